@@ -1,0 +1,186 @@
+#include "estimator/model/mechanism.hpp"
+
+#include <Eigen/Eigenvalues>
+#include <cmath>
+#include <limits>
+#include <set>
+
+namespace estimator {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// Name suffix, unit, neutral value and physical bounds of one kind of quantity.
+struct QuantityFacts {
+  const char* suffix;
+  const char* unit;
+  double value;
+  double lower;
+  double upper;
+};
+
+// Order of BodyQuantity. Inertias stay above zero: at zero the mass matrix is singular.
+constexpr QuantityFacts kBodyFacts[] = {
+    {"m", "kg", 1.0, 1e-6, kInfinity},          {"J_xx", "kg·m²", 1.0, 1e-9, kInfinity},
+    {"J_yy", "kg·m²", 1.0, 1e-9, kInfinity},    {"J_zz", "kg·m²", 1.0, 1e-9, kInfinity},
+    {"J_xy", "kg·m²", 0.0, -kInfinity, kInfinity}, {"J_xz", "kg·m²", 0.0, -kInfinity, kInfinity},
+    {"J_yz", "kg·m²", 0.0, -kInfinity, kInfinity}};
+
+// Order of HingeQuantity.
+constexpr QuantityFacts kHingeFacts[] = {
+    {"a_x", "m", 0.0, -kInfinity, kInfinity},
+    {"a_y", "m", 0.0, -kInfinity, kInfinity},
+    {"a_z", "m", 0.0, -kInfinity, kInfinity},
+    {"b_x", "m", 0.0, -kInfinity, kInfinity},
+    {"b_y", "m", 0.0, -kInfinity, kInfinity},
+    {"b_z", "m", 0.0, -kInfinity, kInfinity},
+    {"b", "N·m·s/rad", 0.0, 0.0, kInfinity},
+    {"c", "N·m·s²/rad²", 0.0, 0.0, kInfinity},
+    {"tau_c", "N·m", 0.0, 0.0, kInfinity},
+    {"tau_delta", "N·m", 0.0, 0.0, kInfinity},
+    {"zeta", "s²/rad²", 1.0, 0.0, kInfinity},
+    {"r_mu", "m", 0.0, 0.0, kInfinity},
+    {"mu", "-", 0.0, 0.0, kInfinity},
+    {"tau_0", "N·m", 0.0, -kInfinity, kInfinity},
+    {"k", "N·m/rad", 0.0, 0.0, kInfinity},
+    {"theta_rest", "rad", 0.0, -kInfinity, kInfinity},
+    {"K", "N·m/unit", 0.0, -kInfinity, kInfinity},
+    {"J_shaft", "kg·m²", 0.0, 0.0, kInfinity},
+    {"k_e", "unit·s/rad", 0.0, 0.0, kInfinity},
+    {"delay", "s", 0.0, 0.0, kInfinity},
+    {"offset", "rad", 0.0, -kInfinity, kInfinity}};
+
+constexpr QuantityFacts kWorldFacts[] = {{"g", "m/s²", 9.82, 0.0, kInfinity},
+                                         {"tilt_x", "rad", 0.0, -1.5, 1.5},
+                                         {"tilt_z", "rad", 0.0, -1.5, 1.5}};
+
+static_assert(std::size(kBodyFacts) == Mechanism::kBodyQuantities);
+static_assert(std::size(kHingeFacts) == Mechanism::kHingeQuantities);
+static_assert(std::size(kWorldFacts) == Mechanism::kWorldQuantities);
+
+void append(ParameterList& list, const std::string& prefix, const QuantityFacts& facts) {
+  Parameter parameter;
+  parameter.name = prefix + "." + facts.suffix;
+  parameter.unit = facts.unit;
+  parameter.value = facts.value;
+  parameter.lower = facts.lower;
+  parameter.upper = facts.upper;
+  list.push_back(parameter);
+}
+
+void check_inertia(const Mechanism& mechanism, int body, std::vector<std::string>& faults) {
+  const auto value = [&](BodyQuantity quantity) {
+    return mechanism.parameter(body, quantity).value;
+  };
+  Eigen::Matrix3d J;
+  J << value(BodyQuantity::kJxx), value(BodyQuantity::kJxy), value(BodyQuantity::kJxz),
+      value(BodyQuantity::kJxy), value(BodyQuantity::kJyy), value(BodyQuantity::kJyz),
+      value(BodyQuantity::kJxz), value(BodyQuantity::kJyz), value(BodyQuantity::kJzz);
+  const Eigen::Vector3d moments =
+      Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d>(J, Eigen::EigenvaluesOnly).eigenvalues();
+  const std::string who = "body '" + mechanism.bodies[static_cast<std::size_t>(body)].name + "': ";
+  if (!(moments[0] > 0.0)) {
+    faults.push_back(who + "the inertia matrix is not positive definite (smallest principal " +
+                     "moment " + std::to_string(moments[0]) + " kg·m²)");
+  } else if (moments[2] > (moments[0] + moments[1]) * (1.0 + 1e-9)) {
+    faults.push_back(who + "the inertia violates the triangle inequality: the largest principal " +
+                     "moment may not exceed the sum of the two others; no body of positive " +
+                     "density has such an inertia");
+  }
+}
+
+void check_parameters(const Mechanism& mechanism, std::vector<std::string>& faults) {
+  for (const Parameter& parameter : mechanism.parameters) {
+    if (!std::isfinite(parameter.value)) {
+      faults.push_back("parameter '" + parameter.name + "' is not a finite number");
+    } else if (!(parameter.lower <= parameter.upper)) {
+      faults.push_back("parameter '" + parameter.name + "': lower bound above upper bound");
+    } else if (parameter.value < parameter.lower || parameter.value > parameter.upper) {
+      faults.push_back("parameter '" + parameter.name + "': value " +
+                       std::to_string(parameter.value) + " lies outside its bounds [" +
+                       std::to_string(parameter.lower) + ", " + std::to_string(parameter.upper) +
+                       "]");
+    } else if (!(parameter.prior_standard_deviation > 0.0)) {
+      faults.push_back("parameter '" + parameter.name +
+                       "': the prior's standard deviation must be positive");
+    }
+  }
+}
+
+void check_hinge(const Mechanism& mechanism, const Hinge& hinge, std::vector<std::string>& faults) {
+  const std::string who = "hinge '" + hinge.name + "': ";
+  const int bodies = mechanism.body_count();
+  if (hinge.body_b < 0 || hinge.body_b >= bodies || hinge.body_a < Hinge::kGround ||
+      hinge.body_a >= bodies) {
+    faults.push_back(who + "refers to a body that does not exist");
+  } else if (hinge.body_a == hinge.body_b) {
+    faults.push_back(who + "connects a body to itself");
+  }
+  for (const Eigen::Matrix3d* frame : {&hinge.frame_a, &hinge.frame_b}) {
+    if (!((*frame * frame->transpose()).isIdentity(1e-9) && frame->determinant() > 0.0)) {
+      faults.push_back(who + "a hinge frame is not a rotation");
+    }
+  }
+  if (!(hinge.compliance_linear >= 0.0) || !(hinge.compliance_angular >= 0.0) ||
+      !(hinge.damping_time >= 0.0) || !(hinge.stick_speed > 0.0)) {
+    faults.push_back(who + "compliances and damping time must be ≥ 0, the stick speed > 0");
+  }
+}
+
+void check_reachable(const Mechanism& mechanism, std::vector<std::string>& faults) {
+  std::set<int> reached = {Hinge::kGround};
+  for (std::size_t round = 0; round < mechanism.bodies.size(); ++round) {
+    for (const Hinge& hinge : mechanism.hinges) {
+      if (reached.count(hinge.body_a)) reached.insert(hinge.body_b);
+      if (reached.count(hinge.body_b)) reached.insert(hinge.body_a);
+    }
+  }
+  for (int body = 0; body < mechanism.body_count(); ++body) {
+    if (!reached.count(body)) {
+      faults.push_back("body '" + mechanism.bodies[static_cast<std::size_t>(body)].name +
+                       "' is connected to the ground by no hinge");
+    }
+  }
+}
+
+}  // namespace
+
+int Mechanism::find_parameter(std::string_view parameter_name) const {
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    if (parameters[i].name == parameter_name) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+void make_parameters(Mechanism& mechanism) {
+  mechanism.parameters.clear();
+  for (const Body& body : mechanism.bodies) {
+    for (const QuantityFacts& facts : kBodyFacts) append(mechanism.parameters, body.name, facts);
+  }
+  for (const Hinge& hinge : mechanism.hinges) {
+    for (const QuantityFacts& facts : kHingeFacts) append(mechanism.parameters, hinge.name, facts);
+  }
+  for (const QuantityFacts& facts : kWorldFacts) append(mechanism.parameters, "gravity", facts);
+}
+
+std::vector<std::string> find_faults(const Mechanism& mechanism) {
+  std::vector<std::string> faults;
+  std::set<std::string> names = {"gravity", "ground"};
+  const auto check_name = [&](const std::string& name, const char* kind) {
+    if (name.empty()) faults.push_back(std::string("a ") + kind + " has no name");
+    if (!names.insert(name).second) {
+      faults.push_back(std::string(kind) + " '" + name + "': the name is taken");
+    }
+  };
+  for (const Body& body : mechanism.bodies) check_name(body.name, "body");
+  for (const Hinge& hinge : mechanism.hinges) check_name(hinge.name, "hinge");
+  if (mechanism.bodies.empty()) faults.push_back("the mechanism has no bodies");
+  for (const Hinge& hinge : mechanism.hinges) check_hinge(mechanism, hinge, faults);
+  if (!faults.empty()) return faults;
+  check_parameters(mechanism, faults);
+  check_reachable(mechanism, faults);
+  for (int body = 0; body < mechanism.body_count(); ++body) check_inertia(mechanism, body, faults);
+  return faults;
+}
+
+}  // namespace estimator

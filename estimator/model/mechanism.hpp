@@ -1,0 +1,151 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "estimator/model/parameter.hpp"
+
+namespace estimator {
+
+/// Quantities of one body; the body's frame sits at its centre of mass.
+enum class BodyQuantity : int {
+  kMass,  ///< [kg]
+  kJxx,   ///< inertia about the centre of mass in the body frame [kg·m²]
+  kJyy,
+  kJzz,
+  kJxy,  ///< off-diagonal element of the inertia matrix [kg·m²]
+  kJxz,
+  kJyz,
+  kCount
+};
+
+/// Quantities of one hinge, its friction, its motor and its encoder. The hinge turns body b
+/// (child) against body a (parent); torques act on b about the hinge axis and their opposites on a.
+enum class HingeQuantity : int {
+  kPointAx,         ///< hinge point in the frame of body a, from its centre of mass [m]
+  kPointAy,
+  kPointAz,
+  kPointBx,         ///< hinge point in the frame of body b, from its centre of mass [m]
+  kPointBy,
+  kPointBz,
+  kViscous,         ///< b: torque −b ω [N·m·s/rad]
+  kQuadraticDrag,   ///< c: torque −c |ω| ω [N·m·s²/rad²]
+  kCoulombTorque,   ///< τ_c: dry friction torque, constant part [N·m]
+  kStribeckTorque,  ///< τ_s − τ_c: excess of the static over the kinetic torque [N·m]
+  kStribeckRate,    ///< ζ: the excess decays as exp(−ζ ω²) [s²/rad²]
+  kLoadFriction,    ///< rμ: dry friction torque per newton of bearing force [m]
+  kLoadFrictionAngular,  ///< μ: dry friction torque per N·m of bearing torque [-]
+  kConstantTorque,  ///< torque that does not depend on the state [N·m]
+  kStiffness,       ///< k: torque −k (θ − θ_rest), e.g. of a cable [N·m/rad]
+  kRestAngle,       ///< θ_rest [rad]
+  kMotorGain,       ///< K: torque per unit of the control signal [N·m/unit]
+  kShaftInertia,    ///< J_shaft: inertia of the motor's shaft about the axis [kg·m²]
+  kBackEmf,         ///< k_e: torque K (u − k_e ω) [unit·s/rad]
+  kInputDelay,      ///< the control acts this much later than recorded [s]
+  kEncoderOffset,   ///< the encoder reads θ − offset [rad]
+  kCount
+};
+
+/// Quantities of the surroundings. World y points up when both tilt angles are zero.
+enum class WorldQuantity : int {
+  kGravity,  ///< magnitude of the gravitational acceleration [m/s²]
+  kTiltX,    ///< gravity is (0, −g, 0) turned by the rotation vector (tilt_x, 0, tilt_z) [rad];
+  kTiltZ,    ///< a turn about gravity itself cannot be seen, hence two angles
+  kCount
+};
+
+/// A rigid body. Its quantities are parameters of the mechanism.
+struct Body {
+  std::string name;
+};
+
+/// A hinge between two bodies, or between a body and the ground.
+///
+/// The hinge frame has x along the axis and y toward the zero mark; it is given once in each
+/// body's frame (for the ground: in the world frame). The hinge angle θ is the rotation about x
+/// that carries frame a onto frame b. Neither tree nor chain is assumed: any graph is allowed.
+struct Hinge {
+  static constexpr int kGround = -1;
+
+  std::string name;
+  int body_a = kGround;  ///< parent, index into bodies, or kGround
+  int body_b = 0;        ///< child, index into bodies
+  Eigen::Matrix3d frame_a = Eigen::Matrix3d::Identity();  ///< rotation: hinge frame → body a
+  Eigen::Matrix3d frame_b = Eigen::Matrix3d::Identity();  ///< rotation: hinge frame → body b
+
+  double compliance_linear = 1e-4;   ///< ε^(ℓ) of the three point rows [m/N], ≥ 0
+  double compliance_angular = 1e-4;  ///< ε^(r) of the two axis rows [rad/(N·m)], ≥ 0
+  double damping_time = 0.02;        ///< τ of all five rows [s], ≥ 0
+  double stick_speed = 1e-3;  ///< speed below which dry friction sticks (regularisation) [rad/s]
+
+  bool measured = true;   ///< an encoder reads the angle: one column of the recording
+  bool motorised = false; ///< a motor drives it: one column of the control signal
+};
+
+/// Which free parameter a mechanism's parameter is: −1 where it is not free.
+using FreeIndex = std::vector<int>;
+
+/// Bodies, hinges and the values of all their quantities. Pure description: no state.
+///
+/// `parameters` holds, in this order: kBodyQuantities of each body, kHingeQuantities of each
+/// hinge, kWorldQuantities. `make_parameters` builds it with names, units and physical bounds.
+struct Mechanism {
+  static constexpr int kBodyQuantities = static_cast<int>(BodyQuantity::kCount);
+  static constexpr int kHingeQuantities = static_cast<int>(HingeQuantity::kCount);
+  static constexpr int kWorldQuantities = static_cast<int>(WorldQuantity::kCount);
+
+  std::string name;
+  std::vector<Body> bodies;
+  std::vector<Hinge> hinges;
+  ParameterList parameters;
+
+  int body_count() const { return static_cast<int>(bodies.size()); }
+  int hinge_count() const { return static_cast<int>(hinges.size()); }
+
+  int index(int body, BodyQuantity quantity) const {
+    return body * kBodyQuantities + static_cast<int>(quantity);
+  }
+  int index_of_hinge(int hinge, HingeQuantity quantity) const {
+    return body_count() * kBodyQuantities + hinge * kHingeQuantities + static_cast<int>(quantity);
+  }
+  int index(WorldQuantity quantity) const {
+    return body_count() * kBodyQuantities + hinge_count() * kHingeQuantities +
+           static_cast<int>(quantity);
+  }
+
+  Parameter& parameter(int body, BodyQuantity quantity) {
+    return parameters[static_cast<std::size_t>(index(body, quantity))];
+  }
+  const Parameter& parameter(int body, BodyQuantity quantity) const {
+    return parameters[static_cast<std::size_t>(index(body, quantity))];
+  }
+  Parameter& hinge_parameter(int hinge, HingeQuantity quantity) {
+    return parameters[static_cast<std::size_t>(index_of_hinge(hinge, quantity))];
+  }
+  const Parameter& hinge_parameter(int hinge, HingeQuantity quantity) const {
+    return parameters[static_cast<std::size_t>(index_of_hinge(hinge, quantity))];
+  }
+  Parameter& parameter(WorldQuantity quantity) {
+    return parameters[static_cast<std::size_t>(index(quantity))];
+  }
+  const Parameter& parameter(WorldQuantity quantity) const {
+    return parameters[static_cast<std::size_t>(index(quantity))];
+  }
+
+  /// Index of the parameter of that name, or −1.
+  int find_parameter(std::string_view parameter_name) const;
+};
+
+/// Fills `mechanism.parameters` for its bodies and hinges with names ("A.J_zz", "1.b",
+/// "gravity.tilt_x"), units, neutral values (mass 1 kg, inertia 1 kg·m², the rest 0, gravity
+/// 9.82 m/s²) and the bounds physics sets (masses, inertias, friction ≥ 0). Nothing is free.
+void make_parameters(Mechanism& mechanism);
+
+/// What is wrong with the mechanism, one sentence each naming the body or hinge; empty when
+/// nothing is. Checks names, body indices, frames (rotations), masses, inertias (positive definite,
+/// triangle inequality), bounds, compliances, and that every body is reachable from the ground.
+std::vector<std::string> find_faults(const Mechanism& mechanism);
+
+}  // namespace estimator
