@@ -26,14 +26,14 @@ enum class StateForm {
 
 /// Choices of a calibration. The defaults serve any rig; zero means "choose from the data".
 struct CalibrationOptions {
-  double step = 0.0;                ///< h [s]: whole multiple or fraction of the sampling period
-  double state_error_weight = 0.0;  ///< κ: weight of impulse against angle residuals; 0: chosen
-  double compliance = -1.0;         ///< ε for all hinge rows; negative: the mechanism's own
-  double damping_time = -1.0;       ///< τ for all hinge rows [s]; negative: the mechanism's own
+  double step = 0.0;                  ///< h [s]: whole multiple or fraction of the sampling period
+  double state_error_weight = 0.0;    ///< κ: weight of impulse against angle residuals; 0: chosen
+  double compliance = -1.0;           ///< ε for all hinge rows; negative: the mechanism's own
+  double damping_time = -1.0;         ///< τ for all hinge rows [s]; negative: the mechanism's own
   double weighting_compliance = 0.0;  ///< ε_w of the implicit form; 0: chosen
   ResidualForm residual_form = ResidualForm::kImplicit;
   StateForm state_form = StateForm::kConfigurations;
-  double filter_cutoff = 10.0;      ///< low-pass for initial states [Hz]
+  double filter_cutoff = 10.0;  ///< low-pass for initial states [Hz]
   int max_iterations = 50;
 };
 
@@ -58,12 +58,12 @@ struct NullDirection {
 /// Measured and simulated trajectories of one segment, on the grid of the step.
 struct SegmentTrajectory {
   std::string recording;
-  double start = 0.0;          ///< [s]
-  double step = 0.0;           ///< [s]
-  Eigen::MatrixXd measured;    ///< nodes × sensors [rad]; NaN where not observed
-  Eigen::MatrixXd estimated;   ///< nodes × sensors [rad], from the estimated states
-  Eigen::MatrixXd simulated;   ///< nodes × sensors [rad], open loop from the estimated start
-  Eigen::MatrixXd control;     ///< nodes × motors, mean over the step
+  double start = 0.0;         ///< [s]
+  double step = 0.0;          ///< [s]
+  Eigen::MatrixXd measured;   ///< nodes × sensors [rad]; NaN where not observed
+  Eigen::MatrixXd estimated;  ///< nodes × sensors [rad], from the estimated states
+  Eigen::MatrixXd simulated;  ///< nodes × sensors [rad], open loop from the estimated start
+  Eigen::MatrixXd control;    ///< nodes × motors, mean over the step
 };
 
 /// Open-loop error of one hinge over all fitted segments.
@@ -80,11 +80,11 @@ struct Calibration {
   std::vector<NullDirection> null_directions;
   std::vector<SimulationError> simulation;
   std::vector<SegmentTrajectory> trajectories;
-  Mechanism mechanism;             ///< with the estimated values in place
-  double cost = 0.0;               ///< Σ‖r‖² at the optimum
-  double observation_rmse = 0.0;   ///< of the estimated states [rad]
-  double step = 0.0;               ///< h used [s]
-  double state_error_weight = 0.0; ///< κ used
+  Mechanism mechanism;              ///< with the estimated values in place
+  double cost = 0.0;                ///< Σ‖r‖² at the optimum
+  double observation_rmse = 0.0;    ///< of the estimated states [rad]
+  double step = 0.0;                ///< h used [s]
+  double state_error_weight = 0.0;  ///< κ used
   Termination termination = Termination::kNumericalFailure;
   int iterations = 0;
   std::vector<IterationRecord> history;

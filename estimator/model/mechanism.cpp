@@ -20,35 +20,36 @@ struct QuantityFacts {
 };
 
 // Order of BodyQuantity. Inertias stay above zero: at zero the mass matrix is singular.
-constexpr QuantityFacts kBodyFacts[] = {
-    {"m", "kg", 1.0, 1e-6, kInfinity},          {"J_xx", "kg·m²", 1.0, 1e-9, kInfinity},
-    {"J_yy", "kg·m²", 1.0, 1e-9, kInfinity},    {"J_zz", "kg·m²", 1.0, 1e-9, kInfinity},
-    {"J_xy", "kg·m²", 0.0, -kInfinity, kInfinity}, {"J_xz", "kg·m²", 0.0, -kInfinity, kInfinity},
-    {"J_yz", "kg·m²", 0.0, -kInfinity, kInfinity}};
+constexpr QuantityFacts kBodyFacts[] = {{"m", "kg", 1.0, 1e-6, kInfinity},
+                                        {"J_xx", "kg·m²", 1.0, 1e-9, kInfinity},
+                                        {"J_yy", "kg·m²", 1.0, 1e-9, kInfinity},
+                                        {"J_zz", "kg·m²", 1.0, 1e-9, kInfinity},
+                                        {"J_xy", "kg·m²", 0.0, -kInfinity, kInfinity},
+                                        {"J_xz", "kg·m²", 0.0, -kInfinity, kInfinity},
+                                        {"J_yz", "kg·m²", 0.0, -kInfinity, kInfinity}};
 
 // Order of HingeQuantity.
-constexpr QuantityFacts kHingeFacts[] = {
-    {"a_x", "m", 0.0, -kInfinity, kInfinity},
-    {"a_y", "m", 0.0, -kInfinity, kInfinity},
-    {"a_z", "m", 0.0, -kInfinity, kInfinity},
-    {"b_x", "m", 0.0, -kInfinity, kInfinity},
-    {"b_y", "m", 0.0, -kInfinity, kInfinity},
-    {"b_z", "m", 0.0, -kInfinity, kInfinity},
-    {"b", "N·m·s/rad", 0.0, 0.0, kInfinity},
-    {"c", "N·m·s²/rad²", 0.0, 0.0, kInfinity},
-    {"tau_c", "N·m", 0.0, 0.0, kInfinity},
-    {"tau_delta", "N·m", 0.0, 0.0, kInfinity},
-    {"zeta", "s²/rad²", 1.0, 0.0, kInfinity},
-    {"r_mu", "m", 0.0, 0.0, kInfinity},
-    {"mu", "-", 0.0, 0.0, kInfinity},
-    {"tau_0", "N·m", 0.0, -kInfinity, kInfinity},
-    {"k", "N·m/rad", 0.0, 0.0, kInfinity},
-    {"theta_rest", "rad", 0.0, -kInfinity, kInfinity},
-    {"K", "N·m/unit", 0.0, -kInfinity, kInfinity},
-    {"J_shaft", "kg·m²", 0.0, 0.0, kInfinity},
-    {"k_e", "unit·s/rad", 0.0, 0.0, kInfinity},
-    {"delay", "s", 0.0, 0.0, kInfinity},
-    {"offset", "rad", 0.0, -kInfinity, kInfinity}};
+constexpr QuantityFacts kHingeFacts[] = {{"a_x", "m", 0.0, -kInfinity, kInfinity},
+                                         {"a_y", "m", 0.0, -kInfinity, kInfinity},
+                                         {"a_z", "m", 0.0, -kInfinity, kInfinity},
+                                         {"b_x", "m", 0.0, -kInfinity, kInfinity},
+                                         {"b_y", "m", 0.0, -kInfinity, kInfinity},
+                                         {"b_z", "m", 0.0, -kInfinity, kInfinity},
+                                         {"b", "N·m·s/rad", 0.0, 0.0, kInfinity},
+                                         {"c", "N·m·s²/rad²", 0.0, 0.0, kInfinity},
+                                         {"tau_c", "N·m", 0.0, 0.0, kInfinity},
+                                         {"tau_delta", "N·m", 0.0, 0.0, kInfinity},
+                                         {"zeta", "s²/rad²", 1.0, 0.0, kInfinity},
+                                         {"r_mu", "m", 0.0, 0.0, kInfinity},
+                                         {"mu", "-", 0.0, 0.0, kInfinity},
+                                         {"tau_0", "N·m", 0.0, -kInfinity, kInfinity},
+                                         {"k", "N·m/rad", 0.0, 0.0, kInfinity},
+                                         {"theta_rest", "rad", 0.0, -kInfinity, kInfinity},
+                                         {"K", "N·m/unit", 0.0, -kInfinity, kInfinity},
+                                         {"J_shaft", "kg·m²", 0.0, 0.0, kInfinity},
+                                         {"k_e", "unit·s/rad", 0.0, 0.0, kInfinity},
+                                         {"delay", "s", 0.0, 0.0, kInfinity},
+                                         {"offset", "rad", 0.0, -kInfinity, kInfinity}};
 
 constexpr QuantityFacts kWorldFacts[] = {{"g", "m/s²", 9.82, 0.0, kInfinity},
                                          {"tilt_x", "rad", 0.0, -1.5, 1.5},

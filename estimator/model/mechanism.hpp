@@ -24,27 +24,27 @@ enum class BodyQuantity : int {
 /// Quantities of one hinge, its friction, its motor and its encoder. The hinge turns body b
 /// (child) against body a (parent); torques act on b about the hinge axis and their opposites on a.
 enum class HingeQuantity : int {
-  kPointAx,         ///< hinge point in the frame of body a, from its centre of mass [m]
+  kPointAx,  ///< hinge point in the frame of body a, from its centre of mass [m]
   kPointAy,
   kPointAz,
-  kPointBx,         ///< hinge point in the frame of body b, from its centre of mass [m]
+  kPointBx,  ///< hinge point in the frame of body b, from its centre of mass [m]
   kPointBy,
   kPointBz,
-  kViscous,         ///< b: torque −b ω [N·m·s/rad]
-  kQuadraticDrag,   ///< c: torque −c |ω| ω [N·m·s²/rad²]
-  kCoulombTorque,   ///< τ_c: dry friction torque, constant part [N·m]
-  kStribeckTorque,  ///< τ_s − τ_c: excess of the static over the kinetic torque [N·m]
-  kStribeckRate,    ///< ζ: the excess decays as exp(−ζ ω²) [s²/rad²]
-  kLoadFriction,    ///< rμ: dry friction torque per newton of bearing force [m]
+  kViscous,              ///< b: torque −b ω [N·m·s/rad]
+  kQuadraticDrag,        ///< c: torque −c |ω| ω [N·m·s²/rad²]
+  kCoulombTorque,        ///< τ_c: dry friction torque, constant part [N·m]
+  kStribeckTorque,       ///< τ_s − τ_c: excess of the static over the kinetic torque [N·m]
+  kStribeckRate,         ///< ζ: the excess decays as exp(−ζ ω²) [s²/rad²]
+  kLoadFriction,         ///< rμ: dry friction torque per newton of bearing force [m]
   kLoadFrictionAngular,  ///< μ: dry friction torque per N·m of bearing torque [-]
-  kConstantTorque,  ///< torque that does not depend on the state [N·m]
-  kStiffness,       ///< k: torque −k (θ − θ_rest), e.g. of a cable [N·m/rad]
-  kRestAngle,       ///< θ_rest [rad]
-  kMotorGain,       ///< K: torque per unit of the control signal [N·m/unit]
-  kShaftInertia,    ///< J_shaft: inertia of the motor's shaft about the axis [kg·m²]
-  kBackEmf,         ///< k_e: torque K (u − k_e ω) [unit·s/rad]
-  kInputDelay,      ///< the control acts this much later than recorded [s]
-  kEncoderOffset,   ///< the encoder reads θ − offset [rad]
+  kConstantTorque,       ///< torque that does not depend on the state [N·m]
+  kStiffness,            ///< k: torque −k (θ − θ_rest), e.g. of a cable [N·m/rad]
+  kRestAngle,            ///< θ_rest [rad]
+  kMotorGain,            ///< K: torque per unit of the control signal [N·m/unit]
+  kShaftInertia,         ///< J_shaft: inertia of the motor's shaft about the axis [kg·m²]
+  kBackEmf,              ///< k_e: torque K (u − k_e ω) [unit·s/rad]
+  kInputDelay,           ///< the control acts this much later than recorded [s]
+  kEncoderOffset,        ///< the encoder reads θ − offset [rad]
   kCount
 };
 
@@ -70,8 +70,8 @@ struct Hinge {
   static constexpr int kGround = -1;
 
   std::string name;
-  int body_a = kGround;  ///< parent, index into bodies, or kGround
-  int body_b = 0;        ///< child, index into bodies
+  int body_a = kGround;                                   ///< parent, index into bodies, or kGround
+  int body_b = 0;                                         ///< child, index into bodies
   Eigen::Matrix3d frame_a = Eigen::Matrix3d::Identity();  ///< rotation: hinge frame → body a
   Eigen::Matrix3d frame_b = Eigen::Matrix3d::Identity();  ///< rotation: hinge frame → body b
 
@@ -80,8 +80,8 @@ struct Hinge {
   double damping_time = 0.02;        ///< τ of all five rows [s], ≥ 0
   double stick_speed = 1e-3;  ///< speed below which dry friction sticks (regularisation) [rad/s]
 
-  bool measured = true;   ///< an encoder reads the angle: one column of the recording
-  bool motorised = false; ///< a motor drives it: one column of the control signal
+  bool measured = true;    ///< an encoder reads the angle: one column of the recording
+  bool motorised = false;  ///< a motor drives it: one column of the control signal
 };
 
 /// Which free parameter a mechanism's parameter is: −1 where it is not free.

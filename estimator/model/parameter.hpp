@@ -10,15 +10,15 @@ namespace estimator {
 ///
 /// A parameter with `free` set is estimated; any other keeps `value`. Units are SI.
 struct Parameter {
-  std::string name;                                            ///< e.g. "A.J_zz"
-  std::string unit;                                            ///< e.g. "kg·m²"
-  double value = 0.0;                                          ///< current value, start of a fit
-  double lower = -std::numeric_limits<double>::infinity();     ///< box constraint, inclusive
-  double upper = std::numeric_limits<double>::infinity();      ///< box constraint, inclusive
-  bool free = false;                                           ///< estimated when true
-  double prior_mean = 0.0;                                     ///< mean of the Gaussian prior
+  std::string name;                                         ///< e.g. "A.J_zz"
+  std::string unit;                                         ///< e.g. "kg·m²"
+  double value = 0.0;                                       ///< current value, start of a fit
+  double lower = -std::numeric_limits<double>::infinity();  ///< box constraint, inclusive
+  double upper = std::numeric_limits<double>::infinity();   ///< box constraint, inclusive
+  bool free = false;                                        ///< estimated when true
+  double prior_mean = 0.0;                                  ///< mean of the Gaussian prior
   double prior_standard_deviation =
-      std::numeric_limits<double>::infinity();                 ///< infinite: no prior
+      std::numeric_limits<double>::infinity();  ///< infinite: no prior
 };
 
 /// All parameters of a mechanism, in the fixed order given by `Mechanism`.

@@ -23,12 +23,12 @@ struct ArrowLayout {
 /// Rows are already multiplied by the square root of their weight, as the cost Σ‖residual‖² expects
 /// (LeastSquaresProblem::cost). Matrices are column-major with at least the stated size.
 struct ResidualBlock {
-  int first_node = 0;   ///< first node touched
-  int node_span = 0;    ///< consecutive nodes touched; 0: parameters only (a prior)
-  int rows = 0;         ///< number of residuals
-  int group = 0;        ///< noise group of all rows, see LeastSquaresProblem::group_count
-  Eigen::VectorXd residual;        ///< rows
-  Eigen::MatrixXd node_jacobian;   ///< rows × (node_span·node_size), nodes in order
+  int first_node = 0;             ///< first node touched
+  int node_span = 0;              ///< consecutive nodes touched; 0: parameters only (a prior)
+  int rows = 0;                   ///< number of residuals
+  int group = 0;                  ///< noise group of all rows, see LeastSquaresProblem::group_count
+  Eigen::VectorXd residual;       ///< rows
+  Eigen::MatrixXd node_jacobian;  ///< rows × (node_span·node_size), nodes in order
   Eigen::MatrixXd arrow_jacobian;  ///< rows × arrow_size
 };
 

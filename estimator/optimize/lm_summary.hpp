@@ -13,8 +13,8 @@ enum class Termination {
   kStepTolerance,      ///< the step is below its tolerance relative to the point
   kCostTolerance,      ///< the relative reduction of the cost is below its tolerance
   kMaxIterations,
-  kCancelled,          ///< the caller's stop flag was set
-  kNumericalFailure,   ///< no descent at the largest damping, or a non-finite start
+  kCancelled,         ///< the caller's stop flag was set
+  kNumericalFailure,  ///< no descent at the largest damping, or a non-finite start
 };
 
 /// "gradient tolerance", … for people and files.
@@ -25,13 +25,13 @@ bool is_converged(Termination termination);
 
 /// State after one iteration, for progress lines and histories.
 struct IterationRecord {
-  int iteration = 0;        ///< 0: the start
-  double cost = 0.0;        ///< Σ‖r‖² after the iteration
-  double step_norm = 0.0;   ///< scaled norm of the accepted step
+  int iteration = 0;           ///< 0: the start
+  double cost = 0.0;           ///< Σ‖r‖² after the iteration
+  double step_norm = 0.0;      ///< scaled norm of the accepted step
   double gradient_norm = 0.0;  ///< projected, scaled gradient
-  double damping = 0.0;     ///< α used
-  int rejected = 0;         ///< rejected trial steps within this iteration
-  Eigen::VectorXd arrow;    ///< parameter values after the iteration
+  double damping = 0.0;        ///< α used
+  int rejected = 0;            ///< rejected trial steps within this iteration
+  Eigen::VectorXd arrow;       ///< parameter values after the iteration
 };
 
 /// Outcome of a solve.

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <Eigen/Geometry>
+#include <cmath>
+
+namespace estimator {
+
+/// Cross-product matrix: hat(a) b = a × b.
+inline Eigen::Matrix3d hat(const Eigen::Vector3d& a) {
+  Eigen::Matrix3d m;
+  m << 0.0, -a.z(), a.y(), a.z(), 0.0, -a.x(), -a.y(), a.x(), 0.0;
+  return m;
+}
+
+/// Unit quaternion of the rotation vector psi [rad]: angle ‖psi‖ about psi.
+inline Eigen::Quaterniond exp_so3(const Eigen::Vector3d& psi) {
+  const double angle_squared = psi.squaredNorm();
+  double half_sinc;  // sin(ψ/2)/ψ
+  double cosine;
+  if (angle_squared < 1e-8) {
+    half_sinc = 0.5 - angle_squared / 48.0;  // truncation below 1e-18
+    cosine = 1.0 - angle_squared / 8.0 + angle_squared * angle_squared / 384.0;
+  } else {
+    const double angle = std::sqrt(angle_squared);
+    half_sinc = std::sin(0.5 * angle) / angle;
+    cosine = std::cos(0.5 * angle);
+  }
+  return {cosine, half_sinc * psi.x(), half_sinc * psi.y(), half_sinc * psi.z()};
+}
+
+/// Rotation vector of a unit quaternion, of norm at most π. Uses atan2, so it is accurate near 0
+/// and near π; q and −q give the same result.
+inline Eigen::Vector3d log_so3(const Eigen::Quaterniond& q) {
+  const double sign = q.w() < 0.0 ? -1.0 : 1.0;
+  const double sine = q.vec().norm();
+  const double cosine = sign * q.w();
+  const double factor =
+      sine < 1e-9 ? 2.0 / cosine : 2.0 * std::atan2(sine, cosine) / sine;  // ψ / sin(ψ/2)
+  return sign * factor * q.vec();
+}
+
+/// Inverse of the left Jacobian: log(exp(δ) exp(ψ)) = ψ + J_l⁻¹(ψ) δ + O(δ²). The right Jacobian's
+/// inverse is its transpose, J_r⁻¹(ψ) = J_l⁻¹(−ψ).
+inline Eigen::Matrix3d left_jacobian_inverse(const Eigen::Vector3d& psi) {
+  const double angle_squared = psi.squaredNorm();
+  double factor;  // (1 − (ψ/2) cot(ψ/2)) / ψ²
+  if (angle_squared < 1e-4) {
+    factor = 1.0 / 12.0 + angle_squared / 720.0 + angle_squared * angle_squared / 30240.0;
+  } else {
+    const double half = 0.5 * std::sqrt(angle_squared);
+    factor = (1.0 - half / std::tan(half)) / angle_squared;
+  }
+  const Eigen::Matrix3d K = hat(psi);
+  return Eigen::Matrix3d::Identity() - 0.5 * K + factor * K * K;
+}
+
+/// a ⊞ δ for world-frame (left) perturbations: exp(δ) ⋆ a, renormalised.
+inline Eigen::Quaterniond rotate_left(const Eigen::Quaterniond& a, const Eigen::Vector3d& delta) {
+  return (exp_so3(delta) * a).normalized();
+}
+
+/// b ⊟ a: the world-frame rotation vector that carries a onto b, b = exp(b ⊟ a) ⋆ a.
+inline Eigen::Vector3d difference_left(const Eigen::Quaterniond& b, const Eigen::Quaterniond& a) {
+  return log_so3(b * a.conjugate());
+}
+
+}  // namespace estimator

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <Eigen/Core>
+
+#include "estimator/math/so3.hpp"
+#include "estimator/model/mechanism.hpp"
+#include "estimator/model/model_values.hpp"
+#include "estimator/model/state.hpp"
+
+namespace estimator {
+
+/// Geometry of one hinge at one configuration, world frame.
+struct HingeGeometry {
+  Eigen::Vector3d c_a, c_b;       ///< lever arms from the centres of mass to the hinge point [m]
+  Eigen::Vector3d x_a;            ///< e_x of frame a
+  Eigen::Vector3d x_b, y_b, z_b;  ///< axes of frame b; x_b is the hinge axis
+  Eigen::Vector3d n_y, n_z;       ///< e_x^a × e_y^b, e_x^a × e_z^b
+  Eigen::Matrix<double, 5, 1> g;  ///< violation: point [m], axis [rad]
+};
+
+/// Geometry from the poses' rotation matrices; the ground is the identity pose.
+inline HingeGeometry make_hinge_geometry(const Hinge& hinge, const HingeValues& values,
+                                         const Eigen::Vector3d& r_a, const Eigen::Matrix3d& R_a,
+                                         const Eigen::Vector3d& r_b, const Eigen::Matrix3d& R_b) {
+  HingeGeometry geometry;
+  geometry.c_a.noalias() = R_a * values.point_a;
+  geometry.c_b.noalias() = R_b * values.point_b;
+  geometry.x_a.noalias() = R_a * hinge.frame_a.col(0);
+  geometry.x_b.noalias() = R_b * hinge.frame_b.col(0);
+  geometry.y_b.noalias() = R_b * hinge.frame_b.col(1);
+  geometry.z_b.noalias() = R_b * hinge.frame_b.col(2);
+  geometry.n_y = geometry.x_a.cross(geometry.y_b);
+  geometry.n_z = geometry.x_a.cross(geometry.z_b);
+  geometry.g << r_a + geometry.c_a - r_b - geometry.c_b, geometry.x_a.dot(geometry.y_b),
+      geometry.x_a.dot(geometry.z_b);
+  return geometry;
+}
+
+/// Rows of the constraint Jacobian on body a: [I, −[c_a]×; 0, n_yᵀ; 0, n_zᵀ].
+inline Eigen::Matrix<double, 5, 6> hinge_rows_a(const HingeGeometry& geometry) {
+  Eigen::Matrix<double, 5, 6> A = Eigen::Matrix<double, 5, 6>::Zero();
+  A.topLeftCorner<3, 3>().setIdentity();
+  A.topRightCorner<3, 3>() = -hat(geometry.c_a);
+  A.block<1, 3>(3, 3) = geometry.n_y.transpose();
+  A.block<1, 3>(4, 3) = geometry.n_z.transpose();
+  return A;
+}
+
+/// Rows of the constraint Jacobian on body b: [−I, [c_b]×; 0, −n_yᵀ; 0, −n_zᵀ].
+inline Eigen::Matrix<double, 5, 6> hinge_rows_b(const HingeGeometry& geometry) {
+  Eigen::Matrix<double, 5, 6> A = Eigen::Matrix<double, 5, 6>::Zero();
+  A.topLeftCorner<3, 3>() = -Eigen::Matrix3d::Identity();
+  A.topRightCorner<3, 3>() = hat(geometry.c_b);
+  A.block<1, 3>(3, 3) = -geometry.n_y.transpose();
+  A.block<1, 3>(4, 3) = -geometry.n_z.transpose();
+  return A;
+}
+
+}  // namespace estimator

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <Eigen/Core>
+
+#include "estimator/model/mechanism.hpp"
+#include "estimator/model/model_values.hpp"
+#include "estimator/model/state.hpp"
+
+namespace estimator {
+
+/// Hinge angle θ in (−π, π]: the twist about the hinge axis that carries frame a onto frame b,
+/// θ = 2 atan2(x, s) of the relative quaternion. Exact at zero violation, smooth near it.
+double hinge_angle(const Hinge& hinge, const Configuration& q);
+
+/// Derivative of the hinge angle along the world-frame rotations (δψ_a, δψ_b).
+struct HingeAngleJacobian {
+  Eigen::RowVector3d a;  ///< zero for the ground
+  Eigen::RowVector3d b;
+};
+HingeAngleJacobian hinge_angle_jacobian(const Hinge& hinge, const Configuration& q);
+
+/// Angles of all hinges.
+Eigen::VectorXd hinge_angles(const Mechanism& mechanism, const Configuration& q);
+
+/// Stacked holonomic constraint violations g(q), five a hinge: point [m], axis [rad]
+/// [Mar, eq. F.1].
+Eigen::VectorXd constraint_violation(const Mechanism& mechanism, const ModelValues& values,
+                                     const Configuration& q);
+
+/// Constraint Jacobian G(q), (5·hinges) × (6·bodies), dense.
+Eigen::MatrixXd constraint_jacobian(const Mechanism& mechanism, const ModelValues& values,
+                                    const Configuration& q);
+
+/// Configuration with the given hinge angles and zero constraint violation.
+///
+/// Bodies are placed along a spanning tree from the ground, then, where loops leave a violation,
+/// moved by Gauss–Newton along the least-norm correction.
+///
+/// @param angles  one a hinge [rad]; hinges that close a loop are ignored
+Configuration assemble(const Mechanism& mechanism, const ModelValues& values,
+                       const Eigen::VectorXd& angles);
+
+/// As `assemble`, with the velocities that the hinge rates [rad/s] imply on the spanning tree,
+/// projected onto G v = 0.
+State assemble_state(const Mechanism& mechanism, const ModelValues& values,
+                     const Eigen::VectorXd& angles, const Eigen::VectorXd& rates);
+
+}  // namespace estimator
