@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# Installs the Debian packages rigcal needs, and only those that are missing.
+set -euo pipefail
+
+usage() {
+  cat <<'USAGE'
+Usage: scripts/install_dependencies.sh [demo|test|lint]
+
+Installs the Debian 12 packages that are missing (as root, or through sudo):
+  demo   what it takes to build and run the programs
+  test   the same, and what the tests and benchmarks need (the default)
+  lint   clang-format and clang-tidy, for scripts/format.sh and scripts/tidy.sh
+USAGE
+}
+
+demo_packages=(ca-certificates ccache cmake g++ git libasio-dev libcli11-dev libeigen3-dev
+  libmatio-dev libprotobuf-dev libserialport-dev libspdlog-dev ninja-build pkg-config
+  protobuf-compiler)
+test_packages=("${demo_packages[@]}" libbenchmark-dev libceres-dev libgtest-dev libopenblas-dev
+  nodejs)
+lint_packages=("${test_packages[@]}" clang-format clang-tidy)
+
+case "${1:-test}" in
+  demo) packages=("${demo_packages[@]}") ;;
+  test) packages=("${test_packages[@]}") ;;
+  lint) packages=("${lint_packages[@]}") ;;
+  -h | --help) usage; exit 0 ;;
+  *) usage >&2; exit 2 ;;
+esac
+
+if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
+  echo "install_dependencies.sh: this is not a Debian system. Install the equivalents of:" >&2
+  echo "  ${packages[*]}" >&2
+  echo "and run the build by hand, see docs/developing.md." >&2
+  exit 1
+fi
+
+missing=()
+for package in "${packages[@]}"; do
+  status=$(dpkg-query -W -f='${Status}' "$package" 2>/dev/null || true)
+  [[ $status == "install ok installed" ]] || missing+=("$package")
+done
+((${#missing[@]} > 0)) || exit 0
+
+as_root=()
+if ((EUID != 0)); then
+  if ! command -v sudo >/dev/null; then
+    echo "install_dependencies.sh: missing packages, and neither root nor sudo. Ask for:" >&2
+    echo "  apt-get install ${missing[*]}" >&2
+    exit 1
+  fi
+  as_root=(sudo)
+fi
+
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+echo "Installing: ${missing[*]}"
+if ! {
+  "${as_root[@]}" apt-get update -qq &&
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq \
+      --no-install-recommends "${missing[@]}"
+} >"$log" 2>&1; then
+  tail -n 20 "$log" >&2
+  echo "install_dependencies.sh: apt-get failed, see above. Needed: ${missing[*]}" >&2
+  exit 1
+fi

@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# Installs what is missing, builds, and runs every test.
+set -euo pipefail
+
+usage() {
+  cat <<'USAGE'
+Usage: scripts/test.sh [release|debug|asan|tsan] [ctest options]
+
+Installs missing Debian packages, configures and builds the preset (release unless named), and runs
+its tests. Everything after the preset goes to ctest; its summary ends the output.
+
+  scripts/test.sh                       all tests, optimised build
+  scripts/test.sh asan -R 'daq\.'       tests of the DAQ under the address sanitizer
+  scripts/test.sh -N                    list the tests
+
+  RIG_JOBS=n    parallel compilations and tests (default: number of processors)
+USAGE
+}
+
+preset=release
+case "${1:-}" in
+  -h | --help) usage; exit 0 ;;
+  release | debug | asan | tsan) preset=$1; shift ;;
+esac
+
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+jobs=${RIG_JOBS:-$(nproc)}
+scripts/install_dependencies.sh test
+cmake --preset "$preset" -DRIG_TESTS=ON --log-level=WARNING
+cmake --build --preset "$preset" --parallel "$jobs"
+exec ctest --preset "$preset" --parallel "$jobs" "$@"

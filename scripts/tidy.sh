@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# Runs clang-tidy over the sources of the given folders (default: everything that is compiled).
+set -euo pipefail
+
+if [[ ${1:-} == -h || ${1:-} == --help ]]; then
+  echo "Usage: scripts/tidy.sh [folder...]    e.g. scripts/tidy.sh daq/safety"
+  exit 0
+fi
+
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+scripts/install_dependencies.sh lint
+cmake --preset debug --log-level=WARNING
+cmake --build --preset debug --target proto  # generated headers must exist to be included
+git ls-files -z -- "${@:-.}" | grep -zE '\.cpp$' |
+  xargs -0 --no-run-if-empty -n 1 -P "${RIG_JOBS:-$(nproc)}" clang-tidy -p build-debug --quiet

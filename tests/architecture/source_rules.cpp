@@ -1,0 +1,352 @@
+#include "tests/architecture/source_rules.hpp"
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <optional>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string_view>
+
+namespace architecture {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kLinesMax = 500;
+constexpr int kColumnsMax = 100;
+
+constexpr std::array kModules = {"daq", "estimator", "firmware_iface", "proto", "service"};
+
+bool starts_with_any(std::string_view text, const std::vector<std::string>& prefixes) {
+  return std::any_of(prefixes.begin(), prefixes.end(),
+                     [&](const std::string& prefix) { return text.starts_with(prefix); });
+}
+
+bool has_extension(const SourceFile& file, std::initializer_list<std::string_view> extensions) {
+  return std::any_of(extensions.begin(), extensions.end(),
+                     [&](std::string_view extension) { return file.path.ends_with(extension); });
+}
+
+bool is_header(const SourceFile& file) { return has_extension(file, {".hpp", ".h"}); }
+
+bool is_code(const SourceFile& file) { return has_extension(file, {".cpp", ".hpp", ".c", ".h"}); }
+
+struct Include {
+  std::string target;   // the path between the quotes or brackets
+  bool quoted = false;  // "…" rather than <…>
+  int line = 0;
+};
+
+std::vector<Include> includes_of(const SourceFile& file) {
+  static const std::regex kPattern(R"(^\s*#\s*include\s*([<"])([^>"]+)[>"].*)");
+  std::vector<Include> includes;
+  for (std::size_t k = 0; k < file.lines.size(); ++k) {
+    std::smatch match;
+    if (std::regex_match(file.lines[k], match, kPattern)) {
+      includes.push_back({match[2], match[1] == "\"", static_cast<int>(k) + 1});
+    }
+  }
+  return includes;
+}
+
+// Applies `reason_against` to every include of every file below one of the folders.
+std::vector<Violation> check_includes(
+    const Tree& tree, const std::vector<std::string>& folders,
+    const std::function<std::optional<std::string>(const SourceFile&, const Include&)>&
+        reason_against) {
+  std::vector<Violation> violations;
+  for (const SourceFile& file : tree) {
+    if (!is_code(file) || !starts_with_any(file.path, folders)) continue;
+    for (const Include& include : includes_of(file)) {
+      if (const auto reason = reason_against(file, include)) {
+        violations.push_back({file.path, include.line, *reason});
+      }
+    }
+  }
+  return violations;
+}
+
+std::vector<Violation> estimator_is_pure(const Tree& tree) {
+  static const std::set<std::string> kForbidden = {"iostream",   "fstream",   "cstdio",
+                                                   "filesystem", "thread",    "mutex",
+                                                   "chrono",     "future",    "condition_variable",
+                                                   "ctime",      "syncstream"};
+  return check_includes(
+      tree, {"estimator/"},
+      [](const SourceFile&, const Include& include) -> std::optional<std::string> {
+        const bool own = include.quoted && include.target.starts_with("estimator/");
+        const bool eigen = !include.quoted && include.target.starts_with("Eigen/");
+        const bool standard = !include.quoted &&
+                              include.target.find_first_of("/.") == std::string::npos &&
+                              !kForbidden.contains(include.target);
+        if (own || eigen || standard) return std::nullopt;
+        return "estimator may include the standard library without I/O, threads and clocks, Eigen "
+               "and itself, not " +
+               include.target;
+      });
+}
+
+std::vector<Violation> estimator_is_layered(const Tree& tree) {
+  struct Layer {
+    std::string folder;
+    std::vector<std::string> may_use;
+  };
+  static const std::vector<Layer> kLayers = {
+      {"estimator/math/", {}},
+      {"estimator/signal/", {"estimator/math/"}},
+      {"estimator/optimize/", {"estimator/math/"}},
+      {"estimator/model/", {"estimator/math/"}},
+      {"estimator/dynamics/", {"estimator/math/", "estimator/model/"}},
+      {"estimator/calibrate/",
+       {"estimator/math/", "estimator/signal/", "estimator/optimize/", "estimator/model/",
+        "estimator/dynamics/"}}};
+  std::vector<Violation> violations;
+  for (const Layer& layer : kLayers) {
+    const auto found = check_includes(
+        tree, {layer.folder},
+        [&](const SourceFile&, const Include& include) -> std::optional<std::string> {
+          if (!include.target.starts_with("estimator/") ||
+              include.target.starts_with(layer.folder) ||
+              starts_with_any(include.target, layer.may_use)) {
+            return std::nullopt;
+          }
+          return layer.folder + " must not know " + include.target;
+        });
+    violations.insert(violations.end(), found.begin(), found.end());
+  }
+  return violations;
+}
+
+std::vector<Violation> modules_keep_apart(const Tree& tree) {
+  struct Module {
+    std::string folder;
+    std::vector<std::string> may_use;  // besides itself
+  };
+  static const std::vector<Module> kDependencies = {
+      {"estimator/", {}},
+      {"proto/", {}},
+      {"firmware_iface/", {}},
+      {"daq/", {"firmware_iface/", "proto/"}},
+      {"service/", {"estimator/", "proto/"}},
+  };
+  std::vector<Violation> violations;
+  for (const Module& module : kDependencies) {
+    const auto found = check_includes(
+        tree, {module.folder},
+        [&](const SourceFile&, const Include& include) -> std::optional<std::string> {
+          const std::string first = include.target.substr(0, include.target.find('/'));
+          const bool ours = std::find(kModules.begin(), kModules.end(), first) != kModules.end();
+          if (!ours || include.target.starts_with(module.folder) ||
+              starts_with_any(include.target, module.may_use)) {
+            return std::nullopt;
+          }
+          return module.folder + " must not know " + include.target;
+        });
+    violations.insert(violations.end(), found.begin(), found.end());
+  }
+  return violations;
+}
+
+std::vector<Violation> wire_is_freestanding(const Tree& tree) {
+  static const std::set<std::string> kFreestanding = {"stdint.h", "stddef.h", "stdbool.h",
+                                                      "limits.h"};
+  return check_includes(
+      tree, {"firmware_iface/wire/"},
+      [](const SourceFile&, const Include& include) -> std::optional<std::string> {
+        if (include.quoted ? include.target.starts_with("firmware_iface/wire/")
+                           : kFreestanding.contains(include.target)) {
+          return std::nullopt;
+        }
+        return "wire runs on the unit: only wire itself and freestanding C11 headers, not " +
+               include.target;
+      });
+}
+
+std::vector<Violation> protobuf_stays_at_the_edge(const Tree& tree) {
+  static const std::vector<std::string> kEdge = {"proto/", "daq/config/", "daq/stream/",
+                                                 "service/convert/", "tests/"};
+  return check_includes(
+      tree, {"daq/", "estimator/", "firmware_iface/", "proto/", "service/", "tests/"},
+      [](const SourceFile& file, const Include& include) -> std::optional<std::string> {
+        const bool protobuf =
+            include.target.ends_with(".pb.h") || include.target.starts_with("google/protobuf/");
+        if (!protobuf || starts_with_any(file.path, kEdge)) return std::nullopt;
+        return "Protobuf types stop at proto/, daq/config, daq/stream and service/convert: " +
+               include.target;
+      });
+}
+
+std::vector<Violation> includes_are_written_from_the_root(const Tree& tree) {
+  std::set<std::string> paths;
+  for (const SourceFile& file : tree) paths.insert(file.path);
+  return check_includes(
+      tree, {"daq/", "estimator/", "firmware_iface/", "proto/", "service/", "tests/"},
+      [&](const SourceFile&, const Include& include) -> std::optional<std::string> {
+        const bool generated = include.target.ends_with(".pb.h");
+        if (!include.quoted || generated || paths.contains(include.target)) return std::nullopt;
+        return "no file of this tree: \"" + include.target + "\"";
+      });
+}
+
+// Every config must be named by a test that loads it, so that none can rot.
+std::vector<Violation> configs_are_loaded_by_a_test(const Tree& tree) {
+  std::vector<Violation> violations;
+  for (const SourceFile& config : tree) {
+    if (!config.path.starts_with("configs/")) continue;
+    const std::string name = config.path.substr(std::string_view("configs/").size());
+    const bool named = std::any_of(tree.begin(), tree.end(), [&](const SourceFile& file) {
+      return file.path.starts_with("tests/") && !file.path.starts_with("tests/architecture/") &&
+             std::any_of(file.lines.begin(), file.lines.end(), [&](const std::string& line) {
+               return line.find(name) != std::string::npos;
+             });
+    });
+    if (!named) violations.push_back({config.path, 0, "no test below tests/ loads it by name"});
+  }
+  return violations;
+}
+
+std::vector<Violation> files_are_short(const Tree& tree) {
+  std::vector<Violation> violations;
+  for (const SourceFile& file : tree) {
+    const auto count = static_cast<int>(file.lines.size());
+    if (count > kLinesMax) {
+      violations.push_back({file.path, count, "longer than " + std::to_string(kLinesMax)});
+    }
+  }
+  return violations;
+}
+
+// Columns as an editor shows them: UTF-8 continuation bytes take none.
+int columns_of(std::string_view line) {
+  return static_cast<int>(std::count_if(line.begin(), line.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
+  }));
+}
+
+std::vector<Violation> check_lines(
+    const Tree& tree,
+    const std::function<std::optional<std::string>(const SourceFile&, const std::string&)>&
+        reason_against) {
+  std::vector<Violation> violations;
+  for (const SourceFile& file : tree) {
+    for (std::size_t k = 0; k < file.lines.size(); ++k) {
+      if (const auto reason = reason_against(file, file.lines[k])) {
+        violations.push_back({file.path, static_cast<int>(k) + 1, *reason});
+      }
+    }
+  }
+  return violations;
+}
+
+std::vector<Violation> lines_fit_the_page(const Tree& tree) {
+  return check_lines(
+      tree, [](const SourceFile& file, const std::string& line) -> std::optional<std::string> {
+        if (!is_code(file) || columns_of(line) <= kColumnsMax) return std::nullopt;
+        return std::to_string(columns_of(line)) + " columns";
+      });
+}
+
+std::vector<Violation> work_is_finished(const Tree& tree) {
+  static const std::regex kMarker(
+      "TO"
+      "DO|FIX"
+      "ME|XX"
+      "X|DIS"
+      "ABLED_|not impl"
+      "emented");
+  return check_lines(tree,
+                     [](const SourceFile&, const std::string& line) -> std::optional<std::string> {
+                       std::smatch match;
+                       if (!std::regex_search(line, match, kMarker)) return std::nullopt;
+                       return "unfinished: " + match.str();
+                     });
+}
+
+std::vector<Violation> headers_impose_no_names(const Tree& tree) {
+  static const std::regex kDirective(R"(^\s*using\s+namespace\b)");
+  return check_lines(
+      tree, [](const SourceFile& file, const std::string& line) -> std::optional<std::string> {
+        if (!is_header(file) || !std::regex_search(line, kDirective)) return std::nullopt;
+        return "using-directive in a header";
+      });
+}
+
+std::vector<Violation> headers_are_guarded(const Tree& tree) {
+  std::vector<Violation> violations;
+  for (const SourceFile& file : tree) {
+    if (!is_header(file)) continue;
+    const bool guarded =
+        std::find(file.lines.begin(), file.lines.end(), "#pragma once") != file.lines.end();
+    if (!guarded) violations.push_back({file.path, 0, "no #pragma once"});
+  }
+  return violations;
+}
+
+std::vector<Violation> sources_are_listed(const Tree& tree) {
+  static const std::regex kGlob(R"(^\s*file\s*\(\s*GLOB)", std::regex::icase);
+  return check_lines(
+      tree, [](const SourceFile& file, const std::string& line) -> std::optional<std::string> {
+        const bool cmake = has_extension(file, {"CMakeLists.txt", ".cmake"});
+        if (!cmake || !std::regex_search(line, kGlob)) return std::nullopt;
+        return "files are listed in CMake, not globbed";
+      });
+}
+
+SourceFile read_file(const fs::path& path, const fs::path& root) {
+  SourceFile file{fs::relative(path, root).generic_string(), {}};
+  std::ifstream in(path);
+  for (std::string line; std::getline(in, line);) file.lines.push_back(line);
+  return file;
+}
+
+}  // namespace
+
+Tree read_tree(const fs::path& root) {
+  static const std::set<std::string> kExtensions = {".cpp",   ".hpp", ".c",     ".h",
+                                                    ".proto", ".txt", ".cmake", ".textproto"};
+  Tree tree;
+  for (auto it = fs::recursive_directory_iterator(root); it != fs::end(it); ++it) {
+    const std::string name = it->path().filename().string();
+    if (it->is_directory()) {
+      const bool skipped = name.starts_with(".") || name == "node_modules" || name == "out" ||
+                           (it.depth() == 0 && name.starts_with("build"));
+      if (skipped) it.disable_recursion_pending();
+    } else if (kExtensions.contains(it->path().extension().string())) {
+      tree.push_back(read_file(it->path(), root));
+    }
+  }
+  std::sort(tree.begin(), tree.end(),
+            [](const SourceFile& a, const SourceFile& b) { return a.path < b.path; });
+  return tree;
+}
+
+const std::vector<Rule>& source_rules() {
+  static const std::vector<Rule> kRules = {
+      {"EstimatorIsPure", estimator_is_pure},
+      {"EstimatorIsLayered", estimator_is_layered},
+      {"ModulesKeepApart", modules_keep_apart},
+      {"WireIsFreestanding", wire_is_freestanding},
+      {"ProtobufStaysAtTheEdge", protobuf_stays_at_the_edge},
+      {"IncludesAreWrittenFromTheRoot", includes_are_written_from_the_root},
+      {"ConfigsAreLoadedByATest", configs_are_loaded_by_a_test},
+      {"FilesAreShort", files_are_short},
+      {"LinesFitThePage", lines_fit_the_page},
+      {"WorkIsFinished", work_is_finished},
+      {"HeadersImposeNoNames", headers_impose_no_names},
+      {"HeadersAreGuarded", headers_are_guarded},
+      {"SourcesAreListed", sources_are_listed},
+  };
+  return kRules;
+}
+
+std::string describe(const std::vector<Violation>& violations) {
+  std::ostringstream out;
+  for (const Violation& violation : violations) {
+    out << violation.path << ':' << violation.line << ": " << violation.reason << '\n';
+  }
+  return out.str();
+}
+
+}  // namespace architecture
