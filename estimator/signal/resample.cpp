@@ -1,0 +1,96 @@
+#include "estimator/signal/resample.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <string>
+
+namespace estimator {
+namespace {
+
+// Time stamps are often rounded to microseconds, hence a tolerance far above round-off.
+constexpr double kRatioTolerance = 1e-6;
+
+bool is_whole(double ratio) {
+  return std::round(ratio) >= 1.0 && std::abs(ratio - std::round(ratio)) < kRatioTolerance * ratio;
+}
+
+}  // namespace
+
+StepRatio step_ratio(double step, double period) {
+  if (step > 0.0 && period > 0.0) {
+    if (is_whole(step / period)) return {static_cast<int>(std::round(step / period)), 1};
+    if (is_whole(period / step)) return {1, static_cast<int>(std::round(period / step))};
+  }
+  throw std::invalid_argument("the time step of " + std::to_string(step) +
+                              " s is neither a whole multiple nor a whole fraction of the " +
+                              "sampling period of " + std::to_string(period) + " s");
+}
+
+Eigen::MatrixXd decimate(const Eigen::Ref<const Eigen::MatrixXd>& samples, int factor) {
+  assert(factor >= 1);
+  const Eigen::Index rows = (samples.rows() + factor - 1) / factor;
+  Eigen::MatrixXd decimated(rows, samples.cols());
+  for (Eigen::Index k = 0; k < rows; ++k) decimated.row(k) = samples.row(k * factor);
+  return decimated;
+}
+
+StepControls average_controls(const Eigen::Ref<const Eigen::MatrixXd>& controls, double period,
+                              double step, int step_count, double delay) {
+  assert(controls.rows() >= 1 && period > 0.0 && step > 0.0 && step_count >= 0);
+  const Eigen::Index last_row = controls.rows() - 1;
+  StepControls result;
+  result.mean = Eigen::MatrixXd::Zero(step_count, controls.cols());
+  result.first_moment = Eigen::MatrixXd::Zero(step_count, controls.cols());
+  for (int k = 0; k < step_count; ++k) {
+    // The step in units of the sampling period; its pieces are cut at whole numbers.
+    const double begin = (k * step - delay) / period;
+    const double end = ((k + 1) * step - delay) / period;
+    const double length = end - begin;
+    const double centre = 0.5 * (begin + end);
+    for (double piece = begin; piece < end;) {
+      const double piece_end = std::min(std::floor(piece) + 1.0, end);
+      const auto row = static_cast<Eigen::Index>(
+          std::clamp(std::floor(piece), 0.0, static_cast<double>(last_row)));
+      const double weight = (piece_end - piece) / length;
+      const double tau = (0.5 * (piece + piece_end) - centre) / length;  // middle of the piece
+      result.mean.row(k) += weight * controls.row(row);
+      result.first_moment.row(k) += weight * tau * controls.row(row);
+      piece = piece_end;
+    }
+  }
+  return result;
+}
+
+Segment resample(const Segment& segment, double step) {
+  const StepRatio ratio = step_ratio(step, segment.period);
+  Segment resampled;
+  resampled.start = segment.start;
+  resampled.period = step;
+  if (ratio.steps_per_period == 1) {
+    resampled.angles = decimate(segment.angles, ratio.periods_per_step);
+  } else {
+    const Eigen::Index samples = segment.angles.rows();
+    const Eigen::Index nodes = samples == 0 ? 0 : (samples - 1) * ratio.steps_per_period + 1;
+    resampled.angles = Eigen::MatrixXd::Constant(nodes, segment.angles.cols(),
+                                                 std::numeric_limits<double>::quiet_NaN());
+    for (Eigen::Index k = 0; k < samples; ++k) {
+      resampled.angles.row(k * ratio.steps_per_period) = segment.angles.row(k);
+    }
+  }
+  // Whole counts instead of the two times, so that rounded time stamps cannot drift apart.
+  const auto nodes = static_cast<int>(resampled.angles.rows());
+  if (segment.controls.rows() > 0) {
+    resampled.controls =
+        average_controls(segment.controls, static_cast<double>(ratio.steps_per_period),
+                         static_cast<double>(ratio.periods_per_step), nodes)
+            .mean;
+  } else {
+    resampled.controls = Eigen::MatrixXd(0, segment.controls.cols());
+  }
+  return resampled;
+}
+
+}  // namespace estimator

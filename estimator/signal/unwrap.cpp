@@ -1,0 +1,34 @@
+#include "estimator/signal/unwrap.hpp"
+
+#include <cmath>
+#include <numbers>
+
+namespace estimator {
+
+Eigen::VectorXd unwrap(const Eigen::Ref<const Eigen::VectorXd>& angles) {
+  constexpr double kTurn = 2.0 * std::numbers::pi;
+  Eigen::VectorXd unwrapped = angles;
+  bool observed = false;
+  double turns = 0.0;  // whole turns added to the last observed sample
+  double last = 0.0;   // last observed sample as given
+  for (double& angle : unwrapped) {
+    if (std::isnan(angle)) continue;
+    const double raw = angle;
+    // A jump of exactly half a turn is left alone: std::round would move it either way.
+    if (observed && std::abs(raw - last) > 0.5 * kTurn) {
+      turns -= std::round((raw - last) / kTurn);
+    }
+    angle = raw + turns * kTurn;
+    last = raw;
+    observed = true;
+  }
+  return unwrapped;
+}
+
+Eigen::MatrixXd unwrap_columns(const Eigen::Ref<const Eigen::MatrixXd>& angles) {
+  Eigen::MatrixXd unwrapped(angles.rows(), angles.cols());
+  for (Eigen::Index j = 0; j < angles.cols(); ++j) unwrapped.col(j) = unwrap(angles.col(j));
+  return unwrapped;
+}
+
+}  // namespace estimator

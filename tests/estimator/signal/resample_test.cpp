@@ -1,0 +1,91 @@
+#include "estimator/signal/resample.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+namespace estimator {
+namespace {
+
+TEST(StepRatio, FindsMultiplesAndFractions) {
+  EXPECT_EQ(step_ratio(0.01, 0.001).periods_per_step, 10);
+  EXPECT_EQ(step_ratio(0.01, 0.001).steps_per_period, 1);
+  EXPECT_EQ(step_ratio(0.01, 0.05).periods_per_step, 1);
+  EXPECT_EQ(step_ratio(0.01, 0.05).steps_per_period, 5);
+  EXPECT_EQ(step_ratio(0.004, 0.0040000001).periods_per_step, 1);  // rounded time stamps
+  EXPECT_THROW(step_ratio(0.0015, 0.001), std::invalid_argument);
+  EXPECT_THROW(step_ratio(0.0, 0.001), std::invalid_argument);
+}
+
+TEST(Decimate, KeepsRowZeroAndEveryFactorth) {
+  const Eigen::MatrixXd x = Eigen::VectorXd::LinSpaced(11, 0.0, 10.0);
+  EXPECT_EQ(decimate(x, 5).rows(), 3);
+  EXPECT_EQ(decimate(x, 5)(2, 0), 10.0);
+  EXPECT_EQ(decimate(x, 4).rows(), 3);
+  EXPECT_EQ(decimate(x, 4)(2, 0), 8.0);
+  EXPECT_EQ(decimate(x, 1), x);
+}
+
+// ∫u over any interval by brute force on a grid that all edges fall on. Catches a shift by one
+// sample (mean of the wrong rows), a delay of the wrong sign and a moment of the wrong sign.
+TEST(AverageControls, AgreesWithBruteForceForAnyRatioAndDelay) {
+  Eigen::MatrixXd u(12, 2);
+  for (int k = 0; k < 12; ++k) u.row(k) << std::sin(1.3 * k), (k % 5) - 2.0;
+  constexpr int kCells = 60;  // per period
+  constexpr double kPeriod = 0.02;
+  for (const double ratio : {3.0, 1.0, 0.5, 0.25, 1.5}) {      // h / T
+    for (const double delay : {0.0, 1.0, 0.7, 2.25, -0.45}) {  // in periods
+      SCOPED_TRACE(::testing::Message() << "ratio " << ratio << " delay " << delay);
+      const int steps = static_cast<int>(12.0 / ratio);
+      const StepControls actual =
+          average_controls(u, kPeriod, ratio * kPeriod, steps, delay * kPeriod);
+      ASSERT_EQ(actual.mean.rows(), steps);
+      const int cells = static_cast<int>(std::lround(ratio * kCells));
+      for (int k = 0; k < steps; ++k) {
+        Eigen::RowVector2d mean = Eigen::RowVector2d::Zero(), moment = Eigen::RowVector2d::Zero();
+        for (int c = 0; c < cells; ++c) {
+          const double tau = (c + 0.5) / cells - 0.5;
+          const double time = (k + (c + 0.5) / cells) * ratio - delay;  // in periods
+          const int row = std::clamp(static_cast<int>(std::floor(time)), 0, 11);
+          mean += u.row(row) / cells;
+          moment += u.row(row) * tau / cells;
+        }
+        EXPECT_LT((actual.mean.row(k) - mean).cwiseAbs().maxCoeff(), 1e-12) << k;
+        EXPECT_LT((actual.first_moment.row(k) - moment).cwiseAbs().maxCoeff(), 1e-12) << k;
+      }
+    }
+  }
+}
+
+TEST(Resample, DecimatesAnglesAndAveragesControls) {
+  Segment segment{.start = 2.0,
+                  .period = 0.001,
+                  .angles = Eigen::VectorXd::LinSpaced(11, 0.0, 10.0),
+                  .controls = Eigen::VectorXd::LinSpaced(11, 0.0, 10.0)};
+  const Segment resampled = resample(segment, 0.005);
+  EXPECT_EQ(resampled.start, 2.0);
+  EXPECT_EQ(resampled.period, 0.005);
+  ASSERT_EQ(resampled.sample_count(), 3);
+  EXPECT_EQ(resampled.angles(1, 0), 5.0);
+  ASSERT_EQ(resampled.controls.rows(), 3);
+  EXPECT_NEAR(resampled.controls(0, 0), 2.0, 1e-12);   // mean of 0 … 4
+  EXPECT_NEAR(resampled.controls(1, 0), 7.0, 1e-12);   // mean of 5 … 9
+  EXPECT_NEAR(resampled.controls(2, 0), 10.0, 1e-12);  // held
+}
+
+TEST(Resample, MarksNodesBetweenSamplesAsNotObserved) {
+  Segment segment{.start = 0.0,
+                  .period = 0.05,
+                  .angles = Eigen::VectorXd::LinSpaced(3, 0.0, 2.0),
+                  .controls = Eigen::VectorXd::LinSpaced(3, 5.0, 7.0)};
+  const Segment resampled = resample(segment, 0.025);
+  ASSERT_EQ(resampled.sample_count(), 5);
+  for (const int k : {0, 2, 4}) EXPECT_EQ(resampled.angles(k, 0), 0.5 * k);
+  for (const int k : {1, 3}) EXPECT_TRUE(std::isnan(resampled.angles(k, 0)));
+  for (int k = 0; k < 5; ++k) EXPECT_NEAR(resampled.controls(k, 0), 5.0 + k / 2, 1e-12);
+}
+
+}  // namespace
+}  // namespace estimator
