@@ -1,0 +1,51 @@
+#include "estimator/model/mechanisms/chain.hpp"
+
+#include <cassert>
+#include <string>
+
+#include "estimator/model/mechanisms/frames.hpp"
+
+namespace estimator {
+namespace {
+
+Hinge make_link_hinge(int number, int body_a, int body_b) {
+  const Eigen::Vector3d x = Eigen::Vector3d::UnitX(), y = Eigen::Vector3d::UnitY(),
+                        z = Eigen::Vector3d::UnitZ();
+  Hinge hinge;
+  hinge.name = std::to_string(number);
+  hinge.body_a = body_a;
+  hinge.body_b = body_b;
+  hinge.frame_a = body_a == Hinge::kGround ? make_hinge_frame(z, -y) : make_hinge_frame(z, x);
+  hinge.frame_b = make_hinge_frame(z, x);
+  return hinge;
+}
+
+}  // namespace
+
+Mechanism make_chain(const ChainDescription& description) {
+  assert(description.links >= 1);
+  const int n = description.links;
+  Mechanism mechanism;
+  mechanism.name = "chain";
+  for (int i = 0; i < n; ++i) {
+    mechanism.bodies.push_back({.name = std::string("L").append(std::to_string(i + 1))});
+    mechanism.hinges.push_back(make_link_hinge(i + 1, i == 0 ? Hinge::kGround : i - 1, i));
+  }
+  if (description.closing_point) {
+    mechanism.hinges.push_back(make_link_hinge(n + 1, Hinge::kGround, n - 1));
+    mechanism.hinges.back().measured = false;
+  }
+  make_parameters(mechanism);
+
+  const Eigen::Vector3d tip = 0.5 * description.length * Eigen::Vector3d::UnitX();
+  for (int i = 0; i < n; ++i) {
+    mechanism.parameter(i, BodyQuantity::kMass).value = description.mass;
+    set_inertia(mechanism, i,
+                {description.inertia_axial, description.inertia_swing, description.inertia_swing});
+    set_hinge_points(mechanism, i, i == 0 ? Eigen::Vector3d::Zero() : tip, -tip);
+  }
+  if (description.closing_point) set_hinge_points(mechanism, n, *description.closing_point, tip);
+  return mechanism;
+}
+
+}  // namespace estimator

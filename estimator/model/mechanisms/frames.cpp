@@ -1,0 +1,36 @@
+#include "estimator/model/mechanisms/frames.hpp"
+
+#include <Eigen/Geometry>
+#include <cassert>
+#include <cmath>
+
+namespace estimator {
+
+Eigen::Matrix3d make_hinge_frame(const Eigen::Vector3d& axis,
+                                 const Eigen::Vector3d& zero_direction) {
+  assert(std::abs(axis.norm() - 1.0) < 1e-12 && std::abs(zero_direction.norm() - 1.0) < 1e-12);
+  assert(std::abs(axis.dot(zero_direction)) < 1e-12);
+  Eigen::Matrix3d frame;
+  frame << axis, zero_direction, axis.cross(zero_direction);
+  return frame;
+}
+
+void set_inertia(Mechanism& mechanism, int body, const Eigen::Vector3d& moments) {
+  mechanism.parameter(body, BodyQuantity::kJxx).value = moments.x();
+  mechanism.parameter(body, BodyQuantity::kJyy).value = moments.y();
+  mechanism.parameter(body, BodyQuantity::kJzz).value = moments.z();
+}
+
+void set_hinge_points(Mechanism& mechanism, int hinge, const Eigen::Vector3d& point_a,
+                      const Eigen::Vector3d& point_b) {
+  constexpr HingeQuantity kPointA[] = {HingeQuantity::kPointAx, HingeQuantity::kPointAy,
+                                       HingeQuantity::kPointAz};
+  constexpr HingeQuantity kPointB[] = {HingeQuantity::kPointBx, HingeQuantity::kPointBy,
+                                       HingeQuantity::kPointBz};
+  for (int i = 0; i < 3; ++i) {
+    mechanism.hinge_parameter(hinge, kPointA[i]).value = point_a[i];
+    mechanism.hinge_parameter(hinge, kPointB[i]).value = point_b[i];
+  }
+}
+
+}  // namespace estimator

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <Eigen/Core>
+
+#include "estimator/model/mechanism.hpp"
+
+namespace estimator {
+
+/// Hinge frame with x along `axis` and y along `zero_direction`: a rotation from the hinge frame
+/// to the frame in which the two unit vectors are given. They must be perpendicular.
+Eigen::Matrix3d make_hinge_frame(const Eigen::Vector3d& axis,
+                                 const Eigen::Vector3d& zero_direction);
+
+/// Sets the principal moments (J_xx, J_yy, J_zz) of a body [kg·m²]; products stay as they are.
+void set_inertia(Mechanism& mechanism, int body, const Eigen::Vector3d& moments);
+
+/// Sets the hinge point in the frames of body a and body b [m].
+void set_hinge_points(Mechanism& mechanism, int hinge, const Eigen::Vector3d& point_a,
+                      const Eigen::Vector3d& point_b);
+
+}  // namespace estimator

@@ -1,0 +1,22 @@
+#pragma once
+
+#include "estimator/model/mechanism.hpp"
+
+namespace estimator {
+
+/// What sets one pendulum apart from another. Defaults: pendulum B of the paper's Furuta rig.
+struct PendulumDescription {
+  double mass = 0.428;             ///< [kg], > 0
+  double distance = 0.092;         ///< l: hinge to centre of mass [m]
+  double inertia_axial = 1e-4;     ///< J_xx about the rod; takes no part in the motion [kg·m²]
+  double inertia_swing = 3.96e-3;  ///< J_zz about the centre of mass, in the plane [kg·m²]
+  bool motorised = false;
+};
+
+/// A body "P" on a hinge "1" to the ground whose axis is the horizontal world z.
+///
+/// Frame of P: x from the hinge to the centre of mass, z the hinge axis. The hinge is at the
+/// origin; θ = 0 hangs, positive angles swing toward world +x. J_yy equals J_zz, as for a rod.
+Mechanism make_pendulum(const PendulumDescription& description = {});
+
+}  // namespace estimator

@@ -1,0 +1,87 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "estimator/model/kinematics.hpp"
+#include "estimator/model/mechanisms/chain.hpp"
+#include "estimator/model/mechanisms/furuta.hpp"
+#include "estimator/model/mechanisms/pendulum.hpp"
+
+namespace estimator {
+namespace {
+
+// The builders must pass the checks that a person's rig file has to pass.
+TEST(Mechanisms, AreWithoutFaults) {
+  ChainDescription four_bar{.links = 3, .closing_point = Eigen::Vector3d(0.4, 0.0, 0.0)};
+  for (const Mechanism& mechanism :
+       {make_pendulum(), make_furuta(), make_chain({.links = 5}), make_chain(four_bar)}) {
+    for (const std::string& fault : find_faults(mechanism)) ADD_FAILURE() << fault;
+  }
+}
+
+// Position of the centre of mass from the data README's words, not from frames: a swapped axis,
+// a mirrored zero direction or a hinge point with the wrong sign moves it.
+TEST(MakePendulum, HangsAtZeroAndSwingsTowardWorldX) {
+  const Mechanism mechanism = make_pendulum();
+  for (const double theta : {0.0, 0.4, -1.2, 3.0}) {
+    const Configuration q =
+        assemble(mechanism, unpack(mechanism), Eigen::VectorXd::Constant(1, theta));
+    EXPECT_LT((q[0].r - 0.092 * Eigen::Vector3d(std::sin(theta), -std::cos(theta), 0.0)).norm(),
+              1e-12);
+    EXPECT_NEAR(hinge_angles(mechanism, q)[0], theta, 1e-12);
+  }
+}
+
+// Data README: e_r = (cos θ1, 0, −sin θ1), z_A = +y, centre of A at l_1 e_r, hinge 2 at L e_r with
+// axis +x_A, θ2 = 0 hanging; x_B along the rod, y_B the axis; M12 = m_B L l_2 cos θ2 > 0 hanging.
+TEST(MakeFuruta, HasTheGeometryOfTheDataReadme) {
+  const Mechanism mechanism = make_furuta();
+  const Eigen::Vector3d up = Eigen::Vector3d::UnitY();
+  for (const double theta1 : {0.0, 0.7, -2.5}) {
+    for (const double theta2 : {0.0, 0.3, -1.9, 3.1}) {
+      SCOPED_TRACE(::testing::Message() << theta1 << " " << theta2);
+      const Configuration q =
+          assemble(mechanism, unpack(mechanism), Eigen::Vector2d(theta1, theta2));
+      const Eigen::Vector3d e_r(std::cos(theta1), 0.0, -std::sin(theta1));
+      const Eigen::Vector3d e_theta = up.cross(e_r);  // d e_r / dθ1
+      const Eigen::Vector3d rod = -std::cos(theta2) * up + std::sin(theta2) * e_theta;
+      EXPECT_LT((q[0].r - 0.128 * e_r).norm(), 1e-12);
+      EXPECT_LT((q[1].r - 0.376 * e_r - 0.092 * rod).norm(), 1e-12);
+      EXPECT_LT((q[0].e * Eigen::Vector3d::UnitX() - e_r).norm(), 1e-12);
+      EXPECT_LT((q[0].e * Eigen::Vector3d::UnitZ() - up).norm(), 1e-12);
+      EXPECT_LT((q[1].e * Eigen::Vector3d::UnitX() - rod).norm(), 1e-12);
+      EXPECT_LT((q[1].e * Eigen::Vector3d::UnitY() - e_r).norm(), 1e-12);
+      EXPECT_LT((hinge_angles(mechanism, q) - Eigen::Vector2d(theta1, theta2)).norm(), 1e-12);
+    }
+  }
+}
+
+TEST(MakeChain, PlacesLinksEndToEnd) {
+  const Mechanism mechanism = make_chain({.links = 4});
+  const Eigen::Vector4d angles(0.3, -0.5, 1.1, 2.0);
+  const Configuration q = assemble(mechanism, unpack(mechanism), angles);
+  Eigen::Vector3d hinge = Eigen::Vector3d::Zero();
+  double direction = 0.0;
+  for (int i = 0; i < 4; ++i) {
+    direction += angles[i];
+    const Eigen::Vector3d link =
+        0.3 * Eigen::Vector3d(std::sin(direction), -std::cos(direction), 0);
+    EXPECT_LT((q[static_cast<std::size_t>(i)].r - hinge - 0.5 * link).norm(), 1e-12) << i;
+    hinge += link;
+  }
+}
+
+// A parallelogram with both cranks hanging closes exactly; elsewhere the assembly must find it.
+TEST(MakeChain, ClosesAFourBarLinkage) {
+  const Mechanism mechanism =
+      make_chain({.links = 3, .closing_point = Eigen::Vector3d(0.35, 0.0, 0.0)});
+  ASSERT_EQ(mechanism.hinge_count(), 4);
+  const ModelValues values = unpack(mechanism);
+  const Configuration q = assemble(mechanism, values, Eigen::Vector4d(0.1, 1.4, 1.5, 0.0));
+  EXPECT_LT(constraint_violation(mechanism, values, q).norm(), 1e-11);
+  const Eigen::Vector3d tip = q[2].r + q[2].e * Eigen::Vector3d(0.15, 0.0, 0.0);
+  EXPECT_LT((tip - Eigen::Vector3d(0.35, 0.0, 0.0)).norm(), 1e-11);
+}
+
+}  // namespace
+}  // namespace estimator
