@@ -1,0 +1,213 @@
+#include "proto/framing/frame.hpp"
+
+#include <google/protobuf/stubs/logging.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "proto/framing/element_count.hpp"
+#include "proto/stream.pb.h"
+
+namespace proto {
+namespace {
+
+using rigcal::v1::StreamRequest;
+
+const std::vector<FrameLimit> kLimits = {
+    {StreamRequest::kOpenSession, 256, 16},
+    {StreamRequest::kSampleBatch, 4096, 64},
+    {StreamRequest::kCloseSession, 32, 4},
+};
+
+StreamRequest make_open() {
+  StreamRequest request;
+  request.mutable_open_session()->set_session_id("bench-1");
+  (*request.mutable_open_session()->mutable_metadata())["rig"] = "furuta";
+  return request;
+}
+
+StreamRequest make_batch(std::uint64_t sequence, int sample_count) {
+  StreamRequest request;
+  request.mutable_sample_batch()->set_batch_sequence(sequence);
+  for (int k = 0; k < sample_count; ++k) {
+    auto* sample = request.mutable_sample_batch()->add_samples();
+    sample->set_timestamp(1e-3 * k);
+    sample->add_angle_rad(0.1 * k);
+  }
+  return request;
+}
+
+std::string encode(const StreamRequest& request) {
+  std::string bytes;
+  EXPECT_TRUE(append_frame(request, kLimits, bytes).ok());
+  return bytes;
+}
+
+std::span<const std::uint8_t> as_span(const std::string& bytes) {
+  return {reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()};
+}
+
+std::string length_prefix(std::uint32_t length) {
+  std::string bytes;
+  for (unsigned k = 0; k < 4; ++k) bytes.push_back(static_cast<char>(length >> (8 * k) & 0xff));
+  return bytes;
+}
+
+// A socket cuts a stream anywhere. Catches a decoder that relies on whole frames per read, or that
+// loses its place between the length, the tag and the payload.
+TEST(FrameDecoder, GivesTheSameFramesHoweverTheStreamIsCut) {
+  const std::string stream = encode(make_open()) + encode(make_batch(1, 0)) +
+                             encode(make_batch(2, 20)) + encode(make_open());
+  for (std::size_t piece = 1; piece <= stream.size(); ++piece) {
+    FrameDecoder decoder(kLimits);
+    std::vector<Frame> frames;
+    for (std::size_t at = 0; at < stream.size(); at += piece) {
+      const std::string part = stream.substr(at, piece);
+      ASSERT_TRUE(decoder.feed(as_span(part), frames).ok());
+    }
+    ASSERT_EQ(frames.size(), 4u) << "pieces of " << piece;
+    EXPECT_TRUE(decoder.idle());
+    EXPECT_EQ(frames[2].type, static_cast<std::uint32_t>(StreamRequest::kSampleBatch));
+    StreamRequest request;
+    ASSERT_TRUE(parse_frame(frames[2], kLimits, request).ok());
+    EXPECT_EQ(request.SerializeAsString(), make_batch(2, 20).SerializeAsString());
+  }
+}
+
+// A header that claims 4 GiB must be refused when the type is known, before anything is stored.
+// The cap is per type: what a batch may hold is too much for an opening.
+TEST(FrameDecoder, RefusesALengthBeyondTheCapOfItsTypeFromTheHeaderAlone) {
+  const auto header = [](std::uint32_t length, int type) {
+    return length_prefix(length) + static_cast<char>(type << 3 | 2);
+  };
+  std::vector<Frame> frames;
+  for (const std::uint32_t length : {4097u, 0x7fffffffu, 0xffffffffu}) {
+    FrameDecoder decoder(kLimits);
+    const Status status =
+        decoder.feed(as_span(header(length, StreamRequest::kSampleBatch)), frames);
+    ASSERT_FALSE(status.ok());
+    EXPECT_EQ(status.error().code, ErrorCode::kTooLarge);
+    EXPECT_NE(status.error().detail.find(std::to_string(length)), std::string::npos);
+  }
+  EXPECT_TRUE(
+      FrameDecoder(kLimits).feed(as_span(header(4096, StreamRequest::kSampleBatch)), frames).ok());
+  EXPECT_FALSE(
+      FrameDecoder(kLimits).feed(as_span(header(257, StreamRequest::kOpenSession)), frames).ok());
+  EXPECT_TRUE(frames.empty());
+}
+
+// Frames in front of the damage were received and count; behind it nothing can be trusted, not even
+// bytes that look right. Catches a decoder that resynchronises by luck.
+TEST(FrameDecoder, DeliversWhatCameBeforeDamageAndNothingAfterIt) {
+  FrameDecoder decoder(kLimits);
+  std::vector<Frame> frames;
+  const std::string unknown_type = length_prefix(10) + static_cast<char>(9 << 3 | 2);
+  EXPECT_FALSE(decoder.feed(as_span(encode(make_open()) + unknown_type), frames).ok());
+  EXPECT_EQ(frames.size(), 1u);
+  const Status later = decoder.feed(as_span(encode(make_open())), frames);
+  ASSERT_FALSE(later.ok());
+  EXPECT_EQ(later.error().code, ErrorCode::kClosed);
+  EXPECT_EQ(frames.size(), 1u);
+  EXPECT_FALSE(decoder.idle());
+}
+
+// An end of the stream inside a frame is told from one between frames at every position.
+TEST(FrameDecoder, IsIdleExactlyBetweenFrames) {
+  const std::string frame = encode(make_batch(1, 3));
+  for (std::size_t size = 0; size <= frame.size(); ++size) {
+    FrameDecoder decoder(kLimits);
+    std::vector<Frame> frames;
+    ASSERT_TRUE(decoder.feed(as_span(frame.substr(0, size)), frames).ok());
+    EXPECT_EQ(decoder.idle(), size == 0 || size == frame.size()) << size;
+    EXPECT_EQ(frames.size(), size == frame.size() ? 1u : 0u);
+  }
+}
+
+// Random bytes and damaged frames never crash, never hold more than was sent, and whatever is
+// delivered obeys the limits.
+TEST(FrameDecoder, SurvivesGarbage) {
+  const google::protobuf::LogSilencer quiet;
+  std::mt19937 random(11);
+  const std::string good = encode(make_batch(1, 5)) + encode(make_open());
+  int delivered = 0, refused = 0;
+  for (int run = 0; run < 20000; ++run) {
+    std::string bytes = good;
+    for (unsigned k = 0; k <= random() % 3; ++k) {
+      bytes[random() % bytes.size()] = static_cast<char>(random());
+    }
+    if (run % 4 == 0) {
+      for (char& byte : bytes) byte = static_cast<char>(random());
+    }
+    FrameDecoder decoder(kLimits);
+    std::vector<Frame> frames;
+    refused += decoder.feed(as_span(bytes), frames).ok() ? 0 : 1;
+    for (const Frame& frame : frames) {
+      ASSERT_LE(frame.payload.size(), bytes.size());
+      StreamRequest request;
+      delivered += parse_frame(frame, kLimits, request).ok() ? 1 : 0;
+    }
+  }
+  EXPECT_GT(delivered, 1000);
+  EXPECT_GT(refused, 1000);
+}
+
+// Two bytes on the wire make an object of hundreds in memory: the cap on bytes alone would let a
+// 4 KiB frame allocate a megabyte.
+TEST(ParseFrame, RefusesMoreElementsThanAllowedBeforeParsing) {
+  StreamRequest many = make_batch(1, 0);
+  for (int k = 0; k < 100; ++k) many.mutable_sample_batch()->add_samples();
+  StreamRequest packed = make_batch(1, 1);
+  for (int k = 0; k < 100; ++k)
+    packed.mutable_sample_batch()->mutable_samples(0)->add_encoder_counts(k);
+  for (const StreamRequest& request : {many, packed}) {
+    FrameDecoder decoder(kLimits);
+    std::vector<Frame> frames;
+    ASSERT_TRUE(decoder.feed(as_span(encode(request)), frames).ok());
+    StreamRequest parsed;
+    const Status status = parse_frame(frames.at(0), kLimits, parsed);
+    ASSERT_FALSE(status.ok());
+    EXPECT_EQ(status.error().code, ErrorCode::kTooLarge);
+  }
+}
+
+// The type is read from the first tag; a second member of the oneof behind it would replace the
+// first when parsed, and slip past the cap of its own type.
+TEST(ParseFrame, RefusesASecondMemberBehindTheFirst) {
+  const std::string payload =
+      make_open().SerializeAsString() + make_batch(1, 2).SerializeAsString();
+  StreamRequest request;
+  const Status status = parse_frame({StreamRequest::kOpenSession, payload}, kLimits, request);
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.error().code, ErrorCode::kDamaged);
+}
+
+TEST(AppendFrame, LeavesTheBufferAloneWhenTheMessageIsTooLarge) {
+  std::string out = "before";
+  const Status status = append_frame(make_batch(1, 500), kLimits, out);
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.error().code, ErrorCode::kTooLarge);
+  EXPECT_EQ(out, "before");
+}
+
+// The count against what a person counts: the batch, 3 samples, 2 + 3 + 1 packed entries.
+TEST(CountElements, CountsMessagesAndRepeatedEntriesAtEveryDepth) {
+  StreamRequest request = make_batch(1, 3);  // each sample has one angle
+  auto* first = request.mutable_sample_batch()->mutable_samples(0);
+  first->add_valid(true);
+  first->add_encoder_counts(-70000);  // three bytes, one entry
+  first->add_encoder_counts(1);
+  const std::string bytes = request.SerializeAsString();
+  EXPECT_EQ(count_elements(*StreamRequest::descriptor(), bytes, 100), 1u + 3u + 3u + 1u + 2u);
+  EXPECT_EQ(count_elements(*StreamRequest::descriptor(), bytes, 4), 5u);
+}
+
+// Nesting costs stack in a recursive parser; groups and cut fields are not proto3.
+TEST(CountElements, RefusesBytesThatAreNotWellFormed) {
+  const std::string good = make_batch(1, 3).SerializeAsString();
+  EXPECT_FALSE(count_elements(*StreamRequest::descriptor(), good.substr(0, good.size() - 1), 100));
+  EXPECT_FALSE(count_elements(*StreamRequest::descriptor(), "\x13", 100));  // start of a group
+  EXPECT_FALSE(count_elements(*StreamRequest::descriptor(), "\x80", 100));  // unfinished varint
+}
+
+}  // namespace
+}  // namespace proto
