@@ -1,0 +1,53 @@
+#include "estimator/dynamics/mlcp.hpp"
+
+#include <Eigen/LU>
+#include <cassert>
+#include <numeric>
+
+#include "estimator/math/ldlt_block.hpp"
+
+namespace estimator {
+
+int Mlcp::free_count() const {
+  return std::accumulate(free_block_sizes.begin(), free_block_sizes.end(), 0);
+}
+
+MlcpSolution solve_mlcp(const Mlcp& problem, int max_pivots) {
+  const Eigen::Index n = problem.b.size(), a = problem.free_count(), bounded = n - a;
+  assert(problem.S.rows() == n && problem.S.cols() == n && bounded >= 0);
+  MlcpSolution solution{.lambda = Eigen::VectorXd::Zero(n), .w = Eigen::VectorXd::Zero(bounded)};
+  const BlockLdlt factor(problem.S, problem.free_block_sizes);
+  if (!factor.ok()) {
+    solution.outcome = LcpOutcome::kSingularBlock;
+    return solution;
+  }
+  const Eigen::VectorXd y = factor.solve_lower(-problem.b);  // (y_A; y_B − w_B)
+  const LcpSolution lcp = solve_lcp(factor.schur_complement(), -y.tail(bounded), max_pivots);
+  solution.outcome = lcp.outcome;
+  solution.pivots = lcp.pivots;
+  if (lcp.outcome == LcpOutcome::kSolved) {
+    solution.lambda << factor.solve_upper(y.head(a), lcp.z), lcp.z;
+    solution.w = lcp.w;
+  }
+  return solution;
+}
+
+std::optional<Eigen::VectorXd> mlcp_tangent(const Mlcp& problem, const MlcpSolution& solution,
+                                            const Eigen::MatrixXd& S_dot,
+                                            const Eigen::VectorXd& b_dot) {
+  assert(solution.outcome == LcpOutcome::kSolved);
+  const Eigen::Index n = problem.b.size(), a = problem.free_count();
+  std::vector<Eigen::Index> equations;
+  for (Eigen::Index i = 0; i < n; ++i) {
+    if (i < a || solution.lambda[i] > solution.w[i - a]) equations.push_back(i);
+  }
+  const Eigen::VectorXd r = -(b_dot + S_dot * solution.lambda);
+  Eigen::VectorXd lambda_dot = Eigen::VectorXd::Zero(n);
+  if (equations.empty()) return lambda_dot;
+  const Eigen::FullPivLU<Eigen::MatrixXd> lu(problem.S(equations, equations));
+  if (!lu.isInvertible()) return std::nullopt;
+  lambda_dot(equations) = lu.solve(r(equations).eval());
+  return lambda_dot;
+}
+
+}  // namespace estimator

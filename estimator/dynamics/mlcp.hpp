@@ -1,0 +1,46 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <optional>
+#include <vector>
+
+#include "estimator/math/lemke.hpp"
+
+namespace estimator {
+
+/// Mixed linear complementarity problem [Mar, eq. A.1 with signs on λ_B alone]:
+///
+///   [S_AA S_BAᵀ; S_BA S_BB] (λ_A; λ_B) + (b_A; b_B) = (0; w_B),
+///   λ_B ≥ 0, w_B ≥ 0, λ_Bᵀ w_B = 0.
+///
+/// The free part comes first. S_AA is symmetric; S_BB need not be.
+struct Mlcp {
+  Eigen::MatrixXd S;
+  Eigen::VectorXd b;
+  std::vector<int> free_block_sizes;  ///< pivot blocks of the free part, e.g. five a hinge
+
+  int free_count() const;
+};
+
+/// Solution of a mixed complementarity problem.
+struct MlcpSolution {
+  Eigen::VectorXd lambda;  ///< (λ_A; λ_B); zero unless solved
+  Eigen::VectorXd w;       ///< w_B; zero unless solved
+  LcpOutcome outcome = LcpOutcome::kMaxPivots;
+  int pivots = 0;
+};
+
+/// Eliminates the free part by block LDLᵀ, solves the remaining LCP (D_BB, b_B + L_BA y_A) by
+/// Lemke's algorithm and substitutes back [Mar, appendix A]. General and not fast: it is what the
+/// per-hinge friction solve is checked against, and what contacts need.
+MlcpSolution solve_mlcp(const Mlcp& problem, int max_pivots = 0);
+
+/// Derivative of λ along (Ṡ, ḃ): the free rows and the active ones, α = {i: λ_i > w_i}, stay
+/// equations, hence S_FF λ̇_F = −(ḃ + Ṡ λ)_F with F = A ∪ α and λ̇ = 0 elsewhere.
+///
+/// @return λ̇, or nothing where S_FF is singular
+std::optional<Eigen::VectorXd> mlcp_tangent(const Mlcp& problem, const MlcpSolution& solution,
+                                            const Eigen::MatrixXd& S_dot,
+                                            const Eigen::VectorXd& b_dot);
+
+}  // namespace estimator

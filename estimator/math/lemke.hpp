@@ -1,0 +1,46 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <optional>
+
+namespace estimator {
+
+/// Why the solver of a complementarity problem stopped.
+enum class LcpOutcome {
+  kSolved,         ///< the solution satisfies the conditions to round-off
+  kRay,            ///< secondary ray: for copositive-plus H this proves that there is no solution
+  kMaxPivots,      ///< the limit of pivots was reached
+  kSingularBlock,  ///< the free part of a mixed problem could not be eliminated
+};
+
+/// Solution of a linear complementarity problem.
+struct LcpSolution {
+  Eigen::VectorXd z;  ///< ≥ 0; zero unless solved
+  Eigen::VectorXd w;  ///< H z + q ≥ 0; zero unless solved
+  LcpOutcome outcome = LcpOutcome::kMaxPivots;
+  int pivots = 0;
+};
+
+/// Solves  w = H z + q,  w ≥ 0, z ≥ 0, wᵀz = 0  by Lemke's algorithm with the covering vector of
+/// ones and the lexicographic ratio test, which cannot cycle [Cot92, section 4.4]. The final basis
+/// is solved again from H and q, so that the error of the pivots does not stay in the solution.
+///
+/// Finds a solution whenever H is a P-matrix or strictly copositive; where H is copositive-plus it
+/// finds one or proves that there is none (kRay).
+///
+/// @param H          n × n, any
+/// @param q          n
+/// @param max_pivots limit of pivots; 0 for 50 (n + 1)
+LcpSolution solve_lcp(const Eigen::MatrixXd& H, const Eigen::VectorXd& q, int max_pivots = 0);
+
+/// Derivative of the solution z along (Ḣ, q̇) [Mar, eqs. D.3–D.7, with q̇ on the right of D.4 and
+/// +z_α in D.7]:  H_αα ż_α = −(q̇ + Ḣ z)_α, ż = 0 elsewhere, α = {i: z_i > w_i}.
+///
+/// It is the derivative where complementarity is strict (z_i + w_i > 0 for all i).
+///
+/// @return ż, or nothing where H_αα is singular: z is then not differentiable
+std::optional<Eigen::VectorXd> lcp_tangent(const Eigen::MatrixXd& H, const LcpSolution& solution,
+                                           const Eigen::MatrixXd& H_dot,
+                                           const Eigen::VectorXd& q_dot);
+
+}  // namespace estimator

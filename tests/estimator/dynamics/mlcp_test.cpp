@@ -1,0 +1,272 @@
+#include "estimator/dynamics/mlcp.hpp"
+
+#include <gtest/gtest.h>
+
+#include <Eigen/LU>
+#include <optional>
+#include <random>
+#include <vector>
+
+#include "estimator/math/ldlt_block.hpp"
+
+namespace estimator {
+namespace {
+
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+class RandomProblems : public ::testing::Test {
+ protected:
+  static constexpr unsigned kSeed = 20240611;
+
+  MatrixXd gaussian(int rows, int cols) {
+    return MatrixXd::NullaryExpr(rows, cols, [&] { return normal_(engine_); });
+  }
+  int pick(int low, int high) { return std::uniform_int_distribution<int>(low, high)(engine_); }
+
+  // Positive definite, not symmetric: a P-matrix, so the solution exists and is unique.
+  MatrixXd p_matrix(int n) {
+    const MatrixXd A = gaussian(n, n), K = gaussian(n, n);
+    return A * A.transpose() + 0.1 * MatrixXd::Identity(n, n) + K - K.transpose();
+  }
+
+  std::mt19937 engine_{kSeed};
+  std::normal_distribution<double> normal_;
+};
+
+// All solutions with a regular active set, by trying each of the 2ⁿ sets.
+std::vector<VectorXd> enumerate_solutions(const MatrixXd& H, const VectorXd& q, double tolerance) {
+  const int n = static_cast<int>(q.size());
+  std::vector<VectorXd> solutions;
+  for (int mask = 0; mask < (1 << n); ++mask) {
+    std::vector<int> active;
+    for (int i = 0; i < n; ++i) {
+      if (mask >> i & 1) active.push_back(i);
+    }
+    VectorXd z = VectorXd::Zero(n);
+    if (!active.empty()) {
+      const Eigen::FullPivLU<MatrixXd> lu(H(active, active));
+      if (!lu.isInvertible()) continue;
+      z(active) = lu.solve(-q(active).eval());
+    }
+    if (z.minCoeff() >= -tolerance && (H * z + q).minCoeff() >= -tolerance) solutions.push_back(z);
+  }
+  return solutions;
+}
+
+double complementarity_error(const MatrixXd& H, const VectorXd& q, const VectorXd& z) {
+  const VectorXd w = H * z + q;
+  const double infeasibility = std::max(-z.minCoeff(), -w.minCoeff());
+  return std::max(infeasibility, z.cwiseProduct(w).cwiseAbs().maxCoeff());
+}
+
+using Lemke = RandomProblems;
+
+// A wrong ratio test, complement or first pivot gives another basis or a ray. The tolerance is
+// round-off times the condition of the active block (at most 1e5 with the shift of 0.1).
+TEST_F(Lemke, FindsTheOnlySolutionOfPMatrices) {
+  for (int trial = 0; trial < 4000; ++trial) {
+    SCOPED_TRACE(::testing::Message() << "seed " << kSeed << " trial " << trial);
+    const int n = pick(1, 7);
+    const MatrixXd H = p_matrix(n);
+    const VectorXd q = gaussian(n, 1);
+    const LcpSolution solution = solve_lcp(H, q);
+    ASSERT_EQ(solution.outcome, LcpOutcome::kSolved);
+    const std::vector<VectorXd> expected = enumerate_solutions(H, q, 1e-12);
+    ASSERT_EQ(expected.size(), 1u);
+    ASSERT_LT((solution.z - expected[0]).cwiseAbs().maxCoeff(), 1e-9);
+    ASSERT_LT((solution.w - (H * solution.z + q)).cwiseAbs().maxCoeff(), 1e-9);
+  }
+}
+
+// Strictly copositive (nonnegative with a positive diagonal): always solvable, often with several
+// solutions; Lemke must return one of them and never a ray.
+TEST_F(Lemke, SolvesEveryStrictlyCopositiveProblem) {
+  for (int trial = 0; trial < 4000; ++trial) {
+    SCOPED_TRACE(::testing::Message() << "seed " << kSeed << " trial " << trial);
+    const int n = pick(1, 6);
+    const MatrixXd H = gaussian(n, n).cwiseAbs() + 0.05 * MatrixXd::Identity(n, n);
+    const VectorXd q = gaussian(n, 1);
+    const LcpSolution solution = solve_lcp(H, q);
+    ASSERT_EQ(solution.outcome, LcpOutcome::kSolved);
+    ASSERT_LT(complementarity_error(H, q, solution.z), 1e-8);
+    bool listed = false;
+    for (const VectorXd& z : enumerate_solutions(H, q, 1e-10)) {
+      listed = listed || (z - solution.z).cwiseAbs().maxCoeff() < 1e-7;
+    }
+    ASSERT_TRUE(listed);
+  }
+}
+
+// Singular positive semidefinite plus skew is copositive-plus: a ray proves that there is no
+// solution. Integers make exact ties, which is where a ratio test without a rule cycles.
+TEST_F(Lemke, ReportsARayExactlyWhereThereIsNoSolution) {
+  int rays = 0, solved = 0;
+  for (int trial = 0; trial < 4000; ++trial) {
+    SCOPED_TRACE(::testing::Message() << "seed " << kSeed << " trial " << trial);
+    const int n = pick(2, 5), rank = pick(1, n - 1);
+    const auto integer = [&] { return static_cast<double>(pick(-2, 2)); };
+    const MatrixXd A = MatrixXd::NullaryExpr(n, rank, integer);
+    const MatrixXd K = MatrixXd::NullaryExpr(n, n, integer);
+    const MatrixXd H = A * A.transpose() + (trial % 2 ? 1.0 : 0.0) * (K - K.transpose());
+    const VectorXd q = VectorXd::NullaryExpr(n, integer);
+    const LcpSolution solution = solve_lcp(H, q);
+    ASSERT_NE(solution.outcome, LcpOutcome::kMaxPivots);
+    const bool solvable = !enumerate_solutions(H, q, 1e-10).empty();
+    if (solution.outcome == LcpOutcome::kSolved) {
+      ++solved;
+      ASSERT_LT(complementarity_error(H, q, solution.z), 1e-9);
+    } else {
+      ++rays;
+      ASSERT_FALSE(solvable) << "H =\n" << H << "\nq = " << q.transpose();
+    }
+  }
+  EXPECT_GT(rays, 200);
+  EXPECT_GT(solved, 200);
+}
+
+// Ties in every ratio: many equal right-hand sides. A cycle would end in kMaxPivots.
+TEST_F(Lemke, DoesNotCycleOnDegenerateProblems) {
+  for (int n = 1; n <= 30; ++n) {
+    const MatrixXd H = MatrixXd::Identity(n, n) + MatrixXd::Ones(n, n);
+    const VectorXd q = VectorXd::Constant(n, -1.0);
+    const LcpSolution solution = solve_lcp(H, q);
+    ASSERT_EQ(solution.outcome, LcpOutcome::kSolved) << n;
+    EXPECT_LT((solution.z.array() - 1.0 / (n + 1.0)).abs().maxCoeff(), 1e-14) << n;
+  }
+}
+
+TEST_F(Lemke, ReturnsZeroWhereQIsNotNegative) {
+  const LcpSolution solution = solve_lcp(-MatrixXd::Identity(2, 2), Eigen::Vector2d(0.0, 3.0));
+  EXPECT_EQ(solution.outcome, LcpOutcome::kSolved);
+  EXPECT_EQ(solution.z, Eigen::Vector2d(0.0, 0.0));
+  EXPECT_EQ(solution.w, Eigen::Vector2d(0.0, 3.0));
+}
+
+TEST_F(Lemke, StopsAtTheLimitOfPivots) {
+  const LcpSolution solution = solve_lcp(p_matrix(6), VectorXd::Constant(6, -1.0), 1);
+  EXPECT_EQ(solution.outcome, LcpOutcome::kMaxPivots);
+  EXPECT_EQ(solution.z, VectorXd::Zero(6));
+}
+
+// The paper prints ẏ for q̇ in (D.4) and −z_α in (D.7); either misprint fails here. Central
+// differences with step 1e-6: truncation 1e-12 · z''', round-off 1e-10 · condition.
+TEST_F(Lemke, TangentMatchesCentralDifferences) {
+  int compared = 0;
+  for (int trial = 0; trial < 1000; ++trial) {
+    SCOPED_TRACE(::testing::Message() << "seed " << kSeed << " trial " << trial);
+    const int n = pick(1, 6);
+    const MatrixXd H = p_matrix(n) + 0.9 * MatrixXd::Identity(n, n), H_dot = gaussian(n, n);
+    const VectorXd q = gaussian(n, 1), q_dot = gaussian(n, 1);
+    const LcpSolution solution = solve_lcp(H, q);
+    ASSERT_EQ(solution.outcome, LcpOutcome::kSolved);
+    if ((solution.z + solution.w).minCoeff() < 1e-3) continue;  // nearly degenerate: a kink
+    const auto z_at = [&](double t) { return solve_lcp(H + t * H_dot, q + t * q_dot).z; };
+    const VectorXd expected = (z_at(1e-6) - z_at(-1e-6)) / 2e-6;
+    const std::optional<VectorXd> actual = lcp_tangent(H, solution, H_dot, q_dot);
+    ASSERT_TRUE(actual.has_value());
+    ASSERT_LT((*actual - expected).cwiseAbs().maxCoeff(), 1e-7 * (1.0 + expected.norm()));
+    ++compared;
+  }
+  EXPECT_GT(compared, 800);
+}
+
+// L D Lᵀ must give S back, and D_BB must be the Schur complement of a dense solve, with blocks of
+// different sizes, an indefinite free part and zero blocks. Pivots are not exchanged between
+// blocks, so round-off grows with the inverse of the smallest pivot, hence 1e-7.
+TEST_F(RandomProblems, BlockLdltReproducesTheMatrix) {
+  for (int trial = 0; trial < 500; ++trial) {
+    SCOPED_TRACE(::testing::Message() << "seed " << kSeed << " trial " << trial);
+    const std::vector<int> sizes = {pick(1, 3), pick(1, 5), pick(1, 2)};
+    const int a = sizes[0] + sizes[1] + sizes[2], b = pick(0, 4);
+    MatrixXd S = gaussian(a + b, a + b);
+    S.topLeftCorner(a, a) = (S + S.transpose()).topLeftCorner(a, a).eval();
+    if (trial % 2) {  // blocks 0 and 1 do not touch
+      S.block(sizes[0], 0, sizes[1], sizes[0]).setZero();
+      S.block(0, sizes[0], sizes[0], sizes[1]).setZero();
+    }
+    S.topRightCorner(a, b) = S.bottomLeftCorner(b, a).transpose();
+    const BlockLdlt factor(S, sizes);
+    ASSERT_TRUE(factor.ok());
+    const MatrixXd schur =
+        S.bottomRightCorner(b, b) -
+        S.bottomLeftCorner(b, a) * S.topLeftCorner(a, a).fullPivLu().solve(S.topRightCorner(a, b));
+    ASSERT_LT((factor.schur_complement() - schur).cwiseAbs().sum(),
+              1e-7 * (1.0 + schur.cwiseAbs().sum()));
+    const VectorXd r = gaussian(a + b, 1), lambda_B = gaussian(b, 1);
+    const VectorXd y = factor.solve_lower(r);
+    const VectorXd lambda_A = factor.solve_upper(y.head(a), lambda_B);
+    const VectorXd residual =
+        S.topLeftCorner(a, a) * lambda_A + S.topRightCorner(a, b) * lambda_B - r.head(a);
+    ASSERT_LT(residual.norm(), 1e-7 * (1.0 + lambda_A.norm()));
+  }
+}
+
+TEST_F(RandomProblems, BlockLdltReportsASingularPivot) {
+  const BlockLdlt factor(MatrixXd::Ones(3, 3), {2});
+  EXPECT_FALSE(factor.ok());
+  const MlcpSolution solution =
+      solve_mlcp({MatrixXd::Ones(3, 3), VectorXd::Ones(3), /*free_block_sizes=*/{2}});
+  EXPECT_EQ(solution.outcome, LcpOutcome::kSingularBlock);
+}
+
+Mlcp random_mlcp(const MatrixXd& A, const MatrixXd& K, const VectorXd& b, std::vector<int> sizes) {
+  int a = 0;
+  for (const int size : sizes) a += size;
+  Mlcp problem{.S = A * A.transpose() + MatrixXd::Identity(A.rows(), A.rows()),
+               .b = b,
+               .free_block_sizes = std::move(sizes)};
+  const Eigen::Index bounded = b.size() - a;
+  problem.S.bottomRightCorner(bounded, bounded) +=
+      (K - K.transpose()).topLeftCorner(bounded, bounded);
+  return problem;
+}
+
+// The mixed problem against enumeration on the bounded part: a sign lost between (A.4) and the
+// LCP's q, or a transposed back substitution, shows in the free rows.
+TEST_F(RandomProblems, MlcpSatisfiesItsDefinition) {
+  for (int trial = 0; trial < 3000; ++trial) {
+    SCOPED_TRACE(::testing::Message() << "seed " << kSeed << " trial " << trial);
+    const std::vector<int> sizes = {pick(1, 5), pick(1, 5)};
+    const int a = sizes[0] + sizes[1], bounded = pick(1, 5), n = a + bounded;
+    const Mlcp problem = random_mlcp(gaussian(n, n), gaussian(n, n), gaussian(n, 1), sizes);
+    const MlcpSolution solution = solve_mlcp(problem);
+    ASSERT_EQ(solution.outcome, LcpOutcome::kSolved);
+    const VectorXd rows = problem.S * solution.lambda + problem.b;
+    ASSERT_LT(rows.head(a).cwiseAbs().maxCoeff(), 1e-9);
+    ASSERT_LT((rows.tail(bounded) - solution.w).cwiseAbs().maxCoeff(), 1e-9);
+    ASSERT_GE(solution.lambda.tail(bounded).minCoeff(), 0.0);
+    ASSERT_GE(solution.w.minCoeff(), 0.0);
+    ASSERT_EQ(solution.lambda.tail(bounded).cwiseProduct(solution.w).cwiseAbs().maxCoeff(), 0.0);
+  }
+}
+
+TEST_F(RandomProblems, MlcpTangentMatchesCentralDifferences) {
+  int compared = 0;
+  for (int trial = 0; trial < 500; ++trial) {
+    SCOPED_TRACE(::testing::Message() << "seed " << kSeed << " trial " << trial);
+    const std::vector<int> sizes = {pick(1, 3), pick(1, 3)};
+    const int a = sizes[0] + sizes[1], bounded = pick(1, 4), n = a + bounded;
+    const Mlcp problem = random_mlcp(gaussian(n, n), gaussian(n, n), gaussian(n, 1), sizes);
+    const MlcpSolution solution = solve_mlcp(problem);
+    if ((solution.lambda.tail(bounded) + solution.w).minCoeff() < 1e-3) continue;
+    MatrixXd S_dot = gaussian(n, n);
+    S_dot = S_dot + S_dot.transpose().eval();
+    const VectorXd b_dot = gaussian(n, 1);
+    const auto lambda_at = [&](double t) {
+      Mlcp moved = problem;
+      moved.S += t * S_dot;
+      moved.b += t * b_dot;
+      return solve_mlcp(moved).lambda;
+    };
+    const VectorXd expected = (lambda_at(1e-6) - lambda_at(-1e-6)) / 2e-6;
+    const std::optional<VectorXd> actual = mlcp_tangent(problem, solution, S_dot, b_dot);
+    ASSERT_TRUE(actual.has_value());
+    ASSERT_LT((*actual - expected).cwiseAbs().maxCoeff(), 1e-7 * (1.0 + expected.norm()));
+    ++compared;
+  }
+  EXPECT_GT(compared, 350);
+}
+
+}  // namespace
+}  // namespace estimator
