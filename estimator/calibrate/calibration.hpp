@@ -6,17 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "estimator/dynamics/step_residual.hpp"
 #include "estimator/model/mechanism.hpp"
 #include "estimator/optimize/lm_summary.hpp"
 #include "estimator/signal/time_series.hpp"
 
 namespace estimator {
-
-/// Form of the impulse residual. At weighting compliance = compliance both are the paper's.
-enum class ResidualForm {
-  kExplicit,  ///< the paper's inverse dynamics [Mar, eqs. 3.7, 3.8]; breaks on stiff constraints
-  kImplicit,  ///< M_w (v⁺ − φ(x)) with a weighting compliance of its own; any stiffness
-};
 
 /// Unknowns per time step.
 enum class StateForm {

@@ -17,11 +17,6 @@ Eigen::Quaterniond frame_in_world(int body, const Eigen::Matrix3d& frame, const 
   return body == Hinge::kGround ? local : q[static_cast<std::size_t>(body)].e * local;
 }
 
-Eigen::Quaterniond relative_rotation(const Hinge& hinge, const Configuration& q) {
-  return frame_in_world(hinge.body_a, hinge.frame_a, q).conjugate() *
-         frame_in_world(hinge.body_b, hinge.frame_b, q);
-}
-
 const Pose& pose_of(int body, const Configuration& q) {
   static const Pose kGroundPose;
   return body == Hinge::kGround ? kGroundPose : q[static_cast<std::size_t>(body)];
@@ -90,7 +85,12 @@ void project_to_constraints(const Mechanism& mechanism, const ModelValues& value
 }  // namespace
 
 double hinge_angle(const Hinge& hinge, const Configuration& q) {
-  const Eigen::Quaterniond relative = relative_rotation(hinge, q);
+  return hinge_angle(hinge, pose_of(hinge.body_a, q), pose_of(hinge.body_b, q));
+}
+
+double hinge_angle(const Hinge& hinge, const Pose& a, const Pose& b) {
+  const Eigen::Quaterniond relative = Eigen::Quaterniond(hinge.frame_a).conjugate() *
+                                      a.e.conjugate() * b.e * Eigen::Quaterniond(hinge.frame_b);
   return std::remainder(2.0 * std::atan2(relative.x(), relative.w()), 2.0 * M_PI);
 }
 

@@ -9,7 +9,9 @@
 namespace estimator {
 
 /// Hinge angle θ in (−π, π]: the twist about the hinge axis that carries frame a onto frame b,
-/// θ = 2 atan2(x, s) of the relative quaternion. Exact at zero violation, smooth near it.
+/// θ = 2 atan2(x, s) of the relative quaternion. Exact at zero violation, smooth near it. The
+/// ground's pose is the identity.
+double hinge_angle(const Hinge& hinge, const Pose& a, const Pose& b);
 double hinge_angle(const Hinge& hinge, const Configuration& q);
 
 /// Derivative of the hinge angle along the world-frame rotations (δψ_a, δψ_b).

@@ -1,0 +1,34 @@
+#pragma once
+
+#include "estimator/model/mechanism.hpp"
+
+namespace estimator {
+
+/// What a parameter index refers to: one quantity of one body, one hinge or the world.
+struct ParameterTarget {
+  enum class Kind { kBody, kHinge, kWorld } kind;
+  int element;   ///< body or hinge index
+  int quantity;  ///< BodyQuantity, HingeQuantity or WorldQuantity
+};
+
+inline ParameterTarget parameter_target(const Mechanism& mechanism, int index) {
+  const int hinge_begin = mechanism.body_count() * Mechanism::kBodyQuantities;
+  const int world_begin = hinge_begin + mechanism.hinge_count() * Mechanism::kHingeQuantities;
+  if (index < hinge_begin) {
+    return {ParameterTarget::Kind::kBody, index / Mechanism::kBodyQuantities,
+            index % Mechanism::kBodyQuantities};
+  }
+  if (index < world_begin) {
+    return {ParameterTarget::Kind::kHinge, (index - hinge_begin) / Mechanism::kHingeQuantities,
+            (index - hinge_begin) % Mechanism::kHingeQuantities};
+  }
+  return {ParameterTarget::Kind::kWorld, 0, index - world_begin};
+}
+
+/// True for a coordinate of a hinge point.
+inline bool is_point(const ParameterTarget& target) {
+  return target.kind == ParameterTarget::Kind::kHinge &&
+         target.quantity <= static_cast<int>(HingeQuantity::kPointBz);
+}
+
+}  // namespace estimator
