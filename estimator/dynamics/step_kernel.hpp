@@ -26,14 +26,18 @@ struct BodyTerms {
   Eigen::Vector3d momentum;  ///< J_w ω
 };
 
+/// Constants of a hinge's five constraint rows.
+struct RowScales {
+  double gamma;                             ///< γ = 1/(1 + 4τ/h)
+  Eigen::Matrix<double, 5, 1> sigma;        ///< Σ
+  Eigen::Matrix<double, 5, 1> sigma_w_inv;  ///< Σ_w⁻¹
+  Eigen::Matrix<double, 5, 1> rho;          ///< 1 − Σ_w⁻¹ Σ
+};
+
 /// Everything about one hinge that a step needs.
 struct HingeTerms {
   HingeGeometry geometry;
-  double gamma;                             ///< γ = 1/(1 + 4τ/h)
-  Eigen::Matrix<double, 5, 1> sigma;        ///< Σ, per row
-  Eigen::Matrix<double, 5, 1> sigma_w_inv;  ///< Σ_w⁻¹, per row
-  Eigen::Matrix<double, 5, 1> rho;          ///< 1 − Σ_w⁻¹ Σ, per row
-  double omega, omega_next;                 ///< hinge speed before and after
+  double omega, omega_next;  ///< hinge speed before and after
   double angle;
   double damping;  ///< D of axis_damping
   double sat;      ///< saturation of the dry friction

@@ -1,0 +1,434 @@
+#pragma once
+
+#include <Eigen/LU>
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+#include "estimator/dynamics/step_forward.hpp"
+
+namespace estimator {
+
+/// A free parameter and the column it owns.
+struct Column {
+  ParameterTarget target;
+  int column;
+};
+
+/// Derivative part of StepResidual; see StepResidual for the formulas.
+template <int kBodies, int kHinges>
+class StepKernel final : public StepResidual, private StepForward<kBodies, kHinges> {
+  using Base = StepForward<kBodies, kHinges>;
+
+ public:
+  using Workspace = typename Base::Workspace;
+
+  StepKernel(const Mechanism& mechanism, const StepSettings& settings,
+             const std::vector<int>& free_parameters)
+      : Base(mechanism, settings) {
+    for (std::size_t i = 0; i < free_parameters.size(); ++i) {
+      columns_.push_back({parameter_target(mechanism, free_parameters[i]), static_cast<int>(i)});
+      const ParameterTarget& target = columns_.back().target;
+      points_free_ |= is_point(target);
+      load_friction_free_ |=
+          target.kind == ParameterTarget::Kind::kHinge &&
+          (target.quantity == static_cast<int>(HingeQuantity::kLoadFriction) ||
+           target.quantity == static_cast<int>(HingeQuantity::kLoadFrictionAngular));
+    }
+  }
+
+  void set_values(const ModelValues& values) override { values_ = values; }
+
+  void evaluate(const StepInput& input, double* residual) const override {
+    Workspace& ws = workspace();
+    compute(input, ws);
+    Eigen::Map<typename Workspace::VectorV>(residual, 6 * body_count_) = ws.residual;
+  }
+
+  void linearize(const StepInput& input, StepDerivatives& out) const override {
+    Workspace& ws = workspace();
+    compute(input, ws);
+    out.residual = ws.residual;
+    differentiate_blocks(ws);
+    combine(ws, out);
+    differentiate_parameters(input, ws, out);
+    if (has_load_friction() || load_friction_free_) differentiate_load(ws, out);
+  }
+
+ private:
+  using Base::angle_of, Base::bearing_multipliers, Base::compute, Base::workspace;
+  using Base::bodies, Base::body_count_, Base::hinge_count_, Base::hinge_total, Base::hinges_;
+  using Base::has_load_friction;
+  using Base::motor_, Base::row_scales_, Base::settings_, Base::values_;
+
+  // --- derivatives along states -----------------------------------------------------------------
+
+  /// φ = M⁻¹ (p + Aᵀ λ), then the partial derivatives of P, C, E and s.
+  void differentiate_blocks(Workspace& ws) const {
+    ws.phi.noalias() = ws.M_inv_At * ws.lambda;
+    for (std::size_t i = 0; i < bodies(); ++i) {
+      const BodyTerms& body = ws.bodies[i];
+      const auto at = static_cast<Eigen::Index>(6 * i);
+      ws.phi.template segment<3>(at) += ws.p.template segment<3>(at) / body.mass;
+      ws.phi.template segment<3>(at + 3).noalias() +=
+          body.inertia_inverse * ws.p.template segment<3>(at + 3);
+    }
+    ws.P_q.setZero();
+    ws.P_v.setZero();
+    ws.P_w.setZero();
+    ws.E_q.setZero();
+    ws.C_q.setZero();
+    ws.s_q.setZero();
+    for (std::size_t i = 0; i < bodies(); ++i) differentiate_body(ws, i);
+    for (std::size_t j = 0; j < hinge_total(); ++j) {
+      differentiate_torque(ws, j);
+      differentiate_rows(ws, j);
+    }
+  }
+
+  void differentiate_body(Workspace& ws, std::size_t i) const {
+    const BodyTerms& body = ws.bodies[i];
+    const auto at = static_cast<Eigen::Index>(6 * i);
+    const double h = settings_.step;
+    const Eigen::Matrix3d omega_hat = hat(body.omega);
+    const auto inertia_turn = [&](const Eigen::Vector3d& y) -> Eigen::Matrix3d {
+      return body.inertia * hat(y) - hat(body.inertia * y);  // d(J_w y) = (…) δψ
+    };
+    // −h df_g = h d(ω × J_w ω).
+    const Eigen::Matrix3d gyro_q = h * omega_hat * inertia_turn(body.omega);
+    ws.P_q.template block<3, 3>(at + 3, at + 3) =
+        inertia_turn(ws.phi.template segment<3>(at + 3) - body.omega) + gyro_q;
+    ws.E_q.template block<3, 3>(at + 3, at + 3) =
+        inertia_turn(body.omega_next - body.omega) + gyro_q;
+    ws.P_v.template block<3, 3>(at, at).diagonal().setConstant(-body.mass);
+    ws.P_v.template block<3, 3>(at + 3, at + 3) =
+        -body.inertia + h * (omega_hat * body.inertia - hat(body.momentum));
+  }
+
+  /// Adds the derivatives of −Ḡᵀ T to P and E.
+  void differentiate_torque(Workspace& ws, std::size_t j) const {
+    const Hinge& hinge = hinges_[j];
+    const HingeValues& values = values_.hinges[j];
+    const HingeTerms& terms = ws.hinges[j];
+    const double h = settings_.step;
+    const Eigen::Vector3d& x = terms.geometry.x_b;
+    const bool slipping = std::abs(terms.omega_next) >= hinge.stick_speed;
+    const double T_w = -terms.damping - (slipping ? 0.0 : terms.bound / hinge.stick_speed);
+    const double stribeck_slope = -2.0 * values.stribeck_rate * terms.omega * h *
+                                  values.stribeck_torque *
+                                  std::exp(-values.stribeck_rate * terms.omega * terms.omega);
+    const double drag_slope =
+        h * values.quadratic_drag * (terms.omega < 0.0 ? -1.0 : 1.0) * terms.omega_next;
+    const double T_v = values.shaft_inertia - drag_slope - stribeck_slope * terms.sat;
+    const double T_angle = -h * values.stiffness;
+
+    const int a = hinge.body_a, b = hinge.body_b;
+    const BodyTerms& body_b = ws.bodies[static_cast<std::size_t>(b)];
+    Eigen::Vector3d relative = body_b.omega, relative_next = body_b.omega_next;
+    if (a != Hinge::kGround) {
+      relative -= ws.bodies[static_cast<std::size_t>(a)].omega;
+      relative_next -= ws.bodies[static_cast<std::size_t>(a)].omega_next;
+    }
+    // dω = (δψ_b × x)·relative = (x × relative)·δψ_b; the angle turns with x·(δψ_b − δψ_a).
+    const Eigen::RowVector3d along_b =
+        (T_w * x.cross(relative_next) + T_v * x.cross(relative) + T_angle * x).transpose();
+    const Eigen::RowVector3d along_a = -T_angle * x.transpose();
+    const Eigen::Matrix3d axis_turn = -terms.torque * hat(x);  // d(x T) at fixed T
+    const Eigen::Matrix3d q_b = x * along_b + axis_turn;
+    const Eigen::Matrix3d q_a = x * along_a;
+    const Eigen::Matrix3d outer = x * x.transpose();
+
+    // Signs: body b receives +T, body a −T; P and E hold −T.
+    const auto add = [&](int body, double sign) {
+      const Eigen::Index row = 6 * body + 3;
+      for (auto* matrix : {&ws.P_q, &ws.E_q}) {
+        matrix->template block<3, 3>(row, 6 * b + 3) -= sign * q_b;
+        if (a != Hinge::kGround && T_angle != 0.0) {
+          matrix->template block<3, 3>(row, 6 * a + 3) -= sign * q_a;
+        }
+      }
+      ws.P_v.template block<3, 3>(row, 6 * b + 3) -= sign * T_v * outer;
+      ws.P_w.template block<3, 3>(row, 6 * b + 3) -= sign * T_w * outer;
+      if (a != Hinge::kGround) {
+        ws.P_v.template block<3, 3>(row, 6 * a + 3) += sign * T_v * outer;
+        ws.P_w.template block<3, 3>(row, 6 * a + 3) += sign * T_w * outer;
+      }
+    };
+    add(b, 1.0);
+    if (a != Hinge::kGround) add(a, -1.0);
+  }
+
+  /// Adds the derivatives of Aᵀ λ to P, of Aᵀ Λ to E, and of A y to C and s.
+  void differentiate_rows(Workspace& ws, std::size_t j) const {
+    const Hinge& hinge = hinges_[j];
+    const HingeTerms& terms = ws.hinges[j];
+    const HingeGeometry& geometry = terms.geometry;
+    const auto row = static_cast<Eigen::Index>(5 * j);
+    const int a = hinge.body_a, b = hinge.body_b;
+    const double g_scale = 4.0 * row_scales_[j].gamma / settings_.step;
+
+    // d(A y) along rotations; y = φ − γ v for C, w − γ v for s.
+    const auto add_rows = [&](typename Workspace::MatrixCV& out,
+                              const typename Workspace::VectorV& y_next) {
+      const Eigen::Vector3d y_b = y_next.template segment<3>(6 * b + 3) -
+                                  row_scales_[j].gamma * ws.v.template segment<3>(6 * b + 3);
+      Eigen::Vector3d y_a = Eigen::Vector3d::Zero();
+      if (a != Hinge::kGround) {
+        y_a = y_next.template segment<3>(6 * a + 3) -
+              row_scales_[j].gamma * ws.v.template segment<3>(6 * a + 3);
+      }
+      const Eigen::Vector3d difference = y_a - y_b;
+      const Eigen::Vector3d& x_a = geometry.x_a;
+      const auto turned_b = [&](const Eigen::Vector3d& f) -> Eigen::RowVector3d {
+        return f.cross(difference.cross(x_a)).transpose();
+      };
+      auto block_b = out.template block<5, 3>(row, 6 * b + 3);
+      block_b.template topRows<3>().noalias() = hat(y_b) * hat(geometry.c_b);
+      block_b.row(3) = turned_b(geometry.y_b);
+      block_b.row(4) = turned_b(geometry.z_b);
+      out.template block<5, 6>(row, 6 * b).noalias() +=
+          g_scale * ws.A.template block<5, 6>(row, 6 * b);
+      if (a == Hinge::kGround) return;
+      const auto turned_a = [&](const Eigen::Vector3d& f) -> Eigen::RowVector3d {
+        return x_a.cross(f.cross(difference)).transpose();
+      };
+      auto block_a = out.template block<5, 3>(row, 6 * a + 3);
+      block_a.template topRows<3>().noalias() = -hat(y_a) * hat(geometry.c_a);
+      block_a.row(3) = turned_a(geometry.y_b);
+      block_a.row(4) = turned_a(geometry.z_b);
+      out.template block<5, 6>(row, 6 * a).noalias() +=
+          g_scale * ws.A.template block<5, 6>(row, 6 * a);
+    };
+    add_rows(ws.C_q, ws.phi);
+    add_rows(ws.s_q, ws.w);
+
+    // −d(Aᵀ λ): torques c × λ_t + e × f on a and their opposites on b, f = λ₄ e_y + λ₅ e_z.
+    const auto add_torques = [&](typename Workspace::MatrixVV& out,
+                                 const Eigen::Matrix<double, 5, 1>& multipliers) {
+      const Eigen::Matrix3d lambda_hat = hat(multipliers.template head<3>());
+      const Eigen::Matrix3d e_hat = hat(geometry.x_a);
+      const Eigen::Matrix3d f_hat =
+          hat(multipliers[3] * geometry.y_b + multipliers[4] * geometry.z_b);
+      const Eigen::Matrix3d fe = f_hat * e_hat;
+      const Eigen::Matrix3d ef = e_hat * f_hat;
+      out.template block<3, 3>(6 * b + 3, 6 * b + 3) -= ef - lambda_hat * hat(geometry.c_b);
+      if (a == Hinge::kGround) return;
+      out.template block<3, 3>(6 * a + 3, 6 * a + 3) -= lambda_hat * hat(geometry.c_a) + fe;
+      out.template block<3, 3>(6 * a + 3, 6 * b + 3) += ef;
+      out.template block<3, 3>(6 * b + 3, 6 * a + 3) += fe;
+    };
+    add_torques(ws.P_q, ws.lambda.template segment<5>(row));
+    add_torques(ws.E_q, ws.big_lambda.template segment<5>(row));
+  }
+
+  /// dr = E + Aᵀ Σ_w⁻¹ ds + Y dC − N dP with Y = Aᵀ ρ S⁻¹, N = Y A M⁻¹.
+  void combine(Workspace& ws, StepDerivatives& out) const {
+    for (std::size_t j = 0; j < hinge_total(); ++j) {
+      const auto row = static_cast<Eigen::Index>(5 * j);
+      ws.Aw_t.template middleCols<5>(row).noalias() =
+          ws.A.template middleRows<5>(row).transpose() * row_scales_[j].sigma_w_inv.asDiagonal();
+      ws.Y_t.template middleCols<5>(row).noalias() =
+          ws.A.template middleRows<5>(row).transpose() * row_scales_[j].rho.asDiagonal();
+    }
+    if (settings_.form == ResidualForm::kExplicit) {
+      ws.Y_t.setZero();
+      ws.N.setZero();
+    } else {
+      ws.factor.matrixU().template solveInPlace<Eigen::OnTheRight>(ws.Y_t);
+      ws.factor.matrixL().template solveInPlace<Eigen::OnTheRight>(ws.Y_t);
+      ws.N.noalias() = ws.Y_t * ws.M_inv_At.transpose();
+    }
+    out.along_configuration = ws.E_q;
+    out.along_configuration.noalias() += ws.Aw_t * ws.s_q;
+    out.along_configuration.noalias() += ws.Y_t * ws.C_q;
+    out.along_configuration.noalias() -= ws.N * ws.P_q;
+
+    out.along_velocity = ws.P_v;
+    out.along_velocity.noalias() -= ws.N * ws.P_v;
+    out.along_next_velocity = ws.P_w;
+    out.along_next_velocity.noalias() -= ws.N * ws.P_w;
+    for (std::size_t i = 0; i < bodies(); ++i) {
+      const auto at = static_cast<Eigen::Index>(6 * i);
+      out.along_next_velocity.template block<3, 3>(at, at).diagonal().array() += ws.bodies[i].mass;
+      out.along_next_velocity.template block<3, 3>(at + 3, at + 3) += ws.bodies[i].inertia;
+    }
+    out.along_next_velocity.noalias() += ws.Aw_t * ws.A;
+    for (std::size_t j = 0; j < hinge_total(); ++j) {
+      const auto row = static_cast<Eigen::Index>(5 * j);
+      ws.Aw_t.template middleCols<5>(row) += ws.Y_t.template middleCols<5>(row);
+      ws.Aw_t.template middleCols<5>(row) *= row_scales_[j].gamma;
+    }
+    out.along_velocity.noalias() -= ws.Aw_t * ws.A;
+  }
+
+  // --- derivatives along parameters -------------------------------------------------------------
+
+  /// Fills the partial derivatives along every free parameter and combines them as `combine` does.
+  void differentiate_parameters(const StepInput& input, Workspace& ws, StepDerivatives& out) const {
+    const auto count = static_cast<Eigen::Index>(columns_.size());
+    for (auto* matrix : {&ws.E_p, &ws.P_p}) matrix->setZero(6 * body_count_, count);
+    for (auto* matrix : {&ws.s_p, &ws.C_p}) matrix->setZero(5 * hinge_count_, count);
+    for (const Column& column : columns_) {
+      const ParameterTarget& target = column.target;
+      if (target.kind == ParameterTarget::Kind::kBody) {
+        differentiate_body_parameter(ws, column);
+      } else if (target.kind == ParameterTarget::Kind::kWorld) {
+        differentiate_world_parameter(ws, column);
+      } else if (is_point(target)) {
+        differentiate_point(ws, column);
+      } else {
+        differentiate_axis_parameter(input, ws, column);
+      }
+    }
+    out.along_parameters = ws.E_p;
+    out.along_parameters.noalias() -= ws.N * ws.P_p;
+    if (!points_free_) return;
+    out.along_parameters.noalias() += ws.Y_t * ws.C_p;
+    for (std::size_t j = 0; j < hinge_total(); ++j) {
+      const auto row = static_cast<Eigen::Index>(5 * j);
+      out.along_parameters.noalias() += ws.A.template middleRows<5>(row).transpose() *
+                                        row_scales_[j].sigma_w_inv.asDiagonal() *
+                                        ws.s_p.template middleRows<5>(row);
+    }
+  }
+
+  void differentiate_body_parameter(Workspace& ws, const Column& column) const {
+    const BodyTerms& body = ws.bodies[static_cast<std::size_t>(column.target.element)];
+    const Eigen::Index at = 6 * column.target.element;
+    const double h = settings_.step;
+    auto E = ws.E_p.col(column.column);
+    auto P = ws.P_p.col(column.column);
+    if (column.target.quantity == static_cast<int>(BodyQuantity::kMass)) {
+      const Eigen::Vector3d before = body.v + h * values_.gravity;
+      E.template segment<3>(at) = body.v_next - before;
+      P.template segment<3>(at) = ws.phi.template segment<3>(at) - before;
+      return;
+    }
+    const Eigen::Matrix3d dJ =
+        body.R * inertia_element(column.target.quantity) * body.R.transpose();
+    const Eigen::Vector3d dL = dJ * body.omega;
+    const Eigen::Vector3d before = dL - h * body.omega.cross(dL);
+    E.template segment<3>(at + 3) = dJ * body.omega_next - before;
+    P.template segment<3>(at + 3) = dJ * ws.phi.template segment<3>(at + 3) - before;
+  }
+
+  void differentiate_world_parameter(Workspace& ws, const Column& column) const {
+    for (std::size_t i = 0; i < bodies(); ++i) {
+      const auto at = static_cast<Eigen::Index>(6 * i);
+      ws.E_p.col(column.column).template segment<3>(at) =
+          -settings_.step * ws.bodies[i].mass *
+          values_.gravity_jacobian.col(column.target.quantity);
+    }
+    ws.P_p.col(column.column) = ws.E_p.col(column.column);
+  }
+
+  /// Moves the hinge point on one body: c = R p changes by R e_i.
+  void differentiate_point(Workspace& ws, const Column& column) const {
+    const ParameterTarget& target = column.target;
+    const auto j = static_cast<std::size_t>(target.element);
+    const Hinge& hinge = hinges_[j];
+    const bool on_b = target.quantity >= static_cast<int>(HingeQuantity::kPointBx);
+    const int body = on_b ? hinge.body_b : hinge.body_a;
+    const double sign = on_b ? -1.0 : 1.0;
+    const auto row = static_cast<Eigen::Index>(5 * target.element);
+    const Eigen::Vector3d unit = Eigen::Vector3d::Unit(target.quantity % 3);
+    const double g_scale = 4.0 * row_scales_[j].gamma / settings_.step;
+    auto s = ws.s_p.col(column.column).template segment<3>(row);
+    auto C = ws.C_p.col(column.column).template segment<3>(row);
+    if (body == Hinge::kGround) {
+      s = sign * g_scale * unit;
+      C = s;
+      return;
+    }
+    const Eigen::Vector3d dc = ws.bodies[static_cast<std::size_t>(body)].R * unit;
+    const Eigen::Index at = 6 * body + 3;
+    const Eigen::Vector3d before = row_scales_[j].gamma * ws.v.template segment<3>(at);
+    const auto rate = [&](const Eigen::Vector3d& omega) -> Eigen::Vector3d {
+      return sign * ((omega - before).cross(dc) + g_scale * dc);
+    };
+    s = rate(ws.w.template segment<3>(at));
+    C = rate(ws.phi.template segment<3>(at));
+    ws.E_p.col(column.column).template segment<3>(at) =
+        -sign * dc.cross(ws.big_lambda.template segment<3>(row));
+    ws.P_p.col(column.column).template segment<3>(at) =
+        -sign * dc.cross(ws.lambda.template segment<3>(row));
+  }
+
+  void differentiate_axis_parameter(const StepInput& input, Workspace& ws,
+                                    const Column& column) const {
+    const auto j = static_cast<std::size_t>(column.target.element);
+    const auto quantity = static_cast<HingeQuantity>(column.target.quantity);
+    const bool driven = motor_[j] >= 0;
+    const AxisDrive drive = {
+        .angle = quantity == HingeQuantity::kStiffness ? angle_of(hinges_[j], input.poses) : 0.0,
+        .control = driven ? input.control[motor_[j]] : 0.0,
+        .control_delay_slope =
+            driven && input.control_delay_slope ? input.control_delay_slope[motor_[j]] : 0.0};
+    const double dT = torque_derivative(quantity, values_.hinges[j], ws.hinges[j], drive,
+                                        bearing_multipliers(ws, j), settings_.step);
+    const Eigen::Vector3d impulse = dT * ws.hinges[j].geometry.x_b;
+    auto E = ws.E_p.col(column.column);
+    E.template segment<3>(6 * hinges_[j].body_b + 3) -= impulse;
+    if (hinges_[j].body_a != Hinge::kGround) {
+      E.template segment<3>(6 * hinges_[j].body_a + 3) += impulse;
+    }
+    ws.P_p.col(column.column) = E;
+  }
+
+  // --- load-dependent friction ------------------------------------------------------------------
+
+  /// Adds what changes through the load-dependent bound: with dλ the multiplier derivative at
+  /// fixed bound, dB solves (I − L K) dB = L dλ + frame terms, and dr += (I − N) Ḡᵀ sat dB.
+  void differentiate_load(const Workspace& ws, StepDerivatives& out) const {
+    const Eigen::Index nv = 6 * body_count_, nc = 5 * hinge_count_, nh = hinge_count_;
+    Eigen::MatrixXd L = Eigen::MatrixXd::Zero(nh, nc);      // ∂bound/∂λ
+    Eigen::MatrixXd d_q = Eigen::MatrixXd::Zero(nh, nv);    // ∂bound/∂q
+    Eigen::MatrixXd G_sat = Eigen::MatrixXd::Zero(nv, nh);  // Ḡᵀ sat
+    Eigen::MatrixXd gamma_A = ws.A;
+    for (Eigen::Index j = 0; j < nh; ++j) {
+      const auto ju = static_cast<std::size_t>(j);
+      const HingeTerms& terms = ws.hinges[ju];
+      const LoadGradient gradient =
+          load_gradient(values_.hinges[ju], terms.geometry, bearing_multipliers(ws, ju));
+      L.block<1, 5>(j, 5 * j) = gradient.along_multipliers.transpose();
+      d_q.block<1, 3>(j, 6 * hinges_[ju].body_b + 3) = gradient.along_turn.transpose();
+      G_sat.block<3, 1>(6 * hinges_[ju].body_b + 3, j) = terms.sat * terms.geometry.x_b;
+      if (hinges_[ju].body_a != Hinge::kGround) {
+        G_sat.block<3, 1>(6 * hinges_[ju].body_a + 3, j) = -terms.sat * terms.geometry.x_b;
+      }
+      gamma_A.middleRows<5>(5 * j) *= row_scales_[ju].gamma;
+    }
+    Eigen::MatrixXd d_v, d_w, d_p;
+    if (settings_.form == ResidualForm::kExplicit) {
+      for (Eigen::Index j = 0; j < nh; ++j) {
+        for (int row = 0; row < 5; ++row) {
+          L.col(5 * j + row) *= -row_scales_[static_cast<std::size_t>(j)].sigma_w_inv[row];
+        }
+      }
+      d_q += L * ws.s_q;
+      d_v = -L * gamma_A;
+      d_w = L * ws.A;
+      d_p = L * ws.s_p;
+    } else {
+      const Eigen::MatrixXd L_S = ws.factor.solve(Eigen::MatrixXd(L.transpose())).transpose();
+      const Eigen::MatrixXd L_S_B = L_S * ws.M_inv_At.transpose();
+      const Eigen::PartialPivLU<Eigen::MatrixXd> solver(Eigen::MatrixXd::Identity(nh, nh) -
+                                                        L_S_B * G_sat);
+      d_q = solver.solve(Eigen::MatrixXd(d_q + L_S_B * ws.P_q - L_S * ws.C_q));
+      d_v = solver.solve(Eigen::MatrixXd(L_S_B * ws.P_v + L_S * gamma_A));
+      d_w = solver.solve(Eigen::MatrixXd(L_S_B * ws.P_w));
+      d_p = solver.solve(Eigen::MatrixXd(L_S_B * ws.P_p - L_S * ws.C_p));
+    }
+    const Eigen::MatrixXd through = G_sat - ws.N * G_sat;
+    out.along_configuration += through * d_q;
+    out.along_velocity += through * d_v;
+    out.along_next_velocity += through * d_w;
+    out.along_parameters += through * d_p;
+  }
+
+  std::vector<Column> columns_;
+  bool points_free_ = false;
+  bool load_friction_free_ = false;
+};
+
+}  // namespace estimator
