@@ -1,0 +1,42 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+namespace daq {
+
+using Nanoseconds = std::chrono::nanoseconds;
+
+/// Time of CLOCK_MONOTONIC, the clock every deadline here refers to.
+Nanoseconds monotonic_now() noexcept;
+
+/// Sleeps until an absolute time of CLOCK_MONOTONIC; returns at once when it has passed.
+void sleep_until(Nanoseconds deadline) noexcept;
+
+/// First deadline after `now` on the grid deadline + k·period, k ≥ 1, and how many were passed
+/// over.
+struct NextDeadline {
+  Nanoseconds deadline;
+  std::int64_t skipped;
+};
+NextDeadline next_deadline(Nanoseconds deadline, Nanoseconds period, Nanoseconds now) noexcept;
+
+/// Absolute deadlines one period apart. A late caller skips periods, is told how many, and stays on
+/// the grid: missed periods are never made up in a burst.
+class PeriodicTimer {
+ public:
+  /// The first deadline is one period from now. `period` > 0.
+  explicit PeriodicTimer(Nanoseconds period) noexcept;
+
+  /// The deadline that was waited for last, or the first one.
+  Nanoseconds deadline() const noexcept { return deadline_; }
+
+  /// Sleeps until the next deadline; returns the number of deadlines skipped.
+  std::int64_t wait() noexcept;
+
+ private:
+  Nanoseconds period_;
+  Nanoseconds deadline_;
+};
+
+}  // namespace daq

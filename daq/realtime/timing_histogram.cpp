@@ -1,0 +1,63 @@
+#include "daq/realtime/timing_histogram.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <cstdio>
+
+namespace daq {
+namespace {
+
+// There is one writer, so a load and a store do what a costlier fetch_add would.
+void increase(std::atomic<std::int64_t>& value, std::int64_t by) noexcept {
+  value.store(value.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+void TimingHistogram::add(Nanoseconds duration) noexcept {
+  const std::int64_t ns = std::max<std::int64_t>(duration.count(), 0);
+  const auto bin = static_cast<std::size_t>(std::min<std::int64_t>(ns / 1000, kBins - 1));
+  increase(bins_[bin], 1);
+  increase(sum_, ns);
+  if (ns > max_.load(std::memory_order_relaxed)) max_.store(ns, std::memory_order_relaxed);
+  increase(count_, 1);
+}
+
+Nanoseconds TimingHistogram::mean() const noexcept {
+  const std::int64_t n = count();
+  return Nanoseconds(n == 0 ? 0 : sum_.load(std::memory_order_relaxed) / n);
+}
+
+double TimingHistogram::percentile_us(double fraction) const noexcept {
+  assert(fraction > 0.0 && fraction <= 1.0);
+  const auto wanted = static_cast<std::int64_t>(std::ceil(fraction * static_cast<double>(count())));
+  if (wanted == 0) return 0.0;
+  std::int64_t below = 0;
+  for (std::size_t bin = 0; bin + 1 < kBins; ++bin) {
+    below += bins_[bin].load(std::memory_order_relaxed);
+    if (below >= wanted) return static_cast<double>(bin + 1);
+  }
+  return static_cast<double>(max().count()) * 1e-3;
+}
+
+std::string TimingHistogram::picture() const {
+  constexpr int kWidth = 50;
+  std::string text;
+  const double total = static_cast<double>(std::max<std::int64_t>(count(), 1));
+  for (std::size_t low = 0, high = 1; low < kBins; low = high, high *= 2) {
+    std::int64_t inside = 0;
+    for (std::size_t bin = low; bin < std::min<std::size_t>(high, kBins); ++bin) {
+      inside += bins_[bin].load(std::memory_order_relaxed);
+    }
+    const double share = static_cast<double>(inside) / total;
+    char row[64];
+    std::snprintf(row, sizeof row, "%5zu µs and more %9lld ", low, static_cast<long long>(inside));
+    text += row;
+    text.append(static_cast<std::size_t>(std::ceil(share * kWidth)), '#');
+    text += '\n';
+  }
+  return text;
+}
+
+}  // namespace daq

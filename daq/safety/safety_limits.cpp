@@ -1,0 +1,160 @@
+#include "daq/safety/safety_limits.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <cstdio>
+
+namespace daq {
+namespace {
+
+struct CauseText {
+  TripCause cause;
+  std::string_view name;
+  const char* quantity;
+  const char* unit;
+};
+
+constexpr CauseText kCauses[] = {
+    {TripCause::kNone, "none", "", ""},
+    {TripCause::kAngle, "angle", "angle", "rad"},
+    {TripCause::kSpeed, "speed", "speed", "rad/s"},
+    {TripCause::kEncoderJump, "encoder jump", "change within one sample", "rad"},
+    {TripCause::kMissingChannel, "missing channel", "time without an angle", "s"},
+    {TripCause::kStaleSample, "stale sample", "time between two samples", "s"},
+    {TripCause::kCommandNotFinite, "command not finite", "command", ""},
+    {TripCause::kUnitTripped, "unit tripped", "fault flags of the unit", ""},
+    {TripCause::kLinkLost, "link lost", "time without a sample", "s"},
+};
+
+const CauseText& text_of(TripCause cause) { return kCauses[static_cast<std::size_t>(cause)]; }
+
+bool is_of_one_joint(TripCause cause) {
+  return cause == TripCause::kAngle || cause == TripCause::kSpeed ||
+         cause == TripCause::kEncoderJump || cause == TripCause::kMissingChannel;
+}
+
+}  // namespace
+
+std::string_view to_string(TripCause cause) { return text_of(cause).name; }
+
+std::string describe(const Trip& trip, const SafetyLimits& limits) {
+  if (trip.cause == TripCause::kNone) return "no trip";
+  const CauseText& text = text_of(trip.cause);
+  char figures[160];
+  std::snprintf(figures, sizeof figures, "%s %.6g %s, allowed %.6g %s, at t = %.3f s",
+                text.quantity, trip.value, text.unit, trip.limit, text.unit, trip.time_s);
+  const bool named = is_of_one_joint(trip.cause) && trip.joint < limits.joint.size();
+  return (named ? limits.joint[trip.joint].hinge + ": " : std::string()) + figures;
+}
+
+std::vector<std::string> find_faults(const SafetyLimits& limits) {
+  std::vector<std::string> found;
+  const auto require = [&](bool holds, const std::string& sentence) {
+    if (!holds) found.push_back(sentence);
+  };
+  require(limits.command_max > 0.0, "command_max must be positive");
+  require(limits.command_slew_per_s_max > 0.0, "command_slew_max must be positive");
+  require(limits.staleness_s_max > 0.0, "staleness_ms_max must be positive");
+  require(!limits.joint.empty(), "hinge: limits of at least one hinge are needed");
+  require(limits.joint.size() <= kJointsMax,
+          "hinge: at most " + std::to_string(kJointsMax) + " hinges");
+  for (const JointLimits& joint : limits.joint) {
+    const std::string hinge = "hinge \"" + joint.hinge + "\": ";
+    require(joint.angle_rad_min < joint.angle_rad_max,
+            hinge + "angle_rad_min must be below angle_rad_max");
+    require(joint.speed_rad_per_s_max > 0.0, hinge + "speed_rad_per_s_max must be positive");
+    require(joint.jump_rad_max > 0.0, hinge + "jump_rad_max must be positive");
+    require(joint.missing_s_max > 0.0, hinge + "missing_ms_max must be positive");
+  }
+  return found;
+}
+
+SafetyMonitor::SafetyMonitor(const SafetyLimits& limits)
+    : joint_count_(limits.joint.size()),
+      command_max_(limits.command_max),
+      command_slew_per_s_max_(limits.command_slew_per_s_max),
+      staleness_s_max_(limits.staleness_s_max) {
+  assert(find_faults(limits).empty());
+  for (std::size_t j = 0; j < joint_count_; ++j) {
+    const JointLimits& joint = limits.joint[j];
+    bounds_[j] = {joint.angle_rad_min, joint.angle_rad_max, joint.speed_rad_per_s_max,
+                  joint.jump_rad_max, joint.missing_s_max};
+  }
+}
+
+void SafetyMonitor::trip(TripCause cause, double time_s, double value, double limit) noexcept {
+  if (is_tripped()) return;
+  trip_ = {cause, 0, time_s, value, limit};
+}
+
+void SafetyMonitor::check_joint(std::size_t index, const Observation& now) noexcept {
+  const JointState& joint = now.joint[index];
+  const JointBounds& bounds = bounds_[index];
+  JointMemory& memory = memory_[index];
+  const auto trip_joint = [&](TripCause cause, double value, double limit) {
+    if (is_tripped()) return;
+    trip_ = {cause, static_cast<std::uint8_t>(index), now.time_s, value, limit};
+  };
+
+  if (!joint.valid) {
+    const double missing_s = now.time_s - memory.valid_time_s;
+    if (missing_s > bounds.missing_s_max) {
+      trip_joint(TripCause::kMissingChannel, missing_s, bounds.missing_s_max);
+    }
+    return;
+  }
+  // After a gap the hinge may have moved as far as its speed limit allows, so the gap's length
+  // widens the bound; between neighbouring samples the bound is the jump alone.
+  const double travel_rad = bounds.speed_rad_per_s_max * (now.time_s - memory.valid_time_s);
+  const double jump_rad = std::abs(joint.angle_rad - memory.angle_rad);
+  const double jump_rad_max = std::max(bounds.jump_rad_max, travel_rad);
+  if (memory.seen && jump_rad > jump_rad_max) {
+    trip_joint(TripCause::kEncoderJump, jump_rad, jump_rad_max);
+  }
+  if (joint.angle_rad < bounds.angle_rad_min) {
+    trip_joint(TripCause::kAngle, joint.angle_rad, bounds.angle_rad_min);
+  }
+  if (joint.angle_rad > bounds.angle_rad_max) {
+    trip_joint(TripCause::kAngle, joint.angle_rad, bounds.angle_rad_max);
+  }
+  const double speed = std::abs(joint.speed_rad_per_s);
+  if (speed > bounds.speed_rad_per_s_max) {
+    trip_joint(TripCause::kSpeed, speed, bounds.speed_rad_per_s_max);
+  }
+  memory = {joint.angle_rad, now.time_s, true};
+}
+
+void SafetyMonitor::check_staleness(const Observation& now) noexcept {
+  const double since_s = now.time_s - last_time_s_;
+  if (started_ && since_s > staleness_s_max_) {
+    trip(TripCause::kStaleSample, now.time_s, since_s, staleness_s_max_);
+  }
+}
+
+double SafetyMonitor::clamp(const Observation& now, double requested) noexcept {
+  const double since_s = started_ ? now.time_s - last_time_s_ : 0.0;
+  const double slew = command_slew_per_s_max_ * since_s;
+  const double limited = std::clamp(std::clamp(requested, -command_max_, command_max_),
+                                    last_command_ - slew, last_command_ + slew);
+  if (limited != requested) ++clamped_count_;
+  return limited;
+}
+
+double SafetyMonitor::admit(const Observation& now, double requested) noexcept {
+  if (!started_) {
+    for (JointMemory& memory : memory_) memory.valid_time_s = now.time_s;
+  }
+  check_staleness(now);
+  for (std::size_t j = 0; j < joint_count_; ++j) check_joint(j, now);
+  if (!std::isfinite(requested)) {
+    trip(TripCause::kCommandNotFinite, now.time_s, requested, command_max_);
+  }
+  const double command = is_tripped() ? 0.0 : clamp(now, requested);
+  last_command_ = command;
+  last_time_s_ = now.time_s;
+  started_ = true;
+  return command;
+}
+
+}  // namespace daq

@@ -1,0 +1,109 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "daq/scenario/observation.hpp"
+
+namespace daq {
+
+/// Limits of one hinge.
+struct JointLimits {
+  std::string hinge;                 ///< name, for messages
+  double angle_rad_min = 0.0;        ///< inclusive
+  double angle_rad_max = 0.0;        ///< inclusive
+  double speed_rad_per_s_max = 0.0;  ///< magnitude
+  double jump_rad_max = 0.0;         ///< magnitude of the change from one sample to the next
+  double missing_s_max = 0.0;        ///< longest time without a valid angle
+};
+
+/// Limits of a rig, from its rig file. A scenario may ask for less, never for more.
+struct SafetyLimits {
+  double command_max = 0.0;             ///< magnitude [unit of the control signal]
+  double command_slew_per_s_max = 0.0;  ///< magnitude [unit of the control signal / s]
+  double staleness_s_max = 0.0;         ///< longest time between two samples
+  std::vector<JointLimits> joint;       ///< one per hinge with an encoder, at most kJointsMax
+};
+
+/// What is wrong with the limits, one sentence each naming the field; empty when nothing is.
+std::vector<std::string> find_faults(const SafetyLimits& limits);
+
+/// Why the output was switched off.
+enum class TripCause : std::uint8_t {
+  kNone,
+  kAngle,
+  kSpeed,
+  kEncoderJump,
+  kMissingChannel,
+  kStaleSample,
+  kCommandNotFinite,
+  kUnitTripped,
+  kLinkLost,
+};
+std::string_view to_string(TripCause cause);
+
+/// A trip with its figures. Latched: the first one stays.
+struct Trip {
+  TripCause cause = TripCause::kNone;
+  std::uint8_t joint = 0;  ///< index of the hinge, for causes of one hinge
+  double time_s = 0.0;     ///< device time since the run started
+  double value = 0.0;      ///< what was seen, in the unit of the limit
+  double limit = 0.0;      ///< what is allowed
+};
+
+/// "pendulum: speed 41.2 rad/s exceeds 40 rad/s at t = 3.141 s", for people.
+std::string describe(const Trip& trip, const SafetyLimits& limits);
+
+/// Judges every sample and decides what may be sent. Real-time safe: no allocation, no exceptions.
+///
+/// A request beyond the command or slew limit is clamped and counted; everything else trips. After
+/// a trip the output is zero for good: only a new run, with its explicit clearing of the unit,
+/// starts again.
+class SafetyMonitor {
+ public:
+  explicit SafetyMonitor(const SafetyLimits& limits);
+
+  /// Command to send for this sample, given what the scenario asks for.
+  double admit(const Observation& now, double requested) noexcept;
+
+  /// Trips for a reason found elsewhere (the unit, the link). Does nothing when tripped already.
+  void trip(TripCause cause, double time_s, double value, double limit) noexcept;
+
+  bool is_tripped() const noexcept { return trip_.cause != TripCause::kNone; }
+  const Trip& current_trip() const noexcept { return trip_; }
+
+  std::int64_t clamped_count() const noexcept { return clamped_count_; }
+
+ private:
+  struct JointMemory {
+    double angle_rad = 0.0;
+    double valid_time_s = 0.0;
+    bool seen = false;
+  };
+
+  void check_joint(std::size_t index, const Observation& now) noexcept;
+  void check_staleness(const Observation& now) noexcept;
+  double clamp(const Observation& now, double requested) noexcept;
+
+  struct JointBounds {
+    double angle_rad_min, angle_rad_max, speed_rad_per_s_max, jump_rad_max, missing_s_max;
+  };
+  std::array<JointBounds, kJointsMax> bounds_{};
+  std::array<JointMemory, kJointsMax> memory_{};
+  std::size_t joint_count_ = 0;
+  double command_max_;
+  double command_slew_per_s_max_;
+  double staleness_s_max_;
+
+  Trip trip_;
+  double last_command_ = 0.0;
+  double last_time_s_ = 0.0;
+  bool started_ = false;
+  std::int64_t clamped_count_ = 0;
+};
+
+}  // namespace daq

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cmath>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "daq/scenario/observation.hpp"
+
+namespace daq {
+
+/// One tone of a multisine.
+struct Tone {
+  double frequency_Hz = 0.0;
+  double amplitude = 0.0;             // [unit of the control signal]
+  std::optional<double> phase_rad{};  // left out: chosen by `choose_phases`
+};
+
+/// A sum of sines Σ aᵢ sin(2π fᵢ t + φᵢ), faded in over ramp_s.
+struct Multisine {
+  std::vector<Tone> tones{};
+  double ramp_s = 0.0;
+  double duration_s = 0.0;  // span over which the peak is judged
+
+  double command(const Observation& now) const noexcept;
+
+  /// Peak over the duration, on a grid of 16 points per cycle of the fastest tone.
+  double command_peak() const;
+  std::vector<std::string> faults() const;
+};
+
+/// Crest factor of Σ aᵢ sin(2π fᵢ t + φᵢ) over the duration: peak over root mean square. Phases
+/// that were left out count as zero.
+double crest_factor(const Multisine& multisine);
+
+/// Sets the phases that were left out so that the crest factor is low: the most power for a given
+/// peak. Starts from Schroeder's phases φᵢ = −π i(i−1)/n [Sch70] and then lowers the p-norm of the
+/// signal one phase at a time, p = 4, 8, 16, 32 [Gui91]. Deterministic. Stated phases are kept.
+///
+/// [Sch70] M. Schroeder, Synthesis of low-peak-factor signals, IEEE Trans. Inf. Theory 16(1), 1970.
+/// [Gui91] P. Guillaume et al., Crest-factor minimization using nonlinear Chebyshev approximation
+/// methods, IEEE Trans. Instrum. Meas. 40(6), 1991.
+void choose_phases(Multisine& multisine);
+
+}  // namespace daq

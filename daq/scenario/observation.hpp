@@ -1,0 +1,32 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+namespace daq {
+
+/// Hinges with an encoder a rig may have: the channels of one conversion unit.
+inline constexpr std::size_t kJointsMax = 4;
+
+/// One measured hinge. The angle is unwrapped, with the rig file's sign and offset applied.
+struct JointState {
+  double angle_rad = 0.0;
+  double speed_rad_per_s = 0.0;
+  bool valid = false;  ///< false: the channel was missing; angle and speed are the last known ones
+};
+
+/// What a scenario and the safety limits see of one sample.
+struct Observation {
+  double time_s = 0.0;  ///< device time since the run started
+  std::array<JointState, kJointsMax> joint{};
+};
+
+/// How far a scenario has come. The supervisor turns it into words for the operator.
+enum class Phase {
+  kWaitingForHold,     ///< the operator is to bring the hinge to the stated angle
+  kWaitingForRelease,  ///< the operator is to let go
+  kRunning,
+  kFinished,
+};
+
+}  // namespace daq

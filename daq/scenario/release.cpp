@@ -1,0 +1,74 @@
+#include "daq/scenario/release.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace daq {
+namespace {
+
+// A hand holds still for this long; a swinging pendulum does not stay near one angle so long.
+constexpr double kHeldTime_s = 0.5;
+constexpr double kHeldSpeed_rad_per_s = 0.5;
+
+}  // namespace
+
+// The distance is taken on the circle: a pendulum held upright may have come from either side.
+bool Release::is_held(const JointState& joint) const noexcept {
+  const double distance =
+      std::remainder(joint.angle_rad - settings_.held_angle_rad, 2.0 * std::numbers::pi);
+  return joint.valid && std::abs(distance) <= settings_.held_tolerance_rad;
+}
+
+bool Release::is_at_rest(const Observation& now) const noexcept {
+  return std::all_of(
+      now.joint.begin(), now.joint.begin() + static_cast<std::ptrdiff_t>(settings_.joint_count),
+      [&](const JointState& joint) {
+        return joint.valid && std::abs(joint.speed_rad_per_s) < settings_.rest_speed_rad_per_s;
+      });
+}
+
+double Release::command(const Observation& now) noexcept {
+  const JointState& joint = now.joint[settings_.joint];
+  const auto lasted = [&](bool condition, double wanted_s) {
+    if (!condition) since_s_ = -1.0;
+    if (condition && since_s_ < 0.0) since_s_ = now.time_s;
+    return condition && now.time_s - since_s_ >= wanted_s;
+  };
+  switch (phase_) {
+    case Phase::kWaitingForHold:
+      if (lasted(is_held(joint) && std::abs(joint.speed_rad_per_s) < kHeldSpeed_rad_per_s,
+                 kHeldTime_s)) {
+        phase_ = Phase::kWaitingForRelease;
+      }
+      break;
+    case Phase::kWaitingForRelease:
+      if (joint.valid && !is_held(joint)) {
+        phase_ = Phase::kRunning;
+        since_s_ = -1.0;
+      }
+      break;
+    case Phase::kRunning:
+      if (settings_.rest_speed_rad_per_s > 0.0 && lasted(is_at_rest(now), settings_.rest_time_s)) {
+        phase_ = Phase::kFinished;
+      }
+      break;
+    case Phase::kFinished:
+      break;
+  }
+  return 0.0;
+}
+
+std::vector<std::string> Release::faults() const {
+  std::vector<std::string> found;
+  if (!(settings_.held_tolerance_rad > 0.0)) {
+    found.push_back("release.held_tolerance_rad must be positive");
+  }
+  if (!(settings_.rest_speed_rad_per_s >= 0.0)) {
+    found.push_back("release.rest_speed_rad_per_s must not be negative");
+  }
+  if (!(settings_.rest_time_s >= 0.0)) found.push_back("release.rest_time_s must not be negative");
+  return found;
+}
+
+}  // namespace daq

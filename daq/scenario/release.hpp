@@ -1,0 +1,39 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "daq/scenario/observation.hpp"
+
+namespace daq {
+
+/// No command. Waits until the operator holds the hinge near an angle, then until it is let go,
+/// and runs until every hinge rests.
+struct ReleaseSettings {
+  std::size_t joint = 0;
+  std::size_t joint_count = 1;
+  double held_angle_rad = 0.0;
+  double held_tolerance_rad = 0.1;
+  double rest_speed_rad_per_s = 0.0;  // 0: rest is not waited for, the duration ends the run
+  double rest_time_s = 1.0;
+};
+
+class Release {
+ public:
+  explicit Release(const ReleaseSettings& settings) : settings_(settings) {}
+
+  double command(const Observation& now) noexcept;
+  double command_peak() const noexcept { return 0.0; }
+  Phase phase() const noexcept { return phase_; }
+  std::vector<std::string> faults() const;
+
+ private:
+  bool is_held(const JointState& joint) const noexcept;
+  bool is_at_rest(const Observation& now) const noexcept;
+
+  ReleaseSettings settings_;
+  Phase phase_ = Phase::kWaitingForHold;
+  double since_s_ = -1.0;  // start of the current stretch of holding or resting; negative: none
+};
+
+}  // namespace daq

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "daq/scenario/observation.hpp"
+
+namespace daq {
+
+/// A recorded command, held from each row's time to the next row's; zero before the first row and
+/// from the time of the last row on.
+class Replay {
+ public:
+  /// `time_s` and `values` have one entry per row; the time of the first row is taken as zero.
+  Replay(std::vector<double> time_s, std::vector<double> values);
+
+  double command(const Observation& now) noexcept;
+  double command_peak() const noexcept;
+  std::vector<std::string> faults() const;
+
+ private:
+  std::vector<double> time_s_;
+  std::vector<double> values_;
+  std::size_t row_ = 0;  // row in force; time only moves forward during a run
+};
+
+}  // namespace daq

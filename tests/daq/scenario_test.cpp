@@ -1,0 +1,239 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "daq/scenario/catalog.hpp"
+#include "daq/scenario/plan.hpp"
+#include "tests/support/alloc_counter.hpp"
+
+namespace daq {
+namespace {
+
+using std::numbers::pi;
+
+Observation at(double time_s, double angle_rad = 0.0, double speed_rad_per_s = 0.0) {
+  Observation observation{.time_s = time_s};
+  for (JointState& joint : observation.joint) joint = {angle_rad, speed_rad_per_s, true};
+  return observation;
+}
+
+Multisine ten_tones() {
+  Multisine multisine{.duration_s = 10.0};
+  for (int k = 1; k <= 10; ++k)
+    multisine.tones.push_back({.frequency_Hz = 0.1 * k, .amplitude = 1});
+  return multisine;
+}
+
+// One of each kind, so that the tests of a property cover every entry of the catalog.
+std::vector<Scenario> one_of_each() {
+  Multisine multisine = ten_tones();
+  choose_phases(multisine);
+  std::vector<Scenario> all;
+  all.emplace_back("release", Release({.held_angle_rad = pi}), 5.0);
+  all.emplace_back("swing_up",
+                   SwingUp({.energy_gain = 3,
+                            .command_max = 2,
+                            .natural_frequency_Hz = 1.3,
+                            .kick_command = 1,
+                            .kick_time_s = 0.1}),
+                   5.0);
+  all.emplace_back("pulse", Pulse{.amplitude = 2, .start_s = 0.5, .width_s = 1}, 5.0);
+  all.emplace_back("step", Step{.amplitude = -1.5, .start_s = 1}, 5.0);
+  all.emplace_back("chirp",
+                   Chirp{.amplitude = 1,
+                         .frequency_start_Hz = 0.1,
+                         .frequency_end_Hz = 5,
+                         .start_s = 0,
+                         .end_s = 5},
+                   5.0);
+  all.emplace_back("multisine", multisine, 5.0);
+  all.emplace_back("replay", Replay({3.0, 3.5, 8.0}, {1.0, -2.0, 0.0}), 5.0);
+  return all;
+}
+
+// The catalog is the list the command line offers; an entry without a test here is an oversight.
+TEST(Catalog, IsCoveredEntryByEntry) {
+  EXPECT_EQ(one_of_each().size(), std::variant_size_v<Excitation>);
+}
+
+// The start-up check compares the declared peak with the rig's limit; a scenario that asks for
+// more than it declares would slip past.
+TEST(Scenario, NeverAsksForMoreThanItDeclares) {
+  for (Scenario& scenario : one_of_each()) {
+    SCOPED_TRACE(scenario.name());
+    EXPECT_TRUE(scenario.faults().empty());
+    const double peak = scenario.command_peak();
+    for (int k = 0; k < 6000; ++k) {
+      const double t = 1e-3 * k;
+      const double command = scenario.command(at(t, 3.0 * std::sin(9 * t), 27.0 * std::cos(9 * t)));
+      EXPECT_LE(std::abs(command), peak * 1.02 + 1e-12);  // a multisine's peak is known to 2 %
+    }
+  }
+}
+
+TEST(Scenario, CommandsNothingOnceItsDurationIsOver) {
+  Scenario step("step", Step{.amplitude = 1, .start_s = 0}, 2.0);
+  EXPECT_EQ(step.command(at(0.0)), 1.0);
+  EXPECT_EQ(step.command(at(1.999)), 1.0);
+  EXPECT_EQ(step.phase(), Phase::kRunning);
+  EXPECT_EQ(step.command(at(2.0)), 0.0);
+  EXPECT_EQ(step.phase(), Phase::kFinished);
+}
+
+TEST(Scenario, CommandDoesNotAllocate) {
+  if (!test_support::AllocCounter::works()) GTEST_SKIP() << "the sanitizer brings its own malloc";
+  for (Scenario& scenario : one_of_each()) {
+    SCOPED_TRACE(scenario.name());
+    const test_support::AllocCounter allocations;
+    for (int k = 0; k < 6000; ++k) scenario.command(at(1e-3 * k, 1.0, 1.0));
+    EXPECT_EQ(allocations.count(), 0);
+  }
+}
+
+TEST(Pulse, LastsExactlyItsWidth) {
+  const Pulse pulse{.amplitude = 2.0, .start_s = 1.0, .width_s = 0.5};
+  EXPECT_EQ(pulse.command(at(0.999)), 0.0);
+  EXPECT_EQ(pulse.command(at(1.0)), 2.0);
+  EXPECT_EQ(pulse.command(at(1.499)), 2.0);
+  EXPECT_EQ(pulse.command(at(1.5)), 0.0);
+}
+
+// The instantaneous frequency is the derivative of the phase; writing f₁ in place of (f₁ − f₀)/2
+// is the classic mistake, and sweeps to twice the frequency asked for.
+TEST(Chirp, SweepsBetweenTheStatedFrequencies) {
+  const Chirp chirp{.amplitude = 1, .frequency_start_Hz = 2, .frequency_end_Hz = 8, .end_s = 10};
+  // The turns made until t are 2 t + 0.3 t², so upward zero crossings lie where that is whole.
+  for (const double turns : {1.0, 10.0, 49.0}) {
+    const double t = (-2.0 + std::sqrt(4.0 + 1.2 * turns)) / 0.6;
+    EXPECT_NEAR(chirp.command(at(t)), 0.0, 1e-9);  // round-off of 50 turns
+    EXPECT_GT(chirp.command(at(t + 1e-3)), 0.0);
+  }
+  EXPECT_EQ(chirp.command(at(10.001)), 0.0);
+}
+
+// Ten equal tones in phase have a crest factor of about √20; Schroeder's phases reach 1.7 or so.
+// Anything that does not optimise stays above.
+TEST(Multisine, ChosenPhasesBeatSchroedersPhases) {
+  Multisine schroeder = ten_tones();
+  for (std::size_t i = 0; i < schroeder.tones.size(); ++i) {
+    const auto n = static_cast<double>(i + 1);
+    schroeder.tones[i].phase_rad = -pi * n * (n - 1.0) / 10.0;
+  }
+  Multisine chosen = ten_tones();
+  choose_phases(chosen);
+  EXPECT_LT(crest_factor(chosen), 0.93 * crest_factor(schroeder));
+  EXPECT_GE(crest_factor(chosen), std::sqrt(2.0));  // Guillaume's bound for a single tone
+}
+
+// A phase that the scenario file states is a decision, and a rerun must repeat the same signal.
+TEST(Multisine, KeepsStatedPhasesAndChoosesTheOthersRepeatably) {
+  Multisine first = ten_tones();
+  first.tones[3].phase_rad = 0.25;
+  Multisine second = first;
+  choose_phases(first);
+  choose_phases(second);
+  EXPECT_EQ(first.tones[3].phase_rad, 0.25);
+  for (std::size_t i = 0; i < first.tones.size(); ++i) {
+    EXPECT_EQ(first.tones[i].phase_rad, second.tones[i].phase_rad);
+  }
+}
+
+TEST(Replay, HoldsEachValueUntilTheNextRow) {
+  Replay replay({3.0, 3.5, 8.0}, {1.0, -2.0, 5.0});
+  EXPECT_EQ(replay.command(at(0.0)), 1.0);
+  EXPECT_EQ(replay.command(at(0.499)), 1.0);
+  EXPECT_EQ(replay.command(at(0.5)), -2.0);
+  EXPECT_EQ(replay.command(at(5.0)), 0.0);  // the last row only ends the one before
+}
+
+TEST(Replay, NamesTheRowWhereTimeStandsStill) {
+  const Replay replay({0.0, 1.0, 1.0}, {1.0, 1.0, 1.0});
+  ASSERT_EQ(replay.faults().size(), 1U);
+  EXPECT_NE(replay.faults()[0].find("row 3"), std::string::npos);
+}
+
+// Plays an operator: lift, hold, let go, swing, rest. The duration counts from the letting go, so
+// a slow operator does not shorten the record.
+TEST(Release, FollowsTheOperator) {
+  Scenario release("release",
+                   Release({.held_angle_rad = pi,
+                            .held_tolerance_rad = 0.1,
+                            .rest_speed_rad_per_s = 0.05,
+                            .rest_time_s = 1.0}),
+                   60.0);
+  double t = 0.0;
+  const auto play = [&](double seconds, double angle_rad, double speed_rad_per_s) {
+    for (const double end = t + seconds; t < end; t += 1e-3) {
+      EXPECT_EQ(release.command(at(t, angle_rad, speed_rad_per_s)), 0.0);
+    }
+  };
+  play(1.0, 0.0, 0.0);
+  EXPECT_EQ(release.phase(), Phase::kWaitingForHold);
+  play(0.1, -pi, 0.0);  // held from the other side, but not long enough yet
+  EXPECT_EQ(release.phase(), Phase::kWaitingForHold);
+  play(100.0, -pi, 0.0);
+  EXPECT_EQ(release.phase(), Phase::kWaitingForRelease);
+  play(5.0, -2.0, 3.0);
+  EXPECT_EQ(release.phase(), Phase::kRunning);
+  play(0.9, 0.0, 0.01);
+  EXPECT_EQ(release.phase(), Phase::kRunning);
+  play(0.2, 0.0, 0.01);
+  EXPECT_EQ(release.phase(), Phase::kFinished);
+}
+
+// A pendulum driven past the hold angle must not count as held: it is near it only for a moment.
+TEST(Release, DoesNotTakeAPassingPendulumForAHeldOne) {
+  Scenario release("release", Release({.held_angle_rad = 0.0}), 60.0);
+  for (int k = 0; k < 10000; ++k) {
+    const double t = 1e-3 * k;
+    release.command(at(t, std::sin(6 * t), 6 * std::cos(6 * t)));
+  }
+  EXPECT_EQ(release.phase(), Phase::kWaitingForHold);
+}
+
+// Integrates a cart-driven pendulum θ'' = −w₀² (sin θ + a cos θ), the arm's acceleration −a taken
+// proportional to the command. A wrong sign of the energy error or of the pumping direction never
+// reaches the top. The oracle is the physics: the energy must reach that of the upright.
+TEST(SwingUp, BringsAHangingPendulumToTheTopAndThenStopsDriving) {
+  constexpr double kFrequency_Hz = 1.2, kStep = 1e-3;
+  const double w_0 = 2 * pi * kFrequency_Hz;
+  Scenario scenario("swing-up",
+                    SwingUp({.energy_gain = 2.0,
+                             .command_max = 0.6,
+                             .natural_frequency_Hz = kFrequency_Hz,
+                             .stop_angle_rad = 0.3,
+                             .kick_command = 0.3,
+                             .kick_time_s = 0.2}),
+                    60.0);
+  double theta = 0.0, w = 0.0, highest = -1.0;
+  for (int k = 0; k < 30'000; ++k) {
+    const double u = scenario.command(at(kStep * k, theta, w));
+    EXPECT_LE(std::abs(u), 0.6);
+    const bool near_upright = std::abs(std::remainder(theta - pi, 2 * pi)) < 0.3;
+    EXPECT_TRUE(!near_upright || u == 0.0) << "theta = " << theta;
+    w += kStep * w_0 * w_0 * (-std::sin(theta) + u * std::cos(theta));
+    theta += kStep * w;
+    highest = std::max(highest, -std::cos(theta));
+  }
+  EXPECT_GT(highest, 0.99);
+}
+
+TEST(SwingUp, CommandsNothingWithoutThePendulumsAngle) {
+  const SwingUp swing_up({.energy_gain = 1, .command_max = 1, .natural_frequency_Hz = 1});
+  Observation blind = at(1.0, 0.5, 1.0);
+  EXPECT_NE(swing_up.command(blind), 0.0);
+  blind.joint[0].valid = false;
+  EXPECT_EQ(swing_up.command(blind), 0.0);
+}
+
+TEST(Plan, ListsTheCommandOfEverySample) {
+  const CommandPlan plan = make_plan(
+      Scenario("pulse", Pulse{.amplitude = 2, .start_s = 0.25, .width_s = 0.25}, 1.0), 0.25);
+  EXPECT_EQ(plan.command, (std::vector<double>{0, 2, 0, 0}));
+  EXPECT_EQ(plan_csv(plan), "t_s,command\n0,0\n0.25,2\n0.5,0\n0.75,0\n");
+  EXPECT_NE(plan_svg(plan, "pulse", "V").find("</svg>"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace daq

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstdint>
+
+namespace test_support {
+
+/// Counts calls to malloc and its relatives on the thread that made it, from its construction on;
+/// `operator new` and Eigen end there too. Link `alloc_counter` to use it.
+///
+/// Under a sanitizer, which brings its own malloc, it cannot see anything: `works()` is false and
+/// the test should skip.
+class AllocCounter {
+ public:
+  AllocCounter() noexcept;
+  std::int64_t count() const noexcept;
+  static bool works() noexcept;
+
+ private:
+  std::int64_t start_;
+};
+
+}  // namespace test_support
