@@ -1,0 +1,75 @@
+#pragma once
+
+#include <Eigen/Core>
+
+namespace test_support {
+
+/// Simulators in minimal coordinates: oracles for the estimator's SPOOK stepper, with which they
+/// share no code. Equations of motion as in the README of the evaluation data.
+
+/// Shape of the Coulomb torque −τ_c σ(ω) near ω = 0.
+enum class DryFriction {
+  kTanh,   ///< σ = tanh(ω / smoothing_speed): the synthetic Furuta data
+  kClamp,  ///< σ = clamp(ω / smoothing_speed, −1, 1): the regularised law of the SPOOK stepper
+};
+
+/// Single pendulum. State (θ, ω), θ = 0 hanging.
+struct ReferencePendulum {
+  double m = 0.428;    ///< [kg]
+  double l = 0.092;    ///< hinge to centre of mass [m]
+  double J = 0.0039;   ///< about the centre of mass [kg·m²]
+  double b = 0.0;      ///< viscous [N·m·s/rad]
+  double c = 0.0;      ///< quadratic drag [N·m·s²/rad²]
+  double tau_c = 0.0;  ///< kinetic friction torque [N·m]
+  double tau_s = 0.0;  ///< static friction torque, ≥ tau_c [N·m]
+  double zeta = 0.0;   ///< the excess decays as exp(−ζ ω²) [s²/rad²]
+  double g = 9.82;     ///< [m/s²]
+
+  double energy(const Eigen::Vector2d& y) const;
+};
+
+/// Trajectory at 0, period, …, count·period: rows (θ, ω). Friction is exact: the motion is
+/// integrated with a constant sign of ω, reversals are located, and the pendulum sticks where the
+/// load at a reversal does not exceed tau_s.
+Eigen::MatrixXd simulate(const ReferencePendulum& rig, const Eigen::Vector2d& start, double period,
+                         int count);
+
+/// Furuta pendulum in the geometry of the data README. State (θ1, θ2, ω1, ω2).
+struct ReferenceFuruta {
+  double m_A = 0.238, m_B = 0.428;                    ///< [kg]
+  double l_1 = 0.128, L_arm = 0.376, l_2 = 0.092;     ///< [m]
+  double J_Azz = 0.003;                               ///< [kg·m²]
+  double J_Bxx = 1e-4, J_Byy = 0.004, J_Bzz = 0.004;  ///< [kg·m²]
+  double J_shaft = 0.0;                               ///< [kg·m²]
+  double b_1 = 0.0, b_2 = 0.0;                        ///< [N·m·s/rad]
+  double tau_c1 = 0.0, tau_c2 = 0.0;                  ///< [N·m]
+  double K = 0.0;                                     ///< [N·m/V]
+  double k_e = 0.0;  ///< back-EMF, torque K (u − k_e ω1) [V·s/rad]
+  Eigen::Vector3d tilt = Eigen::Vector3d::Zero();  ///< rotation vector of gravity [rad]
+  double g = 9.82;                                 ///< [m/s²]
+  DryFriction friction = DryFriction::kTanh;
+  double smoothing_speed = 1e-4;  ///< [rad/s]
+
+  double energy(const Eigen::Vector4d& y) const;
+};
+
+/// Trajectory at 0, period, …, u.size()·period: rows (θ1, θ2, ω1, ω2). u[k] is held over
+/// [k·period, (k+1)·period).
+Eigen::MatrixXd simulate(const ReferenceFuruta& rig, const Eigen::Vector4d& start,
+                         const Eigen::VectorXd& u, double period);
+
+/// Planar chain of equal links with the centre of mass in the middle. State (φ_1 … φ_n, φ̇_1 … φ̇_n)
+/// with φ_i the absolute angle of link i from hanging.
+struct ReferenceChain {
+  int links = 2;
+  double m = 0.2;     ///< [kg]
+  double l = 0.3;     ///< [m]
+  double J = 1.5e-3;  ///< about the centre of mass [kg·m²]
+  double g = 9.82;    ///< [m/s²]
+};
+
+/// Trajectory at 0, period, …, count·period: rows (φ, φ̇).
+Eigen::MatrixXd simulate(const ReferenceChain& chain, const Eigen::VectorXd& start, double period,
+                         int count);
+
+}  // namespace test_support
