@@ -58,8 +58,8 @@ struct ReferenceFuruta {
 Eigen::MatrixXd simulate(const ReferenceFuruta& rig, const Eigen::Vector4d& start,
                          const Eigen::VectorXd& u, double period);
 
-/// Planar chain of equal links with the centre of mass in the middle. State (φ_1 … φ_n, φ̇_1 … φ̇_n)
-/// with φ_i the absolute angle of link i from hanging.
+/// Planar chain of equal links with the centre of mass in the middle. State (φ_1 … φ_n, then their
+/// rates), φ_i the absolute angle of link i from hanging.
 struct ReferenceChain {
   int links = 2;
   double m = 0.2;     ///< [kg]
