@@ -1,0 +1,227 @@
+#include "service/convert/csv_recording.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iomanip>
+#include <numbers>
+#include <sstream>
+
+#include "service/convert/csv_table.hpp"
+#include "service/convert/files.hpp"
+#include "service/convert/input_error.hpp"
+#include "service/convert/uniform_time.hpp"
+
+namespace service {
+namespace {
+
+// Differences of neighbouring samples are mostly noise at 1 kHz; speeds are taken over this time.
+constexpr double kSpeedWindow = 0.02;  // [s]
+
+/// Positions of the format's columns among the requests.
+struct Requests {
+  std::vector<ColumnRequest> columns;
+  int time = -1;
+  int segment = -1;
+  int first_angle = 0;
+  int first_control = 0;
+};
+
+Requests make_requests(const RecordingFormat& format) {
+  Requests requests;
+  const auto add = [&](const std::string& name, MissingCells missing) {
+    requests.columns.push_back({name, missing});
+    return static_cast<int>(requests.columns.size()) - 1;
+  };
+  if (!format.time_column.empty()) {
+    requests.time = add(format.time_column, MissingCells::kForbidden);
+  }
+  if (!format.segment_column.empty()) {
+    requests.segment = add(format.segment_column, MissingCells::kForbidden);
+  }
+  requests.first_angle = static_cast<int>(requests.columns.size());
+  for (const AngleColumn& angle : format.angles) {
+    add(angle.column, angle.allow_missing ? MissingCells::kAllowed : MissingCells::kForbidden);
+  }
+  requests.first_control = static_cast<int>(requests.columns.size());
+  for (const ControlColumn& control : format.controls) {
+    add(control.column, MissingCells::kAllowedAtTheEnd);
+  }
+  return requests;
+}
+
+std::string text_of(double value, int digits = 4) {
+  std::ostringstream text;
+  text << std::setprecision(digits) << value;
+  return text.str();
+}
+
+/// One column of angles [rad] on its way into segments.
+class AngleImport {
+ public:
+  AngleImport(const AngleColumn& column, const CsvTable& table, int request)
+      : column_(column), table_(table), request_(request),
+        angles_(table.values[static_cast<std::size_t>(request)]) {
+    for (double& angle : angles_) angle = column.scale * angle + column.offset;
+  }
+
+  /// Removes jumps of whole turns where the recording was made modulo a turn.
+  void unwrap(double period, double speed_max, std::vector<std::string>& notes) {
+    constexpr double kTurn = 2.0 * std::numbers::pi;
+    const auto [low, high] = range();
+    if (!(high - low > std::numbers::pi && high - low <= kTurn * (1.0 + 1e-6))) return;
+    int turns = 0;
+    int jumps = 0;
+    double last = angles_.front();
+    for (double& angle : angles_) {
+      const double change = angle - last;  // NaN where not observed: no jump
+      const double remainder = std::remainder(change, kTurn);
+      if (std::abs(change) > std::numbers::pi &&
+          std::abs(remainder) <= std::max(speed_max * period, 0.1)) {
+        turns -= static_cast<int>(std::lround((change - remainder) / kTurn));
+        ++jumps;
+      }
+      if (!std::isnan(angle)) last = angle;
+      angle += kTurn * turns;
+    }
+    if (jumps > 0) {
+      notes.push_back("column '" + column_.column + "' was recorded modulo one turn and was " +
+                      "unwrapped at " + std::to_string(jumps) + " jumps");
+    }
+  }
+
+  /// Refuses angles that would make the hinge turn faster than any rig does: a wrong unit.
+  void check_speed(const Stretch& stretch, double period, double speed_max) const {
+    const int window = std::max(1, static_cast<int>(std::ceil(kSpeedWindow / period)));
+    for (int row = stretch.first; row + window < stretch.first + stretch.count; ++row) {
+      const double speed = std::abs(at(row + window) - at(row)) / (window * period);
+      if (speed > speed_max) refuse_speed(row, speed, speed_max);
+    }
+  }
+
+  /// Hints that are worth a look but no reason to refuse.
+  void add_notes(std::vector<std::string>& notes) const {
+    const auto [low, high] = range();
+    if (high == low) notes.push_back("column '" + column_.column + "' never changes");
+    constexpr double kSevenDegrees = 7.0 * std::numbers::pi / 180.0;
+    if (column_.in_degrees && high > low && high - low < kSevenDegrees) {
+      notes.push_back("column '" + column_.column + "' moves over " +
+                      text_of((high - low) * 180.0 / std::numbers::pi) +
+                      " degrees only; if it is in radians, write unit: RADIAN");
+    }
+    const auto missing = std::count_if(angles_.begin(), angles_.end(),
+                                       [](double angle) { return std::isnan(angle); });
+    if (missing > 0) {
+      notes.push_back("column '" + column_.column + "' has " + std::to_string(missing) +
+                      " samples that were not observed");
+    }
+  }
+
+  double at(int row) const { return angles_[static_cast<std::size_t>(row)]; }
+
+ private:
+  std::pair<double, double> range() const {
+    double low = std::numeric_limits<double>::infinity();
+    double high = -low;
+    for (const double angle : angles_) {
+      if (std::isnan(angle)) continue;
+      low = std::min(low, angle);
+      high = std::max(high, angle);
+    }
+    return {low, high};
+  }
+
+  [[noreturn]] void refuse_speed(int row, double speed, double speed_max) const {
+    const std::string advice =
+        column_.in_radians
+            ? "if the column is in degrees, write unit: DEGREE; if in encoder counts, unit: COUNT"
+            : "check the column's unit";
+    throw InputError(table_.where(row, request_) + ": column '" + column_.column + "': hinge '" +
+                     column_.hinge + "' would turn at " + text_of(speed) + " rad/s, more than " +
+                     text_of(speed_max) + " rad/s; " + advice +
+                     "; if it is true, raise speed_max_rad_per_s in the rig file's recording { }");
+  }
+
+  const AngleColumn& column_;
+  const CsvTable& table_;
+  int request_;
+  std::vector<double> angles_;
+};
+
+/// A control column, scaled; a missing last cell repeats the one before.
+std::vector<double> read_control(const ControlColumn& column, std::vector<double> values) {
+  for (double& value : values) value *= column.scale;
+  if (std::isnan(values.back())) values.back() = values.size() > 1 ? values[values.size() - 2] : 0;
+  return values;
+}
+
+estimator::Segment make_segment(const Stretch& stretch, double period,
+                                const std::vector<AngleImport>& angles,
+                                const std::vector<std::vector<double>>& controls) {
+  estimator::Segment segment;
+  segment.start = stretch.start;
+  segment.period = period;
+  segment.angles.resize(stretch.count, static_cast<Eigen::Index>(angles.size()));
+  segment.controls.resize(stretch.count, static_cast<Eigen::Index>(controls.size()));
+  for (int k = 0; k < stretch.count; ++k) {
+    const int row = stretch.first + k;
+    for (std::size_t i = 0; i < angles.size(); ++i) {
+      segment.angles(k, static_cast<Eigen::Index>(i)) = angles[i].at(row);
+    }
+    for (std::size_t i = 0; i < controls.size(); ++i) {
+      segment.controls(k, static_cast<Eigen::Index>(i)) =
+          controls[i][static_cast<std::size_t>(row)];
+    }
+  }
+  return segment;
+}
+
+void note_delimiter(const CsvTable& table, std::vector<std::string>& notes) {
+  if (table.delimiter == ';') notes.push_back("cells are separated by semicolons");
+  if (table.delimiter == '\t') notes.push_back("cells are separated by tabs");
+}
+
+}  // namespace
+
+ImportedRecording import_csv(const std::string& path, const RecordingFormat& format) {
+  return import_csv_text(path, read_file(path), format);
+}
+
+ImportedRecording import_csv_text(const std::string& path, std::string_view text,
+                                  const RecordingFormat& format) {
+  const Requests requests = make_requests(format);
+  const CsvTable table = parse_csv(path, text, requests.columns);
+  const UniformTime time = find_uniform_time(table, format, requests.time, requests.segment);
+
+  ImportedRecording result;
+  ImportSummary& summary = result.summary;
+  summary.file = path;
+  summary.rows = table.row_count();
+  summary.dropped_rows = time.dropped_rows;
+  summary.period = time.period;
+  summary.jitter_max = time.jitter_max;
+  summary.gaps = time.gaps;
+  note_delimiter(table, summary.notes);
+
+  std::vector<AngleImport> angles;
+  for (std::size_t i = 0; i < format.angles.size(); ++i) {
+    AngleImport& angle = angles.emplace_back(format.angles[i], table,
+                                             requests.first_angle + static_cast<int>(i));
+    angle.unwrap(time.period, format.speed_max, summary.notes);
+    for (const Stretch& stretch : time.stretches) {
+      angle.check_speed(stretch, time.period, format.speed_max);
+    }
+    angle.add_notes(summary.notes);
+  }
+  std::vector<std::vector<double>> controls;
+  for (std::size_t i = 0; i < format.controls.size(); ++i) {
+    const std::size_t request = static_cast<std::size_t>(requests.first_control) + i;
+    controls.push_back(read_control(format.controls[i], table.values[request]));
+  }
+  result.recording.name = path;
+  for (const Stretch& stretch : time.stretches) {
+    result.recording.segments.push_back(make_segment(stretch, time.period, angles, controls));
+  }
+  return result;
+}
+
+}  // namespace service

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "estimator/signal/time_series.hpp"
+#include "service/convert/recording_format.hpp"
+
+namespace service {
+
+/// A stretch of time without samples.
+struct Gap {
+  int line = 0;           ///< line of the file after the gap, from 1
+  double start = 0.0;     ///< time of the last sample before it [s]
+  double duration = 0.0;  ///< [s]
+};
+
+/// What was found while a recording was imported.
+struct ImportSummary {
+  std::string file;
+  int rows = 0;               ///< in the file
+  int dropped_rows = 0;       ///< in stretches too short to use
+  double period = 0.0;        ///< [s]
+  double jitter_max = 0.0;    ///< largest distance of a time stamp from the grid [periods]
+  std::vector<Gap> gaps;      ///< gaps split the recording; nothing is interpolated
+  std::vector<std::string> notes;  ///< for people
+};
+
+struct ImportedRecording {
+  estimator::Recording recording;
+  ImportSummary summary;
+};
+
+/// Fewest samples of a segment that is kept.
+inline constexpr int kSegmentSamplesMin = 10;
+
+/// Reads a CSV recording into gap-free, uniformly sampled segments [rad, unit of the control].
+///
+/// Nothing is resampled, interpolated or invented: time stamps within the format's tolerance of a
+/// uniform grid count as that grid; a gap, or a change in the segment column, ends a segment;
+/// segments under kSegmentSamplesMin samples are dropped and counted. Angles that jump by a turn
+/// because they were recorded modulo 2π are unwrapped. The last row's control is held, not used,
+/// and may be missing.
+///
+/// @throws InputError "FILE:LINE:FIELD: what; what to do"
+ImportedRecording import_csv(const std::string& path, const RecordingFormat& format);
+
+/// The same for text in memory.
+ImportedRecording import_csv_text(const std::string& path, std::string_view text,
+                                  const RecordingFormat& format);
+
+}  // namespace service

@@ -1,0 +1,213 @@
+#include "service/convert/csv_table.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "service/convert/input_error.hpp"
+
+namespace service {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+std::string_view trim(std::string_view text) {
+  const auto is_blank = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
+  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+std::string_view unquote(std::string_view cell) {
+  cell = trim(cell);
+  if (cell.size() >= 2 && cell.front() == '"' && cell.back() == '"') {
+    cell = trim(cell.substr(1, cell.size() - 2));
+  }
+  return cell;
+}
+
+/// Cuts the next line off `rest`; false at the end of the text.
+bool take_line(std::string_view& rest, std::string_view& line) {
+  if (rest.empty()) return false;
+  const std::size_t end = rest.find('\n');
+  line = rest.substr(0, end);
+  rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+  return true;
+}
+
+void split(std::string_view line, char delimiter, std::vector<std::string_view>& cells) {
+  cells.clear();
+  std::size_t begin = 0;
+  for (std::size_t end; (end = line.find(delimiter, begin)) != std::string_view::npos;
+       begin = end + 1) {
+    cells.push_back(line.substr(begin, end - begin));
+  }
+  cells.push_back(line.substr(begin));
+}
+
+bool is_missing(std::string_view cell) {
+  if (cell.empty()) return true;
+  if (cell.front() == '-' || cell.front() == '+') cell.remove_prefix(1);
+  const auto equals = [](char a, char b) { return (a | 0x20) == b; };
+  constexpr std::string_view kNan = "nan";
+  return cell.size() == 3 && std::equal(cell.begin(), cell.end(), kNan.begin(), equals);
+}
+
+/// The number in a cell (NaN where missing), or nothing when it is not a finite number.
+std::optional<double> parse_number(std::string_view cell) {
+  cell = unquote(cell);
+  if (is_missing(cell)) return kNaN;
+  if (cell.front() == '+') cell.remove_prefix(1);
+  double value = 0.0;
+  const auto result = std::from_chars(cell.data(), cell.data() + cell.size(), value);
+  if (result.ptr != cell.data() + cell.size()) return std::nullopt;
+  // Too small for a double: zero, like every other reader.
+  if (result.ec == std::errc::result_out_of_range &&
+      (cell.find("e-") != cell.npos || cell.find("E-") != cell.npos)) {
+    return 0.0;
+  }
+  if (result.ec != std::errc() || !std::isfinite(value)) return std::nullopt;
+  return value;
+}
+
+char find_delimiter(std::string_view header) {
+  for (const char delimiter : {',', ';', '\t'}) {
+    if (header.find(delimiter) != std::string_view::npos) return delimiter;
+  }
+  return ',';
+}
+
+std::string list_of(const std::vector<std::string>& names) {
+  std::string list;
+  for (const std::string& name : names) list += (list.empty() ? "'" : ", '") + name + "'";
+  return list;
+}
+
+struct Header {
+  char delimiter = ',';
+  int line = 1;
+  std::vector<std::string> names;
+};
+
+/// Takes the header line, the first that is not blank, off `rest`.
+Header take_header(const std::string& path, std::string_view& rest) {
+  if (rest.substr(0, 3) == "\xEF\xBB\xBF") rest.remove_prefix(3);  // byte order mark
+  if (rest.find('\0') != std::string_view::npos) {
+    throw InputError(path + ": is not a text file; recordings are CSV in UTF-8");
+  }
+  Header header;
+  header.line = 0;
+  std::string_view line;
+  do {
+    if (!take_line(rest, line)) {
+      throw InputError(path + ": the file is empty; expected a header line and rows of numbers");
+    }
+    ++header.line;
+  } while (trim(line).empty());
+  header.delimiter = find_delimiter(line);
+  std::vector<std::string_view> cells;
+  split(line, header.delimiter, cells);
+  for (const std::string_view cell : cells) header.names.emplace_back(unquote(cell));
+  const auto is_number = [](const std::string& name) {
+    return !name.empty() && parse_number(name).has_value();
+  };
+  if (std::all_of(header.names.begin(), header.names.end(), is_number)) {
+    throw InputError(path + ":" + std::to_string(header.line) +
+                     ": no header line; the first line must name the columns");
+  }
+  return header;
+}
+
+int find_field(const std::string& path, const Header& header, const std::string& name) {
+  const auto begin = header.names.begin();
+  const auto found = std::find(begin, header.names.end(), name);
+  const std::string where = path + ":" + std::to_string(header.line);
+  if (found == header.names.end()) {
+    throw InputError(where + ": no column '" + name + "'; the file has " + list_of(header.names) +
+                     "; correct the name in the rig file's recording { }");
+  }
+  if (std::find(found + 1, header.names.end(), name) != header.names.end()) {
+    throw InputError(where + ": two columns are called '" + name + "'; rename one");
+  }
+  return static_cast<int>(found - begin);
+}
+
+[[noreturn]] void refuse_cell(const std::string& where, const std::string& column,
+                              std::string_view cell) {
+  const std::string shown(unquote(cell).substr(0, 40));
+  const std::string who = where + ": column '" + column + "': ";
+  if (is_missing(unquote(cell))) {
+    throw InputError(who + (shown.empty() ? "an empty cell" : "'" + shown + "'") +
+                     " where a number must be; remove the row (a gap is kept as a gap), or write "
+                     "allow_missing: true for an angle that was not observed");
+  }
+  if (shown.find(',') != std::string::npos) {
+    throw InputError(who + "'" + shown + "' has a decimal comma; write a decimal point");
+  }
+  throw InputError(who + "'" + shown + "' is not a finite number; correct or remove the row");
+}
+
+}  // namespace
+
+std::string CsvTable::where(int row, int request) const {
+  return path + ":" + std::to_string(lines[static_cast<std::size_t>(row)]) + ":" +
+         std::to_string(fields[static_cast<std::size_t>(request)] + 1);
+}
+
+std::vector<std::string> parse_csv_header(const std::string& path, std::string_view text) {
+  return take_header(path, text).names;
+}
+
+CsvTable parse_csv(const std::string& path, std::string_view text,
+                   const std::vector<ColumnRequest>& requests) {
+  std::string_view rest = text;
+  const Header header = take_header(path, rest);
+  CsvTable table;
+  table.path = path;
+  table.delimiter = header.delimiter;
+  table.header = header.names;
+  for (const ColumnRequest& request : requests) {
+    table.fields.push_back(find_field(path, header, request.name));
+  }
+  table.values.resize(requests.size());
+
+  // A missing cell is only forgiven at the end once it is known that no row follows.
+  int missing_request = -1;
+  std::string_view line;
+  std::vector<std::string_view> cells;
+  for (int number = header.line + 1; take_line(rest, line); ++number) {
+    if (trim(line).empty()) continue;
+    if (missing_request >= 0) {
+      const auto request = static_cast<std::size_t>(missing_request);
+      refuse_cell(table.where(table.row_count() - 1, missing_request), requests[request].name, "");
+    }
+    split(line, table.delimiter, cells);
+    table.lines.push_back(number);
+    if (cells.size() != table.header.size()) {
+      throw InputError(path + ":" + std::to_string(number) + ": the row has " +
+                       std::to_string(cells.size()) + " cells, the header " +
+                       std::to_string(table.header.size()) + "; correct or remove the row");
+    }
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+      const std::string_view cell = cells[static_cast<std::size_t>(table.fields[i])];
+      const std::optional<double> value = parse_number(cell);
+      const bool missing = value && std::isnan(*value);
+      if (!value || (missing && requests[i].missing == MissingCells::kForbidden)) {
+        refuse_cell(table.where(table.row_count() - 1, static_cast<int>(i)), requests[i].name,
+                    cell);
+      }
+      if (missing && requests[i].missing == MissingCells::kAllowedAtTheEnd) {
+        missing_request = static_cast<int>(i);
+      }
+      table.values[i].push_back(*value);
+    }
+  }
+  if (table.lines.empty()) {
+    throw InputError(path + ": has a header but no rows; record something first");
+  }
+  return table;
+}
+
+}  // namespace service

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace service {
+
+/// What an empty cell, or "nan", means in a column.
+enum class MissingCells {
+  kForbidden,       ///< an error
+  kAllowed,         ///< the value is NaN
+  kAllowedAtTheEnd  ///< in the last row the value is NaN; an error elsewhere
+};
+
+/// A column to read.
+struct ColumnRequest {
+  std::string name;
+  MissingCells missing = MissingCells::kForbidden;
+};
+
+/// Columns of a CSV file as numbers.
+struct CsvTable {
+  std::string path;
+  char delimiter = ',';
+  std::vector<std::string> header;          ///< names of all columns of the file
+  std::vector<int> fields;                  ///< per request: its index in the header
+  std::vector<std::vector<double>> values;  ///< per request: one number a row, finite or NaN
+  std::vector<int> lines;                   ///< per row: its line in the file, from 1
+
+  int row_count() const { return static_cast<int>(lines.size()); }
+
+  /// "FILE:LINE:FIELD", counted from 1, for messages.
+  std::string where(int row, int request) const;
+};
+
+/// Names of the columns of CSV text: its first line, cut at commas, or, where it has none, at
+/// semicolons or tabs. Quotes and spaces around names are removed.
+/// @throws InputError for an empty file, a file that is not text, or one that starts with numbers
+std::vector<std::string> parse_csv_header(const std::string& path, std::string_view text);
+
+/// Reads the requested columns. Other columns may hold anything. Both kinds of line ends and blank
+/// lines are fine.
+/// @throws InputError "FILE:LINE:FIELD: what; what to do" for a column that is missing or named
+///         twice, a row of the wrong length, a cell that is no finite number
+CsvTable parse_csv(const std::string& path, std::string_view text,
+                   const std::vector<ColumnRequest>& requests);
+
+}  // namespace service

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace service {
+
+/// Contents of a file. @throws InputError naming the file when it cannot be read.
+std::string read_file(const std::string& path);
+
+/// Writes the file under a temporary name beside it, then renames it, so that a reader never sees
+/// half a file and a failure leaves what was there. @throws InputError naming the file.
+void write_file(const std::string& path, std::string_view contents);
+
+/// Refuses to write over an input.
+/// @throws InputError when `output` is one of `inputs`, also through links or other spellings.
+void check_output(const std::string& output, const std::vector<std::string>& inputs);
+
+}  // namespace service

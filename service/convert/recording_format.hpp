@@ -1,0 +1,39 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace service {
+
+/// CSV column with the angle of one measured hinge: angle = scale · value + offset [rad].
+struct AngleColumn {
+  std::string column;
+  std::string hinge;
+  double scale = 1.0;          ///< [rad per unit of the column], negative when inverted
+  double offset = 0.0;         ///< [rad]
+  bool in_radians = true;      ///< the rig file says RADIAN
+  bool in_degrees = false;     ///< the rig file says DEGREE
+  bool allow_missing = false;  ///< an empty cell or nan means "not observed"
+};
+
+/// CSV column with the control signal of one motorised hinge: control = scale · value.
+struct ControlColumn {
+  std::string column;
+  std::string hinge;
+  std::string unit;  ///< of the control signal
+  double scale = 1.0;
+};
+
+/// How a rig's CSV recordings look. Columns are in hinge order, as in estimator::Segment.
+struct RecordingFormat {
+  std::string time_column;         ///< empty: no time stamps, see rate
+  double time_scale = 1.0;         ///< seconds per unit of the time column
+  double rate = 0.0;               ///< samples per second where there are no time stamps [Hz]
+  double jitter_tolerance = 0.05;  ///< largest distance from the uniform grid [periods]
+  double speed_max = 60.0;         ///< faster than any hinge turns [rad/s]
+  std::string segment_column;      ///< a change of value starts a new segment; empty: none
+  std::vector<AngleColumn> angles;
+  std::vector<ControlColumn> controls;
+};
+
+}  // namespace service

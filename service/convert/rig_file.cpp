@@ -1,0 +1,358 @@
+#include "service/convert/rig_file.hpp"
+
+#include <Eigen/Geometry>
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <map>
+
+#include "proto/rig.pb.h"
+#include "service/convert/files.hpp"
+#include "service/convert/input_error.hpp"
+#include "service/convert/rig_chain.hpp"
+#include "service/convert/rig_recording.hpp"
+#include "service/convert/text_file.hpp"
+
+namespace service {
+namespace {
+
+namespace v1 = rigcal::v1;
+using estimator::BodyQuantity;
+using estimator::HingeQuantity;
+using estimator::WorldQuantity;
+using google::protobuf::Message;
+
+/// A field of a message that holds a Parameter, and the quantity it sets.
+template <typename Quantity>
+struct ParameterField {
+  const char* field;
+  Quantity quantity;
+};
+
+constexpr ParameterField<BodyQuantity> kInertiaFields[] = {
+    {"xx", BodyQuantity::kJxx}, {"yy", BodyQuantity::kJyy}, {"zz", BodyQuantity::kJzz},
+    {"xy", BodyQuantity::kJxy}, {"xz", BodyQuantity::kJxz}, {"yz", BodyQuantity::kJyz}};
+constexpr ParameterField<HingeQuantity> kParentPointFields[] = {{"x", HingeQuantity::kPointAx},
+                                                                {"y", HingeQuantity::kPointAy},
+                                                                {"z", HingeQuantity::kPointAz}};
+constexpr ParameterField<HingeQuantity> kChildPointFields[] = {{"x", HingeQuantity::kPointBx},
+                                                               {"y", HingeQuantity::kPointBy},
+                                                               {"z", HingeQuantity::kPointBz}};
+constexpr ParameterField<HingeQuantity> kFrictionFields[] = {
+    {"viscous", HingeQuantity::kViscous},
+    {"quadratic_drag", HingeQuantity::kQuadraticDrag},
+    {"coulomb_torque", HingeQuantity::kCoulombTorque},
+    {"stribeck_torque", HingeQuantity::kStribeckTorque},
+    {"stribeck_rate", HingeQuantity::kStribeckRate},
+    {"load", HingeQuantity::kLoadFriction},
+    {"load_angular", HingeQuantity::kLoadFrictionAngular}};
+constexpr ParameterField<HingeQuantity> kConstantTorqueFields[] = {
+    {"constant_torque", HingeQuantity::kConstantTorque}};
+constexpr ParameterField<HingeQuantity> kSpringFields[] = {
+    {"stiffness", HingeQuantity::kStiffness}, {"rest_angle", HingeQuantity::kRestAngle}};
+constexpr ParameterField<HingeQuantity> kMotorFields[] = {
+    {"gain", HingeQuantity::kMotorGain},
+    {"shaft_inertia", HingeQuantity::kShaftInertia},
+    {"back_emf", HingeQuantity::kBackEmf},
+    {"input_delay", HingeQuantity::kInputDelay}};
+constexpr ParameterField<HingeQuantity> kEncoderFields[] = {
+    {"offset", HingeQuantity::kEncoderOffset}};
+constexpr ParameterField<WorldQuantity> kGravityFields[] = {
+    {"magnitude", WorldQuantity::kGravity},
+    {"tilt_x", WorldQuantity::kTiltX},
+    {"tilt_z", WorldQuantity::kTiltZ}};
+
+std::string number_text(double value) {
+  std::ostringstream text;
+  text << value;
+  return text.str();
+}
+
+/// Reads the `field` of `message` into `target`, which holds the neutral value and the bounds of
+/// physics. A field that is left out changes nothing.
+void read_parameter(const Message& message, const char* field, const TextLocator& parent,
+                    estimator::Parameter& target) {
+  const auto* descriptor = message.GetDescriptor()->FindFieldByName(field);
+  if (!message.GetReflection()->HasField(message, descriptor)) return;
+  const auto& source =
+      static_cast<const v1::Parameter&>(message.GetReflection()->GetMessage(message, descriptor));
+  const TextLocator place = parent.at(field);
+  const std::string who = "'" + target.name + "': ";
+  if (!source.has_value() && !source.free()) {
+    place.fail(who + "has neither a value nor freedom; write value: ... [" + target.unit + "]");
+  }
+  if (source.has_value()) target.value = source.value();
+  if (!std::isfinite(target.value)) place.at("value").fail(who + "the value must be finite");
+  const auto below_physics = [&](double bound) { return !(bound >= target.lower); };
+  if (source.has_lower() && below_physics(source.lower())) {
+    place.at("lower").fail(who + "no bound may lie below " + number_text(target.lower) + " " +
+                           target.unit);
+  }
+  if (source.has_lower()) target.lower = source.lower();
+  if (source.has_upper()) target.upper = source.upper();
+  if (!(target.lower <= target.upper)) {
+    place.fail(who + "the lower bound " + number_text(target.lower) +
+               " lies above the upper bound " + number_text(target.upper) + "; exchange them");
+  }
+  if (target.value < target.lower || target.value > target.upper) {
+    place.at("value").fail(who + "value " + number_text(target.value) + " " + target.unit +
+                           " lies outside its bounds [" + number_text(target.lower) + ", " +
+                           number_text(target.upper) + "]; correct the value or the bounds");
+  }
+  target.free = source.free();
+  target.prior_mean = source.has_prior_mean() ? source.prior_mean() : target.value;
+  if (source.has_prior_mean() && !source.has_prior_standard_deviation()) {
+    place.at("prior_mean").fail(who + "a prior needs prior_standard_deviation too");
+  }
+  if (!source.has_prior_standard_deviation()) return;
+  target.prior_standard_deviation = source.prior_standard_deviation();
+  if (!(target.prior_standard_deviation > 0.0)) {
+    place.at("prior_standard_deviation").fail(who + "prior_standard_deviation must be positive");
+  }
+}
+
+/// Builds a Rig from the message and where its fields stand.
+class RigReader {
+ public:
+  RigReader(const v1::Rig& rig, const TextLocator& root) : rig_(rig), root_(root) {}
+
+  Rig read() {
+    mechanism_.name = rig_.name();
+    if (rig_.body_size() == 0) root_.fail("the rig has no bodies; add body { name: ... }");
+    if (rig_.hinge_size() == 0) root_.fail("the rig has no hinges; add hinge { name: ... }");
+    for (int i = 0; i < rig_.body_size(); ++i) add_body(i);
+    for (int i = 0; i < rig_.hinge_size(); ++i) add_hinge(i);
+    estimator::make_parameters(mechanism_);
+    for (int i = 0; i < rig_.body_size(); ++i) read_body(i);
+    for (int i = 0; i < rig_.hinge_size(); ++i) read_hinge(i);
+    for (const auto& [field, quantity] : kGravityFields) {
+      read_parameter(rig_.gravity(), field, root_.at("gravity"), mechanism_.parameter(quantity));
+    }
+    refuse_faults();
+    Rig result;
+    if (rig_.has_recording()) {
+      result.format = read_recording_format(rig_, mechanism_, root_.at("recording"));
+    }
+    result.mechanism = std::move(mechanism_);
+    result.hinge_facts = std::move(hinge_facts_);
+    return result;
+  }
+
+ private:
+  // What a chain was expanded to stands where the chain does.
+  TextLocator body_place(int i) const {
+    return rig_.has_chain() ? root_.at("chain") : root_.at("body", i);
+  }
+  TextLocator hinge_place(int i) const {
+    return rig_.has_chain() ? root_.at("chain") : root_.at("hinge", i);
+  }
+
+  void check_name(const std::string& name, const char* kind, const TextLocator& place) {
+    const auto allowed = [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '-'; };
+    if (name.empty()) place.fail(std::string(kind) + " has no name; write name: \"...\"");
+    if (!std::all_of(name.begin(), name.end(), allowed)) {
+      place.at("name").fail(std::string(kind) + " name '" + name +
+                            "' may hold only letters, digits, '_' and '-'");
+    }
+    if (name == "ground" || name == "gravity") {
+      place.at("name").fail("the name '" + name + "' has a meaning of its own; choose another");
+    }
+    if (!places_.emplace(name, place).second) {
+      place.at("name").fail(std::string(kind) + " '" + name +
+                            "': the name is taken; bodies and hinges need names of their own");
+    }
+  }
+
+  void add_body(int i) {
+    const v1::Body& body = rig_.body(i);
+    check_name(body.name(), "body", body_place(i));
+    mechanism_.bodies.push_back({body.name()});
+  }
+
+  int find_body(const v1::HingeSide& side, const TextLocator& place, bool ground_allowed) const {
+    if (side.body() == "ground") {
+      if (ground_allowed) return estimator::Hinge::kGround;
+      place.at("body").fail("the child may not be the ground; exchange parent and child");
+    }
+    std::string known;
+    for (int i = 0; i < mechanism_.body_count(); ++i) {
+      const std::string& name = mechanism_.bodies[static_cast<std::size_t>(i)].name;
+      if (name == side.body()) return i;
+      known += ", " + name;
+    }
+    const std::string choices = (ground_allowed ? "ground" + known : known.substr(2));
+    if (side.body().empty()) place.fail("names no body; write body: with one of " + choices);
+    place.at("body").fail("no body is called '" + side.body() + "'; use one of " + choices);
+  }
+
+  static Eigen::Matrix3d read_frame(const v1::HingeSide& side, const TextLocator& place) {
+    const auto vector = [](const v1::Direction& d) { return Eigen::Vector3d(d.x(), d.y(), d.z()); };
+    const Eigen::Vector3d axis = vector(side.axis());
+    const Eigen::Vector3d mark = vector(side.zero_direction());
+    if (!(axis.norm() > 0.0) || !axis.allFinite()) {
+      place.at("axis").fail("needs a hinge axis; write axis { x: ... y: ... z: ... }");
+    }
+    if (!(mark.norm() > 0.0) || !mark.allFinite()) {
+      place.at("zero_direction").fail("needs a zero mark; write zero_direction { x: ... }");
+    }
+    const Eigen::Vector3d x = axis.normalized();
+    const Eigen::Vector3d across = mark.normalized() - x * x.dot(mark.normalized());
+    if (across.norm() < 1e-6) {
+      place.at("zero_direction").fail("the zero direction is parallel to the axis; give one across");
+    }
+    Eigen::Matrix3d frame;
+    frame.col(0) = x;
+    frame.col(1) = across.normalized();
+    frame.col(2) = x.cross(frame.col(1));
+    return frame;
+  }
+
+  void read_constraint(const v1::Constraint& source, const TextLocator& place,
+                       estimator::Hinge& hinge) const {
+    if (source.has_compliance_linear()) hinge.compliance_linear = source.compliance_linear();
+    if (source.has_compliance_angular()) hinge.compliance_angular = source.compliance_angular();
+    if (source.has_damping_time_s()) hinge.damping_time = source.damping_time_s();
+    if (source.has_stick_speed()) hinge.stick_speed = source.stick_speed();
+    const auto is_at_least_zero = [](double x) { return x >= 0.0 && std::isfinite(x); };
+    if (!is_at_least_zero(hinge.compliance_linear) ||
+        !is_at_least_zero(hinge.compliance_angular) || !is_at_least_zero(hinge.damping_time)) {
+      place.fail("compliances and damping_time_s must be 0 or larger");
+    }
+    if (!(hinge.stick_speed > 0.0)) place.at("stick_speed").fail("stick_speed must be positive");
+  }
+
+  void add_hinge(int i) {
+    const v1::Hinge& source = rig_.hinge(i);
+    const TextLocator place = hinge_place(i);
+    check_name(source.name(), "hinge", place);
+    estimator::Hinge hinge;
+    hinge.name = source.name();
+    hinge.body_a = find_body(source.parent(), place.at("parent"), true);
+    hinge.body_b = find_body(source.child(), place.at("child"), false);
+    if (hinge.body_a == hinge.body_b) {
+      place.at("child").fail("hinge '" + hinge.name + "' connects a body to itself");
+    }
+    hinge.frame_a = read_frame(source.parent(), place.at("parent"));
+    hinge.frame_b = read_frame(source.child(), place.at("child"));
+    read_constraint(source.constraint(), place.at("constraint"), hinge);
+    hinge.measured = source.has_encoder();
+    hinge.motorised = source.has_motor();
+    mechanism_.hinges.push_back(hinge);
+    read_hinge_facts(source, place);
+  }
+
+  void read_hinge_facts(const v1::Hinge& source, const TextLocator& place) {
+    HingeFacts facts;
+    facts.counts_per_turn = source.encoder().counts_per_turn();
+    if (!(facts.counts_per_turn >= 0.0) || std::isinf(facts.counts_per_turn)) {
+      place.at("encoder").at("counts_per_turn").fail("counts_per_turn must be positive");
+    }
+    if (source.has_motor()) {
+      facts.control_unit = source.motor().control_unit();
+      facts.control_max = source.motor().control_max();
+      if (facts.control_unit.empty()) {
+        place.at("motor").fail("needs the unit of the control signal; write control_unit: \"V\"");
+      }
+      if (!source.motor().has_gain()) {
+        place.at("motor").fail("needs a gain [N·m/" + facts.control_unit +
+                               "]; write gain { value: ... }");
+      }
+      if (!(facts.control_max >= 0.0)) {
+        place.at("motor").at("control_max").fail("control_max must be positive");
+      }
+    }
+    hinge_facts_.push_back(facts);
+  }
+
+  void read_body(int i) {
+    const v1::Body& body = rig_.body(i);
+    const TextLocator place = body_place(i);
+    const std::string who = "body '" + body.name() + "': ";
+    if (!body.mass().has_value()) {
+      place.at("mass").fail(who + "needs a mass [kg]; write mass { value: ... }");
+    }
+    read_parameter(body, "mass", place, mechanism_.parameter(i, BodyQuantity::kMass));
+    remember_place(place.at("mass"), mechanism_.parameter(i, BodyQuantity::kMass));
+    const v1::Inertia& inertia = body.inertia();
+    if (!inertia.xx().has_value() || !inertia.yy().has_value() || !inertia.zz().has_value()) {
+      place.at("inertia").fail(who + "needs the inertias xx, yy and zz [kg·m²]; write " +
+                               "inertia { xx { value: ... } yy { ... } zz { ... } }");
+    }
+    for (const auto& [field, quantity] : kInertiaFields) {
+      read_parameter(inertia, field, place.at("inertia"), mechanism_.parameter(i, quantity));
+      remember_place(place.at("inertia").at(field), mechanism_.parameter(i, quantity));
+    }
+  }
+
+  template <std::size_t n>
+  void read_hinge_parameters(int i, const Message& message, const TextLocator& place,
+                             const ParameterField<HingeQuantity> (&fields)[n]) {
+    for (const auto& [field, quantity] : fields) {
+      estimator::Parameter& parameter = mechanism_.hinge_parameter(i, quantity);
+      const std::string& control_unit = hinge_facts_[static_cast<std::size_t>(i)].control_unit;
+      if (const auto unit = parameter.unit.find("unit");
+          unit != std::string::npos && !control_unit.empty()) {
+        parameter.unit.replace(unit, 4, control_unit);
+      }
+      read_parameter(message, field, place, parameter);
+      remember_place(place.at(field), parameter);
+    }
+  }
+
+  void read_hinge(int i) {
+    const v1::Hinge& hinge = rig_.hinge(i);
+    const TextLocator place = hinge_place(i);
+    const TextLocator parent = place.at("parent").at("point");
+    read_hinge_parameters(i, hinge.parent().point(), parent, kParentPointFields);
+    const TextLocator child = place.at("child").at("point");
+    read_hinge_parameters(i, hinge.child().point(), child, kChildPointFields);
+    read_hinge_parameters(i, hinge.friction(), place.at("friction"), kFrictionFields);
+    read_hinge_parameters(i, hinge, place, kConstantTorqueFields);
+    read_hinge_parameters(i, hinge.spring(), place.at("spring"), kSpringFields);
+    read_hinge_parameters(i, hinge.motor(), place.at("motor"), kMotorFields);
+    read_hinge_parameters(i, hinge.encoder(), place.at("encoder"), kEncoderFields);
+  }
+
+  void remember_place(const TextLocator& place, const estimator::Parameter& parameter) {
+    places_.insert_or_assign(parameter.name, place);
+  }
+
+  // The estimator names bodies, hinges and parameters in quotes; that leads back to the line.
+  void refuse_faults() const {
+    const std::vector<std::string> faults = estimator::find_faults(mechanism_);
+    if (faults.empty()) return;
+    const std::string& fault = faults.front();
+    const std::size_t open = fault.find('\'');
+    const std::size_t close = fault.find('\'', open + 1);
+    const auto found = open == std::string::npos
+                           ? places_.end()
+                           : places_.find(fault.substr(open + 1, close - open - 1));
+    const TextLocator place = found == places_.end() ? root_ : found->second;
+    place.fail(fault + (fault.find("inertia") == std::string::npos
+                            ? ""
+                            : "; correct the inertia (it is about the centre of mass)"));
+  }
+
+  const v1::Rig& rig_;
+  TextLocator root_;
+  estimator::Mechanism mechanism_;
+  std::vector<HingeFacts> hinge_facts_;
+  std::map<std::string, TextLocator> places_;  // by name of body, hinge or parameter
+};
+
+}  // namespace
+
+Rig parse_rig(const std::string& path, const std::string& text) {
+  v1::Rig message;
+  TextLocator::Tree tree;
+  parse_text(path, text, message, tree);
+  const TextLocator root(path, v1::Rig::descriptor(), &tree);
+  expand_chain(message, root.at("chain"));
+  Rig rig = RigReader(message, root).read();
+  rig.path = path;
+  return rig;
+}
+
+Rig load_rig(const std::string& path) { return parse_rig(path, read_file(path)); }
+
+}  // namespace service

@@ -1,0 +1,161 @@
+#include "service/convert/rig_recording.hpp"
+
+#include <cmath>
+#include <numbers>
+#include <string>
+
+namespace service {
+namespace {
+
+namespace v1 = rigcal::v1;
+
+void read_time(const v1::TimeColumn& time, const TextLocator& place, RecordingFormat& format) {
+  if (time.column().empty() == (time.rate_hz() == 0.0)) {
+    place.fail("needs either the column of the time stamps or rate_hz; write time { column: ... }");
+  }
+  if (!(time.rate_hz() >= 0.0) || std::isinf(time.rate_hz())) {
+    place.at("rate_hz").fail("rate_hz must be positive");
+  }
+  constexpr double kSeconds[] = {1.0, 1e-3, 1e-6};  // order of TimeColumn.Unit
+  format.time_column = time.column();
+  format.time_scale = kSeconds[time.unit()];
+  format.rate = time.rate_hz();
+  if (time.has_jitter_tolerance()) format.jitter_tolerance = time.jitter_tolerance();
+  if (!(format.jitter_tolerance > 0.0 && format.jitter_tolerance < 0.5)) {
+    place.at("jitter_tolerance").fail("jitter_tolerance must lie between 0 and 0.5 periods");
+  }
+}
+
+double radians_per_unit(const v1::AngleColumn& angle, double counts_per_turn,
+                        const TextLocator& place) {
+  constexpr double kTurn = 2.0 * std::numbers::pi;
+  switch (angle.unit()) {
+    case v1::AngleColumn::RADIAN:
+      return 1.0;
+    case v1::AngleColumn::DEGREE:
+      return kTurn / 360.0;
+    case v1::AngleColumn::TURN:
+      return kTurn;
+    case v1::AngleColumn::COUNT:
+      if (!(counts_per_turn > 0.0)) {
+        place.at("unit").fail("counts need counts_per_turn in the encoder of hinge '" +
+                              angle.hinge() + "'");
+      }
+      return kTurn / counts_per_turn;
+    default:
+      place.fail("column '" + angle.column() +
+                 "' has no unit; write unit: RADIAN, DEGREE, COUNT or TURN");
+  }
+}
+
+AngleColumn read_angle(const v1::AngleColumn& source, double counts_per_turn,
+                       const TextLocator& place) {
+  if (source.column().empty()) place.fail("needs the column's name; write column: \"...\"");
+  const double scale = radians_per_unit(source, counts_per_turn, place);
+  if (!std::isfinite(source.offset_rad())) place.at("offset_rad").fail("must be a finite number");
+  AngleColumn angle;
+  angle.column = source.column();
+  angle.hinge = source.hinge();
+  angle.scale = source.inverted() ? -scale : scale;
+  angle.offset = source.offset_rad();
+  angle.in_radians = source.unit() == v1::AngleColumn::RADIAN;
+  angle.in_degrees = source.unit() == v1::AngleColumn::DEGREE;
+  angle.allow_missing = source.allow_missing();
+  return angle;
+}
+
+ControlColumn read_control(const v1::ControlColumn& source, const std::string& unit,
+                           const TextLocator& place) {
+  if (source.column().empty()) place.fail("needs the column's name; write column: \"...\"");
+  ControlColumn control;
+  control.column = source.column();
+  control.hinge = source.hinge();
+  control.unit = unit;
+  if (source.has_scale()) control.scale = source.scale();
+  if (!std::isfinite(control.scale) || control.scale == 0.0) {
+    place.at("scale").fail("the scale must be a number other than 0");
+  }
+  return control;
+}
+
+/// Index in `columns` of the one column of the hinge, or −1.
+/// @throws InputError when there are two
+template <typename Columns>
+int find_column(const Columns& columns, const std::string& hinge, const char* field,
+                const TextLocator& place) {
+  int found = -1;
+  for (int i = 0; i < columns.size(); ++i) {
+    if (columns.Get(i).hinge() != hinge) continue;
+    if (found >= 0) place.at(field, i).fail("hinge '" + hinge + "' has two such columns; keep one");
+    found = i;
+  }
+  return found;
+}
+
+/// Every column must belong to a hinge for which `has_device` holds.
+template <typename Columns, typename Predicate>
+void check_hinges(const Columns& columns, const estimator::Mechanism& mechanism,
+                  const Predicate& has_device, const char* field, const std::string& device,
+                  const TextLocator& place) {
+  for (int i = 0; i < columns.size(); ++i) {
+    bool known = false;
+    for (const estimator::Hinge& hinge : mechanism.hinges) {
+      if (hinge.name != columns.Get(i).hinge()) continue;
+      known = true;
+      if (!has_device(hinge)) {
+        place.at(field, i).fail("hinge '" + hinge.name + "' has no " + device + "; add " + device +
+                                " { } to the hinge or remove this column");
+      }
+    }
+    if (known) continue;
+    std::string names;
+    for (const estimator::Hinge& hinge : mechanism.hinges) names += " " + hinge.name;
+    place.at(field, i).fail("no hinge is called '" + columns.Get(i).hinge() + "'; use one of" +
+                            names);
+  }
+}
+
+}  // namespace
+
+RecordingFormat read_recording_format(const v1::Rig& rig, const estimator::Mechanism& mechanism,
+                                      const TextLocator& place) {
+  const v1::RecordingFormat& source = rig.recording();
+  RecordingFormat format;
+  read_time(source.time(), place.at("time"), format);
+  format.segment_column = source.segment_column();
+  if (source.has_speed_max_rad_per_s()) format.speed_max = source.speed_max_rad_per_s();
+  if (!(format.speed_max > 0.0)) place.at("speed_max_rad_per_s").fail("must be positive");
+
+  check_hinges(
+      source.angle(), mechanism, [](const estimator::Hinge& h) { return h.measured; }, "angle",
+      "encoder", place);
+  check_hinges(
+      source.control(), mechanism, [](const estimator::Hinge& h) { return h.motorised; }, "control",
+      "motor", place);
+  for (int i = 0; i < mechanism.hinge_count(); ++i) {
+    const estimator::Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(i)];
+    const int angle = find_column(source.angle(), hinge.name, "angle", place);
+    const int control = find_column(source.control(), hinge.name, "control", place);
+    if (hinge.measured && angle < 0) {
+      place.fail("hinge '" + hinge.name + "' has an encoder but no angle column; write angle { " +
+                 "hinge: \"" + hinge.name + "\" column: ... unit: ... } or remove the encoder");
+    }
+    if (hinge.motorised && control < 0) {
+      place.fail("hinge '" + hinge.name + "' has a motor but no control column; write control { " +
+                 "hinge: \"" + hinge.name + "\" column: ... } or remove the motor");
+    }
+    const v1::Hinge& facts = rig.hinge(i);
+    if (angle >= 0) {
+      format.angles.push_back(read_angle(source.angle(angle), facts.encoder().counts_per_turn(),
+                                         place.at("angle", angle)));
+    }
+    if (control >= 0) {
+      format.controls.push_back(read_control(
+          source.control(control), facts.motor().control_unit(), place.at("control", control)));
+    }
+  }
+  if (format.angles.empty()) place.fail("no hinge is measured; give one an encoder { }");
+  return format;
+}
+
+}  // namespace service

@@ -1,0 +1,124 @@
+#include "service/convert/text_file.hpp"
+
+#include <google/protobuf/io/tokenizer.h>
+
+#include "service/convert/input_error.hpp"
+
+namespace service {
+namespace {
+
+using google::protobuf::Descriptor;
+using google::protobuf::TextFormat;
+
+/// Keeps the first error; what follows is mostly its echo.
+class FirstError : public google::protobuf::io::ErrorCollector {
+ public:
+  void AddError(int line, google::protobuf::io::ColumnNumber column,
+                const std::string& message) override {
+    if (failed_) return;
+    failed_ = true;
+    line_ = line;
+    column_ = column;
+    message_ = message;
+  }
+
+  int line() const { return line_; }
+  int column() const { return column_; }
+  const std::string& message() const { return message_; }
+
+ private:
+  bool failed_ = false;
+  int line_ = 0;
+  int column_ = 0;
+  std::string message_;
+};
+
+/// Text between the first pair of `open` and the following `close`.
+std::string between(const std::string& text, const std::string& open, const std::string& close) {
+  const std::size_t begin = text.find(open);
+  if (begin == std::string::npos) return "";
+  const std::size_t start = begin + open.size();
+  const std::size_t end = text.find(close, start);
+  return end == std::string::npos ? "" : text.substr(start, end - start);
+}
+
+/// What to do about an unknown field: the fields there are.
+std::string advise_fields(const Descriptor& root, const std::string& error) {
+  const Descriptor* type =
+      root.file()->pool()->FindMessageTypeByName(between(error, "Message type \"", "\""));
+  const std::string field = between(error, "has no field named \"", "\"");
+  if (type == nullptr || field.empty()) return "";
+  std::string advice = "unknown field '" + field + "' in a " + type->name() + "; use one of";
+  for (int i = 0; i < type->field_count(); ++i) {
+    advice += (i == 0 ? " " : ", ") + type->field(i)->name();
+  }
+  return advice;
+}
+
+/// What to do about an unknown enumerator: those there are.
+std::string advise_enumerators(const Descriptor& root, const std::string& error) {
+  const std::string value = between(error, "value of \"", "\"");
+  const std::string field = between(error, "for field \"", "\"");
+  if (value.empty() || field.empty()) return "";
+  std::string advice = "'" + value + "' is no value of '" + field + "'";
+  for (int i = 0; i < root.file()->message_type_count(); ++i) {
+    const auto* found = root.file()->message_type(i)->FindFieldByName(field);
+    if (found == nullptr || found->enum_type() == nullptr) continue;
+    if (found->enum_type()->FindValueByName(value) != nullptr) continue;
+    advice += "; in a " + root.file()->message_type(i)->name() + " use one of";
+    for (int k = 0; k < found->enum_type()->value_count(); ++k) {
+      if (found->enum_type()->value(k)->name() == "UNIT_UNSPECIFIED") continue;
+      advice += " " + found->enum_type()->value(k)->name();
+    }
+  }
+  return advice;
+}
+
+std::string explain(const Descriptor& root, const std::string& error) {
+  std::string advice = advise_fields(root, error);
+  if (advice.empty()) advice = advise_enumerators(root, error);
+  if (!advice.empty()) return advice;
+  return error + " (correct the text; " + root.file()->name() + " documents the fields)";
+}
+
+}  // namespace
+
+TextLocator::TextLocator(const std::string& path, const Descriptor* type, const Tree* tree)
+    : path_(&path), type_(type), tree_(tree) {}
+
+TextLocator TextLocator::at(const std::string& field, int index) const {
+  TextLocator located = *this;
+  const auto* descriptor = type_ == nullptr ? nullptr : type_->FindFieldByName(field);
+  if (descriptor == nullptr || tree_ == nullptr) return located;
+  const auto location = tree_->GetLocation(descriptor, index);
+  if (location.line >= 0) {
+    located.line_ = location.line;
+    located.column_ = location.column;
+  }
+  if (descriptor->message_type() != nullptr) {
+    located.type_ = descriptor->message_type();
+    located.tree_ = location.line < 0 ? nullptr : tree_->GetTreeForNested(descriptor, index);
+  }
+  return located;
+}
+
+std::string TextLocator::where() const {
+  if (line_ < 0) return *path_;
+  return *path_ + ":" + std::to_string(line_ + 1) + ":" + std::to_string(column_ + 1);
+}
+
+void TextLocator::fail(const std::string& what) const { throw InputError(where() + ": " + what); }
+
+void parse_text(const std::string& path, const std::string& text,
+                google::protobuf::Message& message, TextLocator::Tree& tree) {
+  FirstError error;
+  TextFormat::Parser parser;
+  parser.RecordErrorsTo(&error);
+  parser.WriteLocationsTo(&tree);
+  if (parser.ParseFromString(text, &message)) return;
+  throw InputError(path + ":" + std::to_string(error.line() + 1) + ":" +
+                   std::to_string(error.column() + 1) + ": " +
+                   explain(*message.GetDescriptor(), error.message()));
+}
+
+}  // namespace service

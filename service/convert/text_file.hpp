@@ -1,0 +1,47 @@
+#pragma once
+
+#include <google/protobuf/message.h>
+#include <google/protobuf/text_format.h>
+
+#include <string>
+
+namespace service {
+
+/// Where the fields of a parsed text-format message stand in their file. A locator refers to one
+/// message of the file; it is valid as long as the TextFile it came from.
+class TextLocator {
+ public:
+  using Tree = google::protobuf::TextFormat::ParseInfoTree;
+
+  /// "FILE" when no position is known, as for a message that was not in the file.
+  TextLocator(const std::string& path, const google::protobuf::Descriptor* type, const Tree* tree);
+
+  /// Locator of a field. A field that is left out stands where its message begins.
+  /// @param index element of a repeated field; −1 for any other field
+  TextLocator at(const std::string& field, int index = -1) const;
+
+  /// "FILE:LINE:COLUMN", counted from 1.
+  std::string where() const;
+
+  /// @throws InputError with `where()` before the message
+  [[noreturn]] void fail(const std::string& what) const;
+
+ private:
+  const std::string* path_;
+  const google::protobuf::Descriptor* type_;
+  const Tree* tree_;
+  int line_ = -1;    // from 0; −1: unknown
+  int column_ = -1;  // from 0
+};
+
+/// Parses text-format protobuf and remembers where everything stood.
+///
+/// @param path     for messages
+/// @param message  filled
+/// @param tree     filled
+/// @throws InputError "FILE:LINE:COLUMN: what; what to do" at the first fault: a syntax error, an
+///         unknown field (with the fields there are), a value of the wrong type, …
+void parse_text(const std::string& path, const std::string& text,
+                google::protobuf::Message& message, TextLocator::Tree& tree);
+
+}  // namespace service
