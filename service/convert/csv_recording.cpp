@@ -59,7 +59,9 @@ std::string text_of(double value, int digits = 4) {
 class AngleImport {
  public:
   AngleImport(const AngleColumn& column, const CsvTable& table, int request)
-      : column_(column), table_(table), request_(request),
+      : column_(column),
+        table_(table),
+        request_(request),
         angles_(table.values[static_cast<std::size_t>(request)]) {
     for (double& angle : angles_) angle = column.scale * angle + column.offset;
   }
@@ -204,8 +206,8 @@ ImportedRecording import_csv_text(const std::string& path, std::string_view text
 
   std::vector<AngleImport> angles;
   for (std::size_t i = 0; i < format.angles.size(); ++i) {
-    AngleImport& angle = angles.emplace_back(format.angles[i], table,
-                                             requests.first_angle + static_cast<int>(i));
+    AngleImport& angle =
+        angles.emplace_back(format.angles[i], table, requests.first_angle + static_cast<int>(i));
     angle.unwrap(time.period, format.speed_max, summary.notes);
     for (const Stretch& stretch : time.stretches) {
       angle.check_speed(stretch, time.period, format.speed_max);

@@ -19,11 +19,11 @@ struct Gap {
 /// What was found while a recording was imported.
 struct ImportSummary {
   std::string file;
-  int rows = 0;               ///< in the file
-  int dropped_rows = 0;       ///< in stretches too short to use
-  double period = 0.0;        ///< [s]
-  double jitter_max = 0.0;    ///< largest distance of a time stamp from the grid [periods]
-  std::vector<Gap> gaps;      ///< gaps split the recording; nothing is interpolated
+  int rows = 0;                    ///< in the file
+  int dropped_rows = 0;            ///< in stretches too short to use
+  double period = 0.0;             ///< [s]
+  double jitter_max = 0.0;         ///< largest distance of a time stamp from the grid [periods]
+  std::vector<Gap> gaps;           ///< gaps split the recording; nothing is interpolated
   std::vector<std::string> notes;  ///< for people
 };
 

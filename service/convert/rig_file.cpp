@@ -32,12 +32,10 @@ struct ParameterField {
 constexpr ParameterField<BodyQuantity> kInertiaFields[] = {
     {"xx", BodyQuantity::kJxx}, {"yy", BodyQuantity::kJyy}, {"zz", BodyQuantity::kJzz},
     {"xy", BodyQuantity::kJxy}, {"xz", BodyQuantity::kJxz}, {"yz", BodyQuantity::kJyz}};
-constexpr ParameterField<HingeQuantity> kParentPointFields[] = {{"x", HingeQuantity::kPointAx},
-                                                                {"y", HingeQuantity::kPointAy},
-                                                                {"z", HingeQuantity::kPointAz}};
-constexpr ParameterField<HingeQuantity> kChildPointFields[] = {{"x", HingeQuantity::kPointBx},
-                                                               {"y", HingeQuantity::kPointBy},
-                                                               {"z", HingeQuantity::kPointBz}};
+constexpr ParameterField<HingeQuantity> kParentPointFields[] = {
+    {"x", HingeQuantity::kPointAx}, {"y", HingeQuantity::kPointAy}, {"z", HingeQuantity::kPointAz}};
+constexpr ParameterField<HingeQuantity> kChildPointFields[] = {
+    {"x", HingeQuantity::kPointBx}, {"y", HingeQuantity::kPointBy}, {"z", HingeQuantity::kPointBz}};
 constexpr ParameterField<HingeQuantity> kFrictionFields[] = {
     {"viscous", HingeQuantity::kViscous},
     {"quadratic_drag", HingeQuantity::kQuadraticDrag},
@@ -57,10 +55,9 @@ constexpr ParameterField<HingeQuantity> kMotorFields[] = {
     {"input_delay", HingeQuantity::kInputDelay}};
 constexpr ParameterField<HingeQuantity> kEncoderFields[] = {
     {"offset", HingeQuantity::kEncoderOffset}};
-constexpr ParameterField<WorldQuantity> kGravityFields[] = {
-    {"magnitude", WorldQuantity::kGravity},
-    {"tilt_x", WorldQuantity::kTiltX},
-    {"tilt_z", WorldQuantity::kTiltZ}};
+constexpr ParameterField<WorldQuantity> kGravityFields[] = {{"magnitude", WorldQuantity::kGravity},
+                                                            {"tilt_x", WorldQuantity::kTiltX},
+                                                            {"tilt_z", WorldQuantity::kTiltZ}};
 
 std::string number_text(double value) {
   std::ostringstream text;
@@ -198,7 +195,8 @@ class RigReader {
     const Eigen::Vector3d x = axis.normalized();
     const Eigen::Vector3d across = mark.normalized() - x * x.dot(mark.normalized());
     if (across.norm() < 1e-6) {
-      place.at("zero_direction").fail("the zero direction is parallel to the axis; give one across");
+      place.at("zero_direction")
+          .fail("the zero direction is parallel to the axis; give one across");
     }
     Eigen::Matrix3d frame;
     frame.col(0) = x;
@@ -214,8 +212,8 @@ class RigReader {
     if (source.has_damping_time_s()) hinge.damping_time = source.damping_time_s();
     if (source.has_stick_speed()) hinge.stick_speed = source.stick_speed();
     const auto is_at_least_zero = [](double x) { return x >= 0.0 && std::isfinite(x); };
-    if (!is_at_least_zero(hinge.compliance_linear) ||
-        !is_at_least_zero(hinge.compliance_angular) || !is_at_least_zero(hinge.damping_time)) {
+    if (!is_at_least_zero(hinge.compliance_linear) || !is_at_least_zero(hinge.compliance_angular) ||
+        !is_at_least_zero(hinge.damping_time)) {
       place.fail("compliances and damping_time_s must be 0 or larger");
     }
     if (!(hinge.stick_speed > 0.0)) place.at("stick_speed").fail("stick_speed must be positive");

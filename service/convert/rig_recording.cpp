@@ -150,8 +150,8 @@ RecordingFormat read_recording_format(const v1::Rig& rig, const estimator::Mecha
                                          place.at("angle", angle)));
     }
     if (control >= 0) {
-      format.controls.push_back(read_control(
-          source.control(control), facts.motor().control_unit(), place.at("control", control)));
+      format.controls.push_back(read_control(source.control(control), facts.motor().control_unit(),
+                                             place.at("control", control)));
     }
   }
   if (format.angles.empty()) place.fail("no hinge is measured; give one an encoder { }");

@@ -33,8 +33,8 @@ std::vector<double> read_times(const CsvTable& table, const RecordingFormat& for
                                  ? "time stands still at " + text_of(times[k], 9) + " s"
                                  : "time runs backwards from " + text_of(times[k - 1], 9) +
                                        " s to " + text_of(times[k], 9) + " s";
-    throw InputError(table.where(static_cast<int>(k), request) + ": column '" +
-                     format.time_column + "': " + what +
+    throw InputError(table.where(static_cast<int>(k), request) + ": column '" + format.time_column +
+                     "': " + what +
                      "; sort or remove the rows, or split the file where a new recording begins");
   }
   return times;
@@ -100,8 +100,7 @@ struct Jitter {
 };
 
 /// Sets the stretches' grids and returns the worst time stamp of all.
-Jitter fit_grids(const std::vector<double>& times, double period,
-                 std::vector<Stretch>& stretches) {
+Jitter fit_grids(const std::vector<double>& times, double period, std::vector<Stretch>& stretches) {
   Jitter worst;
   for (Stretch& stretch : stretches) {
     const double reference = times[static_cast<std::size_t>(stretch.first)];
@@ -131,8 +130,8 @@ Jitter fit_grids(const std::vector<double>& times, double period,
 }
 
 [[noreturn]] void refuse_short(const CsvTable& table, const UniformTime& time) {
-  std::string what = table.path + ": the record is too short: " +
-                     std::to_string(table.row_count()) + " rows";
+  std::string what =
+      table.path + ": the record is too short: " + std::to_string(table.row_count()) + " rows";
   if (!time.gaps.empty()) what += " with " + std::to_string(time.gaps.size()) + " gaps";
   throw InputError(what + ", and no stretch without a gap has " +
                    std::to_string(kSegmentSamplesMin) + " samples; record longer");

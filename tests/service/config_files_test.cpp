@@ -1,0 +1,78 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numbers>
+#include <string>
+
+#include "estimator/model/mechanism.hpp"
+#include "service/convert/rig_file.hpp"
+
+namespace service {
+namespace {
+
+Rig load(const std::string& name) {
+  return load_rig(std::string(RIG_SOURCE_DIR) + "/configs/" + name);
+}
+
+double value_of(const Rig& rig, const std::string& parameter) {
+  const int index = rig.mechanism.find_parameter(parameter);
+  EXPECT_GE(index, 0) << parameter;
+  return index < 0 ? NAN : rig.mechanism.parameters[static_cast<std::size_t>(index)].value;
+}
+
+int free_count(const Rig& rig) {
+  int count = 0;
+  for (const estimator::Parameter& parameter : rig.mechanism.parameters) count += parameter.free;
+  return count;
+}
+
+// Catches a config that the schema has left behind, or whose columns do not match its hinges. It
+// cannot see whether the numbers are those of the rig.
+TEST(ConfigFiles, RigFilesLoadAndDescribeTheirRecordings) {
+  struct Expected {
+    const char* file;
+    int hinges;
+    int motors;
+    int free;
+  };
+  const Expected files[] = {{"rig-multiarm-single.textproto", 1, 0, 5},
+                            {"rig-lund-furuta.textproto", 2, 0, 4},
+                            {"rig-qube-servo2.textproto", 2, 1, 12},
+                            {"rig-dfki-pendulum.textproto", 1, 1, 5},
+                            {"rig-synthetic-furuta.textproto", 2, 1, 10},
+                            {"rig-furuta.textproto", 2, 1, 10},
+                            {"rig-synthetic-pendulum.textproto", 1, 0, 5},
+                            {"rig-pendulum.textproto", 1, 0, 4},
+                            {"rig-chain3.textproto", 3, 0, 6}};
+  for (const Expected& expected : files) {
+    SCOPED_TRACE(expected.file);
+    const Rig rig = load(expected.file);
+    EXPECT_EQ(rig.mechanism.hinge_count(), expected.hinges);
+    EXPECT_EQ(free_count(rig), expected.free);
+    ASSERT_TRUE(rig.format.has_value());
+    EXPECT_EQ(static_cast<int>(rig.format->angles.size()), expected.hinges);
+    EXPECT_EQ(static_cast<int>(rig.format->controls.size()), expected.motors);
+  }
+}
+
+// The published inertia of the Lund pendulum cannot exist; the file replaces it by one that moves
+// alike. This pins the three combinations that angles can see to the published numbers.
+TEST(ConfigFiles, LundInertiasKeepThePublishedCombinations) {
+  const Rig rig = load("rig-lund-furuta.textproto");
+  EXPECT_NEAR(value_of(rig, "A.J_zz") + value_of(rig, "B.J_xx"), 0.001 + 0.001, 1e-12);
+  EXPECT_NEAR(value_of(rig, "B.J_zz") - value_of(rig, "B.J_xx"), 0.001 - 0.001, 1e-12);
+  EXPECT_NEAR(value_of(rig, "B.J_yy"), 0.00384, 1e-12);
+}
+
+// Hanging must be zero: a recording "from upright" that hangs at π would otherwise start the
+// estimate upside down.
+TEST(ConfigFiles, AnglesFromUprightAreZeroWhenHanging) {
+  for (const char* file : {"rig-multiarm-single.textproto", "rig-lund-furuta.textproto"}) {
+    const Rig rig = load(file);
+    const AngleColumn& angle = rig.format->angles.back();
+    EXPECT_NEAR(angle.scale * std::numbers::pi + angle.offset, 0.0, 1e-12) << file;
+  }
+}
+
+}  // namespace
+}  // namespace service

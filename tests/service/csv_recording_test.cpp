@@ -1,0 +1,214 @@
+#include "service/convert/csv_recording.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <numbers>
+#include <sstream>
+#include <string>
+
+#include "tests/service/refusal.hpp"
+
+namespace service {
+namespace {
+
+RecordingFormat make_format() {
+  RecordingFormat format;
+  format.time_column = "t";
+  AngleColumn angle;
+  angle.column = "theta";
+  angle.hinge = "1";
+  format.angles.push_back(angle);
+  ControlColumn control;
+  control.column = "u";
+  control.hinge = "1";
+  format.controls.push_back(control);
+  return format;
+}
+
+/// Rows "t,theta,u" at 100 Hz of a 1 Hz swing; `edit` may change t and theta, or drop the row.
+struct Row {
+  double t;
+  double theta;
+  double u;
+  bool keep = true;
+};
+std::string make_csv(int rows, const std::function<void(int, Row&)>& edit = {}) {
+  std::ostringstream text;
+  text.precision(12);
+  text << "t,theta,u\n";
+  for (int k = 0; k < rows; ++k) {
+    const double t = 0.01 * k;
+    Row row{t, 0.5 * std::sin(2.0 * std::numbers::pi * t), 0.1 * k};
+    if (edit) edit(k, row);
+    if (row.keep) text << row.t << ',' << row.theta << ',' << row.u << '\n';
+  }
+  return text.str();
+}
+
+ImportedRecording import_text(const std::string& text, const RecordingFormat& format) {
+  return import_csv_text("r.csv", text, format);
+}
+
+std::string refusal_of(const std::string& text, const RecordingFormat& format = make_format()) {
+  return refusal([&] { (void)import_text(text, format); });
+}
+
+TEST(CsvRecording, ArrivesSampleForSample) {
+  RecordingFormat format = make_format();
+  format.angles[0].scale = -2.0;
+  format.angles[0].offset = 0.25;
+  format.controls[0].scale = 3.0;
+  const ImportedRecording imported = import_text(make_csv(50), format);
+  ASSERT_EQ(imported.recording.segments.size(), 1U);
+  const estimator::Segment& segment = imported.recording.segments[0];
+  ASSERT_EQ(segment.sample_count(), 50);
+  EXPECT_DOUBLE_EQ(segment.period, 0.01);
+  EXPECT_NEAR(segment.start, 0.0, 1e-9);
+  EXPECT_NEAR(segment.angles(25, 0), -2.0 * 0.5 * std::sin(0.5 * std::numbers::pi) + 0.25, 1e-11);
+  EXPECT_NEAR(segment.controls(7, 0), 3.0 * 0.7, 1e-12);
+}
+
+// Time stamps printed with few digits jitter by their rounding; that must not disturb the period.
+TEST(CsvRecording, PeriodIsExactDespiteRoundedStamps) {
+  const auto round_stamps = [](int k, Row& row) { row.t = std::round(k / 300.0 * 1e4) * 1e-4; };
+  const ImportedRecording imported = import_text(make_csv(3000, round_stamps), make_format());
+  EXPECT_NEAR(imported.summary.period, 1.0 / 300.0, 1e-9);
+  EXPECT_LT(imported.summary.jitter_max, 0.5e-4 * 300.0 + 1e-3);
+}
+
+TEST(CsvRecording, GapsSplitAndAreReported) {
+  const auto drop = [](int k, Row& row) { row.keep = k < 30 || k >= 35; };
+  const ImportedRecording imported = import_text(make_csv(100, drop), make_format());
+  ASSERT_EQ(imported.recording.segments.size(), 2U);
+  EXPECT_EQ(imported.recording.segments[0].sample_count(), 30);
+  EXPECT_EQ(imported.recording.segments[1].sample_count(), 65);
+  EXPECT_NEAR(imported.recording.segments[1].start, 0.35, 1e-9);
+  ASSERT_EQ(imported.summary.gaps.size(), 1U);
+  EXPECT_EQ(imported.summary.gaps[0].line, 32);  // header, 30 rows, then this one
+  EXPECT_NEAR(imported.summary.gaps[0].duration, 0.06, 1e-12);
+}
+
+// A single lost sample is a gap of two periods: it must not pass as jitter.
+TEST(CsvRecording, OneLostSampleIsAGap) {
+  const auto drop = [](int k, Row& row) { row.keep = k != 50; };
+  const ImportedRecording imported = import_text(make_csv(100, drop), make_format());
+  EXPECT_EQ(imported.recording.segments.size(), 2U);
+  EXPECT_EQ(imported.summary.gaps.size(), 1U);
+}
+
+TEST(CsvRecording, ShortStretchesAreDroppedAndCounted) {
+  const auto drop = [](int k, Row& row) { row.keep = k < 30 || (k >= 40 && k < 45) || k >= 60; };
+  const ImportedRecording imported = import_text(make_csv(100, drop), make_format());
+  EXPECT_EQ(imported.recording.segments.size(), 2U);
+  EXPECT_EQ(imported.summary.dropped_rows, 5);
+  EXPECT_EQ(imported.summary.gaps.size(), 2U);
+}
+
+TEST(CsvRecording, SegmentColumnSplits) {
+  RecordingFormat format = make_format();
+  format.segment_column = "u";
+  const auto mark = [](int k, Row& row) { row.u = k < 40 ? 1.0 : 2.0; };
+  const ImportedRecording imported = import_text(make_csv(100, mark), format);
+  ASSERT_EQ(imported.recording.segments.size(), 2U);
+  EXPECT_EQ(imported.recording.segments[0].sample_count(), 40);
+  EXPECT_TRUE(imported.summary.gaps.empty());
+}
+
+TEST(CsvRecording, LastControlMayBeMissing) {
+  std::string text = make_csv(50);
+  text = text.substr(0, text.rfind(',')) + ",nan\n";
+  const ImportedRecording imported = import_text(text, make_format());
+  EXPECT_NEAR(imported.recording.segments[0].controls(49, 0), 4.8, 1e-12);
+}
+
+TEST(CsvRecording, RateReplacesTimeStamps) {
+  RecordingFormat format = make_format();
+  format.time_column.clear();
+  format.rate = 250.0;
+  const ImportedRecording imported = import_text(make_csv(50), format);
+  EXPECT_DOUBLE_EQ(imported.summary.period, 0.004);
+}
+
+TEST(CsvRecording, WrappedAnglesAreUnwrapped) {
+  const auto spin = [](int k, Row& row) {
+    row.theta = std::remainder(0.1 * k, 2.0 * std::numbers::pi);
+  };
+  const ImportedRecording imported = import_text(make_csv(200, spin), make_format());
+  for (int k = 0; k < 200; ++k) {
+    EXPECT_NEAR(imported.recording.segments[0].angles(k, 0), 0.1 * k, 1e-9);
+  }
+  EXPECT_EQ(imported.summary.notes.size(), 1U);
+}
+
+// A swing-up turns over several times and quickly: neither the range nor 25 rad/s is suspicious.
+TEST(CsvRecording, FastTurnsAreNoDegrees) {
+  const auto spin = [](int k, Row& row) { row.theta = 0.25 * k; };
+  const ImportedRecording imported = import_text(make_csv(200, spin), make_format());
+  EXPECT_NEAR(imported.recording.segments[0].angles(199, 0), 0.25 * 199, 1e-9);
+}
+
+TEST(CsvRecording, NoiseIsNoSpeed) {
+  // ±30 mrad of alternating noise at 1 kHz is 60 rad/s between neighbours.
+  RecordingFormat format = make_format();
+  format.time_column.clear();
+  format.rate = 1000.0;
+  const auto noise = [](int k, Row& row) { row.theta = 0.1 + (k % 2 == 0 ? 0.031 : -0.031); };
+  EXPECT_NO_THROW((void)import_text(make_csv(300, noise), format));
+}
+
+TEST(CsvRecording, RefusesDegreesReadAsRadians) {
+  const auto degrees = [](int, Row& row) { row.theta *= 180.0 / std::numbers::pi; };
+  expect_parts(refusal_of(make_csv(100, degrees)),
+               {"r.csv:", ":2:", "'theta'", "rad/s", "unit: DEGREE"});
+}
+
+TEST(CsvRecording, RefusesTimeThatDoesNotIncrease) {
+  const auto back = [](int k, Row& row) {
+    if (k == 40) row.t = 0.2;
+  };
+  expect_parts(refusal_of(make_csv(100, back)), {"r.csv:42:1", "backwards", "sort or remove"});
+  const auto still = [](int k, Row& row) {
+    if (k == 40) row.t = 0.39;
+  };
+  expect_parts(refusal_of(make_csv(100, still)), {"r.csv:42:1", "stands still"});
+}
+
+TEST(CsvRecording, RefusesIrregularSampling) {
+  const auto late = [](int k, Row& row) {
+    if (k == 40) row.t += 0.002;
+  };
+  expect_parts(refusal_of(make_csv(100, late)),
+               {"r.csv:42:1", "irregular", "10 ms", "jitter_tolerance"});
+  const auto slow = [](int k, Row& row) { row.t *= 1.0 + 0.002 * k; };
+  expect_parts(refusal_of(make_csv(100, slow)), {"irregular"});
+}
+
+TEST(CsvRecording, ToleratesSmallJitter) {
+  const auto jitter = [](int k, Row& row) { row.t += (k % 3 - 1) * 0.0003; };
+  const ImportedRecording imported = import_text(make_csv(100, jitter), make_format());
+  EXPECT_EQ(imported.recording.segments.size(), 1U);
+  EXPECT_NEAR(imported.summary.jitter_max, 0.03, 1e-3);
+}
+
+TEST(CsvRecording, RefusesAShortRecord) {
+  expect_parts(refusal_of(make_csv(kSegmentSamplesMin - 1)), {"r.csv", "too short"});
+  const auto holes = [](int k, Row& row) { row.keep = k % 8 != 0; };
+  expect_parts(refusal_of(make_csv(100, holes)), {"r.csv", "too short", "gaps"});
+}
+
+TEST(CsvRecording, NotesWhatIsOddButPossible) {
+  RecordingFormat format = make_format();
+  format.angles[0].in_degrees = true;
+  format.angles[0].in_radians = false;
+  format.angles[0].scale = std::numbers::pi / 180.0;
+  const auto notes = import_text(make_csv(100), format).summary.notes;
+  ASSERT_EQ(notes.size(), 1U);
+  expect_parts(notes[0], {"RADIAN"});
+  const auto stuck = [](int, Row& row) { row.theta = 0.1; };
+  EXPECT_EQ(import_text(make_csv(100, stuck), make_format()).summary.notes.size(), 1U);
+}
+
+}  // namespace
+}  // namespace service

@@ -1,0 +1,102 @@
+#include "service/convert/csv_table.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+#include <string>
+
+#include "tests/service/refusal.hpp"
+
+namespace service {
+namespace {
+
+TEST(CsvTable, ReadsColumnsByNameInAnyOrder) {
+  const CsvTable table = parse_csv("f.csv", "a,b,c\n1,x,-2.5e-1\n+3,y,4\n", {{"c"}, {"a"}});
+  ASSERT_EQ(table.row_count(), 2);
+  EXPECT_EQ(table.values[0], (std::vector<double>{-0.25, 4.0}));
+  EXPECT_EQ(table.values[1], (std::vector<double>{1.0, 3.0}));
+  EXPECT_EQ(table.where(1, 0), "f.csv:3:3");
+}
+
+// Files from spreadsheets and other systems: byte order mark, \r\n, quotes, spaces, blank lines.
+TEST(CsvTable, ForgivesTheWaysFilesAreWritten) {
+  const CsvTable table = parse_csv(
+      "f.csv", "\xEF\xBB\xBF\"a\" , b\r\n 1 ,\"2\"\r\n\r\n3,4\r\n\r\n\r\n", {{"a"}, {"b"}});
+  ASSERT_EQ(table.row_count(), 2);
+  EXPECT_EQ(table.values[1], (std::vector<double>{2.0, 4.0}));
+  EXPECT_EQ(table.lines[1], 4);  // the blank line counts
+}
+
+TEST(CsvTable, TakesSemicolonsWhereTheHeaderHasNoComma) {
+  EXPECT_EQ(parse_csv("f.csv", "a;b\n1;2\n", {{"b"}}).values[0].at(0), 2.0);
+  // A semicolon inside a name is no separator where commas are.
+  EXPECT_EQ(parse_csv("f.csv", "a,b(x;y)\n1,2\n", {{"b(x;y)"}}).values[0].at(0), 2.0);
+}
+
+TEST(CsvTable, MissingCellsAreReadOnlyWhereAllowed) {
+  const CsvTable allowed = parse_csv("f.csv", "a\n1\nnan\n2\n", {{"a", MissingCells::kAllowed}});
+  EXPECT_TRUE(std::isnan(allowed.values[0].at(1)));
+  const CsvTable at_end =
+      parse_csv("f.csv", "a,b\n1,1\n2,nan\n", {{"a"}, {"b", MissingCells::kAllowedAtTheEnd}});
+  EXPECT_TRUE(std::isnan(at_end.values[1].at(1)));
+  expect_parts(
+      refusal([] {
+        (void)parse_csv("f.csv", "a,b\n1,\n2,1\n", {{"a"}, {"b", MissingCells::kAllowedAtTheEnd}});
+      }),
+      {"f.csv:2:2", "'b'"});
+}
+
+TEST(CsvTable, RefusesWithPlaceCauseAndRemedy) {
+  const auto refusal_of = [](const std::string& text) {
+    return refusal([&] { (void)parse_csv("f.csv", text, {{"t"}, {"x"}}); });
+  };
+  expect_parts(refusal_of(""), {"f.csv", "empty"});
+  expect_parts(refusal_of("\n\n"), {"f.csv", "empty"});
+  expect_parts(refusal_of("t,x\n"), {"f.csv", "no rows"});
+  expect_parts(refusal_of("0,1\n1,2\n"), {"f.csv:1", "no header"});
+  expect_parts(refusal_of("t,y\n0,1\n"), {"f.csv:1", "no column 'x'", "'t', 'y'"});
+  expect_parts(refusal_of("t,x,x\n0,1,1\n"), {"f.csv:1", "two columns"});
+  expect_parts(refusal_of("t,x\n0,1\n1,nan\n2,3\n"), {"f.csv:3:2", "'x'", "'nan'", "remove"});
+  expect_parts(refusal_of("t,x\n0,\n"), {"f.csv:2:2", "an empty cell"});
+  expect_parts(refusal_of("t,x\n0,abc\n"), {"f.csv:2:2", "'abc' is not a finite number"});
+  expect_parts(refusal_of("t,x\n0,1e999\n"), {"f.csv:2:2", "not a finite number"});
+  expect_parts(refusal_of("t,x\n0,inf\n"), {"f.csv:2:2", "not a finite number"});
+  expect_parts(refusal_of("t,x\n0,1\n1\n"), {"f.csv:3", "1 cells, the header 2"});
+  expect_parts(refusal_of("t;x\n0,1;1,5\n"), {"f.csv:2:1", "decimal comma"});
+  expect_parts(refusal_of(std::string("t,x\n\0,1\n", 8)), {"f.csv", "not a text file"});
+}
+
+// Random bytes and random damage to a good file: either a table of the right shape or a refusal.
+// Run under the sanitizers this also sees reads past the end.
+TEST(CsvTable, SurvivesDamage) {
+  std::mt19937 random(7);
+  std::string good = "t,x\n";
+  for (int k = 0; k < 30; ++k) good += std::to_string(k) + "," + std::to_string(0.5 * k) + "\n";
+  for (int round = 0; round < 3000; ++round) {
+    std::string text = good;
+    const int edits = 1 + static_cast<int>(random() % 4);
+    for (int edit = 0; edit < edits; ++edit) {
+      const std::size_t at = random() % text.size();
+      const char byte =
+          static_cast<char>(round % 2 == 0 ? random() % 256 : ",;\n\r.e-+n\""[random() % 10]);
+      if (random() % 3 == 0) {
+        text.resize(at + 1);
+      } else {
+        text[at] = byte;
+      }
+    }
+    try {
+      const CsvTable table = parse_csv("f.csv", text, {{"t"}, {"x"}});
+      for (const auto& column : table.values) {
+        ASSERT_EQ(static_cast<int>(column.size()), table.row_count());
+        for (const double value : column) ASSERT_TRUE(std::isfinite(value));
+      }
+    } catch (const InputError& error) {
+      ASSERT_EQ(std::string(error.what()).rfind("f.csv", 0), 0U) << error.what();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace service

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "service/convert/input_error.hpp"
+
+namespace service {
+
+/// Message of the InputError that `action` throws; a test failure and "" when it throws none.
+template <typename Action>
+std::string refusal(const Action& action) {
+  try {
+    action();
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  ADD_FAILURE() << "was not refused";
+  return "";
+}
+
+/// Expects every part to occur in the message.
+inline void expect_parts(const std::string& message, const std::vector<std::string>& parts) {
+  for (const std::string& part : parts) {
+    EXPECT_NE(message.find(part), std::string::npos) << "no '" << part << "' in: " << message;
+  }
+}
+
+}  // namespace service

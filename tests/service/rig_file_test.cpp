@@ -1,0 +1,205 @@
+#include "service/convert/rig_file.hpp"
+
+#include <gtest/gtest.h>
+
+#include <Eigen/LU>
+#include <cmath>
+#include <string>
+
+#include "tests/service/refusal.hpp"
+
+namespace service {
+namespace {
+
+// A pendulum, one statement a line so that messages can be located.
+const char* const kPendulum = R"(name: "p"
+body {
+  name: "B"
+  mass { value: 0.4 }
+  inertia { xx { value: 0.01 } yy { value: 0.01 } zz { value: 0.01 free: true } }
+}
+hinge {
+  name: "1"
+  parent { body: "ground" axis { z: 1 } zero_direction { y: -1 } }
+  child { body: "B" point { x { value: -0.1 } } axis { z: 1 } zero_direction { x: 1 } }
+  friction { viscous { value: 1e-3 free: true lower: 1e-6 upper: 1 prior_standard_deviation: 2 } }
+  motor { control_unit: "V" gain { value: 0.1 } }
+  encoder { counts_per_turn: 4096 }
+}
+recording {
+  time { column: "t" }
+  angle { hinge: "1" column: "theta" unit: COUNT inverted: true offset_rad: 0.5 }
+  control { hinge: "1" column: "u" scale: 2 }
+}
+)";
+
+/// The pendulum with the first occurrence of `from` replaced by `to`.
+std::string edited(const std::string& from, const std::string& to) {
+  std::string text = kPendulum;
+  const std::size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
+std::string refusal_of(const std::string& text) {
+  return refusal([&] { (void)parse_rig("r.textproto", text); });
+}
+
+TEST(RigFile, ValuesFreedomAndUnitsArriveAtTheirQuantities) {
+  const Rig rig = parse_rig("r.textproto", kPendulum);
+  const estimator::Mechanism& mechanism = rig.mechanism;
+  EXPECT_EQ(mechanism.name, "p");
+  const auto& zz = mechanism.parameter(0, estimator::BodyQuantity::kJzz);
+  EXPECT_DOUBLE_EQ(zz.value, 0.01);
+  EXPECT_TRUE(zz.free);
+  EXPECT_FALSE(mechanism.parameter(0, estimator::BodyQuantity::kJxx).free);
+  const auto& viscous = mechanism.hinge_parameter(0, estimator::HingeQuantity::kViscous);
+  EXPECT_DOUBLE_EQ(viscous.lower, 1e-6);
+  EXPECT_DOUBLE_EQ(viscous.upper, 1.0);
+  EXPECT_DOUBLE_EQ(viscous.prior_mean, 1e-3);
+  EXPECT_DOUBLE_EQ(viscous.prior_standard_deviation, 2.0);
+  EXPECT_DOUBLE_EQ(mechanism.hinge_parameter(0, estimator::HingeQuantity::kPointBx).value, -0.1);
+  EXPECT_EQ(mechanism.hinge_parameter(0, estimator::HingeQuantity::kMotorGain).unit, "N·m/V");
+  EXPECT_TRUE(mechanism.hinges[0].measured);
+  EXPECT_TRUE(mechanism.hinges[0].motorised);
+  EXPECT_EQ(mechanism.hinges[0].body_a, estimator::Hinge::kGround);
+}
+
+TEST(RigFile, ColumnsCarrySignUnitAndOffset) {
+  const Rig rig = parse_rig("r.textproto", kPendulum);
+  ASSERT_TRUE(rig.format.has_value());
+  EXPECT_NEAR(rig.format->angles.at(0).scale, -2.0 * M_PI / 4096.0, 1e-15);
+  EXPECT_DOUBLE_EQ(rig.format->angles.at(0).offset, 0.5);
+  EXPECT_DOUBLE_EQ(rig.format->controls.at(0).scale, 2.0);
+}
+
+// Frames are built from an axis and a mark that need be neither unit nor perpendicular.
+TEST(RigFile, HingeFramesAreOrthonormalised) {
+  const Rig rig = parse_rig("r.textproto", edited("axis { z: 1 } zero_direction { y: -1 }",
+                                                  "axis { z: 2 } zero_direction { y: -3 z: 7 }"));
+  const Eigen::Matrix3d& frame = rig.mechanism.hinges[0].frame_a;
+  EXPECT_TRUE((frame * frame.transpose()).isIdentity(1e-15));
+  EXPECT_NEAR(frame.determinant(), 1.0, 1e-15);
+  EXPECT_TRUE(frame.col(0).isApprox(Eigen::Vector3d::UnitZ()));
+  EXPECT_TRUE(frame.col(1).isApprox(-Eigen::Vector3d::UnitY()));
+}
+
+TEST(RigFile, ChainExpandsToLinksAndJoints) {
+  const Rig rig = parse_rig("c.textproto",
+                            "chain { links: 3 mass { value: 0.3 free: true } length_m: 0.2 "
+                            "friction { viscous { value: 1e-4 free: true } } encoder { } }");
+  ASSERT_EQ(rig.mechanism.body_count(), 3);
+  ASSERT_EQ(rig.mechanism.hinge_count(), 3);
+  EXPECT_EQ(rig.mechanism.bodies[2].name, "link3");
+  EXPECT_EQ(rig.mechanism.hinges[1].body_a, 0);
+  EXPECT_EQ(rig.mechanism.hinges[1].body_b, 1);
+  // A slender rod about its centre: m L² / 12.
+  EXPECT_NEAR(rig.mechanism.parameter(1, estimator::BodyQuantity::kJzz).value, 0.3 * 0.04 / 12.0,
+              1e-15);
+  EXPECT_TRUE(rig.mechanism.parameter(2, estimator::BodyQuantity::kMass).free);
+  EXPECT_TRUE(rig.mechanism.hinge_parameter(2, estimator::HingeQuantity::kViscous).free);
+}
+
+struct BadRig {
+  const char* name;
+  const char* from;
+  const char* to;
+  std::vector<std::string> message;  // parts that the message must have
+};
+
+class RigFileRefuses : public ::testing::TestWithParam<BadRig> {};
+
+// Every fault must come with file, line and column, name what is wrong and say what to do.
+TEST_P(RigFileRefuses, WithPlaceCauseAndRemedy) {
+  const BadRig& bad = GetParam();
+  expect_parts(refusal_of(edited(bad.from, bad.to)), bad.message);
+}
+
+const BadRig kBadRigs[] = {
+    {"UnknownField", "mass {", "mas {", {"r.textproto:4:", "'mas'", "Body", "mass, inertia"}},
+    {"WrongType", "value: 0.4", "value: \"heavy\"", {"r.textproto:4:17", "Expected double"}},
+    {"MissingBrace", "mass { value: 0.4 }", "mass { value: 0.4", {"r.textproto:"}},
+    {"UnknownBody",
+     "child { body: \"B\"",
+     "child { body: \"Q\"",
+     {"r.textproto:10:11", "no body is called 'Q'", "use one of B"}},
+    {"NameTaken", "name: \"1\"", "name: \"B\"", {"r.textproto:8:3", "'B'", "taken"}},
+    {"NameWithSpace", "name: \"1\"", "name: \"1 a\"", {"r.textproto:8:3", "letters"}},
+    {"ReservedName", "name: \"1\"", "name: \"gravity\"", {"r.textproto:8:3", "choose another"}},
+    {"TriangleInequality",
+     "zz { value: 0.01 free: true }",
+     "zz { value: 0.03 }",
+     {"r.textproto:2:1", "'B'", "triangle inequality", "correct the inertia"}},
+    {"NegativeMass",
+     "value: 0.4",
+     "value: -0.4",
+     {"r.textproto:4:10", "'B.m'", "outside its bounds"}},
+    {"MissingMass", "mass { value: 0.4 }", "", {"r.textproto:2:1", "needs a mass [kg]"}},
+    {"MissingInertia", "yy { value: 0.01 }", "", {"r.textproto:5:3", "xx, yy and zz"}},
+    {"ValueOutsideBounds",
+     "value: 1e-3 free",
+     "value: 5 free",
+     {"r.textproto:11:24", "'1.b'", "outside its bounds"}},
+    {"BoundsExchanged", "upper: 1 ", "upper: 1e-9 ", {"r.textproto:11:", "exchange"}},
+    {"BoundBelowPhysics",
+     "lower: 1e-6",
+     "lower: -1",
+     {"r.textproto:11:", "no bound may lie below 0"}},
+    {"NotFinite", "value: 0.4", "value: nan", {"r.textproto:4:10", "finite"}},
+    {"EmptyParameter", "mass { value: 0.4 }", "mass { lower: 1 }", {"r.textproto:4:", "mass"}},
+    {"MissingUnit",
+     "unit: COUNT",
+     "",
+     {"r.textproto:17:3", "'theta' has no unit", "RADIAN, DEGREE, COUNT or TURN"}},
+    {"UnknownUnit",
+     "unit: COUNT",
+     "unit: DEGREES",
+     {"r.textproto:17:", "'DEGREES'", "RADIAN DEGREE COUNT TURN"}},
+    {"CountsUnknown", "counts_per_turn: 4096", "", {"r.textproto:17:", "counts_per_turn"}},
+    {"AngleOfUnknownHinge",
+     "angle { hinge: \"1\"",
+     "angle { hinge: \"2\"",
+     {"r.textproto:17:3", "no hinge is called '2'", "use one of 1"}},
+    {"ControlMissing",
+     "  control { hinge: \"1\" column: \"u\" scale: 2 }\n",
+     "",
+     {"r.textproto:15:1", "motor but no control column"}},
+    {"AngleMissing",
+     "angle { hinge: \"1\" column: \"theta\" unit: COUNT inverted: true "
+     "offset_rad: 0.5 }",
+     "",
+     {"r.textproto:15:1", "encoder but no angle column"}},
+    {"AngleWithoutEncoder",
+     "encoder { counts_per_turn: 4096 }",
+     "",
+     {"r.textproto:17:3", "no encoder", "add encoder { }"}},
+    {"NoTime", "time { column: \"t\" }", "", {"r.textproto:15:1", "rate_hz"}},
+    {"NoAxis",
+     "axis { z: 1 } zero_direction { y: -1 }",
+     "zero_direction { y: -1 }",
+     {"r.textproto:9:3", "hinge axis"}},
+    {"ZeroAlongAxis",
+     "zero_direction { y: -1 }",
+     "zero_direction { z: 5 }",
+     {"r.textproto:9:41", "parallel"}},
+    {"ControlUnitMissing", "control_unit: \"V\"", "", {"r.textproto:12:3", "control_unit"}},
+    {"ChainBesideBodies",
+     "name: \"p\"",
+     "chain { links: 2 }",
+     {"r.textproto:1:1", "instead of bodies"}},
+    {"BodyInTheAir",
+     "recording {",
+     "body { name: \"C\" mass { value: 1 } inertia { xx { value: 1 } yy { value: 1 } "
+     "zz { value: 1 } } }\nrecording {",
+     {"r.textproto:15:1", "'C'", "no hinge"}}};
+
+INSTANTIATE_TEST_SUITE_P(All, RigFileRefuses, ::testing::ValuesIn(kBadRigs),
+                         [](const auto& test) { return std::string(test.param.name); });
+
+TEST(RigFile, MissingFileIsNamed) {
+  expect_parts(refusal([] { (void)load_rig("/nowhere/rig.textproto"); }),
+               {"/nowhere/rig.textproto", "cannot be opened"});
+}
+
+}  // namespace
+}  // namespace service
