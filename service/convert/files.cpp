@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 class TemporaryFile {
  public:
   explicit TemporaryFile(const std::string& target)
-      : target_(target), name_(target + ".part-XXXXXX") {
+      : target_(target), name_(target + ".part-" + std::string(6, 'X')) {
     descriptor_ = ::mkstemp(name_.data());
     if (descriptor_ < 0) fail(target_, "cannot be written", errno);
     // mkstemp makes files private; an output is an ordinary file.
