@@ -6,18 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "estimator/calibrate/trajectory_problem.hpp"
 #include "estimator/dynamics/step_residual.hpp"
 #include "estimator/model/mechanism.hpp"
 #include "estimator/optimize/lm_summary.hpp"
 #include "estimator/signal/time_series.hpp"
 
 namespace estimator {
-
-/// Unknowns per time step.
-enum class StateForm {
-  kConfigurations,  ///< configurations only, velocities by differences: half the unknowns
-  kFull,            ///< configurations and velocities, as in the paper
-};
 
 /// Choices of a calibration. The defaults serve any rig; zero means "choose from the data".
 struct CalibrationOptions {

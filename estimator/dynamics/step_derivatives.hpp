@@ -177,25 +177,12 @@ class StepKernel final : public StepResidual, private StepForward<kBodies, kHing
         y_a = y_next.template segment<3>(6 * a + 3) -
               row_scales_[j].gamma * ws.v.template segment<3>(6 * a + 3);
       }
-      const Eigen::Vector3d difference = y_a - y_b;
-      const Eigen::Vector3d& x_a = geometry.x_a;
-      const auto turned_b = [&](const Eigen::Vector3d& f) -> Eigen::RowVector3d {
-        return f.cross(difference.cross(x_a)).transpose();
-      };
-      auto block_b = out.template block<5, 3>(row, 6 * b + 3);
-      block_b.template topRows<3>().noalias() = hat(y_b) * hat(geometry.c_b);
-      block_b.row(3) = turned_b(geometry.y_b);
-      block_b.row(4) = turned_b(geometry.z_b);
+      const HingeRowTurn turn = hinge_row_turn(geometry, y_a, y_b);
+      out.template block<5, 3>(row, 6 * b + 3) = turn.b;
       out.template block<5, 6>(row, 6 * b).noalias() +=
           g_scale * ws.A.template block<5, 6>(row, 6 * b);
       if (a == Hinge::kGround) return;
-      const auto turned_a = [&](const Eigen::Vector3d& f) -> Eigen::RowVector3d {
-        return x_a.cross(f.cross(difference)).transpose();
-      };
-      auto block_a = out.template block<5, 3>(row, 6 * a + 3);
-      block_a.template topRows<3>().noalias() = -hat(y_a) * hat(geometry.c_a);
-      block_a.row(3) = turned_a(geometry.y_b);
-      block_a.row(4) = turned_a(geometry.z_b);
+      out.template block<5, 3>(row, 6 * a + 3) = turn.a;
       out.template block<5, 6>(row, 6 * a).noalias() +=
           g_scale * ws.A.template block<5, 6>(row, 6 * a);
     };

@@ -56,4 +56,27 @@ inline Eigen::Matrix<double, 5, 6> hinge_rows_b(const HingeGeometry& geometry) {
   return A;
 }
 
+/// Derivatives of A y along the rotations of the two bodies at fixed y; only the angular parts of
+/// y enter.
+struct HingeRowTurn {
+  Eigen::Matrix<double, 5, 3> a;  ///< along δψ_a
+  Eigen::Matrix<double, 5, 3> b;  ///< along δψ_b
+};
+
+/// @param omega_a, omega_b angular parts of y on the two bodies; zero for the ground
+inline HingeRowTurn hinge_row_turn(const HingeGeometry& geometry, const Eigen::Vector3d& omega_a,
+                                   const Eigen::Vector3d& omega_b) {
+  const Eigen::Vector3d difference = omega_a - omega_b;
+  const Eigen::Vector3d& x_a = geometry.x_a;
+  const Eigen::Vector3d across = difference.cross(x_a);
+  HingeRowTurn turn;
+  turn.a.topRows<3>().noalias() = -hat(omega_a) * hat(geometry.c_a);
+  turn.b.topRows<3>().noalias() = hat(omega_b) * hat(geometry.c_b);
+  turn.a.row(3) = x_a.cross(geometry.y_b.cross(difference)).transpose();
+  turn.a.row(4) = x_a.cross(geometry.z_b.cross(difference)).transpose();
+  turn.b.row(3) = geometry.y_b.cross(across).transpose();
+  turn.b.row(4) = geometry.z_b.cross(across).transpose();
+  return turn;
+}
+
 }  // namespace estimator

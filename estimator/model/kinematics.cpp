@@ -94,10 +94,9 @@ double hinge_angle(const Hinge& hinge, const Pose& a, const Pose& b) {
   return std::remainder(2.0 * std::atan2(relative.x(), relative.w()), 2.0 * M_PI);
 }
 
-HingeAngleJacobian hinge_angle_jacobian(const Hinge& hinge, const Configuration& q) {
-  const Eigen::Quaterniond Q_a = frame_in_world(hinge.body_a, hinge.frame_a, q);
-  const Eigen::Quaterniond relative =
-      Q_a.conjugate() * frame_in_world(hinge.body_b, hinge.frame_b, q);
+HingeAngleJacobian hinge_angle_jacobian(const Hinge& hinge, const Pose& a, const Pose& b) {
+  const Eigen::Quaterniond Q_a = a.e * Eigen::Quaterniond(hinge.frame_a);
+  const Eigen::Quaterniond relative = Q_a.conjugate() * b.e * Eigen::Quaterniond(hinge.frame_b);
   // d(relative) = ½ (0, β) ⋆ relative with β = R_aᵀ (δψ_b − δψ_a); θ = 2 atan2(x, s).
   const double s = relative.w(), x = relative.x(), y = relative.y(), z = relative.z();
   const Eigen::RowVector3d ds(-x, -y, -z);

@@ -19,7 +19,7 @@ struct HingeAngleJacobian {
   Eigen::RowVector3d a;  ///< zero for the ground
   Eigen::RowVector3d b;
 };
-HingeAngleJacobian hinge_angle_jacobian(const Hinge& hinge, const Configuration& q);
+HingeAngleJacobian hinge_angle_jacobian(const Hinge& hinge, const Pose& a, const Pose& b);
 
 /// Angles of all hinges.
 Eigen::VectorXd hinge_angles(const Mechanism& mechanism, const Configuration& q);

@@ -1,0 +1,252 @@
+// Derivatives of TrajectoryProblem's residual blocks.
+
+#include <cassert>
+#include <cmath>
+
+#include "estimator/calibrate/trajectory_problem.hpp"
+#include "estimator/math/so3.hpp"
+#include "estimator/model/hinge_geometry.hpp"
+#include "estimator/model/kinematics.hpp"
+#include "estimator/model/parameter_target.hpp"
+
+namespace estimator {
+namespace {
+
+/// Gives `out` the shape of a block; matrices grow when too small and keep their storage otherwise.
+void shape(ResidualBlock& out, int first_node, int node_span, int node_size, int arrow_size,
+           int rows, int group) {
+  out.first_node = first_node;
+  out.node_span = node_span;
+  out.rows = rows;
+  out.group = group;
+  out.residual.resize(rows);
+  out.node_jacobian.resize(rows, node_span * node_size);
+  out.arrow_jacobian.resize(rows, arrow_size);
+}
+
+}  // namespace
+
+void TrajectoryProblem::linearize(int index, ResidualBlock& out) const {
+  const Block& block = blocks_[static_cast<std::size_t>(index)];
+  switch (block.kind) {
+    case BlockKind::kObservation:
+      linearize_observation(block, out);
+      break;
+    case BlockKind::kImpulse:
+      if (settings_.state_form == StateForm::kFull) {
+        linearize_full_impulse(block, out);
+      } else {
+        linearize_impulse(block, out);
+      }
+      break;
+    case BlockKind::kInitial:
+      linearize_initial(block, out);
+      break;
+    case BlockKind::kPrior:
+      linearize_prior(out);
+      break;
+  }
+}
+
+void TrajectoryProblem::linearize_observation(const Block& block, ResidualBlock& out) const {
+  shape(out, block.node, 1, node_size_, static_cast<int>(free_.size()), 1, block.detail);
+  const int j = sensors_[static_cast<std::size_t>(block.detail)];
+  const Hinge& hinge = point_.mechanism.hinges[static_cast<std::size_t>(j)];
+  const Pose* poses = node_poses(point_, block.node);
+  out.residual[0] = observation_residual(point_, block.node, block.detail);
+  const HingeAngleJacobian jacobian = hinge_angle_jacobian(
+      hinge, hinge.body_a == Hinge::kGround ? Pose{} : poses[hinge.body_a], poses[hinge.body_b]);
+  out.node_jacobian.setZero();
+  out.node_jacobian.block<1, 3>(0, 6 * hinge.body_b + 3) = jacobian.b;
+  if (hinge.body_a != Hinge::kGround) {
+    out.node_jacobian.block<1, 3>(0, 6 * hinge.body_a + 3) = jacobian.a;
+  }
+  out.arrow_jacobian.setZero();
+  const int offset = point_.mechanism.index_of_hinge(j, HingeQuantity::kEncoderOffset);
+  for (std::size_t i = 0; i < free_.size(); ++i) {
+    if (free_[i] == offset) out.arrow_jacobian(0, static_cast<Eigen::Index>(i)) = -1.0;
+  }
+}
+
+void TrajectoryProblem::linearize_impulse(const Block& block, ResidualBlock& out) const {
+  const Segment& segment = segments_[static_cast<std::size_t>(block.detail)];
+  const StepControlTable& table = point_.controls[static_cast<std::size_t>(block.detail)];
+  const int n = 6 * body_count_;
+  const int center = block.node + 1;
+  const Eigen::Index k = center - segment.first_node;
+  static thread_local StepDerivatives derivatives;
+  static thread_local Eigen::VectorXd v, w;
+  v.resize(n);
+  w.resize(n);
+  difference_velocity(point_, block.node, v);
+  difference_velocity(point_, center, w);
+  residual_->linearize({node_poses(point_, center), v.data(), w.data(), table.mean.row(k).data(),
+                        table.delay_slope.row(k).data()},
+                       derivatives);
+
+  shape(out, block.node, 3, node_size_, static_cast<int>(free_.size()), n, impulse_group());
+  const double weight = std::sqrt(settings_.state_error_weight);
+  const double rate = weight / step();
+  out.residual = weight * derivatives.residual;
+  out.arrow_jacobian = weight * derivatives.along_parameters;
+  // With ω = log(R_{k+1} R_kᵀ)/h: ∂ω/∂δψ_{k+1} = J_l⁻¹(hω)/h, ∂ω/∂δψ_k = −J_r⁻¹(hω)/h and
+  // J_r⁻¹ = J_l⁻ᵀ.
+  for (int i = 0; i < body_count_; ++i) {
+    const int at = 6 * i;
+    const Eigen::Matrix3d V = rate * left_jacobian_inverse(step() * v.segment<3>(at + 3));
+    const Eigen::Matrix3d W = rate * left_jacobian_inverse(step() * w.segment<3>(at + 3));
+    auto previous = out.node_jacobian.middleCols<6>(at);
+    auto here = out.node_jacobian.middleCols<6>(n + at);
+    auto next = out.node_jacobian.middleCols<6>(2 * n + at);
+    const auto along_v = derivatives.along_velocity.middleCols<6>(at);
+    const auto along_w = derivatives.along_next_velocity.middleCols<6>(at);
+    previous.leftCols<3>() = -rate * along_v.leftCols<3>();
+    previous.rightCols<3>().noalias() = -along_v.rightCols<3>() * V.transpose();
+    next.leftCols<3>() = rate * along_w.leftCols<3>();
+    next.rightCols<3>().noalias() = along_w.rightCols<3>() * W;
+    here = weight * derivatives.along_configuration.middleCols<6>(at);
+    here.leftCols<3>() -= previous.leftCols<3>() + next.leftCols<3>();
+    here.rightCols<3>().noalias() += along_v.rightCols<3>() * V;
+    here.rightCols<3>().noalias() -= along_w.rightCols<3>() * W.transpose();
+  }
+}
+
+void TrajectoryProblem::linearize_full_impulse(const Block& block, ResidualBlock& out) const {
+  const Segment& segment = segments_[static_cast<std::size_t>(block.detail)];
+  const StepControlTable& table = point_.controls[static_cast<std::size_t>(block.detail)];
+  const int n = 6 * body_count_;
+  const Eigen::Index k = block.node - segment.first_node;
+  StepDerivatives derivatives;
+  Eigen::VectorXd w(n);
+  shape(out, block.node, 2, node_size_, static_cast<int>(free_.size()), 2 * n, impulse_group());
+  out.node_jacobian.setZero();
+  const double weight = std::sqrt(settings_.state_error_weight);
+  StepInput input{node_poses(point_, block.node), point_.velocities.data() + n * block.node,
+                  point_.velocities.data() + n * (block.node + 1), table.mean.row(k).data(),
+                  table.delay_slope.row(k).data()};
+  const auto take = [&](int row) {
+    residual_->linearize(input, derivatives);
+    out.residual.segment(row, n) = weight * derivatives.residual;
+    out.arrow_jacobian.middleRows(row, n) = weight * derivatives.along_parameters;
+    out.node_jacobian.block(row, 0, n, n) = weight * derivatives.along_configuration;
+    out.node_jacobian.block(row, n, n, n) = weight * derivatives.along_velocity;
+  };
+  take(0);  // Δp_u: to the next node's velocity
+  out.node_jacobian.block(0, 3 * n, n, n) = weight * derivatives.along_next_velocity;
+  difference_velocity(point_, block.node, w);
+  input.next_velocity = w.data();
+  take(n);  // Δp_q: to the velocity that leads to the next node's configuration
+  const double rate = weight / step();
+  for (int i = 0; i < body_count_; ++i) {
+    const int at = 6 * i;
+    const Eigen::Matrix3d W = rate * left_jacobian_inverse(step() * w.segment<3>(at + 3));
+    const auto along_w = derivatives.along_next_velocity.middleCols(at, 6);
+    out.node_jacobian.block(n, at, n, 3) -= rate * along_w.leftCols(3);
+    out.node_jacobian.block(n, at + 3, n, 3) -= along_w.rightCols(3) * W.transpose();
+    out.node_jacobian.block(n, 2 * n + at, n, 3) = rate * along_w.leftCols(3);
+    out.node_jacobian.block(n, 2 * n + at + 3, n, 3) = along_w.rightCols(3) * W;
+  }
+}
+
+void TrajectoryProblem::linearize_initial(const Block& block, ResidualBlock& out) const {
+  const bool full = settings_.state_form == StateForm::kFull;
+  const auto rows = static_cast<int>(row_inertia_.size());
+  const int n = 6 * body_count_;
+  shape(out, block.node, full ? 1 : 2, node_size_, static_cast<int>(free_.size()), 2 * rows,
+        impulse_group() + 1);
+  initial_rows(point_, block.detail, out.residual);
+  out.node_jacobian.setZero();
+  out.arrow_jacobian.setZero();
+  const ModelValues values = unpack(point_.mechanism);
+  const double scale = kRelativeWeight * std::sqrt(settings_.state_error_weight);
+  const auto jacobian_at = [&](int node) -> Eigen::MatrixXd {
+    const Pose* poses = node_poses(point_, node);
+    return row_inertia_.asDiagonal() *
+           constraint_jacobian(point_.mechanism, values, {poses, poses + body_count_});
+  };
+  const Eigen::MatrixXd G = jacobian_at(block.node);
+  out.node_jacobian.topLeftCorner(rows, n) = (scale / step()) * G;
+  if (full) {
+    out.node_jacobian.bottomRightCorner(rows, n) = scale * G;
+    add_initial_velocity_turn(block, scale, values, out);
+  } else {
+    out.node_jacobian.bottomRightCorner(rows, n) = (scale / step()) * jacobian_at(block.node + 1);
+  }
+  add_initial_points(block, scale, out);
+}
+
+/// d(G v)/dq at fixed v, by rows: full states hold G v₀ = 0 as well.
+void TrajectoryProblem::add_initial_velocity_turn(const Block& block, double scale,
+                                                  const ModelValues& values,
+                                                  ResidualBlock& out) const {
+  const auto rows = static_cast<int>(row_inertia_.size());
+  const Pose* poses = node_poses(point_, block.node);
+  const auto velocity = point_.velocities.segment(6 * body_count_ * block.node, 6 * body_count_);
+  for (int j = 0; j < point_.mechanism.hinge_count(); ++j) {
+    const Hinge& hinge = point_.mechanism.hinges[static_cast<std::size_t>(j)];
+    const bool ground = hinge.body_a == Hinge::kGround;
+    const Pose a = ground ? Pose{} : poses[hinge.body_a];
+    const Pose& b = poses[hinge.body_b];
+    const HingeGeometry geometry =
+        make_hinge_geometry(hinge, values.hinges[static_cast<std::size_t>(j)], a.r,
+                            a.e.toRotationMatrix(), b.r, b.e.toRotationMatrix());
+    const Eigen::Vector3d omega_a =
+        ground ? Eigen::Vector3d::Zero().eval() : velocity.segment<3>(6 * hinge.body_a + 3).eval();
+    const HingeRowTurn turn =
+        hinge_row_turn(geometry, omega_a, velocity.segment<3>(6 * hinge.body_b + 3));
+    const auto inertia = row_inertia_.segment<5>(5 * j);
+    out.node_jacobian.block<5, 3>(rows + 5 * j, 6 * hinge.body_b + 3) +=
+        scale * inertia.asDiagonal() * turn.b;
+    if (ground) continue;
+    out.node_jacobian.block<5, 3>(rows + 5 * j, 6 * hinge.body_a + 3) +=
+        scale * inertia.asDiagonal() * turn.a;
+  }
+}
+
+/// Free hinge points move the violations: g changes by ±R e_i, G v by ±ω × R e_i.
+void TrajectoryProblem::add_initial_points(const Block& block, double scale,
+                                           ResidualBlock& out) const {
+  const auto rows = static_cast<int>(row_inertia_.size());
+  const bool full = settings_.state_form == StateForm::kFull;
+  for (std::size_t i = 0; i < free_.size(); ++i) {
+    const ParameterTarget target = parameter_target(point_.mechanism, free_[i]);
+    if (!is_point(target)) continue;
+    const Hinge& hinge = point_.mechanism.hinges[static_cast<std::size_t>(target.element)];
+    const bool on_b = target.quantity >= static_cast<int>(HingeQuantity::kPointBx);
+    const int body = on_b ? hinge.body_b : hinge.body_a;
+    const double sign = on_b ? -1.0 : 1.0;
+    const Eigen::Vector3d unit = Eigen::Vector3d::Unit(target.quantity % 3);
+    const auto column = static_cast<Eigen::Index>(i);
+    const double inertia = row_inertia_[5 * target.element];
+    const auto dc_at = [&](int node) -> Eigen::Vector3d {
+      return body == Hinge::kGround ? unit : (node_poses(point_, node)[body].e * unit).eval();
+    };
+    auto first = out.arrow_jacobian.col(column).segment<3>(5 * target.element);
+    auto second = out.arrow_jacobian.col(column).segment<3>(rows + 5 * target.element);
+    first = (sign * scale * inertia / step()) * dc_at(block.node);
+    if (!full) {
+      second = (sign * scale * inertia / step()) * dc_at(block.node + 1);
+    } else if (body != Hinge::kGround) {
+      const Eigen::Vector3d omega =
+          point_.velocities.segment<3>(6 * body_count_ * block.node + 6 * body + 3);
+      second = (sign * scale * inertia) * omega.cross(dc_at(block.node));
+    }
+  }
+}
+
+void TrajectoryProblem::linearize_prior(ResidualBlock& out) const {
+  shape(out, 0, 0, node_size_, static_cast<int>(free_.size()), static_cast<int>(priors_.size()),
+        impulse_group() + 2);
+  out.arrow_jacobian.setZero();
+  for (std::size_t row = 0; row < priors_.size(); ++row) {
+    const int i = priors_[row];
+    const Parameter& parameter =
+        point_.mechanism.parameters[static_cast<std::size_t>(free_[static_cast<std::size_t>(i)])];
+    const auto at = static_cast<Eigen::Index>(row);
+    out.residual[at] =
+        (parameter.value - parameter.prior_mean) / parameter.prior_standard_deviation;
+    out.arrow_jacobian(at, i) = 1.0 / parameter.prior_standard_deviation;
+  }
+}
+
+}  // namespace estimator

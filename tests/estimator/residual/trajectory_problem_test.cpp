@@ -1,0 +1,173 @@
+#include "estimator/calibrate/trajectory_problem.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+#include <string>
+
+#include "estimator/model/kinematics.hpp"
+#include "estimator/model/mechanisms/chain.hpp"
+#include "estimator/model/mechanisms/furuta.hpp"
+#include "estimator/model/mechanisms/pendulum.hpp"
+
+namespace estimator {
+namespace {
+
+Eigen::VectorXd random_vector(std::mt19937& engine, Eigen::Index size, double scale) {
+  std::normal_distribution<double> normal;
+  Eigen::VectorXd x(size);
+  for (double& value : x) value = scale * normal(engine);
+  return x;
+}
+
+/// A segment of made-up motion, off the constraints, with one missing observation.
+TrajectoryData made_up_data(const Mechanism& mechanism, int nodes, unsigned seed) {
+  std::mt19937 engine(seed);
+  const ModelValues values = unpack(mechanism);
+  TrajectoryData data;
+  data.period = 0.005;
+  data.angles = Eigen::MatrixXd::Zero(nodes, mechanism.hinge_count());
+  data.controls = random_vector(engine, 2 * nodes, 1.0);
+  for (int k = 0; k < nodes; ++k) {
+    Eigen::VectorXd angles(mechanism.hinge_count());
+    for (int j = 0; j < mechanism.hinge_count(); ++j) angles[j] = std::sin(0.1 * k + j) + 0.3 * k;
+    Configuration q = assemble(mechanism, values, angles);
+    for (Pose& pose : q) pose = retract(pose, random_vector(engine, 6, 1e-3));
+    data.initial.push_back(q);
+    data.angles.row(k) =
+        (angles + random_vector(engine, mechanism.hinge_count(), 1e-2)).transpose();
+  }
+  data.angles(2, 0) = std::numeric_limits<double>::quiet_NaN();
+  return data;
+}
+
+void set_free(Mechanism& mechanism, const std::string& name, double value) {
+  const int index = mechanism.find_parameter(name);
+  ASSERT_GE(index, 0) << name;
+  auto& parameter = mechanism.parameters[static_cast<std::size_t>(index)];
+  parameter.value = value;
+  parameter.free = true;
+}
+
+Mechanism furuta_with_free_parameters() {
+  Mechanism mechanism = make_furuta();
+  set_free(mechanism, "A.J_zz", 3e-3);
+  set_free(mechanism, "B.J_yy", 4e-3);
+  set_free(mechanism, "1.b", 1e-3);
+  set_free(mechanism, "1.K", 7e-2);
+  set_free(mechanism, "1.delay", 2e-3);
+  set_free(mechanism, "1.offset", 0.1);
+  set_free(mechanism, "2.tau_c", 1e-3);
+  set_free(mechanism, "2.a_x", 0.25);
+  set_free(mechanism, "2.b_x", -0.092);
+  set_free(mechanism, "1.a_y", 0.01);
+  set_free(mechanism, "gravity.tilt_x", 0.02);
+  auto& parameter = mechanism.parameters[static_cast<std::size_t>(mechanism.find_parameter("1.b"))];
+  parameter.prior_mean = 2e-3;
+  parameter.prior_standard_deviation = 1e-3;
+  return mechanism;
+}
+
+Mechanism mechanism_named(const std::string& name) {
+  if (name == "furuta") return furuta_with_free_parameters();
+  Mechanism mechanism =
+      name == "pendulum" ? make_pendulum({.motorised = true}) : make_chain({.links = 3});
+  mechanism.hinges[0].motorised = true;
+  set_free(mechanism, "1.K", 0.1);
+  set_free(mechanism, "1.c", 0.1);
+  return mechanism;
+}
+
+struct Case {
+  std::string mechanism;
+  StateForm form;
+};
+
+class TrajectoryProblemTest : public ::testing::TestWithParam<Case> {
+ protected:
+  TrajectoryProblem make_problem() const {
+    TrajectorySettings settings;
+    settings.state_form = GetParam().form;
+    const Mechanism mechanism = mechanism_named(GetParam().mechanism);
+    return {mechanism, {made_up_data(mechanism, 6, 3), made_up_data(mechanism, 5, 4)}, settings};
+  }
+};
+
+/// All residuals stacked, and their dense Jacobian: nodes first, then parameters.
+struct Dense {
+  Eigen::VectorXd residual;
+  Eigen::MatrixXd jacobian;
+};
+
+Dense stack(const LeastSquaresProblem& problem) {
+  const ArrowLayout layout = problem.layout();
+  const int nodes = layout.node_count * layout.node_size;
+  std::vector<ResidualBlock> blocks(static_cast<std::size_t>(problem.block_count()));
+  Eigen::Index rows = 0;
+  for (int i = 0; i < problem.block_count(); ++i) {
+    problem.linearize(i, blocks[static_cast<std::size_t>(i)]);
+    rows += blocks[static_cast<std::size_t>(i)].rows;
+  }
+  Dense dense{Eigen::VectorXd(rows), Eigen::MatrixXd::Zero(rows, nodes + layout.arrow_size)};
+  Eigen::Index row = 0;
+  for (const ResidualBlock& block : blocks) {
+    dense.residual.segment(row, block.rows) = block.residual.head(block.rows);
+    const int columns = block.node_span * layout.node_size;
+    dense.jacobian.block(row, block.first_node * layout.node_size, block.rows, columns) =
+        block.node_jacobian.topLeftCorner(block.rows, columns);
+    dense.jacobian.block(row, nodes, block.rows, layout.arrow_size) =
+        block.arrow_jacobian.topRows(block.rows);
+    row += block.rows;
+  }
+  return dense;
+}
+
+// Catches a block put at the wrong node, a wrong chain rule from velocities to configurations, a
+// missing observation or prior derivative, and the control's delay.
+TEST_P(TrajectoryProblemTest, JacobianMatchesCentralDifferencesAlongTheRetraction) {
+  TrajectoryProblem problem = make_problem();
+  const ArrowLayout layout = problem.layout();
+  const int nodes = layout.node_count * layout.node_size;
+  const Dense at = stack(problem);
+  for (int j = 0; j < nodes + layout.arrow_size; ++j) {
+    Eigen::VectorXd node_step = Eigen::VectorXd::Zero(nodes);
+    Eigen::VectorXd arrow_step = Eigen::VectorXd::Zero(layout.arrow_size);
+    double& entry = j < nodes ? node_step[j] : arrow_step[j - nodes];
+    constexpr double kDelta = 1e-7;  // small: the finest parameter scale is 1e-3
+    const auto residual_at = [&](double delta) {
+      TrajectoryProblem moved = make_problem();
+      entry = delta;
+      moved.evaluate_candidate(node_step, arrow_step);
+      moved.accept_candidate();
+      return stack(moved).residual;
+    };
+    const Eigen::VectorXd numeric = (residual_at(kDelta) - residual_at(-kDelta)) / (2.0 * kDelta);
+    // Residuals reach 1e3 (made-up motion), so round-off leaves 1e3·1e-16/1e-7 = 1e-6 of noise.
+    const double scale = 1.0 + numeric.cwiseAbs().maxCoeff();
+    EXPECT_LT((numeric - at.jacobian.col(j)).cwiseAbs().maxCoeff() / scale, 1e-5)
+        << "column " << j << " of " << nodes << " + " << layout.arrow_size;
+  }
+}
+
+// The solver compares costs, so the cost must be that of the very residuals it linearises.
+TEST_P(TrajectoryProblemTest, CostIsTheSquaredNormOfTheBlocks) {
+  TrajectoryProblem problem = make_problem();
+  const double cost = stack(problem).residual.squaredNorm();
+  EXPECT_NEAR(problem.cost() / cost, 1.0, 1e-12);
+}
+
+INSTANTIATE_TEST_SUITE_P(Forms, TrajectoryProblemTest,
+                         ::testing::Values(Case{"pendulum", StateForm::kConfigurations},
+                                           Case{"furuta", StateForm::kConfigurations},
+                                           Case{"chain", StateForm::kConfigurations},
+                                           Case{"furuta", StateForm::kFull},
+                                           Case{"chain", StateForm::kFull}),
+                         [](const ::testing::TestParamInfo<Case>& test) {
+                           return test.param.mechanism +
+                                  (test.param.form == StateForm::kFull ? "Full" : "Configurations");
+                         });
+
+}  // namespace
+}  // namespace estimator
