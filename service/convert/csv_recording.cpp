@@ -6,9 +6,9 @@
 #include <numbers>
 #include <sstream>
 
-#include "service/convert/csv_table.hpp"
-#include "service/convert/files.hpp"
-#include "service/convert/input_error.hpp"
+#include "proto/text/csv_table.hpp"
+#include "proto/text/files.hpp"
+#include "proto/text/input_error.hpp"
 #include "service/convert/uniform_time.hpp"
 
 namespace service {
@@ -19,7 +19,7 @@ constexpr double kSpeedWindow = 0.02;  // [s]
 
 /// Positions of the format's columns among the requests.
 struct Requests {
-  std::vector<ColumnRequest> columns;
+  std::vector<proto::ColumnRequest> columns;
   int time = -1;
   int segment = -1;
   int first_angle = 0;
@@ -28,23 +28,24 @@ struct Requests {
 
 Requests make_requests(const RecordingFormat& format) {
   Requests requests;
-  const auto add = [&](const std::string& name, MissingCells missing) {
+  const auto add = [&](const std::string& name, proto::MissingCells missing) {
     requests.columns.push_back({name, missing});
     return static_cast<int>(requests.columns.size()) - 1;
   };
   if (!format.time_column.empty()) {
-    requests.time = add(format.time_column, MissingCells::kForbidden);
+    requests.time = add(format.time_column, proto::MissingCells::kForbidden);
   }
   if (!format.segment_column.empty()) {
-    requests.segment = add(format.segment_column, MissingCells::kForbidden);
+    requests.segment = add(format.segment_column, proto::MissingCells::kForbidden);
   }
   requests.first_angle = static_cast<int>(requests.columns.size());
   for (const AngleColumn& angle : format.angles) {
-    add(angle.column, angle.allow_missing ? MissingCells::kAllowed : MissingCells::kForbidden);
+    add(angle.column,
+        angle.allow_missing ? proto::MissingCells::kAllowed : proto::MissingCells::kForbidden);
   }
   requests.first_control = static_cast<int>(requests.columns.size());
   for (const ControlColumn& control : format.controls) {
-    add(control.column, MissingCells::kAllowedAtTheEnd);
+    add(control.column, proto::MissingCells::kAllowedAtTheEnd);
   }
   return requests;
 }
@@ -58,7 +59,7 @@ std::string text_of(double value, int digits = 4) {
 /// One column of angles [rad] on its way into segments.
 class AngleImport {
  public:
-  AngleImport(const AngleColumn& column, const CsvTable& table, int request)
+  AngleImport(const AngleColumn& column, const proto::CsvTable& table, int request)
       : column_(column),
         table_(table),
         request_(request),
@@ -137,14 +138,15 @@ class AngleImport {
         column_.in_radians
             ? "if the column is in degrees, write unit: DEGREE; if in encoder counts, unit: COUNT"
             : "check the column's unit";
-    throw InputError(table_.where(row, request_) + ": column '" + column_.column + "': hinge '" +
-                     column_.hinge + "' would turn at " + text_of(speed) + " rad/s, more than " +
-                     text_of(speed_max) + " rad/s; " + advice +
-                     "; if it is true, raise speed_max_rad_per_s in the rig file's recording { }");
+    throw proto::InputError(
+        table_.where(row, request_) + ": column '" + column_.column + "': hinge '" + column_.hinge +
+        "' would turn at " + text_of(speed) + " rad/s, more than " + text_of(speed_max) +
+        " rad/s; " + advice +
+        "; if it is true, raise speed_max_rad_per_s in the rig file's recording { }");
   }
 
   const AngleColumn& column_;
-  const CsvTable& table_;
+  const proto::CsvTable& table_;
   int request_;
   std::vector<double> angles_;
 };
@@ -177,7 +179,7 @@ estimator::Segment make_segment(const Stretch& stretch, double period,
   return segment;
 }
 
-void note_delimiter(const CsvTable& table, std::vector<std::string>& notes) {
+void note_delimiter(const proto::CsvTable& table, std::vector<std::string>& notes) {
   if (table.delimiter == ';') notes.push_back("cells are separated by semicolons");
   if (table.delimiter == '\t') notes.push_back("cells are separated by tabs");
 }
@@ -185,13 +187,13 @@ void note_delimiter(const CsvTable& table, std::vector<std::string>& notes) {
 }  // namespace
 
 ImportedRecording import_csv(const std::string& path, const RecordingFormat& format) {
-  return import_csv_text(path, read_file(path), format);
+  return import_csv_text(path, proto::read_file(path), format);
 }
 
 ImportedRecording import_csv_text(const std::string& path, std::string_view text,
                                   const RecordingFormat& format) {
   const Requests requests = make_requests(format);
-  const CsvTable table = parse_csv(path, text, requests.columns);
+  const proto::CsvTable table = proto::parse_csv(path, text, requests.columns);
   const UniformTime time = find_uniform_time(table, format, requests.time, requests.segment);
 
   ImportedRecording result;

@@ -43,7 +43,7 @@ inline constexpr int kSegmentSamplesMin = 10;
 /// because they were recorded modulo 2π are unwrapped. The last row's control is held, not used,
 /// and may be missing.
 ///
-/// @throws InputError "FILE:LINE:FIELD: what; what to do"
+/// @throws proto::InputError "FILE:LINE:FIELD: what; what to do"
 ImportedRecording import_csv(const std::string& path, const RecordingFormat& format);
 
 /// The same for text in memory.

@@ -60,7 +60,7 @@ void add_joint(const v1::Chain& chain, int index, v1::Rig& rig) {
 
 }  // namespace
 
-void expand_chain(v1::Rig& rig, const TextLocator& place) {
+void expand_chain(v1::Rig& rig, const proto::TextLocator& place) {
   if (!rig.has_chain()) return;
   const v1::Chain chain = rig.chain();
   if (rig.body_size() > 0 || rig.hinge_size() > 0) {

@@ -7,11 +7,11 @@
 #include <map>
 
 #include "proto/rig.pb.h"
-#include "service/convert/files.hpp"
-#include "service/convert/input_error.hpp"
+#include "proto/text/files.hpp"
+#include "proto/text/input_error.hpp"
+#include "proto/text/text_file.hpp"
 #include "service/convert/rig_chain.hpp"
 #include "service/convert/rig_recording.hpp"
-#include "service/convert/text_file.hpp"
 
 namespace service {
 namespace {
@@ -67,13 +67,13 @@ std::string number_text(double value) {
 
 /// Reads the `field` of `message` into `target`, which holds the neutral value and the bounds of
 /// physics. A field that is left out changes nothing.
-void read_parameter(const Message& message, const char* field, const TextLocator& parent,
+void read_parameter(const Message& message, const char* field, const proto::TextLocator& parent,
                     estimator::Parameter& target) {
   const auto* descriptor = message.GetDescriptor()->FindFieldByName(field);
   if (!message.GetReflection()->HasField(message, descriptor)) return;
   const auto& source =
       static_cast<const v1::Parameter&>(message.GetReflection()->GetMessage(message, descriptor));
-  const TextLocator place = parent.at(field);
+  const proto::TextLocator place = parent.at(field);
   const std::string who = "'" + target.name + "': ";
   if (!source.has_value() && !source.free()) {
     place.fail(who + "has neither a value nor freedom; write value: ... [" + target.unit + "]");
@@ -111,7 +111,7 @@ void read_parameter(const Message& message, const char* field, const TextLocator
 /// Builds a Rig from the message and where its fields stand.
 class RigReader {
  public:
-  RigReader(const v1::Rig& rig, const TextLocator& root) : rig_(rig), root_(root) {}
+  RigReader(const v1::Rig& rig, const proto::TextLocator& root) : rig_(rig), root_(root) {}
 
   Rig read() {
     mechanism_.name = rig_.name();
@@ -137,14 +137,14 @@ class RigReader {
 
  private:
   // What a chain was expanded to stands where the chain does.
-  TextLocator body_place(int i) const {
+  proto::TextLocator body_place(int i) const {
     return rig_.has_chain() ? root_.at("chain") : root_.at("body", i);
   }
-  TextLocator hinge_place(int i) const {
+  proto::TextLocator hinge_place(int i) const {
     return rig_.has_chain() ? root_.at("chain") : root_.at("hinge", i);
   }
 
-  void check_name(const std::string& name, const char* kind, const TextLocator& place) {
+  void check_name(const std::string& name, const char* kind, const proto::TextLocator& place) {
     const auto allowed = [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '-'; };
     if (name.empty()) place.fail(std::string(kind) + " has no name; write name: \"...\"");
     if (!std::all_of(name.begin(), name.end(), allowed)) {
@@ -166,7 +166,8 @@ class RigReader {
     mechanism_.bodies.push_back({body.name()});
   }
 
-  int find_body(const v1::HingeSide& side, const TextLocator& place, bool ground_allowed) const {
+  int find_body(const v1::HingeSide& side, const proto::TextLocator& place,
+                bool ground_allowed) const {
     if (side.body() == "ground") {
       if (ground_allowed) return estimator::Hinge::kGround;
       place.at("body").fail("the child may not be the ground; exchange parent and child");
@@ -182,7 +183,7 @@ class RigReader {
     place.at("body").fail("no body is called '" + side.body() + "'; use one of " + choices);
   }
 
-  static Eigen::Matrix3d read_frame(const v1::HingeSide& side, const TextLocator& place) {
+  static Eigen::Matrix3d read_frame(const v1::HingeSide& side, const proto::TextLocator& place) {
     const auto vector = [](const v1::Direction& d) { return Eigen::Vector3d(d.x(), d.y(), d.z()); };
     const Eigen::Vector3d axis = vector(side.axis());
     const Eigen::Vector3d mark = vector(side.zero_direction());
@@ -205,7 +206,7 @@ class RigReader {
     return frame;
   }
 
-  void read_constraint(const v1::Constraint& source, const TextLocator& place,
+  void read_constraint(const v1::Constraint& source, const proto::TextLocator& place,
                        estimator::Hinge& hinge) const {
     if (source.has_compliance_linear()) hinge.compliance_linear = source.compliance_linear();
     if (source.has_compliance_angular()) hinge.compliance_angular = source.compliance_angular();
@@ -221,7 +222,7 @@ class RigReader {
 
   void add_hinge(int i) {
     const v1::Hinge& source = rig_.hinge(i);
-    const TextLocator place = hinge_place(i);
+    const proto::TextLocator place = hinge_place(i);
     check_name(source.name(), "hinge", place);
     estimator::Hinge hinge;
     hinge.name = source.name();
@@ -239,7 +240,7 @@ class RigReader {
     read_hinge_facts(source, place);
   }
 
-  void read_hinge_facts(const v1::Hinge& source, const TextLocator& place) {
+  void read_hinge_facts(const v1::Hinge& source, const proto::TextLocator& place) {
     HingeFacts facts;
     facts.counts_per_turn = source.encoder().counts_per_turn();
     if (!(facts.counts_per_turn >= 0.0) || std::isinf(facts.counts_per_turn)) {
@@ -264,7 +265,7 @@ class RigReader {
 
   void read_body(int i) {
     const v1::Body& body = rig_.body(i);
-    const TextLocator place = body_place(i);
+    const proto::TextLocator place = body_place(i);
     const std::string who = "body '" + body.name() + "': ";
     if (!body.mass().has_value()) {
       place.at("mass").fail(who + "needs a mass [kg]; write mass { value: ... }");
@@ -283,7 +284,7 @@ class RigReader {
   }
 
   template <std::size_t n>
-  void read_hinge_parameters(int i, const Message& message, const TextLocator& place,
+  void read_hinge_parameters(int i, const Message& message, const proto::TextLocator& place,
                              const ParameterField<HingeQuantity> (&fields)[n]) {
     for (const auto& [field, quantity] : fields) {
       estimator::Parameter& parameter = mechanism_.hinge_parameter(i, quantity);
@@ -299,10 +300,10 @@ class RigReader {
 
   void read_hinge(int i) {
     const v1::Hinge& hinge = rig_.hinge(i);
-    const TextLocator place = hinge_place(i);
-    const TextLocator parent = place.at("parent").at("point");
+    const proto::TextLocator place = hinge_place(i);
+    const proto::TextLocator parent = place.at("parent").at("point");
     read_hinge_parameters(i, hinge.parent().point(), parent, kParentPointFields);
-    const TextLocator child = place.at("child").at("point");
+    const proto::TextLocator child = place.at("child").at("point");
     read_hinge_parameters(i, hinge.child().point(), child, kChildPointFields);
     read_hinge_parameters(i, hinge.friction(), place.at("friction"), kFrictionFields);
     read_hinge_parameters(i, hinge, place, kConstantTorqueFields);
@@ -311,7 +312,7 @@ class RigReader {
     read_hinge_parameters(i, hinge.encoder(), place.at("encoder"), kEncoderFields);
   }
 
-  void remember_place(const TextLocator& place, const estimator::Parameter& parameter) {
+  void remember_place(const proto::TextLocator& place, const estimator::Parameter& parameter) {
     places_.insert_or_assign(parameter.name, place);
   }
 
@@ -325,32 +326,32 @@ class RigReader {
     const auto found = open == std::string::npos
                            ? places_.end()
                            : places_.find(fault.substr(open + 1, close - open - 1));
-    const TextLocator place = found == places_.end() ? root_ : found->second;
+    const proto::TextLocator place = found == places_.end() ? root_ : found->second;
     place.fail(fault + (fault.find("inertia") == std::string::npos
                             ? ""
                             : "; correct the inertia (it is about the centre of mass)"));
   }
 
   const v1::Rig& rig_;
-  TextLocator root_;
+  proto::TextLocator root_;
   estimator::Mechanism mechanism_;
   std::vector<HingeFacts> hinge_facts_;
-  std::map<std::string, TextLocator> places_;  // by name of body, hinge or parameter
+  std::map<std::string, proto::TextLocator> places_;  // by name of body, hinge or parameter
 };
 
 }  // namespace
 
 Rig parse_rig(const std::string& path, const std::string& text) {
   v1::Rig message;
-  TextLocator::Tree tree;
-  parse_text(path, text, message, tree);
-  const TextLocator root(path, v1::Rig::descriptor(), &tree);
+  proto::TextLocator::Tree tree;
+  proto::parse_text(path, text, message, tree);
+  const proto::TextLocator root(path, v1::Rig::descriptor(), &tree);
   expand_chain(message, root.at("chain"));
   Rig rig = RigReader(message, root).read();
   rig.path = path;
   return rig;
 }
 
-Rig load_rig(const std::string& path) { return parse_rig(path, read_file(path)); }
+Rig load_rig(const std::string& path) { return parse_rig(path, proto::read_file(path)); }
 
 }  // namespace service

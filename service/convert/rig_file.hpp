@@ -25,7 +25,8 @@ struct Rig {
 };
 
 /// Reads and checks a rig file.
-/// @throws InputError "FILE:LINE:COLUMN: what; what to do" for a syntax error, unknown field,
+/// @throws proto::InputError "FILE:LINE:COLUMN: what; what to do" for a syntax error, unknown
+/// field,
 ///         unknown or repeated name, inertia no body can have, bounds that exclude the value, …
 Rig load_rig(const std::string& path);
 

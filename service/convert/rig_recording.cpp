@@ -9,7 +9,8 @@ namespace {
 
 namespace v1 = rigcal::v1;
 
-void read_time(const v1::TimeColumn& time, const TextLocator& place, RecordingFormat& format) {
+void read_time(const v1::TimeColumn& time, const proto::TextLocator& place,
+               RecordingFormat& format) {
   if (time.column().empty() == (time.rate_hz() == 0.0)) {
     place.fail("needs either the column of the time stamps or rate_hz; write time { column: ... }");
   }
@@ -27,7 +28,7 @@ void read_time(const v1::TimeColumn& time, const TextLocator& place, RecordingFo
 }
 
 double radians_per_unit(const v1::AngleColumn& angle, double counts_per_turn,
-                        const TextLocator& place) {
+                        const proto::TextLocator& place) {
   constexpr double kTurn = 2.0 * std::numbers::pi;
   switch (angle.unit()) {
     case v1::AngleColumn::RADIAN:
@@ -49,7 +50,7 @@ double radians_per_unit(const v1::AngleColumn& angle, double counts_per_turn,
 }
 
 AngleColumn read_angle(const v1::AngleColumn& source, double counts_per_turn,
-                       const TextLocator& place) {
+                       const proto::TextLocator& place) {
   if (source.column().empty()) place.fail("needs the column's name; write column: \"...\"");
   const double scale = radians_per_unit(source, counts_per_turn, place);
   if (!std::isfinite(source.offset_rad())) place.at("offset_rad").fail("must be a finite number");
@@ -65,7 +66,7 @@ AngleColumn read_angle(const v1::AngleColumn& source, double counts_per_turn,
 }
 
 ControlColumn read_control(const v1::ControlColumn& source, const std::string& unit,
-                           const TextLocator& place) {
+                           const proto::TextLocator& place) {
   if (source.column().empty()) place.fail("needs the column's name; write column: \"...\"");
   ControlColumn control;
   control.column = source.column();
@@ -79,10 +80,10 @@ ControlColumn read_control(const v1::ControlColumn& source, const std::string& u
 }
 
 /// Index in `columns` of the one column of the hinge, or −1.
-/// @throws InputError when there are two
+/// @throws proto::InputError when there are two
 template <typename Columns>
 int find_column(const Columns& columns, const std::string& hinge, const char* field,
-                const TextLocator& place) {
+                const proto::TextLocator& place) {
   int found = -1;
   for (int i = 0; i < columns.size(); ++i) {
     if (columns.Get(i).hinge() != hinge) continue;
@@ -96,7 +97,7 @@ int find_column(const Columns& columns, const std::string& hinge, const char* fi
 template <typename Columns, typename Predicate>
 void check_hinges(const Columns& columns, const estimator::Mechanism& mechanism,
                   const Predicate& has_device, const char* field, const std::string& device,
-                  const TextLocator& place) {
+                  const proto::TextLocator& place) {
   for (int i = 0; i < columns.size(); ++i) {
     bool known = false;
     for (const estimator::Hinge& hinge : mechanism.hinges) {
@@ -118,7 +119,7 @@ void check_hinges(const Columns& columns, const estimator::Mechanism& mechanism,
 }  // namespace
 
 RecordingFormat read_recording_format(const v1::Rig& rig, const estimator::Mechanism& mechanism,
-                                      const TextLocator& place) {
+                                      const proto::TextLocator& place) {
   const v1::RecordingFormat& source = rig.recording();
   RecordingFormat format;
   read_time(source.time(), place.at("time"), format);

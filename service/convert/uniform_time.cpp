@@ -5,7 +5,7 @@
 #include <iomanip>
 #include <sstream>
 
-#include "service/convert/input_error.hpp"
+#include "proto/text/input_error.hpp"
 
 namespace service {
 namespace {
@@ -19,7 +19,8 @@ std::string text_of(double value, int digits = 6) {
 /// Rounds to nine significant digits: 0.00099999999999 s, a sum of rounding errors, is 0.001 s.
 double round_digits(double value) { return std::stod(text_of(value, 9)); }
 
-std::vector<double> read_times(const CsvTable& table, const RecordingFormat& format, int request) {
+std::vector<double> read_times(const proto::CsvTable& table, const RecordingFormat& format,
+                               int request) {
   std::vector<double> times(static_cast<std::size_t>(table.row_count()));
   if (request < 0) {
     for (std::size_t k = 0; k < times.size(); ++k) times[k] = static_cast<double>(k) / format.rate;
@@ -33,9 +34,9 @@ std::vector<double> read_times(const CsvTable& table, const RecordingFormat& for
                                  ? "time stands still at " + text_of(times[k], 9) + " s"
                                  : "time runs backwards from " + text_of(times[k - 1], 9) +
                                        " s to " + text_of(times[k], 9) + " s";
-    throw InputError(table.where(static_cast<int>(k), request) + ": column '" + format.time_column +
-                     "': " + what +
-                     "; sort or remove the rows, or split the file where a new recording begins");
+    throw proto::InputError(
+        table.where(static_cast<int>(k), request) + ": column '" + format.time_column +
+        "': " + what + "; sort or remove the rows, or split the file where a new recording begins");
   }
   return times;
 }
@@ -56,7 +57,7 @@ bool is_gap(const std::vector<double>& times, std::size_t k, double period) {
 }
 
 /// Cuts the rows into stretches at gaps and changes of the segment column.
-void cut(const CsvTable& table, const std::vector<double>& times, double period,
+void cut(const proto::CsvTable& table, const std::vector<double>& times, double period,
          int segment_request, UniformTime& result) {
   const std::vector<double>* marks =
       segment_request < 0 ? nullptr : &table.values[static_cast<std::size_t>(segment_request)];
@@ -118,28 +119,29 @@ Jitter fit_grids(const std::vector<double>& times, double period, std::vector<St
   return worst;
 }
 
-[[noreturn]] void refuse_jitter(const CsvTable& table, const RecordingFormat& format, int request,
-                                double period, const Jitter& worst) {
-  throw InputError(table.where(worst.row, request) + ": irregular sampling: with a period of " +
-                   text_of(period * 1e3) + " ms this time stamp lies " +
-                   text_of(worst.periods * 100.0, 3) + " % of a period (" +
-                   text_of(worst.periods * period * 1e3, 3) + " ms) from the uniform grid, " +
-                   "allowed are " + text_of(format.jitter_tolerance * 100.0, 3) +
-                   " %; record with a steady clock or resample the file; if only the stamps " +
-                   "jitter and the sampling was steady, raise jitter_tolerance in time { }");
+[[noreturn]] void refuse_jitter(const proto::CsvTable& table, const RecordingFormat& format,
+                                int request, double period, const Jitter& worst) {
+  throw proto::InputError(
+      table.where(worst.row, request) + ": irregular sampling: with a period of " +
+      text_of(period * 1e3) + " ms this time stamp lies " + text_of(worst.periods * 100.0, 3) +
+      " % of a period (" + text_of(worst.periods * period * 1e3, 3) +
+      " ms) from the uniform grid, " + "allowed are " +
+      text_of(format.jitter_tolerance * 100.0, 3) +
+      " %; record with a steady clock or resample the file; if only the stamps " +
+      "jitter and the sampling was steady, raise jitter_tolerance in time { }");
 }
 
-[[noreturn]] void refuse_short(const CsvTable& table, const UniformTime& time) {
+[[noreturn]] void refuse_short(const proto::CsvTable& table, const UniformTime& time) {
   std::string what =
       table.path + ": the record is too short: " + std::to_string(table.row_count()) + " rows";
   if (!time.gaps.empty()) what += " with " + std::to_string(time.gaps.size()) + " gaps";
-  throw InputError(what + ", and no stretch without a gap has " +
-                   std::to_string(kSegmentSamplesMin) + " samples; record longer");
+  throw proto::InputError(what + ", and no stretch without a gap has " +
+                          std::to_string(kSegmentSamplesMin) + " samples; record longer");
 }
 
 }  // namespace
 
-UniformTime find_uniform_time(const CsvTable& table, const RecordingFormat& format,
+UniformTime find_uniform_time(const proto::CsvTable& table, const RecordingFormat& format,
                               int time_request, int segment_request) {
   UniformTime result;
   if (table.row_count() < kSegmentSamplesMin) refuse_short(table, result);

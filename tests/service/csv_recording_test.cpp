@@ -8,10 +8,13 @@
 #include <sstream>
 #include <string>
 
-#include "tests/service/refusal.hpp"
+#include "tests/support/refusal.hpp"
 
 namespace service {
 namespace {
+
+using test_support::expect_parts;
+using test_support::refusal;
 
 RecordingFormat make_format() {
   RecordingFormat format;

@@ -6,10 +6,13 @@
 #include <cmath>
 #include <string>
 
-#include "tests/service/refusal.hpp"
+#include "tests/support/refusal.hpp"
 
 namespace service {
 namespace {
+
+using test_support::expect_parts;
+using test_support::refusal;
 
 // A pendulum, one statement a line so that messages can be located.
 const char* const kPendulum = R"(name: "p"

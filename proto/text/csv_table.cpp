@@ -1,4 +1,4 @@
-#include "service/convert/csv_table.hpp"
+#include "proto/text/csv_table.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -6,9 +6,9 @@
 #include <limits>
 #include <optional>
 
-#include "service/convert/input_error.hpp"
+#include "proto/text/input_error.hpp"
 
-namespace service {
+namespace proto {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -210,4 +210,4 @@ CsvTable parse_csv(const std::string& path, std::string_view text,
   return table;
 }
 
-}  // namespace service
+}  // namespace proto

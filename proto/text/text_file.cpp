@@ -1,10 +1,10 @@
-#include "service/convert/text_file.hpp"
+#include "proto/text/text_file.hpp"
 
 #include <google/protobuf/io/tokenizer.h>
 
-#include "service/convert/input_error.hpp"
+#include "proto/text/input_error.hpp"
 
-namespace service {
+namespace proto {
 namespace {
 
 using google::protobuf::Descriptor;
@@ -121,4 +121,4 @@ void parse_text(const std::string& path, const std::string& text,
                    explain(*message.GetDescriptor(), error.message()));
 }
 
-}  // namespace service
+}  // namespace proto

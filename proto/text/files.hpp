@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-namespace service {
+namespace proto {
 
 /// Contents of a file. @throws InputError naming the file when it cannot be read.
 std::string read_file(const std::string& path);
@@ -17,4 +17,4 @@ void write_file(const std::string& path, std::string_view contents);
 /// @throws InputError when `output` is one of `inputs`, also through links or other spellings.
 void check_output(const std::string& output, const std::vector<std::string>& inputs);
 
-}  // namespace service
+}  // namespace proto

@@ -5,16 +5,17 @@
 #include <string>
 #include <vector>
 
-#include "service/convert/input_error.hpp"
+#include "proto/text/input_error.hpp"
 
-namespace service {
+namespace test_support {
 
-/// Message of the InputError that `action` throws; a test failure and "" when it throws none.
+/// Message of the proto::InputError that `action` throws; a test failure and "" when it throws
+/// none.
 template <typename Action>
 std::string refusal(const Action& action) {
   try {
     action();
-  } catch (const InputError& error) {
+  } catch (const proto::InputError& error) {
     return error.what();
   }
   ADD_FAILURE() << "was not refused";
@@ -28,4 +29,4 @@ inline void expect_parts(const std::string& message, const std::vector<std::stri
   }
 }
 
-}  // namespace service
+}  // namespace test_support

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-namespace service {
+namespace proto {
 
 /// What an empty cell, or "nan", means in a column.
 enum class MissingCells {
@@ -46,4 +46,4 @@ std::vector<std::string> parse_csv_header(const std::string& path, std::string_v
 CsvTable parse_csv(const std::string& path, std::string_view text,
                    const std::vector<ColumnRequest>& requests);
 
-}  // namespace service
+}  // namespace proto

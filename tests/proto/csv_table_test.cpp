@@ -1,4 +1,4 @@
-#include "service/convert/csv_table.hpp"
+#include "proto/text/csv_table.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,10 +6,13 @@
 #include <random>
 #include <string>
 
-#include "tests/service/refusal.hpp"
+#include "tests/support/refusal.hpp"
 
-namespace service {
+namespace proto {
 namespace {
+
+using test_support::expect_parts;
+using test_support::refusal;
 
 TEST(CsvTable, ReadsColumnsByNameInAnyOrder) {
   const CsvTable table = parse_csv("f.csv", "a,b,c\n1,x,-2.5e-1\n+3,y,4\n", {{"c"}, {"a"}});
@@ -99,4 +102,4 @@ TEST(CsvTable, SurvivesDamage) {
 }
 
 }  // namespace
-}  // namespace service
+}  // namespace proto

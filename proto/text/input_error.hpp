@@ -3,7 +3,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace service {
+namespace proto {
 
 /// Bad input from a person. The message says where, what, and what to do, for example
 /// "rig.textproto:12:5: body 'A' is given twice; give each body its own name".
@@ -12,4 +12,4 @@ class InputError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-}  // namespace service
+}  // namespace proto

@@ -1,4 +1,4 @@
-#include "service/convert/files.hpp"
+#include "proto/text/files.hpp"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,9 +10,9 @@
 #include <fstream>
 #include <sstream>
 
-#include "service/convert/input_error.hpp"
+#include "proto/text/input_error.hpp"
 
-namespace service {
+namespace proto {
 namespace {
 
 namespace fs = std::filesystem;
@@ -95,4 +95,4 @@ void check_output(const std::string& output, const std::vector<std::string>& inp
   }
 }
 
-}  // namespace service
+}  // namespace proto

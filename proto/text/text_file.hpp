@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace service {
+namespace proto {
 
 /// Where the fields of a parsed text-format message stand in their file. A locator refers to one
 /// message of the file; it is valid as long as the TextFile it came from.
@@ -44,4 +44,4 @@ class TextLocator {
 void parse_text(const std::string& path, const std::string& text,
                 google::protobuf::Message& message, TextLocator::Tree& tree);
 
-}  // namespace service
+}  // namespace proto
