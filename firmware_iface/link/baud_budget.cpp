@@ -1,0 +1,78 @@
+#include "firmware_iface/link/baud_budget.hpp"
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+
+#include "firmware_iface/wire/limits.h"
+#include "firmware_iface/wire/message_type.h"
+#include "firmware_iface/wire/sample_compact.h"
+
+namespace firmware_iface {
+namespace {
+
+constexpr std::array kUsualBaudRates = {115'200, 230'400, 460'800, 921'600};
+
+int sample_frame_size_bytes(const Traffic& traffic) {
+  const std::uint8_t type = traffic.compact ? MESSAGE_SAMPLE_COMPACT : MESSAGE_SAMPLE;
+  const int crc = static_cast<int>(message_crc_size_bytes(type));
+  if (traffic.compact) {
+    return SAMPLE_COMPACT_HEAD_SIZE_BYTES +
+           SAMPLE_COMPACT_CHANNEL_SIZE_BYTES * traffic.channel_count + crc + FRAME_OVERHEAD_BYTES;
+  }
+  return SAMPLE_HEAD_SIZE_BYTES + SAMPLE_CHANNEL_SIZE_BYTES * traffic.channel_count + crc +
+         FRAME_OVERHEAD_BYTES;
+}
+
+std::string remedies(int baud_rate, const Traffic& traffic, const BaudBudget& budget) {
+  std::string text;
+  for (const int faster : kUsualBaudRates) {
+    if (faster > baud_rate && baud_budget(faster, traffic).fits) {
+      text = "raise the baud rate to " + std::to_string(faster);
+      break;
+    }
+  }
+  Traffic compact = traffic;
+  compact.compact = true;
+  if (!traffic.compact && baud_budget(baud_rate, compact).fits) {
+    text += std::string(text.empty() ? "" : ", ") + "use the compact format";
+  }
+  const double rate_max_Hz = BaudBudget::kLineShareMax * budget.available_bytes_per_s /
+                             static_cast<double>(budget.frame_size_bytes);
+  const int divider = static_cast<int>(std::ceil(traffic.sample_rate_Hz / rate_max_Hz));
+  std::array<char, 64> slower{};
+  std::snprintf(slower.data(), slower.size(), "%ssample at %g Hz", text.empty() ? "" : ", or ",
+                traffic.sample_rate_Hz / divider);
+  return text + slower.data();
+}
+
+}  // namespace
+
+BaudBudget baud_budget(int baud_rate, const Traffic& traffic) {
+  BaudBudget budget;
+  budget.frame_size_bytes = sample_frame_size_bytes(traffic);
+  budget.available_bytes_per_s =
+      static_cast<double>(baud_rate) / static_cast<double>(BITS_PER_BYTE_ON_THE_LINE);
+  budget.needed_bytes_per_s = budget.frame_size_bytes * traffic.sample_rate_Hz;
+  budget.fits =
+      budget.needed_bytes_per_s <= BaudBudget::kLineShareMax * budget.available_bytes_per_s;
+  return budget;
+}
+
+Result<BaudBudget> check_baud_budget(int baud_rate, const Traffic& traffic) {
+  const BaudBudget budget = baud_budget(baud_rate, traffic);
+  if (budget.fits) return budget;
+  std::array<char, 320> text{};
+  std::snprintf(text.data(), text.size(),
+                "the line is too slow: %d baud / %d bits = %.2f bytes per ms, but %d bytes per "
+                "%s x %g Hz = %.2f bytes per ms (%.0f %%, at most %.0f %%): ",
+                baud_rate, BITS_PER_BYTE_ON_THE_LINE, budget.available_bytes_per_s * 1e-3,
+                budget.frame_size_bytes, traffic.compact ? "compact sample" : "sample",
+                traffic.sample_rate_Hz, budget.needed_bytes_per_s * 1e-3,
+                100.0 * budget.needed_bytes_per_s / budget.available_bytes_per_s,
+                100.0 * BaudBudget::kLineShareMax);
+  return Error{ErrorCode::kLineTooSlow, text.data() + remedies(baud_rate, traffic, budget)};
+}
+
+}  // namespace firmware_iface

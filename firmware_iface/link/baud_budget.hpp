@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string>
+
+#include "firmware_iface/result.hpp"
+
+namespace firmware_iface {
+
+/// The periodic traffic between unit and host.
+struct Traffic {
+  int channel_count = 2;
+  double sample_rate_Hz = 1000.0;  ///< of SAMPLE one way and COMMAND the other
+  bool compact = false;
+};
+
+/// What a line carries and what the traffic needs, for the busier direction (samples).
+struct BaudBudget {
+  int frame_size_bytes = 0;            ///< one SAMPLE on the line, stuffing and delimiter included
+  double available_bytes_per_s = 0.0;  ///< at 10 bits a byte
+  double needed_bytes_per_s = 0.0;
+  bool fits = false;  ///< needs at most kLineShareMax of the line
+
+  /// The rest is for replies, and lets a backlog drain.
+  static constexpr double kLineShareMax = 0.95;
+};
+
+BaudBudget baud_budget(int baud_rate, const Traffic& traffic);
+
+/// kLineTooSlow with the arithmetic and the ways out when the line does not carry the traffic.
+Result<BaudBudget> check_baud_budget(int baud_rate, const Traffic& traffic);
+
+}  // namespace firmware_iface

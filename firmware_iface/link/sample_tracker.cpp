@@ -1,0 +1,62 @@
+#include "firmware_iface/link/sample_tracker.hpp"
+
+#include <cmath>
+
+namespace firmware_iface {
+namespace {
+
+// A latch may be this far, in periods, from where the sequence puts it. Sequence errors are whole
+// periods, timer jitter of a working unit is far below.
+constexpr double kPeriodTolerance = 0.25;
+
+}  // namespace
+
+SampleTracker::SampleTracker(CounterBits bits, std::uint32_t start_tick_us, double period_us,
+                             Nanoseconds started) noexcept
+    : bits_(bits),
+      period_us_(period_us),
+      last_time_us_(std::int64_t{start_tick_us} - std::llround(period_us)),
+      last_received_(started) {
+  unwrap_.fill(EncoderUnwrap(bits.encoder_counts));
+}
+
+SampleTracker::Verdict SampleTracker::follow(const sample_report& report, Nanoseconds received,
+                                             UnitSample& sample) noexcept {
+  // The host clock tells the wrap, the unit clock everything finer.
+  const std::int64_t host_elapsed_us = (received - last_received_).count() / 1000;
+  const std::int64_t time_us =
+      extend_counter(last_time_us_ + host_elapsed_us, report.tick_us, bits_.tick_us);
+  const std::int64_t elapsed_us = time_us - last_time_us_;
+  if (elapsed_us <= 0) return Verdict::kRepeated;
+
+  std::uint64_t steps = 0;  // from the last sample to this one
+  const std::uint64_t mask = (std::uint64_t{1} << bits_.sequence) - 1;
+  if (period_us_ > 0.0) {
+    const double periods = static_cast<double>(elapsed_us) / period_us_;
+    steps = static_cast<std::uint64_t>(std::llround(periods));
+    if (std::abs(periods - static_cast<double>(steps)) > kPeriodTolerance || steps == 0 ||
+        ((next_sequence_ + steps - 1 - report.sequence) & mask) != 0) {
+      return Verdict::kImplausible;
+    }
+  } else {
+    steps = ((report.sequence - next_sequence_) & mask) + 1;
+  }
+
+  sample.sequence = next_sequence_ + steps - 1;
+  sample.lost_before = steps - 1;
+  sample.unit_time_us = time_us;
+  sample.received = received;
+  sample.channel_count = report.channel_count;
+  sample.channels_valid =
+      static_cast<std::uint8_t>(report.channels_valid & ((1U << report.channel_count) - 1U));
+  for (std::size_t k = 0; k < unwrap_.size(); ++k) {
+    if (((sample.channels_valid >> k) & 1) != 0) unwrap_[k].update(report.encoder_counts[k]);
+    sample.encoder_counts[k] = unwrap_[k].counts();
+  }
+  next_sequence_ += steps;
+  last_time_us_ = time_us;
+  last_received_ = received;
+  return Verdict::kNext;
+}
+
+}  // namespace firmware_iface

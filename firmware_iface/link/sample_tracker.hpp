@@ -1,0 +1,56 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "firmware_iface/link/encoder_unwrap.hpp"
+#include "firmware_iface/link/unit_sample.hpp"
+#include "firmware_iface/wire/sample.h"
+
+namespace firmware_iface {
+
+/// How many bits of the counters travel in a sample.
+struct CounterBits {
+  int sequence;
+  int tick_us;
+  int encoder_counts;
+};
+inline constexpr CounterBits kFullBits{16, 32, 32};
+inline constexpr CounterBits kCompactBits{8, 24, 24};
+
+/// Rebuilds sequence, time and counts of one stream and finds its gaps. Sequence and clock advance
+/// together, one period a sample; a report in which they disagree is not believed.
+class SampleTracker {
+ public:
+  enum class Verdict {
+    kNext,         ///< the next sample, possibly after a gap
+    kRepeated,     ///< not newer than the last
+    kImplausible,  ///< sequence, clock and arrival contradict each other
+  };
+
+  SampleTracker() = default;
+
+  /// @param bits           what the stream's format carries
+  /// @param start_tick_us  unit clock of sample 0
+  /// @param period_us      unit time between samples; 0: not periodic (host-paced)
+  /// @param started        host clock, about when sample 0 was due
+  SampleTracker(CounterBits bits, std::uint32_t start_tick_us, double period_us,
+                Nanoseconds started) noexcept;
+
+  /// With kNext fills sequence, lost_before, unit_time_us, received, counts and validity of
+  /// `sample`; else leaves it alone.
+  Verdict follow(const sample_report& report, Nanoseconds received, UnitSample& sample) noexcept;
+
+  /// Sequence of the next sample: received and lost ones before it.
+  std::uint64_t next_sequence() const noexcept { return next_sequence_; }
+
+ private:
+  CounterBits bits_ = kFullBits;
+  double period_us_ = 0.0;
+  std::uint64_t next_sequence_ = 0;
+  std::int64_t last_time_us_ = 0;  // of sample next_sequence_ − 1, were it periodic
+  Nanoseconds last_received_{0};
+  std::array<EncoderUnwrap, CHANNELS_MAX> unwrap_{};
+};
+
+}  // namespace firmware_iface

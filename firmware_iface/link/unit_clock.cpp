@@ -1,0 +1,166 @@
+#include "firmware_iface/link/unit_clock.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace firmware_iface {
+namespace {
+
+constexpr std::size_t kBlocksMin = 4;  // the fewest that leave residuals to judge the line by
+constexpr int kRejectionRounds = 5;
+constexpr double kRejectionSigmas = 3.0;
+constexpr double kRobustSigmaPerMad = 1.4826;  // of a normal distribution
+constexpr double kResidualFloorS = 1e-6;       // the unit's clock counts microseconds
+constexpr double kPpm = 1e-6;
+
+double median(double* values, std::size_t count) noexcept {
+  double* middle = values + count / 2;
+  std::nth_element(values, middle, values + count);
+  return *middle;
+}
+
+}  // namespace
+
+void UnitClock::observe(std::int64_t unit_us, Nanoseconds host) noexcept {
+  if (!started_) {
+    started_ = true;
+    unit_first_us_ = unit_us;
+    host_first_ = host;
+    block_end_us_ = unit_us + block_length_us_;
+  }
+  if (unit_us >= block_end_us_) {
+    if (block_open_) close_block();
+    const std::int64_t behind = unit_us - block_end_us_;
+    block_end_us_ += (behind / block_length_us_ + 1) * block_length_us_;
+  }
+  const double unit_s = static_cast<double>(unit_us - unit_first_us_) * 1e-6;
+  const double host_s = static_cast<double>((host - host_first_).count()) * 1e-9;
+  const Block candidate{unit_s, host_s - unit_s};
+  // "Fastest" is judged along the line found so far: with a large rate error the first or the last
+  // sample of every block would win otherwise.
+  const double slope = fit_.valid ? 1.0 / (1.0 + fit_.rate_error_ppm * kPpm) - 1.0 : 0.0;
+  const auto lateness = [slope](const Block& block) {
+    return block.delay_s - slope * block.unit_s;
+  };
+  if (!block_open_ || lateness(candidate) < lateness(current_)) current_ = candidate;
+  block_open_ = true;
+}
+
+void UnitClock::close_block() noexcept {
+  if (block_count_ == kBlocksMax) merge_blocks();
+  blocks_[block_count_++] = current_;
+  block_open_ = false;
+  refit();
+}
+
+// Keeps the faster of each two neighbours.
+void UnitClock::merge_blocks() noexcept {
+  const double slope = 1.0 / (1.0 + fit_.rate_error_ppm * kPpm) - 1.0;
+  for (std::size_t k = 0; k < kBlocksMax / 2; ++k) {
+    const Block& a = blocks_[2 * k];
+    const Block& b = blocks_[2 * k + 1];
+    const bool a_faster = a.delay_s - slope * a.unit_s <= b.delay_s - slope * b.unit_s;
+    blocks_[k] = a_faster ? a : b;
+  }
+  block_count_ = kBlocksMax / 2;
+  block_length_us_ *= 2;
+}
+
+void UnitClock::refit() noexcept {
+  if (block_count_ < kBlocksMin) return;
+  std::fill_n(used_.begin(), block_count_, true);
+  double offset = 0.0;
+  double slope = 0.0;
+  for (int round = 0; round < kRejectionRounds; ++round) {
+    if (!fit_line(offset, slope)) return;
+    if (reject_outliers(offset, slope) == 0) break;
+  }
+  if (!fit_line(offset, slope)) return;
+
+  double sum_square = 0.0;
+  double mean = 0.0;
+  std::size_t count = 0;
+  for (std::size_t k = 0; k < block_count_; ++k) {
+    if (!used_[k]) continue;
+    const double residual = blocks_[k].delay_s - offset - slope * blocks_[k].unit_s;
+    sum_square += residual * residual;
+    mean += blocks_[k].unit_s;
+    ++count;
+  }
+  mean /= static_cast<double>(count);
+  double spread = 0.0;
+  for (std::size_t k = 0; k < block_count_; ++k) {
+    if (used_[k]) spread += (blocks_[k].unit_s - mean) * (blocks_[k].unit_s - mean);
+  }
+  // A clock that counts microseconds cannot show less scatter than its rounding, even where the
+  // residuals happen to.
+  const double rounding = 1e-6 / std::sqrt(12.0);
+  const double variance =
+      std::max(sum_square / static_cast<double>(count - 2), rounding * rounding);
+  const double rate = 1.0 / (1.0 + slope);
+
+  fit_.valid = true;
+  fit_.rate_error_ppm = (rate - 1.0) / kPpm;
+  fit_.rate_sigma_ppm = std::sqrt(variance / spread) * rate * rate / kPpm;
+  fit_.residual_rms_us = std::sqrt(sum_square / static_cast<double>(count)) * 1e6;
+  fit_.unit_reference_us = unit_first_us_;
+  fit_.host_reference =
+      host_first_ + Nanoseconds(static_cast<std::int64_t>(std::llround(offset * 1e9)));
+  fit_.blocks_used = count;
+  fit_.blocks_rejected = block_count_ - count;
+}
+
+// Least squares  delay = offset + slope · unit  over the blocks in use; false below kBlocksMin.
+bool UnitClock::fit_line(double& offset, double& slope) const noexcept {
+  double mean_x = 0.0;
+  double mean_y = 0.0;
+  std::size_t count = 0;
+  for (std::size_t k = 0; k < block_count_; ++k) {
+    if (!used_[k]) continue;
+    mean_x += blocks_[k].unit_s;
+    mean_y += blocks_[k].delay_s;
+    ++count;
+  }
+  if (count < kBlocksMin) return false;
+  mean_x /= static_cast<double>(count);
+  mean_y /= static_cast<double>(count);
+  double xx = 0.0;
+  double xy = 0.0;
+  for (std::size_t k = 0; k < block_count_; ++k) {
+    if (!used_[k]) continue;
+    const double dx = blocks_[k].unit_s - mean_x;
+    xx += dx * dx;
+    xy += dx * (blocks_[k].delay_s - mean_y);
+  }
+  if (xx <= 0.0) return false;
+  slope = xy / xx;
+  offset = mean_y - slope * mean_x;
+  return true;
+}
+
+// Decides anew which blocks are in use; returns how many changed sides.
+std::size_t UnitClock::reject_outliers(double offset, double slope) noexcept {
+  const auto residual = [&](std::size_t k) {
+    return blocks_[k].delay_s - offset - slope * blocks_[k].unit_s;
+  };
+  for (std::size_t k = 0; k < block_count_; ++k) scratch_[k] = residual(k);
+  const double center = median(scratch_.data(), block_count_);
+  for (std::size_t k = 0; k < block_count_; ++k) scratch_[k] = std::abs(residual(k) - center);
+  const double mad = median(scratch_.data(), block_count_);
+  const double limit = kRejectionSigmas * std::max(kRobustSigmaPerMad * mad, kResidualFloorS);
+  std::size_t changed = 0;
+  for (std::size_t k = 0; k < block_count_; ++k) {
+    const bool use = std::abs(residual(k) - center) <= limit;
+    if (use != used_[k]) ++changed;
+    used_[k] = use;
+  }
+  return changed;
+}
+
+Nanoseconds UnitClock::host_time(std::int64_t unit_us) const noexcept {
+  const double unit_ns = static_cast<double>(unit_us - fit_.unit_reference_us) * 1e3;
+  const double host_ns = unit_ns / (1.0 + fit_.rate_error_ppm * kPpm);
+  return fit_.host_reference + Nanoseconds(std::llround(host_ns));
+}
+
+}  // namespace firmware_iface

@@ -1,0 +1,250 @@
+#include "firmware_iface/link/unit_link.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+
+#include "firmware_iface/wire/clear.h"
+#include "firmware_iface/wire/command.h"
+#include "firmware_iface/wire/fault.h"
+#include "firmware_iface/wire/message_type.h"
+#include "firmware_iface/wire/sample_compact.h"
+
+// The part that runs at the sampling rate. Sessions are begun and ended in unit_session.cpp.
+
+namespace firmware_iface {
+namespace {
+
+using std::chrono::milliseconds;
+
+// So many contradicting reports in a row are not damage: the unit counts from another origin.
+constexpr int kImplausibleMax = 8;
+
+constexpr int kClearAttemptsMax = 20;
+constexpr Nanoseconds kClearRepeat = milliseconds(50);
+
+}  // namespace
+
+ReadStatus UnitLink::read_sample(Nanoseconds deadline, UnitSample& sample) noexcept {
+  continue_clear();
+  for (;;) {
+    switch (next_message(deadline)) {
+      case IoStatus::kTimeout:
+        return ReadStatus::kTimeout;
+      case IoStatus::kClosed:
+        return ReadStatus::kClosed;
+      case IoStatus::kOk:
+        break;
+    }
+    switch (decoder_.message()[0]) {
+      case MESSAGE_SAMPLE:
+      case MESSAGE_SAMPLE_COMPACT:
+        if (take_sample(sample)) return ReadStatus::kSample;
+        if (implausible_in_a_row_ >= kImplausibleMax) return ReadStatus::kInconsistent;
+        break;
+      case MESSAGE_FAULT:
+        take_fault();
+        break;
+      case MESSAGE_CLEAR_REPLY:
+        take_clear_reply();
+        break;
+      default:
+        ++counters_.messages_unexpected;
+    }
+  }
+}
+
+// Reads until a good message is complete. At least one read is made, at most until the deadline, so
+// that a line full of garbage cannot hold the caller.
+IoStatus UnitLink::next_message(Nanoseconds deadline) noexcept {
+  for (bool past_deadline = false;;) {
+    while (received_begin_ < received_end_) {
+      if (!decoder_.push(received_[received_begin_++])) continue;
+      if (tap_ != nullptr) tap_->on_message(Direction::kToHost, decoder_.message(), received_at_);
+      return IoStatus::kOk;
+    }
+    if (past_deadline) return IoStatus::kTimeout;
+    const IoResult result = transport_->read_some(received_, deadline);
+    if (result.size_bytes == 0) return result.status;
+    received_at_ = transport_->now();
+    received_begin_ = 0;
+    received_end_ = result.size_bytes;
+    counters_.bytes_received += result.size_bytes;
+    past_deadline = received_at_ >= deadline;
+  }
+}
+
+bool UnitLink::take_sample(UnitSample& sample) noexcept {
+  sample_report report;
+  const std::span<const std::uint8_t> message = decoder_.message();
+  const bool decoded = stream_.compact
+                           ? sample_compact_decode(message.data(), message.size(), &report)
+                           : sample_report_decode(message.data(), message.size(), &report);
+  if (!streaming_ || !decoded || report.channel_count != facts_.channel_count) {
+    ++counters_.messages_unexpected;
+    return false;
+  }
+  switch (tracker_.follow(report, received_at_, sample)) {
+    case SampleTracker::Verdict::kRepeated:
+      ++counters_.samples_repeated;
+      return false;
+    case SampleTracker::Verdict::kImplausible:
+      ++counters_.samples_implausible;
+      ++implausible_in_a_row_;
+      return false;
+    case SampleTracker::Verdict::kNext:
+      break;
+  }
+  implausible_in_a_row_ = 0;
+  ++counters_.samples_received;
+  counters_.samples_lost += sample.lost_before;
+  if (sample.lost_before > 0) ++counters_.gaps;
+  clock_.observe(sample.unit_time_us, sample.received);
+
+  if (sample_seen_) {
+    unit_error_count_ += static_cast<std::uint8_t>(report.error_count - unit_errors_seen_);
+  }
+  unit_errors_seen_ = report.error_count;
+  sample_seen_ = true;
+  last_unit_time_us_ = sample.unit_time_us;
+
+  sample.command_V = report.command_q15 * facts_.command_max_V / 32767.0;
+  sample.tripped = (report.status & STATUS_TRIPPED) != 0;
+  sample.driving = (report.status & STATUS_DRIVING) != 0;
+  sample.fault_flags = report.fault_flags;
+  sample.unit_error_count = unit_error_count_;
+  take_command_echo(report, sample);
+  return true;
+}
+
+// The echo carries the low bits of a command's sequence. A new echo is that of one of the last
+// commands sent; the first time it is seen, the way there and back has been measured in unit time.
+void UnitLink::take_command_echo(const sample_report& report, UnitSample& sample) noexcept {
+  sample.command_delay_ticks.reset();
+  sample.command_sequence = echoed_command_;
+  if ((report.status & STATUS_COMMAND_SEEN) == 0) return;
+  const std::uint64_t mask = stream_.compact ? 0xFFU : 0xFFFFU;
+  if (echoed_command_ != 0 && (echoed_command_ & mask) == report.command_sequence) return;
+  const std::uint64_t age = (command_sequence_ - report.command_sequence) & mask;
+  if (age >= command_sequence_) return;  // not a command of ours
+  echoed_command_ = command_sequence_ - age;
+  sample.command_sequence = echoed_command_;
+
+  const SentCommand& sent = commands_[echoed_command_ % kCommandHistory];
+  if (sent.sequence != echoed_command_ || !sent.sample_seen) return;
+  const double delay_ticks =
+      static_cast<double>(sample.unit_time_us - sent.unit_time_us) * 1e-6 * facts_.tick_rate_Hz;
+  const int ticks = static_cast<int>(std::lround(delay_ticks));
+  const bool first = counters_.command_delays++ == 0;
+  counters_.command_delay_ticks_last = ticks;
+  counters_.command_delay_ticks_min =
+      first ? ticks : std::min(counters_.command_delay_ticks_min, ticks);
+  counters_.command_delay_ticks_max =
+      first ? ticks : std::max(counters_.command_delay_ticks_max, ticks);
+  sample.command_delay_ticks = ticks;
+}
+
+void UnitLink::take_fault() noexcept {
+  fault_report report;
+  const std::span<const std::uint8_t> message = decoder_.message();
+  if (!fault_report_decode(message.data(), message.size(), &report)) return;
+  ++counters_.faults_received;
+  last_fault_ = UnitFault{report.fault_flags, report.cause,  report.sample_sequence,
+                          report.tick_us,     report.detail, received_at_};
+}
+
+bool UnitLink::write_message(std::span<const std::uint8_t> message) noexcept {
+  std::array<std::uint8_t, FRAME_SIZE_BYTES_MAX> frame;
+  const std::size_t size_bytes =
+      frame_encode(message.data(), message.size(), frame.data(), frame.size());
+  assert(size_bytes > 0);
+  if (tap_ != nullptr) tap_->on_message(Direction::kToUnit, message, transport_->now());
+  return transport_->write({frame.data(), size_bytes}).status == IoStatus::kOk;
+}
+
+bool UnitLink::write_command(double command_V, int ttl_ms) noexcept {
+  if (!std::isfinite(command_V)) {
+    write_trip();
+    return false;
+  }
+  const double share = std::clamp(command_V / facts_.command_max_V, -1.0, 1.0);
+  const int ttl_in_range = std::clamp(ttl_ms, 1, facts_.ttl_max_ms);
+  return write_command_message(static_cast<std::int16_t>(std::lround(share * 32767.0)),
+                               COMMAND_ENABLE, static_cast<std::uint8_t>(ttl_in_range));
+}
+
+bool UnitLink::write_idle() noexcept { return write_command_message(0, 0, 1); }
+
+bool UnitLink::write_trip() noexcept { return write_command_message(0, COMMAND_TRIP, 1); }
+
+bool UnitLink::write_command_message(std::int16_t command_q15, std::uint8_t flags,
+                                     std::uint8_t ttl_ms) noexcept {
+  ++command_sequence_;
+  commands_[command_sequence_ % kCommandHistory] = {command_sequence_, last_unit_time_us_,
+                                                    sample_seen_};
+  const command_request request{static_cast<std::uint16_t>(command_sequence_ & 0xFFFFU),
+                                command_q15, flags, ttl_ms};
+  std::array<std::uint8_t, COMMAND_SIZE_BYTES> message;
+  std::size_t size_bytes = COMMAND_SIZE_BYTES;
+  if (stream_.compact) {
+    command_compact_encode(&request, message.data());
+    size_bytes = COMMAND_COMPACT_SIZE_BYTES;
+  } else {
+    command_request_encode(&request, message.data());
+  }
+  const bool sent = write_message({message.data(), size_bytes});
+  ++(sent ? counters_.commands_sent : counters_.commands_not_sent);
+  return sent;
+}
+
+void UnitLink::request_clear() noexcept {
+  clear_state_ = ClearState::kPending;
+  clear_step_ = 1;
+  clear_token_ = 0;
+  clear_attempts_ = 0;
+  write_clear();
+}
+
+void UnitLink::write_clear() noexcept {
+  const clear_request request{clear_step_, clear_token_};
+  std::array<std::uint8_t, CLEAR_SIZE_BYTES> message;
+  clear_request_encode(&request, message.data());
+  write_message(message);
+  ++clear_attempts_;
+  clear_repeat_at_ = transport_->now() + kClearRepeat;
+}
+
+void UnitLink::continue_clear() noexcept {
+  if (clear_state_ != ClearState::kPending || transport_->now() < clear_repeat_at_) return;
+  if (clear_attempts_ >= kClearAttemptsMax) {
+    clear_state_ = ClearState::kNoReply;
+  } else {
+    write_clear();
+  }
+}
+
+void UnitLink::take_clear_reply() noexcept {
+  clear_reply reply;
+  const std::span<const std::uint8_t> message = decoder_.message();
+  if (!clear_reply_decode(message.data(), message.size(), &reply)) return;
+  if (clear_state_ != ClearState::kPending || reply.step != clear_step_) {
+    ++counters_.messages_unexpected;  // the answer to a request that was repeated
+    return;
+  }
+  clear_fault_flags_ = reply.fault_flags;
+  if (reply.result == CLEAR_DONE && clear_step_ == 2) {
+    clear_state_ = ClearState::kDone;
+  } else if (reply.result == CLEAR_DONE) {
+    clear_step_ = 2;
+    clear_token_ = reply.token;
+    write_clear();
+  } else if (reply.result == CLEAR_WRONG_TOKEN && clear_attempts_ < kClearAttemptsMax) {
+    clear_step_ = 1;  // the token was superseded or has expired: ask for another
+    clear_token_ = 0;
+    write_clear();
+  } else {
+    clear_state_ = ClearState::kRefused;
+  }
+}
+
+}  // namespace firmware_iface

@@ -1,0 +1,193 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "firmware_iface/link/frame_decoder.hpp"
+#include "firmware_iface/link/sample_tracker.hpp"
+#include "firmware_iface/link/unit_clock.hpp"
+#include "firmware_iface/link/unit_sample.hpp"
+#include "firmware_iface/result.hpp"
+#include "firmware_iface/transport/transport.hpp"
+
+namespace firmware_iface {
+
+enum class Direction { kToHost, kToUnit };
+
+/// Sees every good message of both directions, e.g. to keep the last of them for a black box.
+/// Called on the thread that reads and writes; must not allocate, block or throw.
+class MessageTap {
+ public:
+  virtual ~MessageTap() = default;
+  virtual void on_message(Direction direction, std::span<const std::uint8_t> message,
+                          Nanoseconds at) noexcept = 0;
+};
+
+/// How patiently requests are repeated.
+struct RequestSettings {
+  Nanoseconds reply_timeout = std::chrono::milliseconds(100);
+  int attempts_max = 10;
+};
+
+struct StreamSettings {
+  bool compact = false;
+  bool host_paced = false;
+  int divider = 1;  ///< a sample every divider ticks, 1..255
+};
+
+/// How a stream ended.
+struct StreamEnd {
+  std::uint64_t samples_sent = 0;  ///< by the unit's own count
+  std::uint64_t lost_at_end = 0;   ///< of these, after the last one received; counted as lost
+};
+
+enum class ReadStatus {
+  kSample,
+  kTimeout,
+  kClosed,        ///< the transport is gone
+  kInconsistent,  ///< reports no longer continue the stream (unit restarted?): connect() again
+};
+
+enum class ClearState { kIdle, kPending, kDone, kRefused, kNoReply };
+
+/// Counted since construction. samples_received + samples_lost is what the unit sent, exactly, once
+/// the stream has ended with stop_stream() or connect().
+struct LinkCounters {
+  std::uint64_t samples_received = 0;
+  std::uint64_t samples_lost = 0;
+  std::uint64_t gaps = 0;                 ///< runs of lost samples
+  std::uint64_t samples_repeated = 0;     ///< not newer than the last: dropped
+  std::uint64_t samples_implausible = 0;  ///< sequence and clocks contradict: dropped
+  std::uint64_t messages_unexpected = 0;  ///< good frames that make no sense here: dropped
+  std::uint64_t faults_received = 0;
+  std::uint64_t commands_sent = 0;
+  std::uint64_t commands_not_sent = 0;  ///< the transport did not take all bytes
+  std::uint64_t bytes_received = 0;
+  std::uint64_t command_delays = 0;  ///< measured; the three below are over these
+  int command_delay_ticks_min = 0;
+  int command_delay_ticks_max = 0;
+  int command_delay_ticks_last = 0;
+};
+
+/// A conversation with one unit: find it, start its stream, read samples, command it.
+///
+/// connect, start_stream and stop_stream wait, allocate and report Errors; the rest is meant for
+/// the real-time thread. One thread at a time.
+class UnitLink {
+ public:
+  explicit UnitLink(Transport& transport, MessageTap* tap = nullptr)
+      : transport_(&transport), tap_(tap) {}
+
+  /// Begins a session: the unit stops and trips if it was driving. Ends the books of a stream that
+  /// was on. kUnitSilent, kProtocolVersion, kLayoutMismatch, kUnitRefused.
+  Result<UnitFacts> connect(const RequestSettings& settings = {});
+
+  /// Starts the stream. Refuses (kLineTooSlow) when the line does not carry it.
+  Status start_stream(const StreamSettings& stream, const RequestSettings& settings = {});
+
+  /// Stops the stream and balances the books. Samples that still arrive go to `late_sample`.
+  /// The unit trips if it is driving: write_idle() first.
+  Result<StreamEnd> stop_stream(const std::function<void(const UnitSample&)>& late_sample = {},
+                                const RequestSettings& settings = {});
+
+  // --- Real-time thread: no allocation, no locks, no exceptions. ---
+
+  /// The next sample in order, waiting for it until `deadline` of the transport's clock.
+  ReadStatus read_sample(Nanoseconds deadline, UnitSample& sample) noexcept;
+
+  /// Commands the output, good for ttl_ms. Beyond ±command_max_V the command is clamped. False when
+  /// the transport did not take it.
+  bool write_command(double command_V, int ttl_ms) noexcept;
+
+  /// Output zero without a trip; no ttl runs.
+  bool write_idle() noexcept;
+
+  /// Output zero and a latched trip (FAULT_HOST).
+  bool write_trip() noexcept;
+
+  /// Asks the unit to end its trip; read_sample carries the exchange on and repeats what is lost.
+  void request_clear() noexcept;
+  ClearState clear_state() const noexcept { return clear_state_; }
+
+  /// Unit faults that remained at the last CLEAR_REPLY.
+  std::uint8_t clear_fault_flags() const noexcept { return clear_fault_flags_; }
+
+  const LinkCounters& counters() const noexcept { return counters_; }
+  const FrameCounters& frame_counters() const noexcept { return decoder_.counters(); }
+  const UnitClock& clock() const noexcept { return clock_; }
+  const std::optional<UnitFault>& last_fault() const noexcept { return last_fault_; }
+  const UnitFacts& facts() const noexcept { return facts_; }
+  Transport& transport() noexcept { return *transport_; }
+
+ private:
+  struct SentCommand {
+    std::uint64_t sequence = 0;
+    std::int64_t unit_time_us = 0;  // of the sample read last before it was written
+    bool sample_seen = false;       // there was one
+  };
+  struct ConfigureAnswer {
+    std::uint64_t samples_sent;
+    std::uint32_t start_tick_us;
+  };
+  static constexpr std::size_t kCommandHistory = 256;  // power of two; covers the 8-bit echo
+
+  bool write_message(std::span<const std::uint8_t> message) noexcept;
+  bool write_command_message(std::int16_t command_q15, std::uint8_t flags,
+                             std::uint8_t ttl_ms) noexcept;
+  IoStatus next_message(Nanoseconds deadline) noexcept;
+  IoStatus request(std::span<const std::uint8_t> message, const RequestSettings& settings,
+                   const std::function<bool()>& accept);
+  Result<ConfigureAnswer> configure(std::uint8_t flags, std::uint8_t divider,
+                                    const RequestSettings& settings,
+                                    const std::function<void(const UnitSample&)>& late_sample);
+  bool take_sample(UnitSample& sample) noexcept;
+  void take_command_echo(const sample_report& report, UnitSample& sample) noexcept;
+  void take_fault() noexcept;
+  void take_clear_reply() noexcept;
+  void continue_clear() noexcept;
+  void write_clear() noexcept;
+  std::uint64_t end_books(std::uint64_t samples_sent) noexcept;
+  Error no_answer(const std::string& what, IoStatus status, const RequestSettings& settings) const;
+
+  Transport* transport_;
+  MessageTap* tap_;
+  FrameDecoder decoder_;
+  std::array<std::uint8_t, 512> received_{};
+  std::size_t received_begin_ = 0;
+  std::size_t received_end_ = 0;
+  Nanoseconds received_at_{0};
+
+  UnitFacts facts_;
+  bool connected_ = false;
+  std::uint16_t request_sequence_ = 0;
+
+  bool streaming_ = false;
+  StreamSettings stream_;
+  SampleTracker tracker_;
+  int implausible_in_a_row_ = 0;
+  std::int64_t last_unit_time_us_ = 0;
+  bool sample_seen_ = false;
+  std::uint64_t unit_error_count_ = 0;
+  std::uint8_t unit_errors_seen_ = 0;
+
+  std::uint64_t command_sequence_ = 0;  // of the command written last; 0: none
+  std::uint64_t echoed_command_ = 0;    // of the newest command the unit echoed; 0: none
+  std::array<SentCommand, kCommandHistory> commands_{};
+
+  ClearState clear_state_ = ClearState::kIdle;
+  int clear_attempts_ = 0;
+  std::uint8_t clear_step_ = 0;
+  std::uint16_t clear_token_ = 0;
+  std::uint8_t clear_fault_flags_ = 0;
+  Nanoseconds clear_repeat_at_{0};
+
+  UnitClock clock_;
+  std::optional<UnitFault> last_fault_;
+  LinkCounters counters_;
+};
+
+}  // namespace firmware_iface

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "firmware_iface/transport/transport.hpp"
+#include "firmware_iface/wire/limits.h"
+
+namespace firmware_iface {
+
+/// What a unit said about itself in HELLO_REPLY.
+struct UnitFacts {
+  int protocol_version = 0;
+  std::uint64_t unit_id = 0;
+  int boot_count = 0;
+  int channel_count = 0;
+  double tick_rate_Hz = 0.0;   ///< by the unit's own clock
+  double command_max_V = 0.0;  ///< commands reach from −this to +this
+  int ttl_max_ms = 0;
+  bool can_compact = false;
+  bool can_be_host_paced = false;
+  std::uint8_t fault_flags = 0;  ///< FAULT_* (wire/fault.h) latched when asked
+  std::uint32_t configuration_hash = 0;
+  std::array<std::uint32_t, CHANNELS_MAX> counts_per_turn{};
+  std::optional<std::uint32_t> samples_sent_before;  ///< in the stream this session ended
+};
+
+/// One sample, past the wraps of the wire.
+struct UnitSample {
+  std::uint64_t sequence = 0;     ///< of this stream, from 0
+  std::uint64_t lost_before = 0;  ///< samples missing between the previous one and this
+  std::int64_t unit_time_us = 0;  ///< unit clock when latched; its origin is the unit's
+  Nanoseconds received{0};        ///< host clock when read
+  int channel_count = 0;
+  std::array<std::int64_t, CHANNELS_MAX> encoder_counts{};  ///< last valid count of each channel
+  std::uint8_t channels_valid = 0;                          ///< bit i: channel i was read
+  double command_V = 0.0;                                   ///< in force from this tick on
+  std::uint64_t command_sequence = 0;      ///< newest command the unit accepted; 0: none yet
+  std::optional<int> command_delay_ticks;  ///< first echo of a command: ticks since the sample read
+                                           ///< last before it was written
+  bool tripped = false;
+  bool driving = false;
+  std::uint8_t fault_flags = 0;        ///< FAULT_* (wire/fault.h)
+  std::uint64_t unit_error_count = 0;  ///< frames the unit rejected since connect()
+
+  bool channel_is_valid(int channel) const noexcept {
+    return ((channels_valid >> channel) & 1) != 0;
+  }
+};
+
+/// A trip as the unit reported it when it happened.
+struct UnitFault {
+  std::uint8_t fault_flags = 0;
+  std::uint8_t cause = 0;
+  std::uint16_t sample_sequence = 0;
+  std::uint32_t tick_us = 0;
+  std::int32_t detail = 0;  ///< see wire/fault.h
+  Nanoseconds received{0};
+};
+
+}  // namespace firmware_iface

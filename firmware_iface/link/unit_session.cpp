@@ -1,0 +1,239 @@
+// Beginning and ending sessions and streams: the parts of UnitLink that wait and report Errors.
+
+#include <cassert>
+#include <cstdio>
+
+#include "firmware_iface/link/baud_budget.hpp"
+#include "firmware_iface/link/unit_link.hpp"
+#include "firmware_iface/wire/configure.h"
+#include "firmware_iface/wire/hello.h"
+#include "firmware_iface/wire/message_type.h"
+
+namespace firmware_iface {
+namespace {
+
+constexpr std::uint32_t kSamplesSentUnknown = 0xFFFFFFFFU;
+
+std::string hex(std::uint64_t value) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "0x%llx", static_cast<unsigned long long>(value));
+  return text.data();
+}
+
+// Empty when the facts are usable, else what is wrong with them.
+std::string find_fault(const hello_reply& reply) {
+  if (reply.channel_count < 1 || reply.channel_count > CHANNELS_MAX) {
+    return "reports " + std::to_string(reply.channel_count) + " encoder channels; 1 to " +
+           std::to_string(CHANNELS_MAX) + " are possible";
+  }
+  if (reply.tick_rate_Hz == 0) return "reports a tick rate of 0 Hz";
+  if (reply.command_max_mV == 0) return "reports a command range of 0 mV";
+  if (reply.ttl_max_ms == 0) return "reports a longest time to live of 0 ms";
+  for (int k = 0; k < reply.channel_count; ++k) {
+    if (reply.counts_per_turn[k] == 0) {
+      return "reports 0 counts per turn on channel " + std::to_string(k);
+    }
+  }
+  const std::uint32_t expected = hello_reply_configuration_hash(&reply);
+  if (reply.configuration_hash != expected) {
+    return "reports configuration hash " + hex(reply.configuration_hash) +
+           ", but what it reports hashes to " + hex(expected);
+  }
+  return {};
+}
+
+UnitFacts to_facts(const hello_reply& reply) {
+  UnitFacts facts;
+  facts.protocol_version = reply.protocol_version;
+  facts.unit_id = reply.unit_id;
+  facts.boot_count = reply.boot_count;
+  facts.channel_count = reply.channel_count;
+  facts.tick_rate_Hz = reply.tick_rate_Hz;
+  facts.command_max_V = reply.command_max_mV * 1e-3;
+  facts.ttl_max_ms = reply.ttl_max_ms;
+  facts.can_compact = (reply.capabilities & UNIT_CAN_COMPACT) != 0;
+  facts.can_be_host_paced = (reply.capabilities & UNIT_CAN_HOST_PACED) != 0;
+  facts.fault_flags = reply.fault_flags;
+  facts.configuration_hash = reply.configuration_hash;
+  for (std::size_t k = 0; k < CHANNELS_MAX; ++k)
+    facts.counts_per_turn[k] = reply.counts_per_turn[k];
+  if (reply.samples_sent != kSamplesSentUnknown) facts.samples_sent_before = reply.samples_sent;
+  return facts;
+}
+
+}  // namespace
+
+// Sends the request and reads messages until `accept` takes one as the answer.
+IoStatus UnitLink::request(std::span<const std::uint8_t> message, const RequestSettings& settings,
+                           const std::function<bool()>& accept) {
+  for (int attempt = 0; attempt < settings.attempts_max; ++attempt) {
+    // A delimiter first ends whatever fragment the unit may be holding.
+    const std::uint8_t delimiter = 0;
+    transport_->write({&delimiter, 1});
+    write_message(message);
+    const Nanoseconds deadline = transport_->now() + settings.reply_timeout;
+    for (;;) {
+      const IoStatus status = next_message(deadline);
+      if (status == IoStatus::kClosed) return status;
+      if (status == IoStatus::kTimeout) break;
+      if (accept()) return IoStatus::kOk;
+      if (transport_->now() >= deadline) break;
+    }
+  }
+  return IoStatus::kTimeout;
+}
+
+Error UnitLink::no_answer(const std::string& what, IoStatus status,
+                          const RequestSettings& settings) const {
+  const std::string& port = transport_->report().description;
+  if (status == IoStatus::kClosed) {
+    return {ErrorCode::kPortFailed, port + ": closed while waiting for the reply to " + what};
+  }
+  const auto waited = std::chrono::duration_cast<std::chrono::milliseconds>(settings.reply_timeout *
+                                                                            settings.attempts_max);
+  std::string detail = port + ": no reply to " + what + " within " +
+                       std::to_string(waited.count()) + " ms (" +
+                       std::to_string(counters_.bytes_received) + " bytes received, " +
+                       std::to_string(frame_counters().damaged()) + " damaged frames)";
+  detail += counters_.bytes_received == 0
+                ? "; check that the unit is powered and the port is the right one"
+                : "; check the baud rate";
+  return {ErrorCode::kUnitSilent, detail};
+}
+
+Result<UnitFacts> UnitLink::connect(const RequestSettings& settings) {
+  if (request_sequence_ == 0) {
+    // Differs from that of an earlier process, whose replies may still be on the line.
+    request_sequence_ = static_cast<std::uint16_t>((transport_->now().count() / 1000) & 0xFFFF);
+  }
+  const hello_head head{PROTOCOL_VERSION, LAYOUT_HASH, ++request_sequence_};
+  std::array<std::uint8_t, HELLO_SIZE_BYTES> message;
+  hello_encode(&head, message.data());
+  hello_head answer{};
+  const IoStatus status = request(message, settings, [&] {
+    const std::span<const std::uint8_t> received = decoder_.message();
+    return received[0] == MESSAGE_HELLO_REPLY &&
+           hello_head_decode(received.data(), received.size(), &answer) &&
+           answer.nonce == head.nonce;
+  });
+  if (status != IoStatus::kOk) return no_answer("HELLO", status, settings);
+
+  const std::string& port = transport_->report().description;
+  if (answer.protocol_version != PROTOCOL_VERSION) {
+    return Error{ErrorCode::kProtocolVersion,
+                 port + ": the unit speaks protocol version " +
+                     std::to_string(answer.protocol_version) + ", this program version " +
+                     std::to_string(PROTOCOL_VERSION) + "; update the older of the two"};
+  }
+  if (answer.layout_hash != LAYOUT_HASH) {
+    return Error{ErrorCode::kLayoutMismatch, port + ": the unit was built with message layout " +
+                                                 hex(answer.layout_hash) + ", this program with " +
+                                                 hex(LAYOUT_HASH) +
+                                                 "; build both from the same firmware_iface/wire"};
+  }
+  hello_reply reply{};
+  const std::span<const std::uint8_t> received = decoder_.message();
+  if (!hello_reply_decode(received.data(), received.size(), &reply)) {
+    return Error{ErrorCode::kLayoutMismatch,
+                 port + ": HELLO_REPLY of " + std::to_string(received.size()) +
+                     " bytes, expected " + std::to_string(HELLO_REPLY_SIZE_BYTES)};
+  }
+  if (const std::string fault = find_fault(reply); !fault.empty()) {
+    return Error{ErrorCode::kUnitRefused, port + ": unit " + hex(reply.unit_id) + " " + fault};
+  }
+  const bool same_unit = facts_.unit_id == reply.unit_id;
+  facts_ = to_facts(reply);
+  if (streaming_ && same_unit && facts_.samples_sent_before) {
+    end_books(*facts_.samples_sent_before);
+  }
+  streaming_ = false;
+  connected_ = true;
+  return facts_;
+}
+
+Status UnitLink::start_stream(const StreamSettings& stream, const RequestSettings& settings) {
+  assert(connected_);
+  const std::string& port = transport_->report().description;
+  if (stream.divider < 1 || stream.divider > 255) {
+    return Error{ErrorCode::kUnitRefused,
+                 port + ": divider " + std::to_string(stream.divider) + "; 1 to 255 are possible"};
+  }
+  if ((stream.compact && !facts_.can_compact) || (stream.host_paced && !facts_.can_be_host_paced)) {
+    return Error{
+        ErrorCode::kUnitRefused,
+        port + ": the unit cannot do " +
+            (stream.compact && !facts_.can_compact ? "the compact format" : "host-paced sampling")};
+  }
+  if (const std::optional<int> baud_rate = transport_->report().baud_rate) {
+    const Traffic traffic{facts_.channel_count, facts_.tick_rate_Hz / stream.divider,
+                          stream.compact};
+    if (const auto budget = check_baud_budget(*baud_rate, traffic); !budget.ok()) {
+      return Error{budget.error().code, port + ": " + budget.error().detail};
+    }
+  }
+  const int flags = STREAM_ON | (stream.compact ? STREAM_COMPACT : 0) |
+                    (stream.host_paced ? STREAM_HOST_PACED : 0);
+  const Result<ConfigureAnswer> answer = configure(
+      static_cast<std::uint8_t>(flags), static_cast<std::uint8_t>(stream.divider), settings, {});
+  if (!answer.ok()) return answer.error();
+  if (streaming_) end_books(answer.value().samples_sent);
+
+  stream_ = stream;
+  const double period_us = stream.host_paced ? 0.0 : 1e6 * stream.divider / facts_.tick_rate_Hz;
+  tracker_ = SampleTracker(stream.compact ? kCompactBits : kFullBits, answer.value().start_tick_us,
+                           period_us, transport_->now());
+  clock_.reset();
+  streaming_ = true;
+  sample_seen_ = false;
+  implausible_in_a_row_ = 0;
+  echoed_command_ = 0;
+  return success();
+}
+
+Result<StreamEnd> UnitLink::stop_stream(const std::function<void(const UnitSample&)>& late_sample,
+                                        const RequestSettings& settings) {
+  const Result<ConfigureAnswer> answer = configure(0, 1, settings, late_sample);
+  if (!answer.ok()) return answer.error();
+  StreamEnd end{answer.value().samples_sent, 0};
+  if (streaming_) end.lost_at_end = end_books(answer.value().samples_sent);
+  streaming_ = false;
+  return end;
+}
+
+Result<UnitLink::ConfigureAnswer> UnitLink::configure(
+    std::uint8_t flags, std::uint8_t divider, const RequestSettings& settings,
+    const std::function<void(const UnitSample&)>& late_sample) {
+  const configure_request ask{++request_sequence_, flags, divider};
+  std::array<std::uint8_t, CONFIGURE_SIZE_BYTES> message;
+  configure_request_encode(&ask, message.data());
+  configure_reply reply{};
+  UnitSample sample;
+  const IoStatus status = request(message, settings, [&] {
+    const std::span<const std::uint8_t> received = decoder_.message();
+    if (received[0] == MESSAGE_SAMPLE || received[0] == MESSAGE_SAMPLE_COMPACT) {
+      // Of the old stream when stopping; of the new one when its reply was lost, and then a gap.
+      if (late_sample && take_sample(sample)) late_sample(sample);
+      return false;
+    }
+    return configure_reply_decode(received.data(), received.size(), &reply) &&
+           reply.sequence == ask.sequence;
+  });
+  if (status != IoStatus::kOk) return no_answer("CONFIGURE", status, settings);
+  if (reply.result != CONFIGURE_DONE || reply.flags != flags) {
+    return Error{ErrorCode::kUnitRefused, transport_->report().description +
+                                              ": the unit refused CONFIGURE with result " +
+                                              std::to_string(reply.result)};
+  }
+  return ConfigureAnswer{reply.samples_sent, reply.start_tick_us};
+}
+
+// What the unit sent after the last sample received is lost too.
+std::uint64_t UnitLink::end_books(std::uint64_t samples_sent) noexcept {
+  const std::uint64_t seen = tracker_.next_sequence();
+  const std::uint64_t lost = samples_sent > seen ? samples_sent - seen : 0;
+  counters_.samples_lost += lost;
+  if (lost > 0) ++counters_.gaps;
+  return lost;
+}
+
+}  // namespace firmware_iface

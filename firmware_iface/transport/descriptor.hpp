@@ -1,0 +1,49 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <utility>
+
+#include "firmware_iface/transport/transport.hpp"
+
+namespace firmware_iface {
+
+/// Owns a file descriptor.
+class Descriptor {
+ public:
+  Descriptor() = default;
+  explicit Descriptor(int fd) noexcept : fd_(fd) {}
+  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  ~Descriptor() { reset(); }
+
+  int get() const noexcept { return fd_; }
+  bool is_open() const noexcept { return fd_ >= 0; }
+  void reset() noexcept;
+
+ private:
+  int fd_ = -1;
+};
+
+/// CLOCK_MONOTONIC.
+Nanoseconds monotonic_now() noexcept;
+
+/// Waits until the descriptor can be read, or has been hung up, or the deadline (CLOCK_MONOTONIC)
+/// has passed. kOk: a read will not block.
+IoStatus wait_readable(int fd, Nanoseconds deadline) noexcept;
+
+/// Sockets are written without raising SIGPIPE.
+enum class DescriptorKind { kTerminal, kSocket };
+
+/// read_some and write of Transport over a non-blocking descriptor.
+IoResult read_descriptor(int fd, std::span<std::uint8_t> buffer, Nanoseconds deadline) noexcept;
+IoResult write_descriptor(int fd, DescriptorKind kind,
+                          std::span<const std::uint8_t> bytes) noexcept;
+
+/// "Permission denied (13)": the text of an errno.
+std::string describe_errno(int error_number);
+
+}  // namespace firmware_iface

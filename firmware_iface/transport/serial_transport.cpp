@@ -1,0 +1,132 @@
+#include "firmware_iface/transport/serial_transport.hpp"
+
+#include <libserialport.h>
+
+#include <cerrno>
+
+#include "firmware_iface/transport/descriptor.hpp"
+#include "firmware_iface/transport/tty_latency.hpp"
+#include "firmware_iface/transport/tty_lock.hpp"
+
+namespace firmware_iface {
+namespace {
+
+constexpr int kBaudRateDefault = 921'600;
+constexpr int kBaudRateMax = 12'000'000;
+
+struct PortDeleter {
+  void operator()(sp_port* port) const noexcept {
+    sp_close(port);
+    sp_free_port(port);
+  }
+};
+using Port = std::unique_ptr<sp_port, PortDeleter>;
+
+class SerialTransport final : public Transport {
+ public:
+  SerialTransport(Port port, int fd, TransportReport report)
+      : port_(std::move(port)), fd_(fd), report_(std::move(report)) {}
+
+  Nanoseconds now() const noexcept override { return monotonic_now(); }
+
+  IoResult read_some(std::span<std::uint8_t> buffer, Nanoseconds deadline) noexcept override {
+    if (!port_) return {IoStatus::kClosed, 0};
+    for (;;) {
+      const IoStatus status = wait_readable(fd_, deadline);
+      if (status != IoStatus::kOk) return {status, 0};
+      const int size_bytes = sp_nonblocking_read(port_.get(), buffer.data(), buffer.size());
+      if (size_bytes > 0) return {IoStatus::kOk, static_cast<std::size_t>(size_bytes)};
+      // Readable, and nothing there: that is how a port that was unplugged ends.
+      if (size_bytes == 0 || errno != EINTR) return {IoStatus::kClosed, 0};
+    }
+  }
+
+  IoResult write(std::span<const std::uint8_t> bytes) noexcept override {
+    if (!port_) return {IoStatus::kClosed, 0};
+    const int size_bytes = sp_nonblocking_write(port_.get(), bytes.data(), bytes.size());
+    if (size_bytes < 0) return {IoStatus::kClosed, 0};
+    const auto accepted = static_cast<std::size_t>(size_bytes);
+    return {accepted == bytes.size() ? IoStatus::kOk : IoStatus::kTimeout, accepted};
+  }
+
+  void close() noexcept override { port_.reset(); }
+  const TransportReport& report() const noexcept override { return report_; }
+
+ private:
+  Port port_;
+  int fd_;
+  TransportReport report_;
+};
+
+Error open_error(const std::string& path, sp_return result) {
+  if (result != SP_ERR_FAIL) {
+    return {ErrorCode::kPortNotFound,
+            path + ": not a serial port known to the system; list them: ls -l /dev/serial/by-id"};
+  }
+  switch (const int error_number = sp_last_error_code()) {
+    case ENOENT:
+    case ENODEV:
+    case ENXIO:
+      return {ErrorCode::kPortNotFound,
+              path + ": no such port; plug the unit in and look: ls -l /dev/serial/by-id"};
+    case EBUSY:
+      return {ErrorCode::kPortBusy, path + ": another program has it open exclusively"};
+    case EACCES:
+      return {ErrorCode::kPortFailed,
+              path +
+                  ": permission denied; join its group: sudo usermod -aG dialout $USER, then "
+                  "log in again"};
+    default:
+      return {ErrorCode::kPortFailed, path + ": " + describe_errno(error_number)};
+  }
+}
+
+// 8N1 at the given rate, no flow control. Empty when done, else which step failed.
+std::string configure(sp_port* port, int baud_rate) {
+  if (sp_set_baudrate(port, baud_rate) != SP_OK) {
+    return "the driver refuses " + std::to_string(baud_rate) + " baud";
+  }
+  if (sp_set_bits(port, 8) != SP_OK) return "the driver refuses 8 data bits";
+  if (sp_set_parity(port, SP_PARITY_NONE) != SP_OK) return "the driver refuses no parity";
+  if (sp_set_stopbits(port, 1) != SP_OK) return "the driver refuses 1 stop bit";
+  if (sp_set_flowcontrol(port, SP_FLOWCONTROL_NONE) != SP_OK) {
+    return "the driver refuses to go without flow control";
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Transport>> open_serial(const Url& url) {
+  if (const Status known = check_options(url, "baud"); !known.ok()) return known.error();
+  const Result<int> baud = int_option(url, "baud", kBaudRateDefault, 1, kBaudRateMax);
+  if (!baud.ok()) return baud.error();
+  const std::string& path = url.address;
+
+  sp_port* named = nullptr;
+  if (const sp_return result = sp_get_port_by_name(path.c_str(), &named); result != SP_OK) {
+    return open_error(path, result);
+  }
+  Port port(named);
+  if (const sp_return result = sp_open(port.get(), SP_MODE_READ_WRITE); result != SP_OK) {
+    return open_error(path, result);
+  }
+  int fd = -1;
+  if (sp_get_port_handle(port.get(), &fd) != SP_OK) {
+    return Error{ErrorCode::kPortFailed, path + ": libserialport gives no descriptor"};
+  }
+  if (const Status locked = lock_terminal(fd, path); !locked.ok()) return locked.error();
+  if (const std::string refused = configure(port.get(), baud.value()); !refused.empty()) {
+    return Error{ErrorCode::kPortFailed, path + ": " + refused};
+  }
+  sp_flush(port.get(), SP_BUF_BOTH);
+
+  TransportReport report;
+  report.description = "serial port " + path + ", " + std::to_string(baud.value()) + " baud, 8N1";
+  report.baud_rate = baud.value();
+  report.notes = reduce_tty_latency(fd, path);
+  return std::unique_ptr<Transport>(
+      std::make_unique<SerialTransport>(std::move(port), fd, std::move(report)));
+}
+
+}  // namespace firmware_iface

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <memory>
+
+#include "firmware_iface/result.hpp"
+#include "firmware_iface/transport/transport.hpp"
+#include "firmware_iface/transport/url.hpp"
+
+namespace firmware_iface {
+
+/// serial:///dev/ttyUSB0?baud=921600: a serial port through libserialport, 8N1 without flow
+/// control, locked, flushed. What the driver grants against latency (ASYNC_LOW_LATENCY,
+/// latency_timer, rx_trig_bytes) is set and listed in the report's notes; nothing of that is
+/// required.
+Result<std::unique_ptr<Transport>> open_serial(const Url& url);
+
+}  // namespace firmware_iface

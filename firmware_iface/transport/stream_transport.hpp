@@ -1,0 +1,17 @@
+#pragma once
+
+#include <memory>
+
+#include "firmware_iface/result.hpp"
+#include "firmware_iface/transport/transport.hpp"
+#include "firmware_iface/transport/url.hpp"
+
+namespace firmware_iface {
+
+/// pty:///path?baud=n: a pseudo-terminal, made raw, flushed and locked.
+Result<std::unique_ptr<Transport>> open_pty(const Url& url);
+
+/// tcp://host:port?connect_timeout_ms=n: TCP_NODELAY is set. IPv6 addresses go in brackets.
+Result<std::unique_ptr<Transport>> open_tcp(const Url& url);
+
+}  // namespace firmware_iface

@@ -1,0 +1,37 @@
+#pragma once
+
+#include "firmware_iface/transport/transport.hpp"
+
+namespace firmware_iface {
+
+/// The clock a simulated line or unit lives by.
+class TimeSource {
+ public:
+  TimeSource() = default;
+  TimeSource(const TimeSource&) = delete;
+  TimeSource& operator=(const TimeSource&) = delete;
+  virtual ~TimeSource() = default;
+  virtual Nanoseconds now() const noexcept = 0;
+  virtual void sleep_until(Nanoseconds time) noexcept = 0;
+};
+
+/// CLOCK_MONOTONIC.
+class MonotonicTime final : public TimeSource {
+ public:
+  Nanoseconds now() const noexcept override;
+  void sleep_until(Nanoseconds time) noexcept override;
+};
+
+/// Time that passes only when someone sleeps, and then at once.
+class VirtualTime final : public TimeSource {
+ public:
+  Nanoseconds now() const noexcept override { return now_; }
+  void sleep_until(Nanoseconds time) noexcept override {
+    if (time > now_) now_ = time;
+  }
+
+ private:
+  Nanoseconds now_{0};
+};
+
+}  // namespace firmware_iface

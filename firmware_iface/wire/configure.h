@@ -1,0 +1,70 @@
+#pragma once
+
+/* CONFIGURE, host -> unit: starts, changes or stops the stream of samples. Acknowledged, and
+ * repeated by the host until it is: the unit answers a CONFIGURE whose sequence it has just
+ * carried out by repeating its answer, nothing else.
+ *
+ *   offset  size  field
+ *        0     1  type        0x03
+ *        1     2  sequence
+ *        3     1  flags       STREAM_*
+ *        4     1  divider     a sample every divider ticks, 1..255
+ *
+ * CONFIGURE_REPLY, unit -> host.
+ *
+ *   offset  size  field
+ *        0     1  type           0x04
+ *        1     2  sequence       of the CONFIGURE answered
+ *        3     1  result         CONFIGURE_*; anything but CONFIGURE_DONE changed nothing
+ *        4     1  flags          now in force
+ *        5     1  divider        now in force
+ *        6     4  samples_sent   in the stream that this CONFIGURE ended, 0 when there was none
+ *       10     4  start_tick_us  unit clock of the tick that sends sample 0 of the new stream */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { CONFIGURE_SIZE_BYTES = 5, CONFIGURE_REPLY_SIZE_BYTES = 14 };
+
+enum {
+  STREAM_ON = 0x01,
+  STREAM_COMPACT = 0x02, /* compact SAMPLE and COMMAND */
+  STREAM_HOST_PACED =
+      0x04, /* a SAMPLE in answer to each COMMAND, instead of one every divider ticks */
+};
+
+enum {
+  CONFIGURE_DONE = 0,
+  CONFIGURE_UNSUPPORTED = 1, /* a flag the unit does not know or cannot do, or divider 0 */
+};
+
+typedef struct {
+  uint16_t sequence;
+  uint8_t flags;
+  uint8_t divider;
+} configure_request;
+
+typedef struct {
+  uint16_t sequence;
+  uint8_t result;
+  uint8_t flags;
+  uint8_t divider;
+  uint32_t samples_sent;
+  uint32_t start_tick_us;
+} configure_reply;
+
+/* Each encoder writes exactly its size; each decoder returns false, leaving its result alone,
+ * unless the size is exactly that and the type byte the expected one. */
+void configure_request_encode(const configure_request* request, uint8_t out[CONFIGURE_SIZE_BYTES]);
+bool configure_request_decode(const uint8_t* in, size_t size_bytes, configure_request* request);
+void configure_reply_encode(const configure_reply* reply, uint8_t out[CONFIGURE_REPLY_SIZE_BYTES]);
+bool configure_reply_decode(const uint8_t* in, size_t size_bytes, configure_reply* reply);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,19 @@
+#pragma once
+
+/* CRC-32C (Castagnoli): polynomial 0x1EDC6F41, reflected, register preset to all ones, result
+ * inverted. Hamming distance 7 at the length of a SAMPLE. */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The seed is XORed into the preset; 0 gives the standard CRC-32C, whose value for the nine
+ * characters "123456789" is 0xE3069283. */
+uint32_t crc32c(uint32_t seed, const uint8_t* data, size_t size_bytes);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,93 @@
+#pragma once
+
+/* HELLO, host -> unit: begins a session. The unit stops its stream, sets its output to zero, trips
+ * (FAULT_SESSION) if it was driving, and answers with HELLO_REPLY.
+ *
+ *   offset  size  field
+ *        0     1  type              0x01
+ *        1     1  protocol_version
+ *        2     4  layout_hash
+ *        6     2  nonce             any number; the reply repeats it
+ *
+ * HELLO_REPLY, unit -> host: what the unit is.
+ *
+ *   offset  size  field
+ *        0     1  type              0x02
+ *        1     1  protocol_version
+ *        2     4  layout_hash
+ *        6     2  nonce             of the HELLO answered
+ *        8     8  unit_id           unique to the unit
+ *       16     2  boot_count        counts resets, wraps
+ *       18     1  channel_count     1..CHANNELS_MAX encoders
+ *       19     2  tick_rate_Hz      of the unit's timer, by its own clock
+ *       21     2  command_max_mV    command_q15 = ±32767 stands for ± this
+ *       23     1  ttl_max_ms        longest time to live the unit accepts
+ *       24     1  capabilities      UNIT_CAN_*
+ *       25     1  fault_flags       latched, see fault.h
+ *       26     4  configuration_hash  hello_reply_configuration_hash
+ *       30     4  samples_sent      in the stream this HELLO or a reset ended; 0xFFFFFFFF unknown
+ *       34     4  counts_per_turn[0], then [1], [2], [3]; 0 for channels that do not exist
+ *
+ * The first 8 bytes of both, called the head, and the seed of their CRC are the same in every
+ * protocol version, and no version makes them longer than MESSAGE_SIZE_BYTES_MAX. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "firmware_iface/wire/limits.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { HELLO_HEAD_SIZE_BYTES = 8, HELLO_SIZE_BYTES = 8, HELLO_REPLY_SIZE_BYTES = 50 };
+
+enum {
+  UNIT_CAN_COMPACT = 0x01,    /* compact SAMPLE and COMMAND */
+  UNIT_CAN_HOST_PACED = 0x02, /* a SAMPLE in answer to each COMMAND */
+};
+
+typedef struct {
+  uint8_t protocol_version;
+  uint32_t layout_hash;
+  uint16_t nonce;
+} hello_head;
+
+typedef struct {
+  uint8_t protocol_version;
+  uint32_t layout_hash;
+  uint16_t nonce;
+  uint64_t unit_id;
+  uint16_t boot_count;
+  uint8_t channel_count;
+  uint16_t tick_rate_Hz;
+  uint16_t command_max_mV;
+  uint8_t ttl_max_ms;
+  uint8_t capabilities;
+  uint8_t fault_flags;
+  uint32_t configuration_hash;
+  uint32_t samples_sent;
+  uint32_t counts_per_turn[CHANNELS_MAX];
+} hello_reply;
+
+/* HELLO of this version is the head alone. */
+void hello_encode(const hello_head* head, uint8_t out[HELLO_SIZE_BYTES]);
+
+/* Reads the head of a HELLO or HELLO_REPLY of any version. Returns false, leaving *head alone, for
+ * another type or fewer bytes. */
+bool hello_head_decode(const uint8_t* in, size_t size_bytes, hello_head* head);
+
+void hello_reply_encode(const hello_reply* reply, uint8_t out[HELLO_REPLY_SIZE_BYTES]);
+
+/* Returns false, leaving *reply alone, unless type, size and protocol_version are this version's.
+ */
+bool hello_reply_decode(const uint8_t* in, size_t size_bytes, hello_reply* reply);
+
+/* CRC-32C of the encoded unit_id, channel_count, tick_rate_Hz, command_max_mV, ttl_max_ms,
+ * capabilities and counts_per_turn: two units or two set-ups of one unit differ in it. */
+uint32_t hello_reply_configuration_hash(const hello_reply* reply);
+
+#ifdef __cplusplus
+}
+#endif

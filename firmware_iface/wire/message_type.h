@@ -1,0 +1,41 @@
+#pragma once
+
+/* The list of messages. A message is its type byte and a body of fixed layout; see the header
+ * named after it. To add one: write its header, give it a type here and its sizes in
+ * message_size_is_valid. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+  MESSAGE_HELLO = 0x01,           /* host -> unit, hello.h */
+  MESSAGE_HELLO_REPLY = 0x02,     /* unit -> host, hello.h */
+  MESSAGE_CONFIGURE = 0x03,       /* host -> unit, configure.h */
+  MESSAGE_CONFIGURE_REPLY = 0x04, /* unit -> host, configure.h */
+  MESSAGE_CLEAR = 0x05,           /* host -> unit, clear.h */
+  MESSAGE_CLEAR_REPLY = 0x06,     /* unit -> host, clear.h */
+  MESSAGE_FAULT = 0x07,           /* unit -> host, fault.h */
+  MESSAGE_SAMPLE = 0x10,          /* unit -> host, sample.h */
+  MESSAGE_SAMPLE_COMPACT = 0x11,  /* unit -> host, sample_compact.h */
+  MESSAGE_COMMAND = 0x20,         /* host -> unit, command.h */
+  MESSAGE_COMMAND_COMPACT = 0x21  /* host -> unit, command.h */
+};
+
+/* Whether a message of that type may have that size (type and body, without CRC). False for a type
+ * that is not in the list. */
+bool message_size_is_valid(uint8_t type, size_t size_bytes);
+
+/* Whether the type is in the list. */
+bool message_type_is_known(uint8_t type);
+
+/* Bytes of the CRC that guards messages of that type: 2 for the compact ones, else 4. */
+size_t message_crc_size_bytes(uint8_t type);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,335 @@
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "firmware_iface/wire/clear.h"
+#include "firmware_iface/wire/command.h"
+#include "firmware_iface/wire/configure.h"
+#include "firmware_iface/wire/crc16.h"
+#include "firmware_iface/wire/crc32c.h"
+#include "firmware_iface/wire/fault.h"
+#include "firmware_iface/wire/frame.h"
+#include "firmware_iface/wire/hello.h"
+#include "firmware_iface/wire/message_type.h"
+#include "firmware_iface/wire/sample_compact.h"
+#include "tests/firmware_iface/protocol_document.hpp"
+
+namespace {
+
+using protocol_document::GoldenVector;
+using Bytes = std::vector<std::uint8_t>;
+
+// Assigns a field of the vector to a member of whatever integer type.
+template <typename Integer>
+void take(const GoldenVector& vector, const std::string& name, Integer& member,
+          std::size_t index = 0) {
+  member = static_cast<Integer>(vector.field(name, index));
+}
+
+Bytes encode_hello_reply(const GoldenVector& v) {
+  hello_reply m{};
+  take(v, "protocol_version", m.protocol_version);
+  take(v, "layout_hash", m.layout_hash);
+  take(v, "nonce", m.nonce);
+  take(v, "unit_id", m.unit_id);
+  take(v, "boot_count", m.boot_count);
+  take(v, "channel_count", m.channel_count);
+  take(v, "tick_rate_Hz", m.tick_rate_Hz);
+  take(v, "command_max_mV", m.command_max_mV);
+  take(v, "ttl_max_ms", m.ttl_max_ms);
+  take(v, "capabilities", m.capabilities);
+  take(v, "fault_flags", m.fault_flags);
+  take(v, "configuration_hash", m.configuration_hash);
+  take(v, "samples_sent", m.samples_sent);
+  for (std::size_t k = 0; k < CHANNELS_MAX; ++k) {
+    take(v, "counts_per_turn", m.counts_per_turn[k], k);
+  }
+  Bytes out(HELLO_REPLY_SIZE_BYTES);
+  hello_reply_encode(&m, out.data());
+  return out;
+}
+
+sample_report report_of(const GoldenVector& v) {
+  sample_report m{};
+  take(v, "sequence", m.sequence);
+  take(v, "tick_us", m.tick_us);
+  take(v, "command_q15", m.command_q15);
+  take(v, "command_sequence", m.command_sequence);
+  take(v, "channels_valid", m.channels_valid);
+  take(v, "status", m.status);
+  take(v, "fault_flags", m.fault_flags);
+  take(v, "error_count", m.error_count);
+  m.channel_count = static_cast<std::uint8_t>(v.fields.at("encoder_counts").size());
+  for (std::size_t k = 0; k < m.channel_count; ++k) {
+    take(v, "encoder_counts", m.encoder_counts[k], k);
+  }
+  return m;
+}
+
+command_request command_of(const GoldenVector& v) {
+  command_request m{};
+  take(v, "sequence", m.sequence);
+  take(v, "command_q15", m.command_q15);
+  take(v, "flags", m.flags);
+  take(v, "ttl_ms", m.ttl_ms);
+  return m;
+}
+
+const std::map<std::string, std::function<Bytes(const GoldenVector&)>>& encoders() {
+  static const std::map<std::string, std::function<Bytes(const GoldenVector&)>> kEncoders = {
+      {"HELLO",
+       [](const GoldenVector& v) {
+         hello_head m{};
+         take(v, "protocol_version", m.protocol_version);
+         take(v, "layout_hash", m.layout_hash);
+         take(v, "nonce", m.nonce);
+         Bytes out(HELLO_SIZE_BYTES);
+         hello_encode(&m, out.data());
+         return out;
+       }},
+      {"HELLO_REPLY", encode_hello_reply},
+      {"CONFIGURE",
+       [](const GoldenVector& v) {
+         configure_request m{};
+         take(v, "sequence", m.sequence);
+         take(v, "flags", m.flags);
+         take(v, "divider", m.divider);
+         Bytes out(CONFIGURE_SIZE_BYTES);
+         configure_request_encode(&m, out.data());
+         return out;
+       }},
+      {"CONFIGURE_REPLY",
+       [](const GoldenVector& v) {
+         configure_reply m{};
+         take(v, "sequence", m.sequence);
+         take(v, "result", m.result);
+         take(v, "flags", m.flags);
+         take(v, "divider", m.divider);
+         take(v, "samples_sent", m.samples_sent);
+         take(v, "start_tick_us", m.start_tick_us);
+         Bytes out(CONFIGURE_REPLY_SIZE_BYTES);
+         configure_reply_encode(&m, out.data());
+         return out;
+       }},
+      {"CLEAR",
+       [](const GoldenVector& v) {
+         clear_request m{};
+         take(v, "step", m.step);
+         take(v, "token", m.token);
+         Bytes out(CLEAR_SIZE_BYTES);
+         clear_request_encode(&m, out.data());
+         return out;
+       }},
+      {"CLEAR_REPLY",
+       [](const GoldenVector& v) {
+         clear_reply m{};
+         take(v, "step", m.step);
+         take(v, "result", m.result);
+         take(v, "token", m.token);
+         take(v, "fault_flags", m.fault_flags);
+         Bytes out(CLEAR_REPLY_SIZE_BYTES);
+         clear_reply_encode(&m, out.data());
+         return out;
+       }},
+      {"FAULT",
+       [](const GoldenVector& v) {
+         fault_report m{};
+         take(v, "fault_flags", m.fault_flags);
+         take(v, "cause", m.cause);
+         take(v, "sample_sequence", m.sample_sequence);
+         take(v, "tick_us", m.tick_us);
+         take(v, "detail", m.detail);
+         Bytes out(FAULT_SIZE_BYTES);
+         fault_report_encode(&m, out.data());
+         return out;
+       }},
+      {"SAMPLE",
+       [](const GoldenVector& v) {
+         const sample_report m = report_of(v);
+         Bytes out(SAMPLE_SIZE_BYTES_MAX);
+         out.resize(sample_report_encode(&m, out.data()));
+         return out;
+       }},
+      {"SAMPLE_COMPACT",
+       [](const GoldenVector& v) {
+         sample_report m = report_of(v);
+         const std::uint64_t packed = v.field("channels_valid_status");
+         m.channels_valid = packed & 0xFU;
+         m.status = static_cast<std::uint8_t>(packed >> 4);
+         Bytes out(SAMPLE_COMPACT_SIZE_BYTES_MAX);
+         out.resize(sample_compact_encode(&m, out.data()));
+         return out;
+       }},
+      {"COMMAND",
+       [](const GoldenVector& v) {
+         const command_request m = command_of(v);
+         Bytes out(COMMAND_SIZE_BYTES);
+         command_request_encode(&m, out.data());
+         return out;
+       }},
+      {"COMMAND_COMPACT",
+       [](const GoldenVector& v) {
+         const command_request m = command_of(v);
+         Bytes out(COMMAND_COMPACT_SIZE_BYTES);
+         command_compact_encode(&m, out.data());
+         return out;
+       }},
+  };
+  return kEncoders;
+}
+
+// The vectors were computed by a separate program from the text of the layout block. A field at a
+// wrong offset, of wrong width or byte order, a wrong CRC, seed or stuffing changes the bytes.
+TEST(Protocol, EncodersWriteTheGoldenBytes) {
+  const std::vector<GoldenVector> vectors = protocol_document::golden_vectors();
+  std::map<std::string, int> covered;
+  for (const GoldenVector& vector : vectors) {
+    SCOPED_TRACE(vector.message);
+    const Bytes message = encoders().at(vector.message)(vector);
+    std::array<std::uint8_t, FRAME_SIZE_BYTES_MAX> frame{};
+    const std::size_t size_bytes =
+        frame_encode(message.data(), message.size(), frame.data(), frame.size());
+    EXPECT_EQ(Bytes(frame.begin(), frame.begin() + static_cast<std::ptrdiff_t>(size_bytes)),
+              vector.frame);
+    ++covered[vector.message];
+  }
+  EXPECT_EQ(covered.size(), encoders().size()) << "every message has a golden vector";
+}
+
+// Decoders are the inverse: what they read from the golden bytes, encoded again, is the same.
+TEST(Protocol, DecodersReadTheGoldenBytesBack) {
+  for (const GoldenVector& vector : protocol_document::golden_vectors()) {
+    SCOPED_TRACE(vector.message);
+    std::array<std::uint8_t, MESSAGE_SIZE_BYTES_MAX> message{};
+    std::size_t size = 0;
+    ASSERT_EQ(frame_decode(vector.frame.data(), vector.frame.size() - 1, message.data(), &size),
+              FRAME_OK);
+    const std::uint8_t* in = message.data();
+    Bytes again(MESSAGE_SIZE_BYTES_MAX);
+    switch (in[0]) {
+      case MESSAGE_HELLO: {
+        hello_head m{};
+        ASSERT_TRUE(hello_head_decode(in, size, &m));
+        hello_encode(&m, again.data());
+        break;
+      }
+      case MESSAGE_HELLO_REPLY: {
+        hello_reply m{};
+        ASSERT_TRUE(hello_reply_decode(in, size, &m));
+        hello_reply_encode(&m, again.data());
+        break;
+      }
+      case MESSAGE_CONFIGURE: {
+        configure_request m{};
+        ASSERT_TRUE(configure_request_decode(in, size, &m));
+        configure_request_encode(&m, again.data());
+        break;
+      }
+      case MESSAGE_CONFIGURE_REPLY: {
+        configure_reply m{};
+        ASSERT_TRUE(configure_reply_decode(in, size, &m));
+        configure_reply_encode(&m, again.data());
+        break;
+      }
+      case MESSAGE_CLEAR: {
+        clear_request m{};
+        ASSERT_TRUE(clear_request_decode(in, size, &m));
+        clear_request_encode(&m, again.data());
+        break;
+      }
+      case MESSAGE_CLEAR_REPLY: {
+        clear_reply m{};
+        ASSERT_TRUE(clear_reply_decode(in, size, &m));
+        clear_reply_encode(&m, again.data());
+        break;
+      }
+      case MESSAGE_FAULT: {
+        fault_report m{};
+        ASSERT_TRUE(fault_report_decode(in, size, &m));
+        fault_report_encode(&m, again.data());
+        break;
+      }
+      case MESSAGE_SAMPLE: {
+        sample_report m{};
+        ASSERT_TRUE(sample_report_decode(in, size, &m));
+        sample_report_encode(&m, again.data());
+        break;
+      }
+      case MESSAGE_SAMPLE_COMPACT: {
+        sample_report m{};
+        ASSERT_TRUE(sample_compact_decode(in, size, &m));
+        sample_compact_encode(&m, again.data());
+        break;
+      }
+      case MESSAGE_COMMAND: {
+        command_request m{};
+        ASSERT_TRUE(command_request_decode(in, size, &m));
+        command_request_encode(&m, again.data());
+        break;
+      }
+      case MESSAGE_COMMAND_COMPACT: {
+        command_request m{};
+        ASSERT_TRUE(command_compact_decode(in, size, &m));
+        command_compact_encode(&m, again.data());
+        break;
+      }
+      default:
+        FAIL() << "no decoder";
+    }
+    again.resize(size);
+    EXPECT_EQ(again, Bytes(in, in + size));
+  }
+}
+
+// A changed layout with an unchanged hash would let two ends misread each other.
+TEST(Protocol, LayoutHashIsThatOfTheDocument) {
+  const std::string layout = protocol_document::fenced_block("layout");
+  EXPECT_EQ(LAYOUT_HASH,
+            crc32c(0, reinterpret_cast<const std::uint8_t*>(layout.data()), layout.size()));
+}
+
+// Sizes in the code against the widths in the document, for every channel count.
+TEST(Protocol, SizesAreThoseOfTheLayout) {
+  const auto lines = protocol_document::layout_lines();
+  ASSERT_EQ(lines.size(), encoders().size());
+  for (const auto& line : lines) {
+    SCOPED_TRACE(line.message);
+    const auto type = static_cast<std::uint8_t>(line.type);
+    EXPECT_TRUE(message_type_is_known(type));
+    const bool hello = type == MESSAGE_HELLO || type == MESSAGE_HELLO_REPLY;
+    for (int size = 0; size <= MESSAGE_SIZE_BYTES_MAX + 1; ++size) {
+      const int channels_size = size - line.size_bytes;
+      bool expected = size == line.size_bytes;
+      if (line.channel_size_bytes > 0) {
+        expected = channels_size > 0 && channels_size % line.channel_size_bytes == 0 &&
+                   channels_size / line.channel_size_bytes <= CHANNELS_MAX;
+      }
+      if (hello) expected = size >= HELLO_HEAD_SIZE_BYTES && size <= MESSAGE_SIZE_BYTES_MAX;
+      EXPECT_EQ(message_size_is_valid(type, static_cast<std::size_t>(size)), expected) << size;
+    }
+  }
+}
+
+// Published check values; for CRC-16/0x5935 one from a bit-by-bit division done here.
+TEST(Crc, MatchesCheckValues) {
+  const std::string digits = "123456789";
+  const auto* data = reinterpret_cast<const std::uint8_t*>(digits.data());
+  EXPECT_EQ(crc32c(0, data, digits.size()), 0xE3069283U);
+  std::uint32_t remainder = 0xFFFFU;
+  for (const char c : digits) {
+    remainder ^= static_cast<std::uint32_t>(static_cast<std::uint8_t>(c)) << 8;
+    for (int bit = 0; bit < 8; ++bit) {
+      remainder = (remainder & 0x8000U) != 0 ? (remainder << 1) ^ 0x15935U : remainder << 1;
+    }
+  }
+  EXPECT_EQ(crc16_5935(0, data, digits.size()), remainder);
+}
+
+// The seed keeps ends of different layouts apart: a frame under one is refused under another.
+TEST(Crc, DependsOnTheSeed) {
+  const std::array<std::uint8_t, 3> data = {1, 2, 3};
+  EXPECT_NE(crc32c(0, data.data(), data.size()), crc32c(1, data.data(), data.size()));
+  EXPECT_NE(crc16_5935(0, data.data(), data.size()), crc16_5935(1, data.data(), data.size()));
+}
+
+}  // namespace

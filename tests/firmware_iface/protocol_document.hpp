@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace protocol_document {
+
+/// One golden vector of PROTOCOL.md.
+struct GoldenVector {
+  std::string message;                                       ///< e.g. "SAMPLE"
+  std::map<std::string, std::vector<std::uint64_t>> fields;  ///< two's complement
+  std::vector<std::uint8_t> frame;                           ///< bytes on the line
+
+  std::uint64_t field(const std::string& name, std::size_t index = 0) const;
+};
+
+/// One line of the layout block: the message's name and the sum of its field widths.
+struct LayoutLine {
+  int type = 0;
+  std::string message;
+  int size_bytes = 0;          ///< without per-channel fields
+  int channel_size_bytes = 0;  ///< of one channel
+};
+
+/// Text of the fenced block with that language tag.
+std::string fenced_block(const std::string& tag);
+
+std::vector<GoldenVector> golden_vectors();
+std::vector<LayoutLine> layout_lines();
+
+}  // namespace protocol_document
