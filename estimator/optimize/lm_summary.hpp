@@ -28,7 +28,7 @@ struct IterationRecord {
   int iteration = 0;           ///< 0: the start
   double cost = 0.0;           ///< Σ‖r‖² after the iteration
   double step_norm = 0.0;      ///< scaled norm of the accepted step
-  double gradient_norm = 0.0;  ///< projected, scaled gradient
+  double gradient_norm = 0.0;  ///< projected, scaled gradient where it began
   double damping = 0.0;        ///< α used
   int rejected = 0;            ///< rejected trial steps within this iteration
   Eigen::VectorXd arrow;       ///< parameter values after the iteration

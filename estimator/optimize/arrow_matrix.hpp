@@ -1,0 +1,52 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <cstddef>
+
+#include "estimator/math/small_dense.hpp"
+#include "estimator/optimize/least_squares_problem.hpp"
+
+namespace estimator {
+
+/// Lower half of a symmetric block-banded matrix with an arrow and a right-hand side: one panel of
+/// node_size columns per node, in memory one after another.
+///
+/// Panel k holds, stacked, the arrow strip (arrow_size rows of parameters against node k, then one
+/// row for the right-hand side of node k) and the band strip (nodes k … k + bandwidth against
+/// node k). Carrying the right-hand side as one more arrow row makes forward substitution part of
+/// the factorisation. Both strips are padded with zero rows as estimator/math/small_dense.hpp asks.
+class ArrowMatrix {
+ public:
+  explicit ArrowMatrix(const ArrowLayout& layout);
+
+  const ArrowLayout& layout() const { return layout_; }
+
+  /// Rows of the arrow strip without padding: parameters and right-hand side.
+  int arrow_rows() const { return layout_.arrow_size + 1; }
+  /// Rows of the band strip without padding.
+  int band_rows() const { return (layout_.bandwidth + 1) * layout_.node_size; }
+  /// Rows of the arrow strip with padding; the band strip starts there.
+  int band_offset() const { return band_offset_; }
+  /// Rows of a panel with padding.
+  int stride() const { return stride_; }
+
+  Panel arrow(int node) { return {panel(node), stride_}; }
+  ConstPanel arrow(int node) const { return {panel(node), stride_}; }
+  Panel band(int node) { return {panel(node) + band_offset_, stride_}; }
+  ConstPanel band(int node) const { return {panel(node) + band_offset_, stride_}; }
+
+  /// Sets the panel of a node to zero, padding included.
+  void set_zero(int node);
+
+ private:
+  double* panel(int node) { return storage_.data() + panel_size_ * node; }
+  const double* panel(int node) const { return storage_.data() + panel_size_ * node; }
+
+  ArrowLayout layout_;
+  int band_offset_;
+  int stride_;
+  std::ptrdiff_t panel_size_;
+  Eigen::VectorXd storage_;
+};
+
+}  // namespace estimator

@@ -1,0 +1,188 @@
+#include "estimator/optimize/arrow_factor.hpp"
+
+#include <gtest/gtest.h>
+
+#include <Eigen/Cholesky>
+#include <Eigen/QR>
+#include <cmath>
+#include <limits>
+
+#include "tests/estimator/optimize/linear_chain_problem.hpp"
+
+namespace estimator {
+
+void PrintTo(const ArrowLayout& layout, std::ostream* out) {
+  *out << layout.node_count << " nodes of " << layout.node_size << ", bandwidth "
+       << layout.bandwidth << ", arrow " << layout.arrow_size;
+}
+
+}  // namespace estimator
+
+namespace {
+
+using estimator::ArrowFactor;
+using estimator::ArrowLayout;
+using test_support::LinearChainProblem;
+using test_support::make_random_chain;
+
+// Sizes around every edge of the kernels: below, at and above multiples of the vector, one node,
+// fewer nodes than the bandwidth, no parameters, and those of the mechanisms.
+const ArrowLayout kLayouts[] = {
+    {1, 1, 1, 0},   {1, 1, 1, 1},    {1, 6, 2, 3},   {2, 3, 1, 2},   {2, 5, 3, 4},   {3, 4, 2, 0},
+    {7, 2, 3, 5},   {6, 7, 0, 3},    {9, 6, 2, 4},   {12, 5, 2, 7},  {11, 8, 3, 1},  {10, 9, 1, 13},
+    {8, 12, 2, 12}, {20, 12, 1, 13}, {9, 24, 1, 13}, {6, 30, 2, 20}, {5, 60, 1, 15}, {40, 1, 2, 3}};
+
+struct DenseNormalEquations {
+  Eigen::MatrixXd H;  // damped
+  Eigen::VectorXd g;
+  Eigen::VectorXd scale;
+};
+
+DenseNormalEquations dense_normal_equations(const LinearChainProblem& problem, double damping) {
+  const Eigen::MatrixXd J = problem.dense_jacobian();
+  DenseNormalEquations dense;
+  dense.H = J.transpose() * J;
+  dense.g = J.transpose() * problem.dense_residual();
+  dense.scale = dense.H.diagonal();
+  dense.H.diagonal() += damping * dense.scale;
+  return dense;
+}
+
+double relative_error(const Eigen::MatrixXd& actual, const Eigen::MatrixXd& expected) {
+  if (expected.size() == 0) return 0.0;
+  return (actual - expected).norm() / std::max(expected.norm(), 1e-300);
+}
+
+class ArrowFactorOnLayout : public ::testing::TestWithParam<ArrowLayout> {};
+
+// Every quantity of the sweep against dense linear algebra: catches a node eliminated too early, a
+// block added to the wrong rows, padding that leaks, and a wrong sign anywhere. Random normal
+// equations of this size have condition numbers up to 1e5 or so, hence 1e-9.
+TEST_P(ArrowFactorOnLayout, AgreesWithDenseElimination) {
+  const ArrowLayout layout = GetParam();
+  std::mt19937 random(1234);
+  for (const bool uncoupled : {false, true}) {
+    for (const double damping : {0.0, 1e-3, 10.0}) {
+      SCOPED_TRACE(::testing::Message() << "uncoupled " << uncoupled << ", damping " << damping);
+      const LinearChainProblem problem =
+          make_random_chain(layout, random, {.uncoupled_segments = uncoupled});
+      const DenseNormalEquations dense = dense_normal_equations(problem, damping);
+      const Eigen::Index n = problem.node_unknowns();
+      const Eigen::Index a = layout.arrow_size;
+      const Eigen::LLT<Eigen::MatrixXd> Hxx(dense.H.topLeftCorner(n, n));
+      const Eigen::MatrixXd Hxc = dense.H.topRightCorner(n, a);
+      const Eigen::VectorXd gx = dense.g.head(n);
+
+      ArrowFactor factor(layout, problem.max_block_rows());
+      ASSERT_TRUE(factor.factorize(problem, damping));
+      EXPECT_LT(relative_error(factor.node_scale(), dense.scale.head(n)), 1e-12);
+      EXPECT_LT(relative_error(factor.arrow_scale(), dense.scale.tail(a)), 1e-12);
+      EXPECT_LT(relative_error(factor.arrow_gradient(), dense.g.tail(a)), 1e-12);
+      EXPECT_NEAR(factor.node_gradient_norm(),
+                  gx.cwiseQuotient(dense.scale.head(n).cwiseSqrt()).cwiseAbs().maxCoeff(), 1e-9);
+      EXPECT_NEAR(factor.node_decrease(), gx.dot(Hxx.solve(gx)),
+                  1e-9 * problem.dense_residual().squaredNorm());
+      const Eigen::MatrixXd S = dense.H.bottomRightCorner(a, a) - Hxc.transpose() * Hxx.solve(Hxc);
+      EXPECT_LT(relative_error(factor.schur(), S), 1e-9);
+      EXPECT_LT(relative_error(factor.schur_gradient(),
+                               dense.g.tail(a) - Hxc.transpose() * Hxx.solve(gx)),
+                1e-9);
+
+      const Eigen::VectorXd arrow_step = Eigen::VectorXd::LinSpaced(a, -1.0, 2.0);
+      Eigen::VectorXd node_step;
+      factor.solve_nodes(arrow_step, node_step);
+      EXPECT_LT(relative_error(node_step, -Hxx.solve(gx + Hxc * arrow_step)), 1e-9);
+    }
+  }
+}
+
+// A second sweep with another damping must not see anything of the first one, not even of one that
+// stopped half way at a bad pivot.
+TEST_P(ArrowFactorOnLayout, SweepsAreIndependent) {
+  const ArrowLayout layout = GetParam();
+  std::mt19937 random(99);
+  LinearChainProblem problem = make_random_chain(layout, random);
+  ArrowFactor factor(layout, problem.max_block_rows() + 3);
+  ArrowFactor fresh(layout, problem.max_block_rows());
+  ASSERT_TRUE(factor.factorize(problem, 0.0));
+
+  LinearChainProblem broken = problem;
+  auto& blocks = broken.blocks();
+  blocks[blocks.size() / 2].node_jacobian.setConstant(std::numeric_limits<double>::quiet_NaN());
+  blocks[blocks.size() / 2].residual.setConstant(std::numeric_limits<double>::quiet_NaN());
+  EXPECT_FALSE(factor.factorize(broken, 0.0));
+
+  ASSERT_TRUE(factor.factorize(problem, 0.5));
+  ASSERT_TRUE(fresh.factorize(problem, 0.5));
+  EXPECT_EQ(factor.schur(), fresh.schur());
+  EXPECT_EQ(factor.schur_gradient(), fresh.schur_gradient());
+  Eigen::VectorXd step, fresh_step;
+  factor.solve_nodes(Eigen::VectorXd::Ones(layout.arrow_size), step);
+  fresh.solve_nodes(Eigen::VectorXd::Ones(layout.arrow_size), fresh_step);
+  EXPECT_EQ(step, fresh_step);
+}
+
+INSTANTIATE_TEST_SUITE_P(Layouts, ArrowFactorOnLayout, ::testing::ValuesIn(kLayouts));
+
+// One Levenberg–Marquardt step against dense QR of the stacked system, the route that does not
+// square the condition number: pins the normal equations as a whole.
+TEST(ArrowFactor, UnconstrainedStepAgreesWithDenseQr) {
+  std::mt19937 random(5);
+  for (const ArrowLayout& layout : kLayouts) {
+    SCOPED_TRACE(::testing::PrintToString(layout));
+    const LinearChainProblem problem = make_random_chain(layout, random);
+    constexpr double kDamping = 1e-4;
+    ArrowFactor factor(layout, problem.max_block_rows());
+    ASSERT_TRUE(factor.factorize(problem, kDamping));
+    const Eigen::VectorXd arrow_step = -factor.schur().ldlt().solve(factor.schur_gradient());
+    Eigen::VectorXd node_step;
+    factor.solve_nodes(arrow_step, node_step);
+
+    const Eigen::MatrixXd J = problem.dense_jacobian();
+    Eigen::MatrixXd stacked(J.rows() + J.cols(), J.cols());
+    stacked << J, Eigen::MatrixXd(std::sqrt(kDamping) * J.colwise().norm().asDiagonal());
+    Eigen::VectorXd rhs = Eigen::VectorXd::Zero(stacked.rows());
+    rhs.head(J.rows()) = -problem.dense_residual();
+    const Eigen::VectorXd expected = stacked.householderQr().solve(rhs);
+    EXPECT_LT((node_step - expected.head(problem.node_unknowns())).norm(), 1e-9 * expected.norm());
+    EXPECT_LT((arrow_step - expected.tail(layout.arrow_size)).norm(), 1e-9 * expected.norm());
+  }
+}
+
+// A node that no residual touches is a zero pivot: without damping that must be reported, with
+// damping the node must stay where it is and its neighbours must not notice.
+TEST(ArrowFactor, UnobservedNodeFailsUndampedAndStaysPutDamped) {
+  const ArrowLayout layout{5, 6, 1, 3};
+  std::mt19937 random(8);
+  LinearChainProblem problem(layout, 1);
+  for (const int node : {0, 1, 3, 4}) {
+    problem.add(test_support::random_block(layout, node, 1, 9, 0, random));
+  }
+  ArrowFactor factor(layout, problem.max_block_rows());
+  EXPECT_FALSE(factor.factorize(problem, 0.0));
+  ASSERT_TRUE(factor.factorize(problem, 1e-8));
+  Eigen::VectorXd node_step;
+  factor.solve_nodes(Eigen::VectorXd::Zero(3), node_step);
+  EXPECT_EQ(node_step.segment(2 * 6, 6), Eigen::VectorXd::Zero(6));
+  EXPECT_GT(node_step.norm(), 0.1);
+  EXPECT_TRUE(node_step.allFinite());
+}
+
+// An infinite residual or Jacobian must come back as data. 1e200 squares to infinity, which also
+// catches code that looks for NaN alone.
+TEST(ArrowFactor, NonFiniteEntriesAreReported) {
+  const ArrowLayout layout{6, 4, 2, 3};
+  std::mt19937 random(21);
+  const LinearChainProblem problem = make_random_chain(layout, random);
+  ArrowFactor factor(layout, problem.max_block_rows());
+  for (const double bad :
+       {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(), 1e200}) {
+    for (std::size_t index = 0; index < static_cast<std::size_t>(problem.block_count()); ++index) {
+      LinearChainProblem broken = problem;
+      broken.blocks()[index].arrow_jacobian(0, 1) = bad;
+      EXPECT_FALSE(factor.factorize(broken, 1e-8)) << bad << " in block " << index;
+    }
+  }
+}
+
+}  // namespace

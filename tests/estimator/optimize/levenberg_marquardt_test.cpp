@@ -1,0 +1,362 @@
+#include "estimator/optimize/levenberg_marquardt.hpp"
+
+#include <gtest/gtest.h>
+
+#include <Eigen/QR>
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include "estimator/optimize/arrow_factor.hpp"
+#include "tests/estimator/optimize/linear_chain_problem.hpp"
+#include "tests/estimator/optimize/rotation_chain_problem.hpp"
+
+namespace {
+
+using estimator::ArrowLayout;
+using estimator::is_converged;
+using estimator::IterationRecord;
+using estimator::LmOptions;
+using estimator::LmSummary;
+using estimator::solve;
+using estimator::Termination;
+using test_support::LinearChainProblem;
+using test_support::RotationChain;
+using test_support::RotationChainProblem;
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+// Dynamic from the start: converting fixed-size vectors makes g++ 12 see array bounds violated.
+Eigen::VectorXd vector(std::initializer_list<double> values) {
+  return Eigen::Map<const Eigen::VectorXd>(values.begin(),
+                                           static_cast<Eigen::Index>(values.size()));
+}
+
+/// Parameters alone, with residual and Jacobian given as functions.
+class FunctionProblem : public estimator::LeastSquaresProblem {
+ public:
+  using Residual = std::function<Eigen::VectorXd(const Eigen::VectorXd&)>;
+  using Jacobian = std::function<Eigen::MatrixXd(const Eigen::VectorXd&)>;
+
+  FunctionProblem(Residual residual, Jacobian jacobian, Eigen::VectorXd start)
+      : lower(Eigen::VectorXd::Constant(start.size(), -1e300)),
+        upper(-lower),
+        residual_(std::move(residual)),
+        jacobian_(std::move(jacobian)),
+        x_(std::move(start)) {}
+
+  ArrowLayout layout() const override { return {0, 1, 1, static_cast<int>(x_.size())}; }
+  int block_count() const override { return 1; }
+  int max_block_rows() const override { return static_cast<int>(residual_(x_).size()); }
+  int group_count() const override { return 1; }
+  void linearize(int /*index*/, estimator::ResidualBlock& out) const override {
+    ++linearizations;
+    out.first_node = 0;
+    out.node_span = 0;
+    out.group = 0;
+    out.residual = residual_(x_);
+    out.rows = static_cast<int>(out.residual.size());
+    out.arrow_jacobian = jacobian_(x_);
+  }
+  double cost() const override { return residual_(x_).squaredNorm(); }
+  double evaluate_candidate(const Eigen::VectorXd&, const Eigen::VectorXd& step) override {
+    candidate_ = x_ + step;
+    ++candidates;
+    left_box = left_box || (candidate_.array() < lower.array()).any() ||
+               (candidate_.array() > upper.array()).any();
+    return residual_(candidate_).squaredNorm();
+  }
+  void accept_candidate() override { x_ = candidate_; }
+  Eigen::VectorXd arrow() const override { return x_; }
+  Eigen::VectorXd arrow_lower() const override { return lower; }
+  Eigen::VectorXd arrow_upper() const override { return upper; }
+
+  Eigen::VectorXd lower, upper;
+  mutable int linearizations = 0;
+  int candidates = 0;
+  bool left_box = false;
+
+ private:
+  Residual residual_;
+  Jacobian jacobian_;
+  Eigen::VectorXd x_, candidate_;
+};
+
+FunctionProblem rosenbrock(std::initializer_list<double> start) {
+  return FunctionProblem(
+      [](const Eigen::VectorXd& x) {
+        return vector({10.0 * (x[1] - x[0] * x[0]), 1.0 - x[0]});
+      },
+      [](const Eigen::VectorXd& x) {
+        return (Eigen::MatrixXd(2, 2) << -20.0 * x[0], 10.0, -1.0, 0.0).finished();
+      },
+      vector(start));
+}
+
+// Gauss–Newton on atan diverges from here, so the first steps must be rejected.
+FunctionProblem arctangent(double start) {
+  return FunctionProblem(
+      [](const Eigen::VectorXd& x) { return Eigen::VectorXd::Constant(1, std::atan(x[0])); },
+      [](const Eigen::VectorXd& x) {
+        return Eigen::MatrixXd::Constant(1, 1, 1.0 / (1.0 + x[0] * x[0]));
+      },
+      Eigen::VectorXd::Constant(1, start));
+}
+
+// Two independent implementations of different algorithms must find the same optimum of the same
+// residuals. Catches a gradient that is not that of the cost, a retraction on the wrong side, and
+// an early stop. Relative tolerance 1e-8 of the cost is far below the effect of any of these.
+TEST(LevenbergMarquardt, FindsTheOptimumOfCeres) {
+  std::mt19937 random(17);
+  RotationChain chain = test_support::make_rotation_chain(60, random);
+  RotationChainProblem problem(chain);
+  const LmSummary summary = solve(problem);
+  const double ceres_cost = test_support::solve_with_ceres(chain);
+  EXPECT_TRUE(is_converged(summary.termination)) << to_string(summary.termination);
+  EXPECT_NEAR(summary.cost, ceres_cost, 1e-8 * ceres_cost);
+  EXPECT_LT((problem.arrow() - chain.chi).cwiseAbs().maxCoeff(), 1e-6);
+  EXPECT_LE(summary.iterations, 10);
+}
+
+// The same with bounds that hold three parameters away from the free optimum. The optimum in a box
+// is not the free optimum cut off at the box, which this would catch. It is optimal if it agrees
+// with Ceres on the others and if the cost falls outward at all three.
+TEST(LevenbergMarquardt, FindsTheOptimumInABox) {
+  std::mt19937 random(18);
+  RotationChain chain = test_support::make_rotation_chain(60, random);
+  chain.lower[1] = 0.95;  // free optimum near 0.9
+  chain.upper[6] = 1.15;  // near 1.2
+  chain.upper[7] = 0.02;  // near 0.05
+  chain.chi = chain.chi.cwiseMax(chain.lower).cwiseMin(chain.upper);
+  RotationChainProblem problem(chain);
+  const LmSummary summary = solve(problem);
+  EXPECT_TRUE(is_converged(summary.termination)) << to_string(summary.termination);
+  EXPECT_LE(summary.iterations, 10);
+  EXPECT_EQ(problem.arrow()[1], 0.95);
+  EXPECT_EQ(problem.arrow()[6], 1.15);
+  EXPECT_EQ(problem.arrow()[7], 0.02);
+  estimator::ArrowFactor factor(problem.layout(), problem.max_block_rows());
+  ASSERT_TRUE(factor.factorize(problem, 0.0));
+  EXPECT_GT(factor.arrow_gradient()[1], 0.0);
+  EXPECT_LT(factor.arrow_gradient()[6], 0.0);
+  EXPECT_LT(factor.arrow_gradient()[7], 0.0);
+
+  chain.chi = problem.arrow();
+  const double ceres_cost = test_support::solve_with_ceres(chain, {1, 6, 7});
+  EXPECT_NEAR(summary.cost, ceres_cost, 1e-8 * ceres_cost);
+  EXPECT_LT((problem.arrow() - chain.chi).cwiseAbs().maxCoeff(), 1e-6);
+}
+
+// A linear problem is solved by its first step; only the damping of 1e-8 is left to the second.
+TEST(LevenbergMarquardt, LinearProblemTakesTwoSteps) {
+  std::mt19937 random(6);
+  LinearChainProblem problem =
+      test_support::make_random_chain({20, 6, 2, 5}, random, {.group_count = 1});
+  const Eigen::MatrixXd J = problem.dense_jacobian();
+  const Eigen::VectorXd expected = -J.householderQr().solve(problem.dense_residual());
+  const LmSummary summary = solve(problem);
+  EXPECT_TRUE(is_converged(summary.termination));
+  EXPECT_LE(summary.iterations, 2);
+  EXPECT_LT((problem.node() - expected.head(problem.node_unknowns())).norm(),
+            1e-9 * expected.norm());
+  EXPECT_LT((problem.arrow() - expected.tail(5)).norm(), 1e-9 * expected.norm());
+}
+
+// Bounds of 1e-6 and 0 side by side must come back exactly. A build was once seen to turn the lower
+// bounds (1e-6, 1e-6, 0, 0) into 1e-6 each; run in every build flavour, this would show it.
+TEST(LevenbergMarquardt, BoundsAreKeptToTheLastBit) {
+  const Eigen::VectorXd lower = vector({1e-6, 1e-6, 0.0, 0.0});
+  const Eigen::VectorXd pull =
+      vector({-1.0, 2e-6, -3.0, 0.5});  // two end at their bounds, two do not
+  const auto residual = [&](const Eigen::VectorXd& x) { return Eigen::VectorXd(x - pull); };
+  const auto jacobian = [](const Eigen::VectorXd&) { return Eigen::MatrixXd::Identity(4, 4); };
+  for (const double start : {1e-6, 1e-3, 0.3, 7.0}) {
+    SCOPED_TRACE(start);
+    FunctionProblem problem(residual, jacobian, Eigen::VectorXd::Constant(4, start));
+    problem.lower = lower;
+    problem.upper = Eigen::VectorXd::Constant(4, 10.0);
+    const LmSummary summary = solve(problem);
+    EXPECT_TRUE(is_converged(summary.termination)) << to_string(summary.termination);
+    EXPECT_EQ(problem.arrow_lower(), lower);
+    EXPECT_FALSE(problem.left_box);
+    EXPECT_NEAR(problem.arrow()[0], 1e-6, 1e-15);
+    EXPECT_GE(problem.arrow()[0], 1e-6);
+    EXPECT_NEAR(problem.arrow()[1], 2e-6, 1e-7);
+    EXPECT_EQ(problem.arrow()[2], 0.0);
+    EXPECT_NEAR(problem.arrow()[3], 0.5, 1e-7);
+  }
+}
+
+// A start at a bound from which the cost falls inward must leave it, one from which it falls
+// outward must stay and count as converged.
+TEST(LevenbergMarquardt, StartAtABoundIsHeldOnlyIfTheCostFallsOutward) {
+  const auto residual = [](const Eigen::VectorXd& x) {
+    return vector({x[0] - 1.0, x[1] + 1.0, 0.1});
+  };
+  const auto jacobian = [](const Eigen::VectorXd&) { return Eigen::MatrixXd::Identity(3, 2); };
+  FunctionProblem problem(residual, jacobian, Eigen::VectorXd::Zero(2));
+  problem.lower = Eigen::VectorXd::Zero(2);
+  EXPECT_TRUE(is_converged(solve(problem).termination));
+  EXPECT_NEAR(problem.arrow()[0], 1.0, 1e-7);
+  EXPECT_EQ(problem.arrow()[1], 0.0);
+
+  FunctionProblem at_optimum(residual, jacobian, vector({1.0, 0.0}));
+  at_optimum.lower = Eigen::VectorXd::Zero(2);
+  const LmSummary summary = solve(at_optimum);
+  EXPECT_EQ(summary.termination, Termination::kGradientTolerance);
+  EXPECT_EQ(summary.iterations, 0);
+}
+
+TEST(LevenbergMarquardt, StartOutsideTheBoxIsMovedOntoIt) {
+  FunctionProblem problem = rosenbrock({-3.0, 7.0});
+  problem.lower = vector({-1.0, -1.0});
+  problem.upper = vector({0.5, 2.0});
+  const LmSummary summary = solve(problem);
+  EXPECT_TRUE(is_converged(summary.termination));
+  EXPECT_EQ(summary.history.front().arrow, vector({-1.0, 2.0}));
+  EXPECT_FALSE(problem.left_box);
+  EXPECT_EQ(problem.arrow()[0], 0.5);
+  EXPECT_NEAR(problem.arrow()[1], 0.25, 1e-8);
+}
+
+// Records must tell the truth: costs never rise, the last one is the summary's, the arrow is the
+// point's. The valley of Rosenbrock makes this a nontrivial sequence with rejected steps.
+TEST(LevenbergMarquardt, HistoryIsConsistentAndMonotone) {
+  FunctionProblem problem = rosenbrock({-1.2, 1.0});
+  std::vector<IterationRecord> seen;
+  const LmSummary summary =
+      solve(problem, {}, [&](const IterationRecord& record) { seen.push_back(record); });
+  EXPECT_TRUE(is_converged(summary.termination));
+  EXPECT_LT((problem.arrow() - Eigen::VectorXd::Ones(2)).norm(), 1e-8);
+  ASSERT_EQ(seen.size(), summary.history.size());
+  ASSERT_EQ(static_cast<int>(seen.size()), summary.iterations + 1);
+  EXPECT_EQ(seen.front().cost, summary.initial_cost);
+  EXPECT_EQ(seen.back().cost, summary.cost);
+  EXPECT_EQ(seen.back().arrow, problem.arrow());
+  EXPECT_EQ(summary.cost, problem.cost());
+  for (std::size_t k = 1; k < seen.size(); ++k) {
+    EXPECT_EQ(seen[k].iteration, static_cast<int>(k));
+    EXPECT_LT(seen[k].cost, seen[k - 1].cost);
+    EXPECT_GT(seen[k].step_norm, 0.0);
+  }
+}
+
+TEST(LevenbergMarquardt, RejectedStepsAreCountedAndNotTaken) {
+  FunctionProblem problem = arctangent(3.0);
+  const LmSummary summary = solve(problem);
+  EXPECT_TRUE(is_converged(summary.termination)) << to_string(summary.termination);
+  EXPECT_NEAR(problem.arrow()[0], 0.0, 1e-8);
+  int rejected = 0;
+  for (const IterationRecord& record : summary.history) rejected += record.rejected;
+  EXPECT_GT(rejected, 0);
+  EXPECT_LE(std::abs(problem.candidates - rejected - summary.iterations), 1);
+}
+
+// A model that is undefined beyond a wall: candidates there give NaN and must be rejected, and the
+// solver must still reach the optimum before the wall.
+TEST(LevenbergMarquardt, UndefinedCandidatesAreRejected) {
+  FunctionProblem problem(
+      [](const Eigen::VectorXd& x) {
+        return Eigen::VectorXd::Constant(1, x[0] < 0.0 ? kNaN : std::sqrt(x[0]) - 0.1);
+      },
+      [](const Eigen::VectorXd& x) {
+        return Eigen::MatrixXd::Constant(1, 1, 0.5 / std::sqrt(x[0]));
+      },
+      Eigen::VectorXd::Constant(1, 1.0));
+  const LmSummary summary = solve(problem);
+  EXPECT_TRUE(is_converged(summary.termination)) << to_string(summary.termination);
+  EXPECT_NEAR(problem.arrow()[0], 0.01, 1e-9);
+  EXPECT_GT(summary.history[1].rejected, 0);
+}
+
+TEST(LevenbergMarquardt, UndefinedStartFailsWithoutMoving) {
+  for (const double bad : {kNaN, std::numeric_limits<double>::infinity()}) {
+    FunctionProblem problem(
+        [bad](const Eigen::VectorXd&) { return Eigen::VectorXd::Constant(1, bad); },
+        [](const Eigen::VectorXd&) { return Eigen::MatrixXd::Identity(1, 1); },
+        Eigen::VectorXd::Constant(1, 1.0));
+    const LmSummary summary = solve(problem);
+    EXPECT_EQ(summary.termination, Termination::kNumericalFailure);
+    EXPECT_EQ(summary.iterations, 0);
+    EXPECT_TRUE(summary.history.empty());
+    EXPECT_EQ(problem.arrow()[0], 1.0);
+  }
+  FunctionProblem undefined_parameter = arctangent(kNaN);
+  EXPECT_EQ(solve(undefined_parameter).termination, Termination::kNumericalFailure);
+}
+
+// A finite cost with NaN derivatives cannot give a step: the loop must end all the same.
+TEST(LevenbergMarquardt, UndefinedJacobianEndsTheLoop) {
+  FunctionProblem problem(
+      [](const Eigen::VectorXd& x) { return Eigen::VectorXd(x); },
+      [](const Eigen::VectorXd&) { return Eigen::MatrixXd::Constant(1, 1, kNaN); },
+      Eigen::VectorXd::Constant(1, 1.0));
+  EXPECT_EQ(solve(problem).termination, Termination::kNumericalFailure);
+  EXPECT_LT(problem.linearizations, 50);
+}
+
+// With the gradient's sign wrong no damping gives descent: the solver must say so, in finitely many
+// trials, and leave the point alone.
+TEST(LevenbergMarquardt, AscentDirectionIsNeverTaken) {
+  FunctionProblem problem([](const Eigen::VectorXd& x) { return Eigen::VectorXd(x); },
+                          [](const Eigen::VectorXd&) { return -Eigen::MatrixXd::Identity(2, 2); },
+                          vector({1.0, 2.0}));
+  const LmSummary summary = solve(problem);
+  EXPECT_EQ(summary.termination, Termination::kNumericalFailure);
+  EXPECT_EQ(problem.arrow(), vector({1.0, 2.0}));
+  EXPECT_EQ(summary.cost, 5.0);
+  EXPECT_LT(problem.candidates, 50);
+}
+
+// Two parameters act only through their sum and a third not at all. The solver must converge at
+// the usual speed and leave the null directions near where they were.
+TEST(LevenbergMarquardt, NullDirectionsDoNotDisturb) {
+  FunctionProblem problem(
+      [](const Eigen::VectorXd& x) {
+        return vector({std::exp(x[0] + x[1]) - 2.0, x[3] - 4.0, x[3] * x[3] - 15.0});
+      },
+      [](const Eigen::VectorXd& x) {
+        const double e = std::exp(x[0] + x[1]);
+        return (Eigen::MatrixXd(3, 4) << e, e, 0, 0, 0, 0, 0, 1, 0, 0, 0, 2.0 * x[3]).finished();
+      },
+      vector({0.2, 0.4, 5.0, 1.0}));
+  const LmSummary summary = solve(problem);
+  EXPECT_TRUE(is_converged(summary.termination)) << to_string(summary.termination);
+  EXPECT_LE(summary.iterations, 8);
+  EXPECT_NEAR(problem.arrow()[0] + problem.arrow()[1], std::log(2.0), 1e-9);
+  EXPECT_NEAR(problem.arrow()[0] - problem.arrow()[1], -0.2, 1e-3);
+  EXPECT_EQ(problem.arrow()[2], 5.0);
+}
+
+TEST(LevenbergMarquardt, StopFlagEndsBetweenIterations) {
+  FunctionProblem problem = rosenbrock({-1.2, 1.0});
+  std::atomic<bool> stop = false;
+  const LmSummary summary = solve(
+      problem, {}, [&](const IterationRecord& record) { stop = record.iteration >= 2; }, &stop);
+  EXPECT_EQ(summary.termination, Termination::kCancelled);
+  EXPECT_EQ(summary.iterations, 2);
+  EXPECT_EQ(summary.cost, problem.cost());
+
+  FunctionProblem untouched = rosenbrock({-1.2, 1.0});
+  EXPECT_EQ(solve(untouched, {}, {}, &stop).termination, Termination::kCancelled);
+  EXPECT_EQ(untouched.linearizations, 0);
+}
+
+TEST(LevenbergMarquardt, IterationLimitIsReported) {
+  FunctionProblem problem = rosenbrock({-1.2, 1.0});
+  LmOptions options;
+  options.max_iterations = 2;
+  const LmSummary summary = solve(problem, options);
+  EXPECT_EQ(summary.termination, Termination::kMaxIterations);
+  EXPECT_EQ(summary.iterations, 2);
+}
+
+// A start at a perfect fit has nothing to divide by: zero cost and zero gradient.
+TEST(LevenbergMarquardt, PerfectStartConvergesAtOnce) {
+  FunctionProblem problem = rosenbrock({1.0, 1.0});
+  const LmSummary summary = solve(problem);
+  EXPECT_EQ(summary.termination, Termination::kGradientTolerance);
+  EXPECT_EQ(summary.iterations, 0);
+}
+
+}  // namespace

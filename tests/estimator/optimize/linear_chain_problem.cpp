@@ -1,0 +1,144 @@
+#include "tests/estimator/optimize/linear_chain_problem.hpp"
+
+#include <algorithm>
+
+namespace test_support {
+
+using estimator::ArrowLayout;
+using estimator::ResidualBlock;
+
+Eigen::MatrixXd LinearChainProblem::dense_jacobian() const {
+  Eigen::Index rows = 0;
+  for (const ResidualBlock& block : blocks_) rows += block.rows;
+  Eigen::MatrixXd J = Eigen::MatrixXd::Zero(rows, unknowns());
+  Eigen::Index row = 0;
+  for (const ResidualBlock& block : blocks_) {
+    const int columns = block.node_span * layout_.node_size;
+    J.block(row, block.first_node * layout_.node_size, block.rows, columns) =
+        block.node_jacobian.topLeftCorner(block.rows, columns);
+    J.block(row, node_unknowns(), block.rows, layout_.arrow_size) =
+        block.arrow_jacobian.topRows(block.rows);
+    row += block.rows;
+  }
+  return J;
+}
+
+Eigen::VectorXd LinearChainProblem::dense_residual() const {
+  Eigen::VectorXd r(row_groups().size());
+  Eigen::Index row = 0;
+  for (const ResidualBlock& block : blocks_) {
+    r.segment(row, block.rows) = residual_at(block, node_, arrow_);
+    row += block.rows;
+  }
+  return r;
+}
+
+Eigen::VectorXi LinearChainProblem::row_groups() const {
+  std::vector<int> groups;
+  for (const ResidualBlock& block : blocks_) {
+    groups.insert(groups.end(), static_cast<std::size_t>(block.rows), block.group);
+  }
+  return Eigen::Map<const Eigen::VectorXi>(groups.data(), static_cast<Eigen::Index>(groups.size()));
+}
+
+int LinearChainProblem::max_block_rows() const {
+  int rows = 0;
+  for (const ResidualBlock& block : blocks_) rows = std::max(rows, block.rows);
+  return rows;
+}
+
+// Leaves old content around what it writes, as the contract of a reused buffer allows.
+void LinearChainProblem::linearize(int index, ResidualBlock& out) const {
+  const ResidualBlock& block = blocks_[static_cast<std::size_t>(index)];
+  const int columns = block.node_span * layout_.node_size;
+  out.first_node = block.first_node;
+  out.node_span = block.node_span;
+  out.rows = block.rows;
+  out.group = block.group;
+  if (out.residual.size() < block.rows) out.residual.resize(block.rows);
+  if (out.node_jacobian.rows() < block.rows || out.node_jacobian.cols() < columns) {
+    out.node_jacobian.resize(block.rows, columns);
+  }
+  if (out.arrow_jacobian.rows() < block.rows) {
+    out.arrow_jacobian.resize(block.rows, layout_.arrow_size);
+  }
+  out.residual.head(block.rows) = residual_at(block, node_, arrow_);
+  out.node_jacobian.topLeftCorner(block.rows, columns) =
+      block.node_jacobian.topLeftCorner(block.rows, columns);
+  out.arrow_jacobian.topRows(block.rows) = block.arrow_jacobian.topRows(block.rows);
+}
+
+double LinearChainProblem::evaluate_candidate(const Eigen::VectorXd& node_step,
+                                              const Eigen::VectorXd& arrow_step) {
+  candidate_node_ = node_ + node_step;
+  candidate_arrow_ = arrow_ + arrow_step;
+  return cost_at(candidate_node_, candidate_arrow_);
+}
+
+void LinearChainProblem::accept_candidate() {
+  node_ = candidate_node_;
+  arrow_ = candidate_arrow_;
+}
+
+Eigen::VectorXd LinearChainProblem::residual_at(const ResidualBlock& block,
+                                                const Eigen::VectorXd& node,
+                                                const Eigen::VectorXd& arrow) const {
+  const int columns = block.node_span * layout_.node_size;
+  return block.residual.head(block.rows) +
+         block.node_jacobian.topLeftCorner(block.rows, columns) *
+             node.segment(block.first_node * layout_.node_size, columns) +
+         block.arrow_jacobian.topRows(block.rows) * arrow;
+}
+
+double LinearChainProblem::cost_at(const Eigen::VectorXd& node,
+                                   const Eigen::VectorXd& arrow) const {
+  double cost = 0.0;
+  for (const ResidualBlock& block : blocks_) cost += residual_at(block, node, arrow).squaredNorm();
+  return cost;
+}
+
+ResidualBlock random_block(const ArrowLayout& layout, int first_node, int node_span, int rows,
+                           int group, std::mt19937& random) {
+  std::normal_distribution<double> normal;
+  const auto draw = [&](Eigen::Index m, Eigen::Index n) {
+    return Eigen::MatrixXd(Eigen::MatrixXd::NullaryExpr(m, n, [&] { return normal(random); }));
+  };
+  ResidualBlock block;
+  block.first_node = first_node;
+  block.node_span = node_span;
+  block.rows = rows;
+  block.group = group;
+  block.residual = draw(rows, 1);
+  block.node_jacobian = draw(rows, node_span * layout.node_size);
+  block.arrow_jacobian = draw(rows, layout.arrow_size);
+  return block;
+}
+
+LinearChainProblem make_random_chain(const ArrowLayout& layout, std::mt19937& random,
+                                     const RandomChainOptions& options) {
+  LinearChainProblem problem(layout, options.group_count);
+  const auto uniform = [&](int lowest, int highest) {
+    return std::uniform_int_distribution<int>(lowest, highest)(random);
+  };
+  const auto any_group = [&] { return uniform(0, options.group_count - 1); };
+  if (options.prior && layout.arrow_size > 0) {
+    problem.add(random_block(layout, 0, 0, layout.arrow_size, any_group(), random));
+  }
+  int segment_begin = 0;
+  for (int last = 0; last < layout.node_count; ++last) {
+    if (options.uncoupled_segments && last % 5 == 0) segment_begin = last;
+    const int reach = std::min(layout.bandwidth + 1, last - segment_begin + 1);
+    problem.add(random_block(layout, last, 1, layout.node_size, any_group(), random));
+    for (int repeat = uniform(0, 2); repeat > 0; --repeat) {
+      const int span = uniform(1, reach);
+      problem.add(random_block(layout, last - span + 1, span, uniform(1, layout.node_size + 2),
+                               any_group(), random));
+    }
+    problem.add(
+        random_block(layout, last - reach + 1, reach, layout.node_size, any_group(), random));
+    problem.add(random_block(layout, last, 1, uniform(1, 2), any_group(), random));
+  }
+  return problem;
+}
+
+}  // namespace test_support

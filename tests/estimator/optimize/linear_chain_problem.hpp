@@ -1,0 +1,84 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <random>
+#include <vector>
+
+#include "estimator/optimize/least_squares_problem.hpp"
+
+namespace test_support {
+
+/// A linear least-squares problem r = r₀ + J x on a chain, as blocks and as dense matrices: the
+/// ground truth for everything that works on the arrow structure.
+class LinearChainProblem : public estimator::LeastSquaresProblem {
+ public:
+  LinearChainProblem(const estimator::ArrowLayout& layout, int group_count)
+      : layout_(layout), group_count_(group_count) {
+    node_ = candidate_node_ = Eigen::VectorXd::Zero(node_unknowns());
+    arrow_ = candidate_arrow_ = Eigen::VectorXd::Zero(layout.arrow_size);
+    lower = Eigen::VectorXd::Constant(layout.arrow_size, -1e300);
+    upper = -lower;
+  }
+
+  /// Appends a block with its residual and Jacobians at x = 0.
+  void add(estimator::ResidualBlock block) { blocks_.push_back(std::move(block)); }
+  std::vector<estimator::ResidualBlock>& blocks() { return blocks_; }
+  void set_arrow(const Eigen::VectorXd& arrow) { arrow_ = arrow; }
+
+  Eigen::Index node_unknowns() const {
+    return static_cast<Eigen::Index>(layout_.node_count) * layout_.node_size;
+  }
+  Eigen::Index unknowns() const { return node_unknowns() + layout_.arrow_size; }
+
+  /// All rows of J, nodes before parameters, and of r at the current point.
+  Eigen::MatrixXd dense_jacobian() const;
+  Eigen::VectorXd dense_residual() const;
+  /// Noise group of each row.
+  Eigen::VectorXi row_groups() const;
+
+  estimator::ArrowLayout layout() const override { return layout_; }
+  int block_count() const override { return static_cast<int>(blocks_.size()); }
+  int max_block_rows() const override;
+  int group_count() const override { return group_count_; }
+  void linearize(int index, estimator::ResidualBlock& out) const override;
+  double cost() const override { return cost_at(node_, arrow_); }
+  double evaluate_candidate(const Eigen::VectorXd& node_step,
+                            const Eigen::VectorXd& arrow_step) override;
+  void accept_candidate() override;
+  Eigen::VectorXd arrow() const override { return arrow_; }
+  Eigen::VectorXd arrow_lower() const override { return lower; }
+  Eigen::VectorXd arrow_upper() const override { return upper; }
+
+  const Eigen::VectorXd& node() const { return node_; }
+
+  Eigen::VectorXd lower;
+  Eigen::VectorXd upper;
+
+ private:
+  Eigen::VectorXd residual_at(const estimator::ResidualBlock& block, const Eigen::VectorXd& node,
+                              const Eigen::VectorXd& arrow) const;
+  double cost_at(const Eigen::VectorXd& node, const Eigen::VectorXd& arrow) const;
+
+  estimator::ArrowLayout layout_;
+  int group_count_;
+  std::vector<estimator::ResidualBlock> blocks_;
+  Eigen::VectorXd node_, candidate_node_;
+  Eigen::VectorXd arrow_, candidate_arrow_;
+};
+
+/// What make_random_chain puts into a problem besides one square block per node.
+struct RandomChainOptions {
+  bool uncoupled_segments = false;  ///< no block reaches across every fifth node
+  bool prior = true;                ///< a block on the parameters alone
+  int group_count = 3;
+};
+
+/// A full-rank problem with random blocks of every span and of 1 to node_size + 2 rows.
+LinearChainProblem make_random_chain(const estimator::ArrowLayout& layout, std::mt19937& random,
+                                     const RandomChainOptions& options = {});
+
+/// A block with standard normal entries.
+estimator::ResidualBlock random_block(const estimator::ArrowLayout& layout, int first_node,
+                                      int node_span, int rows, int group, std::mt19937& random);
+
+}  // namespace test_support
