@@ -1,0 +1,206 @@
+#include "proto/recording/convert.hpp"
+
+#include <cassert>
+#include <cmath>
+#include <limits>
+
+namespace proto {
+namespace {
+
+// The plain enumerators are listed in the order of the schema's numbers.
+static_assert(static_cast<int>(GapCause::kNotListed) == rigcal::v1::Gap::CAUSE_NOT_LISTED);
+static_assert(static_cast<int>(EventKind::kStorage) == rigcal::v1::Event::KIND_STORAGE);
+static_assert(static_cast<int>(LinkDirection::kToUnit) == rigcal::v1::LinkFrame::DIRECTION_TO_UNIT);
+static_assert(rigcal::v1::Gap::Cause_MAX == kGapCauseCount - 1);
+
+LinkFrame from_frame(const rigcal::v1::LinkFrame& message) {
+  LinkFrame frame;
+  frame.timestamp_s = message.timestamp();
+  if (rigcal::v1::LinkFrame::Direction_IsValid(message.direction())) {
+    frame.direction = static_cast<LinkDirection>(message.direction());
+  }
+  frame.frame.assign(message.frame().begin(), message.frame().end());
+  return frame;
+}
+
+}  // namespace
+
+void to_message(const Sample& sample, rigcal::v1::Sample& message) {
+  assert(sample.channel_count <= kChannelCountMax);
+  message.Clear();
+  message.set_timestamp(sample.timestamp_s);
+  message.set_sequence(sample.sequence);
+  message.set_device_time_us(sample.device_time_us);
+  for (std::size_t k = 0; k < sample.channel_count; ++k) {
+    message.add_angle_rad(sample.valid[k] ? sample.angle_rad[k]
+                                          : std::numeric_limits<double>::quiet_NaN());
+    message.add_encoder_counts(sample.encoder_counts[k]);
+    message.add_valid(sample.valid[k]);
+  }
+  message.set_command_v(sample.command_V);
+  message.set_command_sequence(sample.command_sequence);
+  message.set_tripped(sample.tripped);
+  message.set_driving(sample.driving);
+  message.set_fault_flags(sample.fault_flags);
+  message.set_error_count(sample.error_count);
+}
+
+std::optional<Sample> from_message(const rigcal::v1::Sample& message) {
+  const int count = message.angle_rad_size();
+  if (count > static_cast<int>(kChannelCountMax) || message.encoder_counts_size() != count ||
+      message.valid_size() != count || !std::isfinite(message.timestamp()) ||
+      !std::isfinite(message.command_v())) {
+    return std::nullopt;
+  }
+  Sample sample;
+  sample.timestamp_s = message.timestamp();
+  sample.sequence = message.sequence();
+  sample.device_time_us = message.device_time_us();
+  sample.channel_count = static_cast<std::uint32_t>(count);
+  for (int k = 0; k < count; ++k) {
+    const auto channel = static_cast<std::size_t>(k);
+    if (message.valid(k) && !std::isfinite(message.angle_rad(k))) return std::nullopt;
+    sample.angle_rad[channel] = message.angle_rad(k);
+    sample.encoder_counts[channel] = message.encoder_counts(k);
+    sample.valid[channel] = message.valid(k);
+  }
+  sample.command_V = message.command_v();
+  sample.command_sequence = message.command_sequence();
+  sample.tripped = message.tripped();
+  sample.driving = message.driving();
+  sample.fault_flags = message.fault_flags();
+  sample.error_count = message.error_count();
+  return sample;
+}
+
+void to_message(const Command& command, rigcal::v1::Command& message) {
+  message.Clear();
+  message.set_timestamp(command.timestamp_s);
+  message.set_command_sequence(command.command_sequence);
+  message.set_command_v(command.command_V);
+  message.set_command_v_requested(command.command_V_requested);
+  message.set_flags(command.flags);
+}
+
+std::optional<Command> from_message(const rigcal::v1::Command& message) {
+  if (!std::isfinite(message.timestamp()) || !std::isfinite(message.command_v())) {
+    return std::nullopt;
+  }
+  return Command{.timestamp_s = message.timestamp(),
+                 .command_sequence = message.command_sequence(),
+                 .command_V = message.command_v(),
+                 .command_V_requested = message.command_v_requested(),
+                 .flags = message.flags()};
+}
+
+void to_message(const Gap& gap, rigcal::v1::Gap& message) {
+  message.Clear();
+  message.set_timestamp(gap.timestamp_s);
+  message.set_first_sequence(gap.first_sequence);
+  message.set_sample_count(gap.sample_count);
+  message.set_cause(static_cast<rigcal::v1::Gap::Cause>(gap.cause));
+}
+
+std::optional<Gap> from_message(const rigcal::v1::Gap& message) {
+  if (!std::isfinite(message.timestamp())) return std::nullopt;
+  Gap gap{.timestamp_s = message.timestamp(),
+          .first_sequence = message.first_sequence(),
+          .sample_count = message.sample_count()};
+  if (rigcal::v1::Gap::Cause_IsValid(message.cause())) {
+    gap.cause = static_cast<GapCause>(message.cause());
+  }
+  return gap;
+}
+
+void to_message(const Event& event, rigcal::v1::Event& message) {
+  message.Clear();
+  message.set_timestamp(event.timestamp_s);
+  message.set_kind(static_cast<rigcal::v1::Event::Kind>(event.kind));
+  message.set_name(event.name);
+  message.set_text(event.text);
+  message.set_channel(event.channel);
+  message.set_value(event.value);
+  message.set_limit(event.limit);
+  message.set_unit(event.unit);
+  message.set_sequence(event.sequence);
+  for (const LinkFrame& frame : event.last_frames) {
+    auto* entry = message.add_last_frames();
+    entry->set_timestamp(frame.timestamp_s);
+    entry->set_direction(static_cast<rigcal::v1::LinkFrame::Direction>(frame.direction));
+    entry->set_frame(frame.frame.data(), frame.frame.size());
+  }
+}
+
+std::optional<Event> from_message(const rigcal::v1::Event& message) {
+  if (!std::isfinite(message.timestamp())) return std::nullopt;
+  Event event;
+  event.timestamp_s = message.timestamp();
+  if (rigcal::v1::Event::Kind_IsValid(message.kind())) {
+    event.kind = static_cast<EventKind>(message.kind());
+  }
+  event.name = message.name();
+  event.text = message.text();
+  event.channel = message.channel();
+  event.value = message.value();
+  event.limit = message.limit();
+  event.unit = message.unit();
+  event.sequence = message.sequence();
+  for (const auto& frame : message.last_frames()) event.last_frames.push_back(from_frame(frame));
+  return event;
+}
+
+void to_message(const ClockFit& fit, rigcal::v1::ClockFit& message) {
+  message.Clear();
+  message.set_timestamp(fit.timestamp_s);
+  message.set_rate_error_ppm(fit.rate_error_ppm);
+  message.set_rate_error_ppm_sd(fit.rate_error_ppm_sd);
+  message.set_offset_s(fit.offset_s);
+  message.set_residual_s_rms(fit.residual_s_rms);
+  message.set_point_count(fit.point_count);
+  message.set_rejected_count(fit.rejected_count);
+}
+
+std::optional<ClockFit> from_message(const rigcal::v1::ClockFit& message) {
+  if (!std::isfinite(message.timestamp()) || !std::isfinite(message.rate_error_ppm())) {
+    return std::nullopt;
+  }
+  return ClockFit{.timestamp_s = message.timestamp(),
+                  .rate_error_ppm = message.rate_error_ppm(),
+                  .rate_error_ppm_sd = message.rate_error_ppm_sd(),
+                  .offset_s = message.offset_s(),
+                  .residual_s_rms = message.residual_s_rms(),
+                  .point_count = message.point_count(),
+                  .rejected_count = message.rejected_count()};
+}
+
+void to_message(const LoopStats& stats, rigcal::v1::LoopStats& message) {
+  message.Clear();
+  message.set_timestamp(stats.timestamp_s);
+  message.set_cycle_count(stats.cycle_count);
+  message.set_skipped_periods(stats.skipped_periods);
+  message.set_dropped_samples(stats.dropped_samples);
+  message.set_link_timeouts(stats.link_timeouts);
+  message.set_damaged_frames(stats.damaged_frames);
+  message.set_wakeup_us_mean(stats.wakeup_us_mean);
+  message.set_wakeup_us_p99(stats.wakeup_us_p99);
+  message.set_wakeup_us_max(stats.wakeup_us_max);
+  message.set_cycle_us_mean(stats.cycle_us_mean);
+  message.set_cycle_us_max(stats.cycle_us_max);
+}
+
+std::optional<LoopStats> from_message(const rigcal::v1::LoopStats& message) {
+  if (!std::isfinite(message.timestamp())) return std::nullopt;
+  return LoopStats{.timestamp_s = message.timestamp(),
+                   .cycle_count = message.cycle_count(),
+                   .skipped_periods = message.skipped_periods(),
+                   .dropped_samples = message.dropped_samples(),
+                   .link_timeouts = message.link_timeouts(),
+                   .damaged_frames = message.damaged_frames(),
+                   .wakeup_us_mean = message.wakeup_us_mean(),
+                   .wakeup_us_p99 = message.wakeup_us_p99(),
+                   .wakeup_us_max = message.wakeup_us_max(),
+                   .cycle_us_mean = message.cycle_us_mean(),
+                   .cycle_us_max = message.cycle_us_max()};
+}
+
+}  // namespace proto

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+
+#include "proto/recording/mcap_reader.hpp"
+#include "proto/result.hpp"
+
+namespace proto {
+
+struct McapRecovery {
+  McapScan source;         ///< what was found, damage included
+  std::string written_to;  ///< a finished recording with every message of every intact chunk
+};
+
+/// Writes what is intact in a cut-off or damaged MCAP file to a new, finished one, reads that back,
+/// and compares every message before giving it its name. The source is not touched. A metadata
+/// record "recovered" says what was lost.
+///
+/// @param destination  must not exist; nothing is left there if recovery fails
+/// @return kDamaged if the source holds no intact chunk, kVerifyMismatch if what was read back is
+///         not what was written, or the error of a scan or a write
+Result<McapRecovery> recover_mcap(const std::string& source, const std::string& destination);
+
+/// Where to recover to when nobody said: "run.mcap" and "run.mcap.part" become
+/// "run.recovered.mcap".
+std::string default_recovery_path(const std::string& source);
+
+}  // namespace proto

@@ -1,0 +1,246 @@
+#include "proto/recording/recording_reader.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <utility>
+
+#include "proto/recording/convert.hpp"
+#include "proto/recording/topics.hpp"
+
+namespace proto {
+namespace {
+
+std::optional<RecordingHeader> parse_recording_header(const McapMap& values) {
+  RecordingHeader header;
+  header.facts = values;
+  const auto take = [&](std::string_view key) {
+    auto node = header.facts.extract(std::string(key));
+    return node.empty() ? std::string() : std::move(node.mapped());
+  };
+  if (take(kFormatKey) != kFormatVersion) return std::nullopt;
+  const std::string epoch = take(kEpochKey);
+  const auto [end, error] =
+      std::from_chars(epoch.data(), epoch.data() + epoch.size(), header.epoch_unix_ns);
+  if (error != std::errc() || end != epoch.data() + epoch.size()) return std::nullopt;
+  const std::string hinges = take(kHingesKey);
+  for (std::size_t begin = 0; begin <= hinges.size();) {
+    const std::size_t comma = std::min(hinges.find(',', begin), hinges.size());
+    if (comma == begin) return std::nullopt;
+    header.hinges.push_back(hinges.substr(begin, comma - begin));
+    begin = comma + 1;
+  }
+  if (header.hinges.size() > kChannelCountMax) return std::nullopt;
+  return header;
+}
+
+// The parts of `holes` that no entry of `listed` covers. Both are sorted here by sequence; holes do
+// not overlap each other, as the samples between them are in order.
+std::vector<Gap> subtract(const std::vector<Gap>& holes, std::vector<Gap> listed) {
+  std::sort(listed.begin(), listed.end(),
+            [](const Gap& a, const Gap& b) { return a.first_sequence < b.first_sequence; });
+  std::vector<Gap> rest;
+  auto next = listed.begin();
+  std::uint64_t covered_to = 0;  // by the entries before `next`
+  for (const Gap& hole : holes) {
+    const std::uint64_t hole_end = hole.first_sequence + hole.sample_count;
+    std::uint64_t at = hole.first_sequence;
+    while (at < hole_end) {
+      while (next != listed.end() && next->first_sequence <= at) {
+        covered_to = std::max(covered_to, next->first_sequence + next->sample_count);
+        ++next;
+      }
+      if (covered_to > at) {
+        at = covered_to;
+        continue;
+      }
+      const std::uint64_t end =
+          next == listed.end() ? hole_end : std::min(hole_end, next->first_sequence);
+      rest.push_back({hole.timestamp_s, at, end - at, GapCause::kNotListed});
+      at = end;
+    }
+  }
+  return rest;
+}
+
+class Decoder final : public McapVisitor {
+ public:
+  explicit Decoder(RecordingVisitor& visitor) : visitor_(visitor) {}
+
+  bool on_message(const McapChannel& channel, const McapSchema* schema,
+                  const McapMessage& message) override {
+    const std::string_view type = schema != nullptr ? std::string_view(schema->name) : "";
+    const auto is = [&](const Topic& topic) {
+      return channel.topic == topic.name && type == topic.message_type;
+    };
+    if (is(kSampleTopic)) {
+      if (!header_delivered_) deliver_header(channel.metadata);
+      decode(sample_message_, message, [&](const Sample& sample) { return take_sample(sample); });
+    } else if (is(kGapTopic)) {
+      decode(gap_message_, message, [&](const Gap& gap) { return take_gap(gap); });
+    } else if (is(kCommandTopic)) {
+      decode(command_message_, message, [&](const Command& command) {
+        visitor_.on_command(command);
+        return true;
+      });
+    } else if (is(kEventTopic)) {
+      decode(event_message_, message, [&](const Event& event) {
+        visitor_.on_event(event);
+        return true;
+      });
+    } else if (is(kClockTopic)) {
+      decode(clock_message_, message, [&](const ClockFit& fit) {
+        visitor_.on_clock_fit(fit);
+        return true;
+      });
+    } else if (is(kLoopStatsTopic)) {
+      decode(loop_stats_message_, message, [&](const LoopStats& stats) {
+        visitor_.on_loop_stats(stats);
+        return true;
+      });
+    } else {
+      ++scan_.foreign_count;
+    }
+    return true;
+  }
+
+  bool on_metadata(const McapMetadata& metadata) override {
+    if (metadata.name == kHeaderMetadata && !header_) {
+      header_ = parse_recording_header(metadata.values);
+    } else {
+      visitor_.on_metadata(metadata);
+    }
+    return true;
+  }
+
+  bool on_attachment(const McapAttachment& attachment) override {
+    visitor_.on_attachment({attachment.name, attachment.media_type, attachment.data});
+    return true;
+  }
+
+  // The sample channel repeats the header, and there a chunk's checksum protects it.
+  void deliver_header(const McapMap& protected_values) {
+    if (auto header = parse_recording_header(protected_values)) header_ = std::move(*header);
+    if (header_) visitor_.on_header(*header_);
+    header_delivered_ = header_.has_value();
+  }
+
+  /// Call it when everything was read. False if this is no recording of ours.
+  bool finish() {
+    if (!header_delivered_) deliver_header({});
+    report_unlisted_holes();
+    return header_delivered_;
+  }
+
+  RecordingScan& scan() { return scan_; }
+
+ private:
+  // A gap message may come before or after the samples around it, so what is not listed is known
+  // only at the end.
+  void report_unlisted_holes() {
+    for (const Gap& hole : subtract(holes_, listed_)) visitor_.on_gap(hole);
+  }
+
+  template <typename Message, typename Take>
+  void decode(Message& reused, const McapMessage& message, const Take& take) {
+    const bool parsed =
+        reused.ParseFromArray(message.data.data(), static_cast<int>(message.data.size()));
+    const auto content = parsed ? from_message(reused) : std::nullopt;
+    if (!content || !take(*content)) ++scan_.unreadable_count;
+  }
+
+  bool take_sample(const Sample& sample) {
+    if (!header_delivered_ || sample.channel_count != header_->hinges.size()) return false;
+    if (sample.sequence == ~std::uint64_t{0}) return false;  // it could have no successor
+    if (expected_ && sample.sequence < *expected_) return false;
+    if (expected_ && sample.sequence > *expected_) {
+      holes_.push_back(
+          {sample.timestamp_s, *expected_, sample.sequence - *expected_, GapCause::kNotListed});
+    }
+    expected_ = sample.sequence + 1;
+    ++scan_.sample_count;
+    visitor_.on_sample(sample);
+    return true;
+  }
+
+  bool take_gap(const Gap& gap) {
+    if (gap.sample_count > ~std::uint64_t{0} - gap.first_sequence) return false;
+    listed_.push_back(gap);
+    visitor_.on_gap(gap);
+    return true;
+  }
+
+  RecordingVisitor& visitor_;
+  std::optional<RecordingHeader> header_;
+  bool header_delivered_ = false;
+  std::optional<std::uint64_t> expected_;  // sequence of the next sample
+  std::vector<Gap> holes_;                 // jumps in sequence
+  std::vector<Gap> listed_;                // by gap messages
+  rigcal::v1::Sample sample_message_;
+  rigcal::v1::Gap gap_message_;
+  rigcal::v1::Command command_message_;
+  rigcal::v1::Event event_message_;
+  rigcal::v1::ClockFit clock_message_;
+  rigcal::v1::LoopStats loop_stats_message_;
+  RecordingScan scan_;
+};
+
+class Collector final : public RecordingVisitor {
+ public:
+  explicit Collector(Recording& recording) : recording_(recording) {}
+  void on_header(const RecordingHeader& header) override { recording_.header = header; }
+  void on_sample(const Sample& sample) override { recording_.samples.push_back(sample); }
+  void on_command(const Command& command) override { recording_.commands.push_back(command); }
+  void on_gap(const Gap& gap) override { recording_.gaps.push_back(gap); }
+  void on_event(const Event& event) override { recording_.events.push_back(event); }
+  void on_clock_fit(const ClockFit& fit) override { recording_.clock_fits.push_back(fit); }
+  void on_loop_stats(const LoopStats& stats) override { recording_.loop_stats.push_back(stats); }
+  void on_attachment(const Attachment& file) override { recording_.attachments.push_back(file); }
+
+ private:
+  Recording& recording_;
+};
+
+}  // namespace
+
+Result<RecordingScan> scan_recording(const InputFile& file, RecordingVisitor& visitor) {
+  Decoder decoder(visitor);
+  auto container = scan_mcap(file, decoder);
+  if (!container.ok()) return container.error();
+  if (!decoder.finish()) {
+    return Error{ErrorCode::kDamaged,
+                 "an MCAP file, but not a recording of this program: metadata record '" +
+                     std::string(kHeaderMetadata) + "' with format_version " +
+                     std::string(kFormatVersion) + " is missing or damaged"};
+  }
+  decoder.scan().container = std::move(container.value());
+  return std::move(decoder.scan());
+}
+
+Result<Recording> read_recording(const InputFile& file, std::uint64_t size_bytes_max) {
+  if (file.size_bytes() > size_bytes_max) {
+    return Error{ErrorCode::kTooLarge, "has " + std::to_string(file.size_bytes()) +
+                                           " bytes, more than the " +
+                                           std::to_string(size_bytes_max) + " read into memory"};
+  }
+  Recording recording;
+  Collector collector(recording);
+  auto scan = scan_recording(file, collector);
+  if (!scan.ok()) return scan.error();
+  recording.scan = std::move(scan.value());
+  std::stable_sort(recording.gaps.begin(), recording.gaps.end(),
+                   [](const Gap& a, const Gap& b) { return a.first_sequence < b.first_sequence; });
+  return recording;
+}
+
+Result<Recording> read_recording(const std::string& path) {
+  auto file = open_input_file(path);
+  if (!file.ok()) return file.error();
+  auto recording = read_recording(*file.value());
+  if (!recording.ok()) {
+    return Error{recording.error().code, path + ": " + recording.error().detail};
+  }
+  return recording;
+}
+
+}  // namespace proto

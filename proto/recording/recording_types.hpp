@@ -1,0 +1,131 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace proto {
+
+/// What a recording holds, as plain structs. The schema proto/sample.proto documents every field;
+/// times are seconds on the recording's clock, zero at its start.
+
+/// Encoder channels of one unit, at most.
+inline constexpr std::size_t kChannelCountMax = 8;
+
+/// One reading of the unit. Of fixed size, so that a real-time thread can make and queue it.
+struct Sample {
+  double timestamp_s = 0.0;
+  std::uint64_t sequence = 0;       ///< never goes back; consecutive unless samples are missing
+  std::int64_t device_time_us = 0;  ///< unit clock at the latch, unwrapped
+  std::uint32_t channel_count = 0;  ///< entries in use below, ≤ kChannelCountMax
+  std::array<double, kChannelCountMax> angle_rad{};  ///< NaN where not valid
+  std::array<std::int64_t, kChannelCountMax> encoder_counts{};
+  std::array<bool, kChannelCountMax> valid{};
+  double command_V = 0.0;              ///< output in force from this latch until the next one
+  std::uint64_t command_sequence = 0;  ///< of the command that set it; 0: none yet
+  bool tripped = false;                ///< the unit holds its output at zero until cleared
+  bool driving = false;                ///< the unit obeys a command
+  std::uint32_t fault_flags = 0;       ///< latched causes, firmware_iface/wire/fault.h
+  std::uint64_t error_count = 0;       ///< frames the unit rejected so far
+};
+
+struct Command {
+  double timestamp_s = 0.0;
+  std::uint64_t command_sequence = 0;
+  double command_V = 0.0;            ///< after every limit
+  double command_V_requested = 0.0;  ///< as the scenario asked
+  std::uint32_t flags = 0;
+};
+
+enum class GapCause {
+  kUnspecified,
+  kLink,
+  kRingFull,
+  kUnitReset,
+  kStorage,
+  kSpoolFull,
+  kNotListed
+};
+inline constexpr int kGapCauseCount = 7;
+
+/// Samples that are known to exist and are not in the recording.
+struct Gap {
+  double timestamp_s = 0.0;
+  std::uint64_t first_sequence = 0;
+  std::uint64_t sample_count = 0;
+  GapCause cause = GapCause::kUnspecified;
+};
+
+enum class LinkDirection { kUnspecified, kFromUnit, kToUnit };
+
+struct LinkFrame {
+  double timestamp_s = 0.0;
+  LinkDirection direction = LinkDirection::kUnspecified;
+  std::vector<std::uint8_t> frame;
+};
+
+enum class EventKind {
+  kUnspecified,
+  kTrip,
+  kTripCleared,
+  kScenario,
+  kOperator,
+  kLink,
+  kStorage,
+};
+
+struct Event {
+  double timestamp_s = 0.0;
+  EventKind kind = EventKind::kUnspecified;
+  std::string name;     ///< the limit or phase, e.g. "speed_limit"
+  std::string text;     ///< one sentence for people, figures included
+  std::string channel;  ///< hinge concerned, if one is
+  double value = 0.0;   ///< measured, in `unit`
+  double limit = 0.0;   ///< allowed, in `unit`
+  std::string unit;
+  std::uint64_t sequence = 0;
+  std::vector<LinkFrame> last_frames;  ///< black box, oldest first
+};
+
+struct ClockFit {
+  double timestamp_s = 0.0;
+  double rate_error_ppm = 0.0;
+  double rate_error_ppm_sd = 0.0;
+  double offset_s = 0.0;
+  double residual_s_rms = 0.0;
+  std::uint64_t point_count = 0;
+  std::uint64_t rejected_count = 0;
+};
+
+struct LoopStats {
+  double timestamp_s = 0.0;
+  std::uint64_t cycle_count = 0;
+  std::uint64_t skipped_periods = 0;
+  std::uint64_t dropped_samples = 0;
+  std::uint64_t link_timeouts = 0;
+  std::uint64_t damaged_frames = 0;
+  double wakeup_us_mean = 0.0;
+  double wakeup_us_p99 = 0.0;
+  double wakeup_us_max = 0.0;
+  double cycle_us_mean = 0.0;
+  double cycle_us_max = 0.0;
+};
+
+/// What is known when a recording starts.
+struct RecordingHeader {
+  std::vector<std::string> hinges;  ///< by channel, 1 to kChannelCountMax names without commas
+  std::int64_t epoch_unix_ns = 0;   ///< host time of timestamp zero
+  /// Anything else, by name: rig, scenario, seed, firmware, configuration_hash, version, ...
+  std::map<std::string, std::string> facts;
+};
+
+/// A named file inside a recording, such as the excitation plan.
+struct Attachment {
+  std::string name;
+  std::string media_type;
+  std::vector<std::uint8_t> data;
+};
+
+}  // namespace proto

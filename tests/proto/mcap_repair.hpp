@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "proto/recording/byte_cursor.hpp"
+#include "proto/recording/crc32.hpp"
+#include "proto/recording/mcap_format.hpp"
+
+namespace test_support {
+
+/// Makes the checksum of every chunk right again that can be reached from the start of the file, so
+/// that damage to a chunk's content is not stopped at the checksum.
+inline void repair_chunk_checksums(std::vector<std::uint8_t>& file) {
+  constexpr std::size_t kCrcOffset = proto::kMcapRecordHeaderSize + 24;
+  constexpr std::size_t kRecordsOffset = kCrcOffset + 4 + 4 + 8;  // behind an empty compression
+  for (std::size_t at = proto::kMcapMagic.size();
+       at + proto::kMcapRecordHeaderSize <= file.size();) {
+    const auto opcode = static_cast<proto::McapOpcode>(file[at]);
+    const auto size = proto::ByteCursor(std::span(file).subspan(at + 1)).take<std::uint64_t>();
+    if (size > file.size() - at - proto::kMcapRecordHeaderSize) return;
+    const std::size_t end = at + proto::kMcapRecordHeaderSize + static_cast<std::size_t>(size);
+    if (opcode == proto::McapOpcode::kChunk && end >= at + kRecordsOffset) {
+      const auto records = std::span(file).subspan(at + kRecordsOffset, end - at - kRecordsOffset);
+      proto::put_at(file, at + kCrcOffset, proto::crc32(records));
+    }
+    at = end;
+  }
+}
+
+}  // namespace test_support

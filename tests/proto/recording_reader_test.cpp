@@ -1,0 +1,338 @@
+#include "proto/recording/recording_reader.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "proto/recording/crc32.hpp"
+#include "proto/recording/mcap_format.hpp"
+#include "proto/recording/mcap_recover.hpp"
+#include "proto/recording/mcap_writer.hpp"
+#include "tests/proto/mcap_repair.hpp"
+#include "tests/proto/recording_support.hpp"
+
+namespace proto {
+namespace {
+
+using test_support::Disk;
+using test_support::make_sample;
+using test_support::MemoryOutputFile;
+using test_support::ok;
+using test_support::same;
+using test_support::TemporaryFolder;
+
+class CountingVisitor final : public McapVisitor {
+ public:
+  bool on_message(const McapChannel& channel, const McapSchema*, const McapMessage&) override {
+    topics.push_back(channel.topic);
+    return topics.size() < message_count_max;
+  }
+  bool on_attachment(const McapAttachment&) override {
+    ++attachment_count;
+    return true;
+  }
+
+  std::vector<std::string> topics;
+  std::size_t message_count_max = 1'000'000;
+  int attachment_count = 0;
+};
+
+Bytes start_file() {
+  Bytes file(kMcapMagic.begin(), kMcapMagic.end());
+  put_record(file, McapHeader{"", "somebody else"});
+  return file;
+}
+
+// A chunk with one channel and one message, with a right checksum.
+Bytes chunk_records(std::uint16_t declared_channel, std::uint16_t message_channel,
+                    std::uint64_t time_ns = 5) {
+  Bytes records;
+  put_record(records, McapChannel{declared_channel, 0, "/t", "raw", {}});
+  put_record(records, McapMessage{message_channel, 0, time_ns, time_ns, {}});
+  return records;
+}
+
+void put_chunk(Bytes& file, const Bytes& records, std::string_view compression = "") {
+  put_record(file, McapChunk{5, 5, records.size(), crc32(records), compression, records});
+}
+
+void put_length(Bytes& file, McapOpcode opcode, std::uint64_t length) {
+  put(file, static_cast<std::uint8_t>(opcode));
+  put(file, length);
+}
+
+Result<McapScan> scan(const Bytes& file, McapVisitor& visitor) {
+  return scan_mcap(*view_as_input_file(file), visitor);
+}
+
+Bytes record_samples(const std::vector<std::uint64_t>& sequences, const std::vector<Gap>& gaps) {
+  const auto disk = std::make_shared<Disk>();
+  auto writer = RecordingWriter::create(std::make_unique<MemoryOutputFile>(disk),
+                                        test_support::furuta_header());
+  for (const std::uint64_t k : sequences) EXPECT_TRUE(ok(writer.value().write(make_sample(k))));
+  for (const Gap& gap : gaps) EXPECT_TRUE(ok(writer.value().write(gap)));
+  EXPECT_TRUE(ok(writer.value().finish()));
+  return disk->content;
+}
+
+// CRC-32 of "123456789" is the check value every implementation publishes.
+TEST(Crc32, MatchesThePublishedCheckValue) {
+  EXPECT_EQ(crc32(as_bytes("123456789")), 0xCBF43926u);
+  EXPECT_EQ(crc32(as_bytes("6789"), crc32(as_bytes("12345"))), 0xCBF43926u);
+}
+
+// A length is a claim. Catches an allocation before the claim is held against the file's size, and
+// arithmetic that wraps.
+TEST(ScanMcap, TakesNoLengthAtItsWord) {
+  for (const std::uint64_t length :
+       {std::uint64_t{1} << 32, ~std::uint64_t{0}, ~std::uint64_t{8}}) {
+    for (std::uint8_t opcode = 0; opcode < 0x14; ++opcode) {
+      Bytes file = start_file();
+      put_length(file, static_cast<McapOpcode>(opcode), length);
+      put_bytes(file, Bytes(100, 1));
+      CountingVisitor visitor;
+      const auto result = scan(file, visitor);
+      ASSERT_TRUE(ok(result));
+      EXPECT_FALSE(result.value().finished);
+      EXPECT_FALSE(result.value().problems.empty());
+    }
+  }
+  // Lengths inside a record: a chunk whose records claim more than the chunk has.
+  Bytes file = start_file();
+  Bytes chunk(28, 0);
+  put(chunk, std::uint32_t{0});
+  put(chunk, ~std::uint64_t{0});
+  put_length(file, McapOpcode::kChunk, chunk.size());
+  put_bytes(file, chunk);
+  CountingVisitor visitor;
+  EXPECT_EQ(scan(file, visitor).value().damaged_chunk_count, 1u);
+}
+
+// A right checksum proves that bytes are as they were written, not that they make sense.
+TEST(ScanMcap, TakesAChunkWholeOrNotAtAll) {
+  Bytes file = start_file();
+  Bytes undeclared = chunk_records(1, 1);
+  put_bytes(undeclared, chunk_records(2, 3));
+  put_chunk(file, undeclared);              // second message on a channel nobody declared
+  put_chunk(file, chunk_records(1, 1, 9));  // outside the chunk's time
+  Bytes nested = chunk_records(1, 1);
+  put_chunk(nested, chunk_records(1, 1));
+  put_chunk(file, nested);               // a chunk within a chunk
+  put_chunk(file, chunk_records(4, 4));  // fine
+  CountingVisitor visitor;
+  const auto result = scan(file, visitor);
+  ASSERT_TRUE(ok(result));
+  EXPECT_EQ(visitor.topics.size(), 1u);
+  EXPECT_EQ(result.value().damaged_chunk_count, 3u);
+  EXPECT_EQ(result.value().intact_chunk_count, 1u);
+}
+
+TEST(ScanMcap, EndsWhenTheVisitorHasEnough) {
+  Bytes file = start_file();
+  for (int k = 0; k < 5; ++k) put_chunk(file, chunk_records(1, 1));
+  CountingVisitor visitor;
+  visitor.message_count_max = 2;
+  ASSERT_TRUE(ok(scan(file, visitor)));
+  EXPECT_EQ(visitor.topics.size(), 2u);
+}
+
+TEST(ScanMcap, SaysWhatToDoAboutCompression) {
+  Bytes file = start_file();
+  put_chunk(file, chunk_records(1, 1), "zstd");
+  CountingVisitor visitor;
+  const auto result = scan(file, visitor);
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.error().code, ErrorCode::kUnsupported);
+  EXPECT_NE(result.error().detail.find("zstd"), std::string::npos);
+}
+
+TEST(ScanMcap, RefusesWhatIsNoMcapFile) {
+  CountingVisitor visitor;
+  for (const Bytes& file :
+       {Bytes{}, Bytes(100, 0), Bytes(kMcapMagic.begin(), kMcapMagic.end() - 1)}) {
+    const auto result = scan(file, visitor);
+    ASSERT_FALSE(result.ok());
+    EXPECT_EQ(result.error().code, ErrorCode::kDamaged);
+  }
+}
+
+// Messages outside chunks have no checksum, and one flipped bit turns an index into a message.
+TEST(ScanMcap, DoesNotReadMessagesOutsideChunks) {
+  Bytes file = start_file();
+  put_record(file, McapChannel{1, 0, "/t", "raw", {}});
+  put_record(file, McapMessage{1, 0, 5, 5, {}});
+  CountingVisitor visitor;
+  const auto result = scan(file, visitor);
+  ASSERT_TRUE(ok(result));
+  EXPECT_TRUE(visitor.topics.empty());
+  EXPECT_FALSE(result.value().problems.empty());
+}
+
+// An attachment can be a recording. Cut off in the middle of it, the search for the next chunk
+// must not take the attachment's messages for the file's own; with a damaged length before
+// chunks of the file itself, it must find those.
+TEST(ScanMcap, KeepsAnAttachedRecordingApart) {
+  Bytes inner = start_file();
+  put_chunk(inner, chunk_records(1, 1));
+  put_chunk(inner, chunk_records(1, 1));
+  Bytes file = start_file();
+  put_record(file, McapAttachment{0, 0, "earlier.mcap", "application/mcap", inner});
+  for (std::size_t size = file.size() - inner.size(); size < file.size(); ++size) {
+    CountingVisitor visitor;
+    ASSERT_TRUE(
+        ok(scan(Bytes(file.begin(), file.begin() + static_cast<std::ptrdiff_t>(size)), visitor)));
+    ASSERT_TRUE(visitor.topics.empty()) << "cut at " << size;
+  }
+  Bytes damaged = start_file();
+  const std::size_t length_at = damaged.size() + 1;
+  put_record(damaged, McapAttachment{0, 0, "plan.csv", "text/csv", Bytes(50, 'x')});
+  put_chunk(damaged, chunk_records(1, 1));
+  damaged[length_at + 5] = 1;  // a length of a terabyte
+  CountingVisitor visitor;
+  const auto result = scan(damaged, visitor);
+  ASSERT_TRUE(ok(result));
+  EXPECT_EQ(visitor.topics.size(), 1u);
+  EXPECT_EQ(visitor.attachment_count, 0);
+}
+
+// Many places that look like a large chunk must not make the search quadratic. The time-out of the
+// test is the assertion: 30 000 candidates of 1 MiB each would be 30 GB to check.
+TEST(ScanMcap, SearchesInLinearTime) {
+  Bytes file = start_file();
+  put_length(file, McapOpcode::kHeader, ~std::uint64_t{0});
+  Bytes candidate;
+  put_length(candidate, McapOpcode::kChunk, (1u << 20) + 40);
+  put_bytes(candidate, Bytes(16, 0));
+  put(candidate, std::uint64_t{1u << 20});
+  put(candidate, std::uint32_t{1});
+  put(candidate, std::uint32_t{0});
+  put(candidate, std::uint64_t{1u << 20});
+  for (int k = 0; k < 30'000; ++k) put_bytes(file, candidate);
+  put_bytes(file, Bytes(1 << 20, 0));
+  CountingVisitor visitor;
+  const auto result = scan(file, visitor);
+  ASSERT_TRUE(ok(result));
+  EXPECT_EQ(result.value().message_count, 0u);
+}
+
+// Random damage in several places, half of the time with the checksums made right again so that it
+// reaches what lies behind them. Nothing may crash, and counts must add up.
+TEST(ScanRecording, SurvivesDamageBehindTheChecksum) {
+  std::vector<std::uint64_t> sequences(600);
+  for (std::uint64_t k = 0; k < 600; ++k) sequences[k] = k;
+  const Bytes good = record_samples(sequences, {});
+  std::mt19937 random(23);
+  std::uint64_t read = 0, refused = 0;
+  for (int run = 0; run < 400; ++run) {
+    Bytes file = good;
+    for (unsigned k = 0; k <= random() % 20; ++k) {
+      file[random() % file.size()] = static_cast<std::uint8_t>(random());
+    }
+    if (run % 2 == 0) test_support::repair_chunk_checksums(file);
+    const auto recording = read_recording(*view_as_input_file(file));
+    if (!recording.ok()) {
+      ++refused;
+      continue;
+    }
+    read += recording.value().samples.size();
+    const auto& samples = recording.value().samples;
+    for (std::size_t k = 1; k < samples.size(); ++k) {
+      ASSERT_LT(samples[k - 1].sequence, samples[k].sequence);
+    }
+  }
+  EXPECT_GT(read, 20'000u);
+  EXPECT_LT(refused, 40u);
+}
+
+// Samples sent = recorded + listed, also where no gap message says so, and where gap messages cover
+// a part of a hole, overlap, or come late.
+TEST(ScanRecording, ListsWhatIsMissingWithoutAGapMessage) {
+  const auto recording = read_recording(
+      *view_as_input_file(record_samples({0, 1, 10, 11, 30}, {{0.025, 25, 3, GapCause::kLink},
+                                                              {0.002, 2, 4, GapCause::kLink},
+                                                              {0.004, 4, 6, GapCause::kRingFull},
+                                                              {0.015, 15, 5, GapCause::kLink}})));
+  ASSERT_TRUE(ok(recording));
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> unlisted;
+  for (const Gap& gap : recording.value().gaps) {
+    if (gap.cause != GapCause::kNotListed) continue;
+    unlisted.emplace_back(gap.first_sequence, gap.sample_count);
+  }
+  const std::vector<std::pair<std::uint64_t, std::uint64_t>> expected = {{12, 3}, {20, 5}, {28, 2}};
+  EXPECT_EQ(unlisted, expected);
+}
+
+// A sample may arrive twice; it is read once.
+TEST(ScanRecording, ReadsNoSampleTwice) {
+  const auto recording = read_recording(*view_as_input_file(record_samples({0, 1, 1, 0, 2}, {})));
+  ASSERT_TRUE(ok(recording));
+  ASSERT_EQ(recording.value().samples.size(), 3u);
+  EXPECT_EQ(recording.value().scan.unreadable_count, 2u);
+}
+
+TEST(ScanRecording, RefusesAnMcapFileOfAnotherProgram) {
+  Bytes file = start_file();
+  put_chunk(file, chunk_records(1, 1));
+  const auto recording = read_recording(*view_as_input_file(file));
+  ASSERT_FALSE(recording.ok());
+  EXPECT_EQ(recording.error().code, ErrorCode::kDamaged);
+}
+
+TEST(RecoverMcap, LeavesNothingBehindWhereNothingIsIntact) {
+  const TemporaryFolder folder;
+  const Bytes file = start_file();
+  test_support::write_bytes(folder.file("run.mcap.part"), file);
+  const auto recovery = recover_mcap(folder.file("run.mcap.part"), folder.file("whole.mcap"));
+  ASSERT_FALSE(recovery.ok());
+  EXPECT_EQ(recovery.error().code, ErrorCode::kDamaged);
+  EXPECT_EQ(folder.file_count(), 1u);
+}
+
+TEST(RecoverMcap, DoesNotWriteOverAFile) {
+  const TemporaryFolder folder;
+  test_support::write_bytes(folder.file("run.mcap"), record_samples({0, 1}, {}));
+  test_support::write_bytes(folder.file("whole.mcap"), Bytes{'x'});
+  const auto recovery = recover_mcap(folder.file("run.mcap"), folder.file("whole.mcap"));
+  ASSERT_FALSE(recovery.ok());
+  EXPECT_EQ(recovery.error().code, ErrorCode::kExists);
+  EXPECT_EQ(test_support::read_bytes(folder.file("whole.mcap")).size(), 1u);
+}
+
+// The tool is for any MCAP file: topics, schemas and metadata of others go through unchanged, and
+// what happened is written into the result.
+TEST(RecoverMcap, KeepsTopicsItDoesNotKnow) {
+  const TemporaryFolder folder;
+  Bytes file = start_file();
+  put_record(file, McapMetadata{"other", {{"a", "b"}}});
+  put_chunk(file, chunk_records(7, 7));
+  put_chunk(file, chunk_records(9, 9));
+  file.back() ^= 1;  // the second chunk is damaged
+  test_support::write_bytes(folder.file("run.mcap"), file);
+  const auto recovery = recover_mcap(folder.file("run.mcap"), folder.file("whole.mcap"));
+  ASSERT_TRUE(ok(recovery));
+  EXPECT_EQ(recovery.value().source.damaged_chunk_count, 1u);
+  struct : McapVisitor {
+    bool on_message(const McapChannel& channel, const McapSchema* schema,
+                    const McapMessage& message) override {
+      EXPECT_EQ(channel.topic, "/t");
+      EXPECT_EQ(channel.message_encoding, "raw");
+      EXPECT_EQ(schema, nullptr);
+      EXPECT_EQ(message.log_time_ns, 5u);
+      return true;
+    }
+    bool on_metadata(const McapMetadata& metadata) override {
+      names[metadata.name] = metadata.values;
+      return true;
+    }
+    std::map<std::string, McapMap> names;
+  } visitor;
+  const auto result = scan(test_support::read_bytes(folder.file("whole.mcap")), visitor);
+  ASSERT_TRUE(ok(result));
+  EXPECT_TRUE(result.value().intact());
+  EXPECT_EQ(result.value().message_count, 1u);
+  EXPECT_EQ(visitor.names["other"].at("a"), "b");
+  EXPECT_EQ(visitor.names["recovered"].at("damaged_chunks"), "1");
+}
+
+}  // namespace
+}  // namespace proto

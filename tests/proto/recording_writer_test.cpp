@@ -1,0 +1,364 @@
+#include "proto/recording/recording_writer.hpp"
+
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <thread>
+
+#include "proto/recording/mcap_recover.hpp"
+#include "proto/recording/recording_reader.hpp"
+#include "tests/proto/recording_support.hpp"
+
+namespace proto {
+namespace {
+
+using test_support::Disk;
+using test_support::furuta_header;
+using test_support::make_sample;
+using test_support::MemoryOutputFile;
+using test_support::ok;
+using test_support::same;
+using test_support::TemporaryFolder;
+
+struct MemoryRun {
+  std::shared_ptr<Disk> disk = std::make_shared<Disk>();
+  RecordingWriter writer = start();
+
+  Result<Recording> read() const { return read_recording(*view_as_input_file(disk->content)); }
+
+ private:
+  RecordingWriter start() {
+    auto created =
+        RecordingWriter::create(std::make_unique<MemoryOutputFile>(disk), furuta_header());
+    EXPECT_TRUE(ok(created));
+    return std::move(created.value());
+  }
+};
+
+Event make_trip(double timestamp_s, std::uint64_t sequence) {
+  return {.timestamp_s = timestamp_s,
+          .kind = EventKind::kTrip,
+          .name = "speed_limit",
+          .text = "arm turned at 31.5 rad/s, allowed are 30 rad/s",
+          .channel = "arm",
+          .value = 31.5,
+          .limit = 30.0,
+          .unit = "rad/s",
+          .sequence = sequence,
+          .last_frames = {{timestamp_s, LinkDirection::kFromUnit, {1, 2, 0, 255}},
+                          {timestamp_s, LinkDirection::kToUnit, {}}}};
+}
+
+// Every field of every kind of message, through file and back.
+TEST(RecordingWriter, ReturnsWhatWasWritten) {
+  MemoryRun run;
+  const Command command{0.001, 9, -1.25, -3.5, 2};
+  const Gap gap{0.002, 2, 3, GapCause::kLink};
+  const ClockFit fit{0.5, -187.25, 0.125, 1e-4, 2e-6, 500, 3};
+  const LoopStats stats{0.5, 500, 1, 2, 3, 4, 7.5, 11.0, 40.0, 5.5, 9.25};
+  ASSERT_TRUE(ok(run.writer.write(make_sample(0))));
+  ASSERT_TRUE(ok(run.writer.write(command)));
+  ASSERT_TRUE(ok(run.writer.write(make_sample(1))));
+  ASSERT_TRUE(ok(run.writer.write(gap)));
+  ASSERT_TRUE(ok(run.writer.write(make_sample(5))));
+  ASSERT_TRUE(ok(run.writer.write(make_trip(0.005, 5))));
+  ASSERT_TRUE(ok(run.writer.write(fit)));
+  ASSERT_TRUE(ok(run.writer.write(stats)));
+  ASSERT_TRUE(ok(run.writer.attach({"plan.csv", "text/csv", {'t', ',', 'u'}})));
+  ASSERT_TRUE(ok(run.writer.finish()));
+
+  const auto result = run.read();
+  ASSERT_TRUE(ok(result));
+  const Recording& recording = result.value();
+  EXPECT_TRUE(recording.scan.container.intact());
+  EXPECT_EQ(recording.header.hinges, furuta_header().hinges);
+  EXPECT_EQ(recording.header.epoch_unix_ns, furuta_header().epoch_unix_ns);
+  EXPECT_EQ(recording.header.facts, furuta_header().facts);
+  ASSERT_EQ(recording.samples.size(), 3u);
+  EXPECT_TRUE(same(recording.samples[2], make_sample(5)));
+  ASSERT_EQ(recording.gaps.size(), 1u);  // the hole is explained, and not reported a second time
+  EXPECT_EQ(recording.gaps[0].first_sequence, 2u);
+  EXPECT_EQ(recording.gaps[0].sample_count, 3u);
+  EXPECT_EQ(recording.gaps[0].cause, GapCause::kLink);
+  ASSERT_EQ(recording.commands.size(), 1u);
+  EXPECT_EQ(recording.commands[0].command_sequence, 9u);
+  EXPECT_EQ(recording.commands[0].command_V, -1.25);
+  EXPECT_EQ(recording.commands[0].command_V_requested, -3.5);
+  EXPECT_EQ(recording.commands[0].flags, 2u);
+  ASSERT_EQ(recording.events.size(), 1u);
+  const Event& trip = recording.events[0];
+  EXPECT_EQ(trip.kind, EventKind::kTrip);
+  EXPECT_EQ(trip.name + trip.text + trip.channel + trip.unit,
+            make_trip(0, 0).name + make_trip(0, 0).text + "armrad/s");
+  EXPECT_EQ(trip.value, 31.5);
+  EXPECT_EQ(trip.limit, 30.0);
+  ASSERT_EQ(trip.last_frames.size(), 2u);
+  EXPECT_EQ(trip.last_frames[0].frame, (std::vector<std::uint8_t>{1, 2, 0, 255}));
+  EXPECT_EQ(trip.last_frames[1].direction, LinkDirection::kToUnit);
+  ASSERT_EQ(recording.clock_fits.size(), 1u);
+  EXPECT_EQ(recording.clock_fits[0].rate_error_ppm, -187.25);
+  EXPECT_EQ(recording.clock_fits[0].rate_error_ppm_sd, 0.125);
+  EXPECT_EQ(recording.clock_fits[0].rejected_count, 3u);
+  ASSERT_EQ(recording.loop_stats.size(), 1u);
+  EXPECT_EQ(recording.loop_stats[0].damaged_frames, 4u);
+  EXPECT_EQ(recording.loop_stats[0].cycle_us_max, 9.25);
+  ASSERT_EQ(recording.attachments.size(), 1u);
+  EXPECT_EQ(recording.attachments[0].name, "plan.csv");
+}
+
+// What a crash loses is what was not handed to the system: at 1 kHz never more than 250 samples.
+// Catches a writer that closes chunks by size.
+TEST(RecordingWriter, HoldsBackNoMoreThanAQuarterOfASecond) {
+  MemoryRun run;
+  for (std::uint64_t k = 0; k < 3000; ++k) {
+    ASSERT_TRUE(ok(run.writer.write(make_sample(k))));
+    const auto so_far = run.read();
+    if (k % 97 != 0 || k < 250) continue;
+    ASSERT_TRUE(ok(so_far));
+    ASSERT_GE(so_far.value().samples.size() + 250, k + 1);
+  }
+}
+
+// A silent unit sends nothing that could close the chunk; flush does.
+TEST(RecordingWriter, FlushHandsOverEverything) {
+  MemoryRun run;
+  for (std::uint64_t k = 0; k < 10; ++k) ASSERT_TRUE(ok(run.writer.write(make_sample(k))));
+  ASSERT_TRUE(ok(run.writer.flush()));
+  ASSERT_TRUE(ok(run.writer.sync()));
+  EXPECT_EQ(run.disk->sync_count, 1);
+  ASSERT_TRUE(ok(run.read()));
+  EXPECT_EQ(run.read().value().samples.size(), 10u);
+}
+
+// Samples that vanish without a word are the worst a recorder can do. A disk that fails for a
+// while costs the chunks of that while, and the recording says which samples.
+TEST(RecordingWriter, ListsWhatAFailingDiskCost) {
+  for (const bool reserve : {true, false}) {
+    MemoryRun run;
+    run.disk->can_reserve = reserve;
+    int errors = 0;
+    for (std::uint64_t k = 0; k < 2000; ++k) {
+      run.disk->appends_fail = k >= 600 && k < 1100;
+      if (k == 700) {
+        ASSERT_TRUE(ok(run.writer.write(make_trip(0.7, 700))));
+      }
+      const Status status = run.writer.write(make_sample(k));
+      if (!status.ok()) {
+        EXPECT_EQ(status.error().code, ErrorCode::kInputOutput);
+        ++errors;
+      }
+    }
+    ASSERT_TRUE(ok(run.writer.finish()));
+    EXPECT_EQ(errors, 2);  // the chunks that ended at 750 and at 1000
+    EXPECT_EQ(run.writer.lost_sample_count(), 500u);
+    const auto recording = run.read();
+    ASSERT_TRUE(ok(recording));
+    EXPECT_TRUE(recording.value().scan.container.intact());
+    EXPECT_EQ(recording.value().samples.size(), 1500u);
+    ASSERT_EQ(recording.value().gaps.size(), 1u);
+    EXPECT_EQ(recording.value().gaps[0].cause, GapCause::kStorage);
+    EXPECT_EQ(recording.value().gaps[0].first_sequence, 500u);
+    EXPECT_EQ(recording.value().gaps[0].sample_count, 500u);
+    // The trip was in a lost chunk, and is in the recording nevertheless.
+    ASSERT_EQ(recording.value().events.size(), 1u);
+    EXPECT_EQ(recording.value().events[0].sequence, 700u);
+  }
+}
+
+// A full disk at any time: the recorder says so while there is still room for the reason, and the
+// recording is finished, with the trip in it and every sample accounted for.
+TEST(RecordingWriter, FinishesWithTheReasonOnADiskThatFillsUp) {
+  MemoryRun sizing;
+  const std::uint64_t empty_size = sizing.disk->content.size();
+  for (std::uint64_t capacity = empty_size + 400'000; capacity < empty_size + 900'000;
+       capacity += 17'321) {
+    SCOPED_TRACE(capacity);
+    MemoryRun run;
+    run.disk->capacity = capacity;
+    std::uint64_t k = 0;
+    Status status = success();
+    for (; status.ok() && k < 20'000; ++k) status = run.writer.write(make_sample(k));
+    ASSERT_FALSE(status.ok());
+    EXPECT_EQ(status.error().code, ErrorCode::kDiskFull);
+    Event trip = make_trip(1e-3 * static_cast<double>(k), k);
+    trip.last_frames.resize(200, {0.0, LinkDirection::kFromUnit, std::vector<std::uint8_t>(25, 7)});
+    static_cast<void>(run.writer.write(trip));
+    ASSERT_TRUE(ok(run.writer.finish()));
+    EXPECT_TRUE(run.disk->published);
+    const auto recording = run.read();
+    ASSERT_TRUE(ok(recording));
+    EXPECT_TRUE(recording.value().scan.container.intact());
+    EXPECT_EQ(recording.value().samples.size(), k);
+    EXPECT_EQ(run.writer.lost_sample_count(), 0u);
+    ASSERT_EQ(recording.value().events.size(), 1u);
+    EXPECT_EQ(recording.value().events[0].last_frames.size(), 200u);
+  }
+}
+
+// Where space cannot be reserved, a full disk comes as a failed write. What was written before it
+// stays readable, whether or not the summary still fits.
+TEST(RecordingWriter, StaysRecoverableOnAFullDiskWithoutReserve) {
+  for (std::uint64_t capacity = 100'000; capacity < 150'000; capacity += 1'733) {
+    SCOPED_TRACE(capacity);
+    MemoryRun run;
+    run.disk->can_reserve = false;
+    run.disk->capacity = capacity;
+    std::uint64_t k = 0;
+    Status status = success();
+    for (; status.ok(); ++k) status = run.writer.write(make_sample(k));
+    EXPECT_EQ(status.error().code, ErrorCode::kDiskFull);
+    static_cast<void>(run.writer.write(make_trip(1e-3 * static_cast<double>(k), k)));
+    const Status finished = run.writer.finish();
+    EXPECT_EQ(finished.ok(), run.disk->published);
+    const auto recording = run.read();
+    ASSERT_TRUE(ok(recording));
+    EXPECT_EQ(recording.value().scan.container.damaged_chunk_count, 0u);
+    EXPECT_EQ(recording.value().scan.container.skipped_bytes, 0u);
+    EXPECT_EQ(recording.value().scan.container.finished, finished.ok());
+    EXPECT_EQ(recording.value().samples.size() + run.writer.lost_sample_count(), k);
+    for (const Sample& sample : recording.value().samples) {
+      ASSERT_TRUE(same(sample, make_sample(sample.sequence)));
+    }
+  }
+}
+
+// A disk that cannot even be cut back is given up on; nothing is written behind a torn chunk.
+TEST(RecordingWriter, WritesNothingBehindATornChunk) {
+  MemoryRun run;
+  for (std::uint64_t k = 0; k < 600; ++k) ASSERT_TRUE(ok(run.writer.write(make_sample(k))));
+  run.disk->appends_fail = run.disk->truncate_fails = true;
+  EXPECT_FALSE(run.writer.flush().ok());
+  const std::size_t size = run.disk->content.size();
+  run.disk->appends_fail = false;
+  for (std::uint64_t k = 600; k < 1200; ++k) static_cast<void>(run.writer.write(make_sample(k)));
+  EXPECT_FALSE(run.writer.finish().ok());
+  EXPECT_FALSE(run.disk->published);
+  EXPECT_EQ(run.disk->content.size(), size);
+  ASSERT_TRUE(ok(run.read()));
+  EXPECT_EQ(run.read().value().samples.size(), 500u);
+}
+
+// Nothing is ever written over: not a finished recording, and not one that waits to be recovered.
+TEST(RecordingWriter, RefusesToWriteOverAnything) {
+  for (const std::string existing : {"run.mcap", "run.mcap.part"}) {
+    const TemporaryFolder folder;
+    test_support::write_bytes(folder.file(existing), std::vector<std::uint8_t>{'x'});
+    const auto writer = RecordingWriter::create(folder.file("run.mcap"), furuta_header());
+    ASSERT_FALSE(writer.ok());
+    EXPECT_EQ(writer.error().code, ErrorCode::kExists);
+    EXPECT_NE(writer.error().detail.find(existing), std::string::npos);
+    EXPECT_EQ(test_support::read_bytes(folder.file(existing)).size(), 1u);
+    EXPECT_EQ(folder.file_count(), 1u);
+  }
+}
+
+// The name appears only when the recording is whole, and not over a file that came meanwhile.
+TEST(RecordingWriter, TakesItsNameWhenFinished) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("run.mcap");
+  auto writer = RecordingWriter::create(path, furuta_header());
+  ASSERT_TRUE(ok(writer));
+  ASSERT_TRUE(ok(writer.value().write(make_sample(0))));
+  EXPECT_FALSE(std::filesystem::exists(path));
+  test_support::write_bytes(path, std::vector<std::uint8_t>{'x'});
+  const Status refused = writer.value().finish();
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, ErrorCode::kExists);
+  EXPECT_EQ(test_support::read_bytes(path).size(), 1u);
+
+  const std::string other = folder.file("other.mcap");
+  auto second = RecordingWriter::create(other, furuta_header());
+  ASSERT_TRUE(ok(second));
+  ASSERT_TRUE(ok(second.value().write(make_sample(0))));
+  ASSERT_TRUE(ok(second.value().finish()));
+  EXPECT_TRUE(std::filesystem::exists(other));
+  EXPECT_FALSE(std::filesystem::exists(part_path(other)));
+  // No reserved blocks stay behind: a short recording takes little room.
+  EXPECT_EQ(read_recording(other).value().samples.size(), 1u);
+}
+
+TEST(RecordingWriter, NamesTheFolderThatDoesNotExist) {
+  const auto writer = RecordingWriter::create("/nonexistent/folder/run.mcap", furuta_header());
+  ASSERT_FALSE(writer.ok());
+  EXPECT_EQ(writer.error().code, ErrorCode::kNotFound);
+  EXPECT_NE(writer.error().detail.find("/nonexistent/folder/run.mcap"), std::string::npos);
+}
+
+// Mounts a small file system that only this process sees.
+bool mount_small_disk(const std::string& folder) {
+  return (::unshare(CLONE_NEWNS) == 0 || ::unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0) &&
+         ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+         ::mount("tmpfs", folder.c_str(), "tmpfs", 0, "size=700k") == 0;
+}
+
+enum ChildResult { kFine, kNoMount, kNotFull, kNotFinished, kNotIntact, kNoTrip };
+
+ChildResult fill_small_disk(const std::string& folder) {
+  if (!mount_small_disk(folder)) return kNoMount;
+  auto writer = RecordingWriter::create(folder + "/run.mcap", furuta_header());
+  std::uint64_t k = 0;
+  Status status = writer.ok() ? success() : Status(writer.error());
+  for (; status.ok() && k < 20'000; ++k) status = writer.value().write(make_sample(k));
+  if (status.ok() || status.error().code != ErrorCode::kDiskFull) return kNotFull;
+  static_cast<void>(writer.value().write(make_trip(1e-3 * static_cast<double>(k), k)));
+  if (!writer.value().finish().ok()) return kNotFinished;
+  const auto recording = read_recording(folder + "/run.mcap");
+  if (!recording.ok() || !recording.value().scan.container.intact()) return kNotIntact;
+  const auto& events = recording.value().events;
+  return events.size() == 1 && recording.value().samples.size() == k ? kFine : kNoTrip;
+}
+
+// The same against the kernel, on a file system of 700 KiB. In a child process, which alone sees
+// it.
+TEST(RecordingWriter, FinishesWithTheReasonOnAFileSystemThatIsReallyFull) {
+  const TemporaryFolder folder;
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(fill_small_disk(folder.file("")));
+  int child_status = 0;
+  ASSERT_EQ(::waitpid(child, &child_status, 0), child);
+  ASSERT_TRUE(WIFEXITED(child_status));
+  if (WEXITSTATUS(child_status) == kNoMount) GTEST_SKIP() << "may not mount a small file system";
+  EXPECT_EQ(WEXITSTATUS(child_status), kFine);
+}
+
+// A killed process leaves what the system was given: all but the chunk in progress. Catches
+// buffering in the program behind flush().
+TEST(RecordingWriter, SurvivesAKill) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("run.mcap");
+  const pid_t child = ::fork();
+  if (child == 0) {
+    auto writer = RecordingWriter::create(path, furuta_header());
+    for (std::uint64_t k = 0; k < 1100; ++k)
+      static_cast<void>(writer.value().write(make_sample(k)));
+    ::raise(SIGKILL);
+  }
+  int child_status = 0;
+  ASSERT_EQ(::waitpid(child, &child_status, 0), child);
+  ASSERT_TRUE(WIFSIGNALED(child_status));
+  const auto recovery = recover_mcap(part_path(path), path + ".whole");
+  ASSERT_TRUE(ok(recovery));
+  const auto recording = read_recording(path + ".whole");
+  ASSERT_TRUE(ok(recording));
+  EXPECT_EQ(recording.value().samples.size(), 1000u);
+}
+
+// fdatasync may take a hundred milliseconds, so another thread calls it. For the thread sanitizer.
+TEST(RecordingWriter, SyncsFromAnotherThreadWhileWriting) {
+  const TemporaryFolder folder;
+  auto writer = RecordingWriter::create(folder.file("run.mcap"), furuta_header());
+  ASSERT_TRUE(ok(writer));
+  std::thread syncer([&] {
+    for (int k = 0; k < 5; ++k) EXPECT_TRUE(ok(writer.value().sync()));
+  });
+  for (std::uint64_t k = 0; k < 3000; ++k) ASSERT_TRUE(ok(writer.value().write(make_sample(k))));
+  syncer.join();
+  ASSERT_TRUE(ok(writer.value().finish()));
+}
+
+}  // namespace
+}  // namespace proto
