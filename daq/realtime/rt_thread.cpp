@@ -3,6 +3,8 @@
 #include <pthread.h>
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstddef>
@@ -34,8 +36,13 @@ void request_priority(int priority, RealTimeReport& report) {
       "in /etc/security/limits.d/rig.conf and log in again.");
 }
 
+// Locking future pages under a limit would make a later allocation fail, so it is asked for only
+// where there is none.
 void request_locked_memory(RealTimeReport& report) {
-  report.memory_locked = mlockall(MCL_CURRENT | MCL_FUTURE) == 0;
+  rlimit limit{};
+  const bool unlimited =
+      geteuid() == 0 || (getrlimit(RLIMIT_MEMLOCK, &limit) == 0 && limit.rlim_cur == RLIM_INFINITY);
+  report.memory_locked = mlockall(unlimited ? MCL_CURRENT | MCL_FUTURE : MCL_CURRENT) == 0;
   if (report.memory_locked) return;
   report.refused.push_back(
       "locking memory refused (" + reason(errno) +

@@ -1,23 +1,29 @@
 #include "daq/safety/black_box.hpp"
 
+#include <algorithm>
 #include <cassert>
 
 namespace daq {
 
-void BlackBox::add(const ExchangeRecord& record, bool tripped) noexcept {
+void BlackBox::on_message(firmware_iface::Direction direction,
+                          std::span<const std::uint8_t> message,
+                          firmware_iface::Nanoseconds at) noexcept {
   if (frozen_.load(std::memory_order_relaxed)) return;
-  records_[added_ % kCapacity] = record;
+  KeptMessage& kept = messages_[added_ % kCapacity];
+  kept.at = at;
+  kept.direction = direction;
+  const std::size_t size_bytes = std::min(message.size(), kept.bytes.size());
+  kept.size_bytes = static_cast<std::uint8_t>(size_bytes);
+  std::copy_n(message.begin(), size_bytes, kept.bytes.begin());
   ++added_;
-  if (!tripped) return;
-  ++after_trip_;
-  if (after_trip_ > kAfterTrip) freeze();
+  if (trip_noted_ && ++added_after_trip_ == kAfterTrip) freeze();
 }
 
-const ExchangeRecord& BlackBox::record(std::size_t index) const noexcept {
+const KeptMessage& BlackBox::message(std::size_t index) const noexcept {
   assert(is_frozen());
   assert(index < count());
   const std::size_t oldest = added_ < kCapacity ? 0 : added_ % kCapacity;
-  return records_[(oldest + index) % kCapacity];
+  return messages_[(oldest + index) % kCapacity];
 }
 
 }  // namespace daq

@@ -4,46 +4,53 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
-#include "daq/scenario/observation.hpp"
+#include "firmware_iface/link/unit_link.hpp"
+#include "firmware_iface/wire/limits.h"
 
 namespace daq {
 
-/// One exchange with the unit: what it said and what it was told.
-struct ExchangeRecord {
-  Observation observation;
-  std::uint16_t unit_sequence = 0;  ///< sequence of the sample
-  std::uint16_t unit_status = 0;    ///< status bits of the unit
-  double requested = 0.0;           ///< by the scenario [unit of the control signal]
-  double sent = 0.0;                ///< after the safety limits [unit of the control signal]
+/// One message as it crossed the link: type and body, without stuffing, checksum and delimiter.
+struct KeptMessage {
+  firmware_iface::Nanoseconds at{0};  ///< host clock
+  firmware_iface::Direction direction = firmware_iface::Direction::kToHost;
+  std::uint8_t size_bytes = 0;
+  std::array<std::uint8_t, MESSAGE_SIZE_BYTES_MAX> bytes{};
+
+  std::span<const std::uint8_t> message() const noexcept { return {bytes.data(), size_bytes}; }
 };
 
-/// The last exchanges before, and some after, a trip. The real-time thread writes; once frozen the
-/// records stay, and any thread may read them.
-class BlackBox {
+/// The last messages of both directions before a trip, and some after it. The real-time thread
+/// writes; once frozen the messages stay, and any thread may read them.
+class BlackBox : public firmware_iface::MessageTap {
  public:
-  static constexpr std::size_t kCapacity = 1024;  ///< about one second
-  static constexpr std::size_t kAfterTrip = 128;  ///< records kept from after the trip
+  static constexpr std::size_t kCapacity = 512;   ///< a quarter of a second at 1 kHz
+  static constexpr std::size_t kAfterTrip = 100;  ///< messages kept from after the trip
 
-  /// Adds a record, replacing the oldest. Freezes kAfterTrip records after the first with
-  /// `tripped`; does nothing when frozen.
-  void add(const ExchangeRecord& record, bool tripped) noexcept;
+  /// Keeps a message in place of the oldest one; nothing once frozen.
+  void on_message(firmware_iface::Direction direction, std::span<const std::uint8_t> message,
+                  firmware_iface::Nanoseconds at) noexcept override;
+
+  /// Freezes kAfterTrip messages from now. Later calls change nothing.
+  void note_trip() noexcept { trip_noted_ = true; }
 
   /// Freezes at once, for a run that ends soon after its trip.
   void freeze() noexcept { frozen_.store(true, std::memory_order_release); }
 
   bool is_frozen() const noexcept { return frozen_.load(std::memory_order_acquire); }
 
-  /// Number of records kept; only meaningful when frozen.
+  /// Number of messages kept; only when frozen.
   std::size_t count() const noexcept { return added_ < kCapacity ? added_ : kCapacity; }
 
-  /// Record by age, 0 the oldest; only when frozen. index < count().
-  const ExchangeRecord& record(std::size_t index) const noexcept;
+  /// Message by age, 0 the oldest; only when frozen. index < count().
+  const KeptMessage& message(std::size_t index) const noexcept;
 
  private:
-  std::array<ExchangeRecord, kCapacity> records_{};
+  std::array<KeptMessage, kCapacity> messages_{};
   std::size_t added_ = 0;
-  std::size_t after_trip_ = 0;
+  std::size_t added_after_trip_ = 0;
+  bool trip_noted_ = false;
   std::atomic<bool> frozen_{false};
 };
 

@@ -24,26 +24,32 @@ constexpr CauseText kCauses[] = {
     {TripCause::kStaleSample, "stale sample", "time between two samples", "s"},
     {TripCause::kCommandNotFinite, "command not finite", "command", ""},
     {TripCause::kUnitTripped, "unit tripped", "fault flags of the unit", ""},
+    {TripCause::kClearRefused, "clear refused", "fault flags that remain in the unit", ""},
+    {TripCause::kUnitRestarted, "unit restarted", "time since its last good sample", "s"},
     {TripCause::kLinkLost, "link lost", "time without a sample", "s"},
 };
 
 const CauseText& text_of(TripCause cause) { return kCauses[static_cast<std::size_t>(cause)]; }
+
+}  // namespace
+
+std::string_view to_string(TripCause cause) { return text_of(cause).name; }
+
+std::string_view unit_of(TripCause cause) { return text_of(cause).unit; }
 
 bool is_of_one_joint(TripCause cause) {
   return cause == TripCause::kAngle || cause == TripCause::kSpeed ||
          cause == TripCause::kEncoderJump || cause == TripCause::kMissingChannel;
 }
 
-}  // namespace
-
-std::string_view to_string(TripCause cause) { return text_of(cause).name; }
-
 std::string describe(const Trip& trip, const SafetyLimits& limits) {
   if (trip.cause == TripCause::kNone) return "no trip";
   const CauseText& text = text_of(trip.cause);
   char figures[160];
-  std::snprintf(figures, sizeof figures, "%s %.6g %s, allowed %.6g %s, at t = %.3f s",
-                text.quantity, trip.value, text.unit, trip.limit, text.unit, trip.time_s);
+  const char* space = text.unit[0] == '\0' ? "" : " ";
+  std::snprintf(figures, sizeof figures, "%s %.6g%s%s, allowed %.6g%s%s, at t = %.3f s",
+                text.quantity, trip.value, space, text.unit, trip.limit, space, text.unit,
+                trip.time_s);
   const bool named = is_of_one_joint(trip.cause) && trip.joint < limits.joint.size();
   return (named ? limits.joint[trip.joint].hinge + ": " : std::string()) + figures;
 }

@@ -41,10 +41,18 @@ enum class TripCause : std::uint8_t {
   kMissingChannel,
   kStaleSample,
   kCommandNotFinite,
-  kUnitTripped,
+  kUnitTripped,    ///< the unit switched off by itself
+  kClearRefused,   ///< the unit did not end its trip when asked to
+  kUnitRestarted,  ///< its samples no longer continue the stream
   kLinkLost,
 };
 std::string_view to_string(TripCause cause);
+
+/// Unit of a trip's value and limit: "rad/s"; empty for numbers without one.
+std::string_view unit_of(TripCause cause);
+
+/// True for causes that lie in one hinge.
+bool is_of_one_joint(TripCause cause);
 
 /// A trip with its figures. Latched: the first one stays.
 struct Trip {

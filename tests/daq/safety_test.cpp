@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -177,22 +178,26 @@ TEST(JointTracker, ErrsByAtMostOneCountOverItsWindow) {
   }
 }
 
-// The ring must keep the newest records, oldest first, and stop kAfterTrip records after the trip:
-// one that goes on would push the cause out of memory.
+// The ring must keep the newest messages, oldest first, and stop kAfterTrip messages after the
+// trip: one that goes on would push the cause out of memory.
 TEST(BlackBox, KeepsWhatCameBeforeAndJustAfterATrip) {
   auto box = std::make_unique<BlackBox>();
-  constexpr std::uint16_t kTripAt = 5000;
-  for (std::uint16_t k = 0; k < 10'000; ++k) {
-    ExchangeRecord record;
-    record.unit_sequence = k;
-    box->add(record, k >= kTripAt);
+  constexpr int kTripAt = 5000;
+  for (int k = 0; k < 10'000; ++k) {
+    if (k == kTripAt) box->note_trip();
+    const std::array<std::uint8_t, 2> message = {static_cast<std::uint8_t>(k),
+                                                 static_cast<std::uint8_t>(k >> 8)};
+    box->on_message(firmware_iface::Direction::kToUnit, message, firmware_iface::Nanoseconds(k));
   }
   ASSERT_TRUE(box->is_frozen());
   ASSERT_EQ(box->count(), BlackBox::kCapacity);
-  const int newest = kTripAt + static_cast<int>(BlackBox::kAfterTrip);
+  const auto oldest =
+      kTripAt + static_cast<int>(BlackBox::kAfterTrip) - static_cast<int>(BlackBox::kCapacity);
   for (std::size_t i = 0; i < box->count(); ++i) {
-    ASSERT_EQ(box->record(i).unit_sequence,
-              newest - static_cast<int>(BlackBox::kCapacity) + 1 + static_cast<int>(i));
+    const int k = oldest + static_cast<int>(i);
+    EXPECT_EQ(box->message(i).at.count(), k);
+    ASSERT_EQ(box->message(i).message().size(), 2U);
+    EXPECT_EQ(box->message(i).message()[1], static_cast<std::uint8_t>(k >> 8));
   }
 }
 

@@ -1,0 +1,167 @@
+#include "daq/config/rig_config.hpp"
+
+#include <algorithm>
+
+#include "proto/rig.pb.h"
+#include "proto/text/files.hpp"
+#include "proto/text/text_file.hpp"
+
+namespace daq {
+namespace {
+
+namespace v1 = rigcal::v1;
+
+constexpr int kTtlDefault_ms = 20;
+constexpr double kMissingDefault_ms = 10.0;
+constexpr double kStalenessDefault_ms = 10.0;
+constexpr double kTickPeriod_s = 1e-3;  // of a unit at its usual rate, for defaults only
+constexpr double kJumpDefaultPeriods = 10.0;
+
+double or_default(double value, double otherwise) { return value == 0.0 ? otherwise : value; }
+
+const v1::Hinge* find_hinge(const v1::Rig& rig, const std::string& name) {
+  const auto found = std::find_if(rig.hinge().begin(), rig.hinge().end(),
+                                  [&](const v1::Hinge& hinge) { return hinge.name() == name; });
+  return found == rig.hinge().end() ? nullptr : &*found;
+}
+
+ChannelConfig read_channel(const v1::UnitChannel& source, const v1::Rig& rig,
+                           const proto::TextLocator& place) {
+  const v1::Hinge* hinge = find_hinge(rig, source.hinge());
+  if (hinge == nullptr) {
+    place.at("hinge").fail("there is no hinge \"" + source.hinge() + "\"; name one of this file");
+  }
+  if (!(hinge->encoder().counts_per_turn() > 0.0)) {
+    place.at("hinge").fail("hinge \"" + source.hinge() +
+                           "\" states no encoder { counts_per_turn: ... }; the DAQ needs it");
+  }
+  return {source.hinge(), hinge->encoder().counts_per_turn(), source.inverted(),
+          source.offset_rad()};
+}
+
+void read_unit(const v1::Rig& rig, const proto::TextLocator& place, RigConfig& config) {
+  const v1::Unit& unit = rig.unit();
+  config.unit_url = unit.url();
+  config.ttl_ms = unit.ttl_ms() == 0 ? kTtlDefault_ms : static_cast<int>(unit.ttl_ms());
+  config.divider = unit.divider() == 0 ? 1 : static_cast<int>(unit.divider());
+  config.compact = unit.compact();
+  config.host_paced = unit.host_paced();
+  if (unit.ttl_ms() > 255) place.at("ttl_ms").fail("must be at most 255");
+  if (unit.divider() > 255) place.at("divider").fail("must be at most 255");
+  if (unit.channel_size() == 0 || unit.channel_size() > static_cast<int>(kJointsMax)) {
+    place.fail("needs 1 to " + std::to_string(kJointsMax) +
+               " channels; write channel { hinge: \"...\" } for each encoder, in the unit's order");
+  }
+  for (int i = 0; i < unit.channel_size(); ++i) {
+    config.channel.push_back(read_channel(unit.channel(i), rig, place.at("channel", i)));
+    if (config.find_channel(unit.channel(i).hinge()) != i) {
+      place.at("channel", i)
+          .fail("hinge \"" + unit.channel(i).hinge() + "\" has a channel already");
+    }
+  }
+}
+
+void read_motor(const v1::Rig& rig, const proto::TextLocator& place, RigConfig& config) {
+  for (int i = 0; i < rig.hinge_size(); ++i) {
+    if (!rig.hinge(i).has_motor()) continue;
+    if (!config.motor_hinge.empty()) {
+      place.at("hinge", i)
+          .fail("the conversion unit drives one motor, and hinge \"" + config.motor_hinge +
+                "\" has one already");
+    }
+    config.motor_hinge = rig.hinge(i).name();
+    config.command_unit = rig.hinge(i).motor().control_unit();
+  }
+}
+
+JointLimits read_joint_limits(const v1::HingeSafety& source) {
+  const double speed = source.speed_rad_per_s_max();
+  return {.hinge = source.hinge(),
+          .angle_rad_min = source.angle_rad_min(),
+          .angle_rad_max = source.angle_rad_max(),
+          .speed_rad_per_s_max = speed,
+          .jump_rad_max =
+              or_default(source.jump_rad_max(), speed * kJumpDefaultPeriods * kTickPeriod_s),
+          .missing_s_max = or_default(source.missing_ms_max(), kMissingDefault_ms) * 1e-3};
+}
+
+void read_safety(const v1::Rig& rig, const proto::TextLocator& place, RigConfig& config) {
+  const v1::Safety& safety = rig.safety();
+  SafetyLimits& limits = config.limits;
+  // A rig without a motor sends no commands; its limit is never met.
+  limits.command_max =
+      config.motor_hinge.empty() ? or_default(safety.command_max(), 1.0) : safety.command_max();
+  limits.command_slew_per_s_max =
+      or_default(safety.command_slew_per_s_max(), limits.command_max / kTickPeriod_s);
+  limits.staleness_s_max = or_default(safety.staleness_ms_max(), kStalenessDefault_ms) * 1e-3;
+  for (const ChannelConfig& channel : config.channel) {
+    const auto found =
+        std::find_if(safety.hinge().begin(), safety.hinge().end(),
+                     [&](const v1::HingeSafety& hinge) { return hinge.hinge() == channel.hinge; });
+    if (found == safety.hinge().end()) {
+      place.fail("has no limits for hinge \"" + channel.hinge + "\"; write hinge { hinge: \"" +
+                 channel.hinge +
+                 "\" angle_rad_min: ... angle_rad_max: ... speed_rad_per_s_max: ... }");
+    }
+    limits.joint.push_back(read_joint_limits(*found));
+  }
+  if (safety.hinge_size() != static_cast<int>(config.channel.size())) {
+    place.fail("must limit each hinge with a channel of the unit once, and no other");
+  }
+  const std::vector<std::string> faults = find_faults(limits);
+  if (!faults.empty()) place.fail(faults.front());
+
+  const v1::Hinge* motor = find_hinge(rig, config.motor_hinge);
+  const double control_max = motor == nullptr ? 0.0 : motor->motor().control_max();
+  if (control_max > 0.0 && limits.command_max > control_max) {
+    place.at("command_max")
+        .fail("is above the motor's control_max of " + std::to_string(control_max) + " " +
+              config.command_unit);
+  }
+}
+
+void read_real_time(const v1::RealTime& source, const proto::TextLocator& place,
+                    RealTimeSettings& settings) {
+  if (source.has_priority()) settings.priority = source.priority();
+  if (source.has_cpu()) settings.cpu = source.cpu();
+  if (source.has_lock_memory()) settings.lock_memory = source.lock_memory();
+  if (settings.priority < 0 || settings.priority > 99) {
+    place.at("priority").fail("must lie in 0 to 99");
+  }
+}
+
+}  // namespace
+
+int RigConfig::find_channel(const std::string& hinge) const {
+  const auto found = std::find_if(channel.begin(), channel.end(),
+                                  [&](const ChannelConfig& entry) { return entry.hinge == hinge; });
+  return found == channel.end() ? -1 : static_cast<int>(found - channel.begin());
+}
+
+RigConfig load_rig_config(const std::string& path) {
+  return parse_rig_config(path, proto::read_file(path));
+}
+
+RigConfig parse_rig_config(const std::string& path, const std::string& text) {
+  v1::Rig rig;
+  proto::TextLocator::Tree tree;
+  proto::parse_text(path, text, rig, tree);
+  const proto::TextLocator root(path, rig.GetDescriptor(), &tree);
+  if (!rig.has_unit()) {
+    root.fail("has no unit section; rigcal-daq needs unit { url: \"...\" channel { ... } }");
+  }
+  if (!rig.has_safety()) {
+    root.fail("has no safety section; rigcal-daq needs safety { command_max: ... hinge { ... } }");
+  }
+  RigConfig config;
+  config.path = path;
+  config.text = text;
+  config.name = rig.name();
+  read_unit(rig, root.at("unit"), config);
+  read_motor(rig, root, config);
+  read_safety(rig, root.at("safety"), config);
+  read_real_time(rig.real_time(), root.at("real_time"), config.real_time);
+  return config;
+}
+
+}  // namespace daq

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "daq/realtime/rt_thread.hpp"
+#include "daq/safety/safety_limits.hpp"
+
+namespace daq {
+
+/// One channel of the unit.
+struct ChannelConfig {
+  std::string hinge;
+  double counts_per_turn = 0.0;
+  bool inverted = false;
+  double offset_rad = 0.0;
+};
+
+/// What a rig file (proto/rig.proto) says to the DAQ.
+struct RigConfig {
+  std::string path;
+  std::string text;  ///< the whole file, for the recording
+  std::string name;
+  std::string unit_url;
+  std::vector<ChannelConfig> channel;  ///< in the unit's order
+  std::string motor_hinge;             ///< hinge that is driven; empty for a rig without a motor
+  std::string command_unit;            ///< unit of the control signal, e.g. "V"
+  int ttl_ms = 20;
+  int divider = 1;
+  bool compact = false;
+  bool host_paced = false;
+  SafetyLimits limits;
+  RealTimeSettings real_time;
+
+  /// Index of the channel of that hinge, or −1.
+  int find_channel(const std::string& hinge) const;
+};
+
+/// Reads the parts of a rig file that concern the DAQ, and checks them.
+/// @throws proto::InputError "FILE:LINE:COLUMN: what; what to do" for a syntax error, an unknown
+///         field or hinge, a missing section, an impossible limit
+RigConfig load_rig_config(const std::string& path);
+
+/// The same for text that is already in memory; `path` is used in messages.
+RigConfig parse_rig_config(const std::string& path, const std::string& text);
+
+}  // namespace daq

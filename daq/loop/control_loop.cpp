@@ -1,0 +1,257 @@
+#include "daq/loop/control_loop.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace daq {
+namespace {
+
+using firmware_iface::ClearState;
+using firmware_iface::ReadStatus;
+using firmware_iface::UnitSample;
+
+// A sample may be late by this share of a period before it counts as missing.
+constexpr double kLateShare = 0.8;
+constexpr double kClockPeriod_s = 1.0;
+
+void increase(std::atomic<std::int64_t>& value, std::uint64_t by = 1) noexcept {
+  value.store(value.load(std::memory_order_relaxed) + static_cast<std::int64_t>(by),
+              std::memory_order_relaxed);
+}
+
+double seconds(Nanoseconds duration) noexcept {
+  return static_cast<double>(duration.count()) * 1e-9;
+}
+
+Nanoseconds scaled(Nanoseconds duration, double factor) noexcept {
+  return Nanoseconds(static_cast<std::int64_t>(static_cast<double>(duration.count()) * factor));
+}
+
+// The unit link numbers its commands from 1, taken by the transport or not.
+std::uint64_t commands_written(const firmware_iface::UnitLink& unit) noexcept {
+  return unit.counters().commands_sent + unit.counters().commands_not_sent;
+}
+
+RunPhase phase_of(Phase scenario) noexcept {
+  switch (scenario) {
+    case Phase::kWaitingForHold:
+      return RunPhase::kWaitingForHold;
+    case Phase::kWaitingForRelease:
+      return RunPhase::kWaitingForRelease;
+    case Phase::kRunning:
+      return RunPhase::kRunning;
+    case Phase::kFinished:
+      return RunPhase::kFinished;
+  }
+  return RunPhase::kFinished;
+}
+
+}  // namespace
+
+ControlLoop::ControlLoop(firmware_iface::UnitLink& unit, BlackBox& black_box, Scenario scenario,
+                         const SafetyLimits& limits, const LoopSettings& settings)
+    : unit_(unit),
+      black_box_(black_box),
+      scenario_(std::move(scenario)),
+      safety_(limits),
+      settings_(settings),
+      staleness_s_max_(limits.staleness_s_max) {}
+
+void ControlLoop::run(const std::atomic<bool>& stop) noexcept {
+  while (!stop.load(std::memory_order_relaxed) && tick()) {
+  }
+  power_off();
+  black_box_.freeze();
+}
+
+bool ControlLoop::tick() noexcept {
+  const Nanoseconds now = unit_.transport().now();
+  if (!started_ && last_received_.count() == 0) last_received_ = deadline_ = now;
+  Nanoseconds read_until = last_received_ + scaled(settings_.period, 1.0 + kLateShare);
+  if (settings_.host_paced) {
+    const NextDeadline next = next_deadline(deadline_, settings_.period, now);
+    increase(counters_.skipped_periods, static_cast<std::uint64_t>(next.skipped));
+    read_until = deadline_ = next.deadline;
+    send(pending_command_);
+  } else if (read_until < now) {
+    read_until = now + settings_.period;  // the silence lasts: one look per period
+  }
+
+  UnitSample sample;
+  ReadStatus status = unit_.read_sample(read_until, sample);
+  if (status != ReadStatus::kSample) return miss(status);
+  take(sample);
+  // The host paces: what is left of the period is waited for on the line.
+  while (settings_.host_paced && status == ReadStatus::kSample) {
+    status = unit_.read_sample(deadline_, sample);
+    if (status == ReadStatus::kSample) take(sample);
+  }
+  return !is_over();
+}
+
+// No sample this period: never act on a stale angle.
+bool ControlLoop::miss(ReadStatus status) noexcept {
+  increase(counters_.timeouts);
+  const double silent_s = seconds(unit_.transport().now() - last_received_);
+  if (status == ReadStatus::kInconsistent) {
+    safety_.trip(TripCause::kUnitRestarted, time_s_, silent_s, staleness_s_max_);
+  } else if (status == ReadStatus::kClosed || silent_s > staleness_s_max_) {
+    safety_.trip(TripCause::kLinkLost, time_s_, silent_s, staleness_s_max_);
+  }
+  if (safety_.is_tripped()) publish_trip();
+  pending_command_ = 0.0;
+  if (!settings_.host_paced) send(0.0);
+  const bool gone = status != ReadStatus::kTimeout;
+  return !gone && !(safety_.is_tripped() && silent_s > settings_.after_trip_s);
+}
+
+void ControlLoop::take(const UnitSample& sample) noexcept {
+  measure(sample);
+  LoopRecord record{.sample = sample};
+  record.observation = observe(sample);
+  record.sent = decide(sample, record.observation, record.requested);
+  record.enabled = is_driving();
+  record.phase = phase_;
+  if (settings_.host_paced) {
+    pending_command_ = record.sent;
+    record.command_number = commands_written(unit_) + 1;
+  } else {
+    send(record.sent);
+    record.command_number = commands_written(unit_);
+  }
+  cycle_time_.add(unit_.transport().now() - sample.received);
+
+  if (!records_.try_push(record)) increase(counters_.dropped_records);
+  publish_clock();
+  increase(counters_.samples);
+  increase(counters_.lost_samples, sample.lost_before);
+  counters_.damaged_frames.store(static_cast<std::int64_t>(unit_.frame_counters().damaged()),
+                                 std::memory_order_relaxed);
+  counters_.clamped_commands.store(safety_.clamped_count(), std::memory_order_relaxed);
+}
+
+void ControlLoop::measure(const UnitSample& sample) noexcept {
+  if (started_) {
+    arrival_jitter_.add(std::chrono::abs(sample.received - last_received_ - settings_.period));
+  } else {
+    start_unit_time_us_ = sample.unit_time_us;
+    started_ = true;
+  }
+  last_received_ = sample.received;
+  if (!sample.command_delay_ticks) return;
+  const auto longest = static_cast<int>(command_delays_.size()) - 1;
+  const int delay = std::clamp(*sample.command_delay_ticks, 0, longest);
+  increase(command_delays_[static_cast<std::size_t>(delay)]);
+}
+
+void ControlLoop::convert_angles(const UnitSample& sample,
+                                 Observation& observation) const noexcept {
+  for (std::size_t j = 0; j < settings_.joint_count; ++j) {
+    JointState& joint = observation.joint[j];
+    joint.valid = sample.channel_is_valid(static_cast<int>(j));
+    if (!joint.valid) continue;
+    const ChannelScale& scale = settings_.channel[j];
+    joint.angle_rad =
+        scale.rad_per_count * static_cast<double>(sample.encoder_counts[j]) + scale.offset_rad;
+  }
+}
+
+Observation ControlLoop::observe(const UnitSample& sample) noexcept {
+  time_s_ = static_cast<double>(sample.unit_time_us - start_unit_time_us_) * 1e-6;
+  observation_.time_s = time_s_;
+  convert_angles(sample, observation_);
+  for (std::size_t j = 0; j < settings_.joint_count; ++j) {
+    JointState& joint = observation_.joint[j];
+    if (joint.valid) joint.speed_rad_per_s = trackers_[j].add(time_s_, joint.angle_rad);
+  }
+  return observation_;
+}
+
+double ControlLoop::decide(const UnitSample& sample, const Observation& now,
+                           double& requested) noexcept {
+  advance_phase(sample);
+  const bool in_scenario = phase_ > RunPhase::kArming && phase_ < RunPhase::kTripped;
+  if (in_scenario && settings_.drive && sample.tripped) {
+    safety_.trip(TripCause::kUnitTripped, now.time_s, sample.fault_flags, 0.0);
+  }
+  requested = in_scenario && !safety_.is_tripped() ? ask_scenario(now) : 0.0;
+  const double command = safety_.admit(now, requested);
+  if (safety_.is_tripped()) {
+    phase_ = RunPhase::kTripped;
+    publish_trip();
+  }
+  return command;
+}
+
+// From watching to driving. The scenario's own phases are followed in ask_scenario.
+void ControlLoop::advance_phase(const UnitSample& sample) noexcept {
+  if (phase_ == RunPhase::kSettling && time_s_ >= settings_.settle_s) {
+    phase_ = RunPhase::kArming;
+    arming_since_s_ = time_s_;
+    if (settings_.drive) unit_.request_clear();
+  }
+  if (phase_ != RunPhase::kArming) return;
+  const ClearState state = unit_.clear_state();
+  const bool cleared = state == ClearState::kDone && !sample.tripped;
+  if (!settings_.drive || cleared) {
+    phase_ = RunPhase::kRunning;
+    scenario_start_s_ = time_s_;
+  } else if (state == ClearState::kRefused || state == ClearState::kNoReply ||
+             time_s_ - arming_since_s_ > settings_.arm_s_max) {
+    safety_.trip(TripCause::kClearRefused, time_s_, unit_.clear_fault_flags(), 0.0);
+  }
+}
+
+double ControlLoop::ask_scenario(Observation now) noexcept {
+  now.time_s -= scenario_start_s_;
+  const double requested = scenario_.command(now);
+  phase_ = phase_of(scenario_.phase());
+  return requested;
+}
+
+bool ControlLoop::is_driving() const noexcept {
+  return settings_.drive && phase_ > RunPhase::kArming && phase_ < RunPhase::kTripped;
+}
+
+void ControlLoop::send(double command) noexcept {
+  bool taken = false;
+  if (safety_.is_tripped()) {
+    taken = unit_.write_trip();
+  } else if (is_driving()) {
+    taken = unit_.write_command(command, settings_.ttl_ms);
+  } else {
+    taken = unit_.write_idle();
+  }
+  if (!taken) increase(counters_.unsent_commands);
+}
+
+void ControlLoop::power_off() noexcept {
+  if (safety_.is_tripped()) {
+    unit_.write_trip();
+  } else {
+    unit_.write_idle();
+  }
+}
+
+// A full ring only means that the supervisor has an older fit to read first.
+void ControlLoop::publish_clock() noexcept {
+  if (time_s_ < next_clock_fit_s_ || !unit_.clock().fit().valid) return;
+  next_clock_fit_s_ = time_s_ + kClockPeriod_s;
+  clock_fits_.try_push(unit_.clock().fit());
+}
+
+void ControlLoop::publish_trip() noexcept {
+  if (trip_published_.load(std::memory_order_relaxed)) return;
+  published_trip_ = safety_.current_trip();
+  black_box_.note_trip();
+  trip_published_.store(true, std::memory_order_release);
+}
+
+bool ControlLoop::is_over() const noexcept {
+  if (safety_.is_tripped()) {
+    return time_s_ - safety_.current_trip().time_s > settings_.after_trip_s;
+  }
+  return phase_ == RunPhase::kFinished;
+}
+
+}  // namespace daq

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "proto/recording/recording_types.hpp"
+#include "proto/result.hpp"
+
+namespace daq {
+
+/// Takes everything a run has to tell, in order of time: a recording, a stream. Called on the
+/// supervisor's thread only.
+class RunSink {
+ public:
+  virtual ~RunSink() = default;
+  virtual proto::Status write(const proto::Sample& sample) = 0;
+  virtual proto::Status write(const proto::Command& command) = 0;
+  virtual proto::Status write(const proto::Gap& gap) = 0;
+  virtual proto::Status write(const proto::Event& event) = 0;
+  virtual proto::Status write(const proto::ClockFit& fit) = 0;
+  virtual proto::Status write(const proto::LoopStats& stats) = 0;
+
+  /// Called about every 10 ms, for work that depends on time rather than on data.
+  virtual proto::Status idle() { return proto::success(); }
+};
+
+}  // namespace daq

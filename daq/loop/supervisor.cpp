@@ -1,0 +1,281 @@
+#include "daq/loop/supervisor.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "firmware_iface/wire/command.h"
+
+namespace daq {
+namespace {
+
+constexpr double kStatsPeriod_s = 1.0;
+
+struct PhaseText {
+  const char* name;
+  const char* prompt;
+};
+
+PhaseText text_of(RunPhase phase) {
+  switch (phase) {
+    case RunPhase::kSettling:
+      return {"settling", "Watching the rig before anything is driven."};
+    case RunPhase::kArming:
+      return {"arming", "Clearing the unit."};
+    case RunPhase::kWaitingForHold:
+      return {"waiting for hold", "Bring the hinge to its starting angle and hold it still."};
+    case RunPhase::kWaitingForRelease:
+      return {"waiting for release", "Held. Let go when ready."};
+    case RunPhase::kRunning:
+      return {"running", "Running."};
+    case RunPhase::kTripped:
+      return {"tripped", "Tripped: the output is off."};
+    case RunPhase::kFinished:
+      return {"finished", "The scenario has finished."};
+  }
+  return {"", ""};
+}
+
+double microseconds(Nanoseconds duration) { return static_cast<double>(duration.count()) * 1e-3; }
+
+std::uint64_t read(const std::atomic<std::int64_t>& counter) {
+  return static_cast<std::uint64_t>(counter.load(std::memory_order_relaxed));
+}
+
+proto::Sample sample_of(const LoopRecord& record) {
+  const firmware_iface::UnitSample& from = record.sample;
+  proto::Sample sample;
+  sample.timestamp_s = record.observation.time_s;
+  sample.sequence = from.sequence;
+  sample.device_time_us = from.unit_time_us;
+  sample.channel_count = static_cast<std::uint32_t>(from.channel_count);
+  for (std::size_t j = 0; j < sample.channel_count; ++j) {
+    sample.valid[j] = from.channel_is_valid(static_cast<int>(j));
+    sample.encoder_counts[j] = from.encoder_counts[j];
+    sample.angle_rad[j] = sample.valid[j] ? record.observation.joint[j].angle_rad
+                                          : std::numeric_limits<double>::quiet_NaN();
+  }
+  sample.command_V = from.command_V;
+  sample.command_sequence = from.command_sequence;
+  sample.tripped = from.tripped;
+  sample.driving = from.driving;
+  sample.fault_flags = from.fault_flags;
+  sample.error_count = from.unit_error_count;
+  return sample;
+}
+
+proto::Command command_of(const LoopRecord& record) {
+  return {.timestamp_s = record.observation.time_s,
+          .command_sequence = record.command_number,
+          .command_V = record.sent,
+          .command_V_requested = record.requested,
+          .flags = record.enabled ? std::uint32_t{COMMAND_ENABLE} : 0U};
+}
+
+}  // namespace
+
+Supervisor::Supervisor(ControlLoop& loop, const BlackBox& black_box, const SafetyLimits& limits,
+                       RunSink& recording, RunSink* stream,
+                       std::function<void(const std::string&)> say)
+    : loop_(loop),
+      black_box_(black_box),
+      limits_(limits),
+      recording_(recording),
+      stream_(stream),
+      say_(std::move(say)) {}
+
+template <typename Message>
+void Supervisor::tell(const Message& message) {
+  if (const proto::Status status = recording_.write(message); !status.ok() && !storage_error_) {
+    storage_error_ = status.error();
+  }
+  if (stream_ == nullptr) return;
+  if (const proto::Status status = stream_->write(message); !status.ok()) {
+    note_stream_failure(status.error());
+  }
+}
+
+void Supervisor::note_stream_failure(const proto::Error& error) {
+  stream_ = nullptr;
+  say_("Streaming stopped: " + error.detail);
+}
+
+void Supervisor::poll() {
+  drain();
+  if (const proto::Status status = recording_.idle(); !status.ok() && !storage_error_) {
+    storage_error_ = status.error();
+  }
+  if (stream_ == nullptr) return;
+  if (const proto::Status status = stream_->idle(); !status.ok()) {
+    note_stream_failure(status.error());
+  }
+}
+
+void Supervisor::drain() {
+  LoopRecord record;
+  while (loop_.records().try_pop(record)) take(record);
+  note_trip();
+  if (black_box_.is_frozen()) note_black_box();
+  note_clock();
+  if (time_s() < next_stats_s_) return;
+  next_stats_s_ = time_s() + kStatsPeriod_s;
+  note_stats();
+}
+
+void Supervisor::take(const LoopRecord& record) {
+  if (accounts_.recorded == 0) host_epoch_ns_ = record.sample.received.count();
+  account(record);
+  note_phase(record);
+  tell(sample_of(record));
+  if (record.command_number > last_.command_number) tell(command_of(record));
+  ++accounts_.recorded;
+  last_ = record;
+}
+
+void Supervisor::take_late(const firmware_iface::UnitSample& sample) {
+  LoopRecord record = last_;
+  record.observation.time_s +=
+      static_cast<double>(sample.unit_time_us - last_.sample.unit_time_us) * 1e-6;
+  loop_.convert_angles(sample, record.observation);
+  record.sample = sample;
+  take(record);
+}
+
+// What the sequence jumps over was lost on the link as far as the link knows; the rest was taken
+// by the loop and found the ring full.
+void Supervisor::account(const LoopRecord& record) {
+  const std::uint64_t sequence = record.sample.sequence;
+  if (sequence > next_sequence_) {
+    const std::uint64_t missing = sequence - next_sequence_;
+    const std::uint64_t on_link = std::min(missing, record.sample.lost_before);
+    note_gap(next_sequence_, missing - on_link, proto::GapCause::kRingFull);
+    note_gap(sequence - on_link, on_link, proto::GapCause::kLink);
+  }
+  next_sequence_ = sequence + 1;
+}
+
+void Supervisor::note_gap(std::uint64_t first, std::uint64_t count, proto::GapCause cause) {
+  if (count == 0) return;
+  (cause == proto::GapCause::kLink ? accounts_.lost_on_link : accounts_.lost_in_ring) += count;
+  tell(proto::Gap{time_of(first), first, count, cause});
+}
+
+// Samples lie on the unit's grid, on which the last record has its place.
+double Supervisor::time_of(std::uint64_t sequence) const {
+  if (accounts_.recorded == 0) return 0.0;
+  const auto ahead = static_cast<double>(sequence) - static_cast<double>(last_.sample.sequence);
+  return last_.observation.time_s + ahead * loop_.period_s();
+}
+
+void Supervisor::note_phase(const LoopRecord& record) {
+  if (record.phase == phase_ && accounts_.recorded > 0) return;
+  phase_ = record.phase;
+  const PhaseText text = text_of(phase_);
+  say_(text.prompt);
+  tell(proto::Event{.timestamp_s = record.observation.time_s,
+                    .kind = proto::EventKind::kScenario,
+                    .name = text.name,
+                    .text = text.prompt,
+                    .channel = {},
+                    .unit = {},
+                    .sequence = record.sample.sequence,
+                    .last_frames = {}});
+}
+
+void Supervisor::note_trip() {
+  const Trip* trip = loop_.trip();
+  if (trip == nullptr || trip_told_) return;
+  trip_told_ = true;
+  const std::string text = describe(*trip, limits_);
+  say_("TRIP: " + text);
+  const bool of_hinge = is_of_one_joint(trip->cause) && trip->joint < limits_.joint.size();
+  tell(proto::Event{.timestamp_s = trip->time_s,
+                    .kind = proto::EventKind::kTrip,
+                    .name = std::string(to_string(trip->cause)),
+                    .text = text,
+                    .channel = of_hinge ? limits_.joint[trip->joint].hinge : "",
+                    .value = trip->value,
+                    .limit = trip->limit,
+                    .unit = std::string(unit_of(trip->cause)),
+                    .sequence = last_.sample.sequence,
+                    .last_frames = {}});
+}
+
+// The messages follow the trip as an event of their own: the trip must reach the disk at once, the
+// black box closes a little later.
+void Supervisor::note_black_box() {
+  if (!trip_told_ || black_box_told_) return;
+  black_box_told_ = true;
+  proto::Event event{.timestamp_s = time_s(),
+                     .kind = proto::EventKind::kTrip,
+                     .name = "black box",
+                     .text = "The last messages of both directions around the trip.",
+                     .channel = {},
+                     .unit = {},
+                     .sequence = last_.sample.sequence,
+                     .last_frames = {}};
+  for (std::size_t k = 0; k < black_box_.count(); ++k) {
+    const KeptMessage& kept = black_box_.message(k);
+    const std::span<const std::uint8_t> bytes = kept.message();
+    event.last_frames.push_back(
+        {.timestamp_s = static_cast<double>(kept.at.count() - host_epoch_ns_) * 1e-9,
+         .direction = kept.direction == firmware_iface::Direction::kToHost
+                          ? proto::LinkDirection::kFromUnit
+                          : proto::LinkDirection::kToUnit,
+         .frame = {bytes.begin(), bytes.end()}});
+  }
+  tell(event);
+}
+
+void Supervisor::note_clock() {
+  firmware_iface::ClockFit fit;
+  while (loop_.clock_fits().try_pop(fit)) {
+    tell(proto::ClockFit{.timestamp_s = time_s(),
+                         .rate_error_ppm = fit.rate_error_ppm,
+                         .rate_error_ppm_sd = fit.rate_sigma_ppm,
+                         .offset_s = static_cast<double>(fit.host_reference.count()) * 1e-9 -
+                                     static_cast<double>(fit.unit_reference_us) * 1e-6,
+                         .residual_s_rms = fit.residual_rms_us * 1e-6,
+                         .point_count = fit.blocks_used,
+                         .rejected_count = fit.blocks_rejected});
+  }
+}
+
+void Supervisor::note_stats() {
+  const LoopCounters& counters = loop_.counters();
+  const TimingHistogram& jitter = loop_.arrival_jitter();
+  const TimingHistogram& cycle = loop_.cycle_time();
+  tell(proto::LoopStats{.timestamp_s = time_s(),
+                        .cycle_count = read(counters.samples),
+                        .skipped_periods = read(counters.skipped_periods),
+                        .dropped_samples = read(counters.dropped_records),
+                        .link_timeouts = read(counters.timeouts),
+                        .damaged_frames = read(counters.damaged_frames),
+                        .wakeup_us_mean = microseconds(jitter.mean()),
+                        .wakeup_us_p99 = jitter.percentile_us(0.99),
+                        .wakeup_us_max = microseconds(jitter.max()),
+                        .cycle_us_mean = microseconds(cycle.mean()),
+                        .cycle_us_max = microseconds(cycle.max())});
+}
+
+void Supervisor::report(proto::EventKind kind, const std::string& name, const std::string& text) {
+  tell(proto::Event{.timestamp_s = time_s(),
+                    .kind = kind,
+                    .name = name,
+                    .text = text,
+                    .channel = {},
+                    .unit = {},
+                    .sequence = last_.sample.sequence,
+                    .last_frames = {}});
+}
+
+void Supervisor::finish(std::optional<std::uint64_t> samples_sent) {
+  drain();
+  if (samples_sent && *samples_sent > next_sequence_) {
+    note_gap(next_sequence_, *samples_sent - next_sequence_, proto::GapCause::kLink);
+    next_sequence_ = *samples_sent;
+  }
+  note_stats();
+}
+
+}  // namespace daq

@@ -1,0 +1,41 @@
+#include "daq/commands/latency.hpp"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+namespace daq {
+namespace {
+
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+
+TEST(JudgeLatency, ComparesTheLongestLatencyWithItsBounds) {
+  const auto judge = [](int longest_us) {
+    return judge_latency(microseconds(longest_us), milliseconds(1));
+  };
+  EXPECT_EQ(judge(19), LatencyVerdict::kExcellent);
+  EXPECT_EQ(judge(20), LatencyVerdict::kGood);
+  EXPECT_EQ(judge(100), LatencyVerdict::kUsable);
+  EXPECT_EQ(judge(500), LatencyVerdict::kUnusable);
+}
+
+// Every deadline of the measurement is either measured or counted as skipped; a loop that restarts
+// its grid after a long wake-up loses some.
+TEST(MeasureLatency, AccountsForEveryPeriod) {
+  const LatencyResult result = measure_latency(
+      {.period = milliseconds(1), .duration = milliseconds(100), .real_time = {.priority = 0}});
+  const std::int64_t periods = result.histogram->count() + result.skipped_periods;
+  EXPECT_GE(periods, 98);  // the grid starts up to one period after the clock was read
+  EXPECT_GT(result.histogram->mean().count(), 0);
+}
+
+TEST(RunLatency, PrintsAVerdict) {
+  std::ostringstream out;
+  run_latency({.duration = milliseconds(20), .real_time = {.priority = 0, .lock_memory = false}},
+              out);
+  EXPECT_NE(out.str().find("verdict: "), std::string::npos);
+}
+
+}  // namespace
+}  // namespace daq
