@@ -10,23 +10,39 @@ namespace {
 
 using Eigen::Index;
 
-// Relative to the largest element of H: pivots below are round-off.
+// Elements of the equilibrated tableau below this are round-off, no pivots.
 constexpr double kPivotTolerance = 1e-11;
+// Violation of the conditions, relative to the largest element of z or w, that a solution may have.
+constexpr double kViolationTolerance = 1e-9;
 // Ratios closer than this, relative to the larger, are ties for the lexicographic rule.
 constexpr double kTieTolerance = 1e-12;
+
+// Diagonal D that brings the largest elements of the rows and columns of D H D near one. Powers of
+// two, so that scaling rounds nothing.
+Eigen::VectorXd equilibrate(const Eigen::MatrixXd& H) {
+  Eigen::VectorXd D = Eigen::VectorXd::Ones(H.rows());
+  for (int round = 0; round < 4; ++round) {
+    const Eigen::MatrixXd scaled = (D.asDiagonal() * H * D.asDiagonal()).cwiseAbs();
+    for (Index i = 0; i < D.size(); ++i) {
+      const double largest = std::max(scaled.row(i).maxCoeff(), scaled.col(i).maxCoeff());
+      if (largest > 0.0) D[i] *= std::exp2(-std::round(0.5 * std::log2(largest)));
+    }
+  }
+  return D;
+}
 
 // Tableau of  w − H z − d z₀ = q, d = ones: columns 0 … n−1 are w (they hold the inverse of the
 // basis), n … 2n−1 are z, 2n is z₀, 2n+1 the right-hand side.
 class Tableau {
  public:
   Tableau(const Eigen::MatrixXd& H, const Eigen::VectorXd& q)
-      : n_(q.size()), rows_(n_, 2 * n_ + 2), basis_(static_cast<std::size_t>(n_)) {
-    rows_.leftCols(n_).setIdentity();
-    rows_.middleCols(n_, n_) = -H;
-    rows_.col(cover()).setConstant(-1.0);
-    rows_.col(right()) = q;
+      : n_(q.size()), data_(n_, 2 * n_ + 2), basis_(static_cast<std::size_t>(n_)) {
+    data_.leftCols(n_).setIdentity();
+    data_.middleCols(n_, n_) = -H;
+    data_.col(cover()).setConstant(-1.0);
+    data_.col(right()) = q;
+    rows_ = data_;
     for (Index i = 0; i < n_; ++i) basis_[static_cast<std::size_t>(i)] = i;
-    scale_ = std::max(1.0, H.cwiseAbs().maxCoeff());
   }
 
   Index cover() const { return 2 * n_; }
@@ -48,14 +64,14 @@ class Tableau {
     Index best = -1;
     for (Index i = 0; i < n_; ++i) {
       const double pivot = rows_(i, entering);
-      if (pivot <= kPivotTolerance * scale_) continue;
+      if (pivot <= kPivotTolerance) continue;
       if (best < 0 || lexicographic_compare(i, pivot, best, rows_(best, entering)) < 0) best = i;
     }
     if (best < 0) return best;
     const double ratio = rows_(best, right()) / rows_(best, entering);
     for (Index i = 0; i < n_; ++i) {
       const double pivot = rows_(i, entering);
-      if (basic(i) == cover() && pivot > kPivotTolerance * scale_ &&
+      if (basic(i) == cover() && pivot > kPivotTolerance &&
           rows_(i, right()) / pivot <= ratio + kTieTolerance * std::abs(ratio)) {
         return i;
       }
@@ -74,6 +90,13 @@ class Tableau {
     return leaving;
   }
 
+  // Computes the rows afresh from the data, which removes the error of all pivots so far.
+  void refresh() {
+    Eigen::MatrixXd basis(n_, n_);
+    for (Index i = 0; i < n_; ++i) basis.col(i) = data_.col(basic(i));
+    rows_ = basis.partialPivLu().solve(data_);
+  }
+
  private:
   // Compares the rows (right-hand side, inverse basis) divided by their pivots: −1, 0, +1.
   int lexicographic_compare(Index i, double pivot_i, Index j, double pivot_j) const {
@@ -90,10 +113,11 @@ class Tableau {
     return 0;
   }
 
+  using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   Index n_;
-  Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> rows_;
+  RowMajor data_;  // as given
+  RowMajor rows_;  // in terms of the basis
   std::vector<Index> basis_;
-  double scale_;
 };
 
 // Solves H_αα z_α = r_α for the active indices α; nothing where H_αα is singular.
@@ -112,25 +136,52 @@ std::optional<Eigen::VectorXd> solve_active(const Eigen::MatrixXd& H,
 LcpSolution solve_basis(const Eigen::MatrixXd& H, const Eigen::VectorXd& q, const Tableau& tableau,
                         int pivots) {
   const Index n = q.size();
-  std::vector<Index> active;
   std::vector<bool> is_active(static_cast<std::size_t>(n), false);
   for (Index i = 0; i < n; ++i) {
     const Index variable = tableau.basic(i);
     if (variable >= n && variable < 2 * n) is_active[static_cast<std::size_t>(variable - n)] = true;
   }
+  std::vector<Index> active;
   for (Index i = 0; i < n; ++i) {
     if (is_active[static_cast<std::size_t>(i)]) active.push_back(i);
   }
   LcpSolution solution{.z = Eigen::VectorXd::Zero(n),
                        .w = Eigen::VectorXd::Zero(n),
-                       .outcome = LcpOutcome::kRay,
+                       .outcome = LcpOutcome::kRoundOff,
                        .pivots = pivots};
   const std::optional<Eigen::VectorXd> z = solve_active(H, active, -q);
-  if (!z) return solution;  // a basis is regular; round-off alone can lead here
+  if (!z) return solution;
+  Eigen::VectorXd w = H * *z + q;
+  for (const Index i : active) w[i] = 0.0;
+  const double z_size = z->cwiseAbs().maxCoeff(), w_size = q.cwiseAbs().maxCoeff();
+  if (z->minCoeff() < -kViolationTolerance * z_size ||
+      w.minCoeff() < -kViolationTolerance * w_size) {
+    return solution;
+  }
   solution.z = z->cwiseMax(0.0);
-  solution.w = (H * solution.z + q).cwiseMax(0.0);
-  for (const Index i : active) solution.w[i] = 0.0;
+  solution.w = w.cwiseMax(0.0);
   solution.outcome = LcpOutcome::kSolved;
+  return solution;
+}
+
+LcpSolution run_lemke(const Eigen::MatrixXd& H, const Eigen::VectorXd& q, int limit,
+                      bool refresh_always) {
+  Tableau tableau(H, q);
+  Index entering = tableau.cover();
+  Index row = tableau.row_of_first_pivot();
+  LcpSolution solution{.z = Eigen::VectorXd::Zero(q.size()), .w = Eigen::VectorXd::Zero(q.size())};
+  for (solution.pivots = 1; solution.pivots <= limit; ++solution.pivots) {
+    const Index leaving = tableau.exchange(row, entering);
+    if (leaving == tableau.cover()) return solve_basis(H, q, tableau, solution.pivots);
+    if (refresh_always) tableau.refresh();
+    entering = tableau.complement(leaving);
+    row = tableau.blocking_row(entering);
+    if (row < 0) {
+      solution.outcome = LcpOutcome::kRay;
+      return solution;
+    }
+  }
+  solution.outcome = LcpOutcome::kMaxPivots;
   return solution;
 }
 
@@ -139,28 +190,21 @@ LcpSolution solve_basis(const Eigen::MatrixXd& H, const Eigen::VectorXd& q, cons
 LcpSolution solve_lcp(const Eigen::MatrixXd& H, const Eigen::VectorXd& q, int max_pivots) {
   assert(H.rows() == q.size() && H.cols() == q.size());
   const Index n = q.size();
-  LcpSolution solution{.z = Eigen::VectorXd::Zero(n), .w = q};
   if (n == 0 || q.minCoeff() >= 0.0) {
-    solution.outcome = LcpOutcome::kSolved;
-    return solution;
+    return {.z = Eigen::VectorXd::Zero(n), .w = q, .outcome = LcpOutcome::kSolved};
   }
   const int limit = max_pivots > 0 ? max_pivots : 50 * (static_cast<int>(n) + 1);
-  Tableau tableau(H, q);
-  Index entering = tableau.cover();
-  Index row = tableau.row_of_first_pivot();
-  solution.w.setZero();
-  for (int pivots = 1; pivots <= limit; ++pivots) {
-    const Index leaving = tableau.exchange(row, entering);
-    if (leaving == tableau.cover()) return solve_basis(H, q, tableau, pivots);
-    entering = tableau.complement(leaving);
-    row = tableau.blocking_row(entering);
-    solution.pivots = pivots;
-    if (row < 0) {
-      solution.outcome = LcpOutcome::kRay;
-      return solution;
-    }
+  // z = size D z', w = size D⁻¹ w'.
+  const Eigen::VectorXd D = equilibrate(H);
+  const double size = (D.asDiagonal() * q).cwiseAbs().maxCoeff();
+  const Eigen::MatrixXd H_scaled = D.asDiagonal() * H * D.asDiagonal();
+  const Eigen::VectorXd q_scaled = D.cwiseProduct(q) / size;
+  LcpSolution solution = run_lemke(H_scaled, q_scaled, limit, /*refresh_always=*/false);
+  if (solution.outcome == LcpOutcome::kRoundOff) {
+    solution = run_lemke(H_scaled, q_scaled, limit, /*refresh_always=*/true);
   }
-  solution.outcome = LcpOutcome::kMaxPivots;
+  solution.z = size * D.cwiseProduct(solution.z);
+  solution.w = size * solution.w.cwiseQuotient(D);
   return solution;
 }
 

@@ -10,6 +10,7 @@ enum class LcpOutcome {
   kSolved,         ///< the solution satisfies the conditions to round-off
   kRay,            ///< secondary ray: for copositive-plus H this proves that there is no solution
   kMaxPivots,      ///< the limit of pivots was reached
+  kRoundOff,       ///< the final basis does not satisfy the conditions: badly conditioned data
   kSingularBlock,  ///< the free part of a mixed problem could not be eliminated
 };
 

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <vector>
+
+namespace estimator {
+
+/// Regularised dry friction on several axes that act on one another: finds λ with
+///
+///   ω = r + N λ,   λ_j = −B_j clamp(ω_j / s_j, −1, 1).
+///
+/// It is the stationary point of a strictly convex quadratic in the box |λ_j| ≤ B_j, so there is
+/// exactly one. Projected Gauss–Seidel guesses which axes stick, an exact solve on those finds λ,
+/// and the guess is verified; plain semismooth Newton would cycle on some states [METHOD 3].
+/// Nothing allocates after construction.
+class HingeFrictionSolver {
+ public:
+  HingeFrictionSolver() = default;
+
+  /// @param axis_count largest number of axes
+  explicit HingeFrictionSolver(int axis_count);
+
+  /// @param N       n × n, symmetric positive semidefinite: Δω of a unit impulse [1/(kg·m²)]
+  /// @param r       ω without dry friction [rad/s]
+  /// @param bound   B_j ≥ 0 [N·m·s]
+  /// @param stick_speed s_j > 0 [rad/s]
+  /// @param lambda  start of the iteration, |λ_j| ≤ B_j; the solution [N·m·s]
+  /// @return false where the limit of sweeps was reached; λ is then the last sweep's
+  bool solve(const Eigen::MatrixXd& N, const Eigen::VectorXd& r, const Eigen::VectorXd& bound,
+             const Eigen::VectorXd& stick_speed, Eigen::VectorXd& lambda);
+
+ private:
+  void sweep(const Eigen::MatrixXd& N, const Eigen::VectorXd& r, const Eigen::VectorXd& bound,
+             const Eigen::VectorXd& stick_speed, Eigen::VectorXd& lambda);
+  void solve_sticking(const Eigen::MatrixXd& N, const Eigen::VectorXd& r,
+                      const Eigen::VectorXd& bound, const Eigen::VectorXd& stick_speed);
+  bool is_consistent(const Eigen::MatrixXd& N, const Eigen::VectorXd& r,
+                     const Eigen::VectorXd& bound, const Eigen::VectorXd& stick_speed) const;
+
+  enum class Contact { kStick, kSlipForward, kSlipBackward };
+  std::vector<Contact> contact_, previous_;
+  std::vector<int> sticking_;
+  Eigen::VectorXd candidate_;
+  Eigen::MatrixXd system_;  // of the sticking axes, lower triangle
+  Eigen::VectorXd rhs_;
+};
+
+}  // namespace estimator

@@ -1,0 +1,386 @@
+#include "estimator/dynamics/spook_stepper.hpp"
+
+#include <Eigen/Geometry>
+#include <Eigen/LU>
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+
+#include "estimator/dynamics/hinge_terms.hpp"
+#include "estimator/dynamics/step_parameters.hpp"
+#include "estimator/model/kinematics.hpp"
+
+namespace estimator {
+namespace {
+
+using Rows = HingeRowFactor::Rows;
+
+// The load-dependent bound is a fixed point: friction about an axis changes the bearing forces it
+// depends on. Below 1e-14 of the bound nothing is left to gain.
+constexpr int kMaxLoadIterations = 100;
+constexpr double kLoadTolerance = 1e-14;
+
+const Pose kGroundPose;
+
+bool has_load_friction(const HingeValues& values) {
+  return values.load_friction != 0.0 || values.load_friction_angular != 0.0;
+}
+
+bool has_dry_friction(const HingeValues& values) {
+  return values.coulomb_torque != 0.0 || values.stribeck_torque != 0.0 || has_load_friction(values);
+}
+
+bool has_damping(const HingeValues& values) {
+  return values.viscous != 0.0 || values.quadratic_drag != 0.0 || values.shaft_inertia != 0.0 ||
+         values.motor_gain * values.back_emf != 0.0;
+}
+
+// Part of the constraint rows on one body: sign·[I, −[c]×; 0, nᵀ] (v, ω) with Wᵀ the angular part.
+Rows rows_times(double sign, const Eigen::Matrix<double, 3, 5>& W, const Eigen::Vector3d& v,
+                const Eigen::Vector3d& omega) {
+  Rows product = W.transpose() * omega;
+  product.head<3>() += sign * v;
+  return product;
+}
+
+}  // namespace
+
+SpookStepper::SpookStepper(const Mechanism& mechanism, double step)
+    : mechanism_(mechanism), values_(unpack(mechanism)), h_(step) {
+  assert(step > 0.0);
+  prepare_topology();
+  for (std::size_t i = 0; i < bodies_.size(); ++i) {
+    bodies_[i].inverse_mass = 1.0 / values_.bodies[i].mass;
+    bodies_[i].inverse_inertia_body = values_.bodies[i].inertia.inverse();
+  }
+  const auto axis_count = static_cast<Eigen::Index>(axes_.size());
+  const auto hinge_count = static_cast<Eigen::Index>(hinges_.size());
+  factor_ = HingeRowFactor(first_block_);
+  for (auto* rows : {&c_, &lambda_, &lambda_base_}) rows->assign(hinges_.size(), Rows::Zero());
+  for (auto* columns : {&z_, &load_}) {
+    columns->assign(axes_.size(), std::vector<Rows>(hinges_.size(), Rows::Zero()));
+  }
+  for (auto* matrix : {&N_, &N_damped_}) matrix->setZero(axis_count, axis_count);
+  for (auto* vector : {&r_, &r_damped_, &axis_bound_, &axis_stick_speed_, &axis_lambda_}) {
+    vector->setZero(axis_count);
+  }
+  for (auto* vector : {&torque_, &friction_, &bound_}) vector->setZero(hinge_count);
+  for (Eigen::Index a = 0; a < axis_count; ++a) {
+    axis_stick_speed_[a] =
+        mechanism_.hinges[static_cast<std::size_t>(axes_[static_cast<std::size_t>(a)])].stick_speed;
+  }
+  friction_solver_ = HingeFrictionSolver(static_cast<int>(axis_count));
+}
+
+void SpookStepper::prepare_topology() {
+  bodies_.resize(mechanism_.bodies.size());
+  hinges_.resize(mechanism_.hinges.size());
+  first_block_.resize(hinges_.size());
+  int motor = 0;
+  for (std::size_t j = 0; j < hinges_.size(); ++j) {
+    const Hinge& hinge = mechanism_.hinges[j];
+    HingeWork& work = hinges_[j];
+    work.gamma = 1.0 / (1.0 + 4.0 * hinge.damping_time / h_);
+    const double per_compliance = 4.0 * work.gamma / (h_ * h_);
+    work.sigma << Eigen::Vector3d::Constant(per_compliance * hinge.compliance_linear),
+        Eigen::Vector2d::Constant(per_compliance * hinge.compliance_angular);
+    work.control = hinge.motorised ? motor++ : -1;
+    work.first_end = static_cast<int>(ends_.size());
+    for (const auto& [body, sign] : {std::pair{hinge.body_a, 1.0}, std::pair{hinge.body_b, -1.0}}) {
+      if (body == Hinge::kGround) continue;
+      End& end = ends_.emplace_back();
+      end.body = body;
+      end.sign = sign;
+    }
+    work.end_count = static_cast<int>(ends_.size()) - work.first_end;
+    const HingeValues& values = values_.hinges[j];
+    work.coupled = has_damping(values) || has_dry_friction(values);
+    if (work.coupled) axes_.push_back(static_cast<int>(j));
+    dry_ = dry_ || has_dry_friction(values);
+    load_dependent_ = load_dependent_ || has_load_friction(values);
+
+    first_block_[j] = static_cast<int>(j);
+    for (std::size_t k = 0; k <= j; ++k) add_couplings(static_cast<int>(j), static_cast<int>(k));
+  }
+}
+
+void SpookStepper::add_couplings(int row, int column) {
+  const HingeWork& a = hinges_[static_cast<std::size_t>(row)];
+  const HingeWork& b = hinges_[static_cast<std::size_t>(column)];
+  for (int i = a.first_end; i < a.first_end + a.end_count; ++i) {
+    for (int k = b.first_end; k < b.first_end + b.end_count; ++k) {
+      if (ends_[static_cast<std::size_t>(i)].body != ends_[static_cast<std::size_t>(k)].body) {
+        continue;
+      }
+      couplings_.push_back({row, column, i, k});
+      int& first = first_block_[static_cast<std::size_t>(row)];
+      first = std::min(first, column);
+    }
+  }
+}
+
+StepOutcome SpookStepper::step(State& state, const Eigen::Ref<const Eigen::VectorXd>& control) {
+  assert(state.poses.size() == bodies_.size());
+  load_bodies(state);
+  load_hinges(state, control);
+  apply_known_torques();
+  assemble_rows();
+  if (!factor_.factorise()) return StepOutcome::kSingular;
+  factor_.solve_lower(c_, 0);
+  assemble_axes();
+  if (!eliminate_damping()) return StepOutcome::kSingular;
+  if (dry_ && !solve_dry_friction()) return StepOutcome::kFrictionNotConverged;
+  finish_velocities();
+  advance_state(state);
+  return StepOutcome::kOk;
+}
+
+// v + M⁻¹ h (f + f_g); the gyroscopic torque −ω × J_w ω is taken in the body frame.
+void SpookStepper::load_bodies(const State& state) {
+  for (std::size_t i = 0; i < bodies_.size(); ++i) {
+    BodyWork& body = bodies_[i];
+    const auto at = static_cast<Eigen::Index>(6 * i);
+    body.R = state.poses[i].e.toRotationMatrix();
+    const Eigen::Matrix3d R_J_inverse = body.R * body.inverse_inertia_body;
+    body.inverse_inertia.noalias() = R_J_inverse * body.R.transpose();
+    const Eigen::Vector3d omega_B = body.R.transpose() * state.velocity.segment<3>(at + 3);
+    const Eigen::Vector3d momentum_B = values_.bodies[i].inertia * omega_B;
+    body.v = state.velocity.segment<3>(at) + h_ * values_.gravity;
+    body.omega = state.velocity.segment<3>(at + 3);
+    body.omega.noalias() -= h_ * (R_J_inverse * omega_B.cross(momentum_B));
+  }
+}
+
+void SpookStepper::load_hinges(const State& state,
+                               const Eigen::Ref<const Eigen::VectorXd>& control) {
+  for (std::size_t j = 0; j < hinges_.size(); ++j) {
+    const Hinge& hinge = mechanism_.hinges[j];
+    HingeWork& work = hinges_[j];
+    const HingeValues& values = values_.hinges[j];
+    const bool ground = hinge.body_a == Hinge::kGround;
+    const Pose& a = ground ? kGroundPose : state.poses[static_cast<std::size_t>(hinge.body_a)];
+    const Pose& b = state.poses[static_cast<std::size_t>(hinge.body_b)];
+    const Eigen::Matrix3d R_a = ground ? Eigen::Matrix3d::Identity().eval()
+                                       : bodies_[static_cast<std::size_t>(hinge.body_a)].R;
+    work.geometry = make_hinge_geometry(hinge, values, a.r, R_a, b.r,
+                                        bodies_[static_cast<std::size_t>(hinge.body_b)].R);
+    load_ends(state, work);
+    const double angle = values.stiffness == 0.0 ? 0.0 : hinge_angle(hinge, a, b);
+    const double u = work.control < 0 ? 0.0 : control[work.control];
+    work.T_0 = axis_impulse(values, work.omega, angle, u, h_);
+    work.D = axis_damping(values, work.omega, h_);
+    bound_[static_cast<Eigen::Index>(j)] = dry_friction_bound(values, work.omega, h_);
+    c_[j] = work.gamma * c_[j] - (4.0 * work.gamma / h_) * work.geometry.g;
+  }
+}
+
+// Rows and axis on each body of the hinge; A v into c_, Ḡ v into omega.
+void SpookStepper::load_ends(const State& state, HingeWork& hinge) {
+  const HingeGeometry& geometry = hinge.geometry;
+  Rows A_v = Rows::Zero();
+  hinge.omega = 0.0;
+  for (int e = hinge.first_end; e < hinge.first_end + hinge.end_count; ++e) {
+    End& end = ends_[static_cast<std::size_t>(e)];
+    const BodyWork& body = bodies_[static_cast<std::size_t>(end.body)];
+    end.W.leftCols<3>() = end.sign * hat(end.sign > 0.0 ? geometry.c_a : geometry.c_b);
+    end.W.col(3) = end.sign * geometry.n_y;
+    end.W.col(4) = end.sign * geometry.n_z;
+    end.mobility.noalias() = body.inverse_inertia * end.W;
+    end.axis = -end.sign * geometry.x_b;
+    end.axis_mobility.noalias() = body.inverse_inertia * end.axis;
+    const auto v = state.velocity.segment<3>(6 * end.body);
+    const auto omega = state.velocity.segment<3>(6 * end.body + 3);
+    A_v += rows_times(end.sign, end.W, v, omega);
+    hinge.omega += end.axis.dot(omega);
+  }
+  c_[static_cast<std::size_t>(&hinge - hinges_.data())] = A_v;
+}
+
+void SpookStepper::apply_known_torques() {
+  for (const HingeWork& hinge : hinges_) {
+    if (hinge.T_0 == 0.0) continue;
+    for (int e = hinge.first_end; e < hinge.first_end + hinge.end_count; ++e) {
+      const End& end = ends_[static_cast<std::size_t>(e)];
+      bodies_[static_cast<std::size_t>(end.body)].omega += hinge.T_0 * end.axis_mobility;
+    }
+  }
+}
+
+// S = A M⁻¹ Aᵀ + Σ and c − A M⁻¹ p.
+void SpookStepper::assemble_rows() {
+  factor_.set_zero();
+  for (const Coupling& coupling : couplings_) {
+    const End& row = ends_[static_cast<std::size_t>(coupling.row_end)];
+    const End& column = ends_[static_cast<std::size_t>(coupling.column_end)];
+    HingeRowFactor::Block& block = factor_.block(coupling.row, coupling.column);
+    block.noalias() += row.W.transpose() * column.mobility;
+    block.diagonal().head<3>().array() +=
+        row.sign * column.sign * bodies_[static_cast<std::size_t>(row.body)].inverse_mass;
+  }
+  for (std::size_t j = 0; j < hinges_.size(); ++j) {
+    const HingeWork& hinge = hinges_[j];
+    factor_.block(static_cast<int>(j), static_cast<int>(j)).diagonal() += hinge.sigma;
+    for (int e = hinge.first_end; e < hinge.first_end + hinge.end_count; ++e) {
+      const End& end = ends_[static_cast<std::size_t>(e)];
+      const BodyWork& body = bodies_[static_cast<std::size_t>(end.body)];
+      c_[j] -= rows_times(end.sign, end.W, body.v, body.omega);
+    }
+  }
+}
+
+// ω = r + N T on the coupled axes, the constraints eliminated:
+// N = Ḡ M⁻¹ Ḡᵀ − zᵀ z,  r = Ḡ M⁻¹ p + zᵀ L⁻¹ (c − A M⁻¹ p),  z = L⁻¹ A M⁻¹ Ḡᵀ.
+void SpookStepper::assemble_axes() {
+  N_.setZero();
+  for (std::size_t a = 0; a < axes_.size(); ++a) {
+    const auto j = static_cast<std::size_t>(axes_[a]);
+    const HingeWork& hinge = hinges_[j];
+    const auto row = static_cast<Eigen::Index>(a);
+    std::vector<Rows>& z = z_[a];
+    for (Rows& rows : z) rows.setZero();
+    r_[row] = 0.0;
+    for (int e = hinge.first_end; e < hinge.first_end + hinge.end_count; ++e) {
+      const End& end = ends_[static_cast<std::size_t>(e)];
+      r_[row] += end.axis.dot(bodies_[static_cast<std::size_t>(end.body)].omega);
+    }
+    int begin = static_cast<int>(j);
+    for (const Coupling& coupling : couplings_) {
+      const bool is_row = coupling.row == axes_[a], is_column = coupling.column == axes_[a];
+      if (!is_row && !is_column) continue;
+      const int own = is_row ? coupling.row_end : coupling.column_end;
+      const int other = is_row ? coupling.column_end : coupling.row_end;
+      const int other_hinge = is_row ? coupling.column : coupling.row;
+      const Eigen::Vector3d& axis = ends_[static_cast<std::size_t>(own)].axis;
+      const End& end = ends_[static_cast<std::size_t>(other)];
+      z[static_cast<std::size_t>(other_hinge)].noalias() += end.mobility.transpose() * axis;
+      begin = std::min(begin, other_hinge);
+      for (std::size_t b = 0; b <= a; ++b) {
+        if (axes_[b] == other_hinge) {
+          N_(row, static_cast<Eigen::Index>(b)) += axis.dot(end.axis_mobility);
+        }
+      }
+    }
+    factor_.solve_lower(z, begin);
+    for (auto k = static_cast<std::size_t>(begin); k < z.size(); ++k) {
+      r_[row] += z[k].dot(c_[k]);
+      for (std::size_t b = 0; b <= a; ++b) {
+        N_(row, static_cast<Eigen::Index>(b)) -= z[k].dot(z_[b][k]);
+      }
+    }
+  }
+  N_.triangularView<Eigen::StrictlyUpper>() = N_.transpose();
+}
+
+// (I + N D) ω = r + N λ_f  ⇒  ω = r̂ + N̂ λ_f, one axis at a time. False where 1 + D N is not
+// positive: negative damping stronger than the inertia.
+bool SpookStepper::eliminate_damping() {
+  N_damped_ = N_;
+  r_damped_ = r_;
+  for (Eigen::Index a = 0; a < r_.size(); ++a) {
+    const double D = hinges_[static_cast<std::size_t>(axes_[static_cast<std::size_t>(a)])].D;
+    if (D == 0.0) continue;
+    const double pivot = 1.0 + D * N_damped_(a, a);
+    if (!(pivot > 0.0)) return false;
+    const double factor = D / pivot;
+    r_damped_ -= factor * r_damped_[a] * N_damped_.col(a);
+    // The column changes while the others are updated with it, so it goes last.
+    for (Eigen::Index b = 0; b < r_.size(); ++b) {
+      if (b != a) N_damped_.col(b) -= factor * N_damped_(a, b) * N_damped_.col(a);
+    }
+    N_damped_.col(a) /= pivot;
+  }
+  return true;
+}
+
+bool SpookStepper::solve_dry_friction() {
+  axis_lambda_.setZero();
+  for (Eigen::Index a = 0; a < r_.size(); ++a) {
+    axis_bound_[a] = bound_[axes_[static_cast<std::size_t>(a)]];
+  }
+  if (load_dependent_) return iterate_load_friction();
+  return friction_solver_.solve(N_damped_, r_damped_, axis_bound_, axis_stick_speed_, axis_lambda_);
+}
+
+bool SpookStepper::iterate_load_friction() {
+  lambda_base_ = c_;
+  factor_.solve_upper(lambda_base_);
+  for (std::size_t a = 0; a < axes_.size(); ++a) {
+    for (std::size_t k = 0; k < hinges_.size(); ++k) load_[a][k] = -z_[a][k];
+    factor_.solve_upper(load_[a]);
+  }
+  for (int round = 0; round < kMaxLoadIterations; ++round) {
+    lambda_ = lambda_base_;
+    for (std::size_t a = 0; a < axes_.size(); ++a) {
+      const auto row = static_cast<Eigen::Index>(a);
+      const double omega = r_damped_[row] + N_damped_.col(row).dot(axis_lambda_);
+      const double T = axis_lambda_[row] - hinges_[static_cast<std::size_t>(axes_[a])].D * omega;
+      for (std::size_t k = 0; k < hinges_.size(); ++k) lambda_[k] += T * load_[a][k];
+    }
+    double change = 0.0, size = 0.0;
+    for (std::size_t a = 0; a < axes_.size(); ++a) {
+      const auto j = static_cast<std::size_t>(axes_[a]);
+      const auto row = static_cast<Eigen::Index>(a);
+      const double bound =
+          bound_[axes_[a]] + load_bound(values_.hinges[j], hinges_[j].geometry, lambda_[j]);
+      change = std::max(change, std::abs(bound - axis_bound_[row]));
+      size = std::max(size, bound);
+      axis_bound_[row] = bound;
+      axis_lambda_[row] = std::clamp(axis_lambda_[row], -bound, bound);
+    }
+    if (!friction_solver_.solve(N_damped_, r_damped_, axis_bound_, axis_stick_speed_,
+                                axis_lambda_)) {
+      return false;
+    }
+    if (change <= kLoadTolerance * size) return true;
+  }
+  return false;
+}
+
+// λ and v⁺ from the axis impulses.
+void SpookStepper::finish_velocities() {
+  friction_.setZero();
+  for (std::size_t j = 0; j < hinges_.size(); ++j) {
+    torque_[static_cast<Eigen::Index>(j)] = hinges_[j].T_0;
+  }
+  lambda_ = c_;
+  for (std::size_t a = 0; a < axes_.size(); ++a) {
+    const auto row = static_cast<Eigen::Index>(a);
+    const HingeWork& hinge = hinges_[static_cast<std::size_t>(axes_[a])];
+    double omega = r_damped_[row];
+    if (dry_) {
+      omega += N_damped_.col(row).dot(axis_lambda_);
+      friction_[axes_[a]] = axis_lambda_[row];
+      bound_[axes_[a]] = axis_bound_[row];
+    }
+    const double T = friction_[axes_[a]] - hinge.D * omega;
+    torque_[axes_[a]] += T;
+    for (std::size_t k = 0; k < hinges_.size(); ++k) lambda_[k] -= T * z_[a][k];
+    for (int e = hinge.first_end; e < hinge.first_end + hinge.end_count; ++e) {
+      const End& end = ends_[static_cast<std::size_t>(e)];
+      bodies_[static_cast<std::size_t>(end.body)].omega += T * end.axis_mobility;
+    }
+  }
+  factor_.solve_upper(lambda_);
+  for (std::size_t j = 0; j < hinges_.size(); ++j) {
+    const HingeWork& hinge = hinges_[j];
+    for (int e = hinge.first_end; e < hinge.first_end + hinge.end_count; ++e) {
+      const End& end = ends_[static_cast<std::size_t>(e)];
+      BodyWork& body = bodies_[static_cast<std::size_t>(end.body)];
+      body.v += end.sign * body.inverse_mass * lambda_[j].head<3>();
+      body.omega.noalias() += end.mobility * lambda_[j];
+    }
+  }
+}
+
+void SpookStepper::advance_state(State& state) const {
+  for (std::size_t i = 0; i < bodies_.size(); ++i) {
+    const BodyWork& body = bodies_[i];
+    const auto at = static_cast<Eigen::Index>(6 * i);
+    state.velocity.segment<3>(at) = body.v;
+    state.velocity.segment<3>(at + 3) = body.omega;
+    state.poses[i].r += h_ * body.v;
+    state.poses[i].e = rotate_left(state.poses[i].e, h_ * body.omega);
+  }
+}
+
+}  // namespace estimator

@@ -1,0 +1,118 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <Eigen/LU>
+#include <random>
+#include <vector>
+
+#include "estimator/dynamics/hinge_terms.hpp"
+#include "estimator/dynamics/mlcp.hpp"
+#include "estimator/model/kinematics.hpp"
+#include "estimator/model/mechanism.hpp"
+
+namespace estimator {
+
+/// One SPOOK step as dense matrices, straight from the equations: the oracle of the stepper, which
+/// works on blocks. M̂ holds the implicit axis terms, M̂ = M + Σ_j D_j Ḡ_jᵀ Ḡ_j.
+struct DenseStep {
+  Eigen::MatrixXd M_hat, A, A_bar;  // 6b × 6b, 5n × 6b, n × 6b
+  Eigen::VectorXd p, c, sigma, gamma;
+  Eigen::VectorXd dry_bound, stick_speed;  // n, load-independent part [N·m·s], [rad/s]
+
+  DenseStep(const Mechanism& mechanism, const State& state, const Eigen::VectorXd& control,
+            double h) {
+    const ModelValues values = unpack(mechanism);
+    const int b = mechanism.body_count();
+    M_hat = Eigen::MatrixXd::Zero(6 * b, 6 * b);
+    p = Eigen::VectorXd::Zero(6 * b);
+    for (int i = 0; i < b; ++i) {
+      const BodyValues& body = values.bodies[static_cast<std::size_t>(i)];
+      const Eigen::Matrix3d R = state.poses[static_cast<std::size_t>(i)].e.toRotationMatrix();
+      const Eigen::Matrix3d J_w = R * body.inertia * R.transpose();
+      const Eigen::Vector3d omega = state.velocity.segment<3>(6 * i + 3);
+      M_hat.block<3, 3>(6 * i, 6 * i) = body.mass * Eigen::Matrix3d::Identity();
+      M_hat.block<3, 3>(6 * i + 3, 6 * i + 3) = J_w;
+      p.segment<3>(6 * i) = body.mass * (state.velocity.segment<3>(6 * i) + h * values.gravity);
+      p.segment<3>(6 * i + 3) = J_w * omega - h * omega.cross(J_w * omega);
+    }
+    A = constraint_jacobian(mechanism, values, state.poses);
+    fill_rows(mechanism, values, state, h);
+    fill_axes(mechanism, values, state, control, h);
+  }
+
+  /// v⁺ and λ without dry friction: [M̂ −Aᵀ; A Σ] (v⁺, λ) = (p, c).
+  Eigen::VectorXd solve_without_dry_friction() const {
+    const Eigen::Index v = M_hat.rows(), rows = A.rows();
+    Eigen::MatrixXd kkt(v + rows, v + rows);
+    kkt << M_hat, -A.transpose(), A, Eigen::MatrixXd(sigma.asDiagonal());
+    Eigen::VectorXd rhs(v + rows);
+    rhs << p, c;
+    return kkt.fullPivLu().solve(rhs);
+  }
+
+ private:
+  void fill_rows(const Mechanism& mechanism, const ModelValues& values, const State& state,
+                 double h) {
+    const int n = mechanism.hinge_count();
+    sigma.resize(5 * n);
+    gamma.resize(5 * n);
+    for (int j = 0; j < n; ++j) {
+      const Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(j)];
+      for (int row = 0; row < 5; ++row) {
+        const double epsilon = row < 3 ? hinge.compliance_linear : hinge.compliance_angular;
+        gamma[5 * j + row] = 1.0 / (1.0 + 4.0 * hinge.damping_time / h);
+        sigma[5 * j + row] = 4.0 * epsilon / (h * h) * gamma[5 * j + row];
+      }
+    }
+    const Eigen::VectorXd g = constraint_violation(mechanism, values, state.poses);
+    c = gamma.cwiseProduct(A * state.velocity - 4.0 / h * g);
+  }
+
+  void fill_axes(const Mechanism& mechanism, const ModelValues& values, const State& state,
+                 const Eigen::VectorXd& control, double h) {
+    const int n = mechanism.hinge_count();
+    A_bar = Eigen::MatrixXd::Zero(n, M_hat.rows());
+    dry_bound.resize(n);
+    stick_speed.resize(n);
+    int motor = 0;
+    for (int j = 0; j < n; ++j) {
+      const Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(j)];
+      const HingeValues& hinge_values = values.hinges[static_cast<std::size_t>(j)];
+      const Eigen::Vector3d axis =
+          state.poses[static_cast<std::size_t>(hinge.body_b)].e * hinge.frame_b.col(0).eval();
+      A_bar.block<1, 3>(j, 6 * hinge.body_b + 3) = axis.transpose();
+      if (hinge.body_a != Hinge::kGround) {
+        A_bar.block<1, 3>(j, 6 * hinge.body_a + 3) = -axis.transpose();
+      }
+      const double omega = A_bar.row(j).dot(state.velocity);
+      const double u = hinge.motorised ? control[motor++] : 0.0;
+      p += A_bar.row(j).transpose() *
+           axis_impulse(hinge_values, omega, hinge_angle(hinge, state.poses), u, h);
+      M_hat += axis_damping(hinge_values, omega, h) * A_bar.row(j).transpose() * A_bar.row(j);
+      dry_bound[j] = dry_friction_bound(hinge_values, omega, h);
+      stick_speed[j] = hinge.stick_speed;
+    }
+  }
+};
+
+/// A state with hinge angles of about `spread` [rad] and rates of about `rate` [rad/s], off the
+/// constraints by about `violation` [m | rad].
+inline State random_state(const Mechanism& mechanism, std::mt19937& engine, double spread,
+                          double rate, double violation) {
+  std::normal_distribution<double> normal;
+  const auto gaussian = [&] { return normal(engine); };
+  const int n = mechanism.hinge_count(), b = mechanism.body_count();
+  const Eigen::VectorXd angles = spread * Eigen::VectorXd::NullaryExpr(n, gaussian);
+  const Eigen::VectorXd rates = rate * Eigen::VectorXd::NullaryExpr(n, gaussian);
+  State state = assemble_state(mechanism, unpack(mechanism), angles, rates);
+  for (int i = 0; i < b; ++i) {
+    Pose& pose = state.poses[static_cast<std::size_t>(i)];
+    const Eigen::Matrix<double, 6, 1> delta =
+        violation * Eigen::Matrix<double, 6, 1>::NullaryExpr(gaussian);
+    pose = retract(pose, delta);
+  }
+  state.velocity += violation * Eigen::VectorXd::NullaryExpr(6 * b, gaussian);
+  return state;
+}
+
+}  // namespace estimator
