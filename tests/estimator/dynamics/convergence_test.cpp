@@ -1,0 +1,202 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdio>
+#include <numbers>
+#include <vector>
+
+#include "estimator/dynamics/rollout.hpp"
+#include "estimator/model/mechanisms/chain.hpp"
+#include "estimator/model/mechanisms/furuta.hpp"
+#include "estimator/model/mechanisms/pendulum.hpp"
+#include "tests/support/reference_simulators.hpp"
+
+namespace estimator {
+namespace {
+
+constexpr double kSample = 0.01;  // both are compared on this grid [s]
+
+// Rigid joints whose violations decay over two steps, as SPOOK is commonly used.
+Mechanism made_rigid(Mechanism mechanism, double h) {
+  for (Hinge& hinge : mechanism.hinges) {
+    hinge.compliance_linear = hinge.compliance_angular = 0.0;
+    hinge.damping_time = 2.0 * h;
+  }
+  return mechanism;
+}
+
+// Largest angle error of a rollout against the reference, whose rows lie kSample apart. Controls
+// are given per sample.
+double angle_error(const Mechanism& mechanism, const Eigen::VectorXd& angles,
+                   const Eigen::VectorXd& rates, const Eigen::MatrixXd& controls,
+                   const Eigen::MatrixXd& reference, double h) {
+  const auto stride = static_cast<Eigen::Index>(std::lround(kSample / h));
+  const Eigen::Index samples = reference.rows() - 1;
+  Eigen::MatrixXd held(samples * stride, controls.cols());
+  for (Eigen::Index k = 0; k < held.rows(); ++k) held.row(k) = controls.row(k / stride);
+  const Eigen::MatrixXd simulated = rollout(made_rigid(mechanism, h), angles, rates, held, h);
+  double error = 0.0;
+  for (Eigen::Index k = 0; k <= samples; ++k) {
+    error = std::max(error, (simulated.row(k * stride) - reference.row(k)).cwiseAbs().maxCoeff());
+  }
+  return error;
+}
+
+// Prints the table, and checks that a step ten times smaller leaves a tenth of the error, within
+// the next order's share (measured: 9.0 to 11).
+void expect_first_order(const char* title, const std::vector<double>& steps,
+                        const std::vector<double>& errors) {
+  std::printf("%s\n", title);
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    std::printf("  h = %.0e s   largest angle error %.3e rad", steps[i], errors[i]);
+    if (i > 0) {
+      const double order = std::log(errors[i - 1] / errors[i]) / std::log(steps[i - 1] / steps[i]);
+      std::printf("   order %.3f", order);
+      EXPECT_NEAR(order, 1.0, 0.1) << title << " h = " << steps[i];
+    }
+    std::printf("\n");
+  }
+}
+
+const std::vector<double> kSteps = {1e-3, 1e-4, 1e-5};
+
+// A wrong sign of the gyroscopic torque, of h(f + f_g) or a body-frame quaternion update leaves an
+// error that does not shrink with h.
+TEST(SpookConvergence, FreeFurutaIsOfFirstOrder) {
+  const test_support::ReferenceFuruta rig;
+  const Eigen::Vector4d start(0.0, 2.0, 0.0, 0.0);
+  const Eigen::MatrixXd reference =
+      test_support::simulate(rig, start, Eigen::VectorXd::Zero(300), kSample).leftCols(2);
+  std::vector<double> errors;
+  for (const double h : kSteps) {
+    errors.push_back(angle_error(make_furuta(), start.head<2>(), start.tail<2>(),
+                                 Eigen::MatrixXd::Zero(300, 1), reference, h));
+  }
+  expect_first_order("Furuta, no friction, 3 s", kSteps, errors);
+}
+
+// Everything that acts on a hinge at once: motor, shaft, back-EMF, viscous and dry friction, and
+// tilted gravity. The reference uses the same regularised dry friction.
+TEST(SpookConvergence, DrivenFurutaWithFrictionAndTiltIsOfFirstOrder) {
+  constexpr double kStickSpeed = 0.05;
+  test_support::ReferenceFuruta rig;
+  rig.J_shaft = 4e-4;
+  rig.b_1 = 1e-3;
+  rig.b_2 = 1e-4;
+  rig.tau_c1 = 4e-3;
+  rig.tau_c2 = 9e-4;
+  rig.K = 0.0729;
+  rig.k_e = 0.08;
+  rig.tilt = {0.06, 0.0, -0.04};
+  rig.friction = test_support::DryFriction::kClamp;
+  rig.smoothing_speed = kStickSpeed;
+
+  Mechanism mechanism = make_furuta();
+  const auto set = [&](const char* name, double value) {
+    mechanism.parameters[static_cast<std::size_t>(mechanism.find_parameter(name))].value = value;
+  };
+  set("1.J_shaft", rig.J_shaft);
+  set("1.b", rig.b_1);
+  set("2.b", rig.b_2);
+  set("1.tau_c", rig.tau_c1);
+  set("2.tau_c", rig.tau_c2);
+  set("1.K", rig.K);
+  set("1.k_e", rig.k_e);
+  set("gravity.tilt_x", rig.tilt.x());
+  set("gravity.tilt_z", rig.tilt.z());
+  for (Hinge& hinge : mechanism.hinges) hinge.stick_speed = kStickSpeed;
+
+  Eigen::VectorXd u(300);
+  for (int k = 0; k < 300; ++k) u[k] = 1.5 * std::sin(0.05 * k) + std::cos(0.13 * k);
+  const Eigen::Vector4d start(0.3, 0.8, -0.5, 1.0);
+  const Eigen::MatrixXd reference = test_support::simulate(rig, start, u, kSample).leftCols(2);
+  std::vector<double> errors;
+  for (const double h : kSteps) {
+    errors.push_back(angle_error(mechanism, start.head<2>(), start.tail<2>(), u, reference, h));
+  }
+  expect_first_order("Furuta, motor, friction, tilt, 3 s", kSteps, errors);
+}
+
+// Stribeck friction and drag against exact stick-slip: the regularisation is far below the speeds.
+TEST(SpookConvergence, PendulumWithStribeckFrictionAndDragIsOfFirstOrder) {
+  test_support::ReferencePendulum rig;
+  rig.J = 3.96e-3;
+  rig.b = 2e-4;
+  rig.c = 1e-4;
+  rig.tau_c = 6e-3;
+  rig.tau_s = 8e-3;
+  rig.zeta = 4.0;
+  Mechanism mechanism = make_pendulum();
+  const auto set = [&](HingeQuantity quantity, double value) {
+    mechanism.hinge_parameter(0, quantity).value = value;
+  };
+  set(HingeQuantity::kViscous, rig.b);
+  set(HingeQuantity::kQuadraticDrag, rig.c);
+  set(HingeQuantity::kCoulombTorque, rig.tau_c);
+  set(HingeQuantity::kStribeckTorque, rig.tau_s - rig.tau_c);
+  set(HingeQuantity::kStribeckRate, rig.zeta);
+  mechanism.hinges[0].stick_speed = 1e-6;
+  const Eigen::Vector2d start(2.8, 0.0);
+  const Eigen::MatrixXd reference = test_support::simulate(rig, start, kSample, 400).leftCols(1);
+  std::vector<double> errors;
+  for (const double h : kSteps) {
+    errors.push_back(angle_error(mechanism, start.head<1>(), start.tail<1>(),
+                                 Eigen::MatrixXd::Zero(400, 0), reference, h));
+  }
+  expect_first_order("Pendulum, Stribeck friction and drag, 4 s", kSteps, errors);
+}
+
+TEST(SpookConvergence, ThreeLinkChainIsOfFirstOrder) {
+  const test_support::ReferenceChain chain{.links = 3};
+  Eigen::VectorXd start(6);
+  start << 0.9, 0.4, -0.2, 0.0, 1.0, -1.0;                               // absolute
+  const Eigen::Vector3d angles(0.9, -0.5, -0.6), rates(0.0, 1.0, -2.0);  // relative
+  Eigen::MatrixXd reference = test_support::simulate(chain, start, kSample, 150).leftCols(3);
+  reference.col(2) -= reference.col(1);
+  reference.col(1) -= reference.col(0);
+  std::vector<double> errors;
+  for (const double h : kSteps) {
+    errors.push_back(angle_error(make_chain({.links = 3}), angles, rates,
+                                 Eigen::MatrixXd::Zero(150, 0), reference, h));
+  }
+  expect_first_order("Chain of three, 1.5 s", kSteps, errors);
+}
+
+// A parallelogram four-bar is a pendulum: the coupler only translates, so with cranks of length l
+// the inertia is 2 (J + m l²/4) + m l² and the torque of gravity 2 m g l sin θ. Its constraints are
+// redundant, so the joints keep a compliance; it moves the cranks by ε·force, far below h.
+TEST(SpookConvergence, ParallelogramFourBarSwingsAsItsEquivalentPendulum) {
+  const ChainDescription description{
+      .links = 3, .length = 0.3, .closing_point = Eigen::Vector3d(0.3, 0.0, 0.0)};
+  const double m = description.mass, l = description.length, J = description.inertia_swing;
+  test_support::ReferencePendulum rig;
+  rig.m = 2.0 * m;
+  rig.l = l;
+  rig.J = 2.0 * (J + 0.25 * m * l * l) + m * l * l - rig.m * l * l;
+  Mechanism mechanism = make_chain(description);
+  const double start = 0.8, right_angle = 0.5 * std::numbers::pi;
+  const Eigen::MatrixXd reference =
+      test_support::simulate(rig, {start, 0.0}, kSample, 200).leftCols(1);
+  std::vector<double> errors;
+  const std::vector<double> steps = {1e-3, 1e-4};
+  for (const double h : steps) {
+    for (Hinge& hinge : mechanism.hinges) {
+      hinge.compliance_linear = hinge.compliance_angular = 1e-9;
+      hinge.damping_time = 2.0 * h;
+    }
+    // Crank at θ, coupler horizontal, second crank back up: θ + π from hanging.
+    const Eigen::Vector4d angles(start, right_angle - start, right_angle + start, 0.0);
+    const auto stride = static_cast<Eigen::Index>(std::lround(kSample / h));
+    const Eigen::MatrixXd simulated = rollout(mechanism, angles, Eigen::Vector4d::Zero(),
+                                              Eigen::MatrixXd::Zero(200 * stride, 0), h);
+    double error = 0.0;
+    for (Eigen::Index k = 0; k <= 200; ++k) {
+      error = std::max(error, std::abs(simulated(k * stride, 0) - reference(k, 0)));
+    }
+    errors.push_back(error);
+  }
+  expect_first_order("Parallelogram four-bar, 2 s", steps, errors);
+}
+
+}  // namespace
+}  // namespace estimator
