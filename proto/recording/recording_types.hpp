@@ -63,7 +63,7 @@ enum class LinkDirection { kUnspecified, kFromUnit, kToUnit };
 struct LinkFrame {
   double timestamp_s = 0.0;
   LinkDirection direction = LinkDirection::kUnspecified;
-  std::vector<std::uint8_t> frame;
+  std::vector<std::uint8_t> frame{};
 };
 
 enum class EventKind {
@@ -79,14 +79,14 @@ enum class EventKind {
 struct Event {
   double timestamp_s = 0.0;
   EventKind kind = EventKind::kUnspecified;
-  std::string name;     ///< the limit or phase, e.g. "speed_limit"
-  std::string text;     ///< one sentence for people, figures included
-  std::string channel;  ///< hinge concerned, if one is
-  double value = 0.0;   ///< measured, in `unit`
-  double limit = 0.0;   ///< allowed, in `unit`
-  std::string unit;
+  std::string name{};     ///< the limit or phase, e.g. "speed_limit"
+  std::string text{};     ///< one sentence for people, figures included
+  std::string channel{};  ///< hinge concerned, if one is
+  double value = 0.0;     ///< measured, in `unit`
+  double limit = 0.0;     ///< allowed, in `unit`
+  std::string unit{};
   std::uint64_t sequence = 0;
-  std::vector<LinkFrame> last_frames;  ///< black box, oldest first
+  std::vector<LinkFrame> last_frames{};  ///< black box, oldest first
 };
 
 struct ClockFit {
@@ -115,17 +115,17 @@ struct LoopStats {
 
 /// What is known when a recording starts.
 struct RecordingHeader {
-  std::vector<std::string> hinges;  ///< by channel, 1 to kChannelCountMax names without commas
-  std::int64_t epoch_unix_ns = 0;   ///< host time of timestamp zero
+  std::vector<std::string> hinges{};  ///< by channel, 1 to kChannelCountMax names without commas
+  std::int64_t epoch_unix_ns = 0;     ///< host time of timestamp zero
   /// Anything else, by name: rig, scenario, seed, firmware, configuration_hash, version, ...
-  std::map<std::string, std::string> facts;
+  std::map<std::string, std::string> facts{};
 };
 
 /// A named file inside a recording, such as the excitation plan.
 struct Attachment {
-  std::string name;
-  std::string media_type;
-  std::vector<std::uint8_t> data;
+  std::string name{};
+  std::string media_type{};
+  std::vector<std::uint8_t> data{};
 };
 
 }  // namespace proto

@@ -1,0 +1,71 @@
+// Writes small recordings as seeds for the MCAP reader's fuzzer.
+//   mcap_seeds FOLDER
+
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <string>
+
+#include "proto/recording/mcap_writer.hpp"
+#include "proto/recording/recording_writer.hpp"
+
+namespace {
+
+// A recording with each kind of message, in chunks of a quarter of a second.
+bool write_recording(const std::string& path, std::size_t channel_count) {
+  proto::RecordingHeader header{
+      .hinges = {}, .epoch_unix_ns = 1'000'000'000, .facts = {{"rig", "seed"}}};
+  for (std::size_t c = 0; c < channel_count; ++c)
+    header.hinges.push_back("hinge" + std::to_string(c));
+  auto writer = proto::RecordingWriter::create(path, header);
+  if (!writer.ok()) return false;
+  bool fine = writer.value().attach({"plan.csv", "text/csv", {'t', ',', 'u'}}).ok();
+  for (std::uint64_t k = 0; k < 12; ++k) {
+    proto::Sample sample;
+    sample.timestamp_s = 0.1 * static_cast<double>(k);
+    sample.sequence = k < 6 ? k : k + 4;
+    sample.channel_count = static_cast<std::uint32_t>(channel_count);
+    sample.valid.fill(k % 3 != 0);
+    fine = fine && writer.value().write(sample).ok();
+  }
+  proto::Event trip{.timestamp_s = 1.2, .kind = proto::EventKind::kTrip, .name = "speed_limit"};
+  trip.last_frames = {{1.2, proto::LinkDirection::kFromUnit, {1, 2, 3}}};
+  return fine && writer.value().write(proto::Command{1.2, 1, 0.5, 0.5, 1}).ok() &&
+         writer.value().write(proto::Gap{0.6, 6, 4, proto::GapCause::kLink}).ok() &&
+         writer.value().write(trip).ok() && writer.value().write(proto::ClockFit{}).ok() &&
+         writer.value().write(proto::LoopStats{}).ok() && writer.value().finish().ok();
+}
+
+// An MCAP file of another program: no schema, so that it is small.
+bool write_foreign(const std::string& path) {
+  auto file = proto::create_output_file(path);
+  if (!file.ok()) return false;
+  proto::McapWriter writer(std::move(file.value()), {});
+  const std::array<std::uint8_t, 3> payload = {1, 2, 3};
+  bool fine = writer.start().ok() && writer.write_metadata({"a", {{"b", "c"}}}).ok();
+  const std::uint16_t channel = writer.add_channel("/t", "raw", "", "", {});
+  for (std::uint64_t k = 0; k < 4; ++k) {
+    fine = fine && writer.write_message({channel, 0, k * 200'000'000, 0, payload}).ok();
+  }
+  return fine && writer.complete().ok() && writer.publish().ok();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::fputs("usage: mcap_seeds FOLDER\n", stderr);
+    return 2;
+  }
+  const std::filesystem::path folder(argv[1]);
+  std::filesystem::create_directories(folder);
+  bool fine = true;
+  for (const auto& [name, channel_count] : {std::pair{"one.mcap", 1u}, std::pair{"two.mcap", 2u}}) {
+    if (std::filesystem::exists(folder / name)) continue;
+    fine = fine && write_recording((folder / name).string(), channel_count);
+  }
+  if (!std::filesystem::exists(folder / "foreign.mcap")) {
+    fine = fine && write_foreign((folder / "foreign.mcap").string());
+  }
+  return fine ? 0 : 1;
+}
