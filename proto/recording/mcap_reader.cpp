@@ -76,6 +76,8 @@ class Scanner {
     while (!stopped_ && !ended_) {
       if (Status stepped = step(); !stepped.ok()) return stepped.error();
     }
+    const std::uint64_t end = ended_ ? size_ : std::max(offset_, kept_end_);
+    scan_.skipped_bytes = end - kept_bytes_;
     return std::move(scan_);
   }
 
@@ -94,6 +96,7 @@ class Scanner {
   Result<bool> verify_candidate(std::uint64_t offset);
   Status read_content(std::uint64_t offset, std::uint64_t size);
   void note(std::uint64_t offset, const std::string& text);
+  void keep(std::uint64_t end);
   std::uint64_t remaining() const { return size_ - offset_; }
 
   const InputFile& file_;
@@ -101,6 +104,8 @@ class Scanner {
   const std::uint64_t size_;
   std::uint64_t offset_ = 0;
   std::uint64_t trusted_end_ = 0;  // end of the last record whose content was exactly right
+  std::uint64_t kept_bytes_ = 0;   // in records that were used or may be ignored
+  std::uint64_t kept_end_ = 0;     // where the last of them ends
   std::uint64_t searched_to_ = 0;  // no chunk starts between trusted_end_ and here
   std::uint64_t search_budget_;    // bytes that may still be read to verify candidates [byte]
   std::uint32_t data_crc_ = 0;
@@ -118,6 +123,14 @@ void Scanner::note(std::uint64_t offset, const std::string& text) {
   }
 }
 
+// Counts the bytes from offset_ to `end` as used, none of them twice: a search may go back behind a
+// record that was skipped on the word of its length.
+void Scanner::keep(std::uint64_t end) {
+  const std::uint64_t begin = std::max(offset_, kept_end_);
+  if (end > begin) kept_bytes_ += end - begin;
+  kept_end_ = std::max(kept_end_, end);
+}
+
 Status Scanner::read_content(std::uint64_t offset, std::uint64_t size) {
   content_.resize(static_cast<std::size_t>(size));
   return file_.read(offset, content_);
@@ -129,6 +142,7 @@ Status Scanner::read_opening() {
   if (Status read = file_.read(0, magic); !read.ok()) return read;
   if (magic != kMcapMagic) return Error{ErrorCode::kDamaged, "does not start as an MCAP file"};
   data_crc_ = crc32(magic);
+  keep(magic.size());
   offset_ = trusted_end_ = magic.size();
   return success();
 }
@@ -200,11 +214,13 @@ Status Scanner::take_record(const RecordHeader& header) {
     default:
       // A kind of record this version does not know may be skipped, but its length proves nothing.
       exact = static_cast<std::uint8_t>(header.opcode) > kOpcodeMax;
-      if (exact) offset_ = record_end;
-      if (exact) return success();
-      break;
+      if (!exact) break;
+      keep(record_end);
+      offset_ = record_end;
+      return success();
   }
   if (!exact) return resynchronise("a record is damaged");
+  keep(record_end);
   offset_ = trusted_end_ = record_end;
   return success();
 }
@@ -267,7 +283,6 @@ Status Scanner::take_chunk(std::uint64_t record_end) {
   ChunkContent content;
   if (const auto problem = check_chunk(*chunk, content)) {
     ++scan_.damaged_chunk_count;
-    scan_.skipped_bytes += record_end - offset_;
     note(offset_, *problem);
     // Its length may be right nevertheless. If not, the search starts inside this chunk.
     offset_ = record_end;
@@ -277,6 +292,7 @@ Status Scanner::take_chunk(std::uint64_t record_end) {
   // Declarations inside are protected by the chunk's checksum and replace those that are not.
   declarations_.merge(std::move(content.declarations));
   deliver(content.messages);
+  keep(record_end);
   offset_ = trusted_end_ = record_end;
   return success();
 }
@@ -313,6 +329,7 @@ Status Scanner::take_ending() {
     note(offset_, "checksum of the data section is wrong");
   }
   scan_.finished = ended_ = true;
+  keep(size_);
   return success();
 }
 
@@ -338,11 +355,9 @@ Status Scanner::resynchronise(const std::string& reason) {
   const std::uint64_t from = std::max(trusted_end_ + 1, searched_to_);
   auto found = find_chunk(from);
   if (!found.ok()) return found.error();
-  const std::uint64_t next = found.value().value_or(size_);
-  if (next > offset_) scan_.skipped_bytes += next - offset_;
   ended_ = !found.value().has_value();
-  offset_ = next;
-  searched_to_ = next + 1;
+  offset_ = found.value().value_or(size_);
+  searched_to_ = offset_ + 1;
   return success();
 }
 

@@ -31,7 +31,7 @@ struct McapScan {
   std::uint64_t message_count = 0;
   std::uint64_t intact_chunk_count = 0;
   std::uint64_t damaged_chunk_count = 0;  ///< among those that could be found at all
-  std::uint64_t skipped_bytes = 0;        ///< belonging to no intact record
+  std::uint64_t skipped_bytes = 0;        ///< that belong to no intact record
   std::vector<std::string> problems;      ///< the first 16, in words, with offsets
 
   bool intact() const { return finished && problems.empty(); }
