@@ -1,0 +1,20 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace service {
+
+/// How rigcal ends.
+enum ExitCode : int {
+  kDone = 0,
+  kBadInput = 1,      ///< bad input or usage; the message says what to do
+  kNotConverged = 2,  ///< the result was printed and written, but the solver did not converge
+  kInterrupted = 130  ///< stopped by Ctrl-C
+};
+
+/// Each adds its command to the program. The command sets `exit_code` when it runs and throws
+/// InputError, or std::invalid_argument from the estimator, for bad input.
+void add_simulate(CLI::App& app, ExitCode& exit_code);
+void add_info(CLI::App& app, ExitCode& exit_code);
+
+}  // namespace service

@@ -1,0 +1,175 @@
+#include <cmath>
+#include <iostream>
+#include <memory>
+
+#include "proto/text/csv_table.hpp"
+#include "proto/text/files.hpp"
+#include "proto/text/input_error.hpp"
+#include "service/client/command.hpp"
+#include "service/convert/column_statistics.hpp"
+#include "service/convert/csv_recording.hpp"
+#include "service/convert/recording_selection.hpp"
+#include "service/convert/rig_file.hpp"
+#include "service/report/number_format.hpp"
+#include "service/report/result_table.hpp"
+
+namespace service {
+namespace {
+
+using Rows = std::vector<std::vector<std::string>>;
+
+struct InfoOptions {
+  std::string file;
+  std::string rig;
+};
+
+std::string body_name(const estimator::Mechanism& mechanism, int body) {
+  return body < 0 ? "ground" : mechanism.bodies[static_cast<std::size_t>(body)].name;
+}
+
+void print_rig(const Rig& rig) {
+  const estimator::Mechanism& mechanism = rig.mechanism;
+  std::cout << "rig " << (mechanism.name.empty() ? rig.path : mechanism.name) << ": "
+            << mechanism.body_count() << " bodies, " << mechanism.hinge_count() << " hinges\n\n";
+  Rows hinges = {{"hinge", "parent", "child", "encoder", "motor", "compliance", "damping"}};
+  for (std::size_t i = 0; i < mechanism.hinges.size(); ++i) {
+    const estimator::Hinge& hinge = mechanism.hinges[i];
+    const HingeFacts& facts = rig.hinge_facts[i];
+    const std::string counts =
+        facts.counts_per_turn > 0.0 ? format_number(facts.counts_per_turn) + " counts/turn" : "yes";
+    hinges.push_back({hinge.name, body_name(mechanism, hinge.body_a),
+                      body_name(mechanism, hinge.body_b), hinge.measured ? counts : "-",
+                      hinge.motorised ? "in " + facts.control_unit : "-",
+                      format_number(hinge.compliance_linear) + " m/N, " +
+                          format_number(hinge.compliance_angular) + " rad/(N·m)",
+                      format_number(hinge.damping_time) + " s"});
+  }
+  std::cout << format_table(hinges, std::vector<bool>(7, false)) << '\n';
+  Rows parameters = {{"parameter", "value", "unit", "estimated", "lower", "upper", "prior"}};
+  for (const estimator::Parameter& parameter : mechanism.parameters) {
+    const bool prior = std::isfinite(parameter.prior_standard_deviation);
+    parameters.push_back({parameter.name, format_number(parameter.value, 6), parameter.unit,
+                          parameter.free ? "free" : "", format_number(parameter.lower),
+                          format_number(parameter.upper),
+                          prior ? format_number(parameter.prior_mean) + " ± " +
+                                      format_number(parameter.prior_standard_deviation)
+                                : ""});
+  }
+  std::cout << format_table(parameters, {false, true, false, false, true, true, false});
+}
+
+std::vector<std::string> statistics_row(const std::string& name,
+                                        const std::vector<double>& values) {
+  const ColumnStatistics statistics = column_statistics(values);
+  return {name,
+          std::to_string(statistics.observed),
+          format_number(statistics.low, 6),
+          format_number(statistics.high, 6),
+          format_number(statistics.smallest_step),
+          format_number(statistics.noise, 2)};
+}
+
+const Rows kStatisticsHead = {{"column", "values", "lowest", "highest", "smallest step", "noise"}};
+const std::vector<bool> kStatisticsRight = {false, true, true, true, true, true};
+
+void print_recording(const InfoOptions& options) {
+  const Rig rig = load_rig(options.rig);
+  if (!rig.format) throw proto::InputError(rig.path + ": does not say how recordings look");
+  ImportedRecording imported = import_csv(options.file, *rig.format);
+  const ImportSummary& summary = imported.summary;
+  std::cout << options.file << ": " << summary.rows << " rows at "
+            << format_number(1.0 / summary.period, 6) << " Hz, time stamps within "
+            << format_number(100.0 * summary.jitter_max, 2) << " % of a period\n"
+            << summary.gaps.size() << " gaps, " << summary.dropped_rows << " dropped rows\n\n";
+  Rows segments = {{"segment", "start [s]", "end [s]", "samples"}};
+  for (const SegmentUse& use : select_part({}, imported)) {
+    segments.push_back({std::to_string(use.index), format_number(use.start, 8),
+                        format_number(use.end, 8), std::to_string(use.samples)});
+  }
+  std::cout << format_table(segments, std::vector<bool>(4, true)) << '\n';
+  Rows rows = kStatisticsHead;
+  rows[0][0] = "signal";
+  const auto add_signal = [&](const std::string& name, const auto& matrix_of, Eigen::Index column) {
+    std::vector<double> values;
+    for (const estimator::Segment& segment : imported.recording.segments) {
+      const auto part = matrix_of(segment).col(column);
+      values.insert(values.end(), part.begin(), part.end());
+    }
+    rows.push_back(statistics_row(name, values));
+  };
+  for (std::size_t i = 0; i < rig.format->angles.size(); ++i) {
+    add_signal(
+        "angle of hinge " + rig.format->angles[i].hinge + " [rad]",
+        [](const estimator::Segment& s) -> const auto& { return s.angles; },
+        static_cast<Eigen::Index>(i));
+  }
+  for (std::size_t i = 0; i < rig.format->controls.size(); ++i) {
+    const ControlColumn& control = rig.format->controls[i];
+    add_signal(
+        "control of hinge " + control.hinge + " [" + control.unit + "]",
+        [](const estimator::Segment& s) -> const auto& { return s.controls; },
+        static_cast<Eigen::Index>(i));
+  }
+  std::cout << format_table(rows, kStatisticsRight);
+  for (const std::string& note : summary.notes) std::cout << "note: " << note << '\n';
+}
+
+void print_columns(const std::string& path) {
+  const std::string text = proto::read_file(path);
+  Rows rows = kStatisticsHead;
+  int row_count = 0;
+  std::string fault;
+  for (const std::string& name : proto::parse_csv_header(path, text)) {
+    try {
+      const proto::CsvTable table =
+          proto::parse_csv(path, text, {{name, proto::MissingCells::kAllowed}});
+      row_count = table.row_count();
+      rows.push_back(statistics_row(name, table.values[0]));
+    } catch (const proto::InputError& error) {
+      rows.push_back({name, "-"});
+      if (fault.empty()) fault = error.what();
+    }
+  }
+  if (row_count == 0) throw proto::InputError(fault);
+  std::cout << path << ": " << row_count << " rows\n\n" << format_table(rows, kStatisticsRight);
+  if (!fault.empty()) std::cout << "note: " << fault << '\n';
+  std::cout << "\nWith --rig FILE the rate, gaps and segments are told too.\n";
+}
+
+bool is_rig_file(const std::string& path) {
+  return path.ends_with(".textproto") || path.ends_with(".txtpb") || path.ends_with(".pbtxt");
+}
+
+void show_info(const InfoOptions& options) {
+  if (is_rig_file(options.file)) {
+    print_rig(load_rig(options.file));
+  } else if (!options.rig.empty()) {
+    print_recording(options);
+  } else {
+    print_columns(options.file);
+  }
+}
+
+}  // namespace
+
+void add_info(CLI::App& app, ExitCode& exit_code) {
+  CLI::App* command = app.add_subcommand("info", "Tell what a recording or a rig file holds");
+  const auto options = std::make_shared<InfoOptions>();
+  command->add_option("file", options->file, "CSV recording, or rig file (.textproto)")
+      ->required()
+      ->type_name("FILE");
+  command->add_option("--rig", options->rig, "Read the recording as this rig file says")
+      ->type_name("FILE");
+  command->footer(
+      "The noise is that of white noise on the column, from third differences.\n"
+      "Examples:\n"
+      "  rigcal info run.csv\n"
+      "  rigcal info run.csv --rig configs/rig-furuta.textproto\n"
+      "  rigcal info configs/rig-furuta.textproto");
+  command->callback([options, &exit_code] {
+    show_info(*options);
+    exit_code = kDone;
+  });
+}
+
+}  // namespace service

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <atomic>
+
+namespace service {
+
+/// While it lives, the first Ctrl-C sets a flag; the second ends the program as usual.
+/// One at a time.
+class InterruptFlag {
+ public:
+  InterruptFlag();
+  ~InterruptFlag();
+  InterruptFlag(const InterruptFlag&) = delete;
+  InterruptFlag& operator=(const InterruptFlag&) = delete;
+
+  const std::atomic<bool>& flag() const;
+};
+
+}  // namespace service

@@ -1,0 +1,44 @@
+#include <CLI/CLI.hpp>
+#include <exception>
+#include <iostream>
+
+#include "service/client/command.hpp"
+
+namespace {
+
+constexpr const char* kFooter =
+    "Examples:\n"
+    "  rigcal info configs/rig-furuta.textproto\n"
+    "  rigcal info run.csv --rig configs/rig-furuta.textproto\n"
+    "  rigcal calibrate run.csv --rig configs/rig-furuta.textproto --json run.json --plot "
+    "run.html\n"
+    "  rigcal crossvalidate run1.csv run2.csv --rig configs/rig-furuta.textproto\n"
+    "  rigcal simulate --rig configs/rig-furuta.textproto \\\n"
+    "      --scenario configs/scenario-release.textproto --out release.csv\n"
+    "\n"
+    "Exit status: 0 done, 1 bad input or usage, 2 not converged, 130 stopped by Ctrl-C.\n"
+    "rigcal COMMAND --help tells more about a command.";
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Physical parameters of pendulum rigs from recordings of joint angles", "rigcal");
+  app.set_version_flag("--version", std::string("rigcal ") + RIGCAL_VERSION);
+  app.footer(kFooter);
+  app.require_subcommand(1);
+  service::ExitCode exit_code = service::kDone;
+  service::add_simulate(app, exit_code);
+  service::add_info(app, exit_code);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? service::kDone : service::kBadInput;
+  } catch (const std::bad_alloc&) {
+    std::cerr << "rigcal: out of memory; use a shorter part of the recording (--from, --to)\n";
+    return service::kBadInput;
+  } catch (const std::exception& error) {
+    std::cerr << "rigcal: " << error.what() << '\n';
+    return service::kBadInput;
+  }
+  return exit_code;
+}

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "estimator/calibrate/calibration.hpp"
+#include "service/convert/csv_recording.hpp"
+#include "service/convert/recording_selection.hpp"
+
+namespace service {
+
+/// One recording that took part in a calibration.
+struct RecordingUse {
+  ImportSummary summary;
+  std::vector<SegmentUse> segments;
+};
+
+/// What is known of a calibration beside its result.
+struct CalibrationContext {
+  std::string rig;         ///< name of the rig, or of its file where it has none
+  std::string version;     ///< of this program
+  double wall_time = 0.0;  ///< of the calibration alone [s]
+  estimator::CalibrationOptions options;
+  std::vector<RecordingUse> recordings;
+};
+
+/// The result as JSON: the proto3 mapping of rigcal.v1.CalibrationResult, every field present.
+std::string calibration_json(const estimator::Calibration& calibration,
+                             const CalibrationContext& context);
+
+}  // namespace service

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "estimator/model/mechanism.hpp"
+
+namespace service {
+
+/// Changes to a rig file's parameters from the command line. Applied in this order.
+struct ParameterEdits {
+  std::vector<std::string> start;  ///< "NAME=VALUE": another value, freedom as in the file
+  std::vector<std::string> free;   ///< "NAME": estimated
+  std::vector<std::string> fix;    ///< "NAME" or "NAME=VALUE": kept
+};
+
+/// Applies the edits.
+/// @throws InputError naming the option, with the names that come close, for an unknown parameter,
+///         a value that is no number or lies outside the bounds
+void apply_edits(const ParameterEdits& edits, estimator::Mechanism& mechanism);
+
+}  // namespace service

@@ -1,0 +1,76 @@
+#include "service/report/page_style.hpp"
+
+namespace service {
+
+const std::string& page_style() {
+  static const std::string kStyle = R"(
+:root {
+  color-scheme: light dark;
+  --paper: #ffffff; --ink: #1a1d21; --quiet: #5a636e; --grid: #e3e6ea; --frame: #9aa3ad;
+  --panel: #f6f7f9; --measured: #8a9099; --simulated: #0072b2; --residual: #d55e00;
+  --warn: #b34700;
+}
+@media (prefers-color-scheme: dark) {
+  :root {
+    --paper: #14171a; --ink: #e6e9ec; --quiet: #9aa5b1; --grid: #2a2f35; --frame: #5b6570;
+    --panel: #1c2024; --measured: #9aa3ad; --simulated: #56b4e9; --residual: #e69f00;
+    --warn: #f0a050;
+  }
+}
+@media print {
+  :root {
+    color-scheme: light;
+    --paper: #ffffff; --ink: #000000; --quiet: #444444; --grid: #dddddd; --frame: #888888;
+    --panel: #ffffff; --measured: #8a9099; --simulated: #0072b2; --residual: #d55e00;
+    --warn: #b34700;
+  }
+  section, figure, tr { break-inside: avoid; }
+  body { max-width: none; padding: 0; }
+}
+* { box-sizing: border-box; }
+body {
+  margin: 0 auto; padding: 24px; max-width: 1000px; background: var(--paper); color: var(--ink);
+  font: 15px/1.45 system-ui, -apple-system, "Segoe UI", "DejaVu Sans", sans-serif;
+}
+h1 { font-size: 24px; margin: 0 0 4px; }
+h2 { font-size: 18px; margin: 30px 0 8px; }
+h3 { font-size: 15px; margin: 18px 0 4px; color: var(--quiet); font-weight: 600; }
+p, ul { margin: 6px 0; }
+.quiet { color: var(--quiet); }
+.warn { color: var(--warn); font-weight: 600; }
+.summary { display: flex; flex-wrap: wrap; gap: 10px; margin: 16px 0; }
+.summary div { background: var(--panel); border: 1px solid var(--grid); border-radius: 6px;
+  padding: 8px 14px; }
+.summary b { display: block; font-size: 19px; font-variant-numeric: tabular-nums; }
+.wide { overflow-x: auto; }
+table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
+th, td { padding: 4px 10px; border-bottom: 1px solid var(--grid); text-align: left;
+  white-space: nowrap; }
+th { color: var(--quiet); font-weight: 600; }
+td.number, th.number { text-align: right; }
+figure { margin: 6px 0; }
+svg { width: 100%; height: auto; display: block; }
+svg.interval { width: 200px; height: 18px; }
+svg text { fill: var(--ink); font-family: inherit; }
+svg .tick { font-size: 12px; fill: var(--quiet); }
+svg .label { font-size: 12px; fill: var(--quiet); }
+svg .title { font-size: 13px; font-weight: 600; }
+svg .cell { font-size: 11px; }
+.grid { stroke: var(--grid); stroke-width: 1; }
+.frame { fill: none; stroke: var(--frame); stroke-width: 1; }
+.line { fill: none; stroke-width: 1.4; stroke-linejoin: round; }
+.line.thick { stroke-width: 3; }
+.line.measured { stroke: var(--measured); stroke-width: 3; }
+.line.simulated { stroke: var(--simulated); }
+.line.residual { stroke: var(--residual); }
+.line.control { stroke: var(--ink); }
+.dot.simulated { fill: var(--simulated); }
+.dot.residual { fill: var(--residual); }
+.ring { fill: var(--paper); stroke: var(--quiet); stroke-width: 1.5; }
+.positive { fill: #e69f00; }
+.negative { fill: #0072b2; }
+)";
+  return kStyle;
+}
+
+}  // namespace service

@@ -1,0 +1,83 @@
+#include "service/report/result_table.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "service/report/number_format.hpp"
+
+namespace service {
+namespace {
+
+std::string bound_note(const estimator::ParameterEstimate& estimate) {
+  if (!estimate.at_bound) return "";
+  const bool lower =
+      std::abs(estimate.value - estimate.lower) <= std::abs(estimate.value - estimate.upper);
+  return lower ? "at lower bound " + format_number(estimate.lower)
+               : "at upper bound " + format_number(estimate.upper);
+}
+
+std::string parameter_table(const estimator::Calibration& calibration) {
+  std::vector<std::vector<std::string>> rows = {
+      {"parameter", "value", "± sd", "unit", "initial", ""}};
+  for (const estimator::ParameterEstimate& estimate : calibration.parameters) {
+    const Measured number = format_measured(estimate.value, estimate.standard_deviation);
+    rows.push_back({estimate.name, number.value, number.standard_deviation, estimate.unit,
+                    format_number(estimate.initial), bound_note(estimate)});
+  }
+  return format_table(rows, {false, true, true, false, true, false});
+}
+
+std::string simulation_table(const estimator::Calibration& calibration) {
+  std::vector<std::vector<std::string>> rows = {{"open-loop simulation", "RMSE [mrad]"}};
+  for (const estimator::SimulationError& error : calibration.simulation) {
+    rows.push_back({"hinge " + error.hinge, format_number(1e3 * error.rmse)});
+  }
+  return format_table(rows, {false, true});
+}
+
+}  // namespace
+
+std::string format_table(const std::vector<std::vector<std::string>>& rows,
+                         const std::vector<bool>& right) {
+  std::vector<int> widths(right.size(), 0);
+  for (const auto& row : rows) {
+    for (std::size_t j = 0; j < row.size(); ++j) {
+      widths[j] = std::max(widths[j], display_width(row[j]));
+    }
+  }
+  std::string text;
+  for (const auto& row : rows) {
+    std::string line;
+    for (std::size_t j = 0; j < row.size(); ++j) {
+      const std::string pad(static_cast<std::size_t>(widths[j] - display_width(row[j])), ' ');
+      line += (j == 0 ? "" : "  ") + (right[j] ? pad + row[j] : row[j] + pad);
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + "\n";
+  }
+  return text;
+}
+
+std::string format_calibration(const estimator::Calibration& calibration, double wall_time) {
+  std::string text = parameter_table(calibration) + "\n" + simulation_table(calibration);
+  if (!calibration.null_directions.empty()) {
+    text += "\nThe data cannot see:\n";
+    for (const estimator::NullDirection& direction : calibration.null_directions) {
+      text += "  " + direction.description + "\n";
+    }
+  }
+  if (!calibration.notes.empty()) {
+    text += "\nNotes:\n";
+    for (const std::string& note : calibration.notes) text += "  " + note + "\n";
+  }
+  const bool converged = estimator::is_converged(calibration.termination);
+  text += std::string("\n") + (converged ? "Converged" : "NOT CONVERGED") + " (" +
+          std::string(estimator::to_string(calibration.termination)) + ") after " +
+          std::to_string(calibration.iterations) + " iterations, cost " +
+          format_number(calibration.cost, 6) + ", step " + format_number(1e3 * calibration.step) +
+          " ms, kappa " + format_number(calibration.state_error_weight) + ", " +
+          format_number(wall_time, 3) + " s\n";
+  return text;
+}
+
+}  // namespace service

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "estimator/calibrate/calibration.hpp"
+
+namespace service {
+
+/// A table of text with aligned columns, two spaces apart. The first row is the heading; columns
+/// named in `right` are flushed right.
+std::string format_table(const std::vector<std::vector<std::string>>& rows,
+                         const std::vector<bool>& right);
+
+/// The result of a calibration for people: parameters with standard deviations, units and start
+/// values, bounds that were hit, the open-loop error of each hinge [mrad], directions the data
+/// cannot see, notes, and how the solver ended.
+std::string format_calibration(const estimator::Calibration& calibration, double wall_time);
+
+}  // namespace service

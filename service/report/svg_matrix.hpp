@@ -1,0 +1,18 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <string>
+#include <vector>
+
+namespace service {
+
+/// Heat map of a correlation matrix, entries in [−1, 1], with names at rows and columns and the
+/// numbers in the cells. Orange is positive, blue negative, stronger where the magnitude is larger.
+std::string svg_correlation(const Eigen::MatrixXd& correlation,
+                            const std::vector<std::string>& names);
+
+/// A whisker of ±2 standard deviations around an estimate (dot) beside its start value (ring), on
+/// an axis of its own that spans both. Nothing is drawn for an infinite standard deviation.
+std::string svg_interval(double value, double standard_deviation, double initial);
+
+}  // namespace service

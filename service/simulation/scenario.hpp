@@ -1,0 +1,37 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "service/simulation/excitation.hpp"
+
+namespace service {
+
+/// Magnitudes that a hinge should not exceed; 0: no limit.
+struct HingeLimit {
+  int hinge = 0;
+  double angle_max = 0.0;  ///< [rad]
+  double speed_max = 0.0;  ///< [rad/s]
+};
+
+/// One excitation of a rig, with hinges by index.
+struct Scenario {
+  std::string name;
+  double duration = 0.0;           ///< [s]
+  double rate = 1000.0;            ///< samples per second [Hz]
+  Eigen::VectorXd initial_angles;  ///< one a hinge [rad]
+  Eigen::VectorXd initial_speeds;  ///< one a hinge [rad/s]
+  Excitation excitation;
+  int motor = -1;                 ///< hinge that is driven; −1: none
+  int pendulum = -1;              ///< hinge that is swung up; −1: none
+  double command_max = 0.0;       ///< magnitude the command is limited to; 0: no limit
+  double command_slew_max = 0.0;  ///< change per second it is limited to; 0: no limit
+  std::vector<HingeLimit> limits;
+  double noise = 0.0;     ///< standard deviation of the angles' white noise [rad]
+  bool quantise = false;  ///< round angles to encoder counts
+  std::uint64_t seed = 0;
+};
+
+}  // namespace service

@@ -1,0 +1,270 @@
+#include "service/simulation/simulation.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <random>
+
+#include "estimator/dynamics/spook_stepper.hpp"
+#include "estimator/model/kinematics.hpp"
+#include "estimator/model/model_values.hpp"
+#include "proto/text/input_error.hpp"
+#include "service/report/number_format.hpp"
+
+namespace service {
+namespace {
+
+using estimator::HingeQuantity;
+
+constexpr double kTwoPi = 2.0 * std::numbers::pi;
+constexpr double kSamplesMax = 1e8;
+
+/// Commands at the samples, and their mean over any interval later on.
+class CommandHistory {
+ public:
+  explicit CommandHistory(double period) : period_(period) {}
+
+  void append(double command) { commands_.push_back(command); }
+  double last() const { return commands_.empty() ? 0.0 : commands_.back(); }
+
+  /// Mean over [from, to]; zero before the start, the last command held after the end.
+  double mean(double from, double to) const {
+    double integral = 0.0;
+    auto k = static_cast<std::ptrdiff_t>(std::floor(std::max(from, 0.0) / period_ + 1e-9));
+    for (double begin = std::max(from, 0.0); begin < to; ++k) {
+      const double end = std::min(to, static_cast<double>(k + 1) * period_);
+      const std::size_t index = std::min(static_cast<std::size_t>(k), commands_.size() - 1);
+      integral += commands_[index] * std::max(0.0, end - begin);
+      begin = std::max(end, begin);
+      if (end >= to) break;
+    }
+    return integral / (to - from);
+  }
+
+ private:
+  double period_;
+  std::vector<double> commands_;
+};
+
+/// Hinge angles without jumps of a turn.
+void unwrap(const Eigen::VectorXd& wrapped, Eigen::VectorXd& angles) {
+  for (Eigen::Index j = 0; j < angles.size(); ++j) {
+    angles[j] += std::remainder(wrapped[j] - angles[j], kTwoPi);
+  }
+}
+
+/// Turns true angles into what the encoders read.
+class Sensors {
+ public:
+  Sensors(const Rig& rig, const Scenario& scenario)
+      : rig_(rig), scenario_(scenario), random_(scenario.seed) {
+    if (!scenario.quantise) return;
+    for (std::size_t j = 0; j < rig.hinge_facts.size(); ++j) {
+      const estimator::Hinge& hinge = rig.mechanism.hinges[j];
+      if (!hinge.measured || rig.hinge_facts[j].counts_per_turn > 0.0) continue;
+      throw proto::InputError("quantise needs counts_per_turn in the encoder of hinge '" +
+                              hinge.name + "' (" + rig.path + ")");
+    }
+  }
+
+  Eigen::VectorXd read(const Eigen::VectorXd& angles) {
+    Eigen::VectorXd readings = angles;
+    for (Eigen::Index j = 0; j < angles.size(); ++j) {
+      const int hinge = static_cast<int>(j);
+      readings[j] -= rig_.mechanism.hinge_parameter(hinge, HingeQuantity::kEncoderOffset).value;
+      if (scenario_.noise > 0.0) readings[j] += scenario_.noise * normal_(random_);
+      const double counts = rig_.hinge_facts[static_cast<std::size_t>(j)].counts_per_turn;
+      if (scenario_.quantise && counts > 0.0) {
+        readings[j] = std::round(readings[j] * counts / kTwoPi) * kTwoPi / counts;
+      }
+    }
+    return readings;
+  }
+
+ private:
+  const Rig& rig_;
+  const Scenario& scenario_;
+  std::mt19937_64 random_;
+  std::normal_distribution<double> normal_;
+};
+
+/// Watches limits and rest; says each thing once.
+class Watch {
+ public:
+  Watch(const Rig& rig, const Scenario& scenario) : rig_(rig), scenario_(scenario) {}
+
+  void check(double time, const Eigen::VectorXd& angles, const Eigen::VectorXd& speeds,
+             std::vector<std::string>& notes) {
+    for (const HingeLimit& limit : scenario_.limits) {
+      report(limit, "angle", angles[limit.hinge], limit.angle_max, " rad", time, notes);
+      report(limit, "speed", speeds[limit.hinge], limit.speed_max, " rad/s", time, notes);
+    }
+  }
+
+  /// Whether a release has come to rest.
+  bool is_at_rest(double time, const Eigen::VectorXd& speeds) {
+    const auto* release = std::get_if<Release>(&scenario_.excitation);
+    if (release == nullptr || !(release->rest_speed > 0.0)) return false;
+    if (speeds.cwiseAbs().maxCoeff() >= release->rest_speed) resting_since_ = time;
+    return time - resting_since_ >= release->rest_time && time > 0.0;
+  }
+
+ private:
+  void report(const HingeLimit& limit, const std::string& quantity, double value, double maximum,
+              const std::string& unit, double time, std::vector<std::string>& notes) {
+    if (!(maximum > 0.0) || std::abs(value) <= maximum) return;
+    const std::string& hinge = rig_.mechanism.hinges[static_cast<std::size_t>(limit.hinge)].name;
+    const std::string key = hinge + quantity;
+    if (std::find(reported_.begin(), reported_.end(), key) != reported_.end()) return;
+    reported_.push_back(key);
+    notes.push_back("hinge " + hinge + " exceeds its " + quantity + " limit of " +
+                    format_number(maximum) + unit + " at " + format_number(time, 6) +
+                    " s; a rig's run would end there");
+  }
+
+  const Rig& rig_;
+  const Scenario& scenario_;
+  double resting_since_ = 0.0;
+  std::vector<std::string> reported_;
+};
+
+/// Steps per sample.
+/// @throws InputError when the period is no whole multiple of the step
+int count_steps(double period, double step) {
+  const double ratio = period / step;
+  const double whole = std::round(ratio);
+  if (whole < 1.0 || std::abs(ratio - whole) > 1e-6 * whole) {
+    throw proto::InputError("--step " + format_number(step) +
+                            " s does not divide the sampling period " + format_number(period) +
+                            " s; use " + format_number(period / std::max(1.0, std::ceil(ratio))) +
+                            " s");
+  }
+  return static_cast<int>(whole);
+}
+
+double limited(double command, double last, const Scenario& scenario, double period) {
+  if (scenario.command_slew_max > 0.0) {
+    const double change = scenario.command_slew_max * period;
+    command = std::clamp(command, last - change, last + change);
+  }
+  if (scenario.command_max > 0.0) {
+    command = std::clamp(command, -scenario.command_max, scenario.command_max);
+  }
+  return command;
+}
+
+/// The mechanism in motion: state, stepper, unwrapped angles.
+class Plant {
+ public:
+  Plant(const Rig& rig, const Scenario& scenario, double step)
+      : mechanism_(rig.mechanism),
+        stepper_(rig.mechanism, step),
+        state_(estimator::assemble_state(rig.mechanism, estimator::unpack(rig.mechanism),
+                                         scenario.initial_angles, scenario.initial_speeds)),
+        angles_(scenario.initial_angles),
+        speeds_(scenario.initial_speeds) {
+    unwrap(estimator::hinge_angles(mechanism_, state_.poses), angles_);
+  }
+
+  const Eigen::VectorXd& angles() const { return angles_; }
+  const Eigen::VectorXd& speeds() const { return speeds_; }
+
+  void advance(const Eigen::VectorXd& control, double time) {
+    if (stepper_.step(state_, control) != estimator::StepOutcome::kOk) {
+      throw proto::InputError("the model cannot be stepped at " + format_number(time) +
+                              " s; use a smaller --step, or a compliance above 0 for loops");
+    }
+    const Eigen::VectorXd before = angles_;
+    unwrap(estimator::hinge_angles(mechanism_, state_.poses), angles_);
+    speeds_ = (angles_ - before) / stepper_.step_size();
+    if (!angles_.allFinite()) {
+      throw proto::InputError("the simulation diverges at " + format_number(time) +
+                              " s; use a smaller --step");
+    }
+  }
+
+ private:
+  const estimator::Mechanism& mechanism_;
+  estimator::SpookStepper stepper_;
+  estimator::State state_;
+  Eigen::VectorXd angles_;  // unwrapped
+  Eigen::VectorXd speeds_;
+};
+
+int motor_column(const estimator::Mechanism& mechanism, int hinge) {
+  int column = 0;
+  for (int j = 0; j < hinge; ++j) {
+    column += mechanism.hinges[static_cast<std::size_t>(j)].motorised ? 1 : 0;
+  }
+  return column;
+}
+
+int count_motors(const estimator::Mechanism& mechanism) {
+  return motor_column(mechanism, mechanism.hinge_count());
+}
+
+}  // namespace
+
+SimulatedRun simulate(const Rig& rig, const Scenario& scenario, double step,
+                      const std::atomic<bool>* stop) {
+  const estimator::Mechanism& mechanism = rig.mechanism;
+  SimulatedRun run;
+  run.step = step;
+  run.period = 1.0 / scenario.rate;
+  if (step > run.period * (1.0 + 1e-9)) {
+    run.period = step;
+    run.notes.push_back("samples are taken every " + format_number(1e3 * step) +
+                        " ms, once a step, instead of at " + format_number(scenario.rate) + " Hz");
+  }
+  const int steps = count_steps(run.period, step);
+  const double wanted = std::floor(scenario.duration / run.period + 1e-9) + 1.0;
+  if (wanted > kSamplesMax)
+    throw proto::InputError("the scenario has over 1e8 samples; shorten it");
+  auto samples = static_cast<Eigen::Index>(wanted);
+  const Eigen::Index motors = count_motors(mechanism);
+  run.angles.resize(samples, mechanism.hinge_count());
+  run.controls.setZero(samples, motors);
+
+  Sensors sensors(rig, scenario);
+  Watch watch(rig, scenario);
+  Plant plant(rig, scenario, step);
+  CommandHistory history(run.period);
+  const double delay =
+      scenario.motor < 0
+          ? 0.0
+          : mechanism.hinge_parameter(scenario.motor, HingeQuantity::kInputDelay).value;
+  Eigen::VectorXd control = Eigen::VectorXd::Zero(motors);
+  for (Eigen::Index k = 0; k < samples; ++k) {
+    const double time = static_cast<double>(k) * run.period;
+    run.cancelled = stop != nullptr && stop->load();
+    const bool rest = watch.is_at_rest(time, plant.speeds());
+    if (rest) run.notes.push_back("at rest at " + format_number(time, 6) + " s");
+    run.angles.row(k) = sensors.read(plant.angles());
+    watch.check(time, plant.angles(), plant.speeds(), run.notes);
+    Moment now{time, 0.0, 0.0};
+    if (scenario.pendulum >= 0) {
+      now.pendulum_angle = plant.angles()[scenario.pendulum];
+      now.pendulum_speed = plant.speeds()[scenario.pendulum];
+    }
+    const double command = std::visit(
+        [&](const auto& excitation) { return excitation.command(now); }, scenario.excitation);
+    history.append(limited(command, history.last(), scenario, run.period));
+    if (scenario.motor >= 0) {
+      run.controls(k, motor_column(mechanism, scenario.motor)) = history.last();
+    }
+    if (rest || run.cancelled) samples = k + 1;
+    for (int i = 0; i < steps && k + 1 < samples; ++i) {
+      const double begin = time + i * step;
+      if (scenario.motor >= 0) {
+        control[motor_column(mechanism, scenario.motor)] =
+            history.mean(begin - delay, begin - delay + step);
+      }
+      plant.advance(control, begin);
+    }
+  }
+  run.angles.conservativeResize(samples, Eigen::NoChange);
+  run.controls.conservativeResize(samples, Eigen::NoChange);
+  return run;
+}
+
+}  // namespace service

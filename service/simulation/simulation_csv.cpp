@@ -1,0 +1,92 @@
+#include "service/simulation/simulation_csv.hpp"
+
+#include <charconv>
+#include <functional>
+
+namespace service {
+namespace {
+
+/// A column of the file: its name and its value in row k.
+struct Column {
+  std::string name;
+  std::function<double(Eigen::Index)> value;
+};
+
+void append_number(std::string& text, double value) {
+  char digits[32];
+  const auto result =
+      std::to_chars(digits, digits + sizeof digits, value + 0.0, std::chars_format::general, 10);
+  text.append(digits, result.ptr);
+}
+
+/// The rig file's columns, or plain ones where it describes none.
+RecordingFormat format_of(const Rig& rig) {
+  if (rig.format) return *rig.format;
+  RecordingFormat format;
+  format.time_column = "t_s";
+  for (const estimator::Hinge& hinge : rig.mechanism.hinges) {
+    AngleColumn angle;
+    angle.column = hinge.name + "_rad";
+    angle.hinge = hinge.name;
+    if (hinge.measured) format.angles.push_back(angle);
+    ControlColumn control;
+    control.column = hinge.name + "_control";
+    control.hinge = hinge.name;
+    if (hinge.motorised) format.controls.push_back(control);
+  }
+  return format;
+}
+
+std::vector<Column> make_columns(const Rig& rig, const SimulatedRun& run,
+                                 const RecordingFormat& format) {
+  std::vector<Column> columns;
+  if (!format.time_column.empty()) {
+    columns.push_back({format.time_column, [&run, &format](Eigen::Index k) {
+                         return static_cast<double>(k) * run.period / format.time_scale;
+                       }});
+  }
+  Eigen::Index motor = 0;
+  std::size_t measured = 0;
+  std::vector<Column> controls;
+  for (Eigen::Index hinge = 0; hinge < rig.mechanism.hinge_count(); ++hinge) {
+    const estimator::Hinge& facts = rig.mechanism.hinges[static_cast<std::size_t>(hinge)];
+    if (facts.measured) {
+      const AngleColumn& angle = format.angles[measured++];
+      columns.push_back({angle.column, [&run, &angle, hinge](Eigen::Index k) {
+                           return (run.angles(k, hinge) - angle.offset) / angle.scale;
+                         }});
+    }
+    if (facts.motorised) {
+      const ControlColumn& control = format.controls[static_cast<std::size_t>(motor)];
+      controls.push_back({control.column, [&run, &control, motor](Eigen::Index k) {
+                            return run.controls(k, motor) / control.scale;
+                          }});
+      ++motor;
+    }
+  }
+  columns.insert(columns.end(), controls.begin(), controls.end());
+  if (!format.segment_column.empty()) {
+    columns.push_back({format.segment_column, [](Eigen::Index) { return 0.0; }});
+  }
+  return columns;
+}
+
+}  // namespace
+
+std::string simulation_csv(const Rig& rig, const SimulatedRun& run) {
+  const RecordingFormat format = format_of(rig);
+  const std::vector<Column> columns = make_columns(rig, run, format);
+  std::string text;
+  for (const Column& column : columns) text += (text.empty() ? "" : ",") + column.name;
+  text += '\n';
+  for (Eigen::Index k = 0; k < run.angles.rows(); ++k) {
+    for (std::size_t j = 0; j < columns.size(); ++j) {
+      if (j > 0) text += ',';
+      append_number(text, columns[j].value(k));
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+}  // namespace service

@@ -1,0 +1,147 @@
+#include "service/simulation/simulation.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numbers>
+#include <string>
+
+#include "service/convert/csv_recording.hpp"
+#include "service/convert/parameter_edits.hpp"
+#include "service/convert/scenario_file.hpp"
+#include "service/simulation/simulation_csv.hpp"
+#include "tests/support/refusal.hpp"
+
+namespace service {
+namespace {
+
+using test_support::expect_parts;
+using test_support::refusal;
+
+// A frictionless pendulum: mass 0.4, centre of mass at 0.1, inertia 0.001 about it.
+const char* const kPendulum = R"(
+body { name: "B" mass { value: 0.4 }
+  inertia { xx { value: 0.001 } yy { value: 0.001 } zz { value: 0.001 } } }
+hinge { name: "1"
+  parent { body: "ground" axis { z: 1 } zero_direction { y: -1 } }
+  child { body: "B" point { x { value: -0.1 } } axis { z: 1 } zero_direction { x: 1 } }
+  motor { control_unit: "V" gain { value: 0.5 } input_delay { value: 0.0125 } }
+  encoder { offset { value: 0.25 } counts_per_turn: 1000 }
+  constraint { compliance_linear: 1e-9 compliance_angular: 1e-9 damping_time_s: 0.0004 } }
+gravity { magnitude { value: 9.81 } }
+recording { time { column: "t" unit: MILLISECOND }
+  angle { hinge: "1" column: "x" unit: DEGREE inverted: true offset_rad: 1 }
+  control { hinge: "1" column: "u" scale: 2 } }
+)";
+
+Rig pendulum() { return parse_rig("r.textproto", kPendulum); }
+
+Scenario scenario_of(const std::string& text) {
+  return parse_scenario("s.textproto", text, pendulum());
+}
+
+// Period of small oscillations 2π √((J + m l²) / (m g l)); SPOOK is of first order, so at
+// h = 1e-4 its angle strays by O(h) after one period.
+TEST(Simulation, PendulumSwingsWithItsPeriod) {
+  const double period = 2.0 * std::numbers::pi * std::sqrt(0.005 / (0.4 * 9.81 * 0.1));
+  const Scenario scenario =
+      scenario_of("duration_s: 2 release { } initial { hinge: \"1\" angle_rad: 0.01 }");
+  const SimulatedRun run = simulate(pendulum(), scenario, 1e-4);
+  ASSERT_EQ(run.angles.rows(), 2001);
+  const auto k = static_cast<Eigen::Index>(std::lround(period / run.period));
+  EXPECT_NEAR(run.angles(0, 0) + 0.25, 0.01, 1e-12);
+  EXPECT_NEAR(run.angles(k, 0) + 0.25, 0.01, 2e-4);
+  EXPECT_NEAR(run.angles(k / 2, 0) + 0.25, -0.01, 2e-4);
+}
+
+// The command acts a delay of 12.5 ms late: until then the pendulum hangs still, and the step in
+// which the delay ends gets half the command. Shortly after, angle = K u / (2 J) t².
+TEST(Simulation, CommandActsAfterTheDelay) {
+  const Scenario scenario =
+      scenario_of("duration_s: 0.1 rate_hz: 200 step { motor: \"1\" command: 0.2 } noise { }");
+  const SimulatedRun run = simulate(pendulum(), scenario, 1e-3);
+  EXPECT_NEAR(run.angles(2, 0) + 0.25, 0.0, 1e-12);  // 10 ms
+  const double t = 0.020 - 0.0125;
+  EXPECT_NEAR(run.angles(4, 0) + 0.25, 0.5 * (0.5 * 0.2 / 0.005) * t * t, 1e-4);
+  EXPECT_EQ(run.controls(0, 0), 0.2);
+}
+
+TEST(Simulation, EncodersRoundToCountsAndNoiseRepeatsWithItsSeed) {
+  const std::string text = "duration_s: 0.5 release { } initial { hinge: \"1\" angle_rad: 1 } ";
+  const Rig rig = pendulum();
+  const SimulatedRun counts = simulate(rig, scenario_of(text + "noise { quantise: true }"), 1e-3);
+  for (Eigen::Index k = 0; k < counts.angles.rows(); ++k) {
+    const double count = counts.angles(k, 0) * 1000.0 / (2.0 * std::numbers::pi);
+    ASSERT_NEAR(count, std::round(count), 1e-9);
+  }
+  const std::string noise = "noise { angle_standard_deviation_rad: 0.01 seed: ";
+  const SimulatedRun a = simulate(rig, scenario_of(text + noise + "1 }"), 1e-3);
+  const SimulatedRun b = simulate(rig, scenario_of(text + noise + "1 }"), 1e-3);
+  const SimulatedRun c = simulate(rig, scenario_of(text + noise + "2 }"), 1e-3);
+  const SimulatedRun clean = simulate(rig, scenario_of(text), 1e-3);
+  EXPECT_EQ((a.angles - b.angles).norm(), 0.0);
+  EXPECT_GT((a.angles - c.angles).norm(), 0.0);
+  // The sample standard deviation of 501 values scatters by 1/√1000 = 3 %; five times that.
+  const double rms = (a.angles - clean.angles).norm() / std::sqrt(501.0);
+  EXPECT_NEAR(rms, 0.01, 0.0016);
+}
+
+// The scenario file's gain and frequency must pump the demo rig over the top: a wrong sign only
+// spins the arm, the frequency of the pendulum on a fixed pivot stalls at 2.1 rad.
+TEST(Simulation, SwingUpPassesTheUpright) {
+  const std::string configs = std::string(RIG_SOURCE_DIR) + "/configs/";
+  Rig rig = load_rig(configs + "rig-furuta.textproto");
+  apply_edits({{"A.J_zz=0.0044", "B.J_yy=0.00396", "B.J_zz=0.0039", "1.K=0.0729"}, {}, {}},
+              rig.mechanism);
+  const Scenario scenario = load_scenario(configs + "scenario-swing-up.textproto", rig);
+  const SimulatedRun run = simulate(rig, scenario, 5e-4);
+  EXPECT_GT(run.angles.col(1).cwiseAbs().maxCoeff(), std::numbers::pi);
+}
+
+// What simulate writes, calibrate must read: units, signs, offsets and scales undone and redone.
+TEST(Simulation, RecordingReadsBackAsSimulated) {
+  const Rig rig = pendulum();
+  const SimulatedRun run =
+      simulate(rig,
+               scenario_of("duration_s: 0.3 step { motor: \"1\" command: 0.3 start_s: 0.1 } "
+                           "initial { hinge: \"1\" angle_rad: 3.5 }"),
+               1e-3);
+  const ImportedRecording read = import_csv_text("x.csv", simulation_csv(rig, run), *rig.format);
+  ASSERT_EQ(read.recording.segments.size(), 1U);
+  const estimator::Segment& segment = read.recording.segments[0];
+  ASSERT_EQ(segment.angles.rows(), run.angles.rows());
+  EXPECT_LT((segment.angles - run.angles).cwiseAbs().maxCoeff(), 1e-8);
+  EXPECT_LT((segment.controls - run.controls).cwiseAbs().maxCoeff(), 1e-9);
+  EXPECT_DOUBLE_EQ(segment.period, 1e-3);
+}
+
+TEST(Simulation, SaysWhereLimitsAreMetAndWhenItRests) {
+  const SimulatedRun run =
+      simulate(pendulum(),
+               scenario_of("duration_s: 1 step { motor: \"1\" command: 9 } "
+                           "limits { command_max: 0.5 hinge { hinge: \"1\" angle_rad_max: 0.3 } }"),
+               1e-3);
+  EXPECT_EQ(run.controls.maxCoeff(), 0.5);
+  ASSERT_EQ(run.notes.size(), 1U);
+  expect_parts(run.notes[0], {"hinge 1", "angle limit of 0.3 rad"});
+  const SimulatedRun rest = simulate(
+      pendulum(), scenario_of("duration_s: 5 release { rest_speed_rad_per_s: 0.1 rest_time_s: 1 }"),
+      1e-3);
+  EXPECT_EQ(rest.angles.rows(), 1001);
+}
+
+TEST(Simulation, RefusesAStepThatDoesNotDivideThePeriod) {
+  const Scenario scenario = scenario_of("duration_s: 1 release { }");
+  expect_parts(refusal([&] { (void)simulate(pendulum(), scenario, 3e-4); }),
+               {"--step", "does not divide", "use 0.00025 s"});
+}
+
+// A step longer than the sampling period is what the paper uses: samples then come once a step.
+TEST(Simulation, LongStepsAreSampledOnceAStep) {
+  const SimulatedRun run = simulate(pendulum(), scenario_of("duration_s: 1 release { }"), 0.01);
+  EXPECT_EQ(run.angles.rows(), 101);
+  EXPECT_EQ(run.notes.size(), 1U);
+}
+
+}  // namespace
+}  // namespace service
