@@ -1,0 +1,22 @@
+#pragma once
+
+#include "estimator/calibrate/trajectory_problem.hpp"
+#include "estimator/model/mechanism.hpp"
+#include "estimator/signal/time_series.hpp"
+
+namespace estimator {
+
+/// A segment on the grid of the time step, with start configurations [Mar, section 4.4].
+///
+/// Observations are the raw samples that fall on nodes, nothing else: the low-pass filtered signal
+/// only starts the optimisation. It is a second-order Butterworth filter forward and backward,
+/// interpolated linearly to the nodes (and across unobserved samples), offset by the encoder's
+/// offset; configurations are assembled at zero constraint violation. Unmeasured hinges start at
+/// zero.
+///
+/// @param step    whole multiple or whole fraction of the sampling period [s]
+/// @param cutoff  of the filter [Hz]; at 0.8 of the Nyquist frequency and above nothing is filtered
+TrajectoryData make_trajectory_data(const Mechanism& mechanism, const Segment& segment, double step,
+                                    double cutoff);
+
+}  // namespace estimator
