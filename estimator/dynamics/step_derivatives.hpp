@@ -90,19 +90,25 @@ class StepKernel final : public StepResidual, private StepForward<kBodies, kHing
     const BodyTerms& body = ws.bodies[i];
     const auto at = static_cast<Eigen::Index>(6 * i);
     const double h = settings_.step;
+    const Eigen::Matrix3d& J = body.inertia;
     const Eigen::Matrix3d omega_hat = hat(body.omega);
+    const Eigen::Matrix3d gyro_hat = hat(body.omega_gyro);
     const auto inertia_turn = [&](const Eigen::Vector3d& y) -> Eigen::Matrix3d {
-      return body.inertia * hat(y) - hat(body.inertia * y);  // d(J_w y) = (…) δψ
+      return J * hat(y) - hat(J * y);  // d(J_w y) = (…) δψ
     };
-    // −h df_g = h d(ω × J_w ω).
-    const Eigen::Matrix3d gyro_q = h * omega_hat * inertia_turn(body.omega);
+    // −h f_g = (h/2) (ω × J ω' + ω' × J ω), ω' = ω or ω⁺.
+    const Eigen::Matrix3d gyro_q =
+        0.5 * h * (omega_hat * inertia_turn(body.omega_gyro) + gyro_hat * inertia_turn(body.omega));
+    const Eigen::Matrix3d along_omega = 0.5 * h * (gyro_hat * J - hat(J * body.omega_gyro));
+    const Eigen::Matrix3d along_partner = 0.5 * h * (omega_hat * J - hat(J * body.omega));
     ws.P_q.template block<3, 3>(at + 3, at + 3) =
         inertia_turn(ws.phi.template segment<3>(at + 3) - body.omega) + gyro_q;
     ws.E_q.template block<3, 3>(at + 3, at + 3) =
         inertia_turn(body.omega_next - body.omega) + gyro_q;
     ws.P_v.template block<3, 3>(at, at).diagonal().setConstant(-body.mass);
-    ws.P_v.template block<3, 3>(at + 3, at + 3) =
-        -body.inertia + h * (omega_hat * body.inertia - hat(body.momentum));
+    ws.P_v.template block<3, 3>(at + 3, at + 3) = along_omega - J;
+    const bool mean = settings_.gyroscopic == GyroscopicForm::kMean;
+    (mean ? ws.P_w : ws.P_v).template block<3, 3>(at + 3, at + 3) += along_partner;
   }
 
   /// Adds the derivatives of −Ḡᵀ T to P and E.
@@ -294,7 +300,8 @@ class StepKernel final : public StepResidual, private StepForward<kBodies, kHing
     const Eigen::Matrix3d dJ =
         body.R * inertia_element(column.target.quantity) * body.R.transpose();
     const Eigen::Vector3d dL = dJ * body.omega;
-    const Eigen::Vector3d before = dL - h * body.omega.cross(dL);
+    const Eigen::Vector3d before =
+        dL - 0.5 * h * (body.omega.cross(dJ * body.omega_gyro) + body.omega_gyro.cross(dL));
     E.template segment<3>(at + 3) = dJ * body.omega_next - before;
     P.template segment<3>(at + 3) = dJ * ws.phi.template segment<3>(at + 3) - before;
   }

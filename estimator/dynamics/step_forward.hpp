@@ -108,7 +108,8 @@ class StepForward {
       body.omega = ws.v.template segment<3>(at + 3);
       body.v_next = ws.w.template segment<3>(at);
       body.omega_next = ws.w.template segment<3>(at + 3);
-      body.momentum.noalias() = body.inertia * body.omega;
+      body.omega_gyro =
+          settings_.gyroscopic == GyroscopicForm::kMean ? body.omega_next : body.omega;
     }
   }
 
@@ -205,7 +206,10 @@ class StepForward {
       const BodyTerms& body = ws.bodies[i];
       const auto at = static_cast<Eigen::Index>(6 * i);
       ws.p.template segment<3>(at) = body.mass * (body.v + h * values_.gravity);
-      ws.p.template segment<3>(at + 3) = body.momentum - h * body.omega.cross(body.momentum);
+      const Eigen::Vector3d momentum = body.inertia * body.omega;
+      const Eigen::Vector3d partner = body.inertia * body.omega_gyro;
+      ws.p.template segment<3>(at + 3) =
+          momentum - 0.5 * h * (body.omega.cross(partner) + body.omega_gyro.cross(momentum));
     }
     for (std::size_t j = 0; j < hinge_total(); ++j) {
       const Eigen::Vector3d impulse = ws.hinges[j].torque * ws.hinges[j].geometry.x_b;

@@ -23,7 +23,7 @@ struct BodyTerms {
   Eigen::Matrix3d inertia_inverse;
   Eigen::Vector3d v, omega;  ///< before the step
   Eigen::Vector3d v_next, omega_next;
-  Eigen::Vector3d momentum;  ///< J_w ω
+  Eigen::Vector3d omega_gyro;  ///< partner of ω in the gyroscopic torque: ω itself or ω⁺
 };
 
 /// Constants of a hinge's five constraint rows.

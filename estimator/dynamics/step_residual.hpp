@@ -16,9 +16,16 @@ enum class ResidualForm {
   kImplicit,  ///< M_w (v⁺ − φ(x)) with a weighting compliance of its own; any stiffness
 };
 
+/// Where the gyroscopic torque −ω × J_w ω of a step is taken.
+enum class GyroscopicForm {
+  kOld,   ///< at the velocity before the step, as in the paper; first order in h
+  kMean,  ///< −½ (ω × J_w ω⁺ + ω⁺ × J_w ω): time-symmetric, second order in h
+};
+
 /// What fixes the impulse residual besides the parameters.
 struct StepSettings {
   double step = 0.01;  ///< h [s]
+  GyroscopicForm gyroscopic = GyroscopicForm::kMean;
   ResidualForm form = ResidualForm::kImplicit;
   /// ε_w [m/N | rad/(N·m)] of all rows in the implicit form; 0: each hinge's rows weigh
   /// kRelativeWeight times the inertia they hold (see relative_weights), whatever its size.
