@@ -13,8 +13,8 @@ namespace {
 
 // Rows 1 … of the rollout, unwrapped on from row 0.
 void continue_rollout(const Mechanism& mechanism, State state, const Eigen::MatrixXd& controls,
-                      double step, Eigen::MatrixXd& angles) {
-  SpookStepper stepper(mechanism, step);
+                      double step, GyroscopicForm gyroscopic, Eigen::MatrixXd& angles) {
+  SpookStepper stepper(mechanism, step, gyroscopic);
   Eigen::VectorXd control(controls.cols());
   for (Eigen::Index k = 0; k < controls.rows(); ++k) {
     control = controls.row(k).transpose();
@@ -35,7 +35,7 @@ void continue_rollout(const Mechanism& mechanism, State state, const Eigen::Matr
 
 Eigen::MatrixXd rollout(const Mechanism& mechanism, const Eigen::VectorXd& initial_angles,
                         const Eigen::VectorXd& initial_rates, const Eigen::MatrixXd& controls,
-                        double step) {
+                        double step, GyroscopicForm gyroscopic) {
   assert(initial_angles.size() == mechanism.hinge_count());
   assert(initial_rates.size() == mechanism.hinge_count());
   Eigen::MatrixXd angles(controls.rows() + 1, mechanism.hinge_count());
@@ -47,15 +47,15 @@ Eigen::MatrixXd rollout(const Mechanism& mechanism, const Eigen::VectorXd& initi
     angles(0, j) =
         initial_angles[j] + std::remainder(assembled - initial_angles[j], 2.0 * std::numbers::pi);
   }
-  continue_rollout(mechanism, initial, controls, step, angles);
+  continue_rollout(mechanism, initial, controls, step, gyroscopic, angles);
   return angles;
 }
 
 Eigen::MatrixXd rollout(const Mechanism& mechanism, const State& initial,
-                        const Eigen::MatrixXd& controls, double step) {
+                        const Eigen::MatrixXd& controls, double step, GyroscopicForm gyroscopic) {
   Eigen::MatrixXd angles(controls.rows() + 1, mechanism.hinge_count());
   angles.row(0) = hinge_angles(mechanism, initial.poses).transpose();
-  continue_rollout(mechanism, initial, controls, step, angles);
+  continue_rollout(mechanism, initial, controls, step, gyroscopic, angles);
   return angles;
 }
 

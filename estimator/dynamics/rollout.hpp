@@ -2,6 +2,7 @@
 
 #include <Eigen/Core>
 
+#include "estimator/dynamics/gyroscopic_form.hpp"
 #include "estimator/model/mechanism.hpp"
 #include "estimator/model/state.hpp"
 
@@ -20,10 +21,11 @@ namespace estimator {
 ///         fails (see StepOutcome) that row and all later ones are NaN.
 Eigen::MatrixXd rollout(const Mechanism& mechanism, const Eigen::VectorXd& initial_angles,
                         const Eigen::VectorXd& initial_rates, const Eigen::MatrixXd& controls,
-                        double step);
+                        double step, GyroscopicForm gyroscopic = GyroscopicForm::kMean);
 
 /// The same from a state in maximal coordinates; row 0 is its hinge angles in (−π, π].
 Eigen::MatrixXd rollout(const Mechanism& mechanism, const State& initial,
-                        const Eigen::MatrixXd& controls, double step);
+                        const Eigen::MatrixXd& controls, double step,
+                        GyroscopicForm gyroscopic = GyroscopicForm::kMean);
 
 }  // namespace estimator

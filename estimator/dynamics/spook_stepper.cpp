@@ -20,6 +20,10 @@ using Rows = HingeRowFactor::Rows;
 constexpr int kMaxLoadIterations = 100;
 constexpr double kLoadTolerance = 1e-14;
 
+// The mean gyroscopic torque is a fixed point that contracts by about h ω a round.
+constexpr int kMaxGyroscopicIterations = 60;
+constexpr double kGyroscopicTolerance = 1e-10;  // of the fastest body
+
 const Pose kGroundPose;
 
 bool has_load_friction(const HingeValues& values) {
@@ -45,8 +49,8 @@ Rows rows_times(double sign, const Eigen::Matrix<double, 3, 5>& W, const Eigen::
 
 }  // namespace
 
-SpookStepper::SpookStepper(const Mechanism& mechanism, double step)
-    : mechanism_(mechanism), values_(unpack(mechanism)), h_(step) {
+SpookStepper::SpookStepper(const Mechanism& mechanism, double step, GyroscopicForm gyroscopic)
+    : mechanism_(mechanism), values_(unpack(mechanism)), h_(step), gyroscopic_(gyroscopic) {
   assert(step > 0.0);
   prepare_topology();
   for (std::size_t i = 0; i < bodies_.size(); ++i) {
@@ -56,7 +60,8 @@ SpookStepper::SpookStepper(const Mechanism& mechanism, double step)
   const auto axis_count = static_cast<Eigen::Index>(axes_.size());
   const auto hinge_count = static_cast<Eigen::Index>(hinges_.size());
   factor_ = HingeRowFactor(first_block_);
-  for (auto* rows : {&c_, &lambda_, &lambda_base_}) rows->assign(hinges_.size(), Rows::Zero());
+  for (auto* rows : {&c_, &reduced_, &lambda_, &lambda_base_})
+    rows->assign(hinges_.size(), Rows::Zero());
   for (auto* columns : {&z_, &load_}) {
     columns->assign(axes_.size(), std::vector<Rows>(hinges_.size(), Rows::Zero()));
   }
@@ -123,31 +128,57 @@ StepOutcome SpookStepper::step(State& state, const Eigen::Ref<const Eigen::Vecto
   assert(state.poses.size() == bodies_.size());
   load_bodies(state);
   load_hinges(state, control);
-  apply_known_torques();
   assemble_rows();
   if (!factor_.factorise()) return StepOutcome::kSingular;
-  factor_.solve_lower(c_, 0);
   assemble_axes();
+  if (gyroscopic_ == GyroscopicForm::kOld) {
+    const StepOutcome outcome = solve_velocities();
+    if (outcome == StepOutcome::kOk) advance_state(state);
+    return outcome;
+  }
+  for (int round = 0; round < kMaxGyroscopicIterations; ++round) {
+    const StepOutcome outcome = solve_velocities();
+    if (outcome != StepOutcome::kOk) return outcome;
+    if (take_partners() <= kGyroscopicTolerance) {
+      advance_state(state);
+      return StepOutcome::kOk;
+    }
+  }
+  return StepOutcome::kGyroscopicNotConverged;
+}
+
+// Velocities and multipliers for the current partners of the gyroscopic torque.
+StepOutcome SpookStepper::solve_velocities() {
+  apply_known_impulses();
+  reduce_right_hand_side();
   if (!eliminate_damping()) return StepOutcome::kSingular;
   if (dry_ && !solve_dry_friction()) return StepOutcome::kFrictionNotConverged;
   finish_velocities();
-  advance_state(state);
   return StepOutcome::kOk;
 }
 
-// v + M⁻¹ h (f + f_g); the gyroscopic torque −ω × J_w ω is taken in the body frame.
+// Makes ω⁺ the partner of ω in the gyroscopic torque; how far it moved, relative to its size.
+double SpookStepper::take_partners() {
+  double change = 0.0, size = 0.0;
+  for (BodyWork& body : bodies_) {
+    change = std::max(change, (body.omega - body.omega_partner).cwiseAbs().maxCoeff());
+    size = std::max(size, body.omega.cwiseAbs().maxCoeff());
+    body.omega_partner = body.omega;
+  }
+  return size > 0.0 ? change / size : 0.0;
+}
+
 void SpookStepper::load_bodies(const State& state) {
   for (std::size_t i = 0; i < bodies_.size(); ++i) {
     BodyWork& body = bodies_[i];
     const auto at = static_cast<Eigen::Index>(6 * i);
     body.R = state.poses[i].e.toRotationMatrix();
-    const Eigen::Matrix3d R_J_inverse = body.R * body.inverse_inertia_body;
-    body.inverse_inertia.noalias() = R_J_inverse * body.R.transpose();
-    const Eigen::Vector3d omega_B = body.R.transpose() * state.velocity.segment<3>(at + 3);
-    const Eigen::Vector3d momentum_B = values_.bodies[i].inertia * omega_B;
-    body.v = state.velocity.segment<3>(at) + h_ * values_.gravity;
-    body.omega = state.velocity.segment<3>(at + 3);
-    body.omega.noalias() -= h_ * (R_J_inverse * omega_B.cross(momentum_B));
+    body.inverse_inertia.noalias() = body.R * body.inverse_inertia_body * body.R.transpose();
+    body.v_old = state.velocity.segment<3>(at);
+    body.omega_old = state.velocity.segment<3>(at + 3);
+    body.omega_partner = body.omega_old;
+    body.momentum_old.noalias() =
+        body.R * (values_.bodies[i].inertia * (body.R.transpose() * body.omega_old));
   }
 }
 
@@ -169,7 +200,7 @@ void SpookStepper::load_hinges(const State& state,
     const double u = work.control < 0 ? 0.0 : control[work.control];
     work.T_0 = axis_impulse(values, work.omega, angle, u, h_);
     work.D = axis_damping(values, work.omega, h_);
-    bound_[static_cast<Eigen::Index>(j)] = dry_friction_bound(values, work.omega, h_);
+    work.dry_bound = dry_friction_bound(values, work.omega, h_);
     c_[j] = work.gamma * c_[j] - (4.0 * work.gamma / h_) * work.geometry.g;
   }
 }
@@ -196,7 +227,18 @@ void SpookStepper::load_ends(const State& state, HingeWork& hinge) {
   c_[static_cast<std::size_t>(&hinge - hinges_.data())] = A_v;
 }
 
-void SpookStepper::apply_known_torques() {
+// v + M⁻¹ (h (f + f_g) + known torques), with f_g = −½ (ω × J_w ω' + ω' × J_w ω), ω' the partner.
+void SpookStepper::apply_known_impulses() {
+  for (std::size_t i = 0; i < bodies_.size(); ++i) {
+    BodyWork& body = bodies_[i];
+    const Eigen::Vector3d partner_momentum =
+        body.R * (values_.bodies[i].inertia * (body.R.transpose() * body.omega_partner));
+    const Eigen::Vector3d gyroscopic =
+        body.omega_old.cross(partner_momentum) + body.omega_partner.cross(body.momentum_old);
+    body.v = body.v_old + h_ * values_.gravity;
+    body.omega = body.omega_old;
+    body.omega.noalias() -= 0.5 * h_ * (body.inverse_inertia * gyroscopic);
+  }
   for (const HingeWork& hinge : hinges_) {
     if (hinge.T_0 == 0.0) continue;
     for (int e = hinge.first_end; e < hinge.first_end + hinge.end_count; ++e) {
@@ -206,7 +248,7 @@ void SpookStepper::apply_known_torques() {
   }
 }
 
-// S = A M⁻¹ Aᵀ + Σ and c − A M⁻¹ p.
+// S = A M⁻¹ Aᵀ + Σ.
 void SpookStepper::assemble_rows() {
   factor_.set_zero();
   for (const Coupling& coupling : couplings_) {
@@ -220,29 +262,42 @@ void SpookStepper::assemble_rows() {
   for (std::size_t j = 0; j < hinges_.size(); ++j) {
     const HingeWork& hinge = hinges_[j];
     factor_.block(static_cast<int>(j), static_cast<int>(j)).diagonal() += hinge.sigma;
+  }
+}
+
+// L⁻¹ (c − A M⁻¹ p) and r = Ḡ M⁻¹ p + zᵀ L⁻¹ (c − A M⁻¹ p).
+void SpookStepper::reduce_right_hand_side() {
+  for (std::size_t j = 0; j < hinges_.size(); ++j) {
+    const HingeWork& hinge = hinges_[j];
+    reduced_[j] = c_[j];
     for (int e = hinge.first_end; e < hinge.first_end + hinge.end_count; ++e) {
       const End& end = ends_[static_cast<std::size_t>(e)];
       const BodyWork& body = bodies_[static_cast<std::size_t>(end.body)];
-      c_[j] -= rows_times(end.sign, end.W, body.v, body.omega);
+      reduced_[j] -= rows_times(end.sign, end.W, body.v, body.omega);
     }
+  }
+  factor_.solve_lower(reduced_, 0);
+  for (std::size_t a = 0; a < axes_.size(); ++a) {
+    const HingeWork& hinge = hinges_[static_cast<std::size_t>(axes_[a])];
+    double r = 0.0;
+    for (int e = hinge.first_end; e < hinge.first_end + hinge.end_count; ++e) {
+      const End& end = ends_[static_cast<std::size_t>(e)];
+      r += end.axis.dot(bodies_[static_cast<std::size_t>(end.body)].omega);
+    }
+    for (std::size_t k = 0; k < hinges_.size(); ++k) r += z_[a][k].dot(reduced_[k]);
+    r_[static_cast<Eigen::Index>(a)] = r;
   }
 }
 
 // ω = r + N T on the coupled axes, the constraints eliminated:
-// N = Ḡ M⁻¹ Ḡᵀ − zᵀ z,  r = Ḡ M⁻¹ p + zᵀ L⁻¹ (c − A M⁻¹ p),  z = L⁻¹ A M⁻¹ Ḡᵀ.
+// N = Ḡ M⁻¹ Ḡᵀ − zᵀ z,  z = L⁻¹ A M⁻¹ Ḡᵀ.
 void SpookStepper::assemble_axes() {
   N_.setZero();
   for (std::size_t a = 0; a < axes_.size(); ++a) {
     const auto j = static_cast<std::size_t>(axes_[a]);
-    const HingeWork& hinge = hinges_[j];
     const auto row = static_cast<Eigen::Index>(a);
     std::vector<Rows>& z = z_[a];
     for (Rows& rows : z) rows.setZero();
-    r_[row] = 0.0;
-    for (int e = hinge.first_end; e < hinge.first_end + hinge.end_count; ++e) {
-      const End& end = ends_[static_cast<std::size_t>(e)];
-      r_[row] += end.axis.dot(bodies_[static_cast<std::size_t>(end.body)].omega);
-    }
     int begin = static_cast<int>(j);
     for (const Coupling& coupling : couplings_) {
       const bool is_row = coupling.row == axes_[a], is_column = coupling.column == axes_[a];
@@ -262,7 +317,6 @@ void SpookStepper::assemble_axes() {
     }
     factor_.solve_lower(z, begin);
     for (auto k = static_cast<std::size_t>(begin); k < z.size(); ++k) {
-      r_[row] += z[k].dot(c_[k]);
       for (std::size_t b = 0; b <= a; ++b) {
         N_(row, static_cast<Eigen::Index>(b)) -= z[k].dot(z_[b][k]);
       }
@@ -295,14 +349,15 @@ bool SpookStepper::eliminate_damping() {
 bool SpookStepper::solve_dry_friction() {
   axis_lambda_.setZero();
   for (Eigen::Index a = 0; a < r_.size(); ++a) {
-    axis_bound_[a] = bound_[axes_[static_cast<std::size_t>(a)]];
+    axis_bound_[a] =
+        hinges_[static_cast<std::size_t>(axes_[static_cast<std::size_t>(a)])].dry_bound;
   }
   if (load_dependent_) return iterate_load_friction();
   return friction_solver_.solve(N_damped_, r_damped_, axis_bound_, axis_stick_speed_, axis_lambda_);
 }
 
 bool SpookStepper::iterate_load_friction() {
-  lambda_base_ = c_;
+  lambda_base_ = reduced_;
   factor_.solve_upper(lambda_base_);
   for (std::size_t a = 0; a < axes_.size(); ++a) {
     for (std::size_t k = 0; k < hinges_.size(); ++k) load_[a][k] = -z_[a][k];
@@ -321,7 +376,7 @@ bool SpookStepper::iterate_load_friction() {
       const auto j = static_cast<std::size_t>(axes_[a]);
       const auto row = static_cast<Eigen::Index>(a);
       const double bound =
-          bound_[axes_[a]] + load_bound(values_.hinges[j], hinges_[j].geometry, lambda_[j]);
+          hinges_[j].dry_bound + load_bound(values_.hinges[j], hinges_[j].geometry, lambda_[j]);
       change = std::max(change, std::abs(bound - axis_bound_[row]));
       size = std::max(size, bound);
       axis_bound_[row] = bound;
@@ -339,10 +394,11 @@ bool SpookStepper::iterate_load_friction() {
 // λ and v⁺ from the axis impulses.
 void SpookStepper::finish_velocities() {
   friction_.setZero();
+  bound_.setZero();
   for (std::size_t j = 0; j < hinges_.size(); ++j) {
     torque_[static_cast<Eigen::Index>(j)] = hinges_[j].T_0;
   }
-  lambda_ = c_;
+  lambda_ = reduced_;
   for (std::size_t a = 0; a < axes_.size(); ++a) {
     const auto row = static_cast<Eigen::Index>(a);
     const HingeWork& hinge = hinges_[static_cast<std::size_t>(axes_[a])];

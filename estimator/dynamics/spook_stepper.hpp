@@ -3,6 +3,7 @@
 #include <Eigen/Core>
 #include <vector>
 
+#include "estimator/dynamics/gyroscopic_form.hpp"
 #include "estimator/dynamics/hinge_friction.hpp"
 #include "estimator/dynamics/hinge_row_factor.hpp"
 #include "estimator/model/hinge_geometry.hpp"
@@ -15,17 +16,19 @@ namespace estimator {
 /// How a step ended. A failed step leaves the state as it was.
 enum class StepOutcome {
   kOk,
-  kSingular,              ///< constraint rows depend on one another: a loop needs ε > 0
-  kFrictionNotConverged,  ///< load-proportional friction too strong for its fixed point
+  kSingular,                ///< constraint rows depend on one another: a loop needs ε > 0
+  kFrictionNotConverged,    ///< load-proportional friction too strong for its fixed point
+  kGyroscopicNotConverged,  ///< the step is too long for the bodies' spin
 };
 
 /// Forward SPOOK step of any mechanism: finds v⁺ and the impulses λ of
 ///
-///   M v⁺ − Aᵀ λ − Σ_j Ḡ_jᵀ T_j = M v + h (f + f_g),        f_g = (0, −ω × J_w ω),
+///   M v⁺ − Aᵀ λ − Σ_j Ḡ_jᵀ T_j = M v + h (f + f_g),
 ///   A v⁺ + Σ λ = −(4γ/h) g + γ A v,                        γ = 1/(1 + 4τ/h), Σ = 4 ε γ/h²,
 ///   T_j = T_0,j − D_j ω_j⁺ − B_j clamp(ω_j⁺/s_j, −1, 1),    ω_j = Ḡ_j v,
 ///
-/// then moves q by h v⁺. T_0 and D are in hinge_terms.hpp: shaft, motor, back-EMF, constant torque,
+/// then moves q by h v⁺. The gyroscopic torque f_g is −ω × J_w ω or its time-symmetric mean, see
+/// GyroscopicForm. T_0 and D are in hinge_terms.hpp: shaft, motor, back-EMF, constant torque,
 /// spring (on the hinge angle in (−π, π]), viscous friction, drag. The bound of the dry friction is
 ///
 ///   B = h (τ_c + τ_δ exp(−ζ ω²)) + rμ (|λ_x| + |λ_y| + |λ_z|) + μ (|λ₄| + |λ₅|)
@@ -39,7 +42,8 @@ enum class StepOutcome {
 class SpookStepper {
  public:
   /// @param step h [s], > 0
-  SpookStepper(const Mechanism& mechanism, double step);
+  SpookStepper(const Mechanism& mechanism, double step,
+               GyroscopicForm gyroscopic = GyroscopicForm::kMean);
 
   /// Advances the state by one step.
   /// @param control mean of each motorised hinge's control over the step, in hinge order
@@ -78,13 +82,16 @@ class SpookStepper {
     int control;               // column of the control, −1 without a motor
     double omega;              // before the step
     double T_0, D;
+    double dry_bound;  // B without its load-dependent part
     bool coupled;  // T depends on ω⁺: takes part in the axis system
   };
   struct BodyWork {
     double inverse_mass;
     Eigen::Matrix3d inverse_inertia_body;
     Eigen::Matrix3d R, inverse_inertia;
-    Eigen::Vector3d v, omega;  // M⁻¹ (M v + h (f + f_g) + known torques), later v⁺
+    Eigen::Vector3d v_old, omega_old, momentum_old;
+    Eigen::Vector3d omega_partner;  // of ω in the gyroscopic torque
+    Eigen::Vector3d v, omega;       // M⁻¹ (M v + h (f + f_g) + known torques), later v⁺
   };
   /// Two hinge ends on one body, row ≥ column.
   struct Coupling {
@@ -96,9 +103,12 @@ class SpookStepper {
   void load_bodies(const State& state);
   void load_hinges(const State& state, const Eigen::Ref<const Eigen::VectorXd>& control);
   void load_ends(const State& state, HingeWork& hinge);
-  void apply_known_torques();
   void assemble_rows();
   void assemble_axes();
+  StepOutcome solve_velocities();
+  double take_partners();
+  void apply_known_impulses();
+  void reduce_right_hand_side();
   bool eliminate_damping();
   bool solve_dry_friction();
   bool iterate_load_friction();
@@ -108,6 +118,7 @@ class SpookStepper {
   Mechanism mechanism_;
   ModelValues values_;
   double h_;
+  GyroscopicForm gyroscopic_;
   std::vector<BodyWork> bodies_;
   std::vector<HingeWork> hinges_;
   std::vector<End> ends_;
@@ -115,8 +126,9 @@ class SpookStepper {
   std::vector<int> first_block_;
 
   HingeRowFactor factor_;
-  std::vector<HingeRowFactor::Rows> c_;       // right-hand side, then L⁻¹ (c − A M⁻¹ p)
-  std::vector<HingeRowFactor::Rows> lambda_;  // multipliers
+  std::vector<HingeRowFactor::Rows> c_;        // right-hand side of the rows
+  std::vector<HingeRowFactor::Rows> reduced_;  // L⁻¹ (c − A M⁻¹ p)
+  std::vector<HingeRowFactor::Rows> lambda_;   // multipliers
 
   // Axis system of the coupled hinges: ω = r + N T.
   std::vector<int> axes_;                                // hinge of each axis

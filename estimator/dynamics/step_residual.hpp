@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "estimator/dynamics/gyroscopic_form.hpp"
 #include "estimator/model/mechanism.hpp"
 #include "estimator/model/model_values.hpp"
 #include "estimator/model/state.hpp"
@@ -14,12 +15,6 @@ namespace estimator {
 enum class ResidualForm {
   kExplicit,  ///< the paper's inverse dynamics [Mar, eqs. 3.7, 3.8]; breaks on stiff constraints
   kImplicit,  ///< M_w (v⁺ − φ(x)) with a weighting compliance of its own; any stiffness
-};
-
-/// Where the gyroscopic torque −ω × J_w ω of a step is taken.
-enum class GyroscopicForm {
-  kOld,   ///< at the velocity before the step, as in the paper; first order in h
-  kMean,  ///< −½ (ω × J_w ω⁺ + ω⁺ × J_w ω): time-symmetric, second order in h
 };
 
 /// What fixes the impulse residual besides the parameters.

@@ -100,7 +100,7 @@ struct Comparison {
 Comparison compare_with_lemke(const Mechanism& mechanism, int count, double h) {
   std::mt19937 engine(kSeed);
   std::normal_distribution<double> normal;
-  SpookStepper stepper(mechanism, h);
+  SpookStepper stepper(mechanism, h, GyroscopicForm::kOld);
   Eigen::Index motors = 0;
   for (const Hinge& hinge : mechanism.hinges) motors += hinge.motorised;
   Comparison comparison;
@@ -186,7 +186,7 @@ TEST(HingeFriction, AgreesWithLemkeOnRigidJoints) {
   for (Hinge& hinge : mechanism.hinges) hinge.compliance_linear = hinge.compliance_angular = 0.0;
   constexpr double h = 5e-3;
   std::mt19937 engine(kSeed);
-  SpookStepper stepper(mechanism, h);
+  SpookStepper stepper(mechanism, h, GyroscopicForm::kOld);
   for (int trial = 0; trial < 2000; ++trial) {
     SCOPED_TRACE(::testing::Message() << "seed " << kSeed << " trial " << trial);
     State state =
@@ -240,7 +240,7 @@ TEST(SpookStepper, SolvesTheKktSystem) {
       for (Hinge& hinge : mechanism.hinges) {
         hinge.compliance_linear = hinge.compliance_angular = compliance;
       }
-      SpookStepper stepper(mechanism, 5e-3);
+      SpookStepper stepper(mechanism, 5e-3, GyroscopicForm::kOld);
       for (int trial = 0; trial < 100; ++trial) {
         SCOPED_TRACE(::testing::Message() << mechanism.name << mechanism.hinge_count() << " eps "
                                           << compliance << " trial " << trial);

@@ -8,6 +8,7 @@
 #include <random>
 #include <string>
 
+#include "estimator/dynamics/spook_stepper.hpp"
 #include "estimator/model/kinematics.hpp"
 #include "estimator/model/mechanisms/chain.hpp"
 #include "estimator/model/mechanisms/furuta.hpp"
@@ -40,15 +41,18 @@ class Random {
   std::mt19937 engine_;
 };
 
-Transition random_transition(const Mechanism& mechanism, Random& random, double slip) {
+/// @param slip       typical hinge speed [rad/s]
+/// @param violation  typical distance from the constraints [m | rad]
+Transition random_transition(const Mechanism& mechanism, Random& random, double slip,
+                             double violation = 1e-3) {
   const ModelValues values = unpack(mechanism);
   const Eigen::VectorXd angles = random.vector(mechanism.hinge_count(), 1.5);
   const Eigen::VectorXd rates = random.vector(mechanism.hinge_count(), slip);
   State state = assemble_state(mechanism, values, angles, rates);
   Transition transition;
-  for (Pose& pose : state.poses) pose = retract(pose, random.vector(6, 1e-3));
+  for (Pose& pose : state.poses) pose = retract(pose, random.vector(6, violation));
   transition.poses = state.poses;
-  transition.v = state.velocity + random.vector(state.velocity.size(), 1e-2);
+  transition.v = state.velocity + random.vector(state.velocity.size(), 10.0 * violation);
   transition.w = transition.v + random.vector(state.velocity.size(), 1e-2);
   transition.control = random.vector(mechanism.hinge_count(), 1.0);
   transition.slope = random.vector(mechanism.hinge_count(), 1.0);
@@ -222,6 +226,29 @@ TEST_P(StepResidualTest, ParameterDerivativesMatchCentralDifferences) {
       EXPECT_LT(best, 1e-4) << parameter.name;
     }
     residual->set_values(unpack(mechanism_));
+  }
+}
+
+// The residual and the stepper are written independently; a step of the one must be a zero of the
+// other, or parameters would be estimated for a simulator nobody has.
+TEST_P(StepResidualTest, VanishesOnTheStepsOfTheStepper) {
+  if (GetParam().form == ResidualForm::kExplicit && GetParam().compliance == 0.0) return;
+  Random random(13);
+  for (const GyroscopicForm form : {GyroscopicForm::kOld, GyroscopicForm::kMean}) {
+    settings_.gyroscopic = form;
+    const auto residual = make_step_residual(mechanism_, settings_, {});
+    SpookStepper stepper(mechanism_, settings_.step, form);
+    for (int round = 0; round < 20; ++round) {
+      // Near the constraints: far off them the bearing forces of load friction are absurd.
+      Transition at = random_transition(mechanism_, random, GetParam().slip, 1e-6);
+      State state{at.poses, at.v};
+      ASSERT_EQ(stepper.step(state, at.control), StepOutcome::kOk);
+      at.w = state.velocity;
+      Eigen::VectorXd r(6 * mechanism_.body_count());
+      residual->evaluate(at.input(), r.data());
+      // Impulses are of order 1e-2 N·s; the weighting inertia of the rows is at most 1e2 of it.
+      EXPECT_LT(r.cwiseAbs().maxCoeff(), 1e-9) << "round " << round;
+    }
   }
 }
 
