@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "proto/recording/file.hpp"
+#include "proto/result.hpp"
+#include "proto/stream/batch_store.hpp"
+
+namespace proto {
+
+struct SpoolLimits {
+  std::uint64_t size_bytes_max = std::uint64_t{1} << 30;  ///< on disk; two hours at 1 kHz
+  std::uint64_t segment_size_bytes = 4u
+                                     << 20;  ///< a file is deleted when all of it is acknowledged
+};
+
+/// Batches on disk while the service is away. A folder with files named by their first batch, each
+/// a magic and records <u32 size><u32 crc32 of sequence and payload><u64 sequence><payload>.
+///
+/// After a crash open() finds what was synced: a torn record at the end of the newest file is cut
+/// off. Where a disk has damaged records in older files, their numbers stay taken and read() yields
+/// nothing for them; in the newest file a damaged record cannot be told from a torn one.
+///
+/// For one thread.
+class Spool final : public BatchStore {
+ public:
+  /// Opens the spool in `folder`, which is made if it does not exist.
+  static Result<Spool> open(const std::string& folder, SpoolLimits limits = {});
+
+  /// Appends a batch.
+  /// @return its number; kDiskFull when the limit or the disk is reached, with nothing appended
+  Result<std::uint64_t> append(std::string_view payload);
+
+  /// Makes everything appended durable, and thereby ready to be sent.
+  Status sync();
+
+  std::uint64_t end() const { return end_; }  ///< number the next batch will have
+  std::uint64_t size_bytes() const { return size_bytes_; }
+  std::uint64_t damaged_count() const { return damaged_count_; }  ///< batches the disk has lost
+
+  std::uint64_t durable_end() const override { return durable_end_; }
+  std::uint64_t acknowledged_through() const override { return acknowledged_through_; }
+  Result<std::string> read(std::uint64_t sequence) override;
+  Status acknowledge(std::uint64_t through) override;
+
+ private:
+  struct Segment;
+  struct Place {
+    std::uint64_t offset = 0;  // of the payload in its segment; 0: damaged
+    std::uint32_t size = 0;
+  };
+
+  Spool(std::string folder, SpoolLimits limits);
+  Status load();
+  Status load_segment(std::uint64_t first_sequence, bool last);
+  Status start_segment();
+  std::string segment_path(std::uint64_t first_sequence) const;
+
+  std::string folder_;
+  SpoolLimits limits_;
+  std::deque<std::shared_ptr<Segment>> segments_;  // by sequence; the last one is appended to
+  std::uint64_t end_ = 1;
+  std::uint64_t durable_end_ = 1;
+  std::uint64_t acknowledged_through_ = 0;
+  std::uint64_t size_bytes_ = 0;
+  std::uint64_t damaged_count_ = 0;
+};
+
+}  // namespace proto

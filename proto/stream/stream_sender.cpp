@@ -1,0 +1,199 @@
+#include "proto/stream/stream_sender.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "proto/stream.pb.h"
+#include "proto/stream/stream_limits.hpp"
+
+namespace proto {
+namespace {
+
+using rigcal::v1::StreamReply;
+using rigcal::v1::StreamRequest;
+
+Result<std::optional<std::string>> frame(const StreamRequest& request) {
+  std::string bytes;
+  if (Status appended = append_frame(request, stream_request_limits(), bytes); !appended.ok()) {
+    return appended.error();
+  }
+  return std::optional(std::move(bytes));
+}
+
+}  // namespace
+
+StreamSender::StreamSender(BatchStore& store, StreamSession session, StreamSenderOptions options)
+    : store_(store),
+      session_(std::move(session)),
+      options_(options),
+      retry_delay_(options.retry_delay_min) {
+  assert(is_session_id(session_.id));
+  assert(options_.window > 0);
+}
+
+void StreamSender::on_connected(Nanoseconds now) {
+  assert(state_ == State::kDisconnected);
+  state_ = State::kOpening;
+  open_sent_ = false;
+  must_disconnect_ = false;
+  waiting_since_ = now;
+}
+
+void StreamSender::on_disconnected(Nanoseconds now) {
+  if (state_ == State::kDone || state_ == State::kRefused) return;
+  state_ = State::kDisconnected;
+  waiting_since_.reset();
+  retry_at_ = now + retry_delay_;
+  retry_delay_ = std::min(2 * retry_delay_, options_.retry_delay_max);
+}
+
+bool StreamSender::wants_connection(Nanoseconds now) const {
+  return state_ == State::kDisconnected && now >= retry_at_;
+}
+
+bool StreamSender::wants_disconnect(Nanoseconds now) const {
+  if (state_ == State::kDone || state_ == State::kRefused) return true;
+  return must_disconnect_ || (waiting_since_ && now - *waiting_since_ >= options_.reply_timeout);
+}
+
+void StreamSender::violate(const std::string& what) {
+  problem_ = "the service does not keep to the protocol: " + what;
+  must_disconnect_ = true;
+}
+
+void StreamSender::refuse(const std::string& why) {
+  problem_ = why;
+  state_ = State::kRefused;
+}
+
+void StreamSender::opened(std::uint64_t through) {
+  if (through >= store_.durable_end()) {
+    return refuse("the service holds batches of session " + session_.id +
+                  " that this recorder never wrote");
+  }
+  if (through < store_.acknowledged_through()) {
+    return refuse("the service lost batches of session " + session_.id + " behind " +
+                  std::to_string(through) + " that it had acknowledged");
+  }
+  state_ = State::kStreaming;
+  retry_delay_ = options_.retry_delay_min;
+  next_to_send_ = through + 1;
+}
+
+Status StreamSender::acknowledged(std::uint64_t through) {
+  if (through >= next_to_send_) {
+    violate("it acknowledges a batch that was not sent");
+    return success();
+  }
+  if (through <= store_.acknowledged_through()) return success();
+  return store_.acknowledge(through);
+}
+
+Status StreamSender::on_reply(const StreamReply& reply, Nanoseconds now) {
+  waiting_since_.reset();
+  switch (reply.reply_case()) {
+    case StreamReply::kSessionOpened: {
+      if (state_ != State::kOpening || !open_sent_) {
+        violate("a session opens unasked");
+        break;
+      }
+      const std::uint64_t through = reply.session_opened().acknowledged_through();
+      opened(through);
+      if (state_ == State::kStreaming && through > store_.acknowledged_through()) {
+        if (Status kept = store_.acknowledge(through); !kept.ok()) return kept;
+      }
+      break;
+    }
+    case StreamReply::kAcknowledge:
+      if (state_ != State::kStreaming && state_ != State::kClosing) {
+        violate("an acknowledgement without a session");
+        break;
+      }
+      if (Status kept = acknowledged(reply.acknowledge().through()); !kept.ok()) return kept;
+      break;
+    case StreamReply::kSessionClosed:
+      if (state_ != State::kClosing || reply.session_closed().through() != sent_end_ - 1) {
+        violate("a session closes unasked");
+        break;
+      }
+      state_ = State::kDone;
+      break;
+    case StreamReply::kSessionRefused: {
+      using rigcal::v1::SessionRefused;
+      const auto reason = reply.session_refused().reason();
+      problem_ = "the service refuses: " + reply.session_refused().text();
+      must_disconnect_ = true;
+      if (reason != SessionRefused::REASON_BUSY && reason != SessionRefused::REASON_STORAGE) {
+        state_ = State::kRefused;
+      }
+      break;
+    }
+    case StreamReply::REPLY_NOT_SET:
+      violate("an empty reply");
+      break;
+  }
+  const bool expecting =
+      state_ == State::kClosing ||
+      (state_ == State::kStreaming && next_to_send_ > store_.acknowledged_through() + 1);
+  if (expecting) waiting_since_ = now;
+  return success();
+}
+
+Result<std::optional<std::string>> StreamSender::next_request(Nanoseconds now) {
+  Result<std::optional<std::string>> request = std::optional<std::string>();
+  if (must_disconnect_) return request;
+  if (state_ == State::kOpening && !open_sent_) {
+    request = open_request();
+  } else if (state_ == State::kStreaming) {
+    const bool all_sent = next_to_send_ == store_.durable_end();
+    const bool all_acknowledged = next_to_send_ == store_.acknowledged_through() + 1;
+    if (!all_sent) {
+      request = batch_request();
+    } else if (ending_ && all_acknowledged) {
+      request = close_request();
+    }
+  }
+  if (request.ok() && request.value() && !waiting_since_) waiting_since_ = now;
+  return request;
+}
+
+Result<std::optional<std::string>> StreamSender::open_request() {
+  StreamRequest request;
+  auto* open = request.mutable_open_session();
+  open->set_protocol_version(kStreamVersion);
+  open->set_session_id(session_.id);
+  open->set_epoch_unix_ns(session_.epoch_unix_ns);
+  open->mutable_metadata()->insert(session_.metadata.begin(), session_.metadata.end());
+  open_sent_ = true;
+  return frame(request);
+}
+
+Result<std::optional<std::string>> StreamSender::close_request() {
+  StreamRequest request;
+  sent_end_ = next_to_send_;
+  request.mutable_close_session()->set_last_batch_sequence(next_to_send_ - 1);
+  state_ = State::kClosing;
+  return frame(request);
+}
+
+Result<std::optional<std::string>> StreamSender::batch_request() {
+  if (next_to_send_ > store_.acknowledged_through() + options_.window) {
+    return std::optional<std::string>();
+  }
+  auto payload = store_.read(next_to_send_);
+  if (!payload.ok()) return payload.error();
+  StreamRequest request;
+  if (!request.mutable_sample_batch()->ParseFromString(payload.value())) {
+    return Error{ErrorCode::kDamaged,
+                 "batch " + std::to_string(next_to_send_) + " in the spool does not parse"};
+  }
+  request.mutable_sample_batch()->set_batch_sequence(next_to_send_);
+  auto bytes = frame(request);
+  if (!bytes.ok()) return bytes;
+  if (next_to_send_ < sent_end_) ++resent_count_;
+  ++next_to_send_;
+  sent_end_ = std::max(sent_end_, next_to_send_);
+  return bytes;
+}
+
+}  // namespace proto

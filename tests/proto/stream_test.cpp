@@ -1,0 +1,482 @@
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "proto/stream.pb.h"
+#include "proto/stream/spool.hpp"
+#include "proto/stream/stream_sender.hpp"
+#include "tests/proto/recording_support.hpp"
+#include "tests/proto/stream_peer.hpp"
+
+namespace proto {
+namespace {
+
+using namespace std::chrono_literals;
+using rigcal::v1::StreamReply;
+using rigcal::v1::StreamRequest;
+using test_support::ok;
+using test_support::StreamPeer;
+using test_support::TemporaryFolder;
+
+using State = StreamSender::State;
+
+std::string make_payload(std::uint64_t k) {
+  rigcal::v1::SampleBatch batch;
+  for (std::uint64_t s = 0; s < 1 + k % 4; ++s) batch.add_samples()->set_sequence(10 * k + s);
+  return batch.SerializeAsString();
+}
+
+// A store in memory; crash() forgets what was not synced.
+class MemoryStore final : public BatchStore {
+ public:
+  void append(std::string payload) { batches_.push_back(std::move(payload)); }
+  void sync() { durable_end_ = batches_.size() + 1; }
+  void crash() { batches_.resize(durable_end_ - 1); }
+  std::uint64_t end() const { return batches_.size() + 1; }
+
+  std::uint64_t durable_end() const override { return durable_end_; }
+  std::uint64_t acknowledged_through() const override { return acknowledged_through_; }
+  Result<std::string> read(std::uint64_t sequence) override { return batches_.at(sequence - 1); }
+  Status acknowledge(std::uint64_t through) override {
+    EXPECT_GE(through, acknowledged_through_);
+    EXPECT_LT(through, durable_end_);
+    acknowledged_through_ = through;
+    return success();
+  }
+
+ private:
+  std::vector<std::string> batches_;
+  std::uint64_t durable_end_ = 1;
+  std::uint64_t acknowledged_through_ = 0;
+};
+
+StreamRequest parse_request(const std::string& bytes) {
+  StreamRequest request;
+  EXPECT_TRUE(request.ParseFromString(bytes.substr(4)));
+  return request;
+}
+
+StreamReply opened(std::uint64_t through) {
+  StreamReply reply;
+  reply.mutable_session_opened()->set_acknowledged_through(through);
+  return reply;
+}
+
+StreamReply acknowledge(std::uint64_t through) {
+  StreamReply reply;
+  reply.mutable_acknowledge()->set_through(through);
+  return reply;
+}
+
+std::vector<StreamRequest> take_requests(StreamSender& sender, Nanoseconds now) {
+  std::vector<StreamRequest> requests;
+  while (true) {
+    auto next = sender.next_request(now);
+    EXPECT_TRUE(ok(next));
+    if (!next.ok() || !next.value()) return requests;
+    requests.push_back(parse_request(*next.value()));
+  }
+}
+
+// One connection of a sender and a peer, cut at a random byte when it breaks. Both ends' processes
+// may die. Time is a counter.
+template <typename Store>
+class Campaign {
+ public:
+  Campaign(Store& store, std::uint32_t seed) : store_(store), random_(seed) { restart_sender(); }
+
+  void step() {
+    now_ += 50ms;
+    if (!connected_ && sender_->wants_connection(now_)) connect();
+    if (connected_) exchange();
+    if (connected_ && sender_->wants_disconnect(now_)) disconnect();
+  }
+
+  void connect() {
+    connected_ = true;
+    to_peer_.clear();
+    to_sender_.clear();
+    replies_ = FrameDecoder(stream_reply_limits());
+    peer_.on_connected();
+    sender_->on_connected(now_);
+  }
+
+  void disconnect() {
+    if (!connected_) return;
+    connected_ = false;
+    // Some of what was under way still arrives.
+    if (!to_peer_.empty()) peer_.on_bytes(to_peer_.substr(0, random_() % to_peer_.size()));
+    peer_.make_durable();
+    sender_->on_disconnected(now_);
+  }
+
+  void crash_peer() {
+    disconnect();
+    peer_.crash();
+  }
+
+  void restart_sender() {
+    connected_ = false;
+    sender_.emplace(
+        store_, StreamSession{.id = "run-1", .metadata = {{"rig", "furuta"}}},
+        StreamSenderOptions{.window = 4, .reply_timeout = 500ms, .retry_delay_max = 1s});
+    if (ending_) sender_->end_session();
+  }
+
+  void end() {
+    ending_ = true;
+    sender_->end_session();
+  }
+
+  StreamSender& sender() { return *sender_; }
+  StreamPeer& peer() { return peer_; }
+  std::mt19937& random() { return random_; }
+
+ private:
+  void exchange() {
+    while (true) {
+      auto request = sender_->next_request(now_);
+      ASSERT_TRUE(ok(request));
+      if (!request.value()) break;
+      to_peer_ += *request.value();
+    }
+    if (!move_some(to_peer_, [&](const std::string& bytes) {
+          const auto replies = peer_.on_bytes(bytes);
+          if (replies) to_sender_ += *replies;
+          return replies.has_value();
+        })) {
+      FAIL() << "the peer objects";
+    }
+    if (random_() % 3 == 0) to_sender_ += peer_.make_durable();
+    move_some(to_sender_, [&](const std::string& bytes) {
+      std::vector<Frame> frames;
+      EXPECT_TRUE(
+          replies_.feed({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()}, frames)
+              .ok());
+      for (const Frame& frame : frames) {
+        StreamReply reply;
+        EXPECT_TRUE(ok(parse_frame(frame, stream_reply_limits(), reply)));
+        EXPECT_TRUE(ok(sender_->on_reply(reply, now_)));
+      }
+      return true;
+    });
+  }
+
+  template <typename Deliver>
+  bool move_some(std::string& pipe, const Deliver& deliver) {
+    const std::size_t count = random_() % (pipe.size() + 1);
+    const std::string bytes = pipe.substr(0, count);
+    pipe.erase(0, count);
+    return deliver(bytes);
+  }
+
+  Store& store_;
+  std::mt19937 random_;
+  StreamPeer peer_;
+  std::optional<StreamSender> sender_;
+  FrameDecoder replies_{stream_reply_limits()};
+  std::string to_peer_, to_sender_;
+  Nanoseconds now_{0};
+  bool connected_ = false;
+  bool ending_ = false;
+};
+
+void expect_everything_once(StreamPeer& peer, std::uint64_t count) {
+  const StreamPeer::Session& session = peer.session("run-1");
+  ASSERT_EQ(session.batches.size(), count);
+  for (std::uint64_t k = 0; k < count; ++k) ASSERT_EQ(session.batches[k], make_payload(k)) << k;
+  EXPECT_TRUE(session.closed);
+}
+
+// At least once on the wire, exactly once in the store: connections break at any byte, the service
+// dies and forgets what was not durable, the recorder dies and starts again. Every batch arrives,
+// once, in order. A thousand seeded runs; the seed is in the message.
+TEST(Stream, DeliversEveryBatchExactlyOnceWhateverBreaks) {
+  std::uint64_t resent = 0;
+  for (std::uint32_t seed = 1; seed <= 1000; ++seed) {
+    SCOPED_TRACE(seed);
+    MemoryStore store;
+    Campaign<MemoryStore> campaign(store, seed);
+    const std::uint64_t count = 5 + seed % 40;
+    for (int step = 0; step < 20'000 && campaign.sender().state() != State::kDone; ++step) {
+      if (campaign.random()() % 3 == 0 && store.end() <= count) {
+        store.append(make_payload(store.end() - 1));
+        if (campaign.random()() % 2 == 0) store.sync();
+      }
+      if (store.end() > count) {
+        store.sync();
+        campaign.end();
+      }
+      switch (campaign.random()() % 60) {
+        case 0:
+          campaign.disconnect();
+          break;
+        case 1:
+          campaign.crash_peer();
+          break;
+        case 2:
+          campaign.disconnect();
+          resent += campaign.sender().resent_count();
+          store.crash();
+          campaign.restart_sender();
+          break;
+        default:
+          break;
+      }
+      campaign.step();
+    }
+    ASSERT_EQ(campaign.sender().state(), State::kDone) << campaign.sender().problem();
+    expect_everything_once(campaign.peer(), count);
+    resent += campaign.sender().resent_count();
+  }
+  EXPECT_GT(resent, 1000u);  // else the campaign breaks nothing
+}
+
+// The same on disk, with the spool opened again after each of the recorder's deaths.
+TEST(Stream, ResumesFromTheSpoolOnDisk) {
+  for (std::uint32_t seed = 1; seed <= 10; ++seed) {
+    SCOPED_TRACE(seed);
+    const TemporaryFolder folder;
+    const SpoolLimits limits{.size_bytes_max = 1 << 20, .segment_size_bytes = 200};
+    auto spool = Spool::open(folder.file("spool"), limits);
+    ASSERT_TRUE(ok(spool));
+    Campaign<Spool> campaign(spool.value(), seed);
+    constexpr std::uint64_t kCount = 40;
+    for (int step = 0; step < 20'000 && campaign.sender().state() != State::kDone; ++step) {
+      if (campaign.random()() % 3 == 0 && spool.value().end() <= kCount) {
+        ASSERT_TRUE(ok(spool.value().append(make_payload(spool.value().end() - 1))));
+        ASSERT_TRUE(ok(spool.value().sync()));
+      }
+      if (spool.value().end() > kCount) campaign.end();
+      if (campaign.random()() % 40 == 0) {
+        campaign.disconnect();
+        spool = Spool::open(folder.file("spool"), limits);
+        ASSERT_TRUE(ok(spool));
+        campaign.restart_sender();
+      }
+      campaign.step();
+    }
+    ASSERT_EQ(campaign.sender().state(), State::kDone) << campaign.sender().problem();
+    expect_everything_once(campaign.peer(), kCount);
+    EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.file("spool")), {}), 1);
+  }
+}
+
+// A slow service must not be buried: no more than the window is under way.
+TEST(StreamSender, KeepsToItsWindow) {
+  MemoryStore store;
+  for (std::uint64_t k = 0; k < 10; ++k) store.append(make_payload(k));
+  store.sync();
+  StreamSender sender(store, {.id = "a"}, {.window = 3});
+  sender.on_connected(0ns);
+  ASSERT_EQ(take_requests(sender, 0ns).size(), 1u);  // the opening, and nothing before its answer
+  ASSERT_TRUE(ok(sender.on_reply(opened(0), 0ns)));
+  EXPECT_EQ(take_requests(sender, 0ns).size(), 3u);
+  ASSERT_TRUE(ok(sender.on_reply(acknowledge(2), 0ns)));
+  const auto next = take_requests(sender, 0ns);
+  ASSERT_EQ(next.size(), 2u);
+  EXPECT_EQ(next[0].sample_batch().batch_sequence(), 4u);
+}
+
+// What is not durable here must not be known there: after a power cut its number would be given to
+// another batch, and the service would drop that one as a duplicate.
+TEST(StreamSender, SendsOnlyWhatIsDurable) {
+  MemoryStore store;
+  store.append(make_payload(0));
+  StreamSender sender(store, {.id = "a"});
+  sender.on_connected(0ns);
+  static_cast<void>(take_requests(sender, 0ns));
+  ASSERT_TRUE(ok(sender.on_reply(opened(0), 0ns)));
+  EXPECT_TRUE(take_requests(sender, 0ns).empty());
+  store.sync();
+  EXPECT_EQ(take_requests(sender, 0ns).size(), 1u);
+}
+
+// A service that is silent is left, and tried again after pauses that grow to their limit.
+TEST(StreamSender, LeavesASilentServiceAndBacksOff) {
+  MemoryStore store;
+  StreamSender sender(store, {.id = "a"},
+                      {.reply_timeout = 1s, .retry_delay_min = 100ms, .retry_delay_max = 400ms});
+  Nanoseconds now = 0ns;
+  EXPECT_TRUE(sender.wants_connection(now));
+  for (const Nanoseconds pause : {100ms, 200ms, 400ms, 400ms}) {
+    sender.on_connected(now);
+    static_cast<void>(take_requests(sender, now));
+    EXPECT_FALSE(sender.wants_disconnect(now + 999ms));
+    now += 1s;
+    EXPECT_TRUE(sender.wants_disconnect(now));
+    sender.on_disconnected(now);
+    EXPECT_FALSE(sender.wants_connection(now + pause - 1ns));
+    now += pause;
+    EXPECT_TRUE(sender.wants_connection(now));
+  }
+  // An idle session is no silence: nothing is awaited.
+  sender.on_connected(now);
+  static_cast<void>(take_requests(sender, now));
+  ASSERT_TRUE(ok(sender.on_reply(opened(0), now)));
+  EXPECT_FALSE(sender.wants_disconnect(now + 1h));
+}
+
+// Replies that cannot be true must not move the store: batches would be deleted unsent.
+TEST(StreamSender, BelievesNoAcknowledgementOfWhatWasNotSent) {
+  MemoryStore store;
+  for (std::uint64_t k = 0; k < 5; ++k) store.append(make_payload(k));
+  store.sync();
+  StreamSender sender(store, {.id = "a"}, {.window = 2});
+  sender.on_connected(0ns);
+  static_cast<void>(take_requests(sender, 0ns));
+  ASSERT_TRUE(ok(sender.on_reply(opened(0), 0ns)));
+  static_cast<void>(take_requests(sender, 0ns));
+  ASSERT_TRUE(ok(sender.on_reply(acknowledge(3), 0ns)));
+  EXPECT_EQ(store.acknowledged_through(), 0u);
+  EXPECT_TRUE(sender.wants_disconnect(0ns));
+  EXPECT_TRUE(take_requests(sender, 0ns).empty());
+  EXPECT_FALSE(sender.problem().empty());
+}
+
+// A session id used twice, or a service restored from a backup: nobody can repair that
+// automatically, and going on would lose batches silently.
+TEST(StreamSender, RefusesASessionThatDoesNotFit) {
+  for (const std::uint64_t through : {std::uint64_t{1}, std::uint64_t{9}}) {
+    MemoryStore store;
+    for (std::uint64_t k = 0; k < 5; ++k) store.append(make_payload(k));
+    store.sync();
+    ASSERT_TRUE(ok(store.acknowledge(3)));
+    StreamSender sender(store, {.id = "a"});
+    sender.on_connected(0ns);
+    static_cast<void>(take_requests(sender, 0ns));
+    ASSERT_TRUE(ok(sender.on_reply(opened(through), 0ns)));
+    EXPECT_EQ(sender.state(), State::kRefused);
+    EXPECT_EQ(store.acknowledged_through(), 3u);
+    EXPECT_FALSE(sender.wants_connection(1h));
+  }
+}
+
+TEST(StreamSender, TriesAgainOnlyWhereThatCanHelp) {
+  for (const auto reason : {rigcal::v1::SessionRefused::REASON_BUSY,
+                            rigcal::v1::SessionRefused::REASON_PROTOCOL_VERSION}) {
+    MemoryStore store;
+    StreamSender sender(store, {.id = "a"});
+    sender.on_connected(0ns);
+    static_cast<void>(take_requests(sender, 0ns));
+    StreamReply refusal;
+    refusal.mutable_session_refused()->set_reason(reason);
+    refusal.mutable_session_refused()->set_text("queue is full");
+    ASSERT_TRUE(ok(sender.on_reply(refusal, 0ns)));
+    EXPECT_TRUE(sender.wants_disconnect(0ns));
+    sender.on_disconnected(0ns);
+    EXPECT_EQ(sender.wants_connection(1h), reason == rigcal::v1::SessionRefused::REASON_BUSY);
+    EXPECT_NE(sender.problem().find("queue is full"), std::string::npos);
+  }
+}
+
+// A power cut tears the last record at any byte. What was synced is there, numbering goes on behind
+// it, and the torn batch's number is free again.
+TEST(Spool, OpensAfterAPowerCutAtAnyByte) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("spool");
+  {
+    auto spool = Spool::open(path);
+    ASSERT_TRUE(ok(spool));
+    for (std::uint64_t k = 0; k < 3; ++k) ASSERT_TRUE(ok(spool.value().append(make_payload(k))));
+    ASSERT_TRUE(ok(spool.value().sync()));
+  }
+  const std::string file = std::filesystem::directory_iterator(path)->path().string();
+  const test_support::Bytes bytes = test_support::read_bytes(file);
+  std::vector<std::size_t> ends = {8};
+  for (std::uint64_t k = 0; k < 3; ++k) ends.push_back(ends.back() + 16 + make_payload(k).size());
+  ASSERT_EQ(ends.back(), bytes.size());
+  for (std::size_t size = 0; size <= bytes.size(); ++size) {
+    SCOPED_TRACE(size);
+    test_support::write_bytes(file, std::span(bytes).first(size));
+    auto spool = Spool::open(path);
+    ASSERT_TRUE(ok(spool));
+    std::uint64_t whole = 0;
+    while (whole < 3 && ends[whole + 1] <= size) ++whole;
+    ASSERT_EQ(spool.value().end(), whole + 1);
+    EXPECT_EQ(spool.value().durable_end(), whole + 1);
+    for (std::uint64_t k = 0; k < whole; ++k) {
+      const auto payload = spool.value().read(k + 1);
+      ASSERT_TRUE(ok(payload));
+      EXPECT_EQ(payload.value(), make_payload(k));
+    }
+    const auto appended = spool.value().append("again");
+    ASSERT_TRUE(ok(appended));
+    EXPECT_EQ(appended.value(), whole + 1);
+    EXPECT_EQ(spool.value().read(whole + 1).value(), "again");
+  }
+}
+
+// A full spool refuses whole batches and takes them again once room is made.
+TEST(Spool, KeepsToItsLimit) {
+  const TemporaryFolder folder;
+  auto spool =
+      Spool::open(folder.file("spool"), {.size_bytes_max = 1000, .segment_size_bytes = 200});
+  ASSERT_TRUE(ok(spool));
+  const std::string payload(80, 'x');
+  std::uint64_t count = 0;
+  while (spool.value().append(payload).ok()) ++count;
+  EXPECT_LE(spool.value().size_bytes(), 1000u);
+  EXPECT_GE(count, 8u);
+  const auto refused = spool.value().append(payload);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, ErrorCode::kDiskFull);
+  ASSERT_TRUE(ok(spool.value().sync()));
+  ASSERT_TRUE(ok(spool.value().acknowledge(count / 2)));
+  const auto appended = spool.value().append(payload);
+  ASSERT_TRUE(ok(appended));
+  EXPECT_EQ(appended.value(), count + 1);
+}
+
+// Numbers go on across a restart even when everything was acknowledged, else new batches would be
+// dropped as duplicates.
+TEST(Spool, GoesOnCountingAfterEverythingWasAcknowledged) {
+  const TemporaryFolder folder;
+  const SpoolLimits limits{.segment_size_bytes = 60};
+  {
+    auto spool = Spool::open(folder.file("spool"), limits);
+    for (std::uint64_t k = 0; k < 20; ++k) ASSERT_TRUE(ok(spool.value().append(make_payload(k))));
+    ASSERT_TRUE(ok(spool.value().sync()));
+    ASSERT_TRUE(ok(spool.value().acknowledge(20)));
+  }
+  auto spool = Spool::open(folder.file("spool"), limits);
+  ASSERT_TRUE(ok(spool));
+  EXPECT_EQ(spool.value().end(), 21u);
+}
+
+// A damaged record in an older file costs what is behind it in that file, and the numbers of
+// everything else stay as they were.
+TEST(Spool, KeepsTheNumbersOfWhatTheDiskHasLost) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("spool");
+  const SpoolLimits limits{.segment_size_bytes = 100};
+  {
+    auto spool = Spool::open(path, limits);
+    for (std::uint64_t k = 0; k < 20; ++k) ASSERT_TRUE(ok(spool.value().append(make_payload(k))));
+    ASSERT_TRUE(ok(spool.value().sync()));
+  }
+  const std::string first = folder.file("spool/00000000000000000001.spool");
+  test_support::Bytes bytes = test_support::read_bytes(first);
+  bytes[8 + 16 + 1] ^= 0x40;  // in the first payload
+  test_support::write_bytes(first, bytes);
+  auto spool = Spool::open(path, limits);
+  ASSERT_TRUE(ok(spool));
+  EXPECT_EQ(spool.value().end(), 21u);
+  EXPECT_GT(spool.value().damaged_count(), 0u);
+  for (std::uint64_t k = 0; k < 20; ++k) {
+    const auto payload = spool.value().read(k + 1);
+    ASSERT_TRUE(ok(payload));
+    EXPECT_EQ(payload.value(), k < spool.value().damaged_count() ? "" : make_payload(k)) << k;
+  }
+}
+
+TEST(SessionId, MayBeAFileName) {
+  EXPECT_TRUE(is_session_id("2026-11-21T07.15_rig-A"));
+  for (const std::string bad : {"", ".", "..", "a/b", "a b", ".hidden", "\xc3\xa9"}) {
+    EXPECT_FALSE(is_session_id(bad)) << bad;
+  }
+  EXPECT_FALSE(is_session_id(std::string(65, 'a')));
+}
+
+}  // namespace
+}  // namespace proto
