@@ -82,11 +82,13 @@ class UnitLink {
   explicit UnitLink(Transport& transport, MessageTap* tap = nullptr)
       : transport_(&transport), tap_(tap) {}
 
-  /// Begins a session: the unit stops and trips if it was driving. Ends the books of a stream that
-  /// was on. kUnitSilent, kProtocolVersion, kLayoutMismatch, kUnitRefused.
+  /// Begins a session: the unit stops and trips if it was driving. Ends the books of the stream
+  /// that was on, or that start_stream began without learning so. kUnitSilent, kProtocolVersion,
+  /// kLayoutMismatch, kUnitRefused.
   Result<UnitFacts> connect(const RequestSettings& settings = {});
 
-  /// Starts the stream. Refuses (kLineTooSlow) when the line does not carry it.
+  /// Starts the stream. Refuses (kLineTooSlow) when the line does not carry it. Needs a session in
+  /// which no stream is on; after an error, connect() again.
   Status start_stream(const StreamSettings& stream, const RequestSettings& settings = {});
 
   /// Stops the stream and balances the books. Samples that still arrive go to `late_sample`.
@@ -132,6 +134,7 @@ class UnitLink {
   struct ConfigureAnswer {
     std::uint64_t samples_sent;
     std::uint32_t start_tick_us;
+    int stream_count;
   };
   static constexpr std::size_t kCommandHistory = 256;  // power of two; covers the 8-bit echo
 
@@ -147,6 +150,7 @@ class UnitLink {
   bool take_sample(UnitSample& sample) noexcept;
   void take_command_echo(const sample_report& report, UnitSample& sample) noexcept;
   void take_fault() noexcept;
+  void book_ended_stream() noexcept;
   void take_clear_reply() noexcept;
   void continue_clear() noexcept;
   void write_clear() noexcept;
@@ -163,9 +167,12 @@ class UnitLink {
 
   UnitFacts facts_;
   bool connected_ = false;
+  bool connected_before_ = false;
   std::uint16_t request_sequence_ = 0;
 
   bool streaming_ = false;
+  int stream_number_ = 0;  // of the unit's count, of the stream that is on
+  int booked_stream_ = 0;  // the last stream whose samples are all in the counters
   StreamSettings stream_;
   SampleTracker tracker_;
   int implausible_in_a_row_ = 0;

@@ -23,7 +23,8 @@ struct UnitFacts {
   std::uint8_t fault_flags = 0;  ///< FAULT_* (wire/fault.h) latched when asked
   std::uint32_t configuration_hash = 0;
   std::array<std::uint32_t, CHANNELS_MAX> counts_per_turn{};
-  std::optional<std::uint32_t> samples_sent_before;  ///< in the stream this session ended
+  int stream_count = 0;                       ///< streams the unit has started since power-up
+  std::optional<std::uint32_t> samples_sent;  ///< by the unit in the last of them
 };
 
 /// One sample, past the wraps of the wire.

@@ -57,7 +57,8 @@ UnitFacts to_facts(const hello_reply& reply) {
   facts.configuration_hash = reply.configuration_hash;
   for (std::size_t k = 0; k < CHANNELS_MAX; ++k)
     facts.counts_per_turn[k] = reply.counts_per_turn[k];
-  if (reply.samples_sent != kSamplesSentUnknown) facts.samples_sent_before = reply.samples_sent;
+  facts.stream_count = reply.stream_count;
+  if (reply.samples_sent != kSamplesSentUnknown) facts.samples_sent = reply.samples_sent;
   return facts;
 }
 
@@ -141,18 +142,30 @@ Result<UnitFacts> UnitLink::connect(const RequestSettings& settings) {
   if (const std::string fault = find_fault(reply); !fault.empty()) {
     return Error{ErrorCode::kUnitRefused, port + ": unit " + hex(reply.unit_id) + " " + fault};
   }
-  const bool same_unit = facts_.unit_id == reply.unit_id;
+  const bool known = connected_before_ && facts_.unit_id == reply.unit_id;
   facts_ = to_facts(reply);
-  if (streaming_ && same_unit && facts_.samples_sent_before) {
-    end_books(*facts_.samples_sent_before);
-  }
+  if (!known) booked_stream_ = facts_.stream_count;  // those were others' streams
+  book_ended_stream();
   streaming_ = false;
-  connected_ = true;
+  connected_ = connected_before_ = true;
   return facts_;
 }
 
+// The unit's last stream, which the HELLO ended, if it is not in the books yet. When it is not the
+// one that was on, it is one whose CONFIGURE_REPLY was lost, and all its samples with it.
+void UnitLink::book_ended_stream() noexcept {
+  if (facts_.stream_count == booked_stream_ || !facts_.samples_sent) return;
+  if (streaming_ && facts_.stream_count == stream_number_) {
+    end_books(*facts_.samples_sent);
+  } else {
+    counters_.samples_lost += *facts_.samples_sent;
+    if (*facts_.samples_sent > 0) ++counters_.gaps;
+  }
+  booked_stream_ = facts_.stream_count;
+}
+
 Status UnitLink::start_stream(const StreamSettings& stream, const RequestSettings& settings) {
-  assert(connected_);
+  assert(connected_ && !streaming_);
   const std::string& port = transport_->report().description;
   if (stream.divider < 1 || stream.divider > 255) {
     return Error{ErrorCode::kUnitRefused,
@@ -175,10 +188,12 @@ Status UnitLink::start_stream(const StreamSettings& stream, const RequestSetting
                     (stream.host_paced ? STREAM_HOST_PACED : 0);
   const Result<ConfigureAnswer> answer = configure(
       static_cast<std::uint8_t>(flags), static_cast<std::uint8_t>(stream.divider), settings, {});
-  if (!answer.ok()) return answer.error();
-  if (streaming_) end_books(answer.value().samples_sent);
-
+  if (!answer.ok()) {
+    connected_ = false;  // whether the unit streams now, only a HELLO can tell
+    return answer.error();
+  }
   stream_ = stream;
+  stream_number_ = answer.value().stream_count;
   const double period_us = stream.host_paced ? 0.0 : 1e6 * stream.divider / facts_.tick_rate_Hz;
   tracker_ = SampleTracker(stream.compact ? kCompactBits : kFullBits, answer.value().start_tick_us,
                            period_us, transport_->now());
@@ -193,9 +208,15 @@ Status UnitLink::start_stream(const StreamSettings& stream, const RequestSetting
 Result<StreamEnd> UnitLink::stop_stream(const std::function<void(const UnitSample&)>& late_sample,
                                         const RequestSettings& settings) {
   const Result<ConfigureAnswer> answer = configure(0, 1, settings, late_sample);
-  if (!answer.ok()) return answer.error();
+  if (!answer.ok()) {
+    connected_ = false;
+    return answer.error();
+  }
   StreamEnd end{answer.value().samples_sent, 0};
-  if (streaming_) end.lost_at_end = end_books(answer.value().samples_sent);
+  if (streaming_) {
+    end.lost_at_end = end_books(answer.value().samples_sent);
+    booked_stream_ = stream_number_;
+  }
   streaming_ = false;
   return end;
 }
@@ -224,7 +245,7 @@ Result<UnitLink::ConfigureAnswer> UnitLink::configure(
                                               ": the unit refused CONFIGURE with result " +
                                               std::to_string(reply.result)};
   }
-  return ConfigureAnswer{reply.samples_sent, reply.start_tick_us};
+  return ConfigureAnswer{reply.samples_sent, reply.start_tick_us, reply.stream_count};
 }
 
 // What the unit sent after the last sample received is lost too.

@@ -107,8 +107,12 @@ std::optional<Nanoseconds> ByteChannel::next_arrival() const noexcept {
   return ring_[begin_].arrival;
 }
 
-std::optional<Nanoseconds> ByteChannel::last_arrival() const noexcept {
+std::optional<Nanoseconds> ByteChannel::next_frame_end() const noexcept {
   if (count_ == 0) return std::nullopt;
+  for (std::size_t k = 0; k + 1 < count_; ++k) {
+    const TimedByte& byte = ring_[(begin_ + k) % ring_.size()];
+    if (byte.value == 0) return byte.arrival;
+  }
   return ring_[(begin_ + count_ - 1) % ring_.size()].arrival;
 }
 

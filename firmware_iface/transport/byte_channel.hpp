@@ -64,8 +64,9 @@ class ByteChannel {
   /// When the next byte arrives; empty when none is under way.
   std::optional<Nanoseconds> next_arrival() const noexcept;
 
-  /// When the last byte under way arrives; empty when none is.
-  std::optional<Nanoseconds> last_arrival() const noexcept;
+  /// When the next delimiter arrives, or the last byte where there is none; empty when nothing is
+  /// under way. A reader who waits for frames need not wake before.
+  std::optional<Nanoseconds> next_frame_end() const noexcept;
 
   const LineFaultCounters& counters() const noexcept { return counters_; }
 

@@ -26,6 +26,7 @@ void configure_reply_encode(const configure_reply* reply, uint8_t out[CONFIGURE_
   out[5] = reply->divider;
   put_u32(out + 6, reply->samples_sent);
   put_u32(out + 10, reply->start_tick_us);
+  put_u16(out + 14, reply->stream_count);
 }
 
 bool configure_reply_decode(const uint8_t* in, size_t size_bytes, configure_reply* reply) {
@@ -36,5 +37,6 @@ bool configure_reply_decode(const uint8_t* in, size_t size_bytes, configure_repl
   reply->divider = in[5];
   reply->samples_sent = get_u32(in + 6);
   reply->start_tick_us = get_u32(in + 10);
+  reply->stream_count = get_u16(in + 14);
   return true;
 }

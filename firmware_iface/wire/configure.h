@@ -19,7 +19,8 @@
  *        4     1  flags          now in force
  *        5     1  divider        now in force
  *        6     4  samples_sent   in the stream that this CONFIGURE ended, 0 when there was none
- *       10     4  start_tick_us  unit clock of the tick that sends sample 0 of the new stream */
+ *       10     4  start_tick_us  unit clock of the tick that sends sample 0 of the new stream
+ *       14     2  stream_count   streams started since power-up, this one included, wraps */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,7 +30,7 @@
 extern "C" {
 #endif
 
-enum { CONFIGURE_SIZE_BYTES = 5, CONFIGURE_REPLY_SIZE_BYTES = 14 };
+enum { CONFIGURE_SIZE_BYTES = 5, CONFIGURE_REPLY_SIZE_BYTES = 16 };
 
 enum {
   STREAM_ON = 0x01,
@@ -41,6 +42,7 @@ enum {
 enum {
   CONFIGURE_DONE = 0,
   CONFIGURE_UNSUPPORTED = 1, /* a flag the unit does not know or cannot do, or divider 0 */
+  CONFIGURE_NO_SESSION = 2,  /* no HELLO since the unit was reset */
 };
 
 typedef struct {
@@ -56,6 +58,7 @@ typedef struct {
   uint8_t divider;
   uint32_t samples_sent;
   uint32_t start_tick_us;
+  uint16_t stream_count;
 } configure_reply;
 
 /* Each encoder writes exactly its size; each decoder returns false, leaving its result alone,

@@ -34,8 +34,9 @@ void hello_reply_encode(const hello_reply* reply, uint8_t out[HELLO_REPLY_SIZE_B
   out[24] = reply->capabilities;
   out[25] = reply->fault_flags;
   put_u32(out + 26, reply->configuration_hash);
-  put_u32(out + 30, reply->samples_sent);
-  for (size_t k = 0; k < CHANNELS_MAX; ++k) put_u32(out + 34 + 4 * k, reply->counts_per_turn[k]);
+  put_u16(out + 30, reply->stream_count);
+  put_u32(out + 32, reply->samples_sent);
+  for (size_t k = 0; k < CHANNELS_MAX; ++k) put_u32(out + 36 + 4 * k, reply->counts_per_turn[k]);
 }
 
 bool hello_reply_decode(const uint8_t* in, size_t size_bytes, hello_reply* reply) {
@@ -53,8 +54,9 @@ bool hello_reply_decode(const uint8_t* in, size_t size_bytes, hello_reply* reply
   reply->capabilities = in[24];
   reply->fault_flags = in[25];
   reply->configuration_hash = get_u32(in + 26);
-  reply->samples_sent = get_u32(in + 30);
-  for (size_t k = 0; k < CHANNELS_MAX; ++k) reply->counts_per_turn[k] = get_u32(in + 34 + 4 * k);
+  reply->stream_count = get_u16(in + 30);
+  reply->samples_sent = get_u32(in + 32);
+  for (size_t k = 0; k < CHANNELS_MAX; ++k) reply->counts_per_turn[k] = get_u32(in + 36 + 4 * k);
   return true;
 }
 

@@ -25,8 +25,9 @@
  *       24     1  capabilities      UNIT_CAN_*
  *       25     1  fault_flags       latched, see fault.h
  *       26     4  configuration_hash  hello_reply_configuration_hash
- *       30     4  samples_sent      in the stream this HELLO or a reset ended; 0xFFFFFFFF unknown
- *       34     4  counts_per_turn[0], then [1], [2], [3]; 0 for channels that do not exist
+ *       30     2  stream_count      streams started since power-up, kept over resets, wraps
+ *       32     4  samples_sent      in the last of them; 0xFFFFFFFF unknown
+ *       36     4  counts_per_turn[0], then [1], [2], [3]; 0 for channels that do not exist
  *
  * The first 8 bytes of both, called the head, and the seed of their CRC are the same in every
  * protocol version, and no version makes them longer than MESSAGE_SIZE_BYTES_MAX. */
@@ -41,7 +42,7 @@
 extern "C" {
 #endif
 
-enum { HELLO_HEAD_SIZE_BYTES = 8, HELLO_SIZE_BYTES = 8, HELLO_REPLY_SIZE_BYTES = 50 };
+enum { HELLO_HEAD_SIZE_BYTES = 8, HELLO_SIZE_BYTES = 8, HELLO_REPLY_SIZE_BYTES = 52 };
 
 enum {
   UNIT_CAN_COMPACT = 0x01,    /* compact SAMPLE and COMMAND */
@@ -67,6 +68,7 @@ typedef struct {
   uint8_t capabilities;
   uint8_t fault_flags;
   uint32_t configuration_hash;
+  uint16_t stream_count;
   uint32_t samples_sent;
   uint32_t counts_per_turn[CHANNELS_MAX];
 } hello_reply;

@@ -40,6 +40,7 @@ Bytes encode_hello_reply(const GoldenVector& v) {
   take(v, "capabilities", m.capabilities);
   take(v, "fault_flags", m.fault_flags);
   take(v, "configuration_hash", m.configuration_hash);
+  take(v, "stream_count", m.stream_count);
   take(v, "samples_sent", m.samples_sent);
   for (std::size_t k = 0; k < CHANNELS_MAX; ++k) {
     take(v, "counts_per_turn", m.counts_per_turn[k], k);
@@ -107,6 +108,7 @@ const std::map<std::string, std::function<Bytes(const GoldenVector&)>>& encoders
          take(v, "divider", m.divider);
          take(v, "samples_sent", m.samples_sent);
          take(v, "start_tick_us", m.start_tick_us);
+         take(v, "stream_count", m.stream_count);
          Bytes out(CONFIGURE_REPLY_SIZE_BYTES);
          configure_reply_encode(&m, out.data());
          return out;

@@ -18,6 +18,7 @@
 #include "proto/recording/file.hpp"
 #include "proto/recording/recording_types.hpp"
 #include "proto/recording/recording_writer.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace test_support {
 
@@ -80,31 +81,6 @@ class MemoryOutputFile final : public proto::OutputFile {
   static proto::Error full() { return {proto::ErrorCode::kDiskFull, "memory: disk full"}; }
 
   std::shared_ptr<Disk> disk_;
-};
-
-/// A folder of its own for each test, removed with it.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    // mkdtemp replaces the last six characters.
-    std::string pattern =
-        (std::filesystem::temp_directory_path() / "rigcal-").string() + std::string(6, 'X');
-    path_ = ::mkdtemp(pattern.data());
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  std::string file(const std::string& name) const { return (path_ / name).string(); }
-  std::size_t file_count() const {
-    return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(path_), {}));
-  }
-
- private:
-  std::filesystem::path path_;
 };
 
 inline Bytes read_bytes(const std::string& path) {

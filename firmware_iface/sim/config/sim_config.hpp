@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "firmware_iface/sim/furuta_plant.hpp"
+#include "firmware_iface/sim/pendulum_plant.hpp"
+#include "firmware_iface/sim/unit_simulation.hpp"
+
+namespace firmware_iface::sim {
+
+/// A simulation file, read and checked.
+struct SimConfig {
+  std::variant<PendulumParameters, FurutaParameters> rig;
+  JointState start;
+  SimulationSettings settings;
+  std::string resolved_text;  ///< the file's message as text, with the overrides applied
+
+  /// A new rig as the file describes it.
+  Plant make_plant() const;
+};
+
+/// Settings a command line may override.
+struct SimOverrides {
+  std::optional<std::uint32_t> baud_rate;
+  std::optional<double> clock_error_ppm;
+  std::optional<std::uint64_t> seed;
+};
+
+/// Reads text-format rigcal.v1.Simulation (proto/sim.proto).
+/// @throws proto::InputError "FILE:LINE:COLUMN: what; what to do"
+SimConfig load_sim_config(const std::string& path, const SimOverrides& overrides = {});
+
+}  // namespace firmware_iface::sim

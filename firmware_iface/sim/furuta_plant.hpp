@@ -1,0 +1,48 @@
+#pragma once
+
+#include "firmware_iface/sim/plant.hpp"
+#include "firmware_iface/sim/vector3.hpp"
+
+namespace firmware_iface::sim {
+
+/// A Furuta pendulum: a motor turns the arm A about world y (up) by θ1; the pendulum B turns by θ2
+/// about the arm. θ2 = 0 hanging, π upright. Along the arm points e_r = (cos θ1, 0, −sin θ1).
+/// Inertias are about the centres of mass: body A with z up, body B with x from the hinge to its
+/// centre of mass and y along the hinge.
+struct FurutaParameters {
+  double arm_mass = 0.238;                  ///< m_A [kg]
+  double arm_center_distance = 0.128;       ///< l_1, joint 1 to the arm's centre of mass [m]
+  double arm_length = 0.376;                ///< L, joint 1 to joint 2 [m]
+  double arm_inertia_zz = 0.0044;           ///< J_Azz [kg·m²]
+  double shaft_inertia = 0.0004;            ///< J_shaft, adds to joint 1 [kg·m²]
+  double pendulum_mass = 0.428;             ///< m_B [kg]
+  double pendulum_center_distance = 0.092;  ///< l_2 [m]
+  double pendulum_inertia_xx = 0.0001;      ///< J_Bxx [kg·m²]
+  double pendulum_inertia_yy = 0.00396;     ///< J_Byy [kg·m²]
+  double pendulum_inertia_zz = 0.0039;      ///< J_Bzz [kg·m²]
+  double motor_gain = 0.0729;               ///< K [N·m/V]
+  double back_emf = 0.0;                    ///< k_e: torque K (u − k_e ω1) [V·s/rad]
+  JointFriction arm_friction;
+  JointFriction pendulum_friction;
+  double gravity = 9.82;  ///< [m/s²]
+  Vector3 tilt{};         ///< rotation vector of gravity [rad]
+};
+
+class FurutaModel final : public HingeModel {
+ public:
+  explicit FurutaModel(const FurutaParameters& parameters);
+
+  int joint_count() const override { return 2; }
+  Terms terms(const JointState& state, double command_V) const override;
+  JointArray bearing_loads(const JointState& state, const JointArray& acceleration) const override;
+  const JointFriction& friction(int joint) const override {
+    return joint == 0 ? p_.arm_friction : p_.pendulum_friction;
+  }
+  double energy(const JointState& state) const override;
+
+ private:
+  FurutaParameters p_;
+  Vector3 g_;  // gravity in the world [m/s²]
+};
+
+}  // namespace firmware_iface::sim

@@ -1,0 +1,174 @@
+#include "firmware_iface/sim/host_port.hpp"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <termios.h>
+
+#include <algorithm>
+#include <asio/io_context.hpp>
+#include <asio/ip/tcp.hpp>
+#include <cerrno>
+#include <filesystem>
+
+#include "firmware_iface/transport/descriptor.hpp"
+#include "firmware_iface/transport/time_source.hpp"
+
+namespace firmware_iface::sim {
+namespace {
+
+namespace fs = std::filesystem;
+using std::chrono::milliseconds;
+
+// How often to look for a host while there is none.
+constexpr Nanoseconds kHostPoll = milliseconds(10);
+
+std::size_t undelivered(const IoResult& result, std::size_t size_bytes) {
+  return size_bytes - result.size_bytes;
+}
+
+class PtyPort final : public HostPort {
+ public:
+  PtyPort(Descriptor master, std::string link, std::string url)
+      : master_(std::move(master)), link_(std::move(link)), url_(std::move(url)) {}
+
+  ~PtyPort() override {
+    std::error_code ignored;
+    if (!link_.empty()) fs::remove(link_, ignored);
+  }
+
+  std::size_t read_some(std::span<std::uint8_t> buffer, Nanoseconds deadline) noexcept override {
+    const IoResult result = read_descriptor(master_.get(), buffer, deadline);
+    // The far side is not kept open here: a host's exclusive lock would outlive it. While nobody
+    // has it open the descriptor counts as hung up.
+    if (result.status == IoStatus::kClosed) {
+      time_.sleep_until(std::min(deadline, time_.now() + kHostPoll));
+    }
+    return result.size_bytes;
+  }
+
+  std::size_t write(std::span<const std::uint8_t> bytes) noexcept override {
+    return undelivered(write_descriptor(master_.get(), DescriptorKind::kTerminal, bytes),
+                       bytes.size());
+  }
+
+  const std::string& url() const noexcept override { return url_; }
+
+ private:
+  Descriptor master_;
+  MonotonicTime time_;
+  std::string link_;
+  std::string url_;
+};
+
+class TcpPort final : public HostPort {
+ public:
+  Status listen(const std::string& address) {
+    const std::size_t colon = address.rfind(':');
+    const bool port_alone = colon == std::string::npos;
+    const std::string host = port_alone ? "127.0.0.1" : address.substr(0, colon);
+    const std::string port = port_alone ? address : address.substr(colon + 1);
+    asio::error_code error;
+    asio::ip::tcp::resolver resolver(context_);
+    const auto endpoints = resolver.resolve(host, port, asio::ip::tcp::resolver::passive, error);
+    if (error) return failed(address, error.message());
+    const asio::ip::tcp::endpoint endpoint = *endpoints.begin();
+    acceptor_.open(endpoint.protocol(), error);
+    if (!error) acceptor_.set_option(asio::socket_base::reuse_address(true), error);
+    if (!error) acceptor_.bind(endpoint, error);
+    if (!error) acceptor_.listen(1, error);
+    if (!error) acceptor_.native_non_blocking(true, error);
+    if (error) return failed(address, error.message());
+    url_ = "tcp://" + host + ":" + std::to_string(acceptor_.local_endpoint().port());
+    return success();
+  }
+
+  std::size_t read_some(std::span<std::uint8_t> buffer, Nanoseconds deadline) noexcept override {
+    if (!client_.is_open()) {
+      if (wait_readable(acceptor_.native_handle(), deadline) == IoStatus::kOk) accept();
+      return 0;
+    }
+    const IoResult result = read_descriptor(client_.get(), buffer, deadline);
+    if (result.status == IoStatus::kClosed) client_.reset();
+    return result.size_bytes;
+  }
+
+  std::size_t write(std::span<const std::uint8_t> bytes) noexcept override {
+    if (!client_.is_open()) return bytes.size();
+    return undelivered(write_descriptor(client_.get(), DescriptorKind::kSocket, bytes),
+                       bytes.size());
+  }
+
+  const std::string& url() const noexcept override { return url_; }
+
+ private:
+  static Error failed(const std::string& address, const std::string& why) {
+    return {ErrorCode::kPortFailed, "cannot listen on " + address + ": " + why};
+  }
+
+  void accept() noexcept {
+    asio::error_code error;
+    asio::ip::tcp::socket socket(context_);
+    acceptor_.accept(socket, error);
+    if (error) return;
+    socket.set_option(asio::ip::tcp::no_delay(true), error);
+    socket.native_non_blocking(true, error);
+    Descriptor accepted(socket.release(error));
+    if (!error) client_ = std::move(accepted);
+  }
+
+  asio::io_context context_;
+  asio::ip::tcp::acceptor acceptor_{context_};
+  Descriptor client_;
+  std::string url_;
+};
+
+// Makes room for the link: only a symbolic link that leads nowhere may go.
+Status clear_link(const std::string& link) {
+  std::error_code error;
+  const fs::file_status status = fs::symlink_status(link, error);
+  if (!fs::exists(status)) return success();
+  if (!fs::is_symlink(status) || fs::exists(link, error)) {
+    return Error{
+        ErrorCode::kPortBusy,
+        link + ": exists already; end the rigcal-sim that uses it, or choose another path"};
+  }
+  fs::remove(link, error);
+  return success();
+}
+
+}  // namespace
+
+Result<std::unique_ptr<HostPort>> make_pty_port(const std::string& link) {
+  const auto failed = [](const std::string& what) {
+    return Error{ErrorCode::kPortFailed, "pseudo-terminal: " + what + ": " + describe_errno(errno)};
+  };
+  Descriptor master(posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC));
+  if (!master.is_open()) return failed("posix_openpt");
+  if (grantpt(master.get()) != 0) return failed("grantpt");
+  if (unlockpt(master.get()) != 0) return failed("unlockpt");
+  std::array<char, 128> name{};
+  if (ptsname_r(master.get(), name.data(), name.size()) != 0) return failed("ptsname");
+  termios settings{};
+  if (tcgetattr(master.get(), &settings) != 0) return failed("tcgetattr");
+  cfmakeraw(&settings);
+  if (tcsetattr(master.get(), TCSANOW, &settings) != 0) return failed("tcsetattr");
+  if (link.empty()) {
+    return std::unique_ptr<HostPort>(
+        std::make_unique<PtyPort>(std::move(master), "", std::string("pty://") + name.data()));
+  }
+  if (const Status cleared = clear_link(link); !cleared.ok()) return cleared.error();
+  const std::string absolute = fs::absolute(link).string();
+  std::error_code error;
+  fs::create_symlink(name.data(), absolute, error);
+  if (error) return Error{ErrorCode::kPortFailed, link + ": " + error.message()};
+  return std::unique_ptr<HostPort>(
+      std::make_unique<PtyPort>(std::move(master), absolute, "pty://" + absolute));
+}
+
+Result<std::unique_ptr<HostPort>> make_tcp_port(const std::string& address) {
+  auto port = std::make_unique<TcpPort>();
+  if (const Status listening = port->listen(address); !listening.ok()) return listening.error();
+  return std::unique_ptr<HostPort>(std::move(port));
+}
+
+}  // namespace firmware_iface::sim

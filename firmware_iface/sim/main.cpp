@@ -1,0 +1,146 @@
+#include <CLI/CLI.hpp>
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+#include "firmware_iface/sim/config/sim_config.hpp"
+#include "firmware_iface/sim/sim_server.hpp"
+#include "firmware_iface/sim/truth_file.hpp"
+#include "firmware_iface/transport/time_source.hpp"
+
+namespace {
+
+using namespace firmware_iface;
+using firmware_iface::sim::UnitSimulation;
+
+std::atomic<bool> stop_requested{false};
+
+void request_stop(int /*signal*/) { stop_requested.store(true, std::memory_order_relaxed); }
+
+struct Options {
+  std::string config;
+  std::string link;
+  std::string tcp;
+  std::string truth;
+  double duration_s = 0.0;
+  sim::SimOverrides overrides;
+};
+
+void print_line(const char* name, std::uint64_t value) {
+  std::printf("%s: %llu\n", name, static_cast<unsigned long long>(value));
+}
+
+void print_faults(const char* direction, const LineFaultCounters& faults) {
+  std::printf(
+      "faults %s: %llu frames lost, %llu duplicated, %llu delayed, %llu stalls, "
+      "%llu bursts, %llu bytes lost, %llu duplicated, %llu bits flipped, "
+      "%llu bytes overflowed\n",
+      direction, static_cast<unsigned long long>(faults.frames_lost),
+      static_cast<unsigned long long>(faults.frames_duplicated),
+      static_cast<unsigned long long>(faults.frames_delayed),
+      static_cast<unsigned long long>(faults.stalls),
+      static_cast<unsigned long long>(faults.bursts),
+      static_cast<unsigned long long>(faults.bytes_lost),
+      static_cast<unsigned long long>(faults.bytes_duplicated),
+      static_cast<unsigned long long>(faults.bits_flipped),
+      static_cast<unsigned long long>(faults.bytes_overflowed));
+}
+
+void print_statistics(UnitSimulation& simulation, std::uint64_t undelivered_bytes) {
+  const sim::UnitCounters& unit = simulation.unit().counters();
+  const FrameCounters& frames = simulation.unit().frame_counters();
+  print_line("ticks", unit.ticks);
+  print_line("samples_sent", unit.samples_sent);
+  print_line("streams", unit.streams);
+  print_line("hellos", unit.hellos);
+  print_line("commands", unit.commands);
+  print_line("clears", unit.clears);
+  print_line("trips_boot", unit.trips[0]);
+  print_line("trips_ttl", unit.trips[1]);
+  print_line("trips_session", unit.trips[2]);
+  print_line("trips_command", unit.trips[3]);
+  print_line("trips_host", unit.trips[4]);
+  print_line("resets", unit.resets);
+  print_line("dropouts", unit.dropouts);
+  print_line("releases", unit.releases);
+  print_line("frames_good", frames.good);
+  print_line("frames_damaged", frames.damaged());
+  print_line("bytes_undelivered", undelivered_bytes);
+  print_faults("to_host", simulation.to_host().counters());
+  print_faults("to_unit", simulation.to_unit().counters());
+}
+
+int run(const Options& options) {
+  const sim::SimConfig config = sim::load_sim_config(options.config, options.overrides);
+  Result<std::unique_ptr<sim::HostPort>> port =
+      options.tcp.empty() ? sim::make_pty_port(options.link) : sim::make_tcp_port(options.tcp);
+  if (!port.ok()) throw std::runtime_error(port.error().detail);
+
+  const MonotonicTime time;
+  const Nanoseconds start = time.now();
+  sim::Plant plant = config.make_plant();
+  std::unique_ptr<sim::TruthFile> truth;
+  std::function<void(const sim::Truth&)> on_truth;
+  if (!options.truth.empty()) {
+    truth = std::make_unique<sim::TruthFile>(options.truth, config.resolved_text,
+                                             plant.joint_count(), start);
+    on_truth = [&truth](const sim::Truth& row) { truth->write(row); };
+  }
+  UnitSimulation simulation(config.settings, std::move(plant), start, on_truth);
+
+  const int baud_rate = config.settings.to_host.baud_rate;
+  std::printf("%s%s\n", port.value()->url().c_str(),
+              baud_rate > 0 ? ("?baud=" + std::to_string(baud_rate)).c_str() : "");
+  std::fflush(stdout);
+  std::optional<Nanoseconds> end;
+  if (options.duration_s > 0.0) {
+    end = start + std::chrono::duration_cast<Nanoseconds>(
+                      std::chrono::duration<double>(options.duration_s));
+  }
+  const std::uint64_t undelivered = sim::serve(simulation, *port.value(), stop_requested, end);
+  if (truth) truth->close();
+  print_statistics(simulation, undelivered);
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  CLI::App app{
+      "A conversion unit made of software, with a simulated rig attached. Prints the URL a host\n"
+      "opens, serves until Ctrl-C, then prints what it counted.\n\n"
+      "  rigcal-sim --config configs/sim-furuta.textproto --link /tmp/rig0"};
+  app.add_option("--config", options.config, "Simulation file (text format of proto/sim.proto)")
+      ->required();
+  CLI::Option* link =
+      app.add_option("--link", options.link, "Path at which the pseudo-terminal can be found");
+  app.add_option("--tcp", options.tcp,
+                 "Serve TCP on [HOST:]PORT instead of a pseudo-terminal; 0 picks a port")
+      ->excludes(link);
+  app.add_option("--truth", options.truth,
+                 "Write the exact motion to this CSV file, and the parameters beside it");
+  app.add_option("--duration", options.duration_s, "Stop after so many seconds")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--baud", options.overrides.baud_rate,
+                 "Pace bytes to this baud rate; 0: do not (instead of the file's)");
+  app.add_option("--clock-ppm", options.overrides.clock_error_ppm,
+                 "Rate error of the unit's clock (instead of the file's)");
+  app.add_option("--seed", options.overrides.seed, "Seed of all faults (instead of the file's)");
+  CLI11_PARSE(app, argc, argv);
+
+  struct sigaction action {};
+  action.sa_handler = request_stop;
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+  try {
+    return run(options);
+  } catch (const std::exception& fault) {
+    std::fprintf(stderr, "rigcal-sim: %s\n", fault.what());
+    return 1;
+  }
+}

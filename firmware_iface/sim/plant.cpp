@@ -1,0 +1,192 @@
+#include "firmware_iface/sim/plant.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <utility>
+
+namespace firmware_iface::sim {
+namespace {
+
+// RK4 at this step follows the fastest rig motion (20 rad/s) to about 1e-9 rad per second.
+constexpr double kSubstepMax = 5e-4;  // [s]
+
+// A joint can come to rest a few times within a substep when another one drives it; should it keep
+// chattering, the rest of the substep is taken without looking for more.
+constexpr int kRestsPerSubstepMax = 16;
+
+constexpr int kLoadIterationsMax = 20;   // contraction by about r_μ / lever arm: 5 are usual
+constexpr double kLoadTolerance = 1e-9;  // [N]
+constexpr int kBisections = 45;          // 5e-4 s / 2^45: 1e-17 s
+
+}  // namespace
+
+Plant::Plant(std::unique_ptr<HingeModel> model, const JointState& start)
+    : model_(std::move(model)), start_(start), state_(start) {}
+
+void Plant::set_held(bool held) {
+  held_ = held;
+  if (held) state_.speed_rad_s = {};
+}
+
+void Plant::advance(double dt_s, double command_V) {
+  assert(dt_s >= 0.0);
+  if (held_ || dt_s == 0.0) return;
+  const int substeps = static_cast<int>(std::ceil(dt_s / kSubstepMax));
+  for (int k = 0; k < substeps; ++k) advance_substep(dt_s / substeps, command_V);
+}
+
+void Plant::advance_substep(double h, double command_V) {
+  double left = h;
+  for (int rest = 0; rest <= kRestsPerSubstepMax && left > 0.0; ++rest) {
+    const Motions motions = find_motions(command_V);
+    int joint = -1;
+    const double until_rest =
+        rest < kRestsPerSubstepMax ? time_of_rest(motions, command_V, left, joint) : left;
+    state_ = runge_kutta(state_, motions, command_V, until_rest);
+    if (joint >= 0) state_.speed_rad_s[static_cast<std::size_t>(joint)] = 0.0;
+    left -= until_rest;
+  }
+}
+
+// Which way each joint moves, or that it rests. Joints at rest are first held; of those that the
+// static limit cannot hold, the most overloaded is let go, until the others hold.
+Plant::Motions Plant::find_motions(double command_V) const {
+  const auto count = static_cast<std::size_t>(joint_count());
+  Motions motions{};
+  for (std::size_t k = 0; k < count; ++k) {
+    const double speed = state_.speed_rad_s[k];
+    motions[k] = speed > 0.0 ? Motion::kForward : speed < 0.0 ? Motion::kBackward : Motion::kRest;
+  }
+  for (std::size_t round = 0; round < count; ++round) {
+    JointArray acceleration{};
+    JointArray torque{};
+    solve(state_, motions, command_V, acceleration, torque);
+    const JointArray loads = model_->bearing_loads(state_, acceleration);
+    double worst = 0.0;
+    std::size_t loosest = count;
+    for (std::size_t k = 0; k < count; ++k) {
+      if (motions[k] != Motion::kRest) continue;
+      const double limit = model_->friction(static_cast<int>(k)).dry_limit(0.0, loads[k]);
+      const double excess = std::abs(torque[k]) - limit;
+      if (excess > worst) {
+        worst = excess;
+        loosest = k;
+      }
+    }
+    if (loosest == count) break;
+    motions[loosest] = torque[loosest] < 0.0 ? Motion::kForward : Motion::kBackward;
+  }
+  return motions;
+}
+
+// Accelerations and dry friction torques. A sliding joint's torque is its limit against the motion;
+// that of a joint at rest is whatever holds it. The limit depends on the bearing loads and they on
+// the accelerations: iterated to a fixed point.
+void Plant::solve(const JointState& state, const Motions& motions, double command_V,
+                  JointArray& acceleration, JointArray& friction_torque) const {
+  const auto count = static_cast<std::size_t>(joint_count());
+  const HingeModel::Terms terms = model_->terms(state, command_V);
+  const auto& M = terms.mass_matrix;
+  bool loaded = false;
+  for (std::size_t k = 0; k < count; ++k) {
+    loaded = loaded || model_->friction(static_cast<int>(k)).load_arm > 0.0;
+  }
+  acceleration = {};
+  friction_torque = {};
+  JointArray loads = loaded ? model_->bearing_loads(state, acceleration) : JointArray{};
+  for (int iteration = 0; iteration < kLoadIterationsMax; ++iteration) {
+    JointArray Q = terms.force;
+    for (std::size_t k = 0; k < count; ++k) {
+      if (motions[k] == Motion::kRest) continue;
+      const double direction = motions[k] == Motion::kForward ? 1.0 : -1.0;
+      friction_torque[k] =
+          -direction *
+          model_->friction(static_cast<int>(k)).dry_limit(state.speed_rad_s[k], loads[k]);
+      Q[k] += friction_torque[k];
+    }
+    const bool first_rests = motions[0] == Motion::kRest;
+    const bool second_rests = count < 2 || motions[1] == Motion::kRest;
+    if (first_rests || second_rests) {
+      acceleration[0] = first_rests ? 0.0 : Q[0] / M[0][0];
+      acceleration[1] = second_rests ? 0.0 : Q[1] / M[1][1];
+    } else {
+      const double determinant = M[0][0] * M[1][1] - M[0][1] * M[1][0];
+      acceleration[0] = (M[1][1] * Q[0] - M[0][1] * Q[1]) / determinant;
+      acceleration[1] = (M[0][0] * Q[1] - M[1][0] * Q[0]) / determinant;
+    }
+    for (std::size_t k = 0; k < count; ++k) {
+      if (motions[k] != Motion::kRest) continue;
+      friction_torque[k] = M[k][0] * acceleration[0] + M[k][1] * acceleration[1] - terms.force[k];
+    }
+    if (!loaded) return;
+    const JointArray next = model_->bearing_loads(state, acceleration);
+    double change = 0.0;
+    for (std::size_t k = 0; k < count; ++k) change = std::max(change, std::abs(next[k] - loads[k]));
+    loads = next;
+    if (change < kLoadTolerance) return;
+  }
+}
+
+JointState Plant::runge_kutta(const JointState& state, const Motions& motions, double command_V,
+                              double h) const {
+  const auto moved = [&](const JointArray& speed, const JointArray& acceleration, double dt) {
+    JointState result = state;
+    for (std::size_t k = 0; k < kJointsMax; ++k) {
+      result.angle_rad[k] += dt * speed[k];
+      result.speed_rad_s[k] += dt * acceleration[k];
+    }
+    return result;
+  };
+  JointArray a1, a2, a3, a4, torque;
+  solve(state, motions, command_V, a1, torque);
+  const JointState s2 = moved(state.speed_rad_s, a1, h / 2.0);
+  solve(s2, motions, command_V, a2, torque);
+  const JointState s3 = moved(s2.speed_rad_s, a2, h / 2.0);
+  solve(s3, motions, command_V, a3, torque);
+  const JointState s4 = moved(s3.speed_rad_s, a3, h);
+  solve(s4, motions, command_V, a4, torque);
+  JointState end = state;
+  for (std::size_t k = 0; k < kJointsMax; ++k) {
+    end.angle_rad[k] += h / 6.0 *
+                        (state.speed_rad_s[k] + 2.0 * s2.speed_rad_s[k] + 2.0 * s3.speed_rad_s[k] +
+                         s4.speed_rad_s[k]);
+    end.speed_rad_s[k] += h / 6.0 * (a1[k] + 2.0 * a2[k] + 2.0 * a3[k] + a4[k]);
+  }
+  return end;
+}
+
+// When, within h, the first sliding joint with dry friction comes to rest; h and joint −1 when none
+// does.
+double Plant::time_of_rest(const Motions& motions, double command_V, double h, int& joint) const {
+  const auto turned = [&](const JointState& end, int k) {
+    const auto index = static_cast<std::size_t>(k);
+    if (motions[index] == Motion::kRest || !model_->friction(k).is_dry()) return false;
+    const double direction = motions[index] == Motion::kForward ? 1.0 : -1.0;
+    return end.speed_rad_s[index] * direction < 0.0;
+  };
+  const auto first_turned = [&](double t) {
+    const JointState end = runge_kutta(state_, motions, command_V, t);
+    for (int k = 0; k < joint_count(); ++k) {
+      if (turned(end, k)) return k;
+    }
+    return -1;
+  };
+  joint = first_turned(h);
+  if (joint < 0) return h;
+  double before = 0.0;
+  double after = h;
+  for (int k = 0; k < kBisections; ++k) {
+    const double middle = 0.5 * (before + after);
+    const int found = first_turned(middle);
+    if (found >= 0) {
+      after = middle;
+      joint = found;
+    } else {
+      before = middle;
+    }
+  }
+  return after;
+}
+
+}  // namespace firmware_iface::sim

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <array>
+#include <memory>
+
+#include "firmware_iface/sim/friction.hpp"
+
+namespace firmware_iface::sim {
+
+inline constexpr int kJointsMax = 2;
+using JointArray = std::array<double, kJointsMax>;
+
+/// Angles [rad] and speeds [rad/s]; entries beyond the joint count are 0.
+struct JointState {
+  JointArray angle_rad{};
+  JointArray speed_rad_s{};
+};
+
+/// Equations of motion in minimal coordinates, M q̈ = Q + τ, with τ the dry friction torques.
+class HingeModel {
+ public:
+  struct Terms {
+    std::array<JointArray, kJointsMax> mass_matrix{};  ///< M [kg·m²]
+    JointArray force{};  ///< Q: gravity, motor, viscous and air drag, minus Coriolis [N·m]
+  };
+
+  HingeModel() = default;
+  HingeModel(const HingeModel&) = delete;
+  HingeModel& operator=(const HingeModel&) = delete;
+  virtual ~HingeModel() = default;
+
+  virtual int joint_count() const = 0;
+  virtual Terms terms(const JointState& state, double command_V) const = 0;
+
+  /// Magnitude of the force in each bearing [N], given the accelerations [rad/s²].
+  virtual JointArray bearing_loads(const JointState& state,
+                                   const JointArray& acceleration) const = 0;
+
+  virtual const JointFriction& friction(int joint) const = 0;
+
+  /// Kinetic plus potential energy [J].
+  virtual double energy(const JointState& state) const = 0;
+};
+
+/// A rig that moves: fourth-order Runge–Kutta between the events at which a joint comes to rest.
+/// Dry friction is exact: while a joint slides its torque opposes the motion; a joint that comes to
+/// rest stays there for as long as the torque it takes to hold it is within the static limit.
+class Plant {
+ public:
+  Plant(std::unique_ptr<HingeModel> model, const JointState& start);
+
+  int joint_count() const { return model_->joint_count(); }
+  const JointState& state() const { return state_; }
+  const HingeModel& model() const { return *model_; }
+
+  /// Moves on by dt_s ≥ 0 with a constant command. Does nothing while held.
+  void advance(double dt_s, double command_V);
+
+  /// A hand holds all joints where they are, at rest; letting go starts them from there.
+  void set_held(bool held);
+  bool is_held() const { return held_; }
+
+  /// Puts the joints where they were at the start.
+  void return_to_start() { state_ = start_; }
+
+ private:
+  enum class Motion { kRest, kForward, kBackward };
+  using Motions = std::array<Motion, kJointsMax>;
+
+  void advance_substep(double h, double command_V);
+  Motions find_motions(double command_V) const;
+  void solve(const JointState& state, const Motions& motions, double command_V,
+             JointArray& acceleration, JointArray& friction_torque) const;
+  JointState runge_kutta(const JointState& state, const Motions& motions, double command_V,
+                         double h) const;
+  double time_of_rest(const Motions& motions, double command_V, double h, int& joint) const;
+
+  std::unique_ptr<HingeModel> model_;
+  JointState start_;
+  JointState state_;
+  bool held_ = false;
+};
+
+}  // namespace firmware_iface::sim

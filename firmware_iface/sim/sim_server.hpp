@@ -1,0 +1,16 @@
+#pragma once
+
+#include <atomic>
+#include <optional>
+
+#include "firmware_iface/sim/host_port.hpp"
+#include "firmware_iface/sim/unit_simulation.hpp"
+
+namespace firmware_iface::sim {
+
+/// Lets a simulation live in real time behind a port, until `stop` is set or `end`
+/// (CLOCK_MONOTONIC) has passed. Returns the number of bytes that could not be handed to the host.
+std::uint64_t serve(UnitSimulation& simulation, HostPort& port, const std::atomic<bool>& stop,
+                    std::optional<Nanoseconds> end = {});
+
+}  // namespace firmware_iface::sim

@@ -1,0 +1,71 @@
+#include "firmware_iface/sim/truth_file.hpp"
+
+#include <array>
+#include <cinttypes>
+#include <cstdio>
+#include <filesystem>
+#include <stdexcept>
+
+namespace firmware_iface::sim {
+namespace {
+
+void refuse_existing(const std::string& path) {
+  if (std::filesystem::exists(path)) {
+    throw std::runtime_error(path + ": exists already; choose another name");
+  }
+}
+
+std::ofstream create(const std::string& path) {
+  std::ofstream out(path);
+  if (!out) throw std::runtime_error(path + ": cannot be written; does its folder exist?");
+  return out;
+}
+
+}  // namespace
+
+TruthFile::TruthFile(const std::string& path, const std::string& parameters, int joint_count,
+                     Nanoseconds start)
+    : path_(path), joint_count_(joint_count), start_(start) {
+  const std::string parameters_path = path + ".textproto";
+  refuse_existing(path);
+  refuse_existing(parameters_path);
+  out_ = create(path);
+  create(parameters_path) << "# proto-file: proto/sim.proto\n"
+                          << "# proto-message: rigcal.v1.Simulation\n"
+                          << parameters;
+  out_ << "time_s,unit_time_us,sample_sequence";
+  for (const char* name : {"theta%d_rad", "omega%d_rad_s", "count%d"}) {
+    for (int k = 1; k <= joint_count; ++k) {
+      std::array<char, 32> column{};
+      std::snprintf(column.data(), column.size(), name, k);
+      out_ << ',' << column.data();
+    }
+  }
+  out_ << ",command_V,tripped,held\n";
+}
+
+void TruthFile::write(const Truth& truth) {
+  std::array<char, 64> text{};
+  const auto put = [&](const char* format, auto value) {
+    std::snprintf(text.data(), text.size(), format, value);
+    out_ << text.data();
+  };
+  put("%.9f", std::chrono::duration<double>(truth.time - start_).count());
+  put(",%" PRIu64, truth.unit_time_us);
+  out_ << ',';
+  if (truth.sample_sequence) put("%" PRIu32, *truth.sample_sequence);
+  const auto count = static_cast<std::size_t>(joint_count_);
+  for (std::size_t k = 0; k < count; ++k) put(",%.12g", truth.state.angle_rad[k]);
+  for (std::size_t k = 0; k < count; ++k) put(",%.12g", truth.state.speed_rad_s[k]);
+  for (std::size_t k = 0; k < count; ++k) put(",%" PRId64, truth.encoder_counts[k]);
+  put(",%.9g", truth.command_V);
+  out_ << (truth.tripped ? ",1" : ",0") << (truth.held ? ",1\n" : ",0\n");
+}
+
+void TruthFile::close() {
+  out_.close();
+  if (!out_)
+    throw std::runtime_error(path_ + ": not all of it could be written; is the disk full?");
+}
+
+}  // namespace firmware_iface::sim

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <functional>
+
+#include "firmware_iface/sim/simulated_unit.hpp"
+#include "firmware_iface/transport/byte_channel.hpp"
+
+namespace firmware_iface::sim {
+
+/// Everything it takes to simulate a unit and its line.
+struct SimulationSettings {
+  UnitSettings unit;
+  LineSettings to_host;
+  LineSettings to_unit;
+};
+
+/// A simulated unit and both directions of its line: bytes in and out, with the time at which they
+/// do. A state machine like its parts.
+class UnitSimulation final : private UnitOutput {
+ public:
+  /// @param on_truth  called at each tick; may be empty
+  UnitSimulation(const SimulationSettings& settings, Plant plant, Nanoseconds start,
+                 std::function<void(const Truth&)> on_truth = {});
+
+  /// The host writes bytes.
+  void write(std::span<const std::uint8_t> bytes, Nanoseconds now) noexcept;
+
+  /// Bytes that have reached the host by `now`; lets the unit live until then.
+  std::size_t read(std::span<std::uint8_t> buffer, Nanoseconds now) noexcept;
+
+  /// Lets unit and line live until `now`.
+  void advance_to(Nanoseconds now) noexcept;
+
+  /// When something happens next: at the unit, or a byte arrives at either end.
+  Nanoseconds next_event() const noexcept;
+
+  /// When a reader at the host's end should look again: the end of the next frame, or the unit's
+  /// next event when nothing is under way.
+  Nanoseconds next_look() const noexcept;
+
+  SimulatedUnit& unit() noexcept { return unit_; }
+  const SimulatedUnit& unit() const noexcept { return unit_; }
+  ByteChannel& to_host() noexcept { return to_host_; }
+  ByteChannel& to_unit() noexcept { return to_unit_; }
+
+ private:
+  void on_frame(std::span<const std::uint8_t> frame, Nanoseconds at) noexcept override;
+  void on_truth(const Truth& truth) noexcept override;
+
+  ByteChannel to_host_;
+  ByteChannel to_unit_;
+  std::function<void(const Truth&)> on_truth_;
+  SimulatedUnit unit_;
+};
+
+}  // namespace firmware_iface::sim

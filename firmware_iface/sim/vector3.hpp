@@ -1,0 +1,34 @@
+#pragma once
+
+#include <array>
+#include <cmath>
+
+namespace firmware_iface::sim {
+
+/// World coordinates, y up.
+using Vector3 = std::array<double, 3>;
+
+inline Vector3 scaled(double s, const Vector3& a) { return {s * a[0], s * a[1], s * a[2]}; }
+inline Vector3 sum(const Vector3& a, const Vector3& b) {
+  return {a[0] + b[0], a[1] + b[1], a[2] + b[2]};
+}
+inline Vector3 difference(const Vector3& a, const Vector3& b) { return sum(a, scaled(-1.0, b)); }
+inline double dot(const Vector3& a, const Vector3& b) {
+  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+inline Vector3 cross(const Vector3& a, const Vector3& b) {
+  return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
+}
+inline double norm(const Vector3& a) { return std::sqrt(dot(a, a)); }
+
+/// Gravity (0, −g, 0) [m/s²] turned by a rotation vector [rad] (Rodrigues' formula).
+inline Vector3 tilted_gravity(double g, const Vector3& tilt) {
+  const Vector3 down = {0.0, -g, 0.0};
+  const double angle = norm(tilt);
+  if (angle == 0.0) return down;
+  const Vector3 axis = scaled(1.0 / angle, tilt);
+  return sum(sum(scaled(std::cos(angle), down), scaled(std::sin(angle), cross(axis, down))),
+             scaled((1.0 - std::cos(angle)) * dot(axis, down), axis));
+}
+
+}  // namespace firmware_iface::sim

@@ -1,0 +1,64 @@
+#include <gtest/gtest.h>
+
+#include "firmware_iface/link/baud_budget.hpp"
+#include "firmware_iface/open_transport.hpp"
+#include "firmware_iface/transport/url.hpp"
+
+namespace {
+
+using namespace firmware_iface;
+
+// The table of PROTOCOL.md: which format fits which line at 1 kHz with two channels.
+TEST(BaudBudget, AgreesWithTheProtocolsTable) {
+  const auto fits = [](int baud_rate, bool compact, double rate_Hz = 1000.0) {
+    return baud_budget(baud_rate, {2, rate_Hz, compact}).fits;
+  };
+  EXPECT_EQ(baud_budget(921'600, {2, 1000.0, false}).frame_size_bytes, 29);
+  EXPECT_EQ(baud_budget(921'600, {2, 1000.0, true}).frame_size_bytes, 21);
+  EXPECT_FALSE(fits(115'200, false));
+  EXPECT_FALSE(fits(115'200, true));
+  EXPECT_TRUE(fits(115'200, true, 500.0));
+  EXPECT_FALSE(fits(230'400, false));
+  EXPECT_TRUE(fits(230'400, true));
+  EXPECT_TRUE(fits(460'800, false));
+  EXPECT_TRUE(fits(921'600, false));
+}
+
+// A person must be able to check the refusal and know what to do.
+TEST(BaudBudget, RefusalShowsTheArithmeticAndTheWaysOut) {
+  const auto refused = check_baud_budget(230'400, {2, 1000.0, false});
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, ErrorCode::kLineTooSlow);
+  const std::string& text = refused.error().detail;
+  for (const char* part : {"230400 baud / 10 bits = 23.04 bytes per ms", "29 bytes per sample",
+                           "29.00 bytes per ms", "126 %", "460800", "compact", "500 Hz"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << " in: " << text;
+  }
+}
+
+TEST(Url, IsTakenApart) {
+  const auto url = parse_url("serial:///dev/ttyUSB0?baud=460800");
+  ASSERT_TRUE(url.ok());
+  EXPECT_EQ(url.value().scheme, "serial");
+  EXPECT_EQ(url.value().address, "/dev/ttyUSB0");
+  EXPECT_EQ(int_option(url.value(), "baud", 1, 1, 1'000'000).value(), 460'800);
+  EXPECT_EQ(parse_url("sim:configs/x.textproto").value().address, "configs/x.textproto");
+}
+
+// Each mistake in a URL gets its own message, naming the URL.
+TEST(Url, MistakesAreNamed) {
+  const auto complaint = [](const std::string& url) {
+    const auto opened = open_transport(url);
+    return opened.ok() ? std::string("opened") : opened.error().detail;
+  };
+  EXPECT_NE(complaint("/dev/ttyUSB0").find("not a URL"), std::string::npos);
+  EXPECT_NE(complaint("usb:///dev/x").find("serial:, pty:, tcp:, sim:"), std::string::npos);
+  EXPECT_NE(complaint("pty:///dev/x?bawd=1").find("bawd"), std::string::npos);
+  EXPECT_NE(complaint("serial:///dev/x?baud=fast").find("baud=fast"), std::string::npos);
+  EXPECT_NE(complaint("tcp://localhost").find("tcp://host:port"), std::string::npos);
+  EXPECT_NE(complaint("pty:///nowhere/at/all").find("no such port"), std::string::npos);
+  EXPECT_NE(complaint("serial:///dev/rigcal-none").find("/dev/rigcal-none"), std::string::npos);
+  EXPECT_NE(complaint("sim:/nowhere.textproto").find("/nowhere.textproto"), std::string::npos);
+}
+
+}  // namespace

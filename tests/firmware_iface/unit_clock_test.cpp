@@ -1,0 +1,122 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "firmware_iface/link/encoder_unwrap.hpp"
+#include "firmware_iface/link/unit_clock.hpp"
+
+namespace {
+
+using firmware_iface::ClockFit;
+using firmware_iface::EncoderUnwrap;
+using firmware_iface::extend_counter;
+using firmware_iface::Nanoseconds;
+using firmware_iface::UnitClock;
+
+/// Feeds `seconds` of 1 kHz samples of a unit whose clock is off by `ppm`. The delay to the host is
+/// 0.3 ms plus an exponential share of mean `jitter_s`; one sample in a hundred waits up to 30 ms.
+UnitClock observe(double ppm, double seconds, double jitter_s, std::uint64_t seed,
+                  std::int64_t unit_start_us = 0) {
+  UnitClock clock;
+  std::mt19937_64 random(seed);
+  std::exponential_distribution<double> jitter(1.0 / jitter_s);
+  std::uniform_real_distribution<double> uniform(0.0, 1.0);
+  const auto count = static_cast<std::int64_t>(seconds * 1e3);
+  for (std::int64_t k = 0; k < count; ++k) {
+    const double true_s = 1e-3 * static_cast<double>(k) / (1.0 + ppm * 1e-6);
+    double delay_s = 3e-4 + jitter(random);
+    if (uniform(random) < 0.01) delay_s += 0.03 * uniform(random);
+    clock.observe(unit_start_us + 1000 * k, Nanoseconds(std::llround((true_s + delay_s) * 1e9)));
+  }
+  return clock;
+}
+
+// The demand: 200 ppm within 5 ppm after 60 s, with the jitter of an ordinary kernel.
+TEST(UnitClock, RecoversARateErrorWithinFivePpmInAMinute) {
+  for (const double ppm : {200.0, -200.0, 0.0, 12'000.0}) {
+    SCOPED_TRACE(ppm);
+    const ClockFit fit = observe(ppm, 60.0, 2e-4, 21).fit();
+    ASSERT_TRUE(fit.valid);
+    EXPECT_NEAR(fit.rate_error_ppm, ppm, 5.0);
+  }
+}
+
+// Even with 5 ms of mean jitter, since the fastest sample of a block counts.
+TEST(UnitClock, SurvivesHeavyJitter) {
+  const ClockFit fit = observe(200.0, 60.0, 5e-3, 22).fit();
+  EXPECT_NEAR(fit.rate_error_ppm, 200.0, 5.0);
+}
+
+// The stated uncertainty must be worth something: over 40 runs the errors, in units of it, scatter
+// by about one. A sum of 40 squares has mean 40 and deviation 9; the bounds are 3 of these, doubled
+// above, since minima of exponentials are not quite normal.
+TEST(UnitClock, StatesAnHonestUncertainty) {
+  double sum_square = 0.0;
+  constexpr int kRuns = 40;
+  for (std::uint64_t seed = 0; seed < kRuns; ++seed) {
+    const ClockFit fit = observe(200.0, 60.0, 1e-3, 100 + seed).fit();
+    const double error = (fit.rate_error_ppm - 200.0) / fit.rate_sigma_ppm;
+    sum_square += error * error;
+  }
+  EXPECT_GT(sum_square / kRuns, 0.3);
+  EXPECT_LT(sum_square / kRuns, 3.0);
+}
+
+// A stretch of time in which every sample is slow must not bend the line: two seconds of a stalled
+// host, 50 ms late.
+TEST(UnitClock, RejectsAStretchOfSlowSamples) {
+  UnitClock clock;
+  std::mt19937_64 random(23);
+  std::exponential_distribution<double> jitter(1.0 / 1e-4);
+  for (std::int64_t k = 0; k < 60'000; ++k) {
+    const double true_s = 1e-3 * static_cast<double>(k) / (1.0 + 200e-6);
+    const double late = k > 55'000 && k < 57'000 ? 0.05 : 0.0;
+    clock.observe(1000 * k, Nanoseconds(std::llround((true_s + jitter(random) + late) * 1e9)));
+  }
+  EXPECT_GE(clock.fit().blocks_rejected, 6U);  // 2 s of blocks of 0.25 s, but for the ends
+  EXPECT_NEAR(clock.fit().rate_error_ppm, 200.0, 1.0);
+}
+
+// Memory is fixed: after an hour the blocks are longer, and the fit spans the hour.
+TEST(UnitClock, SpansALongSessionInFixedMemory) {
+  const UnitClock clock = observe(37.0, 3600.0, 1e-3, 24);
+  EXPECT_LE(clock.fit().blocks_used + clock.fit().blocks_rejected, UnitClock::kBlocksMax);
+  EXPECT_NEAR(clock.fit().rate_error_ppm, 37.0, 0.05);
+}
+
+// Host time of a unit time: within the jitter's floor of the truth, at any origin.
+TEST(UnitClock, MapsUnitTimeToHostTime) {
+  constexpr std::int64_t kStart = 5'000'000'000;
+  const UnitClock clock = observe(200.0, 60.0, 1e-4, 25, kStart);
+  const double expected_s = 30.0 / (1.0 + 200e-6) + 3e-4;
+  const double actual_s =
+      std::chrono::duration<double>(clock.host_time(kStart + 30'000'000)).count();
+  EXPECT_NEAR(actual_s, expected_s, 2e-5);
+}
+
+TEST(ExtendCounter, FindsTheNearestValueWithThoseLowBits) {
+  EXPECT_EQ(extend_counter(0, 0xFFFF, 16), -1);
+  EXPECT_EQ(extend_counter(65'535, 0, 16), 65'536);
+  EXPECT_EQ(extend_counter(65'536, 0xFFFF, 16), 65'535);
+  EXPECT_EQ(extend_counter(4'294'967'295, 5, 32), 4'294'967'301);
+  EXPECT_EQ(extend_counter(1'000'000'000'000, 1'000'000'000'000 & 0xFFFFFFFF, 32),
+            1'000'000'000'000);
+}
+
+// A wrap in either direction, at both widths, must not show as a jump of the angle.
+TEST(EncoderUnwrap, FollowsThroughWraps) {
+  for (const int bits : {24, 32}) {
+    SCOPED_TRACE(bits);
+    EncoderUnwrap unwrap(bits);
+    const std::int64_t modulus = std::int64_t{1} << bits;
+    std::int64_t truth = modulus / 2 - 500;
+    for (int k = 0; k < 1000; ++k, truth += k < 500 ? 7 : -7) {
+      std::int64_t low = truth & (modulus - 1);
+      if (low >= modulus / 2) low -= modulus;
+      EXPECT_EQ(unwrap.update(static_cast<std::int32_t>(low)), truth);
+    }
+  }
+}
+
+}  // namespace

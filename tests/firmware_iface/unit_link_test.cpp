@@ -1,0 +1,417 @@
+#include <gtest/gtest.h>
+
+#include "firmware_iface/transport/memory_transport.hpp"
+#include "firmware_iface/wire/clear.h"
+#include "firmware_iface/wire/fault.h"
+#include "tests/firmware_iface/virtual_rig.hpp"
+#include "tests/support/alloc_counter.hpp"
+
+namespace {
+
+using namespace firmware_iface;
+using namespace std::chrono_literals;
+using virtual_rig::settings_at;
+using virtual_rig::VirtualRig;
+
+constexpr double kQuantum_V = 10.0 / 2047.0;  // the simulated unit's 12 bit converter
+
+TEST(UnitLink, LearnsTheFactsOfTheUnit) {
+  sim::SimulationSettings settings;
+  settings.unit.unit_id = 0xABCDEF0123456789;
+  settings.unit.counts_per_turn = {4096, 8192, 0, 0};
+  settings.unit.ttl_max_ms = 80;
+  VirtualRig rig(settings);
+  const auto facts = rig.link->connect();
+  ASSERT_TRUE(facts.ok()) << facts.error().detail;
+  EXPECT_EQ(facts.value().unit_id, 0xABCDEF0123456789);
+  EXPECT_EQ(facts.value().channel_count, 2);
+  EXPECT_EQ(facts.value().counts_per_turn[1], 8192U);
+  EXPECT_EQ(facts.value().tick_rate_Hz, 1000.0);
+  EXPECT_EQ(facts.value().command_max_V, 10.0);
+  EXPECT_EQ(facts.value().ttl_max_ms, 80);
+  EXPECT_EQ(facts.value().fault_flags, FAULT_BOOT) << "a unit boots tripped";
+}
+
+TEST(UnitLink, SilenceIsReportedWithTheNumbers) {
+  VirtualTime time;
+  auto line = MemoryTransport::make_pair(time);
+  UnitLink link(*line.a);
+  const auto facts = link.connect({.reply_timeout = 20ms, .attempts_max = 5});
+  ASSERT_FALSE(facts.ok());
+  EXPECT_EQ(facts.error().code, ErrorCode::kUnitSilent);
+  EXPECT_NE(facts.error().detail.find("HELLO within 100 ms"), std::string::npos);
+  EXPECT_EQ(time.now(), 100ms) << "waits as long as it says";
+}
+
+/// Answers every HELLO that is under way on the line with a reply altered by `alter`.
+class AlteredUnit final : public Transport {
+ public:
+  explicit AlteredUnit(std::function<void(hello_reply&)> alter) : alter_(std::move(alter)) {}
+  Nanoseconds now() const noexcept override { return time_.now(); }
+  IoResult read_some(std::span<std::uint8_t> buffer, Nanoseconds deadline) noexcept override {
+    if (reply_.empty()) time_.sleep_until(deadline);
+    const std::size_t size = std::min(buffer.size(), reply_.size());
+    std::copy_n(reply_.begin(), size, buffer.begin());
+    reply_.clear();
+    return {size > 0 ? IoStatus::kOk : IoStatus::kTimeout, size};
+  }
+  IoResult write(std::span<const std::uint8_t> bytes) noexcept override {
+    for (const std::uint8_t byte : bytes) {
+      hello_head head{};
+      if (!decoder_.push(byte)) continue;
+      if (!hello_head_decode(decoder_.message().data(), decoder_.message().size(), &head)) continue;
+      hello_reply reply{};
+      reply.protocol_version = PROTOCOL_VERSION;
+      reply.layout_hash = LAYOUT_HASH;
+      reply.nonce = head.nonce;
+      reply.channel_count = 1;
+      reply.tick_rate_Hz = 1000;
+      reply.command_max_mV = 10'000;
+      reply.ttl_max_ms = 100;
+      reply.counts_per_turn[0] = 4096;
+      reply.configuration_hash = hello_reply_configuration_hash(&reply);
+      alter_(reply);
+      std::array<std::uint8_t, HELLO_REPLY_SIZE_BYTES> message{};
+      hello_reply_encode(&reply, message.data());
+      reply_.resize(FRAME_SIZE_BYTES_MAX);
+      reply_.resize(frame_encode(message.data(), message.size(), reply_.data(), reply_.size()));
+    }
+    return {IoStatus::kOk, bytes.size()};
+  }
+  void close() noexcept override {}
+  const TransportReport& report() const noexcept override { return report_; }
+
+ private:
+  std::function<void(hello_reply&)> alter_;
+  VirtualTime time_;
+  FrameDecoder decoder_;
+  std::vector<std::uint8_t> reply_;
+  TransportReport report_{"altered unit", {}, {}};
+};
+
+// Each way in which a unit can be the wrong one has its own message.
+TEST(UnitLink, RefusesUnitsThatDoNotFit) {
+  const auto refusal = [](const std::function<void(hello_reply&)>& alter) {
+    AlteredUnit unit(alter);
+    UnitLink link(unit);
+    const auto facts = link.connect({.reply_timeout = 5ms, .attempts_max = 2});
+    return facts.ok() ? Error{ErrorCode::kBadUrl, "accepted"} : facts.error();
+  };
+  EXPECT_EQ(refusal([](hello_reply&) {}).detail, "accepted");
+  const Error version = refusal([](hello_reply& r) { r.protocol_version = 2; });
+  EXPECT_EQ(version.code, ErrorCode::kProtocolVersion);
+  EXPECT_NE(version.detail.find("version 2"), std::string::npos);
+  EXPECT_EQ(refusal([](hello_reply& r) { r.layout_hash ^= 1; }).code, ErrorCode::kLayoutMismatch);
+  EXPECT_EQ(refusal([](hello_reply& r) { r.nonce ^= 1; }).code, ErrorCode::kUnitSilent)
+      << "the reply to someone else's HELLO";
+  EXPECT_EQ(refusal([](hello_reply& r) { r.counts_per_turn[0] = 8192; }).code,
+            ErrorCode::kUnitRefused)
+      << "facts and configuration hash disagree";
+  EXPECT_EQ(refusal([](hello_reply& r) {
+              r.channel_count = 9;
+              r.configuration_hash = hello_reply_configuration_hash(&r);
+            }).code,
+            ErrorCode::kUnitRefused);
+}
+
+TEST(UnitLink, RefusesAStreamTheLineDoesNotCarry) {
+  VirtualRig rig(settings_at(115'200));
+  ASSERT_TRUE(rig.link->connect().ok());
+  const auto started = rig.link->start_stream({});
+  ASSERT_FALSE(started.ok());
+  EXPECT_EQ(started.error().code, ErrorCode::kLineTooSlow);
+  EXPECT_TRUE(rig.link->start_stream({.compact = true, .divider = 2}).ok()) << "500 Hz does fit";
+}
+
+// Every sample arrives once, in order, at the tick it belongs to, in every format; the unit's own
+// count at the end agrees.
+TEST(UnitLink, DeliversEverySampleOfACleanLine) {
+  for (const bool compact : {false, true}) {
+    for (const int divider : {1, 4}) {
+      SCOPED_TRACE(::testing::Message() << "compact " << compact << ", divider " << divider);
+      VirtualRig rig(settings_at(compact ? 230'400 : 460'800), {{0.0, 0.5}, {}});
+      rig.start({.compact = compact, .divider = divider});
+      const UnitSample first = rig.read();
+      UnitSample sample = first;
+      for (int k = 0; k < 2000; ++k) {
+        const std::int64_t before_us = sample.unit_time_us;
+        const std::uint64_t before = sample.sequence;
+        sample = rig.read();
+        ASSERT_EQ(sample.sequence, before + 1);
+        ASSERT_EQ(sample.unit_time_us, before_us + 1000 * divider);
+        ASSERT_EQ(sample.lost_before, 0U);
+        ASSERT_TRUE(sample.channel_is_valid(0) && sample.channel_is_valid(1));
+      }
+      EXPECT_NE(sample.encoder_counts[1], first.encoder_counts[1]) << "the rig moves";
+      std::uint64_t late = 0;
+      const auto end = rig.link->stop_stream([&](const UnitSample&) { ++late; });
+      ASSERT_TRUE(end.ok()) << end.error().detail;
+      EXPECT_EQ(end.value().lost_at_end, 0U);
+      EXPECT_EQ(end.value().samples_sent, sample.sequence + 1 + late);
+      EXPECT_EQ(rig.link->counters().samples_lost, 0U);
+      EXPECT_EQ(rig.link->frame_counters().damaged(), 0U);
+      EXPECT_EQ(rig.unit().counters().samples_sent, rig.link->counters().samples_received);
+    }
+  }
+}
+
+// The unit's clock starts just before its 32 bits (and, compact, 24 bits) wrap.
+TEST(UnitLink, FollowsTheClockThroughItsWrap) {
+  for (const bool compact : {false, true}) {
+    sim::SimulationSettings settings;
+    settings.unit.clock_start_us = 0xFFFFFFFFU - 700'000U;
+    VirtualRig rig(settings);
+    rig.start({.compact = compact});
+    UnitSample sample = rig.read();
+    for (int k = 0; k < 20'000; ++k) {
+      const std::int64_t before_us = sample.unit_time_us;
+      sample = rig.read();
+      ASSERT_EQ(sample.unit_time_us - before_us, 1000);
+    }
+    EXPECT_EQ(rig.link->counters().samples_implausible, 0U);
+    EXPECT_GT(sample.unit_time_us, std::int64_t{0xFFFFFFFF});
+  }
+}
+
+// A command written in answer to a sample is in force from the next tick on: one tick, always.
+TEST(UnitLink, MeasuresACommandDelayOfOneTick) {
+  for (const bool compact : {false, true}) {
+    VirtualRig rig(settings_at(921'600));
+    rig.start({.compact = compact});
+    for (int k = 0; k < 1000; ++k) {
+      const UnitSample sample = rig.read();
+      if (k > 1) {
+        ASSERT_TRUE(sample.command_delay_ticks.has_value());
+        EXPECT_EQ(*sample.command_delay_ticks, 1);
+        EXPECT_NEAR(sample.command_V, 1.0 + 1e-3 * (k - 1), kQuantum_V);
+        EXPECT_TRUE(sample.driving);
+      }
+      ASSERT_TRUE(rig.link->write_command(1.0 + 1e-3 * k, 20));
+    }
+    EXPECT_EQ(rig.link->counters().command_delay_ticks_max, 1);
+  }
+}
+
+TEST(UnitLink, HostPacedUnitAnswersEachCommand) {
+  VirtualRig rig(settings_at(921'600));
+  ASSERT_TRUE(rig.link->connect().ok());
+  ASSERT_TRUE(rig.link->start_stream({.host_paced = true}).ok());
+  UnitSample sample;
+  EXPECT_EQ(rig.link->read_sample(rig.transport->now() + 50ms, sample), ReadStatus::kTimeout);
+  for (std::uint64_t k = 0; k < 100; ++k) {
+    ASSERT_TRUE(rig.link->write_idle());
+    ASSERT_EQ(rig.link->read_sample(rig.transport->now() + 3ms, sample), ReadStatus::kSample);
+    EXPECT_EQ(sample.sequence, k);
+    EXPECT_EQ(sample.command_sequence, k + 1);
+  }
+}
+
+// Tripped, whatever is commanded has no effect until CLEAR.
+TEST(UnitLink, BootTripHoldsTheOutputAtZeroUntilCleared) {
+  VirtualRig rig;
+  ASSERT_TRUE(rig.link->connect().ok());
+  ASSERT_TRUE(rig.link->start_stream({}).ok());
+  for (int k = 0; k < 50; ++k) {
+    rig.link->write_command(5.0, 20);
+    const UnitSample sample = rig.read();
+    ASSERT_TRUE(sample.tripped);
+    ASSERT_EQ(sample.command_V, 0.0);
+    ASSERT_EQ(rig.unit().output_V(), 0.0);
+  }
+  ASSERT_EQ(rig.clear(), ClearState::kDone);
+  EXPECT_EQ(rig.unit().output_V(), 0.0) << "a command from before CLEAR must not act after it";
+  rig.link->write_command(5.0, 20);
+  rig.read();
+  EXPECT_NEAR(rig.read().command_V, 5.0, kQuantum_V);
+}
+
+// The time-out lives in the unit: after the last command its output is zero within the ttl, to the
+// byte time of the line, and it reports why.
+TEST(UnitLink, SilenceTripsTheUnitWithinTheTtl) {
+  VirtualRig rig(settings_at(921'600));
+  rig.start();
+  for (int k = 0; k < 100; ++k) {
+    rig.read();
+    rig.link->write_command(3.0, 20);
+  }
+  const Nanoseconds last_command = rig.transport->now();
+  UnitSample sample;
+  while (rig.unit().output_V() != 0.0) {
+    ASSERT_EQ(rig.link->read_sample(rig.transport->now() + 100us, sample) == ReadStatus::kClosed,
+              false);
+    ASSERT_LT(rig.transport->now(), last_command + 21ms) << "still driving";
+  }
+  EXPECT_GT(rig.transport->now(), last_command + 19ms) << "not before its time either";
+  for (int k = 0; k < 5; ++k) sample = rig.read();
+  EXPECT_TRUE(sample.tripped);
+  EXPECT_EQ(sample.fault_flags, FAULT_TTL);
+  ASSERT_TRUE(rig.link->last_fault().has_value());
+  EXPECT_EQ(rig.link->last_fault()->cause, FAULT_TTL);
+  EXPECT_EQ(rig.link->last_fault()->detail, 20);
+}
+
+TEST(UnitLink, IdleCommandsNeitherDriveNorTrip) {
+  VirtualRig rig;
+  rig.start();
+  rig.read();
+  rig.link->write_command(3.0, 20);
+  rig.read();
+  rig.link->write_idle();
+  UnitSample sample;
+  for (int k = 0; k < 300; ++k) sample = rig.read();
+  EXPECT_FALSE(sample.tripped);
+  EXPECT_FALSE(sample.driving);
+  EXPECT_EQ(sample.command_V, 0.0);
+}
+
+TEST(UnitLink, TripRequestHelloAndNonsenseCommandsTrip) {
+  VirtualRig rig;
+  rig.start();
+  rig.link->write_command(3.0, 20);
+  rig.read();
+  rig.read();
+  rig.link->write_trip();
+  rig.read();
+  EXPECT_EQ(rig.read().fault_flags, FAULT_HOST);
+  ASSERT_EQ(rig.clear(), ClearState::kDone);
+  rig.link->write_command(3.0, 20);
+  rig.read();
+  rig.read();
+  ASSERT_NE(rig.unit().output_V(), 0.0);
+  rig.link->write_command(std::numeric_limits<double>::quiet_NaN(), 20);
+  rig.read();
+  EXPECT_EQ(rig.unit().output_V(), 0.0) << "a command that is not a number";
+  ASSERT_EQ(rig.clear(), ClearState::kDone);
+  rig.link->write_command(3.0, 20);
+  rig.read();
+  rig.read();
+  ASSERT_NE(rig.unit().output_V(), 0.0);
+  ASSERT_TRUE(rig.link->connect().ok()) << "another program begins a session";
+  EXPECT_EQ(rig.unit().output_V(), 0.0);
+  EXPECT_EQ(rig.link->facts().fault_flags, FAULT_SESSION);
+}
+
+// CLEAR needs both steps and the right token: single frames, and any number of wrong ones, do
+// nothing.
+TEST(UnitLink, NoSingleFrameClearsATrip) {
+  VirtualRig rig;
+  ASSERT_TRUE(rig.link->connect().ok());
+  for (std::uint32_t token = 0; token <= 0xFFFF; ++token) {
+    const clear_request request{2, static_cast<std::uint16_t>(token)};
+    std::array<std::uint8_t, CLEAR_SIZE_BYTES> message{};
+    clear_request_encode(&request, message.data());
+    std::array<std::uint8_t, FRAME_SIZE_BYTES_MAX> frame{};
+    const std::size_t size =
+        frame_encode(message.data(), message.size(), frame.data(), frame.size());
+    rig.unit().receive({frame.data(), size}, rig.transport->now());
+  }
+  EXPECT_TRUE(rig.unit().is_tripped());
+}
+
+// A reset in mid-stream: the unit falls silent; the next session learns how many samples the
+// interrupted stream had, so that its tail is counted as lost.
+TEST(UnitLink, AccountsForTheTailThatAResetCutOff) {
+  VirtualRig rig(settings_at(921'600));
+  rig.start();
+  for (int k = 0; k < 100; ++k) rig.read();
+  const std::uint64_t sent_before = rig.unit().counters().samples_sent;
+  rig.unit().reset(rig.transport->now());
+  UnitSample sample;
+  while (rig.link->read_sample(rig.transport->now() + 100ms, sample) == ReadStatus::kSample) {
+  }
+  ASSERT_TRUE(rig.link->connect().ok());
+  EXPECT_EQ(rig.link->facts().boot_count, 2);
+  EXPECT_EQ(rig.link->counters().samples_received + rig.link->counters().samples_lost, sent_before);
+}
+
+// The wireless encoder drops out: its channel is marked, keeps its last count, and recovers; the
+// other channel is unaffected.
+TEST(UnitLink, ChannelsAreValidOneByOne) {
+  sim::SimulationSettings settings;
+  settings.unit.faults.channel_dropout = 0.01;
+  VirtualRig rig(settings, {{0.0, 1.0}, {}});
+  rig.start();
+  int invalid = 0;
+  UnitSample sample;
+  std::int64_t last_valid = 0;
+  for (int k = 0; k < 3000; ++k) {
+    sample = rig.read();
+    ASSERT_TRUE(sample.channel_is_valid(0));
+    if (sample.channel_is_valid(1)) {
+      last_valid = sample.encoder_counts[1];
+    } else {
+      ++invalid;
+      ASSERT_EQ(sample.encoder_counts[1], last_valid);
+    }
+  }
+  EXPECT_GT(invalid, 10);
+  EXPECT_LT(invalid, 2900);
+}
+
+// The hand holds the rig at its start until it lets go, once for each stream.
+TEST(UnitLink, HandLetsGoAfterTheStreamStarts) {
+  sim::SimulationSettings settings;
+  settings.unit.hand = {sim::OperatorSettings::Release::kAfterStreamStart, 500ms};
+  VirtualRig rig(settings, {{0.0, 3.0}, {}});
+  for (int run = 0; run < 2; ++run) {
+    rig.start();
+    UnitSample sample = rig.read();
+    const std::int64_t held = sample.encoder_counts[1];
+    while (sample.sequence < 499) {
+      sample = rig.read();
+      ASSERT_EQ(sample.encoder_counts[1], held);
+    }
+    for (int k = 0; k < 500; ++k) sample = rig.read();
+    EXPECT_NE(sample.encoder_counts[1], held);
+    ASSERT_TRUE(rig.link->stop_stream().ok());
+  }
+}
+
+// What a frame lost on the way to the unit, or damaged, does to the unit's error counter.
+TEST(UnitLink, ReportsTheUnitsErrorsPastTheWrapOfTheirCounter) {
+  VirtualRig rig;
+  rig.start();
+  rig.read();
+  const std::array<std::uint8_t, 3> garbage = {0x05, 0x01, 0x00};
+  UnitSample sample;
+  for (int k = 0; k < 1000; ++k) {
+    rig.transport->write(garbage);
+    sample = rig.read();
+  }
+  sample = rig.read();
+  EXPECT_NEAR(static_cast<double>(sample.unit_error_count), 1000.0, 1.0);
+}
+
+// 200 ppm through unit, line and link, in virtual time.
+TEST(UnitLink, RecoversTheUnitsClockRate) {
+  sim::SimulationSettings settings = settings_at(921'600);
+  settings.unit.clock_error_ppm = 200.0;
+  settings.to_host.faults.frame_delayed = 0.3;
+  VirtualRig rig(settings);
+  rig.start();
+  for (int k = 0; k < 60'000; ++k) rig.read();
+  const ClockFit& fit = rig.link->clock().fit();
+  ASSERT_TRUE(fit.valid);
+  EXPECT_NEAR(fit.rate_error_ppm, 200.0, 5.0);
+  EXPECT_LT(fit.rate_sigma_ppm, 1.0);
+}
+
+// The real-time half of the interface allocates nothing, on good and on bad days.
+TEST(UnitLink, ReadingAndCommandingDoNotAllocate) {
+  if (!test_support::AllocCounter::works()) GTEST_SKIP() << "the sanitizer brings its own malloc";
+  sim::SimulationSettings settings = settings_at(921'600);
+  settings.to_host.faults.bit_flipped = 1e-3;
+  settings.to_unit.faults.byte_lost = 1e-3;
+  VirtualRig rig(settings);
+  rig.start();
+  UnitSample sample;
+  const test_support::AllocCounter allocations;
+  for (int k = 0; k < 2000; ++k) {
+    rig.link->read_sample(rig.transport->now() + 2ms, sample);
+    rig.link->write_command(1.0, 20);
+    if (sample.tripped) rig.link->request_clear();
+  }
+  EXPECT_EQ(allocations.count(), 0);
+}
+
+}  // namespace

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <memory>
+
+#include "firmware_iface/link/unit_link.hpp"
+#include "firmware_iface/sim/furuta_plant.hpp"
+#include "firmware_iface/sim/sim_transport.hpp"
+
+namespace virtual_rig {
+
+/// A simulated Furuta rig in virtual time and a link to it.
+struct VirtualRig {
+  explicit VirtualRig(const firmware_iface::sim::SimulationSettings& settings = {},
+                      const firmware_iface::sim::JointState& start = {});
+
+  /// connect, then clear the trip of the boot and start the stream; expects all to succeed.
+  void start(const firmware_iface::StreamSettings& stream = {});
+
+  /// Asks for CLEAR and reads samples until it is decided; returns the outcome.
+  firmware_iface::ClearState clear();
+
+  /// Reads one sample, waiting up to 10 ms; expects one.
+  firmware_iface::UnitSample read();
+
+  firmware_iface::sim::SimulatedUnit& unit() { return transport->simulation().unit(); }
+
+  std::unique_ptr<firmware_iface::sim::SimTransport> transport;
+  std::unique_ptr<firmware_iface::UnitLink> link;
+};
+
+/// A line at 921 600 baud without faults, an unpaced unit otherwise by default.
+firmware_iface::sim::SimulationSettings settings_at(int baud_rate);
+
+}  // namespace virtual_rig

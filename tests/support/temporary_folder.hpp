@@ -1,0 +1,37 @@
+#pragma once
+
+#include <stdlib.h>
+
+#include <cstddef>
+#include <filesystem>
+#include <iterator>
+#include <string>
+
+namespace test_support {
+
+/// A folder of its own for each test, removed with it.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    // mkdtemp replaces the last six characters.
+    std::string pattern =
+        (std::filesystem::temp_directory_path() / "rigcal-").string() + std::string(6, 'X');
+    path_ = ::mkdtemp(pattern.data());
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+  std::string file(const std::string& name) const { return (path_ / name).string(); }
+  std::size_t file_count() const {
+    return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(path_), {}));
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace test_support
