@@ -1,7 +1,5 @@
 #pragma once
 
-#include <array>
-
 namespace estimator {
 
 // Dense kernels for blocks of some 6 to 60 rows, where a general BLAS spends its time on packing.
@@ -11,8 +9,13 @@ namespace estimator {
 // rows of an input must be zero; the padding rows of the output then keep their values, except in
 // add_product_lower, whose rows above the diagonal are unspecified within a 4 x 4 tile.
 
-/// Rows per SIMD vector.
+/// Rows per SIMD vector: 32 bytes with AVX, 16 without, where g++ handles wider ones element by
+/// element.
+#ifdef __AVX__
 inline constexpr int kLanes = 4;
+#else
+inline constexpr int kLanes = 2;
+#endif
 
 /// Smallest multiple of kLanes that holds `rows`.
 constexpr int padded_rows(int rows) { return (rows + kLanes - 1) / kLanes * kLanes; }
@@ -30,6 +33,17 @@ struct ConstPanel {
   int stride;
 };
 
+/// Asks for memory that is needed soon, while arithmetic goes on. Hides most of the difference
+/// between factors that fit the caches and factors that do not.
+template <bool kForWriting>
+inline void prefetch(const double* data, int count) {
+  constexpr int kLineDoubles = 8;
+  constexpr int kSecondLevelCache = 2;
+  for (int i = 0; i < count; i += kLineDoubles) {
+    __builtin_prefetch(data + i, kForWriting ? 1 : 0, kSecondLevelCache);
+  }
+}
+
 /// C += A Bᵀ, with A m x k, B n x k, C m x n (gemm).
 void add_product(int m, int n, int k, ConstPanel A, ConstPanel B, Panel C);
 
@@ -38,38 +52,6 @@ void add_product_lower(int m, int n, int k, ConstPanel A, Panel C);
 
 /// B = Aᵀ, with A m x n, B n x m. No row of B beyond n is touched, no row of A beyond m read.
 void transpose(int m, int n, ConstPanel A, Panel B);
-
-/// One term C −= A Bᵀ of a left-looking factorisation, A `rows` x `depth`, B n x `depth`.
-struct PanelTerm {
-  const double* a = nullptr;
-  const double* b = nullptr;
-  int stride = 0;  ///< of A and of B
-  int depth = 0;   ///< columns of A and of B
-  int rows = 0;    ///< rows of the panel, from its first, that the term reaches
-};
-
-/// Terms of one panel, ordered by falling `rows`.
-inline constexpr int kMaxPanelTerms = 8;
-struct PanelTerms {
-  std::array<PanelTerm, kMaxPanelTerms> term;
-  int count = 0;
-};
-
-/// Cholesky factorisation of one block column: with the n x n matrix A on top and B below,
-///
-///   A ← L with L Lᵀ = A − Σ terms,     B ← (B − Σ terms) L⁻ᵀ.
-///
-/// @param m              rows of the panel, m ≥ n
-/// @param n              columns of the panel
-/// @param panel          m x n; of A only the lower triangle and the diagonal 4 x 4 tiles are read,
-///                       and above the diagonal the result is unspecified
-/// @param band_terms     terms of the panel; a term reaches its first `rows` rows
-/// @param arrow_rows     rows of a second B, stored apart, without zero rows of its own
-/// @param arrow          arrow_rows x n
-/// @param arrow_terms    terms of `arrow`, with the same b, stride and depth as band_terms
-/// @return false at a pivot that is not positive (or NaN): the panel is then unusable.
-bool factor_panel(int m, int n, Panel panel, const PanelTerms& band_terms, int arrow_rows,
-                  Panel arrow, const PanelTerms& arrow_terms);
 
 /// Back substitution through one block column: with L (n x n) on top and B below,
 ///

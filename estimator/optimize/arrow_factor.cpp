@@ -7,14 +7,9 @@
 namespace estimator {
 namespace {
 
-// Raises entries far below the largest, and replaces an all-zero diagonal by ones.
-void apply_scale_floor(Eigen::Ref<Eigen::VectorXd> scale) {
-  const double largest = scale.size() > 0 ? scale.maxCoeff() : 0.0;
-  if (largest > 0.0) {
-    scale = scale.cwiseMax(ArrowFactor::kScaleFloor * largest);
-  } else {
-    scale.setOnes();
-  }
+// A diagonal entry is zero only for an unknown that no residual sees.
+Eigen::VectorXd without_zeros(const Eigen::VectorXd& diagonal) {
+  return (diagonal.array() == 0.0).select(1.0, diagonal);
 }
 
 Eigen::MatrixXd zero_corner(int arrow_rows) {
@@ -22,20 +17,28 @@ Eigen::MatrixXd zero_corner(int arrow_rows) {
   return Eigen::MatrixXd::Zero(rows, rows);
 }
 
+void add_lower_product(int rows, int depth, ConstPanel A, Eigen::MatrixXd& C) {
+  add_product_lower(rows, rows, depth, A, {C.data(), static_cast<int>(C.outerStride())});
+}
+
 }  // namespace
 
 ArrowFactor::ArrowFactor(const ArrowLayout& layout, int max_block_rows)
     : factor_(layout),
-      jacobian_transposed_(Eigen::MatrixXd::Zero(factor_.stride(), std::max(1, max_block_rows))),
+      ring_(1),
       corner_(zero_corner(factor_.arrow_rows())),
       eliminated_corner_(zero_corner(factor_.arrow_rows())),
       node_scale_(layout.node_count * static_cast<Eigen::Index>(layout.node_size)),
+      node_gradient_(node_scale_.size()),
       arrow_scale_(layout.arrow_size),
       arrow_gradient_(layout.arrow_size),
       schur_(layout.arrow_size, layout.arrow_size),
       schur_gradient_(layout.arrow_size),
       padded_node_step_(node_scale_.size() + factor_.stride()),
       padded_arrow_step_(Eigen::VectorXd::Zero(factor_.band_offset())) {
+  elimination_.node_size = layout.node_size;
+  elimination_.arrow_rows = factor_.arrow_rows();
+  elimination_.band_rows = factor_.band_rows();
   // Room for the largest block, so that no problem needs to allocate while it linearises.
   block_.residual.resize(max_block_rows);
   block_.node_jacobian.resize(max_block_rows, factor_.band_rows());
@@ -48,19 +51,17 @@ bool ArrowFactor::factorize(const LeastSquaresProblem& problem, double damping) 
   const int block_count = problem.block_count();
   for (int index = 0; index < block_count; ++index) {
     problem.linearize(index, block_);
-    if (block_.node_span > 0) {
-      const int last = block_.first_node + block_.node_span - 1;
-      assert(block_.first_node >= eliminated_ && last < layout.node_count);
-      for (; opened_ <= last; ++opened_) factor_.set_zero(opened_);
-      while (eliminated_ < last - layout.bandwidth) {
-        if (!eliminate(eliminated_++)) return false;
-      }
+    const int last = block_.first_node + block_.node_span - 1;
+    assert(block_.node_span == 0 || block_.first_node >= eliminated_);
+    assert(last < std::max(1, layout.node_count));
+    // No later block ends before this one, so none reaches further back than bandwidth from here.
+    while (eliminated_ < last - layout.bandwidth) {
+      if (!eliminate_next()) return false;
     }
     add_block(block_);
   }
-  for (; opened_ < layout.node_count; ++opened_) factor_.set_zero(opened_);
   while (eliminated_ < layout.node_count) {
-    if (!eliminate(eliminated_++)) return false;
+    if (!eliminate_next()) return false;
   }
   finish();
   return std::isfinite(node_decrease_) && schur_.allFinite() && schur_gradient_.allFinite();
@@ -69,97 +70,115 @@ bool ArrowFactor::factorize(const LeastSquaresProblem& problem, double damping) 
 void ArrowFactor::start(double damping) {
   assert(damping >= 0.0);
   damping_ = damping;
-  opened_ = 0;
   eliminated_ = 0;
+  pending_count_ = 0;
   corner_.setZero();
   eliminated_corner_.setZero();
-  node_gradient_norm_ = 0.0;
 }
 
-// H += JᵀJ and g += Jᵀr of one block, on the lower half.
+// Room for more columns over the given nodes: in the last pending block if it is over the same
+// nodes, in a new one otherwise. Returns the first of the new columns.
+double* ArrowFactor::append_columns(int first_node, int node_span, int rows) {
+  const bool extends_last = pending_count_ > 0 &&
+                            pending(pending_count_ - 1).first_node == first_node &&
+                            pending(pending_count_ - 1).node_span == node_span;
+  if (!extends_last) {
+    if (pending_count_ == static_cast<int>(ring_.size())) {
+      std::rotate(ring_.begin(), ring_.begin() + static_cast<std::ptrdiff_t>(ring_begin_),
+                  ring_.end());
+      ring_begin_ = 0;
+      ring_.resize(2 * ring_.size());
+    }
+    PendingBlock& added = pending(pending_count_++);
+    added.first_node = first_node;
+    added.node_span = node_span;
+    added.rows = 0;
+    added.stride = factor_.stride_for_span(node_span);
+  }
+  PendingBlock& last = pending(pending_count_ - 1);
+  const Eigen::Index used = static_cast<Eigen::Index>(last.rows) * last.stride;
+  const Eigen::Index size = used + static_cast<Eigen::Index>(rows) * last.stride;
+  if (last.columns.size() < size) last.columns.conservativeResize(2 * size);
+  last.rows += rows;
+  return last.columns.data() + used;
+}
+
+// Keeps [r J_χ J_x]ᵀ of one block, and adds its part in the parameters alone.
 void ArrowFactor::add_block(const ResidualBlock& block) {
   const ArrowLayout& layout = factor_.layout();
-  const int s = layout.node_size;
   const int m = block.rows;
-  const int span = block.node_span;
-  assert(span <= layout.bandwidth + 1 && m <= jacobian_transposed_.cols());
-  assert(block.node_jacobian.rows() >= m || span == 0);
+  const int node_columns = block.node_span * layout.node_size;
+  assert(block.node_span <= layout.bandwidth + 1);
+  if (m == 0) return;
 
-  // [J_χ r | J_x]ᵀ
-  const int stride = factor_.stride();
+  double* const columns = append_columns(block.first_node, block.node_span, m);
+  const int stride = factor_.stride_for_span(block.node_span);
   const int offset = factor_.band_offset();
-  double* const Jt = jacobian_transposed_.data();
+  for (int i = 0; i < m; ++i) {
+    double* const column = columns + i * stride;
+    column[0] = block.residual[i];
+    std::fill(column + factor_.arrow_rows(), column + offset, 0.0);
+    std::fill(column + offset + node_columns, column + stride, 0.0);
+  }
   transpose(m, layout.arrow_size,
             {block.arrow_jacobian.data(), static_cast<int>(block.arrow_jacobian.outerStride())},
-            {Jt, stride});
-  for (int i = 0; i < m; ++i) Jt[layout.arrow_size + i * stride] = block.residual[i];
-  transpose(m, span * s,
+            {columns + 1, stride});
+  transpose(m, node_columns,
             {block.node_jacobian.data(), static_cast<int>(block.node_jacobian.outerStride())},
-            {Jt + offset, stride});
-  if (s % kLanes != 0) {  // a wider block may have left rows where this one needs padding
-    jacobian_transposed_.block(offset + span * s, 0, kLanes - 1, m).setZero();
-  }
-
-  for (int i = 0; i < span; ++i) {
-    const int node = block.first_node + i;
-    const ConstPanel node_rows{Jt + offset + i * s, stride};
-    add_product(factor_.arrow_rows(), s, m, {Jt, stride}, node_rows, factor_.arrow(node));
-    add_product_lower((span - i) * s, s, m, node_rows, factor_.band(node));
-  }
-  add_product_lower(factor_.arrow_rows(), factor_.arrow_rows(), m, {Jt, stride},
-                    {corner_.data(), static_cast<int>(corner_.outerStride())});
-}
-
-// Takes D and the scaled gradient from the assembled panel, and adds α D.
-void ArrowFactor::damp(int node) {
-  const int s = factor_.layout().node_size;
-  const Panel band = factor_.band(node);
-  const ConstPanel arrow = factor_.arrow(node);
-  auto scale = node_scale_.segment(static_cast<Eigen::Index>(node) * s, s);
-  for (int c = 0; c < s; ++c) scale[c] = band.data[c + c * band.stride];
-  apply_scale_floor(scale);
-  for (int c = 0; c < s; ++c) {
-    const double g = arrow.data[factor_.layout().arrow_size + c * arrow.stride];
-    node_gradient_norm_ = std::max(node_gradient_norm_, std::abs(g) / std::sqrt(scale[c]));
-    band.data[c + c * band.stride] += damping_ * scale[c];
+            {columns + offset, stride});
+  if (block.arrow_jacobian.topRows(m).isZero(0.0)) {  // most observations
+    corner_(0, 0) += block.residual.head(m).squaredNorm();
+  } else {
+    add_lower_product(factor_.arrow_rows(), m, {columns, stride}, corner_);
   }
 }
 
-bool ArrowFactor::eliminate(int node) {
-  damp(node);
+bool ArrowFactor::eliminate_next() {
   const ArrowLayout& layout = factor_.layout();
   const int s = layout.node_size;
-  PanelTerms band_terms;
-  PanelTerms arrow_terms;
-  const int terms = std::min(layout.bandwidth, node);
-  band_terms.count = terms;
-  arrow_terms.count = terms;
-  for (int j = 1; j <= terms; ++j) {
-    const ConstPanel band = factor_.band(node - j);
-    const double* b = band.data + j * s;
-    const auto t = static_cast<std::size_t>(j - 1);
-    band_terms.term[t] = {b, b, band.stride, s, factor_.band_rows() - j * s};
-    arrow_terms.term[t] = {factor_.arrow(node - j).data, b, band.stride, s, factor_.arrow_rows()};
+  const int node = eliminated_++;
+
+  elimination_.added.clear();
+  for (int reach = layout.bandwidth + 1; reach > 0; --reach) {
+    for (int index = 0; index < pending_count_; ++index) {
+      const PendingBlock& block = pending(index);
+      const int position = node - block.first_node;
+      if (position < 0 || block.node_span - position != reach) continue;
+      const double* const arrow = block.columns.data();
+      const double* const band = arrow + factor_.band_offset() + position * s;
+      elimination_.added.push_back({arrow, band, block.stride, block.rows, reach * s});
+    }
   }
-  if (!factor_panel(factor_.band_rows(), s, factor_.band(node), band_terms, factor_.arrow_rows(),
-                    factor_.arrow(node), arrow_terms)) {
-    return false;
+  elimination_.subtracted.clear();
+  for (int back = 1; back <= std::min(layout.bandwidth, node); ++back) {
+    const ConstPanel band = factor_.band(node - back);
+    elimination_.subtracted.push_back({factor_.arrow(node - back).data, band.data + back * s,
+                                       band.stride, s, factor_.band_rows() - back * s});
   }
-  const Panel arrow = factor_.arrow(node);
-  add_product_lower(
-      factor_.arrow_rows(), factor_.arrow_rows(), s, {arrow.data, arrow.stride},
-      {eliminated_corner_.data(), static_cast<int>(eliminated_corner_.outerStride())});
+  const int ahead = std::min(node + 1, layout.node_count - 1);
+  prefetch<true>(factor_.arrow(ahead).data, factor_.stride() * s);
+  elimination_.damping = damping_;
+  elimination_.arrow = factor_.arrow(node);
+  elimination_.band = factor_.band(node);
+  elimination_.scale = node_scale_.data() + static_cast<Eigen::Index>(node) * s;
+  elimination_.gradient = node_gradient_.data() + static_cast<Eigen::Index>(node) * s;
+  if (!eliminate(elimination_)) return false;
+
+  add_lower_product(factor_.arrow_rows(), s, factor_.arrow(node), eliminated_corner_);
+  while (pending_count_ > 0 && pending(0).first_node + pending(0).node_span <= node + 1) {
+    ring_begin_ = (ring_begin_ + 1) % ring_.size();
+    --pending_count_;
+  }
   return true;
 }
 
 void ArrowFactor::finish() {
   const int a = factor_.layout().arrow_size;
-  arrow_gradient_ = corner_.row(a).head(a).transpose();
-  arrow_scale_ = corner_.diagonal().head(a);
-  apply_scale_floor(arrow_scale_);
-  schur_gradient_ = arrow_gradient_ - eliminated_corner_.row(a).head(a).transpose();
-  node_decrease_ = eliminated_corner_(a, a);
-  schur_ = (corner_ - eliminated_corner_).topLeftCorner(a, a).selfadjointView<Eigen::Lower>();
+  arrow_gradient_ = corner_.col(0).segment(1, a);
+  arrow_scale_ = without_zeros(corner_.diagonal().segment(1, a));
+  schur_gradient_ = arrow_gradient_ - eliminated_corner_.col(0).segment(1, a);
+  node_decrease_ = eliminated_corner_(0, 0);
+  schur_ = (corner_ - eliminated_corner_).block(1, 1, a, a).selfadjointView<Eigen::Lower>();
   schur_.diagonal() += damping_ * arrow_scale_;
 }
 
@@ -168,9 +187,11 @@ void ArrowFactor::solve_nodes(const Eigen::VectorXd& arrow_step, Eigen::VectorXd
   const int s = layout.node_size;
   assert(arrow_step.size() == layout.arrow_size);
   padded_node_step_.setZero();
-  padded_arrow_step_.head(layout.arrow_size) = arrow_step;
-  padded_arrow_step_[layout.arrow_size] = 1.0;  // against y
+  padded_arrow_step_[0] = 1.0;  // against y
+  padded_arrow_step_.segment(1, layout.arrow_size) = arrow_step;
   for (int node = layout.node_count - 1; node >= 0; --node) {
+    const int ahead = std::max(0, node - 2);
+    prefetch<false>(factor_.arrow(ahead).data, factor_.stride() * s);
     double* const x = padded_node_step_.data() + static_cast<Eigen::Index>(node) * s;
     subtract_transposed_product(factor_.arrow_rows(), s, factor_.arrow(node),
                                 padded_arrow_step_.data(), x);

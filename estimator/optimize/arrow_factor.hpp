@@ -1,9 +1,12 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <cstddef>
+#include <vector>
 
 #include "estimator/optimize/arrow_matrix.hpp"
 #include "estimator/optimize/least_squares_problem.hpp"
+#include "estimator/optimize/node_elimination.hpp"
 
 namespace estimator {
 
@@ -16,8 +19,9 @@ namespace estimator {
 ///   S = Ĥ_χχ − R Rᵀ,    s = g_χ − R y,
 ///
 /// after which δ_χ minimises the quadratic δᵀSδ + 2 sᵀδ and L Lᵀ δ_x = −g_x − Ĥ_xχ δ_χ. A node is
-/// eliminated as soon as no later block can touch it, while its panel is in cache; only L, R and y
-/// are stored. Work and memory per node do not depend on the number of nodes.
+/// eliminated as soon as no later block can touch it, from the residual blocks around it, which are
+/// still in cache: H itself is never stored, only L, R and y. Work and memory per node do not
+/// depend on the number of nodes.
 class ArrowFactor {
  public:
   /// @param max_block_rows  upper bound on the rows of a residual block
@@ -32,17 +36,15 @@ class ArrowFactor {
 
   double damping() const { return damping_; }
 
-  /// D of the nodes, node_count·node_size, and of the parameters, arrow_size. Entries below
-  /// kScaleFloor times the largest (of the node, or of the parameters) are raised to that, and
-  /// all-zero ones are 1: such directions stay put instead of dividing by zero.
+  /// D of the nodes, node_count·node_size, and of the parameters, arrow_size. An unknown that no
+  /// residual sees has 1 instead of 0: damped, it stays put.
   const Eigen::VectorXd& node_scale() const { return node_scale_; }
   const Eigen::VectorXd& arrow_scale() const { return arrow_scale_; }
-  static constexpr double kScaleFloor = 1e-20;
 
   /// g_χ, arrow_size.
   const Eigen::VectorXd& arrow_gradient() const { return arrow_gradient_; }
-  /// max |g_x| / √D over the nodes.
-  double node_gradient_norm() const { return node_gradient_norm_; }
+  /// g_x, node_count·node_size.
+  const Eigen::VectorXd& node_gradient() const { return node_gradient_; }
 
   /// S, arrow_size x arrow_size, both triangles.
   const Eigen::MatrixXd& schur() const { return schur_; }
@@ -58,21 +60,37 @@ class ArrowFactor {
   const ArrowMatrix& factor() const { return factor_; }
 
  private:
+  /// [r J_χ J_x]ᵀ of one or more residual blocks over the same nodes, held until the last of these
+  /// is eliminated: column i is residual i, in the rows of a panel of factor_.
+  struct PendingBlock {
+    int first_node = 0;
+    int node_span = 0;
+    int rows = 0;
+    int stride = 0;
+    Eigen::VectorXd columns;  // grows to the largest block it has held
+  };
+
   void start(double damping);
   void add_block(const ResidualBlock& block);
-  bool eliminate(int node);
-  void damp(int node);
+  PendingBlock& pending(int index) {
+    return ring_[(ring_begin_ + static_cast<std::size_t>(index)) % ring_.size()];
+  }
+  double* append_columns(int first_node, int node_span, int rows);
+  bool eliminate_next();
   void finish();
 
   ArrowMatrix factor_;
   double damping_ = 0.0;
-  int opened_ = 0;      // nodes whose panel holds part of H
-  int eliminated_ = 0;  // nodes whose panel holds L and R
   ResidualBlock block_;
-  Eigen::MatrixXd jacobian_transposed_;  // laid out as a panel of factor_, one column per residual
-  Eigen::MatrixXd corner_;               // lower: [J_χ r]ᵀ[J_χ r], padded
-  Eigen::MatrixXd eliminated_corner_;    // lower: [R; yᵀ][R; yᵀ]ᵀ, padded
+  int eliminated_ = 0;              // nodes whose panel holds L and R
+  std::vector<PendingBlock> ring_;  // in the order of the blocks
+  std::size_t ring_begin_ = 0;
+  int pending_count_ = 0;
+  NodeElimination elimination_;
+  Eigen::MatrixXd corner_;             // lower: [r J_χ]ᵀ[r J_χ], padded
+  Eigen::MatrixXd eliminated_corner_;  // lower: [yᵀ; R][yᵀ; R]ᵀ, padded
   Eigen::VectorXd node_scale_;
+  Eigen::VectorXd node_gradient_;
   Eigen::VectorXd arrow_scale_;
   Eigen::VectorXd arrow_gradient_;
   Eigen::MatrixXd schur_;
@@ -80,7 +98,6 @@ class ArrowFactor {
   // The kernels read whole panels: past the last node, and past the parameters, lie zeros.
   Eigen::VectorXd padded_node_step_;
   Eigen::VectorXd padded_arrow_step_;
-  double node_gradient_norm_ = 0.0;
   double node_decrease_ = 0.0;
 };
 

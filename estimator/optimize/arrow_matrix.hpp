@@ -11,10 +11,11 @@ namespace estimator {
 /// Lower half of a symmetric block-banded matrix with an arrow and a right-hand side: one panel of
 /// node_size columns per node, in memory one after another.
 ///
-/// Panel k holds, stacked, the arrow strip (arrow_size rows of parameters against node k, then one
-/// row for the right-hand side of node k) and the band strip (nodes k … k + bandwidth against
-/// node k). Carrying the right-hand side as one more arrow row makes forward substitution part of
-/// the factorisation. Both strips are padded with zero rows as estimator/math/small_dense.hpp asks.
+/// Panel k holds, stacked, the arrow strip (one row for the right-hand side of node k, then
+/// arrow_size rows of parameters against node k) and the band strip (nodes k … k + bandwidth
+/// against node k). Carrying the right-hand side as one more arrow row makes forward substitution
+/// part of the factorisation. Both strips are padded with zero rows as
+/// estimator/math/small_dense.hpp asks.
 class ArrowMatrix {
  public:
   explicit ArrowMatrix(const ArrowLayout& layout);
@@ -29,14 +30,13 @@ class ArrowMatrix {
   int band_offset() const { return band_offset_; }
   /// Rows of a panel with padding.
   int stride() const { return stride_; }
+  /// The same for an arrow strip above a band strip of `node_span` nodes only.
+  int stride_for_span(int node_span) const;
 
   Panel arrow(int node) { return {panel(node), stride_}; }
   ConstPanel arrow(int node) const { return {panel(node), stride_}; }
   Panel band(int node) { return {panel(node) + band_offset_, stride_}; }
   ConstPanel band(int node) const { return {panel(node) + band_offset_, stride_}; }
-
-  /// Sets the panel of a node to zero, padding included.
-  void set_zero(int node);
 
  private:
   double* panel(int node) { return storage_.data() + panel_size_ * node; }

@@ -186,7 +186,9 @@ bool LevenbergMarquardt::raise_damping(double factor) {
 // max |g_i| / (√D_ii ‖r‖) over unknowns that are not held by a bound.
 double LevenbergMarquardt::gradient_norm() const {
   if (cost_ <= 0.0) return 0.0;
-  double norm = factor_.node_gradient_norm();
+  const Eigen::ArrayXd node_norms =
+      factor_.node_gradient().array().abs() / factor_.node_scale().array().sqrt();
+  double norm = node_norms.size() > 0 ? node_norms.maxCoeff() : 0.0;
   for (int i = 0; i < arrow_.size(); ++i) {
     const double g = factor_.arrow_gradient()[i];
     const bool held = (arrow_[i] <= lower_[i] && g > 0.0) || (arrow_[i] >= upper_[i] && g < 0.0);

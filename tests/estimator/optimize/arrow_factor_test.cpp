@@ -78,8 +78,7 @@ TEST_P(ArrowFactorOnLayout, AgreesWithDenseElimination) {
       EXPECT_LT(relative_error(factor.node_scale(), dense.scale.head(n)), 1e-12);
       EXPECT_LT(relative_error(factor.arrow_scale(), dense.scale.tail(a)), 1e-12);
       EXPECT_LT(relative_error(factor.arrow_gradient(), dense.g.tail(a)), 1e-12);
-      EXPECT_NEAR(factor.node_gradient_norm(),
-                  gx.cwiseQuotient(dense.scale.head(n).cwiseSqrt()).cwiseAbs().maxCoeff(), 1e-9);
+      EXPECT_LT(relative_error(factor.node_gradient(), gx), 1e-12);
       EXPECT_NEAR(factor.node_decrease(), gx.dot(Hxx.solve(gx)),
                   1e-9 * problem.dense_residual().squaredNorm());
       const Eigen::MatrixXd S = dense.H.bottomRightCorner(a, a) - Hxc.transpose() * Hxx.solve(Hxc);

@@ -1,0 +1,145 @@
+#pragma once
+
+#include <type_traits>
+#include <utility>
+
+#include "estimator/math/small_dense.hpp"
+
+// Register tiles for the kernels of small_dense and for those that fuse several of their steps.
+// Included by kernel sources only.
+
+namespace estimator {
+
+// GCC and Clang vectors. Never passed by value: without AVX that would change the ABI.
+typedef double Vector __attribute__((vector_size(kLanes * sizeof(double))));
+typedef double UnalignedVector
+    __attribute__((vector_size(kLanes * sizeof(double)), aligned(sizeof(double)), may_alias));
+
+#define RIG_INLINE [[gnu::always_inline]] inline
+#define RIG_INLINE_LAMBDA __attribute__((always_inline))
+
+template <int I>
+using Constant = std::integral_constant<int, I>;
+
+/// Calls f(Constant<0>) … f(Constant<N − 1>). Unlike a loop, it leaves a tile indexed by constants
+/// from the start, and only such tiles does g++ keep in registers throughout.
+template <int N, typename F>
+RIG_INLINE void unroll(F&& f) {
+  [&]<int... I>(std::integer_sequence<int, I...>) RIG_INLINE_LAMBDA { (f(Constant<I>{}), ...); }
+  (std::make_integer_sequence<int, N>{});
+}
+
+/// A register tile of V·kLanes rows and N columns. 3 x 4 vectors, with three of A and one of B,
+/// fill the 16 registers of AVX2 and keep both multiply-add units busy.
+inline constexpr int kTileVectors = 3;
+inline constexpr int kTileColumns = 4;
+
+template <int V, int N>
+struct Tile {
+  Vector c[N][V];
+};
+
+/// Calls f(j, v) for every vector of a V x N tile.
+template <int V, int N, typename F>
+RIG_INLINE void for_each_vector(F&& f) {
+  unroll<N>([&](auto j)
+                RIG_INLINE_LAMBDA { unroll<V>([&](auto v) RIG_INLINE_LAMBDA { f(j, v); }); });
+}
+
+template <int V, int N>
+RIG_INLINE void set_zero(Tile<V, N>& tile) {
+  for_each_vector<V, N>([&](auto j, auto v) RIG_INLINE_LAMBDA { tile.c[j][v] = Vector{}; });
+}
+
+template <int V, int N>
+RIG_INLINE void load(Tile<V, N>& tile, const double* data, long stride) {
+  for_each_vector<V, N>([&](auto j, auto v) RIG_INLINE_LAMBDA {
+    tile.c[j][v] = *reinterpret_cast<const UnalignedVector*>(data + j * stride + v * kLanes);
+  });
+}
+
+template <int V, int N>
+RIG_INLINE void store(const Tile<V, N>& tile, double* data, long stride) {
+  for_each_vector<V, N>([&](auto j, auto v) RIG_INLINE_LAMBDA {
+    *reinterpret_cast<UnalignedVector*>(data + j * stride + v * kLanes) = tile.c[j][v];
+  });
+}
+
+/// tile ± a bᵀ for one column of A and one of B.
+template <bool kAdd, int V, int N>
+RIG_INLINE void accumulate_column(Tile<V, N>& tile, const double* a, const double* b) {
+  Vector column[V];
+  unroll<V>([&](auto v) RIG_INLINE_LAMBDA {
+    column[v] = *reinterpret_cast<const UnalignedVector*>(a + v * kLanes);
+  });
+  for_each_vector<V, N>([&](auto j, auto v) RIG_INLINE_LAMBDA {
+    if constexpr (kAdd) {
+      tile.c[j][v] += column[v] * b[j];
+    } else {
+      tile.c[j][v] -= column[v] * b[j];
+    }
+  });
+}
+
+/// tile ± A Bᵀ, with A V·kLanes x depth and B N x depth.
+template <bool kAdd, int V, int N>
+RIG_INLINE void accumulate(Tile<V, N>& tile, int depth, const double* a, long a_stride,
+                           const double* b, long b_stride) {
+  // Two multiply-adds a cycle with a latency of four need eight sums in flight.
+  constexpr bool kTwoTiles = V * N < 8;
+  Tile<V, N> odd;
+  if constexpr (kTwoTiles) set_zero(odd);
+  int p = 0;
+  for (; p + 2 <= depth; p += 2) {
+    accumulate_column<kAdd>(tile, a, b);
+    accumulate_column<kAdd>(kTwoTiles ? odd : tile, a + a_stride, b + b_stride);
+    a += 2 * a_stride;
+    b += 2 * b_stride;
+  }
+  if (p < depth) accumulate_column<kAdd>(tile, a, b);
+  if constexpr (kTwoTiles) {
+    for_each_vector<V, N>([&](auto j, auto v) RIG_INLINE_LAMBDA { tile.c[j][v] += odd.c[j][v]; });
+  }
+}
+
+/// Calls f(first_row, Constant<vectors>) for tiles that cover rows begin … end, both multiples of
+/// kLanes. Four vectors are taken as two and two: a lone vector would leave the multiply-add units
+/// idle.
+template <typename F>
+RIG_INLINE void for_each_row_tile(int begin, int end, F&& f) {
+  int vectors = (end - begin) / kLanes;
+  int row = begin;
+  while (vectors > 4 || vectors == 3) {
+    f(row, Constant<kTileVectors>{});
+    row += kTileVectors * kLanes;
+    vectors -= kTileVectors;
+  }
+  while (vectors >= 2) {
+    f(row, Constant<2>{});
+    row += 2 * kLanes;
+    vectors -= 2;
+  }
+  if (vectors == 1) f(row, Constant<1>{});
+}
+
+/// Calls f(first_column, Constant<columns>) for groups of four columns and the remainder.
+template <typename F>
+RIG_INLINE void for_each_column_group(int n, F&& f) {
+  int j = 0;
+  for (; j + kTileColumns <= n; j += kTileColumns) f(j, Constant<kTileColumns>{});
+  switch (n - j) {
+    case 1:
+      f(j, Constant<1>{});
+      break;
+    case 2:
+      f(j, Constant<2>{});
+      break;
+    case 3:
+      f(j, Constant<3>{});
+      break;
+    default:
+      break;
+  }
+}
+
+}  // namespace estimator

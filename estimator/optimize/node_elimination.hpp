@@ -1,0 +1,44 @@
+#pragma once
+
+#include <vector>
+
+#include "estimator/math/small_dense.hpp"
+
+namespace estimator {
+
+/// One contribution A Bᵀ to the panel of a node: the arrow strip of A against B and the band strip
+/// of A against B, with B the first node_size rows of the band strip. Padded as small_dense asks.
+struct PanelTerm {
+  const double* arrow = nullptr;  ///< arrow_rows x depth
+  const double* band = nullptr;   ///< rows x depth
+  int stride = 0;                 ///< of both
+  int depth = 0;
+  int rows = 0;  ///< rows of the panel's band strip that the term reaches, whole node blocks
+};
+
+/// The panel of one node of a block-banded arrow matrix, to be assembled, damped and factorised
+/// without ever storing what it was before:
+///
+///   [A; B] = Σ added − Σ subtracted,  A += α D,  A = L Lᵀ,  B ← B L⁻ᵀ
+///
+/// with A node_size x node_size at the top of the band strip and B all rows below and the arrow
+/// strip. `added` are the residual blocks that touch the node, `subtracted` the factors of earlier
+/// nodes. D is the diagonal of Σ added, with 1 in place of 0.
+struct NodeElimination {
+  int node_size = 0;
+  int arrow_rows = 0;
+  int band_rows = 0;  ///< whole node blocks
+  double damping = 0.0;
+  std::vector<PanelTerm> added;       ///< by falling rows
+  std::vector<PanelTerm> subtracted;  ///< by falling rows
+
+  Panel arrow;                 ///< out: R, arrow_rows x node_size
+  Panel band;                  ///< out: L and the rows below; unspecified above the diagonal
+  double* scale = nullptr;     ///< out: D, node_size
+  double* gradient = nullptr;  ///< out: row 0 of the arrow strip of Σ added, node_size
+};
+
+/// @return false at a pivot that is not positive (or NaN); the outputs are then unusable.
+bool eliminate(const NodeElimination& node);
+
+}  // namespace estimator
