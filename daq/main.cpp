@@ -1,47 +1,125 @@
 #include <CLI/CLI.hpp>
+#include <atomic>
+#include <csignal>
+#include <cstdint>
 #include <exception>
 #include <iostream>
+#include <string>
 
 #include "daq/commands/latency.hpp"
+#include "daq/commands/probe.hpp"
+#include "daq/commands/run.hpp"
 
 namespace {
 
-constexpr int kExitBadInput = 2;
+using daq::ExitCode;
 
-void add_real_time_options(CLI::App& command, daq::RealTimeSettings& settings) {
-  command.add_option("--priority", settings.priority, "SCHED_FIFO priority, 0: ordinary thread")
-      ->capture_default_str()
-      ->check(CLI::Range(0, 99));
-  command.add_option("--cpu", settings.cpu, "run the loop on this processor only");
+std::atomic<bool> stop_requested(false);
+static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may only use such");
+
+extern "C" void request_stop(int /*signal*/) { stop_requested.store(true); }
+
+// The first Ctrl-C ends the run in order; a second one, for whoever cannot wait, ends the process:
+// the unit then switches off by its own ttl.
+void stop_on_signals() {
+  struct sigaction action {};
+  action.sa_handler = request_stop;
+  action.sa_flags = static_cast<int>(SA_RESETHAND);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);
+  std::signal(SIGPIPE, SIG_IGN);
 }
+
+class Commands {
+ public:
+  explicit Commands(CLI::App& app) {
+    add_run(app);
+    add_probe(app);
+    add_monitor(app);
+    add_latency(app);
+  }
+
+  ExitCode exit_code() const { return exit_code_; }
+
+ private:
+  void add_rig(CLI::App& command) {
+    command.add_option("--rig", run_.rig_path, "rig file, configs/rig-*.textproto")->required();
+    command.add_option("--url", run_.url, "unit to use instead of the rig file's");
+  }
+
+  void add_run(CLI::App& app) {
+    CLI::App& command = *app.add_subcommand("run", "run a scenario on the rig and record it");
+    add_rig(command);
+    command.add_option("--scenario", run_.scenario_path, "configs/scenario-*.textproto")
+        ->required();
+    CLI::Option* out = command.add_option("--out", run_.out_path, "recording to write, *.mcap");
+    CLI::Option* plot = command.add_option(
+        "--plot", plot_path_, "dry run: write the planned command to this .svg or .csv and stop");
+    out->excludes(plot);
+    command.callback([this, out, plot] {
+      if (*plot) {
+        exit_code_ = daq::plot_scenario(run_, plot_path_, std::cout);
+        return;
+      }
+      if (!*out) throw CLI::RequiredError("--out (or --plot for a dry run)");
+      stop_on_signals();
+      exit_code_ = daq::run_scenario(run_, stop_requested, std::cout);
+    });
+  }
+
+  void add_probe(CLI::App& app) {
+    CLI::App& command = *app.add_subcommand("probe", "say what the unit is and what it reads");
+    add_rig(command);
+    command.callback([this] {
+      exit_code_ = daq::probe_unit(daq::load_rig(run_.rig_path, run_.url), std::cout);
+    });
+  }
+
+  void add_monitor(CLI::App& app) {
+    CLI::App& command = *app.add_subcommand("monitor", "watch the rig without driving it");
+    add_rig(command);
+    command.callback([this] {
+      stop_on_signals();
+      exit_code_ =
+          daq::monitor_unit(daq::load_rig(run_.rig_path, run_.url), stop_requested, std::cout);
+    });
+  }
+
+  void add_latency(CLI::App& app) {
+    CLI::App& command =
+        *app.add_subcommand("latency", "measure how late this machine wakes a periodic thread");
+    command.add_option("--duration", latency_duration_s_, "[s]")
+        ->capture_default_str()
+        ->check(CLI::Range(0.1, 86400.0));
+    command.add_option("--priority", latency_.real_time.priority, "SCHED_FIFO, 0: ordinary thread")
+        ->capture_default_str()
+        ->check(CLI::Range(0, 99));
+    command.add_option("--cpu", latency_.real_time.cpu, "run on this processor only");
+    command.callback([this] {
+      latency_.duration = daq::Nanoseconds(static_cast<std::int64_t>(latency_duration_s_ * 1e9));
+      exit_code_ = daq::run_latency(latency_, std::cout);
+    });
+  }
+
+  daq::RunOptions run_;
+  std::string plot_path_;
+  daq::LatencyOptions latency_;
+  double latency_duration_s_ = 10.0;
+  ExitCode exit_code_ = ExitCode::kDone;
+};
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("rigcal-daq: runs excitation scenarios on a pendulum rig at 1 kHz and records them");
+  CLI::App app("rigcal-daq: runs excitation scenarios on a pendulum rig and records them");
   app.require_subcommand(1);
-  int exit_code = 0;
-
-  daq::LatencyOptions latency;
-  double latency_duration_s = 10.0;
-  CLI::App* latency_command =
-      app.add_subcommand("latency", "measure how late this machine wakes a periodic thread");
-  latency_command->add_option("--duration", latency_duration_s, "[s]")
-      ->capture_default_str()
-      ->check(CLI::Range(0.1, 86400.0));
-  add_real_time_options(*latency_command, latency.real_time);
-  latency_command->callback([&] {
-    latency.duration = daq::Nanoseconds(static_cast<std::int64_t>(latency_duration_s * 1e9));
-    exit_code = daq::run_latency(latency, std::cout);
-  });
-
+  const Commands commands(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : kExitBadInput;
+    return app.exit(error) == 0 ? 0 : static_cast<int>(ExitCode::kBadInput);
   } catch (const std::exception& error) {
     std::cerr << "rigcal-daq: " << error.what() << '\n';
-    return kExitBadInput;
+    return static_cast<int>(ExitCode::kBadInput);
   }
-  return exit_code;
+  return static_cast<int>(commands.exit_code());
 }

@@ -7,8 +7,6 @@
 namespace daq {
 namespace {
 
-constexpr int kExitUnusable = 3;
-
 double microseconds(Nanoseconds duration) { return static_cast<double>(duration.count()) * 1e-3; }
 
 void print_grants(const LatencyResult& result, std::ostream& out) {
@@ -55,7 +53,7 @@ LatencyResult measure_latency(const LatencyOptions& options) {
   return result;
 }
 
-int run_latency(const LatencyOptions& options, std::ostream& out) {
+ExitCode run_latency(const LatencyOptions& options, std::ostream& out) {
   out << "Measuring wake-up latency for " << microseconds(options.duration) * 1e-6 << " s at "
       << microseconds(options.period) << " µs ...\n";
   const LatencyResult result = measure_latency(options);
@@ -68,7 +66,7 @@ int run_latency(const LatencyOptions& options, std::ostream& out) {
       << " periods skipped in " << histogram.count() + result.skipped_periods << '\n';
   const LatencyVerdict verdict = judge_latency(histogram.max(), options.period);
   out << "verdict: " << to_string(verdict) << '\n';
-  return verdict == LatencyVerdict::kUnusable ? kExitUnusable : 0;
+  return verdict == LatencyVerdict::kUnusable ? ExitCode::kTrouble : ExitCode::kDone;
 }
 
 }  // namespace daq

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string_view>
 
+#include "daq/commands/exit_code.hpp"
 #include "daq/realtime/periodic_timer.hpp"
 #include "daq/realtime/rt_thread.hpp"
 #include "daq/realtime/timing_histogram.hpp"
@@ -35,7 +36,7 @@ struct LatencyResult {
 LatencyResult measure_latency(const LatencyOptions& options);
 
 /// Runs the measurement and prints what was granted, the distribution and a verdict.
-/// @return process exit code: 0, or 3 where the verdict is "unusable"
-int run_latency(const LatencyOptions& options, std::ostream& out);
+/// @return kTrouble where the verdict is that the machine cannot be used
+ExitCode run_latency(const LatencyOptions& options, std::ostream& out);
 
 }  // namespace daq

@@ -73,7 +73,7 @@ bool ControlLoop::tick() noexcept {
     increase(counters_.skipped_periods, static_cast<std::uint64_t>(next.skipped));
     read_until = deadline_ = next.deadline;
     send(pending_command_);
-  } else if (read_until < now) {
+  } else if (read_until <= now) {
     read_until = now + settings_.period;  // the silence lasts: one look per period
   }
 

@@ -105,6 +105,7 @@ void Supervisor::poll() {
   if (const proto::Status status = recording_.idle(); !status.ok() && !storage_error_) {
     storage_error_ = status.error();
   }
+  note_storage_error();
   if (stream_ == nullptr) return;
   if (const proto::Status status = stream_->idle(); !status.ok()) {
     note_stream_failure(status.error());
@@ -258,6 +259,16 @@ void Supervisor::note_stats() {
                         .cycle_us_max = microseconds(cycle.max())});
 }
 
+// The recorder keeps room for this last word on a full disk.
+void Supervisor::note_storage_error() {
+  if (!storage_error_ || storage_error_told_) return;
+  storage_error_told_ = true;
+  const std::string text =
+      "Output off, because the run cannot be recorded: " + storage_error_->detail;
+  say_("TRIP: " + text);
+  report(proto::EventKind::kTrip, "storage", text);
+}
+
 void Supervisor::report(proto::EventKind kind, const std::string& name, const std::string& text) {
   tell(proto::Event{.timestamp_s = time_s(),
                     .kind = kind,
@@ -272,7 +283,12 @@ void Supervisor::report(proto::EventKind kind, const std::string& name, const st
 void Supervisor::finish(std::optional<std::uint64_t> samples_sent) {
   drain();
   if (samples_sent && *samples_sent > next_sequence_) {
-    note_gap(next_sequence_, *samples_sent - next_sequence_, proto::GapCause::kLink);
+    // No later sample shows what is missing at the end: records that the ring dropped come first.
+    const std::uint64_t missing = *samples_sent - next_sequence_;
+    const std::uint64_t dropped = read(loop_.counters().dropped_records) - accounts_.lost_in_ring;
+    const std::uint64_t in_ring = std::min(missing, dropped);
+    note_gap(next_sequence_, in_ring, proto::GapCause::kRingFull);
+    note_gap(next_sequence_ + in_ring, missing - in_ring, proto::GapCause::kLink);
     next_sequence_ = *samples_sent;
   }
   note_stats();

@@ -26,7 +26,8 @@ struct SampleAccounts {
 /// sinks and the operator what happens. Never touches the unit.
 class Supervisor {
  public:
-  /// @param recording  a failure of it is kept in storage_error(): the owner ends the run
+  /// @param recording  a failure of it is written into what is left of it, and ends the run:
+  ///                   wants_stop()
   /// @param stream     may be null; a failure of it is said once and then ignored
   /// @param say        prints one line for the operator
   Supervisor(ControlLoop& loop, const BlackBox& black_box, const SafetyLimits& limits,
@@ -50,6 +51,9 @@ class Supervisor {
   double time_s() const { return last_.observation.time_s; }
   const std::optional<proto::Error>& storage_error() const { return storage_error_; }
 
+  /// True once the run must end because it can no longer be recorded.
+  bool wants_stop() const { return storage_error_.has_value(); }
+
  private:
   void drain();
   void take(const LoopRecord& record);
@@ -60,6 +64,7 @@ class Supervisor {
   void note_black_box();
   void note_stats();
   void note_clock();
+  void note_storage_error();
   double time_of(std::uint64_t sequence) const;
 
   template <typename Message>
@@ -81,6 +86,7 @@ class Supervisor {
   std::int64_t host_epoch_ns_ = 0;  // CLOCK_MONOTONIC at the first sample
   bool trip_told_ = false;
   bool black_box_told_ = false;
+  bool storage_error_told_ = false;
   std::optional<proto::Error> storage_error_;
 };
 

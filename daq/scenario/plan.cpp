@@ -41,10 +41,12 @@ CommandPlan make_plan(Scenario scenario, double period_s) {
 
 std::string plan_csv(const CommandPlan& plan) {
   std::string csv = "t_s,command\n";
-  for (std::size_t k = 0; k < plan.command.size(); ++k) {
+  const std::size_t count = plan.command.size();
+  for (std::size_t k = 0; k < count; ++k) {
+    if (k > 0 && plan.command[k] == plan.command[k - 1]) continue;
     csv += format("%.9g,%.9g\n", static_cast<double>(k) * plan.period_s, plan.command[k]);
   }
-  return csv;
+  return csv + format("%.9g,0\n", static_cast<double>(count) * plan.period_s);
 }
 
 std::string plan_svg(const CommandPlan& plan, const std::string& title, const std::string& unit) {

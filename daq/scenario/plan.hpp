@@ -17,7 +17,8 @@ struct CommandPlan {
 /// scenario sees hinges at rest at zero; its plan is then only what it does first.
 CommandPlan make_plan(Scenario scenario, double period_s);
 
-/// "t_s,command" with one row per sample: a file that the replay scenario reads.
+/// "t_s,command" with a row for each change, held until the next, and a last row for the end: a
+/// file that the replay scenario reads.
 std::string plan_csv(const CommandPlan& plan);
 
 /// A picture of the plan: a complete SVG document with axes in seconds and the command's unit.

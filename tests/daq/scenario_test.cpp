@@ -231,7 +231,7 @@ TEST(Plan, ListsTheCommandOfEverySample) {
   const CommandPlan plan = make_plan(
       Scenario("pulse", Pulse{.amplitude = 2, .start_s = 0.25, .width_s = 0.25}, 1.0), 0.25);
   EXPECT_EQ(plan.command, (std::vector<double>{0, 2, 0, 0}));
-  EXPECT_EQ(plan_csv(plan), "t_s,command\n0,0\n0.25,2\n0.5,0\n0.75,0\n");
+  EXPECT_EQ(plan_csv(plan), "t_s,command\n0,0\n0.25,2\n0.5,0\n1,0\n");
   EXPECT_NE(plan_svg(plan, "pulse", "V").find("</svg>"), std::string::npos);
 }
 

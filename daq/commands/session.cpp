@@ -1,0 +1,96 @@
+#include "daq/commands/session.hpp"
+
+#include <cmath>
+#include <iomanip>
+#include <numbers>
+#include <ostream>
+#include <sstream>
+
+#include "firmware_iface/open_transport.hpp"
+
+namespace daq {
+namespace {
+
+using firmware_iface::Error;
+using firmware_iface::ErrorCode;
+using firmware_iface::UnitFacts;
+
+// What of the rig file the unit contradicts; empty when nothing.
+std::string contradiction(const RigConfig& rig, const UnitFacts& facts) {
+  std::ostringstream what;
+  const auto channels = static_cast<int>(rig.channel.size());
+  if (channels != facts.channel_count) {
+    what << "the unit has " << facts.channel_count << " channels, " << rig.path << " lists "
+         << channels << "; list each in unit { channel { ... } }";
+    return what.str();
+  }
+  for (std::size_t j = 0; j < rig.channel.size(); ++j) {
+    const ChannelConfig& channel = rig.channel[j];
+    if (channel.counts_per_turn == static_cast<double>(facts.counts_per_turn[j])) continue;
+    what << "the unit counts " << facts.counts_per_turn[j] << " per turn on channel " << j << ", "
+         << rig.path << " says " << channel.counts_per_turn << " for hinge \"" << channel.hinge
+         << "\"; correct counts_per_turn, or the order of the channels";
+    return what.str();
+  }
+  if (!rig.motor_hinge.empty() && rig.limits.command_max > facts.command_max_V) {
+    what << "the unit commands up to " << facts.command_max_V << ", " << rig.path
+         << " allows up to " << rig.limits.command_max << "; lower safety { command_max }";
+  } else if (rig.ttl_ms > facts.ttl_max_ms) {
+    what << "the unit accepts a ttl of up to " << facts.ttl_max_ms << " ms, " << rig.path
+         << " asks for " << rig.ttl_ms << "; lower unit { ttl_ms }";
+  } else if (rig.host_paced && !facts.can_be_host_paced) {
+    what << "the unit cannot be paced by the host; remove host_paced from " << rig.path;
+  } else if (rig.compact && !facts.can_compact) {
+    what << "the unit has no compact messages; remove compact from " << rig.path;
+  }
+  return what.str();
+}
+
+void print_facts(const firmware_iface::Transport& transport, const UnitFacts& facts,
+                 std::ostream& out) {
+  out << transport.report().description << '\n';
+  for (const std::string& note : transport.report().notes) out << "  " << note << '\n';
+  out << "unit " << std::hex << std::setw(16) << std::setfill('0') << facts.unit_id << std::dec
+      << std::setfill(' ') << ": protocol " << facts.protocol_version << ", " << facts.channel_count
+      << " channels, " << facts.tick_rate_Hz << " Hz, ±" << facts.command_max_V << " V, ttl up to "
+      << facts.ttl_max_ms << " ms, started " << facts.boot_count << " times\n";
+}
+
+}  // namespace
+
+firmware_iface::StreamSettings stream_settings(const RigConfig& rig) {
+  return {.compact = rig.compact, .host_paced = rig.host_paced, .divider = rig.divider};
+}
+
+Nanoseconds sample_period(const RigConfig& rig, const UnitFacts& facts) {
+  return Nanoseconds(std::llround(1e9 * rig.divider / facts.tick_rate_Hz));
+}
+
+std::array<ChannelScale, kJointsMax> channel_scales(const RigConfig& rig) {
+  std::array<ChannelScale, kJointsMax> scales{};
+  for (std::size_t j = 0; j < rig.channel.size(); ++j) {
+    const ChannelConfig& channel = rig.channel[j];
+    const double sign = channel.inverted ? -1.0 : 1.0;
+    scales[j] = {sign * 2.0 * std::numbers::pi / channel.counts_per_turn, channel.offset_rad};
+  }
+  return scales;
+}
+
+firmware_iface::Result<std::unique_ptr<UnitSession>> open_session(const RigConfig& rig,
+                                                                  std::ostream& out) {
+  auto transport = firmware_iface::open_transport(rig.unit_url);
+  if (!transport.ok()) return transport.error();
+  auto session = std::make_unique<UnitSession>();
+  session->transport = std::move(transport.value());
+  session->unit =
+      std::make_unique<firmware_iface::UnitLink>(*session->transport, &session->black_box);
+  const auto facts = session->unit->connect();
+  if (!facts.ok()) return facts.error();
+  print_facts(*session->transport, session->unit->facts(), out);
+  if (const std::string what = contradiction(rig, session->unit->facts()); !what.empty()) {
+    return Error{ErrorCode::kBadConfig, rig.unit_url + ": " + what};
+  }
+  return session;
+}
+
+}  // namespace daq

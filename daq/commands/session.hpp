@@ -1,0 +1,34 @@
+#pragma once
+
+#include <iosfwd>
+#include <memory>
+
+#include "daq/config/rig_config.hpp"
+#include "daq/loop/control_loop.hpp"
+#include "daq/safety/black_box.hpp"
+#include "firmware_iface/link/unit_link.hpp"
+
+namespace daq {
+
+/// An open line to a rig's unit, with the conversation on it. Members refer to one another, so it
+/// stays where it was made.
+struct UnitSession {
+  std::unique_ptr<firmware_iface::Transport> transport;
+  BlackBox black_box;
+  std::unique_ptr<firmware_iface::UnitLink> unit;
+};
+
+/// Opens the rig's URL, greets the unit, and checks that it is the one the rig file describes:
+/// channels, counts per turn, command range, ttl. Says what was opened and what the unit is.
+firmware_iface::Result<std::unique_ptr<UnitSession>> open_session(const RigConfig& rig,
+                                                                  std::ostream& out);
+
+firmware_iface::StreamSettings stream_settings(const RigConfig& rig);
+
+/// Time between samples by the unit's clock.
+Nanoseconds sample_period(const RigConfig& rig, const firmware_iface::UnitFacts& facts);
+
+/// From counts to angle for each channel of the rig file.
+std::array<ChannelScale, kJointsMax> channel_scales(const RigConfig& rig);
+
+}  // namespace daq

@@ -1,0 +1,283 @@
+#include "daq/loop/control_loop.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "firmware_iface/wire/fault.h"
+#include "tests/daq/simulated_rig.hpp"
+#include "tests/support/alloc_counter.hpp"
+
+namespace daq {
+namespace {
+
+using std::chrono::milliseconds;
+
+Scenario pulse(double amplitude = 2.0, double duration_s = 1.5) {
+  return {"pulse", Pulse{.amplitude = amplitude, .start_s = 0.1, .width_s = 1.0}, duration_s};
+}
+
+Scenario steady_drive() { return {"step", Step{.amplitude = 1.0, .start_s = 0.0}, 60.0}; }
+
+void expect_balanced(SimulatedRig& rig) {
+  const SampleAccounts& accounts = rig.supervisor().accounts();
+  EXPECT_EQ(accounts.sent(), rig.sim_unit().counters().samples_sent);
+  EXPECT_EQ(accounts.recorded, rig.told().samples.size());
+  std::uint64_t listed = 0;
+  for (const proto::Gap& gap : rig.told().gaps) listed += gap.sample_count;
+  EXPECT_EQ(accounts.lost_on_link + accounts.lost_in_ring, listed);
+}
+
+TEST(ControlLoop, RunsAScenarioToItsEndAndRecordsEverySample) {
+  SimulatedRig rig(pulse());
+  rig.run();
+  rig.finish();
+  EXPECT_EQ(rig.loop().trip(), nullptr);
+  expect_balanced(rig);
+  EXPECT_TRUE(rig.told().gaps.empty());
+  EXPECT_NE(rig.told().find("finished"), nullptr);
+  EXPECT_EQ(rig.sim_unit().output_V(), 0.0);
+  // Settling 0.1 s, arming a few ticks, the scenario 1.5 s.
+  EXPECT_NEAR(static_cast<double>(rig.told().samples.size()), 1600.0, 30.0);
+}
+
+// The command must act: a wrong sign of the angle, a command in the wrong unit or one that is
+// never enabled shows here. The plant is the judge.
+TEST(ControlLoop, DrivesThePlantAndReadsItsAngles) {
+  SimulatedRig rig(pulse(2.0, 1.2));
+  rig.run();
+  double largest_V = 0.0;
+  for (const proto::Sample& sample : rig.told().samples) {
+    largest_V = std::max(largest_V, sample.command_V);
+  }
+  EXPECT_NEAR(largest_V, 2.0, 10.0 / 2048);  // the unit's converter has 12 bits over ±10 V
+  rig.supervisor().poll();
+  const double truth = rig.sim_unit().plant().state().angle_rad[0];
+  EXPECT_GT(truth, 0.5);
+  // The last sample may be a tick old: the arm moves less than 0.06 rad in it.
+  EXPECT_NEAR(rig.told().samples.back().angle_rad[0], truth, 0.06);
+}
+
+// Without motor nothing may ever be enabled, however the unit is asked.
+TEST(ControlLoop, NeverEnablesTheOutputWithoutDrive) {
+  LoopSettings settings = furuta_settings();
+  settings.drive = false;
+  SimulatedRig rig(
+      Scenario("release", Release({.held_angle_rad = 0.0, .held_tolerance_rad = 0.1}), 1.0),
+      settings);
+  rig.run([](SimulatedRig& r, int) { EXPECT_EQ(r.sim_unit().output_V(), 0.0); }, 2000);
+  EXPECT_TRUE(rig.sim_unit().is_tripped());  // as it booted: nobody cleared it
+  EXPECT_EQ(rig.loop().trip(), nullptr);
+  EXPECT_NE(rig.told().find("waiting for release"), nullptr);
+}
+
+// A run is a function of its settings: nothing may depend on the clock of the machine.
+TEST(ControlLoop, RepeatsARunExactly) {
+  std::vector<double> first;
+  for (int round = 0; round < 2; ++round) {
+    SimulatedRig rig(pulse());
+    rig.run();
+    rig.finish();
+    std::vector<double> angles;
+    for (const proto::Sample& sample : rig.told().samples) angles.push_back(sample.angle_rad[1]);
+    if (round == 0) first = angles;
+    EXPECT_EQ(angles, first);
+  }
+}
+
+TEST(ControlLoop, TickDoesNotAllocate) {
+  if (!test_support::AllocCounter::works()) GTEST_SKIP() << "the sanitizer brings its own malloc";
+  SimulatedRig rig(steady_drive());
+  rig.run({}, 500, 0);
+  const test_support::AllocCounter allocations;
+  for (int k = 0; k < 1000; ++k) rig.loop().tick();
+  rig.sim_unit().set_faults({.channel_dropout = 1.0, .dropout_max = std::chrono::seconds(5)});
+  for (int k = 0; k < 100; ++k) rig.loop().tick();  // through a trip
+  EXPECT_NE(rig.loop().trip(), nullptr);
+  EXPECT_EQ(allocations.count(), 0);
+}
+
+// The delay from sample to effect is measured through the echo; on a line at 921 600 baud an answer
+// is in force at the next tick.
+TEST(ControlLoop, MeasuresTheDelayOfItsCommands) {
+  SimulatedRig rig(pulse());
+  rig.run();
+  const DelayCounts& delays = rig.loop().command_delays();
+  EXPECT_GT(delays[1].load(), 1000);
+  EXPECT_EQ(delays[0].load(), 0);
+}
+
+// Losses of single frames are the link's daily bread: gaps listed, no trip, accounts balanced.
+TEST(ControlLoop, ListsFramesLostOnTheLinkAsGaps) {
+  auto simulation = simulation_settings();
+  simulation.to_host.faults = {.seed = 5, .frame_lost = 0.02};
+  SimulatedRig rig(pulse(), furuta_settings(), simulation);
+  rig.run();
+  rig.simulation().to_host().set_faults({});
+  rig.finish();
+  EXPECT_EQ(rig.loop().trip(), nullptr);
+  EXPECT_GT(rig.supervisor().accounts().lost_on_link, 10U);
+  expect_balanced(rig);
+}
+
+// A supervisor that falls behind must cost recorded samples, never the loop.
+TEST(ControlLoop, ListsWhatAFullRingDropped) {
+  SimulatedRig rig(Scenario("step", Step{.amplitude = 0.2, .start_s = 0.0}, 10.0));
+  rig.run({}, 100'000, /*poll_every=*/0);
+  rig.finish();
+  EXPECT_EQ(rig.loop().trip(), nullptr);
+  EXPECT_GT(rig.supervisor().accounts().lost_in_ring, 1000U);
+  expect_balanced(rig);
+  ASSERT_FALSE(rig.told().gaps.empty());
+  EXPECT_EQ(rig.told().gaps.back().cause, proto::GapCause::kRingFull);
+}
+
+// ----- Safety: whatever fails, the unit's output is zero within the ttl. -----
+
+// Runs half a second into a steady drive, breaks something, and expects a trip with this cause and
+// the output off within the ttl from then on.
+class Failure : public ::testing::Test {
+ protected:
+  static constexpr int kBreakTick = 700;
+
+  void expect_safe(const std::function<void(SimulatedRig&)>& break_it, TripCause cause,
+                   Nanoseconds after = Nanoseconds(0)) {
+    const SafetyLimits limits = furuta_limits();
+    SimulatedRig rig(steady_drive(), furuta_settings(), simulation_settings(), limits);
+    const double ttl_s = 1e-3 * furuta_settings().ttl_ms;
+    double broken_at_s = 0.0;
+    rig.run(
+        [&](SimulatedRig& r, int tick) {
+          if (tick == kBreakTick) {
+            ASSERT_GT(r.sim_unit().output_V(), 0.9);
+            broken_at_s = r.time_s();
+            break_it(r);
+          }
+          // From the break until the trip the command may still be in force.
+          const double grace_s = ttl_s + limits.joint[1].missing_s_max + 2e-3;
+          if (tick > kBreakTick && r.time_s() > broken_at_s + grace_s) {
+            EXPECT_EQ(r.sim_unit().output_V(), 0.0) << "at " << r.time_s();
+          }
+        },
+        20'000);
+    rig.simulation().to_host().set_faults({});
+    rig.simulation().to_unit().set_faults({});
+    rig.finish();
+    rig.abandon(after);
+    ASSERT_NE(rig.loop().trip(), nullptr);
+    EXPECT_EQ(rig.loop().trip()->cause, cause) << describe(*rig.loop().trip(), limits);
+    EXPECT_EQ(rig.sim_unit().output_V(), 0.0);
+    const proto::Event* trip = rig.told().find(std::string(to_string(cause)));
+    ASSERT_NE(trip, nullptr);
+    EXPECT_EQ(trip->kind, proto::EventKind::kTrip);
+    EXPECT_FALSE(trip->text.empty());
+    const proto::Event* box = rig.told().find("black box");
+    ASSERT_NE(box, nullptr);
+    EXPECT_GT(box->last_frames.size(), 100U);
+  }
+};
+
+TEST_F(Failure, LineToTheHostCut) {
+  expect_safe([](SimulatedRig& rig) { rig.simulation().to_host().set_faults({.frame_lost = 1.0}); },
+              TripCause::kLinkLost);
+}
+
+// The unit hears nothing any more and switches itself off; the host sees that it did.
+TEST_F(Failure, LineToTheUnitCut) {
+  expect_safe([](SimulatedRig& rig) { rig.simulation().to_unit().set_faults({.frame_lost = 1.0}); },
+              TripCause::kUnitTripped);
+}
+
+TEST_F(Failure, EveryByteToTheHostDamaged) {
+  expect_safe(
+      [](SimulatedRig& rig) { rig.simulation().to_host().set_faults({.bit_flipped = 1.0}); },
+      TripCause::kLinkLost);
+}
+
+TEST_F(Failure, EveryByteToTheUnitDamaged) {
+  expect_safe(
+      [](SimulatedRig& rig) { rig.simulation().to_unit().set_faults({.bit_flipped = 1.0}); },
+      TripCause::kUnitTripped);
+}
+
+TEST_F(Failure, LineStalled) {
+  expect_safe(
+      [](SimulatedRig& rig) {
+        rig.simulation().to_host().set_faults({.stall = 1.0, .stall_max = std::chrono::seconds(2)});
+      },
+      TripCause::kLinkLost);
+}
+
+TEST_F(Failure, WirelessEncoderLost) {
+  expect_safe(
+      [](SimulatedRig& rig) {
+        rig.sim_unit().set_faults(
+            {.channel_dropout = 1.0, .dropout_max = std::chrono::seconds(100)});
+      },
+      TripCause::kMissingChannel);
+}
+
+// The unit lives on without a line; its own ttl has to act.
+TEST_F(Failure, PortClosed) {
+  expect_safe([](SimulatedRig& rig) { rig.transport().close(); }, TripCause::kLinkLost,
+              milliseconds(furuta_settings().ttl_ms + 2));
+}
+
+// A limit that the motion itself exceeds: off with the very next command.
+TEST(ControlLoop, TripsWhenTheArmLeavesItsRange) {
+  SafetyLimits limits = furuta_limits();
+  limits.joint[0].angle_rad_max = 1.0;
+  SimulatedRig rig(steady_drive(), furuta_settings(), simulation_settings(), limits);
+  double tripped_at_s = -1.0;
+  rig.run([&](SimulatedRig& r, int) {
+    if (r.loop().trip() == nullptr) return;
+    if (tripped_at_s < 0.0) tripped_at_s = r.time_s();
+    // The answer to the sample that tripped takes effect at the next tick.
+    EXPECT_TRUE(r.time_s() < tripped_at_s + 2e-3 || r.sim_unit().output_V() == 0.0);
+  });
+  ASSERT_NE(rig.loop().trip(), nullptr);
+  EXPECT_EQ(rig.loop().trip()->cause, TripCause::kAngle);
+  EXPECT_GT(rig.loop().trip()->value, 1.0);
+  EXPECT_EQ(rig.loop().trip()->limit, 1.0);
+  EXPECT_TRUE(rig.sim_unit().is_tripped());
+}
+
+// A unit that restarts forgets its stream: nothing more comes, and it boots with its output off.
+TEST(ControlLoop, TripsWhenTheUnitRestarts) {
+  SimulatedRig rig(steady_drive());
+  rig.run([](SimulatedRig& r, int tick) {
+    if (tick == 500) r.sim_unit().reset(Nanoseconds(std::llround(r.time_s() * 1e9)));
+    if (tick > 500) {
+      EXPECT_EQ(r.sim_unit().output_V(), 0.0);
+    }
+  });
+  ASSERT_NE(rig.loop().trip(), nullptr);
+  EXPECT_TRUE(rig.loop().trip()->cause == TripCause::kLinkLost ||
+              rig.loop().trip()->cause == TripCause::kUnitRestarted);
+}
+
+// kill -9 in the middle of a drive: nobody sends anything any more.
+TEST(ControlLoop, UnitSwitchesOffByItselfWhenTheHostDies) {
+  SimulatedRig rig(steady_drive());
+  rig.run({}, 700);
+  ASSERT_GT(rig.sim_unit().output_V(), 0.9);
+  rig.abandon(milliseconds(furuta_settings().ttl_ms + 2));  // and the frame under way
+  EXPECT_EQ(rig.sim_unit().output_V(), 0.0);
+  EXPECT_TRUE(rig.sim_unit().is_tripped());
+}
+
+// A unit whose fault persists must not be driven, and the operator must learn the cause.
+TEST(ControlLoop, GivesUpWhenTheUnitCannotBeCleared) {
+  auto simulation = simulation_settings();
+  SimulatedRig rig(steady_drive(), furuta_settings(), simulation);
+  rig.run([](SimulatedRig& r, int tick) {
+    if (tick == 50) r.simulation().to_unit().set_faults({.frame_lost = 1.0});
+    EXPECT_EQ(r.sim_unit().output_V(), 0.0);
+  });
+  ASSERT_NE(rig.loop().trip(), nullptr);
+  EXPECT_EQ(rig.loop().trip()->cause, TripCause::kClearRefused);
+}
+
+}  // namespace
+}  // namespace daq

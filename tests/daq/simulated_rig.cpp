@@ -1,0 +1,86 @@
+#include "tests/daq/simulated_rig.hpp"
+
+#include <gtest/gtest.h>
+
+#include <numbers>
+
+namespace daq {
+
+namespace sim = firmware_iface::sim;
+
+SafetyLimits furuta_limits() {
+  return {.command_max = 8.0,
+          .command_slew_per_s_max = 8000.0,
+          .staleness_s_max = 0.015,
+          .joint = {{"arm", -20.0, 20.0, 60.0, 0.6, 0.01},
+                    {"pendulum", -200.0, 200.0, 80.0, 0.8, 0.02}}};
+}
+
+LoopSettings furuta_settings() {
+  const double rad_per_count = 2.0 * std::numbers::pi / 4096.0;
+  LoopSettings settings;
+  settings.after_trip_s = 0.2;
+  settings.joint_count = 2;
+  settings.channel[0] = settings.channel[1] = {rad_per_count, 0.0};
+  return settings;
+}
+
+sim::SimulationSettings simulation_settings() {
+  sim::SimulationSettings settings;
+  settings.to_host.baud_rate = settings.to_unit.baud_rate = 921'600;
+  return settings;
+}
+
+SimulatedRig::SimulatedRig(Scenario scenario, const LoopSettings& loop,
+                           const sim::SimulationSettings& simulation, const SafetyLimits& limits,
+                           RunSink* recording)
+    : time_(std::make_shared<firmware_iface::VirtualTime>()), limits_(limits) {
+  sim::FurutaParameters parameters;
+  parameters.arm_friction.viscous = parameters.pendulum_friction.viscous = 1e-3;
+  sim::Plant plant(std::make_unique<sim::FurutaModel>(parameters), {});
+  transport_ = std::make_unique<sim::SimTransport>(
+      std::make_unique<sim::UnitSimulation>(simulation, std::move(plant), time_->now(),
+                                            [this](const sim::Truth& truth) {
+                                              if (keep_truth_ && truth.sample_sequence)
+                                                truth_[*truth.sample_sequence] = truth;
+                                            }),
+      time_, "virtual unit", simulation.to_host.baud_rate);
+  link_ = std::make_unique<firmware_iface::UnitLink>(*transport_, &black_box_);
+  loop_ = std::make_unique<ControlLoop>(*link_, black_box_, std::move(scenario), limits_, loop);
+  supervisor_ = std::make_unique<Supervisor>(
+      *loop_, black_box_, limits_, recording == nullptr ? told_ : *recording,
+      recording == nullptr ? nullptr : &told_,
+      [this](const std::string& line) { said_.push_back(line); });
+}
+
+void SimulatedRig::run(const std::function<void(SimulatedRig&, int tick)>& disturb,
+                       int tick_count_max, int poll_every) {
+  const auto facts = link_->connect();
+  ASSERT_TRUE(facts.ok()) << facts.error().detail;
+  const auto started = link_->start_stream({});
+  ASSERT_TRUE(started.ok()) << started.error().detail;
+  for (int tick = 1; tick <= tick_count_max && loop_->tick(); ++tick) {
+    if (poll_every > 0 && tick % poll_every == 0) supervisor_->poll();
+    if (disturb) disturb(*this, tick);
+    if (supervisor_->wants_stop()) break;
+  }
+}
+
+void SimulatedRig::finish() {
+  const std::atomic<bool> stop(true);
+  loop_->run(stop);
+  // Records first: what the stop brings in comes after them.
+  supervisor_->poll();
+  const auto ended = link_->stop_stream(
+      [&](const firmware_iface::UnitSample& sample) { supervisor_->take_late(sample); });
+  std::optional<std::uint64_t> sent;
+  if (ended.ok()) sent = ended.value().samples_sent;
+  supervisor_->finish(sent);
+}
+
+void SimulatedRig::abandon(Nanoseconds duration) {
+  time_->sleep_until(time_->now() + duration);
+  simulation().advance_to(time_->now());
+}
+
+}  // namespace daq

@@ -1,0 +1,103 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "daq/loop/control_loop.hpp"
+#include "daq/loop/run_sink.hpp"
+#include "daq/loop/supervisor.hpp"
+#include "firmware_iface/sim/furuta_plant.hpp"
+#include "firmware_iface/sim/sim_transport.hpp"
+#include "firmware_iface/transport/time_source.hpp"
+
+namespace daq {
+
+/// Keeps everything a run tells.
+class MemorySink final : public RunSink {
+ public:
+  std::vector<proto::Sample> samples;
+  std::vector<proto::Command> commands;
+  std::vector<proto::Gap> gaps;
+  std::vector<proto::Event> events;
+  std::vector<proto::ClockFit> clock_fits;
+  std::vector<proto::LoopStats> stats;
+
+  proto::Status write(const proto::Sample& message) override { return keep(samples, message); }
+  proto::Status write(const proto::Command& message) override { return keep(commands, message); }
+  proto::Status write(const proto::Gap& message) override { return keep(gaps, message); }
+  proto::Status write(const proto::Event& message) override { return keep(events, message); }
+  proto::Status write(const proto::ClockFit& message) override { return keep(clock_fits, message); }
+  proto::Status write(const proto::LoopStats& message) override { return keep(stats, message); }
+
+  const proto::Event* find(const std::string& name) const {
+    for (const proto::Event& event : events) {
+      if (event.name == name) return &event;
+    }
+    return nullptr;
+  }
+
+ private:
+  template <typename Message>
+  proto::Status keep(std::vector<Message>& list, const Message& message) {
+    list.push_back(message);
+    return proto::success();
+  }
+};
+
+SafetyLimits furuta_limits();
+LoopSettings furuta_settings();
+firmware_iface::sim::SimulationSettings simulation_settings();
+
+/// A whole run in virtual time: loop, supervisor, link, line, unit and plant in one thread, a
+/// function of its settings and nothing else.
+class SimulatedRig {
+ public:
+  SimulatedRig(Scenario scenario, const LoopSettings& loop = furuta_settings(),
+               const firmware_iface::sim::SimulationSettings& simulation = simulation_settings(),
+               const SafetyLimits& limits = furuta_limits(), RunSink* recording = nullptr);
+
+  /// Starts the stream and ticks until the run is over or tick_count_max ticks have passed; after
+  /// each, `disturb` may do something to the rig. The supervisor looks every poll_every ticks, not
+  /// at all when that is 0.
+  void run(const std::function<void(SimulatedRig&, int tick)>& disturb = {},
+           int tick_count_max = 100'000, int poll_every = 10);
+
+  /// Ends the run in order, as the program does: power off, stop the stream, balance the accounts.
+  void finish();
+
+  /// Lets time pass without a host, as after a crash.
+  void abandon(Nanoseconds duration);
+
+  firmware_iface::sim::SimulatedUnit& sim_unit() { return transport_->simulation().unit(); }
+  firmware_iface::sim::UnitSimulation& simulation() { return transport_->simulation(); }
+  firmware_iface::sim::SimTransport& transport() { return *transport_; }
+  ControlLoop& loop() { return *loop_; }
+  Supervisor& supervisor() { return *supervisor_; }
+  MemorySink& told() { return told_; }
+  BlackBox& black_box() { return black_box_; }
+  firmware_iface::UnitLink& link() { return *link_; }
+  double time_s() const { return static_cast<double>(time_->now().count()) * 1e-9; }
+  const std::vector<std::string>& said() const { return said_; }
+
+  /// From now on keeps what was true at each sample sent, by its sequence. Allocates.
+  void keep_truth() { keep_truth_ = true; }
+  const std::map<std::uint64_t, firmware_iface::sim::Truth>& truth() const { return truth_; }
+
+ private:
+  std::shared_ptr<firmware_iface::VirtualTime> time_;
+  std::unique_ptr<firmware_iface::sim::SimTransport> transport_;
+  SafetyLimits limits_;
+  BlackBox black_box_;
+  std::unique_ptr<firmware_iface::UnitLink> link_;
+  std::unique_ptr<ControlLoop> loop_;
+  MemorySink told_;
+  std::vector<std::string> said_;
+  bool keep_truth_ = false;
+  std::map<std::uint64_t, firmware_iface::sim::Truth> truth_;
+  std::unique_ptr<Supervisor> supervisor_;
+};
+
+}  // namespace daq

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace test_support {
+
+/// A program run beside the test, its output (both streams) kept in a file. Killed with the object.
+class ChildProcess {
+ public:
+  /// @param before_exec  runs in the child, e.g. to set a limit
+  ChildProcess(const std::vector<std::string>& command, std::string output_path,
+               const std::function<void()>& before_exec = {});
+  ~ChildProcess();
+  ChildProcess(const ChildProcess&) = delete;
+  ChildProcess& operator=(const ChildProcess&) = delete;
+
+  void send_signal(int signal) const;
+
+  /// Exit code, or 128 + signal; nothing when it still runs after timeout_s.
+  std::optional<int> wait(double timeout_s);
+
+  std::string output() const;
+
+ private:
+  pid_t pid_;
+  std::string output_path_;
+  std::optional<int> status_;
+};
+
+/// Waits until the condition holds; false after timeout_s.
+bool eventually(const std::function<bool()>& condition, double timeout_s);
+
+}  // namespace test_support
