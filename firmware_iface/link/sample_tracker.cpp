@@ -1,5 +1,6 @@
 #include "firmware_iface/link/sample_tracker.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace firmware_iface {
@@ -9,23 +10,33 @@ namespace {
 // periods, timer jitter of a working unit is far below.
 constexpr double kPeriodTolerance = 0.25;
 
+// Slack of the rule that no sample comes early: the host's clock was read before the stream was
+// asked for, so this covers clocks that disagree between two samples.
+constexpr std::int64_t kEarlyMaxUs = 1'000'000;
+
+// Clocks may drift apart by one part in this many; crystals do by one in 10 000.
+constexpr std::int64_t kDriftShare = 50;
+
 }  // namespace
 
 SampleTracker::SampleTracker(CounterBits bits, std::uint32_t start_tick_us, double period_us,
-                             Nanoseconds started) noexcept
+                             Nanoseconds asked) noexcept
     : bits_(bits),
       period_us_(period_us),
       last_time_us_(std::int64_t{start_tick_us} - std::llround(period_us)),
-      last_received_(started) {
+      host_minus_unit_us_(asked.count() / 1000 - std::int64_t{start_tick_us}) {
   unwrap_.fill(EncoderUnwrap(bits.encoder_counts));
 }
 
 SampleTracker::Verdict SampleTracker::follow(const sample_report& report, Nanoseconds received,
                                              UnitSample& sample) noexcept {
-  // The host clock tells the wrap, the unit clock everything finer.
-  const std::int64_t host_elapsed_us = (received - last_received_).count() / 1000;
+  // Which wrap of its clock the unit is in: the latest that is not ahead of the host's clock. A
+  // sample may have waited in a buffer, up to nearly a whole wrap; it cannot come early.
+  const std::int64_t received_us = received.count() / 1000;
+  const std::int64_t latest_us = received_us - host_minus_unit_us_ + kEarlyMaxUs;
+  const std::int64_t half_wrap_us = std::int64_t{1} << (bits_.tick_us - 1);
   const std::int64_t time_us =
-      extend_counter(last_time_us_ + host_elapsed_us, report.tick_us, bits_.tick_us);
+      extend_counter(latest_us - half_wrap_us, report.tick_us, bits_.tick_us);
   const std::int64_t elapsed_us = time_us - last_time_us_;
   if (elapsed_us <= 0) return Verdict::kRepeated;
 
@@ -55,7 +66,8 @@ SampleTracker::Verdict SampleTracker::follow(const sample_report& report, Nanose
   }
   next_sequence_ += steps;
   last_time_us_ = time_us;
-  last_received_ = received;
+  host_minus_unit_us_ =
+      std::min(received_us - time_us, host_minus_unit_us_ + elapsed_us / kDriftShare);
   return Verdict::kNext;
 }
 

@@ -25,7 +25,7 @@ class SampleTracker {
   enum class Verdict {
     kNext,         ///< the next sample, possibly after a gap
     kRepeated,     ///< not newer than the last
-    kImplausible,  ///< sequence, clock and arrival contradict each other
+    kImplausible,  ///< sequence and clock contradict each other
   };
 
   SampleTracker() = default;
@@ -33,9 +33,9 @@ class SampleTracker {
   /// @param bits           what the stream's format carries
   /// @param start_tick_us  unit clock of sample 0
   /// @param period_us      unit time between samples; 0: not periodic (host-paced)
-  /// @param started        host clock, about when sample 0 was due
+  /// @param asked          host clock when the stream was first asked for, before sample 0
   SampleTracker(CounterBits bits, std::uint32_t start_tick_us, double period_us,
-                Nanoseconds started) noexcept;
+                Nanoseconds asked) noexcept;
 
   /// With kNext fills sequence, lost_before, unit_time_us, received, counts and validity of
   /// `sample`; else leaves it alone.
@@ -48,8 +48,8 @@ class SampleTracker {
   CounterBits bits_ = kFullBits;
   double period_us_ = 0.0;
   std::uint64_t next_sequence_ = 0;
-  std::int64_t last_time_us_ = 0;  // of sample next_sequence_ − 1, were it periodic
-  Nanoseconds last_received_{0};
+  std::int64_t last_time_us_ = 0;        // of sample next_sequence_ − 1, were it periodic
+  std::int64_t host_minus_unit_us_ = 0;  // the least seen, but for the clocks' drift
   std::array<EncoderUnwrap, CHANNELS_MAX> unwrap_{};
 };
 

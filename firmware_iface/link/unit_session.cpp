@@ -186,6 +186,7 @@ Status UnitLink::start_stream(const StreamSettings& stream, const RequestSetting
   }
   const int flags = STREAM_ON | (stream.compact ? STREAM_COMPACT : 0) |
                     (stream.host_paced ? STREAM_HOST_PACED : 0);
+  const Nanoseconds asked = transport_->now();
   const Result<ConfigureAnswer> answer = configure(
       static_cast<std::uint8_t>(flags), static_cast<std::uint8_t>(stream.divider), settings, {});
   if (!answer.ok()) {
@@ -196,7 +197,7 @@ Status UnitLink::start_stream(const StreamSettings& stream, const RequestSetting
   stream_number_ = answer.value().stream_count;
   const double period_us = stream.host_paced ? 0.0 : 1e6 * stream.divider / facts_.tick_rate_Hz;
   tracker_ = SampleTracker(stream.compact ? kCompactBits : kFullBits, answer.value().start_tick_us,
-                           period_us, transport_->now());
+                           period_us, asked);
   clock_.reset();
   streaming_ = true;
   sample_seen_ = false;

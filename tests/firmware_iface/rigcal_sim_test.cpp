@@ -1,0 +1,169 @@
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <thread>
+
+#include "firmware_iface/link/unit_link.hpp"
+#include "firmware_iface/open_transport.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+// The program itself, as a person would run it.
+
+namespace {
+
+using namespace firmware_iface;
+using namespace std::chrono_literals;
+using test_support::TemporaryFolder;
+
+/// rigcal-sim as a child process, its output in a file.
+class Program {
+ public:
+  Program(std::vector<std::string> arguments, std::string output)
+      : arguments_(std::move(arguments)), output_(std::move(output)) {
+    arguments_.insert(arguments_.begin(), RIGCAL_SIM);
+    std::vector<char*> argv;
+    for (std::string& argument : arguments_) argv.push_back(argument.data());
+    argv.push_back(nullptr);
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, 1, output_.c_str(), O_WRONLY | O_CREAT | O_TRUNC,
+                                     0600);
+    posix_spawn_file_actions_adddup2(&actions, 1, 2);
+    EXPECT_EQ(posix_spawn(&pid_, RIGCAL_SIM, &actions, nullptr, argv.data(), environ), 0);
+    posix_spawn_file_actions_destroy(&actions);
+  }
+  ~Program() {
+    if (pid_ > 0) finish(SIGKILL);
+  }
+
+  /// Sends the signal (0: none), waits, and returns the exit code, or −1 when it was killed.
+  int finish(int signal_number) {
+    if (signal_number != 0) kill(pid_, signal_number);
+    int status = 0;
+    waitpid(pid_, &status, 0);
+    pid_ = -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+
+  std::string output() const {
+    std::ostringstream text;
+    text << std::ifstream(output_).rdbuf();
+    return text.str();
+  }
+
+  /// Waits until the program has printed a line.
+  void wait_for_output() const {
+    while (output().find('\n') == std::string::npos) std::this_thread::sleep_for(5ms);
+  }
+
+  /// The number printed as "name: number".
+  std::uint64_t number(const std::string& name) const {
+    const std::string text = output();
+    const std::size_t at = text.find("\n" + name + ": ");
+    return at == std::string::npos ? ~0ULL : std::stoull(text.substr(at + name.size() + 3));
+  }
+
+ private:
+  std::vector<std::string> arguments_;
+  std::string output_;
+  pid_t pid_ = -1;
+};
+
+constexpr const char* kConfig = RIG_SOURCE_DIR "/configs/sim-furuta.textproto";
+
+// Its counts at the end, the link's books and the file of the truth must agree to the sample.
+TEST(RigcalSim, CountsWhatItSentAndWritesTheTruth) {
+  const TemporaryFolder folder;
+  const std::string link_path = folder.file("rig0");
+  const std::string truth_path = folder.file("truth.csv");
+  Program program(
+      {"--config", kConfig, "--link", link_path, "--truth", truth_path, "--clock-ppm", "100"},
+      folder.file("out.txt"));
+  program.wait_for_output();
+  EXPECT_EQ(program.output(), "pty://" + link_path + "?baud=921600\n");
+
+  auto opened = open_transport("pty://" + link_path + "?baud=921600");
+  ASSERT_TRUE(opened.ok()) << opened.error().detail;
+  UnitLink link(*opened.value());
+  const auto facts = link.connect({.reply_timeout = 200ms, .attempts_max = 25});
+  ASSERT_TRUE(facts.ok()) << facts.error().detail;
+  ASSERT_TRUE(link.start_stream({}).ok());
+  std::map<std::uint64_t, std::array<std::int64_t, 2>> counts;
+  UnitSample sample;
+  for (int k = 0; k < 500; ++k) {
+    ASSERT_EQ(link.read_sample(opened.value()->now() + 2s, sample), ReadStatus::kSample);
+    counts[sample.sequence] = {sample.encoder_counts[0], sample.encoder_counts[1]};
+  }
+  ASSERT_TRUE(link.stop_stream().ok());
+  EXPECT_EQ(program.finish(SIGINT), 0) << "Ctrl-C is a proper way to end it";
+  EXPECT_FALSE(std::filesystem::exists(link_path)) << "the link goes with it";
+  EXPECT_EQ(program.number("samples_sent"),
+            link.counters().samples_received + link.counters().samples_lost);
+  EXPECT_EQ(program.number("streams"), 1U);
+  EXPECT_EQ(program.number("trips_boot"), 1U);
+
+  std::ifstream truth(truth_path);
+  std::string row;
+  std::getline(truth, row);
+  std::size_t matched = 0;
+  while (std::getline(truth, row)) {
+    std::vector<std::string> cells;
+    std::istringstream line(row);
+    for (std::string cell; std::getline(line, cell, ',');) cells.push_back(cell);
+    ASSERT_EQ(cells.size(), 12U) << row;
+    if (cells[2].empty()) continue;
+    const auto found = counts.find(std::stoull(cells[2]));
+    if (found == counts.end()) continue;
+    EXPECT_EQ(std::stoll(cells[7]), found->second[0]);
+    EXPECT_EQ(std::stoll(cells[8]), found->second[1]);
+    ++matched;
+  }
+  EXPECT_EQ(matched, counts.size());
+}
+
+TEST(RigcalSim, ServesTcpOnAFreePort) {
+  const TemporaryFolder folder;
+  Program program({"--config", kConfig, "--tcp", "0"}, folder.file("out.txt"));
+  program.wait_for_output();
+  const std::string url = program.output().substr(0, program.output().find('\n'));
+  EXPECT_TRUE(url.starts_with("tcp://127.0.0.1:")) << url;
+  auto opened = open_transport(url);
+  ASSERT_TRUE(opened.ok()) << opened.error().detail;
+  UnitLink link(*opened.value());
+  EXPECT_TRUE(link.connect({.reply_timeout = 200ms, .attempts_max = 25}).ok());
+  EXPECT_EQ(program.finish(SIGTERM), 0);
+}
+
+// Bad input: one message that names the culprit, a non-zero exit, nothing written over.
+TEST(RigcalSim, RefusesBadInputWithOneMessage) {
+  const TemporaryFolder folder;
+  const std::string bad = folder.file("bad.textproto");
+  std::ofstream(bad) << "furuta {\n  arm_mas_kg: 1\n}\n";
+  const std::string kept = folder.file("kept.csv");
+  std::ofstream(kept) << "precious\n";
+  const auto complaint = [&](std::vector<std::string> arguments) {
+    Program program(std::move(arguments), folder.file("out.txt"));
+    EXPECT_NE(program.finish(0), 0);
+    return program.output();
+  };
+  EXPECT_NE(complaint({"--config", bad}).find("bad.textproto:2:"), std::string::npos);
+  EXPECT_NE(complaint({"--config", folder.file("none")}).find("none"), std::string::npos);
+  EXPECT_NE(complaint({"--config", kConfig, "--truth", kept}).find("exists already"),
+            std::string::npos);
+  EXPECT_NE(complaint({"--config", kConfig, "--link", kept}).find("exists already"),
+            std::string::npos);
+  EXPECT_NE(complaint({"--config", kConfig, "--tcp", "0", "--link", "x"}).find("--link"),
+            std::string::npos);
+  std::string content;
+  std::ifstream(kept) >> content;
+  EXPECT_EQ(content, "precious");
+}
+
+}  // namespace
