@@ -1,0 +1,197 @@
+#include "estimator/optimize/covariance.hpp"
+
+#include <Eigen/Eigenvalues>
+#include <cassert>
+#include <cmath>
+#include <limits>
+
+#include "estimator/optimize/arrow_factor.hpp"
+#include "estimator/optimize/node_response.hpp"
+
+namespace estimator {
+namespace {
+
+// Damping that only rounding can need, relative to the diagonal of H.
+constexpr double kLeastDamping = 1e-14;
+constexpr double kLargestDamping = 1e-6;
+
+// A parameter is null by itself if T has lost all but this part of J_χ's square: twelve digits.
+constexpr double kNullSensitivity = 1e-24;
+
+// Smallest share of a parameter in a scaled null direction that counts as taking part.
+constexpr double kNullShare = 1e-3;
+
+// S, per group, and the group statistics but for the parameters' share in the hat matrix.
+void accumulate_blocks(const LeastSquaresProblem& problem, const ArrowMatrix& factor,
+                       const InformationOptions& options, ParameterInformation& information) {
+  const int p = factor.layout().arrow_size;
+  const int s = factor.layout().node_size;
+  const auto group_count = static_cast<std::size_t>(problem.group_count());
+  information.groups.assign(group_count, {});
+  information.group_schur.assign(group_count, Eigen::MatrixXd::Zero(p, p));
+  NodeResponse nodes(factor, options.effective_parameters);
+  ResidualBlock block;
+  Eigen::MatrixXd T;
+  for (int index = problem.block_count() - 1; index >= 0; --index) {
+    problem.linearize(index, block);
+    const auto group = static_cast<std::size_t>(block.group);
+    assert(group < group_count);
+    GroupStatistics& statistics = information.groups[group];
+    statistics.rows += block.rows;
+    statistics.cost += block.residual.head(block.rows).squaredNorm();
+    T = block.arrow_jacobian.topLeftCorner(block.rows, p);
+    if (block.node_span > 0) {
+      nodes.advance_to(block.first_node);
+      const auto J_x = block.node_jacobian.topLeftCorner(block.rows, block.node_span * s);
+      T.noalias() += J_x * nodes.response(block.first_node, block.node_span);
+      if (options.effective_parameters) {
+        statistics.effective_parameters +=
+            (J_x * nodes.inverse(block.first_node, block.node_span)).cwiseProduct(J_x).sum();
+      }
+    }
+    information.group_schur[group].noalias() += T.transpose() * T;
+  }
+  information.schur = Eigen::MatrixXd::Zero(p, p);
+  for (const Eigen::MatrixXd& part : information.group_schur) information.schur += part;
+}
+
+// Which free parameters are seen at all; the others are null directions by themselves.
+void split_free(const ParameterInformation& information, const Eigen::VectorXd& arrow_scale,
+                std::vector<int>& seen, std::vector<int>& unseen) {
+  for (int i = 0; i < arrow_scale.size(); ++i) {
+    if (information.at_bound[i] != 0) continue;
+    const bool is_seen = information.schur(i, i) > kNullSensitivity * arrow_scale[i];
+    (is_seen ? seen : unseen).push_back(i);
+  }
+}
+
+// Reduced column echelon form with full pivoting on scaled entries, which turns an arbitrary basis
+// of the null space into one whose directions involve as few parameters as possible.
+void reduce_to_echelon(Eigen::MatrixXd& basis) {
+  std::vector<bool> used(static_cast<std::size_t>(basis.rows()), false);
+  for (Eigen::Index k = 0; k < basis.cols(); ++k) {
+    Eigen::Index pivot_row = 0;
+    Eigen::Index pivot_column = k;
+    double largest = 0.0;
+    for (Eigen::Index j = k; j < basis.cols(); ++j) {
+      for (Eigen::Index i = 0; i < basis.rows(); ++i) {
+        if (used[static_cast<std::size_t>(i)] || std::abs(basis(i, j)) <= largest) continue;
+        largest = std::abs(basis(i, j));
+        pivot_row = i;
+        pivot_column = j;
+      }
+    }
+    used[static_cast<std::size_t>(pivot_row)] = true;
+    basis.col(k).swap(basis.col(pivot_column));
+    basis.col(k) /= basis(pivot_row, k);
+    for (Eigen::Index j = 0; j < basis.cols(); ++j) {
+      if (j != k) basis.col(j) -= basis(pivot_row, j) * basis.col(k);
+    }
+  }
+}
+
+// The inverse over what is determined, and the rest as null directions.
+void analyse_spectrum(const Eigen::VectorXd& arrow_scale, double null_eigenvalue,
+                      ParameterInformation& information) {
+  const Eigen::Index p = arrow_scale.size();
+  std::vector<int> seen, unseen;
+  split_free(information, arrow_scale, seen, unseen);
+  information.inverse = Eigen::MatrixXd::Zero(p, p);
+  information.undetermined.assign(static_cast<std::size_t>(p), false);
+
+  Eigen::Index weak = 0;
+  Eigen::MatrixXd weak_basis;
+  if (!seen.empty()) {
+    const Eigen::MatrixXd S = information.schur(seen, seen);
+    const Eigen::VectorXd unit = S.diagonal().cwiseSqrt().cwiseInverse();
+    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(unit.asDiagonal() * S *
+                                                               unit.asDiagonal());
+    const Eigen::VectorXd& values = eigen.eigenvalues();
+    while (weak < values.size() && values[weak] < null_eigenvalue) ++weak;
+    const Eigen::Index strong = values.size() - weak;
+    const Eigen::MatrixXd V = unit.asDiagonal() * eigen.eigenvectors().rightCols(strong);
+    information.inverse(seen, seen) =
+        V * values.tail(strong).cwiseInverse().asDiagonal() * V.transpose();
+    weak_basis = eigen.eigenvectors().leftCols(weak);
+    for (std::size_t k = 0; k < seen.size(); ++k) {
+      const double share = weak_basis.row(static_cast<Eigen::Index>(k)).norm();
+      information.undetermined[static_cast<std::size_t>(seen[k])] = share > kNullShare;
+    }
+    reduce_to_echelon(weak_basis);
+    weak_basis = (weak_basis.array().abs() < kNullShare).select(0.0, weak_basis);
+    weak_basis = unit.asDiagonal() * weak_basis;
+    for (Eigen::Index j = 0; j < weak; ++j) {
+      weak_basis.col(j) /= weak_basis.col(j).lpNorm<Eigen::Infinity>();
+    }
+  }
+
+  const auto unseen_count = static_cast<Eigen::Index>(unseen.size());
+  information.null_directions = Eigen::MatrixXd::Zero(p, weak + unseen_count);
+  for (Eigen::Index j = 0; j < unseen_count; ++j) {
+    information.null_directions(unseen[static_cast<std::size_t>(j)], j) = 1.0;
+    information.undetermined[static_cast<std::size_t>(unseen[static_cast<std::size_t>(j)])] = true;
+  }
+  for (std::size_t k = 0; k < seen.size(); ++k) {
+    information.null_directions.row(seen[k]).tail(weak) =
+        weak_basis.row(static_cast<Eigen::Index>(k));
+  }
+}
+
+}  // namespace
+
+ParameterInformation compute_information(const LeastSquaresProblem& problem,
+                                         const InformationOptions& options) {
+  const ArrowLayout layout = problem.layout();
+  ParameterInformation information;
+  ArrowFactor factor(layout, problem.max_block_rows());
+  double damping = kLeastDamping;
+  while (!factor.factorize(problem, damping)) {
+    damping *= 100.0;
+    if (damping > kLargestDamping) return information;
+  }
+  information.valid = true;
+  const Eigen::VectorXd chi = problem.arrow();
+  const Eigen::VectorXd lower = problem.arrow_lower();
+  const Eigen::VectorXd upper = problem.arrow_upper();
+  information.at_bound = Eigen::VectorXi::Zero(layout.arrow_size);
+  for (int i = 0; i < layout.arrow_size; ++i) {
+    information.at_bound[i] = chi[i] <= lower[i] ? -1 : (chi[i] >= upper[i] ? 1 : 0);
+  }
+  accumulate_blocks(problem, factor.factor(), options, information);
+  analyse_spectrum(factor.arrow_scale(), options.null_eigenvalue, information);
+  if (options.effective_parameters) {
+    for (std::size_t g = 0; g < information.groups.size(); ++g) {
+      information.groups[g].effective_parameters +=
+          information.inverse.cwiseProduct(information.group_schur[g]).sum();
+    }
+  }
+  return information;
+}
+
+ParameterCovariance compute_covariance(const ParameterInformation& information,
+                                       const Eigen::VectorXd& group_variance) {
+  assert(information.valid);
+  assert(group_variance.size() == static_cast<Eigen::Index>(information.group_schur.size()));
+  const Eigen::Index p = information.schur.rows();
+  Eigen::MatrixXd middle = Eigen::MatrixXd::Zero(p, p);
+  for (std::size_t g = 0; g < information.group_schur.size(); ++g) {
+    middle += group_variance[static_cast<Eigen::Index>(g)] * information.group_schur[g];
+  }
+  ParameterCovariance result;
+  result.covariance = information.inverse * middle * information.inverse;
+  const Eigen::VectorXd sigma = result.covariance.diagonal().cwiseMax(0.0).cwiseSqrt();
+  result.correlation = Eigen::MatrixXd::Identity(p, p);
+  result.standard_deviation = sigma;
+  for (Eigen::Index i = 0; i < p; ++i) {
+    for (Eigen::Index j = 0; j < p; ++j) {
+      const double product = sigma[i] * sigma[j];
+      if (i != j && product > 0.0) result.correlation(i, j) = result.covariance(i, j) / product;
+    }
+    if (information.undetermined[static_cast<std::size_t>(i)]) {
+      result.standard_deviation[i] = std::numeric_limits<double>::infinity();
+    }
+  }
+  return result;
+}
+
+}  // namespace estimator

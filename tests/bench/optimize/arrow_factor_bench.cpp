@@ -1,0 +1,109 @@
+#include <benchmark/benchmark.h>
+#include <cblas.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <ctime>
+#include <vector>
+
+#include "estimator/optimize/arrow_factor.hpp"
+#include "tests/bench/optimize/chain_bench_problem.hpp"
+
+namespace {
+
+using estimator::ArrowFactor;
+using estimator::ArrowLayout;
+
+// Processor time of this thread [s]: other processes on the machine do not count.
+double thread_time() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+double median(std::vector<double> values) {
+  std::nth_element(values.begin(), values.begin() + static_cast<long>(values.size() / 2),
+                   values.end());
+  return values[values.size() / 2];
+}
+
+/// GFLOP/s of OpenBLAS on one thread: the yardstick of the machine as it is right now.
+class Dgemm {
+ public:
+  Dgemm() { openblas_set_num_threads(1); }
+  double measure() {
+    const double start = thread_time();
+    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, kSize, kSize, kSize, 1.0, a_.data(),
+                kSize, b_.data(), kSize, 0.0, c_.data(), kSize);
+    benchmark::DoNotOptimize(c_.data());
+    return 2e-9 * kSize * kSize * kSize / (thread_time() - start);
+  }
+
+ private:
+  static constexpr int kSize = 384;
+  std::vector<double> a_ = std::vector<double>(kSize * kSize, 1.0);
+  std::vector<double> b_ = a_;
+  std::vector<double> c_ = a_;
+};
+
+double peak_memory_MB() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) / 1024.0;
+}
+
+// One iteration's linear algebra: assembly, elimination, back substitution. DGEMM is timed between
+// iterations, so that both medians see the same machine.
+void sweep_and_solve(benchmark::State& state) {
+  const ArrowLayout layout{static_cast<int>(state.range(0)), static_cast<int>(state.range(1)),
+                           static_cast<int>(state.range(2)), static_cast<int>(state.range(3))};
+  const bench::ChainBenchProblem problem(layout);
+  ArrowFactor factor(layout, problem.max_block_rows());
+  const Eigen::VectorXd arrow_step = Eigen::VectorXd::Ones(layout.arrow_size);
+  Eigen::VectorXd node_step;
+  Dgemm yardstick;
+  std::vector<double> sweep, solve, dgemm;
+  for (auto _ : state) {
+    const double start = thread_time();
+    if (!factor.factorize(problem, 1e-8)) state.SkipWithError("factorisation failed");
+    const double factor_s = thread_time() - start;
+    factor.solve_nodes(arrow_step, node_step);
+    benchmark::DoNotOptimize(node_step.data());
+    const double all_s = thread_time() - start;
+    state.SetIterationTime(all_s);
+    sweep.push_back(factor_s);
+    solve.push_back(all_s - factor_s);
+    dgemm.push_back(yardstick.measure());
+  }
+  const double all = median(sweep) + median(solve);
+  const double least =
+      *std::min_element(sweep.begin(), sweep.end()) + *std::min_element(solve.begin(), solve.end());
+  state.counters["median_ms"] = 1e3 * all;
+  state.counters["least_ms"] = 1e3 * least;
+  state.counters["solve_ms"] = 1e3 * median(solve);
+  state.counters["us_per_node"] = 1e6 * all / layout.node_count;
+  state.counters["gflops"] = 1e-9 * problem.flop_count() / all;
+  state.counters["gflops_best"] = 1e-9 * problem.flop_count() / least;
+  state.counters["dgemm_gflops"] = median(dgemm);
+  state.counters["of_dgemm"] = 1e-9 * problem.flop_count() / all / median(dgemm);
+  state.counters["peak_MB"] = peak_memory_MB();
+}
+
+// nodes, node size, bandwidth, parameters
+BENCHMARK(sweep_and_solve)
+    ->ArgNames({"nodes", "size", "band", "arrow"})
+    ->Args({2000, 24, 1, 13})
+    ->Args({2000, 12, 2, 12})
+    ->Args({2000, 6, 2, 5})
+    ->Args({2000, 36, 2, 20})
+    ->Args({2000, 60, 1, 20})
+    ->Args({1000, 12, 2, 12})
+    ->Args({10000, 12, 2, 12})
+    ->Args({100000, 12, 2, 12})
+    ->Args({1000, 24, 1, 13})
+    ->Args({10000, 24, 1, 13})
+    ->Args({100000, 24, 1, 13})
+    ->UseManualTime()
+    ->Unit(benchmark::kMillisecond);
+
+}  // namespace
