@@ -42,6 +42,30 @@ class FileDescriptor {
   int number_;
 };
 
+Status sync_parent(const std::string& path) {
+  const auto parent = std::filesystem::path(path).parent_path();
+  const std::string folder = parent.empty() ? "." : parent.string();
+  const FileDescriptor directory(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (directory.get() < 0 || ::fsync(directory.get()) != 0) {
+    return system_error(folder, "cannot make the new name durable", errno);
+  }
+  return success();
+}
+
+// Renames the .part file, whose content is durable, unless the name is taken.
+Status give_name(const std::string& path) {
+  const std::string part = part_path(path);
+  if (::renameat2(AT_FDCWD, part.c_str(), AT_FDCWD, path.c_str(), RENAME_NOREPLACE) != 0) {
+    if (errno != EINVAL) return system_error(path, "cannot give the file its name", errno);
+    // Network file systems lack RENAME_NOREPLACE; link() does not replace either.
+    if (::link(part.c_str(), path.c_str()) != 0) {
+      return system_error(path, "cannot give the file its name", errno);
+    }
+    ::unlink(part.c_str());
+  }
+  return sync_parent(path);
+}
+
 class PosixOutputFile final : public OutputFile {
  public:
   PosixOutputFile(FileDescriptor file, std::string path)
@@ -93,29 +117,10 @@ class PosixOutputFile final : public OutputFile {
     // Gives reserved blocks behind the end back.
     if (Status cut = truncate(size_bytes_); !cut.ok()) return cut;
     if (Status synced = sync(); !synced.ok()) return synced;
-    if (::renameat2(AT_FDCWD, part_path(path_).c_str(), AT_FDCWD, path_.c_str(),
-                    RENAME_NOREPLACE) != 0) {
-      if (errno != EINVAL) return system_error(path_, "cannot give the file its name", errno);
-      // Network file systems lack RENAME_NOREPLACE; link() does not replace either.
-      if (::link(part_path(path_).c_str(), path_.c_str()) != 0) {
-        return system_error(path_, "cannot give the file its name", errno);
-      }
-      ::unlink(part_path(path_).c_str());
-    }
-    return sync_directory();
+    return give_name(path_);
   }
 
  private:
-  Status sync_directory() {
-    const auto parent = std::filesystem::path(path_).parent_path();
-    const std::string folder = parent.empty() ? "." : parent.string();
-    const FileDescriptor directory(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (directory.get() < 0 || ::fsync(directory.get()) != 0) {
-      return system_error(folder, "cannot make the new name durable", errno);
-    }
-    return success();
-  }
-
   FileDescriptor file_;
   std::string path_;
   std::uint64_t size_bytes_ = 0;
@@ -168,18 +173,31 @@ class MemoryInputFile final : public InputFile {
 
 std::string part_path(const std::string& path) { return path + ".part"; }
 
-Result<std::unique_ptr<OutputFile>> create_output_file(const std::string& path) {
+Status check_free(const std::string& path) {
   if (::access(path.c_str(), F_OK) == 0) {
     return Error{ErrorCode::kExists,
                  path + ": exists already; choose another name or move it away"};
   }
+  if (::access(part_path(path).c_str(), F_OK) == 0) {
+    return Error{ErrorCode::kExists, part_path(path) +
+                                         ": left by an interrupted run; 'rigcal recover' reads a "
+                                         "recording, anything else can be deleted"};
+  }
+  return success();
+}
+
+Status publish_part(const std::string& path) {
+  const FileDescriptor file(::open(part_path(path).c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.get() < 0 || ::fsync(file.get()) != 0) {
+    return system_error(part_path(path), "cannot make durable", errno);
+  }
+  return give_name(path);
+}
+
+Result<std::unique_ptr<OutputFile>> create_output_file(const std::string& path) {
+  if (Status free = check_free(path); !free.ok()) return free.error();
   const std::string part = part_path(path);
   FileDescriptor file(::open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
-  if (file.get() < 0 && errno == EEXIST) {
-    return Error{ErrorCode::kExists,
-                 part + ": left by an interrupted recording; run 'rigcal recover " + part +
-                     "' or move it away"};
-  }
   if (file.get() < 0) return system_error(part, "cannot create", errno);
   return std::unique_ptr<OutputFile>(std::make_unique<PosixOutputFile>(std::move(file), path));
 }

@@ -36,8 +36,14 @@ class OutputFile {
 /// @return kExists, with nothing touched, if either file exists
 Result<std::unique_ptr<OutputFile>> create_output_file(const std::string& path);
 
-/// The name a recording has until it is complete.
+/// The name a file has until it is complete.
 std::string part_path(const std::string& path);
+
+/// For files that somebody else writes. The first tells that neither `path` nor its .part file
+/// exists (kExists otherwise); the second makes the finished .part file durable and gives it its
+/// name, without replacing anything.
+Status check_free(const std::string& path);
+Status publish_part(const std::string& path);
 
 /// The seam between a reader and the disk.
 class InputFile {

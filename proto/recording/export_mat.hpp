@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+
+#include "proto/recording/recording_reader.hpp"
+#include "proto/result.hpp"
+
+namespace proto {
+
+/// Writes a recording as a MAT file, version 5, for MATLAB, Octave and SciPy. Variables, n samples
+/// and h hinges:
+///
+///   time_s, command_V, segment, sequence, device_time_us, command_sequence,
+///   tripped, driving, fault_flags, error_count         n×1
+///   angle_rad, encoder_counts, valid                   n×h, NaN angles where not valid
+///   gaps                                               m×2: first missing sequence, how many
+///   hinges                                             1×h cell of names
+///   clock                                              k×3: time_s, rate error and its sd [ppm]
+///   facts                                              struct: the header's facts as text
+///
+/// @param mat_path  must not exist; nothing is left there on an error
+/// @return what was read, damage included
+Result<RecordingScan> export_mat(const std::string& recording_path, const std::string& mat_path);
+
+}  // namespace proto

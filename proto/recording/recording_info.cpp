@@ -1,0 +1,190 @@
+#include "proto/recording/recording_info.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdarg>
+#include <cstdio>
+#include <ctime>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "proto/recording/file.hpp"
+
+namespace proto {
+namespace {
+
+constexpr std::size_t kEventsShown = 100;
+
+constexpr std::array<const char*, kGapCauseCount> kCauseNames = {
+    "for an unknown reason",     "lost on the link",    "dropped as the recorder was late",
+    "lost while the unit reset", "not written to disk", "not streamed",
+    "missing without a notice"};
+
+class Inspector final : public RecordingVisitor {
+ public:
+  explicit Inspector(RecordingInfo& info) : info_(info) {}
+
+  void on_header(const RecordingHeader& header) override {
+    constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
+    info_.header = header;
+    info_.channels.resize(header.hinges.size(), {0, kNothing, kNothing});
+  }
+
+  void on_sample(const Sample& sample) override {
+    if (first_) {
+      info_.first_s = sample.timestamp_s;
+      info_.command_V_min = info_.command_V_max = sample.command_V;
+      first_ = false;
+    }
+    info_.last_s = sample.timestamp_s;
+    info_.command_V_min = std::min(info_.command_V_min, sample.command_V);
+    info_.command_V_max = std::max(info_.command_V_max, sample.command_V);
+    for (std::size_t c = 0; c < sample.channel_count; ++c) {
+      RecordingInfo::Channel& channel = info_.channels[c];
+      if (!sample.valid[c]) {
+        ++channel.invalid_count;
+        continue;
+      }
+      // fmin and fmax let a number win over the NaN of the beginning.
+      channel.angle_rad_min = std::fmin(channel.angle_rad_min, sample.angle_rad[c]);
+      channel.angle_rad_max = std::fmax(channel.angle_rad_max, sample.angle_rad[c]);
+    }
+  }
+
+  void on_gap(const Gap& gap) override {
+    ++info_.gap_count;
+    info_.missing_counts[static_cast<std::size_t>(gap.cause)] += gap.sample_count;
+  }
+
+  void on_event(const Event& event) override {
+    ++info_.event_count;
+    if (info_.events.size() == kEventsShown) return;
+    info_.events.push_back(event);
+    info_.events.back().last_frames.clear();
+  }
+
+  void on_clock_fit(const ClockFit& fit) override { info_.clock = fit; }
+
+  void on_loop_stats(const LoopStats& stats) override {
+    info_.skipped_periods += stats.skipped_periods;
+    info_.wakeup_us_max = std::max(info_.wakeup_us_max, stats.wakeup_us_max);
+  }
+
+  void on_attachment(const Attachment& attachment) override {
+    info_.attachments.push_back(attachment.name);
+  }
+
+ private:
+  RecordingInfo& info_;
+  bool first_ = true;
+};
+
+[[gnu::format(printf, 2, 3)]] void append_line(std::string& text, const char* format, ...) {
+  std::array<char, 512> line;
+  va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(line.data(), line.size(), format, arguments);
+  va_end(arguments);
+  text.append(line.data()).append("\n");
+}
+
+// UTC, to the second.
+std::string format_date(std::int64_t unix_ns) {
+  const auto seconds = static_cast<std::time_t>(unix_ns / 1'000'000'000);
+  std::tm parts{};
+  std::array<char, 64> text{};
+  if (::gmtime_r(&seconds, &parts) == nullptr) return "unknown";
+  std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%S UTC", &parts);
+  return text.data();
+}
+
+void append_facts(const RecordingInfo& info, std::string& text) {
+  append_line(text, "started     %s", format_date(info.header.epoch_unix_ns).c_str());
+  for (const auto& [name, value] : info.header.facts) {
+    append_line(text, "%-11s %s", name.c_str(), value.c_str());
+  }
+  const double duration_s = info.last_s - info.first_s;
+  const auto count = static_cast<unsigned long long>(info.scan.sample_count);
+  append_line(text, "samples     %llu in %.3f s, %.1f kB", count, duration_s,
+              1e-3 * static_cast<double>(info.size_bytes));
+  append_line(text, "command     %.3f to %.3f V", info.command_V_min, info.command_V_max);
+  for (std::size_t c = 0; c < info.channels.size(); ++c) {
+    const RecordingInfo::Channel& channel = info.channels[c];
+    append_line(text, "%-11s %.4f to %.4f rad, %llu samples without a reading",
+                info.header.hinges[c].c_str(), channel.angle_rad_min, channel.angle_rad_max,
+                static_cast<unsigned long long>(channel.invalid_count));
+  }
+}
+
+void append_quality(const RecordingInfo& info, std::string& text) {
+  if (info.clock) {
+    append_line(text, "clock       unit %+.2f ± %.2f ppm against the host",
+                info.clock->rate_error_ppm, info.clock->rate_error_ppm_sd);
+  }
+  append_line(text, "missing     %llu samples in %llu gaps",
+              static_cast<unsigned long long>(info.missing_count()),
+              static_cast<unsigned long long>(info.gap_count));
+  for (std::size_t cause = 0; cause < info.missing_counts.size(); ++cause) {
+    if (info.missing_counts[cause] == 0) continue;
+    append_line(text, "            %llu %s",
+                static_cast<unsigned long long>(info.missing_counts[cause]), kCauseNames[cause]);
+  }
+  append_line(text, "loop        %llu periods skipped, woken at most %.0f µs late",
+              static_cast<unsigned long long>(info.skipped_periods), info.wakeup_us_max);
+  for (const Event& event : info.events) {
+    append_line(text, "%10.3f s %s: %s", event.timestamp_s, event.name.c_str(), event.text.c_str());
+  }
+  if (info.event_count > info.events.size()) {
+    append_line(text, "            and %llu events more",
+                static_cast<unsigned long long>(info.event_count - info.events.size()));
+  }
+  for (const std::string& name : info.attachments) {
+    append_line(text, "attached    %s", name.c_str());
+  }
+}
+
+void append_condition(const RecordingInfo& info, std::string& text) {
+  const McapScan& container = info.scan.container;
+  if (container.intact() && info.scan.unreadable_count == 0) {
+    append_line(text, "condition   finished, every checksum right");
+    return;
+  }
+  append_line(text,
+              "condition   %s; %llu chunks damaged, %llu bytes skipped, %llu messages refused",
+              container.finished ? "finished" : "cut off: 'rigcal recover' makes it whole",
+              static_cast<unsigned long long>(container.damaged_chunk_count),
+              static_cast<unsigned long long>(container.skipped_bytes),
+              static_cast<unsigned long long>(info.scan.unreadable_count));
+  for (const std::string& problem : container.problems) {
+    append_line(text, "            %s", problem.c_str());
+  }
+}
+
+}  // namespace
+
+std::uint64_t RecordingInfo::missing_count() const {
+  return std::accumulate(missing_counts.begin(), missing_counts.end(), std::uint64_t{0});
+}
+
+Result<RecordingInfo> inspect_recording(const std::string& path) {
+  auto file = open_input_file(path);
+  if (!file.ok()) return file.error();
+  RecordingInfo info;
+  info.size_bytes = file.value()->size_bytes();
+  Inspector inspector(info);
+  auto scan = scan_recording(*file.value(), inspector);
+  if (!scan.ok()) return Error{scan.error().code, path + ": " + scan.error().detail};
+  info.scan = std::move(scan.value());
+  return info;
+}
+
+std::string to_text(const RecordingInfo& info) {
+  std::string text;
+  append_facts(info, text);
+  append_quality(info, text);
+  append_condition(info, text);
+  return text;
+}
+
+}  // namespace proto

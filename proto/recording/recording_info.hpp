@@ -1,0 +1,49 @@
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "proto/recording/recording_reader.hpp"
+#include "proto/recording/recording_types.hpp"
+#include "proto/result.hpp"
+
+namespace proto {
+
+/// What a person wants to know about a recording before using it.
+struct RecordingInfo {
+  RecordingHeader header;
+  RecordingScan scan;
+  std::uint64_t size_bytes = 0;
+  double first_s = 0.0;  ///< time of the first and of the last sample
+  double last_s = 0.0;
+  double command_V_min = 0.0;
+  double command_V_max = 0.0;
+
+  struct Channel {
+    std::uint64_t invalid_count = 0;  ///< samples without a reading of it
+    double angle_rad_min = 0.0;       ///< over the valid ones, NaN if there are none
+    double angle_rad_max = 0.0;
+  };
+  std::vector<Channel> channels;  ///< by hinge
+
+  std::array<std::uint64_t, kGapCauseCount> missing_counts{};  ///< samples, by GapCause
+  std::uint64_t gap_count = 0;
+  std::vector<Event> events;  ///< the first 100, without their frames
+  std::uint64_t event_count = 0;
+  std::optional<ClockFit> clock;  ///< the last one
+  std::uint64_t skipped_periods = 0;
+  double wakeup_us_max = 0.0;
+  std::vector<std::string> attachments;  ///< names
+
+  std::uint64_t missing_count() const;
+};
+
+/// Reads a recording once, in memory that does not grow with it.
+Result<RecordingInfo> inspect_recording(const std::string& path);
+
+/// The same as text for a terminal, several lines.
+std::string to_text(const RecordingInfo& info);
+
+}  // namespace proto

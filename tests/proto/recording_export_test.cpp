@@ -1,0 +1,210 @@
+#include <gtest/gtest.h>
+#include <matio.h>
+
+#include <cmath>
+#include <fstream>
+#include <numbers>
+
+#include "proto/recording/export_csv.hpp"
+#include "proto/recording/export_mat.hpp"
+#include "proto/recording/recording_info.hpp"
+#include "proto/recording/series.hpp"
+#include "proto/text/csv_table.hpp"
+#include "proto/text/files.hpp"
+#include "tests/proto/recording_support.hpp"
+
+namespace proto {
+namespace {
+
+using test_support::make_sample;
+using test_support::ok;
+using test_support::TemporaryFolder;
+
+// 600 samples with the numbers 200 to 239 missing, and a clock that is 250 ppm off.
+std::string record_run(const TemporaryFolder& folder) {
+  const std::string path = folder.file("run.mcap");
+  auto writer = RecordingWriter::create(path, test_support::furuta_header());
+  EXPECT_TRUE(ok(writer));
+  for (std::uint64_t k = 0; k < 600; ++k) {
+    if (k >= 200 && k < 240) continue;
+    EXPECT_TRUE(ok(writer.value().write(make_sample(k))));
+  }
+  EXPECT_TRUE(ok(writer.value().write(Gap{0.2, 200, 30, GapCause::kLink})));
+  EXPECT_TRUE(ok(writer.value().write(ClockFit{.timestamp_s = 0.6, .rate_error_ppm = 250.0})));
+  EXPECT_TRUE(ok(writer.value().write(Event{
+      .timestamp_s = 0.6, .kind = EventKind::kTrip, .name = "speed_limit", .text = "31 > 30"})));
+  EXPECT_TRUE(ok(writer.value().finish()));
+  return path;
+}
+
+// The estimator needs equal distances: a gap must cut, the unit's clock must be corrected, and an
+// invalid channel must be NaN and not the last value.
+TEST(MakeSeries, CutsAtGapsAndCorrectsTheClock) {
+  const TemporaryFolder folder;
+  const auto recording = read_recording(record_run(folder));
+  ASSERT_TRUE(ok(recording));
+  const auto result = make_series(recording.value());
+  ASSERT_TRUE(ok(result));
+  const Series& series = result.value();
+  EXPECT_EQ(series.hinges, test_support::furuta_header().hinges);
+  ASSERT_EQ(series.segments.size(), 2u);
+  const SeriesSegment& second = series.segments[1];
+  EXPECT_EQ(series.segments[0].row_count, 200u);
+  EXPECT_EQ(second.row_count, 360u);
+  EXPECT_DOUBLE_EQ(second.start_s, 0.240);
+  EXPECT_DOUBLE_EQ(second.period_s, 1e-3 * (1.0 + 250e-6));
+  ASSERT_EQ(second.angle_rad.size(), 720u);
+  ASSERT_EQ(second.command_V.size(), 360u);
+  for (std::uint64_t row = 0; row < 360; ++row) {
+    const Sample sample = make_sample(240 + row);
+    EXPECT_EQ(second.angle_rad[2 * row], sample.angle_rad[0]);
+    EXPECT_EQ(std::isnan(second.angle_rad[2 * row + 1]), !sample.valid[1]);
+    EXPECT_EQ(second.command_V[row], sample.command_V);
+  }
+}
+
+// A unit that stalls keeps its sequence and moves its clock: a uniform series would hide that.
+TEST(MakeSeries, CutsWhereTheUnitsClockJumps) {
+  Recording recording;
+  recording.header = test_support::furuta_header();
+  for (std::uint64_t k = 0; k < 100; ++k) {
+    recording.samples.push_back(make_sample(k));
+    if (k >= 60) recording.samples.back().device_time_us += 700;
+  }
+  const auto series = make_series(recording);
+  ASSERT_TRUE(ok(series));
+  ASSERT_EQ(series.value().segments.size(), 2u);
+  EXPECT_EQ(series.value().segments[0].row_count, 60u);
+}
+
+TEST(MakeSeries, RefusesARecordingWithoutTwoSamplesInARow) {
+  Recording recording;
+  recording.header = test_support::furuta_header();
+  for (const std::uint64_t k : {0, 2, 4}) recording.samples.push_back(make_sample(k));
+  EXPECT_FALSE(make_series(recording).ok());
+}
+
+// Out and in again through the program's own CSV reader: every double is the same.
+TEST(ExportCsv, LosesNoDigit) {
+  const TemporaryFolder folder;
+  const std::string csv = folder.file("run.csv");
+  const auto scan = export_csv(record_run(folder), csv);
+  ASSERT_TRUE(ok(scan));
+  EXPECT_EQ(scan.value().sample_count, 560u);
+  const CsvTable table = parse_csv(csv, read_file(csv),
+                                   {{"time_s"},
+                                    {"arm_rad"},
+                                    {"pendulum_rad", MissingCells::kAllowed},
+                                    {"command_V"},
+                                    {"segment"},
+                                    {"arm_counts"},
+                                    {"pendulum_valid"},
+                                    {"error_count"}});
+  ASSERT_EQ(table.row_count(), 560);
+  for (std::size_t row = 0; row < 560; ++row) {
+    const std::uint64_t k = row < 200 ? row : row + 40;
+    const Sample sample = make_sample(k);
+    ASSERT_EQ(table.values[0][row], sample.timestamp_s);
+    ASSERT_EQ(table.values[1][row], sample.angle_rad[0]);
+    ASSERT_EQ(std::isnan(table.values[2][row]), !sample.valid[1]);
+    ASSERT_TRUE(!sample.valid[1] || table.values[2][row] == sample.angle_rad[1]);
+    ASSERT_EQ(table.values[3][row], sample.command_V);
+    ASSERT_EQ(table.values[4][row], k < 200 ? 1.0 : 2.0);
+    ASSERT_EQ(table.values[5][row], static_cast<double>(sample.encoder_counts[0]));
+    ASSERT_EQ(table.values[6][row], sample.valid[1] ? 1.0 : 0.0);
+    ASSERT_EQ(table.values[7][row], static_cast<double>(sample.error_count));
+  }
+}
+
+TEST(Export, WritesOverNothingAndLeavesNothingBehind) {
+  const TemporaryFolder folder;
+  const std::string run = record_run(folder);
+  test_support::write_bytes(folder.file("taken"), test_support::Bytes{'x'});
+  test_support::write_bytes(folder.file("no.mcap"), test_support::Bytes{'x'});
+  for (const auto& convert : {export_csv, export_mat}) {
+    const auto refused = convert(run, folder.file("taken"));
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.error().code, ErrorCode::kExists);
+    const auto damaged = convert(folder.file("no.mcap"), folder.file("out"));
+    ASSERT_FALSE(damaged.ok());
+    EXPECT_NE(damaged.error().detail.find("no.mcap"), std::string::npos);
+  }
+  EXPECT_EQ(test_support::read_bytes(folder.file("taken")).size(), 1u);
+  EXPECT_EQ(folder.file_count(), 3u);
+}
+
+// Read back with the library MATLAB users' tools are built on: shapes, column order, names.
+TEST(ExportMat, HoldsTheSameNumbers) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("run.mat");
+  ASSERT_TRUE(ok(export_mat(record_run(folder), path)));
+  mat_t* file = Mat_Open(path.c_str(), MAT_ACC_RDONLY);
+  ASSERT_NE(file, nullptr);
+  const auto read = [&](const char* name) {
+    return std::unique_ptr<matvar_t, void (*)(matvar_t*)>(Mat_VarRead(file, name), Mat_VarFree);
+  };
+  const auto angles = read("angle_rad");
+  ASSERT_TRUE(angles);
+  ASSERT_EQ(angles->dims[0], 560u);
+  ASSERT_EQ(angles->dims[1], 2u);
+  const auto* values = static_cast<const double*>(angles->data);
+  const auto times = read("time_s");
+  ASSERT_TRUE(times);
+  for (std::size_t row = 0; row < 560; ++row) {
+    const Sample sample = make_sample(row < 200 ? row : row + 40);
+    ASSERT_EQ(static_cast<const double*>(times->data)[row], sample.timestamp_s);
+    ASSERT_EQ(values[row], sample.angle_rad[0]);
+    ASSERT_EQ(std::isnan(values[560 + row]), !sample.valid[1]);
+  }
+  const auto gaps = read("gaps");
+  ASSERT_TRUE(gaps);
+  ASSERT_EQ(gaps->dims[0], 2u);
+  EXPECT_EQ(static_cast<const double*>(gaps->data)[0], 200.0);
+  EXPECT_EQ(static_cast<const double*>(gaps->data)[3], 10.0);
+  const auto hinges = read("hinges");
+  ASSERT_TRUE(hinges);
+  const matvar_t* second = Mat_VarGetCell(hinges.get(), 1);
+  EXPECT_EQ(std::string(static_cast<const char*>(second->data), second->nbytes), "pendulum");
+  const auto facts = read("facts");
+  ASSERT_TRUE(facts);
+  const matvar_t* rig = Mat_VarGetStructFieldByName(facts.get(), "rig", 0);
+  ASSERT_NE(rig, nullptr);
+  EXPECT_EQ(std::string(static_cast<const char*>(rig->data), rig->nbytes), "furuta");
+  Mat_Close(file);
+}
+
+// What a person reads must be what the file holds.
+TEST(InspectRecording, TellsWhatIsThereAndWhatIsMissing) {
+  const TemporaryFolder folder;
+  const auto info = inspect_recording(record_run(folder));
+  ASSERT_TRUE(ok(info));
+  EXPECT_EQ(info.value().scan.sample_count, 560u);
+  EXPECT_EQ(info.value().missing_count(), 40u);
+  EXPECT_EQ(info.value().missing_counts[static_cast<std::size_t>(GapCause::kLink)], 30u);
+  EXPECT_EQ(info.value().missing_counts[static_cast<std::size_t>(GapCause::kNotListed)], 10u);
+  EXPECT_DOUBLE_EQ(info.value().last_s, 0.599);
+  std::uint64_t invalid = 0;
+  for (std::uint64_t k = 0; k < 600; ++k) invalid += (k < 200 || k >= 240) && k % 17 == 5 ? 1 : 0;
+  EXPECT_EQ(info.value().channels[1].invalid_count, invalid);
+  EXPECT_DOUBLE_EQ(info.value().channels[0].angle_rad_min, -0.3);
+  EXPECT_DOUBLE_EQ(info.value().channels[0].angle_rad_max, 1e-3 * 599 - 0.3);
+  const std::string text = to_text(info.value());
+  for (const char* part :
+       {"560 in 0.599 s", "40 samples in 2 gaps", "30 lost on the link", "speed_limit: 31 > 30",
+        "+250.00", "furuta", "every checksum right", "2023-11-14 22:13:20 UTC"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\nin\n" << text;
+  }
+}
+
+TEST(InspectRecording, SaysThatARecordingWasCutOff) {
+  const TemporaryFolder folder;
+  const test_support::Bytes bytes = test_support::read_bytes(record_run(folder));
+  test_support::write_bytes(folder.file("cut.mcap"), std::span(bytes).first(bytes.size() / 2));
+  const auto info = inspect_recording(folder.file("cut.mcap"));
+  ASSERT_TRUE(ok(info));
+  EXPECT_NE(to_text(info.value()).find("cut off"), std::string::npos);
+  EXPECT_FALSE(info.value().scan.container.intact());
+}
+
+}  // namespace
+}  // namespace proto
