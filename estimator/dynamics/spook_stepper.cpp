@@ -85,7 +85,7 @@ void SpookStepper::prepare_topology() {
   for (std::size_t j = 0; j < hinges_.size(); ++j) {
     const Hinge& hinge = mechanism_.hinges[j];
     HingeWork& work = hinges_[j];
-    work.gamma = 1.0 / (1.0 + 4.0 * hinge.damping_time / h_);
+    work.gamma = 1.0 / (1.0 + 4.0 * damping_time_of(hinge, h_) / h_);
     const double per_compliance = 4.0 * work.gamma / (h_ * h_);
     work.sigma << Eigen::Vector3d::Constant(per_compliance * hinge.compliance_linear),
         Eigen::Vector2d::Constant(per_compliance * hinge.compliance_angular);

@@ -83,7 +83,7 @@ class SpookStepper {
     double omega;              // before the step
     double T_0, D;
     double dry_bound;  // B without its load-dependent part
-    bool coupled;  // T depends on ω⁺: takes part in the axis system
+    bool coupled;      // T depends on ω⁺: takes part in the axis system
   };
   struct BodyWork {
     double inverse_mass;

@@ -54,7 +54,7 @@ class StepForward {
     const double h = settings_.step;
     for (std::size_t j = 0; j < hinges_.size(); ++j) {
       RowScales scales;
-      scales.gamma = 1.0 / (1.0 + 4.0 * hinges_[j].damping_time / h);
+      scales.gamma = 1.0 / (1.0 + 4.0 * damping_time_of(hinges_[j], h) / h);
       const double per_compliance = 4.0 * scales.gamma / (h * h);
       for (int row = 0; row < 5; ++row) {
         const double compliance =

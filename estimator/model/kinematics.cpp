@@ -68,20 +68,6 @@ void place_body(const Hinge& hinge, const HingeValues& values, double angle, boo
   }
 }
 
-void project_to_constraints(const Mechanism& mechanism, const ModelValues& values,
-                            Configuration& q) {
-  for (int round = 0; round < kMaxProjections; ++round) {
-    const Eigen::VectorXd g = constraint_violation(mechanism, values, q);
-    if (g.cwiseAbs().maxCoeff() < kViolationTolerance) return;
-    const Eigen::MatrixXd G = constraint_jacobian(mechanism, values, q);
-    const Eigen::VectorXd delta = -G.completeOrthogonalDecomposition().solve(g);
-    for (int i = 0; i < mechanism.body_count(); ++i) {
-      auto& pose = q[static_cast<std::size_t>(i)];
-      pose = retract(pose, delta.segment<6>(6 * i));
-    }
-  }
-}
-
 }  // namespace
 
 double hinge_angle(const Hinge& hinge, const Configuration& q) {
@@ -148,6 +134,20 @@ Eigen::MatrixXd constraint_jacobian(const Mechanism& mechanism, const ModelValue
     G.block<5, 6>(5 * j, 6 * hinge.body_b) = hinge_rows_b(geometry);
   }
   return G;
+}
+
+void project_to_constraints(const Mechanism& mechanism, const ModelValues& values,
+                            Configuration& q) {
+  for (int round = 0; round < kMaxProjections; ++round) {
+    const Eigen::VectorXd g = constraint_violation(mechanism, values, q);
+    if (g.cwiseAbs().maxCoeff() < kViolationTolerance) return;
+    const Eigen::MatrixXd G = constraint_jacobian(mechanism, values, q);
+    const Eigen::VectorXd delta = -G.completeOrthogonalDecomposition().solve(g);
+    for (int i = 0; i < mechanism.body_count(); ++i) {
+      auto& pose = q[static_cast<std::size_t>(i)];
+      pose = retract(pose, delta.segment<6>(6 * i));
+    }
+  }
 }
 
 Configuration assemble(const Mechanism& mechanism, const ModelValues& values,

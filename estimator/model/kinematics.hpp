@@ -42,6 +42,10 @@ Eigen::MatrixXd constraint_jacobian(const Mechanism& mechanism, const ModelValue
 Configuration assemble(const Mechanism& mechanism, const ModelValues& values,
                        const Eigen::VectorXd& angles);
 
+/// Moves a configuration onto g(q) = 0 by Gauss–Newton along least-norm corrections.
+void project_to_constraints(const Mechanism& mechanism, const ModelValues& values,
+                            Configuration& q);
+
 /// As `assemble`, with the velocities that the hinge rates [rad/s] imply on the spanning tree,
 /// projected onto G v = 0.
 State assemble_state(const Mechanism& mechanism, const ModelValues& values,

@@ -123,7 +123,8 @@ void check_hinge(const Mechanism& mechanism, const Hinge& hinge, std::vector<std
     }
   }
   if (!(hinge.compliance_linear >= 0.0) || !(hinge.compliance_angular >= 0.0) ||
-      !(hinge.damping_time >= 0.0) || !(hinge.stick_speed > 0.0)) {
+      !(hinge.damping_time >= 0.0 || hinge.damping_time == Hinge::kAutomaticDamping) ||
+      !(hinge.stick_speed > 0.0)) {
     faults.push_back(who + "compliances and damping time must be ≥ 0, the stick speed > 0");
   }
 }

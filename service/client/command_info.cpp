@@ -42,7 +42,9 @@ void print_rig(const Rig& rig) {
                       hinge.motorised ? "in " + facts.control_unit : "-",
                       format_number(hinge.compliance_linear) + " m/N, " +
                           format_number(hinge.compliance_angular) + " rad/(N·m)",
-                      format_number(hinge.damping_time) + " s"});
+                      hinge.damping_time == estimator::Hinge::kAutomaticDamping
+                          ? std::string("step/4")
+                          : format_number(hinge.damping_time) + " s"});
   }
   std::cout << format_table(hinges, std::vector<bool>(7, false)) << '\n';
   Rows parameters = {{"parameter", "value", "unit", "estimated", "lower", "upper", "prior"}};

@@ -208,14 +208,18 @@ class RigReader {
 
   void read_constraint(const v1::Constraint& source, const proto::TextLocator& place,
                        estimator::Hinge& hinge) const {
+    const auto is_at_least_zero = [](double x) { return x >= 0.0 && std::isfinite(x); };
     if (source.has_compliance_linear()) hinge.compliance_linear = source.compliance_linear();
     if (source.has_compliance_angular()) hinge.compliance_angular = source.compliance_angular();
-    if (source.has_damping_time_s()) hinge.damping_time = source.damping_time_s();
+    if (source.has_damping_time_s()) {
+      hinge.damping_time = source.damping_time_s();
+      if (!is_at_least_zero(hinge.damping_time)) {
+        place.at("damping_time_s").fail("damping_time_s must be 0 or larger");
+      }
+    }
     if (source.has_stick_speed()) hinge.stick_speed = source.stick_speed();
-    const auto is_at_least_zero = [](double x) { return x >= 0.0 && std::isfinite(x); };
-    if (!is_at_least_zero(hinge.compliance_linear) || !is_at_least_zero(hinge.compliance_angular) ||
-        !is_at_least_zero(hinge.damping_time)) {
-      place.fail("compliances and damping_time_s must be 0 or larger");
+    if (!is_at_least_zero(hinge.compliance_linear) || !is_at_least_zero(hinge.compliance_angular)) {
+      place.fail("compliances must be 0 or larger");
     }
     if (!(hinge.stick_speed > 0.0)) place.at("stick_speed").fail("stick_speed must be positive");
   }

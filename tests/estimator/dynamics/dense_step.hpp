@@ -60,7 +60,7 @@ struct DenseStep {
       const Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(j)];
       for (int row = 0; row < 5; ++row) {
         const double epsilon = row < 3 ? hinge.compliance_linear : hinge.compliance_angular;
-        gamma[5 * j + row] = 1.0 / (1.0 + 4.0 * hinge.damping_time / h);
+        gamma[5 * j + row] = 1.0 / (1.0 + 4.0 * estimator::damping_time_of(hinge, h) / h);
         sigma[5 * j + row] = 4.0 * epsilon / (h * h) * gamma[5 * j + row];
       }
     }
