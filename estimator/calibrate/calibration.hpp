@@ -4,6 +4,7 @@
 #include <atomic>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "estimator/calibrate/trajectory_problem.hpp"
@@ -25,6 +26,9 @@ struct CalibrationOptions {
   StateForm state_form = StateForm::kConfigurations;
   double filter_cutoff = 10.0;  ///< low-pass for initial states [Hz]
   int max_iterations = 50;
+  /// After the joint fit, refine parameters and initial states so that the open-loop simulation
+  /// itself fits the angles best (SimulationProblem), where the motion can be predicted at all.
+  bool refine_simulation = true;
 };
 
 /// Outcome for one parameter.
@@ -78,11 +82,16 @@ struct Calibration {
   Termination termination = Termination::kNumericalFailure;
   int iterations = 0;
   std::vector<IterationRecord> history;
+  bool refined = false;  ///< the estimates are those of the simulation's refinement
+  Termination refinement_termination = Termination::kNumericalFailure;
+  int refinement_iterations = 0;
+  std::vector<IterationRecord> refinement_history;  ///< costs: Σ of squared angle errors
   std::vector<std::string> notes;  ///< what was chosen, dropped or suspicious, for people
 };
 
 /// What a caller may hook into a running calibration. Called on the calling thread.
 struct CalibrationMonitor {
+  std::function<void(std::string_view)> on_stage;  ///< "joint estimation", "simulation fit"
   std::function<void(const IterationRecord&)> on_iteration;
   const std::atomic<bool>* stop = nullptr;  ///< polled once per iteration
 };

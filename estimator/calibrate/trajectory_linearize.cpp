@@ -10,22 +10,6 @@
 #include "estimator/model/parameter_target.hpp"
 
 namespace estimator {
-namespace {
-
-/// Gives `out` the shape of a block; matrices grow when too small and keep their storage otherwise.
-void shape(ResidualBlock& out, int first_node, int node_span, int node_size, int arrow_size,
-           int rows, int group) {
-  out.first_node = first_node;
-  out.node_span = node_span;
-  out.rows = rows;
-  out.group = group;
-  out.residual.resize(rows);
-  out.node_jacobian.resize(rows, node_span * node_size);
-  out.arrow_jacobian.resize(rows, arrow_size);
-}
-
-}  // namespace
-
 void TrajectoryProblem::linearize(int index, ResidualBlock& out) const {
   const Block& block = blocks_[static_cast<std::size_t>(index)];
   switch (block.kind) {
@@ -43,13 +27,13 @@ void TrajectoryProblem::linearize(int index, ResidualBlock& out) const {
       linearize_initial(block, out);
       break;
     case BlockKind::kPrior:
-      linearize_prior(out);
+      free_.linearize_priors(point_.mechanism, impulse_group() + 2, out);
       break;
   }
 }
 
 void TrajectoryProblem::linearize_observation(const Block& block, ResidualBlock& out) const {
-  shape(out, block.node, 1, node_size_, static_cast<int>(free_.size()), 1, block.detail);
+  shape_block(out, block.node, 1, node_size_, free_.size(), 1, block.detail);
   const int j = sensors_[static_cast<std::size_t>(block.detail)];
   const Hinge& hinge = point_.mechanism.hinges[static_cast<std::size_t>(j)];
   const Pose* poses = node_poses(point_, block.node);
@@ -62,10 +46,9 @@ void TrajectoryProblem::linearize_observation(const Block& block, ResidualBlock&
     out.node_jacobian.block<1, 3>(0, 6 * hinge.body_a + 3) = jacobian.a;
   }
   out.arrow_jacobian.setZero();
-  const int offset = point_.mechanism.index_of_hinge(j, HingeQuantity::kEncoderOffset);
-  for (std::size_t i = 0; i < free_.size(); ++i) {
-    if (free_[i] == offset) out.arrow_jacobian(0, static_cast<Eigen::Index>(i)) = -1.0;
-  }
+  const int offset =
+      free_.position(point_.mechanism.index_of_hinge(j, HingeQuantity::kEncoderOffset));
+  if (offset >= 0) out.arrow_jacobian(0, offset) = -1.0;
 }
 
 void TrajectoryProblem::linearize_impulse(const Block& block, ResidualBlock& out) const {
@@ -84,7 +67,7 @@ void TrajectoryProblem::linearize_impulse(const Block& block, ResidualBlock& out
                         table.delay_slope.row(k).data()},
                        derivatives);
 
-  shape(out, block.node, 3, node_size_, static_cast<int>(free_.size()), n, impulse_group());
+  shape_block(out, block.node, 3, node_size_, free_.size(), n, impulse_group());
   const double weight = std::sqrt(settings_.state_error_weight);
   const double rate = weight / step();
   out.residual = weight * derivatives.residual;
@@ -118,7 +101,7 @@ void TrajectoryProblem::linearize_full_impulse(const Block& block, ResidualBlock
   const Eigen::Index k = block.node - segment.first_node;
   StepDerivatives derivatives;
   Eigen::VectorXd w(n);
-  shape(out, block.node, 2, node_size_, static_cast<int>(free_.size()), 2 * n, impulse_group());
+  shape_block(out, block.node, 2, node_size_, free_.size(), 2 * n, impulse_group());
   out.node_jacobian.setZero();
   const double weight = std::sqrt(settings_.state_error_weight);
   StepInput input{node_poses(point_, block.node), point_.velocities.data() + n * block.node,
@@ -152,8 +135,8 @@ void TrajectoryProblem::linearize_initial(const Block& block, ResidualBlock& out
   const bool full = settings_.state_form == StateForm::kFull;
   const auto rows = static_cast<int>(row_inertia_.size());
   const int n = 6 * body_count_;
-  shape(out, block.node, full ? 1 : 2, node_size_, static_cast<int>(free_.size()), 2 * rows,
-        impulse_group() + 1);
+  shape_block(out, block.node, full ? 1 : 2, node_size_, free_.size(), 2 * rows,
+              impulse_group() + 1);
   initial_rows(point_, block.detail, out.residual);
   out.node_jacobian.setZero();
   out.arrow_jacobian.setZero();
@@ -208,15 +191,15 @@ void TrajectoryProblem::add_initial_points(const Block& block, double scale,
                                            ResidualBlock& out) const {
   const auto rows = static_cast<int>(row_inertia_.size());
   const bool full = settings_.state_form == StateForm::kFull;
-  for (std::size_t i = 0; i < free_.size(); ++i) {
-    const ParameterTarget target = parameter_target(point_.mechanism, free_[i]);
+  for (int column = 0; column < free_.size(); ++column) {
+    const ParameterTarget target =
+        parameter_target(point_.mechanism, free_.indices()[static_cast<std::size_t>(column)]);
     if (!is_point(target)) continue;
     const Hinge& hinge = point_.mechanism.hinges[static_cast<std::size_t>(target.element)];
     const bool on_b = target.quantity >= static_cast<int>(HingeQuantity::kPointBx);
     const int body = on_b ? hinge.body_b : hinge.body_a;
     const double sign = on_b ? -1.0 : 1.0;
     const Eigen::Vector3d unit = Eigen::Vector3d::Unit(target.quantity % 3);
-    const auto column = static_cast<Eigen::Index>(i);
     const double inertia = row_inertia_[5 * target.element];
     const auto dc_at = [&](int node) -> Eigen::Vector3d {
       return body == Hinge::kGround ? unit : (node_poses(point_, node)[body].e * unit).eval();
@@ -231,21 +214,6 @@ void TrajectoryProblem::add_initial_points(const Block& block, double scale,
           point_.velocities.segment<3>(6 * body_count_ * block.node + 6 * body + 3);
       second = (sign * scale * inertia) * omega.cross(dc_at(block.node));
     }
-  }
-}
-
-void TrajectoryProblem::linearize_prior(ResidualBlock& out) const {
-  shape(out, 0, 0, node_size_, static_cast<int>(free_.size()), static_cast<int>(priors_.size()),
-        impulse_group() + 2);
-  out.arrow_jacobian.setZero();
-  for (std::size_t row = 0; row < priors_.size(); ++row) {
-    const int i = priors_[row];
-    const Parameter& parameter =
-        point_.mechanism.parameters[static_cast<std::size_t>(free_[static_cast<std::size_t>(i)])];
-    const auto at = static_cast<Eigen::Index>(row);
-    out.residual[at] =
-        (parameter.value - parameter.prior_mean) / parameter.prior_standard_deviation;
-    out.arrow_jacobian(at, i) = 1.0 / parameter.prior_standard_deviation;
   }
 }
 

@@ -6,14 +6,9 @@
 #include "estimator/math/so3.hpp"
 #include "estimator/model/hinge_geometry.hpp"
 #include "estimator/model/kinematics.hpp"
-#include "estimator/signal/resample.hpp"
 
 namespace estimator {
 namespace {
-
-/// Distance over which the mean control is differenced along the delay, relative to the sampling
-/// period: the mean is piecewise linear in the delay, so any small distance is exact.
-constexpr double kDelayDifference = 1e-6;
 
 Configuration configuration_at(const Pose* poses, int body_count) {
   return {poses, poses + body_count};
@@ -26,21 +21,12 @@ TrajectoryProblem::TrajectoryProblem(const Mechanism& mechanism,
                                      const TrajectorySettings& settings)
     : settings_(settings),
       body_count_(mechanism.body_count()),
+      free_(mechanism),
       node_size_((settings.state_form == StateForm::kFull ? 12 : 6) * mechanism.body_count()) {
   point_.mechanism = mechanism;
   for (int j = 0; j < mechanism.hinge_count(); ++j) {
     const Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(j)];
     if (hinge.measured) sensors_.push_back(j);
-    if (hinge.motorised) motors_.push_back(j);
-  }
-  for (std::size_t i = 0; i < mechanism.parameters.size(); ++i) {
-    if (!mechanism.parameters[i].free) continue;
-    if (std::isfinite(mechanism.parameters[i].prior_standard_deviation)) {
-      priors_.push_back(static_cast<int>(free_.size()));
-    }
-    free_.push_back(static_cast<int>(i));
-  }
-  for (const int j : motors_) {
     delay_free_ |= mechanism.hinge_parameter(j, HingeQuantity::kInputDelay).free;
   }
   make_blocks(data);
@@ -51,8 +37,8 @@ TrajectoryProblem::TrajectoryProblem(const Mechanism& mechanism,
     row_inertia_.segment<3>(5 * j).setConstant(inertias[static_cast<std::size_t>(j)][0]);
     row_inertia_.segment<2>(5 * j + 3).setConstant(inertias[static_cast<std::size_t>(j)][1]);
   }
-  residual_ = make_step_residual(mechanism, settings_.step, free_);
-  candidate_residual_ = make_step_residual(mechanism, settings_.step, free_);
+  residual_ = make_step_residual(mechanism, settings_.step, free_.indices());
+  candidate_residual_ = make_step_residual(mechanism, settings_.step, free_.indices());
   update_controls(point_);
   candidate_ = point_;
   current_cost_ = total_cost(point_, *residual_);
@@ -86,7 +72,7 @@ void TrajectoryProblem::make_blocks(const std::vector<TrajectoryData>& data) {
     }
     first += count;
   }
-  if (!priors_.empty()) blocks_.push_back({BlockKind::kPrior, nodes - 1, 0});
+  if (free_.prior_count() > 0) blocks_.push_back({BlockKind::kPrior, nodes - 1, 0});
   if (!full) return;
   Eigen::VectorXd velocity(6 * body_count_);
   for (const Segment& segment : segments_) {
@@ -100,29 +86,11 @@ void TrajectoryProblem::make_blocks(const std::vector<TrajectoryData>& data) {
 }
 
 void TrajectoryProblem::update_controls(Point& point) const {
-  const double h = step();
   point.controls.resize(segments_.size());
   for (std::size_t s = 0; s < segments_.size(); ++s) {
     const Segment& segment = segments_[s];
-    StepControlTable& table = point.controls[s];
-    const auto motors = static_cast<Eigen::Index>(motors_.size());
-    table.mean.resize(segment.node_count, motors);
-    table.delay_slope.setZero(segment.node_count, motors);
-    for (Eigen::Index m = 0; m < motors; ++m) {
-      const double delay =
-          point.mechanism
-              .hinge_parameter(motors_[static_cast<std::size_t>(m)], HingeQuantity::kInputDelay)
-              .value;
-      const auto mean = [&](double later) -> Eigen::VectorXd {
-        return average_controls(segment.raw_controls.col(m), segment.period, h, segment.node_count,
-                                delay + 0.5 * h + later)
-            .mean;
-      };
-      table.mean.col(m) = mean(0.0);
-      if (!delay_free_) continue;
-      const double distance = kDelayDifference * segment.period;
-      table.delay_slope.col(m) = (mean(distance) - mean(-distance)) / (2.0 * distance);
-    }
+    point.controls[s] = make_step_controls(point.mechanism, segment.raw_controls, segment.period,
+                                           step(), segment.node_count);
   }
 }
 
@@ -130,39 +98,11 @@ ArrowLayout TrajectoryProblem::layout() const {
   return {.node_count = static_cast<int>(angles_.rows()),
           .node_size = node_size_,
           .bandwidth = settings_.state_form == StateForm::kFull ? 1 : 2,
-          .arrow_size = static_cast<int>(free_.size())};
+          .arrow_size = free_.size()};
 }
 
 int TrajectoryProblem::max_block_rows() const {
-  return std::max({12 * body_count_, static_cast<int>(2 * row_inertia_.size()),
-                   static_cast<int>(free_.size())});
-}
-
-Eigen::VectorXd TrajectoryProblem::arrow() const {
-  Eigen::VectorXd values(static_cast<Eigen::Index>(free_.size()));
-  for (std::size_t i = 0; i < free_.size(); ++i) {
-    values[static_cast<Eigen::Index>(i)] =
-        point_.mechanism.parameters[static_cast<std::size_t>(free_[i])].value;
-  }
-  return values;
-}
-
-Eigen::VectorXd TrajectoryProblem::arrow_lower() const {
-  Eigen::VectorXd values(static_cast<Eigen::Index>(free_.size()));
-  for (std::size_t i = 0; i < free_.size(); ++i) {
-    values[static_cast<Eigen::Index>(i)] =
-        point_.mechanism.parameters[static_cast<std::size_t>(free_[i])].lower;
-  }
-  return values;
-}
-
-Eigen::VectorXd TrajectoryProblem::arrow_upper() const {
-  Eigen::VectorXd values(static_cast<Eigen::Index>(free_.size()));
-  for (std::size_t i = 0; i < free_.size(); ++i) {
-    values[static_cast<Eigen::Index>(i)] =
-        point_.mechanism.parameters[static_cast<std::size_t>(free_[i])].upper;
-  }
-  return values;
+  return std::max({12 * body_count_, static_cast<int>(2 * row_inertia_.size()), free_.size()});
 }
 
 void TrajectoryProblem::set_state_error_weight(double weight) {
@@ -263,20 +203,8 @@ double TrajectoryProblem::initial_cost(const Point& point, int segment) const {
   return residual.squaredNorm();
 }
 
-double TrajectoryProblem::prior_cost(const Mechanism& mechanism) const {
-  double sum = 0.0;
-  for (const int i : priors_) {
-    const Parameter& parameter =
-        mechanism.parameters[static_cast<std::size_t>(free_[static_cast<std::size_t>(i)])];
-    const double residual =
-        (parameter.value - parameter.prior_mean) / parameter.prior_standard_deviation;
-    sum += residual * residual;
-  }
-  return sum;
-}
-
 double TrajectoryProblem::total_cost(const Point& point, const StepResidual& residual) const {
-  double sum = prior_cost(point.mechanism);
+  double sum = free_.prior_cost(point.mechanism);
   for (int segment = 0; segment < segment_count(); ++segment) {
     sum += settings_.state_error_weight * impulse_cost(point, residual, segment) +
            observation_cost(point, segment) + initial_cost(point, segment);
@@ -299,11 +227,7 @@ double TrajectoryProblem::evaluate_candidate(const Eigen::VectorXd& node_step,
           point_.velocities.segment(n * node, n) + node_step.segment(node * node_size_ + n, n);
     }
   }
-  for (std::size_t i = 0; i < free_.size(); ++i) {
-    const auto at = static_cast<std::size_t>(free_[i]);
-    candidate_.mechanism.parameters[at].value =
-        point_.mechanism.parameters[at].value + arrow_step[static_cast<Eigen::Index>(i)];
-  }
+  free_.move(point_.mechanism, arrow_step, candidate_.mechanism);
   if (delay_free_) update_controls(candidate_);
   candidate_residual_->set_values(unpack(candidate_.mechanism));
   candidate_cost_ = total_cost(candidate_, *candidate_residual_);

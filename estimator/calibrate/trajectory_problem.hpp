@@ -4,6 +4,8 @@
 #include <memory>
 #include <vector>
 
+#include "estimator/calibrate/free_parameters.hpp"
+#include "estimator/calibrate/step_controls.hpp"
 #include "estimator/dynamics/step_residual.hpp"
 #include "estimator/model/mechanism.hpp"
 #include "estimator/model/state.hpp"
@@ -62,16 +64,15 @@ class TrajectoryProblem final : public LeastSquaresProblem {
   double evaluate_candidate(const Eigen::VectorXd& node_step,
                             const Eigen::VectorXd& arrow_step) override;
   void accept_candidate() override;
-  Eigen::VectorXd arrow() const override;
-  Eigen::VectorXd arrow_lower() const override;
-  Eigen::VectorXd arrow_upper() const override;
+  Eigen::VectorXd arrow() const override { return free_.values(point_.mechanism); }
+  Eigen::VectorXd arrow_lower() const override { return free_.lower(point_.mechanism); }
+  Eigen::VectorXd arrow_upper() const override { return free_.upper(point_.mechanism); }
 
   /// Noise group of the impulse residuals; groups below are the sensors in order, the next two are
   /// the initial constraint rows and the priors.
   int impulse_group() const { return static_cast<int>(sensors_.size()); }
 
-  /// Indices into mechanism.parameters of the free parameters, in arrow order.
-  const std::vector<int>& free_parameters() const { return free_; }
+  const FreeParameters& free_parameters() const { return free_; }
 
   /// The mechanism with the current parameter values.
   const Mechanism& mechanism() const { return point_.mechanism; }
@@ -107,12 +108,6 @@ class TrajectoryProblem final : public LeastSquaresProblem {
     Eigen::MatrixXd raw_controls;  ///< samples × motors
     double period;                 ///< of the raw controls [s]
   };
-  /// Control means of one segment's steps; row-major so that a step's controls are contiguous.
-  using ControlMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-  struct StepControlTable {
-    ControlMatrix mean;         ///< nodes × motors
-    ControlMatrix delay_slope;  ///< nodes × motors, ∂mean/∂delay
-  };
   /// A point of the manifold: poses (and velocities) of every node, and the parameters.
   struct Point {
     std::vector<Pose> poses;     ///< node-major, bodies within
@@ -127,7 +122,6 @@ class TrajectoryProblem final : public LeastSquaresProblem {
   double impulse_cost(const Point& point, const StepResidual& residual, int segment) const;
   double observation_cost(const Point& point, int segment) const;
   double initial_cost(const Point& point, int segment) const;
-  double prior_cost(const Mechanism& mechanism) const;
 
   const Pose* node_poses(const Point& point, int node) const {
     return point.poses.data() + static_cast<std::size_t>(node * body_count_);
@@ -146,19 +140,16 @@ class TrajectoryProblem final : public LeastSquaresProblem {
   void add_initial_velocity_turn(const Block& block, double scale, const ModelValues& values,
                                  ResidualBlock& out) const;
   void add_initial_points(const Block& block, double scale, ResidualBlock& out) const;
-  void linearize_prior(ResidualBlock& out) const;
 
   TrajectorySettings settings_;
   int body_count_;
+  FreeParameters free_;
   int node_size_;
   std::vector<int> sensors_;  ///< measured hinges
-  std::vector<int> free_;
-  std::vector<int> priors_;  ///< arrow indices with a prior
   std::vector<Segment> segments_;
   std::vector<Block> blocks_;
   Eigen::MatrixXd angles_;       ///< all nodes × sensors
   Eigen::VectorXd row_inertia_;  ///< inertia each constraint row holds, for the initial rows
-  std::vector<int> motors_;      ///< motorised hinges
   bool delay_free_ = false;
   Point point_, candidate_;
   std::unique_ptr<StepResidual> residual_;            ///< at the current parameters

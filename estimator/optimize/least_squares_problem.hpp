@@ -32,6 +32,19 @@ struct ResidualBlock {
   Eigen::MatrixXd arrow_jacobian;  ///< rows × arrow_size
 };
 
+/// Gives a block its shape. Matrices keep their storage where the size stays, so a reused buffer
+/// makes linearising allocation-free.
+inline void shape_block(ResidualBlock& block, int first_node, int node_span, int node_size,
+                        int arrow_size, int rows, int group) {
+  block.first_node = first_node;
+  block.node_span = node_span;
+  block.rows = rows;
+  block.group = group;
+  block.residual.resize(rows);
+  block.node_jacobian.resize(rows, node_span * node_size);
+  block.arrow_jacobian.resize(rows, arrow_size);
+}
+
 /// A nonlinear least-squares problem on a manifold: minimise Σ ‖residual‖² over nodes and
 /// parameters. The problem owns the current point; the solver knows only tangent vectors.
 ///

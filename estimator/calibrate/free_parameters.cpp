@@ -1,0 +1,84 @@
+#include "estimator/calibrate/free_parameters.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace estimator {
+namespace {
+
+const Parameter& at(const Mechanism& mechanism, int index) {
+  return mechanism.parameters[static_cast<std::size_t>(index)];
+}
+
+/// How many prior standard deviations the value lies from the prior's mean.
+double prior_residual(const Parameter& parameter) {
+  return (parameter.value - parameter.prior_mean) / parameter.prior_standard_deviation;
+}
+
+template <typename Member>
+Eigen::VectorXd gather(const Mechanism& mechanism, const std::vector<int>& indices,
+                       Member Parameter::*member) {
+  Eigen::VectorXd values(static_cast<Eigen::Index>(indices.size()));
+  for (std::size_t i = 0; i < indices.size(); ++i) {
+    values[static_cast<Eigen::Index>(i)] = at(mechanism, indices[i]).*member;
+  }
+  return values;
+}
+
+}  // namespace
+
+FreeParameters::FreeParameters(const Mechanism& mechanism) {
+  for (std::size_t i = 0; i < mechanism.parameters.size(); ++i) {
+    if (!mechanism.parameters[i].free) continue;
+    if (std::isfinite(mechanism.parameters[i].prior_standard_deviation)) priors_.push_back(size());
+    indices_.push_back(static_cast<int>(i));
+  }
+}
+
+int FreeParameters::position(int parameter_index) const {
+  const auto found = std::find(indices_.begin(), indices_.end(), parameter_index);
+  return found == indices_.end() ? -1 : static_cast<int>(found - indices_.begin());
+}
+
+Eigen::VectorXd FreeParameters::values(const Mechanism& mechanism) const {
+  return gather(mechanism, indices_, &Parameter::value);
+}
+
+Eigen::VectorXd FreeParameters::lower(const Mechanism& mechanism) const {
+  return gather(mechanism, indices_, &Parameter::lower);
+}
+
+Eigen::VectorXd FreeParameters::upper(const Mechanism& mechanism) const {
+  return gather(mechanism, indices_, &Parameter::upper);
+}
+
+void FreeParameters::move(const Mechanism& from, const Eigen::VectorXd& step, Mechanism& to) const {
+  for (std::size_t i = 0; i < indices_.size(); ++i) {
+    to.parameters[static_cast<std::size_t>(indices_[i])].value =
+        at(from, indices_[i]).value + step[static_cast<Eigen::Index>(i)];
+  }
+}
+
+double FreeParameters::prior_cost(const Mechanism& mechanism) const {
+  double sum = 0.0;
+  for (const int position : priors_) {
+    const double residual =
+        prior_residual(at(mechanism, indices_[static_cast<std::size_t>(position)]));
+    sum += residual * residual;
+  }
+  return sum;
+}
+
+void FreeParameters::linearize_priors(const Mechanism& mechanism, int group,
+                                      ResidualBlock& out) const {
+  shape_block(out, 0, 0, 0, size(), prior_count(), group);
+  out.arrow_jacobian.setZero();
+  for (std::size_t row = 0; row < priors_.size(); ++row) {
+    const Parameter& parameter = at(mechanism, indices_[static_cast<std::size_t>(priors_[row])]);
+    out.residual[static_cast<Eigen::Index>(row)] = prior_residual(parameter);
+    out.arrow_jacobian(static_cast<Eigen::Index>(row), priors_[row]) =
+        1.0 / parameter.prior_standard_deviation;
+  }
+}
+
+}  // namespace estimator

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <vector>
+
+#include "estimator/model/mechanism.hpp"
+#include "estimator/optimize/least_squares_problem.hpp"
+
+namespace estimator {
+
+/// The free parameters of a mechanism as the arrow of a least-squares problem.
+class FreeParameters {
+ public:
+  explicit FreeParameters(const Mechanism& mechanism);
+
+  int size() const { return static_cast<int>(indices_.size()); }
+  /// Indices into mechanism.parameters, in arrow order.
+  const std::vector<int>& indices() const { return indices_; }
+  /// Arrow position of a parameter index, or −1.
+  int position(int parameter_index) const;
+
+  Eigen::VectorXd values(const Mechanism& mechanism) const;
+  Eigen::VectorXd lower(const Mechanism& mechanism) const;
+  Eigen::VectorXd upper(const Mechanism& mechanism) const;
+
+  /// Sets the free values of `to` to those of `from` plus `step`.
+  void move(const Mechanism& from, const Eigen::VectorXd& step, Mechanism& to) const;
+
+  /// Number of Gaussian priors among the free parameters.
+  int prior_count() const { return static_cast<int>(priors_.size()); }
+  /// Σ ((value − mean)/standard deviation)².
+  double prior_cost(const Mechanism& mechanism) const;
+  /// The priors as one block that touches parameters only. @param group its noise group
+  void linearize_priors(const Mechanism& mechanism, int group, ResidualBlock& out) const;
+
+ private:
+  std::vector<int> indices_;
+  std::vector<int> priors_;  ///< arrow positions
+};
+
+}  // namespace estimator

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <string>
+#include <vector>
+
+#include "estimator/calibrate/calibration.hpp"
+#include "estimator/optimize/covariance.hpp"
+
+namespace estimator {
+
+/// Uncertainty of all parameters that were asked for, in their order in the mechanism.
+struct Uncertainty {
+  Eigen::VectorXd standard_deviation;  ///< 0 at a bound, infinite where the data see nothing
+  Eigen::MatrixXd covariance;
+  Eigen::MatrixXd correlation;
+  Eigen::VectorXi at_bound;  ///< −1, 0, +1
+  std::vector<NullDirection> null_directions;
+};
+
+/// Spreads the covariance of the estimated parameters over all that were asked for.
+///
+/// @param asked     indices into mechanism.parameters that were free in the rig
+/// @param estimated those of them that were estimated; the rest had no effect and were held
+/// @param variances variance of the weighted residuals of each noise group
+Uncertainty make_uncertainty(const Mechanism& mechanism, const std::vector<int>& asked,
+                             const std::vector<int>& estimated,
+                             const ParameterInformation& information,
+                             const Eigen::VectorXd& variances);
+
+/// Variance of each group's weighted residuals, cost/(rows − effective parameters); 0 for groups
+/// without redundancy.
+Eigen::VectorXd group_variances(const ParameterInformation& information);
+
+/// By how much correlation in time inflates the variance of a mean of these residuals:
+/// 1 + 2 Σ ρ_l over lags until the autocorrelation first turns negative, at least 1. White noise
+/// gives 1. NaN marks unobserved nodes.
+double correlation_inflation(const std::vector<Eigen::VectorXd>& residuals);
+
+}  // namespace estimator

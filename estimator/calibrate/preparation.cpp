@@ -1,0 +1,225 @@
+#include "estimator/calibrate/preparation.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+#include "estimator/calibrate/initial_states.hpp"
+#include "estimator/calibrate/number_text.hpp"
+
+namespace estimator {
+namespace {
+
+constexpr int kSegmentNodesMin = 10;
+constexpr double kNoiseFloor = 1e-5;     // [rad]; a perfect signal still gets a finite weight
+constexpr double kProcessShare = 0.01;   // of the typical inertial impulse
+constexpr double kOffBoundShare = 1e-3;  // of the residual's norm
+constexpr double kNoEffect = 1e-10;      // relative to the residual's norm
+
+void check_mechanism(const Mechanism& mechanism) {
+  const std::vector<std::string> faults = find_faults(mechanism);
+  if (faults.empty()) return;
+  std::string message = "the rig cannot be used: " + faults.front();
+  for (std::size_t i = 1; i < faults.size(); ++i) message += "; " + faults[i];
+  throw std::invalid_argument(message);
+}
+
+void check_recordings(const Mechanism& mechanism, const std::vector<Recording>& recordings) {
+  Eigen::Index sensors = 0, motors = 0;
+  for (const Hinge& hinge : mechanism.hinges) {
+    sensors += hinge.measured ? 1 : 0;
+    motors += hinge.motorised ? 1 : 0;
+  }
+  if (sensors == 0) throw std::invalid_argument("no hinge of the rig is measured");
+  for (const Recording& recording : recordings) {
+    for (const Segment& segment : recording.segments) {
+      if (!(segment.period > 0.0)) {
+        throw std::invalid_argument(recording.name + ": the sampling period must be positive");
+      }
+      if (segment.angles.cols() != sensors || segment.controls.cols() != motors ||
+          segment.controls.rows() != segment.angles.rows()) {
+        throw std::invalid_argument(recording.name + ": needs " + std::to_string(sensors) +
+                                    " angle and " + std::to_string(motors) +
+                                    " control columns of equal length");
+      }
+      if (!segment.controls.allFinite() || segment.angles.array().isInf().any()) {
+        throw std::invalid_argument(recording.name + ": holds infinite or undefined values");
+      }
+    }
+  }
+}
+
+double choose_step(const std::vector<Recording>& recordings, const CalibrationOptions& options) {
+  if (options.step > 0.0) return options.step;
+  for (const Recording& recording : recordings) {
+    for (const Segment& segment : recording.segments) {
+      const double ratio = kLongestChosenStep / segment.period;
+      return ratio >= 1.0 ? segment.period * std::floor(ratio * (1.0 + 1e-9))
+                          : segment.period / std::ceil(1.0 / ratio * (1.0 - 1e-9));
+    }
+  }
+  throw std::invalid_argument("the recordings hold no samples");
+}
+
+/// Moment of inertia of a body about its hinge point, mean over directions [kg·m²].
+double inertia_about_hinge(const Mechanism& mechanism, const ModelValues& values, int body) {
+  const BodyValues& terms = values.bodies[static_cast<std::size_t>(body)];
+  double inertia = terms.inertia.trace() / 3.0;
+  for (int j = 0; j < mechanism.hinge_count(); ++j) {
+    if (mechanism.hinges[static_cast<std::size_t>(j)].body_b != body) continue;
+    inertia += terms.mass * values.hinges[static_cast<std::size_t>(j)].point_b.squaredNorm();
+    break;
+  }
+  return inertia;
+}
+
+}  // namespace
+
+Preparation prepare(const Mechanism& mechanism, const std::vector<Recording>& recordings,
+                    const CalibrationOptions& options) {
+  Preparation preparation;
+  preparation.mechanism = mechanism;
+  for (Hinge& hinge : preparation.mechanism.hinges) {
+    if (options.compliance >= 0.0) {
+      hinge.compliance_linear = hinge.compliance_angular = options.compliance;
+    }
+    if (options.damping_time >= 0.0) hinge.damping_time = options.damping_time;
+    if (options.residual_form == ResidualForm::kExplicit &&
+        !(std::min(hinge.compliance_linear, hinge.compliance_angular) > 0.0)) {
+      throw std::invalid_argument("hinge '" + hinge.name +
+                                  "': the explicit residual divides by the compliance; give one " +
+                                  "above 0 or use the implicit form");
+    }
+  }
+  check_mechanism(preparation.mechanism);
+  check_recordings(preparation.mechanism, recordings);
+  preparation.step = choose_step(recordings, options);
+  for (const Recording& recording : recordings) {
+    for (const Segment& segment : recording.segments) {
+      TrajectoryData data = make_trajectory_data(preparation.mechanism, segment, preparation.step,
+                                                 options.filter_cutoff);
+      if (data.angles.rows() < kSegmentNodesMin) {
+        preparation.notes.push_back(recording.name + ": a segment of " +
+                                    std::to_string(segment.sample_count()) +
+                                    " samples is too short and was left out");
+        continue;
+      }
+      preparation.data.push_back(std::move(data));
+      preparation.sources.push_back(recording.name);
+    }
+  }
+  if (preparation.data.empty()) {
+    throw std::invalid_argument("the recordings are too short: a segment needs at least " +
+                                std::to_string(kSegmentNodesMin) + " time steps of " +
+                                number_text(preparation.step) + " s; record longer or use a " +
+                                "smaller step");
+  }
+  return preparation;
+}
+
+double noise_level(const Eigen::Ref<const Eigen::VectorXd>& samples) {
+  double sum = 0.0;
+  int count = 0;
+  for (Eigen::Index k = 4; k < samples.size(); ++k) {
+    const double difference = samples[k] - 4.0 * samples[k - 1] + 6.0 * samples[k - 2] -
+                              4.0 * samples[k - 3] + samples[k - 4];
+    if (std::isnan(difference)) continue;
+    sum += difference * difference;
+    ++count;
+  }
+  return count == 0 ? 0.0 : std::sqrt(sum / (70.0 * count));  // 1 + 16 + 36 + 16 + 1
+}
+
+double choose_state_error_weight(const Mechanism& mechanism,
+                                 const std::vector<TrajectoryData>& data,
+                                 const std::vector<Recording>& recordings, double step) {
+  double noise = kNoiseFloor;
+  for (const Recording& recording : recordings) {
+    for (const Segment& segment : recording.segments) {
+      for (Eigen::Index sensor = 0; sensor < segment.angles.cols(); ++sensor) {
+        noise = std::max(noise, noise_level(segment.angles.col(sensor)));
+      }
+    }
+  }
+  const ModelValues values = unpack(mechanism);
+  double sum = 0.0, count = 0.0;
+  for (int body = 0; body < mechanism.body_count(); ++body) {
+    const auto i = static_cast<std::size_t>(body);
+    const double inertia = inertia_about_hinge(mechanism, values, body);
+    for (const TrajectoryData& segment : data) {
+      for (std::size_t k = 2; k < segment.initial.size(); ++k) {
+        const Eigen::Vector3d change =
+            (difference_left(segment.initial[k][i].e, segment.initial[k - 1][i].e) -
+             difference_left(segment.initial[k - 1][i].e, segment.initial[k - 2][i].e)) /
+            step;
+        sum += (inertia * change).squaredNorm();
+        count += 1.0;
+      }
+    }
+  }
+  const double impulse = std::sqrt(sum / count);
+  if (!(impulse > 0.0)) {
+    throw std::invalid_argument("nothing moves in the recordings; check the angle columns");
+  }
+  return std::pow(noise / (kProcessShare * impulse), 2);
+}
+
+namespace {
+
+/// Norms of the residual's derivatives along each free parameter, and of the residual.
+struct ParameterEffect {
+  Eigen::VectorXd column_norms;
+  double residual_norm;
+};
+
+ParameterEffect parameter_effect(const TrajectoryProblem& problem) {
+  ResidualBlock block;
+  Eigen::VectorXd sums = Eigen::VectorXd::Zero(problem.layout().arrow_size);
+  for (int index = 0; index < problem.block_count(); ++index) {
+    problem.linearize(index, block);
+    sums += block.arrow_jacobian.topRows(block.rows).colwise().squaredNorm().transpose();
+  }
+  return {sums.cwiseSqrt(), std::sqrt(problem.cost())};
+}
+
+}  // namespace
+
+void move_off_bounds(Mechanism& mechanism, const std::vector<TrajectoryData>& data,
+                     const TrajectorySettings& settings) {
+  const auto at_bound = [](const Parameter& parameter) {
+    return parameter.free &&
+           (parameter.value <= parameter.lower || parameter.value >= parameter.upper) &&
+           parameter.lower < parameter.upper;
+  };
+  // Twice: a rate acts only once the torque it belongs to has left zero.
+  for (int round = 0; round < 2; ++round) {
+    if (std::none_of(mechanism.parameters.begin(), mechanism.parameters.end(), at_bound)) return;
+    const TrajectoryProblem problem(mechanism, data, settings);
+    const ParameterEffect effect = parameter_effect(problem);
+    const std::vector<int>& free = problem.free_parameters().indices();
+    for (std::size_t i = 0; i < free.size(); ++i) {
+      Parameter& parameter = mechanism.parameters[static_cast<std::size_t>(free[i])];
+      const double column = effect.column_norms[static_cast<Eigen::Index>(i)];
+      if (!at_bound(parameter) || !(column > 0.0)) continue;
+      const double distance = std::min(kOffBoundShare * effect.residual_norm / column,
+                                       0.5 * (parameter.upper - parameter.lower));
+      parameter.value += parameter.value <= parameter.lower ? distance : -distance;
+    }
+  }
+}
+
+std::vector<int> find_parameters_without_effect(const TrajectoryProblem& problem) {
+  const ParameterEffect effect = parameter_effect(problem);
+  const std::vector<int>& free = problem.free_parameters().indices();
+  std::vector<int> without;
+  for (std::size_t i = 0; i < free.size(); ++i) {
+    const Parameter& parameter = problem.mechanism().parameters[static_cast<std::size_t>(free[i])];
+    const double reach = effect.column_norms[static_cast<Eigen::Index>(i)] *
+                         std::max(std::abs(parameter.value), 1.0);
+    if (!(reach > kNoEffect * effect.residual_norm)) without.push_back(free[i]);
+  }
+  return without;
+}
+
+}  // namespace estimator
