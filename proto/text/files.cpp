@@ -93,6 +93,16 @@ void check_output(const std::string& output, const std::vector<std::string>& inp
       throw InputError(output + ": is an input and is not written over; name another output file");
     }
   }
+  fs::path folder = fs::path(output).parent_path();
+  if (folder.empty()) folder = ".";
+  std::error_code error;
+  if (!fs::is_directory(folder, error)) {
+    throw InputError(output + ": the folder " + folder.string() + " does not exist; make it first");
+  }
+  if (::access(folder.c_str(), W_OK) != 0) fail(output, "cannot be written", errno);
+  if (fs::is_directory(output, error)) {
+    throw InputError(output + ": is a folder; name a file in it");
+  }
 }
 
 }  // namespace proto

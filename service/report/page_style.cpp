@@ -56,6 +56,7 @@ svg .tick { font-size: 12px; fill: var(--quiet); }
 svg .label { font-size: 12px; fill: var(--quiet); }
 svg .title { font-size: 13px; font-weight: 600; }
 svg .cell { font-size: 11px; }
+svg .cell.strong { fill: #000000; }
 .grid { stroke: var(--grid); stroke-width: 1; }
 .frame { fill: none; stroke: var(--frame); stroke-width: 1; }
 .line { fill: none; stroke-width: 1.4; stroke-linejoin: round; }
@@ -68,7 +69,7 @@ svg .cell { font-size: 11px; }
 .dot.residual { fill: var(--residual); }
 .ring { fill: var(--paper); stroke: var(--quiet); stroke-width: 1.5; }
 .positive { fill: #e69f00; }
-.negative { fill: #0072b2; }
+.negative { fill: #56b4e9; }
 )";
   return kStyle;
 }

@@ -15,7 +15,7 @@ constexpr int kMarginRight = 14;
 constexpr int kMarginTop = 30;
 constexpr int kMarginBottom = 42;
 constexpr int kLegendKeyWidth = 26;
-constexpr double kCharacterWidth = 6.6;  // of the 12 px legend, generous
+constexpr double kCharacterWidth = 7.4;  // of the 12 px legend, generous
 
 struct Range {
   double low = std::numeric_limits<double>::infinity();

@@ -29,7 +29,8 @@ std::string cell(double value, int x, int y) {
                     "\" class=\"" + (value < 0.0 ? "negative" : "positive") + "\" fill-opacity=\"" +
                     fixed("%.2f", magnitude) + "\"/>";
   svg += "<text x=\"" + std::to_string(x + kCell / 2) + "\" y=\"" +
-         std::to_string(y + kCell / 2 + 4) + "\" text-anchor=\"middle\" class=\"cell\">" +
+         std::to_string(y + kCell / 2 + 4) + "\" text-anchor=\"middle\" class=\"cell" +
+         (magnitude > 0.6 ? " strong" : "") + "\">" +
          (std::isnan(value) ? "-" : fixed("%.2f", value)) + "</text>\n";
   return svg;
 }

@@ -1,0 +1,26 @@
+#include "service/client/progress_line.hpp"
+
+#include <unistd.h>
+
+#include <iostream>
+
+namespace service {
+
+ProgressLine::ProgressLine(bool quiet) : quiet_(quiet), terminal_(::isatty(STDERR_FILENO) == 1) {}
+
+ProgressLine::~ProgressLine() {
+  if (shown_ && terminal_) std::cerr << '\n';
+}
+
+void ProgressLine::show(const std::string& text) {
+  if (quiet_) return;
+  // "\033[K" clears what a longer text left behind.
+  if (terminal_) {
+    std::cerr << '\r' << text << "\033[K" << std::flush;
+  } else {
+    std::cerr << text << '\n';
+  }
+  shown_ = true;
+}
+
+}  // namespace service

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+
+namespace service {
+
+/// Progress on standard error: one line that is rewritten on a terminal, a line each elsewhere,
+/// nothing when quiet.
+class ProgressLine {
+ public:
+  explicit ProgressLine(bool quiet);
+  /// Ends the line on a terminal.
+  ~ProgressLine();
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+
+  void show(const std::string& text);
+
+ private:
+  bool quiet_;
+  bool terminal_;
+  bool shown_ = false;
+};
+
+}  // namespace service

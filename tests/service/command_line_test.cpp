@@ -1,0 +1,165 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <sstream>
+#include <string>
+
+#include "tests/service/run_rigcal.hpp"
+#include "tests/support/refusal.hpp"
+
+namespace service {
+namespace {
+
+using test_support::expect_parts;
+
+/// Rows of a swing as the pendulum rig file expects them.
+std::string swing_csv(int rows, double scale = 1.0) {
+  std::ostringstream text;
+  text << "t_s,theta1_rad\n";
+  for (int k = 0; k < rows; ++k) {
+    text << 0.001 * k << ',' << scale * std::cos(0.0075 * k) << '\n';
+  }
+  return text.str();
+}
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  const std::size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
+void expect_refused(const std::string& arguments, const std::vector<std::string>& parts) {
+  const ProgramRun run = run_rigcal(arguments);
+  EXPECT_EQ(run.exit_code, 1) << run.err;
+  EXPECT_EQ(run.out, "");
+  expect_parts(run.err, parts);
+}
+
+TEST(CommandLine, HelpHasExamplesAndVersionIsTold) {
+  const ProgramRun help = run_rigcal("--help");
+  EXPECT_EQ(help.exit_code, 0);
+  expect_parts(help.out, {"calibrate", "simulate", "info", "Examples:", "130"});
+  for (const char* command : {"calibrate", "simulate", "info"}) {
+    const ProgramRun run = run_rigcal(std::string(command) + " --help");
+    EXPECT_EQ(run.exit_code, 0);
+    expect_parts(run.out, {"--rig", "Example"});
+  }
+  const ProgramRun version = run_rigcal("--version");
+  EXPECT_EQ(version.exit_code, 0);
+  expect_parts(version.out, {"rigcal "});
+}
+
+TEST(CommandLine, WrongUsageIsRefused) {
+  for (const char* arguments : {"", "calibrate", "calibrat x", "calibrate x --rig", "info",
+                                "simulate --rig a --scenario b", "info x --bogus"}) {
+    const ProgramRun run = run_rigcal(arguments);
+    EXPECT_EQ(run.exit_code, 1) << arguments;
+    EXPECT_NE(run.err, "") << arguments;
+  }
+}
+
+// Every kind of bad recording: non-zero exit, one message with file and line, what to do.
+TEST(CommandLine, BadRecordingsAreRefusedWithPlaceAndRemedy) {
+  const TemporaryFolder folder;
+  const std::string good = swing_csv(200);
+  struct Bad {
+    const char* name;
+    std::string text;
+    std::vector<std::string> parts;
+  };
+  const Bad bads[] = {
+      {"missing.csv",
+       replaced(good, "theta1_rad", "phi"),
+       {":1", "no column 'theta1_rad'", "'t_s', 'phi'"}},
+      {"nan.csv", replaced(good, "\n0.05,", "\n0.05,nan\n0.0505,"), {":52:2", "'nan'"}},
+      {"text.csv", replaced(good, "\n0.05,", "\n0.05,x"), {":52:2", "not a finite number"}},
+      {"backwards.csv", replaced(good, "\n0.05,", "\n0.04,"), {":52:1", "backwards"}},
+      {"irregular.csv", replaced(good, "\n0.05,", "\n0.0504,"), {":52:1", "irregular"}},
+      {"degrees.csv", swing_csv(200, 57.3), {":2", "unit: DEGREE"}},
+      {"short.csv", swing_csv(9), {"too short"}},
+      {"empty.csv", "", {"empty"}},
+      {"headless.csv", good.substr(good.find('\n') + 1), {":1", "no header"}}};
+  for (const Bad& bad : bads) {
+    SCOPED_TRACE(bad.name);
+    const std::string file = folder.write(bad.name, bad.text);
+    std::vector<std::string> parts = bad.parts;
+    parts.push_back(bad.name);
+    expect_refused("calibrate " + file + " --rig " + config("rig-pendulum.textproto"), parts);
+    expect_refused("info " + file + " --rig " + config("rig-pendulum.textproto"), parts);
+  }
+  expect_refused("calibrate /nowhere.csv --rig " + config("rig-pendulum.textproto"),
+                 {"/nowhere.csv", "cannot be opened"});
+}
+
+TEST(CommandLine, BadRigFilesAreRefusedWithPlaceAndRemedy) {
+  const TemporaryFolder folder;
+  const std::string recording = folder.write("run.csv", swing_csv(200));
+  const std::string good = contents_of(config("rig-pendulum.textproto"));
+  const auto expect_rig = [&](const std::string& text, const std::vector<std::string>& parts) {
+    const std::string rig = folder.write("rig.textproto", text);
+    expect_refused("calibrate " + recording + " --rig " + rig, parts);
+    expect_refused("info " + rig, parts);
+  };
+  expect_rig(replaced(good, "mass {", "mas {"), {"rig.textproto:", "unknown field 'mas'"});
+  expect_rig(replaced(good, "zz { value: 0.01", "zz { value: 1"),
+             {"rig.textproto:", "triangle inequality"});
+  expect_rig("", {"rig.textproto", "no bodies"});
+}
+
+TEST(CommandLine, BadOptionsAreRefused) {
+  const TemporaryFolder folder;
+  const std::string recording = folder.write("run.csv", swing_csv(200));
+  const std::string base =
+      "calibrate " + recording + " --rig " + config("rig-pendulum.textproto") + " ";
+  expect_refused(base + "--fix pendulum.Jzz", {"--fix", "did you mean pendulum.J_zz"});
+  expect_refused(base + "--segments 3", {"no segment 3"});
+  expect_refused(base + "--from 5", {"widen --from"});
+  expect_refused(base + "--from 2 --to 1", {"--from must lie before --to"});
+  expect_refused(base + "--json " + recording, {"is an input"});
+  expect_refused(base + "--json /nowhere/x.json --quiet", {"/nowhere/x.json", "does not exist"});
+  const ProgramRun run = run_rigcal(base + "--residual wrong");
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_EQ(contents_of(recording), swing_csv(200));
+}
+
+TEST(CommandLine, InfoTellsRateSegmentsAndParameters) {
+  const TemporaryFolder folder;
+  const std::string recording = folder.write("run.csv", swing_csv(200));
+  const std::string rig = config("rig-pendulum.textproto");
+  const ProgramRun as_rig = run_rigcal("info " + recording + " --rig " + rig);
+  EXPECT_EQ(as_rig.exit_code, 0) << as_rig.err;
+  expect_parts(as_rig.out, {"200 rows at 1000 Hz", "0 gaps", "angle of hinge pivot [rad]"});
+  const ProgramRun plain = run_rigcal("info " + recording);
+  EXPECT_EQ(plain.exit_code, 0) << plain.err;
+  expect_parts(plain.out, {"200 rows", "theta1_rad"});
+  const ProgramRun description = run_rigcal("info " + rig);
+  EXPECT_EQ(description.exit_code, 0) << description.err;
+  expect_parts(description.out, {"pendulum.J_zz", "kg·m²", "free", "pivot", "ground"});
+}
+
+TEST(CommandLine, SimulatedRecordingsAreReadBack) {
+  const TemporaryFolder folder;
+  const std::string out = folder.file("release.csv");
+  const std::string rig = config("rig-pendulum.textproto");
+  const ProgramRun run =
+      run_rigcal("simulate --rig " + rig + " --scenario " +
+                 config("scenario-pendulum-release.textproto") + " --out " + out + " --step 1e-3");
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  const ProgramRun info = run_rigcal("info " + out + " --rig " + rig);
+  EXPECT_EQ(info.exit_code, 0) << info.err;
+  expect_parts(info.out, {"at 1000 Hz", "0 gaps"});
+}
+
+TEST(CommandLine, SimulateRefusesToWriteOverItsInputs) {
+  const TemporaryFolder folder;
+  const std::string rig =
+      folder.write("rig.textproto", contents_of(config("rig-pendulum.textproto")));
+  expect_refused("simulate --rig " + rig + " --scenario " +
+                     config("scenario-pendulum-release.textproto") + " --out " + rig,
+                 {"rig.textproto", "is an input"});
+  EXPECT_EQ(contents_of(rig), contents_of(config("rig-pendulum.textproto")));
+}
+
+}  // namespace
+}  // namespace service

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <sys/wait.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+namespace service {
+
+/// What a run of the program left.
+struct ProgramRun {
+  int exit_code = -1;  ///< 128 + signal when a signal ended it
+  std::string out;
+  std::string err;
+};
+
+/// A folder that is removed with its contents.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string name = std::filesystem::temp_directory_path() / ("rigcal-" + std::string(6, 'X'));
+    path_ = ::mkdtemp(name.data());
+  }
+  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+  std::string file(const std::string& name) const { return path_ + "/" + name; }
+  std::string write(const std::string& name, const std::string& text) const {
+    std::ofstream(file(name), std::ios::binary) << text;
+    return file(name);
+  }
+
+ private:
+  std::string path_;
+};
+
+inline std::string contents_of(const std::string& path) {
+  std::ostringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  return text.str();
+}
+
+/// Runs rigcal with the arguments, as a shell would.
+inline ProgramRun run_rigcal(const std::string& arguments) {
+  const TemporaryFolder folder;
+  const std::string command = std::string(RIGCAL_BINARY) + " " + arguments + " >" +
+                              folder.file("out") + " 2>" + folder.file("err") + " </dev/null";
+  const int status = std::system(command.c_str());
+  ProgramRun run;
+  run.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  run.out = contents_of(folder.file("out"));
+  run.err = contents_of(folder.file("err"));
+  return run;
+}
+
+inline std::string config(const std::string& name) {
+  return std::string(RIG_SOURCE_DIR) + "/configs/" + name;
+}
+
+}  // namespace service
