@@ -9,6 +9,7 @@
 #include "daq/commands/latency.hpp"
 #include "daq/commands/probe.hpp"
 #include "daq/commands/run.hpp"
+#include "daq/commands/send.hpp"
 
 namespace {
 
@@ -36,6 +37,7 @@ class Commands {
     add_probe(app);
     add_monitor(app);
     add_latency(app);
+    add_send(app);
   }
 
   ExitCode exit_code() const { return exit_code_; }
@@ -52,6 +54,7 @@ class Commands {
     command.add_option("--scenario", run_.scenario_path, "configs/scenario-*.textproto")
         ->required();
     CLI::Option* out = command.add_option("--out", run_.out_path, "recording to write, *.mcap");
+    command.add_option("--service", run_.service, "also stream to this host:port");
     CLI::Option* plot = command.add_option(
         "--plot", plot_path_, "dry run: write the planned command to this .svg or .csv and stop");
     out->excludes(plot);
@@ -100,7 +103,20 @@ class Commands {
     });
   }
 
+  void add_send(CLI::App& app) {
+    CLI::App& command =
+        *app.add_subcommand("send", "send the service what it missed of a run that has ended");
+    command.add_option("--spool", send_.spool_folder, "folder that run named, RECORDING.spool")
+        ->required();
+    command.add_option("--service", send_.service, "host:port")->required();
+    command.callback([this] {
+      stop_on_signals();
+      exit_code_ = daq::send_spool(send_, stop_requested, std::cout);
+    });
+  }
+
   daq::RunOptions run_;
+  daq::SendOptions send_;
   std::string plot_path_;
   daq::LatencyOptions latency_;
   double latency_duration_s_ = 10.0;

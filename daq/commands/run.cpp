@@ -1,11 +1,14 @@
 #include "daq/commands/run.hpp"
 
+#include <cctype>
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <iomanip>
 #include <memory>
 #include <optional>
 #include <ostream>
+#include <sstream>
 #include <thread>
 
 #include "daq/commands/recording_sink.hpp"
@@ -14,6 +17,8 @@
 #include "daq/loop/supervisor.hpp"
 #include "daq/realtime/rt_thread.hpp"
 #include "daq/scenario/plan.hpp"
+#include "daq/stream/stream_connection.hpp"
+#include "daq/stream/stream_sink.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
 
@@ -23,10 +28,18 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kPollPeriod(10);
+constexpr milliseconds kStreamShortPatience(300);
+constexpr std::chrono::seconds kStreamPatience(5);
 
 void refuse_existing(const std::string& path) {
   if (!std::filesystem::exists(path)) return;
   throw proto::InputError(path + ": exists already; choose another name, nothing is written over");
+}
+
+std::string hexadecimal(std::uint64_t value, int digits) {
+  std::ostringstream text;
+  text << std::hex << std::setw(digits) << std::setfill('0') << value;
+  return text.str();
 }
 
 proto::RecordingHeader make_header(const RigConfig& rig, const ScenarioConfig& scenario,
@@ -41,11 +54,31 @@ proto::RecordingHeader make_header(const RigConfig& rig, const ScenarioConfig& s
                   {"motor", rig.motor_hinge},
                   {"command_unit", rig.command_unit},
                   {"unit_url", rig.unit_url},
-                  {"unit_id", std::to_string(facts.unit_id)},
-                  {"configuration_hash", std::to_string(facts.configuration_hash)},
+                  {"unit_id", hexadecimal(facts.unit_id, 16)},
+                  {"configuration_hash", hexadecimal(facts.configuration_hash, 8)},
                   {"tick_rate_Hz", std::to_string(facts.tick_rate_Hz)},
+                  {"ttl_ms", std::to_string(rig.ttl_ms)},
                   {"version", RIG_VERSION}};
   return header;
+}
+
+// The file's name and the time make the id unique; a session id has no other characters.
+proto::StreamSession make_session(const RunOptions& options, const proto::RecordingHeader& header) {
+  proto::StreamSession session;
+  for (const char c : std::filesystem::path(options.out_path).stem().string().substr(0, 30)) {
+    const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_';
+    session.id += plain ? c : '_';
+  }
+  session.id += '-';
+  session.id += std::to_string(header.epoch_unix_ns);
+  session.metadata = header.facts;
+  std::string& hinges = session.metadata["hinges"];
+  for (const std::string& hinge : header.hinges) {
+    if (!hinges.empty()) hinges += ',';
+    hinges += hinge;
+  }
+  session.epoch_unix_ns = header.epoch_unix_ns;
+  return session;
 }
 
 proto::Status attach_inputs(RecordingSink& sink, const RigConfig& rig,
@@ -90,12 +123,42 @@ class LoopThread {
   std::thread thread_;
 };
 
+using Say = std::function<void(const std::string&)>;
+
+// Where a run goes.
+struct Sinks {
+  std::unique_ptr<RecordingSink> recording;
+  std::unique_ptr<StreamSink> stream;  // null without a service
+};
+
+// Says when the service is away and when it is back.
+class StreamWatch {
+ public:
+  StreamWatch(const StreamSink* stream, Say say) : stream_(stream), say_(std::move(say)) {}
+
+  void look() {
+    if (stream_ == nullptr) return;
+    const std::string problem = stream_->problem();
+    if (problem.empty() == problem_.empty()) return;
+    problem_ = problem;
+    say_(problem.empty() ? "note: streaming again"
+                         : "note: " + problem + "; what is to be streamed waits on the disk");
+  }
+
+ private:
+  const StreamSink* stream_;
+  Say say_;
+  std::string problem_;
+};
+
 // Supervises until the loop has ended; asks it to where the operator or the disk demands.
-void supervise(LoopThread& thread, Supervisor& supervisor, const std::atomic<bool>& stop) {
+void supervise(LoopThread& thread, Supervisor& supervisor, StreamWatch stream,
+               const std::atomic<bool>& stop) {
   bool stopping = false;
   while (!thread.ended()) {
     std::this_thread::sleep_for(kPollPeriod);
     supervisor.poll();
+    stream.look();
     if (stopping) continue;
     stopping = supervisor.wants_stop() || stop.load();
     if (!stopping) continue;
@@ -158,6 +221,93 @@ ExitCode outcome(const ControlLoop& loop, const Supervisor& supervisor) {
   return gone ? ExitCode::kTrouble : ExitCode::kTripped;
 }
 
+ExitCode fail(const std::string& detail, std::ostream& out) {
+  out << "rigcal-daq: " << detail << '\n';
+  return ExitCode::kTrouble;
+}
+
+std::string spool_folder(const RunOptions& options) { return options.out_path + ".spool"; }
+
+proto::Result<std::unique_ptr<RecordingSink>> open_recording(const std::string& path,
+                                                             const proto::RecordingHeader& header) {
+  auto writer = proto::RecordingWriter::create(path, header);
+  if (!writer.ok()) return writer.error();
+  return std::make_unique<RecordingSink>(std::move(writer.value()));
+}
+
+proto::Result<Sinks> open_sinks(const RunOptions& options, const proto::RecordingHeader& header) {
+  Sinks sinks;
+  if (options.service.empty()) {
+    auto recording = open_recording(options.out_path, header);
+    if (!recording.ok()) return recording.error();
+    sinks.recording = std::move(recording.value());
+    return sinks;
+  }
+  auto folder = create_spool_folder(spool_folder(options), make_session(options, header));
+  if (!folder.ok()) return folder.error();
+  auto recording = open_recording(options.out_path, header);
+  if (!recording.ok()) {
+    remove_spool_folder(spool_folder(options));
+    return recording.error();
+  }
+  sinks.recording = std::move(recording.value());
+  sinks.stream = std::make_unique<StreamSink>(options.service, std::move(folder.value()));
+  return sinks;
+}
+
+void finish_stream(std::unique_ptr<StreamSink> stream, const RunOptions& options, const Say& say) {
+  stream->end();
+  if (!stream->wait(kStreamShortPatience)) {
+    say("waiting up to " + std::to_string(kStreamPatience.count()) + " s for " + options.service);
+  }
+  const bool done = stream->wait(kStreamPatience);
+  const std::string problem = stream->problem();
+  stream.reset();
+  if (done) {
+    remove_spool_folder(spool_folder(options));
+    say("streamed to " + options.service);
+    return;
+  }
+  say("note: the service does not have the whole run" +
+      (problem.empty() ? std::string() : " (" + problem + ")") +
+      "; the recording does. To send the rest later:\n  rigcal-daq send --spool " +
+      spool_folder(options) + " --service " + options.service);
+}
+
+// From the first sample to the finished recording.
+ExitCode drive(const RunOptions& options, const RigConfig& rig, const ScenarioConfig& scenario,
+               UnitSession& session, Sinks& sinks, const std::atomic<bool>& stop,
+               std::ostream& out) {
+  firmware_iface::UnitLink& unit = *session.unit;
+  const Nanoseconds period = sample_period(rig, unit.facts());
+  if (const auto status = attach_inputs(*sinks.recording, rig, scenario, period); !status.ok()) {
+    return fail(status.error().detail, out);
+  }
+  const auto loop =
+      std::make_unique<ControlLoop>(unit, session.black_box, scenario.scenario, scenario.limits,
+                                    loop_settings(rig, scenario, period));
+  const Say say = [&](const std::string& line) { out << line << std::endl; };
+  Supervisor supervisor(*loop, session.black_box, scenario.limits, *sinks.recording,
+                        sinks.stream.get(), say);
+  {
+    LoopThread thread(*loop, rig.real_time);
+    for (const std::string& sentence : thread.report().refused) say("note: " + sentence);
+    supervise(thread, supervisor, StreamWatch(sinks.stream.get(), say), stop);
+  }
+  std::optional<std::uint64_t> samples_sent;
+  const auto ended = unit.stop_stream(
+      [&](const firmware_iface::UnitSample& sample) { supervisor.take_late(sample); });
+  if (ended.ok()) samples_sent = ended.value().samples_sent;
+  supervisor.finish(samples_sent);
+  const proto::Status finished = sinks.recording->finish();
+  print_summary(*loop, supervisor, samples_sent, out);
+  if (!finished.ok()) return fail(finished.error().detail, out);
+  out << "recorded " << options.out_path << '\n';
+  if (sinks.stream) finish_stream(std::move(sinks.stream), options, say);
+  if (supervisor.storage_error()) return fail(supervisor.storage_error()->detail, out);
+  return outcome(*loop, supervisor);
+}
+
 }  // namespace
 
 RigConfig load_rig(const std::string& rig_path, const std::string& url) {
@@ -171,50 +321,17 @@ ExitCode run_scenario(const RunOptions& options, const std::atomic<bool>& stop, 
   const RigConfig rig = load_rig(options.rig_path, options.url);
   const ScenarioConfig scenario = load_scenario_config(options.scenario_path, rig);
   refuse_existing(options.out_path);
-
-  const auto fail = [&](const std::string& detail) {
-    out << "rigcal-daq: " << detail << '\n';
-    return ExitCode::kTrouble;
-  };
-  auto opened = open_session(rig, out);
-  if (!opened.ok()) return fail(opened.error().detail);
-  UnitSession& session = *opened.value();
-  firmware_iface::UnitLink& unit = *session.unit;
-
+  if (!options.service.empty()) require_host_port(options.service);
+  auto session = open_session(rig, out);
+  if (!session.ok()) return fail(session.error().detail, out);
   // The stream first: a line that cannot carry it must not leave an empty recording behind.
-  if (const auto started = unit.start_stream(stream_settings(rig)); !started.ok()) {
-    return fail(started.error().detail);
+  if (const auto on = session.value()->unit->start_stream(stream_settings(rig)); !on.ok()) {
+    return fail(on.error().detail, out);
   }
-  auto writer =
-      proto::RecordingWriter::create(options.out_path, make_header(rig, scenario, unit.facts()));
-  if (!writer.ok()) return fail(writer.error().detail);
-  RecordingSink recording(std::move(writer.value()));
-  const Nanoseconds period = sample_period(rig, unit.facts());
-  if (const auto status = attach_inputs(recording, rig, scenario, period); !status.ok()) {
-    return fail(status.error().detail);
-  }
-
-  const auto loop =
-      std::make_unique<ControlLoop>(unit, session.black_box, scenario.scenario, scenario.limits,
-                                    loop_settings(rig, scenario, period));
-  const auto say = [&](const std::string& line) { out << line << std::endl; };
-  Supervisor supervisor(*loop, session.black_box, scenario.limits, recording, nullptr, say);
-
-  LoopThread thread(*loop, rig.real_time);
-  for (const std::string& sentence : thread.report().refused) say("note: " + sentence);
-  supervise(thread, supervisor, stop);
-
-  std::optional<std::uint64_t> samples_sent;
-  const auto ended = unit.stop_stream(
-      [&](const firmware_iface::UnitSample& sample) { supervisor.take_late(sample); });
-  if (ended.ok()) samples_sent = ended.value().samples_sent;
-  supervisor.finish(samples_sent);
-  const proto::Status finished = recording.finish();
-  print_summary(*loop, supervisor, samples_sent, out);
-  if (!finished.ok()) return fail(finished.error().detail);
-  out << "recorded " << options.out_path << '\n';
-  if (supervisor.storage_error()) return fail(supervisor.storage_error()->detail);
-  return outcome(*loop, supervisor);
+  const proto::RecordingHeader header = make_header(rig, scenario, session.value()->unit->facts());
+  auto sinks = open_sinks(options, header);
+  if (!sinks.ok()) return fail(sinks.error().detail, out);
+  return drive(options, rig, scenario, *session.value(), sinks.value(), stop, out);
 }
 
 ExitCode plot_scenario(const RunOptions& options, const std::string& path, std::ostream& out) {

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "firmware_iface/wire/fault.h"
+
 namespace daq {
 namespace {
 
@@ -31,6 +33,33 @@ constexpr CauseText kCauses[] = {
 
 const CauseText& text_of(TripCause cause) { return kCauses[static_cast<std::size_t>(cause)]; }
 
+// Fault flags of the unit in words, firmware_iface/wire/fault.h.
+std::string describe_unit_trip(const Trip& trip) {
+  struct Flag {
+    unsigned bit;
+    const char* meaning;
+  };
+  constexpr Flag kFlags[] = {{FAULT_BOOT, "not cleared since it was switched on"},
+                             {FAULT_TTL, "no command within its ttl"},
+                             {FAULT_SESSION, "a new session while it was driving"},
+                             {FAULT_COMMAND, "a command with an impossible ttl"},
+                             {FAULT_HOST, "tripped by the host"},
+                             {FAULT_AMPLIFIER, "fault of the power stage"},
+                             {FAULT_INTERNAL, "internal fault"}};
+  const auto flags = static_cast<unsigned>(trip.value);
+  char figures[64];
+  std::snprintf(figures, sizeof figures, " (fault flags 0x%02x), at t = %.3f s", flags,
+                trip.time_s);
+  std::string causes;
+  for (const Flag& flag : kFlags) {
+    if ((flags & flag.bit) != 0) causes += (causes.empty() ? "" : ", ") + std::string(flag.meaning);
+  }
+  if (causes.empty()) causes = "it does not answer";
+  return (trip.cause == TripCause::kUnitTripped ? "the unit switched off: "
+                                                : "the unit cannot be cleared: ") +
+         causes + figures;
+}
+
 }  // namespace
 
 std::string_view to_string(TripCause cause) { return text_of(cause).name; }
@@ -44,6 +73,9 @@ bool is_of_one_joint(TripCause cause) {
 
 std::string describe(const Trip& trip, const SafetyLimits& limits) {
   if (trip.cause == TripCause::kNone) return "no trip";
+  if (trip.cause == TripCause::kUnitTripped || trip.cause == TripCause::kClearRefused) {
+    return describe_unit_trip(trip);
+  }
   const CauseText& text = text_of(trip.cause);
   char figures[160];
   const char* space = text.unit[0] == '\0' ? "" : " ";

@@ -64,6 +64,7 @@ void print_statistics(UnitSimulation& simulation, std::uint64_t undelivered_byte
   print_line("trips_session", unit.trips[2]);
   print_line("trips_command", unit.trips[3]);
   print_line("trips_host", unit.trips[4]);
+  print_line("unattended_us_max", static_cast<std::uint64_t>(unit.unattended_max.count()) / 1000);
   print_line("resets", unit.resets);
   print_line("dropouts", unit.dropouts);
   print_line("releases", unit.releases);

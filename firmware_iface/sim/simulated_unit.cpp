@@ -129,6 +129,8 @@ void SimulatedUnit::move_plant_to(Nanoseconds time) noexcept {
   if (time <= plant_time_) return;
   plant_.advance(std::chrono::duration<double>(time - plant_time_).count(), output_V_);
   plant_time_ = time;
+  if (output_V_ == 0.0) return;
+  counters_.unattended_max = std::max(counters_.unattended_max, time - attended_at_);
 }
 
 void SimulatedUnit::tick() noexcept {

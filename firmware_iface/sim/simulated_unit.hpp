@@ -64,6 +64,7 @@ struct UnitCounters {
   std::uint64_t dropouts = 0;
   std::uint64_t releases = 0;
   std::array<std::uint64_t, 8> trips{};  ///< by bit of fault_flags
+  Nanoseconds unattended_max{0};         ///< longest output other than zero without a new command
 
   std::uint64_t trips_total() const;
 };
@@ -152,6 +153,7 @@ class SimulatedUnit {
   Plant plant_;
   UnitOutput* output_;
   Nanoseconds now_;
+  Nanoseconds attended_at_{0};  // arrival of the last command that may drive
   Nanoseconds plant_time_;
 
   // Since boot.

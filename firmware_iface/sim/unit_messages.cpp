@@ -167,6 +167,7 @@ void SimulatedUnit::handle_command(const command_request& request) noexcept {
   if (is_tripped()) pending_->flags = 0;
   ttl_ends_.reset();
   if ((pending_->flags & COMMAND_ENABLE) != 0) {
+    attended_at_ = now_;
     ttl_ms_ = request.ttl_ms;
     ttl_ends_ = now_ + world_duration(request.ttl_ms * 1e-3);
   }

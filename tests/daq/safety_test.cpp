@@ -152,6 +152,13 @@ TEST(TripText, NamesHingeFiguresAndTime) {
             "pendulum: speed 41.5 rad/s, allowed 40 rad/s, at t = 3.250 s");
 }
 
+TEST(TripText, PutsTheUnitsFaultsIntoWords) {
+  const Trip trip{TripCause::kUnitTripped, 0, 2.5, 0x22, 0.0};
+  EXPECT_EQ(describe(trip, two_joints()),
+            "the unit switched off: no command within its ttl, fault of the power stage "
+            "(fault flags 0x22), at t = 2.500 s");
+}
+
 TEST(SafetyLimitsCheck, NamesEachImpossibleField) {
   SafetyLimits limits = two_joints();
   EXPECT_TRUE(find_faults(limits).empty());

@@ -24,6 +24,7 @@ ChildProcess::ChildProcess(const std::vector<std::string>& command, std::string 
   const int file = ::open(output_path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
   ::dup2(file, STDOUT_FILENO);
   ::dup2(file, STDERR_FILENO);
+  ::close_range(STDERR_FILENO + 1, ~0U, 0);  // the test's own ports and files
   if (before_exec) before_exec();
   ::execv(arguments[0], arguments.data());
   ::_exit(127);

@@ -1,159 +1,26 @@
-#include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/resource.h>
 
 #include <filesystem>
 #include <fstream>
-#include <map>
-#include <sstream>
 
-#include "proto/recording/recording_reader.hpp"
-#include "tests/integration/child_process.hpp"
-#include "tests/proto/recording_support.hpp"
+#include "proto/recording/recording_recover.hpp"
+#include "proto/stream.pb.h"
+#include "tests/daq/local_service.hpp"
+#include "tests/integration/daq_process.hpp"
+#include "tests/integration/line_relay.hpp"
 
-// The two programs as an operator runs them, over a pseudo-terminal, in real time. The limits below
-// are wide on purpose: what is asserted is what happens, never when.
+// The two programs as an operator runs them, in real time. What is asserted is what happens, never
+// when; "within the ttl" is measured by the unit, on its own clock.
 
 namespace {
 
-using test_support::ChildProcess;
-using test_support::eventually;
-
-constexpr double kPatience_s = 30.0;
-
-const char* const kSimulation = R"(furuta {
-  arm_mass_kg: 0.238 arm_center_distance_m: 0.128 arm_length_m: 0.376 arm_inertia_zz: 0.0044
-  shaft_inertia: 0.0004 pendulum_mass_kg: 0.428 pendulum_center_distance_m: 0.092
-  pendulum_inertia_xx: 0.0001 pendulum_inertia_yy: 0.00396 pendulum_inertia_zz: 0.0039
-  motor { gain: 0.0729 } arm_friction { viscous: 0.01 } pendulum_friction { viscous: 0.0001 }
-}
-unit { ttl_max_ms: 255 }
-line { baud: 921600 }
-)";
-
-const char* const kRig = R"(name: "rig"
-hinge { name: "arm" motor { control_unit: "V" } encoder { counts_per_turn: 4096 } }
-hinge { name: "rod" encoder { counts_per_turn: 4096 } }
-unit { channel { hinge: "arm" } channel { hinge: "rod" } ttl_ms: 250 }
-safety {
-  command_max: 5
-  staleness_ms_max: 2000
-  hinge { hinge: "arm" angle_rad_min: -900 angle_rad_max: 900 speed_rad_per_s_max: 100 }
-  hinge { hinge: "rod" angle_rad_min: -900 angle_rad_max: 900 speed_rad_per_s_max: 100 }
-}
-)";
-
-struct TruthRow {
-  std::map<std::string, std::string> cell;
-};
-
-// A simulated unit and a place for the files of one run.
-class DaqProcess : public ::testing::Test {
- protected:
-  void SetUp() override {
-    write("sim.textproto", kSimulation);
-    write("rig.textproto", kRig);
-    write("short.textproto",
-          "name: \"short\" duration_s: 1 pulse { motor: \"arm\" command: 1 start_s: 0.1 width_s: "
-          "0.5 }");
-    write("long.textproto", "name: \"long\" duration_s: 600 step { motor: \"arm\" command: 1 }");
-    sim_.emplace(std::vector<std::string>{RIGCAL_SIM, "--config", path("sim.textproto"), "--link",
-                                          path("unit"), "--truth", path("truth.csv")},
-                 path("sim.txt"));
-    ASSERT_TRUE(eventually([&] { return std::filesystem::exists(path("unit")); }, kPatience_s))
-        << sim_->output();
-  }
-
-  void start_daq(const std::string& scenario, const std::function<void()>& before_exec = {}) {
-    daq_.emplace(std::vector<std::string>{RIGCAL_DAQ, "run", "--rig", path("rig.textproto"),
-                                          "--url", "pty://" + path("unit"), "--scenario",
-                                          path(scenario), "--out", path("run.mcap")},
-                 path("daq.txt"), before_exec);
-  }
-
-  // Until the scenario drives the rig and some of that is in the file.
-  void wait_until_recorded() {
-    ASSERT_TRUE(eventually(
-        [&] {
-          const auto read = proto::read_recording(path("run.mcap.part"));
-          return read.ok() && !read.value().samples.empty() &&
-                 read.value().samples.back().driving;
-        },
-        kPatience_s))
-        << daq_->output();
-  }
-
-  int daq_exit_code() {
-    const auto code = daq_->wait(kPatience_s);
-    EXPECT_TRUE(code.has_value()) << "still running\n" << daq_->output();
-    return code.value_or(-1);
-  }
-
-  void stop_sim() {
-    sim_->send_signal(SIGINT);
-    ASSERT_EQ(sim_->wait(kPatience_s), 0) << sim_->output();
-  }
-
-  // "name: 12" in what rigcal-sim printed at its end.
-  std::uint64_t counted(const std::string& name) const {
-    std::istringstream lines(sim_->output());
-    for (std::string line; std::getline(lines, line);) {
-      if (line.starts_with(name + ": ")) return std::stoull(line.substr(name.size() + 2));
-    }
-    ADD_FAILURE() << "no " << name << " in: " << sim_->output();
-    return 0;
-  }
-
-  std::vector<TruthRow> truth() const {
-    std::ifstream file(path("truth.csv"));
-    std::string line;
-    std::getline(file, line);
-    std::vector<std::string> names = split(line);
-    std::vector<TruthRow> rows;
-    while (std::getline(file, line)) {
-      const std::vector<std::string> cells = split(line);
-      TruthRow row;
-      for (std::size_t k = 0; k < std::min(names.size(), cells.size()); ++k) {
-        row.cell[names[k]] = cells[k];
-      }
-      rows.push_back(std::move(row));
-    }
-    return rows;
-  }
-
-  proto::Recording recording(const std::string& name) const {
-    auto read = proto::read_recording(path(name));
-    EXPECT_TRUE(read.ok()) << (read.ok() ? "" : read.error().detail);
-    return read.ok() ? std::move(read.value()) : proto::Recording{};
-  }
-
-  static bool has_event(const proto::Recording& recording, const std::string& name) {
-    return std::any_of(recording.events.begin(), recording.events.end(),
-                       [&](const proto::Event& event) { return event.name == name; });
-  }
-
-  std::string path(const std::string& name) const { return folder_.file(name); }
-
-  std::optional<ChildProcess> sim_;
-  std::optional<ChildProcess> daq_;
-
- private:
-  void write(const std::string& name, const std::string& text) const {
-    std::ofstream(path(name)) << text;
-  }
-  static std::vector<std::string> split(const std::string& line) {
-    std::vector<std::string> cells;
-    std::istringstream stream(line);
-    for (std::string cell; std::getline(stream, cell, ',');) cells.push_back(cell);
-    return cells;
-  }
-
-  test_support::TemporaryFolder folder_;
-};
+using namespace test_support;
 
 // From the encoder to the file: every sample the unit sent is there or listed as a gap, and each
 // holds the counts that were true when it was latched.
 TEST_F(DaqProcess, RecordsWhatTheUnitSent) {
+  start_sim();
   start_daq("short.textproto");
   ASSERT_EQ(daq_exit_code(), 0) << daq_->output();
   stop_sim();
@@ -165,20 +32,21 @@ TEST_F(DaqProcess, RecordsWhatTheUnitSent) {
 
   std::map<std::uint64_t, TruthRow> by_sequence;
   for (TruthRow& row : truth()) {
-    const std::string sequence = row.cell["sample_sequence"];
+    const std::string sequence = row["sample_sequence"];
     if (!sequence.empty()) by_sequence[std::stoull(sequence)] = std::move(row);
   }
   ASSERT_GT(run.samples.size(), 500U);
   for (const proto::Sample& sample : run.samples) {
     TruthRow& row = by_sequence[sample.sequence];
-    ASSERT_EQ(std::to_string(sample.encoder_counts[0]), row.cell["count1"]) << sample.sequence;
-    ASSERT_EQ(std::to_string(sample.encoder_counts[1]), row.cell["count2"]) << sample.sequence;
+    ASSERT_EQ(std::to_string(sample.encoder_counts[0]), row["count1"]) << sample.sequence;
+    ASSERT_EQ(std::to_string(sample.encoder_counts[1]), row["count2"]) << sample.sequence;
   }
   EXPECT_EQ(counted("trips_ttl"), 0U);
 }
 
 // Ctrl-C is an orderly end: power off, recording complete under its own name.
 TEST_F(DaqProcess, CompletesTheRecordingOnCtrlC) {
+  start_sim();
   start_daq("long.textproto");
   wait_until_recorded();
   daq_->send_signal(SIGINT);
@@ -187,13 +55,15 @@ TEST_F(DaqProcess, CompletesTheRecordingOnCtrlC) {
   EXPECT_FALSE(std::filesystem::exists(path("run.mcap.part")));
   const proto::Recording run = recording("run.mcap");
   EXPECT_TRUE(run.scan.container.intact());
-  EXPECT_TRUE(has_event(run, "stop"));
+  EXPECT_NE(find_event(run, "stop"), nullptr);
   EXPECT_EQ(counted("trips_ttl"), 0U);
-  EXPECT_EQ(std::stod(truth().back().cell["command_V"]), 0.0);
+  EXPECT_EQ(last_output_V(), 0.0);
 }
 
-// kill -9 leaves nobody to switch off; the unit's own ttl must, and the file must be readable.
+// kill -9 leaves nobody to switch off; the unit's own ttl must. What is left of the recording is
+// readable, and recovered it says how the run ended.
 TEST_F(DaqProcess, KilledLeavesTheUnitOffAndAReadableRecording) {
+  start_sim();
   start_daq("long.textproto");
   wait_until_recorded();
   daq_->send_signal(SIGKILL);
@@ -202,55 +72,176 @@ TEST_F(DaqProcess, KilledLeavesTheUnitOffAndAReadableRecording) {
       [&] {
         // The truth is written in blocks; the rows of after the trip take a moment to appear.
         const std::vector<TruthRow> rows = truth();
-        return rows.size() > 2 && rows[rows.size() - 2].cell.at("tripped") == "1";
+        return rows.size() > 2 && rows[rows.size() - 2].at("tripped") == "1";
       },
       kPatience_s));
   stop_sim();
   EXPECT_EQ(counted("trips_ttl"), 1U);
-  EXPECT_EQ(std::stod(truth().back().cell["command_V"]), 0.0);
-  const proto::Recording run = recording("run.mcap.part");
-  EXPECT_FALSE(run.scan.container.finished);
-  EXPECT_GT(run.samples.size(), 100U);
+  EXPECT_GT(counted("unattended_us_max"), 0U);
+  EXPECT_LE(counted("unattended_us_max"), kTtl_us);
+  EXPECT_EQ(last_output_V(), 0.0);
+
+  const proto::Recording left = recording("run.mcap.part");
+  EXPECT_FALSE(left.scan.container.finished);
+  EXPECT_GT(left.samples.size(), 100U);
+  const auto recovery = proto::recover_recording(path("run.mcap.part"), path("whole.mcap"));
+  ASSERT_TRUE(recovery.ok()) << recovery.error().detail;
+  const proto::Recording whole = recording("whole.mcap");
+  EXPECT_TRUE(whole.scan.container.intact());
+  EXPECT_EQ(whole.samples.size(), left.samples.size());
+  const proto::Event* trip = find_event(whole, proto::kInterruptedEvent);
+  ASSERT_NE(trip, nullptr);
+  EXPECT_EQ(trip->kind, proto::EventKind::kTrip);
+  EXPECT_NE(trip->text.find("250 ms"), std::string::npos) << trip->text;
 }
 
 // The unit disappears, cable and all.
 TEST_F(DaqProcess, EndsWithATripWhenTheUnitIsGone) {
+  start_sim();
   start_daq("long.textproto");
   wait_until_recorded();
   sim_->send_signal(SIGKILL);
   EXPECT_EQ(daq_exit_code(), 1) << daq_->output();
   const proto::Recording run = recording("run.mcap");
   EXPECT_TRUE(run.scan.container.intact());
-  EXPECT_TRUE(has_event(run, "link lost")) << daq_->output();
-  EXPECT_TRUE(has_event(run, "black box"));
+  EXPECT_NE(find_event(run, "link lost"), nullptr) << daq_->output();
+  EXPECT_NE(find_event(run, "black box"), nullptr);
 }
+
+struct BrokenLine {
+  const char* name;
+  LineMode mode;
+  int exit_code;
+  const char* trip;  // event in the recording
+  bool unit_trips_by_itself;
+};
+
+// A line that breaks while the rig is driven: the unit is off within its ttl, the recording is
+// complete and holds the trip with its figures and the last frames.
+class DaqOnABrokenLine : public DaqProcess, public ::testing::WithParamInterface<BrokenLine> {};
+
+TEST_P(DaqOnABrokenLine, SwitchesOffAndRecordsTheTrip) {
+  const BrokenLine& broken = GetParam();
+  start_sim(/*on_tcp=*/true);
+  LineRelay relay(sim_port());
+  start_daq("long.textproto", relay.url());
+  wait_until_recorded();
+  relay.set_mode(broken.mode);
+  EXPECT_EQ(daq_exit_code(), broken.exit_code) << daq_->output();
+  stop_sim();
+  EXPECT_LE(counted("unattended_us_max"), kTtl_us);
+  EXPECT_EQ(counted("trips_ttl") > 0, broken.unit_trips_by_itself) << sim_->output();
+  EXPECT_EQ(counted("trips_host") > 0, !broken.unit_trips_by_itself);
+  EXPECT_EQ(last_output_V(), 0.0);
+
+  const proto::Recording run = recording("run.mcap");
+  EXPECT_TRUE(run.scan.container.intact());
+  const proto::Event* trip = find_event(run, broken.trip);
+  ASSERT_NE(trip, nullptr) << daq_->output();
+  EXPECT_EQ(trip->kind, proto::EventKind::kTrip);
+  EXPECT_GT(trip->value, trip->limit);
+  EXPECT_NE(daq_->output().find("TRIP: " + trip->text), std::string::npos) << daq_->output();
+  const proto::Event* frames = find_event(run, "black box");
+  ASSERT_NE(frames, nullptr);
+  EXPECT_GT(frames->last_frames.size(), 100U);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Line, DaqOnABrokenLine,
+    ::testing::Values(BrokenLine{"Stalled", LineMode::kHold, 1, "link lost", true},
+                      BrokenLine{"Corrupted", LineMode::kDamage, 1, "link lost", true},
+                      BrokenLine{"ChannelLost", LineMode::kLoseChannel, 3, "missing channel",
+                                 false}),
+    [](const auto& broken) { return broken.param.name; });
 
 // A file that cannot grow any more stands for a full disk.
 TEST_F(DaqProcess, SwitchesOffWhenTheDiskIsFull) {
-  start_daq("long.textproto", [] {
+  start_sim();
+  start_daq("long.textproto", pty_url(), {}, [] {
     ::signal(SIGXFSZ, SIG_IGN);
     const rlimit limit{1'000'000, 1'000'000};
     ::setrlimit(RLIMIT_FSIZE, &limit);
   });
   EXPECT_EQ(daq_exit_code(), 1) << daq_->output();
   stop_sim();
-  EXPECT_EQ(std::stod(truth().back().cell["command_V"]), 0.0);
+  EXPECT_LE(counted("unattended_us_max"), kTtl_us);
+  EXPECT_EQ(last_output_V(), 0.0);
   const std::string name = std::filesystem::exists(path("run.mcap")) ? "run.mcap" : "run.mcap.part";
   const proto::Recording run = recording(name);
   EXPECT_GT(run.samples.size(), 100U);
-  EXPECT_TRUE(has_event(run, "storage")) << daq_->output();
+  const proto::Event* trip = find_event(run, "storage");
+  ASSERT_NE(trip, nullptr) << daq_->output();
+  EXPECT_EQ(trip->kind, proto::EventKind::kTrip);
+}
+
+// The service dies in the middle of a run and comes back: the run does not notice, and the service
+// ends up with every sample the recording has.
+TEST_F(DaqProcess, GoesOnWhenTheServiceIsGone) {
+  StreamPeer peer;
+  std::optional<LocalService> service(std::in_place, peer);
+  const std::uint16_t port = service->port();
+  const std::string host_port = service->host_port();
+  start_sim();
+  start_daq("long.textproto", pty_url(), {"--service", host_port});
+  wait_until_recorded();
+  service.reset();
+  ASSERT_TRUE(eventually(
+      [&] { return daq_->output().find("waits on the disk") != std::string::npos; }, kPatience_s))
+      << daq_->output();
+  service.emplace(peer, port);
+  ASSERT_TRUE(eventually(
+      [&] { return daq_->output().find("streaming again") != std::string::npos; }, kPatience_s))
+      << daq_->output();
+  daq_->send_signal(SIGINT);
+  ASSERT_EQ(daq_exit_code(), 0) << daq_->output();
+  service.reset();
+  stop_sim();
+  EXPECT_EQ(counted("trips_ttl"), 0U);
+  EXPECT_EQ(last_output_V(), 0.0);
+  EXPECT_FALSE(std::filesystem::exists(path("run.mcap.spool")));
+
+  const proto::Recording run = recording("run.mcap");
+  std::vector<std::uint64_t> recorded;
+  for (const proto::Sample& sample : run.samples) recorded.push_back(sample.sequence);
+  const std::vector<std::string> sessions = peer.session_ids();
+  ASSERT_EQ(sessions.size(), 1U);
+  EXPECT_TRUE(peer.session(sessions[0]).closed);
+  EXPECT_EQ(sample_sequences(peer.session(sessions[0])), recorded);
+}
+
+// A service that never comes costs nothing but a note, and what it misses can be sent later.
+TEST_F(DaqProcess, LeavesASpoolForAServiceThatNeverComes) {
+  const std::string host_port = "127.0.0.1:" + std::to_string(refusing_port());
+  start_sim();
+  start_daq("short.textproto", pty_url(), {"--service", host_port});
+  ASSERT_EQ(daq_exit_code(), 0) << daq_->output();
+  EXPECT_NE(daq_->output().find("rigcal-daq send --spool"), std::string::npos) << daq_->output();
+  const proto::Recording run = recording("run.mcap");
+
+  StreamPeer peer;
+  {
+    const LocalService service(peer);
+    ChildProcess send(
+        {RIGCAL_DAQ, "send", "--spool", path("run.mcap.spool"), "--service", service.host_port()},
+        path("send.txt"));
+    ASSERT_EQ(send.wait(kPatience_s), 0) << send.output();
+  }
+  ASSERT_EQ(peer.session_ids().size(), 1U);
+  EXPECT_EQ(sample_sequences(peer.session(peer.session_ids()[0])).size(), run.samples.size());
+  EXPECT_FALSE(std::filesystem::exists(path("run.mcap.spool")));
 }
 
 // Bad input: one message, exit code 2, and nothing on the disk.
 TEST_F(DaqProcess, RefusesBadInputWithoutTouchingAnything) {
-  std::ofstream(path("bad.textproto")) << "name: \"x\"\nduration_s: 1\nstep { comand: 1 }\n";
+  start_sim();
+  write("bad.textproto", "name: \"x\"\nduration_s: 1\nstep { comand: 1 }\n");
   start_daq("bad.textproto");
   EXPECT_EQ(daq_exit_code(), 2);
   EXPECT_NE(daq_->output().find("bad.textproto:3"), std::string::npos) << daq_->output();
   EXPECT_FALSE(std::filesystem::exists(path("run.mcap")));
   EXPECT_FALSE(std::filesystem::exists(path("run.mcap.part")));
 
-  std::ofstream(path("run.mcap")) << "precious";
+  write("run.mcap", "precious");
   start_daq("short.textproto");
   EXPECT_EQ(daq_exit_code(), 2);
   EXPECT_NE(daq_->output().find("exists already"), std::string::npos) << daq_->output();

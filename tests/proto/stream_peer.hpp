@@ -71,6 +71,11 @@ class StreamPeer {
   void crash() { on_connected(); }
 
   const Session& session(const std::string& id) { return sessions_[id]; }
+  std::vector<std::string> session_ids() const {
+    std::vector<std::string> ids;
+    for (const auto& [id, session] : sessions_) ids.push_back(id);
+    return ids;
+  }
   std::uint64_t duplicate_count() const { return duplicate_count_; }
 
  private:

@@ -1,0 +1,49 @@
+#include "daq/commands/send.hpp"
+
+#include <chrono>
+#include <memory>
+#include <ostream>
+#include <utility>
+
+#include "daq/stream/stream_connection.hpp"
+#include "daq/stream/stream_sink.hpp"
+#include "proto/text/input_error.hpp"
+
+namespace daq {
+namespace {
+
+constexpr std::chrono::milliseconds kTurn(200);
+
+}  // namespace
+
+ExitCode send_spool(const SendOptions& options, const std::atomic<bool>& stop, std::ostream& out) {
+  require_host_port(options.service);
+  auto folder = open_spool_folder(options.spool_folder);
+  if (!folder.ok()) {
+    out << "rigcal-daq: " << folder.error().detail << '\n';
+    return ExitCode::kTrouble;
+  }
+  auto stream = std::make_unique<StreamSink>(options.service, std::move(folder.value()));
+  stream->end();
+  std::string problem;
+  bool done = false;
+  bool refused = false;
+  while (!done && !refused && !stop.load()) {
+    done = stream->wait(kTurn);
+    refused = stream->is_refused();
+    if (stream->problem() == problem) continue;
+    problem = stream->problem();
+    if (!problem.empty()) out << "note: " << problem << std::endl;
+  }
+  const std::uint64_t backlog = stream->backlog();
+  stream.reset();
+  if (done) {
+    remove_spool_folder(options.spool_folder);
+    out << "streamed to " << options.service << "; " << options.spool_folder << " is removed\n";
+    return ExitCode::kDone;
+  }
+  out << "rigcal-daq: " << backlog << " batches stay in " << options.spool_folder << '\n';
+  return ExitCode::kTrouble;
+}
+
+}  // namespace daq

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <atomic>
+#include <iosfwd>
+#include <string>
+
+#include "daq/commands/exit_code.hpp"
+
+namespace daq {
+
+struct SendOptions {
+  std::string spool_folder;  ///< that `rigcal-daq run` left behind
+  std::string service;       ///< host:port
+};
+
+/// Sends the service what it does not have yet of a run that has ended, and removes the folder once
+/// it has everything. Tries until then, or until `stop` is set.
+///
+/// @throws proto::InputError for a service that is no host:port
+ExitCode send_spool(const SendOptions& options, const std::atomic<bool>& stop, std::ostream& out);
+
+}  // namespace daq

@@ -1,0 +1,170 @@
+#include "daq/stream/stream_sink.hpp"
+
+#include <utility>
+
+#include "daq/stream/stream_connection.hpp"
+#include "proto/recording/convert.hpp"
+#include "proto/stream.pb.h"
+
+namespace daq {
+namespace {
+
+using rigcal::v1::SampleBatch;
+using State = proto::StreamSender::State;
+
+constexpr std::chrono::milliseconds kBatchAge(100);
+constexpr std::chrono::milliseconds kTurn(20);
+// Of all kinds. A sample takes some 100 bytes, so that a batch stays far below its limits even when
+// the supervisor finds a full ring.
+constexpr int kBatchMessagesMax = 500;
+
+// Lists the samples of a batch that could not be kept, together with those before it.
+void extend_gap(std::optional<proto::Gap>& gap, const SampleBatch& batch) {
+  if (batch.samples_size() == 0) return;
+  const auto& first = batch.samples(0);
+  const auto& last = batch.samples(batch.samples_size() - 1);
+  if (!gap) {
+    gap = proto::Gap{first.timestamp(), first.sequence(), 0, proto::GapCause::kSpoolFull};
+  }
+  gap->sample_count = last.sequence() + 1 - gap->first_sequence;
+}
+
+auto* add(SampleBatch& batch, const proto::Sample&) { return batch.add_samples(); }
+auto* add(SampleBatch& batch, const proto::Command&) { return batch.add_commands(); }
+auto* add(SampleBatch& batch, const proto::Gap&) { return batch.add_gaps(); }
+auto* add(SampleBatch& batch, const proto::Event&) { return batch.add_events(); }
+auto* add(SampleBatch& batch, const proto::ClockFit&) { return batch.add_clock_fits(); }
+auto* add(SampleBatch& batch, const proto::LoopStats&) { return batch.add_loop_stats(); }
+
+}  // namespace
+
+StreamSink::StreamSink(const std::string& service, SpoolFolder folder)
+    : batch_(std::make_unique<SampleBatch>()),
+      spool_(std::move(folder.spool)),
+      sender_(spool_, std::move(folder.session)) {
+  thread_ = std::thread([this, service] { run(service); });
+}
+
+StreamSink::~StreamSink() {
+  stop_.store(true);
+  if (thread_.joinable()) thread_.join();
+}
+
+template <typename Message>
+proto::Status StreamSink::keep(const Message& message, SampleBatch& batch) {
+  proto::to_message(message, *add(batch, message));
+  if (++batch_message_count_ >= kBatchMessagesMax) hand_over();
+  return proto::success();
+}
+
+proto::Status StreamSink::write(const proto::Sample& sample) { return keep(sample, *batch_); }
+proto::Status StreamSink::write(const proto::Command& command) { return keep(command, *batch_); }
+proto::Status StreamSink::write(const proto::Gap& gap) { return keep(gap, *batch_); }
+proto::Status StreamSink::write(const proto::Event& event) { return keep(event, *batch_); }
+proto::Status StreamSink::write(const proto::ClockFit& fit) { return keep(fit, *batch_); }
+proto::Status StreamSink::write(const proto::LoopStats& stats) { return keep(stats, *batch_); }
+
+proto::Status StreamSink::idle() {
+  if (std::chrono::steady_clock::now() - batch_started_ >= kBatchAge) hand_over();
+  return proto::success();
+}
+
+void StreamSink::hand_over() {
+  batch_started_ = std::chrono::steady_clock::now();
+  if (batch_message_count_ == 0) return;
+  std::string bytes = batch_->SerializeAsString();
+  batch_->Clear();
+  batch_message_count_ = 0;
+  const std::lock_guard lock(mutex_);
+  handed_over_.push_back(std::move(bytes));
+}
+
+void StreamSink::end() {
+  hand_over();
+  const std::lock_guard lock(mutex_);
+  ending_ = true;
+}
+
+bool StreamSink::wait(std::chrono::milliseconds patience) {
+  std::unique_lock lock(mutex_);
+  ended_changed_.wait_for(lock, patience, [this] { return ended_; });
+  return done_;
+}
+
+bool StreamSink::is_refused() const {
+  const std::lock_guard lock(mutex_);
+  return ended_ && !done_;
+}
+
+std::string StreamSink::problem() const {
+  const std::lock_guard lock(mutex_);
+  return problem_;
+}
+
+std::uint64_t StreamSink::backlog() const {
+  const std::lock_guard lock(mutex_);
+  return backlog_ + handed_over_.size();
+}
+
+// Takes what was handed over to the disk, then lets the connection work; again and again.
+void StreamSink::run(const std::string& service) {
+  StreamConnection connection(sender_, service);
+  std::string spool_problem;
+  while (!stop_.load()) {
+    std::deque<std::string> batches;
+    bool ending = false;
+    {
+      const std::lock_guard lock(mutex_);
+      batches.swap(handed_over_);
+      ending = ending_;
+    }
+    if (!batches.empty() && spool_batches(batches, spool_problem)) spool_problem.clear();
+    if (ending) sender_.end_session();
+    connection.run_for(kTurn);
+    publish(connection, spool_problem);
+  }
+}
+
+void StreamSink::publish(const StreamConnection& connection, const std::string& spool_problem) {
+  const State state = sender_.state();
+  const bool connected = state == State::kStreaming || state == State::kClosing;
+  const std::lock_guard lock(mutex_);
+  backlog_ = spool_.end() - 1 - spool_.acknowledged_through();
+  done_ = state == State::kDone;
+  ended_ = done_ || state == State::kRefused;
+  if (state == State::kRefused) {
+    problem_ = sender_.problem();
+  } else if (!spool_problem.empty()) {
+    problem_ = spool_problem;
+  } else {
+    problem_ = connected || done_ ? std::string() : connection.problem();
+  }
+  if (ended_) ended_changed_.notify_all();
+}
+
+// False, with the reason in `problem`, when something could not be kept.
+bool StreamSink::spool_batches(std::deque<std::string>& batches, std::string& problem) {
+  bool kept_all = true;
+  for (std::string& bytes : batches) {
+    SampleBatch batch;
+    if (unspooled_ && batch.ParseFromString(bytes)) {
+      proto::to_message(*unspooled_, *batch.add_gaps());
+      bytes = batch.SerializeAsString();
+    }
+    if (const auto appended = spool_.append(bytes); appended.ok()) {
+      unspooled_.reset();
+      continue;
+    } else {
+      problem = appended.error().detail;
+    }
+    if (batch.ParseFromString(bytes)) extend_gap(unspooled_, batch);
+    kept_all = false;
+  }
+  if (const proto::Status synced = spool_.sync(); !synced.ok()) {
+    problem = synced.error().detail;
+    return false;
+  }
+  return kept_all;
+}
+
+}  // namespace daq

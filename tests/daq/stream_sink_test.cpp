@@ -1,0 +1,144 @@
+#include "daq/stream/stream_sink.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <sstream>
+#include <thread>
+
+#include "daq/commands/send.hpp"
+#include "daq/stream/stream_connection.hpp"
+#include "proto/text/input_error.hpp"
+#include "tests/daq/local_service.hpp"
+#include "tests/proto/recording_support.hpp"
+
+namespace daq {
+namespace {
+
+using std::chrono::milliseconds;
+using test_support::LocalService;
+using test_support::sample_sequences;
+using test_support::StreamPeer;
+using test_support::TemporaryFolder;
+
+constexpr milliseconds kPatience(20'000);
+
+std::unique_ptr<StreamSink> start_sink(const std::string& service, const std::string& folder,
+                                       const std::string& id) {
+  auto spool = create_spool_folder(folder, {.id = id, .metadata = {{"rig", "furuta"}}});
+  EXPECT_TRUE(test_support::ok(spool));
+  return std::make_unique<StreamSink>(service, std::move(spool.value()));
+}
+
+// Writes samples in real time, as the supervisor does.
+void write_samples(StreamSink& sink, std::uint64_t count) {
+  for (std::uint64_t k = 0; k < count; ++k) {
+    proto::Sample sample;
+    sample.sequence = k;
+    sample.channel_count = 1;
+    ASSERT_TRUE(sink.write(sample).ok());
+    if (k % 20 != 0) continue;
+    ASSERT_TRUE(sink.idle().ok());
+    std::this_thread::sleep_for(milliseconds(5));
+  }
+}
+
+void expect_all(const std::vector<std::uint64_t>& found, std::uint64_t count) {
+  ASSERT_EQ(found.size(), count);
+  for (std::uint64_t k = 0; k < count; ++k) ASSERT_EQ(found[k], k);
+}
+
+// A service that is restarted in the middle must end up with every sample once, in order.
+TEST(StreamSink, DeliversEverySampleOnceThroughARestartOfTheService) {
+  const TemporaryFolder folder;
+  StreamPeer peer;
+  {
+    const LocalService service(peer, 0, /*hang_up_after_bytes=*/4000);
+    const auto sink = start_sink(service.host_port(), folder.file("spool"), "run-1");
+    write_samples(*sink, 2000);
+    sink->end();
+    EXPECT_TRUE(sink->wait(kPatience)) << sink->problem();
+    EXPECT_GE(service.connection_count(), 2);
+    EXPECT_EQ(sink->backlog(), 0u);
+  }
+  expect_all(sample_sequences(peer.session("run-1")), 2000);
+  EXPECT_TRUE(peer.session("run-1").closed);
+}
+
+// While nobody listens everything goes to the spool, and nobody waits; a later process takes the
+// spool up under the same session, and removes it when the service has everything.
+TEST(StreamSink, SpoolsWhileTheServiceIsAway) {
+  const TemporaryFolder folder;
+  const std::string spool = folder.file("run.mcap.spool");
+  StreamPeer peer;
+  const std::uint16_t port = test_support::refusing_port();
+  {
+    const auto sink = start_sink("127.0.0.1:" + std::to_string(port), spool, "run-2");
+    write_samples(*sink, 1000);
+    sink->end();
+    EXPECT_FALSE(sink->wait(milliseconds(300)));
+    EXPECT_NE(sink->problem().find("refused"), std::string::npos) << sink->problem();
+    EXPECT_GT(sink->backlog(), 0u);
+  }
+  {
+    const LocalService service(peer, port);
+    const std::atomic<bool> stop(false);
+    std::ostringstream out;
+    EXPECT_EQ(send_spool({spool, service.host_port()}, stop, out), ExitCode::kDone) << out.str();
+  }
+  expect_all(sample_sequences(peer.session("run-2")), 1000);
+  EXPECT_TRUE(peer.session("run-2").closed);
+  EXPECT_FALSE(std::filesystem::exists(spool));
+}
+
+// However late the supervisor looks, what it hands over stays within what one batch may be, and a
+// frame with it.
+TEST(StreamSink, CutsALargeBacklogIntoBatches) {
+  const TemporaryFolder folder;
+  StreamPeer peer;
+  {
+    const LocalService service(peer);
+    const auto sink = start_sink(service.host_port(), folder.file("spool"), "run-3");
+    proto::Sample sample;
+    sample.channel_count = proto::kChannelCountMax;
+    for (; sample.sequence < 8192; ++sample.sequence) ASSERT_TRUE(sink->write(sample).ok());
+    sink->end();
+    EXPECT_TRUE(sink->wait(kPatience)) << sink->problem();
+  }
+  expect_all(sample_sequences(peer.session("run-3")), 8192);
+}
+
+// A spool belongs to one run: another one must not go on in it.
+TEST(SpoolFolder, IsNeverSharedByTwoRuns) {
+  const TemporaryFolder folder;
+  const std::string spool = folder.file("spool");
+  ASSERT_TRUE(test_support::ok(create_spool_folder(spool, {.id = "first"})));
+  const auto second = create_spool_folder(spool, {.id = "second"});
+  ASSERT_FALSE(second.ok());
+  EXPECT_EQ(second.error().code, proto::ErrorCode::kExists);
+  const auto again = open_spool_folder(spool);
+  ASSERT_TRUE(test_support::ok(again));
+  EXPECT_EQ(again.value().session.id, "first");
+}
+
+TEST(SpoolFolder, IsNotAnyFolder) {
+  const TemporaryFolder folder;
+  const auto opened = open_spool_folder(folder.file("nothing"));
+  ASSERT_FALSE(opened.ok());
+  EXPECT_EQ(opened.error().code, proto::ErrorCode::kNotFound);
+  EXPECT_EQ(folder.file_count(), 0u) << "looking must not make it";
+}
+
+TEST(HostPort, TakesNamesAndAddressesWithAPort) {
+  for (const char* good : {"localhost:1", "127.0.0.1:65535", "[::1]:80"}) {
+    EXPECT_TRUE(StreamConnection::is_host_port(good)) << good;
+  }
+  for (const char* bad :
+       {"", "host", ":80", "host:", "host:0", "host:65536", "host:8x", "::1:80"}) {
+    EXPECT_FALSE(StreamConnection::is_host_port(bad)) << bad;
+  }
+  EXPECT_THROW(require_host_port("rig"), proto::InputError);
+}
+
+}  // namespace
+}  // namespace daq

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "proto/recording/recording_reader.hpp"
+#include "tests/integration/child_process.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace test_support {
+
+/// Long enough for a loaded machine; nothing is asserted about time.
+inline constexpr double kPatience_s = 30.0;
+
+/// The ttl of every command in microseconds, as the rig file below asks for.
+inline constexpr std::uint64_t kTtl_us = 250'000;
+
+/// A row of the simulation's truth, by column.
+using TruthRow = std::map<std::string, std::string>;
+
+/// rigcal-sim and rigcal-daq as an operator runs them, in real time, and a place for the files of
+/// one run: the unit under "unit", scenarios short.textproto (1 s) and long.textproto (10 min),
+/// the recording run.mcap. The limits are wide on purpose.
+class DaqProcess : public ::testing::Test {
+ protected:
+  DaqProcess();
+
+  /// Starts the simulated unit: on a pseudo-terminal, or on a TCP port of its own choice.
+  void start_sim(bool on_tcp = false);
+  /// TCP port of the unit, once started there.
+  std::uint16_t sim_port() const;
+
+  void start_daq(const std::string& scenario, const std::string& url,
+                 const std::vector<std::string>& more = {},
+                 const std::function<void()>& before_exec = {});
+  void start_daq(const std::string& scenario) { start_daq(scenario, pty_url()); }
+  std::string pty_url() const { return "pty://" + path("unit"); }
+
+  /// Until the scenario drives the rig and some of that is in the file.
+  void wait_until_recorded();
+  int daq_exit_code();
+
+  /// Ctrl-C, after which it prints its counts.
+  void stop_sim();
+
+  /// "name: 12" in what rigcal-sim printed at its end.
+  std::uint64_t counted(const std::string& name) const;
+
+  std::vector<TruthRow> truth() const;
+  /// The output in the last row of the truth [V].
+  double last_output_V() const;
+
+  proto::Recording recording(const std::string& name) const;
+  static const proto::Event* find_event(const proto::Recording& recording, const std::string& name);
+
+  void write(const std::string& name, const std::string& text) const;
+  std::string path(const std::string& name) const { return folder_.file(name); }
+
+  std::optional<ChildProcess> sim_;
+  std::optional<ChildProcess> daq_;
+
+ private:
+  TemporaryFolder folder_;
+};
+
+}  // namespace test_support

@@ -1,0 +1,120 @@
+#include "tests/integration/line_relay.hpp"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+#include "firmware_iface/wire/frame.h"
+#include "firmware_iface/wire/limits.h"
+#include "firmware_iface/wire/sample.h"
+
+namespace test_support {
+namespace {
+
+constexpr int kLookPeriod_ms = 20;
+
+sockaddr_in local_address(std::uint16_t port) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port = htons(port);
+  return address;
+}
+
+void send_at_once(int descriptor) {
+  const int on = 1;
+  ::setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+}
+
+}  // namespace
+
+LineRelay::LineRelay(std::uint16_t unit_port) : unit_port_(unit_port) {
+  listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address = local_address(0);
+  socklen_t size = sizeof address;
+  auto* generic = reinterpret_cast<sockaddr*>(&address);
+  if (listener_ < 0 || ::bind(listener_, generic, size) != 0 || ::listen(listener_, 1) != 0 ||
+      ::getsockname(listener_, generic, &size) != 0) {
+    throw std::runtime_error("no local port for the relay");
+  }
+  port_ = ntohs(address.sin_port);
+  thread_ = std::thread([this] { serve(); });
+}
+
+LineRelay::~LineRelay() {
+  stop_.store(true);
+  thread_.join();
+  ::close(listener_);
+}
+
+void LineRelay::serve() {
+  while (!stop_.load()) {
+    pollfd waiting{listener_, POLLIN, 0};
+    if (::poll(&waiting, 1, kLookPeriod_ms) <= 0) continue;
+    const int host = ::accept(listener_, nullptr, nullptr);
+    const int unit = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const sockaddr_in address = local_address(unit_port_);
+    if (::connect(unit, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) {
+      send_at_once(host);
+      send_at_once(unit);
+      relay(host, unit);
+    }
+    ::close(host);
+    ::close(unit);
+  }
+}
+
+void LineRelay::relay(int host, int unit) {
+  while (!stop_.load()) {
+    std::array<pollfd, 2> lines = {{{host, POLLIN, 0}, {unit, POLLIN, 0}}};
+    if (::poll(lines.data(), lines.size(), kLookPeriod_ms) < 0) return;
+    if (lines[0].revents != 0 && !forward(host, unit, kToUnit)) return;
+    if (lines[1].revents != 0 && !forward(unit, host, kToHost)) return;
+  }
+}
+
+bool LineRelay::forward(int from, int to, Direction direction) {
+  std::array<std::uint8_t, 4096> buffer;
+  const ssize_t size = ::recv(from, buffer.data(), buffer.size(), 0);
+  if (size <= 0) return false;
+  const auto bytes = treated(std::span(buffer).first(static_cast<std::size_t>(size)), direction);
+  return ::send(to, bytes.data(), bytes.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(bytes.size());
+}
+
+std::vector<std::uint8_t> LineRelay::treated(std::span<const std::uint8_t> bytes,
+                                             Direction direction) {
+  const LineMode mode = mode_.load();
+  if (mode == LineMode::kHold) return {};
+  std::vector<std::uint8_t> out(bytes.begin(), bytes.end());
+  for (std::uint8_t& byte : out) {
+    const bool first = std::exchange(after_delimiter_[direction], byte == 0);
+    // A frame never is longer than its first byte can say, so the result is no delimiter.
+    if (mode == LineMode::kDamage && first && byte != 0) byte ^= 0x80;
+  }
+  if (mode != LineMode::kLoseChannel || direction == kToUnit) return out;
+  out.clear();
+  for (const std::uint8_t byte : bytes) {
+    if (!from_unit_.push(byte)) continue;
+    const auto message = from_unit_.message();
+    std::array<std::uint8_t, FRAME_SIZE_BYTES_MAX> frame{};
+    std::array<std::uint8_t, MESSAGE_SIZE_BYTES_MAX> copy{};
+    std::copy(message.begin(), message.end(), copy.begin());
+    if (sample_report sample{}; sample_report_decode(copy.data(), message.size(), &sample)) {
+      sample.channels_valid = static_cast<std::uint8_t>(sample.channels_valid & ~2U);
+      sample_report_encode(&sample, copy.data());
+    }
+    const std::size_t frame_size =
+        frame_encode(copy.data(), message.size(), frame.data(), frame.size());
+    out.insert(out.end(), frame.begin(), frame.begin() + static_cast<std::ptrdiff_t>(frame_size));
+  }
+  return out;
+}
+
+}  // namespace test_support

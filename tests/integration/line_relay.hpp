@@ -1,0 +1,54 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "firmware_iface/link/frame_decoder.hpp"
+
+namespace test_support {
+
+/// What the relay does to the line.
+enum class LineMode {
+  kPass,
+  kHold,         ///< nothing gets through, in either direction, while the line stays open
+  kDamage,       ///< a bit is flipped in every frame, both ways
+  kLoseChannel,  ///< channel 1 of every sample is marked as not valid, with a right checksum
+};
+
+/// A TCP line between a host and a simulated unit that a test breaks when it likes. Relays on a
+/// thread of its own, for one host at a time.
+class LineRelay {
+ public:
+  /// @param unit_port  of a unit on this machine
+  explicit LineRelay(std::uint16_t unit_port);
+  ~LineRelay();
+  LineRelay(const LineRelay&) = delete;
+  LineRelay& operator=(const LineRelay&) = delete;
+
+  std::string url() const { return "tcp://127.0.0.1:" + std::to_string(port_); }
+  void set_mode(LineMode mode) { mode_.store(mode); }
+
+ private:
+  enum Direction { kToUnit, kToHost };
+
+  void serve();
+  void relay(int host, int unit);
+  bool forward(int from, int to, Direction direction);
+  std::vector<std::uint8_t> treated(std::span<const std::uint8_t> bytes, Direction direction);
+
+  std::uint16_t unit_port_;
+  std::uint16_t port_ = 0;
+  int listener_ = -1;
+  std::atomic<LineMode> mode_{LineMode::kPass};
+  std::atomic<bool> stop_{false};
+  std::array<bool, 2> after_delimiter_{};  // by direction: a frame begins with the next byte
+  firmware_iface::FrameDecoder from_unit_;
+  std::thread thread_;
+};
+
+}  // namespace test_support
