@@ -32,8 +32,18 @@ class Copier final : public McapVisitor {
                   const McapMessage& message) override {
     McapMessage copy = message;
     copy.channel_id = destination_channel(channel, schema);
+    ++message_count_;
     digest_ = extend_digest(digest_, channel, schema, message);
     return keep(writer_.write_message(copy));
+  }
+
+  void add(const McapAddition& addition) {
+    for (const KnownChannel& known : known_) {
+      if (known.channel.topic != addition.topic) continue;
+      on_message(known.channel, known.channel.schema_id == 0 ? nullptr : &known.schema,
+                 {0, 0, addition.time_ns, addition.time_ns, as_bytes(addition.data)});
+      return;
+    }
   }
 
   bool on_metadata(const McapMetadata& metadata) override {
@@ -46,6 +56,7 @@ class Copier final : public McapVisitor {
 
   const Status& status() const { return status_; }
   std::uint32_t digest() const { return digest_; }
+  std::uint64_t message_count() const { return message_count_; }
 
  private:
   struct KnownChannel {
@@ -76,6 +87,7 @@ class Copier final : public McapVisitor {
 
   McapWriter& writer_;
   std::vector<KnownChannel> known_;
+  std::uint64_t message_count_ = 0;
   std::uint32_t digest_ = 0;
   Status status_ = success();
 };
@@ -121,11 +133,13 @@ Status verify(const std::string& path, std::uint64_t message_count, std::uint32_
 }
 
 Result<McapScan> copy_and_verify(const std::string& source, const InputFile& input,
-                                 McapWriter& writer, const std::string& part) {
+                                 const McapAddition* addition, McapWriter& writer,
+                                 const std::string& part) {
   if (Status started = writer.start(); !started.ok()) return started.error();
   Copier copier(writer);
   auto scan = scan_mcap(input, copier);
   if (!scan.ok()) return scan.error();
+  if (addition != nullptr) copier.add(*addition);
   if (!copier.status().ok()) return copier.status().error();
   if (scan.value().intact_chunk_count == 0) {
     return Error{ErrorCode::kDamaged,
@@ -135,7 +149,7 @@ Result<McapScan> copy_and_verify(const std::string& source, const InputFile& inp
     return noted.error();
   }
   if (Status completed = writer.complete(); !completed.ok()) return completed.error();
-  if (Status verified = verify(part, scan.value().message_count, copier.digest()); !verified.ok()) {
+  if (Status verified = verify(part, copier.message_count(), copier.digest()); !verified.ok()) {
     return verified.error();
   }
   return scan;
@@ -143,13 +157,14 @@ Result<McapScan> copy_and_verify(const std::string& source, const InputFile& inp
 
 }  // namespace
 
-Result<McapRecovery> recover_mcap(const std::string& source, const std::string& destination) {
+Result<McapRecovery> recover_mcap(const std::string& source, const std::string& destination,
+                                  const McapAddition* addition) {
   auto input = open_input_file(source);
   if (!input.ok()) return input.error();
   auto output = create_output_file(destination);
   if (!output.ok()) return output.error();
   McapWriter writer(std::move(output.value()), {});
-  auto scan = copy_and_verify(source, *input.value(), writer, part_path(destination));
+  auto scan = copy_and_verify(source, *input.value(), addition, writer, part_path(destination));
   const Status published = scan.ok() ? writer.publish() : Status(scan.error());
   if (!published.ok()) {
     std::error_code ignored;

@@ -66,10 +66,7 @@ class Inspector final : public RecordingVisitor {
 
   void on_clock_fit(const ClockFit& fit) override { info_.clock = fit; }
 
-  void on_loop_stats(const LoopStats& stats) override {
-    info_.skipped_periods += stats.skipped_periods;
-    info_.wakeup_us_max = std::max(info_.wakeup_us_max, stats.wakeup_us_max);
-  }
+  void on_loop_stats(const LoopStats& stats) override { info_.loop = stats; }
 
   void on_attachment(const Attachment& attachment) override {
     info_.attachments.push_back(attachment.name);
@@ -108,7 +105,9 @@ void append_facts(const RecordingInfo& info, std::string& text) {
   const auto count = static_cast<unsigned long long>(info.scan.sample_count);
   append_line(text, "samples     %llu in %.3f s, %.1f kB", count, duration_s,
               1e-3 * static_cast<double>(info.size_bytes));
-  append_line(text, "command     %.3f to %.3f V", info.command_V_min, info.command_V_max);
+  const auto unit = info.header.facts.find("command_unit");
+  append_line(text, "command     %.3f to %.3f %s", info.command_V_min, info.command_V_max,
+              unit == info.header.facts.end() ? "" : unit->second.c_str());
   for (std::size_t c = 0; c < info.channels.size(); ++c) {
     const RecordingInfo::Channel& channel = info.channels[c];
     append_line(text, "%-11s %.4f to %.4f rad, %llu samples without a reading",
@@ -130,8 +129,15 @@ void append_quality(const RecordingInfo& info, std::string& text) {
     append_line(text, "            %llu %s",
                 static_cast<unsigned long long>(info.missing_counts[cause]), kCauseNames[cause]);
   }
-  append_line(text, "loop        %llu periods skipped, woken at most %.0f µs late",
-              static_cast<unsigned long long>(info.skipped_periods), info.wakeup_us_max);
+  if (info.loop) {
+    append_line(
+        text,
+        "loop        sample jitter 99 %% below %.0f µs, longest %.0f µs; %llu periods without "
+        "a sample, %llu skipped",
+        info.loop->wakeup_us_p99, info.loop->wakeup_us_max,
+        static_cast<unsigned long long>(info.loop->link_timeouts),
+        static_cast<unsigned long long>(info.loop->skipped_periods));
+  }
   for (const Event& event : info.events) {
     append_line(text, "%10.3f s %s: %s", event.timestamp_s, event.name.c_str(), event.text.c_str());
   }

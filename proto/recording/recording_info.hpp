@@ -32,9 +32,8 @@ struct RecordingInfo {
   std::uint64_t gap_count = 0;
   std::vector<Event> events;  ///< the first 100, without their frames
   std::uint64_t event_count = 0;
-  std::optional<ClockFit> clock;  ///< the last one
-  std::uint64_t skipped_periods = 0;
-  double wakeup_us_max = 0.0;
+  std::optional<ClockFit> clock;         ///< the last one
+  std::optional<LoopStats> loop;         ///< the last one, which covers the run
   std::vector<std::string> attachments;  ///< names
 
   std::uint64_t missing_count() const;

@@ -17,5 +17,7 @@ enum ExitCode : int {
 void add_calibrate(CLI::App& app, ExitCode& exit_code);
 void add_simulate(CLI::App& app, ExitCode& exit_code);
 void add_info(CLI::App& app, ExitCode& exit_code);
+void add_export(CLI::App& app, ExitCode& exit_code);
+void add_recover(CLI::App& app, ExitCode& exit_code);
 
 }  // namespace service

@@ -2,10 +2,12 @@
 #include <iostream>
 #include <memory>
 
+#include "proto/recording/recording_info.hpp"
 #include "proto/text/csv_table.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/client/command.hpp"
+#include "service/client/recording_notes.hpp"
 #include "service/convert/column_statistics.hpp"
 #include "service/convert/csv_recording.hpp"
 #include "service/convert/recording_selection.hpp"
@@ -145,6 +147,10 @@ bool is_rig_file(const std::string& path) {
 void show_info(const InfoOptions& options) {
   if (is_rig_file(options.file)) {
     print_rig(load_rig(options.file));
+  } else if (is_recording_name(options.file)) {
+    const auto info = proto::inspect_recording(options.file);
+    if (!info.ok()) throw proto::InputError(info.error().detail);
+    std::cout << options.file << '\n' << proto::to_text(info.value());
   } else if (!options.rig.empty()) {
     print_recording(options);
   } else {
@@ -157,7 +163,7 @@ void show_info(const InfoOptions& options) {
 void add_info(CLI::App& app, ExitCode& exit_code) {
   CLI::App* command = app.add_subcommand("info", "Tell what a recording or a rig file holds");
   const auto options = std::make_shared<InfoOptions>();
-  command->add_option("file", options->file, "CSV recording, or rig file (.textproto)")
+  command->add_option("file", options->file, "Recording (.mcap, CSV) or rig file (.textproto)")
       ->required()
       ->type_name("FILE");
   command->add_option("--rig", options->rig, "Read the recording as this rig file says")
@@ -165,6 +171,7 @@ void add_info(CLI::App& app, ExitCode& exit_code) {
   command->footer(
       "The noise is that of white noise on the column, from third differences.\n"
       "Examples:\n"
+      "  rigcal info run.mcap\n"
       "  rigcal info run.csv\n"
       "  rigcal info run.csv --rig configs/rig-furuta.textproto\n"
       "  rigcal info configs/rig-furuta.textproto");

@@ -30,6 +30,8 @@ int main(int argc, char** argv) {
   service::add_calibrate(app, exit_code);
   service::add_simulate(app, exit_code);
   service::add_info(app, exit_code);
+  service::add_export(app, exit_code);
+  service::add_recover(app, exit_code);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

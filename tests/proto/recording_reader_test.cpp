@@ -8,6 +8,7 @@
 #include "proto/recording/mcap_format.hpp"
 #include "proto/recording/mcap_recover.hpp"
 #include "proto/recording/mcap_writer.hpp"
+#include "proto/recording/recording_recover.hpp"
 #include "tests/proto/mcap_repair.hpp"
 #include "tests/proto/recording_support.hpp"
 
@@ -296,6 +297,45 @@ TEST(RecoverMcap, DoesNotWriteOverAFile) {
   ASSERT_FALSE(recovery.ok());
   EXPECT_EQ(recovery.error().code, ErrorCode::kExists);
   EXPECT_EQ(test_support::read_bytes(folder.file("whole.mcap")).size(), 1u);
+}
+
+// Who was killed cannot say so; the recovered file does, and calls it a trip exactly where the unit
+// was driving. A finished file has nothing to add.
+TEST(RecoverRecording, SaysHowAnUnfinishedRunEnded) {
+  for (const bool driving : {true, false}) {
+    const TemporaryFolder folder;
+    {
+      auto writer = RecordingWriter::create(
+          folder.file("run.mcap"),
+          {.hinges = {"a"}, .epoch_unix_ns = 1'000'000'000, .facts = {{"ttl_ms", "20"}}});
+      ASSERT_TRUE(ok(writer));
+      ASSERT_TRUE(ok(writer.value().write(Event{.name = "running"})));
+      for (std::uint64_t k = 0; k < 300; ++k) {
+        Sample sample;
+        sample.timestamp_s = 1e-3 * static_cast<double>(k);
+        sample.sequence = k;
+        sample.channel_count = 1;
+        sample.driving = driving;
+        ASSERT_TRUE(ok(writer.value().write(sample)));
+      }
+      ASSERT_TRUE(ok(writer.value().flush()));
+    }
+    ASSERT_TRUE(ok(recover_recording(folder.file("run.mcap.part"), folder.file("whole.mcap"))));
+    const auto whole = read_recording(folder.file("whole.mcap"));
+    ASSERT_TRUE(ok(whole));
+    EXPECT_TRUE(whole.value().scan.container.intact());
+    EXPECT_EQ(whole.value().samples.size(), 300u);
+    ASSERT_EQ(whole.value().events.size(), 2u);
+    const Event& event = whole.value().events.back();
+    EXPECT_EQ(event.name, kInterruptedEvent);
+    EXPECT_EQ(event.kind == EventKind::kTrip, driving);
+    EXPECT_EQ(event.text.find("20 ms") != std::string::npos, driving) << event.text;
+    EXPECT_EQ(event.sequence, 299u);
+    EXPECT_DOUBLE_EQ(event.timestamp_s, 0.299);
+
+    ASSERT_TRUE(ok(recover_recording(folder.file("whole.mcap"), folder.file("again.mcap"))));
+    EXPECT_EQ(read_recording(folder.file("again.mcap")).value().events.size(), 2u);
+  }
 }
 
 // The tool is for any MCAP file: topics, schemas and metadata of others go through unchanged, and
