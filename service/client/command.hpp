@@ -15,6 +15,7 @@ enum ExitCode : int {
 /// Each adds its command to the program. The command sets `exit_code` when it runs and throws
 /// InputError, or std::invalid_argument from the estimator, for bad input.
 void add_calibrate(CLI::App& app, ExitCode& exit_code);
+void add_crossvalidate(CLI::App& app, ExitCode& exit_code);
 void add_simulate(CLI::App& app, ExitCode& exit_code);
 void add_info(CLI::App& app, ExitCode& exit_code);
 void add_export(CLI::App& app, ExitCode& exit_code);

@@ -1,10 +1,13 @@
 #include "service/client/estimation_input.hpp"
 
+#include <filesystem>
 #include <iostream>
 #include <map>
 
+#include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
-#include "service/report/number_format.hpp"
+#include "service/convert/import_notes.hpp"
+#include "service/convert/mcap_recording.hpp"
 
 namespace service {
 namespace {
@@ -12,28 +15,20 @@ namespace {
 using estimator::ResidualForm;
 using estimator::StateForm;
 
-const RecordingFormat& format_of(const Rig& rig) {
-  if (rig.format) return *rig.format;
-  throw proto::InputError(rig.path + ": does not say how recordings look; add recording { ... }");
+/// @throws InputError when one file is named twice, also under another name
+void check_distinct(const std::vector<std::string>& paths) {
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      std::error_code missing;
+      if (paths[i] != paths[j] && !std::filesystem::equivalent(paths[i], paths[j], missing)) {
+        continue;
+      }
+      throw proto::InputError(paths[i] + ": is given twice; its samples would count double");
+    }
+  }
 }
 
 }  // namespace
-
-std::vector<std::string> describe_import(const ImportSummary& summary) {
-  std::vector<std::string> notes;
-  for (const std::string& note : summary.notes) notes.push_back(summary.file + ": " + note);
-  if (!summary.gaps.empty()) {
-    const Gap& gap = summary.gaps.front();
-    notes.push_back(summary.file + ":" + std::to_string(gap.line) + ": " +
-                    std::to_string(summary.gaps.size()) + " gaps, not filled; the first lasts " +
-                    format_number(1e3 * gap.duration) + " ms and ends here");
-  }
-  if (summary.dropped_rows > 0) {
-    notes.push_back(summary.file + ": " + std::to_string(summary.dropped_rows) +
-                    " rows lie in stretches too short to use");
-  }
-  return notes;
-}
 
 void add_estimation_options(CLI::App& command, EstimationOptions& options) {
   const std::map<std::string, ResidualForm> residuals = {{"explicit", ResidualForm::kExplicit},
@@ -41,7 +36,9 @@ void add_estimation_options(CLI::App& command, EstimationOptions& options) {
   const std::map<std::string, StateForm> states = {{"configurations", StateForm::kConfigurations},
                                                    {"full", StateForm::kFull}};
   estimator::CalibrationOptions& calibration = options.calibration;
-  command.add_option("recordings", options.recordings, "CSV recordings")
+  command
+      .add_option("recordings", options.recordings,
+                  "Recordings: CSV as the rig file describes it, or MCAP of rigcal-daq")
       ->required()
       ->type_name("RECORDING");
   command.add_option("--rig", options.rig, "Rig file (proto/rig.proto)")
@@ -87,7 +84,27 @@ void add_estimation_options(CLI::App& command, EstimationOptions& options) {
       ->check(CLI::Range(1, 100000))
       ->capture_default_str()
       ->group(method);
+  command
+      .add_flag("--no-refine", options.no_refine,
+                "Joint estimation only: no fit of the open-loop simulation afterwards")
+      ->group(method);
   command.add_flag("--quiet", options.quiet, "No progress");
+}
+
+void add_result_files(CLI::App& command, ResultFiles& files) {
+  command.add_option("--json", files.json, "Write the result as JSON")->type_name("FILE");
+  command.add_option("--plot", files.plot, "Write a report with plots as HTML")->type_name("FILE");
+}
+
+void check_result_files(const ResultFiles& files, const EstimationOptions& options) {
+  std::vector<std::string> inputs = options.recordings;
+  inputs.push_back(options.rig);
+  for (const std::string& output : {files.json, files.plot}) {
+    if (!output.empty()) proto::check_output(output, inputs);
+  }
+  if (!files.json.empty() && files.json == files.plot) {
+    throw proto::InputError(files.json + ": is both --json and --plot; name two files");
+  }
 }
 
 EstimationInput load_estimation_input(const EstimationOptions& options) {
@@ -97,8 +114,9 @@ EstimationInput load_estimation_input(const EstimationOptions& options) {
   Selection selection = options.selection;
   if (!(selection.from < selection.to)) throw proto::InputError("--from must lie before --to");
   if (!options.segments.empty()) selection.segments = parse_segment_list(options.segments);
+  check_distinct(options.recordings);
   for (const std::string& path : options.recordings) {
-    ImportedRecording imported = import_csv(path, format_of(input.rig));
+    ImportedRecording imported = import_recording(path, input.rig);
     std::vector<SegmentUse> uses = select_part(selection, imported);
     if (!options.quiet) {
       for (const std::string& note : describe_import(imported.summary)) {
@@ -109,8 +127,15 @@ EstimationInput load_estimation_input(const EstimationOptions& options) {
     input.context.recordings.push_back({std::move(imported.summary), std::move(uses)});
   }
   input.context.rig = input.rig.mechanism.name.empty() ? options.rig : input.rig.mechanism.name;
+  for (std::size_t j = 0; j < input.rig.hinge_facts.size(); ++j) {
+    const estimator::Hinge& hinge = input.rig.mechanism.hinges[j];
+    if (!hinge.motorised) continue;
+    input.context.controls.push_back("hinge " + hinge.name + " [" +
+                                     input.rig.hinge_facts[j].control_unit + "]");
+  }
   input.context.version = RIGCAL_VERSION;
   input.context.options = options.calibration;
+  input.context.options.refine_simulation = !options.no_refine;
   return input;
 }
 

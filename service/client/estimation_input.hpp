@@ -20,6 +20,7 @@ struct EstimationOptions {
   std::string segments;
   ParameterEdits edits;
   estimator::CalibrationOptions calibration;
+  bool no_refine = false;
   bool quiet = false;
 };
 
@@ -27,14 +28,24 @@ struct EstimationOptions {
 struct EstimationInput {
   Rig rig;  ///< with the edits applied
   std::vector<estimator::Recording> recordings;
-  CalibrationContext context;  ///< all but the wall time
+  CalibrationContext context;  ///< all but the wall time; its options are those to use
 };
+
+/// Where the result goes, beside the table; empty: nowhere.
+struct ResultFiles {
+  std::string json;
+  std::string plot;
+};
+
+/// Adds --json and --plot to a command. `files` must outlive the parsing.
+void add_result_files(CLI::App& command, ResultFiles& files);
+
+/// Refuses, before the work is done, results that could not be written.
+/// @throws InputError
+void check_result_files(const ResultFiles& files, const EstimationOptions& options);
 
 /// Adds the options to a command. `options` must outlive the parsing.
 void add_estimation_options(CLI::App& command, EstimationOptions& options);
-
-/// What a person should know of an import: gaps, dropped rows, odd columns. Empty when all is well.
-std::vector<std::string> describe_import(const ImportSummary& summary);
 
 /// Loads the rig and the recordings. Prints what a person should know to standard error.
 /// @throws InputError

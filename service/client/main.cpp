@@ -28,6 +28,7 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   service::ExitCode exit_code = service::kDone;
   service::add_calibrate(app, exit_code);
+  service::add_crossvalidate(app, exit_code);
   service::add_simulate(app, exit_code);
   service::add_info(app, exit_code);
   service::add_export(app, exit_code);

@@ -1,59 +1,17 @@
 #include "service/convert/calibration_message.hpp"
 
-#include <google/protobuf/util/json_util.h>
-
-#include <limits>
-#include <stdexcept>
-
-#include "proto/calibration.pb.h"
+#include "service/convert/calibration_outcome.hpp"
+#include "service/convert/result_message.hpp"
 
 namespace service {
 namespace {
 
 namespace v1 = rigcal::v1;
 
-/// Prior of a free parameter, which the estimate does not repeat.
-struct Prior {
-  double mean = std::numeric_limits<double>::quiet_NaN();
-  double standard_deviation = std::numeric_limits<double>::infinity();
-};
-
-Prior find_prior(const estimator::Mechanism& mechanism, const std::string& name) {
-  const int index = mechanism.find_parameter(name);
-  if (index < 0) return {};
-  const auto& parameter = mechanism.parameters[static_cast<std::size_t>(index)];
-  if (parameter.prior_standard_deviation == std::numeric_limits<double>::infinity()) return {};
-  return {parameter.prior_mean, parameter.prior_standard_deviation};
-}
-
-void add_parameters(const estimator::Calibration& calibration, v1::CalibrationResult& result) {
-  for (const estimator::ParameterEstimate& estimate : calibration.parameters) {
-    v1::ParameterResult* out = result.add_parameters();
-    out->set_name(estimate.name);
-    out->set_value(estimate.value);
-    out->set_standard_deviation(estimate.standard_deviation);
-    out->set_unit(estimate.unit);
-    out->set_lower(estimate.lower);
-    out->set_upper(estimate.upper);
-    out->set_initial(estimate.initial);
-    out->set_at_bound(estimate.at_bound);
-    const Prior prior = find_prior(calibration.mechanism, estimate.name);
-    out->set_prior_mean(prior.mean);
-    out->set_prior_standard_deviation(prior.standard_deviation);
-  }
-}
-
-template <typename Rows>
-void add_matrix(const Eigen::MatrixXd& matrix, Rows* rows) {
-  for (Eigen::Index i = 0; i < matrix.rows(); ++i) {
-    v1::MatrixRow* row = rows->Add();
-    for (Eigen::Index j = 0; j < matrix.cols(); ++j) row->add_values(matrix(i, j));
-  }
-}
-
-void add_history(const estimator::Calibration& calibration, v1::CalibrationResult& result) {
-  for (const estimator::IterationRecord& record : calibration.history) {
-    v1::IterationResult* out = result.add_history();
+void add_history(const std::vector<estimator::IterationRecord>& history,
+                 google::protobuf::RepeatedPtrField<v1::IterationResult>* out_list) {
+  for (const estimator::IterationRecord& record : history) {
+    v1::IterationResult* out = out_list->Add();
     out->set_iteration(record.iteration);
     out->set_cost(record.cost);
     out->set_gradient_norm(record.gradient_norm);
@@ -64,38 +22,6 @@ void add_history(const estimator::Calibration& calibration, v1::CalibrationResul
   }
 }
 
-void add_options(const estimator::Calibration& calibration,
-                 const estimator::CalibrationOptions& options, v1::OptionsResult* out) {
-  out->set_step_s(calibration.step);
-  out->set_state_error_weight(calibration.state_error_weight);
-  out->set_compliance(options.compliance);
-  out->set_damping_time_s(options.damping_time);
-  out->set_weighting_compliance(options.weighting_compliance);
-  out->set_residual(options.residual_form == estimator::ResidualForm::kExplicit ? "explicit"
-                                                                                : "implicit");
-  out->set_states(options.state_form == estimator::StateForm::kFull ? "full" : "configurations");
-  out->set_filter_cutoff_hz(options.filter_cutoff);
-  out->set_max_iterations(options.max_iterations);
-}
-
-void add_recording(const RecordingUse& recording, v1::RecordingResult* out) {
-  out->set_file(recording.summary.file);
-  out->set_rate_hz(1.0 / recording.summary.period);
-  out->set_gaps(static_cast<int>(recording.summary.gaps.size()));
-  out->set_dropped_rows(recording.summary.dropped_rows);
-  int samples = 0;
-  for (const SegmentUse& use : recording.segments) {
-    v1::SegmentResult* segment = out->add_segments();
-    segment->set_index(use.index);
-    segment->set_start_s(use.start);
-    segment->set_end_s(use.end);
-    segment->set_samples(use.samples);
-    segment->set_used(use.samples > 0);
-    samples += use.samples;
-  }
-  out->set_samples(samples);
-}
-
 }  // namespace
 
 std::string calibration_json(const estimator::Calibration& calibration,
@@ -104,16 +30,12 @@ std::string calibration_json(const estimator::Calibration& calibration,
   result.set_rig(context.rig);
   result.set_version(context.version);
   result.set_wall_time_s(context.wall_time);
-  add_parameters(calibration, result);
-  for (const estimator::SimulationError& error : calibration.simulation) {
-    v1::SimulationResult* out = result.add_simulation();
-    out->set_hinge(error.hinge);
-    out->set_rmse_rad(error.rmse);
-  }
+  add_parameters(calibration, result.mutable_parameters());
+  add_simulation(calibration.simulation, result.mutable_simulation());
   result.set_cost(calibration.cost);
   result.set_iterations(calibration.iterations);
   result.set_termination(std::string(estimator::to_string(calibration.termination)));
-  result.set_converged(estimator::is_converged(calibration.termination));
+  result.set_converged(has_converged(calibration));
   for (const estimator::NullDirection& direction : calibration.null_directions) {
     v1::NullDirectionResult* out = result.add_null_directions();
     out->set_description(direction.description);
@@ -121,19 +43,19 @@ std::string calibration_json(const estimator::Calibration& calibration,
   }
   add_matrix(calibration.correlation, result.mutable_correlation());
   add_matrix(calibration.covariance, result.mutable_covariance());
-  add_history(calibration, result);
+  add_history(calibration.history, result.mutable_history());
+  result.set_refined(calibration.refined);
+  if (calibration.refined) {
+    result.set_refinement_iterations(calibration.refinement_iterations);
+    result.set_refinement_termination(
+        std::string(estimator::to_string(calibration.refinement_termination)));
+    add_history(calibration.refinement_history, result.mutable_refinement_history());
+  }
   result.set_observation_rmse_rad(calibration.observation_rmse);
   add_options(calibration, context.options, result.mutable_options());
   for (const RecordingUse& use : context.recordings) add_recording(use, result.add_recordings());
   for (const std::string& note : calibration.notes) result.add_notes(note);
-
-  google::protobuf::util::JsonPrintOptions options;
-  options.add_whitespace = true;
-  options.always_print_primitive_fields = true;
-  std::string json;
-  const auto status = google::protobuf::util::MessageToJsonString(result, &json, options);
-  if (!status.ok()) throw std::runtime_error("result as JSON: " + status.ToString());
-  return json;
+  return to_json(result);
 }
 
 }  // namespace service

@@ -22,6 +22,7 @@ struct CalibrationContext {
   double wall_time = 0.0;  ///< of the calibration alone [s]
   estimator::CalibrationOptions options;
   std::vector<RecordingUse> recordings;
+  std::vector<std::string> controls;  ///< label of each motor's control, e.g. "hinge 1 [V]"
 };
 
 /// The result as JSON: the proto3 mapping of rigcal.v1.CalibrationResult, every field present.

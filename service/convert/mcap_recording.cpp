@@ -31,9 +31,8 @@ std::vector<std::size_t> find_channels(const std::string& path, const Rig& rig,
 }
 
 Eigen::Index count_motors(const std::string& path, const Rig& rig) {
-  const auto motors =
-      std::count_if(rig.mechanism.hinges.begin(), rig.mechanism.hinges.end(),
-                    [](const estimator::Hinge& hinge) { return hinge.motorised; });
+  const auto motors = std::count_if(rig.mechanism.hinges.begin(), rig.mechanism.hinges.end(),
+                                    [](const estimator::Hinge& hinge) { return hinge.motorised; });
   if (motors > 1) {
     throw proto::InputError(path + ": holds one command, but the rig in " + rig.path + " has " +
                             std::to_string(motors) + " motors; use a CSV recording");
@@ -61,6 +60,13 @@ estimator::Segment make_segment(const proto::SeriesSegment& source, std::size_t 
 }
 
 void note_damage(const proto::RecordingScan& scan, std::vector<std::string>& notes) {
+  if (!scan.container.finished) {
+    notes.push_back("was cut off; what is intact is used (rigcal recover makes a finished file)");
+  }
+  if (scan.container.damaged_chunk_count > 0) {
+    notes.push_back(std::to_string(scan.container.damaged_chunk_count) +
+                    " chunks were damaged and left out; the recording is split there");
+  }
   if (scan.unreadable_count > 0) {
     notes.push_back(std::to_string(scan.unreadable_count) +
                     " messages were damaged and left out (rigcal info tells more)");

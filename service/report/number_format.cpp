@@ -19,6 +19,17 @@ int leading_exponent(double value) {
   return value / std::pow(10.0, exponent) >= 9.95 ? exponent + 1 : exponent;
 }
 
+/// Exponent of the notation for numbers of this magnitude: 0 from 0.001 to 99 999, a multiple of 3
+/// beyond.
+int notation_exponent(double magnitude) {
+  if (!(magnitude > 0.0) || (magnitude >= 1e-3 && magnitude < 1e5)) return 0;
+  return 3 * static_cast<int>(std::floor(leading_exponent(magnitude) / 3.0));
+}
+
+std::string exponent_suffix(int exponent) {
+  return exponent == 0 ? std::string() : std::string("e").append(std::to_string(exponent));
+}
+
 }  // namespace
 
 std::string format_number(double value, int digits) {
@@ -34,22 +45,33 @@ std::string format_number(double value, int digits) {
   return text.substr(0, e) + (negative ? "e-" : "e") + exponent;
 }
 
+std::string format_quantity(double value, int digits) {
+  if (!std::isfinite(value)) return format_number(value);
+  const int exponent = notation_exponent(std::abs(value));
+  const double scaled = value / std::pow(10.0, exponent);
+  // A mantissa of more digits than asked for is rounded to a whole number: "260e-9", not
+  // "2.6e2e-9".
+  const double whole = std::round(scaled);
+  const std::string mantissa = std::abs(scaled) >= std::pow(10.0, digits)
+                                   ? print("%.*f", 0, whole)
+                                   : format_number(scaled, digits);
+  return mantissa + exponent_suffix(exponent);
+}
+
 Measured format_measured(double value, double standard_deviation) {
   const double sd = standard_deviation;
   if (!std::isfinite(value)) return {format_number(value), "-"};
-  if (std::isinf(sd)) return {format_number(value, 5), "inf"};
-  if (!(sd > 0.0)) return {format_number(value, 8), "-"};
+  if (std::isinf(sd)) return {format_quantity(value, 5), "inf"};
+  if (!(sd > 0.0)) return {format_quantity(value, 8), "-"};
   const double largest = std::max(std::abs(value), sd);
-  int exponent = 0;
-  if (largest < 1e-3 || largest >= 1e5) {
-    exponent = 3 * static_cast<int>(std::floor(leading_exponent(largest) / 3.0));
-  }
+  const int exponent = notation_exponent(largest);
   const double scale = std::pow(10.0, exponent);
   const int decimals = std::clamp(1 - leading_exponent(sd / scale), 0, 12);
-  std::string suffix;
-  if (exponent != 0) suffix.append("e").append(std::to_string(exponent));
-  return {print("%.*f", decimals, value / scale) + suffix,
-          print("%.*f", decimals, sd / scale) + suffix};
+  const std::string suffix = exponent_suffix(exponent);
+  std::string rounded = print("%.*f", decimals, value / scale);
+  // "0e-6" and "-0.0" are plain zeros.
+  rounded = rounded.find_first_of("123456789") == std::string::npos ? "0" : rounded + suffix;
+  return {rounded, print("%.*f", decimals, sd / scale) + suffix};
 }
 
 int display_width(const std::string& text) {

@@ -18,6 +18,9 @@ Measured format_measured(double value, double standard_deviation);
 /// A number with so many significant digits, without trailing zeros; "inf", "-inf", "-" for NaN.
 std::string format_number(double value, int digits = 4);
 
+/// The same in the notation of `format_measured`: "115.9e-6", "0.0044", "1.23e6".
+std::string format_quantity(double value, int digits = 4);
+
 /// Columns a UTF-8 text takes on a terminal.
 int display_width(const std::string& text);
 

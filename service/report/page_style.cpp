@@ -48,6 +48,8 @@ th, td { padding: 4px 10px; border-bottom: 1px solid var(--grid); text-align: le
   white-space: nowrap; }
 th { color: var(--quiet); font-weight: 600; }
 td.number, th.number { text-align: right; }
+table.matrix { width: auto; }
+table.matrix td.held-out { outline: 2px solid var(--ink); outline-offset: -2px; font-weight: 600; }
 figure { margin: 6px 0; }
 svg { width: 100%; height: auto; display: block; }
 svg.interval { width: 200px; height: 18px; }

@@ -3,17 +3,20 @@
 #include <algorithm>
 #include <cmath>
 
+#include "service/convert/calibration_outcome.hpp"
 #include "service/report/number_format.hpp"
 
 namespace service {
 namespace {
 
-std::string bound_note(const estimator::ParameterEstimate& estimate) {
-  if (!estimate.at_bound) return "";
+std::string remark(const estimator::ParameterEstimate& estimate) {
+  if (!estimate.at_bound) {
+    return std::isinf(estimate.standard_deviation) ? "not seen by the data" : "";
+  }
   const bool lower =
       std::abs(estimate.value - estimate.lower) <= std::abs(estimate.value - estimate.upper);
-  return lower ? "at lower bound " + format_number(estimate.lower)
-               : "at upper bound " + format_number(estimate.upper);
+  return lower ? "at lower bound " + format_quantity(estimate.lower)
+               : "at upper bound " + format_quantity(estimate.upper);
 }
 
 std::string parameter_table(const estimator::Calibration& calibration) {
@@ -22,7 +25,7 @@ std::string parameter_table(const estimator::Calibration& calibration) {
   for (const estimator::ParameterEstimate& estimate : calibration.parameters) {
     const Measured number = format_measured(estimate.value, estimate.standard_deviation);
     rows.push_back({estimate.name, number.value, number.standard_deviation, estimate.unit,
-                    format_number(estimate.initial), bound_note(estimate)});
+                    format_quantity(estimate.initial), remark(estimate)});
   }
   return format_table(rows, {false, true, true, false, true, false});
 }
@@ -33,6 +36,12 @@ std::string simulation_table(const estimator::Calibration& calibration) {
     rows.push_back({"hinge " + error.hinge, format_number(1e3 * error.rmse)});
   }
   return format_table(rows, {false, true});
+}
+
+/// "cost tolerance after 7 iterations".
+std::string describe_stage(estimator::Termination termination, int iterations) {
+  return std::string(estimator::to_string(termination)) + " after " + std::to_string(iterations) +
+         (iterations == 1 ? " iteration" : " iterations");
 }
 
 }  // namespace
@@ -70,13 +79,17 @@ std::string format_calibration(const estimator::Calibration& calibration, double
     text += "\nNotes:\n";
     for (const std::string& note : calibration.notes) text += "  " + note + "\n";
   }
-  const bool converged = estimator::is_converged(calibration.termination);
-  text += std::string("\n") + (converged ? "Converged" : "NOT CONVERGED") + " (" +
-          std::string(estimator::to_string(calibration.termination)) + ") after " +
-          std::to_string(calibration.iterations) + " iterations, cost " +
-          format_number(calibration.cost, 6) + ", step " + format_number(1e3 * calibration.step) +
-          " ms, kappa " + format_number(calibration.state_error_weight) + ", " +
-          format_number(wall_time, 3) + " s\n";
+  text +=
+      std::string("\n") + (has_converged(calibration) ? "Converged" : "NOT CONVERGED") + " in " +
+      format_number(wall_time, 3) + " s (step " + format_number(1e3 * calibration.step) +
+      " ms, kappa " + format_number(calibration.state_error_weight) +
+      ")\n  joint estimation: " + describe_stage(calibration.termination, calibration.iterations) +
+      ", cost " + format_number(calibration.cost, 6) + "\n";
+  if (calibration.refined) {
+    text += "  simulation fit: " +
+            describe_stage(calibration.refinement_termination, calibration.refinement_iterations) +
+            "\n";
+  }
   return text;
 }
 

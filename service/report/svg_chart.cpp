@@ -106,7 +106,9 @@ std::vector<double> y_ticks(const Chart& chart, const Plane& plane) {
 
 std::string axes(const Chart& chart, const Plane& plane) {
   std::string svg;
-  for (const double tick : nice_ticks(plane.x_range().low, plane.x_range().high, 12)) {
+  const double span = plane.x_range().high - plane.x_range().low;
+  const int ticks_max = chart.whole_x ? static_cast<int>(std::clamp(span, 1.0, 12.0)) : 12;
+  for (const double tick : nice_ticks(plane.x_range().low, plane.x_range().high, ticks_max)) {
     const double x = plane.to_x(tick);
     svg += line_at(x, plane.top(), x, plane.bottom(), "grid");
     svg += text_at(x, plane.bottom() + 15, "middle", "tick", format_number(tick, 6));

@@ -21,6 +21,7 @@ struct Chart {
   int width = 900;      ///< [px]
   int height = 220;     ///< [px]
   bool log_y = false;
+  bool whole_x = false;  ///< x counts something: ticks at whole numbers only
   std::vector<ChartSeries> series;
 };
 

@@ -72,10 +72,18 @@ TEST(NumberFormat, RoundsToTheSecondDigitOfTheDeviation) {
   EXPECT_EQ(both(1234567.0, 2000.0), "1.2346e6 ± 0.0020e6");
   EXPECT_EQ(both(5.0, 30.0), "5 ± 30");
   EXPECT_EQ(both(5.0, INFINITY), "5 ± inf");
-  EXPECT_EQ(both(0.0, 1e-4), "0e-6 ± 100e-6");
+  EXPECT_EQ(both(0.0, 1e-4), "0 ± 100e-6");
+  EXPECT_EQ(both(-0.01, 3.0), "0 ± 3.0");
+  EXPECT_EQ(both(2.5e-5, 0.0), "25e-6 ± -");
   EXPECT_EQ(both(2.5, 0.0), "2.5 ± -");
   EXPECT_EQ(format_number(1e-5), "1e-5");
   EXPECT_EQ(format_number(-INFINITY), "-inf");
+  EXPECT_EQ(format_quantity(5.7e-5), "57e-6");
+  EXPECT_EQ(format_quantity(2.61e-7, 2), "261e-9");
+  EXPECT_EQ(format_quantity(261.0, 2), "261");
+  EXPECT_EQ(format_quantity(-0.00107), "-0.00107");
+  EXPECT_EQ(format_quantity(0.0), "0");
+  EXPECT_EQ(format_quantity(INFINITY), "inf");
 }
 
 TEST(ResultTable, AlignsColumnsDespiteUnitsInUnicode) {
@@ -98,7 +106,7 @@ TEST(CalibrationPage, IsSelfContainedAndComplete) {
   // Title, summary, two trajectories with angle, residual and control, cost, correlation.
   expect_parts(html,
                {"<!DOCTYPE html>", "Calibration of test rig", "prefers-color-scheme: dark",
-                "@media print", "angle [rad]", "residual [mrad]", "time [s]", "Cost per iteration",
+                "@media print", "angle [rad]", "residual [mrad]", "time [s]", "cost per iteration",
                 "Correlation of the estimates", "-0.75", "1.b is not seen", "at bound", "</html>"});
   EXPECT_EQ(count_of(html, "measured</text>"), 2 + 2);  // legends and residual titles
   EXPECT_EQ(count_of(html, "<svg"), count_of(html, "</svg>"));

@@ -2,11 +2,12 @@
 
 #include <sys/wait.h>
 
-#include <cstdio>
-#include <filesystem>
+#include <cstdlib>
 #include <fstream>
 #include <sstream>
 #include <string>
+
+#include "tests/support/temporary_folder.hpp"
 
 namespace service {
 
@@ -17,25 +18,13 @@ struct ProgramRun {
   std::string err;
 };
 
-/// A folder that is removed with its contents.
-class TemporaryFolder {
+/// A folder of its own for files that a test writes.
+class TemporaryFolder : public test_support::TemporaryFolder {
  public:
-  TemporaryFolder() {
-    std::string name = std::filesystem::temp_directory_path() / ("rigcal-" + std::string(6, 'X'));
-    path_ = ::mkdtemp(name.data());
-  }
-  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  std::string file(const std::string& name) const { return path_ + "/" + name; }
   std::string write(const std::string& name, const std::string& text) const {
     std::ofstream(file(name), std::ios::binary) << text;
     return file(name);
   }
-
- private:
-  std::string path_;
 };
 
 inline std::string contents_of(const std::string& path) {

@@ -1,0 +1,233 @@
+#include "estimator/calibrate/cross_validation.hpp"
+
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+#include "estimator/calibrate/preparation.hpp"
+#include "estimator/calibrate/simulation_problem.hpp"
+#include "estimator/optimize/levenberg_marquardt.hpp"
+
+namespace estimator {
+namespace {
+
+Mechanism with_fixed_parameters(Mechanism mechanism) {
+  for (Parameter& parameter : mechanism.parameters) parameter.free = false;
+  return mechanism;
+}
+
+/// Sum and number of squared angle differences; what was not observed does not count.
+struct SquaredError {
+  double sum = 0.0;
+  double count = 0.0;
+
+  void add(const Eigen::Ref<const Eigen::MatrixXd>& angles,
+           const Eigen::Ref<const Eigen::MatrixXd>& measured) {
+    for (Eigen::Index j = 0; j < measured.cols(); ++j) {
+      for (Eigen::Index k = 0; k < measured.rows(); ++k) {
+        if (std::isnan(measured(k, j))) continue;
+        sum += std::pow(std::remainder(angles(k, j) - measured(k, j), 2.0 * M_PI), 2);
+        count += 1.0;
+      }
+    }
+  }
+  double rmse() const {
+    return count > 0.0 ? std::sqrt(sum / count) : std::numeric_limits<double>::quiet_NaN();
+  }
+};
+
+/// Errors of the trajectories of one recording. A simulation starts at node 1.
+double observation_rmse(const std::vector<SegmentTrajectory>& trajectories,
+                        const std::string& recording) {
+  SquaredError error;
+  for (const SegmentTrajectory& trajectory : trajectories) {
+    if (trajectory.recording == recording) error.add(trajectory.estimated, trajectory.measured);
+  }
+  return error.rmse();
+}
+
+double simulation_rmse(const std::vector<SegmentTrajectory>& trajectories,
+                       const std::string& recording, Eigen::Index sensor) {
+  SquaredError error;
+  for (const SegmentTrajectory& trajectory : trajectories) {
+    if (trajectory.recording != recording) continue;
+    const Eigen::Index rows = trajectory.measured.rows() - 1;
+    error.add(trajectory.simulated.col(sensor).tail(rows),
+              trajectory.measured.col(sensor).tail(rows));
+  }
+  return error.rmse();
+}
+
+std::vector<std::string> measured_hinges(const Mechanism& mechanism) {
+  std::vector<std::string> names;
+  for (const Hinge& hinge : mechanism.hinges) {
+    if (hinge.measured) names.push_back(hinge.name);
+  }
+  return names;
+}
+
+TrajectorySettings make_settings(const Preparation& preparation,
+                                 const std::vector<Recording>& recordings,
+                                 const CalibrationOptions& options) {
+  TrajectorySettings settings;
+  settings.step.step = preparation.step;
+  settings.step.form = options.residual_form;
+  settings.step.weighting_compliance = options.weighting_compliance;
+  settings.state_form = options.state_form;
+  settings.state_error_weight =
+      options.state_error_weight > 0.0
+          ? options.state_error_weight
+          : choose_state_error_weight(preparation.mechanism, preparation.data, recordings,
+                                      preparation.step);
+  return settings;
+}
+
+/// Estimates the states; returns each segment's state at node 1.
+std::vector<State> estimate_states(TrajectoryProblem& problem, const Preparation& preparation,
+                                   const LmOptions& lm_options, const CalibrationMonitor& monitor,
+                                   Evaluation& evaluation) {
+  const LmSummary summary = solve(problem, lm_options, monitor.on_iteration, monitor.stop);
+  evaluation.cost = summary.cost;
+  evaluation.termination = summary.termination;
+  evaluation.iterations = summary.iterations;
+  std::vector<State> initial;
+  SquaredError error;
+  for (std::size_t s = 0; s < preparation.data.size(); ++s) {
+    const int segment = static_cast<int>(s);
+    initial.push_back(problem.state_after_first_step(segment));
+    SegmentTrajectory trajectory;
+    trajectory.recording = preparation.sources[s];
+    trajectory.start = preparation.data[s].start;
+    trajectory.step = preparation.step;
+    trajectory.measured = preparation.data[s].angles;
+    trajectory.estimated = problem.observed_angles(segment);
+    trajectory.control = problem.step_controls(segment);
+    error.add(trajectory.estimated, trajectory.measured);
+    evaluation.trajectories.push_back(std::move(trajectory));
+  }
+  evaluation.observation_rmse = error.rmse();
+  return initial;
+}
+
+void fill_matrices(const Fold& fold, Eigen::Index row, CrossValidation& result) {
+  for (std::size_t p = 0; p < result.pieces.size(); ++p) {
+    const auto column = static_cast<Eigen::Index>(p);
+    const std::vector<SegmentTrajectory>& trajectories =
+        column == row ? fold.evaluation.trajectories : fold.calibration.trajectories;
+    result.observation(row, column) = observation_rmse(trajectories, result.pieces[p]);
+    for (std::size_t j = 0; j < result.hinges.size(); ++j) {
+      result.simulation[j](row, column) =
+          simulation_rmse(trajectories, result.pieces[p], static_cast<Eigen::Index>(j));
+    }
+  }
+}
+
+std::vector<ParameterSpread> spread_over(const std::vector<Fold>& folds) {
+  std::vector<ParameterSpread> spreads;
+  if (folds.empty()) return spreads;
+  const auto n = static_cast<double>(folds.size());
+  for (std::size_t i = 0; i < folds.front().calibration.parameters.size(); ++i) {
+    const ParameterEstimate& first = folds.front().calibration.parameters[i];
+    ParameterSpread spread{first.name, first.unit, 0.0, 0.0, 0.0};
+    for (const Fold& fold : folds) {
+      spread.mean += fold.calibration.parameters[i].value / n;
+      spread.reported_standard_deviation += fold.calibration.parameters[i].standard_deviation / n;
+    }
+    double squares = 0.0;
+    for (const Fold& fold : folds) {
+      squares += std::pow(fold.calibration.parameters[i].value - spread.mean, 2);
+    }
+    spread.standard_deviation = std::sqrt((n - 1.0) / n * squares);
+    spreads.push_back(spread);
+  }
+  return spreads;
+}
+
+Evaluation evaluate_prepared(const Preparation& preparation, const TrajectorySettings& settings,
+                             const CalibrationOptions& options, const CalibrationMonitor& monitor) {
+  LmOptions lm_options;
+  lm_options.max_iterations = options.max_iterations;
+  Evaluation evaluation;
+  if (monitor.on_stage) monitor.on_stage("state estimation");
+  TrajectoryProblem states(preparation.mechanism, preparation.data, settings);
+  const std::vector<State> initial =
+      estimate_states(states, preparation, lm_options, monitor, evaluation);
+
+  if (monitor.on_stage) monitor.on_stage("initial states");
+  SimulationProblem simulation(preparation.mechanism, preparation.data, initial, settings.step);
+  const LmSummary summary = solve(simulation, lm_options, monitor.on_iteration, monitor.stop);
+  evaluation.simulation_termination = summary.termination;
+  evaluation.simulation_iterations = summary.iterations;
+  const std::vector<std::string> hinges = measured_hinges(preparation.mechanism);
+  for (int sensor = 0; sensor < simulation.sensor_count(); ++sensor) {
+    evaluation.simulation.push_back(
+        {hinges[static_cast<std::size_t>(sensor)],
+         std::sqrt(simulation.squared_error(sensor) / simulation.observation_count(sensor))});
+  }
+  for (std::size_t s = 0; s < preparation.data.size(); ++s) {
+    evaluation.trajectories[s].simulated = simulation.simulated_angles(static_cast<int>(s));
+  }
+  return evaluation;
+}
+
+/// Calibrates without piece `held_out` and evaluates that one with the same step and weight.
+Fold run_fold(const Mechanism& mechanism, const std::vector<Recording>& pieces,
+              std::size_t held_out, CalibrationOptions options, const CalibrationMonitor& monitor) {
+  std::vector<Recording> others;
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    if (i != held_out) others.push_back(pieces[i]);
+  }
+  Fold fold;
+  try {
+    fold.calibration = calibrate(mechanism, others, options, monitor);
+    options.step = fold.calibration.step;
+    options.state_error_weight = fold.calibration.state_error_weight;
+    // Prepared with the rig as given: an estimate may be no possible body (the calibration's notes
+    // say so) and still predict.
+    const std::vector<Recording> piece = {pieces[held_out]};
+    Preparation preparation = prepare(with_fixed_parameters(mechanism), piece, options);
+    preparation.mechanism = with_fixed_parameters(fold.calibration.mechanism);
+    fold.evaluation = evaluate_prepared(preparation, make_settings(preparation, piece, options),
+                                        options, monitor);
+  } catch (const std::invalid_argument& fault) {
+    throw std::invalid_argument("holding out " + pieces[held_out].name + ": " + fault.what());
+  }
+  return fold;
+}
+
+}  // namespace
+
+Evaluation evaluate(const Mechanism& mechanism, const std::vector<Recording>& recordings,
+                    const CalibrationOptions& options, const CalibrationMonitor& monitor) {
+  const Preparation preparation = prepare(with_fixed_parameters(mechanism), recordings, options);
+  return evaluate_prepared(preparation, make_settings(preparation, recordings, options), options,
+                           monitor);
+}
+
+CrossValidation cross_validate(const Mechanism& mechanism, const std::vector<Recording>& pieces,
+                               const CalibrationOptions& options, const CalibrationMonitor& monitor,
+                               const std::function<void(int)>& on_fold) {
+  if (pieces.size() < 2) {
+    throw std::invalid_argument("cross-validation needs at least two pieces");
+  }
+  CrossValidation result;
+  for (const Recording& piece : pieces) result.pieces.push_back(piece.name);
+  result.hinges = measured_hinges(mechanism);
+  const auto n = static_cast<Eigen::Index>(pieces.size());
+  result.observation.setConstant(n, n, std::numeric_limits<double>::quiet_NaN());
+  result.simulation.assign(result.hinges.size(), result.observation);
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    if (on_fold) on_fold(static_cast<int>(i));
+    Fold fold = run_fold(mechanism, pieces, i, options, monitor);
+    if (monitor.stop != nullptr && monitor.stop->load(std::memory_order_relaxed)) {
+      result.stopped = true;
+      break;
+    }
+    fill_matrices(fold, static_cast<Eigen::Index>(i), result);
+    result.folds.push_back(std::move(fold));
+  }
+  result.parameters = spread_over(result.folds);
+  return result;
+}
+
+}  // namespace estimator

@@ -1,0 +1,108 @@
+#include <chrono>
+#include <iostream>
+#include <map>
+#include <memory>
+
+#include "estimator/calibrate/cross_validation.hpp"
+#include "proto/text/files.hpp"
+#include "service/client/command.hpp"
+#include "service/client/estimation_input.hpp"
+#include "service/client/estimation_progress.hpp"
+#include "service/convert/cross_validation_message.hpp"
+#include "service/convert/recording_pieces.hpp"
+#include "service/report/cross_validation_page.hpp"
+#include "service/report/cross_validation_table.hpp"
+
+namespace service {
+namespace {
+
+struct CrossvalidateOptions {
+  EstimationOptions estimation;
+  PieceCut cut;
+  CLI::Option* by = nullptr;
+  ResultFiles files;
+};
+
+estimator::CrossValidation run(const EstimationInput& input,
+                               const std::vector<estimator::Recording>& pieces,
+                               const InterruptFlag& interrupt, bool quiet, double& wall_time) {
+  ProgressLine progress(quiet);
+  std::string prefix;
+  const estimator::CalibrationMonitor monitor = make_monitor(interrupt, progress, &prefix);
+  const auto on_fold = [&](int fold) {
+    prefix = "fold " + std::to_string(fold + 1) + " of " + std::to_string(pieces.size()) + ", ";
+  };
+  const auto start = std::chrono::steady_clock::now();
+  estimator::CrossValidation validation = estimator::cross_validate(
+      input.rig.mechanism, pieces, input.context.options, monitor, on_fold);
+  wall_time = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return validation;
+}
+
+ExitCode crossvalidate(const CrossvalidateOptions& options) {
+  check_result_files(options.files, options.estimation);
+  EstimationInput input = load_estimation_input(options.estimation);
+  PieceCut cut = options.cut;
+  if (options.by->empty() && input.recordings.size() == 1) cut.kind = PieceKind::kSegment;
+  const std::vector<estimator::Recording> pieces =
+      cut_pieces(input.recordings, input.context.recordings, cut);
+  const InterruptFlag interrupt;  // to the end: a result is written whole or not at all
+  const estimator::CrossValidation validation =
+      run(input, pieces, interrupt, options.estimation.quiet, input.context.wall_time);
+  if (validation.stopped) {
+    std::cerr << "rigcal: stopped after " << validation.folds.size() << " of " << pieces.size()
+              << " folds; nothing was written\n";
+    return kInterrupted;
+  }
+  std::cout << format_cross_validation(validation, input.context.wall_time) << std::flush;
+  if (!options.files.json.empty()) {
+    proto::write_file(options.files.json, cross_validation_json(validation, input.context));
+  }
+  if (!options.files.plot.empty()) {
+    proto::write_file(options.files.plot, cross_validation_page(validation, input.context));
+  }
+  return has_converged(validation) ? kDone : kNotConverged;
+}
+
+}  // namespace
+
+void add_crossvalidate(CLI::App& app, ExitCode& exit_code) {
+  const std::map<std::string, PieceKind> kinds = {{"recording", PieceKind::kRecording},
+                                                  {"segment", PieceKind::kSegment}};
+  CLI::App* command = app.add_subcommand(
+      "crossvalidate", "Predict every recording, or piece of one, from all others");
+  const auto options = std::make_shared<CrossvalidateOptions>();
+  add_estimation_options(*command, options->estimation);
+  const std::string pieces = "Pieces";
+  options->by = command
+                    ->add_option("--by", options->cut.kind,
+                                 "Hold out a recording or a segment at a time; default: recording, "
+                                 "segment for a single recording")
+                    ->transform(CLI::CheckedTransformer(kinds))
+                    ->type_name("KIND")
+                    ->group(pieces);
+  CLI::Option* count = command
+                           ->add_option("--pieces", options->cut.count,
+                                        "Cut every segment into so many pieces of equal length")
+                           ->check(CLI::Range(1, 1000))
+                           ->type_name("N")
+                           ->group(pieces);
+  CLI::Option* length = command
+                            ->add_option("--piece-length", options->cut.length,
+                                         "Cut every segment into pieces of this length [s]")
+                            ->check(CLI::PositiveNumber)
+                            ->type_name("S")
+                            ->group(pieces);
+  count->excludes(length)->excludes(options->by);
+  length->excludes(options->by);
+  add_result_files(*command, options->files);
+  command->footer(
+      "Every fold calibrates without one piece, then keeps the parameters, estimates that piece's\n"
+      "states, and simulates it open loop from an initial state fitted to it.\n"
+      "Examples:\n"
+      "  rigcal crossvalidate a.csv b.csv c.csv --rig rig.textproto --plot cross.html\n"
+      "  rigcal crossvalidate run.csv --rig rig.textproto --pieces 5 --json cross.json");
+  command->callback([options, &exit_code] { exit_code = crossvalidate(*options); });
+}
+
+}  // namespace service

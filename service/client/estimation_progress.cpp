@@ -1,0 +1,24 @@
+#include "service/client/estimation_progress.hpp"
+
+#include <memory>
+#include <string>
+
+#include "service/report/number_format.hpp"
+
+namespace service {
+
+estimator::CalibrationMonitor make_monitor(const InterruptFlag& interrupt, ProgressLine& progress,
+                                           const std::string* prefix) {
+  estimator::CalibrationMonitor monitor;
+  monitor.stop = &interrupt.flag();
+  const auto stage = std::make_shared<std::string>();
+  monitor.on_stage = [stage](std::string_view name) { *stage = name; };
+  monitor.on_iteration = [stage, prefix, &progress](const estimator::IterationRecord& record) {
+    progress.show((prefix == nullptr ? "" : *prefix) + *stage + ": iteration " +
+                  std::to_string(record.iteration) + "  cost " + format_number(record.cost, 7) +
+                  "  gradient " + format_number(record.gradient_norm, 2));
+  };
+  return monitor;
+}
+
+}  // namespace service

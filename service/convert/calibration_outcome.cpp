@@ -1,0 +1,64 @@
+#include "service/convert/calibration_outcome.hpp"
+
+#include <cmath>
+
+namespace service {
+namespace {
+
+using estimator::Termination;
+
+// A rig with the right units, signs and geometry stays below a few hundredths.
+constexpr double kMisfitShare = 1.0 / 3.0;
+
+/// Standard deviation of one measured angle over all segments, about each segment's mean.
+double motion_of(const std::vector<estimator::SegmentTrajectory>& trajectories,
+                 Eigen::Index sensor) {
+  double squares = 0.0;
+  double count = 0.0;
+  for (const estimator::SegmentTrajectory& trajectory : trajectories) {
+    double sum = 0.0;
+    double observed = 0.0;
+    for (const double angle : trajectory.measured.col(sensor)) {
+      if (std::isnan(angle)) continue;
+      sum += angle;
+      observed += 1.0;
+    }
+    for (const double angle : trajectory.measured.col(sensor)) {
+      if (!std::isnan(angle)) squares += std::pow(angle - sum / observed, 2);
+    }
+    count += observed;
+  }
+  return std::sqrt(squares / count);
+}
+
+}  // namespace
+
+bool has_converged(const estimator::Calibration& calibration) {
+  return estimator::is_converged(calibration.refined ? calibration.refinement_termination
+                                                     : calibration.termination);
+}
+
+bool was_stopped(const estimator::Calibration& calibration) {
+  return calibration.termination == Termination::kCancelled ||
+         (calibration.refined && calibration.refinement_termination == Termination::kCancelled);
+}
+
+std::vector<std::string> describe_misfit(const estimator::Calibration& calibration) {
+  std::vector<std::string> warnings;
+  for (std::size_t i = 0; i < calibration.simulation.size(); ++i) {
+    const estimator::SimulationError& error = calibration.simulation[i];
+    const double motion = motion_of(calibration.trajectories, static_cast<Eigen::Index>(i));
+    if (error.rmse <= kMisfitShare * motion || !(motion > 0.0)) continue;
+    const std::string share =
+        std::isfinite(error.rmse)
+            ? std::to_string(std::lround(100.0 * error.rmse / motion)) + " % of the motion"
+            : "not finite";
+    warnings.push_back("warning: hinge " + error.hinge +
+                       ": the simulation does not follow the recording (its error is " + share +
+                       "); check the column's unit, sign and zero, and the rig's "
+                       "geometry, before believing any estimate");
+  }
+  return warnings;
+}
+
+}  // namespace service

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "estimator/calibrate/calibration.hpp"
+
+namespace service {
+
+/// Whether the stage that the estimates come from converged: the simulation fit where there was
+/// one, the joint estimation elsewhere.
+bool has_converged(const estimator::Calibration& calibration);
+
+/// Whether a stop flag ended either stage.
+bool was_stopped(const estimator::Calibration& calibration);
+
+/// Warnings on hinges whose motion the model does not explain: an open-loop error of more than a
+/// third of the motion itself. Such an error comes from a wrong unit, sign, zero mark or geometry
+/// more often than from a wrong parameter. Empty when all is well.
+std::vector<std::string> describe_misfit(const estimator::Calibration& calibration);
+
+}  // namespace service

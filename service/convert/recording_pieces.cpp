@@ -1,0 +1,116 @@
+#include "service/convert/recording_pieces.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "proto/text/input_error.hpp"
+#include "service/convert/csv_recording.hpp"
+#include "service/report/number_format.hpp"
+
+namespace service {
+namespace {
+
+constexpr int kPiecesMax = 1000;  // each is a calibration of its own
+
+int piece_count(const estimator::Segment& segment, const PieceCut& cut) {
+  if (cut.count > 0) return cut.count;
+  const double duration = segment.sample_count() * segment.period;
+  return std::max(1, static_cast<int>(std::lround(std::min(duration / cut.length, 1e6))));
+}
+
+estimator::Segment rows_of(const estimator::Segment& segment, int first, int count) {
+  estimator::Segment part;
+  part.period = segment.period;
+  part.start = segment.start + first * segment.period;
+  part.angles = segment.angles.middleRows(first, count);
+  part.controls = segment.controls.middleRows(first, count);
+  return part;
+}
+
+void cut_segment(const std::string& name, const estimator::Segment& segment, const PieceCut& cut,
+                 std::vector<estimator::Recording>& pieces) {
+  const int count = piece_count(segment, cut);
+  const int rows = segment.sample_count();
+  const int whole =
+      cut.length > 0.0 ? static_cast<int>(std::lround(cut.length / segment.period)) : rows / count;
+  if (whole < kSegmentSamplesMin) {
+    throw proto::InputError(name + ": a piece would hold only " + std::to_string(whole) +
+                            " samples, and needs " + std::to_string(kSegmentSamplesMin) +
+                            "; ask for fewer or longer pieces");
+  }
+  for (int i = 0; i < count; ++i) {
+    const int first = i * whole;
+    const estimator::Segment part = rows_of(segment, first, i + 1 == count ? rows - first : whole);
+    const double end = part.start + (part.sample_count() - 1) * part.period;
+    pieces.push_back(
+        {name + " " + format_number(part.start, 6) + " s to " + format_number(end, 6) + " s",
+         {part}});
+  }
+}
+
+/// "run.csv", with the segment's number where the file has several.
+std::string segment_name(const std::string& file, const RecordingUse& use, std::size_t kept_index) {
+  if (use.segments.size() < 2) return file;
+  std::size_t kept = 0;
+  for (const SegmentUse& segment : use.segments) {
+    if (segment.samples == 0 || kept++ != kept_index) continue;
+    return file + " segment " + std::to_string(segment.index);
+  }
+  return file;
+}
+
+[[noreturn]] void refuse_few(const std::vector<estimator::Recording>& recordings,
+                             const PieceCut& cut) {
+  std::string what = recordings.front().name + ": there is only one piece to hold out";
+  what +=
+      cut.kind == PieceKind::kRecording ? "; give several recordings, --by segment, or" : "; give";
+  throw proto::InputError(what + " --pieces N or --piece-length S");
+}
+
+}  // namespace
+
+std::vector<estimator::Recording> cut_pieces(const std::vector<estimator::Recording>& recordings,
+                                             const std::vector<RecordingUse>& uses,
+                                             const PieceCut& cut) {
+  const bool inside_segments = cut.count > 0 || cut.length > 0.0;
+  std::vector<estimator::Recording> pieces;
+  for (std::size_t i = 0; i < recordings.size(); ++i) {
+    const estimator::Recording& recording = recordings[i];
+    if (!inside_segments && cut.kind == PieceKind::kRecording) {
+      pieces.push_back(recording);
+      continue;
+    }
+    for (std::size_t s = 0; s < recording.segments.size(); ++s) {
+      const std::string name = segment_name(recording.name, uses[i], s);
+      if (inside_segments) {
+        cut_segment(name, recording.segments[s], cut, pieces);
+      } else {
+        pieces.push_back({name, {recording.segments[s]}});
+      }
+    }
+  }
+  if (pieces.size() < 2) refuse_few(recordings, cut);
+  if (pieces.size() > kPiecesMax) {
+    throw proto::InputError("there would be " + std::to_string(pieces.size()) +
+                            " pieces; ask for at most " + std::to_string(kPiecesMax));
+  }
+  return pieces;
+}
+
+std::vector<std::string> short_names(const std::vector<std::string>& names) {
+  if (names.empty()) return names;
+  std::size_t shared = names.front().size();
+  for (const std::string& name : names) {
+    const auto end =
+        std::mismatch(name.begin(), name.end(), names.front().begin(), names.front().end());
+    shared = std::min(shared, static_cast<std::size_t>(end.first - name.begin()));
+  }
+  // Back to the end of the last whole folder.
+  const std::size_t slash = shared == 0 ? std::string::npos : names.front().rfind('/', shared - 1);
+  const std::size_t begin = slash == std::string::npos ? 0 : slash + 1;
+  std::vector<std::string> result;
+  for (const std::string& name : names) result.push_back(name.substr(begin));
+  return result;
+}
+
+}  // namespace service

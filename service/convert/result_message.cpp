@@ -1,0 +1,107 @@
+#include "service/convert/result_message.hpp"
+
+#include <google/protobuf/util/json_util.h>
+
+#include <limits>
+#include <stdexcept>
+
+namespace service {
+namespace {
+
+namespace v1 = rigcal::v1;
+
+/// Prior of a free parameter, which the estimate does not repeat.
+struct Prior {
+  double mean = std::numeric_limits<double>::quiet_NaN();
+  double standard_deviation = std::numeric_limits<double>::infinity();
+};
+
+Prior find_prior(const estimator::Mechanism& mechanism, const std::string& name) {
+  const int index = mechanism.find_parameter(name);
+  if (index < 0) return {};
+  const auto& parameter = mechanism.parameters[static_cast<std::size_t>(index)];
+  if (parameter.prior_standard_deviation == std::numeric_limits<double>::infinity()) return {};
+  return {parameter.prior_mean, parameter.prior_standard_deviation};
+}
+
+}  // namespace
+
+void add_parameters(const estimator::Calibration& calibration,
+                    google::protobuf::RepeatedPtrField<v1::ParameterResult>* out_list) {
+  for (const estimator::ParameterEstimate& estimate : calibration.parameters) {
+    v1::ParameterResult* out = out_list->Add();
+    out->set_name(estimate.name);
+    out->set_value(estimate.value);
+    out->set_standard_deviation(estimate.standard_deviation);
+    out->set_unit(estimate.unit);
+    out->set_lower(estimate.lower);
+    out->set_upper(estimate.upper);
+    out->set_initial(estimate.initial);
+    out->set_at_bound(estimate.at_bound);
+    const Prior prior = find_prior(calibration.mechanism, estimate.name);
+    out->set_prior_mean(prior.mean);
+    out->set_prior_standard_deviation(prior.standard_deviation);
+  }
+}
+
+void add_matrix(const Eigen::MatrixXd& matrix,
+                google::protobuf::RepeatedPtrField<v1::MatrixRow>* rows) {
+  for (Eigen::Index i = 0; i < matrix.rows(); ++i) {
+    v1::MatrixRow* row = rows->Add();
+    for (Eigen::Index j = 0; j < matrix.cols(); ++j) row->add_values(matrix(i, j));
+  }
+}
+
+void add_simulation(const std::vector<estimator::SimulationError>& errors,
+                    google::protobuf::RepeatedPtrField<v1::SimulationResult>* out_list) {
+  for (const estimator::SimulationError& error : errors) {
+    v1::SimulationResult* out = out_list->Add();
+    out->set_hinge(error.hinge);
+    out->set_rmse_rad(error.rmse);
+  }
+}
+
+void add_options(const estimator::Calibration& calibration,
+                 const estimator::CalibrationOptions& options, v1::OptionsResult* out) {
+  out->set_step_s(calibration.step);
+  out->set_state_error_weight(calibration.state_error_weight);
+  out->set_compliance(options.compliance);
+  out->set_damping_time_s(options.damping_time);
+  out->set_weighting_compliance(options.weighting_compliance);
+  out->set_residual(options.residual_form == estimator::ResidualForm::kExplicit ? "explicit"
+                                                                                : "implicit");
+  out->set_states(options.state_form == estimator::StateForm::kFull ? "full" : "configurations");
+  out->set_filter_cutoff_hz(options.filter_cutoff);
+  out->set_max_iterations(options.max_iterations);
+  out->set_refine_simulation(options.refine_simulation);
+}
+
+void add_recording(const RecordingUse& recording, v1::RecordingResult* out) {
+  out->set_file(recording.summary.file);
+  out->set_rate_hz(1.0 / recording.summary.period);
+  out->set_gaps(static_cast<int>(recording.summary.gaps.size()));
+  out->set_dropped_rows(recording.summary.dropped_rows);
+  int samples = 0;
+  for (const SegmentUse& use : recording.segments) {
+    v1::SegmentResult* segment = out->add_segments();
+    segment->set_index(use.index);
+    segment->set_start_s(use.start);
+    segment->set_end_s(use.end);
+    segment->set_samples(use.samples);
+    segment->set_used(use.samples > 0);
+    samples += use.samples;
+  }
+  out->set_samples(samples);
+}
+
+std::string to_json(const google::protobuf::Message& message) {
+  google::protobuf::util::JsonPrintOptions options;
+  options.add_whitespace = true;
+  options.always_print_primitive_fields = true;
+  std::string json;
+  const auto status = google::protobuf::util::MessageToJsonString(message, &json, options);
+  if (!status.ok()) throw std::runtime_error("result as JSON: " + status.ToString());
+  return json;
+}
+
+}  // namespace service

@@ -1,0 +1,87 @@
+#include "service/report/cross_validation_table.hpp"
+
+#include <algorithm>
+
+#include "service/convert/calibration_outcome.hpp"
+#include "service/convert/cross_validation_message.hpp"
+#include "service/convert/recording_pieces.hpp"
+#include "service/report/number_format.hpp"
+#include "service/report/result_table.hpp"
+
+namespace service {
+namespace {
+
+using Rows = std::vector<std::vector<std::string>>;
+
+std::string milliradians(double value) { return format_number(1e3 * value); }
+
+std::string piece_table(const estimator::CrossValidation& validation) {
+  Rows rows = {{"held out", "states", "cost"}};
+  std::vector<bool> right = {false, true, true};
+  for (const std::string& hinge : validation.hinges) {
+    rows[0].push_back("open loop " + hinge);
+    right.push_back(true);
+  }
+  rows[0].push_back("");
+  right.push_back(false);
+  const std::vector<std::string> names = short_names(validation.pieces);
+  for (std::size_t i = 0; i < validation.folds.size(); ++i) {
+    const estimator::Fold& fold = validation.folds[i];
+    std::vector<std::string> row = {names[i], milliradians(fold.evaluation.observation_rmse),
+                                    format_number(fold.evaluation.cost)};
+    for (const estimator::SimulationError& error : fold.evaluation.simulation) {
+      row.push_back(milliradians(error.rmse));
+    }
+    row.push_back(has_converged(fold.calibration) ? "" : "NOT CONVERGED");
+    rows.push_back(row);
+  }
+  const PredictionErrors errors = prediction_errors(validation);
+  std::vector<std::string> all = {"all", milliradians(errors.observation), ""};
+  for (const estimator::SimulationError& error : errors.simulation) {
+    all.push_back(milliradians(error.rmse));
+  }
+  all.emplace_back();
+  rows.push_back(all);
+  return format_table(rows, right);
+}
+
+/// What the calibrations warn of, each once.
+std::string warnings(const estimator::CrossValidation& validation) {
+  std::vector<std::string> seen;
+  std::string text;
+  for (std::size_t i = 0; i < validation.folds.size(); ++i) {
+    for (const std::string& note : validation.folds[i].calibration.notes) {
+      if (!note.starts_with("warning: ")) continue;
+      if (std::find(seen.begin(), seen.end(), note) != seen.end()) continue;
+      seen.push_back(note);
+      text += "  fold " + std::to_string(i + 1) + ": " + note + "\n";
+    }
+  }
+  return text.empty() ? "" : "\nNotes:\n" + text;
+}
+
+std::string parameter_table(const estimator::CrossValidation& validation) {
+  Rows rows = {{"parameter", "mean", "± between folds", "± reported", "unit"}};
+  for (const estimator::ParameterSpread& spread : validation.parameters) {
+    const Measured number = format_measured(spread.mean, spread.standard_deviation);
+    rows.push_back(
+        {spread.name, number.value, number.standard_deviation,
+         format_measured(spread.mean, spread.reported_standard_deviation).standard_deviation,
+         spread.unit});
+  }
+  return format_table(rows, {false, true, true, true, false});
+}
+
+}  // namespace
+
+std::string format_cross_validation(const estimator::CrossValidation& validation,
+                                    double wall_time) {
+  return "Each piece with the parameters estimated from the others; RMSE in mrad:\n\n" +
+         piece_table(validation) + "\nParameters over the folds:\n\n" +
+         parameter_table(validation) + warnings(validation) + "\n" +
+         (has_converged(validation) ? "Converged" : "NOT CONVERGED") + ": " +
+         std::to_string(validation.folds.size()) + " calibrations in " +
+         format_number(wall_time, 3) + " s\n";
+}
+
+}  // namespace service

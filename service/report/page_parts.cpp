@@ -1,0 +1,124 @@
+#include "service/report/page_parts.hpp"
+
+#include "service/report/number_format.hpp"
+#include "service/report/page_style.hpp"
+#include "service/report/svg_chart.hpp"
+
+namespace service {
+namespace {
+
+std::vector<double> times_of(const estimator::SegmentTrajectory& trajectory) {
+  std::vector<double> times(static_cast<std::size_t>(trajectory.measured.rows()));
+  for (std::size_t k = 0; k < times.size(); ++k) {
+    times[k] = trajectory.start + static_cast<double>(k) * trajectory.step;
+  }
+  return times;
+}
+
+std::vector<double> column_of(const Eigen::MatrixXd& matrix, Eigen::Index column) {
+  const auto values = matrix.col(column);
+  return {values.begin(), values.end()};
+}
+
+std::string hinge_charts(const estimator::SegmentTrajectory& trajectory, Eigen::Index sensor,
+                         const std::string& hinge) {
+  const std::vector<double> times = times_of(trajectory);
+  const std::vector<double> measured = column_of(trajectory.measured, sensor);
+  const std::vector<double> simulated = column_of(trajectory.simulated, sensor);
+  std::vector<double> residual(measured.size());
+  for (std::size_t k = 0; k < residual.size(); ++k) {
+    residual[k] = 1e3 * (simulated[k] - measured[k]);
+  }
+  Chart angle;
+  angle.title = "Hinge " + hinge;
+  angle.x_label = "time [s]";
+  angle.y_label = "angle [rad]";
+  angle.series = {{"measured", "measured", times, measured, false},
+                  {"simulated open loop", "simulated", times, simulated, false}};
+  Chart error;
+  error.title = "Hinge " + hinge + ": simulated − measured";
+  error.x_label = "time [s]";
+  error.y_label = "residual [mrad]";
+  error.height = 160;
+  error.series = {{"", "residual", times, residual, false}};
+  return "<figure>" + svg_chart(angle) + svg_chart(error) + "</figure>\n";
+}
+
+}  // namespace
+
+std::string html_page(const std::string& title, const std::string& body) {
+  return "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>" +
+         escape_html(title) + "</title>\n<style>" + page_style() + "</style>\n</head>\n<body>\n" +
+         body + "</body>\n</html>\n";
+}
+
+std::string fact(const std::string& name, const std::string& value) {
+  return "<div>" + escape_html(name) + "<b>" + escape_html(value) + "</b></div>\n";
+}
+
+std::string number_cell(const std::string& text) {
+  return "<td class=\"number\">" + escape_html(text) + "</td>";
+}
+
+std::string list_section(const std::string& title, const std::vector<std::string>& items) {
+  if (items.empty()) return "";
+  std::string html = "<section><h2>" + title + "</h2><ul>\n";
+  for (const std::string& item : items) html += "<li>" + escape_html(item) + "</li>\n";
+  return html + "</ul></section>\n";
+}
+
+std::string trajectory_sections(const std::vector<estimator::SegmentTrajectory>& trajectories,
+                                const std::vector<std::string>& hinges,
+                                const std::vector<std::string>& controls) {
+  std::string html;
+  for (const estimator::SegmentTrajectory& trajectory : trajectories) {
+    if (trajectory.measured.rows() < 2) continue;
+    const double end =
+        trajectory.start + static_cast<double>(trajectory.measured.rows() - 1) * trajectory.step;
+    html += "<section><h3>" + escape_html(trajectory.recording) + ", " +
+            format_number(trajectory.start, 6) + " s to " + format_number(end, 6) + " s</h3>\n";
+    for (Eigen::Index sensor = 0; sensor < trajectory.measured.cols(); ++sensor) {
+      html += hinge_charts(trajectory, sensor, hinges[static_cast<std::size_t>(sensor)]);
+    }
+    for (Eigen::Index motor = 0; motor < trajectory.control.cols(); ++motor) {
+      Chart chart;
+      const auto index = static_cast<std::size_t>(motor);
+      chart.title = "Control";
+      if (index < controls.size()) chart.title += " of " + controls[index];
+      chart.x_label = "time [s]";
+      chart.y_label = "control";
+      chart.height = 140;
+      chart.series = {
+          {"", "control", times_of(trajectory), column_of(trajectory.control, motor), false}};
+      html += "<figure>" + svg_chart(chart) + "</figure>\n";
+    }
+    html += "</section>\n";
+  }
+  return html;
+}
+
+std::string recordings_section(const CalibrationContext& context) {
+  std::string html =
+      "<section><h2>Recordings</h2><div class=\"wide\"><table>\n<tr><th>file</th>"
+      "<th class=\"number\">rate [Hz]</th><th class=\"number\">segments used</th>"
+      "<th class=\"number\">samples used</th><th class=\"number\">gaps</th>"
+      "<th class=\"number\">dropped rows</th></tr>\n";
+  for (const RecordingUse& use : context.recordings) {
+    int samples = 0;
+    int used = 0;
+    for (const SegmentUse& segment : use.segments) {
+      samples += segment.samples;
+      used += segment.samples > 0;
+    }
+    html += "<tr><td>" + escape_html(use.summary.file) + "</td>" +
+            number_cell(format_number(1.0 / use.summary.period, 6)) +
+            number_cell(std::to_string(used) + " of " + std::to_string(use.segments.size())) +
+            number_cell(std::to_string(samples)) +
+            number_cell(std::to_string(use.summary.gaps.size())) +
+            number_cell(std::to_string(use.summary.dropped_rows)) + "</tr>\n";
+  }
+  return html + "</table></div></section>\n";
+}
+
+}  // namespace service

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "estimator/calibrate/calibration.hpp"
+#include "service/convert/calibration_message.hpp"
+
+namespace service {
+
+// Pieces of HTML that the reports share. Texts are escaped.
+
+/// A self-contained page around a body of HTML, without scripts and external resources.
+std::string html_page(const std::string& title, const std::string& body);
+
+/// One box of a summary: a name and a value.
+std::string fact(const std::string& name, const std::string& value);
+
+/// A table cell flushed right.
+std::string number_cell(const std::string& text);
+
+/// A section with a list; empty for an empty list.
+std::string list_section(const std::string& title, const std::vector<std::string>& items);
+
+/// A section for each segment: measured and simulated angles, their difference and the control.
+/// @param hinges names of the measured hinges, in the order of the trajectories' columns
+/// @param controls labels of the motors' controls
+std::string trajectory_sections(const std::vector<estimator::SegmentTrajectory>& trajectories,
+                                const std::vector<std::string>& hinges,
+                                const std::vector<std::string>& controls);
+
+/// A section on the recordings used: rates, segments, gaps.
+std::string recordings_section(const CalibrationContext& context);
+
+}  // namespace service

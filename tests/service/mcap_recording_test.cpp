@@ -1,0 +1,127 @@
+#include "service/convert/mcap_recording.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <string>
+
+#include "proto/recording/recording_writer.hpp"
+#include "tests/service/run_rigcal.hpp"
+#include "tests/support/refusal.hpp"
+
+namespace service {
+namespace {
+
+using test_support::expect_parts;
+using test_support::refusal;
+
+/// Channel 0 is the pendulum and channel 1 the arm: not the order of the rig's hinges.
+const proto::RecordingHeader kHeader = {.hinges = {"2", "1"}, .epoch_unix_ns = 0, .facts = {}};
+
+double arm_angle(int k) { return 0.3 * std::sin(0.004 * k); }
+double pendulum_angle(int k) { return std::cos(0.0061 * k); }
+double command(int k) { return 0.01 * k; }
+
+/// Writes samples at 1 kHz, without those in [skip_from, skip_to).
+void write_recording(const std::string& path, int count, int skip_from = 0, int skip_to = 0) {
+  auto writer = proto::RecordingWriter::create(path, kHeader);
+  ASSERT_TRUE(writer.ok()) << writer.error().detail;
+  for (int k = 0; k < count; ++k) {
+    if (k >= skip_from && k < skip_to) continue;
+    proto::Sample sample;
+    sample.timestamp_s = 1e-3 * k;
+    sample.sequence = static_cast<std::uint64_t>(k);
+    sample.device_time_us = 1000 * k;
+    sample.channel_count = 2;
+    sample.angle_rad = {pendulum_angle(k), arm_angle(k)};
+    sample.valid = {k != 7, true};
+    if (!sample.valid[0]) sample.angle_rad[0] = std::numeric_limits<double>::quiet_NaN();
+    sample.command_V = command(k);
+    ASSERT_TRUE(writer.value().write(sample).ok());
+  }
+  ASSERT_TRUE(writer.value().finish().ok());
+}
+
+Rig furuta() { return load_rig(config("rig-furuta.textproto")); }
+
+// Channels go by the names of their hinges, not by position; what was not valid is not observed.
+TEST(McapRecording, ArrivesInTheOrderOfTheRigsHinges) {
+  const TemporaryFolder folder;
+  write_recording(folder.file("run.mcap"), 500);
+  const ImportedRecording imported = import_recording(folder.file("run.mcap"), furuta());
+  ASSERT_EQ(imported.recording.segments.size(), 1U);
+  const estimator::Segment& segment = imported.recording.segments[0];
+  ASSERT_EQ(segment.sample_count(), 500);
+  EXPECT_NEAR(segment.period, 1e-3, 1e-12);
+  ASSERT_EQ(segment.angles.cols(), 2);
+  ASSERT_EQ(segment.controls.cols(), 1);
+  EXPECT_EQ(segment.angles(123, 0), arm_angle(123));
+  EXPECT_EQ(segment.angles(123, 1), pendulum_angle(123));
+  EXPECT_EQ(segment.controls(123, 0), command(123));
+  EXPECT_TRUE(std::isnan(segment.angles(7, 1)));
+  EXPECT_EQ(segment.angles(7, 0), arm_angle(7));
+  EXPECT_EQ(imported.summary.rows, 500);
+  EXPECT_TRUE(imported.summary.gaps.empty());
+}
+
+// A gap must end the segment: bridging it would invent motion.
+TEST(McapRecording, GapSplitsTheRecording) {
+  const TemporaryFolder folder;
+  write_recording(folder.file("run.mcap"), 400, 150, 170);
+  const ImportedRecording imported = import_recording(folder.file("run.mcap"), furuta());
+  ASSERT_EQ(imported.recording.segments.size(), 2U);
+  EXPECT_EQ(imported.recording.segments[0].sample_count(), 150);
+  EXPECT_EQ(imported.recording.segments[1].sample_count(), 230);
+  EXPECT_NEAR(imported.recording.segments[1].start, 0.170, 1e-9);
+  EXPECT_EQ(imported.recording.segments[1].angles(0, 0), arm_angle(170));
+  ASSERT_EQ(imported.summary.gaps.size(), 1U);
+  EXPECT_NEAR(imported.summary.gaps[0].duration, 0.021, 1e-9);
+}
+
+// A recording cut off by a crash still serves: the intact part is read, and the note says so.
+TEST(McapRecording, CutOffRecordingGivesItsIntactPart) {
+  const TemporaryFolder folder;
+  write_recording(folder.file("run.mcap"), 2000);
+  const std::string whole = contents_of(folder.file("run.mcap"));
+  const std::string part = folder.write("cut.mcap.part", whole.substr(0, whole.size() * 6 / 10));
+  const ImportedRecording imported = import_recording(part, furuta());
+  ASSERT_EQ(imported.recording.segments.size(), 1U);
+  const estimator::Segment& segment = imported.recording.segments[0];
+  EXPECT_GT(segment.sample_count(), 200);
+  EXPECT_LT(segment.sample_count(), 2000);
+  EXPECT_EQ(segment.angles(200, 0), arm_angle(200));
+  ASSERT_FALSE(imported.summary.notes.empty());
+  expect_parts(imported.summary.notes[0], {"cut off"});
+}
+
+TEST(McapRecording, WhatCannotBeUsedIsRefusedByName) {
+  const TemporaryFolder folder;
+  const std::string run = folder.file("run.mcap");
+  write_recording(run, 500);
+  expect_parts(
+      refusal([&] { (void)import_recording(run, load_rig(config("rig-pendulum.textproto"))); }),
+      {run, "no hinge 'pivot'", "'2' '1'", "rig file"});
+  const std::string brief = folder.file("brief.mcap");
+  write_recording(brief, 9);
+  expect_parts(refusal([&] { (void)import_recording(brief, furuta()); }), {brief, "too short"});
+  const std::string text = folder.write("text.mcap", "t_s,theta1_rad\n0,1\n");
+  expect_parts(refusal([&] { (void)import_recording(text, furuta()); }), {"text.mcap"});
+  expect_parts(refusal([&] { (void)import_recording(folder.file("no.mcap"), furuta()); }),
+               {"no.mcap"});
+}
+
+// End to end: the program takes the recording by its name's ending and writes the result.
+TEST(McapRecording, CalibrateReadsIt) {
+  const TemporaryFolder folder;
+  write_recording(folder.file("run.mcap"), 3000);
+  const ProgramRun run = run_rigcal(
+      "calibrate " + folder.file("run.mcap") + " --rig " + config("rig-furuta.textproto") +
+      " --max-iterations 2 --no-refine --json " + folder.file("run.json"));
+  EXPECT_TRUE(run.exit_code == 0 || run.exit_code == 2) << run.err;
+  expect_parts(contents_of(folder.file("run.json")), {"run.mcap", "\"A.J_zz\"", "\"rmseRad\""});
+}
+
+}  // namespace
+}  // namespace service
