@@ -7,9 +7,8 @@
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/client/command.hpp"
-#include "service/client/recording_notes.hpp"
 #include "service/convert/column_statistics.hpp"
-#include "service/convert/csv_recording.hpp"
+#include "service/convert/mcap_recording.hpp"
 #include "service/convert/recording_selection.hpp"
 #include "service/convert/rig_file.hpp"
 #include "service/report/number_format.hpp"
@@ -78,8 +77,7 @@ const std::vector<bool> kStatisticsRight = {false, true, true, true, true, true}
 
 void print_recording(const InfoOptions& options) {
   const Rig rig = load_rig(options.rig);
-  if (!rig.format) throw proto::InputError(rig.path + ": does not say how recordings look");
-  ImportedRecording imported = import_csv(options.file, *rig.format);
+  ImportedRecording imported = import_recording(options.file, rig);
   const ImportSummary& summary = imported.summary;
   std::cout << options.file << ": " << summary.rows << " rows at "
             << format_number(1.0 / summary.period, 6) << " Hz, time stamps within "
@@ -101,18 +99,20 @@ void print_recording(const InfoOptions& options) {
     }
     rows.push_back(statistics_row(name, values));
   };
-  for (std::size_t i = 0; i < rig.format->angles.size(); ++i) {
-    add_signal(
-        "angle of hinge " + rig.format->angles[i].hinge + " [rad]",
-        [](const estimator::Segment& s) -> const auto& { return s.angles; },
-        static_cast<Eigen::Index>(i));
-  }
-  for (std::size_t i = 0; i < rig.format->controls.size(); ++i) {
-    const ControlColumn& control = rig.format->controls[i];
-    add_signal(
-        "control of hinge " + control.hinge + " [" + control.unit + "]",
-        [](const estimator::Segment& s) -> const auto& { return s.controls; },
-        static_cast<Eigen::Index>(i));
+  Eigen::Index angle_column = 0;
+  Eigen::Index control_column = 0;
+  for (std::size_t j = 0; j < rig.hinge_facts.size(); ++j) {
+    const estimator::Hinge& hinge = rig.mechanism.hinges[j];
+    if (hinge.measured) {
+      add_signal(
+          "angle of hinge " + hinge.name + " [rad]",
+          [](const estimator::Segment& s) -> const auto& { return s.angles; }, angle_column++);
+    }
+    if (hinge.motorised) {
+      add_signal(
+          "control of hinge " + hinge.name + " [" + rig.hinge_facts[j].control_unit + "]",
+          [](const estimator::Segment& s) -> const auto& { return s.controls; }, control_column++);
+    }
   }
   std::cout << format_table(rows, kStatisticsRight);
   for (const std::string& note : summary.notes) std::cout << "note: " << note << '\n';
@@ -147,7 +147,7 @@ bool is_rig_file(const std::string& path) {
 void show_info(const InfoOptions& options) {
   if (is_rig_file(options.file)) {
     print_rig(load_rig(options.file));
-  } else if (is_recording_name(options.file)) {
+  } else if (is_mcap(options.file) && options.rig.empty()) {
     const auto info = proto::inspect_recording(options.file);
     if (!info.ok()) throw proto::InputError(info.error().detail);
     std::cout << options.file << '\n' << proto::to_text(info.value());

@@ -4,10 +4,6 @@
 
 namespace service {
 
-bool is_recording_name(const std::string& path) {
-  return path.ends_with(".mcap") || path.ends_with(".mcap.part");
-}
-
 void print_damage(const proto::McapScan& scan, std::ostream& out) {
   if (!scan.finished) out << "note: the recording is cut off; everything before that was read\n";
   if (scan.damaged_chunk_count > 0 || scan.skipped_bytes > 0) {

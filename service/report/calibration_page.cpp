@@ -54,10 +54,13 @@ std::string parameters(const Calibration& calibration) {
       "<th class=\"number\">start</th><th></th></tr>\n";
   for (const estimator::ParameterEstimate& estimate : calibration.parameters) {
     const Measured number = format_measured(estimate.value, estimate.standard_deviation);
-    const double percent = 100.0 * estimate.standard_deviation / std::abs(estimate.value);
+    const std::string percent =
+        estimate.value == 0.0
+            ? "-"
+            : format_number(100.0 * estimate.standard_deviation / std::abs(estimate.value), 2);
     html += "<tr><td>" + escape_html(estimate.name) + "</td>" + number_cell(number.value) +
             number_cell(number.standard_deviation) + "<td>" + escape_html(estimate.unit) + "</td>" +
-            number_cell(format_number(percent, 2)) + "<td>" +
+            number_cell(percent) + "<td>" +
             svg_interval(estimate.value, estimate.standard_deviation, estimate.initial) + "</td>" +
             number_cell(format_quantity(estimate.initial)) + "<td class=\"warn\">" +
             remark(estimate) + "</td></tr>\n";
