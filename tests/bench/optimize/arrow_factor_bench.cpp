@@ -1,56 +1,19 @@
 #include <benchmark/benchmark.h>
-#include <cblas.h>
-#include <sys/resource.h>
 
 #include <algorithm>
-#include <ctime>
 #include <vector>
 
 #include "estimator/optimize/arrow_factor.hpp"
 #include "tests/bench/optimize/chain_bench_problem.hpp"
+#include "tests/bench/optimize/measurement.hpp"
 
 namespace {
 
+using bench::Dgemm;
+using bench::median;
+using bench::thread_time;
 using estimator::ArrowFactor;
 using estimator::ArrowLayout;
-
-// Processor time of this thread [s]: other processes on the machine do not count.
-double thread_time() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
-
-double median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + static_cast<long>(values.size() / 2),
-                   values.end());
-  return values[values.size() / 2];
-}
-
-/// GFLOP/s of OpenBLAS on one thread: the yardstick of the machine as it is right now.
-class Dgemm {
- public:
-  Dgemm() { openblas_set_num_threads(1); }
-  double measure() {
-    const double start = thread_time();
-    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, kSize, kSize, kSize, 1.0, a_.data(),
-                kSize, b_.data(), kSize, 0.0, c_.data(), kSize);
-    benchmark::DoNotOptimize(c_.data());
-    return 2e-9 * kSize * kSize * kSize / (thread_time() - start);
-  }
-
- private:
-  static constexpr int kSize = 384;
-  std::vector<double> a_ = std::vector<double>(kSize * kSize, 1.0);
-  std::vector<double> b_ = a_;
-  std::vector<double> c_ = a_;
-};
-
-double peak_memory_MB() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<double>(usage.ru_maxrss) / 1024.0;
-}
 
 // One iteration's linear algebra: assembly, elimination, back substitution. DGEMM is timed between
 // iterations, so that both medians see the same machine.
@@ -86,7 +49,7 @@ void sweep_and_solve(benchmark::State& state) {
   state.counters["gflops_best"] = 1e-9 * problem.flop_count() / least;
   state.counters["dgemm_gflops"] = median(dgemm);
   state.counters["of_dgemm"] = 1e-9 * problem.flop_count() / all / median(dgemm);
-  state.counters["peak_MB"] = peak_memory_MB();
+  state.counters["peak_MB"] = bench::peak_memory_MB();
 }
 
 // nodes, node size, bandwidth, parameters

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <string>
+#include <vector>
+
+#include "estimator/calibrate/trajectory_problem.hpp"
+#include "estimator/model/mechanism.hpp"
+
+namespace test_support {
+
+/// A Furuta rig with friction, motor and tilt whose 12 free parameters hold their true values:
+/// A.J_zz, B.J_xx, B.J_yy, B.J_zz, 1.b, 2.b, 1.tau_c, 2.tau_c, 1.K, 2.offset, gravity.tilt_x and
+/// gravity.tilt_z. Dry friction sticks below 0.05 rad/s, so that Newton's method sees no kink.
+estimator::Mechanism furuta_with_12_parameters();
+
+/// The same with only the named parameters free.
+estimator::Mechanism furuta_with_free(const std::vector<std::string>& names);
+
+/// Multiplies the values of the free parameters, in turn, by `factor` and 1/`factor`.
+void disturb_parameters(estimator::Mechanism& mechanism, double factor);
+
+/// Open-loop SPOOK simulation of `mechanism` under a multisine on the motor, seen through encoders
+/// with Gaussian noise. The start configurations are those of the noise-free simulation.
+///
+/// @param nodes            number of time steps
+/// @param noise            of the angles [rad]
+/// @param seed             of the noise and of the phases of the multisine
+estimator::TrajectoryData simulate_furuta(const estimator::Mechanism& mechanism, int nodes,
+                                          double step, double noise, unsigned seed);
+
+}  // namespace test_support
