@@ -65,7 +65,7 @@ class StepKernel final : public StepResidual, private StepForward<kBodies, kHing
 
   /// φ = M⁻¹ (p + Aᵀ λ), then the partial derivatives of P, C, E and s.
   void differentiate_blocks(Workspace& ws) const {
-    ws.phi.noalias() = ws.M_inv_At * ws.lambda;
+    ws.phi = multiply(ws.M_inv_At, ws.lambda);
     for (std::size_t i = 0; i < bodies(); ++i) {
       const BodyTerms& body = ws.bodies[i];
       const auto at = static_cast<Eigen::Index>(6 * i);
@@ -77,8 +77,8 @@ class StepKernel final : public StepResidual, private StepForward<kBodies, kHing
     ws.P_v.setZero();
     ws.P_w.setZero();
     ws.E_q.setZero();
-    ws.C_q.setZero();
-    ws.s_q.setZero();
+    ws.C_turn.setZero();
+    ws.s_turn.setZero();
     for (std::size_t i = 0; i < bodies(); ++i) differentiate_body(ws, i);
     for (std::size_t j = 0; j < hinge_total(); ++j) {
       differentiate_torque(ws, j);
@@ -101,14 +101,13 @@ class StepKernel final : public StepResidual, private StepForward<kBodies, kHing
         0.5 * h * (omega_hat * inertia_turn(body.omega_gyro) + gyro_hat * inertia_turn(body.omega));
     const Eigen::Matrix3d along_omega = 0.5 * h * (gyro_hat * J - hat(J * body.omega_gyro));
     const Eigen::Matrix3d along_partner = 0.5 * h * (omega_hat * J - hat(J * body.omega));
-    ws.P_q.template block<3, 3>(at + 3, at + 3) =
+    const auto turn = static_cast<Eigen::Index>(3 * i);
+    ws.P_q.template block<3, 3>(turn, turn) =
         inertia_turn(ws.phi.template segment<3>(at + 3) - body.omega) + gyro_q;
-    ws.E_q.template block<3, 3>(at + 3, at + 3) =
-        inertia_turn(body.omega_next - body.omega) + gyro_q;
-    ws.P_v.template block<3, 3>(at, at).diagonal().setConstant(-body.mass);
-    ws.P_v.template block<3, 3>(at + 3, at + 3) = along_omega - J;
+    ws.E_q.template block<3, 3>(turn, turn) = inertia_turn(body.omega_next - body.omega) + gyro_q;
+    ws.P_v.template block<3, 3>(turn, turn) = along_omega - J;
     const bool mean = settings_.gyroscopic == GyroscopicForm::kMean;
-    (mean ? ws.P_w : ws.P_v).template block<3, 3>(at + 3, at + 3) += along_partner;
+    (mean ? ws.P_w : ws.P_v).template block<3, 3>(turn, turn) += along_partner;
   }
 
   /// Adds the derivatives of −Ḡᵀ T to P and E.
@@ -146,18 +145,18 @@ class StepKernel final : public StepResidual, private StepForward<kBodies, kHing
 
     // Signs: body b receives +T, body a −T; P and E hold −T.
     const auto add = [&](int body, double sign) {
-      const Eigen::Index row = 6 * body + 3;
+      const Eigen::Index row = 3 * body;
       for (auto* matrix : {&ws.P_q, &ws.E_q}) {
-        matrix->template block<3, 3>(row, 6 * b + 3) -= sign * q_b;
+        matrix->template block<3, 3>(row, 3 * b) -= sign * q_b;
         if (a != Hinge::kGround && T_angle != 0.0) {
-          matrix->template block<3, 3>(row, 6 * a + 3) -= sign * q_a;
+          matrix->template block<3, 3>(row, 3 * a) -= sign * q_a;
         }
       }
-      ws.P_v.template block<3, 3>(row, 6 * b + 3) -= sign * T_v * outer;
-      ws.P_w.template block<3, 3>(row, 6 * b + 3) -= sign * T_w * outer;
+      ws.P_v.template block<3, 3>(row, 3 * b) -= sign * T_v * outer;
+      ws.P_w.template block<3, 3>(row, 3 * b) -= sign * T_w * outer;
       if (a != Hinge::kGround) {
-        ws.P_v.template block<3, 3>(row, 6 * a + 3) += sign * T_v * outer;
-        ws.P_w.template block<3, 3>(row, 6 * a + 3) += sign * T_w * outer;
+        ws.P_v.template block<3, 3>(row, 3 * a) += sign * T_v * outer;
+        ws.P_w.template block<3, 3>(row, 3 * a) += sign * T_w * outer;
       }
     };
     add(b, 1.0);
@@ -171,10 +170,9 @@ class StepKernel final : public StepResidual, private StepForward<kBodies, kHing
     const HingeGeometry& geometry = terms.geometry;
     const auto row = static_cast<Eigen::Index>(5 * j);
     const int a = hinge.body_a, b = hinge.body_b;
-    const double g_scale = 4.0 * row_scales_[j].gamma / settings_.step;
 
     // d(A y) along rotations; y = φ − γ v for C, w − γ v for s.
-    const auto add_rows = [&](typename Workspace::MatrixCV& out,
+    const auto add_rows = [&](typename Workspace::MatrixCT& out,
                               const typename Workspace::VectorV& y_next) {
       const Eigen::Vector3d y_b = y_next.template segment<3>(6 * b + 3) -
                                   row_scales_[j].gamma * ws.v.template segment<3>(6 * b + 3);
@@ -184,19 +182,14 @@ class StepKernel final : public StepResidual, private StepForward<kBodies, kHing
               row_scales_[j].gamma * ws.v.template segment<3>(6 * a + 3);
       }
       const HingeRowTurn turn = hinge_row_turn(geometry, y_a, y_b);
-      out.template block<5, 3>(row, 6 * b + 3) = turn.b;
-      out.template block<5, 6>(row, 6 * b).noalias() +=
-          g_scale * ws.A.template block<5, 6>(row, 6 * b);
-      if (a == Hinge::kGround) return;
-      out.template block<5, 3>(row, 6 * a + 3) = turn.a;
-      out.template block<5, 6>(row, 6 * a).noalias() +=
-          g_scale * ws.A.template block<5, 6>(row, 6 * a);
+      out.template block<5, 3>(row, 3 * b) = turn.b;
+      if (a != Hinge::kGround) out.template block<5, 3>(row, 3 * a) = turn.a;
     };
-    add_rows(ws.C_q, ws.phi);
-    add_rows(ws.s_q, ws.w);
+    add_rows(ws.C_turn, ws.phi);
+    add_rows(ws.s_turn, ws.w);
 
     // −d(Aᵀ λ): torques c × λ_t + e × f on a and their opposites on b, f = λ₄ e_y + λ₅ e_z.
-    const auto add_torques = [&](typename Workspace::MatrixVV& out,
+    const auto add_torques = [&](typename Workspace::MatrixTT& out,
                                  const Eigen::Matrix<double, 5, 1>& multipliers) {
       const Eigen::Matrix3d lambda_hat = hat(multipliers.template head<3>());
       const Eigen::Matrix3d e_hat = hat(geometry.x_a);
@@ -204,54 +197,95 @@ class StepKernel final : public StepResidual, private StepForward<kBodies, kHing
           hat(multipliers[3] * geometry.y_b + multipliers[4] * geometry.z_b);
       const Eigen::Matrix3d fe = f_hat * e_hat;
       const Eigen::Matrix3d ef = e_hat * f_hat;
-      out.template block<3, 3>(6 * b + 3, 6 * b + 3) -= ef - lambda_hat * hat(geometry.c_b);
+      out.template block<3, 3>(3 * b, 3 * b) -= ef - lambda_hat * hat(geometry.c_b);
       if (a == Hinge::kGround) return;
-      out.template block<3, 3>(6 * a + 3, 6 * a + 3) -= lambda_hat * hat(geometry.c_a) + fe;
-      out.template block<3, 3>(6 * a + 3, 6 * b + 3) += ef;
-      out.template block<3, 3>(6 * b + 3, 6 * a + 3) += fe;
+      out.template block<3, 3>(3 * a, 3 * a) -= lambda_hat * hat(geometry.c_a) + fe;
+      out.template block<3, 3>(3 * a, 3 * b) += ef;
+      out.template block<3, 3>(3 * b, 3 * a) += fe;
     };
     add_torques(ws.P_q, ws.lambda.template segment<5>(row));
     add_torques(ws.E_q, ws.big_lambda.template segment<5>(row));
   }
 
-  /// dr = E + Aᵀ Σ_w⁻¹ ds + Y dC − N dP with Y = Aᵀ ρ S⁻¹, N = Y A M⁻¹.
-  void combine(Workspace& ws, StepDerivatives& out) const {
+  /// Aᵀ Σ_w⁻¹, Y = Aᵀ ρ S⁻¹ and N = Y A M⁻¹.
+  void weight_rows(Workspace& ws) const {
+    const bool is_explicit = settings_.form == ResidualForm::kExplicit;
     for (std::size_t j = 0; j < hinge_total(); ++j) {
       const auto row = static_cast<Eigen::Index>(5 * j);
-      ws.Aw_t.template middleCols<5>(row).noalias() =
-          ws.A.template middleRows<5>(row).transpose() * row_scales_[j].sigma_w_inv.asDiagonal();
-      ws.Y_t.template middleCols<5>(row).noalias() =
-          ws.A.template middleRows<5>(row).transpose() * row_scales_[j].rho.asDiagonal();
+      const auto At = ws.A.template middleRows<5>(row).transpose();
+      ws.Aw_t.template middleCols<5>(row) = At * row_scales_[j].sigma_w_inv.asDiagonal();
+      ws.Y_t.template middleCols<5>(row) = At * row_scales_[j].rho.asDiagonal();
     }
-    if (settings_.form == ResidualForm::kExplicit) {
+    if (is_explicit) {
       ws.Y_t.setZero();
       ws.N.setZero();
     } else {
       ws.factor.matrixU().template solveInPlace<Eigen::OnTheRight>(ws.Y_t);
       ws.factor.matrixL().template solveInPlace<Eigen::OnTheRight>(ws.Y_t);
-      ws.N.noalias() = ws.Y_t * ws.M_inv_At.transpose();
+      ws.N = multiply(ws.Y_t, ws.M_inv_At.transpose());
     }
-    out.along_configuration = ws.E_q;
-    out.along_configuration.noalias() += ws.Aw_t * ws.s_q;
-    out.along_configuration.noalias() += ws.Y_t * ws.C_q;
-    out.along_configuration.noalias() -= ws.N * ws.P_q;
-
-    out.along_velocity = ws.P_v;
-    out.along_velocity.noalias() -= ws.N * ws.P_v;
-    out.along_next_velocity = ws.P_w;
-    out.along_next_velocity.noalias() -= ws.N * ws.P_w;
     for (std::size_t i = 0; i < bodies(); ++i) {
-      const auto at = static_cast<Eigen::Index>(6 * i);
-      out.along_next_velocity.template block<3, 3>(at, at).diagonal().array() += ws.bodies[i].mass;
-      out.along_next_velocity.template block<3, 3>(at + 3, at + 3) += ws.bodies[i].inertia;
+      const auto turn = static_cast<Eigen::Index>(3 * i);
+      ws.N_turn.template middleCols<3>(turn) = ws.N.template middleCols<3>(2 * turn + 3);
     }
-    out.along_next_velocity.noalias() += ws.Aw_t * ws.A;
     for (std::size_t j = 0; j < hinge_total(); ++j) {
       const auto row = static_cast<Eigen::Index>(5 * j);
-      ws.Aw_t.template middleCols<5>(row) += ws.Y_t.template middleCols<5>(row);
-      ws.Aw_t.template middleCols<5>(row) *= row_scales_[j].gamma;
+      ws.gamma_t.template middleCols<5>(row) =
+          row_scales_[j].gamma *
+          (ws.Aw_t.template middleCols<5>(row) + ws.Y_t.template middleCols<5>(row));
     }
-    out.along_velocity.noalias() -= ws.Aw_t * ws.A;
+  }
+
+  /// dr = E + Aᵀ Σ_w⁻¹ ds + Y dC − N dP.
+  void combine(Workspace& ws, StepDerivatives& out) const {
+    using Matrix = Eigen::Map<typename Workspace::MatrixVV, Eigen::AlignedMax>;
+    const Eigen::Index nv = 6 * body_count_;
+    const auto shaped = [nv](Eigen::MatrixXd& matrix) {
+      matrix.resize(nv, nv);
+      return Matrix(matrix.data(), nv, nv);
+    };
+    Matrix q = shaped(out.along_configuration);
+    Matrix v = shaped(out.along_velocity);
+    Matrix w = shaped(out.along_next_velocity);
+    weight_rows(ws);
+
+    typename Workspace::MatrixVT turn(nv, 3 * body_count_);
+    v = multiply(ws.gamma_t, ws.A);
+    q = (4.0 / settings_.step) * v;
+    turn = multiply(ws.Aw_t, ws.s_turn);
+    turn += multiply(ws.Y_t, ws.C_turn);
+    turn -= multiply(ws.N_turn, ws.P_q);
+    add_along_rotations(turn, ws.E_q, q);
+
+    v = -v;
+    turn = -multiply(ws.N_turn, ws.P_v);
+    add_along_rotations(turn, ws.P_v, v);
+    w = multiply(ws.Aw_t, ws.A);
+    turn = -multiply(ws.N_turn, ws.P_w);
+    add_along_rotations(turn, ws.P_w, w);
+    for (std::size_t i = 0; i < bodies(); ++i) {
+      const auto at = static_cast<Eigen::Index>(6 * i);
+      const double mass = ws.bodies[i].mass;
+      v.template middleCols<3>(at) += mass * ws.N.template middleCols<3>(at);
+      v.template block<3, 3>(at, at).diagonal().array() -= mass;
+      w.template block<3, 3>(at, at).diagonal().array() += mass;
+      w.template block<3, 3>(at + 3, at + 3) += ws.bodies[i].inertia;
+    }
+  }
+
+  /// Adds to the columns along rotations: `all` to all rows, `rotational` to those of rotations.
+  template <typename Out>
+  void add_along_rotations(const typename Workspace::MatrixVT& all,
+                           const typename Workspace::MatrixTT& rotational, Out& out) const {
+    for (std::size_t i = 0; i < bodies(); ++i) {
+      const auto column = static_cast<Eigen::Index>(3 * i);
+      out.template middleCols<3>(2 * column + 3) += all.template middleCols<3>(column);
+      for (std::size_t k = 0; k < bodies(); ++k) {
+        const auto row = static_cast<Eigen::Index>(3 * k);
+        out.template block<3, 3>(2 * row + 3, 2 * column + 3) +=
+            rotational.template block<3, 3>(row, column);
+      }
+    }
   }
 
   // --- derivatives along parameters -------------------------------------------------------------
@@ -274,9 +308,9 @@ class StepKernel final : public StepResidual, private StepForward<kBodies, kHing
       }
     }
     out.along_parameters = ws.E_p;
-    out.along_parameters.noalias() -= ws.N * ws.P_p;
+    out.along_parameters -= multiply(ws.N, ws.P_p);
     if (!points_free_) return;
-    out.along_parameters.noalias() += ws.Y_t * ws.C_p;
+    out.along_parameters += multiply(ws.Y_t, ws.C_p);
     for (std::size_t j = 0; j < hinge_total(); ++j) {
       const auto row = static_cast<Eigen::Index>(5 * j);
       out.along_parameters.noalias() += ws.A.template middleRows<5>(row).transpose() *
@@ -392,6 +426,7 @@ class StepKernel final : public StepResidual, private StepForward<kBodies, kHing
       }
       gamma_A.middleRows<5>(5 * j) *= row_scales_[ju].gamma;
     }
+    const Eigen::MatrixXd rate_A = (4.0 / settings_.step) * gamma_A;  // of C and s along q
     Eigen::MatrixXd d_v, d_w, d_p;
     if (settings_.form == ResidualForm::kExplicit) {
       for (Eigen::Index j = 0; j < nh; ++j) {
@@ -399,7 +434,7 @@ class StepKernel final : public StepResidual, private StepForward<kBodies, kHing
           L.col(5 * j + row) *= -row_scales_[static_cast<std::size_t>(j)].sigma_w_inv[row];
         }
       }
-      d_q += L * ws.s_q;
+      d_q += L * (rate_A + along_rotations(ws.s_turn));
       d_v = -L * gamma_A;
       d_w = L * ws.A;
       d_p = L * ws.s_p;
@@ -408,9 +443,16 @@ class StepKernel final : public StepResidual, private StepForward<kBodies, kHing
       const Eigen::MatrixXd L_S_B = L_S * ws.M_inv_At.transpose();
       const Eigen::PartialPivLU<Eigen::MatrixXd> solver(Eigen::MatrixXd::Identity(nh, nh) -
                                                         L_S_B * G_sat);
-      d_q = solver.solve(Eigen::MatrixXd(d_q + L_S_B * ws.P_q - L_S * ws.C_q));
-      d_v = solver.solve(Eigen::MatrixXd(L_S_B * ws.P_v + L_S * gamma_A));
-      d_w = solver.solve(Eigen::MatrixXd(L_S_B * ws.P_w));
+      const Eigen::MatrixXd L_S_B_turn = rotations_of(L_S_B);
+      d_q = solver.solve(Eigen::MatrixXd(
+          d_q + along_rotations(L_S_B_turn * ws.P_q - L_S * ws.C_turn) - L_S * rate_A));
+      d_v = along_rotations(L_S_B_turn * ws.P_v) + L_S * gamma_A;
+      for (std::size_t i = 0; i < bodies(); ++i) {
+        const auto at = static_cast<Eigen::Index>(6 * i);
+        d_v.middleCols<3>(at) -= ws.bodies[i].mass * L_S_B.middleCols<3>(at);
+      }
+      d_v = solver.solve(d_v).eval();
+      d_w = solver.solve(along_rotations(L_S_B_turn * ws.P_w));
       d_p = solver.solve(Eigen::MatrixXd(L_S_B * ws.P_p - L_S * ws.C_p));
     }
     const Eigen::MatrixXd through = G_sat - ws.N * G_sat;
@@ -418,6 +460,23 @@ class StepKernel final : public StepResidual, private StepForward<kBodies, kHing
     out.along_velocity += through * d_v;
     out.along_next_velocity += through * d_w;
     out.along_parameters += through * d_p;
+  }
+
+  /// Columns along rotations, 3 a body, among zeros along positions: 6 a body.
+  Eigen::MatrixXd along_rotations(const Eigen::MatrixXd& columns) const {
+    Eigen::MatrixXd all = Eigen::MatrixXd::Zero(columns.rows(), 6 * body_count_);
+    for (Eigen::Index i = 0; i < body_count_; ++i) {
+      all.middleCols<3>(6 * i + 3) = columns.middleCols<3>(3 * i);
+    }
+    return all;
+  }
+  /// The reverse: drops the columns along positions.
+  Eigen::MatrixXd rotations_of(const Eigen::MatrixXd& all) const {
+    Eigen::MatrixXd columns(all.rows(), 3 * body_count_);
+    for (Eigen::Index i = 0; i < body_count_; ++i) {
+      columns.middleCols<3>(3 * i) = all.middleCols<3>(6 * i + 3);
+    }
+    return columns;
   }
 
   std::vector<Column> columns_;

@@ -179,7 +179,7 @@ class StepForward {
             terms.inertia_inverse * rows.template rightCols<3>().transpose();
       }
     }
-    ws.S.noalias() = ws.A * ws.M_inv_At;
+    ws.S = multiply(ws.A, ws.M_inv_At);
     for (std::size_t j = 0; j < hinge_total(); ++j) {
       ws.S.diagonal().template segment<5>(static_cast<Eigen::Index>(5 * j)) += row_scales_[j].sigma;
     }
@@ -218,8 +218,7 @@ class StepForward {
         ws.p.template segment<3>(6 * hinges_[j].body_a + 3) -= impulse;
       }
     }
-    ws.lambda = ws.c;
-    ws.lambda.noalias() -= ws.M_inv_At.transpose() * ws.p;
+    ws.lambda = ws.c - multiply(ws.M_inv_At.transpose(), ws.p);
     if (ws.factor.info() == Eigen::Success) {
       ws.factor.solveInPlace(ws.lambda);
     } else {
@@ -261,8 +260,7 @@ class StepForward {
           row_scales_[j].rho.cwiseProduct(ws.lambda.template segment<5>(row)) -
           row_scales_[j].sigma_w_inv.cwiseProduct(ws.s.template segment<5>(row));
     }
-    ws.residual = -ws.p;
-    ws.residual.noalias() -= ws.A.transpose() * ws.big_lambda;
+    ws.residual = -ws.p - multiply(ws.A.transpose(), ws.big_lambda);
     for (std::size_t i = 0; i < bodies(); ++i) {
       const BodyTerms& body = ws.bodies[i];
       const auto at = static_cast<Eigen::Index>(6 * i);

@@ -45,17 +45,35 @@ struct HingeTerms {
   double torque;   ///< T, axis impulse [N·m·s]
 };
 
+/// A·B without Eigen's blocked product where the sizes are known: packing costs more than the
+/// arithmetic of some 12 x 10 x 12. The result refers to A and B.
+template <typename A, typename B>
+auto multiply(const Eigen::MatrixBase<A>& a, const Eigen::MatrixBase<B>& b) {
+  if constexpr (A::SizeAtCompileTime != Eigen::Dynamic) {
+    return a.derived().lazyProduct(b.derived());
+  } else {
+    return a.derived() * b.derived();
+  }
+}
+
 /// Products of one evaluation, reused by the linearisation. Sizes are fixed at compile time for
 /// the common mechanisms and dynamic otherwise.
+///
+/// Impulses change along the bodies' rotations only, so their derivatives are stored between the
+/// rotations, 3 a body, of the tangent directions, 6 a body.
 template <int kBodies, int kHinges>
 struct StepWorkspace {
   static constexpr int kV = kBodies == Eigen::Dynamic ? Eigen::Dynamic : 6 * kBodies;
+  static constexpr int kT = kBodies == Eigen::Dynamic ? Eigen::Dynamic : 3 * kBodies;
   static constexpr int kC = kHinges == Eigen::Dynamic ? Eigen::Dynamic : 5 * kHinges;
   using VectorV = Eigen::Matrix<double, kV, 1>;
   using VectorC = Eigen::Matrix<double, kC, 1>;
   using MatrixCV = Eigen::Matrix<double, kC, kV>;
   using MatrixVC = Eigen::Matrix<double, kV, kC>;
   using MatrixVV = Eigen::Matrix<double, kV, kV>;
+  using MatrixVT = Eigen::Matrix<double, kV, kT>;
+  using MatrixTT = Eigen::Matrix<double, kT, kT>;
+  using MatrixCT = Eigen::Matrix<double, kC, kT>;
   using MatrixCC = Eigen::Matrix<double, kC, kC>;
 
   std::vector<BodyTerms> bodies;
@@ -68,12 +86,14 @@ struct StepWorkspace {
   VectorC c, s, lambda, big_lambda;
 
   // Linearisation.
-  MatrixVV P_q, P_v, P_w;  ///< ∂P for P = M φ − Aᵀ λ − p at fixed φ, λ
-  MatrixVV E_q;            ///< ∂(M w − p − Aᵀ Λ)/∂q at fixed Λ
-  MatrixCV C_q, s_q;       ///< ∂(A φ − c)/∂q at fixed φ, ∂s/∂q
-  MatrixVC Y_t;            ///< Aᵀ ρ S⁻¹
-  MatrixVV N;              ///< Y_t A M⁻¹
-  MatrixVC Aw_t;           ///< Aᵀ Σ_w⁻¹
+  MatrixTT P_q, P_v, P_w;  ///< ∂P for P = M φ − Aᵀ λ − p at fixed φ, λ; P_v lacks −M along r
+  MatrixTT E_q;            ///< ∂(M w − p − Aᵀ Λ)/∂q at fixed Λ
+  MatrixCT C_turn, s_turn;  ///< ∂(A φ − c)/∂q at fixed φ and ∂s/∂q, less (4γ/h) A
+  MatrixVC Y_t;             ///< Aᵀ ρ S⁻¹
+  MatrixVV N;               ///< Y_t A M⁻¹
+  MatrixVT N_turn;          ///< columns of N along the rotations
+  MatrixVC Aw_t;            ///< Aᵀ Σ_w⁻¹
+  MatrixVC gamma_t;         ///< (Aᵀ Σ_w⁻¹ + Y_t) γ
   Eigen::Matrix<double, kV, Eigen::Dynamic> E_p, P_p;  ///< as E_q, P_q, along free parameters
   Eigen::Matrix<double, kC, Eigen::Dynamic> s_p, C_p;  ///< as s_q, C_q, along free parameters
 
@@ -90,9 +110,11 @@ struct StepWorkspace {
     S.setZero(nc, nc);
     for (VectorV* x : {&v, &w, &p, &phi, &residual}) x->setZero(nv);
     for (VectorC* x : {&c, &s, &lambda, &big_lambda}) x->setZero(nc);
-    for (MatrixVV* x : {&P_q, &P_v, &P_w, &E_q, &N}) x->setZero(nv, nv);
-    for (MatrixCV* x : {&C_q, &s_q}) x->setZero(nc, nv);
-    for (MatrixVC* x : {&Y_t, &Aw_t}) x->setZero(nv, nc);
+    for (MatrixTT* x : {&P_q, &P_v, &P_w, &E_q}) x->setZero(3 * bodies_count, 3 * bodies_count);
+    for (MatrixCT* x : {&C_turn, &s_turn}) x->setZero(nc, 3 * bodies_count);
+    for (MatrixVC* x : {&Y_t, &Aw_t, &gamma_t}) x->setZero(nv, nc);
+    N.setZero(nv, nv);
+    N_turn.setZero(nv, 3 * bodies_count);
   }
 };
 
