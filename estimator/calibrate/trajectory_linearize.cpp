@@ -10,6 +10,47 @@
 #include "estimator/model/parameter_target.hpp"
 
 namespace estimator {
+namespace {
+
+/// Weighted Jacobian of an impulse residual along three configurations, from its derivatives along
+/// the configuration in the middle and the velocities v and w before and after it.
+///
+/// With ω = log(R_{k+1} R_kᵀ)/h: ∂ω/∂δψ_{k+1} = J_l⁻¹(hω)/h, ∂ω/∂δψ_k = −J_r⁻¹(hω)/h and
+/// J_r⁻¹ = J_l⁻ᵀ.
+///
+/// @tparam kRows  rows of the residual, 6 a body, where known
+template <int kRows>
+void chain_velocities(int body_count, double h, double weight, const Eigen::VectorXd& v,
+                      const Eigen::VectorXd& w, const StepDerivatives& derivatives,
+                      Eigen::MatrixXd& node_jacobian) {
+  using Columns = Eigen::Matrix<double, kRows, Eigen::Dynamic>;
+  const int n = 6 * body_count;
+  const double rate = weight / h;
+  const Eigen::Map<const Columns> along_q(derivatives.along_configuration.data(), n, n);
+  const Eigen::Map<const Columns> along_v(derivatives.along_velocity.data(), n, n);
+  const Eigen::Map<const Columns> along_w(derivatives.along_next_velocity.data(), n, n);
+  Eigen::Map<Columns> out(node_jacobian.data(), n, 3 * n);
+  for (int at = 0; at < n; at += 6) {
+    const Eigen::Matrix3d V = rate * left_jacobian_inverse(h * v.segment<3>(at + 3));
+    const Eigen::Matrix3d W = rate * left_jacobian_inverse(h * w.segment<3>(at + 3));
+    const auto v_moves = along_v.template middleCols<3>(at);
+    const auto w_moves = along_w.template middleCols<3>(at);
+    const auto v_turns = along_v.template middleCols<3>(at + 3);
+    const auto w_turns = along_w.template middleCols<3>(at + 3);
+    out.template middleCols<3>(at) = -rate * v_moves;
+    out.template middleCols<3>(at + 3) = -v_turns.lazyProduct(V.transpose());
+    out.template middleCols<3>(n + at) =
+        weight * along_q.template middleCols<3>(at) + rate * (v_moves - w_moves);
+    out.template middleCols<3>(n + at + 3) = weight * along_q.template middleCols<3>(at + 3) +
+                                             v_turns.lazyProduct(V) -
+                                             w_turns.lazyProduct(W.transpose());
+    out.template middleCols<3>(2 * n + at) = rate * w_moves;
+    out.template middleCols<3>(2 * n + at + 3) = w_turns.lazyProduct(W);
+  }
+}
+
+}  // namespace
+
 void TrajectoryProblem::linearize(int index, ResidualBlock& out) const {
   const Block& block = blocks_[static_cast<std::size_t>(index)];
   switch (block.kind) {
@@ -69,28 +110,18 @@ void TrajectoryProblem::linearize_impulse(const Block& block, ResidualBlock& out
 
   shape_block(out, block.node, 3, node_size_, free_.size(), n, impulse_group());
   const double weight = std::sqrt(settings_.state_error_weight);
-  const double rate = weight / step();
   out.residual = weight * derivatives.residual;
   out.arrow_jacobian = weight * derivatives.along_parameters;
-  // With ω = log(R_{k+1} R_kᵀ)/h: ∂ω/∂δψ_{k+1} = J_l⁻¹(hω)/h, ∂ω/∂δψ_k = −J_r⁻¹(hω)/h and
-  // J_r⁻¹ = J_l⁻ᵀ.
-  for (int i = 0; i < body_count_; ++i) {
-    const int at = 6 * i;
-    const Eigen::Matrix3d V = rate * left_jacobian_inverse(step() * v.segment<3>(at + 3));
-    const Eigen::Matrix3d W = rate * left_jacobian_inverse(step() * w.segment<3>(at + 3));
-    auto previous = out.node_jacobian.middleCols<6>(at);
-    auto here = out.node_jacobian.middleCols<6>(n + at);
-    auto next = out.node_jacobian.middleCols<6>(2 * n + at);
-    const auto along_v = derivatives.along_velocity.middleCols<6>(at);
-    const auto along_w = derivatives.along_next_velocity.middleCols<6>(at);
-    previous.leftCols<3>() = -rate * along_v.leftCols<3>();
-    previous.rightCols<3>().noalias() = -along_v.rightCols<3>() * V.transpose();
-    next.leftCols<3>() = rate * along_w.leftCols<3>();
-    next.rightCols<3>().noalias() = along_w.rightCols<3>() * W;
-    here = weight * derivatives.along_configuration.middleCols<6>(at);
-    here.leftCols<3>() -= previous.leftCols<3>() + next.leftCols<3>();
-    here.rightCols<3>().noalias() += along_v.rightCols<3>() * V;
-    here.rightCols<3>().noalias() -= along_w.rightCols<3>() * W.transpose();
+  switch (n) {
+    case 6:
+      chain_velocities<6>(body_count_, step(), weight, v, w, derivatives, out.node_jacobian);
+      break;
+    case 12:
+      chain_velocities<12>(body_count_, step(), weight, v, w, derivatives, out.node_jacobian);
+      break;
+    default:
+      chain_velocities<Eigen::Dynamic>(body_count_, step(), weight, v, w, derivatives,
+                                       out.node_jacobian);
   }
 }
 

@@ -3,6 +3,7 @@
 #include <Eigen/LU>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <vector>
 
 #include "estimator/dynamics/step_forward.hpp"
@@ -13,6 +14,7 @@ namespace estimator {
 struct Column {
   ParameterTarget target;
   int column;
+  std::vector<Eigen::Index> rows;  ///< first of each three rows of P that depend on it
 };
 
 /// Derivative part of StepResidual; see StepResidual for the formulas.
@@ -27,8 +29,8 @@ class StepKernel final : public StepResidual, private StepForward<kBodies, kHing
              const std::vector<int>& free_parameters)
       : Base(mechanism, settings) {
     for (std::size_t i = 0; i < free_parameters.size(); ++i) {
-      columns_.push_back({parameter_target(mechanism, free_parameters[i]), static_cast<int>(i)});
-      const ParameterTarget& target = columns_.back().target;
+      const ParameterTarget target = parameter_target(mechanism, free_parameters[i]);
+      columns_.push_back({target, static_cast<int>(i), impulse_rows(target)});
       points_free_ |= is_point(target);
       load_friction_free_ |=
           target.kind == ParameterTarget::Kind::kHinge &&
@@ -220,8 +222,11 @@ class StepKernel final : public StepResidual, private StepForward<kBodies, kHing
       ws.Y_t.setZero();
       ws.N.setZero();
     } else {
-      ws.factor.matrixU().template solveInPlace<Eigen::OnTheRight>(ws.Y_t);
-      ws.factor.matrixL().template solveInPlace<Eigen::OnTheRight>(ws.Y_t);
+      if (ws.regular) {
+        ws.factor.solve_from_right(ws.Y_t);
+      } else {
+        ws.Y_t.setConstant(std::numeric_limits<double>::quiet_NaN());
+      }
       ws.N = multiply(ws.Y_t, ws.M_inv_At.transpose());
     }
     for (std::size_t i = 0; i < bodies(); ++i) {
@@ -290,11 +295,30 @@ class StepKernel final : public StepResidual, private StepForward<kBodies, kHing
 
   // --- derivatives along parameters -------------------------------------------------------------
 
+  /// First of each three rows of P that depend on a parameter.
+  std::vector<Eigen::Index> impulse_rows(const ParameterTarget& target) const {
+    std::vector<Eigen::Index> rows;
+    const auto j = static_cast<std::size_t>(target.element);
+    if (target.kind == ParameterTarget::Kind::kBody) {
+      const bool is_mass = target.quantity == static_cast<int>(BodyQuantity::kMass);
+      rows.push_back(6 * target.element + (is_mass ? 0 : 3));
+    } else if (target.kind == ParameterTarget::Kind::kWorld) {
+      for (int i = 0; i < body_count_; ++i) rows.push_back(6 * i);
+    } else {
+      rows.push_back(6 * hinges_[j].body_b + 3);
+      if (hinges_[j].body_a != Hinge::kGround) rows.push_back(6 * hinges_[j].body_a + 3);
+    }
+    return rows;
+  }
+
   /// Fills the partial derivatives along every free parameter and combines them as `combine` does.
   void differentiate_parameters(const StepInput& input, Workspace& ws, StepDerivatives& out) const {
     const auto count = static_cast<Eigen::Index>(columns_.size());
     for (auto* matrix : {&ws.E_p, &ws.P_p}) matrix->setZero(6 * body_count_, count);
-    for (auto* matrix : {&ws.s_p, &ws.C_p}) matrix->setZero(5 * hinge_count_, count);
+    if (points_free_ || has_load_friction() || load_friction_free_) {
+      for (auto* matrix : {&ws.s_p, &ws.C_p}) matrix->setZero(5 * hinge_count_, count);
+    }
+    out.along_parameters.resize(6 * body_count_, count);
     for (const Column& column : columns_) {
       const ParameterTarget& target = column.target;
       if (target.kind == ParameterTarget::Kind::kBody) {
@@ -306,9 +330,13 @@ class StepKernel final : public StepResidual, private StepForward<kBodies, kHing
       } else {
         differentiate_axis_parameter(input, ws, column);
       }
+      typename Workspace::VectorV total = ws.E_p.col(column.column);
+      for (const Eigen::Index row : column.rows) {
+        total -= multiply(ws.N.template middleCols<3>(row),
+                          ws.P_p.col(column.column).template segment<3>(row));
+      }
+      out.along_parameters.col(column.column) = total;
     }
-    out.along_parameters = ws.E_p;
-    out.along_parameters -= multiply(ws.N, ws.P_p);
     if (!points_free_) return;
     out.along_parameters += multiply(ws.Y_t, ws.C_p);
     for (std::size_t j = 0; j < hinge_total(); ++j) {
@@ -439,7 +467,8 @@ class StepKernel final : public StepResidual, private StepForward<kBodies, kHing
       d_w = L * ws.A;
       d_p = L * ws.s_p;
     } else {
-      const Eigen::MatrixXd L_S = ws.factor.solve(Eigen::MatrixXd(L.transpose())).transpose();
+      Eigen::Matrix<double, Eigen::Dynamic, Workspace::kC> L_S = L;
+      if (ws.regular) ws.factor.solve_from_right(L_S);
       const Eigen::MatrixXd L_S_B = L_S * ws.M_inv_At.transpose();
       const Eigen::PartialPivLU<Eigen::MatrixXd> solver(Eigen::MatrixXd::Identity(nh, nh) -
                                                         L_S_B * G_sat);

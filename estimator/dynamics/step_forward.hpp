@@ -183,7 +183,7 @@ class StepForward {
     for (std::size_t j = 0; j < hinge_total(); ++j) {
       ws.S.diagonal().template segment<5>(static_cast<Eigen::Index>(5 * j)) += row_scales_[j].sigma;
     }
-    ws.factor.compute(ws.S);
+    ws.regular = ws.factor.compute(ws.S);
   }
 
   /// Axis impulse T_j without the load-dependent part of the dry friction.
@@ -219,8 +219,8 @@ class StepForward {
       }
     }
     ws.lambda = ws.c - multiply(ws.M_inv_At.transpose(), ws.p);
-    if (ws.factor.info() == Eigen::Success) {
-      ws.factor.solveInPlace(ws.lambda);
+    if (ws.regular) {
+      ws.factor.solve_in_place(ws.lambda);
     } else {
       ws.lambda.setConstant(std::numeric_limits<double>::quiet_NaN());
     }

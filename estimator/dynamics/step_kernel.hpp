@@ -1,6 +1,5 @@
 #pragma once
 
-#include <Eigen/Cholesky>
 #include <Eigen/Core>
 #include <cmath>
 #include <cstddef>
@@ -9,6 +8,7 @@
 
 #include "estimator/dynamics/hinge_terms.hpp"
 #include "estimator/dynamics/step_residual.hpp"
+#include "estimator/math/small_ldlt.hpp"
 #include "estimator/model/hinge_geometry.hpp"
 #include "estimator/model/parameter_target.hpp"
 
@@ -81,7 +81,8 @@ struct StepWorkspace {
   MatrixCV A;         ///< constraint rows
   MatrixVC M_inv_At;  ///< M⁻¹ Aᵀ
   MatrixCC S;         ///< A M⁻¹ Aᵀ + Σ
-  Eigen::LLT<MatrixCC> factor;
+  SmallLdlt<kC> factor;
+  bool regular;  ///< whether S has a factor
   VectorV v, w, p, phi, residual;
   VectorC c, s, lambda, big_lambda;
 
