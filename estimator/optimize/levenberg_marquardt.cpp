@@ -144,6 +144,7 @@ std::optional<Termination> LevenbergMarquardt::iterate(int iteration) {
 
     const bool free_of_damping = step_.damping_share <= kNegligibleDampingShare;
     const bool small_decrease = step_.predicted <= options_.cost_tolerance * cost_;
+    const bool negligible_decrease = step_.predicted <= options_.negligible_decrease * cost_;
     const bool small_step = step_is_small();
     const double used_damping = damping_;
     const double cost = problem_.evaluate_candidate(step_.nodes, step_.arrow);
@@ -166,12 +167,14 @@ std::optional<Termination> LevenbergMarquardt::iterate(int iteration) {
       if (free_of_damping && small_decrease && small_actual_decrease) {
         return Termination::kCostTolerance;
       }
+      if (rejected > 0 && negligible_decrease) return Termination::kNoFurtherDecrease;
       return std::nullopt;
     }
     // Next to the optimum the decrease drowns in the rounding of the cost: nothing left to gain.
     const bool trusted = free_of_damping || damping_ <= options_.initial_damping;
     if (trusted && small_step) return Termination::kStepTolerance;
     if (trusted && small_decrease) return Termination::kCostTolerance;
+    if (negligible_decrease) return Termination::kNoFurtherDecrease;
     if (!raise_damping(damping_growth_)) return Termination::kNumericalFailure;
     damping_growth_ *= 2.0;
   }

@@ -25,6 +25,12 @@ struct LmOptions {
   /// 1e-10 moves no parameter by more than 0.003 standard deviations.
   double cost_tolerance = 1e-10;
 
+  /// Stop when a step was rejected and predicted less than negligible_decrease · cost, however
+  /// strongly damped. With the decrease of an undamped step, c²·cost for a cosine c as above, this
+  /// says c² ≤ (1 + α) negligible_decrease: not that the gradient vanishes, but that following it
+  /// does not pay. Without it the solver crawls along kinks of the residuals in ever smaller steps.
+  double negligible_decrease = 1e-12;
+
   /// α of (H + α D) δ = −g at the start, and its range. Marquardt's scaling makes α
   /// dimensionless; a starting value relative to max diag(H) freezes the parameters of stiff
   /// problems.

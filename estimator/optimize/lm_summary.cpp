@@ -10,6 +10,8 @@ std::string_view to_string(Termination termination) {
       return "step tolerance";
     case Termination::kCostTolerance:
       return "cost tolerance";
+    case Termination::kNoFurtherDecrease:
+      return "no further decrease";
     case Termination::kMaxIterations:
       return "iteration limit";
     case Termination::kCancelled:
@@ -22,7 +24,8 @@ std::string_view to_string(Termination termination) {
 
 bool is_converged(Termination termination) {
   return termination == Termination::kGradientTolerance ||
-         termination == Termination::kStepTolerance || termination == Termination::kCostTolerance;
+         termination == Termination::kStepTolerance || termination == Termination::kCostTolerance ||
+         termination == Termination::kNoFurtherDecrease;
 }
 
 }  // namespace estimator

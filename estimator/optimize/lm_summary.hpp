@@ -12,6 +12,9 @@ enum class Termination {
   kGradientTolerance,  ///< the projected, scaled gradient is below its tolerance
   kStepTolerance,      ///< the step is below its tolerance relative to the point
   kCostTolerance,      ///< the relative reduction of the cost is below its tolerance
+  /// Steps were rejected until the predicted decrease became negligible. Happens at the rounding of
+  /// the cost and on kinks of the residuals (dry friction), where no step does what J promises.
+  kNoFurtherDecrease,
   kMaxIterations,
   kCancelled,         ///< the caller's stop flag was set
   kNumericalFailure,  ///< no descent at the largest damping, or a non-finite start
@@ -20,7 +23,7 @@ enum class Termination {
 /// "gradient tolerance", … for people and files.
 std::string_view to_string(Termination termination);
 
-/// True for the three tolerances.
+/// True for the three tolerances and kNoFurtherDecrease: the point cannot be improved measurably.
 bool is_converged(Termination termination);
 
 /// State after one iteration, for progress lines and histories.

@@ -279,12 +279,6 @@ void CeresFuruta::add_nodes(const TrajectoryData& data) {
     problem_->AddParameterBlock(nodes_[k].data(), kAmbient, manifold);
   }
   problem_->AddParameterBlock(chi_.data(), static_cast<int>(chi_.size()));
-  for (int i = 0; i < chi_.size(); ++i) {
-    const auto index = static_cast<std::size_t>(free_[static_cast<std::size_t>(i)]);
-    const estimator::Parameter& parameter = mechanism_.parameters[index];
-    problem_->SetParameterLowerBound(chi_.data(), i, std::max(parameter.lower, -1e300));
-    problem_->SetParameterUpperBound(chi_.data(), i, std::min(parameter.upper, 1e300));
-  }
 }
 
 void CeresFuruta::add_residuals(const TrajectoryData& data) {

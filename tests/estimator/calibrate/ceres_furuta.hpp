@@ -17,6 +17,9 @@ namespace test_support {
 /// segment, without free hinge points or delays, stated for Ceres: one manifold block of two poses
 /// a node, one block of parameters, analytic Jacobians. Only the step's impulse residual and the
 /// kinematics are shared with TrajectoryProblem; blocks, weights and chain rules are its own.
+///
+/// Bounds are not passed on: with them Ceres adds a line search that linearises several times an
+/// iteration, and stops far from the optimum.
 class CeresFuruta : private ceres::EvaluationCallback {
  public:
   static constexpr int kBodies = 2;

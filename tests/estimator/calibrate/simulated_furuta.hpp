@@ -10,7 +10,7 @@
 namespace test_support {
 
 /// A Furuta rig with friction, motor and tilt whose 12 free parameters hold their true values:
-/// A.J_zz, B.J_xx, B.J_yy, B.J_zz, 1.b, 2.b, 1.tau_c, 2.tau_c, 1.K, 2.offset, gravity.tilt_x and
+/// A.J_zz, B.J_yy, B.J_zz, 1.b, 2.b, 2.c, 1.tau_c, 2.tau_c, 1.K, 2.offset, gravity.tilt_x and
 /// gravity.tilt_z. Dry friction sticks below 0.05 rad/s, so that Newton's method sees no kink.
 estimator::Mechanism furuta_with_12_parameters();
 

@@ -167,6 +167,46 @@ TEST(ArrowFactor, UnobservedNodeFailsUndampedAndStaysPutDamped) {
   EXPECT_TRUE(node_step.allFinite());
 }
 
+// Parameters of which one does nothing, two act only through their sum, and one acts just as a
+// shift of the nodes does: H is singular, yet with damping the step is unique, and it must be the
+// dense one. Catches a scale taken from the Schur complement instead of H, and a zero scale. The
+// damping of 1e-4 bounds the condition of the damped system by 1e4 times that of the random part,
+// hence 1e-8.
+TEST(ArrowFactor, DampedStepOfRankDeficientParametersAgreesWithDenseQr) {
+  constexpr double kDamping = 1e-4;
+  std::mt19937 random(15);
+  for (const ArrowLayout& layout :
+       {ArrowLayout{9, 6, 2, 6}, ArrowLayout{7, 12, 2, 6}, ArrowLayout{5, 24, 1, 6}}) {
+    SCOPED_TRACE(::testing::PrintToString(layout));
+    LinearChainProblem problem = make_random_chain(layout, random, {.prior = false});
+    const Eigen::VectorXd shift = Eigen::VectorXd::LinSpaced(problem.node_unknowns(), -1.0, 2.0);
+    for (auto& block : problem.blocks()) {
+      const int s = layout.node_size;
+      block.arrow_jacobian.col(1).setZero();
+      block.arrow_jacobian.col(3) = block.arrow_jacobian.col(2);
+      block.arrow_jacobian.col(5) =
+          block.node_jacobian * shift.segment(s * block.first_node, s * block.node_span);
+    }
+    ArrowFactor factor(layout, problem.max_block_rows());
+    ASSERT_TRUE(factor.factorize(problem, kDamping));
+    const Eigen::VectorXd arrow_step = -factor.schur().ldlt().solve(factor.schur_gradient());
+    Eigen::VectorXd node_step;
+    factor.solve_nodes(arrow_step, node_step);
+
+    const Eigen::MatrixXd J = problem.dense_jacobian();
+    Eigen::VectorXd scale = J.colwise().norm();
+    scale = (scale.array() == 0.0).select(1.0, scale);
+    Eigen::MatrixXd stacked(J.rows() + J.cols(), J.cols());
+    stacked << J, Eigen::MatrixXd(std::sqrt(kDamping) * scale.asDiagonal());
+    Eigen::VectorXd rhs = Eigen::VectorXd::Zero(stacked.rows());
+    rhs.head(J.rows()) = -problem.dense_residual();
+    const Eigen::VectorXd expected = stacked.householderQr().solve(rhs);
+    EXPECT_LT((node_step - expected.head(problem.node_unknowns())).norm(), 1e-8 * expected.norm());
+    EXPECT_LT((arrow_step - expected.tail(layout.arrow_size)).norm(), 1e-8 * expected.norm());
+    EXPECT_EQ(arrow_step[1], 0.0);
+  }
+}
+
 // An infinite residual or Jacobian must come back as data. 1e200 squares to infinity, which also
 // catches code that looks for NaN alone.
 TEST(ArrowFactor, NonFiniteEntriesAreReported) {

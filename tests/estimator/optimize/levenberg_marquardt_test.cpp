@@ -295,6 +295,28 @@ TEST(LevenbergMarquardt, UndefinedJacobianEndsTheLoop) {
   EXPECT_LT(problem.linearizations, 50);
 }
 
+// A kink at the optimum, small against the other residuals as dry friction is: next to it every
+// undamped step is rejected, and damped ones achieve less than predicted. The solver must end soon,
+// at the kink, and call that neither a tolerance met nor a failure.
+TEST(LevenbergMarquardt, KinkEndsWithoutFurtherDecrease) {
+  FunctionProblem problem(
+      [](const Eigen::VectorXd& x) {
+        return vector({10.0, 1e-3 * (1.0 + std::abs(x[0])), 0.1 * (x[1] - 2.0)});
+      },
+      [](const Eigen::VectorXd& x) {
+        return (Eigen::MatrixXd(3, 2) << 0.0, 0.0, x[0] < 0.0 ? -1e-3 : 1e-3, 0.0, 0.0, 0.1)
+            .finished();
+      },
+      vector({0.3, 1.0}));
+  const LmSummary summary = solve(problem);
+  EXPECT_EQ(summary.termination, Termination::kNoFurtherDecrease) << to_string(summary.termination);
+  EXPECT_TRUE(is_converged(summary.termination));
+  // One more unit of 1e-12 of the cost of 100 moves x by 1e-10/(2·1e-6) = 5e-5.
+  EXPECT_NEAR(problem.arrow()[0], 0.0, 1e-4);
+  EXPECT_NEAR(problem.arrow()[1], 2.0, 1e-6);
+  EXPECT_LT(problem.candidates, 60);
+}
+
 // With the gradient's sign wrong no damping gives descent: the solver must say so, in finitely many
 // trials, and leave the point alone.
 TEST(LevenbergMarquardt, AscentDirectionIsNeverTaken) {

@@ -1,0 +1,176 @@
+#include <ceres/ceres.h>
+#include <gtest/gtest.h>
+
+#include <Eigen/Core>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "estimator/calibrate/trajectory_problem.hpp"
+#include "estimator/optimize/covariance.hpp"
+#include "estimator/optimize/levenberg_marquardt.hpp"
+#include "tests/estimator/calibrate/ceres_furuta.hpp"
+#include "tests/estimator/calibrate/simulated_furuta.hpp"
+
+namespace {
+
+using estimator::LmSummary;
+using estimator::Mechanism;
+using estimator::TrajectoryData;
+using estimator::TrajectoryProblem;
+using estimator::TrajectorySettings;
+using test_support::CeresFuruta;
+
+constexpr double kNoise = 1e-3;  // [rad]
+
+estimator::LmOptions to_the_last_digit() {
+  estimator::LmOptions options;
+  options.cost_tolerance = 1e-15;
+  options.step_tolerance = 1e-11;
+  return options;
+}
+
+ceres::Solver::Options ceres_to_the_last_digit() {
+  ceres::Solver::Options options;
+  options.linear_solver_type = ceres::SPARSE_NORMAL_CHOLESKY;
+  options.max_num_iterations = 200;
+  options.function_tolerance = 1e-16;
+  options.gradient_tolerance = 1e-16;
+  options.parameter_tolerance = 1e-14;
+  options.logging_type = ceres::SILENT;
+  return options;
+}
+
+// Joint problem of a simulated Furuta rig that starts with parameters off by `factor`.
+struct Comparison {
+  Mechanism mechanism;
+  TrajectorySettings settings;
+  TrajectoryData data;
+
+  Comparison(Mechanism truth, int nodes, double factor) : mechanism(std::move(truth)) {
+    settings.state_error_weight = 1e4;
+    data = test_support::simulate_furuta(mechanism, nodes, settings.step.step, kNoise, 5);
+    test_support::disturb_parameters(mechanism, factor);
+  }
+  TrajectoryProblem problem() const { return {mechanism, {data}, settings}; }
+};
+
+estimator::Parameter& named(Mechanism& mechanism, const std::string& name) {
+  return mechanism.parameters[static_cast<std::size_t>(mechanism.find_parameter(name))];
+}
+
+// Standard deviations of the parameters where the problem stands, as a scale for differences.
+Eigen::VectorXd standard_deviations(const TrajectoryProblem& problem) {
+  return compute_covariance(compute_information(problem),
+                            Eigen::VectorXd::Constant(problem.group_count(), kNoise * kNoise))
+      .standard_deviation;
+}
+
+// Two optimisers that share neither blocks nor chain rules nor linear algebra, on the problem the
+// product solves. Catches a weight, an index or a chain rule of TrajectoryProblem that is wrong in
+// the cost as well as in the Jacobian, where differences see nothing, and a solver that stops
+// early. Both stop where the cost no longer resolves a step, √1e-15 of the noise: 1e-3 standard
+// deviations leave room for thirty times that.
+TEST(TrajectoryOptimum, IsThatOfCeres) {
+  Mechanism truth = test_support::furuta_with_12_parameters();
+  named(truth, "2.b").prior_mean = 2e-4;
+  named(truth, "2.b").prior_standard_deviation = 0.01;  // angles weigh as 1 rad: it pulls
+  const Comparison comparison(truth, 400, 1.1);
+  TrajectoryProblem problem = comparison.problem();
+  const LmSummary summary = solve(problem, to_the_last_digit());
+  ASSERT_TRUE(is_converged(summary.termination)) << to_string(summary.termination);
+  ASSERT_TRUE((problem.arrow().array() > problem.arrow_lower().array()).all())
+      << problem.arrow().transpose();
+
+  CeresFuruta ceres(comparison.mechanism, comparison.data, comparison.settings);
+  const ceres::Solver::Summary theirs = ceres.solve(ceres_to_the_last_digit());
+  EXPECT_NEAR(2.0 * theirs.initial_cost, summary.initial_cost, 1e-10 * summary.initial_cost);
+  EXPECT_NEAR(2.0 * theirs.final_cost, summary.cost, 1e-8 * summary.cost) << theirs.BriefReport();
+  const Eigen::VectorXd sigma = standard_deviations(problem);
+  EXPECT_LT((problem.arrow() - ceres.arrow()).cwiseQuotient(sigma).cwiseAbs().maxCoeff(), 1e-3)
+      << "ours   " << problem.arrow().transpose() << "\ntheirs " << ceres.arrow().transpose()
+      << "\nsigma  " << sigma.transpose();
+}
+
+// The same with an upper and a lower bound that exclude the free optimum by many standard
+// deviations. They must be met exactly, the others must be optimal given them, and the cost must
+// fall outward: then no feasible point near by is better.
+TEST(TrajectoryOptimum, MeetsActiveBoundsExactly) {
+  Mechanism truth = test_support::furuta_with_free({"A.J_zz", "B.J_yy", "1.b", "2.b", "1.K"});
+  named(truth, "A.J_zz").upper = 2.9e-3;  // true 3e-3
+  named(truth, "1.b").lower = 1.1e-3;     // true 1e-3
+  Comparison comparison(truth, 400, 1.0);
+  named(comparison.mechanism, "A.J_zz").value = 2e-3;
+  named(comparison.mechanism, "1.b").value = 1.1e-3;  // starts at its bound
+  TrajectoryProblem problem = comparison.problem();
+  const LmSummary summary = solve(problem, to_the_last_digit());
+  ASSERT_TRUE(is_converged(summary.termination)) << to_string(summary.termination);
+  EXPECT_EQ(problem.arrow()[0], 2.9e-3);
+  EXPECT_EQ(problem.arrow()[2], 1.1e-3);
+
+  Mechanism held = comparison.mechanism;
+  named(held, "A.J_zz").value = 2.9e-3;
+  CeresFuruta ceres(held, comparison.data, comparison.settings);
+  ceres.hold({0, 2});
+  const ceres::Solver::Summary theirs = ceres.solve(ceres_to_the_last_digit());
+  EXPECT_NEAR(2.0 * theirs.final_cost, summary.cost, 1e-8 * summary.cost) << theirs.BriefReport();
+  const Eigen::VectorXd sigma = standard_deviations(problem);
+  for (const int i : {1, 3, 4}) {
+    EXPECT_LT(std::abs(problem.arrow()[i] - ceres.arrow()[i]), 1e-3 * sigma[i]) << i;
+  }
+  for (const auto& [name, inside] : {std::pair{"A.J_zz", 2.899e-3}, std::pair{"1.b", 1.101e-3}}) {
+    Comparison moved = comparison;
+    named(moved.mechanism, "A.J_zz").value = 2.9e-3;
+    named(moved.mechanism, name).value = inside;
+    for (const char* fixed : {"A.J_zz", "1.b"}) named(moved.mechanism, fixed).free = false;
+    TrajectoryProblem worse = moved.problem();
+    EXPECT_GT(solve(worse, to_the_last_digit()).cost, summary.cost * (1.0 + 1e-9)) << name;
+  }
+}
+
+// A start on a bound that the optimum does not touch must be left: same optimum as from inside.
+TEST(TrajectoryOptimum, DoesNotDependOnAStartAtABound) {
+  Mechanism truth = test_support::furuta_with_free({"A.J_zz", "B.J_yy", "1.b", "2.b", "1.K"});
+  Comparison inside(truth, 300, 1.3);
+  Comparison at_bound = inside;
+  for (const char* name : {"1.b", "2.b"}) {
+    named(at_bound.mechanism, name).value = named(at_bound.mechanism, name).lower;
+  }
+  TrajectoryProblem first = inside.problem(), second = at_bound.problem();
+  const LmSummary expected = solve(first, to_the_last_digit());
+  const LmSummary actual = solve(second, to_the_last_digit());
+  EXPECT_TRUE(is_converged(actual.termination)) << to_string(actual.termination);
+  EXPECT_NEAR(actual.cost, expected.cost, 1e-9 * expected.cost);
+  EXPECT_LT((first.arrow() - second.arrow())
+                .cwiseQuotient(standard_deviations(first))
+                .cwiseAbs()
+                .maxCoeff(),
+            1e-3);
+}
+
+// Two recordings of different motion share the parameters: the optimum of both is not the mean of
+// the single ones but that weighted by information, to first order in the noise. Catches segments
+// that are coupled, or of which one is ignored.
+TEST(TrajectoryOptimum, OfTwoSegmentsIsWeightedByInformation) {
+  const Mechanism truth = test_support::furuta_with_free({"A.J_zz", "B.J_yy", "1.b", "1.K"});
+  TrajectorySettings settings;
+  settings.state_error_weight = 1e4;
+  const double h = settings.step.step;
+  const TrajectoryData first = test_support::simulate_furuta(truth, 150, h, kNoise, 8);
+  const TrajectoryData second = test_support::simulate_furuta(truth, 300, h, kNoise, 9);
+  TrajectoryProblem alone_1(truth, {first}, settings), alone_2(truth, {second}, settings);
+  TrajectoryProblem both(truth, {first, second}, settings);
+  for (TrajectoryProblem* problem : {&alone_1, &alone_2, &both}) {
+    ASSERT_TRUE(is_converged(solve(*problem, to_the_last_digit()).termination));
+  }
+  const Eigen::MatrixXd S_1 = compute_information(alone_1).schur;
+  const Eigen::MatrixXd S_2 = compute_information(alone_2).schur;
+  const Eigen::VectorXd expected =
+      (S_1 + S_2).ldlt().solve(S_1 * alone_1.arrow() + S_2 * alone_2.arrow());
+  const Eigen::VectorXd sigma = standard_deviations(both);
+  EXPECT_LT((both.arrow() - expected).cwiseQuotient(sigma).cwiseAbs().maxCoeff(), 0.05);
+  // The segments disagree by more than that, or the test would see nothing.
+  EXPECT_GT((alone_1.arrow() - alone_2.arrow()).cwiseQuotient(sigma).cwiseAbs().maxCoeff(), 0.5);
+}
+
+}  // namespace
