@@ -1,12 +1,14 @@
 #include <ceres/ceres.h>
 #include <gtest/gtest.h>
 
+#include <Eigen/Cholesky>
 #include <Eigen/Core>
 #include <cmath>
 #include <string>
 #include <vector>
 
 #include "estimator/calibrate/trajectory_problem.hpp"
+#include "estimator/optimize/arrow_factor.hpp"
 #include "estimator/optimize/covariance.hpp"
 #include "estimator/optimize/levenberg_marquardt.hpp"
 #include "tests/estimator/calibrate/ceres_furuta.hpp"
@@ -73,14 +75,13 @@ Eigen::VectorXd standard_deviations(const TrajectoryProblem& problem) {
 // deviations leave room for thirty times that.
 TEST(TrajectoryOptimum, IsThatOfCeres) {
   Mechanism truth = test_support::furuta_with_12_parameters();
+  test_support::lift_bounds(truth);
   named(truth, "2.b").prior_mean = 2e-4;
   named(truth, "2.b").prior_standard_deviation = 0.01;  // angles weigh as 1 rad: it pulls
   const Comparison comparison(truth, 400, 1.1);
   TrajectoryProblem problem = comparison.problem();
   const LmSummary summary = solve(problem, to_the_last_digit());
   ASSERT_TRUE(is_converged(summary.termination)) << to_string(summary.termination);
-  ASSERT_TRUE((problem.arrow().array() > problem.arrow_lower().array()).all())
-      << problem.arrow().transpose();
 
   CeresFuruta ceres(comparison.mechanism, comparison.data, comparison.settings);
   const ceres::Solver::Summary theirs = ceres.solve(ceres_to_the_last_digit());
@@ -96,35 +97,31 @@ TEST(TrajectoryOptimum, IsThatOfCeres) {
 // deviations. They must be met exactly, the others must be optimal given them, and the cost must
 // fall outward: then no feasible point near by is better.
 TEST(TrajectoryOptimum, MeetsActiveBoundsExactly) {
-  Mechanism truth = test_support::furuta_with_free({"A.J_zz", "B.J_yy", "1.b", "2.b", "1.K"});
+  Mechanism truth = test_support::smooth_furuta({"A.J_zz", "B.J_yy", "1.b", "2.b", "1.K"});
   named(truth, "A.J_zz").upper = 2.9e-3;  // true 3e-3
   named(truth, "1.b").lower = 1.1e-3;     // true 1e-3
   Comparison comparison(truth, 400, 1.0);
-  named(comparison.mechanism, "A.J_zz").value = 2e-3;
-  named(comparison.mechanism, "1.b").value = 1.1e-3;  // starts at its bound
+  // The start sets the weights of the rows, so both start where Ceres is to stay.
+  named(comparison.mechanism, "A.J_zz").value = 2.9e-3;
+  named(comparison.mechanism, "1.b").value = 1.1e-3;
+  named(comparison.mechanism, "B.J_yy").value = 5e-3;
   TrajectoryProblem problem = comparison.problem();
   const LmSummary summary = solve(problem, to_the_last_digit());
   ASSERT_TRUE(is_converged(summary.termination)) << to_string(summary.termination);
   EXPECT_EQ(problem.arrow()[0], 2.9e-3);
   EXPECT_EQ(problem.arrow()[2], 1.1e-3);
+  estimator::ArrowFactor factor(problem.layout(), problem.max_block_rows());
+  ASSERT_TRUE(factor.factorize(problem, 0.0));
+  EXPECT_LT(factor.schur_gradient()[0], 0.0);
+  EXPECT_GT(factor.schur_gradient()[2], 0.0);
 
-  Mechanism held = comparison.mechanism;
-  named(held, "A.J_zz").value = 2.9e-3;
-  CeresFuruta ceres(held, comparison.data, comparison.settings);
+  CeresFuruta ceres(comparison.mechanism, comparison.data, comparison.settings);
   ceres.hold({0, 2});
   const ceres::Solver::Summary theirs = ceres.solve(ceres_to_the_last_digit());
   EXPECT_NEAR(2.0 * theirs.final_cost, summary.cost, 1e-8 * summary.cost) << theirs.BriefReport();
   const Eigen::VectorXd sigma = standard_deviations(problem);
   for (const int i : {1, 3, 4}) {
     EXPECT_LT(std::abs(problem.arrow()[i] - ceres.arrow()[i]), 1e-3 * sigma[i]) << i;
-  }
-  for (const auto& [name, inside] : {std::pair{"A.J_zz", 2.899e-3}, std::pair{"1.b", 1.101e-3}}) {
-    Comparison moved = comparison;
-    named(moved.mechanism, "A.J_zz").value = 2.9e-3;
-    named(moved.mechanism, name).value = inside;
-    for (const char* fixed : {"A.J_zz", "1.b"}) named(moved.mechanism, fixed).free = false;
-    TrajectoryProblem worse = moved.problem();
-    EXPECT_GT(solve(worse, to_the_last_digit()).cost, summary.cost * (1.0 + 1e-9)) << name;
   }
 }
 

@@ -1,6 +1,7 @@
 #include "tests/estimator/calibrate/simulated_furuta.hpp"
 
 #include <cmath>
+#include <limits>
 #include <random>
 #include <stdexcept>
 #include <string>
@@ -39,7 +40,7 @@ Eigen::MatrixXd multisine(int samples, double period, std::mt19937& random) {
 
 }  // namespace
 
-Mechanism furuta_with_free(const std::vector<std::string>& names) {
+Mechanism furuta_with_free(const std::vector<std::string>& free_names) {
   Mechanism mechanism = estimator::make_furuta();
   const std::pair<const char*, double> truth[] = {
       {"1.b", 1e-3}, {"2.b", 1e-4},           {"1.tau_c", 2e-3},        {"2.tau_c", 2e-4},
@@ -47,13 +48,27 @@ Mechanism furuta_with_free(const std::vector<std::string>& names) {
       {"2.c", 1e-4}};
   for (const auto& [name, value] : truth) parameter_named(mechanism, name).value = value;
   for (estimator::Hinge& hinge : mechanism.hinges) hinge.stick_speed = 0.05;
-  for (const std::string& name : names) parameter_named(mechanism, name).free = true;
+  for (const std::string& name : free_names) parameter_named(mechanism, name).free = true;
   return mechanism;
 }
 
 Mechanism furuta_with_12_parameters() {
   return furuta_with_free({"A.J_zz", "B.J_yy", "B.J_zz", "1.b", "2.b", "2.c", "1.tau_c", "2.tau_c",
                            "1.K", "2.offset", "gravity.tilt_x", "gravity.tilt_z"});
+}
+
+Mechanism smooth_furuta(const std::vector<std::string>& free_names) {
+  Mechanism mechanism = furuta_with_free(free_names);
+  for (const char* name : {"1.tau_c", "2.tau_c"}) parameter_named(mechanism, name).value = 0.0;
+  return mechanism;
+}
+
+void lift_bounds(Mechanism& mechanism) {
+  for (estimator::Parameter& parameter : mechanism.parameters) {
+    if (!parameter.free) continue;
+    parameter.lower = -std::numeric_limits<double>::infinity();
+    parameter.upper = std::numeric_limits<double>::infinity();
+  }
 }
 
 void disturb_parameters(Mechanism& mechanism, double factor) {

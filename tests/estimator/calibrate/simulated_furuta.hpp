@@ -15,7 +15,13 @@ namespace test_support {
 estimator::Mechanism furuta_with_12_parameters();
 
 /// The same with only the named parameters free.
-estimator::Mechanism furuta_with_free(const std::vector<std::string>& names);
+estimator::Mechanism furuta_with_free(const std::vector<std::string>& free_names);
+
+/// The same without dry friction, and so without kinks.
+estimator::Mechanism smooth_furuta(const std::vector<std::string>& free_names);
+
+/// Takes the free parameters' bounds away.
+void lift_bounds(estimator::Mechanism& mechanism);
 
 /// Multiplies the values of the free parameters, in turn, by `factor` and 1/`factor`.
 void disturb_parameters(estimator::Mechanism& mechanism, double factor);
