@@ -14,10 +14,10 @@ USAGE
 }
 
 demo_packages=(ca-certificates ccache cmake g++ git libasio-dev libcli11-dev libeigen3-dev
-  libmatio-dev libprotobuf-dev libserialport-dev libspdlog-dev ninja-build pkg-config
+  libmatio-dev libprotobuf-dev libserialport-dev libspdlog-dev libssl-dev ninja-build pkg-config
   protobuf-compiler)
 test_packages=("${demo_packages[@]}" libbenchmark-dev libceres-dev libgtest-dev libopenblas-dev
-  nodejs)
+  nodejs openssl python3-protobuf)
 lint_packages=("${test_packages[@]}" clang-format clang-tidy)
 
 case "${1:-test}" in

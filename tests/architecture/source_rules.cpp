@@ -167,15 +167,16 @@ std::vector<Violation> wire_is_freestanding(const Tree& tree) {
 std::vector<Violation> protobuf_stays_at_the_edge(const Tree& tree) {
   static const std::vector<std::string> kEdge = {"proto/",           "daq/config/",
                                                  "daq/stream/",      "firmware_iface/sim/config/",
-                                                 "service/convert/", "tests/"};
+                                                 "service/convert/", "service/server/",
+                                                 "service/client/remote/", "tests/"};
   return check_includes(
       tree, {"daq/", "estimator/", "firmware_iface/", "proto/", "service/", "tests/"},
       [](const SourceFile& file, const Include& include) -> std::optional<std::string> {
         const bool protobuf =
             include.target.ends_with(".pb.h") || include.target.starts_with("google/protobuf/");
         if (!protobuf || starts_with_any(file.path, kEdge)) return std::nullopt;
-        return "Protobuf types stop at proto/, daq/config, daq/stream, firmware_iface/sim/config "
-               "and service/convert: " +
+        return "Protobuf types stop at proto/, daq/config, daq/stream, firmware_iface/sim/config, "
+               "service/convert, service/server and service/client/remote: " +
                include.target;
       });
 }

@@ -1,0 +1,69 @@
+// rigcald: the calibration service.
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <iostream>
+
+#include "proto/text/input_error.hpp"
+#include "service/server/daemon.hpp"
+#include "service/server/log.hpp"
+#include "service/server/run_job.hpp"
+
+namespace {
+
+int serve(CLI::App& app, int argc, char** argv) {
+  service::DaemonConfig config;
+  std::string file, data, listen, http, certificate, key, authority;
+  bool insecure = false, debug = false;
+  app.add_option("--config", file, "Settings (proto/daemon.proto); what follows overrides them")
+      ->type_name("FILE");
+  app.add_option("--data", data, "Folder for sessions and jobs")->type_name("FOLDER");
+  app.add_option("--listen", listen, "Address; default 127.0.0.1:7330")->type_name("HOST:PORT");
+  app.add_option("--http", http, "Address for /metrics and /health; default none")
+      ->type_name("HOST:PORT");
+  app.add_option("--tls-cert", certificate, "Certificate chain, PEM")->type_name("FILE");
+  app.add_option("--tls-key", key, "Private key, PEM")->type_name("FILE");
+  app.add_option("--tls-ca", authority, "Authorities of client certificates, PEM")
+      ->type_name("FILE");
+  app.add_flag("--insecure", insecure, "Listen off loopback without TLS");
+  app.add_flag("--debug", debug, "Log more");
+  try {
+    app.parse(argc, argv);
+    if (!file.empty()) config = service::load_daemon_config(file);
+    const auto override_with = [](const std::string& given, std::string& setting) {
+      if (!given.empty()) setting = given;
+    };
+    override_with(data, config.data_folder);
+    override_with(listen, config.listen);
+    override_with(http, config.http);
+    override_with(certificate, config.tls_certificate);
+    override_with(key, config.tls_private_key);
+    override_with(authority, config.tls_client_ca);
+    config.insecure = insecure;
+    if (debug) service::set_log_level(service::LogLevel::kDebug);
+    const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
+    return service::run_daemon(config, program, RIGCAL_VERSION);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 1;
+  } catch (const std::exception& error) {
+    std::cerr << "rigcald: " << error.what() << '\n';
+    return 1;
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc > 1 && std::string_view(argv[1]) == "run-job") {
+    return service::run_job_process({argv + 2, argv + argc}, RIGCAL_VERSION);
+  }
+  CLI::App app("Takes recordings from rigs and calibrates from them", "rigcald");
+  app.set_version_flag("--version", std::string("rigcald ") + RIGCAL_VERSION);
+  app.footer(
+      "Examples:\n"
+      "  rigcald --data /var/lib/rigcald\n"
+      "  rigcald --config configs/daemon.textproto --http 127.0.0.1:9330\n"
+      "\n"
+      "Ends on SIGTERM or Ctrl-C; running jobs run again at the next start.");
+  return serve(app, argc, argv);
+}

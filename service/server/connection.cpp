@@ -1,0 +1,271 @@
+#include "service/server/connection.hpp"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+#include <asio/buffer.hpp>
+#include <asio/write.hpp>
+#include <utility>
+
+#include "proto/stream/service_limits.hpp"
+#include "service/server/log.hpp"
+
+namespace service {
+namespace {
+
+constexpr std::size_t kControlBytesPause = 1u << 20;  // requests wait beyond it
+constexpr std::size_t kControlBytesMax = 16u << 20;   // the client never reads: cut off
+constexpr std::size_t kLiveFramesMax = 256;
+constexpr std::size_t kLiveBytesMax = 4u << 20;
+constexpr std::chrono::milliseconds kWatchPeriod(250);
+constexpr std::chrono::seconds kLinger(2);
+
+// A peer whose cable was pulled is noticed after a minute.
+void keep_alive(int socket) {
+  const auto set = [socket](int level, int option, int value) {
+    ::setsockopt(socket, level, option, &value, sizeof value);
+  };
+  set(SOL_SOCKET, SO_KEEPALIVE, 1);
+  set(IPPROTO_TCP, TCP_KEEPIDLE, 30);
+  set(IPPROTO_TCP, TCP_KEEPINTVL, 10);
+  set(IPPROTO_TCP, TCP_KEEPCNT, 3);
+}
+
+}  // namespace
+
+Connection::Connection(ServiceContext& context, asio::ip::tcp::socket socket,
+                       asio::ssl::context* tls, ConnectionTimeouts timeouts,
+                       std::shared_ptr<Conversation> conversation,
+                       std::function<void(Connection*)> ended)
+    : context_(context),
+      socket_(std::move(socket)),
+      timeouts_(timeouts),
+      conversation_(std::move(conversation)),
+      ended_(std::move(ended)),
+      timer_(socket_.get_executor()),
+      decoder_(proto::service_request_limits()) {
+  if (tls != nullptr) tls_.emplace(socket_, *tls);
+  conversation_->attach(*this);
+}
+
+template <typename Use>
+void Connection::with_stream(const Use& use) {
+  if (tls_) {
+    use(*tls_);
+  } else {
+    use(socket_);
+  }
+}
+
+void Connection::start() {
+  asio::error_code ignored;
+  socket_.set_option(asio::ip::tcp::no_delay(true), ignored);
+  keep_alive(socket_.native_handle());
+  watch();
+  if (!tls_) return read();
+  tls_->async_handshake(asio::ssl::stream_base::server,
+                        [self = shared_from_this()](const asio::error_code& error) {
+                          if (error) return self->abort("TLS handshake: " + error.message());
+                          self->read();
+                        });
+}
+
+// Reads on while there is room for what requests cause.
+void Connection::read() {
+  if (reading_ || closed_ || finishing_ || damage_ || !frames_.empty()) return;
+  if (!conversation_->ready() || control_bytes_ > kControlBytesPause) {
+    paused_ = true;
+    return;
+  }
+  if (std::exchange(paused_, false) && frame_began_at_ != Clock::time_point()) {
+    frame_began_at_ = Clock::now();
+  }
+  reading_ = true;
+  with_stream([this](auto& stream) {
+    stream.async_read_some(
+        asio::buffer(input_),
+        [self = shared_from_this()](const asio::error_code& error, std::size_t count) {
+          self->reading_ = false;
+          if (error) return self->close();
+          self->received(count);
+        });
+  });
+}
+
+void Connection::received(std::size_t count) {
+  if (closed_) return;
+  context_.metrics.received_bytes_total += count;
+  std::vector<proto::Frame> frames;
+  const proto::Status fed = decoder_.feed(std::span(input_).first(count), frames);
+  if (!fed.ok()) damage_ = fed.error();
+  for (proto::Frame& frame : frames) frames_.push_back(std::move(frame));
+  const bool between = decoder_.idle() || !fed.ok();
+  if (between || !frames.empty()) frame_began_at_ = {};
+  if (!between && frame_began_at_ == Clock::time_point()) frame_began_at_ = Clock::now();
+  pump();
+}
+
+void Connection::pump() {
+  if (pumping_) return;
+  pumping_ = true;
+  while (!closed_ && !finishing_ && conversation_->ready() &&
+         control_bytes_ <= kControlBytesPause) {
+    if (!frames_.empty()) {
+      const proto::Frame frame = std::move(frames_.front());
+      frames_.pop_front();
+      conversation_->on_frame(frame);
+    } else if (damage_) {
+      conversation_->on_damage(*damage_);
+    } else {
+      break;
+    }
+  }
+  pumping_ = false;
+  read();
+}
+
+void Connection::resume() {
+  const auto self = shared_from_this();
+  pump();
+}
+
+void Connection::send(std::string frame) {
+  if (closed_ || finishing_) return;
+  control_bytes_ += frame.size();
+  control_.push_back(std::move(frame));
+  if (control_bytes_ > kControlBytesMax) return abort("reads nothing of what it asks for");
+  write();
+}
+
+void Connection::send_live(const LiveFrame& frame) {
+  if (closed_ || finishing_) return;
+  live_bytes_ += frame.bytes->size();
+  live_.push_back(frame);
+  while (live_.size() > kLiveFramesMax || live_bytes_ > kLiveBytesMax) {
+    ++dropped_batches_;
+    dropped_samples_ += live_.front().sample_count;
+    ++context_.metrics.live_batches_dropped_total;
+    live_bytes_ -= live_.front().bytes->size();
+    live_.pop_front();
+  }
+  write();
+}
+
+void Connection::write() {
+  if (closed_ || write_began_at_ != Clock::time_point()) return;
+  if (!control_.empty()) {
+    writing_ = std::move(control_.front());
+    control_.pop_front();
+  } else if (dropped_batches_ > 0) {
+    writing_ = Conversation::make_drop_notice(std::exchange(dropped_batches_, 0),
+                                              std::exchange(dropped_samples_, 0));
+    control_bytes_ += writing_.size();
+  } else if (!live_.empty()) {
+    writing_live_ = std::move(live_.front().bytes);
+    live_.pop_front();
+  } else {
+    if (finishing_) linger();
+    return;
+  }
+  write_began_at_ = Clock::now();
+  const auto bytes = writing_live_ ? asio::buffer(*writing_live_) : asio::buffer(writing_);
+  with_stream([&](auto& stream) {
+    asio::async_write(
+        stream, bytes,
+        [self = shared_from_this()](const asio::error_code& error, std::size_t count) {
+          if (error) return self->close();
+          self->written(count);
+        });
+  });
+}
+
+void Connection::written(std::size_t count) {
+  if (closed_) return;
+  context_.metrics.sent_bytes_total += count;
+  if (writing_live_) {
+    live_bytes_ -= writing_live_->size();
+    writing_live_.reset();
+  } else {
+    control_bytes_ -= writing_.size();
+    writing_.clear();
+  }
+  write_began_at_ = {};
+  write();
+  pump();
+}
+
+void Connection::finish() {
+  if (finishing_ || closed_) return;
+  finishing_ = true;
+  live_.clear();
+  live_bytes_ = writing_live_ ? writing_live_->size() : 0;
+  dropped_batches_ = 0;
+  write();
+}
+
+// Everything was sent. Closing now, with bytes of the client unread, would make the kernel take the
+// reply back (RST): the client gets a moment to read it and to close.
+void Connection::linger() {
+  if (lingering_) return;
+  lingering_ = true;
+  lingering_since_ = Clock::now();
+  asio::error_code ignored;
+  socket_.shutdown(asio::socket_base::shutdown_send, ignored);
+  if (reading_) return;  // its end closes the connection, the watch at the latest
+  socket_.async_read_some(asio::buffer(input_),
+                          [self = shared_from_this()](const asio::error_code& error, std::size_t) {
+                            if (error) return self->close();
+                            self->lingering_ = false;
+                            if (Clock::now() - self->lingering_since_ > kLinger)
+                              return self->close();
+                            const auto since = self->lingering_since_;
+                            self->linger();
+                            self->lingering_since_ = since;
+                          });
+}
+
+void Connection::watch() {
+  timer_.expires_after(kWatchPeriod);
+  timer_.async_wait([self = shared_from_this()](const asio::error_code& error) {
+    if (error || self->closed_) return;
+    const auto now = Clock::now();
+    const auto none = Clock::time_point();
+    if (!self->greeted() && now - self->connected_at_ > self->timeouts_.handshake) {
+      return self->abort("no proper first message in time");
+    }
+    if (!self->paused_ && self->frame_began_at_ != none &&
+        now - self->frame_began_at_ > self->timeouts_.frame) {
+      return self->abort("a message was not completed in time");
+    }
+    if (self->write_began_at_ != none && now - self->write_began_at_ > self->timeouts_.write) {
+      return self->abort("reads nothing");
+    }
+    if (self->lingering_ && now - self->lingering_since_ > kLinger) return self->close();
+    self->watch();
+  });
+}
+
+void Connection::abort(const std::string& why) {
+  if (closed_) return;
+  asio::error_code ignored;
+  const auto peer = socket_.remote_endpoint(ignored);
+  log_event(
+      LogLevel::kInfo, "connection_cut",
+      {{"peer", peer.address().to_string()}, {"port", std::uint64_t{peer.port()}}, {"why", why}});
+  ++context_.metrics.connections_refused_total["cut"];
+  close();
+}
+
+void Connection::close() {
+  if (closed_) return;
+  const auto self = shared_from_this();  // ended_ lets go of it
+  closed_ = true;
+  asio::error_code ignored;
+  socket_.close(ignored);
+  timer_.cancel();
+  conversation_->on_disconnected();
+  ended_(this);
+}
+
+}  // namespace service

@@ -1,0 +1,96 @@
+#pragma once
+
+#include <array>
+#include <asio/ip/tcp.hpp>
+#include <asio/ssl/stream.hpp>
+#include <asio/steady_timer.hpp>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "proto/framing/frame.hpp"
+#include "service/server/conversation.hpp"
+#include "service/server/service_context.hpp"
+
+namespace service {
+
+/// How long a connection may take for what.
+struct ConnectionTimeouts {
+  std::chrono::duration<double> handshake{10.0};  ///< from connecting to a proper first message
+  std::chrono::duration<double> frame{20.0};      ///< from a message's first byte to its last
+  std::chrono::duration<double> write{30.0};      ///< without the client reading anything
+};
+
+/// A socket, with TLS or without, and the conversation on it. Reads only as fast as requests are
+/// answered and answers are read: what it holds for a client is bounded, whatever the client does.
+class Connection final : public Outlet, public std::enable_shared_from_this<Connection> {
+ public:
+  /// @param ended  called once, when the socket is closed
+  Connection(ServiceContext& context, asio::ip::tcp::socket socket, asio::ssl::context* tls,
+             ConnectionTimeouts timeouts, std::shared_ptr<Conversation> conversation,
+             std::function<void(Connection*)> ended);
+
+  void start();
+
+  /// Closes the socket at once.
+  void abort(const std::string& why);
+
+  bool greeted() const { return conversation_->greeted(); }
+
+  void send(std::string frame) override;
+  void send_live(const LiveFrame& frame) override;
+  void finish() override;
+  void resume() override;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  template <typename Use>
+  void with_stream(const Use& use);
+  void read();
+  void received(std::size_t count);
+  void pump();
+  void write();
+  void written(std::size_t count);
+  void linger();
+  void watch();
+  void close();
+
+  ServiceContext& context_;
+  asio::ip::tcp::socket socket_;
+  std::optional<asio::ssl::stream<asio::ip::tcp::socket&>> tls_;
+  ConnectionTimeouts timeouts_;
+  std::shared_ptr<Conversation> conversation_;
+  std::function<void(Connection*)> ended_;
+  asio::steady_timer timer_;
+
+  std::array<std::uint8_t, 64 << 10> input_;
+  proto::FrameDecoder decoder_;
+  std::deque<proto::Frame> frames_;
+  std::optional<proto::Error> damage_;  // behind the frames that wait
+  bool reading_ = false;
+  bool paused_ = false;  // by us, so that the client's time does not run
+  bool pumping_ = false;
+  bool finishing_ = false;
+  bool lingering_ = false;
+  bool closed_ = false;
+
+  std::deque<std::string> control_;
+  std::size_t control_bytes_ = 0;
+  std::deque<LiveFrame> live_;
+  std::size_t live_bytes_ = 0;
+  std::uint64_t dropped_batches_ = 0;
+  std::uint64_t dropped_samples_ = 0;
+  std::string writing_;  // empty: nothing is being written
+  std::shared_ptr<const std::string> writing_live_;
+
+  Clock::time_point connected_at_ = Clock::now();
+  Clock::time_point frame_began_at_{};  // zero: between frames
+  Clock::time_point write_began_at_{};
+  Clock::time_point lingering_since_{};
+};
+
+}  // namespace service

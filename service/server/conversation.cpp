@@ -1,0 +1,386 @@
+#include "service/server/conversation.hpp"
+
+#include <google/protobuf/util/json_util.h>
+
+#include <utility>
+
+#include "proto/recording/file.hpp"
+#include "proto/stream/service_limits.hpp"
+#include "proto/stream/stream_limits.hpp"
+#include "service/server/durable_file.hpp"
+#include "service/server/log.hpp"
+
+namespace service {
+namespace {
+
+using rigcal::v1::ServiceError;
+using rigcal::v1::ServiceReply;
+using rigcal::v1::ServiceRequest;
+using rigcal::v1::SessionRefused;
+
+void put(ServiceReply& reply, const rigcal::v1::SessionInfo& m) {
+  *reply.mutable_session_info() = m;
+}
+void put(ServiceReply& reply, const rigcal::v1::SessionList& m) {
+  *reply.mutable_session_list() = m;
+}
+void put(ServiceReply& reply, const rigcal::v1::Deleted& m) { *reply.mutable_deleted() = m; }
+void put(ServiceReply& reply, const rigcal::v1::UploadState& m) {
+  *reply.mutable_upload_state() = m;
+}
+void put(ServiceReply& reply, const rigcal::v1::JobInfo& m) { *reply.mutable_job_info() = m; }
+void put(ServiceReply& reply, const rigcal::v1::JobList& m) { *reply.mutable_job_list() = m; }
+void put(ServiceReply& reply, const ServiceError& m) { *reply.mutable_error() = m; }
+
+std::string frame_of(const ServiceReply& reply) {
+  std::string bytes;
+  const auto appended = proto::append_frame(reply, proto::service_reply_limits(), bytes);
+  if (appended.ok()) return bytes;
+  ServiceReply instead;
+  *instead.mutable_error() =
+      make_fault(ServiceError::INTERNAL,
+                 "the reply is larger than the protocol allows: " + appended.error().detail);
+  if (!proto::append_frame(instead, proto::service_reply_limits(), bytes).ok()) bytes.clear();
+  return bytes;
+}
+
+std::string fault_frame(ServiceError::Code code, const std::string& text) {
+  ServiceReply reply;
+  *reply.mutable_error() = make_fault(code, text);
+  return frame_of(reply);
+}
+
+std::string read_part(const std::string& path, std::uint64_t offset_bytes) {
+  const auto file = proto::open_input_file(path);
+  if (!file.ok()) return fault_frame(ServiceError::STORAGE, file.error().detail);
+  const std::uint64_t size = file.value()->size_bytes();
+  if (offset_bytes > size) {
+    return fault_frame(ServiceError::BAD_REQUEST, "offset " + std::to_string(offset_bytes) +
+                                                      " lies behind the file's end at " +
+                                                      std::to_string(size));
+  }
+  ServiceReply reply;
+  auto& part = *reply.mutable_file_part();
+  part.set_offset_bytes(offset_bytes);
+  part.set_file_size_bytes(size);
+  std::string& data = *part.mutable_data();
+  data.resize(std::min<std::uint64_t>(size - offset_bytes, proto::kFilePartSizeMax));
+  const auto read =
+      file.value()->read(offset_bytes, {reinterpret_cast<std::uint8_t*>(data.data()), data.size()});
+  if (!read.ok()) return fault_frame(ServiceError::STORAGE, read.error().detail);
+  return frame_of(reply);
+}
+
+std::string result_frame(const std::string& path, const rigcal::v1::JobInfo& info) {
+  constexpr std::uint64_t kSizeMax = 64u << 20;
+  const auto json = read_small_file(path, kSizeMax);
+  if (!json.ok()) return fault_frame(ServiceError::STORAGE, json.error().detail);
+  ServiceReply reply;
+  *reply.mutable_job_result()->mutable_job() = info;
+  const auto parsed = google::protobuf::util::JsonStringToMessage(
+      json.value(), reply.mutable_job_result()->mutable_result());
+  if (!parsed.ok()) {
+    return fault_frame(ServiceError::STORAGE, path + ": does not parse: " + parsed.ToString());
+  }
+  return frame_of(reply);
+}
+
+}  // namespace
+
+Conversation::Conversation(ServiceContext& context, SessionStore& sessions, JobStore& jobs,
+                           std::string peer)
+    : context_(context), sessions_(sessions), jobs_(jobs), peer_(std::move(peer)) {}
+
+bool Conversation::ready() const {
+  return !waiting_ && mode_ != Mode::kEnded && !(session_ && session_->congested());
+}
+
+void Conversation::on_frame(const proto::Frame& frame) {
+  ServiceRequest request;
+  const auto parsed = proto::parse_frame(frame, proto::service_request_limits(), request);
+  if (!parsed.ok()) return on_damage(parsed.error());
+  switch (mode_) {
+    case Mode::kGreeting:
+      return greet(request);
+    case Mode::kClient:
+      return serve(request);
+    case Mode::kIngest:
+      return ingest(request);
+    case Mode::kEnded:
+      return;
+  }
+}
+
+void Conversation::on_damage(const proto::Error& error) {
+  if (mode_ == Mode::kEnded) return;
+  ++context_.metrics.protocol_errors_total;
+  log_event(LogLevel::kWarning, "protocol_error", {{"peer", peer_}, {"error", error.detail}});
+  if (mode_ == Mode::kIngest) {
+    if (session_) session_->leave(*this);
+    return on_refused(SessionRefused::REASON_BAD_REQUEST, error.detail);
+  }
+  end_with(make_fault(ServiceError::BAD_REQUEST, error.detail));
+}
+
+void Conversation::on_disconnected() {
+  outlet_ = nullptr;
+  mode_ = Mode::kEnded;
+  if (session_) session_->leave(*this);
+  session_.reset();
+}
+
+// Greeting -------------------------------------------------------------------------------------
+
+void Conversation::greet(ServiceRequest& request) {
+  if (request.has_open_session()) return open_session(request.open_session());
+  if (!request.has_hello()) {
+    ++context_.metrics.protocol_errors_total;
+    return end_with(
+        make_fault(ServiceError::BAD_REQUEST, "a connection starts with Hello or OpenSession"));
+  }
+  if (!busy_.empty()) return end_with(make_fault(ServiceError::BUSY, busy_));
+  const auto& hello = request.hello();
+  if (hello.protocol_version() != proto::kServiceVersion) {
+    return end_with(make_fault(
+        ServiceError::PROTOCOL_VERSION,
+        "this service speaks protocol version " + std::to_string(proto::kServiceVersion) +
+            ", the client version " + std::to_string(hello.protocol_version()) +
+            "; use programs of the same release"));
+  }
+  mode_ = Mode::kClient;
+  log_event(LogLevel::kInfo, "client_connected", {{"peer", peer_}, {"client", hello.client()}});
+  ServiceReply reply;
+  reply.mutable_welcome()->set_protocol_version(proto::kServiceVersion);
+  reply.mutable_welcome()->set_server_version(context_.version);
+  reply.mutable_welcome()->set_upload_part_size_bytes_max(proto::kFilePartSizeMax);
+  send(reply);
+}
+
+// Streaming ------------------------------------------------------------------------------------
+
+void Conversation::open_session(const rigcal::v1::OpenSession& request) {
+  mode_ = Mode::kIngest;
+  if (!busy_.empty()) return on_refused(SessionRefused::REASON_BUSY, busy_);
+  if (request.protocol_version() != proto::kStreamVersion) {
+    return on_refused(SessionRefused::REASON_PROTOCOL_VERSION,
+                      "this service speaks stream version " +
+                          std::to_string(proto::kStreamVersion) + ", the rig computer version " +
+                          std::to_string(request.protocol_version()) +
+                          "; use programs of the same release");
+  }
+  auto opened = sessions_.open(request);
+  if (const auto* refused = std::get_if<SessionRefused>(&opened)) {
+    return on_refused(refused->reason(), refused->text());
+  }
+  session_ = std::get<std::shared_ptr<IngestSession>>(opened);
+  waiting_ = true;
+  session_->open(shared_from_this());
+}
+
+void Conversation::ingest(ServiceRequest& request) {
+  switch (request.request_case()) {
+    case ServiceRequest::kSampleBatch:
+      return session_->append(*this, *request.mutable_sample_batch());
+    case ServiceRequest::kCloseSession:
+      return session_->close(*this, request.close_session().last_batch_sequence());
+    default:
+      return on_damage({proto::ErrorCode::kDamaged,
+                        "a connection that streams carries SampleBatch and CloseSession only"});
+  }
+}
+
+void Conversation::on_opened(std::uint64_t through) {
+  log_event(LogLevel::kInfo, "session_opened",
+            {{"peer", peer_}, {"session", session_->info().session_id()}, {"through", through}});
+  waiting_ = false;
+  ServiceReply reply;
+  reply.mutable_session_opened()->set_acknowledged_through(through);
+  send(reply);
+  if (outlet_ != nullptr) outlet_->resume();
+}
+
+void Conversation::on_acknowledged(std::uint64_t through) {
+  ServiceReply reply;
+  reply.mutable_acknowledge()->set_through(through);
+  send(reply);
+  if (outlet_ != nullptr) outlet_->resume();
+}
+
+void Conversation::on_closed(std::uint64_t through) {
+  ServiceReply reply;
+  reply.mutable_session_closed()->set_through(through);
+  send(reply);
+  mode_ = Mode::kEnded;
+  if (outlet_ != nullptr) outlet_->finish();
+}
+
+void Conversation::on_refused(SessionRefused::Reason reason, const std::string& text) {
+  log_event(LogLevel::kWarning, "session_refused", {{"peer", peer_}, {"error", text}});
+  ServiceReply reply;
+  reply.mutable_session_refused()->set_reason(reason);
+  reply.mutable_session_refused()->set_text(text.substr(0, 1024));
+  send(reply);
+  mode_ = Mode::kEnded;
+  session_.reset();
+  if (outlet_ != nullptr) outlet_->finish();
+}
+
+void Conversation::on_superseded() {
+  log_event(LogLevel::kInfo, "session_superseded", {{"peer", peer_}});
+  mode_ = Mode::kEnded;
+  session_.reset();
+  if (outlet_ != nullptr) outlet_->finish();
+}
+
+// Clients --------------------------------------------------------------------------------------
+
+template <typename Reply>
+void Conversation::answer(const Outcome<Reply>& outcome) {
+  ServiceReply reply;
+  std::visit([&](const auto& message) { put(reply, message); }, outcome);
+  send(reply);
+}
+
+// An answer that comes when a disk has done its work. The client may be gone by then.
+template <typename Reply>
+std::function<void(const Outcome<Reply>&)> Conversation::later() {
+  waiting_ = true;
+  return [weak = weak_from_this()](const Outcome<Reply>& outcome) {
+    const auto self = weak.lock();
+    if (!self || self->outlet_ == nullptr) return;
+    self->waiting_ = false;
+    self->answer(outcome);
+    self->outlet_->resume();
+  };
+}
+
+void Conversation::answer_frame(std::string frame) {
+  waiting_ = false;
+  if (outlet_ == nullptr) return;
+  outlet_->send(std::move(frame));
+  outlet_->resume();
+}
+
+void Conversation::serve(ServiceRequest& request) {
+  const auto number = static_cast<std::uint32_t>(request.request_case());
+  if (number >= ServiceRequest::kSubmitJob) return serve_job(request);
+  if (number >= ServiceRequest::kListSessions) return serve_session(request);
+  ++context_.metrics.protocol_errors_total;
+  end_with(make_fault(ServiceError::BAD_REQUEST,
+                      "after Hello, a connection neither greets again nor streams; open another"));
+}
+
+void Conversation::serve_session(ServiceRequest& request) {
+  using rigcal::v1::SessionInfo;
+  switch (request.request_case()) {
+    case ServiceRequest::kListSessions:
+      return answer(Outcome<rigcal::v1::SessionList>(sessions_.list()));
+    case ServiceRequest::kInspectSession:
+      return answer(sessions_.inspect(request.inspect_session().session_id()));
+    case ServiceRequest::kEndSession:
+      return answer(sessions_.end(request.end_session().session_id()));
+    case ServiceRequest::kDeleteSession:
+      return sessions_.remove(request.delete_session().session_id(), later<rigcal::v1::Deleted>());
+    case ServiceRequest::kSubscribeSession:
+      return answer(
+          sessions_.subscribe(request.subscribe_session().session_id(), shared_from_this()));
+    case ServiceRequest::kReadRecording:
+      return read_file(sessions_.recording_path(request.read_recording().session_id()),
+                       request.read_recording().offset_bytes());
+    case ServiceRequest::kOpenUpload:
+      return sessions_.open_upload(request.open_upload(), later<rigcal::v1::UploadState>());
+    case ServiceRequest::kUploadPart:
+      return sessions_.append_upload(*request.mutable_upload_part(),
+                                     later<rigcal::v1::UploadState>());
+    default:
+      return;
+  }
+}
+
+void Conversation::serve_job(ServiceRequest& request) {
+  switch (request.request_case()) {
+    case ServiceRequest::kSubmitJob:
+      return jobs_.submit(*request.mutable_submit_job(), later<rigcal::v1::JobInfo>());
+    case ServiceRequest::kListJobs:
+      return answer(Outcome<rigcal::v1::JobList>(jobs_.list()));
+    case ServiceRequest::kInspectJob:
+      return answer(jobs_.inspect(request.inspect_job().job_id()));
+    case ServiceRequest::kSubscribeJob:
+      return answer(jobs_.subscribe(request.subscribe_job().job_id(), shared_from_this()));
+    case ServiceRequest::kCancelJob:
+      return answer(jobs_.cancel(request.cancel_job().job_id()));
+    case ServiceRequest::kDeleteJob:
+      return jobs_.remove(request.delete_job().job_id(), later<rigcal::v1::Deleted>());
+    case ServiceRequest::kGetResult:
+      return read_result(request.get_result().job_id());
+    case ServiceRequest::kReadReport:
+      return read_file(jobs_.result_path(request.read_report().job_id(), "report.html"),
+                       request.read_report().offset_bytes());
+    default:
+      return;
+  }
+}
+
+void Conversation::read_file(const Outcome<std::string>& path, std::uint64_t offset_bytes) {
+  if (const auto* fault = std::get_if<ServiceError>(&path)) return send_fault(*fault);
+  waiting_ = true;
+  context_.reader([self = shared_from_this(), path = std::get<std::string>(path), offset_bytes,
+                   main = context_.main] {
+    main([self, frame = read_part(path, offset_bytes)] { self->answer_frame(frame); });
+  });
+}
+
+void Conversation::read_result(const std::string& job_id) {
+  const auto path = jobs_.result_path(job_id, "result.json");
+  if (const auto* fault = std::get_if<ServiceError>(&path)) return send_fault(*fault);
+  const auto info = jobs_.inspect(job_id);
+  if (const auto* fault = std::get_if<ServiceError>(&info)) return send_fault(*fault);
+  waiting_ = true;
+  context_.reader([self = shared_from_this(), path = std::get<std::string>(path),
+                   info = std::get<rigcal::v1::JobInfo>(info), main = context_.main] {
+    main([self, frame = result_frame(path, info)] { self->answer_frame(frame); });
+  });
+}
+
+void Conversation::on_live(const LiveFrame& frame) {
+  if (outlet_ != nullptr) outlet_->send_live(frame);
+}
+
+void Conversation::on_live_ended(const std::string& session_id) {
+  ServiceReply reply;
+  reply.mutable_live_ended()->set_session_id(session_id);
+  std::string frame = frame_of(reply);
+  // Behind the live frames that still wait, and like them.
+  on_live({std::make_shared<const std::string>(std::move(frame)), 0});
+}
+
+void Conversation::on_job_update(const rigcal::v1::JobInfo& info) {
+  ServiceReply reply;
+  *reply.mutable_job_update()->mutable_job() = info;
+  send(reply);
+}
+
+std::string Conversation::make_drop_notice(std::uint64_t batch_count, std::uint64_t sample_count) {
+  ServiceReply reply;
+  reply.mutable_live_dropped()->set_batch_count(batch_count);
+  reply.mutable_live_dropped()->set_sample_count(sample_count);
+  return frame_of(reply);
+}
+
+void Conversation::send(const ServiceReply& reply) {
+  if (outlet_ != nullptr) outlet_->send(frame_of(reply));
+}
+
+void Conversation::send_fault(const ServiceError& fault) {
+  ServiceReply reply;
+  *reply.mutable_error() = fault;
+  send(reply);
+}
+
+void Conversation::end_with(const ServiceError& fault) {
+  send_fault(fault);
+  mode_ = Mode::kEnded;
+  if (outlet_ != nullptr) outlet_->finish();
+}
+
+}  // namespace service

@@ -1,0 +1,102 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "proto/framing/frame.hpp"
+#include "proto/service.pb.h"
+#include "service/server/ingest_session.hpp"
+#include "service/server/job_store.hpp"
+#include "service/server/service_context.hpp"
+#include "service/server/session_store.hpp"
+
+namespace service {
+
+/// Where a conversation's frames go. Main thread.
+class Outlet {
+ public:
+  virtual ~Outlet() = default;
+  /// Never dropped, and in order.
+  virtual void send(std::string frame) = 0;
+  /// May be dropped when the client is slow; then Conversation::make_drop_notice is sent instead.
+  virtual void send_live(const LiveFrame& frame) = 0;
+  /// The connection ends once everything was sent.
+  virtual void finish() = 0;
+  /// The conversation can take frames again.
+  virtual void resume() = 0;
+};
+
+/// One connection's side of proto/service.proto, without its socket: takes frames, answers them in
+/// order, and tells what the client has subscribed to. Main thread.
+class Conversation final : public IngestOwner,
+                           public LiveSubscriber,
+                           public JobSubscriber,
+                           public std::enable_shared_from_this<Conversation> {
+ public:
+  /// @param peer  for the log
+  Conversation(ServiceContext& context, SessionStore& sessions, JobStore& jobs, std::string peer);
+
+  /// Call it once, before anything else. The outlet is not used after on_disconnected.
+  void attach(Outlet& outlet) { outlet_ = &outlet; }
+
+  /// False while an answer is under way or the disk lags behind; frames are to be kept back then.
+  bool ready() const;
+
+  /// The service is full: the first message is answered with that.
+  void refuse_busy(std::string why) { busy_ = std::move(why); }
+
+  void on_frame(const proto::Frame& frame);
+
+  /// The bytes do not follow the protocol: says so and ends the connection.
+  void on_damage(const proto::Error& error);
+
+  void on_disconnected();
+
+  /// True once the client has introduced itself properly.
+  bool greeted() const { return mode_ != Mode::kGreeting; }
+
+  static std::string make_drop_notice(std::uint64_t batch_count, std::uint64_t sample_count);
+
+  void on_opened(std::uint64_t through) override;
+  void on_acknowledged(std::uint64_t through) override;
+  void on_closed(std::uint64_t through) override;
+  void on_refused(rigcal::v1::SessionRefused::Reason reason, const std::string& text) override;
+  void on_superseded() override;
+  void on_live(const LiveFrame& frame) override;
+  void on_live_ended(const std::string& session_id) override;
+  void on_job_update(const rigcal::v1::JobInfo& info) override;
+
+ private:
+  enum class Mode { kGreeting, kClient, kIngest, kEnded };
+
+  void greet(rigcal::v1::ServiceRequest& request);
+  void open_session(const rigcal::v1::OpenSession& request);
+  void ingest(rigcal::v1::ServiceRequest& request);
+  void serve(rigcal::v1::ServiceRequest& request);
+  void serve_session(rigcal::v1::ServiceRequest& request);
+  void serve_job(rigcal::v1::ServiceRequest& request);
+  void read_file(const Outcome<std::string>& path, std::uint64_t offset_bytes);
+  void read_result(const std::string& job_id);
+
+  void send(const rigcal::v1::ServiceReply& reply);
+  void send_fault(const rigcal::v1::ServiceError& fault);
+  void end_with(const rigcal::v1::ServiceError& fault);
+  template <typename Reply>
+  void answer(const Outcome<Reply>& outcome);
+  template <typename Reply>
+  std::function<void(const Outcome<Reply>&)> later();
+  void answer_frame(std::string frame);
+
+  ServiceContext& context_;
+  SessionStore& sessions_;
+  JobStore& jobs_;
+  std::string peer_;
+  Outlet* outlet_ = nullptr;
+  Mode mode_ = Mode::kGreeting;
+  bool waiting_ = false;  // for an answer from disk
+  std::string busy_;
+  std::shared_ptr<IngestSession> session_;
+};
+
+}  // namespace service

@@ -1,0 +1,240 @@
+#include "service/server/daemon.hpp"
+
+#include <signal.h>
+#include <sys/resource.h>
+
+#include <asio/executor_work_guard.hpp>
+#include <asio/io_context.hpp>
+#include <asio/post.hpp>
+#include <asio/signal_set.hpp>
+#include <asio/steady_timer.hpp>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+
+#include "proto/text/input_error.hpp"
+#include "service/server/durable_file.hpp"
+#include "service/server/http_endpoint.hpp"
+#include "service/server/job_store.hpp"
+#include "service/server/listener.hpp"
+#include "service/server/log.hpp"
+#include "service/server/service_manager.hpp"
+#include "service/server/session_store.hpp"
+#include "service/server/worker_pool.hpp"
+
+namespace service {
+namespace {
+
+constexpr std::size_t kStorageThreads = 4;
+constexpr int kMaintenanceNice = 10;
+constexpr std::chrono::seconds kTickPeriod(1);
+constexpr int kRetryTicks = 30;
+constexpr std::chrono::seconds kStuckAfter(30);
+constexpr std::chrono::seconds kShutdownMax(15);
+
+std::string text_of(const asio::ip::tcp::endpoint& endpoint) {
+  const bool v6 = endpoint.address().is_v6();
+  const std::string host = endpoint.address().to_string();
+  return (v6 ? '[' + host + ']' : host) + ':' + std::to_string(endpoint.port());
+}
+
+FolderLock take_folder(const std::string& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) throw proto::InputError(folder + ": cannot be made: " + error.message());
+  auto lock = FolderLock::take(folder);
+  if (!lock.ok()) throw proto::InputError(lock.error().detail);
+  return std::move(lock.value());
+}
+
+// Two thousand sockets are allowed, not the shell's 1024 files.
+void raise_descriptor_limit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+class Daemon {
+ public:
+  Daemon(const DaemonConfig& config, const std::string& program, const std::string& version)
+      : lock_(take_folder(config.data_folder)),
+        signals_(io_, SIGTERM, SIGINT),
+        tick_(io_),
+        shutdown_limit_(io_),
+        workers_(io_, program, config.limits.job_memory_bytes),
+        sessions_(
+            context_, [this] { jobs_.advance(); },
+            [this](const std::string& id) { return jobs_.uses_session(id); }),
+        jobs_(context_, sessions_, workers_) {
+    make_context(config, version);
+    load();
+    listen(config);
+  }
+
+  ~Daemon() {
+    // Threads end after what was posted to them, and may still post to the loop, which lives.
+    storage_.clear();
+    reader_.reset();
+    maintenance_.reset();
+    io_.restart();
+    io_.poll();
+  }
+  Daemon(const Daemon&) = delete;
+  Daemon& operator=(const Daemon&) = delete;
+
+  int run() {
+    signals_.async_wait([this](const asio::error_code& error, int signal) {
+      if (!error) shut_down(signal);
+    });
+    listener_->start();
+    if (http_) http_->start();
+    tick();
+    std::printf("rigcald listens at %s\n", address_.c_str());
+    std::fflush(stdout);
+    log_event(
+        LogLevel::kInfo, "started",
+        {{"version", context_.version}, {"listen", address_}, {"data", context_.data_folder}});
+    notify_service_manager("READY=1\nSTATUS=listening at " + address_);
+    io_.run();
+    log_event(LogLevel::kInfo, "stopped");
+    return 0;
+  }
+
+ private:
+  void make_context(const DaemonConfig& config, const std::string& version) {
+    context_.data_folder = config.data_folder;
+    context_.version = version;
+    context_.limits = config.limits;
+    context_.main = [this](Task task) { asio::post(io_, std::move(task)); };
+    for (std::size_t k = 0; k < kStorageThreads; ++k) {
+      storage_.push_back(std::make_unique<TaskThread>(0));
+      context_.storage.push_back(
+          [thread = storage_.back().get()](Task task) { thread->post(std::move(task)); });
+    }
+    reader_ = std::make_unique<TaskThread>(0);
+    context_.reader = [this](Task task) { reader_->post(std::move(task)); };
+    maintenance_ = std::make_unique<TaskThread>(kMaintenanceNice);
+    context_.maintenance = [this](Task task) { maintenance_->post(std::move(task)); };
+  }
+
+  void load() {
+    proto::Status loaded = sessions_.load();
+    if (loaded.ok()) loaded = jobs_.load();
+    if (!loaded.ok()) throw proto::InputError(loaded.error().detail);
+  }
+
+  void listen(const DaemonConfig& config) {
+    const auto endpoint = parse_endpoint(io_, config.listen);
+    std::optional<asio::ssl::context> tls;
+    if (config.has_tls()) {
+      tls = make_server_tls({config.tls_certificate, config.tls_private_key, config.tls_client_ca});
+    } else if (!endpoint.address().is_loopback() && !config.insecure) {
+      throw proto::InputError(
+          config.listen +
+          ": is reachable from other machines, and without TLS anyone there could "
+          "read and delete; give tls { certificate private_key client_ca }, listen at 127.0.0.1, "
+          "or insist with --insecure");
+    }
+    const ConnectionTimeouts timeouts{std::chrono::duration<double>(config.handshake_timeout_s),
+                                      std::chrono::duration<double>(config.frame_timeout_s),
+                                      std::chrono::duration<double>(config.write_timeout_s)};
+    listener_ = std::make_unique<Listener>(io_, context_, sessions_, jobs_, endpoint,
+                                           std::move(tls), timeouts);
+    address_ = text_of({endpoint.address(), listener_->port()});
+    if (config.http.empty()) return;
+    http_ = std::make_unique<HttpEndpoint>(
+        io_, parse_endpoint(io_, config.http),
+        HttpEndpoint::Pages{[this] { return render_metrics(); }, [this] { return healthy(); }});
+    log_event(LogLevel::kInfo, "http", {{"port", std::uint64_t{http_->port()}}});
+  }
+
+  std::string render_metrics() {
+    context_.metrics.sessions = sessions_.counts();
+    context_.metrics.jobs = jobs_.counts();
+    context_.metrics.free_space_bytes = free_space(context_.data_folder);
+    return context_.metrics.render();
+  }
+
+  // The loop runs, or nobody would ask; and every storage thread has answered a while ago.
+  bool healthy() const {
+    return !stopping_ && std::chrono::steady_clock::now() - storage_seen_ < kStuckAfter;
+  }
+
+  // Once a second: asks the storage threads for a sign of life and feeds the watchdog if all gave
+  // theirs.
+  void tick() {
+    if (storage_answers_ == storage_.size()) {
+      storage_seen_ = std::chrono::steady_clock::now();
+      storage_answers_ = 0;
+      for (const Poster& post : context_.storage) {
+        post([this] { context_.main([this] { ++storage_answers_; }); });
+      }
+    }
+    if (healthy()) notify_service_manager("WATCHDOG=1");
+    if (++tick_count_ % kRetryTicks == 0) sessions_.retry();
+    tick_.expires_after(kTickPeriod);
+    tick_.async_wait([this](const asio::error_code& error) {
+      if (!error) tick();
+    });
+  }
+
+  void shut_down(int signal) {
+    stopping_ = true;
+    log_event(LogLevel::kInfo, "stopping", {{"signal", std::uint64_t(signal)}});
+    notify_service_manager("STOPPING=1");
+    listener_->shut_down();
+    if (http_) http_->shut_down();
+    tick_.cancel();
+    jobs_.shut_down();
+    shutdown_end_ = std::chrono::steady_clock::now() + kShutdownMax;
+    wait_for_end();
+  }
+
+  // Until every connection has ended and every worker too, but not for ever.
+  void wait_for_end() {
+    const bool done = listener_->connection_count() == 0 && workers_.idle();
+    if (done || std::chrono::steady_clock::now() > shutdown_end_) {
+      workers_.shut_down();
+      return io_.stop();
+    }
+    shutdown_limit_.expires_after(std::chrono::milliseconds(20));
+    shutdown_limit_.async_wait([this](const asio::error_code& error) {
+      if (!error) wait_for_end();
+    });
+  }
+
+  FolderLock lock_;
+  asio::io_context io_{1};
+  asio::signal_set signals_;
+  asio::steady_timer tick_;
+  asio::steady_timer shutdown_limit_;
+  ServiceContext context_;
+  std::vector<std::unique_ptr<TaskThread>> storage_;
+  std::unique_ptr<TaskThread> reader_;
+  std::unique_ptr<TaskThread> maintenance_;
+  WorkerPool workers_;
+  SessionStore sessions_;
+  JobStore jobs_;
+  std::unique_ptr<Listener> listener_;
+  std::unique_ptr<HttpEndpoint> http_;
+  std::string address_;
+  bool stopping_ = false;
+  int tick_count_ = 0;
+  std::size_t storage_answers_ = kStorageThreads;
+  std::chrono::steady_clock::time_point storage_seen_ = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point shutdown_end_{};
+};
+
+}  // namespace
+
+int run_daemon(const DaemonConfig& config, const std::string& program, const std::string& version) {
+  check_daemon_config(config);
+  ::signal(SIGPIPE, SIG_IGN);
+  ::signal(SIGXFSZ, SIG_IGN);  // a limit on file sizes is a full disk, not an end
+  raise_descriptor_limit();
+  Daemon daemon(config, program, version);
+  return daemon.run();
+}
+
+}  // namespace service

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "service/server/service_context.hpp"
+
+namespace service {
+
+/// What rigcald was told, by its file (proto/daemon.proto) and its command line.
+struct DaemonConfig {
+  std::string data_folder;
+  std::string listen = "127.0.0.1:7330";
+  std::string http;  ///< empty: none
+  std::string tls_certificate;
+  std::string tls_private_key;
+  std::string tls_client_ca;
+  bool insecure = false;  ///< listen off loopback without TLS
+  ServiceLimits limits;
+  double handshake_timeout_s = 10.0;
+  double frame_timeout_s = 20.0;
+  double write_timeout_s = 30.0;
+
+  bool has_tls() const { return !tls_certificate.empty(); }
+};
+
+/// @throws proto::InputError "FILE:LINE:COLUMN: what; what to do"
+DaemonConfig load_daemon_config(const std::string& path);
+
+/// @throws proto::InputError for settings that do not fit together
+void check_daemon_config(const DaemonConfig& config);
+
+}  // namespace service

@@ -1,0 +1,115 @@
+#include "service/server/http_endpoint.hpp"
+
+#include <asio/buffer.hpp>
+#include <asio/read_until.hpp>
+#include <asio/steady_timer.hpp>
+#include <asio/write.hpp>
+#include <memory>
+#include <utility>
+
+#include "proto/text/input_error.hpp"
+
+namespace service {
+namespace {
+
+constexpr std::size_t kRequestSizeMax = 8u << 10;
+constexpr std::chrono::seconds kDuration(5);
+constexpr int kOpenMax = 16;
+
+std::string response(const char* status, const std::string& type, const std::string& body) {
+  return std::string("HTTP/1.1 ") + status + "\r\nContent-Type: " + type +
+         "\r\nContent-Length: " + std::to_string(body.size()) +
+         "\r\nConnection: close\r\nCache-Control: no-store\r\n\r\n" + body;
+}
+
+}  // namespace
+
+// One request and its answer.
+class HttpEndpoint::Exchange : public std::enable_shared_from_this<Exchange> {
+ public:
+  Exchange(asio::ip::tcp::socket socket, HttpEndpoint& endpoint)
+      : socket_(std::move(socket)), timer_(socket_.get_executor()), endpoint_(endpoint) {
+    ++endpoint_.open_count_;
+  }
+  ~Exchange() { --endpoint_.open_count_; }
+  Exchange(const Exchange&) = delete;
+  Exchange& operator=(const Exchange&) = delete;
+
+  void run() {
+    timer_.expires_after(kDuration);
+    timer_.async_wait([self = shared_from_this()](const asio::error_code& error) {
+      asio::error_code ignored;
+      if (!error) self->socket_.close(ignored);
+    });
+    asio::async_read_until(socket_, asio::dynamic_buffer(request_, kRequestSizeMax), "\r\n\r\n",
+                           [self = shared_from_this()](const asio::error_code& error, std::size_t) {
+                             if (error) return self->end();
+                             self->answer();
+                           });
+  }
+
+ private:
+  void answer() {
+    response_ = endpoint_.respond(request_);
+    asio::async_write(socket_, asio::buffer(response_),
+                      [self = shared_from_this()](const asio::error_code&, std::size_t) {
+                        asio::error_code ignored;
+                        self->socket_.shutdown(asio::socket_base::shutdown_both, ignored);
+                        self->end();
+                      });
+  }
+  void end() { timer_.cancel(); }
+
+  asio::ip::tcp::socket socket_;
+  asio::steady_timer timer_;
+  HttpEndpoint& endpoint_;
+  std::string request_;
+  std::string response_;
+};
+
+HttpEndpoint::HttpEndpoint(asio::io_context& io, const asio::ip::tcp::endpoint& endpoint,
+                           Pages pages)
+    : acceptor_(io), pages_(std::move(pages)) {
+  asio::error_code error;
+  acceptor_.open(endpoint.protocol(), error);
+  if (!error) acceptor_.set_option(asio::socket_base::reuse_address(true), error);
+  if (!error) acceptor_.bind(endpoint, error);
+  if (!error) acceptor_.listen(asio::socket_base::max_listen_connections, error);
+  if (error) {
+    throw proto::InputError("cannot listen at " + endpoint.address().to_string() + ':' +
+                            std::to_string(endpoint.port()) + " for HTTP: " + error.message());
+  }
+}
+
+void HttpEndpoint::shut_down() {
+  asio::error_code ignored;
+  acceptor_.close(ignored);
+}
+
+void HttpEndpoint::accept() {
+  acceptor_.async_accept([this](const asio::error_code& error, asio::ip::tcp::socket socket) {
+    if (error == asio::error::operation_aborted) return;
+    if (!error && open_count_ < kOpenMax) {
+      std::make_shared<Exchange>(std::move(socket), *this)->run();
+    }
+    accept();
+  });
+}
+
+std::string HttpEndpoint::respond(const std::string& request) const {
+  const std::string line = request.substr(0, request.find("\r\n"));
+  if (!line.starts_with("GET ")) {
+    return response("405 Method Not Allowed", "text/plain", "only GET is answered\n");
+  }
+  const std::string path = line.substr(4, line.find(' ', 4) - 4);
+  if (path == "/metrics") {
+    return response("200 OK", "text/plain; version=0.0.4", pages_.metrics());
+  }
+  if (path == "/health") {
+    return pages_.healthy() ? response("200 OK", "text/plain", "ok\n")
+                            : response("503 Service Unavailable", "text/plain", "not healthy\n");
+  }
+  return response("404 Not Found", "text/plain", "there are /metrics and /health\n");
+}
+
+}  // namespace service

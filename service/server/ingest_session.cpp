@@ -1,0 +1,418 @@
+#include "service/server/ingest_session.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <numeric>
+#include <utility>
+
+#include "proto/stream/service_limits.hpp"
+#include "service/server/durable_file.hpp"
+#include "service/server/log.hpp"
+#include "service/server/record_file.hpp"
+
+namespace service {
+namespace {
+
+namespace fs = std::filesystem;
+using proto::Error;
+using proto::ErrorCode;
+using proto::Result;
+using proto::Status;
+using rigcal::v1::SessionInfo;
+using rigcal::v1::SessionRefused;
+
+constexpr std::uint64_t kPendingBytesMax = 4u << 20;
+constexpr std::size_t kPendingCountMax = 256;
+
+std::string record_path(const std::string& folder) { return folder + "/session.textproto"; }
+
+Status save_info(const std::string& folder, const SessionInfo& info) {
+  rigcal::v1::SessionRecord record;
+  *record.mutable_info() = info;
+  return save_record(record_path(folder), record);
+}
+
+// A folder that has its name has its record.
+Status create_folder(const std::string& folder, const SessionInfo& info) {
+  const fs::path target(folder);
+  const std::string unfinished =
+      (target.parent_path() / (".new-" + target.filename().string())).string();
+  std::error_code error;
+  fs::remove_all(unfinished, error);
+  if (!fs::create_directory(unfinished, error)) {
+    return Error{
+        error == std::errc::no_space_on_device ? ErrorCode::kDiskFull : ErrorCode::kInputOutput,
+        unfinished + ": cannot create: " + error.message()};
+  }
+  if (Status saved = save_info(unfinished, info); !saved.ok()) {
+    fs::remove_all(unfinished, error);
+    return saved;
+  }
+  fs::rename(unfinished, folder, error);
+  if (error) return Error{ErrorCode::kInputOutput, folder + ": " + error.message()};
+  return sync_folder(target.parent_path().string());
+}
+
+Status check_space(const std::string& folder, std::uint64_t needed) {
+  const std::uint64_t free = free_space(folder);
+  if (free >= needed) return proto::success();
+  return Error{ErrorCode::kDiskFull, "the service's disk has " + std::to_string(free >> 20) +
+                                         " MiB left, and keeps " + std::to_string(needed >> 20) +
+                                         " MiB free; delete sessions or make room"};
+}
+
+LiveFrame make_live_frame(const std::string& session_id, const std::string& batch) {
+  rigcal::v1::ServiceReply reply;
+  reply.mutable_live_batch()->set_session_id(session_id);
+  auto* message = reply.mutable_live_batch()->mutable_batch();
+  if (!message->ParseFromString(batch)) return {};
+  const auto sample_count = static_cast<std::uint64_t>(message->samples_size());
+  auto bytes = std::make_shared<std::string>();
+  if (!proto::append_frame(reply, proto::service_reply_limits(), *bytes).ok()) return {};
+  return {std::move(bytes), sample_count};
+}
+
+}  // namespace
+
+struct IngestSession::LogHolder {
+  std::optional<SessionLog> log;
+};
+
+struct IngestSession::Loaded {
+  BatchCheck check;
+  std::uint64_t through;
+  std::uint64_t sample_count;
+  std::uint64_t size_bytes;
+};
+
+IngestSession::IngestSession(ServiceContext& context, std::string folder, SessionInfo info,
+                             bool is_new, std::function<void(bool)> changed)
+    : context_(context),
+      folder_(std::move(folder)),
+      info_(std::move(info)),
+      is_new_(is_new),
+      changed_(std::move(changed)),
+      storage_(
+          context.storage[std::hash<std::string>()(info_.session_id()) % context.storage.size()]),
+      log_(std::make_shared<LogHolder>()),
+      hinge_count_(session_hinges(info_.metadata().at("hinges")).size()),
+      check_(hinge_count_) {}
+
+void IngestSession::start() {
+  switch (info_.state()) {
+    case rigcal::v1::SESSION_STORED:
+      phase_ = Phase::kStored;
+      durable_ = info_.batch_count();
+      break;
+    case rigcal::v1::SESSION_CLOSED:
+      phase_ = Phase::kClosed;
+      durable_ = info_.batch_count();
+      store();
+      break;
+    default:
+      load();
+  }
+}
+
+void IngestSession::load() {
+  phase_ = Phase::kLoading;
+  storage_([self = shared_from_this(), log = log_, folder = folder_, info = info_,
+            hinge_count = hinge_count_, is_new = is_new_, limits = context_.limits,
+            main = context_.main] {
+    const auto work = [&]() -> Result<Loaded> {
+      if (is_new) {
+        const std::string parent = fs::path(folder).parent_path().string();
+        if (Status room = check_space(parent, limits.free_space_bytes); !room.ok()) {
+          return room.error();
+        }
+        if (Status created = create_folder(folder, info); !created.ok()) return created.error();
+      }
+      log->log.reset();
+      auto opened = SessionLog::open(log_folder(folder), hinge_count, limits.session_size_bytes);
+      if (!opened.ok()) return opened.error();
+      if (Status synced = sync_folder(folder); !synced.ok()) return synced.error();
+      log->log.emplace(std::move(opened.value()));
+      return Loaded{log->log->check(), log->log->through(), log->log->sample_count(),
+                    log->log->size_bytes()};
+    };
+    main([self, outcome = work()] { self->loaded(outcome); });
+  });
+}
+
+void IngestSession::loaded(Result<Loaded> outcome) {
+  if (!outcome.ok()) {
+    phase_ = Phase::kUnloaded;
+    trouble("session_load_failed", outcome.error());
+    refuse(SessionRefused::REASON_STORAGE, outcome.error().detail);
+    std::error_code ignored;
+    is_new_ = is_new_ && !fs::exists(folder_, ignored);
+    if (is_new_) changed_(false);  // nothing was promised, nothing is there
+    return;
+  }
+  is_new_ = false;
+  phase_ = Phase::kOpen;
+  check_ = outcome.value().check;
+  durable_ = outcome.value().through;
+  next_ = durable_ + 1;
+  info_.set_batch_count(durable_);
+  info_.set_sample_count(outcome.value().sample_count);
+  info_.set_size_bytes(outcome.value().size_bytes);
+  info_.clear_problem();
+  answer_open();
+}
+
+void IngestSession::open(const std::shared_ptr<IngestOwner>& owner) {
+  if (const auto earlier = owner_.lock(); earlier && earlier != owner) earlier->on_superseded();
+  owner_ = owner;
+  owner_identity_ = owner.get();
+  open_asked_ = true;
+  if (phase_ != Phase::kClosing) close_asked_ = false;  // whoever asked has to ask again
+  if (broken_) return refuse(SessionRefused::REASON_STORAGE, info_.problem());
+  if (phase_ == Phase::kUnloaded) return load();
+  answer_open();
+}
+
+// Waits for what an earlier connection brought: acknowledged later, it would name batches that this
+// connection has not sent.
+void IngestSession::answer_open() {
+  if (!open_asked_ || committing_ || phase_ == Phase::kLoading || phase_ == Phase::kClosing) return;
+  const auto owner = owner_.lock();
+  open_asked_ = false;
+  if (owner) owner->on_opened(durable_);
+}
+
+void IngestSession::append(const IngestOwner& owner, rigcal::v1::SampleBatch& batch) {
+  if (&owner != owner_identity_) return;
+  const std::uint64_t sequence = batch.batch_sequence();
+  if (phase_ != Phase::kOpen && sequence > durable_) {
+    return refuse(SessionRefused::REASON_BAD_REQUEST,
+                  "session " + info_.session_id() + " was closed with batch " +
+                      std::to_string(durable_) + "; start a new session");
+  }
+  if (phase_ != Phase::kOpen || sequence < next_) {
+    ++context_.metrics.duplicate_batches_total;
+    if (const auto here = owner_.lock(); here && sequence <= durable_) {
+      here->on_acknowledged(durable_);
+    }
+    return;
+  }
+  if (sequence > next_) {
+    return refuse(SessionRefused::REASON_BAD_REQUEST,
+                  "batch " + std::to_string(sequence) + " arrived where batch " +
+                      std::to_string(next_) + " is due; batches are numbered without holes");
+  }
+  if (const auto fault = check_.take(batch)) {
+    return refuse(SessionRefused::REASON_BAD_REQUEST, *fault);
+  }
+  batch.clear_batch_sequence();
+  if (pending_.batches.empty()) pending_.since = Clock::now();
+  pending_.sample_counts.push_back(static_cast<std::uint64_t>(batch.samples_size()));
+  pending_.batches.push_back(batch.SerializeAsString());
+  pending_bytes_ += pending_.batches.back().size();
+  ++next_;
+  commit_next();
+}
+
+bool IngestSession::congested() const {
+  return pending_bytes_ > kPendingBytesMax || pending_.batches.size() > kPendingCountMax;
+}
+
+void IngestSession::commit_next() {
+  if (committing_ || pending_.batches.empty() || phase_ != Phase::kOpen) return;
+  committing_ = true;
+  pending_bytes_ = 0;
+  storage_([self = shared_from_this(), log = log_, group = std::exchange(pending_, {}),
+            main = context_.main, folder = folder_,
+            floor = context_.limits.free_space_bytes]() mutable {
+    Status status = check_space(folder, floor);
+    if (status.ok()) status = log->log->commit(group.batches);
+    main([self, status, group = std::move(group), through = log->log->through(),
+          size = log->log->size_bytes()] { self->committed(status, group, through, size); });
+  });
+}
+
+void IngestSession::committed(const Status& status, const Group& group, std::uint64_t through,
+                              std::uint64_t size_bytes) {
+  committing_ = false;
+  const auto stored = static_cast<std::size_t>(through - durable_);
+  durable_ = through;
+  const std::uint64_t sample_count = std::accumulate(
+      group.sample_counts.begin(),
+      group.sample_counts.begin() + static_cast<std::ptrdiff_t>(stored), std::uint64_t{0});
+  info_.set_batch_count(durable_);
+  info_.set_sample_count(info_.sample_count() + sample_count);
+  info_.set_size_bytes(size_bytes);
+  context_.metrics.batches_total += stored;
+  context_.metrics.samples_total += sample_count;
+  context_.metrics.commit_duration.add(
+      std::chrono::duration<double>(Clock::now() - group.since).count());
+  for (std::size_t k = 0; k < stored; ++k) publish_live(group.batches[k]);
+  if (!status.ok()) {
+    pending_ = {};
+    pending_bytes_ = 0;
+    phase_ = Phase::kUnloaded;  // what the check has seen was not all stored: read the log again
+    broken_ = status.error().code != ErrorCode::kDiskFull;
+    trouble("session_store_failed", status.error());
+    return refuse(SessionRefused::REASON_STORAGE, status.error().detail);
+  }
+  commit_next();
+  if (open_asked_) return answer_open();
+  if (const auto owner = owner_.lock()) owner->on_acknowledged(durable_);
+  advance_closing();
+}
+
+void IngestSession::publish_live(const std::string& batch) {
+  std::erase_if(subscribers_, [](const auto& subscriber) { return subscriber.expired(); });
+  if (subscribers_.empty()) return;
+  const LiveFrame frame = make_live_frame(info_.session_id(), batch);
+  if (!frame.bytes) return;
+  for (const auto& subscriber : subscribers_) {
+    if (const auto here = subscriber.lock()) here->on_live(frame);
+  }
+}
+
+void IngestSession::close(const IngestOwner& owner, std::uint64_t last_batch) {
+  if (&owner != owner_identity_) return;
+  const std::uint64_t last = phase_ == Phase::kOpen ? next_ - 1 : durable_;
+  if (last_batch != last) {
+    return refuse(SessionRefused::REASON_BAD_REQUEST,
+                  "the session is closed with batch " + std::to_string(last_batch) +
+                      " as its last, but " + std::to_string(last) + " arrived");
+  }
+  close_asked_ = true;
+  advance_closing();
+}
+
+std::optional<std::string> IngestSession::end() {
+  if (!is_open()) return std::nullopt;
+  if (!owner_.expired()) {
+    return "its rig computer is connected and streaming; stop that run instead";
+  }
+  if (phase_ != Phase::kOpen) return "it is being read from disk or its disk failed; try again";
+  close_asked_ = true;
+  advance_closing();
+  return std::nullopt;
+}
+
+void IngestSession::advance_closing() {
+  if (!close_asked_ || committing_) return;
+  if (phase_ == Phase::kClosing || phase_ == Phase::kLoading) return;
+  if (phase_ != Phase::kOpen) {  // closed before, and asked again after a lost connection
+    close_asked_ = false;
+    if (const auto owner = owner_.lock()) owner->on_closed(durable_);
+    return;
+  }
+  phase_ = Phase::kClosing;
+  SessionInfo closed = info_;
+  closed.set_state(rigcal::v1::SESSION_CLOSED);
+  storage_([self = shared_from_this(), log = log_, folder = folder_, closed, main = context_.main] {
+    const Status saved = save_info(folder, closed);
+    if (saved.ok()) log->log.reset();
+    main([self, saved, closed] {
+      self->close_asked_ = false;
+      if (!saved.ok()) {
+        self->phase_ = Phase::kOpen;
+        self->trouble("session_close_failed", saved.error());
+        return self->refuse(SessionRefused::REASON_STORAGE, saved.error().detail);
+      }
+      self->info_ = closed;
+      self->phase_ = Phase::kClosed;
+      log_event(LogLevel::kInfo, "session_closed",
+                {{"session", closed.session_id()},
+                 {"batches", closed.batch_count()},
+                 {"samples", closed.sample_count()}});
+      if (self->open_asked_) {
+        self->answer_open();
+      } else if (const auto owner = self->owner_.lock()) {
+        owner->on_closed(self->durable_);
+      }
+      self->store();
+    });
+  });
+}
+
+void IngestSession::store() {
+  phase_ = Phase::kStoring;
+  context_.maintenance([self = shared_from_this(), folder = folder_, header = header(),
+                        info = info_, main = context_.main]() mutable {
+    const auto stored = store_recording(folder, header, info.batch_count());
+    Status status = proto::success();
+    if (stored.ok()) {
+      info.set_state(rigcal::v1::SESSION_STORED);
+      info.set_sample_count(stored.value().sample_count);
+      info.set_size_bytes(stored.value().size_bytes);
+      info.set_file_name("recording.mcap");
+      info.clear_problem();
+      status = save_info(folder, info);
+    } else {
+      status = stored.error();
+    }
+    main([self, status, info] {
+      if (!status.ok()) {
+        self->phase_ = Phase::kClosed;
+        return self->trouble("recording_store_failed", status.error());
+      }
+      self->phase_ = Phase::kStored;
+      self->info_ = info;
+      log_event(LogLevel::kInfo, "recording_stored",
+                {{"session", info.session_id()},
+                 {"samples", info.sample_count()},
+                 {"bytes", info.size_bytes()}});
+      for (const auto& subscriber : std::exchange(self->subscribers_, {})) {
+        if (const auto here = subscriber.lock()) here->on_live_ended(info.session_id());
+      }
+      self->changed_(true);
+    });
+  });
+}
+
+void IngestSession::retry() {
+  if (phase_ == Phase::kClosed) store();
+}
+
+void IngestSession::leave(const IngestOwner& owner) {
+  if (&owner != owner_identity_) return;
+  owner_.reset();
+  owner_identity_ = nullptr;
+  open_asked_ = false;
+}
+
+void IngestSession::subscribe(const std::shared_ptr<LiveSubscriber>& subscriber) {
+  if (!is_open()) return subscriber->on_live_ended(info_.session_id());
+  const bool there = std::any_of(subscribers_.begin(), subscribers_.end(),
+                                 [&](const auto& other) { return other.lock() == subscriber; });
+  if (!there) subscribers_.push_back(subscriber);
+}
+
+void IngestSession::refuse(SessionRefused::Reason reason, const std::string& text) {
+  const auto owner = owner_.lock();
+  owner_.reset();
+  owner_identity_ = nullptr;
+  open_asked_ = false;
+  if (owner) owner->on_refused(reason, text);
+}
+
+void IngestSession::trouble(const std::string& what, const Error& error) {
+  ++context_.metrics.storage_errors_total;
+  info_.set_problem(error.detail);
+  log_event(LogLevel::kError, what, {{"session", info_.session_id()}, {"error", error.detail}});
+}
+
+proto::RecordingHeader IngestSession::header() const {
+  proto::RecordingHeader header;
+  header.hinges = session_hinges(info_.metadata().at("hinges"));
+  header.epoch_unix_ns = info_.epoch_unix_ns();
+  for (const auto& [key, value] : info_.metadata()) {
+    if (key != "hinges") header.facts[key] = value;
+  }
+  header.facts["session"] = info_.session_id();
+  return header;
+}
+
+SessionInfo IngestSession::info() const {
+  SessionInfo info = info_;
+  info.set_connected(!owner_.expired());
+  return info;
+}
+
+}  // namespace service

@@ -1,0 +1,129 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "proto/recording/recording_types.hpp"
+#include "proto/service.pb.h"
+#include "service/server/batch_check.hpp"
+#include "service/server/service_context.hpp"
+#include "service/server/session_log.hpp"
+
+namespace service {
+
+/// A rig computer's connection, as a session sees it. After on_refused, on_superseded and on_closed
+/// the session forgets it.
+class IngestOwner {
+ public:
+  virtual ~IngestOwner() = default;
+  virtual void on_opened(std::uint64_t through) = 0;
+  virtual void on_acknowledged(std::uint64_t through) = 0;
+  virtual void on_closed(std::uint64_t through) = 0;
+  virtual void on_refused(rigcal::v1::SessionRefused::Reason reason, const std::string& text) = 0;
+  virtual void on_superseded() = 0;  ///< the rig computer is back on another connection
+};
+
+/// A frame for live subscribers, shared among them.
+struct LiveFrame {
+  std::shared_ptr<const std::string> bytes;
+  std::uint64_t sample_count = 0;
+};
+
+class LiveSubscriber {
+ public:
+  virtual ~LiveSubscriber() = default;
+  virtual void on_live(const LiveFrame& frame) = 0;
+  virtual void on_live_ended(const std::string& session_id) = 0;
+};
+
+/// One streamed session from its opening to its stored recording: takes batches in order, once
+/// each, makes them durable in groups, acknowledges, closes, and has the recording written.
+///
+/// Lives on the main thread; its log lives on one storage thread. Batches that arrive while a group
+/// is being made durable form the next group, so one fsync serves as many as came meanwhile.
+class IngestSession : public std::enable_shared_from_this<IngestSession> {
+ public:
+  /// @param is_new   nothing is on disk yet
+  /// @param changed  called when the session was stored, or could not be created at all (then with
+  ///                 false: it is to be forgotten)
+  IngestSession(ServiceContext& context, std::string folder, rigcal::v1::SessionInfo info,
+                bool is_new, std::function<void(bool)> changed);
+
+  /// Goes on where the files on disk say.
+  void start();
+
+  /// The rig computer opens the session, for the first time or again; it supersedes an earlier one.
+  void open(const std::shared_ptr<IngestOwner>& owner);
+  void append(const IngestOwner& owner, rigcal::v1::SampleBatch& batch);
+  void close(const IngestOwner& owner, std::uint64_t last_batch);
+  void leave(const IngestOwner& owner);
+
+  /// True while the owner should not send more.
+  bool congested() const;
+
+  /// Closes it with what is durable. @return why not
+  std::optional<std::string> end();
+
+  void subscribe(const std::shared_ptr<LiveSubscriber>& subscriber);
+
+  /// Tries again what failed for want of space.
+  void retry();
+
+  bool is_open() const { return info_.state() == rigcal::v1::SESSION_OPEN; }
+  rigcal::v1::SessionInfo info() const;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  enum class Phase { kUnloaded, kLoading, kOpen, kClosing, kClosed, kStoring, kStored };
+
+  struct LogHolder;  // what only the storage thread touches
+  struct Loaded;
+  struct Group {  // batches that become durable together
+    std::vector<std::string> batches;
+    std::vector<std::uint64_t> sample_counts;
+    Clock::time_point since;  // arrival of the first one
+  };
+
+  void load();
+  void loaded(proto::Result<Loaded> outcome);
+  void answer_open();
+  void commit_next();
+  void committed(const proto::Status& status, const Group& group, std::uint64_t through,
+                 std::uint64_t size_bytes);
+  void publish_live(const std::string& batch);
+  void advance_closing();
+  void store();
+  void refuse(rigcal::v1::SessionRefused::Reason reason, const std::string& text);
+  void trouble(const std::string& what, const proto::Error& error);
+  proto::RecordingHeader header() const;
+
+  ServiceContext& context_;
+  std::string folder_;
+  rigcal::v1::SessionInfo info_;
+  bool is_new_;
+  std::function<void(bool)> changed_;
+  Poster storage_;
+  std::shared_ptr<LogHolder> log_;
+  std::size_t hinge_count_;
+
+  Phase phase_ = Phase::kUnloaded;
+  BatchCheck check_;
+  std::uint64_t durable_ = 0;
+  std::uint64_t next_ = 1;  // number of the batch that is due
+  Group pending_;
+  std::uint64_t pending_bytes_ = 0;
+  bool committing_ = false;
+  bool broken_ = false;  // the disk failed; nothing helps but a restart
+
+  std::weak_ptr<IngestOwner> owner_;
+  const IngestOwner* owner_identity_ = nullptr;
+  bool open_asked_ = false;
+  bool close_asked_ = false;
+  std::vector<std::weak_ptr<LiveSubscriber>> subscribers_;
+};
+
+}  // namespace service

@@ -1,0 +1,442 @@
+#include "service/server/job_store.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <utility>
+
+#include <google/protobuf/util/message_differencer.h>
+
+#include "proto/stream/stream_limits.hpp"
+#include "service/server/durable_file.hpp"
+#include "service/server/log.hpp"
+#include "service/server/record_file.hpp"
+
+namespace service {
+namespace {
+
+namespace fs = std::filesystem;
+using proto::Status;
+using rigcal::v1::JobInfo;
+using rigcal::v1::JobRecord;
+using rigcal::v1::JobState;
+using rigcal::v1::ServiceError;
+
+constexpr int kListCountMax = 1000;
+constexpr int kRecordingCountMax = 64;
+constexpr std::size_t kErrorSizeMax = 4096;
+
+const char* state_name(JobState state) {
+  switch (state) {
+    case rigcal::v1::JOB_QUEUED:
+      return "queued";
+    case rigcal::v1::JOB_RUNNING:
+      return "running";
+    case rigcal::v1::JOB_DONE:
+      return "done";
+    case rigcal::v1::JOB_FAILED:
+      return "failed";
+    case rigcal::v1::JOB_CANCELLED:
+      return "cancelled";
+    default:
+      return "unreadable";
+  }
+}
+
+bool has_ended(const JobInfo& info) {
+  return info.state() != rigcal::v1::JOB_QUEUED && info.state() != rigcal::v1::JOB_RUNNING;
+}
+
+ServiceError unknown(const std::string& id) {
+  return make_fault(ServiceError::NOT_FOUND, "there is no job '" + id.substr(0, 64) + "'");
+}
+
+Status create_job_folder(const std::string& folder, const JobRecord& record) {
+  const fs::path target(folder);
+  const std::string unfinished =
+      (target.parent_path() / (".new-" + target.filename().string())).string();
+  std::error_code error;
+  fs::remove_all(unfinished, error);
+  fs::create_directory(unfinished, error);
+  if (Status saved = save_record(unfinished + "/job.textproto", record); !saved.ok()) {
+    fs::remove_all(unfinished, error);
+    return saved;
+  }
+  fs::rename(unfinished, folder, error);
+  if (error) return proto::Error{proto::ErrorCode::kInputOutput, folder + ": " + error.message()};
+  return sync_folder(target.parent_path().string());
+}
+
+}  // namespace
+
+JobStore::JobStore(ServiceContext& context, SessionStore& sessions, JobRunner& runner)
+    : context_(context), sessions_(sessions), runner_(runner) {}
+
+std::string JobStore::folder_of(const std::string& id) const {
+  return context_.data_folder + "/jobs/" + id;
+}
+
+Status JobStore::load() {
+  const std::string folder = context_.data_folder + "/jobs";
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) return proto::Error{proto::ErrorCode::kInputOutput, folder + ": " + error.message()};
+  remove_leftovers(folder);
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    const std::string id = entry.path().filename().string();
+    if (entry.is_directory() && proto::is_session_id(id)) load_job(entry.path().string(), id);
+  }
+  if (Status synced = sync_folder(folder); !synced.ok()) return synced;
+  advance();
+  return proto::success();
+}
+
+void JobStore::load_job(const std::string& folder, const std::string& id) {
+  Job& job = jobs_[id];
+  job.on_disk = true;
+  JobInfo& info = *job.record.mutable_info();
+  const Status loaded = load_record(folder + "/job.textproto", job.record);
+  if (!loaded.ok() || info.job_id() != id) {
+    job.record.Clear();
+    info.set_job_id(id);
+    info.set_error(loaded.ok() ? folder + ": its record is of another job" : loaded.error().detail);
+    log_event(LogLevel::kError, "job_unreadable", {{"job", id}, {"error", info.error()}});
+    return;
+  }
+  if (info.state() != rigcal::v1::JOB_RUNNING) return;
+  std::error_code ignored;
+  if (fs::exists(folder + "/result.json", ignored)) {
+    end(id, rigcal::v1::JOB_DONE, "");
+  } else if (info.start_count() >= kStartCountMax) {
+    end(id, rigcal::v1::JOB_FAILED,
+        "the service stopped " + std::to_string(info.start_count()) +
+            " times while this job was running; submit it under another id to try again");
+  } else {
+    info.set_state(rigcal::v1::JOB_QUEUED);
+    log_event(LogLevel::kWarning, "job_interrupted", {{"job", id}});
+  }
+}
+
+std::optional<ServiceError> JobStore::reason_against(const rigcal::v1::SubmitJob& request) const {
+  const auto bad = [](const std::string& text) {
+    return make_fault(ServiceError::BAD_REQUEST, text);
+  };
+  const rigcal::v1::JobSpec& spec = request.spec();
+  if (!proto::is_session_id(request.job_id())) {
+    return bad("a job id is 1 to 64 characters of A-Z a-z 0-9 . _ -, without a dot first");
+  }
+  if (spec.rig_text().empty()) return bad("rig_text is empty; send the content of a rig file");
+  if (spec.recordings().empty() || spec.recordings_size() > kRecordingCountMax) {
+    return bad("a job has 1 to " + std::to_string(kRecordingCountMax) + " recordings, not " +
+               std::to_string(spec.recordings_size()));
+  }
+  if (!std::isfinite(spec.deadline_s()) || spec.deadline_s() < 0.0) {
+    return bad("deadline_s is not a duration");
+  }
+  for (const auto& recording : spec.recordings()) {
+    const auto& id = recording.session_id();
+    if (const auto known = sessions_.inspect(id); std::holds_alternative<ServiceError>(known)) {
+      return std::get<ServiceError>(known);
+    }
+    if (!sessions_.is_complete(id)) {
+      return make_fault(ServiceError::NOT_READY,
+                        "session '" + id +
+                            "' is still being recorded or uploaded; submit the job "
+                            "when it is closed, or end the session");
+    }
+  }
+  const auto queued = queue().size();
+  if (queued >= context_.limits.queued_jobs) {
+    return make_fault(ServiceError::BUSY, std::to_string(queued) +
+                                              " jobs are waiting, the limit of this service; try "
+                                              "again later");
+  }
+  if (jobs_.size() >= context_.limits.jobs) {
+    return make_fault(ServiceError::BUSY, std::to_string(jobs_.size()) +
+                                              " jobs are kept, the limit of this service; delete "
+                                              "some");
+  }
+  return std::nullopt;
+}
+
+void JobStore::submit(rigcal::v1::SubmitJob& request, const Answer& answer) {
+  const std::string id = request.job_id();
+  if (const auto found = jobs_.find(id); found != jobs_.end()) {
+    using google::protobuf::util::MessageDifferencer;
+    if (!MessageDifferencer::Equals(found->second.record.spec(), request.spec())) {
+      return answer(make_fault(ServiceError::EXISTS,
+                               "job id '" + id + "' belongs to a different job; choose another"));
+    }
+    if (found->second.on_disk) return answer(info(found->second));
+    return answer(make_fault(ServiceError::BUSY, "job '" + id + "' is being stored; ask again"));
+  }
+  if (auto reason = reason_against(request)) return answer(std::move(*reason));
+  Job& job = jobs_[id];
+  JobInfo& fresh = *job.record.mutable_info();
+  fresh.set_job_id(id);
+  fresh.set_state(rigcal::v1::JOB_QUEUED);
+  fresh.set_rig_name(request.spec().rig_name().substr(0, 128));
+  for (const auto& recording : request.spec().recordings()) {
+    fresh.add_session_ids(recording.session_id());
+  }
+  fresh.set_submitted_unix_ns(unix_time_ns());
+  job.record.mutable_spec()->Swap(request.mutable_spec());
+  context_.storage.front()(
+      [this, id, answer, record = job.record, folder = folder_of(id), main = context_.main] {
+        const Status created = create_job_folder(folder, record);
+        main([this, id, answer, created] {
+          if (!created.ok()) {
+            ++context_.metrics.storage_errors_total;
+            jobs_.erase(id);
+            return answer(make_fault(ServiceError::STORAGE, created.error().detail));
+          }
+          jobs_[id].on_disk = true;
+          log_event(LogLevel::kInfo, "job_submitted", {{"job", id}});
+          answer(info(jobs_[id]));
+          advance();
+        });
+      });
+}
+
+void JobStore::save(const std::string& id, const std::function<void(const Status&)>& saved) {
+  JobRecord record = jobs_[id].record;
+  record.mutable_info()->clear_progress();
+  context_.storage.front()(
+      [record, saved, path = folder_of(id) + "/job.textproto", main = context_.main] {
+        const Status status = save_record(path, record);
+        main([status, saved] { saved(status); });
+      });
+}
+
+std::vector<std::string> JobStore::queue() const {
+  std::vector<std::pair<std::int64_t, std::string>> waiting;
+  for (const auto& [id, job] : jobs_) {
+    if (job.record.info().state() == rigcal::v1::JOB_QUEUED && job.on_disk) {
+      waiting.emplace_back(job.record.info().submitted_unix_ns(), id);
+    }
+  }
+  std::sort(waiting.begin(), waiting.end());
+  std::vector<std::string> ids;
+  for (auto& [time, id] : waiting) ids.push_back(std::move(id));
+  return ids;
+}
+
+void JobStore::advance() {
+  if (shutting_down_) return;
+  for (const std::string& id : queue()) {
+    if (running_count_ >= context_.limits.workers) return;
+    start(id);
+  }
+}
+
+void JobStore::start(const std::string& id) {
+  Job& job = jobs_[id];
+  for (const auto& session : job.record.info().session_ids()) {
+    const auto path = sessions_.recording_path(session);
+    if (!std::holds_alternative<ServiceError>(path)) continue;
+    const ServiceError& why = std::get<ServiceError>(path);
+    if (why.code() == ServiceError::NOT_READY) return;  // it will be stored
+    return end(id, rigcal::v1::JOB_FAILED, why.text());
+  }
+  JobInfo& starting = *job.record.mutable_info();
+  starting.set_state(rigcal::v1::JOB_RUNNING);
+  starting.set_start_count(starting.start_count() + 1);
+  starting.set_started_unix_ns(unix_time_ns());
+  job.started = std::chrono::steady_clock::now();
+  ++running_count_;
+  save(id, [this, id](const Status& saved) {
+    if (saved.ok()) return launch(id);
+    --running_count_;
+    end(id, rigcal::v1::JOB_FAILED, saved.error().detail);
+  });
+}
+
+void JobStore::launch(const std::string& id) {
+  Job& job = jobs_[id];
+  const auto on_ended = [this, id](const JobRunner::Ended& ended) {
+    --running_count_;
+    Job& over = jobs_[id];
+    if (ended.done) return end(id, rigcal::v1::JOB_DONE, "");
+    if (over.cancelling) return end(id, rigcal::v1::JOB_CANCELLED, "cancelled by a client");
+    if (!shutting_down_) return end(id, rigcal::v1::JOB_FAILED, ended.error);
+    over.record.mutable_info()->set_state(rigcal::v1::JOB_QUEUED);
+    over.record.mutable_info()->set_start_count(over.record.info().start_count() - 1);
+    save(id, [](const Status&) {});  // if it fails, the job counts as interrupted instead
+  };
+  if (job.cancelling || shutting_down_) return on_ended({});
+  std::vector<std::string> paths;
+  for (const auto& session : job.record.info().session_ids()) {
+    const auto path = sessions_.recording_path(session);
+    if (const auto* why = std::get_if<ServiceError>(&path)) return on_ended({false, why->text()});
+    paths.push_back(std::get<std::string>(path));
+  }
+  const double asked = job.record.spec().deadline_s();
+  const double duration_s_max = asked > 0.0 ? std::min(asked, context_.limits.job_duration_s)
+                                            : context_.limits.job_duration_s;
+  log_event(LogLevel::kInfo, "job_started", {{"job", id}});
+  notify(job);
+  runner_.start(
+      id, folder_of(id), paths, duration_s_max,
+      [this, id](const rigcal::v1::JobProgress& progress) {
+        Job& running = jobs_[id];
+        *running.record.mutable_info()->mutable_progress() = progress;
+        notify(running);
+      },
+      on_ended);
+}
+
+void JobStore::end(const std::string& id, JobState state, const std::string& error) {
+  Job& job = jobs_[id];
+  JobInfo& ended = *job.record.mutable_info();
+  ended.set_state(state);
+  ended.set_error(error.substr(0, kErrorSizeMax));
+  ended.set_ended_unix_ns(unix_time_ns());
+  if (job.started != std::chrono::steady_clock::time_point()) {
+    const std::chrono::duration<double> duration = std::chrono::steady_clock::now() - job.started;
+    context_.metrics.job_duration.add(duration.count());
+  }
+  ++context_.metrics.jobs_ended_total[state_name(state)];
+  log_event(LogLevel::kInfo, "job_ended",
+            {{"job", id}, {"state", state_name(state)}, {"error", error}});
+  save(id, [this, id](const Status& saved) {
+    if (!saved.ok()) {
+      ++context_.metrics.storage_errors_total;
+      log_event(LogLevel::kError, "job_save_failed",
+                {{"job", id}, {"error", saved.error().detail}});
+    }
+    notify(jobs_[id]);
+    advance();
+  });
+}
+
+void JobStore::notify(Job& job) {
+  const JobInfo update = info(job);
+  for (const auto& subscriber : job.subscribers) {
+    if (const auto here = subscriber.lock()) here->on_job_update(update);
+  }
+  if (has_ended(update)) job.subscribers.clear();
+  std::erase_if(job.subscribers, [](const auto& subscriber) { return subscriber.expired(); });
+}
+
+JobInfo JobStore::info(const Job& job) const {
+  JobInfo info = job.record.info();
+  if (info.state() == rigcal::v1::JOB_QUEUED) {
+    const auto waiting = queue();
+    const auto place = std::find(waiting.begin(), waiting.end(), info.job_id());
+    info.set_queue_position(static_cast<int>(place - waiting.begin()) + 1);
+  }
+  return info;
+}
+
+Outcome<JobInfo> JobStore::inspect(const std::string& id) const {
+  const auto found = jobs_.find(id);
+  if (found == jobs_.end() || !found->second.on_disk) return unknown(id);
+  return info(found->second);
+}
+
+Outcome<JobInfo> JobStore::cancel(const std::string& id) {
+  const auto found = jobs_.find(id);
+  if (found == jobs_.end() || !found->second.on_disk) return unknown(id);
+  Job& job = found->second;
+  if (job.record.info().state() == rigcal::v1::JOB_QUEUED) {
+    end(id, rigcal::v1::JOB_CANCELLED, "cancelled by a client");
+  } else if (job.record.info().state() == rigcal::v1::JOB_RUNNING && !job.cancelling) {
+    job.cancelling = true;
+    runner_.stop(id);
+  }
+  return info(job);
+}
+
+rigcal::v1::JobList JobStore::list() const {
+  std::vector<const Job*> sorted;
+  for (const auto& [id, job] : jobs_) sorted.push_back(&job);
+  std::sort(sorted.begin(), sorted.end(), [](const Job* a, const Job* b) {
+    return a->record.info().submitted_unix_ns() > b->record.info().submitted_unix_ns();
+  });
+  constexpr std::size_t kListedTextSize = 256;
+  constexpr int kListedSessions = 4;
+  rigcal::v1::JobList list;
+  list.set_total_count(sorted.size());
+  const auto waiting = queue();
+  for (const Job* job : sorted) {
+    if (list.jobs_size() == kListCountMax) break;
+    JobInfo& listed = *list.add_jobs();
+    listed = job->record.info();
+    listed.clear_progress();
+    listed.set_error(listed.error().substr(0, kListedTextSize));
+    while (listed.session_ids_size() > kListedSessions) listed.mutable_session_ids()->RemoveLast();
+    const auto place = std::find(waiting.begin(), waiting.end(), listed.job_id());
+    if (place != waiting.end()) {
+      listed.set_queue_position(static_cast<int>(place - waiting.begin()) + 1);
+    }
+  }
+  return list;
+}
+
+Outcome<JobInfo> JobStore::subscribe(const std::string& id,
+                                     const std::shared_ptr<JobSubscriber>& subscriber) {
+  const auto found = jobs_.find(id);
+  if (found == jobs_.end() || !found->second.on_disk) return unknown(id);
+  JobInfo now = info(found->second);
+  auto& subscribers = found->second.subscribers;
+  const bool there = std::any_of(subscribers.begin(), subscribers.end(),
+                                 [&](const auto& other) { return other.lock() == subscriber; });
+  if (!has_ended(now) && !there) subscribers.push_back(subscriber);
+  return now;
+}
+
+void JobStore::remove(const std::string& id, const Removed& removed) {
+  const auto found = jobs_.find(id);
+  if (found == jobs_.end()) return removed(unknown(id));
+  if (!has_ended(found->second.record.info()) || found->second.removing) {
+    return removed(
+        make_fault(ServiceError::NOT_READY, "job '" + id + "' has not ended; cancel it first"));
+  }
+  found->second.removing = true;
+  // Behind whatever is still being saved of it.
+  context_.storage.front()([this, id, removed, folder = folder_of(id), main = context_.main] {
+    const Status status = remove_folder(folder);
+    main([this, id, removed, status] {
+      if (!status.ok()) {
+        jobs_[id].removing = false;
+        return removed(make_fault(ServiceError::STORAGE, status.error().detail));
+      }
+      jobs_.erase(id);
+      log_event(LogLevel::kInfo, "job_deleted", {{"job", id}});
+      removed(rigcal::v1::Deleted());
+    });
+  });
+}
+
+Outcome<std::string> JobStore::result_path(const std::string& id, const std::string& file) const {
+  const auto found = jobs_.find(id);
+  if (found == jobs_.end() || found->second.removing) return unknown(id);
+  const JobInfo& info = found->second.record.info();
+  if (info.state() == rigcal::v1::JOB_DONE) return folder_of(id) + "/" + file;
+  return make_fault(ServiceError::NOT_READY, "job '" + id + "' has no result: it is " +
+                                                 state_name(info.state()) +
+                                                 (info.error().empty() ? "" : ": " + info.error()));
+}
+
+void JobStore::shut_down() {
+  shutting_down_ = true;
+  for (const auto& [id, job] : jobs_) {
+    if (job.record.info().state() == rigcal::v1::JOB_RUNNING) runner_.stop(id);
+  }
+}
+
+bool JobStore::uses_session(const std::string& session_id) const {
+  return std::any_of(jobs_.begin(), jobs_.end(), [&](const auto& entry) {
+    const JobInfo& info = entry.second.record.info();
+    return !has_ended(info) && std::find(info.session_ids().begin(), info.session_ids().end(),
+                                         session_id) != info.session_ids().end();
+  });
+}
+
+std::map<std::string, std::uint64_t> JobStore::counts() const {
+  std::map<std::string, std::uint64_t> counts;
+  for (const auto& [id, job] : jobs_) ++counts[state_name(job.record.info().state())];
+  return counts;
+}
+
+}  // namespace service

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "proto/service.pb.h"
+
+namespace service {
+
+/// What a request came to: its reply, or why there is none.
+template <typename Reply>
+using Outcome = std::variant<Reply, rigcal::v1::ServiceError>;
+
+inline rigcal::v1::ServiceError make_fault(rigcal::v1::ServiceError::Code code, std::string text) {
+  rigcal::v1::ServiceError fault;
+  fault.set_code(code);
+  fault.set_text(std::move(text));
+  return fault;
+}
+
+}  // namespace service

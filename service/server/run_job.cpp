@@ -1,0 +1,163 @@
+#include "service/server/run_job.hpp"
+
+#include <chrono>
+#include <utility>
+
+#include "estimator/calibrate/calibration.hpp"
+#include "proto/text/input_error.hpp"
+#include "service/convert/calibration_message.hpp"
+#include "service/convert/mcap_recording.hpp"
+#include "service/convert/parameter_edits.hpp"
+#include "service/convert/recording_selection.hpp"
+#include "service/convert/rig_file.hpp"
+#include "service/report/calibration_page.hpp"
+#include "service/server/durable_file.hpp"
+#include "service/server/record_file.hpp"
+
+namespace service {
+namespace {
+
+using estimator::CalibrationOptions;
+
+template <typename Value>
+Value choice(const std::string& field, const std::string& word,
+             const std::vector<std::pair<std::string, Value>>& choices) {
+  if (word.empty()) return choices.front().second;
+  std::string names;
+  for (const auto& [name, value] : choices) {
+    if (name == word) return value;
+    names += (names.empty() ? "" : " or ") + name;
+  }
+  throw proto::InputError("options." + field + ": '" + word.substr(0, 32) + "' is not " + names);
+}
+
+CalibrationOptions make_options(const rigcal::v1::JobOptions& message) {
+  CalibrationOptions options;
+  if (message.has_step_s()) options.step = message.step_s();
+  if (message.has_state_error_weight()) options.state_error_weight = message.state_error_weight();
+  if (message.has_compliance()) options.compliance = message.compliance();
+  if (message.has_damping_time_s()) options.damping_time = message.damping_time_s();
+  if (message.has_filter_cutoff_hz()) options.filter_cutoff = message.filter_cutoff_hz();
+  if (message.has_max_iterations()) options.max_iterations = message.max_iterations();
+  options.residual_form =
+      choice<estimator::ResidualForm>("residual", message.residual(),
+                                      {{"implicit", estimator::ResidualForm::kImplicit},
+                                       {"explicit", estimator::ResidualForm::kExplicit}});
+  options.state_form =
+      choice<estimator::StateForm>("states", message.states(),
+                                   {{"configurations", estimator::StateForm::kConfigurations},
+                                    {"full", estimator::StateForm::kFull}});
+  return options;
+}
+
+Selection make_selection(const rigcal::v1::JobRecording& recording) {
+  Selection selection;
+  if (recording.has_from_s()) selection.from = recording.from_s();
+  if (recording.has_to_s()) selection.to = recording.to_s();
+  selection.segments.assign(recording.segments().begin(), recording.segments().end());
+  if (!(selection.from < selection.to)) {
+    throw proto::InputError("session '" + recording.session_id() + "': from_s lies behind to_s");
+  }
+  return selection;
+}
+
+// Messages name the session, not a path on the service's disk.
+std::string with_session_name(std::string text, const std::string& path, const std::string& id) {
+  for (std::size_t at = text.find(path); at != std::string::npos; at = text.find(path, at)) {
+    text.replace(at, path.size(), id);
+    at += id.size();
+  }
+  return text;
+}
+
+struct Input {
+  Rig rig;
+  std::vector<estimator::Recording> recordings;
+  CalibrationContext context;
+};
+
+void add_recording(const rigcal::v1::JobRecording& recording, const std::string& path,
+                   Input& input) {
+  const std::string& id = recording.session_id();
+  try {
+    ImportedRecording imported = import_recording(path, input.rig);
+    std::vector<SegmentUse> uses = select_part(make_selection(recording), imported);
+    imported.summary.file = imported.recording.name = id;
+    for (std::string& note : imported.summary.notes) note = with_session_name(note, path, id);
+    input.recordings.push_back(std::move(imported.recording));
+    input.context.recordings.push_back({std::move(imported.summary), std::move(uses)});
+  } catch (const proto::InputError& error) {
+    throw proto::InputError(with_session_name(error.what(), path, id));
+  }
+}
+
+Input load_input(const JobRun& run, const rigcal::v1::JobSpec& spec) {
+  Input input;
+  const std::string rig_name = spec.rig_name().empty() ? "rig file" : spec.rig_name();
+  input.rig = parse_rig(rig_name, spec.rig_text());
+  apply_edits({{spec.start().begin(), spec.start().end()},
+               {spec.free().begin(), spec.free().end()},
+               {spec.fix().begin(), spec.fix().end()}},
+              input.rig.mechanism);
+  for (int k = 0; k < spec.recordings_size(); ++k) {
+    add_recording(spec.recordings(k), run.recording_paths.at(static_cast<std::size_t>(k)), input);
+  }
+  input.context.rig = input.rig.mechanism.name.empty() ? rig_name : input.rig.mechanism.name;
+  input.context.version = run.version;
+  input.context.options = make_options(spec.options());
+  return input;
+}
+
+estimator::CalibrationMonitor make_monitor(const JobRun& run, const estimator::Mechanism& mechanism,
+                                           rigcal::v1::JobProgress& progress) {
+  for (const auto& parameter : mechanism.parameters) {
+    if (parameter.free) progress.add_parameters(parameter.name);
+  }
+  estimator::CalibrationMonitor monitor;
+  monitor.stop = run.stop;
+  monitor.on_stage = [&run, &progress](std::string_view stage) {
+    progress.set_stage(std::string(stage));
+    run.on_progress(progress);
+  };
+  monitor.on_iteration = [&run, &progress](const estimator::IterationRecord& record) {
+    progress.set_iteration(record.iteration);
+    progress.set_cost(record.cost);
+    progress.set_gradient_norm(record.gradient_norm);
+    progress.set_step_norm(record.step_norm);
+    progress.clear_values();
+    const auto count = std::min<Eigen::Index>(record.arrow.size(), progress.parameters_size());
+    for (Eigen::Index k = 0; k < count; ++k) progress.add_values(record.arrow(k));
+    run.on_progress(progress);
+  };
+  return monitor;
+}
+
+void save(const std::string& path, const std::string& content) {
+  const proto::Status saved = write_durably(path, content);
+  if (!saved.ok()) throw std::runtime_error(saved.error().detail);
+}
+
+}  // namespace
+
+bool run_job(const JobRun& run) {
+  rigcal::v1::JobRecord record;
+  if (const auto loaded = load_record(run.folder + "/job.textproto", record); !loaded.ok()) {
+    throw std::runtime_error(loaded.error().detail);
+  }
+  Input input = load_input(run, record.spec());
+  rigcal::v1::JobProgress progress;
+  const auto monitor = make_monitor(run, input.rig.mechanism, progress);
+  const auto start = std::chrono::steady_clock::now();
+  const estimator::Calibration calibration =
+      estimator::calibrate(input.rig.mechanism, input.recordings, input.context.options, monitor);
+  if (calibration.termination == estimator::Termination::kCancelled || run.stop->load()) {
+    return false;
+  }
+  input.context.wall_time =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  save(run.folder + "/report.html", calibration_page(calibration, input.context));
+  save(run.folder + "/result.json", calibration_json(calibration, input.context));
+  return true;
+}
+
+}  // namespace service

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "proto/service.pb.h"
+
+namespace service {
+
+/// One calibration job, from its files to its files.
+struct JobRun {
+  std::string folder;                        ///< holds job.textproto
+  std::vector<std::string> recording_paths;  ///< in the order of the job's recordings
+  std::string version;                       ///< of this program
+  std::function<void(const rigcal::v1::JobProgress&)> on_progress;
+  const std::atomic<bool>* stop = nullptr;  ///< polled once per iteration
+};
+
+/// Runs the job: reads the recordings, each cut into segments at its gaps, calibrates jointly, and
+/// writes report.html and, last, result.json into the job's folder, durably.
+/// @return false if it was stopped; nothing is written then
+/// @throws proto::InputError or std::invalid_argument for input that cannot be used
+bool run_job(const JobRun& run);
+
+/// The command "run-job FOLDER PARENT_PID MEMORY_BYTES RECORDING...": run_job as a process of its
+/// own, at low priority, with limited memory, that ends with its parent and on SIGTERM. Writes
+/// worker messages to descriptor 3. @return exit status, 0 when the job is done
+int run_job_process(const std::vector<std::string>& arguments, const std::string& version);
+
+}  // namespace service

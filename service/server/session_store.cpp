@@ -1,0 +1,335 @@
+#include "service/server/session_store.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+#include <vector>
+
+#include "proto/stream/stream_limits.hpp"
+#include "service/server/durable_file.hpp"
+#include "service/server/log.hpp"
+#include "service/server/record_file.hpp"
+
+namespace service {
+namespace {
+
+namespace fs = std::filesystem;
+using proto::Status;
+using rigcal::v1::ServiceError;
+using rigcal::v1::SessionInfo;
+using rigcal::v1::SessionRecord;
+using rigcal::v1::SessionRefused;
+using rigcal::v1::SessionState;
+
+constexpr int kListCountMax = 1000;
+constexpr std::size_t kListedTextSize = 128;
+
+const char* state_name(SessionState state) {
+  switch (state) {
+    case rigcal::v1::SESSION_OPEN:
+      return "open";
+    case rigcal::v1::SESSION_CLOSED:
+      return "closed";
+    case rigcal::v1::SESSION_STORED:
+      return "stored";
+    case rigcal::v1::SESSION_UPLOADING:
+      return "uploading";
+    default:
+      return "unreadable";
+  }
+}
+
+SessionRefused refusal(SessionRefused::Reason reason, const std::string& text) {
+  SessionRefused refused;
+  refused.set_reason(reason);
+  refused.set_text(text);
+  return refused;
+}
+
+ServiceError unknown(const std::string& id) {
+  return make_fault(ServiceError::NOT_FOUND, "there is no session '" + id.substr(0, 64) + "'");
+}
+
+// What a list shows of a session: metadata may be long, and there may be many.
+SessionInfo shortened(SessionInfo info) {
+  std::map<std::string, std::string> kept;
+  for (const char* key : {"rig", "scenario", "file"}) {
+    const auto found = info.metadata().find(key);
+    if (found != info.metadata().end()) kept[key] = found->second.substr(0, kListedTextSize);
+  }
+  info.clear_metadata();
+  info.mutable_metadata()->insert(kept.begin(), kept.end());
+  info.set_problem(info.problem().substr(0, kListedTextSize));
+  return info;
+}
+
+}  // namespace
+
+SessionInfo SessionStore::Entry::info() const {
+  if (ingest) return ingest->info();
+  return upload ? upload->record().info() : unreadable;
+}
+
+SessionStore::SessionStore(ServiceContext& context, std::function<void()> stored,
+                           std::function<bool(const std::string&)> in_use)
+    : context_(context), stored_(std::move(stored)), in_use_(std::move(in_use)) {}
+
+std::string SessionStore::folder_of(const std::string& id) const {
+  return context_.data_folder + "/sessions/" + id;
+}
+
+Status SessionStore::load() {
+  const std::string folder = context_.data_folder + "/sessions";
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) return proto::Error{proto::ErrorCode::kInputOutput, folder + ": " + error.message()};
+  remove_leftovers(folder);
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    const std::string id = entry.path().filename().string();
+    if (entry.is_directory() && proto::is_session_id(id)) load_session(entry.path().string(), id);
+  }
+  return sync_folder(folder);
+}
+
+void SessionStore::load_session(const std::string& folder, const std::string& id) {
+  SessionRecord record;
+  Status loaded = load_record(folder + "/session.textproto", record);
+  const bool is_upload = record.upload_size_bytes() > 0;
+  const auto& metadata = record.info().metadata();
+  if (loaded.ok() && (record.info().session_id() != id ||
+                      (!is_upload && (!metadata.contains("hinges") ||
+                                      session_hinges(metadata.at("hinges")).empty())))) {
+    loaded = proto::Error{proto::ErrorCode::kDamaged, folder + ": its record is not of a session"};
+  }
+  if (!loaded.ok()) {
+    // Left as it is, and its id stays taken.
+    Entry& entry = entries_[id];
+    entry.unreadable.set_session_id(id);
+    entry.unreadable.set_problem(loaded.error().detail);
+    log_event(LogLevel::kError, "session_unreadable",
+              {{"session", id}, {"error", loaded.error().detail}});
+  } else if (is_upload) {
+    add_upload(record);
+  } else {
+    add_ingest(record.info(), false)->start();
+  }
+}
+
+std::shared_ptr<IngestSession> SessionStore::add_ingest(const SessionInfo& info, bool is_new) {
+  const std::string id = info.session_id();
+  auto session = std::make_shared<IngestSession>(context_, folder_of(id), info, is_new,
+                                                 [this, id](bool exists) {
+                                                   if (!exists) entries_.erase(id);
+                                                   if (exists) stored_();
+                                                 });
+  entries_[id].ingest = session;
+  return session;
+}
+
+std::shared_ptr<Upload> SessionStore::add_upload(const SessionRecord& record) {
+  const std::string id = record.info().session_id();
+  auto upload = std::make_shared<Upload>(context_, folder_of(id), record, [this] { stored_(); });
+  entries_[id].upload = upload;
+  return upload;
+}
+
+std::variant<std::shared_ptr<IngestSession>, SessionRefused> SessionStore::open(
+    const rigcal::v1::OpenSession& request) {
+  const std::string& id = request.session_id();
+  if (!proto::is_session_id(id)) {
+    return refusal(SessionRefused::REASON_BAD_REQUEST,
+                   "a session id is 1 to 64 characters of A-Z a-z 0-9 . _ -, without a dot first");
+  }
+  const auto& metadata = request.metadata();
+  const auto hinges = metadata.find("hinges");
+  if (hinges == metadata.end() || session_hinges(hinges->second).empty()) {
+    return refusal(SessionRefused::REASON_BAD_REQUEST,
+                   "metadata 'hinges' must name 1 to 8 different hinges, separated by commas");
+  }
+  if (const auto found = entries_.find(id); found != entries_.end()) {
+    const auto& ingest = found->second.ingest;
+    if (ingest && !found->second.removing &&
+        ingest->info().epoch_unix_ns() == request.epoch_unix_ns() &&
+        ingest->info().metadata().at("hinges") == hinges->second) {
+      return ingest;
+    }
+    return refusal(SessionRefused::REASON_BAD_REQUEST,
+                   "session id '" + id + "' belongs to another recording; choose another id");
+  }
+  const auto open_count = std::count_if(entries_.begin(), entries_.end(), [](const auto& entry) {
+    return entry.second.ingest && entry.second.ingest->is_open();
+  });
+  if (open_count >= context_.limits.open_sessions) {
+    return refusal(SessionRefused::REASON_BUSY,
+                   std::to_string(open_count) + " sessions are open, the limit of this service");
+  }
+  if (entries_.size() >= context_.limits.sessions) {
+    return refusal(SessionRefused::REASON_STORAGE,
+                   std::to_string(entries_.size()) +
+                       " sessions are kept, the limit of this service; delete some");
+  }
+  SessionInfo info;
+  info.set_session_id(id);
+  info.set_state(rigcal::v1::SESSION_OPEN);
+  *info.mutable_metadata() = metadata;
+  info.set_epoch_unix_ns(request.epoch_unix_ns());
+  info.set_created_unix_ns(unix_time_ns());
+  auto session = add_ingest(info, true);
+  session->start();
+  return session;
+}
+
+const SessionStore::Entry* SessionStore::find(const std::string& id) const {
+  const auto found = entries_.find(id);
+  return found == entries_.end() ? nullptr : &found->second;
+}
+
+rigcal::v1::SessionList SessionStore::list() const {
+  std::vector<SessionInfo> infos;
+  for (const auto& [id, entry] : entries_) infos.push_back(shortened(entry.info()));
+  std::sort(infos.begin(), infos.end(), [](const SessionInfo& a, const SessionInfo& b) {
+    return a.created_unix_ns() > b.created_unix_ns();
+  });
+  rigcal::v1::SessionList list;
+  list.set_total_count(infos.size());
+  for (SessionInfo& info : infos) {
+    if (list.sessions_size() < kListCountMax) *list.add_sessions() = std::move(info);
+  }
+  return list;
+}
+
+Outcome<SessionInfo> SessionStore::inspect(const std::string& id) const {
+  const Entry* entry = find(id);
+  if (entry == nullptr) return unknown(id);
+  return entry->info();
+}
+
+Outcome<SessionInfo> SessionStore::end(const std::string& id) {
+  const Entry* entry = find(id);
+  if (entry == nullptr) return unknown(id);
+  if (entry->ingest) {
+    if (const auto why = entry->ingest->end()) {
+      return make_fault(ServiceError::NOT_READY, "session '" + id + "' cannot be ended: " + *why);
+    }
+  }
+  return entry->info();
+}
+
+Outcome<SessionInfo> SessionStore::subscribe(const std::string& id,
+                                             const std::shared_ptr<LiveSubscriber>& subscriber) {
+  const Entry* entry = find(id);
+  if (entry == nullptr) return unknown(id);
+  if (!entry->ingest || !entry->ingest->is_open()) {
+    return make_fault(ServiceError::NOT_READY,
+                      "session '" + id + "' is not being recorded; read its recording instead");
+  }
+  entry->ingest->subscribe(subscriber);
+  return entry->info();
+}
+
+void SessionStore::remove(const std::string& id, const Removed& removed) {
+  const auto found = entries_.find(id);
+  if (found == entries_.end()) return removed(unknown(id));
+  const SessionState state = found->second.info().state();
+  const bool busy = state == rigcal::v1::SESSION_OPEN || state == rigcal::v1::SESSION_CLOSED;
+  if (busy || found->second.removing || in_use_(id)) {
+    return removed(make_fault(
+        ServiceError::NOT_READY,
+        "session '" + id + (busy ? "' is not stored yet; end it or wait" : "' is used by a job")));
+  }
+  found->second.removing = true;
+  context_.maintenance([this, id, folder = folder_of(id), removed, main = context_.main] {
+    const Status status = remove_folder(folder);
+    main([this, id, status, removed] {
+      entries_.erase(id);
+      if (status.ok()) {
+        log_event(LogLevel::kInfo, "session_deleted", {{"session", id}});
+        return removed(rigcal::v1::Deleted());
+      }
+      // Whatever is left is found again.
+      std::error_code ignored;
+      if (fs::exists(folder_of(id), ignored)) load_session(folder_of(id), id);
+      removed(make_fault(ServiceError::STORAGE, status.error().detail));
+    });
+  });
+}
+
+void SessionStore::open_upload(const rigcal::v1::OpenUpload& request,
+                               const Upload::Answer& answer) {
+  const std::string& id = request.session_id();
+  const std::string& name = request.file_name();
+  const bool mcap = name.ends_with(".mcap");
+  if (!proto::is_session_id(id) || name.size() > kListedTextSize || request.size_bytes() == 0 ||
+      (!mcap && !name.ends_with(".csv"))) {
+    return answer(make_fault(ServiceError::BAD_REQUEST,
+                             "an upload needs an id of 1 to 64 characters of A-Z a-z 0-9 . _ -, a "
+                             "size, and a name that ends in .mcap or .csv"));
+  }
+  if (request.size_bytes() > context_.limits.session_size_bytes) {
+    return answer(make_fault(ServiceError::BAD_REQUEST,
+                             name + ": has " + std::to_string(request.size_bytes()) +
+                                 " bytes, this service takes up to " +
+                                 std::to_string(context_.limits.session_size_bytes)));
+  }
+  if (const Entry* entry = find(id); entry != nullptr) {
+    if (!entry->upload || entry->removing ||
+        entry->upload->record().upload_size_bytes() != request.size_bytes()) {
+      return answer(
+          make_fault(ServiceError::EXISTS, "session id '" + id + "' belongs to another recording"));
+    }
+    return entry->upload->open(answer);
+  }
+  if (entries_.size() >= context_.limits.sessions) {
+    return answer(make_fault(ServiceError::BUSY,
+                             std::to_string(entries_.size()) +
+                                 " sessions are kept, the limit of this service; delete some"));
+  }
+  SessionRecord record;
+  record.set_upload_size_bytes(request.size_bytes());
+  SessionInfo& info = *record.mutable_info();
+  info.set_session_id(id);
+  info.set_state(rigcal::v1::SESSION_UPLOADING);
+  info.set_created_unix_ns(unix_time_ns());
+  info.set_file_name(mcap ? "recording.mcap" : "recording.csv");
+  (*info.mutable_metadata())["file"] = name;
+  add_upload(record)->open(answer);
+}
+
+void SessionStore::append_upload(rigcal::v1::UploadPart& request, const Upload::Answer& answer) {
+  const Entry* entry = find(request.session_id());
+  if (entry == nullptr || !entry->upload || entry->removing) {
+    return answer(unknown(request.session_id()));
+  }
+  entry->upload->append(request.offset_bytes(), std::move(*request.mutable_data()), answer);
+}
+
+Outcome<std::string> SessionStore::recording_path(const std::string& id) const {
+  const Entry* entry = find(id);
+  if (entry == nullptr || entry->removing) return unknown(id);
+  const SessionInfo info = entry->info();
+  if (info.state() == rigcal::v1::SESSION_STORED) return folder_of(id) + "/" + info.file_name();
+  return make_fault(ServiceError::NOT_READY,
+                    "session '" + id + "' is " + state_name(info.state()) +
+                        (info.problem().empty() ? ", not stored yet" : ": " + info.problem()));
+}
+
+bool SessionStore::is_complete(const std::string& id) const {
+  const Entry* entry = find(id);
+  if (entry == nullptr || entry->removing) return false;
+  const SessionState state = entry->info().state();
+  return state == rigcal::v1::SESSION_STORED || state == rigcal::v1::SESSION_CLOSED;
+}
+
+std::map<std::string, std::uint64_t> SessionStore::counts() const {
+  std::map<std::string, std::uint64_t> counts;
+  for (const auto& [id, entry] : entries_) ++counts[state_name(entry.info().state())];
+  return counts;
+}
+
+void SessionStore::retry() {
+  for (const auto& [id, entry] : entries_) {
+    if (entry.ingest) entry.ingest->retry();
+  }
+}
+
+}  // namespace service

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "proto/service.pb.h"
+#include "service/server/ingest_session.hpp"
+#include "service/server/outcome.hpp"
+#include "service/server/service_context.hpp"
+#include "service/server/upload.hpp"
+
+namespace service {
+
+/// All sessions of the service: <data>/sessions/<id>/ each, found by looking when the service
+/// starts. Main thread.
+class SessionStore {
+ public:
+  /// @param stored   called when a session can be calibrated from
+  /// @param in_use   true while a job needs the session
+  SessionStore(ServiceContext& context, std::function<void()> stored,
+               std::function<bool(const std::string&)> in_use);
+
+  /// Finds what is on disk and goes on with it. @return an error of the folder itself
+  proto::Status load();
+
+  /// @return the session, or why it cannot be opened
+  std::variant<std::shared_ptr<IngestSession>, rigcal::v1::SessionRefused> open(
+      const rigcal::v1::OpenSession& request);
+
+  rigcal::v1::SessionList list() const;
+  Outcome<rigcal::v1::SessionInfo> inspect(const std::string& id) const;
+  Outcome<rigcal::v1::SessionInfo> end(const std::string& id);
+  Outcome<rigcal::v1::SessionInfo> subscribe(const std::string& id,
+                                             const std::shared_ptr<LiveSubscriber>& subscriber);
+  using Removed = std::function<void(const Outcome<rigcal::v1::Deleted>&)>;
+  void remove(const std::string& id, const Removed& removed);
+
+  void open_upload(const rigcal::v1::OpenUpload& request, const Upload::Answer& answer);
+  void append_upload(rigcal::v1::UploadPart& request, const Upload::Answer& answer);
+
+  /// Path of a stored session's recording, or why there is none yet.
+  Outcome<std::string> recording_path(const std::string& id) const;
+
+  /// Closed: complete, and stored sooner or later.
+  bool is_complete(const std::string& id) const;
+
+  std::map<std::string, std::uint64_t> counts() const;  ///< by state, for metrics
+
+  /// Tries again what failed for want of space. Now and then.
+  void retry();
+
+ private:
+  struct Entry {
+    std::shared_ptr<IngestSession> ingest;
+    std::shared_ptr<Upload> upload;
+    rigcal::v1::SessionInfo unreadable;  // of a session that is neither
+    bool removing = false;
+    rigcal::v1::SessionInfo info() const;
+  };
+
+  void load_session(const std::string& folder, const std::string& id);
+  std::shared_ptr<IngestSession> add_ingest(const rigcal::v1::SessionInfo& info, bool is_new);
+  std::shared_ptr<Upload> add_upload(const rigcal::v1::SessionRecord& record);
+  const Entry* find(const std::string& id) const;
+  std::string folder_of(const std::string& id) const;
+
+  ServiceContext& context_;
+  std::function<void()> stored_;
+  std::function<bool(const std::string&)> in_use_;
+  std::map<std::string, Entry> entries_;
+};
+
+}  // namespace service

@@ -1,0 +1,180 @@
+#include "service/server/upload.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+#include "proto/recording/file.hpp"
+#include "service/server/durable_file.hpp"
+#include "service/server/log.hpp"
+#include "service/server/record_file.hpp"
+
+namespace service {
+namespace {
+
+namespace fs = std::filesystem;
+using proto::Error;
+using proto::ErrorCode;
+using proto::Result;
+using proto::Status;
+using rigcal::v1::ServiceError;
+using rigcal::v1::SessionRecord;
+using rigcal::v1::UploadState;
+
+std::string file_path(const std::string& folder, const SessionRecord& record) {
+  return folder + "/" + record.info().file_name();
+}
+
+Status save(const std::string& folder, const SessionRecord& record) {
+  return save_record(folder + "/session.textproto", record);
+}
+
+Error failure(const std::string& path) {
+  const bool full = errno == ENOSPC || errno == EDQUOT || errno == EFBIG;
+  return {full ? ErrorCode::kDiskFull : ErrorCode::kInputOutput,
+          path + ": cannot write: " + std::strerror(errno)};
+}
+
+Status write_part(const std::string& path, std::uint64_t offset, const std::string& data) {
+  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+  if (file < 0) return failure(path);
+  Status status = proto::success();
+  std::size_t done = 0;
+  while (status.ok() && done < data.size()) {
+    const ssize_t count =
+        ::pwrite(file, data.data() + done, data.size() - done, static_cast<off_t>(offset + done));
+    if (count < 0 && errno != EINTR) status = failure(path);
+    if (count > 0) done += static_cast<std::size_t>(count);
+  }
+  if (status.ok() && ::fdatasync(file) != 0) status = failure(path);
+  ::close(file);
+  return status;
+}
+
+// The folder and its record, and the bytes that are there durably.
+Result<std::uint64_t> open_folder(const std::string& folder, const SessionRecord& record) {
+  std::error_code error;
+  if (!fs::exists(folder, error)) {
+    const fs::path target(folder);
+    const std::string unfinished =
+        (target.parent_path() / (".new-" + target.filename().string())).string();
+    fs::remove_all(unfinished, error);
+    fs::create_directory(unfinished, error);
+    if (Status saved = save(unfinished, record); !saved.ok()) return saved.error();
+    fs::rename(unfinished, folder, error);
+    if (error) return Error{ErrorCode::kInputOutput, folder + ": " + error.message()};
+    if (Status synced = sync_folder(target.parent_path().string()); !synced.ok()) {
+      return synced.error();
+    }
+  }
+  // A crash between the file's naming and the record's change leaves the finished file.
+  if (fs::exists(file_path(folder, record), error)) return record.upload_size_bytes();
+  const std::string part = proto::part_path(file_path(folder, record));
+  if (!fs::exists(part, error)) return std::uint64_t{0};
+  if (Status synced = sync_files(folder); !synced.ok()) return synced.error();
+  const std::uint64_t size = fs::file_size(part, error);
+  return std::min(size, record.upload_size_bytes());
+}
+
+Status complete(const std::string& folder, SessionRecord& record) {
+  const std::string path = file_path(folder, record);
+  std::error_code ignored;
+  if (!fs::exists(path, ignored)) {
+    if (Status published = proto::publish_part(path); !published.ok()) return published;
+  }
+  record.mutable_info()->set_state(rigcal::v1::SESSION_STORED);
+  record.mutable_info()->set_size_bytes(record.upload_size_bytes());
+  return save(folder, record);
+}
+
+}  // namespace
+
+Upload::Upload(ServiceContext& context, std::string folder, SessionRecord record,
+               std::function<void()> stored)
+    : context_(context),
+      folder_(std::move(folder)),
+      record_(std::move(record)),
+      stored_(std::move(stored)),
+      storage_(context.storage[std::hash<std::string>()(record_.info().session_id()) %
+                               context.storage.size()]),
+      durable_bytes_(is_stored() ? record_.upload_size_bytes() : 0),
+      opened_(is_stored()) {}
+
+void Upload::open(const Answer& answer) {
+  if (busy_)
+    return answer(make_fault(ServiceError::BUSY, "a part of it is being stored; try again later"));
+  if (is_stored()) return finished(proto::success(), durable_bytes_, answer);
+  busy_ = true;
+  storage_([self = shared_from_this(), answer, record = record_, folder = folder_,
+            main = context_.main]() mutable {
+    const auto durable = open_folder(folder, record);
+    Status status = durable.ok() ? proto::success() : Status(durable.error());
+    const bool whole = durable.ok() && durable.value() == record.upload_size_bytes();
+    if (whole) status = complete(folder, record);
+    main([self, answer, status, record, count = durable.ok() ? durable.value() : 0] {
+      self->busy_ = false;
+      self->opened_ = status.ok();
+      self->record_ = record;
+      self->finished(status, count, answer);
+    });
+  });
+}
+
+void Upload::append(std::uint64_t offset_bytes, std::string data, const Answer& answer) {
+  if (!opened_ || busy_) {
+    return answer(make_fault(ServiceError::BAD_REQUEST,
+                             "the upload is not open; send OpenUpload and wait for its reply"));
+  }
+  if (offset_bytes != durable_bytes_ || data.empty() ||
+      data.size() > record_.upload_size_bytes() - durable_bytes_) {
+    return answer(make_fault(ServiceError::BAD_REQUEST,
+                             "a part from byte " + std::to_string(offset_bytes) + " with " +
+                                 std::to_string(data.size()) + " bytes does not fit; byte " +
+                                 std::to_string(durable_bytes_) + " of " +
+                                 std::to_string(record_.upload_size_bytes()) + " is due"));
+  }
+  busy_ = true;
+  storage_([self = shared_from_this(), answer, data = std::move(data), offset_bytes,
+            record = record_, folder = folder_, main = context_.main,
+            floor = context_.limits.free_space_bytes]() mutable {
+    Status status = proto::success();
+    if (free_space(folder) < floor + data.size()) {
+      status = Error{ErrorCode::kDiskFull, "the service's disk is full; delete sessions"};
+    }
+    if (status.ok()) {
+      status = write_part(proto::part_path(file_path(folder, record)), offset_bytes, data);
+    }
+    std::uint64_t durable = offset_bytes;
+    if (status.ok()) durable += data.size();
+    if (status.ok() && durable == record.upload_size_bytes()) status = complete(folder, record);
+    main([self, answer, status, durable, record] {
+      self->busy_ = false;
+      self->opened_ = status.ok();
+      self->record_ = record;
+      self->finished(status, durable, answer);
+    });
+  });
+}
+
+void Upload::finished(const Status& status, std::uint64_t durable_bytes, const Answer& answer) {
+  if (!status.ok()) {
+    ++context_.metrics.storage_errors_total;
+    log_event(LogLevel::kError, "upload_failed",
+              {{"session", record_.info().session_id()}, {"error", status.error().detail}});
+    return answer(make_fault(ServiceError::STORAGE, status.error().detail));
+  }
+  durable_bytes_ = durable_bytes;
+  record_.mutable_info()->set_size_bytes(durable_bytes);
+  UploadState state;
+  state.set_durable_bytes(durable_bytes);
+  state.set_complete(is_stored());
+  answer(state);
+  if (is_stored()) stored_();
+}
+
+}  // namespace service

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "proto/result.hpp"
+#include "proto/service.pb.h"
+#include "service/server/outcome.hpp"
+#include "service/server/service_context.hpp"
+
+namespace service {
+
+/// A recording that a client sends as a file. Parts are made durable one by one; the last one gives
+/// the file its name.
+class Upload : public std::enable_shared_from_this<Upload> {
+ public:
+  using Answer = std::function<void(const Outcome<rigcal::v1::UploadState>&)>;
+
+  /// @param stored  called when the file is complete
+  Upload(ServiceContext& context, std::string folder, rigcal::v1::SessionRecord record,
+         std::function<void()> stored);
+
+  /// Makes its folder, or finds how far it came.
+  void open(const Answer& answer);
+  void append(std::uint64_t offset_bytes, std::string data, const Answer& answer);
+
+  bool is_stored() const { return record_.info().state() == rigcal::v1::SESSION_STORED; }
+  const rigcal::v1::SessionRecord& record() const { return record_; }
+
+ private:
+  void finished(const proto::Status& status, std::uint64_t durable_bytes, const Answer& answer);
+
+  ServiceContext& context_;
+  std::string folder_;
+  rigcal::v1::SessionRecord record_;
+  std::function<void()> stored_;
+  Poster storage_;
+  std::uint64_t durable_bytes_ = 0;
+  bool opened_ = false;
+  bool busy_ = false;  // one thing at a time is under way
+};
+
+}  // namespace service

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <asio/io_context.hpp>
+#include <asio/signal_set.hpp>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "service/server/job_store.hpp"
+
+namespace service {
+
+/// Runs jobs as processes of their own: this program with the command "run-job". What a job does
+/// wrong or uses up then costs nobody else anything, it runs at low priority, and it can be ended
+/// at any moment. Kernel and processes see to it that no worker outlives the service.
+class WorkerPool final : public JobRunner {
+ public:
+  /// @param program  path of this program
+  WorkerPool(asio::io_context& io, std::string program, std::uint64_t memory_bytes_max);
+  ~WorkerPool() override;
+
+  void start(const std::string& job_id, const std::string& folder,
+             const std::vector<std::string>& recording_paths, double duration_s_max,
+             std::function<void(const rigcal::v1::JobProgress&)> on_progress,
+             std::function<void(const Ended&)> on_ended) override;
+  void stop(const std::string& job_id) override;
+
+  bool idle() const { return workers_.empty(); }
+  void shut_down() { child_ended_.cancel(); }
+
+ private:
+  class Worker;
+
+  void wait_for_children();
+  void reap();
+
+  asio::io_context& io_;
+  std::string program_;
+  std::uint64_t memory_bytes_max_;
+  asio::signal_set child_ended_;
+  std::map<std::string, std::shared_ptr<Worker>> workers_;
+};
+
+}  // namespace service

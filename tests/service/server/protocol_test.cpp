@@ -1,0 +1,380 @@
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <random>
+
+#include "tests/service/server/service_process.hpp"
+#include "tests/service/server/stored_session.hpp"
+
+namespace service {
+namespace {
+
+using rigcal::v1::ServiceError;
+using rigcal::v1::ServiceReply;
+using rigcal::v1::ServiceRequest;
+using test_support::batch_request;
+using test_support::close_request;
+using test_support::eventually;
+using test_support::open_request;
+using test_support::request_frame;
+using test_support::ServiceProcess;
+using test_support::SocketClient;
+
+std::string write_config(const test_support::TemporaryFolder& files, const std::string& text) {
+  const std::string path = files.file("daemon.textproto");
+  std::ofstream(path) << text;
+  return path;
+}
+
+ServiceRequest list_sessions() {
+  ServiceRequest request;
+  request.mutable_list_sessions();
+  return request;
+}
+
+void store_session(ServiceProcess& service, const std::string& id, std::uint64_t batch_count) {
+  SocketClient client(service.port());
+  ASSERT_TRUE(client.call(open_request(id)).has_session_opened());
+  for (std::uint64_t k = 1; k <= batch_count; ++k) ASSERT_TRUE(client.send(batch_request(k)));
+  ASSERT_TRUE(client.send(close_request(batch_count)));
+  while (const auto reply = client.receive()) {
+    if (reply->has_session_closed()) break;
+  }
+  ASSERT_TRUE(eventually(
+      [&] { return !std::filesystem::exists(service.session_folder(id) + "/spool"); }, 20.0));
+}
+
+// A client of another version gets a sentence, not silence or garbage.
+TEST(Protocol, AnswersAHelloOfAnotherVersionWithAReason) {
+  ServiceProcess service;
+  ASSERT_TRUE(service.start()) << service.output();
+  SocketClient client(service.port());
+  ServiceRequest hello;
+  hello.mutable_hello()->set_protocol_version(2);
+  const ServiceReply reply = client.call(hello);
+  ASSERT_TRUE(reply.has_error());
+  EXPECT_EQ(reply.error().code(), ServiceError::PROTOCOL_VERSION);
+  EXPECT_NE(reply.error().text().find("version 1"), std::string::npos);
+  EXPECT_TRUE(client.closed_by_service(10.0));
+}
+
+// Each way of not speaking the protocol ends with an error and the connection, and the next client
+// is served as if nothing had been.
+TEST(Protocol, EndsConnectionsThatDoNotSpeakIt) {
+  ServiceProcess service;
+  ASSERT_TRUE(service.start());
+  std::mt19937 random(11);
+  std::string noise(100'000, '\0');
+  for (char& byte : noise) byte = static_cast<char>(random());
+  const std::string giant = std::string("\xff\xff\xff\x7f", 4) + std::string("\x12\x00", 2);
+  const std::string wrong_type = std::string("\x02\x00\x00\x00", 4) + std::string("\x7a\x00", 2);
+  // 300 000 empty samples in 600 kB would take a hundred megabytes in memory.
+  std::string bomb;
+  for (int k = 0; k < 120'000; ++k) bomb += std::string("\x12\x00", 2);
+  std::string bomb_frame = std::string("\x12", 1);
+  for (std::size_t size = bomb.size(); size > 0; size >>= 7) {
+    bomb_frame += static_cast<char>((size & 0x7f) | (size >= 128 ? 0x80 : 0));
+  }
+  bomb_frame += bomb;
+  std::string bomb_length(4, '\0');
+  for (unsigned k = 0; k < 4; ++k) bomb_length[k] = static_cast<char>(bomb_frame.size() >> (8 * k));
+  for (const std::string& bytes :
+       {noise, giant, wrong_type, std::string(64, '\0'), std::string("GET / HTTP/1.1\r\n\r\n"),
+        bomb_length + bomb_frame, request_frame(list_sessions())}) {
+    SocketClient client(service.port());
+    client.send_bytes(bytes);
+    const auto reply = client.receive();
+    ASSERT_TRUE(reply && reply->has_error());
+    EXPECT_FALSE(reply->error().text().empty());
+    EXPECT_TRUE(client.closed_by_service(10.0));
+  }
+  SocketClient client(service.port());
+  EXPECT_TRUE(client.greet());
+  EXPECT_TRUE(client.call(list_sessions()).has_session_list());
+}
+
+// Frames may be cut anywhere and arrive by the byte.
+TEST(Protocol, TakesFramesByTheByte) {
+  ServiceProcess service;
+  ASSERT_TRUE(service.start());
+  SocketClient client(service.port());
+  for (const char byte : request_frame(open_request("run"))) {
+    ASSERT_TRUE(client.send_bytes({&byte, 1}));
+  }
+  const auto reply = client.receive();
+  ASSERT_TRUE(reply && reply->has_session_opened());
+}
+
+// Those who connect and say nothing, or begin a message and never end it, are let go in time.
+TEST(Protocol, CutsOffTheSilentAndTheSlow) {
+  test_support::TemporaryFolder files;
+  ServiceProcess service({"--config", write_config(files,
+                                                   "limits { handshake_timeout_s: 1\n"
+                                                   "frame_timeout_s: 1.5 }\n")});
+  ASSERT_TRUE(service.start()) << service.output();
+  SocketClient silent(service.port());
+  SocketClient half(service.port());
+  ASSERT_TRUE(half.send_bytes(request_frame(open_request("x")).substr(0, 9)));
+  SocketClient slow(service.port());
+  ASSERT_TRUE(slow.greet());
+  const std::string frame = request_frame(list_sessions());
+  ASSERT_TRUE(slow.send_bytes(frame.substr(0, 3)));
+  SocketClient idle(service.port());  // a client that waits between requests is no offender
+  ASSERT_TRUE(idle.greet());
+  EXPECT_TRUE(silent.closed_by_service(10.0));
+  EXPECT_TRUE(half.closed_by_service(10.0));
+  EXPECT_TRUE(slow.closed_by_service(10.0));
+  EXPECT_TRUE(idle.call(list_sessions()).has_session_list());
+}
+
+// A thousand connections that say nothing keep nobody out: the oldest of them makes room.
+TEST(Protocol, ServesOthersWhileAThousandConnectionsHang) {
+  test_support::TemporaryFolder files;
+  ServiceProcess service({"--config", write_config(files, "limits { connections: 100 }\n")});
+  ASSERT_TRUE(service.start());
+  SocketClient rig(service.port());
+  ASSERT_TRUE(rig.call(open_request("run")).has_session_opened());
+  std::vector<SocketClient> crowd;
+  std::uint64_t batch = 0;
+  for (int k = 0; k < 1000; ++k) {
+    crowd.emplace_back(service.port());
+    if (k % 50 != 0) continue;
+    const ServiceReply reply = rig.call(batch_request(++batch));
+    ASSERT_TRUE(reply.has_acknowledge());
+    SocketClient client(service.port());
+    ASSERT_TRUE(client.greet());
+  }
+  EXPECT_TRUE(rig.call(close_request(batch)).has_session_closed());
+}
+
+// At its limit of those who did introduce themselves, the service says so instead of hanging.
+TEST(Protocol, TellsThatItIsFull) {
+  test_support::TemporaryFolder files;
+  ServiceProcess service({"--config", write_config(files, "limits { connections: 3 }\n")});
+  ASSERT_TRUE(service.start());
+  std::vector<SocketClient> clients;
+  for (int k = 0; k < 3; ++k) {
+    clients.emplace_back(service.port());
+    ASSERT_TRUE(clients.back().greet());
+  }
+  SocketClient client(service.port());
+  ServiceRequest hello;
+  hello.mutable_hello()->set_protocol_version(1);
+  const ServiceReply reply = client.call(hello);
+  ASSERT_TRUE(reply.has_error()) << reply.DebugString();
+  EXPECT_EQ(reply.error().code(), ServiceError::BUSY);
+  SocketClient rig(service.port());
+  const ServiceReply refused = rig.call(open_request("run"));
+  ASSERT_TRUE(refused.has_session_refused());
+  EXPECT_EQ(refused.session_refused().reason(), rigcal::v1::SessionRefused::REASON_BUSY);
+}
+
+// Thousands of requests without reading a single reply: the service reads only as fast as it is
+// read from, keeps its memory, and serves others; read at last, every reply is there, in order.
+TEST(Protocol, HoldsBackRequestsOfAClientThatDoesNotRead) {
+  ServiceProcess service;
+  ASSERT_TRUE(service.start());
+  SocketClient greedy(service.port());
+  ASSERT_TRUE(greedy.greet());
+  constexpr int kRequests = 3000;
+  std::string requests;
+  for (int k = 0; k < kRequests; ++k) {
+    ServiceRequest request;
+    request.mutable_inspect_session()->set_session_id("none-" + std::to_string(k));
+    requests += request_frame(request);
+  }
+  ASSERT_TRUE(greedy.send_bytes(requests));
+  SocketClient other(service.port());
+  ASSERT_TRUE(other.greet());
+  for (int k = 0; k < kRequests; ++k) {
+    const auto reply = greedy.receive();
+    ASSERT_TRUE(reply && reply->has_error());
+    ASSERT_NE(reply->error().text().find("'none-" + std::to_string(k) + "'"), std::string::npos);
+  }
+}
+
+// Sessions are listed, inspected, read byte for byte, and deleted for good.
+TEST(Protocol, ListsReadsAndDeletesSessions) {
+  ServiceProcess service;
+  ASSERT_TRUE(service.start());
+  store_session(service, "a", 5);
+  store_session(service, "b", 10);
+  SocketClient client(service.port());
+  ASSERT_TRUE(client.greet());
+  ServiceReply list;
+  ASSERT_TRUE(eventually(
+      [&] {
+        list = client.call(list_sessions());
+        return list.session_list().sessions(0).state() == rigcal::v1::SESSION_STORED &&
+               list.session_list().sessions(1).state() == rigcal::v1::SESSION_STORED;
+      },
+      20.0));
+  ASSERT_EQ(list.session_list().sessions_size(), 2) << list.DebugString();
+  EXPECT_EQ(list.session_list().sessions(0).session_id(), "b");  // newest first
+  EXPECT_EQ(list.session_list().sessions(0).sample_count(), 200u);
+
+  std::string content;
+  while (true) {
+    ServiceRequest read;
+    read.mutable_read_recording()->set_session_id("a");
+    read.mutable_read_recording()->set_offset_bytes(content.size());
+    const ServiceReply part = client.call(read);
+    ASSERT_TRUE(part.has_file_part()) << part.DebugString();
+    if (part.file_part().data().empty()) break;
+    content += part.file_part().data();
+  }
+  const auto stored = test_support::read_bytes(service.session_folder("a") + "/recording.mcap");
+  EXPECT_EQ(content, std::string(stored.begin(), stored.end()));
+
+  ServiceRequest remove;
+  remove.mutable_delete_session()->set_session_id("a");
+  EXPECT_TRUE(client.call(remove).has_deleted());
+  EXPECT_FALSE(std::filesystem::exists(service.session_folder("a")));
+  EXPECT_EQ(client.call(remove).error().code(), ServiceError::NOT_FOUND);
+  EXPECT_EQ(client.call(list_sessions()).session_list().total_count(), 1u);
+}
+
+// An open session is neither deleted nor read; ended by an operator it becomes a recording of what
+// is durable.
+TEST(Protocol, EndsAnAbandonedSession) {
+  ServiceProcess service;
+  ASSERT_TRUE(service.start());
+  ServiceRequest remove, end, read;
+  remove.mutable_delete_session()->set_session_id("run");
+  end.mutable_end_session()->set_session_id("run");
+  read.mutable_read_recording()->set_session_id("run");
+  SocketClient client(service.port());
+  ASSERT_TRUE(client.greet());
+  {
+    SocketClient rig(service.port());
+    ASSERT_TRUE(rig.call(open_request("run")).has_session_opened());
+    ASSERT_TRUE(rig.call(batch_request(1)).has_acknowledge());
+    EXPECT_EQ(client.call(remove).error().code(), ServiceError::NOT_READY);
+    EXPECT_EQ(client.call(read).error().code(), ServiceError::NOT_READY);
+    EXPECT_EQ(client.call(end).error().code(), ServiceError::NOT_READY);
+  }
+  EXPECT_TRUE(eventually([&] { return client.call(end).has_session_info(); }, 10.0));
+  EXPECT_TRUE(eventually([&] { return client.call(read).has_file_part(); }, 10.0));
+  test_support::expect_recording_of(service.session_folder("run") + "/recording.mcap", 1);
+}
+
+// Live subscribers see what became durable, in order; the end is told.
+TEST(Protocol, ShowsARunningSessionLive) {
+  ServiceProcess service;
+  ASSERT_TRUE(service.start());
+  SocketClient rig(service.port());
+  ASSERT_TRUE(rig.call(open_request("run")).has_session_opened());
+  SocketClient watcher(service.port());
+  ASSERT_TRUE(watcher.greet());
+  ServiceRequest subscribe;
+  subscribe.mutable_subscribe_session()->set_session_id("run");
+  ASSERT_TRUE(watcher.call(subscribe).has_session_info());
+  for (std::uint64_t k = 1; k <= 10; ++k) ASSERT_TRUE(rig.call(batch_request(k)).has_acknowledge());
+  ASSERT_TRUE(rig.call(close_request(10)).has_session_closed());
+  std::uint64_t sequence = 0;
+  while (true) {
+    const auto reply = watcher.receive();
+    ASSERT_TRUE(reply.has_value());
+    if (reply->has_live_ended()) break;
+    ASSERT_TRUE(reply->has_live_batch()) << reply->DebugString();
+    for (const auto& sample : reply->live_batch().batch().samples()) {
+      ASSERT_EQ(sample.sequence(), sequence++);
+    }
+  }
+  EXPECT_EQ(sequence, 200u);
+}
+
+// A subscriber that stops reading loses live data and is told how much; the rig never waits for it.
+// What it lost and what it got is all there was.
+TEST(Protocol, DropsLiveDataOfASlowSubscriberOnly) {
+  constexpr std::uint64_t kBatches = 1500;
+  constexpr std::uint64_t kSamples = 60;
+  ServiceProcess service;
+  ASSERT_TRUE(service.start());
+  SocketClient rig(service.port());
+  ASSERT_TRUE(rig.call(open_request("run")).has_session_opened());
+  SocketClient slow(service.port());
+  ASSERT_TRUE(slow.greet());
+  ServiceRequest subscribe;
+  subscribe.mutable_subscribe_session()->set_session_id("run");
+  ASSERT_TRUE(slow.call(subscribe).has_session_info());
+  std::uint64_t acknowledged = 0;
+  for (std::uint64_t k = 1; k <= kBatches; ++k) {
+    ASSERT_TRUE(rig.send(batch_request(k, kSamples)));
+    while (acknowledged + 32 < k) {
+      const auto reply = rig.receive();
+      ASSERT_TRUE(reply && reply->has_acknowledge());
+      acknowledged = reply->acknowledge().through();
+    }
+  }
+  while (acknowledged < kBatches) acknowledged = rig.receive()->acknowledge().through();
+  ASSERT_TRUE(rig.call(close_request(kBatches)).has_session_closed());
+  std::uint64_t seen = 0, dropped = 0;
+  while (true) {
+    const auto reply = slow.receive();
+    ASSERT_TRUE(reply.has_value());
+    if (reply->has_live_ended()) break;
+    if (reply->has_live_dropped()) dropped += reply->live_dropped().sample_count();
+    if (reply->has_live_batch()) {
+      seen += static_cast<std::uint64_t>(reply->live_batch().batch().samples_size());
+    }
+  }
+  EXPECT_EQ(seen + dropped, kBatches * kSamples);
+  EXPECT_GT(dropped, 0u);
+}
+
+// An upload is resumed where it was interrupted, and is the file, byte for byte.
+TEST(Protocol, ResumesAnUploadAfterItsDeath) {
+  ServiceProcess service;
+  ASSERT_TRUE(service.start());
+  std::string content(2'500'000, '\0');
+  std::mt19937 random(5);
+  for (char& byte : content) byte = static_cast<char>(random());
+  ServiceRequest open;
+  open.mutable_open_upload()->set_session_id("file-1");
+  open.mutable_open_upload()->set_file_name("run.csv");
+  open.mutable_open_upload()->set_size_bytes(content.size());
+  bool complete = false;
+  int connections = 0;
+  while (!complete) {
+    ASSERT_LT(++connections, 10);
+    SocketClient client(service.port());
+    ASSERT_TRUE(client.greet());
+    ServiceReply reply = client.call(open);
+    ASSERT_TRUE(reply.has_upload_state()) << reply.DebugString();
+    for (int parts = 0; !reply.upload_state().complete() && parts < 1; ++parts) {
+      ServiceRequest part;
+      part.mutable_upload_part()->set_session_id("file-1");
+      part.mutable_upload_part()->set_offset_bytes(reply.upload_state().durable_bytes());
+      part.mutable_upload_part()->set_data(
+          content.substr(reply.upload_state().durable_bytes(), 1 << 20));
+      reply = client.call(part);
+      ASSERT_TRUE(reply.has_upload_state()) << reply.DebugString();
+    }
+    complete = reply.upload_state().complete();
+    if (!complete) {
+      service.kill();
+      ASSERT_TRUE(service.start());
+    }
+  }
+  EXPECT_EQ(connections, 3);
+  const auto stored = test_support::read_bytes(service.session_folder("file-1") + "/recording.csv");
+  EXPECT_EQ(content, std::string(stored.begin(), stored.end()));
+}
+
+// SIGTERM ends the service in order, with exit code 0, connections or not.
+TEST(Protocol, EndsInOrder) {
+  ServiceProcess service;
+  ASSERT_TRUE(service.start());
+  SocketClient rig(service.port()), client(service.port()), silent(service.port());
+  ASSERT_TRUE(rig.call(open_request("run")).has_session_opened());
+  ASSERT_TRUE(rig.call(batch_request(1)).has_acknowledge());
+  ASSERT_TRUE(client.greet());
+  EXPECT_EQ(service.stop(), 0) << service.output();
+  EXPECT_TRUE(client.closed_by_service(5.0));
+  EXPECT_NE(service.output().find("event=stopped"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace service

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/integration/child_process.hpp"
+#include "tests/service/server/socket_client.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace test_support {
+
+/// rigcald as a process, on a data folder of its own, at a port the kernel chose.
+class ServiceProcess {
+ public:
+  explicit ServiceProcess(std::vector<std::string> options = {});
+
+  /// Starts it, or starts it again on the same data. @return true once it takes connections
+  bool start(const std::function<void()>& before_exec = {});
+
+  /// SIGKILL, and waits for the end.
+  void kill();
+
+  /// SIGTERM. @return exit code, or nothing if it did not end within 20 s
+  std::optional<int> stop();
+
+  bool running() { return process_ && !process_->wait(0.0); }
+  std::uint16_t port() const { return port_; }
+  std::string output() const { return process_->output(); }
+  std::string folder() const { return files_.file("data"); }
+  std::string session_folder(const std::string& id) const { return folder() + "/sessions/" + id; }
+  const TemporaryFolder& files() const { return files_; }
+
+  /// A number from a "key=value" of its log, 0 if there is none.
+  std::uint64_t logged_number(const std::string& key) const;
+
+ private:
+  TemporaryFolder files_;
+  std::vector<std::string> options_;
+  std::unique_ptr<ChildProcess> process_;
+  std::uint16_t port_ = 0;
+  int start_count_ = 0;
+};
+
+}  // namespace test_support

@@ -1,0 +1,153 @@
+#include "tests/service/server/socket_client.hpp"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <utility>
+
+#include "proto/recording/convert.hpp"
+#include "proto/stream/service_limits.hpp"
+#include "proto/stream/stream_limits.hpp"
+#include "tests/proto/recording_support.hpp"
+
+namespace test_support {
+
+using rigcal::v1::ServiceReply;
+using rigcal::v1::ServiceRequest;
+
+SocketClient::SocketClient(std::uint16_t port) : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  if (::connect(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+    ::close(std::exchange(socket_, -1));
+  }
+}
+
+SocketClient::~SocketClient() {
+  if (socket_ >= 0) ::close(socket_);
+}
+
+SocketClient::SocketClient(SocketClient&& other) noexcept
+    : socket_(std::exchange(other.socket_, -1)),
+      ended_(other.ended_),
+      input_(std::move(other.input_)) {}
+
+bool SocketClient::send_bytes(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (count <= 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(count));
+  }
+  return true;
+}
+
+bool SocketClient::send(const ServiceRequest& request) {
+  return send_bytes(request_frame(request));
+}
+
+bool SocketClient::fill(double timeout_s) {
+  pollfd wait{socket_, POLLIN, 0};
+  if (::poll(&wait, 1, static_cast<int>(timeout_s * 1e3)) != 1) return false;
+  char bytes[65536];
+  const ssize_t count = ::recv(socket_, bytes, sizeof bytes, 0);
+  if (count <= 0) {
+    ended_ = true;
+    return false;
+  }
+  input_.append(bytes, static_cast<std::size_t>(count));
+  return true;
+}
+
+std::optional<ServiceReply> SocketClient::receive(double timeout_s) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(timeout_s);
+  while (true) {
+    if (input_.size() >= 4) {
+      std::uint32_t size = 0;
+      std::memcpy(&size, input_.data(), 4);
+      if (input_.size() >= 4 + std::size_t{size}) {
+        ServiceReply reply;
+        const bool parsed = reply.ParseFromArray(input_.data() + 4, static_cast<int>(size));
+        input_.erase(0, 4 + std::size_t{size});
+        if (!parsed) return std::nullopt;
+        return reply;
+      }
+    }
+    const std::chrono::duration<double> left = end - std::chrono::steady_clock::now();
+    if (left.count() <= 0.0 || !fill(left.count())) return std::nullopt;
+  }
+}
+
+ServiceReply SocketClient::call(const ServiceRequest& request, double timeout_s) {
+  if (!send(request)) return {};
+  while (auto reply = receive(timeout_s)) {
+    const auto type = reply->reply_case();
+    const bool notification =
+        type == ServiceReply::kJobUpdate || type == ServiceReply::kLiveBatch ||
+        type == ServiceReply::kLiveDropped || type == ServiceReply::kLiveEnded;
+    if (!notification) return *reply;
+  }
+  return {};
+}
+
+bool SocketClient::greet() {
+  ServiceRequest request;
+  request.mutable_hello()->set_protocol_version(proto::kServiceVersion);
+  request.mutable_hello()->set_client("test");
+  return call(request).has_welcome();
+}
+
+bool SocketClient::closed_by_service(double timeout_s) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(timeout_s);
+  while (!ended_) {
+    const std::chrono::duration<double> left = end - std::chrono::steady_clock::now();
+    if (left.count() <= 0.0) return false;
+    fill(left.count());
+  }
+  return true;
+}
+
+std::string request_frame(const ServiceRequest& request) {
+  std::string bytes;
+  EXPECT_TRUE(ok(proto::append_frame(request, proto::service_request_limits(), bytes)));
+  return bytes;
+}
+
+ServiceRequest open_request(const std::string& session_id, const std::string& hinges,
+                            std::int64_t epoch_unix_ns) {
+  ServiceRequest request;
+  auto& open = *request.mutable_open_session();
+  open.set_protocol_version(proto::kStreamVersion);
+  open.set_session_id(session_id);
+  open.set_epoch_unix_ns(epoch_unix_ns);
+  (*open.mutable_metadata())["hinges"] = hinges;
+  (*open.mutable_metadata())["rig"] = "furuta";
+  return request;
+}
+
+ServiceRequest close_request(std::uint64_t last_batch) {
+  ServiceRequest request;
+  request.mutable_close_session()->set_last_batch_sequence(last_batch);
+  return request;
+}
+
+ServiceRequest batch_request(std::uint64_t sequence, std::uint64_t sample_count) {
+  ServiceRequest request;
+  auto& batch = *request.mutable_sample_batch();
+  batch.set_batch_sequence(sequence);
+  for (std::uint64_t k = (sequence - 1) * sample_count; k < sequence * sample_count; ++k) {
+    const proto::Sample sample = make_sample(k);
+    proto::to_message(sample, *batch.add_samples());
+    const proto::Command command{sample.timestamp_s, k, sample.command_V, sample.command_V + 0.5,
+                                 1};
+    proto::to_message(command, *batch.add_commands());
+  }
+  return request;
+}
+
+}  // namespace test_support
