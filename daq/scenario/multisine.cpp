@@ -7,8 +7,9 @@ namespace daq {
 namespace {
 
 constexpr double kTwoPi = 2.0 * std::numbers::pi;
-constexpr int kGridMax = 8192;
-constexpr int kPointsPerCycle = 16;  // the peak between grid points is missed by at most 2 %
+// For choosing phases, which looks at the grid hundreds of times, and for the peak, once.
+constexpr int kCoarsePointsPerCycle = 16, kCoarsePointsMax = 8192;
+constexpr int kFinePointsPerCycle = 64, kFinePointsMax = 1 << 20;
 
 double tone_value(const Tone& tone, double time_s) {
   return tone.amplitude *
@@ -21,12 +22,16 @@ struct Grid {
   double period_s = 0.0;
 };
 
-Grid make_grid(const Multisine& multisine) {
+Grid make_grid(const Multisine& multisine, int points_per_cycle, int points_max) {
   double fastest = 0.0;
   for (const Tone& tone : multisine.tones) fastest = std::max(fastest, tone.frequency_Hz);
-  const double wanted = multisine.duration_s * fastest * kPointsPerCycle;
-  const int points = static_cast<int>(std::clamp(std::ceil(wanted), 64.0, double{kGridMax}));
+  const double wanted = multisine.duration_s * fastest * points_per_cycle;
+  const int points = static_cast<int>(std::clamp(std::ceil(wanted), 64.0, double(points_max)));
   return {points, multisine.duration_s / points};
+}
+
+Grid coarse_grid(const Multisine& multisine) {
+  return make_grid(multisine, kCoarsePointsPerCycle, kCoarsePointsMax);
 }
 
 std::vector<double> sample(const Multisine& multisine, const Grid& grid) {
@@ -103,7 +108,20 @@ double Multisine::command(const Observation& now) const noexcept {
   return now.time_s < ramp_s ? sum * now.time_s / ramp_s : sum;
 }
 
-double Multisine::command_peak() const { return peak_of(sample(*this, make_grid(*this))); }
+// Between two grid points the signal rises by at most |f''| (Δt/2)²/2 above the higher one.
+double Multisine::command_peak() const {
+  const Grid grid = make_grid(*this, kFinePointsPerCycle, kFinePointsMax);
+  double amplitude_sum = 0.0;
+  double curvature_max = 0.0;
+  for (const Tone& tone : tones) {
+    const double omega = kTwoPi * tone.frequency_Hz;
+    amplitude_sum += std::abs(tone.amplitude);
+    curvature_max += std::abs(tone.amplitude) * omega * omega;
+  }
+  const double bound =
+      peak_of(sample(*this, grid)) + curvature_max * grid.period_s * grid.period_s / 8.0;
+  return std::min(bound, amplitude_sum);
+}
 
 std::vector<std::string> Multisine::faults() const {
   std::vector<std::string> found;
@@ -118,7 +136,7 @@ std::vector<std::string> Multisine::faults() const {
 }
 
 double crest_factor(const Multisine& multisine) {
-  const std::vector<double> values = sample(multisine, make_grid(multisine));
+  const std::vector<double> values = sample(multisine, coarse_grid(multisine));
   double square = 0.0;
   for (const double value : values) square += value * value;
   return peak_of(values) / std::sqrt(square / static_cast<double>(values.size()));
@@ -136,7 +154,7 @@ void choose_phases(Multisine& multisine) {
   if (std::none_of(is_free.begin(), is_free.end(), [](bool is) { return is; })) return;
 
   // The p-norms only stand in for the peak, so the best crest factor seen on the way is kept.
-  const Grid grid = make_grid(multisine);
+  const Grid grid = coarse_grid(multisine);
   Multisine best = multisine;
   double best_peak = peak_of(sample(best, grid));
   for (int doublings = 2; doublings <= 5; ++doublings) {

@@ -24,7 +24,7 @@ struct Multisine {
 
   double command(const Observation& now) const noexcept;
 
-  /// Peak over the duration, on a grid of 16 points per cycle of the fastest tone.
+  /// A bound of the peak over the duration, at most a few thousandths above it.
   double command_peak() const;
   std::vector<std::string> faults() const;
 };

@@ -8,8 +8,10 @@
 namespace daq {
 namespace {
 
-constexpr int kWidth = 900, kHeight = 300, kMargin = 50;  // [px]
-constexpr std::size_t kPointsMax = 20000;
+// The drawing area and its surroundings [px].
+constexpr double kLeft = 60.0, kRight = 860.0, kTop = 50.0, kBottom = 290.0;
+constexpr int kWidth = 900, kHeight = 340;
+constexpr double kPixelsMin = 0.05;  // shorter steps in time are drawn as one
 
 template <typename... Values>
 std::string format(const char* pattern, Values... values) {
@@ -21,6 +23,70 @@ std::string format(const char* pattern, Values... values) {
 std::string label(double x, double y, const char* anchor, const std::string& text) {
   return format("<text x=\"%.0f\" y=\"%.0f\" text-anchor=\"%s\">", x, y, anchor) + text +
          "</text>\n";
+}
+
+// 1, 2 or 5 times a power of ten, so that the range takes four to ten of them.
+double tick_step(double range) {
+  const double decade = std::pow(10.0, std::floor(std::log10(range / 4.0)));
+  for (const double factor : {5.0, 2.0}) {
+    if (factor * decade * 4.0 <= range) return factor * decade;
+  }
+  return decade;
+}
+
+std::string grid_line(double x1, double y1, double x2, double y2) {
+  return format("<path d=\"M%.2f %.2fL%.2f %.2f\" stroke=\"#ddd\"/>\n", x1, y1, x2, y2);
+}
+
+// Where times and commands lie in the picture.
+struct Axes {
+  double end_s;
+  double range;  // largest magnitude of a command
+
+  double x(double time_s) const { return kLeft + (kRight - kLeft) * time_s / end_s; }
+  double y(double command) const {
+    return (kTop + kBottom) / 2.0 - (kBottom - kTop) / 2.0 * command / range;
+  }
+};
+
+std::string draw_axes(const Axes& axes, const std::string& unit) {
+  std::string svg;
+  const double step_s = tick_step(axes.end_s);
+  for (int k = 0; k * step_s <= axes.end_s * (1.0 + 1e-9); ++k) {
+    const double x = axes.x(k * step_s);
+    svg += grid_line(x, kTop, x, kBottom);
+    svg += label(x, kBottom + 18, "middle", format("%.4g", k * step_s));
+  }
+  const double step = tick_step(2.0 * axes.range);
+  const int count = static_cast<int>(axes.range / step * (1.0 + 1e-9));
+  for (int k = -count; k <= count; ++k) {
+    const double y = axes.y(k * step);
+    svg += grid_line(kLeft, y, kRight, y);
+    svg += label(kLeft - 8, y + 4, "end", format("%.4g", k * step));
+  }
+  svg += label(kRight, kBottom + 38, "end", "time [s]");
+  return svg + label(kLeft - 8, kTop - 18, "start", "command [" + unit + "]");
+}
+
+// Each value is held until the next one, so the line is a stair; only its changes are written.
+std::string draw_commands(const CommandPlan& plan, const Axes& axes) {
+  std::string path;
+  double drawn_x = kLeft;
+  double drawn = 0.0;
+  for (std::size_t k = 0; k < plan.command.size(); ++k) {
+    const double x = axes.x(static_cast<double>(k) * plan.period_s);
+    const double command = plan.command[k];
+    if (k == 0) {
+      path += format("M%.2f %.2f", x, axes.y(command));
+    } else if (command == drawn || x - drawn_x < kPixelsMin) {
+      continue;
+    } else {
+      path += format("H%.2fV%.2f", x, axes.y(command));
+    }
+    drawn_x = x;
+    drawn = command;
+  }
+  return path + format("H%.2f", kRight);
 }
 
 }  // namespace
@@ -52,33 +118,17 @@ std::string plan_csv(const CommandPlan& plan) {
 std::string plan_svg(const CommandPlan& plan, const std::string& title, const std::string& unit) {
   double peak = 0.0;
   for (const double u : plan.command) peak = std::max(peak, std::abs(u));
-  const double range = peak > 0.0 ? peak : 1.0;
   const double end_s = static_cast<double>(plan.command.size()) * plan.period_s;
-  const double x_scale = (kWidth - 2.0 * kMargin) / std::max(end_s, plan.period_s);
-  const double y_zero = kHeight / 2.0;
-  const double y_scale = (kHeight / 2.0 - kMargin) / range;
-
+  const Axes axes{std::max(end_s, plan.period_s), peak > 0.0 ? peak : 1.0};
   std::string svg = format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
-      "font-family=\"sans-serif\" "
-      "font-size=\"12\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
+      "font-family=\"sans-serif\" font-size=\"12\">\n"
+      "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
       kWidth, kHeight);
-  svg += label(kWidth / 2.0, 25, "middle", title);
-  svg += label(kMargin - 5, y_zero - range * y_scale, "end", format("%.4g", range));
-  svg += label(kMargin - 5, y_zero + range * y_scale, "end", format("%.4g", -range));
-  svg += label(kMargin - 5, y_zero, "end", "0 " + unit);
-  svg += label(kMargin, kHeight - 15, "middle", "0");
-  svg += label(kWidth - kMargin, kHeight - 15, "middle", format("%.4g s", end_s));
-  svg += format("<path d=\"M%d %.1fH%d\" stroke=\"#999\" fill=\"none\"/>\n<path d=\"", kMargin,
-                y_zero, kWidth - kMargin);
-  // A held value is drawn as a stair: to the new time at the old height, then to the new height.
-  const std::size_t stride = std::max<std::size_t>(1, plan.command.size() / kPointsMax);
-  for (std::size_t k = 0; k < plan.command.size(); k += stride) {
-    const double x = kMargin + static_cast<double>(k) * plan.period_s * x_scale;
-    const double y = y_zero - plan.command[k] * y_scale;
-    svg += k == 0 ? format("M%.2f %.2f", x, y) : format("H%.2fV%.2f", x, y);
-  }
-  return svg + "\" stroke=\"#06c\" fill=\"none\"/>\n</svg>\n";
+  svg += label(kWidth / 2.0, 22, "middle", title);
+  svg += draw_axes(axes, unit);
+  svg += "<path d=\"" + draw_commands(plan, axes);
+  return svg + "\" stroke=\"#06c\" stroke-width=\"1.3\" fill=\"none\"/>\n</svg>\n";
 }
 
 }  // namespace daq

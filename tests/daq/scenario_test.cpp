@@ -67,7 +67,7 @@ TEST(Scenario, NeverAsksForMoreThanItDeclares) {
     for (int k = 0; k < 6000; ++k) {
       const double t = 1e-3 * k;
       const double command = scenario.command(at(t, 3.0 * std::sin(9 * t), 27.0 * std::cos(9 * t)));
-      EXPECT_LE(std::abs(command), peak * 1.02 + 1e-12);  // a multisine's peak is known to 2 %
+      EXPECT_LE(std::abs(command), peak + 1e-12);
     }
   }
 }
@@ -232,7 +232,21 @@ TEST(Plan, ListsTheCommandOfEverySample) {
       Scenario("pulse", Pulse{.amplitude = 2, .start_s = 0.25, .width_s = 0.25}, 1.0), 0.25);
   EXPECT_EQ(plan.command, (std::vector<double>{0, 2, 0, 0}));
   EXPECT_EQ(plan_csv(plan), "t_s,command\n0,0\n0.25,2\n0.5,0\n1,0\n");
-  EXPECT_NE(plan_svg(plan, "pulse", "V").find("</svg>"), std::string::npos);
+}
+
+// The picture must show the pulse where it is, on axes that can be read: 800 px for 1 s.
+TEST(Plan, IsDrawnToScale) {
+  const CommandPlan plan = make_plan(
+      Scenario("pulse", Pulse{.amplitude = 2, .start_s = 0.25, .width_s = 0.25}, 1.0), 1e-3);
+  const std::string svg = plan_svg(plan, "pulse", "V");
+  EXPECT_TRUE(svg.ends_with("</svg>\n"));
+  EXPECT_NE(svg.find("M60.00 170.00H260.00V50.00H460.00V170.00H860.00"), std::string::npos) << svg;
+  for (const char* text : {">pulse<", ">time [s]<", ">command [V]<", ">0.2<", ">-2<"}) {
+    EXPECT_NE(svg.find(text), std::string::npos) << text;
+  }
+  // Only changes are drawn: a minute of rest is one line.
+  EXPECT_LT(plan_svg(make_plan(Scenario("rest", Step{.amplitude = 0}, 60.0), 1e-3), "", "V").size(),
+            5000u);
 }
 
 }  // namespace
