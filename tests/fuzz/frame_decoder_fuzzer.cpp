@@ -1,0 +1,60 @@
+// Feeds arbitrary bytes to the frame decoder. Whatever they are, it accepts only frames that encode
+// back to the bytes received, accounts for every delimited run, and reads the next good frame.
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <vector>
+
+#include "firmware_iface/link/frame_decoder.hpp"
+#include "firmware_iface/wire/command.h"
+
+namespace {
+
+using firmware_iface::FrameDecoder;
+
+void require(bool condition) {
+  if (!condition) std::abort();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  FrameDecoder decoder;
+  std::vector<std::uint8_t> run;  // since the last delimiter
+  std::uint64_t runs = 0;
+  for (std::size_t k = 0; k < size; ++k) {
+    const bool good = decoder.push(data[k]);
+    if (data[k] != 0) {
+      require(!good);
+      run.push_back(data[k]);
+      continue;
+    }
+    if (!run.empty()) ++runs;
+    run.push_back(0);
+    if (good) {
+      std::array<std::uint8_t, FRAME_SIZE_BYTES_MAX> again{};
+      const auto message = decoder.message();
+      const std::size_t size_bytes =
+          frame_encode(message.data(), message.size(), again.data(), again.size());
+      require(size_bytes == run.size() && std::equal(run.begin(), run.end(), again.begin()));
+    }
+    run.clear();
+  }
+  const auto& counters = decoder.counters();
+  require(counters.good + counters.damaged() == runs);
+
+  // Resynchronise: a delimiter ends whatever was in progress, and the next frame is read.
+  const command_request command{1, 2, COMMAND_ENABLE, 3};
+  std::array<std::uint8_t, COMMAND_SIZE_BYTES> message{};
+  std::array<std::uint8_t, FRAME_SIZE_BYTES_MAX> frame{};
+  command_request_encode(&command, message.data());
+  const std::size_t frame_size =
+      frame_encode(message.data(), message.size(), frame.data(), frame.size());
+  decoder.push(0);
+  bool found = false;
+  for (std::size_t k = 0; k < frame_size; ++k) found = decoder.push(frame[k]);
+  require(found && std::equal(message.begin(), message.end(), decoder.message().begin()));
+  return 0;
+}

@@ -1,0 +1,101 @@
+// Feeds arbitrary messages to both ends of a running link, with their checksums made right, so that
+// they get past the frame decoder to what lies behind it. Whatever they say, no end breaks, samples
+// come in order, and a tripped unit's output is zero.
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <vector>
+
+#include "firmware_iface/link/unit_link.hpp"
+#include "firmware_iface/sim/furuta_plant.hpp"
+#include "firmware_iface/sim/sim_transport.hpp"
+#include "firmware_iface/wire/cobs.h"
+#include "firmware_iface/wire/message_type.h"
+
+namespace {
+
+using namespace firmware_iface;
+using namespace std::chrono_literals;
+using Bytes = std::vector<std::uint8_t>;
+
+void require(bool condition) {
+  if (!condition) std::abort();
+}
+
+// The frame with its length and checksum made right for its type; bytes that are no frame, as they
+// are.
+Bytes repaired(const Bytes& stuffed) {
+  Bytes message(std::max<std::size_t>(stuffed.size(), 1) + 64);
+  std::size_t size_bytes = 0;
+  Bytes as_it_is = stuffed;
+  as_it_is.push_back(0);
+  if (!cobs_decode(stuffed.data(), stuffed.size(), message.data(), message.size(), &size_bytes) ||
+      size_bytes == 0) {
+    return as_it_is;
+  }
+  // Without its checksum, then cut or filled up to the nearest size its type can have.
+  size_bytes -= std::min(size_bytes - 1, message_crc_size_bytes(message[0]));
+  std::size_t fitting = size_bytes;
+  while (fitting > 1 && !message_size_is_valid(message[0], fitting)) --fitting;
+  if (!message_size_is_valid(message[0], fitting)) {
+    fitting = size_bytes;
+    while (fitting < 64 && !message_size_is_valid(message[0], fitting)) ++fitting;
+  }
+  Bytes frame(FRAME_SIZE_BYTES_MAX);
+  frame.resize(frame_encode(message.data(), fitting, frame.data(), frame.size()));
+  return frame.empty() ? as_it_is : frame;
+}
+
+std::vector<Bytes> split(const std::uint8_t* data, std::size_t size) {
+  constexpr std::size_t kFramesMax = 64;
+  std::vector<Bytes> frames(1);
+  for (std::size_t k = 0; k < size && frames.size() < kFramesMax; ++k) {
+    if (data[k] == 0) {
+      frames.emplace_back();
+    } else {
+      frames.back().push_back(data[k]);
+    }
+  }
+  return frames;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  sim::SimulationSettings settings;
+  auto simulation = std::make_unique<sim::UnitSimulation>(
+      settings,
+      sim::Plant(std::make_unique<sim::FurutaModel>(sim::FurutaParameters{}), sim::JointState{}),
+      Nanoseconds(0));
+  sim::SimTransport transport(std::move(simulation), std::make_shared<VirtualTime>(), "fuzz", 0);
+  UnitLink link(transport);
+  require(link.connect().ok());
+  require(link.start_stream({.compact = size % 2 == 1}).ok());
+
+  std::uint64_t next_sequence = 0;
+  sim::SimulatedUnit& unit = transport.simulation().unit();
+  for (const Bytes& stuffed : split(data, size)) {
+    const Bytes frame = repaired(stuffed);
+    transport.simulation().to_host().push(frame, transport.now());
+    transport.simulation().to_unit().push(frame, transport.now());
+    UnitSample sample;
+    for (int k = 0; k < 4; ++k) {
+      const ReadStatus status = link.read_sample(transport.now() + 1ms, sample);
+      require(!unit.is_tripped() || unit.output_V() == 0.0);
+      require(std::abs(unit.output_V()) <= settings.unit.command_max_V);
+      if (status != ReadStatus::kSample) continue;
+      require(sample.sequence == next_sequence + sample.lost_before);
+      next_sequence = sample.sequence + 1;
+      require(sample.channel_count == 2 && sample.channels_valid <= 3);
+      if (k == 0) link.write_command(1.0, 20);
+    }
+    if (link.clear_state() != ClearState::kPending) link.request_clear();
+  }
+  const LinkCounters& counters = link.counters();
+  require(counters.samples_received + counters.samples_lost == next_sequence);
+  return 0;
+}
