@@ -1,0 +1,150 @@
+// What a frame costs the processor, beside what it costs the line: a SAMPLE of two channels takes
+// 29 bytes, 315 µs at 921 600 baud. Each benchmark handles one frame a turn; percent_of_line is the
+// time of the processor over the time on the line.
+
+#include <benchmark/benchmark.h>
+
+#include <array>
+#include <cstring>
+
+#include "firmware_iface/link/frame_decoder.hpp"
+#include "firmware_iface/wire/command.h"
+#include "firmware_iface/wire/crc32c.h"
+#include "firmware_iface/wire/frame.h"
+#include "firmware_iface/wire/limits.h"
+#include "firmware_iface/wire/sample.h"
+#include "firmware_iface/wire/sample_compact.h"
+
+namespace {
+
+constexpr double kBaud = 921'600.0;
+constexpr double kBitsPerByte = 10.0;  // 8N1
+
+struct Frame {
+  std::array<std::uint8_t, FRAME_SIZE_BYTES_MAX> bytes{};
+  std::size_t size_bytes = 0;
+};
+
+sample_report make_sample(std::uint16_t k) {
+  sample_report sample{};
+  sample.sequence = k;
+  sample.tick_us = 1000U * k;
+  sample.command_q15 = static_cast<std::int16_t>(k);
+  sample.command_sequence = k;
+  sample.channels_valid = 3;
+  sample.status = STATUS_DRIVING;
+  sample.channel_count = 2;
+  sample.encoder_counts[0] = 7 * k;
+  sample.encoder_counts[1] = -3 * k;
+  return sample;
+}
+
+Frame frame_of(const std::uint8_t* message, std::size_t size_bytes) {
+  Frame frame;
+  frame.size_bytes = frame_encode(message, size_bytes, frame.bytes.data(), frame.bytes.size());
+  return frame;
+}
+
+Frame sample_frame(std::uint16_t k) {
+  std::array<std::uint8_t, SAMPLE_SIZE_BYTES_MAX> message{};
+  const sample_report sample = make_sample(k);
+  return frame_of(message.data(), sample_report_encode(&sample, message.data()));
+}
+
+void tell(benchmark::State& state, std::size_t size_bytes) {
+  const double line_s = static_cast<double>(size_bytes) * kBitsPerByte / kBaud;
+  state.SetBytesProcessed(static_cast<std::int64_t>(size_bytes) * state.iterations());
+  state.counters["bytes"] = static_cast<double>(size_bytes);
+  // Seconds a frame of the processor, divided by seconds a frame of the line.
+  state.counters["percent_of_line"] = benchmark::Counter(
+      1e-2 * line_s, benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
+}
+
+// From the bytes of the line to the fields of the sample, as the host does it.
+void decode_sample(benchmark::State& state) {
+  std::array<Frame, 256> frames;
+  for (std::size_t k = 0; k < frames.size(); ++k) {
+    frames[k] = sample_frame(static_cast<std::uint16_t>(k));
+  }
+  firmware_iface::FrameDecoder decoder;
+  std::size_t k = 0;
+  for (auto _ : state) {
+    const Frame& frame = frames[k++ % frames.size()];
+    bool found = false;
+    for (std::size_t i = 0; i < frame.size_bytes; ++i) found = decoder.push(frame.bytes[i]);
+    sample_report sample;
+    const auto message = decoder.message();
+    found = found && sample_report_decode(message.data(), message.size(), &sample);
+    benchmark::DoNotOptimize(found);
+    benchmark::DoNotOptimize(sample);
+  }
+  tell(state, frames[0].size_bytes);
+}
+BENCHMARK(decode_sample);
+
+// From the fields to the bytes, as the unit does it.
+void encode_sample(benchmark::State& state) {
+  std::uint16_t k = 0;
+  std::size_t size_bytes = 0;
+  for (auto _ : state) {
+    const Frame frame = sample_frame(k++);
+    size_bytes = frame.size_bytes;
+    benchmark::DoNotOptimize(frame);
+  }
+  tell(state, size_bytes);
+}
+BENCHMARK(encode_sample);
+
+// The compact variant, with its CRC-16.
+void encode_sample_compact(benchmark::State& state) {
+  std::uint16_t k = 0;
+  std::size_t size_bytes = 0;
+  for (auto _ : state) {
+    std::array<std::uint8_t, SAMPLE_SIZE_BYTES_MAX> message{};
+    const sample_report sample = make_sample(k++);
+    const Frame frame = frame_of(message.data(), sample_compact_encode(&sample, message.data()));
+    size_bytes = frame.size_bytes;
+    benchmark::DoNotOptimize(frame);
+  }
+  tell(state, size_bytes);
+}
+BENCHMARK(encode_sample_compact);
+
+void encode_command(benchmark::State& state) {
+  std::uint16_t k = 0;
+  std::size_t size_bytes = 0;
+  for (auto _ : state) {
+    std::array<std::uint8_t, COMMAND_SIZE_BYTES> message{};
+    const command_request command{k++, 1234, COMMAND_ENABLE, 20};
+    command_request_encode(&command, message.data());
+    const Frame frame = frame_of(message.data(), message.size());
+    size_bytes = frame.size_bytes;
+    benchmark::DoNotOptimize(frame);
+  }
+  tell(state, size_bytes);
+}
+BENCHMARK(encode_command);
+
+// What is left when framing and fields are free: the checksum of a sample alone, and its copy.
+void checksum_sample(benchmark::State& state) {
+  const Frame frame = sample_frame(77);
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(crc32c(0, frame.bytes.data(), frame.size_bytes));
+  }
+  tell(state, frame.size_bytes);
+}
+BENCHMARK(checksum_sample);
+
+void copy_sample(benchmark::State& state) {
+  Frame from = sample_frame(77);
+  Frame to;
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(from);
+    std::memcpy(to.bytes.data(), from.bytes.data(), from.size_bytes);
+    benchmark::DoNotOptimize(to);
+  }
+  tell(state, from.size_bytes);
+}
+BENCHMARK(copy_sample);
+
+}  // namespace
