@@ -16,6 +16,9 @@
 namespace proto {
 namespace {
 
+// Programs that tell files by their first bytes look for these first words.
+constexpr const char* kFileText = "MATLAB 5.0 MAT-file, a recording of rigcal";
+
 using MatFile = std::unique_ptr<mat_t, int (*)(mat_t*)>;
 using MatVariable = std::unique_ptr<matvar_t, void (*)(matvar_t*)>;
 
@@ -156,7 +159,7 @@ class MatWriter {
 Status write_file(const Recording& recording, const std::string& mat_path) {
   const std::string part = part_path(mat_path);
   {
-    const MatFile file(Mat_CreateVer(part.c_str(), "rigcal recording", MAT_FT_MAT5), Mat_Close);
+    const MatFile file(Mat_CreateVer(part.c_str(), kFileText, MAT_FT_MAT5), Mat_Close);
     if (!file || !MatWriter(recording, *file).write()) {
       return Error{ErrorCode::kInputOutput, part + ": cannot write; is the disk full?"};
     }

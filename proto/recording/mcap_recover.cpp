@@ -138,7 +138,7 @@ Result<McapScan> copy_and_verify(const std::string& source, const InputFile& inp
   if (Status started = writer.start(); !started.ok()) return started.error();
   Copier copier(writer);
   auto scan = scan_mcap(input, copier);
-  if (!scan.ok()) return scan.error();
+  if (!scan.ok()) return Error{scan.error().code, source + ": " + scan.error().detail};
   if (addition != nullptr) copier.add(*addition);
   if (!copier.status().ok()) return copier.status().error();
   if (scan.value().intact_chunk_count == 0) {

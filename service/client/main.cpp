@@ -10,6 +10,8 @@ constexpr const char* kFooter =
     "Examples:\n"
     "  rigcal info configs/rig-furuta.textproto\n"
     "  rigcal info run.csv --rig configs/rig-furuta.textproto\n"
+    "  rigcal info run.mcap\n"
+    "  rigcal export run.mcap --out run.csv --out run.mat\n"
     "  rigcal calibrate run.csv --rig configs/rig-furuta.textproto --json run.json --plot "
     "run.html\n"
     "  rigcal crossvalidate run1.csv run2.csv --rig configs/rig-furuta.textproto\n"

@@ -1,0 +1,109 @@
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "proto/recording/recording_reader.hpp"
+#include "proto/recording/recording_writer.hpp"
+#include "tests/service/run_rigcal.hpp"
+#include "tests/support/refusal.hpp"
+
+// rigcal info, export and recover on recordings of the DAQ.
+
+namespace service {
+namespace {
+
+using test_support::expect_parts;
+
+// Half a second with a hole of 20 samples and a trip; unfinished, as after a crash, if so wanted.
+void write_recording(const std::string& path, bool finished) {
+  auto writer = proto::RecordingWriter::create(
+      path, {.hinges = {"arm", "rod"},
+             .epoch_unix_ns = 1'700'000'000'000'000'000,
+             .facts = {{"rig", "furuta"}, {"command_unit", "A"}, {"ttl_ms", "20"}}});
+  ASSERT_TRUE(writer.ok());
+  proto::Event trip;
+  trip.kind = proto::EventKind::kTrip;
+  trip.name = "speed";
+  trip.text = "arm: speed 41.2 rad/s, allowed 40 rad/s";
+  ASSERT_TRUE(writer.value().write(trip).ok());
+  for (std::uint64_t k = 0; k < 500; ++k) {
+    if (k >= 100 && k < 120) continue;
+    proto::Sample sample;
+    sample.timestamp_s = 1e-3 * static_cast<double>(k);
+    sample.sequence = k;
+    sample.device_time_us = static_cast<std::int64_t>(1000 * k);
+    sample.channel_count = 2;
+    sample.valid = {true, true};
+    sample.angle_rad = {0.25, -0.5};
+    sample.driving = true;
+    ASSERT_TRUE(writer.value().write(sample).ok());
+  }
+  ASSERT_TRUE(finished ? writer.value().finish().ok() : writer.value().flush().ok());
+}
+
+TEST(RecordingCommands, InfoTellsWhatIsInARecordingAndWhatIsMissing) {
+  const TemporaryFolder folder;
+  write_recording(folder.file("run.mcap"), true);
+  const ProgramRun run = run_rigcal("info " + folder.file("run.mcap"));
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  expect_parts(run.out, {"480 in 0.499 s", "20 samples in 1 gaps", "speed 41.2 rad/s", "furuta",
+                         "command     0.000 to 0.000 A", "every checksum right"});
+}
+
+TEST(RecordingCommands, ExportWritesEachFormatOnce) {
+  const TemporaryFolder folder;
+  write_recording(folder.file("run.mcap"), true);
+  const std::string command = "export " + folder.file("run.mcap") + " --out " +
+                              folder.file("run.csv") + " --out " + folder.file("run.mat");
+  const ProgramRun run = run_rigcal(command);
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  expect_parts(run.out, {"run.csv: 480 samples", "run.mat: 480 samples"});
+  const std::string csv = contents_of(folder.file("run.csv"));
+  EXPECT_TRUE(csv.starts_with("time_s,arm_rad,rod_rad,command_V,segment,")) << csv.substr(0, 80);
+  EXPECT_NE(csv.find("\n0.12,0.25,-0.5,0,2,120,"), std::string::npos) << "segment 2 after the hole";
+  EXPECT_TRUE(contents_of(folder.file("run.mat")).starts_with("MATLAB 5.0 MAT-file"));
+
+  const ProgramRun again = run_rigcal(command);
+  EXPECT_EQ(again.exit_code, 1);
+  expect_parts(again.err, {"run.csv", "exists already"});
+  EXPECT_EQ(contents_of(folder.file("run.csv")), csv);
+}
+
+// The recovered file is finished, holds the same samples, and says how the run ended.
+TEST(RecordingCommands, RecoverMakesACutOffRecordingWhole) {
+  const TemporaryFolder folder;
+  write_recording(folder.file("run.mcap"), false);
+  const std::string part = folder.file("run.mcap.part");
+  const ProgramRun before = run_rigcal("info " + part);
+  expect_parts(before.out, {"cut off", "rigcal recover"});
+  const ProgramRun run = run_rigcal("recover " + part);
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  expect_parts(run.out, {"run.recovered.mcap", "read back and compared"});
+  const ProgramRun after = run_rigcal("info " + folder.file("run.recovered.mcap"));
+  expect_parts(after.out, {"every checksum right", "480 in 0.499 s", "interrupted", "20 ms"});
+  EXPECT_EQ(run_rigcal("recover " + part).exit_code, 1) << "must not replace what it wrote";
+}
+
+TEST(RecordingCommands, WrongInputIsRefusedWithTheRemedy) {
+  const TemporaryFolder folder;
+  write_recording(folder.file("run.mcap"), true);
+  folder.write("text.mcap", "time,angle\n");
+  const auto refused = [&](const std::string& arguments, const std::vector<std::string>& parts) {
+    const ProgramRun run = run_rigcal(arguments);
+    EXPECT_EQ(run.exit_code, 1) << arguments;
+    EXPECT_EQ(run.out, "") << arguments;
+    expect_parts(run.err, parts);
+  };
+  refused("info " + folder.file("none.mcap"), {"none.mcap", "No such file"});
+  refused("info " + folder.file("text.mcap"), {"text.mcap", "MCAP"});
+  refused("export " + folder.file("run.mcap") + " --out " + folder.file("run.xlsx"),
+          {"run.xlsx", ".csv or .mat"});
+  refused("export " + folder.file("run.mcap") + " --out " + folder.file("none/run.csv"),
+          {"none/run.csv"});
+  refused("export " + folder.file("run.mcap"), {"--out"});
+  refused("recover " + folder.file("text.mcap"), {"text.mcap", "MCAP"});
+  EXPECT_FALSE(std::filesystem::exists(folder.file("text.recovered.mcap")));
+}
+
+}  // namespace
+}  // namespace service
