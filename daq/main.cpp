@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <atomic>
 #include <csignal>
@@ -29,6 +31,17 @@ void stop_on_signals() {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
 }
+
+constexpr const char* kFooter =
+    "Examples, with rigcal-sim --config configs/sim-furuta.textproto --link /tmp/rigcal-furuta\n"
+    "running beside:\n"
+    "  rigcal-daq probe --rig configs/rig-furuta.textproto\n"
+    "  rigcal-daq run --rig configs/rig-furuta.textproto \\\n"
+    "      --scenario configs/scenario-swing-up.textproto --out swing-up.mcap\n"
+    "\n"
+    "Exit status: 0 done or stopped by Ctrl-C, 1 trouble with port, unit or disk, 2 bad input,\n"
+    "3 tripped by a safety limit.\n"
+    "rigcal-daq COMMAND --help tells more about a command.";
 
 class Commands {
  public:
@@ -82,8 +95,8 @@ class Commands {
     add_rig(command);
     command.callback([this] {
       stop_on_signals();
-      exit_code_ =
-          daq::monitor_unit(daq::load_rig(run_.rig_path, run_.url), stop_requested, std::cout);
+      exit_code_ = daq::monitor_unit(daq::load_rig(run_.rig_path, run_.url), stop_requested,
+                                     ::isatty(STDOUT_FILENO) == 1, std::cout);
     });
   }
 
@@ -126,7 +139,9 @@ class Commands {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("rigcal-daq: runs excitation scenarios on a pendulum rig and records them");
+  CLI::App app("Runs excitation scenarios on a pendulum rig and records them", "rigcal-daq");
+  app.set_version_flag("--version", std::string("rigcal-daq ") + RIGCAL_VERSION);
+  app.footer(kFooter);
   app.require_subcommand(1);
   const Commands commands(app);
   try {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 namespace daq {
 
 /// How `rigcal-daq` ends, as process exit codes.
@@ -9,5 +11,8 @@ enum class ExitCode : int {
   kBadInput = 2,  ///< command line or file
   kTripped = 3,   ///< a safety limit switched the output off
 };
+
+/// Says on the error stream what went wrong. @return kTrouble
+ExitCode fail(const std::string& detail);
 
 }  // namespace daq

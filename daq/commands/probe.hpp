@@ -12,8 +12,10 @@ namespace daq {
 /// validity, losses. Drives nothing.
 ExitCode probe_unit(const RigConfig& rig, std::ostream& out);
 
-/// A terminal view of the rig, ten times a second, until `stop` is set: angles, output, loop
-/// timing, losses. Drives nothing.
-ExitCode monitor_unit(const RigConfig& rig, const std::atomic<bool>& stop, std::ostream& out);
+/// A view of the rig until `stop` is set: angles, speeds, output, timing, losses. Drives nothing.
+/// @param in_place  `out` is a terminal: renew the view ten times a second; else write it once, at
+///                  the end
+ExitCode monitor_unit(const RigConfig& rig, const std::atomic<bool>& stop, bool in_place,
+                      std::ostream& out);
 
 }  // namespace daq

@@ -1,7 +1,9 @@
 #include "daq/commands/run.hpp"
 
+#include <algorithm>
 #include <cctype>
 #include <chrono>
+#include <cmath>
 #include <filesystem>
 #include <functional>
 #include <iomanip>
@@ -10,6 +12,7 @@
 #include <ostream>
 #include <sstream>
 #include <thread>
+#include <vector>
 
 #include "daq/commands/recording_sink.hpp"
 #include "daq/commands/session.hpp"
@@ -31,8 +34,21 @@ constexpr milliseconds kPollPeriod(10);
 constexpr milliseconds kStreamShortPatience(300);
 constexpr std::chrono::seconds kStreamPatience(5);
 
-void refuse_existing(const std::string& path) {
-  if (!std::filesystem::exists(path)) return;
+// A name for a new file: with that ending, in a folder that exists, not taken.
+void require_new_file(const std::string& path, const std::vector<std::string>& extensions) {
+  const std::filesystem::path file(path);
+  if (std::find(extensions.begin(), extensions.end(), file.extension()) == extensions.end()) {
+    std::string choice;
+    for (const std::string& extension : extensions) {
+      choice += (choice.empty() ? "" : " or ") + extension;
+    }
+    throw proto::InputError(path + ": give a name that ends in " + choice);
+  }
+  if (file.has_parent_path() && !std::filesystem::is_directory(file.parent_path())) {
+    throw proto::InputError(path + ": there is no folder " + file.parent_path().string() +
+                            "; make it first");
+  }
+  if (!std::filesystem::exists(file)) return;
   throw proto::InputError(path + ": exists already; choose another name, nothing is written over");
 }
 
@@ -58,7 +74,7 @@ proto::RecordingHeader make_header(const RigConfig& rig, const ScenarioConfig& s
                   {"configuration_hash", hexadecimal(facts.configuration_hash, 8)},
                   {"tick_rate_Hz", std::to_string(facts.tick_rate_Hz)},
                   {"ttl_ms", std::to_string(rig.ttl_ms)},
-                  {"version", RIG_VERSION}};
+                  {"version", RIGCAL_VERSION}};
   return header;
 }
 
@@ -168,6 +184,7 @@ void supervise(LoopThread& thread, Supervisor& supervisor, StreamWatch stream,
     thread.stop();
   }
   thread.join();
+  supervisor.poll();  // samples that stopping the stream brings in come after these
 }
 
 void print_delays(const DelayCounts& delays, std::ostream& out) {
@@ -177,9 +194,9 @@ void print_delays(const DelayCounts& delays, std::ostream& out) {
   out << "commands took effect after";
   for (std::size_t k = 0; k < delays.size(); ++k) {
     const double share = 100.0 * static_cast<double>(delays[k].load()) / static_cast<double>(total);
-    if (share > 0.0)
-      out << ' ' << k << (k + 1 < delays.size() ? "" : " or more") << " ticks ("
-          << std::setprecision(4) << share << " %)";
+    if (share == 0.0) continue;
+    out << ' ' << k << (k + 1 < delays.size() ? "" : " or more")
+        << (k == 1 ? " tick (" : " ticks (") << std::setprecision(4) << share << " %)";
   }
   out << '\n';
 }
@@ -194,12 +211,13 @@ void print_summary(const ControlLoop& loop, const Supervisor& supervisor,
         << (*samples_sent == accounts.sent() ? ": every sample accounted for"
                                              : ": THE ACCOUNTS DO NOT BALANCE");
   }
-  const TimingHistogram& jitter = loop.arrival_jitter();
-  const TimingHistogram& cycle = loop.cycle_time();
-  out << "\nsample jitter 99 % below " << jitter.percentile_us(0.99) << " µs, longest "
-      << static_cast<double>(jitter.max().count()) * 1e-3
-      << " µs; from sample to command 99 % below " << cycle.percentile_us(0.99) << " µs, longest "
-      << static_cast<double>(cycle.max().count()) * 1e-3 << " µs\n";
+  const auto print = [&out](const char* name, const TimingHistogram& histogram) {
+    out << name << std::llround(histogram.percentile_us(0.99)) << " µs, longest "
+        << histogram.max().count() / 1000 << " µs";
+  };
+  print("\nsample jitter 99 % below ", loop.arrival_jitter());
+  print("; from sample to command 99 % below ", loop.cycle_time());
+  out << '\n';
   print_delays(loop.command_delays(), out);
 }
 
@@ -219,11 +237,6 @@ ExitCode outcome(const ControlLoop& loop, const Supervisor& supervisor) {
   if (trip == nullptr) return ExitCode::kDone;
   const bool gone = trip->cause == TripCause::kLinkLost || trip->cause == TripCause::kUnitRestarted;
   return gone ? ExitCode::kTrouble : ExitCode::kTripped;
-}
-
-ExitCode fail(const std::string& detail, std::ostream& out) {
-  out << "rigcal-daq: " << detail << '\n';
-  return ExitCode::kTrouble;
 }
 
 std::string spool_folder(const RunOptions& options) { return options.out_path + ".spool"; }
@@ -281,7 +294,7 @@ ExitCode drive(const RunOptions& options, const RigConfig& rig, const ScenarioCo
   firmware_iface::UnitLink& unit = *session.unit;
   const Nanoseconds period = sample_period(rig, unit.facts());
   if (const auto status = attach_inputs(*sinks.recording, rig, scenario, period); !status.ok()) {
-    return fail(status.error().detail, out);
+    return fail(status.error().detail);
   }
   const auto loop =
       std::make_unique<ControlLoop>(unit, session.black_box, scenario.scenario, scenario.limits,
@@ -301,10 +314,10 @@ ExitCode drive(const RunOptions& options, const RigConfig& rig, const ScenarioCo
   supervisor.finish(samples_sent);
   const proto::Status finished = sinks.recording->finish();
   print_summary(*loop, supervisor, samples_sent, out);
-  if (!finished.ok()) return fail(finished.error().detail, out);
+  if (!finished.ok()) return fail(finished.error().detail);
   out << "recorded " << options.out_path << '\n';
   if (sinks.stream) finish_stream(std::move(sinks.stream), options, say);
-  if (supervisor.storage_error()) return fail(supervisor.storage_error()->detail, out);
+  if (supervisor.storage_error()) return fail(supervisor.storage_error()->detail);
   return outcome(*loop, supervisor);
 }
 
@@ -320,24 +333,24 @@ RigConfig load_rig(const std::string& rig_path, const std::string& url) {
 ExitCode run_scenario(const RunOptions& options, const std::atomic<bool>& stop, std::ostream& out) {
   const RigConfig rig = load_rig(options.rig_path, options.url);
   const ScenarioConfig scenario = load_scenario_config(options.scenario_path, rig);
-  refuse_existing(options.out_path);
+  require_new_file(options.out_path, {".mcap"});
   if (!options.service.empty()) require_host_port(options.service);
   auto session = open_session(rig, out);
-  if (!session.ok()) return fail(session.error().detail, out);
+  if (!session.ok()) return fail(session.error().detail);
   // The stream first: a line that cannot carry it must not leave an empty recording behind.
   if (const auto on = session.value()->unit->start_stream(stream_settings(rig)); !on.ok()) {
-    return fail(on.error().detail, out);
+    return fail(on.error().detail);
   }
   const proto::RecordingHeader header = make_header(rig, scenario, session.value()->unit->facts());
   auto sinks = open_sinks(options, header);
-  if (!sinks.ok()) return fail(sinks.error().detail, out);
+  if (!sinks.ok()) return fail(sinks.error().detail);
   return drive(options, rig, scenario, *session.value(), sinks.value(), stop, out);
 }
 
 ExitCode plot_scenario(const RunOptions& options, const std::string& path, std::ostream& out) {
   const RigConfig rig = load_rig_config(options.rig_path);
   const ScenarioConfig scenario = load_scenario_config(options.scenario_path, rig);
-  refuse_existing(path);
+  require_new_file(path, {".svg", ".csv"});
   constexpr double kPlanPeriod_s = 1e-3;  // of a unit that ticks at 1 kHz
   const CommandPlan plan = make_plan(scenario.scenario, kPlanPeriod_s * rig.divider);
   const bool picture = std::filesystem::path(path).extension() == ".svg";

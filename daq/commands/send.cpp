@@ -19,10 +19,7 @@ constexpr std::chrono::milliseconds kTurn(200);
 ExitCode send_spool(const SendOptions& options, const std::atomic<bool>& stop, std::ostream& out) {
   require_host_port(options.service);
   auto folder = open_spool_folder(options.spool_folder);
-  if (!folder.ok()) {
-    out << "rigcal-daq: " << folder.error().detail << '\n';
-    return ExitCode::kTrouble;
-  }
+  if (!folder.ok()) return fail(folder.error().detail);
   auto stream = std::make_unique<StreamSink>(options.service, std::move(folder.value()));
   stream->end();
   std::string problem;
@@ -42,8 +39,7 @@ ExitCode send_spool(const SendOptions& options, const std::atomic<bool>& stop, s
     out << "streamed to " << options.service << "; " << options.spool_folder << " is removed\n";
     return ExitCode::kDone;
   }
-  out << "rigcal-daq: " << backlog << " batches stay in " << options.spool_folder << '\n';
-  return ExitCode::kTrouble;
+  return fail(std::to_string(backlog) + " batches stay in " + options.spool_folder);
 }
 
 }  // namespace daq

@@ -20,7 +20,8 @@ std::string contradiction(const RigConfig& rig, const UnitFacts& facts) {
   std::ostringstream what;
   const auto channels = static_cast<int>(rig.channel.size());
   if (channels != facts.channel_count) {
-    what << "the unit has " << facts.channel_count << " channels, " << rig.path << " lists "
+    what << "the unit has " << facts.channel_count
+         << (facts.channel_count == 1 ? " channel, " : " channels, ") << rig.path << " lists "
          << channels << "; list each in unit { channel { ... } }";
     return what.str();
   }
@@ -52,8 +53,9 @@ void print_facts(const firmware_iface::Transport& transport, const UnitFacts& fa
   for (const std::string& note : transport.report().notes) out << "  " << note << '\n';
   out << "unit " << std::hex << std::setw(16) << std::setfill('0') << facts.unit_id << std::dec
       << std::setfill(' ') << ": protocol " << facts.protocol_version << ", " << facts.channel_count
-      << " channels, " << facts.tick_rate_Hz << " Hz, ±" << facts.command_max_V << " V, ttl up to "
-      << facts.ttl_max_ms << " ms, started " << facts.boot_count << " times\n";
+      << (facts.channel_count == 1 ? " channel, " : " channels, ") << facts.tick_rate_Hz << " Hz, ±"
+      << facts.command_max_V << " V, ttl up to " << facts.ttl_max_ms << " ms, started "
+      << facts.boot_count << (facts.boot_count == 1 ? " time\n" : " times\n");
 }
 
 }  // namespace

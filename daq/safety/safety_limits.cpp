@@ -33,8 +33,9 @@ constexpr CauseText kCauses[] = {
 
 const CauseText& text_of(TripCause cause) { return kCauses[static_cast<std::size_t>(cause)]; }
 
-// Fault flags of the unit in words, firmware_iface/wire/fault.h.
-std::string describe_unit_trip(const Trip& trip) {
+}  // namespace
+
+std::string describe_fault_flags(unsigned flags) {
   struct Flag {
     unsigned bit;
     const char* meaning;
@@ -46,14 +47,21 @@ std::string describe_unit_trip(const Trip& trip) {
                              {FAULT_HOST, "tripped by the host"},
                              {FAULT_AMPLIFIER, "fault of the power stage"},
                              {FAULT_INTERNAL, "internal fault"}};
-  const auto flags = static_cast<unsigned>(trip.value);
-  char figures[64];
-  std::snprintf(figures, sizeof figures, " (fault flags 0x%02x), at t = %.3f s", flags,
-                trip.time_s);
   std::string causes;
   for (const Flag& flag : kFlags) {
     if ((flags & flag.bit) != 0) causes += (causes.empty() ? "" : ", ") + std::string(flag.meaning);
   }
+  return causes;
+}
+
+namespace {
+
+std::string describe_unit_trip(const Trip& trip) {
+  const auto flags = static_cast<unsigned>(trip.value);
+  char figures[64];
+  std::snprintf(figures, sizeof figures, " (fault flags 0x%02x), at t = %.3f s", flags,
+                trip.time_s);
+  std::string causes = describe_fault_flags(flags);
   if (causes.empty()) causes = "it does not answer";
   return (trip.cause == TripCause::kUnitTripped ? "the unit switched off: "
                                                 : "the unit cannot be cleared: ") +

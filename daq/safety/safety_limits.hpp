@@ -66,6 +66,9 @@ struct Trip {
 /// "pendulum: speed 41.2 rad/s exceeds 40 rad/s at t = 3.141 s", for people.
 std::string describe(const Trip& trip, const SafetyLimits& limits);
 
+/// Fault flags of the unit (firmware_iface/wire/fault.h) in words; empty when none is set.
+std::string describe_fault_flags(unsigned flags);
+
 /// Judges every sample and decides what may be sent. Real-time safe: no allocation, no exceptions.
 ///
 /// A request beyond the command or slew limit is clamped and counted; everything else trips. After

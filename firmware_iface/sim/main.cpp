@@ -1,3 +1,5 @@
+#include <sched.h>
+
 #include <CLI/CLI.hpp>
 #include <atomic>
 #include <csignal>
@@ -27,6 +29,7 @@ struct Options {
   std::string tcp;
   std::string truth;
   double duration_s = 0.0;
+  int priority = 50;
   sim::SimOverrides overrides;
 };
 
@@ -75,6 +78,13 @@ void print_statistics(UnitSimulation& simulation, std::uint64_t undelivered_byte
   print_faults("to_unit", simulation.to_unit().counters());
 }
 
+// A conversion unit keeps time whatever else happens; on a busy machine its stand-in needs this to
+// do so. Where it is not granted the simulation still runs, with the jitter of any program.
+void ask_for_real_time(int priority) {
+  const sched_param parameters{.sched_priority = priority};
+  if (priority > 0) ::sched_setscheduler(0, SCHED_FIFO, &parameters);
+}
+
 int run(const Options& options) {
   const sim::SimConfig config = sim::load_sim_config(options.config, options.overrides);
   Result<std::unique_ptr<sim::HostPort>> port =
@@ -102,6 +112,7 @@ int run(const Options& options) {
     end = start + std::chrono::duration_cast<Nanoseconds>(
                       std::chrono::duration<double>(options.duration_s));
   }
+  ask_for_real_time(options.priority);
   const std::uint64_t undelivered = sim::serve(simulation, *port.value(), stop_requested, end);
   if (truth) truth->close();
   print_statistics(simulation, undelivered);
@@ -131,6 +142,10 @@ int main(int argc, char** argv) {
                  "Pace bytes to this baud rate; 0: do not (instead of the file's)");
   app.add_option("--clock-ppm", options.overrides.clock_error_ppm,
                  "Rate error of the unit's clock (instead of the file's)");
+  app.add_option("--priority", options.priority,
+                 "SCHED_FIFO priority to ask for, below that of rigcal-daq; 0: none")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 99));
   app.add_option("--seed", options.overrides.seed, "Seed of all faults (instead of the file's)");
   CLI11_PARSE(app, argc, argv);
 

@@ -231,6 +231,45 @@ TEST_F(DaqProcess, LeavesASpoolForAServiceThatNeverComes) {
   EXPECT_FALSE(std::filesystem::exists(path("run.mcap.spool")));
 }
 
+// What an operator sees before the first run: who is there and what it reads, in words.
+TEST_F(DaqProcess, ProbeAndMonitorSayWhatTheUnitReads) {
+  start_sim();
+  const std::vector<std::string> rig = {"--rig", path("rig.textproto"), "--url", pty_url()};
+  std::vector<std::string> command = {RIGCAL_DAQ, "probe"};
+  command.insert(command.end(), rig.begin(), rig.end());
+  ChildProcess probe(command, path("probe.txt"));
+  EXPECT_EQ(probe.wait(kPatience_s), 0) << probe.output();
+  command[1] = "monitor";
+  ChildProcess monitor(command, path("monitor.txt"));
+  ASSERT_TRUE(eventually([&] { return monitor.output().find("Ctrl-C ends") != std::string::npos; },
+                         kPatience_s));
+  monitor.send_signal(SIGINT);
+  EXPECT_EQ(monitor.wait(kPatience_s), 0) << monitor.output();
+  for (const std::string& output : {probe.output(), monitor.output()}) {
+    for (const char* part : {"protocol 1, 2 channels, 1000 Hz", "arm", "rod", "good",
+                             "tripped: not cleared since it was switched on", "0 lost"}) {
+      EXPECT_NE(output.find(part), std::string::npos) << part << "\nin\n" << output;
+    }
+    EXPECT_EQ(output.find('\x1b'), std::string::npos) << "escape codes are for terminals";
+  }
+}
+
+// A port serves one program at a time; the second one is told, and does not disturb the first.
+TEST_F(DaqProcess, RefusesAPortThatIsInUse) {
+  start_sim();
+  start_daq("long.textproto");
+  wait_until_recorded();
+  ChildProcess second({RIGCAL_DAQ, "probe", "--rig", path("rig.textproto"), "--url", pty_url()},
+                      path("probe.txt"));
+  EXPECT_EQ(second.wait(kPatience_s), 1);
+  EXPECT_NE(second.output().find("another program has locked it"), std::string::npos)
+      << second.output();
+  daq_->send_signal(SIGINT);
+  EXPECT_EQ(daq_exit_code(), 0) << daq_->output();
+  stop_sim();
+  EXPECT_EQ(counted("hellos"), 1U);
+}
+
 // Bad input: one message, exit code 2, and nothing on the disk.
 TEST_F(DaqProcess, RefusesBadInputWithoutTouchingAnything) {
   start_sim();
@@ -240,6 +279,14 @@ TEST_F(DaqProcess, RefusesBadInputWithoutTouchingAnything) {
   EXPECT_NE(daq_->output().find("bad.textproto:3"), std::string::npos) << daq_->output();
   EXPECT_FALSE(std::filesystem::exists(path("run.mcap")));
   EXPECT_FALSE(std::filesystem::exists(path("run.mcap.part")));
+
+  for (const char* name : {"run.txt", "no/run.mcap"}) {
+    ChildProcess run({RIGCAL_DAQ, "run", "--rig", path("rig.textproto"), "--url", pty_url(),
+                      "--scenario", path("short.textproto"), "--out", path(name)},
+                     path("out.txt"));
+    EXPECT_EQ(run.wait(kPatience_s), 2);
+    EXPECT_NE(run.output().find(name), std::string::npos) << run.output();
+  }
 
   write("run.mcap", "precious");
   start_daq("short.textproto");

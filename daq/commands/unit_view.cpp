@@ -1,0 +1,89 @@
+#include "daq/commands/unit_view.hpp"
+
+#include <chrono>
+#include <cstdio>
+#include <numbers>
+
+#include "daq/commands/session.hpp"
+
+namespace daq {
+namespace {
+
+using firmware_iface::ReadStatus;
+using firmware_iface::UnitSample;
+
+template <typename... Values>
+std::string format(const char* pattern, Values... values) {
+  char text[256];
+  std::snprintf(text, sizeof text, pattern, values...);
+  return text;
+}
+
+unsigned long long whole(std::uint64_t value) { return value; }
+
+}  // namespace
+
+UnitView::UnitView(const RigConfig& rig, firmware_iface::UnitLink& unit)
+    : rig_(rig),
+      unit_(unit),
+      scales_(channel_scales(rig)),
+      period_(sample_period(rig, unit.facts())) {}
+
+bool UnitView::watch(Nanoseconds duration) {
+  const Nanoseconds until = unit_.transport().now() + duration;
+  UnitSample sample = sample_;
+  while (unit_.transport().now() < until) {
+    unit_.write_idle();
+    const ReadStatus status = unit_.read_sample(unit_.transport().now() + period_ * 2, sample);
+    if (status == ReadStatus::kClosed || status == ReadStatus::kInconsistent) return false;
+    if (status == ReadStatus::kSample) take(sample);
+  }
+  return true;
+}
+
+void UnitView::take(const UnitSample& sample) {
+  if (sample_.received.count() > 0 && sample.lost_before == 0) {
+    jitter_.add(std::chrono::abs(sample.received - sample_.received - period_));
+  }
+  sample_ = sample;
+  const double time_s = static_cast<double>(sample.unit_time_us) * 1e-6;
+  for (std::size_t j = 0; j < rig_.channel.size(); ++j) {
+    if (!sample.channel_is_valid(static_cast<int>(j))) continue;
+    angle_rad_[j] = scales_[j].rad_per_count * static_cast<double>(sample.encoder_counts[j]) +
+                    scales_[j].offset_rad;
+    trackers_[j].add(time_s, angle_rad_[j]);
+  }
+}
+
+std::string UnitView::hinge_line(std::size_t channel) const {
+  return format("  %-14s %12.5f %12.2f %12.2f %11lld   %s", rig_.channel[channel].hinge.c_str(),
+                angle_rad_[channel], angle_rad_[channel] * 180.0 / std::numbers::pi,
+                trackers_[channel].speed_rad_per_s(),
+                static_cast<long long>(sample_.encoder_counts[channel]),
+                sample_.channel_is_valid(static_cast<int>(channel)) ? "good" : "MISSING");
+}
+
+std::vector<std::string> UnitView::lines() const {
+  std::vector<std::string> lines = {format("  %-14s %12s %12s %12s %11s   %s", "hinge",
+                                           "angle [rad]", "angle [deg]", "[rad/s]", "counts",
+                                           "reading")};
+  for (std::size_t j = 0; j < rig_.channel.size(); ++j) lines.push_back(hinge_line(j));
+  const char* state = sample_.tripped ? "tripped: " : sample_.driving ? "driving" : "ready";
+  lines.push_back(
+      format("  output   %+.3f %s, %s", sample_.command_V, rig_.command_unit.c_str(), state) +
+      (sample_.tripped ? describe_fault_flags(sample_.fault_flags) : std::string()));
+  const firmware_iface::LinkCounters& counters = unit_.counters();
+  lines.push_back(format("  samples  %llu received, %llu lost, %llu damaged frames",
+                         whole(counters.samples_received), whole(counters.samples_lost),
+                         whole(unit_.frame_counters().damaged())));
+  lines.push_back(format("  timing   99 %% within %.0f µs of their period, longest %.0f µs",
+                         jitter_.percentile_us(0.99),
+                         static_cast<double>(jitter_.max().count()) * 1e-3));
+  const firmware_iface::ClockFit& fit = unit_.clock().fit();
+  lines.push_back(fit.valid ? format("  clock    %+.1f ± %.1f ppm against this computer's",
+                                     fit.rate_error_ppm, fit.rate_sigma_ppm)
+                            : std::string("  clock    not known yet"));
+  return lines;
+}
+
+}  // namespace daq
