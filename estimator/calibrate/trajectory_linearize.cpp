@@ -20,9 +20,8 @@ namespace {
 ///
 /// @tparam kRows  rows of the residual, 6 a body, where known
 template <int kRows>
-void chain_velocities(int body_count, double h, double weight, const Eigen::VectorXd& v,
-                      const Eigen::VectorXd& w, const StepDerivatives& derivatives,
-                      Eigen::MatrixXd& node_jacobian) {
+void chain_velocities(int body_count, double h, double weight, const double* v, const double* w,
+                      const StepDerivatives& derivatives, Eigen::MatrixXd& node_jacobian) {
   using Columns = Eigen::Matrix<double, kRows, Eigen::Dynamic>;
   const int n = 6 * body_count;
   const double rate = weight / h;
@@ -31,8 +30,10 @@ void chain_velocities(int body_count, double h, double weight, const Eigen::Vect
   const Eigen::Map<const Columns> along_w(derivatives.along_next_velocity.data(), n, n);
   Eigen::Map<Columns> out(node_jacobian.data(), n, 3 * n);
   for (int at = 0; at < n; at += 6) {
-    const Eigen::Matrix3d V = rate * left_jacobian_inverse(h * v.segment<3>(at + 3));
-    const Eigen::Matrix3d W = rate * left_jacobian_inverse(h * w.segment<3>(at + 3));
+    const Eigen::Matrix3d V =
+        rate * left_jacobian_inverse(h * Eigen::Map<const Eigen::Vector3d>(v + at + 3));
+    const Eigen::Matrix3d W =
+        rate * left_jacobian_inverse(h * Eigen::Map<const Eigen::Vector3d>(w + at + 3));
     const auto v_moves = along_v.template middleCols<3>(at);
     const auto w_moves = along_w.template middleCols<3>(at);
     const auto v_turns = along_v.template middleCols<3>(at + 3);
@@ -78,9 +79,9 @@ void TrajectoryProblem::linearize_observation(const Block& block, ResidualBlock&
   const int j = sensors_[static_cast<std::size_t>(block.detail)];
   const Hinge& hinge = point_.mechanism.hinges[static_cast<std::size_t>(j)];
   const Pose* poses = node_poses(point_, block.node);
-  out.residual[0] = observation_residual(point_, block.node, block.detail);
   const HingeAngleJacobian jacobian = hinge_angle_jacobian(
       hinge, hinge.body_a == Hinge::kGround ? Pose{} : poses[hinge.body_a], poses[hinge.body_b]);
+  out.residual[0] = observation_residual(point_, block.node, block.detail, jacobian.angle);
   out.node_jacobian.setZero();
   out.node_jacobian.block<1, 3>(0, 6 * hinge.body_b + 3) = jacobian.b;
   if (hinge.body_a != Hinge::kGround) {
@@ -99,14 +100,11 @@ void TrajectoryProblem::linearize_impulse(const Block& block, ResidualBlock& out
   const int center = block.node + 1;
   const Eigen::Index k = center - segment.first_node;
   static thread_local StepDerivatives derivatives;
-  static thread_local Eigen::VectorXd v, w;
-  v.resize(n);
-  w.resize(n);
-  difference_velocity(point_, block.node, v);
-  difference_velocity(point_, center, w);
-  residual_->linearize({node_poses(point_, center), v.data(), w.data(), table.mean.row(k).data(),
-                        table.delay_slope.row(k).data()},
-                       derivatives);
+  const double* const v = difference_velocity(point_, block.node);
+  const double* const w = difference_velocity(point_, center);
+  residual_->linearize(
+      {node_poses(point_, center), v, w, table.mean.row(k).data(), table.delay_slope.row(k).data()},
+      derivatives);
 
   shape_block(out, block.node, 3, node_size_, free_.size(), n, impulse_group());
   const double weight = std::sqrt(settings_.state_error_weight);
@@ -131,7 +129,7 @@ void TrajectoryProblem::linearize_full_impulse(const Block& block, ResidualBlock
   const int n = 6 * body_count_;
   const Eigen::Index k = block.node - segment.first_node;
   StepDerivatives derivatives;
-  Eigen::VectorXd w(n);
+  const double* const w = difference_velocity(point_, block.node);
   shape_block(out, block.node, 2, node_size_, free_.size(), 2 * n, impulse_group());
   out.node_jacobian.setZero();
   const double weight = std::sqrt(settings_.state_error_weight);
@@ -147,13 +145,13 @@ void TrajectoryProblem::linearize_full_impulse(const Block& block, ResidualBlock
   };
   take(0);  // Δp_u: to the next node's velocity
   out.node_jacobian.block(0, 3 * n, n, n) = weight * derivatives.along_next_velocity;
-  difference_velocity(point_, block.node, w);
-  input.next_velocity = w.data();
+  input.next_velocity = w;
   take(n);  // Δp_q: to the velocity that leads to the next node's configuration
   const double rate = weight / step();
   for (int i = 0; i < body_count_; ++i) {
     const int at = 6 * i;
-    const Eigen::Matrix3d W = rate * left_jacobian_inverse(step() * w.segment<3>(at + 3));
+    const Eigen::Matrix3d W =
+        rate * left_jacobian_inverse(step() * Eigen::Map<const Eigen::Vector3d>(w + at + 3));
     const auto along_w = derivatives.along_next_velocity.middleCols(at, 6);
     out.node_jacobian.block(n, at, n, 3) -= rate * along_w.leftCols(3);
     out.node_jacobian.block(n, at + 3, n, 3) -= along_w.rightCols(3) * W.transpose();

@@ -73,14 +73,15 @@ void TrajectoryProblem::make_blocks(const std::vector<TrajectoryData>& data) {
     first += count;
   }
   if (free_.prior_count() > 0) blocks_.push_back({BlockKind::kPrior, nodes - 1, 0});
+  update_differences(point_);
   if (!full) return;
-  Eigen::VectorXd velocity(6 * body_count_);
+  const Eigen::Index n = 6 * body_count_;
   for (const Segment& segment : segments_) {
     for (int k = 0; k < segment.node_count; ++k) {
       // v_{k+1} = (q_{k+1} ⊟ q_k)/h [Mar, eq. 4.3]; the first node copies its successor.
-      difference_velocity(point_, segment.first_node + std::max(k - 1, 0), velocity);
-      point_.velocities.segment(6 * body_count_ * (segment.first_node + k), 6 * body_count_) =
-          velocity;
+      const int from = segment.first_node + std::max(k - 1, 0);
+      point_.velocities.segment(n * (segment.first_node + k), n) =
+          point_.differences.segment(n * from, n);
     }
   }
 }
@@ -113,22 +114,24 @@ void TrajectoryProblem::set_state_error_weight(double weight) {
 
 // --- cost ---------------------------------------------------------------------------------------
 
-void TrajectoryProblem::difference_velocity(const Point& point, int node,
-                                            Eigen::VectorXd& velocity) const {
-  const Pose* from = node_poses(point, node);
-  const Pose* to = node_poses(point, node + 1);
-  for (int i = 0; i < body_count_; ++i) {
-    velocity.segment<6>(6 * i) = difference(to[i], from[i]) / step();
+void TrajectoryProblem::update_differences(Point& point) const {
+  point.differences.setZero(6 * static_cast<Eigen::Index>(point.poses.size()));
+  for (const Segment& segment : segments_) {
+    for (int k = 0; k + 1 < segment.node_count; ++k) {
+      const Pose* from = node_poses(point, segment.first_node + k);
+      const int first = (segment.first_node + k) * body_count_;
+      for (int i = 0; i < body_count_; ++i) {
+        point.differences.segment<6>(6 * (first + i)) =
+            difference(from[body_count_ + i], from[i]) / step();
+      }
+    }
   }
 }
 
-double TrajectoryProblem::observation_residual(const Point& point, int node, int sensor) const {
+double TrajectoryProblem::observation_residual(const Point& point, int node, int sensor,
+                                               double angle) const {
   const int j = sensors_[static_cast<std::size_t>(sensor)];
-  const Hinge& hinge = point.mechanism.hinges[static_cast<std::size_t>(j)];
-  const Pose* poses = node_poses(point, node);
   const double offset = point.mechanism.hinge_parameter(j, HingeQuantity::kEncoderOffset).value;
-  const double angle = hinge_angle(
-      hinge, hinge.body_a == Hinge::kGround ? Pose{} : poses[hinge.body_a], poses[hinge.body_b]);
   return std::remainder(angle - offset - angles_(node, sensor), 2.0 * M_PI);
 }
 
@@ -138,7 +141,14 @@ double TrajectoryProblem::observation_cost(const Point& point, int segment) cons
   for (int node = s.first_node; node < s.first_node + s.node_count; ++node) {
     for (int sensor = 0; sensor < static_cast<int>(sensors_.size()); ++sensor) {
       if (std::isnan(angles_(node, sensor))) continue;
-      const double residual = observation_residual(point, node, sensor);
+      const Hinge& hinge =
+          point.mechanism
+              .hinges[static_cast<std::size_t>(sensors_[static_cast<std::size_t>(sensor)])];
+      const Pose* poses = node_poses(point, node);
+      const double angle =
+          hinge_angle(hinge, hinge.body_a == Hinge::kGround ? Pose{} : poses[hinge.body_a],
+                      poses[hinge.body_b]);
+      const double residual = observation_residual(point, node, sensor, angle);
       sum += residual * residual;
     }
   }
@@ -150,25 +160,21 @@ double TrajectoryProblem::impulse_cost(const Point& point, const StepResidual& r
   const Segment& s = segments_[static_cast<std::size_t>(segment)];
   const StepControlTable& table = point.controls[static_cast<std::size_t>(segment)];
   const Eigen::Index n = 6 * body_count_;
-  Eigen::VectorXd v(n), w(n), r(n);
+  Eigen::VectorXd r(n);
   const bool full = settings_.state_form == StateForm::kFull;
   double sum = 0.0;
-  if (!full) difference_velocity(point, s.first_node, w);
   for (int k = full ? 0 : 1; k + 1 < s.node_count; ++k) {
     const int node = s.first_node + k;
-    StepInput input{node_poses(point, node), v.data(), w.data(), table.mean.row(k).data(), nullptr};
+    StepInput input{.poses = node_poses(point, node), .control = table.mean.row(k).data()};
     if (full) {
       input.velocity = point.velocities.data() + n * node;
       input.next_velocity = point.velocities.data() + n * (node + 1);
       residual.evaluate(input, r.data());
       sum += r.squaredNorm();
-      input.next_velocity = w.data();
     } else {
-      v.swap(w);
-      input.velocity = v.data();
-      input.next_velocity = w.data();
+      input.velocity = difference_velocity(point, node - 1);
     }
-    difference_velocity(point, node, w);
+    input.next_velocity = difference_velocity(point, node);
     residual.evaluate(input, r.data());
     sum += r.squaredNorm();
   }
@@ -227,6 +233,7 @@ double TrajectoryProblem::evaluate_candidate(const Eigen::VectorXd& node_step,
           point_.velocities.segment(n * node, n) + node_step.segment(node * node_size_ + n, n);
     }
   }
+  update_differences(candidate_);
   free_.move(point_.mechanism, arrow_step, candidate_.mechanism);
   if (delay_free_) update_controls(candidate_);
   candidate_residual_->set_values(unpack(candidate_.mechanism));
@@ -254,8 +261,7 @@ State TrajectoryProblem::state_after_first_step(int segment) const {
   if (settings_.state_form == StateForm::kFull) {
     state.velocity = point_.velocities.segment(n * node, n);
   } else {
-    state.velocity.resize(n);
-    difference_velocity(point_, node - 1, state.velocity);
+    state.velocity = point_.differences.segment(n * (node - 1), n);
   }
   return state;
 }

@@ -110,8 +110,9 @@ class TrajectoryProblem final : public LeastSquaresProblem {
   };
   /// A point of the manifold: poses (and velocities) of every node, and the parameters.
   struct Point {
-    std::vector<Pose> poses;     ///< node-major, bodies within
-    Eigen::VectorXd velocities;  ///< full states only: 6·bodies a node
+    std::vector<Pose> poses;      ///< node-major, bodies within
+    Eigen::VectorXd velocities;   ///< full states only: 6·bodies a node
+    Eigen::VectorXd differences;  ///< (q_{k+1} ⊟ q_k)/h, 6·bodies a node; no use at a last node
     Mechanism mechanism;
     std::vector<StepControlTable> controls;  ///< one a segment; depend on the input delay
   };
@@ -126,10 +127,13 @@ class TrajectoryProblem final : public LeastSquaresProblem {
   const Pose* node_poses(const Point& point, int node) const {
     return point.poses.data() + static_cast<std::size_t>(node * body_count_);
   }
-  /// (q_{node+1} ⊟ q_node)/h.
-  void difference_velocity(const Point& point, int node, Eigen::VectorXd& velocity) const;
-  /// Angle residual of one sensor at one node.
-  double observation_residual(const Point& point, int node, int sensor) const;
+  /// Velocity (q_{node+1} ⊟ q_node)/h between nodes of one segment, 6·bodies.
+  const double* difference_velocity(const Point& point, int node) const {
+    return point.differences.data() + static_cast<Eigen::Index>(6 * body_count_) * node;
+  }
+  void update_differences(Point& point) const;
+  /// Residual of one sensor at one node where the hinge has the given angle.
+  double observation_residual(const Point& point, int node, int sensor, double angle) const;
   /// Violations of the first node and of the second (or of the first's velocity), weighted.
   void initial_rows(const Point& point, int segment, Eigen::VectorXd& residual) const;
 

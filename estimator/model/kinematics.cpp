@@ -22,6 +22,11 @@ const Pose& pose_of(int body, const Configuration& q) {
   return body == Hinge::kGround ? kGroundPose : q[static_cast<std::size_t>(body)];
 }
 
+/// Twist about x, in [−π, π].
+double twist_angle(const Eigen::Quaterniond& q) {
+  return std::remainder(2.0 * std::atan2(q.x(), q.w()), 2.0 * M_PI);
+}
+
 /// One hinge of the spanning tree, in the order in which bodies are reached from the ground.
 struct TreeEdge {
   int hinge;
@@ -77,7 +82,7 @@ double hinge_angle(const Hinge& hinge, const Configuration& q) {
 double hinge_angle(const Hinge& hinge, const Pose& a, const Pose& b) {
   const Eigen::Quaterniond relative = Eigen::Quaterniond(hinge.frame_a).conjugate() *
                                       a.e.conjugate() * b.e * Eigen::Quaterniond(hinge.frame_b);
-  return std::remainder(2.0 * std::atan2(relative.x(), relative.w()), 2.0 * M_PI);
+  return twist_angle(relative);
 }
 
 HingeAngleJacobian hinge_angle_jacobian(const Hinge& hinge, const Pose& a, const Pose& b) {
@@ -89,6 +94,7 @@ HingeAngleJacobian hinge_angle_jacobian(const Hinge& hinge, const Pose& a, const
   const Eigen::RowVector3d dx(s, z, -y);
   const Eigen::RowVector3d along_beta = (s * dx - x * ds) / (x * x + s * s);
   HingeAngleJacobian jacobian;
+  jacobian.angle = twist_angle(relative);
   jacobian.b = along_beta * Q_a.conjugate().toRotationMatrix();
   jacobian.a =
       hinge.body_a == Hinge::kGround ? Eigen::RowVector3d::Zero().eval() : (-jacobian.b).eval();

@@ -14,8 +14,9 @@ namespace estimator {
 double hinge_angle(const Hinge& hinge, const Pose& a, const Pose& b);
 double hinge_angle(const Hinge& hinge, const Configuration& q);
 
-/// Derivative of the hinge angle along the world-frame rotations (δψ_a, δψ_b).
+/// Derivative of the hinge angle along the world-frame rotations (δψ_a, δψ_b), and the angle.
 struct HingeAngleJacobian {
+  double angle;          ///< as hinge_angle gives it
   Eigen::RowVector3d a;  ///< zero for the ground
   Eigen::RowVector3d b;
 };
