@@ -1,9 +1,11 @@
 #include <chrono>
 #include <iostream>
 #include <memory>
+#include <stdexcept>
 #include <utility>
 
 #include "proto/text/files.hpp"
+#include "proto/text/input_error.hpp"
 #include "service/client/command.hpp"
 #include "service/client/estimation_input.hpp"
 #include "service/client/estimation_progress.hpp"
@@ -37,17 +39,21 @@ ExitCode calibrate(const CalibrateOptions& options) {
   check_result_files(options.files, options.estimation);
   EstimationInput input = load_estimation_input(options.estimation);
   const InterruptFlag interrupt;  // to the end: a result is written whole or not at all
-  estimator::Calibration calibration =
-      run(input, interrupt, options.estimation.quiet, input.context.wall_time);
+  estimator::Calibration calibration;
+  try {
+    calibration = run(input, interrupt, options.estimation.quiet, input.context.wall_time);
+  } catch (const std::invalid_argument& fault) {
+    throw proto::InputError(describe_fault(options.estimation, fault));
+  }
   if (was_stopped(calibration)) {
     std::cerr << "rigcal: stopped after "
               << calibration.iterations + calibration.refinement_iterations
               << " iterations; nothing was written\n";
     return kInterrupted;
   }
-  for (std::string& warning : describe_misfit(calibration)) {
-    calibration.notes.insert(calibration.notes.begin(), std::move(warning));
-  }
+  std::vector<std::string> notes = describe_misfit(calibration);
+  notes.insert(notes.end(), calibration.notes.begin(), calibration.notes.end());
+  calibration.notes = std::move(notes);
   for (const RecordingUse& use : input.context.recordings) {
     for (const std::string& note : describe_import(use.summary)) calibration.notes.push_back(note);
   }

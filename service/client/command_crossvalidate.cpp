@@ -2,9 +2,11 @@
 #include <iostream>
 #include <map>
 #include <memory>
+#include <stdexcept>
 
 #include "estimator/calibrate/cross_validation.hpp"
 #include "proto/text/files.hpp"
+#include "proto/text/input_error.hpp"
 #include "service/client/command.hpp"
 #include "service/client/estimation_input.hpp"
 #include "service/client/estimation_progress.hpp"
@@ -47,8 +49,12 @@ ExitCode crossvalidate(const CrossvalidateOptions& options) {
   const std::vector<estimator::Recording> pieces =
       cut_pieces(input.recordings, input.context.recordings, cut);
   const InterruptFlag interrupt;  // to the end: a result is written whole or not at all
-  const estimator::CrossValidation validation =
-      run(input, pieces, interrupt, options.estimation.quiet, input.context.wall_time);
+  estimator::CrossValidation validation;
+  try {
+    validation = run(input, pieces, interrupt, options.estimation.quiet, input.context.wall_time);
+  } catch (const std::invalid_argument& fault) {
+    throw proto::InputError(describe_fault(options.estimation, fault));
+  }
   if (validation.stopped) {
     std::cerr << "rigcal: stopped after " << validation.folds.size() << " of " << pieces.size()
               << " folds; nothing was written\n";
@@ -78,8 +84,8 @@ void add_crossvalidate(CLI::App& app, ExitCode& exit_code) {
                     ->add_option("--by", options->cut.kind,
                                  "Hold out a recording or a segment at a time; default: recording, "
                                  "segment for a single recording")
-                    ->transform(CLI::CheckedTransformer(kinds))
-                    ->type_name("KIND")
+                    ->transform(CLI::CheckedTransformer(kinds).description(""))
+                    ->type_name("recording|segment")
                     ->group(pieces);
   CLI::Option* count = command
                            ->add_option("--pieces", options->cut.count,

@@ -62,7 +62,8 @@ void add_simulate(CLI::App& app, ExitCode& exit_code) {
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   command->add_option("--start", options->edits.start, "Simulate with this parameter at VALUE")
-      ->type_name("NAME=VALUE");
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false);
   command->footer(
       "The columns are those of the rig file's recording { }, so that calibrate reads the file.\n"
       "Example:\n"

@@ -1,5 +1,6 @@
 #include "service/client/estimation_input.hpp"
 
+#include <exception>
 #include <filesystem>
 #include <iostream>
 #include <map>
@@ -48,11 +49,17 @@ void add_estimation_options(CLI::App& command, EstimationOptions& options) {
   command.add_option("--to", options.selection.to, "Use samples up to this time [s]");
   command.add_option("--segments", options.segments, "Use these segments only, e.g. 0-3,5")
       ->type_name("LIST");
-  command.add_option("--free", options.edits.free, "Estimate this parameter")->type_name("NAME");
+  command
+      .add_option("--free", options.edits.free,
+                  "Estimate this parameter; may be repeated, as the next two")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
   command.add_option("--fix", options.edits.fix, "Keep this parameter, at VALUE if given")
-      ->type_name("NAME[=VALUE]");
+      ->type_name("NAME[=VALUE]")
+      ->allow_extra_args(false);
   command.add_option("--start", options.edits.start, "Start this parameter at VALUE")
-      ->type_name("NAME=VALUE");
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false);
   const std::string method = "Method";
   command.add_option("--step", calibration.step, "Time step h [s]; default: chosen")
       ->check(CLI::PositiveNumber)
@@ -72,13 +79,17 @@ void add_estimation_options(CLI::App& command, EstimationOptions& options) {
                   "Damping time of all hinges [s]; default: the rig file's")
       ->check(CLI::NonNegativeNumber)
       ->group(method);
-  command.add_option("--residual", calibration.residual_form, "explicit or implicit (default)")
-      ->transform(CLI::CheckedTransformer(residuals))
-      ->type_name("FORM")
+  command
+      .add_option("--residual", calibration.residual_form,
+                  "Form of the step residual; default: implicit")
+      ->transform(CLI::CheckedTransformer(residuals).description(""))
+      ->type_name("explicit|implicit")
       ->group(method);
-  command.add_option("--states", calibration.state_form, "configurations (default) or full")
-      ->transform(CLI::CheckedTransformer(states))
-      ->type_name("FORM")
+  command
+      .add_option("--states", calibration.state_form,
+                  "Unknowns of a time step; default: configurations")
+      ->transform(CLI::CheckedTransformer(states).description(""))
+      ->type_name("configurations|full")
       ->group(method);
   command.add_option("--max-iterations", calibration.max_iterations, "Most iterations")
       ->check(CLI::Range(1, 100000))
@@ -105,6 +116,14 @@ void check_result_files(const ResultFiles& files, const EstimationOptions& optio
   if (!files.json.empty() && files.json == files.plot) {
     throw proto::InputError(files.json + ": is both --json and --plot; name two files");
   }
+}
+
+std::string describe_fault(const EstimationOptions& options, const std::exception& fault) {
+  std::string files = options.recordings.front();
+  if (options.recordings.size() > 1) {
+    files += " and " + std::to_string(options.recordings.size() - 1) + " more";
+  }
+  return files + " with " + options.rig + ": " + fault.what();
 }
 
 EstimationInput load_estimation_input(const EstimationOptions& options) {

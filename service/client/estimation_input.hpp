@@ -47,6 +47,10 @@ void check_result_files(const ResultFiles& files, const EstimationOptions& optio
 /// Adds the options to a command. `options` must outlive the parsing.
 void add_estimation_options(CLI::App& command, EstimationOptions& options);
 
+/// What the estimator could not use, with the files it came from.
+/// @param fault  the estimator's message
+std::string describe_fault(const EstimationOptions& options, const std::exception& fault);
+
 /// Loads the rig and the recordings. Prints what a person should know to standard error.
 /// @throws InputError
 EstimationInput load_estimation_input(const EstimationOptions& options);

@@ -10,6 +10,8 @@ using estimator::Termination;
 // A rig with the right units, signs and geometry stays below a few hundredths.
 constexpr double kMisfitShare = 1.0 / 3.0;
 
+constexpr double kRest = 1e-9;  // [rad]; a hinge that never moves is told at the import
+
 /// Standard deviation of one measured angle over all segments, about each segment's mean.
 double motion_of(const std::vector<estimator::SegmentTrajectory>& trajectories,
                  Eigen::Index sensor) {
@@ -48,11 +50,11 @@ std::vector<std::string> describe_misfit(const estimator::Calibration& calibrati
   for (std::size_t i = 0; i < calibration.simulation.size(); ++i) {
     const estimator::SimulationError& error = calibration.simulation[i];
     const double motion = motion_of(calibration.trajectories, static_cast<Eigen::Index>(i));
-    if (error.rmse <= kMisfitShare * motion || !(motion > 0.0)) continue;
-    const std::string share =
-        std::isfinite(error.rmse)
-            ? std::to_string(std::lround(100.0 * error.rmse / motion)) + " % of the motion"
-            : "not finite";
+    if (error.rmse <= kMisfitShare * motion || !(motion > kRest)) continue;
+    const double percent = 100.0 * error.rmse / motion;
+    const std::string share = percent < 1000.0
+                                  ? std::to_string(std::lround(percent)) + " % of the motion"
+                                  : "many times the motion";
     warnings.push_back("warning: hinge " + error.hinge +
                        ": the simulation does not follow the recording (its error is " + share +
                        "); check the column's unit, sign and zero, and the rig's "

@@ -104,7 +104,11 @@ class AngleImport {
   /// Hints that are worth a look but no reason to refuse.
   void add_notes(std::vector<std::string>& notes) const {
     const auto [low, high] = range();
-    if (high == low) notes.push_back("column '" + column_.column + "' never changes");
+    if (high == low) {
+      notes.push_back("warning: column '" + column_.column +
+                      "' never changes: is the encoder of hinge '" + column_.hinge +
+                      "' connected?");
+    }
     constexpr double kSevenDegrees = 7.0 * std::numbers::pi / 180.0;
     if (column_.in_degrees && high > low && high - low < kSevenDegrees) {
       notes.push_back("column '" + column_.column + "' moves over " +
@@ -117,6 +121,11 @@ class AngleImport {
       notes.push_back("column '" + column_.column + "' has " + std::to_string(missing) +
                       " samples that were not observed");
     }
+  }
+
+  bool moves() const {
+    const auto [low, high] = range();
+    return high > low;
   }
 
   double at(int row) const { return angles_[static_cast<std::size_t>(row)]; }
@@ -142,7 +151,8 @@ class AngleImport {
         table_.where(row, request_) + ": column '" + column_.column + "': hinge '" + column_.hinge +
         "' would turn at " + text_of(speed) + " rad/s, more than " + text_of(speed_max) +
         " rad/s; " + advice +
-        "; if it is true, raise speed_max_rad_per_s in the rig file's recording { }");
+        "; if only single rows are wrong, remove them; if the speed is true, raise "
+        "speed_max_rad_per_s in the rig file's recording { }");
   }
 
   const AngleColumn& column_;
@@ -215,6 +225,10 @@ ImportedRecording import_csv_text(const std::string& path, std::string_view text
       angle.check_speed(stretch, time.period, format.speed_max);
     }
     angle.add_notes(summary.notes);
+  }
+  if (std::none_of(angles.begin(), angles.end(), [](const auto& angle) { return angle.moves(); })) {
+    throw proto::InputError(path + ": nothing moves: no angle column ever changes; check the " +
+                            "encoders and the columns in the rig file's recording { }");
   }
   std::vector<std::vector<double>> controls;
   for (std::size_t i = 0; i < format.controls.size(); ++i) {

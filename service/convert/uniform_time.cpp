@@ -139,6 +139,23 @@ Jitter fit_grids(const std::vector<double>& times, double period, std::vector<St
                           std::to_string(kSegmentSamplesMin) + " samples; record longer");
 }
 
+// A swing takes about a second, and no encoder is read faster than every few microseconds.
+constexpr double kPeriodMin = 1e-5;  // [s]
+constexpr double kPeriodMax = 0.5;   // [s]
+
+/// Refuses a sampling period that only a wrong unit of time explains.
+void check_period(const proto::CsvTable& table, const RecordingFormat& format, double period) {
+  if (period >= kPeriodMin && period <= kPeriodMax) return;
+  const std::string what =
+      table.path + ": samples would be " + text_of(period, 3) + " s apart, " +
+      (period > kPeriodMax ? "too far to see a swing" : "closer than any encoder is read");
+  throw proto::InputError(
+      what + (format.time_column.empty()
+                  ? "; correct rate_hz in the rig file's time { }"
+                  : "; check the unit of column '" + format.time_column +
+                        "': write unit: SECOND, MILLISECOND or MICROSECOND in time { }"));
+}
+
 }  // namespace
 
 UniformTime find_uniform_time(const proto::CsvTable& table, const RecordingFormat& format,
@@ -147,6 +164,7 @@ UniformTime find_uniform_time(const proto::CsvTable& table, const RecordingForma
   if (table.row_count() < kSegmentSamplesMin) refuse_short(table, result);
   const std::vector<double> times = read_times(table, format, time_request);
   const double median = median_step(times);
+  check_period(table, format, median);
   cut(table, times, median, segment_request, result);
   if (result.stretches.empty()) refuse_short(table, result);
   result.period = round_digits(pooled_period(times, result.stretches));

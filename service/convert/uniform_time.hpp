@@ -30,9 +30,9 @@ struct UniformTime {
 /// periods that is not made up for by the next is a gap.
 /// @param time_request     column of time stamps among the table's requests; −1: uses format.rate
 /// @param segment_request  column whose change starts a new segment; −1: none
-/// @throws proto::InputError when time does not increase, is irregular beyond the tolerance, or no
-/// stretch
-///         is long enough
+/// @throws proto::InputError when time does not increase, is irregular beyond the tolerance, runs
+/// at
+///         a rate that only a wrong unit explains, or no stretch is long enough
 UniformTime find_uniform_time(const proto::CsvTable& table, const RecordingFormat& format,
                               int time_request, int segment_request);
 

@@ -23,7 +23,7 @@ int leading_exponent(double value) {
 /// beyond.
 int notation_exponent(double magnitude) {
   if (!(magnitude > 0.0) || (magnitude >= 1e-3 && magnitude < 1e5)) return 0;
-  return 3 * static_cast<int>(std::floor(leading_exponent(magnitude) / 3.0));
+  return 3 * static_cast<int>(std::floor(std::log10(magnitude) / 3.0));
 }
 
 std::string exponent_suffix(int exponent) {

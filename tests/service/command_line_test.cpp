@@ -23,6 +23,19 @@ std::string swing_csv(int rows, double scale = 1.0) {
   return text.str();
 }
 
+/// The same with time stamps in milliseconds.
+std::string milliseconds(const std::string& csv) {
+  std::istringstream lines(csv);
+  std::ostringstream text;
+  std::string line;
+  std::getline(lines, line);
+  text << line << '\n';
+  while (std::getline(lines, line)) {
+    text << 1e3 * std::stod(line) << line.substr(line.find(',')) << '\n';
+  }
+  return text.str();
+}
+
 std::string replaced(std::string text, const std::string& from, const std::string& to) {
   const std::size_t at = text.find(from);
   EXPECT_NE(at, std::string::npos) << from;
@@ -40,10 +53,11 @@ TEST(CommandLine, HelpHasExamplesAndVersionIsTold) {
   const ProgramRun help = run_rigcal("--help");
   EXPECT_EQ(help.exit_code, 0);
   expect_parts(help.out, {"calibrate", "simulate", "info", "Examples:", "130"});
-  for (const char* command : {"calibrate", "simulate", "info"}) {
+  for (const char* command :
+       {"calibrate", "crossvalidate", "simulate", "info", "export", "recover"}) {
     const ProgramRun run = run_rigcal(std::string(command) + " --help");
     EXPECT_EQ(run.exit_code, 0);
-    expect_parts(run.out, {"--rig", "Example"});
+    expect_parts(run.out, {std::string("rigcal ") + command, "Example"});
   }
   const ProgramRun version = run_rigcal("--version");
   EXPECT_EQ(version.exit_code, 0);
@@ -78,7 +92,14 @@ TEST(CommandLine, BadRecordingsAreRefusedWithPlaceAndRemedy) {
       {"irregular.csv", replaced(good, "\n0.05,", "\n0.0504,"), {":52:1", "irregular"}},
       {"degrees.csv", swing_csv(200, 57.3), {":2", "unit: DEGREE"}},
       {"short.csv", swing_csv(9), {"too short"}},
+      {"brief.csv", swing_csv(30), {"brief.csv with", "at least 10 time steps", "record longer"}},
+      {"milliseconds.csv", milliseconds(good), {"1 s apart", "MILLISECOND", "'t_s'"}},
+      {"rest.csv", swing_csv(200, 0.0), {"nothing moves", "encoders"}},
+      {"spike.csv", replaced(good, "\n0.05,", "\n0.05,9"), {"remove them"}},
+      {"ragged.csv", replaced(good, "\n0.05,", "\n0.05,0,"), {":52", "3 cells"}},
       {"empty.csv", "", {"empty"}},
+      {"rows.csv", "t_s,theta1_rad\n", {"no rows"}},
+      {"binary.csv", std::string("\0\1\2\3", 4), {"not a text file"}},
       {"headless.csv", good.substr(good.find('\n') + 1), {":1", "no header"}}};
   for (const Bad& bad : bads) {
     SCOPED_TRACE(bad.name);
@@ -86,6 +107,8 @@ TEST(CommandLine, BadRecordingsAreRefusedWithPlaceAndRemedy) {
     std::vector<std::string> parts = bad.parts;
     parts.push_back(bad.name);
     expect_refused("calibrate " + file + " --rig " + config("rig-pendulum.textproto"), parts);
+    // What is too short for a calibration may still be looked at.
+    if (bad.name == std::string("brief.csv")) continue;
     expect_refused("info " + file + " --rig " + config("rig-pendulum.textproto"), parts);
   }
   expect_refused("calibrate /nowhere.csv --rig " + config("rig-pendulum.textproto"),
@@ -104,7 +127,16 @@ TEST(CommandLine, BadRigFilesAreRefusedWithPlaceAndRemedy) {
   expect_rig(replaced(good, "mass {", "mas {"), {"rig.textproto:", "unknown field 'mas'"});
   expect_rig(replaced(good, "zz { value: 0.01", "zz { value: 1"),
              {"rig.textproto:", "triangle inequality"});
+  expect_rig(replaced(good, "value: 0.428", "value: -0.428"), {"rig.textproto:", "bounds"});
+  expect_rig(replaced(good, "mass {", "mass {{"), {"rig.textproto:"});
   expect_rig("", {"rig.textproto", "no bodies"});
+  expect_refused("calibrate " + recording + " --rig /nowhere.textproto",
+                 {"/nowhere.textproto", "cannot be opened"});
+  expect_refused("calibrate " + recording + " --rig " + recording, {"run.csv:1:"});
+  const std::string blind =
+      folder.write("blind.textproto", good.substr(0, good.find("recording {")));
+  expect_refused("calibrate " + recording + " --rig " + blind,
+                 {"blind.textproto", "add recording { }"});
 }
 
 TEST(CommandLine, BadOptionsAreRefused) {
@@ -113,6 +145,12 @@ TEST(CommandLine, BadOptionsAreRefused) {
   const std::string base =
       "calibrate " + recording + " --rig " + config("rig-pendulum.textproto") + " ";
   expect_refused(base + "--fix pendulum.Jzz", {"--fix", "did you mean pendulum.J_zz"});
+  expect_refused(base + "--fix pendulum.J_zz=heavy", {"'heavy' is not a number", "kg·m²"});
+  expect_refused(base + "--start pendulum.J_zz=-1", {"outside its bounds"});
+  // One name an option: a recording behind it is a recording.
+  expect_refused(
+      "calibrate --rig " + config("rig-pendulum.textproto") + " --fix pivot.b /nowhere/run.csv",
+      {"/nowhere/run.csv", "cannot be opened"});
   expect_refused(base + "--segments 3", {"no segment 3"});
   expect_refused(base + "--from 5", {"widen --from"});
   expect_refused(base + "--from 2 --to 1", {"--from must lie before --to"});

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "estimator/model/mechanism.hpp"
+#include "proto/text/files.hpp"
 #include "service/convert/rig_file.hpp"
 
 namespace service {
@@ -72,6 +73,23 @@ TEST(ConfigFiles, AnglesFromUprightAreZeroWhenHanging) {
     const AngleColumn& angle = rig.format->angles.back();
     EXPECT_NEAR(angle.scale * std::numbers::pi + angle.offset, 0.0, 1e-12) << file;
   }
+}
+
+// The rig files that the documents show must be what they say: files that load.
+TEST(Documents, RigFilesTheyShowLoad) {
+  int shown = 0;
+  for (const char* name : {"README.md", "docs/calibrating.md"}) {
+    const std::string text = proto::read_file(std::string(RIG_SOURCE_DIR) + "/" + name);
+    const std::string open = "```textproto\n";
+    for (std::size_t at = text.find(open); at != std::string::npos; at = text.find(open, at)) {
+      at += open.size();
+      const Rig rig = parse_rig(name, text.substr(at, text.find("```", at) - at));
+      EXPECT_TRUE(rig.format.has_value()) << name;
+      EXPECT_TRUE(estimator::find_faults(rig.mechanism).empty()) << name;
+      ++shown;
+    }
+  }
+  EXPECT_GE(shown, 1);
 }
 
 }  // namespace

@@ -210,7 +210,13 @@ TEST(CsvRecording, NotesWhatIsOddButPossible) {
   ASSERT_EQ(notes.size(), 1U);
   expect_parts(notes[0], {"RADIAN"});
   const auto stuck = [](int, Row& row) { row.theta = 0.1; };
-  EXPECT_EQ(import_text(make_csv(100, stuck), make_format()).summary.notes.size(), 1U);
+  expect_parts(refusal_of(make_csv(100, stuck)), {"r.csv", "nothing moves"});
+  RecordingFormat two = make_format();
+  two.angles.push_back(two.angles[0]);
+  two.angles[1].column = "u";
+  const auto dead = import_text(make_csv(100, stuck), two).summary.notes;
+  ASSERT_EQ(dead.size(), 1U);
+  expect_parts(dead[0], {"warning", "'theta' never changes", "hinge '1'"});
 }
 
 }  // namespace

@@ -70,6 +70,7 @@ TEST(NumberFormat, RoundsToTheSecondDigitOfTheDeviation) {
   EXPECT_EQ(both(3.96012e-4, 2.34e-6), "396.0e-6 ± 2.3e-6");
   EXPECT_EQ(both(-12.3456, 0.9961), "-12.3 ± 1.0");
   EXPECT_EQ(both(1234567.0, 2000.0), "1.2346e6 ± 0.0020e6");
+  EXPECT_EQ(both(9.994e-4, 4.3e-6), "999.4e-6 ± 4.3e-6");
   EXPECT_EQ(both(5.0, 30.0), "5 ± 30");
   EXPECT_EQ(both(5.0, INFINITY), "5 ± inf");
   EXPECT_EQ(both(0.0, 1e-4), "0 ± 100e-6");
