@@ -45,6 +45,11 @@ bool was_stopped(const estimator::Calibration& calibration) {
          (calibration.refined && calibration.refinement_termination == Termination::kCancelled);
 }
 
+std::string describe_stage(estimator::Termination termination, int iterations) {
+  return std::string(estimator::to_string(termination)) + " after " + std::to_string(iterations) +
+         (iterations == 1 ? " iteration" : " iterations");
+}
+
 std::vector<std::string> describe_misfit(const estimator::Calibration& calibration) {
   std::vector<std::string> warnings;
   for (std::size_t i = 0; i < calibration.simulation.size(); ++i) {

@@ -14,21 +14,19 @@ namespace {
 
 using estimator::Calibration;
 
+std::string describe_outcome(const Calibration& calibration) {
+  std::string text = has_converged(calibration) ? "Converged." : "Not converged.";
+  text += " Joint estimation: " + describe_stage(calibration.termination, calibration.iterations);
+  if (calibration.refined) {
+    text += "; simulation fit: " +
+            describe_stage(calibration.refinement_termination, calibration.refinement_iterations);
+  }
+  return text + ".";
+}
+
 std::string head(const Calibration& calibration, const CalibrationContext& context) {
-  const bool converged = has_converged(calibration);
-  std::string html = "<h1>Calibration of " + escape_html(context.rig) + "</h1>\n";
-  html += "<p class=\"quiet\">rigcal " + escape_html(context.version) + "</p>\n";
-  html += "<p class=\"" + std::string(converged ? "" : "warn") + "\">" +
-          (converged ? "Converged." : "Not converged.") + " Joint estimation: " +
-          escape_html(std::string(estimator::to_string(calibration.termination))) + " after " +
-          std::to_string(calibration.iterations) + " iterations" +
-          (calibration.refined
-               ? "; simulation fit: " +
-                     escape_html(
-                         std::string(estimator::to_string(calibration.refinement_termination))) +
-                     " after " + std::to_string(calibration.refinement_iterations) + " iterations"
-               : std::string()) +
-          ".</p>\n";
+  std::string html = heading("Calibration of " + context.rig, context.version,
+                             has_converged(calibration), describe_outcome(calibration));
   html += "<div class=\"summary\">\n";
   for (const estimator::SimulationError& error : calibration.simulation) {
     html += fact("open-loop RMSE, hinge " + error.hinge, format_number(1e3 * error.rmse) + " mrad");

@@ -19,10 +19,8 @@ using estimator::CrossValidation;
 
 std::string head(const CrossValidation& validation, const CalibrationContext& context) {
   const bool converged = has_converged(validation);
-  std::string html = "<h1>Cross-validation of " + escape_html(context.rig) + "</h1>\n";
-  html += "<p class=\"quiet\">rigcal " + escape_html(context.version) + "</p>\n";
-  html += "<p class=\"" + std::string(converged ? "" : "warn") + "\">" +
-          (converged ? "All folds converged." : "Not all folds converged.") + "</p>\n";
+  std::string html = heading("Cross-validation of " + context.rig, context.version, converged,
+                             converged ? "All folds converged." : "Not all folds converged.");
   html += "<div class=\"summary\">\n";
   const PredictionErrors errors = prediction_errors(validation);
   for (const estimator::SimulationError& error : errors.simulation) {

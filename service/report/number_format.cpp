@@ -62,7 +62,7 @@ Measured format_measured(double value, double standard_deviation) {
   const double sd = standard_deviation;
   if (!std::isfinite(value)) return {format_number(value), "-"};
   if (std::isinf(sd)) return {format_quantity(value, 5), "inf"};
-  if (!(sd > 0.0)) return {format_quantity(value, 8), "-"};
+  if (!(sd > 0.0)) return {format_quantity(value, 6), "-"};
   const double largest = std::max(std::abs(value), sd);
   const int exponent = notation_exponent(largest);
   const double scale = std::pow(10.0, exponent);

@@ -53,6 +53,12 @@ std::string html_page(const std::string& title, const std::string& body) {
          body + "</body>\n</html>\n";
 }
 
+std::string heading(const std::string& title, const std::string& version, bool good,
+                    const std::string& outcome) {
+  return "<h1>" + escape_html(title) + "</h1>\n<p class=\"quiet\">rigcal " + escape_html(version) +
+         "</p>\n<p" + (good ? ">" : " class=\"warn\">") + escape_html(outcome) + "</p>\n";
+}
+
 std::string fact(const std::string& name, const std::string& value) {
   return "<div>" + escape_html(name) + "<b>" + escape_html(value) + "</b></div>\n";
 }

@@ -13,6 +13,11 @@ namespace service {
 /// A self-contained page around a body of HTML, without scripts and external resources.
 std::string html_page(const std::string& title, const std::string& body);
 
+/// The top of a report: title, program version, and the outcome, in the colour of warnings unless
+/// it is a good one.
+std::string heading(const std::string& title, const std::string& version, bool good,
+                    const std::string& outcome);
+
 /// One box of a summary: a name and a value.
 std::string fact(const std::string& name, const std::string& value);
 

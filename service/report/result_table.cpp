@@ -38,12 +38,6 @@ std::string simulation_table(const estimator::Calibration& calibration) {
   return format_table(rows, {false, true});
 }
 
-/// "cost tolerance after 7 iterations".
-std::string describe_stage(estimator::Termination termination, int iterations) {
-  return std::string(estimator::to_string(termination)) + " after " + std::to_string(iterations) +
-         (iterations == 1 ? " iteration" : " iterations");
-}
-
 }  // namespace
 
 std::string format_table(const std::vector<std::vector<std::string>>& rows,
