@@ -33,8 +33,9 @@ void stop_on_signals() {
 }
 
 constexpr const char* kFooter =
-    "Examples, with rigcal-sim --config configs/sim-furuta.textproto --link /tmp/rigcal-furuta\n"
-    "running beside:\n"
+    "Examples, beside\n"
+    "  rigcal-sim --config configs/sim-furuta-hanging.textproto --link /tmp/rigcal-furuta\n"
+    "in another terminal:\n"
     "  rigcal-daq probe --rig configs/rig-furuta.textproto\n"
     "  rigcal-daq run --rig configs/rig-furuta.textproto \\\n"
     "      --scenario configs/scenario-swing-up.textproto --out swing-up.mcap\n"

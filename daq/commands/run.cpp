@@ -72,7 +72,7 @@ proto::RecordingHeader make_header(const RigConfig& rig, const ScenarioConfig& s
                   {"unit_url", rig.unit_url},
                   {"unit_id", hexadecimal(facts.unit_id, 16)},
                   {"configuration_hash", hexadecimal(facts.configuration_hash, 8)},
-                  {"tick_rate_Hz", std::to_string(facts.tick_rate_Hz)},
+                  {"tick_rate_Hz", std::to_string(std::lround(facts.tick_rate_Hz))},
                   {"ttl_ms", std::to_string(rig.ttl_ms)},
                   {"version", RIGCAL_VERSION}};
   return header;

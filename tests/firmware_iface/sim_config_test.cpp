@@ -34,6 +34,9 @@ TEST(SimConfig, ShippedFilesLoad) {
   EXPECT_NEAR(furuta.make_plant().state().angle_rad[1], 3.1116, 1e-12);
   EXPECT_EQ(furuta.settings.to_host.baud_rate, 921'600);
   EXPECT_EQ(furuta.settings.unit.hand.release, sim::OperatorSettings::Release::kAfterStreamStart);
+  const auto hanging = load_sim_config(RIG_SOURCE_DIR "/configs/sim-furuta-hanging.textproto");
+  EXPECT_EQ(hanging.make_plant().state().angle_rad[1], 0.0);
+  EXPECT_EQ(hanging.settings.unit.hand.release, sim::OperatorSettings::Release::kFree);
   const auto pendulum = load_sim_config(RIG_SOURCE_DIR "/configs/sim-pendulum.textproto");
   EXPECT_EQ(pendulum.make_plant().joint_count(), 1);
   EXPECT_EQ(pendulum.settings.unit.clock_error_ppm, -20.0);
