@@ -157,7 +157,7 @@ void ControlLoop::convert_angles(const UnitSample& sample,
 }
 
 Observation ControlLoop::observe(const UnitSample& sample) noexcept {
-  time_s_ = static_cast<double>(sample.unit_time_us - start_unit_time_us_) * 1e-6;
+  time_s_ = static_cast<double>(sample.unit_time_us - start_unit_time_us_) / 1e6;
   observation_.time_s = time_s_;
   convert_angles(sample, observation_);
   for (std::size_t j = 0; j < settings_.joint_count; ++j) {
