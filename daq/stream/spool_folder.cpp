@@ -1,7 +1,5 @@
 #include "daq/stream/spool_folder.hpp"
 
-#include <google/protobuf/text_format.h>
-
 #include <filesystem>
 #include <utility>
 
@@ -14,22 +12,19 @@ namespace daq {
 namespace {
 
 namespace fs = std::filesystem;
-using google::protobuf::TextFormat;
 using rigcal::v1::OpenSession;
 
 std::string session_path(const std::string& folder) {
-  return (fs::path(folder) / "session.textproto").string();
+  return (fs::path(folder) / "session.pb").string();
 }
 
-std::string session_text(const proto::StreamSession& session) {
+std::string session_bytes(const proto::StreamSession& session) {
   OpenSession message;
   message.set_protocol_version(proto::kStreamVersion);
   message.set_session_id(session.id);
   message.set_epoch_unix_ns(session.epoch_unix_ns);
   message.mutable_metadata()->insert(session.metadata.begin(), session.metadata.end());
-  std::string text;
-  TextFormat::PrintToString(message, &text);
-  return text;
+  return message.SerializeAsString();
 }
 
 proto::Result<proto::StreamSession> read_session(const std::string& folder) {
@@ -41,7 +36,7 @@ proto::Result<proto::StreamSession> read_session(const std::string& folder) {
                             "that rigcal-daq run named at its end"};
   }
   OpenSession message;
-  if (!TextFormat::ParseFromString(proto::read_file(path), &message) ||
+  if (!message.ParseFromString(proto::read_file(path)) ||
       !proto::is_session_id(message.session_id())) {
     return proto::Error{proto::ErrorCode::kDamaged, path +
                                                         ": is damaged; the recording beside it "
@@ -65,7 +60,7 @@ proto::Result<SpoolFolder> create_spool_folder(const std::string& folder,
   auto spool = proto::Spool::open(folder);
   if (!spool.ok()) return spool.error();
   try {
-    proto::write_file(session_path(folder), session_text(session));
+    proto::write_file(session_path(folder), session_bytes(session));
   } catch (const proto::InputError& error) {
     remove_spool_folder(folder);
     return proto::Error{proto::ErrorCode::kInputOutput, error.what()};
