@@ -34,7 +34,7 @@ void NodeResponse::step_back() {
   X_.bottomRows(below) = X_.topRows(below).eval();
   X_.topRows(s).noalias() = -R.transpose();
   X_.topRows(s).noalias() -= B.transpose() * X_.bottomRows(below);
-  L.transpose().solveInPlace(X_.topRows(s));
+  if (X_.cols() > 0) L.transpose().solveInPlace(X_.topRows(s));  // Eigen reads a first element
   if (!with_inverse_) return;
 
   Z_.bottomRightCorner(below, below) = Z_.topLeftCorner(below, below).eval();

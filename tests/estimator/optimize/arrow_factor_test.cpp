@@ -81,11 +81,14 @@ TEST_P(ArrowFactorOnLayout, AgreesWithDenseElimination) {
       EXPECT_LT(relative_error(factor.node_gradient(), gx), 1e-12);
       EXPECT_NEAR(factor.node_decrease(), gx.dot(Hxx.solve(gx)),
                   1e-9 * problem.dense_residual().squaredNorm());
-      const Eigen::MatrixXd S = dense.H.bottomRightCorner(a, a) - Hxc.transpose() * Hxx.solve(Hxc);
-      EXPECT_LT(relative_error(factor.schur(), S), 1e-9);
-      EXPECT_LT(relative_error(factor.schur_gradient(),
-                               dense.g.tail(a) - Hxc.transpose() * Hxx.solve(gx)),
-                1e-9);
+      if (a > 0) {  // Eigen's solvers read the first column
+        const Eigen::MatrixXd S =
+            dense.H.bottomRightCorner(a, a) - Hxc.transpose() * Hxx.solve(Hxc);
+        EXPECT_LT(relative_error(factor.schur(), S), 1e-9);
+        EXPECT_LT(relative_error(factor.schur_gradient(),
+                                 dense.g.tail(a) - Hxc.transpose() * Hxx.solve(gx)),
+                  1e-9);
+      }
 
       const Eigen::VectorXd arrow_step = Eigen::VectorXd::LinSpaced(a, -1.0, 2.0);
       Eigen::VectorXd node_step;
