@@ -9,6 +9,7 @@ enum ExitCode : int {
   kDone = 0,
   kBadInput = 1,      ///< bad input or usage; the message says what to do
   kNotConverged = 2,  ///< the result was printed and written, but the solver did not converge
+  kServiceTrouble = 3,  ///< the service is not there or refuses, or the job did not come to a result
   kInterrupted = 130  ///< stopped by Ctrl-C
 };
 
@@ -20,5 +21,13 @@ void add_simulate(CLI::App& app, ExitCode& exit_code);
 void add_info(CLI::App& app, ExitCode& exit_code);
 void add_export(CLI::App& app, ExitCode& exit_code);
 void add_recover(CLI::App& app, ExitCode& exit_code);
+
+// These speak to a calibration service (service/client/remote).
+void add_sessions(CLI::App& app, ExitCode& exit_code);
+void add_jobs(CLI::App& app, ExitCode& exit_code);
+void add_watch(CLI::App& app, ExitCode& exit_code);
+void add_cancel(CLI::App& app, ExitCode& exit_code);
+void add_result(CLI::App& app, ExitCode& exit_code);
+void add_report(CLI::App& app, ExitCode& exit_code);
 
 }  // namespace service

@@ -11,6 +11,7 @@
 #include "service/client/estimation_progress.hpp"
 #include "service/client/interrupt.hpp"
 #include "service/client/progress_line.hpp"
+#include "service/client/remote/remote_calibration.hpp"
 #include "service/convert/calibration_outcome.hpp"
 #include "service/convert/import_notes.hpp"
 #include "service/report/calibration_page.hpp"
@@ -22,6 +23,7 @@ namespace {
 struct CalibrateOptions {
   EstimationOptions estimation;
   ResultFiles files;
+  RemoteOptions remote;
 };
 
 estimator::Calibration run(const EstimationInput& input, const InterruptFlag& interrupt, bool quiet,
@@ -37,6 +39,9 @@ estimator::Calibration run(const EstimationInput& input, const InterruptFlag& in
 
 ExitCode calibrate(const CalibrateOptions& options) {
   check_result_files(options.files, options.estimation);
+  if (!options.remote.server.host_port.empty()) {
+    return calibrate_remotely(options.remote, options.estimation, options.files);
+  }
   EstimationInput input = load_estimation_input(options.estimation);
   const InterruptFlag interrupt;  // to the end: a result is written whole or not at all
   estimator::Calibration calibration;
@@ -75,6 +80,7 @@ void add_calibrate(CLI::App& app, ExitCode& exit_code) {
   const auto options = std::make_shared<CalibrateOptions>();
   add_estimation_options(*command, options->estimation);
   add_result_files(*command, options->files);
+  add_remote_options(*command, options->remote);
   command->footer(
       "Examples:\n"
       "  rigcal calibrate run.csv --rig configs/rig-furuta.textproto --json out.json\n"

@@ -18,7 +18,8 @@ constexpr const char* kFooter =
     "  rigcal simulate --rig configs/rig-furuta.textproto \\\n"
     "      --scenario configs/scenario-release.textproto --out release.csv\n"
     "\n"
-    "Exit status: 0 done, 1 bad input or usage, 2 not converged, 130 stopped by Ctrl-C.\n"
+    "Exit status: 0 done, 1 bad input or usage, 2 not converged, 3 trouble with the service,\n"
+    "130 stopped by Ctrl-C.\n"
     "rigcal COMMAND --help tells more about a command.";
 
 }  // namespace
@@ -35,6 +36,12 @@ int main(int argc, char** argv) {
   service::add_info(app, exit_code);
   service::add_export(app, exit_code);
   service::add_recover(app, exit_code);
+  service::add_sessions(app, exit_code);
+  service::add_jobs(app, exit_code);
+  service::add_watch(app, exit_code);
+  service::add_cancel(app, exit_code);
+  service::add_result(app, exit_code);
+  service::add_report(app, exit_code);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

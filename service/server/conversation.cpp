@@ -2,6 +2,7 @@
 
 #include <google/protobuf/util/json_util.h>
 
+#include <filesystem>
 #include <utility>
 
 #include "proto/recording/file.hpp"
@@ -9,9 +10,12 @@
 #include "proto/stream/stream_limits.hpp"
 #include "service/server/durable_file.hpp"
 #include "service/server/log.hpp"
+#include "service/server/utf8_prefix.hpp"
 
 namespace service {
 namespace {
+
+constexpr std::uint64_t kResultSizeMax = 64u << 20;  // of each file of a result [byte]
 
 using rigcal::v1::ServiceError;
 using rigcal::v1::ServiceReply;
@@ -52,7 +56,11 @@ std::string fault_frame(ServiceError::Code code, const std::string& text) {
 
 std::string read_part(const std::string& path, std::uint64_t offset_bytes) {
   const auto file = proto::open_input_file(path);
-  if (!file.ok()) return fault_frame(ServiceError::STORAGE, file.error().detail);
+  if (!file.ok()) {
+    const bool none = file.error().code == proto::ErrorCode::kNotFound;
+    return fault_frame(none ? ServiceError::NOT_FOUND : ServiceError::STORAGE,
+                       none ? "there is no such file" : file.error().detail);
+  }
   const std::uint64_t size = file.value()->size_bytes();
   if (offset_bytes > size) {
     return fault_frame(ServiceError::BAD_REQUEST, "offset " + std::to_string(offset_bytes) +
@@ -71,17 +79,28 @@ std::string read_part(const std::string& path, std::uint64_t offset_bytes) {
   return frame_of(reply);
 }
 
-std::string result_frame(const std::string& path, const rigcal::v1::JobInfo& info) {
-  constexpr std::uint64_t kSizeMax = 64u << 20;
-  const auto json = read_small_file(path, kSizeMax);
-  if (!json.ok()) return fault_frame(ServiceError::STORAGE, json.error().detail);
+// Fills a message from a JSON file. @return what is wrong with it, empty when all is well
+std::string load_json(const std::string& path, google::protobuf::Message& message) {
+  const auto json = read_small_file(path, kResultSizeMax);
+  if (!json.ok()) return json.error().detail;
+  const auto parsed = google::protobuf::util::JsonStringToMessage(json.value(), &message);
+  return parsed.ok() ? "" : path + ": does not parse: " + parsed.ToString();
+}
+
+std::string result_frame(const std::string& folder, const rigcal::v1::JobInfo& info) {
   ServiceReply reply;
-  *reply.mutable_job_result()->mutable_job() = info;
-  const auto parsed = google::protobuf::util::JsonStringToMessage(
-      json.value(), reply.mutable_job_result()->mutable_result());
-  if (!parsed.ok()) {
-    return fault_frame(ServiceError::STORAGE, path + ": does not parse: " + parsed.ToString());
+  rigcal::v1::JobResult& result = *reply.mutable_job_result();
+  *result.mutable_job() = info;
+  std::string fault = load_json(folder + "/result.json", *result.mutable_result());
+  const std::string validation = folder + "/cross_validation.json";
+  std::error_code ignored;
+  if (fault.empty() && std::filesystem::exists(validation, ignored)) {
+    fault = load_json(validation, *result.mutable_cross_validation());
   }
+  const auto table = read_small_file(folder + "/table.txt", kResultSizeMax);
+  if (fault.empty() && !table.ok()) fault = table.error().detail;
+  if (!fault.empty()) return fault_frame(ServiceError::STORAGE, fault);
+  result.set_table(table.value());
   return frame_of(reply);
 }
 
@@ -218,7 +237,7 @@ void Conversation::on_refused(SessionRefused::Reason reason, const std::string& 
   log_event(LogLevel::kWarning, "session_refused", {{"peer", peer_}, {"error", text}});
   ServiceReply reply;
   reply.mutable_session_refused()->set_reason(reason);
-  reply.mutable_session_refused()->set_text(text.substr(0, 1024));
+  reply.mutable_session_refused()->set_text(utf8_prefix(text, 1024));
   send(reply);
   mode_ = Mode::kEnded;
   session_.reset();
@@ -314,8 +333,7 @@ void Conversation::serve_job(ServiceRequest& request) {
     case ServiceRequest::kGetResult:
       return read_result(request.get_result().job_id());
     case ServiceRequest::kReadReport:
-      return read_file(jobs_.result_path(request.read_report().job_id(), "report.html"),
-                       request.read_report().offset_bytes());
+      return read_report(request.read_report());
     default:
       return;
   }
@@ -330,15 +348,24 @@ void Conversation::read_file(const Outcome<std::string>& path, std::uint64_t off
   });
 }
 
+void Conversation::read_report(const rigcal::v1::ReadReport& request) {
+  auto path = jobs_.result_folder(request.job_id());
+  if (auto* folder = std::get_if<std::string>(&path)) {
+    const bool calibration = request.kind() == rigcal::v1::ReadReport::CALIBRATION;
+    *folder += calibration ? "/report.html" : "/cross_validation.html";
+  }
+  read_file(path, request.offset_bytes());
+}
+
 void Conversation::read_result(const std::string& job_id) {
-  const auto path = jobs_.result_path(job_id, "result.json");
-  if (const auto* fault = std::get_if<ServiceError>(&path)) return send_fault(*fault);
+  const auto folder = jobs_.result_folder(job_id);
+  if (const auto* fault = std::get_if<ServiceError>(&folder)) return send_fault(*fault);
   const auto info = jobs_.inspect(job_id);
   if (const auto* fault = std::get_if<ServiceError>(&info)) return send_fault(*fault);
   waiting_ = true;
-  context_.reader([self = shared_from_this(), path = std::get<std::string>(path),
+  context_.reader([self = shared_from_this(), folder = std::get<std::string>(folder),
                    info = std::get<rigcal::v1::JobInfo>(info), main = context_.main] {
-    main([self, frame = result_frame(path, info)] { self->answer_frame(frame); });
+    main([self, frame = result_frame(folder, info)] { self->answer_frame(frame); });
   });
 }
 

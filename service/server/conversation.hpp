@@ -77,6 +77,7 @@ class Conversation final : public IngestOwner,
   void serve_session(rigcal::v1::ServiceRequest& request);
   void serve_job(rigcal::v1::ServiceRequest& request);
   void read_file(const Outcome<std::string>& path, std::uint64_t offset_bytes);
+  void read_report(const rigcal::v1::ReadReport& request);
   void read_result(const std::string& job_id);
 
   void send(const rigcal::v1::ServiceReply& reply);

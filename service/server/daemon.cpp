@@ -1,5 +1,6 @@
 #include "service/server/daemon.hpp"
 
+#include <google/protobuf/stubs/logging.h>
 #include <signal.h>
 #include <sys/resource.h>
 
@@ -73,12 +74,11 @@ class Daemon {
   }
 
   ~Daemon() {
-    // Threads end after what was posted to them, and may still post to the loop, which lives.
+    // Threads end after what was posted to them, and may still post to the loop. Nothing is done
+    // there any more, as it might post to threads that are gone.
     storage_.clear();
     reader_.reset();
     maintenance_.reset();
-    io_.restart();
-    io_.poll();
   }
   Daemon(const Daemon&) = delete;
   Daemon& operator=(const Daemon&) = delete;
@@ -89,13 +89,13 @@ class Daemon {
     });
     listener_->start();
     if (http_) http_->start();
-    tick();
     std::printf("rigcald listens at %s\n", address_.c_str());
     std::fflush(stdout);
     log_event(
         LogLevel::kInfo, "started",
         {{"version", context_.version}, {"listen", address_}, {"data", context_.data_folder}});
     notify_service_manager("READY=1\nSTATUS=listening at " + address_);
+    tick();
     io_.run();
     log_event(LogLevel::kInfo, "stopped");
     return 0;
@@ -230,6 +230,7 @@ class Daemon {
 
 int run_daemon(const DaemonConfig& config, const std::string& program, const std::string& version) {
   check_daemon_config(config);
+  google::protobuf::SetLogHandler(nullptr);  // what clients send is told by our log, not there
   ::signal(SIGPIPE, SIG_IGN);
   ::signal(SIGXFSZ, SIG_IGN);  // a limit on file sizes is a full disk, not an end
   raise_descriptor_limit();

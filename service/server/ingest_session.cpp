@@ -204,7 +204,6 @@ void IngestSession::append(const IngestOwner& owner, rigcal::v1::SampleBatch& ba
   if (const auto fault = check_.take(batch)) {
     return refuse(SessionRefused::REASON_BAD_REQUEST, *fault);
   }
-  batch.clear_batch_sequence();
   if (pending_.batches.empty()) pending_.since = Clock::now();
   pending_.sample_counts.push_back(static_cast<std::uint64_t>(batch.samples_size()));
   pending_.batches.push_back(batch.SerializeAsString());

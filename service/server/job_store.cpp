@@ -1,21 +1,25 @@
 #include "service/server/job_store.hpp"
 
+#include <google/protobuf/util/message_differencer.h>
+
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <utility>
 
-#include <google/protobuf/util/message_differencer.h>
-
+#include "proto/stream/service_states.hpp"
 #include "proto/stream/stream_limits.hpp"
 #include "service/server/durable_file.hpp"
 #include "service/server/log.hpp"
 #include "service/server/record_file.hpp"
+#include "service/server/utf8_prefix.hpp"
 
 namespace service {
 namespace {
 
 namespace fs = std::filesystem;
+using proto::has_ended;
+using proto::state_name;
 using proto::Status;
 using rigcal::v1::JobInfo;
 using rigcal::v1::JobRecord;
@@ -26,29 +30,8 @@ constexpr int kListCountMax = 1000;
 constexpr int kRecordingCountMax = 64;
 constexpr std::size_t kErrorSizeMax = 4096;
 
-const char* state_name(JobState state) {
-  switch (state) {
-    case rigcal::v1::JOB_QUEUED:
-      return "queued";
-    case rigcal::v1::JOB_RUNNING:
-      return "running";
-    case rigcal::v1::JOB_DONE:
-      return "done";
-    case rigcal::v1::JOB_FAILED:
-      return "failed";
-    case rigcal::v1::JOB_CANCELLED:
-      return "cancelled";
-    default:
-      return "unreadable";
-  }
-}
-
-bool has_ended(const JobInfo& info) {
-  return info.state() != rigcal::v1::JOB_QUEUED && info.state() != rigcal::v1::JOB_RUNNING;
-}
-
 ServiceError unknown(const std::string& id) {
-  return make_fault(ServiceError::NOT_FOUND, "there is no job '" + id.substr(0, 64) + "'");
+  return make_fault(ServiceError::NOT_FOUND, "there is no job '" + utf8_prefix(id, 64) + "'");
 }
 
 Status create_job_folder(const std::string& folder, const JobRecord& record) {
@@ -175,7 +158,7 @@ void JobStore::submit(rigcal::v1::SubmitJob& request, const Answer& answer) {
   JobInfo& fresh = *job.record.mutable_info();
   fresh.set_job_id(id);
   fresh.set_state(rigcal::v1::JOB_QUEUED);
-  fresh.set_rig_name(request.spec().rig_name().substr(0, 128));
+  fresh.set_rig_name(utf8_prefix(request.spec().rig_name(), 128));
   for (const auto& recording : request.spec().recordings()) {
     fresh.add_session_ids(recording.session_id());
   }
@@ -289,7 +272,7 @@ void JobStore::end(const std::string& id, JobState state, const std::string& err
   Job& job = jobs_[id];
   JobInfo& ended = *job.record.mutable_info();
   ended.set_state(state);
-  ended.set_error(error.substr(0, kErrorSizeMax));
+  ended.set_error(utf8_prefix(error, kErrorSizeMax));
   ended.set_ended_unix_ns(unix_time_ns());
   if (job.started != std::chrono::steady_clock::time_point()) {
     const std::chrono::duration<double> duration = std::chrono::steady_clock::now() - job.started;
@@ -324,6 +307,10 @@ JobInfo JobStore::info(const Job& job) const {
     const auto waiting = queue();
     const auto place = std::find(waiting.begin(), waiting.end(), info.job_id());
     info.set_queue_position(static_cast<int>(place - waiting.begin()) + 1);
+    for (const auto& session : info.session_ids()) {
+      const auto path = sessions_.recording_path(session);
+      if (const auto* why = std::get_if<ServiceError>(&path)) info.set_error(why->text());
+    }
   }
   return info;
 }
@@ -363,7 +350,7 @@ rigcal::v1::JobList JobStore::list() const {
     JobInfo& listed = *list.add_jobs();
     listed = job->record.info();
     listed.clear_progress();
-    listed.set_error(listed.error().substr(0, kListedTextSize));
+    listed.set_error(utf8_prefix(listed.error(), kListedTextSize));
     while (listed.session_ids_size() > kListedSessions) listed.mutable_session_ids()->RemoveLast();
     const auto place = std::find(waiting.begin(), waiting.end(), listed.job_id());
     if (place != waiting.end()) {
@@ -408,11 +395,11 @@ void JobStore::remove(const std::string& id, const Removed& removed) {
   });
 }
 
-Outcome<std::string> JobStore::result_path(const std::string& id, const std::string& file) const {
+Outcome<std::string> JobStore::result_folder(const std::string& id) const {
   const auto found = jobs_.find(id);
   if (found == jobs_.end() || found->second.removing) return unknown(id);
   const JobInfo& info = found->second.record.info();
-  if (info.state() == rigcal::v1::JOB_DONE) return folder_of(id) + "/" + file;
+  if (info.state() == rigcal::v1::JOB_DONE) return folder_of(id);
   return make_fault(ServiceError::NOT_READY, "job '" + id + "' has no result: it is " +
                                                  state_name(info.state()) +
                                                  (info.error().empty() ? "" : ": " + info.error()));

@@ -23,8 +23,8 @@ class JobRunner {
   };
   virtual ~JobRunner() = default;
 
-  /// Starts the job in its folder: job.textproto is there, result.json and report.html will be. The
-  /// paths are those of its recordings, in order.
+  /// Starts the job in its folder, where job.textproto is and its results will be. The paths are
+  /// those of its recordings, in order.
   virtual void start(const std::string& job_id, const std::string& folder,
                      const std::vector<std::string>& recording_paths, double duration_s_max,
                      std::function<void(const rigcal::v1::JobProgress&)> on_progress,
@@ -63,8 +63,8 @@ class JobStore {
   using Removed = std::function<void(const Outcome<rigcal::v1::Deleted>&)>;
   void remove(const std::string& id, const Removed& removed);
 
-  /// Path of a file of a job that is done, or why there is none.
-  Outcome<std::string> result_path(const std::string& id, const std::string& file) const;
+  /// Folder with the files of a job that is done (see run_job), or why there is none.
+  Outcome<std::string> result_folder(const std::string& id) const;
 
   /// Starts what can be started. Call it when a session was stored.
   void advance();

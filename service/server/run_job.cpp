@@ -1,16 +1,25 @@
 #include "service/server/run_job.hpp"
 
 #include <chrono>
+#include <optional>
+#include <stdexcept>
 #include <utility>
 
 #include "estimator/calibrate/calibration.hpp"
+#include "estimator/calibrate/cross_validation.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/convert/calibration_message.hpp"
+#include "service/convert/calibration_outcome.hpp"
+#include "service/convert/cross_validation_message.hpp"
+#include "service/convert/import_notes.hpp"
 #include "service/convert/mcap_recording.hpp"
 #include "service/convert/parameter_edits.hpp"
 #include "service/convert/recording_selection.hpp"
 #include "service/convert/rig_file.hpp"
 #include "service/report/calibration_page.hpp"
+#include "service/report/cross_validation_page.hpp"
+#include "service/report/cross_validation_table.hpp"
+#include "service/report/result_table.hpp"
 #include "service/server/durable_file.hpp"
 #include "service/server/record_file.hpp"
 
@@ -26,9 +35,10 @@ Value choice(const std::string& field, const std::string& word,
   std::string names;
   for (const auto& [name, value] : choices) {
     if (name == word) return value;
-    names += (names.empty() ? "" : " or ") + name;
+    if (!names.empty()) names += " or ";
+    names += name;
   }
-  throw proto::InputError("options." + field + ": '" + word.substr(0, 32) + "' is not " + names);
+  throw proto::InputError("options." + field + ": '" + word + "' is not " + names);
 }
 
 CalibrationOptions make_options(const rigcal::v1::JobOptions& message) {
@@ -39,6 +49,7 @@ CalibrationOptions make_options(const rigcal::v1::JobOptions& message) {
   if (message.has_damping_time_s()) options.damping_time = message.damping_time_s();
   if (message.has_filter_cutoff_hz()) options.filter_cutoff = message.filter_cutoff_hz();
   if (message.has_max_iterations()) options.max_iterations = message.max_iterations();
+  if (message.has_refine_simulation()) options.refine_simulation = message.refine_simulation();
   options.residual_form =
       choice<estimator::ResidualForm>("residual", message.residual(),
                                       {{"implicit", estimator::ResidualForm::kImplicit},
@@ -102,6 +113,12 @@ Input load_input(const JobRun& run, const rigcal::v1::JobSpec& spec) {
   for (int k = 0; k < spec.recordings_size(); ++k) {
     add_recording(spec.recordings(k), run.recording_paths.at(static_cast<std::size_t>(k)), input);
   }
+  for (std::size_t j = 0; j < input.rig.hinge_facts.size(); ++j) {
+    const estimator::Hinge& hinge = input.rig.mechanism.hinges[j];
+    if (!hinge.motorised) continue;
+    input.context.controls.push_back("hinge " + hinge.name + " [" +
+                                     input.rig.hinge_facts[j].control_unit + "]");
+  }
   input.context.rig = input.rig.mechanism.name.empty() ? rig_name : input.rig.mechanism.name;
   input.context.version = run.version;
   input.context.options = make_options(spec.options());
@@ -137,6 +154,41 @@ void save(const std::string& path, const std::string& content) {
   if (!saved.ok()) throw std::runtime_error(saved.error().detail);
 }
 
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+// Each recording predicted from all others. A recording that alone shows some parameter cannot be
+// left out: then there is no cross-validation, and the result says why.
+std::optional<estimator::CrossValidation> cross_validate(
+    const Input& input, const estimator::CalibrationMonitor& monitor,
+    rigcal::v1::JobProgress& progress, std::vector<std::string>& notes) {
+  auto staged = monitor;
+  int fold_index = 0;
+  staged.on_stage = [&](std::string_view stage) {
+    std::string text = "cross-validation ";
+    text += std::to_string(fold_index + 1) + " of " + std::to_string(input.recordings.size());
+    text += ", ";
+    progress.set_stage(text.append(stage));
+  };
+  try {
+    return estimator::cross_validate(input.rig.mechanism, input.recordings, input.context.options,
+                                     staged, [&](int fold) { fold_index = fold; });
+  } catch (const std::invalid_argument& error) {
+    notes.push_back(std::string("There is no cross-validation: ") + error.what());
+    return std::nullopt;
+  }
+}
+
+void add_notes(const Input& input, estimator::Calibration& calibration) {
+  std::vector<std::string> notes = describe_misfit(calibration);
+  notes.insert(notes.end(), calibration.notes.begin(), calibration.notes.end());
+  for (const RecordingUse& use : input.context.recordings) {
+    for (const std::string& note : describe_import(use.summary)) notes.push_back(note);
+  }
+  calibration.notes = std::move(notes);
+}
+
 }  // namespace
 
 bool run_job(const JobRun& run) {
@@ -148,13 +200,27 @@ bool run_job(const JobRun& run) {
   rigcal::v1::JobProgress progress;
   const auto monitor = make_monitor(run, input.rig.mechanism, progress);
   const auto start = std::chrono::steady_clock::now();
-  const estimator::Calibration calibration =
+  estimator::Calibration calibration =
       estimator::calibrate(input.rig.mechanism, input.recordings, input.context.options, monitor);
-  if (calibration.termination == estimator::Termination::kCancelled || run.stop->load()) {
-    return false;
+  if (was_stopped(calibration) || run.stop->load()) return false;
+  input.context.wall_time = seconds_since(start);
+  add_notes(input, calibration);
+
+  std::string table = format_calibration(calibration, input.context.wall_time);
+  if (input.recordings.size() > 1 && !record.spec().skip_cross_validation()) {
+    const auto validation_start = std::chrono::steady_clock::now();
+    const auto validation = cross_validate(input, monitor, progress, calibration.notes);
+    if ((validation && validation->stopped) || run.stop->load()) return false;
+    if (validation) {
+      CalibrationContext context = input.context;
+      context.wall_time = seconds_since(validation_start);
+      table += '\n';
+      table += format_cross_validation(*validation, context.wall_time);
+      save(run.folder + "/cross_validation.html", cross_validation_page(*validation, context));
+      save(run.folder + "/cross_validation.json", cross_validation_json(*validation, context));
+    }
   }
-  input.context.wall_time =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  save(run.folder + "/table.txt", table);
   save(run.folder + "/report.html", calibration_page(calibration, input.context));
   save(run.folder + "/result.json", calibration_json(calibration, input.context));
   return true;

@@ -18,8 +18,9 @@ struct JobRun {
   const std::atomic<bool>* stop = nullptr;  ///< polled once per iteration
 };
 
-/// Runs the job: reads the recordings, each cut into segments at its gaps, calibrates jointly, and
-/// writes report.html and, last, result.json into the job's folder, durably.
+/// Runs the job: reads the recordings, each cut into segments at its gaps, calibrates jointly,
+/// cross-validates where there are several, and writes into the job's folder, durably:
+/// cross_validation.html and .json, table.txt, report.html and, last, result.json.
 /// @return false if it was stopped; nothing is written then
 /// @throws proto::InputError or std::invalid_argument for input that cannot be used
 bool run_job(const JobRun& run);

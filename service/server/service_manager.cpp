@@ -28,14 +28,4 @@ bool notify_service_manager(const std::string& state) {
   return sent == static_cast<ssize_t>(state.size());
 }
 
-std::optional<std::chrono::microseconds> watchdog_period() {
-  const char* period = std::getenv("WATCHDOG_USEC");
-  const char* pid = std::getenv("WATCHDOG_PID");
-  if (period == nullptr) return std::nullopt;
-  if (pid != nullptr && std::strtol(pid, nullptr, 10) != ::getpid()) return std::nullopt;
-  const long long microseconds = std::strtoll(period, nullptr, 10);
-  if (microseconds <= 0) return std::nullopt;
-  return std::chrono::microseconds(microseconds);
-}
-
 }  // namespace service

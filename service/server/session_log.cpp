@@ -27,7 +27,7 @@ Result<SampleBatch> read_batch(proto::Spool& spool, std::uint64_t sequence) {
   auto payload = spool.read(sequence);
   if (!payload.ok()) return payload.error();
   SampleBatch batch;
-  if (payload.value().empty() || !batch.ParseFromString(payload.value())) {
+  if (!batch.ParseFromString(payload.value()) || batch.batch_sequence() != sequence) {
     return Error{ErrorCode::kDamaged, "batch " + std::to_string(sequence) +
                                           " is damaged on disk; stop the service and look at the "
                                           "session's spool folder"};

@@ -20,8 +20,8 @@ class SessionLog {
   static proto::Result<SessionLog> open(const std::string& folder, std::size_t hinge_count,
                                         std::uint64_t size_bytes_max);
 
-  /// Stores batches behind the last one, in order, and makes them durable. After an error the
-  /// first of them may be stored; through() tells how many.
+  /// Stores batches, serialized with their numbers, behind the last one and makes them durable.
+  /// After an error the first of them may be stored; through() tells how many.
   proto::Status commit(const std::vector<std::string>& batches);
 
   std::uint64_t through() const { return through_; }            ///< last batch that is durable

@@ -5,15 +5,18 @@
 #include <utility>
 #include <vector>
 
+#include "proto/stream/service_states.hpp"
 #include "proto/stream/stream_limits.hpp"
 #include "service/server/durable_file.hpp"
 #include "service/server/log.hpp"
 #include "service/server/record_file.hpp"
+#include "service/server/utf8_prefix.hpp"
 
 namespace service {
 namespace {
 
 namespace fs = std::filesystem;
+using proto::state_name;
 using proto::Status;
 using rigcal::v1::ServiceError;
 using rigcal::v1::SessionInfo;
@@ -24,21 +27,6 @@ using rigcal::v1::SessionState;
 constexpr int kListCountMax = 1000;
 constexpr std::size_t kListedTextSize = 128;
 
-const char* state_name(SessionState state) {
-  switch (state) {
-    case rigcal::v1::SESSION_OPEN:
-      return "open";
-    case rigcal::v1::SESSION_CLOSED:
-      return "closed";
-    case rigcal::v1::SESSION_STORED:
-      return "stored";
-    case rigcal::v1::SESSION_UPLOADING:
-      return "uploading";
-    default:
-      return "unreadable";
-  }
-}
-
 SessionRefused refusal(SessionRefused::Reason reason, const std::string& text) {
   SessionRefused refused;
   refused.set_reason(reason);
@@ -47,7 +35,7 @@ SessionRefused refusal(SessionRefused::Reason reason, const std::string& text) {
 }
 
 ServiceError unknown(const std::string& id) {
-  return make_fault(ServiceError::NOT_FOUND, "there is no session '" + id.substr(0, 64) + "'");
+  return make_fault(ServiceError::NOT_FOUND, "there is no session '" + utf8_prefix(id, 64) + "'");
 }
 
 // What a list shows of a session: metadata may be long, and there may be many.
@@ -55,11 +43,11 @@ SessionInfo shortened(SessionInfo info) {
   std::map<std::string, std::string> kept;
   for (const char* key : {"rig", "scenario", "file"}) {
     const auto found = info.metadata().find(key);
-    if (found != info.metadata().end()) kept[key] = found->second.substr(0, kListedTextSize);
+    if (found != info.metadata().end()) kept[key] = utf8_prefix(found->second, kListedTextSize);
   }
   info.clear_metadata();
   info.mutable_metadata()->insert(kept.begin(), kept.end());
-  info.set_problem(info.problem().substr(0, kListedTextSize));
+  info.set_problem(utf8_prefix(info.problem(), kListedTextSize));
   return info;
 }
 

@@ -1,6 +1,6 @@
 #include "service/server/worker_messages.hpp"
 
-#include <algorithm>
+#include "service/server/utf8_prefix.hpp"
 
 namespace service {
 namespace {
@@ -31,7 +31,7 @@ std::string make_progress_frame(const rigcal::v1::JobProgress& progress) {
 
 std::string make_error_frame(const std::string& error) {
   ServiceReply reply;
-  reply.mutable_error()->set_text(error.substr(0, kErrorSizeMax));
+  reply.mutable_error()->set_text(utf8_prefix(error, kErrorSizeMax));
   return frame_of(reply);
 }
 

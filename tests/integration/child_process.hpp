@@ -19,6 +19,8 @@ class ChildProcess {
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
 
+  pid_t pid() const { return pid_; }
+
   void send_signal(int signal) const;
 
   /// Exit code, or 128 + signal; nothing when it still runs after timeout_s.

@@ -363,6 +363,27 @@ TEST(Protocol, ResumesAnUploadAfterItsDeath) {
   EXPECT_EQ(content, std::string(stored.begin(), stored.end()));
 }
 
+// Texts of clients are cut to length in lists and errors, never within a character: half of one
+// would make the whole reply unreadable.
+TEST(Protocol, CutsLongTextsBetweenCharacters) {
+  ServiceProcess service;
+  ASSERT_TRUE(service.start());
+  std::string greek;
+  for (int k = 0; k < 100; ++k) greek += "\xcf\x89";
+  for (const std::string& text : {greek, "x" + greek}) {
+    SocketClient rig(service.port());
+    ServiceRequest open = open_request("run-" + std::to_string(text.size()));
+    (*open.mutable_open_session()->mutable_metadata())["scenario"] = text;
+    ASSERT_TRUE(rig.call(open).has_session_opened());
+    SocketClient client(service.port());
+    ASSERT_TRUE(client.greet());
+    EXPECT_TRUE(client.call(list_sessions()).has_session_list());
+    ServiceRequest inspect;
+    inspect.mutable_inspect_session()->set_session_id(text.substr(0, text.size() % 2 + 100));
+    EXPECT_EQ(client.call(inspect).error().code(), ServiceError::NOT_FOUND);
+  }
+}
+
 // SIGTERM ends the service in order, with exit code 0, connections or not.
 TEST(Protocol, EndsInOrder) {
   ServiceProcess service;

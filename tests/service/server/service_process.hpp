@@ -26,6 +26,7 @@ class ServiceProcess {
   /// SIGTERM. @return exit code, or nothing if it did not end within 20 s
   std::optional<int> stop();
 
+  pid_t pid() const { return process_->pid(); }
   bool running() { return process_ && !process_->wait(0.0); }
   std::uint16_t port() const { return port_; }
   std::string output() const { return process_->output(); }

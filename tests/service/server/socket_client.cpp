@@ -64,6 +64,11 @@ bool SocketClient::fill(double timeout_s) {
   return true;
 }
 
+std::size_t SocketClient::discard(double timeout_s) {
+  if (input_.empty()) fill(timeout_s);
+  return std::exchange(input_, {}).size();
+}
+
 std::optional<ServiceReply> SocketClient::receive(double timeout_s) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(timeout_s);
   while (true) {

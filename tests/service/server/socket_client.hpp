@@ -29,6 +29,9 @@ class SocketClient {
   /// The next reply; nothing after the timeout or at the end of the connection.
   std::optional<rigcal::v1::ServiceReply> receive(double timeout_s = 20.0);
 
+  /// Drops whatever has arrived. @return how many bytes that was, 0 after the timeout
+  std::size_t discard(double timeout_s);
+
   /// A request and its reply; notifications in between are kept out.
   rigcal::v1::ServiceReply call(const rigcal::v1::ServiceRequest& request, double timeout_s = 20.0);
 

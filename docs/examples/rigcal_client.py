@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+"""A client of rigcald in Python, with nothing but python3-protobuf.
+
+Streams a CSV recording as a session, calibrates from it, and prints the parameters:
+
+    protoc --python_out=OUT proto/*.proto       (once, from the repository's root)
+    PYTHONPATH=OUT docs/examples/rigcal_client.py HOST:PORT RIG.textproto RECORDING.csv \\
+        --hinge pivot --time t_s --angle theta1_rad
+
+The columns hold seconds and radians. docs/protocol.md describes the messages.
+"""
+
+import argparse
+import csv
+import socket
+import struct
+import sys
+import uuid
+
+from proto import service_pb2
+
+
+class ServiceFault(Exception):
+    """The service's answer was an error; the text is for people."""
+
+
+class Connection:
+    """Length-prefixed messages over TCP: a u32, little-endian, then one envelope."""
+
+    def __init__(self, address):
+        host, port = address.rsplit(":", 1)
+        self._socket = socket.create_connection((host, int(port)), timeout=60)
+
+    def send(self, request):
+        payload = request.SerializeToString()
+        self._socket.sendall(struct.pack("<I", len(payload)) + payload)
+
+    def receive(self):
+        (size,) = struct.unpack("<I", self._read(4))
+        reply = service_pb2.ServiceReply.FromString(self._read(size))
+        if reply.WhichOneof("reply") == "error":
+            raise ServiceFault(reply.error.text)
+        if reply.WhichOneof("reply") == "session_refused":
+            raise ServiceFault(reply.session_refused.text)
+        return reply
+
+    def call(self, request):
+        self.send(request)
+        return self.receive()
+
+    def _read(self, size):
+        data = b""
+        while len(data) < size:
+            part = self._socket.recv(size - len(data))
+            if not part:
+                raise ConnectionError("the service closed the connection")
+            data += part
+        return data
+
+
+def stream_session(address, session_id, hinge, times, angles):
+    """Streams samples as a session and closes it: everything is durable when this returns."""
+    connection = Connection(address)
+    request = service_pb2.ServiceRequest()
+    request.open_session.protocol_version = 1
+    request.open_session.session_id = session_id
+    request.open_session.metadata["hinges"] = hinge
+    durable = connection.call(request).session_opened.acknowledged_through
+
+    batch_size = 100
+    last = (len(times) + batch_size - 1) // batch_size
+    for batch in range(durable + 1, last + 1):
+        request = service_pb2.ServiceRequest()
+        request.sample_batch.batch_sequence = batch
+        for k in range((batch - 1) * batch_size, min(batch * batch_size, len(times))):
+            sample = request.sample_batch.samples.add()
+            sample.timestamp = times[k]
+            sample.sequence = k
+            sample.device_time_us = round(1e6 * times[k])
+            sample.angle_rad.append(angles[k])
+            sample.encoder_counts.append(0)
+            sample.valid.append(True)
+        connection.send(request)
+        # One batch at a time keeps the example short; up to 32 may be under way.
+        while durable < batch:
+            durable = connection.receive().acknowledge.through
+
+    request = service_pb2.ServiceRequest()
+    request.close_session.last_batch_sequence = last
+    connection.call(request)
+
+
+def calibrate(address, job_id, session_id, rig_path):
+    """Submits a job, follows it to its end, and returns its result."""
+    connection = Connection(address)
+    request = service_pb2.ServiceRequest()
+    request.hello.protocol_version = 1
+    request.hello.client = "rigcal_client.py"
+    connection.call(request)
+
+    request = service_pb2.ServiceRequest()
+    request.submit_job.job_id = job_id
+    request.submit_job.spec.rig_name = rig_path
+    with open(rig_path, encoding="utf-8") as rig:
+        request.submit_job.spec.rig_text = rig.read()
+    request.submit_job.spec.recordings.add().session_id = session_id
+    connection.call(request)
+
+    request = service_pb2.ServiceRequest()
+    request.subscribe_job.job_id = job_id
+    job = connection.call(request).job_info
+    while job.state in (service_pb2.JOB_QUEUED, service_pb2.JOB_RUNNING):
+        job = connection.receive().job_update.job
+        print(f"{job.progress.stage} iteration {job.progress.iteration} cost {job.progress.cost:g}",
+              file=sys.stderr)
+    if job.state != service_pb2.JOB_DONE:
+        raise ServiceFault(job.error)
+
+    request = service_pb2.ServiceRequest()
+    request.get_result.job_id = job_id
+    return connection.call(request).job_result.result
+
+
+def read_columns(path, time_column, angle_column):
+    with open(path, newline="", encoding="utf-8") as file:
+        rows = [(float(row[time_column]), float(row[angle_column])) for row in csv.DictReader(file)]
+    return [row[0] for row in rows], [row[1] for row in rows]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("address", metavar="HOST:PORT")
+    parser.add_argument("rig", metavar="RIG.textproto")
+    parser.add_argument("recording", metavar="RECORDING.csv")
+    parser.add_argument("--hinge", required=True)
+    parser.add_argument("--time", default="t_s", metavar="COLUMN")
+    parser.add_argument("--angle", default="theta1_rad", metavar="COLUMN")
+    options = parser.parse_args()
+
+    name = "python-" + uuid.uuid4().hex[:12]
+    try:
+        times, angles = read_columns(options.recording, options.time, options.angle)
+        stream_session(options.address, name, options.hinge, times, angles)
+        result = calibrate(options.address, name, name, options.rig)
+    except (ServiceFault, OSError, KeyError, ValueError) as error:
+        sys.exit(f"rigcal_client.py: {error}")
+    for parameter in result.parameters:
+        print(f"{parameter.name}\t{parameter.value:.6g}\t{parameter.standard_deviation:.2g}"
+              f"\t{parameter.unit}")
+
+
+if __name__ == "__main__":
+    main()

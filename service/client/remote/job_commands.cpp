@@ -1,0 +1,178 @@
+#include <iostream>
+#include <memory>
+
+#include "proto/stream/service_states.hpp"
+#include "service/client/command.hpp"
+#include "service/client/interrupt.hpp"
+#include "service/client/remote/job_follower.hpp"
+#include "service/client/remote/service_client.hpp"
+#include "service/client/remote/time_text.hpp"
+#include "service/report/number_format.hpp"
+#include "service/report/result_table.hpp"
+
+namespace service {
+namespace {
+
+using rigcal::v1::JobInfo;
+using rigcal::v1::ServiceReply;
+using rigcal::v1::ServiceRequest;
+
+struct JobOptions {
+  ServiceAddress server;
+  std::string id;
+  bool session = false;
+  bool remove = false;
+  bool json = false;
+};
+
+std::string duration_text(const JobInfo& info) {
+  if (info.started_unix_ns() == 0 || info.ended_unix_ns() == 0) return "-";
+  return format_number(1e-9 * static_cast<double>(info.ended_unix_ns() - info.started_unix_ns()),
+                       3);
+}
+
+std::string joined(const JobInfo& info) {
+  std::string text;
+  for (const auto& id : info.session_ids()) text += (text.empty() ? "" : ",") + id;
+  return text;
+}
+
+ExitCode list_jobs(ServiceClient& client, const JobOptions& options) {
+  ServiceRequest request;
+  request.mutable_list_jobs();
+  const auto reply = client.call(request);
+  if (options.json) {
+    print_json(reply.job_list());
+    return kDone;
+  }
+  std::vector<std::vector<std::string>> rows = {
+      {"job", "state", "s", "rig", "sessions", "submitted"}};
+  for (const JobInfo& info : reply.job_list().jobs()) {
+    const std::string place =
+        info.queue_position() > 0 ? ", place " + std::to_string(info.queue_position()) : "";
+    rows.push_back({info.job_id(), proto::state_name(info.state()) + place, duration_text(info),
+                    info.rig_name(), joined(info), time_text(info.submitted_unix_ns())});
+  }
+  std::cout << format_table(rows, {false, false, true, false, false, false});
+  return kDone;
+}
+
+void print_job(const JobInfo& info) {
+  std::cout << info.job_id() << ": " << proto::state_name(info.state()) << ", " << info.rig_name()
+            << " from " << joined(info) << "\n  submitted " << time_text(info.submitted_unix_ns())
+            << ", started " << time_text(info.started_unix_ns()) << ", ended "
+            << time_text(info.ended_unix_ns()) << '\n';
+  if (info.start_count() > 1) {
+    std::cout << "  started " << info.start_count()
+              << " times, as the service stopped while it ran\n";
+  }
+  if (!info.error().empty()) std::cout << "  " << info.error() << '\n';
+}
+
+ExitCode show_job(ServiceClient& client, const JobOptions& options) {
+  ServiceRequest request;
+  if (options.remove) {
+    request.mutable_delete_job()->set_job_id(options.id);
+    client.call(request);
+    std::cout << "deleted " << options.id << '\n';
+    return kDone;
+  }
+  request.mutable_inspect_job()->set_job_id(options.id);
+  const auto reply = client.call(request);
+  if (options.json) {
+    print_json(reply.job_info());
+  } else {
+    print_job(reply.job_info());
+  }
+  return kDone;
+}
+
+// The newest sample of a running session, now and then, until it ends.
+ExitCode watch_session(ServiceClient& client, const JobOptions& options) {
+  const InterruptFlag interrupt;
+  ServiceRequest request;
+  request.mutable_subscribe_session()->set_session_id(options.id);
+  std::uint64_t samples = client.call(request).session_info().sample_count();
+  std::uint64_t missed = 0;
+  while (!interrupt.flag().load()) {
+    const auto next = client.wait(200);
+    if (!next) continue;
+    if (next->has_live_ended()) return kDone;
+    if (next->has_live_dropped()) missed += next->live_dropped().sample_count();
+    if (!next->has_live_batch() || next->live_batch().batch().samples().empty()) continue;
+    const auto& batch = next->live_batch().batch();
+    samples += static_cast<std::uint64_t>(batch.samples_size());
+    if (options.json) {
+      print_json(batch);
+      continue;
+    }
+    const auto& last = batch.samples(batch.samples_size() - 1);
+    std::cout << "t " << format_number(last.timestamp(), 7) << " s  samples " << samples;
+    for (const double angle : last.angle_rad()) std::cout << "  " << format_number(angle, 5);
+    std::cout << " rad  command " << format_number(last.command_v(), 4);
+    if (missed > 0) std::cout << "  (" << missed << " not shown)";
+    std::cout << std::endl;
+  }
+  return kInterrupted;
+}
+
+ExitCode watch(ServiceClient& client, const JobOptions& options) {
+  if (options.session) return watch_session(client, options);
+  const InterruptFlag interrupt;
+  const JobInfo info = follow_job(client, options.id, false, options.json, interrupt.flag());
+  return report_end(info);
+}
+
+ExitCode cancel(ServiceClient& client, const JobOptions& options) {
+  ServiceRequest request;
+  request.mutable_cancel_job()->set_job_id(options.id);
+  const ServiceReply reply = client.call(request);
+  const bool over = proto::has_ended(reply.job_info());
+  std::cout << options.id << ": "
+            << (over ? proto::state_name(reply.job_info().state()) : "cancelling") << '\n';
+  return kDone;
+}
+
+using Work = ExitCode (*)(ServiceClient&, const JobOptions&);
+
+void run_with(CLI::App& command, const std::shared_ptr<JobOptions>& options, Work work,
+              ExitCode& exit_code) {
+  add_service_options(command, options->server);
+  command.callback([options, work, &exit_code] {
+    exit_code = with_service(options->server,
+                             [&](ServiceClient& client) { return work(client, *options); });
+  });
+}
+
+}  // namespace
+
+void add_jobs(CLI::App& app, ExitCode& exit_code) {
+  CLI::App* command = app.add_subcommand("jobs", "Calibrations of a calibration service");
+  const auto options = std::make_shared<JobOptions>();
+  auto* id = command->add_option("id", options->id, "One job; default: list them all");
+  id->type_name("JOB");
+  command->add_flag("--delete", options->remove, "Delete it, with its result")->needs(id);
+  command->add_flag("--json", options->json, "Print JSON");
+  const Work work = [](ServiceClient& client, const JobOptions& given) {
+    return given.id.empty() ? list_jobs(client, given) : show_job(client, given);
+  };
+  run_with(*command, options, work, exit_code);
+}
+
+void add_watch(CLI::App& app, ExitCode& exit_code) {
+  CLI::App* command = app.add_subcommand("watch", "Follow a job, or a session being recorded");
+  const auto options = std::make_shared<JobOptions>();
+  command->add_option("id", options->id, "Job or session")->required()->type_name("ID");
+  command->add_flag("--session", options->session, "ID is a session: show its samples");
+  command->add_flag("--json", options->json, "Print JSON");
+  run_with(*command, options, watch, exit_code);
+}
+
+void add_cancel(CLI::App& app, ExitCode& exit_code) {
+  CLI::App* command = app.add_subcommand("cancel", "End a job of a calibration service");
+  const auto options = std::make_shared<JobOptions>();
+  command->add_option("id", options->id, "Job")->required()->type_name("JOB");
+  run_with(*command, options, cancel, exit_code);
+}
+
+}  // namespace service

@@ -1,0 +1,205 @@
+#include "service/client/remote/remote_calibration.hpp"
+
+#include <openssl/evp.h>
+
+#include <cmath>
+#include <filesystem>
+#include <iostream>
+
+#include "proto/recording/file.hpp"
+#include "proto/stream/service_limits.hpp"
+#include "proto/text/files.hpp"
+#include "service/client/interrupt.hpp"
+#include "service/client/progress_line.hpp"
+#include "service/client/remote/job_follower.hpp"
+#include "service/client/remote/service_client.hpp"
+#include "service/client/remote/service_results.hpp"
+#include "service/convert/result_message.hpp"
+
+namespace service {
+namespace {
+
+using rigcal::v1::JobSpec;
+using rigcal::v1::ServiceRequest;
+
+constexpr std::string_view kSessionPrefix = "session:";
+
+// The first 40 hexadecimal digits of a SHA-256.
+class ContentName {
+ public:
+  ContentName() : context_(::EVP_MD_CTX_new()) {
+    ::EVP_DigestInit_ex(context_, ::EVP_sha256(), nullptr);
+  }
+  ~ContentName() { ::EVP_MD_CTX_free(context_); }
+  ContentName(const ContentName&) = delete;
+  ContentName& operator=(const ContentName&) = delete;
+
+  void add(std::string_view bytes) { ::EVP_DigestUpdate(context_, bytes.data(), bytes.size()); }
+  std::string text() {
+    unsigned char digest[EVP_MAX_MD_SIZE];
+    unsigned size = 0;
+    ::EVP_DigestFinal_ex(context_, digest, &size);
+    constexpr std::string_view kDigits = "0123456789abcdef";
+    std::string text;
+    for (unsigned k = 0; k < 20; ++k) {
+      text += kDigits[digest[k] >> 4];
+      text += kDigits[digest[k] & 15];
+    }
+    return text;
+  }
+
+ private:
+  EVP_MD_CTX* context_;
+};
+
+std::string read_part(const proto::InputFile& file, std::uint64_t offset) {
+  std::string part(std::min<std::uint64_t>(file.size_bytes() - offset, proto::kFilePartSizeMax),
+                   '\0');
+  const auto read = file.read(offset, {reinterpret_cast<std::uint8_t*>(part.data()), part.size()});
+  if (!read.ok()) throw proto::InputError(read.error().detail);
+  return part;
+}
+
+// Uploads what the service does not have yet. @return the id of the session it is there
+std::string upload(ServiceClient& client, const std::string& path, bool quiet) {
+  const auto file = proto::open_input_file(path);
+  if (!file.ok()) throw proto::InputError(file.error().detail);
+  const std::uint64_t size = file.value()->size_bytes();
+  ContentName name;
+  for (std::uint64_t at = 0; at < size; at += proto::kFilePartSizeMax) {
+    name.add(read_part(*file.value(), at));
+  }
+  const std::string id = "file-" + name.text();
+  ServiceRequest open;
+  open.mutable_open_upload()->set_session_id(id);
+  open.mutable_open_upload()->set_file_name(std::filesystem::path(path).filename().string());
+  open.mutable_open_upload()->set_size_bytes(size);
+  auto state = client.call(open).upload_state();
+  ProgressLine progress(quiet);
+  while (!state.complete()) {
+    ServiceRequest part;
+    part.mutable_upload_part()->set_session_id(id);
+    part.mutable_upload_part()->set_offset_bytes(state.durable_bytes());
+    part.mutable_upload_part()->set_data(read_part(*file.value(), state.durable_bytes()));
+    state = client.call(part).upload_state();
+    progress.show("uploading " + path + ": " + std::to_string(100 * state.durable_bytes() / size) +
+                  " %");
+  }
+  return id;
+}
+
+void fill_options(const EstimationOptions& options, rigcal::v1::JobOptions& out) {
+  const estimator::CalibrationOptions& chosen = options.calibration;
+  if (chosen.step > 0.0) out.set_step_s(chosen.step);
+  if (chosen.state_error_weight > 0.0) out.set_state_error_weight(chosen.state_error_weight);
+  if (chosen.compliance >= 0.0) out.set_compliance(chosen.compliance);
+  if (chosen.damping_time >= 0.0) out.set_damping_time_s(chosen.damping_time);
+  if (chosen.residual_form == estimator::ResidualForm::kExplicit) out.set_residual("explicit");
+  if (chosen.state_form == estimator::StateForm::kFull) out.set_states("full");
+  out.set_max_iterations(chosen.max_iterations);
+  out.set_refine_simulation(!options.no_refine);
+}
+
+JobSpec make_spec(ServiceClient& client, const RemoteOptions& remote,
+                  const EstimationOptions& options) {
+  JobSpec spec;
+  spec.set_rig_name(options.rig);
+  spec.set_rig_text(proto::read_file(options.rig));
+  for (const std::string& path : options.recordings) {
+    auto& recording = *spec.add_recordings();
+    recording.set_session_id(path.starts_with(kSessionPrefix)
+                                 ? path.substr(kSessionPrefix.size())
+                                 : upload(client, path, options.quiet));
+    if (std::isfinite(options.selection.from)) recording.set_from_s(options.selection.from);
+    if (std::isfinite(options.selection.to)) recording.set_to_s(options.selection.to);
+    if (options.segments.empty()) continue;
+    for (const int segment : parse_segment_list(options.segments)) recording.add_segments(segment);
+  }
+  spec.mutable_start()->Assign(options.edits.start.begin(), options.edits.start.end());
+  spec.mutable_free()->Assign(options.edits.free.begin(), options.edits.free.end());
+  spec.mutable_fix()->Assign(options.edits.fix.begin(), options.edits.fix.end());
+  fill_options(options, *spec.mutable_options());
+  spec.set_skip_cross_validation(remote.skip_cross_validation);
+  return spec;
+}
+
+std::string name_of(const JobSpec& spec) {
+  ContentName name;
+  name.add(RIGCAL_VERSION);
+  name.add(spec.SerializeAsString());
+  return "job-" + name.text();
+}
+
+// A job named by its content that failed or was cancelled makes way for another try.
+void submit(ServiceClient& client, const ServiceRequest& request, bool named_by_content) {
+  const auto state = client.call(request).job_info().state();
+  const bool failed = state == rigcal::v1::JOB_FAILED || state == rigcal::v1::JOB_CANCELLED;
+  if (!failed || !named_by_content) return;
+  ServiceRequest remove;
+  remove.mutable_delete_job()->set_job_id(request.submit_job().job_id());
+  client.call(remove);
+  client.call(request);
+}
+
+void cancel(ServiceClient& client, const std::string& job_id) {
+  ServiceRequest request;
+  request.mutable_cancel_job()->set_job_id(job_id);
+  client.call(request);
+  std::cerr << "rigcal: job '" << job_id << "' is being cancelled\n";
+}
+
+ExitCode run(ServiceClient& client, const RemoteOptions& remote, const EstimationOptions& options,
+             const ResultFiles& files) {
+  ServiceRequest request;
+  *request.mutable_submit_job()->mutable_spec() = make_spec(client, remote, options);
+  const bool named_by_content = remote.job_id.empty();
+  const std::string id = named_by_content ? name_of(request.submit_job().spec()) : remote.job_id;
+  request.mutable_submit_job()->set_job_id(id);
+  submit(client, request, named_by_content);
+  if (remote.detach) {
+    std::cout << id << '\n';
+    return kDone;
+  }
+  const InterruptFlag interrupt;
+  const auto info = follow_job(client, id, options.quiet, false, interrupt.flag());
+  if (interrupt.flag().load() && info.state() != rigcal::v1::JOB_DONE) {
+    cancel(client, id);
+    return kInterrupted;
+  }
+  if (const ExitCode ended = report_end(info); ended != kDone) return ended;
+  if (!files.plot.empty()) fetch_report(client, id, false, files.plot);
+  if (!files.json.empty()) {
+    ServiceRequest get;
+    get.mutable_get_result()->set_job_id(id);
+    proto::write_file(files.json, to_json(client.call(get).job_result().result()));
+  }
+  return print_result(client, id, false);
+}
+
+}  // namespace
+
+void add_remote_options(CLI::App& command, RemoteOptions& remote) {
+  // Local unless told otherwise here: the environment alone does not send data away.
+  remote.server.host_port.clear();
+  add_service_options(command, remote.server)
+      ->envname("")
+      ->description("Calibrate on the service there; recordings may be session:ID");
+  const std::string group = "Service";
+  command.add_option("--job", remote.job_id, "Id of the job; default: named by its content")
+      ->type_name("JOB")
+      ->group(group);
+  command.add_flag("--detach", remote.detach, "Print the job's id and leave; see watch, result")
+      ->group(group);
+  command
+      .add_flag("--skip-cross-validation", remote.skip_cross_validation,
+                "Do not predict each recording from the others")
+      ->group(group);
+}
+
+ExitCode calibrate_remotely(const RemoteOptions& remote, const EstimationOptions& options,
+                            const ResultFiles& files) {
+  return with_service(remote.server,
+                      [&](ServiceClient& client) { return run(client, remote, options, files); });
+}
+
+}  // namespace service

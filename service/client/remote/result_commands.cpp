@@ -1,0 +1,90 @@
+#include <fstream>
+#include <iostream>
+#include <memory>
+
+#include "proto/text/files.hpp"
+#include "service/client/command.hpp"
+#include "service/client/remote/service_client.hpp"
+#include "service/client/remote/service_results.hpp"
+
+namespace service {
+
+using rigcal::v1::ServiceReply;
+using rigcal::v1::ServiceRequest;
+
+ExitCode print_result(ServiceClient& client, const std::string& job_id, bool json) {
+  ServiceRequest request;
+  request.mutable_get_result()->set_job_id(job_id);
+  const ServiceReply reply = client.call(request);
+  const rigcal::v1::JobResult& result = reply.job_result();
+  if (json) {
+    print_json(result.result());
+  } else {
+    std::cout << result.table() << std::flush;
+  }
+  // A refined result has converged when its last stage has; `converged` says so.
+  return result.result().converged() ? kDone : kNotConverged;
+}
+
+void fetch_report(ServiceClient& client, const std::string& job_id, bool cross_validation,
+                  const std::string& path) {
+  std::string page;
+  client.read_file(
+      [&](std::uint64_t offset) {
+        ServiceRequest request;
+        request.mutable_read_report()->set_job_id(job_id);
+        request.mutable_read_report()->set_offset_bytes(offset);
+        request.mutable_read_report()->set_kind(cross_validation
+                                                    ? rigcal::v1::ReadReport::CROSS_VALIDATION
+                                                    : rigcal::v1::ReadReport::CALIBRATION);
+        return request;
+      },
+      [&](const rigcal::v1::FilePart& part) { page += part.data(); });
+  proto::write_file(path, page);
+}
+
+void add_result(CLI::App& app, ExitCode& exit_code) {
+  struct Options {
+    ServiceAddress server;
+    std::string id;
+    bool json = false;
+  };
+  CLI::App* command = app.add_subcommand("result", "Result of a job of a calibration service");
+  const auto options = std::make_shared<Options>();
+  command->add_option("id", options->id, "Job")->required()->type_name("JOB");
+  command->add_flag("--json", options->json, "Print JSON, as calibrate --json writes it");
+  add_service_options(*command, options->server);
+  command->callback([options, &exit_code] {
+    exit_code = with_service(options->server, [&](ServiceClient& client) {
+      return print_result(client, options->id, options->json);
+    });
+  });
+}
+
+void add_report(CLI::App& app, ExitCode& exit_code) {
+  struct Options {
+    ServiceAddress server;
+    std::string id;
+    std::string out;
+    bool cross_validation = false;
+  };
+  CLI::App* command =
+      app.add_subcommand("report", "Write the report of a job as one HTML file with plots");
+  const auto options = std::make_shared<Options>();
+  command->add_option("id", options->id, "Job")->required()->type_name("JOB");
+  command->add_option("--out", options->out, "Default: JOB.html")->type_name("FILE");
+  command->add_flag("--cross-validation", options->cross_validation,
+                    "The report of its cross-validation");
+  add_service_options(*command, options->server);
+  command->callback([options, &exit_code] {
+    const std::string path = options->out.empty() ? options->id + ".html" : options->out;
+    proto::check_output(path, {});
+    exit_code = with_service(options->server, [&](ServiceClient& client) {
+      fetch_report(client, options->id, options->cross_validation, path);
+      std::cout << "wrote " << path << '\n';
+      return kDone;
+    });
+  });
+}
+
+}  // namespace service

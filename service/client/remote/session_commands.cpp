@@ -1,0 +1,133 @@
+#include <fstream>
+#include <iostream>
+#include <memory>
+
+#include "proto/stream/service_states.hpp"
+#include "proto/text/files.hpp"
+#include "service/client/command.hpp"
+#include "service/client/remote/service_client.hpp"
+#include "service/client/remote/time_text.hpp"
+#include "service/report/result_table.hpp"
+
+namespace service {
+namespace {
+
+using rigcal::v1::ServiceRequest;
+using rigcal::v1::SessionInfo;
+
+struct SessionsOptions {
+  ServiceAddress server;
+  std::string id;
+  std::string fetch;
+  bool end = false;
+  bool remove = false;
+  bool json = false;
+};
+
+std::string fact(const SessionInfo& info, const std::string& key) {
+  const auto found = info.metadata().find(key);
+  return found == info.metadata().end() ? "" : found->second;
+}
+
+std::string state_text(const SessionInfo& info) {
+  if (!info.problem().empty()) return proto::state_name(info.state()) + " (trouble)";
+  return proto::state_name(info.state()) + (info.connected() ? ", streaming" : "");
+}
+
+ExitCode list(ServiceClient& client, const SessionsOptions& options) {
+  ServiceRequest request;
+  request.mutable_list_sessions();
+  const auto reply = client.call(request);
+  if (options.json) {
+    print_json(reply.session_list());
+    return kDone;
+  }
+  std::vector<std::vector<std::string>> rows = {
+      {"session", "state", "samples", "kB", "rig", "scenario", "created"}};
+  for (const SessionInfo& info : reply.session_list().sessions()) {
+    rows.push_back({info.session_id(), state_text(info), std::to_string(info.sample_count()),
+                    std::to_string(info.size_bytes() / 1000), fact(info, "rig"),
+                    fact(info, "scenario"), time_text(info.created_unix_ns())});
+  }
+  std::cout << format_table(rows, {false, false, true, true, false, false, false});
+  return kDone;
+}
+
+void print_session(const SessionInfo& info) {
+  std::cout << info.session_id() << ": " << state_text(info) << ", " << info.sample_count()
+            << " samples in " << info.batch_count() << " batches, " << info.size_bytes()
+            << " bytes, created " << time_text(info.created_unix_ns()) << '\n';
+  for (const auto& [key, value] : info.metadata())
+    std::cout << "  " << key << ": " << value << '\n';
+  if (!info.problem().empty()) std::cout << "  trouble: " << info.problem() << '\n';
+}
+
+void fetch(ServiceClient& client, const SessionsOptions& options) {
+  proto::check_output(options.fetch, {});
+  std::ofstream file(options.fetch, std::ios::binary | std::ios::trunc);
+  client.read_file(
+      [&](std::uint64_t offset) {
+        ServiceRequest request;
+        request.mutable_read_recording()->set_session_id(options.id);
+        request.mutable_read_recording()->set_offset_bytes(offset);
+        return request;
+      },
+      [&](const rigcal::v1::FilePart& part) { file << part.data(); });
+  file.close();
+  if (!file) throw proto::InputError(options.fetch + ": could not be written");
+  std::cout << "wrote " << options.fetch << '\n';
+}
+
+ExitCode one(ServiceClient& client, const SessionsOptions& options) {
+  ServiceRequest request;
+  if (!options.fetch.empty()) {
+    fetch(client, options);
+    return kDone;
+  }
+  if (options.remove) {
+    request.mutable_delete_session()->set_session_id(options.id);
+    client.call(request);
+    std::cout << "deleted " << options.id << '\n';
+    return kDone;
+  }
+  if (options.end) {
+    request.mutable_end_session()->set_session_id(options.id);
+  } else {
+    request.mutable_inspect_session()->set_session_id(options.id);
+  }
+  const auto reply = client.call(request);
+  if (options.json) {
+    print_json(reply.session_info());
+  } else {
+    print_session(reply.session_info());
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void add_sessions(CLI::App& app, ExitCode& exit_code) {
+  CLI::App* command = app.add_subcommand("sessions", "Recordings that a calibration service holds");
+  const auto options = std::make_shared<SessionsOptions>();
+  command->add_option("id", options->id, "One session; default: list them all")
+      ->type_name("SESSION");
+  auto* fetched = command->add_option("--fetch", options->fetch, "Write its recording to a file");
+  fetched->type_name("FILE");
+  auto* ended = command->add_flag("--end", options->end,
+                                  "Close it with what has arrived; its rig will not come back");
+  auto* removed = command->add_flag("--delete", options->remove, "Delete it");
+  command->add_flag("--json", options->json, "Print JSON");
+  fetched->excludes(ended)->excludes(removed);
+  ended->excludes(removed);
+  add_service_options(*command, options->server);
+  command->callback([options, &exit_code] {
+    if (options->id.empty() && (options->end || options->remove || !options->fetch.empty())) {
+      throw proto::InputError("name a session");
+    }
+    exit_code = with_service(options->server, [&](ServiceClient& client) {
+      return options->id.empty() ? list(client, *options) : one(client, *options);
+    });
+  });
+}
+
+}  // namespace service

@@ -1,0 +1,210 @@
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <fstream>
+
+#include "service/server/daemon_config.hpp"
+#include "tests/service/run_rigcal.hpp"
+#include "tests/service/server/service_process.hpp"
+#include "tests/support/refusal.hpp"
+
+namespace service {
+namespace {
+
+using test_support::batch_request;
+using test_support::eventually;
+using test_support::open_request;
+using test_support::ServiceProcess;
+using test_support::SocketClient;
+
+// The body and head of an HTTP answer.
+std::string http_get(std::uint16_t port, const std::string& request) {
+  const TemporaryFolder files;
+  const std::string command = "exec 3<>/dev/tcp/127.0.0.1/" + std::to_string(port) +
+                              " && printf '" + request + "' >&3 && timeout 10 cat <&3 >" +
+                              files.file("answer");
+  std::system(("bash -c \"" + command + "\" 2>/dev/null").c_str());
+  return contents_of(files.file("answer"));
+}
+
+// Monitoring sees what happens: batches counted, in a format that Prometheus reads.
+TEST(Endpoint, TellsMetricsAndHealth) {
+  ServiceProcess service({"--http", "127.0.0.1:0"});
+  ASSERT_TRUE(service.start()) << service.output();
+  const auto port = static_cast<std::uint16_t>(service.logged_number("port"));
+  SocketClient rig(service.port());
+  ASSERT_TRUE(rig.call(open_request("run")).has_session_opened());
+  for (std::uint64_t k = 1; k <= 3; ++k) ASSERT_TRUE(rig.call(batch_request(k)).has_acknowledge());
+  ASSERT_TRUE(rig.call(batch_request(2)).has_acknowledge());
+  const std::string metrics = http_get(port, "GET /metrics HTTP/1.1\\r\\n\\r\\n");
+  for (const char* line :
+       {"HTTP/1.1 200 OK", "\nrigcald_batches_total 3\n", "\nrigcald_samples_total 60\n",
+        "\nrigcald_duplicate_batches_total 1\n", "\nrigcald_connections 1\n",
+        "\nrigcald_sessions{state=\"open\"} 1\n", "\nrigcald_commit_duration_seconds_count 3\n",
+        "# TYPE rigcald_commit_duration_seconds histogram"}) {
+    EXPECT_NE(metrics.find(line), std::string::npos) << line << "\n" << metrics;
+  }
+  EXPECT_NE(http_get(port, "GET /health HTTP/1.1\\r\\n\\r\\n").find("ok"), std::string::npos);
+  EXPECT_NE(http_get(port, "GET /else HTTP/1.1\\r\\n\\r\\n").find("404"), std::string::npos);
+  EXPECT_NE(http_get(port, "POST /health HTTP/1.1\\r\\n\\r\\n").find("405"), std::string::npos);
+}
+
+// systemd is told when the service is ready, again and again that it lives, and that it stops.
+TEST(Endpoint, TellsTheServiceManager) {
+  const TemporaryFolder files;
+  const std::string path = files.file("notify");
+  const int socket = ::socket(AF_UNIX, SOCK_DGRAM, 0);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
+  ASSERT_EQ(::bind(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  const timeval limit{15, 0};
+  ::setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+  const auto receive = [socket] {
+    char text[512];
+    const ssize_t size = ::recv(socket, text, sizeof text, 0);
+    return std::string(text, size > 0 ? static_cast<std::size_t>(size) : 0);
+  };
+  ServiceProcess service;
+  ASSERT_TRUE(service.start([&] { ::setenv("NOTIFY_SOCKET", path.c_str(), 1); }));
+  std::string all;
+  for (int k = 0; k < 20 && all.find("WATCHDOG=1") == std::string::npos; ++k) {
+    all += receive() + "\n";
+  }
+  EXPECT_NE(all.find("READY=1"), std::string::npos) << all;
+  EXPECT_NE(all.find("WATCHDOG=1"), std::string::npos) << all;
+  EXPECT_EQ(service.stop(), 0);
+  for (int k = 0; k < 20 && all.find("STOPPING=1") == std::string::npos; ++k) {
+    all += receive() + "\n";
+  }
+  EXPECT_NE(all.find("STOPPING=1"), std::string::npos) << all;
+  ::close(socket);
+}
+
+// Listening where others reach it, without TLS, is refused unless it was insisted on.
+TEST(Endpoint, ListensBeyondLoopbackWithTlsOnly) {
+  const TemporaryFolder files;
+  test_support::ChildProcess refused(
+      {RIGCALD_BINARY, "--data", files.file("data"), "--listen", "0.0.0.0:0"},
+      files.file("output"));
+  EXPECT_EQ(refused.wait(10.0), 1);
+  EXPECT_NE(refused.output().find("--insecure"), std::string::npos) << refused.output();
+  test_support::ChildProcess insisted(
+      {RIGCALD_BINARY, "--data", files.file("data"), "--listen", "0.0.0.0:0", "--insecure"},
+      files.file("output-2"));
+  EXPECT_TRUE(eventually(
+      [&] { return insisted.output().find("listens at 0.0.0.0:") != std::string::npos; }, 10.0));
+}
+
+// A private authority, a service and a client certificate, and one of a stranger.
+bool make_certificates(const TemporaryFolder& files) {
+  const std::string script = files.write("make.sh", R"(set -e
+cd "$1"
+authority() {
+  openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj "/CN=$1" \
+    -keyout "$1.key" -out "$1.pem"
+}
+signed() {
+  openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj "/CN=$1" \
+    -keyout "$1.key" -out "$1.csr"
+  printf 'subjectAltName=IP:127.0.0.1,DNS:localhost' > "$1.ext"
+  openssl x509 -req -in "$1.csr" -CA "$2.pem" -CAkey "$2.key" -CAcreateserial -days 2 \
+    -extfile "$1.ext" -out "$1.pem"
+}
+authority ours
+authority others
+signed service ours
+signed client ours
+signed stranger others
+)");
+  return std::system(("bash " + script + " " + files.file("") + " >" + files.file("log") + " 2>&1")
+                         .c_str()) == 0;
+}
+
+// With TLS, only clients that our authority has signed are served, and a client serves itself only
+// with a service that its authority has signed.
+TEST(Endpoint, ServesClientsWithACertificateOnly) {
+  const TemporaryFolder files;
+  ASSERT_TRUE(make_certificates(files)) << contents_of(files.file("log"));
+  ServiceProcess service({"--tls-cert", files.file("service.pem"), "--tls-key",
+                          files.file("service.key"), "--tls-ca", files.file("ours.pem")});
+  ASSERT_TRUE(service.start()) << service.output();
+  const auto sessions = [&](const std::string& client, const std::string& authority) {
+    return run_rigcal("sessions --server 127.0.0.1:" + std::to_string(service.port()) +
+                      " --tls-cert " + files.file(client + ".pem") + " --tls-key " +
+                      files.file(client + ".key") + " --tls-ca " + files.file(authority + ".pem"));
+  };
+  const ProgramRun trusted = sessions("client", "ours");
+  EXPECT_EQ(trusted.exit_code, 0) << trusted.err << service.output();
+  EXPECT_EQ(sessions("stranger", "ours").exit_code, 3);
+  EXPECT_EQ(sessions("client", "others").exit_code, 3);
+  const ProgramRun plain =
+      run_rigcal("sessions --server 127.0.0.1:" + std::to_string(service.port()));
+  EXPECT_EQ(plain.exit_code, 3);
+  EXPECT_EQ(sessions("client", "ours").exit_code, 0);
+}
+
+// The example configuration is one the service takes; a mistake is told with its place.
+TEST(DaemonConfig, ReadsTheExampleAndTellsMistakes) {
+  const DaemonConfig loaded = load_daemon_config(config("daemon.textproto"));
+  EXPECT_EQ(loaded.data_folder, "/var/lib/rigcald");
+  EXPECT_EQ(loaded.limits.connections, ServiceLimits().connections);
+  EXPECT_EQ(loaded.limits.session_size_bytes, ServiceLimits().session_size_bytes);
+  EXPECT_EQ(loaded.limits.job_memory_bytes, ServiceLimits().job_memory_bytes);
+  const TemporaryFolder files;
+  EXPECT_NE(test_support::refusal([&] {
+              static_cast<void>(load_daemon_config(
+                  files.write("a.textproto", "limits {\n  connections: 0\n}\n")));
+            }).find("a.textproto:2:"),
+            std::string::npos);
+  EXPECT_NE(test_support::refusal([&] {
+              static_cast<void>(load_daemon_config(files.write("b.textproto", "\nlimit { }\n")));
+            }).find("b.textproto:2:"),
+            std::string::npos);
+  EXPECT_NE(test_support::refusal([&] {
+              static_cast<void>(
+                  load_daemon_config(files.write("c.textproto", "tls { certificate: \"x\" }\n")));
+            }).find("private_key"),
+            std::string::npos);
+}
+
+// The Python example, as its own text tells to use it, against a recording of a simulated swing.
+TEST(PythonClient, StreamsAndCalibrates) {
+  if (std::system("/usr/bin/python3 -c 'import google.protobuf' 2>/dev/null") != 0) {
+    GTEST_SKIP() << "python3-protobuf is not installed";
+  }
+  const TemporaryFolder files;
+  const std::string root = RIG_SOURCE_DIR;
+  ASSERT_EQ(std::system(("mkdir " + files.file("py") + " && cd " + root +
+                         " && protoc --python_out=" + files.file("py") + " proto/*.proto")
+                            .c_str()),
+            0);
+  const std::string scenario =
+      files.write("swing.textproto",
+                  "name: \"swing\" duration_s: 4 initial { hinge: \"pivot\" angle_rad: 1 }\n"
+                  "release { hinge: \"pivot\" held_angle_rad: 1 held_tolerance_rad: 0.1 }\n"
+                  "noise { angle_standard_deviation_rad: 0.0005 seed: 4 }\n");
+  ASSERT_EQ(run_rigcal("simulate --rig " + config("rig-pendulum.textproto") + " --scenario " +
+                       scenario + " --start pendulum.J_zz=0.0012 --out " + files.file("run.csv"))
+                .exit_code,
+            0);
+  ServiceProcess service;
+  ASSERT_TRUE(service.start()) << service.output();
+  const int status = std::system(
+      ("PYTHONPATH=" + files.file("py") + " /usr/bin/python3 " + root +
+       "/docs/examples/rigcal_client.py " + "127.0.0.1:" + std::to_string(service.port()) + " " +
+       config("rig-pendulum.textproto") + " " + files.file("run.csv") + " --hinge pivot >" +
+       files.file("out") + " 2>" + files.file("err"))
+          .c_str());
+  EXPECT_EQ(status, 0) << contents_of(files.file("err")) << service.output();
+  const std::string out = contents_of(files.file("out"));
+  const std::size_t line = out.find("pendulum.J_zz\t");
+  ASSERT_NE(line, std::string::npos) << out;
+  EXPECT_NEAR(std::atof(out.c_str() + line + 14), 0.0012, 1e-5);
+}
+
+}  // namespace
+}  // namespace service

@@ -1,0 +1,404 @@
+#include <google/protobuf/util/json_util.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+
+#include "proto/recording/convert.hpp"
+#include "proto/text/csv_table.hpp"
+#include "tests/service/run_rigcal.hpp"
+#include "tests/service/server/service_process.hpp"
+
+namespace service {
+namespace {
+
+using rigcal::v1::JobInfo;
+using rigcal::v1::ServiceError;
+using rigcal::v1::ServiceReply;
+using rigcal::v1::ServiceRequest;
+using test_support::eventually;
+using test_support::ServiceProcess;
+using test_support::SocketClient;
+
+constexpr const char* kScenario = R"(
+name: "swing"
+duration_s: %DURATION%
+initial { hinge: "pivot" angle_rad: %ANGLE% }
+release { hinge: "pivot" held_angle_rad: %ANGLE% held_tolerance_rad: 0.1 }
+noise { angle_standard_deviation_rad: 0.0005 seed: 3 }
+)";
+
+// True values, away from those in the rig file.
+constexpr const char* kTruth = "--start pendulum.J_zz=0.0012 --start pivot.b=3e-4";
+
+std::string replaced(std::string text, const std::string& what, const std::string& with) {
+  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what)) {
+    text.replace(at, what.size(), with);
+  }
+  return text;
+}
+
+/// Records a swing of the pendulum, with noise.
+std::string record_swing(const TemporaryFolder& files, const std::string& name, double duration_s,
+                         double angle_rad) {
+  std::string scenario = replaced(kScenario, "%DURATION%", std::to_string(duration_s));
+  scenario = replaced(scenario, "%ANGLE%", std::to_string(angle_rad));
+  const std::string path = files.write(name + ".textproto", scenario);
+  const ProgramRun run =
+      run_rigcal("simulate --rig " + config("rig-pendulum.textproto") + " --scenario " + path +
+                 " " + kTruth + " --out " + files.file(name));
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  return files.file(name);
+}
+
+std::string at(const ServiceProcess& service) {
+  return " --server 127.0.0.1:" + std::to_string(service.port()) + " ";
+}
+
+rigcal::v1::CalibrationResult parse_result(const std::string& json) {
+  rigcal::v1::CalibrationResult result;
+  EXPECT_TRUE(google::protobuf::util::JsonStringToMessage(json, &result).ok()) << json;
+  return result;
+}
+
+/// Streams the rows of a recorded swing as a session, leaving out some.
+void stream_swing(ServiceProcess& service, const std::string& id, const std::string& csv,
+                  int missing_from = 0, int missing_to = 0) {
+  const proto::CsvTable table =
+      proto::parse_csv(csv, contents_of(csv), {{"t_s", {}}, {"theta1_rad", {}}});
+  SocketClient client(service.port());
+  ASSERT_TRUE(client.call(test_support::open_request(id, "pivot")).has_session_opened());
+  std::uint64_t batch_count = 0;
+  for (int row = 0; row < table.row_count();) {
+    ServiceRequest request;
+    request.mutable_sample_batch()->set_batch_sequence(++batch_count);
+    for (int k = 0; k < 100 && row < table.row_count(); ++k, ++row) {
+      if (row >= missing_from && row < missing_to) continue;
+      proto::Sample sample;
+      sample.timestamp_s = table.values[0][static_cast<std::size_t>(row)];
+      sample.sequence = static_cast<std::uint64_t>(row);
+      sample.device_time_us = std::llround(1e6 * sample.timestamp_s);
+      sample.channel_count = 1;
+      sample.angle_rad[0] = table.values[1][static_cast<std::size_t>(row)];
+      sample.valid[0] = true;
+      proto::to_message(sample, *request.mutable_sample_batch()->add_samples());
+    }
+    ASSERT_TRUE(client.call(request).has_acknowledge());
+  }
+  ASSERT_TRUE(client.call(test_support::close_request(batch_count)).has_session_closed());
+}
+
+ServiceRequest submit_request(const std::string& job_id, const std::string& session_id) {
+  ServiceRequest request;
+  request.mutable_submit_job()->set_job_id(job_id);
+  rigcal::v1::JobSpec& spec = *request.mutable_submit_job()->mutable_spec();
+  spec.set_rig_name("rig-pendulum.textproto");
+  spec.set_rig_text(contents_of(config("rig-pendulum.textproto")));
+  spec.add_recordings()->set_session_id(session_id);
+  return request;
+}
+
+JobInfo inspect(SocketClient& client, const std::string& job_id) {
+  ServiceRequest request;
+  request.mutable_inspect_job()->set_job_id(job_id);
+  return client.call(request).job_info();
+}
+
+/// Waits until a job has ended. @return how
+JobInfo wait_for(SocketClient& client, const std::string& job_id) {
+  JobInfo info;
+  eventually(
+      [&] {
+        info = inspect(client, job_id);
+        return info.state() != rigcal::v1::JOB_QUEUED && info.state() != rigcal::v1::JOB_RUNNING;
+      },
+      90.0);
+  return info;
+}
+
+bool wait_until_running(SocketClient& client, const std::string& job_id) {
+  return eventually(
+      [&] {
+        const JobInfo info = inspect(client, job_id);
+        return info.state() == rigcal::v1::JOB_RUNNING && info.progress().iteration() > 0;
+      },
+      60.0);
+}
+
+/// The process that runs a job, 0 if there is none.
+pid_t find_worker(const ServiceProcess& service, const std::string& job_id) {
+  // The kernel writes a zero between arguments.
+  const std::string wanted =
+      std::string("run-job\0", 8) + service.folder() + "/jobs/" + job_id + std::string(1, '\0');
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    const pid_t pid = std::atoi(entry.path().filename().c_str());
+    if (pid > 0 &&
+        contents_of(entry.path().string() + "/cmdline").find(wanted) != std::string::npos) {
+      return pid;
+    }
+  }
+  return 0;
+}
+
+// A recording with enough to do that there is time to disturb it.
+std::string record_long_swing(const TemporaryFolder& files) {
+  return record_swing(files, "long.csv", 20.0, 2.5);
+}
+
+// The service runs the same pipeline on the same bytes: the same parameters, to the last digit. And
+// they are right to a hundredth.
+TEST(Jobs, CalibratesFilesAsTheLocalProgramDoes) {
+  const TemporaryFolder files;
+  const std::string a = record_swing(files, "a.csv", 5.0, 1.0);
+  const std::string b = record_swing(files, "b.csv", 5.0, 0.5);
+  ServiceProcess service;
+  ASSERT_TRUE(service.start()) << service.output();
+  const std::string common =
+      "calibrate " + a + " " + b + " --rig " + config("rig-pendulum.textproto") + " --json ";
+  const ProgramRun local = run_rigcal(common + files.file("local.json"));
+  const ProgramRun remote = run_rigcal(common + files.file("remote.json") + at(service) +
+                                       "--plot " + files.file("remote.html"));
+  EXPECT_EQ(local.exit_code, 0) << local.err;
+  EXPECT_EQ(remote.exit_code, 0) << remote.err << service.output();
+  const auto expected = parse_result(contents_of(files.file("local.json")));
+  const auto result = parse_result(contents_of(files.file("remote.json")));
+  ASSERT_EQ(result.parameters_size(), expected.parameters_size());
+  for (int k = 0; k < result.parameters_size(); ++k) {
+    EXPECT_EQ(result.parameters(k).value(), expected.parameters(k).value());
+    EXPECT_EQ(result.parameters(k).standard_deviation(),
+              expected.parameters(k).standard_deviation());
+    if (result.parameters(k).name() != "pendulum.J_zz") continue;
+    EXPECT_NEAR(result.parameters(k).value(), 0.0012, 1.2e-5);
+  }
+  EXPECT_NE(contents_of(files.file("remote.html")).find("<html"), std::string::npos);
+  EXPECT_NE(remote.out.find("pendulum.J_zz"), std::string::npos);
+  EXPECT_NE(remote.out.find("fold"), std::string::npos) << "no cross-validation";
+}
+
+// A session with a gap: two segments, nothing invented between them, and the gap in the result.
+TEST(Jobs, CalibratesAStreamedSessionInSegmentsBetweenItsGaps) {
+  const TemporaryFolder files;
+  const std::string csv = record_swing(files, "a.csv", 6.0, 1.0);
+  ServiceProcess service;
+  ASSERT_TRUE(service.start()) << service.output();
+  stream_swing(service, "run", csv, 2000, 2150);
+  const ProgramRun remote = run_rigcal("calibrate session:run --rig " +
+                                       config("rig-pendulum.textproto") + at(service) + "--job j1");
+  EXPECT_EQ(remote.exit_code, 0) << remote.err << service.output();
+  const ProgramRun json = run_rigcal("result j1 --json" + at(service));
+  const auto result = parse_result(json.out);
+  ASSERT_EQ(result.recordings_size(), 1);
+  EXPECT_EQ(result.recordings(0).file(), "run");
+  EXPECT_EQ(result.recordings(0).gaps(), 1);
+  ASSERT_EQ(result.recordings(0).segments_size(), 2);
+  EXPECT_EQ(result.recordings(0).segments(0).samples(), 2000);
+  EXPECT_EQ(result.recordings(0).samples(), 6001 - 150);
+
+  // The same through every command that shows it, and after a restart.
+  service.kill();
+  ASSERT_TRUE(service.start());
+  EXPECT_EQ(run_rigcal("result j1 --json" + at(service)).out, json.out);
+  EXPECT_NE(run_rigcal("result j1" + at(service)).out.find("pivot.b"), std::string::npos);
+  EXPECT_NE(run_rigcal("jobs" + at(service)).out.find("done"), std::string::npos);
+  EXPECT_NE(run_rigcal("jobs j1" + at(service)).out.find("run"), std::string::npos);
+  EXPECT_NE(run_rigcal("sessions" + at(service)).out.find("stored"), std::string::npos);
+  EXPECT_EQ(run_rigcal("report j1 --out " + files.file("r.html") + at(service)).exit_code, 0);
+  EXPECT_NE(contents_of(files.file("r.html")).find("</html>"), std::string::npos);
+  EXPECT_EQ(run_rigcal("watch j1" + at(service)).exit_code, 0);
+  EXPECT_EQ(run_rigcal("sessions run --fetch " + files.file("run.mcap") + at(service)).exit_code,
+            0);
+  const ProgramRun info = run_rigcal("info " + files.file("run.mcap"));
+  EXPECT_EQ(info.exit_code, 0) << info.err;
+  EXPECT_EQ(run_rigcal("sessions run --delete" + at(service)).exit_code, 0);
+  EXPECT_EQ(run_rigcal("jobs j1 --delete" + at(service)).exit_code, 0);
+  EXPECT_EQ(run_rigcal("result j1" + at(service)).exit_code, 3);
+}
+
+// Submitting again, as after a lost reply, neither starts the job twice nor fails; another job
+// under the same id does.
+TEST(Jobs, TakesAJobOnceUnderItsId) {
+  const TemporaryFolder files;
+  ServiceProcess service;
+  ASSERT_TRUE(service.start());
+  stream_swing(service, "run", record_swing(files, "a.csv", 3.0, 1.0));
+  SocketClient client(service.port());
+  ASSERT_TRUE(client.greet());
+  ServiceRequest request = submit_request("j", "run");
+  ASSERT_TRUE(client.call(request).has_job_info());
+  ASSERT_TRUE(client.call(request).has_job_info());
+  EXPECT_EQ(wait_for(client, "j").state(), rigcal::v1::JOB_DONE);
+  const ServiceReply again = client.call(request);
+  EXPECT_EQ(again.job_info().state(), rigcal::v1::JOB_DONE);
+  EXPECT_EQ(again.job_info().start_count(), 1);
+  request.mutable_submit_job()->mutable_spec()->add_fix("pivot.b");
+  EXPECT_EQ(client.call(request).error().code(), ServiceError::EXISTS);
+}
+
+TEST(Jobs, RefusesWhatItCannotRunWithAReason) {
+  const TemporaryFolder files;
+  ServiceProcess service;
+  ASSERT_TRUE(service.start());
+  stream_swing(service, "run", record_swing(files, "a.csv", 3.0, 1.0));
+  SocketClient rig(service.port());
+  ASSERT_TRUE(rig.call(test_support::open_request("open")).has_session_opened());
+  SocketClient client(service.port());
+  ASSERT_TRUE(client.greet());
+  EXPECT_EQ(client.call(submit_request("j", "nowhere")).error().code(), ServiceError::NOT_FOUND);
+  EXPECT_EQ(client.call(submit_request("j", "open")).error().code(), ServiceError::NOT_READY);
+  EXPECT_EQ(client.call(submit_request("../j", "run")).error().code(), ServiceError::BAD_REQUEST);
+  ServiceRequest without_rig = submit_request("j", "run");
+  without_rig.mutable_submit_job()->mutable_spec()->clear_rig_text();
+  EXPECT_EQ(client.call(without_rig).error().code(), ServiceError::BAD_REQUEST);
+
+  // What only the calibration finds out ends the job, in the words of the local program.
+  ServiceRequest wrong_rig = submit_request("wrong-rig", "run");
+  wrong_rig.mutable_submit_job()->mutable_spec()->set_rig_text("name: \"x\"\nbodi { }\n");
+  ASSERT_TRUE(client.call(wrong_rig).has_job_info());
+  const JobInfo ended = wait_for(client, "wrong-rig");
+  EXPECT_EQ(ended.state(), rigcal::v1::JOB_FAILED);
+  EXPECT_NE(ended.error().find("rig-pendulum.textproto:2:"), std::string::npos) << ended.error();
+  ServiceRequest wrong_name = submit_request("wrong-name", "run");
+  wrong_name.mutable_submit_job()->mutable_spec()->add_fix("pivot.nonsense");
+  ASSERT_TRUE(client.call(wrong_name).has_job_info());
+  EXPECT_NE(wait_for(client, "wrong-name").error().find("pivot.nonsense"), std::string::npos);
+}
+
+// Progress arrives while the job runs, with names and values of the parameters, and the end is
+// told.
+TEST(Jobs, TellsSubscribersOfEveryIteration) {
+  const TemporaryFolder files;
+  ServiceProcess service;
+  ASSERT_TRUE(service.start());
+  stream_swing(service, "run", record_swing(files, "a.csv", 5.0, 1.0));
+  SocketClient client(service.port());
+  ASSERT_TRUE(client.greet());
+  ASSERT_TRUE(client.call(submit_request("j", "run")).has_job_info());
+  ServiceRequest subscribe;
+  subscribe.mutable_subscribe_job()->set_job_id("j");
+  ASSERT_TRUE(client.call(subscribe).has_job_info());
+  int iterations = 0;
+  while (true) {
+    const auto reply = client.receive(60.0);
+    ASSERT_TRUE(reply && reply->has_job_update());
+    const JobInfo& job = reply->job_update().job();
+    if (job.state() == rigcal::v1::JOB_DONE) break;
+    ASSERT_EQ(job.state(), rigcal::v1::JOB_RUNNING);
+    if (job.progress().iteration() == 0) continue;
+    ++iterations;
+    EXPECT_EQ(job.progress().parameters_size(), 4);
+    EXPECT_EQ(job.progress().values_size(), 4);
+    EXPECT_GT(job.progress().cost(), 0.0);
+  }
+  EXPECT_GT(iterations, 2);
+}
+
+TEST(Jobs, EndsInCancelledWhenCancelled) {
+  const TemporaryFolder files;
+  ServiceProcess service;
+  ASSERT_TRUE(service.start());
+  stream_swing(service, "run", record_long_swing(files));
+  SocketClient client(service.port());
+  ASSERT_TRUE(client.greet());
+  ASSERT_TRUE(client.call(submit_request("first", "run")).has_job_info());
+  ASSERT_TRUE(client.call(submit_request("second", "run")).has_job_info());
+  ASSERT_TRUE(wait_until_running(client, "first"));
+  EXPECT_EQ(inspect(client, "second").queue_position(), 1);
+  EXPECT_EQ(run_rigcal("cancel second" + at(service)).exit_code, 0);
+  EXPECT_EQ(inspect(client, "second").state(), rigcal::v1::JOB_CANCELLED);
+  EXPECT_EQ(run_rigcal("cancel first" + at(service)).exit_code, 0);
+  EXPECT_EQ(wait_for(client, "first").state(), rigcal::v1::JOB_CANCELLED);
+  ServiceRequest result;
+  result.mutable_get_result()->set_job_id("first");
+  EXPECT_EQ(client.call(result).error().code(), ServiceError::NOT_READY);
+}
+
+TEST(Jobs, EndsAtItsDeadline) {
+  const TemporaryFolder files;
+  ServiceProcess service;
+  ASSERT_TRUE(service.start());
+  stream_swing(service, "run", record_long_swing(files));
+  SocketClient client(service.port());
+  ASSERT_TRUE(client.greet());
+  ServiceRequest request = submit_request("j", "run");
+  request.mutable_submit_job()->mutable_spec()->set_deadline_s(0.2);
+  ASSERT_TRUE(client.call(request).has_job_info());
+  const JobInfo ended = wait_for(client, "j");
+  EXPECT_EQ(ended.state(), rigcal::v1::JOB_FAILED);
+  EXPECT_NE(ended.error().find("deadline"), std::string::npos) << ended.error();
+}
+
+// More jobs than the queue holds are refused, not forgotten.
+TEST(Jobs, RefusesMoreThanTheQueueHolds) {
+  const TemporaryFolder files;
+  const std::string settings = files.write("daemon.textproto", "limits { queued_jobs: 2 }\n");
+  ServiceProcess service({"--config", settings});
+  ASSERT_TRUE(service.start());
+  stream_swing(service, "run", record_long_swing(files));
+  SocketClient client(service.port());
+  ASSERT_TRUE(client.greet());
+  ASSERT_TRUE(client.call(submit_request("running", "run")).has_job_info());
+  ASSERT_TRUE(wait_until_running(client, "running"));
+  EXPECT_TRUE(client.call(submit_request("queued-1", "run")).has_job_info());
+  EXPECT_TRUE(client.call(submit_request("queued-2", "run")).has_job_info());
+  EXPECT_EQ(client.call(submit_request("too-many", "run")).error().code(), ServiceError::BUSY);
+}
+
+// Killed with a job running, the service runs it again at its next start and comes to the result;
+// no worker of the dead service is left behind.
+TEST(Jobs, RunsAnInterruptedJobAgain) {
+  const TemporaryFolder files;
+  ServiceProcess service;
+  ASSERT_TRUE(service.start());
+  stream_swing(service, "run", record_long_swing(files));
+  {
+    SocketClient client(service.port());
+    ASSERT_TRUE(client.greet());
+    ASSERT_TRUE(client.call(submit_request("j", "run")).has_job_info());
+    ASSERT_TRUE(wait_until_running(client, "j"));
+  }
+  EXPECT_NE(find_worker(service, "j"), 0);
+  service.kill();
+  EXPECT_TRUE(eventually([&] { return find_worker(service, "j") == 0; }, 5.0));
+  ASSERT_TRUE(service.start());
+  SocketClient client(service.port());
+  ASSERT_TRUE(client.greet());
+  const JobInfo ended = wait_for(client, "j");
+  EXPECT_EQ(ended.state(), rigcal::v1::JOB_DONE) << ended.error();
+  EXPECT_EQ(ended.start_count(), 2);
+
+  // Stopped in order, it does not count as interrupted.
+  ASSERT_TRUE(client.call(submit_request("k", "run")).has_job_info());
+  ASSERT_TRUE(wait_until_running(client, "k"));
+  EXPECT_EQ(service.stop(), 0);
+  ASSERT_TRUE(service.start());
+  SocketClient later(service.port());
+  ASSERT_TRUE(later.greet());
+  const JobInfo again = wait_for(later, "k");
+  EXPECT_EQ(again.state(), rigcal::v1::JOB_DONE) << again.error();
+  EXPECT_EQ(again.start_count(), 1);
+}
+
+// A job that wants more memory than it may have, or is killed, fails by itself: the service and
+// everyone else go on.
+TEST(Jobs, FailsAloneWhenItsWorkerDies) {
+  const TemporaryFolder files;
+  ServiceProcess service;
+  ASSERT_TRUE(service.start());
+  stream_swing(service, "run", record_long_swing(files));
+  SocketClient client(service.port());
+  ASSERT_TRUE(client.greet());
+  ASSERT_TRUE(client.call(submit_request("j", "run")).has_job_info());
+  ASSERT_TRUE(wait_until_running(client, "j"));
+  const pid_t worker = find_worker(service, "j");
+  ASSERT_GT(worker, 0);
+  ::kill(worker, SIGSEGV);
+  const JobInfo ended = wait_for(client, "j");
+  EXPECT_EQ(ended.state(), rigcal::v1::JOB_FAILED);
+  EXPECT_NE(ended.error().find("Segmentation fault"), std::string::npos) << ended.error();
+  EXPECT_TRUE(service.running());
+}
+
+}  // namespace
+}  // namespace service
