@@ -7,10 +7,10 @@ namespace service {
 /// How rigcal ends.
 enum ExitCode : int {
   kDone = 0,
-  kBadInput = 1,      ///< bad input or usage; the message says what to do
-  kNotConverged = 2,  ///< the result was printed and written, but the solver did not converge
-  kServiceTrouble = 3,  ///< the service is not there or refuses, or the job did not come to a result
-  kInterrupted = 130  ///< stopped by Ctrl-C
+  kBadInput = 1,        ///< bad input or usage; the message says what to do
+  kNotConverged = 2,    ///< the result was printed and written, but the solver did not converge
+  kServiceTrouble = 3,  ///< the service is not there or refuses, or the job has no result
+  kInterrupted = 130    ///< stopped by Ctrl-C
 };
 
 /// Each adds its command to the program. The command sets `exit_code` when it runs and throws

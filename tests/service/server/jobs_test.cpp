@@ -144,7 +144,7 @@ pid_t find_worker(const ServiceProcess& service, const std::string& job_id) {
 
 // A recording with enough to do that there is time to disturb it.
 std::string record_long_swing(const TemporaryFolder& files) {
-  return record_swing(files, "long.csv", 20.0, 2.5);
+  return record_swing(files, "long.csv", 60.0, 2.5);
 }
 
 // The service runs the same pipeline on the same bytes: the same parameters, to the last digit. And
@@ -322,7 +322,7 @@ TEST(Jobs, EndsAtItsDeadline) {
   SocketClient client(service.port());
   ASSERT_TRUE(client.greet());
   ServiceRequest request = submit_request("j", "run");
-  request.mutable_submit_job()->mutable_spec()->set_deadline_s(0.2);
+  request.mutable_submit_job()->mutable_spec()->set_deadline_s(0.001);
   ASSERT_TRUE(client.call(request).has_job_info());
   const JobInfo ended = wait_for(client, "j");
   EXPECT_EQ(ended.state(), rigcal::v1::JOB_FAILED);
