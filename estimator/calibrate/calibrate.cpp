@@ -29,6 +29,19 @@ std::vector<int> sensor_hinges(const Mechanism& mechanism) {
   return sensors;
 }
 
+bool differs_in_friction(const Mechanism& a, const Mechanism& b) {
+  for (int j = 0; j < a.hinge_count(); ++j) {
+    const auto at = static_cast<std::size_t>(j);
+    if (a.hinges[at].stick_speed == b.hinges[at].stick_speed) continue;
+    for (const HingeQuantity quantity : {HingeQuantity::kCoulombTorque, HingeQuantity::kStribeckTorque,
+                                         HingeQuantity::kLoadFriction,
+                                         HingeQuantity::kLoadFrictionAngular}) {
+      if (a.hinge_parameter(j, quantity).value > 0.0) return true;
+    }
+  }
+  return false;
+}
+
 /// One calibration from prepared data to result; `calibrate` runs its stages in order.
 class Pipeline {
  public:
@@ -71,6 +84,10 @@ class Pipeline {
     return result_.mechanism.parameters[static_cast<std::size_t>(index)];
   }
 
+  bool is_cancelled() const {
+    return monitor_.stop != nullptr && monitor_.stop->load(std::memory_order_relaxed);
+  }
+
   void hold_parameters_without_effect() {
     const TrajectoryProblem problem(result_.mechanism, data_, settings_);
     const std::vector<int> without = find_parameters_without_effect(problem);
@@ -93,13 +110,14 @@ class Pipeline {
   }
 
   void estimate_jointly() {
-    TrajectoryProblem problem(result_.mechanism, data_, settings_);
+    TrajectoryProblem problem(smooth_friction(result_.mechanism, data_, result_.step), data_,
+                              settings_);
     const LmSummary summary = solve_stage(problem, "joint estimation");
     result_.termination = summary.termination;
     result_.iterations = summary.iterations;
     result_.history = summary.history;
     result_.cost = summary.cost;
-    result_.mechanism = problem.mechanism();
+    result_.mechanism.parameters = problem.mechanism().parameters;
     double squared = 0.0, count = 0.0;
     for (int s = 0; s < problem.segment_count(); ++s) {
       initial_states_.push_back(problem.state_after_first_step(s));
@@ -127,27 +145,39 @@ class Pipeline {
   /// Open-loop simulation from the estimated start; refined where it predicts the motion.
   void simulate() {
     SimulationProblem problem(result_.mechanism, data_, initial_states_, settings_.step);
-    const bool cancelled = result_.termination == Termination::kCancelled;
-    if (options_.refine_simulation && !cancelled) {
-      if (is_predictable(problem)) {
-        refine(problem);
-      } else {
-        result_.notes.push_back(
-            "the open-loop simulation leaves the recording by more than " +
-            number_text(kPredictableRmse) +
-            " rad; it was not refined. Long motions through the upright cannot be predicted from "
-            "their start: calibrate on shorter pieces to compare simulations");
-      }
+    if (!options_.refine_simulation || result_.termination == Termination::kCancelled) {
+      book_simulation(problem);
+    } else if (!is_predictable(problem)) {
+      result_.notes.push_back(
+          "the open-loop simulation leaves the recording by more than " +
+          number_text(kPredictableRmse) +
+          " rad; it was not refined. Long motions through the upright cannot be predicted from "
+          "their start: calibrate on shorter pieces to compare simulations");
+      book_simulation(problem);
+    } else {
+      refine(problem);
     }
-    const std::vector<int> sensors = sensor_hinges(result_.mechanism);
-    for (int sensor = 0; sensor < problem.sensor_count(); ++sensor) {
-      const auto j = static_cast<std::size_t>(sensors[static_cast<std::size_t>(sensor)]);
-      result_.simulation.push_back(
-          {result_.mechanism.hinges[j].name, sensor_rmse(problem, sensor)});
+  }
+
+  /// Fits the simulation with smoothed dry friction, then from there with the rig's own; the kinks
+  /// of the latter make many local optima, so the better of the two is kept.
+  void refine(SimulationProblem& sharp) {
+    const Mechanism smoothed = smooth_friction(result_.mechanism, data_, result_.step);
+    SimulationProblem smooth(smoothed, data_, initial_states_, settings_.step);
+    fit_simulation(smooth);
+    if (is_cancelled() || !differs_in_friction(smoothed, result_.mechanism)) {
+      book_fit(smooth);
+      return;
     }
-    for (std::size_t s = 0; s < data_.size(); ++s) {
-      result_.trajectories[s].simulated = problem.simulated_angles(static_cast<int>(s));
+    std::vector<State> initial;
+    for (int s = 0; s < static_cast<int>(data_.size()); ++s) {
+      initial.push_back(smooth.initial_state(s));
     }
+    Mechanism start = result_.mechanism;
+    start.parameters = smooth.mechanism().parameters;
+    sharp = SimulationProblem(start, data_, initial, settings_.step);
+    fit_simulation(sharp);
+    book_fit(sharp.cost() <= smooth.cost() ? sharp : smooth);
   }
 
   static double sensor_rmse(const SimulationProblem& problem, int sensor) {
@@ -161,13 +191,20 @@ class Pipeline {
     return true;
   }
 
-  void refine(SimulationProblem& problem) {
+  void fit_simulation(SimulationProblem& problem) {
     const LmSummary summary = solve_stage(problem, "simulation fit");
     result_.refined = true;
     result_.refinement_termination = summary.termination;
-    result_.refinement_iterations = summary.iterations;
-    result_.refinement_history = summary.history;
+    for (IterationRecord record : summary.history) {
+      record.iteration += result_.refinement_iterations;
+      result_.refinement_history.push_back(std::move(record));
+    }
+    result_.refinement_iterations += summary.iterations;
+  }
+
+  void book_fit(const SimulationProblem& problem) {
     result_.mechanism = problem.mechanism();
+    book_simulation(problem);
     const ParameterInformation information = compute_information(problem);
     if (!information.valid) return;
     Eigen::VectorXd variances = group_variances(information);
@@ -184,6 +221,18 @@ class Pipeline {
           number_text(std::sqrt(inflation), 2) + "-fold");
     }
     uncertainty_ = make_uncertainty(result_.mechanism, asked_, estimated_, information, variances);
+  }
+
+  void book_simulation(const SimulationProblem& problem) {
+    const std::vector<int> sensors = sensor_hinges(result_.mechanism);
+    for (int sensor = 0; sensor < problem.sensor_count(); ++sensor) {
+      const auto j = static_cast<std::size_t>(sensors[static_cast<std::size_t>(sensor)]);
+      result_.simulation.push_back(
+          {result_.mechanism.hinges[j].name, sensor_rmse(problem, sensor)});
+    }
+    for (std::size_t s = 0; s < data_.size(); ++s) {
+      result_.trajectories[s].simulated = problem.simulated_angles(static_cast<int>(s));
+    }
   }
 
   std::vector<Eigen::VectorXd> residuals_of(const SimulationProblem& problem, int sensor) const {

@@ -82,10 +82,16 @@ struct Calibration {
   Termination termination = Termination::kNumericalFailure;
   int iterations = 0;
   std::vector<IterationRecord> history;
-  bool refined = false;  ///< the estimates are those of the simulation's refinement
+  bool refined = false;  ///< the estimates are those of the simulation's refinement; termination,
+                         ///< iterations, history, cost above remain those of the joint estimation
   Termination refinement_termination = Termination::kNumericalFailure;
   int refinement_iterations = 0;
-  std::vector<IterationRecord> refinement_history;  ///< costs: Σ of squared angle errors
+  std::vector<IterationRecord> refinement_history;  ///< costs: Σ of squared angle errors; twice
+                                                    ///< where smoothed friction went before
+  /// Whether the stage that the estimates come from converged.
+  bool converged() const {
+    return is_converged(refined ? refinement_termination : termination);
+  }
   std::vector<std::string> notes;  ///< what was chosen, dropped or suspicious, for people
 };
 

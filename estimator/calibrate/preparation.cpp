@@ -7,14 +7,16 @@
 
 #include "estimator/calibrate/initial_states.hpp"
 #include "estimator/calibrate/number_text.hpp"
+#include "estimator/model/kinematics.hpp"
 
 namespace estimator {
 namespace {
 
 constexpr int kSegmentNodesMin = 10;
 constexpr double kNoiseFloor = 1e-5;     // [rad]; a perfect signal still gets a finite weight
-constexpr double kProcessShare = 0.01;   // of the typical inertial impulse
+constexpr double kProcessShare = 0.02;   // of the typical inertial impulse
 constexpr double kOffBoundShare = 1e-3;  // of the residual's norm
+constexpr double kSmoothShare = 0.5;      // of the typical speed change in a step
 constexpr double kNoEffect = 1e-10;      // relative to the residual's norm
 
 void check_mechanism(const Mechanism& mechanism) {
@@ -207,6 +209,41 @@ void move_off_bounds(Mechanism& mechanism, const std::vector<TrajectoryData>& da
       parameter.value += parameter.value <= parameter.lower ? distance : -distance;
     }
   }
+}
+
+namespace {
+
+/// Root mean square change of a hinge's speed from one step to the next [rad/s].
+double typical_speed_change(const Hinge& hinge, const std::vector<TrajectoryData>& data,
+                            double step) {
+  double sum = 0.0, count = 0.0;
+  for (const TrajectoryData& segment : data) {
+    double speed = 0.0;
+    for (std::size_t k = 1; k < segment.initial.size(); ++k) {
+      const double turn = hinge_angle(hinge, segment.initial[k]) -
+                          hinge_angle(hinge, segment.initial[k - 1]);
+      const double next = std::remainder(turn, 2.0 * M_PI) / step;
+      if (k > 1) {
+        sum += (next - speed) * (next - speed);
+        count += 1.0;
+      }
+      speed = next;
+    }
+  }
+  return std::sqrt(sum / count);
+}
+
+}  // namespace
+
+Mechanism smooth_friction(const Mechanism& mechanism, const std::vector<TrajectoryData>& data,
+                          double step) {
+  Mechanism smoothed = mechanism;
+  for (int j = 0; j < mechanism.hinge_count(); ++j) {
+    Hinge& hinge = smoothed.hinges[static_cast<std::size_t>(j)];
+    hinge.stick_speed =
+        std::max(hinge.stick_speed, kSmoothShare * typical_speed_change(hinge, data, step));
+  }
+  return smoothed;
 }
 
 std::vector<int> find_parameters_without_effect(const TrajectoryProblem& problem) {

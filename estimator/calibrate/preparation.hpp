@@ -35,7 +35,7 @@ Preparation prepare(const Mechanism& mechanism, const std::vector<Recording>& re
 double noise_level(const Eigen::Ref<const Eigen::VectorXd>& samples);
 
 /// State error weight κ = (σ_y/σ_p)² for a first fit of a rig of any size: σ_y the angles' noise,
-/// σ_p a hundredth of the typical impulse a body's inertia takes in a step.
+/// σ_p a fiftieth of the typical impulse a body's inertia takes in a step.
 double choose_state_error_weight(const Mechanism& mechanism,
                                  const std::vector<TrajectoryData>& data,
                                  const std::vector<Recording>& recordings, double step);
@@ -45,6 +45,12 @@ double choose_state_error_weight(const Mechanism& mechanism,
 /// The distance is what changes the residual by a thousandth of its norm, at most half the box.
 void move_off_bounds(Mechanism& mechanism, const std::vector<TrajectoryData>& data,
                      const TrajectorySettings& settings);
+
+/// The mechanism with the stick speeds of its dry friction widened to half the typical change of a
+/// hinge's speed in a step, where that is more. Narrower laws jump within a step, and their kinks
+/// stop the solver far from the optimum.
+Mechanism smooth_friction(const Mechanism& mechanism, const std::vector<TrajectoryData>& data,
+                          double step);
 
 /// Indices of free parameters without any effect on the residual: a motor's gain without a control
 /// signal, a second inertia that only acts together with the first's motion, …

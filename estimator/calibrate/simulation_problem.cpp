@@ -207,6 +207,11 @@ void SimulationProblem::accept_candidate() {
   update_bases();
 }
 
+void SimulationProblem::restore() {
+  point_ = marked_;
+  update_bases();
+}
+
 // --- derivatives --------------------------------------------------------------------------------
 
 void SimulationProblem::linearize(int index, ResidualBlock& out) const {

@@ -41,6 +41,8 @@ class SimulationProblem final : public LeastSquaresProblem {
   double evaluate_candidate(const Eigen::VectorXd& node_step,
                             const Eigen::VectorXd& arrow_step) override;
   void accept_candidate() override;
+  void mark() override { marked_ = point_; }
+  void restore() override;
   Eigen::VectorXd arrow() const override { return free_.values(point_.mechanism); }
   Eigen::VectorXd arrow_lower() const override { return free_.lower(point_.mechanism); }
   Eigen::VectorXd arrow_upper() const override { return free_.upper(point_.mechanism); }
@@ -98,7 +100,7 @@ class SimulationProblem final : public LeastSquaresProblem {
   std::vector<int> sensors_;
   int max_rows_ = 0;
   int node_size_ = 0;
-  Point point_, candidate_;
+  Point point_, candidate_, marked_;
   std::vector<Eigen::MatrixXd> bases_;
   mutable std::vector<SegmentSensitivity> sensitivities_;
   mutable bool sensitivities_current_ = false;

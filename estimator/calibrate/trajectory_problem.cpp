@@ -247,6 +247,12 @@ void TrajectoryProblem::accept_candidate() {
   std::swap(current_cost_, candidate_cost_);
 }
 
+void TrajectoryProblem::restore() {
+  point_ = marked_;
+  residual_->set_values(unpack(point_.mechanism));
+  current_cost_ = total_cost(point_, *residual_);
+}
+
 // --- results ------------------------------------------------------------------------------------
 
 int TrajectoryProblem::segment_nodes(int segment) const {

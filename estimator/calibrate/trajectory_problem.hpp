@@ -64,6 +64,8 @@ class TrajectoryProblem final : public LeastSquaresProblem {
   double evaluate_candidate(const Eigen::VectorXd& node_step,
                             const Eigen::VectorXd& arrow_step) override;
   void accept_candidate() override;
+  void mark() override { marked_ = point_; }
+  void restore() override;
   Eigen::VectorXd arrow() const override { return free_.values(point_.mechanism); }
   Eigen::VectorXd arrow_lower() const override { return free_.lower(point_.mechanism); }
   Eigen::VectorXd arrow_upper() const override { return free_.upper(point_.mechanism); }
@@ -155,7 +157,7 @@ class TrajectoryProblem final : public LeastSquaresProblem {
   Eigen::MatrixXd angles_;       ///< all nodes × sensors
   Eigen::VectorXd row_inertia_;  ///< inertia each constraint row holds, for the initial rows
   bool delay_free_ = false;
-  Point point_, candidate_;
+  Point point_, candidate_, marked_;
   std::unique_ptr<StepResidual> residual_;            ///< at the current parameters
   std::unique_ptr<StepResidual> candidate_residual_;  ///< at the candidate's
   double current_cost_ = 0.0;

@@ -81,9 +81,8 @@ struct Hinge {
   double compliance_linear = 1e-8;
   double compliance_angular = 1e-8;         ///< ε^(r) of the two axis rows [rad/(N·m)], ≥ 0
   double damping_time = kAutomaticDamping;  ///< τ of all five rows [s], ≥ 0 or automatic
-  /// Speed below which dry friction sticks, the width of its regularisation [rad/s], > 0. At
-  /// 0.005 the solver was seen to stall on the law's kinks, at 0.2 the friction to be 3 % off.
-  double stick_speed = 0.05;
+  /// Speed below which dry friction sticks, the width of its regularisation [rad/s], > 0.
+  double stick_speed = 0.01;
 
   bool measured = true;    ///< an encoder reads the angle: one column of the recording
   bool motorised = false;  ///< a motor drives it: one column of the control signal

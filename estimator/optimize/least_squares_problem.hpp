@@ -79,6 +79,10 @@ class LeastSquaresProblem {
   /// Makes the last candidate the current point.
   virtual void accept_candidate() = 0;
 
+  /// Remembers the current point; `restore` returns to it. One point is remembered at a time.
+  virtual void mark() = 0;
+  virtual void restore() = 0;
+
   /// Current parameter values and their box; rows: arrow_size. Infinite where unbounded.
   virtual Eigen::VectorXd arrow() const = 0;
   virtual Eigen::VectorXd arrow_lower() const = 0;

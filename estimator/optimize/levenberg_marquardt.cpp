@@ -21,8 +21,24 @@ constexpr double kNegligibleDampingShare = 0.1;
 // and large enough that rounding of the cost is not taken for progress.
 constexpr double kMinGainRatio = 1e-4;
 
-// Largest reduction of the damping after one step.
+// Largest and smallest reduction of the damping after one step. That it always falls is affordable
+// because a step too long gets a second chance; in a bent valley the solver would crawl otherwise.
 constexpr double kMaxDampingReduction = 0.01;
+constexpr double kMinDampingReduction = 1.0 / 3.0;
+
+// Steps that may raise the cost before one has to bring it below where they began, and the part of
+// it that must then be gained. One is enough to round a bend that the first step leaves.
+constexpr int kMaxRelaxedSteps = 2;
+constexpr double kLeastRelaxedGain = 1e-4;
+
+// Accepted steps that together must gain this part of the cost. With 1e3 residuals, a gain of 1e-6
+// moves no parameter by more than 0.03 standard deviations.
+constexpr int kStagnantSteps = 3;
+constexpr double kStagnantGain = 1e-6;
+
+// Part of the cost that the linear model may promise, without fulfilling it at any damping, for the
+// point to count as an optimum at a kink.
+constexpr double kNegligiblePromise = 1e-2;
 
 // Increase of the damping after a factorisation that failed. Such a failure is one of rounding,
 // of a damping below what the condition of H allows.
@@ -62,13 +78,32 @@ class LevenbergMarquardt {
     double norm = 0.0;           // √(δᵀDδ)
   };
 
+  // What a step comes to.
+  struct Trial {
+    double cost = 0.0;
+    bool finite = false;
+    bool lowers_cost = false;      // enough, below where the iteration began
+    double gain_ratio = 0.0;       // actual over predicted decrease
+    bool free_of_damping = false;  // the damping did not shorten the step
+    bool small_step = false;
+    bool small_promise = false;  // the predicted decrease is below the tolerance
+    bool small_gain = false;     // and so is the actual one
+    bool negligible = false;     // the predicted decrease is not worth another rejected step
+  };
+
   bool start();
   std::optional<Termination> iterate(int iteration);
+  std::optional<Termination> accept_trial(const Trial& trial, IterationRecord record);
   bool stopped() const { return stop_ != nullptr && stop_->load(std::memory_order_relaxed); }
   bool raise_damping(double factor);
+  bool is_relaxed() const { return relaxed_steps_ > 0; }
+  void relax(double cost);
+  void end_relaxation();
   double gradient_norm() const;
   void compute_step();
+  Trial try_step();
   bool step_is_small() const;
+  bool is_stagnant() const;
   void accept(double cost, IterationRecord record);
 
   LeastSquaresProblem& problem_;
@@ -82,6 +117,8 @@ class LevenbergMarquardt {
   double cost_ = 0.0;            // at the current point
   double damping_;               // α
   double damping_growth_ = 2.0;  // ν of [Nie99]
+  int relaxed_steps_ = 0;        // taken since the marked point
+  double marked_cost_ = 0.0;     // at the marked point
   Step step_;
   LmSummary summary_;
 };
@@ -130,54 +167,123 @@ bool LevenbergMarquardt::start() {
   return true;
 }
 
-// One accepted step, after as many rejected ones as it takes. Returns why to stop, if so.
+// One accepted step, after as many trials as it takes. Returns why to stop, if so.
 std::optional<Termination> LevenbergMarquardt::iterate(int iteration) {
+  bool may_relax = true;
+  double promise = 0.0;
   for (int rejected = 0;; ++rejected) {
-    if (stopped()) return Termination::kCancelled;
+    if (stopped()) {
+      end_relaxation();
+      return Termination::kCancelled;
+    }
     if (!factor_.factorize(problem_, damping_)) {
+      end_relaxation();
       if (!raise_damping(kDampingIncreaseOnFailure)) return Termination::kNumericalFailure;
       continue;
     }
     const double gradient = gradient_norm();
-    if (gradient <= options_.gradient_tolerance) return Termination::kGradientTolerance;
+    if (!is_relaxed() && gradient <= options_.gradient_tolerance) {
+      return Termination::kGradientTolerance;
+    }
     compute_step();
-
-    const bool free_of_damping = step_.damping_share <= kNegligibleDampingShare;
-    const bool small_decrease = step_.predicted <= options_.cost_tolerance * cost_;
-    const bool negligible_decrease = step_.predicted <= options_.negligible_decrease * cost_;
-    const bool small_step = step_is_small();
-    const double used_damping = damping_;
-    const double cost = problem_.evaluate_candidate(step_.nodes, step_.arrow);
-    const double gain_ratio = (cost_ - cost) / step_.predicted;
-    if (std::isfinite(cost) && cost < cost_ && gain_ratio > kMinGainRatio) {
-      const bool small_actual_decrease = cost_ - cost <= options_.cost_tolerance * cost_;
-      problem_.accept_candidate();
-      const double excess = 2.0 * gain_ratio - 1.0;
-      damping_ *= std::max(kMaxDampingReduction, 1.0 - excess * excess * excess);
-      damping_ = std::clamp(damping_, options_.min_damping, options_.max_damping);
-      damping_growth_ = 2.0;
+    if (rejected == 0) promise = step_.predicted;
+    const Trial trial = try_step();
+    if (trial.lowers_cost) {
       IterationRecord record;
       record.iteration = iteration;
-      record.step_norm = step_.norm;
       record.gradient_norm = gradient;
-      record.damping = used_damping;
       record.rejected = rejected;
-      accept(cost, std::move(record));
-      if (free_of_damping && small_step) return Termination::kStepTolerance;
-      if (free_of_damping && small_decrease && small_actual_decrease) {
-        return Termination::kCostTolerance;
-      }
-      if (rejected > 0 && negligible_decrease) return Termination::kNoFurtherDecrease;
-      return std::nullopt;
+      return accept_trial(trial, std::move(record));
     }
-    // Next to the optimum the decrease drowns in the rounding of the cost: nothing left to gain.
-    const bool trusted = free_of_damping || damping_ <= options_.initial_damping;
-    if (trusted && small_step) return Termination::kStepTolerance;
-    if (trusted && small_decrease) return Termination::kCostTolerance;
-    if (negligible_decrease) return Termination::kNoFurtherDecrease;
-    if (!raise_damping(damping_growth_)) return Termination::kNumericalFailure;
+    if (is_relaxed()) {
+      if (trial.finite && relaxed_steps_ < kMaxRelaxedSteps) {
+        relax(trial.cost);
+        continue;
+      }
+      end_relaxation();
+    } else {
+      // Next to the optimum the decrease drowns in the rounding of the cost: nothing left to gain.
+      const bool trusted = trial.free_of_damping || damping_ <= options_.initial_damping;
+      if (trusted && trial.small_step) return Termination::kStepTolerance;
+      if (trusted && trial.small_promise) return Termination::kCostTolerance;
+      if (trial.negligible) return Termination::kNoFurtherDecrease;
+      if (may_relax && trial.finite) {
+        may_relax = false;
+        relax(trial.cost);
+        continue;
+      }
+    }
+    if (!raise_damping(damping_growth_)) {
+      return promise <= kNegligiblePromise * cost_ ? Termination::kNoFurtherDecrease
+                                                   : Termination::kNumericalFailure;
+    }
     damping_growth_ *= 2.0;
   }
+}
+
+LevenbergMarquardt::Trial LevenbergMarquardt::try_step() {
+  Trial trial;
+  trial.cost = problem_.evaluate_candidate(step_.nodes, step_.arrow);
+  trial.finite = std::isfinite(trial.cost);
+  trial.gain_ratio = (cost_ - trial.cost) / step_.predicted;
+  const double gain = (is_relaxed() ? marked_cost_ : cost_) - trial.cost;
+  trial.lowers_cost =
+      trial.finite && (is_relaxed() ? gain > kLeastRelaxedGain * marked_cost_
+                                    : gain > 0.0 && trial.gain_ratio > kMinGainRatio);
+  trial.free_of_damping = step_.damping_share <= kNegligibleDampingShare;
+  trial.small_step = step_is_small();
+  trial.small_promise = step_.predicted <= options_.cost_tolerance * cost_;
+  trial.negligible = step_.predicted <= options_.negligible_decrease * cost_;
+  trial.small_gain = gain <= options_.cost_tolerance * cost_;
+  return trial;
+}
+
+std::optional<Termination> LevenbergMarquardt::accept_trial(const Trial& trial,
+                                                            IterationRecord record) {
+  problem_.accept_candidate();
+  relaxed_steps_ = 0;
+  record.step_norm = step_.norm;
+  record.damping = damping_;
+  const int rejected = record.rejected;
+  const double excess = 2.0 * trial.gain_ratio - 1.0;
+  damping_ *= std::clamp(1.0 - excess * excess * excess, kMaxDampingReduction, kMinDampingReduction);
+  damping_ = std::clamp(damping_, options_.min_damping, options_.max_damping);
+  damping_growth_ = 2.0;
+  accept(trial.cost, std::move(record));
+  if (trial.free_of_damping && trial.small_step) return Termination::kStepTolerance;
+  if (trial.free_of_damping && trial.small_promise && trial.small_gain) {
+    return Termination::kCostTolerance;
+  }
+  const bool negligible = rejected > 0 && trial.negligible;
+  if (negligible || is_stagnant()) return Termination::kNoFurtherDecrease;
+  return std::nullopt;
+}
+
+// Takes a step that raises the cost, remembering where the first of them began.
+void LevenbergMarquardt::relax(double cost) {
+  if (!is_relaxed()) {
+    problem_.mark();
+    marked_cost_ = cost_;
+  }
+  problem_.accept_candidate();
+  cost_ = cost;
+  arrow_ = problem_.arrow();
+  ++relaxed_steps_;
+}
+
+void LevenbergMarquardt::end_relaxation() {
+  if (!is_relaxed()) return;
+  problem_.restore();
+  cost_ = marked_cost_;
+  arrow_ = problem_.arrow();
+  relaxed_steps_ = 0;
+}
+
+bool LevenbergMarquardt::is_stagnant() const {
+  const auto steps = static_cast<int>(summary_.history.size()) - 1;
+  if (steps < kStagnantSteps) return false;
+  const auto before = static_cast<std::size_t>(steps - kStagnantSteps);
+  return summary_.history[before].cost - cost_ <= kStagnantGain * cost_;
 }
 
 bool LevenbergMarquardt::raise_damping(double factor) {

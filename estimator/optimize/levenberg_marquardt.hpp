@@ -54,6 +54,11 @@ using LmMonitor = std::function<void(const IterationRecord&)>;
 /// A start outside the box is first moved onto it. No candidate leaves the box, provided the
 /// problem adds arrow_step to the parameters in double precision.
 ///
+/// A rejected step gets a second chance before the damping is raised: it is taken all the same, and
+/// kept if the next step or two come out below where the first began (the watchdog of [Cha82]).
+/// Stiff constraints and large weights make narrow curved valleys, where any straight step of
+/// useful length first rises and the next one falls back into the valley (Maratos effect).
+///
 /// @param monitor  called after the start (iteration 0) and after every accepted step
 /// @param stop     polled before every linearisation; may be null
 LmSummary solve(LeastSquaresProblem& problem, const LmOptions& options = {},

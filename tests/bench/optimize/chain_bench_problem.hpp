@@ -27,6 +27,8 @@ class ChainBenchProblem : public estimator::LeastSquaresProblem {
   double cost() const override { return 1.0; }
   double evaluate_candidate(const Eigen::VectorXd&, const Eigen::VectorXd&) override { return 1.0; }
   void accept_candidate() override {}
+  void mark() override {}
+  void restore() override {}
   Eigen::VectorXd arrow() const override { return Eigen::VectorXd::Zero(layout_.arrow_size); }
   Eigen::VectorXd arrow_lower() const override { return arrow().array() - 1.0; }
   Eigen::VectorXd arrow_upper() const override { return arrow().array() + 1.0; }

@@ -67,6 +67,8 @@ class FunctionProblem : public estimator::LeastSquaresProblem {
     return residual_(candidate_).squaredNorm();
   }
   void accept_candidate() override { x_ = candidate_; }
+  void mark() override { marked_ = x_; }
+  void restore() override { x_ = marked_; }
   Eigen::VectorXd arrow() const override { return x_; }
   Eigen::VectorXd arrow_lower() const override { return lower; }
   Eigen::VectorXd arrow_upper() const override { return upper; }
@@ -79,7 +81,7 @@ class FunctionProblem : public estimator::LeastSquaresProblem {
  private:
   Residual residual_;
   Jacobian jacobian_;
-  Eigen::VectorXd x_, candidate_;
+  Eigen::VectorXd x_, candidate_, marked_;
 };
 
 FunctionProblem rosenbrock(std::initializer_list<double> start) {
@@ -250,6 +252,40 @@ TEST(LevenbergMarquardt, RejectedStepsAreCountedAndNotTaken) {
   for (const IterationRecord& record : summary.history) rejected += record.rejected;
   EXPECT_GT(rejected, 0);
   EXPECT_LE(std::abs(problem.candidates - rejected - summary.iterations), 1);
+}
+
+// A circle held by a weight of 1e2, and the optimum further along it: every straight step leaves the
+// circle and raises the cost. Without a second chance for such steps the solver needs 20 short ones.
+TEST(LevenbergMarquardt, RoundsANarrowBend) {
+  FunctionProblem problem(
+      [](const Eigen::VectorXd& x) {
+        return vector({1e2 * (x.squaredNorm() - 1.0), x[0], x[1] - 1.0});
+      },
+      [](const Eigen::VectorXd& x) {
+        return (Eigen::MatrixXd(3, 2) << 2e2 * x[0], 2e2 * x[1], 1.0, 0.0, 0.0, 1.0).finished();
+      },
+      vector({0.28, 0.96}));
+  const LmSummary summary = solve(problem);
+  EXPECT_TRUE(is_converged(summary.termination)) << to_string(summary.termination);
+  EXPECT_LT((problem.arrow() - vector({0.0, 1.0})).norm(), 1e-6);
+  EXPECT_LE(summary.iterations, 8);
+  for (std::size_t k = 1; k < summary.history.size(); ++k) {
+    EXPECT_LT(summary.history[k].cost, summary.history[k - 1].cost);
+  }
+}
+
+// The slope of |x| promises a decrease that no step fulfils. At the kink the solver must say that it
+// can go no further, not that it failed, since nothing better exists; and it must stand at the kink.
+TEST(LevenbergMarquardt, EndsAtAKink) {
+  FunctionProblem problem(
+      [](const Eigen::VectorXd& x) { return vector({10.0 + std::abs(x[0]), 0.1 * x[0]}); },
+      [](const Eigen::VectorXd& x) {
+        return (Eigen::MatrixXd(2, 1) << (x[0] < 0.0 ? -1.0 : 1.0), 0.1).finished();
+      },
+      vector({0.3}));
+  const LmSummary summary = solve(problem);
+  EXPECT_LT(std::abs(problem.arrow()[0]), 1e-3);
+  EXPECT_NE(summary.termination, Termination::kMaxIterations);
 }
 
 // A model that is undefined beyond a wall: candidates there give NaN and must be rejected, and the

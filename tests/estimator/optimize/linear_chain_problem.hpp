@@ -45,6 +45,14 @@ class LinearChainProblem : public estimator::LeastSquaresProblem {
   double evaluate_candidate(const Eigen::VectorXd& node_step,
                             const Eigen::VectorXd& arrow_step) override;
   void accept_candidate() override;
+  void mark() override {
+    marked_node_ = node_;
+    marked_arrow_ = arrow_;
+  }
+  void restore() override {
+    node_ = marked_node_;
+    arrow_ = marked_arrow_;
+  }
   Eigen::VectorXd arrow() const override { return arrow_; }
   Eigen::VectorXd arrow_lower() const override { return lower; }
   Eigen::VectorXd arrow_upper() const override { return upper; }
@@ -62,8 +70,8 @@ class LinearChainProblem : public estimator::LeastSquaresProblem {
   estimator::ArrowLayout layout_;
   int group_count_;
   std::vector<estimator::ResidualBlock> blocks_;
-  Eigen::VectorXd node_, candidate_node_;
-  Eigen::VectorXd arrow_, candidate_arrow_;
+  Eigen::VectorXd node_, candidate_node_, marked_node_;
+  Eigen::VectorXd arrow_, candidate_arrow_, marked_arrow_;
 };
 
 /// What make_random_chain puts into a problem besides one square block per node.

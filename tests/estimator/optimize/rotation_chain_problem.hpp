@@ -108,6 +108,8 @@ class RotationChainProblem : public estimator::LeastSquaresProblem {
   double evaluate_candidate(const Eigen::VectorXd& node_step,
                             const Eigen::VectorXd& arrow_step) override;
   void accept_candidate() override;
+  void mark() override { marked_ = chain_; }
+  void restore() override { chain_ = marked_; }
   Eigen::VectorXd arrow() const override { return chain_.chi; }
   Eigen::VectorXd arrow_lower() const override { return chain_.lower; }
   Eigen::VectorXd arrow_upper() const override { return chain_.upper; }
@@ -119,7 +121,7 @@ class RotationChainProblem : public estimator::LeastSquaresProblem {
   };
   double cost_at(const std::vector<RotationChain::Pose>& poses, const Eigen::VectorXd& chi) const;
 
-  RotationChain chain_;
+  RotationChain chain_, marked_;
   std::vector<Block> blocks_;
   std::vector<RotationChain::Pose> candidate_poses_;
   Eigen::VectorXd candidate_chi_;
