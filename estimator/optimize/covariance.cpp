@@ -7,6 +7,7 @@
 
 #include "estimator/optimize/arrow_factor.hpp"
 #include "estimator/optimize/node_response.hpp"
+#include "estimator/optimize/node_trace.hpp"
 
 namespace estimator {
 namespace {
@@ -21,15 +22,15 @@ constexpr double kNullSensitivity = 1e-24;
 // Smallest share of a parameter in a scaled null direction that counts as taking part.
 constexpr double kNullShare = 1e-3;
 
-// S, per group, and the group statistics but for the parameters' share in the hat matrix.
+// S, per group, and the rows and costs of the groups.
 void accumulate_blocks(const LeastSquaresProblem& problem, const ArrowMatrix& factor,
-                       const InformationOptions& options, ParameterInformation& information) {
+                       ParameterInformation& information) {
   const int p = factor.layout().arrow_size;
   const int s = factor.layout().node_size;
   const auto group_count = static_cast<std::size_t>(problem.group_count());
   information.groups.assign(group_count, {});
   information.group_schur.assign(group_count, Eigen::MatrixXd::Zero(p, p));
-  NodeResponse nodes(factor, options.effective_parameters);
+  NodeResponse nodes(factor);
   ResidualBlock block;
   Eigen::MatrixXd T;
   for (int index = problem.block_count() - 1; index >= 0; --index) {
@@ -44,15 +45,28 @@ void accumulate_blocks(const LeastSquaresProblem& problem, const ArrowMatrix& fa
       nodes.advance_to(block.first_node);
       const auto J_x = block.node_jacobian.topLeftCorner(block.rows, block.node_span * s);
       T.noalias() += J_x * nodes.response(block.first_node, block.node_span);
-      if (options.effective_parameters) {
-        statistics.effective_parameters +=
-            (J_x * nodes.inverse(block.first_node, block.node_span)).cwiseProduct(J_x).sum();
-      }
     }
     information.group_schur[group].noalias() += T.transpose() * T;
   }
   information.schur = Eigen::MatrixXd::Zero(p, p);
   for (const Eigen::MatrixXd& part : information.group_schur) information.schur += part;
+}
+
+// The share of nodes and parameters in the hat matrix.
+void count_effective_parameters(const LeastSquaresProblem& problem, const ArrowMatrix& factor,
+                                ParameterInformation& information) {
+  NodeTrace trace(factor, problem.group_count());
+  ResidualBlock block;
+  for (int index = 0; index < problem.block_count(); ++index) {
+    problem.linearize(index, block);
+    trace.add(block);
+  }
+  const Eigen::VectorXd of_nodes = trace.finish();
+  for (std::size_t g = 0; g < information.groups.size(); ++g) {
+    information.groups[g].effective_parameters =
+        of_nodes[static_cast<Eigen::Index>(g)] +
+        information.inverse.cwiseProduct(information.group_schur[g]).sum();
+  }
 }
 
 // Which free parameters are seen at all; the others are null directions by themselves.
@@ -157,13 +171,10 @@ ParameterInformation compute_information(const LeastSquaresProblem& problem,
   for (int i = 0; i < layout.arrow_size; ++i) {
     information.at_bound[i] = chi[i] <= lower[i] ? -1 : (chi[i] >= upper[i] ? 1 : 0);
   }
-  accumulate_blocks(problem, factor.factor(), options, information);
+  accumulate_blocks(problem, factor.factor(), information);
   analyse_spectrum(factor.arrow_scale(), options.null_eigenvalue, information);
   if (options.effective_parameters) {
-    for (std::size_t g = 0; g < information.groups.size(); ++g) {
-      information.groups[g].effective_parameters +=
-          information.inverse.cwiseProduct(information.group_schur[g]).sum();
-    }
+    count_effective_parameters(problem, factor.factor(), information);
   }
   return information;
 }

@@ -13,7 +13,7 @@ struct GroupStatistics {
   int rows = 0;
   double cost = 0.0;  ///< Σ‖r‖² of the group
   /// Trace of the group's part of the hat matrix J H⁻¹ Jᵀ: how many unknowns the group pays for.
-  /// The sum over all groups is the number of determined unknowns.
+  /// The sum over all groups is the number of determined unknowns. Estimated, see NodeTrace.
   double effective_parameters = 0.0;
 };
 

@@ -31,10 +31,10 @@ constexpr double kMinDampingReduction = 1.0 / 3.0;
 constexpr int kMaxRelaxedSteps = 2;
 constexpr double kLeastRelaxedGain = 1e-4;
 
-// Accepted steps that together must gain this part of the cost. With 1e3 residuals, a gain of 1e-6
+// Accepted steps that together must gain this part of the cost. With 1e4 residuals, a gain of 1e-7
 // moves no parameter by more than 0.03 standard deviations.
 constexpr int kStagnantSteps = 3;
-constexpr double kStagnantGain = 1e-6;
+constexpr double kStagnantGain = 1e-7;
 
 // Part of the cost that the linear model may promise, without fulfilling it at any damping, for the
 // point to count as an optimum at a kink.
