@@ -13,6 +13,7 @@ namespace estimator {
 namespace {
 
 constexpr int kSegmentNodesMin = 10;
+constexpr double kStepTolerance = 0.01;  // by which a chosen step may exceed the longest
 constexpr double kNoiseFloor = 1e-5;     // [rad]; a perfect signal still gets a finite weight
 constexpr double kProcessShare = 0.02;   // of the typical inertial impulse
 constexpr double kOffBoundShare = 1e-3;  // of the residual's norm
@@ -57,8 +58,8 @@ double choose_step(const std::vector<Recording>& recordings, const CalibrationOp
   for (const Recording& recording : recordings) {
     for (const Segment& segment : recording.segments) {
       const double ratio = kLongestChosenStep / segment.period;
-      return ratio >= 1.0 ? segment.period * std::floor(ratio * (1.0 + 1e-9))
-                          : segment.period / std::ceil(1.0 / ratio * (1.0 - 1e-9));
+      return ratio >= 1.0 ? segment.period * std::floor(ratio * (1.0 + kStepTolerance))
+                          : segment.period / std::ceil(1.0 / ratio * (1.0 - kStepTolerance));
     }
   }
   throw std::invalid_argument("the recordings hold no samples");
