@@ -33,9 +33,9 @@ bool differs_in_friction(const Mechanism& a, const Mechanism& b) {
   for (int j = 0; j < a.hinge_count(); ++j) {
     const auto at = static_cast<std::size_t>(j);
     if (a.hinges[at].stick_speed == b.hinges[at].stick_speed) continue;
-    for (const HingeQuantity quantity : {HingeQuantity::kCoulombTorque, HingeQuantity::kStribeckTorque,
-                                         HingeQuantity::kLoadFriction,
-                                         HingeQuantity::kLoadFrictionAngular}) {
+    for (const HingeQuantity quantity :
+         {HingeQuantity::kCoulombTorque, HingeQuantity::kStribeckTorque,
+          HingeQuantity::kLoadFriction, HingeQuantity::kLoadFrictionAngular}) {
       if (a.hinge_parameter(j, quantity).value > 0.0) return true;
     }
   }
@@ -61,10 +61,12 @@ class Pipeline {
     settings_.step.form = options.residual_form;
     settings_.step.weighting_compliance = options.weighting_compliance;
     settings_.state_form = options.state_form;
+    settings_.angle_noise = angle_noise_level(recordings);
     settings_.state_error_weight =
         options.state_error_weight > 0.0
             ? options.state_error_weight
-            : choose_state_error_weight(result_.mechanism, data_, recordings, preparation.step);
+            : choose_state_error_weight(result_.mechanism, data_, settings_.angle_noise,
+                                        preparation.step);
     result_.state_error_weight = settings_.state_error_weight;
     for (const int index : asked_) initial_.push_back(parameter(index).value);
     move_off_bounds(result_.mechanism, data_, settings_);
@@ -139,12 +141,13 @@ class Pipeline {
     result_.observation_rmse = std::sqrt(squared / count);
     const ParameterInformation information = compute_information(problem);
     uncertainty_ = make_uncertainty(result_.mechanism, asked_, estimated_, information,
-                                    group_variances(information));
+                                    group_variances(information, settings_.angle_noise));
   }
 
   /// Open-loop simulation from the estimated start; refined where it predicts the motion.
   void simulate() {
-    SimulationProblem problem(result_.mechanism, data_, initial_states_, settings_.step);
+    SimulationProblem problem(result_.mechanism, data_, initial_states_, settings_.step,
+                              settings_.angle_noise);
     if (!options_.refine_simulation || result_.termination == Termination::kCancelled) {
       book_simulation(problem);
     } else if (!is_predictable(problem)) {
@@ -163,7 +166,8 @@ class Pipeline {
   /// of the latter make many local optima, so the better of the two is kept.
   void refine(SimulationProblem& sharp) {
     const Mechanism smoothed = smooth_friction(result_.mechanism, data_, result_.step);
-    SimulationProblem smooth(smoothed, data_, initial_states_, settings_.step);
+    SimulationProblem smooth(smoothed, data_, initial_states_, settings_.step,
+                             settings_.angle_noise);
     fit_simulation(smooth);
     if (is_cancelled() || !differs_in_friction(smoothed, result_.mechanism)) {
       book_fit(smooth);
@@ -175,7 +179,7 @@ class Pipeline {
     }
     Mechanism start = result_.mechanism;
     start.parameters = smooth.mechanism().parameters;
-    sharp = SimulationProblem(start, data_, initial, settings_.step);
+    sharp = SimulationProblem(start, data_, initial, settings_.step, settings_.angle_noise);
     fit_simulation(sharp);
     book_fit(sharp.cost() <= smooth.cost() ? sharp : smooth);
   }
@@ -207,7 +211,7 @@ class Pipeline {
     book_simulation(problem);
     const ParameterInformation information = compute_information(problem);
     if (!information.valid) return;
-    Eigen::VectorXd variances = group_variances(information);
+    Eigen::VectorXd variances = group_variances(information, settings_.angle_noise);
     const std::vector<int> sensors = sensor_hinges(result_.mechanism);
     for (int sensor = 0; sensor < problem.sensor_count(); ++sensor) {
       const double inflation = correlation_inflation(residuals_of(problem, sensor));

@@ -77,8 +77,8 @@ TrajectorySettings make_settings(const Preparation& preparation,
   settings.state_error_weight =
       options.state_error_weight > 0.0
           ? options.state_error_weight
-          : choose_state_error_weight(preparation.mechanism, preparation.data, recordings,
-                                      preparation.step);
+          : choose_state_error_weight(preparation.mechanism, preparation.data,
+                                      angle_noise_level(recordings), preparation.step);
   return settings;
 }
 

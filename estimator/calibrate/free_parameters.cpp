@@ -27,7 +27,8 @@ Eigen::VectorXd gather(const Mechanism& mechanism, const std::vector<int>& indic
 
 }  // namespace
 
-FreeParameters::FreeParameters(const Mechanism& mechanism) {
+FreeParameters::FreeParameters(const Mechanism& mechanism, double angle_noise)
+    : angle_noise_(angle_noise) {
   for (std::size_t i = 0; i < mechanism.parameters.size(); ++i) {
     if (!mechanism.parameters[i].free) continue;
     if (std::isfinite(mechanism.parameters[i].prior_standard_deviation)) priors_.push_back(size());
@@ -63,7 +64,7 @@ double FreeParameters::prior_cost(const Mechanism& mechanism) const {
   double sum = 0.0;
   for (const int position : priors_) {
     const double residual =
-        prior_residual(at(mechanism, indices_[static_cast<std::size_t>(position)]));
+        angle_noise_ * prior_residual(at(mechanism, indices_[static_cast<std::size_t>(position)]));
     sum += residual * residual;
   }
   return sum;
@@ -75,9 +76,9 @@ void FreeParameters::linearize_priors(const Mechanism& mechanism, int group,
   out.arrow_jacobian.setZero();
   for (std::size_t row = 0; row < priors_.size(); ++row) {
     const Parameter& parameter = at(mechanism, indices_[static_cast<std::size_t>(priors_[row])]);
-    out.residual[static_cast<Eigen::Index>(row)] = prior_residual(parameter);
+    out.residual[static_cast<Eigen::Index>(row)] = angle_noise_ * prior_residual(parameter);
     out.arrow_jacobian(static_cast<Eigen::Index>(row), priors_[row]) =
-        1.0 / parameter.prior_standard_deviation;
+        angle_noise_ / parameter.prior_standard_deviation;
   }
 }
 

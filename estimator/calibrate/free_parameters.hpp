@@ -11,7 +11,10 @@ namespace estimator {
 /// The free parameters of a mechanism as the arrow of a least-squares problem.
 class FreeParameters {
  public:
-  explicit FreeParameters(const Mechanism& mechanism);
+  /// @param angle_noise  standard deviation of an angle [rad]. Angle residuals enter the cost in
+  ///                     radians, so this is the weight that a unit of prior residual has beside
+  ///                     them
+  explicit FreeParameters(const Mechanism& mechanism, double angle_noise = 1.0);
 
   int size() const { return static_cast<int>(indices_.size()); }
   /// Indices into mechanism.parameters, in arrow order.
@@ -28,7 +31,7 @@ class FreeParameters {
 
   /// Number of Gaussian priors among the free parameters.
   int prior_count() const { return static_cast<int>(priors_.size()); }
-  /// Σ ((value − mean)/standard deviation)².
+  /// Σ (angle_noise (value − mean)/standard deviation)².
   double prior_cost(const Mechanism& mechanism) const;
   /// The priors as one block that touches parameters only. @param group its noise group
   void linearize_priors(const Mechanism& mechanism, int group, ResidualBlock& out) const;
@@ -36,6 +39,7 @@ class FreeParameters {
  private:
   std::vector<int> indices_;
   std::vector<int> priors_;  ///< arrow positions
+  double angle_noise_;
 };
 
 }  // namespace estimator

@@ -86,13 +86,14 @@ Uncertainty make_uncertainty(const Mechanism& mechanism, const std::vector<int>&
   return result;
 }
 
-Eigen::VectorXd group_variances(const ParameterInformation& information) {
+Eigen::VectorXd group_variances(const ParameterInformation& information, double angle_noise) {
   Eigen::VectorXd variances(static_cast<Eigen::Index>(information.groups.size()));
   for (std::size_t g = 0; g < information.groups.size(); ++g) {
     const GroupStatistics& group = information.groups[g];
     const double redundancy = group.rows - group.effective_parameters;
     variances[static_cast<Eigen::Index>(g)] = redundancy > 0.5 ? group.cost / redundancy : 0.0;
   }
+  variances[variances.size() - 1] = angle_noise * angle_noise;
   return variances;
 }
 

@@ -29,8 +29,8 @@ Uncertainty make_uncertainty(const Mechanism& mechanism, const std::vector<int>&
                              const Eigen::VectorXd& variances);
 
 /// Variance of each group's weighted residuals, cost/(rows − effective parameters); 0 for groups
-/// without redundancy.
-Eigen::VectorXd group_variances(const ParameterInformation& information);
+/// without redundancy. That of the last group, the priors, is known: angle_noise².
+Eigen::VectorXd group_variances(const ParameterInformation& information, double angle_noise);
 
 /// By how much correlation in time inflates the variance of a mean of these residuals:
 /// 1 + 2 Σ ρ_l over lags until the autocorrelation first turns negative, at least 1. White noise

@@ -17,7 +17,7 @@ constexpr double kStepTolerance = 0.01;  // by which a chosen step may exceed th
 constexpr double kNoiseFloor = 1e-5;     // [rad]; a perfect signal still gets a finite weight
 constexpr double kProcessShare = 0.02;   // of the typical inertial impulse
 constexpr double kOffBoundShare = 1e-3;  // of the residual's norm
-constexpr double kSmoothShare = 0.5;      // of the typical speed change in a step
+constexpr double kSmoothShare = 0.5;     // of the typical speed change in a step
 constexpr double kNoEffect = 1e-10;      // relative to the residual's norm
 
 void check_mechanism(const Mechanism& mechanism) {
@@ -134,9 +134,7 @@ double noise_level(const Eigen::Ref<const Eigen::VectorXd>& samples) {
   return count == 0 ? 0.0 : std::sqrt(sum / (70.0 * count));  // 1 + 16 + 36 + 16 + 1
 }
 
-double choose_state_error_weight(const Mechanism& mechanism,
-                                 const std::vector<TrajectoryData>& data,
-                                 const std::vector<Recording>& recordings, double step) {
+double angle_noise_level(const std::vector<Recording>& recordings) {
   double noise = kNoiseFloor;
   for (const Recording& recording : recordings) {
     for (const Segment& segment : recording.segments) {
@@ -145,6 +143,12 @@ double choose_state_error_weight(const Mechanism& mechanism,
       }
     }
   }
+  return noise;
+}
+
+double choose_state_error_weight(const Mechanism& mechanism,
+                                 const std::vector<TrajectoryData>& data, double angle_noise,
+                                 double step) {
   const ModelValues values = unpack(mechanism);
   double sum = 0.0, count = 0.0;
   for (int body = 0; body < mechanism.body_count(); ++body) {
@@ -165,7 +169,7 @@ double choose_state_error_weight(const Mechanism& mechanism,
   if (!(impulse > 0.0)) {
     throw std::invalid_argument("nothing moves in the recordings; check the angle columns");
   }
-  return std::pow(noise / (kProcessShare * impulse), 2);
+  return std::pow(angle_noise / (kProcessShare * impulse), 2);
 }
 
 namespace {
@@ -221,8 +225,8 @@ double typical_speed_change(const Hinge& hinge, const std::vector<TrajectoryData
   for (const TrajectoryData& segment : data) {
     double speed = 0.0;
     for (std::size_t k = 1; k < segment.initial.size(); ++k) {
-      const double turn = hinge_angle(hinge, segment.initial[k]) -
-                          hinge_angle(hinge, segment.initial[k - 1]);
+      const double turn =
+          hinge_angle(hinge, segment.initial[k]) - hinge_angle(hinge, segment.initial[k - 1]);
       const double next = std::remainder(turn, 2.0 * M_PI) / step;
       if (k > 1) {
         sum += (next - speed) * (next - speed);

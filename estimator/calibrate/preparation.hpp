@@ -34,11 +34,14 @@ Preparation prepare(const Mechanism& mechanism, const std::vector<Recording>& re
 /// noise leave little there when well sampled. Zero for fewer than 5 observed samples in a row.
 double noise_level(const Eigen::Ref<const Eigen::VectorXd>& samples);
 
+/// The largest noise level of the angles of any segment, at least 1e-5 rad.
+double angle_noise_level(const std::vector<Recording>& recordings);
+
 /// State error weight κ = (σ_y/σ_p)² for a first fit of a rig of any size: σ_y the angles' noise,
 /// σ_p a fiftieth of the typical impulse a body's inertia takes in a step.
 double choose_state_error_weight(const Mechanism& mechanism,
-                                 const std::vector<TrajectoryData>& data,
-                                 const std::vector<Recording>& recordings, double step);
+                                 const std::vector<TrajectoryData>& data, double angle_noise,
+                                 double step);
 
 /// Moves free parameters that start at a bound inside the box, where their effect can be seen.
 ///

@@ -33,8 +33,11 @@ void project_velocity(const Mechanism& mechanism, const ModelValues& values, Sta
 SimulationProblem::SimulationProblem(const Mechanism& mechanism,
                                      const std::vector<TrajectoryData>& data,
                                      const std::vector<State>& initial,
-                                     const StepSettings& settings)
-    : data_(data), settings_(settings), free_(mechanism), body_count_(mechanism.body_count()) {
+                                     const StepSettings& settings, double angle_noise)
+    : data_(data),
+      settings_(settings),
+      free_(mechanism, angle_noise),
+      body_count_(mechanism.body_count()) {
   assert(data.size() == initial.size());
   for (int j = 0; j < mechanism.hinge_count(); ++j) {
     if (mechanism.hinges[static_cast<std::size_t>(j)].measured) sensors_.push_back(j);

@@ -28,8 +28,10 @@ class SimulationProblem final : public LeastSquaresProblem {
   /// @param mechanism start values of the parameters
   /// @param data      segments on the grid of the step; their start configurations are not used
   /// @param initial   state at node 1 of each segment
+  /// @param angle_noise  weighs priors, see FreeParameters [rad]
   SimulationProblem(const Mechanism& mechanism, const std::vector<TrajectoryData>& data,
-                    const std::vector<State>& initial, const StepSettings& settings);
+                    const std::vector<State>& initial, const StepSettings& settings,
+                    double angle_noise = 1.0);
 
   // LeastSquaresProblem.
   ArrowLayout layout() const override;

@@ -21,7 +21,7 @@ TrajectoryProblem::TrajectoryProblem(const Mechanism& mechanism,
                                      const TrajectorySettings& settings)
     : settings_(settings),
       body_count_(mechanism.body_count()),
-      free_(mechanism),
+      free_(mechanism, settings.angle_noise),
       node_size_((settings.state_form == StateForm::kFull ? 12 : 6) * mechanism.body_count()) {
   point_.mechanism = mechanism;
   for (int j = 0; j < mechanism.hinge_count(); ++j) {

@@ -25,6 +25,7 @@ struct TrajectorySettings {
   StepSettings step;
   StateForm state_form = StateForm::kConfigurations;
   double state_error_weight = 100.0;  ///< κ > 0: weight of squared impulse residuals
+  double angle_noise = 1.0;           ///< weighs priors, see FreeParameters [rad]
 };
 
 /// One gap-free stretch on the grid of the time step: node k at start + k·h.
