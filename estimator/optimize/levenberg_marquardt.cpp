@@ -246,7 +246,8 @@ std::optional<Termination> LevenbergMarquardt::accept_trial(const Trial& trial,
   record.damping = damping_;
   const int rejected = record.rejected;
   const double excess = 2.0 * trial.gain_ratio - 1.0;
-  damping_ *= std::clamp(1.0 - excess * excess * excess, kMaxDampingReduction, kMinDampingReduction);
+  damping_ *=
+      std::clamp(1.0 - excess * excess * excess, kMaxDampingReduction, kMinDampingReduction);
   damping_ = std::clamp(damping_, options_.min_damping, options_.max_damping);
   damping_growth_ = 2.0;
   accept(trial.cost, std::move(record));

@@ -6,8 +6,8 @@
 
 namespace estimator {
 
-/// How the nodes follow the parameters, X = −H_xx⁻¹ H_xχ: back substitution through a factor L, R of
-/// arrow_factor.hpp, from the last node to the first, holding a window of bandwidth + 1 nodes.
+/// How the nodes follow the parameters, X = −H_xx⁻¹ H_xχ: back substitution through a factor L, R
+/// of arrow_factor.hpp, from the last node to the first, holding a window of bandwidth + 1 nodes.
 class NodeResponse {
  public:
   /// Starts past the last node.

@@ -8,13 +8,14 @@
 
 namespace estimator {
 
-/// Estimates tr(J_g H_xx⁻¹ J_gᵀ) of the node Jacobians J_g of each noise group g from random signs z
-/// [Hut90]: its mean is that of ‖L⁻¹ J_gᵀ z‖², with L the factor of H_xx.
+/// Estimates tr(J_g H_xx⁻¹ J_gᵀ) of the node Jacobians J_g of each noise group g from random signs
+/// z [Hut90]: its mean is that of ‖L⁻¹ J_gᵀ z‖², with L the factor of H_xx.
 ///
-/// The exact trace needs selected entries of H_xx⁻¹, whose recursion runs backward in time and blows
-/// up on dissipative motions; forward substitution does not. J H⁻¹ Jᵀ being a projection, the
-/// standard error of the trace, and of rows − trace, is at most √(2 min(trace, rows − trace)/probes):
-/// with 16 probes a quarter of the scatter that the sum of squares of that group has by itself.
+/// The exact trace needs selected entries of H_xx⁻¹, whose recursion runs backward in time and
+/// blows up on dissipative motions; forward substitution does not. J H⁻¹ Jᵀ being a projection, the
+/// standard error of the trace, and of rows − trace, is at most √(2 min(trace, rows −
+/// trace)/probes): with 16 probes a quarter of the scatter that the sum of squares of that group
+/// has by itself.
 class NodeTrace {
  public:
   static constexpr int kProbes = 16;

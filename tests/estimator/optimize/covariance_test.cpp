@@ -85,9 +85,9 @@ TEST(Covariance, AgreesWithDenseFormulas) {
         middle += variance[g] * T.transpose() * rows_of_group(T, groups, g);
       }
       const auto unknowns = static_cast<double>(problem.unknowns());
-      EXPECT_NEAR(effective_parameters, unknowns,
-                  std::sqrt(kGroups) *
-                      trace_tolerance(unknowns, static_cast<double>(J.rows()) - unknowns));
+      EXPECT_NEAR(
+          effective_parameters, unknowns,
+          std::sqrt(kGroups) * trace_tolerance(unknowns, static_cast<double>(J.rows()) - unknowns));
       if (layout.arrow_size == 0) continue;
       const ParameterCovariance result = compute_covariance(information, variance);
       const Eigen::MatrixXd expected = inverse * middle * inverse;

@@ -254,8 +254,9 @@ TEST(LevenbergMarquardt, RejectedStepsAreCountedAndNotTaken) {
   EXPECT_LE(std::abs(problem.candidates - rejected - summary.iterations), 1);
 }
 
-// A circle held by a weight of 1e2, and the optimum further along it: every straight step leaves the
-// circle and raises the cost. Without a second chance for such steps the solver needs 20 short ones.
+// A circle held by a weight of 1e2, and the optimum further along it: every straight step leaves
+// the circle and raises the cost. Without a second chance for such steps the solver needs 20 short
+// ones.
 TEST(LevenbergMarquardt, RoundsANarrowBend) {
   FunctionProblem problem(
       [](const Eigen::VectorXd& x) {
