@@ -42,7 +42,7 @@ bool settle_down(pid_t parent, rlim_t memory_bytes_max) {
   const sched_param none{};
   ::sched_setscheduler(0, SCHED_BATCH, &none);
   const rlimit memory{memory_bytes_max, memory_bytes_max};
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#ifndef RIG_SANITIZED
   if (memory_bytes_max > 0) ::setrlimit(RLIMIT_AS, &memory);
 #else
   static_cast<void>(memory);  // the sanitizers reserve far more than they use
