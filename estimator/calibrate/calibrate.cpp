@@ -168,7 +168,7 @@ class Pipeline {
     const Mechanism smoothed = smooth_friction(result_.mechanism, data_, result_.step);
     SimulationProblem smooth(smoothed, data_, initial_states_, settings_.step,
                              settings_.angle_noise);
-    fit_simulation(smooth);
+    result_.refinement_termination = fit_simulation(smooth);
     if (is_cancelled() || !differs_in_friction(smoothed, result_.mechanism)) {
       book_fit(smooth);
       return;
@@ -180,8 +180,10 @@ class Pipeline {
     Mechanism start = result_.mechanism;
     start.parameters = smooth.mechanism().parameters;
     sharp = SimulationProblem(start, data_, initial, settings_.step, settings_.angle_noise);
-    fit_simulation(sharp);
-    book_fit(sharp.cost() <= smooth.cost() ? sharp : smooth);
+    const Termination termination = fit_simulation(sharp);
+    const bool is_better = sharp.cost() <= smooth.cost();
+    if (is_better || is_cancelled()) result_.refinement_termination = termination;
+    book_fit(is_better ? sharp : smooth);
   }
 
   static double sensor_rmse(const SimulationProblem& problem, int sensor) {
@@ -195,15 +197,15 @@ class Pipeline {
     return true;
   }
 
-  void fit_simulation(SimulationProblem& problem) {
+  Termination fit_simulation(SimulationProblem& problem) {
     const LmSummary summary = solve_stage(problem, "simulation fit");
     result_.refined = true;
-    result_.refinement_termination = summary.termination;
     for (IterationRecord record : summary.history) {
       record.iteration += result_.refinement_iterations;
       result_.refinement_history.push_back(std::move(record));
     }
     result_.refinement_iterations += summary.iterations;
+    return summary.termination;
   }
 
   void book_fit(const SimulationProblem& problem) {

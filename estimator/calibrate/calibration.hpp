@@ -89,9 +89,7 @@ struct Calibration {
   std::vector<IterationRecord> refinement_history;  ///< costs: Σ of squared angle errors; twice
                                                     ///< where smoothed friction went before
   /// Whether the stage that the estimates come from converged.
-  bool converged() const {
-    return is_converged(refined ? refinement_termination : termination);
-  }
+  bool converged() const { return is_converged(refined ? refinement_termination : termination); }
   std::vector<std::string> notes;  ///< what was chosen, dropped or suspicious, for people
 };
 

@@ -7,6 +7,7 @@
 
 #include "estimator/calibrate/initial_states.hpp"
 #include "estimator/calibrate/number_text.hpp"
+#include "estimator/dynamics/hinge_terms.hpp"
 #include "estimator/model/kinematics.hpp"
 
 namespace estimator {
@@ -21,7 +22,7 @@ constexpr double kSmoothShare = 0.5;     // of the typical speed change in a ste
 constexpr double kNoEffect = 1e-10;      // relative to the residual's norm
 
 void check_mechanism(const Mechanism& mechanism) {
-  const std::vector<std::string> faults = find_faults(mechanism);
+  const std::vector<std::string> faults = find_faults(mechanism, InertiaCheck::kFixed);
   if (faults.empty()) return;
   std::string message = "the rig cannot be used: " + faults.front();
   for (std::size_t i = 1; i < faults.size(); ++i) message += "; " + faults[i];
@@ -65,6 +66,35 @@ double choose_step(const std::vector<Recording>& recordings, const CalibrationOp
   throw std::invalid_argument("the recordings hold no samples");
 }
 
+/// Whether any angle leaves the first one it was seen at.
+bool anything_moves(const std::vector<TrajectoryData>& data) {
+  for (const TrajectoryData& segment : data) {
+    for (const auto& column : segment.angles.colwise()) {
+      double first = std::numeric_limits<double>::quiet_NaN();
+      for (const double angle : column) {
+        if (std::isnan(first)) first = angle;
+        if (std::abs(angle - first) > kNoiseFloor) return true;
+      }
+    }
+  }
+  return false;
+}
+
+/// Damps joints so soft that they would ring on the grid of the step critically, τ = 2 √(ε m) with
+/// m the reduced mass of the bodies they join. Other joints keep the automatic τ.
+void damp_soft_joints(Mechanism& mechanism, double step) {
+  const ModelValues values = unpack(mechanism);
+  const auto mobility = [&](int body) {
+    return body == Hinge::kGround ? 0.0 : 1.0 / values.bodies[static_cast<std::size_t>(body)].mass;
+  };
+  for (Hinge& hinge : mechanism.hinges) {
+    if (hinge.damping_time != Hinge::kAutomaticDamping) continue;
+    const double mass = 1.0 / (mobility(hinge.body_a) + mobility(hinge.body_b));
+    const double critical = 2.0 * std::sqrt(hinge.compliance_linear * mass);
+    if (critical > damping_time_of(hinge, step)) hinge.damping_time = critical;
+  }
+}
+
 /// Moment of inertia of a body about its hinge point, mean over directions [kg·m²].
 double inertia_about_hinge(const Mechanism& mechanism, const ModelValues& values, int body) {
   const BodyValues& terms = values.bodies[static_cast<std::size_t>(body)];
@@ -98,6 +128,7 @@ Preparation prepare(const Mechanism& mechanism, const std::vector<Recording>& re
   check_mechanism(preparation.mechanism);
   check_recordings(preparation.mechanism, recordings);
   preparation.step = choose_step(recordings, options);
+  damp_soft_joints(preparation.mechanism, preparation.step);
   for (const Recording& recording : recordings) {
     for (const Segment& segment : recording.segments) {
       TrajectoryData data = make_trajectory_data(preparation.mechanism, segment, preparation.step,
@@ -117,6 +148,9 @@ Preparation prepare(const Mechanism& mechanism, const std::vector<Recording>& re
                                 std::to_string(kSegmentNodesMin) + " time steps of " +
                                 number_text(preparation.step) + " s; record longer or use a " +
                                 "smaller step");
+  }
+  if (!anything_moves(preparation.data)) {
+    throw std::invalid_argument("nothing moves in the recordings; check the angle columns");
   }
   return preparation;
 }
@@ -166,9 +200,6 @@ double choose_state_error_weight(const Mechanism& mechanism,
     }
   }
   const double impulse = std::sqrt(sum / count);
-  if (!(impulse > 0.0)) {
-    throw std::invalid_argument("nothing moves in the recordings; check the angle columns");
-  }
   return std::pow(angle_noise / (kProcessShare * impulse), 2);
 }
 

@@ -23,6 +23,8 @@ struct Preparation {
 
 /// Checks the input and puts it on the grid of the step.
 ///
+/// Joints whose compliance would ring are damped critically unless the rig says otherwise.
+///
 /// Without a step in the options it is the longest whole multiple, or whole fraction, of the
 /// sampling period up to kLongestChosenStep. Segments of fewer than 10 nodes are dropped, with a
 /// note.

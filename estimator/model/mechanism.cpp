@@ -69,7 +69,17 @@ void append(ParameterList& list, const std::string& prefix, const QuantityFacts&
   list.push_back(parameter);
 }
 
-void check_inertia(const Mechanism& mechanism, int body, std::vector<std::string>& faults) {
+bool has_free_inertia(const Mechanism& mechanism, int body) {
+  for (const BodyQuantity quantity :
+       {BodyQuantity::kJxx, BodyQuantity::kJyy, BodyQuantity::kJzz, BodyQuantity::kJxy,
+        BodyQuantity::kJxz, BodyQuantity::kJyz}) {
+    if (mechanism.parameter(body, quantity).free) return true;
+  }
+  return false;
+}
+
+void check_inertia(const Mechanism& mechanism, int body, InertiaCheck inertias,
+                   std::vector<std::string>& faults) {
   const auto value = [&](BodyQuantity quantity) {
     return mechanism.parameter(body, quantity).value;
   };
@@ -83,7 +93,8 @@ void check_inertia(const Mechanism& mechanism, int body, std::vector<std::string
   if (!(moments[0] > 0.0)) {
     faults.push_back(who + "the inertia matrix is not positive definite (smallest principal " +
                      "moment " + std::to_string(moments[0]) + " kg·m²)");
-  } else if (moments[2] > (moments[0] + moments[1]) * (1.0 + 1e-9)) {
+  } else if (moments[2] > (moments[0] + moments[1]) * (1.0 + 1e-9) &&
+             !(inertias == InertiaCheck::kFixed && has_free_inertia(mechanism, body))) {
     faults.push_back(who + "the inertia violates the triangle inequality: the largest principal " +
                      "moment may not exceed the sum of the two others; no body of positive " +
                      "density has such an inertia");
@@ -165,7 +176,7 @@ void make_parameters(Mechanism& mechanism) {
   for (const QuantityFacts& facts : kWorldFacts) append(mechanism.parameters, "gravity", facts);
 }
 
-std::vector<std::string> find_faults(const Mechanism& mechanism) {
+std::vector<std::string> find_faults(const Mechanism& mechanism, InertiaCheck inertias) {
   std::vector<std::string> faults;
   std::set<std::string> names = {"gravity", "ground"};
   const auto check_name = [&](const std::string& name, const char* kind) {
@@ -181,7 +192,9 @@ std::vector<std::string> find_faults(const Mechanism& mechanism) {
   if (!faults.empty()) return faults;
   check_parameters(mechanism, faults);
   check_reachable(mechanism, faults);
-  for (int body = 0; body < mechanism.body_count(); ++body) check_inertia(mechanism, body, faults);
+  for (int body = 0; body < mechanism.body_count(); ++body) {
+    check_inertia(mechanism, body, inertias, faults);
+  }
   return faults;
 }
 

@@ -1,0 +1,186 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+#include "estimator/calibrate/calibration.hpp"
+#include "estimator/calibrate/simulation_problem.hpp"
+#include "estimator/model/kinematics.hpp"
+#include "tests/estimator/calibrate/reference_recording.hpp"
+#include "tests/estimator/calibrate/simulated_furuta.hpp"
+
+namespace {
+
+using estimator::Calibration;
+using estimator::CalibrationOptions;
+using estimator::Mechanism;
+using estimator::ParameterEstimate;
+using estimator::Recording;
+using test_support::ReferenceFuruta;
+
+constexpr double kNoise = 1e-3;
+
+ReferenceFuruta viscous_rig() {
+  ReferenceFuruta rig;
+  rig.b_1 = 2e-3;
+  rig.b_2 = 2e-4;
+  return rig;
+}
+
+// Six seconds of free motion seen at 1 kHz; no control.
+Recording release(const ReferenceFuruta& rig, unsigned seed = 21) {
+  return test_support::record(rig, Eigen::Vector4d(0.3, 2.0, 0.0, 0.0), Eigen::VectorXd::Zero(6000),
+                              1e-3, kNoise, seed);
+}
+
+Mechanism rig_to_fit(const std::vector<std::string>& free) {
+  Mechanism mechanism = test_support::mechanism_of(viscous_rig());
+  test_support::free_parameters(mechanism, free, 0.7);
+  return mechanism;
+}
+
+const ParameterEstimate& find(const Calibration& calibration, const std::string& name) {
+  for (const ParameterEstimate& estimate : calibration.parameters) {
+    if (estimate.name == name) return estimate;
+  }
+  throw std::out_of_range(name);
+}
+
+// The whole pipeline against a simulator that shares no code with it: parameters within half a
+// percent, and an open-loop simulation that leaves nothing but the noise of the encoders.
+TEST(Calibrate, FindsTheParametersOfAnIndependentSimulation) {
+  CalibrationOptions options;
+  options.step = 1e-3;  // at the default of 5 ms the step itself biases 1.b by 7 %
+  const Calibration result = estimator::calibrate(rig_to_fit({"A.J_zz", "B.J_yy", "1.b", "2.b"}),
+                                                  {release(viscous_rig())}, options);
+  EXPECT_TRUE(result.converged());
+  EXPECT_TRUE(result.refined);
+  EXPECT_NEAR(find(result, "A.J_zz").value, 3e-3, 0.005 * 3e-3);
+  EXPECT_NEAR(find(result, "B.J_yy").value, 4e-3, 0.005 * 4e-3);
+  EXPECT_NEAR(find(result, "1.b").value, 2e-3, 0.05 * 2e-3);
+  EXPECT_NEAR(find(result, "2.b").value, 2e-4, 0.05 * 2e-4);
+  for (const auto& error : result.simulation) EXPECT_LT(error.rmse, 1.1 * kNoise) << error.hinge;
+}
+
+// Both residual forms and both state forms pose the same question; answers that differ by more than
+// half a percent mean that one of them is wrong.
+TEST(Calibrate, FormsOfResidualAndStateAgree) {
+  const std::vector<Recording> recordings = {release(viscous_rig())};
+  CalibrationOptions options;
+  options.refine_simulation = false;
+  options.compliance = 1e-5;
+  options.state_error_weight = 1e3;
+  const Mechanism mechanism = rig_to_fit({"A.J_zz", "B.J_yy", "1.b", "2.b"});
+  const Calibration reference = estimator::calibrate(mechanism, recordings, options);
+  for (const auto residual :
+       {estimator::ResidualForm::kExplicit, estimator::ResidualForm::kImplicit}) {
+    for (const auto states : {estimator::StateForm::kFull, estimator::StateForm::kConfigurations}) {
+      options.residual_form = residual;
+      options.state_form = states;
+      const Calibration result = estimator::calibrate(mechanism, recordings, options);
+      EXPECT_TRUE(is_converged(result.termination)) << to_string(result.termination);
+      for (const char* name : {"A.J_zz", "B.J_yy"}) {
+        EXPECT_NEAR(find(result, name).value / find(reference, name).value, 1.0, 0.005) << name;
+      }
+    }
+  }
+}
+
+// A motor that is never driven says nothing of its gain: the gain must be held, be given no finite
+// standard deviation, be named, and the others be estimated all the same.
+TEST(Calibrate, HoldsAndNamesAParameterWithoutEffect) {
+  const Calibration result =
+      estimator::calibrate(rig_to_fit({"B.J_yy", "1.K"}), {release(viscous_rig())});
+  EXPECT_TRUE(std::isinf(find(result, "1.K").standard_deviation));
+  EXPECT_EQ(find(result, "1.K").value, find(result, "1.K").initial);
+  ASSERT_EQ(result.null_directions.size(), 1U);
+  EXPECT_NE(result.null_directions.front().description.find("1.K"), std::string::npos);
+  EXPECT_NEAR(find(result, "B.J_yy").value, 4e-3, 0.005 * 4e-3);
+  EXPECT_THROW(estimator::calibrate(rig_to_fit({"1.K"}), {release(viscous_rig())}),
+               std::invalid_argument);
+}
+
+// A prior stands beside 6000 angles with the weight its standard deviation asks for: a tight one
+// keeps the estimate, a wide one leaves it alone. Unscaled, it would outweigh the angles a
+// millionfold, and the wide one would move the estimate too.
+TEST(Calibrate, PriorsWeighWhatTheirStandardDeviationSays) {
+  const std::vector<Recording> recordings = {release(viscous_rig())};
+  Mechanism mechanism = rig_to_fit({"B.J_yy", "1.b"});
+  const Calibration free = estimator::calibrate(mechanism, recordings);
+  const int index = mechanism.find_parameter("1.b");
+  estimator::Parameter& b = mechanism.parameters[static_cast<std::size_t>(index)];
+  const double sd = find(free, "1.b").standard_deviation;
+  b.prior_mean = 3e-3;
+  b.prior_standard_deviation = 100.0 * (3e-3 - 2e-3);
+  EXPECT_NEAR(find(estimator::calibrate(mechanism, recordings), "1.b").value,
+              find(free, "1.b").value, 0.1 * sd);
+  b.prior_standard_deviation = 1e-3 * sd;
+  EXPECT_NEAR(find(estimator::calibrate(mechanism, recordings), "1.b").value, 3e-3, sd);
+}
+
+TEST(Calibrate, RefusesWhatItCannotUse) {
+  const Mechanism mechanism = rig_to_fit({"B.J_yy"});
+  EXPECT_THROW(estimator::calibrate(mechanism, {}), std::invalid_argument);
+  Recording recording = release(viscous_rig());
+  recording.segments.front().angles.conservativeResize(30, 2);
+  recording.segments.front().controls.conservativeResize(30, 1);
+  EXPECT_THROW(estimator::calibrate(mechanism, {recording}), std::invalid_argument);
+  recording = release(viscous_rig());
+  recording.segments.front().angles(17, 1) = std::numeric_limits<double>::infinity();
+  EXPECT_THROW(estimator::calibrate(mechanism, {recording}), std::invalid_argument);
+  recording = release(viscous_rig());
+  recording.segments.front().angles.setConstant(0.5);
+  EXPECT_THROW(estimator::calibrate(mechanism, {recording}), std::invalid_argument);
+  EXPECT_THROW(estimator::calibrate(rig_to_fit({}), {release(viscous_rig())}),
+               std::invalid_argument);
+}
+
+// The derivatives of the simulated angles, propagated through every step, against differences of
+// whole simulations. The step 1e-6 relative leaves errors of 1e-5 of the largest entry.
+TEST(SimulationProblem, JacobianIsThatOfTheSimulation) {
+  const Mechanism mechanism = test_support::smooth_furuta(
+      {"A.J_zz", "B.J_yy", "1.b", "2.b", "1.K", "2.offset", "gravity.tilt_x"});
+  constexpr double kStep = 5e-3;
+  const estimator::TrajectoryData data =
+      test_support::simulate_furuta(mechanism, 120, kStep, kNoise, 5);
+  const estimator::ModelValues values = unpack(mechanism);
+  const std::vector<estimator::State> initial = {
+      assemble_state(mechanism, values, Eigen::Vector2d(0.3, 1.5), Eigen::Vector2d(0.5, -1.0))};
+  estimator::StepSettings settings;
+  settings.step = kStep;
+  estimator::SimulationProblem problem(mechanism, {data}, initial, settings);
+  const estimator::ArrowLayout layout = problem.layout();
+  for (int sensor = 0; sensor < 2; ++sensor) {
+    estimator::ResidualBlock block;
+    problem.linearize(sensor, block);
+    const Eigen::Index rows = block.rows;
+    const int unknowns = layout.node_size + layout.arrow_size;
+    for (int column = 0; column < unknowns; ++column) {
+      const bool node = column < layout.node_size;
+      const double size =
+          node ? 1.0 : std::max(std::abs(problem.arrow()[column - layout.node_size]), 1e-3);
+      const double delta = 1e-6 * size;
+      Eigen::VectorXd angles[2];
+      for (const int side : {0, 1}) {
+        estimator::SimulationProblem moved(mechanism, {data}, initial, settings);
+        Eigen::VectorXd node_step = Eigen::VectorXd::Zero(layout.node_size);
+        Eigen::VectorXd arrow_step = Eigen::VectorXd::Zero(layout.arrow_size);
+        (node ? node_step[column] : arrow_step[column - layout.node_size]) =
+            side == 0 ? -delta : delta;
+        moved.evaluate_candidate(node_step, arrow_step);
+        moved.accept_candidate();
+        angles[side] = moved.simulated_angles(0).col(sensor).tail(rows);
+      }
+      const Eigen::VectorXd expected = (angles[1] - angles[0]) / (2.0 * delta);
+      const Eigen::VectorXd actual =
+          node ? block.node_jacobian.col(column).head(rows)
+               : block.arrow_jacobian.col(column - layout.node_size).head(rows);
+      EXPECT_LT((actual - expected).cwiseAbs().maxCoeff(),
+                1e-5 * std::max(expected.cwiseAbs().maxCoeff(), 1.0))
+          << "sensor " << sensor << ", unknown " << column;
+    }
+  }
+}
+
+}  // namespace

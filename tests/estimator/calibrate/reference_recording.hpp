@@ -1,0 +1,24 @@
+#pragma once
+
+#include <Eigen/Core>
+
+#include "estimator/model/mechanism.hpp"
+#include "estimator/signal/time_series.hpp"
+#include "tests/support/reference_simulators.hpp"
+
+namespace test_support {
+
+/// The rig of `rig` as a mechanism with motor, holding the true values; nothing is free.
+estimator::Mechanism mechanism_of(const ReferenceFuruta& rig);
+
+/// Frees the named parameters; inertias among them start at `inertia_factor` times their value, the
+/// others at half of it.
+void free_parameters(estimator::Mechanism& mechanism, const std::vector<std::string>& names,
+                     double inertia_factor);
+
+/// Minimal-coordinate simulation of `rig` seen through encoders with Gaussian noise [rad].
+estimator::Recording record(const ReferenceFuruta& rig, const Eigen::Vector4d& start,
+                            const Eigen::VectorXd& control, double period, double noise,
+                            unsigned seed);
+
+}  // namespace test_support
