@@ -150,8 +150,8 @@ enum class InertiaCheck { kAll, kFixed };
 /// nothing is. Checks names, body indices, frames (rotations), masses, inertias (positive definite,
 /// triangle inequality), bounds, compliances, and that every body is reachable from the ground.
 ///
-/// @param inertias  kFixed lets estimated inertias violate the triangle inequality: a start value is
-///                  a guess, and may be far from the truth in one moment alone
+/// @param inertias  kFixed lets estimated inertias violate the triangle inequality: a start value
+///                  is a guess, and may be far from the truth in one moment alone
 std::vector<std::string> find_faults(const Mechanism& mechanism,
                                      InertiaCheck inertias = InertiaCheck::kAll);
 
