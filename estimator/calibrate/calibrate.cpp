@@ -17,6 +17,8 @@ namespace {
 /// upright, or a model that is far off); there a simulation fit has no basin to work in [rad].
 constexpr double kPredictableRmse = 0.5;
 
+constexpr std::string_view kSimulationFit = "simulation fit";
+
 std::vector<int> free_indices(const Mechanism& mechanism) {
   return FreeParameters(mechanism).indices();
 }
@@ -168,8 +170,10 @@ class Pipeline {
     const Mechanism smoothed = smooth_friction(result_.mechanism, data_, result_.step);
     SimulationProblem smooth(smoothed, data_, initial_states_, settings_.step,
                              settings_.angle_noise);
-    result_.refinement_termination = fit_simulation(smooth);
-    if (is_cancelled() || !differs_in_friction(smoothed, result_.mechanism)) {
+    const bool is_smoothed = differs_in_friction(smoothed, result_.mechanism);
+    result_.refinement_termination = fit_simulation(
+        smooth, is_smoothed ? "simulation fit, dry friction smoothed" : kSimulationFit);
+    if (is_cancelled() || !is_smoothed) {
       book_fit(smooth);
       return;
     }
@@ -180,7 +184,7 @@ class Pipeline {
     Mechanism start = result_.mechanism;
     start.parameters = smooth.mechanism().parameters;
     sharp = SimulationProblem(start, data_, initial, settings_.step, settings_.angle_noise);
-    const Termination termination = fit_simulation(sharp);
+    const Termination termination = fit_simulation(sharp, kSimulationFit);
     const bool is_better = sharp.cost() <= smooth.cost();
     if (is_better || is_cancelled()) result_.refinement_termination = termination;
     book_fit(is_better ? sharp : smooth);
@@ -197,8 +201,8 @@ class Pipeline {
     return true;
   }
 
-  Termination fit_simulation(SimulationProblem& problem) {
-    const LmSummary summary = solve_stage(problem, "simulation fit");
+  Termination fit_simulation(SimulationProblem& problem, std::string_view stage) {
+    const LmSummary summary = solve_stage(problem, stage);
     result_.refined = true;
     for (IterationRecord record : summary.history) {
       record.iteration += result_.refinement_iterations;
