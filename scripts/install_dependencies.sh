@@ -18,6 +18,8 @@ demo_packages=(ca-certificates ccache cmake g++ git libasio-dev libcli11-dev lib
   protobuf-compiler)
 test_packages=("${demo_packages[@]}" libbenchmark-dev libceres-dev libgtest-dev libopenblas-dev
   nodejs openssl python3-protobuf)
+# The official MCAP reader comes through npm, which other distributions of node bring along.
+command -v npm >/dev/null || test_packages+=(npm)
 lint_packages=("${test_packages[@]}" clang-format clang-tidy)
 
 case "${1:-test}" in
