@@ -62,13 +62,28 @@ class Commands {
     command.add_option("--url", run_.url, "unit to use instead of the rig file's");
   }
 
+  // The names and the environment of rigcal's.
+  static CLI::Option* add_service(CLI::App& command, const std::string& help,
+                                  daq::ServiceOptions& service) {
+    auto* host_port = command.add_option("--service", service.host_port, help);
+    auto* certificate = command.add_option("--tls-cert", service.tls.certificate,
+                                           "this computer's certificate, PEM; turns TLS on");
+    auto* key = command.add_option("--tls-key", service.tls.private_key, "its private key, PEM");
+    auto* authority =
+        command.add_option("--tls-ca", service.tls.authority, "authority of the service, PEM");
+    certificate->envname("RIGCAL_TLS_CERT")->needs(key)->needs(authority);
+    key->envname("RIGCAL_TLS_KEY");
+    authority->envname("RIGCAL_TLS_CA");
+    return host_port;
+  }
+
   void add_run(CLI::App& app) {
     CLI::App& command = *app.add_subcommand("run", "run a scenario on the rig and record it");
     add_rig(command);
     command.add_option("--scenario", run_.scenario_path, "configs/scenario-*.textproto")
         ->required();
     CLI::Option* out = command.add_option("--out", run_.out_path, "recording to write, *.mcap");
-    command.add_option("--service", run_.service, "also stream to this host:port");
+    add_service(command, "also stream to this host:port", run_.service);
     CLI::Option* plot = command.add_option(
         "--plot", plot_path_, "dry run: write the planned command to this .svg or .csv and stop");
     out->excludes(plot);
@@ -122,7 +137,7 @@ class Commands {
         *app.add_subcommand("send", "send the service what it missed of a run that has ended");
     command.add_option("--spool", send_.spool_folder, "folder that run named, RECORDING.spool")
         ->required();
-    command.add_option("--service", send_.service, "host:port")->required();
+    add_service(command, "host:port", send_.service)->required();
     command.callback([this] {
       stop_on_signals();
       exit_code_ = daq::send_spool(send_, stop_requested, std::cout);

@@ -20,7 +20,6 @@
 #include "daq/loop/supervisor.hpp"
 #include "daq/realtime/rt_thread.hpp"
 #include "daq/scenario/plan.hpp"
-#include "daq/stream/stream_connection.hpp"
 #include "daq/stream/stream_sink.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
@@ -248,9 +247,11 @@ proto::Result<std::unique_ptr<RecordingSink>> open_recording(const std::string& 
   return std::make_unique<RecordingSink>(std::move(writer.value()));
 }
 
-proto::Result<Sinks> open_sinks(const RunOptions& options, const proto::RecordingHeader& header) {
+proto::Result<Sinks> open_sinks(const RunOptions& options,
+                                const std::optional<ServiceEndpoint>& service,
+                                const proto::RecordingHeader& header) {
   Sinks sinks;
-  if (options.service.empty()) {
+  if (!service) {
     auto recording = open_recording(options.out_path, header);
     if (!recording.ok()) return recording.error();
     sinks.recording = std::move(recording.value());
@@ -264,27 +265,28 @@ proto::Result<Sinks> open_sinks(const RunOptions& options, const proto::Recordin
     return recording.error();
   }
   sinks.recording = std::move(recording.value());
-  sinks.stream = std::make_unique<StreamSink>(options.service, std::move(folder.value()));
+  sinks.stream = std::make_unique<StreamSink>(*service, std::move(folder.value()));
   return sinks;
 }
 
 void finish_stream(std::unique_ptr<StreamSink> stream, const RunOptions& options, const Say& say) {
   stream->end();
   if (!stream->wait(kStreamShortPatience)) {
-    say("waiting up to " + std::to_string(kStreamPatience.count()) + " s for " + options.service);
+    say("waiting up to " + std::to_string(kStreamPatience.count()) + " s for " +
+        options.service.host_port);
   }
   const bool done = stream->wait(kStreamPatience);
   const std::string problem = stream->problem();
   stream.reset();
   if (done) {
     remove_spool_folder(spool_folder(options));
-    say("streamed to " + options.service);
+    say("streamed to " + options.service.host_port);
     return;
   }
   say("note: the service does not have the whole run" +
       (problem.empty() ? std::string() : " (" + problem + ")") +
       "; the recording does. To send the rest later:\n  rigcal-daq send --spool " +
-      spool_folder(options) + " --service " + options.service);
+      spool_folder(options) + " --service " + options.service.host_port);
 }
 
 // From the first sample to the finished recording.
@@ -334,7 +336,8 @@ ExitCode run_scenario(const RunOptions& options, const std::atomic<bool>& stop, 
   const RigConfig rig = load_rig(options.rig_path, options.url);
   const ScenarioConfig scenario = load_scenario_config(options.scenario_path, rig);
   require_new_file(options.out_path, {".mcap"});
-  if (!options.service.empty()) require_host_port(options.service);
+  std::optional<ServiceEndpoint> service;
+  if (!options.service.host_port.empty()) service = make_service_endpoint(options.service);
   auto session = open_session(rig, out);
   if (!session.ok()) return fail(session.error().detail);
   // The stream first: a line that cannot carry it must not leave an empty recording behind.
@@ -342,7 +345,7 @@ ExitCode run_scenario(const RunOptions& options, const std::atomic<bool>& stop, 
     return fail(on.error().detail);
   }
   const proto::RecordingHeader header = make_header(rig, scenario, session.value()->unit->facts());
-  auto sinks = open_sinks(options, header);
+  auto sinks = open_sinks(options, service, header);
   if (!sinks.ok()) return fail(sinks.error().detail);
   return drive(options, rig, scenario, *session.value(), sinks.value(), stop, out);
 }

@@ -6,15 +6,16 @@
 
 #include "daq/commands/exit_code.hpp"
 #include "daq/config/rig_config.hpp"
+#include "daq/stream/service_endpoint.hpp"
 
 namespace daq {
 
 struct RunOptions {
   std::string rig_path;
   std::string scenario_path;
-  std::string out_path;  ///< the recording; must not exist
-  std::string service;   ///< host:port to stream to; empty: nowhere
-  std::string url;       ///< instead of the rig file's; empty: the rig file's
+  std::string out_path;    ///< the recording; must not exist
+  ServiceOptions service;  ///< to stream to
+  std::string url;         ///< instead of the rig file's; empty: the rig file's
 };
 
 /// Reads a rig file whose unit is to be talked to. A `url` that is not empty replaces the file's.

@@ -5,9 +5,7 @@
 #include <ostream>
 #include <utility>
 
-#include "daq/stream/stream_connection.hpp"
 #include "daq/stream/stream_sink.hpp"
-#include "proto/text/input_error.hpp"
 
 namespace daq {
 namespace {
@@ -17,10 +15,10 @@ constexpr std::chrono::milliseconds kTurn(200);
 }  // namespace
 
 ExitCode send_spool(const SendOptions& options, const std::atomic<bool>& stop, std::ostream& out) {
-  require_host_port(options.service);
+  const ServiceEndpoint service = make_service_endpoint(options.service);
   auto folder = open_spool_folder(options.spool_folder);
   if (!folder.ok()) return fail(folder.error().detail);
-  auto stream = std::make_unique<StreamSink>(options.service, std::move(folder.value()));
+  auto stream = std::make_unique<StreamSink>(service, std::move(folder.value()));
   stream->end();
   std::string problem;
   bool done = false;
@@ -36,7 +34,7 @@ ExitCode send_spool(const SendOptions& options, const std::atomic<bool>& stop, s
   stream.reset();
   if (done) {
     remove_spool_folder(options.spool_folder);
-    out << "streamed to " << options.service << "; " << options.spool_folder << " is removed\n";
+    out << "streamed to " << service.host_port << "; " << options.spool_folder << " is removed\n";
     return ExitCode::kDone;
   }
   return fail(std::to_string(backlog) + " batches stay in " + options.spool_folder);

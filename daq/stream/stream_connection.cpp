@@ -2,44 +2,57 @@
 
 #include <asio/buffer.hpp>
 #include <asio/connect.hpp>
+#include <asio/ssl/error.hpp>
+#include <asio/ssl/stream.hpp>
 #include <asio/write.hpp>
 #include <cassert>
-#include <charconv>
 #include <span>
-#include <string_view>
+#include <utility>
 
 #include "daq/realtime/periodic_timer.hpp"
 #include "proto/stream.pb.h"
 #include "proto/stream/stream_limits.hpp"
-#include "proto/text/input_error.hpp"
+#include "proto/tls/tls.hpp"
 
 namespace daq {
 namespace {
 
+using asio::ip::tcp;
+
 constexpr std::chrono::milliseconds kAttendPeriod(10);
+constexpr std::chrono::seconds kConnectTimeout(10);  // name, TCP and TLS together
 
 }  // namespace
 
-bool StreamConnection::is_host_port(const std::string& host_port) {
-  const std::size_t colon = host_port.rfind(':');
-  if (colon == std::string::npos || colon == 0) return false;
-  const std::string_view host = std::string_view(host_port).substr(0, colon);
-  const bool bracketed = host.front() == '[' && host.back() == ']';
-  if (!bracketed && host.find(':') != std::string_view::npos) return false;
-  int port = 0;
-  const char* const end = host_port.data() + host_port.size();
-  const auto parsed = std::from_chars(host_port.data() + colon + 1, end, port);
-  return parsed.ec == std::errc() && parsed.ptr == end && port >= 1 && port <= 65535;
-}
+struct StreamConnection::Line {
+  Line(asio::io_context& context, asio::ssl::context* settings) : socket(context) {
+    if (settings != nullptr) tls.emplace(socket, *settings);
+  }
 
-StreamConnection::StreamConnection(proto::StreamSender& sender, const std::string& host_port)
-    : sender_(sender), where_(host_port), resolver_(context_) {
+  template <typename Use>
+  void with_stream(const Use& use) {
+    if (tls) {
+      use(*tls);
+    } else {
+      use(socket);
+    }
+  }
+
+  tcp::socket socket;
+  std::optional<asio::ssl::stream<tcp::socket&>> tls;
+};
+
+StreamConnection::StreamConnection(proto::StreamSender& sender, ServiceEndpoint endpoint)
+    : sender_(sender), endpoint_(std::move(endpoint)), resolver_(context_) {
+  const std::string& host_port = endpoint_.host_port;
   assert(is_host_port(host_port));
   const std::size_t colon = host_port.rfind(':');
   host_ = host_port.substr(0, colon);
   if (host_.front() == '[') host_ = host_.substr(1, host_.size() - 2);
   port_ = host_port.substr(colon + 1);
 }
+
+StreamConnection::~StreamConnection() = default;
 
 void StreamConnection::run_for(std::chrono::milliseconds duration) {
   const auto end = std::chrono::steady_clock::now() + duration;
@@ -53,45 +66,77 @@ void StreamConnection::run_for(std::chrono::milliseconds duration) {
 // What the sender asks for by itself.
 void StreamConnection::attend() {
   const Nanoseconds now = monotonic_now();
-  if (socket_ == nullptr) {
+  if (line_ == nullptr) {
     if (sender_.wants_connection(now)) connect();
     return;
   }
   if (sender_.wants_disconnect(now)) {
-    disconnect(sender_.problem());
-    return;
+    const bool done = sender_.state() == proto::StreamSender::State::kDone;
+    const std::string& why = sender_.problem();
+    return disconnect(why.empty() && !done ? "it does not answer" : why);
+  }
+  if (!connected_ && now - connecting_since_ >= kConnectTimeout) {
+    return disconnect("no connection within " + std::to_string(kConnectTimeout.count()) + " s");
   }
   if (connected_ && !writing_) write();
 }
 
 void StreamConnection::connect() {
-  const auto socket = socket_ = std::make_shared<Socket>(context_);
+  connecting_since_ = monotonic_now();
+  const auto line = line_ = std::make_shared<Line>(context_, endpoint_.tls.get());
   resolver_.async_resolve(
-      host_, port_, [this, socket](const asio::error_code& error, const auto& endpoints) {
-        if (socket != socket_) return;
+      host_, port_, [this, line](const asio::error_code& error, const auto& endpoints) {
+        if (line != line_) return;
         if (error) return disconnect(error.message());
-        asio::async_connect(*socket, endpoints,
-                            [this, socket](const asio::error_code& failure, const auto&) {
-                              if (socket != socket_) return;
+        asio::async_connect(line->socket, endpoints,
+                            [this, line](const asio::error_code& failure, const auto&) {
+                              if (line != line_) return;
                               if (failure) return disconnect(failure.message());
                               asio::error_code ignored;
-                              socket->set_option(asio::ip::tcp::no_delay(true), ignored);
-                              connected_ = true;
-                              decoder_.emplace(proto::stream_reply_limits());
-                              sender_.on_connected(monotonic_now());
-                              read();
-                              write();
+                              line->socket.set_option(tcp::no_delay(true), ignored);
+                              shake_hands();
                             });
       });
 }
 
+void StreamConnection::shake_hands() {
+  if (!line_->tls) return ready();
+  proto::expect_host(line_->tls->native_handle(), host_);
+  line_->tls->async_handshake(asio::ssl::stream_base::client,
+                              [this, line = line_](const asio::error_code& error) {
+                                if (line != line_) return;
+                                if (error) return disconnect(reason_of(error));
+                                ready();
+                              });
+}
+
+void StreamConnection::ready() {
+  connected_ = true;
+  decoder_.emplace(proto::stream_reply_limits());
+  sender_.on_connected(monotonic_now());
+  read();
+  write();
+}
+
 void StreamConnection::disconnect(const std::string& why) {
-  if (!why.empty()) problem_ = where_ + ": " + why;
+  if (!why.empty()) problem_ = endpoint_.host_port + ": " + why;
   asio::error_code ignored;
-  if (socket_ != nullptr) socket_->close(ignored);
-  socket_.reset();
+  if (line_ != nullptr) line_->socket.close(ignored);
+  line_.reset();
   connected_ = writing_ = false;
   sender_.on_disconnected(monotonic_now());
+}
+
+std::string StreamConnection::reason_of(const asio::error_code& error) const {
+  // A service with TLS hangs up on whoever does not begin with it.
+  const bool opening = sender_.state() == proto::StreamSender::State::kOpening;
+  const bool hung_up = error == asio::error::eof || error == asio::error::connection_reset;
+  if (hung_up && opening && !endpoint_.tls) {
+    return error.message() + "; if the service asks for TLS, give --tls-cert, --tls-key, --tls-ca";
+  }
+  const bool of_tls = error.category() == asio::error::get_ssl_category() ||
+                      error.category() == asio::ssl::error::get_stream_category();
+  return of_tls ? "TLS: " + error.message() : error.message();
 }
 
 void StreamConnection::write() {
@@ -100,24 +145,28 @@ void StreamConnection::write() {
   if (!next.value()) return;
   request_ = *next.value();
   writing_ = true;
-  asio::async_write(*socket_, asio::buffer(request_),
-                    [this, socket = socket_](const asio::error_code& error, std::size_t) {
-                      if (socket != socket_) return;
-                      writing_ = false;
-                      if (error) return disconnect(error.message());
-                      write();
-                    });
+  line_->with_stream([this](auto& stream) {
+    asio::async_write(stream, asio::buffer(request_),
+                      [this, line = line_](const asio::error_code& error, std::size_t) {
+                        if (line != line_) return;
+                        writing_ = false;
+                        if (error) return disconnect(reason_of(error));
+                        write();
+                      });
+  });
 }
 
 void StreamConnection::read() {
-  socket_->async_read_some(
-      asio::buffer(received_),
-      [this, socket = socket_](const asio::error_code& error, std::size_t size_bytes) {
-        if (socket != socket_) return;
-        if (error) return disconnect(error.message());
-        take_replies(size_bytes);
-        if (socket == socket_) read();
-      });
+  line_->with_stream([this](auto& stream) {
+    stream.async_read_some(
+        asio::buffer(received_),
+        [this, line = line_](const asio::error_code& error, std::size_t size_bytes) {
+          if (line != line_) return;
+          if (error) return disconnect(reason_of(error));
+          take_replies(size_bytes);
+          if (line == line_) read();
+        });
+  });
 }
 
 void StreamConnection::take_replies(std::size_t size_bytes) {
@@ -134,11 +183,6 @@ void StreamConnection::take_replies(std::size_t size_bytes) {
     }
   }
   if (!fed.ok()) disconnect(fed.error().detail);
-}
-
-void require_host_port(const std::string& service) {
-  if (StreamConnection::is_host_port(service)) return;
-  throw proto::InputError("--service " + service + ": write host:port, as in 127.0.0.1:7420");
 }
 
 }  // namespace daq

@@ -8,17 +8,19 @@
 #include <string>
 #include <vector>
 
+#include "daq/stream/service_endpoint.hpp"
 #include "proto/framing/frame.hpp"
 #include "proto/stream/stream_sender.hpp"
 
 namespace daq {
 
-/// The TCP connection below a StreamSender: connects when it asks, carries its requests and its
-/// replies, and drops the line when either side misbehaves. For one thread, which calls `run_for`.
+/// The connection below a StreamSender, TCP or TLS over it: connects when it asks, carries its
+/// requests and its replies, and drops the line when either side misbehaves. For one thread, which
+/// calls `run_for`.
 class StreamConnection {
  public:
-  /// @param host_port  "host:port"
-  StreamConnection(proto::StreamSender& sender, const std::string& host_port);
+  StreamConnection(proto::StreamSender& sender, ServiceEndpoint endpoint);
+  ~StreamConnection();
 
   /// Does whatever there is to do for so long.
   void run_for(std::chrono::milliseconds duration);
@@ -27,29 +29,29 @@ class StreamConnection {
   /// none.
   const std::string& problem() const { return problem_; }
 
-  /// False unless `host_port` has the form host:port, with a number from 1 to 65535; an IPv6
-  /// address stands in brackets.
-  static bool is_host_port(const std::string& host_port);
-
  private:
-  using Socket = asio::ip::tcp::socket;
+  struct Line;
 
   void attend();
   void connect();
+  void shake_hands();
+  void ready();
   void read();
   void write();
   void disconnect(const std::string& why);
+  std::string reason_of(const asio::error_code& error) const;
   void take_replies(std::size_t size_bytes);
 
   proto::StreamSender& sender_;
-  std::string where_;  // "host:port", for people
+  ServiceEndpoint endpoint_;
   std::string host_;
   std::string port_;
   asio::io_context context_;
   asio::ip::tcp::resolver resolver_;
   // Shared with its pending operations: those of a line that was dropped see that it is not the
   // current one any more.
-  std::shared_ptr<Socket> socket_;
+  std::shared_ptr<Line> line_;
+  std::chrono::nanoseconds connecting_since_{};
   bool connected_ = false;
   bool writing_ = false;
   std::string request_;
@@ -57,8 +59,5 @@ class StreamConnection {
   std::optional<proto::FrameDecoder> decoder_;
   std::string problem_;
 };
-
-/// @throws proto::InputError unless StreamConnection::is_host_port(service)
-void require_host_port(const std::string& service);
 
 }  // namespace daq

@@ -38,7 +38,7 @@ auto* add(SampleBatch& batch, const proto::LoopStats&) { return batch.add_loop_s
 
 }  // namespace
 
-StreamSink::StreamSink(const std::string& service, SpoolFolder folder)
+StreamSink::StreamSink(const ServiceEndpoint& service, SpoolFolder folder)
     : batch_(std::make_unique<SampleBatch>()),
       spool_(std::move(folder.spool)),
       sender_(spool_, std::move(folder.session)) {
@@ -107,7 +107,7 @@ std::uint64_t StreamSink::backlog() const {
 }
 
 // Takes what was handed over to the disk, then lets the connection work; again and again.
-void StreamSink::run(const std::string& service) {
+void StreamSink::run(const ServiceEndpoint& service) {
   StreamConnection connection(sender_, service);
   std::string spool_problem;
   while (!stop_.load()) {

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "daq/loop/run_sink.hpp"
+#include "daq/stream/service_endpoint.hpp"
 #include "daq/stream/spool_folder.hpp"
 
 namespace rigcal::v1 {
@@ -27,8 +28,7 @@ class StreamConnection;
 class StreamSink final : public RunSink {
  public:
   /// Starts the thread.
-  /// @param service  "host:port"
-  StreamSink(const std::string& service, SpoolFolder folder);
+  StreamSink(const ServiceEndpoint& service, SpoolFolder folder);
   ~StreamSink() override;
 
   proto::Status write(const proto::Sample& sample) override;
@@ -61,7 +61,7 @@ class StreamSink final : public RunSink {
   template <typename Message>
   proto::Status keep(const Message& message, rigcal::v1::SampleBatch& batch);
   void hand_over();
-  void run(const std::string& service);
+  void run(const ServiceEndpoint& service);
   bool spool_batches(std::deque<std::string>& batches, std::string& problem);
   void publish(const StreamConnection& connection, const std::string& spool_problem);
 

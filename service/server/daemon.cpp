@@ -14,6 +14,7 @@
 #include <memory>
 
 #include "proto/text/input_error.hpp"
+#include "proto/tls/tls.hpp"
 #include "service/server/durable_file.hpp"
 #include "service/server/http_endpoint.hpp"
 #include "service/server/job_store.hpp"
@@ -128,7 +129,8 @@ class Daemon {
     const auto endpoint = parse_endpoint(io_, config.listen);
     std::optional<asio::ssl::context> tls;
     if (config.has_tls()) {
-      tls = make_server_tls({config.tls_certificate, config.tls_private_key, config.tls_client_ca});
+      tls = proto::make_server_tls(
+          {config.tls_certificate, config.tls_private_key, config.tls_client_ca});
     } else if (!endpoint.address().is_loopback() && !config.insecure) {
       throw proto::InputError(
           config.listen +

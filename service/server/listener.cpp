@@ -8,25 +8,6 @@
 
 namespace service {
 
-asio::ssl::context make_server_tls(const TlsFiles& files) {
-  using asio::ssl::context;
-  context tls(context::tls_server);
-  tls.set_options(context::default_workarounds | context::no_tlsv1 | context::no_tlsv1_1);
-  asio::error_code error;
-  const auto check = [&](const std::string& file) {
-    if (error) throw proto::InputError(file + ": cannot be used for TLS: " + error.message());
-  };
-  tls.use_certificate_chain_file(files.certificate, error);
-  check(files.certificate);
-  tls.use_private_key_file(files.private_key, context::pem, error);
-  check(files.private_key);
-  tls.load_verify_file(files.client_ca, error);
-  check(files.client_ca);
-  tls.set_verify_mode(asio::ssl::verify_peer | asio::ssl::verify_fail_if_no_peer_cert, error);
-  check(files.client_ca);
-  return tls;
-}
-
 asio::ip::tcp::endpoint parse_endpoint(asio::io_context& io, const std::string& text) {
   const std::size_t colon = text.rfind(':');
   if (colon == std::string::npos || colon == 0 || colon + 1 == text.size()) {

@@ -16,17 +16,6 @@
 
 namespace service {
 
-/// Files in PEM for a listener that takes clients with certificates only.
-struct TlsFiles {
-  std::string certificate;
-  std::string private_key;
-  std::string client_ca;
-};
-
-/// A server's TLS: 1.2 or later, client certificates required.
-/// @throws proto::InputError naming the file that cannot be used
-asio::ssl::context make_server_tls(const TlsFiles& files);
-
 /// "HOST:PORT" or "[IPv6]:PORT" as an address to listen at. Names are looked up.
 /// @throws proto::InputError
 asio::ip::tcp::endpoint parse_endpoint(asio::io_context& io, const std::string& text);

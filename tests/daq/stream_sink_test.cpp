@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "daq/commands/send.hpp"
-#include "daq/stream/stream_connection.hpp"
+#include "daq/stream/service_endpoint.hpp"
 #include "proto/text/input_error.hpp"
 #include "tests/daq/local_service.hpp"
 #include "tests/proto/recording_support.hpp"
@@ -27,7 +27,7 @@ std::unique_ptr<StreamSink> start_sink(const std::string& service, const std::st
                                        const std::string& id) {
   auto spool = create_spool_folder(folder, {.id = id, .metadata = {{"rig", "furuta"}}});
   EXPECT_TRUE(test_support::ok(spool));
-  return std::make_unique<StreamSink>(service, std::move(spool.value()));
+  return std::make_unique<StreamSink>(make_service_endpoint({service}), std::move(spool.value()));
 }
 
 // Writes samples in real time, as the supervisor does.
@@ -84,7 +84,7 @@ TEST(StreamSink, SpoolsWhileTheServiceIsAway) {
     const LocalService service(peer, port);
     const std::atomic<bool> stop(false);
     std::ostringstream out;
-    EXPECT_EQ(send_spool({spool, service.host_port()}, stop, out), ExitCode::kDone) << out.str();
+    EXPECT_EQ(send_spool({spool, {service.host_port()}}, stop, out), ExitCode::kDone) << out.str();
   }
   expect_all(sample_sequences(peer.session("run-2")), 1000);
   EXPECT_TRUE(peer.session("run-2").closed);
@@ -131,13 +131,13 @@ TEST(SpoolFolder, IsNotAnyFolder) {
 
 TEST(HostPort, TakesNamesAndAddressesWithAPort) {
   for (const char* good : {"localhost:1", "127.0.0.1:65535", "[::1]:80"}) {
-    EXPECT_TRUE(StreamConnection::is_host_port(good)) << good;
+    EXPECT_TRUE(is_host_port(good)) << good;
   }
   for (const char* bad :
        {"", "host", ":80", "host:", "host:0", "host:65536", "host:8x", "::1:80"}) {
-    EXPECT_FALSE(StreamConnection::is_host_port(bad)) << bad;
+    EXPECT_FALSE(is_host_port(bad)) << bad;
   }
-  EXPECT_THROW(require_host_port("rig"), proto::InputError);
+  EXPECT_THROW(static_cast<void>(make_service_endpoint({"rig"})), proto::InputError);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "service/server/daemon_config.hpp"
 #include "tests/service/run_rigcal.hpp"
+#include "tests/service/server/certificates.hpp"
 #include "tests/service/server/service_process.hpp"
 #include "tests/support/refusal.hpp"
 
@@ -99,43 +100,19 @@ TEST(Endpoint, ListensBeyondLoopbackWithTlsOnly) {
       [&] { return insisted.output().find("listens at 0.0.0.0:") != std::string::npos; }, 10.0));
 }
 
-// A private authority, a service and a client certificate, and one of a stranger.
-bool make_certificates(const TemporaryFolder& files) {
-  const std::string script = files.write("make.sh", R"(set -e
-cd "$1"
-authority() {
-  openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj "/CN=$1" \
-    -keyout "$1.key" -out "$1.pem"
-}
-signed() {
-  openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj "/CN=$1" \
-    -keyout "$1.key" -out "$1.csr"
-  printf 'subjectAltName=IP:127.0.0.1,DNS:localhost' > "$1.ext"
-  openssl x509 -req -in "$1.csr" -CA "$2.pem" -CAkey "$2.key" -CAcreateserial -days 2 \
-    -extfile "$1.ext" -out "$1.pem"
-}
-authority ours
-authority others
-signed service ours
-signed client ours
-signed stranger others
-)");
-  return std::system(("bash " + script + " " + files.file("") + " >" + files.file("log") + " 2>&1")
-                         .c_str()) == 0;
-}
-
 // With TLS, only clients that our authority has signed are served, and a client serves itself only
 // with a service that its authority has signed.
 TEST(Endpoint, ServesClientsWithACertificateOnly) {
   const TemporaryFolder files;
-  ASSERT_TRUE(make_certificates(files)) << contents_of(files.file("log"));
-  ServiceProcess service({"--tls-cert", files.file("service.pem"), "--tls-key",
-                          files.file("service.key"), "--tls-ca", files.file("ours.pem")});
+  ASSERT_EQ(test_support::make_certificates(files), "");
+  ServiceProcess service(test_support::tls_options(files, "service", "ours"));
   ASSERT_TRUE(service.start()) << service.output();
   const auto sessions = [&](const std::string& client, const std::string& authority) {
-    return run_rigcal("sessions --server 127.0.0.1:" + std::to_string(service.port()) +
-                      " --tls-cert " + files.file(client + ".pem") + " --tls-key " +
-                      files.file(client + ".key") + " --tls-ca " + files.file(authority + ".pem"));
+    std::string command = "sessions --server 127.0.0.1:" + std::to_string(service.port());
+    for (const auto& word : test_support::tls_options(files, client, authority)) {
+      command += " " + word;
+    }
+    return run_rigcal(command);
   };
   const ProgramRun trusted = sessions("client", "ours");
   EXPECT_EQ(trusted.exit_code, 0) << trusted.err << service.output();

@@ -7,17 +7,17 @@
 
 namespace test_support {
 
-ServiceProcess::ServiceProcess(std::vector<std::string> options) : options_(std::move(options)) {}
+ServiceProcess::ServiceProcess(std::vector<std::string> options, std::string host)
+    : options_(std::move(options)), host_(std::move(host)) {}
 
 bool ServiceProcess::start(const std::function<void()>& before_exec) {
   process_.reset();
-  std::vector<std::string> command = {RIGCALD_BINARY, "--data", folder(), "--listen",
-                                      "127.0.0.1:0"};
+  std::vector<std::string> command = {RIGCALD_BINARY, "--data", folder(), "--listen", host_ + ":0"};
   command.insert(command.end(), options_.begin(), options_.end());
   // A file for each start: the child empties it only after the first look at it.
   const std::string output = files_.file("output-" + std::to_string(++start_count_));
   process_ = std::make_unique<ChildProcess>(command, output, before_exec);
-  const std::string line = "rigcald listens at 127.0.0.1:";
+  const std::string line = "rigcald listens at " + host_ + ":";
   const bool listening = eventually(
       [&] {
         const std::string text = process_->output();

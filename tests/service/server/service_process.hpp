@@ -15,7 +15,7 @@ namespace test_support {
 /// rigcald as a process, on a data folder of its own, at a port the kernel chose.
 class ServiceProcess {
  public:
-  explicit ServiceProcess(std::vector<std::string> options = {});
+  explicit ServiceProcess(std::vector<std::string> options = {}, std::string host = "127.0.0.1");
 
   /// Starts it, or starts it again on the same data. @return true once it takes connections
   bool start(const std::function<void()>& before_exec = {});
@@ -40,6 +40,7 @@ class ServiceProcess {
  private:
   TemporaryFolder files_;
   std::vector<std::string> options_;
+  std::string host_;
   std::unique_ptr<ChildProcess> process_;
   std::uint16_t port_ = 0;
   int start_count_ = 0;

@@ -1,0 +1,43 @@
+#include "proto/tls/tls.hpp"
+
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+
+#include "proto/text/input_error.hpp"
+
+namespace proto {
+namespace {
+
+using asio::ssl::context;
+
+context make_tls(context::method method, const TlsFiles& files) {
+  context tls(method);
+  tls.set_options(context::default_workarounds | context::no_tlsv1 | context::no_tlsv1_1);
+  asio::error_code error;
+  const auto check = [&](const std::string& file) {
+    if (error) throw InputError(file + ": cannot be used for TLS: " + error.message());
+  };
+  tls.use_certificate_chain_file(files.certificate, error);
+  check(files.certificate);
+  tls.use_private_key_file(files.private_key, context::pem, error);
+  check(files.private_key);
+  tls.load_verify_file(files.authority, error);
+  check(files.authority);
+  tls.set_verify_mode(asio::ssl::verify_peer | asio::ssl::verify_fail_if_no_peer_cert, error);
+  check(files.authority);
+  return tls;
+}
+
+}  // namespace
+
+context make_server_tls(const TlsFiles& files) { return make_tls(context::tls_server, files); }
+
+context make_client_tls(const TlsFiles& files) { return make_tls(context::tls_client, files); }
+
+void expect_host(SSL* session, const std::string& host) {
+  if (::X509_VERIFY_PARAM_set1_ip_asc(::SSL_get0_param(session), host.c_str()) == 1) return;
+  ::SSL_set1_host(session, host.c_str());
+  ::SSL_set_tlsext_host_name(session, host.c_str());
+}
+
+}  // namespace proto

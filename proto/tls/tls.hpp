@@ -1,0 +1,19 @@
+#pragma once
+
+#include <asio/ssl/context.hpp>
+#include <string>
+
+#include "proto/tls/tls_files.hpp"
+
+namespace proto {
+
+/// One end of service connections: TLS 1.2 or later, and the other end must show a certificate that
+/// the authority has signed.
+/// @throws InputError naming the file that cannot be used
+asio::ssl::context make_server_tls(const TlsFiles& files);
+asio::ssl::context make_client_tls(const TlsFiles& files);
+
+/// Before a client's handshake: the certificate must be for `host`, a name or an address.
+void expect_host(SSL* session, const std::string& host);
+
+}  // namespace proto

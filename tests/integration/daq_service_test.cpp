@@ -1,0 +1,143 @@
+#include <signal.h>
+
+#include <filesystem>
+
+#include "tests/integration/daq_process.hpp"
+#include "tests/proto/recording_support.hpp"
+#include "tests/service/server/certificates.hpp"
+#include "tests/service/server/service_process.hpp"
+
+// rigcal-sim, rigcal-daq and rigcald, as on a rig and beside it.
+
+namespace {
+
+using namespace test_support;
+
+class DaqWithTls : public DaqProcess {
+ protected:
+  void SetUp() override {
+    ASSERT_EQ(make_certificates(keys_), "");
+    service_.emplace(tls_options(keys_, "service", "ours"));
+    ASSERT_TRUE(service_->start()) << service_->output();
+  }
+
+  std::string host_port(const std::string& host = "127.0.0.1") const {
+    return host + ":" + std::to_string(service_->port());
+  }
+
+  std::vector<std::string> stream_as(const std::string& name, const std::string& authority) const {
+    std::vector<std::string> options = tls_options(keys_, name, authority);
+    options.insert(options.end(), {"--service", host_port()});
+    return options;
+  }
+
+  // The one recording that the service has stored.
+  std::string stored_recording() const {
+    const std::filesystem::path sessions = service_->folder() + "/sessions";
+    for (const auto& entry : std::filesystem::directory_iterator(sessions)) {
+      const auto file = entry.path() / "recording.mcap";
+      if (std::filesystem::exists(file) && !std::filesystem::exists(entry.path() / "spool")) {
+        return file.string();
+      }
+    }
+    return {};
+  }
+
+  // Sends the rest of the run. @return exit code
+  std::optional<int> send_as(const std::string& name, const std::string& authority,
+                             const std::string& host) {
+    std::vector<std::string> command = {
+        RIGCAL_DAQ, "send", "--spool", path("run.mcap.spool"), "--service", host_port(host)};
+    const auto options = tls_options(keys_, name, authority);
+    command.insert(command.end(), options.begin(), options.end());
+    return ChildProcess(command, path("send.txt")).wait(kPatience_s);
+  }
+
+  void expect_stored_as_recorded() {
+    ASSERT_TRUE(eventually([&] { return !stored_recording().empty(); }, kPatience_s))
+        << service_->output();
+    const auto stored = proto::read_recording(stored_recording());
+    ASSERT_TRUE(ok(stored));
+    const proto::Recording own = recording("run.mcap");
+    ASSERT_EQ(stored.value().samples.size(), own.samples.size());
+    ASSERT_GT(own.samples.size(), 100U);
+    for (std::size_t k = 0; k < own.samples.size(); ++k) {
+      ASSERT_TRUE(same(stored.value().samples[k], own.samples[k])) << k;
+    }
+  }
+
+  TemporaryFolder keys_;
+  std::optional<ServiceProcess> service_;
+};
+
+// The stream through TLS is the stream: what is stored is what was recorded.
+TEST_F(DaqWithTls, StreamsToAServiceThatAsksForCertificates) {
+  start_sim();
+  start_daq("short.textproto", pty_url(), stream_as("client", "ours"));
+  ASSERT_EQ(daq_exit_code(), 0) << daq_->output();
+  EXPECT_NE(daq_->output().find("streamed to " + host_port()), std::string::npos) << daq_->output();
+  expect_stored_as_recorded();
+}
+
+// Whoever is not known is told so and streams nothing, in either direction and without any
+// certificate; the run does not mind, and what it has for the service can be sent by who is known,
+// to the service's name as well as to its address.
+TEST_F(DaqWithTls, StreamsNothingUnlessBothSidesAreKnown) {
+  start_sim();
+  start_daq("short.textproto", pty_url(), {"--service", host_port()});
+  ASSERT_EQ(daq_exit_code(), 0) << daq_->output();
+  EXPECT_NE(daq_->output().find("give --tls-cert"), std::string::npos) << daq_->output();
+  struct Stranger {
+    const char* name;
+    const char* authority;
+  };
+  for (const Stranger& stranger : {Stranger{"stranger", "ours"}, Stranger{"client", "others"}}) {
+    SCOPED_TRACE(stranger.name);
+    std::vector<std::string> command = {RIGCAL_DAQ, "send", "--spool", path("run.mcap.spool")};
+    const auto options = stream_as(stranger.name, stranger.authority);
+    command.insert(command.end(), options.begin(), options.end());
+    ChildProcess send(command, path("refused.txt"));
+    EXPECT_TRUE(eventually(
+        [&] { return send.output().find("note: " + host_port() + ": TLS: ") != std::string::npos; },
+        kPatience_s))
+        << send.output();
+    send.send_signal(SIGTERM);
+    EXPECT_EQ(send.wait(kPatience_s), 1);
+    EXPECT_EQ(service_->output().find("session"), std::string::npos) << service_->output();
+  }
+  EXPECT_EQ(send_as("client", "ours", "localhost"), 0);
+  expect_stored_as_recorded();
+}
+
+// The right authority vouches for one machine, not for whichever answers.
+TEST_F(DaqWithTls, TakesNoServiceThatItsCertificateDoesNotName) {
+  start_sim();
+  start_daq("short.textproto", pty_url(), {"--service", host_port()});
+  ASSERT_EQ(daq_exit_code(), 0) << daq_->output();
+  ServiceProcess elsewhere(tls_options(keys_, "service", "ours"), "127.0.0.2");
+  ASSERT_TRUE(elsewhere.start()) << elsewhere.output();
+  std::vector<std::string> command = {RIGCAL_DAQ,  "send",
+                                      "--spool",   path("run.mcap.spool"),
+                                      "--service", "127.0.0.2:" + std::to_string(elsewhere.port())};
+  const auto options = tls_options(keys_, "client", "ours");
+  command.insert(command.end(), options.begin(), options.end());
+  const ChildProcess send(command, path("send.txt"));
+  EXPECT_TRUE(eventually(
+      [&] { return send.output().find("certificate verify failed") != std::string::npos; },
+      kPatience_s))
+      << send.output();
+}
+
+// A file that is wrong is told before anything is driven or written.
+TEST_F(DaqWithTls, TellsWhichFileCannotBeUsed) {
+  start_sim();
+  std::vector<std::string> options = stream_as("client", "ours");
+  options[3] = keys_.file("stranger.key");
+  start_daq("short.textproto", pty_url(), options);
+  EXPECT_EQ(daq_exit_code(), 2);
+  EXPECT_NE(daq_->output().find("stranger.key: cannot be used for TLS"), std::string::npos)
+      << daq_->output();
+  EXPECT_FALSE(std::filesystem::exists(path("run.mcap.part")));
+}
+
+}  // namespace
