@@ -96,7 +96,8 @@ TEST_F(DaqWithTls, StreamsNothingUnlessBothSidesAreKnown) {
     std::vector<std::string> command = {RIGCAL_DAQ, "send", "--spool", path("run.mcap.spool")};
     const auto options = stream_as(stranger.name, stranger.authority);
     command.insert(command.end(), options.begin(), options.end());
-    ChildProcess send(command, path("refused.txt"));
+    // A file for each: the child empties it only after the first look at it.
+    ChildProcess send(command, path(std::string("as-") + stranger.name + ".txt"));
     EXPECT_TRUE(eventually(
         [&] { return send.output().find("note: " + host_port() + ": TLS: ") != std::string::npos; },
         kPatience_s))
