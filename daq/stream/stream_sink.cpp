@@ -118,8 +118,9 @@ void StreamSink::run(const ServiceEndpoint& service) {
       batches.swap(handed_over_);
       ending = ending_;
     }
+    if (ending && batches.empty() && unspooled_) batches.emplace_back();  // carries the gap
     if (!batches.empty() && spool_batches(batches, spool_problem)) spool_problem.clear();
-    if (ending) sender_.end_session();
+    if (ending && !unspooled_) sender_.end_session();
     connection.run_for(kTurn);
     publish(connection, spool_problem);
   }

@@ -32,15 +32,19 @@ Error file_error(const std::string& path, const char* doing, int error_number) {
           path + ": " + doing + ": " + std::strerror(error_number)};
 }
 
-Bytes make_record(std::uint64_t sequence, std::string_view payload) {
-  Bytes protected_part;
-  put(protected_part, sequence);
-  put_bytes(protected_part, as_bytes(payload));
+std::uint32_t record_crc(std::uint64_t sequence, std::string_view payload) {
+  Bytes number;
+  put(number, sequence);
+  return crc32(as_bytes(payload), crc32(number));
+}
+
+Bytes make_record(std::uint64_t sequence, std::string_view payload, std::uint32_t crc) {
   Bytes record;
   record.reserve(kRecordHeaderSize + payload.size());
   put(record, static_cast<std::uint32_t>(payload.size()));
-  put(record, crc32(protected_part));
-  put_bytes(record, protected_part);
+  put(record, crc);
+  put(record, sequence);
+  put_bytes(record, as_bytes(payload));
   return record;
 }
 
@@ -52,6 +56,14 @@ std::uint64_t parse_name(const fs::path& path) {
   const char* end = name.data() + kNameDigits;
   const auto parsed = std::from_chars(name.data(), end, first);
   return parsed.ec == std::errc() && parsed.ptr == end ? first : 0;
+}
+
+// Makes a file durable, and has the next reads of it come from the disk: after a failed fsync the
+// pages in memory hold what the disk does not.
+Status settle(int descriptor, const std::string& path) {
+  if (::fdatasync(descriptor) != 0) return file_error(path, "cannot make durable", errno);
+  ::posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED);
+  return success();
 }
 
 Status sync_folder(const std::string& folder) {
@@ -150,6 +162,14 @@ Status Spool::load() {
 
 Status Spool::load_segment(std::uint64_t first_sequence, bool last) {
   const std::string path = segment_path(first_sequence);
+  const int descriptor = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+  if (descriptor < 0) return file_error(path, "cannot open", errno);
+  segments_.push_back(std::make_shared<Segment>(descriptor, path, first_sequence));
+  Segment& segment = *segments_.back();
+  // Those before it were made durable when it was begun.
+  if (last) {
+    if (Status settled = settle(descriptor, path); !settled.ok()) return settled;
+  }
   auto input = open_input_file(path);
   if (!input.ok()) return input.error();
   if (input.value()->size_bytes() > limits_.segment_size_bytes + 2 * kBatchSizeMax) {
@@ -157,10 +177,6 @@ Status Spool::load_segment(std::uint64_t first_sequence, bool last) {
   }
   Bytes bytes(static_cast<std::size_t>(input.value()->size_bytes()));
   if (Status read = input.value()->read(0, bytes); !read.ok()) return read;
-  const int descriptor = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
-  if (descriptor < 0) return file_error(path, "cannot open", errno);
-  segments_.push_back(std::make_shared<Segment>(descriptor, path, first_sequence));
-  Segment& segment = *segments_.back();
 
   ByteCursor cursor(bytes);
   std::uint64_t intact_end = 0;
@@ -173,7 +189,7 @@ Status Spool::load_segment(std::uint64_t first_sequence, bool last) {
         ByteCursor(protected_part).take<std::uint64_t>() != segment.end_sequence()) {
       break;
     }
-    segment.places.push_back({intact_end + kRecordHeaderSize, size});
+    segment.places.push_back({intact_end + kRecordHeaderSize, size, crc});
     intact_end += kRecordHeaderSize + size;
   }
   segment.size_bytes = intact_end;
@@ -203,7 +219,9 @@ Status Spool::start_segment() {
 
 Result<std::uint64_t> Spool::append(std::string_view payload) {
   assert(payload.size() <= kBatchSizeMax);
-  const Bytes record = make_record(end_, payload);
+  if (sync_error_) return *sync_error_;
+  const std::uint32_t crc = record_crc(end_, payload);
+  const Bytes record = make_record(end_, payload, crc);
   if (size_bytes_ + record.size() > limits_.size_bytes_max) {
     return Error{ErrorCode::kDiskFull, folder_ + ": the spool holds its limit of " +
                                            std::to_string(limits_.size_bytes_max) + " bytes"};
@@ -217,15 +235,17 @@ Result<std::uint64_t> Spool::append(std::string_view payload) {
   Segment& segment = *segments_.back();
   const std::uint64_t offset = segment.size_bytes + kRecordHeaderSize;
   if (Status appended = segment.append(record); !appended.ok()) return appended.error();
-  segment.places.push_back({offset, static_cast<std::uint32_t>(payload.size())});
+  segment.places.push_back({offset, static_cast<std::uint32_t>(payload.size()), crc});
   size_bytes_ += record.size();
   return end_++;
 }
 
 Status Spool::sync() {
+  if (sync_error_) return *sync_error_;
   if (durable_end_ == end_) return success();
   if (::fdatasync(segments_.back()->descriptor) != 0) {
-    return file_error(segments_.back()->path, "cannot make durable", errno);
+    sync_error_ = file_error(segments_.back()->path, "cannot make durable", errno);
+    return *sync_error_;
   }
   durable_end_ = end_;
   return success();
@@ -247,6 +267,8 @@ Result<std::string> Spool::read(std::uint64_t sequence) {
     if (count <= 0) return file_error((*segment)->path, "cannot read", count == 0 ? EIO : errno);
     done += static_cast<std::size_t>(count);
   }
+  // Rather none than another one.
+  if (record_crc(sequence, payload) != place.crc) return std::string();
   return payload;
 }
 

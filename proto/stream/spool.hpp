@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,10 +27,15 @@ struct SpoolLimits {
 /// off. Where a disk has damaged records in older files, their numbers stay taken and read() yields
 /// nothing for them; in the newest file a damaged record cannot be told from a torn one.
 ///
+/// After a failed fsync the kernel takes the pages it could not write for written: reading them, or
+/// another fsync, says nothing about the disk. From then on the spool refuses to append and to
+/// sync. It is to be opened again, and open() reads the disk itself: what it finds is durable.
+///
 /// For one thread.
 class Spool final : public BatchStore {
  public:
-  /// Opens the spool in `folder`, which is made if it does not exist.
+  /// Opens the spool in `folder`, which is made if it does not exist. What it holds is durable,
+  /// whatever happened to the process that wrote it.
   static Result<Spool> open(const std::string& folder, SpoolLimits limits = {});
 
   /// Appends a batch.
@@ -53,6 +59,7 @@ class Spool final : public BatchStore {
   struct Place {
     std::uint64_t offset = 0;  // of the payload in its segment; 0: damaged
     std::uint32_t size = 0;
+    std::uint32_t crc = 0;  // of sequence and payload
   };
 
   Spool(std::string folder, SpoolLimits limits);
@@ -69,6 +76,7 @@ class Spool final : public BatchStore {
   std::uint64_t acknowledged_through_ = 0;
   std::uint64_t size_bytes_ = 0;
   std::uint64_t damaged_count_ = 0;
+  std::optional<Error> sync_error_;  // of the first fsync that failed
 };
 
 }  // namespace proto

@@ -76,7 +76,6 @@ void StreamSender::opened(std::uint64_t through) {
                   std::to_string(through) + " that it had acknowledged");
   }
   state_ = State::kStreaming;
-  retry_delay_ = options_.retry_delay_min;
   next_to_send_ = through + 1;
 }
 
@@ -86,6 +85,8 @@ Status StreamSender::acknowledged(std::uint64_t through) {
     return success();
   }
   if (through <= store_.acknowledged_through()) return success();
+  // Not before: a service whose disk is full opens the session and then refuses to go on.
+  retry_delay_ = options_.retry_delay_min;
   return store_.acknowledge(through);
 }
 

@@ -27,7 +27,8 @@ struct StreamSession {
 struct StreamSenderOptions {
   std::uint64_t window = 32;  ///< batches sent and not acknowledged, at most
   Nanoseconds reply_timeout = std::chrono::seconds(10);
-  Nanoseconds retry_delay_min = std::chrono::milliseconds(200);  ///< doubles with every failure
+  Nanoseconds retry_delay_min =
+      std::chrono::milliseconds(200);  ///< doubles until a batch is acknowledged
   Nanoseconds retry_delay_max = std::chrono::seconds(10);
 };
 

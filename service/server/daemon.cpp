@@ -30,7 +30,7 @@ namespace {
 constexpr std::size_t kStorageThreads = 4;
 constexpr int kMaintenanceNice = 10;
 constexpr std::chrono::seconds kTickPeriod(1);
-constexpr int kRetryTicks = 30;
+constexpr int kRetryTicks = 10;
 constexpr std::chrono::seconds kStuckAfter(30);
 constexpr std::chrono::seconds kShutdownMax(15);
 

@@ -8,7 +8,7 @@
 #include "proto/stream/service_limits.hpp"
 #include "service/server/durable_file.hpp"
 #include "service/server/log.hpp"
-#include "service/server/record_file.hpp"
+#include "service/server/session_folder.hpp"
 
 namespace service {
 namespace {
@@ -23,43 +23,6 @@ using rigcal::v1::SessionRefused;
 
 constexpr std::uint64_t kPendingBytesMax = 4u << 20;
 constexpr std::size_t kPendingCountMax = 256;
-
-std::string record_path(const std::string& folder) { return folder + "/session.textproto"; }
-
-Status save_info(const std::string& folder, const SessionInfo& info) {
-  rigcal::v1::SessionRecord record;
-  *record.mutable_info() = info;
-  return save_record(record_path(folder), record);
-}
-
-// A folder that has its name has its record.
-Status create_folder(const std::string& folder, const SessionInfo& info) {
-  const fs::path target(folder);
-  const std::string unfinished =
-      (target.parent_path() / (".new-" + target.filename().string())).string();
-  std::error_code error;
-  fs::remove_all(unfinished, error);
-  if (!fs::create_directory(unfinished, error)) {
-    return Error{
-        error == std::errc::no_space_on_device ? ErrorCode::kDiskFull : ErrorCode::kInputOutput,
-        unfinished + ": cannot create: " + error.message()};
-  }
-  if (Status saved = save_info(unfinished, info); !saved.ok()) {
-    fs::remove_all(unfinished, error);
-    return saved;
-  }
-  fs::rename(unfinished, folder, error);
-  if (error) return Error{ErrorCode::kInputOutput, folder + ": " + error.message()};
-  return sync_folder(target.parent_path().string());
-}
-
-Status check_space(const std::string& folder, std::uint64_t needed) {
-  const std::uint64_t free = free_space(folder);
-  if (free >= needed) return proto::success();
-  return Error{ErrorCode::kDiskFull, "the service's disk has " + std::to_string(free >> 20) +
-                                         " MiB left, and keeps " + std::to_string(needed >> 20) +
-                                         " MiB free; delete sessions or make room"};
-}
 
 LiveFrame make_live_frame(const std::string& session_id, const std::string& batch) {
   rigcal::v1::ServiceReply reply;
@@ -125,7 +88,8 @@ void IngestSession::load() {
         if (Status room = check_space(parent, limits.free_space_bytes); !room.ok()) {
           return room.error();
         }
-        if (Status created = create_folder(folder, info); !created.ok()) return created.error();
+        if (Status created = create_session_folder(folder, info); !created.ok())
+          return created.error();
       }
       log->log.reset();
       auto opened = SessionLog::open(log_folder(folder), hinge_count, limits.session_size_bytes);
@@ -140,6 +104,12 @@ void IngestSession::load() {
 }
 
 void IngestSession::loaded(Result<Loaded> outcome) {
+  if (outcome.ok() && outcome.value().through < durable_) {
+    outcome = Error{ErrorCode::kDamaged, "the disk lost batches of session " + info_.session_id() +
+                                             " behind " + std::to_string(outcome.value().through) +
+                                             ", which it had stored; " +
+                                             "the rig's own recording holds them"};
+  }
   if (!outcome.ok()) {
     phase_ = Phase::kUnloaded;
     trouble("session_load_failed", outcome.error());
@@ -167,7 +137,6 @@ void IngestSession::open(const std::shared_ptr<IngestOwner>& owner) {
   owner_identity_ = owner.get();
   open_asked_ = true;
   if (phase_ != Phase::kClosing) close_asked_ = false;  // whoever asked has to ask again
-  if (broken_) return refuse(SessionRefused::REASON_STORAGE, info_.problem());
   if (phase_ == Phase::kUnloaded) return load();
   answer_open();
 }
@@ -250,7 +219,6 @@ void IngestSession::committed(const Status& status, const Group& group, std::uin
     pending_ = {};
     pending_bytes_ = 0;
     phase_ = Phase::kUnloaded;  // what the check has seen was not all stored: read the log again
-    broken_ = status.error().code != ErrorCode::kDiskFull;
     trouble("session_store_failed", status.error());
     return refuse(SessionRefused::REASON_STORAGE, status.error().detail);
   }
@@ -287,7 +255,8 @@ std::optional<std::string> IngestSession::end() {
   if (!owner_.expired()) {
     return "its rig computer is connected and streaming; stop that run instead";
   }
-  if (phase_ != Phase::kOpen) return "it is being read from disk or its disk failed; try again";
+  if (phase_ == Phase::kUnloaded) load();
+  if (phase_ != Phase::kOpen) return "it is being read from disk; try again in a moment";
   close_asked_ = true;
   advance_closing();
   return std::nullopt;
@@ -305,7 +274,7 @@ void IngestSession::advance_closing() {
   SessionInfo closed = info_;
   closed.set_state(rigcal::v1::SESSION_CLOSED);
   storage_([self = shared_from_this(), log = log_, folder = folder_, closed, main = context_.main] {
-    const Status saved = save_info(folder, closed);
+    const Status saved = save_session(folder, closed);
     if (saved.ok()) log->log.reset();
     main([self, saved, closed] {
       self->close_asked_ = false;
@@ -342,7 +311,7 @@ void IngestSession::store() {
       info.set_size_bytes(stored.value().size_bytes);
       info.set_file_name("recording.mcap");
       info.clear_problem();
-      status = save_info(folder, info);
+      status = save_session(folder, info);
     } else {
       status = stored.error();
     }

@@ -117,7 +117,6 @@ class IngestSession : public std::enable_shared_from_this<IngestSession> {
   Group pending_;
   std::uint64_t pending_bytes_ = 0;
   bool committing_ = false;
-  bool broken_ = false;  // the disk failed; nothing helps but a restart
 
   std::weak_ptr<IngestOwner> owner_;
   const IngestOwner* owner_identity_ = nullptr;

@@ -126,12 +126,6 @@ Result<SessionLog> SessionLog::open(const std::string& folder, std::size_t hinge
 }
 
 Status SessionLog::commit(const std::vector<std::string>& batches) {
-  // After a failed fsync the kernel forgets which pages it could not write: a later one succeeds
-  // without them. Only a new start, which reads the disk, can tell what is there.
-  if (sync_failed_) {
-    return Error{ErrorCode::kInputOutput,
-                 "the disk failed while this session was stored; restart the service"};
-  }
   Status stored = proto::success();
   for (const std::string& batch : batches) {
     const auto number = spool_.append(batch);
@@ -140,10 +134,7 @@ Status SessionLog::commit(const std::vector<std::string>& batches) {
       break;
     }
   }
-  if (Status synced = spool_.sync(); !synced.ok()) {
-    sync_failed_ = true;
-    return synced;
-  }
+  if (Status synced = spool_.sync(); !synced.ok()) return synced;
   through_ = spool_.end() - 1;
   return stored;
 }
@@ -165,7 +156,10 @@ Result<StoredRecording> store_recording(const std::string& folder,
                                             std::to_string(batch_count) + " batches"};
     }
     const auto count = write_recording(spool.value(), path, header);
-    if (!count.ok()) return count.error();
+    if (!count.ok()) {
+      fs::remove(proto::part_path(path), ignored);  // others may need the space meanwhile
+      return count.error();
+    }
     written = count.value();
   }
   auto stored = verify(path);

@@ -14,14 +14,15 @@ namespace service {
 /// The batches of a session that is being recorded, on disk. For the one thread that stores them.
 class SessionLog {
  public:
-  /// Opens the log in `folder`, made if it does not exist, and reads what it holds. What it holds
-  /// is durable afterwards, whatever happened to the process that wrote it.
+  /// Opens the log in `folder`, made if it does not exist, and reads what it holds. That is
+  /// durable, whatever happened to the process that wrote it.
   /// @return an error also for a batch that is damaged: what was acknowledged is not there any more
   static proto::Result<SessionLog> open(const std::string& folder, std::size_t hinge_count,
                                         std::uint64_t size_bytes_max);
 
   /// Stores batches, serialized with their numbers, behind the last one and makes them durable.
-  /// After an error the first of them may be stored; through() tells how many.
+  /// After an error the first of them may be stored; through() tells how many. Where the disk has
+  /// failed, nothing more is stored until the log is opened again.
   proto::Status commit(const std::vector<std::string>& batches);
 
   std::uint64_t through() const { return through_; }            ///< last batch that is durable
@@ -37,7 +38,6 @@ class SessionLog {
   BatchCheck check_;
   std::uint64_t through_ = 0;
   std::uint64_t sample_count_ = 0;
-  bool sync_failed_ = false;
 };
 
 /// What a stored recording holds.

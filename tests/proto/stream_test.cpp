@@ -6,6 +6,7 @@
 #include "proto/stream/spool.hpp"
 #include "proto/stream/stream_sender.hpp"
 #include "tests/proto/recording_support.hpp"
+#include "tests/proto/stream_payload.hpp"
 #include "tests/proto/stream_peer.hpp"
 
 namespace proto {
@@ -14,17 +15,12 @@ namespace {
 using namespace std::chrono_literals;
 using rigcal::v1::StreamReply;
 using rigcal::v1::StreamRequest;
+using test_support::make_payload;
 using test_support::ok;
 using test_support::StreamPeer;
 using test_support::TemporaryFolder;
 
 using State = StreamSender::State;
-
-std::string make_payload(std::uint64_t k) {
-  rigcal::v1::SampleBatch batch;
-  for (std::uint64_t s = 0; s < 1 + k % 4; ++s) batch.add_samples()->set_sequence(10 * k + s);
-  return batch.SerializeAsString();
-}
 
 // A store in memory; crash() forgets what was not synced.
 class MemoryStore final : public BatchStore {
@@ -317,6 +313,37 @@ TEST(StreamSender, LeavesASilentServiceAndBacksOff) {
   EXPECT_FALSE(sender.wants_disconnect(now + 1h));
 }
 
+// A service whose disk is full opens the session each time and then takes nothing: an opened
+// session alone does not shorten the pauses, else it would read the session from disk five times a
+// second.
+TEST(StreamSender, BacksOffFromAServiceThatOpensAndTakesNothing) {
+  MemoryStore store;
+  store.append(make_payload(1));
+  store.sync();
+  StreamSender sender(store, {.id = "a"}, {.retry_delay_min = 100ms, .retry_delay_max = 400ms});
+  StreamReply refusal;
+  refusal.mutable_session_refused()->set_reason(rigcal::v1::SessionRefused::REASON_STORAGE);
+  Nanoseconds now = 0ns;
+  const auto open_and_send = [&] {
+    sender.on_connected(now);
+    static_cast<void>(take_requests(sender, now));
+    ASSERT_TRUE(ok(sender.on_reply(opened(0), now)));
+    ASSERT_EQ(take_requests(sender, now).size(), 1u);
+  };
+  for (const Nanoseconds pause : {100ms, 200ms, 400ms, 400ms}) {
+    open_and_send();
+    ASSERT_TRUE(ok(sender.on_reply(refusal, now)));
+    sender.on_disconnected(now);
+    EXPECT_FALSE(sender.wants_connection(now + pause - 1ns));
+    now += pause;
+    EXPECT_TRUE(sender.wants_connection(now));
+  }
+  open_and_send();
+  ASSERT_TRUE(ok(sender.on_reply(acknowledge(1), now)));
+  sender.on_disconnected(now);
+  EXPECT_TRUE(sender.wants_connection(now + 100ms));
+}
+
 // Replies that cannot be true must not move the store: batches would be deleted unsent.
 TEST(StreamSender, BelievesNoAcknowledgementOfWhatWasNotSent) {
   MemoryStore store;
@@ -367,106 +394,6 @@ TEST(StreamSender, TriesAgainOnlyWhereThatCanHelp) {
     sender.on_disconnected(0ns);
     EXPECT_EQ(sender.wants_connection(1h), reason == rigcal::v1::SessionRefused::REASON_BUSY);
     EXPECT_NE(sender.problem().find("queue is full"), std::string::npos);
-  }
-}
-
-// A power cut tears the last record at any byte. What was synced is there, numbering goes on behind
-// it, and the torn batch's number is free again.
-TEST(Spool, OpensAfterAPowerCutAtAnyByte) {
-  const TemporaryFolder folder;
-  const std::string path = folder.file("spool");
-  {
-    auto spool = Spool::open(path);
-    ASSERT_TRUE(ok(spool));
-    for (std::uint64_t k = 0; k < 3; ++k) ASSERT_TRUE(ok(spool.value().append(make_payload(k))));
-    ASSERT_TRUE(ok(spool.value().sync()));
-  }
-  const std::string file = std::filesystem::directory_iterator(path)->path().string();
-  const test_support::Bytes bytes = test_support::read_bytes(file);
-  std::vector<std::size_t> ends = {8};
-  for (std::uint64_t k = 0; k < 3; ++k) ends.push_back(ends.back() + 16 + make_payload(k).size());
-  ASSERT_EQ(ends.back(), bytes.size());
-  for (std::size_t size = 0; size <= bytes.size(); ++size) {
-    SCOPED_TRACE(size);
-    test_support::write_bytes(file, std::span(bytes).first(size));
-    auto spool = Spool::open(path);
-    ASSERT_TRUE(ok(spool));
-    std::uint64_t whole = 0;
-    while (whole < 3 && ends[whole + 1] <= size) ++whole;
-    ASSERT_EQ(spool.value().end(), whole + 1);
-    EXPECT_EQ(spool.value().durable_end(), whole + 1);
-    for (std::uint64_t k = 0; k < whole; ++k) {
-      const auto payload = spool.value().read(k + 1);
-      ASSERT_TRUE(ok(payload));
-      EXPECT_EQ(payload.value(), make_payload(k));
-    }
-    const auto appended = spool.value().append("again");
-    ASSERT_TRUE(ok(appended));
-    EXPECT_EQ(appended.value(), whole + 1);
-    EXPECT_EQ(spool.value().read(whole + 1).value(), "again");
-  }
-}
-
-// A full spool refuses whole batches and takes them again once room is made.
-TEST(Spool, KeepsToItsLimit) {
-  const TemporaryFolder folder;
-  auto spool =
-      Spool::open(folder.file("spool"), {.size_bytes_max = 1000, .segment_size_bytes = 200});
-  ASSERT_TRUE(ok(spool));
-  const std::string payload(80, 'x');
-  std::uint64_t count = 0;
-  while (spool.value().append(payload).ok()) ++count;
-  EXPECT_LE(spool.value().size_bytes(), 1000u);
-  EXPECT_GE(count, 8u);
-  const auto refused = spool.value().append(payload);
-  ASSERT_FALSE(refused.ok());
-  EXPECT_EQ(refused.error().code, ErrorCode::kDiskFull);
-  ASSERT_TRUE(ok(spool.value().sync()));
-  ASSERT_TRUE(ok(spool.value().acknowledge(count / 2)));
-  const auto appended = spool.value().append(payload);
-  ASSERT_TRUE(ok(appended));
-  EXPECT_EQ(appended.value(), count + 1);
-}
-
-// Numbers go on across a restart even when everything was acknowledged, else new batches would be
-// dropped as duplicates.
-TEST(Spool, GoesOnCountingAfterEverythingWasAcknowledged) {
-  const TemporaryFolder folder;
-  const SpoolLimits limits{.segment_size_bytes = 60};
-  {
-    auto spool = Spool::open(folder.file("spool"), limits);
-    for (std::uint64_t k = 0; k < 20; ++k) ASSERT_TRUE(ok(spool.value().append(make_payload(k))));
-    ASSERT_TRUE(ok(spool.value().sync()));
-    ASSERT_TRUE(ok(spool.value().acknowledge(20)));
-  }
-  auto spool = Spool::open(folder.file("spool"), limits);
-  ASSERT_TRUE(ok(spool));
-  EXPECT_EQ(spool.value().end(), 21u);
-}
-
-// A damaged record in an older file costs what is behind it in that file, and the numbers of
-// everything else stay as they were.
-TEST(Spool, KeepsTheNumbersOfWhatTheDiskHasLost) {
-  const TemporaryFolder folder;
-  const std::string path = folder.file("spool");
-  const SpoolLimits limits{.segment_size_bytes = 100};
-  {
-    auto spool = Spool::open(path, limits);
-    for (std::uint64_t k = 0; k < 20; ++k) ASSERT_TRUE(ok(spool.value().append(make_payload(k))));
-    ASSERT_TRUE(ok(spool.value().sync()));
-  }
-  const std::string first = folder.file("spool/00000000000000000001.spool");
-  test_support::Bytes bytes = test_support::read_bytes(first);
-  bytes[8 + 16 + 1] ^= 0x40;  // in the first payload
-  test_support::write_bytes(first, bytes);
-  auto spool = Spool::open(path, limits);
-  ASSERT_TRUE(ok(spool));
-  EXPECT_EQ(spool.value().end(), 21u);
-  EXPECT_GT(spool.value().damaged_count(), 0u);
-  for (std::uint64_t k = 0; k < 20; ++k) {
-    const auto payload = spool.value().read(k + 1);
-    ASSERT_TRUE(ok(payload));
-    EXPECT_EQ(payload.value(), k < spool.value().damaged_count() ? "" : make_payload(k)) << k;
   }
 }
 

@@ -1,0 +1,107 @@
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+
+#include "proto/stream/spool.hpp"
+#include "tests/proto/recording_support.hpp"
+
+// A disk that fails to write: tests/support/failing_disk.c stands before libc here.
+
+namespace proto {
+namespace {
+
+using test_support::ok;
+using test_support::TemporaryFolder;
+
+std::string payload_of(std::uint64_t sequence) {
+  return std::string(100, static_cast<char>('a' + sequence % 20));
+}
+
+class FailingDisk : public ::testing::Test {
+ protected:
+  void SetUp() override { ::setenv("RIGCAL_FAILING_DISK", switch_.c_str(), 1); }
+  void TearDown() override { ::unsetenv("RIGCAL_FAILING_DISK"); }
+  void fail_next() const { std::ofstream{switch_}; }
+  bool has_failed() const { return !std::filesystem::exists(switch_); }
+
+  // What is in the spool as far as it is called durable, batch by batch.
+  static void expect_whole(Spool& spool) {
+    for (std::uint64_t k = 1; k < spool.durable_end(); ++k) {
+      const auto payload = spool.read(k);
+      ASSERT_TRUE(ok(payload));
+      ASSERT_EQ(payload.value(), payload_of(k)) << k;
+    }
+  }
+
+  TemporaryFolder folder_;
+  std::string switch_ = folder_.file("fail");
+};
+
+// A second fsync after one that failed succeeds and means nothing: what the first one lost must
+// never be called durable, and what had been durable before stays so. Opened again, the spool goes
+// on where the disk really is.
+TEST_F(FailingDisk, IsNotBelievedTheSecondTime) {
+  auto spool = Spool::open(folder_.file("spool"));
+  ASSERT_TRUE(ok(spool));
+  for (std::uint64_t k = 1; k <= 5; ++k) ASSERT_TRUE(ok(spool.value().append(payload_of(k))));
+  ASSERT_TRUE(ok(spool.value().sync()));
+  for (std::uint64_t k = 6; k <= 9; ++k) ASSERT_TRUE(ok(spool.value().append(payload_of(k))));
+  fail_next();
+  EXPECT_FALSE(spool.value().sync().ok());
+  ASSERT_TRUE(has_failed());
+  EXPECT_FALSE(spool.value().sync().ok());
+  EXPECT_FALSE(spool.value().append(payload_of(10)).ok());
+  EXPECT_EQ(spool.value().durable_end(), 6u);
+  expect_whole(spool.value());
+
+  spool = Spool::open(folder_.file("spool"));
+  ASSERT_TRUE(ok(spool));
+  EXPECT_EQ(spool.value().durable_end(), 6u);
+  for (std::uint64_t k = 6; k <= 12; ++k) ASSERT_TRUE(ok(spool.value().append(payload_of(k))));
+  ASSERT_TRUE(ok(spool.value().sync()));
+  EXPECT_EQ(spool.value().durable_end(), 13u);
+  expect_whole(spool.value());
+}
+
+// The fsync that ends a full file is one like any other: append() has failed, and a sync() after it
+// must not make up for it.
+TEST_F(FailingDisk, IsNotBelievedWhereAFileEnds) {
+  const SpoolLimits limits{.segment_size_bytes = 1000};
+  auto spool = Spool::open(folder_.file("spool"), limits);
+  ASSERT_TRUE(ok(spool));
+  std::uint64_t count = 0;
+  fail_next();
+  while (spool.value().append(payload_of(count + 1)).ok()) {
+    ++count;
+    ASSERT_LT(count, 20u);
+  }
+  ASSERT_TRUE(has_failed());
+  EXPECT_FALSE(spool.value().sync().ok());
+  EXPECT_EQ(spool.value().durable_end(), 1u);
+  spool = Spool::open(folder_.file("spool"), limits);
+  ASSERT_TRUE(ok(spool));
+  expect_whole(spool.value());
+  const std::uint64_t first = spool.value().end();
+  for (std::uint64_t k = first; k <= 30; ++k) ASSERT_TRUE(ok(spool.value().append(payload_of(k))));
+  ASSERT_TRUE(ok(spool.value().sync()));
+  expect_whole(spool.value());
+}
+
+// A start on a disk that still fails is no start: what cannot be made durable is not offered.
+TEST_F(FailingDisk, IsNotOpenedWhileItFails) {
+  {
+    auto spool = Spool::open(folder_.file("spool"));
+    ASSERT_TRUE(ok(spool));
+    ASSERT_TRUE(ok(spool.value().append(payload_of(1))));
+  }
+  fail_next();
+  EXPECT_FALSE(Spool::open(folder_.file("spool")).ok());
+  ASSERT_TRUE(has_failed());
+  auto spool = Spool::open(folder_.file("spool"));
+  ASSERT_TRUE(ok(spool));
+  EXPECT_EQ(spool.value().durable_end(), 1u);
+}
+
+}  // namespace
+}  // namespace proto

@@ -1,0 +1,134 @@
+#include "proto/stream/spool.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "tests/proto/recording_support.hpp"
+#include "tests/proto/stream_payload.hpp"
+
+namespace proto {
+namespace {
+
+using test_support::make_payload;
+using test_support::ok;
+using test_support::TemporaryFolder;
+
+// A power cut tears the last record at any byte. What was synced is there, numbering goes on behind
+// it, and the torn batch's number is free again.
+TEST(Spool, OpensAfterAPowerCutAtAnyByte) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("spool");
+  {
+    auto spool = Spool::open(path);
+    ASSERT_TRUE(ok(spool));
+    for (std::uint64_t k = 0; k < 3; ++k) ASSERT_TRUE(ok(spool.value().append(make_payload(k))));
+    ASSERT_TRUE(ok(spool.value().sync()));
+  }
+  const std::string file = std::filesystem::directory_iterator(path)->path().string();
+  const test_support::Bytes bytes = test_support::read_bytes(file);
+  std::vector<std::size_t> ends = {8};
+  for (std::uint64_t k = 0; k < 3; ++k) ends.push_back(ends.back() + 16 + make_payload(k).size());
+  ASSERT_EQ(ends.back(), bytes.size());
+  for (std::size_t size = 0; size <= bytes.size(); ++size) {
+    SCOPED_TRACE(size);
+    test_support::write_bytes(file, std::span(bytes).first(size));
+    auto spool = Spool::open(path);
+    ASSERT_TRUE(ok(spool));
+    std::uint64_t whole = 0;
+    while (whole < 3 && ends[whole + 1] <= size) ++whole;
+    ASSERT_EQ(spool.value().end(), whole + 1);
+    EXPECT_EQ(spool.value().durable_end(), whole + 1);
+    for (std::uint64_t k = 0; k < whole; ++k) {
+      const auto payload = spool.value().read(k + 1);
+      ASSERT_TRUE(ok(payload));
+      EXPECT_EQ(payload.value(), make_payload(k));
+    }
+    const auto appended = spool.value().append("again");
+    ASSERT_TRUE(ok(appended));
+    EXPECT_EQ(appended.value(), whole + 1);
+    EXPECT_EQ(spool.value().read(whole + 1).value(), "again");
+  }
+}
+
+// A full spool refuses whole batches and takes them again once room is made.
+TEST(Spool, KeepsToItsLimit) {
+  const TemporaryFolder folder;
+  auto spool =
+      Spool::open(folder.file("spool"), {.size_bytes_max = 1000, .segment_size_bytes = 200});
+  ASSERT_TRUE(ok(spool));
+  const std::string payload(80, 'x');
+  std::uint64_t count = 0;
+  while (spool.value().append(payload).ok()) ++count;
+  EXPECT_LE(spool.value().size_bytes(), 1000u);
+  EXPECT_GE(count, 8u);
+  const auto refused = spool.value().append(payload);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, ErrorCode::kDiskFull);
+  ASSERT_TRUE(ok(spool.value().sync()));
+  ASSERT_TRUE(ok(spool.value().acknowledge(count / 2)));
+  const auto appended = spool.value().append(payload);
+  ASSERT_TRUE(ok(appended));
+  EXPECT_EQ(appended.value(), count + 1);
+}
+
+// Numbers go on across a restart even when everything was acknowledged, else new batches would be
+// dropped as duplicates.
+TEST(Spool, GoesOnCountingAfterEverythingWasAcknowledged) {
+  const TemporaryFolder folder;
+  const SpoolLimits limits{.segment_size_bytes = 60};
+  {
+    auto spool = Spool::open(folder.file("spool"), limits);
+    for (std::uint64_t k = 0; k < 20; ++k) ASSERT_TRUE(ok(spool.value().append(make_payload(k))));
+    ASSERT_TRUE(ok(spool.value().sync()));
+    ASSERT_TRUE(ok(spool.value().acknowledge(20)));
+  }
+  auto spool = Spool::open(folder.file("spool"), limits);
+  ASSERT_TRUE(ok(spool));
+  EXPECT_EQ(spool.value().end(), 21u);
+}
+
+// A damaged record in an older file costs what is behind it in that file, and the numbers of
+// everything else stay as they were.
+TEST(Spool, KeepsTheNumbersOfWhatTheDiskHasLost) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("spool");
+  const SpoolLimits limits{.segment_size_bytes = 100};
+  {
+    auto spool = Spool::open(path, limits);
+    for (std::uint64_t k = 0; k < 20; ++k) ASSERT_TRUE(ok(spool.value().append(make_payload(k))));
+    ASSERT_TRUE(ok(spool.value().sync()));
+  }
+  const std::string first = folder.file("spool/00000000000000000001.spool");
+  test_support::Bytes bytes = test_support::read_bytes(first);
+  bytes[8 + 16 + 1] ^= 0x40;  // in the first payload
+  test_support::write_bytes(first, bytes);
+  auto spool = Spool::open(path, limits);
+  ASSERT_TRUE(ok(spool));
+  EXPECT_EQ(spool.value().end(), 21u);
+  EXPECT_GT(spool.value().damaged_count(), 0u);
+  for (std::uint64_t k = 0; k < 20; ++k) {
+    const auto payload = spool.value().read(k + 1);
+    ASSERT_TRUE(ok(payload));
+    EXPECT_EQ(payload.value(), k < spool.value().damaged_count() ? "" : make_payload(k)) << k;
+  }
+}
+
+// A disk that alters a batch after it was stored must not have it sent altered.
+TEST(Spool, ReadsNothingRatherThanAnotherBatch) {
+  const TemporaryFolder folder;
+  auto spool = Spool::open(folder.file("spool"));
+  ASSERT_TRUE(ok(spool));
+  for (std::uint64_t k = 0; k < 3; ++k) ASSERT_TRUE(ok(spool.value().append(make_payload(k))));
+  ASSERT_TRUE(ok(spool.value().sync()));
+  const std::string file = folder.file("spool/00000000000000000001.spool");
+  test_support::Bytes bytes = test_support::read_bytes(file);
+  bytes[8 + 16 + make_payload(0).size() + 16 + 1] ^= 0x40;  // in the second payload
+  test_support::write_bytes(file, bytes);
+  EXPECT_EQ(spool.value().read(1).value(), make_payload(0));
+  EXPECT_EQ(spool.value().read(2).value(), "");
+  EXPECT_EQ(spool.value().read(3).value(), make_payload(2));
+}
+
+}  // namespace
+}  // namespace proto

@@ -1,0 +1,218 @@
+#include <gtest/gtest.h>
+#include <sys/mount.h>
+#include <sys/statvfs.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "tests/service/server/service_process.hpp"
+#include "tests/service/server/stored_session.hpp"
+
+// Disks that are full, and disks that fail, under a service that goes on.
+
+namespace service {
+namespace {
+
+using rigcal::v1::ServiceReply;
+using rigcal::v1::SessionRefused;
+using test_support::batch_request;
+using test_support::close_request;
+using test_support::eventually;
+using test_support::expect_recording_of;
+using test_support::open_request;
+using test_support::ServiceProcess;
+using test_support::SocketClient;
+using test_support::TemporaryFolder;
+
+// A rig that sends until it is acknowledged through `through`, or is refused.
+struct Sent {
+  std::uint64_t acknowledged = 0;
+  std::optional<SessionRefused> refused;
+};
+
+Sent send_through(const ServiceProcess& service, const std::string& id, std::uint64_t through,
+                  std::uint64_t sample_count = 20) {
+  constexpr std::uint64_t kWindow = 8;
+  Sent sent;
+  SocketClient client(service.port());
+  const ServiceReply opened = client.call(open_request(id));
+  if (opened.has_session_refused()) sent.refused = opened.session_refused();
+  if (!opened.has_session_opened()) return sent;
+  sent.acknowledged = opened.session_opened().acknowledged_through();
+  std::uint64_t next = sent.acknowledged + 1;
+  while (sent.acknowledged < through) {
+    while (next <= through && next <= sent.acknowledged + kWindow) {
+      if (!client.send(batch_request(next, sample_count))) break;
+      ++next;
+    }
+    const auto reply = client.receive();
+    if (!reply) return sent;
+    if (reply->has_session_refused()) {
+      sent.refused = reply->session_refused();
+      return sent;
+    }
+    sent.acknowledged = reply->acknowledge().through();
+  }
+  return sent;
+}
+
+// Sends, again and again as a rig does, until everything is acknowledged; closes; waits for the
+// recording.
+void complete(const ServiceProcess& service, const std::string& id, std::uint64_t batch_count,
+              std::uint64_t sample_count = 20) {
+  ASSERT_TRUE(eventually(
+      [&] {
+        return send_through(service, id, batch_count, sample_count).acknowledged == batch_count;
+      },
+      20.0))
+      << service.output();
+  SocketClient client(service.port());
+  ASSERT_TRUE(client.call(open_request(id)).has_session_opened());
+  ASSERT_TRUE(client.call(close_request(batch_count)).has_session_closed()) << service.output();
+  const std::string recording = service.session_folder(id) + "/recording.mcap";
+  ASSERT_TRUE(eventually([&] { return std::filesystem::exists(recording); }, 60.0))
+      << service.output();
+}
+
+// A small file system of its own. Mounting one is for root.
+class SmallDisk {
+ public:
+  explicit SmallDisk(const std::string& folder) : folder_(folder) {
+    std::filesystem::create_directories(folder);
+    mounted_ = ::mount("tmpfs", folder.c_str(), "tmpfs", 0, "size=4m") == 0;
+  }
+  ~SmallDisk() {
+    if (mounted_) ::umount2(folder_.c_str(), MNT_DETACH);
+  }
+  SmallDisk(const SmallDisk&) = delete;
+  SmallDisk& operator=(const SmallDisk&) = delete;
+
+  bool mounted() const { return mounted_; }
+
+  /// Leaves no byte.
+  void fill() const {
+    std::ofstream file(folder_ + "/ballast", std::ios::app);
+    const std::string block(4096, 'x');
+    while (file.write(block.data(), 4096).flush()) {
+    }
+  }
+  void empty() const { std::filesystem::remove(folder_ + "/ballast"); }
+
+ private:
+  std::string folder_;
+  bool mounted_ = false;
+};
+
+// A disk without a byte left refuses what needs it, by name and reason: the running session, a new
+// one, an upload, a job. Questions are answered all the while. With space again everything goes on
+// in the same process, and nothing that was acknowledged is lost.
+TEST(FullDisk, RefusesClearlyAndGoesOnWhenThereIsRoom) {
+  constexpr std::uint64_t kBatches = 60;
+  const TemporaryFolder files;
+  std::ofstream(files.file("daemon.textproto")) << "limits { free_space_bytes: 0 }\n";
+  ServiceProcess service({"--config", files.file("daemon.textproto")});
+  const SmallDisk disk(service.folder());
+  if (!disk.mounted()) GTEST_SKIP() << "a file system can be mounted by root only";
+  ASSERT_TRUE(service.start()) << service.output();
+  ASSERT_EQ(send_through(service, "run", 10).acknowledged, 10u);
+  disk.fill();
+
+  const Sent stuck = send_through(service, "run", kBatches);
+  EXPECT_GE(stuck.acknowledged, 10u);
+  ASSERT_TRUE(stuck.refused.has_value());
+  EXPECT_EQ(stuck.refused->reason(), SessionRefused::REASON_STORAGE);
+  EXPECT_NE(stuck.refused->text().find("No space left"), std::string::npos)
+      << stuck.refused->text();
+  const Sent new_one = send_through(service, "new", 1);
+  ASSERT_TRUE(new_one.refused.has_value());
+  EXPECT_EQ(new_one.refused->reason(), SessionRefused::REASON_STORAGE);
+  SocketClient client(service.port());
+  ASSERT_TRUE(client.greet());
+  rigcal::v1::ServiceRequest request;
+  request.mutable_open_upload()->set_session_id("file");
+  request.mutable_open_upload()->set_file_name("a.csv");
+  request.mutable_open_upload()->set_size_bytes(1000);
+  const ServiceReply upload = client.call(request);
+  EXPECT_EQ(upload.error().code(), rigcal::v1::ServiceError::STORAGE) << upload.DebugString();
+  request.mutable_list_sessions();
+  const ServiceReply list = client.call(request);
+  ASSERT_EQ(list.session_list().sessions_size(), 2) << list.DebugString();
+  EXPECT_NE(list.DebugString().find("No space left"), std::string::npos) << list.DebugString();
+
+  disk.empty();
+  for (const char* id : {"run", "new"}) {
+    SCOPED_TRACE(id);
+    complete(service, id, kBatches);
+    expect_recording_of(service.session_folder(id) + "/recording.mcap", kBatches);
+  }
+  EXPECT_EQ(service.stop(), 0);
+}
+
+// A recording that does not fit is written once it does, without anyone asking; until then the
+// session keeps its log and says why.
+TEST(FullDisk, WritesTheRecordingOnceItFits) {
+  constexpr std::uint64_t kBatches = 60;
+  const TemporaryFolder files;
+  std::ofstream(files.file("daemon.textproto")) << "limits { free_space_bytes: 0 }\n";
+  ServiceProcess service({"--config", files.file("daemon.textproto")});
+  const SmallDisk disk(service.folder());
+  if (!disk.mounted()) GTEST_SKIP() << "a file system can be mounted by root only";
+  ASSERT_TRUE(service.start()) << service.output();
+  ASSERT_EQ(send_through(service, "run", kBatches).acknowledged, kBatches);
+  disk.fill();
+  // Room for the record of the closing, not for the recording.
+  std::filesystem::resize_file(service.folder() + "/ballast",
+                               std::filesystem::file_size(service.folder() + "/ballast") - 16'384);
+  SocketClient rig(service.port());
+  ASSERT_TRUE(rig.call(open_request("run")).has_session_opened());
+  ASSERT_TRUE(rig.call(close_request(kBatches)).has_session_closed()) << service.output();
+  ASSERT_TRUE(eventually(
+      [&] { return service.output().find("recording_store_failed") != std::string::npos; }, 20.0))
+      << service.output();
+  const std::string folder = service.session_folder("run");
+  EXPECT_FALSE(std::filesystem::exists(folder + "/recording.mcap"));
+  EXPECT_FALSE(std::filesystem::exists(folder + "/recording.mcap.part"));
+  disk.empty();
+  ASSERT_TRUE(eventually([&] { return std::filesystem::exists(folder + "/recording.mcap"); }, 60.0))
+      << service.output();
+  expect_recording_of(folder + "/recording.mcap", kBatches);
+}
+
+// A disk that fails to write, once, at any moment: the bytes are gone and the next fsync says that
+// all is well. The session is refused, read again from the disk, and goes on behind what is really
+// there, in the same process; what was acknowledged was not among the lost. Others do not notice.
+TEST(FailingDisk, CostsNothingThatWasAcknowledged) {
+  constexpr std::uint64_t kBatches = 800;
+  constexpr std::uint64_t kSamples = 250;  // some 20 MB: over the end of a file, too
+  const TemporaryFolder files;
+  const std::string switch_path = files.file("fail");
+  ServiceProcess service;
+  ASSERT_TRUE(service.start([&] {
+    ::setenv("RIGCAL_FAILING_DISK", switch_path.c_str(), 1);
+    ::setenv("LD_PRELOAD", FAILING_DISK, 1);
+    ::setenv("ASAN_OPTIONS", "verify_asan_link_order=0", 1);
+  })) << service.output();
+  std::uint64_t acknowledged = 0;
+  int refusals = 0;
+  for (std::uint64_t target = 25; target <= kBatches; target += 25) {
+    std::ofstream{switch_path};
+    for (int tries = 0; acknowledged < target; ++tries) {
+      ASSERT_LT(tries, 10) << service.output();
+      const Sent sent = send_through(service, "run", target, kSamples);
+      ASSERT_GE(sent.acknowledged, acknowledged);  // else it has lost what it acknowledged
+      acknowledged = sent.acknowledged;
+      if (!sent.refused) continue;
+      ++refusals;
+      EXPECT_EQ(sent.refused->reason(), SessionRefused::REASON_STORAGE);
+      EXPECT_NE(sent.refused->text().find("cannot make durable"), std::string::npos)
+          << sent.refused->text();
+    }
+  }
+  EXPECT_EQ(refusals, kBatches / 25);
+  complete(service, "run", kBatches, kSamples);
+  expect_recording_of(service.session_folder("run") + "/recording.mcap", kBatches, kSamples);
+}
+
+}  // namespace
+}  // namespace service

@@ -1,0 +1,114 @@
+/* A disk that fails to write once, as a program meets it. While the file that RIGCAL_FAILING_DISK
+ * names exists, the next fsync or fdatasync of a *.spool file that this process has written to
+ * since the last one loses these bytes (they read as zeros, as they would from the disk), fails
+ * with EIO, and deletes that file. Calls after it succeed, as they do on Linux, whose pages count
+ * as written once the failure was told. Link it, or name it in LD_PRELOAD. */
+
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { FILES_MAX = 256 };
+
+/* What was written to a file since it was durable at last. */
+typedef struct {
+  dev_t device;
+  ino_t inode;
+  off_t from;
+  off_t to;
+} dirty_range;
+
+static dirty_range dirty[FILES_MAX];
+static int dirty_count = 0;
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+static void* real(const char* name) { return dlsym(RTLD_NEXT, name); }
+
+static ssize_t real_pwrite(int fd, const void* bytes, size_t size, off_t offset) {
+  ssize_t (*call)(int, const void*, size_t, off_t) = 0;
+  *(void**)&call = real("pwrite");
+  return call(fd, bytes, size, offset);
+}
+
+static int is_spool_file(int fd, struct stat* facts) {
+  char link[64], path[4096];
+  if (fstat(fd, facts) != 0 || !S_ISREG(facts->st_mode)) return 0;
+  snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+  const ssize_t size = readlink(link, path, sizeof path - 1);
+  return size > 6 && memcmp(path + size - 6, ".spool", 6) == 0;
+}
+
+static dirty_range* range_of(const struct stat* facts) {
+  for (int k = 0; k < dirty_count; ++k) {
+    if (dirty[k].device == facts->st_dev && dirty[k].inode == facts->st_ino) return &dirty[k];
+  }
+  if (dirty_count == FILES_MAX) abort();
+  dirty_range* const range = &dirty[dirty_count++];
+  range->device = facts->st_dev;
+  range->inode = facts->st_ino;
+  range->from = range->to = 0;
+  return range;
+}
+
+ssize_t pwrite(int fd, const void* bytes, size_t size, off_t offset) {
+  struct stat facts;
+  const ssize_t written = real_pwrite(fd, bytes, size, offset);
+  if (written > 0 && is_spool_file(fd, &facts)) {
+    pthread_mutex_lock(&mutex);
+    dirty_range* const range = range_of(&facts);
+    const off_t end = offset + (off_t)written;
+    const int clean = range->from == range->to;
+    if (clean || offset < range->from) range->from = offset;
+    if (clean || end > range->to) range->to = end;
+    pthread_mutex_unlock(&mutex);
+  }
+  return written;
+}
+
+ssize_t pwrite64(int fd, const void* bytes, size_t size, off_t offset) {
+  return pwrite(fd, bytes, size, offset);
+}
+
+/* True when this call is the one that fails. */
+static int fails(int fd, const struct stat* facts) {
+  const char* const switch_path = getenv("RIGCAL_FAILING_DISK");
+  dirty_range* const range = range_of(facts);
+  const dirty_range lost = *range;
+  range->from = range->to = 0;
+  if (lost.from == lost.to || switch_path == NULL || unlink(switch_path) != 0) return 0;
+  char link[64]; /* fd may be open for reading only */
+  snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+  const int file = open(link, O_WRONLY | O_CLOEXEC);
+  const char zero = 0;
+  for (off_t at = lost.from; at < lost.to && at < facts->st_size; ++at) {
+    if (real_pwrite(file, &zero, 1, at) != 1) abort();
+  }
+  close(file);
+  return 1;
+}
+
+static int sync_file(const char* name, int fd) {
+  int (*call)(int) = 0;
+  *(void**)&call = real(name);
+  struct stat facts;
+  if (is_spool_file(fd, &facts)) {
+    pthread_mutex_lock(&mutex);
+    const int failed = fails(fd, &facts);
+    pthread_mutex_unlock(&mutex);
+    if (failed) {
+      errno = EIO;
+      return -1;
+    }
+  }
+  return call(fd);
+}
+
+int fsync(int fd) { return sync_file("fsync", fd); }
+int fdatasync(int fd) { return sync_file("fdatasync", fd); }
