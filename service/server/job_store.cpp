@@ -77,15 +77,17 @@ Status JobStore::load() {
 void JobStore::load_job(const std::string& folder, const std::string& id) {
   Job& job = jobs_[id];
   job.on_disk = true;
-  JobInfo& info = *job.record.mutable_info();
   const Status loaded = load_record(folder + "/job.textproto", job.record);
-  if (!loaded.ok() || info.job_id() != id) {
+  if (!loaded.ok() || job.record.info().job_id() != id) {
     job.record.Clear();
-    info.set_job_id(id);
-    info.set_error(loaded.ok() ? folder + ": its record is of another job" : loaded.error().detail);
-    log_event(LogLevel::kError, "job_unreadable", {{"job", id}, {"error", info.error()}});
+    JobInfo& unreadable = *job.record.mutable_info();
+    unreadable.set_job_id(id);
+    unreadable.set_error(loaded.ok() ? folder + ": its record is of another job"
+                                     : loaded.error().detail);
+    log_event(LogLevel::kError, "job_unreadable", {{"job", id}, {"error", unreadable.error()}});
     return;
   }
+  JobInfo& info = *job.record.mutable_info();  // reading the record has replaced any earlier one
   if (info.state() != rigcal::v1::JOB_RUNNING) return;
   std::error_code ignored;
   if (fs::exists(folder + "/result.json", ignored)) {
