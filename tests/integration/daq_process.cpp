@@ -7,30 +7,10 @@
 #include <fstream>
 #include <sstream>
 
+#include "tests/integration/rig_files.hpp"
+
 namespace test_support {
 namespace {
-
-const char* const kSimulation = R"(furuta {
-  arm_mass_kg: 0.238 arm_center_distance_m: 0.128 arm_length_m: 0.376 arm_inertia_zz: 0.0044
-  shaft_inertia: 0.0004 pendulum_mass_kg: 0.428 pendulum_center_distance_m: 0.092
-  pendulum_inertia_xx: 0.0001 pendulum_inertia_yy: 0.00396 pendulum_inertia_zz: 0.0039
-  motor { gain: 0.0729 } arm_friction { viscous: 0.01 } pendulum_friction { viscous: 0.0001 }
-}
-unit { ttl_max_ms: 255 }
-line { baud: 921600 }
-)";
-
-const char* const kRig = R"(name: "rig"
-hinge { name: "arm" motor { control_unit: "V" } encoder { counts_per_turn: 4096 } }
-hinge { name: "rod" encoder { counts_per_turn: 4096 } }
-unit { channel { hinge: "arm" } channel { hinge: "rod" } ttl_ms: 250 }
-safety {
-  command_max: 5
-  staleness_ms_max: 2000
-  hinge { hinge: "arm" angle_rad_min: -900 angle_rad_max: 900 speed_rad_per_s_max: 100 }
-  hinge { hinge: "rod" angle_rad_min: -900 angle_rad_max: 900 speed_rad_per_s_max: 100 }
-}
-)";
 
 std::vector<std::string> split(const std::string& line) {
   std::vector<std::string> cells;
@@ -42,8 +22,8 @@ std::vector<std::string> split(const std::string& line) {
 }  // namespace
 
 DaqProcess::DaqProcess() {
-  write("sim.textproto", kSimulation);
-  write("rig.textproto", kRig);
+  write("sim.textproto", kSimulationFile);
+  write("rig.textproto", kRigFile);
   write("short.textproto",
         "name: \"short\" duration_s: 1 pulse { motor: \"arm\" command: 1 start_s: 0.1 width_s: "
         "0.5 }");

@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <cstring>
 #include <utility>
 
@@ -46,6 +47,14 @@ bool SocketClient::send_bytes(std::string_view bytes) {
   }
   return true;
 }
+
+void SocketClient::give_up_sending_after(double timeout_s) {
+  const auto seconds = static_cast<time_t>(timeout_s);
+  const timeval limit{seconds, static_cast<suseconds_t>(1e6 * (timeout_s - std::floor(timeout_s)))};
+  ::setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+}
+
+void SocketClient::half_close() { ::shutdown(socket_, SHUT_WR); }
 
 bool SocketClient::send(const ServiceRequest& request) {
   return send_bytes(request_frame(request));

@@ -26,6 +26,12 @@ class SocketClient {
   bool send_bytes(std::string_view bytes);
   bool send(const rigcal::v1::ServiceRequest& request);
 
+  /// From now on send_bytes() is false when the service takes nothing for so long.
+  void give_up_sending_after(double timeout_s);
+
+  /// Sends nothing more, and can still receive.
+  void half_close();
+
   /// The next reply; nothing after the timeout or at the end of the connection.
   std::optional<rigcal::v1::ServiceReply> receive(double timeout_s = 20.0);
 

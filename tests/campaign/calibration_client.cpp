@@ -1,0 +1,129 @@
+#include "tests/campaign/calibration_client.hpp"
+
+#include <google/protobuf/util/json_util.h>
+#include <signal.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <utility>
+
+#include "tests/integration/child_process.hpp"
+
+namespace campaign {
+namespace {
+
+using rigcal::v1::CalibrationResult;
+
+constexpr const char* kScenario = R"(name: "swing" duration_s: 4
+initial { hinge: "pivot" angle_rad: 1 }
+release { hinge: "pivot" held_angle_rad: 1 held_tolerance_rad: 0.1 }
+noise { angle_standard_deviation_rad: 0.0005 seed: 3 }
+)";
+constexpr const char* kRig = RIG_SOURCE_DIR "/configs/rig-pendulum.textproto";
+constexpr int kTriesMax = 60;
+
+bool same_estimates(const CalibrationResult& a, const CalibrationResult& b) {
+  if (a.parameters_size() != b.parameters_size() || a.parameters_size() == 0) return false;
+  for (int k = 0; k < a.parameters_size(); ++k) {
+    if (a.parameters(k).SerializeAsString() != b.parameters(k).SerializeAsString()) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+CalibrationClient::CalibrationClient(std::string programs, std::string folder,
+                                     ServiceUnderTest& service, Ledger& ledger, std::uint64_t seed)
+    : programs_(std::move(programs)),
+      folder_(std::move(folder)),
+      service_(service),
+      ledger_(ledger),
+      random_(seed) {
+  std::filesystem::create_directories(folder_);
+}
+
+CalibrationClient::Outcome CalibrationClient::rigcal(const std::vector<std::string>& words,
+                                                     double kill_after_s) {
+  std::vector<std::string> command = {programs_ + "/rigcal"};
+  command.insert(command.end(), words.begin(), words.end());
+  test_support::ChildProcess program(command, folder_ + "/rigcal.log");
+  if (kill_after_s >= 0.0 && !program.wait(kill_after_s)) {
+    program.send_signal(SIGKILL);
+    ledger_.count("kills -9 of rigcal");
+  }
+  const auto code = program.wait(180.0);
+  if (!code) ledger_.fail("rigcal " + words.front() + " hangs: " + program.output());
+  return {code.value_or(-1), program.output()};
+}
+
+std::optional<CalibrationResult> CalibrationClient::read_result(const std::string& path) const {
+  std::ifstream file(path);
+  const std::string json((std::istreambuf_iterator<char>(file)), {});
+  CalibrationResult result;
+  if (!google::protobuf::util::JsonStringToMessage(json, &result).ok()) return std::nullopt;
+  return result;
+}
+
+// The recording, and the result to be expected.
+bool CalibrationClient::prepare() {
+  std::ofstream(folder_ + "/swing.textproto") << kScenario;
+  const std::string csv = folder_ + "/swing.csv";
+  const Outcome simulated =
+      rigcal({"simulate", "--rig", kRig, "--scenario", folder_ + "/swing.textproto", "--start",
+              "pendulum.J_zz=0.0012", "--out", csv});
+  const std::string json = folder_ + "/expected.json";
+  const Outcome calibrated = rigcal({"calibrate", csv, "--rig", kRig, "--quiet", "--json", json});
+  const auto result = read_result(json);
+  if (calibrated.exit_code != 0 || !result) {
+    ledger_.fail("no calibration to compare with: " + simulated.output + calibrated.output);
+    return false;
+  }
+  expected_ = *result;
+  return true;
+}
+
+void CalibrationClient::run(const std::atomic<bool>& stop) {
+  if (!prepare()) return;
+  while (!stop.load() && !service_.dead()) calibrate();
+}
+
+void CalibrationClient::calibrate() {
+  const std::string job = "job-" + std::to_string(++job_count_);
+  const std::string server = "127.0.0.1:" + std::to_string(service_.port());
+  const std::string json = folder_ + "/result.json";
+  const std::vector<std::string> calibrate = {"calibrate", folder_ + "/swing.csv",
+                                              "--rig",     kRig,
+                                              "--quiet",   "--server",
+                                              server,      "--job",
+                                              job,         "--json",
+                                              json};
+  const auto moment = [this] { return static_cast<double>(random_() % 1500) * 1e-3; };
+  if (random_() % 2 == 0) rigcal(calibrate, moment());
+  if (random_() % 3 == 0) rigcal({"watch", job, "--server", server}, moment());
+  for (int tries = 0; tries < kTriesMax; ++tries) {
+    std::filesystem::remove(json);
+    const std::uint64_t before = service_.disturbances();
+    const Outcome outcome = rigcal(calibrate);
+    if (outcome.exit_code == 0) {
+      const auto result = read_result(json);
+      if (!result || !same_estimates(*result, expected_)) {
+        ledger_.fail(job + ": its result is not that of the same calibration without a service");
+      }
+      return ledger_.count("calibrations with the result expected, to the last digit");
+    }
+    // The service tells what became of the job: it was started often enough.
+    if (outcome.output.find("times while this job was running") != std::string::npos) {
+      return ledger_.count("calibrations given up after three interruptions, and told so");
+    }
+    if (service_.dead()) return;
+    if (before % 2 == 0 && before == service_.disturbances()) {
+      return ledger_.fail(job + ": fails while nobody disturbs the service: " + outcome.output);
+    }
+    ledger_.count("calibrations asked for again after a disturbance of the service");
+  }
+  ledger_.fail(job + ": did not end in " + std::to_string(kTriesMax) + " tries");
+}
+
+}  // namespace campaign

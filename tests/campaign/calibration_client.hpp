@@ -1,0 +1,46 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "proto/calibration.pb.h"
+#include "tests/campaign/ledger.hpp"
+#include "tests/campaign/service_under_test.hpp"
+
+namespace campaign {
+
+/// An operator who calibrates with `rigcal --server` again and again, whose programs are killed at
+/// any moment, and who asks again under the same id. Each result must be that of the same
+/// calibration without a service, to the last digit.
+class CalibrationClient {
+ public:
+  CalibrationClient(std::string programs, std::string folder, ServiceUnderTest& service,
+                    Ledger& ledger, std::uint64_t seed);
+
+  void run(const std::atomic<bool>& stop);
+
+ private:
+  struct Outcome {
+    int exit_code = -1;
+    std::string output;
+  };
+
+  bool prepare();
+  void calibrate();
+  Outcome rigcal(const std::vector<std::string>& words, double kill_after_s = -1.0);
+  std::optional<rigcal::v1::CalibrationResult> read_result(const std::string& path) const;
+
+  std::string programs_;
+  std::string folder_;
+  ServiceUnderTest& service_;
+  Ledger& ledger_;
+  std::mt19937_64 random_;
+  rigcal::v1::CalibrationResult expected_;
+  int job_count_ = 0;
+};
+
+}  // namespace campaign

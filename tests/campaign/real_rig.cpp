@@ -1,0 +1,254 @@
+#include "tests/campaign/real_rig.hpp"
+
+#include <signal.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <thread>
+#include <utility>
+
+#include "tests/campaign/stream_relay.hpp"
+#include "tests/integration/child_process.hpp"
+#include "tests/integration/rig_files.hpp"
+#include "tests/proto/recording_support.hpp"
+#include "tests/service/server/socket_client.hpp"
+
+namespace campaign {
+namespace {
+
+namespace fs = std::filesystem;
+using test_support::ChildProcess;
+using test_support::eventually;
+using test_support::same;
+
+constexpr double kDeliveryPatience_s = 180.0;
+
+void write_file(const std::string& path, const std::string& text) { std::ofstream(path) << text; }
+
+// Counts of both channels by the sequence of the sample.
+std::map<std::uint64_t, std::pair<std::int64_t, std::int64_t>> read_truth(const std::string& path) {
+  std::map<std::uint64_t, std::pair<std::int64_t, std::int64_t>> truth;
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  std::vector<std::string> names;
+  for (std::istringstream cells(line); std::getline(cells, line, ',');) names.push_back(line);
+  const auto column = [&](const char* name) {
+    return static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
+  };
+  const std::size_t sequence = column("sample_sequence");
+  const std::size_t first = column("count1"), second = column("count2");
+  while (std::getline(file, line)) {
+    std::vector<std::string> cells;
+    std::string cell;
+    for (std::istringstream text(line); std::getline(text, cell, ',');) cells.push_back(cell);
+    if (cells.size() <= std::max({sequence, first, second}) || cells[sequence].empty()) continue;
+    truth[std::stoull(cells[sequence])] = {std::stoll(cells[first]), std::stoll(cells[second])};
+  }
+  return truth;
+}
+
+}  // namespace
+
+struct RealRig::Files {
+  std::string base;  // path and name without ending
+  std::string recording() const { return base + ".mcap"; }
+  std::string spool() const { return base + ".mcap.spool"; }
+};
+
+RealRig::RealRig(std::string name, std::string programs, std::string folder,
+                 ServiceUnderTest& service, Ledger& ledger, std::uint64_t seed)
+    : name_(std::move(name)),
+      programs_(std::move(programs)),
+      folder_(std::move(folder)),
+      service_(service),
+      ledger_(ledger),
+      random_(seed) {
+  fs::create_directories(folder_);
+  write_file(folder_ + "/sim.textproto", test_support::kSimulationFile);
+  write_file(folder_ + "/rig.textproto", test_support::kRigFile);
+}
+
+void RealRig::run(const std::atomic<bool>& stop) {
+  while (!stop.load() && !service_.dead()) run_once(stop);
+}
+
+void RealRig::run_once(const std::atomic<bool>& stop) {
+  const Files files{folder_ + "/" + name_ + "-" + std::to_string(++run_count_)};
+  ChildProcess unit({programs_ + "/rigcal-sim", "--config", folder_ + "/sim.textproto", "--truth",
+                     files.base + ".csv", "--tcp", "0"},
+                    files.base + ".sim.log");
+  const std::string before = "tcp://127.0.0.1:";
+  if (!eventually([&] { return unit.output().find('\n') != std::string::npos; }, 60.0)) {
+    return ledger_.fail("rigcal-sim does not start: " + unit.output());
+  }
+  const std::string unit_url = unit.output().substr(0, unit.output().find('\n'));
+  StreamWitness witness(ledger_);
+  StreamRelay relay(service_.port(), witness, ledger_, random_());
+  const bool killed = record(files, unit_url.substr(unit_url.find(before)), relay.port());
+  unit.send_signal(SIGINT);
+  unit.wait(30.0);
+  if (!deliver(files, relay.port(), witness, relay, stop)) return;
+  compare(files, witness, killed);
+  for (const auto& entry : fs::directory_iterator(folder_)) {
+    if (entry.path().string().starts_with(files.base)) fs::remove_all(entry.path());
+  }
+}
+
+// @return true when the run was killed
+bool RealRig::record(const Files& files, const std::string& unit_url, std::uint16_t relay_port) {
+  const double duration_s = 1.0 + static_cast<double>(random_() % 3000) * 1e-3;
+  write_file(files.base + ".textproto",
+             "name: \"pulse\" duration_s: " + std::to_string(duration_s) +
+                 " pulse { motor: \"arm\" command: 1 start_s: 0.1 "
+                 "width_s: 0.5 }");
+  ChildProcess daq({programs_ + "/rigcal-daq", "run", "--rig", folder_ + "/rig.textproto", "--url",
+                    unit_url, "--scenario", files.base + ".textproto", "--out", files.recording(),
+                    "--service", "127.0.0.1:" + std::to_string(relay_port)},
+                   files.base + ".daq.log");
+  ledger_.count("runs of rigcal-daq");
+  if (random_() % 100 < 45) {
+    daq.wait(0.2 + static_cast<double>(random_() % 1000) * 1e-3 * duration_s);
+    daq.send_signal(SIGKILL);
+    const bool killed = daq.wait(10.0) == 128 + SIGKILL;
+    if (killed) ledger_.count("kills -9 of rigcal-daq run");
+    return killed;
+  }
+  const auto code = daq.wait(120.0);
+  if (!code) ledger_.fail("rigcal-daq hangs: " + daq.output());
+  if (code && *code > 3) ledger_.fail("rigcal-daq crashed: " + daq.output());
+  return false;
+}
+
+// Until the service has everything the spool holds. @return false where there is nothing to compare
+bool RealRig::deliver(const Files& files, std::uint16_t relay_port, const StreamWitness& witness,
+                      StreamRelay& relay, const std::atomic<bool>& stop) {
+  const auto end =
+      std::chrono::steady_clock::now() + std::chrono::duration<double>(kDeliveryPatience_s);
+  std::string output;
+  for (int round = 0; fs::exists(files.spool()); ++round) {
+    if (service_.dead()) return false;
+    if (std::chrono::steady_clock::now() > end) {
+      ledger_.fail(files.base + ": not delivered: " + output);
+      return false;
+    }
+    if (stop.load() || round > 10) relay.calm();
+    ChildProcess send({programs_ + "/rigcal-daq", "send", "--spool", files.spool(), "--service",
+                       "127.0.0.1:" + std::to_string(relay_port)},
+                      files.base + ".send-" + std::to_string(round) + ".log");
+    if (round < 10 && random_() % 2 == 0) {
+      if (!send.wait(static_cast<double>(random_() % 500) * 1e-3)) {
+        ledger_.count("kills -9 of rigcal-daq send");
+      }
+      send.send_signal(SIGKILL);
+    }
+    const auto code = send.wait(60.0);
+    output = send.output();
+    if (code == 1 && output.find("is not the spool of a run") != std::string::npos) {
+      ledger_.count("runs killed before they had a session");
+      return false;
+    }
+    if (code == 1) ledger_.fail(files.base + ": refused for good: " + output);
+    if (code == 1) return false;
+    if (!code) send.send_signal(SIGKILL);  // waits between two tries; so does the next one
+  }
+  return !witness.session_id().empty();
+}
+
+void RealRig::compare(const Files& files, const StreamWitness& witness, bool killed) {
+  const auto stored = wait_for_recording(service_, witness.session_id(), ledger_);
+  if (!stored) return;
+  const auto& samples = stored->samples;
+  // What was acknowledged is there, first things first.
+  const std::vector<proto::Sample> acknowledged = witness.acknowledged_samples();
+  ledger_.count("samples of rigcal-daq acknowledged", acknowledged.size());
+  ledger_.count("samples of rigcal-daq stored", samples.size());
+  bool all = acknowledged.size() <= samples.size();
+  for (std::size_t k = 0; all && k < acknowledged.size(); ++k) {
+    all = same(acknowledged[k], samples[k]);
+  }
+  if (!all) ledger_.fail(witness.session_id() + ": acknowledged samples are lost or altered");
+  for (std::size_t k = 1; k < samples.size(); ++k) {
+    if (samples[k].sequence > samples[k - 1].sequence) continue;
+    return ledger_.fail(witness.session_id() + ": a sample is stored twice");
+  }
+  // The rig's own recording: the same samples, as far as both go. A run that was not killed has
+  // everything in both.
+  const std::string own_path =
+      fs::exists(files.recording()) ? files.recording() : files.recording() + ".part";
+  const auto own = proto::read_recording(own_path);
+  if (!own.ok() && !killed) return ledger_.fail(own_path + ": " + own.error().detail);
+  const std::size_t own_count = own.ok() ? own.value().samples.size() : 0;
+  if (!killed &&
+      (own_count != samples.size() || own.value().commands.size() != stored->commands.size() ||
+       own.value().events.size() != stored->events.size())) {
+    ledger_.fail(witness.session_id() + ": the rig recorded " + std::to_string(own_count) +
+                 " samples, the service " + std::to_string(samples.size()));
+  }
+  const std::size_t common = std::min(own_count, samples.size());
+  for (std::size_t k = 0; k < common; ++k) {
+    if (same(own.value().samples[k], samples[k])) continue;
+    return ledger_.fail(witness.session_id() + ": sample " + std::to_string(k) +
+                        " differs from the rig's own recording");
+  }
+  ledger_.count("samples compared with the rig's own recording", common);
+  compare_with_truth(files, *stored);
+  delete_session(service_, witness.session_id(), ledger_);
+}
+
+void RealRig::compare_with_truth(const Files& files, const proto::Recording& stored) {
+  const auto truth = read_truth(files.base + ".csv");
+  for (const proto::Sample& sample : stored.samples) {
+    const auto found = truth.find(sample.sequence);
+    if (found != truth.end() && found->second.first == sample.encoder_counts[0] &&
+        found->second.second == sample.encoder_counts[1]) {
+      continue;
+    }
+    return ledger_.fail(files.base + ": sample " + std::to_string(sample.sequence) +
+                        " is not what the unit saw");
+  }
+  ledger_.count("samples compared with the unit's truth", stored.samples.size());
+}
+
+std::optional<proto::Recording> wait_for_recording(const ServiceUnderTest& service,
+                                                   const std::string& session_id, Ledger& ledger) {
+  const std::string folder = service.session_folder(session_id);
+  const bool stored = eventually(
+      [&] { return fs::exists(folder + "/recording.mcap") && !fs::exists(folder + "/spool"); },
+      120.0);
+  if (!stored) {
+    ledger.fail(session_id + ": its recording is not written");
+    return std::nullopt;
+  }
+  auto recording = proto::read_recording(folder + "/recording.mcap");
+  if (!recording.ok()) {
+    ledger.fail(session_id + ": " + recording.error().detail);
+    return std::nullopt;
+  }
+  if (!recording.value().scan.container.intact() || recording.value().scan.unreadable_count > 0) {
+    ledger.fail(session_id + ": its recording is damaged");
+  }
+  ledger.count("sessions stored and compared");
+  return std::move(recording.value());
+}
+
+void delete_session(const ServiceUnderTest& service, const std::string& session_id,
+                    Ledger& ledger) {
+  rigcal::v1::ServiceRequest request;
+  request.mutable_delete_session()->set_session_id(session_id);
+  const bool deleted = eventually(
+      [&] {
+        test_support::SocketClient client(service.port());
+        if (!client.connected() || !client.greet()) return false;
+        const auto reply = client.call(request, 10.0);
+        return reply.has_deleted() || reply.error().code() == rigcal::v1::ServiceError::NOT_FOUND;
+      },
+      60.0);
+  if (!deleted) ledger.fail(session_id + ": cannot be deleted");
+}
+
+}  // namespace campaign

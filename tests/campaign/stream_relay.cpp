@@ -1,0 +1,215 @@
+#include "tests/campaign/stream_relay.hpp"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <stdexcept>
+#include <utility>
+
+#include "proto/service.pb.h"
+#include "proto/stream/service_limits.hpp"
+
+namespace campaign {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int kLookPeriod_ms = 10;
+constexpr std::chrono::milliseconds kDelay(300);
+constexpr std::chrono::milliseconds kSilence(1500);
+constexpr std::chrono::milliseconds kHang(2000);
+
+sockaddr_in local_address(std::uint16_t port) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port = htons(port);
+  return address;
+}
+
+bool readable(int socket) {
+  pollfd wait{socket, POLLIN, 0};
+  return ::poll(&wait, 1, 0) > 0;
+}
+
+}  // namespace
+
+struct StreamRelay::Line {
+  ~Line() {
+    if (rig >= 0) ::close(rig);
+    if (service >= 0) ::close(service);
+  }
+
+  int rig = -1;
+  int service = -1;
+  bool rig_ended = false;  // it sends nothing more
+  Trouble trouble = Trouble::kNone;
+  std::uint64_t trouble_at_bytes = 0;  // of the rig's stream
+  std::uint64_t passed_bytes = 0;
+  Clock::time_point quiet_until{};
+  Clock::time_point end_at = Clock::time_point::max();
+  proto::FrameDecoder requests{proto::service_request_limits()};
+  proto::FrameDecoder replies{proto::service_reply_limits()};
+  std::string last_batch;  // its frame, as it passed
+};
+
+StreamRelay::StreamRelay(std::uint16_t service_port, StreamWitness& witness, Ledger& ledger,
+                         std::uint64_t seed)
+    : service_port_(service_port), witness_(witness), ledger_(ledger), random_(seed) {
+  listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address = local_address(0);
+  socklen_t size = sizeof address;
+  auto* generic = reinterpret_cast<sockaddr*>(&address);
+  if (listener_ < 0 || ::bind(listener_, generic, size) != 0 || ::listen(listener_, 4) != 0 ||
+      ::getsockname(listener_, generic, &size) != 0) {
+    throw std::runtime_error("no local port for the relay");
+  }
+  port_ = ntohs(address.sin_port);
+  thread_ = std::thread([this] { serve(); });
+}
+
+StreamRelay::~StreamRelay() {
+  stop_.store(true);
+  thread_.join();
+  ::close(listener_);
+}
+
+void StreamRelay::serve() {
+  while (!stop_.load()) {
+    std::vector<pollfd> wait = {{listener_, POLLIN, 0}};
+    for (const auto& line : lines_) {
+      if (line->rig >= 0 && !line->rig_ended) wait.push_back({line->rig, POLLIN, 0});
+      wait.push_back({line->service, POLLIN, 0});
+    }
+    ::poll(wait.data(), wait.size(), kLookPeriod_ms);
+    if (readable(listener_)) accept();
+    for (auto line = lines_.begin(); line != lines_.end();) {
+      line = step(**line) ? std::next(line) : lines_.erase(line);
+    }
+  }
+}
+
+StreamRelay::Trouble StreamRelay::draw() {
+  if (calm_.load() || random_() % 3 == 0) return Trouble::kNone;
+  constexpr std::array kKinds = {Trouble::kCut,     Trouble::kReset,     Trouble::kDelay,
+                                 Trouble::kSilence, Trouble::kHalfClose, Trouble::kHangingEnd,
+                                 Trouble::kRepeat,  Trouble::kRepeat};
+  return kKinds[random_() % kKinds.size()];
+}
+
+void StreamRelay::accept() {
+  auto line = std::make_unique<Line>();
+  line->rig = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
+  line->service = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const sockaddr_in address = local_address(service_port_);
+  if (::connect(line->service, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+    return;  // the service is down: the rig is hung up on
+  }
+  const int on = 1;
+  ::setsockopt(line->rig, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  ::setsockopt(line->service, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  line->trouble = draw();
+  line->trouble_at_bytes = 1 + random_() % (random_() % 2 == 0 ? 3'000 : 200'000);
+  lines_.push_back(std::move(line));
+}
+
+void StreamRelay::end(Line& line, const char* how) {
+  ledger_.count(std::string("lines ") + how);
+  line.end_at = Clock::now();
+}
+
+// False when the line is over.
+bool StreamRelay::step(Line& line) {
+  const auto now = Clock::now();
+  if (now >= line.end_at) return false;
+  if (now < line.quiet_until) return true;
+  if (readable(line.service) && !forward(line, /*to_service=*/false)) return false;
+  if (line.rig < 0) return true;  // only the service's end is left, hanging
+  if (line.rig_ended || !readable(line.rig)) return true;
+  return forward(line, /*to_service=*/true);
+}
+
+void StreamRelay::repeat_batch(Line& line) {
+  if (line.last_batch.empty()) return;
+  ledger_.count("batches repeated on the line");
+  ::send(line.service, line.last_batch.data(), line.last_batch.size(), MSG_NOSIGNAL);
+}
+
+bool StreamRelay::forward(Line& line, bool to_service) {
+  const int from = to_service ? line.rig : line.service;
+  const int to = to_service ? line.service : line.rig;
+  std::array<std::uint8_t, 8192> buffer;
+  std::size_t wanted = buffer.size();
+  const bool due = to_service && line.trouble != Trouble::kNone;
+  if (due) {  // up to the byte at which the trouble begins
+    wanted = std::min<std::size_t>(wanted, line.trouble_at_bytes - line.passed_bytes);
+  }
+  const ssize_t size = ::recv(from, buffer.data(), wanted, 0);
+  if (size <= 0) return false;
+  const std::span<const std::uint8_t> bytes(buffer.data(), static_cast<std::size_t>(size));
+  std::vector<proto::Frame> frames;
+  const bool fine = (to_service ? line.requests : line.replies).feed(bytes, frames).ok();
+  if (!fine) ledger_.fail(to_service ? "a rig breaks the protocol" : "rigcald breaks the protocol");
+  for (const proto::Frame& frame : frames) {
+    if (to_service) witness_.on_request(frame);
+    if (!to_service) witness_.on_reply(frame);
+    if (!to_service || frame.type != rigcal::v1::ServiceRequest::kSampleBatch) continue;
+    const auto length = static_cast<std::uint32_t>(frame.payload.size());
+    line.last_batch.assign(reinterpret_cast<const char*>(&length), 4).append(frame.payload);
+  }
+  if (to >= 0 && ::send(to, bytes.data(), bytes.size(), MSG_NOSIGNAL) != size) return false;
+  if (!to_service) return true;
+  line.passed_bytes += bytes.size();
+  if (!due || line.passed_bytes < line.trouble_at_bytes) return true;
+  const auto now = Clock::now();
+  switch (std::exchange(line.trouble, Trouble::kNone)) {
+    case Trouble::kNone:
+      break;
+    case Trouble::kCut:
+      end(line, "cut");
+      break;
+    case Trouble::kReset: {
+      const linger at_once{1, 0};
+      ::setsockopt(line.rig, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+      ::setsockopt(line.service, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+      end(line, "reset");
+      break;
+    }
+    case Trouble::kDelay:
+      ledger_.count("lines delayed");
+      line.quiet_until = now + kDelay;
+      line.trouble = Trouble::kDelay;
+      line.trouble_at_bytes = line.passed_bytes + 1 + random_() % 20'000;
+      break;
+    case Trouble::kSilence:
+      end(line, "silent, then cut");
+      line.quiet_until = line.end_at = now + kSilence;
+      break;
+    case Trouble::kHalfClose:
+      ledger_.count("lines half closed");
+      ::shutdown(line.service, SHUT_WR);
+      line.rig_ended = true;
+      line.end_at = now + kHang;
+      break;
+    case Trouble::kHangingEnd:
+      ledger_.count("lines cut with the service's end left hanging");
+      ::close(std::exchange(line.rig, -1));
+      line.end_at = now + kHang;
+      break;
+    case Trouble::kRepeat:
+      // Between frames only: in the middle of one it would damage the stream.
+      if (line.requests.idle()) repeat_batch(line);
+      line.trouble = Trouble::kRepeat;
+      line.trouble_at_bytes = line.passed_bytes + 1 + random_() % 20'000;
+      break;
+  }
+  return true;
+}
+
+}  // namespace campaign

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "proto/framing/frame.hpp"
+#include "proto/recording/recording_types.hpp"
+#include "tests/campaign/ledger.hpp"
+
+namespace campaign {
+
+/// Looks at a rig's stream from between the rig and the service: which batches passed, and up to
+/// which one the service has acknowledged, whether or not the rig ever heard of it.
+class StreamWitness {
+ public:
+  explicit StreamWitness(Ledger& ledger) : ledger_(ledger) {}
+
+  // Frames of either direction. A batch that comes again must be the same.
+  void on_request(const proto::Frame& frame);
+  void on_reply(const proto::Frame& frame);
+
+  std::string session_id() const;
+  bool closed() const;  ///< the service has confirmed the closing
+  std::uint64_t acknowledged() const;
+
+  /// Samples of all batches that were acknowledged, in order.
+  std::vector<proto::Sample> acknowledged_samples() const;
+
+ private:
+  void saw_batch(std::uint64_t sequence, const std::string& content);
+  void saw_acknowledgement(std::uint64_t through);
+
+  Ledger& ledger_;
+  mutable std::mutex mutex_;
+  std::string session_id_;
+  std::map<std::uint64_t, std::string> batches_;  // serialized SampleBatch by number
+  std::uint64_t acknowledged_ = 0;
+  bool closed_ = false;
+};
+
+}  // namespace campaign
