@@ -18,6 +18,8 @@ spdlog::level::level_enum to_spdlog(LogLevel level) {
       return spdlog::level::info;
     case LogLevel::kWarning:
       return spdlog::level::warn;
+    case LogLevel::kOff:
+      return spdlog::level::off;
     case LogLevel::kError:
       return spdlog::level::err;
   }

@@ -7,7 +7,7 @@
 
 namespace service {
 
-enum class LogLevel { kDebug, kInfo, kWarning, kError };
+enum class LogLevel { kDebug, kInfo, kWarning, kError, kOff };
 
 /// One fact of a log line. Numbers are written as they are, text is quoted where it must be.
 struct LogField {
@@ -26,7 +26,7 @@ struct LogField {
 /// break out of its quotes or its line. Any thread.
 void log_event(LogLevel level, std::string_view event, std::initializer_list<LogField> fields = {});
 
-/// Least level that is written; default kInfo.
+/// Least level that is written; default kInfo. Nothing is with kOff.
 void set_log_level(LogLevel level);
 
 }  // namespace service

@@ -1,5 +1,5 @@
 // Writes one frame of every request and reply of the service as seeds for its fuzzer: messages with
-// every field filled, as far as they nest.
+// every field filled, as far as they nest; and conversations that a client and a rig computer have.
 //   service_message_seeds FOLDER
 
 #include <google/protobuf/descriptor.h>
@@ -8,10 +8,12 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include "proto/framing/frame.hpp"
 #include "proto/service.pb.h"
 #include "proto/stream/service_limits.hpp"
+#include "proto/stream/stream_limits.hpp"
 
 namespace {
 
@@ -81,6 +83,76 @@ bool write_all(const Message& prototype, const std::vector<proto::FrameLimit>& l
   return fine;
 }
 
+using rigcal::v1::ServiceRequest;
+
+std::string frames_of(const std::vector<ServiceRequest>& requests) {
+  std::string bytes;
+  for (const ServiceRequest& request : requests) {
+    if (!proto::append_frame(request, proto::service_request_limits(), bytes).ok()) return {};
+  }
+  return bytes;
+}
+
+// A run of two batches: opened, streamed with a repetition, closed.
+std::vector<ServiceRequest> make_stream(const std::string& id) {
+  std::vector<ServiceRequest> requests(5);
+  auto& open = *requests[0].mutable_open_session();
+  open.set_protocol_version(proto::kStreamVersion);
+  open.set_session_id(id);
+  (*open.mutable_metadata())["hinges"] = "arm";
+  for (int k = 1; k <= 3; ++k) {
+    auto& batch = *requests[static_cast<std::size_t>(k)].mutable_sample_batch();
+    const int number = k == 3 ? 2 : k;
+    batch.set_batch_sequence(static_cast<std::uint64_t>(number));
+    auto& sample = *batch.add_samples();
+    sample.set_timestamp(1e-3 * number);
+    sample.set_sequence(static_cast<std::uint64_t>(number));
+    sample.add_encoder_counts(number);
+    sample.add_angle_rad(0.5);
+    sample.add_valid(true);
+  }
+  requests[4].mutable_close_session()->set_last_batch_sequence(2);
+  return requests;
+}
+
+ServiceRequest make_hello() {
+  ServiceRequest request;
+  request.mutable_hello()->set_protocol_version(proto::kServiceVersion);
+  request.mutable_hello()->set_client("seed");
+  return request;
+}
+
+// A stream, then a client that asks for everything there is about it.
+std::string make_client_conversation() {
+  std::vector<ServiceRequest> all = make_stream("run");
+  all.push_back(make_hello());
+  const auto add = [&all]() -> ServiceRequest& { return all.emplace_back(); };
+  add().mutable_list_sessions();
+  add().mutable_inspect_session()->set_session_id("run");
+  add().mutable_subscribe_session()->set_session_id("run");
+  add().mutable_read_recording()->set_session_id("run");
+  auto& upload = *add().mutable_open_upload();
+  upload.set_session_id("file");
+  upload.set_file_name("a.csv");
+  upload.set_size_bytes(4);
+  auto& part = *add().mutable_upload_part();
+  part.set_session_id("file");
+  part.set_data("t,a\n");
+  auto& submit = *add().mutable_submit_job();
+  submit.set_job_id("job");
+  submit.mutable_spec()->set_rig_text("name: \"rig\"");
+  submit.mutable_spec()->add_recordings()->set_session_id("run");
+  add().mutable_list_jobs();
+  add().mutable_inspect_job()->set_job_id("job");
+  add().mutable_subscribe_job()->set_job_id("job");
+  add().mutable_get_result()->set_job_id("job");
+  add().mutable_read_report()->set_job_id("job");
+  add().mutable_cancel_job()->set_job_id("job");
+  add().mutable_delete_job()->set_job_id("job");
+  add().mutable_delete_session()->set_session_id("run");
+  return frames_of(all);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -93,5 +165,9 @@ int main(int argc, char** argv) {
   const bool requests =
       write_all(rigcal::v1::ServiceRequest(), proto::service_request_limits(), folder);
   const bool replies = write_all(rigcal::v1::ServiceReply(), proto::service_reply_limits(), folder);
-  return requests && replies ? 0 : 1;
+  const std::string stream = frames_of(make_stream("run"));
+  const std::string conversation = make_client_conversation();
+  std::ofstream(folder / "stream", std::ios::binary) << stream;
+  std::ofstream(folder / "conversation", std::ios::binary) << conversation;
+  return requests && replies && !stream.empty() && !conversation.empty() ? 0 : 1;
 }
