@@ -69,7 +69,7 @@ class HttpEndpoint::Exchange : public std::enable_shared_from_this<Exchange> {
 
 HttpEndpoint::HttpEndpoint(asio::io_context& io, const asio::ip::tcp::endpoint& endpoint,
                            Pages pages)
-    : acceptor_(io), pages_(std::move(pages)) {
+    : acceptor_(io), pause_(io), pages_(std::move(pages)) {
   asio::error_code error;
   acceptor_.open(endpoint.protocol(), error);
   if (!error) acceptor_.set_option(asio::socket_base::reuse_address(true), error);
@@ -84,6 +84,7 @@ HttpEndpoint::HttpEndpoint(asio::io_context& io, const asio::ip::tcp::endpoint& 
 void HttpEndpoint::shut_down() {
   asio::error_code ignored;
   acceptor_.close(ignored);
+  pause_.cancel();
 }
 
 void HttpEndpoint::accept() {
@@ -92,7 +93,12 @@ void HttpEndpoint::accept() {
     if (!error && open_count_ < kOpenMax) {
       std::make_shared<Exchange>(std::move(socket), *this)->run();
     }
-    accept();
+    if (!error) return accept();
+    // Out of descriptors, most likely: trying again at once would only burn the processor.
+    pause_.expires_after(std::chrono::milliseconds(100));
+    pause_.async_wait([this](const asio::error_code& cancelled) {
+      if (!cancelled) accept();
+    });
   });
 }
 

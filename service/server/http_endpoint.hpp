@@ -2,6 +2,7 @@
 
 #include <asio/io_context.hpp>
 #include <asio/ip/tcp.hpp>
+#include <asio/steady_timer.hpp>
 #include <functional>
 #include <string>
 
@@ -30,6 +31,7 @@ class HttpEndpoint {
   std::string respond(const std::string& request) const;
 
   asio::ip::tcp::acceptor acceptor_;
+  asio::steady_timer pause_;
   Pages pages_;
   int open_count_ = 0;
 };

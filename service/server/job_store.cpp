@@ -26,13 +26,8 @@ using rigcal::v1::JobRecord;
 using rigcal::v1::JobState;
 using rigcal::v1::ServiceError;
 
-constexpr int kListCountMax = 1000;
 constexpr int kRecordingCountMax = 64;
 constexpr std::size_t kErrorSizeMax = 4096;
-
-ServiceError unknown(const std::string& id) {
-  return make_fault(ServiceError::NOT_FOUND, "there is no job '" + utf8_prefix(id, 64) + "'");
-}
 
 Status create_job_folder(const std::string& folder, const JobRecord& record) {
   const fs::path target(folder);
@@ -193,19 +188,6 @@ void JobStore::save(const std::string& id, const std::function<void(const Status
       });
 }
 
-std::vector<std::string> JobStore::queue() const {
-  std::vector<std::pair<std::int64_t, std::string>> waiting;
-  for (const auto& [id, job] : jobs_) {
-    if (job.record.info().state() == rigcal::v1::JOB_QUEUED && job.on_disk) {
-      waiting.emplace_back(job.record.info().submitted_unix_ns(), id);
-    }
-  }
-  std::sort(waiting.begin(), waiting.end());
-  std::vector<std::string> ids;
-  for (auto& [time, id] : waiting) ids.push_back(std::move(id));
-  return ids;
-}
-
 void JobStore::advance() {
   if (shutting_down_) return;
   for (const std::string& id : queue()) {
@@ -303,29 +285,9 @@ void JobStore::notify(Job& job) {
   std::erase_if(job.subscribers, [](const auto& subscriber) { return subscriber.expired(); });
 }
 
-JobInfo JobStore::info(const Job& job) const {
-  JobInfo info = job.record.info();
-  if (info.state() == rigcal::v1::JOB_QUEUED) {
-    const auto waiting = queue();
-    const auto place = std::find(waiting.begin(), waiting.end(), info.job_id());
-    info.set_queue_position(static_cast<int>(place - waiting.begin()) + 1);
-    for (const auto& session : info.session_ids()) {
-      const auto path = sessions_.recording_path(session);
-      if (const auto* why = std::get_if<ServiceError>(&path)) info.set_error(why->text());
-    }
-  }
-  return info;
-}
-
-Outcome<JobInfo> JobStore::inspect(const std::string& id) const {
-  const auto found = jobs_.find(id);
-  if (found == jobs_.end() || !found->second.on_disk) return unknown(id);
-  return info(found->second);
-}
-
 Outcome<JobInfo> JobStore::cancel(const std::string& id) {
   const auto found = jobs_.find(id);
-  if (found == jobs_.end() || !found->second.on_disk) return unknown(id);
+  if (found == jobs_.end() || !found->second.on_disk) return unknown_job(id);
   Job& job = found->second;
   if (job.record.info().state() == rigcal::v1::JOB_QUEUED) {
     end(id, rigcal::v1::JOB_CANCELLED, "cancelled by a client");
@@ -336,36 +298,10 @@ Outcome<JobInfo> JobStore::cancel(const std::string& id) {
   return info(job);
 }
 
-rigcal::v1::JobList JobStore::list() const {
-  std::vector<const Job*> sorted;
-  for (const auto& [id, job] : jobs_) sorted.push_back(&job);
-  std::sort(sorted.begin(), sorted.end(), [](const Job* a, const Job* b) {
-    return a->record.info().submitted_unix_ns() > b->record.info().submitted_unix_ns();
-  });
-  constexpr std::size_t kListedTextSize = 256;
-  constexpr int kListedSessions = 4;
-  rigcal::v1::JobList list;
-  list.set_total_count(sorted.size());
-  const auto waiting = queue();
-  for (const Job* job : sorted) {
-    if (list.jobs_size() == kListCountMax) break;
-    JobInfo& listed = *list.add_jobs();
-    listed = job->record.info();
-    listed.clear_progress();
-    listed.set_error(utf8_prefix(listed.error(), kListedTextSize));
-    while (listed.session_ids_size() > kListedSessions) listed.mutable_session_ids()->RemoveLast();
-    const auto place = std::find(waiting.begin(), waiting.end(), listed.job_id());
-    if (place != waiting.end()) {
-      listed.set_queue_position(static_cast<int>(place - waiting.begin()) + 1);
-    }
-  }
-  return list;
-}
-
 Outcome<JobInfo> JobStore::subscribe(const std::string& id,
                                      const std::shared_ptr<JobSubscriber>& subscriber) {
   const auto found = jobs_.find(id);
-  if (found == jobs_.end() || !found->second.on_disk) return unknown(id);
+  if (found == jobs_.end() || !found->second.on_disk) return unknown_job(id);
   JobInfo now = info(found->second);
   auto& subscribers = found->second.subscribers;
   const bool there = std::any_of(subscribers.begin(), subscribers.end(),
@@ -376,7 +312,7 @@ Outcome<JobInfo> JobStore::subscribe(const std::string& id,
 
 void JobStore::remove(const std::string& id, const Removed& removed) {
   const auto found = jobs_.find(id);
-  if (found == jobs_.end()) return removed(unknown(id));
+  if (found == jobs_.end()) return removed(unknown_job(id));
   if (!has_ended(found->second.record.info()) || found->second.removing) {
     return removed(
         make_fault(ServiceError::NOT_READY, "job '" + id + "' has not ended; cancel it first"));
@@ -397,35 +333,11 @@ void JobStore::remove(const std::string& id, const Removed& removed) {
   });
 }
 
-Outcome<std::string> JobStore::result_folder(const std::string& id) const {
-  const auto found = jobs_.find(id);
-  if (found == jobs_.end() || found->second.removing) return unknown(id);
-  const JobInfo& info = found->second.record.info();
-  if (info.state() == rigcal::v1::JOB_DONE) return folder_of(id);
-  return make_fault(ServiceError::NOT_READY, "job '" + id + "' has no result: it is " +
-                                                 state_name(info.state()) +
-                                                 (info.error().empty() ? "" : ": " + info.error()));
-}
-
 void JobStore::shut_down() {
   shutting_down_ = true;
   for (const auto& [id, job] : jobs_) {
     if (job.record.info().state() == rigcal::v1::JOB_RUNNING) runner_.stop(id);
   }
-}
-
-bool JobStore::uses_session(const std::string& session_id) const {
-  return std::any_of(jobs_.begin(), jobs_.end(), [&](const auto& entry) {
-    const JobInfo& info = entry.second.record.info();
-    return !has_ended(info) && std::find(info.session_ids().begin(), info.session_ids().end(),
-                                         session_id) != info.session_ids().end();
-  });
-}
-
-std::map<std::string, std::uint64_t> JobStore::counts() const {
-  std::map<std::string, std::uint64_t> counts;
-  for (const auto& [id, job] : jobs_) ++counts[state_name(job.record.info().state())];
-  return counts;
 }
 
 }  // namespace service

@@ -105,4 +105,7 @@ class JobStore {
   bool shutting_down_ = false;
 };
 
+/// The answer to a question about a job that does not exist.
+rigcal::v1::ServiceError unknown_job(const std::string& id);
+
 }  // namespace service
