@@ -57,7 +57,7 @@ class StepKernel final : public StepResidual, private StepStateDerivatives<kBodi
   }
 
  private:
-  using Base::angle_of, Base::bearing_multipliers, Base::compute, Base::workspace;
+  using Base::angle_jacobian, Base::bearing_multipliers, Base::compute, Base::workspace;
   using Base::bodies, Base::body_count_, Base::hinge_count_, Base::hinge_total, Base::hinges_;
   using Base::combine, Base::differentiate_blocks;
   using Base::has_load_friction;
@@ -185,11 +185,13 @@ class StepKernel final : public StepResidual, private StepStateDerivatives<kBodi
     const auto j = static_cast<std::size_t>(column.target.element);
     const auto quantity = static_cast<HingeQuantity>(column.target.quantity);
     const bool driven = motor_[j] >= 0;
-    const AxisDrive drive = {
-        .angle = quantity == HingeQuantity::kStiffness ? angle_of(hinges_[j], input.poses) : 0.0,
-        .control = driven ? input.control[motor_[j]] : 0.0,
-        .control_delay_slope =
-            driven && input.control_delay_slope ? input.control_delay_slope[motor_[j]] : 0.0};
+    const AxisDrive drive = {.angle = quantity == HingeQuantity::kStiffness
+                                          ? angle_jacobian(hinges_[j], input.poses).angle
+                                          : 0.0,
+                             .control = driven ? input.control[motor_[j]] : 0.0,
+                             .control_delay_slope = driven && input.control_delay_slope
+                                                        ? input.control_delay_slope[motor_[j]]
+                                                        : 0.0};
     const double dT = torque_derivative(quantity, values_.hinges[j], ws.hinges[j], drive,
                                         bearing_multipliers(ws, j), settings_.step);
     const Eigen::Vector3d impulse = dT * ws.hinges[j].geometry.x_b;

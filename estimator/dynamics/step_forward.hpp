@@ -132,13 +132,18 @@ class StepForward {
       terms.omega = terms.geometry.x_b.dot(b.omega - omega_a);
       terms.omega_next = terms.geometry.x_b.dot(b.omega_next - omega_a_next);
       terms.angle = 0.0;
-      if (values_.hinges[j].stiffness != 0.0) terms.angle = angle_of(hinge, input.poses);
+      terms.angle_turn.setZero();
+      if (values_.hinges[j].stiffness != 0.0) {
+        const HingeAngleJacobian jacobian = angle_jacobian(hinge, input.poses);
+        terms.angle = jacobian.angle;
+        terms.angle_turn = jacobian.b;
+      }
     }
   }
 
-  double angle_of(const Hinge& hinge, const Pose* poses) const {
-    return hinge_angle(hinge, hinge.body_a == Hinge::kGround ? Pose{} : poses[hinge.body_a],
-                       poses[hinge.body_b]);
+  HingeAngleJacobian angle_jacobian(const Hinge& hinge, const Pose* poses) const {
+    return hinge_angle_jacobian(
+        hinge, hinge.body_a == Hinge::kGround ? Pose{} : poses[hinge.body_a], poses[hinge.body_b]);
   }
 
   void assemble_rows(Workspace& ws) const {

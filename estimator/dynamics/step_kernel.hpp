@@ -37,12 +37,13 @@ struct RowScales {
 /// Everything about one hinge that a step needs.
 struct HingeTerms {
   HingeGeometry geometry;
-  double omega, omega_next;  ///< hinge speed before and after
-  double angle;
-  double damping;  ///< D of axis_damping
-  double sat;      ///< saturation of the dry friction
-  double bound;    ///< B, including the load-dependent part
-  double torque;   ///< T, axis impulse [N·m·s]
+  double omega, omega_next;       ///< hinge speed before and after
+  double angle;                   ///< θ, where a spring acts
+  Eigen::RowVector3d angle_turn;  ///< ∂θ/∂δψ_b = −∂θ/∂δψ_a, where a spring acts
+  double damping;                 ///< D of axis_damping
+  double sat;                     ///< saturation of the dry friction
+  double bound;                   ///< B, including the load-dependent part
+  double torque;                  ///< T, axis impulse [N·m·s]
 };
 
 /// A·B without Eigen's blocked product where the sizes are known: packing costs more than the

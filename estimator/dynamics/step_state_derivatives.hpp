@@ -92,10 +92,11 @@ class StepStateDerivatives : public StepForward<kBodies, kHinges> {
       relative -= ws.bodies[static_cast<std::size_t>(a)].omega;
       relative_next -= ws.bodies[static_cast<std::size_t>(a)].omega_next;
     }
-    // dω = (δψ_b × x)·relative = (x × relative)·δψ_b; the angle turns with x·(δψ_b − δψ_a).
+    // dω = (δψ_b × x)·relative = (x × relative)·δψ_b.
     const Eigen::RowVector3d along_b =
-        (T_w * x.cross(relative_next) + T_v * x.cross(relative) + T_angle * x).transpose();
-    const Eigen::RowVector3d along_a = -T_angle * x.transpose();
+        (T_w * x.cross(relative_next) + T_v * x.cross(relative)).transpose() +
+        T_angle * terms.angle_turn;
+    const Eigen::RowVector3d along_a = -T_angle * terms.angle_turn;
     const Eigen::Matrix3d axis_turn = -terms.torque * hat(x);  // d(x T) at fixed T
     const Eigen::Matrix3d q_b = x * along_b + axis_turn;
     const Eigen::Matrix3d q_a = x * along_a;

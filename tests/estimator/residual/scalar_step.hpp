@@ -1,0 +1,410 @@
+#pragma once
+
+#include <Eigen/Cholesky>
+#include <Eigen/LU>
+
+#include "estimator/dynamics/step_residual.hpp"
+#include "tests/estimator/residual/scalar_rig.hpp"
+
+namespace test_support {
+
+/// The impulse residual of estimator::StepResidual written once more, from its definition
+///
+///   r = M_w (w − φ),   M_w = M + Aᵀ Σ_w⁻¹ A,   [M −Aᵀ; A Σ][φ; λ] = [p; c],
+///
+/// in any scalar. This is how one who fits a rig with Ceres would write it: blocks and cross
+/// products in place of dense rows, and nothing computed that the rig does not have.
+template <int kBodies, int kHinges>
+class ScalarStep : public ScalarRig<kBodies, kHinges> {
+  using Base = ScalarRig<kBodies, kHinges>;
+
+ public:
+  template <typename T>
+  using Vector = typename Base::template Vector<T>;
+  template <typename T>
+  using Rows = typename Base::template Rows<T>;
+  template <typename T>
+  using Poses = typename Base::template Poses<T>;
+  using Base::value;
+
+  /// @param mechanism  fixed parameters, and the inertias that scale the weighting compliance
+  /// @param free       indices of the parameters given by χ
+  ScalarStep(const estimator::Mechanism& mechanism, const estimator::StepSettings& settings,
+             const std::vector<int>& free)
+      : Base(mechanism, free), settings_(settings) {
+    int motor = 0;
+    for (int j = 0; j < kHinges; ++j) {
+      motor_[at(j)] = mechanism.hinges[at(j)].motorised ? motor++ : -1;
+      set_row_scales(j);
+    }
+  }
+
+  /// @param v, w     velocities before and after the step, (v, ω) a body in the world frame
+  /// @param control  mean control of each motorised hinge
+  /// @param chi      free parameters
+  template <typename T>
+  Vector<T> residual(const Poses<T>& q, const Vector<T>& v, const Vector<T>& w, const T* control,
+                     const T* chi) const {
+    Bodies<T> bodies;
+    Hinges<T> hinges;
+    for (int i = 0; i < kBodies; ++i) bodies[at(i)] = body_terms(i, q[at(i)], v, w, chi);
+    for (int j = 0; j < kHinges; ++j) hinges[at(j)] = hinge_terms(j, q, bodies, v, w, chi);
+    Rows<T> c;
+    std::array<T, kHinges> torque;
+    for (int j = 0; j < kHinges; ++j) {
+      const T u = motor_[at(j)] < 0 ? T(0.0) : control[motor_[at(j)]];
+      torque[at(j)] = axis_impulse(j, hinges[at(j)], q, u, chi);
+      const Row5<T> rate = apply(j, hinges[at(j)].geometry, v);
+      c.template segment<5>(5 * j) =
+          gamma_[at(j)] * (rate - (4.0 / settings_.step) * hinges[at(j)].geometry.g);
+    }
+    const Eigen::LLT<Eigen::Matrix<T, 5 * kHinges, 5 * kHinges>> S(delassus(bodies, hinges));
+    Vector<T> unconstrained;  // M⁻¹ p
+    const auto multipliers = [&]() -> Rows<T> {
+      unconstrained = unconstrained_motion(bodies, hinges, torque, chi);
+      return S.solve(c - apply_all(hinges, unconstrained));
+    };
+    Rows<T> lambda = multipliers();
+    if (has_load_friction()) {
+      const std::array<T, kHinges> unloaded = torque;
+      for (int round = 0; round < kLoadRounds; ++round) {
+        const Rows<T> bearing = bearing_multipliers(hinges, w, c, lambda);
+        for (int j = 0; j < kHinges; ++j) {
+          const Row5<T> load = bearing.template segment<5>(5 * j);
+          torque[at(j)] = unloaded[at(j)] - load_impulse(j, hinges[at(j)], load, chi);
+        }
+        lambda = multipliers();
+      }
+    }
+    const Vector<T> miss = w - unconstrained - response(bodies, hinges, lambda);  // w − φ
+    return weigh(bodies, hinges, miss);
+  }
+
+  /// Inertia each row constrains: the scale of its weighting.
+  const Eigen::Matrix<double, 5 * kHinges, 1>& row_inertia() const { return row_inertia_; }
+
+ private:
+  using BodyQuantity = estimator::BodyQuantity;
+  using HingeQuantity = estimator::HingeQuantity;
+  using WorldQuantity = estimator::WorldQuantity;
+  template <typename T>
+  using Vector3 = typename Base::template Vector3<T>;
+  template <typename T>
+  using Matrix3 = typename Base::template Matrix3<T>;
+  template <typename T>
+  using Row5 = typename Base::template Row5<T>;
+  using Base::acts, Base::hinge_acts, Base::hinge_value, Base::mechanism_, Base::at;
+  using Base::apply, Base::add_reaction, Base::body_of, Base::sign_of;
+
+  static constexpr int kLoadRounds = 60;  ///< values and derivatives settle long before
+
+  template <typename T>
+  struct Body {
+    T mass;
+    Matrix3<T> R, J, J_inverse;  ///< inertia in the world frame
+    Vector3<T> v, omega;
+    Vector3<T> partner;  ///< of ω in the gyroscopic torque
+  };
+  template <typename T>
+  using Bodies = std::array<Body<T>, kBodies>;
+
+  template <typename T>
+  struct Hinge {
+    typename Base::template Geometry<T> geometry;
+    T omega, omega_next;
+  };
+  template <typename T>
+  using Hinges = std::array<Hinge<T>, kHinges>;
+
+  bool has_load_friction() const {
+    for (int j = 0; j < kHinges; ++j) {
+      if (hinge_acts(j, HingeQuantity::kLoadFriction)) return true;
+      if (hinge_acts(j, HingeQuantity::kLoadFrictionAngular)) return true;
+    }
+    return false;
+  }
+
+  /// γ, Σ and Σ_w⁻¹ of a hinge.
+  void set_row_scales(int j) {
+    const estimator::Hinge& hinge = mechanism_.hinges[at(j)];
+    const double h = settings_.step;
+    const double tau =
+        hinge.damping_time == estimator::Hinge::kAutomaticDamping ? h / 4.0 : hinge.damping_time;
+    gamma_[at(j)] = 1.0 / (1.0 + 4.0 * tau / h);
+    double by_mass = 0.0, by_inertia = 0.0;
+    for (int side = 0; side < 2; ++side) {
+      const int body = body_of(j, side);
+      if (body < 0) continue;
+      const auto get = [&](BodyQuantity quantity) {
+        return mechanism_.parameter(body, quantity).value;
+      };
+      by_mass += 1.0 / get(BodyQuantity::kMass);
+      by_inertia +=
+          3.0 / (get(BodyQuantity::kJxx) + get(BodyQuantity::kJyy) + get(BodyQuantity::kJzz));
+    }
+    for (int row = 0; row < 5; ++row) {
+      const double softness = 4.0 * gamma_[at(j)] / (h * h);
+      const double inertia = 1.0 / (row < 3 ? by_mass : by_inertia);
+      const double sigma =
+          softness * (row < 3 ? hinge.compliance_linear : hinge.compliance_angular);
+      row_inertia_[5 * j + row] = inertia;
+      sigma_[5 * j + row] = sigma;
+      weight_[5 * j + row] = settings_.form == estimator::ResidualForm::kExplicit ? 1.0 / sigma
+                             : settings_.weighting_compliance > 0.0
+                                 ? 1.0 / (softness * settings_.weighting_compliance)
+                                 : estimator::kRelativeWeight * inertia;
+    }
+  }
+
+  template <typename T>
+  Body<T> body_terms(int i, const ScalarPose<T>& pose, const Vector<T>& v, const Vector<T>& w,
+                     const T* chi) const {
+    const auto get = [&](BodyQuantity quantity) {
+      return value(mechanism_.index(i, quantity), chi);
+    };
+    Body<T> body;
+    body.mass = get(BodyQuantity::kMass);
+    body.R = pose.e.toRotationMatrix();
+    Matrix3<T> R_J;
+    R_J.col(0) = get(BodyQuantity::kJxx) * body.R.col(0);
+    R_J.col(1) = get(BodyQuantity::kJyy) * body.R.col(1);
+    R_J.col(2) = get(BodyQuantity::kJzz) * body.R.col(2);
+    const auto couple = [&](BodyQuantity quantity, int one, int other) {
+      if (!acts(mechanism_.index(i, quantity))) return;
+      R_J.col(one) += get(quantity) * body.R.col(other);
+      R_J.col(other) += get(quantity) * body.R.col(one);
+    };
+    couple(BodyQuantity::kJxy, 0, 1);
+    couple(BodyQuantity::kJxz, 0, 2);
+    couple(BodyQuantity::kJyz, 1, 2);
+    body.J = R_J * body.R.transpose();
+    body.J_inverse = body.J.inverse();
+    body.v = v.template segment<3>(6 * i);
+    body.omega = v.template segment<3>(6 * i + 3);
+    body.partner = settings_.gyroscopic == estimator::GyroscopicForm::kMean
+                       ? Vector3<T>(w.template segment<3>(6 * i + 3))
+                       : body.omega;
+    return body;
+  }
+
+  template <typename T>
+  Hinge<T> hinge_terms(int j, const Poses<T>& q, const Bodies<T>& bodies, const Vector<T>& v,
+                       const Vector<T>& w, const T* chi) const {
+    const auto R_of = [&](int body) -> const Matrix3<T>& { return bodies[at(body)].R; };
+    Hinge<T> hinge;
+    hinge.geometry = this->geometry_of(j, q, R_of, chi);
+    const auto speed = [&](const Vector<T>& velocity) -> T {
+      Vector3<T> relative = velocity.template segment<3>(6 * body_of(j, 1) + 3);
+      const int a = body_of(j, 0);
+      if (a >= 0) relative -= velocity.template segment<3>(6 * a + 3);
+      return hinge.geometry.x.dot(relative);
+    };
+    hinge.omega = speed(v);
+    hinge.omega_next = speed(w);
+    return hinge;
+  }
+
+  /// A y.
+  template <typename T>
+  Rows<T> apply_all(const Hinges<T>& hinges, const Vector<T>& y) const {
+    Rows<T> rows;
+    for (int j = 0; j < kHinges; ++j) {
+      rows.template segment<5>(5 * j) = apply(j, hinges[at(j)].geometry, y);
+    }
+    return rows;
+  }
+
+  /// M⁻¹ Aᵀ λ.
+  template <typename T>
+  Vector<T> response(const Bodies<T>& bodies, const Hinges<T>& hinges,
+                     const Rows<T>& lambda) const {
+    Vector<T> y = Vector<T>::Zero();
+    for (int j = 0; j < kHinges; ++j) {
+      const Row5<T> own = lambda.template segment<5>(5 * j);
+      add_reaction(j, hinges[at(j)].geometry, own, y);
+    }
+    for (int i = 0; i < kBodies; ++i) {
+      const Vector3<T> turn = y.template segment<3>(6 * i + 3);
+      y.template segment<3>(6 * i) /= bodies[at(i)].mass;
+      y.template segment<3>(6 * i + 3) = bodies[at(i)].J_inverse * turn;
+    }
+    return y;
+  }
+
+  /// S = A M⁻¹ Aᵀ + Σ, its lower triangle of blocks.
+  template <typename T>
+  Eigen::Matrix<T, 5 * kHinges, 5 * kHinges> delassus(const Bodies<T>& bodies,
+                                                      const Hinges<T>& hinges) const {
+    Eigen::Matrix<T, 5 * kHinges, 5 * kHinges> S;
+    S.setZero();
+    for (int k = 0; k < kHinges; ++k) {
+      for (int side = 0; side < 2; ++side) {
+        const int body = body_of(k, side);
+        if (body < 0) continue;
+        const Eigen::Matrix<T, 3, 5> turn =
+            sign_of(side) * unit_turns(bodies[at(body)], hinges[at(k)].geometry, side);
+        const T shift = sign_of(side) / bodies[at(body)].mass;
+        for (int j = k; j < kHinges; ++j) {
+          if (body_of(j, 0) == body) add_mobility(hinges, j, 0, turn, shift, 5 * k, S);
+          if (body_of(j, 1) == body) add_mobility(hinges, j, 1, turn, shift, 5 * k, S);
+        }
+      }
+    }
+    for (int row = 0; row < 5 * kHinges; ++row) S(row, row) += sigma_[row];
+    return S;
+  }
+
+  /// Turns of a body that unit multipliers give: J⁻¹ [c × e_x, c × e_y, c × e_z, n_y, n_z].
+  template <typename T>
+  static Eigen::Matrix<T, 3, 5> unit_turns(const Body<T>& body,
+                                           const typename Base::template Geometry<T>& geometry,
+                                           int side) {
+    const Vector3<T>& c = geometry.arm[at(side)];
+    const Matrix3<T>& J = body.J_inverse;
+    Eigen::Matrix<T, 3, 5> turn;
+    turn.col(0) = J.col(1) * c[2] - J.col(2) * c[1];
+    turn.col(1) = J.col(2) * c[0] - J.col(0) * c[2];
+    turn.col(2) = J.col(0) * c[1] - J.col(1) * c[0];
+    turn.col(3) = J * geometry.n_y;
+    turn.col(4) = J * geometry.n_z;
+    return turn;
+  }
+
+  /// Adds what hinge j sees on one side of five motions of that body: turns, and for the first
+  /// three a shift along each axis.
+  template <typename T, typename Matrix>
+  void add_mobility(const Hinges<T>& hinges, int j, int side, const Eigen::Matrix<T, 3, 5>& turn,
+                    const T& shift, int first_column, Matrix& S) const {
+    const auto& geometry = hinges[at(j)].geometry;
+    const double sign = sign_of(side);
+    for (int column = 0; column < 5; ++column) {
+      const Vector3<T> omega = sign * turn.col(column);
+      auto out = S.template block<5, 1>(5 * j, first_column + column);
+      out.template head<3>() += omega.cross(geometry.arm[at(side)]);
+      out[3] += geometry.n_y.dot(omega);
+      out[4] += geometry.n_z.dot(omega);
+      if (column < 3) out[column] += sign * shift;
+    }
+  }
+
+  /// Axis impulse T of a hinge but for the load-dependent friction.
+  template <typename T>
+  T axis_impulse(int j, const Hinge<T>& hinge, const Poses<T>& q, const T& control,
+                 const T* chi) const {
+    using std::abs, std::exp;
+    const auto get = [&](HingeQuantity quantity) { return hinge_value(j, quantity, chi); };
+    const auto has = [&](HingeQuantity quantity) { return hinge_acts(j, quantity); };
+    const T& omega = hinge.omega;
+    T torque(0.0), dry(0.0);
+    if (has(HingeQuantity::kViscous)) torque -= get(HingeQuantity::kViscous) * hinge.omega_next;
+    if (has(HingeQuantity::kQuadraticDrag)) {
+      torque -= get(HingeQuantity::kQuadraticDrag) * abs(omega) * hinge.omega_next;
+    }
+    if (has(HingeQuantity::kMotorGain)) {
+      T drive = control;
+      if (has(HingeQuantity::kBackEmf)) drive -= get(HingeQuantity::kBackEmf) * hinge.omega_next;
+      torque += get(HingeQuantity::kMotorGain) * drive;
+    }
+    if (has(HingeQuantity::kConstantTorque)) torque += get(HingeQuantity::kConstantTorque);
+    if (has(HingeQuantity::kStiffness)) {
+      torque -= get(HingeQuantity::kStiffness) *
+                (within_a_turn(this->angle(j, q)) - get(HingeQuantity::kRestAngle));
+    }
+    if (has(HingeQuantity::kCoulombTorque)) dry += get(HingeQuantity::kCoulombTorque);
+    if (has(HingeQuantity::kStribeckTorque)) {
+      dry += get(HingeQuantity::kStribeckTorque) *
+             exp(-get(HingeQuantity::kStribeckRate) * omega * omega);
+    }
+    torque -= dry * saturation(j, hinge);
+    torque *= settings_.step;
+    if (has(HingeQuantity::kShaftInertia)) {
+      torque -= get(HingeQuantity::kShaftInertia) * (hinge.omega_next - omega);
+    }
+    return torque;
+  }
+
+  /// Sign of the speed after the step, linear below the stick speed.
+  template <typename T>
+  T saturation(int j, const Hinge<T>& hinge) const {
+    const T relative = hinge.omega_next / mechanism_.hinges[at(j)].stick_speed;
+    if (relative >= T(1.0)) return T(1.0);
+    if (relative <= T(-1.0)) return T(-1.0);
+    return relative;
+  }
+
+  /// Multipliers that load the bearings: the predicted ones, or the explicit form's own.
+  template <typename T>
+  Rows<T> bearing_multipliers(const Hinges<T>& hinges, const Vector<T>& w, const Rows<T>& c,
+                              const Rows<T>& lambda) const {
+    if (settings_.form == estimator::ResidualForm::kImplicit) return lambda;
+    Rows<T> own = c - apply_all(hinges, w);
+    for (int row = 0; row < 5 * kHinges; ++row) own[row] /= sigma_[row];
+    return own;
+  }
+
+  /// Friction impulse in proportion to the bearing's load, in the hinge's frame.
+  template <typename T>
+  T load_impulse(int j, const Hinge<T>& hinge, const Row5<T>& lambda, const T* chi) const {
+    using std::abs;
+    const Vector3<T> force = lambda.template head<3>();
+    const auto& frame = hinge.geometry;
+    const T sum = abs(frame.x.dot(force)) + abs(frame.y.dot(force)) + abs(frame.z.dot(force));
+    const T bound = hinge_value(j, HingeQuantity::kLoadFriction, chi) * sum +
+                    hinge_value(j, HingeQuantity::kLoadFrictionAngular, chi) *
+                        (abs(lambda[3]) + abs(lambda[4]));
+    return bound * saturation(j, hinge);
+  }
+
+  /// M⁻¹ p, p = M v + h (f + f_g) + Σ Ḡᵀ T.
+  template <typename T>
+  Vector<T> unconstrained_motion(const Bodies<T>& bodies, const Hinges<T>& hinges,
+                                 const std::array<T, kHinges>& torque, const T* chi) const {
+    const double h = settings_.step;
+    const Vector3<T> tilt(value(mechanism_.index(WorldQuantity::kTiltX), chi), T(0.0),
+                          value(mechanism_.index(WorldQuantity::kTiltZ), chi));
+    const Vector3<T> level(T(0.0), -value(mechanism_.index(WorldQuantity::kGravity), chi), T(0.0));
+    Vector3<T> gravity;
+    ceres::AngleAxisRotatePoint(tilt.data(), level.data(), gravity.data());
+    std::array<Vector3<T>, kBodies> moment;  // angular impulse
+    for (int i = 0; i < kBodies; ++i) {
+      const Body<T>& body = bodies[at(i)];
+      const Vector3<T> spin = body.J * body.omega, other = body.J * body.partner;
+      moment[at(i)] = -0.5 * h * (body.omega.cross(other) + body.partner.cross(spin));
+    }
+    for (int j = 0; j < kHinges; ++j) {
+      const Vector3<T> impulse = torque[at(j)] * hinges[at(j)].geometry.x;
+      moment[at(body_of(j, 1))] += impulse;
+      if (body_of(j, 0) >= 0) moment[at(body_of(j, 0))] -= impulse;
+    }
+    Vector<T> motion;
+    for (int i = 0; i < kBodies; ++i) {
+      const Body<T>& body = bodies[at(i)];
+      motion.template segment<3>(6 * i) = body.v + h * gravity;
+      motion.template segment<3>(6 * i + 3) = body.omega + body.J_inverse * moment[at(i)];
+    }
+    return motion;
+  }
+
+  /// (M + Aᵀ Σ_w⁻¹ A) y.
+  template <typename T>
+  Vector<T> weigh(const Bodies<T>& bodies, const Hinges<T>& hinges, const Vector<T>& y) const {
+    Vector<T> out;
+    for (int i = 0; i < kBodies; ++i) {
+      out.template segment<3>(6 * i) = bodies[at(i)].mass * y.template segment<3>(6 * i);
+      out.template segment<3>(6 * i + 3) = bodies[at(i)].J * y.template segment<3>(6 * i + 3);
+    }
+    for (int j = 0; j < kHinges; ++j) {
+      Row5<T> rows = apply(j, hinges[at(j)].geometry, y);
+      for (int row = 0; row < 5; ++row) rows[row] *= weight_[5 * j + row];
+      add_reaction(j, hinges[at(j)].geometry, rows, out);
+    }
+    return out;
+  }
+
+  estimator::StepSettings settings_;
+  std::array<int, kHinges> motor_;  ///< control of each hinge, −1 without motor
+  std::array<double, kHinges> gamma_;
+  Eigen::Matrix<double, 5 * kHinges, 1> sigma_, weight_, row_inertia_;  ///< Σ, Σ_w⁻¹
+};
+
+}  // namespace test_support

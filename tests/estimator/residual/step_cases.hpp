@@ -1,0 +1,148 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <Eigen/Core>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "estimator/dynamics/step_residual.hpp"
+#include "estimator/model/kinematics.hpp"
+#include "estimator/model/mechanisms/chain.hpp"
+#include "estimator/model/mechanisms/furuta.hpp"
+#include "estimator/model/mechanisms/pendulum.hpp"
+
+namespace estimator {
+
+/// A random transition near, but not on, the constraints.
+struct Transition {
+  Configuration poses;
+  Eigen::VectorXd v, w, control, slope;
+
+  StepInput input() const {
+    return {poses.data(), v.data(), w.data(), control.data(), slope.data()};
+  }
+};
+
+class Random {
+ public:
+  explicit Random(unsigned seed) : engine_(seed) {}
+  Eigen::VectorXd vector(Eigen::Index size, double scale) {
+    std::normal_distribution<double> normal;
+    Eigen::VectorXd x(size);
+    for (double& value : x) value = scale * normal(engine_);
+    return x;
+  }
+
+ private:
+  std::mt19937 engine_;
+};
+
+/// @param slip       typical hinge speed [rad/s]
+/// @param violation  typical distance from the constraints [m | rad]
+inline Transition random_transition(const Mechanism& mechanism, Random& random, double slip,
+                                    double violation = 1e-3) {
+  const ModelValues values = unpack(mechanism);
+  const Eigen::VectorXd angles = random.vector(mechanism.hinge_count(), 1.5);
+  const Eigen::VectorXd rates = random.vector(mechanism.hinge_count(), slip);
+  State state = assemble_state(mechanism, values, angles, rates);
+  Transition transition;
+  for (Pose& pose : state.poses) pose = retract(pose, random.vector(6, violation));
+  transition.poses = state.poses;
+  transition.v = state.velocity + random.vector(state.velocity.size(), 10.0 * violation);
+  transition.w = transition.v + random.vector(state.velocity.size(), 1e-2);
+  transition.control = random.vector(mechanism.hinge_count(), 1.0);
+  transition.slope = random.vector(mechanism.hinge_count(), 1.0);
+  return transition;
+}
+
+/// Gives every quantity that has a derivative a value, so that no term is tested at zero.
+inline void excite_all_terms(Mechanism& mechanism, bool load_friction) {
+  for (int i = 0; i < mechanism.body_count(); ++i) {
+    mechanism.parameter(i, BodyQuantity::kJxy).value = 1e-5;
+    mechanism.parameter(i, BodyQuantity::kJxz).value = -2e-5;
+    mechanism.parameter(i, BodyQuantity::kJyz).value = 3e-5;
+  }
+  for (int j = 0; j < mechanism.hinge_count(); ++j) {
+    const auto set = [&](HingeQuantity quantity, double value) {
+      mechanism.hinge_parameter(j, quantity).value = value;
+    };
+    set(HingeQuantity::kViscous, 1e-3);
+    set(HingeQuantity::kQuadraticDrag, 2e-3);
+    set(HingeQuantity::kCoulombTorque, 4e-3);
+    set(HingeQuantity::kStribeckTorque, 2e-3);
+    set(HingeQuantity::kStribeckRate, 1.5);
+    set(HingeQuantity::kConstantTorque, 1e-2);
+    set(HingeQuantity::kStiffness, 5e-2);
+    set(HingeQuantity::kRestAngle, 0.3);
+    set(HingeQuantity::kMotorGain, 7e-2);
+    set(HingeQuantity::kShaftInertia, 4e-4);
+    set(HingeQuantity::kBackEmf, 2e-2);
+    if (load_friction) {
+      set(HingeQuantity::kLoadFriction, 3e-3);
+      set(HingeQuantity::kLoadFrictionAngular, 2e-2);
+    }
+    mechanism.hinges[static_cast<std::size_t>(j)].motorised = true;
+    mechanism.hinges[static_cast<std::size_t>(j)].stick_speed = 0.05;
+  }
+  mechanism.parameter(WorldQuantity::kTiltX).value = 0.1;
+  mechanism.parameter(WorldQuantity::kTiltZ).value = -0.2;
+}
+
+inline Mechanism mechanism_named(const std::string& name) {
+  if (name == "pendulum") return make_pendulum();
+  if (name == "furuta") return make_furuta();
+  return make_chain({.links = 3});
+}
+
+/// Indices of all parameters.
+inline std::vector<int> all_but_observation(const Mechanism& mechanism) {
+  std::vector<int> indices;
+  for (int i = 0; i < static_cast<int>(mechanism.parameters.size()); ++i) indices.push_back(i);
+  return indices;
+}
+
+/// A step to be tested: mechanism, residual form, and in which regime.
+struct StepCase {
+  std::string mechanism;
+  ResidualForm form;
+  double compliance;
+  bool load_friction;
+  double slip;  ///< typical hinge speed: large slips, small sticks [rad/s]
+};
+
+inline std::string name_of(const ::testing::TestParamInfo<StepCase>& info) {
+  const StepCase& c = info.param;
+  return c.mechanism + (c.form == ResidualForm::kExplicit ? "Explicit" : "Implicit") +
+         (c.compliance == 0.0 ? "Rigid" : "Compliant") + (c.load_friction ? "Load" : "") +
+         (c.slip < 0.01 ? "Stick" : "Slip");
+}
+
+inline std::vector<StepCase> step_cases() {
+  constexpr auto kExplicit = ResidualForm::kExplicit;
+  constexpr auto kImplicit = ResidualForm::kImplicit;
+  return {{"pendulum", kImplicit, 1e-4, false, 1.0}, {"furuta", kImplicit, 1e-4, false, 1.0},
+          {"furuta", kImplicit, 0.0, false, 1.0},    {"furuta", kImplicit, 1e-4, false, 1e-3},
+          {"furuta", kImplicit, 1e-4, true, 1.0},    {"furuta", kImplicit, 0.0, true, 1.0},
+          {"furuta", kExplicit, 1e-4, false, 1.0},   {"furuta", kExplicit, 1e-4, true, 1.0},
+          {"chain", kImplicit, 1e-5, false, 1.0},    {"chain", kImplicit, 1e-5, true, 1.0},
+          {"chain", kExplicit, 1e-4, false, 1.0}};
+}
+
+class StepCaseTest : public ::testing::TestWithParam<StepCase> {
+ protected:
+  void SetUp() override {
+    mechanism_ = mechanism_named(GetParam().mechanism);
+    excite_all_terms(mechanism_, GetParam().load_friction);
+    for (Hinge& hinge : mechanism_.hinges) {
+      hinge.compliance_linear = GetParam().compliance;
+      hinge.compliance_angular = 2.0 * GetParam().compliance;
+    }
+    settings_.form = GetParam().form;
+  }
+  Mechanism mechanism_;
+  StepSettings settings_;
+};
+
+}  // namespace estimator
