@@ -11,6 +11,7 @@
 #include "estimator/optimize/arrow_factor.hpp"
 #include "estimator/optimize/covariance.hpp"
 #include "estimator/optimize/levenberg_marquardt.hpp"
+#include "tests/estimator/calibrate/ceres_autodiff_furuta.hpp"
 #include "tests/estimator/calibrate/ceres_furuta.hpp"
 #include "tests/estimator/calibrate/simulated_furuta.hpp"
 
@@ -18,9 +19,11 @@ namespace {
 
 using estimator::LmSummary;
 using estimator::Mechanism;
+using estimator::StateForm;
 using estimator::TrajectoryData;
 using estimator::TrajectoryProblem;
 using estimator::TrajectorySettings;
+using test_support::CeresAutodiffFuruta;
 using test_support::CeresFuruta;
 
 constexpr double kNoise = 1e-3;  // [rad]
@@ -49,7 +52,9 @@ struct Comparison {
   TrajectorySettings settings;
   TrajectoryData data;
 
-  Comparison(Mechanism truth, int nodes, double factor) : mechanism(std::move(truth)) {
+  Comparison(Mechanism truth, int nodes, double factor, StateForm form = StateForm::kConfigurations)
+      : mechanism(std::move(truth)) {
+    settings.state_form = form;
     settings.state_error_weight = 1e4;
     data = test_support::simulate_furuta(mechanism, nodes, settings.step.step, kNoise, 5);
     test_support::disturb_parameters(mechanism, factor);
@@ -68,22 +73,21 @@ Eigen::VectorXd standard_deviations(const TrajectoryProblem& problem) {
       .standard_deviation;
 }
 
-// Two optimisers that share neither blocks nor chain rules nor linear algebra, on the problem the
-// product solves. Catches a weight, an index or a chain rule of TrajectoryProblem that is wrong in
-// the cost as well as in the Jacobian, where differences see nothing, and a solver that stops
-// early. Both stop where the cost no longer resolves a step, √1e-15 of the noise: 1e-3 standard
+// Two optimisers on the problem the product solves must start at the same cost and end at the same
+// optimum. Both stop where the cost no longer resolves a step, √1e-15 of the noise: 1e-3 standard
 // deviations leave room for thirty times that.
-TEST(TrajectoryOptimum, IsThatOfCeres) {
+template <typename Ceres>
+void expect_optimum_of_ceres(StateForm form) {
   Mechanism truth = test_support::furuta_with_12_parameters();
   test_support::lift_bounds(truth);
   named(truth, "2.b").prior_mean = 2e-4;
   named(truth, "2.b").prior_standard_deviation = 0.01;  // angles weigh as 1 rad: it pulls
-  const Comparison comparison(truth, 400, 1.1);
+  const Comparison comparison(truth, 400, 1.1, form);
   TrajectoryProblem problem = comparison.problem();
   const LmSummary summary = solve(problem, to_the_last_digit());
   ASSERT_TRUE(is_converged(summary.termination)) << to_string(summary.termination);
 
-  CeresFuruta ceres(comparison.mechanism, comparison.data, comparison.settings);
+  Ceres ceres(comparison.mechanism, comparison.data, comparison.settings);
   const ceres::Solver::Summary theirs = ceres.solve(ceres_to_the_last_digit());
   EXPECT_NEAR(2.0 * theirs.initial_cost, summary.initial_cost, 1e-10 * summary.initial_cost);
   EXPECT_NEAR(2.0 * theirs.final_cost, summary.cost, 1e-8 * summary.cost) << theirs.BriefReport();
@@ -91,6 +95,24 @@ TEST(TrajectoryOptimum, IsThatOfCeres) {
   EXPECT_LT((problem.arrow() - ceres.arrow()).cwiseQuotient(sigma).cwiseAbs().maxCoeff(), 1e-3)
       << "ours   " << problem.arrow().transpose() << "\ntheirs " << ceres.arrow().transpose()
       << "\nsigma  " << sigma.transpose();
+}
+
+// Shares the step's residual and derivatives, but neither blocks nor chain rules nor linear
+// algebra. Catches a weight, an index or a chain rule of TrajectoryProblem that is wrong in the
+// cost as well as in the Jacobian, where differences see nothing, and a solver that stops early.
+TEST(TrajectoryOptimum, IsThatOfCeres) {
+  expect_optimum_of_ceres<CeresFuruta>(StateForm::kConfigurations);
+}
+
+// Shares nothing: every residual is written once more and differentiated by Ceres. Catches, beside
+// the above, what is wrong in the step itself, and a derivative that leads astray.
+TEST(TrajectoryOptimum, IsThatOfCeresWithItsOwnDerivatives) {
+  expect_optimum_of_ceres<CeresAutodiffFuruta>(StateForm::kConfigurations);
+}
+
+// The same for full states, with both residuals a step.
+TEST(TrajectoryOptimum, OfFullStatesIsThatOfCeresWithItsOwnDerivatives) {
+  expect_optimum_of_ceres<CeresAutodiffFuruta>(StateForm::kFull);
 }
 
 // The same with an upper and a lower bound that exclude the free optimum by many standard

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <ceres/ceres.h>
+
+#include <Eigen/Core>
+#include <memory>
+#include <vector>
+
+#include "estimator/calibrate/trajectory_problem.hpp"
+#include "estimator/model/mechanism.hpp"
+#include "tests/estimator/residual/scalar_step.hpp"
+
+namespace test_support {
+
+/// The joint problem of TrajectoryProblem for two bodies and two hinges and one segment, the way a
+/// user of Ceres states it: residuals as functors, differentiated by Ceres, on Ceres's own
+/// manifolds. Shares no arithmetic with the estimator, but for the recorded controls' averages.
+/// Both state forms; no free delays.
+///
+/// Bounds are not passed on, as in CeresFuruta.
+class CeresAutodiffFuruta {
+ public:
+  static constexpr int kPoseSize = 14;  ///< (r, quaternion) of two bodies
+
+  CeresAutodiffFuruta(const estimator::Mechanism& mechanism, const estimator::TrajectoryData& data,
+                      const estimator::TrajectorySettings& settings);
+
+  ceres::Solver::Summary solve(const ceres::Solver::Options& options);
+
+  const Eigen::VectorXd& arrow() const { return chi_; }
+
+ private:
+  int parameter_count() const { return static_cast<int>(chi_.size()); }
+  void add_nodes(const estimator::TrajectoryData& data);
+  void add_steps();
+  void add_observations(const estimator::TrajectoryData& data);
+  void add_start();
+  void add_priors();
+
+  estimator::Mechanism mechanism_;
+  estimator::TrajectorySettings settings_;
+  std::vector<int> free_;
+  ScalarStep<2, 2> step_;
+  Eigen::VectorXd chi_;
+  Eigen::VectorXd controls_;
+  int node_size_;  ///< poses, and velocities in the full form
+  std::vector<std::vector<double>> nodes_;
+  std::unique_ptr<ceres::Problem> problem_;
+};
+
+}  // namespace test_support
