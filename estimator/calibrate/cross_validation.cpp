@@ -199,7 +199,10 @@ Fold run_fold(const Mechanism& mechanism, const std::vector<Recording>& pieces,
 
 Evaluation evaluate(const Mechanism& mechanism, const std::vector<Recording>& recordings,
                     const CalibrationOptions& options, const CalibrationMonitor& monitor) {
-  const Preparation preparation = prepare(with_fixed_parameters(mechanism), recordings, options);
+  // Prepared with the parameters as free as they are given: an estimate may be no possible body and
+  // still predict.
+  Preparation preparation = prepare(mechanism, recordings, options);
+  preparation.mechanism = with_fixed_parameters(preparation.mechanism);
   return evaluate_prepared(preparation, make_settings(preparation, recordings, options), options,
                            monitor);
 }

@@ -9,12 +9,16 @@ const std::string& page_style() {
   --paper: #ffffff; --ink: #1a1d21; --quiet: #5a636e; --grid: #e3e6ea; --frame: #9aa3ad;
   --panel: #f6f7f9; --measured: #8a9099; --simulated: #0072b2; --residual: #d55e00;
   --warn: #b34700;
+  --series-1: #0072b2; --series-2: #d55e00; --series-3: #009e73; --series-4: #aa4499;
+  --series-5: #b58900; --series-6: #666666;
 }
 @media (prefers-color-scheme: dark) {
   :root {
     --paper: #14171a; --ink: #e6e9ec; --quiet: #9aa5b1; --grid: #2a2f35; --frame: #5b6570;
     --panel: #1c2024; --measured: #9aa3ad; --simulated: #56b4e9; --residual: #e69f00;
     --warn: #f0a050;
+    --series-1: #56b4e9; --series-2: #f08a3c; --series-3: #3ac79b; --series-4: #dd8fc8;
+    --series-5: #e6c84a; --series-6: #a8a8a8;
   }
 }
 @media print {
@@ -23,6 +27,8 @@ const std::string& page_style() {
     --paper: #ffffff; --ink: #000000; --quiet: #444444; --grid: #dddddd; --frame: #888888;
     --panel: #ffffff; --measured: #8a9099; --simulated: #0072b2; --residual: #d55e00;
     --warn: #b34700;
+    --series-1: #0072b2; --series-2: #d55e00; --series-3: #009e73; --series-4: #aa4499;
+    --series-5: #b58900; --series-6: #666666;
   }
   section, figure, tr { break-inside: avoid; }
   body { max-width: none; padding: 0; }
@@ -69,6 +75,21 @@ svg .cell.strong { fill: #000000; }
 .line.control { stroke: var(--ink); }
 .dot.simulated { fill: var(--simulated); }
 .dot.residual { fill: var(--residual); }
+.line.reference { stroke: var(--ink); stroke-width: 1; stroke-dasharray: 2 3; }
+.line.series-1 { stroke: var(--series-1); }
+.line.series-2 { stroke: var(--series-2); stroke-dasharray: 6 3; }
+.line.series-3 { stroke: var(--series-3); stroke-dasharray: 2 2; }
+.line.series-4 { stroke: var(--series-4); stroke-dasharray: 8 3 2 3; }
+.line.series-5 { stroke: var(--series-5); stroke-dasharray: 10 4; }
+.line.series-6 { stroke: var(--series-6); stroke-dasharray: 4 4; }
+.line.bar { stroke-width: 1; stroke-dasharray: none; }
+.line.points:not(.bar) { stroke: none; }
+.dot.series-1 { fill: var(--series-1); }
+.dot.series-2 { fill: var(--series-2); }
+.dot.series-3 { fill: var(--series-3); }
+.dot.series-4 { fill: var(--series-4); }
+.dot.series-5 { fill: var(--series-5); }
+.dot.series-6 { fill: var(--series-6); }
 .ring { fill: var(--paper); stroke: var(--quiet); stroke-width: 1.5; }
 .positive { fill: #e69f00; }
 .negative { fill: #56b4e9; }

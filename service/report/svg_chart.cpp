@@ -46,10 +46,15 @@ class Plane {
  public:
   explicit Plane(const Chart& chart) : chart_(chart) {
     for (const ChartSeries& series : chart.series) {
-      for (const double x : series.x) x_.include(x);
-      for (const double y : series.y) y_.include(transform(y));
+      for (std::size_t k = 0; k < series.x.size(); ++k) {
+        const double x = transform_x(series.x[k]);
+        if (!std::isfinite(x)) continue;
+        x_.include(x);
+        y_.include(transform(series.y[k]));
+      }
+      include_bars(series);
     }
-    x_.widen(0.0);
+    x_.widen(chart.log_x ? 0.03 : 0.0);
     y_.widen(0.06);
   }
 
@@ -58,6 +63,8 @@ class Plane {
   double top() const { return kMarginTop; }
   double bottom() const { return chart_.height - kMarginBottom; }
   double transform(double y) const { return chart_.log_y ? std::log10(y) : y; }
+  double transform_x(double x) const { return chart_.log_x ? std::log10(x) : x; }
+  /// Takes a value that `transform_x` returned.
   double to_x(double x) const {
     return left() + (x - x_.low) / (x_.high - x_.low) * (right() - left());
   }
@@ -69,6 +76,19 @@ class Plane {
   const Range& y_range() const { return y_; }
 
  private:
+  /// Bars stretch the axis by no more than the points' own range to either side: one huge bar must
+  /// not flatten everything else.
+  void include_bars(const ChartSeries& series) {
+    if (series.y_error.empty()) return;
+    Range points;
+    for (const double y : series.y) points.include(y);
+    const double reach = points.high - points.low;
+    for (std::size_t k = 0; k < series.y.size(); ++k) {
+      y_.include(transform(std::max(series.y[k] - series.y_error[k], points.low - reach)));
+      y_.include(transform(std::min(series.y[k] + series.y_error[k], points.high + reach)));
+    }
+  }
+
   const Chart& chart_;
   Range x_;
   Range y_;
@@ -85,39 +105,72 @@ std::string line_at(double x1, double y1, double x2, double y2, const std::strin
          pixel(y2) + "\" class=\"" + css_class + "\"/>\n";
 }
 
-std::vector<double> y_ticks(const Chart& chart, const Plane& plane) {
-  if (!chart.log_y) return nice_ticks(plane.y_range().low, plane.y_range().high, 6);
-  // Decades, or, where there are fewer than two, ticks between them.
-  std::vector<double> ticks;
-  const double span = plane.y_range().high - plane.y_range().low;
-  const double stride = std::max(1.0, std::ceil(span / 6.0));
-  for (double decade = std::ceil(plane.y_range().low); decade <= plane.y_range().high;
-       decade += stride) {
-    ticks.push_back(decade);
+struct Tick {
+  double at;  // in transformed coordinates
+  std::string text;
+};
+
+/// Decades; over two decades or less 1, 2 and 5 times them; over less than one, linear ticks.
+std::vector<Tick> log_ticks(const Range& range, double count_max) {
+  std::vector<Tick> ticks;
+  const double span = range.high - range.low;
+  if (span >= 1.0 && span <= 2.1) {
+    for (double decade = std::floor(range.low); decade <= range.high; decade += 1.0) {
+      for (const double factor : {1.0, 2.0, 5.0}) {
+        const double at = decade + std::log10(factor);
+        if (at < range.low || at > range.high) continue;
+        ticks.push_back({at, format_number(std::pow(10.0, at), 4)});
+      }
+    }
+    return ticks;
+  }
+  const double stride = std::max(1.0, std::ceil(span / count_max));
+  for (double decade = std::ceil(range.low); decade <= range.high; decade += stride) {
+    ticks.push_back({decade, decade_text(static_cast<int>(decade))});
   }
   if (ticks.size() >= 2) return ticks;
   ticks.clear();
-  for (const double value :
-       nice_ticks(std::pow(10.0, plane.y_range().low), std::pow(10.0, plane.y_range().high), 6)) {
-    if (value > 0.0) ticks.push_back(std::log10(value));
+  for (const double value : nice_ticks(std::pow(10.0, range.low), std::pow(10.0, range.high), 6)) {
+    if (value > 0.0) ticks.push_back({std::log10(value), format_number(value, 4)});
+  }
+  return ticks;
+}
+
+std::vector<Tick> x_ticks(const Chart& chart, const Plane& plane) {
+  const Range& range = plane.x_range();
+  const int room = std::clamp(chart.width / 75, 3, 12);
+  if (chart.log_x) return log_ticks(range, room);
+  const double span = range.high - range.low;
+  const int ticks_max =
+      chart.whole_x ? std::min(static_cast<int>(std::max(span, 1.0)), room) : room;
+  std::vector<Tick> ticks;
+  for (const double tick : nice_ticks(range.low, range.high, ticks_max)) {
+    ticks.push_back({tick, format_number(tick, 6)});
+  }
+  return ticks;
+}
+
+std::vector<Tick> y_ticks(const Chart& chart, const Plane& plane) {
+  const Range& range = plane.y_range();
+  if (chart.log_y) return log_ticks(range, 6.0);
+  std::vector<Tick> ticks;
+  for (const double tick : nice_ticks(range.low, range.high, 6)) {
+    ticks.push_back({tick, format_number(tick, 4)});
   }
   return ticks;
 }
 
 std::string axes(const Chart& chart, const Plane& plane) {
   std::string svg;
-  const double span = plane.x_range().high - plane.x_range().low;
-  const int ticks_max = chart.whole_x ? static_cast<int>(std::clamp(span, 1.0, 12.0)) : 12;
-  for (const double tick : nice_ticks(plane.x_range().low, plane.x_range().high, ticks_max)) {
-    const double x = plane.to_x(tick);
+  for (const Tick& tick : x_ticks(chart, plane)) {
+    const double x = plane.to_x(tick.at);
     svg += line_at(x, plane.top(), x, plane.bottom(), "grid");
-    svg += text_at(x, plane.bottom() + 15, "middle", "tick", format_number(tick, 6));
+    svg += text_at(x, plane.bottom() + 15, "middle", "tick", tick.text);
   }
-  for (const double tick : y_ticks(chart, plane)) {
-    const double y = plane.to_y(tick);
+  for (const Tick& tick : y_ticks(chart, plane)) {
+    const double y = plane.to_y(tick.at);
     svg += line_at(plane.left(), y, plane.right(), y, "grid");
-    const double value = chart.log_y ? std::pow(10.0, tick) : tick;
-    svg += text_at(plane.left() - 6, y + 4, "end", "tick", format_number(value, 4));
+    svg += text_at(plane.left() - 6, y + 4, "end", "tick", tick.text);
   }
   svg += "<rect x=\"" + pixel(plane.left()) + "\" y=\"" + pixel(plane.top()) + "\" width=\"" +
          pixel(plane.right() - plane.left()) + "\" height=\"" +
@@ -140,35 +193,80 @@ std::string legend(const Chart& chart, const Plane& plane) {
     x -= kCharacterWidth * display_width(series->label);
     svg += text_at(x, 18, "start", "tick", series->label);
     x -= kLegendKeyWidth;
-    svg += line_at(x, 14, x + 20, 14, "line " + series->css_class);
+    svg += legend_key(*series, x, 14);
     x -= 10;
   }
   return svg;
 }
 
+/// A mark centred at a pixel.
+std::string mark(const ChartSeries& series, double x, double y) {
+  const auto at = [&](double dx, double dy) { return pixel(x + dx) + ',' + pixel(y + dy) + ' '; };
+  const std::string css = "\" class=\"dot " + series.css_class + "\"/>\n";
+  switch (series.shape) {
+    case MarkerShape::kCircle:
+      break;
+    case MarkerShape::kSquare:
+      return "<polygon points=\"" + at(-3, -3) + at(3, -3) + at(3, 3) + at(-3, 3) + css;
+    case MarkerShape::kTriangle:
+      return "<polygon points=\"" + at(0, -4) + at(3.6, 2.6) + at(-3.6, 2.6) + css;
+    case MarkerShape::kDiamond:
+      return "<polygon points=\"" + at(0, -4.2) + at(4.2, 0) + at(0, 4.2) + at(-4.2, 0) + css;
+  }
+  return "<circle cx=\"" + pixel(x) + "\" cy=\"" + pixel(y) + "\" r=\"3" + css;
+}
+
+/// The points of a series in transformed coordinates; NaN where one cannot be drawn.
+ChartSeries transformed(const Plane& plane, const ChartSeries& series) {
+  ChartSeries points = series;
+  for (std::size_t k = 0; k < points.x.size(); ++k) {
+    points.x[k] = plane.transform_x(series.x[k]);
+    points.y[k] = plane.transform(series.y[k]);
+    if (!std::isfinite(points.x[k])) points.x[k] = plane.x_range().low;
+    const bool drawn = std::isfinite(plane.transform_x(series.x[k])) && std::isfinite(points.y[k]);
+    if (!drawn) points.y[k] = std::numeric_limits<double>::quiet_NaN();
+  }
+  return points;
+}
+
+std::string bars(const Plane& plane, const ChartSeries& series, const ChartSeries& points) {
+  std::string svg;
+  for (std::size_t k = 0; k < series.y_error.size(); ++k) {
+    if (std::isnan(points.y[k]) || !(series.y_error[k] > 0.0)) continue;
+    const auto end = [&](double y) {
+      const double at = plane.transform(y);
+      return std::clamp(plane.to_y(std::isnan(at) ? plane.y_range().low : at), plane.top(),
+                        plane.bottom());
+    };
+    const double x = plane.to_x(points.x[k]);
+    svg += line_at(x, end(series.y[k] - series.y_error[k]), x, end(series.y[k] + series.y_error[k]),
+                   "line " + series.css_class + " bar");
+  }
+  return svg;
+}
+
 std::string path(const Chart& chart, const Plane& plane, const ChartSeries& series) {
+  const ChartSeries points = transformed(plane, series);
   std::string d;
   bool pen_down = false;
   const int columns = static_cast<int>(plane.right() - plane.left());
-  for (const std::size_t k : decimate(series.x, series.y, columns)) {
-    const double y = plane.transform(series.y[k]);
-    if (!std::isfinite(y)) {
+  for (const std::size_t k : decimate(points.x, points.y, columns)) {
+    if (std::isnan(points.y[k])) {
       pen_down = false;
       continue;
     }
     d += pen_down ? 'L' : 'M';
-    d += pixel(plane.to_x(series.x[k]));
+    d += pixel(plane.to_x(points.x[k]));
     d += ' ';
-    d += pixel(plane.to_y(y));
+    d += pixel(plane.to_y(points.y[k]));
     pen_down = true;
   }
   std::string svg = "<path d=\"" + d + "\" class=\"line " + series.css_class + "\"/>\n";
+  svg += bars(plane, series, points);
   if (!series.markers || static_cast<int>(series.x.size()) > chart.width) return svg;
-  for (std::size_t k = 0; k < series.x.size(); ++k) {
-    const double y = plane.transform(series.y[k]);
-    if (!std::isfinite(y)) continue;
-    svg += "<circle cx=\"" + pixel(plane.to_x(series.x[k])) + "\" cy=\"" + pixel(plane.to_y(y)) +
-           "\" r=\"3\" class=\"dot " + series.css_class + "\"/>\n";
+  for (std::size_t k = 0; k < points.x.size(); ++k) {
+    if (std::isnan(points.y[k])) continue;
+    svg += mark(series, plane.to_x(points.x[k]), plane.to_y(points.y[k]));
   }
   return svg;
 }
@@ -223,14 +321,31 @@ std::vector<std::size_t> decimate(const std::vector<double>& x, const std::vecto
   return kept;
 }
 
-std::string svg_chart(const Chart& chart) {
+std::string decade_text(int exponent) {
+  if (exponent == 0) return "1";
+  if (exponent == 1) return "10";
+  static constexpr const char* kDigits[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
+  std::string text = exponent < 0 ? "10⁻" : "10";
+  for (const char digit : std::to_string(std::abs(exponent))) text += kDigits[digit - '0'];
+  return text;
+}
+
+std::string legend_key(const ChartSeries& series, double x, double y) {
+  return line_at(x, y, x + 20, y, "line " + series.css_class) +
+         (series.markers ? mark(series, x + 10, y) : "");
+}
+
+std::string chart_content(const Chart& chart) {
   const Plane plane(chart);
-  std::string svg = "<svg viewBox=\"0 0 " + std::to_string(chart.width) + " " +
-                    std::to_string(chart.height) + "\" role=\"img\" aria-label=\"" +
-                    escape_html(chart.title) + "\">\n";
-  svg += axes(chart, plane);
+  std::string svg = axes(chart, plane);
   for (const ChartSeries& series : chart.series) svg += path(chart, plane, series);
-  return svg + legend(chart, plane) + "</svg>\n";
+  return svg + legend(chart, plane);
+}
+
+std::string svg_chart(const Chart& chart) {
+  return "<svg viewBox=\"0 0 " + std::to_string(chart.width) + " " + std::to_string(chart.height) +
+         "\" role=\"img\" aria-label=\"" + escape_html(chart.title) + "\">\n" +
+         chart_content(chart) + "</svg>\n";
 }
 
 std::string escape_html(const std::string& text) {

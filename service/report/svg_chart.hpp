@@ -5,13 +5,18 @@
 
 namespace service {
 
+/// Shape of the points of a line, so that series differ without colour as well.
+enum class MarkerShape { kCircle, kSquare, kTriangle, kDiamond };
+
 /// One line of a chart. A NaN in `y` breaks the line.
 struct ChartSeries {
   std::string label;      ///< in the legend; empty: not listed
   std::string css_class;  ///< colour and width, see page_style
   std::vector<double> x;  ///< increasing
   std::vector<double> y;
-  bool markers = false;  ///< a dot at every point; for few points
+  bool markers = false;  ///< a mark at every point; for few points
+  MarkerShape shape = MarkerShape::kCircle;
+  std::vector<double> y_error = {};  ///< half lengths of bars at the points; empty: none
 };
 
 struct Chart {
@@ -23,6 +28,7 @@ struct Chart {
   bool log_y = false;
   bool whole_x = false;  ///< x counts something: ticks at whole numbers only
   std::vector<ChartSeries> series;
+  bool log_x = false;  ///< points at x ≤ 0 are left out
 };
 
 /// The chart as an SVG element with axes, ticks, grid and legend. Lines with more points than
@@ -30,12 +36,21 @@ struct Chart {
 /// the same picture.
 std::string svg_chart(const Chart& chart);
 
+/// What is inside that element, for pictures of several charts.
+std::string chart_content(const Chart& chart);
+
 /// Ticks at 1, 2 or 5 times a power of ten within [low, high], at most `count_max`.
 std::vector<double> nice_ticks(double low, double high, int count_max);
 
 /// Points that draw the same line at a width of `columns` pixels, as indices into x and y.
 std::vector<std::size_t> decimate(const std::vector<double>& x, const std::vector<double>& y,
                                   int columns);
+
+/// A power of ten as axes show it: "10⁻³", "1", "10".
+std::string decade_text(int exponent);
+
+/// The key of a series for legends, 20 px wide with its left end at (x, y): line and mark.
+std::string legend_key(const ChartSeries& series, double x, double y);
 
 /// Text with the characters that mean something in HTML replaced.
 std::string escape_html(const std::string& text);

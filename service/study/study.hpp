@@ -1,0 +1,113 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "estimator/calibrate/calibration.hpp"
+#include "service/convert/parameter_edits.hpp"
+#include "service/convert/recording_selection.hpp"
+#include "service/convert/rig_file.hpp"
+#include "service/simulation/scenario.hpp"
+
+namespace service {
+
+enum class StudyKind { kPendulum, kFuruta, kSynthetic, kRobustness };
+
+/// "pendulum", … as on the command line.
+std::string to_string(StudyKind kind);
+
+/// Where a set's recordings lie.
+enum class StudyFolder { kBesideStudy, kRecordings, kEvaluationData };
+
+/// A recording that the SPOOK stepper makes on the rig with its true parameters.
+struct StudySimulation {
+  Scenario scenario;
+  double step = 0.0;           ///< [s]
+  double compliance = -1.0;    ///< of all hinges; negative: the rig file's
+  double damping_time = -1.0;  ///< of all hinges [s]; negative: the rig file's
+};
+
+struct StudyRecording {
+  std::string name;
+  std::string file;                           ///< as the study names it; empty: simulated
+  std::optional<StudySimulation> simulation;  ///< absent: read from the file
+  Selection selection;
+  ParameterEdits edits;  ///< what this recording cannot show
+};
+
+/// What is estimated, as changes to the rig file.
+struct StudyModel {
+  std::string name;
+  ParameterEdits edits;
+};
+
+/// How it is estimated.
+struct StudyMethod {
+  std::string name;
+  estimator::ResidualForm residual = estimator::ResidualForm::kImplicit;
+  estimator::StateForm states = estimator::StateForm::kConfigurations;
+  double weighting_compliance = 0.0;
+};
+
+/// Settings of the method that a study varies.
+struct StudySettings {
+  double step = 0.0;                ///< h [s]
+  double state_error_weight = 0.0;  ///< κ
+  double compliance = -1.0;         ///< ε of all hinges; negative: the rig file's
+  double damping_time = -1.0;       ///< τ of all hinges [s]; negative: the rig file's
+  int max_iterations = 50;
+};
+
+/// A parameter's true value.
+struct TrueValue {
+  std::string name;
+  double value = 0.0;
+};
+
+struct StudySet {
+  std::string name;
+  Rig rig;
+  std::string rig_text;  ///< contents of the rig file, for keys
+  StudyFolder folder = StudyFolder::kBesideStudy;
+  std::vector<StudyRecording> recordings;
+  std::vector<StudyModel> models;
+  StudySettings settings;
+  std::vector<TrueValue> truth;
+};
+
+enum class SweepAxis { kStep, kCompliance, kStateErrorWeight };
+
+struct StudySweep {
+  SweepAxis axis = SweepAxis::kStep;
+  std::vector<double> values;
+};
+
+/// Starts of a robustness study.
+struct StudyStarts {
+  double factor = 10.0;
+  int random = 0;
+  std::uint64_t seed = 0;
+};
+
+/// Recording and weights κ of a study of histories and simulations.
+struct StudyTrace {
+  std::string recording;
+  std::vector<double> state_error_weights;
+};
+
+/// Contents of a study file (proto/study.proto).
+struct Study {
+  std::string path;
+  StudyKind kind = StudyKind::kPendulum;
+  std::string title;
+  std::vector<StudyMethod> methods;
+  std::vector<StudySet> sets;
+  std::string sweep_recording;
+  std::vector<StudySweep> sweeps;
+  StudyStarts starts;
+  StudyTrace trace;
+};
+
+}  // namespace service

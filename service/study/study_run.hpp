@@ -1,0 +1,70 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace service {
+
+/// Where a run stands in its study.
+struct RunPlace {
+  std::string stage;  ///< "fit", "cross", "sweep step", "trace", "robustness", …
+  std::string set;
+  std::string recording;
+  std::string model;
+  std::string method;
+  std::string start;                ///< of the parameters; empty: the model's
+  std::string trained_on;           ///< cross-validation: recording that the parameters come from
+  double step = 0.0;                ///< h [s]
+  double compliance = -1.0;         ///< ε; negative: the rig file's
+  double state_error_weight = 0.0;  ///< κ
+};
+
+struct RunParameter {
+  std::string name;
+  std::string unit;
+  double value = 0.0;
+  double standard_deviation = 0.0;
+  double initial = 0.0;
+  bool at_bound = false;
+};
+
+struct RunIteration {
+  int iteration = 0;
+  double cost = 0.0;
+  std::vector<double> values;  ///< of the run's parameters, in their order
+};
+
+/// Open loop from the estimated start.
+struct RunHinge {
+  std::string name;
+  double rmse = 0.0;              ///< [rad]
+  std::vector<double> measured;   ///< [rad]; empty unless trajectories are kept, as the next
+  std::vector<double> simulated;  ///< [rad]
+};
+
+/// What one calibration, or state estimation, of a study gave.
+struct StudyRun {
+  std::string key;  ///< of everything that went in
+  RunPlace place;
+  std::string termination;
+  bool converged = false;
+  int iterations = 0;
+  double cost = 0.0;               ///< Σ of squared, weighted residuals
+  double observation_error = 0.0;  ///< Σ of squared angle residuals over time steps [rad²]
+  double state_error = 0.0;  ///< Σ of squared impulse residuals over time steps, not weighted
+  int nodes = 0;             ///< time steps
+  double wall_time = 0.0;    ///< [s]
+  std::string error;         ///< why there is no result; empty: there is one
+  std::vector<RunParameter> parameters;
+  std::vector<RunIteration> history;
+  std::vector<RunHinge> hinges;
+  double start = 0.0;           ///< of the trajectories [s]
+  std::vector<double> control;  ///< of the first motor, where trajectories are kept
+
+  /// Mean squared error: cost over time steps, as the paper states costs.
+  double mean_squared_error() const { return cost / nodes; }
+  /// The parameter of that name, or null.
+  const RunParameter* find(const std::string& name) const;
+};
+
+}  // namespace service

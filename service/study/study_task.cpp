@@ -1,0 +1,197 @@
+#include "service/study/study_task.hpp"
+
+#include <chrono>
+#include <cmath>
+#include <stdexcept>
+#include <utility>
+
+#include "estimator/calibrate/cross_validation.hpp"
+#include "service/study/fingerprint.hpp"
+
+namespace service {
+namespace {
+
+using estimator::SegmentTrajectory;
+
+std::string key_of(const StudyTask& task) {
+  Fingerprint key;
+  key.add(RIGCAL_VERSION).add(task.data->fingerprint);
+  for (const estimator::Parameter& p : task.mechanism.parameters) {
+    key.add(p.name).add(p.value).add(p.lower).add(p.upper);
+    key.add(static_cast<std::uint64_t>(p.free)).add(p.prior_mean).add(p.prior_standard_deviation);
+  }
+  for (const estimator::Hinge& hinge : task.mechanism.hinges) {
+    key.add(hinge.compliance_linear).add(hinge.compliance_angular).add(hinge.damping_time);
+    key.add(hinge.stick_speed).add(Eigen::MatrixXd(hinge.frame_a));
+    key.add(Eigen::MatrixXd(hinge.frame_b));
+  }
+  const estimator::CalibrationOptions& o = task.options;
+  key.add(o.step).add(o.state_error_weight).add(o.compliance).add(o.damping_time);
+  key.add(o.weighting_compliance).add(o.filter_cutoff);
+  for (const int choice :
+       {static_cast<int>(o.residual_form), static_cast<int>(o.state_form), o.max_iterations,
+        static_cast<int>(o.refine_simulation), static_cast<int>(task.states_only),
+        static_cast<int>(task.keep_trajectories)}) {
+    key.add(static_cast<std::uint64_t>(choice));
+  }
+  return key.hex();
+}
+
+/// The whole multiple, or fraction, of the sampling period nearest to a step. Clocks run some ppm
+/// off, so that 10 ms are not quite ten periods; a step further off is left for the estimator to
+/// refuse.
+double snapped_step(double step, const StudyData& data) {
+  constexpr double kClockTolerance = 1e-3;
+  for (const estimator::Segment& segment : data.recordings.front().segments) {
+    const double ratio = step / segment.period;
+    const double snapped = ratio >= 1.0 ? segment.period * std::round(ratio)
+                                        : segment.period / std::round(1.0 / ratio);
+    return std::abs(snapped - step) <= kClockTolerance * step ? snapped : step;
+  }
+  return step;
+}
+
+int node_count(const std::vector<SegmentTrajectory>& trajectories) {
+  Eigen::Index nodes = 0;
+  for (const SegmentTrajectory& trajectory : trajectories) nodes += trajectory.measured.rows();
+  return static_cast<int>(nodes);
+}
+
+int observation_count(const std::vector<SegmentTrajectory>& trajectories) {
+  Eigen::Index count = 0;
+  for (const SegmentTrajectory& trajectory : trajectories) {
+    count += (trajectory.measured.array() == trajectory.measured.array()).count();
+  }
+  return static_cast<int>(count);
+}
+
+/// Splits the cost into its two parts, each over the time steps.
+void fill_errors(double observation_rmse, const std::vector<SegmentTrajectory>& trajectories,
+                 StudyRun& run) {
+  run.nodes = node_count(trajectories);
+  const double squares = observation_rmse * observation_rmse * observation_count(trajectories);
+  run.observation_error = squares / run.nodes;
+  run.state_error = (run.cost - squares) / run.place.state_error_weight / run.nodes;
+}
+
+void fill_hinges(const std::vector<estimator::SimulationError>& errors,
+                 const std::vector<SegmentTrajectory>& trajectories, bool keep_trajectories,
+                 StudyRun& run) {
+  for (std::size_t j = 0; j < errors.size(); ++j) {
+    RunHinge hinge;
+    hinge.name = errors[j].hinge;
+    hinge.rmse = errors[j].rmse;
+    if (keep_trajectories) {
+      const auto column = static_cast<Eigen::Index>(j);
+      const auto measured = trajectories.front().measured.col(column);
+      const auto simulated = trajectories.front().simulated.col(column);
+      hinge.measured.assign(measured.begin(), measured.end());
+      hinge.simulated.assign(simulated.begin(), simulated.end());
+    }
+    run.hinges.push_back(std::move(hinge));
+  }
+  if (!keep_trajectories) return;
+  run.start = trajectories.front().start;
+  if (trajectories.front().control.cols() == 0) return;
+  const auto control = trajectories.front().control.col(0);
+  run.control.assign(control.begin(), control.end());
+}
+
+/// The history knows the parameters that were varied; one without effect was held at its value.
+void fill_history(const estimator::Calibration& calibration, StudyRun& run) {
+  for (const estimator::IterationRecord& record : calibration.history) {
+    RunIteration& iteration = run.history.emplace_back();
+    iteration.iteration = record.iteration;
+    iteration.cost = record.cost;
+    Eigen::Index at = 0;
+    for (const estimator::ParameterEstimate& estimate : calibration.parameters) {
+      const auto index =
+          static_cast<std::size_t>(calibration.mechanism.find_parameter(estimate.name));
+      const bool varied = calibration.mechanism.parameters[index].free;
+      iteration.values.push_back(varied ? record.arrow[at++] : estimate.value);
+    }
+  }
+}
+
+void fill(const estimator::Calibration& calibration, const StudyTask& task, StudyRun& run) {
+  run.termination = to_string(calibration.termination);
+  run.converged = is_converged(calibration.termination);
+  run.iterations = calibration.iterations;
+  run.cost = calibration.cost;
+  for (const estimator::ParameterEstimate& p : calibration.parameters) {
+    run.parameters.push_back(
+        {p.name, p.unit, p.value, p.standard_deviation, p.initial, p.at_bound});
+  }
+  fill_history(calibration, run);
+  fill_errors(calibration.observation_rmse, calibration.trajectories, run);
+  fill_hinges(calibration.simulation, calibration.trajectories, task.keep_trajectories, run);
+}
+
+void fill(const estimator::Evaluation& evaluation, const StudyTask& task, StudyRun& run) {
+  run.termination = to_string(evaluation.termination);
+  run.converged = is_converged(evaluation.termination);
+  run.iterations = evaluation.iterations;
+  run.cost = evaluation.cost;
+  fill_errors(evaluation.observation_rmse, evaluation.trajectories, run);
+  fill_hinges(evaluation.simulation, evaluation.trajectories, task.keep_trajectories, run);
+}
+
+}  // namespace
+
+estimator::CalibrationOptions make_options(const StudyMethod& method,
+                                           const StudySettings& settings) {
+  estimator::CalibrationOptions options;
+  options.step = settings.step;
+  options.state_error_weight = settings.state_error_weight;
+  options.compliance = settings.compliance;
+  options.damping_time = settings.damping_time;
+  options.max_iterations = settings.max_iterations;
+  options.residual_form = method.residual;
+  options.state_form = method.states;
+  options.weighting_compliance = method.weighting_compliance;
+  options.refine_simulation = false;
+  return options;
+}
+
+StudyTask make_task(RunPlace place, std::shared_ptr<const StudyData> data,
+                    const estimator::Mechanism& mechanism,
+                    const estimator::CalibrationOptions& options, bool states_only,
+                    bool keep_trajectories) {
+  StudyTask task;
+  task.place = std::move(place);
+  task.place.recording = data->name;
+  task.options = options;
+  task.options.step = snapped_step(options.step, *data);
+  task.place.step = task.options.step;
+  task.place.compliance = options.compliance;
+  task.place.state_error_weight = options.state_error_weight;
+  task.data = std::move(data);
+  task.mechanism = mechanism;
+  task.states_only = states_only;
+  task.keep_trajectories = keep_trajectories;
+  task.key = key_of(task);
+  return task;
+}
+
+StudyRun run_task(const StudyTask& task, const std::atomic<bool>* stop) {
+  StudyRun run;
+  run.key = task.key;
+  run.place = task.place;
+  estimator::CalibrationMonitor monitor;
+  monitor.stop = stop;
+  const auto start = std::chrono::steady_clock::now();
+  try {
+    if (task.states_only) {
+      fill(evaluate(task.mechanism, task.data->recordings, task.options, monitor), task, run);
+    } else {
+      fill(calibrate(task.mechanism, task.data->recordings, task.options, monitor), task, run);
+    }
+  } catch (const std::invalid_argument& fault) {
+    run.termination = "refused";
+    run.error = fault.what();
+  }
+  run.wall_time = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return run;
+}
+
+}  // namespace service

@@ -1,0 +1,101 @@
+#include "service/study/run_store.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "proto/text/input_error.hpp"
+#include "service/convert/study_run_line.hpp"
+#include "service/study/run_csv.hpp"
+#include "tests/service/run_rigcal.hpp"
+
+namespace service {
+namespace {
+
+StudyRun example(const std::string& key) {
+  StudyRun run;
+  run.key = key;
+  run.place = {"sweep", "set", "release, 2", "model", "method", "", "", 0.01, 1e-4, 100.0};
+  run.termination = "cost tolerance";
+  run.converged = true;
+  run.iterations = 5;
+  run.cost = 1.0 / 3.0;
+  run.nodes = 3;
+  run.parameters = {
+      {"A.J_zz", "kg·m²", 0.1, 1e-5, 0.01, false},
+      {"A.J_xx", "kg·m²", 0.01, std::numeric_limits<double>::infinity(), 0.01, false}};
+  run.history = {{0, 2.0, {0.01, 0.01}}, {1, 1.0 / 3.0, {0.1, 0.01}}};
+  run.hinges = {{"1", 1e-3, {std::nan(""), 0.5}, {0.25, 0.5}}};
+  run.control = {0.0, 1.0};
+  return run;
+}
+
+// A run that is kept must come back as it was: a number that loses digits, or an infinite deviation
+// that becomes zero, would change tables between a first and a resumed study.
+TEST(RunStore, GivesBackWhatItKept) {
+  const TemporaryFolder folder;
+  { RunStore(folder.file("runs.jsonl")).append(example("a")); }
+  const RunStore store(folder.file("runs.jsonl"));
+  EXPECT_EQ(store.find("b"), nullptr);
+  const StudyRun* run = store.find("a");
+  ASSERT_NE(run, nullptr);
+  EXPECT_EQ(run->place.recording, "release, 2");
+  EXPECT_EQ(run->place.compliance, 1e-4);
+  EXPECT_EQ(run->cost, 1.0 / 3.0);
+  ASSERT_EQ(run->parameters.size(), 2U);
+  EXPECT_TRUE(std::isinf(run->parameters[1].standard_deviation));
+  EXPECT_EQ(run->history[1].values, (std::vector<double>{0.1, 0.01}));
+  EXPECT_TRUE(std::isnan(run->hinges[0].measured[0]));
+  EXPECT_EQ(run->hinges[0].simulated, (std::vector<double>{0.25, 0.5}));
+  EXPECT_EQ(study_run_line(*run), study_run_line(example("a")));
+}
+
+// A kill in the middle of a line leaves half of it. It must be cut away, or the next line would be
+// glued to it and a finished run lost with it.
+TEST(RunStore, CutsAwayALineThatAKillLeftUnfinished) {
+  const TemporaryFolder folder;
+  const std::string whole = study_run_line(example("a")) + "\n";
+  const std::string path =
+      folder.write("runs.jsonl", whole + study_run_line(example("b")).substr(0, 40));
+  {
+    RunStore store(path);
+    EXPECT_NE(store.find("a"), nullptr);
+    EXPECT_EQ(store.find("b"), nullptr);
+    store.append(example("c"));
+  }
+  EXPECT_EQ(contents_of(path), whole + study_run_line(example("c")) + "\n");
+}
+
+// Damage elsewhere costs the damaged run, not the others.
+TEST(RunStore, PassesOverDamagedLines) {
+  const TemporaryFolder folder;
+  const std::string path = folder.write(
+      "runs.jsonl", "not json\n{\"key\": 7}\n\n" + study_run_line(example("a")) + "\n");
+  const RunStore store(path);
+  EXPECT_NE(store.find("a"), nullptr);
+}
+
+// Two studies that write into one folder would do every run twice.
+TEST(RunStore, RefusesASecondWriter) {
+  const TemporaryFolder folder;
+  const RunStore first(folder.file("runs.jsonl"));
+  EXPECT_THROW(RunStore(folder.file("runs.jsonl")), proto::InputError);
+}
+
+// A cell with a comma must not become two; parameters that a run lacks are empty, not zero.
+TEST(RunCsv, QuotesCellsAndLeavesOutWhatIsNotThere) {
+  StudyRun other = example("b");
+  other.parameters.pop_back();
+  other.history.clear();
+  const std::string csv = runs_csv({example("a"), other});
+  EXPECT_NE(csv.find("\"release, 2\""), std::string::npos) << csv;
+  EXPECT_NE(csv.find("0.33333333333333331"), std::string::npos) << csv;
+  EXPECT_TRUE(csv.ends_with(",,\n")) << csv;
+  const std::string histories = histories_csv({example("a"), other});
+  EXPECT_TRUE(histories.ends_with(",1,0.33333333333333331,0.10000000000000001,0.01\n"))
+      << histories;
+}
+
+}  // namespace
+}  // namespace service

@@ -1,0 +1,153 @@
+#include "service/study/run_tasks.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+
+#include "service/convert/study_file.hpp"
+#include "service/study/robustness_starts.hpp"
+#include "service/study/study_data.hpp"
+#include "tests/service/study/tiny_study.hpp"
+
+namespace service {
+namespace {
+
+/// The tiny study, loaded, with one task a step.
+struct Loaded {
+  TemporaryFolder folder;
+  Study study = load_study(write_tiny_study(folder));
+  std::vector<std::string> notes;
+  std::vector<LoadedSet> sets = load_sets(study, {}, notes);
+  std::vector<StudyTask> tasks;
+
+  Loaded() {
+    const LoadedSet& set = sets.front();
+    for (const double step : study.sweeps.front().values) {
+      StudySettings settings = set.set->settings;
+      settings.step = step;
+      tasks.push_back(make_task({}, set.data.front(),
+                                mechanism_of(*set.set, set.set->models.front(), *set.data.front()),
+                                make_options(study.methods.front(), settings)));
+    }
+  }
+
+  std::vector<StudyRun> run(RunStore& store, const std::atomic<bool>* stop, StudyProgress& last) {
+    return run_tasks(tasks, store, 2, stop, [&](const StudyProgress& p) { last = p; });
+  }
+};
+
+// Runs come back in the order of their tasks, whichever thread ends first, and a second call finds
+// them all in the store: a resumed study must repeat nothing.
+TEST(RunTasks, KeepOrderAndAreNotRepeated) {
+  Loaded loaded;
+  RunStore store(loaded.folder.file("runs.jsonl"));
+  StudyProgress progress;
+  const std::vector<StudyRun> first = loaded.run(store, nullptr, progress);
+  EXPECT_EQ(progress.kept, 0);
+  EXPECT_EQ(progress.done, 4);
+  ASSERT_EQ(first.size(), 4U);
+  const std::string kept = contents_of(loaded.folder.file("runs.jsonl"));
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(first[i].key, loaded.tasks[i].key);
+    EXPECT_TRUE(first[i].error.empty()) << first[i].error;
+    EXPECT_NEAR(first[i].place.step, loaded.study.sweeps.front().values[i], 1e-12);
+    // The parts of the cost are all of it.
+    const double whole = first[i].observation_error + 100.0 * first[i].state_error;
+    EXPECT_NEAR(whole, first[i].mean_squared_error(), 1e-12 * whole);
+  }
+  const std::vector<StudyRun> second = loaded.run(store, nullptr, progress);
+  EXPECT_EQ(progress.kept, 4);
+  EXPECT_EQ(contents_of(loaded.folder.file("runs.jsonl")), kept);
+  EXPECT_EQ(second[3].cost, first[3].cost);
+}
+
+// What was interrupted is half done: it must not be kept as a result.
+TEST(RunTasks, KeepNothingThatWasStopped) {
+  Loaded loaded;
+  RunStore store(loaded.folder.file("runs.jsonl"));
+  const std::atomic<bool> stop{true};
+  StudyProgress progress;
+  EXPECT_TRUE(loaded.run(store, &stop, progress).empty());
+  EXPECT_EQ(contents_of(loaded.folder.file("runs.jsonl")), "");
+}
+
+// Every input must change the key: two runs under one key would show one's result as the other's.
+TEST(StudyTask, KeysDifferWithEveryInput) {
+  Loaded loaded;
+  const StudyTask& base = loaded.tasks.front();
+  std::set<std::string> keys;
+  for (const StudyTask& task : loaded.tasks) keys.insert(task.key);
+  EXPECT_EQ(keys.size(), loaded.tasks.size());
+  estimator::Mechanism mechanism = base.mechanism;
+  mechanism.parameters.front().value *= 1.0 + 1e-15;
+  keys.insert(make_task({}, base.data, mechanism, base.options).key);
+  estimator::CalibrationOptions options = base.options;
+  options.residual_form = estimator::ResidualForm::kExplicit;
+  keys.insert(make_task({}, base.data, base.mechanism, options).key);
+  keys.insert(make_task({}, base.data, base.mechanism, base.options, true).key);
+  keys.insert(make_task({}, base.data, base.mechanism, base.options, false, true).key);
+  EXPECT_EQ(keys.size(), loaded.tasks.size() + 4);
+  // Where a run stands in its study is not an input.
+  RunPlace place;
+  place.stage = "elsewhere";
+  EXPECT_EQ(make_task(place, base.data, base.mechanism, base.options).key, base.key);
+}
+
+// A clock 35 ppm off makes 10 ms not quite ten periods; the estimator would refuse the step.
+TEST(StudyTask, StepsFitAClockThatRunsAFewPartsPerMillionOff) {
+  Loaded loaded;
+  const auto data = std::make_shared<StudyData>(*loaded.sets.front().data.front());
+  const double period = 1e-3 * (1.0 + 35e-6);
+  data->recordings.front().segments.front().period = period;
+  const StudyTask task =
+      make_task({}, data, loaded.tasks.front().mechanism, loaded.tasks.front().options);
+  EXPECT_DOUBLE_EQ(task.options.step, 5.0 * period);
+  EXPECT_TRUE(run_task(task, nullptr).error.empty());
+}
+
+// The estimator's refusal is a result of the study, with its reason.
+TEST(StudyTask, RefusalsAreKeptWithTheirReason) {
+  Loaded loaded;
+  estimator::CalibrationOptions options = loaded.tasks.front().options;
+  options.step = 0.0123;
+  const StudyTask task =
+      make_task({}, loaded.tasks.front().data, loaded.tasks.front().mechanism, options);
+  const StudyRun run = run_task(task, nullptr);
+  EXPECT_FALSE(run.converged);
+  EXPECT_NE(run.error.find("sampling period"), std::string::npos) << run.error;
+}
+
+// Starts must be as wrong as they say, and lie within the bounds.
+TEST(RobustnessStarts, AreWrongByTheFactorAndWithinBounds) {
+  Loaded loaded;
+  const StudySet& set = *loaded.sets.front().set;
+  StudyStarts starts;
+  starts.factor = 10.0;
+  starts.random = 3;
+  const std::vector<NamedStart> all = make_starts(set, set.rig.mechanism, starts);
+  ASSERT_EQ(all.size(), 9U);
+  EXPECT_EQ(all[0].name, "reference");
+  const auto value = [](const NamedStart& start, const char* name) {
+    const int index = start.mechanism.find_parameter(name);
+    return start.mechanism.parameters[static_cast<std::size_t>(index)].value;
+  };
+  EXPECT_DOUBLE_EQ(value(all[0], "A.J_zz"), 0.003);
+  EXPECT_DOUBLE_EQ(value(all[1], "A.J_zz"), 0.03);
+  EXPECT_DOUBLE_EQ(value(all[2], "1.b"), 1e-4);
+  EXPECT_DOUBLE_EQ(value(all[3], "A.J_zz"), 0.03);
+  EXPECT_DOUBLE_EQ(value(all[3], "1.b"), 1e-4);
+  EXPECT_EQ(value(all[8], "1.b"), 0.0);
+  for (const NamedStart& start : all) {
+    for (const estimator::Parameter& p : start.mechanism.parameters) {
+      EXPECT_GE(p.value, p.lower) << start.name << ' ' << p.name;
+    }
+    if (!start.name.starts_with("random")) continue;
+    const double ratio = value(start, "B.J_yy") / 0.004;
+    EXPECT_GT(ratio, 0.1);
+    EXPECT_LT(ratio, 10.0);
+  }
+}
+
+}  // namespace
+}  // namespace service

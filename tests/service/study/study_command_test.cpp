@@ -1,0 +1,124 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <csignal>
+
+#include "tests/integration/child_process.hpp"
+#include "tests/service/study/tiny_study.hpp"
+
+namespace service {
+namespace {
+
+using test_support::ChildProcess;
+using test_support::eventually;
+
+std::size_t lines_of(const std::string& path) {
+  const std::string text = contents_of(path);
+  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+std::string study_arguments(const TemporaryFolder& folder, const std::string& kind = "synthetic") {
+  return "study " + kind + " --config " + folder.file("study.textproto") + " --out " +
+         folder.file("out");
+}
+
+// The whole command: tables on the terminal, raw numbers, figures and a page that needs no other
+// file. A second call must do no run again and say the same.
+TEST(StudyCommand, WritesItsFolderAndRepeatsNothing) {
+  const TemporaryFolder folder;
+  write_tiny_study(folder);
+  const ProgramRun first = run_rigcal(study_arguments(folder));
+  ASSERT_EQ(first.exit_code, 0) << first.err;
+  EXPECT_NE(first.err.find("run 4 of 4"), std::string::npos) << first.err;
+  EXPECT_NE(first.out.find("| h [s] |"), std::string::npos) << first.out;
+  EXPECT_EQ(lines_of(folder.file("out/runs.jsonl")), 4U);
+  EXPECT_EQ(lines_of(folder.file("out/runs.csv")), 5U);
+  for (const char* file : {"out/tables.md", "out/table-step.csv", "out/figure-step.svg"}) {
+    EXPECT_GT(contents_of(folder.file(file)).size(), 100U) << file;
+  }
+  const std::string page = contents_of(folder.file("out/index.html"));
+  EXPECT_EQ(page.find("<script"), std::string::npos);
+  EXPECT_EQ(page.find("src="), std::string::npos);
+  EXPECT_NE(page.find("Tiny"), std::string::npos);
+
+  const ProgramRun second = run_rigcal(study_arguments(folder));
+  EXPECT_EQ(second.exit_code, 0);
+  EXPECT_NE(second.err.find("run 4 of 4 (4 done before)"), std::string::npos) << second.err;
+  EXPECT_EQ(second.out, first.out);
+  EXPECT_EQ(contents_of(folder.file("out/index.html")), page);
+}
+
+// kill -9 while runs are under way must cost those runs only; Ctrl-C likewise, with exit status 130
+// and without tables of half a study.
+TEST(StudyCommand, GoesOnAfterAKillAndAfterCtrlC) {
+  const TemporaryFolder folder;
+  std::string values = "sweep { axis: STATE_ERROR_WEIGHT value: [1";
+  for (int k = 2; k <= 300; ++k) values += ", " + std::to_string(k);
+  write_tiny_study(folder, values + "] }\n");
+  const std::string runs = folder.file("out/runs.jsonl");
+  const std::vector<std::string> command = {RIGCAL_BINARY,
+                                            "study",
+                                            "synthetic",
+                                            "--config",
+                                            folder.file("study.textproto"),
+                                            "--out",
+                                            folder.file("out"),
+                                            "--jobs",
+                                            "1"};
+  {
+    ChildProcess study(command, folder.file("log"));
+    ASSERT_TRUE(eventually([&] { return lines_of(runs) >= 3; }, 60.0)) << study.output();
+    study.send_signal(SIGKILL);
+    ASSERT_EQ(study.wait(10.0), 128 + SIGKILL) << "ended before it was killed";
+  }
+  const std::size_t kept = lines_of(runs);
+  ChildProcess study(command, folder.file("log2"));
+  ASSERT_TRUE(eventually([&] { return lines_of(runs) >= kept + 3; }, 60.0)) << study.output();
+  study.send_signal(SIGINT);
+  EXPECT_EQ(study.wait(60.0), 130) << study.output();
+  EXPECT_NE(study.output().find(" done before)"), std::string::npos) << study.output();
+  EXPECT_EQ(contents_of(folder.file("out/index.html")), "");
+  const std::string all = contents_of(runs);
+  std::vector<std::string> keys;
+  for (std::size_t at = all.find("\"key\":\""); at != std::string::npos;
+       at = all.find("\"key\":\"", at + 1)) {
+    keys.push_back(all.substr(at + 7, 16));
+  }
+  std::sort(keys.begin(), keys.end());
+  EXPECT_EQ(std::adjacent_find(keys.begin(), keys.end()), keys.end()) << "a run was repeated";
+}
+
+// Mistakes are told with what to do, and leave no folder behind.
+TEST(StudyCommand, RefusesWhatItCannotDo) {
+  const TemporaryFolder folder;
+  write_tiny_study(folder);
+  const ProgramRun kind = run_rigcal(study_arguments(folder, "furuta"));
+  EXPECT_EQ(kind.exit_code, 1);
+  EXPECT_NE(kind.err.find("run rigcal study synthetic"), std::string::npos) << kind.err;
+  EXPECT_EQ(run_rigcal(study_arguments(folder, "chaos")).exit_code, 1);
+  folder.write("study.textproto", "kind: SYNTHETIC\nspeed: 3\n");
+  const ProgramRun field = run_rigcal(study_arguments(folder));
+  EXPECT_EQ(field.exit_code, 1);
+  EXPECT_NE(field.err.find("study.textproto:2:"), std::string::npos) << field.err;
+  EXPECT_EQ(contents_of(folder.file("out/runs.jsonl")), "");
+}
+
+// A missing recording is named, with where recordings come from.
+TEST(StudyCommand, NamesARecordingThatIsMissing) {
+  const TemporaryFolder folder;
+  const ProgramRun run =
+      run_rigcal("study furuta --config " + config("study-furuta.textproto") + " --recordings " +
+                 folder.file("none") + " --out " + folder.file("out"));
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_NE(run.err.find("none/furuta-release.mcap"), std::string::npos) << run.err;
+  EXPECT_NE(run.err.find("scripts/study.sh"), std::string::npos) << run.err;
+}
+
+TEST(StudyCommand, HelpShowsExamples) {
+  const ProgramRun run = run_rigcal("study --help");
+  EXPECT_EQ(run.exit_code, 0);
+  EXPECT_NE(run.out.find("rigcal study synthetic"), std::string::npos) << run.out;
+}
+
+}  // namespace
+}  // namespace service
