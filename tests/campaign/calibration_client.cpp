@@ -117,6 +117,10 @@ void CalibrationClient::calibrate() {
     if (outcome.output.find("times while this job was running") != std::string::npos) {
       return ledger_.count("calibrations given up after three interruptions, and told so");
     }
+    if (outcome.output.find("No space left on device") != std::string::npos &&
+        outcome.output.find("is failed") != std::string::npos) {
+      return ledger_.count("calibrations that failed for want of space, and told so");
+    }
     if (service_.dead()) return;
     if (before % 2 == 0 && before == service_.disturbances()) {
       return ledger_.fail(job + ": fails while nobody disturbs the service: " + outcome.output);

@@ -56,7 +56,8 @@ struct StreamRelay::Line {
   Clock::time_point end_at = Clock::time_point::max();
   proto::FrameDecoder requests{proto::service_request_limits()};
   proto::FrameDecoder replies{proto::service_reply_limits()};
-  std::string last_batch;  // its frame, as it passed
+  std::string last_batch;   // its frame, as it passed
+  bool repeat_due = false;  // of the last batch, as soon as no frame is cut in two by it
 };
 
 StreamRelay::StreamRelay(std::uint16_t service_port, StreamWitness& witness, Ledger& ledger,
@@ -137,6 +138,7 @@ bool StreamRelay::step(Line& line) {
 
 void StreamRelay::repeat_batch(Line& line) {
   if (line.last_batch.empty()) return;
+  line.repeat_due = false;
   ledger_.count("batches repeated on the line");
   ::send(line.service, line.last_batch.data(), line.last_batch.size(), MSG_NOSIGNAL);
 }
@@ -166,6 +168,7 @@ bool StreamRelay::forward(Line& line, bool to_service) {
   if (to >= 0 && ::send(to, bytes.data(), bytes.size(), MSG_NOSIGNAL) != size) return false;
   if (!to_service) return true;
   line.passed_bytes += bytes.size();
+  if (line.repeat_due && line.requests.idle()) repeat_batch(line);
   if (!due || line.passed_bytes < line.trouble_at_bytes) return true;
   const auto now = Clock::now();
   switch (std::exchange(line.trouble, Trouble::kNone)) {
@@ -203,8 +206,7 @@ bool StreamRelay::forward(Line& line, bool to_service) {
       line.end_at = now + kHang;
       break;
     case Trouble::kRepeat:
-      // Between frames only: in the middle of one it would damage the stream.
-      if (line.requests.idle()) repeat_batch(line);
+      line.repeat_due = true;
       line.trouble = Trouble::kRepeat;
       line.trouble_at_bytes = line.passed_bytes + 1 + random_() % 20'000;
       break;

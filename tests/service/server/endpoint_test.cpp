@@ -85,6 +85,24 @@ TEST(Endpoint, TellsTheServiceManager) {
   ::close(socket);
 }
 
+// The unit file says nothing that systemd would ignore; tests/systemd/boot_unit.sh runs it.
+TEST(Endpoint, HasAUnitThatSystemdTakes) {
+  if (std::system("command -v systemd-analyze >/dev/null") != 0) {
+    GTEST_SKIP() << "systemd is not installed";
+  }
+  const TemporaryFolder files;
+  std::string unit = contents_of(RIG_SOURCE_DIR "/scripts/systemd/rigcald.service");
+  const std::string installed = "/usr/local/bin/rigcald";
+  const std::size_t at = unit.find("ExecStart=" + installed);
+  ASSERT_NE(at, std::string::npos) << unit;
+  unit.replace(at + 10, installed.size(), RIGCALD_BINARY);
+  const std::string path = files.write("rigcald.service", unit);
+  const int status =
+      std::system(("systemd-analyze verify " + path + " >" + files.file("out") + " 2>&1").c_str());
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(contents_of(files.file("out")), "");
+}
+
 // Listening where others reach it, without TLS, is refused unless it was insisted on.
 TEST(Endpoint, ListensBeyondLoopbackWithTlsOnly) {
   const TemporaryFolder files;
