@@ -15,7 +15,7 @@ namespace campaign {
 
 /// An operator who calibrates with `rigcal --server` again and again, whose programs are killed at
 /// any moment, and who asks again under the same id. Each result must be that of the same
-/// calibration without a service, to the last digit.
+/// calibration without a service, and each the same to the last digit.
 class CalibrationClient {
  public:
   CalibrationClient(std::string programs, std::string folder, ServiceUnderTest& service,
@@ -39,7 +39,8 @@ class CalibrationClient {
   ServiceUnderTest& service_;
   Ledger& ledger_;
   std::mt19937_64 random_;
-  rigcal::v1::CalibrationResult expected_;
+  rigcal::v1::CalibrationResult expected_;              // without a service
+  std::optional<rigcal::v1::CalibrationResult> first_;  // of the service
   int job_count_ = 0;
 };
 

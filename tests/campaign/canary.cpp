@@ -27,10 +27,10 @@ class CanarySession {
       : id_(std::move(id)), service_(service), ledger_(ledger) {}
 
   void run() {
-    const auto end = Clock::now() + std::chrono::minutes(3);
+    const auto end = Clock::now() + kPatience;
     while (!connect_and_stream()) {
       if (service_.dead()) return;
-      if (Clock::now() > end) return ledger_.fail(id_ + ": is not taken within three minutes");
+      if (Clock::now() > end) return ledger_.fail(id_ + ": is not taken in time");
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
     }
     compare();

@@ -41,11 +41,11 @@ void MadeUpRig::stream_session() {
   id_ = name_ + "-" + std::to_string(++session_count_);
   batch_count_ = 20 + random_() % 300;
   acknowledged_ = sent_through_ = 0;
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(180);
+  const auto end = std::chrono::steady_clock::now() + kPatience;
   for (bool closed = false; !closed;) {
     if (service_.dead()) return;
     if (std::chrono::steady_clock::now() > end) {
-      return ledger_.fail(id_ + ": is not taken within three minutes");
+      return ledger_.fail(id_ + ": is not taken in time");
     }
     SocketClient client(service_.port());
     expects_refusal_ = false;

@@ -25,8 +25,6 @@ using test_support::ChildProcess;
 using test_support::eventually;
 using test_support::same;
 
-constexpr double kDeliveryPatience_s = 180.0;
-
 void write_file(const std::string& path, const std::string& text) { std::ofstream(path) << text; }
 
 // Counts of both channels by the sequence of the sample.
@@ -127,8 +125,7 @@ bool RealRig::record(const Files& files, const std::string& unit_url, std::uint1
 // Until the service has everything the spool holds. @return false where there is nothing to compare
 bool RealRig::deliver(const Files& files, std::uint16_t relay_port, const StreamWitness& witness,
                       StreamRelay& relay, const std::atomic<bool>& stop) {
-  const auto end =
-      std::chrono::steady_clock::now() + std::chrono::duration<double>(kDeliveryPatience_s);
+  const auto end = std::chrono::steady_clock::now() + kPatience;
   std::string output;
   for (int round = 0; fs::exists(files.spool()); ++round) {
     if (service_.dead()) return false;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -9,6 +10,10 @@
 #include "tests/integration/child_process.hpp"
 
 namespace campaign {
+
+/// How long a client may take to get its samples stored, on a machine that is busy with other
+/// things and with a service that is killed again and again.
+inline constexpr std::chrono::minutes kPatience(10);
 
 /// rigcald on one data folder and at one port through all its lives. The folder is a small file
 /// system of its own where the campaign may mount one, so that it can be filled; the process meets
