@@ -36,6 +36,7 @@ class CalibrationClient {
 
   std::string programs_;
   std::string folder_;
+  std::string rig_;  // file
   ServiceUnderTest& service_;
   Ledger& ledger_;
   std::mt19937_64 random_;
