@@ -3,6 +3,7 @@
 #include <Eigen/Core>
 #include <atomic>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,9 +16,25 @@
 
 namespace estimator {
 
+/// What the parameters are parameters of.
+enum class EstimateKind {
+  kPhysical,  ///< the system itself, in continuous time
+  /// A SPOOK simulator at the time step, whose discretisation the estimates absorb: the paper's
+  /// "shadow" parameters, the right ones for that simulator and for no other
+  kShadow,
+};
+
 /// Choices of a calibration. The defaults serve any rig; zero means "choose from the data".
 struct CalibrationOptions {
-  double step = 0.0;                  ///< h [s]: whole multiple or fraction of the sampling period
+  /// Unset: physical where the mechanism is a tree and none of the choices below that only a SPOOK
+  /// simulator has (κ, ε, τ, ε_w, residual form, state form) is made, else shadow.
+  std::optional<EstimateKind> kind;
+  /// h [s]. Shadow: whole multiple or fraction of the sampling period. Physical: longest step of
+  /// the integration.
+  double step = 0.0;
+  /// Physical: root spectral density of the acceleration that the model leaves unexplained
+  /// [rad/s²/√Hz]; 0: found from the data.
+  double acceleration_noise = 0.0;
   double state_error_weight = 0.0;    ///< κ: weight of impulse against angle residuals; 0: chosen
   double compliance = -1.0;           ///< ε for all hinge rows; negative: the mechanism's own
   double damping_time = -1.0;         ///< τ for all hinge rows [s]; negative: the mechanism's own
@@ -49,7 +66,7 @@ struct NullDirection {
   Eigen::VectorXd coefficients;  ///< one per free parameter, in units of that parameter
 };
 
-/// Measured and simulated trajectories of one segment, on the grid of the step.
+/// Measured and simulated trajectories of one segment, one row a time step.
 struct SegmentTrajectory {
   std::string recording;
   double start = 0.0;         ///< [s]
@@ -57,7 +74,7 @@ struct SegmentTrajectory {
   Eigen::MatrixXd measured;   ///< nodes × sensors [rad]; NaN where not observed
   Eigen::MatrixXd estimated;  ///< nodes × sensors [rad], from the estimated states
   Eigen::MatrixXd simulated;  ///< nodes × sensors [rad], open loop from the estimated start
-  Eigen::MatrixXd control;    ///< nodes × motors, mean over the step
+  Eigen::MatrixXd control;    ///< nodes × motors; shadow: mean over the step
 };
 
 /// Open-loop error of one hinge over all fitted segments.
@@ -68,17 +85,23 @@ struct SimulationError {
 
 /// Result of a calibration.
 struct Calibration {
+  EstimateKind kind = EstimateKind::kShadow;
   std::vector<ParameterEstimate> parameters;  ///< the free ones
   Eigen::MatrixXd covariance;                 ///< free × free
   Eigen::MatrixXd correlation;                ///< free × free
   std::vector<NullDirection> null_directions;
   std::vector<SimulationError> simulation;
   std::vector<SegmentTrajectory> trajectories;
-  Mechanism mechanism;              ///< with the estimated values in place
-  double cost = 0.0;                ///< Σ‖r‖² at the optimum
+  Mechanism mechanism;  ///< with the estimated values in place
+  /// Physical: noise levels found, one a sensor [rad] and one a hinge [rad/s²/√Hz]; the latter 0
+  /// where the data show none.
+  Eigen::VectorXd angle_noise, acceleration_noise;
+  /// Directions that the data cannot see at the start, before anything was fitted.
+  std::vector<NullDirection> initial_null_directions;
+  double cost = 0.0;                ///< Σ‖r‖² at the optimum; physical: of whitened residuals
   double observation_rmse = 0.0;    ///< of the estimated states [rad]
   double step = 0.0;                ///< h used [s]
-  double state_error_weight = 0.0;  ///< κ used
+  double state_error_weight = 0.0;  ///< κ used; shadow only
   Termination termination = Termination::kNumericalFailure;
   int iterations = 0;
   std::vector<IterationRecord> history;
@@ -86,12 +109,15 @@ struct Calibration {
                          ///< iterations, history, cost above remain those of the joint estimation
   Termination refinement_termination = Termination::kNumericalFailure;
   int refinement_iterations = 0;
-  std::vector<IterationRecord> refinement_history;  ///< costs: Σ of squared angle errors; twice
-                                                    ///< where smoothed friction went before
+  std::vector<IterationRecord> refinement_history;  ///< shadow: costs are Σ of squared angle errors
   /// Whether the stage that the estimates come from converged.
   bool converged() const { return is_converged(refined ? refinement_termination : termination); }
   std::vector<std::string> notes;  ///< what was chosen, dropped or suspicious, for people
 };
+
+/// The kind of estimate that these options stand for.
+/// @throws std::invalid_argument where they contradict one another
+EstimateKind chosen_kind(const Mechanism& mechanism, const CalibrationOptions& options);
 
 /// What a caller may hook into a running calibration. Called on the calling thread.
 struct CalibrationMonitor {

@@ -4,6 +4,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include "estimator/calibrate/physical_calibration.hpp"
 #include "estimator/calibrate/preparation.hpp"
 #include "estimator/calibrate/simulation_problem.hpp"
 #include "estimator/optimize/levenberg_marquardt.hpp"
@@ -170,6 +171,18 @@ Evaluation evaluate_prepared(const Preparation& preparation, const TrajectorySet
   return evaluation;
 }
 
+/// Prepared with the rig as given: an estimate may be no possible body (the calibration's notes say
+/// so) and still predict.
+Evaluation evaluate_shadow(const Mechanism& rig, const Calibration& calibration,
+                           const std::vector<Recording>& recordings, CalibrationOptions options,
+                           const CalibrationMonitor& monitor) {
+  options.state_error_weight = calibration.state_error_weight;
+  Preparation preparation = prepare(with_fixed_parameters(rig), recordings, options);
+  preparation.mechanism = with_fixed_parameters(calibration.mechanism);
+  return evaluate_prepared(preparation, make_settings(preparation, recordings, options), options,
+                           monitor);
+}
+
 /// Calibrates without piece `held_out` and evaluates that one with the same step and weight.
 Fold run_fold(const Mechanism& mechanism, const std::vector<Recording>& pieces,
               std::size_t held_out, CalibrationOptions options, const CalibrationMonitor& monitor) {
@@ -181,14 +194,12 @@ Fold run_fold(const Mechanism& mechanism, const std::vector<Recording>& pieces,
   try {
     fold.calibration = calibrate(mechanism, others, options, monitor);
     options.step = fold.calibration.step;
-    options.state_error_weight = fold.calibration.state_error_weight;
-    // Prepared with the rig as given: an estimate may be no possible body (the calibration's notes
-    // say so) and still predict.
-    const std::vector<Recording> piece = {pieces[held_out]};
-    Preparation preparation = prepare(with_fixed_parameters(mechanism), piece, options);
-    preparation.mechanism = with_fixed_parameters(fold.calibration.mechanism);
-    fold.evaluation = evaluate_prepared(preparation, make_settings(preparation, piece, options),
-                                        options, monitor);
+    fold.evaluation =
+        fold.calibration.kind == EstimateKind::kPhysical
+            ? evaluate_physical(with_fixed_parameters(mechanism),
+                                with_fixed_parameters(fold.calibration.mechanism),
+                                {pieces[held_out]}, options, monitor)
+            : evaluate_shadow(mechanism, fold.calibration, {pieces[held_out]}, options, monitor);
   } catch (const std::invalid_argument& fault) {
     throw std::invalid_argument("holding out " + pieces[held_out].name + ": " + fault.what());
   }
@@ -199,6 +210,10 @@ Fold run_fold(const Mechanism& mechanism, const std::vector<Recording>& pieces,
 
 Evaluation evaluate(const Mechanism& mechanism, const std::vector<Recording>& recordings,
                     const CalibrationOptions& options, const CalibrationMonitor& monitor) {
+  if (chosen_kind(mechanism, options) == EstimateKind::kPhysical) {
+    return evaluate_physical(mechanism, with_fixed_parameters(mechanism), recordings, options,
+                             monitor);
+  }
   // Prepared with the parameters as free as they are given: an estimate may be no possible body and
   // still predict.
   Preparation preparation = prepare(mechanism, recordings, options);

@@ -11,6 +11,7 @@ namespace {
 
 constexpr double kNegligible = 1e-3;  // share of the largest coefficient that is left unsaid
 constexpr Eigen::Index kLongestLag = 2000;
+constexpr double kEvidentInflation = 2.0;  // of a variance, by correlation
 
 /// "A.J_zz and A.J_xx + …" of a direction in parameter space, largest coefficient scaled to 1.
 std::string describe(const Mechanism& mechanism, const std::vector<int>& asked,
@@ -122,6 +123,22 @@ double correlation_inflation(const std::vector<Eigen::VectorXd>& residuals) {
     inflation += 2.0 * sum / variance;
   }
   return inflation;
+}
+
+void widen_for_correlation(const Mechanism& mechanism,
+                           const std::vector<std::vector<Eigen::VectorXd>>& errors,
+                           Eigen::VectorXd& variances, std::vector<std::string>& notes) {
+  Eigen::Index sensor = 0;
+  for (const Hinge& hinge : mechanism.hinges) {
+    if (!hinge.measured) continue;
+    const double inflation = correlation_inflation(errors[static_cast<std::size_t>(sensor)]);
+    variances[sensor++] *= inflation;
+    if (inflation < kEvidentInflation) continue;
+    notes.push_back("hinge " + hinge.name +
+                    ": the simulation's errors are correlated in time, so the model does not "
+                    "explain all of the motion; standard deviations were widened " +
+                    number_text(std::sqrt(inflation), 2) + "-fold");
+  }
 }
 
 }  // namespace estimator

@@ -37,4 +37,13 @@ Eigen::VectorXd group_variances(const ParameterInformation& information, double 
 /// gives 1. NaN marks unobserved nodes.
 double correlation_inflation(const std::vector<Eigen::VectorXd>& residuals);
 
+/// Widens each sensor's variance by the correlation of its simulation errors, with a note where the
+/// model evidently does not explain the motion.
+///
+/// @param errors     by sensor and segment
+/// @param variances  of the weighted residuals of each noise group, sensors first
+void widen_for_correlation(const Mechanism& mechanism,
+                           const std::vector<std::vector<Eigen::VectorXd>>& errors,
+                           Eigen::VectorXd& variances, std::vector<std::string>& notes);
+
 }  // namespace estimator

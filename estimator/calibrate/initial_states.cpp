@@ -75,4 +75,27 @@ TrajectoryData make_trajectory_data(const Mechanism& mechanism, const Segment& s
   return data;
 }
 
+Eigen::MatrixXd make_joint_states(const Mechanism& mechanism, const Segment& segment,
+                                  double cutoff) {
+  const Eigen::Index n = mechanism.hinge_count(), samples = segment.sample_count();
+  const Eigen::MatrixXd start = start_angles(segment, segment.period, samples, cutoff);
+  Eigen::MatrixXd states = Eigen::MatrixXd::Zero(2 * n, samples);
+  Eigen::Index sensor = 0;
+  for (int j = 0; j < n; ++j) {
+    if (!mechanism.hinges[static_cast<std::size_t>(j)].measured) continue;
+    const auto column = start.col(sensor++);
+    const double offset = mechanism.hinge_parameter(j, HingeQuantity::kEncoderOffset).value;
+    for (Eigen::Index k = 0; k < samples; ++k) {
+      const Eigen::Index before = std::max<Eigen::Index>(k - 1, 0);
+      const Eigen::Index after = std::min(k + 1, samples - 1);
+      states(j, k) = column[k] + offset;
+      if (after > before) {
+        states(n + j, k) = (column[after] - column[before]) /
+                           (static_cast<double>(after - before) * segment.period);
+      }
+    }
+  }
+  return states;
+}
+
 }  // namespace estimator

@@ -19,4 +19,12 @@ namespace estimator {
 TrajectoryData make_trajectory_data(const Mechanism& mechanism, const Segment& segment, double step,
                                     double cutoff);
 
+/// Start angles and rates of all hinges at every sample: the filtered readings and their central
+/// differences, in joint coordinates. 2·hinges × samples, angles over rates [rad, rad/s];
+/// unmeasured hinges are zero.
+///
+/// @param cutoff  as above
+Eigen::MatrixXd make_joint_states(const Mechanism& mechanism, const Segment& segment,
+                                  double cutoff);
+
 }  // namespace estimator

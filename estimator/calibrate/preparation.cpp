@@ -17,9 +17,7 @@ constexpr int kSegmentNodesMin = 10;
 constexpr double kStepTolerance = 0.01;  // by which a chosen step may exceed the longest
 constexpr double kNoiseFloor = 1e-5;     // [rad]; a perfect signal still gets a finite weight
 constexpr double kProcessShare = 0.02;   // of the typical inertial impulse
-constexpr double kOffBoundShare = 1e-3;  // of the residual's norm
 constexpr double kSmoothShare = 0.5;     // of the typical speed change in a step
-constexpr double kNoEffect = 1e-10;      // relative to the residual's norm
 
 void check_mechanism(const Mechanism& mechanism) {
   const std::vector<std::string> faults = find_faults(mechanism, InertiaCheck::kFixed);
@@ -67,13 +65,15 @@ double choose_step(const std::vector<Recording>& recordings, const CalibrationOp
 }
 
 /// Whether any angle leaves the first one it was seen at.
-bool anything_moves(const std::vector<TrajectoryData>& data) {
-  for (const TrajectoryData& segment : data) {
-    for (const auto& column : segment.angles.colwise()) {
-      double first = std::numeric_limits<double>::quiet_NaN();
-      for (const double angle : column) {
-        if (std::isnan(first)) first = angle;
-        if (std::abs(angle - first) > kNoiseFloor) return true;
+bool anything_moves(const std::vector<Recording>& recordings) {
+  for (const Recording& recording : recordings) {
+    for (const Segment& segment : recording.segments) {
+      for (const auto& column : segment.angles.colwise()) {
+        double first = std::numeric_limits<double>::quiet_NaN();
+        for (const double angle : column) {
+          if (std::isnan(first)) first = angle;
+          if (std::abs(angle - first) > kNoiseFloor) return true;
+        }
       }
     }
   }
@@ -109,6 +109,17 @@ double inertia_about_hinge(const Mechanism& mechanism, const ModelValues& values
 
 }  // namespace
 
+void check_input(const Mechanism& mechanism, const std::vector<Recording>& recordings) {
+  check_mechanism(mechanism);
+  check_recordings(mechanism, recordings);
+}
+
+void require_motion(const std::vector<Recording>& recordings) {
+  if (!anything_moves(recordings)) {
+    throw std::invalid_argument("nothing moves in the recordings; check the angle columns");
+  }
+}
+
 Preparation prepare(const Mechanism& mechanism, const std::vector<Recording>& recordings,
                     const CalibrationOptions& options) {
   Preparation preparation;
@@ -125,8 +136,7 @@ Preparation prepare(const Mechanism& mechanism, const std::vector<Recording>& re
                                   "above 0 or use the implicit form");
     }
   }
-  check_mechanism(preparation.mechanism);
-  check_recordings(preparation.mechanism, recordings);
+  check_input(preparation.mechanism, recordings);
   preparation.step = choose_step(recordings, options);
   damp_soft_joints(preparation.mechanism, preparation.step);
   for (const Recording& recording : recordings) {
@@ -149,9 +159,7 @@ Preparation prepare(const Mechanism& mechanism, const std::vector<Recording>& re
                                 number_text(preparation.step) + " s; record longer or use a " +
                                 "smaller step");
   }
-  if (!anything_moves(preparation.data)) {
-    throw std::invalid_argument("nothing moves in the recordings; check the angle columns");
-  }
+  require_motion(recordings);
   return preparation;
 }
 
@@ -205,50 +213,6 @@ double choose_state_error_weight(const Mechanism& mechanism,
 
 namespace {
 
-/// Norms of the residual's derivatives along each free parameter, and of the residual.
-struct ParameterEffect {
-  Eigen::VectorXd column_norms;
-  double residual_norm;
-};
-
-ParameterEffect parameter_effect(const TrajectoryProblem& problem) {
-  ResidualBlock block;
-  Eigen::VectorXd sums = Eigen::VectorXd::Zero(problem.layout().arrow_size);
-  for (int index = 0; index < problem.block_count(); ++index) {
-    problem.linearize(index, block);
-    sums += block.arrow_jacobian.topRows(block.rows).colwise().squaredNorm().transpose();
-  }
-  return {sums.cwiseSqrt(), std::sqrt(problem.cost())};
-}
-
-}  // namespace
-
-void move_off_bounds(Mechanism& mechanism, const std::vector<TrajectoryData>& data,
-                     const TrajectorySettings& settings) {
-  const auto at_bound = [](const Parameter& parameter) {
-    return parameter.free &&
-           (parameter.value <= parameter.lower || parameter.value >= parameter.upper) &&
-           parameter.lower < parameter.upper;
-  };
-  // Twice: a rate acts only once the torque it belongs to has left zero.
-  for (int round = 0; round < 2; ++round) {
-    if (std::none_of(mechanism.parameters.begin(), mechanism.parameters.end(), at_bound)) return;
-    const TrajectoryProblem problem(mechanism, data, settings);
-    const ParameterEffect effect = parameter_effect(problem);
-    const std::vector<int>& free = problem.free_parameters().indices();
-    for (std::size_t i = 0; i < free.size(); ++i) {
-      Parameter& parameter = mechanism.parameters[static_cast<std::size_t>(free[i])];
-      const double column = effect.column_norms[static_cast<Eigen::Index>(i)];
-      if (!at_bound(parameter) || !(column > 0.0)) continue;
-      const double distance = std::min(kOffBoundShare * effect.residual_norm / column,
-                                       0.5 * (parameter.upper - parameter.lower));
-      parameter.value += parameter.value <= parameter.lower ? distance : -distance;
-    }
-  }
-}
-
-namespace {
-
 /// Root mean square change of a hinge's speed from one step to the next [rad/s].
 double typical_speed_change(const Hinge& hinge, const std::vector<TrajectoryData>& data,
                             double step) {
@@ -280,19 +244,6 @@ Mechanism smooth_friction(const Mechanism& mechanism, const std::vector<Trajecto
         std::max(hinge.stick_speed, kSmoothShare * typical_speed_change(hinge, data, step));
   }
   return smoothed;
-}
-
-std::vector<int> find_parameters_without_effect(const TrajectoryProblem& problem) {
-  const ParameterEffect effect = parameter_effect(problem);
-  const std::vector<int>& free = problem.free_parameters().indices();
-  std::vector<int> without;
-  for (std::size_t i = 0; i < free.size(); ++i) {
-    const Parameter& parameter = problem.mechanism().parameters[static_cast<std::size_t>(free[i])];
-    const double reach = effect.column_norms[static_cast<Eigen::Index>(i)] *
-                         std::max(std::abs(parameter.value), 1.0);
-    if (!(reach > kNoEffect * effect.residual_norm)) without.push_back(free[i]);
-  }
-  return without;
 }
 
 }  // namespace estimator

@@ -21,6 +21,13 @@ struct Preparation {
   std::vector<std::string> notes;
 };
 
+/// Checks that mechanism and recordings are sound and belong together.
+/// @throws std::invalid_argument naming what is wrong and what to do
+void check_input(const Mechanism& mechanism, const std::vector<Recording>& recordings);
+
+/// @throws std::invalid_argument where no angle ever changes
+void require_motion(const std::vector<Recording>& recordings);
+
 /// Checks the input and puts it on the grid of the step.
 ///
 /// Joints whose compliance would ring are damped critically unless the rig says otherwise.
@@ -45,20 +52,10 @@ double choose_state_error_weight(const Mechanism& mechanism,
                                  const std::vector<TrajectoryData>& data, double angle_noise,
                                  double step);
 
-/// Moves free parameters that start at a bound inside the box, where their effect can be seen.
-///
-/// The distance is what changes the residual by a thousandth of its norm, at most half the box.
-void move_off_bounds(Mechanism& mechanism, const std::vector<TrajectoryData>& data,
-                     const TrajectorySettings& settings);
-
 /// The mechanism with the stick speeds of its dry friction widened to half the typical change of a
 /// hinge's speed in a step, where that is more. Narrower laws jump within a step, and their kinks
 /// stop the solver far from the optimum.
 Mechanism smooth_friction(const Mechanism& mechanism, const std::vector<TrajectoryData>& data,
                           double step);
-
-/// Indices of free parameters without any effect on the residual: a motor's gain without a control
-/// signal, a second inertia that only acts together with the first's motion, …
-std::vector<int> find_parameters_without_effect(const TrajectoryProblem& problem);
 
 }  // namespace estimator

@@ -5,6 +5,7 @@
 
 #include "estimator/math/so3.hpp"
 #include "estimator/model/hinge_geometry.hpp"
+#include "estimator/model/spanning_tree.hpp"
 
 namespace estimator {
 namespace {
@@ -25,32 +26,6 @@ const Pose& pose_of(int body, const Configuration& q) {
 /// Twist about x, in [−π, π].
 double twist_angle(const Eigen::Quaterniond& q) {
   return std::remainder(2.0 * std::atan2(q.x(), q.w()), 2.0 * M_PI);
-}
-
-/// One hinge of the spanning tree, in the order in which bodies are reached from the ground.
-struct TreeEdge {
-  int hinge;
-  bool forward;  ///< places body b from body a
-};
-
-std::vector<TreeEdge> spanning_tree(const Mechanism& mechanism) {
-  std::vector<TreeEdge> edges;
-  std::vector<bool> placed(mechanism.bodies.size(), false);
-  const auto is_placed = [&](int body) {
-    return body == Hinge::kGround || placed[static_cast<std::size_t>(body)];
-  };
-  for (bool grown = true; grown;) {
-    grown = false;
-    for (int j = 0; j < mechanism.hinge_count(); ++j) {
-      const Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(j)];
-      if (is_placed(hinge.body_a) == is_placed(hinge.body_b)) continue;
-      const bool forward = is_placed(hinge.body_a);
-      placed[static_cast<std::size_t>(forward ? hinge.body_b : hinge.body_a)] = true;
-      edges.push_back({j, forward});
-      grown = true;
-    }
-  }
-  return edges;
 }
 
 void place_body(const Hinge& hinge, const HingeValues& values, double angle, bool forward,

@@ -1,0 +1,70 @@
+#include "estimator/calibrate/parameter_book.hpp"
+
+#include <stdexcept>
+
+#include "estimator/calibrate/free_parameters.hpp"
+#include "estimator/calibrate/parameter_effect.hpp"
+
+namespace estimator {
+
+ParameterBook::ParameterBook(const Mechanism& mechanism)
+    : asked_(FreeParameters(mechanism).indices()), estimated_(asked_) {
+  if (asked_.empty()) {
+    throw std::invalid_argument("no parameter is free: mark at least one with free: true");
+  }
+  for (const int index : asked_) {
+    initial_.push_back(mechanism.parameters[static_cast<std::size_t>(index)].value);
+  }
+}
+
+void ParameterBook::hold_without_effect(const LeastSquaresProblem& problem, Mechanism& mechanism,
+                                        std::vector<std::string>& notes) {
+  const std::vector<int> without = find_parameters_without_effect(problem, mechanism);
+  const auto parameter = [&](int index) -> Parameter& {
+    return mechanism.parameters[static_cast<std::size_t>(index)];
+  };
+  if (without.size() == asked_.size()) {
+    throw std::invalid_argument("the recordings excite none of the free parameters (" +
+                                parameter(without.front()).name + ", …)");
+  }
+  for (const int index : without) {
+    parameter(index).free = false;
+    notes.push_back("warning: " + parameter(index).name +
+                    " has no effect on these recordings and was held at its start; "
+                    "fix it in the rig file or record an experiment that excites it");
+  }
+  estimated_ = FreeParameters(mechanism).indices();
+}
+
+void ParameterBook::fill(const Uncertainty& uncertainty, Calibration& result) const {
+  for (std::size_t i = 0; i < asked_.size(); ++i) {
+    const auto at = static_cast<Eigen::Index>(i);
+    const Parameter& source = result.mechanism.parameters[static_cast<std::size_t>(asked_[i])];
+    ParameterEstimate estimate;
+    estimate.name = source.name;
+    estimate.unit = source.unit;
+    estimate.value = source.value;
+    estimate.standard_deviation = uncertainty.standard_deviation[at];
+    estimate.initial = initial_[i];
+    estimate.lower = source.lower;
+    estimate.upper = source.upper;
+    estimate.at_bound = uncertainty.at_bound[at] != 0;
+    result.parameters.push_back(estimate);
+  }
+  result.covariance = uncertainty.covariance;
+  result.correlation = uncertainty.correlation;
+  result.null_directions = uncertainty.null_directions;
+  for (const std::string& fault : find_faults(result.mechanism)) {
+    result.notes.push_back("warning: the estimate is not physical: " + fault);
+  }
+}
+
+std::vector<int> sensor_hinges(const Mechanism& mechanism) {
+  std::vector<int> hinges;
+  for (int j = 0; j < mechanism.hinge_count(); ++j) {
+    if (mechanism.hinges[static_cast<std::size_t>(j)].measured) hinges.push_back(j);
+  }
+  return hinges;
+}
+
+}  // namespace estimator

@@ -1,0 +1,139 @@
+#include "estimator/calibrate/physical_calibration.hpp"
+
+#include <cmath>
+
+#include "estimator/calibrate/identifiability.hpp"
+#include "estimator/calibrate/number_text.hpp"
+#include "estimator/calibrate/parameter_book.hpp"
+#include "estimator/calibrate/parameter_effect.hpp"
+#include "estimator/calibrate/shooting_fit.hpp"
+
+namespace estimator {
+namespace {
+
+std::vector<SimulationError> simulation_errors(const ShootingProblem& problem) {
+  std::vector<SimulationError> errors;
+  const std::vector<int> sensors = sensor_hinges(problem.mechanism());
+  for (int sensor = 0; sensor < problem.sensor_count(); ++sensor) {
+    const auto j = static_cast<std::size_t>(sensors[static_cast<std::size_t>(sensor)]);
+    errors.push_back({problem.mechanism().hinges[j].name,
+                      std::sqrt(problem.squared_error(sensor) / problem.reading_count(sensor))});
+  }
+  return errors;
+}
+
+double reading_rmse(const ShootingProblem& problem) {
+  double squares = 0.0, count = 0.0;
+  for (int sensor = 0; sensor < problem.sensor_count(); ++sensor) {
+    squares += problem.squared_error(sensor);
+    count += problem.reading_count(sensor);
+  }
+  return std::sqrt(squares / count);
+}
+
+/// Errors of the readings, by sensor and segment; NaN where not observed.
+std::vector<std::vector<Eigen::VectorXd>> reading_errors(const ShootingProblem& problem,
+                                                         const std::vector<Segment>& segments) {
+  std::vector<std::vector<Eigen::VectorXd>> errors(
+      static_cast<std::size_t>(problem.sensor_count()));
+  for (int sensor = 0; sensor < problem.sensor_count(); ++sensor) {
+    for (std::size_t s = 0; s < segments.size(); ++s) {
+      Eigen::VectorXd series = problem.angles(static_cast<int>(s)).col(sensor);
+      for (Eigen::Index k = 0; k < series.size(); ++k) {
+        series[k] = std::remainder(series[k] - segments[s].angles(k, sensor), 2.0 * M_PI);
+      }
+      errors[static_cast<std::size_t>(sensor)].push_back(std::move(series));
+    }
+  }
+  return errors;
+}
+
+void note_process_noise(const ShootingFit& fit, std::vector<std::string>& notes) {
+  const Mechanism& mechanism = fit.joint().mechanism();
+  for (int j = 0; j < mechanism.hinge_count(); ++j) {
+    if (!fit.is_process_noise_seen(j)) continue;
+    notes.push_back("hinge " + mechanism.hinges[static_cast<std::size_t>(j)].name +
+                    ": accelerations are left unexplained, as of a white noise of " +
+                    number_text(fit.joint().noise().acceleration[j], 2) +
+                    " rad/s²/√Hz; another friction law or a motor model may explain them");
+  }
+}
+
+void book_joint(const ShootingFit& fit, Calibration& result) {
+  const ShootingHistory& history = fit.joint_history();
+  result.termination = history.termination;
+  result.iterations = history.iterations;
+  result.history = history.records;
+  result.cost = history.cost;
+  result.mechanism = fit.joint().mechanism();
+  result.observation_rmse = reading_rmse(fit.joint());
+  result.angle_noise = fit.joint().noise().angle;
+  result.acceleration_noise = fit.joint().noise().acceleration;
+  for (int j = 0; j < result.mechanism.hinge_count(); ++j) {
+    if (!fit.is_process_noise_seen(j)) result.acceleration_noise[j] = 0.0;
+  }
+}
+
+}  // namespace
+
+Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Recording>& recordings,
+                               const CalibrationOptions& options,
+                               const CalibrationMonitor& monitor) {
+  ParameterBook book(mechanism);
+  Calibration result;
+  result.kind = EstimateKind::kPhysical;
+  result.mechanism = mechanism;
+  ShootingFit fit(prepare_shooting(mechanism, recordings, options), options, monitor);
+  result.notes = fit.input().notes;
+  result.step = fit.input().grid.step;
+  move_off_bounds(result.mechanism, [&](const Mechanism& at) { return fit.first_problem(at); });
+  book.hold_without_effect(*fit.first_problem(result.mechanism), result.mechanism, result.notes);
+
+  fit.estimate_jointly(result.mechanism);
+  book_joint(fit, result);
+  ParameterInformation information = compute_information(fit.joint());
+  Eigen::VectorXd variances = group_variances(information, 1.0);
+  note_process_noise(fit, result.notes);
+
+  result.refined = fit.fit_simulation();
+  if (result.refined) {
+    result.mechanism = fit.simulation().mechanism();
+    result.refinement_termination = fit.simulation_history().termination;
+    result.refinement_iterations = fit.simulation_history().iterations;
+    result.refinement_history = fit.simulation_history().records;
+    information = compute_information(fit.simulation());
+    variances = group_variances(information, 1.0);
+    widen_for_correlation(result.mechanism, reading_errors(fit.simulation(), fit.input().segments),
+                          variances, result.notes);
+  } else if (!fit.is_predictable()) {
+    result.notes.push_back(
+        "the open-loop simulation leaves the recording; it was not refined. Long motions through "
+        "the upright cannot be predicted from their start: compare simulations on shorter pieces");
+  }
+  result.simulation = simulation_errors(fit.simulation());
+  result.trajectories = fit.trajectories();
+  book.fill(
+      make_uncertainty(result.mechanism, book.asked(), book.estimated(), information, variances),
+      result);
+  return result;
+}
+
+Evaluation evaluate_physical(const Mechanism& rig, const Mechanism& estimate,
+                             const std::vector<Recording>& recordings,
+                             const CalibrationOptions& options, const CalibrationMonitor& monitor) {
+  ShootingFit fit(prepare_shooting(rig, recordings, options), options, monitor);
+  fit.estimate_jointly(estimate);
+  Evaluation evaluation;
+  evaluation.cost = fit.joint_history().cost;
+  evaluation.termination = fit.joint_history().termination;
+  evaluation.iterations = fit.joint_history().iterations;
+  evaluation.observation_rmse = reading_rmse(fit.joint());
+  fit.fit_simulation();
+  evaluation.simulation = simulation_errors(fit.simulation());
+  evaluation.simulation_termination = fit.simulation_history().termination;
+  evaluation.simulation_iterations = fit.simulation_history().iterations;
+  evaluation.trajectories = fit.trajectories();
+  return evaluation;
+}
+
+}  // namespace estimator

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <vector>
+
+#include "estimator/calibrate/calibration.hpp"
+#include "estimator/calibrate/cross_validation.hpp"
+
+namespace estimator {
+
+/// Parameters of the physical system (EstimateKind::kPhysical), by multiple shooting in continuous
+/// time (ShootingProblem), in three stages:
+///
+/// 1. short intervals and a generous process noise, so that any start converges, with parameters
+///    that the data hardly see held near their start;
+/// 2. the process noise as small as the data allow, found with the readings' noise from the
+///    residuals (variance components);
+/// 3. where the motion can be predicted from its start, the fit of the open-loop simulation itself.
+///
+/// As `calibrate`. The mechanism must be a tree.
+Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Recording>& recordings,
+                               const CalibrationOptions& options,
+                               const CalibrationMonitor& monitor);
+
+/// The same with every parameter kept at its value in `estimate`; as `evaluate`.
+///
+/// @param rig  what the input is checked against: an estimate may be no possible body (the
+///             calibration's notes say so) and still predict
+Evaluation evaluate_physical(const Mechanism& rig, const Mechanism& estimate,
+                             const std::vector<Recording>& recordings,
+                             const CalibrationOptions& options, const CalibrationMonitor& monitor);
+
+}  // namespace estimator

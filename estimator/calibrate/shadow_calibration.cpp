@@ -1,0 +1,244 @@
+#include "estimator/calibrate/shadow_calibration.hpp"
+
+#include <cmath>
+#include <memory>
+
+#include "estimator/calibrate/identifiability.hpp"
+#include "estimator/calibrate/number_text.hpp"
+#include "estimator/calibrate/parameter_book.hpp"
+#include "estimator/calibrate/parameter_effect.hpp"
+#include "estimator/calibrate/preparation.hpp"
+#include "estimator/calibrate/simulation_problem.hpp"
+#include "estimator/calibrate/trajectory_problem.hpp"
+#include "estimator/optimize/levenberg_marquardt.hpp"
+
+namespace estimator {
+namespace {
+
+/// Open-loop errors above this say that the motion cannot be predicted from its start (passing the
+/// upright, or a model that is far off); there a simulation fit has no basin to work in [rad].
+constexpr double kPredictableRmse = 0.5;
+
+constexpr std::string_view kSimulationFit = "simulation fit";
+
+bool differs_in_friction(const Mechanism& a, const Mechanism& b) {
+  for (int j = 0; j < a.hinge_count(); ++j) {
+    const auto at = static_cast<std::size_t>(j);
+    if (a.hinges[at].stick_speed == b.hinges[at].stick_speed) continue;
+    for (const HingeQuantity quantity :
+         {HingeQuantity::kCoulombTorque, HingeQuantity::kStribeckTorque,
+          HingeQuantity::kLoadFriction, HingeQuantity::kLoadFrictionAngular}) {
+      if (a.hinge_parameter(j, quantity).value > 0.0) return true;
+    }
+  }
+  return false;
+}
+
+/// One calibration from prepared data to result; `calibrate` runs its stages in order.
+class Pipeline {
+ public:
+  Pipeline(const Mechanism& mechanism, const std::vector<Recording>& recordings,
+           const CalibrationOptions& options, const CalibrationMonitor& monitor)
+      : options_(options), monitor_(monitor), book_(mechanism) {
+    Preparation preparation = prepare(mechanism, recordings, options);
+    data_ = std::move(preparation.data);
+    sources_ = std::move(preparation.sources);
+    result_.notes = std::move(preparation.notes);
+    result_.mechanism = std::move(preparation.mechanism);
+    result_.step = preparation.step;
+    settings_.step.step = preparation.step;
+    settings_.step.form = options.residual_form;
+    settings_.step.weighting_compliance = options.weighting_compliance;
+    settings_.state_form = options.state_form;
+    settings_.angle_noise = angle_noise_level(recordings);
+    settings_.state_error_weight =
+        options.state_error_weight > 0.0
+            ? options.state_error_weight
+            : choose_state_error_weight(result_.mechanism, data_, settings_.angle_noise,
+                                        preparation.step);
+    result_.state_error_weight = settings_.state_error_weight;
+    move_off_bounds(result_.mechanism, [&](const Mechanism& at) {
+      return std::make_unique<TrajectoryProblem>(at, data_, settings_);
+    });
+    book_.hold_without_effect(TrajectoryProblem(result_.mechanism, data_, settings_),
+                              result_.mechanism, result_.notes);
+    lm_options_.max_iterations = options.max_iterations;
+  }
+
+  Calibration run() {
+    estimate_jointly();
+    simulate();
+    book_.fill(uncertainty_, result_);
+    return std::move(result_);
+  }
+
+ private:
+  bool is_cancelled() const {
+    return monitor_.stop != nullptr && monitor_.stop->load(std::memory_order_relaxed);
+  }
+
+  LmSummary solve_stage(LeastSquaresProblem& problem, std::string_view stage) {
+    if (monitor_.on_stage) monitor_.on_stage(stage);
+    return solve(problem, lm_options_, monitor_.on_iteration, monitor_.stop);
+  }
+
+  void estimate_jointly() {
+    TrajectoryProblem problem(smooth_friction(result_.mechanism, data_, result_.step), data_,
+                              settings_);
+    const LmSummary summary = solve_stage(problem, "joint estimation");
+    result_.termination = summary.termination;
+    result_.iterations = summary.iterations;
+    result_.history = summary.history;
+    result_.cost = summary.cost;
+    result_.mechanism.parameters = problem.mechanism().parameters;
+    double squared = 0.0, count = 0.0;
+    for (int s = 0; s < problem.segment_count(); ++s) {
+      initial_states_.push_back(problem.state_after_first_step(s));
+      SegmentTrajectory trajectory;
+      trajectory.recording = sources_[static_cast<std::size_t>(s)];
+      trajectory.start = data_[static_cast<std::size_t>(s)].start;
+      trajectory.step = result_.step;
+      trajectory.measured = data_[static_cast<std::size_t>(s)].angles;
+      trajectory.estimated = problem.observed_angles(s);
+      trajectory.control = problem.step_controls(s);
+      for (Eigen::Index i = 0; i < trajectory.measured.size(); ++i) {
+        if (std::isnan(trajectory.measured(i))) continue;
+        squared += std::pow(
+            std::remainder(trajectory.estimated(i) - trajectory.measured(i), 2.0 * M_PI), 2);
+        count += 1.0;
+      }
+      result_.trajectories.push_back(std::move(trajectory));
+    }
+    result_.observation_rmse = std::sqrt(squared / count);
+    const ParameterInformation information = compute_information(problem);
+    uncertainty_ =
+        make_uncertainty(result_.mechanism, book_.asked(), book_.estimated(), information,
+                         group_variances(information, settings_.angle_noise));
+  }
+
+  /// Open-loop simulation from the estimated start; refined where it predicts the motion.
+  void simulate() {
+    SimulationProblem problem(result_.mechanism, data_, initial_states_, settings_.step,
+                              settings_.angle_noise);
+    if (!options_.refine_simulation || result_.termination == Termination::kCancelled) {
+      book_simulation(problem);
+    } else if (!is_predictable(problem)) {
+      result_.notes.push_back(
+          "the open-loop simulation leaves the recording by more than " +
+          number_text(kPredictableRmse) +
+          " rad; it was not refined. Long motions through the upright cannot be predicted from "
+          "their start: calibrate on shorter pieces to compare simulations");
+      book_simulation(problem);
+    } else {
+      refine(problem);
+    }
+  }
+
+  /// Fits the simulation with smoothed dry friction, then from there with the rig's own; the kinks
+  /// of the latter make many local optima, so the better of the two is kept.
+  void refine(SimulationProblem& sharp) {
+    const Mechanism smoothed = smooth_friction(result_.mechanism, data_, result_.step);
+    SimulationProblem smooth(smoothed, data_, initial_states_, settings_.step,
+                             settings_.angle_noise);
+    const bool is_smoothed = differs_in_friction(smoothed, result_.mechanism);
+    result_.refinement_termination = fit_simulation(
+        smooth, is_smoothed ? "simulation fit, dry friction smoothed" : kSimulationFit);
+    if (is_cancelled() || !is_smoothed) {
+      book_fit(smooth);
+      return;
+    }
+    std::vector<State> initial;
+    for (int s = 0; s < static_cast<int>(data_.size()); ++s) {
+      initial.push_back(smooth.initial_state(s));
+    }
+    Mechanism start = result_.mechanism;
+    start.parameters = smooth.mechanism().parameters;
+    sharp = SimulationProblem(start, data_, initial, settings_.step, settings_.angle_noise);
+    const Termination termination = fit_simulation(sharp, kSimulationFit);
+    const bool is_better = sharp.cost() <= smooth.cost();
+    if (is_better || is_cancelled()) result_.refinement_termination = termination;
+    book_fit(is_better ? sharp : smooth);
+  }
+
+  static double sensor_rmse(const SimulationProblem& problem, int sensor) {
+    return std::sqrt(problem.squared_error(sensor) / problem.observation_count(sensor));
+  }
+
+  static bool is_predictable(const SimulationProblem& problem) {
+    for (int sensor = 0; sensor < problem.sensor_count(); ++sensor) {
+      if (!(sensor_rmse(problem, sensor) < kPredictableRmse)) return false;
+    }
+    return true;
+  }
+
+  Termination fit_simulation(SimulationProblem& problem, std::string_view stage) {
+    const LmSummary summary = solve_stage(problem, stage);
+    result_.refined = true;
+    for (IterationRecord record : summary.history) {
+      record.iteration += result_.refinement_iterations;
+      result_.refinement_history.push_back(std::move(record));
+    }
+    result_.refinement_iterations += summary.iterations;
+    return summary.termination;
+  }
+
+  void book_fit(const SimulationProblem& problem) {
+    result_.mechanism = problem.mechanism();
+    book_simulation(problem);
+    const ParameterInformation information = compute_information(problem);
+    if (!information.valid) return;
+    Eigen::VectorXd variances = group_variances(information, settings_.angle_noise);
+    std::vector<std::vector<Eigen::VectorXd>> errors;
+    for (int sensor = 0; sensor < problem.sensor_count(); ++sensor) {
+      errors.push_back(residuals_of(problem, sensor));
+    }
+    widen_for_correlation(result_.mechanism, errors, variances, result_.notes);
+    uncertainty_ = make_uncertainty(result_.mechanism, book_.asked(), book_.estimated(),
+                                    information, variances);
+  }
+
+  void book_simulation(const SimulationProblem& problem) {
+    const std::vector<int> sensors = sensor_hinges(result_.mechanism);
+    for (int sensor = 0; sensor < problem.sensor_count(); ++sensor) {
+      const auto j = static_cast<std::size_t>(sensors[static_cast<std::size_t>(sensor)]);
+      result_.simulation.push_back(
+          {result_.mechanism.hinges[j].name, sensor_rmse(problem, sensor)});
+    }
+    for (std::size_t s = 0; s < data_.size(); ++s) {
+      result_.trajectories[s].simulated = problem.simulated_angles(static_cast<int>(s));
+    }
+  }
+
+  std::vector<Eigen::VectorXd> residuals_of(const SimulationProblem& problem, int sensor) const {
+    std::vector<Eigen::VectorXd> residuals;
+    for (std::size_t s = 0; s < data_.size(); ++s) {
+      const Eigen::MatrixXd& simulated = problem.simulated_angles(static_cast<int>(s));
+      Eigen::VectorXd series(simulated.rows());
+      for (Eigen::Index k = 0; k < series.size(); ++k) {
+        series[k] = std::remainder(simulated(k, sensor) - data_[s].angles(k, sensor), 2.0 * M_PI);
+      }
+      residuals.push_back(std::move(series));
+    }
+    return residuals;
+  }
+
+  CalibrationOptions options_;
+  CalibrationMonitor monitor_;
+  LmOptions lm_options_;
+  ParameterBook book_;
+  std::vector<TrajectoryData> data_;
+  std::vector<std::string> sources_;
+  TrajectorySettings settings_;
+  std::vector<State> initial_states_;
+  Uncertainty uncertainty_;
+  Calibration result_;
+};
+
+}  // namespace
+
+Calibration calibrate_shadow(const Mechanism& mechanism, const std::vector<Recording>& recordings,
+                             const CalibrationOptions& options, const CalibrationMonitor& monitor) {
+  return Pipeline(mechanism, recordings, options, monitor).run();
+}
+
+}  // namespace estimator

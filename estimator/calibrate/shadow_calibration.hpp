@@ -1,0 +1,14 @@
+#pragma once
+
+#include <vector>
+
+#include "estimator/calibrate/calibration.hpp"
+
+namespace estimator {
+
+/// Parameters of a SPOOK simulator at the time step (EstimateKind::kShadow): joint estimation of
+/// states and parameters [Mar], then a fit of the simulation itself. As `calibrate`.
+Calibration calibrate_shadow(const Mechanism& mechanism, const std::vector<Recording>& recordings,
+                             const CalibrationOptions& options, const CalibrationMonitor& monitor);
+
+}  // namespace estimator

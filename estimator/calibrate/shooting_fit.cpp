@@ -1,0 +1,278 @@
+#include "estimator/calibrate/shooting_fit.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+#include "estimator/calibrate/initial_states.hpp"
+#include "estimator/calibrate/parameter_book.hpp"
+#include "estimator/calibrate/preparation.hpp"
+#include "estimator/model/spanning_tree.hpp"
+
+namespace estimator {
+namespace {
+
+constexpr int kSamplesMin = 10;
+constexpr double kLongestStep = 0.004;     // [s]; fourth order leaves below 1e-8 rad on a pendulum
+constexpr double kInterval = 0.2;          // [s]; short enough for any motion to be predictable
+constexpr double kAngleNoiseFloor = 1e-7;  // [rad]; perfect readings still get a finite weight
+constexpr double kGenerousShare = 0.02;    // process noise of the first stage, of the accelerations
+constexpr double kNegligibleShare = 1e-4;  // of that, where the search for the true level begins
+constexpr double kDifferenceTime = 0.01;   // over which accelerations are differenced [s]
+constexpr double kNegligibleDecrease = 1e-2;
+constexpr int kNoiseRounds = 8;
+constexpr double kNoiseSettled = 0.05;  // relative change of a noise level
+constexpr double kSignificance = 3.0;   // deviations by which a variance must exceed its model's
+
+/// Open-loop errors above this say that the motion cannot be predicted from its start; there a
+/// simulation fit has no basin to work in [rad].
+constexpr double kPredictableRmse = 0.5;
+
+/// Root mean square acceleration of every hinge, from its start rates [rad/s²].
+Eigen::VectorXd typical_accelerations(const std::vector<Eigen::MatrixXd>& states,
+                                      const std::vector<double>& spacing, Eigen::Index hinges) {
+  Eigen::VectorXd sums = Eigen::VectorXd::Zero(hinges);
+  double count = 0.0;
+  for (std::size_t s = 0; s < states.size(); ++s) {
+    const auto stride =
+        std::max<Eigen::Index>(1, static_cast<Eigen::Index>(kDifferenceTime / spacing[s]));
+    const double time = static_cast<double>(stride) * spacing[s];
+    for (Eigen::Index k = stride; k < states[s].cols(); k += stride) {
+      const Eigen::VectorXd change =
+          states[s].col(k).tail(hinges) - states[s].col(k - stride).tail(hinges);
+      sums += (change / time).cwiseAbs2();
+      count += 1.0;
+    }
+  }
+  return (sums / std::max(count, 1.0)).cwiseSqrt();
+}
+
+/// Parameters without a prior get one as wide as their start is far from zero. What the data see
+/// overrules it by far; what they hardly see stays near its start instead of running into a bound,
+/// from where there may be no way back.
+Mechanism held_near_start(Mechanism mechanism) {
+  for (Parameter& parameter : mechanism.parameters) {
+    if (!parameter.free || parameter.value == 0.0) continue;
+    if (std::isfinite(parameter.prior_standard_deviation)) continue;
+    parameter.prior_mean = parameter.value;
+    parameter.prior_standard_deviation = std::abs(parameter.value);
+  }
+  return mechanism;
+}
+
+}  // namespace
+
+ShootingInput prepare_shooting(const Mechanism& mechanism, const std::vector<Recording>& recordings,
+                               const CalibrationOptions& options) {
+  check_input(mechanism, recordings);
+  if (!is_tree(mechanism) || mechanism.hinge_count() > kTreeHingesMax) {
+    throw std::invalid_argument(
+        "physical parameters need a mechanism without closed loops and with at most " +
+        std::to_string(kTreeHingesMax) + " hinges; ask for shadow parameters");
+  }
+  ShootingInput input;
+  input.grid.step = options.step > 0.0 ? options.step : kLongestStep;
+  input.grid.interval = kInterval;
+  const std::size_t sensors = sensor_hinges(mechanism).size();
+  input.noise.angle.setConstant(static_cast<Eigen::Index>(sensors), kAngleNoiseFloor);
+  for (const Recording& recording : recordings) {
+    for (const Segment& segment : recording.segments) {
+      if (segment.sample_count() < kSamplesMin) {
+        input.notes.push_back(recording.name + ": a segment of " +
+                              std::to_string(segment.sample_count()) +
+                              " samples is too short and was left out");
+        continue;
+      }
+      input.segments.push_back(segment);
+      input.sources.push_back(recording.name);
+      input.states.push_back(make_joint_states(mechanism, segment, options.filter_cutoff));
+      input.state_spacing.push_back(segment.period);
+      for (Eigen::Index sensor = 0; sensor < segment.angles.cols(); ++sensor) {
+        double& noise = input.noise.angle[sensor];
+        noise = std::max(noise, noise_level(segment.angles.col(sensor)));
+      }
+    }
+  }
+  if (input.segments.empty()) {
+    throw std::invalid_argument("the recordings are too short: a segment needs at least " +
+                                std::to_string(kSamplesMin) + " samples");
+  }
+  require_motion(recordings);
+  const Eigen::VectorXd accelerations =
+      typical_accelerations(input.states, input.state_spacing, mechanism.hinge_count());
+  input.noise.acceleration = kGenerousShare * std::sqrt(kInterval) *
+                             accelerations.cwiseMax(1e-3 * accelerations.maxCoeff()).cwiseMax(1e-6);
+  return input;
+}
+
+ShootingFit::ShootingFit(ShootingInput input, const CalibrationOptions& options,
+                         const CalibrationMonitor& monitor)
+    : input_(std::move(input)), options_(options), monitor_(monitor) {}
+
+bool ShootingFit::is_cancelled() const {
+  return monitor_.stop != nullptr && monitor_.stop->load(std::memory_order_relaxed);
+}
+
+/// Residuals being whitened, a decrease of the cost by d moves no parameter by more than √d of its
+/// standard deviation.
+LmOptions ShootingFit::final_options(const ShootingProblem& problem) const {
+  double readings = 0.0;
+  for (int sensor = 0; sensor < problem.sensor_count(); ++sensor) {
+    readings += problem.reading_count(sensor);
+  }
+  LmOptions options;
+  options.max_iterations = options_.max_iterations;
+  options.cost_tolerance = kNegligibleDecrease / readings;
+  return options;
+}
+
+std::unique_ptr<ShootingProblem> ShootingFit::first_problem(const Mechanism& mechanism) const {
+  return std::make_unique<ShootingProblem>(mechanism, input_.segments, input_.states,
+                                           input_.state_spacing, input_.grid, input_.noise);
+}
+
+void ShootingFit::run(ShootingProblem& problem, const LmOptions& options,
+                      ShootingHistory& history) const {
+  const int before = history.iterations;
+  const auto on_iteration = [&](const IterationRecord& record) {
+    if (record.iteration == 0 && !history.records.empty()) return;
+    history.records.push_back(record);
+    history.records.back().iteration += before;
+    if (monitor_.on_iteration) monitor_.on_iteration(history.records.back());
+  };
+  const LmSummary summary = solve(problem, options, on_iteration, monitor_.stop);
+  history.termination = summary.termination;
+  history.iterations += summary.iterations;
+  history.cost = summary.cost;
+}
+
+void ShootingFit::estimate_jointly(const Mechanism& start) {
+  if (monitor_.on_stage) monitor_.on_stage("states and parameters from the start");
+  LmOptions loose;
+  loose.max_iterations = options_.max_iterations;
+  loose.cost_tolerance = 1e-4;
+  joint_ = first_problem(held_near_start(start));
+  run(*joint_, loose, joint_history_);
+
+  Mechanism reached = start;
+  for (std::size_t i = 0; i < reached.parameters.size(); ++i) {
+    reached.parameters[i].value = joint_->mechanism().parameters[i].value;
+  }
+  std::vector<Eigen::MatrixXd> states;
+  std::vector<double> spacing;
+  for (int s = 0; s < joint_->segment_count(); ++s) {
+    states.push_back(joint_->states(s));
+    spacing.push_back(joint_->spacing(s));
+  }
+  ShootingNoise noise = input_.noise;
+  const ParameterInformation information = compute_information(*joint_);
+  if (information.valid) update_noise(information, noise);
+  noise.acceleration = kNegligibleShare * input_.noise.acceleration;
+  if (options_.acceleration_noise > 0.0)
+    noise.acceleration.setConstant(options_.acceleration_noise);
+  joint_ = std::make_unique<ShootingProblem>(reached, input_.segments, states, spacing, input_.grid,
+                                             noise);
+  process_seen_.assign(static_cast<std::size_t>(reached.hinge_count()), false);
+  if (is_cancelled()) return;
+  if (monitor_.on_stage) monitor_.on_stage("joint estimation");
+  estimate_noise();
+}
+
+/// Solves and re-estimates the noise levels until they agree with the residuals. Process noise
+/// starts out negligible and grows where the residuals ask for it.
+void ShootingFit::estimate_noise() {
+  const LmOptions lm_options = final_options(*joint_);
+  for (int round = 0; round < kNoiseRounds; ++round) {
+    run(*joint_, lm_options, joint_history_);
+    if (is_cancelled()) return;
+    const ParameterInformation information = compute_information(*joint_);
+    if (!information.valid) return;
+    ShootingNoise noise = joint_->noise();
+    const bool changed = update_noise(information, noise);
+    if (!changed || round + 1 == kNoiseRounds) return;
+    joint_->set_noise(noise);
+  }
+}
+
+/// Scales every noise level to its residuals, σ² ← σ² cost/(rows − effective parameters). Process
+/// noise whose residuals are no larger than it explains is left as it is: the data do not show it.
+/// @return whether anything moved by more than kNoiseSettled
+bool ShootingFit::update_noise(const ParameterInformation& information, ShootingNoise& noise) {
+  bool changed = false;
+  const auto scale = [&](double& level, double variance) {
+    const double factor = std::sqrt(std::clamp(variance, 1e-4, 1e6));
+    level *= factor;
+    changed |= std::abs(factor - 1.0) > kNoiseSettled;
+  };
+  for (int sensor = 0; sensor < joint_->sensor_count(); ++sensor) {
+    const GroupStatistics& group = information.groups[static_cast<std::size_t>(sensor)];
+    const double redundancy = group.rows - group.effective_parameters;
+    if (redundancy > 0.5) scale(noise.angle[sensor], group.cost / redundancy);
+    noise.angle[sensor] = std::max(noise.angle[sensor], kAngleNoiseFloor);
+  }
+  if (options_.acceleration_noise > 0.0 || process_seen_.empty()) return changed;
+  for (int j = 0; j < static_cast<int>(process_seen_.size()); ++j) {
+    const auto at = static_cast<std::size_t>(joint_->acceleration_group(j));
+    const GroupStatistics& group = information.groups[at];
+    // What the noise probes say of a redundancy near zero is itself uncertain by about one.
+    const double redundancy = std::max(group.rows - group.effective_parameters, 1.0);
+    const double ratio = group.cost / redundancy;
+    auto seen = process_seen_[static_cast<std::size_t>(j)];
+    if (!seen && ratio < 1.0 + kSignificance * std::sqrt(2.0 / redundancy)) continue;
+    process_seen_[static_cast<std::size_t>(j)] = true;
+    scale(noise.acceleration[j], ratio);
+  }
+  return changed;
+}
+
+bool ShootingFit::fit_simulation() {
+  std::vector<Eigen::MatrixXd> states;
+  std::vector<double> spacing;
+  for (int s = 0; s < joint_->segment_count(); ++s) {
+    states.push_back(joint_->states(s));
+    spacing.push_back(joint_->spacing(s));
+  }
+  ShootingGrid grid = input_.grid;
+  grid.interval = std::numeric_limits<double>::infinity();
+  simulation_ = std::make_unique<ShootingProblem>(joint_->mechanism(), input_.segments, states,
+                                                  spacing, grid, joint_->noise());
+  predictable_ = true;
+  for (int sensor = 0; sensor < simulation_->sensor_count(); ++sensor) {
+    const double squares = simulation_->squared_error(sensor) / simulation_->reading_count(sensor);
+    predictable_ &= squares < kPredictableRmse * kPredictableRmse;
+  }
+  if (!options_.refine_simulation || !predictable_ || is_cancelled()) return false;
+  if (monitor_.on_stage) monitor_.on_stage("simulation fit");
+  run(*simulation_, final_options(*simulation_), simulation_history_);
+  return true;
+}
+
+std::vector<SegmentTrajectory> ShootingFit::trajectories() const {
+  std::vector<SegmentTrajectory> result;
+  for (std::size_t s = 0; s < input_.segments.size(); ++s) {
+    const Segment& segment = input_.segments[s];
+    const int index = static_cast<int>(s);
+    SegmentTrajectory trajectory;
+    trajectory.recording = input_.sources[s];
+    trajectory.start = segment.start;
+    // Plots and files need no more than one row a step.
+    const auto stride = std::max<Eigen::Index>(
+        1, std::lround(std::floor(input_.grid.step / segment.period + 1e-6)));
+    const Eigen::Index rows = (segment.sample_count() + stride - 1) / stride;
+    const auto thin = [&](const Eigen::MatrixXd& samples) {
+      Eigen::MatrixXd thinned(rows, samples.cols());
+      for (Eigen::Index k = 0; k < rows; ++k) thinned.row(k) = samples.row(k * stride);
+      return thinned;
+    };
+    trajectory.step = static_cast<double>(stride) * segment.period;
+    trajectory.measured = thin(segment.angles);
+    trajectory.estimated = thin(joint_->angles(index));
+    trajectory.simulated = thin(simulation_->angles(index));
+    trajectory.control = thin(segment.controls);
+    result.push_back(std::move(trajectory));
+  }
+  return result;
+}
+
+}  // namespace estimator

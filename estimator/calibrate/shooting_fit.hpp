@@ -1,0 +1,90 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "estimator/calibrate/calibration.hpp"
+#include "estimator/calibrate/shooting_problem.hpp"
+#include "estimator/optimize/covariance.hpp"
+#include "estimator/optimize/levenberg_marquardt.hpp"
+
+namespace estimator {
+
+/// What shooting works on: checked segments and where their states start.
+struct ShootingInput {
+  std::vector<Segment> segments;
+  std::vector<std::string> sources;  ///< name of the recording of each segment
+  std::vector<Eigen::MatrixXd> states;
+  std::vector<double> state_spacing;
+  ShootingNoise noise;  ///< first guess: readings from their differences, a generous process noise
+  ShootingGrid grid;
+  std::vector<std::string> notes;
+};
+
+/// Checks mechanism and recordings and takes what is long enough.
+/// @throws std::invalid_argument naming what is wrong and what to do
+ShootingInput prepare_shooting(const Mechanism& mechanism, const std::vector<Recording>& recordings,
+                               const CalibrationOptions& options);
+
+/// One solve after another, with all iterations counted and recorded as one history.
+struct ShootingHistory {
+  Termination termination = Termination::kNumericalFailure;  ///< of the last solve
+  int iterations = 0;
+  double cost = 0.0;  ///< after the last solve
+  std::vector<IterationRecord> records;
+};
+
+/// The stages of a fit by shooting, for a mechanism with any number of free parameters.
+class ShootingFit {
+ public:
+  ShootingFit(ShootingInput input, const CalibrationOptions& options,
+              const CalibrationMonitor& monitor);
+
+  const ShootingInput& input() const { return input_; }
+
+  /// The first problem to be solved, at the start.
+  std::unique_ptr<ShootingProblem> first_problem(const Mechanism& mechanism) const;
+
+  /// Stages 1 and 2: states and parameters jointly, with noise levels from the data unless they are
+  /// given.
+  void estimate_jointly(const Mechanism& start);
+
+  /// Stage 3, or only the open-loop simulation where that is asked for or the motion cannot be
+  /// predicted. True if it was fitted.
+  bool fit_simulation();
+
+  /// After `estimate_jointly`.
+  const ShootingProblem& joint() const { return *joint_; }
+  const ShootingHistory& joint_history() const { return joint_history_; }
+  /// Whether the data show that a hinge's accelerations are not all explained by the model.
+  bool is_process_noise_seen(int hinge) const {
+    return process_seen_[static_cast<std::size_t>(hinge)];
+  }
+
+  /// After `fit_simulation`: open loop from each segment's start.
+  const ShootingProblem& simulation() const { return *simulation_; }
+  const ShootingHistory& simulation_history() const { return simulation_history_; }
+  bool is_predictable() const { return predictable_; }
+
+  /// Measured, estimated and simulated angles of each segment.
+  std::vector<SegmentTrajectory> trajectories() const;
+
+ private:
+  bool is_cancelled() const;
+  LmOptions final_options(const ShootingProblem& problem) const;
+  void run(ShootingProblem& problem, const LmOptions& options, ShootingHistory& history) const;
+  void estimate_noise();
+  bool update_noise(const ParameterInformation& information, ShootingNoise& noise);
+
+  ShootingInput input_;
+  CalibrationOptions options_;
+  CalibrationMonitor monitor_;
+  std::unique_ptr<ShootingProblem> joint_, simulation_;
+  ShootingHistory joint_history_, simulation_history_;
+  std::vector<bool> process_seen_;
+  bool predictable_ = false;
+};
+
+}  // namespace estimator

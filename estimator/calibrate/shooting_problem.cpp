@@ -1,0 +1,510 @@
+#include "estimator/calibrate/shooting_problem.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <limits>
+
+#include "estimator/signal/resample.hpp"
+
+namespace estimator {
+namespace {
+
+/// First nodes are tied to where they began by this much [rad, rad/s]: nothing beside any reading,
+/// and enough where no reading sees them (a speed that friction stops at once).
+constexpr double kStartAngleDeviation = 10.0;
+constexpr double kStartRateDeviation = 100.0;
+constexpr double kGridTolerance = 1e-6;
+constexpr double kDelayDifference = 1e-6;  // of a sampling period, see update_controls
+
+std::vector<double> parameter_values(const Mechanism& mechanism) {
+  std::vector<double> values;
+  values.reserve(mechanism.parameters.size());
+  for (const Parameter& parameter : mechanism.parameters) values.push_back(parameter.value);
+  return values;
+}
+
+template <typename T>
+T held(double value, double slope, int lane) {
+  if constexpr (std::is_same_v<T, Dual>) {
+    Dual result(value);
+    if (lane >= 0) result.derivatives()[lane] = slope;
+    return result;
+  } else {
+    return value;
+  }
+}
+
+}  // namespace
+
+ShootingProblem::ShootingProblem(const Mechanism& mechanism, const std::vector<Segment>& segments,
+                                 const std::vector<Eigen::MatrixXd>& states,
+                                 const std::vector<double>& state_spacing, const ShootingGrid& grid,
+                                 const ShootingNoise& noise)
+    : hinge_count_(mechanism.hinge_count()), free_(mechanism), noise_(noise) {
+  for (int j = 0; j < hinge_count_; ++j) {
+    const Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(j)];
+    if (hinge.measured) sensors_.push_back(j);
+    if (hinge.motorised) motors_.push_back(j);
+  }
+  for (int i = 0; i < free_.size(); ++i) {
+    const int index = free_.indices()[static_cast<std::size_t>(i)];
+    bool is_offset = false;
+    for (int j = 0; j < hinge_count_; ++j) {
+      is_offset |= index == mechanism.index_of_hinge(j, HingeQuantity::kEncoderOffset);
+    }
+    if (!is_offset) moving_.push_back(i);
+  }
+  point_.mechanism = mechanism;
+  for (const Segment& segment : segments) add_segment(segment, grid);
+  place_nodes(states, state_spacing);
+  make_blocks();
+  update_controls(point_);
+  simulate(point_);
+  candidate_ = point_;
+}
+
+void ShootingProblem::add_segment(const Segment& segment, const ShootingGrid& grid) {
+  ShotSegment shot{segment, 0.0, 0, node_count_, 0, 0};
+  const double ratio = grid.step / segment.period;
+  shot.step = ratio >= 1.0 ? segment.period * std::floor(ratio * (1.0 + kGridTolerance))
+                           : segment.period / std::ceil(1.0 / ratio * (1.0 - kGridTolerance));
+  const double duration = segment.period * (segment.sample_count() - 1);
+  shot.step_count =
+      std::max(1, static_cast<int>(std::ceil(duration / shot.step * (1.0 - kGridTolerance))));
+  shot.steps_per_interval =
+      std::isinf(grid.interval)
+          ? shot.step_count
+          : std::clamp(static_cast<int>(std::lround(grid.interval / shot.step)), 1,
+                       shot.step_count);
+  shot.node_count = shot.step_count / shot.steps_per_interval;
+  node_count_ += shot.node_count;
+  segments_.push_back(std::move(shot));
+}
+
+void ShootingProblem::place_nodes(const std::vector<Eigen::MatrixXd>& states,
+                                  const std::vector<double>& state_spacing) {
+  point_.states.resize(2 * hinge_count_, node_count_);
+  start_.resize(2 * hinge_count_, segment_count());
+  for (int s = 0; s < segment_count(); ++s) {
+    const auto at = static_cast<std::size_t>(s);
+    const ShotSegment& segment = segments_[at];
+    for (int k = 0; k < segment.node_count; ++k) {
+      const double time = k * spacing(s);
+      const Eigen::Index column =
+          std::clamp<Eigen::Index>(std::lround(time / state_spacing[at]), 0, states[at].cols() - 1);
+      point_.states.col(segment.first_node + k) = states[at].col(column);
+    }
+    start_.col(s) = point_.states.col(segment.first_node);
+  }
+}
+
+double ShootingProblem::spacing(int segment) const {
+  const ShotSegment& shot = segments_[static_cast<std::size_t>(segment)];
+  return shot.step * shot.steps_per_interval;
+}
+
+Eigen::MatrixXd ShootingProblem::states(int segment) const {
+  const ShotSegment& shot = segments_[static_cast<std::size_t>(segment)];
+  return point_.states.middleCols(shot.first_node, shot.node_count);
+}
+
+ShootingProblem::Span ShootingProblem::span_of(const ShotSegment& segment, int interval) const {
+  const bool last = interval + 1 == segment.node_count;
+  Span span;
+  span.begin = interval * segment.steps_per_interval;
+  span.end = last ? segment.step_count : span.begin + segment.steps_per_interval;
+  const auto sample_at = [&](int step) {
+    return static_cast<int>(std::ceil(step * segment.step / segment.data.period - kGridTolerance));
+  };
+  span.first = sample_at(span.begin);
+  span.last = last ? segment.data.sample_count() : sample_at(span.end);
+  return span;
+}
+
+void ShootingProblem::make_blocks() {
+  max_rows_ = std::max(2 * hinge_count_, free_.prior_count());
+  for (int s = 0; s < segment_count(); ++s) {
+    const ShotSegment& segment = segments_[static_cast<std::size_t>(s)];
+    blocks_.push_back({BlockKind::kStart, s, 0, 0});
+    for (int k = 0; k < segment.node_count; ++k) {
+      const Span span = span_of(segment, k);
+      max_rows_ = std::max(max_rows_, span.last - span.first);
+      for (int sensor = 0; sensor < sensor_count(); ++sensor) {
+        blocks_.push_back({BlockKind::kReadings, s, k, sensor});
+      }
+      if (k + 1 == segment.node_count) continue;
+      for (int j = 0; j < hinge_count_; ++j) {
+        blocks_.push_back({BlockKind::kAcceleration, s, k, j});
+      }
+    }
+  }
+  if (free_.prior_count() > 0) blocks_.push_back({BlockKind::kPrior, 0, 0, 0});
+}
+
+ArrowLayout ShootingProblem::layout() const {
+  return {.node_count = node_count_,
+          .node_size = 2 * hinge_count_,
+          .bandwidth = 1,
+          .arrow_size = free_.size()};
+}
+
+// --- simulation ---------------------------------------------------------------------------------
+
+/// The line through a step's control has its mean and its first moment; both are piecewise
+/// polynomials of second degree in the delay, so central differences are exact but on kinks.
+void ShootingProblem::update_controls(Point& point) const {
+  point.controls.resize(segments_.size());
+  for (std::size_t s = 0; s < segments_.size(); ++s) {
+    const ShotSegment& segment = segments_[s];
+    Controls& controls = point.controls[s];
+    const auto motors = static_cast<Eigen::Index>(motors_.size());
+    for (Eigen::MatrixXd* table :
+         {&controls.mean, &controls.rise, &controls.mean_slope, &controls.rise_slope}) {
+      table->setZero(segment.step_count, motors);
+    }
+    for (Eigen::Index motor = 0; motor < motors; ++motor) {
+      const Parameter& delay = point.mechanism.hinge_parameter(
+          motors_[static_cast<std::size_t>(motor)], HingeQuantity::kInputDelay);
+      const auto average = [&](double later) {
+        return average_controls(segment.data.controls.col(motor), segment.data.period, segment.step,
+                                segment.step_count, delay.value + later);
+      };
+      const StepControls now = average(0.0);
+      controls.mean.col(motor) = now.mean;
+      controls.rise.col(motor) = 12.0 * now.first_moment;
+      if (!delay.free) continue;
+      const double distance = kDelayDifference * segment.data.period;
+      const StepControls later = average(distance), earlier = average(-distance);
+      controls.mean_slope.col(motor) = (later.mean - earlier.mean) / (2.0 * distance);
+      controls.rise_slope.col(motor) =
+          12.0 * (later.first_moment - earlier.first_moment) / (2.0 * distance);
+    }
+  }
+}
+
+/// Integrates one interval; calls read(sample, time since its step began) for each of its samples,
+/// in order, right after the step that holds it. A step that begins at a sample's time holds it.
+///
+/// @param delay_lane_begin  lane of the first free input delay is that of its arrow position less
+///                          this; negative: no derivatives
+template <typename T, typename Read>
+void ShootingProblem::shoot(TreeMotion<T>& motion, const ShotSegment& segment,
+                            const Controls& controls, const Span& span, int first_direction,
+                            JointState<T>& state, const Read& read) const {
+  MotionInput<T> input;
+  input.mean = JointVector<T>::Constant(hinge_count_, T(0.0));
+  input.rise = input.mean;
+  std::vector<int> lanes(motors_.size(), -1);
+  for (std::size_t motor = 0; motor < motors_.size(); ++motor) {
+    const int position =
+        free_.position(point_.mechanism.index_of_hinge(motors_[motor], HingeQuantity::kInputDelay));
+    const auto found = std::find(moving_.begin(), moving_.end(), position);
+    if (found == moving_.end()) continue;
+    const int lane = 2 * hinge_count_ + static_cast<int>(found - moving_.begin()) - first_direction;
+    if (lane >= 0 && lane < kDualLanes) lanes[motor] = lane;
+  }
+  int sample = span.first;
+  for (int step = span.begin; step < span.end; ++step) {
+    for (std::size_t motor = 0; motor < motors_.size(); ++motor) {
+      const auto column = static_cast<Eigen::Index>(motor);
+      input.mean[motors_[motor]] =
+          held<T>(controls.mean(step, column), controls.mean_slope(step, column), lanes[motor]);
+      input.rise[motors_[motor]] =
+          held<T>(controls.rise(step, column), controls.rise_slope(step, column), lanes[motor]);
+    }
+    if (step == span.begin) motion.settle(state, input);
+    motion.advance(state, input, segment.step);
+    const double begin = step * segment.step;
+    const double reach = step + 1 == span.end && span.last == segment.data.sample_count()
+                             ? std::numeric_limits<double>::infinity()
+                             : begin + segment.step * (1.0 - kGridTolerance);
+    for (; sample < span.last && sample * segment.data.period < reach; ++sample) {
+      read(sample, std::max(0.0, sample * segment.data.period - begin));
+    }
+  }
+}
+
+void ShootingProblem::simulate(Point& point) const {
+  TreeMotion<double> motion(point.mechanism, parameter_values(point.mechanism));
+  point.angles.resize(segments_.size());
+  point.ends.resize(2 * hinge_count_, node_count_);
+  JointState<double> state;
+  for (std::size_t s = 0; s < segments_.size(); ++s) {
+    const ShotSegment& segment = segments_[s];
+    Eigen::MatrixXd& angles = point.angles[s];
+    angles.resize(segment.data.sample_count(), sensor_count());
+    for (int k = 0; k < segment.node_count; ++k) {
+      const int node = segment.first_node + k;
+      state.angle = point.states.col(node).head(hinge_count_);
+      state.rate = point.states.col(node).tail(hinge_count_);
+      shoot(motion, segment, point.controls[s], span_of(segment, k), 0, state,
+            [&](int sample, double time) {
+              for (int sensor = 0; sensor < sensor_count(); ++sensor) {
+                const int j = sensors_[static_cast<std::size_t>(sensor)];
+                angles(sample, sensor) =
+                    motion.angle_at(j, time) -
+                    point.mechanism.hinge_parameter(j, HingeQuantity::kEncoderOffset).value;
+              }
+            });
+      point.ends.col(node).head(hinge_count_) = state.angle;
+      point.ends.col(node).tail(hinge_count_) = state.rate;
+    }
+  }
+  point.cost = total_cost(point);
+}
+
+// --- residuals ----------------------------------------------------------------------------------
+
+double ShootingProblem::reading_error(const Point& point, int segment, int sample,
+                                      int sensor) const {
+  const auto s = static_cast<std::size_t>(segment);
+  return std::remainder(point.angles[s](sample, sensor) - segments_[s].data.angles(sample, sensor),
+                        2.0 * M_PI);
+}
+
+/// L⁻¹ with L Lᵀ = σ_a² [T³/3, T²/2; T²/2, T], so that whitened = L⁻¹ (Δθ, Δω).
+Eigen::Matrix2d ShootingProblem::whitening(int segment, int hinge) const {
+  const double T = spacing(segment);
+  const double scale = 1.0 / (noise_.acceleration[hinge] * std::sqrt(T));
+  Eigen::Matrix2d inverse;
+  inverse << std::sqrt(3.0) / T, 0.0, -3.0 / T, 2.0;
+  return scale * inverse;
+}
+
+Eigen::Vector2d ShootingProblem::whitened_defect(const Point& point, int segment, int interval,
+                                                 int hinge) const {
+  const int node = segments_[static_cast<std::size_t>(segment)].first_node + interval;
+  const Eigen::Vector2d defect(
+      std::remainder(point.states(hinge, node + 1) - point.ends(hinge, node), 2.0 * M_PI),
+      point.states(hinge_count_ + hinge, node + 1) - point.ends(hinge_count_ + hinge, node));
+  return whitening(segment, hinge) * defect;
+}
+
+double ShootingProblem::total_cost(const Point& point) const {
+  double sum = free_.prior_cost(point.mechanism);
+  for (int s = 0; s < segment_count(); ++s) {
+    const ShotSegment& segment = segments_[static_cast<std::size_t>(s)];
+    const Eigen::VectorXd moved = point.states.col(segment.first_node) - start_.col(s);
+    sum += moved.head(hinge_count_).squaredNorm() / std::pow(kStartAngleDeviation, 2) +
+           moved.tail(hinge_count_).squaredNorm() / std::pow(kStartRateDeviation, 2);
+    for (int k = 0; k + 1 < segment.node_count; ++k) {
+      for (int j = 0; j < hinge_count_; ++j) {
+        sum += whitened_defect(point, s, k, j).squaredNorm();
+      }
+    }
+    for (int sensor = 0; sensor < sensor_count(); ++sensor) {
+      double squares = 0.0;
+      for (int sample = 0; sample < segment.data.sample_count(); ++sample) {
+        if (std::isnan(segment.data.angles(sample, sensor))) continue;
+        const double error = reading_error(point, s, sample, sensor);
+        squares += error * error;
+      }
+      sum += squares / (noise_.angle[sensor] * noise_.angle[sensor]);
+    }
+  }
+  return sum;
+}
+
+void ShootingProblem::set_noise(const ShootingNoise& noise) {
+  noise_ = noise;
+  point_.cost = total_cost(point_);
+}
+
+int ShootingProblem::reading_count(int sensor) const {
+  int count = 0;
+  for (const ShotSegment& segment : segments_) {
+    for (const double angle : segment.data.angles.col(sensor)) count += std::isnan(angle) ? 0 : 1;
+  }
+  return count;
+}
+
+double ShootingProblem::squared_error(int sensor) const {
+  double sum = 0.0;
+  for (int s = 0; s < segment_count(); ++s) {
+    const Eigen::MatrixXd& readings = segments_[static_cast<std::size_t>(s)].data.angles;
+    for (int sample = 0; sample < readings.rows(); ++sample) {
+      if (std::isnan(readings(sample, sensor))) continue;
+      sum += std::pow(reading_error(point_, s, sample, sensor), 2);
+    }
+  }
+  return sum;
+}
+
+// --- moves --------------------------------------------------------------------------------------
+
+double ShootingProblem::evaluate_candidate(const Eigen::VectorXd& node_step,
+                                           const Eigen::VectorXd& arrow_step) {
+  free_.move(point_.mechanism, arrow_step, candidate_.mechanism);
+  candidate_.states =
+      point_.states + node_step.reshaped(point_.states.rows(), point_.states.cols());
+  update_controls(candidate_);
+  simulate(candidate_);
+  return candidate_.cost;
+}
+
+void ShootingProblem::accept_candidate() {
+  std::swap(point_, candidate_);
+  sensitivities_current_ = false;
+}
+
+void ShootingProblem::restore() {
+  point_ = marked_;
+  sensitivities_current_ = false;
+}
+
+// --- derivatives --------------------------------------------------------------------------------
+
+void ShootingProblem::update_sensitivities() const {
+  std::vector<TreeMotion<Dual>> motions;
+  for (int first = 0; first < directions(); first += kDualLanes) {
+    std::vector<Dual> parameters;
+    for (const Parameter& parameter : point_.mechanism.parameters) {
+      parameters.emplace_back(parameter.value);
+    }
+    for (std::size_t i = 0; i < moving_.size(); ++i) {
+      const int lane = 2 * hinge_count_ + static_cast<int>(i) - first;
+      if (lane < 0 || lane >= kDualLanes) continue;
+      const int index = free_.indices()[static_cast<std::size_t>(moving_[i])];
+      parameters[static_cast<std::size_t>(index)].derivatives()[lane] = 1.0;
+    }
+    motions.emplace_back(point_.mechanism, parameters);
+  }
+  std::vector<TreeMotion<Dual>*> passes;
+  for (TreeMotion<Dual>& motion : motions) passes.push_back(&motion);
+  sensitivities_.resize(static_cast<std::size_t>(node_count_));
+  for (int s = 0; s < segment_count(); ++s) {
+    const ShotSegment& segment = segments_[static_cast<std::size_t>(s)];
+    for (int k = 0; k < segment.node_count; ++k) {
+      differentiate(passes, s, k, sensitivities_[static_cast<std::size_t>(segment.first_node + k)]);
+    }
+  }
+  sensitivities_current_ = true;
+}
+
+void ShootingProblem::differentiate(const std::vector<TreeMotion<Dual>*>& passes, int segment,
+                                    int interval, Sensitivity& out) const {
+  const ShotSegment& shot = segments_[static_cast<std::size_t>(segment)];
+  const Span span = span_of(shot, interval);
+  const int node = shot.first_node + interval;
+  out.readings.resize(sensors_.size());
+  for (Eigen::MatrixXd& readings : out.readings) {
+    readings.resize(span.last - span.first, directions());
+  }
+  out.end.resize(2 * hinge_count_, directions());
+  for (std::size_t pass = 0; pass < passes.size(); ++pass) {
+    TreeMotion<Dual>& motion = *passes[pass];
+    const int first = static_cast<int>(pass) * kDualLanes;
+    const int width = std::min(kDualLanes, directions() - first);
+    JointState<Dual> state;
+    state.angle.resize(hinge_count_);
+    state.rate.resize(hinge_count_);
+    for (int j = 0; j < hinge_count_; ++j) {
+      state.angle[j] = Dual(point_.states(j, node));
+      state.rate[j] = Dual(point_.states(hinge_count_ + j, node));
+      const int angle_lane = j - first, rate_lane = hinge_count_ + j - first;
+      if (angle_lane >= 0 && angle_lane < kDualLanes) state.angle[j].derivatives()[angle_lane] = 1;
+      if (rate_lane >= 0 && rate_lane < kDualLanes) state.rate[j].derivatives()[rate_lane] = 1;
+    }
+    shoot(motion, shot, point_.controls[static_cast<std::size_t>(segment)], span, first, state,
+          [&](int sample, double time) {
+            for (std::size_t sensor = 0; sensor < sensors_.size(); ++sensor) {
+              out.readings[sensor].row(sample - span.first).segment(first, width) =
+                  motion.angle_at(sensors_[sensor], time).derivatives().head(width).transpose();
+            }
+          });
+    for (int j = 0; j < hinge_count_; ++j) {
+      out.end.row(j).segment(first, width) = state.angle[j].derivatives().head(width).transpose();
+      out.end.row(hinge_count_ + j).segment(first, width) =
+          state.rate[j].derivatives().head(width).transpose();
+    }
+  }
+}
+
+/// Puts derivatives along node and moving parameters where the block wants them.
+void ShootingProblem::spread(const Eigen::Ref<const Eigen::MatrixXd>& sensitivity,
+                             ResidualBlock& out) const {
+  out.node_jacobian.leftCols(2 * hinge_count_) = sensitivity.leftCols(2 * hinge_count_);
+  out.arrow_jacobian.setZero();
+  for (std::size_t i = 0; i < moving_.size(); ++i) {
+    out.arrow_jacobian.col(moving_[i]) =
+        sensitivity.col(2 * hinge_count_ + static_cast<Eigen::Index>(i));
+  }
+}
+
+void ShootingProblem::linearize(int index, ResidualBlock& out) const {
+  if (!sensitivities_current_) update_sensitivities();
+  const Block& block = blocks_[static_cast<std::size_t>(index)];
+  switch (block.kind) {
+    case BlockKind::kReadings:
+      linearize_readings(block, out);
+      return;
+    case BlockKind::kAcceleration:
+      linearize_acceleration(block, out);
+      return;
+    case BlockKind::kStart:
+      linearize_start(block, out);
+      return;
+    case BlockKind::kPrior:
+      free_.linearize_priors(point_.mechanism, prior_group(), out);
+      return;
+  }
+}
+
+void ShootingProblem::linearize_readings(const Block& block, ResidualBlock& out) const {
+  const ShotSegment& segment = segments_[static_cast<std::size_t>(block.segment)];
+  const Span span = span_of(segment, block.interval);
+  const int node = segment.first_node + block.interval;
+  const double weight = 1.0 / noise_.angle[block.detail];
+  shape_block(out, node, 1, 2 * hinge_count_, free_.size(), span.last - span.first, block.detail);
+  spread(sensitivities_[static_cast<std::size_t>(node)]
+             .readings[static_cast<std::size_t>(block.detail)],
+         out);
+  const int hinge = sensors_[static_cast<std::size_t>(block.detail)];
+  const int offset =
+      free_.position(point_.mechanism.index_of_hinge(hinge, HingeQuantity::kEncoderOffset));
+  if (offset >= 0) out.arrow_jacobian.col(offset).setConstant(-1.0);
+  int row = 0;
+  for (int sample = span.first; sample < span.last; ++sample) {
+    if (std::isnan(segment.data.angles(sample, block.detail))) continue;
+    const int from = sample - span.first;
+    out.residual[row] = weight * reading_error(point_, block.segment, sample, block.detail);
+    out.node_jacobian.row(row) = weight * out.node_jacobian.row(from);
+    out.arrow_jacobian.row(row) = weight * out.arrow_jacobian.row(from);
+    ++row;
+  }
+  out.rows = row;
+}
+
+void ShootingProblem::linearize_acceleration(const Block& block, ResidualBlock& out) const {
+  const int node = segments_[static_cast<std::size_t>(block.segment)].first_node + block.interval;
+  const int size = 2 * hinge_count_, j = block.detail;
+  shape_block(out, node, 2, size, free_.size(), 2, acceleration_group(j));
+  const Sensitivity& sensitivity = sensitivities_[static_cast<std::size_t>(node)];
+  Eigen::MatrixXd moved(2, directions());
+  moved << sensitivity.end.row(j), sensitivity.end.row(hinge_count_ + j);
+  const Eigen::Matrix2d W = whitening(block.segment, j);
+  spread(-W * moved, out);
+  out.node_jacobian.rightCols(size).setZero();
+  for (Eigen::Index row = 0; row < 2; ++row) {
+    out.node_jacobian(row, size + j) = W(row, 0);
+    out.node_jacobian(row, size + hinge_count_ + j) = W(row, 1);
+  }
+  const Eigen::Vector2d defect = whitened_defect(point_, block.segment, block.interval, j);
+  out.residual[0] = defect[0];
+  out.residual[1] = defect[1];
+}
+
+void ShootingProblem::linearize_start(const Block& block, ResidualBlock& out) const {
+  const int node = segments_[static_cast<std::size_t>(block.segment)].first_node;
+  const int size = 2 * hinge_count_;
+  shape_block(out, node, 1, size, free_.size(), size, start_group());
+  out.arrow_jacobian.setZero();
+  Eigen::VectorXd weights(size);
+  weights << Eigen::VectorXd::Constant(hinge_count_, 1.0 / kStartAngleDeviation),
+      Eigen::VectorXd::Constant(hinge_count_, 1.0 / kStartRateDeviation);
+  out.node_jacobian = weights.asDiagonal();
+  out.residual = weights.cwiseProduct(point_.states.col(node) - start_.col(block.segment));
+}
+
+}  // namespace estimator

@@ -1,0 +1,166 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <vector>
+
+#include "estimator/calibrate/free_parameters.hpp"
+#include "estimator/dynamics/tree_motion.hpp"
+#include "estimator/model/mechanism.hpp"
+#include "estimator/optimize/least_squares_problem.hpp"
+#include "estimator/signal/time_series.hpp"
+
+namespace estimator {
+
+/// Time grid of a shooting problem.
+struct ShootingGrid {
+  double step = 0.0;      ///< longest integration step [s]; each segment takes the next shorter one
+                          ///< that fits its sampling period
+  double interval = 0.0;  ///< from node to node, rounded to whole steps [s]; infinite: one node a
+                          ///< segment
+};
+
+/// How noisy everything is.
+struct ShootingNoise {
+  Eigen::VectorXd angle;         ///< one a sensor: standard deviation of a reading [rad]
+  Eigen::VectorXd acceleration;  ///< one a hinge: root spectral density of the acceleration that
+                                 ///< the model leaves unexplained, a white noise [rad/s²/√Hz]
+};
+
+/// Joint state and parameter estimation in continuous time by multiple shooting: nodes hold joint
+/// angles and rates every `interval`; between them the equations of motion are integrated
+/// (TreeMotion), so the parameters are those of the physical system and every sample counts.
+///
+///   Σ ((θ(t; x_k, χ) − offset − y)/σ_y)² + Σ ‖Q^{−½} (x_{k+1} − φ(x_k, χ))‖² + priors
+///
+/// Q is the covariance that white acceleration noise of density σ_a² leaves after one interval T,
+/// σ_a² [T³/3, T²/2; T²/2, T] a hinge. With one node a segment the second sum is empty: output
+/// error, the maximum-likelihood estimate where the model is right and readings are noisy.
+///
+/// All residuals are whitened: their variance is 1 where the noise levels are right.
+class ShootingProblem final : public LeastSquaresProblem {
+ public:
+  /// @param mechanism  without loops; start values of the parameters
+  /// @param states     one matrix a segment, 2·hinges × at least one column: angles over rates, at
+  ///                   the times 0, dt, 2 dt, … with dt in `state_spacing`; nodes take the nearest
+  /// @param noise      all > 0
+  ShootingProblem(const Mechanism& mechanism, const std::vector<Segment>& segments,
+                  const std::vector<Eigen::MatrixXd>& states,
+                  const std::vector<double>& state_spacing, const ShootingGrid& grid,
+                  const ShootingNoise& noise);
+
+  // LeastSquaresProblem.
+  ArrowLayout layout() const override;
+  int block_count() const override { return static_cast<int>(blocks_.size()); }
+  int max_block_rows() const override { return max_rows_; }
+  int group_count() const override { return prior_group() + 1; }
+  void linearize(int index, ResidualBlock& out) const override;
+  double cost() const override { return point_.cost; }
+  double evaluate_candidate(const Eigen::VectorXd& node_step,
+                            const Eigen::VectorXd& arrow_step) override;
+  void accept_candidate() override;
+  void mark() override { marked_ = point_; }
+  void restore() override;
+  Eigen::VectorXd arrow() const override { return free_.values(point_.mechanism); }
+  Eigen::VectorXd arrow_lower() const override { return free_.lower(point_.mechanism); }
+  Eigen::VectorXd arrow_upper() const override { return free_.upper(point_.mechanism); }
+
+  /// Noise groups: sensors in order, then these.
+  int acceleration_group(int hinge) const { return sensor_count() + hinge; }
+  int start_group() const { return sensor_count() + hinge_count_; }
+  int prior_group() const { return start_group() + 1; }
+
+  int sensor_count() const { return static_cast<int>(sensors_.size()); }
+  int segment_count() const { return static_cast<int>(segments_.size()); }
+  const Mechanism& mechanism() const { return point_.mechanism; }
+  const ShootingNoise& noise() const { return noise_; }
+
+  /// Changes the noise levels; the cost changes with them.
+  void set_noise(const ShootingNoise& noise);
+
+  /// Angles as the encoders would read them without noise, samples × sensors, from the node before
+  /// each sample. [rad], not wrapped
+  const Eigen::MatrixXd& angles(int segment) const {
+    return point_.angles[static_cast<std::size_t>(segment)];
+  }
+
+  /// Nodes of a segment: 2·hinges × nodes.
+  Eigen::MatrixXd states(int segment) const;
+  /// From node to node of a segment [s].
+  double spacing(int segment) const;
+
+  /// Number of readings of one sensor, and the sum of their squared errors [rad²].
+  int reading_count(int sensor) const;
+  double squared_error(int sensor) const;
+
+ private:
+  struct ShotSegment {
+    Segment data;
+    double step;
+    int step_count, first_node, node_count, steps_per_interval;
+  };
+  /// Controls over the steps of a segment and their slopes along the input delay, steps × motors.
+  struct Controls {
+    Eigen::MatrixXd mean, rise, mean_slope, rise_slope;
+  };
+  struct Point {
+    Mechanism mechanism;
+    Eigen::MatrixXd states;  ///< 2·hinges × nodes of all segments
+    std::vector<Controls> controls;
+    std::vector<Eigen::MatrixXd> angles;
+    Eigen::MatrixXd ends;  ///< 2·hinges × nodes: state at the end of each node's interval
+    double cost = 0.0;
+  };
+  enum class BlockKind : unsigned char { kReadings, kAcceleration, kStart, kPrior };
+  struct Block {
+    BlockKind kind;
+    int segment, interval;
+    int detail;  ///< sensor or hinge
+  };
+  /// Samples [first, last) and steps [begin, end) of one interval.
+  struct Span {
+    int first, last, begin, end;
+  };
+  /// Derivatives of one interval along its node and the parameters that move it.
+  struct Sensitivity {
+    std::vector<Eigen::MatrixXd> readings;  ///< a sensor: samples × directions
+    Eigen::MatrixXd end;                    ///< 2·hinges × directions
+  };
+
+  void add_segment(const Segment& segment, const ShootingGrid& grid);
+  void place_nodes(const std::vector<Eigen::MatrixXd>& states,
+                   const std::vector<double>& state_spacing);
+  void make_blocks();
+  Span span_of(const ShotSegment& segment, int interval) const;
+  void update_controls(Point& point) const;
+  void simulate(Point& point) const;
+  double total_cost(const Point& point) const;
+  double reading_error(const Point& point, int segment, int sample, int sensor) const;
+  template <typename T, typename Read>
+  void shoot(TreeMotion<T>& motion, const ShotSegment& segment, const Controls& controls,
+             const Span& span, int delay_lane_begin, JointState<T>& state, const Read& read) const;
+  Eigen::Vector2d whitened_defect(const Point& point, int segment, int interval, int hinge) const;
+  Eigen::Matrix2d whitening(int segment, int hinge) const;
+  void update_sensitivities() const;
+  void differentiate(const std::vector<TreeMotion<Dual>*>& passes, int segment, int interval,
+                     Sensitivity& out) const;
+  int directions() const { return 2 * hinge_count_ + static_cast<int>(moving_.size()); }
+  void spread(const Eigen::Ref<const Eigen::MatrixXd>& sensitivity, ResidualBlock& out) const;
+  void linearize_readings(const Block& block, ResidualBlock& out) const;
+  void linearize_acceleration(const Block& block, ResidualBlock& out) const;
+  void linearize_start(const Block& block, ResidualBlock& out) const;
+
+  int hinge_count_;
+  FreeParameters free_;
+  std::vector<int> moving_;            ///< arrow positions of parameters that act on the motion
+  std::vector<int> sensors_, motors_;  ///< hinges
+  ShootingNoise noise_;
+  std::vector<ShotSegment> segments_;
+  std::vector<Block> blocks_;
+  int node_count_ = 0, max_rows_ = 0;
+  Eigen::MatrixXd start_;  ///< 2·hinges × segments: where the first nodes began
+  Point point_, candidate_, marked_;
+  mutable std::vector<Sensitivity> sensitivities_;  ///< one a node
+  mutable bool sensitivities_current_ = false;
+};
+
+}  // namespace estimator

@@ -1,0 +1,103 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <Eigen/Geometry>
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+#include "estimator/math/dual.hpp"
+#include "estimator/model/mechanism.hpp"
+#include "estimator/model/spanning_tree.hpp"
+
+namespace estimator {
+
+/// Most hinges of a mechanism in joint coordinates: vectors over them live on the stack.
+inline constexpr int kTreeHingesMax = 16;
+
+/// One value a hinge.
+template <typename T>
+using JointVector = Eigen::Matrix<T, Eigen::Dynamic, 1, 0, kTreeHingesMax, 1>;
+
+/// Continuous-time inverse dynamics of a mechanism without loops, in joint coordinates: recursive
+/// Newton–Euler [Fea08, sec. 5.3]. Scalars T are double or Dual; with Dual, derivatives along any
+/// parameter, angle or rate come with the values.
+///
+/// Each body carries a link frame: origin at the hinge that holds it, x along the hinge axis,
+/// turning with the body. Reactions are known at every hinge, so load-dependent friction needs
+/// nothing more, and a hinge that closes a loop could be added as an unknown reaction.
+template <typename T>
+class TreeInverseDynamics {
+ public:
+  using Vector3 = Eigen::Matrix<T, 3, 1>;
+  using Matrix3 = Eigen::Matrix<T, 3, 3>;
+  using VectorX = JointVector<T>;
+
+  /// @param mechanism  without loops
+  /// @param parameters one value a parameter of the mechanism, in its order
+  TreeInverseDynamics(const Mechanism& mechanism, const std::vector<T>& parameters);
+
+  int hinge_count() const { return static_cast<int>(links_.size()); }
+
+  /// What the motion demands beyond what acts, dry friction left out: inertial and gravity torques
+  /// plus shaft inertia, less motor, viscous friction, drag, spring and constant torque. [N·m]
+  /// Equals the dry friction torque where the motion obeys the equations of motion.
+  ///
+  /// @param angle, rate, acceleration  one a hinge [rad, rad/s, rad/s²]
+  /// @param control  one a hinge, zero where there is no motor
+  /// @param[out] imbalance  one a hinge
+  void imbalance(const VectorX& angle, const VectorX& rate, const VectorX& acceleration,
+                 const VectorX& control, VectorX& imbalance);
+
+  /// Largest dry friction torque of a hinge at a speed [N·m]: τ_c + τ_δ exp(−ζ ω²) plus the part
+  /// that grows with the load of the last call of `imbalance`.
+  T dry_bound(int hinge, const T& rate) const;
+
+  /// Whether any hinge's dry friction depends on its load.
+  bool is_load_dependent() const { return load_dependent_; }
+
+ private:
+  struct Link {
+    int hinge;
+    int parent;             // index into links_, −1: ground
+    double sign;            // +1 where the link's body is the hinge's body b
+    Eigen::Matrix3d mount;  // parent's link frame → hinge frame on the parent, as a rotation
+    Vector3 from_parent;    // parent's origin to this one, parent's link frame [m]
+    Vector3 center;         // origin to centre of mass, link frame [m]
+    T mass;
+    Matrix3 inertia;  // about the centre of mass, link frame
+  };
+  /// Of one link at one instant, in its frame.
+  struct Motion {
+    T cosine, sine;  // of the angle by which the link is turned on its mount
+    Vector3 omega, alpha;
+    Vector3 acceleration;   // of the origin, less gravity
+    Vector3 force, moment;  // that the hinge passes on to this link; moment about the origin
+  };
+  struct Axis {
+    T viscous, quadratic_drag, coulomb_torque, stribeck_torque, stribeck_rate;
+    T load_friction, load_friction_angular, constant_torque, stiffness, rest_angle;
+    T motor_gain, shaft_inertia, back_emf;
+    T load_force, load_moment;  // 1-norms of the reaction across the axis
+  };
+
+  void make_links(const Mechanism& mechanism, const std::vector<T>& parameters);
+  void make_axes(const Mechanism& mechanism, const std::vector<T>& parameters);
+  void make_gravity(const Mechanism& mechanism, const std::vector<T>& parameters);
+  static Vector3 into_link(const Link& link, const Motion& motion, const Vector3& of_parent);
+  static Vector3 into_parent(const Link& link, const Motion& motion, const Vector3& of_link);
+  void move_link(std::size_t at, const T& turn, const T& spin, const T& acceleration);
+  T axis_imbalance(const Axis& axis, const T& angle, const T& rate, const T& acceleration,
+                   const T& control) const;
+
+  std::vector<Link> links_;  // parents first
+  std::vector<Motion> motions_;
+  std::vector<Axis> axes_;  // by hinge
+  Vector3 up_;              // −gravity, world frame [m/s²]
+  bool load_dependent_ = false;
+};
+
+extern template class TreeInverseDynamics<double>;
+extern template class TreeInverseDynamics<Dual>;
+
+}  // namespace estimator

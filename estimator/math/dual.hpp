@@ -1,0 +1,18 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <unsupported/Eigen/AutoDiff>
+
+namespace estimator {
+
+/// Directions that one forward-mode pass differentiates along: two AVX registers' worth.
+inline constexpr int kDualLanes = 8;
+
+/// A number with its derivatives along kDualLanes directions.
+using Dual = Eigen::AutoDiffScalar<Eigen::Matrix<double, kDualLanes, 1>>;
+
+/// The number without its derivatives.
+inline double value_of(double x) { return x; }
+inline double value_of(const Dual& x) { return x.value(); }
+
+}  // namespace estimator
