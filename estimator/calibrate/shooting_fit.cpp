@@ -18,10 +18,11 @@ constexpr double kLongestStep = 0.004;     // [s]; fourth order leaves below 1e-
 constexpr double kInterval = 0.2;          // [s]; short enough for any motion to be predictable
 constexpr double kAngleNoiseFloor = 1e-7;  // [rad]; perfect readings still get a finite weight
 constexpr double kGenerousShare = 0.02;    // process noise of the first stage, of the accelerations
-constexpr double kNegligibleShare = 1e-4;  // of that, where the search for the true level begins
+constexpr double kProcessDrop = 0.03;      // factor from round to round while the data show none
 constexpr double kDifferenceTime = 0.01;   // over which accelerations are differenced [s]
+constexpr double kSmallDecrease = 1.0;     // of the whitened cost, while noise levels still change
 constexpr double kNegligibleDecrease = 1e-2;
-constexpr int kNoiseRounds = 8;
+constexpr int kNoiseRounds = 10;
 constexpr double kNoiseSettled = 0.05;  // relative change of a noise level
 constexpr double kSignificance = 3.0;   // deviations by which a variance must exceed its model's
 
@@ -116,14 +117,14 @@ bool ShootingFit::is_cancelled() const {
 
 /// Residuals being whitened, a decrease of the cost by d moves no parameter by more than √d of its
 /// standard deviation.
-LmOptions ShootingFit::final_options(const ShootingProblem& problem) const {
+LmOptions ShootingFit::options_for(const ShootingProblem& problem, double decrease) const {
   double readings = 0.0;
   for (int sensor = 0; sensor < problem.sensor_count(); ++sensor) {
     readings += problem.reading_count(sensor);
   }
   LmOptions options;
   options.max_iterations = options_.max_iterations;
-  options.cost_tolerance = kNegligibleDecrease / readings;
+  options.cost_tolerance = decrease / readings;
   return options;
 }
 
@@ -168,7 +169,7 @@ void ShootingFit::estimate_jointly(const Mechanism& start) {
   ShootingNoise noise = input_.noise;
   const ParameterInformation information = compute_information(*joint_);
   if (information.valid) update_noise(information, noise);
-  noise.acceleration = kNegligibleShare * input_.noise.acceleration;
+  noise.acceleration = kProcessDrop * input_.noise.acceleration;
   if (options_.acceleration_noise > 0.0)
     noise.acceleration.setConstant(options_.acceleration_noise);
   joint_ = std::make_unique<ShootingProblem>(reached, input_.segments, states, spacing, input_.grid,
@@ -180,50 +181,54 @@ void ShootingFit::estimate_jointly(const Mechanism& start) {
 }
 
 /// Solves and re-estimates the noise levels until they agree with the residuals. Process noise
-/// starts out negligible and grows where the residuals ask for it.
+/// falls in stages, since each stage makes the valley that the next begins in narrower, until it no
+/// longer frees the states at all, or until the residuals ask for more than it explains.
 void ShootingFit::estimate_noise() {
-  const LmOptions lm_options = final_options(*joint_);
   for (int round = 0; round < kNoiseRounds; ++round) {
-    run(*joint_, lm_options, joint_history_);
+    run(*joint_, options_for(*joint_, kSmallDecrease), joint_history_);
     if (is_cancelled()) return;
     const ParameterInformation information = compute_information(*joint_);
-    if (!information.valid) return;
+    if (!information.valid) break;
     ShootingNoise noise = joint_->noise();
     const bool changed = update_noise(information, noise);
-    if (!changed || round + 1 == kNoiseRounds) return;
     joint_->set_noise(noise);
+    if (!changed) break;
   }
+  run(*joint_, options_for(*joint_, kNegligibleDecrease), joint_history_);
 }
 
-/// Scales every noise level to its residuals, σ² ← σ² cost/(rows − effective parameters). Process
-/// noise whose residuals are no larger than it explains is left as it is: the data do not show it.
+/// Scales every noise level to its residuals, σ² ← σ² cost/(rows − effective parameters).
 /// @return whether anything moved by more than kNoiseSettled
 bool ShootingFit::update_noise(const ParameterInformation& information, ShootingNoise& noise) {
   bool changed = false;
-  const auto scale = [&](double& level, double variance) {
-    const double factor = std::sqrt(std::clamp(variance, 1e-4, 1e6));
+  const auto scale = [&](double& level, double factor) {
     level *= factor;
     changed |= std::abs(factor - 1.0) > kNoiseSettled;
   };
   for (int sensor = 0; sensor < joint_->sensor_count(); ++sensor) {
     const GroupStatistics& group = information.groups[static_cast<std::size_t>(sensor)];
     const double redundancy = group.rows - group.effective_parameters;
-    if (redundancy > 0.5) scale(noise.angle[sensor], group.cost / redundancy);
+    if (redundancy > 0.5) scale(noise.angle[sensor], std::sqrt(group.cost / redundancy));
     noise.angle[sensor] = std::max(noise.angle[sensor], kAngleNoiseFloor);
   }
   if (options_.acceleration_noise > 0.0 || process_seen_.empty()) return changed;
   for (int j = 0; j < static_cast<int>(process_seen_.size()); ++j) {
     const auto at = static_cast<std::size_t>(joint_->acceleration_group(j));
-    const GroupStatistics& group = information.groups[at];
-    // What the noise probes say of a redundancy near zero is itself uncertain by about one.
-    const double redundancy = std::max(group.rows - group.effective_parameters, 1.0);
-    const double ratio = group.cost / redundancy;
-    auto seen = process_seen_[static_cast<std::size_t>(j)];
-    if (!seen && ratio < 1.0 + kSignificance * std::sqrt(2.0 / redundancy)) continue;
-    process_seen_[static_cast<std::size_t>(j)] = true;
-    scale(noise.acceleration[j], ratio);
+    scale(noise.acceleration[j], process_factor(information.groups[at], j));
   }
   return changed;
+}
+
+/// By how much a hinge's process noise is to change.
+double ShootingFit::process_factor(const GroupStatistics& group, int hinge) {
+  // Redundancy comes from random probes and is itself uncertain by about one.
+  const double redundancy = std::max(group.rows - group.effective_parameters, 1.0);
+  const double ratio = group.cost / redundancy;
+  if (ratio > 1.0 + kSignificance * std::sqrt(2.0 / redundancy)) {
+    process_seen_[static_cast<std::size_t>(hinge)] = true;
+  }
+  if (process_seen_[static_cast<std::size_t>(hinge)]) return std::sqrt(ratio);
+  return redundancy > 1.0 ? kProcessDrop : 1.0;
 }
 
 bool ShootingFit::fit_simulation() {
@@ -244,7 +249,7 @@ bool ShootingFit::fit_simulation() {
   }
   if (!options_.refine_simulation || !predictable_ || is_cancelled()) return false;
   if (monitor_.on_stage) monitor_.on_stage("simulation fit");
-  run(*simulation_, final_options(*simulation_), simulation_history_);
+  run(*simulation_, options_for(*simulation_, kNegligibleDecrease), simulation_history_);
   return true;
 }
 

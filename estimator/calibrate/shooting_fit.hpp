@@ -73,10 +73,11 @@ class ShootingFit {
 
  private:
   bool is_cancelled() const;
-  LmOptions final_options(const ShootingProblem& problem) const;
+  LmOptions options_for(const ShootingProblem& problem, double decrease) const;
   void run(ShootingProblem& problem, const LmOptions& options, ShootingHistory& history) const;
   void estimate_noise();
   bool update_noise(const ParameterInformation& information, ShootingNoise& noise);
+  double process_factor(const GroupStatistics& group, int hinge);
 
   ShootingInput input_;
   CalibrationOptions options_;
