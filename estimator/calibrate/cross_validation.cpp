@@ -177,7 +177,7 @@ Evaluation evaluate_shadow(const Mechanism& rig, const Calibration& calibration,
                            const std::vector<Recording>& recordings, CalibrationOptions options,
                            const CalibrationMonitor& monitor) {
   options.state_error_weight = calibration.state_error_weight;
-  Preparation preparation = prepare(with_fixed_parameters(rig), recordings, options);
+  Preparation preparation = prepare(rig, recordings, options);
   preparation.mechanism = with_fixed_parameters(calibration.mechanism);
   return evaluate_prepared(preparation, make_settings(preparation, recordings, options), options,
                            monitor);
@@ -196,8 +196,7 @@ Fold run_fold(const Mechanism& mechanism, const std::vector<Recording>& pieces,
     options.step = fold.calibration.step;
     fold.evaluation =
         fold.calibration.kind == EstimateKind::kPhysical
-            ? evaluate_physical(with_fixed_parameters(mechanism),
-                                with_fixed_parameters(fold.calibration.mechanism),
+            ? evaluate_physical(mechanism, with_fixed_parameters(fold.calibration.mechanism),
                                 {pieces[held_out]}, options, monitor)
             : evaluate_shadow(mechanism, fold.calibration, {pieces[held_out]}, options, monitor);
   } catch (const std::invalid_argument& fault) {
@@ -214,8 +213,6 @@ Evaluation evaluate(const Mechanism& mechanism, const std::vector<Recording>& re
     return evaluate_physical(mechanism, with_fixed_parameters(mechanism), recordings, options,
                              monitor);
   }
-  // Prepared with the parameters as free as they are given: an estimate may be no possible body and
-  // still predict.
   Preparation preparation = prepare(mechanism, recordings, options);
   preparation.mechanism = with_fixed_parameters(preparation.mechanism);
   return evaluate_prepared(preparation, make_settings(preparation, recordings, options), options,

@@ -7,6 +7,7 @@
 
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
+#include "service/convert/estimate_kind.hpp"
 #include "service/convert/import_notes.hpp"
 #include "service/convert/mcap_recording.hpp"
 
@@ -29,13 +30,45 @@ void check_distinct(const std::vector<std::string>& paths) {
   }
 }
 
-}  // namespace
-
-void add_estimation_options(CLI::App& command, EstimationOptions& options) {
+/// Options that make the estimate one of a SPOOK simulator's parameters.
+void add_simulator_options(CLI::App& command, estimator::CalibrationOptions& calibration) {
   const std::map<std::string, ResidualForm> residuals = {{"explicit", ResidualForm::kExplicit},
                                                          {"implicit", ResidualForm::kImplicit}};
   const std::map<std::string, StateForm> states = {{"configurations", StateForm::kConfigurations},
                                                    {"full", StateForm::kFull}};
+  const std::string group = "SPOOK simulator (shadow parameters)";
+  command
+      .add_option("--kappa", calibration.state_error_weight,
+                  "Weight of impulse against angle residuals; default: from the data")
+      ->check(CLI::PositiveNumber)
+      ->group(group);
+  command
+      .add_option("--compliance", calibration.compliance,
+                  "Compliance of all hinges [m/N, rad/(N·m)]; default: the rig file's")
+      ->check(CLI::NonNegativeNumber)
+      ->group(group);
+  command
+      .add_option("--damping-time", calibration.damping_time,
+                  "Damping time of all hinges [s]; default: the rig file's")
+      ->check(CLI::NonNegativeNumber)
+      ->group(group);
+  command
+      .add_option("--residual", calibration.residual_form,
+                  "Form of the step residual; default: implicit")
+      ->transform(CLI::CheckedTransformer(residuals).description(""))
+      ->type_name("explicit|implicit")
+      ->group(group);
+  command
+      .add_option("--states", calibration.state_form,
+                  "Unknowns of a time step; default: configurations")
+      ->transform(CLI::CheckedTransformer(states).description(""))
+      ->type_name("configurations|full")
+      ->group(group);
+}
+
+}  // namespace
+
+void add_estimation_options(CLI::App& command, EstimationOptions& options) {
   estimator::CalibrationOptions& calibration = options.calibration;
   command
       .add_option("recordings", options.recordings,
@@ -61,37 +94,26 @@ void add_estimation_options(CLI::App& command, EstimationOptions& options) {
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
   const std::string method = "Method";
-  command.add_option("--step", calibration.step, "Time step h [s]; default: chosen")
+  command
+      .add_option_function<std::string>(
+          "--parameters",
+          [&calibration](const std::string& name) { calibration.kind = parse_estimate_kind(name); },
+          "Of the system itself, or of a SPOOK simulator at the time step; default: physical, "
+          "unless a loop or an option of the simulator asks for the other")
+      ->check(CLI::IsMember({"physical", "shadow"}).description(""))
+      ->type_name("physical|shadow")
+      ->group(method);
+  command
+      .add_option("--step", calibration.step,
+                  "Time step h [s]; default: chosen. Physical: the longest of the integration")
       ->check(CLI::PositiveNumber)
       ->group(method);
   command
-      .add_option("--kappa", calibration.state_error_weight,
-                  "Weight of impulse against angle residuals; default: from the data")
+      .add_option("--acceleration-noise", calibration.acceleration_noise,
+                  "Process noise, for physical parameters [rad/s²/√Hz]; default: from the data")
       ->check(CLI::PositiveNumber)
       ->group(method);
-  command
-      .add_option("--compliance", calibration.compliance,
-                  "Compliance of all hinges [m/N, rad/(N·m)]; default: the rig file's")
-      ->check(CLI::NonNegativeNumber)
-      ->group(method);
-  command
-      .add_option("--damping-time", calibration.damping_time,
-                  "Damping time of all hinges [s]; default: the rig file's")
-      ->check(CLI::NonNegativeNumber)
-      ->group(method);
-  command
-      .add_option("--residual", calibration.residual_form,
-                  "Form of the step residual; default: implicit")
-      ->transform(CLI::CheckedTransformer(residuals).description(""))
-      ->type_name("explicit|implicit")
-      ->group(method);
-  command
-      .add_option("--states", calibration.state_form,
-                  "Unknowns of a time step; default: configurations")
-      ->transform(CLI::CheckedTransformer(states).description(""))
-      ->type_name("configurations|full")
-      ->group(method);
-  command.add_option("--max-iterations", calibration.max_iterations, "Most iterations")
+  command.add_option("--max-iterations", calibration.max_iterations, "Most iterations of a fit")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str()
       ->group(method);
@@ -99,6 +121,7 @@ void add_estimation_options(CLI::App& command, EstimationOptions& options) {
       .add_flag("--no-refine", options.no_refine,
                 "Joint estimation only: no fit of the open-loop simulation afterwards")
       ->group(method);
+  add_simulator_options(command, calibration);
   command.add_flag("--quiet", options.quiet, "No progress");
 }
 

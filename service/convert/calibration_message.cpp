@@ -1,5 +1,7 @@
 #include "service/convert/calibration_message.hpp"
 
+#include <limits>
+
 #include "service/convert/calibration_outcome.hpp"
 #include "service/convert/result_message.hpp"
 
@@ -22,6 +24,27 @@ void add_history(const std::vector<estimator::IterationRecord>& history,
   }
 }
 
+void add_null_directions(const std::vector<estimator::NullDirection>& directions,
+                         google::protobuf::RepeatedPtrField<v1::NullDirectionResult>* out_list) {
+  for (const estimator::NullDirection& direction : directions) {
+    v1::NullDirectionResult* out = out_list->Add();
+    out->set_description(direction.description);
+    for (const double value : direction.coefficients) out->add_coefficients(value);
+  }
+}
+
+void add_noise(const estimator::Calibration& calibration, v1::CalibrationResult& result) {
+  Eigen::Index sensor = 0;
+  for (Eigen::Index j = 0; j < calibration.acceleration_noise.size(); ++j) {
+    const estimator::Hinge& hinge = calibration.mechanism.hinges[static_cast<std::size_t>(j)];
+    v1::NoiseResult* out = result.add_noise();
+    out->set_hinge(hinge.name);
+    out->set_reading_rad(hinge.measured ? calibration.angle_noise[sensor++]
+                                        : std::numeric_limits<double>::quiet_NaN());
+    out->set_acceleration(calibration.acceleration_noise[j]);
+  }
+}
+
 }  // namespace
 
 std::string calibration_json(const estimator::Calibration& calibration,
@@ -36,11 +59,10 @@ std::string calibration_json(const estimator::Calibration& calibration,
   result.set_iterations(calibration.iterations);
   result.set_termination(std::string(estimator::to_string(calibration.termination)));
   result.set_converged(has_converged(calibration));
-  for (const estimator::NullDirection& direction : calibration.null_directions) {
-    v1::NullDirectionResult* out = result.add_null_directions();
-    out->set_description(direction.description);
-    for (const double value : direction.coefficients) out->add_coefficients(value);
-  }
+  add_null_directions(calibration.null_directions, result.mutable_null_directions());
+  add_null_directions(calibration.initial_null_directions,
+                      result.mutable_initial_null_directions());
+  add_noise(calibration, result);
   add_matrix(calibration.correlation, result.mutable_correlation());
   add_matrix(calibration.covariance, result.mutable_covariance());
   add_history(calibration.history, result.mutable_history());

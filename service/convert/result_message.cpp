@@ -5,6 +5,8 @@
 #include <limits>
 #include <stdexcept>
 
+#include "service/convert/estimate_kind.hpp"
+
 namespace service {
 namespace {
 
@@ -63,6 +65,8 @@ void add_simulation(const std::vector<estimator::SimulationError>& errors,
 
 void add_options(const estimator::Calibration& calibration,
                  const estimator::CalibrationOptions& options, v1::OptionsResult* out) {
+  out->set_parameters(to_text(calibration.kind));
+  out->set_acceleration_noise(options.acceleration_noise);
   out->set_step_s(calibration.step);
   out->set_state_error_weight(calibration.state_error_weight);
   out->set_compliance(options.compliance);

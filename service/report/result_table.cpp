@@ -73,11 +73,15 @@ std::string format_calibration(const estimator::Calibration& calibration, double
     text += "\nNotes:\n";
     for (const std::string& note : calibration.notes) text += "  " + note + "\n";
   }
+  const bool physical = calibration.kind == estimator::EstimateKind::kPhysical;
   text +=
       std::string("\n") + (has_converged(calibration) ? "Converged" : "NOT CONVERGED") + " in " +
-      format_number(wall_time, 3) + " s (step " + format_number(1e3 * calibration.step) +
-      " ms, kappa " + format_number(calibration.state_error_weight) +
-      ")\n  joint estimation: " + describe_stage(calibration.termination, calibration.iterations) +
+      format_number(wall_time, 3) + " s: " +
+      (physical ? "physical parameters"
+                : "parameters of a SPOOK simulator with a step of " +
+                      format_number(1e3 * calibration.step) + " ms, kappa " +
+                      format_number(calibration.state_error_weight)) +
+      "\n  joint estimation: " + describe_stage(calibration.termination, calibration.iterations) +
       ", cost " + format_number(calibration.cost, 6) + "\n";
   if (calibration.refined) {
     text += "  simulation fit: " +

@@ -50,6 +50,13 @@ CalibrationOptions make_options(const rigcal::v1::JobOptions& message) {
   if (message.has_filter_cutoff_hz()) options.filter_cutoff = message.filter_cutoff_hz();
   if (message.has_max_iterations()) options.max_iterations = message.max_iterations();
   if (message.has_refine_simulation()) options.refine_simulation = message.refine_simulation();
+  if (message.has_acceleration_noise()) options.acceleration_noise = message.acceleration_noise();
+  if (!message.parameters().empty()) {
+    options.kind =
+        choice<estimator::EstimateKind>("parameters", message.parameters(),
+                                        {{"physical", estimator::EstimateKind::kPhysical},
+                                         {"shadow", estimator::EstimateKind::kShadow}});
+  }
   options.residual_form =
       choice<estimator::ResidualForm>("residual", message.residual(),
                                       {{"implicit", estimator::ResidualForm::kImplicit},

@@ -14,6 +14,7 @@
 #include "service/client/remote/job_follower.hpp"
 #include "service/client/remote/service_client.hpp"
 #include "service/client/remote/service_results.hpp"
+#include "service/convert/estimate_kind.hpp"
 #include "service/convert/result_message.hpp"
 
 namespace service {
@@ -91,6 +92,8 @@ std::string upload(ServiceClient& client, const std::string& path, bool quiet) {
 void fill_options(const EstimationOptions& options, rigcal::v1::JobOptions& out) {
   const estimator::CalibrationOptions& chosen = options.calibration;
   if (chosen.step > 0.0) out.set_step_s(chosen.step);
+  if (chosen.kind) out.set_parameters(to_text(*chosen.kind));
+  if (chosen.acceleration_noise > 0.0) out.set_acceleration_noise(chosen.acceleration_noise);
   if (chosen.state_error_weight > 0.0) out.set_state_error_weight(chosen.state_error_weight);
   if (chosen.compliance >= 0.0) out.set_compliance(chosen.compliance);
   if (chosen.damping_time >= 0.0) out.set_damping_time_s(chosen.damping_time);

@@ -21,6 +21,13 @@ using test_support::ReferenceFuruta;
 
 constexpr double kNoise = 1e-3;
 
+// Of the parameters of a SPOOK simulator; those of the system itself have tests of their own.
+Calibration calibrate_shadow(const Mechanism& mechanism, const std::vector<Recording>& recordings,
+                             CalibrationOptions options = {}) {
+  options.kind = estimator::EstimateKind::kShadow;
+  return estimator::calibrate(mechanism, recordings, options);
+}
+
 ReferenceFuruta viscous_rig() {
   ReferenceFuruta rig;
   rig.b_1 = 2e-3;
@@ -52,8 +59,8 @@ const ParameterEstimate& find(const Calibration& calibration, const std::string&
 TEST(Calibrate, FindsTheParametersOfAnIndependentSimulation) {
   CalibrationOptions options;
   options.step = 1e-3;  // at the default of 5 ms the step itself biases 1.b by 7 %
-  const Calibration result = estimator::calibrate(rig_to_fit({"A.J_zz", "B.J_yy", "1.b", "2.b"}),
-                                                  {release(viscous_rig())}, options);
+  const Calibration result = calibrate_shadow(rig_to_fit({"A.J_zz", "B.J_yy", "1.b", "2.b"}),
+                                              {release(viscous_rig())}, options);
   EXPECT_TRUE(result.converged());
   EXPECT_TRUE(result.refined);
   EXPECT_NEAR(find(result, "A.J_zz").value, 3e-3, 0.005 * 3e-3);
@@ -72,13 +79,13 @@ TEST(Calibrate, FormsOfResidualAndStateAgree) {
   options.compliance = 1e-5;
   options.state_error_weight = 1e3;
   const Mechanism mechanism = rig_to_fit({"A.J_zz", "B.J_yy", "1.b", "2.b"});
-  const Calibration reference = estimator::calibrate(mechanism, recordings, options);
+  const Calibration reference = calibrate_shadow(mechanism, recordings, options);
   for (const auto residual :
        {estimator::ResidualForm::kExplicit, estimator::ResidualForm::kImplicit}) {
     for (const auto states : {estimator::StateForm::kFull, estimator::StateForm::kConfigurations}) {
       options.residual_form = residual;
       options.state_form = states;
-      const Calibration result = estimator::calibrate(mechanism, recordings, options);
+      const Calibration result = calibrate_shadow(mechanism, recordings, options);
       EXPECT_TRUE(is_converged(result.termination)) << to_string(result.termination);
       for (const char* name : {"A.J_zz", "B.J_yy"}) {
         EXPECT_NEAR(find(result, name).value / find(reference, name).value, 1.0, 0.005) << name;
@@ -91,13 +98,13 @@ TEST(Calibrate, FormsOfResidualAndStateAgree) {
 // standard deviation, be named, and the others be estimated all the same.
 TEST(Calibrate, HoldsAndNamesAParameterWithoutEffect) {
   const Calibration result =
-      estimator::calibrate(rig_to_fit({"B.J_yy", "1.K"}), {release(viscous_rig())});
+      calibrate_shadow(rig_to_fit({"B.J_yy", "1.K"}), {release(viscous_rig())});
   EXPECT_TRUE(std::isinf(find(result, "1.K").standard_deviation));
   EXPECT_EQ(find(result, "1.K").value, find(result, "1.K").initial);
   ASSERT_EQ(result.null_directions.size(), 1U);
   EXPECT_NE(result.null_directions.front().description.find("1.K"), std::string::npos);
   EXPECT_NEAR(find(result, "B.J_yy").value, 4e-3, 0.005 * 4e-3);
-  EXPECT_THROW(estimator::calibrate(rig_to_fit({"1.K"}), {release(viscous_rig())}),
+  EXPECT_THROW(calibrate_shadow(rig_to_fit({"1.K"}), {release(viscous_rig())}),
                std::invalid_argument);
 }
 
@@ -107,33 +114,32 @@ TEST(Calibrate, HoldsAndNamesAParameterWithoutEffect) {
 TEST(Calibrate, PriorsWeighWhatTheirStandardDeviationSays) {
   const std::vector<Recording> recordings = {release(viscous_rig())};
   Mechanism mechanism = rig_to_fit({"B.J_yy", "1.b"});
-  const Calibration free = estimator::calibrate(mechanism, recordings);
+  const Calibration free = calibrate_shadow(mechanism, recordings);
   const int index = mechanism.find_parameter("1.b");
   estimator::Parameter& b = mechanism.parameters[static_cast<std::size_t>(index)];
   const double sd = find(free, "1.b").standard_deviation;
   b.prior_mean = 3e-3;
   b.prior_standard_deviation = 100.0 * (3e-3 - 2e-3);
-  EXPECT_NEAR(find(estimator::calibrate(mechanism, recordings), "1.b").value,
-              find(free, "1.b").value, 0.1 * sd);
+  EXPECT_NEAR(find(calibrate_shadow(mechanism, recordings), "1.b").value, find(free, "1.b").value,
+              0.1 * sd);
   b.prior_standard_deviation = 1e-3 * sd;
-  EXPECT_NEAR(find(estimator::calibrate(mechanism, recordings), "1.b").value, 3e-3, sd);
+  EXPECT_NEAR(find(calibrate_shadow(mechanism, recordings), "1.b").value, 3e-3, sd);
 }
 
 TEST(Calibrate, RefusesWhatItCannotUse) {
   const Mechanism mechanism = rig_to_fit({"B.J_yy"});
-  EXPECT_THROW(estimator::calibrate(mechanism, {}), std::invalid_argument);
+  EXPECT_THROW(calibrate_shadow(mechanism, {}), std::invalid_argument);
   Recording recording = release(viscous_rig());
   recording.segments.front().angles.conservativeResize(30, 2);
   recording.segments.front().controls.conservativeResize(30, 1);
-  EXPECT_THROW(estimator::calibrate(mechanism, {recording}), std::invalid_argument);
+  EXPECT_THROW(calibrate_shadow(mechanism, {recording}), std::invalid_argument);
   recording = release(viscous_rig());
   recording.segments.front().angles(17, 1) = std::numeric_limits<double>::infinity();
-  EXPECT_THROW(estimator::calibrate(mechanism, {recording}), std::invalid_argument);
+  EXPECT_THROW(calibrate_shadow(mechanism, {recording}), std::invalid_argument);
   recording = release(viscous_rig());
   recording.segments.front().angles.setConstant(0.5);
-  EXPECT_THROW(estimator::calibrate(mechanism, {recording}), std::invalid_argument);
-  EXPECT_THROW(estimator::calibrate(rig_to_fit({}), {release(viscous_rig())}),
-               std::invalid_argument);
+  EXPECT_THROW(calibrate_shadow(mechanism, {recording}), std::invalid_argument);
+  EXPECT_THROW(calibrate_shadow(rig_to_fit({}), {release(viscous_rig())}), std::invalid_argument);
 }
 
 // The derivatives of the simulated angles, propagated through every step, against differences of

@@ -1,0 +1,162 @@
+#include "estimator/calibrate/shooting_problem.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "estimator/optimize/levenberg_marquardt.hpp"
+#include "tests/estimator/calibrate/reference_recording.hpp"
+
+namespace {
+
+using estimator::Mechanism;
+using estimator::Recording;
+using estimator::ResidualBlock;
+using estimator::ShootingGrid;
+using estimator::ShootingNoise;
+using estimator::ShootingProblem;
+using test_support::ReferenceFuruta;
+
+constexpr double kPeriod = 2e-3;
+
+ReferenceFuruta rig_with_motor() {
+  ReferenceFuruta rig;
+  rig.b_1 = 2e-3;
+  rig.b_2 = 2e-4;
+  rig.tau_c1 = 2e-3;
+  rig.K = 0.07;
+  return rig;
+}
+
+Recording driven() {
+  Eigen::VectorXd u(400);
+  for (Eigen::Index k = 0; k < u.size(); ++k) u[k] = std::sin(0.05 * static_cast<double>(k));
+  return test_support::record(rig_with_motor(), Eigen::Vector4d(0.3, 1.0, 0.2, 0.0), u, kPeriod,
+                              1e-3, 5);
+}
+
+Mechanism mechanism_to_fit() {
+  Mechanism mechanism = test_support::mechanism_of(rig_with_motor());
+  test_support::free_parameters(
+      mechanism,
+      {"A.J_zz", "B.J_yy", "1.b", "1.tau_c", "1.K", "1.delay", "2.offset", "gravity.tilt_x"}, 0.9);
+  mechanism.parameters[static_cast<std::size_t>(mechanism.find_parameter("1.delay"))].value = 3e-3;
+  mechanism.parameters[static_cast<std::size_t>(mechanism.find_parameter("A.J_zz"))].prior_mean =
+      3e-3;
+  mechanism.parameters[static_cast<std::size_t>(mechanism.find_parameter("A.J_zz"))]
+      .prior_standard_deviation = 1e-3;
+  return mechanism;
+}
+
+ShootingNoise noise() { return {Eigen::Vector2d(1e-3, 2e-3), Eigen::Vector2d(0.3, 0.5)}; }
+
+ShootingProblem problem_with(double interval) {
+  const Recording recording = driven();
+  Eigen::MatrixXd states(4, 2);
+  states << 0.31, 0.32, 1.02, 0.9, 0.21, 0.5, 0.1, -0.4;
+  return ShootingProblem(mechanism_to_fit(), recording.segments, {states}, {0.1}, {4e-3, interval},
+                         noise());
+}
+
+// Residuals of all blocks, and the Jacobian along nodes and parameters.
+void linearize_all(const ShootingProblem& problem, Eigen::VectorXd& residual,
+                   Eigen::MatrixXd& jacobian) {
+  const auto layout = problem.layout();
+  const int nodes = layout.node_count * layout.node_size, columns = nodes + layout.arrow_size;
+  std::vector<Eigen::VectorXd> rows;
+  std::vector<double> values;
+  ResidualBlock block;
+  for (int index = 0; index < problem.block_count(); ++index) {
+    problem.linearize(index, block);
+    EXPECT_LE(block.rows, problem.max_block_rows());
+    for (int row = 0; row < block.rows; ++row) {
+      Eigen::VectorXd full = Eigen::VectorXd::Zero(columns);
+      full.segment(block.first_node * layout.node_size, block.node_span * layout.node_size) =
+          block.node_jacobian.row(row).head(block.node_span * layout.node_size).transpose();
+      full.tail(layout.arrow_size) = block.arrow_jacobian.row(row).transpose();
+      rows.push_back(full);
+      values.push_back(block.residual[row]);
+    }
+  }
+  jacobian.resize(static_cast<Eigen::Index>(rows.size()), columns);
+  residual.resize(jacobian.rows());
+  for (Eigen::Index i = 0; i < jacobian.rows(); ++i) {
+    jacobian.row(i) = rows[static_cast<std::size_t>(i)].transpose();
+    residual[i] = values[static_cast<std::size_t>(i)];
+  }
+}
+
+Eigen::VectorXd residual_after(ShootingProblem problem, const Eigen::VectorXd& step) {
+  const auto layout = problem.layout();
+  const int nodes = layout.node_count * layout.node_size;
+  problem.evaluate_candidate(step.head(nodes), step.tail(layout.arrow_size));
+  problem.accept_candidate();
+  Eigen::VectorXd residual;
+  Eigen::MatrixXd jacobian;
+  linearize_all(problem, residual, jacobian);
+  return residual;
+}
+
+// Every kind of block (readings, defects, start, prior) along every kind of unknown (states, delay,
+// encoder offset, prior, motion), against central differences.
+TEST(ShootingProblem, DifferentiatesAllItsResiduals) {
+  const ShootingProblem problem = problem_with(0.2);
+  Eigen::VectorXd residual;
+  Eigen::MatrixXd jacobian;
+  linearize_all(problem, residual, jacobian);
+  EXPECT_NEAR(residual.squaredNorm(), problem.cost(), 1e-9 * problem.cost());
+  for (Eigen::Index i = 0; i < jacobian.cols(); ++i) {
+    const double scale = jacobian.col(i).norm();
+    ASSERT_GT(scale, 0.0) << "unknown " << i;
+    // The mean control is piecewise linear in the delay: stay on one piece.
+    const double distance = 1e-3 / scale;
+    const Eigen::VectorXd step = distance * Eigen::VectorXd::Unit(jacobian.cols(), i);
+    const Eigen::VectorXd slope =
+        (residual_after(problem, step) - residual_after(problem, -step)) / (2.0 * distance);
+    EXPECT_LT((slope - jacobian.col(i)).norm(), 1e-4 * scale) << "unknown " << i;
+  }
+}
+
+// Whatever the grid, each reading enters once.
+TEST(ShootingProblem, UsesEveryReadingOnce) {
+  for (const double interval : {0.004, 0.05, 0.3, std::numeric_limits<double>::infinity()}) {
+    const ShootingProblem problem = problem_with(interval);
+    std::vector<int> readings(2, 0);
+    ResidualBlock block;
+    for (int index = 0; index < problem.block_count(); ++index) {
+      problem.linearize(index, block);
+      if (block.group < 2) readings[static_cast<std::size_t>(block.group)] += block.rows;
+    }
+    EXPECT_EQ(readings[0], problem.reading_count(0)) << interval;
+    EXPECT_EQ(readings[1], problem.reading_count(1)) << interval;
+  }
+}
+
+// With one node and with many that hardly any process noise frees, the same motion is the best one.
+TEST(ShootingProblem, AgreesWithOneNodeWhereProcessNoiseIsNegligible) {
+  ShootingProblem one = problem_with(std::numeric_limits<double>::infinity());
+  ASSERT_TRUE(is_converged(solve(one).termination));
+  const Eigen::Index samples = one.angles(0).rows();
+  Eigen::MatrixXd states(4, samples - 1);
+  states.topRows(2) = one.angles(0).topRows(samples - 1).transpose();
+  states.bottomRows(2) =
+      (one.angles(0).bottomRows(samples - 1) - one.angles(0).topRows(samples - 1)).transpose() /
+      kPeriod;
+  ShootingProblem many(one.mechanism(), driven().segments, {states}, {kPeriod}, {4e-3, 0.1},
+                       noise());
+  ASSERT_GT(many.layout().node_count, 5);
+  ASSERT_TRUE(is_converged(solve(many).termination));
+  ShootingNoise still = noise();
+  for (int round = 0; round < 4; ++round) {
+    still.acceleration *= 0.03;
+    many.set_noise(still);
+    ASSERT_TRUE(is_converged(solve(many).termination));
+  }
+  EXPECT_NEAR(many.cost(), one.cost(), 1e-3);
+  for (Eigen::Index i = 0; i < one.arrow().size(); ++i) {
+    EXPECT_NEAR(many.arrow()[i], one.arrow()[i], 1e-4 * std::abs(one.arrow()[i]) + 1e-7) << i;
+  }
+}
+
+}  // namespace

@@ -1,0 +1,254 @@
+#include "estimator/dynamics/tree_motion.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "estimator/dynamics/rollout.hpp"
+#include "estimator/model/mechanisms/chain.hpp"
+#include "estimator/model/mechanisms/furuta.hpp"
+#include "estimator/model/mechanisms/pendulum.hpp"
+#include "tests/support/reference_simulators.hpp"
+
+namespace estimator {
+namespace {
+
+std::vector<double> values_of(const Mechanism& mechanism) {
+  std::vector<double> values;
+  for (const Parameter& parameter : mechanism.parameters) values.push_back(parameter.value);
+  return values;
+}
+
+// Angles every `period`, rows from time 0, integrated in steps of period / steps_per_period.
+Eigen::MatrixXd integrate(const Mechanism& mechanism, const Eigen::VectorXd& angles,
+                          const Eigen::VectorXd& rates, const Eigen::VectorXd& control,
+                          double period, int steps_per_period) {
+  TreeMotion<double> motion(mechanism, values_of(mechanism));
+  JointState<double> state{angles, rates, {}};
+  MotionInput<double> input;
+  input.mean.setZero(angles.size());
+  input.rise.setZero(angles.size());
+  motion.settle(state, input);
+  Eigen::MatrixXd result(control.size() + 1, angles.size());
+  result.row(0) = angles;
+  for (Eigen::Index k = 0; k < control.size(); ++k) {
+    input.mean[0] = control[k];
+    for (int step = 0; step < steps_per_period; ++step) {
+      motion.advance(state, input, period / steps_per_period);
+    }
+    result.row(k + 1) = state.angle;
+  }
+  return result;
+}
+
+Mechanism furuta_of(const test_support::ReferenceFuruta& rig) {
+  Mechanism mechanism = make_furuta(
+      {.inertia_A = {1e-4, rig.J_Azz, rig.J_Azz}, .inertia_B = {rig.J_Bxx, rig.J_Byy, rig.J_Bzz}});
+  const auto set = [&](int hinge, HingeQuantity quantity, double value) {
+    mechanism.hinge_parameter(hinge, quantity).value = value;
+  };
+  set(0, HingeQuantity::kShaftInertia, rig.J_shaft);
+  set(0, HingeQuantity::kViscous, rig.b_1);
+  set(1, HingeQuantity::kViscous, rig.b_2);
+  set(0, HingeQuantity::kCoulombTorque, rig.tau_c1);
+  set(1, HingeQuantity::kCoulombTorque, rig.tau_c2);
+  set(0, HingeQuantity::kMotorGain, rig.K);
+  set(0, HingeQuantity::kBackEmf, rig.k_e);
+  mechanism.parameter(WorldQuantity::kTiltX).value = rig.tilt.x();
+  mechanism.parameter(WorldQuantity::kTiltZ).value = rig.tilt.z();
+  mechanism.parameter(WorldQuantity::kGravity).value = rig.g;
+  return mechanism;
+}
+
+// Against equations of motion written down by hand: geometry, Coriolis terms, tilt, shaft, motor
+// and back-EMF each move the trajectory by orders of magnitude more than this. The table is the
+// order of convergence, 4 or better; a stage of the integrator that reads the wrong state lowers it.
+TEST(TreeMotion, ConvergesWithFourthOrderToTheFurutasEquationsOfMotion) {
+  test_support::ReferenceFuruta rig;
+  rig.b_1 = 1e-3;
+  rig.b_2 = 1e-4;
+  rig.J_shaft = 4e-4;
+  rig.K = 0.07;
+  rig.k_e = 0.05;
+  rig.tilt = {0.02, 0.0, -0.03};
+  const double period = 0.02;
+  Eigen::VectorXd u(75);
+  for (Eigen::Index k = 0; k < u.size(); ++k) u[k] = 2.0 * std::sin(0.3 * static_cast<double>(k));
+  const Eigen::MatrixXd reference =
+      test_support::simulate(rig, Eigen::Vector4d(0.2, 2.5, 0.5, -1.0), u, period);
+  double before = 0.0;
+  for (const int steps : {2, 4, 8}) {
+    const Eigen::MatrixXd angles = integrate(furuta_of(rig), Eigen::Vector2d(0.2, 2.5),
+                                             Eigen::Vector2d(0.5, -1.0), u, period, steps);
+    const double error = (angles - reference.leftCols(2)).cwiseAbs().maxCoeff();
+    std::printf("  h = %.4f s   largest angle error %.2e rad\n", period / steps, error);
+    if (before > 0.0) {
+      EXPECT_GT(std::log2(before / error), 3.8);
+    }
+    before = error;
+  }
+  EXPECT_LT(before, 1e-6);
+}
+
+// Exact stick and slip with a Stribeck excess, over dozens of reversals until it rests. An instant
+// missed or a wrong decision between sticking and reversing leaves the reference at once.
+TEST(TreeMotion, FollowsAPendulumThroughStickAndSlipUntilItRests) {
+  test_support::ReferencePendulum rig;
+  rig.b = 2e-4;
+  rig.c = 1e-5;
+  rig.tau_c = 0.006;
+  rig.tau_s = 0.008;
+  rig.zeta = 4.0;
+  Mechanism mechanism = make_pendulum({.inertia_swing = rig.J});
+  mechanism.hinge_parameter(0, HingeQuantity::kViscous).value = rig.b;
+  mechanism.hinge_parameter(0, HingeQuantity::kQuadraticDrag).value = rig.c;
+  mechanism.hinge_parameter(0, HingeQuantity::kCoulombTorque).value = rig.tau_c;
+  mechanism.hinge_parameter(0, HingeQuantity::kStribeckTorque).value = rig.tau_s - rig.tau_c;
+  mechanism.hinge_parameter(0, HingeQuantity::kStribeckRate).value = rig.zeta;
+  mechanism.parameter(WorldQuantity::kGravity).value = rig.g;
+  const double period = 0.004;
+  const int count = 7000;
+  const Eigen::MatrixXd reference =
+      test_support::simulate(rig, Eigen::Vector2d(3.0, 0.0), period, count);
+  ASSERT_EQ(reference(count, 1), 0.0) << "the reference must have come to rest";
+  const Eigen::MatrixXd angles =
+      integrate(mechanism, Eigen::VectorXd::Constant(1, 3.0), Eigen::VectorXd::Zero(1),
+                Eigen::VectorXd::Zero(count), period, 1);
+  EXPECT_LT((angles.col(0) - reference.col(0)).cwiseAbs().maxCoeff(), 1e-6);
+}
+
+// The other dynamics of the project, SPOOK in maximal coordinates, must be the limit of the same
+// equations: here for a hinge defined from child to parent and for two arms on one body, which no
+// reference simulator covers. SPOOK's error is of first order, so a step ten times smaller must
+// come ten times closer.
+TEST(TreeMotion, IsWhatSpookConvergesToOnABranchedTree) {
+  Mechanism mechanism = make_chain({.links = 3});
+  // Link 3 hangs from link 1 instead of link 2, and its hinge names link 1 as the child.
+  Hinge& hinge = mechanism.hinges[2];
+  hinge.body_a = 2;
+  hinge.body_b = 0;
+  std::swap(hinge.frame_a, hinge.frame_b);
+  for (int axis = 0; axis < 3; ++axis) {
+    std::swap(mechanism
+                  .parameters[static_cast<std::size_t>(
+                      mechanism.index_of_hinge(2, HingeQuantity::kPointAx) + axis)]
+                  .value,
+              mechanism
+                  .parameters[static_cast<std::size_t>(
+                      mechanism.index_of_hinge(2, HingeQuantity::kPointBx) + axis)]
+                  .value);
+  }
+  mechanism.hinge_parameter(2, HingeQuantity::kViscous).value = 2e-3;
+  mechanism.hinge_parameter(1, HingeQuantity::kStiffness).value = 0.1;
+  mechanism.hinge_parameter(1, HingeQuantity::kRestAngle).value = 0.4;
+  mechanism.hinge_parameter(0, HingeQuantity::kConstantTorque).value = 0.02;
+  ASSERT_TRUE(is_tree(mechanism));
+  const Eigen::Vector3d angles(0.7, -0.4, 0.9), rates(1.0, -2.0, 0.5);
+  const Eigen::MatrixXd exact =
+      integrate(mechanism, angles, rates, Eigen::VectorXd::Zero(50), 0.01, 4);
+  double before = 0.0;
+  for (const int steps : {10, 100}) {
+    const double h = 0.01 / steps;
+    for (Hinge& each : mechanism.hinges) each.damping_time = 2.0 * h;
+    const Eigen::MatrixXd spook =
+        rollout(mechanism, angles, rates, Eigen::MatrixXd(50 * steps, 0), h);
+    const double error = (spook.row(50 * steps) - exact.row(50)).cwiseAbs().maxCoeff();
+    if (before > 0.0) {
+      EXPECT_NEAR(before / error, 10.0, 2.0);
+    }
+    before = error;
+  }
+  EXPECT_LT(before, 5e-3);
+}
+
+// Friction that grows with the bearing load depends on the accelerations it causes; SPOOK computes
+// the same load from its multipliers.
+TEST(TreeMotion, FeelsTheLoadOnABearingAsSpookDoes) {
+  Mechanism mechanism = make_pendulum();
+  mechanism.hinge_parameter(0, HingeQuantity::kLoadFriction).value = 2e-3;
+  mechanism.hinges[0].stick_speed = 1e-4;
+  const Eigen::VectorXd angle = Eigen::VectorXd::Constant(1, 2.0), rate = Eigen::VectorXd::Zero(1);
+  const Eigen::MatrixXd exact =
+      integrate(mechanism, angle, rate, Eigen::VectorXd::Zero(200), 0.01, 4);
+  mechanism.hinges[0].damping_time = 2e-4;
+  const Eigen::MatrixXd spook = rollout(mechanism, angle, rate, Eigen::MatrixXd(20000, 0), 1e-4);
+  Mechanism frictionless = mechanism;
+  frictionless.hinge_parameter(0, HingeQuantity::kLoadFriction).value = 0.0;
+  const Eigen::MatrixXd free =
+      integrate(frictionless, angle, rate, Eigen::VectorXd::Zero(200), 0.01, 4);
+  const double effect = (free - exact).cwiseAbs().maxCoeff();
+  double error = 0.0;
+  for (Eigen::Index k = 0; k <= 200; ++k) {
+    error = std::max(error, std::abs(spook(100 * k, 0) - exact(k, 0)));
+  }
+  EXPECT_GT(effect, 0.3);
+  EXPECT_LT(error, 0.01 * effect);
+}
+
+// Derivatives along start and parameters against central differences, over a motion that stops,
+// sticks, breaks loose and reverses: what moves the instants must move with them.
+TEST(TreeMotion, DifferentiatesThroughTheInstantsOfStickAndSlip) {
+  test_support::ReferenceFuruta rig;
+  rig.b_1 = 1e-3;
+  rig.tau_c1 = 0.02;
+  rig.tau_c2 = 1e-3;
+  rig.K = 0.07;
+  Mechanism mechanism = furuta_of(rig);
+  const std::vector<std::string> names = {"A.J_zz",  "B.J_yy", "1.tau_c",
+                                          "2.tau_c", "1.K",    "gravity.tilt_x"};
+  const auto angles_for = [&](const Eigen::VectorXd& change, auto zero) {
+    using T = decltype(zero);
+    std::vector<T> parameters;
+    for (const Parameter& parameter : mechanism.parameters)
+      parameters.emplace_back(parameter.value);
+    JointState<T> state;
+    state.angle.resize(2);
+    state.rate.resize(2);
+    state.angle << T(0.1), T(0.6);
+    state.rate << T(0.3), T(-0.5);
+    for (Eigen::Index i = 0; i < change.size(); ++i) {
+      T* target = i < 2 ? &(i == 0 ? state.angle[1] : state.rate[0])
+                        : &parameters[static_cast<std::size_t>(
+                              mechanism.find_parameter(names[static_cast<std::size_t>(i - 2)]))];
+      *target += change[i];
+      if constexpr (std::is_same_v<T, Dual>) target->derivatives()[i] = 1.0;
+    }
+    TreeMotion<T> motion(mechanism, parameters);
+    MotionInput<T> input;
+    input.mean = JointVector<T>::Constant(2, T(0.0));
+    input.rise = input.mean;
+    motion.settle(state, input);
+    std::vector<T> result;
+    for (int step = 0; step < 500; ++step) {
+      input.mean[0] = T(0.9 * std::sin(0.02 * step));
+      motion.advance(state, input, 0.004);
+      if (step % 20 == 7) {
+        for (int j = 0; j < 2; ++j) result.push_back(motion.angle_at(j, 0.0015));
+      }
+    }
+    return result;
+  };
+  const Eigen::VectorXd none = Eigen::VectorXd::Zero(8);
+  const std::vector<Dual> dual = angles_for(none, Dual());
+  const double distance = 1e-6;
+  for (Eigen::Index i = 0; i < 8; ++i) {
+    const std::vector<double> up = angles_for(distance * Eigen::VectorXd::Unit(8, i), 0.0);
+    const std::vector<double> down = angles_for(-distance * Eigen::VectorXd::Unit(8, i), 0.0);
+    double largest = 0.0, error = 0.0;
+    for (std::size_t k = 0; k < dual.size(); ++k) {
+      const double slope = (up[k] - down[k]) / (2.0 * distance);
+      largest = std::max(largest, std::abs(slope));
+      error = std::max(error, std::abs(slope - dual[k].derivatives()[i]));
+    }
+    EXPECT_GT(largest, 1e-3) << i;
+    EXPECT_LT(error, 1e-4 * largest) << "direction " << i;
+  }
+}
+
+}  // namespace
+}  // namespace estimator
