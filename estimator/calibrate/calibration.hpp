@@ -42,7 +42,7 @@ struct CalibrationOptions {
   ResidualForm residual_form = ResidualForm::kImplicit;
   StateForm state_form = StateForm::kConfigurations;
   double filter_cutoff = 10.0;  ///< low-pass for initial states [Hz]
-  int max_iterations = 50;
+  int max_iterations = 100;  ///< of the joint estimation, and of the simulation fit
   /// After the joint fit, refine parameters and initial states so that the open-loop simulation
   /// itself fits the angles best (SimulationProblem), where the motion can be predicted at all.
   bool refine_simulation = true;

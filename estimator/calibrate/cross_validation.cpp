@@ -37,7 +37,7 @@ struct SquaredError {
   }
 };
 
-/// Errors of the trajectories of one recording. A simulation starts at node 1.
+/// Errors of the trajectories of one recording.
 double observation_rmse(const std::vector<SegmentTrajectory>& trajectories,
                         const std::string& recording) {
   SquaredError error;
@@ -52,7 +52,9 @@ double simulation_rmse(const std::vector<SegmentTrajectory>& trajectories,
   SquaredError error;
   for (const SegmentTrajectory& trajectory : trajectories) {
     if (trajectory.recording != recording) continue;
-    const Eigen::Index rows = trajectory.measured.rows() - 1;
+    // A SPOOK simulation starts at node 1.
+    const Eigen::Index unused = std::isnan(trajectory.simulated(0, sensor)) ? 1 : 0;
+    const Eigen::Index rows = trajectory.measured.rows() - unused;
     error.add(trajectory.simulated.col(sensor).tail(rows),
               trajectory.measured.col(sensor).tail(rows));
   }

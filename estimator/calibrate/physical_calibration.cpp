@@ -121,7 +121,8 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
 Evaluation evaluate_physical(const Mechanism& rig, const Mechanism& estimate,
                              const std::vector<Recording>& recordings,
                              const CalibrationOptions& options, const CalibrationMonitor& monitor) {
-  ShootingFit fit(prepare_shooting(rig, recordings, options), options, monitor);
+  ShootingFit fit(prepare_shooting(rig, recordings, options), options, monitor,
+                  {"state estimation", "initial states"});
   fit.estimate_jointly(estimate);
   Evaluation evaluation;
   evaluation.cost = fit.joint_history().cost;

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "estimator/calibrate/initial_states.hpp"
+#include "estimator/calibrate/number_text.hpp"
 #include "estimator/calibrate/parameter_book.hpp"
 #include "estimator/calibrate/preparation.hpp"
 #include "estimator/model/spanning_tree.hpp"
@@ -14,13 +15,15 @@ namespace estimator {
 namespace {
 
 constexpr int kSamplesMin = 10;
+constexpr double kDurationMin = 0.05;      // [s]
 constexpr double kLongestStep = 0.004;     // [s]; fourth order leaves below 1e-8 rad on a pendulum
 constexpr double kInterval = 0.2;          // [s]; short enough for any motion to be predictable
 constexpr double kAngleNoiseFloor = 1e-7;  // [rad]; perfect readings still get a finite weight
 constexpr double kGenerousShare = 0.02;    // process noise of the first stage, of the accelerations
 constexpr double kProcessDrop = 0.03;      // factor from round to round while the data show none
 constexpr double kDifferenceTime = 0.01;   // over which accelerations are differenced [s]
-constexpr double kSmallDecrease = 1.0;     // of the whitened cost, while noise levels still change
+constexpr double kFirstTolerance = 1e-4;  // relative decrease of the cost that ends the first solve
+constexpr double kSmallDecrease = 1.0;    // of the whitened cost, while noise levels still change
 constexpr double kNegligibleDecrease = 1e-2;
 constexpr int kNoiseRounds = 10;
 constexpr double kNoiseSettled = 0.05;  // relative change of a noise level
@@ -79,7 +82,8 @@ ShootingInput prepare_shooting(const Mechanism& mechanism, const std::vector<Rec
   input.noise.angle.setConstant(static_cast<Eigen::Index>(sensors), kAngleNoiseFloor);
   for (const Recording& recording : recordings) {
     for (const Segment& segment : recording.segments) {
-      if (segment.sample_count() < kSamplesMin) {
+      if (segment.sample_count() < kSamplesMin ||
+          segment.sample_count() * segment.period < kDurationMin) {
         input.notes.push_back(recording.name + ": a segment of " +
                               std::to_string(segment.sample_count()) +
                               " samples is too short and was left out");
@@ -97,7 +101,8 @@ ShootingInput prepare_shooting(const Mechanism& mechanism, const std::vector<Rec
   }
   if (input.segments.empty()) {
     throw std::invalid_argument("the recordings are too short: a segment needs at least " +
-                                std::to_string(kSamplesMin) + " samples");
+                                std::to_string(kSamplesMin) + " samples over " +
+                                number_text(kDurationMin) + " s; record longer");
   }
   require_motion(recordings);
   const Eigen::VectorXd accelerations =
@@ -108,8 +113,8 @@ ShootingInput prepare_shooting(const Mechanism& mechanism, const std::vector<Rec
 }
 
 ShootingFit::ShootingFit(ShootingInput input, const CalibrationOptions& options,
-                         const CalibrationMonitor& monitor)
-    : input_(std::move(input)), options_(options), monitor_(monitor) {}
+                         const CalibrationMonitor& monitor, StageNames stages)
+    : input_(std::move(input)), options_(options), monitor_(monitor), stages_(stages) {}
 
 bool ShootingFit::is_cancelled() const {
   return monitor_.stop != nullptr && monitor_.stop->load(std::memory_order_relaxed);
@@ -123,7 +128,6 @@ LmOptions ShootingFit::options_for(const ShootingProblem& problem, double decrea
     readings += problem.reading_count(sensor);
   }
   LmOptions options;
-  options.max_iterations = options_.max_iterations;
   options.cost_tolerance = decrease / readings;
   return options;
 }
@@ -133,9 +137,9 @@ std::unique_ptr<ShootingProblem> ShootingFit::first_problem(const Mechanism& mec
                                            input_.state_spacing, input_.grid, input_.noise);
 }
 
-void ShootingFit::run(ShootingProblem& problem, const LmOptions& options,
-                      ShootingHistory& history) const {
+void ShootingFit::run(ShootingProblem& problem, LmOptions options, ShootingHistory& history) const {
   const int before = history.iterations;
+  options.max_iterations = options_.max_iterations - before;
   const auto on_iteration = [&](const IterationRecord& record) {
     if (record.iteration == 0 && !history.records.empty()) return;
     history.records.push_back(record);
@@ -149,10 +153,9 @@ void ShootingFit::run(ShootingProblem& problem, const LmOptions& options,
 }
 
 void ShootingFit::estimate_jointly(const Mechanism& start) {
-  if (monitor_.on_stage) monitor_.on_stage("states and parameters from the start");
+  if (monitor_.on_stage) monitor_.on_stage(stages_.joint);
   LmOptions loose;
-  loose.max_iterations = options_.max_iterations;
-  loose.cost_tolerance = 1e-4;
+  loose.cost_tolerance = kFirstTolerance;
   joint_ = first_problem(held_near_start(start));
   run(*joint_, loose, joint_history_);
 
@@ -175,8 +178,6 @@ void ShootingFit::estimate_jointly(const Mechanism& start) {
   joint_ = std::make_unique<ShootingProblem>(reached, input_.segments, states, spacing, input_.grid,
                                              noise);
   process_seen_.assign(static_cast<std::size_t>(reached.hinge_count()), false);
-  if (is_cancelled()) return;
-  if (monitor_.on_stage) monitor_.on_stage("joint estimation");
   estimate_noise();
 }
 
@@ -186,7 +187,7 @@ void ShootingFit::estimate_jointly(const Mechanism& start) {
 void ShootingFit::estimate_noise() {
   for (int round = 0; round < kNoiseRounds; ++round) {
     run(*joint_, options_for(*joint_, kSmallDecrease), joint_history_);
-    if (is_cancelled()) return;
+    if (is_cancelled() || joint_history_.iterations >= options_.max_iterations) return;
     const ParameterInformation information = compute_information(*joint_);
     if (!information.valid) break;
     ShootingNoise noise = joint_->noise();
@@ -248,7 +249,7 @@ bool ShootingFit::fit_simulation() {
     predictable_ &= squares < kPredictableRmse * kPredictableRmse;
   }
   if (!options_.refine_simulation || !predictable_ || is_cancelled()) return false;
-  if (monitor_.on_stage) monitor_.on_stage("simulation fit");
+  if (monitor_.on_stage) monitor_.on_stage(stages_.simulation);
   run(*simulation_, options_for(*simulation_, kNegligibleDecrease), simulation_history_);
   return true;
 }
@@ -261,20 +262,11 @@ std::vector<SegmentTrajectory> ShootingFit::trajectories() const {
     SegmentTrajectory trajectory;
     trajectory.recording = input_.sources[s];
     trajectory.start = segment.start;
-    // Plots and files need no more than one row a step.
-    const auto stride = std::max<Eigen::Index>(
-        1, std::lround(std::floor(input_.grid.step / segment.period + 1e-6)));
-    const Eigen::Index rows = (segment.sample_count() + stride - 1) / stride;
-    const auto thin = [&](const Eigen::MatrixXd& samples) {
-      Eigen::MatrixXd thinned(rows, samples.cols());
-      for (Eigen::Index k = 0; k < rows; ++k) thinned.row(k) = samples.row(k * stride);
-      return thinned;
-    };
-    trajectory.step = static_cast<double>(stride) * segment.period;
-    trajectory.measured = thin(segment.angles);
-    trajectory.estimated = thin(joint_->angles(index));
-    trajectory.simulated = thin(simulation_->angles(index));
-    trajectory.control = thin(segment.controls);
+    trajectory.step = segment.period;
+    trajectory.measured = segment.angles;
+    trajectory.estimated = joint_->angles(index);
+    trajectory.simulated = simulation_->angles(index);
+    trajectory.control = segment.controls;
     result.push_back(std::move(trajectory));
   }
   return result;

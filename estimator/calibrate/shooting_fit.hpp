@@ -36,11 +36,17 @@ struct ShootingHistory {
   std::vector<IterationRecord> records;
 };
 
+/// What the stages are called in progress reports.
+struct StageNames {
+  std::string_view joint = "joint estimation";
+  std::string_view simulation = "simulation fit";
+};
+
 /// The stages of a fit by shooting, for a mechanism with any number of free parameters.
 class ShootingFit {
  public:
   ShootingFit(ShootingInput input, const CalibrationOptions& options,
-              const CalibrationMonitor& monitor);
+              const CalibrationMonitor& monitor, StageNames stages = {});
 
   const ShootingInput& input() const { return input_; }
 
@@ -74,7 +80,7 @@ class ShootingFit {
  private:
   bool is_cancelled() const;
   LmOptions options_for(const ShootingProblem& problem, double decrease) const;
-  void run(ShootingProblem& problem, const LmOptions& options, ShootingHistory& history) const;
+  void run(ShootingProblem& problem, LmOptions options, ShootingHistory& history) const;
   void estimate_noise();
   bool update_noise(const ParameterInformation& information, ShootingNoise& noise);
   double process_factor(const GroupStatistics& group, int hinge);
@@ -82,6 +88,7 @@ class ShootingFit {
   ShootingInput input_;
   CalibrationOptions options_;
   CalibrationMonitor monitor_;
+  StageNames stages_;
   std::unique_ptr<ShootingProblem> joint_, simulation_;
   ShootingHistory joint_history_, simulation_history_;
   std::vector<bool> process_seen_;

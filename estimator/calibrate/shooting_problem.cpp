@@ -5,16 +5,12 @@
 #include <cmath>
 #include <limits>
 
+#include "estimator/calibrate/shooting_interval.hpp"
 #include "estimator/signal/resample.hpp"
 
 namespace estimator {
 namespace {
 
-/// First nodes are tied to where they began by this much [rad, rad/s]: nothing beside any reading,
-/// and enough where no reading sees them (a speed that friction stops at once).
-constexpr double kStartAngleDeviation = 10.0;
-constexpr double kStartRateDeviation = 100.0;
-constexpr double kGridTolerance = 1e-6;
 constexpr double kDelayDifference = 1e-6;  // of a sampling period, see update_controls
 
 std::vector<double> parameter_values(const Mechanism& mechanism) {
@@ -22,17 +18,6 @@ std::vector<double> parameter_values(const Mechanism& mechanism) {
   values.reserve(mechanism.parameters.size());
   for (const Parameter& parameter : mechanism.parameters) values.push_back(parameter.value);
   return values;
-}
-
-template <typename T>
-T held(double value, double slope, int lane) {
-  if constexpr (std::is_same_v<T, Dual>) {
-    Dual result(value);
-    if (lane >= 0) result.derivatives()[lane] = slope;
-    return result;
-  } else {
-    return value;
-  }
 }
 
 }  // namespace
@@ -67,11 +52,12 @@ ShootingProblem::ShootingProblem(const Mechanism& mechanism, const std::vector<S
 void ShootingProblem::add_segment(const Segment& segment, const ShootingGrid& grid) {
   ShotSegment shot{segment, 0.0, 0, node_count_, 0, 0};
   const double ratio = grid.step / segment.period;
-  shot.step = ratio >= 1.0 ? segment.period * std::floor(ratio * (1.0 + kGridTolerance))
-                           : segment.period / std::ceil(1.0 / ratio * (1.0 - kGridTolerance));
+  shot.step = ratio >= 1.0
+                  ? segment.period * std::floor(ratio * (1.0 + kShootingGridTolerance))
+                  : segment.period / std::ceil(1.0 / ratio * (1.0 - kShootingGridTolerance));
   const double duration = segment.period * (segment.sample_count() - 1);
-  shot.step_count =
-      std::max(1, static_cast<int>(std::ceil(duration / shot.step * (1.0 - kGridTolerance))));
+  shot.step_count = std::max(
+      1, static_cast<int>(std::ceil(duration / shot.step * (1.0 - kShootingGridTolerance))));
   shot.steps_per_interval =
       std::isinf(grid.interval)
           ? shot.step_count
@@ -115,7 +101,8 @@ ShootingProblem::Span ShootingProblem::span_of(const ShotSegment& segment, int i
   span.begin = interval * segment.steps_per_interval;
   span.end = last ? segment.step_count : span.begin + segment.steps_per_interval;
   const auto sample_at = [&](int step) {
-    return static_cast<int>(std::ceil(step * segment.step / segment.data.period - kGridTolerance));
+    return static_cast<int>(
+        std::ceil(step * segment.step / segment.data.period - kShootingGridTolerance));
   };
   span.first = sample_at(span.begin);
   span.last = last ? segment.data.sample_count() : sample_at(span.end);
@@ -179,48 +166,6 @@ void ShootingProblem::update_controls(Point& point) const {
       controls.mean_slope.col(motor) = (later.mean - earlier.mean) / (2.0 * distance);
       controls.rise_slope.col(motor) =
           12.0 * (later.first_moment - earlier.first_moment) / (2.0 * distance);
-    }
-  }
-}
-
-/// Integrates one interval; calls read(sample, time since its step began) for each of its samples,
-/// in order, right after the step that holds it. A step that begins at a sample's time holds it.
-///
-/// @param delay_lane_begin  lane of the first free input delay is that of its arrow position less
-///                          this; negative: no derivatives
-template <typename T, typename Read>
-void ShootingProblem::shoot(TreeMotion<T>& motion, const ShotSegment& segment,
-                            const Controls& controls, const Span& span, int first_direction,
-                            JointState<T>& state, const Read& read) const {
-  MotionInput<T> input;
-  input.mean = JointVector<T>::Constant(hinge_count_, T(0.0));
-  input.rise = input.mean;
-  std::vector<int> lanes(motors_.size(), -1);
-  for (std::size_t motor = 0; motor < motors_.size(); ++motor) {
-    const int position =
-        free_.position(point_.mechanism.index_of_hinge(motors_[motor], HingeQuantity::kInputDelay));
-    const auto found = std::find(moving_.begin(), moving_.end(), position);
-    if (found == moving_.end()) continue;
-    const int lane = 2 * hinge_count_ + static_cast<int>(found - moving_.begin()) - first_direction;
-    if (lane >= 0 && lane < kDualLanes) lanes[motor] = lane;
-  }
-  int sample = span.first;
-  for (int step = span.begin; step < span.end; ++step) {
-    for (std::size_t motor = 0; motor < motors_.size(); ++motor) {
-      const auto column = static_cast<Eigen::Index>(motor);
-      input.mean[motors_[motor]] =
-          held<T>(controls.mean(step, column), controls.mean_slope(step, column), lanes[motor]);
-      input.rise[motors_[motor]] =
-          held<T>(controls.rise(step, column), controls.rise_slope(step, column), lanes[motor]);
-    }
-    if (step == span.begin) motion.settle(state, input);
-    motion.advance(state, input, segment.step);
-    const double begin = step * segment.step;
-    const double reach = step + 1 == span.end && span.last == segment.data.sample_count()
-                             ? std::numeric_limits<double>::infinity()
-                             : begin + segment.step * (1.0 - kGridTolerance);
-    for (; sample < span.last && sample * segment.data.period < reach; ++sample) {
-      read(sample, std::max(0.0, sample * segment.data.period - begin));
     }
   }
 }
@@ -351,160 +296,6 @@ void ShootingProblem::accept_candidate() {
 void ShootingProblem::restore() {
   point_ = marked_;
   sensitivities_current_ = false;
-}
-
-// --- derivatives --------------------------------------------------------------------------------
-
-void ShootingProblem::update_sensitivities() const {
-  std::vector<TreeMotion<Dual>> motions;
-  for (int first = 0; first < directions(); first += kDualLanes) {
-    std::vector<Dual> parameters;
-    for (const Parameter& parameter : point_.mechanism.parameters) {
-      parameters.emplace_back(parameter.value);
-    }
-    for (std::size_t i = 0; i < moving_.size(); ++i) {
-      const int lane = 2 * hinge_count_ + static_cast<int>(i) - first;
-      if (lane < 0 || lane >= kDualLanes) continue;
-      const int index = free_.indices()[static_cast<std::size_t>(moving_[i])];
-      parameters[static_cast<std::size_t>(index)].derivatives()[lane] = 1.0;
-    }
-    motions.emplace_back(point_.mechanism, parameters);
-  }
-  std::vector<TreeMotion<Dual>*> passes;
-  for (TreeMotion<Dual>& motion : motions) passes.push_back(&motion);
-  sensitivities_.resize(static_cast<std::size_t>(node_count_));
-  for (int s = 0; s < segment_count(); ++s) {
-    const ShotSegment& segment = segments_[static_cast<std::size_t>(s)];
-    for (int k = 0; k < segment.node_count; ++k) {
-      differentiate(passes, s, k, sensitivities_[static_cast<std::size_t>(segment.first_node + k)]);
-    }
-  }
-  sensitivities_current_ = true;
-}
-
-void ShootingProblem::differentiate(const std::vector<TreeMotion<Dual>*>& passes, int segment,
-                                    int interval, Sensitivity& out) const {
-  const ShotSegment& shot = segments_[static_cast<std::size_t>(segment)];
-  const Span span = span_of(shot, interval);
-  const int node = shot.first_node + interval;
-  out.readings.resize(sensors_.size());
-  for (Eigen::MatrixXd& readings : out.readings) {
-    readings.resize(span.last - span.first, directions());
-  }
-  out.end.resize(2 * hinge_count_, directions());
-  for (std::size_t pass = 0; pass < passes.size(); ++pass) {
-    TreeMotion<Dual>& motion = *passes[pass];
-    const int first = static_cast<int>(pass) * kDualLanes;
-    const int width = std::min(kDualLanes, directions() - first);
-    JointState<Dual> state;
-    state.angle.resize(hinge_count_);
-    state.rate.resize(hinge_count_);
-    for (int j = 0; j < hinge_count_; ++j) {
-      state.angle[j] = Dual(point_.states(j, node));
-      state.rate[j] = Dual(point_.states(hinge_count_ + j, node));
-      const int angle_lane = j - first, rate_lane = hinge_count_ + j - first;
-      if (angle_lane >= 0 && angle_lane < kDualLanes) state.angle[j].derivatives()[angle_lane] = 1;
-      if (rate_lane >= 0 && rate_lane < kDualLanes) state.rate[j].derivatives()[rate_lane] = 1;
-    }
-    shoot(motion, shot, point_.controls[static_cast<std::size_t>(segment)], span, first, state,
-          [&](int sample, double time) {
-            for (std::size_t sensor = 0; sensor < sensors_.size(); ++sensor) {
-              out.readings[sensor].row(sample - span.first).segment(first, width) =
-                  motion.angle_at(sensors_[sensor], time).derivatives().head(width).transpose();
-            }
-          });
-    for (int j = 0; j < hinge_count_; ++j) {
-      out.end.row(j).segment(first, width) = state.angle[j].derivatives().head(width).transpose();
-      out.end.row(hinge_count_ + j).segment(first, width) =
-          state.rate[j].derivatives().head(width).transpose();
-    }
-  }
-}
-
-/// Puts derivatives along node and moving parameters where the block wants them.
-void ShootingProblem::spread(const Eigen::Ref<const Eigen::MatrixXd>& sensitivity,
-                             ResidualBlock& out) const {
-  out.node_jacobian.leftCols(2 * hinge_count_) = sensitivity.leftCols(2 * hinge_count_);
-  out.arrow_jacobian.setZero();
-  for (std::size_t i = 0; i < moving_.size(); ++i) {
-    out.arrow_jacobian.col(moving_[i]) =
-        sensitivity.col(2 * hinge_count_ + static_cast<Eigen::Index>(i));
-  }
-}
-
-void ShootingProblem::linearize(int index, ResidualBlock& out) const {
-  if (!sensitivities_current_) update_sensitivities();
-  const Block& block = blocks_[static_cast<std::size_t>(index)];
-  switch (block.kind) {
-    case BlockKind::kReadings:
-      linearize_readings(block, out);
-      return;
-    case BlockKind::kAcceleration:
-      linearize_acceleration(block, out);
-      return;
-    case BlockKind::kStart:
-      linearize_start(block, out);
-      return;
-    case BlockKind::kPrior:
-      free_.linearize_priors(point_.mechanism, prior_group(), out);
-      return;
-  }
-}
-
-void ShootingProblem::linearize_readings(const Block& block, ResidualBlock& out) const {
-  const ShotSegment& segment = segments_[static_cast<std::size_t>(block.segment)];
-  const Span span = span_of(segment, block.interval);
-  const int node = segment.first_node + block.interval;
-  const double weight = 1.0 / noise_.angle[block.detail];
-  shape_block(out, node, 1, 2 * hinge_count_, free_.size(), span.last - span.first, block.detail);
-  spread(sensitivities_[static_cast<std::size_t>(node)]
-             .readings[static_cast<std::size_t>(block.detail)],
-         out);
-  const int hinge = sensors_[static_cast<std::size_t>(block.detail)];
-  const int offset =
-      free_.position(point_.mechanism.index_of_hinge(hinge, HingeQuantity::kEncoderOffset));
-  if (offset >= 0) out.arrow_jacobian.col(offset).setConstant(-1.0);
-  int row = 0;
-  for (int sample = span.first; sample < span.last; ++sample) {
-    if (std::isnan(segment.data.angles(sample, block.detail))) continue;
-    const int from = sample - span.first;
-    out.residual[row] = weight * reading_error(point_, block.segment, sample, block.detail);
-    out.node_jacobian.row(row) = weight * out.node_jacobian.row(from);
-    out.arrow_jacobian.row(row) = weight * out.arrow_jacobian.row(from);
-    ++row;
-  }
-  out.rows = row;
-}
-
-void ShootingProblem::linearize_acceleration(const Block& block, ResidualBlock& out) const {
-  const int node = segments_[static_cast<std::size_t>(block.segment)].first_node + block.interval;
-  const int size = 2 * hinge_count_, j = block.detail;
-  shape_block(out, node, 2, size, free_.size(), 2, acceleration_group(j));
-  const Sensitivity& sensitivity = sensitivities_[static_cast<std::size_t>(node)];
-  Eigen::MatrixXd moved(2, directions());
-  moved << sensitivity.end.row(j), sensitivity.end.row(hinge_count_ + j);
-  const Eigen::Matrix2d W = whitening(block.segment, j);
-  spread(-W * moved, out);
-  out.node_jacobian.rightCols(size).setZero();
-  for (Eigen::Index row = 0; row < 2; ++row) {
-    out.node_jacobian(row, size + j) = W(row, 0);
-    out.node_jacobian(row, size + hinge_count_ + j) = W(row, 1);
-  }
-  const Eigen::Vector2d defect = whitened_defect(point_, block.segment, block.interval, j);
-  out.residual[0] = defect[0];
-  out.residual[1] = defect[1];
-}
-
-void ShootingProblem::linearize_start(const Block& block, ResidualBlock& out) const {
-  const int node = segments_[static_cast<std::size_t>(block.segment)].first_node;
-  const int size = 2 * hinge_count_;
-  shape_block(out, node, 1, size, free_.size(), size, start_group());
-  out.arrow_jacobian.setZero();
-  Eigen::VectorXd weights(size);
-  weights << Eigen::VectorXd::Constant(hinge_count_, 1.0 / kStartAngleDeviation),
-      Eigen::VectorXd::Constant(hinge_count_, 1.0 / kStartRateDeviation);
-  out.node_jacobian = weights.asDiagonal();
-  out.residual = weights.cwiseProduct(point_.states.col(node) - start_.col(block.segment));
 }
 
 }  // namespace estimator

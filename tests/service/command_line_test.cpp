@@ -92,7 +92,7 @@ TEST(CommandLine, BadRecordingsAreRefusedWithPlaceAndRemedy) {
       {"irregular.csv", replaced(good, "\n0.05,", "\n0.0504,"), {":52:1", "irregular"}},
       {"degrees.csv", swing_csv(200, 57.3), {":2", "unit: DEGREE"}},
       {"short.csv", swing_csv(9), {"too short"}},
-      {"brief.csv", swing_csv(30), {"brief.csv with", "at least 10 time steps", "record longer"}},
+      {"brief.csv", swing_csv(30), {"brief.csv with", "at least 10 samples", "record longer"}},
       {"milliseconds.csv", milliseconds(good), {"1 s apart", "MILLISECOND", "'t_s'"}},
       {"rest.csv", swing_csv(200, 0.0), {"nothing moves", "encoders"}},
       {"spike.csv", replaced(good, "\n0.05,", "\n0.05,9"), {"remove them"}},

@@ -67,7 +67,8 @@ Mechanism furuta_of(const test_support::ReferenceFuruta& rig) {
 
 // Against equations of motion written down by hand: geometry, Coriolis terms, tilt, shaft, motor
 // and back-EMF each move the trajectory by orders of magnitude more than this. The table is the
-// order of convergence, 4 or better; a stage of the integrator that reads the wrong state lowers it.
+// order of convergence, 4 or better; a stage of the integrator that reads the wrong state lowers
+// it.
 TEST(TreeMotion, ConvergesWithFourthOrderToTheFurutasEquationsOfMotion) {
   test_support::ReferenceFuruta rig;
   rig.b_1 = 1e-3;
