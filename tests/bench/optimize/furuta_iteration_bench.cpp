@@ -209,6 +209,7 @@ void register_against_ceres(const std::string& statement, StateForm form) {
   register_against_ceres<CeresAutodiffFuruta>("autodiff_configurations", kConfigurations);
   register_against_ceres<CeresAutodiffFuruta>("autodiff_full_states", StateForm::kFull);
   register_against_ceres<CeresFuruta>("our_derivatives_configurations", kConfigurations);
+  register_against_ceres<CeresFuruta>("our_derivatives_full_states", StateForm::kFull);
   return true;
 }();
 

@@ -104,13 +104,18 @@ TEST(TrajectoryOptimum, IsThatOfCeres) {
   expect_optimum_of_ceres<CeresFuruta>(StateForm::kConfigurations);
 }
 
+// The same for full states, with both residuals a step.
+TEST(TrajectoryOptimum, OfFullStatesIsThatOfCeres) {
+  expect_optimum_of_ceres<CeresFuruta>(StateForm::kFull);
+}
+
 // Shares nothing: every residual is written once more and differentiated by Ceres. Catches, beside
 // the above, what is wrong in the step itself, and a derivative that leads astray.
 TEST(TrajectoryOptimum, IsThatOfCeresWithItsOwnDerivatives) {
   expect_optimum_of_ceres<CeresAutodiffFuruta>(StateForm::kConfigurations);
 }
 
-// The same for full states, with both residuals a step.
+// The same for full states.
 TEST(TrajectoryOptimum, OfFullStatesIsThatOfCeresWithItsOwnDerivatives) {
   expect_optimum_of_ceres<CeresAutodiffFuruta>(StateForm::kFull);
 }

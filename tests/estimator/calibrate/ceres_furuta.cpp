@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "estimator/math/so3.hpp"
 #include "estimator/model/kinematics.hpp"
 #include "estimator/signal/resample.hpp"
+#include "tests/estimator/calibrate/ceres_full_costs.hpp"
+#include "tests/estimator/calibrate/ceres_poses.hpp"
 
 namespace test_support {
 
@@ -16,65 +17,6 @@ using estimator::TrajectoryData;
 using estimator::TrajectorySettings;
 
 namespace {
-
-constexpr int kBodies = CeresFuruta::kBodies;
-constexpr int kAmbient = CeresFuruta::kAmbient;
-constexpr int kTangent = CeresFuruta::kTangent;
-
-using Poses = std::array<Pose, kBodies>;
-using NodeJacobian = Eigen::Matrix<double, Eigen::Dynamic, kAmbient, Eigen::RowMajor>;
-using NodeJacobianMap = Eigen::Map<NodeJacobian>;
-using RowMajorMap =
-    Eigen::Map<Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>;
-using Velocity = Eigen::Matrix<double, kTangent, 1>;
-
-Poses read(const double* x) {
-  Poses poses;
-  for (std::size_t i = 0; i < kBodies; ++i, x += 7) {
-    poses[i] = {Eigen::Map<const Eigen::Vector3d>(x), Eigen::Quaterniond(x + 3)};
-  }
-  return poses;
-}
-
-void write(const Pose& pose, double* x) {
-  Eigen::Map<Eigen::Vector3d>{x} = pose.r;
-  Eigen::Map<Eigen::Vector4d>{x + 3} = pose.e.coeffs();
-}
-
-// Two poses with the solver's retraction. Jacobians of the residuals are given along the tangent,
-// in the first six of the seven columns of each pose, which is what this PlusJacobian says.
-class PosesManifold : public ceres::Manifold {
- public:
-  int AmbientSize() const override { return kAmbient; }
-  int TangentSize() const override { return kTangent; }
-  bool Plus(const double* x, const double* delta, double* x_plus_delta) const override {
-    const Poses poses = read(x);
-    for (std::size_t i = 0; i < kBodies; ++i) {
-      const Eigen::Map<const Eigen::Matrix<double, 6, 1>> step(delta + 6 * i);
-      write(retract(poses[i], step), x_plus_delta + 7 * i);
-    }
-    return true;
-  }
-  bool PlusJacobian(const double* /*x*/, double* jacobian) const override {
-    Eigen::Map<Eigen::Matrix<double, kAmbient, kTangent, Eigen::RowMajor>> J(jacobian);
-    J.setZero();
-    for (int i = 0; i < kBodies; ++i) J.block<6, 6>(7 * i, 6 * i).setIdentity();
-    return true;
-  }
-  bool Minus(const double* y, const double* x, double* y_minus_x) const override {
-    const Poses to = read(y), from = read(x);
-    for (std::size_t i = 0; i < kBodies; ++i) {
-      Eigen::Map<Eigen::Matrix<double, 6, 1>>{y_minus_x + 6 * i} = difference(to[i], from[i]);
-    }
-    return true;
-  }
-  bool MinusJacobian(const double* /*x*/, double* jacobian) const override {
-    Eigen::Map<Eigen::Matrix<double, kTangent, kAmbient, Eigen::RowMajor>> J(jacobian);
-    J.setZero();
-    for (int i = 0; i < kBodies; ++i) J.block<6, 6>(6 * i, 7 * i).setIdentity();
-    return true;
-  }
-};
 
 // √κ times the impulse residual of the step at the middle one of three nodes.
 class ImpulseCost : public ceres::CostFunction {
@@ -113,31 +55,24 @@ class ImpulseCost : public ceres::CostFunction {
   }
 
  private:
-  // With hω = log(R_{k+1} R_kᵀ): ∂hω/∂δψ_{k+1} = J_l⁻¹(hω), ∂hω/∂δψ_k = −J_l⁻¹(−hω).
   void chain(int body, const Velocity& v, const Velocity& w, const estimator::StepDerivatives& d,
              double** jacobians) const {
     using Jacobian6 = Eigen::Matrix<double, kTangent, 6>;
-    const int at = 6 * body;
-    const double rate = weight_ / step_;
-    const auto transport = [&](const Eigen::MatrixXd& along, const Velocity& velocity,
-                               double sign) -> Jacobian6 {
-      const Eigen::Vector3d turn = sign * step_ * velocity.segment<3>(at + 3);
-      Jacobian6 J;
-      J.leftCols<3>() = (sign * rate) * along.middleCols<3>(at);
-      J.rightCols<3>().noalias() =
-          (sign * rate) * along.middleCols<3>(at + 3) * estimator::left_jacobian_inverse(turn);
-      return J;
+    const auto through_v = [&](double sign) {
+      return through_velocity(d.along_velocity, v, body, step_, sign);
+    };
+    const auto through_w = [&](double sign) {
+      return through_velocity(d.along_next_velocity, w, body, step_, sign);
     };
     const auto put = [&](int block, const Jacobian6& J) {
       if (jacobians[block] == nullptr) return;
       Eigen::Map<Eigen::Matrix<double, kTangent, kAmbient, Eigen::RowMajor>> out(jacobians[block]);
-      out.middleCols<6>(7 * body) = J;
+      out.middleCols<6>(7 * body) = weight_ * J;
       out.col(7 * body + 6).setZero();
     };
-    put(0, transport(d.along_velocity, v, -1.0));
-    put(1, weight_ * d.along_configuration.middleCols<6>(at) + transport(d.along_velocity, v, 1.0) +
-               transport(d.along_next_velocity, w, -1.0));
-    put(2, transport(d.along_next_velocity, w, 1.0));
+    put(0, through_v(-1.0));
+    put(1, d.along_configuration.middleCols<6>(6 * body) + through_v(1.0) + through_w(-1.0));
+    put(2, through_w(1.0));
   }
 
   const estimator::StepResidual& residual_;
@@ -150,10 +85,10 @@ class ImpulseCost : public ceres::CostFunction {
 class AngleCost : public ceres::CostFunction {
  public:
   AngleCost(const estimator::Hinge& hinge, double angle, double fixed_offset, int offset_index,
-            int parameter_count)
+            int node_size, int parameter_count)
       : hinge_(hinge), angle_(angle), fixed_offset_(fixed_offset), offset_index_(offset_index) {
     set_num_residuals(1);
-    mutable_parameter_block_sizes()->push_back(kAmbient);
+    mutable_parameter_block_sizes()->push_back(node_size);
     if (offset_index_ >= 0) mutable_parameter_block_sizes()->push_back(parameter_count);
   }
 
@@ -167,7 +102,7 @@ class AngleCost : public ceres::CostFunction {
     if (jacobians == nullptr) return true;
     if (jacobians[0] != nullptr) {
       const estimator::HingeAngleJacobian J = hinge_angle_jacobian(hinge_, a, b);
-      NodeJacobianMap out(jacobians[0], 1, kAmbient);
+      RowMajorMap out(jacobians[0], 1, parameter_block_sizes()[0]);
       out.setZero();
       out.middleCols<3>(7 * hinge_.body_b + 3) = J.b;
       if (!ground) out.middleCols<3>(7 * hinge_.body_a + 3) = J.a;
@@ -186,13 +121,13 @@ class AngleCost : public ceres::CostFunction {
   int offset_index_;
 };
 
-// Weighted constraint violation of one of the first two nodes.
+// Weighted constraint violation of a node.
 class ViolationCost : public ceres::CostFunction {
  public:
-  ViolationCost(const Mechanism& mechanism, Eigen::VectorXd weights)
+  ViolationCost(const Mechanism& mechanism, Eigen::VectorXd weights, int node_size)
       : mechanism_(mechanism), values_(unpack(mechanism)), weights_(std::move(weights)) {
     set_num_residuals(static_cast<int>(weights_.size()));
-    *mutable_parameter_block_sizes() = {kAmbient};
+    *mutable_parameter_block_sizes() = {node_size};
   }
 
   bool Evaluate(const double* const* x, double* r, double** jacobians) const override {
@@ -202,7 +137,7 @@ class ViolationCost : public ceres::CostFunction {
         weights_.cwiseProduct(constraint_violation(mechanism_, values_, q));
     if (jacobians == nullptr || jacobians[0] == nullptr) return true;
     const Eigen::MatrixXd G = weights_.asDiagonal() * constraint_jacobian(mechanism_, values_, q);
-    NodeJacobianMap out(jacobians[0], weights_.size(), kAmbient);
+    RowMajorMap out(jacobians[0], weights_.size(), parameter_block_sizes()[0]);
     out.setZero();
     for (int i = 0; i < kBodies; ++i) out.middleCols<6>(7 * i) = G.middleCols<6>(6 * i);
     return true;
@@ -264,33 +199,69 @@ CeresFuruta::CeresFuruta(const Mechanism& mechanism, const TrajectoryData& data,
   options.disable_all_safety_checks = true;
   problem_ = std::make_unique<ceres::Problem>(options);
   add_nodes(data);
-  add_residuals(data);
+  add_start();
+  add_steps();
+  add_observations(data);
+  add_priors();
 }
 
 CeresFuruta::~CeresFuruta() = default;
 
 void CeresFuruta::add_nodes(const TrajectoryData& data) {
   nodes_.resize(data.initial.size());
-  auto* const manifold = new PosesManifold;  // the problem owns it
+  ceres::Manifold* manifold = nullptr;  // the problem owns it
+  if (full()) {
+    manifold = new ceres::ProductManifold<PosesManifold, ceres::EuclideanManifold<kTangent>>;
+  } else {
+    manifold = new PosesManifold;
+  }
   for (std::size_t k = 0; k < nodes_.size(); ++k) {
     for (std::size_t i = 0; i < kBodies; ++i) {
       write(data.initial[k][i], nodes_[k].data() + 7 * i);
+      // v_k = (q_k ⊟ q_{k−1})/h; the first node copies its successor.
+      const std::size_t to = std::max<std::size_t>(k, 1);
+      Eigen::Map<Eigen::Matrix<double, 6, 1>>{nodes_[k].data() + kAmbient + 6 * i} =
+          difference(data.initial[to][i], data.initial[to - 1][i]) / settings_.step.step;
     }
-    problem_->AddParameterBlock(nodes_[k].data(), kAmbient, manifold);
+    problem_->AddParameterBlock(nodes_[k].data(), node_size(), manifold);
   }
   problem_->AddParameterBlock(chi_.data(), static_cast<int>(chi_.size()));
 }
 
-void CeresFuruta::add_residuals(const TrajectoryData& data) {
+void CeresFuruta::add_start() {
+  const Eigen::VectorXd weights =
+      (estimator::kRelativeWeight * std::sqrt(settings_.state_error_weight)) * row_inertia_;
+  const Eigen::VectorXd by_step = weights / settings_.step.step;
+  problem_->AddResidualBlock(new ViolationCost(mechanism_, by_step, node_size()), nullptr,
+                             nodes_[0].data());
+  if (full()) {
+    problem_->AddResidualBlock(new ViolationRateCost(mechanism_, weights), nullptr,
+                               nodes_[0].data());
+  } else {
+    problem_->AddResidualBlock(new ViolationCost(mechanism_, by_step, node_size()), nullptr,
+                               nodes_[1].data());
+  }
+}
+
+void CeresFuruta::add_steps() {
   const auto p = static_cast<int>(chi_.size());
   const double h = settings_.step.step;
   const double weight = std::sqrt(settings_.state_error_weight);
-  const Eigen::VectorXd violation_weights =
-      (estimator::kRelativeWeight * weight / h) * row_inertia_;
-  for (std::size_t k = 0; k < 2; ++k) {
-    problem_->AddResidualBlock(new ViolationCost(mechanism_, violation_weights), nullptr,
-                               nodes_[k].data());
+  for (std::size_t k = full() ? 0 : 1; k + 1 < nodes_.size(); ++k) {
+    const double u = controls_[static_cast<Eigen::Index>(k)];
+    if (full()) {
+      problem_->AddResidualBlock(new FullImpulseCost(*residual_, u, h, weight, p), nullptr,
+                                 nodes_[k].data(), nodes_[k + 1].data(), chi_.data());
+    } else {
+      problem_->AddResidualBlock(new ImpulseCost(*residual_, u, h, weight, p), nullptr,
+                                 nodes_[k - 1].data(), nodes_[k].data(), nodes_[k + 1].data(),
+                                 chi_.data());
+    }
   }
+}
+
+void CeresFuruta::add_observations(const TrajectoryData& data) {
+  const auto p = static_cast<int>(chi_.size());
   for (std::size_t k = 0; k < nodes_.size(); ++k) {
     const auto row = static_cast<Eigen::Index>(k);
     for (int j = 0; j < mechanism_.hinge_count(); ++j) {
@@ -302,21 +273,21 @@ void CeresFuruta::add_residuals(const TrajectoryData& data) {
       problem_->AddResidualBlock(
           new AngleCost(mechanism_.hinges[static_cast<std::size_t>(j)], data.angles(row, j),
                         mechanism_.parameters[static_cast<std::size_t>(offset)].value,
-                        is_free ? static_cast<int>(found - free_.begin()) : -1, p),
+                        is_free ? static_cast<int>(found - free_.begin()) : -1, node_size(), p),
           nullptr, blocks);
     }
-    if (k < 2) continue;
-    problem_->AddResidualBlock(new ImpulseCost(*residual_, controls_[row - 1], h, weight, p),
-                               nullptr, nodes_[k - 2].data(), nodes_[k - 1].data(),
-                               nodes_[k].data(), chi_.data());
   }
+}
+
+void CeresFuruta::add_priors() {
   for (std::size_t i = 0; i < free_.size(); ++i) {
     const estimator::Parameter& parameter =
         mechanism_.parameters[static_cast<std::size_t>(free_[i])];
     if (!std::isfinite(parameter.prior_standard_deviation)) continue;
-    problem_->AddResidualBlock(new PriorCost(static_cast<int>(i), parameter.prior_mean,
-                                             parameter.prior_standard_deviation, p),
-                               nullptr, chi_.data());
+    problem_->AddResidualBlock(
+        new PriorCost(static_cast<int>(i), parameter.prior_mean, parameter.prior_standard_deviation,
+                      static_cast<int>(chi_.size())),
+        nullptr, chi_.data());
   }
 }
 
