@@ -55,7 +55,7 @@ boot() {  # the first process of the namespaces
   cat >"$copy/etc/systemd/system/trial.service" <<UNIT
 [Unit]
 DefaultDependencies=no
-Requires=rigcald.service
+Wants=rigcald.service
 After=rigcald.service
 [Service]
 Type=oneshot
