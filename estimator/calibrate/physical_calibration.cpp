@@ -6,10 +6,13 @@
 #include "estimator/calibrate/number_text.hpp"
 #include "estimator/calibrate/parameter_book.hpp"
 #include "estimator/calibrate/parameter_effect.hpp"
+#include "estimator/calibrate/quantisation.hpp"
 #include "estimator/calibrate/shooting_fit.hpp"
 
 namespace estimator {
 namespace {
+
+constexpr double kAnalogExcess = 1.2;  // what the estimate of a noise variance may lack
 
 std::vector<SimulationError> simulation_errors(const ShootingProblem& problem) {
   std::vector<SimulationError> errors;
@@ -74,6 +77,37 @@ void book_joint(const ShootingFit& fit, Calibration& result) {
   }
 }
 
+/// Replaces independent errors by what they are: those of an encoder where the counts explain them,
+/// correlated as they are seen to be elsewhere.
+void account_for_correlation(const ShootingFit& fit, ParameterInformation& information,
+                             Eigen::VectorXd& variances, std::vector<std::string>& notes) {
+  const ShootingProblem& problem = fit.simulation();
+  std::vector<std::vector<Eigen::VectorXd>> errors = reading_errors(problem, fit.input().segments);
+  for (int sensor = 0; information.valid && sensor < problem.sensor_count(); ++sensor) {
+    const double quantum = find_quantum(fit.input().segments, sensor);
+    if (!(quantum > 0.0)) continue;
+    const double analog = analog_variance(fit.input().segments, sensor, quantum);
+    // Half a count is the largest error of an encoder, three times the variance of all.
+    const double most = std::pow(0.5 * quantum, 2) + kAnalogExcess * analog;
+    if (variances[sensor] * std::pow(problem.noise().angle[sensor], 2) > most) continue;
+    const auto group = static_cast<std::size_t>(sensor);
+    information.group_schur[group] = quantised_scatter(problem, sensor, quantum, analog);
+    variances[sensor] = 1.0;
+    errors[group].clear();
+  }
+  widen_for_correlation(problem.mechanism(), errors, variances, notes);
+}
+
+std::vector<NullDirection> null_directions_at(const ShootingProblem& problem,
+                                              const Mechanism& mechanism,
+                                              const ParameterBook& book) {
+  const ParameterInformation information =
+      compute_information(problem, {.effective_parameters = false});
+  const Eigen::VectorXd unit = Eigen::VectorXd::Ones(problem.group_count());
+  return make_uncertainty(mechanism, book.asked(), book.estimated(), information, unit)
+      .null_directions;
+}
+
 }  // namespace
 
 Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Recording>& recordings,
@@ -88,6 +122,8 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
   result.step = fit.input().grid.step;
   move_off_bounds(result.mechanism, [&](const Mechanism& at) { return fit.first_problem(at); });
   book.hold_without_effect(*fit.first_problem(result.mechanism), result.mechanism, result.notes);
+  result.initial_null_directions =
+      null_directions_at(*fit.first_problem(result.mechanism), result.mechanism, book);
 
   fit.estimate_jointly(result.mechanism);
   book_joint(fit, result);
@@ -103,8 +139,7 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
     result.refinement_history = fit.simulation_history().records;
     information = compute_information(fit.simulation());
     variances = group_variances(information, 1.0);
-    widen_for_correlation(result.mechanism, reading_errors(fit.simulation(), fit.input().segments),
-                          variances, result.notes);
+    account_for_correlation(fit, information, variances, result.notes);
   } else if (!fit.is_predictable()) {
     result.notes.push_back(
         "the open-loop simulation leaves the recording; it was not refined. Long motions through "

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <cmath>
 #include <vector>
 
 #include "estimator/calibrate/free_parameters.hpp"
@@ -87,6 +88,10 @@ class ShootingProblem final : public LeastSquaresProblem {
   Eigen::MatrixXd states(int segment) const;
   /// From node to node of a segment [s].
   double spacing(int segment) const;
+
+  bool is_read(int segment, Eigen::Index sample, int sensor) const {
+    return !std::isnan(segments_[static_cast<std::size_t>(segment)].data.angles(sample, sensor));
+  }
 
   /// Number of readings of one sensor, and the sum of their squared errors [rad²].
   int reading_count(int sensor) const;

@@ -1,0 +1,93 @@
+#include "estimator/calibrate/quantisation.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "estimator/calibrate/calibration.hpp"
+#include "estimator/model/mechanisms/pendulum.hpp"
+#include "tests/support/reference_simulators.hpp"
+
+namespace {
+
+using estimator::Mechanism;
+using estimator::Segment;
+
+constexpr double kQuantum = 2.0 * M_PI / 4096.0;
+
+Segment segment_of(const Eigen::VectorXd& angles) {
+  Segment segment;
+  segment.period = 1e-3;
+  segment.angles = angles;
+  segment.controls.resize(angles.size(), 0);
+  return segment;
+}
+
+Eigen::VectorXd counted(const Eigen::VectorXd& angles, double phase) {
+  return ((angles.array() / kQuantum + phase).round() - phase) * kQuantum;
+}
+
+Eigen::VectorXd swing() {
+  test_support::ReferencePendulum rig;
+  rig.b = 2e-4;
+  rig.tau_c = rig.tau_s = 0.08;
+  return test_support::simulate(rig, Eigen::Vector2d(2.0, 0.0), 1e-3, 6000).col(0);
+}
+
+// Counts of an encoder, also through a text file's nine decimals and with an offset; noise and a
+// constant are no counts.
+TEST(FindQuantum, TellsCountsFromNoise) {
+  const Eigen::VectorXd angles = swing();
+  Eigen::VectorXd counts = counted(angles, 0.3).array() + 0.123;
+  EXPECT_NEAR(estimator::find_quantum({segment_of(counts)}, 0), kQuantum, 1e-6 * kQuantum);
+  counts = (counts.array() * 1e9).round() / 1e9;
+  EXPECT_NEAR(estimator::find_quantum({segment_of(counts)}, 0), kQuantum, 1e-6 * kQuantum);
+  std::mt19937 random(3);
+  std::normal_distribution<double> normal(0.0, 1e-3);
+  Eigen::VectorXd noisy = angles;
+  for (double& angle : noisy) angle += normal(random);
+  EXPECT_EQ(estimator::find_quantum({segment_of(noisy)}, 0), 0.0);
+  EXPECT_EQ(estimator::find_quantum({segment_of(Eigen::VectorXd::Constant(100, 1.0))}, 0), 0.0);
+}
+
+// A pendulum that comes to rest half-way: from then on every reading has the same error. Over 60
+// phases of the code disc the estimates scatter as reported; with independent errors the deviation
+// of some would be reported wrong by half.
+TEST(QuantisedScatter, IsThatOfTheEstimatesOverPhasesOfTheCodeDisc) {
+  test_support::ReferencePendulum rig;
+  Mechanism mechanism = estimator::make_pendulum({.inertia_swing = rig.J});
+  mechanism.parameter(estimator::WorldQuantity::kGravity).value = rig.g;
+  const std::vector<std::pair<std::string, double>> truth = {
+      {"P.J_zz", rig.J}, {"1.b", 2e-4}, {"1.tau_c", 0.08}};
+  for (const auto& [name, value] : truth) {
+    auto& parameter =
+        mechanism.parameters[static_cast<std::size_t>(mechanism.find_parameter(name))];
+    parameter.value = value;
+    parameter.free = true;
+  }
+  const Eigen::VectorXd angles = swing();
+  ASSERT_EQ(angles[3500], angles[6000]) << "must be at rest";
+  const int runs = 60;
+  Eigen::Vector3d squares = Eigen::Vector3d::Zero();
+  for (int run = 0; run < runs; ++run) {
+    const auto result = estimator::calibrate(
+        mechanism, {{"release", {segment_of(counted(angles, (run + 0.5) / runs))}}});
+    for (std::size_t i = 0; i < truth.size(); ++i) {
+      const auto& estimate = result.parameters[i];
+      const auto at = static_cast<Eigen::Index>(
+          std::find_if(truth.begin(), truth.end(),
+                       [&](const auto& each) { return each.first == estimate.name; }) -
+          truth.begin());
+      squares[at] += std::pow((estimate.value - truth[static_cast<std::size_t>(at)].second) /
+                                  estimate.standard_deviation,
+                              2);
+    }
+  }
+  for (Eigen::Index i = 0; i < 3; ++i) {
+    EXPECT_NEAR(std::sqrt(squares[i] / runs), 1.0, 0.3) << truth[static_cast<std::size_t>(i)].first;
+  }
+}
+
+}  // namespace
