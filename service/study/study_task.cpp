@@ -141,6 +141,7 @@ void fill(const estimator::Evaluation& evaluation, const StudyTask& task, StudyR
 estimator::CalibrationOptions make_options(const StudyMethod& method,
                                            const StudySettings& settings) {
   estimator::CalibrationOptions options;
+  options.kind = estimator::EstimateKind::kShadow;  // what the paper studies
   options.step = settings.step;
   options.state_error_weight = settings.state_error_weight;
   options.compliance = settings.compliance;

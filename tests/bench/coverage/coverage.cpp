@@ -1,0 +1,134 @@
+// How often a 95 % interval holds the truth, over seeded realisations of the encoders' errors on
+// the clean recordings of the evaluation data, which an independent simulator made. Takes minutes.
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <cstdio>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "estimator/calibrate/calibration.hpp"
+#include "service/convert/csv_recording.hpp"
+#include "service/convert/parameter_edits.hpp"
+#include "service/convert/recording_selection.hpp"
+#include "service/convert/rig_file.hpp"
+#include "tests/support/evaluation_data.hpp"
+
+namespace {
+
+constexpr double kNoise = 1e-3;                   // [rad]
+constexpr double kQuantum = 2.0 * M_PI / 4096.0;  // [rad]
+constexpr double kNormal95 = 1.959964;
+
+struct Case {
+  std::string rig, recording;
+  double duration;  // [s]
+  std::vector<std::string> fixed;
+  std::map<std::string, double> truth;
+};
+
+const std::map<std::string, Case>& cases() {
+  static const std::map<std::string, Case> kCases = {{"pendulum",
+                                                      {"rig-synthetic-pendulum.textproto",
+                                                       "pend_paper_release__clean.csv",
+                                                       25.0,
+                                                       {},
+                                                       {{"pendulum.J_zz", 0.0039},
+                                                        {"pivot.b", 2e-4},
+                                                        {"pivot.tau_c", 0.006},
+                                                        {"pivot.tau_delta", 0.002},
+                                                        {"pivot.zeta", 4.0}}}},
+                                                     {"furuta",
+                                                      {"rig-synthetic-furuta.textproto",
+                                                       "furuta_paper_release__clean.csv",
+                                                       5.0,
+                                                       {"1.K"},
+                                                       {{"A.J_zz", 0.0044},
+                                                        {"B.J_yy", 0.00396},
+                                                        {"B.J_zz", 0.0039},
+                                                        {"1.b", 1e-3},
+                                                        {"2.b", 1e-4},
+                                                        {"1.tau_c", 0.004},
+                                                        {"2.tau_c", 9e-4},
+                                                        {"gravity.tilt_x", 0.006},
+                                                        {"gravity.tilt_z", -0.004}}}}};
+  return kCases;
+}
+
+/// White noise, or counts with a random phase of the code disc.
+void disturb(estimator::Recording& recording, bool counts, std::mt19937_64& random) {
+  std::normal_distribution<double> normal(0.0, kNoise);
+  std::uniform_real_distribution<double> uniform(-0.5, 0.5);
+  for (estimator::Segment& segment : recording.segments) {
+    for (auto column : segment.angles.colwise()) {
+      const double phase = uniform(random);
+      for (double& angle : column) {
+        angle = counts ? (std::round(angle / kQuantum + phase) - phase) * kQuantum
+                       : angle + normal(random);
+      }
+    }
+  }
+}
+
+struct Tally {
+  int covered = 0;
+  double deviations = 0.0, squares = 0.0;  // in units of the reported deviation
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Coverage of reported intervals over realisations of the encoders' errors");
+  std::string name = "pendulum", errors = "noise";
+  int runs = 500, seed = 1;
+  app.add_option("case", name, "pendulum or furuta")->check(CLI::IsMember({"pendulum", "furuta"}));
+  app.add_option("errors", errors, "noise (1 mrad) or counts (4096 a turn)")
+      ->check(CLI::IsMember({"noise", "counts"}));
+  app.add_option("--runs", runs, "Realisations")->capture_default_str();
+  app.add_option("--seed", seed, "Of the first realisation")->capture_default_str();
+  CLI11_PARSE(app, argc, argv);
+  const auto data = test_support::find_evaluation_data();
+  if (!data) {
+    std::fprintf(stderr, "coverage: no evaluation data; set RIG_DATA\n");
+    return 1;
+  }
+  const Case& chosen = cases().at(name);
+  service::Rig rig = service::load_rig(std::string(RIG_SOURCE_DIR) + "/configs/" + chosen.rig);
+  service::ParameterEdits edits;
+  edits.fix = chosen.fixed;
+  service::apply_edits(edits, rig.mechanism);
+  auto imported =
+      service::import_csv((*data / "synthetic" / chosen.recording).string(), *rig.format);
+  service::Selection selection;
+  selection.to = chosen.duration;
+  service::select_part(selection, imported);
+
+  std::map<std::string, Tally> tallies;
+  int unconverged = 0;
+  for (int run = 0; run < runs; ++run) {
+    std::mt19937_64 random(static_cast<unsigned>(seed + run));
+    estimator::Recording recording = imported.recording;
+    disturb(recording, errors == "counts", random);
+    const auto result = estimator::calibrate(rig.mechanism, {recording});
+    unconverged += result.converged() ? 0 : 1;
+    for (const estimator::ParameterEstimate& estimate : result.parameters) {
+      const double deviation =
+          (estimate.value - chosen.truth.at(estimate.name)) / estimate.standard_deviation;
+      Tally& tally = tallies[estimate.name];
+      tally.covered += std::abs(deviation) < kNormal95 ? 1 : 0;
+      tally.deviations += deviation;
+      tally.squares += deviation * deviation;
+    }
+    std::fprintf(stderr, "\r%d of %d", run + 1, runs);
+  }
+  std::fprintf(stderr, "\n");
+  std::printf("%s, %s: %d realisations, %d not converged\n", name.c_str(), errors.c_str(), runs,
+              unconverged);
+  std::printf("  %-16s %9s %9s %9s\n", "parameter", "covered", "scatter", "mean");
+  for (const auto& [parameter, tally] : tallies) {
+    std::printf("  %-16s %7.1f %% %9.3f %9.3f\n", parameter.c_str(), 100.0 * tally.covered / runs,
+                std::sqrt(tally.squares / runs), tally.deviations / runs);
+  }
+  return 0;
+}
