@@ -54,6 +54,8 @@ th, td { padding: 4px 10px; border-bottom: 1px solid var(--grid); text-align: le
   white-space: nowrap; }
 th { color: var(--quiet); font-weight: 600; }
 td.number, th.number { text-align: right; }
+table.dense { font-size: 12.5px; }
+table.dense th, table.dense td { padding: 2px 7px; }
 table.matrix { width: auto; }
 table.matrix td.held-out { outline: 2px solid var(--ink); outline-offset: -2px; font-weight: 600; }
 figure { margin: 6px 0; }

@@ -110,6 +110,13 @@ struct Tick {
   std::string text;
 };
 
+/// A factor of a power of ten: plain from 0.001 to 9999, "5·10⁻⁸" beyond.
+std::string factor_text(double factor, int exponent) {
+  if (exponent >= -3 && exponent < 4) return format_number(factor * std::pow(10.0, exponent), 4);
+  return factor == 1.0 ? decade_text(exponent)
+                       : format_number(factor, 1) + "·" + decade_text(exponent);
+}
+
 /// Decades; over two decades or less 1, 2 and 5 times them; over less than one, linear ticks.
 std::vector<Tick> log_ticks(const Range& range, double count_max) {
   std::vector<Tick> ticks;
@@ -119,7 +126,7 @@ std::vector<Tick> log_ticks(const Range& range, double count_max) {
       for (const double factor : {1.0, 2.0, 5.0}) {
         const double at = decade + std::log10(factor);
         if (at < range.low || at > range.high) continue;
-        ticks.push_back({at, format_number(std::pow(10.0, at), 4)});
+        ticks.push_back({at, factor_text(factor, static_cast<int>(decade))});
       }
     }
     return ticks;

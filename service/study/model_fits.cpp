@@ -253,6 +253,8 @@ Chart estimate_panel(const std::vector<const ModelFits*>& models, const RunParam
   chart.x_label = "recording";
   chart.whole_x = true;
   const std::size_t count = models.front()->fits.size();
+  // Draws nothing, but makes room at both ends.
+  chart.series.push_back({"", "points", {0.5, static_cast<double>(count) + 0.5}, {kNaN, kNaN}});
   for (const TrueValue& truth : models.front()->set->set->truth) {
     if (truth.name != parameter.name) continue;
     chart.series.push_back({"truth",
@@ -270,10 +272,10 @@ Chart estimate_panel(const std::vector<const ModelFits*>& models, const RunParam
     for (std::size_t i = 0; i < count; ++i) {
       const RunParameter* p = models[m]->fits[i].find(parameter.name);
       const double shift = static_cast<double>(m) - 0.5 * static_cast<double>(models.size() - 1);
+      const bool seen = p != nullptr && std::isfinite(p->standard_deviation);
       series.x.push_back(static_cast<double>(i + 1) + kSpread * shift);
-      series.y.push_back(p == nullptr ? kNaN : p->value);
-      const double deviation = p == nullptr ? 0.0 : p->standard_deviation;
-      series.y_error.push_back(std::isfinite(deviation) ? 2.0 * deviation : 0.0);
+      series.y.push_back(seen ? p->value : kNaN);
+      series.y_error.push_back(seen ? 2.0 * p->standard_deviation : 0.0);
     }
     chart.series.push_back(std::move(series));
   }

@@ -36,8 +36,9 @@ StudyFigure estimates(const std::vector<const ModelFits*>& models) {
   figure.name = "estimates-" + file_word(set);
   figure.title = "Estimates: " + set;
   figure.caption =
-      "Estimates from each recording. Bars: two standard deviations as estimated. Dotted: the "
-      "value the recordings were made with, where it is known.";
+      "Estimates from each recording, numbered as in the table. Bars: two standard deviations as "
+      "estimated; what a recording cannot show is left out. Dotted: the value the recordings were "
+      "made with, where it is known.";
   for (const RunParameter& parameter : models.back()->fits.front().parameters) {
     figure.panels.push_back(estimate_panel(models, parameter));
   }

@@ -163,6 +163,43 @@ StudyTable share_table(const std::string& title, const std::vector<const GridPoi
   return table;
 }
 
+/// Share against κ, a panel a step, a line a compliance, over all problems.
+StudyFigure share_figure(const std::vector<GridPoint>& points) {
+  std::map<double, std::map<double, std::map<double, Tally>>> shares;  // h, ε, κ
+  for (const GridPoint& point : points) {
+    const StudySettings& s = point.settings;
+    shares[s.step][s.compliance][s.state_error_weight].add(point);
+  }
+  StudyFigure figure;
+  figure.name = "figure-shares";
+  figure.title = "Starts that reach the optimum";
+  figure.caption = "Over all problems; lines that coincide hide one another.";
+  for (const auto& [step, lines] : shares) {
+    Chart chart;
+    chart.title = "h = " + format_number(step) + " s";
+    chart.x_label = axis_label(SweepAxis::kStateErrorWeight);
+    chart.y_label = "share reached [%]";
+    chart.log_x = true;
+    chart.series.push_back({"", "points", {1.0, 1.0}, {0.0, 100.0}});  // the whole range
+    for (const auto& [compliance, line] : lines) {
+      const std::size_t index = chart.series.size() - 1;
+      ChartSeries series{"ε = " + format_number(compliance),
+                         series_class(index),
+                         {},
+                         {},
+                         true,
+                         series_shape(index)};
+      for (const auto& [weight, tally] : line) {
+        series.x.push_back(weight);
+        series.y.push_back(100.0 * tally.reached / std::max(tally.total, 1));
+      }
+      chart.series.push_back(std::move(series));
+    }
+    figure.panels.push_back(std::move(chart));
+  }
+  return figure;
+}
+
 /// How the runs that did not reach the optimum ended.
 StudyTable reason_table(const std::vector<GridPoint>& points) {
   StudyTable table;
@@ -238,6 +275,7 @@ std::optional<StudyReport> study_robustness(const Study& study, const std::vecto
   StudyTable overview;
   overview.name = "shares";
   overview.title = "Starts that reach the optimum";
+  overview.caption = "Every combination of the grid's values.";
   overview.header = {"", "share"};
   std::vector<StudyTable> details;
   std::vector<std::string> titles;
@@ -259,6 +297,7 @@ std::optional<StudyReport> study_robustness(const Study& study, const std::vecto
   overview.rows.push_back({"all", share_text(all.reached, all.total)});
   report.tables.push_back(std::move(overview));
   report.tables.insert(report.tables.end(), details.begin(), details.end());
+  report.figures.push_back(share_figure(plan.points));
   report.tables.push_back(reason_table(plan.points));
   report.tables.push_back(failure_table(plan.points));
   report.good = all.reached >= kShareWanted * all.total;

@@ -20,7 +20,7 @@ std::string padded(const std::string& text, int width, bool right) {
 
 std::string table_html(const StudyTable& table) {
   std::string html = "<section><h2>" + escape_html(table.title) + "</h2>\n<p class=\"quiet\">" +
-                     escape_html(table.caption) + "</p>\n<div class=\"wide\"><table>\n<tr>";
+                     escape_html(table.caption) + "</p>\n<div class=\"wide\"><table class=\"dense\">\n<tr>";
   for (std::size_t i = 0; i < table.header.size(); ++i) {
     html += (i == 0 ? "<th>" : "<th class=\"number\">") + escape_html(table.header[i]) + "</th>";
   }
@@ -77,14 +77,14 @@ std::string write_report(const StudyReport& report, const std::string& folder) {
   const std::filesystem::path out(folder);
   std::string markdown;
   std::string page = heading(report.title, RIGCAL_VERSION, report.good, report.outcome);
+  for (const StudyFigure& figure : report.figures) {
+    proto::write_file((out / (figure.name + ".svg")).string(), figure_file(figure));
+    page += figure_html(figure);
+  }
   for (const StudyTable& table : report.tables) {
     proto::write_file((out / (table.name + ".csv")).string(), table_csv(table));
     markdown += "**" + table.title + ".** " + table.caption + "\n\n" + format_table(table) + "\n";
     page += table_html(table);
-  }
-  for (const StudyFigure& figure : report.figures) {
-    proto::write_file((out / (figure.name + ".svg")).string(), figure_file(figure));
-    page += figure_html(figure);
   }
   page += list_section("Notes", report.notes);
   proto::write_file((out / "tables.md").string(), markdown);

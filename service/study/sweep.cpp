@@ -210,9 +210,9 @@ Chart parameter_panel(const std::vector<SweepRuns>& sweeps, const std::string& p
     series.x = axis_values(sweeps[i]);
     for (const StudyRun& run : sweeps[i].runs) {
       const RunParameter* p = run.find(parameter);
-      series.y.push_back(p == nullptr ? kNaN : p->value);
-      const double deviation = p == nullptr ? 0.0 : p->standard_deviation;
-      series.y_error.push_back(std::isfinite(deviation) ? kIntervalDeviations * deviation : 0.0);
+      const bool seen = p != nullptr && std::isfinite(p->standard_deviation);
+      series.y.push_back(seen ? p->value : kNaN);
+      series.y_error.push_back(seen ? kIntervalDeviations * p->standard_deviation : 0.0);
       if (p != nullptr) unit = p->unit;
     }
     chart.series.push_back(std::move(series));
