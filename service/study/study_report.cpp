@@ -20,7 +20,8 @@ std::string padded(const std::string& text, int width, bool right) {
 
 std::string table_html(const StudyTable& table) {
   std::string html = "<section><h2>" + escape_html(table.title) + "</h2>\n<p class=\"quiet\">" +
-                     escape_html(table.caption) + "</p>\n<div class=\"wide\"><table class=\"dense\">\n<tr>";
+                     escape_html(table.caption) +
+                     "</p>\n<div class=\"wide\"><table class=\"dense\">\n<tr>";
   for (std::size_t i = 0; i < table.header.size(); ++i) {
     html += (i == 0 ? "<th>" : "<th class=\"number\">") + escape_html(table.header[i]) + "</th>";
   }

@@ -35,8 +35,8 @@ struct StudyTask {
   double work() const { return data->duration / options.step; }
 };
 
-/// The options of a method with settings. The simulation is not refined: a study looks at the joint
-/// estimate.
+/// The options of a method with settings: shadow parameters, those of the paper. The simulation is
+/// not refined: a study looks at the joint estimate.
 estimator::CalibrationOptions make_options(const StudyMethod& method,
                                            const StudySettings& settings);
 
