@@ -53,7 +53,7 @@ record() {
   # What an earlier attempt left unfinished makes way.
   rm -f "$recordings/$1.mcap.part"
   if ! build/bin/rigcal-daq run --rig "configs/rig-$2.textproto" --url "sim:$3" \
-    --scenario "configs/scenario-$4.textproto" --out "$recordings/$1.mcap" \
+    --scenario "$4" --out "$recordings/$1.mcap" \
     >"$recordings/$1.log" 2>&1; then
     cat "$recordings/$1.log" >&2
     rm -f "$recordings/$1.mcap"
@@ -68,12 +68,18 @@ for start in 3.0916 3.1009 3.0847 3.0962 3.1104; do
     -e "s/clock_error_ppm: -20/clock_error_ppm: $((seed * 15 - 30))/" \
     configs/sim-pendulum.textproto >"$recordings/sim-pendulum-$seed.textproto"
   echo "seed: $seed" >>"$recordings/sim-pendulum-$seed.textproto"
-  record "pendulum-$seed" pendulum "$recordings/sim-pendulum-$seed.textproto" pendulum-release
+  record "pendulum-$seed" pendulum "$recordings/sim-pendulum-$seed.textproto" \
+    configs/scenario-pendulum-release.textproto
   seed=$((seed + 1))
 done
-record furuta-release furuta configs/sim-furuta.textproto release
-record furuta-swing-up furuta configs/sim-furuta-hanging.textproto swing-up
-record furuta-pulse furuta configs/sim-furuta-hanging.textproto pulse
+# After 7 s of the pulse the arm nears two turns, where the rig's safety limits end a run.
+sed 's/^duration_s: .*/duration_s: 7/' configs/scenario-pulse.textproto \
+  >"$recordings/scenario-pulse.textproto"
+record furuta-release furuta configs/sim-furuta.textproto configs/scenario-release.textproto
+record furuta-swing-up furuta configs/sim-furuta-hanging.textproto \
+  configs/scenario-swing-up.textproto
+record furuta-pulse furuta configs/sim-furuta-hanging.textproto \
+  "$recordings/scenario-pulse.textproto"
 [[ -z $record_only ]] || exit 0
 
 for kind in "${kinds[@]}"; do
