@@ -52,10 +52,19 @@ void check_recordings(const Mechanism& mechanism, const std::vector<Recording>& 
   }
 }
 
+/// A step asked for means the whole multiple or fraction of a sampling period that lies within
+/// kStepTolerance of it: a unit's period is 1 ms but for the error of its clock.
+double nearest_step(double step, double period) {
+  const double ratio = step / period;
+  const double nearest =
+      ratio >= 1.0 ? period * std::round(ratio) : period / std::round(1.0 / ratio);
+  return std::abs(nearest - step) <= kStepTolerance * step ? nearest : step;
+}
+
 double choose_step(const std::vector<Recording>& recordings, const CalibrationOptions& options) {
-  if (options.step > 0.0) return options.step;
   for (const Recording& recording : recordings) {
     for (const Segment& segment : recording.segments) {
+      if (options.step > 0.0) return nearest_step(options.step, segment.period);
       const double ratio = kLongestChosenStep / segment.period;
       return ratio >= 1.0 ? segment.period * std::floor(ratio * (1.0 + kStepTolerance))
                           : segment.period / std::ceil(1.0 / ratio * (1.0 - kStepTolerance));

@@ -11,6 +11,7 @@
 namespace estimator {
 namespace {
 
+constexpr double kClockTolerance = 0.01;   // by which a step may exceed the longest
 constexpr double kDelayDifference = 1e-6;  // of a sampling period, see update_controls
 
 std::vector<double> parameter_values(const Mechanism& mechanism) {
@@ -52,9 +53,8 @@ ShootingProblem::ShootingProblem(const Mechanism& mechanism, const std::vector<S
 void ShootingProblem::add_segment(const Segment& segment, const ShootingGrid& grid) {
   ShotSegment shot{segment, 0.0, 0, node_count_, 0, 0};
   const double ratio = grid.step / segment.period;
-  shot.step = ratio >= 1.0
-                  ? segment.period * std::floor(ratio * (1.0 + kShootingGridTolerance))
-                  : segment.period / std::ceil(1.0 / ratio * (1.0 - kShootingGridTolerance));
+  shot.step = ratio >= 1.0 ? segment.period * std::floor(ratio * (1.0 + kClockTolerance))
+                           : segment.period / std::ceil(1.0 / ratio * (1.0 - kClockTolerance));
   const double duration = segment.period * (segment.sample_count() - 1);
   shot.step_count = std::max(
       1, static_cast<int>(std::ceil(duration / shot.step * (1.0 - kShootingGridTolerance))));

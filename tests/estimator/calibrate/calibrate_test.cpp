@@ -189,4 +189,18 @@ TEST(SimulationProblem, JacobianIsThatOfTheSimulation) {
   }
 }
 
+// A unit's clock is never exact: a step of 5 ms is five samples of a recording whose period is
+// 1.000035 ms, and nothing to refuse.
+TEST(Calibrate, TakesAStepThatIsAMultipleOfThePeriodButForTheClock) {
+  Recording recording = release(viscous_rig());
+  recording.segments.front().period = 1.000035e-3;
+  CalibrationOptions options;
+  options.step = 5e-3;
+  const Calibration result = calibrate_shadow(rig_to_fit({"A.J_zz"}), {recording}, options);
+  EXPECT_DOUBLE_EQ(result.step, 5.0 * 1.000035e-3);
+  options.step = 5.4e-3;
+  EXPECT_THROW(calibrate_shadow(rig_to_fit({"A.J_zz"}), {recording}, options),
+               std::invalid_argument);
+}
+
 }  // namespace
