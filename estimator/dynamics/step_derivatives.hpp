@@ -254,13 +254,13 @@ class StepKernel final : public StepResidual, private StepStateDerivatives<kBodi
       }
       d_v = solver.solve(d_v).eval();
       d_w = solver.solve(along_rotations(L_S_B_turn * ws.P_w));
-      d_p = solver.solve(Eigen::MatrixXd(L_S_B * ws.P_p - L_S * ws.C_p));
+      if (!columns_.empty()) d_p = solver.solve(Eigen::MatrixXd(L_S_B * ws.P_p - L_S * ws.C_p));
     }
     const Eigen::MatrixXd through = G_sat - ws.N * G_sat;
     out.along_configuration += through * d_q;
     out.along_velocity += through * d_v;
     out.along_next_velocity += through * d_w;
-    out.along_parameters += through * d_p;
+    if (!columns_.empty()) out.along_parameters += through * d_p;
   }
 
   /// Columns along rotations, 3 a body, among zeros along positions: 6 a body.
