@@ -325,7 +325,8 @@ TEST(SpookStepper, ItsStepsHaveNoImpulseResidual) {
                             .next_velocity = state.velocity.data(),
                             .control = control.data()},
                            r.data());
-        EXPECT_LT(r.cwiseAbs().maxCoeff(), 1e-10);
+        // The explicit form weighs the velocities' rounding by Σ⁻¹, 1e3 kg at this compliance.
+        EXPECT_LT(r.cwiseAbs().maxCoeff(), 1e-9);
       }
     }
   }
