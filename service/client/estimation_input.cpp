@@ -7,6 +7,7 @@
 
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
+#include "service/convert/common_period.hpp"
 #include "service/convert/estimate_kind.hpp"
 #include "service/convert/import_notes.hpp"
 #include "service/convert/mcap_recording.hpp"
@@ -178,6 +179,8 @@ EstimationInput load_estimation_input(const EstimationOptions& options) {
   input.context.version = RIGCAL_VERSION;
   input.context.options = options.calibration;
   input.context.options.refine_simulation = !options.no_refine;
+  share_period(input.recordings);
+  input.context.options.step = snap_step(options.calibration.step, input.recordings);
   return input;
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,11 +20,27 @@ struct Gap {
 
 /// What was found while a recording was imported.
 struct ImportSummary {
+  /// How fast the unit's clock is against the host's; already corrected in the samples' times.
+  struct Clock {
+    double rate_error_ppm = 0.0;
+    double standard_deviation_ppm = 0.0;
+  };
+  /// How far samples arrived from their period. Their times are the unit's and do not suffer.
+  struct Arrival {
+    double jitter_us_p99 = 0.0;
+    double jitter_us_max = 0.0;
+  };
+
   std::string file;
-  int rows = 0;                    ///< in the file
-  int dropped_rows = 0;            ///< in stretches too short to use
-  double period = 0.0;             ///< [s]
-  double jitter_max = 0.0;         ///< largest distance of a time stamp from the grid [periods]
+  std::string scenario;               ///< that was run; empty where the recording does not say
+  int rows = 0;                       ///< in the file
+  int held_rows = 0;                  ///< before a release: a hand held the rig; left out
+  int dropped_rows = 0;               ///< in stretches too short to use
+  double period = 0.0;                ///< [s]
+  double jitter_max = 0.0;            ///< largest distance of a time stamp from the grid [periods]
+  std::uint64_t missing_samples = 0;  ///< that the recording knows it lacks, in its gaps
+  std::optional<Clock> clock;
+  std::optional<Arrival> arrival;
   std::vector<Gap> gaps;           ///< gaps split the recording; nothing is interpolated
   std::vector<std::string> notes;  ///< for people
 };

@@ -1,6 +1,8 @@
 #include "service/convert/mcap_recording.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "proto/recording/recording_reader.hpp"
 #include "proto/recording/series.hpp"
@@ -59,6 +61,33 @@ estimator::Segment make_segment(const proto::SeriesSegment& source, std::size_t 
   return segment;
 }
 
+/// When the hand let the rig go, in a release; what lies before is not the rig's own motion.
+/// −∞ where no hand was waited for. A release that never came leaves nothing to use.
+double find_release(const std::vector<proto::Event>& events) {
+  bool awaited = false;
+  for (const proto::Event& event : events) {
+    if (event.kind != proto::EventKind::kScenario) continue;
+    if (event.name == "waiting for hold") awaited = true;
+    if (awaited && event.name == "running") return event.timestamp_s;
+  }
+  return (awaited ? 1.0 : -1.0) * std::numeric_limits<double>::infinity();
+}
+
+/// Leaves out a segment's rows before a time. @return how many
+std::size_t drop_before(double time_s, std::size_t hinge_count, proto::SeriesSegment& segment) {
+  const double rows = std::ceil((time_s - segment.start_s) / segment.period_s - 1e-6);
+  const auto count =
+      static_cast<std::size_t>(std::clamp(rows, 0.0, static_cast<double>(segment.row_count)));
+  segment.start_s += static_cast<double>(count) * segment.period_s;
+  segment.row_count -= count;
+  segment.angle_rad.erase(
+      segment.angle_rad.begin(),
+      segment.angle_rad.begin() + static_cast<std::ptrdiff_t>(count * hinge_count));
+  segment.command_V.erase(segment.command_V.begin(),
+                          segment.command_V.begin() + static_cast<std::ptrdiff_t>(count));
+  return count;
+}
+
 void note_damage(const proto::RecordingScan& scan, std::vector<std::string>& notes) {
   if (!scan.container.finished) {
     notes.push_back("was cut off; what is intact is used (rigcal recover makes a finished file)");
@@ -79,6 +108,34 @@ bool is_mcap(const std::string& path) {
   return path.ends_with(".mcap") || path.ends_with(".mcap.part");
 }
 
+/// What the recording tells of itself beside the samples.
+void note_quality(const proto::Recording& recording, ImportSummary& summary) {
+  const auto scenario = recording.header.facts.find("scenario");
+  if (scenario != recording.header.facts.end()) summary.scenario = scenario->second;
+  if (!recording.clock_fits.empty()) {
+    const proto::ClockFit& fit = recording.clock_fits.back();
+    summary.clock = {fit.rate_error_ppm, fit.rate_error_ppm_sd};
+  }
+  if (!recording.loop_stats.empty()) {
+    const proto::LoopStats& loop = recording.loop_stats.back();
+    summary.arrival = {loop.wakeup_us_p99, loop.wakeup_us_max};
+  }
+  for (const proto::Gap& gap : recording.gaps) summary.missing_samples += gap.sample_count;
+  for (const proto::Event& event : recording.events) {
+    if (event.kind == proto::EventKind::kTrip) {
+      summary.notes.push_back("a safety limit ended the run: " + event.text);
+    }
+  }
+  note_damage(recording.scan, summary.notes);
+}
+
+void note_released(int held_rows, ImportSummary& summary) {
+  summary.held_rows = held_rows;
+  if (held_rows == 0) return;
+  summary.notes.push_back(std::to_string(held_rows) +
+                          " rows from before the rig was let go are left out");
+}
+
 ImportedRecording import_mcap(const std::string& path, const Rig& rig) {
   auto recording = proto::read_recording(path);
   if (!recording.ok()) throw proto::InputError(recording.error().detail);
@@ -93,24 +150,32 @@ ImportedRecording import_mcap(const std::string& path, const Rig& rig) {
   ImportSummary& summary = result.summary;
   summary.file = path;
   summary.rows = static_cast<int>(recording.value().samples.size());
+  const double release_s = find_release(recording.value().events);
+  std::size_t held = 0;
   int kept = 0;
   double last_end = 0.0;
-  for (const proto::SeriesSegment& source : series.value().segments) {
+  for (proto::SeriesSegment& source : series.value().segments) {
     if (&source != &series.value().segments.front()) {
       summary.gaps.push_back({0, last_end, source.start_s - last_end});
     }
     last_end = source.start_s + static_cast<double>(source.row_count - 1) * source.period_s;
     summary.period = source.period_s;
+    held += drop_before(release_s, hinges.size(), source);
     if (source.row_count < static_cast<std::size_t>(kSegmentSamplesMin)) continue;
     kept += static_cast<int>(source.row_count);
     result.recording.segments.push_back(make_segment(source, hinges.size(), channels, motors));
   }
-  summary.dropped_rows = summary.rows - kept;
+  note_released(static_cast<int>(held), summary);
+  summary.dropped_rows = summary.rows - kept - summary.held_rows;
+  if (std::isinf(release_s) && release_s > 0.0) {
+    throw proto::InputError(path +
+                            ": the rig was never let go, so nothing of it is its own motion");
+  }
   if (result.recording.segments.empty()) {
     throw proto::InputError(path + ": the record is too short: no stretch without a gap has " +
                             std::to_string(kSegmentSamplesMin) + " samples; record longer");
   }
-  note_damage(recording.value().scan, summary.notes);
+  note_quality(recording.value(), summary);
   return result;
 }
 

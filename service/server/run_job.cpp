@@ -10,6 +10,7 @@
 #include "proto/text/input_error.hpp"
 #include "service/convert/calibration_message.hpp"
 #include "service/convert/calibration_outcome.hpp"
+#include "service/convert/common_period.hpp"
 #include "service/convert/cross_validation_message.hpp"
 #include "service/convert/import_notes.hpp"
 #include "service/convert/mcap_recording.hpp"
@@ -129,6 +130,8 @@ Input load_input(const JobRun& run, const rigcal::v1::JobSpec& spec) {
   input.context.rig = input.rig.mechanism.name.empty() ? rig_name : input.rig.mechanism.name;
   input.context.version = run.version;
   input.context.options = make_options(spec.options());
+  share_period(input.recordings);
+  input.context.options.step = snap_step(input.context.options.step, input.recordings);
   return input;
 }
 

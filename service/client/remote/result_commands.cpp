@@ -6,11 +6,35 @@
 #include "service/client/command.hpp"
 #include "service/client/remote/service_client.hpp"
 #include "service/client/remote/service_results.hpp"
+#include "service/convert/simulation_truth.hpp"
+#include "service/report/truth_table.hpp"
 
 namespace service {
 
 using rigcal::v1::ServiceReply;
 using rigcal::v1::ServiceRequest;
+
+namespace {
+
+ExitCode print_beside_truth(ServiceClient& client, const std::string& job_id,
+                            const TrueParameters& truth) {
+  ServiceRequest request;
+  request.mutable_get_result()->set_job_id(job_id);
+  const rigcal::v1::CalibrationResult result = client.call(request).job_result().result();
+  std::vector<estimator::ParameterEstimate> estimates;
+  for (const rigcal::v1::ParameterResult& parameter : result.parameters()) {
+    estimator::ParameterEstimate estimate;
+    estimate.name = parameter.name();
+    estimate.unit = parameter.unit();
+    estimate.value = parameter.value();
+    estimate.standard_deviation = parameter.at_bound() ? 0.0 : parameter.standard_deviation();
+    estimates.push_back(estimate);
+  }
+  std::cout << format_truth(estimates, truth) << std::flush;
+  return result.converged() ? kDone : kNotConverged;
+}
+
+}  // namespace
 
 ExitCode print_result(ServiceClient& client, const std::string& job_id, bool json) {
   ServiceRequest request;
@@ -47,15 +71,25 @@ void add_result(CLI::App& app, ExitCode& exit_code) {
   struct Options {
     ServiceAddress server;
     std::string id;
+    std::string truth;
     bool json = false;
   };
   CLI::App* command = app.add_subcommand("result", "Result of a job of a calibration service");
   const auto options = std::make_shared<Options>();
   command->add_option("id", options->id, "Job")->required()->type_name("JOB");
-  command->add_flag("--json", options->json, "Print JSON, as calibrate --json writes it");
+  auto* json =
+      command->add_flag("--json", options->json, "Print JSON, as calibrate --json writes it");
+  command
+      ->add_option("--truth", options->truth,
+                   "Print the estimates beside what this simulation file of rigcal-sim says")
+      ->type_name("FILE")
+      ->excludes(json);
   add_service_options(*command, options->server);
   command->callback([options, &exit_code] {
+    TrueParameters truth;
+    if (!options->truth.empty()) truth = load_simulation_truth(options->truth);
     exit_code = with_service(options->server, [&](ServiceClient& client) {
+      if (!options->truth.empty()) return print_beside_truth(client, options->id, truth);
       return print_result(client, options->id, options->json);
     });
   });
