@@ -94,6 +94,7 @@ class Commands {
       }
       if (!*out) throw CLI::RequiredError("--out (or --plot for a dry run)");
       stop_on_signals();
+      run_.terminal = ::isatty(STDOUT_FILENO) == 1;
       exit_code_ = daq::run_scenario(run_, stop_requested, std::cout);
     });
   }

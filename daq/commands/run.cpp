@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "daq/commands/recording_sink.hpp"
+#include "daq/commands/run_progress.hpp"
 #include "daq/commands/session.hpp"
 #include "daq/config/scenario_config.hpp"
 #include "daq/loop/supervisor.hpp"
@@ -168,12 +169,13 @@ class StreamWatch {
 
 // Supervises until the loop has ended; asks it to where the operator or the disk demands.
 void supervise(LoopThread& thread, Supervisor& supervisor, StreamWatch stream,
-               const std::atomic<bool>& stop) {
+               RunProgress& progress, const std::atomic<bool>& stop) {
   bool stopping = false;
   while (!thread.ended()) {
     std::this_thread::sleep_for(kPollPeriod);
     supervisor.poll();
     stream.look();
+    progress.show(supervisor);
     if (stopping) continue;
     stopping = supervisor.wants_stop() || stop.load();
     if (!stopping) continue;
@@ -301,14 +303,16 @@ ExitCode drive(const RunOptions& options, const RigConfig& rig, const ScenarioCo
   const auto loop =
       std::make_unique<ControlLoop>(unit, session.black_box, scenario.scenario, scenario.limits,
                                     loop_settings(rig, scenario, period));
-  const Say say = [&](const std::string& line) { out << line << std::endl; };
+  RunProgress progress(out, options.terminal, scenario.scenario.duration_s());
+  const Say say = [&](const std::string& line) { progress.say(line); };
   Supervisor supervisor(*loop, session.black_box, scenario.limits, *sinks.recording,
                         sinks.stream.get(), say);
   {
     LoopThread thread(*loop, rig.real_time);
     for (const std::string& sentence : thread.report().refused) say("note: " + sentence);
-    supervise(thread, supervisor, StreamWatch(sinks.stream.get(), say), stop);
+    supervise(thread, supervisor, StreamWatch(sinks.stream.get(), say), progress, stop);
   }
+  progress.clear();
   std::optional<std::uint64_t> samples_sent;
   const auto ended = unit.stop_stream(
       [&](const firmware_iface::UnitSample& sample) { supervisor.take_late(sample); });

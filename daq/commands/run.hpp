@@ -16,6 +16,7 @@ struct RunOptions {
   std::string out_path;    ///< the recording; must not exist
   ServiceOptions service;  ///< to stream to
   std::string url;         ///< instead of the rig file's; empty: the rig file's
+  bool terminal = false;   ///< what is printed goes to a terminal: show the run's progress
 };
 
 /// Reads a rig file whose unit is to be talked to. A `url` that is not empty replaces the file's.

@@ -85,6 +85,17 @@ void add_recording(const RecordingUse& recording, v1::RecordingResult* out) {
   out->set_rate_hz(1.0 / recording.summary.period);
   out->set_gaps(static_cast<int>(recording.summary.gaps.size()));
   out->set_dropped_rows(recording.summary.dropped_rows);
+  out->set_held_rows(recording.summary.held_rows);
+  out->set_missing_samples(recording.summary.missing_samples);
+  out->set_scenario(recording.summary.scenario);
+  if (const auto& clock = recording.summary.clock) {
+    out->set_clock_error_ppm(clock->rate_error_ppm);
+    out->set_clock_error_ppm_standard_deviation(clock->standard_deviation_ppm);
+  }
+  if (const auto& arrival = recording.summary.arrival) {
+    out->set_arrival_jitter_us_p99(arrival->jitter_us_p99);
+    out->set_arrival_jitter_us_max(arrival->jitter_us_max);
+  }
   int samples = 0;
   for (const SegmentUse& use : recording.segments) {
     v1::SegmentResult* segment = out->add_segments();

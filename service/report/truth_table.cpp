@@ -23,7 +23,8 @@ std::string error_text(double error, double truth) {
 }
 
 std::string in_deviations(double error, double standard_deviation) {
-  return standard_deviation > 0.0 ? with_sign("%+.1f", error / standard_deviation) : "-";
+  const bool known = standard_deviation > 0.0 && std::isfinite(standard_deviation);
+  return known ? with_sign("%+.1f", error / standard_deviation) : "-";
 }
 
 }  // namespace

@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <limits>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "proto/recording/recording_writer.hpp"
 #include "tests/service/run_rigcal.hpp"
@@ -24,10 +26,21 @@ double arm_angle(int k) { return 0.3 * std::sin(0.004 * k); }
 double pendulum_angle(int k) { return std::cos(0.0061 * k); }
 double command(int k) { return 0.01 * k; }
 
+/// Phases of a scenario, by the time at which each began [s].
+using Phases = std::vector<std::pair<double, std::string>>;
+
 /// Writes samples at 1 kHz, without those in [skip_from, skip_to).
-void write_recording(const std::string& path, int count, int skip_from = 0, int skip_to = 0) {
+void write_recording(const std::string& path, int count, int skip_from = 0, int skip_to = 0,
+                     const Phases& phases = {}) {
   auto writer = proto::RecordingWriter::create(path, kHeader);
   ASSERT_TRUE(writer.ok()) << writer.error().detail;
+  for (const auto& [time_s, name] : phases) {
+    proto::Event event;
+    event.timestamp_s = time_s;
+    event.kind = proto::EventKind::kScenario;
+    event.name = name;
+    ASSERT_TRUE(writer.value().write(event).ok());
+  }
   for (int k = 0; k < count; ++k) {
     if (k >= skip_from && k < skip_to) continue;
     proto::Sample sample;
@@ -78,6 +91,36 @@ TEST(McapRecording, GapSplitsTheRecording) {
   EXPECT_EQ(imported.recording.segments[1].angles(0, 0), arm_angle(170));
   ASSERT_EQ(imported.summary.gaps.size(), 1U);
   EXPECT_NEAR(imported.summary.gaps[0].duration, 0.021, 1e-9);
+}
+
+// While a hand holds the rig its model does not hold: those samples would pull every estimate. The
+// count says what became of them, and a recording in which nobody let go has nothing to offer.
+TEST(McapRecording, WhatAHandHeldIsLeftOut) {
+  const TemporaryFolder folder;
+  const Phases release = {{0.0, "settling"},
+                          {0.1, "waiting for hold"},
+                          {0.2, "waiting for release"},
+                          {0.25, "running"}};
+  write_recording(folder.file("release.mcap"), 1000, 400, 430, release);
+  const ImportedRecording imported = import_recording(folder.file("release.mcap"), furuta());
+  ASSERT_EQ(imported.recording.segments.size(), 2U);
+  const estimator::Segment& segment = imported.recording.segments[0];
+  EXPECT_NEAR(segment.start, 0.25, 1e-9);
+  EXPECT_EQ(segment.sample_count(), 150);
+  EXPECT_EQ(segment.angles(0, 0), arm_angle(250));
+  EXPECT_EQ(segment.controls(0, 0), command(250));
+  EXPECT_EQ(imported.summary.held_rows, 250);
+  EXPECT_EQ(imported.summary.dropped_rows, 0);
+  ASSERT_FALSE(imported.summary.notes.empty());
+  expect_parts(imported.summary.notes[0], {"250 rows", "let go"});
+
+  // A driven scenario waits for nobody: everything counts.
+  write_recording(folder.file("pulse.mcap"), 500, 0, 0, {{0.0, "settling"}, {0.1, "running"}});
+  EXPECT_EQ(import_recording(folder.file("pulse.mcap"), furuta()).summary.held_rows, 0);
+
+  write_recording(folder.file("held.mcap"), 500, 0, 0, {release.begin(), release.end() - 1});
+  expect_parts(refusal([&] { (void)import_recording(folder.file("held.mcap"), furuta()); }),
+               {"held.mcap", "never let go"});
 }
 
 // A recording cut off by a crash still serves: the intact part is read, and the note says so.

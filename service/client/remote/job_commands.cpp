@@ -6,6 +6,7 @@
 #include "service/client/interrupt.hpp"
 #include "service/client/remote/job_follower.hpp"
 #include "service/client/remote/service_client.hpp"
+#include "service/client/remote/short_id.hpp"
 #include "service/client/remote/time_text.hpp"
 #include "service/report/number_format.hpp"
 #include "service/report/result_table.hpp"
@@ -69,7 +70,8 @@ void print_job(const JobInfo& info) {
   if (!info.error().empty()) std::cout << "  " << info.error() << '\n';
 }
 
-ExitCode show_job(ServiceClient& client, const JobOptions& options) {
+ExitCode show_job(ServiceClient& client, JobOptions options) {
+  options.id = find_job(client, options.id);
   ServiceRequest request;
   if (options.remove) {
     request.mutable_delete_job()->set_job_id(options.id);
@@ -91,7 +93,7 @@ ExitCode show_job(ServiceClient& client, const JobOptions& options) {
 ExitCode watch_session(ServiceClient& client, const JobOptions& options) {
   const InterruptFlag interrupt;
   ServiceRequest request;
-  request.mutable_subscribe_session()->set_session_id(options.id);
+  request.mutable_subscribe_session()->set_session_id(find_session(client, options.id));
   std::uint64_t samples = client.call(request).session_info().sample_count();
   std::uint64_t missed = 0;
   while (!interrupt.flag().load()) {
@@ -119,17 +121,19 @@ ExitCode watch_session(ServiceClient& client, const JobOptions& options) {
 ExitCode watch(ServiceClient& client, const JobOptions& options) {
   if (options.session) return watch_session(client, options);
   const InterruptFlag interrupt;
-  const JobInfo info = follow_job(client, options.id, false, options.json, interrupt.flag());
+  const JobInfo info =
+      follow_job(client, find_job(client, options.id), false, options.json, interrupt.flag());
   return report_end(info);
 }
 
 ExitCode cancel(ServiceClient& client, const JobOptions& options) {
+  const std::string id = find_job(client, options.id);
   ServiceRequest request;
-  request.mutable_cancel_job()->set_job_id(options.id);
+  request.mutable_cancel_job()->set_job_id(id);
   const ServiceReply reply = client.call(request);
   const bool over = proto::has_ended(reply.job_info());
-  std::cout << options.id << ": "
-            << (over ? proto::state_name(reply.job_info().state()) : "cancelling") << '\n';
+  std::cout << id << ": " << (over ? proto::state_name(reply.job_info().state()) : "cancelling")
+            << '\n';
   return kDone;
 }
 
@@ -149,7 +153,8 @@ void run_with(CLI::App& command, const std::shared_ptr<JobOptions>& options, Wor
 void add_jobs(CLI::App& app, ExitCode& exit_code) {
   CLI::App* command = app.add_subcommand("jobs", "Calibrations of a calibration service");
   const auto options = std::make_shared<JobOptions>();
-  auto* id = command->add_option("id", options->id, "One job; default: list them all");
+  auto* id = command->add_option("id", options->id,
+                                 "One job, or how its id begins; default: list them all");
   id->type_name("JOB");
   command->add_flag("--delete", options->remove, "Delete it, with its result")->needs(id);
   command->add_flag("--json", options->json, "Print JSON");

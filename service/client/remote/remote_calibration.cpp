@@ -14,6 +14,7 @@
 #include "service/client/remote/job_follower.hpp"
 #include "service/client/remote/service_client.hpp"
 #include "service/client/remote/service_results.hpp"
+#include "service/client/remote/short_id.hpp"
 #include "service/convert/estimate_kind.hpp"
 #include "service/convert/result_message.hpp"
 
@@ -111,7 +112,7 @@ JobSpec make_spec(ServiceClient& client, const RemoteOptions& remote,
   for (const std::string& path : options.recordings) {
     auto& recording = *spec.add_recordings();
     recording.set_session_id(path.starts_with(kSessionPrefix)
-                                 ? path.substr(kSessionPrefix.size())
+                                 ? find_session(client, path.substr(kSessionPrefix.size()))
                                  : upload(client, path, options.quiet));
     if (std::isfinite(options.selection.from)) recording.set_from_s(options.selection.from);
     if (std::isfinite(options.selection.to)) recording.set_to_s(options.selection.to);

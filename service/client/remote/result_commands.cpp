@@ -6,6 +6,7 @@
 #include "service/client/command.hpp"
 #include "service/client/remote/service_client.hpp"
 #include "service/client/remote/service_results.hpp"
+#include "service/client/remote/short_id.hpp"
 #include "service/convert/simulation_truth.hpp"
 #include "service/report/truth_table.hpp"
 
@@ -89,8 +90,9 @@ void add_result(CLI::App& app, ExitCode& exit_code) {
     TrueParameters truth;
     if (!options->truth.empty()) truth = load_simulation_truth(options->truth);
     exit_code = with_service(options->server, [&](ServiceClient& client) {
-      if (!options->truth.empty()) return print_beside_truth(client, options->id, truth);
-      return print_result(client, options->id, options->json);
+      const std::string job_id = find_job(client, options->id);
+      if (!options->truth.empty()) return print_beside_truth(client, job_id, truth);
+      return print_result(client, job_id, options->json);
     });
   });
 }
@@ -114,7 +116,7 @@ void add_report(CLI::App& app, ExitCode& exit_code) {
     const std::string path = options->out.empty() ? options->id + ".html" : options->out;
     proto::check_output(path, {});
     exit_code = with_service(options->server, [&](ServiceClient& client) {
-      fetch_report(client, options->id, options->cross_validation, path);
+      fetch_report(client, find_job(client, options->id), options->cross_validation, path);
       std::cout << "wrote " << path << '\n';
       return kDone;
     });

@@ -6,6 +6,7 @@
 #include "proto/text/files.hpp"
 #include "service/client/command.hpp"
 #include "service/client/remote/service_client.hpp"
+#include "service/client/remote/short_id.hpp"
 #include "service/client/remote/time_text.hpp"
 #include "service/report/result_table.hpp"
 
@@ -78,7 +79,8 @@ void fetch(ServiceClient& client, const SessionsOptions& options) {
   std::cout << "wrote " << options.fetch << '\n';
 }
 
-ExitCode one(ServiceClient& client, const SessionsOptions& options) {
+ExitCode one(ServiceClient& client, SessionsOptions options) {
+  options.id = find_session(client, options.id);
   ServiceRequest request;
   if (!options.fetch.empty()) {
     fetch(client, options);
@@ -109,7 +111,8 @@ ExitCode one(ServiceClient& client, const SessionsOptions& options) {
 void add_sessions(CLI::App& app, ExitCode& exit_code) {
   CLI::App* command = app.add_subcommand("sessions", "Recordings that a calibration service holds");
   const auto options = std::make_shared<SessionsOptions>();
-  command->add_option("id", options->id, "One session; default: list them all")
+  command
+      ->add_option("id", options->id, "One session, or how its id begins; default: list them all")
       ->type_name("SESSION");
   auto* fetched = command->add_option("--fetch", options->fetch, "Write its recording to a file");
   fetched->type_name("FILE");

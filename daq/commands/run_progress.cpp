@@ -1,0 +1,62 @@
+#include "daq/commands/run_progress.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <ostream>
+
+namespace daq {
+namespace {
+
+constexpr std::chrono::milliseconds kShowPeriod(200);
+constexpr int kBarWidth = 30;
+
+}  // namespace
+
+std::string progress_bar(double share, int width) {
+  const auto filled = static_cast<int>(std::lround(width * std::clamp(share, 0.0, 1.0)));
+  std::string bar = "[";
+  for (int k = 0; k < width; ++k) bar += k < filled ? '#' : '.';
+  return bar += ']';
+}
+
+RunProgress::RunProgress(std::ostream& out, bool terminal, double duration_s)
+    : out_(out), terminal_(terminal), duration_s_(duration_s) {}
+
+void RunProgress::say(const std::string& line) {
+  clear();
+  out_ << line << std::endl;
+}
+
+void RunProgress::show(const Supervisor& supervisor) {
+  const LoopRecord& last = supervisor.last_record();
+  const double time_s = supervisor.time_s();
+  if (running_since_s_ < 0.0 && last.phase == RunPhase::kRunning) running_since_s_ = time_s;
+  if (!terminal_) return;
+  const auto now = std::chrono::steady_clock::now();
+  if (now - shown_at_ < kShowPeriod) return;
+  shown_at_ = now;
+  std::string text = "  ";
+  char numbers[96];
+  if (running_since_s_ >= 0.0) {
+    const double ran_s = time_s - running_since_s_;
+    text += progress_bar(ran_s / duration_s_, kBarWidth) + " ";
+    std::snprintf(numbers, sizeof numbers, "%.1f of %.4g s", ran_s, duration_s_);
+  } else {
+    std::snprintf(numbers, sizeof numbers, "%.1f s", time_s);
+  }
+  text += numbers;
+  const SampleAccounts& accounts = supervisor.accounts();
+  std::snprintf(numbers, sizeof numbers, "  %llu samples, %llu lost",
+                static_cast<unsigned long long>(accounts.recorded),
+                static_cast<unsigned long long>(accounts.lost_on_link + accounts.lost_in_ring));
+  out_ << '\r' << text << numbers << "\033[K" << std::flush;
+  shown_ = true;
+}
+
+void RunProgress::clear() {
+  if (shown_) out_ << "\r\033[K" << std::flush;
+  shown_ = false;
+}
+
+}  // namespace daq

@@ -1,0 +1,40 @@
+#include "service/convert/common_period.hpp"
+
+#include <gtest/gtest.h>
+
+namespace service {
+namespace {
+
+std::vector<estimator::Recording> recordings_with(const std::vector<double>& periods) {
+  std::vector<estimator::Recording> recordings;
+  for (const double period : periods) {
+    estimator::Segment segment;
+    segment.period = period;
+    segment.angles = Eigen::MatrixXd::Zero(10, 1);
+    recordings.push_back({"run", {segment}});
+  }
+  return recordings;
+}
+
+// Two runs of one unit measure its crystal a little differently. The estimator takes one step for
+// all, and would refuse them.
+TEST(CommonPeriod, IsSharedByRunsOfOneUnitAndByNobodyElse) {
+  auto recordings = recordings_with({1.000035e-3, 1.0000342e-3, 2e-3, 1.0001e-3});
+  share_period(recordings);
+  EXPECT_EQ(recordings[1].segments[0].period, 1.000035e-3);
+  EXPECT_EQ(recordings[2].segments[0].period, 2e-3);
+  EXPECT_EQ(recordings[3].segments[0].period, 1.0001e-3);  // 65 ppm: another unit
+}
+
+// A person writes 0.002; with the unit's clock corrected that is no whole multiple of the period.
+TEST(CommonPeriod, NominalStepMeansWholeSamples) {
+  const auto recordings = recordings_with({1.000035e-3});
+  EXPECT_DOUBLE_EQ(snap_step(0.002, recordings), 2.00007e-3);
+  EXPECT_DOUBLE_EQ(snap_step(0.001, recordings), 1.000035e-3);
+  EXPECT_DOUBLE_EQ(snap_step(0.0005, recordings), 0.5000175e-3);
+  EXPECT_EQ(snap_step(0.0, recordings), 0.0);        // "choose" stays so
+  EXPECT_EQ(snap_step(0.0015, recordings), 0.0015);  // a mistake stays one, and is refused later
+}
+
+}  // namespace
+}  // namespace service
