@@ -69,7 +69,8 @@ record() {
     build/bin/rigcal-sim --config "configs/$1.textproto"
   build/bin/rigcal-daq run --rig "$rig" --url "$matched" --service "$server" \
     --scenario "configs/scenario-$2.textproto" --out "$out/$2.mcap" ||
-    fail "recording the $2 failed, see above." "$out/logs/rigcal-sim-$2.log"
+    fail "recording the $2 failed, see above; a machine that stalls for 250 ms trips the unit." \
+      "$out/logs/rigcal-sim-$2.log"
   [[ ! -e $out/$2.mcap.spool ]] ||
     fail "the service did not take the $2." "$out/logs/rigcald.log"
   end_child "$child"

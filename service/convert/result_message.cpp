@@ -2,29 +2,15 @@
 
 #include <google/protobuf/util/json_util.h>
 
-#include <limits>
 #include <stdexcept>
 
 #include "service/convert/estimate_kind.hpp"
+#include "service/convert/parameter_prior.hpp"
 
 namespace service {
 namespace {
 
 namespace v1 = rigcal::v1;
-
-/// Prior of a free parameter, which the estimate does not repeat.
-struct Prior {
-  double mean = std::numeric_limits<double>::quiet_NaN();
-  double standard_deviation = std::numeric_limits<double>::infinity();
-};
-
-Prior find_prior(const estimator::Mechanism& mechanism, const std::string& name) {
-  const int index = mechanism.find_parameter(name);
-  if (index < 0) return {};
-  const auto& parameter = mechanism.parameters[static_cast<std::size_t>(index)];
-  if (parameter.prior_standard_deviation == std::numeric_limits<double>::infinity()) return {};
-  return {parameter.prior_mean, parameter.prior_standard_deviation};
-}
 
 }  // namespace
 
@@ -40,7 +26,7 @@ void add_parameters(const estimator::Calibration& calibration,
     out->set_upper(estimate.upper);
     out->set_initial(estimate.initial);
     out->set_at_bound(estimate.at_bound);
-    const Prior prior = find_prior(calibration.mechanism, estimate.name);
+    const ParameterPrior prior = find_prior(calibration.mechanism, estimate.name);
     out->set_prior_mean(prior.mean);
     out->set_prior_standard_deviation(prior.standard_deviation);
   }

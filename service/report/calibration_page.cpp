@@ -1,13 +1,15 @@
 #include "service/report/calibration_page.hpp"
 
-#include <algorithm>
-#include <cmath>
+#include <limits>
 
 #include "service/convert/calibration_outcome.hpp"
+#include "service/report/cross_validation_page.hpp"
+#include "service/report/data_section.hpp"
+#include "service/report/identifiability_section.hpp"
 #include "service/report/number_format.hpp"
 #include "service/report/page_parts.hpp"
+#include "service/report/parameter_section.hpp"
 #include "service/report/svg_chart.hpp"
-#include "service/report/svg_matrix.hpp"
 
 namespace service {
 namespace {
@@ -21,7 +23,13 @@ std::string describe_outcome(const Calibration& calibration) {
     text += "; simulation fit: " +
             describe_stage(calibration.refinement_termination, calibration.refinement_iterations);
   }
-  return text + ".";
+  text += ".";
+  if (!has_converged(calibration)) {
+    text +=
+        " The numbers are where the solver stopped; standard deviations mean something only at "
+        "an optimum.";
+  }
+  return text;
 }
 
 std::string head(const Calibration& calibration, const CalibrationContext& context) {
@@ -39,48 +47,31 @@ std::string head(const Calibration& calibration, const CalibrationContext& conte
   return html + "</div>\n";
 }
 
-std::string remark(const estimator::ParameterEstimate& estimate) {
-  if (estimate.at_bound) return "at bound";
-  return std::isinf(estimate.standard_deviation) ? "not seen" : "";
-}
-
-std::string parameters(const Calibration& calibration) {
-  std::string html =
-      "<section><h2>Parameters</h2>\n<div class=\"wide\"><table>\n"
-      "<tr><th>parameter</th><th class=\"number\">value</th><th class=\"number\">± sd</th>"
-      "<th>unit</th><th class=\"number\">± %</th><th>±2 sd (bar), start (ring)</th>"
-      "<th class=\"number\">start</th><th></th></tr>\n";
-  for (const estimator::ParameterEstimate& estimate : calibration.parameters) {
-    const Measured number = format_measured(estimate.value, estimate.standard_deviation);
-    const std::string percent =
-        estimate.value == 0.0
-            ? "-"
-            : format_number(100.0 * estimate.standard_deviation / std::abs(estimate.value), 2);
-    html += "<tr><td>" + escape_html(estimate.name) + "</td>" + number_cell(number.value) +
-            number_cell(number.standard_deviation) + "<td>" + escape_html(estimate.unit) + "</td>" +
-            number_cell(percent) + "<td>" +
-            svg_interval(estimate.value, estimate.standard_deviation, estimate.initial) + "</td>" +
-            number_cell(format_quantity(estimate.initial)) + "<td class=\"warn\">" +
-            remark(estimate) + "</td></tr>\n";
-  }
-  return html + "</table></div></section>\n";
-}
-
+/// The stages of a solver one after the other: their numbering starts again where the simulation
+/// fit turns from smoothed friction to the rig's own.
 std::string cost_chart(const std::string& title, const std::string& unit,
                        const std::vector<estimator::IterationRecord>& history) {
   if (history.size() < 2) return "";
-  ChartSeries cost{"", "simulated", {}, {}, true};
-  for (const estimator::IterationRecord& record : history) {
-    cost.x.push_back(record.iteration);
-    cost.y.push_back(record.cost);
-  }
   Chart chart;
   chart.title = title;
   chart.x_label = "iteration";
   chart.y_label = unit;
   chart.log_y = true;
   chart.whole_x = true;
-  chart.series = {cost};
+  double before = std::numeric_limits<double>::infinity();
+  for (const estimator::IterationRecord& record : history) {
+    if (!(record.iteration > before)) {
+      const bool first = chart.series.empty();
+      chart.series.push_back({"", first ? "simulated" : "residual", {}, {}, true});
+    }
+    before = record.iteration;
+    chart.series.back().x.push_back(record.iteration);
+    chart.series.back().y.push_back(record.cost);
+  }
+  if (chart.series.size() == 2) {
+    chart.series[0].label = "with friction smoothed";
+    chart.series[1].label = "with the rig's friction";
+  }
   return "<figure>" + svg_chart(chart) + "</figure>\n";
 }
 
@@ -92,34 +83,57 @@ std::string convergence(const Calibration& calibration) {
   return charts.empty() ? "" : "<section><h2>Convergence</h2>" + charts + "</section>\n";
 }
 
-std::string correlation(const Calibration& calibration) {
-  std::vector<std::string> names;
-  for (const estimator::ParameterEstimate& estimate : calibration.parameters) {
-    names.push_back(estimate.name);
-  }
-  if (calibration.correlation.rows() != static_cast<Eigen::Index>(names.size())) return "";
-  return "<section><h2>Correlation of the estimates</h2><figure>" +
-         svg_correlation(calibration.correlation, names) + "</figure></section>\n";
+std::string option_row(const std::string& name, const std::string& value) {
+  return "<tr><th>" + name + "</th><td>" + escape_html(value) + "</td></tr>\n";
+}
+
+std::string options(const Calibration& calibration, const CalibrationContext& context) {
+  const estimator::CalibrationOptions& asked = context.options;
+  const auto chosen = [](double value, const char* unit, bool by_program) {
+    return format_number(value, 6) + unit + (by_program ? " (chosen)" : " (asked for)");
+  };
+  const auto of_rig = [](double value, const char* unit) {
+    return value < 0.0 ? std::string("as in the rig file") : format_number(value, 6) + unit;
+  };
+  const bool is_explicit = asked.residual_form == estimator::ResidualForm::kExplicit;
+  const bool is_full = asked.state_form == estimator::StateForm::kFull;
+  return "<section><h2>Options</h2>\n<div class=\"wide\"><table class=\"narrow\">\n" +
+         option_row("time step h", chosen(1e3 * calibration.step, " ms", !(asked.step > 0.0))) +
+         option_row("state error weight κ",
+                    chosen(calibration.state_error_weight, "", !(asked.state_error_weight > 0.0))) +
+         option_row("compliance ε", of_rig(asked.compliance, " m/N, rad/(N·m)")) +
+         option_row("damping time τ", of_rig(asked.damping_time, " s")) +
+         option_row("residual", is_explicit ? "explicit" : "implicit") +
+         option_row("unknowns of a step", is_full ? "full states" : "configurations") +
+         option_row("low-pass for initial states", format_number(asked.filter_cutoff) + " Hz") +
+         option_row("most iterations", std::to_string(asked.max_iterations)) +
+         option_row("simulation fit", !asked.refine_simulation ? "not asked for"
+                                      : calibration.refined    ? "done"
+                                                               : "left out, see the notes") +
+         option_row("program", "rigcal " + context.version) + "</table></div></section>\n";
 }
 
 }  // namespace
 
-std::string calibration_page(const Calibration& calibration, const CalibrationContext& context) {
-  std::vector<std::string> unseen;
-  for (const estimator::NullDirection& direction : calibration.null_directions) {
-    unseen.push_back(direction.description);
-  }
+std::string calibration_page(const Calibration& calibration, const CalibrationContext& context,
+                             const estimator::CrossValidation* validation) {
   std::vector<std::string> hinges;
   for (const estimator::SimulationError& error : calibration.simulation) {
     hinges.push_back(error.hinge);
   }
-  return html_page("Calibration of " + context.rig,
-                   head(calibration, context) + parameters(calibration) +
-                       list_section("The data cannot see", unseen) +
-                       list_section("Notes", calibration.notes) + "<h2>Trajectories</h2>\n" +
-                       trajectory_sections(calibration.trajectories, hinges, context.controls) +
-                       convergence(calibration) + correlation(calibration) +
-                       recordings_section(context));
+  std::string body = head(calibration, context) + parameter_section(calibration) +
+                     list_section("Notes", calibration.notes) +
+                     identifiability_section(calibration);
+  if (validation != nullptr) {
+    body +=
+        "<h2 class=\"part\">Cross-validation</h2>\n<p>Each recording predicted from all "
+        "others.</p>\n" +
+        cross_validation_sections(*validation);
+  }
+  body += "<h2 class=\"part\">Trajectories</h2>\n" +
+          trajectory_sections(calibration.trajectories, hinges, context.controls) +
+          convergence(calibration) + data_section(context) + options(calibration, context);
+  return html_page("Calibration of " + context.rig, body);
 }
 
 }  // namespace service

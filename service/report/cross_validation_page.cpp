@@ -8,6 +8,7 @@
 #include "service/convert/calibration_outcome.hpp"
 #include "service/convert/cross_validation_message.hpp"
 #include "service/convert/recording_pieces.hpp"
+#include "service/report/data_section.hpp"
 #include "service/report/number_format.hpp"
 #include "service/report/page_parts.hpp"
 #include "service/report/svg_chart.hpp"
@@ -87,7 +88,8 @@ std::string matrices(const CrossValidation& validation) {
 
 std::string parameters(const CrossValidation& validation) {
   std::string html =
-      "<section><h2>Parameters</h2>\n<div class=\"wide\"><table>\n<tr><th>parameter</th>"
+      "<section><h2>Parameters over the folds</h2>\n<div class=\"wide\"><table>\n<tr>"
+      "<th>parameter</th>"
       "<th class=\"number\">mean</th><th class=\"number\">± between folds</th>"
       "<th class=\"number\">± reported</th><th>unit</th>";
   for (std::size_t i = 0; i < validation.folds.size(); ++i) {
@@ -123,12 +125,15 @@ std::string trajectories(const CrossValidation& validation,
 
 }  // namespace
 
+std::string cross_validation_sections(const CrossValidation& validation) {
+  return pieces(validation) + matrices(validation) + parameters(validation);
+}
+
 std::string cross_validation_page(const CrossValidation& validation,
                                   const CalibrationContext& context) {
   return html_page("Cross-validation of " + context.rig,
-                   head(validation, context) + pieces(validation) + matrices(validation) +
-                       parameters(validation) + trajectories(validation, context.controls) +
-                       recordings_section(context));
+                   head(validation, context) + cross_validation_sections(validation) +
+                       trajectories(validation, context.controls) + data_section(context));
 }
 
 }  // namespace service

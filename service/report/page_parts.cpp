@@ -1,11 +1,15 @@
 #include "service/report/page_parts.hpp"
 
+#include <cmath>
+
 #include "service/report/number_format.hpp"
 #include "service/report/page_style.hpp"
 #include "service/report/svg_chart.hpp"
 
 namespace service {
 namespace {
+
+constexpr std::size_t kShownSegmentsMax = 24;
 
 std::vector<double> times_of(const estimator::SegmentTrajectory& trajectory) {
   std::vector<double> times(static_cast<std::size_t>(trajectory.measured.rows()));
@@ -26,8 +30,13 @@ std::string hinge_charts(const estimator::SegmentTrajectory& trajectory, Eigen::
   const std::vector<double> measured = column_of(trajectory.measured, sensor);
   const std::vector<double> simulated = column_of(trajectory.simulated, sensor);
   std::vector<double> residual(measured.size());
+  double squares = 0.0;
+  double count = 0.0;
   for (std::size_t k = 0; k < residual.size(); ++k) {
     residual[k] = 1e3 * (simulated[k] - measured[k]);
+    if (!std::isfinite(residual[k])) continue;
+    squares += residual[k] * residual[k];
+    count += 1.0;
   }
   Chart angle;
   angle.title = "Hinge " + hinge;
@@ -37,11 +46,31 @@ std::string hinge_charts(const estimator::SegmentTrajectory& trajectory, Eigen::
                   {"simulated open loop", "simulated", times, simulated, false}};
   Chart error;
   error.title = "Hinge " + hinge + ": simulated − measured";
+  if (count > 0.0)
+    error.title += ", RMSE " + format_number(std::sqrt(squares / count), 3) + " mrad";
   error.x_label = "time [s]";
   error.y_label = "residual [mrad]";
   error.height = 160;
   error.series = {{"", "residual", times, residual, false}};
   return "<figure>" + svg_chart(angle) + svg_chart(error) + "</figure>\n";
+}
+
+std::string control_chart(const estimator::SegmentTrajectory& trajectory, Eigen::Index motor,
+                          const std::string& label) {
+  const std::string of = label.empty() ? "" : " of " + label;
+  if ((trajectory.control.col(motor).array() == 0.0).all()) {
+    return "<p class=\"quiet\">Control" + escape_html(of) + ": zero throughout.</p>\n";
+  }
+  // "hinge 1 [V]": the unit belongs to the axis.
+  const std::size_t unit = label.rfind(" [");
+  Chart chart;
+  chart.title = "Control" + of.substr(0, unit == std::string::npos ? of.size() : 4 + unit);
+  chart.x_label = "time [s]";
+  chart.y_label = "control" + (unit == std::string::npos ? "" : label.substr(unit));
+  chart.height = 150;
+  chart.series = {
+      {"", "control", times_of(trajectory), column_of(trajectory.control, motor), false}};
+  return "<figure>" + svg_chart(chart) + "</figure>\n";
 }
 
 }  // namespace
@@ -78,8 +107,14 @@ std::string trajectory_sections(const std::vector<estimator::SegmentTrajectory>&
                                 const std::vector<std::string>& hinges,
                                 const std::vector<std::string>& controls) {
   std::string html;
+  std::size_t shown = 0;
   for (const estimator::SegmentTrajectory& trajectory : trajectories) {
     if (trajectory.measured.rows() < 2) continue;
+    if (++shown > kShownSegmentsMax) {
+      return html + "<p>The other segments, " +
+             std::to_string(trajectories.size() - kShownSegmentsMax) +
+             " of them, are in the result but not drawn.</p>\n";
+    }
     const double end =
         trajectory.start + static_cast<double>(trajectory.measured.rows() - 1) * trajectory.step;
     html += "<section><h3>" + escape_html(trajectory.recording) + ", " +
@@ -88,43 +123,18 @@ std::string trajectory_sections(const std::vector<estimator::SegmentTrajectory>&
       html += hinge_charts(trajectory, sensor, hinges[static_cast<std::size_t>(sensor)]);
     }
     for (Eigen::Index motor = 0; motor < trajectory.control.cols(); ++motor) {
-      Chart chart;
       const auto index = static_cast<std::size_t>(motor);
-      chart.title = "Control";
-      if (index < controls.size()) chart.title += " of " + controls[index];
-      chart.x_label = "time [s]";
-      chart.y_label = "control";
-      chart.height = 140;
-      chart.series = {
-          {"", "control", times_of(trajectory), column_of(trajectory.control, motor), false}};
-      html += "<figure>" + svg_chart(chart) + "</figure>\n";
+      html += control_chart(trajectory, motor, index < controls.size() ? controls[index] : "");
     }
     html += "</section>\n";
   }
   return html;
 }
 
-std::string recordings_section(const CalibrationContext& context) {
-  std::string html =
-      "<section><h2>Recordings</h2><div class=\"wide\"><table>\n<tr><th>file</th>"
-      "<th class=\"number\">rate [Hz]</th><th class=\"number\">segments used</th>"
-      "<th class=\"number\">samples used</th><th class=\"number\">gaps</th>"
-      "<th class=\"number\">dropped rows</th></tr>\n";
-  for (const RecordingUse& use : context.recordings) {
-    int samples = 0;
-    int used = 0;
-    for (const SegmentUse& segment : use.segments) {
-      samples += segment.samples;
-      used += segment.samples > 0;
-    }
-    html += "<tr><td>" + escape_html(use.summary.file) + "</td>" +
-            number_cell(format_number(1.0 / use.summary.period, 6)) +
-            number_cell(std::to_string(used) + " of " + std::to_string(use.segments.size())) +
-            number_cell(std::to_string(samples)) +
-            number_cell(std::to_string(use.summary.gaps.size())) +
-            number_cell(std::to_string(use.summary.dropped_rows)) + "</tr>\n";
-  }
-  return html + "</table></div></section>\n";
+std::string recording_title(const RecordingUse& use) {
+  const std::string& scenario = use.summary.scenario;
+  const bool told = scenario.empty() || use.summary.file.find(scenario) != std::string::npos;
+  return told ? use.summary.file : use.summary.file + " (" + scenario + ")";
 }
 
 }  // namespace service

@@ -27,14 +27,15 @@ std::string number_cell(const std::string& text);
 /// A section with a list; empty for an empty list.
 std::string list_section(const std::string& title, const std::vector<std::string>& items);
 
-/// A section for each segment: measured and simulated angles, their difference and the control.
+/// A section for each segment, the first 24: measured and simulated angles, their difference and
+/// the control.
 /// @param hinges names of the measured hinges, in the order of the trajectories' columns
 /// @param controls labels of the motors' controls
 std::string trajectory_sections(const std::vector<estimator::SegmentTrajectory>& trajectories,
                                 const std::vector<std::string>& hinges,
                                 const std::vector<std::string>& controls);
 
-/// A section on the recordings used: rates, segments, gaps.
-std::string recordings_section(const CalibrationContext& context);
+/// A recording's name, with its scenario where the name does not tell it.
+std::string recording_title(const RecordingUse& use);
 
 }  // namespace service

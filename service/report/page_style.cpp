@@ -30,18 +30,17 @@ const std::string& page_style() {
     --series-1: #0072b2; --series-2: #d55e00; --series-3: #009e73; --series-4: #aa4499;
     --series-5: #b58900; --series-6: #666666;
   }
-  section, figure, tr { break-inside: avoid; }
-  body { max-width: none; padding: 0; }
 }
 * { box-sizing: border-box; }
 body {
-  margin: 0 auto; padding: 24px; max-width: 1000px; background: var(--paper); color: var(--ink);
+  margin: 0 auto; padding: 24px; max-width: 1080px; background: var(--paper); color: var(--ink);
   font: 15px/1.45 system-ui, -apple-system, "Segoe UI", "DejaVu Sans", sans-serif;
 }
 h1 { font-size: 24px; margin: 0 0 4px; }
 h2 { font-size: 18px; margin: 30px 0 8px; }
 h3 { font-size: 15px; margin: 18px 0 4px; color: var(--quiet); font-weight: 600; }
-p, ul { margin: 6px 0; }
+h2.part { border-top: 1px solid var(--grid); padding-top: 18px; }
+p, ul { margin: 6px 0; max-width: 76ch; }
 .quiet { color: var(--quiet); }
 .warn { color: var(--warn); font-weight: 600; }
 .summary { display: flex; flex-wrap: wrap; gap: 10px; margin: 16px 0; }
@@ -52,15 +51,16 @@ p, ul { margin: 6px 0; }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
 th, td { padding: 4px 10px; border-bottom: 1px solid var(--grid); text-align: left;
   white-space: nowrap; }
+td.words { white-space: normal; overflow-wrap: anywhere; }
 th { color: var(--quiet); font-weight: 600; }
 td.number, th.number { text-align: right; }
 table.dense { font-size: 12.5px; }
 table.dense th, table.dense td { padding: 2px 7px; }
-table.matrix { width: auto; }
+table.matrix, table.narrow { width: auto; }
 table.matrix td.held-out { outline: 2px solid var(--ink); outline-offset: -2px; font-weight: 600; }
 figure { margin: 6px 0; }
 svg { width: 100%; height: auto; display: block; }
-svg.interval { width: 200px; height: 18px; }
+svg.interval { width: 170px; height: 17px; }
 svg text { fill: var(--ink); font-family: inherit; }
 svg .tick { font-size: 12px; fill: var(--quiet); }
 svg .label { font-size: 12px; fill: var(--quiet); }
@@ -92,9 +92,27 @@ svg .cell.strong { fill: #000000; }
 .dot.series-4 { fill: var(--series-4); }
 .dot.series-5 { fill: var(--series-5); }
 .dot.series-6 { fill: var(--series-6); }
+.line.dashed { stroke-dasharray: 5 5; }
+.axis { stroke: var(--grid); stroke-width: 1; }
+.bound { stroke: var(--warn); stroke-width: 2; }
+.prior { fill: var(--quiet); fill-opacity: 0.25; }
+.used { fill: var(--simulated); }
+.unused { fill: none; stroke: var(--frame); stroke-width: 1; }
+.gap { fill: var(--residual); }
 .ring { fill: var(--paper); stroke: var(--quiet); stroke-width: 1.5; }
 .positive { fill: #e69f00; }
 .negative { fill: #56b4e9; }
+@media print {
+  @page { margin: 14mm; }
+  body { max-width: none; padding: 0; font-size: 11px; }
+  h2, h3 { break-after: avoid; }
+  figure, tr, p { break-inside: avoid; }
+  figure { break-before: avoid; }
+  .wide { overflow: visible; }
+  th, td { padding: 2px 6px; }
+  svg.interval { width: 110px; height: 11px; }
+  .summary b { font-size: 14px; }
+}
 )";
   return kStyle;
 }

@@ -29,7 +29,7 @@ struct Range {
   void widen(double fraction) {
     if (!(low <= high)) *this = {0.0, 1.0};
     const double size = high - low;
-    const double pad = size > 0.0 ? fraction * size : std::max(1e-9, 0.1 * std::abs(high));
+    const double pad = size > 0.0 ? fraction * size : (high == 0.0 ? 1.0 : 0.1 * std::abs(high));
     low -= pad;
     high += pad;
   }

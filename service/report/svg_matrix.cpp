@@ -10,10 +10,8 @@
 namespace service {
 namespace {
 
-constexpr int kCell = 44;            // [px]
-constexpr double kNameWidth = 7.2;   // [px] a character of a name
-constexpr int kIntervalWidth = 200;  // [px]
-constexpr int kIntervalHeight = 18;  // [px]
+constexpr int kCell = 44;           // [px]
+constexpr double kNameWidth = 7.2;  // [px] a character of a name
 
 std::string fixed(const char* format, double value) {
   char text[32];
@@ -59,28 +57,6 @@ std::string svg_correlation(const Eigen::MatrixXd& correlation,
     }
   }
   return svg + "</svg>\n";
-}
-
-std::string svg_interval(double value, double standard_deviation, double initial) {
-  if (!std::isfinite(value) || !std::isfinite(standard_deviation)) return "";
-  double low = std::min(value - 2.0 * standard_deviation, initial);
-  double high = std::max(value + 2.0 * standard_deviation, initial);
-  if (!(high > low)) {
-    low -= 1.0;
-    high += 1.0;
-  }
-  const auto to_x = [&](double v) {
-    return fixed("%.1f", 6.0 + (v - low) / (high - low) * (kIntervalWidth - 12));
-  };
-  const std::string y = std::to_string(kIntervalHeight / 2);
-  const std::string width = std::to_string(kIntervalWidth);
-  return "<svg viewBox=\"0 0 " + width + " " + std::to_string(kIntervalHeight) +
-         "\" class=\"interval\"><line x1=\"0\" x2=\"" + width + "\" y1=\"" + y + "\" y2=\"" + y +
-         "\" class=\"grid\"/><line x1=\"" + to_x(value - 2.0 * standard_deviation) + "\" x2=\"" +
-         to_x(value + 2.0 * standard_deviation) + "\" y1=\"" + y + "\" y2=\"" + y +
-         "\" class=\"line simulated thick\"/><circle cx=\"" + to_x(initial) + "\" cy=\"" + y +
-         "\" r=\"4\" class=\"ring\"/><circle cx=\"" + to_x(value) + "\" cy=\"" + y +
-         "\" r=\"4\" class=\"dot simulated\"/></svg>";
 }
 
 }  // namespace service

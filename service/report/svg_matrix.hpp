@@ -11,8 +11,4 @@ namespace service {
 std::string svg_correlation(const Eigen::MatrixXd& correlation,
                             const std::vector<std::string>& names);
 
-/// A whisker of ±2 standard deviations around an estimate (dot) beside its start value (ring), on
-/// an axis of its own that spans both. Nothing is drawn for an infinite standard deviation.
-std::string svg_interval(double value, double standard_deviation, double initial);
-
 }  // namespace service

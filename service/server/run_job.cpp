@@ -216,22 +216,25 @@ bool run_job(const JobRun& run) {
   input.context.wall_time = seconds_since(start);
   add_notes(input, calibration);
 
-  std::string table = format_calibration(calibration, input.context.wall_time);
+  std::string validation_table;
+  std::optional<estimator::CrossValidation> validation;
   if (input.recordings.size() > 1 && !record.spec().skip_cross_validation()) {
     const auto validation_start = std::chrono::steady_clock::now();
-    const auto validation = cross_validate(input, monitor, progress, calibration.notes);
+    validation = cross_validate(input, monitor, progress, calibration.notes);
     if ((validation && validation->stopped) || run.stop->load()) return false;
     if (validation) {
       CalibrationContext context = input.context;
       context.wall_time = seconds_since(validation_start);
-      table += '\n';
-      table += format_cross_validation(*validation, context.wall_time);
+      validation_table = format_cross_validation(*validation, context.wall_time);
       save(run.folder + "/cross_validation.html", cross_validation_page(*validation, context));
       save(run.folder + "/cross_validation.json", cross_validation_json(*validation, context));
     }
   }
+  std::string table = format_calibration(calibration, input.context.wall_time);
+  if (!validation_table.empty()) (table += '\n') += validation_table;
   save(run.folder + "/table.txt", table);
-  save(run.folder + "/report.html", calibration_page(calibration, input.context));
+  save(run.folder + "/report.html",
+       calibration_page(calibration, input.context, validation ? &*validation : nullptr));
   save(run.folder + "/result.json", calibration_json(calibration, input.context));
   return true;
 }

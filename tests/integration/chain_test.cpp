@@ -32,12 +32,10 @@ class Chain : public ::testing::Test {
  protected:
   Chain() {
     const std::string rig = contents_of(config("rig-furuta.textproto"));
-    rig_ =
-        files_.write("rig.textproto", replaced(replaced(rig, "ttl_ms: 100", "ttl_ms: 250"),
-                                               "staleness_ms_max: 100", "staleness_ms_max: 2000"));
+    rig_ = files_.write("rig.textproto",
+                        replaced(rig, "staleness_ms_max: 250", "staleness_ms_max: 2000"));
     for (const std::string name : {"sim-furuta", "sim-furuta-hanging"}) {
-      std::string simulation = contents_of(config(name + ".textproto"));
-      simulation = replaced(simulation, "unit {", "unit {\n  ttl_max_ms: 255");
+      const std::string simulation = contents_of(config(name + ".textproto"));
       files_.write(name + ".textproto", name == "sim-furuta"
                                             ? replaced(simulation, "hold_s: 3", "hold_s: 1.5")
                                             : simulation);

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <limits>
+#include <string>
+
+#include "estimator/model/mechanism.hpp"
+
+namespace service {
+
+/// Gaussian prior of a parameter.
+struct ParameterPrior {
+  double mean = std::numeric_limits<double>::quiet_NaN();
+  double standard_deviation = std::numeric_limits<double>::infinity();  ///< infinite: no prior
+
+  bool exists() const { return standard_deviation < std::numeric_limits<double>::infinity(); }
+};
+
+/// Prior of a parameter by name; none where the mechanism does not know it.
+inline ParameterPrior find_prior(const estimator::Mechanism& mechanism, const std::string& name) {
+  const int index = mechanism.find_parameter(name);
+  if (index < 0) return {};
+  const auto& parameter = mechanism.parameters[static_cast<std::size_t>(index)];
+  if (parameter.prior_standard_deviation == std::numeric_limits<double>::infinity()) return {};
+  return {parameter.prior_mean, parameter.prior_standard_deviation};
+}
+
+}  // namespace service

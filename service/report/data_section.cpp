@@ -1,0 +1,170 @@
+#include "service/report/data_section.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "service/report/number_format.hpp"
+#include "service/report/page_parts.hpp"
+#include "service/report/svg_chart.hpp"
+
+namespace service {
+namespace {
+
+constexpr std::size_t kListedGapsMax = 20;
+constexpr std::size_t kListedSegmentsMax = 40;
+constexpr double kStripWidth = 900.0;  // [px]
+constexpr double kStripMargin = 14.0;  // [px]
+constexpr double kGapWidthMin = 2.0;   // [px]; a shorter gap would not be seen
+
+std::string format(const char* pattern, double a, double b = 0.0) {
+  char text[160];
+  std::snprintf(text, sizeof text, pattern, a, b);
+  return text;
+}
+
+int samples_used(const RecordingUse& use) {
+  int samples = 0;
+  for (const SegmentUse& segment : use.segments) samples += segment.samples;
+  return samples;
+}
+
+std::string clock_text(const ImportSummary& summary) {
+  if (!summary.clock) return "-";
+  return format("%+.2f ± %.2f ppm", summary.clock->rate_error_ppm,
+                summary.clock->standard_deviation_ppm);
+}
+
+/// Of the time stamps in a CSV file, of the arrival at the host in a recording of rigcal-daq.
+std::string jitter_text(const ImportSummary& summary) {
+  if (!summary.arrival) {
+    const double percent = 100.0 * summary.jitter_max;
+    return percent < 0.01 ? "none" : format_number(percent, 2) + " % of a period";
+  }
+  return format_number(summary.arrival->jitter_us_p99, 3) + " µs (99 %), " +
+         format_number(summary.arrival->jitter_us_max, 4) + " µs";
+}
+
+std::string left_out_text(const RecordingUse& use) {
+  const ImportSummary& summary = use.summary;
+  const int unselected =
+      summary.rows - samples_used(use) - summary.held_rows - summary.dropped_rows;
+  std::string text;
+  const auto add = [&](int count, const char* why) {
+    if (count <= 0) return;
+    text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + why;
+  };
+  add(summary.held_rows, "held by hand");
+  add(unselected, "not selected");
+  add(summary.dropped_rows, "in scraps");
+  return text.empty() ? "none" : text;
+}
+
+std::string gaps_text(const ImportSummary& summary) {
+  std::string text = std::to_string(summary.gaps.size());
+  if (summary.missing_samples > 0) {
+    text += " (" + std::to_string(summary.missing_samples) + " samples)";
+  }
+  return text;
+}
+
+std::string table(const CalibrationContext& context) {
+  std::string html =
+      "<div class=\"wide\"><table>\n<tr><th>recording</th><th class=\"number\">rate [Hz]</th>"
+      "<th class=\"number\">samples used</th><th>left out</th><th class=\"number\">gaps</th>"
+      "<th class=\"number\">unit's clock</th><th class=\"number\">jitter, longest</th></tr>\n";
+  for (const RecordingUse& use : context.recordings) {
+    const ImportSummary& summary = use.summary;
+    html += "<tr><td class=\"words\">" + escape_html(recording_title(use)) + "</td>" +
+            number_cell(format_number(1.0 / summary.period, 7)) +
+            number_cell(std::to_string(samples_used(use))) + "<td class=\"words\">" +
+            left_out_text(use) + "</td>" + number_cell(gaps_text(summary)) +
+            number_cell(clock_text(summary)) + number_cell(jitter_text(summary)) + "</tr>\n";
+  }
+  return html +
+         "</table></div>\n<p class=\"quiet\">Held by hand: before a release. In scraps: in "
+         "stretches "
+         "between gaps too short to use. A gap is never filled in: the recording is split there. "
+         "Times are the unit's, corrected by the rate of its clock against the host's; samples "
+         "that "
+         "arrive late do not touch them.</p>\n";
+}
+
+/// Segments as bars along time: used ones full, others hollow, gaps red.
+std::string strip(const RecordingUse& use) {
+  if (use.segments.empty()) return "";
+  const double low = use.segments.front().start;
+  const double high = std::max(use.segments.back().end, low + 1e-9);
+  const auto to_x = [&](double time) {
+    return kStripMargin + (time - low) / (high - low) * (kStripWidth - 2.0 * kStripMargin);
+  };
+  std::string svg = "<svg viewBox=\"0 0 900 48\" role=\"img\" aria-label=\"Use of " +
+                    escape_html(recording_title(use)) + "\">\n";
+  for (const SegmentUse& segment : use.segments) {
+    svg += format("<rect x=\"%.1f\" y=\"6\" width=\"%.1f\" height=\"14\" class=\"",
+                  to_x(segment.start), std::max(to_x(segment.end) - to_x(segment.start), 1.0)) +
+           (segment.samples > 0 ? "used" : "unused") + "\"/>\n";
+  }
+  for (const Gap& gap : use.summary.gaps) {
+    if (gap.start + gap.duration < low || gap.start > high) continue;
+    const double left = to_x(std::max(gap.start, low));
+    const double right = to_x(std::min(gap.start + gap.duration, high));
+    svg += format("<rect x=\"%.1f\" y=\"2\" width=\"%.1f\" height=\"22\" class=\"gap\"/>\n", left,
+                  std::max(right - left, kGapWidthMin));
+  }
+  for (const double tick : nice_ticks(low, high, 12)) {
+    svg += format("<text x=\"%.1f\" y=\"40\" text-anchor=\"middle\" class=\"tick\">", to_x(tick)) +
+           format_number(tick, 6) + "</text>\n";
+  }
+  return svg + "</svg>\n";
+}
+
+std::string segment_table(const RecordingUse& use) {
+  std::string html =
+      "<div class=\"wide\"><table class=\"narrow\">\n<tr><th class=\"number\">segment</th>"
+      "<th class=\"number\">from [s]</th><th class=\"number\">to [s]</th>"
+      "<th class=\"number\">samples used</th></tr>\n";
+  for (std::size_t k = 0; k < std::min(use.segments.size(), kListedSegmentsMax); ++k) {
+    const SegmentUse& segment = use.segments[k];
+    html += "<tr>" + number_cell(std::to_string(segment.index)) +
+            number_cell(format_number(segment.start, 7)) +
+            number_cell(format_number(segment.end, 7)) +
+            number_cell(segment.samples > 0 ? std::to_string(segment.samples) : "none") + "</tr>\n";
+  }
+  html += "</table></div>\n";
+  if (use.segments.size() > kListedSegmentsMax) {
+    html += "<p class=\"quiet\">and " + std::to_string(use.segments.size() - kListedSegmentsMax) +
+            " more segments.</p>\n";
+  }
+  return html;
+}
+
+std::string gap_list(const ImportSummary& summary) {
+  if (summary.gaps.empty()) return "";
+  std::string text = "<p>Gaps: ";
+  for (std::size_t k = 0; k < std::min(summary.gaps.size(), kListedGapsMax); ++k) {
+    const Gap& gap = summary.gaps[k];
+    const std::string duration = gap.duration < 1.0 ? format_number(1e3 * gap.duration) + " ms"
+                                                    : format_number(gap.duration) + " s";
+    text += (k == 0 ? "" : "; ") + duration + " after " + format_number(gap.start, 6) + " s";
+  }
+  if (summary.gaps.size() > kListedGapsMax) {
+    text += "; and " + std::to_string(summary.gaps.size() - kListedGapsMax) + " more";
+  }
+  return text + ".</p>\n";
+}
+
+}  // namespace
+
+std::string data_section(const CalibrationContext& context) {
+  std::string html = "<section><h2>Data quality</h2>\n" + table(context) + "</section>\n";
+  for (const RecordingUse& use : context.recordings) {
+    html += "<section><h3>" + escape_html(recording_title(use)) + ": use along time [s]</h3>\n" +
+            "<figure>" + strip(use) + "</figure>\n" + gap_list(use.summary);
+    if (use.segments.size() > 1) html += segment_table(use);
+    html += "</section>\n";
+  }
+  return html;
+}
+
+}  // namespace service

@@ -1,0 +1,178 @@
+#include "service/report/identifiability_section.hpp"
+
+#include <Eigen/LU>
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "service/report/number_format.hpp"
+#include "service/report/page_parts.hpp"
+#include "service/report/svg_chart.hpp"
+#include "service/report/svg_interval.hpp"
+#include "service/report/svg_matrix.hpp"
+
+namespace service {
+namespace {
+
+using estimator::Calibration;
+using estimator::ParameterEstimate;
+
+// Known to a third at best: more than a digit is hardly there.
+constexpr double kPoorShare = 1.0 / 3.0;
+
+// A weaker correlation tells nothing of note.
+constexpr double kWorthTelling = 0.5;
+
+// A coefficient below this share of the largest in its direction says nothing to a reader.
+constexpr double kCoefficientShare = 1e-3;
+
+/// A parameter among those the data see.
+struct Seen {
+  Eigen::Index index = 0;        ///< among all
+  double deviation_alone = 0.0;  ///< standard deviation if all others were known
+  double inflation = 1.0;        ///< by how much not knowing them widens it
+  Eigen::Index partner = -1;     ///< most strongly correlated with
+};
+
+std::vector<Seen> find_seen(const Calibration& calibration) {
+  std::vector<Seen> seen;
+  for (std::size_t k = 0; k < calibration.parameters.size(); ++k) {
+    const ParameterEstimate& estimate = calibration.parameters[k];
+    const auto index = static_cast<Eigen::Index>(k);
+    if (estimate.at_bound || !(estimate.standard_deviation > 0.0) ||
+        !std::isfinite(estimate.standard_deviation) ||
+        !std::isfinite(calibration.correlation(index, index))) {
+      continue;
+    }
+    seen.push_back({.index = index});
+  }
+  return seen;
+}
+
+/// sd_i if all others were known is sd_i / √((R⁻¹)_ii), R the correlation matrix of those seen.
+void measure(const Calibration& calibration, std::vector<Seen>& seen) {
+  const auto n = static_cast<Eigen::Index>(seen.size());
+  Eigen::MatrixXd R(n, n);
+  for (Eigen::Index i = 0; i < n; ++i) {
+    for (Eigen::Index j = 0; j < n; ++j) {
+      R(i, j) = calibration.correlation(seen[static_cast<std::size_t>(i)].index,
+                                        seen[static_cast<std::size_t>(j)].index);
+    }
+  }
+  const Eigen::MatrixXd inverse = R.inverse();
+  for (Eigen::Index i = 0; i < n; ++i) {
+    Seen& one = seen[static_cast<std::size_t>(i)];
+    const double deviation =
+        calibration.parameters[static_cast<std::size_t>(one.index)].standard_deviation;
+    one.inflation = std::sqrt(std::max(inverse(i, i), 1.0));
+    one.deviation_alone = deviation / one.inflation;
+    for (Eigen::Index j = 0; j < n; ++j) {
+      if (j == i) continue;
+      const Eigen::Index other = seen[static_cast<std::size_t>(j)].index;
+      if (one.partner < 0 ||
+          std::abs(R(i, j)) > std::abs(calibration.correlation(one.index, one.partner))) {
+        one.partner = other;
+      }
+    }
+  }
+}
+
+std::string partner_text(const Calibration& calibration, const Seen& one) {
+  const double correlation = calibration.correlation(one.index, one.partner);
+  if (std::abs(correlation) < kWorthTelling) return "";
+  return calibration.parameters[static_cast<std::size_t>(one.partner)].name + " (" +
+         format_number(correlation, 2) + ")";
+}
+
+std::string dependence_table(const Calibration& calibration) {
+  std::vector<Seen> seen = find_seen(calibration);
+  if (seen.size() < 2) return "";
+  measure(calibration, seen);
+  std::string html =
+      "<h3>What each owes to the others</h3>\n<div class=\"wide\"><table class=\"narrow\">\n<tr>"
+      "<th>parameter</th><th class=\"number\">± sd</th>"
+      "<th class=\"number\">± sd, others known</th><th class=\"number\">factor</th>"
+      "<th>correlated with</th></tr>\n";
+  for (const Seen& one : seen) {
+    const ParameterEstimate& estimate = calibration.parameters[static_cast<std::size_t>(one.index)];
+    html += "<tr><td>" + escape_html(estimate.name) + "</td>" +
+            number_cell(format_quantity(estimate.standard_deviation, 2)) +
+            number_cell(format_quantity(one.deviation_alone, 2)) +
+            number_cell(format_number(one.inflation, 2)) + "<td>" +
+            escape_html(partner_text(calibration, one)) + "</td></tr>\n";
+  }
+  return html +
+         "</table></div>\n<p class=\"quiet\">A factor far above 1: the data tell this parameter "
+         "together with others rather than alone. Knowing one of them, from a scale or a drawing, "
+         "would sharpen it.</p>\n";
+}
+
+std::string coefficients(const Calibration& calibration, const Eigen::VectorXd& direction) {
+  const double largest = direction.size() == 0 ? 0.0 : direction.cwiseAbs().maxCoeff();
+  std::string text;
+  for (Eigen::Index k = 0; k < direction.size(); ++k) {
+    if (!(std::abs(direction(k)) > kCoefficientShare * largest)) continue;
+    const ParameterEstimate& estimate = calibration.parameters[static_cast<std::size_t>(k)];
+    if (!text.empty()) text += ", ";
+    text += "Δ" + estimate.name + " = " + format_quantity(direction(k), 3);
+    if (!estimate.unit.empty()) text += " " + estimate.unit;
+  }
+  return text;
+}
+
+std::string null_directions(const Calibration& calibration) {
+  if (calibration.null_directions.empty()) return "";
+  std::string html = "<h3>The data cannot see</h3>\n<ul>\n";
+  for (const estimator::NullDirection& direction : calibration.null_directions) {
+    html += "<li><b>" + escape_html(direction.description) + "</b>: changing " +
+            escape_html(coefficients(calibration, direction.coefficients)) +
+            " together, or any multiple, changes no simulated angle.</li>\n";
+  }
+  return html + "</ul>\n";
+}
+
+std::string poor_parameters(const Calibration& calibration) {
+  std::string items;
+  for (const ParameterEstimate& estimate : calibration.parameters) {
+    const double half = kHalfInterval95 * estimate.standard_deviation;
+    if (estimate.at_bound) {
+      items += "<li>" + escape_html(estimate.name) +
+               " ended at its bound: the data ask for a value beyond it, or do not tell it.</li>\n";
+    } else if (std::isfinite(half) && half >= std::abs(estimate.value)) {
+      items += "<li>" + escape_html(estimate.name) +
+               " cannot be told from zero: its 95 % interval includes it.</li>\n";
+    } else if (std::isfinite(half) && half > kPoorShare * std::abs(estimate.value)) {
+      items += "<li>" + escape_html(estimate.name) + " is known to ±" +
+               format_number(100.0 * half / std::abs(estimate.value), 2) + " % only (95 %).</li>\n";
+    }
+  }
+  return items.empty() ? "" : "<h3>The data barely see</h3>\n<ul>\n" + items + "</ul>\n";
+}
+
+std::string correlation(const Calibration& calibration) {
+  const std::vector<Seen> seen = find_seen(calibration);
+  if (seen.size() < 2) return "";
+  std::vector<std::string> names;
+  std::vector<Eigen::Index> indices;
+  for (const Seen& one : seen) {
+    names.push_back(calibration.parameters[static_cast<std::size_t>(one.index)].name);
+    indices.push_back(one.index);
+  }
+  return "<h3>Correlation of the estimates</h3>\n<figure>" +
+         svg_correlation(calibration.correlation(indices, indices), names) + "</figure>\n";
+}
+
+}  // namespace
+
+std::string identifiability_section(const Calibration& calibration) {
+  const std::string unseen = null_directions(calibration) + poor_parameters(calibration);
+  std::string html = "<section><h2>Identifiability</h2>\n";
+  html += unseen.empty() ? "<p>The recordings determine every free parameter.</p>\n" : unseen;
+  const auto n = static_cast<Eigen::Index>(calibration.parameters.size());
+  if (calibration.correlation.rows() == n && calibration.correlation.cols() == n) {
+    html += dependence_table(calibration) + "</section>\n<section>" + correlation(calibration);
+  }
+  return html + "</section>\n";
+}
+
+}  // namespace service

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string>
+
+#include "estimator/calibrate/calibration.hpp"
+
+namespace service {
+
+/// The estimates: values with 95 % intervals, drawn against prior, bounds and start.
+std::string parameter_section(const estimator::Calibration& calibration);
+
+}  // namespace service
