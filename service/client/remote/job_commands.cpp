@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <iostream>
 #include <memory>
 
@@ -5,6 +7,7 @@
 #include "service/client/command.hpp"
 #include "service/client/interrupt.hpp"
 #include "service/client/remote/job_follower.hpp"
+#include "service/client/remote/job_picture.hpp"
 #include "service/client/remote/service_client.hpp"
 #include "service/client/remote/short_id.hpp"
 #include "service/client/remote/time_text.hpp"
@@ -89,17 +92,30 @@ ExitCode show_job(ServiceClient& client, JobOptions options) {
   return kDone;
 }
 
-// The newest sample of a running session, now and then, until it ends.
-ExitCode watch_session(ServiceClient& client, const JobOptions& options) {
+std::string sample_line(const rigcal::v1::Sample& sample, std::uint64_t samples,
+                        std::uint64_t missed) {
+  std::string line = "t " + format_number(sample.timestamp(), 7) + " s  samples " +
+                     std::to_string(samples) + "  angles";
+  for (const double angle : sample.angle_rad()) line += "  " + format_number(angle, 5);
+  line += " rad  command " + format_number(sample.command_v(), 4);
+  if (missed > 0) line += "  (" + std::to_string(missed) + " not shown)";
+  return line;
+}
+
+// The newest sample of a running session, now and then, until it ends. On a terminal the line is
+// rewritten in place.
+ExitCode watch_session(ServiceClient& client, const JobOptions& options, const std::string& id) {
   const InterruptFlag interrupt;
+  const bool terminal = ::isatty(STDOUT_FILENO) == 1;
   ServiceRequest request;
-  request.mutable_subscribe_session()->set_session_id(find_session(client, options.id));
+  request.mutable_subscribe_session()->set_session_id(id);
   std::uint64_t samples = client.call(request).session_info().sample_count();
   std::uint64_t missed = 0;
-  while (!interrupt.flag().load()) {
+  bool ended = false;
+  while (!ended && !interrupt.flag().load()) {
     const auto next = client.wait(200);
     if (!next) continue;
-    if (next->has_live_ended()) return kDone;
+    ended = next->has_live_ended();
     if (next->has_live_dropped()) missed += next->live_dropped().sample_count();
     if (!next->has_live_batch() || next->live_batch().batch().samples().empty()) continue;
     const auto& batch = next->live_batch().batch();
@@ -108,22 +124,28 @@ ExitCode watch_session(ServiceClient& client, const JobOptions& options) {
       print_json(batch);
       continue;
     }
-    const auto& last = batch.samples(batch.samples_size() - 1);
-    std::cout << "t " << format_number(last.timestamp(), 7) << " s  samples " << samples;
-    for (const double angle : last.angle_rad()) std::cout << "  " << format_number(angle, 5);
-    std::cout << " rad  command " << format_number(last.command_v(), 4);
-    if (missed > 0) std::cout << "  (" << missed << " not shown)";
-    std::cout << std::endl;
+    const std::string line = sample_line(batch.samples(batch.samples_size() - 1), samples, missed);
+    if (terminal) {
+      const int columns = terminal_size(STDOUT_FILENO).columns;
+      std::cout << '\r' << cut_to_width(line, columns - 1) << "\033[K" << std::flush;
+    } else {
+      std::cout << line << std::endl;
+    }
   }
-  return kInterrupted;
+  if (terminal && !options.json) std::cout << '\n';
+  if (!ended) return kInterrupted;
+  if (!options.json) std::cout << id << " has ended with " << samples << " samples\n";
+  return kDone;
 }
 
 ExitCode watch(ServiceClient& client, const JobOptions& options) {
-  if (options.session) return watch_session(client, options);
+  if (options.session) return watch_session(client, options, find_session(client, options.id));
   const InterruptFlag interrupt;
-  const JobInfo info =
-      follow_job(client, find_job(client, options.id), false, options.json, interrupt.flag());
-  return report_end(info);
+  const std::string id = find_job(client, options.id);
+  const JobInfo info = follow_job(client, id, false, options.json, interrupt.flag());
+  const ExitCode end = report_end(info);
+  if (end == kDone && !options.json) std::cerr << "rigcal result " << id << " shows the result\n";
+  return end;
 }
 
 ExitCode cancel(ServiceClient& client, const JobOptions& options) {

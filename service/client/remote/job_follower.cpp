@@ -3,55 +3,28 @@
 #include <google/protobuf/util/json_util.h>
 #include <unistd.h>
 
-#include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <cstdint>
 #include <iostream>
 
 #include "proto/stream/service_states.hpp"
-#include "service/report/number_format.hpp"
-#include "service/report/result_table.hpp"
+#include "service/client/remote/job_picture.hpp"
 
 namespace service {
 namespace {
 
 using rigcal::v1::JobInfo;
-using rigcal::v1::JobProgress;
 
 constexpr int kPollPeriod_ms = 200;
 
-std::string status_line(const JobInfo& info) {
-  const JobProgress& progress = info.progress();
-  if (info.state() == rigcal::v1::JOB_QUEUED) {
-    return "queued, place " + std::to_string(info.queue_position()) +
-           (info.error().empty() ? "" : ": " + info.error());
-  }
-  if (info.state() != rigcal::v1::JOB_RUNNING) return proto::state_name(info.state());
-  if (progress.stage().empty()) return "reading recordings";
-  return progress.stage() + ": iteration " + std::to_string(progress.iteration()) + "  cost " +
-         format_number(progress.cost(), 7) + "  gradient " +
-         format_number(progress.gradient_norm(), 2);
-}
-
-// Full when the step is down to the solver's tolerance: the logarithm of the step, from one to
-// 1e-8.
-std::string bar(const JobProgress& progress) {
-  constexpr int kWidth = 30;
-  constexpr double kDecades = 8.0;
-  const double decades =
-      progress.step_norm() > 0.0 ? -std::log10(progress.step_norm()) / kDecades : 0.0;
-  const auto filled = static_cast<int>(std::lround(kWidth * std::clamp(decades, 0.0, 1.0)));
-  std::string text = "[";
-  for (int k = 0; k < kWidth; ++k) text += k < filled ? "#" : ".";
-  return text + "]";
-}
-
-std::string parameter_rows(const JobProgress& progress) {
-  std::vector<std::vector<std::string>> rows;
-  const int count = std::min(progress.parameters_size(), progress.values_size());
-  for (int k = 0; k < count; ++k) {
-    rows.push_back({"  " + progress.parameters(k), format_number(progress.values(k), 6)});
-  }
-  return rows.empty() ? "" : format_table(rows, {false, true});
+double elapsed_s(const JobInfo& info) {
+  if (info.started_unix_ns() == 0) return 0.0;
+  const std::int64_t now_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                  std::chrono::system_clock::now().time_since_epoch())
+                                  .count();
+  const std::int64_t end_ns = info.ended_unix_ns() == 0 ? now_ns : info.ended_unix_ns();
+  return 1e-9 * static_cast<double>(end_ns - info.started_unix_ns());
 }
 
 class Display {
@@ -60,39 +33,55 @@ class Display {
       : quiet_(quiet), json_(json), terminal_(::isatty(STDERR_FILENO) == 1) {}
 
   void show(const JobInfo& info) {
-    if (json_) {
-      std::string line;
-      google::protobuf::util::JsonPrintOptions options;
-      options.always_print_primitive_fields = true;
-      if (google::protobuf::util::MessageToJsonString(info, &line, options).ok()) {
-        std::cout << line << std::endl;
-      }
-      return;
-    }
+    info_ = info;
+    if (json_) return print_line();
     if (quiet_) return;
-    if (!terminal_) {
-      std::cerr << status_line(info) << '\n';
-      return;
+    if (terminal_) {
+      picture_.update(info);
+      return redraw();
     }
-    std::string text = status_line(info) + "\n";
-    if (info.state() == rigcal::v1::JOB_RUNNING && info.progress().iteration() > 0) {
-      text = bar(info.progress()) + " " + text + parameter_rows(info.progress());
+    const std::string status = job_status(info);
+    if (status != status_) std::cerr << status << '\n';
+    status_ = status;
+  }
+
+  /// The clock goes on between updates.
+  void tick() {
+    if (terminal_ && !quiet_ && !json_ && info_.state() == rigcal::v1::JOB_RUNNING &&
+        std::floor(elapsed_s(info_)) != drawn_s_) {
+      redraw();
     }
-    erase();
-    std::cerr << text << std::flush;
-    lines_ = static_cast<int>(std::count(text.begin(), text.end(), '\n'));
   }
 
  private:
-  void erase() {
+  void print_line() const {
+    std::string line;
+    google::protobuf::util::JsonPrintOptions options;
+    options.always_print_primitive_fields = true;
+    if (google::protobuf::util::MessageToJsonString(info_, &line, options).ok()) {
+      std::cout << line << std::endl;
+    }
+  }
+
+  void redraw() {
+    std::string text;
     // Up to where the last picture began, and clear from there.
-    if (lines_ > 0) std::cerr << "\033[" << lines_ << "A\033[J";
+    if (line_count_ > 0) text = "\033[" + std::to_string(line_count_) + "A\r\033[J";
+    drawn_s_ = std::floor(elapsed_s(info_));
+    const auto lines = picture_.lines(terminal_size(STDERR_FILENO), drawn_s_);
+    for (const std::string& line : lines) text += line + "\n";
+    std::cerr << text << std::flush;
+    line_count_ = lines.size();
   }
 
   bool quiet_;
   bool json_;
   bool terminal_;
-  int lines_ = 0;
+  JobInfo info_;
+  JobPicture picture_;
+  std::string status_;  // of the last line
+  double drawn_s_ = -1.0;
+  std::size_t line_count_ = 0;
 };
 
 }  // namespace
@@ -108,6 +97,7 @@ JobInfo follow_job(ServiceClient& client, const std::string& job_id, bool quiet,
     const auto notification = client.wait(kPollPeriod_ms);
     if (!notification || !notification->has_job_update() ||
         notification->job_update().job().job_id() != job_id) {
+      display.tick();
       continue;
     }
     info = notification->job_update().job();
@@ -118,9 +108,15 @@ JobInfo follow_job(ServiceClient& client, const std::string& job_id, bool quiet,
 
 ExitCode report_end(const JobInfo& info) {
   if (info.state() == rigcal::v1::JOB_DONE) return kDone;
-  std::cerr << "rigcal: job '" << info.job_id() << "' is " << proto::state_name(info.state())
+  if (!proto::has_ended(info)) {
+    std::cerr << "rigcal: job '" << info.job_id() << "' goes on; rigcal watch " << info.job_id()
+              << " follows it again, rigcal cancel " << info.job_id() << " ends it\n";
+    return kInterrupted;
+  }
+  std::cerr << "rigcal: job '" << info.job_id() << "' "
+            << (info.state() == rigcal::v1::JOB_FAILED ? "failed" : "was cancelled")
             << (info.error().empty() ? "" : ": " + info.error()) << '\n';
-  return proto::has_ended(info) ? kServiceTrouble : kInterrupted;
+  return kServiceTrouble;
 }
 
 }  // namespace service
