@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "service/convert/calibration_outcome.hpp"
+#include "service/convert/estimate_kind.hpp"
 #include "service/report/cross_validation_page.hpp"
 #include "service/report/data_section.hpp"
 #include "service/report/identifiability_section.hpp"
@@ -32,6 +33,10 @@ std::string describe_outcome(const Calibration& calibration) {
   return text;
 }
 
+bool is_physical(const Calibration& calibration) {
+  return calibration.kind == estimator::EstimateKind::kPhysical;
+}
+
 std::string head(const Calibration& calibration, const CalibrationContext& context) {
   std::string html = heading("Calibration of " + context.rig, context.version,
                              has_converged(calibration), describe_outcome(calibration));
@@ -41,8 +46,11 @@ std::string head(const Calibration& calibration, const CalibrationContext& conte
   }
   html +=
       fact("estimated states RMSE", format_number(1e3 * calibration.observation_rmse) + " mrad");
+  html += fact("parameters", to_text(calibration.kind));
   html += fact("time step", format_number(1e3 * calibration.step) + " ms");
-  html += fact("state error weight κ", format_number(calibration.state_error_weight));
+  if (!is_physical(calibration)) {
+    html += fact("state error weight κ", format_number(calibration.state_error_weight));
+  }
   html += fact("wall time", format_number(context.wall_time, 3) + " s");
   return html + "</div>\n";
 }
@@ -50,7 +58,8 @@ std::string head(const Calibration& calibration, const CalibrationContext& conte
 /// The stages of a solver one after the other: their numbering starts again where the simulation
 /// fit turns from smoothed friction to the rig's own.
 std::string cost_chart(const std::string& title, const std::string& unit,
-                       const std::vector<estimator::IterationRecord>& history) {
+                       const std::vector<estimator::IterationRecord>& history,
+                       const std::vector<std::string>& stages) {
   if (history.size() < 2) return "";
   Chart chart;
   chart.title = title;
@@ -68,18 +77,20 @@ std::string cost_chart(const std::string& title, const std::string& unit,
     chart.series.back().x.push_back(record.iteration);
     chart.series.back().y.push_back(record.cost);
   }
-  if (chart.series.size() == 2) {
-    chart.series[0].label = "with friction smoothed";
-    chart.series[1].label = "with the rig's friction";
+  for (std::size_t k = 0; k < chart.series.size() && chart.series.size() == stages.size(); ++k) {
+    chart.series[k].label = stages[k];
   }
   return "<figure>" + svg_chart(chart) + "</figure>\n";
 }
 
 std::string convergence(const Calibration& calibration) {
+  std::vector<std::string> stages;
+  if (!is_physical(calibration)) stages = {"with friction smoothed", "with the rig's friction"};
   const std::string charts =
-      cost_chart("Joint estimation: cost per iteration", "cost", calibration.history) +
-      cost_chart("Simulation fit: squared error per iteration", "cost [rad²]",
-                 calibration.refinement_history);
+      cost_chart("Joint estimation: cost per iteration", "cost", calibration.history, {}) +
+      cost_chart("Simulation fit: cost per iteration",
+                 is_physical(calibration) ? "cost" : "cost [rad²]", calibration.refinement_history,
+                 stages);
   return charts.empty() ? "" : "<section><h2>Convergence</h2>" + charts + "</section>\n";
 }
 
@@ -87,29 +98,54 @@ std::string option_row(const std::string& name, const std::string& value) {
   return "<tr><th>" + name + "</th><td>" + escape_html(value) + "</td></tr>\n";
 }
 
-std::string options(const Calibration& calibration, const CalibrationContext& context) {
-  const estimator::CalibrationOptions& asked = context.options;
-  const auto chosen = [](double value, const char* unit, bool by_program) {
-    return format_number(value, 6) + unit + (by_program ? " (chosen)" : " (asked for)");
-  };
+std::string chosen(double value, const char* unit, bool by_program) {
+  return format_number(value, 6) + unit + (by_program ? " (chosen)" : " (asked for)");
+}
+
+/// What only a SPOOK simulator at a step has.
+std::string shadow_options(const Calibration& calibration,
+                           const estimator::CalibrationOptions& asked) {
   const auto of_rig = [](double value, const char* unit) {
     return value < 0.0 ? std::string("as in the rig file") : format_number(value, 6) + unit;
   };
   const bool is_explicit = asked.residual_form == estimator::ResidualForm::kExplicit;
   const bool is_full = asked.state_form == estimator::StateForm::kFull;
-  return "<section><h2>Options</h2>\n<div class=\"wide\"><table class=\"narrow\">\n" +
-         option_row("time step h", chosen(1e3 * calibration.step, " ms", !(asked.step > 0.0))) +
-         option_row("state error weight κ",
+  return option_row("state error weight κ",
                     chosen(calibration.state_error_weight, "", !(asked.state_error_weight > 0.0))) +
          option_row("compliance ε", of_rig(asked.compliance, " m/N, rad/(N·m)")) +
          option_row("damping time τ", of_rig(asked.damping_time, " s")) +
          option_row("residual", is_explicit ? "explicit" : "implicit") +
          option_row("unknowns of a step", is_full ? "full states" : "configurations") +
-         option_row("low-pass for initial states", format_number(asked.filter_cutoff) + " Hz") +
+         option_row("low-pass for initial states", format_number(asked.filter_cutoff) + " Hz");
+}
+
+std::string noise_text(const Eigen::VectorXd& levels, double scale, const char* unit) {
+  std::string text;
+  for (const double level : levels) {
+    text += (text.empty() ? "" : ", ") + format_number(scale * level, 3);
+  }
+  return text + unit;
+}
+
+std::string physical_options(const Calibration& calibration) {
+  return option_row("angle noise, per sensor", noise_text(calibration.angle_noise, 1e3, " mrad")) +
+         option_row("unexplained acceleration, per hinge",
+                    noise_text(calibration.acceleration_noise, 1.0, " rad/s²/√Hz"));
+}
+
+std::string options(const Calibration& calibration, const CalibrationContext& context) {
+  const estimator::CalibrationOptions& asked = context.options;
+  return "<section><h2>Options</h2>\n<div class=\"wide\"><table class=\"narrow\">\n" +
+         option_row("parameters", is_physical(calibration)
+                                      ? "physical: of the system in continuous time"
+                                      : "shadow: of a SPOOK simulator at the time step") +
+         option_row("time step h", chosen(1e3 * calibration.step, " ms", !(asked.step > 0.0))) +
+         (is_physical(calibration) ? physical_options(calibration)
+                                   : shadow_options(calibration, asked)) +
          option_row("most iterations", std::to_string(asked.max_iterations)) +
          option_row("simulation fit", !asked.refine_simulation ? "not asked for"
                                       : calibration.refined    ? "done"
-                                                               : "left out, see the notes") +
+                                                               : "not done") +
          option_row("program", "rigcal " + context.version) + "</table></div></section>\n";
 }
 

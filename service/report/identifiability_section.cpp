@@ -131,6 +131,15 @@ std::string null_directions(const Calibration& calibration) {
   return html + "</ul>\n";
 }
 
+std::string initial_directions(const Calibration& calibration) {
+  if (calibration.initial_null_directions.empty()) return "";
+  std::string html = "<h3>Not seen before the fit, at the start values</h3>\n<ul>\n";
+  for (const estimator::NullDirection& direction : calibration.initial_null_directions) {
+    html += "<li>" + escape_html(direction.description) + "</li>\n";
+  }
+  return html + "</ul>\n";
+}
+
 std::string poor_parameters(const Calibration& calibration) {
   std::string items;
   for (const ParameterEstimate& estimate : calibration.parameters) {
@@ -168,6 +177,7 @@ std::string identifiability_section(const Calibration& calibration) {
   const std::string unseen = null_directions(calibration) + poor_parameters(calibration);
   std::string html = "<section><h2>Identifiability</h2>\n";
   html += unseen.empty() ? "<p>The recordings determine every free parameter.</p>\n" : unseen;
+  html += initial_directions(calibration);
   const auto n = static_cast<Eigen::Index>(calibration.parameters.size());
   if (calibration.correlation.rows() == n && calibration.correlation.cols() == n) {
     html += dependence_table(calibration) + "</section>\n<section>" + correlation(calibration);

@@ -17,6 +17,7 @@
 #include "service/client/remote/short_id.hpp"
 #include "service/convert/estimate_kind.hpp"
 #include "service/convert/result_message.hpp"
+#include "service/convert/rig_file.hpp"
 
 namespace service {
 namespace {
@@ -180,6 +181,17 @@ ExitCode run(ServiceClient& client, const RemoteOptions& remote, const Estimatio
   return print_result(client, id, false);
 }
 
+/// What is wrong with the files here is told here, before anything is sent.
+void check_inputs(const EstimationOptions& options) {
+  Rig rig = load_rig(options.rig);
+  apply_edits(options.edits, rig.mechanism);
+  for (const std::string& path : options.recordings) {
+    if (path.starts_with(kSessionPrefix)) continue;
+    const auto file = proto::open_input_file(path);
+    if (!file.ok()) throw proto::InputError(file.error().detail);
+  }
+}
+
 }  // namespace
 
 void add_remote_options(CLI::App& command, RemoteOptions& remote) {
@@ -202,6 +214,7 @@ void add_remote_options(CLI::App& command, RemoteOptions& remote) {
 
 ExitCode calibrate_remotely(const RemoteOptions& remote, const EstimationOptions& options,
                             const ResultFiles& files) {
+  check_inputs(options);
   return with_service(remote.server,
                       [&](ServiceClient& client) { return run(client, remote, options, files); });
 }
