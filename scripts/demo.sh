@@ -21,8 +21,8 @@ esac
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 out=${1:-out/demo}
 rig=configs/rig-furuta.textproto
-# The best of the estimates at a step: SPOOK's bias falls with it, and 1 ms is every sample.
-method=(--step 0.001 --no-refine)
+# Options of the estimation, if any; the defaults estimate physical parameters.
+method=()
 
 # Ends the demo with a sentence and, where there is one, the log that tells more.
 fail() {

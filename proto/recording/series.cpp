@@ -46,7 +46,7 @@ Result<Series> make_series(const Recording& recording) {
   }
   const double rate_error_ppm =
       recording.clock_fits.empty() ? 0.0 : recording.clock_fits.back().rate_error_ppm;
-  const double period_s = 1e-6 * period_us * (1.0 + 1e-6 * rate_error_ppm);
+  const double period_s = 1e-6 * period_us / (1.0 + 1e-6 * rate_error_ppm);
 
   Series series{recording.header.hinges, {}};
   for (std::size_t k = 0; k < samples.size();) {
