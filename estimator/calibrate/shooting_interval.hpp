@@ -15,9 +15,9 @@ inline constexpr double kStartAngleDeviation = 10.0;
 inline constexpr double kStartRateDeviation = 100.0;
 inline constexpr double kShootingGridTolerance = 1e-6;
 
-/// A control with its slope along one lane; −1: none.
+/// A number with its slope along one lane; −1: none.
 template <typename T>
-T held(double value, double slope, int lane) {
+T along_lane(double value, double slope, int lane) {
   if constexpr (std::is_same_v<T, Dual>) {
     Dual result(value);
     if (lane >= 0) result.derivatives()[lane] = slope;
@@ -27,38 +27,47 @@ T held(double value, double slope, int lane) {
   }
 }
 
+/// Controls of a step as the integrator takes them.
+template <typename T>
+void ShootingProblem::draw_lines(std::span<const ControlStretch> stretches,
+                                 const std::vector<int>& delay_lanes, MotionInput<T>& input) const {
+  const auto edge = [&](double time, int motor) {
+    return along_lane<T>(time, 1.0, motor < 0 ? -1 : delay_lanes[static_cast<std::size_t>(motor)]);
+  };
+  input.resize(stretches.size());
+  for (std::size_t i = 0; i < stretches.size(); ++i) {
+    const ControlStretch& stretch = stretches[i];
+    ControlLine<T>& line = input[i];
+    line.begin = edge(stretch.begin, stretch.begin_motor);
+    line.end = edge(stretch.end, stretch.end_motor);
+    line.control = JointVector<T>::Constant(hinge_count_, T(0.0));
+    line.slope = line.control;
+    for (std::size_t m = 0; m < motors_.size(); ++m) {
+      const auto motor = static_cast<Eigen::Index>(m);
+      const int lane = delay_lanes[m];
+      const T rise = along_lane<T>(stretch.rise[motor], stretch.rise_slope[motor], lane);
+      const T mean = along_lane<T>(stretch.mean[motor], stretch.mean_slope[motor], lane);
+      line.control[motors_[m]] = mean - 0.5 * rise;
+      if (stretch.end > stretch.begin) line.slope[motors_[m]] = rise / (line.end - line.begin);
+    }
+  }
+}
+
 /// Integrates one interval; calls read(sample, time since its step began) for each of its samples,
 /// in order, right after the step that holds it. A step that begins at a sample's time holds it.
 ///
-/// @param delay_lane_begin  lane of the first free input delay is that of its arrow position less
-///                          this; negative: no derivatives
+/// @param first_direction  direction that stands in the first lane of a Dual
 template <typename T, typename Read>
 void ShootingProblem::shoot(TreeMotion<T>& motion, const ShotSegment& segment,
-                            const Controls& controls, const Span& span, int first_direction,
+                            const HeldControls& controls, const Span& span, int first_direction,
                             JointState<T>& state, const Read& read) const {
+  const std::vector<int> lanes = delay_lanes(first_direction);
   MotionInput<T> input;
-  input.mean = JointVector<T>::Constant(hinge_count_, T(0.0));
-  input.rise = input.mean;
-  std::vector<int> lanes(motors_.size(), -1);
-  for (std::size_t motor = 0; motor < motors_.size(); ++motor) {
-    const int position =
-        free_.position(point_.mechanism.index_of_hinge(motors_[motor], HingeQuantity::kInputDelay));
-    const auto found = std::find(moving_.begin(), moving_.end(), position);
-    if (found == moving_.end()) continue;
-    const int lane = 2 * hinge_count_ + static_cast<int>(found - moving_.begin()) - first_direction;
-    if (lane >= 0 && lane < kDualLanes) lanes[motor] = lane;
-  }
   int sample = span.first;
   for (int step = span.begin; step < span.end; ++step) {
-    for (std::size_t motor = 0; motor < motors_.size(); ++motor) {
-      const auto column = static_cast<Eigen::Index>(motor);
-      input.mean[motors_[motor]] =
-          held<T>(controls.mean(step, column), controls.mean_slope(step, column), lanes[motor]);
-      input.rise[motors_[motor]] =
-          held<T>(controls.rise(step, column), controls.rise_slope(step, column), lanes[motor]);
-    }
+    draw_lines(controls.stretches(step), lanes, input);
     if (step == span.begin) motion.settle(state, input);
-    motion.advance(state, input, segment.step);
+    motion.advance(state, input);
     const double begin = step * segment.step;
     const double reach = step + 1 == span.end && span.last == segment.data.sample_count()
                              ? std::numeric_limits<double>::infinity()

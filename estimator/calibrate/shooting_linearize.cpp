@@ -57,7 +57,7 @@ void ShootingProblem::differentiate(const std::vector<TreeMotion<Dual>*>& passes
       if (angle_lane >= 0 && angle_lane < kDualLanes) state.angle[j].derivatives()[angle_lane] = 1;
       if (rate_lane >= 0 && rate_lane < kDualLanes) state.rate[j].derivatives()[rate_lane] = 1;
     }
-    shoot(motion, shot, point_.controls[static_cast<std::size_t>(segment)], span, first, state,
+    shoot(motion, shot, (*point_.controls)[static_cast<std::size_t>(segment)], span, first, state,
           [&](int sample, double time) {
             for (std::size_t sensor = 0; sensor < sensors_.size(); ++sensor) {
               out.readings[sensor].row(sample - span.first).segment(first, width) =

@@ -6,13 +6,11 @@
 #include <limits>
 
 #include "estimator/calibrate/shooting_interval.hpp"
-#include "estimator/signal/resample.hpp"
 
 namespace estimator {
 namespace {
 
-constexpr double kClockTolerance = 0.01;   // by which a step may exceed the longest
-constexpr double kDelayDifference = 1e-6;  // of a sampling period, see update_controls
+constexpr double kClockTolerance = 0.01;  // by which a step may exceed the longest
 
 std::vector<double> parameter_values(const Mechanism& mechanism) {
   std::vector<double> values;
@@ -138,36 +136,34 @@ ArrowLayout ShootingProblem::layout() const {
 
 // --- simulation ---------------------------------------------------------------------------------
 
-/// The line through a step's control has its mean and its first moment; both are piecewise
-/// polynomials of second degree in the delay, so central differences are exact but on kinks.
+/// Controls change with the delays alone.
 void ShootingProblem::update_controls(Point& point) const {
-  point.controls.resize(segments_.size());
-  for (std::size_t s = 0; s < segments_.size(); ++s) {
-    const ShotSegment& segment = segments_[s];
-    Controls& controls = point.controls[s];
-    const auto motors = static_cast<Eigen::Index>(motors_.size());
-    for (Eigen::MatrixXd* table :
-         {&controls.mean, &controls.rise, &controls.mean_slope, &controls.rise_slope}) {
-      table->setZero(segment.step_count, motors);
-    }
-    for (Eigen::Index motor = 0; motor < motors; ++motor) {
-      const Parameter& delay = point.mechanism.hinge_parameter(
-          motors_[static_cast<std::size_t>(motor)], HingeQuantity::kInputDelay);
-      const auto average = [&](double later) {
-        return average_controls(segment.data.controls.col(motor), segment.data.period, segment.step,
-                                segment.step_count, delay.value + later);
-      };
-      const StepControls now = average(0.0);
-      controls.mean.col(motor) = now.mean;
-      controls.rise.col(motor) = 12.0 * now.first_moment;
-      if (!delay.free) continue;
-      const double distance = kDelayDifference * segment.data.period;
-      const StepControls later = average(distance), earlier = average(-distance);
-      controls.mean_slope.col(motor) = (later.mean - earlier.mean) / (2.0 * distance);
-      controls.rise_slope.col(motor) =
-          12.0 * (later.first_moment - earlier.first_moment) / (2.0 * distance);
-    }
+  std::vector<ControlDelay> delays;
+  bool moves = point.controls == nullptr;
+  for (const int motor : motors_) {
+    const Parameter& delay = point.mechanism.hinge_parameter(motor, HingeQuantity::kInputDelay);
+    delays.push_back({delay.value, delay.free});
+    moves |= delay.free;
   }
+  if (!moves) return;
+  std::vector<HeldControls> controls;
+  for (const ShotSegment& segment : segments_) {
+    controls.emplace_back(segment.data, segment.step, segment.step_count, delays);
+  }
+  point.controls = std::make_shared<const std::vector<HeldControls>>(std::move(controls));
+}
+
+std::vector<int> ShootingProblem::delay_lanes(int first_direction) const {
+  std::vector<int> lanes(motors_.size(), -1);
+  for (std::size_t motor = 0; motor < motors_.size(); ++motor) {
+    const int position =
+        free_.position(point_.mechanism.index_of_hinge(motors_[motor], HingeQuantity::kInputDelay));
+    const auto found = std::find(moving_.begin(), moving_.end(), position);
+    if (found == moving_.end()) continue;
+    const int lane = 2 * hinge_count_ + static_cast<int>(found - moving_.begin()) - first_direction;
+    if (lane >= 0 && lane < kDualLanes) lanes[motor] = lane;
+  }
+  return lanes;
 }
 
 void ShootingProblem::simulate(Point& point) const {
@@ -183,7 +179,7 @@ void ShootingProblem::simulate(Point& point) const {
       const int node = segment.first_node + k;
       state.angle = point.states.col(node).head(hinge_count_);
       state.rate = point.states.col(node).tail(hinge_count_);
-      shoot(motion, segment, point.controls[s], span_of(segment, k), 0, state,
+      shoot(motion, segment, (*point.controls)[s], span_of(segment, k), 0, state,
             [&](int sample, double time) {
               for (int sensor = 0; sensor < sensor_count(); ++sensor) {
                 const int j = sensors_[static_cast<std::size_t>(sensor)];

@@ -2,9 +2,12 @@
 
 #include <Eigen/Core>
 #include <cmath>
+#include <memory>
+#include <span>
 #include <vector>
 
 #include "estimator/calibrate/free_parameters.hpp"
+#include "estimator/calibrate/held_controls.hpp"
 #include "estimator/dynamics/tree_motion.hpp"
 #include "estimator/model/mechanism.hpp"
 #include "estimator/optimize/least_squares_problem.hpp"
@@ -103,14 +106,10 @@ class ShootingProblem final : public LeastSquaresProblem {
     double step;
     int step_count, first_node, node_count, steps_per_interval;
   };
-  /// Controls over the steps of a segment and their slopes along the input delay, steps × motors.
-  struct Controls {
-    Eigen::MatrixXd mean, rise, mean_slope, rise_slope;
-  };
   struct Point {
     Mechanism mechanism;
     Eigen::MatrixXd states;  ///< 2·hinges × nodes of all segments
-    std::vector<Controls> controls;
+    std::shared_ptr<const std::vector<HeldControls>> controls;  ///< of each segment
     std::vector<Eigen::MatrixXd> angles;
     Eigen::MatrixXd ends;  ///< 2·hinges × nodes: state at the end of each node's interval
     double cost = 0.0;
@@ -141,8 +140,12 @@ class ShootingProblem final : public LeastSquaresProblem {
   double total_cost(const Point& point) const;
   double reading_error(const Point& point, int segment, int sample, int sensor) const;
   template <typename T, typename Read>
-  void shoot(TreeMotion<T>& motion, const ShotSegment& segment, const Controls& controls,
-             const Span& span, int delay_lane_begin, JointState<T>& state, const Read& read) const;
+  void shoot(TreeMotion<T>& motion, const ShotSegment& segment, const HeldControls& controls,
+             const Span& span, int first_direction, JointState<T>& state, const Read& read) const;
+  template <typename T>
+  void draw_lines(std::span<const ControlStretch> stretches, const std::vector<int>& delay_lanes,
+                  MotionInput<T>& input) const;
+  std::vector<int> delay_lanes(int first_direction) const;
   Eigen::Vector2d whitened_defect(const Point& point, int segment, int interval, int hinge) const;
   Eigen::Matrix2d whitening(int segment, int hinge) const;
   void update_sensitivities() const;

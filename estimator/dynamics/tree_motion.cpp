@@ -34,26 +34,27 @@ TreeMotion<T>::TreeMotion(const Mechanism& mechanism, const std::vector<T>& para
 }
 
 template <typename T>
-void TreeMotion<T>::control_at(const MotionInput<T>& input, const T& share, Vector& control) {
-  control = input.mean;
-  for (Eigen::Index j = 0; j < control.size(); ++j) control[j] += (share - 0.5) * input.rise[j];
+void TreeMotion<T>::control_at(const ControlLine<T>& line, const T& time, Vector& control) {
+  control = line.control;
+  const T elapsed = time - line.begin;
+  for (Eigen::Index j = 0; j < control.size(); ++j) control[j] += elapsed * line.slope[j];
 }
 
 template <typename T>
-void TreeMotion<T>::runge_kutta(const JointState<T>& from, const MotionInput<T>& input, double h,
+void TreeMotion<T>::runge_kutta(const JointState<T>& from, const ControlLine<T>& line,
                                 const T& begin, const T& length, JointState<T>& to) {
   const T half = 0.5 * length;
   to.contacts = from.contacts;
-  control_at(input, begin / h, control_);
+  control_at(line, begin, control_);
   dynamics_.accelerate(from.angle, from.rate, control_, from.contacts, a1_);
-  control_at(input, (begin + half) / h, control_);
+  control_at(line, begin + half, control_);
   angle_ = from.angle + half * from.rate;
   rate_ = from.rate + half * a1_;
   dynamics_.accelerate(angle_, rate_, control_, from.contacts, a2_);
   angle_ += (half * half) * a1_;  // half a step at the speed of the second stage
   rate_ = from.rate + half * a2_;
   dynamics_.accelerate(angle_, rate_, control_, from.contacts, a3_);
-  control_at(input, (begin + length) / h, control_);
+  control_at(line, begin + length, control_);
   angle_ = from.angle + length * rate_;
   rate_ = from.rate + length * a3_;
   dynamics_.accelerate(angle_, rate_, control_, from.contacts, a4_);
@@ -78,7 +79,7 @@ void TreeMotion<T>::settle(JointState<T>& state, const MotionInput<T>& input) {
     state.contacts[j] = contact_of(value_of(state.rate[static_cast<Eigen::Index>(j)]));
   }
   Vector control;
-  control_at(input, T(0.0), control);
+  control_at(input.front(), input.front().begin, control);
   for (std::size_t j = 0; j < n; ++j) {
     const auto hinge = static_cast<int>(j);
     if (dry_[j] && value_of(state.rate[hinge]) == 0.0) change_contact(hinge, state, control);
@@ -106,14 +107,14 @@ double TreeMotion<T>::margin(int hinge, const JointState<T>& at, const Vector& c
 
 /// The time into the stretch at which the margin of a hinge vanishes, by regula falsi (Illinois).
 template <typename T>
-double TreeMotion<T>::locate(int hinge, const JointState<T>& from, const MotionInput<T>& input,
-                             double h, const T& begin, double length) {
+double TreeMotion<T>::locate(int hinge, const JointState<T>& from, const ControlLine<T>& line,
+                             const T& begin, double length) {
   const auto margin_after = [&](double time) {
-    runge_kutta(from, input, h, begin, T(time), probe_);
-    control_at(input, (begin + time) / h, control_);
+    runge_kutta(from, line, begin, T(time), probe_);
+    control_at(line, begin + time, control_);
     return margin(hinge, probe_, control_);
   };
-  control_at(input, begin / h, control_);
+  control_at(line, begin, control_);
   double low = 0.0, high = length;
   double at_low = margin(hinge, from, control_), at_high = margin_after(length);
   if (!(at_low > 0.0)) return 0.0;
@@ -139,14 +140,14 @@ double TreeMotion<T>::locate(int hinge, const JointState<T>& from, const MotionI
 template <typename T>
 typename TreeMotion<T>::Event TreeMotion<T>::first_event(const JointState<T>& from,
                                                          const JointState<T>& to,
-                                                         const MotionInput<T>& input, double h,
-                                                         const T& begin, const T& length) {
+                                                         const ControlLine<T>& line, const T& begin,
+                                                         const T& length) {
   Event first{-1, std::numeric_limits<double>::infinity()};
   for (int j = 0; j < dynamics_.hinge_count(); ++j) {
     if (!dry_[static_cast<std::size_t>(j)]) continue;
-    control_at(input, (begin + length) / h, control_);
+    control_at(line, begin + length, control_);
     if (margin(j, to, control_) >= 0.0) continue;
-    const double time = locate(j, from, input, h, begin, value_of(length));
+    const double time = locate(j, from, line, begin, value_of(length));
     if (time < first.time) first = {j, time};
   }
   return first;
@@ -156,14 +157,14 @@ typename TreeMotion<T>::Event TreeMotion<T>::first_event(const JointState<T>& fr
 /// a hinge stops, dt = −dω/ω̇ along every direction. Where it breaks loose accelerations are
 /// continuous, so it does not matter when.
 template <typename T>
-T TreeMotion<T>::meet(int hinge, const MotionInput<T>& input, double h, const T& begin, double time,
+T TreeMotion<T>::meet(int hinge, const ControlLine<T>& line, const T& begin, double time,
                       JointState<T>& state) {
   const JointState<T> from = state;
   T length(time);
-  runge_kutta(from, input, h, begin, length, state);
+  runge_kutta(from, line, begin, length, state);
   if (state.contacts[static_cast<std::size_t>(hinge)] != Contact::kStick) {
     if constexpr (std::is_same_v<T, Dual>) {
-      control_at(input, (begin + length) / h, control_);
+      control_at(line, begin + length, control_);
       dynamics_.accelerate(state.angle, state.rate, control_, state.contacts, a1_);
       const double slope = value_of(a1_[hinge]);
       if (slope != 0.0) {
@@ -176,27 +177,34 @@ T TreeMotion<T>::meet(int hinge, const MotionInput<T>& input, double h, const T&
     }
     state.rate[hinge] = T(0.0);
   }
-  const T end = begin + length;
-  control_at(input, end / h, control_);
+  control_at(line, begin + length, control_);
   const Vector control = control_;
   change_contact(hinge, state, control);
   return length;
 }
 
 template <typename T>
-void TreeMotion<T>::advance(JointState<T>& state, const MotionInput<T>& input, double h) {
+void TreeMotion<T>::advance(JointState<T>& state, const MotionInput<T>& input) {
   pieces_.clear();
-  T begin(0.0);
-  for (int event_count = 0;; ++event_count) {
-    const T length = h - begin;
-    Piece piece{begin, T(h), state.angle, state.rate, {}, {}};
-    runge_kutta(state, input, h, begin, length, trial_);
+  int event_count = 0;
+  for (const ControlLine<T>& line : input) advance_along(state, line, event_count);
+}
+
+template <typename T>
+void TreeMotion<T>::advance_along(JointState<T>& state, const ControlLine<T>& line,
+                                  int& event_count) {
+  T begin = line.begin;
+  for (;;) {
+    const T length = line.end - begin;
+    Piece piece{begin, line.end, state.angle, state.rate, {}, {}};
+    runge_kutta(state, line, begin, length, trial_);
     const Event event =
-        event_count < kEventsMax ? first_event(state, trial_, input, h, begin, length) : Event{};
+        event_count < kEventsMax ? first_event(state, trial_, line, begin, length) : Event{};
     if (event.hinge < 0) {
       state = trial_;
     } else {
-      piece.end = begin + meet(event.hinge, input, h, begin, event.time, state);
+      piece.end = begin + meet(event.hinge, line, begin, event.time, state);
+      ++event_count;
     }
     piece.angle_end = state.angle;
     piece.rate_end = state.rate;

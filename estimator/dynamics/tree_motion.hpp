@@ -14,13 +14,18 @@ struct JointState {
   Contacts contacts;
 };
 
-/// Controls over one step, one a hinge: the line that has the mean and the first moment of the held
-/// signal, so that a step ends where the signal itself would have taken it, to third order.
+/// Controls over a stretch of a step, for every hinge a line in time. A signal that jumps takes
+/// several stretches.
 template <typename T>
-struct MotionInput {
-  JointVector<T> mean;
-  JointVector<T> rise;  ///< end less begin of the line: 12 ∫ u(τ) τ dτ over τ ∈ [−½, ½]
+struct ControlLine {
+  T begin, end;            ///< of the stretch, from the step's beginning [s]
+  JointVector<T> control;  ///< where the stretch begins
+  JointVector<T> slope;    ///< [1/s]
 };
+
+/// Controls over one step: stretches without gaps between them.
+template <typename T>
+using MotionInput = std::vector<ControlLine<T>>;
 
 /// Integrates the equations of motion in time: classical Runge–Kutta steps of fourth order, cut at
 /// the instants at which a hinge stops, reverses or breaks loose. Between those instants the motion
@@ -41,8 +46,8 @@ class TreeMotion {
   /// whether friction can hold.
   void settle(JointState<T>& state, const MotionInput<T>& input);
 
-  /// Moves a state on by h [s].
-  void advance(JointState<T>& state, const MotionInput<T>& input, double h);
+  /// Moves a state on by a step, to where its input ends.
+  void advance(JointState<T>& state, const MotionInput<T>& input);
 
   /// Angle of a hinge `time` [s] after the beginning of the last step, by cubic Hermite
   /// interpolation between its ends and instants.
@@ -59,16 +64,16 @@ class TreeMotion {
     double time = 0.0;  ///< from the beginning of the stretch [s]
   };
 
-  static void control_at(const MotionInput<T>& input, const T& share, Vector& control);
-  void runge_kutta(const JointState<T>& from, const MotionInput<T>& input, double h, const T& begin,
+  static void control_at(const ControlLine<T>& line, const T& time, Vector& control);
+  void runge_kutta(const JointState<T>& from, const ControlLine<T>& line, const T& begin,
                    const T& length, JointState<T>& to);
+  void advance_along(JointState<T>& state, const ControlLine<T>& line, int& event_count);
   double margin(int hinge, const JointState<T>& at, const Vector& control);
-  Event first_event(const JointState<T>& from, const JointState<T>& to, const MotionInput<T>& input,
-                    double h, const T& begin, const T& length);
-  double locate(int hinge, const JointState<T>& from, const MotionInput<T>& input, double h,
-                const T& begin, double length);
-  T meet(int hinge, const MotionInput<T>& input, double h, const T& begin, double time,
-         JointState<T>& state);
+  Event first_event(const JointState<T>& from, const JointState<T>& to, const ControlLine<T>& line,
+                    const T& begin, const T& length);
+  double locate(int hinge, const JointState<T>& from, const ControlLine<T>& line, const T& begin,
+                double length);
+  T meet(int hinge, const ControlLine<T>& line, const T& begin, double time, JointState<T>& state);
   void change_contact(int hinge, JointState<T>& state, const Vector& control);
 
   TreeForwardDynamics<T> dynamics_;

@@ -37,28 +37,38 @@ Eigen::MatrixXd decimate(const Eigen::Ref<const Eigen::MatrixXd>& samples, int f
   return decimated;
 }
 
+HeldControl average_held(const Eigen::Ref<const Eigen::VectorXd>& control, double begin,
+                         double end) {
+  assert(control.size() >= 1 && begin < end);
+  const auto last = static_cast<double>(control.size() - 1);
+  const double length = end - begin;
+  const double centre = 0.5 * (begin + end);
+  HeldControl result{0.0, 0.0};
+  for (double piece = begin; piece < end;) {
+    const double piece_end = std::min(std::floor(piece) + 1.0, end);
+    const double held =
+        control[static_cast<Eigen::Index>(std::clamp(std::floor(piece), 0.0, last))];
+    const double weight = (piece_end - piece) / length;
+    result.mean += weight * held;
+    result.first_moment += weight * (0.5 * (piece + piece_end) - centre) / length * held;
+    piece = piece_end;
+  }
+  return result;
+}
+
 StepControls average_controls(const Eigen::Ref<const Eigen::MatrixXd>& controls, double period,
                               double step, int step_count, double delay) {
   assert(controls.rows() >= 1 && period > 0.0 && step > 0.0 && step_count >= 0);
-  const Eigen::Index last_row = controls.rows() - 1;
   StepControls result;
-  result.mean = Eigen::MatrixXd::Zero(step_count, controls.cols());
-  result.first_moment = Eigen::MatrixXd::Zero(step_count, controls.cols());
+  result.mean.resize(step_count, controls.cols());
+  result.first_moment.resize(step_count, controls.cols());
   for (int k = 0; k < step_count; ++k) {
-    // The step in units of the sampling period; its pieces are cut at whole numbers.
     const double begin = (k * step - delay) / period;
     const double end = ((k + 1) * step - delay) / period;
-    const double length = end - begin;
-    const double centre = 0.5 * (begin + end);
-    for (double piece = begin; piece < end;) {
-      const double piece_end = std::min(std::floor(piece) + 1.0, end);
-      const auto row = static_cast<Eigen::Index>(
-          std::clamp(std::floor(piece), 0.0, static_cast<double>(last_row)));
-      const double weight = (piece_end - piece) / length;
-      const double tau = (0.5 * (piece + piece_end) - centre) / length;  // middle of the piece
-      result.mean.row(k) += weight * controls.row(row);
-      result.first_moment.row(k) += weight * tau * controls.row(row);
-      piece = piece_end;
+    for (Eigen::Index motor = 0; motor < controls.cols(); ++motor) {
+      const HeldControl average = average_held(controls.col(motor), begin, end);
+      result.mean(k, motor) = average.mean;
+      result.first_moment(k, motor) = average.first_moment;
     }
   }
   return result;

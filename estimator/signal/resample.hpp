@@ -22,10 +22,24 @@ StepRatio step_ratio(double step, double period);
 /// Every factor-th row, from row 0: ⌈n/factor⌉ rows. Filter first, or accept the aliases.
 Eigen::MatrixXd decimate(const Eigen::Ref<const Eigen::MatrixXd>& samples, int factor);
 
-/// What a held control does over each step, as far as a step can tell.
+/// What a held control does over some time, as far as its mean and first moment tell.
+struct HeldControl {
+  double mean;
+  double first_moment;  ///< u₁ = ∫ u(τ) τ dτ, τ ∈ [−½, ½] over the time
+};
+
+/// Averages a control that is held between samples (element k over [k, k + 1), in sampling periods)
+/// exactly over [begin, end). Before the first element it is the first, after the last the last.
+///
+/// @param control one motor's, at least one sample
+/// @param begin   < end, in sampling periods
+HeldControl average_held(const Eigen::Ref<const Eigen::VectorXd>& control, double begin,
+                         double end);
+
+/// `average_held` over every step.
 struct StepControls {
-  Eigen::MatrixXd mean;  ///< steps × motors: ū = mean of u over the step
-  Eigen::MatrixXd first_moment;  ///< steps × motors: u₁ = ∫ u(τ) τ dτ, τ ∈ [−½, ½] over the step
+  Eigen::MatrixXd mean;          ///< steps × motors
+  Eigen::MatrixXd first_moment;  ///< steps × motors
 };
 
 /// Averages a control that is held between samples (row k over [k T, (k+1) T)) exactly over the

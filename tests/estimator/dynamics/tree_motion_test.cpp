@@ -30,16 +30,15 @@ Eigen::MatrixXd integrate(const Mechanism& mechanism, const Eigen::VectorXd& ang
                           double period, int steps_per_period) {
   TreeMotion<double> motion(mechanism, values_of(mechanism));
   JointState<double> state{angles, rates, {}};
-  MotionInput<double> input;
-  input.mean.setZero(angles.size());
-  input.rise.setZero(angles.size());
+  const JointVector<double> zero = JointVector<double>::Zero(angles.size());
+  MotionInput<double> input{{0.0, period / steps_per_period, zero, zero}};
   motion.settle(state, input);
   Eigen::MatrixXd result(control.size() + 1, angles.size());
   result.row(0) = angles;
   for (Eigen::Index k = 0; k < control.size(); ++k) {
-    input.mean[0] = control[k];
+    input[0].control[0] = control[k];
     for (int step = 0; step < steps_per_period; ++step) {
-      motion.advance(state, input, period / steps_per_period);
+      motion.advance(state, input);
     }
     result.row(k + 1) = state.angle;
   }
@@ -220,14 +219,13 @@ TEST(TreeMotion, DifferentiatesThroughTheInstantsOfStickAndSlip) {
       if constexpr (std::is_same_v<T, Dual>) target->derivatives()[i] = 1.0;
     }
     TreeMotion<T> motion(mechanism, parameters);
-    MotionInput<T> input;
-    input.mean = JointVector<T>::Constant(2, T(0.0));
-    input.rise = input.mean;
+    const JointVector<T> none = JointVector<T>::Constant(2, T(0.0));
+    MotionInput<T> input{{T(0.0), T(0.004), none, none}};
     motion.settle(state, input);
     std::vector<T> result;
     for (int step = 0; step < 500; ++step) {
-      input.mean[0] = T(0.9 * std::sin(0.02 * step));
-      motion.advance(state, input, 0.004);
+      input[0].control[0] = T(0.9 * std::sin(0.02 * step));
+      motion.advance(state, input);
       if (step % 20 == 7) {
         for (int j = 0; j < 2; ++j) result.push_back(motion.angle_at(j, 0.0015));
       }
