@@ -42,11 +42,14 @@ struct CalibrationOptions {
   ResidualForm residual_form = ResidualForm::kImplicit;
   StateForm state_form = StateForm::kConfigurations;
   double filter_cutoff = 10.0;  ///< low-pass for initial states [Hz]
-  int max_iterations = 100;  ///< of the joint estimation, and of the simulation fit
+  int max_iterations = 100;     ///< of the joint estimation, and of the simulation fit
   /// After the joint fit, refine parameters and initial states so that the open-loop simulation
   /// itself fits the angles best (SimulationProblem), where the motion can be predicted at all.
   bool refine_simulation = true;
 };
+
+/// Half the width of a 95 % interval of a normal distribution, in standard deviations.
+inline constexpr double kNormalHalfWidth95 = 1.959964;
 
 /// Outcome for one parameter.
 struct ParameterEstimate {
@@ -58,6 +61,7 @@ struct ParameterEstimate {
   double lower = 0.0;
   double upper = 0.0;
   bool at_bound = false;
+  double half_interval = 0.0;  ///< half the width of the 95 % interval, infinite likewise
 };
 
 /// A direction in parameter space that the data cannot see, in words and numbers.

@@ -46,10 +46,12 @@ NullDirection held_direction(const Mechanism& mechanism, const std::vector<int>&
 Uncertainty make_uncertainty(const Mechanism& mechanism, const std::vector<int>& asked,
                              const std::vector<int>& estimated,
                              const ParameterInformation& information,
-                             const Eigen::VectorXd& variances) {
+                             const Eigen::VectorXd& variances,
+                             const Eigen::VectorXd& half_interval) {
   const auto count = static_cast<Eigen::Index>(asked.size());
   Uncertainty result;
   result.standard_deviation.setConstant(count, std::numeric_limits<double>::infinity());
+  result.half_interval = result.standard_deviation;
   result.covariance.setZero(count, count);
   result.correlation.setIdentity(count, count);
   result.at_bound.setZero(count);
@@ -67,6 +69,9 @@ Uncertainty make_uncertainty(const Mechanism& mechanism, const std::vector<int>&
   for (std::size_t i = 0; i < where.size(); ++i) {
     const auto row = static_cast<Eigen::Index>(i);
     result.standard_deviation[where[i]] = covariance.standard_deviation[row];
+    result.half_interval[where[i]] = half_interval.size() > 0
+                                         ? half_interval[row]
+                                         : kNormalHalfWidth95 * covariance.standard_deviation[row];
     result.at_bound[where[i]] = information.at_bound[row];
     for (std::size_t k = 0; k < where.size(); ++k) {
       const auto column = static_cast<Eigen::Index>(k);

@@ -12,6 +12,7 @@ namespace estimator {
 /// Uncertainty of all parameters that were asked for, in their order in the mechanism.
 struct Uncertainty {
   Eigen::VectorXd standard_deviation;  ///< 0 at a bound, infinite where the data see nothing
+  Eigen::VectorXd half_interval;       ///< half the width of the 95 % interval, likewise
   Eigen::MatrixXd covariance;
   Eigen::MatrixXd correlation;
   Eigen::VectorXi at_bound;  ///< −1, 0, +1
@@ -23,10 +24,14 @@ struct Uncertainty {
 /// @param asked     indices into mechanism.parameters that were free in the rig
 /// @param estimated those of them that were estimated; the rest had no effect and were held
 /// @param variances variance of the weighted residuals of each noise group
+/// @param half_interval of the estimated parameters, see `half_intervals`; empty where all errors
+/// are
+///                  normal
 Uncertainty make_uncertainty(const Mechanism& mechanism, const std::vector<int>& asked,
                              const std::vector<int>& estimated,
                              const ParameterInformation& information,
-                             const Eigen::VectorXd& variances);
+                             const Eigen::VectorXd& variances,
+                             const Eigen::VectorXd& half_interval = {});
 
 /// Variance of each group's weighted residuals, cost/(rows − effective parameters); 0 for groups
 /// without redundancy. That of the last group, the priors, is known: angle_noise².

@@ -45,6 +45,7 @@ void ParameterBook::fill(const Uncertainty& uncertainty, Calibration& result) co
     estimate.unit = source.unit;
     estimate.value = source.value;
     estimate.standard_deviation = uncertainty.standard_deviation[at];
+    estimate.half_interval = uncertainty.half_interval[at];
     estimate.initial = initial_[i];
     estimate.lower = source.lower;
     estimate.upper = source.upper;

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "estimator/calibrate/identifiability.hpp"
+#include "estimator/calibrate/interval.hpp"
 #include "estimator/calibrate/number_text.hpp"
 #include "estimator/calibrate/parameter_book.hpp"
 #include "estimator/calibrate/parameter_effect.hpp"
@@ -11,8 +12,6 @@
 
 namespace estimator {
 namespace {
-
-constexpr double kAnalogExcess = 1.2;  // what the estimate of a noise variance may lack
 
 std::vector<SimulationError> simulation_errors(const ShootingProblem& problem) {
   std::vector<SimulationError> errors;
@@ -77,25 +76,30 @@ void book_joint(const ShootingFit& fit, Calibration& result) {
   }
 }
 
-/// Replaces independent errors by what they are: those of an encoder where the counts explain them,
+/// Replaces independent errors by what they are: those of an encoder where counting explains them,
 /// correlated as they are seen to be elsewhere.
-void account_for_correlation(const ShootingFit& fit, ParameterInformation& information,
-                             Eigen::VectorXd& variances, std::vector<std::string>& notes) {
+/// @return the errors of the encoders
+std::vector<QuantisedErrors> account_for_correlation(const ShootingFit& fit,
+                                                     ParameterInformation& information,
+                                                     Eigen::VectorXd& variances,
+                                                     std::vector<std::string>& notes) {
   const ShootingProblem& problem = fit.simulation();
-  std::vector<std::vector<Eigen::VectorXd>> errors = reading_errors(problem, fit.input().segments);
+  const std::vector<Segment>& segments = fit.input().segments;
+  std::vector<std::vector<Eigen::VectorXd>> errors = reading_errors(problem, segments);
+  std::vector<QuantisedErrors> counting;
   for (int sensor = 0; information.valid && sensor < problem.sensor_count(); ++sensor) {
-    const double quantum = find_quantum(fit.input().segments, sensor);
-    if (!(quantum > 0.0)) continue;
-    const double analog = analog_variance(fit.input().segments, sensor, quantum);
-    // Half a count is the largest error of an encoder, three times the variance of all.
-    const double most = std::pow(0.5 * quantum, 2) + kAnalogExcess * analog;
-    if (variances[sensor] * std::pow(problem.noise().angle[sensor], 2) > most) continue;
     const auto group = static_cast<std::size_t>(sensor);
-    information.group_schur[group] = quantised_scatter(problem, sensor, quantum, analog);
+    const double quantum = find_quantum(segments, sensor);
+    if (!(quantum > 0.0)) continue;
+    const double analog = analog_variance(segments, sensor, quantum);
+    if (!counting_explains(errors[group], quantum, analog)) continue;
+    counting.push_back(quantised_errors(problem, sensor, quantum, analog));
+    information.group_schur[group] = counting.back().scatter;
     variances[sensor] = 1.0;
     errors[group].clear();
   }
   widen_for_correlation(problem.mechanism(), errors, variances, notes);
+  return counting;
 }
 
 std::vector<NullDirection> null_directions_at(const ShootingProblem& problem,
@@ -131,6 +135,7 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
   Eigen::VectorXd variances = group_variances(information, 1.0);
   note_process_noise(fit, result.notes);
 
+  std::vector<QuantisedErrors> counting;
   result.refined = fit.fit_simulation();
   if (result.refined) {
     result.mechanism = fit.simulation().mechanism();
@@ -139,7 +144,7 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
     result.refinement_history = fit.simulation_history().records;
     information = compute_information(fit.simulation());
     variances = group_variances(information, 1.0);
-    account_for_correlation(fit, information, variances, result.notes);
+    counting = account_for_correlation(fit, information, variances, result.notes);
   } else if (!fit.is_predictable()) {
     result.notes.push_back(
         "the open-loop simulation leaves the recording; it was not refined. Long motions through "
@@ -147,9 +152,11 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
   }
   result.simulation = simulation_errors(fit.simulation());
   result.trajectories = fit.trajectories();
-  book.fill(
-      make_uncertainty(result.mechanism, book.asked(), book.estimated(), information, variances),
-      result);
+  const Eigen::VectorXd half =
+      information.valid ? half_intervals(information, variances, counting) : Eigen::VectorXd();
+  book.fill(make_uncertainty(result.mechanism, book.asked(), book.estimated(), information,
+                             variances, half),
+            result);
   return result;
 }
 

@@ -1,6 +1,7 @@
 #include "estimator/calibrate/quantisation.hpp"
 
 #include <Eigen/Cholesky>
+#include <algorithm>
 #include <cassert>
 #include <cmath>
 #include <limits>
@@ -15,6 +16,9 @@ constexpr double kQuantumTolerance = 0.02;
 constexpr double kAnalogShare =
     0.1;                        // of an encoder's variance; less is the scatter of its estimate
 constexpr int kHarmonics = 64;  // the rest, 1 % of the variance, is as good as white
+
+constexpr double kAnalogDeviations = 3.0;  // of noise before counting, that no error exceeds
+constexpr double kExcess = 0.03;           // root mean square of what is beyond, of the quantum
 
 /// Calls visit(difference) for each change from one reading to the next.
 template <typename Visit>
@@ -90,29 +94,51 @@ double analog_variance(const std::vector<Segment>& segments, int sensor, double 
   return variance > kAnalogShare * encoder ? variance : 0.0;
 }
 
-Eigen::MatrixXd quantised_scatter(const ShootingProblem& problem, int sensor, double quantum,
-                                  double analog) {
+bool counting_explains(const std::vector<Eigen::VectorXd>& errors, double quantum, double analog) {
+  const double largest = 0.5 * quantum + kAnalogDeviations * std::sqrt(analog);
+  double squares = 0.0, count = 0.0;
+  for (const Eigen::VectorXd& segment : errors) {
+    for (const double error : segment) {
+      if (std::isnan(error)) continue;
+      squares += std::pow(std::max(std::abs(error) - largest, 0.0), 2);
+      count += 1.0;
+    }
+  }
+  return squares <= count * std::pow(kExcess * quantum, 2);
+}
+
+/// The error of rounding x is Σ_k ±sin(2πkx)/πk, in units of the quantum.
+QuantisedErrors quantised_errors(const ShootingProblem& problem, int sensor, double quantum,
+                                 double analog) {
   assert(problem.layout().node_count == problem.segment_count());
-  const double unit = std::pow(problem.noise().angle[sensor], -2);
-  const double encoder = unit * quantum * quantum / 12.0;
+  const double unit = 1.0 / problem.noise().angle[sensor];
+  const double encoder = std::pow(unit * quantum, 2) / 12.0;
   const int n = problem.layout().arrow_size;
-  Eigen::MatrixXd scatter = Eigen::MatrixXd::Zero(n, n);
+  QuantisedErrors errors;
+  errors.group = sensor;
+  errors.normal_scatter.setZero(n, n);
+  errors.scatter.setZero(n, n);
   for (int segment = 0; segment < problem.segment_count(); ++segment) {
     const SensorResponse response = response_of(problem, segment, sensor);
-    double white = encoder + unit * analog;
+    double white = encoder + unit * unit * analog;
+    Eigen::MatrixXd harmonics(n, 2 * kHarmonics);
     for (int k = 1; k <= kHarmonics; ++k) {
       // Noise before counting smears the code: a variance σ² weakens harmonic k.
       const double wave = 2.0 * M_PI * k / quantum;
-      const double weight = encoder * 6.0 / std::pow(M_PI * k, 2) * std::exp(-wave * wave * analog);
+      const double amplitude = unit * quantum / (M_PI * k) * std::exp(-0.5 * wave * wave * analog);
       const Eigen::VectorXd phase = wave * response.angles;
-      const Eigen::VectorXd cosine = response.rows.transpose() * phase.array().cos().matrix();
-      const Eigen::VectorXd sine = response.rows.transpose() * phase.array().sin().matrix();
-      scatter += weight * (cosine * cosine.transpose() + sine * sine.transpose());
-      white -= weight;
+      harmonics.col(2 * k - 2) =
+          amplitude * (response.rows.transpose() * phase.array().sin().matrix());
+      harmonics.col(2 * k - 1) =
+          amplitude * (response.rows.transpose() * phase.array().cos().matrix());
+      white -= 0.5 * amplitude * amplitude;
     }
-    scatter += white * response.rows.transpose() * response.rows;
+    errors.normal_scatter += white * response.rows.transpose() * response.rows;
+    errors.scatter += 0.5 * harmonics * harmonics.transpose();
+    errors.harmonics.push_back(std::move(harmonics));
   }
-  return scatter;
+  errors.scatter += errors.normal_scatter;
+  return errors;
 }
 
 }  // namespace estimator

@@ -17,18 +17,32 @@ double find_quantum(const std::vector<Segment>& segments, int sensor);
 /// the scatter from reading to reading.
 double analog_variance(const std::vector<Segment>& segments, int sensor, double quantum);
 
-/// Σ_t Σ_s T_tᵀ C(t, s) T_s of the readings of one sensor whose errors C are those of an encoder:
-/// what a motion of less than a count leaves equal stays equal, so errors while a hinge rests or
-/// turns slowly are far from independent.
-///
+/// Whether the errors of one sensor, by segment, can be those of counting: none is larger than half
+/// a quantum and what the noise before counting adds, but for a small share.
+bool counting_explains(const std::vector<Eigen::VectorXd>& errors, double quantum, double analog);
+
+/// What the errors of an encoder do to the gradient Tᵀe of the parameters. What a motion of less
+/// than a count leaves equal stays equal, so errors while a hinge rests or turns slowly are far
+/// from independent, and a sum of them need not be normal.
+struct QuantisedErrors {
+  int group = 0;  ///< noise group of the sensor
+  /// Covariance of Tᵀe over phases of the code disc, parameters × parameters.
+  Eigen::MatrixXd scatter;
+  /// Its part that is as good as normal: noise before counting and the highest harmonics.
+  Eigen::MatrixXd normal_scatter;
+  /// One matrix a segment, parameters × 2·harmonics: at phase φ [rad] the rest of Tᵀe is
+  /// Σ_k column(2k−2) cos kφ + column(2k−1) sin kφ.
+  std::vector<Eigen::MatrixXd> harmonics;
+};
+
 /// With a quantum q and a phase of the code disc that is anybody's guess, errors at angles d apart
 /// have covariance (q²/12) (1 − 6x + 6x²), x = frac(d/q) [Wid08, ch. 5]. As a Fourier series in d
-/// the double sum becomes one sum over time for each harmonic, so the cost stays linear.
+/// the double sum over time becomes one sum for each harmonic, so the cost stays linear.
 ///
 /// @param problem  one node a segment, at its optimum
 /// @param analog   variance of white noise before counting [rad²]
-/// @return         parameters × parameters, in whitened units
-Eigen::MatrixXd quantised_scatter(const ShootingProblem& problem, int sensor, double quantum,
-                                  double analog);
+/// @return         in whitened units
+QuantisedErrors quantised_errors(const ShootingProblem& problem, int sensor, double quantum,
+                                 double analog);
 
 }  // namespace estimator

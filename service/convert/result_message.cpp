@@ -21,6 +21,7 @@ void add_parameters(const estimator::Calibration& calibration,
     out->set_name(estimate.name);
     out->set_value(estimate.value);
     out->set_standard_deviation(estimate.standard_deviation);
+    out->set_half_interval(estimate.half_interval);
     out->set_unit(estimate.unit);
     out->set_lower(estimate.lower);
     out->set_upper(estimate.upper);

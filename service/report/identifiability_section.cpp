@@ -143,7 +143,7 @@ std::string initial_directions(const Calibration& calibration) {
 std::string poor_parameters(const Calibration& calibration) {
   std::string items;
   for (const ParameterEstimate& estimate : calibration.parameters) {
-    const double half = kHalfInterval95 * estimate.standard_deviation;
+    const double half = estimate.half_interval;
     if (estimate.at_bound) {
       items += "<li>" + escape_html(estimate.name) +
                " ended at its bound: the data ask for a value beyond it, or do not tell it.</li>\n";

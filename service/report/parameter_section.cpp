@@ -29,8 +29,8 @@ std::string interval_cell(const ParameterEstimate& estimate) {
   if (estimate.at_bound) return "<td class=\"number warn\">at bound</td>";
   if (std::isinf(sd)) return "<td class=\"number warn\">not seen</td>";
   if (!(sd > 0.0)) return number_cell("-");
-  return number_cell(format_measured(estimate.value - kHalfInterval95 * sd, sd).value + " … " +
-                     format_measured(estimate.value + kHalfInterval95 * sd, sd).value);
+  return number_cell(format_measured(estimate.value - estimate.half_interval, sd).value + " … " +
+                     format_measured(estimate.value + estimate.half_interval, sd).value);
 }
 
 std::string prior_text(const ParameterPrior& prior) {

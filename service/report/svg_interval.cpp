@@ -35,16 +35,20 @@ bool has_interval(const estimator::ParameterEstimate& estimate) {
          estimate.standard_deviation > 0.0;
 }
 
+double half_interval(const ParameterPrior& prior) {
+  return estimator::kNormalHalfWidth95 * prior.standard_deviation;
+}
+
 Axis make_axis(const estimator::ParameterEstimate& estimate, const ParameterPrior& prior) {
   double low = estimate.value;
   double high = estimate.value;
-  const auto include = [&](double center, double deviation) {
-    low = std::min(low, center - kHalfInterval95 * deviation);
-    high = std::max(high, center + kHalfInterval95 * deviation);
+  const auto include = [&](double center, double half) {
+    low = std::min(low, center - half);
+    high = std::max(high, center + half);
   };
-  if (has_interval(estimate)) include(estimate.value, estimate.standard_deviation);
-  if (prior.exists()) include(prior.mean, prior.standard_deviation);
-  if (!(high > low)) include(estimate.value, std::max(0.1 * std::abs(estimate.value), 1e-12));
+  if (has_interval(estimate)) include(estimate.value, estimate.half_interval);
+  if (prior.exists()) include(prior.mean, half_interval(prior));
+  if (!(high > low)) include(estimate.value, std::max(0.2 * std::abs(estimate.value), 1e-12));
   const double slack = kSlack * (high - low);
   return {low - slack, high + slack};
 }
@@ -76,8 +80,8 @@ std::string svg_interval(const estimator::ParameterEstimate& estimate,
   const Axis axis = make_axis(estimate, prior);
   std::string svg = "<svg viewBox=\"0 0 200 20\" class=\"interval\" aria-hidden=\"true\">";
   if (prior.exists()) {
-    const double left = axis.to_x(prior.mean - kHalfInterval95 * prior.standard_deviation);
-    const double right = axis.to_x(prior.mean + kHalfInterval95 * prior.standard_deviation);
+    const double left = axis.to_x(prior.mean - half_interval(prior));
+    const double right = axis.to_x(prior.mean + half_interval(prior));
     svg += format("<rect x=\"%.1f\" width=\"%.1f\" y=\"3\" height=\"14\" class=\"prior\"/>", left,
                   right - left);
   }
@@ -87,7 +91,7 @@ std::string svg_interval(const estimator::ParameterEstimate& estimate,
          (unseen ? "line simulated dashed\"/>" : "axis\"/>");
   svg += bound_mark(axis, estimate.lower) + bound_mark(axis, estimate.upper);
   if (has_interval(estimate)) {
-    const double half = kHalfInterval95 * estimate.standard_deviation;
+    const double half = estimate.half_interval;
     svg +=
         format("<line x1=\"%.1f\" x2=\"%.1f\" y1=\"10\" y2=\"10\" class=\"line simulated thick\"/>",
                axis.to_x(estimate.value - half), axis.to_x(estimate.value + half));

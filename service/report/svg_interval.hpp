@@ -7,9 +7,6 @@
 
 namespace service {
 
-/// Half the width of a 95 % interval of a normal distribution, in standard deviations.
-inline constexpr double kHalfInterval95 = 1.96;
-
 /// One parameter on an axis of its own: its 95 % interval (bar) and estimate (dot), the prior's 95
 /// % (band) where there is one, bounds that lie on the axis (ticks), and the start (ring, or an
 /// arrow to where it lies off the axis). The axis spans the interval and the prior. A parameter

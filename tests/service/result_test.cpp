@@ -120,8 +120,8 @@ TEST(CalibrationPage, IsSelfContainedAndComplete) {
 /// The prepared result with two parameters that the data see together, and a prior on one.
 estimator::Calibration correlated_calibration() {
   estimator::Calibration c = prepared_calibration();
-  c.parameters = {{"A.J", "kg·m²", 0.004, 1e-5, 0.01, 1e-9, INFINITY, false},
-                  {"A.m", "kg", 0.5, 0.3, 0.5, 0.0, INFINITY, false}};
+  c.parameters = {{"A.J", "kg·m²", 0.004, 1e-5, 0.01, 1e-9, INFINITY, false, 2e-5},
+                  {"A.m", "kg", 0.5, 0.3, 0.5, 0.0, INFINITY, false, 0.6}};
   c.correlation = (Eigen::MatrixXd(2, 2) << 1.0, 0.8, 0.8, 1.0).finished();
   c.null_directions = {{"A.J and A.m trade off", Eigen::Vector2d(2e-3, -1.0)}};
   estimator::Parameter parameter;
@@ -132,7 +132,7 @@ estimator::Calibration correlated_calibration() {
   return c;
 }
 
-// The interval is 1.96 deviations to either side. An interval printed from other numbers than the
+// An interval printed from other numbers than the
 // estimate's, or a prior left out, would mislead whoever publishes it.
 TEST(CalibrationPage, ShowsIntervalsAgainstPriorAndBounds) {
   const std::string html = calibration_page(correlated_calibration(), prepared_context());
@@ -153,6 +153,7 @@ TEST(CalibrationPage, SaysWhatTheDataDoNotTell) {
   estimator::Calibration clear = correlated_calibration();
   clear.null_directions.clear();
   clear.parameters[1].standard_deviation = 0.01;
+  clear.parameters[1].half_interval = 0.02;
   expect_parts(calibration_page(clear, prepared_context()), {"determine every free parameter"});
 }
 

@@ -19,7 +19,6 @@ namespace {
 
 constexpr double kNoise = 1e-3;                   // [rad]
 constexpr double kQuantum = 2.0 * M_PI / 4096.0;  // [rad]
-constexpr double kNormal95 = 1.959964;
 
 struct Case {
   std::string rig, recording;
@@ -113,10 +112,10 @@ int main(int argc, char** argv) {
     const auto result = estimator::calibrate(rig.mechanism, {recording});
     unconverged += result.converged() ? 0 : 1;
     for (const estimator::ParameterEstimate& estimate : result.parameters) {
-      const double deviation =
-          (estimate.value - chosen.truth.at(estimate.name)) / estimate.standard_deviation;
+      const double error = estimate.value - chosen.truth.at(estimate.name);
+      const double deviation = error / estimate.standard_deviation;
       Tally& tally = tallies[estimate.name];
-      tally.covered += std::abs(deviation) < kNormal95 ? 1 : 0;
+      tally.covered += std::abs(error) < estimate.half_interval ? 1 : 0;
       tally.deviations += deviation;
       tally.squares += deviation * deviation;
     }
