@@ -9,8 +9,8 @@ Usage: scripts/demo.sh [OUTPUT_FOLDER]
 Installs missing Debian packages and builds the programs. Then starts the calibration service and a
 simulated Furuta pendulum with encoders of 4096 counts a turn, records a release, a swing-up and a
 pulse at 1 kHz, calibrates all three jointly, and prints the estimates beside the parameters of the
-simulation. Takes about three minutes after the build, half of it the recordings. Recordings,
-reports and logs go to OUTPUT_FOLDER (default: out/demo).
+simulation. Takes two to three minutes after the build, more than half of it the recordings.
+Recordings, reports and logs go to OUTPUT_FOLDER (default: out/demo).
 USAGE
 }
 
@@ -21,9 +21,6 @@ esac
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 out=${1:-out/demo}
 rig=configs/rig-furuta.textproto
-# Options of the estimation. Every command of the simulated unit takes effect a tick late, which the
-# default, physical parameters from every sample, would chase for minutes.
-method=(--parameters shadow --step 0.001 --no-refine)
 
 # Ends the demo with a sentence and, where there is one, the log that tells more.
 fail() {
@@ -111,7 +108,7 @@ echo "== Calibration =="
 build/bin/rigcal sessions --server "$server"
 echo
 build/bin/rigcal calibrate session:release session:swing-up session:pulse --rig "$rig" \
-  --server "$server" --job demo "${method[@]}" --json "$out/result.json" --plot "$out/report.html" ||
+  --server "$server" --job demo --json "$out/result.json" --plot "$out/report.html" ||
   fail "the calibration failed, see above." "$out/logs/rigcald.log"
 build/bin/rigcal report demo --server "$server" --cross-validation \
   --out "$out/cross-validation.html" >/dev/null ||

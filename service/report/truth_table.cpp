@@ -19,7 +19,7 @@ std::string with_sign(const char* format, double value) {
 
 std::string error_text(double error, double truth) {
   if (truth == 0.0) return format_quantity(error, 2);
-  return with_sign("%+.2f %%", 100.0 * error / std::abs(truth));
+  return with_sign("%+.3f %%", 100.0 * error / std::abs(truth));
 }
 
 std::string in_deviations(double error, double standard_deviation) {

@@ -38,7 +38,7 @@ TEST(ConfigFiles, RigFilesLoadAndDescribeTheirRecordings) {
   };
   const Expected files[] = {{"rig-multiarm-single.textproto", 1, 0, 5},
                             {"rig-lund-furuta.textproto", 2, 0, 4},
-                            {"rig-qube-servo2.textproto", 2, 1, 12},
+                            {"rig-qube-servo2.textproto", 2, 1, 14},
                             {"rig-dfki-pendulum.textproto", 1, 1, 5},
                             {"rig-synthetic-furuta.textproto", 2, 1, 10},
                             {"rig-furuta.textproto", 2, 1, 10},
