@@ -13,6 +13,7 @@
 #include "service/server/durable_file.hpp"
 #include "service/server/log.hpp"
 #include "service/server/record_file.hpp"
+#include "service/server/session_folder.hpp"
 
 namespace service {
 namespace {
@@ -38,6 +39,12 @@ Error failure(const std::string& path) {
   const bool full = errno == ENOSPC || errno == EDQUOT || errno == EFBIG;
   return {full ? ErrorCode::kDiskFull : ErrorCode::kInputOutput,
           path + ": cannot write: " + std::strerror(errno)};
+}
+
+// What the disk has not taken reads from memory as if it had, and a second fsync calls it durable:
+// a part file that could not be written is not believed in any byte, but begun again.
+Status start_over(const std::string& part, const Status& failed) {
+  return ::unlink(part.c_str()) == 0 || errno == ENOENT ? failed : Status(failure(part));
 }
 
 Status write_part(const std::string& path, std::uint64_t offset, const std::string& data) {
@@ -76,7 +83,7 @@ Result<std::uint64_t> open_folder(const std::string& folder, const SessionRecord
   if (fs::exists(file_path(folder, record), error)) return record.upload_size_bytes();
   const std::string part = proto::part_path(file_path(folder, record));
   if (!fs::exists(part, error)) return std::uint64_t{0};
-  if (Status synced = sync_files(folder); !synced.ok()) return synced.error();
+  if (Status synced = sync_files(folder); !synced.ok()) return start_over(part, synced).error();
   const std::uint64_t size = fs::file_size(part, error);
   return std::min(size, record.upload_size_bytes());
 }
@@ -142,12 +149,11 @@ void Upload::append(std::uint64_t offset_bytes, std::string data, const Answer& 
   storage_([self = shared_from_this(), answer, data = std::move(data), offset_bytes,
             record = record_, folder = folder_, main = context_.main,
             floor = context_.limits.free_space_bytes]() mutable {
-    Status status = proto::success();
-    if (free_space(folder) < floor + data.size()) {
-      status = Error{ErrorCode::kDiskFull, "the service's disk is full; delete sessions"};
-    }
+    Status status = check_space(folder, floor + data.size());
     if (status.ok()) {
-      status = write_part(proto::part_path(file_path(folder, record)), offset_bytes, data);
+      const std::string part = proto::part_path(file_path(folder, record));
+      status = write_part(part, offset_bytes, data);
+      if (!status.ok()) status = start_over(part, status);
     }
     std::uint64_t durable = offset_bytes;
     if (status.ok()) durable += data.size();

@@ -13,6 +13,10 @@ namespace service {
 
 /// A recording that a client sends as a file. Parts are made durable one by one; the last one gives
 /// the file its name.
+///
+/// After a part that could not be written or made durable the upload is to be opened again, and
+/// begins again at byte 0: nothing on the disk tells good bytes from those that were lost, as a
+/// spool's checksums do, and the client has the file until it is complete.
 class Upload : public std::enable_shared_from_this<Upload> {
  public:
   using Answer = std::function<void(const Outcome<rigcal::v1::UploadState>&)>;

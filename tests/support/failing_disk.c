@@ -1,5 +1,5 @@
 /* A disk that fails to write once, as a program meets it. While the file that RIGCAL_FAILING_DISK
- * names exists, the next fsync or fdatasync of a *.spool file that this process has written to
+ * names exists, the next fsync or fdatasync of a *.spool or *.part file that this process wrote to
  * since the last one loses these bytes (they read as zeros, as they would from the disk), fails
  * with EIO, and deletes that file. Calls after it succeed, as they do on Linux, whose pages count
  * as written once the failure was told. Link it, or name it in LD_PRELOAD. */
@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FILES_MAX = 256 };
+enum { FILES_MAX = 4096 };
 
 /* What was written to a file since it was durable at last. */
 typedef struct {
@@ -37,12 +37,17 @@ static ssize_t real_pwrite(int fd, const void* bytes, size_t size, off_t offset)
   return call(fd, bytes, size, offset);
 }
 
-static int is_spool_file(int fd, struct stat* facts) {
+static int ends_with(const char* path, ssize_t size, const char* end) {
+  const ssize_t length = (ssize_t)strlen(end);
+  return size > length && memcmp(path + size - length, end, (size_t)length) == 0;
+}
+
+static int is_watched_file(int fd, struct stat* facts) {
   char link[64], path[4096];
   if (fstat(fd, facts) != 0 || !S_ISREG(facts->st_mode)) return 0;
   snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
   const ssize_t size = readlink(link, path, sizeof path - 1);
-  return size > 6 && memcmp(path + size - 6, ".spool", 6) == 0;
+  return ends_with(path, size, ".spool") || ends_with(path, size, ".part");
 }
 
 static dirty_range* range_of(const struct stat* facts) {
@@ -60,7 +65,7 @@ static dirty_range* range_of(const struct stat* facts) {
 ssize_t pwrite(int fd, const void* bytes, size_t size, off_t offset) {
   struct stat facts;
   const ssize_t written = real_pwrite(fd, bytes, size, offset);
-  if (written > 0 && is_spool_file(fd, &facts)) {
+  if (written > 0 && is_watched_file(fd, &facts)) {
     pthread_mutex_lock(&mutex);
     dirty_range* const range = range_of(&facts);
     const off_t end = offset + (off_t)written;
@@ -98,7 +103,7 @@ static int sync_file(const char* name, int fd) {
   int (*call)(int) = 0;
   *(void**)&call = real(name);
   struct stat facts;
-  if (is_spool_file(fd, &facts)) {
+  if (is_watched_file(fd, &facts)) {
     pthread_mutex_lock(&mutex);
     const int failed = fails(fd, &facts);
     pthread_mutex_unlock(&mutex);

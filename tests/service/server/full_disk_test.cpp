@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <random>
 
 #include "tests/service/server/service_process.hpp"
 #include "tests/service/server/stored_session.hpp"
@@ -179,6 +180,14 @@ TEST(FullDisk, WritesTheRecordingOnceItFits) {
   expect_recording_of(folder + "/recording.mcap", kBatches);
 }
 
+bool start_on_failing_disk(ServiceProcess& service, const std::string& switch_path) {
+  return service.start([&] {
+    ::setenv("RIGCAL_FAILING_DISK", switch_path.c_str(), 1);
+    ::setenv("LD_PRELOAD", FAILING_DISK, 1);
+    ::setenv("ASAN_OPTIONS", "verify_asan_link_order=0", 1);
+  });
+}
+
 // A disk that fails to write, once, at any moment: the bytes are gone and the next fsync says that
 // all is well. The session is refused, read again from the disk, and goes on behind what is really
 // there, in the same process; what was acknowledged was not among the lost. Others do not notice.
@@ -188,11 +197,7 @@ TEST(FailingDisk, CostsNothingThatWasAcknowledged) {
   const TemporaryFolder files;
   const std::string switch_path = files.file("fail");
   ServiceProcess service;
-  ASSERT_TRUE(service.start([&] {
-    ::setenv("RIGCAL_FAILING_DISK", switch_path.c_str(), 1);
-    ::setenv("LD_PRELOAD", FAILING_DISK, 1);
-    ::setenv("ASAN_OPTIONS", "verify_asan_link_order=0", 1);
-  })) << service.output();
+  ASSERT_TRUE(start_on_failing_disk(service, switch_path)) << service.output();
   std::uint64_t acknowledged = 0;
   int refusals = 0;
   for (std::uint64_t target = 25; target <= kBatches; target += 25) {
@@ -210,8 +215,53 @@ TEST(FailingDisk, CostsNothingThatWasAcknowledged) {
     }
   }
   EXPECT_EQ(refusals, kBatches / 25);
+  std::filesystem::remove(switch_path);
   complete(service, "run", kBatches, kSamples);
   expect_recording_of(service.session_folder("run") + "/recording.mcap", kBatches, kSamples);
+}
+
+// The same for a file that is uploaded: a client that opens the upload again and goes on where it
+// is told has sent the file, every byte, whichever part the disk failed to take.
+TEST(FailingDisk, DamagesNoUpload) {
+  constexpr std::size_t kPartSize = 100'000;
+  std::string content(5 * kPartSize, '\0');
+  std::mt19937 random(5);
+  for (char& byte : content) byte = static_cast<char>(1 + random() % 255);  // what is lost reads 0
+  const TemporaryFolder files;
+  const std::string switch_path = files.file("fail");
+  ServiceProcess service;
+  ASSERT_TRUE(start_on_failing_disk(service, switch_path)) << service.output();
+  for (int failing_part = 1; failing_part <= 5; ++failing_part) {
+    SCOPED_TRACE(failing_part);
+    const std::string id = "file-" + std::to_string(failing_part);
+    SocketClient client(service.port());
+    ASSERT_TRUE(client.greet());
+    rigcal::v1::ServiceRequest open;
+    open.mutable_open_upload()->set_session_id(id);
+    open.mutable_open_upload()->set_file_name("run.csv");
+    open.mutable_open_upload()->set_size_bytes(content.size());
+    ServiceReply reply = client.call(open);
+    int part_count = 0;
+    int failures = 0;
+    while (!reply.upload_state().complete()) {
+      ASSERT_LT(++part_count, 20);
+      if (part_count == failing_part) std::ofstream{switch_path};
+      rigcal::v1::ServiceRequest part;
+      part.mutable_upload_part()->set_session_id(id);
+      part.mutable_upload_part()->set_offset_bytes(reply.upload_state().durable_bytes());
+      part.mutable_upload_part()->set_data(
+          content.substr(reply.upload_state().durable_bytes(), kPartSize));
+      reply = client.call(part);
+      if (!reply.has_error()) continue;
+      ++failures;
+      EXPECT_EQ(reply.error().code(), rigcal::v1::ServiceError::STORAGE) << reply.DebugString();
+      reply = client.call(open);
+      ASSERT_TRUE(reply.has_upload_state()) << reply.DebugString();
+    }
+    EXPECT_EQ(failures, 1);
+    const auto stored = test_support::read_bytes(service.session_folder(id) + "/recording.csv");
+    EXPECT_TRUE(content == std::string(stored.begin(), stored.end()));
+  }
 }
 
 }  // namespace
