@@ -66,14 +66,14 @@ class Commands {
   static CLI::Option* add_service(CLI::App& command, const std::string& help,
                                   daq::ServiceOptions& service) {
     auto* host_port = command.add_option("--service", service.host_port, help);
-    auto* certificate = command.add_option("--tls-cert", service.tls.certificate,
-                                           "this computer's certificate, PEM; turns TLS on");
-    auto* key = command.add_option("--tls-key", service.tls.private_key, "its private key, PEM");
-    auto* authority =
-        command.add_option("--tls-ca", service.tls.authority, "authority of the service, PEM");
-    certificate->envname("RIGCAL_TLS_CERT")->needs(key)->needs(authority);
-    key->envname("RIGCAL_TLS_KEY");
-    authority->envname("RIGCAL_TLS_CA");
+    command
+        .add_option("--tls-cert", service.tls.certificate,
+                    "this computer's certificate, PEM; turns TLS on")
+        ->envname("RIGCAL_TLS_CERT");
+    command.add_option("--tls-key", service.tls.private_key, "its private key, PEM")
+        ->envname("RIGCAL_TLS_KEY");
+    command.add_option("--tls-ca", service.tls.authority, "authority of the service, PEM")
+        ->envname("RIGCAL_TLS_CA");
     return host_port;
   }
 

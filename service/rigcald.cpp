@@ -36,9 +36,9 @@ int serve(CLI::App& app, int argc, char** argv) {
     override_with(data, config.data_folder);
     override_with(listen, config.listen);
     override_with(http, config.http);
-    override_with(certificate, config.tls_certificate);
-    override_with(key, config.tls_private_key);
-    override_with(authority, config.tls_client_ca);
+    override_with(certificate, config.tls.certificate);
+    override_with(key, config.tls.private_key);
+    override_with(authority, config.tls.authority);
     config.insecure = insecure;
     if (debug) service::set_log_level(service::LogLevel::kDebug);
     const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();

@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "proto/text/host_port.hpp"
 #include "proto/tls/tls_files.hpp"
 
 namespace asio::ssl {
@@ -19,15 +20,13 @@ struct ServiceOptions {
 
 /// The same, checked, with its files read.
 struct ServiceEndpoint {
-  std::string host_port;
+  std::string host_port;  ///< as it was given, for people
+  proto::HostPort place;
   std::shared_ptr<asio::ssl::context> tls;  ///< null: plain TCP
 };
 
-/// @throws proto::InputError unless is_host_port, or naming the file of TLS that cannot be used
+/// @throws proto::InputError for what is no host:port, or naming the file of TLS that cannot be
+/// used
 ServiceEndpoint make_service_endpoint(const ServiceOptions& options);
-
-/// False unless the text has the form host:port, with a number from 1 to 65535; an IPv6 address
-/// stands in brackets.
-bool is_host_port(const std::string& text);
 
 }  // namespace daq

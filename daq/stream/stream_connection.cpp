@@ -5,7 +5,6 @@
 #include <asio/ssl/error.hpp>
 #include <asio/ssl/stream.hpp>
 #include <asio/write.hpp>
-#include <cassert>
 #include <span>
 #include <utility>
 
@@ -43,14 +42,7 @@ struct StreamConnection::Line {
 };
 
 StreamConnection::StreamConnection(proto::StreamSender& sender, ServiceEndpoint endpoint)
-    : sender_(sender), endpoint_(std::move(endpoint)), resolver_(context_) {
-  const std::string& host_port = endpoint_.host_port;
-  assert(is_host_port(host_port));
-  const std::size_t colon = host_port.rfind(':');
-  host_ = host_port.substr(0, colon);
-  if (host_.front() == '[') host_ = host_.substr(1, host_.size() - 2);
-  port_ = host_port.substr(colon + 1);
-}
+    : sender_(sender), endpoint_(std::move(endpoint)), resolver_(context_) {}
 
 StreamConnection::~StreamConnection() = default;
 
@@ -58,7 +50,6 @@ void StreamConnection::run_for(std::chrono::milliseconds duration) {
   const auto end = std::chrono::steady_clock::now() + duration;
   do {
     attend();
-    context_.restart();
     context_.run_for(std::min(kAttendPeriod, duration));
   } while (std::chrono::steady_clock::now() < end);
 }
@@ -84,24 +75,25 @@ void StreamConnection::attend() {
 void StreamConnection::connect() {
   connecting_since_ = monotonic_now();
   const auto line = line_ = std::make_shared<Line>(context_, endpoint_.tls.get());
-  resolver_.async_resolve(
-      host_, port_, [this, line](const asio::error_code& error, const auto& endpoints) {
-        if (line != line_) return;
-        if (error) return disconnect(error.message());
-        asio::async_connect(line->socket, endpoints,
-                            [this, line](const asio::error_code& failure, const auto&) {
-                              if (line != line_) return;
-                              if (failure) return disconnect(failure.message());
-                              asio::error_code ignored;
-                              line->socket.set_option(tcp::no_delay(true), ignored);
-                              shake_hands();
-                            });
-      });
+  resolver_.async_resolve(endpoint_.place.host, std::to_string(endpoint_.place.port),
+                          [this, line](const asio::error_code& error, const auto& endpoints) {
+                            if (line != line_) return;
+                            if (error) return disconnect(error.message());
+                            asio::async_connect(
+                                line->socket, endpoints,
+                                [this, line](const asio::error_code& failure, const auto&) {
+                                  if (line != line_) return;
+                                  if (failure) return disconnect(failure.message());
+                                  asio::error_code ignored;
+                                  line->socket.set_option(tcp::no_delay(true), ignored);
+                                  shake_hands();
+                                });
+                          });
 }
 
 void StreamConnection::shake_hands() {
   if (!line_->tls) return ready();
-  proto::expect_host(line_->tls->native_handle(), host_);
+  proto::expect_host(line_->tls->native_handle(), endpoint_.place.host);
   line_->tls->async_handshake(asio::ssl::stream_base::client,
                               [this, line = line_](const asio::error_code& error) {
                                 if (line != line_) return;
@@ -136,7 +128,8 @@ std::string StreamConnection::reason_of(const asio::error_code& error) const {
   }
   const bool of_tls = error.category() == asio::error::get_ssl_category() ||
                       error.category() == asio::ssl::error::get_stream_category();
-  return of_tls ? "TLS: " + error.message() : error.message();
+  if (!of_tls || !line_ || !line_->tls) return error.message();
+  return proto::tls_problem(line_->tls->native_handle(), error);
 }
 
 void StreamConnection::write() {
@@ -181,6 +174,8 @@ void StreamConnection::take_replies(std::size_t size_bytes) {
     if (const auto status = sender_.on_reply(reply, monotonic_now()); !status.ok()) {
       return disconnect(status.error().detail);
     }
+    // Before the service hangs up, whose reason is this one.
+    if (sender_.wants_disconnect(monotonic_now())) return disconnect(sender_.problem());
   }
   if (!fed.ok()) disconnect(fed.error().detail);
 }

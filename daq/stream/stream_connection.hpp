@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <asio/executor_work_guard.hpp>
 #include <asio/io_context.hpp>
 #include <asio/ip/tcp.hpp>
 #include <memory>
@@ -44,9 +45,9 @@ class StreamConnection {
 
   proto::StreamSender& sender_;
   ServiceEndpoint endpoint_;
-  std::string host_;
-  std::string port_;
   asio::io_context context_;
+  // Between two tries nothing is under way: without it the context would not wait but return.
+  asio::executor_work_guard<asio::io_context::executor_type> waiting_{context_.get_executor()};
   asio::ip::tcp::resolver resolver_;
   // Shared with its pending operations: those of a line that was dropped see that it is not the
   // current one any more.

@@ -1,7 +1,10 @@
 #include "proto/tls/tls.hpp"
 
+#include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
+
+#include <asio/ssl/error.hpp>
 
 #include "proto/text/input_error.hpp"
 
@@ -33,6 +36,34 @@ context make_tls(context::method method, const TlsFiles& files) {
 context make_server_tls(const TlsFiles& files) { return make_tls(context::tls_server, files); }
 
 context make_client_tls(const TlsFiles& files) { return make_tls(context::tls_client, files); }
+
+bool wants_tls(const TlsFiles& files) {
+  const int given =
+      !files.certificate.empty() + !files.private_key.empty() + !files.authority.empty();
+  if (given != 0 && given != 3) {
+    throw InputError("TLS needs --tls-cert, --tls-key and --tls-ca together");
+  }
+  return given == 3;
+}
+
+std::string tls_problem(const SSL* session, const asio::error_code& error) {
+  if (const long verdict = ::SSL_get_verify_result(session); verdict != X509_V_OK) {
+    return std::string("TLS: the service's certificate is refused: ") +
+           ::X509_verify_cert_error_string(verdict) +
+           "; name the service as its certificate does, and its authority with --tls-ca";
+  }
+  if (error.category() == asio::error::get_ssl_category()) {
+    const int reason = ERR_GET_REASON(static_cast<unsigned long>(error.value()));
+    if (reason == SSL_R_WRONG_VERSION_NUMBER) {
+      return "it does not speak TLS; leave out --tls-cert, --tls-key and --tls-ca";
+    }
+    if (reason > SSL_AD_REASON_OFFSET) {
+      return "TLS: the service refuses: " + error.message() +
+             "; give a certificate that its authority has signed and that has not expired";
+    }
+  }
+  return "TLS: " + error.message();
+}
 
 void expect_host(SSL* session, const std::string& host) {
   if (::X509_VERIFY_PARAM_set1_ip_asc(::SSL_get0_param(session), host.c_str()) == 1) return;

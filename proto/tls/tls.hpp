@@ -13,6 +13,14 @@ namespace proto {
 asio::ssl::context make_server_tls(const TlsFiles& files);
 asio::ssl::context make_client_tls(const TlsFiles& files);
 
+/// Whether TLS is asked for.
+/// @throws InputError when some of the three files are given and others are not
+bool wants_tls(const TlsFiles& files);
+
+/// Why a client has no TLS connection, and what to do, for people. `session` is its end; a
+/// service's objection to the client's certificate comes with the first read.
+std::string tls_problem(const SSL* session, const asio::error_code& error);
+
 /// Before a client's handshake: the certificate must be for `host`, a name or an address.
 void expect_host(SSL* session, const std::string& host);
 

@@ -6,6 +6,7 @@
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
 #include "proto/text/text_file.hpp"
+#include "proto/tls/tls.hpp"
 
 namespace service {
 namespace {
@@ -37,8 +38,8 @@ void take_limits(const rigcal::v1::DaemonLimits& message, const proto::TextLocat
     take<double>(present, value, 0.01, kDurationMax, field, place, out);
   };
   count(message.has_connections(), message.connections(), "connections", limits.connections);
-  count(message.has_open_sessions(), message.open_sessions(), "open_sessions",
-        limits.open_sessions);
+  count(message.has_streaming_sessions(), message.streaming_sessions(), "streaming_sessions",
+        limits.streaming_sessions);
   count(message.has_sessions(), message.sessions(), "sessions", limits.sessions);
   size(message.has_session_size_bytes(), message.session_size_bytes(), "session_size_bytes",
        limits.session_size_bytes);
@@ -50,6 +51,8 @@ void take_limits(const rigcal::v1::DaemonLimits& message, const proto::TextLocat
            limits.job_duration_s);
   size(message.has_job_memory_bytes(), message.job_memory_bytes(), "job_memory_bytes",
        limits.job_memory_bytes);
+  duration(message.has_unload_after_s(), message.unload_after_s(), "unload_after_s",
+           limits.unload_after_s);
   duration(message.has_handshake_timeout_s(), message.handshake_timeout_s(), "handshake_timeout_s",
            config.handshake_timeout_s);
   duration(message.has_frame_timeout_s(), message.frame_timeout_s(), "frame_timeout_s",
@@ -69,11 +72,10 @@ DaemonConfig load_daemon_config(const std::string& path) {
   config.data_folder = message.data_folder();
   if (!message.listen().empty()) config.listen = message.listen();
   config.http = message.http();
-  config.tls_certificate = message.tls().certificate();
-  config.tls_private_key = message.tls().private_key();
-  config.tls_client_ca = message.tls().client_ca();
-  if (message.has_tls() && (config.tls_certificate.empty() || config.tls_private_key.empty() ||
-                            config.tls_client_ca.empty())) {
+  const rigcal::v1::Tls& tls = message.tls();
+  config.tls = {tls.certificate(), tls.private_key(), tls.client_ca()};
+  if (message.has_tls() &&
+      (tls.certificate().empty() || tls.private_key().empty() || tls.client_ca().empty())) {
     place.at("tls").fail("tls needs certificate, private_key and client_ca");
   }
   take<std::uint32_t>(message.has_workers(), message.workers(), 1, 64, "workers", place,
@@ -86,12 +88,7 @@ void check_daemon_config(const DaemonConfig& config) {
   if (config.data_folder.empty()) {
     throw proto::InputError("no data folder; give --data FOLDER or data_folder in the file");
   }
-  const int given = !config.tls_certificate.empty() + !config.tls_private_key.empty() +
-                    !config.tls_client_ca.empty();
-  if (given != 0 && given != 3) {
-    throw proto::InputError("TLS needs --tls-cert, --tls-key and --tls-ca together");
-  }
-  if (config.insecure && config.has_tls()) {
+  if (proto::wants_tls(config.tls) && config.insecure) {
     throw proto::InputError("--insecure and TLS exclude each other");
   }
 }

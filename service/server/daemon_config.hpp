@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include "proto/tls/tls_files.hpp"
 #include "service/server/service_context.hpp"
 
 namespace service {
@@ -11,17 +12,13 @@ namespace service {
 struct DaemonConfig {
   std::string data_folder;
   std::string listen = "127.0.0.1:7330";
-  std::string http;  ///< empty: none
-  std::string tls_certificate;
-  std::string tls_private_key;
-  std::string tls_client_ca;
+  std::string http;       ///< empty: none
+  proto::TlsFiles tls;    ///< the authority is that of client certificates
   bool insecure = false;  ///< listen off loopback without TLS
   ServiceLimits limits;
   double handshake_timeout_s = 10.0;
   double frame_timeout_s = 20.0;
   double write_timeout_s = 30.0;
-
-  bool has_tls() const { return !tls_certificate.empty(); }
 };
 
 /// @throws proto::InputError "FILE:LINE:COLUMN: what; what to do"

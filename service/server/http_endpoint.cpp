@@ -7,7 +7,7 @@
 #include <memory>
 #include <utility>
 
-#include "proto/text/input_error.hpp"
+#include "service/server/listen.hpp"
 
 namespace service {
 namespace {
@@ -70,15 +70,7 @@ class HttpEndpoint::Exchange : public std::enable_shared_from_this<Exchange> {
 HttpEndpoint::HttpEndpoint(asio::io_context& io, const asio::ip::tcp::endpoint& endpoint,
                            Pages pages)
     : acceptor_(io), pause_(io), pages_(std::move(pages)) {
-  asio::error_code error;
-  acceptor_.open(endpoint.protocol(), error);
-  if (!error) acceptor_.set_option(asio::socket_base::reuse_address(true), error);
-  if (!error) acceptor_.bind(endpoint, error);
-  if (!error) acceptor_.listen(asio::socket_base::max_listen_connections, error);
-  if (error) {
-    throw proto::InputError("cannot listen at " + endpoint.address().to_string() + ':' +
-                            std::to_string(endpoint.port()) + " for HTTP: " + error.message());
-  }
+  listen_at(acceptor_, endpoint, "--http");
 }
 
 void HttpEndpoint::shut_down() {

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <asio/read.hpp>
+#include <ctime>
 #include <filesystem>
 #include <sstream>
 #include <thread>
@@ -91,6 +94,46 @@ TEST(StreamSink, SpoolsWhileTheServiceIsAway) {
   EXPECT_FALSE(std::filesystem::exists(spool));
 }
 
+// A service that refuses hangs up at once. The operator must read its reason, not that the
+// connection has ended.
+TEST(StreamSink, KeepsTheReasonOfAServiceThatRefuses) {
+  rigcal::v1::StreamReply refusal;
+  refusal.mutable_session_refused()->set_reason(rigcal::v1::SessionRefused::REASON_STORAGE);
+  refusal.mutable_session_refused()->set_text("the disk is full");
+  std::string bytes;
+  ASSERT_TRUE(proto::append_frame(refusal, proto::stream_reply_limits(), bytes).ok());
+  asio::io_context context;
+  asio::ip::tcp::acceptor acceptor(context, {asio::ip::address_v4::loopback(), 0});
+  const TemporaryFolder folder;
+  const auto sink = start_sink("127.0.0.1:" + std::to_string(acceptor.local_endpoint().port()),
+                               folder.file("spool"), "run-5");
+  for (int k = 0; k < 2; ++k) {
+    asio::ip::tcp::socket socket = acceptor.accept();
+    std::array<char, 4> length{};
+    asio::read(socket, asio::buffer(length));
+    asio::write(socket, asio::buffer(bytes));
+    socket.shutdown(asio::socket_base::shutdown_send);
+    asio::error_code ended;  // the other end does so, too
+    std::array<char, 4096> rest{};
+    while (!ended) socket.read_some(asio::buffer(rest), ended);
+    EXPECT_FALSE(sink->wait(milliseconds(50)));
+    EXPECT_NE(sink->problem().find("the service refuses: the disk is full"), std::string::npos)
+        << sink->problem();
+  }
+}
+
+// Between two tries there is nothing to do: a thread that asks again and again takes a whole core
+// from the rig's real-time loop. (What it takes here is some 1 %; a busy one takes what it gets.)
+TEST(StreamSink, SleepsWhileTheServiceIsAway) {
+  const TemporaryFolder folder;
+  const std::uint16_t port = test_support::refusing_port();
+  const auto sink = start_sink("127.0.0.1:" + std::to_string(port), folder.file("spool"), "run-4");
+  sink->end();
+  const std::clock_t before = std::clock();  // of the whole process
+  EXPECT_FALSE(sink->wait(milliseconds(1000)));
+  EXPECT_LT(static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC, 0.2);
+}
+
 // However late the supervisor looks, what it hands over stays within what one batch may be, and a
 // frame with it.
 TEST(StreamSink, CutsALargeBacklogIntoBatches) {
@@ -129,15 +172,10 @@ TEST(SpoolFolder, IsNotAnyFolder) {
   EXPECT_EQ(folder.file_count(), 0u) << "looking must not make it";
 }
 
-TEST(HostPort, TakesNamesAndAddressesWithAPort) {
-  for (const char* good : {"localhost:1", "127.0.0.1:65535", "[::1]:80"}) {
-    EXPECT_TRUE(is_host_port(good)) << good;
-  }
-  for (const char* bad :
-       {"", "host", ":80", "host:", "host:0", "host:65536", "host:8x", "::1:80"}) {
-    EXPECT_FALSE(is_host_port(bad)) << bad;
-  }
+TEST(ServiceEndpoint, IsAnAddressWithAllFilesOfTlsOrNone) {
   EXPECT_THROW(static_cast<void>(make_service_endpoint({"rig"})), proto::InputError);
+  EXPECT_THROW(static_cast<void>(make_service_endpoint({"rig:1", {"", "", "ca.pem"}})),
+               proto::InputError);
 }
 
 }  // namespace

@@ -28,8 +28,8 @@ bool is_notification(const ServiceReply& reply) {
 
 }  // namespace
 
-ServiceClient::ServiceClient(const ServiceAddress& address)
-    : socket_(address), decoder_(proto::service_reply_limits()) {
+ServiceClient::ServiceClient(const ServiceEndpoint& endpoint)
+    : socket_(endpoint), decoder_(proto::service_reply_limits()) {
   ServiceRequest hello;
   hello.mutable_hello()->set_protocol_version(proto::kServiceVersion);
   hello.mutable_hello()->set_client(std::string("rigcal ") + RIGCAL_VERSION);
@@ -94,22 +94,22 @@ CLI::Option* add_service_options(CLI::App& command, ServiceAddress& address) {
   auto* server =
       command.add_option("--server", address.host_port, "The service; default 127.0.0.1:7330");
   server->envname("RIGCAL_SERVER")->type_name("HOST:PORT")->group(group);
-  auto* certificate = command.add_option("--tls-cert", address.certificate,
+  auto* certificate = command.add_option("--tls-cert", address.tls.certificate,
                                          "This client's certificate, PEM; turns TLS on");
-  auto* key = command.add_option("--tls-key", address.private_key, "Its private key, PEM");
+  auto* key = command.add_option("--tls-key", address.tls.private_key, "Its private key, PEM");
   auto* authority =
-      command.add_option("--tls-ca", address.authority, "Authority of the service, PEM");
+      command.add_option("--tls-ca", address.tls.authority, "Authority of the service, PEM");
   certificate->envname("RIGCAL_TLS_CERT")->type_name("FILE")->group(group);
   key->envname("RIGCAL_TLS_KEY")->type_name("FILE")->group(group);
   authority->envname("RIGCAL_TLS_CA")->type_name("FILE")->group(group);
-  certificate->needs(key)->needs(authority);
   return server;
 }
 
 ExitCode with_service(const ServiceAddress& address,
                       const std::function<ExitCode(ServiceClient&)>& work) {
+  const ServiceEndpoint endpoint = make_service_endpoint(address);
   try {
-    ServiceClient client(address);
+    ServiceClient client(endpoint);
     return work(client);
   } catch (const proto::InputError& error) {
     std::cerr << "rigcal: " << error.what() << '\n';

@@ -30,8 +30,8 @@ class ServiceFault : public proto::InputError {
 class ServiceClient {
  public:
   /// Connects and introduces itself.
-  /// @throws proto::InputError when the service cannot be reached, ServiceFault when it refuses
-  explicit ServiceClient(const ServiceAddress& address);
+  /// @throws ConnectionFault when the service cannot be reached, ServiceFault when it refuses
+  explicit ServiceClient(const ServiceEndpoint& endpoint);
 
   /// Sends a request and waits for its reply; notifications that come before it are kept.
   /// @throws ServiceFault, proto::InputError
@@ -61,6 +61,7 @@ class ServiceClient {
 CLI::Option* add_service_options(CLI::App& command, ServiceAddress& address);
 
 /// Runs a command's work. What the service refuses is printed and ends with kServiceTrouble.
+/// @throws proto::InputError for an address or files of TLS that cannot be used
 ExitCode with_service(const ServiceAddress& address,
                       const std::function<ExitCode(ServiceClient&)>& work);
 

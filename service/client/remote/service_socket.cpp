@@ -5,43 +5,41 @@
 #include <netinet/tcp.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
-#include <openssl/x509v3.h>
 #include <poll.h>
+#include <signal.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <asio/ssl/context.hpp>
+#include <asio/ssl/error.hpp>
 #include <cerrno>
 #include <cstring>
 
-#include "proto/text/input_error.hpp"
+#include "proto/tls/tls.hpp"
 
 namespace service {
 namespace {
 
 constexpr int kWriteTimeout_s = 30;
 
-struct HostPort {
-  std::string host;
-  std::string port;
-};
-
-HostPort split(const std::string& text) {
-  const std::size_t colon = text.rfind(':');
-  if (colon == std::string::npos || colon == 0 || colon + 1 == text.size()) {
-    throw proto::InputError("'" + text + "' is no address; write HOST:PORT, e.g. 127.0.0.1:7330");
-  }
-  HostPort parts{text.substr(0, colon), text.substr(colon + 1)};
-  if (parts.host.size() > 2 && parts.host.front() == '[' && parts.host.back() == ']') {
-    parts.host = parts.host.substr(1, parts.host.size() - 2);
-  }
-  return parts;
+// Requests go out at once; a service whose machine is gone is noticed after a minute.
+void set_options(int socket) {
+  const auto set = [socket](int level, int option, int value) {
+    ::setsockopt(socket, level, option, &value, sizeof value);
+  };
+  set(IPPROTO_TCP, TCP_NODELAY, 1);
+  set(SOL_SOCKET, SO_KEEPALIVE, 1);
+  set(IPPROTO_TCP, TCP_KEEPIDLE, 30);
+  set(IPPROTO_TCP, TCP_KEEPINTVL, 10);
+  set(IPPROTO_TCP, TCP_KEEPCNT, 3);
 }
 
-int connect_to(const HostPort& to, std::string& why) {
+int connect_to(const proto::HostPort& to, std::string& why) {
   addrinfo wanted{};
   wanted.ai_socktype = SOCK_STREAM;
   addrinfo* found = nullptr;
-  if (const int error = ::getaddrinfo(to.host.c_str(), to.port.c_str(), &wanted, &found);
+  if (const int error =
+          ::getaddrinfo(to.host.c_str(), std::to_string(to.port).c_str(), &wanted, &found);
       error != 0) {
     why = ::gai_strerror(error);
     return -1;
@@ -60,61 +58,30 @@ int connect_to(const HostPort& to, std::string& why) {
     }
   }
   ::freeaddrinfo(found);
-  const int on = 1;
-  if (connected >= 0) ::setsockopt(connected, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  if (connected >= 0) set_options(connected);
   return connected;
-}
-
-std::string tls_error() {
-  const unsigned long code = ::ERR_get_error();
-  if (code == 0) return "the connection ended";
-  char text[256];
-  ::ERR_error_string_n(code, text, sizeof text);
-  return text;
 }
 
 }  // namespace
 
-struct ServiceSocket::Tls {
-  SSL_CTX* context = nullptr;
-  SSL* session = nullptr;
-  ~Tls() {
-    ::SSL_free(session);
-    ::SSL_CTX_free(context);
+ServiceEndpoint make_service_endpoint(const ServiceAddress& address) {
+  ServiceEndpoint endpoint{address.host_port, proto::parse_host_port(address.host_port), nullptr};
+  if (proto::wants_tls(address.tls)) {
+    endpoint.tls = std::make_shared<asio::ssl::context>(proto::make_client_tls(address.tls));
   }
-};
+  return endpoint;
+}
 
-ServiceSocket::ServiceSocket(const ServiceAddress& address) : where_(address.host_port) {
-  const HostPort to = split(address.host_port);
+void ServiceSocket::SessionDeleter::operator()(SSL* session) const { ::SSL_free(session); }
+
+ServiceSocket::ServiceSocket(const ServiceEndpoint& endpoint) : endpoint_(endpoint) {
   std::string why;
-  socket_ = connect_to(to, why);
+  socket_ = connect_to(endpoint_.place, why);
   if (socket_ < 0) {
-    throw proto::InputError("no service at " + where_ + ": " + why +
-                            "; start rigcald or name another with --server");
+    throw ConnectionFault("no service at " + endpoint_.host_port + ": " + why +
+                          "; start rigcald or name another with --server");
   }
-  if (address.certificate.empty()) return;
-  tls_ = std::make_unique<Tls>();
-  tls_->context = ::SSL_CTX_new(::TLS_client_method());
-  ::SSL_CTX_set_min_proto_version(tls_->context, TLS1_2_VERSION);
-  ::SSL_CTX_set_verify(tls_->context, SSL_VERIFY_PEER, nullptr);
-  if (::SSL_CTX_use_certificate_chain_file(tls_->context, address.certificate.c_str()) != 1) {
-    throw proto::InputError(address.certificate + ": cannot be used: " + tls_error());
-  }
-  if (::SSL_CTX_use_PrivateKey_file(tls_->context, address.private_key.c_str(), SSL_FILETYPE_PEM) !=
-      1) {
-    throw proto::InputError(address.private_key + ": cannot be used: " + tls_error());
-  }
-  if (::SSL_CTX_load_verify_locations(tls_->context, address.authority.c_str(), nullptr) != 1) {
-    throw proto::InputError(address.authority + ": cannot be used: " + tls_error());
-  }
-  tls_->session = ::SSL_new(tls_->context);
-  X509_VERIFY_PARAM* expected = ::SSL_get0_param(tls_->session);
-  if (::X509_VERIFY_PARAM_set1_ip_asc(expected, to.host.c_str()) != 1) {
-    ::SSL_set1_host(tls_->session, to.host.c_str());
-    ::SSL_set_tlsext_host_name(tls_->session, to.host.c_str());
-  }
-  ::SSL_set_fd(tls_->session, socket_);
-  if (::SSL_connect(tls_->session) != 1) fail("TLS: " + tls_error());
+  if (endpoint_.tls) shake_hands();
 }
 
 ServiceSocket::~ServiceSocket() {
@@ -122,17 +89,48 @@ ServiceSocket::~ServiceSocket() {
   if (socket_ >= 0) ::close(socket_);
 }
 
+void ServiceSocket::shake_hands() {
+  ::signal(SIGPIPE, SIG_IGN);  // OpenSSL cannot be told to write without it
+  tls_.reset(::SSL_new(endpoint_.tls->native_handle()));
+  proto::expect_host(tls_.get(), endpoint_.place.host);
+  ::SSL_set_fd(tls_.get(), socket_);
+  const timeval limit{kWriteTimeout_s, 0};
+  ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+  const int result = ::SSL_connect(tls_.get());
+  if (result == 1) return;
+  throw ConnectionFault("no connection to the service at " + endpoint_.host_port + ": " +
+                        tls_trouble(result));
+}
+
+std::string ServiceSocket::tls_trouble(int result) const {
+  const int error_number = errno;
+  const int kind = ::SSL_get_error(tls_.get(), result);
+  if (kind == SSL_ERROR_SSL) {
+    const auto code = static_cast<int>(::ERR_get_error());
+    return proto::tls_problem(tls_.get(), asio::error_code(code, asio::error::get_ssl_category()));
+  }
+  if (kind == SSL_ERROR_SYSCALL && error_number != 0) return std::strerror(error_number);
+  return kind == SSL_ERROR_WANT_READ ? "it does not answer" : "it was closed";
+}
+
 void ServiceSocket::fail(const std::string& what) const {
-  throw proto::InputError("the connection to the service at " + where_ + " broke: " + what +
-                          "; nothing is lost by trying again");
+  std::string text = "the connection to the service at " + endpoint_.host_port + " broke: " + what;
+  // A service with TLS hangs up on whoever does not begin with it; what it thinks of this end's
+  // certificate comes first of all.
+  if (heard_) {
+    text += "; nothing is lost by trying again";
+  } else if (!tls_) {
+    text += "; if it asks for TLS, give --tls-cert, --tls-key and --tls-ca";
+  }
+  throw ConnectionFault(text);
 }
 
 void ServiceSocket::write(std::string_view bytes) {
   while (!bytes.empty()) {
     ssize_t count = 0;
     if (tls_) {
-      count = ::SSL_write(tls_->session, bytes.data(), static_cast<int>(bytes.size()));
-      if (count <= 0) fail(tls_error());
+      count = ::SSL_write(tls_.get(), bytes.data(), static_cast<int>(bytes.size()));
+      if (count <= 0) fail(tls_trouble(static_cast<int>(count)));
     } else {
       count = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
       if (count < 0 && errno == EINTR) continue;
@@ -143,20 +141,21 @@ void ServiceSocket::write(std::string_view bytes) {
 }
 
 std::size_t ServiceSocket::read(std::span<std::uint8_t> bytes, int timeout_ms) {
-  if (!tls_ || ::SSL_pending(tls_->session) == 0) {
+  if (!tls_ || ::SSL_pending(tls_.get()) == 0) {
     pollfd wait{socket_, POLLIN, 0};
     if (::poll(&wait, 1, timeout_ms) <= 0) return 0;
   }
   ssize_t count = 0;
   if (tls_) {
-    count = ::SSL_read(tls_->session, bytes.data(), static_cast<int>(bytes.size()));
-    if (count <= 0) fail(tls_error());
+    count = ::SSL_read(tls_.get(), bytes.data(), static_cast<int>(bytes.size()));
+    if (count <= 0) fail(tls_trouble(static_cast<int>(count)));
   } else {
     count = ::recv(socket_, bytes.data(), bytes.size(), 0);
     if (count < 0 && errno == EINTR) return 0;
     if (count < 0) fail(std::strerror(errno));
     if (count == 0) fail("it was closed");
   }
+  heard_ = true;
   return static_cast<std::size_t>(count);
 }
 
