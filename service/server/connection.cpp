@@ -248,11 +248,8 @@ void Connection::watch() {
 
 void Connection::abort(const std::string& why) {
   if (closed_) return;
-  asio::error_code ignored;
-  const auto peer = socket_.remote_endpoint(ignored);
-  log_event(
-      LogLevel::kInfo, "connection_cut",
-      {{"peer", peer.address().to_string()}, {"port", std::uint64_t{peer.port()}}, {"why", why}});
+  log_event(LogLevel::kInfo, "connection_cut",
+            {{"peer", conversation_->peer().text()}, {"why", why}});
   ++context_.metrics.connections_refused_total["cut"];
   close();
 }

@@ -38,6 +38,7 @@ class Connection final : public Outlet, public std::enable_shared_from_this<Conn
   /// Closes the socket at once.
   void abort(const std::string& why);
 
+  const std::string& address() const { return conversation_->peer().address; }
   bool greeted() const { return conversation_->greeted(); }
 
   void send(std::string frame) override;

@@ -107,7 +107,7 @@ std::string result_frame(const std::string& folder, const rigcal::v1::JobInfo& i
 }  // namespace
 
 Conversation::Conversation(ServiceContext& context, SessionStore& sessions, JobStore& jobs,
-                           std::string peer)
+                           PeerName peer)
     : context_(context), sessions_(sessions), jobs_(jobs), peer_(std::move(peer)) {}
 
 bool Conversation::ready() const {
@@ -133,7 +133,8 @@ void Conversation::on_frame(const proto::Frame& frame) {
 void Conversation::on_damage(const proto::Error& error) {
   if (mode_ == Mode::kEnded) return;
   ++context_.metrics.protocol_errors_total;
-  log_event(LogLevel::kWarning, "protocol_error", {{"peer", peer_}, {"error", error.detail}});
+  log_event(LogLevel::kWarning, "protocol_error",
+            {{"peer", peer_.text()}, {"error", error.detail}});
   if (mode_ == Mode::kIngest) {
     if (session_) session_->leave(*this);
     return on_refused(SessionRefused::REASON_BAD_REQUEST, error.detail);
@@ -167,7 +168,8 @@ void Conversation::greet(ServiceRequest& request) {
             "; use programs of the same release"));
   }
   mode_ = Mode::kClient;
-  log_event(LogLevel::kInfo, "client_connected", {{"peer", peer_}, {"client", hello.client()}});
+  log_event(LogLevel::kInfo, "client_connected",
+            {{"peer", peer_.text()}, {"client", hello.client()}});
   ServiceReply reply;
   reply.mutable_welcome()->set_protocol_version(proto::kServiceVersion);
   reply.mutable_welcome()->set_server_version(context_.version);
@@ -187,7 +189,7 @@ void Conversation::open_session(const rigcal::v1::OpenSession& request) {
                           std::to_string(request.protocol_version()) +
                           "; use programs of the same release");
   }
-  auto opened = sessions_.open(request);
+  auto opened = sessions_.open(request, peer_.address);
   if (const auto* refused = std::get_if<SessionRefused>(&opened)) {
     return on_refused(refused->reason(), refused->text());
   }
@@ -209,8 +211,9 @@ void Conversation::ingest(ServiceRequest& request) {
 }
 
 void Conversation::on_opened(std::uint64_t through) {
-  log_event(LogLevel::kInfo, "session_opened",
-            {{"peer", peer_}, {"session", session_->info().session_id()}, {"through", through}});
+  log_event(
+      LogLevel::kInfo, "session_opened",
+      {{"peer", peer_.text()}, {"session", session_->info().session_id()}, {"through", through}});
   waiting_ = false;
   ServiceReply reply;
   reply.mutable_session_opened()->set_acknowledged_through(through);
@@ -234,7 +237,7 @@ void Conversation::on_closed(std::uint64_t through) {
 }
 
 void Conversation::on_refused(SessionRefused::Reason reason, const std::string& text) {
-  log_event(LogLevel::kWarning, "session_refused", {{"peer", peer_}, {"error", text}});
+  log_event(LogLevel::kWarning, "session_refused", {{"peer", peer_.text()}, {"error", text}});
   ServiceReply reply;
   reply.mutable_session_refused()->set_reason(reason);
   reply.mutable_session_refused()->set_text(utf8_prefix(text, 1024));
@@ -245,7 +248,7 @@ void Conversation::on_refused(SessionRefused::Reason reason, const std::string& 
 }
 
 void Conversation::on_superseded() {
-  log_event(LogLevel::kInfo, "session_superseded", {{"peer", peer_}});
+  log_event(LogLevel::kInfo, "session_superseded", {{"peer", peer_.text()}});
   mode_ = Mode::kEnded;
   session_.reset();
   if (outlet_ != nullptr) outlet_->finish();
@@ -319,7 +322,8 @@ void Conversation::serve_session(ServiceRequest& request) {
 void Conversation::serve_job(ServiceRequest& request) {
   switch (request.request_case()) {
     case ServiceRequest::kSubmitJob:
-      return jobs_.submit(*request.mutable_submit_job(), later<rigcal::v1::JobInfo>());
+      return jobs_.submit(*request.mutable_submit_job(), peer_.address,
+                          later<rigcal::v1::JobInfo>());
     case ServiceRequest::kListJobs:
       return answer(Outcome<rigcal::v1::JobList>(jobs_.list()));
     case ServiceRequest::kInspectJob:

@@ -27,6 +27,14 @@ class Outlet {
   virtual void resume() = 0;
 };
 
+/// Who is at the other end of a connection.
+struct PeerName {
+  std::string address;
+  std::uint16_t port = 0;
+
+  std::string text() const { return address + ':' + std::to_string(port); }  ///< for the log
+};
+
 /// One connection's side of proto/service.proto, without its socket: takes frames, answers them in
 /// order, and tells what the client has subscribed to. Main thread.
 class Conversation final : public IngestOwner,
@@ -34,8 +42,10 @@ class Conversation final : public IngestOwner,
                            public JobSubscriber,
                            public std::enable_shared_from_this<Conversation> {
  public:
-  /// @param peer  for the log
-  Conversation(ServiceContext& context, SessionStore& sessions, JobStore& jobs, std::string peer);
+  Conversation(ServiceContext& context, SessionStore& sessions, JobStore& jobs, PeerName peer);
+
+  const PeerName& peer() const { return peer_; }
+  const std::string& address() const override { return peer_.address; }
 
   /// Call it once, before anything else. The outlet is not used after on_disconnected.
   void attach(Outlet& outlet) { outlet_ = &outlet; }
@@ -92,7 +102,7 @@ class Conversation final : public IngestOwner,
   ServiceContext& context_;
   SessionStore& sessions_;
   JobStore& jobs_;
-  std::string peer_;
+  PeerName peer_;
   Outlet* outlet_ = nullptr;
   Mode mode_ = Mode::kGreeting;
   bool waiting_ = false;  // for an answer from disk

@@ -18,6 +18,7 @@
 #include "service/server/durable_file.hpp"
 #include "service/server/http_endpoint.hpp"
 #include "service/server/job_store.hpp"
+#include "service/server/listen.hpp"
 #include "service/server/listener.hpp"
 #include "service/server/log.hpp"
 #include "service/server/service_manager.hpp"
@@ -43,10 +44,14 @@ std::string text_of(const asio::ip::tcp::endpoint& endpoint) {
 FolderLock take_folder(const std::string& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
-  if (error) throw proto::InputError(folder + ": cannot be made: " + error.message());
+  const auto refuse = [](const std::string& why) {
+    throw proto::InputError(why + "; the data folder must be one that this user may write to");
+  };
+  if (error) refuse(folder + ": cannot be made: " + error.message());
   auto lock = FolderLock::take(folder);
-  if (!lock.ok()) throw proto::InputError(lock.error().detail);
-  return std::move(lock.value());
+  if (lock.ok()) return std::move(lock.value());
+  if (lock.error().code != proto::ErrorCode::kExists) refuse(lock.error().detail);
+  throw proto::InputError(lock.error().detail);
 }
 
 // Two thousand sockets are allowed, not the shell's 1024 files.
@@ -67,7 +72,7 @@ class Daemon {
         workers_(io_, program, config.limits.job_memory_bytes),
         sessions_(
             context_, [this] { jobs_.advance(); },
-            [this](const std::string& id) { return jobs_.uses_session(id); }),
+            [this](const std::string& id) { return jobs_.user_of(id); }),
         jobs_(context_, sessions_, workers_) {
     make_context(config, version);
     load();
@@ -128,9 +133,8 @@ class Daemon {
   void listen(const DaemonConfig& config) {
     const auto endpoint = parse_endpoint(io_, config.listen);
     std::optional<asio::ssl::context> tls;
-    if (config.has_tls()) {
-      tls = proto::make_server_tls(
-          {config.tls_certificate, config.tls_private_key, config.tls_client_ca});
+    if (proto::wants_tls(config.tls)) {
+      tls = proto::make_server_tls(config.tls);
     } else if (!endpoint.address().is_loopback() && !config.insecure) {
       throw proto::InputError(
           config.listen +
@@ -174,6 +178,7 @@ class Daemon {
       }
     }
     if (healthy()) notify_service_manager("WATCHDOG=1");
+    sessions_.unload_abandoned();
     if (++tick_count_ % kRetryTicks == 0) sessions_.retry();
     tick_.expires_after(kTickPeriod);
     tick_.async_wait([this](const asio::error_code& error) {

@@ -127,6 +127,25 @@ Status remove_folder(const std::string& folder) {
   return proto::success();
 }
 
+proto::Result<std::vector<std::string>> open_store(const std::string& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (!error) remove_leftovers(folder);
+  std::vector<std::string> names;
+  auto entry = error ? fs::directory_iterator() : fs::directory_iterator(folder, error);
+  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    std::error_code ignored;
+    if (entry->is_directory(ignored)) names.push_back(entry->path().filename().string());
+  }
+  // A folder that cannot be read must not pass for an empty one.
+  if (!error && ::access(folder.c_str(), R_OK | W_OK | X_OK) != 0) {
+    error = {errno, std::generic_category()};
+  }
+  if (!error) return names;
+  return Error{ErrorCode::kInputOutput, folder + ": " + error.message() +
+                                            "; the service must be able to read and write there"};
+}
+
 void remove_leftovers(const std::string& folder) {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder, error)) {

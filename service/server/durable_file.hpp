@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "proto/result.hpp"
 
@@ -24,6 +25,11 @@ proto::Result<std::string> read_small_file(const std::string& path, std::uint64_
 /// Deletes a folder so that no crash leaves half of it under its name: it is first renamed to
 /// ".deleted-..." beside itself, which remove_leftovers() deletes.
 proto::Status remove_folder(const std::string& folder);
+
+/// Opens a folder that holds folders; makes it if it does not exist, and deletes what interrupted
+/// creations and deletions left there.
+/// @return their names; an error unless it can be read and written
+proto::Result<std::vector<std::string>> open_store(const std::string& folder);
 
 /// Deletes what interrupted creations and deletions left in a folder: entries that start with a
 /// dot.

@@ -112,6 +112,7 @@ void IngestSession::loaded(Result<Loaded> outcome) {
   }
   if (!outcome.ok()) {
     phase_ = Phase::kUnloaded;
+    close_asked_ = false;
     trouble("session_load_failed", outcome.error());
     refuse(SessionRefused::REASON_STORAGE, outcome.error().detail);
     std::error_code ignored;
@@ -128,7 +129,25 @@ void IngestSession::loaded(Result<Loaded> outcome) {
   info_.set_sample_count(outcome.value().sample_count);
   info_.set_size_bytes(outcome.value().size_bytes);
   info_.clear_problem();
+  used_at_ = Clock::now();
   answer_open();
+  advance_closing();
+}
+
+void IngestSession::unload_if_abandoned() {
+  const bool idle = phase_ == Phase::kOpen && owner_.expired() && !committing_ &&
+                    pending_.batches.empty() && !close_asked_;
+  if (!idle ||
+      Clock::now() - used_at_ < std::chrono::duration<double>(context_.limits.unload_after_s)) {
+    return;
+  }
+  phase_ = Phase::kUnloaded;
+  storage_([log = log_] { log->log.reset(); });
+}
+
+std::string IngestSession::owner_address() const {
+  const auto owner = owner_.lock();
+  return owner ? owner->address() : std::string();
 }
 
 void IngestSession::open(const std::shared_ptr<IngestOwner>& owner) {
@@ -255,16 +274,15 @@ std::optional<std::string> IngestSession::end() {
   if (!owner_.expired()) {
     return "its rig computer is connected and streaming; stop that run instead";
   }
-  if (phase_ == Phase::kUnloaded) load();
-  if (phase_ != Phase::kOpen) return "it is being read from disk; try again in a moment";
   close_asked_ = true;
+  if (phase_ == Phase::kUnloaded) load();
   advance_closing();
   return std::nullopt;
 }
 
 void IngestSession::advance_closing() {
   if (!close_asked_ || committing_) return;
-  if (phase_ == Phase::kClosing || phase_ == Phase::kLoading) return;
+  if (phase_ == Phase::kClosing || phase_ == Phase::kLoading || phase_ == Phase::kUnloaded) return;
   if (phase_ != Phase::kOpen) {  // closed before, and asked again after a lost connection
     close_asked_ = false;
     if (const auto owner = owner_.lock()) owner->on_closed(durable_);
@@ -343,6 +361,7 @@ void IngestSession::leave(const IngestOwner& owner) {
   owner_.reset();
   owner_identity_ = nullptr;
   open_asked_ = false;
+  used_at_ = Clock::now();
 }
 
 void IngestSession::subscribe(const std::shared_ptr<LiveSubscriber>& subscriber) {

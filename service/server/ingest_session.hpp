@@ -20,6 +20,7 @@ namespace service {
 class IngestOwner {
  public:
   virtual ~IngestOwner() = default;
+  virtual const std::string& address() const = 0;  ///< of the rig computer
   virtual void on_opened(std::uint64_t through) = 0;
   virtual void on_acknowledged(std::uint64_t through) = 0;
   virtual void on_closed(std::uint64_t through) = 0;
@@ -73,6 +74,12 @@ class IngestSession : public std::enable_shared_from_this<IngestSession> {
   /// Tries again what failed for want of space.
   void retry();
 
+  /// Lets go of memory and files where no rig has been connected for a while.
+  void unload_if_abandoned();
+
+  /// Address of the rig computer that is connected, empty if none is.
+  std::string owner_address() const;
+
   bool is_open() const { return info_.state() == rigcal::v1::SESSION_OPEN; }
   rigcal::v1::SessionInfo info() const;
 
@@ -120,6 +127,7 @@ class IngestSession : public std::enable_shared_from_this<IngestSession> {
 
   std::weak_ptr<IngestOwner> owner_;
   const IngestOwner* owner_identity_ = nullptr;
+  Clock::time_point used_at_{};  // by a rig, or loaded
   bool open_asked_ = false;
   bool close_asked_ = false;
   std::vector<std::weak_ptr<LiveSubscriber>> subscribers_;

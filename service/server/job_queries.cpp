@@ -92,12 +92,13 @@ Outcome<std::string> JobStore::result_folder(const std::string& id) const {
                                                  (info.error().empty() ? "" : ": " + info.error()));
 }
 
-bool JobStore::uses_session(const std::string& session_id) const {
-  return std::any_of(jobs_.begin(), jobs_.end(), [&](const auto& entry) {
+std::string JobStore::user_of(const std::string& session_id) const {
+  const auto user = std::find_if(jobs_.begin(), jobs_.end(), [&](const auto& entry) {
     const JobInfo& info = entry.second.record.info();
     return !has_ended(info) && std::find(info.session_ids().begin(), info.session_ids().end(),
                                          session_id) != info.session_ids().end();
   });
+  return user == jobs_.end() ? std::string() : user->first;
 }
 
 std::map<std::string, std::uint64_t> JobStore::counts() const {

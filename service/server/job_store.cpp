@@ -28,6 +28,20 @@ using rigcal::v1::ServiceError;
 
 constexpr int kRecordingCountMax = 64;
 constexpr std::size_t kErrorSizeMax = 4096;
+constexpr int kNamedRecordingsMax = 3;
+constexpr std::size_t kNameSizeMax = 64;
+
+std::string recordings_text(const rigcal::v1::JobSpec& spec) {
+  std::string text;
+  for (int k = 0; k < std::min(spec.recordings_size(), kNamedRecordingsMax); ++k) {
+    const auto& recording = spec.recordings(k);
+    if (k > 0) text += ", ";
+    text += utf8_prefix(recording.name().empty() ? recording.session_id() : recording.name(),
+                        kNameSizeMax);
+  }
+  const int more = spec.recordings_size() - kNamedRecordingsMax;
+  return more > 0 ? text + " and " + std::to_string(more) + " more" : text;
+}
 
 Status create_job_folder(const std::string& folder, const JobRecord& record) {
   const fs::path target(folder);
@@ -56,13 +70,10 @@ std::string JobStore::folder_of(const std::string& id) const {
 
 Status JobStore::load() {
   const std::string folder = context_.data_folder + "/jobs";
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) return proto::Error{proto::ErrorCode::kInputOutput, folder + ": " + error.message()};
-  remove_leftovers(folder);
-  for (const auto& entry : fs::directory_iterator(folder, error)) {
-    const std::string id = entry.path().filename().string();
-    if (entry.is_directory() && proto::is_session_id(id)) load_job(entry.path().string(), id);
+  const auto names = open_store(folder);
+  if (!names.ok()) return names.error();
+  for (const std::string& id : names.value()) {
+    if (proto::is_session_id(id)) load_job(folder + '/' + id, id);
   }
   if (Status synced = sync_folder(folder); !synced.ok()) return synced;
   advance();
@@ -97,7 +108,8 @@ void JobStore::load_job(const std::string& folder, const std::string& id) {
   }
 }
 
-std::optional<ServiceError> JobStore::reason_against(const rigcal::v1::SubmitJob& request) const {
+std::optional<ServiceError> JobStore::reason_against(const rigcal::v1::SubmitJob& request,
+                                                     const std::string& address) const {
   const auto bad = [](const std::string& text) {
     return make_fault(ServiceError::BAD_REQUEST, text);
   };
@@ -118,14 +130,19 @@ std::optional<ServiceError> JobStore::reason_against(const rigcal::v1::SubmitJob
     if (const auto known = sessions_.inspect(id); std::holds_alternative<ServiceError>(known)) {
       return std::get<ServiceError>(known);
     }
-    if (!sessions_.is_complete(id)) {
-      return make_fault(ServiceError::NOT_READY,
-                        "session '" + id +
-                            "' is still being recorded or uploaded; submit the job "
-                            "when it is closed, or end the session");
-    }
+    if (auto why = sessions_.reason_against_use(id)) return why;
   }
-  const auto queued = queue().size();
+  const auto waiting = queue();
+  const auto of_address = std::count_if(waiting.begin(), waiting.end(), [&](const auto& id) {
+    return jobs_.at(id).submitter == address;
+  });
+  if (of_address >= ServiceLimits::share(context_.limits.queued_jobs)) {
+    return make_fault(ServiceError::BUSY,
+                      std::to_string(of_address) + " jobs from " + address +
+                          " are waiting, as many as this service takes from one address; cancel "
+                          "some or try again later");
+  }
+  const auto queued = waiting.size();
   if (queued >= context_.limits.queued_jobs) {
     return make_fault(ServiceError::BUSY, std::to_string(queued) +
                                               " jobs are waiting, the limit of this service; try "
@@ -139,7 +156,8 @@ std::optional<ServiceError> JobStore::reason_against(const rigcal::v1::SubmitJob
   return std::nullopt;
 }
 
-void JobStore::submit(rigcal::v1::SubmitJob& request, const Answer& answer) {
+void JobStore::submit(rigcal::v1::SubmitJob& request, const std::string& address,
+                      const Answer& answer) {
   const std::string id = request.job_id();
   if (const auto found = jobs_.find(id); found != jobs_.end()) {
     using google::protobuf::util::MessageDifferencer;
@@ -150,8 +168,9 @@ void JobStore::submit(rigcal::v1::SubmitJob& request, const Answer& answer) {
     if (found->second.on_disk) return answer(info(found->second));
     return answer(make_fault(ServiceError::BUSY, "job '" + id + "' is being stored; ask again"));
   }
-  if (auto reason = reason_against(request)) return answer(std::move(*reason));
+  if (auto reason = reason_against(request, address)) return answer(std::move(*reason));
   Job& job = jobs_[id];
+  job.submitter = address;
   JobInfo& fresh = *job.record.mutable_info();
   fresh.set_job_id(id);
   fresh.set_state(rigcal::v1::JOB_QUEUED);
@@ -159,6 +178,7 @@ void JobStore::submit(rigcal::v1::SubmitJob& request, const Answer& answer) {
   for (const auto& recording : request.spec().recordings()) {
     fresh.add_session_ids(recording.session_id());
   }
+  fresh.set_recordings(recordings_text(request.spec()));
   fresh.set_submitted_unix_ns(unix_time_ns());
   job.record.mutable_spec()->Swap(request.mutable_spec());
   context_.storage.front()(

@@ -53,7 +53,8 @@ class JobStore {
 
   using Answer = std::function<void(const Outcome<rigcal::v1::JobInfo>&)>;
   /// Answers when the job is on disk.
-  void submit(rigcal::v1::SubmitJob& request, const Answer& answer);
+  /// @param address  of the client
+  void submit(rigcal::v1::SubmitJob& request, const std::string& address, const Answer& answer);
   Outcome<rigcal::v1::JobInfo> inspect(const std::string& id) const;
   Outcome<rigcal::v1::JobInfo> cancel(const std::string& id);
   rigcal::v1::JobList list() const;
@@ -72,8 +73,9 @@ class JobStore {
   /// No job starts any more and the running ones end; they run again at the next start.
   void shut_down();
 
-  bool uses_session(const std::string& session_id) const;  ///< waiting or running jobs
-  std::map<std::string, std::uint64_t> counts() const;     ///< by state, for metrics
+  /// A waiting or running job with that session, empty if there is none.
+  std::string user_of(const std::string& session_id) const;
+  std::map<std::string, std::uint64_t> counts() const;  ///< by state, for metrics
 
  private:
   struct Job {
@@ -81,13 +83,14 @@ class JobStore {
     bool on_disk = false;  // else it is being written for the first time
     bool removing = false;
     bool cancelling = false;
+    std::string submitter{};  // address; empty after a restart
     std::chrono::steady_clock::time_point started{};
     std::vector<std::weak_ptr<JobSubscriber>> subscribers{};
   };
 
   void load_job(const std::string& folder, const std::string& id);
-  std::optional<rigcal::v1::ServiceError> reason_against(
-      const rigcal::v1::SubmitJob& request) const;
+  std::optional<rigcal::v1::ServiceError> reason_against(const rigcal::v1::SubmitJob& request,
+                                                         const std::string& address) const;
   void save(const std::string& id, const std::function<void(const proto::Status&)>& saved);
   void start(const std::string& id);
   void launch(const std::string& id);

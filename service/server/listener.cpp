@@ -3,28 +3,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "proto/text/input_error.hpp"
+#include "service/server/listen.hpp"
 #include "service/server/log.hpp"
 
 namespace service {
-
-asio::ip::tcp::endpoint parse_endpoint(asio::io_context& io, const std::string& text) {
-  const std::size_t colon = text.rfind(':');
-  if (colon == std::string::npos || colon == 0 || colon + 1 == text.size()) {
-    throw proto::InputError("'" + text + "' is no address; write HOST:PORT, e.g. 127.0.0.1:7330");
-  }
-  std::string host = text.substr(0, colon);
-  if (host.size() > 2 && host.front() == '[' && host.back() == ']') {
-    host = host.substr(1, host.size() - 2);
-  }
-  asio::error_code error;
-  const auto found = asio::ip::tcp::resolver(io).resolve(host, text.substr(colon + 1),
-                                                         asio::ip::tcp::resolver::passive, error);
-  if (error || found.empty()) {
-    throw proto::InputError("'" + text + "' is no address: " + error.message());
-  }
-  return found.begin()->endpoint();
-}
 
 Listener::Listener(asio::io_context& io, ServiceContext& context, SessionStore& sessions,
                    JobStore& jobs, const asio::ip::tcp::endpoint& endpoint,
@@ -36,15 +18,7 @@ Listener::Listener(asio::io_context& io, ServiceContext& context, SessionStore& 
       pause_(io),
       tls_(std::move(tls)),
       timeouts_(timeouts) {
-  asio::error_code error;
-  acceptor_.open(endpoint.protocol(), error);
-  if (!error) acceptor_.set_option(asio::socket_base::reuse_address(true), error);
-  if (!error) acceptor_.bind(endpoint, error);
-  if (!error) acceptor_.listen(asio::socket_base::max_listen_connections, error);
-  if (error) {
-    throw proto::InputError("cannot listen at " + endpoint.address().to_string() + ':' +
-                            std::to_string(endpoint.port()) + ": " + error.message());
-  }
+  listen_at(acceptor_, endpoint, "--listen");
 }
 
 void Listener::start() { accept(); }
@@ -58,7 +32,7 @@ void Listener::accept() {
     }
     // Out of descriptors, most likely: trying again at once would only burn the processor.
     log_event(LogLevel::kError, "accept_failed", {{"error", error.message()}});
-    make_room();
+    make_room("");
     pause_.expires_after(std::chrono::milliseconds(100));
     pause_.async_wait([this](const asio::error_code& cancelled) {
       if (!cancelled) accept();
@@ -66,22 +40,43 @@ void Listener::accept() {
   });
 }
 
-bool Listener::make_room() {
-  const auto silent = std::find_if(connections_.begin(), connections_.end(),
-                                   [](const auto& connection) { return !connection->greeted(); });
+bool Listener::make_room(const std::string& address) {
+  const auto silent =
+      std::find_if(connections_.begin(), connections_.end(), [&](const auto& connection) {
+        return !connection->greeted() && (address.empty() || connection->address() == address);
+      });
   if (silent == connections_.end()) return false;
   const std::shared_ptr<Connection> connection = *silent;  // abort() takes it off the list
   connection->abort("made room for a newer connection before introducing itself");
   return true;
 }
 
+std::string Listener::reason_against(const std::string& address) {
+  const std::uint32_t limit = context_.limits.connections;
+  const std::uint32_t share = ServiceLimits::share(limit);
+  const auto of_address =
+      std::count_if(connections_.begin(), connections_.end(), [&](const auto& connection) {
+        return connection->greeted() && connection->address() == address;
+      });
+  if (of_address >= share) {
+    return std::to_string(of_address) + " connections from " + address +
+           " are open, as many as this service takes from one address; close some";
+  }
+  if (connections_.size() >= limit && !make_room(address) && !make_room("")) {
+    return std::to_string(limit) +
+           " connections are open, the limit of this service; try again later";
+  }
+  return "";
+}
+
 void Listener::take(asio::ip::tcp::socket socket) {
   ++context_.metrics.connections_total;
   asio::error_code ignored;
   const auto peer = socket.remote_endpoint(ignored);
-  const bool full = connections_.size() >= context_.limits.connections && !make_room();
-  auto conversation = std::make_shared<Conversation>(
-      context_, sessions_, jobs_, peer.address().to_string() + ':' + std::to_string(peer.port()));
+  const std::string address = peer.address().to_string();
+  const std::string refusal = reason_against(address);
+  auto conversation =
+      std::make_shared<Conversation>(context_, sessions_, jobs_, PeerName{address, peer.port()});
   auto connection = std::make_shared<Connection>(
       context_, std::move(socket), tls_ ? &*tls_ : nullptr, timeouts_, conversation,
       [this](Connection* ended) {
@@ -90,10 +85,9 @@ void Listener::take(asio::ip::tcp::socket socket) {
       });
   connections_.push_back(connection);
   context_.metrics.connections = connections_.size();
-  if (full) {
+  if (!refusal.empty()) {
     ++context_.metrics.connections_refused_total["limit"];
-    conversation->refuse_busy(std::to_string(context_.limits.connections) +
-                              " connections are open, the limit of this service; try again later");
+    conversation->refuse_busy(refusal);
   }
   connection->start();
 }

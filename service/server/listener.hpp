@@ -16,12 +16,9 @@
 
 namespace service {
 
-/// "HOST:PORT" or "[IPv6]:PORT" as an address to listen at. Names are looked up.
-/// @throws proto::InputError
-asio::ip::tcp::endpoint parse_endpoint(asio::io_context& io, const std::string& text);
-
-/// Takes connections up to the limit. Where it is reached, one that has not introduced itself yet
-/// makes room for a new one; if there is none, the new one is told that the service is busy.
+/// Takes connections up to the limit, and from one address up to its share of it. At the limit, one
+/// that has not introduced itself yet makes room for a new one, rather one of the same address; if
+/// there is none, the new one is told that the service is busy.
 class Listener {
  public:
   /// @throws proto::InputError when the address cannot be listened at
@@ -40,7 +37,10 @@ class Listener {
  private:
   void accept();
   void take(asio::ip::tcp::socket socket);
-  bool make_room();
+  /// Cuts off a connection, from that address unless it is empty, that has not introduced itself.
+  bool make_room(const std::string& address);
+  /// Empty where one more connection from there can be served.
+  std::string reason_against(const std::string& address);
 
   ServiceContext& context_;
   SessionStore& sessions_;

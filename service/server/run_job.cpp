@@ -80,11 +80,11 @@ Selection make_selection(const rigcal::v1::JobRecording& recording) {
   return selection;
 }
 
-// Messages name the session, not a path on the service's disk.
-std::string with_session_name(std::string text, const std::string& path, const std::string& id) {
+// Messages name the recording as its owner does, not a path on the service's disk.
+std::string with_name(std::string text, const std::string& path, const std::string& name) {
   for (std::size_t at = text.find(path); at != std::string::npos; at = text.find(path, at)) {
-    text.replace(at, path.size(), id);
-    at += id.size();
+    text.replace(at, path.size(), name);
+    at += name.size();
   }
   return text;
 }
@@ -97,16 +97,16 @@ struct Input {
 
 void add_recording(const rigcal::v1::JobRecording& recording, const std::string& path,
                    Input& input) {
-  const std::string& id = recording.session_id();
+  const std::string& name = recording.name().empty() ? recording.session_id() : recording.name();
   try {
     ImportedRecording imported = import_recording(path, input.rig);
     std::vector<SegmentUse> uses = select_part(make_selection(recording), imported);
-    imported.summary.file = imported.recording.name = id;
-    for (std::string& note : imported.summary.notes) note = with_session_name(note, path, id);
+    imported.summary.file = imported.recording.name = name;
+    for (std::string& note : imported.summary.notes) note = with_name(note, path, name);
     input.recordings.push_back(std::move(imported.recording));
     input.context.recordings.push_back({std::move(imported.summary), std::move(uses)});
   } catch (const proto::InputError& error) {
-    throw proto::InputError(with_session_name(error.what(), path, id));
+    throw proto::InputError(with_name(error.what(), path, name));
   }
 }
 
@@ -151,8 +151,8 @@ estimator::CalibrationMonitor make_monitor(const JobRun& run, const estimator::M
     progress.set_cost(record.cost);
     progress.set_gradient_norm(record.gradient_norm);
     progress.set_step_norm(record.step_norm);
-    progress.clear_values();
     const auto count = std::min<Eigen::Index>(record.arrow.size(), progress.parameters_size());
+    if (count > 0) progress.clear_values();  // else the states alone move
     for (Eigen::Index k = 0; k < count; ++k) progress.add_values(record.arrow(k));
     run.on_progress(progress);
   };
@@ -180,6 +180,7 @@ std::optional<estimator::CrossValidation> cross_validate(
     text += std::to_string(fold_index + 1) + " of " + std::to_string(input.recordings.size());
     text += ", ";
     progress.set_stage(text.append(stage));
+    progress.set_calibration(fold_index + 2);
   };
   try {
     return estimator::cross_validate(input.rig.mechanism, input.recordings, input.context.options,
@@ -207,7 +208,10 @@ bool run_job(const JobRun& run) {
     throw std::runtime_error(loaded.error().detail);
   }
   Input input = load_input(run, record.spec());
+  const bool validates = input.recordings.size() > 1 && !record.spec().skip_cross_validation();
   rigcal::v1::JobProgress progress;
+  progress.set_calibration(1);
+  progress.set_calibration_count(validates ? static_cast<int>(input.recordings.size()) + 1 : 1);
   const auto monitor = make_monitor(run, input.rig.mechanism, progress);
   const auto start = std::chrono::steady_clock::now();
   estimator::Calibration calibration =
@@ -218,7 +222,7 @@ bool run_job(const JobRun& run) {
 
   std::string validation_table;
   std::optional<estimator::CrossValidation> validation;
-  if (input.recordings.size() > 1 && !record.spec().skip_cross_validation()) {
+  if (validates) {
     const auto validation_start = std::chrono::steady_clock::now();
     validation = cross_validate(input, monitor, progress, calibration.notes);
     if ((validation && validation->stopped) || run.stop->load()) return false;

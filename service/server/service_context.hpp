@@ -12,16 +12,21 @@ namespace service {
 
 /// Limits of the service; proto/daemon.proto documents them.
 struct ServiceLimits {
-  std::uint32_t connections = 256;
-  std::uint32_t open_sessions = 64;
+  std::uint32_t connections = 512;
+  std::uint32_t streaming_sessions = 128;
   std::uint32_t sessions = 10'000;
   std::uint64_t session_size_bytes = std::uint64_t{4} << 30;
   std::uint64_t free_space_bytes = std::uint64_t{256} << 20;
-  std::uint32_t queued_jobs = 64;
+  std::uint32_t queued_jobs = 128;
   std::uint32_t jobs = 10'000;
   double job_duration_s = 3600.0;
   std::uint64_t job_memory_bytes = std::uint64_t{4} << 30;
   std::uint32_t workers = 1;
+  double unload_after_s = 60.0;
+
+  /// What one address may have of connections, streaming sessions and waiting jobs: its mistakes
+  /// leave the others room.
+  static std::uint32_t share(std::uint32_t limit) { return (limit + 1) / 2; }
 };
 
 /// What the parts of the service share. Everything in it outlives them. The main thread alone

@@ -59,8 +59,8 @@ SessionInfo SessionStore::Entry::info() const {
 }
 
 SessionStore::SessionStore(ServiceContext& context, std::function<void()> stored,
-                           std::function<bool(const std::string&)> in_use)
-    : context_(context), stored_(std::move(stored)), in_use_(std::move(in_use)) {}
+                           std::function<std::string(const std::string&)> user)
+    : context_(context), stored_(std::move(stored)), user_(std::move(user)) {}
 
 std::string SessionStore::folder_of(const std::string& id) const {
   return context_.data_folder + "/sessions/" + id;
@@ -68,13 +68,10 @@ std::string SessionStore::folder_of(const std::string& id) const {
 
 Status SessionStore::load() {
   const std::string folder = context_.data_folder + "/sessions";
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) return proto::Error{proto::ErrorCode::kInputOutput, folder + ": " + error.message()};
-  remove_leftovers(folder);
-  for (const auto& entry : fs::directory_iterator(folder, error)) {
-    const std::string id = entry.path().filename().string();
-    if (entry.is_directory() && proto::is_session_id(id)) load_session(entry.path().string(), id);
+  const auto names = open_store(folder);
+  if (!names.ok()) return names.error();
+  for (const std::string& id : names.value()) {
+    if (proto::is_session_id(id)) load_session(folder + '/' + id, id);
   }
   return sync_folder(folder);
 }
@@ -122,7 +119,7 @@ std::shared_ptr<Upload> SessionStore::add_upload(const SessionRecord& record) {
 }
 
 std::variant<std::shared_ptr<IngestSession>, SessionRefused> SessionStore::open(
-    const rigcal::v1::OpenSession& request) {
+    const rigcal::v1::OpenSession& request, const std::string& address) {
   const std::string& id = request.session_id();
   if (!proto::is_session_id(id)) {
     return refusal(SessionRefused::REASON_BAD_REQUEST,
@@ -139,18 +136,15 @@ std::variant<std::shared_ptr<IngestSession>, SessionRefused> SessionStore::open(
     if (ingest && !found->second.removing &&
         ingest->info().epoch_unix_ns() == request.epoch_unix_ns() &&
         ingest->info().metadata().at("hinges") == hinges->second) {
+      if (auto full = reason_against_streaming(id, address); full && ingest->is_open()) {
+        return std::move(*full);
+      }
       return ingest;
     }
     return refusal(SessionRefused::REASON_BAD_REQUEST,
                    "session id '" + id + "' belongs to another recording; choose another id");
   }
-  const auto open_count = std::count_if(entries_.begin(), entries_.end(), [](const auto& entry) {
-    return entry.second.ingest && entry.second.ingest->is_open();
-  });
-  if (open_count >= context_.limits.open_sessions) {
-    return refusal(SessionRefused::REASON_BUSY,
-                   std::to_string(open_count) + " sessions are open, the limit of this service");
-  }
+  if (auto full = reason_against_streaming(id, address)) return std::move(*full);
   if (entries_.size() >= context_.limits.sessions) {
     return refusal(SessionRefused::REASON_STORAGE,
                    std::to_string(entries_.size()) +
@@ -165,6 +159,30 @@ std::variant<std::shared_ptr<IngestSession>, SessionRefused> SessionStore::open(
   auto session = add_ingest(info, true);
   session->start();
   return session;
+}
+
+std::optional<SessionRefused> SessionStore::reason_against_streaming(
+    const std::string& id, const std::string& address) const {
+  const std::uint32_t limit = context_.limits.streaming_sessions;
+  std::uint32_t streaming = 0;
+  std::uint32_t of_address = 0;
+  for (const auto& [other, entry] : entries_) {
+    const std::string owner = entry.ingest ? entry.ingest->owner_address() : std::string();
+    if (owner.empty() || other == id) continue;  // a rig takes its own session over
+    ++streaming;
+    if (owner == address) ++of_address;
+  }
+  if (of_address >= ServiceLimits::share(limit)) {
+    return refusal(SessionRefused::REASON_BUSY,
+                   std::to_string(of_address) + " sessions are streaming from " + address +
+                       ", as many as this service takes from one address; end some");
+  }
+  if (streaming >= limit) {
+    return refusal(SessionRefused::REASON_BUSY,
+                   std::to_string(streaming) +
+                       " sessions are streaming, the limit of this service; try again later");
+  }
+  return std::nullopt;
 }
 
 const SessionStore::Entry* SessionStore::find(const std::string& id) const {
@@ -219,11 +237,15 @@ void SessionStore::remove(const std::string& id, const Removed& removed) {
   const auto found = entries_.find(id);
   if (found == entries_.end()) return removed(unknown(id));
   const SessionState state = found->second.info().state();
-  const bool busy = state == rigcal::v1::SESSION_OPEN || state == rigcal::v1::SESSION_CLOSED;
-  if (busy || found->second.removing || in_use_(id)) {
-    return removed(make_fault(
-        ServiceError::NOT_READY,
-        "session '" + id + (busy ? "' is not stored yet; end it or wait" : "' is used by a job")));
+  const auto refuse = [&](const std::string& why) {
+    removed(make_fault(ServiceError::NOT_READY, "session '" + id + "' is " + why));
+  };
+  if (state == rigcal::v1::SESSION_OPEN || state == rigcal::v1::SESSION_CLOSED) {
+    return refuse("not stored yet; end it or wait");
+  }
+  if (found->second.removing) return refuse("being deleted");
+  if (const std::string job = user_(id); !job.empty()) {
+    return refuse("used by job '" + job + "'; wait for its end or cancel it");
   }
   found->second.removing = true;
   context_.maintenance([this, id, folder = folder_of(id), removed, main = context_.main] {
@@ -301,17 +323,38 @@ Outcome<std::string> SessionStore::recording_path(const std::string& id) const {
                         (info.problem().empty() ? ", not stored yet" : ": " + info.problem()));
 }
 
-bool SessionStore::is_complete(const std::string& id) const {
+std::optional<ServiceError> SessionStore::reason_against_use(const std::string& id) const {
   const Entry* entry = find(id);
-  if (entry == nullptr || entry->removing) return false;
-  const SessionState state = entry->info().state();
-  return state == rigcal::v1::SESSION_STORED || state == rigcal::v1::SESSION_CLOSED;
+  if (entry == nullptr || entry->removing) return unknown(id);
+  const std::string named = "session '" + id + "' is ";
+  switch (const SessionInfo info = entry->info(); info.state()) {
+    case rigcal::v1::SESSION_STORED:
+    case rigcal::v1::SESSION_CLOSED:
+      return std::nullopt;
+    case rigcal::v1::SESSION_OPEN:
+      return make_fault(ServiceError::NOT_READY,
+                        named +
+                            "still being recorded; submit the job when it is closed, or end "
+                            "the session");
+    case rigcal::v1::SESSION_UPLOADING:
+      return make_fault(ServiceError::NOT_READY,
+                        named + "not uploaded completely; upload it again");
+    default:
+      return make_fault(ServiceError::NOT_READY,
+                        named + state_name(info.state()) + ": " + info.problem());
+  }
 }
 
 std::map<std::string, std::uint64_t> SessionStore::counts() const {
   std::map<std::string, std::uint64_t> counts;
   for (const auto& [id, entry] : entries_) ++counts[state_name(entry.info().state())];
   return counts;
+}
+
+void SessionStore::unload_abandoned() {
+  for (const auto& [id, entry] : entries_) {
+    if (entry.ingest) entry.ingest->unload_if_abandoned();
+  }
 }
 
 void SessionStore::retry() {

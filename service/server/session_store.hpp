@@ -19,16 +19,17 @@ namespace service {
 class SessionStore {
  public:
   /// @param stored   called when a session can be calibrated from
-  /// @param in_use   true while a job needs the session
+  /// @param user     the job that needs a session, empty if none does
   SessionStore(ServiceContext& context, std::function<void()> stored,
-               std::function<bool(const std::string&)> in_use);
+               std::function<std::string(const std::string&)> user);
 
   /// Finds what is on disk and goes on with it. @return an error of the folder itself
   proto::Status load();
 
+  /// @param address  of the rig computer
   /// @return the session, or why it cannot be opened
   std::variant<std::shared_ptr<IngestSession>, rigcal::v1::SessionRefused> open(
-      const rigcal::v1::OpenSession& request);
+      const rigcal::v1::OpenSession& request, const std::string& address);
 
   rigcal::v1::SessionList list() const;
   Outcome<rigcal::v1::SessionInfo> inspect(const std::string& id) const;
@@ -45,12 +46,15 @@ class SessionStore {
   Outcome<std::string> recording_path(const std::string& id) const;
 
   /// Closed: complete, and stored sooner or later.
-  bool is_complete(const std::string& id) const;
+  std::optional<rigcal::v1::ServiceError> reason_against_use(const std::string& id) const;
 
   std::map<std::string, std::uint64_t> counts() const;  ///< by state, for metrics
 
   /// Tries again what failed for want of space. Now and then.
   void retry();
+
+  /// Lets go of what open sessions hold in memory whose rig has been away for a while.
+  void unload_abandoned();
 
  private:
   struct Entry {
@@ -64,12 +68,14 @@ class SessionStore {
   void load_session(const std::string& folder, const std::string& id);
   std::shared_ptr<IngestSession> add_ingest(const rigcal::v1::SessionInfo& info, bool is_new);
   std::shared_ptr<Upload> add_upload(const rigcal::v1::SessionRecord& record);
+  std::optional<rigcal::v1::SessionRefused> reason_against_streaming(
+      const std::string& id, const std::string& address) const;
   const Entry* find(const std::string& id) const;
   std::string folder_of(const std::string& id) const;
 
   ServiceContext& context_;
   std::function<void()> stored_;
-  std::function<bool(const std::string&)> in_use_;
+  std::function<std::string(const std::string&)> user_;
   std::map<std::string, Entry> entries_;
 };
 

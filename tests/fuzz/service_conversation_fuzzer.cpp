@@ -110,8 +110,8 @@ class Service {
     std::size_t next = 0;
     while (next < frames.size()) {
       CountingOutlet outlet;
-      const auto conversation =
-          std::make_shared<service::Conversation>(context_, sessions_, jobs_, "fuzzer");
+      const auto conversation = std::make_shared<service::Conversation>(
+          context_, sessions_, jobs_, service::PeerName{"fuzzer", 0});
       conversation->attach(outlet);
       while (next < frames.size() && !outlet.finished) {
         const bool client = conversation->greeted() && !streams_;
@@ -146,7 +146,7 @@ class Service {
   service::ServiceContext context_;
   WaitingRunner runner_;
   service::SessionStore sessions_{context_, [this] { jobs_.advance(); },
-                                  [this](const std::string& id) { return jobs_.uses_session(id); }};
+                                  [this](const std::string& id) { return jobs_.user_of(id); }};
   service::JobStore jobs_{context_, sessions_, runner_};
 };
 

@@ -35,12 +35,6 @@ std::string duration_text(const JobInfo& info) {
                        3);
 }
 
-std::string joined(const JobInfo& info) {
-  std::string text;
-  for (const auto& id : info.session_ids()) text += (text.empty() ? "" : ",") + id;
-  return text;
-}
-
 ExitCode list_jobs(ServiceClient& client, const JobOptions& options) {
   ServiceRequest request;
   request.mutable_list_jobs();
@@ -50,12 +44,12 @@ ExitCode list_jobs(ServiceClient& client, const JobOptions& options) {
     return kDone;
   }
   std::vector<std::vector<std::string>> rows = {
-      {"job", "state", "s", "rig", "sessions", "submitted"}};
+      {"job", "state", "s", "rig", "submitted", "recordings"}};
   for (const JobInfo& info : reply.job_list().jobs()) {
     const std::string place =
         info.queue_position() > 0 ? ", place " + std::to_string(info.queue_position()) : "";
     rows.push_back({info.job_id(), proto::state_name(info.state()) + place, duration_text(info),
-                    info.rig_name(), joined(info), time_text(info.submitted_unix_ns())});
+                    info.rig_name(), time_text(info.submitted_unix_ns()), info.recordings()});
   }
   std::cout << format_table(rows, {false, false, true, false, false, false});
   return kDone;
@@ -63,9 +57,10 @@ ExitCode list_jobs(ServiceClient& client, const JobOptions& options) {
 
 void print_job(const JobInfo& info) {
   std::cout << info.job_id() << ": " << proto::state_name(info.state()) << ", " << info.rig_name()
-            << " from " << joined(info) << "\n  submitted " << time_text(info.submitted_unix_ns())
-            << ", started " << time_text(info.started_unix_ns()) << ", ended "
-            << time_text(info.ended_unix_ns()) << '\n';
+            << " from " << info.recordings() << "\n  submitted "
+            << time_text(info.submitted_unix_ns()) << ", started "
+            << time_text(info.started_unix_ns()) << ", ended " << time_text(info.ended_unix_ns())
+            << '\n';
   if (info.start_count() > 1) {
     std::cout << "  started " << info.start_count()
               << " times, as the service stopped while it ran\n";

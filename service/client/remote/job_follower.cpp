@@ -45,6 +45,11 @@ class Display {
     status_ = status;
   }
 
+  /// Behind the "^C" that a terminal shows.
+  void end_line() const {
+    if (terminal_) std::cerr << '\n';
+  }
+
   /// The clock goes on between updates.
   void tick() {
     if (terminal_ && !quiet_ && !json_ && info_.state() == rigcal::v1::JOB_RUNNING &&
@@ -103,6 +108,7 @@ JobInfo follow_job(ServiceClient& client, const std::string& job_id, bool quiet,
     info = notification->job_update().job();
     display.show(info);
   }
+  if (stop.load()) display.end_line();
   return info;
 }
 
@@ -114,7 +120,7 @@ ExitCode report_end(const JobInfo& info) {
     return kInterrupted;
   }
   std::cerr << "rigcal: job '" << info.job_id() << "' "
-            << (info.state() == rigcal::v1::JOB_FAILED ? "failed" : "was cancelled")
+            << (info.state() == rigcal::v1::JOB_CANCELLED ? "was cancelled" : "failed")
             << (info.error().empty() ? "" : ": " + info.error()) << '\n';
   return kServiceTrouble;
 }

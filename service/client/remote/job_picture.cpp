@@ -18,16 +18,20 @@ using rigcal::v1::JobProgress;
 
 constexpr int kBarWidth = 30;
 
-// The solver stops at steps of about this size; the bar counts decades down to it.
-constexpr double kStepDecades = 8.0;
+// Nobody knows how many iterations a calibration will take: every so many halve what is left of the
+// bar. Typical ones take 10 to 40.
+constexpr double kHalvingIterations = 10.0;
 
+// Of all the job's calibrations. Stages of one count their iterations from 0 each.
 double share_of(const JobProgress& progress) {
-  if (!(progress.step_norm() > 0.0)) return 0.0;
-  return std::clamp(-std::log10(progress.step_norm()) / kStepDecades, 0.0, 1.0);
+  const int count = std::max(progress.calibration_count(), 1);
+  const int before = std::clamp(progress.calibration() - 1, 0, count - 1);
+  const double within = 1.0 - std::exp2(-progress.iteration() / kHalvingIterations);
+  return (before + within) / count;
 }
 
 std::string bar(double share) {
-  const auto filled = static_cast<int>(std::lround(kBarWidth * share));
+  const auto filled = static_cast<int>(kBarWidth * share);  // full only when done
   std::string text = "[";
   for (int k = 0; k < kBarWidth; ++k) text += k < filled ? '#' : '.';
   return text += ']';
@@ -36,9 +40,9 @@ std::string bar(double share) {
 std::string change_text(double before, double now) {
   if (!std::isfinite(before) || before == 0.0) return "";
   const double percent = 100.0 * (now - before) / std::abs(before);
-  if (percent == 0.0) return "";
+  if (std::abs(percent) < 0.005) return "";  // what still moves stands out
   char text[32];
-  std::snprintf(text, sizeof text, std::abs(percent) < 0.01 ? "%+.0e %%" : "%+.2f %%", percent);
+  std::snprintf(text, sizeof text, "%+.2f %%", percent);
   return text;
 }
 
@@ -50,6 +54,20 @@ std::vector<std::string> split_lines(const std::string& text) {
     begin = end + 1;
   }
   return lines;
+}
+
+// How far the solver still moves; nothing before its first step.
+std::string convergence_text(const JobProgress& progress) {
+  if (!(progress.step_norm() > 0.0)) return "";
+  return "gradient " + format_number(progress.gradient_norm(), 2) + "  step " +
+         format_number(progress.step_norm(), 2);
+}
+
+std::string stage_text(const JobProgress& progress) {
+  if (progress.stage().empty()) return "reading the recordings";
+  if (progress.values_size() == 0) return progress.stage();
+  return progress.stage() + ": iteration " + std::to_string(progress.iteration()) + "  cost " +
+         format_number(progress.cost(), 6);
 }
 
 std::string recordings_text(const JobInfo& info) {
@@ -86,11 +104,8 @@ std::string job_status(const JobInfo& info) {
            (info.error().empty() ? "" : ": " + info.error());
   }
   if (info.state() != rigcal::v1::JOB_RUNNING) return proto::state_name(info.state());
-  if (progress.stage().empty()) return "reading the recordings";
-  if (progress.values_size() == 0) return progress.stage();
-  return progress.stage() + ": iteration " + std::to_string(progress.iteration()) + "  cost " +
-         format_number(progress.cost(), 6) + "  gradient " +
-         format_number(progress.gradient_norm(), 2);
+  const std::string convergence = convergence_text(progress);
+  return stage_text(progress) + (convergence.empty() ? "" : "  " + convergence);
 }
 
 void JobPicture::update(const JobInfo& info) {
@@ -101,7 +116,7 @@ void JobPicture::update(const JobInfo& info) {
     before_.clear();
     if (same_stage) before_.assign(old.values().begin(), old.values().end());
   }
-  bar_share_ = same_stage ? std::max(bar_share_, share_of(now)) : share_of(now);
+  bar_share_ = std::max(bar_share_, share_of(now));
   info_ = info;
 }
 
@@ -112,12 +127,11 @@ std::vector<std::string> JobPicture::lines(const TerminalSize& size, double elap
     head += "  " + std::to_string(std::lround(std::floor(elapsed_s))) + " s";
   }
   lines.push_back(head + "  " + info_.rig_name() + ", " + recordings_text(info_));
-  if (info_.state() == rigcal::v1::JOB_RUNNING || info_.state() == rigcal::v1::JOB_QUEUED) {
-    lines.push_back(job_status(info_));
-  }
   const JobProgress& progress = info_.progress();
+  if (info_.state() == rigcal::v1::JOB_QUEUED) lines.push_back(job_status(info_));
+  if (info_.state() == rigcal::v1::JOB_RUNNING) lines.push_back(stage_text(progress));
   if (info_.state() == rigcal::v1::JOB_RUNNING && progress.values_size() > 0) {
-    lines.push_back(bar(bar_share_) + " step " + format_number(progress.step_norm(), 2));
+    lines.push_back(bar(bar_share_) + ' ' + convergence_text(progress));
     std::vector<std::vector<std::string>> rows = {{"parameter", "value", "change"}};
     for (int k = 0; k < std::min(progress.parameters_size(), progress.values_size()); ++k) {
       const auto index = static_cast<std::size_t>(k);

@@ -33,7 +33,7 @@ class JobPicture {
  private:
   rigcal::v1::JobInfo info_;
   std::vector<double> before_;  // values of the iteration before the latest
-  double bar_share_ = 0.0;      // of this stage; never goes back
+  double bar_share_ = 0.0;      // of the whole job; never goes back
 };
 
 }  // namespace service

@@ -2,12 +2,14 @@
 
 #include <openssl/evp.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <iostream>
 
 #include "proto/recording/file.hpp"
 #include "proto/stream/service_limits.hpp"
+#include "proto/stream/stream_limits.hpp"
 #include "proto/text/files.hpp"
 #include "service/client/interrupt.hpp"
 #include "service/client/progress_line.hpp"
@@ -105,16 +107,30 @@ void fill_options(const EstimationOptions& options, rigcal::v1::JobOptions& out)
   out.set_refine_simulation(!options.no_refine);
 }
 
+// The file's name is what people know it by, unless two have the same one.
+std::string display_name(const std::string& path, const std::vector<std::string>& paths) {
+  const auto file_name = [](const std::string& of) {
+    return std::filesystem::path(of).filename().string();
+  };
+  const auto alike = std::count_if(paths.begin(), paths.end(), [&](const std::string& other) {
+    return file_name(other) == file_name(path);
+  });
+  return alike > 1 ? path : file_name(path);
+}
+
 JobSpec make_spec(ServiceClient& client, const RemoteOptions& remote,
                   const EstimationOptions& options) {
   JobSpec spec;
-  spec.set_rig_name(options.rig);
+  spec.set_rig_name(std::filesystem::path(options.rig).filename().string());
   spec.set_rig_text(proto::read_file(options.rig));
   for (const std::string& path : options.recordings) {
     auto& recording = *spec.add_recordings();
-    recording.set_session_id(path.starts_with(kSessionPrefix)
-                                 ? find_session(client, path.substr(kSessionPrefix.size()))
-                                 : upload(client, path, options.quiet));
+    if (path.starts_with(kSessionPrefix)) {
+      recording.set_session_id(find_session(client, path.substr(kSessionPrefix.size())));
+    } else {
+      recording.set_session_id(upload(client, path, options.quiet));
+      recording.set_name(display_name(path, options.recordings));
+    }
     if (std::isfinite(options.selection.from)) recording.set_from_s(options.selection.from);
     if (std::isfinite(options.selection.to)) recording.set_to_s(options.selection.to);
     if (options.segments.empty()) continue;
@@ -182,7 +198,12 @@ ExitCode run(ServiceClient& client, const RemoteOptions& remote, const Estimatio
 }
 
 /// What is wrong with the files here is told here, before anything is sent.
-void check_inputs(const EstimationOptions& options) {
+void check_inputs(const RemoteOptions& remote, const EstimationOptions& options) {
+  if (!remote.job_id.empty() && !proto::is_session_id(remote.job_id)) {
+    throw proto::InputError("--job '" + remote.job_id +
+                            "': an id is 1 to 64 characters of A-Z a-z 0-9 . _ -, without a dot "
+                            "first");
+  }
   Rig rig = load_rig(options.rig);
   apply_edits(options.edits, rig.mechanism);
   for (const std::string& path : options.recordings) {
@@ -214,7 +235,7 @@ void add_remote_options(CLI::App& command, RemoteOptions& remote) {
 
 ExitCode calibrate_remotely(const RemoteOptions& remote, const EstimationOptions& options,
                             const ResultFiles& files) {
-  check_inputs(options);
+  check_inputs(remote, options);
   return with_service(remote.server,
                       [&](ServiceClient& client) { return run(client, remote, options, files); });
 }

@@ -35,6 +35,19 @@ ExitCode print_beside_truth(ServiceClient& client, const std::string& job_id,
   return result.converged() ? kDone : kNotConverged;
 }
 
+ExitCode print_cross_validation(ServiceClient& client, const std::string& job_id) {
+  ServiceRequest request;
+  request.mutable_get_result()->set_job_id(job_id);
+  const ServiceReply reply = client.call(request);
+  if (!reply.job_result().has_cross_validation()) {
+    throw proto::InputError("job '" + job_id +
+                            "' has no cross-validation: it has one recording, was told to skip it, "
+                            "or the notes of its result say why");
+  }
+  print_json(reply.job_result().cross_validation());
+  return reply.job_result().cross_validation().converged() ? kDone : kNotConverged;
+}
+
 }  // namespace
 
 ExitCode print_result(ServiceClient& client, const std::string& job_id, bool json) {
@@ -74,12 +87,17 @@ void add_result(CLI::App& app, ExitCode& exit_code) {
     std::string id;
     std::string truth;
     bool json = false;
+    bool cross_validation = false;
   };
   CLI::App* command = app.add_subcommand("result", "Result of a job of a calibration service");
   const auto options = std::make_shared<Options>();
   command->add_option("id", options->id, "Job")->required()->type_name("JOB");
   auto* json =
       command->add_flag("--json", options->json, "Print JSON, as calibrate --json writes it");
+  command
+      ->add_flag("--cross-validation", options->cross_validation,
+                 "With --json: its cross-validation, as crossvalidate --json writes it")
+      ->needs(json);
   command
       ->add_option("--truth", options->truth,
                    "Print the estimates beside what this simulation file of rigcal-sim says")
@@ -91,6 +109,7 @@ void add_result(CLI::App& app, ExitCode& exit_code) {
     if (!options->truth.empty()) truth = load_simulation_truth(options->truth);
     exit_code = with_service(options->server, [&](ServiceClient& client) {
       const std::string job_id = find_job(client, options->id);
+      if (options->cross_validation) return print_cross_validation(client, job_id);
       if (!options->truth.empty()) return print_beside_truth(client, job_id, truth);
       return print_result(client, job_id, options->json);
     });

@@ -30,6 +30,17 @@ std::string fact(const SessionInfo& info, const std::string& key) {
   return found == info.metadata().end() ? "" : found->second;
 }
 
+bool is_upload(const SessionInfo& info) {
+  return info.batch_count() == 0 && info.metadata().contains("file");
+}
+
+// What was recorded: the file's name, or which rig did what.
+std::string recording_text(const SessionInfo& info) {
+  if (is_upload(info)) return fact(info, "file");
+  const std::string scenario = fact(info, "scenario");
+  return fact(info, "rig") + (scenario.empty() ? "" : ", " + scenario);
+}
+
 std::string state_text(const SessionInfo& info) {
   if (!info.problem().empty()) return proto::state_name(info.state()) + " (trouble)";
   return proto::state_name(info.state()) + (info.connected() ? ", streaming" : "");
@@ -44,20 +55,24 @@ ExitCode list(ServiceClient& client, const SessionsOptions& options) {
     return kDone;
   }
   std::vector<std::vector<std::string>> rows = {
-      {"session", "state", "samples", "kB", "rig", "scenario", "created"}};
+      {"session", "state", "samples", "kB", "created", "recording"}};
   for (const SessionInfo& info : reply.session_list().sessions()) {
-    rows.push_back({info.session_id(), state_text(info), std::to_string(info.sample_count()),
-                    std::to_string(info.size_bytes() / 1000), fact(info, "rig"),
-                    fact(info, "scenario"), time_text(info.created_unix_ns())});
+    // Nobody has counted the samples of a file that was uploaded.
+    rows.push_back({info.session_id(), state_text(info),
+                    is_upload(info) ? "-" : std::to_string(info.sample_count()),
+                    std::to_string(info.size_bytes() / 1000), time_text(info.created_unix_ns()),
+                    recording_text(info)});
   }
-  std::cout << format_table(rows, {false, false, true, true, false, false, false});
+  std::cout << format_table(rows, {false, false, true, true, false, false});
   return kDone;
 }
 
 void print_session(const SessionInfo& info) {
-  std::cout << info.session_id() << ": " << state_text(info) << ", " << info.sample_count()
-            << " samples in " << info.batch_count() << " batches, " << info.size_bytes()
-            << " bytes, created " << time_text(info.created_unix_ns()) << '\n';
+  std::cout << info.session_id() << ": " << state_text(info) << ", ";
+  if (!is_upload(info)) {
+    std::cout << info.sample_count() << " samples in " << info.batch_count() << " batches, ";
+  }
+  std::cout << info.size_bytes() << " bytes, created " << time_text(info.created_unix_ns()) << '\n';
   for (const auto& [key, value] : info.metadata())
     std::cout << "  " << key << ": " << value << '\n';
   if (!info.problem().empty()) std::cout << "  trouble: " << info.problem() << '\n';

@@ -1,9 +1,13 @@
 #include <gtest/gtest.h>
+#include <linux/capability.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 
 #include "service/server/daemon_config.hpp"
@@ -134,12 +138,67 @@ TEST(Endpoint, ServesClientsWithACertificateOnly) {
   };
   const ProgramRun trusted = sessions("client", "ours");
   EXPECT_EQ(trusted.exit_code, 0) << trusted.err << service.output();
-  EXPECT_EQ(sessions("stranger", "ours").exit_code, 3);
-  EXPECT_EQ(sessions("client", "others").exit_code, 3);
-  const ProgramRun plain =
-      run_rigcal("sessions --server 127.0.0.1:" + std::to_string(service.port()));
-  EXPECT_EQ(plain.exit_code, 3);
+  // Whoever got it wrong is told what: the certificate, the authority, or TLS altogether.
+  const auto refused = [](const ProgramRun& run, const char* why) {
+    EXPECT_EQ(run.exit_code, 3);
+    EXPECT_NE(run.err.find(why), std::string::npos) << run.err;
+  };
+  refused(sessions("stranger", "ours"), "the service refuses: tlsv1 alert unknown ca");
+  refused(sessions("client", "others"), "the service's certificate is refused: ");
+  refused(run_rigcal("sessions --server 127.0.0.1:" + std::to_string(service.port())),
+          "if it asks for TLS, give --tls-cert");
   EXPECT_EQ(sessions("client", "ours").exit_code, 0);
+
+  ServiceProcess plain;
+  ASSERT_TRUE(plain.start()) << plain.output();
+  std::string command = "sessions --server 127.0.0.1:" + std::to_string(plain.port());
+  const ProgramRun half = run_rigcal(command + " --tls-ca " + files.file("ours.pem"));
+  EXPECT_EQ(half.exit_code, 1);
+  EXPECT_NE(half.err.find("--tls-cert, --tls-key and --tls-ca together"), std::string::npos);
+  for (const auto& word : test_support::tls_options(files, "client", "ours")) command += " " + word;
+  refused(run_rigcal(command), "it does not speak TLS");
+}
+
+// A folder of sessions that cannot be read is no folder without sessions: the service must not
+// start as if it held none.
+TEST(Endpoint, RefusesDataItCannotRead) {
+  const TemporaryFolder files;
+  const std::string sessions = files.file("data/sessions");
+  ASSERT_TRUE(std::filesystem::create_directories(sessions));
+  for (const auto denied : {std::filesystem::perms::none, std::filesystem::perms::owner_read}) {
+    std::filesystem::permissions(sessions, denied);
+    test_support::ChildProcess service(
+        {RIGCALD_BINARY, "--data", files.file("data"), "--listen", "127.0.0.1:0"},
+        files.file("output"), [] {
+          ::prctl(PR_CAPBSET_DROP, CAP_DAC_OVERRIDE);  // root, too, is bound by permissions now
+          ::prctl(PR_CAPBSET_DROP, CAP_DAC_READ_SEARCH);
+        });
+    EXPECT_EQ(service.wait(10.0), 1);
+    EXPECT_NE(service.output().find("sessions: Permission denied"), std::string::npos)
+        << service.output();
+  }
+  std::filesystem::permissions(sessions, std::filesystem::perms::owner_all);
+}
+
+// What is wrong with an address is told in one line, with what to do, and nothing is listened at.
+TEST(Endpoint, TellsWhyItCannotListen) {
+  const TemporaryFolder files;
+  ServiceProcess other;
+  ASSERT_TRUE(other.start()) << other.output();
+  const std::string taken = "127.0.0.1:" + std::to_string(other.port());
+  const auto refused = [&](const std::vector<std::string>& options, const char* why) {
+    std::vector<std::string> command = {RIGCALD_BINARY, "--data", files.file("data")};
+    command.insert(command.end(), options.begin(), options.end());
+    test_support::ChildProcess service(command, files.file("output"));
+    EXPECT_EQ(service.wait(10.0), 1);
+    const std::string output = service.output();
+    EXPECT_NE(output.find(why), std::string::npos) << output;
+    EXPECT_EQ(std::count(output.begin(), output.end(), '\n'), 1) << output;
+  };
+  refused({"--listen", taken}, "end the program that does, or name another address with --listen");
+  refused({"--listen", "127.0.0.1:0", "--http", taken}, "name another address with --http");
+  refused({"--listen", "127.0.0.1:99999"}, "a port is a number from 0 to 65535");
+  refused({"--listen", "localhost"}, "the port is missing");
 }
 
 // The example configuration is one the service takes; a mistake is told with its place.

@@ -148,26 +148,102 @@ TEST(Protocol, ServesOthersWhileAThousandConnectionsHang) {
   EXPECT_TRUE(rig.call(close_request(batch)).has_session_closed());
 }
 
-// At its limit of those who did introduce themselves, the service says so instead of hanging.
-TEST(Protocol, TellsThatItIsFull) {
-  test_support::TemporaryFolder files;
-  ServiceProcess service({"--config", write_config(files, "limits { connections: 3 }\n")});
-  ASSERT_TRUE(service.start());
-  std::vector<SocketClient> clients;
-  for (int k = 0; k < 3; ++k) {
-    clients.emplace_back(service.port());
-    ASSERT_TRUE(clients.back().greet());
-  }
-  SocketClient client(service.port());
+ServiceReply greet(SocketClient& client) {
   ServiceRequest hello;
   hello.mutable_hello()->set_protocol_version(1);
-  const ServiceReply reply = client.call(hello);
-  ASSERT_TRUE(reply.has_error()) << reply.DebugString();
-  EXPECT_EQ(reply.error().code(), ServiceError::BUSY);
-  SocketClient rig(service.port());
+  return client.call(hello);
+}
+
+// At its limit of those who did introduce themselves, the service says so instead of hanging; half
+// of it is the most that one address gets, so that the others are served whatever one does.
+TEST(Protocol, TellsThatItIsFull) {
+  test_support::TemporaryFolder files;
+  ServiceProcess service({"--config", write_config(files, "limits { connections: 4 }\n")});
+  ASSERT_TRUE(service.start());
+  std::vector<SocketClient> clients;
+  const auto take = [&](const char* from) {
+    for (int k = 0; k < 2; ++k) {
+      clients.emplace_back(service.port(), from);
+      ASSERT_TRUE(clients.back().greet()) << from;
+    }
+    SocketClient client(service.port(), from);
+    const ServiceReply reply = greet(client);
+    EXPECT_EQ(reply.error().code(), ServiceError::BUSY) << reply.DebugString();
+    EXPECT_NE(reply.error().text().find(std::string("2 connections from ") + from),
+              std::string::npos)
+        << reply.error().text();
+  };
+  take("127.0.0.1");
+  take("127.0.0.2");
+  SocketClient client(service.port(), "127.0.0.3");
+  EXPECT_EQ(greet(client).error().code(), ServiceError::BUSY);
+  SocketClient rig(service.port(), "127.0.0.3");
   const ServiceReply refused = rig.call(open_request("run"));
   ASSERT_TRUE(refused.has_session_refused());
   EXPECT_EQ(refused.session_refused().reason(), rigcal::v1::SessionRefused::REASON_BUSY);
+}
+
+// One rig computer that opens session after session must leave room for the others, and sessions
+// that it abandons must cost nobody anything, not even itself: they are let go of, and are there
+// when it, or an operator, comes back to them.
+TEST(Protocol, LeavesRoomBesideARigThatOpensSessionAfterSession) {
+  test_support::TemporaryFolder files;
+  ServiceProcess service({"--config", write_config(files,
+                                                   "limits { streaming_sessions: 4 "
+                                                   "unload_after_s: 0.01 }\n")});
+  ASSERT_TRUE(service.start());
+  const auto open = [&](SocketClient& rig, int number) {
+    return rig.call(open_request("run-" + std::to_string(number)));
+  };
+  {
+    std::vector<SocketClient> rigs;
+    for (int k = 0; k < 3; ++k) {
+      rigs.emplace_back(service.port(), "127.0.0.1");
+      const ServiceReply reply = open(rigs.back(), k);
+      ASSERT_EQ(reply.has_session_opened(), k < 2) << reply.DebugString();
+      if (k < 2) {
+        ASSERT_TRUE(rigs.back().call(batch_request(1)).has_acknowledge());
+        continue;
+      }
+      EXPECT_NE(reply.session_refused().text().find("2 sessions are streaming from 127.0.0.1"),
+                std::string::npos);
+    }
+    SocketClient again(service.port());
+    EXPECT_TRUE(open(again, 0).has_session_opened()) << "its own session";
+    SocketClient other(service.port(), "127.0.0.2");
+    EXPECT_TRUE(open(other, 10).has_session_opened());
+  }
+  for (int k = 20; k < 30; ++k) {
+    SocketClient rig(service.port());
+    ASSERT_TRUE(eventually([&] { return open(rig, k).has_session_opened(); }, 1.0)) << k;
+    ASSERT_TRUE(rig.call(batch_request(1)).has_acknowledge());
+  }
+  const auto spool_files = [&] {
+    int count = 0;
+    std::error_code gone;
+    for (const auto& entry : std::filesystem::directory_iterator(
+             "/proc/" + std::to_string(service.pid()) + "/fd", gone)) {
+      count += std::filesystem::read_symlink(entry, gone).extension() == ".spool";
+    }
+    return count;
+  };
+  EXPECT_TRUE(eventually([&] { return spool_files() == 0; }, 20.0)) << spool_files();
+  {
+    SocketClient rig(service.port());
+    EXPECT_EQ(open(rig, 20).session_opened().acknowledged_through(), 1u);
+    ASSERT_TRUE(rig.call(batch_request(2)).has_acknowledge());
+    ASSERT_TRUE(rig.call(close_request(2)).has_session_closed());
+  }
+  SocketClient client(service.port());
+  ASSERT_TRUE(client.greet());
+  ServiceRequest end;
+  end.mutable_end_session()->set_session_id("run-21");
+  ASSERT_TRUE(client.call(end).has_session_info());
+  for (const int k : {20, 21}) {
+    const std::string path = service.session_folder("run-" + std::to_string(k)) + "/recording.mcap";
+    ASSERT_TRUE(eventually([&] { return std::filesystem::exists(path); }, 20.0)) << k;
+    test_support::expect_recording_of(path, k == 20 ? 2 : 1);
+  }
 }
 
 // Thousands of requests without reading a single reply: the service reads only as fast as it is

@@ -20,7 +20,12 @@ namespace test_support {
 using rigcal::v1::ServiceReply;
 using rigcal::v1::ServiceRequest;
 
-SocketClient::SocketClient(std::uint16_t port) : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
+SocketClient::SocketClient(std::uint16_t port, const char* from)
+    : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
+  sockaddr_in source{};
+  source.sin_family = AF_INET;
+  source.sin_addr.s_addr = ::inet_addr(from);
+  ::bind(socket_, reinterpret_cast<const sockaddr*>(&source), sizeof source);
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(port);

@@ -14,8 +14,9 @@ namespace test_support {
 /// A connection to the service made of plain system calls, which can misbehave in every way.
 class SocketClient {
  public:
-  /// Connects to 127.0.0.1; connected() tells whether that worked.
-  explicit SocketClient(std::uint16_t port);
+  /// Connects to 127.0.0.1, from another address of 127.0.0.0/8 if one is given; connected() tells
+  /// whether that worked.
+  explicit SocketClient(std::uint16_t port, const char* from = "127.0.0.1");
   ~SocketClient();
   SocketClient(SocketClient&& other) noexcept;
   SocketClient& operator=(SocketClient&&) = delete;

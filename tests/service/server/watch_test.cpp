@@ -1,0 +1,153 @@
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <pty.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "tests/service/server/pendulum_jobs.hpp"
+
+// `rigcal watch` as an operator sees it, on a terminal.
+
+namespace service {
+namespace {
+
+using test_support::eventually;
+using test_support::ServiceProcess;
+using test_support::SocketClient;
+
+/// rigcal on a terminal of its own, 80 by 24.
+class Terminal {
+ public:
+  explicit Terminal(const std::string& arguments) {
+    const winsize size{24, 80, 0, 0};
+    pid_ = ::forkpty(&keyboard_, nullptr, nullptr, &size);
+    if (pid_ == 0) {
+      const std::string command = std::string("exec ") + RIGCAL_BINARY + " " + arguments;
+      ::execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
+      ::_exit(127);
+    }
+    ::tcgetattr(keyboard_, &settings_);
+  }
+  ~Terminal() {
+    if (!exit_code_) {
+      ::kill(pid_, SIGKILL);
+      ::waitpid(pid_, nullptr, 0);
+    }
+    ::close(keyboard_);
+  }
+  Terminal(const Terminal&) = delete;
+  Terminal& operator=(const Terminal&) = delete;
+
+  void press_ctrl_c() const { EXPECT_EQ(::write(keyboard_, "\x03", 1), 1); }
+
+  /// Waits until the output so far holds a text.
+  bool shows(const std::string& text, double timeout_s = 60.0) {
+    return eventually(
+        [&] {
+          read();
+          return output_.find(text) != std::string::npos;
+        },
+        timeout_s);
+  }
+
+  /// Waits for the end. @return exit code, 128 + signal, or nothing after 60 s
+  std::optional<int> wait() {
+    eventually(
+        [&] {
+          read();
+          int status = 0;
+          if (!exit_code_ && ::waitpid(pid_, &status, WNOHANG) == pid_) {
+            exit_code_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+          }
+          return exit_code_.has_value();
+        },
+        60.0);
+    read();
+    return exit_code_;
+  }
+
+  /// Whether the terminal's settings are those it began with.
+  bool is_as_before() const {
+    termios now{};
+    ::tcgetattr(keyboard_, &now);
+    return now.c_lflag == settings_.c_lflag && now.c_iflag == settings_.c_iflag &&
+           now.c_oflag == settings_.c_oflag;
+  }
+
+  const std::string& output() const { return output_; }
+
+ private:
+  void read() {
+    char bytes[4096];
+    pollfd wait{keyboard_, POLLIN, 0};
+    while (::poll(&wait, 1, 0) == 1 && (wait.revents & POLLIN) != 0) {
+      const ssize_t count = ::read(keyboard_, bytes, sizeof bytes);
+      if (count <= 0) return;
+      output_.append(bytes, static_cast<std::size_t>(count));
+    }
+  }
+
+  pid_t pid_ = -1;
+  int keyboard_ = -1;
+  termios settings_{};
+  std::string output_;
+  std::optional<int> exit_code_;
+};
+
+// Whoever leaves a job that he watches leaves it running, and a terminal that is as it was; whoever
+// stays sees the parameters move and the end.
+TEST(Watch, ShowsAJobUntilItsEndOrCtrlC) {
+  const TemporaryFolder files;
+  ServiceProcess service;
+  ASSERT_TRUE(service.start());
+  stream_swing(service, "run", record_long_swing(files));
+  SocketClient client(service.port());
+  ASSERT_TRUE(client.greet());
+  ASSERT_TRUE(client.call(submit_request("job", "run")).has_job_info());
+  {
+    Terminal terminal("watch job" + at(service));
+    ASSERT_TRUE(terminal.shows("pendulum.J_zz")) << terminal.output();
+    EXPECT_TRUE(terminal.shows("[#")) << terminal.output();
+    terminal.press_ctrl_c();
+    EXPECT_EQ(terminal.wait(), 130) << terminal.output();
+    EXPECT_NE(terminal.output().find("job 'job' goes on"), std::string::npos) << terminal.output();
+    EXPECT_TRUE(terminal.is_as_before());
+    EXPECT_EQ(terminal.output().find("\033[?25l"), std::string::npos) << "hides the cursor";
+  }
+  EXPECT_EQ(inspect(client, "job").state(), rigcal::v1::JOB_RUNNING);
+  Terminal terminal("watch job" + at(service));
+  ASSERT_TRUE(terminal.shows("job  running")) << terminal.output();
+  EXPECT_EQ(run_rigcal("cancel job" + at(service)).exit_code, 0);
+  EXPECT_EQ(terminal.wait(), 3) << terminal.output();
+  EXPECT_NE(terminal.output().find("job 'job' was cancelled"), std::string::npos)
+      << terminal.output();
+  EXPECT_TRUE(terminal.is_as_before());
+}
+
+// A service that goes away ends the watching with a reason, not a hanging picture.
+TEST(Watch, TellsThatTheServiceIsGone) {
+  const TemporaryFolder files;
+  ServiceProcess service;
+  ASSERT_TRUE(service.start());
+  stream_swing(service, "run", record_long_swing(files));
+  SocketClient client(service.port());
+  ASSERT_TRUE(client.greet());
+  ASSERT_TRUE(client.call(submit_request("job", "run")).has_job_info());
+  Terminal terminal("watch job" + at(service));
+  ASSERT_TRUE(terminal.shows("job  running")) << terminal.output();
+  service.kill();
+  EXPECT_EQ(terminal.wait(), 3) << terminal.output();
+  EXPECT_NE(terminal.output().find("nothing is lost by trying again"), std::string::npos)
+      << terminal.output();
+  Terminal later("watch job" + at(service));
+  EXPECT_EQ(later.wait(), 3);
+  EXPECT_NE(later.output().find("start rigcald or name another"), std::string::npos)
+      << later.output();
+}
+
+}  // namespace
+}  // namespace service
