@@ -180,7 +180,6 @@ EstimationInput load_estimation_input(const EstimationOptions& options) {
   input.context.options = options.calibration;
   input.context.options.refine_simulation = !options.no_refine;
   share_period(input.recordings);
-  input.context.options.step = snap_step(options.calibration.step, input.recordings);
   return input;
 }
 

@@ -24,12 +24,4 @@ void share_period(std::vector<estimator::Recording>& recordings) {
   }
 }
 
-double snap_step(double step, const std::vector<estimator::Recording>& recordings) {
-  const double period = first_period(recordings);
-  if (!(step > 0.0) || !(period > 0.0)) return step;
-  const double whole =
-      step >= period ? std::round(step / period) * period : period / std::round(period / step);
-  return std::abs(step - whole) <= kClockError * whole ? whole : step;
-}
-
 }  // namespace service

@@ -131,7 +131,6 @@ Input load_input(const JobRun& run, const rigcal::v1::JobSpec& spec) {
   input.context.version = run.version;
   input.context.options = make_options(spec.options());
   share_period(input.recordings);
-  input.context.options.step = snap_step(input.context.options.step, input.recordings);
   return input;
 }
 

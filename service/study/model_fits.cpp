@@ -97,6 +97,22 @@ std::vector<std::pair<std::string, std::string>> parameters_of(const ModelFits& 
   return names;
 }
 
+/// Every run of one recording with the parameters from another, row by row; a recording that was
+/// refused has none to give.
+template <typename Fits, typename Use>
+void for_each_prediction(Fits& fits, const Use& use) {
+  for (std::size_t i = 0; i < fits.cross.size(); ++i) {
+    if (!fits.fits[i].error.empty()) continue;
+    for (std::size_t j = 0; j < fits.cross.size(); ++j) {
+      if (j != i) use(fits.cross[i][j]);
+    }
+  }
+}
+
+std::string cost_cell(const StudyRun& run) {
+  return run.error.empty() ? format_number(run.mean_squared_error(), 3) : "refused";
+}
+
 }  // namespace
 
 double ModelFits::cross_validation(std::size_t i) const {
@@ -155,12 +171,7 @@ std::optional<std::vector<ModelFits>> fit_models(const Study& study,
   if (!crossed) return std::nullopt;
   auto cross = crossed->begin();
   for (ModelFits& fits : all) {
-    for (std::size_t i = 0; i < fits.cross.size(); ++i) {
-      if (!fits.fits[i].error.empty()) continue;
-      for (std::size_t j = 0; j < fits.cross.size(); ++j) {
-        if (j != i) fits.cross[i][j] = *cross++;
-      }
-    }
+    for_each_prediction(fits, [&](StudyRun& prediction) { prediction = *cross++; });
   }
   return all;
 }
@@ -178,7 +189,7 @@ StudyTable parameter_table(const ModelFits& fits) {
   for (std::size_t i = 0; i < fits.fits.size(); ++i) {
     const StudyRun& run = fits.fits[i];
     table.header.push_back(run.place.recording);
-    cost.push_back(run.error.empty() ? format_number(run.mean_squared_error(), 3) : "refused");
+    cost.push_back(cost_cell(run));
     cross.push_back(format_number(fits.cross_validation(i), 3));
   }
   table.header.emplace_back("mean");
@@ -210,9 +221,7 @@ StudyTable cross_validation_table(const ModelFits& fits) {
   for (const StudyRun& run : fits.fits) table.header.push_back(run.place.recording);
   for (std::size_t i = 0; i < fits.fits.size(); ++i) {
     std::vector<std::string> row = {fits.fits[i].place.recording};
-    for (const StudyRun& run : fits.cross[i]) {
-      row.push_back(run.error.empty() ? format_number(run.mean_squared_error(), 3) : "refused");
-    }
+    for (const StudyRun& run : fits.cross[i]) row.push_back(cost_cell(run));
     table.rows.push_back(std::move(row));
   }
   return table;
@@ -287,11 +296,7 @@ std::vector<StudyRun> runs_of(const std::vector<ModelFits>& fits) {
   std::vector<StudyRun> runs;
   for (const ModelFits& model : fits) {
     runs.insert(runs.end(), model.fits.begin(), model.fits.end());
-    for (std::size_t i = 0; i < model.cross.size(); ++i) {
-      for (std::size_t j = 0; j < model.cross.size(); ++j) {
-        if (j != i && model.fits[i].error.empty()) runs.push_back(model.cross[i][j]);
-      }
-    }
+    for_each_prediction(model, [&](const StudyRun& prediction) { runs.push_back(prediction); });
   }
   return runs;
 }

@@ -1,15 +1,11 @@
 #include "tests/campaign/stream_relay.hpp"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <array>
 #include <chrono>
-#include <stdexcept>
 #include <utility>
 
 #include "proto/service.pb.h"
@@ -18,25 +14,13 @@
 namespace campaign {
 namespace {
 
+using test_support::readable;
 using Clock = std::chrono::steady_clock;
 
 constexpr int kLookPeriod_ms = 10;
 constexpr std::chrono::milliseconds kDelay(300);
 constexpr std::chrono::milliseconds kSilence(1500);
 constexpr std::chrono::milliseconds kHang(2000);
-
-sockaddr_in local_address(std::uint16_t port) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  address.sin_port = htons(port);
-  return address;
-}
-
-bool readable(int socket) {
-  pollfd wait{socket, POLLIN, 0};
-  return ::poll(&wait, 1, 0) > 0;
-}
 
 }  // namespace
 
@@ -63,33 +47,23 @@ struct StreamRelay::Line {
 StreamRelay::StreamRelay(std::uint16_t service_port, StreamWitness& witness, Ledger& ledger,
                          std::uint64_t seed)
     : service_port_(service_port), witness_(witness), ledger_(ledger), random_(seed) {
-  listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address = local_address(0);
-  socklen_t size = sizeof address;
-  auto* generic = reinterpret_cast<sockaddr*>(&address);
-  if (listener_ < 0 || ::bind(listener_, generic, size) != 0 || ::listen(listener_, 4) != 0 ||
-      ::getsockname(listener_, generic, &size) != 0) {
-    throw std::runtime_error("no local port for the relay");
-  }
-  port_ = ntohs(address.sin_port);
   thread_ = std::thread([this] { serve(); });
 }
 
 StreamRelay::~StreamRelay() {
   stop_.store(true);
   thread_.join();
-  ::close(listener_);
 }
 
 void StreamRelay::serve() {
   while (!stop_.load()) {
-    std::vector<pollfd> wait = {{listener_, POLLIN, 0}};
+    std::vector<pollfd> wait = {{listener_.socket(), POLLIN, 0}};
     for (const auto& line : lines_) {
       if (line->rig >= 0 && !line->rig_ended) wait.push_back({line->rig, POLLIN, 0});
       wait.push_back({line->service, POLLIN, 0});
     }
     ::poll(wait.data(), wait.size(), kLookPeriod_ms);
-    if (readable(listener_)) accept();
+    if (readable(listener_.socket())) accept();
     for (auto line = lines_.begin(); line != lines_.end();) {
       line = step(**line) ? std::next(line) : lines_.erase(line);
     }
@@ -106,15 +80,9 @@ StreamRelay::Trouble StreamRelay::draw() {
 
 void StreamRelay::accept() {
   auto line = std::make_unique<Line>();
-  line->rig = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
-  line->service = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  const sockaddr_in address = local_address(service_port_);
-  if (::connect(line->service, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
-    return;  // the service is down: the rig is hung up on
-  }
-  const int on = 1;
-  ::setsockopt(line->rig, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-  ::setsockopt(line->service, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  line->rig = listener_.accept();
+  line->service = test_support::connect_locally(service_port_);
+  if (line->service < 0) return;  // the service is down: the rig is hung up on
   line->trouble = draw();
   line->trouble_at_bytes = 1 + random_() % (random_() % 2 == 0 ? 3'000 : 200'000);
   lines_.push_back(std::move(line));

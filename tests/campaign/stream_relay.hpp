@@ -10,6 +10,7 @@
 
 #include "tests/campaign/ledger.hpp"
 #include "tests/campaign/stream_witness.hpp"
+#include "tests/support/local_socket.hpp"
 
 namespace campaign {
 
@@ -24,7 +25,7 @@ class StreamRelay {
   StreamRelay(const StreamRelay&) = delete;
   StreamRelay& operator=(const StreamRelay&) = delete;
 
-  std::uint16_t port() const { return port_; }
+  std::uint16_t port() const { return listener_.port(); }
 
   /// From now on the line is a good one.
   void calm() { calm_.store(true); }
@@ -45,8 +46,7 @@ class StreamRelay {
   StreamWitness& witness_;
   Ledger& ledger_;
   std::mt19937_64 random_;
-  int listener_ = -1;
-  std::uint16_t port_ = 0;
+  test_support::LocalListener listener_;
   std::atomic<bool> stop_{false};
   std::atomic<bool> calm_{false};
   std::list<std::unique_ptr<Line>> lines_;

@@ -1,14 +1,10 @@
 #include "tests/integration/line_relay.hpp"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <stdexcept>
 #include <utility>
 
 #include "firmware_iface/wire/frame.h"
@@ -20,52 +16,23 @@ namespace {
 
 constexpr int kLookPeriod_ms = 20;
 
-sockaddr_in local_address(std::uint16_t port) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  address.sin_port = htons(port);
-  return address;
-}
-
-void send_at_once(int descriptor) {
-  const int on = 1;
-  ::setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-}
-
 }  // namespace
 
 LineRelay::LineRelay(std::uint16_t unit_port) : unit_port_(unit_port) {
-  listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address = local_address(0);
-  socklen_t size = sizeof address;
-  auto* generic = reinterpret_cast<sockaddr*>(&address);
-  if (listener_ < 0 || ::bind(listener_, generic, size) != 0 || ::listen(listener_, 1) != 0 ||
-      ::getsockname(listener_, generic, &size) != 0) {
-    throw std::runtime_error("no local port for the relay");
-  }
-  port_ = ntohs(address.sin_port);
   thread_ = std::thread([this] { serve(); });
 }
 
 LineRelay::~LineRelay() {
   stop_.store(true);
   thread_.join();
-  ::close(listener_);
 }
 
 void LineRelay::serve() {
   while (!stop_.load()) {
-    pollfd waiting{listener_, POLLIN, 0};
-    if (::poll(&waiting, 1, kLookPeriod_ms) <= 0) continue;
-    const int host = ::accept(listener_, nullptr, nullptr);
-    const int unit = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    const sockaddr_in address = local_address(unit_port_);
-    if (::connect(unit, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) {
-      send_at_once(host);
-      send_at_once(unit);
-      relay(host, unit);
-    }
+    if (!readable(listener_.socket(), kLookPeriod_ms)) continue;
+    const int host = listener_.accept();
+    const int unit = connect_locally(unit_port_);
+    if (unit >= 0) relay(host, unit);
     ::close(host);
     ::close(unit);
   }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "firmware_iface/link/frame_decoder.hpp"
+#include "tests/support/local_socket.hpp"
 
 namespace test_support {
 
@@ -30,7 +31,7 @@ class LineRelay {
   LineRelay(const LineRelay&) = delete;
   LineRelay& operator=(const LineRelay&) = delete;
 
-  std::string url() const { return "tcp://127.0.0.1:" + std::to_string(port_); }
+  std::string url() const { return "tcp://127.0.0.1:" + std::to_string(listener_.port()); }
   void set_mode(LineMode mode) { mode_.store(mode); }
 
  private:
@@ -42,8 +43,7 @@ class LineRelay {
   std::vector<std::uint8_t> treated(std::span<const std::uint8_t> bytes, Direction direction);
 
   std::uint16_t unit_port_;
-  std::uint16_t port_ = 0;
-  int listener_ = -1;
+  LocalListener listener_;
   std::atomic<LineMode> mode_{LineMode::kPass};
   std::atomic<bool> stop_{false};
   std::array<bool, 2> after_delimiter_{};  // by direction: a frame begins with the next byte

@@ -26,15 +26,5 @@ TEST(CommonPeriod, IsSharedByRunsOfOneUnitAndByNobodyElse) {
   EXPECT_EQ(recordings[3].segments[0].period, 1.0001e-3);  // 65 ppm: another unit
 }
 
-// A person writes 0.002; with the unit's clock corrected that is no whole multiple of the period.
-TEST(CommonPeriod, NominalStepMeansWholeSamples) {
-  const auto recordings = recordings_with({1.000035e-3});
-  EXPECT_DOUBLE_EQ(snap_step(0.002, recordings), 2.00007e-3);
-  EXPECT_DOUBLE_EQ(snap_step(0.001, recordings), 1.000035e-3);
-  EXPECT_DOUBLE_EQ(snap_step(0.0005, recordings), 0.5000175e-3);
-  EXPECT_EQ(snap_step(0.0, recordings), 0.0);        // "choose" stays so
-  EXPECT_EQ(snap_step(0.0015, recordings), 0.0015);  // a mistake stays one, and is refused later
-}
-
 }  // namespace
 }  // namespace service

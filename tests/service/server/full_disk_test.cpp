@@ -9,6 +9,7 @@
 
 #include "tests/service/server/service_process.hpp"
 #include "tests/service/server/stored_session.hpp"
+#include "tests/service/server/streaming_rig.hpp"
 
 // Disks that are full, and disks that fail, under a service that goes on.
 
@@ -17,50 +18,20 @@ namespace {
 
 using rigcal::v1::ServiceReply;
 using rigcal::v1::SessionRefused;
-using test_support::batch_request;
 using test_support::close_request;
+using test_support::complete_session;
 using test_support::eventually;
 using test_support::expect_recording_of;
 using test_support::open_request;
+using test_support::send_through;
+using test_support::Sent;
 using test_support::ServiceProcess;
 using test_support::SocketClient;
 using test_support::TemporaryFolder;
 
-// A rig that sends until it is acknowledged through `through`, or is refused.
-struct Sent {
-  std::uint64_t acknowledged = 0;
-  std::optional<SessionRefused> refused;
-};
-
-Sent send_through(const ServiceProcess& service, const std::string& id, std::uint64_t through,
-                  std::uint64_t sample_count = 20) {
-  constexpr std::uint64_t kWindow = 8;
-  Sent sent;
-  SocketClient client(service.port());
-  const ServiceReply opened = client.call(open_request(id));
-  if (opened.has_session_refused()) sent.refused = opened.session_refused();
-  if (!opened.has_session_opened()) return sent;
-  sent.acknowledged = opened.session_opened().acknowledged_through();
-  std::uint64_t next = sent.acknowledged + 1;
-  while (sent.acknowledged < through) {
-    while (next <= through && next <= sent.acknowledged + kWindow) {
-      if (!client.send(batch_request(next, sample_count))) break;
-      ++next;
-    }
-    const auto reply = client.receive();
-    if (!reply) return sent;
-    if (reply->has_session_refused()) {
-      sent.refused = reply->session_refused();
-      return sent;
-    }
-    sent.acknowledged = reply->acknowledge().through();
-  }
-  return sent;
-}
-
 // Sends, again and again as a rig does, until everything is acknowledged; closes; waits for the
 // recording.
-void complete(const ServiceProcess& service, const std::string& id, std::uint64_t batch_count,
+void complete(ServiceProcess& service, const std::string& id, std::uint64_t batch_count,
               std::uint64_t sample_count = 20) {
   ASSERT_TRUE(eventually(
       [&] {
@@ -68,12 +39,7 @@ void complete(const ServiceProcess& service, const std::string& id, std::uint64_
       },
       20.0))
       << service.output();
-  SocketClient client(service.port());
-  ASSERT_TRUE(client.call(open_request(id)).has_session_opened());
-  ASSERT_TRUE(client.call(close_request(batch_count)).has_session_closed()) << service.output();
-  const std::string recording = service.session_folder(id) + "/recording.mcap";
-  ASSERT_TRUE(eventually([&] { return std::filesystem::exists(recording); }, 60.0))
-      << service.output();
+  complete_session(service, id, batch_count, sample_count);
 }
 
 // A small file system of its own. Mounting one is for root.

@@ -6,6 +6,7 @@
 
 #include "tests/service/server/service_process.hpp"
 #include "tests/service/server/stored_session.hpp"
+#include "tests/service/server/streaming_rig.hpp"
 
 namespace service {
 namespace {
@@ -15,6 +16,7 @@ using rigcal::v1::ServiceRequest;
 using rigcal::v1::SessionRefused;
 using test_support::batch_request;
 using test_support::close_request;
+using test_support::complete_session;
 using test_support::eventually;
 using test_support::expect_recording_of;
 using test_support::open_request;
@@ -37,29 +39,6 @@ std::uint64_t wait_for(SocketClient& client, std::uint64_t batch) {
     through = reply->acknowledge().through();
   }
   return through;
-}
-
-bool stored(const ServiceProcess& service, const std::string& id) {
-  const std::string folder = service.session_folder(id);
-  return std::filesystem::exists(folder + "/recording.mcap") &&
-         !std::filesystem::exists(folder + "/spool");
-}
-
-// Opens, sends everything that is missing, closes, and waits for the recording.
-void complete_session(ServiceProcess& service, const std::string& id, std::uint64_t batch_count) {
-  SocketClient client(service.port());
-  const auto through = open_session(client, id);
-  ASSERT_TRUE(through.has_value());
-  for (std::uint64_t k = *through + 1; k <= batch_count; ++k) {
-    ASSERT_TRUE(client.send(batch_request(k)));
-  }
-  if (*through < batch_count) {
-    ASSERT_EQ(wait_for(client, batch_count), batch_count);
-  }
-  const ServiceReply closed = client.call(close_request(batch_count));
-  ASSERT_TRUE(closed.has_session_closed()) << closed.DebugString();
-  ASSERT_EQ(closed.session_closed().through(), batch_count);
-  ASSERT_TRUE(eventually([&] { return stored(service, id); }, 20.0)) << service.output();
 }
 
 // The whole way of a sample: into the socket, onto the disk, into a recording, unaltered.
