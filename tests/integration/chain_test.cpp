@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <memory>
+#include <vector>
 
 #include "proto/calibration.pb.h"
 #include "tests/service/run_rigcal.hpp"
@@ -42,28 +44,44 @@ class Chain : public ::testing::Test {
     }
   }
 
-  /// Runs one of the demo's scenarios for so long and streams it, as a session of its name.
-  void record(const std::string& simulation, const std::string& scenario,
-              const std::string& duration, const std::string& shorter) {
+  /// A rig of its own that is being recorded.
+  struct Recording {
+    std::unique_ptr<ChildProcess> sim;
+    std::unique_ptr<ChildProcess> daq;
+  };
+
+  /// Begins to run one of the demo's scenarios for so long and to stream it, as a session of its
+  /// name. They run side by side: each waits for its rig's time, not for the processor's.
+  void start_recording(const std::string& simulation, const std::string& scenario,
+                       const std::string& duration, const std::string& shorter) {
     const std::string text = contents_of(config("scenario-" + scenario + ".textproto"));
     const std::string path =
         files_.write(scenario + ".textproto",
                      replaced(text, "duration_s: " + duration, "duration_s: " + shorter));
-    ChildProcess sim({RIGCAL_SIM, "--config", files_.file(simulation + ".textproto"), "--link",
-                      files_.file("unit-" + scenario)},
-                     files_.file("sim-" + scenario + ".log"));
-    ASSERT_TRUE(
-        eventually([&] { return sim.output().find('\n') != std::string::npos; }, kPatience_s));
-    ChildProcess daq(
-        {RIGCAL_DAQ, "run", "--rig", rig_, "--url", "pty://" + files_.file("unit-" + scenario),
-         "--scenario", path, "--out", files_.file(scenario + ".mcap"), "--service",
-         "127.0.0.1:" + std::to_string(service_.port())},
+    Recording& recording = recordings_.emplace_back();
+    recording.sim = std::make_unique<ChildProcess>(
+        std::vector<std::string>{RIGCAL_SIM, "--config", files_.file(simulation + ".textproto"),
+                                 "--link", files_.file("unit-" + scenario)},
+        files_.file("sim-" + scenario + ".log"));
+    ASSERT_TRUE(eventually([&] { return recording.sim->output().find('\n') != std::string::npos; },
+                           kPatience_s));
+    recording.daq = std::make_unique<ChildProcess>(
+        std::vector<std::string>{RIGCAL_DAQ, "run", "--rig", rig_, "--url",
+                                 "pty://" + files_.file("unit-" + scenario), "--scenario", path,
+                                 "--out", files_.file(scenario + ".mcap"), "--service",
+                                 "127.0.0.1:" + std::to_string(service_.port())},
         files_.file("daq-" + scenario + ".log"));
-    ASSERT_EQ(daq.wait(kPatience_s), 0) << daq.output();
-    EXPECT_NE(daq.output().find("every sample accounted for"), std::string::npos) << daq.output();
-    EXPECT_NE(daq.output().find("streamed to"), std::string::npos) << daq.output();
-    sim.send_signal(SIGINT);
-    EXPECT_EQ(sim.wait(kPatience_s), 0) << sim.output();
+  }
+
+  void finish_recordings() {
+    for (const Recording& recording : recordings_) {
+      ASSERT_EQ(recording.daq->wait(kPatience_s), 0) << recording.daq->output();
+      const std::string output = recording.daq->output();
+      EXPECT_NE(output.find("every sample accounted for"), std::string::npos) << output;
+      EXPECT_NE(output.find("streamed to"), std::string::npos) << output;
+      recording.sim->send_signal(SIGINT);
+      EXPECT_EQ(recording.sim->wait(kPatience_s), 0) << recording.sim->output();
+    }
   }
 
   std::string server() const {
@@ -73,6 +91,7 @@ class Chain : public ::testing::Test {
   TemporaryFolder files_;
   std::string rig_;
   ServiceProcess service_;
+  std::vector<Recording> recordings_;
 };
 
 /// What sim-furuta.textproto says.
@@ -88,9 +107,10 @@ const std::map<std::string, double> kTruth = {
 // beginning of its id.
 TEST_F(Chain, RecoversTheSimulatedRigsParameters) {
   ASSERT_TRUE(service_.start());
-  ASSERT_NO_FATAL_FAILURE(record("sim-furuta-hanging", "pulse", "10", "3"));
-  ASSERT_NO_FATAL_FAILURE(record("sim-furuta-hanging", "swing-up", "10", "3"));
-  ASSERT_NO_FATAL_FAILURE(record("sim-furuta", "release", "60", "5"));
+  ASSERT_NO_FATAL_FAILURE(start_recording("sim-furuta-hanging", "pulse", "10", "3"));
+  ASSERT_NO_FATAL_FAILURE(start_recording("sim-furuta-hanging", "swing-up", "10", "3"));
+  ASSERT_NO_FATAL_FAILURE(start_recording("sim-furuta", "release", "60", "5"));
+  ASSERT_NO_FATAL_FAILURE(finish_recordings());
   const ProgramRun run = run_rigcal(
       "calibrate session:release session:swing-up session:pulse --rig " + rig_ + server() +
       "--job chain --step 0.001 --no-refine --quiet --json " + files_.file("result.json"));
