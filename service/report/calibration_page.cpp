@@ -163,8 +163,8 @@ std::string calibration_page(const Calibration& calibration, const CalibrationCo
   if (validation != nullptr) {
     body +=
         "<h2 class=\"part\">Cross-validation</h2>\n<p>Each recording predicted from all "
-        "others.</p>\n" +
-        cross_validation_sections(*validation);
+        "others.</p>\n<div class=\"inset\">" +
+        cross_validation_sections(*validation) + "</div>\n";
   }
   body += "<h2 class=\"part\">Trajectories</h2>\n" +
           trajectory_sections(calibration.trajectories, hinges, context.controls) +

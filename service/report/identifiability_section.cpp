@@ -107,8 +107,10 @@ std::string dependence_table(const Calibration& calibration) {
          "would sharpen it.</p>\n";
 }
 
+/// The changes that make up a direction; empty where it is one parameter alone.
 std::string coefficients(const Calibration& calibration, const Eigen::VectorXd& direction) {
   const double largest = direction.size() == 0 ? 0.0 : direction.cwiseAbs().maxCoeff();
+  if ((direction.array().abs() > kCoefficientShare * largest).count() < 2) return "";
   std::string text;
   for (Eigen::Index k = 0; k < direction.size(); ++k) {
     if (!(std::abs(direction(k)) > kCoefficientShare * largest)) continue;
@@ -124,15 +126,23 @@ std::string null_directions(const Calibration& calibration) {
   if (calibration.null_directions.empty()) return "";
   std::string html = "<h3>The data cannot see</h3>\n<ul>\n";
   for (const estimator::NullDirection& direction : calibration.null_directions) {
-    html += "<li><b>" + escape_html(direction.description) + "</b>: changing " +
-            escape_html(coefficients(calibration, direction.coefficients)) +
-            " together, or any multiple, changes no simulated angle.</li>\n";
+    const std::string changes = coefficients(calibration, direction.coefficients);
+    html += "<li><b>" + escape_html(direction.description) + "</b>";
+    if (!changes.empty()) {
+      html += ": any multiple of " + escape_html(changes) + " changes no simulated angle";
+    }
+    html += ".</li>\n";
   }
   return html + "</ul>\n";
 }
 
 std::string initial_directions(const Calibration& calibration) {
   if (calibration.initial_null_directions.empty()) return "";
+  const bool same = std::equal(
+      calibration.null_directions.begin(), calibration.null_directions.end(),
+      calibration.initial_null_directions.begin(), calibration.initial_null_directions.end(),
+      [](const auto& a, const auto& b) { return a.description == b.description; });
+  if (same) return "<p>The same was not seen before the fit, at the start values.</p>\n";
   std::string html = "<h3>Not seen before the fit, at the start values</h3>\n<ul>\n";
   for (const estimator::NullDirection& direction : calibration.initial_null_directions) {
     html += "<li>" + escape_html(direction.description) + "</li>\n";

@@ -39,6 +39,7 @@ body {
 h1 { font-size: 24px; margin: 0 0 4px; }
 h2 { font-size: 18px; margin: 30px 0 8px; }
 h3 { font-size: 15px; margin: 18px 0 4px; color: var(--quiet); font-weight: 600; }
+.inset h2 { font-size: 16px; margin-top: 20px; }
 h2.part { border-top: 1px solid var(--grid); padding-top: 18px; }
 p, ul { margin: 6px 0; max-width: 76ch; }
 .quiet { color: var(--quiet); }
@@ -106,7 +107,9 @@ svg .cell.strong { fill: #000000; }
   @page { margin: 14mm; }
   body { max-width: none; padding: 0; font-size: 11px; }
   h2, h3 { break-after: avoid; }
-  figure, tr, p { break-inside: avoid; }
+  figure, table, tr, p, ul, ol { break-inside: avoid; }
+  .summary { gap: 6px; }
+  .summary div { padding: 4px 8px; }
   figure { break-before: avoid; }
   .wide { overflow: visible; }
   th, td { padding: 2px 6px; }

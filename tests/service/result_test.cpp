@@ -150,6 +150,13 @@ TEST(CalibrationPage, SaysWhatTheDataDoNotTell) {
                {"A.J and A.m trade off", "ΔA.J = 0.002 kg·m², ΔA.m = -1 kg",
                 "A.m cannot be told from zero", "<td class=\"number\">1.7</td>",
                 "<td class=\"number\">6e-6</td>", "A.m (0.8)", "Correlation of the estimates"});
+  // A parameter that does nothing is its own direction: there is nothing to change together.
+  estimator::Calibration lone = correlated_calibration();
+  lone.null_directions = {{"A.m has no effect", Eigen::Vector2d(0.0, 1.0)}};
+  lone.initial_null_directions = lone.null_directions;
+  const std::string lone_html = calibration_page(lone, prepared_context());
+  expect_parts(lone_html, {"<b>A.m has no effect</b>.", "The same was not seen before the fit"});
+  EXPECT_EQ(lone_html.find("any multiple"), std::string::npos);
   estimator::Calibration clear = correlated_calibration();
   clear.null_directions.clear();
   clear.parameters[1].standard_deviation = 0.01;
