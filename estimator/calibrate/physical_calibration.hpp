@@ -10,8 +10,9 @@ namespace estimator {
 /// Parameters of the physical system (EstimateKind::kPhysical), by multiple shooting in continuous
 /// time (ShootingProblem), in three stages:
 ///
-/// 1. short intervals and a generous process noise, so that any start converges, with parameters
-///    that the data hardly see held near their start;
+/// 1. short intervals and a generous process noise, with parameters that the data hardly see held
+///    near their start; where that ends far from the readings, once more from the parameters that
+///    still shorter intervals give;
 /// 2. the process noise as small as the data allow, found with the readings' noise from the
 ///    residuals (variance components);
 /// 3. where the motion can be predicted from its start, the fit of the open-loop simulation itself.

@@ -19,12 +19,25 @@ constexpr double kDurationMin = 0.05;      // [s]
 constexpr double kLongestStep = 0.004;     // [s]; fourth order leaves below 1e-8 rad on a pendulum
 constexpr double kInterval = 0.2;          // [s]; short enough for any motion to be predictable
 constexpr double kAngleNoiseFloor = 1e-7;  // [rad]; perfect readings still get a finite weight
-constexpr double kGenerousShare = 0.02;    // process noise of the first stage, of the accelerations
+constexpr double kGenerousShare = 0.02;    // process noise of a loose fit, of the accelerations
 constexpr double kProcessDrop = 0.03;      // factor from round to round while the data show none
 constexpr double kDifferenceTime = 0.01;   // over which accelerations are differenced [s]
-constexpr double kFirstTolerance = 1e-4;  // relative decrease of the cost that ends the first solve
-constexpr double kSmallDecrease = 1.0;    // of the whitened cost, while noise levels still change
+constexpr double kLooseTolerance = 1e-4;   // relative decrease of the cost that ends a loose fit
+constexpr int kLooseIterations = 30;
+
+/// Cost a reading above which a loose fit has gone astray: more than a model that is merely wrong
+/// leaves with so much process noise.
+constexpr double kAstray = 10.0;
+
+/// Process noise as large as the accelerations themselves and intervals too short for a wrong model
+/// to lead far astray: hardly more than a regression of accelerations, which any start survives.
+constexpr double kApproachShare = 1.0;
+constexpr double kApproachInterval = 0.05;  // [s]
+constexpr int kApproachSamples = 10;        // at least, in an interval
+
+constexpr double kSmallDecrease = 1.0;  // of the whitened cost, while noise levels still change
 constexpr double kNegligibleDecrease = 1e-2;
+constexpr double kStagnantDecrease = 0.1;  // in three steps: the solver crawls
 constexpr int kNoiseRounds = 10;
 constexpr double kNoiseSettled = 0.05;  // relative change of a noise level
 constexpr double kSignificance = 3.0;   // deviations by which a variance must exceed its model's
@@ -50,6 +63,20 @@ Eigen::VectorXd typical_accelerations(const std::vector<Eigen::MatrixXd>& states
     }
   }
   return (sums / std::max(count, 1.0)).cwiseSqrt();
+}
+
+double total_readings(const ShootingProblem& problem) {
+  double readings = 0.0;
+  for (int sensor = 0; sensor < problem.sensor_count(); ++sensor) {
+    readings += problem.reading_count(sensor);
+  }
+  return readings;
+}
+
+void take_values(const Mechanism& from, Mechanism& to) {
+  for (std::size_t i = 0; i < to.parameters.size(); ++i) {
+    to.parameters[i].value = from.parameters[i].value;
+  }
 }
 
 /// Parameters without a prior get one as wide as their start is far from zero. What the data see
@@ -123,12 +150,11 @@ bool ShootingFit::is_cancelled() const {
 /// Residuals being whitened, a decrease of the cost by d moves no parameter by more than √d of its
 /// standard deviation.
 LmOptions ShootingFit::options_for(const ShootingProblem& problem, double decrease) const {
-  double readings = 0.0;
-  for (int sensor = 0; sensor < problem.sensor_count(); ++sensor) {
-    readings += problem.reading_count(sensor);
-  }
+  const double readings = total_readings(problem);
   LmOptions options;
+  options.max_iterations = std::numeric_limits<int>::max();
   options.cost_tolerance = decrease / readings;
+  options.stagnant_gain = kStagnantDecrease / readings;
   return options;
 }
 
@@ -137,9 +163,45 @@ std::unique_ptr<ShootingProblem> ShootingFit::first_problem(const Mechanism& mec
                                            input_.state_spacing, input_.grid, input_.noise);
 }
 
+/// Parameters and states with a generous process noise. Where they end far from the readings, once
+/// more from the parameters that short intervals give, and the better of both.
+void ShootingFit::fit_loosely(const Mechanism& start) {
+  LmOptions loose;
+  loose.cost_tolerance = kLooseTolerance;
+  loose.max_iterations = kLooseIterations;
+  Mechanism held = held_near_start(start);
+  joint_ = first_problem(held);
+  run(*joint_, loose, joint_history_);
+  if (joint_->cost() <= kAstray * total_readings(*joint_) || is_cancelled()) return;
+  if (!approach(held)) return;
+  std::unique_ptr<ShootingProblem> again = first_problem(held);
+  run(*again, loose, joint_history_);
+  if (again->cost() < joint_->cost()) joint_ = std::move(again);
+}
+
+/// Moves the parameters to what short intervals give. False where the readings are too sparse.
+bool ShootingFit::approach(Mechanism& mechanism) {
+  ShootingGrid grid = input_.grid;
+  grid.interval = kApproachInterval;
+  for (const Segment& segment : input_.segments) {
+    grid.interval = std::max(grid.interval, kApproachSamples * segment.period);
+  }
+  if (grid.interval >= input_.grid.interval) return false;
+  ShootingNoise noise = input_.noise;
+  noise.acceleration *= kApproachShare / kGenerousShare;
+  ShootingProblem problem(mechanism, input_.segments, input_.states, input_.state_spacing, grid,
+                          noise);
+  LmOptions loose;
+  loose.cost_tolerance = kLooseTolerance;
+  loose.max_iterations = kLooseIterations;
+  run(problem, loose, joint_history_);
+  take_values(problem.mechanism(), mechanism);
+  return true;
+}
+
 void ShootingFit::run(ShootingProblem& problem, LmOptions options, ShootingHistory& history) const {
   const int before = history.iterations;
-  options.max_iterations = options_.max_iterations - before;
+  options.max_iterations = std::min(options.max_iterations, options_.max_iterations - before);
   const auto on_iteration = [&](const IterationRecord& record) {
     if (record.iteration == 0 && !history.records.empty()) return;
     history.records.push_back(record);
@@ -154,15 +216,9 @@ void ShootingFit::run(ShootingProblem& problem, LmOptions options, ShootingHisto
 
 void ShootingFit::estimate_jointly(const Mechanism& start) {
   if (monitor_.on_stage) monitor_.on_stage(stages_.joint);
-  LmOptions loose;
-  loose.cost_tolerance = kFirstTolerance;
-  joint_ = first_problem(held_near_start(start));
-  run(*joint_, loose, joint_history_);
-
+  fit_loosely(start);
   Mechanism reached = start;
-  for (std::size_t i = 0; i < reached.parameters.size(); ++i) {
-    reached.parameters[i].value = joint_->mechanism().parameters[i].value;
-  }
+  take_values(joint_->mechanism(), reached);
   std::vector<Eigen::MatrixXd> states;
   std::vector<double> spacing;
   for (int s = 0; s < joint_->segment_count(); ++s) {

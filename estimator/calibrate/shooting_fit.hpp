@@ -50,14 +50,14 @@ class ShootingFit {
 
   const ShootingInput& input() const { return input_; }
 
-  /// The first problem to be solved, at the start.
+  /// Intervals and process noise of the second stage, at the start.
   std::unique_ptr<ShootingProblem> first_problem(const Mechanism& mechanism) const;
 
-  /// Stages 1 and 2: states and parameters jointly, with noise levels from the data unless they are
+  /// Stages 1 to 3: states and parameters jointly, with noise levels from the data unless they are
   /// given.
   void estimate_jointly(const Mechanism& start);
 
-  /// Stage 3, or only the open-loop simulation where that is asked for or the motion cannot be
+  /// Stage 4, or only the open-loop simulation where that is asked for or the motion cannot be
   /// predicted. True if it was fitted.
   bool fit_simulation();
 
@@ -79,6 +79,8 @@ class ShootingFit {
 
  private:
   bool is_cancelled() const;
+  void fit_loosely(const Mechanism& start);
+  bool approach(Mechanism& mechanism);
   LmOptions options_for(const ShootingProblem& problem, double decrease) const;
   void run(ShootingProblem& problem, LmOptions options, ShootingHistory& history) const;
   void estimate_noise();

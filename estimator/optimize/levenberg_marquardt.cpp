@@ -31,10 +31,7 @@ constexpr double kMinDampingReduction = 1.0 / 3.0;
 constexpr int kMaxRelaxedSteps = 2;
 constexpr double kLeastRelaxedGain = 1e-4;
 
-// Accepted steps that together must gain this part of the cost. With 1e4 residuals, a gain of 1e-7
-// moves no parameter by more than 0.03 standard deviations.
-constexpr int kStagnantSteps = 3;
-constexpr double kStagnantGain = 1e-7;
+constexpr int kStagnantSteps = 3;  // see LmOptions::stagnant_gain
 
 // Part of the cost that the linear model may promise, without fulfilling it at any damping, for the
 // point to count as an optimum at a kink.
@@ -284,7 +281,7 @@ bool LevenbergMarquardt::is_stagnant() const {
   const auto steps = static_cast<int>(summary_.history.size()) - 1;
   if (steps < kStagnantSteps) return false;
   const auto before = static_cast<std::size_t>(steps - kStagnantSteps);
-  return summary_.history[before].cost - cost_ <= kStagnantGain * cost_;
+  return summary_.history[before].cost - cost_ <= options_.stagnant_gain * cost_;
 }
 
 bool LevenbergMarquardt::raise_damping(double factor) {

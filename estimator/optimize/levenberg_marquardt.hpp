@@ -31,6 +31,10 @@ struct LmOptions {
   /// does not pay. Without it the solver crawls along kinks of the residuals in ever smaller steps.
   double negligible_decrease = 1e-12;
 
+  /// Stop when three accepted steps together gained less than stagnant_gain · cost. With 1e4
+  /// residuals, a gain of 1e-7 moves no parameter by more than 0.03 standard deviations.
+  double stagnant_gain = 1e-7;
+
   /// α of (H + α D) δ = −g at the start, and its range. Marquardt's scaling makes α
   /// dimensionless; a starting value relative to max diag(H) freezes the parameters of stiff
   /// problems.

@@ -115,9 +115,13 @@ class StudyReader {
         out.weighting_compliance =
             positive(method.weighting_compliance(), root_.at("method", i), "weighting_compliance");
       }
+      out.physical = method.physical();
       study_.methods.push_back(std::move(out));
     }
     if (study_.methods.empty()) study_.methods.push_back({"implicit"});
+    if (study_.methods.front().physical && source_.kind() != v1::Study::ROBUSTNESS) {
+      root_.at("method", 0).fail("the first method must be one of a simulator, for the sweeps");
+    }
     check_names(study_.methods, "method");
   }
 

@@ -22,6 +22,7 @@ struct GridPoint {
   const LoadedSet* set = nullptr;
   std::string model;
   std::string method;
+  bool physical = false;  ///< the sweeps' axes do not apply: the only point
   StudySettings settings;
   std::vector<StudyRun> runs;
 };
@@ -52,8 +53,10 @@ Verdict compare(const StudyRun& run, const StudyRun& reference) {
 }
 
 /// All combinations of the sweeps' values.
-std::vector<StudySettings> grid_of(const Study& study, const StudySettings& base) {
+std::vector<StudySettings> grid_of(const Study& study, const StudyMethod& method,
+                                   const StudySettings& base) {
   std::vector<StudySettings> grid = {base};
+  if (method.physical) return grid;
   for (const StudySweep& sweep : study.sweeps) {
     std::vector<StudySettings> wider;
     for (const StudySettings& settings : grid) {
@@ -80,8 +83,8 @@ Plan make_plan(const Study& study, const std::vector<LoadedSet>& sets) {
       for (const StudyModel& model : set.set->models) {
         const std::vector<NamedStart> starts =
             make_starts(*set.set, mechanism_of(*set.set, model, *data), study.starts);
-        for (const StudySettings& settings : grid_of(study, set.set->settings)) {
-          plan.points.push_back({&set, model.name, method.name, settings, {}});
+        for (const StudySettings& settings : grid_of(study, method, set.set->settings)) {
+          plan.points.push_back({&set, model.name, method.name, method.physical, settings, {}});
           plan.counts.push_back(starts.size());
           for (const NamedStart& start : starts) {
             RunPlace place;
@@ -167,6 +170,7 @@ StudyTable share_table(const std::string& title, const std::vector<const GridPoi
 StudyFigure share_figure(const std::vector<GridPoint>& points) {
   std::map<double, std::map<double, std::map<double, Tally>>> shares;  // h, ε, κ
   for (const GridPoint& point : points) {
+    if (point.physical) continue;
     const StudySettings& s = point.settings;
     shares[s.step][s.compliance][s.state_error_weight].add(point);
   }
@@ -242,13 +246,15 @@ StudyTable failure_table(const std::vector<GridPoint>& points) {
       const StudyRun& run = point.runs[i];
       const Verdict verdict = compare(run, point.runs.front());
       if (verdict.same || table.rows.size() >= kFailuresShown) continue;
-      table.rows.push_back({title_of(point), format_number(point.settings.step),
-                            format_number(point.settings.compliance),
-                            format_number(point.settings.state_error_weight), run.place.start,
-                            run.error.empty() ? run.termination : run.error,
-                            std::to_string(run.iterations),
-                            format_number(run.cost / point.runs.front().cost, 5), verdict.worst,
-                            format_number(verdict.difference, 3)});
+      const auto setting = [&](double value) {
+        return point.physical ? std::string("-") : format_number(value);
+      };
+      table.rows.push_back(
+          {title_of(point), setting(point.settings.step), setting(point.settings.compliance),
+           setting(point.settings.state_error_weight), run.place.start,
+           run.error.empty() ? run.termination : run.error, std::to_string(run.iterations),
+           format_number(run.cost / point.runs.front().cost, 5), verdict.worst,
+           format_number(verdict.difference, 3)});
     }
   }
   return table;
@@ -258,7 +264,11 @@ StudyTable failure_table(const std::vector<GridPoint>& points) {
 
 std::optional<StudyReport> study_robustness(const Study& study, const std::vector<LoadedSet>& sets,
                                             const TaskRunner& run) {
-  if (study.sweeps.empty()) throw proto::InputError(study.path + ": has no sweep { }");
+  const bool needs_grid = std::any_of(study.methods.begin(), study.methods.end(),
+                                      [](const StudyMethod& method) { return !method.physical; });
+  if (needs_grid && study.sweeps.empty()) {
+    throw proto::InputError(study.path + ": has no sweep { }");
+  }
   Plan plan = make_plan(study, sets);
   const std::optional<std::vector<StudyRun>> runs = run(plan.tasks);
   if (!runs) return std::nullopt;
@@ -292,12 +302,12 @@ std::optional<StudyReport> study_robustness(const Study& study, const std::vecto
       tally.add(other);
     }
     overview.rows.push_back({title, share_text(tally.reached, tally.total)});
-    details.push_back(share_table(title, same));
+    if (!point.physical) details.push_back(share_table(title, same));
   }
   overview.rows.push_back({"all", share_text(all.reached, all.total)});
   report.tables.push_back(std::move(overview));
   report.tables.insert(report.tables.end(), details.begin(), details.end());
-  report.figures.push_back(share_figure(plan.points));
+  if (!details.empty()) report.figures.push_back(share_figure(plan.points));
   report.tables.push_back(reason_table(plan.points));
   report.tables.push_back(failure_table(plan.points));
   report.good = all.reached >= kShareWanted * all.total;

@@ -29,7 +29,8 @@ std::string key_of(const StudyTask& task) {
   key.add(o.step).add(o.state_error_weight).add(o.compliance).add(o.damping_time);
   key.add(o.weighting_compliance).add(o.filter_cutoff);
   for (const int choice :
-       {static_cast<int>(o.residual_form), static_cast<int>(o.state_form), o.max_iterations,
+       {static_cast<int>(o.kind == estimator::EstimateKind::kPhysical),
+        static_cast<int>(o.residual_form), static_cast<int>(o.state_form), o.max_iterations,
         static_cast<int>(o.refine_simulation), static_cast<int>(task.states_only),
         static_cast<int>(task.keep_trajectories)}) {
     key.add(static_cast<std::uint64_t>(choice));
@@ -51,6 +52,10 @@ double snapped_step(double step, const StudyData& data) {
   return step;
 }
 
+bool is_physical(const StudyTask& task) {
+  return task.options.kind == estimator::EstimateKind::kPhysical;
+}
+
 int node_count(const std::vector<SegmentTrajectory>& trajectories) {
   Eigen::Index nodes = 0;
   for (const SegmentTrajectory& trajectory : trajectories) nodes += trajectory.measured.rows();
@@ -65,12 +70,17 @@ int observation_count(const std::vector<SegmentTrajectory>& trajectories) {
   return static_cast<int>(count);
 }
 
-/// Splits the cost into its two parts, each over the time steps.
+/// Splits the cost into its two parts, each over the time steps. That of physical parameters is
+/// whitened: beside the others stands the first part alone.
 void fill_errors(double observation_rmse, const std::vector<SegmentTrajectory>& trajectories,
-                 StudyRun& run) {
+                 bool physical, StudyRun& run) {
   run.nodes = node_count(trajectories);
   const double squares = observation_rmse * observation_rmse * observation_count(trajectories);
   run.observation_error = squares / run.nodes;
+  if (physical) {
+    run.cost = squares;
+    return;
+  }
   run.state_error = (run.cost - squares) / run.place.state_error_weight / run.nodes;
 }
 
@@ -114,8 +124,9 @@ void fill_history(const estimator::Calibration& calibration, StudyRun& run) {
 }
 
 void fill(const estimator::Calibration& calibration, const StudyTask& task, StudyRun& run) {
-  run.termination = to_string(calibration.termination);
-  run.converged = is_converged(calibration.termination);
+  run.termination =
+      to_string(calibration.refined ? calibration.refinement_termination : calibration.termination);
+  run.converged = calibration.converged();
   run.iterations = calibration.iterations;
   run.cost = calibration.cost;
   for (const estimator::ParameterEstimate& p : calibration.parameters) {
@@ -123,7 +134,7 @@ void fill(const estimator::Calibration& calibration, const StudyTask& task, Stud
         {p.name, p.unit, p.value, p.standard_deviation, p.initial, p.at_bound});
   }
   fill_history(calibration, run);
-  fill_errors(calibration.observation_rmse, calibration.trajectories, run);
+  fill_errors(calibration.observation_rmse, calibration.trajectories, is_physical(task), run);
   fill_hinges(calibration.simulation, calibration.trajectories, task.keep_trajectories, run);
 }
 
@@ -132,7 +143,7 @@ void fill(const estimator::Evaluation& evaluation, const StudyTask& task, StudyR
   run.converged = is_converged(evaluation.termination);
   run.iterations = evaluation.iterations;
   run.cost = evaluation.cost;
-  fill_errors(evaluation.observation_rmse, evaluation.trajectories, run);
+  fill_errors(evaluation.observation_rmse, evaluation.trajectories, is_physical(task), run);
   fill_hinges(evaluation.simulation, evaluation.trajectories, task.keep_trajectories, run);
 }
 
@@ -141,12 +152,16 @@ void fill(const estimator::Evaluation& evaluation, const StudyTask& task, StudyR
 estimator::CalibrationOptions make_options(const StudyMethod& method,
                                            const StudySettings& settings) {
   estimator::CalibrationOptions options;
+  options.max_iterations = settings.max_iterations;
+  if (method.physical) {
+    options.kind = estimator::EstimateKind::kPhysical;
+    return options;
+  }
   options.kind = estimator::EstimateKind::kShadow;  // what the paper studies
   options.step = settings.step;
   options.state_error_weight = settings.state_error_weight;
   options.compliance = settings.compliance;
   options.damping_time = settings.damping_time;
-  options.max_iterations = settings.max_iterations;
   options.residual_form = method.residual;
   options.state_form = method.states;
   options.weighting_compliance = method.weighting_compliance;
@@ -162,7 +177,7 @@ StudyTask make_task(RunPlace place, std::shared_ptr<const StudyData> data,
   task.place = std::move(place);
   task.place.recording = data->name;
   task.options = options;
-  task.options.step = snapped_step(options.step, *data);
+  if (options.step > 0.0) task.options.step = snapped_step(options.step, *data);
   task.place.step = task.options.step;
   task.place.compliance = options.compliance;
   task.place.state_error_weight = options.state_error_weight;

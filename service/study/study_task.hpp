@@ -21,6 +21,9 @@ struct StudyData {
   ParameterEdits edits;   ///< what this recording cannot show
 };
 
+/// Step that a time is reckoned with where none is given [s].
+inline constexpr double kStep = 0.004;
+
 /// One calibration, or state estimation with parameters given, that a study asks for.
 struct StudyTask {
   RunPlace place;
@@ -32,11 +35,11 @@ struct StudyTask {
   std::string key;
 
   /// Rough amount of work, for the time left [steps].
-  double work() const { return data->duration / options.step; }
+  double work() const { return data->duration / (options.step > 0.0 ? options.step : kStep); }
 };
 
-/// The options of a method with settings: shadow parameters, those of the paper. The simulation is
-/// not refined: a study looks at the joint estimate.
+/// The options of a method with settings. Of shadow parameters, those of the paper, a study looks
+/// at the joint estimate: the simulation is not refined.
 estimator::CalibrationOptions make_options(const StudyMethod& method,
                                            const StudySettings& settings);
 

@@ -171,6 +171,7 @@ std::optional<std::vector<std::vector<SweepRuns>>> run_sweeps(
   for (const StudySweep& sweep : study.sweeps) {
     sweeps.emplace_back();
     for (const StudyMethod& method : study.methods) {
+      if (method.physical) continue;
       sweeps.back().push_back({sweep.axis, method.name, {}});
       const std::vector<StudyTask> more = sweep_tasks(set, model, data, method, sweep);
       tasks.insert(tasks.end(), more.begin(), more.end());
