@@ -79,26 +79,29 @@ void book_joint(const ShootingFit& fit, Calibration& result) {
 /// Replaces independent errors by what they are: those of an encoder where counting explains them,
 /// correlated as they are seen to be elsewhere.
 /// @return the errors of the encoders
-std::vector<QuantisedErrors> account_for_correlation(const ShootingFit& fit,
-                                                     ParameterInformation& information,
-                                                     Eigen::VectorXd& variances,
-                                                     std::vector<std::string>& notes) {
+QuantisedErrors account_for_correlation(const ShootingFit& fit, ParameterInformation& information,
+                                        Eigen::VectorXd& variances,
+                                        std::vector<std::string>& notes) {
   const ShootingProblem& problem = fit.simulation();
   const std::vector<Segment>& segments = fit.input().segments;
   std::vector<std::vector<Eigen::VectorXd>> errors = reading_errors(problem, segments);
-  std::vector<QuantisedErrors> counting;
-  for (int sensor = 0; information.valid && sensor < problem.sensor_count(); ++sensor) {
-    const auto group = static_cast<std::size_t>(sensor);
+  std::vector<CountingSensor> sensors;
+  for (int sensor = 0; sensor < problem.sensor_count(); ++sensor) {
     const double quantum = find_quantum(segments, sensor);
     if (!(quantum > 0.0)) continue;
     const double analog = analog_variance(segments, sensor, quantum);
-    if (!counting_explains(errors[group], quantum, analog)) continue;
-    counting.push_back(quantised_errors(problem, sensor, quantum, analog));
-    information.group_schur[group] = counting.back().scatter;
-    variances[sensor] = 1.0;
-    errors[group].clear();
+    std::vector<Eigen::VectorXd>& own = errors[static_cast<std::size_t>(sensor)];
+    if (!counting_explains(own, quantum, analog)) continue;
+    sensors.push_back({sensor, quantum, analog});
+    own.clear();
   }
   widen_for_correlation(problem.mechanism(), errors, variances, notes);
+  if (sensors.empty() || !information.valid) return {};
+  QuantisedErrors counting = quantised_errors(problem, sensors);
+  for (std::size_t i = 0; i < sensors.size(); ++i) {
+    information.group_schur[static_cast<std::size_t>(sensors[i].sensor)] = counting.scatter[i];
+    variances[sensors[i].sensor] = 1.0;
+  }
   return counting;
 }
 
@@ -135,7 +138,7 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
   Eigen::VectorXd variances = group_variances(information, 1.0);
   note_process_noise(fit, result.notes);
 
-  std::vector<QuantisedErrors> counting;
+  QuantisedErrors counting;
   result.refined = fit.fit_simulation();
   if (result.refined) {
     result.mechanism = fit.simulation().mechanism();

@@ -21,28 +21,32 @@ double analog_variance(const std::vector<Segment>& segments, int sensor, double 
 /// a quantum and what the noise before counting adds, but for a small share.
 bool counting_explains(const std::vector<Eigen::VectorXd>& errors, double quantum, double analog);
 
-/// What the errors of an encoder do to the gradient Tᵀe of the parameters. What a motion of less
-/// than a count leaves equal stays equal, so errors while a hinge rests or turns slowly are far
-/// from independent, and a sum of them need not be normal.
+/// A sensor whose errors are those of counting.
+struct CountingSensor {
+  int sensor = 0;        ///< and noise group
+  double quantum = 0.0;  ///< [rad]
+  double analog = 0.0;   ///< variance of white noise before counting [rad²]
+};
+
+/// What the errors e of encoders do to the gradient Tᵀe of the parameters, in whitened units. What
+/// a motion of less than a count leaves equal stays equal, so errors while a hinge rests or turns
+/// slowly are far from independent, and a sum of them need not be normal.
 struct QuantisedErrors {
-  int group = 0;  ///< noise group of the sensor
-  /// Covariance of Tᵀe over phases of the code disc, parameters × parameters.
-  Eigen::MatrixXd scatter;
-  /// Its part that is as good as normal: noise before counting and the highest harmonics.
+  std::vector<CountingSensor> sensors;
+  std::vector<Eigen::MatrixXd> scatter;  ///< covariance of Tᵀe, one matrix a sensor
+  /// The part of all of them that is as good as normal: noise before counting and what lies beyond
+  /// the highest harmonic.
   Eigen::MatrixXd normal_scatter;
-  /// One matrix a segment, parameters × 2·harmonics: at phase φ [rad] the rest of Tᵀe is
-  /// Σ_k column(2k−2) cos kφ + column(2k−1) sin kφ.
-  std::vector<Eigen::MatrixXd> harmonics;
+  Eigen::MatrixXd draws;  ///< parameters × draws of the sum over sensors, without the normal part
 };
 
 /// With a quantum q and a phase of the code disc that is anybody's guess, errors at angles d apart
 /// have covariance (q²/12) (1 − 6x + 6x²), x = frac(d/q) [Wid08, ch. 5]. As a Fourier series in d
-/// the double sum over time becomes one sum for each harmonic, so the cost stays linear.
+/// the double sum over time becomes one sum for each harmonic, so the cost stays linear. Phases of
+/// segments and sensors are independent; draws are seeded alike each time.
 ///
 /// @param problem  one node a segment, at its optimum
-/// @param analog   variance of white noise before counting [rad²]
-/// @return         in whitened units
-QuantisedErrors quantised_errors(const ShootingProblem& problem, int sensor, double quantum,
-                                 double analog);
+QuantisedErrors quantised_errors(const ShootingProblem& problem,
+                                 const std::vector<CountingSensor>& sensors);
 
 }  // namespace estimator

@@ -52,6 +52,19 @@ TEST(FindQuantum, TellsCountsFromNoise) {
   EXPECT_EQ(estimator::find_quantum({segment_of(Eigen::VectorXd::Constant(100, 1.0))}, 0), 0.0);
 }
 
+// Errors up to half a count are those of counting, wherever a hinge rests; a model that is off by a
+// sixth of a count more is not excused by them.
+TEST(CountingExplains, WhatIsNotLargerThanHalfACount) {
+  Eigen::VectorXd errors = Eigen::VectorXd::LinSpaced(1001, -0.5, 0.5) * kQuantum;
+  EXPECT_TRUE(estimator::counting_explains({errors}, kQuantum, 0.0));
+  EXPECT_TRUE(estimator::counting_explains({Eigen::VectorXd::Constant(500, 0.5 * kQuantum), errors},
+                                           kQuantum, 0.0));
+  errors *= 4.0 / 3.0;
+  EXPECT_FALSE(estimator::counting_explains({errors}, kQuantum, 0.0));
+  const double noise = 0.1 * kQuantum;  // before counting
+  EXPECT_TRUE(estimator::counting_explains({errors}, kQuantum, noise * noise));
+}
+
 // A pendulum that comes to rest half-way: from then on every reading has the same error. Over 60
 // phases of the code disc the estimates scatter as reported; with independent errors the deviation
 // of some would be reported wrong by half.

@@ -1,0 +1,71 @@
+#include "estimator/calibrate/interval.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "estimator/calibrate/calibration.hpp"
+
+namespace {
+
+using estimator::half_intervals;
+using estimator::ParameterInformation;
+using estimator::QuantisedErrors;
+
+/// One parameter seen by one group, with unit information.
+ParameterInformation unit_information(double scatter) {
+  ParameterInformation information;
+  information.valid = true;
+  information.schur = Eigen::MatrixXd::Identity(1, 1);
+  information.inverse = information.schur;
+  information.group_schur = {Eigen::MatrixXd::Constant(1, 1, scatter)};
+  information.groups.resize(1);
+  information.at_bound = Eigen::VectorXi::Zero(1);
+  information.undetermined = {false};
+  return information;
+}
+
+/// Errors that are one wave of the phase, here at evenly spaced ones, beside some that are normal.
+QuantisedErrors wave(double amplitude, double normal_variance) {
+  QuantisedErrors errors;
+  errors.sensors = {{0, 1e-3, 0.0}};
+  errors.normal_scatter = Eigen::MatrixXd::Constant(1, 1, normal_variance);
+  errors.scatter = {errors.normal_scatter.array() + 0.5 * amplitude * amplitude};
+  errors.draws = amplitude * Eigen::RowVectorXd::LinSpaced(4001, -M_PI, M_PI).array().sin();
+  return errors;
+}
+
+TEST(HalfIntervals, AreThoseOfANormalDistributionWithoutCounting) {
+  const Eigen::VectorXd half = half_intervals(unit_information(1.0), Eigen::VectorXd::Ones(1), {});
+  EXPECT_DOUBLE_EQ(half[0], estimator::kNormalHalfWidth95);
+}
+
+// A sine of a uniform phase lies within ±a sin(0.95 π/2) 95 % of the time, 1.41 of its deviations:
+// 1.96 of them would always cover. With normal errors of any size beside it the result must go over
+// into 1.96.
+TEST(HalfIntervals, FollowTheDistributionOverPhasesOfTheCodeDisc) {
+  const QuantisedErrors flat = wave(3.0, 0.0);
+  Eigen::VectorXd half =
+      half_intervals(unit_information(flat.scatter[0](0, 0)), Eigen::VectorXd::Ones(1), flat);
+  EXPECT_NEAR(half[0], 3.0 * std::sin(0.95 * M_PI / 2.0), 0.02);
+  const QuantisedErrors normal = wave(0.1, 4.0);
+  half =
+      half_intervals(unit_information(normal.scatter[0](0, 0)), Eigen::VectorXd::Ones(1), normal);
+  EXPECT_NEAR(half[0], 2.0 * estimator::kNormalHalfWidth95, 0.15);  // 3 deviations of the quantile
+}
+
+// What has no estimate has no interval: at a bound none, unseen an infinite one.
+TEST(HalfIntervals, LeaveFixedAndUnseenParametersAlone) {
+  ParameterInformation information = unit_information(1.0);
+  information.inverse.setZero();
+  information.at_bound[0] = -1;
+  const Eigen::VectorXd one = Eigen::VectorXd::Ones(1);
+  EXPECT_EQ(half_intervals(information, one, wave(1.0, 1.0))[0], 0.0);
+  information.at_bound[0] = 0;
+  information.undetermined[0] = true;
+  EXPECT_EQ(half_intervals(information, one, wave(1.0, 1.0))[0],
+            std::numeric_limits<double>::infinity());
+}
+
+}  // namespace
