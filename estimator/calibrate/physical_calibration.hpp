@@ -17,6 +17,8 @@ namespace estimator {
 ///    residuals (variance components);
 /// 3. where the motion can be predicted from its start, the fit of the open-loop simulation itself.
 ///
+/// Parameters that 2 or 3 drive to a bound get a second chance from their start.
+///
 /// As `calibrate`. The mechanism must be a tree.
 Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Recording>& recordings,
                                const CalibrationOptions& options,

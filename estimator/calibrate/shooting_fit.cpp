@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <stdexcept>
 
 #include "estimator/calibrate/initial_states.hpp"
@@ -77,6 +78,25 @@ void take_values(const Mechanism& from, Mechanism& to) {
   for (std::size_t i = 0; i < to.parameters.size(); ++i) {
     to.parameters[i].value = from.parameters[i].value;
   }
+}
+
+/// With parameters that were driven to a bound back at their start, now that all others are good.
+/// At a bound others may lose their effect (a Stribeck excess that no longer decays), and with it
+/// the way back.
+/// @return nothing where no parameter was
+std::optional<Mechanism> off_bounds(Mechanism mechanism, const Mechanism& start) {
+  bool driven = false;
+  for (std::size_t i = 0; i < mechanism.parameters.size(); ++i) {
+    Parameter& parameter = mechanism.parameters[i];
+    const double from = start.parameters[i].value;
+    const bool at_bound = parameter.value <= parameter.lower || parameter.value >= parameter.upper;
+    if (!parameter.free || !at_bound) continue;
+    if (from <= parameter.lower || from >= parameter.upper) continue;
+    parameter.value = from;
+    driven = true;
+  }
+  if (!driven) return std::nullopt;
+  return mechanism;
 }
 
 /// Parameters without a prior get one as wide as their start is far from zero. What the data see
@@ -214,27 +234,52 @@ void ShootingFit::run(ShootingProblem& problem, LmOptions options, ShootingHisto
   history.cost = summary.cost;
 }
 
-void ShootingFit::estimate_jointly(const Mechanism& start) {
-  if (monitor_.on_stage) monitor_.on_stage(stages_.joint);
-  fit_loosely(start);
-  Mechanism reached = start;
-  take_values(joint_->mechanism(), reached);
+/// A problem with the states that the joint problem has now.
+std::unique_ptr<ShootingProblem> ShootingFit::problem_from(const Mechanism& mechanism,
+                                                           const ShootingNoise& noise,
+                                                           const ShootingGrid& grid) const {
   std::vector<Eigen::MatrixXd> states;
   std::vector<double> spacing;
   for (int s = 0; s < joint_->segment_count(); ++s) {
     states.push_back(joint_->states(s));
     spacing.push_back(joint_->spacing(s));
   }
+  return std::make_unique<ShootingProblem>(mechanism, input_.segments, states, spacing, grid,
+                                           noise);
+}
+
+void ShootingFit::estimate_jointly(const Mechanism& start) {
+  if (monitor_.on_stage) monitor_.on_stage(stages_.joint);
+  start_ = start;
+  fit_loosely(start);
+  Mechanism reached = start;
+  take_values(joint_->mechanism(), reached);
   ShootingNoise noise = input_.noise;
   const ParameterInformation information = compute_information(*joint_);
   if (information.valid) update_noise(information, noise);
   noise.acceleration = kProcessDrop * input_.noise.acceleration;
   if (options_.acceleration_noise > 0.0)
     noise.acceleration.setConstant(options_.acceleration_noise);
-  joint_ = std::make_unique<ShootingProblem>(reached, input_.segments, states, spacing, input_.grid,
-                                             noise);
+  joint_ = problem_from(reached, noise, input_.grid);
   process_seen_.assign(static_cast<std::size_t>(reached.hinge_count()), false);
   estimate_noise();
+  retry_jointly();
+}
+
+/// A second chance for parameters at bounds.
+void ShootingFit::retry_jointly() {
+  const std::optional<Mechanism> freed = off_bounds(joint_->mechanism(), start_);
+  if (!freed || is_cancelled() || joint_history_.iterations >= options_.max_iterations) return;
+  const ShootingHistory before = joint_history_;
+  std::unique_ptr<ShootingProblem> again = problem_from(*freed, joint_->noise(), input_.grid);
+  run(*again, options_for(*again, kSmallDecrease), joint_history_);
+  if (again->cost() < before.cost - kSmallDecrease) {
+    joint_ = std::move(again);
+    estimate_noise();
+  } else {
+    joint_history_.termination = before.termination;
+    joint_history_.cost = before.cost;
+  }
 }
 
 /// Solves and re-estimates the noise levels until they agree with the residuals. Process noise
@@ -288,17 +333,14 @@ double ShootingFit::process_factor(const GroupStatistics& group, int hinge) {
   return redundancy > 1.0 ? kProcessDrop : 1.0;
 }
 
-bool ShootingFit::fit_simulation() {
-  std::vector<Eigen::MatrixXd> states;
-  std::vector<double> spacing;
-  for (int s = 0; s < joint_->segment_count(); ++s) {
-    states.push_back(joint_->states(s));
-    spacing.push_back(joint_->spacing(s));
-  }
+std::unique_ptr<ShootingProblem> ShootingFit::simulation_from(const Mechanism& mechanism) const {
   ShootingGrid grid = input_.grid;
   grid.interval = std::numeric_limits<double>::infinity();
-  simulation_ = std::make_unique<ShootingProblem>(joint_->mechanism(), input_.segments, states,
-                                                  spacing, grid, joint_->noise());
+  return problem_from(mechanism, joint_->noise(), grid);
+}
+
+bool ShootingFit::fit_simulation() {
+  simulation_ = simulation_from(joint_->mechanism());
   predictable_ = true;
   for (int sensor = 0; sensor < simulation_->sensor_count(); ++sensor) {
     const double squares = simulation_->squared_error(sensor) / simulation_->reading_count(sensor);
@@ -307,7 +349,23 @@ bool ShootingFit::fit_simulation() {
   if (!options_.refine_simulation || !predictable_ || is_cancelled()) return false;
   if (monitor_.on_stage) monitor_.on_stage(stages_.simulation);
   run(*simulation_, options_for(*simulation_, kNegligibleDecrease), simulation_history_);
+  retry_simulation();
   return true;
+}
+
+/// As `retry_jointly`.
+void ShootingFit::retry_simulation() {
+  const std::optional<Mechanism> freed = off_bounds(simulation_->mechanism(), start_);
+  if (!freed || is_cancelled() || simulation_history_.iterations >= options_.max_iterations) return;
+  const ShootingHistory before = simulation_history_;
+  std::unique_ptr<ShootingProblem> again = simulation_from(*freed);
+  run(*again, options_for(*again, kNegligibleDecrease), simulation_history_);
+  if (again->cost() < before.cost - kSmallDecrease) {
+    simulation_ = std::move(again);
+  } else {
+    simulation_history_.termination = before.termination;
+    simulation_history_.cost = before.cost;
+  }
 }
 
 std::vector<SegmentTrajectory> ShootingFit::trajectories() const {

@@ -81,6 +81,12 @@ class ShootingFit {
   bool is_cancelled() const;
   void fit_loosely(const Mechanism& start);
   bool approach(Mechanism& mechanism);
+  std::unique_ptr<ShootingProblem> problem_from(const Mechanism& mechanism,
+                                                const ShootingNoise& noise,
+                                                const ShootingGrid& grid) const;
+  std::unique_ptr<ShootingProblem> simulation_from(const Mechanism& mechanism) const;
+  void retry_jointly();
+  void retry_simulation();
   LmOptions options_for(const ShootingProblem& problem, double decrease) const;
   void run(ShootingProblem& problem, LmOptions options, ShootingHistory& history) const;
   void estimate_noise();
@@ -91,6 +97,7 @@ class ShootingFit {
   CalibrationOptions options_;
   CalibrationMonitor monitor_;
   StageNames stages_;
+  Mechanism start_;
   std::unique_ptr<ShootingProblem> joint_, simulation_;
   ShootingHistory joint_history_, simulation_history_;
   std::vector<bool> process_seen_;
