@@ -103,6 +103,31 @@ TEST(StudyCommand, RefusesWhatItCannotDo) {
   EXPECT_EQ(contents_of(folder.file("out/runs.jsonl")), "");
 }
 
+// Physical parameters know no grid: every start once, from ten times too large to ten times too
+// small, and all of them to one optimum.
+TEST(StudyCommand, StartsPhysicalParametersFromFarAway) {
+  const TemporaryFolder folder;
+  const std::string path = write_tiny_study(
+      folder, "method { name: \"physical\" physical: true }\nstarts { factor: 10 seed: 1 }\n");
+  std::string text = contents_of(path);
+  text.replace(text.find("SYNTHETIC"), std::string("SYNTHETIC").size(), "ROBUSTNESS");
+  folder.write("study.textproto", text);
+  const ProgramRun run = run_rigcal(study_arguments(folder, "robustness"));
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_EQ(lines_of(folder.file("out/runs.jsonl")), 6U);  // reference, four corners, bounds
+  EXPECT_NE(run.out.find("100 % (5/5)"), std::string::npos) << run.out;
+}
+
+// Sweeps vary what only a simulator has.
+TEST(StudyCommand, RefusesToSweepPhysicalParameters) {
+  const TemporaryFolder folder;
+  write_tiny_study(folder, "method { name: \"physical\" physical: true }\n");
+  const ProgramRun run = run_rigcal(study_arguments(folder));
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_NE(run.err.find("the first method must be one of a simulator"), std::string::npos)
+      << run.err;
+}
+
 // A missing recording is named, with where recordings come from.
 TEST(StudyCommand, NamesARecordingThatIsMissing) {
   const TemporaryFolder folder;

@@ -24,7 +24,8 @@ TEST(StudyFiles, LoadWithTheRigsAndScenariosTheyName) {
       {"study-furuta.textproto", StudyKind::kFuruta},
       {"study-synthetic.textproto", StudyKind::kSynthetic},
       {"study-robustness.textproto", StudyKind::kRobustness},
-      {"study-robustness-automatic.textproto", StudyKind::kRobustness}};
+      {"study-robustness-automatic.textproto", StudyKind::kRobustness},
+      {"study-robustness-physical.textproto", StudyKind::kRobustness}};
   for (const auto& [file, kind] : files) {
     const Study study = load_study(config(file));
     EXPECT_EQ(study.kind, kind) << file;
