@@ -21,6 +21,7 @@ constexpr double kLongestStep = 0.004;     // [s]; fourth order leaves below 1e-
 constexpr double kInterval = 0.2;          // [s]; short enough for any motion to be predictable
 constexpr double kAngleNoiseFloor = 1e-7;  // [rad]; perfect readings still get a finite weight
 constexpr double kGenerousShare = 0.02;    // process noise of a loose fit, of the accelerations
+constexpr double kNegligibleShare = 1e-6;  // process noise not worth a word, of the accelerations
 constexpr double kProcessDrop = 0.03;      // factor from round to round while the data show none
 constexpr double kDifferenceTime = 0.01;   // over which accelerations are differenced [s]
 constexpr double kLooseTolerance = 1e-4;   // relative decrease of the cost that ends a loose fit
@@ -162,6 +163,12 @@ ShootingInput prepare_shooting(const Mechanism& mechanism, const std::vector<Rec
 ShootingFit::ShootingFit(ShootingInput input, const CalibrationOptions& options,
                          const CalibrationMonitor& monitor, StageNames stages)
     : input_(std::move(input)), options_(options), monitor_(monitor), stages_(stages) {}
+
+bool ShootingFit::is_process_noise_seen(int hinge) const {
+  const double generous = input_.noise.acceleration[hinge];
+  return process_seen_[static_cast<std::size_t>(hinge)] &&
+         joint_->noise().acceleration[hinge] > kNegligibleShare / kGenerousShare * generous;
+}
 
 bool ShootingFit::is_cancelled() const {
   return monitor_.stop != nullptr && monitor_.stop->load(std::memory_order_relaxed);

@@ -65,9 +65,7 @@ class ShootingFit {
   const ShootingProblem& joint() const { return *joint_; }
   const ShootingHistory& joint_history() const { return joint_history_; }
   /// Whether the data show that a hinge's accelerations are not all explained by the model.
-  bool is_process_noise_seen(int hinge) const {
-    return process_seen_[static_cast<std::size_t>(hinge)];
-  }
+  bool is_process_noise_seen(int hinge) const;
 
   /// After `fit_simulation`: open loop from each segment's start.
   const ShootingProblem& simulation() const { return *simulation_; }
