@@ -104,7 +104,7 @@ const std::map<std::string, double> kTruth = {
 // time base or hinge order anywhere on the way moves an estimate by far more than its deviation.
 // The bound adds what the method's bias at a step of 1 ms was measured to be (docs/calibrating.md:
 // 0.3 % of an inertia) to four standard deviations of the noise. Every session is named by the
-// beginning of its id.
+// beginning of its id. (Cross-validation, three more calibrations, is left to the tests of jobs.)
 TEST_F(Chain, RecoversTheSimulatedRigsParameters) {
   ASSERT_TRUE(service_.start());
   ASSERT_NO_FATAL_FAILURE(start_recording("sim-furuta-hanging", "pulse", "10", "3"));
@@ -113,11 +113,9 @@ TEST_F(Chain, RecoversTheSimulatedRigsParameters) {
   ASSERT_NO_FATAL_FAILURE(finish_recordings());
   const ProgramRun run = run_rigcal(
       "calibrate session:release session:swing-up session:pulse --rig " + rig_ + server() +
-      "--job chain --step 0.001 --no-refine --quiet --json " + files_.file("result.json"));
+      "--job chain --step 0.001 --no-refine --skip-cross-validation --quiet --json " +
+      files_.file("result.json"));
   ASSERT_EQ(run.exit_code, 0) << run.err;
-  EXPECT_NE(run.out.find("Each piece with the parameters estimated from the others"),
-            std::string::npos)
-      << run.out;
 
   rigcal::v1::CalibrationResult result;
   ASSERT_TRUE(

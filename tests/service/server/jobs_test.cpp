@@ -182,7 +182,7 @@ TEST(Jobs, TellsSubscribersOfEveryIteration) {
   ASSERT_TRUE(client.call(subscribe).has_job_info());
   int iterations = 0;
   while (true) {
-    const auto reply = client.receive(60.0);
+    const auto reply = client.receive(300.0);
     ASSERT_TRUE(reply && reply->has_job_update());
     const JobInfo& job = reply->job_update().job();
     if (job.state() == rigcal::v1::JOB_DONE) break;

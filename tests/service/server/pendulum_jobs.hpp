@@ -111,7 +111,7 @@ inline bool wait_until_running(test_support::SocketClient& client, const std::st
         const rigcal::v1::JobInfo info = inspect(client, job_id);
         return info.state() == rigcal::v1::JOB_RUNNING && info.progress().iteration() > 0;
       },
-      60.0);
+      300.0);
 }
 
 // A recording with enough to do that there is time to disturb it.

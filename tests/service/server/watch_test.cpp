@@ -45,7 +45,7 @@ class Terminal {
   void press_ctrl_c() const { EXPECT_EQ(::write(keyboard_, "\x03", 1), 1); }
 
   /// Waits until the output so far holds a text.
-  bool shows(const std::string& text, double timeout_s = 60.0) {
+  bool shows(const std::string& text, double timeout_s = 300.0) {
     return eventually(
         [&] {
           read();
@@ -54,7 +54,7 @@ class Terminal {
         timeout_s);
   }
 
-  /// Waits for the end. @return exit code, 128 + signal, or nothing after 60 s
+  /// Waits for the end. @return exit code, 128 + signal, or nothing after 5 minutes
   std::optional<int> wait() {
     eventually(
         [&] {
@@ -65,7 +65,7 @@ class Terminal {
           }
           return exit_code_.has_value();
         },
-        60.0);
+        300.0);
     read();
     return exit_code_;
   }
