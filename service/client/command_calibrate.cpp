@@ -69,7 +69,7 @@ ExitCode calibrate(const CalibrateOptions& options) {
   if (!options.files.plot.empty()) {
     proto::write_file(options.files.plot, calibration_page(calibration, input.context));
   }
-  return has_converged(calibration) ? kDone : kNotConverged;
+  return calibration.converged() ? kDone : kNotConverged;
 }
 
 }  // namespace

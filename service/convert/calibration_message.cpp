@@ -58,7 +58,7 @@ std::string calibration_json(const estimator::Calibration& calibration,
   result.set_cost(calibration.cost);
   result.set_iterations(calibration.iterations);
   result.set_termination(std::string(estimator::to_string(calibration.termination)));
-  result.set_converged(has_converged(calibration));
+  result.set_converged(calibration.converged());
   add_null_directions(calibration.null_directions, result.mutable_null_directions());
   add_null_directions(calibration.initial_null_directions,
                       result.mutable_initial_null_directions());

@@ -35,11 +35,6 @@ double motion_of(const std::vector<estimator::SegmentTrajectory>& trajectories,
 
 }  // namespace
 
-bool has_converged(const estimator::Calibration& calibration) {
-  return estimator::is_converged(calibration.refined ? calibration.refinement_termination
-                                                     : calibration.termination);
-}
-
 bool was_stopped(const estimator::Calibration& calibration) {
   return calibration.termination == Termination::kCancelled ||
          (calibration.refined && calibration.refinement_termination == Termination::kCancelled);

@@ -7,10 +7,6 @@
 
 namespace service {
 
-/// Whether the stage that the estimates come from converged: the simulation fit where there was
-/// one, the joint estimation elsewhere.
-bool has_converged(const estimator::Calibration& calibration);
-
 /// Whether a stop flag ended either stage.
 bool was_stopped(const estimator::Calibration& calibration);
 

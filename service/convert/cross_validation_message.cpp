@@ -21,7 +21,7 @@ void add_fold(const std::string& held_out, const estimator::Fold& fold, v1::Fold
   const estimator::Evaluation& evaluation = fold.evaluation;
   out->set_held_out(held_out);
   add_parameters(fold.calibration, out->mutable_parameters());
-  out->set_converged(has_converged(fold.calibration));
+  out->set_converged(fold.calibration.converged());
   out->set_cost(evaluation.cost);
   out->set_observation_rmse_rad(evaluation.observation_rmse);
   out->set_termination(std::string(estimator::to_string(evaluation.termination)));
@@ -44,7 +44,7 @@ PredictionErrors prediction_errors(const estimator::CrossValidation& validation)
 
 bool has_converged(const estimator::CrossValidation& validation) {
   return std::all_of(validation.folds.begin(), validation.folds.end(),
-                     [](const estimator::Fold& fold) { return has_converged(fold.calibration); });
+                     [](const estimator::Fold& fold) { return fold.calibration.converged(); });
 }
 
 std::string cross_validation_json(const estimator::CrossValidation& validation,

@@ -18,14 +18,14 @@ namespace {
 using estimator::Calibration;
 
 std::string describe_outcome(const Calibration& calibration) {
-  std::string text = has_converged(calibration) ? "Converged." : "Not converged.";
+  std::string text = calibration.converged() ? "Converged." : "Not converged.";
   text += " Joint estimation: " + describe_stage(calibration.termination, calibration.iterations);
   if (calibration.refined) {
     text += "; simulation fit: " +
             describe_stage(calibration.refinement_termination, calibration.refinement_iterations);
   }
   text += ".";
-  if (!has_converged(calibration)) {
+  if (!calibration.converged()) {
     text +=
         " The numbers are where the solver stopped; standard deviations mean something only at "
         "an optimum.";
@@ -39,7 +39,7 @@ bool is_physical(const Calibration& calibration) {
 
 std::string head(const Calibration& calibration, const CalibrationContext& context) {
   std::string html = heading("Calibration of " + context.rig, context.version,
-                             has_converged(calibration), describe_outcome(calibration));
+                             calibration.converged(), describe_outcome(calibration));
   html += "<div class=\"summary\">\n";
   for (const estimator::SimulationError& error : calibration.simulation) {
     html += fact("open-loop RMSE, hinge " + error.hinge, format_number(1e3 * error.rmse) + " mrad");

@@ -32,7 +32,7 @@ std::string piece_table(const estimator::CrossValidation& validation) {
     for (const estimator::SimulationError& error : fold.evaluation.simulation) {
       row.push_back(milliradians(error.rmse));
     }
-    row.push_back(has_converged(fold.calibration) ? "" : "NOT CONVERGED");
+    row.push_back(fold.calibration.converged() ? "" : "NOT CONVERGED");
     rows.push_back(row);
   }
   const PredictionErrors errors = prediction_errors(validation);

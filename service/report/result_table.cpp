@@ -75,7 +75,7 @@ std::string format_calibration(const estimator::Calibration& calibration, double
   }
   const bool physical = calibration.kind == estimator::EstimateKind::kPhysical;
   text +=
-      std::string("\n") + (has_converged(calibration) ? "Converged" : "NOT CONVERGED") + " in " +
+      std::string("\n") + (calibration.converged() ? "Converged" : "NOT CONVERGED") + " in " +
       format_number(wall_time, 3) + " s: " +
       (physical ? "physical parameters"
                 : "parameters of a SPOOK simulator with a step of " +
