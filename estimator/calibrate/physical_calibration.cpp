@@ -13,10 +13,6 @@
 namespace estimator {
 namespace {
 
-/// Squared deviations by which the simulation may fit the readings worse than states that hardly
-/// stray from the model. More shows that the model leaves something out, however small.
-constexpr double kUnexplained = 25.0;
-
 std::vector<SimulationError> simulation_errors(const ShootingProblem& problem) {
   std::vector<SimulationError> errors;
   const std::vector<int> sensors = sensor_hinges(problem.mechanism());
@@ -80,8 +76,8 @@ void book_joint(const ShootingFit& fit, Calibration& result) {
   }
 }
 
-/// Replaces independent errors by what they are: those of an encoder where counting and the model
-/// explain them, correlated as they are seen to be elsewhere.
+/// Replaces independent errors by what they are: those of an encoder where counting explains
+/// them, correlated as they are seen to be elsewhere.
 /// @return the errors of the encoders
 QuantisedErrors account_for_correlation(const ShootingFit& fit, ParameterInformation& information,
                                         Eigen::VectorXd& variances,
@@ -90,8 +86,7 @@ QuantisedErrors account_for_correlation(const ShootingFit& fit, ParameterInforma
   const std::vector<Segment>& segments = fit.input().segments;
   std::vector<std::vector<Eigen::VectorXd>> errors = reading_errors(problem, segments);
   std::vector<CountingSensor> sensors;
-  const bool explained = problem.cost() - fit.joint().cost() < kUnexplained;
-  for (int sensor = 0; explained && sensor < problem.sensor_count(); ++sensor) {
+  for (int sensor = 0; sensor < problem.sensor_count(); ++sensor) {
     const double quantum = find_quantum(segments, sensor);
     if (!(quantum > 0.0)) continue;
     const double analog = analog_variance(segments, sensor, quantum);
