@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cmath>
 #include <random>
 #include <string>
@@ -188,6 +189,34 @@ TEST(PhysicalCalibration, FindsBackFromAStartThatLeadsAstray) {
   EXPECT_TRUE(result.converged());
   expect_within(result, "B.J_yy", rig.J_Byy, 4.0);
   expect_within(result, "1.K", rig.K, 4.0);
+}
+
+// Viscous friction that is not there ends at its bound, which costs a second try from its start. A
+// stop at any iteration of any stage must be told as one: whoever reads the result would take it
+// for an estimate.
+TEST(PhysicalCalibration, TellsAStopInAnyOfItsStages) {
+  ReferencePendulum rig = sticky_pendulum();
+  rig.b = 0.0;
+  Mechanism mechanism = pendulum_to_fit(rig);
+  mechanism.hinge_parameter(0, HingeQuantity::kViscous).value = 1e-4;
+  const std::vector<Recording> recordings = {record(rig, 2000, kNoise, 5)};
+  int iterations = 0;
+  estimator::CalibrationMonitor monitor;
+  monitor.on_iteration = [&](const estimator::IterationRecord&) { ++iterations; };
+  ASSERT_TRUE(find(estimator::calibrate(mechanism, recordings, {}, monitor), "1.b").at_bound);
+  const int total = iterations;
+  ASSERT_GT(total, 10);
+  for (int stop_at = 1; stop_at < total; ++stop_at) {
+    std::atomic<bool> stop = false;
+    iterations = 0;
+    monitor.stop = &stop;
+    monitor.on_iteration = [&](const estimator::IterationRecord&) {
+      if (++iterations == stop_at) stop = true;
+    };
+    const Calibration result = estimator::calibrate(mechanism, recordings, {}, monitor);
+    const auto last = result.refined ? result.refinement_termination : result.termination;
+    EXPECT_EQ(last, estimator::Termination::kCancelled) << stop_at << " of " << total;
+  }
 }
 
 // Choices that only a SPOOK simulator has ask for its parameters; together with an explicit wish
