@@ -98,18 +98,27 @@ class Terminal {
   std::optional<int> exit_code_;
 };
 
+/// A service that works on a job.
+class Watch : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_TRUE(service_.start());
+    stream_swing(service_, "run", record_long_swing(files_));
+    client_.emplace(service_.port());
+    ASSERT_TRUE(client_->greet());
+    ASSERT_TRUE(client_->call(submit_request("job", "run")).has_job_info());
+  }
+
+  const TemporaryFolder files_;
+  ServiceProcess service_;
+  std::optional<SocketClient> client_;
+};
+
 // Whoever leaves a job that he watches leaves it running, and a terminal that is as it was; whoever
 // stays sees the parameters move and the end.
-TEST(Watch, ShowsAJobUntilItsEndOrCtrlC) {
-  const TemporaryFolder files;
-  ServiceProcess service;
-  ASSERT_TRUE(service.start());
-  stream_swing(service, "run", record_long_swing(files));
-  SocketClient client(service.port());
-  ASSERT_TRUE(client.greet());
-  ASSERT_TRUE(client.call(submit_request("job", "run")).has_job_info());
+TEST_F(Watch, ShowsAJobUntilItsEndOrCtrlC) {
   {
-    Terminal terminal("watch job" + at(service));
+    Terminal terminal("watch job" + at(service_));
     ASSERT_TRUE(terminal.shows("pendulum.J_zz")) << terminal.output();
     EXPECT_TRUE(terminal.shows("[#")) << terminal.output();
     terminal.press_ctrl_c();
@@ -118,10 +127,10 @@ TEST(Watch, ShowsAJobUntilItsEndOrCtrlC) {
     EXPECT_TRUE(terminal.is_as_before());
     EXPECT_EQ(terminal.output().find("\033[?25l"), std::string::npos) << "hides the cursor";
   }
-  EXPECT_EQ(inspect(client, "job").state(), rigcal::v1::JOB_RUNNING);
-  Terminal terminal("watch job" + at(service));
+  EXPECT_EQ(inspect(*client_, "job").state(), rigcal::v1::JOB_RUNNING);
+  Terminal terminal("watch job" + at(service_));
   ASSERT_TRUE(terminal.shows("job  running")) << terminal.output();
-  EXPECT_EQ(run_rigcal("cancel job" + at(service)).exit_code, 0);
+  EXPECT_EQ(run_rigcal("cancel job" + at(service_)).exit_code, 0);
   EXPECT_EQ(terminal.wait(), 3) << terminal.output();
   EXPECT_NE(terminal.output().find("job 'job' was cancelled"), std::string::npos)
       << terminal.output();
@@ -129,21 +138,14 @@ TEST(Watch, ShowsAJobUntilItsEndOrCtrlC) {
 }
 
 // A service that goes away ends the watching with a reason, not a hanging picture.
-TEST(Watch, TellsThatTheServiceIsGone) {
-  const TemporaryFolder files;
-  ServiceProcess service;
-  ASSERT_TRUE(service.start());
-  stream_swing(service, "run", record_long_swing(files));
-  SocketClient client(service.port());
-  ASSERT_TRUE(client.greet());
-  ASSERT_TRUE(client.call(submit_request("job", "run")).has_job_info());
-  Terminal terminal("watch job" + at(service));
+TEST_F(Watch, TellsThatTheServiceIsGone) {
+  Terminal terminal("watch job" + at(service_));
   ASSERT_TRUE(terminal.shows("job  running")) << terminal.output();
-  service.kill();
+  service_.kill();
   EXPECT_EQ(terminal.wait(), 3) << terminal.output();
   EXPECT_NE(terminal.output().find("nothing is lost by trying again"), std::string::npos)
       << terminal.output();
-  Terminal later("watch job" + at(service));
+  Terminal later("watch job" + at(service_));
   EXPECT_EQ(later.wait(), 3);
   EXPECT_NE(later.output().find("start rigcald or name another"), std::string::npos)
       << later.output();
