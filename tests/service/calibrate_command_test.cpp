@@ -204,7 +204,7 @@ TEST_F(CalibrateCommand, CtrlCLeavesNothingBehind) {
   const std::string recording = folder_.file("long.csv");
   const std::string scenario =
       folder_.write("long.textproto",
-                    "name: \"long\" duration_s: 120 pulse { motor: \"1\" command: 3 "
+                    "name: \"long\" duration_s: 8 pulse { motor: \"1\" command: 3 "
                     "start_s: 1 width_s: 0.5 }");
   const ProgramRun made = run_rigcal("simulate --rig " + rig + " --scenario " + scenario +
                                      " --step 1e-3 --out " + recording);
@@ -216,10 +216,10 @@ TEST_F(CalibrateCommand, CtrlCLeavesNothingBehind) {
        folder_.file("r.json"), "--plot", folder_.file("r.html")},
       folder_.file("output"));
   ASSERT_TRUE(test_support::eventually(
-      [&] { return child.output().find("iteration 0") != std::string::npos; }, 50.0))
+      [&] { return child.output().find("iteration 0") != std::string::npos; }, 100.0))
       << child.output();
   child.send_signal(SIGINT);
-  const std::optional<int> status = child.wait(50.0);
+  const std::optional<int> status = child.wait(100.0);
   ASSERT_TRUE(status.has_value());
   EXPECT_EQ(*status, 130) << child.output();
   expect_parts(child.output(), {"nothing was written"});
