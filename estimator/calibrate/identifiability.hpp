@@ -24,9 +24,7 @@ struct Uncertainty {
 /// @param asked     indices into mechanism.parameters that were free in the rig
 /// @param estimated those of them that were estimated; the rest had no effect and were held
 /// @param variances variance of the weighted residuals of each noise group
-/// @param half_interval of the estimated parameters, see `half_intervals`; empty where all errors
-/// are
-///                  normal
+/// @param half_interval of the estimated parameters, see `half_intervals`; empty: errors are normal
 Uncertainty make_uncertainty(const Mechanism& mechanism, const std::vector<int>& asked,
                              const std::vector<int>& estimated,
                              const ParameterInformation& information,

@@ -24,11 +24,6 @@ std::vector<SimulationError> simulation_errors(const ShootingProblem& problem) {
   return errors;
 }
 
-/// A stop may fall between two solves, each of which converged.
-bool is_stopped(const CalibrationMonitor& monitor) {
-  return monitor.stop != nullptr && monitor.stop->load(std::memory_order_relaxed);
-}
-
 double reading_rmse(const ShootingProblem& problem) {
   double squares = 0.0, count = 0.0;
   for (int sensor = 0; sensor < problem.sensor_count(); ++sensor) {
@@ -158,7 +153,7 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
         "the open-loop simulation leaves the recording; it was not refined. Long motions through "
         "the upright cannot be predicted from their start: compare simulations on shorter pieces");
   }
-  if (is_stopped(monitor)) {
+  if (fit.is_cancelled()) {
     (result.refined ? result.refinement_termination : result.termination) = Termination::kCancelled;
   }
   result.simulation = simulation_errors(fit.simulation());
@@ -183,7 +178,7 @@ Evaluation evaluate_physical(const Mechanism& rig, const Mechanism& estimate,
   evaluation.iterations = fit.joint_history().iterations;
   evaluation.observation_rmse = reading_rmse(fit.joint());
   fit.fit_simulation();
-  if (is_stopped(monitor)) evaluation.termination = Termination::kCancelled;
+  if (fit.is_cancelled()) evaluation.termination = Termination::kCancelled;
   evaluation.simulation = simulation_errors(fit.simulation());
   evaluation.simulation_termination = fit.simulation_history().termination;
   evaluation.simulation_iterations = fit.simulation_history().iterations;

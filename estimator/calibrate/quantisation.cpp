@@ -11,9 +11,8 @@ namespace {
 
 constexpr double kSmallestQuantum = 1e-7;  // [rad]; finer steps are decimals of a text file
 constexpr double kQuantumTolerance = 0.02;
-constexpr double kAnalogShare =
-    0.1;  // of an encoder's variance; less is the scatter of its estimate
-
+/// Of an encoder's variance; less is the scatter of its estimate.
+constexpr double kAnalogShare = 0.1;
 constexpr double kAnalogDeviations = 3.0;  // of noise before counting, that no error exceeds
 constexpr double kExcess = 0.03;           // root mean square of what is beyond, of the quantum
 

@@ -75,8 +75,10 @@ class ShootingFit {
   /// Measured, estimated and simulated angles of each segment.
   std::vector<SegmentTrajectory> trajectories() const;
 
- private:
+  /// Whether a stop was asked for. It may fall between two solves, each of which converged.
   bool is_cancelled() const;
+
+ private:
   void fit_loosely(const Mechanism& start);
   bool approach(Mechanism& mechanism);
   std::unique_ptr<ShootingProblem> problem_from(const Mechanism& mechanism,
