@@ -12,7 +12,7 @@ bool has_simulator_choices(const CalibrationOptions& options) {
   return options.state_error_weight > 0.0 || options.compliance >= 0.0 ||
          options.damping_time >= 0.0 || options.weighting_compliance > 0.0 ||
          options.residual_form != ResidualForm::kImplicit ||
-         options.state_form != StateForm::kConfigurations;
+         options.state_form != StateForm::kConfigurations || !options.approach;
 }
 
 }  // namespace
@@ -24,8 +24,9 @@ EstimateKind chosen_kind(const Mechanism& mechanism, const CalibrationOptions& o
   }
   if (*options.kind == EstimateKind::kPhysical && simulator) {
     throw std::invalid_argument(
-        "a state error weight, compliance, damping time, residual form or state form belongs to a "
-        "SPOOK simulator: ask for shadow parameters, or leave it out");
+        "a state error weight, compliance, damping time, residual form, state form or start "
+        "without "
+        "approach belongs to a SPOOK simulator: ask for shadow parameters, or leave it out");
   }
   return *options.kind;
 }

@@ -27,7 +27,7 @@ enum class EstimateKind {
 /// Choices of a calibration. The defaults serve any rig; zero means "choose from the data".
 struct CalibrationOptions {
   /// Unset: physical where the mechanism is a tree and none of the choices below that only a SPOOK
-  /// simulator has (κ, ε, τ, ε_w, residual form, state form) is made, else shadow.
+  /// simulator has (κ, ε, τ, ε_w, residual form, state form, approach) is made, else shadow.
   std::optional<EstimateKind> kind;
   /// h [s]. Shadow: whole multiple or fraction of the sampling period. Physical: longest step of
   /// the integration.
@@ -46,6 +46,9 @@ struct CalibrationOptions {
   /// After the joint fit, refine parameters and initial states so that the open-loop simulation
   /// itself fits the angles best (SimulationProblem), where the motion can be predicted at all.
   bool refine_simulation = true;
+  /// Shadow parameters of a tree: begin at the physical ones, which are found from any start,
+  /// instead of at the mechanism's values.
+  bool approach = true;
 };
 
 /// Half the width of a 95 % interval of a normal distribution, in standard deviations.
@@ -125,7 +128,8 @@ EstimateKind chosen_kind(const Mechanism& mechanism, const CalibrationOptions& o
 
 /// What a caller may hook into a running calibration. Called on the calling thread.
 struct CalibrationMonitor {
-  std::function<void(std::string_view)> on_stage;  ///< "joint estimation", "simulation fit"
+  /// "joint estimation", "simulation fit", …, and the mechanism whose free parameters it varies.
+  std::function<void(std::string_view, const Mechanism&)> on_stage;
   std::function<void(const IterationRecord&)> on_iteration;
   const std::atomic<bool>* stop = nullptr;  ///< polled once per iteration
 };

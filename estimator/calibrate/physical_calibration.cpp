@@ -166,6 +166,23 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
   return result;
 }
 
+Mechanism approach_physically(const Mechanism& mechanism, const std::vector<Recording>& recordings,
+                              const CalibrationOptions& options,
+                              const CalibrationMonitor& monitor) {
+  ShootingFit fit(prepare_shooting(mechanism, recordings, options), options, monitor,
+                  {.joint = "approach"});
+  Mechanism start = mechanism;
+  const auto problem_at = [&](const Mechanism& at) { return fit.first_problem(at); };
+  move_off_bounds(start, problem_at);
+  for (const int index : find_parameters_without_effect(*problem_at(start), start)) {
+    start.parameters[static_cast<std::size_t>(index)].free = false;
+  }
+  if (!fit.estimate_jointly(start)) return mechanism;
+  Mechanism approached = mechanism;
+  take_values(fit.joint().mechanism(), approached);
+  return approached;
+}
+
 Evaluation evaluate_physical(const Mechanism& rig, const Mechanism& estimate,
                              const std::vector<Recording>& recordings,
                              const CalibrationOptions& options, const CalibrationMonitor& monitor) {

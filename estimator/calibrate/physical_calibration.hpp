@@ -24,6 +24,11 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
                                const CalibrationOptions& options,
                                const CalibrationMonitor& monitor);
 
+/// Parameters from stages 1 and 2; as given where the first does not come to follow the readings.
+/// For mechanisms and recordings that `can_shoot`.
+Mechanism approach_physically(const Mechanism& mechanism, const std::vector<Recording>& recordings,
+                              const CalibrationOptions& options, const CalibrationMonitor& monitor);
+
 /// The same with every parameter kept at its value in `estimate`; as `evaluate`.
 ///
 /// @param rig  what the input is checked against: an estimate may be no possible body (the

@@ -7,7 +7,9 @@
 #include "estimator/calibrate/number_text.hpp"
 #include "estimator/calibrate/parameter_book.hpp"
 #include "estimator/calibrate/parameter_effect.hpp"
+#include "estimator/calibrate/physical_calibration.hpp"
 #include "estimator/calibrate/preparation.hpp"
+#include "estimator/calibrate/shooting_fit.hpp"
 #include "estimator/calibrate/simulation_problem.hpp"
 #include "estimator/calibrate/trajectory_problem.hpp"
 #include "estimator/optimize/levenberg_marquardt.hpp"
@@ -46,6 +48,7 @@ class Pipeline {
     result_.notes = std::move(preparation.notes);
     result_.mechanism = std::move(preparation.mechanism);
     result_.step = preparation.step;
+    approach(recordings);
     settings_.step.step = preparation.step;
     settings_.step.form = options.residual_form;
     settings_.step.weighting_compliance = options.weighting_compliance;
@@ -73,12 +76,20 @@ class Pipeline {
   }
 
  private:
+  /// Before anything is chosen from the parameters, so that it does not depend on where they start.
+  void approach(const std::vector<Recording>& recordings) {
+    if (!options_.approach || !can_shoot(result_.mechanism, recordings)) return;
+    CalibrationOptions options = options_;
+    options.step = 0.0;
+    result_.mechanism = approach_physically(result_.mechanism, recordings, options, monitor_);
+  }
+
   bool is_cancelled() const {
     return monitor_.stop != nullptr && monitor_.stop->load(std::memory_order_relaxed);
   }
 
   LmSummary solve_stage(LeastSquaresProblem& problem, std::string_view stage) {
-    if (monitor_.on_stage) monitor_.on_stage(stage);
+    if (monitor_.on_stage) monitor_.on_stage(stage, result_.mechanism);
     return solve(problem, lm_options_, monitor_.on_iteration, monitor_.stop);
   }
 

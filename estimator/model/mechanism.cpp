@@ -176,6 +176,12 @@ void make_parameters(Mechanism& mechanism) {
   for (const QuantityFacts& facts : kWorldFacts) append(mechanism.parameters, "gravity", facts);
 }
 
+void take_values(const Mechanism& from, Mechanism& to) {
+  for (std::size_t i = 0; i < to.parameters.size(); ++i) {
+    to.parameters[i].value = from.parameters[i].value;
+  }
+}
+
 std::vector<std::string> find_faults(const Mechanism& mechanism, InertiaCheck inertias) {
   std::vector<std::string> faults;
   std::set<std::string> names = {"gravity", "ground"};

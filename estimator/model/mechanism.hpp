@@ -144,6 +144,9 @@ struct Mechanism {
 /// 9.82 m/s²) and the bounds physics sets (masses, inertias, friction ≥ 0). Nothing is free.
 void make_parameters(Mechanism& mechanism);
 
+/// Gives the parameters of `to` the values of those of `from`, a mechanism of the same build.
+void take_values(const Mechanism& from, Mechanism& to);
+
 enum class InertiaCheck { kAll, kFixed };
 
 /// What is wrong with the mechanism, one sentence each naming the body or hinge; empty when

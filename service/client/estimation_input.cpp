@@ -65,6 +65,10 @@ void add_simulator_options(CLI::App& command, estimator::CalibrationOptions& cal
       ->transform(CLI::CheckedTransformer(states).description(""))
       ->type_name("configurations|full")
       ->group(group);
+  command
+      .add_flag("--no-approach{false}", calibration.approach,
+                "Begin at the given start, not at physical parameters found first")
+      ->group(group);
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ estimator::CalibrationMonitor make_monitor(const InterruptFlag& interrupt, Progr
   estimator::CalibrationMonitor monitor;
   monitor.stop = &interrupt.flag();
   const auto stage = std::make_shared<std::string>();
-  monitor.on_stage = [stage](std::string_view name) { *stage = name; };
+  monitor.on_stage = [stage](std::string_view name, const estimator::Mechanism&) { *stage = name; };
   monitor.on_iteration = [stage, prefix, &progress](const estimator::IterationRecord& record) {
     progress.show((prefix == nullptr ? "" : *prefix) + *stage + ": iteration " +
                   std::to_string(record.iteration) + "  cost " + format_number(record.cost, 7) +

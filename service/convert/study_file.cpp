@@ -115,6 +115,7 @@ class StudyReader {
         out.weighting_compliance =
             positive(method.weighting_compliance(), root_.at("method", i), "weighting_compliance");
       }
+      out.approach = method.approach();
       out.physical = method.physical();
       study_.methods.push_back(std::move(out));
     }

@@ -51,6 +51,7 @@ CalibrationOptions make_options(const rigcal::v1::JobOptions& message) {
   if (message.has_filter_cutoff_hz()) options.filter_cutoff = message.filter_cutoff_hz();
   if (message.has_max_iterations()) options.max_iterations = message.max_iterations();
   if (message.has_refine_simulation()) options.refine_simulation = message.refine_simulation();
+  if (message.has_approach()) options.approach = message.approach();
   if (message.has_acceleration_noise()) options.acceleration_noise = message.acceleration_noise();
   if (!message.parameters().empty()) {
     options.kind =
@@ -134,15 +135,24 @@ Input load_input(const JobRun& run, const rigcal::v1::JobSpec& spec) {
   return input;
 }
 
-estimator::CalibrationMonitor make_monitor(const JobRun& run, const estimator::Mechanism& mechanism,
-                                           rigcal::v1::JobProgress& progress) {
-  for (const auto& parameter : mechanism.parameters) {
+// A stage that varies states alone leaves the parameters of the one before it in view.
+void show_stage(std::string_view stage, const estimator::Mechanism& varied,
+                rigcal::v1::JobProgress& progress) {
+  progress.set_stage(std::string(stage));
+  const auto is_free = [](const estimator::Parameter& parameter) { return parameter.free; };
+  if (std::ranges::none_of(varied.parameters, is_free)) return;
+  progress.clear_parameters();
+  progress.clear_values();
+  for (const estimator::Parameter& parameter : varied.parameters) {
     if (parameter.free) progress.add_parameters(parameter.name);
   }
+}
+
+estimator::CalibrationMonitor make_monitor(const JobRun& run, rigcal::v1::JobProgress& progress) {
   estimator::CalibrationMonitor monitor;
   monitor.stop = run.stop;
-  monitor.on_stage = [&run, &progress](std::string_view stage) {
-    progress.set_stage(std::string(stage));
+  monitor.on_stage = [&run, &progress](std::string_view stage, const estimator::Mechanism& varied) {
+    show_stage(stage, varied, progress);
     run.on_progress(progress);
   };
   monitor.on_iteration = [&run, &progress](const estimator::IterationRecord& record) {
@@ -174,11 +184,11 @@ std::optional<estimator::CrossValidation> cross_validate(
     rigcal::v1::JobProgress& progress, std::vector<std::string>& notes) {
   auto staged = monitor;
   int fold_index = 0;
-  staged.on_stage = [&](std::string_view stage) {
+  staged.on_stage = [&](std::string_view stage, const estimator::Mechanism& varied) {
     std::string text = "cross-validation ";
     text += std::to_string(fold_index + 1) + " of " + std::to_string(input.recordings.size());
     text += ", ";
-    progress.set_stage(text.append(stage));
+    show_stage(text.append(stage), varied, progress);
     progress.set_calibration(fold_index + 2);
   };
   try {
@@ -211,7 +221,7 @@ bool run_job(const JobRun& run) {
   rigcal::v1::JobProgress progress;
   progress.set_calibration(1);
   progress.set_calibration_count(validates ? static_cast<int>(input.recordings.size()) + 1 : 1);
-  const auto monitor = make_monitor(run, input.rig.mechanism, progress);
+  const auto monitor = make_monitor(run, progress);
   const auto start = std::chrono::steady_clock::now();
   estimator::Calibration calibration =
       estimator::calibrate(input.rig.mechanism, input.recordings, input.context.options, monitor);

@@ -49,6 +49,7 @@ struct StudyMethod {
   estimator::ResidualForm residual = estimator::ResidualForm::kImplicit;
   estimator::StateForm states = estimator::StateForm::kConfigurations;
   double weighting_compliance = 0.0;
+  bool approach = false;  ///< shadow: begin at the physical parameters
   bool physical = false;  ///< of the rig itself; settings of the simulator do not apply
 };
 

@@ -31,7 +31,7 @@ std::string key_of(const StudyTask& task) {
   for (const int choice :
        {static_cast<int>(o.kind == estimator::EstimateKind::kPhysical),
         static_cast<int>(o.residual_form), static_cast<int>(o.state_form), o.max_iterations,
-        static_cast<int>(o.refine_simulation), static_cast<int>(task.states_only),
+        static_cast<int>(o.refine_simulation), static_cast<int>(o.approach), static_cast<int>(task.states_only),
         static_cast<int>(task.keep_trajectories)}) {
     key.add(static_cast<std::uint64_t>(choice));
   }
@@ -166,6 +166,7 @@ estimator::CalibrationOptions make_options(const StudyMethod& method,
   options.state_form = method.states;
   options.weighting_compliance = method.weighting_compliance;
   options.refine_simulation = false;
+  options.approach = method.approach;
   return options;
 }
 
