@@ -75,6 +75,12 @@ double total_readings(const ShootingProblem& problem) {
   return readings;
 }
 
+void take_values(const Mechanism& from, Mechanism& to) {
+  for (std::size_t i = 0; i < to.parameters.size(); ++i) {
+    to.parameters[i].value = from.parameters[i].value;
+  }
+}
+
 /// With parameters that were driven to a bound back at their start, now that all others are good.
 /// At a bound others may lose their effect (a Stribeck excess that no longer decays), and with it
 /// the way back.
@@ -107,20 +113,7 @@ Mechanism held_near_start(Mechanism mechanism) {
   return mechanism;
 }
 
-bool is_long_enough(const Segment& segment) {
-  return segment.sample_count() >= kSamplesMin &&
-         segment.sample_count() * segment.period >= kDurationMin;
-}
-
 }  // namespace
-
-bool can_shoot(const Mechanism& mechanism, const std::vector<Recording>& recordings) {
-  const auto has_long_segment = [](const Recording& recording) {
-    return std::ranges::any_of(recording.segments, is_long_enough);
-  };
-  return is_tree(mechanism) && mechanism.hinge_count() <= kTreeHingesMax &&
-         std::ranges::any_of(recordings, has_long_segment);
-}
 
 ShootingInput prepare_shooting(const Mechanism& mechanism, const std::vector<Recording>& recordings,
                                const CalibrationOptions& options) {
@@ -137,7 +130,8 @@ ShootingInput prepare_shooting(const Mechanism& mechanism, const std::vector<Rec
   input.noise.angle.setConstant(static_cast<Eigen::Index>(sensors), kAngleNoiseFloor);
   for (const Recording& recording : recordings) {
     for (const Segment& segment : recording.segments) {
-      if (!is_long_enough(segment)) {
+      if (segment.sample_count() < kSamplesMin ||
+          segment.sample_count() * segment.period < kDurationMin) {
         input.notes.push_back(recording.name + ": a segment of " +
                               std::to_string(segment.sample_count()) +
                               " samples is too short and was left out");
@@ -196,10 +190,6 @@ std::unique_ptr<ShootingProblem> ShootingFit::first_problem(const Mechanism& mec
                                            input_.state_spacing, input_.grid, input_.noise);
 }
 
-bool ShootingFit::follows_readings() const {
-  return joint_->cost() <= kAstray * total_readings(*joint_);
-}
-
 /// Parameters and states with a generous process noise. Where they end far from the readings, once
 /// more from the parameters that short intervals give, and the better of both.
 void ShootingFit::fit_loosely(const Mechanism& start) {
@@ -209,7 +199,8 @@ void ShootingFit::fit_loosely(const Mechanism& start) {
   Mechanism held = held_near_start(start);
   joint_ = first_problem(held);
   run(*joint_, loose, joint_history_);
-  if (follows_readings() || is_cancelled() || !approach(held)) return;
+  if (joint_->cost() <= kAstray * total_readings(*joint_) || is_cancelled()) return;
+  if (!approach(held)) return;
   std::unique_ptr<ShootingProblem> again = first_problem(held);
   run(*again, loose, joint_history_);
   if (again->cost() < joint_->cost()) joint_ = std::move(again);
@@ -264,11 +255,10 @@ std::unique_ptr<ShootingProblem> ShootingFit::problem_from(const Mechanism& mech
                                            noise);
 }
 
-bool ShootingFit::estimate_jointly(const Mechanism& start) {
-  if (monitor_.on_stage) monitor_.on_stage(stages_.joint, start);
+void ShootingFit::estimate_jointly(const Mechanism& start) {
+  if (monitor_.on_stage) monitor_.on_stage(stages_.joint);
   start_ = start;
   fit_loosely(start);
-  const bool follows = follows_readings();
   Mechanism reached = start;
   take_values(joint_->mechanism(), reached);
   ShootingNoise noise = input_.noise;
@@ -281,7 +271,6 @@ bool ShootingFit::estimate_jointly(const Mechanism& start) {
   process_seen_.assign(static_cast<std::size_t>(reached.hinge_count()), false);
   estimate_noise();
   retry_jointly();
-  return follows;
 }
 
 /// A second chance for parameters at bounds.
@@ -365,7 +354,7 @@ bool ShootingFit::fit_simulation() {
     predictable_ &= squares < kPredictableRmse * kPredictableRmse;
   }
   if (!options_.refine_simulation || !predictable_ || is_cancelled()) return false;
-  if (monitor_.on_stage) monitor_.on_stage(stages_.simulation, simulation_->mechanism());
+  if (monitor_.on_stage) monitor_.on_stage(stages_.simulation);
   run(*simulation_, options_for(*simulation_, kNegligibleDecrease), simulation_history_);
   retry_simulation();
   return true;

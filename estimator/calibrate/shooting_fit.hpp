@@ -28,9 +28,6 @@ struct ShootingInput {
 ShootingInput prepare_shooting(const Mechanism& mechanism, const std::vector<Recording>& recordings,
                                const CalibrationOptions& options);
 
-/// Whether the mechanism is one for shooting and any recording is long enough.
-bool can_shoot(const Mechanism& mechanism, const std::vector<Recording>& recordings);
-
 /// One solve after another, with all iterations counted and recorded as one history.
 struct ShootingHistory {
   Termination termination = Termination::kNumericalFailure;  ///< of the last solve
@@ -58,9 +55,7 @@ class ShootingFit {
 
   /// Stages 1 to 3: states and parameters jointly, with noise levels from the data unless they are
   /// given.
-  /// @return whether the loose fit of stage 1 came to follow the readings: else the rest is in
-  /// doubt
-  bool estimate_jointly(const Mechanism& start);
+  void estimate_jointly(const Mechanism& start);
 
   /// Stage 4, or only the open-loop simulation where that is asked for or the motion cannot be
   /// predicted. True if it was fitted.
@@ -85,7 +80,6 @@ class ShootingFit {
 
  private:
   void fit_loosely(const Mechanism& start);
-  bool follows_readings() const;
   bool approach(Mechanism& mechanism);
   std::unique_ptr<ShootingProblem> problem_from(const Mechanism& mechanism,
                                                 const ShootingNoise& noise,

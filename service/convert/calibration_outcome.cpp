@@ -33,6 +33,14 @@ double motion_of(const std::vector<estimator::SegmentTrajectory>& trajectories,
   return std::sqrt(squares / count);
 }
 
+/// Whether model and recording agree although no simulation from the start can tell: states and
+/// parameters explain every acceleration. Motions through the upright are like that.
+bool is_explained(const estimator::Calibration& calibration) {
+  return calibration.kind == estimator::EstimateKind::kPhysical && !calibration.refined &&
+         estimator::is_converged(calibration.termination) &&
+         calibration.acceleration_noise.isZero(0.0);
+}
+
 }  // namespace
 
 bool was_stopped(const estimator::Calibration& calibration) {
@@ -47,6 +55,7 @@ std::string describe_stage(estimator::Termination termination, int iterations) {
 
 std::vector<std::string> describe_misfit(const estimator::Calibration& calibration) {
   std::vector<std::string> warnings;
+  if (is_explained(calibration)) return warnings;
   for (std::size_t i = 0; i < calibration.simulation.size(); ++i) {
     const estimator::SimulationError& error = calibration.simulation[i];
     const double motion = motion_of(calibration.trajectories, static_cast<Eigen::Index>(i));

@@ -15,7 +15,8 @@ std::string describe_stage(estimator::Termination termination, int iterations);
 
 /// Warnings on hinges whose motion the model does not explain: an open-loop error of more than a
 /// third of the motion itself. Such an error comes from a wrong unit, sign, zero mark or geometry
-/// more often than from a wrong parameter. Empty when all is well.
+/// more often than from a wrong parameter. Empty when all is well, also where states and physical
+/// parameters explain every reading of a motion that no simulation could predict.
 std::vector<std::string> describe_misfit(const estimator::Calibration& calibration);
 
 }  // namespace service

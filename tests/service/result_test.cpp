@@ -6,6 +6,7 @@
 #include <string>
 
 #include "proto/calibration.pb.h"
+#include "service/convert/calibration_outcome.hpp"
 #include "service/report/calibration_page.hpp"
 #include "service/report/number_format.hpp"
 #include "service/report/result_table.hpp"
@@ -253,6 +254,23 @@ TEST(Chart, SurvivesDegenerateData) {
     EXPECT_EQ(svg.find("nan"), std::string::npos) << svg;
     EXPECT_EQ(svg.find("inf"), std::string::npos) << svg;
   }
+}
+
+// Through the upright a simulation ends anywhere, however good the model: no reason to doubt the
+// units. It is one where accelerations are left unexplained.
+TEST(DescribeMisfit, BelievesWhatIsExplainedButCannotBePredicted) {
+  estimator::Calibration calibration = prepared_calibration();
+  calibration.kind = estimator::EstimateKind::kPhysical;
+  calibration.acceleration_noise = Eigen::VectorXd::Zero(1);
+  for (auto& trajectory : calibration.trajectories) trajectory.simulated.array() += 1.0;
+  calibration.simulation.front().rmse = 1.0;
+  EXPECT_TRUE(describe_misfit(calibration).empty());
+  calibration.acceleration_noise[0] = 0.1;
+  ASSERT_EQ(describe_misfit(calibration).size(), 1U);
+  expect_parts(describe_misfit(calibration).front(), {"does not follow", "unit"});
+  calibration.acceleration_noise[0] = 0.0;
+  calibration.termination = estimator::Termination::kMaxIterations;
+  EXPECT_EQ(describe_misfit(calibration).size(), 1U);
 }
 
 }  // namespace
