@@ -177,7 +177,8 @@ Mechanism approach_physically(const Mechanism& mechanism, const std::vector<Reco
   for (const int index : find_parameters_without_effect(*problem_at(start), start)) {
     start.parameters[static_cast<std::size_t>(index)].free = false;
   }
-  if (!fit.estimate_jointly(start)) return mechanism;
+  fit.estimate_jointly(start);
+  if (!is_converged(fit.joint_history().termination)) return mechanism;
   Mechanism approached = mechanism;
   take_values(fit.joint().mechanism(), approached);
   return approached;

@@ -24,7 +24,7 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
                                const CalibrationOptions& options,
                                const CalibrationMonitor& monitor);
 
-/// Parameters from stages 1 and 2; as given where the first does not come to follow the readings.
+/// Parameters from stages 1 and 2; as given where these do not converge.
 /// For mechanisms and recordings that `can_shoot`.
 Mechanism approach_physically(const Mechanism& mechanism, const std::vector<Recording>& recordings,
                               const CalibrationOptions& options, const CalibrationMonitor& monitor);

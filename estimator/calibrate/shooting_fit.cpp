@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <optional>
 #include <stdexcept>
 
 #include "estimator/calibrate/initial_states.hpp"
 #include "estimator/calibrate/number_text.hpp"
 #include "estimator/calibrate/parameter_book.hpp"
 #include "estimator/calibrate/preparation.hpp"
+#include "estimator/calibrate/second_chance.hpp"
 #include "estimator/model/spanning_tree.hpp"
 
 namespace estimator {
@@ -17,7 +17,9 @@ namespace {
 
 constexpr int kSamplesMin = 10;
 constexpr double kDurationMin = 0.05;      // [s]
-constexpr double kLongestStep = 0.004;     // [s]; fourth order leaves below 1e-8 rad on a pendulum
+constexpr double kLongestStep = 0.004;     // [s]
+constexpr double kShortestStep = 0.001;    // [s]; that speeds in wrong units can ask for
+constexpr double kLongestTurn = 0.04;      // of a hinge in a step [rad]
 constexpr double kInterval = 0.2;          // [s]; short enough for any motion to be predictable
 constexpr double kAngleNoiseFloor = 1e-7;  // [rad]; perfect readings still get a finite weight
 constexpr double kGenerousShare = 0.02;    // process noise of a loose fit, of the accelerations
@@ -67,37 +69,27 @@ Eigen::VectorXd typical_accelerations(const std::vector<Eigen::MatrixXd>& states
   return (sums / std::max(count, 1.0)).cwiseSqrt();
 }
 
+/// Fastest speed of every hinge, from its start rates [rad/s].
+Eigen::VectorXd fastest_speeds(const std::vector<Eigen::MatrixXd>& states, Eigen::Index hinges) {
+  Eigen::VectorXd fastest = Eigen::VectorXd::Zero(hinges);
+  for (const Eigen::MatrixXd& each : states) {
+    fastest = fastest.cwiseMax(each.bottomRows(hinges).cwiseAbs().rowwise().maxCoeff());
+  }
+  return fastest;
+}
+
+/// Errors of integration grow with the fourth power of the turn in a step. With kLongestTurn they
+/// stay below 1e-8 rad over 15 s, a hundredth of what the readings of a record can resolve.
+double choose_step(const Eigen::VectorXd& fastest) {
+  return std::clamp(kLongestTurn / fastest.maxCoeff(), kShortestStep, kLongestStep);
+}
+
 double total_readings(const ShootingProblem& problem) {
   double readings = 0.0;
   for (int sensor = 0; sensor < problem.sensor_count(); ++sensor) {
     readings += problem.reading_count(sensor);
   }
   return readings;
-}
-
-void take_values(const Mechanism& from, Mechanism& to) {
-  for (std::size_t i = 0; i < to.parameters.size(); ++i) {
-    to.parameters[i].value = from.parameters[i].value;
-  }
-}
-
-/// With parameters that were driven to a bound back at their start, now that all others are good.
-/// At a bound others may lose their effect (a Stribeck excess that no longer decays), and with it
-/// the way back.
-/// @return nothing where no parameter was
-std::optional<Mechanism> off_bounds(Mechanism mechanism, const Mechanism& start) {
-  bool driven = false;
-  for (std::size_t i = 0; i < mechanism.parameters.size(); ++i) {
-    Parameter& parameter = mechanism.parameters[i];
-    const double from = start.parameters[i].value;
-    const bool at_bound = parameter.value <= parameter.lower || parameter.value >= parameter.upper;
-    if (!parameter.free || !at_bound) continue;
-    if (from <= parameter.lower || from >= parameter.upper) continue;
-    parameter.value = from;
-    driven = true;
-  }
-  if (!driven) return std::nullopt;
-  return mechanism;
 }
 
 /// Parameters without a prior get one as wide as their start is far from zero. What the data see
@@ -113,7 +105,20 @@ Mechanism held_near_start(Mechanism mechanism) {
   return mechanism;
 }
 
+bool is_long_enough(const Segment& segment) {
+  return segment.sample_count() >= kSamplesMin &&
+         segment.sample_count() * segment.period >= kDurationMin;
+}
+
 }  // namespace
+
+bool can_shoot(const Mechanism& mechanism, const std::vector<Recording>& recordings) {
+  const auto has_long_segment = [](const Recording& recording) {
+    return std::ranges::any_of(recording.segments, is_long_enough);
+  };
+  return is_tree(mechanism) && mechanism.hinge_count() <= kTreeHingesMax &&
+         std::ranges::any_of(recordings, has_long_segment);
+}
 
 ShootingInput prepare_shooting(const Mechanism& mechanism, const std::vector<Recording>& recordings,
                                const CalibrationOptions& options) {
@@ -124,14 +129,12 @@ ShootingInput prepare_shooting(const Mechanism& mechanism, const std::vector<Rec
         std::to_string(kTreeHingesMax) + " hinges; ask for shadow parameters");
   }
   ShootingInput input;
-  input.grid.step = options.step > 0.0 ? options.step : kLongestStep;
   input.grid.interval = kInterval;
   const std::size_t sensors = sensor_hinges(mechanism).size();
   input.noise.angle.setConstant(static_cast<Eigen::Index>(sensors), kAngleNoiseFloor);
   for (const Recording& recording : recordings) {
     for (const Segment& segment : recording.segments) {
-      if (segment.sample_count() < kSamplesMin ||
-          segment.sample_count() * segment.period < kDurationMin) {
+      if (!is_long_enough(segment)) {
         input.notes.push_back(recording.name + ": a segment of " +
                               std::to_string(segment.sample_count()) +
                               " samples is too short and was left out");
@@ -153,6 +156,8 @@ ShootingInput prepare_shooting(const Mechanism& mechanism, const std::vector<Rec
                                 number_text(kDurationMin) + " s; record longer");
   }
   require_motion(recordings);
+  input.fastest = fastest_speeds(input.states, mechanism.hinge_count());
+  input.grid.step = options.step > 0.0 ? options.step : choose_step(input.fastest);
   const Eigen::VectorXd accelerations =
       typical_accelerations(input.states, input.state_spacing, mechanism.hinge_count());
   input.noise.acceleration = kGenerousShare * std::sqrt(kInterval) *
@@ -256,7 +261,7 @@ std::unique_ptr<ShootingProblem> ShootingFit::problem_from(const Mechanism& mech
 }
 
 void ShootingFit::estimate_jointly(const Mechanism& start) {
-  if (monitor_.on_stage) monitor_.on_stage(stages_.joint);
+  if (monitor_.on_stage) monitor_.on_stage(stages_.joint, start);
   start_ = start;
   fit_loosely(start);
   Mechanism reached = start;
@@ -273,20 +278,31 @@ void ShootingFit::estimate_jointly(const Mechanism& start) {
   retry_jointly();
 }
 
-/// A second chance for parameters at bounds.
+/// Tries second chances for where the joint problem ended, and stays with the first that is better.
 void ShootingFit::retry_jointly() {
-  const std::optional<Mechanism> freed = off_bounds(joint_->mechanism(), start_);
-  if (!freed || is_cancelled() || joint_history_.iterations >= options_.max_iterations) return;
-  const ShootingHistory before = joint_history_;
-  std::unique_ptr<ShootingProblem> again = problem_from(*freed, joint_->noise(), input_.grid);
-  run(*again, options_for(*again, kSmallDecrease), joint_history_);
-  if (again->cost() < before.cost - kSmallDecrease) {
-    joint_ = std::move(again);
-    estimate_noise();
-  } else {
-    joint_history_.termination = before.termination;
-    joint_history_.cost = before.cost;
+  for (const Mechanism& chance : second_chances(joint_->mechanism(), start_, input_.fastest)) {
+    if (try_again(joint_, problem_from(chance, joint_->noise(), input_.grid), kSmallDecrease,
+                  joint_history_)) {
+      estimate_noise();
+      return;
+    }
   }
+}
+
+/// Solves `again`, and puts it in the place of `problem` where its cost is lower.
+bool ShootingFit::try_again(std::unique_ptr<ShootingProblem>& problem,
+                            std::unique_ptr<ShootingProblem> again, double decrease,
+                            ShootingHistory& history) const {
+  if (is_cancelled() || history.iterations >= options_.max_iterations) return false;
+  const ShootingHistory before = history;
+  run(*again, options_for(*again, decrease), history);
+  if (again->cost() < before.cost - kSmallDecrease) {
+    problem = std::move(again);
+    return true;
+  }
+  history.termination = before.termination;
+  history.cost = before.cost;
+  return false;
 }
 
 /// Solves and re-estimates the noise levels until they agree with the residuals. Process noise
@@ -354,7 +370,7 @@ bool ShootingFit::fit_simulation() {
     predictable_ &= squares < kPredictableRmse * kPredictableRmse;
   }
   if (!options_.refine_simulation || !predictable_ || is_cancelled()) return false;
-  if (monitor_.on_stage) monitor_.on_stage(stages_.simulation);
+  if (monitor_.on_stage) monitor_.on_stage(stages_.simulation, simulation_->mechanism());
   run(*simulation_, options_for(*simulation_, kNegligibleDecrease), simulation_history_);
   retry_simulation();
   return true;
@@ -362,16 +378,11 @@ bool ShootingFit::fit_simulation() {
 
 /// As `retry_jointly`.
 void ShootingFit::retry_simulation() {
-  const std::optional<Mechanism> freed = off_bounds(simulation_->mechanism(), start_);
-  if (!freed || is_cancelled() || simulation_history_.iterations >= options_.max_iterations) return;
-  const ShootingHistory before = simulation_history_;
-  std::unique_ptr<ShootingProblem> again = simulation_from(*freed);
-  run(*again, options_for(*again, kNegligibleDecrease), simulation_history_);
-  if (again->cost() < before.cost - kSmallDecrease) {
-    simulation_ = std::move(again);
-  } else {
-    simulation_history_.termination = before.termination;
-    simulation_history_.cost = before.cost;
+  const Mechanism reached = simulation_->mechanism();
+  for (const Mechanism& chance : second_chances(reached, start_, input_.fastest)) {
+    if (try_again(simulation_, simulation_from(chance), kNegligibleDecrease, simulation_history_)) {
+      return;
+    }
   }
 }
 

@@ -18,6 +18,7 @@ struct ShootingInput {
   std::vector<std::string> sources;  ///< name of the recording of each segment
   std::vector<Eigen::MatrixXd> states;
   std::vector<double> state_spacing;
+  Eigen::VectorXd fastest;  ///< speed of every hinge, from the states [rad/s]
   ShootingNoise noise;  ///< first guess: readings from their differences, a generous process noise
   ShootingGrid grid;
   std::vector<std::string> notes;
@@ -27,6 +28,9 @@ struct ShootingInput {
 /// @throws std::invalid_argument naming what is wrong and what to do
 ShootingInput prepare_shooting(const Mechanism& mechanism, const std::vector<Recording>& recordings,
                                const CalibrationOptions& options);
+
+/// Whether the mechanism is one for shooting and any recording is long enough.
+bool can_shoot(const Mechanism& mechanism, const std::vector<Recording>& recordings);
 
 /// One solve after another, with all iterations counted and recorded as one history.
 struct ShootingHistory {
@@ -87,6 +91,8 @@ class ShootingFit {
   std::unique_ptr<ShootingProblem> simulation_from(const Mechanism& mechanism) const;
   void retry_jointly();
   void retry_simulation();
+  bool try_again(std::unique_ptr<ShootingProblem>& problem, std::unique_ptr<ShootingProblem> again,
+                 double decrease, ShootingHistory& history) const;
   LmOptions options_for(const ShootingProblem& problem, double decrease) const;
   void run(ShootingProblem& problem, LmOptions options, ShootingHistory& history) const;
   void estimate_noise();

@@ -41,7 +41,7 @@ const std::map<std::string, Case>& cases() {
                                                      {"furuta",
                                                       {"rig-synthetic-furuta.textproto",
                                                        "furuta_paper_release__clean.csv",
-                                                       5.0,
+                                                       15.0,
                                                        {"1.K"},
                                                        {{"A.J_zz", 0.0044},
                                                         {"B.J_yy", 0.00396},

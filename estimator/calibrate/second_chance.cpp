@@ -1,0 +1,69 @@
+#include "estimator/calibrate/second_chance.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+namespace estimator {
+namespace {
+
+/// Speeds over which an excess may decay, of the fastest. Decays between two of them are within
+/// reach of either.
+constexpr double kDecaySpeeds[] = {0.03, 0.1, 0.3, 0.01, 1.0};
+constexpr double kVisibleSpeed = 1e-3;  // of the fastest; a shorter decay is as good as none
+constexpr double kExcessShare = 0.1;    // of the kinetic torque
+
+std::optional<Mechanism> off_bounds(Mechanism mechanism, const Mechanism& start) {
+  bool driven = false;
+  for (std::size_t i = 0; i < mechanism.parameters.size(); ++i) {
+    Parameter& parameter = mechanism.parameters[i];
+    const double from = start.parameters[i].value;
+    const bool at_bound = parameter.value <= parameter.lower || parameter.value >= parameter.upper;
+    if (!parameter.free || !at_bound) continue;
+    if (from <= parameter.lower || from >= parameter.upper) continue;
+    parameter.value = from;
+    driven = true;
+  }
+  if (!driven) return std::nullopt;
+  return mechanism;
+}
+
+bool is_excess_lost(const Mechanism& mechanism, int hinge, double fastest) {
+  const Parameter& excess = mechanism.hinge_parameter(hinge, HingeQuantity::kStribeckTorque);
+  const Parameter& rate = mechanism.hinge_parameter(hinge, HingeQuantity::kStribeckRate);
+  if (!excess.free || !rate.free) return false;
+  return excess.value <= excess.lower || rate.value <= rate.lower ||
+         rate.value > 1.0 / std::pow(kVisibleSpeed * fastest, 2);
+}
+
+Mechanism with_excess(Mechanism mechanism, int hinge, double decay_speed) {
+  Parameter& kinetic = mechanism.hinge_parameter(hinge, HingeQuantity::kCoulombTorque);
+  Parameter& excess = mechanism.hinge_parameter(hinge, HingeQuantity::kStribeckTorque);
+  Parameter& rate = mechanism.hinge_parameter(hinge, HingeQuantity::kStribeckRate);
+  const auto set = [](Parameter& parameter, double value) {
+    parameter.value = std::clamp(value, parameter.lower, parameter.upper);
+  };
+  if (kinetic.free && rate.value <= rate.lower) set(kinetic, kinetic.value + excess.value);
+  set(excess, kinetic.value > 0.0 ? kExcessShare * kinetic.value : excess.value);
+  set(rate, 1.0 / (decay_speed * decay_speed));
+  return mechanism;
+}
+
+}  // namespace
+
+std::vector<Mechanism> second_chances(const Mechanism& reached, const Mechanism& start,
+                                      const Eigen::VectorXd& fastest) {
+  std::vector<Mechanism> chances;
+  if (std::optional<Mechanism> freed = off_bounds(reached, start)) {
+    chances.push_back(std::move(*freed));
+  }
+  for (int j = 0; j < reached.hinge_count(); ++j) {
+    if (!(fastest[j] > 0.0) || !is_excess_lost(reached, j, fastest[j])) continue;
+    for (const double share : kDecaySpeeds) {
+      chances.push_back(with_excess(reached, j, share * fastest[j]));
+    }
+  }
+  return chances;
+}
+
+}  // namespace estimator

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <vector>
+
+#include "estimator/model/mechanism.hpp"
+
+namespace estimator {
+
+/// Mechanisms to fit once more from, where a fit ended at values from which there is no way back
+/// although the data may know better. Empty where it did not.
+///
+/// - Parameters that were driven to a bound, back at their start, now that all others are good.
+/// - A Stribeck excess that is lost: zero, the same at every speed (ζ = 0, then no more than a part
+///   of τ_c), or gone at any speed the recordings show. Once more with a tenth of τ_c, which decays
+///   over different shares of the fastest speed.
+///
+/// @param reached  where the fit ended
+/// @param start    where it began; a mechanism of the same build
+/// @param fastest  the fastest speed of each hinge [rad/s]
+std::vector<Mechanism> second_chances(const Mechanism& reached, const Mechanism& start,
+                                      const Eigen::VectorXd& fastest);
+
+}  // namespace estimator
