@@ -31,8 +31,8 @@ std::string key_of(const StudyTask& task) {
   for (const int choice :
        {static_cast<int>(o.kind == estimator::EstimateKind::kPhysical),
         static_cast<int>(o.residual_form), static_cast<int>(o.state_form), o.max_iterations,
-        static_cast<int>(o.refine_simulation), static_cast<int>(o.approach), static_cast<int>(task.states_only),
-        static_cast<int>(task.keep_trajectories)}) {
+        static_cast<int>(o.refine_simulation), static_cast<int>(o.approach),
+        static_cast<int>(task.states_only), static_cast<int>(task.keep_trajectories)}) {
     key.add(static_cast<std::uint64_t>(choice));
   }
   return key.hex();
