@@ -24,8 +24,7 @@ EstimateKind chosen_kind(const Mechanism& mechanism, const CalibrationOptions& o
   }
   if (*options.kind == EstimateKind::kPhysical && simulator) {
     throw std::invalid_argument(
-        "a state error weight, compliance, damping time, residual form, state form or start "
-        "without "
+        "a state error weight, compliance, damping time, residual form, state form or no "
         "approach belongs to a SPOOK simulator: ask for shadow parameters, or leave it out");
   }
   return *options.kind;

@@ -109,6 +109,7 @@ struct Calibration {
   double observation_rmse = 0.0;    ///< of the estimated states [rad]
   double step = 0.0;                ///< h used [s]
   double state_error_weight = 0.0;  ///< κ used; shadow only
+  bool approached = false;          ///< shadow: whether it began at the physical parameters
   Termination termination = Termination::kNumericalFailure;
   int iterations = 0;
   std::vector<IterationRecord> history;

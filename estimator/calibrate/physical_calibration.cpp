@@ -166,9 +166,10 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
   return result;
 }
 
-Mechanism approach_physically(const Mechanism& mechanism, const std::vector<Recording>& recordings,
-                              const CalibrationOptions& options,
-                              const CalibrationMonitor& monitor) {
+std::optional<Mechanism> approach_physically(const Mechanism& mechanism,
+                                             const std::vector<Recording>& recordings,
+                                             const CalibrationOptions& options,
+                                             const CalibrationMonitor& monitor) {
   ShootingFit fit(prepare_shooting(mechanism, recordings, options), options, monitor,
                   {.joint = "approach"});
   Mechanism start = mechanism;
@@ -178,7 +179,7 @@ Mechanism approach_physically(const Mechanism& mechanism, const std::vector<Reco
     start.parameters[static_cast<std::size_t>(index)].free = false;
   }
   fit.estimate_jointly(start);
-  if (!is_converged(fit.joint_history().termination)) return mechanism;
+  if (!is_converged(fit.joint_history().termination)) return std::nullopt;
   Mechanism approached = mechanism;
   take_values(fit.joint().mechanism(), approached);
   return approached;

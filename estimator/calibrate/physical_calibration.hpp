@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "estimator/calibrate/calibration.hpp"
@@ -24,10 +25,12 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
                                const CalibrationOptions& options,
                                const CalibrationMonitor& monitor);
 
-/// Parameters from stages 1 and 2; as given where these do not converge.
-/// For mechanisms and recordings that `can_shoot`.
-Mechanism approach_physically(const Mechanism& mechanism, const std::vector<Recording>& recordings,
-                              const CalibrationOptions& options, const CalibrationMonitor& monitor);
+/// The mechanism with parameters from stages 1 and 2; nothing where these do not converge. For
+/// mechanisms and recordings that `can_shoot`.
+std::optional<Mechanism> approach_physically(const Mechanism& mechanism,
+                                             const std::vector<Recording>& recordings,
+                                             const CalibrationOptions& options,
+                                             const CalibrationMonitor& monitor);
 
 /// The same with every parameter kept at its value in `estimate`; as `evaluate`.
 ///

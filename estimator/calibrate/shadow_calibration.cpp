@@ -81,7 +81,9 @@ class Pipeline {
     if (!options_.approach || !can_shoot(result_.mechanism, recordings)) return;
     CalibrationOptions options = options_;
     options.step = 0.0;
-    result_.mechanism = approach_physically(result_.mechanism, recordings, options, monitor_);
+    const auto approached = approach_physically(result_.mechanism, recordings, options, monitor_);
+    result_.approached = approached.has_value();
+    if (approached) result_.mechanism = *approached;
   }
 
   bool is_cancelled() const {

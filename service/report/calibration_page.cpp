@@ -116,7 +116,7 @@ std::string shadow_options(const Calibration& calibration,
          option_row("damping time τ", of_rig(asked.damping_time, " s")) +
          option_row("residual", is_explicit ? "explicit" : "implicit") +
          option_row("unknowns of a step", is_full ? "full states" : "configurations") +
-         option_row("begun from", asked.approach ? "physical parameters" : "the start") +
+         option_row("begun from", calibration.approached ? "physical parameters" : "the start") +
          option_row("low-pass for initial states", format_number(asked.filter_cutoff) + " Hz");
 }
 

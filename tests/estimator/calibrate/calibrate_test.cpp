@@ -122,6 +122,7 @@ TEST(Calibrate, ShadowParametersAreTheSameFromEverywhere) {
     SCOPED_TRACE(factor);
     const Calibration result = calibrate_shadow(rig_to_fit(free, factor), recordings, options);
     EXPECT_TRUE(result.converged());
+    EXPECT_TRUE(result.approached);
     EXPECT_NEAR(result.state_error_weight / reference.state_error_weight, 1.0, 1e-4);
     for (const ParameterEstimate& estimate : result.parameters) {
       const ParameterEstimate& expected = find(reference, estimate.name);
@@ -132,6 +133,7 @@ TEST(Calibrate, ShadowParametersAreTheSameFromEverywhere) {
   }
   options.approach = false;
   const Calibration told = calibrate_shadow(rig_to_fit(free, 3.0), recordings, options);
+  EXPECT_FALSE(told.approached);
   EXPECT_NEAR(told.history.front().arrow[0], 3.0 * find(reference, "A.J_zz").initial, 1e-12);
 }
 
