@@ -66,8 +66,9 @@ void add_simulator_options(CLI::App& command, estimator::CalibrationOptions& cal
       ->type_name("configurations|full")
       ->group(group);
   command
-      .add_flag("--no-approach{false}", calibration.approach,
-                "Begin at the given start, not at physical parameters found first")
+      .add_flag_callback(
+          "--no-approach", [&calibration] { calibration.approach = false; },
+          "Begin at the given start, not at physical parameters found first")
       ->group(group);
 }
 
