@@ -31,7 +31,9 @@ std::vector<double> values_of(const std::vector<T>& x) {
 template <typename T>
 TreeForwardDynamics<T>::TreeForwardDynamics(const Mechanism& mechanism,
                                             const std::vector<T>& parameters)
-    : dynamics_(mechanism, parameters) {
+    : dynamics_(mechanism, parameters),
+      mass_(Matrix::Identity(hinge_count(), hinge_count())),
+      factor_(mass_) {  // one without a matrix must not be copied
   if constexpr (!std::is_same_v<T, double>) {
     plain_ = std::make_unique<TreeForwardDynamics<double>>(mechanism, values_of(parameters));
   }
