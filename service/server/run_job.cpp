@@ -135,17 +135,17 @@ Input load_input(const JobRun& run, const rigcal::v1::JobSpec& spec) {
   return input;
 }
 
-// A stage that varies states alone leaves the parameters of the one before it in view.
+// The parameters in view stay until a stage varies others; one may vary states alone.
 void show_stage(std::string_view stage, const estimator::Mechanism& varied,
                 rigcal::v1::JobProgress& progress) {
   progress.set_stage(std::string(stage));
-  const auto is_free = [](const estimator::Parameter& parameter) { return parameter.free; };
-  if (std::ranges::none_of(varied.parameters, is_free)) return;
-  progress.clear_parameters();
-  progress.clear_values();
+  std::vector<std::string> names;
   for (const estimator::Parameter& parameter : varied.parameters) {
-    if (parameter.free) progress.add_parameters(parameter.name);
+    if (parameter.free) names.push_back(parameter.name);
   }
+  if (names.empty() || std::ranges::equal(names, progress.parameters())) return;
+  progress.mutable_parameters()->Assign(names.begin(), names.end());
+  progress.clear_values();
 }
 
 estimator::CalibrationMonitor make_monitor(const JobRun& run, rigcal::v1::JobProgress& progress) {
