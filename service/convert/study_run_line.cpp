@@ -88,6 +88,7 @@ std::string study_run_line(const StudyRun& run) {
   record.set_wall_time_s(run.wall_time);
   record.set_error(run.error);
   record.set_start_s(run.start);
+  record.set_spacing_s(run.spacing);
   put_lists(run, record);
   std::string line;
   const auto status = google::protobuf::util::MessageToJsonString(record, &line);
@@ -113,6 +114,7 @@ std::optional<StudyRun> parse_study_run(const std::string& line) {
   run.wall_time = record.wall_time_s();
   run.error = record.error();
   run.start = record.start_s();
+  run.spacing = record.spacing_s();
   get_lists(record, run);
   return run;
 }

@@ -75,7 +75,7 @@ ChartSeries trace_line(const StudyRun& run, std::size_t index, bool markers) {
 std::vector<double> times_of(const StudyRun& run, std::size_t count) {
   std::vector<double> times(count);
   for (std::size_t k = 0; k < count; ++k) {
-    times[k] = run.start + static_cast<double>(k) * run.place.step;
+    times[k] = run.start + static_cast<double>(k) * run.spacing;
   }
   return times;
 }

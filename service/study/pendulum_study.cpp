@@ -19,7 +19,7 @@ StudyFigure trajectories(const ModelFits& fits) {
       chart.y_label = "angle [rad]";
       std::vector<double> times(hinge.measured.size());
       for (std::size_t k = 0; k < times.size(); ++k) {
-        times[k] = run.start + static_cast<double>(k) * run.place.step;
+        times[k] = run.start + static_cast<double>(k) * run.spacing;
       }
       chart.series = {{"measured", "measured", times, hinge.measured},
                       {"simulated open loop", "simulated", times, hinge.simulated}};

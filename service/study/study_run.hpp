@@ -59,6 +59,7 @@ struct StudyRun {
   std::vector<RunIteration> history;
   std::vector<RunHinge> hinges;
   double start = 0.0;           ///< of the trajectories [s]
+  double spacing = 0.0;         ///< of their samples [s]
   std::vector<double> control;  ///< of the first motor, where trajectories are kept
 
   /// Mean squared error: cost over time steps, as the paper states costs.

@@ -102,6 +102,7 @@ void fill_hinges(const std::vector<estimator::SimulationError>& errors,
   }
   if (!keep_trajectories) return;
   run.start = trajectories.front().start;
+  run.spacing = trajectories.front().step;
   if (trajectories.front().control.cols() == 0) return;
   const auto control = trajectories.front().control.col(0);
   run.control.assign(control.begin(), control.end());

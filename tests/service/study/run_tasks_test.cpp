@@ -106,6 +106,27 @@ TEST(StudyTask, StepsFitAClockThatRunsAFewPartsPerMillionOff) {
   EXPECT_TRUE(run_task(task, nullptr).error.empty());
 }
 
+// Figures draw trajectories over time: of a simulator at its step, of the rig itself at the
+// readings. Kept runs must know it too.
+TEST(StudyTask, TrajectoriesKnowWhenTheirSamplesAre) {
+  Loaded loaded;
+  const StudyTask& base = loaded.tasks.front();
+  for (const bool physical : {false, true}) {
+    StudyMethod method = loaded.study.methods.front();
+    method.physical = physical;
+    const StudyTask task =
+        make_task({}, base.data, base.mechanism,
+                  make_options(method, loaded.sets.front().set->settings), false, true);
+    const StudyRun run = run_task(task, nullptr);
+    ASSERT_FALSE(run.hinges.empty()) << run.error;
+    const estimator::Segment& segment = base.data->recordings.front().segments.front();
+    EXPECT_DOUBLE_EQ(run.spacing, physical ? segment.period : task.options.step);
+    const std::string file = loaded.folder.file("kept.jsonl");
+    RunStore(file).append(run);
+    EXPECT_EQ(RunStore(file).find(run.key)->spacing, run.spacing);
+  }
+}
+
 // The estimator's refusal is a result of the study, with its reason.
 TEST(StudyTask, RefusalsAreKeptWithTheirReason) {
   Loaded loaded;
