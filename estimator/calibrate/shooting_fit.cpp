@@ -78,8 +78,8 @@ Eigen::VectorXd fastest_speeds(const std::vector<Eigen::MatrixXd>& states, Eigen
   return fastest;
 }
 
-/// Errors of integration grow with the fourth power of the turn in a step. With kLongestTurn they
-/// stay below 1e-8 rad over 15 s, a hundredth of what the readings of a record can resolve.
+/// Errors of integration grow with the fourth power of the turn in a step. With kLongestTurn a
+/// Furuta release is within 1e-8 rad after 15 s, a hundredth of what its readings can resolve.
 double choose_step(const Eigen::VectorXd& fastest) {
   return std::clamp(kLongestTurn / fastest.maxCoeff(), kShortestStep, kLongestStep);
 }
@@ -177,6 +177,10 @@ bool ShootingFit::is_process_noise_seen(int hinge) const {
 
 bool ShootingFit::is_cancelled() const {
   return monitor_.stop != nullptr && monitor_.stop->load(std::memory_order_relaxed);
+}
+
+bool ShootingFit::is_over(const ShootingHistory& history) const {
+  return is_cancelled() || history.iterations >= options_.max_iterations;
 }
 
 /// Residuals being whitened, a decrease of the cost by d moves no parameter by more than √d of its
@@ -281,6 +285,7 @@ void ShootingFit::estimate_jointly(const Mechanism& start) {
 /// Tries second chances for where the joint problem ended, and stays with the first that is better.
 void ShootingFit::retry_jointly() {
   for (const Mechanism& chance : second_chances(joint_->mechanism(), start_, input_.fastest)) {
+    if (is_over(joint_history_)) return;
     if (try_again(joint_, problem_from(chance, joint_->noise(), input_.grid), kSmallDecrease,
                   joint_history_)) {
       estimate_noise();
@@ -293,7 +298,6 @@ void ShootingFit::retry_jointly() {
 bool ShootingFit::try_again(std::unique_ptr<ShootingProblem>& problem,
                             std::unique_ptr<ShootingProblem> again, double decrease,
                             ShootingHistory& history) const {
-  if (is_cancelled() || history.iterations >= options_.max_iterations) return false;
   const ShootingHistory before = history;
   run(*again, options_for(*again, decrease), history);
   if (again->cost() < before.cost - kSmallDecrease) {
@@ -311,7 +315,7 @@ bool ShootingFit::try_again(std::unique_ptr<ShootingProblem>& problem,
 void ShootingFit::estimate_noise() {
   for (int round = 0; round < kNoiseRounds; ++round) {
     run(*joint_, options_for(*joint_, kSmallDecrease), joint_history_);
-    if (is_cancelled() || joint_history_.iterations >= options_.max_iterations) return;
+    if (is_over(joint_history_)) return;
     const ParameterInformation information = compute_information(*joint_);
     if (!information.valid) break;
     ShootingNoise noise = joint_->noise();
@@ -380,6 +384,7 @@ bool ShootingFit::fit_simulation() {
 void ShootingFit::retry_simulation() {
   const Mechanism reached = simulation_->mechanism();
   for (const Mechanism& chance : second_chances(reached, start_, input_.fastest)) {
+    if (is_over(simulation_history_)) return;
     if (try_again(simulation_, simulation_from(chance), kNegligibleDecrease, simulation_history_)) {
       return;
     }

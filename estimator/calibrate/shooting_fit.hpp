@@ -85,6 +85,7 @@ class ShootingFit {
  private:
   void fit_loosely(const Mechanism& start);
   bool approach(Mechanism& mechanism);
+  bool is_over(const ShootingHistory& history) const;
   std::unique_ptr<ShootingProblem> problem_from(const Mechanism& mechanism,
                                                 const ShootingNoise& noise,
                                                 const ShootingGrid& grid) const;
