@@ -159,8 +159,8 @@ TEST_F(LinkExchange, TimeToLiveIsClampedOnBothSides) {
 TEST_F(LinkExchange, CommandIsClampedOnBothSides) {
   start();
   const std::vector<std::pair<double, int>> cases = {
-      {10.0, 32767}, {-10.0, -32767}, {10.1, 32767}, {-10.1, -32767},
-      {1e300, 32767}, {-1e300, -32767}, {5.0, 16384}, {-5.0, -16384}, {0.0, 0}};
+      {10.0, 32767},    {-10.0, -32767}, {10.1, 32767},  {-10.1, -32767}, {1e300, 32767},
+      {-1e300, -32767}, {5.0, 16384},    {-5.0, -16384}, {0.0, 0}};
   for (const auto& [command_V, sent] : cases) {
     link.write_command(command_V, 20);
     EXPECT_EQ(unit.commands.back().command_q15, sent) << command_V;
@@ -284,8 +284,8 @@ TEST_F(LinkExchange, EightContradictionsInARowAreAnotherStream) {
 // A unit whose clock jumps, in either direction and however far, while its sequence goes on, is
 // told as another stream: neither its old samples come again nor is the line silent.
 TEST_F(LinkExchange, JumpOfTheUnitsClockIsToldAsAnotherStream) {
-  for (const std::int64_t jump_us : {-50'000'000LL, -1'000'000LL, -5'000LL, 700'000LL, 5'000'000LL,
-                                     600'000'000LL}) {
+  for (const std::int64_t jump_us :
+       {-50'000'000LL, -1'000'000LL, -5'000LL, 700'000LL, 5'000'000LL, 600'000'000LL}) {
     SCOPED_TRACE(jump_us);
     ScriptedUnit jumping;
     UnitLink other(jumping);

@@ -63,9 +63,9 @@ TEST(UnitClock, StatesAnHonestUncertainty) {
   EXPECT_LT(sum_square / kRuns, 3.0);
 }
 
-// A stretch of time in which every sample is slow, or comes before its time, must not bend the line:
-// two seconds of a host that stood still, 50 ms late, or whose clock was wrong by so much the other
-// way, which no delay can be.
+// A stretch of time in which every sample is slow, or comes before its time, must not bend the
+// line: two seconds of a host that stood still, 50 ms late, or whose clock was wrong by so much the
+// other way, which no delay can be.
 TEST(UnitClock, RejectsAStretchOfOutliersOnEitherSide) {
   for (const double off_s : {0.05, -0.05}) {
     SCOPED_TRACE(off_s);
