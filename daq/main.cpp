@@ -12,6 +12,7 @@
 #include "daq/commands/probe.hpp"
 #include "daq/commands/run.hpp"
 #include "daq/commands/send.hpp"
+#include "proto/recording/file.hpp"
 
 namespace {
 
@@ -20,14 +21,24 @@ using daq::ExitCode;
 std::atomic<bool> stop_requested(false);
 static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may only use such");
 
-extern "C" void request_stop(int /*signal*/) { stop_requested.store(true); }
+// What a second Ctrl-C leaves behind, and the sentence about it that a signal handler can write.
+std::string unfinished_recording;
+std::string last_words;
 
 // The first Ctrl-C ends the run in order; a second one, for whoever cannot wait, ends the process:
 // the unit then switches off by its own ttl.
+extern "C" void request_stop(int signal) {
+  if (!stop_requested.exchange(true)) return;
+  if (!last_words.empty() && ::access(unfinished_recording.c_str(), F_OK) == 0) {
+    static_cast<void>(!::write(STDERR_FILENO, last_words.data(), last_words.size()));
+  }
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
+
 void stop_on_signals() {
   struct sigaction action {};
   action.sa_handler = request_stop;
-  action.sa_flags = static_cast<int>(SA_RESETHAND);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
 }
@@ -93,6 +104,11 @@ class Commands {
         return;
       }
       if (!*out) throw CLI::RequiredError("--out (or --plot for a dry run)");
+      unfinished_recording = proto::part_path(run_.out_path);
+      last_words =
+          "\nrigcal-daq: ended at once, the unit switches off by its ttl; to finish what "
+          "was recorded:\n  rigcal recover " +
+          unfinished_recording + "\n";
       stop_on_signals();
       run_.terminal = ::isatty(STDOUT_FILENO) == 1;
       exit_code_ = daq::run_scenario(run_, stop_requested, std::cout);

@@ -236,7 +236,8 @@ ExitCode outcome(const ControlLoop& loop, const Supervisor& supervisor) {
   if (supervisor.storage_error()) return ExitCode::kTrouble;
   const Trip* trip = loop.trip();
   if (trip == nullptr) return ExitCode::kDone;
-  const bool gone = trip->cause == TripCause::kLinkLost || trip->cause == TripCause::kUnitRestarted;
+  const bool gone = trip->cause == TripCause::kLinkLost || trip->cause == TripCause::kPortClosed ||
+                    trip->cause == TripCause::kUnitRestarted;
   return gone ? ExitCode::kTrouble : ExitCode::kTripped;
 }
 

@@ -93,8 +93,9 @@ Excitation read(const v1::Replay& source, const Context& context) {
   check_motor(source, context);
   const auto folder = std::filesystem::path(context.path).parent_path();
   const std::string file = (folder / source.file()).string();
-  const proto::CsvTable table = proto::parse_csv(
-      file, proto::read_file(file), {{source.time_column()}, {source.command_column()}});
+  const proto::CsvTable table =
+      proto::parse_csv(file, proto::read_file(file, proto::kTableSizeMax),
+                       {{source.time_column()}, {source.command_column()}});
   const double scale = source.scale() == 0.0 ? 1.0 : source.scale();
   std::vector<double> command = table.values[1];
   for (double& value : command) value *= scale;
@@ -130,26 +131,43 @@ Excitation read_excitation(const v1::Scenario& source, const RigConfig& rig,
       "replay");
 }
 
-double tighter(double limit, double wish) { return wish > 0.0 ? std::min(limit, wish) : limit; }
+// A scenario may ask for less than the rig allows, never for more. 0: nothing is asked.
+double tighter(double limit, double wish, const char* field, const proto::TextLocator& place) {
+  if (wish == 0.0) return limit;
+  if (wish <= limit) return wish;
+  std::ostringstream what;
+  what << field << " is " << wish << ", the rig file allows " << limit
+       << "; lower it or leave it out";
+  place.at(field).fail(what.str());
+}
+
+// The bound is one of magnitude, the rig's may differ on the two sides.
+void tighten_angle(JointLimits& joint, double wish, const proto::TextLocator& place) {
+  if (wish == 0.0) return;
+  const double widest = std::max(std::abs(joint.angle_rad_min), std::abs(joint.angle_rad_max));
+  tighter(widest, wish, "angle_rad_max", place);
+  joint.angle_rad_max = std::min(joint.angle_rad_max, wish);
+  joint.angle_rad_min = std::max(joint.angle_rad_min, -wish);
+}
 
 SafetyLimits tighten(const SafetyLimits& rig, const v1::Limits& wishes,
                      const proto::TextLocator& place) {
   SafetyLimits limits = rig;
-  limits.command_max = tighter(limits.command_max, wishes.command_max());
-  limits.command_slew_per_s_max = tighter(limits.command_slew_per_s_max, wishes.command_slew_max());
+  limits.command_max = tighter(limits.command_max, wishes.command_max(), "command_max", place);
+  limits.command_slew_per_s_max =
+      tighter(limits.command_slew_per_s_max, wishes.command_slew_max(), "command_slew_max", place);
   for (int i = 0; i < wishes.hinge_size(); ++i) {
     const v1::HingeLimit& wish = wishes.hinge(i);
+    const proto::TextLocator where = place.at("hinge", i);
     const auto joint =
         std::find_if(limits.joint.begin(), limits.joint.end(),
                      [&](const JointLimits& entry) { return entry.hinge == wish.hinge(); });
     if (joint == limits.joint.end()) {
-      place.at("hinge", i).fail("hinge \"" + wish.hinge() + "\" has no channel in the rig file");
+      where.fail("hinge \"" + wish.hinge() + "\" has no channel in the rig file");
     }
-    if (wish.angle_rad_max() > 0.0) {
-      joint->angle_rad_max = std::min(joint->angle_rad_max, wish.angle_rad_max());
-      joint->angle_rad_min = std::max(joint->angle_rad_min, -wish.angle_rad_max());
-    }
-    joint->speed_rad_per_s_max = tighter(joint->speed_rad_per_s_max, wish.speed_rad_per_s_max());
+    tighten_angle(*joint, wish.angle_rad_max(), where);
+    joint->speed_rad_per_s_max = tighter(joint->speed_rad_per_s_max, wish.speed_rad_per_s_max(),
+                                         "speed_rad_per_s_max", where);
   }
   const std::vector<std::string> faults = find_faults(limits);
   if (!faults.empty()) place.fail(faults.front());

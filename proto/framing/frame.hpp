@@ -78,8 +78,9 @@ Status append_frame(const google::protobuf::Message& envelope, std::span<const F
 
 /// Parses a frame's payload. Before anything is allocated, the payload's elements are counted: an
 /// empty submessage takes two bytes on the wire and hundreds in memory.
-/// @return kDamaged if it does not parse or is not of the type its first tag claims, kTooLarge if
-///         it holds more elements than `limits` allows
+/// @return kDamaged if it does not parse, is not of the type its first tag claims or holds a number
+///         that its field does not allow (proto/check), kTooLarge if it holds more elements than
+///         `limits` allows
 Status parse_frame(const Frame& frame, std::span<const FrameLimit> limits,
                    google::protobuf::Message& envelope);
 

@@ -1,6 +1,7 @@
 #include "proto/recording/file.hpp"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -64,6 +65,13 @@ Status give_name(const std::string& path) {
     ::unlink(part.c_str());
   }
   return sync_parent(path);
+}
+
+// Whoever writes a .part file holds a lock on it, which ends with the process. File systems without
+// locks tell nothing.
+bool is_being_written(const std::string& part) {
+  const FileDescriptor file(::open(part.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  return file.get() >= 0 && ::flock(file.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
 
 class PosixOutputFile final : public OutputFile {
@@ -178,6 +186,11 @@ Status check_free(const std::string& path) {
     return Error{ErrorCode::kExists,
                  path + ": exists already; choose another name or move it away"};
   }
+  if (is_being_written(part_path(path))) {
+    return Error{ErrorCode::kExists, part_path(path) +
+                                         ": is being written by another program right now; "
+                                         "choose another name, or wait until it has ended"};
+  }
   if (::access(part_path(path).c_str(), F_OK) == 0) {
     return Error{ErrorCode::kExists, part_path(path) +
                                          ": left by an interrupted run; 'rigcal recover' reads a "
@@ -197,8 +210,9 @@ Status publish_part(const std::string& path) {
 Result<std::unique_ptr<OutputFile>> create_output_file(const std::string& path) {
   if (Status free = check_free(path); !free.ok()) return free.error();
   const std::string part = part_path(path);
-  FileDescriptor file(::open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
+  FileDescriptor file(::open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0640));
   if (file.get() < 0) return system_error(part, "cannot create", errno);
+  static_cast<void>(::flock(file.get(), LOCK_EX | LOCK_NB));
   return std::unique_ptr<OutputFile>(std::make_unique<PosixOutputFile>(std::move(file), path));
 }
 

@@ -203,7 +203,7 @@ Status Spool::load_segment(std::uint64_t first_sequence, bool last) {
 
 Status Spool::start_segment() {
   const std::string path = segment_path(end_);
-  const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+  const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
   if (descriptor < 0) return file_error(path, "cannot create", errno);
   auto segment = std::make_shared<Segment>(descriptor, path, end_);
   Status started = segment->append(as_bytes(kMagic));

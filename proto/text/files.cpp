@@ -8,7 +8,6 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 
 #include "proto/text/input_error.hpp"
 
@@ -67,17 +66,34 @@ class TemporaryFile {
 
 }  // namespace
 
-std::string read_file(const std::string& path) {
+std::string read_file(const std::string& path, std::size_t size_bytes_max) {
   std::error_code error;
   if (fs::is_directory(path, error)) {
     throw InputError(path + ": is a folder; name a file in it");
   }
   std::ifstream file(path, std::ios::binary);
   if (!file) fail(path, "cannot be opened", errno);
-  std::ostringstream contents;
-  contents << file.rdbuf();
+  // In pieces: a device or a pipe does not say beforehand how much it will bring.
+  constexpr std::size_t kPiece = std::size_t{1} << 20;
+  std::string contents;
+  while (file && contents.size() <= size_bytes_max) {
+    const std::size_t had = contents.size();
+    contents.resize(had + kPiece);
+    file.read(contents.data() + had, kPiece);
+    contents.resize(had + static_cast<std::size_t>(file.gcount()));
+  }
   if (file.bad()) fail(path, "cannot be read", errno);
-  return std::move(contents).str();
+  if (contents.size() > size_bytes_max) {
+    throw InputError(path + ": is larger than " + std::to_string(size_bytes_max >> 20) +
+                     " MiB, the most that is read of such a file; name another one");
+  }
+  return contents;
+}
+
+std::string_view without_byte_order_mark(std::string_view text) {
+  constexpr std::string_view kMark = "\xEF\xBB\xBF";
+  if (text.starts_with(kMark)) text.remove_prefix(kMark.size());
+  return text;
 }
 
 void write_file(const std::string& path, std::string_view contents) {

@@ -1,13 +1,24 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace proto {
 
-/// Contents of a file. @throws InputError naming the file when it cannot be read.
-std::string read_file(const std::string& path);
+/// Most that is read of a file that a person wrote: thousands of times what a rig takes [byte].
+inline constexpr std::size_t kTextSizeMax = std::size_t{16} << 20;
+
+/// Most that is read of a table: hours of a recording as CSV [byte].
+inline constexpr std::size_t kTableSizeMax = std::size_t{1} << 30;
+
+/// Contents of a file.
+/// @throws InputError naming the file when it cannot be read or is larger than size_bytes_max
+std::string read_file(const std::string& path, std::size_t size_bytes_max = kTextSizeMax);
+
+/// Text without the mark that some editors put before UTF-8.
+std::string_view without_byte_order_mark(std::string_view text);
 
 /// Writes the file under a temporary name beside it, then renames it, so that a reader never sees
 /// half a file and a failure leaves what was there. @throws InputError naming the file.

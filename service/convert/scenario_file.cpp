@@ -172,7 +172,7 @@ class ScenarioReader {
     const auto folder = std::filesystem::path(path_).parent_path();
     const std::string file = (folder / source.file()).string();
     const proto::CsvTable table = proto::parse_csv(
-        file, proto::read_file(file),
+        file, proto::read_file(file, proto::kTableSizeMax),
         {{source.time_column()}, {source.command_column(), proto::MissingCells::kAllowedAtTheEnd}});
     Replay replay;
     replay.times = table.values[0];

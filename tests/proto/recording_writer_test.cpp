@@ -1,6 +1,7 @@
 #include "proto/recording/recording_writer.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mount.h>
@@ -254,6 +255,37 @@ TEST(RecordingWriter, RefusesToWriteOverAnything) {
     EXPECT_EQ(test_support::read_bytes(folder.file(existing)).size(), 1u);
     EXPECT_EQ(folder.file_count(), 1u);
   }
+}
+
+// "Left by an interrupted run" invites to delete it: not what another run is writing at this moment.
+TEST(RecordingWriter, TellsALiveRecordingFromOneThatWasLeftBehind) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("run.mcap");
+  {
+    const auto live = RecordingWriter::create(path, furuta_header());
+    ASSERT_TRUE(ok(live));
+    const auto second = RecordingWriter::create(path, furuta_header());
+    ASSERT_FALSE(second.ok());
+    EXPECT_EQ(second.error().code, ErrorCode::kExists);
+    EXPECT_NE(second.error().detail.find("being written by another program"), std::string::npos)
+        << second.error().detail;
+    EXPECT_EQ(second.error().detail.find("deleted"), std::string::npos);
+  }
+  const auto third = RecordingWriter::create(path, furuta_header());
+  ASSERT_FALSE(third.ok());
+  EXPECT_NE(third.error().detail.find("rigcal recover"), std::string::npos);
+}
+
+// Whoever starts the program by hand need not let everybody on the machine read the recording.
+TEST(RecordingWriter, IsNotForEverybodyToRead) {
+  const TemporaryFolder folder;
+  const mode_t before = ::umask(0);
+  const auto writer = RecordingWriter::create(folder.file("run.mcap"), furuta_header());
+  ::umask(before);
+  ASSERT_TRUE(ok(writer));
+  using std::filesystem::perms;
+  EXPECT_EQ(std::filesystem::status(folder.file("run.mcap.part")).permissions(),
+            perms::owner_read | perms::owner_write | perms::group_read);
 }
 
 // The name appears only when the recording is whole, and not over a file that came meanwhile.
