@@ -35,7 +35,8 @@ HostPort parse_host_port(const std::string& text) {
 ServicePlace parse_service_place(const std::string& text) {
   constexpr std::string_view kUnix = "unix:";
   if (!text.starts_with(kUnix)) return {parse_host_port(text), ""};
-  ServicePlace place{{}, text.substr(kUnix.size())};
+  ServicePlace place;
+  place.unix_path = text.substr(kUnix.size());
   const auto fail = [&](const std::string& why) {
     throw InputError("'" + text + "' is no address: " + why +
                      "; write unix:/PATH, e.g. unix:/run/rigcald/rigcald.sock");

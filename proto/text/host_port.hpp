@@ -30,7 +30,8 @@ ServicePlace parse_service_place(const std::string& text);
 std::string account_service_place();
 inline constexpr const char* kMachinePlace = "unix:/run/rigcald/rigcald.sock";
 
-/// Where a client looks for a service: that of its account if there is a socket, else the machine's.
+/// Where a client looks for a service: that of its account if there is a socket, else the
+/// machine's.
 std::string default_service_place();
 
 }  // namespace proto

@@ -23,8 +23,8 @@ constexpr std::size_t kLiveBytesMax = 4u << 20;
 constexpr std::chrono::milliseconds kWatchPeriod(250);
 constexpr std::chrono::seconds kLinger(2);
 
-// Replies go out at once, and a peer whose cable was pulled is noticed after a minute. A Unix socket
-// refuses these options and needs none of them.
+// Replies go out at once, and a peer whose cable was pulled is noticed after a minute. A Unix
+// socket refuses these options and needs none of them.
 void set_tcp_options(int socket) {
   const auto set = [socket](int level, int option, int value) {
     ::setsockopt(socket, level, option, &value, sizeof value);
@@ -39,8 +39,7 @@ void set_tcp_options(int socket) {
 }  // namespace
 
 Connection::Connection(ServiceContext& context, StreamSocket socket, asio::ssl::context* tls,
-                       ConnectionTimeouts timeouts,
-                       std::shared_ptr<Conversation> conversation,
+                       ConnectionTimeouts timeouts, std::shared_ptr<Conversation> conversation,
                        std::function<void(Connection*)> ended)
     : context_(context),
       socket_(std::move(socket)),
@@ -66,14 +65,13 @@ void Connection::start() {
   set_tcp_options(socket_.native_handle());
   watch();
   if (!tls_) return read();
-  tls_->async_handshake(asio::ssl::stream_base::server,
-                        [self = shared_from_this()](const asio::error_code& error) {
-                          if (error) return self->abort("TLS handshake: " + error.message());
-                          self->conversation_->identify(identify_certificate(
-                              proto::peer_name(self->tls_->native_handle()),
-                              self->context_.operators));
-                          self->read();
-                        });
+  tls_->async_handshake(
+      asio::ssl::stream_base::server, [self = shared_from_this()](const asio::error_code& error) {
+        if (error) return self->abort("TLS handshake: " + error.message());
+        self->conversation_->identify(identify_certificate(
+            proto::peer_name(self->tls_->native_handle()), self->context_.operators));
+        self->read();
+      });
 }
 
 // What is kept for a client, in this connection's account and in that of whoever it is.

@@ -135,8 +135,7 @@ void Conversation::on_frame(const proto::Frame& frame) {
 void Conversation::on_damage(const proto::Error& error) {
   if (mode_ == Mode::kEnded) return;
   ++context_.metrics.protocol_errors_total;
-  log_event(LogLevel::kWarning, "protocol_error",
-            {{"peer", peer_.place}, {"error", error.detail}});
+  log_event(LogLevel::kWarning, "protocol_error", {{"peer", peer_.place}, {"error", error.detail}});
   if (mode_ == Mode::kIngest) {
     if (session_) session_->leave(*this);
     return on_refused(SessionRefused::REASON_BAD_REQUEST, error.detail);

@@ -46,7 +46,8 @@ class Numbers {
 };
 
 // Takes the field where the message has it.
-#define TAKE(kind, field, out) numbers.kind(message.has_##field(), message.field(), #field, out.field)
+#define TAKE(kind, field, out) \
+  numbers.kind(message.has_##field(), message.field(), #field, out.field)
 
 void take_limits(const rigcal::v1::DaemonLimits& message, const proto::TextLocator& place,
                  DaemonConfig& config) {
@@ -118,8 +119,8 @@ void check_daemon_config(const DaemonConfig& config) {
   if (config.data_folder.empty()) {
     throw proto::InputError("no data folder; give --data FOLDER or data_folder in the file");
   }
-  if (proto::wants_tls(config.tls) && config.insecure) {
-    throw proto::InputError("--insecure and TLS exclude each other");
+  if (proto::wants_tls(config.tls) && config.insecure && config.http.empty()) {
+    throw proto::InputError("--insecure and TLS exclude each other, but for --http");
   }
 }
 

@@ -12,9 +12,10 @@ namespace service {
 /// What rigcald was told, by its file (proto/daemon.proto) and its command line.
 struct DaemonConfig {
   std::string data_folder;
-  std::vector<std::string> listen;  ///< "HOST:PORT" or "unix:/PATH"; none: see account_service_place
-  std::string http;                 ///< empty: none
-  proto::TlsFiles tls;  ///< the authority is that of client certificates
+  std::vector<std::string>
+      listen;             ///< "HOST:PORT" or "unix:/PATH"; none: see account_service_place
+  std::string http;       ///< empty: none
+  proto::TlsFiles tls;    ///< the authority is that of client certificates
   bool insecure = false;  ///< listen off loopback without TLS
   Operators operators;
   ServiceLimits limits;

@@ -11,9 +11,9 @@
 
 namespace service {
 
-/// Answers GET /metrics and GET /health for monitoring: HTTP/1.1, one request a connection, kOpenMax
-/// connections and 5 s each at most. At the limit the oldest makes room for a new one: whoever sends
-/// its request at once is answered, whatever others leave open.
+/// Answers GET /metrics and GET /health for monitoring: HTTP/1.1, one request a connection,
+/// kOpenMax connections and 5 s each at most. At the limit the oldest makes room for a new one:
+/// whoever sends its request at once is answered, whatever others leave open.
 class HttpEndpoint {
  public:
   static constexpr std::size_t kOpenMax = 16;

@@ -5,7 +5,8 @@
 
 namespace service {
 
-/// Who is at the other end of a connection. It owns what it makes, and has its share of every limit.
+/// Who is at the other end of a connection. It owns what it makes, and has its share of every
+/// limit.
 struct Identity {
   /// "certificate:NAME" with TLS, "account:NAME" at the Unix socket, else "address:ADDRESS": no
   /// name of one kind is taken for one of another.

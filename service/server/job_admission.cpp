@@ -59,12 +59,13 @@ std::optional<ServiceError> JobStore::reason_against_more(const rigcal::v1::Subm
   if (const auto count = queue_.size(); count >= limits.queued_jobs) {
     return busy(count, " jobs are waiting, the limit of this service; try again later");
   }
-  const auto kept = static_cast<std::size_t>(
-      std::count_if(jobs_.begin(), jobs_.end(),
-                    [&](const auto& entry) { return entry.second.info.owner() == who.name; }));
+  const auto kept =
+      static_cast<std::size_t>(std::count_if(jobs_.begin(), jobs_.end(), [&](const auto& entry) {
+        return entry.second.info.owner() == who.name;
+      }));
   if (kept >= share.jobs) {
-    return busy(kept, " jobs" + of_one +
-                          " are kept, as many as this service keeps for one; delete some");
+    return busy(kept,
+                " jobs" + of_one + " are kept, as many as this service keeps for one; delete some");
   }
   if (jobs_.size() >= limits.jobs) {
     return busy(jobs_.size(), " jobs are kept, the limit of this service; delete some");

@@ -140,24 +140,24 @@ void JobStore::create(rigcal::v1::SubmitJob& request, const Identity& who, const
   record->mutable_spec()->Swap(request.mutable_spec());
   job.disk_bytes = record->ByteSizeLong();
   context_.disk.add(who.name, job.disk_bytes);
-  context_.storage.front()(
-      [this, id, answer, record, folder = folder_of(id), main = context_.main] {
-        const Status created = create_job_folder(folder, *record);
-        main([this, id, answer, created] {
-          Job* const stored = find(id);
-          if (!created.ok() || stored == nullptr) {
-            ++context_.metrics.storage_errors_total;
-            jobs_.erase(id);
-            return answer(make_fault(ServiceError::STORAGE,
-                                     created.ok() ? "the job is gone" : created.error().detail));
-          }
-          stored->on_disk = true;
-          queue_.add(stored->info.owner(), id);
-          log_event(LogLevel::kInfo, "job_submitted", {{"job", id}, {"owner", stored->info.owner()}});
-          answer(info(*stored));
-          advance();
-        });
-      });
+  context_.storage.front()([this, id, answer, record, folder = folder_of(id),
+                            main = context_.main] {
+    const Status created = create_job_folder(folder, *record);
+    main([this, id, answer, created] {
+      Job* const stored = find(id);
+      if (!created.ok() || stored == nullptr) {
+        ++context_.metrics.storage_errors_total;
+        jobs_.erase(id);
+        return answer(make_fault(ServiceError::STORAGE,
+                                 created.ok() ? "the job is gone" : created.error().detail));
+      }
+      stored->on_disk = true;
+      queue_.add(stored->info.owner(), id);
+      log_event(LogLevel::kInfo, "job_submitted", {{"job", id}, {"owner", stored->info.owner()}});
+      answer(info(*stored));
+      advance();
+    });
+  });
 }
 
 // A repeated submission is told how its job stands, if it is that job.

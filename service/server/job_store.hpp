@@ -44,8 +44,8 @@ class JobSubscriber {
 };
 
 /// All jobs of the service: <data>/jobs/<id>/ each, with a bounded queue in which their owners take
-/// turns. What a job is to do stays on the disk, memory holds what people read of it. A job that was
-/// running when the service died runs again, kStartCountMax times at most. Main thread.
+/// turns. What a job is to do stays on the disk, memory holds what people read of it. A job that
+/// was running when the service died runs again, kStartCountMax times at most. Main thread.
 class JobStore {
  public:
   static constexpr int kStartCountMax = 3;
@@ -96,7 +96,8 @@ class JobStore {
   using Saved = std::function<void(const proto::Status&)>;
 
   void load_job(const std::string& folder, const std::string& id);
-  std::optional<rigcal::v1::ServiceError> reason_against(const rigcal::v1::SubmitJob& request) const;
+  std::optional<rigcal::v1::ServiceError> reason_against(
+      const rigcal::v1::SubmitJob& request) const;
   std::optional<rigcal::v1::ServiceError> reason_against_more(const rigcal::v1::SubmitJob& request,
                                                               const Identity& who) const;
   void create(rigcal::v1::SubmitJob& request, const Identity& who, const Answer& answer);

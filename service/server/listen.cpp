@@ -23,16 +23,15 @@ asio::ip::tcp::endpoint as_tcp(const StreamEndpoint& endpoint) {
   return tcp;
 }
 
-// A socket that nobody listens at any more refuses connections. What is no socket is left alone, and
-// then the binding fails.
+// A socket that nobody listens at any more refuses connections. What is no socket is left alone,
+// and then the binding fails.
 void remove_left_over(const ListenPlace& place) {
   struct stat found {};
   if (::lstat(place.unix_path.c_str(), &found) != 0 || !S_ISSOCK(found.st_mode)) return;
   const int probe = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   const auto* const address = static_cast<const sockaddr*>(place.endpoint.data());
-  const bool dead =
-      ::connect(probe, address, static_cast<socklen_t>(place.endpoint.size())) != 0 &&
-      errno == ECONNREFUSED;
+  const bool dead = ::connect(probe, address, static_cast<socklen_t>(place.endpoint.size())) != 0 &&
+                    errno == ECONNREFUSED;
   ::close(probe);
   if (dead) ::unlink(place.unix_path.c_str());
 }
@@ -71,8 +70,7 @@ void listen_at(StreamAcceptor& acceptor, const ListenPlace& place, const std::st
   if (!error) return;
   const bool taken = error == asio::error::address_in_use;
   throw proto::InputError("cannot listen at " + place_text(place.endpoint) + ": " +
-                          error.message() + "; " +
-                          (taken ? "end the program that does, or " : "") +
+                          error.message() + "; " + (taken ? "end the program that does, or " : "") +
                           "name another address with " + option);
 }
 

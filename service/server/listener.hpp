@@ -17,9 +17,9 @@
 
 namespace service {
 
-/// Takes connections at several places up to the limit, and from one identity up to its share of it.
-/// At the limit, one that has not introduced itself yet makes room for a new one, rather one of the
-/// same identity; if there is none, the new one is told that the service is busy.
+/// Takes connections at several places up to the limit, and from one identity up to its share of
+/// it. At the limit, one that has not introduced itself yet makes room for a new one, rather one of
+/// the same identity; if there is none, the new one is told that the service is busy.
 class Listener {
  public:
   /// @throws proto::InputError when the address cannot be listened at

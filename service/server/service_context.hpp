@@ -68,9 +68,9 @@ struct ServiceContext {
   ServiceLimits limits;
   Operators operators;
   Metrics metrics;
-  ByteUse buffers;                    ///< held for clients, by who they are
-  ByteUse disk;                       ///< kept, by who owns it; counted anew once a second
-  ByteUse index;                      ///< in memory of that, counted likewise
+  ByteUse buffers;  ///< held for clients, by who they are
+  ByteUse disk;     ///< kept, by who owns it; counted anew once a second
+  ByteUse index;    ///< in memory of that, counted likewise
   /// What all could keep together, as of then; before, no limit.
   std::uint64_t disk_capacity_bytes = std::uint64_t{1} << 62;
   Poster main;                  ///< back to the main thread

@@ -72,9 +72,8 @@ const SessionInfo& SessionStore::Entry::known_info() const {
 std::optional<ServiceError> SessionStore::Entry::reason_against_change(const Identity& who) const {
   const SessionInfo& known = known_info();
   if (who.may_change(known.owner())) return std::nullopt;
-  return make_fault(
-      ServiceError::NOT_ALLOWED,
-      ownership_text("session '" + known.session_id() + "'", known.owner(), who));
+  return make_fault(ServiceError::NOT_ALLOWED,
+                    ownership_text("session '" + known.session_id() + "'", known.owner(), who));
 }
 
 SessionStore::SessionStore(ServiceContext& context, std::function<void()> stored,
@@ -180,7 +179,7 @@ std::variant<std::shared_ptr<IngestSession>, SessionRefused> SessionStore::open(
 }
 
 std::optional<SessionRefused> SessionStore::reason_against_streaming(const std::string& id,
-                                                                    const Identity& who) const {
+                                                                     const Identity& who) const {
   const std::uint32_t limit = context_.limits.streaming_sessions;
   std::uint32_t streaming = 0;
   std::uint32_t of_one = 0;
@@ -209,10 +208,9 @@ std::optional<ServiceError> SessionStore::reason_against_new(const SessionInfo& 
   const auto full = [](std::size_t count, const std::string& text) {
     return make_fault(ServiceError::BUSY, std::to_string(count) + " sessions" + text);
   };
-  const auto kept = static_cast<std::size_t>(
-      std::count_if(entries_.begin(), entries_.end(), [&](const auto& entry) {
-        return entry.second.known_info().owner() == info.owner();
-      }));
+  const auto kept = static_cast<std::size_t>(std::count_if(
+      entries_.begin(), entries_.end(),
+      [&](const auto& entry) { return entry.second.known_info().owner() == info.owner(); }));
   if (kept >= context_.limits.of_one().sessions) {
     return full(kept, " of " + info.owner() +
                           " are kept, as many as this service keeps for one; delete some");
@@ -234,7 +232,8 @@ std::optional<ServiceError> SessionStore::reason_against_bytes(const std::string
                       what + ", as much as this service keeps for one; delete sessions or jobs");
   };
   const std::uint64_t share = context_.disk_share_bytes();
-  const auto no_limit = std::numeric_limits<std::uint64_t>::max();  // but the disk's, told elsewhere
+  const auto no_limit =
+      std::numeric_limits<std::uint64_t>::max();  // but the disk's, told elsewhere
   if (!context_.disk.has_room(owner, disk_bytes, no_limit, share)) {
     return full(owner + " has " + std::to_string(context_.disk.of(owner) >> 20) + " of " +
                 std::to_string(share >> 20) + " MiB on the disk and asks for " +

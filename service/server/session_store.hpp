@@ -45,7 +45,8 @@ class SessionStore {
   void append_upload(rigcal::v1::UploadPart& request, const Identity& who,
                      const Upload::Answer& answer);
 
-  /// Why an owner may not keep so many bytes more, or have so many more sessions or jobs told about.
+  /// Why an owner may not keep so many bytes more, or have so many more sessions or jobs told
+  /// about.
   std::optional<rigcal::v1::ServiceError> reason_against_bytes(const std::string& owner,
                                                                std::uint64_t disk_bytes,
                                                                std::uint64_t index_bytes = 0) const;
