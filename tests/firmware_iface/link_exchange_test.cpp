@@ -402,6 +402,24 @@ TEST_F(LinkExchange, StreamThatStartedUnheardIsLostAsAWhole) {
   }
 }
 
+// A stream that was stopped in order is in the books: the next HELLO tells of it again, and adds
+// nothing.
+TEST_F(LinkExchange, StreamThatWasStoppedIsBookedOnce) {
+  ASSERT_TRUE(link.connect().ok());
+  unit.configured.stream_count = 1;
+  ASSERT_TRUE(link.start_stream({}).ok());
+  unit.send(ScriptedUnit::sample(0));
+  ASSERT_EQ(read(), ReadStatus::kSample);
+  unit.configured.samples_sent = 5;
+  ASSERT_TRUE(link.stop_stream().ok());
+  EXPECT_EQ(link.counters().samples_lost, 4U);
+  unit.facts.stream_count = 1;
+  unit.facts.samples_sent = 5;
+  ASSERT_TRUE(link.connect().ok());
+  EXPECT_EQ(link.counters().samples_lost, 4U);
+  EXPECT_EQ(link.counters().gaps, 1U);
+}
+
 // Streams that others had with the unit before this program are not this program's losses.
 TEST_F(LinkExchange, StreamsOfOthersAreNotBooked) {
   unit.facts.stream_count = 5;
@@ -427,6 +445,21 @@ TEST_F(LinkExchange, StreamsTheUnitCannotDoAreNotAskedFor) {
     EXPECT_TRUE(link.start_stream({.divider = divider}).ok()) << divider;
     EXPECT_TRUE(link.stop_stream().ok());
   }
+}
+
+// The answer to an earlier CONFIGURE, which was repeated, is not the answer to this one.
+TEST_F(LinkExchange, AnswerToAnEarlierConfigureIsNotTaken) {
+  start();
+  unit.answers_configure = false;
+  std::array<std::uint8_t, CONFIGURE_REPLY_SIZE_BYTES> reply{};
+  configure_reply stale = unit.configured;  // of the start
+  stale.flags = 0;
+  stale.divider = 1;
+  configure_reply_encode(&stale, reply.data());
+  unit.send(reply);
+  const auto stopped = link.stop_stream({}, {.reply_timeout = 5ms, .attempts_max = 2});
+  ASSERT_FALSE(stopped.ok());
+  EXPECT_EQ(stopped.error().code, ErrorCode::kUnitSilent);
 }
 
 // Each fact that would make figures senseless has its own refusal, hash and all being right.

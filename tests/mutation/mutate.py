@@ -3,7 +3,7 @@
 
     mutate.py --check                      does every mutant still apply? (a test of every test run)
     mutate.py                              runs all of them in a copy of the tree
-    mutate.py --area safety --only jump    those of one area whose title contains a word
+    mutate.py --area safety --only jump    those of an area whose title contains a word
 
 Mutants are listed in <area>.mutants beside this file:
 
@@ -88,7 +88,7 @@ def read_area(path):
 def read_mutants(arguments):
     mutants = []
     for path in sorted(pathlib.Path(__file__).parent.glob("*.mutants")):
-        if arguments.area in (None, path.stem):
+        if not arguments.area or path.stem in arguments.area.split(","):
             mutants += [m for m in read_area(path) if arguments.only.lower() in m.title.lower()]
     if not mutants:
         sys.exit("mutate.py: no mutant is called so; look into tests/mutation/*.mutants")
@@ -189,7 +189,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="only see whether all apply")
-    parser.add_argument("--area", help="name of one .mutants file")
+    parser.add_argument("--area", help="names of .mutants files, with commas between")
     parser.add_argument("--only", default="", help="part of the title of those to run")
     parser.add_argument("--scratch", type=pathlib.Path, default=ROOT.parent / "rigcal-mutants",
                         help="the copy of the tree, kept for the next time (default: %(default)s)")
