@@ -1,10 +1,10 @@
 #include "proto/recording/recording_writer.hpp"
 
 #include <gtest/gtest.h>
-#include <sys/stat.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mount.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -257,7 +257,8 @@ TEST(RecordingWriter, RefusesToWriteOverAnything) {
   }
 }
 
-// "Left by an interrupted run" invites to delete it: not what another run is writing at this moment.
+// "Left by an interrupted run" invites to delete it: not what another run is writing at this
+// moment.
 TEST(RecordingWriter, TellsALiveRecordingFromOneThatWasLeftBehind) {
   const TemporaryFolder folder;
   const std::string path = folder.file("run.mcap");
