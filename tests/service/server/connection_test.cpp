@@ -33,8 +33,10 @@ class Sockets {
     int ends[2];
     EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
     ::fcntl(ends[1], F_SETFL, O_NONBLOCK);
-    auto conversation = std::make_shared<Conversation>(store.context, *store.sessions, *store.jobs,
-                                                       Peer{{identity, false}, "test"});
+    Peer peer;
+    peer.identity.name = identity;
+    auto conversation =
+        std::make_shared<Conversation>(store.context, *store.sessions, *store.jobs, peer);
     std::make_shared<Connection>(
         store.context, StreamSocket(io_, asio::generic::stream_protocol(AF_UNIX, 0), ends[0]),
         nullptr, timeouts, conversation, [this](Connection*) { ++ended; })
