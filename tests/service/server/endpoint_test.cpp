@@ -130,8 +130,7 @@ TEST(Endpoint, TellsItsHealthToThisMachineOnly) {
                                             "0.0.0.0:0"};
   test_support::ChildProcess refused(command, files.file("output"));
   EXPECT_EQ(refused.wait(10.0), 1);
-  EXPECT_NE(refused.output().find("0.0.0.0:0: is reachable from other machines"),
-            std::string::npos)
+  EXPECT_NE(refused.output().find("0.0.0.0:0: is reachable from other machines"), std::string::npos)
       << refused.output();
   std::vector<std::string> insisting = command;
   insisting.push_back("--insecure");
@@ -150,8 +149,8 @@ TEST(Endpoint, MeetsItsClientsAtTheSocketOfTheAccount) {
                                      files.file("output"), environment);
   ASSERT_TRUE(eventually([&] { return std::filesystem::exists(files.file("rigcald.sock")); }, 20.0))
       << service.output();
-  const std::string sessions = "env XDG_RUNTIME_DIR=" + files.file("") + " " RIGCAL_BINARY
-                               " sessions >" + files.file("out") + " 2>&1";
+  const std::string sessions = "env XDG_RUNTIME_DIR=" + files.file("") +
+                               " " RIGCAL_BINARY " sessions >" + files.file("out") + " 2>&1";
   EXPECT_EQ(std::system(sessions.c_str()), 0) << contents_of(files.file("out"));
   EXPECT_EQ(std::system((std::string(RIGCAL_BINARY) + " sessions --server unix:" +
                          files.file("rigcald.sock") + " >" + files.file("out") + " 2>&1")
@@ -169,8 +168,9 @@ TEST(Endpoint, KnowsOwnersAndOperatorsByTheirCertificates) {
   const TemporaryFolder files;
   ASSERT_EQ(test_support::make_certificates(files), "");
   std::vector<std::string> options = test_support::tls_options(files, "service", "ours");
-  options.insert(options.end(), {"--config", files.write("daemon.textproto",
-                                                         "operators { certificate: \"service\" }")});
+  options.insert(
+      options.end(),
+      {"--config", files.write("daemon.textproto", "operators { certificate: \"service\" }")});
   ServiceProcess service(options);
   ASSERT_TRUE(service.start()) << service.output();
   const auto rigcal = [&](const std::string& words, const std::string& who) {
@@ -180,8 +180,8 @@ TEST(Endpoint, KnowsOwnersAndOperatorsByTheirCertificates) {
   };
   const std::string csv = files.write("run.csv", "t_s,theta_rad\n0,0\n0.001,0\n0.002,0\n");
   const auto submit = [&](const std::string& job, const std::string& who) {
-    const ProgramRun run = rigcal("calibrate " + csv + " --rig " + config("rig-pendulum.textproto") +
-                                      " --detach --job " + job,
+    const ProgramRun run = rigcal("calibrate " + csv + " --rig " +
+                                      config("rig-pendulum.textproto") + " --detach --job " + job,
                                   who);
     EXPECT_EQ(run.exit_code, 0) << run.err;
   };
