@@ -91,14 +91,12 @@ bool Connection::has_room(std::size_t bytes) const {
                                    limits.of_one().buffer_bytes);
 }
 
-// Books what was received and not answered yet. @return false where there was no room for it
-bool Connection::hold_input() {
+// Books what was received and not answered yet.
+void Connection::hold_input() {
   std::size_t bytes = decoder_.held_bytes();
-  for (const proto::Frame& frame : frames_) bytes += frame.payload.capacity();
-  release(std::exchange(input_bytes_, 0));
-  const bool fits = bytes <= kRequestReserve || has_room(bytes);
-  hold(input_bytes_ = bytes);
-  return fits;
+  for (const proto::Frame& frame : frames_) bytes += frame.payload.size();
+  release(std::exchange(input_bytes_, bytes));
+  hold(bytes);
 }
 
 // Reads on while there is room for what requests cause.
@@ -135,7 +133,7 @@ void Connection::received(std::size_t count) {
   const bool between = decoder_.idle() || !fed.ok();
   if (between || !frames.empty()) frame_began_at_ = {};
   if (!between && frame_began_at_ == Clock::time_point()) frame_began_at_ = Clock::now();
-  if (!hold_input()) return abort("its unfinished messages and others' leave no room");
+  hold_input();
   pump();
 }
 

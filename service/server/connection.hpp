@@ -63,7 +63,7 @@ class Connection final : public Outlet, public std::enable_shared_from_this<Conn
   void watch();
   void hold(std::size_t bytes);
   void release(std::size_t bytes);
-  bool hold_input();
+  void hold_input();
   void close();
 
   ServiceContext& context_;
