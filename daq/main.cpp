@@ -94,7 +94,7 @@ class Commands {
     command.add_option("--scenario", run_.scenario_path, "configs/scenario-*.textproto")
         ->required();
     CLI::Option* out = command.add_option("--out", run_.out_path, "recording to write, *.mcap");
-    add_service(command, "also stream to this host:port", run_.service);
+    add_service(command, "also stream to this service, host:port or unix:/path", run_.service);
     CLI::Option* plot = command.add_option(
         "--plot", plot_path_, "dry run: write the planned command to this .svg or .csv and stop");
     out->excludes(plot);
@@ -154,7 +154,7 @@ class Commands {
         *app.add_subcommand("send", "send the service what it missed of a run that has ended");
     command.add_option("--spool", send_.spool_folder, "folder that run named, RECORDING.spool")
         ->required();
-    add_service(command, "host:port", send_.service)->required();
+    add_service(command, "host:port or unix:/path", send_.service)->required();
     command.callback([this] {
       stop_on_signals();
       exit_code_ = daq::send_spool(send_, stop_requested, std::cout);

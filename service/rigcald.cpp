@@ -13,12 +13,17 @@ namespace {
 
 int serve(CLI::App& app, int argc, char** argv) {
   service::DaemonConfig config;
-  std::string file, data, listen, http, certificate, key, authority;
+  std::string file, data, http, certificate, key, authority;
+  std::vector<std::string> listen;
   bool insecure = false, debug = false;
   app.add_option("--config", file, "Settings (proto/daemon.proto); what follows overrides them")
       ->type_name("FILE");
   app.add_option("--data", data, "Folder for sessions and jobs")->type_name("FOLDER");
-  app.add_option("--listen", listen, "Address; default 127.0.0.1:7330")->type_name("HOST:PORT");
+  app.add_option("--listen", listen,
+                 "Where to listen, for several places several times; default "
+                 "unix:$XDG_RUNTIME_DIR/rigcald.sock, or unix:/run/rigcald/rigcald.sock without "
+                 "that variable")
+      ->type_name("unix:/PATH|HOST:PORT");
   app.add_option("--http", http, "Address for /metrics and /health; default none")
       ->type_name("HOST:PORT");
   app.add_option("--tls-cert", certificate, "Certificate chain, PEM")->type_name("FILE");
@@ -34,7 +39,7 @@ int serve(CLI::App& app, int argc, char** argv) {
       if (!given.empty()) setting = given;
     };
     override_with(data, config.data_folder);
-    override_with(listen, config.listen);
+    if (!listen.empty()) config.listen = listen;
     override_with(http, config.http);
     override_with(certificate, config.tls.certificate);
     override_with(key, config.tls.private_key);

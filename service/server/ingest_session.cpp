@@ -21,7 +21,7 @@ using proto::Status;
 using rigcal::v1::SessionInfo;
 using rigcal::v1::SessionRefused;
 
-constexpr std::uint64_t kPendingBytesMax = 4u << 20;
+constexpr std::uint64_t kPendingBytesMax = 1u << 20;
 constexpr std::size_t kPendingCountMax = 256;
 
 LiveFrame make_live_frame(const std::string& session_id, const std::string& batch) {
@@ -145,9 +145,9 @@ void IngestSession::unload_if_abandoned() {
   storage_([log = log_] { log->log.reset(); });
 }
 
-std::string IngestSession::owner_address() const {
+std::string IngestSession::streamed_by() const {
   const auto owner = owner_.lock();
-  return owner ? owner->address() : std::string();
+  return owner ? owner->identity() : std::string();
 }
 
 void IngestSession::open(const std::shared_ptr<IngestOwner>& owner) {

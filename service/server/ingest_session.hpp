@@ -20,7 +20,7 @@ namespace service {
 class IngestOwner {
  public:
   virtual ~IngestOwner() = default;
-  virtual const std::string& address() const = 0;  ///< of the rig computer
+  virtual const std::string& identity() const = 0;  ///< of the rig computer, see Identity
   virtual void on_opened(std::uint64_t through) = 0;
   virtual void on_acknowledged(std::uint64_t through) = 0;
   virtual void on_closed(std::uint64_t through) = 0;
@@ -77,11 +77,12 @@ class IngestSession : public std::enable_shared_from_this<IngestSession> {
   /// Lets go of memory and files where no rig has been connected for a while.
   void unload_if_abandoned();
 
-  /// Address of the rig computer that is connected, empty if none is.
-  std::string owner_address() const;
+  /// Identity of the rig computer that is connected, empty if none is.
+  std::string streamed_by() const;
 
   bool is_open() const { return info_.state() == rigcal::v1::SESSION_OPEN; }
   rigcal::v1::SessionInfo info() const;
+  const rigcal::v1::SessionInfo& stored_info() const { return info_; }  ///< without `connected`
 
  private:
   using Clock = std::chrono::steady_clock;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -38,6 +39,14 @@ ServiceError unknown(const std::string& id) {
   return make_fault(ServiceError::NOT_FOUND, "there is no session '" + utf8_prefix(id, 64) + "'");
 }
 
+// What a session costs in memory, each piece of it stored by itself.
+std::uint64_t index_size(const SessionInfo& info) {
+  constexpr std::uint64_t kSessionSize = 4096;
+  constexpr std::uint64_t kEntrySize = 192;
+  return kSessionSize + info.ByteSizeLong() +
+         kEntrySize * static_cast<std::uint64_t>(info.metadata_size());
+}
+
 // What a list shows of a session: metadata may be long, and there may be many.
 SessionInfo shortened(SessionInfo info) {
   std::map<std::string, std::string> kept;
@@ -53,9 +62,18 @@ SessionInfo shortened(SessionInfo info) {
 
 }  // namespace
 
-SessionInfo SessionStore::Entry::info() const {
-  if (ingest) return ingest->info();
+SessionInfo SessionStore::Entry::info() const { return ingest ? ingest->info() : known_info(); }
+
+const SessionInfo& SessionStore::Entry::known_info() const {
+  if (ingest) return ingest->stored_info();
   return upload ? upload->record().info() : unreadable;
+}
+
+std::optional<ServiceError> SessionStore::Entry::reason_against_change(const Identity& who) const {
+  const SessionInfo& known = known_info();
+  if (who.may_change(known.owner())) return std::nullopt;
+  return make_fault(ServiceError::NOT_ALLOWED,
+                    ownership_text("session '" + known.session_id() + "'", known.owner(), who));
 }
 
 SessionStore::SessionStore(ServiceContext& context, std::function<void()> stored,
@@ -119,7 +137,7 @@ std::shared_ptr<Upload> SessionStore::add_upload(const SessionRecord& record) {
 }
 
 std::variant<std::shared_ptr<IngestSession>, SessionRefused> SessionStore::open(
-    const rigcal::v1::OpenSession& request, const std::string& address) {
+    const rigcal::v1::OpenSession& request, const Identity& who) {
   const std::string& id = request.session_id();
   if (!proto::is_session_id(id)) {
     return refusal(SessionRefused::REASON_BAD_REQUEST,
@@ -136,7 +154,7 @@ std::variant<std::shared_ptr<IngestSession>, SessionRefused> SessionStore::open(
     if (ingest && !found->second.removing &&
         ingest->info().epoch_unix_ns() == request.epoch_unix_ns() &&
         ingest->info().metadata().at("hinges") == hinges->second) {
-      if (auto full = reason_against_streaming(id, address); full && ingest->is_open()) {
+      if (auto full = reason_against_streaming(id, who); full && ingest->is_open()) {
         return std::move(*full);
       }
       return ingest;
@@ -144,38 +162,37 @@ std::variant<std::shared_ptr<IngestSession>, SessionRefused> SessionStore::open(
     return refusal(SessionRefused::REASON_BAD_REQUEST,
                    "session id '" + id + "' belongs to another recording; choose another id");
   }
-  if (auto full = reason_against_streaming(id, address)) return std::move(*full);
-  if (entries_.size() >= context_.limits.sessions) {
-    return refusal(SessionRefused::REASON_STORAGE,
-                   std::to_string(entries_.size()) +
-                       " sessions are kept, the limit of this service; delete some");
-  }
+  if (auto full = reason_against_streaming(id, who)) return std::move(*full);
   SessionInfo info;
   info.set_session_id(id);
+  info.set_owner(who.name);
   info.set_state(rigcal::v1::SESSION_OPEN);
   *info.mutable_metadata() = metadata;
   info.set_epoch_unix_ns(request.epoch_unix_ns());
   info.set_created_unix_ns(unix_time_ns());
+  if (const auto full = reason_against_new(info, 0)) {
+    return refusal(SessionRefused::REASON_STORAGE, full->text());
+  }
   auto session = add_ingest(info, true);
   session->start();
   return session;
 }
 
-std::optional<SessionRefused> SessionStore::reason_against_streaming(
-    const std::string& id, const std::string& address) const {
+std::optional<SessionRefused> SessionStore::reason_against_streaming(const std::string& id,
+                                                                     const Identity& who) const {
   const std::uint32_t limit = context_.limits.streaming_sessions;
   std::uint32_t streaming = 0;
-  std::uint32_t of_address = 0;
+  std::uint32_t of_one = 0;
   for (const auto& [other, entry] : entries_) {
-    const std::string owner = entry.ingest ? entry.ingest->owner_address() : std::string();
-    if (owner.empty() || other == id) continue;  // a rig takes its own session over
+    const std::string rig = entry.ingest ? entry.ingest->streamed_by() : std::string();
+    if (rig.empty() || other == id) continue;  // a rig takes its own session over
     ++streaming;
-    if (owner == address) ++of_address;
+    if (rig == who.name) ++of_one;
   }
-  if (of_address >= ServiceLimits::share(limit)) {
+  if (of_one >= context_.limits.of_one().streaming_sessions) {
     return refusal(SessionRefused::REASON_BUSY,
-                   std::to_string(of_address) + " sessions are streaming from " + address +
-                       ", as many as this service takes from one address; end some");
+                   std::to_string(of_one) + " sessions are streaming from " + who.name +
+                       ", as many as this service takes from one; end some");
   }
   if (streaming >= limit) {
     return refusal(SessionRefused::REASON_BUSY,
@@ -183,6 +200,66 @@ std::optional<SessionRefused> SessionStore::reason_against_streaming(
                        " sessions are streaming, the limit of this service; try again later");
   }
   return std::nullopt;
+}
+
+// What is against one more session or upload of the owner that it names.
+std::optional<ServiceError> SessionStore::reason_against_new(const SessionInfo& info,
+                                                             std::uint64_t size_bytes) const {
+  const auto full = [](std::size_t count, const std::string& text) {
+    return make_fault(ServiceError::BUSY, std::to_string(count) + " sessions" + text);
+  };
+  const auto kept = static_cast<std::size_t>(std::count_if(
+      entries_.begin(), entries_.end(),
+      [&](const auto& entry) { return entry.second.known_info().owner() == info.owner(); }));
+  if (kept >= context_.limits.of_one().sessions) {
+    return full(kept, " of " + info.owner() +
+                          " are kept, as many as this service keeps for one; delete some");
+  }
+  if (entries_.size() >= context_.limits.sessions) {
+    return full(entries_.size(), " are kept, the limit of this service; delete some");
+  }
+  if (auto why = reason_against_bytes(info.owner(), size_bytes, index_size(info))) return why;
+  context_.disk.add(info.owner(), size_bytes);
+  context_.index.add(info.owner(), index_size(info));
+  return std::nullopt;
+}
+
+std::optional<ServiceError> SessionStore::reason_against_bytes(const std::string& owner,
+                                                               std::uint64_t disk_bytes,
+                                                               std::uint64_t index_bytes) const {
+  const auto full = [&](const std::string& what) {
+    return make_fault(ServiceError::STORAGE,
+                      what + ", as much as this service keeps for one; delete sessions or jobs");
+  };
+  const std::uint64_t share = context_.disk_share_bytes();
+  const auto no_limit =
+      std::numeric_limits<std::uint64_t>::max();  // but the disk's, told elsewhere
+  if (!context_.disk.has_room(owner, disk_bytes, no_limit, share)) {
+    return full(owner + " has " + std::to_string(context_.disk.of(owner) >> 20) + " of " +
+                std::to_string(share >> 20) + " MiB on the disk and asks for " +
+                std::to_string((disk_bytes >> 20) + 1) + " more");
+  }
+  const ServiceLimits& limits = context_.limits;
+  if (!context_.index.has_room(owner, index_bytes, limits.index_bytes,
+                               limits.of_one().index_bytes)) {
+    return full("what sessions and jobs tell about themselves has " +
+                std::to_string(context_.index.total() >> 10) + " KiB, " +
+                std::to_string(context_.index.of(owner) >> 10) + " of them of " + owner);
+  }
+  return std::nullopt;
+}
+
+std::uint64_t SessionStore::add_use(ByteUse& disk, ByteUse& index) const {
+  std::uint64_t there = 0;
+  for (const auto& [id, entry] : entries_) {
+    // An upload has room for all of it from its start.
+    const std::uint64_t due = entry.upload ? entry.upload->record().upload_size_bytes() : 0;
+    const SessionInfo& info = entry.known_info();
+    disk.add(info.owner(), std::max(due, info.size_bytes()));
+    index.add(info.owner(), index_size(info));
+    there += info.size_bytes();
+  }
+  return there;
 }
 
 const SessionStore::Entry* SessionStore::find(const std::string& id) const {
@@ -210,9 +287,10 @@ Outcome<SessionInfo> SessionStore::inspect(const std::string& id) const {
   return entry->info();
 }
 
-Outcome<SessionInfo> SessionStore::end(const std::string& id) {
+Outcome<SessionInfo> SessionStore::end(const std::string& id, const Identity& who) {
   const Entry* entry = find(id);
   if (entry == nullptr) return unknown(id);
+  if (auto why = entry->reason_against_change(who)) return *why;
   if (entry->ingest) {
     if (const auto why = entry->ingest->end()) {
       return make_fault(ServiceError::NOT_READY, "session '" + id + "' cannot be ended: " + *why);
@@ -233,9 +311,10 @@ Outcome<SessionInfo> SessionStore::subscribe(const std::string& id,
   return entry->info();
 }
 
-void SessionStore::remove(const std::string& id, const Removed& removed) {
+void SessionStore::remove(const std::string& id, const Identity& who, const Removed& removed) {
   const auto found = entries_.find(id);
   if (found == entries_.end()) return removed(unknown(id));
+  if (auto why = found->second.reason_against_change(who)) return removed(*why);
   const SessionState state = found->second.info().state();
   const auto refuse = [&](const std::string& why) {
     removed(make_fault(ServiceError::NOT_READY, "session '" + id + "' is " + why));
@@ -264,7 +343,7 @@ void SessionStore::remove(const std::string& id, const Removed& removed) {
   });
 }
 
-void SessionStore::open_upload(const rigcal::v1::OpenUpload& request,
+void SessionStore::open_upload(const rigcal::v1::OpenUpload& request, const Identity& who,
                                const Upload::Answer& answer) {
   const std::string& id = request.session_id();
   const std::string& name = request.file_name();
@@ -287,12 +366,11 @@ void SessionStore::open_upload(const rigcal::v1::OpenUpload& request,
       return answer(
           make_fault(ServiceError::EXISTS, "session id '" + id + "' belongs to another recording"));
     }
+    // Whoever has the same file finds it there, but adds nothing to what another has begun.
+    if (!entry->upload->is_stored()) {
+      if (auto why = entry->reason_against_change(who)) return answer(*why);
+    }
     return entry->upload->open(answer);
-  }
-  if (entries_.size() >= context_.limits.sessions) {
-    return answer(make_fault(ServiceError::BUSY,
-                             std::to_string(entries_.size()) +
-                                 " sessions are kept, the limit of this service; delete some"));
   }
   SessionRecord record;
   record.set_upload_size_bytes(request.size_bytes());
@@ -302,14 +380,18 @@ void SessionStore::open_upload(const rigcal::v1::OpenUpload& request,
   info.set_created_unix_ns(unix_time_ns());
   info.set_file_name(mcap ? "recording.mcap" : "recording.csv");
   (*info.mutable_metadata())["file"] = name;
+  info.set_owner(who.name);
+  if (auto full = reason_against_new(info, request.size_bytes())) return answer(*full);
   add_upload(record)->open(answer);
 }
 
-void SessionStore::append_upload(rigcal::v1::UploadPart& request, const Upload::Answer& answer) {
+void SessionStore::append_upload(rigcal::v1::UploadPart& request, const Identity& who,
+                                 const Upload::Answer& answer) {
   const Entry* entry = find(request.session_id());
   if (entry == nullptr || !entry->upload || entry->removing) {
     return answer(unknown(request.session_id()));
   }
+  if (auto why = entry->reason_against_change(who)) return answer(*why);
   entry->upload->append(request.offset_bytes(), std::move(*request.mutable_data()), answer);
 }
 

@@ -17,6 +17,8 @@ class SocketClient {
   /// Connects to 127.0.0.1, from another address of 127.0.0.0/8 if one is given; connected() tells
   /// whether that worked.
   explicit SocketClient(std::uint16_t port, const char* from = "127.0.0.1");
+  /// Connects to a Unix socket.
+  explicit SocketClient(const std::string& path);
   ~SocketClient();
   SocketClient(SocketClient&& other) noexcept;
   SocketClient& operator=(SocketClient&&) = delete;
