@@ -108,8 +108,7 @@ RuleBreach RecordingRules::take(const Command& command) const {
 RuleBreach RecordingRules::take(const Gap& gap) const {
   const std::string what = "the gap from sample " + std::to_string(gap.first_sequence);
   if (auto breach = breach_of_time(what, gap.timestamp_s)) return breach;
-  if (gap.first_sequence <= kSequenceMax &&
-      gap.sample_count <= kSequenceMax - gap.first_sequence) {
+  if (gap.first_sequence <= kSequenceMax && gap.sample_count <= kSequenceMax - gap.first_sequence) {
     return std::nullopt;
   }
   return what + " has " + std::to_string(gap.sample_count) + " samples, and ends beyond " +

@@ -26,8 +26,8 @@ inline constexpr std::int64_t kEpochMax_unix_ns = 8'000'000'000'000'000'000;
 /// Why something cannot be in a recording, as a clause that names it; nothing if it can be.
 using RuleBreach = std::optional<std::string>;
 
-/// The names in a header's list "arm,pendulum", by channel. Empty if they cannot be a recording's: 1
-/// to kChannelCountMax different names.
+/// The names in a header's list "arm,pendulum", by channel. Empty if they cannot be a recording's:
+/// 1 to kChannelCountMax different names.
 std::vector<std::string> parse_hinges(const std::string& names);
 
 RuleBreach breach_of(const RecordingHeader& header);

@@ -195,7 +195,7 @@ void Conversation::open_session(const rigcal::v1::OpenSession& request) {
   }
   session_ = std::get<std::shared_ptr<IngestSession>>(opened);
   waiting_ = true;
-  session_->open(shared_from_this());
+  session_->open(shared_from_this(), request.secret());
 }
 
 void Conversation::ingest(ServiceRequest& request) {
@@ -203,20 +203,21 @@ void Conversation::ingest(ServiceRequest& request) {
     case ServiceRequest::kSampleBatch:
       return session_->append(*this, *request.mutable_sample_batch());
     case ServiceRequest::kCloseSession:
-      return session_->close(*this, request.close_session().last_batch_sequence());
+      return session_->close(*this, request.close_session());
     default:
       return on_damage({proto::ErrorCode::kDamaged,
                         "a connection that streams carries SampleBatch and CloseSession only"});
   }
 }
 
-void Conversation::on_opened(std::uint64_t through) {
+void Conversation::on_opened(std::uint64_t through, const std::string& secret) {
   log_event(
       LogLevel::kInfo, "session_opened",
       {{"peer", peer_.text()}, {"session", session_->info().session_id()}, {"through", through}});
   waiting_ = false;
   ServiceReply reply;
   reply.mutable_session_opened()->set_acknowledged_through(through);
+  reply.mutable_session_opened()->set_secret(secret);
   send(reply);
   if (outlet_ != nullptr) outlet_->resume();
 }

@@ -23,6 +23,7 @@ struct ServiceLimits {
   std::uint64_t job_memory_bytes = std::uint64_t{4} << 30;
   std::uint32_t workers = 1;
   double unload_after_s = 60.0;
+  double store_retry_s = 10.0;  // after the first failed try; then twice as long each time
 
   /// What one address may have of connections, streaming sessions and waiting jobs: its mistakes
   /// leave the others room.
