@@ -55,7 +55,7 @@ std::string fault_frame(ServiceError::Code code, const std::string& text) {
 }
 
 std::string read_part(const std::string& path, std::uint64_t offset_bytes) {
-  const auto file = proto::open_input_file(path);
+  const auto file = proto::open_input_file(path, proto::Links::kRefuse);
   if (!file.ok()) {
     const bool none = file.error().code == proto::ErrorCode::kNotFound;
     return fault_frame(none ? ServiceError::NOT_FOUND : ServiceError::STORAGE,

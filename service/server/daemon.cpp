@@ -3,6 +3,7 @@
 #include <google/protobuf/stubs/logging.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include <asio/executor_work_guard.hpp>
 #include <asio/io_context.hpp>
@@ -48,6 +49,9 @@ FolderLock take_folder(const std::string& folder) {
     throw proto::InputError(why + "; the data folder must be one that this user may write to");
   };
   if (error) refuse(folder + ": cannot be made: " + error.message());
+  // One that an earlier release made may be open to everybody.
+  std::filesystem::permissions(folder, std::filesystem::perms::others_all,
+                               std::filesystem::perm_options::remove, error);
   auto lock = FolderLock::take(folder);
   if (lock.ok()) return std::move(lock.value());
   if (lock.error().code != proto::ErrorCode::kExists) refuse(lock.error().detail);
@@ -240,6 +244,7 @@ int run_daemon(const DaemonConfig& config, const std::string& program, const std
   google::protobuf::SetLogHandler(nullptr);  // what clients send is told by our log, not there
   ::signal(SIGPIPE, SIG_IGN);
   ::signal(SIGXFSZ, SIG_IGN);  // a limit on file sizes is a full disk, not an end
+  ::umask(077);                // what is recorded is for those whom the service lets have it
   raise_descriptor_limit();
   Daemon daemon(config, program, version);
   return daemon.run();

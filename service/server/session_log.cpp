@@ -1,6 +1,7 @@
 #include "service/server/session_log.hpp"
 
 #include <cassert>
+#include <filesystem>
 #include <utility>
 
 #include "service/server/durable_file.hpp"
@@ -28,6 +29,10 @@ Result<SampleBatch> read_batch(proto::Spool& spool, std::uint64_t sequence) {
 
 Result<SessionLog> SessionLog::open(const std::string& folder, std::size_t hinge_count,
                                     std::uint64_t size_bytes_max) {
+  std::error_code ignored;
+  if (std::filesystem::is_symlink(folder, ignored)) {
+    return Error{ErrorCode::kInputOutput, folder + ": is a symbolic link, which is not followed"};
+  }
   auto spool = proto::Spool::open(
       folder, {.size_bytes_max = size_bytes_max, .segment_size_bytes = kLogFileSize});
   if (!spool.ok()) return spool.error();

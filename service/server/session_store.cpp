@@ -337,7 +337,12 @@ Outcome<std::string> SessionStore::recording_path(const std::string& id) const {
   const Entry* entry = find(id);
   if (entry == nullptr || entry->removing) return unknown(id);
   const SessionInfo info = entry->info();
-  if (info.state() == rigcal::v1::SESSION_STORED) return folder_of(id) + "/" + info.file_name();
+  if (info.state() == rigcal::v1::SESSION_STORED) {
+    const std::string path = folder_of(id) + "/" + info.file_name();
+    std::error_code ignored;
+    if (!fs::is_symlink(path, ignored)) return path;
+    return make_fault(ServiceError::STORAGE, path + ": is a symbolic link, which is not followed");
+  }
   if (info.state() == rigcal::v1::SESSION_FAILED) {
     return make_fault(ServiceError::BAD_REQUEST, "session '" + id + "' " + info.problem());
   }

@@ -174,7 +174,7 @@ Result<StoredRecording> write_recording(const std::string& folder, const std::st
 
 // Whether a recording reads back; on the last try with what the disk has made of it.
 Status verify(const std::string& path, bool damage_allowed, StoredRecording& stored) {
-  auto file = proto::open_input_file(path);
+  auto file = proto::open_input_file(path, proto::Links::kRefuse);
   if (!file.ok()) return file.error();
   const auto scan = proto::check_recording(*file.value());
   if (!scan.ok()) return scan.error();
