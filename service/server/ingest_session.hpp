@@ -87,6 +87,11 @@ class IngestSession : public std::enable_shared_from_this<IngestSession> {
   /// Tries again what failed, when its time has come.
   void retry();
 
+  /// Closed, and tried to be stored in vain so far.
+  bool waits_to_be_stored() const {
+    return phase_ == Phase::kClosed && store_at_ != Clock::time_point();
+  }
+
   /// Lets go of memory and files where no rig has been connected for a while.
   void unload_if_abandoned();
 

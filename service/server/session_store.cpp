@@ -260,7 +260,9 @@ void SessionStore::remove(const std::string& id, const Removed& removed) {
   const auto refuse = [&](const std::string& why) {
     removed(make_fault(ServiceError::NOT_READY, "session '" + id + "' is " + why));
   };
-  if (state == rigcal::v1::SESSION_OPEN || state == rigcal::v1::SESSION_CLOSED) {
+  const auto& ingest = found->second.ingest;
+  const bool waits = ingest && ingest->waits_to_be_stored();  // perhaps for the space it takes
+  if (state == rigcal::v1::SESSION_OPEN || (state == rigcal::v1::SESSION_CLOSED && !waits)) {
     return refuse("not stored yet; end it or wait");
   }
   if (found->second.removing) return refuse("being deleted");
@@ -387,7 +389,7 @@ void SessionStore::unload_abandoned() {
 
 void SessionStore::retry() {
   for (const auto& [id, entry] : entries_) {
-    if (entry.ingest) entry.ingest->retry();
+    if (entry.ingest && !entry.removing) entry.ingest->retry();
   }
 }
 

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <thread>
+#include <fstream>
 
 #include "service/server/durable_file.hpp"
 #include "service/server/session_store.hpp"
@@ -318,6 +318,26 @@ TEST_F(IngestSessions, FailAfterThreeTriesToStoreThem) {
   store_->remove("run", [&](const auto& outcome) {
     deleted = std::holds_alternative<rigcal::v1::Deleted>(outcome);
   });
+  service_.run_all();
+  EXPECT_TRUE(deleted);
+  EXPECT_FALSE(std::filesystem::exists(folder("run")));
+}
+
+// A session that waits for space is where some can be made.
+TEST_F(IngestSessions, CanBeDeletedWhileTheyWaitToBeStored) {
+  const auto rig = open("run");
+  service_.run_all();
+  std::filesystem::create_directory(folder("run") + "/recording.mcap");
+  std::ofstream(folder("run") + "/recording.mcap/in the way");
+  close(*rig, 0);
+  service_.run_storage();
+  service_.run_maintenance();
+  ASSERT_EQ(info("run").state(), rigcal::v1::SESSION_CLOSED);
+  bool deleted = false;
+  store_->remove("run", [&](const auto& outcome) {
+    deleted = std::holds_alternative<rigcal::v1::Deleted>(outcome);
+  });
+  store_->retry();
   service_.run_all();
   EXPECT_TRUE(deleted);
   EXPECT_FALSE(std::filesystem::exists(folder("run")));
