@@ -105,7 +105,9 @@ class IngestSession : public std::enable_shared_from_this<IngestSession> {
   using Clock = std::chrono::steady_clock;
   enum class Phase { kUnloaded, kLoading, kOpen, kClosing, kClosed, kStoring, kStored };
 
-  struct LogHolder;  // what only the storage thread touches
+  struct LogHolder {  // what only the storage thread touches
+    std::optional<SessionLog> log;
+  };
   struct Loaded;
   struct Group {  // batches that become durable together
     std::vector<std::string> batches;
@@ -124,6 +126,7 @@ class IngestSession : public std::enable_shared_from_this<IngestSession> {
   void answer_open();
   void end_damaged(const proto::Error& error);
   void take_new(rigcal::v1::SampleBatch& batch);
+  void drop_repeats();
   void commit_next();
   static Committed commit(SessionLog& log, const Group& group, const proto::Status& space);
   void committed(const Committed& outcome, const Group& group);

@@ -54,6 +54,10 @@ Result<bool> SessionLog::holds(std::uint64_t sequence, const std::string& batch)
   assert(sequence >= 1 && sequence <= through_);
   const auto stored = spool_.read(sequence);
   if (!stored.ok()) return stored.error();
+  if (stored.value().empty()) {
+    return Error{ErrorCode::kDamaged,
+                 "batch " + std::to_string(sequence) + " is damaged on the service's disk"};
+  }
   return stored.value() == batch;
 }
 
