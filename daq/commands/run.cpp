@@ -273,6 +273,9 @@ proto::Result<Sinks> open_sinks(const RunOptions& options,
 }
 
 void finish_stream(std::unique_ptr<StreamSink> stream, const RunOptions& options, const Say& say) {
+  if (const auto marked = mark_ended(spool_folder(options)); !marked.ok()) {
+    say("note: " + marked.error().detail);
+  }
   stream->end();
   if (!stream->wait(kStreamShortPatience)) {
     say("waiting up to " + std::to_string(kStreamPatience.count()) + " s for " +

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "proto/recording/file.hpp"
+#include "proto/recording/recording_recover.hpp"
 
 namespace proto {
 namespace {
@@ -59,6 +60,7 @@ class Inspector final : public RecordingVisitor {
 
   void on_event(const Event& event) override {
     ++info_.event_count;
+    if (event.name == kInterruptedEvent) info_.interrupted = true;
     if (info_.events.size() == kEventsShown) return;
     info_.events.push_back(event);
     info_.events.back().last_frames.clear();
@@ -151,6 +153,7 @@ void append_quality(const RecordingInfo& info, std::string& text) {
 }
 
 void append_condition(const RecordingInfo& info, std::string& text) {
+  if (info.interrupted) append_line(text, "ending      declared by nobody: the recorder died");
   const McapScan& container = info.scan.container;
   if (container.intact() && info.scan.unreadable_count == 0) {
     append_line(text, "condition   finished, every checksum right");

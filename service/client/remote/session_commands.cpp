@@ -42,8 +42,11 @@ std::string recording_text(const SessionInfo& info) {
 }
 
 std::string state_text(const SessionInfo& info) {
-  if (!info.problem().empty()) return proto::state_name(info.state()) + " (trouble)";
-  return proto::state_name(info.state()) + (info.connected() ? ", streaming" : "");
+  std::string text = proto::state_name(info.state());
+  if (!info.problem().empty()) text += " (trouble)";
+  if (info.interrupted()) text += ", interrupted";
+  if (info.state() != rigcal::v1::SESSION_OPEN) return text;
+  return text + (info.connected() ? ", streaming" : ", rig away");
 }
 
 ExitCode list(ServiceClient& client, const SessionsOptions& options) {
@@ -75,6 +78,10 @@ void print_session(const SessionInfo& info) {
   std::cout << info.size_bytes() << " bytes, created " << time_text(info.created_unix_ns()) << '\n';
   for (const auto& [key, value] : info.metadata())
     std::cout << "  " << key << ": " << value << '\n';
+  if (info.interrupted()) {
+    std::cout << "  interrupted: nobody declared the end of this run; its recorder died, or never "
+                 "came back\n";
+  }
   if (!info.problem().empty()) std::cout << "  trouble: " << info.problem() << '\n';
 }
 
