@@ -26,6 +26,8 @@ ShootingProblem::ShootingProblem(const Mechanism& mechanism, const std::vector<S
                                  const std::vector<double>& state_spacing, const ShootingGrid& grid,
                                  const ShootingNoise& noise)
     : hinge_count_(mechanism.hinge_count()), free_(mechanism), noise_(noise) {
+  assert(grid.step > 0.0 && std::isfinite(grid.step) && grid.interval > 0.0);
+  assert((noise.angle.array() > 0.0).all() && (noise.acceleration.array() > 0.0).all());
   for (int j = 0; j < hinge_count_; ++j) {
     const Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(j)];
     if (hinge.measured) sensors_.push_back(j);
@@ -46,6 +48,7 @@ ShootingProblem::ShootingProblem(const Mechanism& mechanism, const std::vector<S
   update_controls(point_);
   simulate(point_);
   candidate_ = point_;
+  update_sensitivities();
 }
 
 void ShootingProblem::add_segment(const Segment& segment, const ShootingGrid& grid) {
@@ -286,12 +289,8 @@ double ShootingProblem::evaluate_candidate(const Eigen::VectorXd& node_step,
 
 void ShootingProblem::accept_candidate() {
   std::swap(point_, candidate_);
-  sensitivities_current_ = false;
-}
-
-void ShootingProblem::restore() {
-  point_ = marked_;
-  sensitivities_current_ = false;
+  candidate_.sensitivities.reset();
+  update_sensitivities();
 }
 
 }  // namespace estimator

@@ -6,8 +6,7 @@
 namespace estimator {
 namespace {
 
-/// Instants within one step, of all hinges together. More happen only where a hinge chatters
-/// between sticking and slipping; the step then goes on with the contacts it has.
+/// Instants within one step, of all hinges together, that are followed.
 constexpr int kEventsMax = 24;
 constexpr int kLocateRounds = 60;
 constexpr double kLocateTolerance = 1e-14;  // [s]
@@ -86,11 +85,12 @@ void TreeMotion<T>::settle(JointState<T>& state, const MotionInput<T>& input) {
   }
 }
 
-/// Contact of a hinge at rest: held where friction can, else slipping the way it is driven.
+/// Contact of a hinge at rest: held where friction can or must, else slipping the way it is driven.
 template <typename T>
 void TreeMotion<T>::change_contact(int hinge, JointState<T>& state, const Vector& control) {
   Contact& contact = state.contacts[static_cast<std::size_t>(hinge)];
   contact = Contact::kStick;
+  if (holds_) return;
   dynamics_.accelerate(state.angle, state.rate, control, state.contacts, a1_);
   const double held = dynamics_.holding_torque(hinge);
   if (std::abs(held) > dynamics_.holding_bound(hinge)) contact = contact_of(-held);
@@ -144,7 +144,8 @@ typename TreeMotion<T>::Event TreeMotion<T>::first_event(const JointState<T>& fr
                                                          const T& length) {
   Event first{-1, std::numeric_limits<double>::infinity()};
   for (int j = 0; j < dynamics_.hinge_count(); ++j) {
-    if (!dry_[static_cast<std::size_t>(j)]) continue;
+    const auto at = static_cast<std::size_t>(j);
+    if (!dry_[at] || (holds_ && from.contacts[at] == Contact::kStick)) continue;
     control_at(line, begin + length, control_);
     if (margin(j, to, control_) >= 0.0) continue;
     const double time = locate(j, from, line, begin, value_of(length));
@@ -186,25 +187,27 @@ T TreeMotion<T>::meet(int hinge, const ControlLine<T>& line, const T& begin, dou
 template <typename T>
 void TreeMotion<T>::advance(JointState<T>& state, const MotionInput<T>& input) {
   pieces_.clear();
-  int event_count = 0;
-  for (const ControlLine<T>& line : input) advance_along(state, line, event_count);
+  event_count_ = 0;
+  holds_ = false;
+  for (const ControlLine<T>& line : input) advance_along(state, line);
+  if (holds_) ++unresolved_steps_;
+  holds_ = false;
 }
 
 template <typename T>
-void TreeMotion<T>::advance_along(JointState<T>& state, const ControlLine<T>& line,
-                                  int& event_count) {
+void TreeMotion<T>::advance_along(JointState<T>& state, const ControlLine<T>& line) {
   T begin = line.begin;
   for (;;) {
     const T length = line.end - begin;
     Piece piece{begin, line.end, state.angle, state.rate, {}, {}};
     runge_kutta(state, line, begin, length, trial_);
-    const Event event =
-        event_count < kEventsMax ? first_event(state, trial_, line, begin, length) : Event{};
+    holds_ |= event_count_ >= kEventsMax;
+    const Event event = first_event(state, trial_, line, begin, length);
     if (event.hinge < 0) {
       state = trial_;
     } else {
       piece.end = begin + meet(event.hinge, line, begin, event.time, state);
-      ++event_count;
+      ++event_count_;
     }
     piece.angle_end = state.angle;
     piece.rate_end = state.rate;

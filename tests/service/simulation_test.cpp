@@ -136,6 +136,23 @@ TEST(Simulation, RefusesAStepThatDoesNotDivideThePeriod) {
                {"--step", "does not divide", "use 0.00025 s"});
 }
 
+// What could never be kept, or never end, is refused before it begins, with what to change; NaN is
+// no number of samples.
+TEST(Simulation, RefusesMoreSamplesAndStepsThanAnybodyCanKeep) {
+  Scenario scenario = scenario_of("duration_s: 1 release { }");
+  for (const double duration : {1e9, 1.0001e4, -1.0, std::nan(""), HUGE_VAL}) {
+    scenario.duration = duration;
+    expect_parts(refusal([&] { (void)simulate(pendulum(), scenario, 1e-3); }),
+                 {"duration_s", "1e7 are the most", "rate_hz"});
+  }
+  scenario.duration = 0.01;
+  EXPECT_EQ(simulate(pendulum(), scenario, 1e-3).angles.rows(), 11);
+  for (const double step : {1e-15, 0.0, -1e-3, std::nan("")}) {
+    expect_parts(refusal([&] { (void)simulate(pendulum(), scenario, step); }),
+                 {"--step", "at least 1e-9 s"});
+  }
+}
+
 // A step longer than the sampling period is what the paper uses: samples then come once a step.
 TEST(Simulation, LongStepsAreSampledOnceAStep) {
   const SimulatedRun run = simulate(pendulum(), scenario_of("duration_s: 1 release { }"), 0.01);
