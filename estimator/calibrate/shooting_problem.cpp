@@ -195,6 +195,7 @@ void ShootingProblem::simulate(Point& point) const {
       point.ends.col(node).tail(hinge_count_) = state.rate;
     }
   }
+  point.unresolved_steps = motion.unresolved_steps();
   point.cost = total_cost(point);
 }
 
@@ -253,6 +254,12 @@ double ShootingProblem::total_cost(const Point& point) const {
 void ShootingProblem::set_noise(const ShootingNoise& noise) {
   noise_ = noise;
   point_.cost = total_cost(point_);
+}
+
+int ShootingProblem::step_count() const {
+  int count = 0;
+  for (const ShotSegment& segment : segments_) count += segment.step_count;
+  return count;
 }
 
 int ShootingProblem::reading_count(int sensor) const {

