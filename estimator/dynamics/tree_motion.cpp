@@ -9,6 +9,7 @@ namespace {
 /// Instants within one step, of all hinges together, that are followed.
 constexpr int kEventsMax = 24;
 constexpr int kLocateRounds = 60;
+constexpr int kHalvings = 40;
 constexpr double kLocateTolerance = 1e-14;  // [s]
 
 Contact contact_of(double direction) {
@@ -117,6 +118,14 @@ double TreeMotion<T>::locate(int hinge, const JointState<T>& from, const Control
   control_at(line, begin, control_);
   double low = 0.0, high = length;
   double at_low = margin(hinge, from, control_), at_high = margin_after(length);
+  // A hinge that has just been let go moves first and comes back: halve the time until it is away.
+  const bool let_go =
+      at_low == 0.0 && from.contacts[static_cast<std::size_t>(hinge)] != Contact::kStick;
+  for (int round = 0; let_go && !(at_low > 0.0) && round < kHalvings; ++round) {
+    const double at = margin_after(0.5 * high);
+    (at > 0.0 ? low : high) = 0.5 * high;
+    (at > 0.0 ? at_low : at_high) = at;
+  }
   if (!(at_low > 0.0)) return 0.0;
   for (int round = 0; round < kLocateRounds && high - low > kLocateTolerance; ++round) {
     const double share = at_low / (at_low - at_high);
