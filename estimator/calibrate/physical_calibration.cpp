@@ -63,11 +63,11 @@ void note_process_noise(const ShootingFit& fit, std::vector<std::string>& notes)
 
 void note_unresolved_steps(const ShootingProblem& problem, std::vector<std::string>& notes) {
   if (problem.unresolved_steps() == 0) return;
-  notes.push_back("stick and slip alternate too fast to follow in " +
-                  std::to_string(problem.unresolved_steps()) + " of " +
-                  std::to_string(problem.step_count()) +
-                  " integration steps; hinges that stopped were held to the end of these. A shorter "
-                  "step, or less friction that grows with the load, follows them");
+  notes.push_back(
+      "stick and slip alternate too fast to follow in " +
+      std::to_string(problem.unresolved_steps()) + " of " + std::to_string(problem.step_count()) +
+      " integration steps; hinges that stopped were held to the end of these. A shorter "
+      "step, or less friction that grows with the load, follows them");
 }
 
 void book_joint(const ShootingFit& fit, Calibration& result) {

@@ -30,8 +30,7 @@ void ShootingProblem::update_sensitivities() {
       differentiate(passes, s, k, sensitivities[static_cast<std::size_t>(segment.first_node + k)]);
     }
   }
-  point_.sensitivities =
-      std::make_shared<const std::vector<Sensitivity>>(std::move(sensitivities));
+  point_.sensitivities = std::make_shared<const std::vector<Sensitivity>>(std::move(sensitivities));
 }
 
 void ShootingProblem::differentiate(const std::vector<TreeMotion<Dual>*>& passes, int segment,

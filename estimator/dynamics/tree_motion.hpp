@@ -84,9 +84,9 @@ class TreeMotion {
 
   TreeForwardDynamics<T> dynamics_;
   std::vector<Piece> pieces_;
-  std::vector<bool> dry_;        // hinges with dry friction
-  int event_count_ = 0;          // instants met in this step
-  bool holds_ = false;           // hinges that stop, for the rest of the step
+  std::vector<bool> dry_;  // hinges with dry friction
+  int event_count_ = 0;    // instants met in this step
+  bool holds_ = false;     // hinges that stop, for the rest of the step
   int unresolved_steps_ = 0;
   JointState<T> trial_, probe_;
   Vector control_, angle_, rate_, a1_, a2_, a3_, a4_;

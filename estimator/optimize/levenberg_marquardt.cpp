@@ -101,8 +101,8 @@ class LevenbergMarquardt {
   ArrowFactor factor_;
   const Eigen::VectorXd lower_;
   const Eigen::VectorXd upper_;
-  Eigen::VectorXd arrow_;        // χ at the current point
-  double cost_ = 0.0;            // at the current point
+  Eigen::VectorXd arrow_;  // χ at the current point
+  double cost_ = 0.0;      // at the current point
   Damping damping_;
   int relaxed_steps_ = 0;     // taken since the marked point
   double marked_cost_ = 0.0;  // at the marked point
@@ -190,8 +190,7 @@ std::optional<Termination> LevenbergMarquardt::iterate(int iteration) {
       end_relaxation();
     } else {
       // Next to the optimum the decrease drowns in the rounding of the cost: nothing left to gain.
-      const bool trusted =
-          trial.free_of_damping || damping_.value() <= options_.initial_damping;
+      const bool trusted = trial.free_of_damping || damping_.value() <= options_.initial_damping;
       if (trusted && trial.small_step) return Termination::kStepTolerance;
       if (trusted && trial.small_promise) return Termination::kCostTolerance;
       if (trial.negligible) return Termination::kNoFurtherDecrease;

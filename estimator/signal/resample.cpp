@@ -49,9 +49,7 @@ HeldControl average_held(const Eigen::Ref<const Eigen::VectorXd>& control, doubl
   HeldControl result{0.0, 0.0};
   for (double piece = begin; piece < end;) {
     // Beyond its ends the signal is held for any time, in one piece.
-    const double held_until = piece < 0.0     ? 0.0
-                              : piece >= last ? end
-                                              : std::floor(piece) + 1.0;
+    const double held_until = piece < 0.0 ? 0.0 : piece >= last ? end : std::floor(piece) + 1.0;
     const double piece_end = std::min(held_until, end);
     const double held =
         control[static_cast<Eigen::Index>(std::clamp(std::floor(piece), 0.0, last))];

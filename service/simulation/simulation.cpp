@@ -134,7 +134,8 @@ class Watch {
 int count_steps(double period, double step) {
   const double ratio = period / step;
   if (!(step > 0.0) || !(ratio <= kStepsPerSampleMax)) {
-    throw proto::InputError("--step " + format_number(step) + " s; give a positive one of at least " +
+    throw proto::InputError("--step " + format_number(step) +
+                            " s; give a positive one of at least " +
                             format_number(period / kStepsPerSampleMax) + " s");
   }
   const double whole = std::round(ratio);

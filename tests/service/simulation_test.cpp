@@ -139,8 +139,7 @@ TEST(Simulation, RefusesAStepThatDoesNotDivideThePeriod) {
 // What could never be kept, or never end, is refused before it begins, with what to change.
 TEST(Simulation, RefusesMoreSamplesAndStepsThanAnybodyCanKeep) {
   for (const char* duration : {"1e9", "1.0001e4"}) {
-    const Scenario scenario =
-        scenario_of(std::string("duration_s: ") + duration + " release { }");
+    const Scenario scenario = scenario_of(std::string("duration_s: ") + duration + " release { }");
     expect_parts(refusal([&] { (void)simulate(pendulum(), scenario, 1e-3); }),
                  {"duration_s", "1e7 are the most", "rate_hz"});
   }

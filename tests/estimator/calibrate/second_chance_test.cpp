@@ -31,9 +31,9 @@ Mechanism start() {
 // A second hinge with a Stribeck excess that decays over 1 rad/s, a fifth of its fastest speed.
 Mechanism with_excess() {
   Mechanism mechanism = start();
-  for (const auto& [quantity, value] :
-       {std::pair(HingeQuantity::kCoulombTorque, 0.02), {HingeQuantity::kStribeckTorque, 0.005},
-        {HingeQuantity::kStribeckRate, 1.0}}) {
+  for (const auto& [quantity, value] : {std::pair(HingeQuantity::kCoulombTorque, 0.02),
+                                        {HingeQuantity::kStribeckTorque, 0.005},
+                                        {HingeQuantity::kStribeckRate, 1.0}}) {
     of_second(mechanism, quantity).value = value;
     of_second(mechanism, quantity).free = true;
   }

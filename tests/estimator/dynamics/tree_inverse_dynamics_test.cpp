@@ -23,8 +23,7 @@ std::vector<double> values_of(const Mechanism& mechanism) {
 JointVector<double> one(double value) { return JointVector<double>::Constant(1, value); }
 
 Mechanism pendulum() {
-  Mechanism mechanism =
-      make_pendulum({.mass = kMass, .distance = kArm, .inertia_swing = kInertia});
+  Mechanism mechanism = make_pendulum({.mass = kMass, .distance = kArm, .inertia_swing = kInertia});
   mechanism.parameter(WorldQuantity::kGravity).value = kGravity;
   return mechanism;
 }
@@ -85,10 +84,9 @@ TEST(TreeInverseDynamics, CountsEveryTorqueOfTheAxis) {
         added({{HingeQuantity::kMotorGain, 0.1}, {HingeQuantity::kBackEmf, 0.05}}, kAngle, rate),
         -0.1 * (kControl - 0.05 * rate), 1e-12);
     for (const double turns : {-2.0, 0.0, 1.0}) {
-      EXPECT_NEAR(
-          added({{HingeQuantity::kStiffness, 0.3}, {HingeQuantity::kRestAngle, 0.1}},
-                kAngle + 2.0 * M_PI * turns, rate),
-          0.3 * (kAngle - 0.1), 1e-12);
+      EXPECT_NEAR(added({{HingeQuantity::kStiffness, 0.3}, {HingeQuantity::kRestAngle, 0.1}},
+                        kAngle + 2.0 * M_PI * turns, rate),
+                  0.3 * (kAngle - 0.1), 1e-12);
     }
   }
 }
@@ -113,8 +111,8 @@ TEST(TreeInverseDynamics, LoadsTheBearingWithTheSumOfItsForces) {
   for (const double angle : {-2.5, -0.8, 0.3, 2.0}) {
     const double along = kMass * (kGravity * std::cos(angle) + kArm * 9.0);
     const double across = kMass * (kGravity * std::sin(angle) + kArm * 5.0);
-    EXPECT_NEAR(bound_of(mechanism, angle, 3.0, 5.0),
-                1e-3 * (std::abs(along) + std::abs(across)), 1e-12);
+    EXPECT_NEAR(bound_of(mechanism, angle, 3.0, 5.0), 1e-3 * (std::abs(along) + std::abs(across)),
+                1e-12);
   }
 }
 

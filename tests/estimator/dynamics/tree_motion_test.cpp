@@ -235,14 +235,16 @@ TEST(TreeMotion, CatchesAHingeThatLetsGoAndStopsWithinAStep) {
   }
 }
 
-// Twenty pulls within a step, each of which rises through what friction can hold, make the wheel let
-// go and stop more often than is followed. It must then stand still rather than be moved by friction,
-// the step must be counted, and the next one, which has nothing unusual, must be exact again.
+// Twenty pulls within a step, each of which rises through what friction can hold, make the wheel
+// let go and stop more often than is followed. It must then stand still rather than be moved by
+// friction, the step must be counted, and the next one, which has nothing unusual, must be exact
+// again.
 TEST(TreeMotion, HoldsWhatChattersAndSaysSo) {
   constexpr int kPulls = 20;
   constexpr double kLength = 1e-3;  // of a pull
   const auto rise = [](double begin) -> ControlLine<double> {
-    return {begin, begin + kLength, DrivenWheel::one(DrivenWheel::kBound - 3.0 * DrivenWheel::kExcess),
+    return {begin, begin + kLength,
+            DrivenWheel::one(DrivenWheel::kBound - 3.0 * DrivenWheel::kExcess),
             DrivenWheel::one(4.0 * DrivenWheel::kExcess / kLength)};
   };
   TreeMotion<double> motion = DrivenWheel().motion();

@@ -156,9 +156,8 @@ TEST(BoxStep, CurvatureBelowTheFloorIsRaisedToIt) {
     const Eigen::Vector2d units(1.0, unit);
     const Eigen::Matrix2d S =
         units.asDiagonal() * Eigen::Vector2d(1.0, curvature).asDiagonal() * units.asDiagonal();
-    return solve_box_step(S, units.cwiseProduct(Eigen::Vector2d(0.0, 1e-14)),
-                          units.cwiseAbs2(), Eigen::Vector2d::Constant(-infinity),
-                          Eigen::Vector2d::Constant(infinity))
+    return solve_box_step(S, units.cwiseProduct(Eigen::Vector2d(0.0, 1e-14)), units.cwiseAbs2(),
+                          Eigen::Vector2d::Constant(-infinity), Eigen::Vector2d::Constant(infinity))
                .step[1] *
            unit;
   };
@@ -168,9 +167,9 @@ TEST(BoxStep, CurvatureBelowTheFloorIsRaisedToIt) {
     EXPECT_NEAR(step_with(2.0 * estimator::kEigenvalueFloor, unit), -0.5, 1e-6);
     EXPECT_NEAR(step_with(1e-3, unit), -1e-11, 1e-17);
   }
-  const BoxStep none = solve_box_step(Eigen::Matrix2d::Zero(), Eigen::Vector2d(0.5, -2.0),
-                                      Eigen::Vector2d::Ones(), Eigen::Vector2d::Constant(-infinity),
-                                      Eigen::Vector2d::Constant(infinity));
+  const BoxStep none =
+      solve_box_step(Eigen::Matrix2d::Zero(), Eigen::Vector2d(0.5, -2.0), Eigen::Vector2d::Ones(),
+                     Eigen::Vector2d::Constant(-infinity), Eigen::Vector2d::Constant(infinity));
   EXPECT_EQ(none.step, Eigen::Vector2d(-0.5, 2.0));
 }
 

@@ -146,8 +146,8 @@ Mechanism side_by_side(int links) {
 }
 
 // Workspaces outlive a residual and serve the next of the same size, whose hinges may join other
-// bodies: what one wrote where the other has zeros must be gone. A thread of its own has a workspace
-// of its own. Catches a service that answers one user from another's mechanism.
+// bodies: what one wrote where the other has zeros must be gone. A thread of its own has a
+// workspace of its own. Catches a service that answers one user from another's mechanism.
 TEST(StepResidual, OwesNothingToTheMechanismBefore) {
   Random random(14);
   for (const int links : {2, 3}) {
