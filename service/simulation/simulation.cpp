@@ -17,7 +17,7 @@ namespace {
 using estimator::HingeQuantity;
 
 constexpr double kTwoPi = 2.0 * std::numbers::pi;
-constexpr double kSamplesMax = 1e7;  // nearly three hours at 1 kHz; a CSV file of half a gigabyte
+constexpr double kSamplesMax = 2e7;  // over five hours at 1 kHz; a CSV file of a gigabyte
 constexpr double kStepsPerSampleMax = 1e6;
 
 /// Commands at the samples, and their mean over any interval later on.

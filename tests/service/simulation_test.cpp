@@ -138,11 +138,9 @@ TEST(Simulation, RefusesAStepThatDoesNotDivideThePeriod) {
 
 // What could never be kept, or never end, is refused before it begins, with what to change.
 TEST(Simulation, RefusesMoreSamplesAndStepsThanAnybodyCanKeep) {
-  for (const char* duration : {"1e9", "1.0001e4"}) {
-    const Scenario scenario = scenario_of(std::string("duration_s: ") + duration + " release { }");
-    expect_parts(refusal([&] { (void)simulate(pendulum(), scenario, 1e-3); }),
-                 {"duration_s", "1e7 are the most", "rate_hz"});
-  }
+  const Scenario long_run = scenario_of("duration_s: 9000 rate_hz: 10000 release { }");
+  expect_parts(refusal([&] { (void)simulate(pendulum(), long_run, 1e-4); }),
+               {"duration_s", "samples", "2e7 are the most", "rate_hz"});
   const Scenario scenario = scenario_of("duration_s: 0.01 release { }");
   EXPECT_EQ(simulate(pendulum(), scenario, 1e-3).angles.rows(), 11);
   for (const double step : {1e-15, 0.0, -1e-3, std::nan("")}) {
