@@ -87,14 +87,17 @@ void TreeMotion<T>::settle(JointState<T>& state, const MotionInput<T>& input) {
 }
 
 /// Contact of a hinge at rest: held where friction can or must, else slipping the way it is driven.
+/// One that was held is let go at the bound itself, which is where it was found to break loose.
 template <typename T>
 void TreeMotion<T>::change_contact(int hinge, JointState<T>& state, const Vector& control) {
   Contact& contact = state.contacts[static_cast<std::size_t>(hinge)];
+  const bool was_held = contact == Contact::kStick;
   contact = Contact::kStick;
   if (holds_) return;
   dynamics_.accelerate(state.angle, state.rate, control, state.contacts, a1_);
   const double held = dynamics_.holding_torque(hinge);
-  if (std::abs(held) > dynamics_.holding_bound(hinge)) contact = contact_of(-held);
+  const double spare = dynamics_.holding_bound(hinge) - std::abs(held);
+  if (spare < 0.0 || (was_held && spare == 0.0)) contact = contact_of(-held);
 }
 
 /// How far a contact is from ending: speed in its direction, or torque that friction has to spare.

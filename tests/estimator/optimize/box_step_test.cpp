@@ -152,14 +152,15 @@ TEST(BoxStep, ParameterWithoutEffectStaysPut) {
 // matrix, whatever the units.
 TEST(BoxStep, CurvatureBelowTheFloorIsRaisedToIt) {
   const double infinity = std::numeric_limits<double>::infinity();
+  constexpr double kLargest = 100.0;  // eigenvalue of the scaled matrix
   const auto step_with = [&](double curvature, double unit) {
-    const Eigen::Vector2d units(1.0, unit);
+    const Eigen::Vector2d scale(1.0, unit * unit);
     const Eigen::Matrix2d S =
-        units.asDiagonal() * Eigen::Vector2d(1.0, curvature).asDiagonal() * units.asDiagonal();
-    return solve_box_step(S, units.cwiseProduct(Eigen::Vector2d(0.0, 1e-14)), units.cwiseAbs2(),
-                          Eigen::Vector2d::Constant(-infinity), Eigen::Vector2d::Constant(infinity))
-               .step[1] *
-           unit;
+        scale.cwiseProduct(kLargest * Eigen::Vector2d(1.0, curvature)).asDiagonal();
+    const Eigen::Vector2d s(0.0, 1e-14 * kLargest * unit);
+    return unit * solve_box_step(S, s, scale, Eigen::Vector2d::Constant(-infinity),
+                                 Eigen::Vector2d::Constant(infinity))
+                      .step[1];
   };
   for (const double unit : {1.0, 1e6}) {
     EXPECT_NEAR(step_with(0.5 * estimator::kEigenvalueFloor, unit), -1.0, 1e-6);

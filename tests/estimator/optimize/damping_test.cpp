@@ -28,7 +28,7 @@ double after_gain(double gain_ratio) {
 TEST(Damping, FallsTheMoreTheBetterAStepWasPredicted) {
   EXPECT_DOUBLE_EQ(after_gain(1e-4), 1.0 / 3.0);
   EXPECT_DOUBLE_EQ(after_gain(0.5), 1.0 / 3.0);
-  EXPECT_DOUBLE_EQ(after_gain(0.95), 1.0 - 0.9 * 0.9 * 0.9);
+  EXPECT_NEAR(after_gain(0.95), 1.0 - 0.9 * 0.9 * 0.9, 1e-12);
   EXPECT_DOUBLE_EQ(after_gain(1.0), 0.01);
   EXPECT_DOUBLE_EQ(after_gain(3.0), 0.01);
 }
