@@ -17,7 +17,8 @@ namespace {
 using estimator::HingeQuantity;
 
 constexpr double kTwoPi = 2.0 * std::numbers::pi;
-constexpr double kSamplesMax = 1e8;
+constexpr double kSamplesMax = 2e7;  // over five hours at 1 kHz; a CSV file of a gigabyte
+constexpr double kStepsPerSampleMax = 1e6;
 
 /// Commands at the samples, and their mean over any interval later on.
 class CommandHistory {
@@ -132,6 +133,11 @@ class Watch {
 /// @throws InputError when the period is no whole multiple of the step
 int count_steps(double period, double step) {
   const double ratio = period / step;
+  if (!(step > 0.0) || !(ratio <= kStepsPerSampleMax)) {
+    throw proto::InputError("--step " + format_number(step) +
+                            " s; give a positive one of at least " +
+                            format_number(period / kStepsPerSampleMax) + " s");
+  }
   const double whole = std::round(ratio);
   if (whole < 1.0 || std::abs(ratio - whole) > 1e-6 * whole) {
     throw proto::InputError("--step " + format_number(step) +
@@ -140,6 +146,16 @@ int count_steps(double period, double step) {
                             " s");
   }
   return static_cast<int>(whole);
+}
+
+/// @throws InputError when nobody could keep them
+Eigen::Index count_samples(double duration, double period) {
+  const double count = std::floor(duration / period + 1e-9) + 1.0;
+  if (count >= 1.0 && count <= kSamplesMax) return static_cast<Eigen::Index>(count);
+  throw proto::InputError("duration_s: " + format_number(duration) + " at a sample every " +
+                          format_number(1e3 * period) + " ms makes " + format_number(count) +
+                          " samples, and " + format_number(kSamplesMax) +
+                          " are the most; shorten the scenario or lower rate_hz");
 }
 
 double limited(double command, double last, const Scenario& scenario, double period) {
@@ -217,10 +233,7 @@ SimulatedRun simulate(const Rig& rig, const Scenario& scenario, double step,
                         " ms, once a step, instead of at " + format_number(scenario.rate) + " Hz");
   }
   const int steps = count_steps(run.period, step);
-  const double wanted = std::floor(scenario.duration / run.period + 1e-9) + 1.0;
-  if (wanted > kSamplesMax)
-    throw proto::InputError("the scenario has over 1e8 samples; shorten it");
-  auto samples = static_cast<Eigen::Index>(wanted);
+  auto samples = count_samples(scenario.duration, run.period);
   const Eigen::Index motors = count_motors(mechanism);
   run.angles.resize(samples, mechanism.hinge_count());
   run.controls.setZero(samples, motors);
