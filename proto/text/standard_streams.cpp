@@ -94,9 +94,9 @@ StandardStreams::~StandardStreams() = default;
 int StandardStreams::finish(int exit_code) {
   errno = 0;
   std::cout.flush();
-  const bool flushed = std::fflush(stdout) == 0;
-  const int reason = flushed ? 0 : errno;
-  if (std::cout.good() && flushed && std::ferror(stdout) == 0) return exit_code;
+  const int flushed = std::fflush(stdout);
+  const int reason = errno;  // 0 where an earlier write failed: what it said is gone
+  if (std::cout.good() && flushed == 0 && std::ferror(stdout) == 0) return exit_code;
   if (!ignores_broken_pipes_ && (reason == EPIPE || reader_has_left())) {
     std::signal(SIGPIPE, SIG_DFL);
     std::raise(SIGPIPE);
