@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -65,7 +66,7 @@ std::vector<Decision> run_on_unit(const Case& config) {
     EXPECT_NE(record.phase, daq::RunPhase::kTripped);
     if (decisions.empty()) start_s = record.observation.time_s;
     decisions.push_back({record.observation, record.requested, record.sent});
-    decisions.back().seen.time_s -= start_s;
+    decisions.back().seen.time_s = std::round((record.observation.time_s - start_s) * 1e6) / 1e6;
   };
   constexpr int kTicks = 36'000;  // longer than any scenario but those that wait for an operator
   unit.run(keep, kTicks, 0);
