@@ -95,8 +95,9 @@ class Walk {
     fault_.path = path_;
     fault_.path.push_back({&field, index});
     std::ostringstream sentence;
-    sentence << text_of(fault_.path) << " is " << *number << "; it must be "
-             << (range == nullptr ? "a finite number" : range->text());
+    sentence << text_of(fault_.path) << " is " << *number << "; it must be ";
+    if (range == nullptr || !std::isfinite(*number)) sentence << "a finite number";
+    if (range != nullptr) sentence << (std::isfinite(*number) ? "" : ", ") << range->text();
     fault_.sentence = sentence.str();
     return false;
   }

@@ -56,7 +56,7 @@ class FrameDecoder {
   bool idle() const { return !failed_ && prefix_size_ == 0; }
 
   /// What it holds of a frame that is not complete [byte].
-  std::size_t held_bytes() const { return frame_.payload.capacity(); }
+  std::size_t held_bytes() const { return frame_.payload.size(); }
 
  private:
   static constexpr std::size_t kLengthSize = 4;

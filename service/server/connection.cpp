@@ -91,28 +91,23 @@ bool Connection::has_room(std::size_t bytes) const {
                                    limits.of_one().buffer_bytes);
 }
 
-bool Connection::may_read() const {
-  return conversation_->ready() && control_bytes_ <= kControlBytesPause &&
-         has_room(kRequestReserve);
-}
-
-// Books what was received and not answered yet. @return false where there was no room for it
-bool Connection::hold_input() {
+// Books what was received and not answered yet.
+void Connection::hold_input() {
   std::size_t bytes = decoder_.held_bytes();
-  for (const proto::Frame& frame : frames_) bytes += frame.payload.capacity();
-  release(std::exchange(input_bytes_, 0));
-  const bool fits = bytes <= kRequestReserve || has_room(bytes);
-  hold(input_bytes_ = bytes);
-  return fits;
+  for (const proto::Frame& frame : frames_) bytes += frame.payload.size();
+  release(std::exchange(input_bytes_, bytes));
+  hold(bytes);
 }
 
 // Reads on while there is room for what requests cause.
 void Connection::read() {
   if (reading_ || closed_ || finishing_ || damage_ || !frames_.empty()) return;
-  if (!may_read()) {
+  if (!conversation_->ready() || control_bytes_ > kControlBytesPause) {
     paused_ = true;
     return;
   }
+  crowded_ = !has_room(kRequestReserve);
+  if (crowded_) return;
   if (std::exchange(paused_, false) && frame_began_at_ != Clock::time_point()) {
     frame_began_at_ = Clock::now();
   }
@@ -138,14 +133,15 @@ void Connection::received(std::size_t count) {
   const bool between = decoder_.idle() || !fed.ok();
   if (between || !frames.empty()) frame_began_at_ = {};
   if (!between && frame_began_at_ == Clock::time_point()) frame_began_at_ = Clock::now();
-  if (!hold_input()) return abort("its unfinished messages and others' leave no room");
+  hold_input();
   pump();
 }
 
 void Connection::pump() {
   if (pumping_) return;
   pumping_ = true;
-  while (!closed_ && !finishing_ && may_read()) {
+  while (!closed_ && !finishing_ && conversation_->ready() &&
+         control_bytes_ <= kControlBytesPause && has_room(kRequestReserve)) {
     if (!frames_.empty()) {
       const proto::Frame frame = std::move(frames_.front());
       frames_.pop_front();
@@ -276,7 +272,7 @@ void Connection::watch() {
     if (error || self->closed_) return;
     const auto now = Clock::now();
     const auto none = Clock::time_point();
-    if (!self->greeted() && now - self->connected_at_ > self->timeouts_.handshake) {
+    if (!self->conversation_->greeted() && now - self->connected_at_ > self->timeouts_.handshake) {
       return self->abort("no proper first message in time");
     }
     if (!self->paused_ && self->frame_began_at_ != none &&
@@ -286,7 +282,7 @@ void Connection::watch() {
     if (self->write_began_at_ != none && now - self->write_began_at_ > self->timeouts_.write) {
       return self->abort("reads nothing");
     }
-    if (self->paused_) self->pump();  // others may have made room
+    if (self->paused_ || self->crowded_) self->pump();  // others may have made room
     if (self->closed_) return;
     if (self->lingering_ && now - self->lingering_since_ > kLinger) return self->close();
     self->watch();

@@ -40,7 +40,8 @@ class Connection final : public Outlet, public std::enable_shared_from_this<Conn
   void abort(const std::string& why);
 
   const std::string& identity() const { return conversation_->identity(); }
-  bool greeted() const { return conversation_->greeted(); }
+  /// It has introduced itself, and there is something left to do for it.
+  bool in_use() const { return conversation_->greeted() && !lingering_; }
 
   void send(std::string frame) override;
   bool has_room(std::size_t bytes) const override;
@@ -60,10 +61,9 @@ class Connection final : public Outlet, public std::enable_shared_from_this<Conn
   void written(std::size_t count);
   void linger();
   void watch();
-  bool may_read() const;
   void hold(std::size_t bytes);
   void release(std::size_t bytes);
-  bool hold_input();
+  void hold_input();
   void close();
 
   ServiceContext& context_;
@@ -79,7 +79,8 @@ class Connection final : public Outlet, public std::enable_shared_from_this<Conn
   std::deque<proto::Frame> frames_;
   std::optional<proto::Error> damage_;  // behind the frames that wait
   bool reading_ = false;
-  bool paused_ = false;  // by us, so that the client's time does not run
+  bool paused_ = false;   // by us, so that the client's time does not run
+  bool crowded_ = false;  // by what its identity has waiting, while that time does run
   bool pumping_ = false;
   bool finishing_ = false;
   bool lingering_ = false;

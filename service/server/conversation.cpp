@@ -57,7 +57,7 @@ std::string fault_frame(ServiceError::Code code, const std::string& text) {
 }
 
 std::string read_part(const std::string& path, std::uint64_t offset_bytes) {
-  const auto file = proto::open_input_file(path);
+  const auto file = proto::open_input_file(path, proto::Links::kRefuse);
   if (!file.ok()) {
     const bool none = file.error().code == proto::ErrorCode::kNotFound;
     return fault_frame(none ? ServiceError::NOT_FOUND : ServiceError::STORAGE,
@@ -199,7 +199,7 @@ void Conversation::open_session(const rigcal::v1::OpenSession& request) {
   }
   session_ = std::get<std::shared_ptr<IngestSession>>(opened);
   waiting_ = true;
-  session_->open(shared_from_this());
+  session_->open(shared_from_this(), request.secret());
 }
 
 void Conversation::ingest(ServiceRequest& request) {
@@ -207,7 +207,7 @@ void Conversation::ingest(ServiceRequest& request) {
     case ServiceRequest::kSampleBatch:
       return ingest_batch(*request.mutable_sample_batch());
     case ServiceRequest::kCloseSession:
-      return session_->close(*this, request.close_session().last_batch_sequence());
+      return session_->close(*this, request.close_session());
     default:
       return on_damage({proto::ErrorCode::kDamaged,
                         "a connection that streams carries SampleBatch and CloseSession only"});
@@ -225,13 +225,14 @@ void Conversation::ingest_batch(rigcal::v1::SampleBatch& batch) {
   session_->append(*this, batch);
 }
 
-void Conversation::on_opened(std::uint64_t through) {
+void Conversation::on_opened(std::uint64_t through, const std::string& secret) {
   log_event(
       LogLevel::kInfo, "session_opened",
       {{"peer", peer_.place}, {"session", session_->info().session_id()}, {"through", through}});
   waiting_ = false;
   ServiceReply reply;
   reply.mutable_session_opened()->set_acknowledged_through(through);
+  reply.mutable_session_opened()->set_secret(secret);
   send(reply);
   if (outlet_ != nullptr) outlet_->resume();
 }

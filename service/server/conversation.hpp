@@ -74,7 +74,7 @@ class Conversation final : public IngestOwner,
 
   static std::string make_drop_notice(std::uint64_t batch_count, std::uint64_t sample_count);
 
-  void on_opened(std::uint64_t through) override;
+  void on_opened(std::uint64_t through, const std::string& secret) override;
   void on_acknowledged(std::uint64_t through) override;
   void on_closed(std::uint64_t through) override;
   void on_refused(rigcal::v1::SessionRefused::Reason reason, const std::string& text) override;

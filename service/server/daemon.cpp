@@ -46,6 +46,9 @@ FolderLock take_folder(const std::string& folder) {
     throw proto::InputError(why + "; the data folder must be one that this user may write to");
   };
   if (error) refuse(folder + ": cannot be made: " + error.message());
+  // One that an earlier release made may be open to everybody.
+  std::filesystem::permissions(folder, std::filesystem::perms::others_all,
+                               std::filesystem::perm_options::remove, error);
   auto lock = FolderLock::take(folder);
   if (lock.ok()) return std::move(lock.value());
   if (lock.error().code != proto::ErrorCode::kExists) refuse(lock.error().detail);
@@ -262,6 +265,7 @@ int run_daemon(const DaemonConfig& config, const std::string& program, const std
   google::protobuf::SetLogHandler(nullptr);  // what clients send is told by our log, not there
   ::signal(SIGPIPE, SIG_IGN);
   ::signal(SIGXFSZ, SIG_IGN);  // a limit on file sizes is a full disk, not an end
+  ::umask(077);                // what is recorded is for those whom the service lets have it
   raise_descriptor_limit();
   ::umask(::umask(0077) | 0027);  // recordings are nobody else's to read
   Daemon daemon(config, program, version);

@@ -58,13 +58,13 @@ void Listener::accept(Door& door) {
 }
 
 bool Listener::make_room(const std::string& identity) {
-  const auto silent =
+  const auto idle =
       std::find_if(connections_.begin(), connections_.end(), [&](const auto& connection) {
-        return !connection->greeted() && (identity.empty() || connection->identity() == identity);
+        return !connection->in_use() && (identity.empty() || connection->identity() == identity);
       });
-  if (silent == connections_.end()) return false;
-  const std::shared_ptr<Connection> connection = *silent;  // abort() takes it off the list
-  connection->abort("made room for a newer connection before introducing itself");
+  if (idle == connections_.end()) return false;
+  const std::shared_ptr<Connection> connection = *idle;  // abort() takes it off the list
+  connection->abort("made room for a newer connection");
   return true;
 }
 
@@ -72,7 +72,7 @@ std::string Listener::reason_against(const Conversation& newcomer) const {
   const std::string& identity = newcomer.identity();
   const auto of_one =
       std::count_if(connections_.begin(), connections_.end(), [&](const auto& connection) {
-        return connection->greeted() && connection->identity() == identity;
+        return connection->in_use() && connection->identity() == identity;
       });
   if (of_one < context_.limits.of_one().connections) return "";
   return std::to_string(of_one) + " connections from " + identity +

@@ -49,7 +49,7 @@ class Listener {
 
   void accept(Door& door);
   void take(StreamSocket socket, bool local);
-  /// Cuts off a connection, of that identity unless it is empty, that has not introduced itself.
+  /// Cuts off a connection that is not in use, of that identity unless it is empty.
   bool make_room(const std::string& identity);
   /// Empty where that connection's first message can be served.
   std::string reason_against(const Conversation& newcomer) const;

@@ -6,7 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "proto/recording/recording_rules.hpp"
 #include "proto/stream/service_states.hpp"
+#include "proto/stream/session_secret.hpp"
 #include "proto/stream/stream_limits.hpp"
 #include "service/server/durable_file.hpp"
 #include "service/server/log.hpp"
@@ -101,7 +103,7 @@ void SessionStore::load_session(const std::string& folder, const std::string& id
   const auto& metadata = record.info().metadata();
   if (loaded.ok() && (record.info().session_id() != id ||
                       (!is_upload && (!metadata.contains("hinges") ||
-                                      session_hinges(metadata.at("hinges")).empty())))) {
+                                      proto::parse_hinges(metadata.at("hinges")).empty())))) {
     loaded = proto::Error{proto::ErrorCode::kDamaged, folder + ": its record is not of a session"};
   }
   if (!loaded.ok()) {
@@ -114,13 +116,13 @@ void SessionStore::load_session(const std::string& folder, const std::string& id
   } else if (is_upload) {
     add_upload(record);
   } else {
-    add_ingest(record.info(), false)->start();
+    add_ingest(record, false)->start();
   }
 }
 
-std::shared_ptr<IngestSession> SessionStore::add_ingest(const SessionInfo& info, bool is_new) {
-  const std::string id = info.session_id();
-  auto session = std::make_shared<IngestSession>(context_, folder_of(id), info, is_new,
+std::shared_ptr<IngestSession> SessionStore::add_ingest(const SessionRecord& record, bool is_new) {
+  const std::string id = record.info().session_id();
+  auto session = std::make_shared<IngestSession>(context_, folder_of(id), record, is_new,
                                                  [this, id](bool exists) {
                                                    if (!exists) entries_.erase(id);
                                                    if (exists) stored_();
@@ -145,15 +147,30 @@ std::variant<std::shared_ptr<IngestSession>, SessionRefused> SessionStore::open(
   }
   const auto& metadata = request.metadata();
   const auto hinges = metadata.find("hinges");
-  if (hinges == metadata.end() || session_hinges(hinges->second).empty()) {
+  if (hinges == metadata.end() || proto::parse_hinges(hinges->second).empty()) {
     return refusal(SessionRefused::REASON_BAD_REQUEST,
                    "metadata 'hinges' must name 1 to 8 different hinges, separated by commas");
+  }
+  if (const auto breach = proto::breach_of_epoch(request.epoch_unix_ns())) {
+    return refusal(SessionRefused::REASON_BAD_REQUEST, *breach);
+  }
+  const std::string& secret = request.secret();
+  if (!secret.empty() &&
+      (secret.size() < proto::kSecretSizeMin || secret.size() > proto::kSecretSizeMax)) {
+    return refusal(SessionRefused::REASON_BAD_REQUEST,
+                   "a secret has 16 to 32 bytes, or is left out for the service to make one");
   }
   if (const auto found = entries_.find(id); found != entries_.end()) {
     const auto& ingest = found->second.ingest;
     if (ingest && !found->second.removing &&
         ingest->info().epoch_unix_ns() == request.epoch_unix_ns() &&
         ingest->info().metadata().at("hinges") == hinges->second) {
+      if (!ingest->admits(secret)) {
+        return refusal(SessionRefused::REASON_BAD_REQUEST,
+                       "session '" + id +
+                           "' was opened before, and this is not its secret; its own rig brings "
+                           "the one from its spool, anybody else chooses another id");
+      }
       if (auto full = reason_against_streaming(id, who); full && ingest->is_open()) {
         return std::move(*full);
       }
@@ -163,7 +180,9 @@ std::variant<std::shared_ptr<IngestSession>, SessionRefused> SessionStore::open(
                    "session id '" + id + "' belongs to another recording; choose another id");
   }
   if (auto full = reason_against_streaming(id, who)) return std::move(*full);
-  SessionInfo info;
+  SessionRecord record;
+  record.set_secret(secret.empty() ? proto::make_secret() : secret);
+  SessionInfo& info = *record.mutable_info();
   info.set_session_id(id);
   info.set_owner(who.name);
   info.set_state(rigcal::v1::SESSION_OPEN);
@@ -173,7 +192,8 @@ std::variant<std::shared_ptr<IngestSession>, SessionRefused> SessionStore::open(
   if (const auto full = reason_against_new(info, 0)) {
     return refusal(SessionRefused::REASON_STORAGE, full->text());
   }
-  auto session = add_ingest(info, true);
+  auto session = add_ingest(record, true);
+  if (secret.empty()) session->tell_secret();
   session->start();
   return session;
 }
@@ -319,7 +339,9 @@ void SessionStore::remove(const std::string& id, const Identity& who, const Remo
   const auto refuse = [&](const std::string& why) {
     removed(make_fault(ServiceError::NOT_READY, "session '" + id + "' is " + why));
   };
-  if (state == rigcal::v1::SESSION_OPEN || state == rigcal::v1::SESSION_CLOSED) {
+  const auto& ingest = found->second.ingest;
+  const bool waits = ingest && ingest->waits_to_be_stored();  // perhaps for the space it takes
+  if (state == rigcal::v1::SESSION_OPEN || (state == rigcal::v1::SESSION_CLOSED && !waits)) {
     return refuse("not stored yet; end it or wait");
   }
   if (found->second.removing) return refuse("being deleted");
@@ -399,7 +421,15 @@ Outcome<std::string> SessionStore::recording_path(const std::string& id) const {
   const Entry* entry = find(id);
   if (entry == nullptr || entry->removing) return unknown(id);
   const SessionInfo info = entry->info();
-  if (info.state() == rigcal::v1::SESSION_STORED) return folder_of(id) + "/" + info.file_name();
+  if (info.state() == rigcal::v1::SESSION_STORED) {
+    const std::string path = folder_of(id) + "/" + info.file_name();
+    std::error_code ignored;
+    if (!fs::is_symlink(path, ignored)) return path;
+    return make_fault(ServiceError::STORAGE, path + ": is a symbolic link, which is not followed");
+  }
+  if (info.state() == rigcal::v1::SESSION_FAILED) {
+    return make_fault(ServiceError::BAD_REQUEST, "session '" + id + "' " + info.problem());
+  }
   return make_fault(ServiceError::NOT_READY,
                     "session '" + id + "' is " + state_name(info.state()) +
                         (info.problem().empty() ? ", not stored yet" : ": " + info.problem()));
@@ -441,7 +471,7 @@ void SessionStore::unload_abandoned() {
 
 void SessionStore::retry() {
   for (const auto& [id, entry] : entries_) {
-    if (entry.ingest) entry.ingest->retry();
+    if (entry.ingest && !entry.removing) entry.ingest->retry();
   }
 }
 

@@ -79,7 +79,7 @@ class SessionStore {
   };
 
   void load_session(const std::string& folder, const std::string& id);
-  std::shared_ptr<IngestSession> add_ingest(const rigcal::v1::SessionInfo& info, bool is_new);
+  std::shared_ptr<IngestSession> add_ingest(const rigcal::v1::SessionRecord& record, bool is_new);
   std::shared_ptr<Upload> add_upload(const rigcal::v1::SessionRecord& record);
   std::optional<rigcal::v1::SessionRefused> reason_against_streaming(const std::string& id,
                                                                      const Identity& who) const;

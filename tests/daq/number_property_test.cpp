@@ -212,9 +212,10 @@ TEST_F(Numbers, OfARigFileAreRefusedOrSafe) {
       }
       ASSERT_TRUE(std::isfinite(there));
       if (essence(*config) == usual || unit_refuses(*config)) continue;
-      const ScenarioConfig scenario = parse_scenario_config(
-          "s.textproto", "duration_s: 0.2 step { motor: 'arm' command: 0.001 start_s: 0.02 }",
-          *config);
+      std::ostringstream step;
+      step << "duration_s: 0.2 step { motor: 'arm' start_s: 0.02 command: "
+           << std::min(1.0, 0.5 * config->limits.command_max) << " }";
+      const ScenarioConfig scenario = parse_scenario_config("s.textproto", step.str(), *config);
       expect_safe(*config, scenario);
     }
   }

@@ -60,8 +60,8 @@ TEST_F(DaqProcess, CompletesTheRecordingOnCtrlC) {
   EXPECT_EQ(last_output_V(), 0.0);
 }
 
-// Whoever asks twice gets out at once, and learns where the recording is. Both signals wait while the
-// process stands still, so that neither is early.
+// Whoever asks twice gets out at once, and learns where the recording is. Both signals wait while
+// the process stands still, so that neither is early.
 TEST_F(DaqProcess, SaysHowToFinishTheRecordingOnASecondCtrlC) {
   start_sim();
   start_daq("long.textproto");

@@ -90,7 +90,7 @@ TEST(NumberCheck, HoldsEveryNumberOfEveryMessageToItsRow) {
         ASSERT_EQ(!fault.has_value(), unset || range->holds(there));
         if (!fault) continue;
         ASSERT_EQ(fault->path.size(), path.size());
-        expect_parts(fault->sentence, {name_of(path) + " is ", "it must be " + range->text()});
+        expect_parts(fault->sentence, {name_of(path) + " is ", "it must be ", range->text()});
       }
     }
   }
@@ -145,7 +145,8 @@ std::string text_refusal(const std::string& text) {
 TEST(ParseText, SaysWhereTheNumberStands) {
   expect_parts(text_refusal("unit {\n  channel { hinge: \"1\" }\n"
                             "  channel { hinge: \"2\" offset_rad: nan }\n}"),
-               {"r.textproto:3:24: unit.channel[1].offset_rad is nan; it must be from -1e+06"});
+               {"r.textproto:3:24: unit.channel[1].offset_rad is nan; it must be a finite number, "
+                "from -1e+06 to 1e+06"});
   expect_parts(text_refusal("safety { command_max: 1\n staleness_ms_max: inf }"),
                {"r.textproto:2:2: safety.staleness_ms_max is inf"});
   expect_parts(text_refusal("safety { command_max: -1 }"),

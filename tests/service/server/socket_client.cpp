@@ -13,6 +13,7 @@
 
 #include "proto/recording/convert.hpp"
 #include "proto/stream/service_limits.hpp"
+#include "proto/stream/session_secret.hpp"
 #include "proto/stream/stream_limits.hpp"
 #include "tests/proto/recording_support.hpp"
 
@@ -147,6 +148,11 @@ std::string request_frame(const ServiceRequest& request) {
   return bytes;
 }
 
+std::string secret_of(const std::string& session_id) {
+  return ("secret of " + session_id + std::string(proto::kSecretSizeMax, '.'))
+      .substr(0, proto::kSecretSizeMax);
+}
+
 ServiceRequest open_request(const std::string& session_id, const std::string& hinges,
                             std::int64_t epoch_unix_ns) {
   ServiceRequest request;
@@ -156,6 +162,7 @@ ServiceRequest open_request(const std::string& session_id, const std::string& hi
   open.set_epoch_unix_ns(epoch_unix_ns);
   (*open.mutable_metadata())["hinges"] = hinges;
   (*open.mutable_metadata())["rig"] = "furuta";
+  open.set_secret(secret_of(session_id));
   return request;
 }
 

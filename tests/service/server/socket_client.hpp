@@ -61,6 +61,9 @@ class SocketClient {
 /// The frame of a request, length included.
 std::string request_frame(const rigcal::v1::ServiceRequest& request);
 
+/// The secret that open_request gives a session.
+std::string secret_of(const std::string& session_id);
+
 rigcal::v1::ServiceRequest open_request(const std::string& session_id,
                                         const std::string& hinges = "arm,pendulum",
                                         std::int64_t epoch_unix_ns = 1'700'000'000'000'000'000);

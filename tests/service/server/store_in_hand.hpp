@@ -153,7 +153,7 @@ class StoreInHand {
                                                               : rigcal::v1::JobInfo();
   }
 
-  TemporaryFolder files;
+  TemporaryFolder files{"/dev/shm"};  // fsync costs nothing there
   service::ServiceContext context;
   std::deque<service::Task> tasks;
   RunnerInHand runner;

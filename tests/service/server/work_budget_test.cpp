@@ -5,14 +5,14 @@
 #include <cmath>
 #include <limits>
 
-#include "tests/support/refusal.hpp"
+#include "proto/text/input_error.hpp"
 
 namespace service {
 namespace {
 
 constexpr double kForever = std::numeric_limits<double>::infinity();
 
-// Of 1 ms, `duration` long.
+// Of a period of 1 ms, `duration` long.
 std::vector<estimator::Recording> recordings_of(double duration) {
   estimator::Segment segment;
   segment.period = 1e-3;
@@ -22,8 +22,14 @@ std::vector<estimator::Recording> recordings_of(double duration) {
   return {recording};
 }
 
+// Why, empty where it is not.
 std::string refused(double duration, double step, double time_s = kForever) {
-  return test_support::refusal([&] { check_work(recordings_of(duration), step, time_s); });
+  try {
+    check_work(recordings_of(duration), step, time_s);
+  } catch (const proto::InputError& error) {
+    return error.what();
+  }
+  return "";
 }
 
 // A step that the recording cannot hold is refused, one that it holds once is left to the
