@@ -6,7 +6,7 @@
 
 namespace estimator {
 
-void ShootingProblem::update_sensitivities() const {
+void ShootingProblem::update_sensitivities() {
   std::vector<TreeMotion<Dual>> motions;
   for (int first = 0; first < directions(); first += kDualLanes) {
     std::vector<Dual> parameters;
@@ -23,14 +23,14 @@ void ShootingProblem::update_sensitivities() const {
   }
   std::vector<TreeMotion<Dual>*> passes;
   for (TreeMotion<Dual>& motion : motions) passes.push_back(&motion);
-  sensitivities_.resize(static_cast<std::size_t>(node_count_));
+  std::vector<Sensitivity> sensitivities(static_cast<std::size_t>(node_count_));
   for (int s = 0; s < segment_count(); ++s) {
     const ShotSegment& segment = segments_[static_cast<std::size_t>(s)];
     for (int k = 0; k < segment.node_count; ++k) {
-      differentiate(passes, s, k, sensitivities_[static_cast<std::size_t>(segment.first_node + k)]);
+      differentiate(passes, s, k, sensitivities[static_cast<std::size_t>(segment.first_node + k)]);
     }
   }
-  sensitivities_current_ = true;
+  point_.sensitivities = std::make_shared<const std::vector<Sensitivity>>(std::move(sensitivities));
 }
 
 void ShootingProblem::differentiate(const std::vector<TreeMotion<Dual>*>& passes, int segment,
@@ -84,7 +84,6 @@ void ShootingProblem::spread(const Eigen::Ref<const Eigen::MatrixXd>& sensitivit
 }
 
 void ShootingProblem::linearize(int index, ResidualBlock& out) const {
-  if (!sensitivities_current_) update_sensitivities();
   const Block& block = blocks_[static_cast<std::size_t>(index)];
   switch (block.kind) {
     case BlockKind::kReadings:
@@ -108,7 +107,7 @@ void ShootingProblem::linearize_readings(const Block& block, ResidualBlock& out)
   const int node = segment.first_node + block.interval;
   const double weight = 1.0 / noise_.angle[block.detail];
   shape_block(out, node, 1, 2 * hinge_count_, free_.size(), span.last - span.first, block.detail);
-  spread(sensitivities_[static_cast<std::size_t>(node)]
+  spread((*point_.sensitivities)[static_cast<std::size_t>(node)]
              .readings[static_cast<std::size_t>(block.detail)],
          out);
   const int hinge = sensors_[static_cast<std::size_t>(block.detail)];
@@ -131,7 +130,7 @@ void ShootingProblem::linearize_acceleration(const Block& block, ResidualBlock& 
   const int node = segments_[static_cast<std::size_t>(block.segment)].first_node + block.interval;
   const int size = 2 * hinge_count_, j = block.detail;
   shape_block(out, node, 2, size, free_.size(), 2, acceleration_group(j));
-  const Sensitivity& sensitivity = sensitivities_[static_cast<std::size_t>(node)];
+  const Sensitivity& sensitivity = (*point_.sensitivities)[static_cast<std::size_t>(node)];
   Eigen::MatrixXd moved(2, directions());
   moved << sensitivity.end.row(j), sensitivity.end.row(hinge_count_ + j);
   const Eigen::Matrix2d W = whitening(block.segment, j);

@@ -26,6 +26,8 @@ ShootingProblem::ShootingProblem(const Mechanism& mechanism, const std::vector<S
                                  const std::vector<double>& state_spacing, const ShootingGrid& grid,
                                  const ShootingNoise& noise)
     : hinge_count_(mechanism.hinge_count()), free_(mechanism), noise_(noise) {
+  assert(grid.step > 0.0 && std::isfinite(grid.step) && grid.interval > 0.0);
+  assert((noise.angle.array() > 0.0).all() && (noise.acceleration.array() > 0.0).all());
   for (int j = 0; j < hinge_count_; ++j) {
     const Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(j)];
     if (hinge.measured) sensors_.push_back(j);
@@ -46,6 +48,7 @@ ShootingProblem::ShootingProblem(const Mechanism& mechanism, const std::vector<S
   update_controls(point_);
   simulate(point_);
   candidate_ = point_;
+  update_sensitivities();
 }
 
 void ShootingProblem::add_segment(const Segment& segment, const ShootingGrid& grid) {
@@ -192,6 +195,7 @@ void ShootingProblem::simulate(Point& point) const {
       point.ends.col(node).tail(hinge_count_) = state.rate;
     }
   }
+  point.unresolved_steps = motion.unresolved_steps();
   point.cost = total_cost(point);
 }
 
@@ -252,6 +256,12 @@ void ShootingProblem::set_noise(const ShootingNoise& noise) {
   point_.cost = total_cost(point_);
 }
 
+int ShootingProblem::step_count() const {
+  int count = 0;
+  for (const ShotSegment& segment : segments_) count += segment.step_count;
+  return count;
+}
+
 int ShootingProblem::reading_count(int sensor) const {
   int count = 0;
   for (const ShotSegment& segment : segments_) {
@@ -286,12 +296,8 @@ double ShootingProblem::evaluate_candidate(const Eigen::VectorXd& node_step,
 
 void ShootingProblem::accept_candidate() {
   std::swap(point_, candidate_);
-  sensitivities_current_ = false;
-}
-
-void ShootingProblem::restore() {
-  point_ = marked_;
-  sensitivities_current_ = false;
+  candidate_.sensitivities.reset();
+  update_sensitivities();
 }
 
 }  // namespace estimator

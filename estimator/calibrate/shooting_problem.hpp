@@ -63,7 +63,7 @@ class ShootingProblem final : public LeastSquaresProblem {
                             const Eigen::VectorXd& arrow_step) override;
   void accept_candidate() override;
   void mark() override { marked_ = point_; }
-  void restore() override;
+  void restore() override { point_ = marked_; }
   Eigen::VectorXd arrow() const override { return free_.values(point_.mechanism); }
   Eigen::VectorXd arrow_lower() const override { return free_.lower(point_.mechanism); }
   Eigen::VectorXd arrow_upper() const override { return free_.upper(point_.mechanism); }
@@ -96,6 +96,10 @@ class ShootingProblem final : public LeastSquaresProblem {
     return !std::isnan(segments_[static_cast<std::size_t>(segment)].data.angles(sample, sensor));
   }
 
+  /// Integration steps in which stick and slip alternated too fast to follow (TreeMotion), and all.
+  int unresolved_steps() const { return point_.unresolved_steps; }
+  int step_count() const;
+
   /// Number of readings of one sensor, and the sum of their squared errors [rad²].
   int reading_count(int sensor) const;
   double squared_error(int sensor) const;
@@ -106,6 +110,11 @@ class ShootingProblem final : public LeastSquaresProblem {
     double step;
     int step_count, first_node, node_count, steps_per_interval;
   };
+  /// Derivatives of one interval along its node and the parameters that move it.
+  struct Sensitivity {
+    std::vector<Eigen::MatrixXd> readings;  ///< a sensor: samples × directions
+    Eigen::MatrixXd end;                    ///< 2·hinges × directions
+  };
   struct Point {
     Mechanism mechanism;
     Eigen::MatrixXd states;  ///< 2·hinges × nodes of all segments
@@ -113,6 +122,9 @@ class ShootingProblem final : public LeastSquaresProblem {
     std::vector<Eigen::MatrixXd> angles;
     Eigen::MatrixXd ends;  ///< 2·hinges × nodes: state at the end of each node's interval
     double cost = 0.0;
+    int unresolved_steps = 0;
+    /// One a node; complete wherever the problem stands, since threads may linearise at once.
+    std::shared_ptr<const std::vector<Sensitivity>> sensitivities;
   };
   enum class BlockKind : unsigned char { kReadings, kAcceleration, kStart, kPrior };
   struct Block {
@@ -123,11 +135,6 @@ class ShootingProblem final : public LeastSquaresProblem {
   /// Samples [first, last) and steps [begin, end) of one interval.
   struct Span {
     int first, last, begin, end;
-  };
-  /// Derivatives of one interval along its node and the parameters that move it.
-  struct Sensitivity {
-    std::vector<Eigen::MatrixXd> readings;  ///< a sensor: samples × directions
-    Eigen::MatrixXd end;                    ///< 2·hinges × directions
   };
 
   void add_segment(const Segment& segment, const ShootingGrid& grid);
@@ -148,7 +155,7 @@ class ShootingProblem final : public LeastSquaresProblem {
   std::vector<int> delay_lanes(int first_direction) const;
   Eigen::Vector2d whitened_defect(const Point& point, int segment, int interval, int hinge) const;
   Eigen::Matrix2d whitening(int segment, int hinge) const;
-  void update_sensitivities() const;
+  void update_sensitivities();
   void differentiate(const std::vector<TreeMotion<Dual>*>& passes, int segment, int interval,
                      Sensitivity& out) const;
   int directions() const { return 2 * hinge_count_ + static_cast<int>(moving_.size()); }
@@ -167,8 +174,6 @@ class ShootingProblem final : public LeastSquaresProblem {
   int node_count_ = 0, max_rows_ = 0;
   Eigen::MatrixXd start_;  ///< 2·hinges × segments: where the first nodes began
   Point point_, candidate_, marked_;
-  mutable std::vector<Sensitivity> sensitivities_;  ///< one a node
-  mutable bool sensitivities_current_ = false;
 };
 
 }  // namespace estimator

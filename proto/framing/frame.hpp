@@ -55,6 +55,9 @@ class FrameDecoder {
   /// True between frames: the stream may end here without loss.
   bool idle() const { return !failed_ && prefix_size_ == 0; }
 
+  /// What it holds of a frame that is not complete [byte].
+  std::size_t held_bytes() const { return frame_.payload.size(); }
+
  private:
   static constexpr std::size_t kLengthSize = 4;
   static constexpr std::size_t kTagSizeMax = 5;  // a u32 as varint

@@ -200,7 +200,7 @@ Status check_free(const std::string& path) {
 }
 
 Status publish_part(const std::string& path) {
-  const FileDescriptor file(::open(part_path(path).c_str(), O_RDONLY | O_CLOEXEC));
+  const FileDescriptor file(::open(part_path(path).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   if (file.get() < 0 || ::fsync(file.get()) != 0) {
     return system_error(part_path(path), "cannot make durable", errno);
   }
@@ -216,8 +216,9 @@ Result<std::unique_ptr<OutputFile>> create_output_file(const std::string& path) 
   return std::unique_ptr<OutputFile>(std::make_unique<PosixOutputFile>(std::move(file), path));
 }
 
-Result<std::unique_ptr<InputFile>> open_input_file(const std::string& path) {
-  FileDescriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+Result<std::unique_ptr<InputFile>> open_input_file(const std::string& path, Links links) {
+  const int no_links = links == Links::kRefuse ? O_NOFOLLOW : 0;
+  FileDescriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | no_links));
   if (file.get() < 0) return system_error(path, "cannot open", errno);
   struct stat facts {};
   if (::fstat(file.get(), &facts) != 0) return system_error(path, "cannot open", errno);

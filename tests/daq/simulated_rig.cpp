@@ -65,7 +65,7 @@ void SimulatedRig::run(const std::function<void(SimulatedRig&, int tick)>& distu
   for (int tick = 1; tick <= tick_count_max && loop_->tick(); ++tick) {
     if (poll_every > 0 && tick % poll_every == 0) supervisor_->poll();
     if (disturb) disturb(*this, tick);
-    if (supervisor_->wants_stop()) break;
+    if (supervisor_->wants_stop() || ::testing::Test::HasFatalFailure()) break;
   }
 }
 

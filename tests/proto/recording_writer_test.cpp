@@ -125,6 +125,28 @@ TEST(RecordingWriter, HoldsBackNoMoreThanAQuarterOfASecond) {
 }
 
 // A silent unit sends nothing that could close the chunk; flush does.
+// However fast messages come, a chunk ends at its size: a reader holds one in memory, and a crash
+// loses one. The last message that fits is in, the next one begins another.
+TEST(McapWriter, EndsAChunkAtItsSize) {
+  for (const std::size_t extra : {0u, 1u}) {
+    const auto disk = std::make_shared<Disk>();
+    McapWriter writer(std::make_unique<MemoryOutputFile>(disk), {.chunk_size_bytes_max = 4096});
+    ASSERT_TRUE(ok(writer.start()));
+    const std::uint16_t channel = writer.add_channel("/t", "raw", "", "", {});
+    const auto write = [&](std::size_t size) {
+      const Bytes data(size, 7);
+      ASSERT_TRUE(ok(writer.write_message({channel, 0, 5, 5, data})));
+    };
+    write(1000);
+    Bytes declaration;  // the chunk holds one, and the message with its header
+    put_record(declaration, McapChannel{channel, 0, "/t", "raw", {}});
+    const std::size_t held = declaration.size() + 9 + 22 + 1000;
+    write(4096 - held + extra);
+    EXPECT_EQ(writer.pending_message_count(), extra == 0 ? 2u : 1u);
+    EXPECT_EQ(writer.statistics().chunk_count, extra);
+  }
+}
+
 TEST(RecordingWriter, FlushHandsOverEverything) {
   MemoryRun run;
   for (std::uint64_t k = 0; k < 10; ++k) ASSERT_TRUE(ok(run.writer.write(make_sample(k))));
