@@ -1,10 +1,8 @@
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <atomic>
 #include <csignal>
 #include <cstdint>
-#include <exception>
 #include <iostream>
 #include <string>
 
@@ -13,6 +11,7 @@
 #include "daq/commands/run.hpp"
 #include "daq/commands/send.hpp"
 #include "proto/recording/file.hpp"
+#include "proto/text/command_line.hpp"
 
 namespace {
 
@@ -51,8 +50,9 @@ constexpr const char* kFooter =
     "  rigcal-daq run --rig configs/rig-furuta.textproto \\\n"
     "      --scenario configs/scenario-swing-up.textproto --out swing-up.mcap\n"
     "\n"
-    "Exit status: 0 done or stopped by Ctrl-C, 1 trouble with port, unit or disk, 2 bad input,\n"
-    "3 tripped by a safety limit.\n"
+    "Exit status: 0 done or stopped by Ctrl-C, 1 trouble with port, unit, disk or output, 2 bad "
+    "input\n"
+    "or usage, 3 tripped by a safety limit.\n"
     "rigcal-daq COMMAND --help tells more about a command.";
 
 class Commands {
@@ -138,7 +138,7 @@ class Commands {
         *app.add_subcommand("latency", "measure how late this machine wakes a periodic thread");
     command.add_option("--duration", latency_duration_s_, "[s]")
         ->capture_default_str()
-        ->check(CLI::Range(0.1, 86400.0));
+        ->check(proto::number_from_to(0.1, 86400.0));
     command.add_option("--priority", latency_.real_time.priority, "SCHED_FIFO, 0: ordinary thread")
         ->capture_default_str()
         ->check(CLI::Range(0, 99));
@@ -177,13 +177,6 @@ int main(int argc, char** argv) {
   app.footer(kFooter);
   app.require_subcommand(1);
   const Commands commands(app);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : static_cast<int>(ExitCode::kBadInput);
-  } catch (const std::exception& error) {
-    std::cerr << "rigcal-daq: " << error.what() << '\n';
-    return static_cast<int>(ExitCode::kBadInput);
-  }
-  return static_cast<int>(commands.exit_code());
+  return proto::run_program(app, argc, argv, static_cast<int>(ExitCode::kBadInput),
+                            [&] { return static_cast<int>(commands.exit_code()); });
 }

@@ -1,18 +1,18 @@
 // rigcald: the calibration service.
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
-#include <iostream>
 
-#include "proto/text/input_error.hpp"
+#include "proto/text/command_line.hpp"
 #include "service/server/daemon.hpp"
 #include "service/server/log.hpp"
 #include "service/server/run_job.hpp"
 
 namespace {
 
+// Bad settings and bad usage, as for rigcal.
+constexpr int kBadInput = 1;
+
 int serve(CLI::App& app, int argc, char** argv) {
-  service::DaemonConfig config;
   std::string file, data, http, certificate, key, authority;
   std::vector<std::string> listen;
   bool insecure = false, debug = false;
@@ -32,8 +32,8 @@ int serve(CLI::App& app, int argc, char** argv) {
       ->type_name("FILE");
   app.add_flag("--insecure", insecure, "Listen off loopback without TLS");
   app.add_flag("--debug", debug, "Log more");
-  try {
-    app.parse(argc, argv);
+  return proto::run_program(app, argc, argv, kBadInput, [&] {
+    service::DaemonConfig config;
     if (!file.empty()) config = service::load_daemon_config(file);
     const auto override_with = [](const std::string& given, std::string& setting) {
       if (!given.empty()) setting = given;
@@ -48,12 +48,7 @@ int serve(CLI::App& app, int argc, char** argv) {
     if (debug) service::set_log_level(service::LogLevel::kDebug);
     const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
     return service::run_daemon(config, program, RIGCAL_VERSION);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 1;
-  } catch (const std::exception& error) {
-    std::cerr << "rigcald: " << error.what() << '\n';
-    return 1;
-  }
+  });
 }
 
 }  // namespace
@@ -69,6 +64,8 @@ int main(int argc, char** argv) {
       "  rigcald --data /var/lib/rigcald\n"
       "  rigcald --config configs/daemon.textproto --http 127.0.0.1:9330\n"
       "\n"
-      "Ends on SIGTERM or Ctrl-C; running jobs run again at the next start.");
+      "Ends on SIGTERM or Ctrl-C; running jobs run again at the next start.\n"
+      "Exit status: 0 ended as asked, 1 bad settings or usage, or a folder or address that cannot "
+      "be used.");
   return serve(app, argc, argv);
 }

@@ -24,6 +24,7 @@
 #include "daq/stream/stream_sink.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
+#include "proto/text/printable.hpp"
 
 namespace daq {
 namespace {
@@ -157,8 +158,9 @@ class StreamWatch {
     const std::string problem = stream_->problem();
     if (problem.empty() == problem_.empty()) return;
     problem_ = problem;
-    say_(problem.empty() ? "note: streaming again"
-                         : "note: " + problem + "; what is to be streamed waits on the disk");
+    say_(problem.empty()
+             ? "note: streaming again"
+             : "note: " + proto::printable(problem) + "; what is to be streamed waits on the disk");
   }
 
  private:
@@ -290,7 +292,7 @@ void finish_stream(std::unique_ptr<StreamSink> stream, const RunOptions& options
     return;
   }
   say("note: the service does not have the whole run" +
-      (problem.empty() ? std::string() : " (" + problem + ")") +
+      (problem.empty() ? std::string() : " (" + proto::printable(problem) + ")") +
       "; the recording does. To send the rest later:\n  rigcal-daq send --spool " +
       spool_folder(options) + " --service " + options.service.host_port);
 }

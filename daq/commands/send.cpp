@@ -7,6 +7,7 @@
 
 #include "daq/stream/spool_rest.hpp"
 #include "daq/stream/stream_sink.hpp"
+#include "proto/text/printable.hpp"
 
 namespace daq {
 namespace {
@@ -35,7 +36,7 @@ ExitCode send_spool(const SendOptions& options, const std::atomic<bool>& stop, s
     refused = stream->is_refused();
     if (stream->problem() == problem) continue;
     problem = stream->problem();
-    if (!problem.empty()) out << "note: " << problem << std::endl;
+    if (!problem.empty()) out << "note: " << proto::printable(problem) << std::endl;
   }
   const std::uint64_t backlog = stream->backlog();
   stream.reset();

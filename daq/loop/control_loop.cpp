@@ -1,6 +1,7 @@
 #include "daq/loop/control_loop.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace daq {
@@ -204,8 +205,10 @@ void ControlLoop::advance_phase(const UnitSample& sample) noexcept {
   }
 }
 
+// The unit counts whole microseconds: what the difference of two of its times adds in round-off
+// would make a pulse begin a sample late now and then.
 double ControlLoop::ask_scenario(Observation now) noexcept {
-  now.time_s -= scenario_start_s_;
+  now.time_s = std::round((now.time_s - scenario_start_s_) * 1e6) / 1e6;
   const double requested = scenario_.command(now);
   phase_ = phase_of(scenario_.phase());
   return requested;

@@ -15,7 +15,7 @@ Phase phase_of(const T& excitation) noexcept {
 
 }  // namespace
 
-double Scenario::command(const Observation& now) noexcept {
+double Scenario::command(const Moment& now) noexcept {
   if (phase_ == Phase::kFinished) return 0.0;
   return std::visit(
       [&](auto& excitation) {

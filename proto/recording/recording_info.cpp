@@ -11,6 +11,7 @@
 
 #include "proto/recording/file.hpp"
 #include "proto/recording/recording_recover.hpp"
+#include "proto/text/printable.hpp"
 
 namespace proto {
 namespace {
@@ -85,7 +86,7 @@ class Inspector final : public RecordingVisitor {
   va_start(arguments, format);
   std::vsnprintf(line.data(), line.size(), format, arguments);
   va_end(arguments);
-  text.append(line.data()).append("\n");
+  text.append(printable(line.data())).append("\n");
 }
 
 // UTC, to the second.
