@@ -17,7 +17,9 @@ std::atomic<bool> listening{false};
 std::vector<std::string> calls;
 
 void note(const char* call, const std::string& path) {
-  if (listening) calls.push_back(call + (" " + std::filesystem::path(path).filename().string()));
+  if (!listening) return;
+  calls.push_back(
+      std::string(call).append(" ").append(std::filesystem::path(path).filename().string()));
 }
 
 std::string path_of(int file) {
