@@ -265,7 +265,7 @@ int run_daemon(const DaemonConfig& config, const std::string& program, const std
   google::protobuf::SetLogHandler(nullptr);  // what clients send is told by our log, not there
   ::signal(SIGPIPE, SIG_IGN);
   ::signal(SIGXFSZ, SIG_IGN);  // a limit on file sizes is a full disk, not an end
-  ::umask(077);  // what is recorded is for those whom the service lets have it
+  ::umask(077);                // what is recorded is for those whom the service lets have it
   raise_descriptor_limit();
   Daemon daemon(config, program, version);
   return daemon.run();

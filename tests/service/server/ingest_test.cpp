@@ -152,8 +152,8 @@ TEST(Ingest, RefusesWhatCannotBeStored) {
        "differ in length"},
       {"nan",
        [](auto& r) { r.mutable_sample_batch()->mutable_samples(3)->set_timestamp(std::nan("")); },
-       "has the time nan"},
-      {"time-back",
+       "sample_batch.samples[3].timestamp is nan"},
+      {"2.5 ms",
        [](auto& r) {
          auto& sample = *r.mutable_sample_batch()->mutable_samples(3);
          sample.set_timestamp(sample.timestamp() - 2.5e-3);
