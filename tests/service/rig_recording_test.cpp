@@ -31,11 +31,11 @@ recording { time { column: "t" unit: )" +
                                       angle_unit + " } }");
 }
 
-// Time stamps of a recording of 1 kHz that stand so many units apart.
-std::string standing_still(double spacing) {
+// A slow motion whose time stamps stand so many units apart.
+std::string slow_motion(double spacing) {
   std::ostringstream csv;
   csv << "t,x\n";
-  for (int k = 0; k < 20; ++k) csv << k * spacing << ",0\n";
+  for (int k = 0; k < 20; ++k) csv << k * spacing << ',' << 1e-3 * k << '\n';
   return csv.str();
 }
 
@@ -50,7 +50,7 @@ TEST(RigRecording, EveryTimeUnitIsReadInSeconds) {
     SCOPED_TRACE(unit);
     ASSERT_NE(units->FindValueByName(unit), nullptr);
     const Rig rig = pendulum(unit, "RADIAN");
-    const ImportedRecording read = import_csv_text("x.csv", standing_still(spacing), *rig.format);
+    const ImportedRecording read = import_csv_text("x.csv", slow_motion(spacing), *rig.format);
     EXPECT_NEAR(read.summary.period, 1e-3, 1e-12);  // round-off of the scaled stamps
   }
 }
