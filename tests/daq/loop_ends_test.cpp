@@ -134,5 +134,48 @@ TEST(LoopCounts, NothingThatEnablesInARunWithoutDrive) {
   for (const proto::Command& command : rig.told().commands) ASSERT_EQ(command.flags, 0U);
 }
 
+// Angles are those of the rig file: its scale, its sign and its offset.
+TEST(LoopCounts, AnglesWithSignAndOffset) {
+  LoopSettings settings = furuta_settings();
+  settings.channel[0] = {-settings.channel[0].rad_per_count, 0.5};
+  SimulatedRig rig({"step", Step{.amplitude = 1.0, .start_s = 0.0}, 0.3}, settings);
+  rig.run();
+  rig.supervisor().poll();
+  ASSERT_FALSE(rig.told().samples.empty());
+  for (const proto::Sample& sample : rig.told().samples) {
+    const auto counts = static_cast<double>(sample.encoder_counts[0]);
+    ASSERT_DOUBLE_EQ(sample.angle_rad[0], settings.channel[0].rad_per_count * counts + 0.5);
+  }
+  EXPECT_LT(rig.told().samples.back().angle_rad[0], 0.5) << "driven forwards, counted backwards";
+}
+
+// Takes a hundred samples and then nothing.
+class FullSink final : public RunSink {
+ public:
+  proto::Status write(const proto::Sample&) override {
+    if (++sample_count <= 100) return proto::success();
+    return proto::Error{proto::ErrorCode::kDiskFull, "run.mcap: no space"};
+  }
+  proto::Status write(const proto::Command&) override { return proto::success(); }
+  proto::Status write(const proto::Gap&) override { return proto::success(); }
+  proto::Status write(const proto::Event&) override { return proto::success(); }
+  proto::Status write(const proto::ClockFit&) override { return proto::success(); }
+  proto::Status write(const proto::LoopStats&) override { return proto::success(); }
+
+  int sample_count = 0;
+};
+
+// A run that is not recorded any more is not worth its risk.
+TEST(LoopEnds, WhenTheRecorderCannotGoOn) {
+  FullSink sink;
+  SimulatedRig rig(steady_drive(), furuta_settings(), simulation_settings(), furuta_limits(),
+                   &sink);
+  rig.run({}, 2000);
+  EXPECT_TRUE(rig.supervisor().wants_stop());
+  EXPECT_LT(sink.sample_count, 200);
+  ASSERT_TRUE(rig.supervisor().storage_error().has_value());
+  EXPECT_EQ(rig.supervisor().storage_error()->detail, "run.mcap: no space");
+}
+
 }  // namespace
 }  // namespace daq
