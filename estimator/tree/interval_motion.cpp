@@ -1,0 +1,314 @@
+#include "estimator/tree/interval_motion.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "estimator/tree/motion_piece.hpp"
+
+namespace estimator {
+namespace {
+
+/// Instants within one stretch, of all joints together. More happen only where a joint chatters
+/// between sticking and slipping.
+constexpr int kEventsMax = 24;
+constexpr int kLocateRounds = 60;
+constexpr double kLocateTolerance = 1e-14;  // [s]
+
+Contact contact_of(double direction) {
+  return direction < 0.0 ? Contact::kBackward : Contact::kForward;
+}
+
+}  // namespace
+
+IntervalMotion::IntervalMotion(const TreeProgram& program, const Mechanism& values)
+    : program_(program),
+      lanes_(program, values, false),
+      single_(program, values, false),
+      slots_(kWidth),
+      torques_(static_cast<std::size_t>(program.joint_count()), std::vector<double>(kWidth)) {}
+
+void IntervalMotion::run(std::span<MotionInterval> intervals,
+                         std::span<Eigen::MatrixXd> angles) {
+  std::size_t next = 0;
+  const auto fill = [&](int lane) {
+    if (next < intervals.size()) {
+      start(lane, intervals[next], angles[next]);
+      ++next;
+    } else {
+      idle(lane);
+    }
+  };
+  for (int lane = 0; lane < kWidth; ++lane) fill(lane);
+  const auto is_busy = [](const Slot& slot) { return slot.interval != nullptr; };
+  while (std::ranges::any_of(slots_, is_busy)) {
+    lanes_.step();
+    bool any_sticks = false;
+    for (const Slot& slot : slots_) {
+      any_sticks |= is_busy(slot) && std::ranges::find(slot.contacts, Contact::kStick) !=
+                                         slot.contacts.end();
+    }
+    if (any_sticks) {
+      lanes_.accelerate_at_end();
+      for (std::size_t j = 0; j < torques_.size(); ++j) {
+        lanes_.holding_torque(static_cast<int>(j), torques_[j].data());
+      }
+    }
+    for (int lane = 0; lane < kWidth; ++lane) {
+      if (!is_busy(slots_[static_cast<std::size_t>(lane)])) continue;
+      advance(lane);
+      if (!is_busy(slots_[static_cast<std::size_t>(lane)])) fill(lane);
+    }
+  }
+}
+
+void IntervalMotion::start(int lane, MotionInterval& interval, Eigen::MatrixXd& angles) {
+  Slot& slot = slots_[static_cast<std::size_t>(lane)];
+  const int n = program_.joint_count();
+  slot = {.interval = &interval,
+          .angles = &angles,
+          .stretch = interval.first_stretch,
+          .sample = interval.first_sample,
+          .contacts = std::vector<Contact>(static_cast<std::size_t>(n))};
+  interval.log = {};
+  angles.resize(interval.last_sample - interval.first_sample, n);
+  for (int j = 0; j < n; ++j) {
+    lanes_.angle(j)[lane] = interval.start[j];
+    lanes_.rate(j)[lane] = interval.start[n + j];
+    slot.contacts[static_cast<std::size_t>(j)] = contact_of(interval.start[n + j]);
+  }
+  slot.begin = interval.controls->begin(slot.stretch);
+  for (int j = 0; j < n; ++j) {
+    if (program_.is_dry(j) && interval.start[n + j] == 0.0) settle_joint(lane, j, slot.begin);
+  }
+  interval.log.start = slot.contacts;
+  enter_stretch(lane);
+}
+
+/// A lane without work repeats a step of no length from where it stands.
+void IntervalMotion::idle(int lane) {
+  slots_[static_cast<std::size_t>(lane)].interval = nullptr;
+  lanes_.length()[lane] = 0.0;
+}
+
+void IntervalMotion::load(int lane) {
+  const Slot& slot = slots_[static_cast<std::size_t>(lane)];
+  load_piece(lanes_, lane, *slot.interval->controls, slot.stretch, slot.begin, slot.end);
+  load_contacts(lanes_, lane, slot.contacts);
+}
+
+/// Books the derivatives' share of controls that jump here, and takes the stretch to its end.
+void IntervalMotion::enter_stretch(int lane) {
+  Slot& slot = slots_[static_cast<std::size_t>(lane)];
+  const HeldControls& controls = *slot.interval->controls;
+  slot.begin = controls.begin(slot.stretch);
+  slot.end = controls.end(slot.stretch);
+  slot.event_count = 0;
+  slot.event_joint = -1;
+  const std::vector<int>& jumps = controls.jumps(slot.stretch);
+  if (!jumps.empty() && slot.stretch > 0) {
+    hold_single(lane, slot.begin);
+    const auto set_control = [&](int motor, double value) {
+      std::fill_n(single_.control(motor), kSingle, value);
+    };
+    for (const int motor : jumps) {
+      set_control(motor,
+                  controls.value(slot.stretch - 1, motor) + controls.rise(slot.stretch - 1, motor));
+    }
+    JointVector<double> before = accelerate_single();
+    for (const int motor : jumps) {
+      set_control(motor, controls.value(slot.stretch, motor));
+      const JointVector<double> after = accelerate_single();
+      slot.interval->log.events.push_back(
+          {.time = slot.begin, .stretch = slot.stretch, .motor = motor, .drop = before - after});
+      before = after;
+    }
+  }
+  load(lane);
+}
+
+/// Takes over the end of a piece that a step has reached, or shortens the piece.
+void IntervalMotion::advance(int lane) {
+  Slot& slot = slots_[static_cast<std::size_t>(lane)];
+  if (slot.event_joint < 0 && find_event(lane)) return;
+  read_samples(lane);
+  const int n = program_.joint_count();
+  for (int j = 0; j < n; ++j) {
+    lanes_.angle(j)[lane] = lanes_.end_angle(j)[lane];
+    lanes_.rate(j)[lane] = lanes_.end_rate(j)[lane];
+  }
+  if (slot.event_joint >= 0) {
+    meet_event(lane, slot.end, slot.event_joint);
+    return;
+  }
+  if (++slot.stretch < slot.interval->last_stretch) {
+    enter_stretch(lane);
+    return;
+  }
+  slot.interval->end.resize(2 * n);
+  for (int j = 0; j < n; ++j) {
+    slot.interval->end[j] = lanes_.angle(j)[lane];
+    slot.interval->end[n + j] = lanes_.rate(j)[lane];
+  }
+  slot.interval = nullptr;
+}
+
+/// Finds the first contact that does not last until the end of the piece, and has the piece end
+/// there. False where there is none.
+bool IntervalMotion::find_event(int lane) {
+  Slot& slot = slots_[static_cast<std::size_t>(lane)];
+  if (slot.event_count > kEventsMax) return false;
+  int first = -1;
+  double earliest = std::numeric_limits<double>::infinity();
+  for (int j = 0; j < program_.joint_count(); ++j) {
+    if (!program_.is_dry(j)) continue;
+    const Contact contact = slot.contacts[static_cast<std::size_t>(j)];
+    const double left =
+        contact != Contact::kStick
+            ? static_cast<double>(contact) * lanes_.end_rate(j)[lane]
+            : lanes_.holding_bound(j)[lane] - std::abs(torques_[static_cast<std::size_t>(j)]
+                                                               [static_cast<std::size_t>(lane)]);
+    if (!(left < 0.0)) continue;
+    const double time = locate(lane, j);
+    if (time < earliest) {
+      earliest = time;
+      first = j;
+    }
+  }
+  if (first < 0) return false;
+  if (++slot.event_count > kEventsMax) {
+    ++slot.interval->log.unresolved;
+    return false;
+  }
+  if (earliest <= 0.0) {
+    meet_event(lane, slot.begin, first);
+  } else {
+    slot.end = slot.begin + earliest;
+    slot.event_joint = first;
+    load(lane);
+  }
+  return true;
+}
+
+/// Changes the contact of a joint at the state that the lane stands at, and begins the next piece.
+void IntervalMotion::meet_event(int lane, double time, int joint) {
+  Slot& slot = slots_[static_cast<std::size_t>(lane)];
+  Contact& contact = slot.contacts[static_cast<std::size_t>(joint)];
+  MotionEvent event{.time = time, .stretch = slot.stretch, .joint = joint};
+  hold_single(lane, time);
+  JointVector<double> before = accelerate_single();
+  const bool stops = contact != Contact::kStick;
+  if (stops) {
+    event.approach = before[joint];
+    *rate(lane, joint) = 0.0;
+  }
+  settle_joint(lane, joint, time);
+  hold_single(lane, time);
+  event.drop = before - accelerate_single();
+  event.contact = contact;
+  slot.interval->log.events.push_back(event);
+  slot.begin = time;
+  slot.end = slot.interval->controls->end(slot.stretch);
+  slot.event_joint = -1;
+  load(lane);
+}
+
+/// Contact of a joint at rest: held where friction can, else slipping the way it is driven.
+void IntervalMotion::settle_joint(int lane, int joint, double time) {
+  Slot& slot = slots_[static_cast<std::size_t>(lane)];
+  Contact& contact = slot.contacts[static_cast<std::size_t>(joint)];
+  contact = Contact::kStick;
+  hold_single(lane, time);
+  accelerate_single();
+  double torque[kSingle];
+  single_.holding_torque(joint, torque);
+  if (std::abs(torque[0]) > single_.holding_bound(joint)[0]) contact = contact_of(-torque[0]);
+}
+
+/// Puts the state of a lane, with its contacts and the controls at a time, into the narrow engine.
+void IntervalMotion::hold_single(int lane, double time) {
+  const Slot& slot = slots_[static_cast<std::size_t>(lane)];
+  for (int i = 0; i < kSingle; ++i) {
+    for (int j = 0; j < program_.joint_count(); ++j) {
+      single_.angle(j)[i] = lanes_.angle(j)[lane];
+      single_.rate(j)[i] = lanes_.rate(j)[lane];
+    }
+    load_piece(single_, i, *slot.interval->controls, slot.stretch, time, time);
+    load_contacts(single_, i, slot.contacts);
+  }
+}
+
+JointVector<double> IntervalMotion::accelerate_single() {
+  single_.accelerate_at_start();
+  JointVector<double> result(program_.joint_count());
+  for (int j = 0; j < program_.joint_count(); ++j) result[j] = single_.acceleration(j)[0];
+  return result;
+}
+
+/// How far a contact is from ending: speed in its direction, or torque that friction has to spare.
+/// The narrow engine must have stepped, or stand at the start.
+double IntervalMotion::margin(const Slot& slot, int joint, bool at_end) {
+  const Contact contact = slot.contacts[static_cast<std::size_t>(joint)];
+  if (contact != Contact::kStick) {
+    return static_cast<double>(contact) *
+           (at_end ? single_.end_rate(joint) : single_.rate(joint))[0];
+  }
+  at_end ? single_.accelerate_at_end() : single_.accelerate_at_start();
+  double torque[kSingle];
+  single_.holding_torque(joint, torque);
+  return single_.holding_bound(joint)[0] - std::abs(torque[0]);
+}
+
+/// The time into the piece at which the margin of a joint vanishes, by regula falsi (Illinois).
+double IntervalMotion::locate(int lane, int joint) {
+  const Slot& slot = slots_[static_cast<std::size_t>(lane)];
+  const double length = slot.end - slot.begin;
+  hold_single(lane, slot.begin);
+  const auto margin_after = [&](double time) {
+    for (int i = 0; i < kSingle; ++i) {
+      load_piece(single_, i, *slot.interval->controls, slot.stretch, slot.begin,
+                 slot.begin + time);
+    }
+    single_.step();
+    return margin(slot, joint, true);
+  };
+  double low = 0.0, high = length;
+  double at_low = margin(slot, joint, false);
+  if (!(at_low > 0.0)) return 0.0;
+  double at_high = margin_after(length);
+  for (int round = 0; round < kLocateRounds && high - low > kLocateTolerance; ++round) {
+    const double share = at_low / (at_low - at_high);
+    const double time = low + share * (high - low);
+    const double at = margin_after(time);
+    if (at == 0.0) return time;
+    if (at > 0.0) {
+      low = time;
+      at_low = at;
+      at_high *= 0.5;
+    } else {
+      high = time;
+      at_high = at;
+      at_low *= 0.5;
+    }
+    if (std::abs(at) < 1e-15) break;
+  }
+  return high;
+}
+
+void IntervalMotion::read_samples(int lane) {
+  Slot& slot = slots_[static_cast<std::size_t>(lane)];
+  const MotionInterval& interval = *slot.interval;
+  const double length = slot.end - slot.begin;
+  for (; is_within(interval, slot.sample, slot.stretch, slot.end); ++slot.sample) {
+    const HermiteWeights w =
+        hermite_weights(slot.sample * interval.period - slot.begin, length);
+    const Eigen::Index at = slot.sample - interval.first_sample;
+    for (int j = 0; j < program_.joint_count(); ++j) {
+      (*slot.angles)(at, j) =
+          w.angle_begin * lanes_.angle(j)[lane] + w.angle_end * lanes_.end_angle(j)[lane] +
+          w.rate_begin * lanes_.rate(j)[lane] + w.rate_end * lanes_.end_rate(j)[lane];
+    }
+  }
+}
+
+}  // namespace estimator
