@@ -5,11 +5,11 @@
 
 namespace estimator {
 
-void ShootingProblem::update_slopes() const {
-  slopes_.resize(static_cast<std::size_t>(node_count_));
+void ShootingProblem::update_slopes() {
+  std::vector<IntervalSlopes::Result> slopes(static_cast<std::size_t>(node_count_));
   IntervalSlopes motion(*program_, point_.mechanism, sensors_);
-  motion.run(point_.intervals, slopes_);
-  slopes_current_ = true;
+  motion.run(point_.intervals, slopes);
+  point_.slopes = std::make_shared<const std::vector<IntervalSlopes::Result>>(std::move(slopes));
 }
 
 /// Puts derivatives along node and moving parameters where the block wants them.
@@ -24,7 +24,6 @@ void ShootingProblem::spread(const Eigen::Ref<const IntervalSlopes::RowMajor>& s
 }
 
 void ShootingProblem::linearize(int index, ResidualBlock& out) const {
-  if (!slopes_current_) update_slopes();
   const Block& block = blocks_[static_cast<std::size_t>(index)];
   switch (block.kind) {
     case BlockKind::kReadings:
@@ -48,7 +47,7 @@ void ShootingProblem::linearize_readings(const Block& block, ResidualBlock& out)
   const int node = segment.first_node + block.interval;
   const double weight = 1.0 / noise_.angle[block.detail];
   shape_block(out, node, 1, 2 * hinge_count_, free_.size(), span.last - span.first, block.detail);
-  spread(slopes_[static_cast<std::size_t>(node)]
+  spread((*point_.slopes)[static_cast<std::size_t>(node)]
              .readings[static_cast<std::size_t>(block.detail)],
          out);
   const int hinge = sensors_[static_cast<std::size_t>(block.detail)];
@@ -71,7 +70,7 @@ void ShootingProblem::linearize_acceleration(const Block& block, ResidualBlock& 
   const int node = segments_[static_cast<std::size_t>(block.segment)].first_node + block.interval;
   const int size = 2 * hinge_count_, j = block.detail;
   shape_block(out, node, 2, size, free_.size(), 2, acceleration_group(j));
-  const IntervalSlopes::RowMajor& end = slopes_[static_cast<std::size_t>(node)].end;
+  const IntervalSlopes::RowMajor& end = (*point_.slopes)[static_cast<std::size_t>(node)].end;
   IntervalSlopes::RowMajor moved(2, end.cols());
   moved << end.row(j), end.row(hinge_count_ + j);
   const Eigen::Matrix2d W = whitening(block.segment, j);

@@ -24,6 +24,8 @@ ShootingProblem::ShootingProblem(const Mechanism& mechanism, const std::vector<S
       free_(mechanism),
       program_(std::make_shared<const TreeProgram>(mechanism)),
       noise_(noise) {
+  assert(grid.step > 0.0 && std::isfinite(grid.step) && grid.interval > 0.0);
+  assert((noise.angle.array() > 0.0).all() && (noise.acceleration.array() > 0.0).all());
   for (int j = 0; j < hinge_count_; ++j) {
     if (mechanism.hinges[static_cast<std::size_t>(j)].measured) sensors_.push_back(j);
   }
@@ -35,6 +37,7 @@ ShootingProblem::ShootingProblem(const Mechanism& mechanism, const std::vector<S
   update_controls(point_);
   simulate(point_);
   candidate_ = point_;
+  update_slopes();
 }
 
 void ShootingProblem::add_segment(const Segment& segment, const ShootingGrid& grid) {
@@ -192,7 +195,7 @@ void ShootingProblem::read_sensors(Point& point, const std::vector<Eigen::Matrix
   }
 }
 
-int ShootingProblem::unresolved_stretches() const {
+int ShootingProblem::unresolved_steps() const {
   int count = 0;
   for (const MotionInterval& interval : point_.intervals) count += interval.log.unresolved;
   return count;
@@ -203,8 +206,8 @@ int ShootingProblem::unresolved_stretches() const {
 double ShootingProblem::reading_error(const Point& point, int segment, int sample,
                                       int sensor) const {
   const auto s = static_cast<std::size_t>(segment);
-  return std::remainder(point.angles[s](sample, sensor) - segments_[s].data.angles(sample, sensor),
-                        2.0 * M_PI);
+  const double error = point.angles[s](sample, sensor) - segments_[s].data.angles(sample, sensor);
+  return std::abs(error) <= M_PI ? error : std::remainder(error, 2.0 * M_PI);
 }
 
 /// L⁻¹ with L Lᵀ = σ_a² [T³/3, T²/2; T²/2, T], so that whitened = L⁻¹ (Δθ, Δω).
@@ -256,6 +259,12 @@ void ShootingProblem::set_noise(const ShootingNoise& noise) {
   point_.cost = total_cost(point_);
 }
 
+int ShootingProblem::step_count() const {
+  int count = 0;
+  for (const ShotSegment& segment : segments_) count += segment.step_count;
+  return count;
+}
+
 int ShootingProblem::reading_count(int sensor) const {
   int count = 0;
   for (const ShotSegment& segment : segments_) {
@@ -290,12 +299,8 @@ double ShootingProblem::evaluate_candidate(const Eigen::VectorXd& node_step,
 
 void ShootingProblem::accept_candidate() {
   std::swap(point_, candidate_);
-  slopes_current_ = false;
-}
-
-void ShootingProblem::restore() {
-  point_ = marked_;
-  slopes_current_ = false;
+  candidate_.slopes.reset();
+  update_slopes();
 }
 
 }  // namespace estimator

@@ -67,7 +67,7 @@ class ShootingProblem final : public LeastSquaresProblem {
                             const Eigen::VectorXd& arrow_step) override;
   void accept_candidate() override;
   void mark() override { marked_ = point_; }
-  void restore() override;
+  void restore() override { point_ = marked_; }
   Eigen::VectorXd arrow() const override { return free_.values(point_.mechanism); }
   Eigen::VectorXd arrow_lower() const override { return free_.lower(point_.mechanism); }
   Eigen::VectorXd arrow_upper() const override { return free_.upper(point_.mechanism); }
@@ -96,8 +96,9 @@ class ShootingProblem final : public LeastSquaresProblem {
   /// From node to node of a segment [s].
   double spacing(int segment) const;
 
-  /// Stretches of the motion in which contacts change more often than is followed.
-  int unresolved_stretches() const;
+  /// Integration steps in which contacts change more often than is followed (MotionLog), and all.
+  int unresolved_steps() const;
+  int step_count() const;
 
   bool is_read(int segment, Eigen::Index sample, int sensor) const {
     return !std::isnan(segments_[static_cast<std::size_t>(segment)].data.angles(sample, sensor));
@@ -120,6 +121,8 @@ class ShootingProblem final : public LeastSquaresProblem {
     std::vector<MotionInterval> intervals;  ///< one a node
     std::vector<Eigen::MatrixXd> angles;    ///< of each segment: samples × sensors
     double cost = 0.0;
+    /// One a node; complete wherever the problem stands, since threads may linearise at once.
+    std::shared_ptr<const std::vector<IntervalSlopes::Result>> slopes;
   };
   enum class BlockKind : unsigned char { kReadings, kAcceleration, kStart, kPrior };
   struct Block {
@@ -143,7 +146,7 @@ class ShootingProblem final : public LeastSquaresProblem {
   double reading_error(const Point& point, int segment, int sample, int sensor) const;
   Eigen::Vector2d whitened_defect(const Point& point, int segment, int interval, int hinge) const;
   Eigen::Matrix2d whitening(int segment, int hinge) const;
-  void update_slopes() const;
+  void update_slopes();
   void spread(const Eigen::Ref<const IntervalSlopes::RowMajor>& slopes, ResidualBlock& out) const;
   void linearize_readings(const Block& block, ResidualBlock& out) const;
   void linearize_acceleration(const Block& block, ResidualBlock& out) const;
@@ -160,8 +163,6 @@ class ShootingProblem final : public LeastSquaresProblem {
   int node_count_ = 0, max_rows_ = 0;
   Eigen::MatrixXd start_;  ///< 2·hinges × segments: where the first nodes began
   Point point_, candidate_, marked_;
-  mutable std::vector<IntervalSlopes::Result> slopes_;  ///< one a node
-  mutable bool slopes_current_ = false;
 };
 
 }  // namespace estimator

@@ -1,13 +1,10 @@
 #include <cmath>
 
 #include "estimator/symbolic/lane_program.hpp"
+#include "estimator/symbolic/lane_sine.hpp"
 
 namespace estimator {
 namespace {
-
-// Four numbers in one AVX register. Never passed by value: without AVX that would change the ABI.
-constexpr int kVector = 4;
-typedef double Vector __attribute__((vector_size(kVector * sizeof(double)), may_alias));
 
 #define RIG_LANES [[gnu::always_inline]] inline
 
@@ -30,10 +27,10 @@ void LaneProgram::run(int section, double* rows) const {
   for (const Instruction& each : sections_[static_cast<std::size_t>(section)]) {
     double* const target = rows + each.out * kWidth;
     const double* const first = rows + each.a * kWidth;
-    Vector* const out = reinterpret_cast<Vector*>(target);
-    const Vector* const a = reinterpret_cast<const Vector*>(first);
-    const Vector* const b = reinterpret_cast<const Vector*>(rows + each.b * kWidth);
-    const Vector* const c = reinterpret_cast<const Vector*>(rows + each.c * kWidth);
+    Vector4* const out = reinterpret_cast<Vector4*>(target);
+    const Vector4* const a = reinterpret_cast<const Vector4*>(first);
+    const Vector4* const b = reinterpret_cast<const Vector4*>(rows + each.b * kWidth);
+    const Vector4* const c = reinterpret_cast<const Vector4*>(rows + each.c * kWidth);
     switch (each.operation) {
       case Operation::kAdd:
         for_each_vector<kVectors>([&](int i) { out[i] = a[i] + b[i]; });
@@ -64,7 +61,7 @@ void LaneProgram::run(int section, double* rows) const {
         break;
       case Operation::kSign:
         for_each_vector<kVectors>(
-            [&](int i) { out[i] = a[i] < 0.0 ? Vector{} - 1.0 : Vector{} + 1.0; });
+            [&](int i) { out[i] = a[i] < 0.0 ? Vector4{} - 1.0 : Vector4{} + 1.0; });
         break;
       case Operation::kMagnitude:
         for_each_vector<kVectors>([&](int i) { out[i] = a[i] < 0.0 ? -a[i] : a[i]; });
@@ -73,10 +70,10 @@ void LaneProgram::run(int section, double* rows) const {
         for_each_lane<kWidth>(target, first, [](double x) { return std::sqrt(x); });
         break;
       case Operation::kSine:
-        for_each_lane<kWidth>(target, first, [](double x) { return std::sin(x); });
+        for_each_vector<kVectors>([&](int i) { sine(a[i], 0, out[i]); });
         break;
       case Operation::kCosine:
-        for_each_lane<kWidth>(target, first, [](double x) { return std::cos(x); });
+        for_each_vector<kVectors>([&](int i) { sine(a[i], 1, out[i]); });
         break;
       case Operation::kExponential:
         for_each_lane<kWidth>(target, first, [](double x) { return std::exp(x); });

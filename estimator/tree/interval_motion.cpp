@@ -1,6 +1,7 @@
 #include "estimator/tree/interval_motion.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -9,10 +10,13 @@
 namespace estimator {
 namespace {
 
-/// Instants within one stretch, of all joints together. More happen only where a joint chatters
-/// between sticking and slipping.
+/// Instants within one stretch, of all joints together, that are followed. More happen only where a
+/// joint chatters between sticking and slipping.
 constexpr int kEventsMax = 24;
 constexpr int kLocateRounds = 60;
+constexpr double kProbeReach = 1e-2;  // of the bracket, in the first round
+constexpr double kProbeReachMin = 1e-4;
+constexpr int kHalvings = 10;  // by sixteen each
 constexpr double kLocateTolerance = 1e-14;  // [s]
 
 Contact contact_of(double direction) {
@@ -104,6 +108,7 @@ void IntervalMotion::enter_stretch(int lane) {
   slot.begin = controls.begin(slot.stretch);
   slot.end = controls.end(slot.stretch);
   slot.event_count = 0;
+  slot.holds = false;
   slot.event_joint = -1;
   const std::vector<int>& jumps = controls.jumps(slot.stretch);
   if (!jumps.empty() && slot.stretch > 0) {
@@ -157,28 +162,28 @@ void IntervalMotion::advance(int lane) {
 /// there. False where there is none.
 bool IntervalMotion::find_event(int lane) {
   Slot& slot = slots_[static_cast<std::size_t>(lane)];
-  if (slot.event_count > kEventsMax) return false;
   int first = -1;
   double earliest = std::numeric_limits<double>::infinity();
   for (int j = 0; j < program_.joint_count(); ++j) {
     if (!program_.is_dry(j)) continue;
     const Contact contact = slot.contacts[static_cast<std::size_t>(j)];
+    if (slot.holds && contact == Contact::kStick) continue;
     const double left =
         contact != Contact::kStick
             ? static_cast<double>(contact) * lanes_.end_rate(j)[lane]
             : lanes_.holding_bound(j)[lane] - std::abs(torques_[static_cast<std::size_t>(j)]
                                                                [static_cast<std::size_t>(lane)]);
     if (!(left < 0.0)) continue;
-    const double time = locate(lane, j);
+    const double time = locate(lane, j, left);
     if (time < earliest) {
       earliest = time;
       first = j;
     }
   }
   if (first < 0) return false;
-  if (++slot.event_count > kEventsMax) {
+  if (++slot.event_count == kEventsMax) {
     ++slot.interval->log.unresolved;
-    return false;
+    slot.holds = true;
   }
   if (earliest <= 0.0) {
     meet_event(lane, slot.begin, first);
@@ -213,11 +218,12 @@ void IntervalMotion::meet_event(int lane, double time, int joint) {
   load(lane);
 }
 
-/// Contact of a joint at rest: held where friction can, else slipping the way it is driven.
+/// Contact of a joint at rest: held where friction can or must, else slipping the way it is driven.
 void IntervalMotion::settle_joint(int lane, int joint, double time) {
   Slot& slot = slots_[static_cast<std::size_t>(lane)];
   Contact& contact = slot.contacts[static_cast<std::size_t>(joint)];
   contact = Contact::kStick;
+  if (slot.holds) return;
   hold_single(lane, time);
   accelerate_single();
   double torque[kSingle];
@@ -245,54 +251,79 @@ JointVector<double> IntervalMotion::accelerate_single() {
   return result;
 }
 
-/// How far a contact is from ending: speed in its direction, or torque that friction has to spare.
-/// The narrow engine must have stepped, or stand at the start.
-double IntervalMotion::margin(const Slot& slot, int joint, bool at_end) {
+/// How far a contact is from ending in each lane of the narrow engine, which must have stepped or
+/// stand at the start: speed in its direction, or torque that friction has to spare.
+std::array<double, IntervalMotion::kSingle> IntervalMotion::margin(const Slot& slot, int joint,
+                                                                   bool at_end) {
   const Contact contact = slot.contacts[static_cast<std::size_t>(joint)];
+  std::array<double, kSingle> left;
   if (contact != Contact::kStick) {
-    return static_cast<double>(contact) *
-           (at_end ? single_.end_rate(joint) : single_.rate(joint))[0];
+    const double* rate = at_end ? single_.end_rate(joint) : single_.rate(joint);
+    for (std::size_t i = 0; i < left.size(); ++i) left[i] = static_cast<double>(contact) * rate[i];
+    return left;
   }
   at_end ? single_.accelerate_at_end() : single_.accelerate_at_start();
-  double torque[kSingle];
-  single_.holding_torque(joint, torque);
-  return single_.holding_bound(joint)[0] - std::abs(torque[0]);
+  single_.holding_torque(joint, left.data());
+  for (std::size_t i = 0; i < left.size(); ++i) {
+    left[i] = single_.holding_bound(joint)[i] - std::abs(left[i]);
+  }
+  return left;
 }
 
-/// The time into the piece at which the margin of a joint vanishes, by regula falsi (Illinois).
-double IntervalMotion::locate(int lane, int joint) {
+/// The time into the piece at which the margin of a joint vanishes, given what is left of it at the
+/// end, < 0. Regula falsi with four probes at a time, close about where the line between the ends
+/// of the bracket vanishes: closer from round to round, since the line fits better.
+double IntervalMotion::locate(int lane, int joint, double at_end) {
   const Slot& slot = slots_[static_cast<std::size_t>(lane)];
-  const double length = slot.end - slot.begin;
   hold_single(lane, slot.begin);
-  const auto margin_after = [&](double time) {
-    for (int i = 0; i < kSingle; ++i) {
-      load_piece(single_, i, *slot.interval->controls, slot.stretch, slot.begin,
-                 slot.begin + time);
-    }
-    single_.step();
-    return margin(slot, joint, true);
-  };
-  double low = 0.0, high = length;
-  double at_low = margin(slot, joint, false);
-  if (!(at_low > 0.0)) return 0.0;
-  double at_high = margin_after(length);
-  for (int round = 0; round < kLocateRounds && high - low > kLocateTolerance; ++round) {
-    const double share = at_low / (at_low - at_high);
-    const double time = low + share * (high - low);
-    const double at = margin_after(time);
-    if (at == 0.0) return time;
-    if (at > 0.0) {
-      low = time;
-      at_low = at;
-      at_high *= 0.5;
-    } else {
-      high = time;
-      at_high = at;
-      at_low *= 0.5;
-    }
-    if (std::abs(at) < 1e-15) break;
+  Bracket bracket{0.0, slot.end - slot.begin, margin(slot, joint, false)[0], at_end};
+  const bool slips = slot.contacts[static_cast<std::size_t>(joint)] != Contact::kStick;
+  if (slips && bracket.at_low == 0.0) leave_rest(lane, joint, bracket);
+  if (!(bracket.at_low > 0.0)) return 0.0;
+  double reach = kProbeReach;
+  for (int round = 0; round < kLocateRounds && bracket.width() > kLocateTolerance; ++round) {
+    const double root = bracket.root(), width = bracket.width();
+    const bool is_early = root - bracket.low < 0.5 * width;
+    probe(lane, joint,
+          {root - reach * width, root, root + reach * width,
+           0.5 * (root + (is_early ? bracket.high : bracket.low))},
+          bracket);
+    reach = std::max(reach * reach, kProbeReachMin);
   }
-  return high;
+  return bracket.high;
+}
+
+/// A joint that has just been let go moves first and comes back: halves the time until it is away.
+void IntervalMotion::leave_rest(int lane, int joint, Bracket& bracket) {
+  for (int round = 0; round < kHalvings && !(bracket.at_low > 0.0); ++round) {
+    const double high = bracket.high;
+    probe(lane, joint, {high / 2.0, high / 4.0, high / 8.0, high / 16.0}, bracket);
+  }
+}
+
+/// Narrows a bracket by the margins at four times within.
+void IntervalMotion::probe(int lane, int joint, const std::array<double, kSingle>& times,
+                           Bracket& bracket) {
+  const Slot& slot = slots_[static_cast<std::size_t>(lane)];
+  for (int i = 0; i < kSingle; ++i) {
+    const double time =
+        std::clamp(times[static_cast<std::size_t>(i)], bracket.low, bracket.high);
+    load_piece(single_, i, *slot.interval->controls, slot.stretch, slot.begin, slot.begin + time);
+  }
+  single_.step();
+  const std::array<double, kSingle> left = margin(slot, joint, true);
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    if (left[i] > 0.0 && times[i] > bracket.low && times[i] < bracket.high) {
+      bracket.low = times[i];
+      bracket.at_low = left[i];
+    }
+  }
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    if (!(left[i] > 0.0) && times[i] > bracket.low && times[i] < bracket.high) {
+      bracket.high = times[i];
+      bracket.at_high = left[i];
+    }
+  }
 }
 
 void IntervalMotion::read_samples(int lane) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <array>
 #include <span>
 #include <vector>
 
@@ -34,8 +35,8 @@ struct MotionEvent {
 struct MotionLog {
   std::vector<Contact> start;
   std::vector<MotionEvent> events;  ///< in order of time
-  /// Stretches in which contacts change more often than is followed; they end with the contacts of
-  /// the last change.
+  /// Stretches in which contacts change more often than is followed; joints that stop then stay
+  /// until the stretch ends.
   int unresolved = 0;
 };
 
@@ -79,7 +80,16 @@ class IntervalMotion {
     int stretch = 0, sample = 0, event_count = 0;
     double begin = 0.0, end = 0.0;  // of the piece
     int event_joint = -1;           // whose contact ends with the piece; −1: none
+    bool holds = false;             // contacts changed too often: joints that stop stay
     std::vector<Contact> contacts;
+  };
+
+  /// Times within a piece between which a margin vanishes, and the margins there.
+  struct Bracket {
+    double low, high;
+    double at_low, at_high;
+    double width() const { return high - low; }
+    double root() const { return low + at_low / (at_low - at_high) * width(); }
   };
 
   void start(int lane, MotionInterval& interval, Eigen::MatrixXd& angles);
@@ -94,8 +104,10 @@ class IntervalMotion {
   double* rate(int lane, int joint) { return lanes_.rate(joint) + lane; }
   void hold_single(int lane, double time);
   JointVector<double> accelerate_single();
-  double margin(const Slot& slot, int joint, bool at_end);
-  double locate(int lane, int joint);
+  std::array<double, kSingle> margin(const Slot& slot, int joint, bool at_end);
+  double locate(int lane, int joint, double at_end);
+  void leave_rest(int lane, int joint, Bracket& bracket);
+  void probe(int lane, int joint, const std::array<double, kSingle>& times, Bracket& bracket);
   void settle_joint(int lane, int joint, double time);
 
   const TreeProgram& program_;
