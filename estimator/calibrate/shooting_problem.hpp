@@ -134,6 +134,7 @@ class ShootingProblem final : public LeastSquaresProblem {
   struct Span {
     int first, last, begin, end;
   };
+
   void add_segment(const Segment& segment, const ShootingGrid& grid);
   void place_nodes(const std::vector<Eigen::MatrixXd>& states,
                    const std::vector<double>& state_spacing);

@@ -73,7 +73,7 @@ void IntervalMotion::start(int lane, MotionInterval& interval, Eigen::MatrixXd& 
           .angles = &angles,
           .stretch = interval.first_stretch,
           .sample = interval.first_sample,
-          .contacts = std::vector<Contact>(static_cast<std::size_t>(n))};
+          .contacts = Contacts(static_cast<std::size_t>(n))};
   interval.log = {};
   angles.resize(interval.last_sample - interval.first_sample, n);
   for (int j = 0; j < n; ++j) {

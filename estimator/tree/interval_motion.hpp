@@ -5,17 +5,11 @@
 #include <span>
 #include <vector>
 
+#include "estimator/tree/contact.hpp"
 #include "estimator/tree/held_controls.hpp"
 #include "estimator/tree/motion_lanes.hpp"
 
 namespace estimator {
-
-/// What dry friction does at a joint.
-enum class Contact : signed char {
-  kBackward = -1,  ///< slips, coordinate falling
-  kStick = 0,      ///< holds
-  kForward = 1,    ///< slips, coordinate rising
-};
 
 /// An instant at which the accelerations change their law: a joint stops, reverses or breaks loose,
 /// or a control with a free delay jumps.
@@ -33,7 +27,7 @@ struct MotionEvent {
 
 /// Contacts of one interval, found with the values and followed by the derivatives.
 struct MotionLog {
-  std::vector<Contact> start;
+  Contacts start;
   std::vector<MotionEvent> events;  ///< in order of time
   /// Stretches in which contacts change more often than is followed; joints that stop then stay
   /// until the stretch ends.
@@ -81,7 +75,7 @@ class IntervalMotion {
     double begin = 0.0, end = 0.0;  // of the piece
     int event_joint = -1;           // whose contact ends with the piece; −1: none
     bool holds = false;             // contacts changed too often: joints that stop stay
-    std::vector<Contact> contacts;
+    Contacts contacts;
   };
 
   /// Times within a piece between which a margin vanishes, and the margins there.
@@ -147,7 +141,7 @@ class IntervalSlopes {
     int stretch = 0, sample = 0;
     std::size_t event = 0;
     double begin = 0.0, end = 0.0;
-    std::vector<Contact> contacts;
+    Contacts contacts;
   };
 
   void start(int lane, const MotionInterval& interval, Result& result);

@@ -29,7 +29,7 @@ void load_piece(MotionLanes<W>& lanes, int lane, const HeldControls& controls, i
 }
 
 template <int W>
-void load_contacts(MotionLanes<W>& lanes, int lane, const std::vector<Contact>& contacts) {
+void load_contacts(MotionLanes<W>& lanes, int lane, const Contacts& contacts) {
   for (std::size_t j = 0; j < contacts.size(); ++j) {
     const auto joint = static_cast<int>(j);
     lanes.slip(joint)[lane] = static_cast<double>(contacts[j]);

@@ -3,6 +3,7 @@
 #include <random>
 
 #include "proto/stream.pb.h"
+#include "proto/stream/session_secret.hpp"
 #include "proto/stream/spool.hpp"
 #include "proto/stream/stream_sender.hpp"
 #include "tests/proto/recording_support.hpp"
@@ -377,6 +378,75 @@ TEST(StreamSender, RefusesASessionThatDoesNotFit) {
     EXPECT_EQ(store.acknowledged_through(), 3u);
     EXPECT_FALSE(sender.wants_connection(1h));
   }
+}
+
+// While it closes, a sender waits for the end, whatever else still comes: a service that falls
+// silent after a late acknowledgement is left like any other.
+TEST(StreamSender, LeavesAServiceThatIsSilentWhileClosing) {
+  MemoryStore store;
+  store.append(make_payload(0));
+  store.sync();
+  StreamSender sender(store, {.id = "a"}, {.reply_timeout = 1s});
+  sender.end_session();
+  sender.on_connected(0ns);
+  static_cast<void>(take_requests(sender, 0ns));
+  ASSERT_TRUE(ok(sender.on_reply(opened(0), 0ns)));
+  static_cast<void>(take_requests(sender, 0ns));
+  ASSERT_TRUE(ok(sender.on_reply(acknowledge(1), 0ns)));
+  const auto closing = take_requests(sender, 0ns);
+  ASSERT_EQ(closing.size(), 1u);
+  ASSERT_TRUE(closing[0].has_close_session());
+  ASSERT_TRUE(ok(sender.on_reply(acknowledge(1), 500ms)));
+  EXPECT_EQ(sender.state(), State::kClosing);
+  EXPECT_FALSE(sender.wants_disconnect(1499ms));
+  EXPECT_TRUE(sender.wants_disconnect(1500ms));
+}
+
+// The secret opens the session again: the one it chose, or the one it was given.
+TEST(StreamSender, BringsTheSecretOfItsSession) {
+  MemoryStore store;
+  StreamSender sender(store, {.id = "a", .secret = "its own"});
+  sender.on_connected(0ns);
+  EXPECT_EQ(take_requests(sender, 0ns).at(0).open_session().secret(), "its own");
+  StreamReply reply = opened(0);
+  ASSERT_TRUE(ok(sender.on_reply(reply, 0ns)));
+  sender.on_disconnected(0ns);
+  sender.on_connected(1h);
+  EXPECT_EQ(take_requests(sender, 1h).at(0).open_session().secret(), "its own");
+  reply.mutable_session_opened()->set_secret("given");
+  ASSERT_TRUE(ok(sender.on_reply(reply, 1h)));
+  sender.on_disconnected(1h);
+  sender.on_connected(2h);
+  EXPECT_EQ(take_requests(sender, 2h).at(0).open_session().secret(), "given");
+}
+
+// Whoever sends the rest of a run that was cut off declares no end of it.
+TEST(StreamSender, TellsWhetherTheEndWasDeclared) {
+  for (const bool interrupted : {false, true}) {
+    MemoryStore store;
+    StreamSender sender(store, {.id = "a"});
+    sender.end_session(interrupted);
+    sender.on_connected(0ns);
+    static_cast<void>(take_requests(sender, 0ns));
+    ASSERT_TRUE(ok(sender.on_reply(opened(0), 0ns)));
+    const auto closing = take_requests(sender, 0ns);
+    ASSERT_EQ(closing.size(), 1u);
+    EXPECT_EQ(closing[0].close_session().interrupted(), interrupted);
+  }
+}
+
+TEST(SessionSecret, IsAnotherEachTimeAndComparedWhole) {
+  const std::string secret = make_secret();
+  EXPECT_EQ(secret.size(), kSecretSizeMax);
+  EXPECT_NE(secret, make_secret());
+  EXPECT_TRUE(same_secret(secret, secret));
+  for (std::size_t k = 0; k < secret.size(); ++k) {
+    std::string other = secret;
+    other[k] ^= static_cast<char>(0x80);
+    EXPECT_FALSE(same_secret(secret, other)) << k;
+  }
+  EXPECT_FALSE(same_secret(secret, secret.substr(1)));
+  EXPECT_FALSE(same_secret(secret, ""));
 }
 
 TEST(StreamSender, TriesAgainOnlyWhereThatCanHelp) {

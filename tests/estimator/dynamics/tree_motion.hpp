@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "estimator/dynamics/tree_forward_dynamics.hpp"
+#include "tests/estimator/dynamics/tree_forward_dynamics.hpp"
 
 namespace estimator {
 
@@ -33,6 +33,9 @@ using MotionInput = std::vector<ControlLine<T>>;
 ///
 /// With T = Dual derivatives pass through these instants exactly: the instant moves with the
 /// parameters (what the literature calls saltation).
+///
+/// Where more instants crowd in one step than can be told apart, every hinge that stops is held for
+/// the rest of the step, which never drives it, and the step is counted.
 template <typename T>
 class TreeMotion {
  public:
@@ -48,6 +51,9 @@ class TreeMotion {
 
   /// Moves a state on by a step, to where its input ends.
   void advance(JointState<T>& state, const MotionInput<T>& input);
+
+  /// Steps so far in which hinges were held because stick and slip alternated too fast to follow.
+  int unresolved_steps() const { return unresolved_steps_; }
 
   /// Angle of a hinge `time` [s] after the beginning of the last step, by cubic Hermite
   /// interpolation between its ends and instants.
@@ -67,7 +73,7 @@ class TreeMotion {
   static void control_at(const ControlLine<T>& line, const T& time, Vector& control);
   void runge_kutta(const JointState<T>& from, const ControlLine<T>& line, const T& begin,
                    const T& length, JointState<T>& to);
-  void advance_along(JointState<T>& state, const ControlLine<T>& line, int& event_count);
+  void advance_along(JointState<T>& state, const ControlLine<T>& line);
   double margin(int hinge, const JointState<T>& at, const Vector& control);
   Event first_event(const JointState<T>& from, const JointState<T>& to, const ControlLine<T>& line,
                     const T& begin, const T& length);
@@ -79,6 +85,9 @@ class TreeMotion {
   TreeForwardDynamics<T> dynamics_;
   std::vector<Piece> pieces_;
   std::vector<bool> dry_;  // hinges with dry friction
+  int event_count_ = 0;    // instants met in this step
+  bool holds_ = false;     // hinges that stop, for the rest of the step
+  int unresolved_steps_ = 0;
   JointState<T> trial_, probe_;
   Vector control_, angle_, rate_, a1_, a2_, a3_, a4_;
 };

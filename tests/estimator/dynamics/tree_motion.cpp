@@ -1,4 +1,4 @@
-#include "estimator/dynamics/tree_motion.hpp"
+#include "tests/estimator/dynamics/tree_motion.hpp"
 
 #include <cmath>
 #include <limits>
@@ -6,10 +6,10 @@
 namespace estimator {
 namespace {
 
-/// Instants within one step, of all hinges together. More happen only where a hinge chatters
-/// between sticking and slipping; the step then goes on with the contacts it has.
+/// Instants within one step, of all hinges together, that are followed.
 constexpr int kEventsMax = 24;
 constexpr int kLocateRounds = 60;
+constexpr int kHalvings = 40;
 constexpr double kLocateTolerance = 1e-14;  // [s]
 
 Contact contact_of(double direction) {
@@ -86,14 +86,18 @@ void TreeMotion<T>::settle(JointState<T>& state, const MotionInput<T>& input) {
   }
 }
 
-/// Contact of a hinge at rest: held where friction can, else slipping the way it is driven.
+/// Contact of a hinge at rest: held where friction can or must, else slipping the way it is driven.
+/// One that was held is let go at the bound itself, which is where it was found to break loose.
 template <typename T>
 void TreeMotion<T>::change_contact(int hinge, JointState<T>& state, const Vector& control) {
   Contact& contact = state.contacts[static_cast<std::size_t>(hinge)];
+  const bool was_held = contact == Contact::kStick;
   contact = Contact::kStick;
+  if (holds_) return;
   dynamics_.accelerate(state.angle, state.rate, control, state.contacts, a1_);
   const double held = dynamics_.holding_torque(hinge);
-  if (std::abs(held) > dynamics_.holding_bound(hinge)) contact = contact_of(-held);
+  const double spare = dynamics_.holding_bound(hinge) - std::abs(held);
+  if (spare < 0.0 || (was_held && spare == 0.0)) contact = contact_of(-held);
 }
 
 /// How far a contact is from ending: speed in its direction, or torque that friction has to spare.
@@ -117,6 +121,14 @@ double TreeMotion<T>::locate(int hinge, const JointState<T>& from, const Control
   control_at(line, begin, control_);
   double low = 0.0, high = length;
   double at_low = margin(hinge, from, control_), at_high = margin_after(length);
+  // A hinge that has just been let go moves first and comes back: halve the time until it is away.
+  const bool let_go =
+      at_low == 0.0 && from.contacts[static_cast<std::size_t>(hinge)] != Contact::kStick;
+  for (int round = 0; let_go && !(at_low > 0.0) && round < kHalvings; ++round) {
+    const double at = margin_after(0.5 * high);
+    (at > 0.0 ? low : high) = 0.5 * high;
+    (at > 0.0 ? at_low : at_high) = at;
+  }
   if (!(at_low > 0.0)) return 0.0;
   for (int round = 0; round < kLocateRounds && high - low > kLocateTolerance; ++round) {
     const double share = at_low / (at_low - at_high);
@@ -144,7 +156,8 @@ typename TreeMotion<T>::Event TreeMotion<T>::first_event(const JointState<T>& fr
                                                          const T& length) {
   Event first{-1, std::numeric_limits<double>::infinity()};
   for (int j = 0; j < dynamics_.hinge_count(); ++j) {
-    if (!dry_[static_cast<std::size_t>(j)]) continue;
+    const auto at = static_cast<std::size_t>(j);
+    if (!dry_[at] || (holds_ && from.contacts[at] == Contact::kStick)) continue;
     control_at(line, begin + length, control_);
     if (margin(j, to, control_) >= 0.0) continue;
     const double time = locate(j, from, line, begin, value_of(length));
@@ -186,25 +199,27 @@ T TreeMotion<T>::meet(int hinge, const ControlLine<T>& line, const T& begin, dou
 template <typename T>
 void TreeMotion<T>::advance(JointState<T>& state, const MotionInput<T>& input) {
   pieces_.clear();
-  int event_count = 0;
-  for (const ControlLine<T>& line : input) advance_along(state, line, event_count);
+  event_count_ = 0;
+  holds_ = false;
+  for (const ControlLine<T>& line : input) advance_along(state, line);
+  if (holds_) ++unresolved_steps_;
+  holds_ = false;
 }
 
 template <typename T>
-void TreeMotion<T>::advance_along(JointState<T>& state, const ControlLine<T>& line,
-                                  int& event_count) {
+void TreeMotion<T>::advance_along(JointState<T>& state, const ControlLine<T>& line) {
   T begin = line.begin;
   for (;;) {
     const T length = line.end - begin;
     Piece piece{begin, line.end, state.angle, state.rate, {}, {}};
     runge_kutta(state, line, begin, length, trial_);
-    const Event event =
-        event_count < kEventsMax ? first_event(state, trial_, line, begin, length) : Event{};
+    holds_ |= event_count_ >= kEventsMax;
+    const Event event = first_event(state, trial_, line, begin, length);
     if (event.hinge < 0) {
       state = trial_;
     } else {
       piece.end = begin + meet(event.hinge, line, begin, event.time, state);
-      ++event_count;
+      ++event_count_;
     }
     piece.angle_end = state.angle;
     piece.rate_end = state.rate;
