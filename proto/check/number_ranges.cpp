@@ -16,8 +16,9 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kWhole = 9007199254740992.0;    // 2^53: whole numbers that a double holds
 constexpr double kU64 = 18446744073709551616.0;  // any number of 64 bits
 constexpr double kU32 = 4294967295.0;
-constexpr double kQuantity = 1e12;  // of a physical quantity in SI units
-constexpr double kCommand = 1e6;    // [unit of the control signal]
+constexpr double kDisk_bytes = 1125899906842624.0;  // a pebibyte
+constexpr double kQuantity = 1e12;                  // of a physical quantity in SI units
+constexpr double kCommand = 1e6;                    // [unit of the control signal]
 constexpr double kAngle_rad = 1e6;
 constexpr double kSpeed_rad_per_s = 1e4;
 constexpr double kTime_s = 1e6;  // within a recording or a scenario
@@ -173,16 +174,27 @@ constexpr NumberRange kRanges[] = {
     between("DaemonLimits.connections", 1, 1e6),
     between("DaemonLimits.streaming_sessions", 1, 1e6),
     between("DaemonLimits.sessions", 1, 1e6),
-    up_to("DaemonLimits.session_size_bytes", 1125899906842624.0),
-    up_to("DaemonLimits.free_space_bytes", 1125899906842624.0),
+    up_to("DaemonLimits.session_size_bytes", kDisk_bytes),
+    up_to("DaemonLimits.free_space_bytes", kDisk_bytes),
     between("DaemonLimits.queued_jobs", 1, 1e6),
     between("DaemonLimits.jobs", 1, 1e6),
     between("DaemonLimits.job_duration_s", 0.01, 1e7),
-    up_to("DaemonLimits.job_memory_bytes", 1125899906842624.0),
+    up_to("DaemonLimits.job_memory_bytes", kDisk_bytes),
     between("DaemonLimits.handshake_timeout_s", 0.01, 1e7),
     between("DaemonLimits.frame_timeout_s", 0.01, 1e7),
     between("DaemonLimits.write_timeout_s", 0.01, 1e7),
     between("DaemonLimits.unload_after_s", 0.01, 1e7),
+    up_to("DaemonLimits.buffer_bytes", kDisk_bytes),
+    up_to("DaemonLimits.index_bytes", kDisk_bytes),
+    between("DaemonShare.connections", 1, 1e6),
+    between("DaemonShare.streaming_sessions", 1, 1e6),
+    between("DaemonShare.sessions", 1, 1e6),
+    up_to("DaemonShare.disk_bytes", kDisk_bytes),
+    between("DaemonShare.queued_jobs", 1, 1e6),
+    between("DaemonShare.jobs", 1, 1e6),
+    between("DaemonShare.running_jobs", 1, 64),
+    up_to("DaemonShare.buffer_bytes", kDisk_bytes),
+    up_to("DaemonShare.index_bytes", kDisk_bytes),
 
     // study.proto
     between("StudySimulation.step_s", 1e-6, 1),
@@ -226,7 +238,7 @@ constexpr NumberRange kRanges[] = {
     up_to("Command.flags", kU32),
     within("Gap.timestamp", kRecording_s),
     up_to("Gap.first_sequence", kWhole),
-    up_to("Gap.sample_count", 1e12),
+    up_to("Gap.sample_count", kWhole),
     within("Event.timestamp", kRecording_s),
     anything("Event.value"),  // what a trip saw
     anything("Event.limit"),

@@ -267,7 +267,6 @@ int run_daemon(const DaemonConfig& config, const std::string& program, const std
   ::signal(SIGXFSZ, SIG_IGN);  // a limit on file sizes is a full disk, not an end
   ::umask(077);                // what is recorded is for those whom the service lets have it
   raise_descriptor_limit();
-  ::umask(::umask(0077) | 0027);  // recordings are nobody else's to read
   Daemon daemon(config, program, version);
   return daemon.run();
 }

@@ -41,7 +41,7 @@ struct ServiceLimits {
   double unload_after_s = 60.0;
   std::uint64_t buffer_bytes = std::uint64_t{256} << 20;
   std::uint64_t index_bytes = std::uint64_t{64} << 20;
-  ServiceShare share;  ///< as it was set
+  ServiceShare share;           ///< as it was set
   double store_retry_s = 10.0;  // after the first failed try; then twice as long each time
 
   /// What one identity may have: its mistakes leave the others room.

@@ -117,6 +117,7 @@ TEST(Frame, EncoderRefusesWhatIsNotAMessage) {
   EXPECT_EQ(frame_encode(nullptr, 0, out.data(), out.size()), 0U);
   const Bytes good = sample_message(1);
   EXPECT_EQ(frame_encode(good.data(), good.size(), out.data(), 28), 0U) << "needs 29 bytes";
+  EXPECT_EQ(frame_encode(good.data(), good.size(), out.data(), 29), 29U);
 }
 
 // -32768 has no positive counterpart: taken as it is, the range would not be symmetric.

@@ -20,8 +20,10 @@ namespace {
 
 using fuzz::require;
 
-// In a folder that does not exist, so that a replay finds no file beside it.
+// In a folder that does not exist, so that a replay finds no file beside it. A refusal names the
+// scenario's file, or the one that it asks for.
 constexpr const char* kPath = "/no-such-folder/scenario.textproto";
+constexpr const char* kNamed = "/";
 
 constexpr const char* kRig = R"(
   name: "furuta"
@@ -104,7 +106,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   fuzz::silence_protobuf();
   const std::string text(reinterpret_cast<const char*>(data), size);
   if (takes_long(text)) return 0;
-  fuzz::expect_value_or_refusal(kPath, [&] { check_daq(text); });
-  fuzz::expect_value_or_refusal(kPath, [&] { check_service(text); });
+  fuzz::expect_value_or_refusal(kNamed, [&] { check_daq(text); });
+  fuzz::expect_value_or_refusal(kNamed, [&] { check_service(text); });
   return 0;
 }

@@ -79,8 +79,8 @@ TEST_F(DaqWithTls, StreamsToAServiceThatAsksForCertificates) {
   expect_stored_as_recorded();
 }
 
-// A recorder that is killed leaves recording and spool, each cut off where it was. What is sent later
-// is all of both, and told as an end that nobody declared.
+// A recorder that is killed leaves recording and spool, each cut off where it was. What is sent
+// later is all of both, and told as an end that nobody declared.
 TEST_F(DaqWithTls, HasAllOfARunThatWasKilled) {
   start_sim();
   start_daq("long.textproto", pty_url(), stream_as("client", "ours"));

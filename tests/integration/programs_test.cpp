@@ -18,12 +18,12 @@ struct Program {
   int bad_usage;  // exit status, as --help documents it
 };
 
-struct Run {
+struct ProgramRun {
   int exit_code = -1;  // 128 + signal when one ended it
   std::string err;
 };
 
-Run run(const Program& program, const std::string& arguments, const std::string& out) {
+ProgramRun run(const Program& program, const std::string& arguments, const std::string& out) {
   const test_support::TemporaryFolder folder;
   const std::string line =
       program.path + " " + arguments + " >" + out + " 2>" + folder.file("err") + " </dev/null";
@@ -39,7 +39,7 @@ TEST_P(EveryProgram, FailsWhenItsOutputIsLost) {
   for (const char* option : {"--help", "--version"}) {
     EXPECT_EQ(run(GetParam(), option, "/dev/null").exit_code, 0);
     for (const char* out : {"/dev/full", "&-"}) {
-      const Run failed = run(GetParam(), option, out);
+      const ProgramRun failed = run(GetParam(), option, out);
       EXPECT_EQ(failed.exit_code, 1) << option << out;
       EXPECT_NE(failed.err.find(GetParam().name + ": standard output could not be written"),
                 std::string::npos)
@@ -50,7 +50,7 @@ TEST_P(EveryProgram, FailsWhenItsOutputIsLost) {
 
 TEST_P(EveryProgram, EndsBadUsageWithOneExitStatus) {
   for (const char* arguments : {"--frobnicate", "--config", "--config ''", "frobnicate"}) {
-    const Run refused = run(GetParam(), arguments, "/dev/null");
+    const ProgramRun refused = run(GetParam(), arguments, "/dev/null");
     EXPECT_EQ(refused.exit_code, GetParam().bad_usage) << arguments;
     EXPECT_NE(refused.err, "") << arguments;
   }
@@ -58,7 +58,7 @@ TEST_P(EveryProgram, EndsBadUsageWithOneExitStatus) {
 
 // What a person wrote comes back in messages: pasted from elsewhere, it may hold anything.
 TEST_P(EveryProgram, EscapesWhatItRepeats) {
-  const Run refused = run(GetParam(), "'--no\x1b[2Jsuch\xc2\x9b'", "/dev/null");
+  const ProgramRun refused = run(GetParam(), "'--no\x1b[2Jsuch\xc2\x9b'", "/dev/null");
   EXPECT_EQ(refused.exit_code, GetParam().bad_usage);
   EXPECT_EQ(refused.err.find('\x1b'), std::string::npos);
   EXPECT_EQ(refused.err.find("\xc2\x9b"), std::string::npos);

@@ -134,6 +134,7 @@ class Scratch:
         return True if made.returncode == 0 else made.stdout[-3000:] + made.stderr[-1000:]
 
     def passes(self, mutant):
+        """True when its tests do; None when they hang."""
         try:
             tested = subprocess.run(
                 [self.build / "bin" / mutant.target, f"--gtest_filter={mutant.filter}",
@@ -141,7 +142,7 @@ class Scratch:
                 capture_output=True, text=True, errors="replace", timeout=TEST_SECONDS_MAX,
                 cwd=self.build)
         except subprocess.TimeoutExpired:
-            return False
+            return None
         if tested.returncode == 0 and "Running 0 tests" in tested.stdout:
             sys.exit(f"{mutant}: no test of {mutant.target} is called {mutant.filter}")
         return tested.returncode == 0
@@ -173,12 +174,10 @@ def run(scratch, mutants):
                 broken.append(mutant)
                 verdict = "DOES NOT COMPILE"
                 print(made, file=sys.stderr)
-            elif scratch.passes(mutant):
-                unnoticed.append(mutant)
-                verdict = "UNNOTICED"
             else:
-                noticed.append(mutant)
-                verdict = "noticed"
+                passed = scratch.passes(mutant)
+                (unnoticed if passed else noticed).append(mutant)
+                verdict = {True: "UNNOTICED", False: "noticed", None: "hangs"}[passed]
         finally:
             path.write_text(original)
         print(f"{verdict:10} {time.monotonic() - started:5.1f} s  {mutant}", flush=True)

@@ -124,7 +124,6 @@ TEST(RecordingWriter, HoldsBackNoMoreThanAQuarterOfASecond) {
   }
 }
 
-// A silent unit sends nothing that could close the chunk; flush does.
 // However fast messages come, a chunk ends at its size: a reader holds one in memory, and a crash
 // loses one. The last message that fits is in, the next one begins another.
 TEST(McapWriter, EndsAChunkAtItsSize) {
@@ -147,6 +146,7 @@ TEST(McapWriter, EndsAChunkAtItsSize) {
   }
 }
 
+// A silent unit sends nothing that could close the chunk; flush does.
 TEST(RecordingWriter, FlushHandsOverEverything) {
   MemoryRun run;
   for (std::uint64_t k = 0; k < 10; ++k) ASSERT_TRUE(ok(run.writer.write(make_sample(k))));

@@ -365,7 +365,7 @@ TEST(StreamSender, BelievesNoAcknowledgementOfWhatWasNotSent) {
 // A session id used twice, or a service restored from a backup: nobody can repair that
 // automatically, and going on would lose batches silently.
 TEST(StreamSender, RefusesASessionThatDoesNotFit) {
-  for (const std::uint64_t through : {std::uint64_t{1}, std::uint64_t{9}}) {
+  for (const std::uint64_t through : {std::uint64_t{1}, std::uint64_t{6}, std::uint64_t{9}}) {
     MemoryStore store;
     for (std::uint64_t k = 0; k < 5; ++k) store.append(make_payload(k));
     store.sync();

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "proto/recording/recording_writer.hpp"
 #include "tests/service/run_rigcal.hpp"
@@ -49,12 +50,12 @@ std::string write_recording(const TemporaryFolder& folder, const std::string& ri
 TEST(FailedOutput, IsExitStatusOneWithASentence) {
   const TemporaryFolder folder;
   const std::string recording = write_recording(folder, "furuta");
-  for (const std::string arguments :
-       {std::string("--help"), std::string("--version"), "info " + config("rig-furuta.textproto"),
-        "info " + recording, "export " + recording + " --out " + folder.file("a.csv"),
-        "recover " + recording + " --out " + folder.file("b.mcap"),
-        "simulate --rig " + config("rig-furuta.textproto") + " --scenario " +
-            config("scenario-step.textproto") + " --step 1e-3 --out " + folder.file("s.csv")}) {
+  for (const std::string& arguments : std::vector<std::string>{
+           "--help", "--version", "info " + config("rig-furuta.textproto"), "info " + recording,
+           "export " + recording + " --out " + folder.file("a.csv"),
+           "recover " + recording + " --out " + folder.file("b.mcap"),
+           "simulate --rig " + config("rig-furuta.textproto") + " --scenario " +
+               config("scenario-step.textproto") + " --step 1e-3 --out " + folder.file("s.csv")}) {
     for (const char* after : {">/dev/full", ">&-"}) {
       SCOPED_TRACE(arguments + after);
       for (const char* made : {"a.csv", "b.mcap"}) std::filesystem::remove(folder.file(made));
@@ -115,12 +116,13 @@ TEST(ForeignText, ReachesTheTerminalEscaped) {
 
 TEST(Usage, RefusesEmptyTextsAndNumbersThatAreNone) {
   const std::string rig = config("rig-furuta.textproto");
-  for (const std::string arguments :
-       {"calibrate x.csv --rig " + rig + " --json ''", "calibrate x.csv --rig ''",
-        "calibrate '' --rig " + rig, "calibrate x.csv --rig " + rig + " --step nan",
-        "calibrate x.csv --rig " + rig + " --step 1e9",
-        "simulate --rig " + rig + " --scenario s --out o --step 1e9",
-        "crossvalidate x.csv --rig " + rig + " --piece-length nan", "jobs ''", "frobnicate", ""}) {
+  for (const std::string& arguments : std::vector<std::string>{
+           "calibrate x.csv --rig " + rig + " --json ''", "calibrate x.csv --rig ''",
+           "calibrate '' --rig " + rig, "calibrate x.csv --rig " + rig + " --step nan",
+           "calibrate x.csv --rig " + rig + " --step 1e9",
+           "simulate --rig " + rig + " --scenario s --out o --step 1e9",
+           "crossvalidate x.csv --rig " + rig + " --piece-length nan", "jobs ''", "frobnicate",
+           ""}) {
     const ProgramRun run = run_rigcal(arguments);
     EXPECT_EQ(run.exit_code, 1) << arguments;
     EXPECT_EQ(run.out, "") << arguments;

@@ -24,7 +24,7 @@ using test_support::secret_of;
 
 class Rig final : public IngestOwner {
  public:
-  const std::string& address() const override { return address_; }
+  const std::string& identity() const override { return name_; }
   void on_opened(std::uint64_t through, const std::string& given) override {
     opened.push_back(through);
     secret = given;
@@ -46,7 +46,7 @@ class Rig final : public IngestOwner {
   std::string text;
 
  private:
-  std::string address_ = "rig";
+  std::string name_ = "account:rig";
 };
 
 class IngestSessions : public ::testing::Test {
@@ -58,7 +58,7 @@ class IngestSessions : public ::testing::Test {
   std::shared_ptr<IngestSession> find(const std::string& id, const std::string& secret) {
     auto request = open_request(id).open_session();
     request.set_secret(secret);
-    auto opened = store_->open(request, "rig");
+    auto opened = store_->open(request, owner_);
     if (const auto* refused = std::get_if<SessionRefused>(&opened)) {
       refusal_ = refused->text();
       return nullptr;
@@ -103,6 +103,7 @@ class IngestSessions : public ::testing::Test {
     return std::get<rigcal::v1::SessionInfo>(store_->inspect(id));
   }
 
+  const Identity owner_{"account:rig", false};
   PlayedService service_;
   std::optional<SessionStore> store_{std::in_place, service_.context, [] {},
                                      [](const std::string&) { return std::string(); }};
@@ -316,7 +317,7 @@ TEST_F(IngestSessions, FailAfterThreeTriesToStoreThem) {
   restart();
   EXPECT_EQ(info("run").state(), rigcal::v1::SESSION_FAILED) << "not begun again";
   bool deleted = false;
-  store_->remove("run", [&](const auto& outcome) {
+  store_->remove("run", owner_, [&](const auto& outcome) {
     deleted = std::holds_alternative<rigcal::v1::Deleted>(outcome);
   });
   service_.run_all();
@@ -335,7 +336,7 @@ TEST_F(IngestSessions, CanBeDeletedWhileTheyWaitToBeStored) {
   service_.run_maintenance();
   ASSERT_EQ(info("run").state(), rigcal::v1::SESSION_CLOSED);
   bool deleted = false;
-  store_->remove("run", [&](const auto& outcome) {
+  store_->remove("run", owner_, [&](const auto& outcome) {
     deleted = std::holds_alternative<rigcal::v1::Deleted>(outcome);
   });
   store_->retry();

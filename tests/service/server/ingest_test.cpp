@@ -152,7 +152,7 @@ TEST(Ingest, RefusesWhatCannotBeStored) {
        "differ in length"},
       {"nan",
        [](auto& r) { r.mutable_sample_batch()->mutable_samples(3)->set_timestamp(std::nan("")); },
-       "has the time nan"},
+       "sample_batch.samples[3].timestamp is nan"},
       {"2.5 ms",
        [](auto& r) {
          auto& sample = *r.mutable_sample_batch()->mutable_samples(3);
