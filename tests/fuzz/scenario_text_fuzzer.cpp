@@ -78,7 +78,8 @@ void check_daq(const std::string& text) {
 void check_service(const std::string& text) {
   static const service::Rig rig = service::parse_rig("rig.textproto", kRig);
   const service::Scenario scenario = service::parse_scenario(kPath, text, rig);
-  require(std::isfinite(scenario.duration) && scenario.duration > 0.0);
+  const double duration = scenario.excitation.duration_s();
+  require(std::isfinite(duration) && duration > 0.0);
   require(std::isfinite(scenario.rate) && scenario.rate > 0.0);
   require(scenario.initial_angles.allFinite() && scenario.initial_speeds.allFinite());
   require(std::isfinite(scenario.noise) && std::isfinite(scenario.command_max));
