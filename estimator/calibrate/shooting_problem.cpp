@@ -186,9 +186,8 @@ void ShootingProblem::read_sensors(Point& point, const std::vector<Eigen::Matrix
       const double offset = point.mechanism.hinge_parameter(j, HingeQuantity::kEncoderOffset).value;
       for (int k = 0; k < segment.node_count; ++k) {
         const auto node = static_cast<std::size_t>(segment.first_node + k);
-        point.angles[s]
-            .col(sensor)
-            .segment(point.intervals[node].first_sample, angles[node].rows()) =
+        point.angles[s].col(sensor).segment(point.intervals[node].first_sample,
+                                            angles[node].rows()) =
             angles[node].col(j).array() - offset;
       }
     }

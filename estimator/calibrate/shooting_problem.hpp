@@ -118,8 +118,8 @@ class ShootingProblem final : public LeastSquaresProblem {
     Mechanism mechanism;
     Eigen::MatrixXd states;  ///< 2·hinges × nodes of all segments
     std::shared_ptr<const std::vector<HeldControls>> controls;  ///< of each segment
-    std::vector<MotionInterval> intervals;  ///< one a node
-    std::vector<Eigen::MatrixXd> angles;    ///< of each segment: samples × sensors
+    std::vector<MotionInterval> intervals;                      ///< one a node
+    std::vector<Eigen::MatrixXd> angles;  ///< of each segment: samples × sensors
     double cost = 0.0;
     /// One a node; complete wherever the problem stands, since threads may linearise at once.
     std::shared_ptr<const std::vector<IntervalSlopes::Result>> slopes;

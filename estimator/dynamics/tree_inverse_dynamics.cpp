@@ -47,7 +47,7 @@ Vector3<T> turned(const T& x, const T& z, const Vector3<T>& y) {
   const T excess = square - T(1e-8);  // of where both quotients lose their digits
   const T angle = sqrt(square);
   const T rest = T(1.0) - cos(angle);
-  const T sinc = select_positive(excess, sin(angle) / angle, T(1.0) - square / 6.0);   // sin ψ/ψ
+  const T sinc = select_positive(excess, sin(angle) / angle, T(1.0) - square / 6.0);  // sin ψ/ψ
   const T cosc = select_positive(excess, rest / square, T(0.5) - square / 24.0);  // (1 − cos ψ)/ψ²
   const Vector3<T> psi(x, T(0.0), z);
   const Vector3<T> once = psi.cross(y);

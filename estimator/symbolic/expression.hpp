@@ -21,13 +21,13 @@ enum class Operation : unsigned char {
   kSine,
   kCosine,
   kExponential,
-  kMagnitude,               ///< |a|
-  kSign,                    ///< −1 for a < 0, else 1
-  kRound,                   ///< to the nearest integer; its derivative is taken as zero
-  kSelect,                  ///< b where a > 0, else c
-  kMultiplyAdd,             ///< a b + c; made by LaneProgram alone, like the next two
-  kMultiplySubtract,        ///< a b − c
-  kNegativeMultiplyAdd,     ///< c − a b
+  kMagnitude,            ///< |a|
+  kSign,                 ///< −1 for a < 0, else 1
+  kRound,                ///< to the nearest integer; its derivative is taken as zero
+  kSelect,               ///< b where a > 0, else c
+  kMultiplyAdd,          ///< a b + c; made by LaneProgram alone, like the next two
+  kMultiplySubtract,     ///< a b − c
+  kNegativeMultiplyAdd,  ///< c − a b
 };
 
 class ExpressionGraph;

@@ -135,8 +135,8 @@ class LaneCompiler {
     }
     if (is_fused(n.a)) {
       const Node& product = node(n.a);
-      const Operation operation = n.operation == Operation::kAdd ? Operation::kMultiplyAdd
-                                                                 : Operation::kMultiplySubtract;
+      const Operation operation =
+          n.operation == Operation::kAdd ? Operation::kMultiplyAdd : Operation::kMultiplySubtract;
       return {operation, index, product.a, product.b, n.b};
     }
     return {n.operation, index, n.a, n.b, n.c};

@@ -23,9 +23,9 @@ inline constexpr double kReducedSineMax = 1e5;
   const Vector4 sum = x * 0.63661977236758134308 + shift;
   const Vector4 multiple = sum - shift;
   const Integer4 quadrant = reinterpret_cast<const Integer4&>(sum) + quarter;
-  const Vector4 r = ((x - multiple * 1.57079632673412561417e+00) -
-                     multiple * 6.07710050630396597660e-11) -
-                    multiple * 2.02226624871116645580e-21;
+  const Vector4 r =
+      ((x - multiple * 1.57079632673412561417e+00) - multiple * 6.07710050630396597660e-11) -
+      multiple * 2.02226624871116645580e-21;
   const Vector4 z = r * r;
   const Vector4 odd =
       r + r * z *

@@ -16,7 +16,7 @@ constexpr int kEventsMax = 24;
 constexpr int kLocateRounds = 60;
 constexpr double kProbeReach = 1e-2;  // of the bracket, in the first round
 constexpr double kProbeReachMin = 1e-4;
-constexpr int kHalvings = 10;  // by sixteen each
+constexpr int kHalvings = 10;               // by sixteen each
 constexpr double kLocateTolerance = 1e-14;  // [s]
 
 Contact contact_of(double direction) {
@@ -32,8 +32,7 @@ IntervalMotion::IntervalMotion(const TreeProgram& program, const Mechanism& valu
       slots_(kWidth),
       torques_(static_cast<std::size_t>(program.joint_count()), std::vector<double>(kWidth)) {}
 
-void IntervalMotion::run(std::span<MotionInterval> intervals,
-                         std::span<Eigen::MatrixXd> angles) {
+void IntervalMotion::run(std::span<MotionInterval> intervals, std::span<Eigen::MatrixXd> angles) {
   std::size_t next = 0;
   const auto fill = [&](int lane) {
     if (next < intervals.size()) {
@@ -49,8 +48,8 @@ void IntervalMotion::run(std::span<MotionInterval> intervals,
     lanes_.step();
     bool any_sticks = false;
     for (const Slot& slot : slots_) {
-      any_sticks |= is_busy(slot) && std::ranges::find(slot.contacts, Contact::kStick) !=
-                                         slot.contacts.end();
+      any_sticks |=
+          is_busy(slot) && std::ranges::find(slot.contacts, Contact::kStick) != slot.contacts.end();
     }
     if (any_sticks) {
       lanes_.accelerate_at_end();
@@ -171,8 +170,8 @@ bool IntervalMotion::find_event(int lane) {
     const double left =
         contact != Contact::kStick
             ? static_cast<double>(contact) * lanes_.end_rate(j)[lane]
-            : lanes_.holding_bound(j)[lane] - std::abs(torques_[static_cast<std::size_t>(j)]
-                                                               [static_cast<std::size_t>(lane)]);
+            : lanes_.holding_bound(j)[lane] -
+                  std::abs(torques_[static_cast<std::size_t>(j)][static_cast<std::size_t>(lane)]);
     if (!(left < 0.0)) continue;
     const double time = locate(lane, j, left);
     if (time < earliest) {
@@ -202,12 +201,17 @@ void IntervalMotion::meet_event(int lane, double time, int joint) {
   MotionEvent event{.time = time, .stretch = slot.stretch, .joint = joint};
   hold_single(lane, time);
   JointVector<double> before = accelerate_single();
+  const double held = holding_torque_single(joint);
   const bool stops = contact != Contact::kStick;
   if (stops) {
     event.approach = before[joint];
     *rate(lane, joint) = 0.0;
   }
-  settle_joint(lane, joint, time);
+  if (stops) {
+    settle_joint(lane, joint, time);
+  } else {
+    contact = contact_of(-held);  // without asking again, which rounding might answer otherwise
+  }
   hold_single(lane, time);
   event.drop = before - accelerate_single();
   event.contact = contact;
@@ -226,9 +230,8 @@ void IntervalMotion::settle_joint(int lane, int joint, double time) {
   if (slot.holds) return;
   hold_single(lane, time);
   accelerate_single();
-  double torque[kSingle];
-  single_.holding_torque(joint, torque);
-  if (std::abs(torque[0]) > single_.holding_bound(joint)[0]) contact = contact_of(-torque[0]);
+  const double held = holding_torque_single(joint);
+  if (std::abs(held) > single_.holding_bound(joint)[0]) contact = contact_of(-held);
 }
 
 /// Puts the state of a lane, with its contacts and the controls at a time, into the narrow engine.
@@ -249,6 +252,13 @@ JointVector<double> IntervalMotion::accelerate_single() {
   JointVector<double> result(program_.joint_count());
   for (int j = 0; j < program_.joint_count(); ++j) result[j] = single_.acceleration(j)[0];
   return result;
+}
+
+/// What keeps a joint that sticks in its place, after `accelerate_single` [N·m].
+double IntervalMotion::holding_torque_single(int joint) const {
+  double torque[kSingle];
+  single_.holding_torque(joint, torque);
+  return torque[0];
 }
 
 /// How far a contact is from ending in each lane of the narrow engine, which must have stepped or
@@ -306,8 +316,7 @@ void IntervalMotion::probe(int lane, int joint, const std::array<double, kSingle
                            Bracket& bracket) {
   const Slot& slot = slots_[static_cast<std::size_t>(lane)];
   for (int i = 0; i < kSingle; ++i) {
-    const double time =
-        std::clamp(times[static_cast<std::size_t>(i)], bracket.low, bracket.high);
+    const double time = std::clamp(times[static_cast<std::size_t>(i)], bracket.low, bracket.high);
     load_piece(single_, i, *slot.interval->controls, slot.stretch, slot.begin, slot.begin + time);
   }
   single_.step();
@@ -331,8 +340,7 @@ void IntervalMotion::read_samples(int lane) {
   const MotionInterval& interval = *slot.interval;
   const double length = slot.end - slot.begin;
   for (; is_within(interval, slot.sample, slot.stretch, slot.end); ++slot.sample) {
-    const HermiteWeights w =
-        hermite_weights(slot.sample * interval.period - slot.begin, length);
+    const HermiteWeights w = hermite_weights(slot.sample * interval.period - slot.begin, length);
     const Eigen::Index at = slot.sample - interval.first_sample;
     for (int j = 0; j < program_.joint_count(); ++j) {
       (*slot.angles)(at, j) =

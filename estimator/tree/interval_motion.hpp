@@ -98,6 +98,7 @@ class IntervalMotion {
   double* rate(int lane, int joint) { return lanes_.rate(joint) + lane; }
   void hold_single(int lane, double time);
   JointVector<double> accelerate_single();
+  double holding_torque_single(int joint) const;
   std::array<double, kSingle> margin(const Slot& slot, int joint, bool at_end);
   double locate(int lane, int joint, double at_end);
   void leave_rest(int lane, int joint, Bracket& bracket);

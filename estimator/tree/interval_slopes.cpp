@@ -41,12 +41,13 @@ void IntervalSlopes::run(std::span<const MotionInterval> intervals, std::span<Re
 
 void IntervalSlopes::start(int lane, const MotionInterval& interval, Result& result) {
   const int n = program_.joint_count(), directions = lanes_.direction_count();
-  slots_[static_cast<std::size_t>(lane)] = {.interval = &interval,
-                                            .result = &result,
-                                            .stretch = interval.first_stretch,
-                                            .sample = interval.first_sample,
-                                            .begin = interval.controls->begin(interval.first_stretch),
-                                            .contacts = interval.log.start};
+  slots_[static_cast<std::size_t>(lane)] = {
+      .interval = &interval,
+      .result = &result,
+      .stretch = interval.first_stretch,
+      .sample = interval.first_sample,
+      .begin = interval.controls->begin(interval.first_stretch),
+      .contacts = interval.log.start};
   result.readings.resize(joints_.size());
   for (RowMajor& readings : result.readings) {
     readings.resize(interval.last_sample - interval.first_sample, directions);
@@ -73,8 +74,7 @@ void IntervalSlopes::load(int lane) {
     pass(lane, events[slot.event]);
     ++slot.event;
   }
-  const bool is_cut =
-      slot.event < events.size() && events[slot.event].stretch == slot.stretch;
+  const bool is_cut = slot.event < events.size() && events[slot.event].stretch == slot.stretch;
   slot.end = is_cut ? events[slot.event].time : slot.interval->controls->end(slot.stretch);
   load_piece(lanes_, lane, *slot.interval->controls, slot.stretch, slot.begin, slot.end);
   load_contacts(lanes_, lane, slot.contacts);
@@ -110,8 +110,7 @@ void IntervalSlopes::pass(int lane, const MotionEvent& event) {
 void IntervalSlopes::go_on(int lane) {
   Slot& slot = slots_[static_cast<std::size_t>(lane)];
   const std::vector<MotionEvent>& events = slot.interval->log.events;
-  const bool has_event =
-      slot.event < events.size() && events[slot.event].stretch == slot.stretch;
+  const bool has_event = slot.event < events.size() && events[slot.event].stretch == slot.stretch;
   slot.begin = slot.end;
   if (!has_event) ++slot.stretch;
   if (slot.stretch < slot.interval->last_stretch) {
@@ -132,8 +131,7 @@ void IntervalSlopes::read_samples(int lane) {
   const int n = program_.joint_count(), directions = lanes_.direction_count();
   const double length = slot.end - slot.begin;
   for (; is_within(interval, slot.sample, slot.stretch, slot.end); ++slot.sample) {
-    const HermiteWeights w =
-        hermite_weights(slot.sample * interval.period - slot.begin, length);
+    const HermiteWeights w = hermite_weights(slot.sample * interval.period - slot.begin, length);
     const Eigen::Index at = slot.sample - interval.first_sample;
     for (std::size_t sensor = 0; sensor < joints_.size(); ++sensor) {
       const int j = joints_[sensor];

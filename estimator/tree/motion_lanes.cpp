@@ -1,6 +1,7 @@
 #include "estimator/tree/motion_lanes.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 
@@ -143,7 +144,8 @@ void MotionLanes<W>::solve(double* right) const {
 /// Accelerations at a state, into the program too.
 template <int W>
 void MotionLanes<W>::set_state(const Rows& state, double* acceleration, double share) {
-  if (state.data() != rows_.data()) std::copy_n(state.data(), 2 * n_ * W, row(program_.angle_row(0)));
+  if (state.data() != rows_.data())
+    std::copy_n(state.data(), 2 * n_ * W, row(program_.angle_row(0)));
   set_controls(share);
   balance();
   if (program_.is_load_dependent()) {
@@ -162,14 +164,13 @@ void MotionLanes<W>::set_state(const Rows& state, double* acceleration, double s
   if (acceleration != acceleration_.data()) std::copy_n(acceleration_.data(), n_ * W, acceleration);
 }
 
+/// Newton's method from rest. A lane that has converged stays as it is while others go on: what it
+/// comes to must not depend on them.
 template <int W>
 void MotionLanes<W>::solve_with_load() {
   double* const a = row(program_.acceleration_row(0));
-  for (int j = 0; j < n_; ++j) {  // begins at the accelerations of the last evaluation
-    const double* free = at(free_, j);
-    double* x = a + j * W;
-    for_lanes<W>(x, [=](int i) { return std::isfinite(x[i]) ? free[i] * x[i] : 0.0; });
-  }
+  std::fill_n(a, n_ * W, 0.0);
+  std::array<bool, W> done{};
   for (int round = 0; round < kLoadRounds; ++round) {
     program_.program().run<W>(TreeProgram::kLoad, rows_.data());
     factor();
@@ -185,13 +186,21 @@ void MotionLanes<W>::solve_with_load() {
       for_lanes<W>(rest, [=](int i) { return -free[i] * rest[i]; });
     }
     solve(scratch_.data());
-    double change = 0.0, size = 1.0;
-    for (int i = 0; i < n_ * W; ++i) {
-      a[i] += scratch_[static_cast<std::size_t>(i)];
-      change = std::max(change, std::abs(scratch_[static_cast<std::size_t>(i)]));
-      size = std::max(size, std::abs(a[i]));
+    bool all_done = true;
+    for (int i = 0; i < W; ++i) {
+      const auto lane = static_cast<std::size_t>(i);
+      if (done[lane]) continue;
+      double change = 0.0, size = 1.0;
+      for (int j = 0; j < n_; ++j) {
+        const double step = at(scratch_, j)[i];
+        a[j * W + i] += step;
+        change = std::max(change, std::abs(step));
+        size = std::max(size, std::abs(a[j * W + i]));
+      }
+      done[lane] = !(change > kLoadTolerance * size);
+      all_done = all_done && done[lane];
     }
-    if (!(change > kLoadTolerance * size)) break;
+    if (all_done) break;
   }
   program_.program().run<W>(TreeProgram::kLoad, rows_.data());
   factor();

@@ -8,9 +8,9 @@
 namespace estimator {
 
 /// Moves kWidth independent states of one mechanism on side by side, each by a stretch of its own:
-/// one classical Runge–Kutta step of fourth order along which contacts and the slope of the controls
-/// stay as they are. Derivatives along the start state and the moving parameters come with it where
-/// they are wanted: those of the Runge–Kutta step itself, exact.
+/// one classical Runge–Kutta step of fourth order along which contacts and the slope of the
+/// controls stay as they are. Derivatives along the start state and the moving parameters come with
+/// it where they are wanted: those of the Runge–Kutta step itself, exact.
 ///
 /// Derivatives of the accelerations follow from those of the equations of motion by one solve,
 /// da = −(∂r/∂a)⁻¹ (∂r/∂(q, v) d(q, v) + ∂r/∂χ dχ). A step costs four evaluations of the program,

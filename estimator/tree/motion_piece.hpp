@@ -41,12 +41,13 @@ void load_contacts(MotionLanes<W>& lanes, int lane, const Contacts& contacts) {
 /// that begins at a sample's time holds it.
 inline bool is_within(const MotionInterval& interval, int sample, int stretch, double end) {
   if (sample >= interval.last_sample) return false;
-  const bool is_last = stretch + 1 == interval.last_stretch &&
-                       !(end < interval.controls->end(stretch));
+  const bool is_last =
+      stretch + 1 == interval.last_stretch && !(end < interval.controls->end(stretch));
   return is_last || sample * interval.period < end - kSampleTolerance * interval.period;
 }
 
-/// θ₀ + x²(3 − 2x) Δθ + x(1 − x)[(1 − x) v₀ − x v₁] T, with x the share of the piece that has passed.
+/// θ₀ + x²(3 − 2x) Δθ + x(1 − x)[(1 − x) v₀ − x v₁] T, with x the share of the piece that has
+/// passed.
 inline HermiteWeights hermite_weights(double time, double length) {
   if (!(length > 0.0)) return {0.0, 1.0, 0.0, 0.0};
   const double x = std::clamp(time / length, 0.0, 1.0);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <memory>
 
-
 namespace estimator {
 namespace {
 
@@ -127,8 +126,7 @@ TreeProgram::TreeProgram(const Mechanism& mechanism) : joint_count_(mechanism.hi
   const std::vector<Expression> bounds = recorder.bounds(false);
   const std::vector<Expression> holding = recorder.bounds(true);
   outputs[kBalance] = list_of(at_rest);
-  for (const std::vector<Expression>& row :
-       differentiate(graph, list_of(residual), acceleration)) {
+  for (const std::vector<Expression>& row : differentiate(graph, list_of(residual), acceleration)) {
     append(outputs[kBalance], row);
   }
   if (load_dependent_) {

@@ -77,18 +77,43 @@ TEST(Expression, ComputesAndDifferentiatesEveryOperation) {
   Evaluator e;
   const Expression& x = e.x;
   const Expression& y = e.y;
-  const std::vector<Expression> outputs = {
-      x + y,     x - y,     x * y,           x / y,           -x,
-      sqrt(y),   sin(x),    cos(x),          exp(x),          abs(x),
-      x * y + x, x * y - y, y - x * x,       2.0 * x * 3.0,   select_positive(x, x * y, y * y),
-      nearest(x), sqrt(x * x + y * y) / (y + exp(-x * x)), sin(x * y) * cos(x - y)};
+  const std::vector<Expression> outputs = {x + y,
+                                           x - y,
+                                           x * y,
+                                           x / y,
+                                           -x,
+                                           sqrt(y),
+                                           sin(x),
+                                           cos(x),
+                                           exp(x),
+                                           abs(x),
+                                           x * y + x,
+                                           x * y - y,
+                                           y - x * x,
+                                           2.0 * x * 3.0,
+                                           select_positive(x, x * y, y * y),
+                                           nearest(x),
+                                           sqrt(x * x + y * y) / (y + exp(-x * x)),
+                                           sin(x * y) * cos(x - y)};
   const auto plain = [](double a, double b) {
-    return std::vector<double>{
-        a + b,        a - b,         a * b,     a / b,   -a,
-        std::sqrt(b), std::sin(a),   std::cos(a), std::exp(a), std::abs(a),
-        a * b + a,    a * b - b,     b - a * a, 6.0 * a, a > 0.0 ? a * b : b * b,
-        std::nearbyint(a), std::hypot(a, b) / (b + std::exp(-a * a)),
-        std::sin(a * b) * std::cos(a - b)};
+    return std::vector<double>{a + b,
+                               a - b,
+                               a * b,
+                               a / b,
+                               -a,
+                               std::sqrt(b),
+                               std::sin(a),
+                               std::cos(a),
+                               std::exp(a),
+                               std::abs(a),
+                               a * b + a,
+                               a * b - b,
+                               b - a * a,
+                               6.0 * a,
+                               a > 0.0 ? a * b : b * b,
+                               std::nearbyint(a),
+                               std::hypot(a, b) / (b + std::exp(-a * a)),
+                               std::sin(a * b) * std::cos(a - b)};
   };
   const std::vector<double> xs = spread(-2.03, 2.21), ys = spread(0.3, 3.7);
   std::vector<Expression> all = outputs;
