@@ -448,6 +448,14 @@ TEST(JointTracker, SpansItsWindowToTheSample) {
   }
 }
 
+// A run does not start at time zero and angle zero: entries that were not written yet are not the
+// oldest.
+TEST(JointTracker, CountsFromItsFirstAngle) {
+  JointTracker tracker;
+  EXPECT_EQ(tracker.add(5.0, 3.0), 0.0);
+  for (int k = 1; k < 40; ++k) EXPECT_DOUBLE_EQ(tracker.add(5.0 + k, 3.0 + 2.0 * k), 2.0) << k;
+}
+
 // The ring must keep the newest messages, oldest first, and stop kAfterTrip messages after the
 // trip: one that goes on would push the cause out of memory.
 TEST(BlackBox, KeepsWhatCameBeforeAndJustAfterATrip) {

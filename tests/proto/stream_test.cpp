@@ -402,6 +402,29 @@ TEST(StreamSender, LeavesAServiceThatIsSilentWhileClosing) {
   EXPECT_TRUE(sender.wants_disconnect(1500ms));
 }
 
+// Closed is closed with what was sent, and after having been asked to; else batches would be
+// deleted that the service does not have.
+TEST(StreamSender, BelievesNoCloseThatWasNotAskedFor) {
+  for (const bool asked : {false, true}) {
+    MemoryStore store;
+    for (std::uint64_t k = 0; k < 2; ++k) store.append(make_payload(k));
+    store.sync();
+    StreamSender sender(store, {.id = "a"});
+    if (asked) sender.end_session();
+    sender.on_connected(0ns);
+    static_cast<void>(take_requests(sender, 0ns));
+    ASSERT_TRUE(ok(sender.on_reply(opened(0), 0ns)));
+    static_cast<void>(take_requests(sender, 0ns));
+    ASSERT_TRUE(ok(sender.on_reply(acknowledge(2), 0ns)));
+    static_cast<void>(take_requests(sender, 0ns));
+    rigcal::v1::StreamReply closed;
+    closed.mutable_session_closed()->set_through(asked ? 1 : 2);
+    ASSERT_TRUE(ok(sender.on_reply(closed, 0ns)));
+    EXPECT_NE(sender.state(), State::kDone);
+    EXPECT_TRUE(sender.wants_disconnect(0ns));
+  }
+}
+
 // The secret opens the session again: the one it chose, or the one it was given.
 TEST(StreamSender, BringsTheSecretOfItsSession) {
   MemoryStore store;
