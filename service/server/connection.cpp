@@ -18,6 +18,7 @@ namespace {
 constexpr std::size_t kControlBytesPause = 1u << 20;  // requests wait beyond it
 constexpr std::size_t kControlBytesMax = 16u << 20;   // the client never reads: cut off
 constexpr std::size_t kRequestReserve = 16u << 10;    // for a request and its refusal
+constexpr std::size_t kRoomOfEach = 320u << 10;       // a rig's batch, whatever all others hold
 constexpr std::size_t kLiveFramesMax = 256;
 constexpr std::size_t kLiveBytesMax = 4u << 20;
 constexpr std::chrono::milliseconds kWatchPeriod(250);
@@ -87,6 +88,7 @@ void Connection::release(std::size_t bytes) {
 
 bool Connection::has_room(std::size_t bytes) const {
   const ServiceLimits& limits = context_.limits;
+  if (context_.buffers.of(identity()) + bytes <= kRoomOfEach) return true;
   return context_.buffers.has_room(identity(), bytes, limits.buffer_bytes,
                                    limits.of_one().buffer_bytes);
 }

@@ -12,6 +12,7 @@ namespace {
 using rigcal::v1::ServiceError;
 
 constexpr int kRecordingCountMax = 64;
+constexpr std::uint64_t kJobIndexSize = 8u << 10;  // with sessions' names and an error [byte]
 
 }  // namespace
 
@@ -70,7 +71,7 @@ std::optional<ServiceError> JobStore::reason_against_more(const rigcal::v1::Subm
   if (jobs_.size() >= limits.jobs) {
     return busy(jobs_.size(), " jobs are kept, the limit of this service; delete some");
   }
-  return sessions_.reason_against_bytes(who.name, request.ByteSizeLong());
+  return sessions_.reason_against_bytes(who.name, request.ByteSizeLong(), kJobIndexSize);
 }
 
 }  // namespace service

@@ -85,14 +85,18 @@ void Listener::take(StreamSocket socket, bool local) {
   const auto remote = socket.remote_endpoint(ignored);
   const Identity identity = identify_socket(socket.native_handle(), context_.operators);
   const std::uint32_t limit = context_.limits.connections;
-  const bool full = connections_.size() >= limit && !make_room(identity.name) && !make_room("");
+  if (connections_.size() >= limit && !make_room(identity.name)) make_room("");
+  const auto in_use = std::count_if(connections_.begin(), connections_.end(),
+                                    [](const auto& connection) { return connection->in_use(); });
+  const bool full = in_use >= limit;
   auto conversation = std::make_shared<Conversation>(
       context_, sessions_, jobs_, Peer{identity, local ? identity.name : place_text(remote)});
   conversation->set_gate([this, full, limit, newcomer = conversation.get()] {
-    const std::string why =
-        full ? std::to_string(limit) +
-                   " connections are open, the limit of this service; try again later"
-             : reason_against(*newcomer);
+    std::string why = reason_against(*newcomer);
+    if (why.empty() && full) {
+      why = std::to_string(limit) +
+            " connections are open, the limit of this service; try again later";
+    }
     if (!why.empty()) ++context_.metrics.connections_refused_total["limit"];
     return why;
   });

@@ -259,6 +259,7 @@ std::optional<ServiceError> SessionStore::reason_against_bytes(const std::string
                 std::to_string(share >> 20) + " MiB on the disk and asks for " +
                 std::to_string((disk_bytes >> 20) + 1) + " more");
   }
+  if (index_bytes == 0) return std::nullopt;  // what there is already goes on
   const ServiceLimits& limits = context_.limits;
   if (!context_.index.has_room(owner, index_bytes, limits.index_bytes,
                                limits.of_one().index_bytes)) {

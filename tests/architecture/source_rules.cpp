@@ -99,10 +99,14 @@ std::vector<Violation> estimator_is_layered(const Tree& tree) {
       {"estimator/signal/", {"estimator/math/"}},
       {"estimator/optimize/", {"estimator/math/"}},
       {"estimator/model/", {"estimator/math/"}},
-      {"estimator/dynamics/", {"estimator/math/", "estimator/model/"}},
+      {"estimator/symbolic/", {}},
+      {"estimator/dynamics/", {"estimator/math/", "estimator/model/", "estimator/symbolic/"}},
+      {"estimator/tree/",
+       {"estimator/math/", "estimator/signal/", "estimator/model/", "estimator/dynamics/",
+        "estimator/symbolic/"}},
       {"estimator/calibrate/",
        {"estimator/math/", "estimator/signal/", "estimator/optimize/", "estimator/model/",
-        "estimator/dynamics/"}}};
+        "estimator/dynamics/", "estimator/tree/"}}};
   std::vector<Violation> violations;
   for (const Layer& layer : kLayers) {
     const auto found = check_includes(

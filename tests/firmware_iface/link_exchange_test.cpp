@@ -11,7 +11,6 @@
 // them rarely or never.
 
 namespace {
-
 using namespace firmware_iface;
 using namespace std::chrono_literals;
 using scripted_unit::ScriptedUnit;

@@ -71,7 +71,9 @@ TEST_F(DaqProcess, SaysHowToFinishTheRecordingOnASecondCtrlC) {
   EXPECT_NE(daq_->output().find("rigcal recover " + path("run.mcap.part")), std::string::npos)
       << daq_->output();
   EXPECT_TRUE(std::filesystem::exists(path("run.mcap.part")));
+  wait_until_tripped();
   stop_sim();
+  EXPECT_LE(counted("unattended_us_max"), kTtl_us);
   EXPECT_EQ(last_output_V(), 0.0);
 }
 
@@ -83,13 +85,7 @@ TEST_F(DaqProcess, KilledLeavesTheUnitOffAndAReadableRecording) {
   wait_until_recorded();
   daq_->send_signal(SIGKILL);
   ASSERT_EQ(daq_exit_code(), 128 + SIGKILL);
-  ASSERT_TRUE(eventually(
-      [&] {
-        // The truth is written in blocks; the rows of after the trip take a moment to appear.
-        const std::vector<TruthRow> rows = truth();
-        return rows.size() > 2 && rows[rows.size() - 2].at("tripped") == "1";
-      },
-      kPatience_s));
+  wait_until_tripped();
   stop_sim();
   EXPECT_EQ(counted("trips_ttl"), 1U);
   EXPECT_GT(counted("unattended_us_max"), 0U);

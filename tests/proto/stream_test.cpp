@@ -12,7 +12,6 @@
 
 namespace proto {
 namespace {
-
 using namespace std::chrono_literals;
 using rigcal::v1::StreamReply;
 using rigcal::v1::StreamRequest;
@@ -497,6 +496,5 @@ TEST(SessionId, MayBeAFileName) {
   }
   EXPECT_FALSE(is_session_id(std::string(65, 'a')));
 }
-
 }  // namespace
 }  // namespace proto

@@ -1,4 +1,4 @@
-#include "estimator/dynamics/tree_motion.hpp"
+#include "tests/estimator/dynamics/tree_motion.hpp"
 
 #include <gtest/gtest.h>
 

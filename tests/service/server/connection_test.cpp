@@ -144,6 +144,12 @@ TEST(Connection, GoesOnWhenOthersHaveMadeRoom) {
   Sockets sockets(limits_of(2u << 20));
   make_large(sockets.store);
   sockets.store.context.buffers.add("a", 2u << 20);
+  // A rig that holds little is served even where all others together have used up everything.
+  sockets.store.context.buffers.add("others", 64u << 20);
+  const int rig = sockets.connect("rig");
+  ASSERT_TRUE(Sockets::send(rig, hello()));
+  EXPECT_GT(sockets.read(rig), 0u);
+  sockets.store.context.buffers.remove("others", 64u << 20);
   const int end = sockets.connect("a");
   ASSERT_TRUE(Sockets::send(end, hello()));
   sockets.run_while([] { return true; }, 30);

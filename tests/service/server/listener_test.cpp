@@ -100,6 +100,8 @@ TEST(Listener, HoldsTheShareAndTheLimitOfConnections) {
   EXPECT_NE(full.text().find("3 connections are open, the limit"), std::string::npos)
       << full.text();
   EXPECT_TRUE(fourth.closed_by_service(5.0));
+  SocketClient again(served.path);
+  EXPECT_EQ(greet(again).code(), ServiceError::BUSY) << "who was refused has made no room";
   first.reset();
   SocketClient fifth(served.port, "127.0.0.1");
   EXPECT_EQ(greet(fifth).code(), 0);

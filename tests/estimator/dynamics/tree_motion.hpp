@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "estimator/dynamics/tree_forward_dynamics.hpp"
+#include "tests/estimator/dynamics/tree_forward_dynamics.hpp"
 
 namespace estimator {
 

@@ -7,18 +7,9 @@
 #include <vector>
 
 #include "estimator/dynamics/tree_inverse_dynamics.hpp"
+#include "estimator/tree/contact.hpp"
 
 namespace estimator {
-
-/// What dry friction does at a hinge.
-enum class Contact : signed char {
-  kBackward = -1,  ///< slips, angle falling
-  kStick = 0,      ///< holds
-  kForward = 1,    ///< slips, angle rising
-};
-
-/// One contact a hinge.
-using Contacts = std::vector<Contact>;
 
 /// Continuous-time forward dynamics of a mechanism without loops, with dry friction as a
 /// set-valued law: a hinge that slips feels −sgn(ω) B(ω), one that sticks whatever holds it.

@@ -1,4 +1,4 @@
-#include "estimator/dynamics/tree_forward_dynamics.hpp"
+#include "tests/estimator/dynamics/tree_forward_dynamics.hpp"
 
 #include <cmath>
 

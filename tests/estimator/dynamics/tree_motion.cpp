@@ -1,4 +1,4 @@
-#include "estimator/dynamics/tree_motion.hpp"
+#include "tests/estimator/dynamics/tree_motion.hpp"
 
 #include <cmath>
 #include <limits>
@@ -144,7 +144,7 @@ double TreeMotion<T>::locate(int hinge, const JointState<T>& from, const Control
       at_high = at;
       at_low *= 0.5;
     }
-    if (std::abs(at) < 1e-15) break;
+    if (std::abs(at) < 1e-15) return time;
   }
   return high;
 }
@@ -192,7 +192,13 @@ T TreeMotion<T>::meet(int hinge, const ControlLine<T>& line, const T& begin, dou
   }
   control_at(line, begin + length, control_);
   const Vector control = control_;
-  change_contact(hinge, state, control);
+  Contact& contact = state.contacts[static_cast<std::size_t>(hinge)];
+  if (contact == Contact::kStick && !holds_) {
+    dynamics_.accelerate(state.angle, state.rate, control, state.contacts, a1_);
+    contact = contact_of(-dynamics_.holding_torque(hinge));  // whatever rounding says of its bound
+  } else {
+    change_contact(hinge, state, control);
+  }
   return length;
 }
 
