@@ -347,5 +347,37 @@ TEST(Conversation, TellsTheEndOfAJobToASlowReader) {
   EXPECT_EQ(client.outlet.replies.back().job_update().job().state(), rigcal::v1::JOB_DONE);
 }
 
+// A client does not become a rig computer, however good its OpenSession is: who greets is served,
+// who streams is not.
+TEST(Conversation, OpensNoSessionForWhoHasGreeted) {
+  StoreInHand store;
+  Client client(store, kAnna);
+  ASSERT_TRUE(client.greet().has_welcome());
+  EXPECT_EQ(client.call(open_request("run")).error().code(), ServiceError::BAD_REQUEST);
+  EXPECT_TRUE(client.outlet.finished);
+  EXPECT_EQ(store.sessions->list().total_count(), 0u);
+}
+
+// A file is read from anywhere in it, and to its end; behind that there is nothing to ask for.
+TEST(Conversation, ReadsAFileToItsEndAndNotBehind) {
+  StoreInHand store;
+  store.upload("data", kAnna);
+  Client client(store, kAnna);
+  client.greet();
+  const auto read = [&](std::uint64_t offset) {
+    ServiceRequest request;
+    request.mutable_read_recording()->set_session_id("data");
+    request.mutable_read_recording()->set_offset_bytes(offset);
+    return client.call(request);
+  };
+  EXPECT_EQ(read(0).file_part().data(), "abc");
+  EXPECT_EQ(read(2).file_part().data(), "c");
+  EXPECT_EQ(read(2).file_part().file_size_bytes(), 3u);
+  ASSERT_TRUE(read(3).has_file_part());
+  EXPECT_EQ(read(3).file_part().data(), "");
+  EXPECT_EQ(read(4).error().code(), ServiceError::BAD_REQUEST);
+  EXPECT_EQ(read(std::uint64_t{1} << 63).error().code(), ServiceError::BAD_REQUEST);
+}
+
 }  // namespace
 }  // namespace service
