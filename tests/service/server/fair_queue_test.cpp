@@ -36,6 +36,19 @@ TEST(FairQueue, SendsTheServedAndTheNewToTheEnd) {
   EXPECT_EQ(queue.order(), (Ids{"a2", "b2"}));
 }
 
+// Whoever has nothing left in the queue has no place in it either, and comes anew behind all.
+TEST(FairQueue, ForgetsWhoHasNothingWaiting) {
+  for (const bool served : {true, false}) {
+    FairQueue queue;
+    queue.add("a", "a1");
+    served ? queue.serve("a1") : queue.remove("a1");
+    EXPECT_EQ(queue.size("a"), 0u);
+    queue.add("b", "b1");
+    queue.add("a", "a2");
+    EXPECT_EQ(queue.order(), (std::vector<std::string>{"b1", "a2"})) << served;
+  }
+}
+
 // A cancelled job costs its owner no turn, and an unknown one nothing.
 TEST(FairQueue, KeepsThePlaceOfWhoCancels) {
   FairQueue queue;
