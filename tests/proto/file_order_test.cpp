@@ -2,10 +2,13 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <filesystem>
 
 #include "proto/recording/file.hpp"
+#include "proto/recording/mcap_reader.hpp"
 #include "proto/recording/mcap_writer.hpp"
 #include "tests/proto/recording_support.hpp"
 
@@ -98,6 +101,37 @@ TEST(McapWriter, IsCompleteWhenItIsDurable) {
   const int before = disk->sync_count;
   ASSERT_TRUE(ok(writer.complete()));
   EXPECT_GT(disk->sync_count, before);
+}
+
+class MessageCounter final : public McapVisitor {
+ public:
+  bool on_message(const McapChannel&, const McapSchema*, const McapMessage&) override {
+    ++count;
+    return true;
+  }
+  int count = 0;
+};
+
+// A checksum of zero would mean that there is none.
+TEST(McapWriter, ProtectsWhatItsChunksHold) {
+  for (const bool damaged : {false, true}) {
+    const auto disk = std::make_shared<test_support::Disk>();
+    McapWriter writer(std::make_unique<test_support::MemoryOutputFile>(disk), {});
+    ASSERT_TRUE(ok(writer.start()));
+    const std::uint16_t channel = writer.add_channel("/t", "raw", "", "", {});
+    const test_support::Bytes data(100, 7);
+    ASSERT_TRUE(ok(writer.write_message({channel, 0, 5, 5, data})));
+    ASSERT_TRUE(ok(writer.complete()));
+    const auto place =
+        std::search(disk->content.begin(), disk->content.end(), data.begin(), data.end());
+    ASSERT_NE(place, disk->content.end());
+    if (damaged) place[50] = 8;
+    MessageCounter counter;
+    const auto scan = scan_mcap(*view_as_input_file(disk->content), counter);
+    ASSERT_TRUE(ok(scan));
+    EXPECT_EQ(counter.count, damaged ? 0 : 1);
+    EXPECT_EQ(scan.value().damaged_chunk_count, damaged ? 1U : 0U);
+  }
 }
 
 }  // namespace
