@@ -168,6 +168,56 @@ TEST_F(IngestSessions, StoreABatchOnceThatComesTwice) {
   test_support::expect_recording_of(folder("run") + "/recording.mcap", 2);
 }
 
+// Batches are numbered without holes: one that leaves a number out is refused, and nothing of it is
+// stored.
+TEST_F(IngestSessions, RefuseABatchThatLeavesOneOut) {
+  for (const std::uint64_t first : {0u, 2u, 3u}) {
+    SCOPED_TRACE(first);
+    const std::string id = "run" + std::to_string(first);
+    const auto rig = open(id);
+    service_.run_all();
+    send(*rig, first);
+    service_.run_all();
+    EXPECT_EQ(rig->reason, SessionRefused::REASON_BAD_REQUEST);
+    EXPECT_EQ(rig->acknowledged, 0u);
+    EXPECT_EQ(info(id).batch_count(), 0u);
+  }
+}
+
+// A connection that was taken over writes nothing any more.
+TEST_F(IngestSessions, TakeNothingFromAnEarlierConnection) {
+  const auto first = open("run");
+  service_.run_all();
+  const auto second = open("run");
+  service_.run_all();
+  send(*first, 1);
+  service_.run_all();
+  EXPECT_EQ(info("run").batch_count(), 0u);
+  send(*second, 1);
+  service_.run_all();
+  EXPECT_EQ(second->acknowledged, 1u);
+}
+
+// What no recording can hold is refused before it is acknowledged, and the session goes on without
+// it.
+TEST_F(IngestSessions, RefuseABatchThatNoRecordingCanHold) {
+  const auto rig = open("run");
+  service_.run_all();
+  send(*rig, 1);
+  auto poison = batch_request(2);
+  poison.mutable_sample_batch()->mutable_samples(7)->set_timestamp(-1.0);
+  session_->append(*rig, *poison.mutable_sample_batch());
+  service_.run_all();
+  EXPECT_EQ(rig->reason, SessionRefused::REASON_BAD_REQUEST);
+  EXPECT_NE(rig->text.find("time never goes back"), std::string::npos) << rig->text;
+  const auto again = open("run");
+  service_.run_all();
+  EXPECT_EQ(again->opened, std::vector<std::uint64_t>{1});
+  send(*again, 2);
+  service_.run_all();
+  EXPECT_EQ(again->acknowledged, 2u);
+}
+
 // What is stored is not what this rig means by the number: acknowledging it would be a lie. Whether
 // the stored one is on the disk already, or on its way there.
 TEST_F(IngestSessions, RefuseABatchThatComesAgainWithAnotherContent) {

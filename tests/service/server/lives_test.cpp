@@ -1,5 +1,6 @@
 #include <fstream>
 
+#include "service/server/session_log.hpp"
 #include "tests/service/server/socket_client.hpp"
 #include "tests/service/server/store_in_hand.hpp"
 
@@ -183,6 +184,44 @@ TEST(Lives, OfSessionsEndWithTheOrderToDelete) {
   store.sessions->remove("data", kAnna, [](const auto&) {});
   EXPECT_EQ(fault_of(store.sessions->recording_path("data")).code(), ServiceError::NOT_FOUND);
   EXPECT_EQ(remove_session(store, "data"), ServiceError::NOT_READY) << "twice";
+}
+
+// While a part is being stored the next one is not taken: where it belongs is not known yet.
+TEST(Lives, OfUploadsTakeOnePartAtATime) {
+  StoreInHand store;
+  ASSERT_EQ(open_upload(store, "u", 4), 0);
+  std::vector<ServiceError::Code> faults;
+  const auto append = [&](std::uint64_t offset) {
+    rigcal::v1::UploadPart part;
+    part.set_session_id("u");
+    part.set_offset_bytes(offset);
+    part.set_data("ab");
+    store.sessions->append_upload(
+        part, kAnna, [&](const auto& outcome) { faults.push_back(fault_of(outcome).code()); });
+  };
+  append(0);
+  append(0);
+  EXPECT_EQ(faults, std::vector<ServiceError::Code>{ServiceError::BAD_REQUEST});
+  store.drain();
+  append(2);
+  store.drain();
+  EXPECT_TRUE(std::holds_alternative<std::string>(store.sessions->recording_path("u")));
+}
+
+// A batch that the disk gives back under another number is not that batch.
+TEST(Lives, OfBatchesAreThoseOfTheirNumbers) {
+  const test_support::TemporaryFolder folder("/dev/shm");
+  auto spool = proto::Spool::open(folder.file("spool"));
+  ASSERT_TRUE(spool.ok());
+  for (const std::uint64_t number : {1u, 5u}) {
+    rigcal::v1::SampleBatch batch;
+    batch.set_batch_sequence(number);
+    ASSERT_TRUE(spool.value().append(batch.SerializeAsString()).ok());
+  }
+  EXPECT_TRUE(read_batch(spool.value(), 1).ok());
+  const auto other = read_batch(spool.value(), 2);
+  ASSERT_FALSE(other.ok());
+  EXPECT_EQ(other.error().code, proto::ErrorCode::kDamaged);
 }
 
 }  // namespace
