@@ -92,6 +92,8 @@ TextLocator TextLocator::at(const std::string& field, int index) const {
   TextLocator located = *this;
   const auto* descriptor = type_ == nullptr ? nullptr : type_->FindFieldByName(field);
   if (descriptor == nullptr || tree_ == nullptr) return located;
+  // A repeated field as a whole has no place of its own, only its elements have.
+  if (descriptor->is_repeated() != (index >= 0)) return located;
   const auto location = tree_->GetLocation(descriptor, index);
   if (location.line >= 0) {
     located.line_ = location.line;
