@@ -16,6 +16,8 @@ struct Served {
     http.start();
     server.run();
   }
+  ~Served() { server.stop(); }
+
   ServerInHand server;
   HttpEndpoint http;
 };

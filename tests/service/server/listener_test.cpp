@@ -33,6 +33,7 @@ struct Served {
     listener->start();
     server.run();
   }
+  ~Served() { server.stop(); }
 
   std::string path;
   std::uint16_t port = 0;

@@ -9,7 +9,8 @@
 
 namespace test_support {
 
-/// A store whose tasks and sockets run on one thread beside the test's.
+/// A store whose tasks and sockets run on one thread beside the test's. What the sockets serve goes
+/// after `stop`, whatever it is: the thread may be in the middle of it.
 class ServerInHand {
  public:
   explicit ServerInHand(const service::ServiceLimits& limits = {}) : store(limits) {
@@ -18,11 +19,7 @@ class ServerInHand {
     store.context.storage = {post, post};
     store.context.reader = store.context.maintenance = post;
   }
-  ~ServerInHand() {
-    guard_.reset();
-    io.stop();
-    if (thread_.joinable()) thread_.join();
-  }
+  ~ServerInHand() { stop(); }
   ServerInHand(const ServerInHand&) = delete;
   ServerInHand& operator=(const ServerInHand&) = delete;
 
@@ -31,8 +28,13 @@ class ServerInHand {
     thread_ = std::thread([this] { io.run(); });
   }
 
-  asio::io_context io;
+  void stop() {
+    io.stop();
+    if (thread_.joinable()) thread_.join();
+  }
+
   StoreInHand store;
+  asio::io_context io;  // its handlers hold conversations with the store
 
  private:
   asio::executor_work_guard<asio::io_context::executor_type> guard_{io.get_executor()};
