@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "estimator/tree/loop_contacts.hpp"
 #include "estimator/tree/motion_piece.hpp"
 
 namespace estimator {
@@ -18,6 +19,9 @@ constexpr double kProbeReach = 1e-2;  // of the bracket, in the first round
 constexpr double kProbeReachMin = 1e-4;
 constexpr int kHalvings = 10;               // by sixteen each
 constexpr double kLocateTolerance = 1e-14;  // [s]
+constexpr double kRestRate = 1e-11;         // below it a joint of a loop is at rest [rad/s]
+constexpr double kRestReach = 1e-9;         // by which coordinates may be moved to stop a joint
+constexpr double kLoosening = 1e-9;         // of the bounds, where a joint has broken loose
 
 Contact contact_of(double direction) {
   return direction < 0.0 ? Contact::kBackward : Contact::kForward;
@@ -30,7 +34,8 @@ IntervalMotion::IntervalMotion(const TreeProgram& program, const Mechanism& valu
       lanes_(program, values, false),
       single_(program, values, false),
       slots_(kWidth),
-      torques_(static_cast<std::size_t>(program.joint_count()), std::vector<double>(kWidth)) {}
+      torques_(static_cast<std::size_t>(program.joint_count()), std::vector<double>(kWidth)),
+      spare_(kWidth) {}
 
 void IntervalMotion::run(std::span<MotionInterval> intervals, std::span<Eigen::MatrixXd> angles) {
   std::size_t next = 0;
@@ -46,22 +51,33 @@ void IntervalMotion::run(std::span<MotionInterval> intervals, std::span<Eigen::M
   const auto is_busy = [](const Slot& slot) { return slot.interval != nullptr; };
   while (std::ranges::any_of(slots_, is_busy)) {
     lanes_.step();
-    bool any_sticks = false;
-    for (const Slot& slot : slots_) {
-      any_sticks |=
-          is_busy(slot) && std::ranges::find(slot.contacts, Contact::kStick) != slot.contacts.end();
-    }
-    if (any_sticks) {
-      lanes_.accelerate_at_end();
-      for (std::size_t j = 0; j < torques_.size(); ++j) {
-        lanes_.holding_torque(static_cast<int>(j), torques_[j].data());
-      }
-    }
+    find_torques();
     for (int lane = 0; lane < kWidth; ++lane) {
       if (!is_busy(slots_[static_cast<std::size_t>(lane)])) continue;
       advance(lane);
       if (!is_busy(slots_[static_cast<std::size_t>(lane)])) fill(lane);
     }
+  }
+}
+
+/// What holds joints that stick, where the step has ended.
+void IntervalMotion::find_torques() {
+  bool any_sticks = false;
+  for (std::size_t lane = 0; lane < slots_.size(); ++lane) {
+    const Slot& slot = slots_[lane];
+    if (slot.interval == nullptr ||
+        std::ranges::find(slot.contacts, Contact::kStick) == slot.contacts.end()) {
+      continue;
+    }
+    any_sticks = true;
+    if (program_.has_loops()) {
+      spare_[lane] = spare_torque(lanes_, static_cast<int>(lane), slot.contacts);
+    }
+  }
+  if (!any_sticks || program_.has_loops()) return;
+  lanes_.accelerate_at_end();
+  for (std::size_t j = 0; j < torques_.size(); ++j) {
+    lanes_.holding_torque(static_cast<int>(j), torques_[j].data());
   }
 }
 
@@ -72,20 +88,37 @@ void IntervalMotion::start(int lane, MotionInterval& interval, Eigen::MatrixXd& 
           .angles = &angles,
           .stretch = interval.first_stretch,
           .sample = interval.first_sample,
-          .contacts = Contacts(static_cast<std::size_t>(n))};
+          .contacts = Contacts(static_cast<std::size_t>(n), Contact::kForward)};
   interval.log = {};
   angles.resize(interval.last_sample - interval.first_sample, n);
-  for (int j = 0; j < n; ++j) {
-    lanes_.angle(j)[lane] = interval.start[j];
-    lanes_.rate(j)[lane] = interval.start[n + j];
-    slot.contacts[static_cast<std::size_t>(j)] = contact_of(interval.start[n + j]);
-  }
+  load_start(lanes_, lane, interval);
   slot.begin = interval.controls->begin(slot.stretch);
-  for (int j = 0; j < n; ++j) {
-    if (program_.is_dry(j) && interval.start[n + j] == 0.0) settle_joint(lane, j, slot.begin);
-  }
+  settle_start(lane);
   interval.log.start = slot.contacts;
   enter_stretch(lane);
+}
+
+/// Contacts at the start, from the joints' rates.
+void IntervalMotion::settle_start(int lane) {
+  Slot& slot = slots_[static_cast<std::size_t>(lane)];
+  const int n = program_.joint_count();
+  if (!program_.has_loops()) {
+    for (int j = 0; j < n; ++j) {
+      slot.contacts[static_cast<std::size_t>(j)] = contact_of(*state(lane, n + j));
+    }
+    for (int j = 0; j < n; ++j) {
+      if (program_.is_dry(j) && *state(lane, n + j) == 0.0) settle_joint(lane, j, slot.begin);
+    }
+    return;
+  }
+  hold_single(lane, slot.begin);
+  accelerate_single();
+  slot.interval->start_angles.resize(n);
+  for (int j = 0; j < n; ++j) {
+    slot.contacts[static_cast<std::size_t>(j)] = contact_of(single_.joint_rate(j)[0]);
+    slot.interval->start_angles[j] = lanes_.guess(j)[lane] = single_.joint_angle(j)[0];
+  }
+  settle_loops(lane, -1, slot.begin, true);
 }
 
 /// A lane without work repeats a step of no length from where it stands.
@@ -136,10 +169,12 @@ void IntervalMotion::advance(int lane) {
   Slot& slot = slots_[static_cast<std::size_t>(lane)];
   if (slot.event_joint < 0 && find_event(lane)) return;
   read_samples(lane);
-  const int n = program_.joint_count();
-  for (int j = 0; j < n; ++j) {
-    lanes_.angle(j)[lane] = lanes_.end_angle(j)[lane];
-    lanes_.rate(j)[lane] = lanes_.end_rate(j)[lane];
+  const int rows = 2 * program_.coordinate_count();
+  for (int row = 0; row < rows; ++row) *state(lane, row) = lanes_.end_state(row)[lane];
+  if (program_.has_loops()) {
+    for (int j = 0; j < program_.joint_count(); ++j) {
+      lanes_.guess(j)[lane] = lanes_.end_angle(j)[lane];
+    }
   }
   if (slot.event_joint >= 0) {
     meet_event(lane, slot.end, slot.event_joint);
@@ -149,11 +184,8 @@ void IntervalMotion::advance(int lane) {
     enter_stretch(lane);
     return;
   }
-  slot.interval->end.resize(2 * n);
-  for (int j = 0; j < n; ++j) {
-    slot.interval->end[j] = lanes_.angle(j)[lane];
-    slot.interval->end[n + j] = lanes_.rate(j)[lane];
-  }
+  slot.interval->end.resize(rows);
+  for (int row = 0; row < rows; ++row) slot.interval->end[row] = *state(lane, row);
   slot.interval = nullptr;
 }
 
@@ -163,15 +195,21 @@ bool IntervalMotion::find_event(int lane) {
   Slot& slot = slots_[static_cast<std::size_t>(lane)];
   int first = -1;
   double earliest = std::numeric_limits<double>::infinity();
+  bool asked = false;  // joints of loops that stick are asked together
   for (int j = 0; j < program_.joint_count(); ++j) {
     if (!program_.is_dry(j)) continue;
     const Contact contact = slot.contacts[static_cast<std::size_t>(j)];
-    if (slot.holds && contact == Contact::kStick) continue;
-    const double left =
-        contact != Contact::kStick
-            ? static_cast<double>(contact) * lanes_.end_rate(j)[lane]
-            : lanes_.holding_bound(j)[lane] -
-                  std::abs(torques_[static_cast<std::size_t>(j)][static_cast<std::size_t>(lane)]);
+    if (contact == Contact::kStick && (slot.holds || asked)) continue;
+    double left;
+    if (contact != Contact::kStick) {
+      left = static_cast<double>(contact) * lanes_.end_rate(j)[lane];
+    } else if (program_.has_loops()) {
+      left = spare_[static_cast<std::size_t>(lane)];
+      asked = true;
+    } else {
+      left = lanes_.holding_bound(j)[lane] -
+             std::abs(torques_[static_cast<std::size_t>(j)][static_cast<std::size_t>(lane)]);
+    }
     if (!(left < 0.0)) continue;
     const double time = locate(lane, j, left);
     if (time < earliest) {
@@ -204,22 +242,125 @@ void IntervalMotion::meet_event(int lane, double time, int joint) {
   const double held = holding_torque_single(joint);
   const bool stops = contact != Contact::kStick;
   if (stops) {
-    event.approach = before[joint];
-    *rate(lane, joint) = 0.0;
+    event.approach = single_.joint_acceleration(joint)[0];
+    stop_joint(lane, joint);
+    event.rates.resize(program_.coordinate_count());
+    for (int p = 0; p < event.rates.size(); ++p) {
+      event.rates[p] = *state(lane, static_cast<int>(event.rates.size()) + p);
+    }
   }
-  if (stops) {
+  if (program_.has_loops()) {
+    settle_loops(lane, joint, time, stops);
+  } else if (stops) {
     settle_joint(lane, joint, time);
   } else {
     contact = contact_of(-held);  // without asking again, which rounding might answer otherwise
   }
   hold_single(lane, time);
   event.drop = before - accelerate_single();
-  event.contact = contact;
+  event.contacts = slot.contacts;
   slot.interval->log.events.push_back(event);
   slot.begin = time;
   slot.end = slot.interval->controls->end(slot.stretch);
   slot.event_joint = -1;
   load(lane);
+}
+
+/// Makes the rate of a joint zero that has all but stopped. A joint of a loop that turns back while
+/// the others move on, since it stands at a dead centre, is left as it is.
+void IntervalMotion::stop_joint(int lane, int joint) {
+  const int c = program_.coordinate_count();
+  if (!program_.has_loops()) {
+    *state(lane, c + joint) = 0.0;
+    return;
+  }
+  JointVector<double> coupling(c), rates(c);
+  for (int p = 0; p < c; ++p) {
+    coupling[p] = single_.loops()->coupling(joint, p)[0];
+    rates[p] = *state(lane, c + p);
+  }
+  const JointVector<double> move = -(coupling.dot(rates) / coupling.squaredNorm()) * coupling;
+  if (!(move.norm() <= kRestReach * (1.0 + rates.norm()))) return;
+  rates += move;
+  for (int p = 0; p < c; ++p) {
+    *state(lane, c + p) = std::abs(rates[p]) < kRestRate ? 0.0 : rates[p];
+  }
+}
+
+/// Contacts of all joints of loops that stand still, and of one that has just stopped or, with
+/// others, breaks loose.
+void IntervalMotion::settle_loops(int lane, int joint, double time, bool stops) {
+  Slot& slot = slots_[static_cast<std::size_t>(lane)];
+  hold_single(lane, time);
+  accelerate_single();
+  const int n = program_.joint_count(), c = program_.coordinate_count();
+  std::vector<int> resting;
+  for (int j = 0; j < n; ++j) {
+    const Contact contact = slot.contacts[static_cast<std::size_t>(j)];
+    if (program_.is_dry(j) && (j == joint || contact == Contact::kStick ||
+                               std::abs(single_.joint_rate(j)[0]) < kRestRate)) {
+      resting.push_back(j);
+    }
+  }
+  if (slot.holds) {
+    for (const int j : resting) slot.contacts[static_cast<std::size_t>(j)] = Contact::kStick;
+    return;
+  }
+  const auto is_resting = [&](int j) { return std::ranges::find(resting, j) != resting.end(); };
+  const LoopLanes<kSingle>& loops = *single_.loops();
+  Eigen::MatrixXd N(n, c), M(n, n);
+  Eigen::VectorXd left(n), gamma(n);
+  for (int j = 0; j < n; ++j) {
+    gamma[j] = loops.drift(j)[0];
+    left[j] = single_.balance(j)[0];
+    if (!is_resting(j)) {
+      left[j] +=
+          static_cast<double>(slot.contacts[static_cast<std::size_t>(j)]) * single_.bound(j)[0];
+    }
+    for (int p = 0; p < c; ++p) N(j, p) = loops.coupling(j, p)[0];
+    for (int k = 0; k < n; ++k) M(j, k) = single_.mass(j, k)[0];
+  }
+  const auto s = static_cast<Eigen::Index>(resting.size());
+  RestingJoints joints{.mass = N.transpose() * M * N,
+                       .force = N.transpose() * (left + M * gamma),
+                       .coupling = Eigen::MatrixXd(s, c),
+                       .drift = Eigen::VectorXd(s),
+                       .bound = Eigen::VectorXd(s)};
+  for (Eigen::Index m = 0; m < s; ++m) {
+    const int j = resting[static_cast<std::size_t>(m)];
+    joints.coupling.row(m) = N.row(j);
+    joints.drift[m] = gamma[j];
+    // What has broken loose must not be held again for the sake of rounding.
+    joints.bound[m] = single_.holding_bound(j)[0] * (stops ? 1.0 : 1.0 - kLoosening);
+  }
+  const Contacts settled = settle_contacts(joints);
+  for (std::size_t m = 0; m < resting.size(); ++m) {
+    slot.contacts[static_cast<std::size_t>(resting[m])] = settled[m];
+  }
+}
+
+/// Torque that friction has to spare for the joints of loops that stick, where `lanes` have found
+/// accelerations.
+template <int W>
+double IntervalMotion::spare_torque(const MotionLanes<W>& lanes, int lane,
+                                    const Contacts& contacts) const {
+  const int n = program_.joint_count(), c = program_.coordinate_count();
+  Eigen::VectorXd force = Eigen::VectorXd::Zero(c), bound(n);
+  Eigen::MatrixXd coupling(n, c);
+  Eigen::Index s = 0;
+  for (int j = 0; j < n; ++j) {
+    const Contact contact = contacts[static_cast<std::size_t>(j)];
+    double left = lanes.balance(j)[lane] + static_cast<double>(contact) * lanes.bound(j)[lane];
+    for (int k = 0; k < n; ++k) left += lanes.mass(j, k)[lane] * lanes.joint_acceleration(k)[lane];
+    for (int p = 0; p < c; ++p) {
+      const double N = lanes.loops()->coupling(j, p)[lane];
+      force[p] += N * left;
+      coupling(s, p) = N;
+    }
+    bound[s] = lanes.holding_bound(j)[lane];
+    if (contact == Contact::kStick) ++s;
+  }
+  return holding_margin(coupling.topRows(s), bound.head(s), force);
 }
 
 /// Contact of a joint at rest: held where friction can or must, else slipping the way it is driven.
@@ -238,9 +379,11 @@ void IntervalMotion::settle_joint(int lane, int joint, double time) {
 void IntervalMotion::hold_single(int lane, double time) {
   const Slot& slot = slots_[static_cast<std::size_t>(lane)];
   for (int i = 0; i < kSingle; ++i) {
-    for (int j = 0; j < program_.joint_count(); ++j) {
-      single_.angle(j)[i] = lanes_.angle(j)[lane];
-      single_.rate(j)[i] = lanes_.rate(j)[lane];
+    for (int row = 0; row < 2 * program_.coordinate_count(); ++row) {
+      single_.state(row)[i] = *state(lane, row);
+    }
+    for (int j = 0; program_.has_loops() && j < program_.joint_count(); ++j) {
+      single_.guess(j)[i] = lanes_.guess(j)[lane];
     }
     load_piece(single_, i, *slot.interval->controls, slot.stretch, time, time);
     load_contacts(single_, i, slot.contacts);
@@ -249,8 +392,8 @@ void IntervalMotion::hold_single(int lane, double time) {
 
 JointVector<double> IntervalMotion::accelerate_single() {
   single_.accelerate_at_start();
-  JointVector<double> result(program_.joint_count());
-  for (int j = 0; j < program_.joint_count(); ++j) result[j] = single_.acceleration(j)[0];
+  JointVector<double> result(program_.coordinate_count());
+  for (int p = 0; p < result.size(); ++p) result[p] = single_.acceleration(p)[0];
   return result;
 }
 
@@ -268,11 +411,23 @@ std::array<double, IntervalMotion::kSingle> IntervalMotion::margin(const Slot& s
   const Contact contact = slot.contacts[static_cast<std::size_t>(joint)];
   std::array<double, kSingle> left;
   if (contact != Contact::kStick) {
-    const double* rate = at_end ? single_.end_rate(joint) : single_.rate(joint);
-    for (std::size_t i = 0; i < left.size(); ++i) left[i] = static_cast<double>(contact) * rate[i];
+    if (!at_end && program_.has_loops()) single_.accelerate_at_start();
+    const double* rate = at_end                 ? single_.end_rate(joint)
+                         : program_.has_loops() ? single_.joint_rate(joint)
+                                                : single_.state(program_.joint_count() + joint);
+    for (std::size_t i = 0; i < left.size(); ++i) {
+      const bool rests = program_.has_loops() && !at_end && std::abs(rate[i]) < kRestRate;
+      left[i] = rests ? 0.0 : static_cast<double>(contact) * rate[i];
+    }
     return left;
   }
   at_end ? single_.accelerate_at_end() : single_.accelerate_at_start();
+  if (program_.has_loops()) {
+    for (std::size_t i = 0; i < left.size(); ++i) {
+      left[i] = spare_torque(single_, static_cast<int>(i), slot.contacts);
+    }
+    return left;
+  }
   single_.holding_torque(joint, left.data());
   for (std::size_t i = 0; i < left.size(); ++i) {
     left[i] = single_.holding_bound(joint)[i] - std::abs(left[i]);
@@ -344,8 +499,8 @@ void IntervalMotion::read_samples(int lane) {
     const Eigen::Index at = slot.sample - interval.first_sample;
     for (int j = 0; j < program_.joint_count(); ++j) {
       (*slot.angles)(at, j) =
-          w.angle_begin * lanes_.angle(j)[lane] + w.angle_end * lanes_.end_angle(j)[lane] +
-          w.rate_begin * lanes_.rate(j)[lane] + w.rate_end * lanes_.end_rate(j)[lane];
+          w.angle_begin * lanes_.begin_angle(j)[lane] + w.angle_end * lanes_.end_angle(j)[lane] +
+          w.rate_begin * lanes_.begin_rate(j)[lane] + w.rate_end * lanes_.end_rate(j)[lane];
     }
   }
 }

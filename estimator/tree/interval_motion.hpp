@@ -14,15 +14,16 @@ namespace estimator {
 /// An instant at which the accelerations change their law: a joint stops, reverses or breaks loose,
 /// or a control with a free delay jumps.
 struct MotionEvent {
-  double time = 0.0;                  ///< from the segment's first sample [s]
-  int stretch = 0;                    ///< of the controls
-  int joint = -1;                     ///< whose contact changes; −1: a control jumps
-  int motor = -1;                     ///< whose control jumps
-  Contact contact = Contact::kStick;  ///< of the joint afterwards
+  double time = 0.0;       ///< from the segment's first sample [s]
+  int stretch = 0;         ///< of the controls
+  int joint = -1;          ///< whose contact changes; −1: a control jumps
+  int motor = -1;          ///< whose control jumps
+  Contacts contacts = {};  ///< of all joints afterwards
   /// Acceleration of the joint before it stops, whose zero of the rate sets the instant. Zero where
   /// it breaks loose: accelerations are continuous there, so it does not matter when.
   double approach = 0.0;
-  JointVector<double> drop = {};  ///< accelerations before less after
+  JointVector<double> rates = {};  ///< of the coordinates, where a joint stops
+  JointVector<double> drop = {};   ///< accelerations of the coordinates before less after
 };
 
 /// Contacts of one interval, found with the values and followed by the derivatives.
@@ -40,8 +41,10 @@ struct MotionInterval {
   int first_stretch = 0, last_stretch = 0;  ///< [first, last)
   int first_sample = 0, last_sample = 0;    ///< [first, last)
   double period = 0.0;                      ///< of the samples [s]
-  Eigen::VectorXd start = {};               ///< angles over rates
-  Eigen::VectorXd end = {};                 ///< the same where the interval ends: a result
+  Eigen::VectorXd start = {};               ///< coordinates over rates
+  Eigen::VectorXd guess = {};               ///< with loops: of all joints at the start
+  Eigen::VectorXd end = {};                 ///< as the start, where the interval ends: a result
+  Eigen::VectorXd start_angles = {};        ///< with loops: of all joints at the start: a result
   MotionLog log = {};                       ///< a result of the values
 };
 
@@ -95,21 +98,28 @@ class IntervalMotion {
   void enter_stretch(int lane);
   void read_samples(int lane);
 
-  double* rate(int lane, int joint) { return lanes_.rate(joint) + lane; }
+  double* state(int lane, int row) { return lanes_.state(row) + lane; }
   void hold_single(int lane, double time);
   JointVector<double> accelerate_single();
+  template <int W>
+  double spare_torque(const MotionLanes<W>& lanes, int lane, const Contacts& contacts) const;
+  void find_torques();
+  void stop_joint(int lane, int joint);
+  void settle_loops(int lane, int joint, double time, bool stops);
   double holding_torque_single(int joint) const;
   std::array<double, kSingle> margin(const Slot& slot, int joint, bool at_end);
   double locate(int lane, int joint, double at_end);
   void leave_rest(int lane, int joint, Bracket& bracket);
   void probe(int lane, int joint, const std::array<double, kSingle>& times, Bracket& bracket);
   void settle_joint(int lane, int joint, double time);
+  void settle_start(int lane);
 
   const TreeProgram& program_;
   MotionLanes<kWidth> lanes_;
   MotionLanes<kSingle> single_;  // one state in all its lanes
   std::vector<Slot> slots_;
   std::vector<std::vector<double>> torques_;  // that hold joints at the ends of the pieces
+  std::vector<double> spare_;                 // with loops: torque left to hold a lane's joints
 };
 
 /// Derivatives of intervals whose values IntervalMotion has found, along their start states and the
@@ -124,7 +134,7 @@ class IntervalSlopes {
   /// Of one interval.
   struct Result {
     std::vector<RowMajor> readings;  ///< of each joint read: samples × directions
-    RowMajor end;                    ///< angles over rates × directions
+    RowMajor end;                    ///< coordinates over rates × directions
   };
 
   /// @param joints  whose angles at the samples are wanted
@@ -149,6 +159,7 @@ class IntervalSlopes {
   void load(int lane);
   void go_on(int lane);
   void pass(int lane, const MotionEvent& event);
+  double rate_slope(int lane, int joint, int direction);
   void read_samples(int lane);
 
   const TreeProgram& program_;

@@ -40,7 +40,7 @@ void IntervalSlopes::run(std::span<const MotionInterval> intervals, std::span<Re
 }
 
 void IntervalSlopes::start(int lane, const MotionInterval& interval, Result& result) {
-  const int n = program_.joint_count(), directions = lanes_.direction_count();
+  const int rows = 2 * program_.coordinate_count(), directions = lanes_.direction_count();
   slots_[static_cast<std::size_t>(lane)] = {
       .interval = &interval,
       .result = &result,
@@ -52,12 +52,9 @@ void IntervalSlopes::start(int lane, const MotionInterval& interval, Result& res
   for (RowMajor& readings : result.readings) {
     readings.resize(interval.last_sample - interval.first_sample, directions);
   }
-  result.end.resize(2 * n, directions);
-  for (int j = 0; j < n; ++j) {
-    lanes_.angle(j)[lane] = interval.start[j];
-    lanes_.rate(j)[lane] = interval.start[n + j];
-  }
-  for (int i = 0; i < 2 * n; ++i) {
+  result.end.resize(rows, directions);
+  load_start(lanes_, lane, interval);
+  for (int i = 0; i < rows; ++i) {
     for (int d = 0; d < directions; ++d) lanes_.slope(i, d)[lane] = i == d ? 1.0 : 0.0;
   }
   load(lane);
@@ -83,27 +80,32 @@ void IntervalSlopes::load(int lane) {
 /// Carries the derivatives across an instant at which accelerations jump.
 void IntervalSlopes::pass(int lane, const MotionEvent& event) {
   Slot& slot = slots_[static_cast<std::size_t>(lane)];
-  const int n = program_.joint_count(), directions = lanes_.direction_count();
+  const int c = program_.coordinate_count(), directions = lanes_.direction_count();
   const auto move = [&](int direction, double time) {
-    for (int k = 0; k < n; ++k) lanes_.slope(n + k, direction)[lane] += event.drop[k] * time;
+    for (int p = 0; p < c; ++p) lanes_.slope(c + p, direction)[lane] += event.drop[p] * time;
   };
   if (event.joint < 0) {
-    move(program_.delay_direction(event.motor), 1.0);
+    move(2 * c + program_.delay_place(event.motor), 1.0);
     return;
   }
-  Contact& contact = slot.contacts[static_cast<std::size_t>(event.joint)];
-  if (contact != Contact::kStick) {
+  const auto joint = static_cast<std::size_t>(event.joint);
+  if (slot.contacts[joint] != Contact::kStick) {
     if (event.approach != 0.0) {
-      for (int d = 0; d < directions; ++d) {
-        move(d, -lanes_.slope(n + event.joint, d)[lane] / event.approach);
-      }
+      for (int d = 0; d < directions; ++d)
+        move(d, -rate_slope(lane, event.joint, d) / event.approach);
     }
-    lanes_.rate(event.joint)[lane] = 0.0;
-    if (event.contact == Contact::kStick) {
-      for (int d = 0; d < directions; ++d) lanes_.slope(n + event.joint, d)[lane] = 0.0;
+    for (int p = 0; p < c; ++p) lanes_.state(c + p)[lane] = event.rates[p];
+    if (!program_.has_loops() && event.contacts[joint] == Contact::kStick) {
+      for (int d = 0; d < directions; ++d) lanes_.slope(c + event.joint, d)[lane] = 0.0;
     }
   }
-  contact = event.contact;
+  slot.contacts = event.contacts;
+}
+
+/// Derivative of a joint's rate where the last piece ended.
+double IntervalSlopes::rate_slope(int lane, int joint, int direction) {
+  if (!program_.has_loops()) return lanes_.slope(program_.joint_count() + joint, direction)[lane];
+  return lanes_.begin_slope(program_.joint_count() + joint, direction)[lane];
 }
 
 /// Begins the next piece at the end of the last, or books the end of the interval.
@@ -117,7 +119,7 @@ void IntervalSlopes::go_on(int lane) {
     load(lane);
     return;
   }
-  for (int i = 0; i < 2 * program_.joint_count(); ++i) {
+  for (int i = 0; i < 2 * program_.coordinate_count(); ++i) {
     for (int d = 0; d < lanes_.direction_count(); ++d) {
       slot.result->end(i, d) = lanes_.slope(i, d)[lane];
     }
@@ -137,9 +139,9 @@ void IntervalSlopes::read_samples(int lane) {
       const int j = joints_[sensor];
       double* const row = slot.result->readings[sensor].row(at).data();
       for (int d = 0; d < directions; ++d) {
-        row[d] = w.angle_begin * lanes_.slope(j, d)[lane] +
+        row[d] = w.angle_begin * lanes_.begin_slope(j, d)[lane] +
                  w.angle_end * lanes_.end_slope(j, d)[lane] +
-                 w.rate_begin * lanes_.slope(n + j, d)[lane] +
+                 w.rate_begin * lanes_.begin_slope(n + j, d)[lane] +
                  w.rate_end * lanes_.end_slope(n + j, d)[lane];
       }
     }

@@ -13,22 +13,14 @@ namespace {
 constexpr int kLoadRounds = 20;
 constexpr double kLoadTolerance = 1e-13;  // relative to the accelerations
 
-#define RIG_ROWS [[gnu::always_inline]] inline
-
-/// out = f(lane) for every lane. Rows either are the same or do not overlap.
-template <int W, typename F>
-RIG_ROWS void for_lanes(double* out, const F& f) {
-#pragma GCC ivdep
-  for (int i = 0; i < W; ++i) out[i] = f(i);
-}
-
 }  // namespace
 
 template <int W>
 MotionLanes<W>::MotionLanes(const TreeProgram& program, const Mechanism& values, bool slopes)
     : program_(program),
       n_(program.joint_count()),
-      directions_(2 * n_ + static_cast<int>(program.moving().size())),
+      c_(program.coordinate_count()),
+      directions_(2 * c_ + static_cast<int>(program.moving().size())),
       motors_(static_cast<int>(program.motors().size())),
       has_slopes_(slopes) {
   const auto make = [](Rows& rows, int count, double value = 0.0) {
@@ -40,11 +32,14 @@ MotionLanes<W>::MotionLanes(const TreeProgram& program, const Mechanism& values,
     const auto index = static_cast<std::size_t>(program.moving()[i]);
     std::fill_n(row(program.parameter_row(static_cast<int>(i))), W, values.parameters[index].value);
   }
-  make(state_, 2 * n_);
-  make(end_, 2 * n_);
-  for (Rows* rows : {&slip_, &acceleration_, &stage_[0], &stage_[1], &stage_[2], &stage_[3],
-                     &inverse_pivot_, &scratch_}) {
-    make(*rows, n_);
+  for (Rows* rows : {&state_, &end_, &stage_state_}) make(*rows, 2 * c_);
+  for (Rows* rows : {&acceleration_, &stage_[0], &stage_[1], &stage_[2], &stage_[3]}) {
+    make(*rows, c_);
+  }
+  for (Rows* rows : {&slip_, &inverse_pivot_, &scratch_}) make(*rows, n_);
+  if (program.has_loops()) {
+    loops_ = std::make_unique<LoopLanes<W>>(program, slopes);
+    for (Rows* rows : {&begin_, &joint_end_}) make(*rows, 2 * n_);
   }
   make(free_, n_, 1.0);
   make(length_, 1);
@@ -53,9 +48,10 @@ MotionLanes<W>::MotionLanes(const TreeProgram& program, const Mechanism& values,
   program.program().run<W>(TreeProgram::kParameters, rows_.data());
   if (!slopes) return;
   make(inverse_, n_ * n_);
-  make(slopes_, 2 * n_ * directions_);
-  make(end_slopes_, 2 * n_ * directions_);
-  for (Rows& rows : linear_) make(rows, n_ * directions_);
+  for (Rows* rows : {&slopes_, &end_slopes_}) make(*rows, 2 * c_ * directions_);
+  for (Rows& rows : linear_) make(rows, c_ * directions_);
+  if (!loops_) return;
+  for (Rows* rows : {&begin_slopes_, &joint_end_slopes_}) make(*rows, 2 * n_ * directions_);
 }
 
 template <int W>
@@ -70,14 +66,9 @@ void MotionLanes<W>::set_controls(double share) {
   }
 }
 
-/// Puts a state into the program.
 template <int W>
-void MotionLanes<W>::balance() {
-  for (int j = 0; j < n_; ++j) {
-    const double* slip = at(slip_, j);
-    for_lanes<W>(row(program_.slip_row(j)), [=](int i) { return slip[i]; });
-  }
-  program_.program().run<W>(TreeProgram::kBalance, rows_.data());
+void MotionLanes<W>::set_slips() {
+  std::copy_n(slip_.data(), n_ * W, row(program_.slip_row(0)));
 }
 
 /// L U = ∂r/∂a without pivoting: but for the load of friction it is the mass matrix, positive
@@ -104,64 +95,47 @@ void MotionLanes<W>::factor() {
       for_lanes<W>(sum, [=](int i) { return sum[i] + slip[i] * free[i] * slope[i]; });
     }
   }
-  for (int p = 0; p < n_; ++p) {
-    const double* pivot = at(lu_, p * n_ + p);
-    double* inverse = at(inverse_pivot_, p);
-    for_lanes<W>(inverse, [=](int i) { return 1.0 / pivot[i]; });
-    for (int j = p + 1; j < n_; ++j) {
-      double* share = at(lu_, j * n_ + p);
-      for_lanes<W>(share, [=](int i) { return share[i] * inverse[i]; });
-      for (int k = p + 1; k < n_; ++k) {
-        double* element = at(lu_, j * n_ + k);
-        const double* above = at(lu_, p * n_ + k);
-        for_lanes<W>(element, [=](int i) { return element[i] - share[i] * above[i]; });
-      }
-    }
-  }
-}
-
-/// right ← (L U)⁻¹ right, n rows.
-template <int W>
-void MotionLanes<W>::solve(double* right) const {
-  for (int j = 0; j < n_; ++j) {
-    double* x = right + j * W;
-    for (int k = 0; k < j; ++k) {
-      const double *l = at(lu_, j * n_ + k), *y = right + k * W;
-      for_lanes<W>(x, [=](int i) { return x[i] - l[i] * y[i]; });
-    }
-  }
-  for (int j = n_; j-- > 0;) {
-    double* x = right + j * W;
-    for (int k = j + 1; k < n_; ++k) {
-      const double *u = at(lu_, j * n_ + k), *y = right + k * W;
-      for_lanes<W>(x, [=](int i) { return x[i] - u[i] * y[i]; });
-    }
-    const double* inverse = at(inverse_pivot_, j);
-    for_lanes<W>(x, [=](int i) { return x[i] * inverse[i]; });
-  }
+  factor_lanes<W>(n_, lu_, inverse_pivot_);
 }
 
 /// Accelerations at a state, into the program too.
 template <int W>
 void MotionLanes<W>::set_state(const Rows& state, double* acceleration, double share) {
-  if (state.data() != rows_.data())
+  if (loops_) {
+    for (int p = 0; p < c_; ++p) {
+      const int joint = program_.independent()[static_cast<std::size_t>(p)];
+      std::copy_n(at(state, p), W, row(program_.angle_row(joint)));
+      std::copy_n(at(state, c_ + p), W, row(program_.rate_row(joint)));
+    }
+    loops_->close(rows_.data());
+    set_controls(share);
+    set_slips();
+    loops_->accelerate(rows_.data(), free_.data(), acceleration_.data());
+  } else {
     std::copy_n(state.data(), 2 * n_ * W, row(program_.angle_row(0)));
-  set_controls(share);
-  balance();
+    set_controls(share);
+    set_slips();
+    program_.program().template run<W>(TreeProgram::kBalance, rows_.data());
+    solve_tree();
+    std::copy_n(acceleration_.data(), n_ * W, row(program_.acceleration_row(0)));
+  }
+  if (acceleration != acceleration_.data()) std::copy_n(acceleration_.data(), c_ * W, acceleration);
+}
+
+template <int W>
+void MotionLanes<W>::solve_tree() {
   if (program_.is_load_dependent()) {
     solve_with_load();
-  } else {
-    factor();
-    for (int j = 0; j < n_; ++j) {
-      const double *h = row(program_.balance_row(j)), *bound = row(program_.bound_row(j)),
-                   *slip = at(slip_, j), *free = at(free_, j);
-      for_lanes<W>(at(acceleration_, j),
-                   [=](int i) { return -free[i] * (h[i] + slip[i] * bound[i]); });
-    }
-    solve(acceleration_.data());
+    return;
   }
-  std::copy_n(acceleration_.data(), n_ * W, row(program_.acceleration_row(0)));
-  if (acceleration != acceleration_.data()) std::copy_n(acceleration_.data(), n_ * W, acceleration);
+  factor();
+  for (int j = 0; j < n_; ++j) {
+    const double *h = row(program_.balance_row(j)), *bound = row(program_.bound_row(j)),
+                 *slip = at(slip_, j), *free = at(free_, j);
+    for_lanes<W>(at(acceleration_, j),
+                 [=](int i) { return -free[i] * (h[i] + slip[i] * bound[i]); });
+  }
+  solve(acceleration_.data());
 }
 
 /// Newton's method from rest. A lane that has converged stays as it is while others go on: what it
@@ -209,12 +183,45 @@ void MotionLanes<W>::solve_with_load() {
 
 template <int W>
 void MotionLanes<W>::accelerate_at_start() {
+  if (loops_) guess_joints(begin_);
   set_state(state_, acceleration_.data(), 0.0);
 }
 
 template <int W>
 void MotionLanes<W>::accelerate_at_end() {
+  if (loops_) guess_joints(joint_end_);
   set_state(end_, acceleration_.data(), 1.0);
+}
+
+/// Where loops are looked for to be closed.
+template <int W>
+void MotionLanes<W>::guess_joints(const Rows& joints) {
+  std::copy_n(joints.data(), n_ * W, row(program_.angle_row(0)));
+}
+
+template <int W>
+void MotionLanes<W>::keep_joints(Rows& joints) const {
+  std::copy_n(row(program_.angle_row(0)), 2 * n_ * W, joints.data());
+}
+
+template <int W>
+void MotionLanes<W>::keep_slopes(const Rows& slopes, Rows& joint_slopes) const {
+  for (int j = 0; j < n_; ++j) {
+    for (int d = 0; d < directions_; ++d) {
+      loops_->joint_slope(j, slopes.data(), d, at(joint_slopes, j * directions_ + d),
+                          at(joint_slopes, (n_ + j) * directions_ + d));
+    }
+  }
+}
+
+/// Joints at the end of the step.
+template <int W>
+void MotionLanes<W>::finish_loops() {
+  set_state(end_, acceleration_.data(), 1.0);
+  keep_joints(joint_end_);
+  if (!has_slopes_) return;
+  loops_->linearize_joints(rows_.data());
+  keep_slopes(end_slopes_, joint_end_slopes_);
 }
 
 template <int W>
@@ -222,7 +229,7 @@ void MotionLanes<W>::holding_torque(int joint, double* torque) const {
   const double* h = row(program_.balance_row(joint));
   for_lanes<W>(torque, [=](int i) { return h[i]; });
   for (int k = 0; k < n_; ++k) {
-    const double *mass = row(program_.mass_row(joint, k)), *a = at(acceleration_, k);
+    const double *mass = row(program_.mass_row(joint, k)), *a = joint_acceleration(k);
     for_lanes<W>(torque, [=](int i) { return torque[i] + mass[i] * a[i]; });
   }
 }
@@ -230,6 +237,11 @@ void MotionLanes<W>::holding_torque(int joint, double* torque) const {
 /// Derivatives of the accelerations found last.
 template <int W>
 void MotionLanes<W>::linearize(int stage) {
+  if (loops_) {
+    loops_->linearize_joints(rows_.data());
+    loops_->linearize(rows_.data(), linear_[stage].data());
+    return;
+  }
   program_.program().run<W>(TreeProgram::kSlopes, rows_.data());
   for (int k = 0; k < n_; ++k) {  // columns of −(∂r/∂a)⁻¹
     double* column = scratch_.data();
@@ -255,14 +267,18 @@ void MotionLanes<W>::linearize(int stage) {
 template <int W>
 void MotionLanes<W>::step() {
   const double* h = at(length_, 0);
-  double* const q = row(program_.angle_row(0));
-  double* const v = row(program_.rate_row(0));
+  double *const q = at(stage_state_, 0), *const v = at(stage_state_, c_);
+  if (loops_) guess_joints(begin_);
   set_state(state_, stage_[0].data(), 0.0);
   if (has_slopes_) linearize(0);
+  if (loops_) {
+    keep_joints(begin_);
+    if (has_slopes_) keep_slopes(slopes_, begin_slopes_);
+  }
   for (int stage = 1; stage < 4; ++stage) {
     const double reach = stage == 3 ? 1.0 : 0.5;
-    for (int j = 0; j < n_; ++j) {
-      const double *q0 = at(state_, j), *v0 = at(state_, n_ + j), *a = at(stage_[stage - 1], j);
+    for (int j = 0; j < c_; ++j) {
+      const double *q0 = at(state_, j), *v0 = at(state_, c_ + j), *a = at(stage_[stage - 1], j);
       const double* before = at(stage_[std::max(0, stage - 2)], j);
       // The speed of the stage before: v₀ at the first, else moved on by the one before it.
       const double early = stage == 1 ? 0.0 : 0.5;
@@ -271,26 +287,29 @@ void MotionLanes<W>::step() {
       });
       for_lanes<W>(v + j * W, [=](int i) { return v0[i] + reach * h[i] * a[i]; });
     }
-    set_state(rows_, stage_[stage].data(), reach);
+    set_state(stage_state_, stage_[stage].data(), reach);
     if (has_slopes_) linearize(stage);
   }
-  for (int j = 0; j < n_; ++j) {
-    const double *q0 = at(state_, j), *v0 = at(state_, n_ + j), *a1 = at(stage_[0], j),
+  for (int j = 0; j < c_; ++j) {
+    const double *q0 = at(state_, j), *v0 = at(state_, c_ + j), *a1 = at(stage_[0], j),
                  *a2 = at(stage_[1], j), *a3 = at(stage_[2], j), *a4 = at(stage_[3], j);
     for_lanes<W>(at(end_, j), [=](int i) {
       return q0[i] + h[i] * (v0[i] + h[i] / 6.0 * (a1[i] + a2[i] + a3[i]));
     });
-    for_lanes<W>(at(end_, n_ + j), [=](int i) {
+    for_lanes<W>(at(end_, c_ + j), [=](int i) {
       return v0[i] + h[i] / 6.0 * (a1[i] + 2.0 * (a2[i] + a3[i]) + a4[i]);
     });
   }
   if (has_slopes_) move_slopes();
+  if (loops_) finish_loops();
 }
 
 template <int W>
 void MotionLanes<W>::commit() {
   std::swap(state_, end_);
   std::swap(slopes_, end_slopes_);
+  std::swap(begin_, joint_end_);
+  std::swap(begin_slopes_, joint_end_slopes_);
 }
 
 /// Carries the derivatives through the four stages, direction by direction: everything but the
@@ -305,9 +324,9 @@ void MotionLanes<W>::move_slopes() {
     for (int stage = 0; stage < 4; ++stage) {
       const double reach = stage == 3 ? 1.0 : 0.5;
       const double early = stage <= 1 ? 0.0 : 0.5;
-      for (int j = 0; j < n_; ++j) {
+      for (int j = 0; j < c_; ++j) {
         const double* q0 = slope(j, d);
-        const double* v0 = slope(n_ + j, d);
+        const double* v0 = slope(c_ + j, d);
         if (stage == 0) {
           for_lanes<W>(angle + j * W, [=](int i) { return q0[i]; });
           for_lanes<W>(rate + j * W, [=](int i) { return v0[i]; });
@@ -321,29 +340,29 @@ void MotionLanes<W>::move_slopes() {
         for_lanes<W>(rate + j * W, [=](int i) { return v0[i] + reach * h[i] * last[i]; });
       }
       const Rows& linear = linear_[stage];
-      for (int j = 0; j < n_; ++j) {
+      for (int j = 0; j < c_; ++j) {
         double* sum = change[stage] + j * W;
         const double* of_joint = at(linear, j * directions_);
         const double* own = of_joint + d * W;
-        if (d >= 2 * n_) {
+        if (d >= 2 * c_) {
           for_lanes<W>(sum, [=](int i) { return own[i]; });
         } else {
           for_lanes<W>(sum, [](int) { return 0.0; });
         }
-        for (int k = 0; k < n_; ++k) {
-          const double *by_angle = of_joint + k * W, *by_rate = of_joint + (n_ + k) * W;
+        for (int k = 0; k < c_; ++k) {
+          const double *by_angle = of_joint + k * W, *by_rate = of_joint + (c_ + k) * W;
           const double *x = angle + k * W, *y = rate + k * W;
           for_lanes<W>(sum, [=](int i) { return sum[i] + by_angle[i] * x[i] + by_rate[i] * y[i]; });
         }
       }
     }
-    for (int j = 0; j < n_; ++j) {
-      const double *q0 = slope(j, d), *v0 = slope(n_ + j, d), *a1 = change[0] + j * W,
+    for (int j = 0; j < c_; ++j) {
+      const double *q0 = slope(j, d), *v0 = slope(c_ + j, d), *a1 = change[0] + j * W,
                    *a2 = change[1] + j * W, *a3 = change[2] + j * W, *a4 = change[3] + j * W;
       for_lanes<W>(at(end_slopes_, j * directions_ + d), [=](int i) {
         return q0[i] + h[i] * (v0[i] + h[i] / 6.0 * (a1[i] + a2[i] + a3[i]));
       });
-      for_lanes<W>(at(end_slopes_, (n_ + j) * directions_ + d), [=](int i) {
+      for_lanes<W>(at(end_slopes_, (c_ + j) * directions_ + d), [=](int i) {
         return v0[i] + h[i] / 6.0 * (a1[i] + 2.0 * (a2[i] + a3[i]) + a4[i]);
       });
     }

@@ -1,8 +1,9 @@
 #pragma once
 
-#include <Eigen/Core>
-#include <vector>
+#include <memory>
 
+#include "estimator/tree/lane_rows.hpp"
+#include "estimator/tree/loop_lanes.hpp"
 #include "estimator/tree/tree_program.hpp"
 
 namespace estimator {
@@ -14,7 +15,8 @@ namespace estimator {
 ///
 /// Derivatives of the accelerations follow from those of the equations of motion by one solve,
 /// da = −(∂r/∂a)⁻¹ (∂r/∂(q, v) d(q, v) + ∂r/∂χ dχ). A step costs four evaluations of the program,
-/// four factorisations of n × n, and some 16 n² multiplications a direction.
+/// four factorisations of n × n, and some 16 n² multiplications a direction. Loops are closed at
+/// every evaluation (LoopLanes), and once more at the end of the step.
 ///
 /// Rows are arrays of kWidth numbers, one a lane.
 template <int kWidth>
@@ -24,14 +26,17 @@ class MotionLanes {
   MotionLanes(const TreeProgram& program, const Mechanism& values, bool slopes);
 
   int joint_count() const { return n_; }
+  int coordinate_count() const { return c_; }
   int motor_count() const { return motors_; }
-  /// Columns of the derivatives: angles, rates, moving parameters.
+  /// Columns of the derivatives: coordinates, their rates, moving parameters.
   int direction_count() const { return directions_; }
 
   // The start of the stretch; to be written before a step. Contacts: `slip` is −1, 0 or 1, and
   // `free` 0 where the joint sticks, else 1.
-  double* angle(int joint) { return at(state_, joint); }
-  double* rate(int joint) { return at(state_, n_ + joint); }
+  /// Coordinates over their rates.
+  double* state(int row) { return at(state_, row); }
+  /// Where to look for a joint that closes a loop.
+  double* guess(int joint) { return at(begin_, joint); }
   double* slip(int joint) { return at(slip_, joint); }
   double* free(int joint) { return at(free_, joint); }
   double* length() { return at(length_, 0); }  ///< [s]
@@ -41,53 +46,82 @@ class MotionLanes {
   /// The same of the control's derivative along its delay; for slopes alone.
   double* control_slope(int motor) { return at(control_slope_, motor); }
   double* rise_slope(int motor) { return at(rise_slope_, motor); }
-  /// Derivative of angle or rate (joint_count + joint) along a direction.
-  double* slope(int coordinate, int direction) {
-    return at(slopes_, coordinate * directions_ + direction);
-  }
-
-  // The end of the stretch, after a step.
-  const double* end_angle(int joint) const { return at(end_, joint); }
-  const double* end_rate(int joint) const { return at(end_, n_ + joint); }
-  const double* end_slope(int coordinate, int direction) const {
-    return at(end_slopes_, coordinate * directions_ + direction);
-  }
+  /// Derivative of a row of the state along a direction.
+  double* slope(int row, int direction) { return at(slopes_, row * directions_ + direction); }
 
   void step();
   /// Puts all lanes where the last step ended.
   void commit();
 
+  // Joints where the last step began and where it ended.
+  const double* begin_angle(int joint) const { return at(joints_begin(), joint); }
+  const double* begin_rate(int joint) const { return at(joints_begin(), n_ + joint); }
+  const double* end_angle(int joint) const { return at(joints_end(), joint); }
+  const double* end_rate(int joint) const { return at(joints_end(), n_ + joint); }
+  /// The state where the last step ended.
+  const double* end_state(int row) const { return at(end_, row); }
+  /// Derivatives of a joint's angle (or rate: joint_count + joint).
+  const double* begin_slope(int joint_row, int direction) const {
+    return at(loops_ ? begin_slopes_ : slopes_, joint_row * directions_ + direction);
+  }
+  const double* end_slope(int joint_row, int direction) const {
+    return at(loops_ ? joint_end_slopes_ : end_slopes_, joint_row * directions_ + direction);
+  }
+
   /// Accelerations at the start of the stretch (after it: at its end), for contacts as they are.
   void accelerate_at_start();
   void accelerate_at_end();
-  const double* acceleration(int joint) const { return at(acceleration_, joint); }
-  /// What keeps a joint that sticks in its place, after `accelerate_at_…` [N·m].
+  /// After it: of a coordinate, and of a joint; a joint's rate then.
+  const double* acceleration(int coordinate) const { return at(acceleration_, coordinate); }
+  const double* joint_acceleration(int joint) const {
+    return row(program_.acceleration_row(joint));
+  }
+  const double* joint_angle(int joint) const { return row(program_.angle_row(joint)); }
+  const double* joint_rate(int joint) const { return row(program_.rate_row(joint)); }
+  /// What keeps a joint that sticks in its place, after `accelerate_at_…` [N·m]; with loops, what
+  /// its own equation leaves over.
   void holding_torque(int joint, double* torque) const;
   /// What friction can hold it with, at most [N·m].
   const double* holding_bound(int joint) const { return row(program_.holding_bound_row(joint)); }
+  /// What loops make of the joints, after `accelerate_at_…`; none in a tree.
+  const LoopLanes<kWidth>* loops() const { return loops_.get(); }
+  /// h, and B at the joint's speed, and M_jk.
+  const double* balance(int joint) const { return row(program_.balance_row(joint)); }
+  const double* bound(int joint) const { return row(program_.bound_row(joint)); }
+  const double* mass(int j, int k) const { return row(program_.mass_row(j, k)); }
 
  private:
-  using Rows = std::vector<double, Eigen::aligned_allocator<double>>;
-  static double* at(Rows& rows, int index) { return rows.data() + index * kWidth; }
-  static const double* at(const Rows& rows, int index) { return rows.data() + index * kWidth; }
+  static double* at(Rows& rows, int index) { return row_at<kWidth>(rows, index); }
+  static const double* at(const Rows& rows, int index) { return row_at<kWidth>(rows, index); }
+  const Rows& joints_begin() const { return loops_ ? begin_ : state_; }
+  const Rows& joints_end() const { return loops_ ? joint_end_ : end_; }
   double* row(int index) { return at(rows_, index); }
   const double* row(int index) const { return at(rows_, index); }
 
   void set_controls(double share);
   void set_state(const Rows& state, double* acceleration, double share);
-  void balance();
+  void set_slips();
   void factor();
-  void solve(double* right) const;
+  void solve(double* right) const { solve_lanes<kWidth>(n_, lu_, inverse_pivot_, right); }
+  void solve_tree();
   void solve_with_load();
+  void guess_joints(const Rows& joints);
+  void keep_joints(Rows& joints) const;
+  void keep_slopes(const Rows& slopes, Rows& joint_slopes) const;
+  void finish_loops();
   void linearize(int stage);
   void move_slopes();
 
   const TreeProgram& program_;
-  int n_, directions_, motors_;
+  int n_, c_, directions_, motors_;
   bool has_slopes_;
+  std::unique_ptr<LoopLanes<kWidth>> loops_;
   Rows rows_;  // of the program
-  Rows state_, end_, slip_, free_, length_, control_, rise_, control_slope_, rise_slope_;
-  Rows acceleration_, stage_[4];  // joints
+  Rows state_, end_, stage_state_, slip_, free_, length_;
+  Rows control_, rise_, control_slope_, rise_slope_;
+  Rows begin_, joint_end_;                // with loops: joints where the step begins and ends
+  Rows begin_slopes_, joint_end_slopes_;  // the same of their derivatives
+  Rows acceleration_, stage_[4];          // coordinates
   Rows lu_, inverse_pivot_, inverse_;
   Rows slopes_, end_slopes_;
   Rows linear_[4];  // of each stage: da along q, v (as they are then) and parameters

@@ -11,6 +11,16 @@ namespace estimator {
 
 inline constexpr double kSampleTolerance = 1e-6;  // of a sampling period
 
+/// The state at the start of an interval.
+template <int W>
+void load_start(MotionLanes<W>& lanes, int lane, const MotionInterval& interval) {
+  for (int row = 0; row < 2 * lanes.coordinate_count(); ++row) {
+    lanes.state(row)[lane] = interval.start[row];
+  }
+  if (lanes.loops() == nullptr) return;
+  for (int j = 0; j < lanes.joint_count(); ++j) lanes.guess(j)[lane] = interval.guess[j];
+}
+
 /// Length and controls of a piece of a stretch.
 template <int W>
 void load_piece(MotionLanes<W>& lanes, int lane, const HeldControls& controls, int stretch,

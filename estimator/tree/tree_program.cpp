@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 
 namespace estimator {
 namespace {
@@ -11,17 +12,17 @@ using Vector = JointVector<Expression>;
 /// Unknowns of the program, in the order of its inputs.
 struct Unknowns {
   Vector angle, rate, acceleration, slip;
-  std::vector<Expression> control, control_slope, parameter;
+  std::vector<Expression> control, control_slope, reaction, parameter;
   std::vector<LaneProgram::Input> inputs;
 };
 
 class Recorder {
  public:
   Recorder(const Mechanism& mechanism, const std::vector<int>& motors,
-           const std::vector<int>& parameters)
-      : motors_(motors), n_(mechanism.hinge_count()) {
+           const std::vector<int>& parameters, const CoordinateChoice& coordinates)
+      : motors_(motors), coordinates_(coordinates), n_(mechanism.hinge_count()) {
     for (Vector* each : {&x_.angle, &x_.rate, &x_.acceleration, &x_.slip}) each->resize(n_);
-    for (int j = 0; j < n_; ++j) x_.angle[j] = input(TreeProgram::kBalance);
+    for (int j = 0; j < n_; ++j) x_.angle[j] = input(TreeProgram::kClosure);
     for (int j = 0; j < n_; ++j) x_.rate[j] = input(TreeProgram::kBalance);
     for (int j = 0; j < n_; ++j) x_.acceleration[j] = input(TreeProgram::kLoad);
     for (int j = 0; j < n_; ++j) x_.slip[j] = input(TreeProgram::kBalance);
@@ -30,6 +31,9 @@ class Recorder {
     }
     for (std::size_t m = 0; m < motors.size(); ++m) {
       x_.control_slope.push_back(input(TreeProgram::kSlopes));
+    }
+    for (std::size_t c = 0; c < coordinates.rows.size(); ++c) {
+      x_.reaction.push_back(input(TreeProgram::kSlopes));
     }
     std::vector<Expression> values;
     for (const Parameter& parameter : mechanism.parameters) values.emplace_back(parameter.value);
@@ -52,6 +56,13 @@ class Recorder {
     dynamics_->imbalance(x_.angle, x_.rate, acceleration, control, result);
     return result;
   }
+  /// Violations of the closures that were chosen.
+  std::vector<Expression> closures() {
+    std::vector<Expression> all, chosen;
+    dynamics_->closures(x_.angle, all);
+    for (const int row : coordinates_.rows) chosen.push_back(all[static_cast<std::size_t>(row)]);
+    return chosen;
+  }
   std::vector<Expression> bounds(bool at_rest) const {
     std::vector<Expression> result;
     for (int j = 0; j < n_; ++j) {
@@ -67,6 +78,7 @@ class Recorder {
   }
 
   const std::vector<int>& motors_;
+  const CoordinateChoice& coordinates_;
   int n_;
   ExpressionGraph graph_;
   Unknowns x_;
@@ -81,9 +93,80 @@ void append(std::vector<Expression>& to, const std::vector<Expression>& from) {
   to.insert(to.end(), from.begin(), from.end());
 }
 
+/// The equations that close the loops, and their first two derivatives along time.
+struct Closures {
+  std::vector<Expression> violation;                 // c
+  std::vector<std::vector<Expression>> along_joint;  // G, by columns
+  std::vector<Expression> rate;                      // G v
+  std::vector<Expression> drift;                     // g
+  std::vector<Expression> acceleration;              // G a + g
+  std::vector<Expression> reaction;                  // Gᵀ λ, one a joint
+};
+
+Closures record_closures(ExpressionGraph& graph, const std::vector<Expression>& violation,
+                         const Unknowns& x) {
+  Closures closures;
+  const std::size_t rows = violation.size(), n = static_cast<std::size_t>(x.angle.size());
+  closures.violation = violation;
+  closures.along_joint.assign(n, std::vector<Expression>(rows, Expression(0.0)));
+  closures.rate = closures.drift = std::vector<Expression>(rows, Expression(0.0));
+  closures.reaction.assign(n, Expression(0.0));
+  const auto slopes = differentiate(graph, violation, list_of(x.angle));
+  for (std::size_t row = 0; row < rows; ++row) {
+    for (std::size_t j = 0; j < n; ++j) {
+      closures.along_joint[j][row] = slopes[row][j];
+      closures.rate[row] += slopes[row][j] * x.rate[static_cast<Eigen::Index>(j)];
+      closures.reaction[j] += slopes[row][j] * x.reaction[row];
+    }
+  }
+  const auto rate_slopes = differentiate(graph, closures.rate, list_of(x.angle));
+  closures.acceleration = closures.drift;
+  for (std::size_t row = 0; row < rows; ++row) {
+    for (std::size_t j = 0; j < n; ++j) {
+      const auto at = static_cast<Eigen::Index>(j);
+      closures.drift[row] += rate_slopes[row][j] * x.rate[at];
+      closures.acceleration[row] += slopes[row][j] * x.acceleration[at];
+    }
+    closures.acceleration[row] += closures.drift[row];
+  }
+  return closures;
+}
+
+/// Derivatives of equations along joint angles, rates and moving parameters; those that are not
+/// zero.
+std::vector<TreeProgram::Entry> record_slopes(ExpressionGraph& graph,
+                                              const std::vector<Expression>& equations,
+                                              const Unknowns& x,
+                                              const std::vector<int>& motor_of_delay,
+                                              std::vector<Expression>& outputs) {
+  std::vector<Expression> columns = list_of(x.angle);
+  append(columns, list_of(x.rate));
+  append(columns, x.parameter);
+  const auto along = differentiate(graph, equations, columns);
+  const auto along_control = differentiate(graph, equations, x.control);
+  std::vector<TreeProgram::Entry> entries;
+  for (std::size_t at = 0; at < equations.size(); ++at) {
+    for (std::size_t column = 0; column < columns.size(); ++column) {
+      Expression slope = along[at][column];
+      const auto place = static_cast<int>(column) - 2 * static_cast<int>(x.angle.size());
+      const int motor = place < 0 ? -1 : motor_of_delay[static_cast<std::size_t>(place)];
+      if (motor >= 0) {
+        slope = along_control[at][static_cast<std::size_t>(motor)] *
+                x.control_slope[static_cast<std::size_t>(motor)];
+      }
+      if (slope.is_constant(0.0)) continue;
+      entries.push_back(
+          {static_cast<int>(at), static_cast<int>(column), static_cast<int>(outputs.size())});
+      outputs.push_back(slope);
+    }
+  }
+  return entries;
+}
+
 }  // namespace
 
-TreeProgram::TreeProgram(const Mechanism& mechanism) : joint_count_(mechanism.hinge_count()) {
+TreeProgram::TreeProgram(const Mechanism& mechanism, CoordinateChoice coordinates)
+    : joint_count_(mechanism.hinge_count()), coordinates_(std::move(coordinates)) {
   const int n = joint_count_;
   for (int j = 0; j < n; ++j) {
     if (mechanism.hinges[static_cast<std::size_t>(j)].motorised) motors_.push_back(j);
@@ -111,7 +194,7 @@ TreeProgram::TreeProgram(const Mechanism& mechanism) : joint_count_(mechanism.hi
     motor_of_delay_.push_back(delay);
   }
 
-  Recorder recorder(mechanism, motors_, moving_);
+  Recorder recorder(mechanism, motors_, moving_, coordinates_);
   ExpressionGraph& graph = recorder.graph();
   const Unknowns& x = recorder.unknowns();
   load_dependent_ = recorder.is_load_dependent();
@@ -129,6 +212,11 @@ TreeProgram::TreeProgram(const Mechanism& mechanism) : joint_count_(mechanism.hi
   for (const std::vector<Expression>& row : differentiate(graph, list_of(residual), acceleration)) {
     append(outputs[kBalance], row);
   }
+  const Closures closures = record_closures(graph, recorder.closures(), x);
+  outputs[kClosure] = closures.violation;
+  for (const std::vector<Expression>& column : closures.along_joint) {
+    append(outputs[kClosure], column);
+  }
   if (load_dependent_) {
     append(outputs[kLoad], bounds);
     append(outputs[kLoad], holding);
@@ -145,36 +233,30 @@ TreeProgram::TreeProgram(const Mechanism& mechanism) : joint_count_(mechanism.hi
     append(outputs[kBalance], bounds_at_rest);
     append(outputs[kBalance], holding_at_rest);
   }
+  drift_at_ = static_cast<int>(outputs[kBalance].size());
+  append(outputs[kBalance], closures.drift);
 
-  for (int j = 0; j < n; ++j) residual[j] += x.slip[j] * bounds[static_cast<std::size_t>(j)];
-  std::vector<Expression> columns = angle;
-  append(columns, rate);
-  append(columns, x.parameter);
-  const auto along = differentiate(graph, list_of(residual), columns);
-  const auto along_control = differentiate(graph, list_of(residual), x.control);
   for (int j = 0; j < n; ++j) {
     const auto at = static_cast<std::size_t>(j);
-    for (std::size_t column = 0; column < columns.size(); ++column) {
-      Expression slope = along[at][column];
-      const auto place = static_cast<int>(column) - 2 * n;
-      const int motor = place < 0 ? -1 : motor_of_delay_[static_cast<std::size_t>(place)];
-      if (motor >= 0) {
-        slope = along_control[at][static_cast<std::size_t>(motor)] *
-                x.control_slope[static_cast<std::size_t>(motor)];
-      }
-      if (slope.is_constant(0.0)) continue;
-      slopes_.push_back({j, static_cast<int>(column), static_cast<int>(outputs[kSlopes].size())});
-      outputs[kSlopes].push_back(slope);
-    }
+    residual[j] += x.slip[j] * bounds[at] + closures.reaction[at];
   }
+  slopes_ = record_slopes(graph, list_of(residual), x, motor_of_delay_, outputs[kSlopes]);
+  closure_slopes_[0] =
+      record_slopes(graph, closures.violation, x, motor_of_delay_, outputs[kSlopes]);
+  closure_slopes_[1] = record_slopes(graph, closures.rate, x, motor_of_delay_, outputs[kSlopes]);
+  closure_slopes_[2] =
+      record_slopes(graph, closures.acceleration, x, motor_of_delay_, outputs[kSlopes]);
   program_ = LaneProgram(graph, x.inputs, outputs);
   for (Entry& entry : bound_slopes_) entry.row = program_.output_row(kLoad, entry.row);
-  for (Entry& entry : slopes_) entry.row = program_.output_row(kSlopes, entry.row);
+  for (std::vector<Entry>* list :
+       {&slopes_, &closure_slopes_[0], &closure_slopes_[1], &closure_slopes_[2]}) {
+    for (Entry& entry : *list) entry.row = program_.output_row(kSlopes, entry.row);
+  }
 }
 
-int TreeProgram::delay_direction(int motor) const {
+int TreeProgram::delay_place(int motor) const {
   const auto found = std::ranges::find(motor_of_delay_, motor);
-  return 2 * joint_count_ + static_cast<int>(found - motor_of_delay_.begin());
+  return static_cast<int>(found - motor_of_delay_.begin());
 }
 
 }  // namespace estimator

@@ -5,41 +5,54 @@
 #include "estimator/dynamics/tree_inverse_dynamics.hpp"
 #include "estimator/model/mechanism.hpp"
 #include "estimator/symbolic/lane_program.hpp"
+#include "estimator/tree/coordinate_choice.hpp"
 
 namespace estimator {
 
-/// The equations of motion of one mechanism without loops and their derivatives, recorded from
+/// The equations of motion of one mechanism and their derivatives, recorded from
 /// TreeInverseDynamics as a program that works on many states at a time. Parameters that are not
 /// free are constants of the program, which simplifies it.
 ///
 /// With q, v, a joint angles, rates and accelerations, σ the direction in which a joint slips (0
-/// where it sticks) and B the bound of its dry friction, the motion obeys
+/// where it sticks) and B the bound of its dry friction, the motion of a tree obeys
 ///
 ///   r(q, v, a) = M(q) a + h(q, v, u) + σ B(v, a) = 0    for every joint that slips.
 ///
-/// B depends on a where friction grows with the load of the bearing.
+/// B depends on a where friction grows with the load of the bearing. Loops are closed by
+///
+///   c(q) = 0,   G v = 0,   G a + g(q, v) = 0,   G = ∂c/∂q,
+///
+/// rows of which the choice of coordinates says which count; their reactions λ add Gᵀ λ to r.
 class TreeProgram {
  public:
   enum Section : int {
     kParameters,  ///< what depends on parameters alone
-    kBalance,     ///< h, M, and B where it does not depend on the load
+    kClosure,     ///< c and G; empty without loops
+    kBalance,     ///< h, M, g, and B where it does not depend on the load
     kLoad,        ///< B and its derivative along a; empty where no friction depends on the load
-    kSlopes,      ///< derivatives of r along q, v and parameters at given a
+    kSlopes,      ///< derivatives of r and of the closures along q, v and parameters at given a, λ
     kSectionCount
   };
 
   /// An entry of a sparse matrix, as a row of the program.
   struct Entry {
-    int joint;   ///< which equation
+    int joint;   ///< which equation: of which joint, or closure
     int column;  ///< along which unknown
     int row;
   };
 
-  /// @param mechanism  without loops
-  explicit TreeProgram(const Mechanism& mechanism);
+  /// @param coordinates  of a mechanism with loops; every joint is independent in a tree
+  explicit TreeProgram(const Mechanism& mechanism, CoordinateChoice coordinates);
+  explicit TreeProgram(const Mechanism& mechanism)
+      : TreeProgram(mechanism, all_independent(mechanism)) {}
 
   const LaneProgram& program() const { return program_; }
   int joint_count() const { return joint_count_; }
+  /// Joints whose coordinates are the state of the mechanism; all of them without loops.
+  const std::vector<int>& independent() const { return coordinates_.independent; }
+  const std::vector<int>& dependent() const { return coordinates_.dependent; }
+  int coordinate_count() const { return static_cast<int>(independent().size()); }
+  bool has_loops() const { return !dependent().empty(); }
   bool is_load_dependent() const { return load_dependent_; }
   /// Whether a joint has dry friction, or may have.
   bool is_dry(int joint) const { return dry_[static_cast<std::size_t>(joint)]; }
@@ -47,8 +60,8 @@ class TreeProgram {
   /// Free parameters that act on the motion, as indices of the mechanism's parameters: the columns
   /// of the derivatives.
   const std::vector<int>& moving() const { return moving_; }
-  /// The column of a motor's delay, which must be free.
-  int delay_direction(int motor) const;
+  /// The place of a motor's delay, which must be free, among the moving parameters.
+  int delay_place(int motor) const;
   /// Joints with a motor, in the order of the controls.
   const std::vector<int>& motors() const { return motors_; }
 
@@ -60,10 +73,26 @@ class TreeProgram {
   int control_row(int motor) const { return input(4 * joint_count_ + motor); }
   /// Derivative of a control along its own delay, needed by kSlopes.
   int control_slope_row(int motor) const { return input(4 * joint_count_ + motor_count() + motor); }
+  /// Reaction of a closure, needed by kSlopes.
+  int reaction_row(int closure) const {
+    return input(4 * joint_count_ + 2 * motor_count() + closure);
+  }
   /// Value of a moving parameter, by its place among them.
-  int parameter_row(int place) const { return input(4 * joint_count_ + 2 * motor_count() + place); }
+  int parameter_row(int place) const {
+    return input(4 * joint_count_ + 2 * motor_count() + closure_count() + place);
+  }
 
   // Outputs.
+  /// c, of the closures chosen.
+  int closure_row(int closure) const { return program_.output_row(kClosure, closure); }
+  /// G.
+  int closure_slope_row(int closure, int joint) const {
+    return program_.output_row(kClosure, closure_count() * (1 + joint) + closure);
+  }
+  /// g: what G v grows by in a unit of time without accelerations.
+  int closure_drift_row(int closure) const {
+    return program_.output_row(kBalance, drift_at_ + closure);
+  }
   int balance_row(int joint) const { return program_.output_row(kBalance, joint); }
   /// M_jk.
   int mass_row(int j, int k) const {
@@ -76,24 +105,31 @@ class TreeProgram {
   }
   /// ∂B/∂a.
   const std::vector<Entry>& bound_slopes() const { return bound_slopes_; }
-  /// ∂r/∂(q, v, moving parameters), columns in this order.
+  /// ∂(r + Gᵀ λ)/∂(q, v, moving parameters), columns in this order.
   const std::vector<Entry>& slopes() const { return slopes_; }
+  /// The same of c (along parameters alone), of G v (not along v) and of G a + g.
+  const std::vector<Entry>& closure_slopes() const { return closure_slopes_[0]; }
+  const std::vector<Entry>& closure_rate_slopes() const { return closure_slopes_[1]; }
+  const std::vector<Entry>& closure_acceleration_slopes() const { return closure_slopes_[2]; }
 
  private:
   int input(int index) const { return program_.input_row(index); }
   int motor_count() const { return static_cast<int>(motors_.size()); }
+  int closure_count() const { return static_cast<int>(coordinates_.rows.size()); }
   int bound_section() const { return load_dependent_ ? kLoad : kBalance; }
   int bound_at(int index) const {
     return load_dependent_ ? index : joint_count_ + joint_count_ * joint_count_ + index;
   }
 
   int joint_count_;
+  CoordinateChoice coordinates_;
+  int drift_at_ = 0;
   bool load_dependent_ = false;
   std::vector<bool> dry_;
   std::vector<int> moving_, motors_;
   std::vector<int> motor_of_delay_;  // of each moving parameter; −1: not a delay
   LaneProgram program_;
-  std::vector<Entry> bound_slopes_, slopes_;
+  std::vector<Entry> bound_slopes_, slopes_, closure_slopes_[3];
 };
 
 }  // namespace estimator

@@ -1,0 +1,166 @@
+#include "estimator/calibrate/closed_states.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <random>
+#include <stdexcept>
+
+#include "estimator/calibrate/number_text.hpp"
+#include "estimator/tree/loop_closure.hpp"
+
+namespace estimator {
+namespace {
+
+constexpr int kAssemblyStarts = 64;
+constexpr double kSameAngle = 1e-3;     // [rad]
+constexpr double kIndifferent = 0.02;   // readings do not tell misfits apart that differ by less
+constexpr int kConfigurationsMax = 64;  // that the choice of coordinates looks at
+constexpr double kNotWanted = std::numeric_limits<double>::quiet_NaN();
+
+/// One way in which the loops close.
+struct Assembly {
+  Eigen::VectorXd angles;
+  double misfit;  // of what is measured, root mean square
+};
+
+Eigen::VectorXd wrapped(const Eigen::VectorXd& angles) {
+  return angles.unaryExpr([](double angle) { return std::remainder(angle, 2.0 * M_PI); });
+}
+
+bool is_same(const Eigen::VectorXd& a, const Eigen::VectorXd& b) {
+  return wrapped(a - b).cwiseAbs().maxCoeff() < kSameAngle;
+}
+
+/// All ways that are found from random starts and fit the readings as well as the best of them.
+std::vector<Assembly> find_assemblies(LoopClosure& closure, const Eigen::VectorXd& measured) {
+  std::vector<Assembly> found;
+  std::mt19937 random(1);
+  for (int start = 0; start < kAssemblyStarts; ++start) {
+    Eigen::VectorXd angles = measured;
+    for (double& angle : angles) {
+      const double turn = 2.0 * M_PI * (static_cast<double>(random()) / std::mt19937::max() - 0.5);
+      if (std::isnan(angle)) angle = start == 0 ? 0.0 : turn;
+    }
+    if (!closure.close(angles, measured)) continue;
+    const auto is_known = [&](const Assembly& each) { return is_same(each.angles, angles); };
+    if (std::ranges::any_of(found, is_known)) continue;
+    double squares = 0.0, count = 0.0;
+    for (Eigen::Index j = 0; j < angles.size(); ++j) {
+      if (std::isnan(measured[j])) continue;
+      squares += std::pow(angles[j] - measured[j], 2);
+      count += 1.0;
+    }
+    for (Eigen::Index j = 0; j < angles.size(); ++j) {
+      if (std::isnan(measured[j])) angles[j] = std::remainder(angles[j], 2.0 * M_PI);
+    }
+    found.push_back({angles, std::sqrt(squares / std::max(count, 1.0))});
+  }
+  double best = std::numeric_limits<double>::infinity();
+  for (const Assembly& each : found) best = std::min(best, each.misfit);
+  std::erase_if(found, [&](const Assembly& each) { return each.misfit > best + kIndifferent; });
+  return found;
+}
+
+/// How far an assembly is from what the description says.
+double distance(const Mechanism& mechanism, const Eigen::VectorXd& angles) {
+  double sum = 0.0;
+  for (Eigen::Index j = 0; j < angles.size(); ++j) {
+    const double at = mechanism.hinges[static_cast<std::size_t>(j)].assembled_at;
+    if (!std::isnan(at)) sum += std::pow(std::remainder(angles[j] - at, 2.0 * M_PI), 2);
+  }
+  return sum;
+}
+
+bool is_told(const Mechanism& mechanism) {
+  return std::ranges::any_of(mechanism.hinges,
+                             [](const Hinge& hinge) { return !std::isnan(hinge.assembled_at); });
+}
+
+[[noreturn]] void refuse_ambiguity(const Mechanism& mechanism, const Eigen::VectorXd& measured,
+                                   const std::vector<Assembly>& found, const std::string& where) {
+  Eigen::Index joint = 0;
+  double spread = -1.0;
+  for (Eigen::Index j = 0; j < measured.size(); ++j) {
+    const double apart =
+        std::abs(std::remainder(found[0].angles[j] - found[1].angles[j], 2.0 * M_PI));
+    if (std::isnan(measured[j]) && apart > spread) {
+      spread = apart;
+      joint = j;
+    }
+  }
+  throw std::invalid_argument(
+      where + ": the loops can be closed in " + std::to_string(found.size()) +
+      " ways, and the readings do not tell in which; say about which angle joint '" +
+      mechanism.hinges[static_cast<std::size_t>(joint)].name +
+      "' stands at the start (assembled_at: " + number_text(found[0].angles[joint], 3) + " or " +
+      number_text(found[1].angles[joint], 3) + " rad?), or measure another joint");
+}
+
+Eigen::VectorXd assemble_start(const Mechanism& mechanism, LoopClosure& closure,
+                               const Eigen::VectorXd& measured, const std::string& where) {
+  const std::vector<Assembly> found = find_assemblies(closure, measured);
+  if (found.empty()) {
+    throw std::invalid_argument(where +
+                                ": the loops cannot be closed with the hinge points given at the "
+                                "angles read first; check points, signs and zero marks");
+  }
+  if (found.size() == 1) return found.front().angles;
+  if (!is_told(mechanism)) refuse_ambiguity(mechanism, measured, found, where);
+  return std::ranges::min_element(
+             found, {}, [&](const Assembly& each) { return distance(mechanism, each.angles); })
+      ->angles;
+}
+
+}  // namespace
+
+void close_loops(const Mechanism& mechanism, double period, const std::string& where,
+                 Eigen::MatrixXd& states) {
+  LoopClosure closure(mechanism);
+  if (!closure.has_loops()) return;
+  const Eigen::Index n = mechanism.hinge_count(), samples = states.cols();
+  const auto measured_at = [&](Eigen::Index k) {
+    Eigen::VectorXd measured = states.col(k).head(n);
+    for (Eigen::Index j = 0; j < n; ++j) {
+      if (!mechanism.hinges[static_cast<std::size_t>(j)].measured) measured[j] = kNotWanted;
+    }
+    return measured;
+  };
+  Eigen::VectorXd angles = assemble_start(mechanism, closure, measured_at(0), where);
+  Eigen::MatrixXd closed(n, samples);
+  for (Eigen::Index k = 0; k < samples; ++k) {
+    if (!closure.close(angles, measured_at(k))) {
+      throw std::invalid_argument(where + ": the loops cannot be closed " +
+                                  number_text(static_cast<double>(k) * period) +
+                                  " s after the start of a segment with the hinge points given; "
+                                  "check points, signs and zero marks");
+    }
+    closed.col(k) = angles;
+  }
+  states.topRows(n) = closed;
+  for (Eigen::Index k = 0; k < samples; ++k) {
+    const Eigen::Index before = std::max<Eigen::Index>(k - 1, 0);
+    const Eigen::Index after = std::min(k + 1, samples - 1);
+    if (after == before) continue;
+    states.col(k).tail(n) =
+        (closed.col(after) - closed.col(before)) / (static_cast<double>(after - before) * period);
+  }
+}
+
+CoordinateChoice choose_coordinates(const Mechanism& mechanism,
+                                    const std::vector<Eigen::MatrixXd>& states) {
+  LoopClosure closure(mechanism);
+  if (!closure.has_loops()) return all_independent(mechanism);
+  Eigen::Index columns = 0;
+  for (const Eigen::MatrixXd& each : states) columns += each.cols();
+  const Eigen::Index stride = std::max<Eigen::Index>(1, columns / kConfigurationsMax);
+  std::vector<Eigen::VectorXd> configurations;
+  for (const Eigen::MatrixXd& each : states) {
+    for (Eigen::Index k = 0; k < each.cols(); k += stride) {
+      configurations.emplace_back(each.col(k).head(mechanism.hinge_count()));
+    }
+  }
+  return closure.choose(configurations);
+}
+
+}  // namespace estimator

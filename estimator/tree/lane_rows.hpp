@@ -1,0 +1,72 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <cstddef>
+#include <vector>
+
+// Rows of numbers, one a lane: what the integrators of many states at a time are made of.
+
+namespace estimator {
+
+using Rows = std::vector<double, Eigen::aligned_allocator<double>>;
+
+template <int W>
+double* row_at(Rows& rows, int index) {
+  return rows.data() + static_cast<std::ptrdiff_t>(index) * W;
+}
+template <int W>
+const double* row_at(const Rows& rows, int index) {
+  return rows.data() + static_cast<std::ptrdiff_t>(index) * W;
+}
+
+/// out = f(lane) for every lane. Rows either are the same or do not overlap.
+template <int W, typename F>
+[[gnu::always_inline]] inline void for_lanes(double* out, const F& f) {
+#pragma GCC ivdep
+  for (int i = 0; i < W; ++i) out[i] = f(i);
+}
+
+/// L U = A in the place of A, n × n rows, without pivoting: for matrices that are positive definite
+/// but for a small part.
+///
+/// @param inverse_pivot  n rows
+template <int W>
+void factor_lanes(int n, Rows& matrix, Rows& inverse_pivot) {
+  for (int p = 0; p < n; ++p) {
+    const double* pivot = row_at<W>(matrix, p * n + p);
+    double* inverse = row_at<W>(inverse_pivot, p);
+    for_lanes<W>(inverse, [=](int i) { return 1.0 / pivot[i]; });
+    for (int j = p + 1; j < n; ++j) {
+      double* share = row_at<W>(matrix, j * n + p);
+      for_lanes<W>(share, [=](int i) { return share[i] * inverse[i]; });
+      for (int k = p + 1; k < n; ++k) {
+        double* element = row_at<W>(matrix, j * n + k);
+        const double* above = row_at<W>(matrix, p * n + k);
+        for_lanes<W>(element, [=](int i) { return element[i] - share[i] * above[i]; });
+      }
+    }
+  }
+}
+
+/// right ← (L U)⁻¹ right, n rows.
+template <int W>
+void solve_lanes(int n, const Rows& factor, const Rows& inverse_pivot, double* right) {
+  for (int j = 0; j < n; ++j) {
+    double* x = right + j * W;
+    for (int k = 0; k < j; ++k) {
+      const double *l = row_at<W>(factor, j * n + k), *y = right + k * W;
+      for_lanes<W>(x, [=](int i) { return x[i] - l[i] * y[i]; });
+    }
+  }
+  for (int j = n; j-- > 0;) {
+    double* x = right + j * W;
+    for (int k = j + 1; k < n; ++k) {
+      const double *u = row_at<W>(factor, j * n + k), *y = right + k * W;
+      for_lanes<W>(x, [=](int i) { return x[i] - u[i] * y[i]; });
+    }
+    const double* inverse = row_at<W>(inverse_pivot, j);
+    for_lanes<W>(x, [=](int i) { return x[i] * inverse[i]; });
+  }
+}
+
+}  // namespace estimator

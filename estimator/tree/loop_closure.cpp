@@ -1,0 +1,205 @@
+#include "estimator/tree/loop_closure.hpp"
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+#include "estimator/dynamics/tree_inverse_dynamics.hpp"
+
+namespace estimator {
+namespace {
+
+constexpr int kWidth = 4;
+constexpr int kRounds = 50;
+constexpr double kClosureWeight = 1e3;  // of the closures beside what is wanted of the joints
+constexpr double kInertness = 1e-3;     // weight of staying where it is
+constexpr double kStepMax = 0.5;        // of a joint in a round [rad]
+constexpr double kSettled = 1e-12;
+constexpr double kRankTolerance = 1e-7;  // of the largest singular value
+constexpr int kChoicesMax = 20000;
+
+/// Sets of joints to begin with: what has the larger determinant.
+double worst_condition(const std::vector<Eigen::MatrixXd>& jacobians,
+                       const std::vector<int>& dependent, double enough) {
+  double worst = std::numeric_limits<double>::infinity();
+  for (const Eigen::MatrixXd& G : jacobians) {
+    Eigen::MatrixXd D(G.rows(), dependent.size());
+    for (std::size_t i = 0; i < dependent.size(); ++i) {
+      D.col(static_cast<Eigen::Index>(i)) = G.col(dependent[i]);
+    }
+    const double smallest = Eigen::JacobiSVD<Eigen::MatrixXd>(D).singularValues()[D.cols() - 1];
+    worst = std::min(worst, smallest);
+    if (!(worst > enough)) break;
+  }
+  return worst;
+}
+
+/// The next choice of numbers below `count`, ascending; false after the last.
+bool next_subset(std::vector<int>& chosen, int count) {
+  const int size = static_cast<int>(chosen.size());
+  int at = size - 1;
+  while (at >= 0 && chosen[static_cast<std::size_t>(at)] == count - size + at) --at;
+  if (at < 0) return false;
+  ++chosen[static_cast<std::size_t>(at)];
+  for (int i = at + 1; i < size; ++i) {
+    chosen[static_cast<std::size_t>(i)] = chosen[static_cast<std::size_t>(i - 1)] + 1;
+  }
+  return true;
+}
+
+}  // namespace
+
+LoopClosure::LoopClosure(const Mechanism& mechanism) : n_(mechanism.hinge_count()) {
+  std::vector<Expression> parameters;
+  for (const Parameter& parameter : mechanism.parameters) parameters.emplace_back(parameter.value);
+  ExpressionGraph graph;
+  JointVector<Expression> angle(n_);
+  std::vector<LaneProgram::Input> inputs;
+  std::vector<Expression> angles;
+  for (int j = 0; j < n_; ++j) {
+    angle[j] = graph.input();
+    inputs.push_back({angle[j], 1});
+    angles.push_back(angle[j]);
+    const Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(j)];
+    names_.push_back(hinge.name);
+  }
+  std::vector<Expression> closures;
+  TreeInverseDynamics<Expression>(mechanism, parameters).closures(angle, closures);
+  rows_ = static_cast<int>(closures.size());
+  std::vector<Expression> outputs = closures;
+  for (const std::vector<Expression>& row : differentiate(graph, closures, angles)) {
+    outputs.insert(outputs.end(), row.begin(), row.end());
+  }
+  program_ = LaneProgram(graph, inputs, {{}, outputs});
+  values_.assign(static_cast<std::size_t>(program_.row_count()) * kWidth, 0.0);
+  program_.fill_constants(values_.data(), kWidth);
+  program_.run<kWidth>(0, values_.data());
+}
+
+void LoopClosure::run(const Eigen::VectorXd& angles) {
+  for (int j = 0; j < n_; ++j) {
+    std::fill_n(row_at<kWidth>(values_, program_.input_row(j)), kWidth, angles[j]);
+  }
+  program_.run<kWidth>(1, values_.data());
+}
+
+Eigen::VectorXd LoopClosure::violation(const Eigen::VectorXd& angles) {
+  run(angles);
+  Eigen::VectorXd c(rows_);
+  for (int i = 0; i < rows_; ++i) c[i] = *row_at<kWidth>(values_, program_.output_row(1, i));
+  return c;
+}
+
+Eigen::MatrixXd LoopClosure::jacobian(const Eigen::VectorXd& angles) {
+  run(angles);
+  Eigen::MatrixXd G(rows_, n_);
+  for (int i = 0; i < rows_; ++i) {
+    for (int j = 0; j < n_; ++j) {
+      G(i, j) = *row_at<kWidth>(values_, program_.output_row(1, rows_ + i * n_ + j));
+    }
+  }
+  return G;
+}
+
+bool LoopClosure::close(Eigen::VectorXd& angles, const Eigen::VectorXd& wanted) {
+  Eigen::MatrixXd A(rows_ + 2 * n_, n_);
+  Eigen::VectorXd b(rows_ + 2 * n_);
+  for (int round = 0; round < kRounds; ++round) {
+    const Eigen::VectorXd c = violation(angles);
+    A.setZero();
+    b.setZero();
+    A.topRows(rows_) = kClosureWeight * jacobian(angles);
+    b.head(rows_) = -kClosureWeight * c;
+    for (int j = 0; j < n_; ++j) {
+      A(rows_ + n_ + j, j) = kInertness;
+      if (std::isnan(wanted[j])) continue;
+      A(rows_ + j, j) = 1.0;
+      b[rows_ + j] = wanted[j] - angles[j];
+    }
+    Eigen::VectorXd step = A.householderQr().solve(b);
+    const double largest = step.cwiseAbs().maxCoeff();
+    if (!std::isfinite(largest)) return false;
+    if (largest > kStepMax) step *= kStepMax / largest;
+    angles += step;
+    if (largest < 1e-6) break;
+  }
+  for (int round = 0; round < 5; ++round) {  // onto the closures alone
+    const Eigen::MatrixXd G = jacobian(angles);
+    const Eigen::VectorXd step = -G.completeOrthogonalDecomposition().solve(violation(angles));
+    angles += step;
+    if (step.cwiseAbs().maxCoeff() < kSettled) break;
+  }
+  return violation(angles).cwiseAbs().maxCoeff() < kClosed;
+}
+
+Eigen::VectorXd LoopClosure::rates(const Eigen::VectorXd& angles, const Eigen::VectorXd& wanted) {
+  const Eigen::MatrixXd G = jacobian(angles);
+  Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr;
+  qr.setThreshold(kRankTolerance);
+  qr.compute(G.transpose());
+  const Eigen::MatrixXd Q = qr.householderQ();
+  const Eigen::MatrixXd free = Q.rightCols(n_ - qr.rank());
+  Eigen::MatrixXd A = free;
+  Eigen::VectorXd b = wanted;
+  for (int j = 0; j < n_; ++j) {
+    if (!std::isnan(wanted[j])) continue;
+    A.row(j).setZero();
+    b[j] = 0.0;
+  }
+  return free * A.completeOrthogonalDecomposition().solve(b);
+}
+
+CoordinateChoice LoopClosure::choose(const std::vector<Eigen::VectorXd>& configurations) {
+  CoordinateChoice choice;
+  if (!has_loops()) {
+    for (int j = 0; j < n_; ++j) choice.independent.push_back(j);
+    return choice;
+  }
+  std::vector<Eigen::MatrixXd> jacobians;
+  Eigen::Index rank = 0;
+  for (const Eigen::VectorXd& angles : configurations) {
+    jacobians.push_back(jacobian(angles));
+    Eigen::JacobiSVD<Eigen::MatrixXd> svd(jacobians.back());
+    svd.setThreshold(kRankTolerance);
+    rank = std::max(rank, svd.rank());
+  }
+  std::vector<int> dependent(static_cast<std::size_t>(rank)), best;
+  for (std::size_t i = 0; i < dependent.size(); ++i) dependent[i] = static_cast<int>(i);
+  double best_worst = kRankTolerance;
+  int tried = 0;
+  do {
+    const double worst = worst_condition(jacobians, dependent, best_worst);
+    if (worst > best_worst) {
+      best_worst = worst;
+      best = dependent;
+    }
+  } while (++tried < kChoicesMax && next_subset(dependent, n_));
+  if (best.empty()) {
+    throw std::invalid_argument(
+        "the recordings pass a change point of the mechanism, at which its joints can go on in two "
+        "ways, whatever joints its motion is described by; use recordings that stay away from it");
+  }
+  choice.dependent = best;
+  for (int j = 0; j < n_; ++j) {
+    if (!std::ranges::binary_search(best, j)) choice.independent.push_back(j);
+  }
+  // Rows by pivoting where the choice is at its worst would do; those of the sum serve everywhere.
+  Eigen::MatrixXd D =
+      Eigen::MatrixXd::Zero(rows_, rank * static_cast<Eigen::Index>(jacobians.size()));
+  for (std::size_t s = 0; s < jacobians.size(); ++s) {
+    for (Eigen::Index i = 0; i < rank; ++i) {
+      D.col(static_cast<Eigen::Index>(s) * rank + i) =
+          jacobians[s].col(best[static_cast<std::size_t>(i)]);
+    }
+  }
+  const Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(D.transpose());
+  for (Eigen::Index i = 0; i < rank; ++i) {
+    choice.rows.push_back(static_cast<int>(qr.colsPermutation().indices()[i]));
+  }
+  std::ranges::sort(choice.rows);
+  return choice;
+}
+
+}  // namespace estimator

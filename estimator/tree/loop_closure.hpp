@@ -1,0 +1,56 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <vector>
+
+#include "estimator/model/mechanism.hpp"
+#include "estimator/symbolic/lane_program.hpp"
+#include "estimator/tree/coordinate_choice.hpp"
+#include "estimator/tree/lane_rows.hpp"
+
+namespace estimator {
+
+/// The equations c(q) = 0 that close the loops of a mechanism, six for every joint beyond a
+/// spanning tree (a body that is reached twice must be at one place: point [m], orientation
+/// [rad, small]), at the mechanism's values. Pure kinematics.
+class LoopClosure {
+ public:
+  explicit LoopClosure(const Mechanism& mechanism);
+
+  int joint_count() const { return n_; }
+  int row_count() const { return rows_; }
+  bool has_loops() const { return rows_ > 0; }
+
+  /// c at joint angles q, and ∂c/∂q.
+  Eigen::VectorXd violation(const Eigen::VectorXd& angles);
+  Eigen::MatrixXd jacobian(const Eigen::VectorXd& angles);
+
+  /// Closes the loops near `angles` with joints as near as can be to `wanted`, by Gauss–Newton.
+  ///
+  /// @param wanted  of every joint; NaN: nothing is wanted of it
+  /// @return whether they are closed to kClosed
+  bool close(Eigen::VectorXd& angles, const Eigen::VectorXd& wanted);
+
+  /// Rates of all joints that keep the loops closed, as near as can be to those wanted.
+  Eigen::VectorXd rates(const Eigen::VectorXd& angles, const Eigen::VectorXd& wanted);
+
+  /// Joints that determine the others best in the worst of some closed configurations, and
+  /// equations that do it.
+  ///
+  /// @throws std::invalid_argument where all choices pass a change point: the configurations leave
+  ///         it open how the mechanism goes on
+  CoordinateChoice choose(const std::vector<Eigen::VectorXd>& configurations);
+
+ private:
+  void run(const Eigen::VectorXd& angles);
+
+  int n_, rows_ = 0;
+  std::vector<std::string> names_;
+  LaneProgram program_;
+  Rows values_;
+};
+
+/// Loops are closed that are open by no more than this [m, rad].
+inline constexpr double kClosed = 1e-9;
+
+}  // namespace estimator

@@ -1,0 +1,107 @@
+#include "estimator/tree/loop_contacts.hpp"
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "estimator/math/lemke.hpp"
+
+namespace estimator {
+namespace {
+
+constexpr double kAtBound = 1e-9;        // share of a bound within which friction is exhausted
+constexpr double kRankTolerance = 1e-9;  // of the largest singular value
+
+/// Calls `visit` with every choice of `size` numbers below `count`, ascending.
+template <typename Visit>
+void for_subsets(int count, int size, const Visit& visit) {
+  std::vector<int> chosen(static_cast<std::size_t>(size));
+  for (int i = 0; i < size; ++i) chosen[static_cast<std::size_t>(i)] = i;
+  while (true) {
+    visit(chosen);
+    int at = size - 1;
+    while (at >= 0 && chosen[static_cast<std::size_t>(at)] == count - size + at) --at;
+    if (at < 0) return;
+    ++chosen[static_cast<std::size_t>(at)];
+    for (int i = at + 1; i < size; ++i) {
+      chosen[static_cast<std::size_t>(i)] = chosen[static_cast<std::size_t>(i - 1)] + 1;
+    }
+  }
+}
+
+Contact direction_of(double acceleration) {
+  return acceleration < 0.0 ? Contact::kBackward : Contact::kForward;
+}
+
+}  // namespace
+
+/// With λ = bound − u the conditions on u ∈ [0, 2 bound] are those of a complementarity problem in
+/// u and the slack of its upper bound.
+Contacts settle_contacts(const RestingJoints& joints) {
+  const Eigen::Index s = joints.bound.size();
+  const Eigen::LDLT<Eigen::MatrixXd> mass(joints.mass);
+  const Eigen::VectorXd unhindered = joints.drift - joints.coupling * mass.solve(joints.force);
+  const Eigen::MatrixXd response =
+      joints.coupling * mass.solve(Eigen::MatrixXd(joints.coupling.transpose()));
+  Eigen::MatrixXd H = Eigen::MatrixXd::Zero(2 * s, 2 * s);
+  H.topLeftCorner(s, s) = response;
+  H.topRightCorner(s, s).setIdentity();
+  H.bottomLeftCorner(s, s) = -Eigen::MatrixXd::Identity(s, s);
+  Eigen::VectorXd q(2 * s);
+  q << unhindered - response * joints.bound, 2.0 * joints.bound;
+  const LcpSolution solution = solve_lcp(H, q);
+  const bool solved = solution.outcome == LcpOutcome::kSolved;
+  Contacts contacts;
+  for (Eigen::Index j = 0; j < s; ++j) {
+    if (!solved) {
+      contacts.push_back(direction_of(unhindered[j]));
+      continue;
+    }
+    // Friction pushes forward with u − bound: exhausted at either end, the joint goes against it.
+    const double spare = kAtBound * joints.bound[j], pushed = solution.z[j];
+    const double acceleration = solution.w[j] - solution.z[s + j];
+    if (acceleration > 0.0 && pushed <= spare) {
+      contacts.push_back(Contact::kForward);
+    } else if (acceleration < 0.0 && pushed >= 2.0 * joints.bound[j] - spare) {
+      contacts.push_back(Contact::kBackward);
+    } else {
+      contacts.push_back(Contact::kStick);
+    }
+  }
+  return contacts;
+}
+
+double holding_margin(const Eigen::MatrixXd& coupling, const Eigen::VectorXd& bound,
+                      const Eigen::VectorXd& force) {
+  Eigen::JacobiSVD<Eigen::MatrixXd> svd(coupling, Eigen::ComputeThinV);
+  svd.setThreshold(kRankTolerance);
+  const Eigen::Index rank = svd.rank();
+  if (rank == 0) return std::numeric_limits<double>::infinity();
+  const Eigen::MatrixXd basis = svd.matrixV().leftCols(rank);
+  const Eigen::MatrixXd reduced = coupling * basis;
+  const Eigen::VectorXd held = basis.transpose() * force;
+  double margin = std::numeric_limits<double>::infinity();
+  const int count = static_cast<int>(bound.size());
+  for_subsets(count, static_cast<int>(rank) - 1, [&](const std::vector<int>& face) {
+    Eigen::VectorXd normal = Eigen::VectorXd::Ones(rank);
+    if (rank > 1) {
+      Eigen::MatrixXd edges(face.size(), rank);
+      for (std::size_t i = 0; i < face.size(); ++i) {
+        edges.row(static_cast<Eigen::Index>(i)) = reduced.row(face[i]);
+      }
+      Eigen::JacobiSVD<Eigen::MatrixXd> of_edges(edges, Eigen::ComputeFullV);
+      of_edges.setThreshold(kRankTolerance);
+      if (of_edges.rank() + 1 < rank) return;  // no face: the edges depend on one another
+      normal = of_edges.matrixV().col(rank - 1);
+    }
+    const Eigen::VectorXd along = (reduced * normal).cwiseAbs();
+    const double scale = along.maxCoeff();
+    if (!(scale > 0.0)) return;
+    margin = std::min(margin, (along.dot(bound) - std::abs(normal.dot(held))) / scale);
+  });
+  return margin;
+}
+
+}  // namespace estimator

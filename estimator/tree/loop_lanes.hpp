@@ -1,0 +1,88 @@
+#pragma once
+
+#include "estimator/tree/lane_rows.hpp"
+#include "estimator/tree/tree_program.hpp"
+
+namespace estimator {
+
+/// The equations of motion of a mechanism with loops in its independent coordinates y, for kWidth
+/// states side by side. With the closures c(q) = 0 solved by Newton's method for the dependent
+/// coordinates, K = (∂c/∂q_d)⁻¹ and
+///
+///   v = N ẏ,   a = N ÿ + γ,   N = [1; −K ∂c/∂y],   γ = [0; −K g],
+///
+/// the motion obeys Nᵀ r(q, v, N ÿ + γ) = 0: there is no drift, and nothing to stabilise. A joint
+/// that sticks holds one combination of the accelerations, C_S a_S = 0; joints that follow from
+/// others that stick hold nothing.
+///
+/// Derivatives follow from those of c, its derivatives along time, and of r + Gᵀ λ at the reactions
+/// λ: no derivative of N or K is ever needed, since Nᵀ (r + Gᵀ λ) = Nᵀ r everywhere.
+///
+/// All rows belong to the program unless they are told to be results.
+template <int kWidth>
+class LoopLanes {
+ public:
+  LoopLanes(const TreeProgram& program, bool slopes);
+
+  /// Moves the dependent joints to where the loops are closed, from where they are in `rows`, and
+  /// gives them their rates. A lane whose loops cannot be closed is not a number from there on.
+  void close(double* rows);
+
+  /// After `close`, with controls and slips set: runs the balance, and puts the accelerations of
+  /// the joints into the program.
+  ///
+  /// @param free          0 where a joint sticks, else 1; a row a joint
+  /// @param acceleration  result: of the coordinates
+  void accelerate(double* rows, const double* free, double* acceleration);
+
+  /// After `accelerate`: derivatives of the joints' motion along the coordinates, their rates and
+  /// the moving parameters.
+  void linearize_joints(double* rows);
+  /// After it: derivatives of the coordinates' accelerations, coordinates × directions.
+  void linearize(double* rows, double* linear);
+
+  /// N.
+  const double* coupling(int joint, int coordinate) const {
+    return row_at<kWidth>(coupling_, joint * c_ + coordinate);
+  }
+  /// γ.
+  const double* drift(int joint) const { return row_at<kWidth>(drift_, joint); }
+
+  /// Derivatives of a joint's angle and of its rate along one direction of a state's, after
+  /// `linearize_joints`.
+  ///
+  /// @param slopes  of coordinates over their rates × directions
+  void joint_slope(int joint, const double* slopes, int direction, double* angle,
+                   double* rate) const;
+
+ private:
+  void invert();
+  void hold(const double* free);
+  void hold_lane(int lane, const double* free);
+  void add_kinematics(const std::vector<TreeProgram::Entry>& entries, const double* rows,
+                      bool along_rates);
+  void solve_dependent(Rows& slopes);
+  const double* at_row(const double* rows, int index) const { return rows + index * kWidth; }
+
+  const TreeProgram& program_;
+  int n_, c_, r_, directions_;
+  bool any_holds_ = false;
+  std::vector<int> coordinate_of_, closure_of_;  // of each joint; −1: none
+  Rows work_, inverse_;                          // r × r
+  Rows step_;                                    // r
+  Rows coupling_, effective_;                    // n × c: N, and N T
+  Rows hold_, turn_;                             // C, c × n; T, c × c
+  Rows removed_, held_;                          // c: 1 where a joint that sticks sets it; ÿ₀
+  Rows drift_, force_, moved_;                   // n
+  Rows lu_, inverse_pivot_, mass_;               // c × c, c, n × c
+  Rows right_;                                   // c
+  Rows angle_slopes_, rate_slopes_, acceleration_slopes_;  // n × directions
+  Rows closure_slopes_;                                    // r × directions
+  Rows balance_slopes_;                                    // n × directions
+  Rows held_slopes_;                                       // c × directions
+};
+
+extern template class LoopLanes<4>;
+extern template class LoopLanes<16>;
+
+}  // namespace estimator
