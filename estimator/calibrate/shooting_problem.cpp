@@ -200,8 +200,9 @@ void ShootingProblem::simulate(Point& point) const {
 double ShootingProblem::reading_error(const Point& point, int segment, int sample,
                                       int sensor) const {
   const auto s = static_cast<std::size_t>(segment);
-  return std::remainder(point.angles[s](sample, sensor) - segments_[s].data.angles(sample, sensor),
-                        2.0 * M_PI);
+  const int hinge = sensors_[static_cast<std::size_t>(sensor)];
+  return difference(hinge, point.angles[s](sample, sensor) -
+                               segments_[s].data.angles(sample, sensor));
 }
 
 /// L⁻¹ with L Lᵀ = σ_a² [T³/3, T²/2; T²/2, T], so that whitened = L⁻¹ (Δθ, Δω).
@@ -217,7 +218,7 @@ Eigen::Vector2d ShootingProblem::whitened_defect(const Point& point, int segment
                                                  int hinge) const {
   const int node = segments_[static_cast<std::size_t>(segment)].first_node + interval;
   const Eigen::Vector2d defect(
-      std::remainder(point.states(hinge, node + 1) - point.ends(hinge, node), 2.0 * M_PI),
+      difference(hinge, point.states(hinge, node + 1) - point.ends(hinge, node)),
       point.states(hinge_count_ + hinge, node + 1) - point.ends(hinge_count_ + hinge, node));
   return whitening(segment, hinge) * defect;
 }

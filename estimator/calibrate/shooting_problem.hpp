@@ -25,7 +25,7 @@ struct ShootingGrid {
 
 /// How noisy everything is.
 struct ShootingNoise {
-  Eigen::VectorXd angle;         ///< one a sensor: standard deviation of a reading [rad]
+  Eigen::VectorXd angle;         ///< one a sensor: standard deviation of a reading [rad or m]
   Eigen::VectorXd acceleration;  ///< one a hinge: root spectral density of the acceleration that
                                  ///< the model leaves unexplained, a white noise [rad/s²/√Hz]
 };
@@ -138,6 +138,9 @@ class ShootingProblem final : public LeastSquaresProblem {
   void update_controls(Point& point) const;
   void simulate(Point& point) const;
   double total_cost(const Point& point) const;
+  double difference(int hinge, double of_coordinates) const {
+    return point_.mechanism.hinges[static_cast<std::size_t>(hinge)].difference(of_coordinates);
+  }
   double reading_error(const Point& point, int segment, int sample, int sensor) const;
   template <typename T, typename Read>
   void shoot(TreeMotion<T>& motion, const ShotSegment& segment, const HeldControls& controls,

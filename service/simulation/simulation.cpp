@@ -208,6 +208,7 @@ int count_motors(const estimator::Mechanism& mechanism) {
 SimulatedRun simulate(const Rig& rig, const Scenario& scenario, double step,
                       const std::atomic<bool>* stop) {
   const estimator::Mechanism& mechanism = rig.mechanism;
+  estimator::require_hinges(rig.mechanism);
   SimulatedRun run;
   run.step = step;
   run.period = 1.0 / scenario.rate;
