@@ -106,7 +106,7 @@ struct Calibration {
   Eigen::VectorXd angle_noise, acceleration_noise;
   /// Directions that the data cannot see at the start, before anything was fitted.
   std::vector<NullDirection> initial_null_directions;
-  double cost = 0.0;                ///< Σ‖r‖² at the optimum; physical: of whitened residuals
+  double cost = 0.0;  ///< Σ‖r‖² at the optimum; physical: of whitened residuals
   /// Of the estimated states [rad], a slide counting as JointUnits::scale says.
   double observation_rmse = 0.0;
   double step = 0.0;                ///< h used [s]

@@ -125,12 +125,11 @@ void fill_matrices(const Fold& fold, Eigen::Index row, CrossValidation& result) 
     const auto column = static_cast<Eigen::Index>(p);
     const std::vector<SegmentTrajectory>& trajectories =
         column == row ? fold.evaluation.trajectories : fold.calibration.trajectories;
-    result.observation(row, column) = observation_rmse(trajectories, result.kinds, result.pieces[p]);
+    result.observation(row, column) =
+        observation_rmse(trajectories, result.kinds, result.pieces[p]);
     for (std::size_t j = 0; j < result.hinges.size(); ++j) {
-      result.simulation[j](row, column) =
-          simulation_rmse(trajectories, result.kinds[j],
-                                                            result.pieces[p],
-                                                            static_cast<Eigen::Index>(j));
+      result.simulation[j](row, column) = simulation_rmse(
+          trajectories, result.kinds[j], result.pieces[p], static_cast<Eigen::Index>(j));
     }
   }
 }

@@ -19,9 +19,9 @@ std::vector<SimulationError> simulation_errors(const ShootingProblem& problem) {
   for (int sensor = 0; sensor < problem.sensor_count(); ++sensor) {
     const auto j = static_cast<std::size_t>(sensors[static_cast<std::size_t>(sensor)]);
     const Hinge& hinge = problem.mechanism().hinges[j];
-    errors.push_back(
-        {hinge.name, std::sqrt(problem.squared_error(sensor) / problem.reading_count(sensor)),
-         hinge.kind});
+    errors.push_back({hinge.name,
+                      std::sqrt(problem.squared_error(sensor) / problem.reading_count(sensor)),
+                      hinge.kind});
   }
   return errors;
 }
@@ -62,11 +62,10 @@ void note_process_noise(const ShootingFit& fit, std::vector<std::string>& notes)
   for (int j = 0; j < mechanism.hinge_count(); ++j) {
     if (!fit.is_process_noise_seen(j)) continue;
     const Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(j)];
-    notes.push_back("hinge " + hinge.name +
-                    ": accelerations are left unexplained, as of a white noise of " +
-                    number_text(fit.joint().noise().acceleration[j], 2) + " " +
-                    hinge.units().noise +
-                    "; another friction law or a motor model may explain them");
+    notes.push_back(
+        "hinge " + hinge.name + ": accelerations are left unexplained, as of a white noise of " +
+        number_text(fit.joint().noise().acceleration[j], 2) + " " + hinge.units().noise +
+        "; another friction law or a motor model may explain them");
   }
 }
 

@@ -32,7 +32,8 @@ void visit_changes(const std::vector<Segment>& segments, int sensor, double scal
 
 double find_quantum(const std::vector<Segment>& segments, int sensor, double scale) {
   double quantum = std::numeric_limits<double>::infinity();
-  visit_changes(segments, sensor, scale, [&](double change) { quantum = std::min(quantum, change); });
+  visit_changes(segments, sensor, scale,
+                [&](double change) { quantum = std::min(quantum, change); });
   if (std::isinf(quantum)) return 0.0;
   // Refined by ever larger multiples, so that decimals cut off do not add up.
   double multiples = 0.0, sum = 0.0;

@@ -116,8 +116,7 @@ class Pipeline {
       trajectory.control = problem.step_controls(s);
       for (Eigen::Index i = 0; i < trajectory.measured.size(); ++i) {
         if (std::isnan(trajectory.measured(i))) continue;
-        squared += std::pow(
-            turn_difference(trajectory.estimated(i) - trajectory.measured(i)), 2);
+        squared += std::pow(turn_difference(trajectory.estimated(i) - trajectory.measured(i)), 2);
         count += 1.0;
       }
       result_.trajectories.push_back(std::move(trajectory));

@@ -47,8 +47,8 @@ constexpr double kNoiseSettled = 0.05;  // relative change of a noise level
 constexpr double kSignificance = 3.0;   // deviations by which a variance must exceed its model's
 
 /// Open-loop errors above this say that the motion cannot be predicted from its start; there a
-/// simulation fit has no basin to work in [rad]. Of what slides this and the other thresholds in rad
-/// are multiplied by JointUnits::scale.
+/// simulation fit has no basin to work in [rad]. Of what slides this and the other thresholds in
+/// rad are multiplied by JointUnits::scale.
 constexpr double kPredictableRmse = 0.5;
 
 /// Root mean square acceleration of every hinge, from its start rates [rad/s²].
@@ -167,7 +167,8 @@ ShootingInput prepare_shooting(const Mechanism& mechanism, const std::vector<Rec
   require_motion(recordings);
   const Eigen::VectorXd scales = hinge_scales(mechanism);
   input.fastest = fastest_speeds(input.states, mechanism.hinge_count());
-  input.grid.step = options.step > 0.0 ? options.step : choose_step(input.fastest.cwiseQuotient(scales));
+  input.grid.step =
+      options.step > 0.0 ? options.step : choose_step(input.fastest.cwiseQuotient(scales));
   const Eigen::VectorXd accelerations =
       typical_accelerations(input.states, input.state_spacing, mechanism.hinge_count())
           .cwiseQuotient(scales);

@@ -201,8 +201,8 @@ double ShootingProblem::reading_error(const Point& point, int segment, int sampl
                                       int sensor) const {
   const auto s = static_cast<std::size_t>(segment);
   const int hinge = sensors_[static_cast<std::size_t>(sensor)];
-  return difference(hinge, point.angles[s](sample, sensor) -
-                               segments_[s].data.angles(sample, sensor));
+  return difference(hinge,
+                    point.angles[s](sample, sensor) - segments_[s].data.angles(sample, sensor));
 }
 
 /// L⁻¹ with L Lᵀ = σ_a² [T³/3, T²/2; T²/2, T], so that whitened = L⁻¹ (Δθ, Δω).

@@ -211,8 +211,7 @@ template <typename T>
 T TreeInverseDynamics<T>::axis_imbalance(const Link& link, const T& angle, const T& rate,
                                          const T& acceleration, const T& control) const {
   const Axis& axis = axes_[static_cast<std::size_t>(link.hinge)];
-  const double turns =
-      link.slides ? 0.0 : 2.0 * M_PI * std::round(value_of(angle) / (2.0 * M_PI));
+  const double turns = link.slides ? 0.0 : 2.0 * M_PI * std::round(value_of(angle) / (2.0 * M_PI));
   const T speed = value_of(rate) < 0.0 ? T(-rate) : rate;
   T torque = axis.shaft_inertia * acceleration;
   torque += (axis.viscous + axis.quadratic_drag * speed) * rate;
@@ -240,8 +239,8 @@ void TreeInverseDynamics<T>::move_link(std::size_t at, const T& shift, const T& 
   if (link.parent >= 0) {
     const Motion& parent = motions_[static_cast<std::size_t>(link.parent)];
     const Vector3 across = parent.omega.cross(motion.from_parent);
-    base = parent.acceleration + parent.alpha.cross(motion.from_parent) +
-           parent.omega.cross(across);
+    base =
+        parent.acceleration + parent.alpha.cross(motion.from_parent) + parent.omega.cross(across);
     omega = into_link(link, motion, parent.omega);
     alpha = into_link(link, motion, parent.alpha);
   }

@@ -93,8 +93,7 @@ class TreeInverseDynamics {
   };
 
   void add_link(const Mechanism& mechanism, const std::vector<T>& parameters, const TreeEdge& edge);
-  void add_body(const Mechanism& mechanism, const std::vector<T>& parameters, int body,
-                bool first);
+  void add_body(const Mechanism& mechanism, const std::vector<T>& parameters, int body, bool first);
   Seat& seat_of(int body) { return seats_[static_cast<std::size_t>(body + 1)]; }
   void make_links(const Mechanism& mechanism, const std::vector<T>& parameters);
   void make_axes(const Mechanism& mechanism, const std::vector<T>& parameters);

@@ -32,9 +32,7 @@ inline constexpr JointUnits joint_units(JointKind kind) {
 }
 
 /// A difference of two coordinates as it is to be judged: turns know no whole revolutions.
-inline double turn_difference(double difference) {
-  return std::remainder(difference, 2.0 * M_PI);
-}
+inline double turn_difference(double difference) { return std::remainder(difference, 2.0 * M_PI); }
 inline double joint_difference(JointKind kind, double difference) {
   return kind == JointKind::kPrismatic ? difference : turn_difference(difference);
 }

@@ -169,8 +169,9 @@ struct Mechanism {
 };
 
 /// Fills `mechanism.parameters` for its bodies and joints with names ("A.J_zz", "1.b",
-/// "gravity.tilt_x"), units as the kind of a joint demands, neutral values (mass 1 kg, inertia 1 kg·m², the rest 0, gravity
-/// 9.82 m/s²) and the bounds physics sets (masses, inertias, friction ≥ 0). Nothing is free.
+/// "gravity.tilt_x"), units as the kind of a joint demands, neutral values (mass 1 kg, inertia 1
+/// kg·m², the rest 0, gravity 9.82 m/s²) and the bounds physics sets (masses, inertias, friction ≥
+/// 0). Nothing is free.
 void make_parameters(Mechanism& mechanism);
 
 /// @throws std::invalid_argument "joint '…': …" where a joint slides or holds fast: what works in

@@ -155,8 +155,8 @@ class AngleImport {
             : "check the column's unit";
     throw proto::InputError(
         table_.where(row, request_) + ": column '" + column_.column + "': hinge '" + column_.hinge +
-        "' would " + (slides ? "slide" : "turn") + " at " + text_of(speed) + unit +
-        ", more than " + text_of(speed_max) + unit + "; " + advice +
+        "' would " + (slides ? "slide" : "turn") + " at " + text_of(speed) + unit + ", more than " +
+        text_of(speed_max) + unit + "; " + advice +
         "; if only single rows are wrong, remove them; if the speed is true, raise " +
         (slides ? "speed_max_m_per_s" : "speed_max_rad_per_s") +
         " in the rig file's recording { }");

@@ -7,8 +7,8 @@
 
 namespace service {
 
-/// CSV column with the angle of one measured hinge: angle = scale · value + offset [rad]; of a joint
-/// that slides its position [m].
+/// CSV column with the angle of one measured hinge: angle = scale · value + offset [rad]; of a
+/// joint that slides its position [m].
 struct AngleColumn {
   std::string column;
   std::string hinge;

@@ -184,8 +184,7 @@ std::optional<AngleColumn> read_sensor(const v1::RecordingFormat& source, const 
                          place.at("position", position));
   }
   if (!hinge.measured) return std::nullopt;
-  const std::string field =
-      hinge.kind == estimator::JointKind::kPrismatic ? "position" : "angle";
+  const std::string field = hinge.kind == estimator::JointKind::kPrismatic ? "position" : "angle";
   place.fail("hinge '" + hinge.name + "' has an encoder but no " + field + " column; write " +
              field + " { " + "hinge: \"" + hinge.name +
              "\" column: ... unit: ... } or remove the encoder");

@@ -77,7 +77,8 @@ std::string matrix(const std::string& title, const Eigen::MatrixXd& errors) {
 
 std::string matrices(const CrossValidation& validation) {
   std::string html =
-      "<section><h2>Errors [mrad; of what slides mm]</h2>\n<p class=\"quiet\">Row: the piece held out of the "
+      "<section><h2>Errors [mrad; of what slides mm]</h2>\n<p class=\"quiet\">Row: the piece held "
+      "out of the "
       "calibration. Column: the piece whose error is shown. Framed: predictions of pieces the "
       "calibration has not seen; beside them, fits.</p>\n";
   for (std::size_t j = 0; j < validation.hinges.size(); ++j) {

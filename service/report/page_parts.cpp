@@ -124,9 +124,8 @@ std::string trajectory_sections(const std::vector<estimator::SegmentTrajectory>&
             format_number(trajectory.start, 6) + " s to " + format_number(end, 6) + " s</h3>\n";
     for (Eigen::Index sensor = 0; sensor < trajectory.measured.cols(); ++sensor) {
       const auto index = static_cast<std::size_t>(sensor);
-      html += hinge_charts(
-          trajectory, sensor, hinges[index],
-          index < kinds.size() ? kinds[index] : estimator::JointKind::kRevolute);
+      html += hinge_charts(trajectory, sensor, hinges[index],
+                           index < kinds.size() ? kinds[index] : estimator::JointKind::kRevolute);
     }
     for (Eigen::Index motor = 0; motor < trajectory.control.cols(); ++motor) {
       const auto index = static_cast<std::size_t>(motor);

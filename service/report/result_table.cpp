@@ -34,8 +34,8 @@ std::string simulation_table(const estimator::Calibration& calibration) {
   std::vector<std::vector<std::string>> rows = {{"open-loop simulation", "RMSE [mrad]"}};
   for (const estimator::SimulationError& error : calibration.simulation) {
     const bool slides = error.kind == estimator::JointKind::kPrismatic;
-    rows.push_back({"hinge " + error.hinge, format_number(1e3 * error.rmse) +
-                                                (slides ? " mm" : "")});
+    rows.push_back(
+        {"hinge " + error.hinge, format_number(1e3 * error.rmse) + (slides ? " mm" : "")});
   }
   return format_table(rows, {false, true});
 }

@@ -30,36 +30,37 @@ struct CartPoleTruth {
 };
 
 // rail.b holds the back-EMF too: b + K k_e.
-const CartPoleTruth kTruths[] = {
-    {"base", 0.6, 0.12,
-     {{"pole.J_zz", 0.0022},
-      {"pivot.b_x", -0.2},
-      {"rail.K", 1.7},
-      {"rail.b", 3.0 + 1.7 * 0.8},
-      {"rail.f_c", 0.9},
-      {"pivot.b", 2e-4},
-      {"pivot.c", 4e-5},
-      {"pivot.tau_c", 8e-4}}},
-    {"rand1", 0.5965577173, 0.1411706522,
-     {{"pole.J_zz", 0.001717138448},
-      {"pivot.b_x", -0.2},
-      {"rail.K", 1.63552045},
-      {"rail.b", 2.213846981 + 1.63552045 * 0.8},
-      {"rail.f_c", 0.7448398247},
-      {"pivot.b", 0.0001763266244},
-      {"pivot.c", 5.024621156e-05},
-      {"pivot.tau_c", 0.001009171941}}}};
+const CartPoleTruth kTruths[] = {{"base",
+                                  0.6,
+                                  0.12,
+                                  {{"pole.J_zz", 0.0022},
+                                   {"pivot.b_x", -0.2},
+                                   {"rail.K", 1.7},
+                                   {"rail.b", 3.0 + 1.7 * 0.8},
+                                   {"rail.f_c", 0.9},
+                                   {"pivot.b", 2e-4},
+                                   {"pivot.c", 4e-5},
+                                   {"pivot.tau_c", 8e-4}}},
+                                 {"rand1",
+                                  0.5965577173,
+                                  0.1411706522,
+                                  {{"pole.J_zz", 0.001717138448},
+                                   {"pivot.b_x", -0.2},
+                                   {"rail.K", 1.63552045},
+                                   {"rail.b", 2.213846981 + 1.63552045 * 0.8},
+                                   {"rail.f_c", 0.7448398247},
+                                   {"pivot.b", 0.0001763266244},
+                                   {"pivot.c", 5.024621156e-05},
+                                   {"pivot.tau_c", 0.001009171941}}}};
 
 estimator::Calibration calibrate_set(const std::filesystem::path& data, const CartPoleTruth& truth,
                                      const std::string& variant) {
   Rig rig = load_rig(kRigPath);
   rig.mechanism.parameter(0, estimator::BodyQuantity::kMass).value = truth.cart_mass;
   rig.mechanism.parameter(1, estimator::BodyQuantity::kMass).value = truth.pole_mass;
-  const std::filesystem::path file = data / "synthetic_planar" /
-                                     (std::string("cartpole_") + truth.set + "__" + variant +
-                                      ".csv");
-  return estimator::calibrate(rig.mechanism,
-                              {import_csv(file.string(), *rig.format).recording});
+  const std::filesystem::path file =
+      data / "synthetic_planar" / (std::string("cartpole_") + truth.set + "__" + variant + ".csv");
+  return estimator::calibrate(rig.mechanism, {import_csv(file.string(), *rig.format).recording});
 }
 
 // The data's friction creeps where it should hold, which biases dry friction by two deviations;
@@ -73,8 +74,8 @@ TEST(CartPole, ParametersOfIndependentDataAreFound) {
     double rail_m, pivot_rad;
   };
   const double counts = std::sqrt(12.0);
-  for (const Noise& noise : {Noise{"noise", 2e-4, 1e-3},
-                             Noise{"quant", 5e-5 / counts, 2.0 * M_PI / 4096 / counts}}) {
+  for (const Noise& noise :
+       {Noise{"noise", 2e-4, 1e-3}, Noise{"quant", 5e-5 / counts, 2.0 * M_PI / 4096 / counts}}) {
     for (const CartPoleTruth& truth : kTruths) {
       SCOPED_TRACE(std::string(truth.set) + " " + noise.variant);
       const estimator::Calibration result = calibrate_set(*data, truth, noise.variant);
@@ -88,9 +89,9 @@ TEST(CartPole, ParametersOfIndependentDataAreFound) {
       for (const estimator::ParameterEstimate& estimate : result.parameters) {
         const double expected = truth.values.at(estimate.name);
         const bool dry = estimate.name.ends_with("_c") && estimate.unit != "kg·m²";
-        EXPECT_LT(std::abs(estimate.value - expected),
-                  std::max((dry ? 5.0 : 3.0) * estimate.standard_deviation,
-                           5e-3 * std::abs(expected)))
+        EXPECT_LT(
+            std::abs(estimate.value - expected),
+            std::max((dry ? 5.0 : 3.0) * estimate.standard_deviation, 5e-3 * std::abs(expected)))
             << estimate.name << " " << estimate.value << " ± " << estimate.standard_deviation
             << " for " << expected;
       }
@@ -106,8 +107,8 @@ TEST(CartPole, WhatTheDataCannotSeeIsNamed) {
   Rig rig = load_rig(kRigPath);
   rig.mechanism.hinge_parameter(0, estimator::HingeQuantity::kBackEmf).free = true;
   const auto file = *data / "synthetic_planar" / "cartpole_base__noise.csv";
-  const estimator::Calibration result = estimator::calibrate(
-      rig.mechanism, {import_csv(file.string(), *rig.format).recording});
+  const estimator::Calibration result =
+      estimator::calibrate(rig.mechanism, {import_csv(file.string(), *rig.format).recording});
   ASSERT_EQ(result.null_directions.size(), 1U);
   expect_parts(result.null_directions[0].description, {"rail.b", "rail.k_e"});
 }
@@ -116,8 +117,7 @@ TEST(CartPole, UnitsFollowTheKindOfTheJoint) {
   const Rig rig = load_rig(kRigPath);
   const auto unit_of = [&](const std::string& name) {
     const int index = rig.mechanism.find_parameter(name);
-    return index < 0 ? "missing"
-                     : rig.mechanism.parameters[static_cast<std::size_t>(index)].unit;
+    return index < 0 ? "missing" : rig.mechanism.parameters[static_cast<std::size_t>(index)].unit;
   };
   EXPECT_EQ(unit_of("rail.b"), "N·s/m");
   EXPECT_EQ(unit_of("rail.f_c"), "N");

@@ -114,9 +114,8 @@ Eigen::VectorXd slider_derivative(const ReferenceSlider& rig, const Eigen::Vecto
   // dT/dφ of the mixed term; it enters with θ̇ and α̇ as −1 and +1.
   const double mixed = -ml * spin * (s * v * sine + w * cosine);
   Eigen::Vector3d force;
-  force[0] = -(rig.m_1 * rig.l_1 + M * s) * rig.g * std::sin(theta) - rig.b_1 * v +
-             rig.b_3 * turn - 2.0 * M * s * w * v -
-             ml * (spin * w * cosine - spin * s * sine * turn) - mixed;
+  force[0] = -(rig.m_1 * rig.l_1 + M * s) * rig.g * std::sin(theta) - rig.b_1 * v + rig.b_3 * turn -
+             2.0 * M * s * w * v - ml * (spin * w * cosine - spin * s * sine * turn) - mixed;
   force[1] = M * rig.g * std::cos(theta) - rig.k * (s - rig.rest) - rig.b_2 * w -
              rig.c_2 * std::abs(w) * w + rig.K * u + ml * spin * cosine * turn + M * s * v * v +
              ml * spin * v * cosine;
@@ -216,8 +215,8 @@ Eigen::MatrixXd simulate(const ReferenceSlider& rig, const Eigen::Matrix<double,
   trajectory.row(0) = start.transpose();
   Eigen::VectorXd y = start;
   for (Eigen::Index k = 0; k < u.size(); ++k) {
-    y = solver.advance(
-        [&](const Eigen::VectorXd& at) { return slider_derivative(rig, at, u[k]); }, y, period);
+    y = solver.advance([&](const Eigen::VectorXd& at) { return slider_derivative(rig, at, u[k]); },
+                       y, period);
     trajectory.row(k + 1) = y.transpose();
   }
   return trajectory;

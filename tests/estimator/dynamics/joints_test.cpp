@@ -69,8 +69,8 @@ Mechanism slider_of(const test_support::ReferenceSlider& rig) {
   return mechanism;
 }
 
-// Against Lagrange's equations written down by hand: a slide on a body that turns, with its Coriolis
-// and centrifugal forces, spring, drag, motor and rotor, and a hinge on what slides.
+// Against Lagrange's equations written down by hand: a slide on a body that turns, with its
+// Coriolis and centrifugal forces, spring, drag, motor and rotor, and a hinge on what slides.
 TEST(Joints, ASlideOnATurningArmFollowsLagrangesEquations) {
   const test_support::ReferenceSlider rig;
   const double period = 0.01;
@@ -112,8 +112,8 @@ Mechanism random_tree() {
   mechanism.bodies = {{"A"}, {"B"}, {"C"}, {"D"}, {"E"}, {"F"}};
   const auto joint = [&](auto& list, int a, int b) -> auto& {
     auto& made = list.emplace_back();
-    made.name = std::to_string(mechanism.hinges.size()) + "-" +
-                std::to_string(mechanism.welds.size());
+    made.name =
+        std::to_string(mechanism.hinges.size()) + "-" + std::to_string(mechanism.welds.size());
     made.body_a = a;
     made.body_b = b;
     made.frame_a = random_rotation(random);
@@ -146,8 +146,8 @@ Mechanism random_tree() {
 }
 
 // What acts on a joint must change the kinetic energy and nothing else: ½ d/dt(q̇ᵀM q̇) is the power
-// of the inertial forces, and M is symmetric. Coriolis terms, lever arms, reactions or inertias that
-// do not belong to one and the same mechanism break the balance.
+// of the inertial forces, and M is symmetric. Coriolis terms, lever arms, reactions or inertias
+// that do not belong to one and the same mechanism break the balance.
 TEST(Joints, InertialForcesBalanceThePowerInATreeOfAllKinds) {
   Mechanism mechanism = random_tree();
   mechanism.parameter(WorldQuantity::kGravity).value = 0.0;
@@ -179,7 +179,8 @@ TEST(Joints, InertialForcesBalanceThePowerInATreeOfAllKinds) {
     const auto energy = [&](double time) {
       return 0.5 * rate.dot(mass_matrix(q + time * rate) * rate);
     };
-    const double change = (8.0 * (energy(h) - energy(-h)) - energy(2 * h) + energy(-2 * h)) / 12 / h;
+    const double change =
+        (8.0 * (energy(h) - energy(-h)) - energy(2 * h) + energy(-2 * h)) / 12 / h;
     EXPECT_NEAR(rate.dot(inertial), change, 1e-8);
     EXPECT_GT(std::abs(change), 1e-6) << "a balance of nothing";
   }
@@ -249,8 +250,8 @@ TEST(Joints, HalvesOfARodWeldedTogetherAreTheRod) {
   const auto value = [](double x) { return JointVector<double>::Constant(1, x); };
   one.imbalance(value(0.7), value(2.0), value(-3.0), value(0.0), expected);
   two.imbalance(value(0.7), value(2.0), value(-3.0), value(0.0), got);
-  EXPECT_NEAR(expected[0], -3.0 * mass * length * length / 3.0 +
-                               mass * 9.82 * length / 2 * std::sin(0.7),
+  EXPECT_NEAR(expected[0],
+              -3.0 * mass * length * length / 3.0 + mass * 9.82 * length / 2 * std::sin(0.7),
               1e-12);
   EXPECT_NEAR(got[0], expected[0], 1e-12);
 }

@@ -185,8 +185,7 @@ TEST(TreeMotion, FeelsTheMagnitudeOfTheLoadOnABearingInAnyFrame) {
       for (const double rate : {-4.0, 0.5, 9.0}) {
         JointVector<double> acceleration;
         dynamics.accelerate(JointVector<double>::Constant(1, angle),
-                            JointVector<double>::Constant(1, rate),
-                            JointVector<double>::Zero(1),
+                            JointVector<double>::Constant(1, rate), JointVector<double>::Zero(1),
                             {rate < 0.0 ? Contact::kBackward : Contact::kForward}, acceleration);
         const double across = rig.m * (rig.l * acceleration[0] + rig.g * std::sin(angle));
         const double along = rig.m * (rig.l * rate * rate + rig.g * std::cos(angle));
