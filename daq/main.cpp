@@ -1,10 +1,8 @@
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <atomic>
 #include <csignal>
 #include <cstdint>
-#include <exception>
 #include <iostream>
 #include <string>
 
@@ -12,6 +10,8 @@
 #include "daq/commands/probe.hpp"
 #include "daq/commands/run.hpp"
 #include "daq/commands/send.hpp"
+#include "proto/recording/file.hpp"
+#include "proto/text/command_line.hpp"
 
 namespace {
 
@@ -20,14 +20,24 @@ using daq::ExitCode;
 std::atomic<bool> stop_requested(false);
 static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may only use such");
 
-extern "C" void request_stop(int /*signal*/) { stop_requested.store(true); }
+// What a second Ctrl-C leaves behind, and the sentence about it that a signal handler can write.
+std::string unfinished_recording;
+std::string last_words;
 
 // The first Ctrl-C ends the run in order; a second one, for whoever cannot wait, ends the process:
 // the unit then switches off by its own ttl.
+extern "C" void request_stop(int signal) {
+  if (!stop_requested.exchange(true)) return;
+  if (!last_words.empty() && ::access(unfinished_recording.c_str(), F_OK) == 0) {
+    static_cast<void>(!::write(STDERR_FILENO, last_words.data(), last_words.size()));
+  }
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
+
 void stop_on_signals() {
   struct sigaction action {};
   action.sa_handler = request_stop;
-  action.sa_flags = static_cast<int>(SA_RESETHAND);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
 }
@@ -40,8 +50,9 @@ constexpr const char* kFooter =
     "  rigcal-daq run --rig configs/rig-furuta.textproto \\\n"
     "      --scenario configs/scenario-swing-up.textproto --out swing-up.mcap\n"
     "\n"
-    "Exit status: 0 done or stopped by Ctrl-C, 1 trouble with port, unit or disk, 2 bad input,\n"
-    "3 tripped by a safety limit.\n"
+    "Exit status: 0 done or stopped by Ctrl-C, 1 trouble with port, unit, disk or output, 2 bad "
+    "input\n"
+    "or usage, 3 tripped by a safety limit.\n"
     "rigcal-daq COMMAND --help tells more about a command.";
 
 class Commands {
@@ -83,7 +94,7 @@ class Commands {
     command.add_option("--scenario", run_.scenario_path, "configs/scenario-*.textproto")
         ->required();
     CLI::Option* out = command.add_option("--out", run_.out_path, "recording to write, *.mcap");
-    add_service(command, "also stream to this host:port", run_.service);
+    add_service(command, "also stream to this service, host:port or unix:/path", run_.service);
     CLI::Option* plot = command.add_option(
         "--plot", plot_path_, "dry run: write the planned command to this .svg or .csv and stop");
     out->excludes(plot);
@@ -93,6 +104,11 @@ class Commands {
         return;
       }
       if (!*out) throw CLI::RequiredError("--out (or --plot for a dry run)");
+      unfinished_recording = proto::part_path(run_.out_path);
+      last_words =
+          "\nrigcal-daq: ended at once, the unit switches off by its ttl; to finish what "
+          "was recorded:\n  rigcal recover " +
+          unfinished_recording + "\n";
       stop_on_signals();
       run_.terminal = ::isatty(STDOUT_FILENO) == 1;
       exit_code_ = daq::run_scenario(run_, stop_requested, std::cout);
@@ -122,7 +138,7 @@ class Commands {
         *app.add_subcommand("latency", "measure how late this machine wakes a periodic thread");
     command.add_option("--duration", latency_duration_s_, "[s]")
         ->capture_default_str()
-        ->check(CLI::Range(0.1, 86400.0));
+        ->check(proto::number_from_to(0.1, 86400.0));
     command.add_option("--priority", latency_.real_time.priority, "SCHED_FIFO, 0: ordinary thread")
         ->capture_default_str()
         ->check(CLI::Range(0, 99));
@@ -138,7 +154,7 @@ class Commands {
         *app.add_subcommand("send", "send the service what it missed of a run that has ended");
     command.add_option("--spool", send_.spool_folder, "folder that run named, RECORDING.spool")
         ->required();
-    add_service(command, "host:port", send_.service)->required();
+    add_service(command, "host:port or unix:/path", send_.service)->required();
     command.callback([this] {
       stop_on_signals();
       exit_code_ = daq::send_spool(send_, stop_requested, std::cout);
@@ -161,13 +177,6 @@ int main(int argc, char** argv) {
   app.footer(kFooter);
   app.require_subcommand(1);
   const Commands commands(app);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : static_cast<int>(ExitCode::kBadInput);
-  } catch (const std::exception& error) {
-    std::cerr << "rigcal-daq: " << error.what() << '\n';
-    return static_cast<int>(ExitCode::kBadInput);
-  }
-  return static_cast<int>(commands.exit_code());
+  return proto::run_program(app, argc, argv, static_cast<int>(ExitCode::kBadInput),
+                            [&] { return static_cast<int>(commands.exit_code()); });
 }

@@ -1,24 +1,29 @@
 // rigcald: the calibration service.
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
-#include <iostream>
 
-#include "proto/text/input_error.hpp"
+#include "proto/text/command_line.hpp"
 #include "service/server/daemon.hpp"
 #include "service/server/log.hpp"
 #include "service/server/run_job.hpp"
 
 namespace {
 
+// Bad settings and bad usage, as for rigcal.
+constexpr int kBadInput = 1;
+
 int serve(CLI::App& app, int argc, char** argv) {
-  service::DaemonConfig config;
-  std::string file, data, listen, http, certificate, key, authority;
+  std::string file, data, http, certificate, key, authority;
+  std::vector<std::string> listen;
   bool insecure = false, debug = false;
   app.add_option("--config", file, "Settings (proto/daemon.proto); what follows overrides them")
       ->type_name("FILE");
   app.add_option("--data", data, "Folder for sessions and jobs")->type_name("FOLDER");
-  app.add_option("--listen", listen, "Address; default 127.0.0.1:7330")->type_name("HOST:PORT");
+  app.add_option("--listen", listen,
+                 "Where to listen, for several places several times; default "
+                 "unix:$XDG_RUNTIME_DIR/rigcald.sock, or unix:/run/rigcald/rigcald.sock without "
+                 "that variable")
+      ->type_name("unix:/PATH|HOST:PORT");
   app.add_option("--http", http, "Address for /metrics and /health; default none")
       ->type_name("HOST:PORT");
   app.add_option("--tls-cert", certificate, "Certificate chain, PEM")->type_name("FILE");
@@ -27,14 +32,14 @@ int serve(CLI::App& app, int argc, char** argv) {
       ->type_name("FILE");
   app.add_flag("--insecure", insecure, "Listen off loopback without TLS");
   app.add_flag("--debug", debug, "Log more");
-  try {
-    app.parse(argc, argv);
+  return proto::run_program(app, argc, argv, kBadInput, [&] {
+    service::DaemonConfig config;
     if (!file.empty()) config = service::load_daemon_config(file);
     const auto override_with = [](const std::string& given, std::string& setting) {
       if (!given.empty()) setting = given;
     };
     override_with(data, config.data_folder);
-    override_with(listen, config.listen);
+    if (!listen.empty()) config.listen = listen;
     override_with(http, config.http);
     override_with(certificate, config.tls.certificate);
     override_with(key, config.tls.private_key);
@@ -43,12 +48,7 @@ int serve(CLI::App& app, int argc, char** argv) {
     if (debug) service::set_log_level(service::LogLevel::kDebug);
     const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
     return service::run_daemon(config, program, RIGCAL_VERSION);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 1;
-  } catch (const std::exception& error) {
-    std::cerr << "rigcald: " << error.what() << '\n';
-    return 1;
-  }
+  });
 }
 
 }  // namespace
@@ -64,6 +64,8 @@ int main(int argc, char** argv) {
       "  rigcald --data /var/lib/rigcald\n"
       "  rigcald --config configs/daemon.textproto --http 127.0.0.1:9330\n"
       "\n"
-      "Ends on SIGTERM or Ctrl-C; running jobs run again at the next start.");
+      "Ends on SIGTERM or Ctrl-C; running jobs run again at the next start.\n"
+      "Exit status: 0 ended as asked, 1 bad settings or usage, or a folder or address that cannot "
+      "be used.");
   return serve(app, argc, argv);
 }

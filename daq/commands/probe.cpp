@@ -5,6 +5,7 @@
 
 #include "daq/commands/session.hpp"
 #include "daq/commands/unit_view.hpp"
+#include "proto/text/standard_streams.hpp"
 
 namespace daq {
 namespace {
@@ -14,8 +15,9 @@ constexpr Nanoseconds kViewPeriod = std::chrono::milliseconds(100);
 
 // Over the view before where there is one. Each line wipes what is left of a longer one.
 void print_in_place(const std::vector<std::string>& lines, bool first, std::ostream& out) {
-  if (!first) out << "\x1b[" << lines.size() << 'A';
-  for (const std::string& line : lines) out << line << "\x1b[K\n";
+  const std::string up = "\x1b[" + std::to_string(lines.size()) + "A";
+  if (!first) out << proto::TerminalCodes{up};
+  for (const std::string& line : lines) out << line << proto::TerminalCodes{"\x1b[K"} << '\n';
   out << std::flush;
 }
 

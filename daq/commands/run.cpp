@@ -24,6 +24,7 @@
 #include "daq/stream/stream_sink.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
+#include "proto/text/printable.hpp"
 
 namespace daq {
 namespace {
@@ -157,8 +158,9 @@ class StreamWatch {
     const std::string problem = stream_->problem();
     if (problem.empty() == problem_.empty()) return;
     problem_ = problem;
-    say_(problem.empty() ? "note: streaming again"
-                         : "note: " + problem + "; what is to be streamed waits on the disk");
+    say_(problem.empty()
+             ? "note: streaming again"
+             : "note: " + proto::printable(problem) + "; what is to be streamed waits on the disk");
   }
 
  private:
@@ -236,7 +238,8 @@ ExitCode outcome(const ControlLoop& loop, const Supervisor& supervisor) {
   if (supervisor.storage_error()) return ExitCode::kTrouble;
   const Trip* trip = loop.trip();
   if (trip == nullptr) return ExitCode::kDone;
-  const bool gone = trip->cause == TripCause::kLinkLost || trip->cause == TripCause::kUnitRestarted;
+  const bool gone = trip->cause == TripCause::kLinkLost || trip->cause == TripCause::kPortClosed ||
+                    trip->cause == TripCause::kUnitRestarted;
   return gone ? ExitCode::kTrouble : ExitCode::kTripped;
 }
 
@@ -272,6 +275,9 @@ proto::Result<Sinks> open_sinks(const RunOptions& options,
 }
 
 void finish_stream(std::unique_ptr<StreamSink> stream, const RunOptions& options, const Say& say) {
+  if (const auto marked = mark_ended(spool_folder(options)); !marked.ok()) {
+    say("note: " + marked.error().detail);
+  }
   stream->end();
   if (!stream->wait(kStreamShortPatience)) {
     say("waiting up to " + std::to_string(kStreamPatience.count()) + " s for " +
@@ -286,7 +292,7 @@ void finish_stream(std::unique_ptr<StreamSink> stream, const RunOptions& options
     return;
   }
   say("note: the service does not have the whole run" +
-      (problem.empty() ? std::string() : " (" + problem + ")") +
+      (problem.empty() ? std::string() : " (" + proto::printable(problem) + ")") +
       "; the recording does. To send the rest later:\n  rigcal-daq send --spool " +
       spool_folder(options) + " --service " + options.service.host_port);
 }

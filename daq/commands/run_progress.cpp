@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <ostream>
 
+#include "proto/text/standard_streams.hpp"
+
 namespace daq {
 namespace {
 
@@ -50,12 +52,13 @@ void RunProgress::show(const Supervisor& supervisor) {
   std::snprintf(numbers, sizeof numbers, "  %llu samples, %llu lost",
                 static_cast<unsigned long long>(accounts.recorded),
                 static_cast<unsigned long long>(accounts.lost_on_link + accounts.lost_in_ring));
-  out_ << '\r' << text << numbers << "\033[K" << std::flush;
+  out_ << proto::TerminalCodes{"\r"} << text << numbers << proto::TerminalCodes{"\033[K"}
+       << std::flush;
   shown_ = true;
 }
 
 void RunProgress::clear() {
-  if (shown_) out_ << "\r\033[K" << std::flush;
+  if (shown_) out_ << proto::TerminalCodes{"\r\033[K"} << std::flush;
   shown_ = false;
 }
 

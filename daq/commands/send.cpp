@@ -5,7 +5,9 @@
 #include <ostream>
 #include <utility>
 
+#include "daq/stream/spool_rest.hpp"
 #include "daq/stream/stream_sink.hpp"
+#include "proto/text/printable.hpp"
 
 namespace daq {
 namespace {
@@ -18,8 +20,14 @@ ExitCode send_spool(const SendOptions& options, const std::atomic<bool>& stop, s
   const ServiceEndpoint service = make_service_endpoint(options.service);
   auto folder = open_spool_folder(options.spool_folder);
   if (!folder.ok()) return fail(folder.error().detail);
+  const auto rest = append_rest(options.spool_folder, folder.value());
+  if (!rest.ok()) return fail(rest.error().detail);
+  for (const std::string& note : rest.value().notes) out << "note: " << note << std::endl;
+  if (!rest.value().ended) {
+    out << "note: nobody declared the end of this run; the service is told so" << std::endl;
+  }
   auto stream = std::make_unique<StreamSink>(service, std::move(folder.value()));
-  stream->end();
+  stream->end(!rest.value().ended);
   std::string problem;
   bool done = false;
   bool refused = false;
@@ -28,7 +36,7 @@ ExitCode send_spool(const SendOptions& options, const std::atomic<bool>& stop, s
     refused = stream->is_refused();
     if (stream->problem() == problem) continue;
     problem = stream->problem();
-    if (!problem.empty()) out << "note: " << problem << std::endl;
+    if (!problem.empty()) out << "note: " << proto::printable(problem) << std::endl;
   }
   const std::uint64_t backlog = stream->backlog();
   stream.reset();

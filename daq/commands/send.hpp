@@ -14,8 +14,9 @@ struct SendOptions {
   ServiceOptions service;
 };
 
-/// Sends the service what it does not have yet of a run that has ended, and removes the folder once
-/// it has everything. Tries until then, or until `stop` is set.
+/// Sends the service what it does not have yet of a run that has ended or was cut off, with what
+/// only the recording beside the spool holds, and removes the folder once it has everything. Tries
+/// until then, or until `stop` is set.
 ///
 /// @throws proto::InputError for a service that is no host:port, or for files of TLS
 ExitCode send_spool(const SendOptions& options, const std::atomic<bool>& stop, std::ostream& out);

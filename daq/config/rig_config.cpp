@@ -51,8 +51,6 @@ void read_unit(const v1::Rig& rig, const proto::TextLocator& place, RigConfig& c
   config.divider = unit.divider() == 0 ? 1 : static_cast<int>(unit.divider());
   config.compact = unit.compact();
   config.host_paced = unit.host_paced();
-  if (unit.ttl_ms() > 255) place.at("ttl_ms").fail("must be at most 255");
-  if (unit.divider() > 255) place.at("divider").fail("must be at most 255");
   if (unit.channel_size() == 0 || unit.channel_size() > static_cast<int>(kJointsMax)) {
     place.fail("needs 1 to " + std::to_string(kJointsMax) +
                " channels; write channel { hinge: \"...\" } for each encoder, in the unit's order");
@@ -125,14 +123,10 @@ void read_safety(const v1::Rig& rig, const proto::TextLocator& place, RigConfig&
   }
 }
 
-void read_real_time(const v1::RealTime& source, const proto::TextLocator& place,
-                    RealTimeSettings& settings) {
+void read_real_time(const v1::RealTime& source, RealTimeSettings& settings) {
   if (source.has_priority()) settings.priority = source.priority();
   if (source.has_cpu()) settings.cpu = source.cpu();
   if (source.has_lock_memory()) settings.lock_memory = source.lock_memory();
-  if (settings.priority < 0 || settings.priority > 99) {
-    place.at("priority").fail("must lie in 0 to 99");
-  }
 }
 
 }  // namespace
@@ -165,7 +159,7 @@ RigConfig parse_rig_config(const std::string& path, const std::string& text) {
   read_unit(rig, root.at("unit"), config);
   read_motor(rig, root, config);
   read_safety(rig, root.at("safety"), config);
-  read_real_time(rig.real_time(), root.at("real_time"), config.real_time);
+  read_real_time(rig.real_time(), config.real_time);
   return config;
 }
 

@@ -1,6 +1,7 @@
 #include "daq/loop/control_loop.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace daq {
@@ -95,14 +96,16 @@ bool ControlLoop::miss(ReadStatus status) noexcept {
   const double silent_s = seconds(unit_.transport().now() - last_received_);
   if (status == ReadStatus::kInconsistent) {
     safety_.trip(TripCause::kUnitRestarted, time_s_, silent_s, staleness_s_max_);
-  } else if (status == ReadStatus::kClosed || silent_s > staleness_s_max_) {
+  } else if (status == ReadStatus::kClosed) {
+    safety_.trip(TripCause::kPortClosed, time_s_, silent_s, 0.0);
+  } else if (!(silent_s <= staleness_s_max_)) {
     safety_.trip(TripCause::kLinkLost, time_s_, silent_s, staleness_s_max_);
   }
   if (safety_.is_tripped()) publish_trip();
   pending_command_ = 0.0;
   if (!settings_.host_paced) send(0.0);
   const bool gone = status != ReadStatus::kTimeout;
-  return !gone && !(safety_.is_tripped() && silent_s > settings_.after_trip_s);
+  return !gone && !(safety_.is_tripped() && !(silent_s <= settings_.after_trip_s));
 }
 
 void ControlLoop::take(const UnitSample& sample) noexcept {
@@ -197,13 +200,15 @@ void ControlLoop::advance_phase(const UnitSample& sample) noexcept {
     phase_ = RunPhase::kRunning;
     scenario_start_s_ = time_s_;
   } else if (state == ClearState::kRefused || state == ClearState::kNoReply ||
-             time_s_ - arming_since_s_ > settings_.arm_s_max) {
+             !(time_s_ - arming_since_s_ <= settings_.arm_s_max)) {
     safety_.trip(TripCause::kClearRefused, time_s_, unit_.clear_fault_flags(), 0.0);
   }
 }
 
+// The unit counts whole microseconds: what the difference of two of its times adds in round-off
+// would make a pulse begin a sample late now and then.
 double ControlLoop::ask_scenario(Observation now) noexcept {
-  now.time_s -= scenario_start_s_;
+  now.time_s = std::round((now.time_s - scenario_start_s_) * 1e6) / 1e6;
   const double requested = scenario_.command(now);
   phase_ = phase_of(scenario_.phase());
   return requested;
@@ -249,7 +254,7 @@ void ControlLoop::publish_trip() noexcept {
 
 bool ControlLoop::is_over() const noexcept {
   if (safety_.is_tripped()) {
-    return time_s_ - safety_.current_trip().time_s > settings_.after_trip_s;
+    return !(time_s_ - safety_.current_trip().time_s <= settings_.after_trip_s);
   }
   return phase_ == RunPhase::kFinished;
 }

@@ -1,6 +1,8 @@
 #include "daq/loop/supervisor.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdio>
 #include <limits>
 #include <utility>
 
@@ -10,6 +12,9 @@ namespace daq {
 namespace {
 
 constexpr double kStatsPeriod_s = 1.0;
+// A quartz errs by 100 ppm, a ceramic resonator by 5000.
+constexpr double kClockErrorMax_ppm = 5000.0;
+constexpr double kClockSigmas = 4.0;  // of the fit, so that an early one is not blamed
 
 struct PhaseText {
   const char* name;
@@ -50,10 +55,11 @@ proto::Sample sample_of(const LoopRecord& record) {
   sample.device_time_us = from.unit_time_us;
   sample.channel_count = static_cast<std::uint32_t>(from.channel_count);
   for (std::size_t j = 0; j < sample.channel_count; ++j) {
-    sample.valid[j] = from.channel_is_valid(static_cast<int>(j));
+    // An angle that is none has tripped the run; a reader would refuse the whole sample for it.
+    const double angle_rad = record.observation.joint[j].angle_rad;
+    sample.valid[j] = from.channel_is_valid(static_cast<int>(j)) && std::isfinite(angle_rad);
     sample.encoder_counts[j] = from.encoder_counts[j];
-    sample.angle_rad[j] = sample.valid[j] ? record.observation.joint[j].angle_rad
-                                          : std::numeric_limits<double>::quiet_NaN();
+    sample.angle_rad[j] = sample.valid[j] ? angle_rad : std::numeric_limits<double>::quiet_NaN();
   }
   sample.command_V = from.command_V;
   sample.command_sequence = from.command_sequence;
@@ -126,6 +132,7 @@ void Supervisor::drain() {
 void Supervisor::take(const LoopRecord& record) {
   if (accounts_.recorded == 0) host_epoch_ns_ = record.sample.received.count();
   account(record);
+  driven_ = driven_ || (record.phase > RunPhase::kArming && record.phase < RunPhase::kTripped);
   note_phase(record);
   tell(sample_of(record));
   if (record.command_number > last_.command_number) tell(command_of(record));
@@ -187,7 +194,9 @@ void Supervisor::note_trip() {
   const Trip* trip = loop_.trip();
   if (trip == nullptr || trip_told_) return;
   trip_told_ = true;
-  const std::string text = describe(*trip, limits_);
+  std::string text = describe(*trip, limits_);
+  const std::string advice = driven_ ? "" : advise_before_start(*trip, limits_);
+  if (!advice.empty()) text += ". " + advice;
   say_("TRIP: " + text);
   const bool of_hinge = is_of_one_joint(trip->cause) && trip->joint < limits_.joint.size();
   tell(proto::Event{.timestamp_s = trip->time_s,
@@ -231,6 +240,7 @@ void Supervisor::note_black_box() {
 void Supervisor::note_clock() {
   firmware_iface::ClockFit fit;
   while (loop_.clock_fits().try_pop(fit)) {
+    judge_clock(fit);
     tell(proto::ClockFit{.timestamp_s = time_s(),
                          .rate_error_ppm = fit.rate_error_ppm,
                          .rate_error_ppm_sd = fit.rate_sigma_ppm,
@@ -240,6 +250,21 @@ void Supervisor::note_clock() {
                          .point_count = fit.blocks_used,
                          .rejected_count = fit.blocks_rejected});
   }
+}
+
+// Once: a clock that is wrong stays so, and the first sentence tells it.
+void Supervisor::judge_clock(const firmware_iface::ClockFit& fit) {
+  const double least_ppm = std::abs(fit.rate_error_ppm) - kClockSigmas * fit.rate_sigma_ppm;
+  if (clock_told_ || least_ppm <= kClockErrorMax_ppm) return;
+  clock_told_ = true;
+  char text[240];
+  std::snprintf(text, sizeof text,
+                "The unit's clock seems to run %+.0f ± %.0f ppm against this computer's, more than "
+                "a clock errs: its speeds and times are wrong by as much, or its samples arrive in "
+                "bunches; check the unit's tick rate and the line.",
+                fit.rate_error_ppm, fit.rate_sigma_ppm);
+  say_("note: " + std::string(text));
+  report(proto::EventKind::kLink, "clock", text);
 }
 
 void Supervisor::note_stats() {

@@ -64,6 +64,7 @@ class Supervisor {
   void note_black_box();
   void note_stats();
   void note_clock();
+  void judge_clock(const firmware_iface::ClockFit& fit);
   void note_storage_error();
   double time_of(std::uint64_t sequence) const;
 
@@ -84,7 +85,9 @@ class Supervisor {
   RunPhase phase_ = RunPhase::kSettling;
   double next_stats_s_ = 1.0;
   std::int64_t host_epoch_ns_ = 0;  // CLOCK_MONOTONIC at the first sample
+  bool driven_ = false;             // the scenario has begun
   bool trip_told_ = false;
+  bool clock_told_ = false;
   bool black_box_told_ = false;
   bool storage_error_told_ = false;
   std::optional<proto::Error> storage_error_;

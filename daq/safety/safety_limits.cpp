@@ -1,9 +1,9 @@
 #include "daq/safety/safety_limits.hpp"
 
 #include <algorithm>
-#include <cassert>
 #include <cmath>
 #include <cstdio>
+#include <numbers>
 
 #include "firmware_iface/wire/fault.h"
 
@@ -29,6 +29,7 @@ constexpr CauseText kCauses[] = {
     {TripCause::kClearRefused, "clear refused", "fault flags that remain in the unit", ""},
     {TripCause::kUnitRestarted, "unit restarted", "time since its last good sample", "s"},
     {TripCause::kLinkLost, "link lost", "time without a sample", "s"},
+    {TripCause::kPortClosed, "port closed", "time since the last sample", "s"},
 };
 
 const CauseText& text_of(TripCause cause) { return kCauses[static_cast<std::size_t>(cause)]; }
@@ -68,6 +69,13 @@ std::string describe_unit_trip(const Trip& trip) {
          causes + figures;
 }
 
+std::string describe_closed_port(const Trip& trip) {
+  char figures[80];
+  std::snprintf(figures, sizeof figures, ", %.3g s after the last sample, at t = %.3f s",
+                trip.value, trip.time_s);
+  return "the port closed: cable pulled, adapter or unit switched off" + std::string(figures);
+}
+
 }  // namespace
 
 std::string_view to_string(TripCause cause) { return text_of(cause).name; }
@@ -84,6 +92,7 @@ std::string describe(const Trip& trip, const SafetyLimits& limits) {
   if (trip.cause == TripCause::kUnitTripped || trip.cause == TripCause::kClearRefused) {
     return describe_unit_trip(trip);
   }
+  if (trip.cause == TripCause::kPortClosed) return describe_closed_port(trip);
   const CauseText& text = text_of(trip.cause);
   char figures[160];
   const char* space = text.unit[0] == '\0' ? "" : " ";
@@ -94,34 +103,51 @@ std::string describe(const Trip& trip, const SafetyLimits& limits) {
   return (named ? limits.joint[trip.joint].hinge + ": " : std::string()) + figures;
 }
 
+std::string advise_before_start(const Trip& trip, const SafetyLimits& limits) {
+  if (trip.cause != TripCause::kAngle || trip.joint >= limits.joint.size()) return "";
+  const JointLimits& joint = limits.joint[trip.joint];
+  char figures[200];
+  std::snprintf(figures, sizeof figures,
+                "\" stands at %.4g rad (%.2f turns). Turn it by hand to between %.4g and %.4g rad, "
+                "or bring the rig to rest and switch the unit off and on: its encoders count from "
+                "there.",
+                trip.value, trip.value / (2.0 * std::numbers::pi), joint.angle_rad_min,
+                joint.angle_rad_max);
+  return "Nothing was driven: hinge \"" + joint.hinge + figures;
+}
+
 std::vector<std::string> find_faults(const SafetyLimits& limits) {
   std::vector<std::string> found;
   const auto require = [&](bool holds, const std::string& sentence) {
     if (!holds) found.push_back(sentence);
   };
-  require(limits.command_max > 0.0, "command_max must be positive");
-  require(limits.command_slew_per_s_max > 0.0, "command_slew_max must be positive");
-  require(limits.staleness_s_max > 0.0, "staleness_ms_max must be positive");
+  const auto require_positive = [&](double value, const std::string& field) {
+    require(value > 0.0 && std::isfinite(value), field + " must be a positive number");
+  };
+  require_positive(limits.command_max, "command_max");
+  require_positive(limits.command_slew_per_s_max, "command_slew_max");
+  require_positive(limits.staleness_s_max, "staleness_ms_max");
   require(!limits.joint.empty(), "hinge: limits of at least one hinge are needed");
   require(limits.joint.size() <= kJointsMax,
           "hinge: at most " + std::to_string(kJointsMax) + " hinges");
   for (const JointLimits& joint : limits.joint) {
     const std::string hinge = "hinge \"" + joint.hinge + "\": ";
+    require(std::isfinite(joint.angle_rad_min) && std::isfinite(joint.angle_rad_max),
+            hinge + "angle_rad_min and angle_rad_max must be finite numbers");
     require(joint.angle_rad_min < joint.angle_rad_max,
             hinge + "angle_rad_min must be below angle_rad_max");
-    require(joint.speed_rad_per_s_max > 0.0, hinge + "speed_rad_per_s_max must be positive");
-    require(joint.jump_rad_max > 0.0, hinge + "jump_rad_max must be positive");
-    require(joint.missing_s_max > 0.0, hinge + "missing_ms_max must be positive");
+    require_positive(joint.speed_rad_per_s_max, hinge + "speed_rad_per_s_max");
+    require_positive(joint.jump_rad_max, hinge + "jump_rad_max");
+    require_positive(joint.missing_s_max, hinge + "missing_ms_max");
   }
   return found;
 }
 
 SafetyMonitor::SafetyMonitor(const SafetyLimits& limits)
-    : joint_count_(limits.joint.size()),
+    : joint_count_(std::min(limits.joint.size(), kJointsMax)),
       command_max_(limits.command_max),
       command_slew_per_s_max_(limits.command_slew_per_s_max),
       staleness_s_max_(limits.staleness_s_max) {
-  assert(find_faults(limits).empty());
   for (std::size_t j = 0; j < joint_count_; ++j) {
     const JointLimits& joint = limits.joint[j];
     bounds_[j] = {joint.angle_rad_min, joint.angle_rad_max, joint.speed_rad_per_s_max,
@@ -134,6 +160,7 @@ void SafetyMonitor::trip(TripCause cause, double time_s, double value, double li
   trip_ = {cause, 0, time_s, value, limit};
 }
 
+// Every comparison of this class is written so that a NaN on either side trips.
 void SafetyMonitor::check_joint(std::size_t index, const Observation& now) noexcept {
   const JointState& joint = now.joint[index];
   const JointBounds& bounds = bounds_[index];
@@ -145,7 +172,7 @@ void SafetyMonitor::check_joint(std::size_t index, const Observation& now) noexc
 
   if (!joint.valid) {
     const double missing_s = now.time_s - memory.valid_time_s;
-    if (missing_s > bounds.missing_s_max) {
+    if (!(missing_s <= bounds.missing_s_max)) {
       trip_joint(TripCause::kMissingChannel, missing_s, bounds.missing_s_max);
     }
     return;
@@ -155,32 +182,40 @@ void SafetyMonitor::check_joint(std::size_t index, const Observation& now) noexc
   const double travel_rad = bounds.speed_rad_per_s_max * (now.time_s - memory.valid_time_s);
   const double jump_rad = std::abs(joint.angle_rad - memory.angle_rad);
   const double jump_rad_max = std::max(bounds.jump_rad_max, travel_rad);
-  if (memory.seen && jump_rad > jump_rad_max) {
+  if (memory.seen && !(jump_rad <= jump_rad_max)) {
     trip_joint(TripCause::kEncoderJump, jump_rad, jump_rad_max);
   }
-  if (joint.angle_rad < bounds.angle_rad_min) {
+  if (!(joint.angle_rad >= bounds.angle_rad_min)) {
     trip_joint(TripCause::kAngle, joint.angle_rad, bounds.angle_rad_min);
   }
-  if (joint.angle_rad > bounds.angle_rad_max) {
+  if (!(joint.angle_rad <= bounds.angle_rad_max)) {
     trip_joint(TripCause::kAngle, joint.angle_rad, bounds.angle_rad_max);
   }
   const double speed = std::abs(joint.speed_rad_per_s);
-  if (speed > bounds.speed_rad_per_s_max) {
+  if (!(speed <= bounds.speed_rad_per_s_max)) {
     trip_joint(TripCause::kSpeed, speed, bounds.speed_rad_per_s_max);
   }
   memory = {joint.angle_rad, now.time_s, true};
 }
 
+// Samples lie apart by more than nothing: a clock that stands still or goes back hides how old an
+// angle is, and the end of the run with it.
 void SafetyMonitor::check_staleness(const Observation& now) noexcept {
-  const double since_s = now.time_s - last_time_s_;
-  if (started_ && since_s > staleness_s_max_) {
+  const double since_s = started_ ? now.time_s - last_time_s_ : 0.0;
+  const bool fresh = started_ ? since_s > 0.0 : std::isfinite(now.time_s);
+  if (!fresh || !(since_s <= staleness_s_max_)) {
     trip(TripCause::kStaleSample, now.time_s, since_s, staleness_s_max_);
   }
 }
 
+// Limits that are none would let every request through.
 double SafetyMonitor::clamp(const Observation& now, double requested) noexcept {
   const double since_s = started_ ? now.time_s - last_time_s_ : 0.0;
   const double slew = command_slew_per_s_max_ * since_s;
+  if (!(slew >= 0.0) || !(command_max_ >= 0.0)) {
+    trip(TripCause::kCommandNotFinite, now.time_s, requested, command_max_);
+    return 0.0;
+  }
   const double limited = std::clamp(std::clamp(requested, -command_max_, command_max_),
                                     last_command_ - slew, last_command_ + slew);
   if (limited != requested) ++clamped_count_;

@@ -45,6 +45,7 @@ enum class TripCause : std::uint8_t {
   kClearRefused,   ///< the unit did not end its trip when asked to
   kUnitRestarted,  ///< its samples no longer continue the stream
   kLinkLost,
+  kPortClosed,  ///< the operating system says that the line is gone
 };
 std::string_view to_string(TripCause cause);
 
@@ -66,6 +67,10 @@ struct Trip {
 /// "pendulum: speed 41.2 rad/s exceeds 40 rad/s at t = 3.141 s", for people.
 std::string describe(const Trip& trip, const SafetyLimits& limits);
 
+/// What to do about a hinge that stood outside its range before anything was driven, as after a run
+/// that ended in full swing: encoders count on from where it left them. Empty for any other trip.
+std::string advise_before_start(const Trip& trip, const SafetyLimits& limits);
+
 /// Fault flags of the unit (firmware_iface/wire/fault.h) in words; empty when none is set.
 std::string describe_fault_flags(unsigned flags);
 
@@ -73,7 +78,7 @@ std::string describe_fault_flags(unsigned flags);
 ///
 /// A request beyond the command or slew limit is clamped and counted; everything else trips. After
 /// a trip the output is zero for good: only a new run, with its explicit clearing of the unit,
-/// starts again.
+/// starts again. A number that is none, in a sample, a request or a limit, trips as well.
 class SafetyMonitor {
  public:
   explicit SafetyMonitor(const SafetyLimits& limits);

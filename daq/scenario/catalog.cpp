@@ -15,7 +15,7 @@ Phase phase_of(const T& excitation) noexcept {
 
 }  // namespace
 
-double Scenario::command(const Observation& now) noexcept {
+double Scenario::command(const Moment& now) noexcept {
   if (phase_ == Phase::kFinished) return 0.0;
   return std::visit(
       [&](auto& excitation) {
@@ -23,7 +23,7 @@ double Scenario::command(const Observation& now) noexcept {
         phase_ = phase_of(excitation);
         if (phase_ == Phase::kRunning) {
           if (running_since_s_ < 0.0) running_since_s_ = now.time_s;
-          if (now.time_s - running_since_s_ >= duration_s_) phase_ = Phase::kFinished;
+          if (!(now.time_s - running_since_s_ < duration_s_)) phase_ = Phase::kFinished;
         }
         return phase_ == Phase::kFinished ? 0.0 : command;
       },

@@ -27,7 +27,7 @@ class Scenario {
       : name_(std::move(name)), excitation_(std::move(excitation)), duration_s_(duration_s) {}
 
   /// Command for this sample [unit of the control signal]. Real-time safe. Zero once finished.
-  double command(const Observation& now) noexcept;
+  double command(const Moment& now) noexcept;
 
   Phase phase() const noexcept { return phase_; }
   const std::string& name() const noexcept { return name_; }

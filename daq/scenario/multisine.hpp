@@ -22,7 +22,7 @@ struct Multisine {
   double ramp_s = 0.0;
   double duration_s = 0.0;  // span over which the peak is judged
 
-  double command(const Observation& now) const noexcept;
+  double command(const Moment& now) const noexcept;
 
   /// A bound of the peak over the duration, at most a few thousandths above it.
   double command_peak() const;

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstddef>
+#include <span>
 
 namespace daq {
 
@@ -15,10 +16,20 @@ struct JointState {
   bool valid = false;  ///< false: the channel was missing; angle and speed are the last known ones
 };
 
-/// What a scenario and the safety limits see of one sample.
+/// What the loop and the safety limits see of one sample.
 struct Observation {
   double time_s = 0.0;  ///< device time since the run started
   std::array<JointState, kJointsMax> joint{};
+};
+
+/// What a scenario sees of one sample, of a rig or of a simulation with any number of hinges.
+/// Refers to the joints it is made from.
+struct Moment {
+  double time_s = 0.0;  ///< since the run started
+  std::span<const JointState> joint;
+
+  Moment(double time, std::span<const JointState> joints) : time_s(time), joint(joints) {}
+  Moment(const Observation& sample) : time_s(sample.time_s), joint(sample.joint) {}
 };
 
 /// How far a scenario has come. The supervisor turns it into words for the operator.

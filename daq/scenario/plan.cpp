@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "proto/text/printable.hpp"
+
 namespace daq {
 namespace {
 
@@ -20,8 +22,17 @@ std::string format(const char* pattern, Values... values) {
   return text;
 }
 
+// Text that a scenario or a rig file chose, inside an element.
+std::string escaped(const std::string& text) {
+  std::string out;
+  for (const char c : proto::printable(text)) {
+    out += c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '&' ? "&amp;" : std::string(1, c);
+  }
+  return out;
+}
+
 std::string label(double x, double y, const char* anchor, const std::string& text) {
-  return format("<text x=\"%.0f\" y=\"%.0f\" text-anchor=\"%s\">", x, y, anchor) + text +
+  return format("<text x=\"%.0f\" y=\"%.0f\" text-anchor=\"%s\">", x, y, anchor) + escaped(text) +
          "</text>\n";
 }
 
@@ -93,13 +104,14 @@ std::string draw_commands(const CommandPlan& plan, const Axes& axes) {
 
 CommandPlan make_plan(Scenario scenario, double period_s) {
   assert(period_s > 0.0);
+  const double rate_Hz = 1.0 / period_s;  // whole, so that a sample's time is the nearest number
   const auto samples = static_cast<std::size_t>(std::ceil(scenario.duration_s() / period_s));
   CommandPlan plan{period_s, {}};
   plan.command.reserve(samples);
   Observation at_rest;
   for (JointState& joint : at_rest.joint) joint.valid = true;
   for (std::size_t k = 0; k < samples; ++k) {
-    at_rest.time_s = static_cast<double>(k) * period_s;
+    at_rest.time_s = static_cast<double>(k) / rate_Hz;
     plan.command.push_back(scenario.command(at_rest));
   }
   return plan;

@@ -20,7 +20,7 @@ bool Release::is_held(const JointState& joint) const noexcept {
   return joint.valid && std::abs(distance) <= settings_.held_tolerance_rad;
 }
 
-bool Release::is_at_rest(const Observation& now) const noexcept {
+bool Release::is_at_rest(const Moment& now) const noexcept {
   return std::all_of(
       now.joint.begin(), now.joint.begin() + static_cast<std::ptrdiff_t>(settings_.joint_count),
       [&](const JointState& joint) {
@@ -28,7 +28,7 @@ bool Release::is_at_rest(const Observation& now) const noexcept {
       });
 }
 
-double Release::command(const Observation& now) noexcept {
+double Release::command(const Moment& now) noexcept {
   const JointState& joint = now.joint[settings_.joint];
   const auto lasted = [&](bool condition, double wanted_s) {
     if (!condition) since_s_ = -1.0;
@@ -61,7 +61,7 @@ double Release::command(const Observation& now) noexcept {
 
 std::vector<std::string> Release::faults() const {
   std::vector<std::string> found;
-  if (!(settings_.held_tolerance_rad > 0.0)) {
+  if (settings_.has_operator && !(settings_.held_tolerance_rad > 0.0)) {
     found.push_back("release.held_tolerance_rad must be positive");
   }
   if (!(settings_.rest_speed_rad_per_s >= 0.0)) {

@@ -8,8 +8,9 @@
 namespace daq {
 
 /// No command. Waits until the operator holds the hinge near an angle, then until it is let go,
-/// and runs until every hinge rests.
+/// and runs until every hinge rests. A simulation has no operator: it starts where its hinges are.
 struct ReleaseSettings {
+  bool has_operator = true;
   std::size_t joint = 0;
   std::size_t joint_count = 1;
   double held_angle_rad = 0.0;
@@ -20,19 +21,21 @@ struct ReleaseSettings {
 
 class Release {
  public:
-  explicit Release(const ReleaseSettings& settings) : settings_(settings) {}
+  explicit Release(const ReleaseSettings& settings)
+      : settings_(settings),
+        phase_(settings.has_operator ? Phase::kWaitingForHold : Phase::kRunning) {}
 
-  double command(const Observation& now) noexcept;
+  double command(const Moment& now) noexcept;
   double command_peak() const noexcept { return 0.0; }
   Phase phase() const noexcept { return phase_; }
   std::vector<std::string> faults() const;
 
  private:
   bool is_held(const JointState& joint) const noexcept;
-  bool is_at_rest(const Observation& now) const noexcept;
+  bool is_at_rest(const Moment& now) const noexcept;
 
   ReleaseSettings settings_;
-  Phase phase_ = Phase::kWaitingForHold;
+  Phase phase_;
   double since_s_ = -1.0;  // start of the current stretch of holding or resting; negative: none
 };
 

@@ -6,7 +6,7 @@
 
 namespace daq {
 
-double SwingUp::command(const Observation& now) const noexcept {
+double SwingUp::command(const Moment& now) const noexcept {
   const JointState& pendulum = now.joint[settings_.pendulum];
   if (!pendulum.valid) return 0.0;
   if (now.time_s < settings_.kick_time_s) return settings_.kick_command;

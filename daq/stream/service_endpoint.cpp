@@ -1,12 +1,19 @@
 #include "daq/stream/service_endpoint.hpp"
 
+#include "proto/text/input_error.hpp"
 #include "proto/tls/tls.hpp"
 
 namespace daq {
 
 ServiceEndpoint make_service_endpoint(const ServiceOptions& options) {
-  ServiceEndpoint endpoint{options.host_port, proto::parse_host_port(options.host_port), nullptr};
+  ServiceEndpoint endpoint{options.host_port, proto::parse_service_place(options.host_port),
+                           nullptr};
   if (proto::wants_tls(options.tls)) {
+    if (!endpoint.place.unix_path.empty()) {
+      throw proto::InputError(options.host_port +
+                              ": a Unix socket speaks no TLS; leave out --tls-cert, --tls-key and "
+                              "--tls-ca");
+    }
     endpoint.tls = std::make_shared<asio::ssl::context>(proto::make_client_tls(options.tls));
   }
   return endpoint;

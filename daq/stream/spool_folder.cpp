@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "proto/stream.pb.h"
+#include "proto/stream/session_secret.hpp"
 #include "proto/stream/stream_limits.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
@@ -18,13 +19,31 @@ std::string session_path(const std::string& folder) {
   return (fs::path(folder) / "session.pb").string();
 }
 
+std::string ended_path(const std::string& folder) { return (fs::path(folder) / "ended").string(); }
+
 std::string session_bytes(const proto::StreamSession& session) {
   OpenSession message;
   message.set_protocol_version(proto::kStreamVersion);
   message.set_session_id(session.id);
   message.set_epoch_unix_ns(session.epoch_unix_ns);
   message.mutable_metadata()->insert(session.metadata.begin(), session.metadata.end());
+  message.set_secret(session.secret);
   return message.SerializeAsString();
+}
+
+proto::Status save(const std::string& path, const std::string& bytes) {
+  try {
+    proto::write_file(path, bytes);
+  } catch (const proto::InputError& error) {
+    return proto::Error{proto::ErrorCode::kInputOutput, error.what()};
+  }
+  return proto::success();
+}
+
+// Nobody else's business: the secret opens the session.
+void make_private(const std::string& folder) {
+  std::error_code ignored;  // where a file system knows no permissions
+  fs::permissions(folder, fs::perms::owner_all, ignored);
 }
 
 proto::Result<proto::StreamSession> read_session(const std::string& folder) {
@@ -44,7 +63,8 @@ proto::Result<proto::StreamSession> read_session(const std::string& folder) {
   }
   return proto::StreamSession{message.session_id(),
                               {message.metadata().begin(), message.metadata().end()},
-                              message.epoch_unix_ns()};
+                              message.epoch_unix_ns(),
+                              message.secret()};
 }
 
 }  // namespace
@@ -59,21 +79,36 @@ proto::Result<SpoolFolder> create_spool_folder(const std::string& folder,
   }
   auto spool = proto::Spool::open(folder);
   if (!spool.ok()) return spool.error();
-  try {
-    proto::write_file(session_path(folder), session_bytes(session));
-  } catch (const proto::InputError& error) {
+  make_private(folder);
+  SpoolFolder made{std::move(spool.value()), session};
+  if (made.session.secret.empty()) made.session.secret = proto::make_secret();
+  if (proto::Status saved = save(session_path(folder), session_bytes(made.session)); !saved.ok()) {
     remove_spool_folder(folder);
-    return proto::Error{proto::ErrorCode::kInputOutput, error.what()};
+    return saved.error();
   }
-  return SpoolFolder{std::move(spool.value()), session};
+  return made;
 }
+
+proto::Status mark_ended(const std::string& folder) { return save(ended_path(folder), ""); }
 
 proto::Result<SpoolFolder> open_spool_folder(const std::string& folder) {
   auto session = read_session(folder);
   if (!session.ok()) return session.error();
   auto spool = proto::Spool::open(folder);
   if (!spool.ok()) return spool.error();
-  return SpoolFolder{std::move(spool.value()), std::move(session.value())};
+  SpoolFolder opened{std::move(spool.value()), std::move(session.value()),
+                     fs::exists(ended_path(folder))};
+  if (!opened.session.secret.empty()) return opened;
+  opened.ended = true;
+  opened.session.secret = proto::make_secret();
+  make_private(folder);
+  // Before the service is told: a later process must know it.
+  if (proto::Status saved = save(ended_path(folder), ""); !saved.ok()) return saved.error();
+  if (proto::Status saved = save(session_path(folder), session_bytes(opened.session));
+      !saved.ok()) {
+    return saved.error();
+  }
+  return opened;
 }
 
 void remove_spool_folder(const std::string& folder) {

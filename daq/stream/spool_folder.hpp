@@ -12,13 +12,21 @@ namespace daq {
 struct SpoolFolder {
   proto::Spool spool;
   proto::StreamSession session;
+  bool ended = false;  ///< the run declared its end
 };
 
-/// Makes a new folder. @return kExists, with nothing touched, if there is something of that name
+/// Makes a new folder, which only its owner may look into: it holds the session's secret, made here
+/// where `session` has none. @return kExists, with nothing touched, if there is something of that
+/// name
 proto::Result<SpoolFolder> create_spool_folder(const std::string& folder,
                                                const proto::StreamSession& session);
 
-/// Opens what an earlier process left. @return kNotFound if it is no such folder
+/// Notes that the run has come to its end. Whoever sends the rest later declares no other.
+proto::Status mark_ended(const std::string& folder);
+
+/// Opens what an earlier process left. A folder of a release without secrets is given one; that
+/// release noted no end, and its runs count as ended.
+/// @return kNotFound if it is no such folder
 proto::Result<SpoolFolder> open_spool_folder(const std::string& folder);
 
 /// Removes the folder once the service has everything; nothing may have it open. Says nothing when

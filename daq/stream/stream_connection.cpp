@@ -1,7 +1,7 @@
 #include "daq/stream/stream_connection.hpp"
 
 #include <asio/buffer.hpp>
-#include <asio/connect.hpp>
+#include <asio/local/stream_protocol.hpp>
 #include <asio/ssl/error.hpp>
 #include <asio/ssl/stream.hpp>
 #include <asio/write.hpp>
@@ -17,6 +17,7 @@ namespace daq {
 namespace {
 
 using asio::ip::tcp;
+using Socket = asio::generic::stream_protocol::socket;
 
 constexpr std::chrono::milliseconds kAttendPeriod(10);
 constexpr std::chrono::seconds kConnectTimeout(10);  // name, TCP and TLS together
@@ -37,8 +38,8 @@ struct StreamConnection::Line {
     }
   }
 
-  tcp::socket socket;
-  std::optional<asio::ssl::stream<tcp::socket&>> tls;
+  Socket socket;  // TCP or Unix
+  std::optional<asio::ssl::stream<Socket&>> tls;
 };
 
 StreamConnection::StreamConnection(proto::StreamSender& sender, ServiceEndpoint endpoint)
@@ -74,26 +75,41 @@ void StreamConnection::attend() {
 
 void StreamConnection::connect() {
   connecting_since_ = monotonic_now();
-  const auto line = line_ = std::make_shared<Line>(context_, endpoint_.tls.get());
-  resolver_.async_resolve(endpoint_.place.host, std::to_string(endpoint_.place.port),
-                          [this, line](const asio::error_code& error, const auto& endpoints) {
+  line_ = std::make_shared<Line>(context_, endpoint_.tls.get());
+  const std::string& path = endpoint_.place.unix_path;
+  if (!path.empty()) return connect_to({asio::local::stream_protocol::endpoint(path)}, 0);
+  const proto::HostPort& network = endpoint_.place.network;
+  resolver_.async_resolve(network.host, std::to_string(network.port),
+                          [this, line = line_](const asio::error_code& error, const auto& found) {
                             if (line != line_) return;
                             if (error) return disconnect(error.message());
-                            asio::async_connect(
-                                line->socket, endpoints,
-                                [this, line](const asio::error_code& failure, const auto&) {
-                                  if (line != line_) return;
-                                  if (failure) return disconnect(failure.message());
-                                  asio::error_code ignored;
-                                  line->socket.set_option(tcp::no_delay(true), ignored);
-                                  shake_hands();
-                                });
+                            std::vector<Socket::endpoint_type> endpoints;
+                            for (const auto& entry : found) endpoints.push_back(entry.endpoint());
+                            connect_to(std::move(endpoints), 0);
                           });
+}
+
+// One after the other; the last one's trouble is told.
+void StreamConnection::connect_to(std::vector<asio::generic::stream_protocol::endpoint> endpoints,
+                                  std::size_t index) {
+  const auto endpoint = endpoints.at(index);
+  line_->socket.async_connect(endpoint, [this, line = line_, endpoints = std::move(endpoints),
+                                         index](const asio::error_code& error) mutable {
+    if (line != line_) return;
+    asio::error_code ignored;
+    if (error && index + 1 < endpoints.size()) {
+      line->socket.close(ignored);
+      return connect_to(std::move(endpoints), index + 1);
+    }
+    if (error) return disconnect(error.message());
+    line->socket.set_option(tcp::no_delay(true), ignored);  // not for a Unix socket
+    shake_hands();
+  });
 }
 
 void StreamConnection::shake_hands() {
   if (!line_->tls) return ready();
-  proto::expect_host(line_->tls->native_handle(), endpoint_.place.host);
+  proto::expect_host(line_->tls->native_handle(), endpoint_.place.network.host);
   line_->tls->async_handshake(asio::ssl::stream_base::client,
                               [this, line = line_](const asio::error_code& error) {
                                 if (line != line_) return;

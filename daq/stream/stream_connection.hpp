@@ -2,6 +2,7 @@
 
 #include <array>
 #include <asio/executor_work_guard.hpp>
+#include <asio/generic/stream_protocol.hpp>
 #include <asio/io_context.hpp>
 #include <asio/ip/tcp.hpp>
 #include <memory>
@@ -15,9 +16,9 @@
 
 namespace daq {
 
-/// The connection below a StreamSender, TCP or TLS over it: connects when it asks, carries its
-/// requests and its replies, and drops the line when either side misbehaves. For one thread, which
-/// calls `run_for`.
+/// The connection below a StreamSender, TCP, TLS over it, or a Unix socket: connects when it asks,
+/// carries its requests and its replies, and drops the line when either side misbehaves. For one
+/// thread, which calls `run_for`.
 class StreamConnection {
  public:
   StreamConnection(proto::StreamSender& sender, ServiceEndpoint endpoint);
@@ -35,6 +36,8 @@ class StreamConnection {
 
   void attend();
   void connect();
+  void connect_to(std::vector<asio::generic::stream_protocol::endpoint> endpoints,
+                  std::size_t index);
   void shake_hands();
   void ready();
   void read();

@@ -79,9 +79,10 @@ void StreamSink::hand_over() {
   handed_over_.push_back(std::move(bytes));
 }
 
-void StreamSink::end() {
+void StreamSink::end(bool interrupted) {
   hand_over();
   const std::lock_guard lock(mutex_);
+  interrupted_ = interrupted;
   ending_ = true;
 }
 
@@ -113,14 +114,16 @@ void StreamSink::run(const ServiceEndpoint& service) {
   while (!stop_.load()) {
     std::deque<std::string> batches;
     bool ending = false;
+    bool interrupted = false;
     {
       const std::lock_guard lock(mutex_);
       batches.swap(handed_over_);
       ending = ending_;
+      interrupted = interrupted_;
     }
     if (ending && batches.empty() && unspooled_) batches.emplace_back();  // carries the gap
     if (!batches.empty() && spool_batches(batches, spool_problem)) spool_problem.clear();
-    if (ending && !unspooled_) sender_.end_session();
+    if (ending && !unspooled_) sender_.end_session(interrupted);
     connection.run_for(kTurn);
     publish(connection, spool_problem);
   }

@@ -42,7 +42,8 @@ class StreamSink final : public RunSink {
   proto::Status idle() override;
 
   /// Nothing more will be written: hands over the rest.
-  void end();
+  /// @param interrupted  the run was cut off in another process; nobody declared its end
+  void end(bool interrupted = false);
 
   /// After end(): waits until the service has everything, or refuses it for good, at most so long.
   /// @return true when it has everything; else the spool keeps what is missing
@@ -75,6 +76,7 @@ class StreamSink final : public RunSink {
   std::condition_variable ended_changed_;
   std::deque<std::string> handed_over_;  // serialized batches
   bool ending_ = false;
+  bool interrupted_ = false;
   bool ended_ = false;  // nothing more will happen: done, or refused
   bool done_ = false;
   std::uint64_t backlog_ = 0;

@@ -210,6 +210,9 @@ Fold run_fold(const Mechanism& mechanism, const std::vector<Recording>& pieces,
             ? evaluate_physical(mechanism, with_fixed_parameters(fold.calibration.mechanism),
                                 {pieces[held_out]}, options, monitor)
             : evaluate_shadow(mechanism, fold.calibration, {pieces[held_out]}, options, monitor);
+    for (const std::string& note : fold.evaluation.notes) {
+      fold.calibration.notes.push_back(pieces[held_out].name + ": " + note);
+    }
   } catch (const std::invalid_argument& fault) {
     throw std::invalid_argument("holding out " + pieces[held_out].name + ": " + fault.what());
   }

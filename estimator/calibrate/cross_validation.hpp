@@ -22,6 +22,7 @@ struct Evaluation {
   Termination simulation_termination = Termination::kNumericalFailure;
   int simulation_iterations = 0;
   std::vector<SegmentTrajectory> trajectories;
+  std::vector<std::string> notes;  ///< what is suspicious, for people
 };
 
 /// Estimates the states of the recordings, and only them, with every parameter kept: first jointly

@@ -69,6 +69,15 @@ void note_process_noise(const ShootingFit& fit, std::vector<std::string>& notes)
   }
 }
 
+void note_unresolved_steps(const ShootingProblem& problem, std::vector<std::string>& notes) {
+  if (problem.unresolved_steps() == 0) return;
+  notes.push_back(
+      "stick and slip alternate too fast to follow in " +
+      std::to_string(problem.unresolved_steps()) + " of " + std::to_string(problem.step_count()) +
+      " integration steps; hinges that stopped were held to the end of these. A shorter "
+      "step, or less friction that grows with the load, follows them");
+}
+
 void book_joint(const ShootingFit& fit, Calibration& result) {
   const ShootingHistory& history = fit.joint_history();
   result.termination = history.termination;
@@ -165,6 +174,7 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
   if (fit.is_cancelled()) {
     (result.refined ? result.refinement_termination : result.termination) = Termination::kCancelled;
   }
+  note_unresolved_steps(result.refined ? fit.simulation() : fit.joint(), result.notes);
   result.simulation = simulation_errors(fit.simulation());
   result.trajectories = fit.trajectories();
   const Eigen::VectorXd half =
@@ -207,6 +217,7 @@ Evaluation evaluate_physical(const Mechanism& rig, const Mechanism& estimate,
   evaluation.observation_rmse = reading_rmse(fit.joint());
   fit.fit_simulation();
   if (fit.is_cancelled()) evaluation.termination = Termination::kCancelled;
+  note_unresolved_steps(fit.simulation(), evaluation.notes);
   evaluation.simulation = simulation_errors(fit.simulation());
   evaluation.simulation_termination = fit.simulation_history().termination;
   evaluation.simulation_iterations = fit.simulation_history().iterations;

@@ -36,7 +36,7 @@ void check_recordings(const Mechanism& mechanism, const std::vector<Recording>& 
   if (sensors == 0) throw std::invalid_argument("no hinge of the rig is measured");
   for (const Recording& recording : recordings) {
     for (const Segment& segment : recording.segments) {
-      if (!(segment.period > 0.0)) {
+      if (!(segment.period > 0.0) || !std::isfinite(segment.period)) {
         throw std::invalid_argument(recording.name + ": the sampling period must be positive");
       }
       if (segment.angles.cols() != sensors || segment.controls.cols() != motors ||
@@ -49,6 +49,54 @@ void check_recordings(const Mechanism& mechanism, const std::vector<Recording>& 
         throw std::invalid_argument(recording.name + ": holds infinite or undefined values");
       }
     }
+  }
+}
+
+struct OptionRule {
+  const char* name;
+  double CalibrationOptions::*value;
+  double lowest;
+  bool may_equal;  ///< the lowest itself
+  const char* range;
+};
+
+constexpr double kLargest = std::numeric_limits<double>::max();
+constexpr OptionRule kOptionRules[] = {
+    {"the time step", &CalibrationOptions::step, 0.0, true, "0 (choose) or positive"},
+    {"the acceleration noise", &CalibrationOptions::acceleration_noise, 0.0, true,
+     "0 (find) or positive"},
+    {"the state error weight", &CalibrationOptions::state_error_weight, 0.0, true,
+     "0 (choose) or positive"},
+    {"the compliance", &CalibrationOptions::compliance, -kLargest, true,
+     "0, positive, or negative (the rig's own)"},
+    {"the damping time", &CalibrationOptions::damping_time, -kLargest, true,
+     "0, positive, or negative (the rig's own)"},
+    {"the weighting compliance", &CalibrationOptions::weighting_compliance, 0.0, true,
+     "0 (choose) or positive"},
+    {"the filter cutoff", &CalibrationOptions::filter_cutoff, 0.0, false, "positive"},
+};
+
+void check_step(double step, const std::vector<Recording>& recordings) {
+  double longest = 0.0, total = 0.0;
+  for (const Recording& recording : recordings) {
+    for (const Segment& segment : recording.segments) {
+      const double duration = segment.sample_count() * segment.period;
+      longest = std::max(longest, duration);
+      total += duration;
+    }
+  }
+  if (longest == 0.0) return;  // told elsewhere
+  if (!(step * kSegmentNodesMin <= longest)) {
+    throw std::invalid_argument("a time step of " + number_text(step) +
+                                " s is too long: the longest segment lasts " +
+                                number_text(longest) + " s, and needs at least " +
+                                std::to_string(kSegmentNodesMin) + " steps");
+  }
+  if (!(total / step <= kTimeStepsMax)) {
+    throw std::invalid_argument("a time step of " + number_text(step) +
+                                " s is too short: it would cut the recordings into " +
+                                number_text(total / step) + " steps, and " +
+                                number_text(kTimeStepsMax) + " are the most");
   }
 }
 
@@ -123,6 +171,22 @@ void check_input(const Mechanism& mechanism, const std::vector<Recording>& recor
   check_recordings(mechanism, recordings);
 }
 
+void check_options(const CalibrationOptions& options, const std::vector<Recording>& recordings) {
+  for (const OptionRule& rule : kOptionRules) {
+    const double value = options.*rule.value;
+    const bool allowed =
+        std::isfinite(value) && (value > rule.lowest || (rule.may_equal && value == rule.lowest));
+    if (allowed) continue;
+    throw std::invalid_argument(std::string(rule.name) + " is " + number_text(value) +
+                                "; give a number that is " + rule.range);
+  }
+  if (options.max_iterations < 0) {
+    throw std::invalid_argument("at most " + std::to_string(options.max_iterations) +
+                                " iterations; give 0 or more");
+  }
+  if (options.step > 0.0) check_step(options.step, recordings);
+}
+
 void require_motion(const std::vector<Recording>& recordings) {
   if (!anything_moves(recordings)) {
     throw std::invalid_argument("nothing moves in the recordings; check the angle columns");
@@ -147,6 +211,7 @@ Preparation prepare(const Mechanism& mechanism, const std::vector<Recording>& re
     }
   }
   check_input(preparation.mechanism, recordings);
+  check_options(options, recordings);
   preparation.step = choose_step(recordings, options);
   damp_soft_joints(preparation.mechanism, preparation.step);
   for (const Recording& recording : recordings) {

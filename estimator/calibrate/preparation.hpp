@@ -12,6 +12,9 @@ namespace estimator {
 /// estimated inertias lie within 1.3 % of the truth at 5 ms and within 0.2 % at 2 ms.
 inline constexpr double kLongestChosenStep = 0.005;
 
+/// Most time steps of all recordings together that may be asked for.
+inline constexpr double kTimeStepsMax = 1e7;
+
 /// What `calibrate` works on: segments on the grid of the step, and what was noticed on the way.
 struct Preparation {
   Mechanism mechanism;  ///< with the options' compliance and damping time
@@ -24,6 +27,11 @@ struct Preparation {
 /// Checks that mechanism and recordings are sound and belong together.
 /// @throws std::invalid_argument naming what is wrong and what to do
 void check_input(const Mechanism& mechanism, const std::vector<Recording>& recordings);
+
+/// Checks that every choice is a number in its range, and that a step asked for cuts the longest
+/// segment into 10 steps or more and all recordings into at most kTimeStepsMax.
+/// @throws std::invalid_argument naming the choice and what to do
+void check_options(const CalibrationOptions& options, const std::vector<Recording>& recordings);
 
 /// @throws std::invalid_argument where no angle ever changes
 void require_motion(const std::vector<Recording>& recordings);

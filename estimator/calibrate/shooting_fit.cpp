@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "estimator/calibrate/initial_states.hpp"
+#include "estimator/calibrate/noise_update.hpp"
 #include "estimator/calibrate/number_text.hpp"
 #include "estimator/calibrate/parameter_book.hpp"
 #include "estimator/calibrate/preparation.hpp"
@@ -24,7 +25,6 @@ constexpr double kInterval = 0.2;          // [s]; short enough for any motion t
 constexpr double kAngleNoiseFloor = 1e-7;  // [rad]; perfect readings still get a finite weight
 constexpr double kGenerousShare = 0.02;    // process noise of a loose fit, of the accelerations
 constexpr double kNegligibleShare = 1e-6;  // process noise not worth a word, of the accelerations
-constexpr double kProcessDrop = 0.03;      // factor from round to round while the data show none
 constexpr double kDifferenceTime = 0.01;   // over which accelerations are differenced [s]
 constexpr double kLooseTolerance = 1e-4;   // relative decrease of the cost that ends a loose fit
 constexpr int kLooseIterations = 30;
@@ -44,7 +44,6 @@ constexpr double kNegligibleDecrease = 1e-2;
 constexpr double kStagnantDecrease = 0.1;  // in three steps: the solver crawls
 constexpr int kNoiseRounds = 10;
 constexpr double kNoiseSettled = 0.05;  // relative change of a noise level
-constexpr double kSignificance = 3.0;   // deviations by which a variance must exceed its model's
 
 /// Open-loop errors above this say that the motion cannot be predicted from its start; there a
 /// simulation fit has no basin to work in [rad]. Of what slides this and the other thresholds in
@@ -133,6 +132,7 @@ bool can_shoot(const Mechanism& mechanism, const std::vector<Recording>& recordi
 ShootingInput prepare_shooting(const Mechanism& mechanism, const std::vector<Recording>& recordings,
                                const CalibrationOptions& options) {
   check_input(mechanism, recordings);
+  check_options(options, recordings);
   if (!is_tree(mechanism) || mechanism.hinge_count() > kTreeHingesMax) {
     throw std::invalid_argument(
         "physical parameters need a mechanism without closed loops and with at most " +
@@ -339,7 +339,7 @@ void ShootingFit::estimate_noise() {
   run(*joint_, options_for(*joint_, kNegligibleDecrease), joint_history_);
 }
 
-/// Scales every noise level to its residuals, σ² ← σ² cost/(rows − effective parameters).
+/// Brings every noise level into agreement with its residuals.
 /// @return whether anything moved by more than kNoiseSettled
 bool ShootingFit::update_noise(const ParameterInformation& information, ShootingNoise& noise) {
   bool changed = false;
@@ -350,28 +350,19 @@ bool ShootingFit::update_noise(const ParameterInformation& information, Shooting
   const Eigen::VectorXd scales = sensor_scales(joint_->mechanism());
   for (int sensor = 0; sensor < joint_->sensor_count(); ++sensor) {
     const GroupStatistics& group = information.groups[static_cast<std::size_t>(sensor)];
-    const double redundancy = group.rows - group.effective_parameters;
-    if (redundancy > 0.5) scale(noise.angle[sensor], std::sqrt(group.cost / redundancy));
+    scale(noise.angle[sensor], sensor_noise_factor(group));
     noise.angle[sensor] = std::max(noise.angle[sensor], kAngleNoiseFloor * scales[sensor]);
   }
   if (options_.acceleration_noise > 0.0 || process_seen_.empty()) return changed;
   for (int j = 0; j < static_cast<int>(process_seen_.size()); ++j) {
     const auto at = static_cast<std::size_t>(joint_->acceleration_group(j));
-    scale(noise.acceleration[j], process_factor(information.groups[at], j));
+    const auto hinge = static_cast<std::size_t>(j);
+    const ProcessNoiseChange change =
+        process_noise_change(information.groups[at], process_seen_[hinge]);
+    process_seen_[hinge] = change.seen;
+    scale(noise.acceleration[j], change.factor);
   }
   return changed;
-}
-
-/// By how much a hinge's process noise is to change.
-double ShootingFit::process_factor(const GroupStatistics& group, int hinge) {
-  // Redundancy comes from random probes and is itself uncertain by about one.
-  const double redundancy = std::max(group.rows - group.effective_parameters, 1.0);
-  const double ratio = group.cost / redundancy;
-  if (ratio > 1.0 + kSignificance * std::sqrt(2.0 / redundancy)) {
-    process_seen_[static_cast<std::size_t>(hinge)] = true;
-  }
-  if (process_seen_[static_cast<std::size_t>(hinge)]) return std::sqrt(ratio);
-  return redundancy > 1.0 ? kProcessDrop : 1.0;
 }
 
 std::unique_ptr<ShootingProblem> ShootingFit::simulation_from(const Mechanism& mechanism) const {

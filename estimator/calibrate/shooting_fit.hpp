@@ -98,7 +98,6 @@ class ShootingFit {
   void run(ShootingProblem& problem, LmOptions options, ShootingHistory& history) const;
   void estimate_noise();
   bool update_noise(const ParameterInformation& information, ShootingNoise& noise);
-  double process_factor(const GroupStatistics& group, int hinge);
 
   ShootingInput input_;
   CalibrationOptions options_;

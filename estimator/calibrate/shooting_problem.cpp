@@ -5,19 +5,14 @@
 #include <cmath>
 #include <limits>
 
-#include "estimator/calibrate/shooting_interval.hpp"
-
 namespace estimator {
 namespace {
 
+constexpr double kShootingGridTolerance = 1e-6;
 constexpr double kClockTolerance = 0.01;  // by which a step may exceed the longest
 
-std::vector<double> parameter_values(const Mechanism& mechanism) {
-  std::vector<double> values;
-  values.reserve(mechanism.parameters.size());
-  for (const Parameter& parameter : mechanism.parameters) values.push_back(parameter.value);
-  return values;
-}
+/// Intervals that are integrated side by side.
+constexpr std::size_t kBatch = 64;
 
 }  // namespace
 
@@ -25,20 +20,16 @@ ShootingProblem::ShootingProblem(const Mechanism& mechanism, const std::vector<S
                                  const std::vector<Eigen::MatrixXd>& states,
                                  const std::vector<double>& state_spacing, const ShootingGrid& grid,
                                  const ShootingNoise& noise)
-    : hinge_count_(mechanism.hinge_count()), free_(mechanism), noise_(noise) {
+    : hinge_count_(mechanism.hinge_count()),
+      free_(mechanism),
+      program_(std::make_shared<const TreeProgram>(mechanism)),
+      noise_(noise) {
+  assert(grid.step > 0.0 && std::isfinite(grid.step) && grid.interval > 0.0);
+  assert((noise.angle.array() > 0.0).all() && (noise.acceleration.array() > 0.0).all());
   for (int j = 0; j < hinge_count_; ++j) {
-    const Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(j)];
-    if (hinge.measured) sensors_.push_back(j);
-    if (hinge.motorised) motors_.push_back(j);
+    if (mechanism.hinges[static_cast<std::size_t>(j)].measured) sensors_.push_back(j);
   }
-  for (int i = 0; i < free_.size(); ++i) {
-    const int index = free_.indices()[static_cast<std::size_t>(i)];
-    bool is_offset = false;
-    for (int j = 0; j < hinge_count_; ++j) {
-      is_offset |= index == mechanism.index_of_hinge(j, HingeQuantity::kEncoderOffset);
-    }
-    if (!is_offset) moving_.push_back(i);
-  }
+  for (const int index : program_->moving()) moving_.push_back(free_.position(index));
   point_.mechanism = mechanism;
   for (const Segment& segment : segments) add_segment(segment, grid);
   place_nodes(states, state_spacing);
@@ -46,6 +37,7 @@ ShootingProblem::ShootingProblem(const Mechanism& mechanism, const std::vector<S
   update_controls(point_);
   simulate(point_);
   candidate_ = point_;
+  update_slopes();
 }
 
 void ShootingProblem::add_segment(const Segment& segment, const ShootingGrid& grid) {
@@ -140,7 +132,7 @@ ArrowLayout ShootingProblem::layout() const {
 void ShootingProblem::update_controls(Point& point) const {
   std::vector<ControlDelay> delays;
   bool moves = point.controls == nullptr;
-  for (const int motor : motors_) {
+  for (const int motor : program_->motors()) {
     const Parameter& delay = point.mechanism.hinge_parameter(motor, HingeQuantity::kInputDelay);
     delays.push_back({delay.value, delay.free});
     moves |= delay.free;
@@ -153,46 +145,59 @@ void ShootingProblem::update_controls(Point& point) const {
   point.controls = std::make_shared<const std::vector<HeldControls>>(std::move(controls));
 }
 
-std::vector<int> ShootingProblem::delay_lanes(int first_direction) const {
-  std::vector<int> lanes(motors_.size(), -1);
-  for (std::size_t motor = 0; motor < motors_.size(); ++motor) {
-    const int position =
-        free_.position(point_.mechanism.index_of_hinge(motors_[motor], HingeQuantity::kInputDelay));
-    const auto found = std::find(moving_.begin(), moving_.end(), position);
-    if (found == moving_.end()) continue;
-    const int lane = 2 * hinge_count_ + static_cast<int>(found - moving_.begin()) - first_direction;
-    if (lane >= 0 && lane < kDualLanes) lanes[motor] = lane;
-  }
-  return lanes;
-}
-
 void ShootingProblem::simulate(Point& point) const {
-  TreeMotion<double> motion(point.mechanism, parameter_values(point.mechanism));
-  point.angles.resize(segments_.size());
-  point.ends.resize(2 * hinge_count_, node_count_);
-  JointState<double> state;
-  for (std::size_t s = 0; s < segments_.size(); ++s) {
-    const ShotSegment& segment = segments_[s];
-    Eigen::MatrixXd& angles = point.angles[s];
-    angles.resize(segment.data.sample_count(), sensor_count());
+  std::vector<Eigen::MatrixXd> angles(static_cast<std::size_t>(node_count_));
+  point.intervals.resize(static_cast<std::size_t>(node_count_));
+  for (int s = 0; s < segment_count(); ++s) {
+    const auto at = static_cast<std::size_t>(s);
+    const ShotSegment& segment = segments_[at];
+    const HeldControls& controls = (*point.controls)[at];
     for (int k = 0; k < segment.node_count; ++k) {
+      const Span span = span_of(segment, k);
       const int node = segment.first_node + k;
-      state.angle = point.states.col(node).head(hinge_count_);
-      state.rate = point.states.col(node).tail(hinge_count_);
-      shoot(motion, segment, (*point.controls)[s], span_of(segment, k), 0, state,
-            [&](int sample, double time) {
-              for (int sensor = 0; sensor < sensor_count(); ++sensor) {
-                const int j = sensors_[static_cast<std::size_t>(sensor)];
-                angles(sample, sensor) =
-                    motion.angle_at(j, time) -
-                    point.mechanism.hinge_parameter(j, HingeQuantity::kEncoderOffset).value;
-              }
-            });
-      point.ends.col(node).head(hinge_count_) = state.angle;
-      point.ends.col(node).tail(hinge_count_) = state.rate;
+      point.intervals[static_cast<std::size_t>(node)] = {
+          .controls = &controls,
+          .first_stretch = controls.first(span.begin),
+          .last_stretch = controls.first(span.end),
+          .first_sample = span.first,
+          .last_sample = span.last,
+          .period = segment.data.period,
+          .start = point.states.col(node)};
     }
   }
+  IntervalMotion motion(*program_, point.mechanism);
+  for (std::size_t first = 0; first < point.intervals.size(); first += kBatch) {
+    const std::size_t count = std::min(kBatch, point.intervals.size() - first);
+    motion.run(std::span(point.intervals).subspan(first, count),
+               std::span(angles).subspan(first, count));
+  }
+  read_sensors(point, angles);
   point.cost = total_cost(point);
+}
+
+/// What the encoders read of joint angles, one matrix a node.
+void ShootingProblem::read_sensors(Point& point, const std::vector<Eigen::MatrixXd>& angles) const {
+  point.angles.resize(segments_.size());
+  for (std::size_t s = 0; s < segments_.size(); ++s) {
+    const ShotSegment& segment = segments_[s];
+    point.angles[s].resize(segment.data.sample_count(), sensor_count());
+    for (int sensor = 0; sensor < sensor_count(); ++sensor) {
+      const int j = sensors_[static_cast<std::size_t>(sensor)];
+      const double offset = point.mechanism.hinge_parameter(j, HingeQuantity::kEncoderOffset).value;
+      for (int k = 0; k < segment.node_count; ++k) {
+        const auto node = static_cast<std::size_t>(segment.first_node + k);
+        point.angles[s].col(sensor).segment(point.intervals[node].first_sample,
+                                            angles[node].rows()) =
+            angles[node].col(j).array() - offset;
+      }
+    }
+  }
+}
+
+int ShootingProblem::unresolved_steps() const {
+  int count = 0;
+  for (const MotionInterval& interval : point_.intervals) count += interval.log.unresolved;
+  return count;
 }
 
 // --- residuals ----------------------------------------------------------------------------------
@@ -200,9 +205,8 @@ void ShootingProblem::simulate(Point& point) const {
 double ShootingProblem::reading_error(const Point& point, int segment, int sample,
                                       int sensor) const {
   const auto s = static_cast<std::size_t>(segment);
-  const int hinge = sensors_[static_cast<std::size_t>(sensor)];
-  return difference(hinge,
-                    point.angles[s](sample, sensor) - segments_[s].data.angles(sample, sensor));
+  const double error = point.angles[s](sample, sensor) - segments_[s].data.angles(sample, sensor);
+  return difference(sensors_[static_cast<std::size_t>(sensor)], error);
 }
 
 /// L⁻¹ with L Lᵀ = σ_a² [T³/3, T²/2; T²/2, T], so that whitened = L⁻¹ (Δθ, Δω).
@@ -217,9 +221,10 @@ Eigen::Matrix2d ShootingProblem::whitening(int segment, int hinge) const {
 Eigen::Vector2d ShootingProblem::whitened_defect(const Point& point, int segment, int interval,
                                                  int hinge) const {
   const int node = segments_[static_cast<std::size_t>(segment)].first_node + interval;
+  const Eigen::VectorXd& end = point.intervals[static_cast<std::size_t>(node)].end;
   const Eigen::Vector2d defect(
-      difference(hinge, point.states(hinge, node + 1) - point.ends(hinge, node)),
-      point.states(hinge_count_ + hinge, node + 1) - point.ends(hinge_count_ + hinge, node));
+      difference(hinge, point.states(hinge, node + 1) - end[hinge]),
+      point.states(hinge_count_ + hinge, node + 1) - end[hinge_count_ + hinge]);
   return whitening(segment, hinge) * defect;
 }
 
@@ -251,6 +256,12 @@ double ShootingProblem::total_cost(const Point& point) const {
 void ShootingProblem::set_noise(const ShootingNoise& noise) {
   noise_ = noise;
   point_.cost = total_cost(point_);
+}
+
+int ShootingProblem::step_count() const {
+  int count = 0;
+  for (const ShotSegment& segment : segments_) count += segment.step_count;
+  return count;
 }
 
 int ShootingProblem::reading_count(int sensor) const {
@@ -287,12 +298,8 @@ double ShootingProblem::evaluate_candidate(const Eigen::VectorXd& node_step,
 
 void ShootingProblem::accept_candidate() {
   std::swap(point_, candidate_);
-  sensitivities_current_ = false;
-}
-
-void ShootingProblem::restore() {
-  point_ = marked_;
-  sensitivities_current_ = false;
+  candidate_.slopes.reset();
+  update_slopes();
 }
 
 }  // namespace estimator

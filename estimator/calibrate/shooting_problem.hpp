@@ -7,13 +7,17 @@
 #include <vector>
 
 #include "estimator/calibrate/free_parameters.hpp"
-#include "estimator/calibrate/held_controls.hpp"
-#include "estimator/dynamics/tree_motion.hpp"
 #include "estimator/model/mechanism.hpp"
 #include "estimator/optimize/least_squares_problem.hpp"
 #include "estimator/signal/time_series.hpp"
+#include "estimator/tree/interval_motion.hpp"
 
 namespace estimator {
+
+/// First nodes are tied to where they began by this much [rad, rad/s]: nothing beside any reading,
+/// and enough where no reading sees them (a speed that friction stops at once).
+inline constexpr double kStartAngleDeviation = 10.0;
+inline constexpr double kStartRateDeviation = 100.0;
 
 /// Time grid of a shooting problem.
 struct ShootingGrid {
@@ -32,7 +36,7 @@ struct ShootingNoise {
 
 /// Joint state and parameter estimation in continuous time by multiple shooting: nodes hold joint
 /// angles and rates every `interval`; between them the equations of motion are integrated
-/// (TreeMotion), so the parameters are those of the physical system and every sample counts.
+/// (IntervalMotion), so the parameters are those of the physical system and every sample counts.
 ///
 ///   Σ ((θ(t; x_k, χ) − offset − y)/σ_y)² + Σ ‖Q^{−½} (x_{k+1} − φ(x_k, χ))‖² + priors
 ///
@@ -63,7 +67,7 @@ class ShootingProblem final : public LeastSquaresProblem {
                             const Eigen::VectorXd& arrow_step) override;
   void accept_candidate() override;
   void mark() override { marked_ = point_; }
-  void restore() override;
+  void restore() override { point_ = marked_; }
   Eigen::VectorXd arrow() const override { return free_.values(point_.mechanism); }
   Eigen::VectorXd arrow_lower() const override { return free_.lower(point_.mechanism); }
   Eigen::VectorXd arrow_upper() const override { return free_.upper(point_.mechanism); }
@@ -92,6 +96,10 @@ class ShootingProblem final : public LeastSquaresProblem {
   /// From node to node of a segment [s].
   double spacing(int segment) const;
 
+  /// Integration steps in which contacts change more often than is followed (MotionLog), and all.
+  int unresolved_steps() const;
+  int step_count() const;
+
   bool is_read(int segment, Eigen::Index sample, int sensor) const {
     return !std::isnan(segments_[static_cast<std::size_t>(segment)].data.angles(sample, sensor));
   }
@@ -110,9 +118,11 @@ class ShootingProblem final : public LeastSquaresProblem {
     Mechanism mechanism;
     Eigen::MatrixXd states;  ///< 2·hinges × nodes of all segments
     std::shared_ptr<const std::vector<HeldControls>> controls;  ///< of each segment
-    std::vector<Eigen::MatrixXd> angles;
-    Eigen::MatrixXd ends;  ///< 2·hinges × nodes: state at the end of each node's interval
+    std::vector<MotionInterval> intervals;                      ///< one a node
+    std::vector<Eigen::MatrixXd> angles;  ///< of each segment: samples × sensors
     double cost = 0.0;
+    /// One a node; complete wherever the problem stands, since threads may linearise at once.
+    std::shared_ptr<const std::vector<IntervalSlopes::Result>> slopes;
   };
   enum class BlockKind : unsigned char { kReadings, kAcceleration, kStart, kPrior };
   struct Block {
@@ -124,11 +134,6 @@ class ShootingProblem final : public LeastSquaresProblem {
   struct Span {
     int first, last, begin, end;
   };
-  /// Derivatives of one interval along its node and the parameters that move it.
-  struct Sensitivity {
-    std::vector<Eigen::MatrixXd> readings;  ///< a sensor: samples × directions
-    Eigen::MatrixXd end;                    ///< 2·hinges × directions
-  };
 
   void add_segment(const Segment& segment, const ShootingGrid& grid);
   void place_nodes(const std::vector<Eigen::MatrixXd>& states,
@@ -137,41 +142,31 @@ class ShootingProblem final : public LeastSquaresProblem {
   Span span_of(const ShotSegment& segment, int interval) const;
   void update_controls(Point& point) const;
   void simulate(Point& point) const;
+  void read_sensors(Point& point, const std::vector<Eigen::MatrixXd>& angles) const;
   double total_cost(const Point& point) const;
   double difference(int hinge, double of_coordinates) const {
     return point_.mechanism.hinges[static_cast<std::size_t>(hinge)].difference(of_coordinates);
   }
   double reading_error(const Point& point, int segment, int sample, int sensor) const;
-  template <typename T, typename Read>
-  void shoot(TreeMotion<T>& motion, const ShotSegment& segment, const HeldControls& controls,
-             const Span& span, int first_direction, JointState<T>& state, const Read& read) const;
-  template <typename T>
-  void draw_lines(std::span<const ControlStretch> stretches, const std::vector<int>& delay_lanes,
-                  MotionInput<T>& input) const;
-  std::vector<int> delay_lanes(int first_direction) const;
   Eigen::Vector2d whitened_defect(const Point& point, int segment, int interval, int hinge) const;
   Eigen::Matrix2d whitening(int segment, int hinge) const;
-  void update_sensitivities() const;
-  void differentiate(const std::vector<TreeMotion<Dual>*>& passes, int segment, int interval,
-                     Sensitivity& out) const;
-  int directions() const { return 2 * hinge_count_ + static_cast<int>(moving_.size()); }
-  void spread(const Eigen::Ref<const Eigen::MatrixXd>& sensitivity, ResidualBlock& out) const;
+  void update_slopes();
+  void spread(const Eigen::Ref<const IntervalSlopes::RowMajor>& slopes, ResidualBlock& out) const;
   void linearize_readings(const Block& block, ResidualBlock& out) const;
   void linearize_acceleration(const Block& block, ResidualBlock& out) const;
   void linearize_start(const Block& block, ResidualBlock& out) const;
 
   int hinge_count_;
   FreeParameters free_;
-  std::vector<int> moving_;            ///< arrow positions of parameters that act on the motion
-  std::vector<int> sensors_, motors_;  ///< hinges
+  std::shared_ptr<const TreeProgram> program_;
+  std::vector<int> moving_;   ///< arrow positions of parameters that act on the motion
+  std::vector<int> sensors_;  ///< hinges
   ShootingNoise noise_;
   std::vector<ShotSegment> segments_;
   std::vector<Block> blocks_;
   int node_count_ = 0, max_rows_ = 0;
   Eigen::MatrixXd start_;  ///< 2·hinges × segments: where the first nodes began
   Point point_, candidate_, marked_;
-  mutable std::vector<Sensitivity> sensitivities_;  ///< one a node
-  mutable bool sensitivities_current_ = false;
 };
 
 }  // namespace estimator

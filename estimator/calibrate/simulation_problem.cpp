@@ -56,7 +56,7 @@ SimulationProblem::SimulationProblem(const Mechanism& mechanism,
   }
   simulate(point_);
   candidate_ = point_;
-  update_bases();
+  prepare_linearization();
 }
 
 ArrowLayout SimulationProblem::layout() const {
@@ -168,13 +168,19 @@ Eigen::MatrixXd SimulationProblem::initial_basis(int segment) const {
   return basis;
 }
 
-void SimulationProblem::update_bases() {
-  bases_.clear();
-  for (int segment = 0; segment < static_cast<int>(data_.size()); ++segment) {
-    bases_.push_back(initial_basis(segment));
+void SimulationProblem::prepare_linearization() {
+  const int segments = static_cast<int>(data_.size());
+  point_.bases.clear();
+  for (int segment = 0; segment < segments; ++segment) {
+    point_.bases.push_back(initial_basis(segment));
   }
-  node_size_ = static_cast<int>(bases_.front().cols());
-  sensitivities_current_ = false;
+  node_size_ = static_cast<int>(point_.bases.front().cols());
+  std::vector<SegmentSensitivity> sensitivities;
+  for (int segment = 0; segment < segments; ++segment) {
+    sensitivities.push_back(sensitivity_of(segment));
+  }
+  point_.sensitivities =
+      std::make_shared<const std::vector<SegmentSensitivity>>(std::move(sensitivities));
 }
 
 void SimulationProblem::move_initial(const State& from, const Eigen::MatrixXd& basis,
@@ -196,7 +202,7 @@ double SimulationProblem::evaluate_candidate(const Eigen::VectorXd& node_step,
                                              const Eigen::VectorXd& arrow_step) {
   free_.move(point_.mechanism, arrow_step, candidate_.mechanism);
   for (std::size_t s = 0; s < data_.size(); ++s) {
-    move_initial(point_.initial[s], bases_[s],
+    move_initial(point_.initial[s], point_.bases[s],
                  node_step.segment(static_cast<Eigen::Index>(s) * node_size_, node_size_),
                  candidate_.mechanism, candidate_.initial[s]);
   }
@@ -206,12 +212,8 @@ double SimulationProblem::evaluate_candidate(const Eigen::VectorXd& node_step,
 
 void SimulationProblem::accept_candidate() {
   std::swap(point_, candidate_);
-  update_bases();
-}
-
-void SimulationProblem::restore() {
-  point_ = marked_;
-  update_bases();
+  candidate_.sensitivities.reset();
+  prepare_linearization();
 }
 
 // --- derivatives --------------------------------------------------------------------------------
@@ -222,11 +224,10 @@ void SimulationProblem::linearize(int index, ResidualBlock& out) const {
     free_.linearize_priors(point_.mechanism, sensor_count(), out);
     return;
   }
-  if (!sensitivities_current_) update_sensitivities();
   const int segment = index / sensor_count(), sensor = index % sensor_count();
   const Eigen::MatrixXd& angles = data_[static_cast<std::size_t>(segment)].angles;
   const Eigen::MatrixXd& sensitivity =
-      sensitivities_[static_cast<std::size_t>(segment)][static_cast<std::size_t>(sensor)];
+      (*point_.sensitivities)[static_cast<std::size_t>(segment)][static_cast<std::size_t>(sensor)];
   int rows = 0;
   for (int k = 1; k < angles.rows(); ++k) rows += std::isnan(angles(k, sensor)) ? 0 : 1;
   shape_block(out, segment, 1, node_size_, free_.size(), rows, sensor);
@@ -238,14 +239,6 @@ void SimulationProblem::linearize(int index, ResidualBlock& out) const {
     out.arrow_jacobian.row(row) = sensitivity.row(k).tail(free_.size());
     ++row;
   }
-}
-
-void SimulationProblem::update_sensitivities() const {
-  sensitivities_.clear();
-  for (int segment = 0; segment < static_cast<int>(data_.size()); ++segment) {
-    sensitivities_.push_back(sensitivity_of(segment));
-  }
-  sensitivities_current_ = true;
 }
 
 /// Angles' derivatives at one node: the hinge's turn times the configuration's sensitivity, and −1
@@ -278,8 +271,8 @@ SimulationProblem::SegmentSensitivity SimulationProblem::sensitivity_of(int segm
   SegmentSensitivity out(sensors_.size(), Eigen::MatrixXd::Zero(nodes, node_size_ + free_.size()));
   State state = point_.initial[s];
   Eigen::MatrixXd S_q = Eigen::MatrixXd::Zero(n, node_size_ + free_.size()), S_v = S_q, next = S_q;
-  S_q.leftCols(node_size_) = bases_[s].topRows(n);
-  S_v.leftCols(node_size_) = bases_[s].bottomRows(n);
+  S_q.leftCols(node_size_) = point_.bases[s].topRows(n);
+  S_v.leftCols(node_size_) = point_.bases[s].bottomRows(n);
   Eigen::PartialPivLU<Eigen::MatrixXd> factor(n);
   Eigen::VectorXd control(table.mean.cols());
   StepDerivatives derivatives;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <memory>
 #include <vector>
 
 #include "estimator/calibrate/free_parameters.hpp"
@@ -44,7 +45,7 @@ class SimulationProblem final : public LeastSquaresProblem {
                             const Eigen::VectorXd& arrow_step) override;
   void accept_candidate() override;
   void mark() override { marked_ = point_; }
-  void restore() override;
+  void restore() override { point_ = marked_; }
   Eigen::VectorXd arrow() const override { return free_.values(point_.mechanism); }
   Eigen::VectorXd arrow_lower() const override { return free_.lower(point_.mechanism); }
   Eigen::VectorXd arrow_upper() const override { return free_.upper(point_.mechanism); }
@@ -71,15 +72,18 @@ class SimulationProblem final : public LeastSquaresProblem {
   int sensor_count() const { return static_cast<int>(sensors_.size()); }
 
  private:
+  /// Derivatives of one segment's simulated angles: per sensor, nodes × (node unknowns + arrow).
+  using SegmentSensitivity = std::vector<Eigen::MatrixXd>;
   struct Point {
     Mechanism mechanism;
     std::vector<State> initial;
     std::vector<StepControlTable> controls;
     std::vector<Eigen::MatrixXd> simulated;
     double cost = 0.0;
+    std::vector<Eigen::MatrixXd> bases;  ///< of each segment's moves of x_1, see initial_basis
+    /// One a segment; complete wherever the problem stands, since threads may linearise at once.
+    std::shared_ptr<const std::vector<SegmentSensitivity>> sensitivities;
   };
-  /// Derivatives of one segment's simulated angles: per sensor, nodes × (node unknowns + arrow).
-  using SegmentSensitivity = std::vector<Eigen::MatrixXd>;
 
   void simulate(Point& point) const;
   double sensor_cost(const Point& point, int segment, int sensor) const;
@@ -89,8 +93,7 @@ class SimulationProblem final : public LeastSquaresProblem {
   void move_initial(const State& from, const Eigen::MatrixXd& basis,
                     const Eigen::Ref<const Eigen::VectorXd>& step, const Mechanism& mechanism,
                     State& to) const;
-  void update_bases();
-  void update_sensitivities() const;
+  void prepare_linearization();
   SegmentSensitivity sensitivity_of(int segment) const;
   void add_observations(const State& state, const Eigen::MatrixXd& S, int node,
                         SegmentSensitivity& out) const;
@@ -103,9 +106,6 @@ class SimulationProblem final : public LeastSquaresProblem {
   int max_rows_ = 0;
   int node_size_ = 0;
   Point point_, candidate_, marked_;
-  std::vector<Eigen::MatrixXd> bases_;
-  mutable std::vector<SegmentSensitivity> sensitivities_;
-  mutable bool sensitivities_current_ = false;
 };
 
 }  // namespace estimator

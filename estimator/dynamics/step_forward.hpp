@@ -153,6 +153,7 @@ class StepForward {
       const HingeTerms& terms = ws.hinges[j];
       const auto row = static_cast<Eigen::Index>(5 * j);
       Eigen::Matrix<double, 5, 1> Av, Aw;
+      ws.A.template middleRows<5>(row).setZero();  // may have served hinges between other bodies
       ws.A.template block<5, 6>(row, 6 * hinge.body_b) = hinge_rows_b(terms.geometry);
       Av.noalias() = ws.A.template block<5, 6>(row, 6 * hinge.body_b) *
                      ws.v.template segment<6>(6 * hinge.body_b);
@@ -174,6 +175,7 @@ class StepForward {
   void assemble_system(Workspace& ws) const {
     for (std::size_t j = 0; j < hinge_total(); ++j) {
       const auto row = static_cast<Eigen::Index>(5 * j);
+      ws.M_inv_At.template middleCols<5>(row).setZero();
       for (const int body : {hinges_[j].body_a, hinges_[j].body_b}) {
         if (body == Hinge::kGround) continue;
         const BodyTerms& terms = ws.bodies[static_cast<std::size_t>(body)];

@@ -47,15 +47,11 @@ Vector3<T> turned(const T& x, const T& z, const Vector3<T>& y) {
   using std::sin;
   using std::sqrt;
   const T square = x * x + z * z;
-  T sinc(1.0), cosc(0.5);  // sin ψ/ψ, (1 − cos ψ)/ψ²
-  if (value_of(square) < 1e-8) {
-    sinc = T(1.0) - square / 6.0;
-    cosc = T(0.5) - square / 24.0;
-  } else {
-    const T angle = sqrt(square);
-    sinc = sin(angle) / angle;
-    cosc = (T(1.0) - cos(angle)) / square;
-  }
+  const T excess = square - T(1e-8);  // of where both quotients lose their digits
+  const T angle = sqrt(square);
+  const T rest = T(1.0) - cos(angle);
+  const T sinc = select_positive(excess, sin(angle) / angle, T(1.0) - square / 6.0);  // sin ψ/ψ
+  const T cosc = select_positive(excess, rest / square, T(0.5) - square / 24.0);  // (1 − cos ψ)/ψ²
   const Vector3<T> psi(x, T(0.0), z);
   const Vector3<T> once = psi.cross(y);
   const Vector3<T> twice = psi.cross(once);
@@ -210,9 +206,10 @@ typename TreeInverseDynamics<T>::Vector3 TreeInverseDynamics<T>::into_parent(
 template <typename T>
 T TreeInverseDynamics<T>::axis_imbalance(const Link& link, const T& angle, const T& rate,
                                          const T& acceleration, const T& control) const {
+  using std::abs;
   const Axis& axis = axes_[static_cast<std::size_t>(link.hinge)];
-  const double turns = link.slides ? 0.0 : 2.0 * M_PI * std::round(value_of(angle) / (2.0 * M_PI));
-  const T speed = value_of(rate) < 0.0 ? T(-rate) : rate;
+  const T turns = link.slides ? T(0.0) : T(2.0 * M_PI * nearest(T(angle / (2.0 * M_PI))));
+  const T speed = abs(rate);
   T torque = axis.shaft_inertia * acceleration;
   torque += (axis.viscous + axis.quadratic_drag * speed) * rate;
   torque += axis.stiffness * (angle - turns - axis.rest_angle);
@@ -325,5 +322,6 @@ T TreeInverseDynamics<T>::dry_bound(int hinge, const T& rate) const {
 
 template class TreeInverseDynamics<double>;
 template class TreeInverseDynamics<Dual>;
+template class TreeInverseDynamics<Expression>;
 
 }  // namespace estimator

@@ -9,6 +9,7 @@
 #include "estimator/math/dual.hpp"
 #include "estimator/model/mechanism.hpp"
 #include "estimator/model/spanning_tree.hpp"
+#include "estimator/symbolic/expression.hpp"
 
 namespace estimator {
 
@@ -115,5 +116,6 @@ class TreeInverseDynamics {
 
 extern template class TreeInverseDynamics<double>;
 extern template class TreeInverseDynamics<Dual>;
+extern template class TreeInverseDynamics<Expression>;
 
 }  // namespace estimator

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <cmath>
 #include <unsupported/Eigen/AutoDiff>
 
 namespace estimator {
@@ -14,5 +15,11 @@ using Dual = Eigen::AutoDiffScalar<Eigen::Matrix<double, kDualLanes, 1>>;
 /// The number without its derivatives.
 inline double value_of(double x) { return x; }
 inline double value_of(const Dual& x) { return x.value(); }
+
+/// What Eigen's dual numbers lack.
+inline Dual nearest(const Dual& x) { return std::nearbyint(x.value()); }
+inline Dual select_positive(const Dual& condition, const Dual& yes, const Dual& no) {
+  return condition.value() > 0.0 ? yes : no;
+}
 
 }  // namespace estimator

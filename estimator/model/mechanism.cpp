@@ -1,6 +1,7 @@
 #include "estimator/model/mechanism.hpp"
 
 #include <Eigen/Eigenvalues>
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <set>
@@ -147,6 +148,8 @@ void check_parameters(const Mechanism& mechanism, std::vector<std::string>& faul
     } else if (!(parameter.prior_standard_deviation > 0.0)) {
       faults.push_back("parameter '" + parameter.name +
                        "': the prior's standard deviation must be positive");
+    } else if (!std::isfinite(parameter.prior_mean)) {
+      faults.push_back("parameter '" + parameter.name + "': the prior's mean is not finite");
     }
   }
 }
@@ -172,7 +175,10 @@ void check_joint(const Mechanism& mechanism, const Joint& joint, const std::stri
 void check_hinge(const Mechanism& mechanism, const Hinge& hinge, std::vector<std::string>& faults) {
   const std::string who = "hinge '" + hinge.name + "': ";
   check_joint(mechanism, hinge, who, faults);
-  if (!(hinge.compliance_linear >= 0.0) || !(hinge.compliance_angular >= 0.0) ||
+  const double settings[] = {hinge.compliance_linear, hinge.compliance_angular, hinge.damping_time,
+                             hinge.stick_speed};
+  if (!std::ranges::all_of(settings, [](double value) { return std::isfinite(value); }) ||
+      hinge.compliance_linear < 0.0 || hinge.compliance_angular < 0.0 ||
       !(hinge.damping_time >= 0.0 || hinge.damping_time == Hinge::kAutomaticDamping) ||
       !(hinge.stick_speed > 0.0)) {
     faults.push_back(who + "compliances and damping time must be ≥ 0, the stick speed > 0");

@@ -9,6 +9,7 @@
 
 #include "estimator/optimize/arrow_factor.hpp"
 #include "estimator/optimize/box_step.hpp"
+#include "estimator/optimize/damping.hpp"
 
 namespace estimator {
 namespace {
@@ -21,11 +22,6 @@ constexpr double kNegligibleDampingShare = 0.1;
 // and large enough that rounding of the cost is not taken for progress.
 constexpr double kMinGainRatio = 1e-4;
 
-// Largest and smallest reduction of the damping after one step. That it always falls is affordable
-// because a step too long gets a second chance; in a bent valley the solver would crawl otherwise.
-constexpr double kMaxDampingReduction = 0.01;
-constexpr double kMinDampingReduction = 1.0 / 3.0;
-
 // Steps that may raise the cost before one has to bring it below where they began, and the part of
 // it that must then be gained. One is enough to round a bend that the first step leaves.
 constexpr int kMaxRelaxedSteps = 2;
@@ -36,10 +32,6 @@ constexpr int kStagnantSteps = 3;  // see LmOptions::stagnant_gain
 // Part of the cost that the linear model may promise, without fulfilling it at any damping, for the
 // point to count as an optimum at a kink.
 constexpr double kNegligiblePromise = 1e-2;
-
-// Increase of the damping after a factorisation that failed. Such a failure is one of rounding,
-// of a damping below what the condition of H allows.
-constexpr double kDampingIncreaseOnFailure = 100.0;
 
 // Moves `step` by units in the last place until value + step lies in the box. That takes one or
 // two: a step much smaller than the value is exact, and the sum of exact terms rounds into the box.
@@ -61,7 +53,7 @@ class LevenbergMarquardt {
         factor_(problem.layout(), problem.max_block_rows()),
         lower_(problem.arrow_lower()),
         upper_(problem.arrow_upper()),
-        damping_(options.initial_damping) {}
+        damping_(options) {}
 
   LmSummary run();
 
@@ -92,7 +84,6 @@ class LevenbergMarquardt {
   std::optional<Termination> iterate(int iteration);
   std::optional<Termination> accept_trial(const Trial& trial, IterationRecord record);
   bool stopped() const { return stop_ != nullptr && stop_->load(std::memory_order_relaxed); }
-  bool raise_damping(double factor);
   bool is_relaxed() const { return relaxed_steps_ > 0; }
   void relax(double cost);
   void end_relaxation();
@@ -110,12 +101,11 @@ class LevenbergMarquardt {
   ArrowFactor factor_;
   const Eigen::VectorXd lower_;
   const Eigen::VectorXd upper_;
-  Eigen::VectorXd arrow_;        // χ at the current point
-  double cost_ = 0.0;            // at the current point
-  double damping_;               // α
-  double damping_growth_ = 2.0;  // ν of [Nie99]
-  int relaxed_steps_ = 0;        // taken since the marked point
-  double marked_cost_ = 0.0;     // at the marked point
+  Eigen::VectorXd arrow_;  // χ at the current point
+  double cost_ = 0.0;      // at the current point
+  Damping damping_;
+  int relaxed_steps_ = 0;     // taken since the marked point
+  double marked_cost_ = 0.0;  // at the marked point
   Step step_;
   LmSummary summary_;
 };
@@ -159,7 +149,7 @@ bool LevenbergMarquardt::start() {
   summary_.initial_cost = cost_;
   if (!std::isfinite(cost_) || !arrow_.allFinite()) return false;
   IterationRecord record;
-  record.damping = damping_;
+  record.damping = damping_.value();
   accept(cost_, std::move(record));
   return true;
 }
@@ -173,9 +163,9 @@ std::optional<Termination> LevenbergMarquardt::iterate(int iteration) {
       end_relaxation();
       return Termination::kCancelled;
     }
-    if (!factor_.factorize(problem_, damping_)) {
+    if (!factor_.factorize(problem_, damping_.value())) {
       end_relaxation();
-      if (!raise_damping(kDampingIncreaseOnFailure)) return Termination::kNumericalFailure;
+      if (!damping_.raise_for_rounding()) return Termination::kNumericalFailure;
       continue;
     }
     const double gradient = gradient_norm();
@@ -200,7 +190,7 @@ std::optional<Termination> LevenbergMarquardt::iterate(int iteration) {
       end_relaxation();
     } else {
       // Next to the optimum the decrease drowns in the rounding of the cost: nothing left to gain.
-      const bool trusted = trial.free_of_damping || damping_ <= options_.initial_damping;
+      const bool trusted = trial.free_of_damping || damping_.value() <= options_.initial_damping;
       if (trusted && trial.small_step) return Termination::kStepTolerance;
       if (trusted && trial.small_promise) return Termination::kCostTolerance;
       if (trial.negligible) return Termination::kNoFurtherDecrease;
@@ -210,11 +200,10 @@ std::optional<Termination> LevenbergMarquardt::iterate(int iteration) {
         continue;
       }
     }
-    if (!raise_damping(damping_growth_)) {
+    if (!damping_.raise()) {
       return promise <= kNegligiblePromise * cost_ ? Termination::kNoFurtherDecrease
                                                    : Termination::kNumericalFailure;
     }
-    damping_growth_ *= 2.0;
   }
 }
 
@@ -240,13 +229,10 @@ std::optional<Termination> LevenbergMarquardt::accept_trial(const Trial& trial,
   problem_.accept_candidate();
   relaxed_steps_ = 0;
   record.step_norm = step_.norm;
-  record.damping = damping_;
+  record.damping = damping_.value();
+  record.gain_ratio = trial.gain_ratio;
   const int rejected = record.rejected;
-  const double excess = 2.0 * trial.gain_ratio - 1.0;
-  damping_ *=
-      std::clamp(1.0 - excess * excess * excess, kMaxDampingReduction, kMinDampingReduction);
-  damping_ = std::clamp(damping_, options_.min_damping, options_.max_damping);
-  damping_growth_ = 2.0;
+  damping_.lower(trial.gain_ratio);
   accept(trial.cost, std::move(record));
   if (trial.free_of_damping && trial.small_step) return Termination::kStepTolerance;
   if (trial.free_of_damping && trial.small_promise && trial.small_gain) {
@@ -284,12 +270,6 @@ bool LevenbergMarquardt::is_stagnant() const {
   return summary_.history[before].cost - cost_ <= options_.stagnant_gain * cost_;
 }
 
-bool LevenbergMarquardt::raise_damping(double factor) {
-  if (damping_ >= options_.max_damping) return false;
-  damping_ = std::min(factor * std::max(damping_, options_.min_damping), options_.max_damping);
-  return true;
-}
-
 // max |g_i| / (√D_ii ‖r‖) over unknowns that are not held by a bound.
 double LevenbergMarquardt::gradient_norm() const {
   if (cost_ <= 0.0) return 0.0;
@@ -319,8 +299,8 @@ void LevenbergMarquardt::compute_step() {
                               step_.arrow.cwiseAbs2().dot(factor_.arrow_scale());
   const double damped_decrease =
       factor_.node_decrease() - 2.0 * s.dot(step_.arrow) - step_.arrow.dot(S * step_.arrow);
-  step_.predicted = damped_decrease + damping_ * squared_norm;
-  step_.damping_share = damping_ * squared_norm / step_.predicted;
+  step_.predicted = damped_decrease + damping_.value() * squared_norm;
+  step_.damping_share = damping_.value() * squared_norm / step_.predicted;
   step_.norm = std::sqrt(squared_norm);
 }
 

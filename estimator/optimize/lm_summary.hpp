@@ -33,6 +33,7 @@ struct IterationRecord {
   double step_norm = 0.0;      ///< scaled norm of the accepted step
   double gradient_norm = 0.0;  ///< projected, scaled gradient where it began
   double damping = 0.0;        ///< α used
+  double gain_ratio = 0.0;     ///< actual over predicted decrease of the accepted step
   int rejected = 0;            ///< rejected trial steps within this iteration
   Eigen::VectorXd arrow;       ///< parameter values after the iteration
 };

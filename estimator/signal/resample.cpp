@@ -13,8 +13,11 @@ namespace {
 // Time stamps are often rounded to microseconds, hence a tolerance far above round-off.
 constexpr double kRatioTolerance = 1e-6;
 
+constexpr double kRatioMax = 1e9;  // fits an int
+
 bool is_whole(double ratio) {
-  return std::round(ratio) >= 1.0 && std::abs(ratio - std::round(ratio)) < kRatioTolerance * ratio;
+  return std::round(ratio) >= 1.0 && ratio <= kRatioMax &&
+         std::abs(ratio - std::round(ratio)) < kRatioTolerance * ratio;
 }
 
 }  // namespace
@@ -39,13 +42,15 @@ Eigen::MatrixXd decimate(const Eigen::Ref<const Eigen::MatrixXd>& samples, int f
 
 HeldControl average_held(const Eigen::Ref<const Eigen::VectorXd>& control, double begin,
                          double end) {
-  assert(control.size() >= 1 && begin < end);
+  assert(control.size() >= 1 && begin < end && std::isfinite(begin) && std::isfinite(end));
   const auto last = static_cast<double>(control.size() - 1);
   const double length = end - begin;
   const double centre = 0.5 * (begin + end);
   HeldControl result{0.0, 0.0};
   for (double piece = begin; piece < end;) {
-    const double piece_end = std::min(std::floor(piece) + 1.0, end);
+    // Beyond its ends the signal is held for any time, in one piece.
+    const double held_until = piece < 0.0 ? 0.0 : piece >= last ? end : std::floor(piece) + 1.0;
+    const double piece_end = std::min(held_until, end);
     const double held =
         control[static_cast<Eigen::Index>(std::clamp(std::floor(piece), 0.0, last))];
     const double weight = (piece_end - piece) / length;

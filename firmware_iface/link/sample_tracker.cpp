@@ -38,10 +38,13 @@ SampleTracker::Verdict SampleTracker::follow(const sample_report& report, Nanose
   const std::int64_t time_us =
       extend_counter(latest_us - half_wrap_us, report.tick_us, bits_.tick_us);
   const std::int64_t elapsed_us = time_us - last_time_us_;
-  if (elapsed_us <= 0) return Verdict::kRepeated;
+  const std::uint64_t mask = (std::uint64_t{1} << bits_.sequence) - 1;
+  if (elapsed_us <= 0) {
+    return is_repeated(report.sequence, elapsed_us, mask) ? Verdict::kRepeated
+                                                          : Verdict::kImplausible;
+  }
 
   std::uint64_t steps = 0;  // from the last sample to this one
-  const std::uint64_t mask = (std::uint64_t{1} << bits_.sequence) - 1;
   if (period_us_ > 0.0) {
     const double periods = static_cast<double>(elapsed_us) / period_us_;
     steps = static_cast<std::uint64_t>(std::llround(periods));
@@ -69,6 +72,16 @@ SampleTracker::Verdict SampleTracker::follow(const sample_report& report, Nanose
   host_minus_unit_us_ =
       std::min(received_us - time_us, host_minus_unit_us_ + elapsed_us / kDriftShare);
   return Verdict::kNext;
+}
+
+// Whether a report that is not newer than the last sample has the sequence of an earlier one. A
+// clock that jumped back goes on with new ones.
+bool SampleTracker::is_repeated(std::uint64_t sequence, std::int64_t elapsed_us,
+                                std::uint64_t mask) const noexcept {
+  const std::uint64_t back = (next_sequence_ - 1 - sequence) & mask;
+  if (!(period_us_ > 0.0)) return back <= mask / 2;
+  const double periods = std::round(static_cast<double>(-elapsed_us) / period_us_);
+  return (static_cast<std::uint64_t>(periods) & mask) == back;
 }
 
 }  // namespace firmware_iface

@@ -24,7 +24,7 @@ class SampleTracker {
  public:
   enum class Verdict {
     kNext,         ///< the next sample, possibly after a gap
-    kRepeated,     ///< not newer than the last
+    kRepeated,     ///< one from before, by its clock and its sequence
     kImplausible,  ///< sequence and clock contradict each other
   };
 
@@ -45,6 +45,9 @@ class SampleTracker {
   std::uint64_t next_sequence() const noexcept { return next_sequence_; }
 
  private:
+  bool is_repeated(std::uint64_t sequence, std::int64_t elapsed_us,
+                   std::uint64_t mask) const noexcept;
+
   CounterBits bits_ = kFullBits;
   double period_us_ = 0.0;
   std::uint64_t next_sequence_ = 0;

@@ -98,6 +98,10 @@ void UnitClock::refit() noexcept {
   const double variance =
       std::max(sum_square / static_cast<double>(count - 2), rounding * rounding);
   const double rate = 1.0 / (1.0 + slope);
+  if (!(rate > 0.0) || !std::isfinite(rate)) {
+    fit_ = ClockFit();  // samples read all at once, or a host clock that jumps: no line
+    return;
+  }
 
   fit_.valid = true;
   fit_.rate_error_ppm = (rate - 1.0) / kPpm;

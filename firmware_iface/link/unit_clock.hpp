@@ -12,7 +12,7 @@ namespace firmware_iface {
 ///
 ///   host = host_reference + (unit − unit_reference) / (1 + rate_error).
 struct ClockFit {
-  bool valid = false;            ///< from about half a second on
+  bool valid = false;            ///< from about half a second on; all numbers are finite
   double rate_error_ppm = 0.0;   ///< unit seconds per host second, minus 1; positive: unit fast
   double rate_sigma_ppm = 0.0;   ///< standard deviation of rate_error_ppm
   double residual_rms_us = 0.0;  ///< of the block minima that were used

@@ -2,16 +2,24 @@
 
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <termios.h>
 
 #include <algorithm>
 #include <asio/io_context.hpp>
 #include <asio/ip/tcp.hpp>
 #include <cerrno>
+#include <cstddef>
+#include <cstdio>
 #include <filesystem>
+#include <functional>
 
 #include "firmware_iface/transport/descriptor.hpp"
 #include "firmware_iface/transport/time_source.hpp"
+#include "proto/text/host_port.hpp"
+#include "proto/text/input_error.hpp"
 
 namespace firmware_iface::sim {
 namespace {
@@ -22,14 +30,19 @@ using std::chrono::milliseconds;
 // How often to look for a host while there is none.
 constexpr Nanoseconds kHostPoll = milliseconds(10);
 
+constexpr const char* kPseudoTerminals = "/dev/pts";
+
 std::size_t undelivered(const IoResult& result, std::size_t size_bytes) {
   return size_bytes - result.size_bytes;
 }
 
 class PtyPort final : public HostPort {
  public:
-  PtyPort(Descriptor master, std::string link, std::string url)
-      : master_(std::move(master)), link_(std::move(link)), url_(std::move(url)) {}
+  PtyPort(Descriptor master, Descriptor claim, std::string link, std::string url)
+      : master_(std::move(master)),
+        claim_(std::move(claim)),
+        link_(std::move(link)),
+        url_(std::move(url)) {}
 
   ~PtyPort() override {
     std::error_code ignored;
@@ -55,6 +68,7 @@ class PtyPort final : public HostPort {
 
  private:
   Descriptor master_;
+  Descriptor claim_;  // of the link
   MonotonicTime time_;
   std::string link_;
   std::string url_;
@@ -62,14 +76,13 @@ class PtyPort final : public HostPort {
 
 class TcpPort final : public HostPort {
  public:
-  Status listen(const std::string& address) {
-    const std::size_t colon = address.rfind(':');
-    const bool port_alone = colon == std::string::npos;
-    const std::string host = port_alone ? "127.0.0.1" : address.substr(0, colon);
-    const std::string port = port_alone ? address : address.substr(colon + 1);
+  Status listen(const proto::HostPort& place) {
+    const std::string port = std::to_string(place.port);
+    const std::string address = place.host + ":" + port;
     asio::error_code error;
     asio::ip::tcp::resolver resolver(context_);
-    const auto endpoints = resolver.resolve(host, port, asio::ip::tcp::resolver::passive, error);
+    const auto endpoints =
+        resolver.resolve(place.host, port, asio::ip::tcp::resolver::passive, error);
     if (error) return failed(address, error.message());
     const asio::ip::tcp::endpoint endpoint = *endpoints.begin();
     acceptor_.open(endpoint.protocol(), error);
@@ -78,7 +91,7 @@ class TcpPort final : public HostPort {
     if (!error) acceptor_.listen(1, error);
     if (!error) acceptor_.native_non_blocking(true, error);
     if (error) return failed(address, error.message());
-    url_ = "tcp://" + host + ":" + std::to_string(acceptor_.local_endpoint().port());
+    url_ = "tcp://" + place.host + ":" + std::to_string(acceptor_.local_endpoint().port());
     return success();
   }
 
@@ -122,15 +135,49 @@ class TcpPort final : public HostPort {
   std::string url_;
 };
 
-// Makes room for the link: only a symbolic link that leads nowhere may go.
-Status clear_link(const std::string& link) {
+// Who serves a link holds a socket named after it, in the name space that the system clears itself:
+// a process that was killed holds nothing. The folder is named by its number, as a path to it may
+// be written in several ways.
+Result<Descriptor> claim_link(const fs::path& link) {
+  struct stat folder {};
+  if (::stat(link.parent_path().c_str(), &folder) != 0) {
+    return Error{ErrorCode::kPortFailed, link.string() + ": the folder " +
+                                             link.parent_path().string() +
+                                             " does not exist; make it first"};
+  }
+  const std::size_t name = std::hash<std::string>{}(link.filename().string());
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const int size =
+      std::snprintf(address.sun_path + 1, sizeof address.sun_path - 1, "rigcal-sim/%llx/%llx/%zx",
+                    static_cast<unsigned long long>(folder.st_dev),
+                    static_cast<unsigned long long>(folder.st_ino), name);
+  Descriptor claim(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + size);
+  if (claim.is_open() &&
+      ::bind(claim.get(), reinterpret_cast<const sockaddr*>(&address), length) == 0) {
+    return claim;
+  }
+  if (claim.is_open() && errno == EADDRINUSE) {
+    return Error{ErrorCode::kPortBusy, link.string() +
+                                           ": another rigcal-sim serves it; end that one, or "
+                                           "choose another path"};
+  }
+  return Error{ErrorCode::kPortFailed, link.string() + ": " + describe_errno(errno)};
+}
+
+// Makes room for a link that is claimed: what a killed process left may go, and nothing else.
+Status clear_link(const fs::path& link) {
   std::error_code error;
   const fs::file_status status = fs::symlink_status(link, error);
   if (!fs::exists(status)) return success();
-  if (!fs::is_symlink(status) || fs::exists(link, error)) {
-    return Error{
-        ErrorCode::kPortBusy,
-        link + ": exists already; end the rigcal-sim that uses it, or choose another path"};
+  const bool left_behind =
+      fs::is_symlink(status) && fs::read_symlink(link, error).parent_path() == kPseudoTerminals;
+  if (!left_behind) {
+    return Error{ErrorCode::kPortBusy,
+                 link.string() +
+                     ": exists already and is no link of rigcal-sim; choose another "
+                     "path"};
   }
   fs::remove(link, error);
   return success();
@@ -153,22 +200,32 @@ Result<std::unique_ptr<HostPort>> make_pty_port(const std::string& link) {
   cfmakeraw(&settings);
   if (tcsetattr(master.get(), TCSANOW, &settings) != 0) return failed("tcsetattr");
   if (link.empty()) {
-    return std::unique_ptr<HostPort>(
-        std::make_unique<PtyPort>(std::move(master), "", std::string("pty://") + name.data()));
+    return std::unique_ptr<HostPort>(std::make_unique<PtyPort>(
+        std::move(master), Descriptor(), "", std::string("pty://") + name.data()));
   }
-  if (const Status cleared = clear_link(link); !cleared.ok()) return cleared.error();
-  const std::string absolute = fs::absolute(link).string();
+  const fs::path absolute = fs::absolute(link);
+  Result<Descriptor> claim = claim_link(absolute);
+  if (!claim.ok()) return claim.error();
+  if (const Status cleared = clear_link(absolute); !cleared.ok()) return cleared.error();
   std::error_code error;
   fs::create_symlink(name.data(), absolute, error);
   if (error) return Error{ErrorCode::kPortFailed, link + ": " + error.message()};
   return std::unique_ptr<HostPort>(
-      std::make_unique<PtyPort>(std::move(master), absolute, "pty://" + absolute));
+      std::make_unique<PtyPort>(std::move(master), std::move(claim.value()), absolute.string(),
+                                "pty://" + absolute.string()));
 }
 
 Result<std::unique_ptr<HostPort>> make_tcp_port(const std::string& address) {
-  auto port = std::make_unique<TcpPort>();
-  if (const Status listening = port->listen(address); !listening.ok()) return listening.error();
-  return std::unique_ptr<HostPort>(std::move(port));
+  const bool port_alone = address.find(':') == std::string::npos;
+  try {
+    auto port = std::make_unique<TcpPort>();
+    const Status listening =
+        port->listen(proto::parse_host_port(port_alone ? "127.0.0.1:" + address : address));
+    if (!listening.ok()) return listening.error();
+    return std::unique_ptr<HostPort>(std::move(port));
+  } catch (const proto::InputError& error) {
+    return Error{ErrorCode::kPortFailed, std::string("--tcp: ") + error.what()};
+  }
 }
 
 }  // namespace firmware_iface::sim

@@ -1,18 +1,17 @@
 #include <sched.h>
 
-#include <CLI/CLI.hpp>
 #include <atomic>
 #include <csignal>
 #include <cstdio>
-#include <exception>
 #include <memory>
-#include <stdexcept>
 #include <string>
 
 #include "firmware_iface/sim/config/sim_config.hpp"
 #include "firmware_iface/sim/sim_server.hpp"
 #include "firmware_iface/sim/truth_file.hpp"
 #include "firmware_iface/transport/time_source.hpp"
+#include "proto/text/command_line.hpp"
+#include "proto/text/input_error.hpp"
 
 namespace {
 
@@ -22,6 +21,11 @@ using firmware_iface::sim::UnitSimulation;
 std::atomic<bool> stop_requested{false};
 
 void request_stop(int /*signal*/) { stop_requested.store(true, std::memory_order_relaxed); }
+
+constexpr int kBadInput = 1;                 // exit status
+constexpr double kDuration_s_max = 1e8;      // three years
+constexpr double kClockError_ppm_max = 1e5;  // a clock a tenth off is broken
+constexpr int kBaudRate_max = 100'000'000;
 
 struct Options {
   std::string config;
@@ -89,7 +93,7 @@ int run(const Options& options) {
   const sim::SimConfig config = sim::load_sim_config(options.config, options.overrides);
   Result<std::unique_ptr<sim::HostPort>> port =
       options.tcp.empty() ? sim::make_pty_port(options.link) : sim::make_tcp_port(options.tcp);
-  if (!port.ok()) throw std::runtime_error(port.error().detail);
+  if (!port.ok()) throw proto::InputError(port.error().detail);
 
   const MonotonicTime time;
   const Nanoseconds start = time.now();
@@ -126,7 +130,10 @@ int main(int argc, char** argv) {
   CLI::App app{
       "A conversion unit made of software, with a simulated rig attached. Prints the URL a host\n"
       "opens, serves until Ctrl-C, then prints what it counted.\n\n"
-      "  rigcal-sim --config configs/sim-furuta.textproto --link /tmp/rig0"};
+      "  rigcal-sim --config configs/sim-furuta.textproto --link /tmp/rig0",
+      "rigcal-sim"};
+  app.set_version_flag("--version", std::string("rigcal-sim ") + RIGCAL_VERSION);
+  app.footer("Exit status: 0 ended as asked, 1 bad input or usage, or a port or file that failed.");
   app.add_option("--config", options.config, "Simulation file (text format of proto/sim.proto)")
       ->required();
   CLI::Option* link =
@@ -137,26 +144,23 @@ int main(int argc, char** argv) {
   app.add_option("--truth", options.truth,
                  "Write the exact motion to this CSV file, and the parameters beside it");
   app.add_option("--duration", options.duration_s, "Stop after so many seconds")
-      ->check(CLI::PositiveNumber);
+      ->check(proto::number_from_to(1e-3, kDuration_s_max));
   app.add_option("--baud", options.overrides.baud_rate,
-                 "Pace bytes to this baud rate; 0: do not (instead of the file's)");
+                 "Pace bytes to this baud rate; 0: do not (instead of the file's)")
+      ->check(CLI::Range(0, kBaudRate_max));
   app.add_option("--clock-ppm", options.overrides.clock_error_ppm,
-                 "Rate error of the unit's clock (instead of the file's)");
+                 "Rate error of the unit's clock (instead of the file's)")
+      ->check(proto::number_from_to(-kClockError_ppm_max, kClockError_ppm_max));
   app.add_option("--priority", options.priority,
                  "SCHED_FIFO priority to ask for, below that of rigcal-daq; 0: none")
       ->capture_default_str()
       ->check(CLI::Range(0, 99));
   app.add_option("--seed", options.overrides.seed, "Seed of all faults (instead of the file's)");
-  CLI11_PARSE(app, argc, argv);
-
-  struct sigaction action {};
-  action.sa_handler = request_stop;
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
-  try {
+  return proto::run_program(app, argc, argv, kBadInput, [&] {
+    struct sigaction action {};
+    action.sa_handler = request_stop;
+    sigaction(SIGINT, &action, nullptr);
+    sigaction(SIGTERM, &action, nullptr);
     return run(options);
-  } catch (const std::exception& fault) {
-    std::fprintf(stderr, "rigcal-sim: %s\n", fault.what());
-    return 1;
-  }
+  });
 }

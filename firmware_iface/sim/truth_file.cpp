@@ -1,6 +1,10 @@
 #include "firmware_iface/sim/truth_file.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <array>
+#include <cerrno>
 #include <cinttypes>
 #include <cstdio>
 #include <filesystem>
@@ -10,14 +14,22 @@ namespace firmware_iface::sim {
 namespace {
 
 void refuse_existing(const std::string& path) {
-  if (std::filesystem::exists(path)) {
+  if (std::filesystem::exists(std::filesystem::symlink_status(path))) {
     throw std::runtime_error(path + ": exists already; choose another name");
   }
 }
 
+// Makes a file that is not there yet. A link is something that is there, wherever it leads.
 std::ofstream create(const std::string& path) {
+  const int made = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (made < 0 && errno == EEXIST) {
+    throw std::runtime_error(path + ": exists already; choose another name");
+  }
+  if (made >= 0) ::close(made);
   std::ofstream out(path);
-  if (!out) throw std::runtime_error(path + ": cannot be written; does its folder exist?");
+  if (made < 0 || !out) {
+    throw std::runtime_error(path + ": cannot be written; does its folder exist?");
+  }
   return out;
 }
 
@@ -27,8 +39,7 @@ TruthFile::TruthFile(const std::string& path, const std::string& parameters, int
                      Nanoseconds start)
     : path_(path), joint_count_(joint_count), start_(start) {
   const std::string parameters_path = path + ".textproto";
-  refuse_existing(path);
-  refuse_existing(parameters_path);
+  for (const std::string& file : {path, parameters_path}) refuse_existing(file);
   out_ = create(path);
   create(parameters_path) << "# proto-file: proto/sim.proto\n"
                           << "# proto-message: rigcal.v1.Simulation\n"

@@ -7,6 +7,7 @@
 #include <asio/io_context.hpp>
 #include <asio/ip/tcp.hpp>
 #include <cerrno>
+#include <charconv>
 
 #include "firmware_iface/transport/descriptor.hpp"
 #include "firmware_iface/transport/tty_lock.hpp"
@@ -56,14 +57,18 @@ Error open_error(const std::string& path, int error_number) {
   }
 }
 
-// "host:port" or "[v6]:port"; false when there is no port.
+// "host:port" or "[v6]:port"; false without a host or a port from 1 to 65535. A larger number would
+// be taken modulo 65536 by the resolver.
 bool split_host_port(const std::string& address, std::string& host, std::string& port) {
   const std::size_t colon = address.rfind(':');
-  if (colon == std::string::npos || colon == 0 || colon + 1 == address.size()) return false;
+  if (colon == std::string::npos || colon == 0) return false;
   host = address.substr(0, colon);
   port = address.substr(colon + 1);
   if (host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
-  return !host.empty();
+  std::uint16_t number = 0;
+  const char* const end = port.data() + port.size();
+  const auto parsed = std::from_chars(port.data(), end, number);
+  return !host.empty() && parsed.ec == std::errc() && parsed.ptr == end && number > 0;
 }
 
 }  // namespace
@@ -107,7 +112,9 @@ Result<std::unique_ptr<Transport>> open_tcp(const Url& url) {
   std::string host;
   std::string port;
   if (!split_host_port(url.address, host, port)) {
-    return Error{ErrorCode::kBadUrl, "\"" + url.text + "\": expected tcp://host:port"};
+    return Error{
+        ErrorCode::kBadUrl,
+        "\"" + url.text + "\": expected tcp://host:port, a port being a number from 1 to 65535"};
   }
 
   asio::io_context context;

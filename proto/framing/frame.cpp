@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "proto/check/number_check.hpp"
 #include "proto/framing/element_count.hpp"
 
 namespace proto {
@@ -132,6 +133,9 @@ Status parse_frame(const Frame& frame, std::span<const FrameLimit> limits,
   }
   if (!envelope.ParseFromString(frame.payload) || only_field(envelope) != frame.type) {
     return Error{ErrorCode::kDamaged, describe(frame.type) + " does not parse as one"};
+  }
+  if (auto fault = find_number_fault(envelope)) {
+    return Error{ErrorCode::kDamaged, std::move(fault->sentence)};
   }
   return success();
 }

@@ -55,6 +55,9 @@ class FrameDecoder {
   /// True between frames: the stream may end here without loss.
   bool idle() const { return !failed_ && prefix_size_ == 0; }
 
+  /// What it holds of a frame that is not complete [byte].
+  std::size_t held_bytes() const { return frame_.payload.size(); }
+
  private:
   static constexpr std::size_t kLengthSize = 4;
   static constexpr std::size_t kTagSizeMax = 5;  // a u32 as varint
@@ -78,8 +81,9 @@ Status append_frame(const google::protobuf::Message& envelope, std::span<const F
 
 /// Parses a frame's payload. Before anything is allocated, the payload's elements are counted: an
 /// empty submessage takes two bytes on the wire and hundreds in memory.
-/// @return kDamaged if it does not parse or is not of the type its first tag claims, kTooLarge if
-///         it holds more elements than `limits` allows
+/// @return kDamaged if it does not parse, is not of the type its first tag claims or holds a number
+///         that its field does not allow (proto/check), kTooLarge if it holds more elements than
+///         `limits` allows
 Status parse_frame(const Frame& frame, std::span<const FrameLimit> limits,
                    google::protobuf::Message& envelope);
 

@@ -1,7 +1,6 @@
 #include "proto/recording/convert.hpp"
 
 #include <cassert>
-#include <cmath>
 #include <limits>
 
 namespace proto {
@@ -48,8 +47,7 @@ void to_message(const Sample& sample, rigcal::v1::Sample& message) {
 std::optional<Sample> from_message(const rigcal::v1::Sample& message) {
   const int count = message.angle_rad_size();
   if (count > static_cast<int>(kChannelCountMax) || message.encoder_counts_size() != count ||
-      message.valid_size() != count || !std::isfinite(message.timestamp()) ||
-      !std::isfinite(message.command_v())) {
+      message.valid_size() != count) {
     return std::nullopt;
   }
   Sample sample;
@@ -59,7 +57,6 @@ std::optional<Sample> from_message(const rigcal::v1::Sample& message) {
   sample.channel_count = static_cast<std::uint32_t>(count);
   for (int k = 0; k < count; ++k) {
     const auto channel = static_cast<std::size_t>(k);
-    if (message.valid(k) && !std::isfinite(message.angle_rad(k))) return std::nullopt;
     sample.angle_rad[channel] = message.angle_rad(k);
     sample.encoder_counts[channel] = message.encoder_counts(k);
     sample.valid[channel] = message.valid(k);
@@ -83,9 +80,6 @@ void to_message(const Command& command, rigcal::v1::Command& message) {
 }
 
 std::optional<Command> from_message(const rigcal::v1::Command& message) {
-  if (!std::isfinite(message.timestamp()) || !std::isfinite(message.command_v())) {
-    return std::nullopt;
-  }
   return Command{.timestamp_s = message.timestamp(),
                  .command_sequence = message.command_sequence(),
                  .command_V = message.command_v(),
@@ -102,7 +96,6 @@ void to_message(const Gap& gap, rigcal::v1::Gap& message) {
 }
 
 std::optional<Gap> from_message(const rigcal::v1::Gap& message) {
-  if (!std::isfinite(message.timestamp())) return std::nullopt;
   Gap gap{.timestamp_s = message.timestamp(),
           .first_sequence = message.first_sequence(),
           .sample_count = message.sample_count()};
@@ -132,7 +125,6 @@ void to_message(const Event& event, rigcal::v1::Event& message) {
 }
 
 std::optional<Event> from_message(const rigcal::v1::Event& message) {
-  if (!std::isfinite(message.timestamp())) return std::nullopt;
   Event event;
   event.timestamp_s = message.timestamp();
   if (rigcal::v1::Event::Kind_IsValid(message.kind())) {
@@ -161,9 +153,6 @@ void to_message(const ClockFit& fit, rigcal::v1::ClockFit& message) {
 }
 
 std::optional<ClockFit> from_message(const rigcal::v1::ClockFit& message) {
-  if (!std::isfinite(message.timestamp()) || !std::isfinite(message.rate_error_ppm())) {
-    return std::nullopt;
-  }
   return ClockFit{.timestamp_s = message.timestamp(),
                   .rate_error_ppm = message.rate_error_ppm(),
                   .rate_error_ppm_sd = message.rate_error_ppm_sd(),
@@ -189,7 +178,6 @@ void to_message(const LoopStats& stats, rigcal::v1::LoopStats& message) {
 }
 
 std::optional<LoopStats> from_message(const rigcal::v1::LoopStats& message) {
-  if (!std::isfinite(message.timestamp())) return std::nullopt;
   return LoopStats{.timestamp_s = message.timestamp(),
                    .cycle_count = message.cycle_count(),
                    .skipped_periods = message.skipped_periods(),

@@ -16,9 +16,9 @@ void to_message(const Event& event, rigcal::v1::Event& message);
 void to_message(const ClockFit& fit, rigcal::v1::ClockFit& message);
 void to_message(const LoopStats& stats, rigcal::v1::LoopStats& message);
 
-/// Nothing if the message cannot be what it claims: a timestamp that is not finite, channel arrays
-/// of different lengths or with more than kChannelCountMax entries, an angle that is not finite on
-/// a valid channel, a command that is not finite. An unknown enumerator becomes kUnspecified.
+/// Nothing for a sample whose channel arrays differ in length or have more than kChannelCountMax
+/// entries. An unknown enumerator becomes kUnspecified. Whether a recording may hold it is for
+/// RecordingRules to say.
 std::optional<Sample> from_message(const rigcal::v1::Sample& message);
 std::optional<Command> from_message(const rigcal::v1::Command& message);
 std::optional<Gap> from_message(const rigcal::v1::Gap& message);

@@ -1,6 +1,7 @@
 #include "proto/recording/file.hpp"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -64,6 +65,13 @@ Status give_name(const std::string& path) {
     ::unlink(part.c_str());
   }
   return sync_parent(path);
+}
+
+// Whoever writes a .part file holds a lock on it, which ends with the process. File systems without
+// locks tell nothing.
+bool is_being_written(const std::string& part) {
+  const FileDescriptor file(::open(part.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  return file.get() >= 0 && ::flock(file.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
 
 class PosixOutputFile final : public OutputFile {
@@ -178,6 +186,11 @@ Status check_free(const std::string& path) {
     return Error{ErrorCode::kExists,
                  path + ": exists already; choose another name or move it away"};
   }
+  if (is_being_written(part_path(path))) {
+    return Error{ErrorCode::kExists, part_path(path) +
+                                         ": is being written by another program right now; "
+                                         "choose another name, or wait until it has ended"};
+  }
   if (::access(part_path(path).c_str(), F_OK) == 0) {
     return Error{ErrorCode::kExists, part_path(path) +
                                          ": left by an interrupted run; 'rigcal recover' reads a "
@@ -187,7 +200,7 @@ Status check_free(const std::string& path) {
 }
 
 Status publish_part(const std::string& path) {
-  const FileDescriptor file(::open(part_path(path).c_str(), O_RDONLY | O_CLOEXEC));
+  const FileDescriptor file(::open(part_path(path).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   if (file.get() < 0 || ::fsync(file.get()) != 0) {
     return system_error(part_path(path), "cannot make durable", errno);
   }
@@ -197,13 +210,15 @@ Status publish_part(const std::string& path) {
 Result<std::unique_ptr<OutputFile>> create_output_file(const std::string& path) {
   if (Status free = check_free(path); !free.ok()) return free.error();
   const std::string part = part_path(path);
-  FileDescriptor file(::open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
+  FileDescriptor file(::open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0640));
   if (file.get() < 0) return system_error(part, "cannot create", errno);
+  static_cast<void>(::flock(file.get(), LOCK_EX | LOCK_NB));
   return std::unique_ptr<OutputFile>(std::make_unique<PosixOutputFile>(std::move(file), path));
 }
 
-Result<std::unique_ptr<InputFile>> open_input_file(const std::string& path) {
-  FileDescriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+Result<std::unique_ptr<InputFile>> open_input_file(const std::string& path, Links links) {
+  const int no_links = links == Links::kRefuse ? O_NOFOLLOW : 0;
+  FileDescriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | no_links));
   if (file.get() < 0) return system_error(path, "cannot open", errno);
   struct stat facts {};
   if (::fstat(file.get(), &facts) != 0) return system_error(path, "cannot open", errno);

@@ -57,8 +57,12 @@ class InputFile {
   virtual Status read(std::uint64_t offset, std::span<std::uint8_t> out) const = 0;
 };
 
+/// Whether a file may be reached through a symbolic link that has its name.
+enum class Links { kFollow, kRefuse };
+
 /// Opens a regular file for reading.
-Result<std::unique_ptr<InputFile>> open_input_file(const std::string& path);
+Result<std::unique_ptr<InputFile>> open_input_file(const std::string& path,
+                                                   Links links = Links::kFollow);
 
 /// Bytes in memory that outlive the InputFile.
 std::unique_ptr<InputFile> view_as_input_file(std::span<const std::uint8_t> bytes);

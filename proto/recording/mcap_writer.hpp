@@ -14,7 +14,7 @@
 namespace proto {
 
 struct McapWriterOptions {
-  std::string profile;
+  std::string profile = {};
   std::string library = "rigcal";
   /// A chunk ends when a message's log time is this much later than its first: what a crash loses.
   std::uint64_t chunk_duration_ns = 250'000'000;

@@ -10,6 +10,8 @@
 #include <utility>
 
 #include "proto/recording/file.hpp"
+#include "proto/recording/recording_recover.hpp"
+#include "proto/text/printable.hpp"
 
 namespace proto {
 namespace {
@@ -59,6 +61,7 @@ class Inspector final : public RecordingVisitor {
 
   void on_event(const Event& event) override {
     ++info_.event_count;
+    if (event.name == kInterruptedEvent) info_.interrupted = true;
     if (info_.events.size() == kEventsShown) return;
     info_.events.push_back(event);
     info_.events.back().last_frames.clear();
@@ -83,7 +86,7 @@ class Inspector final : public RecordingVisitor {
   va_start(arguments, format);
   std::vsnprintf(line.data(), line.size(), format, arguments);
   va_end(arguments);
-  text.append(line.data()).append("\n");
+  text.append(printable(line.data())).append("\n");
 }
 
 // UTC, to the second.
@@ -151,6 +154,7 @@ void append_quality(const RecordingInfo& info, std::string& text) {
 }
 
 void append_condition(const RecordingInfo& info, std::string& text) {
+  if (info.interrupted) append_line(text, "ending      declared by nobody: the recorder died");
   const McapScan& container = info.scan.container;
   if (container.intact() && info.scan.unreadable_count == 0) {
     append_line(text, "condition   finished, every checksum right");

@@ -32,6 +32,7 @@ struct RecordingInfo {
   std::uint64_t gap_count = 0;
   std::vector<Event> events;  ///< the first 100, without their frames
   std::uint64_t event_count = 0;
+  bool interrupted = false;              ///< nobody declared the end of the run
   std::optional<ClockFit> clock;         ///< the last one
   std::optional<LoopStats> loop;         ///< the last one, which covers the run
   std::vector<std::string> attachments;  ///< names

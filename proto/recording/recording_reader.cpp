@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "proto/recording/convert.hpp"
+#include "proto/recording/recording_rules.hpp"
 #include "proto/recording/topics.hpp"
 
 namespace proto {
@@ -23,14 +24,8 @@ std::optional<RecordingHeader> parse_recording_header(const McapMap& values) {
   const auto [end, error] =
       std::from_chars(epoch.data(), epoch.data() + epoch.size(), header.epoch_unix_ns);
   if (error != std::errc() || end != epoch.data() + epoch.size()) return std::nullopt;
-  const std::string hinges = take(kHingesKey);
-  for (std::size_t begin = 0; begin <= hinges.size();) {
-    const std::size_t comma = std::min(hinges.find(',', begin), hinges.size());
-    if (comma == begin) return std::nullopt;
-    header.hinges.push_back(hinges.substr(begin, comma - begin));
-    begin = comma + 1;
-  }
-  if (header.hinges.size() > kChannelCountMax) return std::nullopt;
+  header.hinges = parse_hinges(take(kHingesKey));
+  if (breach_of(header)) return std::nullopt;
   return header;
 }
 
@@ -65,7 +60,9 @@ std::vector<Gap> subtract(const std::vector<Gap>& holes, std::vector<Gap> listed
 
 class Decoder final : public McapVisitor {
  public:
-  explicit Decoder(RecordingVisitor& visitor) : visitor_(visitor) {}
+  /// @param lists_gaps  false: gaps are read, and neither kept nor handed over
+  Decoder(RecordingVisitor& visitor, bool lists_gaps)
+      : visitor_(visitor), lists_gaps_(lists_gaps) {}
 
   bool on_message(const McapChannel& channel, const McapSchema* schema,
                   const McapMessage& message) override {
@@ -75,29 +72,19 @@ class Decoder final : public McapVisitor {
     };
     if (is(kSampleTopic)) {
       if (!header_delivered_) deliver_header(channel.metadata);
-      decode(sample_message_, message, [&](const Sample& sample) { return take_sample(sample); });
+      decode(sample_message_, message, [&](const Sample& sample) { take_sample(sample); });
     } else if (is(kGapTopic)) {
-      decode(gap_message_, message, [&](const Gap& gap) { return take_gap(gap); });
+      decode(gap_message_, message, [&](const Gap& gap) { take_gap(gap); });
     } else if (is(kCommandTopic)) {
-      decode(command_message_, message, [&](const Command& command) {
-        visitor_.on_command(command);
-        return true;
-      });
+      decode(command_message_, message,
+             [&](const Command& command) { visitor_.on_command(command); });
     } else if (is(kEventTopic)) {
-      decode(event_message_, message, [&](const Event& event) {
-        visitor_.on_event(event);
-        return true;
-      });
+      decode(event_message_, message, [&](const Event& event) { visitor_.on_event(event); });
     } else if (is(kClockTopic)) {
-      decode(clock_message_, message, [&](const ClockFit& fit) {
-        visitor_.on_clock_fit(fit);
-        return true;
-      });
+      decode(clock_message_, message, [&](const ClockFit& fit) { visitor_.on_clock_fit(fit); });
     } else if (is(kLoopStatsTopic)) {
-      decode(loop_stats_message_, message, [&](const LoopStats& stats) {
-        visitor_.on_loop_stats(stats);
-        return true;
-      });
+      decode(loop_stats_message_, message,
+             [&](const LoopStats& stats) { visitor_.on_loop_stats(stats); });
     } else {
       ++scan_.foreign_count;
     }
@@ -121,7 +108,10 @@ class Decoder final : public McapVisitor {
   // The sample channel repeats the header, and there a chunk's checksum protects it.
   void deliver_header(const McapMap& protected_values) {
     if (auto header = parse_recording_header(protected_values)) header_ = std::move(*header);
-    if (header_) visitor_.on_header(*header_);
+    if (header_) {
+      rules_ = RecordingRules(header_->hinges.size());
+      visitor_.on_header(*header_);
+    }
     header_delivered_ = header_.has_value();
   }
 
@@ -146,31 +136,32 @@ class Decoder final : public McapVisitor {
     const bool parsed =
         reused.ParseFromArray(message.data.data(), static_cast<int>(message.data.size()));
     const auto content = parsed ? from_message(reused) : std::nullopt;
-    if (!content || !take(*content)) ++scan_.unreadable_count;
+    if (!content || rules_.take(*content)) {
+      ++scan_.unreadable_count;
+    } else {
+      take(*content);
+    }
   }
 
-  bool take_sample(const Sample& sample) {
-    if (!header_delivered_ || sample.channel_count != header_->hinges.size()) return false;
-    if (sample.sequence == ~std::uint64_t{0}) return false;  // it could have no successor
-    if (expected_ && sample.sequence < *expected_) return false;
-    if (expected_ && sample.sequence > *expected_) {
+  void take_sample(const Sample& sample) {
+    if (lists_gaps_ && expected_ && sample.sequence > *expected_) {
       holes_.push_back(
           {sample.timestamp_s, *expected_, sample.sequence - *expected_, GapCause::kNotListed});
     }
     expected_ = sample.sequence + 1;
     ++scan_.sample_count;
     visitor_.on_sample(sample);
-    return true;
   }
 
-  bool take_gap(const Gap& gap) {
-    if (gap.sample_count > ~std::uint64_t{0} - gap.first_sequence) return false;
+  void take_gap(const Gap& gap) {
+    if (!lists_gaps_) return;
     listed_.push_back(gap);
     visitor_.on_gap(gap);
-    return true;
   }
 
   RecordingVisitor& visitor_;
+  const bool lists_gaps_;
+  RecordingRules rules_{0};  // no sample fits before there is a header
   std::optional<RecordingHeader> header_;
   bool header_delivered_ = false;
   std::optional<std::uint64_t> expected_;  // sequence of the next sample
@@ -184,6 +175,19 @@ class Decoder final : public McapVisitor {
   rigcal::v1::LoopStats loop_stats_message_;
   RecordingScan scan_;
 };
+
+Result<RecordingScan> scan(const InputFile& file, Decoder& decoder) {
+  auto container = scan_mcap(file, decoder);
+  if (!container.ok()) return container.error();
+  if (!decoder.finish()) {
+    return Error{ErrorCode::kDamaged,
+                 "an MCAP file, but not a recording of this program: metadata record '" +
+                     std::string(kHeaderMetadata) + "' with format_version " +
+                     std::string(kFormatVersion) + " is missing or damaged"};
+  }
+  decoder.scan().container = std::move(container.value());
+  return std::move(decoder.scan());
+}
 
 class Collector final : public RecordingVisitor {
  public:
@@ -204,17 +208,14 @@ class Collector final : public RecordingVisitor {
 }  // namespace
 
 Result<RecordingScan> scan_recording(const InputFile& file, RecordingVisitor& visitor) {
-  Decoder decoder(visitor);
-  auto container = scan_mcap(file, decoder);
-  if (!container.ok()) return container.error();
-  if (!decoder.finish()) {
-    return Error{ErrorCode::kDamaged,
-                 "an MCAP file, but not a recording of this program: metadata record '" +
-                     std::string(kHeaderMetadata) + "' with format_version " +
-                     std::string(kFormatVersion) + " is missing or damaged"};
-  }
-  decoder.scan().container = std::move(container.value());
-  return std::move(decoder.scan());
+  Decoder decoder(visitor, true);
+  return scan(file, decoder);
+}
+
+Result<RecordingScan> check_recording(const InputFile& file) {
+  RecordingVisitor nobody;
+  Decoder decoder(nobody, false);
+  return scan(file, decoder);
 }
 
 Result<Recording> read_recording(const InputFile& file, std::uint64_t size_bytes_max) {

@@ -29,17 +29,20 @@ class RecordingVisitor {
 struct RecordingScan {
   McapScan container;
   std::uint64_t sample_count = 0;
-  std::uint64_t unreadable_count = 0;  ///< messages on our topics that are not what they claim
+  std::uint64_t unreadable_count = 0;  ///< messages on our topics that break RecordingRules
   std::uint64_t foreign_count = 0;     ///< messages on other topics
 };
 
 /// Reads everything intact in a recording, finished or not; damage is dropped and counted.
-/// A sample is handed over only if its sequence follows that of the one before it, so that no
-/// sample is ever seen twice; others count as unreadable. Samples that are missing without a Gap
+/// Only what keeps to RecordingRules is handed over, so that no sample is ever seen twice; the rest
+/// counts as unreadable. Samples that are missing without a Gap
 /// message that says so are reported at the end, as gaps with cause kNotListed.
 ///
 /// @return kDamaged if it is no MCAP file or no recording of this program, or a scan's error
 Result<RecordingScan> scan_recording(const InputFile& file, RecordingVisitor& visitor);
+
+/// The same without anybody to tell, in memory that does not grow with the recording.
+Result<RecordingScan> check_recording(const InputFile& file);
 
 /// A whole recording in memory.
 struct Recording {

@@ -29,10 +29,21 @@ std::string ttl_text(const RecordingHeader& header) {
   return ttl_ms == header.facts.end() ? "its ttl" : "its ttl of " + ttl_ms->second + " ms";
 }
 
-McapAddition interruption(const RecordingHeader& header, const Sample& last) {
-  const bool driving = last.driving && !last.tripped;
+McapAddition addition_of(const RecordingHeader& header, const Event& event) {
+  rigcal::v1::Event message;
+  to_message(event, message);
+  const std::int64_t time_ns = header.epoch_unix_ns + std::llround(event.timestamp_s * 1e9);
+  return {std::string(kEventTopic.name),
+          static_cast<std::uint64_t>(std::max<std::int64_t>(0, time_ns)),
+          message.SerializeAsString()};
+}
+
+}  // namespace
+
+Event interruption_event(const RecordingHeader& header, const std::optional<Sample>& last) {
+  const bool driving = last && last->driving && !last->tripped;
   Event event;
-  event.timestamp_s = last.timestamp_s;
+  event.timestamp_s = last ? last->timestamp_s : 0.0;
   event.kind = driving ? EventKind::kTrip : EventKind::kOperator;
   event.name = kInterruptedEvent;
   event.text = "The recorder ended here without finishing the recording; ";
@@ -40,16 +51,9 @@ McapAddition interruption(const RecordingHeader& header, const Sample& last) {
                           "within " +
                               ttl_text(header) + "."
                         : "the unit was not driving.";
-  event.sequence = last.sequence;
-  rigcal::v1::Event message;
-  to_message(event, message);
-  const std::int64_t time_ns = header.epoch_unix_ns + std::llround(last.timestamp_s * 1e9);
-  return {std::string(kEventTopic.name),
-          static_cast<std::uint64_t>(std::max<std::int64_t>(0, time_ns)),
-          message.SerializeAsString()};
+  event.sequence = last ? last->sequence : 0;
+  return event;
 }
-
-}  // namespace
 
 Result<McapRecovery> recover_recording(const std::string& source, const std::string& destination) {
   auto file = open_input_file(source);
@@ -59,7 +63,8 @@ Result<McapRecovery> recover_recording(const std::string& source, const std::str
   if (!scan.ok() || scan.value().container.finished || !end.last()) {
     return recover_mcap(source, destination);
   }
-  const McapAddition addition = interruption(end.header(), *end.last());
+  const McapAddition addition =
+      addition_of(end.header(), interruption_event(end.header(), end.last()));
   return recover_mcap(source, destination, &addition);
 }
 

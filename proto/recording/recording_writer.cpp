@@ -8,6 +8,7 @@
 
 #include "proto/recording/convert.hpp"
 #include "proto/recording/mcap_writer.hpp"
+#include "proto/recording/recording_rules.hpp"
 #include "proto/recording/topics.hpp"
 
 namespace proto {
@@ -33,7 +34,6 @@ McapMetadata make_metadata(const RecordingHeader& header) {
   McapMetadata metadata{std::string(kHeaderMetadata), header.facts};
   std::string hinges;
   for (const std::string& hinge : header.hinges) {
-    assert(hinge.find(',') == std::string::npos);
     if (!hinges.empty()) hinges += ',';
     hinges += hinge;
   }
@@ -72,9 +72,10 @@ struct Extent {
 
 class RecordingWriter::Impl {
  public:
-  Impl(std::unique_ptr<OutputFile> file, const RecordingHeader& header)
-      : writer_(std::move(file), McapWriterOptions{}),
-        channel_count_(header.hinges.size()),
+  Impl(std::unique_ptr<OutputFile> file, const RecordingHeader& header,
+       const McapWriterOptions& options)
+      : writer_(std::move(file), options),
+        rules_(header.hinges.size()),
         epoch_unix_ns_(header.epoch_unix_ns) {
     // Metadata records have no checksum of their own, channels within a chunk are protected by its.
     add<rigcal::v1::Sample>(kSampleTopic, sample_channel_, make_metadata(header).values);
@@ -91,7 +92,7 @@ class RecordingWriter::Impl {
   }
 
   Status write(const Sample& sample) {
-    assert(sample.channel_count == channel_count_);
+    if (const auto breach = rules_.take(sample)) return refusal(*breach);
     to_message(sample, sample_message_);
     Status status = put(sample_channel_, sample.timestamp_s, sample_message_);
     chunk_.include(sample.timestamp_s, sample.sequence, 1);
@@ -101,6 +102,7 @@ class RecordingWriter::Impl {
   }
 
   Status write(const Gap& gap) {
+    if (const auto breach = rules_.take(gap)) return refusal(*breach);
     rigcal::v1::Gap message;
     to_message(gap, message);
     Status status = put(gap_channel_, gap.timestamp_s, message);
@@ -109,6 +111,7 @@ class RecordingWriter::Impl {
   }
 
   Status write(const Event& event) {
+    if (const auto breach = rules_.take(event)) return refusal(*breach);
     rigcal::v1::Event message;
     to_message(event, message);
     Status status = put(event_channel_, event.timestamp_s, message);
@@ -117,18 +120,21 @@ class RecordingWriter::Impl {
   }
 
   Status write(const Command& command) {
+    if (const auto breach = rules_.take(command)) return refusal(*breach);
     rigcal::v1::Command message;
     to_message(command, message);
     return put(command_channel_, command.timestamp_s, message);
   }
 
   Status write(const ClockFit& fit) {
+    if (const auto breach = rules_.take(fit)) return refusal(*breach);
     rigcal::v1::ClockFit message;
     to_message(fit, message);
     return put(clock_channel_, fit.timestamp_s, message);
   }
 
   Status write(const LoopStats& stats) {
+    if (const auto breach = rules_.take(stats)) return refusal(*breach);
     rigcal::v1::LoopStats message;
     to_message(stats, message);
     return put(loop_stats_channel_, stats.timestamp_s, message);
@@ -171,6 +177,10 @@ class RecordingWriter::Impl {
                             "protobuf", as_bytes(schema), std::move(metadata));
   }
 
+  static Error refusal(const std::string& breach) {
+    return {ErrorCode::kUnsupported, "a recording cannot hold this: " + breach};
+  }
+
   // Takes note of what became of the chunk, if it has ended.
   void look_for_chunk_end() {
     const std::uint64_t chunk_count = writer_.statistics().chunk_count;
@@ -200,7 +210,6 @@ class RecordingWriter::Impl {
   }
 
   Status put(std::uint16_t channel, double timestamp_s, const google::protobuf::Message& message) {
-    assert(std::isfinite(timestamp_s));
     payload_.clear();
     message.AppendToString(&payload_);
     const std::int64_t log_time_ns =
@@ -219,7 +228,7 @@ class RecordingWriter::Impl {
   }
 
   McapWriter writer_;
-  std::size_t channel_count_;
+  RecordingRules rules_;
   std::int64_t epoch_unix_ns_;
   std::uint16_t sample_channel_ = 0, command_channel_ = 0, gap_channel_ = 0, event_channel_ = 0,
                 clock_channel_ = 0, loop_stats_channel_ = 0;
@@ -239,16 +248,21 @@ class RecordingWriter::Impl {
 };
 
 Result<RecordingWriter> RecordingWriter::create(const std::string& path,
-                                                const RecordingHeader& header) {
+                                                const RecordingHeader& header,
+                                                const McapWriterOptions& options) {
+  if (const auto breach = breach_of(header)) {
+    return Error{ErrorCode::kUnsupported, path + ": cannot be begun: " + *breach};
+  }
   auto file = create_output_file(path);
   if (!file.ok()) return file.error();
-  return create(std::move(file.value()), header);
+  return create(std::move(file.value()), header, options);
 }
 
 Result<RecordingWriter> RecordingWriter::create(std::unique_ptr<OutputFile> file,
-                                                const RecordingHeader& header) {
-  assert(!header.hinges.empty() && header.hinges.size() <= kChannelCountMax);
-  auto impl = std::make_unique<Impl>(std::move(file), header);
+                                                const RecordingHeader& header,
+                                                const McapWriterOptions& options) {
+  if (const auto breach = breach_of(header)) return Error{ErrorCode::kUnsupported, *breach};
+  auto impl = std::make_unique<Impl>(std::move(file), header, options);
   if (Status started = impl->start(header); !started.ok()) return started.error();
   return RecordingWriter(std::move(impl));
 }

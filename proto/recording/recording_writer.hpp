@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "proto/recording/file.hpp"
+#include "proto/recording/mcap_writer.hpp"
 #include "proto/recording/recording_types.hpp"
 #include "proto/result.hpp"
 
@@ -25,16 +26,20 @@ namespace proto {
 /// For one thread, except sync(). Allocates and blocks on the disk: not for the real-time thread.
 class RecordingWriter {
  public:
-  /// @return kExists if `path` or its .part file exists; nothing is ever written over
-  static Result<RecordingWriter> create(const std::string& path, const RecordingHeader& header);
+  /// @return kExists if `path` or its .part file exists; nothing is ever written over. kUnsupported
+  ///         for a header that RecordingRules do not allow
+  static Result<RecordingWriter> create(const std::string& path, const RecordingHeader& header,
+                                        const McapWriterOptions& options = {});
   static Result<RecordingWriter> create(std::unique_ptr<OutputFile> file,
-                                        const RecordingHeader& header);
+                                        const RecordingHeader& header,
+                                        const McapWriterOptions& options = {});
 
   ~RecordingWriter();
   RecordingWriter(RecordingWriter&&) noexcept;
   RecordingWriter& operator=(RecordingWriter&&) noexcept;
 
-  Status write(const Sample& sample);  ///< channel_count is that of the header
+  /// What breaks RecordingRules is not written, and kUnsupported, with the reason.
+  Status write(const Sample& sample);
   Status write(const Command& command);
   Status write(const Gap& gap);
   Status write(const Event& event);

@@ -12,6 +12,8 @@ std::string state_name(rigcal::v1::SessionState state) {
       return "stored";
     case rigcal::v1::SESSION_UPLOADING:
       return "uploading";
+    case rigcal::v1::SESSION_FAILED:
+      return "failed";
     default:
       return "unreadable";
   }

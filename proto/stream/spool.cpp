@@ -162,7 +162,7 @@ Status Spool::load() {
 
 Status Spool::load_segment(std::uint64_t first_sequence, bool last) {
   const std::string path = segment_path(first_sequence);
-  const int descriptor = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+  const int descriptor = ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
   if (descriptor < 0) return file_error(path, "cannot open", errno);
   segments_.push_back(std::make_shared<Segment>(descriptor, path, first_sequence));
   Segment& segment = *segments_.back();
@@ -170,7 +170,7 @@ Status Spool::load_segment(std::uint64_t first_sequence, bool last) {
   if (last) {
     if (Status settled = settle(descriptor, path); !settled.ok()) return settled;
   }
-  auto input = open_input_file(path);
+  auto input = open_input_file(path, Links::kRefuse);
   if (!input.ok()) return input.error();
   if (input.value()->size_bytes() > limits_.segment_size_bytes + 2 * kBatchSizeMax) {
     return Error{ErrorCode::kDamaged, path + ": is larger than a spool file can be"};
@@ -203,7 +203,7 @@ Status Spool::load_segment(std::uint64_t first_sequence, bool last) {
 
 Status Spool::start_segment() {
   const std::string path = segment_path(end_);
-  const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+  const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (descriptor < 0) return file_error(path, "cannot create", errno);
   auto segment = std::make_shared<Segment>(descriptor, path, end_);
   Status started = segment->append(as_bytes(kMagic));

@@ -99,6 +99,8 @@ Status StreamSender::on_reply(const StreamReply& reply, Nanoseconds now) {
         break;
       }
       const std::uint64_t through = reply.session_opened().acknowledged_through();
+      if (!reply.session_opened().secret().empty())
+        session_.secret = reply.session_opened().secret();
       opened(through);
       if (state_ == State::kStreaming && through > store_.acknowledged_through()) {
         if (Status kept = store_.acknowledge(through); !kept.ok()) return kept;
@@ -165,6 +167,7 @@ Result<std::optional<std::string>> StreamSender::open_request() {
   open->set_session_id(session_.id);
   open->set_epoch_unix_ns(session_.epoch_unix_ns);
   open->mutable_metadata()->insert(session_.metadata.begin(), session_.metadata.end());
+  open->set_secret(session_.secret);
   open_sent_ = true;
   return frame(request);
 }
@@ -173,6 +176,7 @@ Result<std::optional<std::string>> StreamSender::close_request() {
   StreamRequest request;
   sent_end_ = next_to_send_;
   request.mutable_close_session()->set_last_batch_sequence(next_to_send_ - 1);
+  request.mutable_close_session()->set_interrupted(interrupted_);
   state_ = State::kClosing;
   return frame(request);
 }

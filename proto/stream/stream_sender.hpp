@@ -22,6 +22,7 @@ struct StreamSession {
   std::string id;  ///< see is_session_id
   std::map<std::string, std::string> metadata{};
   std::int64_t epoch_unix_ns = 0;
+  std::string secret{};  ///< that opens it again; empty: the service makes one
 };
 
 struct StreamSenderOptions {
@@ -54,7 +55,11 @@ class StreamSender {
   StreamSender(BatchStore& store, StreamSession session, StreamSenderOptions options = {});
 
   /// No batch will be appended any more: once all are acknowledged the session is closed.
-  void end_session() { ending_ = true; }
+  /// @param interrupted  the recorder died, so that nobody declared the end of the run
+  void end_session(bool interrupted = false) {
+    ending_ = true;
+    interrupted_ = interrupted;
+  }
 
   void on_connected(Nanoseconds now);
   void on_disconnected(Nanoseconds now);
@@ -89,6 +94,7 @@ class StreamSender {
   StreamSenderOptions options_;
   State state_ = State::kDisconnected;
   bool ending_ = false;
+  bool interrupted_ = false;
   bool open_sent_ = false;
   bool must_disconnect_ = false;
   std::uint64_t next_to_send_ = 1;

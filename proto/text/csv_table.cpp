@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 
+#include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
 
 namespace proto {
@@ -93,7 +94,7 @@ struct Header {
 
 /// Takes the header line, the first that is not blank, off `rest`.
 Header take_header(const std::string& path, std::string_view& rest) {
-  if (rest.substr(0, 3) == "\xEF\xBB\xBF") rest.remove_prefix(3);  // byte order mark
+  rest = without_byte_order_mark(rest);
   if (rest.find('\0') != std::string_view::npos) {
     throw InputError(path + ": is not a text file; recordings are CSV in UTF-8");
   }

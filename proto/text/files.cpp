@@ -1,14 +1,16 @@
 #include "proto/text/files.hpp"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
+#include <utility>
 
 #include "proto/text/input_error.hpp"
 
@@ -21,69 +23,131 @@ namespace fs = std::filesystem;
   throw InputError(path + ": " + what + ": " + std::strerror(error));
 }
 
-/// A file that is removed unless it was renamed.
-class TemporaryFile {
- public:
-  explicit TemporaryFile(const std::string& target)
-      : target_(target), name_(target + ".part-" + std::string(6, 'X')) {
-    descriptor_ = ::mkstemp(name_.data());
-    if (descriptor_ < 0) fail(target_, "cannot be written", errno);
-    // mkstemp makes files private; an output is an ordinary file.
-    const mode_t mask = ::umask(0);
-    ::umask(mask);
-    ::fchmod(descriptor_, 0666 & ~mask);
-  }
-  ~TemporaryFile() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-    if (!name_.empty()) ::unlink(name_.c_str());
-  }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
+/// Descriptor that a path such as /dev/stdout or /dev/fd/3 stands for; −1 for any other.
+int descriptor_named(const fs::path& path) {
+  std::error_code error;
+  const fs::path folder =
+      fs::canonical(path.parent_path().empty() ? "." : path.parent_path(), error);
+  if (error || folder != fs::canonical("/proc/self/fd", error) || error) return -1;
+  int descriptor = -1;
+  const std::string name = path.filename().string();
+  const auto read = std::from_chars(name.data(), name.data() + name.size(), descriptor);
+  return read.ec == std::errc() && read.ptr == name.data() + name.size() ? descriptor : -1;
+}
 
-  void write(std::string_view contents) {
-    while (!contents.empty()) {
-      const ssize_t written = ::write(descriptor_, contents.data(), contents.size());
-      if (written < 0) {
-        if (errno == EINTR) continue;
-        fail(target_, "cannot be written", errno);
-      }
-      contents.remove_prefix(static_cast<std::size_t>(written));
-    }
-    if (::fsync(descriptor_) != 0) fail(target_, "cannot be written", errno);
-  }
-
-  void rename() {
-    if (::rename(name_.c_str(), target_.c_str()) != 0) {
-      fail(target_, "cannot be replaced", errno);
-    }
-    name_.clear();
-  }
-
- private:
-  std::string target_;
-  std::string name_;
-  int descriptor_ = -1;
+/// Where an output goes.
+struct Target {
+  fs::path path;         ///< with links followed
+  int descriptor = -1;   ///< of this process, when the path stands for one
+  bool special = false;  ///< a device, a pipe, a socket
 };
+
+/// @throws InputError for a link that leads nowhere
+Target follow_links(const std::string& output) {
+  constexpr int kLinksMax = 40;
+  Target target{output};
+  std::error_code error;
+  for (int links = 0;; ++links) {
+    target.descriptor = descriptor_named(target.path);
+    if (target.descriptor >= 0) return target;
+    const fs::file_status status = fs::symlink_status(target.path, error);
+    if (!fs::is_symlink(status)) {
+      target.special =
+          fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status);
+      if (links > 0 && !fs::exists(status)) break;
+      return target;
+    }
+    if (links == kLinksMax) break;
+    target.path = target.path.parent_path() / fs::read_symlink(target.path, error);
+  }
+  throw InputError(output + ": is a link to " + target.path.string() +
+                   ", which does not exist; remove the link, or name another file");
+}
 
 }  // namespace
 
-std::string read_file(const std::string& path) {
+std::string read_file(const std::string& path, std::size_t size_bytes_max) {
   std::error_code error;
   if (fs::is_directory(path, error)) {
     throw InputError(path + ": is a folder; name a file in it");
   }
   std::ifstream file(path, std::ios::binary);
   if (!file) fail(path, "cannot be opened", errno);
-  std::ostringstream contents;
-  contents << file.rdbuf();
+  // In pieces: a device or a pipe does not say beforehand how much it will bring.
+  constexpr std::size_t kPiece = std::size_t{1} << 20;
+  std::string contents;
+  while (file && contents.size() <= size_bytes_max) {
+    const std::size_t had = contents.size();
+    contents.resize(had + kPiece);
+    file.read(contents.data() + had, kPiece);
+    contents.resize(had + static_cast<std::size_t>(file.gcount()));
+  }
   if (file.bad()) fail(path, "cannot be read", errno);
-  return std::move(contents).str();
+  if (contents.size() > size_bytes_max) {
+    throw InputError(path + ": is larger than " + std::to_string(size_bytes_max >> 20) +
+                     " MiB, the most that is read of such a file; name another one");
+  }
+  return contents;
+}
+
+std::string_view without_byte_order_mark(std::string_view text) {
+  constexpr std::string_view kMark = "\xEF\xBB\xBF";
+  if (text.starts_with(kMark)) text.remove_prefix(kMark.size());
+  return text;
+}
+
+FileWriter::FileWriter(const std::string& path) : name_(path) {
+  const Target target = follow_links(path);
+  if (target.descriptor >= 0 || target.special) {
+    descriptor_ = target.descriptor >= 0
+                      ? ::fcntl(target.descriptor, F_DUPFD_CLOEXEC, 0)
+                      : ::open(target.path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    if (descriptor_ < 0) fail(name_, "cannot be written", errno);
+    return;
+  }
+  target_ = target.path.string();
+  part_ = target_ + ".part-" + std::string(6, 'X');
+  descriptor_ = ::mkostemp(part_.data(), O_CLOEXEC);
+  if (descriptor_ < 0) {
+    const int error = errno;
+    part_.clear();
+    fail(name_, "cannot be written", error);
+  }
+  // mkostemp makes files private; an output is an ordinary file.
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  ::fchmod(descriptor_, 0666 & ~mask);
+}
+
+FileWriter::~FileWriter() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+  if (!part_.empty()) ::unlink(part_.c_str());
+}
+
+void FileWriter::write(std::string_view contents) {
+  while (!contents.empty()) {
+    const ssize_t written = ::write(descriptor_, contents.data(), contents.size());
+    if (written < 0) {
+      if (errno == EINTR) continue;
+      fail(name_, "cannot be written", errno);
+    }
+    contents.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+void FileWriter::finish() {
+  if (!part_.empty() && ::fsync(descriptor_) != 0) fail(name_, "cannot be written", errno);
+  const int closed = ::close(std::exchange(descriptor_, -1));
+  if (closed != 0 && errno != EINTR) fail(name_, "cannot be written", errno);
+  if (part_.empty()) return;
+  if (::rename(part_.c_str(), target_.c_str()) != 0) fail(name_, "cannot be replaced", errno);
+  part_.clear();
 }
 
 void write_file(const std::string& path, std::string_view contents) {
-  TemporaryFile file(path);
+  FileWriter file(path);
   file.write(contents);
-  file.rename();
+  file.finish();
 }
 
 void check_output(const std::string& output, const std::vector<std::string>& inputs) {
@@ -93,7 +157,13 @@ void check_output(const std::string& output, const std::vector<std::string>& inp
       throw InputError(output + ": is an input and is not written over; name another output file");
     }
   }
-  fs::path folder = fs::path(output).parent_path();
+  const Target target = follow_links(output);
+  if (target.descriptor >= 0) return;
+  if (target.special) {
+    if (::access(target.path.c_str(), W_OK) != 0) fail(output, "cannot be written", errno);
+    return;
+  }
+  fs::path folder = target.path.parent_path();
   if (folder.empty()) folder = ".";
   std::error_code error;
   if (!fs::is_directory(folder, error)) {

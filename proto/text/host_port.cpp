@@ -1,6 +1,10 @@
 #include "proto/text/host_port.hpp"
 
+#include <sys/un.h>
+
 #include <charconv>
+#include <cstdlib>
+#include <filesystem>
 #include <string_view>
 
 #include "proto/text/input_error.hpp"
@@ -26,6 +30,35 @@ HostPort parse_host_port(const std::string& text) {
   const auto number = std::from_chars(text.data() + colon + 1, end, parsed.port);
   if (number.ec != std::errc() || number.ptr != end) fail("a port is a number from 0 to 65535");
   return parsed;
+}
+
+ServicePlace parse_service_place(const std::string& text) {
+  constexpr std::string_view kUnix = "unix:";
+  if (!text.starts_with(kUnix)) return {parse_host_port(text), ""};
+  ServicePlace place;
+  place.unix_path = text.substr(kUnix.size());
+  const auto fail = [&](const std::string& why) {
+    throw InputError("'" + text + "' is no address: " + why +
+                     "; write unix:/PATH, e.g. unix:/run/rigcald/rigcald.sock");
+  };
+  if (!place.unix_path.starts_with('/')) fail("the path of a socket begins with /");
+  constexpr std::size_t kPathMax = sizeof(sockaddr_un::sun_path) - 1;
+  if (place.unix_path.size() > kPathMax || place.unix_path.find('\0') != std::string::npos) {
+    fail("the path of a socket has at most " + std::to_string(kPathMax) + " characters");
+  }
+  return place;
+}
+
+std::string account_service_place() {
+  const char* const folder = std::getenv("XDG_RUNTIME_DIR");
+  if (folder == nullptr || folder[0] != '/') return kMachinePlace;
+  return std::string("unix:") + folder + "/rigcald.sock";
+}
+
+std::string default_service_place() {
+  const std::string own = account_service_place();
+  std::error_code ignored;
+  return std::filesystem::exists(parse_service_place(own).unix_path, ignored) ? own : kMachinePlace;
 }
 
 }  // namespace proto

@@ -2,6 +2,8 @@
 
 #include <google/protobuf/io/tokenizer.h>
 
+#include "proto/check/number_check.hpp"
+#include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
 
 namespace proto {
@@ -90,6 +92,8 @@ TextLocator TextLocator::at(const std::string& field, int index) const {
   TextLocator located = *this;
   const auto* descriptor = type_ == nullptr ? nullptr : type_->FindFieldByName(field);
   if (descriptor == nullptr || tree_ == nullptr) return located;
+  // A repeated field as a whole has no place of its own, only its elements have.
+  if (descriptor->is_repeated() != (index >= 0)) return located;
   const auto location = tree_->GetLocation(descriptor, index);
   if (location.line >= 0) {
     located.line_ = location.line;
@@ -115,10 +119,16 @@ void parse_text(const std::string& path, const std::string& text,
   TextFormat::Parser parser;
   parser.RecordErrorsTo(&error);
   parser.WriteLocationsTo(&tree);
-  if (parser.ParseFromString(text, &message)) return;
-  throw InputError(path + ":" + std::to_string(error.line() + 1) + ":" +
-                   std::to_string(error.column() + 1) + ": " +
-                   explain(*message.GetDescriptor(), error.message()));
+  if (!parser.ParseFromString(std::string(without_byte_order_mark(text)), &message)) {
+    throw InputError(path + ":" + std::to_string(error.line() + 1) + ":" +
+                     std::to_string(error.column() + 1) + ": " +
+                     explain(*message.GetDescriptor(), error.message()));
+  }
+  const std::optional<NumberFault> fault = find_number_fault(message);
+  if (!fault) return;
+  TextLocator place(path, message.GetDescriptor(), &tree);
+  for (const FieldStep& step : fault->path) place = place.at(step.field->name(), step.index);
+  place.fail(fault->sentence);
 }
 
 }  // namespace proto

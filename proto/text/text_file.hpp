@@ -34,13 +34,15 @@ class TextLocator {
   int column_ = -1;  // from 0
 };
 
-/// Parses text-format protobuf and remembers where everything stood.
+/// Parses text-format protobuf, remembers where everything stood, and lets no number through that
+/// its field does not allow (proto/check).
 ///
 /// @param path     for messages
 /// @param message  filled
 /// @param tree     filled
 /// @throws InputError "FILE:LINE:COLUMN: what; what to do" at the first fault: a syntax error, an
-///         unknown field (with the fields there are), a value of the wrong type, …
+///         unknown field (with the fields there are), a value of the wrong type, a number that is
+///         not finite or out of range, …
 void parse_text(const std::string& path, const std::string& text,
                 google::protobuf::Message& message, TextLocator::Tree& tree);
 

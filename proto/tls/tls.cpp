@@ -5,6 +5,7 @@
 #include <openssl/x509v3.h>
 
 #include <asio/ssl/error.hpp>
+#include <string_view>
 
 #include "proto/text/input_error.hpp"
 
@@ -29,6 +30,38 @@ context make_tls(context::method method, const TlsFiles& files) {
   tls.set_verify_mode(asio::ssl::verify_peer | asio::ssl::verify_fail_if_no_peer_cert, error);
   check(files.authority);
   return tls;
+}
+
+// Of the subject's common names the last is the most specific one.
+std::string common_name(const X509_NAME* subject) {
+  int at = -1, last = -1;
+  while ((at = ::X509_NAME_get_index_by_NID(const_cast<X509_NAME*>(subject), NID_commonName, at)) >=
+         0) {
+    last = at;
+  }
+  if (last < 0) return "";
+  unsigned char* text = nullptr;
+  const int size = ::ASN1_STRING_to_UTF8(
+      &text, ::X509_NAME_ENTRY_get_data(::X509_NAME_get_entry(subject, last)));
+  std::string name;
+  if (size > 0) name.assign(reinterpret_cast<const char*>(text), static_cast<std::size_t>(size));
+  ::OPENSSL_free(text);
+  return name;
+}
+
+std::string printable(const std::string& name) {
+  constexpr std::string_view kDigits = "0123456789ABCDEF";
+  std::string text;
+  for (const char letter : name) {
+    const auto byte = static_cast<unsigned char>(letter);
+    if (byte >= ' ' && byte < 0x7f && letter != '%') {
+      text += letter;
+    } else {
+      (text += '%') += kDigits[byte >> 4];
+      text += kDigits[byte & 15];
+    }
+  }
+  return text;
 }
 
 }  // namespace
@@ -63,6 +96,20 @@ std::string tls_problem(const SSL* session, const asio::error_code& error) {
     }
   }
   return "TLS: " + error.message();
+}
+
+std::string peer_name(const SSL* session) {
+  X509* const certificate = ::SSL_get1_peer_certificate(session);
+  if (certificate == nullptr) return "";
+  const X509_NAME* const subject = ::X509_get_subject_name(certificate);
+  std::string name = common_name(subject);
+  if (name.empty()) {
+    char* const whole = ::X509_NAME_oneline(subject, nullptr, 0);
+    name = whole;
+    ::OPENSSL_free(whole);
+  }
+  ::X509_free(certificate);
+  return printable(name);
 }
 
 void expect_host(SSL* session, const std::string& host) {

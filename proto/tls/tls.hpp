@@ -21,6 +21,10 @@ bool wants_tls(const TlsFiles& files);
 /// service's objection to the client's certificate comes with the first read.
 std::string tls_problem(const SSL* session, const asio::error_code& error);
 
+/// After a handshake, who the other end is: the common name of its certificate, or the whole
+/// subject where there is none. What does not print is written as %XX.
+std::string peer_name(const SSL* session);
+
 /// Before a client's handshake: the certificate must be for `host`, a name or an address.
 void expect_host(SSL* session, const std::string& host);
 

@@ -7,11 +7,10 @@
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/client/command.hpp"
-#include "service/client/estimation_input.hpp"
+#include "service/client/command_options.hpp"
 #include "service/client/estimation_progress.hpp"
 #include "service/client/interrupt.hpp"
 #include "service/client/progress_line.hpp"
-#include "service/client/remote/remote_calibration.hpp"
 #include "service/convert/calibration_outcome.hpp"
 #include "service/convert/import_notes.hpp"
 #include "service/report/calibration_page.hpp"
@@ -19,12 +18,6 @@
 
 namespace service {
 namespace {
-
-struct CalibrateOptions {
-  EstimationOptions estimation;
-  ResultFiles files;
-  RemoteOptions remote;
-};
 
 estimator::Calibration run(const EstimationInput& input, const InterruptFlag& interrupt, bool quiet,
                            double& wall_time) {
@@ -74,13 +67,17 @@ ExitCode calibrate(const CalibrateOptions& options) {
 
 }  // namespace
 
+void add_options(CLI::App& command, CalibrateOptions& options) {
+  add_estimation_options(command, options.estimation);
+  add_result_files(command, options.files);
+  add_remote_options(command, options.remote);
+}
+
 void add_calibrate(CLI::App& app, ExitCode& exit_code) {
   CLI::App* command =
       app.add_subcommand("calibrate", "Estimate a rig's free parameters from recordings");
   const auto options = std::make_shared<CalibrateOptions>();
-  add_estimation_options(*command, options->estimation);
-  add_result_files(*command, options->files);
-  add_remote_options(*command, options->remote);
+  add_options(*command, *options);
   command->footer(
       "Examples:\n"
       "  rigcal calibrate run.csv --rig configs/rig-furuta.textproto --json out.json\n"

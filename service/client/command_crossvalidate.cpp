@@ -5,25 +5,18 @@
 #include <stdexcept>
 
 #include "estimator/calibrate/cross_validation.hpp"
+#include "proto/text/command_line.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/client/command.hpp"
-#include "service/client/estimation_input.hpp"
+#include "service/client/command_options.hpp"
 #include "service/client/estimation_progress.hpp"
 #include "service/convert/cross_validation_message.hpp"
-#include "service/convert/recording_pieces.hpp"
 #include "service/report/cross_validation_page.hpp"
 #include "service/report/cross_validation_table.hpp"
 
 namespace service {
 namespace {
-
-struct CrossvalidateOptions {
-  EstimationOptions estimation;
-  PieceCut cut;
-  CLI::Option* by = nullptr;
-  ResultFiles files;
-};
 
 estimator::CrossValidation run(const EstimationInput& input,
                                const std::vector<estimator::Recording>& pieces,
@@ -72,36 +65,40 @@ ExitCode crossvalidate(const CrossvalidateOptions& options) {
 
 }  // namespace
 
-void add_crossvalidate(CLI::App& app, ExitCode& exit_code) {
+void add_options(CLI::App& command, CrossvalidateOptions& options) {
   const std::map<std::string, PieceKind> kinds = {{"recording", PieceKind::kRecording},
                                                   {"segment", PieceKind::kSegment}};
-  CLI::App* command = app.add_subcommand(
-      "crossvalidate", "Predict every recording, or piece of one, from all others");
-  const auto options = std::make_shared<CrossvalidateOptions>();
-  add_estimation_options(*command, options->estimation);
+  add_estimation_options(command, options.estimation);
   const std::string pieces = "Pieces";
-  options->by = command
-                    ->add_option("--by", options->cut.kind,
-                                 "Hold out a recording or a segment at a time; default: recording, "
-                                 "segment for a single recording")
-                    ->transform(CLI::CheckedTransformer(kinds).description(""))
-                    ->type_name("recording|segment")
-                    ->group(pieces);
+  options.by = command
+                   .add_option("--by", options.cut.kind,
+                               "Hold out a recording or a segment at a time; default: recording, "
+                               "segment for a single recording")
+                   ->transform(CLI::CheckedTransformer(kinds).description(""))
+                   ->type_name("recording|segment")
+                   ->group(pieces);
   CLI::Option* count = command
-                           ->add_option("--pieces", options->cut.count,
-                                        "Cut every segment into so many pieces of equal length")
+                           .add_option("--pieces", options.cut.count,
+                                       "Cut every segment into so many pieces of equal length")
                            ->check(CLI::Range(1, 1000))
                            ->type_name("N")
                            ->group(pieces);
   CLI::Option* length = command
-                            ->add_option("--piece-length", options->cut.length,
-                                         "Cut every segment into pieces of this length [s]")
-                            ->check(CLI::PositiveNumber)
+                            .add_option("--piece-length", options.cut.length,
+                                        "Cut every segment into pieces of this length [s]")
+                            ->check(proto::positive_number())
                             ->type_name("S")
                             ->group(pieces);
-  count->excludes(length)->excludes(options->by);
-  length->excludes(options->by);
-  add_result_files(*command, options->files);
+  count->excludes(length)->excludes(options.by);
+  length->excludes(options.by);
+  add_result_files(command, options.files);
+}
+
+void add_crossvalidate(CLI::App& app, ExitCode& exit_code) {
+  CLI::App* command = app.add_subcommand(
+      "crossvalidate", "Predict every recording, or piece of one, from all others");
+  const auto options = std::make_shared<CrossvalidateOptions>();
+  add_options(*command, *options);
   command->footer(
       "Every fold calibrates without one piece, then keeps the parameters, estimates that piece's\n"
       "states, and simulates it open loop from an initial state fitted to it.\n"

@@ -122,7 +122,7 @@ void print_recording(const InfoOptions& options) {
 }
 
 void print_columns(const std::string& path) {
-  const std::string text = proto::read_file(path);
+  const std::string text = proto::read_file(path, proto::kTableSizeMax);
   Rows rows = kStatisticsHead;
   int row_count = 0;
   std::string fault;

@@ -3,6 +3,7 @@
 
 #include "proto/text/files.hpp"
 #include "service/client/command.hpp"
+#include "service/client/command_options.hpp"
 #include "service/client/interrupt.hpp"
 #include "service/convert/parameter_edits.hpp"
 #include "service/convert/scenario_file.hpp"
@@ -12,17 +13,6 @@
 
 namespace service {
 namespace {
-
-// SPOOK is of first order: at 0.1 ms a Furuta pendulum strays by about 0.01 rad in 3 s.
-constexpr double kDefaultStep = 1e-4;  // [s]
-
-struct SimulateOptions {
-  std::string rig;
-  std::string scenario;
-  std::string out;
-  double step = kDefaultStep;
-  ParameterEdits edits;
-};
 
 ExitCode run_simulate(const SimulateOptions& options) {
   proto::check_output(options.out, {options.rig, options.scenario});
@@ -45,25 +35,27 @@ ExitCode run_simulate(const SimulateOptions& options) {
 
 }  // namespace
 
+void add_options(CLI::App& command, SimulateOptions& options) {
+  command.add_option("--rig", options.rig, "Rig file (proto/rig.proto)")
+      ->required()
+      ->type_name("FILE");
+  command.add_option("--scenario", options.scenario, "Scenario file (proto/scenario.proto)")
+      ->required()
+      ->type_name("FILE");
+  command.add_option("--out", options.out, "CSV recording to write")->required()->type_name("CSV");
+  command.add_option("--step", options.step, "Time step h [s]")
+      ->check(step_validator())
+      ->capture_default_str();
+  command.add_option("--start", options.edits.start, "Simulate with this parameter at VALUE")
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false);
+}
+
 void add_simulate(CLI::App& app, ExitCode& exit_code) {
   CLI::App* command =
       app.add_subcommand("simulate", "Simulate a scenario with the SPOOK stepper, as a recording");
   const auto options = std::make_shared<SimulateOptions>();
-  command->add_option("--rig", options->rig, "Rig file (proto/rig.proto)")
-      ->required()
-      ->type_name("FILE");
-  command->add_option("--scenario", options->scenario, "Scenario file (proto/scenario.proto)")
-      ->required()
-      ->type_name("FILE");
-  command->add_option("--out", options->out, "CSV recording to write")
-      ->required()
-      ->type_name("CSV");
-  command->add_option("--step", options->step, "Time step h [s]")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  command->add_option("--start", options->edits.start, "Simulate with this parameter at VALUE")
-      ->type_name("NAME=VALUE")
-      ->allow_extra_args(false);
+  add_options(*command, *options);
   command->footer(
       "The columns are those of the rig file's recording { }, so that calibrate reads the file.\n"
       "Example:\n"

@@ -5,6 +5,7 @@
 #include <iostream>
 #include <map>
 
+#include "proto/text/command_line.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/convert/common_period.hpp"
@@ -41,17 +42,17 @@ void add_simulator_options(CLI::App& command, estimator::CalibrationOptions& cal
   command
       .add_option("--kappa", calibration.state_error_weight,
                   "Weight of impulse against angle residuals; default: from the data")
-      ->check(CLI::PositiveNumber)
+      ->check(proto::positive_number())
       ->group(group);
   command
       .add_option("--compliance", calibration.compliance,
                   "Compliance of all hinges [m/N, rad/(N·m)]; default: the rig file's")
-      ->check(CLI::NonNegativeNumber)
+      ->check(proto::number_from_zero())
       ->group(group);
   command
       .add_option("--damping-time", calibration.damping_time,
                   "Damping time of all hinges [s]; default: the rig file's")
-      ->check(CLI::NonNegativeNumber)
+      ->check(proto::number_from_zero())
       ->group(group);
   command
       .add_option("--residual", calibration.residual_form,
@@ -74,6 +75,11 @@ void add_simulator_options(CLI::App& command, estimator::CalibrationOptions& cal
 
 }  // namespace
 
+CLI::Validator step_validator() {
+  constexpr double kMin = 1e-7, kMax = 1.0;  // [s]
+  return proto::number_from_to(kMin, kMax);
+}
+
 void add_estimation_options(CLI::App& command, EstimationOptions& options) {
   estimator::CalibrationOptions& calibration = options.calibration;
   command
@@ -84,8 +90,10 @@ void add_estimation_options(CLI::App& command, EstimationOptions& options) {
   command.add_option("--rig", options.rig, "Rig file (proto/rig.proto)")
       ->required()
       ->type_name("FILE");
-  command.add_option("--from", options.selection.from, "Use samples from this time on [s]");
-  command.add_option("--to", options.selection.to, "Use samples up to this time [s]");
+  command.add_option("--from", options.selection.from, "Use samples from this time on [s]")
+      ->check(proto::finite_number());
+  command.add_option("--to", options.selection.to, "Use samples up to this time [s]")
+      ->check(proto::finite_number());
   command.add_option("--segments", options.segments, "Use these segments only, e.g. 0-3,5")
       ->type_name("LIST");
   command
@@ -112,12 +120,12 @@ void add_estimation_options(CLI::App& command, EstimationOptions& options) {
   command
       .add_option("--step", calibration.step,
                   "Time step h [s]; default: chosen. Physical: the longest of the integration")
-      ->check(CLI::PositiveNumber)
+      ->check(step_validator())
       ->group(method);
   command
       .add_option("--acceleration-noise", calibration.acceleration_noise,
                   "Process noise, for physical parameters [rad/s²/√Hz]; default: from the data")
-      ->check(CLI::PositiveNumber)
+      ->check(proto::positive_number())
       ->group(method);
   command.add_option("--max-iterations", calibration.max_iterations, "Most iterations of a fit")
       ->check(CLI::Range(1, 100000))

@@ -37,6 +37,9 @@ struct ResultFiles {
   std::string plot;
 };
 
+/// Time steps a mechanism of some centimetres can be stepped with [s].
+CLI::Validator step_validator();
+
 /// Adds --json and --plot to a command. `files` must outlive the parsing.
 void add_result_files(CLI::App& command, ResultFiles& files);
 

@@ -1,7 +1,4 @@
-#include <CLI/CLI.hpp>
-#include <exception>
-#include <iostream>
-
+#include "proto/text/command_line.hpp"
 #include "service/client/command.hpp"
 
 namespace {
@@ -18,8 +15,8 @@ constexpr const char* kFooter =
     "  rigcal simulate --rig configs/rig-furuta.textproto \\\n"
     "      --scenario configs/scenario-release.textproto --out release.csv\n"
     "\n"
-    "Exit status: 0 done, 1 bad input or usage, 2 not converged, 3 trouble with the service,\n"
-    "130 stopped by Ctrl-C.\n"
+    "Exit status: 0 done, 1 bad input or usage, or output that failed, 2 not converged,\n"
+    "3 trouble with the service, 130 stopped by Ctrl-C.\n"
     "rigcal COMMAND --help tells more about a command.";
 
 }  // namespace
@@ -43,16 +40,5 @@ int main(int argc, char** argv) {
   service::add_cancel(app, exit_code);
   service::add_result(app, exit_code);
   service::add_report(app, exit_code);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? service::kDone : service::kBadInput;
-  } catch (const std::bad_alloc&) {
-    std::cerr << "rigcal: out of memory; use a shorter part of the recording (--from, --to)\n";
-    return service::kBadInput;
-  } catch (const std::exception& error) {
-    std::cerr << "rigcal: " << error.what() << '\n';
-    return service::kBadInput;
-  }
-  return exit_code;
+  return proto::run_program(app, argc, argv, service::kBadInput, [&] { return exit_code; });
 }

@@ -4,7 +4,11 @@
 
 #include <iostream>
 
+#include "proto/text/standard_streams.hpp"
+
 namespace service {
+
+using proto::TerminalCodes;
 
 ProgressLine::ProgressLine(bool quiet) : quiet_(quiet), terminal_(::isatty(STDERR_FILENO) == 1) {}
 
@@ -16,7 +20,7 @@ void ProgressLine::show(const std::string& text) {
   if (quiet_) return;
   // "\033[K" clears what a longer text left behind.
   if (terminal_) {
-    std::cerr << '\r' << text << "\033[K" << std::flush;
+    std::cerr << TerminalCodes{"\r"} << text << TerminalCodes{"\033[K"} << std::flush;
   } else {
     std::cerr << text << '\n';
   }

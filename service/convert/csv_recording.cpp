@@ -204,7 +204,7 @@ void note_delimiter(const proto::CsvTable& table, std::vector<std::string>& note
 }  // namespace
 
 ImportedRecording import_csv(const std::string& path, const RecordingFormat& format) {
-  return import_csv_text(path, proto::read_file(path), format);
+  return import_csv_text(path, proto::read_file(path, proto::kTableSizeMax), format);
 }
 
 ImportedRecording import_csv_text(const std::string& path, std::string_view text,

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "proto/recording/recording_reader.hpp"
+#include "proto/recording/recording_recover.hpp"
 #include "proto/recording/series.hpp"
 #include "proto/text/input_error.hpp"
 
@@ -126,7 +127,9 @@ void note_quality(const proto::Recording& recording, ImportSummary& summary) {
   }
   for (const proto::Gap& gap : recording.gaps) summary.missing_samples += gap.sample_count;
   for (const proto::Event& event : recording.events) {
-    if (event.kind == proto::EventKind::kTrip) {
+    if (event.name == proto::kInterruptedEvent) {
+      summary.notes.push_back("nobody declared the end of the run: " + event.text);
+    } else if (event.kind == proto::EventKind::kTrip) {
       summary.notes.push_back("a safety limit ended the run: " + event.text);
     }
   }

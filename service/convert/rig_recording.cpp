@@ -11,6 +11,20 @@ namespace {
 
 namespace v1 = rigcal::v1;
 
+double seconds_per_unit(const v1::TimeColumn& time, const proto::TextLocator& place) {
+  switch (time.unit()) {
+    case v1::TimeColumn::SECOND:
+      return 1.0;
+    case v1::TimeColumn::MILLISECOND:
+      return 1e-3;
+    case v1::TimeColumn::MICROSECOND:
+      return 1e-6;
+    default:
+      // A text file may give any number for an enumerator.
+      place.at("unit").fail("is no unit of time; write unit: SECOND, MILLISECOND or MICROSECOND");
+  }
+}
+
 void read_time(const v1::TimeColumn& time, const proto::TextLocator& place,
                RecordingFormat& format) {
   if (time.column().empty() == (time.rate_hz() == 0.0)) {
@@ -19,9 +33,8 @@ void read_time(const v1::TimeColumn& time, const proto::TextLocator& place,
   if (!(time.rate_hz() >= 0.0) || std::isinf(time.rate_hz())) {
     place.at("rate_hz").fail("rate_hz must be positive");
   }
-  constexpr double kSeconds[] = {1.0, 1e-3, 1e-6};  // order of TimeColumn.Unit
   format.time_column = time.column();
-  format.time_scale = kSeconds[time.unit()];
+  format.time_scale = seconds_per_unit(time, place);
   format.rate = time.rate_hz();
   if (time.has_jitter_tolerance()) format.jitter_tolerance = time.jitter_tolerance();
   if (!(format.jitter_tolerance > 0.0 && format.jitter_tolerance < 0.5)) {

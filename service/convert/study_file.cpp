@@ -219,10 +219,9 @@ class StudyReader {
 
   StudySimulation read_simulation(const v1::StudySimulation& source,
                                   const proto::TextLocator& place, const Rig& rig) const {
-    StudySimulation simulation;
     if (source.scenario().empty()) place.fail("names no scenario file");
-    simulation.scenario = load_scenario(beside(source.scenario()), rig);
-    simulation.step = positive(source.step_s(), place, "step_s");
+    StudySimulation simulation{.scenario = load_scenario(beside(source.scenario()), rig),
+                               .step = positive(source.step_s(), place, "step_s")};
     if (source.has_compliance()) {
       simulation.compliance = at_least_zero(source.compliance(), place, "compliance");
     }

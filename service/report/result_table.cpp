@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "proto/text/printable.hpp"
 #include "service/convert/calibration_outcome.hpp"
 #include "service/report/number_format.hpp"
 
@@ -42,8 +43,11 @@ std::string simulation_table(const estimator::Calibration& calibration) {
 
 }  // namespace
 
-std::string format_table(const std::vector<std::vector<std::string>>& rows,
+std::string format_table(std::vector<std::vector<std::string>> rows,
                          const std::vector<bool>& right) {
+  for (auto& row : rows) {
+    for (std::string& cell : row) cell = proto::printable(cell);
+  }
   std::vector<int> widths(right.size(), 0);
   for (const auto& row : rows) {
     for (std::size_t j = 0; j < row.size(); ++j) {

@@ -8,8 +8,8 @@
 namespace service {
 
 /// A table of text with aligned columns, two spaces apart. The first row is the heading; columns
-/// named in `right` are flushed right.
-std::string format_table(const std::vector<std::vector<std::string>>& rows,
+/// named in `right` are flushed right. Cells may hold what others chose (proto::printable).
+std::string format_table(std::vector<std::vector<std::string>> rows,
                          const std::vector<bool>& right);
 
 /// The result of a calibration for people: parameters with standard deviations, units and start

@@ -3,29 +3,27 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
 
-#include "proto/sample.pb.h"
+#include "proto/recording/recording_rules.hpp"
 #include "proto/stream.pb.h"
 
 namespace service {
 
+/// Batches of one session, at most: at ten a second more than two days. What is held in memory for
+/// each stays small beside what its samples take on the disk.
+inline constexpr std::uint64_t kBatchCountMax = std::uint64_t{1} << 21;
+
 /// Holds the batches of one session to what a recording may contain, so that everything that was
-/// acknowledged can be stored: readable messages, one entry per hinge, samples in sequence.
+/// acknowledged can be stored.
 class BatchCheck {
  public:
-  explicit BatchCheck(std::size_t hinge_count) : hinge_count_(hinge_count) {}
+  explicit BatchCheck(std::size_t hinge_count) : rules_(hinge_count) {}
 
   /// Nothing if the batch is good, and then its samples count as seen; else why it is not.
   std::optional<std::string> take(const rigcal::v1::SampleBatch& batch);
 
  private:
-  std::size_t hinge_count_;
-  std::optional<std::uint64_t> last_sequence_;
+  proto::RecordingRules rules_;
 };
-
-/// Names of the hinges in the metadata of a session, by channel. Empty if they are missing or
-/// cannot be a recording's: 1 to kChannelCountMax different names.
-std::vector<std::string> session_hinges(const std::string& names);
 
 }  // namespace service

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "proto/stream/service_limits.hpp"
+#include "proto/tls/tls.hpp"
 #include "service/server/log.hpp"
 
 namespace service {
@@ -16,16 +17,20 @@ namespace {
 
 constexpr std::size_t kControlBytesPause = 1u << 20;  // requests wait beyond it
 constexpr std::size_t kControlBytesMax = 16u << 20;   // the client never reads: cut off
+constexpr std::size_t kRequestReserve = 16u << 10;    // for a request and its refusal
+constexpr std::size_t kRoomOfEach = 320u << 10;       // a rig's batch, whatever all others hold
 constexpr std::size_t kLiveFramesMax = 256;
 constexpr std::size_t kLiveBytesMax = 4u << 20;
 constexpr std::chrono::milliseconds kWatchPeriod(250);
 constexpr std::chrono::seconds kLinger(2);
 
-// A peer whose cable was pulled is noticed after a minute.
-void keep_alive(int socket) {
+// Replies go out at once, and a peer whose cable was pulled is noticed after a minute. A Unix
+// socket refuses these options and needs none of them.
+void set_tcp_options(int socket) {
   const auto set = [socket](int level, int option, int value) {
     ::setsockopt(socket, level, option, &value, sizeof value);
   };
+  set(IPPROTO_TCP, TCP_NODELAY, 1);
   set(SOL_SOCKET, SO_KEEPALIVE, 1);
   set(IPPROTO_TCP, TCP_KEEPIDLE, 30);
   set(IPPROTO_TCP, TCP_KEEPINTVL, 10);
@@ -34,9 +39,8 @@ void keep_alive(int socket) {
 
 }  // namespace
 
-Connection::Connection(ServiceContext& context, asio::ip::tcp::socket socket,
-                       asio::ssl::context* tls, ConnectionTimeouts timeouts,
-                       std::shared_ptr<Conversation> conversation,
+Connection::Connection(ServiceContext& context, StreamSocket socket, asio::ssl::context* tls,
+                       ConnectionTimeouts timeouts, std::shared_ptr<Conversation> conversation,
                        std::function<void(Connection*)> ended)
     : context_(context),
       socket_(std::move(socket)),
@@ -59,16 +63,42 @@ void Connection::with_stream(const Use& use) {
 }
 
 void Connection::start() {
-  asio::error_code ignored;
-  socket_.set_option(asio::ip::tcp::no_delay(true), ignored);
-  keep_alive(socket_.native_handle());
+  set_tcp_options(socket_.native_handle());
   watch();
   if (!tls_) return read();
-  tls_->async_handshake(asio::ssl::stream_base::server,
-                        [self = shared_from_this()](const asio::error_code& error) {
-                          if (error) return self->abort("TLS handshake: " + error.message());
-                          self->read();
-                        });
+  tls_->async_handshake(
+      asio::ssl::stream_base::server, [self = shared_from_this()](const asio::error_code& error) {
+        if (error) return self->abort("TLS handshake: " + error.message());
+        self->conversation_->identify(identify_certificate(
+            proto::peer_name(self->tls_->native_handle()), self->context_.operators));
+        self->read();
+      });
+}
+
+// What is kept for a client, in this connection's account and in that of whoever it is.
+void Connection::hold(std::size_t bytes) {
+  held_bytes_ += bytes;
+  context_.buffers.add(identity(), bytes);
+}
+
+void Connection::release(std::size_t bytes) {
+  held_bytes_ -= bytes;
+  context_.buffers.remove(identity(), bytes);
+}
+
+bool Connection::has_room(std::size_t bytes) const {
+  const ServiceLimits& limits = context_.limits;
+  if (context_.buffers.of(identity()) + bytes <= kRoomOfEach) return true;
+  return context_.buffers.has_room(identity(), bytes, limits.buffer_bytes,
+                                   limits.of_one().buffer_bytes);
+}
+
+// Books what was received and not answered yet.
+void Connection::hold_input() {
+  std::size_t bytes = decoder_.held_bytes();
+  for (const proto::Frame& frame : frames_) bytes += frame.payload.size();
+  release(std::exchange(input_bytes_, bytes));
+  hold(bytes);
 }
 
 // Reads on while there is room for what requests cause.
@@ -78,6 +108,8 @@ void Connection::read() {
     paused_ = true;
     return;
   }
+  crowded_ = !has_room(kRequestReserve);
+  if (crowded_) return;
   if (std::exchange(paused_, false) && frame_began_at_ != Clock::time_point()) {
     frame_began_at_ = Clock::now();
   }
@@ -103,6 +135,7 @@ void Connection::received(std::size_t count) {
   const bool between = decoder_.idle() || !fed.ok();
   if (between || !frames.empty()) frame_began_at_ = {};
   if (!between && frame_began_at_ == Clock::time_point()) frame_began_at_ = Clock::now();
+  hold_input();
   pump();
 }
 
@@ -110,7 +143,7 @@ void Connection::pump() {
   if (pumping_) return;
   pumping_ = true;
   while (!closed_ && !finishing_ && conversation_->ready() &&
-         control_bytes_ <= kControlBytesPause) {
+         control_bytes_ <= kControlBytesPause && has_room(kRequestReserve)) {
     if (!frames_.empty()) {
       const proto::Frame frame = std::move(frames_.front());
       frames_.pop_front();
@@ -122,6 +155,7 @@ void Connection::pump() {
     }
   }
   pumping_ = false;
+  if (!closed_) hold_input();
   read();
 }
 
@@ -133,6 +167,7 @@ void Connection::resume() {
 void Connection::send(std::string frame) {
   if (closed_ || finishing_) return;
   control_bytes_ += frame.size();
+  hold(frame.size());
   control_.push_back(std::move(frame));
   if (control_bytes_ > kControlBytesMax) return abort("reads nothing of what it asks for");
   write();
@@ -141,12 +176,15 @@ void Connection::send(std::string frame) {
 void Connection::send_live(const LiveFrame& frame) {
   if (closed_ || finishing_) return;
   live_bytes_ += frame.bytes->size();
+  hold(frame.bytes->size());
   live_.push_back(frame);
-  while (live_.size() > kLiveFramesMax || live_bytes_ > kLiveBytesMax) {
+  while (live_.size() > kLiveFramesMax || live_bytes_ > kLiveBytesMax ||
+         (!live_.empty() && !has_room(0))) {
     ++dropped_batches_;
     dropped_samples_ += live_.front().sample_count;
     ++context_.metrics.live_batches_dropped_total;
     live_bytes_ -= live_.front().bytes->size();
+    release(live_.front().bytes->size());
     live_.pop_front();
   }
   write();
@@ -161,6 +199,7 @@ void Connection::write() {
     writing_ = Conversation::make_drop_notice(std::exchange(dropped_batches_, 0),
                                               std::exchange(dropped_samples_, 0));
     control_bytes_ += writing_.size();
+    hold(writing_.size());
   } else if (!live_.empty()) {
     writing_live_ = std::move(live_.front().bytes);
     live_.pop_front();
@@ -185,9 +224,11 @@ void Connection::written(std::size_t count) {
   context_.metrics.sent_bytes_total += count;
   if (writing_live_) {
     live_bytes_ -= writing_live_->size();
+    release(writing_live_->size());
     writing_live_.reset();
   } else {
     control_bytes_ -= writing_.size();
+    release(writing_.size());
     writing_.clear();
   }
   write_began_at_ = {};
@@ -198,8 +239,10 @@ void Connection::written(std::size_t count) {
 void Connection::finish() {
   if (finishing_ || closed_) return;
   finishing_ = true;
+  const std::size_t live_left = writing_live_ ? writing_live_->size() : 0;
+  release(live_bytes_ - live_left);
   live_.clear();
-  live_bytes_ = writing_live_ ? writing_live_->size() : 0;
+  live_bytes_ = live_left;
   dropped_batches_ = 0;
   write();
 }
@@ -231,7 +274,7 @@ void Connection::watch() {
     if (error || self->closed_) return;
     const auto now = Clock::now();
     const auto none = Clock::time_point();
-    if (!self->greeted() && now - self->connected_at_ > self->timeouts_.handshake) {
+    if (!self->conversation_->greeted() && now - self->connected_at_ > self->timeouts_.handshake) {
       return self->abort("no proper first message in time");
     }
     if (!self->paused_ && self->frame_began_at_ != none &&
@@ -241,6 +284,8 @@ void Connection::watch() {
     if (self->write_began_at_ != none && now - self->write_began_at_ > self->timeouts_.write) {
       return self->abort("reads nothing");
     }
+    if (self->paused_ || self->crowded_) self->pump();  // others may have made room
+    if (self->closed_) return;
     if (self->lingering_ && now - self->lingering_since_ > kLinger) return self->close();
     self->watch();
   });
@@ -249,7 +294,7 @@ void Connection::watch() {
 void Connection::abort(const std::string& why) {
   if (closed_) return;
   log_event(LogLevel::kInfo, "connection_cut",
-            {{"peer", conversation_->peer().text()}, {"why", why}});
+            {{"peer", conversation_->peer().place}, {"why", why}});
   ++context_.metrics.connections_refused_total["cut"];
   close();
 }
@@ -261,6 +306,7 @@ void Connection::close() {
   asio::error_code ignored;
   socket_.close(ignored);
   timer_.cancel();
+  release(held_bytes_);
   conversation_->on_disconnected();
   ended_(this);
 }

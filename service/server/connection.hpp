@@ -1,7 +1,6 @@
 #pragma once
 
 #include <array>
-#include <asio/ip/tcp.hpp>
 #include <asio/ssl/stream.hpp>
 #include <asio/steady_timer.hpp>
 #include <deque>
@@ -14,6 +13,7 @@
 #include "proto/framing/frame.hpp"
 #include "service/server/conversation.hpp"
 #include "service/server/service_context.hpp"
+#include "service/server/stream_socket.hpp"
 
 namespace service {
 
@@ -25,11 +25,12 @@ struct ConnectionTimeouts {
 };
 
 /// A socket, with TLS or without, and the conversation on it. Reads only as fast as requests are
-/// answered and answers are read: what it holds for a client is bounded, whatever the client does.
+/// answered and answers are read: what it holds for a client is bounded, whatever the client does,
+/// and what all hold for one identity and together is, too.
 class Connection final : public Outlet, public std::enable_shared_from_this<Connection> {
  public:
   /// @param ended  called once, when the socket is closed
-  Connection(ServiceContext& context, asio::ip::tcp::socket socket, asio::ssl::context* tls,
+  Connection(ServiceContext& context, StreamSocket socket, asio::ssl::context* tls,
              ConnectionTimeouts timeouts, std::shared_ptr<Conversation> conversation,
              std::function<void(Connection*)> ended);
 
@@ -38,10 +39,12 @@ class Connection final : public Outlet, public std::enable_shared_from_this<Conn
   /// Closes the socket at once.
   void abort(const std::string& why);
 
-  const std::string& address() const { return conversation_->peer().address; }
-  bool greeted() const { return conversation_->greeted(); }
+  const std::string& identity() const { return conversation_->identity(); }
+  /// It has introduced itself, and there is something left to do for it.
+  bool in_use() const { return conversation_->greeted() && !lingering_; }
 
   void send(std::string frame) override;
+  bool has_room(std::size_t bytes) const override;
   void send_live(const LiveFrame& frame) override;
   void finish() override;
   void resume() override;
@@ -58,11 +61,14 @@ class Connection final : public Outlet, public std::enable_shared_from_this<Conn
   void written(std::size_t count);
   void linger();
   void watch();
+  void hold(std::size_t bytes);
+  void release(std::size_t bytes);
+  void hold_input();
   void close();
 
   ServiceContext& context_;
-  asio::ip::tcp::socket socket_;
-  std::optional<asio::ssl::stream<asio::ip::tcp::socket&>> tls_;
+  StreamSocket socket_;
+  std::optional<asio::ssl::stream<StreamSocket&>> tls_;
   ConnectionTimeouts timeouts_;
   std::shared_ptr<Conversation> conversation_;
   std::function<void(Connection*)> ended_;
@@ -73,11 +79,15 @@ class Connection final : public Outlet, public std::enable_shared_from_this<Conn
   std::deque<proto::Frame> frames_;
   std::optional<proto::Error> damage_;  // behind the frames that wait
   bool reading_ = false;
-  bool paused_ = false;  // by us, so that the client's time does not run
+  bool paused_ = false;   // by us, so that the client's time does not run
+  bool crowded_ = false;  // by what its identity has waiting, while that time does run
   bool pumping_ = false;
   bool finishing_ = false;
   bool lingering_ = false;
   bool closed_ = false;
+
+  std::size_t held_bytes_ = 0;   // in the context's account: of this connection
+  std::size_t input_bytes_ = 0;  // of them what was received and not answered yet
 
   std::deque<std::string> control_;
   std::size_t control_bytes_ = 0;

@@ -7,6 +7,7 @@
 
 #include "proto/recording/file.hpp"
 #include "proto/stream/service_limits.hpp"
+#include "proto/stream/service_states.hpp"
 #include "proto/stream/stream_limits.hpp"
 #include "service/server/durable_file.hpp"
 #include "service/server/log.hpp"
@@ -15,7 +16,8 @@
 namespace service {
 namespace {
 
-constexpr std::uint64_t kResultSizeMax = 64u << 20;  // of each file of a result [byte]
+constexpr std::uint64_t kResultSizeMax = 32u << 20;  // of each file of a result [byte]
+constexpr std::size_t kSmallReplySize = 16u << 10;   // sent whatever else waits [byte]
 
 using rigcal::v1::ServiceError;
 using rigcal::v1::ServiceReply;
@@ -55,7 +57,7 @@ std::string fault_frame(ServiceError::Code code, const std::string& text) {
 }
 
 std::string read_part(const std::string& path, std::uint64_t offset_bytes) {
-  const auto file = proto::open_input_file(path);
+  const auto file = proto::open_input_file(path, proto::Links::kRefuse);
   if (!file.ok()) {
     const bool none = file.error().code == proto::ErrorCode::kNotFound;
     return fault_frame(none ? ServiceError::NOT_FOUND : ServiceError::STORAGE,
@@ -107,7 +109,7 @@ std::string result_frame(const std::string& folder, const rigcal::v1::JobInfo& i
 }  // namespace
 
 Conversation::Conversation(ServiceContext& context, SessionStore& sessions, JobStore& jobs,
-                           PeerName peer)
+                           Peer peer)
     : context_(context), sessions_(sessions), jobs_(jobs), peer_(std::move(peer)) {}
 
 bool Conversation::ready() const {
@@ -133,8 +135,7 @@ void Conversation::on_frame(const proto::Frame& frame) {
 void Conversation::on_damage(const proto::Error& error) {
   if (mode_ == Mode::kEnded) return;
   ++context_.metrics.protocol_errors_total;
-  log_event(LogLevel::kWarning, "protocol_error",
-            {{"peer", peer_.text()}, {"error", error.detail}});
+  log_event(LogLevel::kWarning, "protocol_error", {{"peer", peer_.place}, {"error", error.detail}});
   if (mode_ == Mode::kIngest) {
     if (session_) session_->leave(*this);
     return on_refused(SessionRefused::REASON_BAD_REQUEST, error.detail);
@@ -158,7 +159,9 @@ void Conversation::greet(ServiceRequest& request) {
     return end_with(
         make_fault(ServiceError::BAD_REQUEST, "a connection starts with Hello or OpenSession"));
   }
-  if (!busy_.empty()) return end_with(make_fault(ServiceError::BUSY, busy_));
+  if (const std::string busy = gate_ ? gate_() : ""; !busy.empty()) {
+    return end_with(make_fault(ServiceError::BUSY, busy));
+  }
   const auto& hello = request.hello();
   if (hello.protocol_version() != proto::kServiceVersion) {
     return end_with(make_fault(
@@ -169,7 +172,7 @@ void Conversation::greet(ServiceRequest& request) {
   }
   mode_ = Mode::kClient;
   log_event(LogLevel::kInfo, "client_connected",
-            {{"peer", peer_.text()}, {"client", hello.client()}});
+            {{"peer", peer_.place}, {"identity", identity()}, {"client", hello.client()}});
   ServiceReply reply;
   reply.mutable_welcome()->set_protocol_version(proto::kServiceVersion);
   reply.mutable_welcome()->set_server_version(context_.version);
@@ -180,8 +183,9 @@ void Conversation::greet(ServiceRequest& request) {
 // Streaming ------------------------------------------------------------------------------------
 
 void Conversation::open_session(const rigcal::v1::OpenSession& request) {
+  const std::string busy = gate_ ? gate_() : "";
   mode_ = Mode::kIngest;
-  if (!busy_.empty()) return on_refused(SessionRefused::REASON_BUSY, busy_);
+  if (!busy.empty()) return on_refused(SessionRefused::REASON_BUSY, busy);
   if (request.protocol_version() != proto::kStreamVersion) {
     return on_refused(SessionRefused::REASON_PROTOCOL_VERSION,
                       "this service speaks stream version " +
@@ -189,34 +193,46 @@ void Conversation::open_session(const rigcal::v1::OpenSession& request) {
                           std::to_string(request.protocol_version()) +
                           "; use programs of the same release");
   }
-  auto opened = sessions_.open(request, peer_.address);
+  auto opened = sessions_.open(request, peer_.identity);
   if (const auto* refused = std::get_if<SessionRefused>(&opened)) {
     return on_refused(refused->reason(), refused->text());
   }
   session_ = std::get<std::shared_ptr<IngestSession>>(opened);
   waiting_ = true;
-  session_->open(shared_from_this());
+  session_->open(shared_from_this(), request.secret());
 }
 
 void Conversation::ingest(ServiceRequest& request) {
   switch (request.request_case()) {
     case ServiceRequest::kSampleBatch:
-      return session_->append(*this, *request.mutable_sample_batch());
+      return ingest_batch(*request.mutable_sample_batch());
     case ServiceRequest::kCloseSession:
-      return session_->close(*this, request.close_session().last_batch_sequence());
+      return session_->close(*this, request.close_session());
     default:
       return on_damage({proto::ErrorCode::kDamaged,
                         "a connection that streams carries SampleBatch and CloseSession only"});
   }
 }
 
-void Conversation::on_opened(std::uint64_t through) {
+void Conversation::ingest_batch(rigcal::v1::SampleBatch& batch) {
+  const std::string& owner = session_->stored_info().owner();
+  const std::uint64_t size_bytes = batch.ByteSizeLong();
+  if (const auto full = sessions_.reason_against_bytes(owner, size_bytes)) {
+    session_->leave(*this);
+    return on_refused(SessionRefused::REASON_STORAGE, full->text());
+  }
+  context_.disk.add(owner, size_bytes);
+  session_->append(*this, batch);
+}
+
+void Conversation::on_opened(std::uint64_t through, const std::string& secret) {
   log_event(
       LogLevel::kInfo, "session_opened",
-      {{"peer", peer_.text()}, {"session", session_->info().session_id()}, {"through", through}});
+      {{"peer", peer_.place}, {"session", session_->info().session_id()}, {"through", through}});
   waiting_ = false;
   ServiceReply reply;
   reply.mutable_session_opened()->set_acknowledged_through(through);
+  reply.mutable_session_opened()->set_secret(secret);
   send(reply);
   if (outlet_ != nullptr) outlet_->resume();
 }
@@ -237,7 +253,7 @@ void Conversation::on_closed(std::uint64_t through) {
 }
 
 void Conversation::on_refused(SessionRefused::Reason reason, const std::string& text) {
-  log_event(LogLevel::kWarning, "session_refused", {{"peer", peer_.text()}, {"error", text}});
+  log_event(LogLevel::kWarning, "session_refused", {{"peer", peer_.place}, {"error", text}});
   ServiceReply reply;
   reply.mutable_session_refused()->set_reason(reason);
   reply.mutable_session_refused()->set_text(utf8_prefix(text, 1024));
@@ -248,7 +264,7 @@ void Conversation::on_refused(SessionRefused::Reason reason, const std::string& 
 }
 
 void Conversation::on_superseded() {
-  log_event(LogLevel::kInfo, "session_superseded", {{"peer", peer_.text()}});
+  log_event(LogLevel::kInfo, "session_superseded", {{"peer", peer_.place}});
   mode_ = Mode::kEnded;
   session_.reset();
   if (outlet_ != nullptr) outlet_->finish();
@@ -272,37 +288,30 @@ std::function<void(const Outcome<Reply>&)> Conversation::later() {
     if (!self || self->outlet_ == nullptr) return;
     self->waiting_ = false;
     self->answer(outcome);
-    self->outlet_->resume();
+    if (self->outlet_ != nullptr) self->outlet_->resume();
   };
 }
 
 void Conversation::answer_frame(std::string frame) {
   waiting_ = false;
   if (outlet_ == nullptr) return;
-  outlet_->send(std::move(frame));
-  outlet_->resume();
+  send_frame(std::move(frame));
+  if (outlet_ != nullptr) outlet_->resume();
 }
 
+// Every request stands here: the compiler lists what is missing.
 void Conversation::serve(ServiceRequest& request) {
-  const auto number = static_cast<std::uint32_t>(request.request_case());
-  if (number >= ServiceRequest::kSubmitJob) return serve_job(request);
-  if (number >= ServiceRequest::kListSessions) return serve_session(request);
-  ++context_.metrics.protocol_errors_total;
-  end_with(make_fault(ServiceError::BAD_REQUEST,
-                      "after Hello, a connection neither greets again nor streams; open another"));
-}
-
-void Conversation::serve_session(ServiceRequest& request) {
-  using rigcal::v1::SessionInfo;
+  const Identity& who = peer_.identity;
   switch (request.request_case()) {
     case ServiceRequest::kListSessions:
       return answer(Outcome<rigcal::v1::SessionList>(sessions_.list()));
     case ServiceRequest::kInspectSession:
       return answer(sessions_.inspect(request.inspect_session().session_id()));
     case ServiceRequest::kEndSession:
-      return answer(sessions_.end(request.end_session().session_id()));
+      return answer(sessions_.end(request.end_session().session_id(), who));
     case ServiceRequest::kDeleteSession:
-      return sessions_.remove(request.delete_session().session_id(), later<rigcal::v1::Deleted>());
+      return sessions_.remove(request.delete_session().session_id(), who,
+                              later<rigcal::v1::Deleted>());
     case ServiceRequest::kSubscribeSession:
       return answer(
           sessions_.subscribe(request.subscribe_session().session_id(), shared_from_this()));
@@ -310,20 +319,12 @@ void Conversation::serve_session(ServiceRequest& request) {
       return read_file(sessions_.recording_path(request.read_recording().session_id()),
                        request.read_recording().offset_bytes());
     case ServiceRequest::kOpenUpload:
-      return sessions_.open_upload(request.open_upload(), later<rigcal::v1::UploadState>());
+      return sessions_.open_upload(request.open_upload(), who, later<rigcal::v1::UploadState>());
     case ServiceRequest::kUploadPart:
-      return sessions_.append_upload(*request.mutable_upload_part(),
+      return sessions_.append_upload(*request.mutable_upload_part(), who,
                                      later<rigcal::v1::UploadState>());
-    default:
-      return;
-  }
-}
-
-void Conversation::serve_job(ServiceRequest& request) {
-  switch (request.request_case()) {
     case ServiceRequest::kSubmitJob:
-      return jobs_.submit(*request.mutable_submit_job(), peer_.address,
-                          later<rigcal::v1::JobInfo>());
+      return jobs_.submit(*request.mutable_submit_job(), who, later<rigcal::v1::JobInfo>());
     case ServiceRequest::kListJobs:
       return answer(Outcome<rigcal::v1::JobList>(jobs_.list()));
     case ServiceRequest::kInspectJob:
@@ -331,16 +332,23 @@ void Conversation::serve_job(ServiceRequest& request) {
     case ServiceRequest::kSubscribeJob:
       return answer(jobs_.subscribe(request.subscribe_job().job_id(), shared_from_this()));
     case ServiceRequest::kCancelJob:
-      return answer(jobs_.cancel(request.cancel_job().job_id()));
+      return answer(jobs_.cancel(request.cancel_job().job_id(), who));
     case ServiceRequest::kDeleteJob:
-      return jobs_.remove(request.delete_job().job_id(), later<rigcal::v1::Deleted>());
+      return jobs_.remove(request.delete_job().job_id(), who, later<rigcal::v1::Deleted>());
     case ServiceRequest::kGetResult:
       return read_result(request.get_result().job_id());
     case ServiceRequest::kReadReport:
       return read_report(request.read_report());
-    default:
-      return;
+    case ServiceRequest::kOpenSession:
+    case ServiceRequest::kSampleBatch:
+    case ServiceRequest::kCloseSession:
+    case ServiceRequest::kHello:
+    case ServiceRequest::REQUEST_NOT_SET:
+      break;
   }
+  ++context_.metrics.protocol_errors_total;
+  end_with(make_fault(ServiceError::BAD_REQUEST,
+                      "after Hello, a connection neither greets again nor streams; open another"));
 }
 
 void Conversation::read_file(const Outcome<std::string>& path, std::uint64_t offset_bytes) {
@@ -388,7 +396,12 @@ void Conversation::on_live_ended(const std::string& session_id) {
 void Conversation::on_job_update(const rigcal::v1::JobInfo& info) {
   ServiceReply reply;
   *reply.mutable_job_update()->mutable_job() = info;
-  send(reply);
+  // A client that reads slowly misses iterations, not the end.
+  const bool ended = proto::has_ended(info);
+  std::string frame = frame_of(reply);
+  if (outlet_ != nullptr && (ended || outlet_->has_room(frame.size()))) {
+    outlet_->send(std::move(frame));
+  }
 }
 
 std::string Conversation::make_drop_notice(std::uint64_t batch_count, std::uint64_t sample_count) {
@@ -398,9 +411,18 @@ std::string Conversation::make_drop_notice(std::uint64_t batch_count, std::uint6
   return frame_of(reply);
 }
 
-void Conversation::send(const ServiceReply& reply) {
-  if (outlet_ != nullptr) outlet_->send(frame_of(reply));
+// Where too much waits to be read already, a large reply is replaced by one that says so.
+void Conversation::send_frame(std::string frame) {
+  if (outlet_ == nullptr) return;
+  if (frame.size() > kSmallReplySize && !outlet_->has_room(frame.size())) {
+    frame = fault_frame(ServiceError::BUSY,
+                        "more waits to be read than this service holds, for one or for all; read "
+                        "what was sent and ask again");
+  }
+  outlet_->send(std::move(frame));
 }
+
+void Conversation::send(const ServiceReply& reply) { send_frame(frame_of(reply)); }
 
 void Conversation::send_fault(const ServiceError& fault) {
   ServiceReply reply;

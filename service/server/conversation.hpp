@@ -1,11 +1,14 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "proto/framing/frame.hpp"
 #include "proto/service.pb.h"
+#include "service/server/identity.hpp"
 #include "service/server/ingest_session.hpp"
 #include "service/server/job_store.hpp"
 #include "service/server/service_context.hpp"
@@ -19,6 +22,8 @@ class Outlet {
   virtual ~Outlet() = default;
   /// Never dropped, and in order.
   virtual void send(std::string frame) = 0;
+  /// Whether so many bytes more may wait to be read by this client.
+  virtual bool has_room(std::size_t bytes) const = 0;
   /// May be dropped when the client is slow; then Conversation::make_drop_notice is sent instead.
   virtual void send_live(const LiveFrame& frame) = 0;
   /// The connection ends once everything was sent.
@@ -28,11 +33,9 @@ class Outlet {
 };
 
 /// Who is at the other end of a connection.
-struct PeerName {
-  std::string address;
-  std::uint16_t port = 0;
-
-  std::string text() const { return address + ':' + std::to_string(port); }  ///< for the log
+struct Peer {
+  Identity identity;
+  std::string place;  ///< for the log
 };
 
 /// One connection's side of proto/service.proto, without its socket: takes frames, answers them in
@@ -42,10 +45,13 @@ class Conversation final : public IngestOwner,
                            public JobSubscriber,
                            public std::enable_shared_from_this<Conversation> {
  public:
-  Conversation(ServiceContext& context, SessionStore& sessions, JobStore& jobs, PeerName peer);
+  Conversation(ServiceContext& context, SessionStore& sessions, JobStore& jobs, Peer peer);
 
-  const PeerName& peer() const { return peer_; }
-  const std::string& address() const override { return peer_.address; }
+  const Peer& peer() const { return peer_; }
+  const std::string& identity() const override { return peer_.identity.name; }
+
+  /// TLS has told who it is. Call it before the first frame.
+  void identify(Identity identity) { peer_.identity = std::move(identity); }
 
   /// Call it once, before anything else. The outlet is not used after on_disconnected.
   void attach(Outlet& outlet) { outlet_ = &outlet; }
@@ -53,8 +59,8 @@ class Conversation final : public IngestOwner,
   /// False while an answer is under way or the disk lags behind; frames are to be kept back then.
   bool ready() const;
 
-  /// The service is full: the first message is answered with that.
-  void refuse_busy(std::string why) { busy_ = std::move(why); }
+  /// Asked at the first message: why this client cannot be served now, empty if it can.
+  void set_gate(std::function<std::string()> reason_against) { gate_ = std::move(reason_against); }
 
   void on_frame(const proto::Frame& frame);
 
@@ -68,7 +74,7 @@ class Conversation final : public IngestOwner,
 
   static std::string make_drop_notice(std::uint64_t batch_count, std::uint64_t sample_count);
 
-  void on_opened(std::uint64_t through) override;
+  void on_opened(std::uint64_t through, const std::string& secret) override;
   void on_acknowledged(std::uint64_t through) override;
   void on_closed(std::uint64_t through) override;
   void on_refused(rigcal::v1::SessionRefused::Reason reason, const std::string& text) override;
@@ -83,13 +89,13 @@ class Conversation final : public IngestOwner,
   void greet(rigcal::v1::ServiceRequest& request);
   void open_session(const rigcal::v1::OpenSession& request);
   void ingest(rigcal::v1::ServiceRequest& request);
+  void ingest_batch(rigcal::v1::SampleBatch& batch);
   void serve(rigcal::v1::ServiceRequest& request);
-  void serve_session(rigcal::v1::ServiceRequest& request);
-  void serve_job(rigcal::v1::ServiceRequest& request);
   void read_file(const Outcome<std::string>& path, std::uint64_t offset_bytes);
   void read_report(const rigcal::v1::ReadReport& request);
   void read_result(const std::string& job_id);
 
+  void send_frame(std::string frame);
   void send(const rigcal::v1::ServiceReply& reply);
   void send_fault(const rigcal::v1::ServiceError& fault);
   void end_with(const rigcal::v1::ServiceError& fault);
@@ -102,11 +108,11 @@ class Conversation final : public IngestOwner,
   ServiceContext& context_;
   SessionStore& sessions_;
   JobStore& jobs_;
-  PeerName peer_;
+  Peer peer_;
   Outlet* outlet_ = nullptr;
   Mode mode_ = Mode::kGreeting;
   bool waiting_ = false;  // for an answer from disk
-  std::string busy_;
+  std::function<std::string()> gate_;
   std::shared_ptr<IngestSession> session_;
 };
 

@@ -1,9 +1,12 @@
 #include "service/server/daemon.hpp"
 
 #include <google/protobuf/stubs/logging.h>
+#include <malloc.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
+#include <algorithm>
 #include <asio/executor_work_guard.hpp>
 #include <asio/io_context.hpp>
 #include <asio/post.hpp>
@@ -13,6 +16,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "proto/text/host_port.hpp"
 #include "proto/text/input_error.hpp"
 #include "proto/tls/tls.hpp"
 #include "service/server/durable_file.hpp"
@@ -35,12 +39,6 @@ constexpr int kRetryTicks = 10;
 constexpr std::chrono::seconds kStuckAfter(30);
 constexpr std::chrono::seconds kShutdownMax(15);
 
-std::string text_of(const asio::ip::tcp::endpoint& endpoint) {
-  const bool v6 = endpoint.address().is_v6();
-  const std::string host = endpoint.address().to_string();
-  return (v6 ? '[' + host + ']' : host) + ':' + std::to_string(endpoint.port());
-}
-
 FolderLock take_folder(const std::string& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
@@ -48,6 +46,9 @@ FolderLock take_folder(const std::string& folder) {
     throw proto::InputError(why + "; the data folder must be one that this user may write to");
   };
   if (error) refuse(folder + ": cannot be made: " + error.message());
+  // One that an earlier release made may be open to everybody.
+  std::filesystem::permissions(folder, std::filesystem::perms::others_all,
+                               std::filesystem::perm_options::remove, error);
   auto lock = FolderLock::take(folder);
   if (lock.ok()) return std::move(lock.value());
   if (lock.error().code != proto::ErrorCode::kExists) refuse(lock.error().detail);
@@ -95,12 +96,15 @@ class Daemon {
     });
     listener_->start();
     if (http_) http_->start();
-    std::printf("rigcald listens at %s\n", address_.c_str());
+    std::string places;
+    for (const std::string& place : listener_->places()) {
+      std::printf("rigcald listens at %s\n", place.c_str());
+      places += (places.empty() ? "" : ", ") + place;
+    }
     std::fflush(stdout);
-    log_event(
-        LogLevel::kInfo, "started",
-        {{"version", context_.version}, {"listen", address_}, {"data", context_.data_folder}});
-    notify_service_manager("READY=1\nSTATUS=listening at " + address_);
+    log_event(LogLevel::kInfo, "started",
+              {{"version", context_.version}, {"listen", places}, {"data", context_.data_folder}});
+    notify_service_manager("READY=1\nSTATUS=listening at " + places);
     tick();
     io_.run();
     log_event(LogLevel::kInfo, "stopped");
@@ -112,6 +116,7 @@ class Daemon {
     context_.data_folder = config.data_folder;
     context_.version = version;
     context_.limits = config.limits;
+    context_.operators = config.operators;
     context_.main = [this](Task task) { asio::post(io_, std::move(task)); };
     for (std::size_t k = 0; k < kStorageThreads; ++k) {
       storage_.push_back(std::make_unique<TaskThread>(0));
@@ -128,31 +133,51 @@ class Daemon {
     proto::Status loaded = sessions_.load();
     if (loaded.ok()) loaded = jobs_.load();
     if (!loaded.ok()) throw proto::InputError(loaded.error().detail);
+    ::malloc_trim(0);  // reading has left much behind
+    count_use();
+  }
+
+  ListenPlace parse(const std::string& text, const DaemonConfig& config, bool tls,
+                    const std::string& remedy) {
+    ListenPlace place = parse_listen_place(io_, text);
+    if (place.loopback || tls || config.insecure) return place;
+    throw proto::InputError(text + ": is reachable from other machines, and without TLS " + remedy +
+                            ", listen at 127.0.0.1, or insist with --insecure");
   }
 
   void listen(const DaemonConfig& config) {
-    const auto endpoint = parse_endpoint(io_, config.listen);
     std::optional<asio::ssl::context> tls;
-    if (proto::wants_tls(config.tls)) {
-      tls = proto::make_server_tls(config.tls);
-    } else if (!endpoint.address().is_loopback() && !config.insecure) {
-      throw proto::InputError(
-          config.listen +
-          ": is reachable from other machines, and without TLS anyone there could "
-          "read and delete; give tls { certificate private_key client_ca }, listen at 127.0.0.1, "
-          "or insist with --insecure");
+    if (proto::wants_tls(config.tls)) tls = proto::make_server_tls(config.tls);
+    std::vector<std::string> texts = config.listen;
+    if (texts.empty()) texts.push_back(proto::account_service_place());
+    std::vector<ListenPlace> places;
+    for (const std::string& text : texts) {
+      places.push_back(parse(text, config, tls.has_value(),
+                             "anyone there could read; give tls { certificate private_key "
+                             "client_ca }"));
     }
     const ConnectionTimeouts timeouts{std::chrono::duration<double>(config.handshake_timeout_s),
                                       std::chrono::duration<double>(config.frame_timeout_s),
                                       std::chrono::duration<double>(config.write_timeout_s)};
-    listener_ = std::make_unique<Listener>(io_, context_, sessions_, jobs_, endpoint,
-                                           std::move(tls), timeouts);
-    address_ = text_of({endpoint.address(), listener_->port()});
+    listener_ = std::make_unique<Listener>(io_, context_, sessions_, jobs_, places, std::move(tls),
+                                           timeouts);
     if (config.http.empty()) return;
     http_ = std::make_unique<HttpEndpoint>(
-        io_, parse_endpoint(io_, config.http),
+        io_,
+        parse(config.http, config, false,
+              "anyone there could read how the service is; have a proxy with TLS in front"),
         HttpEndpoint::Pages{[this] { return render_metrics(); }, [this] { return healthy(); }});
     log_event(LogLevel::kInfo, "http", {{"port", std::uint64_t{http_->port()}}});
+  }
+
+  // What each owner has, and what there is to share.
+  void count_use() {
+    ByteUse disk, index;
+    const std::uint64_t used = sessions_.add_use(disk, index) + jobs_.add_use(disk, index);
+    context_.disk = std::move(disk);
+    context_.index = std::move(index);
+    const std::uint64_t free = free_space(context_.data_folder);
+    context_.disk_capacity_bytes = used + free - std::min(free, context_.limits.free_space_bytes);
   }
 
   std::string render_metrics() {
@@ -179,6 +204,7 @@ class Daemon {
     }
     if (healthy()) notify_service_manager("WATCHDOG=1");
     sessions_.unload_abandoned();
+    count_use();
     if (++tick_count_ % kRetryTicks == 0) sessions_.retry();
     tick_.expires_after(kTickPeriod);
     tick_.async_wait([this](const asio::error_code& error) {
@@ -225,7 +251,6 @@ class Daemon {
   JobStore jobs_;
   std::unique_ptr<Listener> listener_;
   std::unique_ptr<HttpEndpoint> http_;
-  std::string address_;
   bool stopping_ = false;
   int tick_count_ = 0;
   std::size_t storage_answers_ = kStorageThreads;
@@ -240,6 +265,7 @@ int run_daemon(const DaemonConfig& config, const std::string& program, const std
   google::protobuf::SetLogHandler(nullptr);  // what clients send is told by our log, not there
   ::signal(SIGPIPE, SIG_IGN);
   ::signal(SIGXFSZ, SIG_IGN);  // a limit on file sizes is a full disk, not an end
+  ::umask(077);                // what is recorded is for those whom the service lets have it
   raise_descriptor_limit();
   Daemon daemon(config, program, version);
   return daemon.run();

@@ -4,8 +4,8 @@
 
 namespace service {
 
-/// Runs the calibration service until SIGTERM or SIGINT. Prints "rigcald listens at HOST:PORT" to
-/// standard output once it takes connections.
+/// Runs the calibration service until SIGTERM or SIGINT. Prints "rigcald listens at PLACE" to
+/// standard output, a line for each place, once it takes connections.
 /// @param program  path of this program, which runs the jobs too
 /// @return exit status
 /// @throws proto::InputError for settings that cannot be used

@@ -1,7 +1,5 @@
 #include "service/server/daemon_config.hpp"
 
-#include <cmath>
-
 #include "proto/daemon.pb.h"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
@@ -11,55 +9,84 @@
 namespace service {
 namespace {
 
-template <typename Number>
-void take(bool present, Number value, Number lowest, Number highest, const char* field,
-          const proto::TextLocator& limits, Number& out) {
-  if (!present) return;
-  if (!(value >= lowest && value <= highest)) {
-    limits.at(field).fail(std::string(field) + " must lie between " + std::to_string(lowest) +
-                          " and " + std::to_string(highest));
+constexpr std::uint32_t kCountMax = 1'000'000;
+constexpr std::uint64_t kSizeMax = std::uint64_t{1} << 50;
+constexpr double kDurationMax = 1e7;
+
+// Numbers of a message, each within its range, where they are given.
+class Numbers {
+ public:
+  explicit Numbers(const proto::TextLocator& place) : place_(place) {}
+
+  template <typename Number>
+  void take(bool given, Number value, Number lowest, Number highest, const char* field,
+            Number& out) const {
+    if (!given) return;
+    if (!(value >= lowest && value <= highest)) {
+      place_.at(field).fail(std::string(field) + " must lie between " + std::to_string(lowest) +
+                            " and " + std::to_string(highest));
+    }
+    out = value;
   }
-  out = value;
-}
+  void count(bool given, std::uint32_t value, const char* field, std::uint32_t& out) const {
+    take<std::uint32_t>(given, value, 1, kCountMax, field, out);
+  }
+  void size(bool given, std::uint64_t value, const char* field, std::uint64_t& out) const {
+    take<std::uint64_t>(given, value, 0, kSizeMax, field, out);
+  }
+  void share(bool given, std::uint64_t value, const char* field, std::uint64_t& out) const {
+    take<std::uint64_t>(given, value, 1, kSizeMax, field, out);
+  }
+  void duration(bool given, double value, const char* field, double& out) const {
+    take<double>(given, value, 0.01, kDurationMax, field, out);
+  }
+
+ private:
+  const proto::TextLocator& place_;
+};
+
+// Takes the field where the message has it.
+#define TAKE(kind, field, out) \
+  numbers.kind(message.has_##field(), message.field(), #field, out.field)
 
 void take_limits(const rigcal::v1::DaemonLimits& message, const proto::TextLocator& place,
                  DaemonConfig& config) {
-  ServiceLimits& limits = config.limits;
-  constexpr std::uint32_t kCountMax = 1'000'000;
-  constexpr std::uint64_t kSizeMax = std::uint64_t{1} << 50;
-  constexpr double kDurationMax = 1e7;
-  const auto count = [&](bool present, std::uint32_t value, const char* field, std::uint32_t& out) {
-    take<std::uint32_t>(present, value, 1, kCountMax, field, place, out);
-  };
-  const auto size = [&](bool present, std::uint64_t value, const char* field, std::uint64_t& out) {
-    take<std::uint64_t>(present, value, 0, kSizeMax, field, place, out);
-  };
-  const auto duration = [&](bool present, double value, const char* field, double& out) {
-    take<double>(present, value, 0.01, kDurationMax, field, place, out);
-  };
-  count(message.has_connections(), message.connections(), "connections", limits.connections);
-  count(message.has_streaming_sessions(), message.streaming_sessions(), "streaming_sessions",
-        limits.streaming_sessions);
-  count(message.has_sessions(), message.sessions(), "sessions", limits.sessions);
-  size(message.has_session_size_bytes(), message.session_size_bytes(), "session_size_bytes",
-       limits.session_size_bytes);
-  size(message.has_free_space_bytes(), message.free_space_bytes(), "free_space_bytes",
-       limits.free_space_bytes);
-  count(message.has_queued_jobs(), message.queued_jobs(), "queued_jobs", limits.queued_jobs);
-  count(message.has_jobs(), message.jobs(), "jobs", limits.jobs);
-  duration(message.has_job_duration_s(), message.job_duration_s(), "job_duration_s",
-           limits.job_duration_s);
-  size(message.has_job_memory_bytes(), message.job_memory_bytes(), "job_memory_bytes",
-       limits.job_memory_bytes);
-  duration(message.has_unload_after_s(), message.unload_after_s(), "unload_after_s",
-           limits.unload_after_s);
-  duration(message.has_handshake_timeout_s(), message.handshake_timeout_s(), "handshake_timeout_s",
-           config.handshake_timeout_s);
-  duration(message.has_frame_timeout_s(), message.frame_timeout_s(), "frame_timeout_s",
-           config.frame_timeout_s);
-  duration(message.has_write_timeout_s(), message.write_timeout_s(), "write_timeout_s",
-           config.write_timeout_s);
+  const Numbers numbers(place);
+  TAKE(count, connections, config.limits);
+  TAKE(count, streaming_sessions, config.limits);
+  TAKE(count, sessions, config.limits);
+  TAKE(size, session_size_bytes, config.limits);
+  TAKE(size, free_space_bytes, config.limits);
+  TAKE(count, queued_jobs, config.limits);
+  TAKE(count, jobs, config.limits);
+  TAKE(duration, job_duration_s, config.limits);
+  TAKE(size, job_memory_bytes, config.limits);
+  TAKE(duration, unload_after_s, config.limits);
+  TAKE(duration, handshake_timeout_s, config);
+  TAKE(duration, frame_timeout_s, config);
+  TAKE(duration, write_timeout_s, config);
+  // One reply and one message must find room.
+  constexpr std::uint64_t kBufferMin = 32u << 20;
+  numbers.take<std::uint64_t>(message.has_buffer_bytes(), message.buffer_bytes(), kBufferMin,
+                              kSizeMax, "buffer_bytes", config.limits.buffer_bytes);
+  TAKE(share, index_bytes, config.limits);
 }
+
+void take_share(const rigcal::v1::DaemonShare& message, const proto::TextLocator& place,
+                ServiceShare& out) {
+  const Numbers numbers(place);
+  TAKE(count, connections, out);
+  TAKE(count, streaming_sessions, out);
+  TAKE(count, sessions, out);
+  TAKE(share, disk_bytes, out);
+  TAKE(count, queued_jobs, out);
+  TAKE(count, jobs, out);
+  TAKE(count, running_jobs, out);
+  TAKE(share, buffer_bytes, out);
+  TAKE(share, index_bytes, out);
+}
+
+#undef TAKE
 
 }  // namespace
 
@@ -70,7 +97,7 @@ DaemonConfig load_daemon_config(const std::string& path) {
   const proto::TextLocator place(path, rigcal::v1::Daemon::descriptor(), &tree);
   DaemonConfig config;
   config.data_folder = message.data_folder();
-  if (!message.listen().empty()) config.listen = message.listen();
+  config.listen.assign(message.listen().begin(), message.listen().end());
   config.http = message.http();
   const rigcal::v1::Tls& tls = message.tls();
   config.tls = {tls.certificate(), tls.private_key(), tls.client_ca()};
@@ -78,9 +105,13 @@ DaemonConfig load_daemon_config(const std::string& path) {
       (tls.certificate().empty() || tls.private_key().empty() || tls.client_ca().empty())) {
     place.at("tls").fail("tls needs certificate, private_key and client_ca");
   }
-  take<std::uint32_t>(message.has_workers(), message.workers(), 1, 64, "workers", place,
-                      config.limits.workers);
+  Numbers(place).take<std::uint32_t>(message.has_workers(), message.workers(), 1, 64, "workers",
+                                     config.limits.workers);
   if (message.has_limits()) take_limits(message.limits(), place.at("limits"), config);
+  if (message.has_share()) take_share(message.share(), place.at("share"), config.limits.share);
+  const auto& operators = message.operators();
+  config.operators = {{operators.certificate().begin(), operators.certificate().end()},
+                      {operators.account().begin(), operators.account().end()}};
   return config;
 }
 
@@ -88,8 +119,8 @@ void check_daemon_config(const DaemonConfig& config) {
   if (config.data_folder.empty()) {
     throw proto::InputError("no data folder; give --data FOLDER or data_folder in the file");
   }
-  if (proto::wants_tls(config.tls) && config.insecure) {
-    throw proto::InputError("--insecure and TLS exclude each other");
+  if (proto::wants_tls(config.tls) && config.insecure && config.http.empty()) {
+    throw proto::InputError("--insecure and TLS exclude each other, but for --http");
   }
 }
 

@@ -1,9 +1,10 @@
 #pragma once
 
-#include <optional>
 #include <string>
+#include <vector>
 
 #include "proto/tls/tls_files.hpp"
+#include "service/server/identity.hpp"
 #include "service/server/service_context.hpp"
 
 namespace service {
@@ -11,10 +12,12 @@ namespace service {
 /// What rigcald was told, by its file (proto/daemon.proto) and its command line.
 struct DaemonConfig {
   std::string data_folder;
-  std::string listen = "127.0.0.1:7330";
+  std::vector<std::string>
+      listen;             ///< "HOST:PORT" or "unix:/PATH"; none: see account_service_place
   std::string http;       ///< empty: none
   proto::TlsFiles tls;    ///< the authority is that of client certificates
   bool insecure = false;  ///< listen off loopback without TLS
+  Operators operators;
   ServiceLimits limits;
   double handshake_timeout_s = 10.0;
   double frame_timeout_s = 20.0;

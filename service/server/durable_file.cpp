@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "proto/recording/file.hpp"
+#include "service/server/log.hpp"
 
 namespace service {
 namespace {
@@ -30,7 +31,8 @@ Error system_error(const std::string& path, const char* doing) {
 // A descriptor that is closed with its scope.
 class Descriptor {
  public:
-  Descriptor(const std::string& path, int flags) : number_(::open(path.c_str(), flags, 0644)) {}
+  Descriptor(const std::string& path, int flags)
+      : number_(::open(path.c_str(), flags | O_CLOEXEC | O_NOFOLLOW, 0600)) {}
   ~Descriptor() {
     if (number_ >= 0) ::close(number_);
   }
@@ -43,7 +45,7 @@ class Descriptor {
 };
 
 Status write_and_sync(const std::string& path, std::string_view content) {
-  const Descriptor file(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC);
+  const Descriptor file(path, O_WRONLY | O_CREAT | O_TRUNC);
   if (file.get() < 0) return system_error(path, "cannot create");
   while (!content.empty()) {
     const ssize_t count = ::write(file.get(), content.data(), content.size());
@@ -63,7 +65,7 @@ std::string parent_of(const std::string& path) {
 }  // namespace
 
 Status sync_folder(const std::string& folder) {
-  const Descriptor directory(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const Descriptor directory(folder, O_RDONLY | O_DIRECTORY);
   if (directory.get() < 0 || ::fsync(directory.get()) != 0) {
     return system_error(folder, "cannot make durable");
   }
@@ -74,7 +76,7 @@ Status sync_files(const std::string& folder) {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder, error)) {
     if (!entry.is_regular_file()) continue;
-    const Descriptor file(entry.path().string(), O_RDONLY | O_CLOEXEC);
+    const Descriptor file(entry.path().string(), O_RDONLY);
     if (file.get() < 0 || ::fsync(file.get()) != 0) {
       return system_error(entry.path().string(), "cannot make durable");
     }
@@ -98,7 +100,7 @@ Status write_durably(const std::string& path, std::string_view content) {
 }
 
 proto::Result<std::string> read_small_file(const std::string& path, std::uint64_t size_bytes_max) {
-  auto file = proto::open_input_file(path);
+  auto file = proto::open_input_file(path, proto::Links::kRefuse);
   if (!file.ok()) return file.error();
   const std::uint64_t size = file.value()->size_bytes();
   if (size > size_bytes_max) {
@@ -135,9 +137,14 @@ proto::Result<std::vector<std::string>> open_store(const std::string& folder) {
   auto entry = error ? fs::directory_iterator() : fs::directory_iterator(folder, error);
   for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
     std::error_code ignored;
+    if (entry->is_symlink(ignored)) {
+      log_event(LogLevel::kError, "symbolic_link_ignored", {{"path", entry->path().string()}});
+      continue;
+    }
     if (entry->is_directory(ignored)) names.push_back(entry->path().filename().string());
   }
   // A folder that cannot be read must not pass for an empty one.
+  if (!error && fs::is_symlink(folder)) error = std::make_error_code(std::errc::not_a_directory);
   if (!error && ::access(folder.c_str(), R_OK | W_OK | X_OK) != 0) {
     error = {errno, std::generic_category()};
   }
@@ -162,7 +169,7 @@ std::uint64_t free_space(const std::string& folder) {
 
 proto::Result<FolderLock> FolderLock::take(const std::string& folder) {
   const std::string path = folder + "/lock";
-  const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (descriptor < 0) return system_error(path, "cannot open");
   if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
     ::close(descriptor);

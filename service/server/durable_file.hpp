@@ -9,6 +9,9 @@
 
 namespace service {
 
+/// Files in the data folder: for nobody but the service, and reached through no symbolic link,
+/// which would lead what is written, read or deleted to somewhere else.
+
 /// Replaces the file's content: written under a temporary name beside it, made durable, renamed,
 /// the name made durable. After a crash at any point the old content or the new is there.
 proto::Status write_durably(const std::string& path, std::string_view content);
@@ -28,7 +31,7 @@ proto::Status remove_folder(const std::string& folder);
 
 /// Opens a folder that holds folders; makes it if it does not exist, and deletes what interrupted
 /// creations and deletions left there.
-/// @return their names; an error unless it can be read and written
+/// @return their names, without symbolic links; an error unless it can be read and written
 proto::Result<std::vector<std::string>> open_store(const std::string& folder);
 
 /// Deletes what interrupted creations and deletions left in a folder: entries that start with a

@@ -7,14 +7,11 @@
 #include <memory>
 #include <utility>
 
-#include "service/server/listen.hpp"
-
 namespace service {
 namespace {
 
 constexpr std::size_t kRequestSizeMax = 8u << 10;
 constexpr std::chrono::seconds kDuration(5);
-constexpr int kOpenMax = 16;
 
 std::string response(const char* status, const std::string& type, const std::string& body) {
   return std::string("HTTP/1.1 ") + status + "\r\nContent-Type: " + type +
@@ -27,25 +24,24 @@ std::string response(const char* status, const std::string& type, const std::str
 // One request and its answer.
 class HttpEndpoint::Exchange : public std::enable_shared_from_this<Exchange> {
  public:
-  Exchange(asio::ip::tcp::socket socket, HttpEndpoint& endpoint)
-      : socket_(std::move(socket)), timer_(socket_.get_executor()), endpoint_(endpoint) {
-    ++endpoint_.open_count_;
-  }
-  ~Exchange() { --endpoint_.open_count_; }
-  Exchange(const Exchange&) = delete;
-  Exchange& operator=(const Exchange&) = delete;
+  Exchange(StreamSocket socket, const HttpEndpoint& endpoint)
+      : socket_(std::move(socket)), timer_(socket_.get_executor()), endpoint_(endpoint) {}
 
   void run() {
     timer_.expires_after(kDuration);
     timer_.async_wait([self = shared_from_this()](const asio::error_code& error) {
-      asio::error_code ignored;
-      if (!error) self->socket_.close(ignored);
+      if (!error) self->cut();
     });
     asio::async_read_until(socket_, asio::dynamic_buffer(request_, kRequestSizeMax), "\r\n\r\n",
                            [self = shared_from_this()](const asio::error_code& error, std::size_t) {
                              if (error) return self->end();
                              self->answer();
                            });
+  }
+
+  void cut() {
+    asio::error_code ignored;
+    socket_.close(ignored);
   }
 
  private:
@@ -60,17 +56,16 @@ class HttpEndpoint::Exchange : public std::enable_shared_from_this<Exchange> {
   }
   void end() { timer_.cancel(); }
 
-  asio::ip::tcp::socket socket_;
+  StreamSocket socket_;
   asio::steady_timer timer_;
-  HttpEndpoint& endpoint_;
+  const HttpEndpoint& endpoint_;
   std::string request_;
   std::string response_;
 };
 
-HttpEndpoint::HttpEndpoint(asio::io_context& io, const asio::ip::tcp::endpoint& endpoint,
-                           Pages pages)
+HttpEndpoint::HttpEndpoint(asio::io_context& io, const ListenPlace& place, Pages pages)
     : acceptor_(io), pause_(io), pages_(std::move(pages)) {
-  listen_at(acceptor_, endpoint, "--http");
+  listen_at(acceptor_, place, "--http");
 }
 
 void HttpEndpoint::shut_down() {
@@ -80,18 +75,29 @@ void HttpEndpoint::shut_down() {
 }
 
 void HttpEndpoint::accept() {
-  acceptor_.async_accept([this](const asio::error_code& error, asio::ip::tcp::socket socket) {
+  acceptor_.async_accept([this](const asio::error_code& error, StreamSocket socket) {
     if (error == asio::error::operation_aborted) return;
-    if (!error && open_count_ < kOpenMax) {
-      std::make_shared<Exchange>(std::move(socket), *this)->run();
+    if (!error) {
+      take(std::move(socket));
+      return accept();
     }
-    if (!error) return accept();
     // Out of descriptors, most likely: trying again at once would only burn the processor.
     pause_.expires_after(std::chrono::milliseconds(100));
     pause_.async_wait([this](const asio::error_code& cancelled) {
       if (!cancelled) accept();
     });
   });
+}
+
+void HttpEndpoint::take(StreamSocket socket) {
+  open_.remove_if([](const auto& exchange) { return exchange.expired(); });
+  if (open_.size() >= kOpenMax) {
+    if (const auto oldest = open_.front().lock()) oldest->cut();
+    open_.pop_front();
+  }
+  const auto exchange = std::make_shared<Exchange>(std::move(socket), *this);
+  open_.push_back(exchange);
+  exchange->run();
 }
 
 std::string HttpEndpoint::respond(const std::string& request) const {

@@ -1,39 +1,46 @@
 #pragma once
 
 #include <asio/io_context.hpp>
-#include <asio/ip/tcp.hpp>
 #include <asio/steady_timer.hpp>
 #include <functional>
+#include <list>
+#include <memory>
 #include <string>
+
+#include "service/server/listen.hpp"
 
 namespace service {
 
-/// Answers GET /metrics and GET /health for monitoring: HTTP/1.1, one request a connection, 16
-/// connections and 5 s each at most.
+/// Answers GET /metrics and GET /health for monitoring: HTTP/1.1, one request a connection,
+/// kOpenMax connections and 5 s each at most. At the limit the oldest makes room for a new one:
+/// whoever sends its request at once is answered, whatever others leave open.
 class HttpEndpoint {
  public:
+  static constexpr std::size_t kOpenMax = 16;
+
   struct Pages {
     std::function<std::string()> metrics;
     std::function<bool()> healthy;
   };
 
   /// @throws proto::InputError when the address cannot be listened at
-  HttpEndpoint(asio::io_context& io, const asio::ip::tcp::endpoint& endpoint, Pages pages);
+  HttpEndpoint(asio::io_context& io, const ListenPlace& place, Pages pages);
 
   void start() { accept(); }
   void shut_down();
-  std::uint16_t port() const { return acceptor_.local_endpoint().port(); }
+  std::uint16_t port() const { return port_of(acceptor_.local_endpoint()); }
 
  private:
   class Exchange;
 
   void accept();
+  void take(StreamSocket socket);
   std::string respond(const std::string& request) const;
 
-  asio::ip::tcp::acceptor acceptor_;
+  StreamAcceptor acceptor_;
   asio::steady_timer pause_;
   Pages pages_;
-  int open_count_ = 0;
+  std::list<std::weak_ptr<Exchange>> open_;  // oldest first
 };
 
 }  // namespace service

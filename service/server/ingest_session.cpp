@@ -5,7 +5,9 @@
 #include <numeric>
 #include <utility>
 
+#include "proto/recording/recording_rules.hpp"
 #include "proto/stream/service_limits.hpp"
+#include "proto/stream/session_secret.hpp"
 #include "service/server/durable_file.hpp"
 #include "service/server/log.hpp"
 #include "service/server/session_folder.hpp"
@@ -19,9 +21,10 @@ using proto::ErrorCode;
 using proto::Result;
 using proto::Status;
 using rigcal::v1::SessionInfo;
+using rigcal::v1::SessionRecord;
 using rigcal::v1::SessionRefused;
 
-constexpr std::uint64_t kPendingBytesMax = 4u << 20;
+constexpr std::uint64_t kPendingBytesMax = 1u << 20;
 constexpr std::size_t kPendingCountMax = 256;
 
 LiveFrame make_live_frame(const std::string& session_id, const std::string& batch) {
@@ -37,10 +40,6 @@ LiveFrame make_live_frame(const std::string& session_id, const std::string& batc
 
 }  // namespace
 
-struct IngestSession::LogHolder {
-  std::optional<SessionLog> log;
-};
-
 struct IngestSession::Loaded {
   BatchCheck check;
   std::uint64_t through;
@@ -48,22 +47,32 @@ struct IngestSession::Loaded {
   std::uint64_t size_bytes;
 };
 
-IngestSession::IngestSession(ServiceContext& context, std::string folder, SessionInfo info,
+struct IngestSession::Committed {
+  Status status = proto::success();
+  std::uint64_t through = 0;
+  std::uint64_t size_bytes = 0;
+  std::optional<std::uint64_t> conflict;  // number of a batch that came again with other content
+};
+
+IngestSession::IngestSession(ServiceContext& context, std::string folder, SessionRecord record,
                              bool is_new, std::function<void(bool)> changed)
     : context_(context),
       folder_(std::move(folder)),
-      info_(std::move(info)),
+      info_(std::move(*record.mutable_info())),
+      secret_(std::move(*record.mutable_secret())),
       is_new_(is_new),
       changed_(std::move(changed)),
       storage_(
           context.storage[std::hash<std::string>()(info_.session_id()) % context.storage.size()]),
       log_(std::make_shared<LogHolder>()),
-      hinge_count_(session_hinges(info_.metadata().at("hinges")).size()),
-      check_(hinge_count_) {}
+      hinge_count_(proto::parse_hinges(info_.metadata().at("hinges")).size()),
+      check_(hinge_count_),
+      store_delay_(context.limits.store_retry_s) {}
 
 void IngestSession::start() {
   switch (info_.state()) {
     case rigcal::v1::SESSION_STORED:
+    case rigcal::v1::SESSION_FAILED:
       phase_ = Phase::kStored;
       durable_ = info_.batch_count();
       break;
@@ -79,7 +88,7 @@ void IngestSession::start() {
 
 void IngestSession::load() {
   phase_ = Phase::kLoading;
-  storage_([self = shared_from_this(), log = log_, folder = folder_, info = info_,
+  storage_([self = shared_from_this(), log = log_, folder = folder_, info = info_, secret = secret_,
             hinge_count = hinge_count_, is_new = is_new_, limits = context_.limits,
             main = context_.main] {
     const auto work = [&]() -> Result<Loaded> {
@@ -88,7 +97,7 @@ void IngestSession::load() {
         if (Status room = check_space(parent, limits.free_space_bytes); !room.ok()) {
           return room.error();
         }
-        if (Status created = create_session_folder(folder, info); !created.ok())
+        if (Status created = create_session_folder(folder, info, secret); !created.ok())
           return created.error();
       }
       log->log.reset();
@@ -114,6 +123,7 @@ void IngestSession::loaded(Result<Loaded> outcome) {
     phase_ = Phase::kUnloaded;
     close_asked_ = false;
     trouble("session_load_failed", outcome.error());
+    if (outcome.error().code == ErrorCode::kDamaged) return end_damaged(outcome.error());
     refuse(SessionRefused::REASON_STORAGE, outcome.error().detail);
     std::error_code ignored;
     is_new_ = is_new_ && !fs::exists(folder_, ignored);
@@ -134,9 +144,22 @@ void IngestSession::loaded(Result<Loaded> outcome) {
   advance_closing();
 }
 
+// What is lost on the disk does not come back, however often it is looked for: the session ends,
+// and is stored as far as it goes.
+void IngestSession::end_damaged(const Error& error) {
+  refuse(SessionRefused::REASON_BAD_REQUEST,
+         error.detail +
+             "; the session ends with what the service has; the rig's own recording "
+             "holds everything");
+  durable_ = std::max(durable_, info_.batch_count());
+  info_.set_batch_count(durable_);
+  interrupted_ = true;
+  begin_closing();
+}
+
 void IngestSession::unload_if_abandoned() {
   const bool idle = phase_ == Phase::kOpen && owner_.expired() && !committing_ &&
-                    pending_.batches.empty() && !close_asked_;
+                    pending_.size() == 0 && !close_asked_;
   if (!idle ||
       Clock::now() - used_at_ < std::chrono::duration<double>(context_.limits.unload_after_s)) {
     return;
@@ -145,13 +168,25 @@ void IngestSession::unload_if_abandoned() {
   storage_([log = log_] { log->log.reset(); });
 }
 
-std::string IngestSession::owner_address() const {
+std::string IngestSession::streamed_by() const {
   const auto owner = owner_.lock();
-  return owner ? owner->address() : std::string();
+  return owner ? owner->identity() : std::string();
 }
 
-void IngestSession::open(const std::shared_ptr<IngestOwner>& owner) {
+bool IngestSession::admits(const std::string& secret) const {
+  return secret_.empty() || proto::same_secret(secret, secret_);
+}
+
+void IngestSession::open(const std::shared_ptr<IngestOwner>& owner, const std::string& secret) {
+  if (secret_.empty() && !secret.empty() && is_open()) {
+    secret_ = secret;
+    storage_([folder = folder_, info = info_, secret] {
+      // If it fails, the next opening brings it again.
+      static_cast<void>(save_session(folder, info, secret));
+    });
+  }
   if (const auto earlier = owner_.lock(); earlier && earlier != owner) earlier->on_superseded();
+  drop_repeats();  // of an earlier connection
   owner_ = owner;
   owner_identity_ = owner.get();
   open_asked_ = true;
@@ -166,24 +201,32 @@ void IngestSession::answer_open() {
   if (!open_asked_ || committing_ || phase_ == Phase::kLoading || phase_ == Phase::kClosing) return;
   const auto owner = owner_.lock();
   open_asked_ = false;
-  if (owner) owner->on_opened(durable_);
+  if (owner) owner->on_opened(durable_, std::exchange(tells_secret_, false) ? secret_ : "");
 }
 
 void IngestSession::append(const IngestOwner& owner, rigcal::v1::SampleBatch& batch) {
   if (&owner != owner_identity_) return;
   const std::uint64_t sequence = batch.batch_sequence();
-  if (phase_ != Phase::kOpen && sequence > durable_) {
+  if (phase_ != Phase::kOpen) {
     return refuse(SessionRefused::REASON_BAD_REQUEST,
                   "session " + info_.session_id() + " was closed with batch " +
                       std::to_string(durable_) + "; start a new session");
   }
-  if (phase_ != Phase::kOpen || sequence < next_) {
-    ++context_.metrics.duplicate_batches_total;
-    if (const auto here = owner_.lock(); here && sequence <= durable_) {
-      here->on_acknowledged(durable_);
-    }
-    return;
+  if (sequence == 0) {
+    return refuse(SessionRefused::REASON_BAD_REQUEST, "batches are numbered from 1");
   }
+  if (sequence < next_) {
+    ++context_.metrics.duplicate_batches_total;
+    pending_.repeats_from = owner_;
+    pending_.repeats.emplace_back(sequence, batch.SerializeAsString());
+    pending_bytes_ += pending_.repeats.back().second.size();
+    return commit_next();
+  }
+  take_new(batch);
+}
+
+void IngestSession::take_new(rigcal::v1::SampleBatch& batch) {
+  const std::uint64_t sequence = batch.batch_sequence();
   if (sequence > next_) {
     return refuse(SessionRefused::REASON_BAD_REQUEST,
                   "batch " + std::to_string(sequence) + " arrived where batch " +
@@ -200,51 +243,81 @@ void IngestSession::append(const IngestOwner& owner, rigcal::v1::SampleBatch& ba
   commit_next();
 }
 
+void IngestSession::drop_repeats() {
+  for (const auto& [sequence, batch] : pending_.repeats) pending_bytes_ -= batch.size();
+  pending_.repeats.clear();
+}
+
 bool IngestSession::congested() const {
-  return pending_bytes_ > kPendingBytesMax || pending_.batches.size() > kPendingCountMax;
+  return pending_bytes_ > kPendingBytesMax || pending_.size() > kPendingCountMax;
 }
 
 void IngestSession::commit_next() {
-  if (committing_ || pending_.batches.empty() || phase_ != Phase::kOpen) return;
+  if (committing_ || pending_.size() == 0 || phase_ != Phase::kOpen) return;
   committing_ = true;
   pending_bytes_ = 0;
   storage_([self = shared_from_this(), log = log_, group = std::exchange(pending_, {}),
             main = context_.main, folder = folder_,
             floor = context_.limits.free_space_bytes]() mutable {
-    Status status = check_space(folder, floor);
-    if (status.ok()) status = log->log->commit(group.batches);
-    main([self, status, group = std::move(group), through = log->log->through(),
-          size = log->log->size_bytes()] { self->committed(status, group, through, size); });
+    const Committed outcome = commit(*log->log, group, check_space(folder, floor));
+    main([self, outcome, group = std::move(group)] { self->committed(outcome, group); });
   });
 }
 
-void IngestSession::committed(const Status& status, const Group& group, std::uint64_t through,
-                              std::uint64_t size_bytes) {
+IngestSession::Committed IngestSession::commit(SessionLog& log, const Group& group,
+                                               const Status& space) {
+  Committed outcome;
+  if (!group.batches.empty()) outcome.status = space.ok() ? log.commit(group.batches) : space;
+  outcome.through = log.through();
+  outcome.size_bytes = log.size_bytes();
+  // After the new ones, among which those that come again may be.
+  for (const auto& [sequence, batch] : group.repeats) {
+    if (!outcome.status.ok() || outcome.conflict) break;
+    const auto same = log.holds(sequence, batch);
+    if (!same.ok()) outcome.status = same.error();
+    if (same.ok() && !same.value()) outcome.conflict = sequence;
+  }
+  return outcome;
+}
+
+void IngestSession::committed(const Committed& outcome, const Group& group) {
   committing_ = false;
-  const auto stored = static_cast<std::size_t>(through - durable_);
-  durable_ = through;
+  count_durable(outcome, group);
+  if (!outcome.status.ok()) {
+    pending_ = {};
+    pending_bytes_ = 0;
+    phase_ = Phase::kUnloaded;  // what the check has seen was not all stored: read the log again
+    trouble("session_store_failed", outcome.status.error());
+    return refuse(SessionRefused::REASON_STORAGE, outcome.status.error().detail);
+  }
+  const auto owner = owner_.lock();
+  if (outcome.conflict && owner && owner == group.repeats_from.lock()) {
+    refuse(SessionRefused::REASON_BAD_REQUEST,
+           "batch " + std::to_string(*outcome.conflict) + " of session " + info_.session_id() +
+               " is stored with another content than it has now; the stored one stays");
+  }
+  commit_next();
+  if (open_asked_) return answer_open();
+  if (const auto here = owner_.lock()) here->on_acknowledged(durable_);
+  advance_closing();
+}
+
+void IngestSession::count_durable(const Committed& outcome, const Group& group) {
+  const auto stored = static_cast<std::size_t>(outcome.through - durable_);
+  durable_ = outcome.through;
   const std::uint64_t sample_count = std::accumulate(
       group.sample_counts.begin(),
       group.sample_counts.begin() + static_cast<std::ptrdiff_t>(stored), std::uint64_t{0});
   info_.set_batch_count(durable_);
   info_.set_sample_count(info_.sample_count() + sample_count);
-  info_.set_size_bytes(size_bytes);
+  info_.set_size_bytes(outcome.size_bytes);
   context_.metrics.batches_total += stored;
   context_.metrics.samples_total += sample_count;
-  context_.metrics.commit_duration.add(
-      std::chrono::duration<double>(Clock::now() - group.since).count());
-  for (std::size_t k = 0; k < stored; ++k) publish_live(group.batches[k]);
-  if (!status.ok()) {
-    pending_ = {};
-    pending_bytes_ = 0;
-    phase_ = Phase::kUnloaded;  // what the check has seen was not all stored: read the log again
-    trouble("session_store_failed", status.error());
-    return refuse(SessionRefused::REASON_STORAGE, status.error().detail);
+  if (!group.batches.empty()) {
+    context_.metrics.commit_duration.add(
+        std::chrono::duration<double>(Clock::now() - group.since).count());
   }
-  commit_next();
-  if (open_asked_) return answer_open();
-  if (const auto owner = owner_.lock()) owner->on_acknowledged(durable_);
-  advance_closing();
+  for (std::size_t k = 0; k < stored; ++k) publish_live(group.batches[k]);
 }
 
 void IngestSession::publish_live(const std::string& batch) {
@@ -257,8 +330,9 @@ void IngestSession::publish_live(const std::string& batch) {
   }
 }
 
-void IngestSession::close(const IngestOwner& owner, std::uint64_t last_batch) {
+void IngestSession::close(const IngestOwner& owner, const rigcal::v1::CloseSession& request) {
   if (&owner != owner_identity_) return;
+  const std::uint64_t last_batch = request.last_batch_sequence();
   const std::uint64_t last = phase_ == Phase::kOpen ? next_ - 1 : durable_;
   if (last_batch != last) {
     return refuse(SessionRefused::REASON_BAD_REQUEST,
@@ -266,6 +340,7 @@ void IngestSession::close(const IngestOwner& owner, std::uint64_t last_batch) {
                       " as its last, but " + std::to_string(last) + " arrived");
   }
   close_asked_ = true;
+  interrupted_ = request.interrupted();
   advance_closing();
 }
 
@@ -275,85 +350,10 @@ std::optional<std::string> IngestSession::end() {
     return "its rig computer is connected and streaming; stop that run instead";
   }
   close_asked_ = true;
+  interrupted_ = true;
   if (phase_ == Phase::kUnloaded) load();
   advance_closing();
   return std::nullopt;
-}
-
-void IngestSession::advance_closing() {
-  if (!close_asked_ || committing_) return;
-  if (phase_ == Phase::kClosing || phase_ == Phase::kLoading || phase_ == Phase::kUnloaded) return;
-  if (phase_ != Phase::kOpen) {  // closed before, and asked again after a lost connection
-    close_asked_ = false;
-    if (const auto owner = owner_.lock()) owner->on_closed(durable_);
-    return;
-  }
-  phase_ = Phase::kClosing;
-  SessionInfo closed = info_;
-  closed.set_state(rigcal::v1::SESSION_CLOSED);
-  storage_([self = shared_from_this(), log = log_, folder = folder_, closed, main = context_.main] {
-    const Status saved = save_session(folder, closed);
-    if (saved.ok()) log->log.reset();
-    main([self, saved, closed] {
-      self->close_asked_ = false;
-      if (!saved.ok()) {
-        self->phase_ = Phase::kOpen;
-        self->trouble("session_close_failed", saved.error());
-        return self->refuse(SessionRefused::REASON_STORAGE, saved.error().detail);
-      }
-      self->info_ = closed;
-      self->phase_ = Phase::kClosed;
-      log_event(LogLevel::kInfo, "session_closed",
-                {{"session", closed.session_id()},
-                 {"batches", closed.batch_count()},
-                 {"samples", closed.sample_count()}});
-      if (self->open_asked_) {
-        self->answer_open();
-      } else if (const auto owner = self->owner_.lock()) {
-        owner->on_closed(self->durable_);
-      }
-      self->store();
-    });
-  });
-}
-
-void IngestSession::store() {
-  phase_ = Phase::kStoring;
-  context_.maintenance([self = shared_from_this(), folder = folder_, header = header(),
-                        info = info_, main = context_.main]() mutable {
-    const auto stored = store_recording(folder, header, info.batch_count());
-    Status status = proto::success();
-    if (stored.ok()) {
-      info.set_state(rigcal::v1::SESSION_STORED);
-      info.set_sample_count(stored.value().sample_count);
-      info.set_size_bytes(stored.value().size_bytes);
-      info.set_file_name("recording.mcap");
-      info.clear_problem();
-      status = save_session(folder, info);
-    } else {
-      status = stored.error();
-    }
-    main([self, status, info] {
-      if (!status.ok()) {
-        self->phase_ = Phase::kClosed;
-        return self->trouble("recording_store_failed", status.error());
-      }
-      self->phase_ = Phase::kStored;
-      self->info_ = info;
-      log_event(LogLevel::kInfo, "recording_stored",
-                {{"session", info.session_id()},
-                 {"samples", info.sample_count()},
-                 {"bytes", info.size_bytes()}});
-      for (const auto& subscriber : std::exchange(self->subscribers_, {})) {
-        if (const auto here = subscriber.lock()) here->on_live_ended(info.session_id());
-      }
-      self->changed_(true);
-    });
-  });
-}
-
-void IngestSession::retry() {
-  if (phase_ == Phase::kClosed) store();
 }
 
 void IngestSession::leave(const IngestOwner& owner) {
@@ -361,6 +361,7 @@ void IngestSession::leave(const IngestOwner& owner) {
   owner_.reset();
   owner_identity_ = nullptr;
   open_asked_ = false;
+  drop_repeats();
   used_at_ = Clock::now();
 }
 
@@ -383,17 +384,6 @@ void IngestSession::trouble(const std::string& what, const Error& error) {
   ++context_.metrics.storage_errors_total;
   info_.set_problem(error.detail);
   log_event(LogLevel::kError, what, {{"session", info_.session_id()}, {"error", error.detail}});
-}
-
-proto::RecordingHeader IngestSession::header() const {
-  proto::RecordingHeader header;
-  header.hinges = session_hinges(info_.metadata().at("hinges"));
-  header.epoch_unix_ns = info_.epoch_unix_ns();
-  for (const auto& [key, value] : info_.metadata()) {
-    if (key != "hinges") header.facts[key] = value;
-  }
-  header.facts["session"] = info_.session_id();
-  return header;
 }
 
 SessionInfo IngestSession::info() const {

@@ -20,8 +20,9 @@ namespace service {
 class IngestOwner {
  public:
   virtual ~IngestOwner() = default;
-  virtual const std::string& address() const = 0;  ///< of the rig computer
-  virtual void on_opened(std::uint64_t through) = 0;
+  virtual const std::string& identity() const = 0;  ///< of the rig computer, see Identity
+  /// @param secret  made by the service for a new session; else empty
+  virtual void on_opened(std::uint64_t through, const std::string& secret) = 0;
   virtual void on_acknowledged(std::uint64_t through) = 0;
   virtual void on_closed(std::uint64_t through) = 0;
   virtual void on_refused(rigcal::v1::SessionRefused::Reason reason, const std::string& text) = 0;
@@ -42,68 +43,103 @@ class LiveSubscriber {
 };
 
 /// One streamed session from its opening to its stored recording: takes batches in order, once
-/// each, makes them durable in groups, acknowledges, closes, and has the recording written.
+/// each, makes them durable in groups, acknowledges, closes, and has the recording written. A batch
+/// that comes again is compared with the one that is stored, and acknowledged only where it is the
+/// same.
+///
+/// Writing the recording is tried a few times, at growing distances; a disk without space is waited
+/// for. A log that the disk has damaged ends the session: it is stored as far as it goes.
 ///
 /// Lives on the main thread; its log lives on one storage thread. Batches that arrive while a group
 /// is being made durable form the next group, so one fsync serves as many as came meanwhile.
 class IngestSession : public std::enable_shared_from_this<IngestSession> {
  public:
+  /// @param record   as it is on disk, or is to be
   /// @param is_new   nothing is on disk yet
-  /// @param changed  called when the session was stored, or could not be created at all (then with
-  ///                 false: it is to be forgotten)
-  IngestSession(ServiceContext& context, std::string folder, rigcal::v1::SessionInfo info,
+  /// @param changed  called when the session was stored or has failed, or could not be created at
+  ///                 all (then with false: it is to be forgotten)
+  IngestSession(ServiceContext& context, std::string folder, rigcal::v1::SessionRecord record,
                 bool is_new, std::function<void(bool)> changed);
 
   /// Goes on where the files on disk say.
   void start();
 
+  /// True if whoever brings this secret may open the session again.
+  bool admits(const std::string& secret) const;
+
   /// The rig computer opens the session, for the first time or again; it supersedes an earlier one.
-  void open(const std::shared_ptr<IngestOwner>& owner);
+  /// @param secret  that it brings; becomes the session's where it has none
+  void open(const std::shared_ptr<IngestOwner>& owner, const std::string& secret);
+  /// The next opening is told the secret, which was made here.
+  void tell_secret() { tells_secret_ = true; }
   void append(const IngestOwner& owner, rigcal::v1::SampleBatch& batch);
-  void close(const IngestOwner& owner, std::uint64_t last_batch);
+  void close(const IngestOwner& owner, const rigcal::v1::CloseSession& request);
   void leave(const IngestOwner& owner);
 
   /// True while the owner should not send more.
   bool congested() const;
 
-  /// Closes it with what is durable. @return why not
+  /// Closes it with what is durable, as interrupted. @return why not
   std::optional<std::string> end();
 
   void subscribe(const std::shared_ptr<LiveSubscriber>& subscriber);
 
-  /// Tries again what failed for want of space.
+  /// Tries again what failed, when its time has come.
   void retry();
+
+  /// Closed, and tried to be stored in vain so far.
+  bool waits_to_be_stored() const {
+    return phase_ == Phase::kClosed && store_at_ != Clock::time_point();
+  }
 
   /// Lets go of memory and files where no rig has been connected for a while.
   void unload_if_abandoned();
 
-  /// Address of the rig computer that is connected, empty if none is.
-  std::string owner_address() const;
+  /// Identity of the rig computer that is connected, empty if none is.
+  std::string streamed_by() const;
 
   bool is_open() const { return info_.state() == rigcal::v1::SESSION_OPEN; }
   rigcal::v1::SessionInfo info() const;
+  const rigcal::v1::SessionInfo& stored_info() const { return info_; }  ///< without `connected`
 
  private:
   using Clock = std::chrono::steady_clock;
   enum class Phase { kUnloaded, kLoading, kOpen, kClosing, kClosed, kStoring, kStored };
 
-  struct LogHolder;  // what only the storage thread touches
+  struct LogHolder {  // what only the storage thread touches
+    std::optional<SessionLog> log;
+  };
   struct Loaded;
   struct Group {  // batches that become durable together
     std::vector<std::string> batches;
     std::vector<std::uint64_t> sample_counts;
     Clock::time_point since;  // arrival of the first one
+    // Batches that came again, to be compared with what is stored.
+    std::vector<std::pair<std::uint64_t, std::string>> repeats;
+    std::weak_ptr<IngestOwner> repeats_from;
+
+    std::size_t size() const { return batches.size() + repeats.size(); }
   };
+  struct Committed;
 
   void load();
   void loaded(proto::Result<Loaded> outcome);
   void answer_open();
+  void end_damaged(const proto::Error& error);
+  void take_new(rigcal::v1::SampleBatch& batch);
+  void drop_repeats();
   void commit_next();
-  void committed(const proto::Status& status, const Group& group, std::uint64_t through,
-                 std::uint64_t size_bytes);
+  static Committed commit(SessionLog& log, const Group& group, const proto::Status& space);
+  void committed(const Committed& outcome, const Group& group);
+  void count_durable(const Committed& outcome, const Group& group);
   void publish_live(const std::string& batch);
   void advance_closing();
+  void begin_closing();
+  void closed(const proto::Status& saved, const rigcal::v1::SessionInfo& info);
   void store();
+  void stored(const proto::Status& status, const rigcal::v1::SessionInfo& info);
+  void store_failed(const proto::Error& error, const rigcal::v1::SessionInfo& info);
+  void settled(const rigcal::v1::SessionInfo& info);
   void refuse(rigcal::v1::SessionRefused::Reason reason, const std::string& text);
   void trouble(const std::string& what, const proto::Error& error);
   proto::RecordingHeader header() const;
@@ -111,6 +147,7 @@ class IngestSession : public std::enable_shared_from_this<IngestSession> {
   ServiceContext& context_;
   std::string folder_;
   rigcal::v1::SessionInfo info_;
+  std::string secret_;  // empty: the session is older than secrets
   bool is_new_;
   std::function<void(bool)> changed_;
   Poster storage_;
@@ -129,7 +166,13 @@ class IngestSession : public std::enable_shared_from_this<IngestSession> {
   const IngestOwner* owner_identity_ = nullptr;
   Clock::time_point used_at_{};  // by a rig, or loaded
   bool open_asked_ = false;
+  bool tells_secret_ = false;
   bool close_asked_ = false;
+  bool interrupted_ = false;  // what is closed has no declared end
+
+  int store_tries_ = 0;  // that failed for another reason than want of space
+  std::chrono::duration<double> store_delay_;
+  Clock::time_point store_at_{};
   std::vector<std::weak_ptr<LiveSubscriber>> subscribers_;
 };
 

@@ -19,27 +19,37 @@ constexpr int kListCountMax = 1000;
 
 }  // namespace
 
+std::uint64_t index_size(const JobInfo& info) {
+  constexpr std::uint64_t kJobSize = 1024;
+  constexpr std::uint64_t kPieceSize = 64;
+  return kJobSize + info.ByteSizeLong() +
+         kPieceSize * static_cast<std::uint64_t>(info.session_ids_size());
+}
+
 ServiceError unknown_job(const std::string& id) {
   return make_fault(ServiceError::NOT_FOUND, "there is no job '" + utf8_prefix(id, 64) + "'");
 }
 
-std::vector<std::string> JobStore::queue() const {
-  std::vector<std::pair<std::int64_t, std::string>> waiting;
-  for (const auto& [id, job] : jobs_) {
-    if (job.record.info().state() == rigcal::v1::JOB_QUEUED && job.on_disk) {
-      waiting.emplace_back(job.record.info().submitted_unix_ns(), id);
-    }
-  }
-  std::sort(waiting.begin(), waiting.end());
-  std::vector<std::string> ids;
-  for (auto& [time, id] : waiting) ids.push_back(std::move(id));
-  return ids;
+const JobStore::Job* JobStore::find(const std::string& id) const {
+  const auto found = jobs_.find(id);
+  return found == jobs_.end() ? nullptr : &found->second;
+}
+
+const JobStore::Job* JobStore::find_stored(const std::string& id) const {
+  const Job* const job = find(id);
+  return job != nullptr && job->on_disk ? job : nullptr;
+}
+
+std::size_t JobStore::running_count(const std::string& owner) const {
+  return static_cast<std::size_t>(
+      std::count_if(running_.begin(), running_.end(),
+                    [&](const auto& running) { return running.second == owner; }));
 }
 
 JobInfo JobStore::info(const Job& job) const {
-  JobInfo info = job.record.info();
+  JobInfo info = job.info;
   if (info.state() == rigcal::v1::JOB_QUEUED) {
-    const auto waiting = queue();
+    const auto waiting = queue_.order();
     const auto place = std::find(waiting.begin(), waiting.end(), info.job_id());
     info.set_queue_position(static_cast<int>(place - waiting.begin()) + 1);
     for (const auto& session : info.session_ids()) {
@@ -51,26 +61,26 @@ JobInfo JobStore::info(const Job& job) const {
 }
 
 Outcome<JobInfo> JobStore::inspect(const std::string& id) const {
-  const auto found = jobs_.find(id);
-  if (found == jobs_.end() || !found->second.on_disk) return unknown_job(id);
-  return info(found->second);
+  const Job* const job = find_stored(id);
+  if (job == nullptr) return unknown_job(id);
+  return info(*job);
 }
 
 rigcal::v1::JobList JobStore::list() const {
   std::vector<const Job*> sorted;
   for (const auto& [id, job] : jobs_) sorted.push_back(&job);
   std::sort(sorted.begin(), sorted.end(), [](const Job* a, const Job* b) {
-    return a->record.info().submitted_unix_ns() > b->record.info().submitted_unix_ns();
+    return a->info.submitted_unix_ns() > b->info.submitted_unix_ns();
   });
   constexpr std::size_t kListedTextSize = 256;
   constexpr int kListedSessions = 4;
   rigcal::v1::JobList list;
   list.set_total_count(sorted.size());
-  const auto waiting = queue();
+  const auto waiting = queue_.order();
   for (const Job* job : sorted) {
     if (list.jobs_size() == kListCountMax) break;
     JobInfo& listed = *list.add_jobs();
-    listed = job->record.info();
+    listed = job->info;
     listed.clear_progress();
     listed.set_error(utf8_prefix(listed.error(), kListedTextSize));
     while (listed.session_ids_size() > kListedSessions) listed.mutable_session_ids()->RemoveLast();
@@ -83,9 +93,9 @@ rigcal::v1::JobList JobStore::list() const {
 }
 
 Outcome<std::string> JobStore::result_folder(const std::string& id) const {
-  const auto found = jobs_.find(id);
-  if (found == jobs_.end() || found->second.removing) return unknown_job(id);
-  const JobInfo& info = found->second.record.info();
+  const Job* const job = find_stored(id);
+  if (job == nullptr || job->removing) return unknown_job(id);
+  const JobInfo& info = job->info;
   if (info.state() == rigcal::v1::JOB_DONE) return folder_of(id);
   return make_fault(ServiceError::NOT_READY, "job '" + id + "' has no result: it is " +
                                                  state_name(info.state()) +
@@ -94,7 +104,7 @@ Outcome<std::string> JobStore::result_folder(const std::string& id) const {
 
 std::string JobStore::user_of(const std::string& session_id) const {
   const auto user = std::find_if(jobs_.begin(), jobs_.end(), [&](const auto& entry) {
-    const JobInfo& info = entry.second.record.info();
+    const JobInfo& info = entry.second.info;
     return !has_ended(info) && std::find(info.session_ids().begin(), info.session_ids().end(),
                                          session_id) != info.session_ids().end();
   });
@@ -103,8 +113,18 @@ std::string JobStore::user_of(const std::string& session_id) const {
 
 std::map<std::string, std::uint64_t> JobStore::counts() const {
   std::map<std::string, std::uint64_t> counts;
-  for (const auto& [id, job] : jobs_) ++counts[state_name(job.record.info().state())];
+  for (const auto& [id, job] : jobs_) ++counts[state_name(job.info.state())];
   return counts;
+}
+
+std::uint64_t JobStore::add_use(ByteUse& disk, ByteUse& index) const {
+  std::uint64_t there = 0;
+  for (const auto& [id, job] : jobs_) {
+    disk.add(job.info.owner(), job.disk_bytes);
+    index.add(job.info.owner(), index_size(job.info));
+    there += job.disk_bytes;
+  }
+  return there;
 }
 
 }  // namespace service

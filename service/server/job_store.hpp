@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "proto/service.pb.h"
+#include "service/server/fair_queue.hpp"
+#include "service/server/identity.hpp"
 #include "service/server/outcome.hpp"
 #include "service/server/service_context.hpp"
 #include "service/server/session_store.hpp"
@@ -41,8 +43,9 @@ class JobSubscriber {
   virtual void on_job_update(const rigcal::v1::JobInfo& info) = 0;
 };
 
-/// All jobs of the service: <data>/jobs/<id>/ each, with a bounded queue. A job that was running
-/// when the service died runs again, kStartCountMax times at most. Main thread.
+/// All jobs of the service: <data>/jobs/<id>/ each, with a bounded queue in which their owners take
+/// turns. What a job is to do stays on the disk, memory holds what people read of it. A job that
+/// was running when the service died runs again, kStartCountMax times at most. Main thread.
 class JobStore {
  public:
   static constexpr int kStartCountMax = 3;
@@ -53,16 +56,16 @@ class JobStore {
 
   using Answer = std::function<void(const Outcome<rigcal::v1::JobInfo>&)>;
   /// Answers when the job is on disk.
-  /// @param address  of the client
-  void submit(rigcal::v1::SubmitJob& request, const std::string& address, const Answer& answer);
+  /// @param who  asks for it, and owns the job
+  void submit(rigcal::v1::SubmitJob& request, const Identity& who, const Answer& answer);
   Outcome<rigcal::v1::JobInfo> inspect(const std::string& id) const;
-  Outcome<rigcal::v1::JobInfo> cancel(const std::string& id);
+  Outcome<rigcal::v1::JobInfo> cancel(const std::string& id, const Identity& who);
   rigcal::v1::JobList list() const;
   /// Updates follow until the job has ended; the last one says so.
   Outcome<rigcal::v1::JobInfo> subscribe(const std::string& id,
                                          const std::shared_ptr<JobSubscriber>& subscriber);
   using Removed = std::function<void(const Outcome<rigcal::v1::Deleted>&)>;
-  void remove(const std::string& id, const Removed& removed);
+  void remove(const std::string& id, const Identity& who, const Removed& removed);
 
   /// Folder with the files of a job that is done (see run_job), or why there is none.
   Outcome<std::string> result_folder(const std::string& id) const;
@@ -76,37 +79,54 @@ class JobStore {
   /// A waiting or running job with that session, empty if there is none.
   std::string user_of(const std::string& session_id) const;
   std::map<std::string, std::uint64_t> counts() const;  ///< by state, for metrics
+  /// What is kept of each owner. @return all of it on the disk [byte]
+  std::uint64_t add_use(ByteUse& disk, ByteUse& index) const;
 
  private:
   struct Job {
-    rigcal::v1::JobRecord record;
-    bool on_disk = false;  // else it is being written for the first time
+    rigcal::v1::JobInfo info;
+    double deadline_s = 0.0;       // that was asked for, 0 if none was
+    std::uint64_t disk_bytes = 0;  // of its folder
+    bool on_disk = false;          // else it is being written for the first time
     bool removing = false;
     bool cancelling = false;
-    std::string submitter{};  // address; empty after a restart
     std::chrono::steady_clock::time_point started{};
     std::vector<std::weak_ptr<JobSubscriber>> subscribers{};
   };
+  using Saved = std::function<void(const proto::Status&)>;
 
   void load_job(const std::string& folder, const std::string& id);
-  std::optional<rigcal::v1::ServiceError> reason_against(const rigcal::v1::SubmitJob& request,
-                                                         const std::string& address) const;
-  void save(const std::string& id, const std::function<void(const proto::Status&)>& saved);
+  std::optional<rigcal::v1::ServiceError> reason_against(
+      const rigcal::v1::SubmitJob& request) const;
+  std::optional<rigcal::v1::ServiceError> reason_against_more(const rigcal::v1::SubmitJob& request,
+                                                              const Identity& who) const;
+  void create(rigcal::v1::SubmitJob& request, const Identity& who, const Answer& answer);
+  void compare(const rigcal::v1::SubmitJob& request, const Answer& answer);
+  void save(const std::string& id, const Saved& saved);
   void start(const std::string& id);
   void launch(const std::string& id);
+  void on_progress(const std::string& id, const rigcal::v1::JobProgress& progress);
+  void on_ended(const std::string& id, const JobRunner::Ended& ended);
   void end(const std::string& id, rigcal::v1::JobState state, const std::string& error);
   void notify(Job& job);
+  Job* find(const std::string& id);
+  const Job* find(const std::string& id) const;
+  const Job* find_stored(const std::string& id) const;
+  std::size_t running_count(const std::string& owner) const;
   rigcal::v1::JobInfo info(const Job& job) const;
-  std::vector<std::string> queue() const;
   std::string folder_of(const std::string& id) const;
 
   ServiceContext& context_;
   SessionStore& sessions_;
   JobRunner& runner_;
   std::map<std::string, Job> jobs_;
-  std::uint32_t running_count_ = 0;
+  FairQueue queue_;                             // ids of the jobs that wait, and are on disk
+  std::map<std::string, std::string> running_;  // owners of those that run
   bool shutting_down_ = false;
 };
+
+/// What a job costs in memory, each piece of it stored by itself [byte].
+std::uint64_t index_size(const rigcal::v1::JobInfo& info);
 
 /// The answer to a question about a job that does not exist.
 rigcal::v1::ServiceError unknown_job(const std::string& id);

@@ -1,37 +1,92 @@
 #include "service/server/listen.hpp"
 
-#include <sstream>
+#include <netinet/in.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <asio/ip/tcp.hpp>
+#include <asio/local/stream_protocol.hpp>
+#include <cerrno>
+#include <cstring>
 
 #include "proto/text/host_port.hpp"
 #include "proto/text/input_error.hpp"
 
 namespace service {
+namespace {
 
-asio::ip::tcp::endpoint parse_endpoint(asio::io_context& io, const std::string& text) {
-  const proto::HostPort place = proto::parse_host_port(text);
+asio::ip::tcp::endpoint as_tcp(const StreamEndpoint& endpoint) {
+  asio::ip::tcp::endpoint tcp;
+  tcp.resize(endpoint.size());
+  std::memcpy(tcp.data(), endpoint.data(), endpoint.size());
+  return tcp;
+}
+
+// A socket that nobody listens at any more refuses connections. What is no socket is left alone,
+// and then the binding fails.
+void remove_left_over(const ListenPlace& place) {
+  struct stat found {};
+  if (::lstat(place.unix_path.c_str(), &found) != 0 || !S_ISSOCK(found.st_mode)) return;
+  const int probe = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const auto* const address = static_cast<const sockaddr*>(place.endpoint.data());
+  const bool dead = ::connect(probe, address, static_cast<socklen_t>(place.endpoint.size())) != 0 &&
+                    errno == ECONNREFUSED;
+  ::close(probe);
+  if (dead) ::unlink(place.unix_path.c_str());
+}
+
+}  // namespace
+
+ListenPlace parse_listen_place(asio::io_context& io, const std::string& text) {
+  const proto::ServicePlace place = proto::parse_service_place(text);
+  if (!place.unix_path.empty()) {
+    return {asio::local::stream_protocol::endpoint(place.unix_path), place.unix_path, true};
+  }
   asio::error_code error;
-  const auto found = asio::ip::tcp::resolver(io).resolve(place.host, std::to_string(place.port),
-                                                         asio::ip::tcp::resolver::passive, error);
+  const auto found =
+      asio::ip::tcp::resolver(io).resolve(place.network.host, std::to_string(place.network.port),
+                                          asio::ip::tcp::resolver::passive, error);
   if (error || found.empty()) {
     throw proto::InputError("'" + text + "' is no address: " + error.message() +
                             "; name one of this machine's, e.g. 127.0.0.1:7330");
   }
-  return found.begin()->endpoint();
+  const asio::ip::tcp::endpoint endpoint = found.begin()->endpoint();
+  return {endpoint, "", endpoint.address().is_loopback()};
 }
 
-void listen_at(asio::ip::tcp::acceptor& acceptor, const asio::ip::tcp::endpoint& endpoint,
-               const std::string& option) {
+void listen_at(StreamAcceptor& acceptor, const ListenPlace& place, const std::string& option) {
+  if (!place.unix_path.empty()) remove_left_over(place);
   asio::error_code error;
-  acceptor.open(endpoint.protocol(), error);
-  if (!error) acceptor.set_option(asio::socket_base::reuse_address(true), error);
-  if (!error) acceptor.bind(endpoint, error);
+  acceptor.open(place.endpoint.protocol(), error);
+  if (!error && place.unix_path.empty()) {
+    acceptor.set_option(asio::socket_base::reuse_address(true), error);
+  }
+  if (!error) acceptor.bind(place.endpoint, error);
+  if (!error && !place.unix_path.empty() && ::chmod(place.unix_path.c_str(), 0666) != 0) {
+    error = asio::error_code(errno, asio::error::get_system_category());
+  }
   if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
   if (!error) return;
   const bool taken = error == asio::error::address_in_use;
-  std::ostringstream text;
-  text << "cannot listen at " << endpoint << ": " << error.message() << "; "
-       << (taken ? "end the program that does, or " : "") << "name another address with " << option;
-  throw proto::InputError(text.str());
+  throw proto::InputError("cannot listen at " + place_text(place.endpoint) + ": " +
+                          error.message() + "; " + (taken ? "end the program that does, or " : "") +
+                          "name another address with " + option);
+}
+
+std::string place_text(const StreamEndpoint& endpoint) {
+  const auto* const address = static_cast<const sockaddr*>(endpoint.data());
+  if (address->sa_family == AF_UNIX) {
+    return std::string("unix:") + reinterpret_cast<const sockaddr_un*>(address)->sun_path;
+  }
+  const asio::ip::tcp::endpoint tcp = as_tcp(endpoint);
+  const std::string host = tcp.address().to_string();
+  return (tcp.address().is_v6() ? '[' + host + ']' : host) + ':' + std::to_string(tcp.port());
+}
+
+std::uint16_t port_of(const StreamEndpoint& endpoint) {
+  const auto* const address = static_cast<const sockaddr*>(endpoint.data());
+  return address->sa_family == AF_UNIX ? std::uint16_t{0} : as_tcp(endpoint).port();
 }
 
 }  // namespace service

@@ -1,101 +1,122 @@
 #include "service/server/listener.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <utility>
 
-#include "service/server/listen.hpp"
 #include "service/server/log.hpp"
 
 namespace service {
 
 Listener::Listener(asio::io_context& io, ServiceContext& context, SessionStore& sessions,
-                   JobStore& jobs, const asio::ip::tcp::endpoint& endpoint,
+                   JobStore& jobs, const std::vector<ListenPlace>& places,
                    std::optional<asio::ssl::context> tls, ConnectionTimeouts timeouts)
     : context_(context),
       sessions_(sessions),
       jobs_(jobs),
-      acceptor_(io),
-      pause_(io),
       tls_(std::move(tls)),
       timeouts_(timeouts) {
-  listen_at(acceptor_, endpoint, "--listen");
+  for (const ListenPlace& place : places) {
+    Door& door = doors_.emplace_back(io);
+    listen_at(door.acceptor, place, "--listen");
+    door.unix_path = place.unix_path;
+  }
 }
 
-void Listener::start() { accept(); }
+Listener::~Listener() {
+  for (const Door& door : doors_) {
+    if (!door.unix_path.empty()) ::unlink(door.unix_path.c_str());
+  }
+}
 
-void Listener::accept() {
-  acceptor_.async_accept([this](const asio::error_code& error, asio::ip::tcp::socket socket) {
+std::vector<std::string> Listener::places() const {
+  std::vector<std::string> texts;
+  for (const Door& door : doors_) texts.push_back(place_text(door.acceptor.local_endpoint()));
+  return texts;
+}
+
+void Listener::start() {
+  for (Door& door : doors_) accept(door);
+}
+
+void Listener::accept(Door& door) {
+  door.acceptor.async_accept([this, &door](const asio::error_code& error, StreamSocket socket) {
     if (error == asio::error::operation_aborted) return;
     if (!error) {
-      take(std::move(socket));
-      return accept();
+      take(std::move(socket), !door.unix_path.empty());
+      return accept(door);
     }
     // Out of descriptors, most likely: trying again at once would only burn the processor.
     log_event(LogLevel::kError, "accept_failed", {{"error", error.message()}});
     make_room("");
-    pause_.expires_after(std::chrono::milliseconds(100));
-    pause_.async_wait([this](const asio::error_code& cancelled) {
-      if (!cancelled) accept();
+    door.pause.expires_after(std::chrono::milliseconds(100));
+    door.pause.async_wait([this, &door](const asio::error_code& cancelled) {
+      if (!cancelled) accept(door);
     });
   });
 }
 
-bool Listener::make_room(const std::string& address) {
-  const auto silent =
+bool Listener::make_room(const std::string& identity) {
+  const auto idle =
       std::find_if(connections_.begin(), connections_.end(), [&](const auto& connection) {
-        return !connection->greeted() && (address.empty() || connection->address() == address);
+        return !connection->in_use() && (identity.empty() || connection->identity() == identity);
       });
-  if (silent == connections_.end()) return false;
-  const std::shared_ptr<Connection> connection = *silent;  // abort() takes it off the list
-  connection->abort("made room for a newer connection before introducing itself");
+  if (idle == connections_.end()) return false;
+  const std::shared_ptr<Connection> connection = *idle;  // abort() takes it off the list
+  connection->abort("made room for a newer connection");
   return true;
 }
 
-std::string Listener::reason_against(const std::string& address) {
-  const std::uint32_t limit = context_.limits.connections;
-  const std::uint32_t share = ServiceLimits::share(limit);
-  const auto of_address =
+std::string Listener::reason_against(const Conversation& newcomer) const {
+  const std::string& identity = newcomer.identity();
+  const auto of_one =
       std::count_if(connections_.begin(), connections_.end(), [&](const auto& connection) {
-        return connection->greeted() && connection->address() == address;
+        return connection->in_use() && connection->identity() == identity;
       });
-  if (of_address >= share) {
-    return std::to_string(of_address) + " connections from " + address +
-           " are open, as many as this service takes from one address; close some";
-  }
-  if (connections_.size() >= limit && !make_room(address) && !make_room("")) {
-    return std::to_string(limit) +
-           " connections are open, the limit of this service; try again later";
-  }
-  return "";
+  if (of_one < context_.limits.of_one().connections) return "";
+  return std::to_string(of_one) + " connections from " + identity +
+         " are open, as many as this service takes from one; close some";
 }
 
-void Listener::take(asio::ip::tcp::socket socket) {
+void Listener::take(StreamSocket socket, bool local) {
   ++context_.metrics.connections_total;
   asio::error_code ignored;
-  const auto peer = socket.remote_endpoint(ignored);
-  const std::string address = peer.address().to_string();
-  const std::string refusal = reason_against(address);
-  auto conversation =
-      std::make_shared<Conversation>(context_, sessions_, jobs_, PeerName{address, peer.port()});
+  const auto remote = socket.remote_endpoint(ignored);
+  const Identity identity = identify_socket(socket.native_handle(), context_.operators);
+  const std::uint32_t limit = context_.limits.connections;
+  if (connections_.size() >= limit && !make_room(identity.name)) make_room("");
+  const auto in_use = std::count_if(connections_.begin(), connections_.end(),
+                                    [](const auto& connection) { return connection->in_use(); });
+  const bool full = in_use >= limit;
+  auto conversation = std::make_shared<Conversation>(
+      context_, sessions_, jobs_, Peer{identity, local ? identity.name : place_text(remote)});
+  conversation->set_gate([this, full, limit, newcomer = conversation.get()] {
+    std::string why = reason_against(*newcomer);
+    if (why.empty() && full) {
+      why = std::to_string(limit) +
+            " connections are open, the limit of this service; try again later";
+    }
+    if (!why.empty()) ++context_.metrics.connections_refused_total["limit"];
+    return why;
+  });
   auto connection = std::make_shared<Connection>(
-      context_, std::move(socket), tls_ ? &*tls_ : nullptr, timeouts_, conversation,
+      context_, std::move(socket), tls_ && !local ? &*tls_ : nullptr, timeouts_, conversation,
       [this](Connection* ended) {
         std::erase_if(connections_, [&](const auto& other) { return other.get() == ended; });
         context_.metrics.connections = connections_.size();
       });
   connections_.push_back(connection);
   context_.metrics.connections = connections_.size();
-  if (!refusal.empty()) {
-    ++context_.metrics.connections_refused_total["limit"];
-    conversation->refuse_busy(refusal);
-  }
   connection->start();
 }
 
 void Listener::shut_down() {
   asio::error_code ignored;
-  acceptor_.close(ignored);
-  pause_.cancel();
+  for (Door& door : doors_) {
+    door.acceptor.close(ignored);
+    door.pause.cancel();
+  }
   const auto connections = connections_;  // finish() may take some off the list
   for (const auto& connection : connections) connection->finish();
 }

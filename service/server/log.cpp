@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <memory>
 
+#include "proto/text/printable.hpp"
+
 namespace service {
 namespace {
 
@@ -45,21 +47,12 @@ std::string quoted(std::string_view text) {
   if (!text.empty() && text.size() <= kSizeMax && std::all_of(text.begin(), text.end(), plain)) {
     return std::string(text);
   }
-  std::string out = "\"";
+  std::string escaped;
   for (const char c : text.substr(0, kSizeMax)) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      out += {'\\', c};
-    } else if (byte < 0x20 || byte == 0x7f) {
-      char escaped[5];
-      std::snprintf(escaped, sizeof escaped, "\\x%02x", byte);
-      out += escaped;
-    } else {
-      out += c;
-    }
+    if (c == '"' || c == '\\') escaped += '\\';
+    escaped += c;
   }
-  if (text.size() > kSizeMax) out += "...";
-  return out + '"';
+  return '"' + proto::printable(escaped) + (text.size() > kSizeMax ? "...\"" : "\"");
 }
 
 std::string number_text(double number) {

@@ -17,6 +17,7 @@
 #include "service/convert/parameter_edits.hpp"
 #include "service/convert/recording_selection.hpp"
 #include "service/convert/rig_file.hpp"
+#include "service/convert/work_budget.hpp"
 #include "service/report/calibration_page.hpp"
 #include "service/report/cross_validation_page.hpp"
 #include "service/report/cross_validation_table.hpp"
@@ -132,6 +133,7 @@ Input load_input(const JobRun& run, const rigcal::v1::JobSpec& spec) {
   input.context.version = run.version;
   input.context.options = make_options(spec.options());
   share_period(input.recordings);
+  check_work(input.recordings, input.context.options.step, run.duration_s_max);
   return input;
 }
 

@@ -4,7 +4,9 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <exception>
 #include <new>
 
@@ -17,11 +19,21 @@ namespace {
 
 constexpr int kProgressDescriptor = 3;
 constexpr int kNice = 10;
+constexpr rlim_t kGrace_s = 10;
+constexpr double kDurationMax = 1e7;         // [s]
+constexpr rlim_t kFileSizeMax = 256u << 20;  // of each file it writes [byte]
 
 std::atomic<bool> stop_asked{false};
 static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may not wait");
 
 void on_terminate(int) { stop_asked.store(true); }
+
+template <typename Number>
+bool parse(const std::string& text, Number& out) {
+  const char* const end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, out);
+  return read.ec == std::errc() && read.ptr == end && out >= 0;
+}
 
 // Blocks while the service is busy; the pipe holds many messages.
 void write_all(const std::string& bytes) {
@@ -35,7 +47,7 @@ void write_all(const std::string& bytes) {
 }
 
 // What the kernel is asked for is a courtesy to others: the job runs without it as well.
-bool settle_down(pid_t parent, rlim_t memory_bytes_max) {
+bool settle_down(pid_t parent, rlim_t memory_bytes_max, double duration_s_max) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) return false;  // it died before the line above
   ::setpriority(PRIO_PROCESS, 0, kNice);
@@ -47,6 +59,12 @@ bool settle_down(pid_t parent, rlim_t memory_bytes_max) {
 #else
   static_cast<void>(memory);  // the sanitizers reserve far more than they use
 #endif
+  // The service's clock ends it first; this holds where the service is held up itself.
+  const auto seconds = static_cast<rlim_t>(std::min(duration_s_max, kDurationMax)) + kGrace_s;
+  const rlimit processor{seconds, seconds};
+  ::setrlimit(RLIMIT_CPU, &processor);
+  const rlimit file{kFileSizeMax, kFileSizeMax};
+  ::setrlimit(RLIMIT_FSIZE, &file);
   struct sigaction action {};
   action.sa_handler = on_terminate;
   ::sigaction(SIGTERM, &action, nullptr);
@@ -57,17 +75,22 @@ bool settle_down(pid_t parent, rlim_t memory_bytes_max) {
 }  // namespace
 
 int run_job_process(const std::vector<std::string>& arguments, const std::string& version) {
-  constexpr std::size_t kFixedCount = 3;
-  if (arguments.size() <= kFixedCount) {
+  constexpr std::size_t kFixedCount = 4;
+  pid_t parent = 0;
+  rlim_t memory_bytes_max = 0;
+  double duration_s_max = 0.0;
+  if (arguments.size() <= kFixedCount || !parse(arguments[1], parent) ||
+      !parse(arguments[2], memory_bytes_max) || !parse(arguments[3], duration_s_max) ||
+      !settle_down(parent, memory_bytes_max, duration_s_max)) {
     log_event(LogLevel::kError, "run_job_misused",
               {{"hint", "run-job is started by rigcald itself"}});
     return 2;
   }
-  if (!settle_down(std::stoi(arguments[1]), std::stoull(arguments[2]))) return 2;
   JobRun run{
       .folder = arguments[0],
       .recording_paths = {arguments.begin() + kFixedCount, arguments.end()},
       .version = version,
+      .duration_s_max = duration_s_max,
       .on_progress =
           [](const rigcal::v1::JobProgress& progress) { write_all(make_progress_frame(progress)); },
       .stop = &stop_asked};

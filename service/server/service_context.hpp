@@ -1,14 +1,30 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "service/server/byte_use.hpp"
+#include "service/server/identity.hpp"
 #include "service/server/metrics.hpp"
 #include "service/server/task_thread.hpp"
 
 namespace service {
+
+/// What one identity may have of the limits below. 0: half of the limit.
+struct ServiceShare {
+  std::uint32_t connections = 0;
+  std::uint32_t streaming_sessions = 0;
+  std::uint32_t sessions = 0;
+  std::uint64_t disk_bytes = 0;  ///< 0: half of what all could have together
+  std::uint32_t queued_jobs = 0;
+  std::uint32_t jobs = 0;
+  std::uint32_t running_jobs = 0;
+  std::uint64_t buffer_bytes = 0;
+  std::uint64_t index_bytes = 0;
+};
 
 /// Limits of the service; proto/daemon.proto documents them.
 struct ServiceLimits {
@@ -23,10 +39,26 @@ struct ServiceLimits {
   std::uint64_t job_memory_bytes = std::uint64_t{4} << 30;
   std::uint32_t workers = 1;
   double unload_after_s = 60.0;
+  std::uint64_t buffer_bytes = std::uint64_t{256} << 20;
+  std::uint64_t index_bytes = std::uint64_t{64} << 20;
+  ServiceShare share;           ///< as it was set
+  double store_retry_s = 10.0;  // after the first failed try; then twice as long each time
 
-  /// What one address may have of connections, streaming sessions and waiting jobs: its mistakes
-  /// leave the others room.
-  static std::uint32_t share(std::uint32_t limit) { return (limit + 1) / 2; }
+  /// What one identity may have: its mistakes leave the others room.
+  ServiceShare of_one() const {
+    const auto figure = []<typename Number>(Number set, Number limit) {
+      return set > 0 ? std::min(set, limit) : static_cast<Number>(limit / 2 + limit % 2);
+    };
+    return {.connections = figure(share.connections, connections),
+            .streaming_sessions = figure(share.streaming_sessions, streaming_sessions),
+            .sessions = figure(share.sessions, sessions),
+            .disk_bytes = share.disk_bytes,
+            .queued_jobs = figure(share.queued_jobs, queued_jobs),
+            .jobs = figure(share.jobs, jobs),
+            .running_jobs = figure(share.running_jobs, workers),
+            .buffer_bytes = figure(share.buffer_bytes, buffer_bytes),
+            .index_bytes = figure(share.index_bytes, index_bytes)};
+  }
 };
 
 /// What the parts of the service share. Everything in it outlives them. The main thread alone
@@ -35,11 +67,22 @@ struct ServiceContext {
   std::string data_folder;
   std::string version;
   ServiceLimits limits;
+  Operators operators;
   Metrics metrics;
+  ByteUse buffers;  ///< held for clients, by who they are
+  ByteUse disk;     ///< kept, by who owns it; counted anew once a second
+  ByteUse index;    ///< in memory of that, counted likewise
+  /// What all could keep together, as of then; before, no limit.
+  std::uint64_t disk_capacity_bytes = std::uint64_t{1} << 62;
   Poster main;                  ///< back to the main thread
   std::vector<Poster> storage;  ///< sessions are spread over these
   Poster reader;                ///< reads files for clients
   Poster maintenance;           ///< low priority: writes recordings, deletes folders
+
+  /// What one identity may keep on the disk [byte].
+  std::uint64_t disk_share_bytes() const {
+    return limits.share.disk_bytes > 0 ? limits.share.disk_bytes : disk_capacity_bytes / 2;
+  }
 };
 
 /// Host time, for people.

@@ -13,13 +13,15 @@ using proto::ErrorCode;
 using proto::Status;
 using rigcal::v1::SessionInfo;
 
-Status save_session(const std::string& folder, const SessionInfo& info) {
+Status save_session(const std::string& folder, const SessionInfo& info, const std::string& secret) {
   rigcal::v1::SessionRecord record;
   *record.mutable_info() = info;
+  record.set_secret(secret);
   return save_record(folder + "/session.textproto", record);
 }
 
-Status create_session_folder(const std::string& folder, const SessionInfo& info) {
+Status create_session_folder(const std::string& folder, const SessionInfo& info,
+                             const std::string& secret) {
   const fs::path target(folder);
   const std::string unfinished =
       (target.parent_path() / (".new-" + target.filename().string())).string();
@@ -30,7 +32,7 @@ Status create_session_folder(const std::string& folder, const SessionInfo& info)
         error == std::errc::no_space_on_device ? ErrorCode::kDiskFull : ErrorCode::kInputOutput,
         unfinished + ": cannot create: " + error.message()};
   }
-  if (Status saved = save_session(unfinished, info); !saved.ok()) {
+  if (Status saved = save_session(unfinished, info, secret); !saved.ok()) {
     fs::remove_all(unfinished, error);
     return saved;
   }

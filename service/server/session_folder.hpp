@@ -9,10 +9,12 @@
 namespace service {
 
 /// Makes the folder of a new session, durably. A folder that has its name has its record.
-proto::Status create_session_folder(const std::string& folder, const rigcal::v1::SessionInfo& info);
+proto::Status create_session_folder(const std::string& folder, const rigcal::v1::SessionInfo& info,
+                                    const std::string& secret);
 
 /// Writes the record of a streamed session into its folder, durably.
-proto::Status save_session(const std::string& folder, const rigcal::v1::SessionInfo& info);
+proto::Status save_session(const std::string& folder, const rigcal::v1::SessionInfo& info,
+                           const std::string& secret);
 
 /// @return kDiskFull, saying what to do, unless the disk of `folder` has so much space left
 proto::Status check_space(const std::string& folder, std::uint64_t needed_bytes);

@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "proto/recording/recording_types.hpp"
 #include "proto/result.hpp"
 #include "proto/stream/spool.hpp"
 #include "service/server/batch_check.hpp"
@@ -16,7 +15,8 @@ class SessionLog {
  public:
   /// Opens the log in `folder`, made if it does not exist, and reads what it holds. That is
   /// durable, whatever happened to the process that wrote it.
-  /// @return an error also for a batch that is damaged: what was acknowledged is not there any more
+  /// @return kDamaged where what was acknowledged is not there any more, or cannot be in a
+  /// recording
   static proto::Result<SessionLog> open(const std::string& folder, std::size_t hinge_count,
                                         std::uint64_t size_bytes_max);
 
@@ -24,6 +24,9 @@ class SessionLog {
   /// After an error the first of them may be stored; through() tells how many. Where the disk has
   /// failed, nothing more is stored until the log is opened again.
   proto::Status commit(const std::vector<std::string>& batches);
+
+  /// Whether batch `sequence`, which is durable, is just this one.
+  proto::Result<bool> holds(std::uint64_t sequence, const std::string& batch);
 
   std::uint64_t through() const { return through_; }            ///< last batch that is durable
   std::uint64_t sample_count() const { return sample_count_; }  ///< found by open()
@@ -40,21 +43,13 @@ class SessionLog {
   std::uint64_t sample_count_ = 0;
 };
 
-/// What a stored recording holds.
-struct StoredRecording {
-  std::uint64_t sample_count = 0;
-  std::uint64_t size_bytes = 0;
-};
-
-/// Writes a closed session's log as a recording, reads it back, and deletes the log. A crash at any
-/// point leaves enough for the next call to finish.
-/// @param folder       of the session: spool/ and recording.mcap
-/// @param header       hinges, epoch and facts of the session
-/// @param batch_count  that the session was closed with
-proto::Result<StoredRecording> store_recording(const std::string& folder,
-                                               const proto::RecordingHeader& header,
-                                               std::uint64_t batch_count);
-
+/// Where a session's batches are.
 std::string log_folder(const std::string& session_folder);
+
+/// Size of the log's files, at which another one is begun [byte].
+inline constexpr std::uint64_t kLogFileSize = 16u << 20;
+
+/// Batch `sequence` of a log. @return kDamaged if it is not there any more
+proto::Result<rigcal::v1::SampleBatch> read_batch(proto::Spool& spool, std::uint64_t sequence);
 
 }  // namespace service

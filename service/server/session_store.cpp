@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <limits>
 #include <utility>
 #include <vector>
 
+#include "proto/recording/recording_rules.hpp"
 #include "proto/stream/service_states.hpp"
+#include "proto/stream/session_secret.hpp"
 #include "proto/stream/stream_limits.hpp"
 #include "service/server/durable_file.hpp"
 #include "service/server/log.hpp"
@@ -38,6 +41,14 @@ ServiceError unknown(const std::string& id) {
   return make_fault(ServiceError::NOT_FOUND, "there is no session '" + utf8_prefix(id, 64) + "'");
 }
 
+// What a session costs in memory, each piece of it stored by itself.
+std::uint64_t index_size(const SessionInfo& info) {
+  constexpr std::uint64_t kSessionSize = 4096;
+  constexpr std::uint64_t kEntrySize = 192;
+  return kSessionSize + info.ByteSizeLong() +
+         kEntrySize * static_cast<std::uint64_t>(info.metadata_size());
+}
+
 // What a list shows of a session: metadata may be long, and there may be many.
 SessionInfo shortened(SessionInfo info) {
   std::map<std::string, std::string> kept;
@@ -53,9 +64,18 @@ SessionInfo shortened(SessionInfo info) {
 
 }  // namespace
 
-SessionInfo SessionStore::Entry::info() const {
-  if (ingest) return ingest->info();
+SessionInfo SessionStore::Entry::info() const { return ingest ? ingest->info() : known_info(); }
+
+const SessionInfo& SessionStore::Entry::known_info() const {
+  if (ingest) return ingest->stored_info();
   return upload ? upload->record().info() : unreadable;
+}
+
+std::optional<ServiceError> SessionStore::Entry::reason_against_change(const Identity& who) const {
+  const SessionInfo& known = known_info();
+  if (who.may_change(known.owner())) return std::nullopt;
+  return make_fault(ServiceError::NOT_ALLOWED,
+                    ownership_text("session '" + known.session_id() + "'", known.owner(), who));
 }
 
 SessionStore::SessionStore(ServiceContext& context, std::function<void()> stored,
@@ -83,7 +103,7 @@ void SessionStore::load_session(const std::string& folder, const std::string& id
   const auto& metadata = record.info().metadata();
   if (loaded.ok() && (record.info().session_id() != id ||
                       (!is_upload && (!metadata.contains("hinges") ||
-                                      session_hinges(metadata.at("hinges")).empty())))) {
+                                      proto::parse_hinges(metadata.at("hinges")).empty())))) {
     loaded = proto::Error{proto::ErrorCode::kDamaged, folder + ": its record is not of a session"};
   }
   if (!loaded.ok()) {
@@ -96,13 +116,13 @@ void SessionStore::load_session(const std::string& folder, const std::string& id
   } else if (is_upload) {
     add_upload(record);
   } else {
-    add_ingest(record.info(), false)->start();
+    add_ingest(record, false)->start();
   }
 }
 
-std::shared_ptr<IngestSession> SessionStore::add_ingest(const SessionInfo& info, bool is_new) {
-  const std::string id = info.session_id();
-  auto session = std::make_shared<IngestSession>(context_, folder_of(id), info, is_new,
+std::shared_ptr<IngestSession> SessionStore::add_ingest(const SessionRecord& record, bool is_new) {
+  const std::string id = record.info().session_id();
+  auto session = std::make_shared<IngestSession>(context_, folder_of(id), record, is_new,
                                                  [this, id](bool exists) {
                                                    if (!exists) entries_.erase(id);
                                                    if (exists) stored_();
@@ -119,7 +139,7 @@ std::shared_ptr<Upload> SessionStore::add_upload(const SessionRecord& record) {
 }
 
 std::variant<std::shared_ptr<IngestSession>, SessionRefused> SessionStore::open(
-    const rigcal::v1::OpenSession& request, const std::string& address) {
+    const rigcal::v1::OpenSession& request, const Identity& who) {
   const std::string& id = request.session_id();
   if (!proto::is_session_id(id)) {
     return refusal(SessionRefused::REASON_BAD_REQUEST,
@@ -127,16 +147,31 @@ std::variant<std::shared_ptr<IngestSession>, SessionRefused> SessionStore::open(
   }
   const auto& metadata = request.metadata();
   const auto hinges = metadata.find("hinges");
-  if (hinges == metadata.end() || session_hinges(hinges->second).empty()) {
+  if (hinges == metadata.end() || proto::parse_hinges(hinges->second).empty()) {
     return refusal(SessionRefused::REASON_BAD_REQUEST,
                    "metadata 'hinges' must name 1 to 8 different hinges, separated by commas");
+  }
+  if (const auto breach = proto::breach_of_epoch(request.epoch_unix_ns())) {
+    return refusal(SessionRefused::REASON_BAD_REQUEST, *breach);
+  }
+  const std::string& secret = request.secret();
+  if (!secret.empty() &&
+      (secret.size() < proto::kSecretSizeMin || secret.size() > proto::kSecretSizeMax)) {
+    return refusal(SessionRefused::REASON_BAD_REQUEST,
+                   "a secret has 16 to 32 bytes, or is left out for the service to make one");
   }
   if (const auto found = entries_.find(id); found != entries_.end()) {
     const auto& ingest = found->second.ingest;
     if (ingest && !found->second.removing &&
         ingest->info().epoch_unix_ns() == request.epoch_unix_ns() &&
         ingest->info().metadata().at("hinges") == hinges->second) {
-      if (auto full = reason_against_streaming(id, address); full && ingest->is_open()) {
+      if (!ingest->admits(secret)) {
+        return refusal(SessionRefused::REASON_BAD_REQUEST,
+                       "session '" + id +
+                           "' was opened before, and this is not its secret; its own rig brings "
+                           "the one from its spool, anybody else chooses another id");
+      }
+      if (auto full = reason_against_streaming(id, who); full && ingest->is_open()) {
         return std::move(*full);
       }
       return ingest;
@@ -144,38 +179,40 @@ std::variant<std::shared_ptr<IngestSession>, SessionRefused> SessionStore::open(
     return refusal(SessionRefused::REASON_BAD_REQUEST,
                    "session id '" + id + "' belongs to another recording; choose another id");
   }
-  if (auto full = reason_against_streaming(id, address)) return std::move(*full);
-  if (entries_.size() >= context_.limits.sessions) {
-    return refusal(SessionRefused::REASON_STORAGE,
-                   std::to_string(entries_.size()) +
-                       " sessions are kept, the limit of this service; delete some");
-  }
-  SessionInfo info;
+  if (auto full = reason_against_streaming(id, who)) return std::move(*full);
+  SessionRecord record;
+  record.set_secret(secret.empty() ? proto::make_secret() : secret);
+  SessionInfo& info = *record.mutable_info();
   info.set_session_id(id);
+  info.set_owner(who.name);
   info.set_state(rigcal::v1::SESSION_OPEN);
   *info.mutable_metadata() = metadata;
   info.set_epoch_unix_ns(request.epoch_unix_ns());
   info.set_created_unix_ns(unix_time_ns());
-  auto session = add_ingest(info, true);
+  if (const auto full = reason_against_new(info, 0)) {
+    return refusal(SessionRefused::REASON_STORAGE, full->text());
+  }
+  auto session = add_ingest(record, true);
+  if (secret.empty()) session->tell_secret();
   session->start();
   return session;
 }
 
-std::optional<SessionRefused> SessionStore::reason_against_streaming(
-    const std::string& id, const std::string& address) const {
+std::optional<SessionRefused> SessionStore::reason_against_streaming(const std::string& id,
+                                                                     const Identity& who) const {
   const std::uint32_t limit = context_.limits.streaming_sessions;
   std::uint32_t streaming = 0;
-  std::uint32_t of_address = 0;
+  std::uint32_t of_one = 0;
   for (const auto& [other, entry] : entries_) {
-    const std::string owner = entry.ingest ? entry.ingest->owner_address() : std::string();
-    if (owner.empty() || other == id) continue;  // a rig takes its own session over
+    const std::string rig = entry.ingest ? entry.ingest->streamed_by() : std::string();
+    if (rig.empty() || other == id) continue;  // a rig takes its own session over
     ++streaming;
-    if (owner == address) ++of_address;
+    if (rig == who.name) ++of_one;
   }
-  if (of_address >= ServiceLimits::share(limit)) {
+  if (of_one >= context_.limits.of_one().streaming_sessions) {
     return refusal(SessionRefused::REASON_BUSY,
-                   std::to_string(of_address) + " sessions are streaming from " + address +
-                       ", as many as this service takes from one address; end some");
+                   std::to_string(of_one) + " sessions are streaming from " + who.name +
+                       ", as many as this service takes from one; end some");
   }
   if (streaming >= limit) {
     return refusal(SessionRefused::REASON_BUSY,
@@ -183,6 +220,67 @@ std::optional<SessionRefused> SessionStore::reason_against_streaming(
                        " sessions are streaming, the limit of this service; try again later");
   }
   return std::nullopt;
+}
+
+// What is against one more session or upload of the owner that it names.
+std::optional<ServiceError> SessionStore::reason_against_new(const SessionInfo& info,
+                                                             std::uint64_t size_bytes) const {
+  const auto full = [](std::size_t count, const std::string& text) {
+    return make_fault(ServiceError::BUSY, std::to_string(count) + " sessions" + text);
+  };
+  const auto kept = static_cast<std::size_t>(std::count_if(
+      entries_.begin(), entries_.end(),
+      [&](const auto& entry) { return entry.second.known_info().owner() == info.owner(); }));
+  if (kept >= context_.limits.of_one().sessions) {
+    return full(kept, " of " + info.owner() +
+                          " are kept, as many as this service keeps for one; delete some");
+  }
+  if (entries_.size() >= context_.limits.sessions) {
+    return full(entries_.size(), " are kept, the limit of this service; delete some");
+  }
+  if (auto why = reason_against_bytes(info.owner(), size_bytes, index_size(info))) return why;
+  context_.disk.add(info.owner(), size_bytes);
+  context_.index.add(info.owner(), index_size(info));
+  return std::nullopt;
+}
+
+std::optional<ServiceError> SessionStore::reason_against_bytes(const std::string& owner,
+                                                               std::uint64_t disk_bytes,
+                                                               std::uint64_t index_bytes) const {
+  const auto full = [&](const std::string& what) {
+    return make_fault(ServiceError::STORAGE,
+                      what + ", as much as this service keeps for one; delete sessions or jobs");
+  };
+  const std::uint64_t share = context_.disk_share_bytes();
+  const auto no_limit =
+      std::numeric_limits<std::uint64_t>::max();  // but the disk's, told elsewhere
+  if (!context_.disk.has_room(owner, disk_bytes, no_limit, share)) {
+    return full(owner + " has " + std::to_string(context_.disk.of(owner) >> 20) + " of " +
+                std::to_string(share >> 20) + " MiB on the disk and asks for " +
+                std::to_string((disk_bytes >> 20) + 1) + " more");
+  }
+  if (index_bytes == 0) return std::nullopt;  // what there is already goes on
+  const ServiceLimits& limits = context_.limits;
+  if (!context_.index.has_room(owner, index_bytes, limits.index_bytes,
+                               limits.of_one().index_bytes)) {
+    return full("what sessions and jobs tell about themselves has " +
+                std::to_string(context_.index.total() >> 10) + " KiB, " +
+                std::to_string(context_.index.of(owner) >> 10) + " of them of " + owner);
+  }
+  return std::nullopt;
+}
+
+std::uint64_t SessionStore::add_use(ByteUse& disk, ByteUse& index) const {
+  std::uint64_t there = 0;
+  for (const auto& [id, entry] : entries_) {
+    // An upload has room for all of it from its start.
+    const std::uint64_t due = entry.upload ? entry.upload->record().upload_size_bytes() : 0;
+    const SessionInfo& info = entry.known_info();
+    disk.add(info.owner(), std::max(due, info.size_bytes()));
+    index.add(info.owner(), index_size(info));
+    there += info.size_bytes();
+  }
+  return there;
 }
 
 const SessionStore::Entry* SessionStore::find(const std::string& id) const {
@@ -210,9 +308,10 @@ Outcome<SessionInfo> SessionStore::inspect(const std::string& id) const {
   return entry->info();
 }
 
-Outcome<SessionInfo> SessionStore::end(const std::string& id) {
+Outcome<SessionInfo> SessionStore::end(const std::string& id, const Identity& who) {
   const Entry* entry = find(id);
   if (entry == nullptr) return unknown(id);
+  if (auto why = entry->reason_against_change(who)) return *why;
   if (entry->ingest) {
     if (const auto why = entry->ingest->end()) {
       return make_fault(ServiceError::NOT_READY, "session '" + id + "' cannot be ended: " + *why);
@@ -233,14 +332,17 @@ Outcome<SessionInfo> SessionStore::subscribe(const std::string& id,
   return entry->info();
 }
 
-void SessionStore::remove(const std::string& id, const Removed& removed) {
+void SessionStore::remove(const std::string& id, const Identity& who, const Removed& removed) {
   const auto found = entries_.find(id);
   if (found == entries_.end()) return removed(unknown(id));
+  if (auto why = found->second.reason_against_change(who)) return removed(*why);
   const SessionState state = found->second.info().state();
   const auto refuse = [&](const std::string& why) {
     removed(make_fault(ServiceError::NOT_READY, "session '" + id + "' is " + why));
   };
-  if (state == rigcal::v1::SESSION_OPEN || state == rigcal::v1::SESSION_CLOSED) {
+  const auto& ingest = found->second.ingest;
+  const bool waits = ingest && ingest->waits_to_be_stored();  // perhaps for the space it takes
+  if (state == rigcal::v1::SESSION_OPEN || (state == rigcal::v1::SESSION_CLOSED && !waits)) {
     return refuse("not stored yet; end it or wait");
   }
   if (found->second.removing) return refuse("being deleted");
@@ -264,7 +366,7 @@ void SessionStore::remove(const std::string& id, const Removed& removed) {
   });
 }
 
-void SessionStore::open_upload(const rigcal::v1::OpenUpload& request,
+void SessionStore::open_upload(const rigcal::v1::OpenUpload& request, const Identity& who,
                                const Upload::Answer& answer) {
   const std::string& id = request.session_id();
   const std::string& name = request.file_name();
@@ -287,12 +389,11 @@ void SessionStore::open_upload(const rigcal::v1::OpenUpload& request,
       return answer(
           make_fault(ServiceError::EXISTS, "session id '" + id + "' belongs to another recording"));
     }
+    // Whoever has the same file finds it there, but adds nothing to what another has begun.
+    if (!entry->upload->is_stored()) {
+      if (auto why = entry->reason_against_change(who)) return answer(*why);
+    }
     return entry->upload->open(answer);
-  }
-  if (entries_.size() >= context_.limits.sessions) {
-    return answer(make_fault(ServiceError::BUSY,
-                             std::to_string(entries_.size()) +
-                                 " sessions are kept, the limit of this service; delete some"));
   }
   SessionRecord record;
   record.set_upload_size_bytes(request.size_bytes());
@@ -302,14 +403,18 @@ void SessionStore::open_upload(const rigcal::v1::OpenUpload& request,
   info.set_created_unix_ns(unix_time_ns());
   info.set_file_name(mcap ? "recording.mcap" : "recording.csv");
   (*info.mutable_metadata())["file"] = name;
+  info.set_owner(who.name);
+  if (auto full = reason_against_new(info, request.size_bytes())) return answer(*full);
   add_upload(record)->open(answer);
 }
 
-void SessionStore::append_upload(rigcal::v1::UploadPart& request, const Upload::Answer& answer) {
+void SessionStore::append_upload(rigcal::v1::UploadPart& request, const Identity& who,
+                                 const Upload::Answer& answer) {
   const Entry* entry = find(request.session_id());
   if (entry == nullptr || !entry->upload || entry->removing) {
     return answer(unknown(request.session_id()));
   }
+  if (auto why = entry->reason_against_change(who)) return answer(*why);
   entry->upload->append(request.offset_bytes(), std::move(*request.mutable_data()), answer);
 }
 
@@ -317,7 +422,15 @@ Outcome<std::string> SessionStore::recording_path(const std::string& id) const {
   const Entry* entry = find(id);
   if (entry == nullptr || entry->removing) return unknown(id);
   const SessionInfo info = entry->info();
-  if (info.state() == rigcal::v1::SESSION_STORED) return folder_of(id) + "/" + info.file_name();
+  if (info.state() == rigcal::v1::SESSION_STORED) {
+    const std::string path = folder_of(id) + "/" + info.file_name();
+    std::error_code ignored;
+    if (!fs::is_symlink(path, ignored)) return path;
+    return make_fault(ServiceError::STORAGE, path + ": is a symbolic link, which is not followed");
+  }
+  if (info.state() == rigcal::v1::SESSION_FAILED) {
+    return make_fault(ServiceError::BAD_REQUEST, "session '" + id + "' " + info.problem());
+  }
   return make_fault(ServiceError::NOT_READY,
                     "session '" + id + "' is " + state_name(info.state()) +
                         (info.problem().empty() ? ", not stored yet" : ": " + info.problem()));
@@ -359,7 +472,7 @@ void SessionStore::unload_abandoned() {
 
 void SessionStore::retry() {
   for (const auto& [id, entry] : entries_) {
-    if (entry.ingest) entry.ingest->retry();
+    if (entry.ingest && !entry.removing) entry.ingest->retry();
   }
 }
 

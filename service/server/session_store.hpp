@@ -7,6 +7,7 @@
 #include <string>
 
 #include "proto/service.pb.h"
+#include "service/server/identity.hpp"
 #include "service/server/ingest_session.hpp"
 #include "service/server/outcome.hpp"
 #include "service/server/service_context.hpp"
@@ -26,21 +27,31 @@ class SessionStore {
   /// Finds what is on disk and goes on with it. @return an error of the folder itself
   proto::Status load();
 
-  /// @param address  of the rig computer
+  /// @param who  the rig computer, which owns a session that it makes
   /// @return the session, or why it cannot be opened
   std::variant<std::shared_ptr<IngestSession>, rigcal::v1::SessionRefused> open(
-      const rigcal::v1::OpenSession& request, const std::string& address);
+      const rigcal::v1::OpenSession& request, const Identity& who);
 
   rigcal::v1::SessionList list() const;
   Outcome<rigcal::v1::SessionInfo> inspect(const std::string& id) const;
-  Outcome<rigcal::v1::SessionInfo> end(const std::string& id);
+  Outcome<rigcal::v1::SessionInfo> end(const std::string& id, const Identity& who);
   Outcome<rigcal::v1::SessionInfo> subscribe(const std::string& id,
                                              const std::shared_ptr<LiveSubscriber>& subscriber);
   using Removed = std::function<void(const Outcome<rigcal::v1::Deleted>&)>;
-  void remove(const std::string& id, const Removed& removed);
+  void remove(const std::string& id, const Identity& who, const Removed& removed);
 
-  void open_upload(const rigcal::v1::OpenUpload& request, const Upload::Answer& answer);
-  void append_upload(rigcal::v1::UploadPart& request, const Upload::Answer& answer);
+  void open_upload(const rigcal::v1::OpenUpload& request, const Identity& who,
+                   const Upload::Answer& answer);
+  void append_upload(rigcal::v1::UploadPart& request, const Identity& who,
+                     const Upload::Answer& answer);
+
+  /// Why an owner may not keep so many bytes more, or have so many more sessions or jobs told
+  /// about.
+  std::optional<rigcal::v1::ServiceError> reason_against_bytes(const std::string& owner,
+                                                               std::uint64_t disk_bytes,
+                                                               std::uint64_t index_bytes = 0) const;
+  /// What is kept of each owner, with what is promised to uploads. @return what is there [byte]
+  std::uint64_t add_use(ByteUse& disk, ByteUse& index) const;
 
   /// Path of a stored session's recording, or why there is none yet.
   Outcome<std::string> recording_path(const std::string& id) const;
@@ -63,13 +74,17 @@ class SessionStore {
     rigcal::v1::SessionInfo unreadable;  // of a session that is neither
     bool removing = false;
     rigcal::v1::SessionInfo info() const;
+    const rigcal::v1::SessionInfo& known_info() const;  ///< without whether a rig is connected
+    std::optional<rigcal::v1::ServiceError> reason_against_change(const Identity& who) const;
   };
 
   void load_session(const std::string& folder, const std::string& id);
-  std::shared_ptr<IngestSession> add_ingest(const rigcal::v1::SessionInfo& info, bool is_new);
+  std::shared_ptr<IngestSession> add_ingest(const rigcal::v1::SessionRecord& record, bool is_new);
   std::shared_ptr<Upload> add_upload(const rigcal::v1::SessionRecord& record);
-  std::optional<rigcal::v1::SessionRefused> reason_against_streaming(
-      const std::string& id, const std::string& address) const;
+  std::optional<rigcal::v1::SessionRefused> reason_against_streaming(const std::string& id,
+                                                                     const Identity& who) const;
+  std::optional<rigcal::v1::ServiceError> reason_against_new(const rigcal::v1::SessionInfo& info,
+                                                             std::uint64_t size_bytes) const;
   const Entry* find(const std::string& id) const;
   std::string folder_of(const std::string& id) const;
 

@@ -48,7 +48,7 @@ Status start_over(const std::string& part, const Status& failed) {
 }
 
 Status write_part(const std::string& path, std::uint64_t offset, const std::string& data) {
-  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (file < 0) return failure(path);
   Status status = proto::success();
   std::size_t done = 0;

@@ -18,8 +18,7 @@
 namespace service {
 namespace {
 
-constexpr std::chrono::seconds kGrace(5);  // between asking a worker to end and ending it
-constexpr int kProgressDescriptor = 3;     // in the worker
+constexpr int kProgressDescriptor = 3;  // in the worker
 
 std::string describe_end(int status) {
   if (WIFSIGNALED(status)) {
@@ -34,12 +33,13 @@ std::string describe_end(int status) {
 
 class WorkerPool::Worker : public std::enable_shared_from_this<Worker> {
  public:
-  Worker(asio::io_context& io, pid_t pid, int progress_descriptor,
+  Worker(asio::io_context& io, pid_t pid, int progress_descriptor, std::chrono::milliseconds grace,
          std::function<void(const rigcal::v1::JobProgress&)> on_progress,
          std::function<void(const Ended&)> on_ended)
       : pid_(pid),
         pipe_(io, progress_descriptor),
         deadline_(io),
+        grace_duration_(grace),
         grace_(io),
         decoder_(worker_message_limits()),
         on_progress_(std::move(on_progress)),
@@ -60,7 +60,7 @@ class WorkerPool::Worker : public std::enable_shared_from_this<Worker> {
   void stop() {
     if (exited_) return;
     ::kill(pid_, SIGTERM);
-    grace_.expires_after(kGrace);
+    grace_.expires_after(grace_duration_);
     grace_.async_wait([self = shared_from_this()](const asio::error_code& error) {
       if (!error && !self->exited_) ::kill(self->pid_, SIGKILL);
     });
@@ -120,6 +120,7 @@ class WorkerPool::Worker : public std::enable_shared_from_this<Worker> {
   pid_t pid_;
   asio::posix::stream_descriptor pipe_;
   asio::steady_timer deadline_;
+  std::chrono::milliseconds grace_duration_;
   asio::steady_timer grace_;
   proto::FrameDecoder decoder_;
   std::array<std::uint8_t, 16 << 10> input_;
@@ -173,8 +174,12 @@ void WorkerPool::start(const std::string& job_id, const std::string& folder,
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
     return on_ended({false, std::string("cannot start a worker: ") + std::strerror(errno)});
   }
-  std::vector<std::string> words = {program_, "run-job", folder, std::to_string(::getpid()),
-                                    std::to_string(memory_bytes_max_)};
+  std::vector<std::string> words = {program_,
+                                    "run-job",
+                                    folder,
+                                    std::to_string(::getpid()),
+                                    std::to_string(memory_bytes_max_),
+                                    std::to_string(duration_s_max)};
   words.insert(words.end(), recording_paths.begin(), recording_paths.end());
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
@@ -194,8 +199,8 @@ void WorkerPool::start(const std::string& job_id, const std::string& folder,
     ::close(ends[0]);
     return on_ended({false, program_ + ": cannot start a worker: " + std::strerror(failed)});
   }
-  auto worker =
-      std::make_shared<Worker>(io_, pid, ends[0], std::move(on_progress), std::move(on_ended));
+  auto worker = std::make_shared<Worker>(io_, pid, ends[0], grace_, std::move(on_progress),
+                                         std::move(on_ended));
   worker->on_complete = [this] { reap(); };
   workers_[job_id] = worker;
   worker->start(duration_s_max);

@@ -2,6 +2,7 @@
 
 #include <asio/io_context.hpp>
 #include <asio/signal_set.hpp>
+#include <chrono>
 #include <map>
 #include <memory>
 #include <string>
@@ -25,6 +26,9 @@ class WorkerPool final : public JobRunner {
              std::function<void(const Ended&)> on_ended) override;
   void stop(const std::string& job_id) override;
 
+  /// Between asking a worker to end and killing it.
+  void set_grace(std::chrono::milliseconds grace) { grace_ = grace; }
+
   bool idle() const { return workers_.empty(); }
   void shut_down() { child_ended_.cancel(); }
 
@@ -37,6 +41,7 @@ class WorkerPool final : public JobRunner {
   asio::io_context& io_;
   std::string program_;
   std::uint64_t memory_bytes_max_;
+  std::chrono::milliseconds grace_{5000};
   asio::signal_set child_ended_;
   std::map<std::string, std::shared_ptr<Worker>> workers_;
 };

@@ -2,10 +2,9 @@
 
 #include <Eigen/Core>
 #include <cstdint>
-#include <string>
 #include <vector>
 
-#include "service/simulation/excitation.hpp"
+#include "daq/scenario/catalog.hpp"
 
 namespace service {
 
@@ -16,19 +15,16 @@ struct HingeLimit {
   double speed_max = 0.0;  ///< [rad/s]
 };
 
-/// One excitation of a rig, with hinges by index.
+/// One excitation of a rig and what a simulation of it adds, with hinges by index.
 struct Scenario {
-  std::string name;
-  double duration = 0.0;           ///< [s]
-  double rate = 1000.0;            ///< samples per second [Hz]
-  Eigen::VectorXd initial_angles;  ///< one a hinge [rad]
-  Eigen::VectorXd initial_speeds;  ///< one a hinge [rad/s]
-  Excitation excitation;
-  int motor = -1;                 ///< hinge that is driven; −1: none
-  int pendulum = -1;              ///< hinge that is swung up; −1: none
-  double command_max = 0.0;       ///< magnitude the command is limited to; 0: no limit
-  double command_slew_max = 0.0;  ///< change per second it is limited to; 0: no limit
-  std::vector<HingeLimit> limits;
+  daq::Scenario excitation;          ///< joints are the mechanism's hinges
+  int motor = -1;                    ///< hinge that is driven; −1: none
+  double rate = 1000.0;              ///< samples per second [Hz]
+  Eigen::VectorXd initial_angles{};  ///< one a hinge [rad]
+  Eigen::VectorXd initial_speeds{};  ///< one a hinge [rad/s]
+  double command_max = 0.0;          ///< magnitude the command is limited to; 0: no limit
+  double command_slew_max = 0.0;     ///< change per second it is limited to; 0: no limit
+  std::vector<HingeLimit> limits{};
   double noise = 0.0;     ///< standard deviation of the angles' white noise [rad]
   bool quantise = false;  ///< round angles to encoder counts
   std::uint64_t seed = 0;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 #include <random>
+#include <span>
 
 #include "estimator/dynamics/spook_stepper.hpp"
 #include "estimator/model/kinematics.hpp"
@@ -17,7 +18,8 @@ namespace {
 using estimator::HingeQuantity;
 
 constexpr double kTwoPi = 2.0 * std::numbers::pi;
-constexpr double kSamplesMax = 1e8;
+constexpr double kSamplesMax = 2e7;  // over five hours at 1 kHz; a CSV file of a gigabyte
+constexpr double kStepsPerSampleMax = 1e6;
 
 /// Commands at the samples, and their mean over any interval later on.
 class CommandHistory {
@@ -88,7 +90,7 @@ class Sensors {
   std::normal_distribution<double> normal_;
 };
 
-/// Watches limits and rest; says each thing once.
+/// Watches limits; says each thing once.
 class Watch {
  public:
   Watch(const Rig& rig, const Scenario& scenario) : rig_(rig), scenario_(scenario) {}
@@ -99,14 +101,6 @@ class Watch {
       report(limit, "angle", angles[limit.hinge], limit.angle_max, " rad", time, notes);
       report(limit, "speed", speeds[limit.hinge], limit.speed_max, " rad/s", time, notes);
     }
-  }
-
-  /// Whether a release has come to rest.
-  bool is_at_rest(double time, const Eigen::VectorXd& speeds) {
-    const auto* release = std::get_if<Release>(&scenario_.excitation);
-    if (release == nullptr || !(release->rest_speed > 0.0)) return false;
-    if (speeds.cwiseAbs().maxCoeff() >= release->rest_speed) resting_since_ = time;
-    return time - resting_since_ >= release->rest_time && time > 0.0;
   }
 
  private:
@@ -124,7 +118,6 @@ class Watch {
 
   const Rig& rig_;
   const Scenario& scenario_;
-  double resting_since_ = 0.0;
   std::vector<std::string> reported_;
 };
 
@@ -132,6 +125,11 @@ class Watch {
 /// @throws InputError when the period is no whole multiple of the step
 int count_steps(double period, double step) {
   const double ratio = period / step;
+  if (!(step > 0.0) || !(ratio <= kStepsPerSampleMax)) {
+    throw proto::InputError("--step " + format_number(step) +
+                            " s; give a positive one of at least " +
+                            format_number(period / kStepsPerSampleMax) + " s");
+  }
   const double whole = std::round(ratio);
   if (whole < 1.0 || std::abs(ratio - whole) > 1e-6 * whole) {
     throw proto::InputError("--step " + format_number(step) +
@@ -140,6 +138,16 @@ int count_steps(double period, double step) {
                             " s");
   }
   return static_cast<int>(whole);
+}
+
+/// @throws InputError when nobody could keep them
+Eigen::Index count_samples(double duration, double period) {
+  const double count = std::floor(duration / period + 1e-9) + 1.0;
+  if (count >= 1.0 && count <= kSamplesMax) return static_cast<Eigen::Index>(count);
+  throw proto::InputError("duration_s: " + format_number(duration) + " at a sample every " +
+                          format_number(1e3 * period) + " ms makes " + format_number(count) +
+                          " samples, and " + format_number(kSamplesMax) +
+                          " are the most; shorten the scenario or lower rate_hz");
 }
 
 double limited(double command, double last, const Scenario& scenario, double period) {
@@ -162,12 +170,21 @@ class Plant {
         state_(estimator::assemble_state(rig.mechanism, estimator::unpack(rig.mechanism),
                                          scenario.initial_angles, scenario.initial_speeds)),
         angles_(scenario.initial_angles),
-        speeds_(scenario.initial_speeds) {
+        speeds_(scenario.initial_speeds),
+        joints_(static_cast<std::size_t>(angles_.size())) {
     unwrap(estimator::hinge_angles(mechanism_, state_.poses), angles_);
   }
 
   const Eigen::VectorXd& angles() const { return angles_; }
   const Eigen::VectorXd& speeds() const { return speeds_; }
+
+  /// As a scenario sees them; valid until the next call.
+  std::span<const daq::JointState> joints() {
+    for (Eigen::Index j = 0; j < angles_.size(); ++j) {
+      joints_[static_cast<std::size_t>(j)] = {angles_[j], speeds_[j], true};
+    }
+    return joints_;
+  }
 
   void advance(const Eigen::VectorXd& control, double time) {
     if (stepper_.step(state_, control) != estimator::StepOutcome::kOk) {
@@ -189,7 +206,13 @@ class Plant {
   estimator::State state_;
   Eigen::VectorXd angles_;  // unwrapped
   Eigen::VectorXd speeds_;
+  std::vector<daq::JointState> joints_;
 };
+
+/// Whether a release has come to rest before its duration was over.
+bool has_ended_early(const daq::Scenario& excitation, double time) {
+  return excitation.phase() == daq::Phase::kFinished && time < excitation.duration_s();
+}
 
 int motor_column(const estimator::Mechanism& mechanism, int hinge) {
   int column = 0;
@@ -211,17 +234,16 @@ SimulatedRun simulate(const Rig& rig, const Scenario& scenario, double step,
   estimator::require_hinges(rig.mechanism);
   SimulatedRun run;
   run.step = step;
-  run.period = 1.0 / scenario.rate;
+  double rate = scenario.rate;  // a sample's time is k / rate, the same number as on a rig's run
+  run.period = 1.0 / rate;
   if (step > run.period * (1.0 + 1e-9)) {
     run.period = step;
+    rate = 1.0 / step;
     run.notes.push_back("samples are taken every " + format_number(1e3 * step) +
                         " ms, once a step, instead of at " + format_number(scenario.rate) + " Hz");
   }
   const int steps = count_steps(run.period, step);
-  const double wanted = std::floor(scenario.duration / run.period + 1e-9) + 1.0;
-  if (wanted > kSamplesMax)
-    throw proto::InputError("the scenario has over 1e8 samples; shorten it");
-  auto samples = static_cast<Eigen::Index>(wanted);
+  auto samples = count_samples(scenario.excitation.duration_s(), run.period);
   const Eigen::Index motors = count_motors(mechanism);
   run.angles.resize(samples, mechanism.hinge_count());
   run.controls.setZero(samples, motors);
@@ -229,6 +251,7 @@ SimulatedRun simulate(const Rig& rig, const Scenario& scenario, double step,
   Sensors sensors(rig, scenario);
   Watch watch(rig, scenario);
   Plant plant(rig, scenario, step);
+  daq::Scenario excitation = scenario.excitation;  // it remembers where it is
   CommandHistory history(run.period);
   const double delay =
       scenario.motor < 0
@@ -236,19 +259,13 @@ SimulatedRun simulate(const Rig& rig, const Scenario& scenario, double step,
           : mechanism.hinge_parameter(scenario.motor, HingeQuantity::kInputDelay).value;
   Eigen::VectorXd control = Eigen::VectorXd::Zero(motors);
   for (Eigen::Index k = 0; k < samples; ++k) {
-    const double time = static_cast<double>(k) * run.period;
+    const double time = static_cast<double>(k) / rate;
     run.cancelled = stop != nullptr && stop->load();
-    const bool rest = watch.is_at_rest(time, plant.speeds());
-    if (rest) run.notes.push_back("at rest at " + format_number(time, 6) + " s");
     run.angles.row(k) = sensors.read(plant.angles());
     watch.check(time, plant.angles(), plant.speeds(), run.notes);
-    Moment now{time, 0.0, 0.0};
-    if (scenario.pendulum >= 0) {
-      now.pendulum_angle = plant.angles()[scenario.pendulum];
-      now.pendulum_speed = plant.speeds()[scenario.pendulum];
-    }
-    const double command = std::visit(
-        [&](const auto& excitation) { return excitation.command(now); }, scenario.excitation);
+    const double command = excitation.command({time, plant.joints()});
+    const bool rest = has_ended_early(excitation, time);
+    if (rest) run.notes.push_back("at rest at " + format_number(time, 6) + " s");
     history.append(limited(command, history.last(), scenario, run.period));
     if (scenario.motor >= 0) {
       run.controls(k, motor_column(mechanism, scenario.motor)) = history.last();

@@ -30,7 +30,7 @@ RunStore::RunStore(const std::string& path)
     throw proto::InputError(path_ + ": another study is writing to this folder; wait for it or " +
                             "give another --out");
   }
-  const std::string text = proto::read_file(path_);
+  const std::string text = proto::read_file(path_, proto::kTableSizeMax);
   std::size_t begin = 0;
   for (std::size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', begin)) {
     if (std::optional<StudyRun> run = parse_study_run(text.substr(begin, end - begin))) {

@@ -2,7 +2,9 @@
 
 #include <chrono>
 #include <cmath>
+#include <optional>
 #include <stdexcept>
+#include <type_traits>
 #include <utility>
 
 #include "estimator/calibrate/cross_validation.hpp"
@@ -13,28 +15,67 @@ namespace {
 
 using estimator::SegmentTrajectory;
 
+template <typename Value>
+void add(Fingerprint& key, const Value& value) {
+  if constexpr (std::is_enum_v<Value> || std::is_integral_v<Value>) {
+    key.add(static_cast<std::uint64_t>(value));
+  } else {
+    key.add(value);
+  }
+}
+
+template <typename Value>
+void add(Fingerprint& key, const std::optional<Value>& value) {
+  add(key, value.has_value());
+  if (value) add(key, *value);
+}
+
+void add(Fingerprint& key, const Eigen::Matrix3d& matrix) { key.add(Eigen::MatrixXd(matrix)); }
+
+// Each of these names every member: with one more, the binding does not compile until it is named
+// here, and then it goes into the key. What does not change a result is named and left out.
+
+void add(Fingerprint& key, const estimator::Parameter& parameter) {
+  const auto& [name, unit, value, lower, upper, free, prior_mean, prior_sd] = parameter;
+  const auto add_all = [&key](const auto&... members) { (add(key, members), ...); };
+  add_all(name, unit, value, lower, upper, free, prior_mean, prior_sd);
+}
+
+void add(Fingerprint& key, const estimator::Hinge& hinge) {
+  const auto& [name, body_a, body_b, frame_a, frame_b, compliance_linear, compliance_angular,
+               damping_time, stick_speed, measured, motorised] = hinge;
+  const auto add_all = [&key](const auto&... members) { (add(key, members), ...); };
+  add_all(name, body_a, body_b, frame_a, frame_b, compliance_linear, compliance_angular,
+          damping_time, stick_speed, measured, motorised);
+}
+
+void add(Fingerprint& key, const estimator::Mechanism& mechanism) {
+  const auto& [name, bodies, hinges, parameters] = mechanism;
+  add(key, name);
+  for (const estimator::Body& body : bodies) add(key, body.name);
+  for (const estimator::Hinge& hinge : hinges) add(key, hinge);
+  for (const estimator::Parameter& parameter : parameters) add(key, parameter);
+}
+
+void add(Fingerprint& key, const estimator::CalibrationOptions& options) {
+  const auto& [kind, step, acceleration_noise, state_error_weight, compliance, damping_time,
+               weighting_compliance, residual_form, state_form, filter_cutoff, max_iterations,
+               refine_simulation, approach] = options;
+  const auto add_all = [&key](const auto&... members) { (add(key, members), ...); };
+  add_all(kind, step, acceleration_noise, state_error_weight, compliance, damping_time,
+          weighting_compliance, residual_form, state_form, filter_cutoff, max_iterations,
+          refine_simulation, approach);
+}
+
 std::string key_of(const StudyTask& task) {
+  // The place says where a run stands in the study's tables; the rest decides what comes out.
+  const auto& [place, data, mechanism, options, states_only, keep_trajectories, own_key] = task;
   Fingerprint key;
-  key.add(RIGCAL_VERSION).add(task.data->fingerprint);
-  for (const estimator::Parameter& p : task.mechanism.parameters) {
-    key.add(p.name).add(p.value).add(p.lower).add(p.upper);
-    key.add(static_cast<std::uint64_t>(p.free)).add(p.prior_mean).add(p.prior_standard_deviation);
-  }
-  for (const estimator::Hinge& hinge : task.mechanism.hinges) {
-    key.add(hinge.compliance_linear).add(hinge.compliance_angular).add(hinge.damping_time);
-    key.add(hinge.stick_speed).add(Eigen::MatrixXd(hinge.frame_a));
-    key.add(Eigen::MatrixXd(hinge.frame_b));
-  }
-  const estimator::CalibrationOptions& o = task.options;
-  key.add(o.step).add(o.state_error_weight).add(o.compliance).add(o.damping_time);
-  key.add(o.weighting_compliance).add(o.filter_cutoff);
-  for (const int choice :
-       {static_cast<int>(o.kind == estimator::EstimateKind::kPhysical),
-        static_cast<int>(o.residual_form), static_cast<int>(o.state_form), o.max_iterations,
-        static_cast<int>(o.refine_simulation), static_cast<int>(o.approach),
-        static_cast<int>(task.states_only), static_cast<int>(task.keep_trajectories)}) {
-    key.add(static_cast<std::uint64_t>(choice));
-  }
+  key.add(RIGCAL_VERSION).add(data->fingerprint);
+  add(key, mechanism);
+  add(key, options);
+  add(key, states_only);
+  add(key, keep_trajectories);
   return key.hex();
 }
 

@@ -137,7 +137,10 @@ bool MadeUpRig::misbehave(SocketClient& client, std::uint64_t& next) {
       auto altered = batch_request(acknowledged_ + 1000, kSamplesPerBatch);
       altered.mutable_sample_batch()->set_batch_sequence(1 + random_() % acknowledged_);
       ledger_.count("batches sent again, altered");
-      return client.send(altered);
+      expects_refusal_ = true;
+      client.send(altered);
+      take_acknowledgements(client, kReplyPatience_s);
+      return false;
     }
     case 3: {  // the one after the next first
       if (next + 1 > batch_count_) return true;

@@ -103,18 +103,53 @@ TEST(ScenarioConfig, RefusesWithPlaceCauseAndRemedy) {
                {"no.csv"});
 }
 
-// A scenario may tighten a limit and never widen one.
-TEST(ScenarioConfig, TightensTheRigsLimitsOnly) {
+std::string limited(const std::string& limits) {
+  return "duration_s: 5 step { motor: \"arm\" command: 1 } limits { " + limits + " }";
+}
+
+// A scenario may tighten each limit, up to the rig's own.
+TEST(ScenarioConfig, TightensTheRigsLimits) {
   const RigConfig rig = parse_rig_config("r.textproto", kRig);
-  const ScenarioConfig scenario = parse_scenario_config(
+  const ScenarioConfig tight = parse_scenario_config(
       "s.textproto",
-      "duration_s: 5 step { motor: \"arm\" command: 1 } limits { command_max: 100 "
-      "hinge { hinge: \"arm\" angle_rad_max: 1 speed_rad_per_s_max: 1000 } }",
+      limited("command_max: 3 command_slew_max: 50 "
+              "hinge { hinge: \"arm\" angle_rad_max: 1 speed_rad_per_s_max: 20 }"),
       rig);
-  EXPECT_EQ(scenario.limits.command_max, 5.0);
-  EXPECT_EQ(scenario.limits.joint[0].angle_rad_max, 1.0);
-  EXPECT_EQ(scenario.limits.joint[0].angle_rad_min, -1.0);
-  EXPECT_EQ(scenario.limits.joint[0].speed_rad_per_s_max, 30.0);
+  EXPECT_EQ(tight.limits.command_max, 3.0);
+  EXPECT_EQ(tight.limits.command_slew_per_s_max, 50.0);
+  EXPECT_EQ(tight.limits.joint[0].angle_rad_max, 1.0);
+  EXPECT_EQ(tight.limits.joint[0].angle_rad_min, -1.0);
+  EXPECT_EQ(tight.limits.joint[0].speed_rad_per_s_max, 20.0);
+  EXPECT_EQ(tight.limits.joint[1].angle_rad_max, 9.0);
+  const ScenarioConfig equal = parse_scenario_config(
+      "s.textproto",
+      limited("command_max: 5 command_slew_max: 5000 "
+              "hinge { hinge: \"arm\" angle_rad_max: 2 speed_rad_per_s_max: 30 }"),
+      rig);
+  EXPECT_EQ(equal.limits.command_max, 5.0);
+  EXPECT_EQ(equal.limits.joint[0].angle_rad_min, -2.0);
+}
+
+// Asking for more is a mistake about the rig, and is said before anything moves.
+TEST(ScenarioConfig, RefusesToWidenTheRigsLimits) {
+  expect_parts(scenario_refusal(limited("command_max: 5.1")),
+               {"s.textproto:1:", "command_max is 5.1", "allows 5"});
+  expect_parts(scenario_refusal(limited("command_slew_max: 5001")),
+               {"command_slew_max is 5001", "allows 5000"});
+  expect_parts(scenario_refusal(limited("hinge { hinge: \"arm\" angle_rad_max: 2.1 }")),
+               {"angle_rad_max is 2.1", "allows 2"});
+  expect_parts(scenario_refusal(limited("hinge { hinge: \"rod\" speed_rad_per_s_max: 51 }")),
+               {"speed_rad_per_s_max is 51", "allows 50"});
+}
+
+// The rig's range may lie to one side: its wider bound is what may not be exceeded.
+TEST(ScenarioConfig, TightensARangeThatLiesToOneSide) {
+  const RigConfig rig =
+      parse_rig_config("r.textproto", replaced("angle_rad_min: -2 ", "angle_rad_min: -0.5 "));
+  const ScenarioConfig config = parse_scenario_config(
+      "s.textproto", limited("hinge { hinge: \"arm\" angle_rad_max: 1 }"), rig);
+  EXPECT_EQ(config.limits.joint[0].angle_rad_max, 1.0);
+  EXPECT_EQ(config.limits.joint[0].angle_rad_min, -0.5);
 }
 
 // Every scenario that is shipped must run on the rig it is shipped for.

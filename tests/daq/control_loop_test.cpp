@@ -220,7 +220,7 @@ TEST_F(Failure, WirelessEncoderLost) {
 
 // The unit lives on without a line; its own ttl has to act.
 TEST_F(Failure, PortClosed) {
-  expect_safe([](SimulatedRig& rig) { rig.transport().close(); }, TripCause::kLinkLost,
+  expect_safe([](SimulatedRig& rig) { rig.transport().close(); }, TripCause::kPortClosed,
               milliseconds(furuta_settings().ttl_ms + 2));
 }
 

@@ -2,8 +2,13 @@
 
 #include <array>
 #include <cmath>
+#include <functional>
+#include <iterator>
 #include <limits>
 #include <memory>
+#include <numbers>
+#include <set>
+#include <string_view>
 
 #include "daq/safety/black_box.hpp"
 #include "daq/safety/joint_tracker.hpp"
@@ -21,6 +26,15 @@ SafetyLimits two_joints() {
           .staleness_s_max = 0.005,
           .joint = {{"arm", -2.0, 2.0, 20.0, 0.1, 0.0105},
                     {"pendulum", -50.0, 50.0, 40.0, 0.1, 0.0105}}};
+}
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+Observation resting() {
+  Observation now;
+  for (JointState& joint : now.joint) joint = {0.0, 0.0, true};
+  return now;
 }
 
 // A rig at rest, one sample a period, that a test disturbs in one respect.
@@ -50,22 +64,212 @@ class SafetyMonitorTest : public ::testing::Test {
   Observation now_;
 };
 
-TEST_F(SafetyMonitorTest, TripsOnAnAngleBeyondEitherBound) {
-  rest();
-  for (double angle = 0.0; angle < 2.0; angle += 0.05) {
-    now_.joint[0].angle_rad = angle;
-    EXPECT_NE(send(1.0), 0.0);
+// Each bound by itself, of each hinge, to the last bit: a bound that is missing, exclusive or
+// another hinge's shows here.
+TEST(SafetyBounds, HoldAtTheirValueAndTripBeyond) {
+  struct Bound {
+    TripCause cause;
+    double JointState::*quantity;
+    double at, beyond;  // the last value that is allowed, and the first that is not
+    double limit;
+  };
+  SafetyLimits limits = two_joints();
+  for (JointLimits& joint : limits.joint) joint.jump_rad_max = 1000.0;  // not what is asked here
+  for (std::size_t j = 0; j < limits.joint.size(); ++j) {
+    const JointLimits& joint = limits.joint[j];
+    const double top = joint.angle_rad_max, bottom = joint.angle_rad_min;
+    const double fast = joint.speed_rad_per_s_max;
+    const auto angle = &JointState::angle_rad;
+    const auto speed = &JointState::speed_rad_per_s;
+    for (const Bound& bound :
+         {Bound{TripCause::kAngle, angle, top, std::nextafter(top, kInf), top},
+          Bound{TripCause::kAngle, angle, bottom, std::nextafter(bottom, -kInf), bottom},
+          Bound{TripCause::kSpeed, speed, fast, std::nextafter(fast, kInf), fast},
+          Bound{TripCause::kSpeed, speed, -fast, std::nextafter(-fast, -kInf), fast}}) {
+      SCOPED_TRACE(::testing::Message() << limits.joint[j].hinge << ' ' << bound.beyond);
+      SafetyMonitor monitor(limits);
+      Observation now = resting();
+      for (const double value : {0.0, bound.at, 0.0, bound.at}) {
+        now.time_s += kPeriod_s;
+        now.joint[j].*bound.quantity = value;
+        monitor.admit(now, 1.0);
+        ASSERT_FALSE(monitor.is_tripped()) << describe(monitor.current_trip(), limits);
+      }
+      now.time_s += kPeriod_s;
+      now.joint[j].*bound.quantity = bound.beyond;
+      EXPECT_EQ(monitor.admit(now, 1.0), 0.0);
+      EXPECT_EQ(monitor.current_trip().cause, bound.cause);
+      EXPECT_EQ(monitor.current_trip().joint, j);
+      EXPECT_EQ(monitor.current_trip().limit, bound.limit);
+      EXPECT_EQ(std::abs(monitor.current_trip().value), std::abs(bound.beyond));
+    }
   }
-  now_.joint[0].angle_rad = 2.01;
-  EXPECT_EQ(send(1.0), 0.0);
-  expect_trip(TripCause::kAngle, 0, 2.01, 2.0);
 }
 
-TEST_F(SafetyMonitorTest, TripsOnSpeedInEitherDirection) {
-  rest();
-  now_.joint[1].speed_rad_per_s = -40.5;
-  EXPECT_EQ(send(1.0), 0.0);
-  expect_trip(TripCause::kSpeed, 1, 40.5, 40.0);
+// A jump to either side, at and beyond its bound; the bound is counted from the last angle.
+TEST(SafetyBounds, JudgeAJumpToEitherSide) {
+  SafetyLimits limits = two_joints();
+  limits.joint[1].jump_rad_max = 0.25;
+  for (const double side : {1.0, -1.0}) {
+    for (const bool beyond : {false, true}) {
+      SCOPED_TRACE(::testing::Message() << side << ' ' << beyond);
+      SafetyMonitor monitor(limits);
+      Observation now = resting();
+      for (const double angle : {0.0, 0.25, 0.5, beyond ? 0.75 + 1e-9 : 0.75}) {
+        ASSERT_FALSE(monitor.is_tripped());
+        now.time_s += kPeriod_s;
+        now.joint[1].angle_rad = side * angle;
+        monitor.admit(now, 0.0);
+      }
+      EXPECT_EQ(monitor.current_trip().cause, beyond ? TripCause::kEncoderJump : TripCause::kNone);
+    }
+  }
+}
+
+// A rig that starts with its pendulum upright has not jumped there, nor has a channel that comes in
+// later than the others.
+TEST(SafetyBounds, FirstAngleOfAChannelIsNoJump) {
+  SafetyMonitor monitor(two_joints());
+  Observation now = resting();
+  now.joint[1].angle_rad = std::numbers::pi;
+  now.joint[0].valid = false;
+  for (int k = 0; k < 5; ++k) {
+    now.time_s += kPeriod_s;
+    monitor.admit(now, 0.0);
+  }
+  now.joint[0] = {1.5, 0.0, true};
+  now.time_s += kPeriod_s;
+  monitor.admit(now, 0.0);
+  EXPECT_FALSE(monitor.is_tripped()) << describe(monitor.current_trip(), two_joints());
+}
+
+// Times that are whole in binary, so that "exactly" is exact.
+TEST(SafetyBounds, TimesHoldAtTheirValueAndTripBeyond) {
+  constexpr double kTick_s = 1.0 / 1024;
+  SafetyLimits limits = two_joints();
+  limits.staleness_s_max = 4 * kTick_s;
+  limits.joint[0].missing_s_max = 8 * kTick_s;
+  for (const int ticks : {4, 5}) {
+    SafetyMonitor monitor(limits);
+    Observation now = resting();
+    monitor.admit(now, 0.0);
+    now.time_s += ticks * kTick_s;
+    monitor.admit(now, 0.0);
+    EXPECT_EQ(monitor.current_trip().cause,
+              ticks == 4 ? TripCause::kNone : TripCause::kStaleSample);
+  }
+  SafetyMonitor monitor(limits);
+  Observation now = resting();
+  monitor.admit(now, 0.0);
+  now.joint[0].valid = false;
+  for (int k = 1; k <= 8; ++k) {
+    now.time_s += kTick_s;
+    monitor.admit(now, 0.0);
+    ASSERT_FALSE(monitor.is_tripped()) << k;
+  }
+  now.time_s += kTick_s;
+  monitor.admit(now, 0.0);
+  EXPECT_EQ(monitor.current_trip().cause, TripCause::kMissingChannel);
+}
+
+// A clock that stands still or goes back hides how old the angles are.
+TEST(SafetyBounds, TripWhenTheUnitsTimeDoesNotGoOn) {
+  for (const double step_s : {0.0, -1e-3, -1e3}) {
+    SafetyMonitor monitor(two_joints());
+    Observation now = resting();
+    now.time_s = 5.0;
+    monitor.admit(now, 0.0);
+    now.time_s += step_s;
+    EXPECT_EQ(monitor.admit(now, 1.0), 0.0);
+    EXPECT_EQ(monitor.current_trip().cause, TripCause::kStaleSample) << step_s;
+  }
+}
+
+// Comparisons with NaN are false: whatever is none must trip, and trip at once.
+TEST(SafetyBounds, TripOnWhatIsNoNumber) {
+  const auto expect_trip_by = [](const auto& spoil, TripCause cause, double requested = 1.0) {
+    for (const bool first : {true, false}) {
+      SafetyMonitor monitor(two_joints());
+      Observation now = resting();
+      if (!first) monitor.admit(now, 0.0);
+      now.time_s += kPeriod_s;
+      spoil(now);
+      EXPECT_EQ(monitor.admit(now, requested), 0.0);
+      EXPECT_EQ(monitor.current_trip().cause, cause);
+      now = resting();
+      now.time_s = 2 * kPeriod_s;
+      EXPECT_EQ(monitor.admit(now, 1.0), 0.0);
+    }
+  };
+  for (std::size_t j = 0; j < 2; ++j) {
+    expect_trip_by([j](Observation& now) { now.joint[j].speed_rad_per_s = kNaN; },
+                   TripCause::kSpeed);
+    for (const double infinite : {kInf, -kInf}) {
+      expect_trip_by([&](Observation& now) { now.joint[j].speed_rad_per_s = infinite; },
+                     TripCause::kSpeed);
+    }
+  }
+  for (const double time_s : {kNaN, kInf}) {
+    expect_trip_by([&](Observation& now) { now.time_s = time_s; }, TripCause::kStaleSample);
+  }
+  for (const double requested : {kNaN, kInf, -kInf}) {
+    expect_trip_by([](Observation&) {}, TripCause::kCommandNotFinite, requested);
+  }
+  // An angle that is none is a jump where there was one before.
+  for (const double angle : {kNaN, kInf, -kInf}) {
+    SafetyMonitor monitor(two_joints());
+    Observation now = resting();
+    now.joint[1].angle_rad = angle;
+    EXPECT_EQ(monitor.admit(now, 1.0), 0.0);
+    EXPECT_EQ(monitor.current_trip().cause, TripCause::kAngle);
+    SafetyMonitor later(two_joints());
+    now = resting();
+    later.admit(now, 0.0);
+    now.joint[1].angle_rad = angle;
+    now.time_s += kPeriod_s;
+    EXPECT_EQ(later.admit(now, 1.0), 0.0);
+    EXPECT_EQ(later.current_trip().cause, TripCause::kEncoderJump);
+  }
+}
+
+// The second wall behind the check of the rig file: a limit that is none allows nothing.
+TEST(SafetyBounds, TripOnALimitThatIsNone) {
+  const std::function<void(SafetyLimits&, double)> kFields[] = {
+      [](SafetyLimits& limits, double value) { limits.command_max = value; },
+      [](SafetyLimits& limits, double value) { limits.command_slew_per_s_max = value; },
+      [](SafetyLimits& limits, double value) { limits.staleness_s_max = value; },
+      [](SafetyLimits& limits, double value) { limits.joint[1].angle_rad_min = value; },
+      [](SafetyLimits& limits, double value) { limits.joint[1].angle_rad_max = value; },
+      [](SafetyLimits& limits, double value) { limits.joint[1].speed_rad_per_s_max = value; },
+      [](SafetyLimits& limits, double value) { limits.joint[1].jump_rad_max = value; },
+      [](SafetyLimits& limits, double value) { limits.joint[1].missing_s_max = value; }};
+  for (std::size_t field = 0; field < std::size(kFields); ++field) {
+    SCOPED_TRACE(field);
+    SafetyLimits limits = two_joints();
+    kFields[field](limits, kNaN);
+    EXPECT_FALSE(find_faults(limits).empty());
+    SafetyMonitor monitor(limits);
+    Observation now = resting();
+    EXPECT_EQ(monitor.admit(now, 1.0), 0.0);
+    now.time_s += kPeriod_s;
+    now.joint[1].valid = field != 7;  // the last one is asked for by a missing channel only
+    EXPECT_EQ(monitor.admit(now, 1.0), 0.0);
+    EXPECT_TRUE(monitor.is_tripped());
+    for (const double value : {kInf, -kInf, -1.0}) {
+      SafetyLimits impossible = two_joints();
+      kFields[field](impossible, value);
+      const bool is_an_angle = value == -1.0 && (field == 3 || field == 4);
+      EXPECT_EQ(find_faults(impossible).empty(), is_an_angle) << value;
+    }
+  }
+  SafetyLimits negative = two_joints();
+  negative.command_max = -1.0;
+  SafetyMonitor monitor(negative);
+  Observation now = resting();
+  monitor.admit(now, 0.0);
+  now.time_s += kPeriod_s;
+  EXPECT_EQ(monitor.admit(now, 1.0), 0.0);
+  EXPECT_TRUE(monitor.is_tripped());
 }
 
 // A count that flips a high bit, or a slipped encoder, moves the hinge faster than it can turn.
@@ -124,6 +328,20 @@ TEST_F(SafetyMonitorTest, ClampsMagnitudeAndSlew) {
   for (int k = 0; k < 20; ++k) send(100.0);
   EXPECT_DOUBLE_EQ(send(100.0), 5.0);
   EXPECT_EQ(monitor_.clamped_count() - before, 23);
+  for (int k = 0; k < 20; ++k) send(-100.0);
+  EXPECT_DOUBLE_EQ(send(-100.0), -5.0);
+  EXPECT_DOUBLE_EQ(send(-5.0), -5.0);
+  EXPECT_EQ(monitor_.clamped_count() - before, 44);  // a request at the limit is not clamped
+  EXPECT_FALSE(monitor_.is_tripped());
+}
+
+// Slew counts from the last command and over the time that has passed; the first sample has none.
+TEST_F(SafetyMonitorTest, FirstCommandIsZeroAndSlewCoversAGap) {
+  for (JointState& joint : now_.joint) joint = {0.0, 0.0, true};
+  EXPECT_EQ(send(5.0), 0.0);
+  EXPECT_DOUBLE_EQ(send(5.0), 1.0);
+  now_.time_s += 2 * kPeriod_s;
+  EXPECT_DOUBLE_EQ(send(5.0), 4.0);
   EXPECT_FALSE(monitor_.is_tripped());
 }
 
@@ -150,6 +368,36 @@ TEST(TripText, NamesHingeFiguresAndTime) {
   const Trip trip{TripCause::kSpeed, 1, 3.25, 41.5, 40.0};
   EXPECT_EQ(describe(trip, two_joints()),
             "pendulum: speed 41.5 rad/s, allowed 40 rad/s, at t = 3.250 s");
+}
+
+TEST(TripText, TellsAPortThatClosedFromSilence) {
+  EXPECT_EQ(describe({TripCause::kPortClosed, 0, 2.5, 0.00036, 0.0}, two_joints()),
+            "the port closed: cable pulled, adapter or unit switched off, 0.00036 s after the last "
+            "sample, at t = 2.500 s");
+}
+
+// A cause whose row stands elsewhere would be told as another one.
+TEST(TripText, HasItsOwnWordsForEveryCause) {
+  std::set<std::string_view> names;
+  for (int cause = 0; cause <= static_cast<int>(TripCause::kPortClosed); ++cause) {
+    names.insert(to_string(static_cast<TripCause>(cause)));
+  }
+  EXPECT_EQ(names.size(), static_cast<std::size_t>(TripCause::kPortClosed) + 1);
+  EXPECT_EQ(to_string(TripCause::kPortClosed), "port closed");
+  EXPECT_EQ(unit_of(TripCause::kSpeed), "rad/s");
+  EXPECT_TRUE(is_of_one_joint(TripCause::kMissingChannel));
+  EXPECT_FALSE(is_of_one_joint(TripCause::kStaleSample));
+}
+
+// After a run that was broken off in full swing the encoders count on.
+TEST(TripText, AdvisesAboutAHingeThatStandsOutsideItsRange) {
+  const Trip trip{TripCause::kAngle, 1, 0.0, -56.5487, -50.0};
+  const std::string advice = advise_before_start(trip, two_joints());
+  for (const char* part : {"\"pendulum\"", "-56.55 rad", "-9.00 turns", "-50 and 50 rad",
+                           "switch the unit off and on"}) {
+    EXPECT_NE(advice.find(part), std::string::npos) << advice;
+  }
+  EXPECT_EQ(advise_before_start({TripCause::kSpeed, 1, 0.0, 50.0, 40.0}, two_joints()), "");
 }
 
 TEST(TripText, PutsTheUnitsFaultsIntoWords) {
@@ -183,6 +431,29 @@ TEST(JointTracker, ErrsByAtMostOneCountOverItsWindow) {
     if (k < 15) continue;
     EXPECT_NEAR(tracker.speed_rad_per_s(), 7.3, count_rad / 0.015 * (1 + 1e-9));
   }
+}
+
+// The window is kWindow periods once there are so many, and all there is before. With angles k² at
+// times k its speed is exact: (k² − (k − n)²)/n = 2k − n.
+TEST(JointTracker, SpansItsWindowToTheSample) {
+  constexpr int kWindow = static_cast<int>(JointTracker::kWindow);
+  for (const double side : {1.0, -1.0}) {
+    JointTracker tracker;
+    EXPECT_EQ(tracker.add(0.0, 0.0), 0.0);
+    for (int k = 1; k <= 5 * kWindow; ++k) {
+      const double expected = k < kWindow ? k : 2 * k - kWindow;
+      EXPECT_DOUBLE_EQ(tracker.add(k, side * k * k), side * expected) << k;
+      EXPECT_DOUBLE_EQ(tracker.speed_rad_per_s(), side * expected);
+    }
+  }
+}
+
+// A run does not start at time zero and angle zero: entries that were not written yet are not the
+// oldest.
+TEST(JointTracker, CountsFromItsFirstAngle) {
+  JointTracker tracker;
+  EXPECT_EQ(tracker.add(5.0, 3.0), 0.0);
+  for (int k = 1; k < 40; ++k) EXPECT_DOUBLE_EQ(tracker.add(5.0 + k, 3.0 + 2.0 * k), 2.0) << k;
 }
 
 // The ring must keep the newest messages, oldest first, and stop kAfterTrip messages after the

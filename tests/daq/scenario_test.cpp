@@ -244,6 +244,8 @@ TEST(Plan, IsDrawnToScale) {
   for (const char* text : {">pulse<", ">time [s]<", ">command [V]<", ">0.2<", ">-2<"}) {
     EXPECT_NE(svg.find(text), std::string::npos) << text;
   }
+  EXPECT_NE(plan_svg(plan, "a<b> & \x1b", "V").find(">a&lt;b&gt; &amp; \\u001b</text>"),
+            std::string::npos);
   // Only changes are drawn: a minute of rest is one line.
   EXPECT_LT(plan_svg(make_plan(Scenario("rest", Step{.amplitude = 0}, 60.0), 1e-3), "", "V").size(),
             5000u);

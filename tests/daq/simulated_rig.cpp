@@ -34,7 +34,10 @@ sim::SimulationSettings simulation_settings() {
 SimulatedRig::SimulatedRig(Scenario scenario, const LoopSettings& loop,
                            const sim::SimulationSettings& simulation, const SafetyLimits& limits,
                            RunSink* recording)
-    : time_(std::make_shared<firmware_iface::VirtualTime>()), limits_(limits) {
+    : time_(std::make_shared<firmware_iface::VirtualTime>()),
+      stream_{.host_paced = loop.host_paced,
+              .divider = static_cast<int>(loop.period / std::chrono::milliseconds(1))},
+      limits_(limits) {
   sim::FurutaParameters parameters;
   parameters.arm_friction.viscous = parameters.pendulum_friction.viscous = 1e-3;
   sim::Plant plant(std::make_unique<sim::FurutaModel>(parameters), {});
@@ -57,12 +60,12 @@ void SimulatedRig::run(const std::function<void(SimulatedRig&, int tick)>& distu
                        int tick_count_max, int poll_every) {
   const auto facts = link_->connect();
   ASSERT_TRUE(facts.ok()) << facts.error().detail;
-  const auto started = link_->start_stream({});
+  const auto started = link_->start_stream(stream_);
   ASSERT_TRUE(started.ok()) << started.error().detail;
   for (int tick = 1; tick <= tick_count_max && loop_->tick(); ++tick) {
     if (poll_every > 0 && tick % poll_every == 0) supervisor_->poll();
     if (disturb) disturb(*this, tick);
-    if (supervisor_->wants_stop()) break;
+    if (supervisor_->wants_stop() || ::testing::Test::HasFatalFailure()) break;
   }
 }
 

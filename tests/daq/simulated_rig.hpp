@@ -88,6 +88,7 @@ class SimulatedRig {
 
  private:
   std::shared_ptr<firmware_iface::VirtualTime> time_;
+  firmware_iface::StreamSettings stream_;
   std::unique_ptr<firmware_iface::sim::SimTransport> transport_;
   SafetyLimits limits_;
   BlackBox black_box_;

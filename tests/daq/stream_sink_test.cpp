@@ -11,6 +11,7 @@
 
 #include "daq/commands/send.hpp"
 #include "daq/stream/service_endpoint.hpp"
+#include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
 #include "tests/daq/local_service.hpp"
 #include "tests/proto/recording_support.hpp"
@@ -162,6 +163,42 @@ TEST(SpoolFolder, IsNeverSharedByTwoRuns) {
   const auto again = open_spool_folder(spool);
   ASSERT_TRUE(test_support::ok(again));
   EXPECT_EQ(again.value().session.id, "first");
+}
+
+// A process that starts again takes the session up with the secret of the one before; nobody else
+// on the machine reads it.
+TEST(SpoolFolder, KeepsTheSecretOfItsSession) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("spool");
+  const auto made = create_spool_folder(path, {.id = "run"});
+  ASSERT_TRUE(test_support::ok(made));
+  EXPECT_EQ(made.value().session.secret.size(), 32u);
+  EXPECT_FALSE(made.value().ended);
+  const auto again = open_spool_folder(path);
+  ASSERT_TRUE(test_support::ok(again));
+  EXPECT_EQ(again.value().session.secret, made.value().session.secret);
+  EXPECT_FALSE(again.value().ended);
+  EXPECT_EQ(std::filesystem::status(path).permissions(), std::filesystem::perms::owner_all);
+  ASSERT_TRUE(test_support::ok(mark_ended(path)));
+  EXPECT_TRUE(open_spool_folder(path).value().ended);
+}
+
+// A spool of a release without secrets is sent all the same, with a secret that stays the same from
+// process to process; that release noted no end, so its run counts as ended.
+TEST(SpoolFolder, OfAnEarlierReleaseIsGivenASecret) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("spool");
+  ASSERT_TRUE(test_support::ok(create_spool_folder(path, {.id = "run"})));
+  rigcal::v1::OpenSession session;
+  session.set_session_id("run");
+  proto::write_file(path + "/session.pb", session.SerializeAsString());
+  const auto opened = open_spool_folder(path);
+  ASSERT_TRUE(test_support::ok(opened));
+  EXPECT_EQ(opened.value().session.secret.size(), 32u);
+  EXPECT_TRUE(opened.value().ended);
+  const auto again = open_spool_folder(path);
+  EXPECT_EQ(again.value().session.secret, opened.value().session.secret);
+  EXPECT_TRUE(again.value().ended);
 }
 
 TEST(SpoolFolder, IsNotAnyFolder) {

@@ -55,7 +55,12 @@ TEST(Url, MistakesAreNamed) {
   EXPECT_NE(complaint("usb:///dev/x").find("serial:, pty:, tcp:, sim:"), std::string::npos);
   EXPECT_NE(complaint("pty:///dev/x?bawd=1").find("bawd"), std::string::npos);
   EXPECT_NE(complaint("serial:///dev/x?baud=fast").find("baud=fast"), std::string::npos);
-  EXPECT_NE(complaint("tcp://localhost").find("tcp://host:port"), std::string::npos);
+  for (const char* address : {"localhost", "localhost:0", "localhost:99999", "localhost:-1",
+                              "localhost:7x", "localhost:", ":7000"}) {
+    EXPECT_NE(complaint("tcp://" + std::string(address)).find("tcp://host:port, a port being"),
+              std::string::npos)
+        << address;
+  }
   EXPECT_NE(complaint("pty:///nowhere/at/all").find("no such port"), std::string::npos);
   EXPECT_NE(complaint("serial:///dev/rigcal-none").find("/dev/rigcal-none"), std::string::npos);
   EXPECT_NE(complaint("sim:/nowhere.textproto").find("/nowhere.textproto"), std::string::npos);

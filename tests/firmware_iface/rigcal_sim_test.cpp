@@ -166,4 +166,69 @@ TEST(RigcalSim, RefusesBadInputWithOneMessage) {
   EXPECT_EQ(content, "precious");
 }
 
+// Numbers on the command line: a port that wraps round, a time that never ends. One exit status for
+// all of them.
+TEST(RigcalSim, RefusesNumbersThatCannotBeMeant) {
+  const TemporaryFolder folder;
+  for (const auto& [option, value] : std::map<std::string, std::vector<std::string>>{
+           {"--tcp", {"70000", "127.0.0.1:70000", "-1", "x", ""}},
+           {"--duration", {"nan", "inf", "0", "-1", "1e300"}},
+           {"--clock-ppm", {"nan", "inf", "1e9"}},
+           {"--baud", {"-1", "99999999999"}},
+           {"--truth", {""}},
+           {"--priority", {"100"}}}) {
+    for (const std::string& text : value) {
+      Program program({"--config", kConfig, option + "=" + text}, folder.file("out.txt"));
+      EXPECT_EQ(program.finish(0), 1) << option << ' ' << text;
+      EXPECT_NE(program.output(), "");
+    }
+  }
+  Program unknown({"--frobnicate"}, folder.file("out.txt"));
+  EXPECT_EQ(unknown.finish(0), 1);
+}
+
+// A killed simulation leaves its link, and the number of its terminal goes to the next one: nothing
+// at the link tells the two apart. A live one must keep its link all the same.
+TEST(RigcalSim, TakesOverTheLinkOfAKilledOneOnly) {
+  const TemporaryFolder folder;
+  const std::string link = folder.file("rig");
+  {
+    Program killed({"--config", kConfig, "--link", link}, folder.file("first.txt"));
+    killed.wait_for_output();
+    killed.finish(SIGKILL);
+  }
+  ASSERT_TRUE(std::filesystem::is_symlink(link));
+  Program alive({"--config", kConfig, "--link", link}, folder.file("second.txt"));
+  alive.wait_for_output();
+  EXPECT_NE(alive.output().find("pty://" + link), std::string::npos) << alive.output();
+
+  std::filesystem::create_directory(folder.file("sub"));
+  for (const std::string& same : {link, folder.file("sub/../rig")}) {
+    Program refused({"--config", kConfig, "--link", same}, folder.file("third.txt"));
+    EXPECT_EQ(refused.finish(0), 1);
+    EXPECT_NE(refused.output().find("another rigcal-sim serves it"), std::string::npos);
+  }
+  EXPECT_EQ(alive.finish(SIGTERM), 0);
+  EXPECT_FALSE(std::filesystem::exists(std::filesystem::symlink_status(link)));
+}
+
+// Nothing is written over, and a link is something: also one that leads nowhere yet.
+TEST(RigcalSim, DoesNotFollowLinks) {
+  const TemporaryFolder folder;
+  for (const std::string name : {"truth.csv", "truth.csv.textproto"}) {
+    std::filesystem::create_symlink(folder.file("elsewhere"), folder.file(name));
+    Program program({"--config", kConfig, "--truth", folder.file("truth.csv"), "--duration", "1"},
+                    folder.file("out.txt"));
+    EXPECT_EQ(program.finish(0), 1);
+    EXPECT_NE(program.output().find(name + ": exists already"), std::string::npos);
+    EXPECT_FALSE(std::filesystem::exists(folder.file("elsewhere")));
+    std::filesystem::remove(folder.file(name));
+    EXPECT_FALSE(std::filesystem::exists(folder.file("truth.csv"))) << "half of a pair";
+  }
+  std::filesystem::create_symlink(folder.file("elsewhere"), folder.file("rig"));
+  Program program({"--config", kConfig, "--link", folder.file("rig")}, folder.file("out.txt"));
+  EXPECT_EQ(program.finish(0), 1);
+  EXPECT_TRUE(std::filesystem::is_symlink(folder.file("rig")));
+}
+
 }  // namespace

@@ -74,6 +74,31 @@ TEST_P(SampleTrackerFormats, DropsRepeatedSamples) {
   EXPECT_EQ(stream.tracker.next_sequence(), 2U);
 }
 
+// A channel that was not read keeps its last count, whatever stands in its place, and goes on from
+// there.
+TEST_P(SampleTrackerFormats, MissingChannelKeepsItsCount) {
+  SampleTracker tracker(GetParam(), 0, 1000.0, 5s);
+  UnitSample sample;
+  const auto follow = [&](int k, int valid, int counts) {
+    sample_report report{};
+    report.sequence = static_cast<std::uint16_t>(k);
+    report.tick_us = static_cast<std::uint32_t>(1000 * k);
+    report.channel_count = 2;
+    report.channels_valid = static_cast<std::uint8_t>(valid);
+    report.encoder_counts[0] = 1000 + k;
+    report.encoder_counts[1] = counts;
+    EXPECT_EQ(tracker.follow(report, 5s + std::chrono::milliseconds(k), sample), Verdict::kNext);
+    return sample.encoder_counts[1];
+  };
+  EXPECT_EQ(follow(0, 3, -7), -7);
+  EXPECT_EQ(follow(1, 1, 4000), -7);
+  EXPECT_TRUE(sample.channel_is_valid(0));
+  EXPECT_FALSE(sample.channel_is_valid(1));
+  EXPECT_EQ(sample.encoder_counts[0], 1001);
+  EXPECT_EQ(follow(2, 0xF3, -6), -6);
+  EXPECT_EQ(sample.channels_valid, 3) << "bits of channels that the unit does not have";
+}
+
 // What a checksum let through: a sequence that does not go with the clock, a clock between ticks, a
 // clock ahead of the host's.
 TEST_P(SampleTrackerFormats, DoesNotBelieveContradictions) {

@@ -61,7 +61,8 @@ TEST(SimConfig, MistakesAreNamedWithTheirPlace) {
   EXPECT_NE(complaint_about(pendulum + "unit { colour: 1 }").find("colour"), std::string::npos);
   EXPECT_NE(complaint_about("pendulum { mass_kg: -1 center_distance_m: 0.1 }").find("mass_kg"),
             std::string::npos);
-  EXPECT_NE(complaint_about(pendulum + "line { to_host { bit_flipped: 2 } }").find("probability"),
+  EXPECT_NE(complaint_about(pendulum + "line { to_host { bit_flipped: 2 } }")
+                .find("line.to_host.bit_flipped is 2; it must be from 0 to 1"),
             std::string::npos);
   EXPECT_NE(complaint_about(pendulum + "unit { encoder {} encoder {} }").find("1 joints"),
             std::string::npos);

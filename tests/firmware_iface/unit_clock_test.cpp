@@ -63,19 +63,60 @@ TEST(UnitClock, StatesAnHonestUncertainty) {
   EXPECT_LT(sum_square / kRuns, 3.0);
 }
 
-// A stretch of time in which every sample is slow must not bend the line: two seconds of a stalled
-// host, 50 ms late.
-TEST(UnitClock, RejectsAStretchOfSlowSamples) {
-  UnitClock clock;
-  std::mt19937_64 random(23);
-  std::exponential_distribution<double> jitter(1.0 / 1e-4);
-  for (std::int64_t k = 0; k < 60'000; ++k) {
-    const double true_s = 1e-3 * static_cast<double>(k) / (1.0 + 200e-6);
-    const double late = k > 55'000 && k < 57'000 ? 0.05 : 0.0;
-    clock.observe(1000 * k, Nanoseconds(std::llround((true_s + jitter(random) + late) * 1e9)));
+// A stretch of time in which every sample is slow, or comes before its time, must not bend the
+// line: two seconds of a host that stood still, 50 ms late, or whose clock was wrong by so much the
+// other way, which no delay can be.
+TEST(UnitClock, RejectsAStretchOfOutliersOnEitherSide) {
+  for (const double off_s : {0.05, -0.05}) {
+    SCOPED_TRACE(off_s);
+    UnitClock clock;
+    std::mt19937_64 random(23);
+    std::exponential_distribution<double> jitter(1.0 / 1e-4);
+    for (std::int64_t k = 0; k < 60'000; ++k) {
+      const double true_s = 1.0 + 1e-3 * static_cast<double>(k) / (1.0 + 200e-6);
+      const double off = k > 55'000 && k < 57'000 ? off_s : 0.0;
+      clock.observe(1000 * k, Nanoseconds(std::llround((true_s + jitter(random) + off) * 1e9)));
+    }
+    EXPECT_GE(clock.fit().blocks_rejected, 6U);  // 2 s of blocks of 0.25 s, but for the ends
+    EXPECT_NEAR(clock.fit().rate_error_ppm, 200.0, 1.0);
   }
-  EXPECT_GE(clock.fit().blocks_rejected, 6U);  // 2 s of blocks of 0.25 s, but for the ends
-  EXPECT_NEAR(clock.fit().rate_error_ppm, 200.0, 1.0);
+}
+
+// Blocks of 125 ms; a line through fewer than four of them would leave too little to judge it by.
+TEST(UnitClock, FitsFromTheFourthBlockOn) {
+  UnitClock clock;
+  std::int64_t now_ms = 0;
+  const auto observe_until = [&](std::int64_t end_ms) {
+    for (; now_ms < end_ms; ++now_ms) {
+      clock.observe(1000 * now_ms, std::chrono::milliseconds(now_ms));
+    }
+    return clock.fit().valid;
+  };
+  EXPECT_FALSE(observe_until(500));
+  ASSERT_TRUE(observe_until(501)) << "the first sample behind the fourth block closes it";
+  EXPECT_EQ(clock.fit().blocks_used, 4U);
+  EXPECT_NEAR(clock.fit().rate_error_ppm, 0.0, 1e-6);
+}
+
+// Clocks that stand still, run backwards or jump make no line that could be used; the fit says so
+// instead of handing out infinities.
+TEST(UnitClock, NeverHandsOutWhatIsNotANumber) {
+  const auto check = [](const char* what, const auto& host_ns_of) {
+    SCOPED_TRACE(what);
+    UnitClock clock;
+    for (std::int64_t k = 0; k < 5'000; ++k) {
+      clock.observe(1000 * k, Nanoseconds(host_ns_of(k)));
+      const ClockFit& fit = clock.fit();
+      ASSERT_TRUE(std::isfinite(fit.rate_error_ppm) && std::isfinite(fit.rate_sigma_ppm) &&
+                  std::isfinite(fit.residual_rms_us));
+      ASSERT_TRUE(!fit.valid || fit.rate_error_ppm > -1e6) << "a clock runs forwards";
+    }
+  };
+  check("the host's stands still", [](std::int64_t) { return std::int64_t{7}; });
+  check("the host's runs backwards", [](std::int64_t k) { return -1'000'000 * k; });
+  check("the unit's runs a million times too fast", [](std::int64_t k) { return k; });
+  check("the host's jumps by a year each second",
+        [](std::int64_t k) { return 1'000'000 * k + k / 1000 * 31'536'000'000'000'000; });
 }
 
 // Memory is fixed: after an hour the blocks are longer, and the fit spans the hour.

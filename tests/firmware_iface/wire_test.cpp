@@ -7,6 +7,7 @@
 #include "firmware_iface/link/frame_decoder.hpp"
 #include "firmware_iface/wire/cobs.h"
 #include "firmware_iface/wire/command.h"
+#include "firmware_iface/wire/crc32c.h"
 #include "firmware_iface/wire/frame.h"
 #include "firmware_iface/wire/message_type.h"
 #include "firmware_iface/wire/sample_compact.h"
@@ -117,6 +118,25 @@ TEST(Frame, EncoderRefusesWhatIsNotAMessage) {
   EXPECT_EQ(frame_encode(nullptr, 0, out.data(), out.size()), 0U);
   const Bytes good = sample_message(1);
   EXPECT_EQ(frame_encode(good.data(), good.size(), out.data(), 28), 0U) << "needs 29 bytes";
+  EXPECT_EQ(frame_encode(good.data(), good.size(), out.data(), 29), 29U);
+}
+
+// A checksum that is right makes no message of a length that its type does not have: a program of
+// another layout, or one that is broken, may well compute it.
+TEST(Frame, RightChecksumMakesNoMessageOfAWrongLength) {
+  for (const std::size_t size_bytes : {1U, 6U, 7U, 8U, 20U}) {
+    Bytes plain(size_bytes, 1);
+    plain[0] = MESSAGE_COMMAND;
+    const std::uint32_t crc = crc32c(LAYOUT_HASH, plain.data(), plain.size());
+    for (int k = 0; k < 4; ++k) plain.push_back(static_cast<std::uint8_t>(crc >> (8 * k)));
+    Bytes stuffed(64);
+    stuffed.resize(cobs_encode(plain.data(), plain.size(), stuffed.data(), stuffed.size()));
+    Bytes message(MESSAGE_SIZE_BYTES_MAX);
+    std::size_t size = 0;
+    EXPECT_EQ(frame_decode(stuffed.data(), stuffed.size(), message.data(), &size),
+              size_bytes == COMMAND_SIZE_BYTES ? FRAME_OK : FRAME_BAD_LENGTH)
+        << size_bytes;
+  }
 }
 
 // -32768 has no positive counterpart: taken as it is, the range would not be symmetric.

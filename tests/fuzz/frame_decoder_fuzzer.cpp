@@ -22,7 +22,8 @@ void require(bool condition) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   FrameDecoder decoder;
-  std::vector<std::uint8_t> run;  // since the last delimiter
+  static std::vector<std::uint8_t> run;  // since the last delimiter; keeps its room
+  run.clear();
   std::uint64_t runs = 0;
   for (std::size_t k = 0; k < size; ++k) {
     const bool good = decoder.push(data[k]);

@@ -77,6 +77,7 @@ class CountingOutlet final : public service::Outlet {
     require(proto::parse_frame(frames.front(), proto::service_reply_limits(), reply).ok());
     if (!reply.has_job_update()) ++reply_count;
   }
+  bool has_room(std::size_t) const override { return true; }
   void send_live(const service::LiveFrame& frame) override { require(frame.bytes != nullptr); }
   void finish() override { finished = true; }
   void resume() override {}
@@ -111,7 +112,7 @@ class Service {
     while (next < frames.size()) {
       CountingOutlet outlet;
       const auto conversation = std::make_shared<service::Conversation>(
-          context_, sessions_, jobs_, service::PeerName{"fuzzer", 0});
+          context_, sessions_, jobs_, service::Peer{{"address:fuzzer", false}, "fuzzer"});
       conversation->attach(outlet);
       while (next < frames.size() && !outlet.finished) {
         const bool client = conversation->greeted() && !streams_;

@@ -68,6 +68,16 @@ void DaqProcess::wait_until_recorded() {
       << daq_->output();
 }
 
+void DaqProcess::wait_until_tripped() {
+  ASSERT_TRUE(eventually(
+      [&] {
+        // The truth is written in blocks; the rows of after the trip take a moment to appear.
+        const std::vector<TruthRow> rows = truth();
+        return rows.size() > 2 && rows[rows.size() - 2].at("tripped") == "1";
+      },
+      kPatience_s));
+}
+
 int DaqProcess::daq_exit_code() {
   const auto code = daq_->wait(kPatience_s);
   EXPECT_TRUE(code.has_value()) << "still running\n" << daq_->output();

@@ -43,6 +43,7 @@ class DaqProcess : public ::testing::Test {
 
   /// Until the scenario drives the rig and some of that is in the file.
   void wait_until_recorded();
+  void wait_until_tripped();
   int daq_exit_code();
 
   /// Ctrl-C, after which it prints its counts.

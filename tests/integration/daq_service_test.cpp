@@ -79,6 +79,29 @@ TEST_F(DaqWithTls, StreamsToAServiceThatAsksForCertificates) {
   expect_stored_as_recorded();
 }
 
+// A recorder that is killed leaves recording and spool, each cut off where it was. What is sent
+// later is all of both, and told as an end that nobody declared.
+TEST_F(DaqWithTls, HasAllOfARunThatWasKilled) {
+  start_sim();
+  start_daq("long.textproto", pty_url(), stream_as("client", "ours"));
+  wait_until_recorded();
+  daq_->send_signal(SIGKILL);
+  daq_->wait(kPatience_s);
+  const proto::Recording own = recording("run.mcap.part");
+  ASSERT_EQ(send_as("client", "ours", "127.0.0.1"), 0);
+  ASSERT_TRUE(eventually([&] { return !stored_recording().empty(); }, kPatience_s))
+      << service_->output();
+  const auto stored = proto::read_recording(stored_recording());
+  ASSERT_TRUE(ok(stored));
+  ASSERT_GT(own.samples.size(), 100U);
+  ASSERT_GE(stored.value().samples.size(), own.samples.size());
+  for (std::size_t k = 0; k < own.samples.size(); ++k) {
+    ASSERT_TRUE(same(stored.value().samples[k], own.samples[k])) << k;
+  }
+  EXPECT_NE(find_event(stored.value(), "interrupted"), nullptr);
+  EXPECT_FALSE(std::filesystem::exists(path("run.mcap.spool")));
+}
+
 // Whoever is not known is told so and streams nothing, in either direction and without any
 // certificate; the run does not mind, and what it has for the service can be sent by who is known,
 // to the service's name as well as to its address.

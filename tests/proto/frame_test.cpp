@@ -3,6 +3,7 @@
 #include <google/protobuf/stubs/logging.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <random>
 
 #include "proto/framing/element_count.hpp"
@@ -187,6 +188,23 @@ TEST(AppendFrame, LeavesTheBufferAloneWhenTheMessageIsTooLarge) {
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(status.error().code, ErrorCode::kTooLarge);
   EXPECT_EQ(out, "before");
+}
+
+// The gate for numbers stands where every message of every socket passes.
+TEST(ParseFrame, RefusesANumberThatItsFieldDoesNotAllow) {
+  for (const double timestamp : {std::numeric_limits<double>::quiet_NaN(),
+                                 std::numeric_limits<double>::infinity(), -1e300}) {
+    StreamRequest request = make_batch(1, 3);
+    request.mutable_sample_batch()->mutable_samples(2)->set_timestamp(timestamp);
+    const std::string payload = request.SerializeAsString();
+    StreamRequest parsed;
+    const Status status = parse_frame({StreamRequest::kSampleBatch, payload}, kLimits, parsed);
+    ASSERT_FALSE(status.ok());
+    EXPECT_EQ(status.error().code, ErrorCode::kDamaged);
+    EXPECT_NE(status.error().detail.find("sample_batch.samples[2].timestamp is "),
+              std::string::npos)
+        << status.error().detail;
+  }
 }
 
 // The count against what a person counts: the batch, 3 samples, 2 + 3 + 1 packed entries.

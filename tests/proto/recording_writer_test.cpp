@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/mount.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -120,6 +121,28 @@ TEST(RecordingWriter, HoldsBackNoMoreThanAQuarterOfASecond) {
     if (k % 97 != 0 || k < 250) continue;
     ASSERT_TRUE(ok(so_far));
     ASSERT_GE(so_far.value().samples.size() + 250, k + 1);
+  }
+}
+
+// However fast messages come, a chunk ends at its size: a reader holds one in memory, and a crash
+// loses one. The last message that fits is in, the next one begins another.
+TEST(McapWriter, EndsAChunkAtItsSize) {
+  for (const std::size_t extra : {0u, 1u}) {
+    const auto disk = std::make_shared<Disk>();
+    McapWriter writer(std::make_unique<MemoryOutputFile>(disk), {.chunk_size_bytes_max = 4096});
+    ASSERT_TRUE(ok(writer.start()));
+    const std::uint16_t channel = writer.add_channel("/t", "raw", "", "", {});
+    const auto write = [&](std::size_t size) {
+      const Bytes data(size, 7);
+      ASSERT_TRUE(ok(writer.write_message({channel, 0, 5, 5, data})));
+    };
+    write(1000);
+    Bytes declaration;  // the chunk holds one, and the message with its header
+    put_record(declaration, McapChannel{channel, 0, "/t", "raw", {}});
+    const std::size_t held = declaration.size() + 9 + 22 + 1000;
+    write(4096 - held + extra);
+    EXPECT_EQ(writer.pending_message_count(), extra == 0 ? 2u : 1u);
+    EXPECT_EQ(writer.statistics().chunk_count, extra);
   }
 }
 
@@ -254,6 +277,38 @@ TEST(RecordingWriter, RefusesToWriteOverAnything) {
     EXPECT_EQ(test_support::read_bytes(folder.file(existing)).size(), 1u);
     EXPECT_EQ(folder.file_count(), 1u);
   }
+}
+
+// "Left by an interrupted run" invites to delete it: not what another run is writing at this
+// moment.
+TEST(RecordingWriter, TellsALiveRecordingFromOneThatWasLeftBehind) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("run.mcap");
+  {
+    const auto live = RecordingWriter::create(path, furuta_header());
+    ASSERT_TRUE(ok(live));
+    const auto second = RecordingWriter::create(path, furuta_header());
+    ASSERT_FALSE(second.ok());
+    EXPECT_EQ(second.error().code, ErrorCode::kExists);
+    EXPECT_NE(second.error().detail.find("being written by another program"), std::string::npos)
+        << second.error().detail;
+    EXPECT_EQ(second.error().detail.find("deleted"), std::string::npos);
+  }
+  const auto third = RecordingWriter::create(path, furuta_header());
+  ASSERT_FALSE(third.ok());
+  EXPECT_NE(third.error().detail.find("rigcal recover"), std::string::npos);
+}
+
+// Whoever starts the program by hand need not let everybody on the machine read the recording.
+TEST(RecordingWriter, IsNotForEverybodyToRead) {
+  const TemporaryFolder folder;
+  const mode_t before = ::umask(0);
+  const auto writer = RecordingWriter::create(folder.file("run.mcap"), furuta_header());
+  ::umask(before);
+  ASSERT_TRUE(ok(writer));
+  using std::filesystem::perms;
+  EXPECT_EQ(std::filesystem::status(folder.file("run.mcap.part")).permissions(),
+            perms::owner_read | perms::owner_write | perms::group_read);
 }
 
 // The name appears only when the recording is whole, and not over a file that came meanwhile.

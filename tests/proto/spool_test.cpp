@@ -130,5 +130,60 @@ TEST(Spool, ReadsNothingRatherThanAnotherBatch) {
   EXPECT_EQ(spool.value().read(3).value(), make_payload(2));
 }
 
+// Records are those of their file's numbers: a file under another name has none.
+TEST(Spool, TakesNoRecordOfAnotherNumber) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("spool");
+  {
+    auto spool = Spool::open(path);
+    for (std::uint64_t k = 0; k < 3; ++k) ASSERT_TRUE(ok(spool.value().append(make_payload(k))));
+    ASSERT_TRUE(ok(spool.value().sync()));
+  }
+  std::filesystem::rename(path + "/00000000000000000001.spool",
+                          path + "/00000000000000000009.spool");
+  auto spool = Spool::open(path);
+  ASSERT_TRUE(ok(spool));
+  EXPECT_EQ(spool.value().end(), 9u);
+}
+
+// What lies behind a damaged record is cut off: a new batch of the same size in its place must not
+// bring the old one behind it back.
+TEST(Spool, BringsNothingBackThatLayBehindADamagedRecord) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("spool");
+  const std::string payload(50, 'o');
+  {
+    auto spool = Spool::open(path);
+    for (int k = 0; k < 3; ++k) ASSERT_TRUE(ok(spool.value().append(payload)));
+    ASSERT_TRUE(ok(spool.value().sync()));
+  }
+  const std::string file = path + "/00000000000000000001.spool";
+  test_support::Bytes bytes = test_support::read_bytes(file);
+  bytes[8 + 16 + payload.size() + 16 + 1] ^= 0x40;  // in the second payload
+  test_support::write_bytes(file, bytes);
+  {
+    auto spool = Spool::open(path);
+    ASSERT_TRUE(ok(spool));
+    ASSERT_EQ(spool.value().end(), 2u);
+    ASSERT_TRUE(ok(spool.value().append(std::string(50, 'n'))));
+    ASSERT_TRUE(ok(spool.value().sync()));
+  }
+  auto spool = Spool::open(path);
+  ASSERT_TRUE(ok(spool));
+  EXPECT_EQ(spool.value().end(), 3u);
+  EXPECT_EQ(spool.value().read(2).value(), std::string(50, 'n'));
+}
+
+// A late acknowledgement of less takes nothing back.
+TEST(Spool, AcknowledgesForwardsOnly) {
+  const TemporaryFolder folder;
+  auto spool = Spool::open(folder.file("spool"));
+  for (std::uint64_t k = 0; k < 5; ++k) ASSERT_TRUE(ok(spool.value().append(make_payload(k))));
+  ASSERT_TRUE(ok(spool.value().sync()));
+  ASSERT_TRUE(ok(spool.value().acknowledge(3)));
+  ASSERT_TRUE(ok(spool.value().acknowledge(1)));
+  EXPECT_EQ(spool.value().acknowledged_through(), 3u);
+}
+
 }  // namespace
 }  // namespace proto

@@ -21,6 +21,7 @@ class StreamPeer {
   struct Session {
     std::vector<std::string> batches;  // content of batch k+1, without its number
     bool closed = false;
+    bool interrupted = false;  // as the closing said
   };
 
   /// A connection was made; whatever an earlier one left half-received is gone.
@@ -112,6 +113,7 @@ class StreamPeer {
       return true;
     }
     closing_ = request.close_session().last_batch_sequence();
+    session.interrupted = request.close_session().interrupted();
     return *closing_ + 1 == expected;
   }
 

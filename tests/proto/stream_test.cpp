@@ -3,6 +3,7 @@
 #include <random>
 
 #include "proto/stream.pb.h"
+#include "proto/stream/session_secret.hpp"
 #include "proto/stream/spool.hpp"
 #include "proto/stream/stream_sender.hpp"
 #include "tests/proto/recording_support.hpp"
@@ -11,7 +12,6 @@
 
 namespace proto {
 namespace {
-
 using namespace std::chrono_literals;
 using rigcal::v1::StreamReply;
 using rigcal::v1::StreamRequest;
@@ -364,7 +364,7 @@ TEST(StreamSender, BelievesNoAcknowledgementOfWhatWasNotSent) {
 // A session id used twice, or a service restored from a backup: nobody can repair that
 // automatically, and going on would lose batches silently.
 TEST(StreamSender, RefusesASessionThatDoesNotFit) {
-  for (const std::uint64_t through : {std::uint64_t{1}, std::uint64_t{9}}) {
+  for (const std::uint64_t through : {std::uint64_t{1}, std::uint64_t{6}, std::uint64_t{9}}) {
     MemoryStore store;
     for (std::uint64_t k = 0; k < 5; ++k) store.append(make_payload(k));
     store.sync();
@@ -377,6 +377,98 @@ TEST(StreamSender, RefusesASessionThatDoesNotFit) {
     EXPECT_EQ(store.acknowledged_through(), 3u);
     EXPECT_FALSE(sender.wants_connection(1h));
   }
+}
+
+// While it closes, a sender waits for the end, whatever else still comes: a service that falls
+// silent after a late acknowledgement is left like any other.
+TEST(StreamSender, LeavesAServiceThatIsSilentWhileClosing) {
+  MemoryStore store;
+  store.append(make_payload(0));
+  store.sync();
+  StreamSender sender(store, {.id = "a"}, {.reply_timeout = 1s});
+  sender.end_session();
+  sender.on_connected(0ns);
+  static_cast<void>(take_requests(sender, 0ns));
+  ASSERT_TRUE(ok(sender.on_reply(opened(0), 0ns)));
+  static_cast<void>(take_requests(sender, 0ns));
+  ASSERT_TRUE(ok(sender.on_reply(acknowledge(1), 0ns)));
+  const auto closing = take_requests(sender, 0ns);
+  ASSERT_EQ(closing.size(), 1u);
+  ASSERT_TRUE(closing[0].has_close_session());
+  ASSERT_TRUE(ok(sender.on_reply(acknowledge(1), 500ms)));
+  EXPECT_EQ(sender.state(), State::kClosing);
+  EXPECT_FALSE(sender.wants_disconnect(1499ms));
+  EXPECT_TRUE(sender.wants_disconnect(1500ms));
+}
+
+// Closed is closed with what was sent, and after having been asked to; else batches would be
+// deleted that the service does not have.
+TEST(StreamSender, BelievesNoCloseThatWasNotAskedFor) {
+  for (const bool asked : {false, true}) {
+    MemoryStore store;
+    for (std::uint64_t k = 0; k < 2; ++k) store.append(make_payload(k));
+    store.sync();
+    StreamSender sender(store, {.id = "a"});
+    if (asked) sender.end_session();
+    sender.on_connected(0ns);
+    static_cast<void>(take_requests(sender, 0ns));
+    ASSERT_TRUE(ok(sender.on_reply(opened(0), 0ns)));
+    static_cast<void>(take_requests(sender, 0ns));
+    ASSERT_TRUE(ok(sender.on_reply(acknowledge(2), 0ns)));
+    static_cast<void>(take_requests(sender, 0ns));
+    rigcal::v1::StreamReply closed;
+    closed.mutable_session_closed()->set_through(asked ? 1 : 2);
+    ASSERT_TRUE(ok(sender.on_reply(closed, 0ns)));
+    EXPECT_NE(sender.state(), State::kDone);
+    EXPECT_TRUE(sender.wants_disconnect(0ns));
+  }
+}
+
+// The secret opens the session again: the one it chose, or the one it was given.
+TEST(StreamSender, BringsTheSecretOfItsSession) {
+  MemoryStore store;
+  StreamSender sender(store, {.id = "a", .secret = "its own"});
+  sender.on_connected(0ns);
+  EXPECT_EQ(take_requests(sender, 0ns).at(0).open_session().secret(), "its own");
+  StreamReply reply = opened(0);
+  ASSERT_TRUE(ok(sender.on_reply(reply, 0ns)));
+  sender.on_disconnected(0ns);
+  sender.on_connected(1h);
+  EXPECT_EQ(take_requests(sender, 1h).at(0).open_session().secret(), "its own");
+  reply.mutable_session_opened()->set_secret("given");
+  ASSERT_TRUE(ok(sender.on_reply(reply, 1h)));
+  sender.on_disconnected(1h);
+  sender.on_connected(2h);
+  EXPECT_EQ(take_requests(sender, 2h).at(0).open_session().secret(), "given");
+}
+
+// Whoever sends the rest of a run that was cut off declares no end of it.
+TEST(StreamSender, TellsWhetherTheEndWasDeclared) {
+  for (const bool interrupted : {false, true}) {
+    MemoryStore store;
+    StreamSender sender(store, {.id = "a"});
+    sender.end_session(interrupted);
+    sender.on_connected(0ns);
+    static_cast<void>(take_requests(sender, 0ns));
+    ASSERT_TRUE(ok(sender.on_reply(opened(0), 0ns)));
+    const auto closing = take_requests(sender, 0ns);
+    ASSERT_EQ(closing.size(), 1u);
+    EXPECT_EQ(closing[0].close_session().interrupted(), interrupted);
+  }
+}
+
+TEST(SessionSecret, IsAnotherEachTimeAndComparedWhole) {
+  const std::string secret = make_secret();
+  EXPECT_EQ(secret.size(), kSecretSizeMax);
+  EXPECT_NE(secret, make_secret());
+  EXPECT_TRUE(same_secret(secret, secret));
+  for (std::size_t k = 0; k < secret.size(); ++k) {
+    std::string other = secret;
+    other[k] ^= static_cast<char>(0x80);
+    EXPECT_FALSE(same_secret(secret, other)) << k;
+  }
+  EXPECT_FALSE(same_secret(secret, secret.substr(1)));
+  EXPECT_FALSE(same_secret(secret, ""));
 }
 
 TEST(StreamSender, TriesAgainOnlyWhereThatCanHelp) {
@@ -404,6 +496,5 @@ TEST(SessionId, MayBeAFileName) {
   }
   EXPECT_FALSE(is_session_id(std::string(65, 'a')));
 }
-
 }  // namespace
 }  // namespace proto

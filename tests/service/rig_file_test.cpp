@@ -48,6 +48,26 @@ std::string refusal_of(const std::string& text) {
   return refusal([&] { (void)parse_rig("r.textproto", text); });
 }
 
+// Every unit of time and of angle by its factor: one that is off by a thousand is refused later, at
+// the sampling period, but one that stands for another would pass.
+TEST(RigFile, UnitsOfTheRecordingAreTheirFactors) {
+  const auto format_with = [](const std::string& from, const std::string& to) {
+    return *parse_rig("r.textproto", edited(from, to)).format;
+  };
+  const std::string time = "time { column: \"t\" }";
+  EXPECT_EQ(format_with(time, time).time_scale, 1.0);
+  EXPECT_EQ(format_with(time, "time { column: \"t\" unit: SECOND }").time_scale, 1.0);
+  EXPECT_EQ(format_with(time, "time { column: \"t\" unit: MILLISECOND }").time_scale, 1e-3);
+  EXPECT_EQ(format_with(time, "time { column: \"t\" unit: MICROSECOND }").time_scale, 1e-6);
+  const auto angle_in = [&](const std::string& unit) {
+    return format_with("unit: COUNT", "unit: " + unit).angles.at(0).scale;  // inverted
+  };
+  EXPECT_EQ(angle_in("RADIAN"), -1.0);
+  EXPECT_DOUBLE_EQ(angle_in("DEGREE"), -M_PI / 180.0);
+  EXPECT_DOUBLE_EQ(angle_in("TURN"), -2.0 * M_PI);
+  EXPECT_DOUBLE_EQ(angle_in("COUNT"), -2.0 * M_PI / 4096.0);
+}
+
 TEST(RigFile, ValuesFreedomAndUnitsArriveAtTheirQuantities) {
   const Rig rig = parse_rig("r.textproto", kPendulum);
   const estimator::Mechanism& mechanism = rig.mechanism;

@@ -12,10 +12,10 @@ namespace test_support {
 /// A folder of its own for each test, removed with it.
 class TemporaryFolder {
  public:
-  TemporaryFolder() {
+  explicit TemporaryFolder(
+      const std::filesystem::path& parent = std::filesystem::temp_directory_path()) {
     // mkdtemp replaces the last six characters.
-    std::string pattern =
-        (std::filesystem::temp_directory_path() / "rigcal-").string() + std::string(6, 'X');
+    std::string pattern = (parent / "rigcal-").string() + std::string(6, 'X');
     path_ = ::mkdtemp(pattern.data());
   }
   ~TemporaryFolder() {

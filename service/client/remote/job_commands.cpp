@@ -4,6 +4,8 @@
 #include <memory>
 
 #include "proto/stream/service_states.hpp"
+#include "proto/text/printable.hpp"
+#include "proto/text/standard_streams.hpp"
 #include "service/client/command.hpp"
 #include "service/client/interrupt.hpp"
 #include "service/client/remote/job_follower.hpp"
@@ -17,6 +19,7 @@
 namespace service {
 namespace {
 
+using proto::TerminalCodes;
 using rigcal::v1::JobInfo;
 using rigcal::v1::ServiceReply;
 using rigcal::v1::ServiceRequest;
@@ -56,16 +59,16 @@ ExitCode list_jobs(ServiceClient& client, const JobOptions& options) {
 }
 
 void print_job(const JobInfo& info) {
-  std::cout << info.job_id() << ": " << proto::state_name(info.state()) << ", " << info.rig_name()
-            << " from " << info.recordings() << "\n  submitted "
-            << time_text(info.submitted_unix_ns()) << ", started "
+  std::cout << info.job_id() << ": " << proto::state_name(info.state()) << ", "
+            << proto::printable(info.rig_name()) << " from " << proto::printable(info.recordings())
+            << "\n  submitted " << time_text(info.submitted_unix_ns()) << ", started "
             << time_text(info.started_unix_ns()) << ", ended " << time_text(info.ended_unix_ns())
             << '\n';
   if (info.start_count() > 1) {
     std::cout << "  started " << info.start_count()
               << " times, as the service stopped while it ran\n";
   }
-  if (!info.error().empty()) std::cout << "  " << info.error() << '\n';
+  if (!info.error().empty()) std::cout << "  " << proto::printable(info.error()) << '\n';
 }
 
 ExitCode show_job(ServiceClient& client, JobOptions options) {
@@ -107,7 +110,7 @@ ExitCode watch_session(ServiceClient& client, const JobOptions& options, const s
   std::uint64_t samples = client.call(request).session_info().sample_count();
   std::uint64_t missed = 0;
   bool ended = false;
-  while (!ended && !interrupt.flag().load()) {
+  while (!ended && !interrupt.flag().load() && std::cout.good()) {
     const auto next = client.wait(200);
     if (!next) continue;
     ended = next->has_live_ended();
@@ -122,7 +125,8 @@ ExitCode watch_session(ServiceClient& client, const JobOptions& options, const s
     const std::string line = sample_line(batch.samples(batch.samples_size() - 1), samples, missed);
     if (terminal) {
       const int columns = terminal_size(STDOUT_FILENO).columns;
-      std::cout << '\r' << cut_to_width(line, columns - 1) << "\033[K" << std::flush;
+      std::cout << TerminalCodes{"\r"} << cut_to_width(line, columns - 1) << TerminalCodes{"\033[K"}
+                << std::flush;
     } else {
       std::cout << line << std::endl;
     }

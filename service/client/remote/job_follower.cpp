@@ -9,6 +9,8 @@
 #include <iostream>
 
 #include "proto/stream/service_states.hpp"
+#include "proto/text/printable.hpp"
+#include "proto/text/standard_streams.hpp"
 #include "service/client/remote/job_picture.hpp"
 
 namespace service {
@@ -69,11 +71,12 @@ class Display {
   }
 
   void redraw() {
-    std::string text;
     // Up to where the last picture began, and clear from there.
-    if (line_count_ > 0) text = "\033[" + std::to_string(line_count_) + "A\r\033[J";
+    const std::string up = "\033[" + std::to_string(line_count_) + "A\r\033[J";
+    if (line_count_ > 0) std::cerr << proto::TerminalCodes{up};
     drawn_s_ = std::floor(elapsed_s(info_));
     const auto lines = picture_.lines(terminal_size(STDERR_FILENO), drawn_s_);
+    std::string text;
     for (const std::string& line : lines) text += line + "\n";
     std::cerr << text << std::flush;
     line_count_ = lines.size();
@@ -98,7 +101,7 @@ JobInfo follow_job(ServiceClient& client, const std::string& job_id, bool quiet,
   JobInfo info = client.call(request).job_info();
   Display display(quiet, json);
   display.show(info);
-  while (!proto::has_ended(info) && !stop.load()) {
+  while (!proto::has_ended(info) && !stop.load() && std::cout.good()) {
     const auto notification = client.wait(kPollPeriod_ms);
     if (!notification || !notification->has_job_update() ||
         notification->job_update().job().job_id() != job_id) {
@@ -121,7 +124,7 @@ ExitCode report_end(const JobInfo& info) {
   }
   std::cerr << "rigcal: job '" << info.job_id() << "' "
             << (info.state() == rigcal::v1::JOB_CANCELLED ? "was cancelled" : "failed")
-            << (info.error().empty() ? "" : ": " + info.error()) << '\n';
+            << (info.error().empty() ? "" : ": " + proto::printable(info.error())) << '\n';
   return kServiceTrouble;
 }
 

@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "proto/stream/service_states.hpp"
+#include "proto/text/printable.hpp"
 #include "service/report/number_format.hpp"
 #include "service/report/result_table.hpp"
 
@@ -101,11 +102,11 @@ std::string job_status(const JobInfo& info) {
   const JobProgress& progress = info.progress();
   if (info.state() == rigcal::v1::JOB_QUEUED) {
     return "queued, place " + std::to_string(info.queue_position()) +
-           (info.error().empty() ? "" : ": " + info.error());
+           (info.error().empty() ? "" : ": " + proto::printable(info.error()));
   }
   if (info.state() != rigcal::v1::JOB_RUNNING) return proto::state_name(info.state());
   const std::string convergence = convergence_text(progress);
-  return stage_text(progress) + (convergence.empty() ? "" : "  " + convergence);
+  return proto::printable(stage_text(progress)) + (convergence.empty() ? "" : "  " + convergence);
 }
 
 void JobPicture::update(const JobInfo& info) {
@@ -149,7 +150,7 @@ std::vector<std::string> JobPicture::lines(const TerminalSize& size, double elap
     lines.resize(rows_max);
     lines.back() = "  … " + std::to_string(hidden) + " more in a taller window";
   }
-  for (std::string& line : lines) line = cut_to_width(line, size.columns);
+  for (std::string& line : lines) line = cut_to_width(proto::printable(line), size.columns);
   return lines;
 }
 

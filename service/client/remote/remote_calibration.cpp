@@ -2,8 +2,6 @@
 
 #include <openssl/evp.h>
 
-#include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <iostream>
 
@@ -14,10 +12,10 @@
 #include "service/client/interrupt.hpp"
 #include "service/client/progress_line.hpp"
 #include "service/client/remote/job_follower.hpp"
+#include "service/client/remote/job_spec.hpp"
 #include "service/client/remote/service_client.hpp"
 #include "service/client/remote/service_results.hpp"
 #include "service/client/remote/short_id.hpp"
-#include "service/convert/estimate_kind.hpp"
 #include "service/convert/result_message.hpp"
 #include "service/convert/rig_file.hpp"
 
@@ -26,8 +24,6 @@ namespace {
 
 using rigcal::v1::JobSpec;
 using rigcal::v1::ServiceRequest;
-
-constexpr std::string_view kSessionPrefix = "session:";
 
 // The first 40 hexadecimal digits of a SHA-256.
 class ContentName {
@@ -93,58 +89,6 @@ std::string upload(ServiceClient& client, const std::string& path, bool quiet) {
   return id;
 }
 
-void fill_options(const EstimationOptions& options, rigcal::v1::JobOptions& out) {
-  const estimator::CalibrationOptions& chosen = options.calibration;
-  if (chosen.step > 0.0) out.set_step_s(chosen.step);
-  if (chosen.kind) out.set_parameters(to_text(*chosen.kind));
-  if (chosen.acceleration_noise > 0.0) out.set_acceleration_noise(chosen.acceleration_noise);
-  if (chosen.state_error_weight > 0.0) out.set_state_error_weight(chosen.state_error_weight);
-  if (chosen.compliance >= 0.0) out.set_compliance(chosen.compliance);
-  if (chosen.damping_time >= 0.0) out.set_damping_time_s(chosen.damping_time);
-  if (chosen.residual_form == estimator::ResidualForm::kExplicit) out.set_residual("explicit");
-  if (chosen.state_form == estimator::StateForm::kFull) out.set_states("full");
-  out.set_max_iterations(chosen.max_iterations);
-  out.set_refine_simulation(!options.no_refine);
-  if (!chosen.approach) out.set_approach(false);
-}
-
-// The file's name is what people know it by, unless two have the same one.
-std::string display_name(const std::string& path, const std::vector<std::string>& paths) {
-  const auto file_name = [](const std::string& of) {
-    return std::filesystem::path(of).filename().string();
-  };
-  const auto alike = std::count_if(paths.begin(), paths.end(), [&](const std::string& other) {
-    return file_name(other) == file_name(path);
-  });
-  return alike > 1 ? path : file_name(path);
-}
-
-JobSpec make_spec(ServiceClient& client, const RemoteOptions& remote,
-                  const EstimationOptions& options) {
-  JobSpec spec;
-  spec.set_rig_name(std::filesystem::path(options.rig).filename().string());
-  spec.set_rig_text(proto::read_file(options.rig));
-  for (const std::string& path : options.recordings) {
-    auto& recording = *spec.add_recordings();
-    if (path.starts_with(kSessionPrefix)) {
-      recording.set_session_id(find_session(client, path.substr(kSessionPrefix.size())));
-    } else {
-      recording.set_session_id(upload(client, path, options.quiet));
-      recording.set_name(display_name(path, options.recordings));
-    }
-    if (std::isfinite(options.selection.from)) recording.set_from_s(options.selection.from);
-    if (std::isfinite(options.selection.to)) recording.set_to_s(options.selection.to);
-    if (options.segments.empty()) continue;
-    for (const int segment : parse_segment_list(options.segments)) recording.add_segments(segment);
-  }
-  spec.mutable_start()->Assign(options.edits.start.begin(), options.edits.start.end());
-  spec.mutable_free()->Assign(options.edits.free.begin(), options.edits.free.end());
-  spec.mutable_fix()->Assign(options.edits.fix.begin(), options.edits.fix.end());
-  fill_options(options, *spec.mutable_options());
-  spec.set_skip_cross_validation(remote.skip_cross_validation);
-  return spec;
-}
-
 std::string name_of(const JobSpec& spec) {
   ContentName name;
   name.add(RIGCAL_VERSION);
@@ -173,7 +117,11 @@ void cancel(ServiceClient& client, const std::string& job_id) {
 ExitCode run(ServiceClient& client, const RemoteOptions& remote, const EstimationOptions& options,
              const ResultFiles& files) {
   ServiceRequest request;
-  *request.mutable_submit_job()->mutable_spec() = make_spec(client, remote, options);
+  *request.mutable_submit_job()->mutable_spec() =
+      make_spec(remote, options, [&](const std::string& recording) {
+        return is_session(recording) ? find_session(client, session_id(recording))
+                                     : upload(client, recording, options.quiet);
+      });
   const bool named_by_content = remote.job_id.empty();
   const std::string id = named_by_content ? name_of(request.submit_job().spec()) : remote.job_id;
   request.mutable_submit_job()->set_job_id(id);
@@ -208,7 +156,7 @@ void check_inputs(const RemoteOptions& remote, const EstimationOptions& options)
   Rig rig = load_rig(options.rig);
   apply_edits(options.edits, rig.mechanism);
   for (const std::string& path : options.recordings) {
-    if (path.starts_with(kSessionPrefix)) continue;
+    if (is_session(path)) continue;
     const auto file = proto::open_input_file(path);
     if (!file.ok()) throw proto::InputError(file.error().detail);
   }

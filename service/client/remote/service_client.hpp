@@ -10,6 +10,7 @@
 #include "proto/framing/frame.hpp"
 #include "proto/service.pb.h"
 #include "proto/text/input_error.hpp"
+#include "proto/text/printable.hpp"
 #include "service/client/command.hpp"
 #include "service/client/remote/service_socket.hpp"
 
@@ -19,7 +20,7 @@ namespace service {
 class ServiceFault : public proto::InputError {
  public:
   explicit ServiceFault(const rigcal::v1::ServiceError& error)
-      : InputError(error.text()), code_(error.code()) {}
+      : InputError(proto::printable(error.text())), code_(error.code()) {}
   rigcal::v1::ServiceError::Code code() const { return code_; }
 
  private:

@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <asio/ssl/context.hpp>
@@ -34,7 +35,22 @@ void set_options(int socket) {
   set(IPPROTO_TCP, TCP_KEEPCNT, 3);
 }
 
-int connect_to(const proto::HostPort& to, std::string& why) {
+int connect_to_socket(const std::string& path, std::string& why) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  path.copy(address.sun_path, sizeof address.sun_path - 1);
+  const int socket = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const timeval limit{kWriteTimeout_s, 0};
+  ::setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+  if (::connect(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) {
+    return socket;
+  }
+  why = std::strerror(errno);
+  ::close(socket);
+  return -1;
+}
+
+int connect_to_address(const proto::HostPort& to, std::string& why) {
   addrinfo wanted{};
   wanted.ai_socktype = SOCK_STREAM;
   addrinfo* found = nullptr;
@@ -62,11 +78,22 @@ int connect_to(const proto::HostPort& to, std::string& why) {
   return connected;
 }
 
+int connect_to(const proto::ServicePlace& to, std::string& why) {
+  return to.unix_path.empty() ? connect_to_address(to.network, why)
+                              : connect_to_socket(to.unix_path, why);
+}
+
 }  // namespace
 
 ServiceEndpoint make_service_endpoint(const ServiceAddress& address) {
-  ServiceEndpoint endpoint{address.host_port, proto::parse_host_port(address.host_port), nullptr};
+  ServiceEndpoint endpoint{address.host_port, proto::parse_service_place(address.host_port),
+                           nullptr};
   if (proto::wants_tls(address.tls)) {
+    if (!endpoint.place.unix_path.empty()) {
+      throw proto::InputError(address.host_port +
+                              ": a Unix socket speaks no TLS; leave out --tls-cert, --tls-key and "
+                              "--tls-ca");
+    }
     endpoint.tls = std::make_shared<asio::ssl::context>(proto::make_client_tls(address.tls));
   }
   return endpoint;
@@ -92,7 +119,7 @@ ServiceSocket::~ServiceSocket() {
 void ServiceSocket::shake_hands() {
   ::signal(SIGPIPE, SIG_IGN);  // OpenSSL cannot be told to write without it
   tls_.reset(::SSL_new(endpoint_.tls->native_handle()));
-  proto::expect_host(tls_.get(), endpoint_.place.host);
+  proto::expect_host(tls_.get(), endpoint_.place.network.host);
   ::SSL_set_fd(tls_.get(), socket_);
   const timeval limit{kWriteTimeout_s, 0};
   ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);

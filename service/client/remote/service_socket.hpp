@@ -19,15 +19,15 @@ namespace service {
 
 /// Where an operator says the service is. With files of TLS it is spoken to over that.
 struct ServiceAddress {
-  std::string host_port = "127.0.0.1:7330";
+  std::string host_port = proto::default_service_place();  ///< or "unix:/PATH"
   proto::TlsFiles tls;
 };
 
 /// The same, checked, with its files read.
 struct ServiceEndpoint {
   std::string host_port;  ///< as it was given, for people
-  proto::HostPort place;
-  std::shared_ptr<asio::ssl::context> tls;  ///< null: plain TCP
+  proto::ServicePlace place;
+  std::shared_ptr<asio::ssl::context> tls;  ///< null: none
 };
 
 /// @throws proto::InputError for what is no address, or naming the file of TLS that cannot be used

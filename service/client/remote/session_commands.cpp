@@ -1,9 +1,9 @@
-#include <fstream>
 #include <iostream>
 #include <memory>
 
 #include "proto/stream/service_states.hpp"
 #include "proto/text/files.hpp"
+#include "proto/text/printable.hpp"
 #include "service/client/command.hpp"
 #include "service/client/remote/service_client.hpp"
 #include "service/client/remote/short_id.hpp"
@@ -13,6 +13,7 @@
 namespace service {
 namespace {
 
+using proto::printable;
 using rigcal::v1::ServiceRequest;
 using rigcal::v1::SessionInfo;
 
@@ -42,8 +43,11 @@ std::string recording_text(const SessionInfo& info) {
 }
 
 std::string state_text(const SessionInfo& info) {
-  if (!info.problem().empty()) return proto::state_name(info.state()) + " (trouble)";
-  return proto::state_name(info.state()) + (info.connected() ? ", streaming" : "");
+  std::string text = proto::state_name(info.state());
+  if (!info.problem().empty()) text += " (trouble)";
+  if (info.interrupted()) text += ", interrupted";
+  if (info.state() != rigcal::v1::SESSION_OPEN) return text;
+  return text + (info.connected() ? ", streaming" : ", rig away");
 }
 
 ExitCode list(ServiceClient& client, const SessionsOptions& options) {
@@ -74,13 +78,17 @@ void print_session(const SessionInfo& info) {
   }
   std::cout << info.size_bytes() << " bytes, created " << time_text(info.created_unix_ns()) << '\n';
   for (const auto& [key, value] : info.metadata())
-    std::cout << "  " << key << ": " << value << '\n';
-  if (!info.problem().empty()) std::cout << "  trouble: " << info.problem() << '\n';
+    std::cout << "  " << printable(key) << ": " << printable(value) << '\n';
+  if (info.interrupted()) {
+    std::cout << "  interrupted: nobody declared the end of this run; its recorder died, or never "
+                 "came back\n";
+  }
+  if (!info.problem().empty()) std::cout << "  trouble: " << printable(info.problem()) << '\n';
 }
 
 void fetch(ServiceClient& client, const SessionsOptions& options) {
   proto::check_output(options.fetch, {});
-  std::ofstream file(options.fetch, std::ios::binary | std::ios::trunc);
+  proto::FileWriter file(options.fetch);
   client.read_file(
       [&](std::uint64_t offset) {
         ServiceRequest request;
@@ -88,9 +96,8 @@ void fetch(ServiceClient& client, const SessionsOptions& options) {
         request.mutable_read_recording()->set_offset_bytes(offset);
         return request;
       },
-      [&](const rigcal::v1::FilePart& part) { file << part.data(); });
-  file.close();
-  if (!file) throw proto::InputError(options.fetch + ": could not be written");
+      [&](const rigcal::v1::FilePart& part) { file.write(part.data()); });
+  file.finish();
   std::cout << "wrote " << options.fetch << '\n';
 }
 

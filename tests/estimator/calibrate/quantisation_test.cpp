@@ -52,6 +52,30 @@ TEST(FindQuantum, TellsCountsFromNoise) {
   EXPECT_EQ(estimator::find_quantum({segment_of(Eigen::VectorXd::Constant(100, 1.0))}, 0), 0.0);
 }
 
+/// Readings that alternate by ±a: all of it is noise, of standard deviation 16 a/√70.
+Segment alternating(double noise) {
+  Eigen::VectorXd angles = Eigen::VectorXd::Constant(100, noise * std::sqrt(70.0) / 16.0);
+  for (Eigen::Index k = 0; k < angles.size(); k += 2) angles[k] = -angles[k];
+  return segment_of(angles);
+}
+
+// What counting itself scatters is not noise before it, nor is a tenth of that more, which its own
+// estimate scatters by; from there on all of the excess is. The noisiest segment decides.
+TEST(AnalogVariance, IsTheScatterThatCountingDoesNotExplain) {
+  const double encoder = kQuantum * kQuantum / 12.0;
+  const auto with_excess = [&](double share) {
+    return alternating(std::sqrt((1.0 + share) * encoder));
+  };
+  EXPECT_EQ(estimator::analog_variance({with_excess(-0.5)}, 0, kQuantum), 0.0);
+  EXPECT_EQ(estimator::analog_variance({with_excess(0.0)}, 0, kQuantum), 0.0);
+  EXPECT_EQ(estimator::analog_variance({with_excess(0.09)}, 0, kQuantum), 0.0);
+  EXPECT_NEAR(estimator::analog_variance({with_excess(0.11)}, 0, kQuantum), 0.11 * encoder,
+              1e-9 * encoder);
+  EXPECT_NEAR(estimator::analog_variance({with_excess(0.2), with_excess(3.0), with_excess(0.5)}, 0,
+                                         kQuantum),
+              3.0 * encoder, 1e-9 * encoder);
+}
+
 // Errors up to half a count are those of counting, wherever a hinge rests; a model that is off by a
 // sixth of a count more is not excused by them.
 TEST(CountingExplains, WhatIsNotLargerThanHalfACount) {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "estimator/dynamics/tree_motion.hpp"
+#include "tests/estimator/dynamics/tree_motion.hpp"
 #include "tests/support/reference_simulators.hpp"
 
 namespace estimator {

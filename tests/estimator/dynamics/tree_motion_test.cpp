@@ -1,4 +1,4 @@
-#include "estimator/dynamics/tree_motion.hpp"
+#include "tests/estimator/dynamics/tree_motion.hpp"
 
 #include <gtest/gtest.h>
 
@@ -197,6 +197,78 @@ TEST(TreeMotion, FeelsTheMagnitudeOfTheLoadOnABearingInAnyFrame) {
       }
     }
   }
+}
+
+// A wheel without gravity, driven against dry friction by B + a − c t: it lets go, and friction
+// catches it again at t = 2a/c, a quarter of the way through the step, a³/(1.5 c² J) further on.
+class DrivenWheel {
+ public:
+  static constexpr double kStep = 4e-3, kBound = 0.01, kExcess = 5e-4, kFall = 1.0;
+  static constexpr double kInertia = 1e-3;
+
+  DrivenWheel() : mechanism_(make_pendulum({.distance = 0.0, .inertia_swing = kInertia})) {
+    mechanism_.parameter(WorldQuantity::kGravity).value = 0.0;
+    mechanism_.hinge_parameter(0, HingeQuantity::kCoulombTorque).value = kBound;
+    mechanism_.hinge_parameter(0, HingeQuantity::kMotorGain).value = 1.0;
+  }
+
+  static JointVector<double> one(double value) { return JointVector<double>::Constant(1, value); }
+  static double reach() { return std::pow(kExcess, 3) / (1.5 * kFall * kFall * kInertia); }
+
+  // A stretch that begins `begin` into a step and pulls the wheel either way.
+  static ControlLine<double> pull(double direction, double begin, double end) {
+    return {begin, end, one(direction * (kBound + kExcess)), one(-direction * kFall)};
+  }
+
+  TreeMotion<double> motion() const { return {mechanism_, values_of(mechanism_)}; }
+
+ private:
+  Mechanism mechanism_;
+};
+
+// Where a hinge lets go its speed is zero, and so is that of the instant at which it stops again
+// within the step: taken for the same instant, the hinge is let go again and again, and then driven
+// backward by its own friction.
+TEST(TreeMotion, CatchesAHingeThatLetsGoAndStopsWithinAStep) {
+  for (const double direction : {-1.0, 1.0}) {
+    TreeMotion<double> motion = DrivenWheel().motion();
+    JointState<double> state{DrivenWheel::one(0.0), DrivenWheel::one(0.0), {}};
+    const MotionInput<double> input{DrivenWheel::pull(direction, 0.0, DrivenWheel::kStep)};
+    motion.settle(state, input);
+    EXPECT_EQ(static_cast<double>(state.contacts[0]), direction);
+    motion.advance(state, input);
+    EXPECT_EQ(state.contacts[0], Contact::kStick);
+    EXPECT_EQ(state.rate[0], 0.0);
+    EXPECT_NEAR(state.angle[0], direction * DrivenWheel::reach(), 1e-6 * DrivenWheel::reach());
+    EXPECT_EQ(motion.unresolved_steps(), 0);
+  }
+}
+
+// Twenty pulls within a step, each of which rises through what friction can hold, make the wheel
+// let go and stop more often than is followed. It must then stand still rather than be moved by
+// friction, the step must be counted, and the next one, which has nothing unusual, must be exact
+// again.
+TEST(TreeMotion, HoldsWhatChattersAndSaysSo) {
+  constexpr int kPulls = 20;
+  constexpr double kLength = 1e-3;  // of a pull
+  const auto rise = [](double begin) -> ControlLine<double> {
+    return {begin, begin + kLength,
+            DrivenWheel::one(DrivenWheel::kBound - 3.0 * DrivenWheel::kExcess),
+            DrivenWheel::one(4.0 * DrivenWheel::kExcess / kLength)};
+  };
+  TreeMotion<double> motion = DrivenWheel().motion();
+  JointState<double> state{DrivenWheel::one(0.0), DrivenWheel::one(0.0), {}};
+  MotionInput<double> input;
+  for (int i = 0; i < kPulls; ++i) input.push_back(rise(i * kLength));
+  motion.settle(state, input);
+  motion.advance(state, input);
+  EXPECT_EQ(motion.unresolved_steps(), 1);
+  EXPECT_EQ(state.rate[0], 0.0);
+  EXPECT_GT(state.angle[0], 0.0);
+  // It lets go three quarters through a pull, and gains J ω = a T/8.
+  motion.advance(state, {rise(0.0)});
+  EXPECT_EQ(motion.unresolved_steps(), 1);
+  EXPECT_NEAR(DrivenWheel::kInertia * state.rate[0], DrivenWheel::kExcess * kLength / 8.0, 1e-14);
 }
 
 // Derivatives along start and parameters against central differences, over a motion that stops,

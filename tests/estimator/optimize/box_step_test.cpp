@@ -146,6 +146,34 @@ TEST(BoxStep, ParameterWithoutEffectStaysPut) {
   EXPECT_EQ(nothing.step, Eigen::Vector2d(0.0, 0.0));
 }
 
+// Curvature below the floor is taken for rounding and raised to it: a gradient that belongs to it
+// moves the parameter by as much as the floor allows, and no further. Just above, it counts as it
+// is; and a matrix that has none of its own is taken for the identity. Both hold in the scaled
+// matrix, whatever the units.
+TEST(BoxStep, CurvatureBelowTheFloorIsRaisedToIt) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  constexpr double kLargest = 100.0;  // eigenvalue of the scaled matrix
+  const auto step_with = [&](double curvature, double unit) {
+    const Eigen::Vector2d scale(1.0, unit * unit);
+    const Eigen::Matrix2d S =
+        scale.cwiseProduct(kLargest * Eigen::Vector2d(1.0, curvature)).asDiagonal();
+    const Eigen::Vector2d s(0.0, 1e-14 * kLargest * unit);
+    return unit * solve_box_step(S, s, scale, Eigen::Vector2d::Constant(-infinity),
+                                 Eigen::Vector2d::Constant(infinity))
+                      .step[1];
+  };
+  for (const double unit : {1.0, 1e6}) {
+    EXPECT_NEAR(step_with(0.5 * estimator::kEigenvalueFloor, unit), -1.0, 1e-6);
+    EXPECT_NEAR(step_with(-1e-16, unit), -1.0, 1e-6);
+    EXPECT_NEAR(step_with(2.0 * estimator::kEigenvalueFloor, unit), -0.5, 1e-6);
+    EXPECT_NEAR(step_with(1e-3, unit), -1e-11, 1e-17);
+  }
+  const BoxStep none =
+      solve_box_step(Eigen::Matrix2d::Zero(), Eigen::Vector2d(0.5, -2.0), Eigen::Vector2d::Ones(),
+                     Eigen::Vector2d::Constant(-infinity), Eigen::Vector2d::Constant(infinity));
+  EXPECT_EQ(none.step, Eigen::Vector2d(-0.5, 2.0));
+}
+
 // A descent direction along a null direction runs into the box, not to infinity.
 TEST(BoxStep, FlatDescentEndsAtTheBox) {
   const Eigen::MatrixXd S = Eigen::MatrixXd::Constant(2, 2, 1.0);

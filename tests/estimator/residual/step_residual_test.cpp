@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <thread>
+#include <utility>
 
 #include "estimator/dynamics/spook_stepper.hpp"
 #include "tests/estimator/residual/step_cases.hpp"
@@ -129,6 +131,34 @@ TEST_P(StepResidualTest, VanishesOnTheStepsOfTheStepper) {
       residual->evaluate(at.input(), r.data());
       // Impulses are of order 1e-2 N·s; the weighting inertia of the rows is at most 1e2 of it.
       EXPECT_LT(r.cwiseAbs().maxCoeff(), 1e-9) << "round " << round;
+    }
+  }
+}
+
+// Arms side by side on the ground instead of one on the other.
+Mechanism side_by_side(int links) {
+  Mechanism mechanism = make_chain({.links = links});
+  for (std::size_t j = 1; j < mechanism.hinges.size(); ++j) {
+    mechanism.hinges[j].body_a = Hinge::kGround;
+    mechanism.hinges[j].frame_a = mechanism.hinges[0].frame_a;
+  }
+  return mechanism;
+}
+
+// Workspaces outlive a residual and serve the next of the same size, whose hinges may join other
+// bodies: what one wrote where the other has zeros must be gone. A thread of its own has a
+// workspace of its own. Catches a service that answers one user from another's mechanism.
+TEST(StepResidual, OwesNothingToTheMechanismBefore) {
+  Random random(14);
+  for (const int links : {2, 3}) {
+    SCOPED_TRACE(links);
+    const Mechanism chain = make_chain({.links = links}), arms = side_by_side(links);
+    for (const auto& [before, after] : {std::pair(chain, arms), std::pair(arms, chain)}) {
+      const Transition at = random_transition(after, random, 1.0);
+      Eigen::VectorXd fresh;
+      std::thread([&] { fresh = value(after, {}, at); }).join();
+      value(before, {}, random_transition(before, random, 1.0));
+      EXPECT_EQ(value(after, {}, at), fresh);
     }
   }
 }

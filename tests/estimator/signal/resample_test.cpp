@@ -17,6 +17,12 @@ TEST(StepRatio, FindsMultiplesAndFractions) {
   EXPECT_EQ(step_ratio(0.004, 0.0040000001).periods_per_step, 1);  // rounded time stamps
   EXPECT_THROW(step_ratio(0.0015, 0.001), std::invalid_argument);
   EXPECT_THROW(step_ratio(0.0, 0.001), std::invalid_argument);
+  EXPECT_EQ(step_ratio(1e6, 0.001).periods_per_step, 1'000'000'000);
+  EXPECT_EQ(step_ratio(0.001, 1e6).steps_per_period, 1'000'000'000);
+  EXPECT_THROW(step_ratio(1e7, 0.001), std::invalid_argument);  // no int
+  EXPECT_THROW(step_ratio(0.001, 1e7), std::invalid_argument);
+  EXPECT_THROW(step_ratio(std::nan(""), 0.001), std::invalid_argument);
+  EXPECT_THROW(step_ratio(0.001, std::nan("")), std::invalid_argument);
 }
 
 TEST(Decimate, KeepsRowZeroAndEveryFactorth) {
@@ -57,6 +63,17 @@ TEST(AverageControls, AgreesWithBruteForceForAnyRatioAndDelay) {
       }
     }
   }
+}
+
+// Far beyond its ends the signal is held, and costs no more there than a sample does: a delay of a
+// wrong unit must not keep a calibration busy for ever.
+TEST(AverageHeld, HoldsTheSignalForAnyTime) {
+  const Eigen::Vector3d u(5.0, 1.0, 7.0);
+  EXPECT_EQ(average_held(u, -1e17, -1e17 + 64.0).mean, 5.0);
+  EXPECT_EQ(average_held(u, 1e17, 1e17 + 64.0).mean, 7.0);
+  const HeldControl both = average_held(u, -1e12, 1e12);
+  EXPECT_NEAR(both.mean, 6.0, 1e-9);
+  EXPECT_NEAR(both.first_moment, 0.25, 1e-9);  // (7 − 5)/8
 }
 
 TEST(Resample, DecimatesAnglesAndAveragesControls) {

@@ -122,41 +122,79 @@ TEST(Endpoint, ListensBeyondLoopbackWithTlsOnly) {
       [&] { return insisted.output().find("listens at 0.0.0.0:") != std::string::npos; }, 10.0));
 }
 
-// With TLS, only clients that our authority has signed are served, and a client serves itself only
-// with a service that its authority has signed.
-TEST(Endpoint, ServesClientsWithACertificateOnly) {
+// The endpoint for monitoring has no TLS at all: the same holds for it.
+TEST(Endpoint, TellsItsHealthToThisMachineOnly) {
+  const TemporaryFolder files;
+  const std::vector<std::string> command = {RIGCALD_BINARY, "--data",      files.file("data"),
+                                            "--listen",     "127.0.0.1:0", "--http",
+                                            "0.0.0.0:0"};
+  test_support::ChildProcess refused(command, files.file("output"));
+  EXPECT_EQ(refused.wait(10.0), 1);
+  EXPECT_NE(refused.output().find("0.0.0.0:0: is reachable from other machines"), std::string::npos)
+      << refused.output();
+  std::vector<std::string> insisting = command;
+  insisting.push_back("--insecure");
+  test_support::ChildProcess insisted(insisting, files.file("output-2"));
+  EXPECT_TRUE(eventually(
+      [&] { return insisted.output().find("rigcald listens at") != std::string::npos; }, 10.0));
+}
+
+// For one machine nothing needs to be said: service and clients meet at the account's socket. A
+// second place is listened at as well.
+TEST(Endpoint, MeetsItsClientsAtTheSocketOfTheAccount) {
+  const TemporaryFolder files;
+  const auto environment = [&] { ::setenv("XDG_RUNTIME_DIR", files.file("").c_str(), 1); };
+  std::filesystem::create_directories(files.file("data"));
+  test_support::ChildProcess service({RIGCALD_BINARY, "--data", files.file("data")},
+                                     files.file("output"), environment);
+  ASSERT_TRUE(eventually([&] { return std::filesystem::exists(files.file("rigcald.sock")); }, 20.0))
+      << service.output();
+  const std::string sessions = "env XDG_RUNTIME_DIR=" + files.file("") +
+                               " " RIGCAL_BINARY " sessions >" + files.file("out") + " 2>&1";
+  EXPECT_EQ(std::system(sessions.c_str()), 0) << contents_of(files.file("out"));
+  EXPECT_EQ(std::system((std::string(RIGCAL_BINARY) + " sessions --server unix:" +
+                         files.file("rigcald.sock") + " >" + files.file("out") + " 2>&1")
+                            .c_str()),
+            0)
+      << contents_of(files.file("out"));
+  service.send_signal(SIGTERM);
+  EXPECT_EQ(service.wait(20.0), 0) << service.output();
+  EXPECT_FALSE(std::filesystem::exists(files.file("rigcald.sock")));
+}
+
+// With TLS it is the certificate's name that owns: another is refused, unless its name is among the
+// operators.
+TEST(Endpoint, KnowsOwnersAndOperatorsByTheirCertificates) {
   const TemporaryFolder files;
   ASSERT_EQ(test_support::make_certificates(files), "");
-  ServiceProcess service(test_support::tls_options(files, "service", "ours"));
+  std::vector<std::string> options = test_support::tls_options(files, "service", "ours");
+  options.insert(
+      options.end(),
+      {"--config", files.write("daemon.textproto", "operators { certificate: \"service\" }")});
+  ServiceProcess service(options);
   ASSERT_TRUE(service.start()) << service.output();
-  const auto sessions = [&](const std::string& client, const std::string& authority) {
-    std::string command = "sessions --server 127.0.0.1:" + std::to_string(service.port());
-    for (const auto& word : test_support::tls_options(files, client, authority)) {
-      command += " " + word;
-    }
+  const auto rigcal = [&](const std::string& words, const std::string& who) {
+    std::string command = words + " --server 127.0.0.1:" + std::to_string(service.port());
+    for (const auto& word : test_support::tls_options(files, who, "ours")) command += " " + word;
     return run_rigcal(command);
   };
-  const ProgramRun trusted = sessions("client", "ours");
-  EXPECT_EQ(trusted.exit_code, 0) << trusted.err << service.output();
-  // Whoever got it wrong is told what: the certificate, the authority, or TLS altogether.
-  const auto refused = [](const ProgramRun& run, const char* why) {
-    EXPECT_EQ(run.exit_code, 3);
-    EXPECT_NE(run.err.find(why), std::string::npos) << run.err;
+  const std::string csv = files.write("run.csv", "t_s,theta_rad\n0,0\n0.001,0\n0.002,0\n");
+  const auto submit = [&](const std::string& job, const std::string& who) {
+    const ProgramRun run = rigcal("calibrate " + csv + " --rig " +
+                                      config("rig-pendulum.textproto") + " --detach --job " + job,
+                                  who);
+    EXPECT_EQ(run.exit_code, 0) << run.err;
   };
-  refused(sessions("stranger", "ours"), "the service refuses: tlsv1 alert unknown ca");
-  refused(sessions("client", "others"), "the service's certificate is refused: ");
-  refused(run_rigcal("sessions --server 127.0.0.1:" + std::to_string(service.port())),
-          "if it asks for TLS, give --tls-cert");
-  EXPECT_EQ(sessions("client", "ours").exit_code, 0);
-
-  ServiceProcess plain;
-  ASSERT_TRUE(plain.start()) << plain.output();
-  std::string command = "sessions --server 127.0.0.1:" + std::to_string(plain.port());
-  const ProgramRun half = run_rigcal(command + " --tls-ca " + files.file("ours.pem"));
-  EXPECT_EQ(half.exit_code, 1);
-  EXPECT_NE(half.err.find("--tls-cert, --tls-key and --tls-ca together"), std::string::npos);
-  for (const auto& word : test_support::tls_options(files, "client", "ours")) command += " " + word;
-  refused(run_rigcal(command), "it does not speak TLS");
+  submit("a", "client");
+  submit("b", "service");
+  const ProgramRun refused = rigcal("cancel b", "client");
+  EXPECT_EQ(refused.exit_code, 3);
+  EXPECT_NE(refused.err.find("job 'b' belongs to 'certificate:service', not to "
+                             "'certificate:client'"),
+            std::string::npos)
+      << refused.err;
+  EXPECT_EQ(rigcal("cancel b", "service").exit_code, 0);
+  EXPECT_EQ(rigcal("cancel a", "service").exit_code, 0) << "an operator";
 }
 
 // A folder of sessions that cannot be read is no folder without sessions: the service must not
@@ -208,11 +246,37 @@ TEST(DaemonConfig, ReadsTheExampleAndTellsMistakes) {
   EXPECT_EQ(loaded.limits.connections, ServiceLimits().connections);
   EXPECT_EQ(loaded.limits.session_size_bytes, ServiceLimits().session_size_bytes);
   EXPECT_EQ(loaded.limits.job_memory_bytes, ServiceLimits().job_memory_bytes);
+  EXPECT_EQ(loaded.limits.buffer_bytes, ServiceLimits().buffer_bytes);
+  EXPECT_EQ(loaded.limits.index_bytes, ServiceLimits().index_bytes);
+  EXPECT_EQ(loaded.limits.of_one().queued_jobs, ServiceLimits().of_one().queued_jobs);
+  EXPECT_EQ(loaded.operators.certificates, (std::vector<std::string>{"operator"}));
+  EXPECT_EQ(loaded.listen.size(), 2u);
   const TemporaryFolder files;
   EXPECT_NE(test_support::refusal([&] {
               static_cast<void>(load_daemon_config(
                   files.write("a.textproto", "limits {\n  connections: 0\n}\n")));
             }).find("a.textproto:2:"),
+            std::string::npos);
+  // Every figure of a share arrives where it belongs.
+  const ServiceShare share =
+      load_daemon_config(
+          files.write("share.textproto",
+                      "share { connections: 1 streaming_sessions: 2 sessions: 3 disk_bytes: 4\n"
+                      "queued_jobs: 5 jobs: 6 running_jobs: 7 buffer_bytes: 8 index_bytes: 9 }\n"))
+          .limits.share;
+  EXPECT_EQ(share.connections, 1u);
+  EXPECT_EQ(share.streaming_sessions, 2u);
+  EXPECT_EQ(share.sessions, 3u);
+  EXPECT_EQ(share.disk_bytes, 4u);
+  EXPECT_EQ(share.queued_jobs, 5u);
+  EXPECT_EQ(share.jobs, 6u);
+  EXPECT_EQ(share.running_jobs, 7u);
+  EXPECT_EQ(share.buffer_bytes, 8u);
+  EXPECT_EQ(share.index_bytes, 9u);
+  EXPECT_NE(test_support::refusal([&] {
+              static_cast<void>(load_daemon_config(
+                  files.write("d.textproto", "limits { queued_jobs: 3 }\nshare {\n jobs: 0 }\n")));
+            }).find("d.textproto:3:"),
             std::string::npos);
   EXPECT_NE(test_support::refusal([&] {
               static_cast<void>(load_daemon_config(files.write("b.textproto", "\nlimit { }\n")));

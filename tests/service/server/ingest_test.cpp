@@ -149,10 +149,16 @@ TEST(Ingest, RefusesWhatCannotBeStored) {
   const std::vector<Case> cases = {
       {"hole", [](auto& r) { r = batch_request(4); }, "numbered without holes"},
       {"channels", [](auto& r) { r.mutable_sample_batch()->mutable_samples(3)->clear_valid(); },
-       "is not one"},
+       "differ in length"},
       {"nan",
        [](auto& r) { r.mutable_sample_batch()->mutable_samples(3)->set_timestamp(std::nan("")); },
-       "is not one"},
+       "sample_batch.samples[3].timestamp is nan"},
+      {"time-back",
+       [](auto& r) {
+         auto& sample = *r.mutable_sample_batch()->mutable_samples(3);
+         sample.set_timestamp(sample.timestamp() - 2.5e-3);
+       },
+       "time never goes back"},
       {"backwards", [](auto& r) { r.mutable_sample_batch()->mutable_samples(3)->set_sequence(2); },
        "sequences only rise"},
       {"close", [](auto& r) { r = close_request(7); }, "1 arrived"},

@@ -247,7 +247,7 @@ TEST(Jobs, RefusesMoreThanTheQueueHolds) {
   EXPECT_TRUE(client.call(submit_request("queued-2", "run")).has_job_info());
   const ServiceError refused = client.call(submit_request("too-many", "run")).error();
   EXPECT_EQ(refused.code(), ServiceError::BUSY);
-  EXPECT_NE(refused.text().find("2 jobs from 127.0.0.1 are waiting"), std::string::npos);
+  EXPECT_NE(refused.text().find("2 jobs from address:127.0.0.1 are waiting"), std::string::npos);
   SocketClient other(service.port(), "127.0.0.2");
   ASSERT_TRUE(other.greet());
   EXPECT_TRUE(other.call(submit_request("queued-3", "run")).has_job_info());

@@ -169,7 +169,7 @@ TEST(Protocol, TellsThatItIsFull) {
     SocketClient client(service.port(), from);
     const ServiceReply reply = greet(client);
     EXPECT_EQ(reply.error().code(), ServiceError::BUSY) << reply.DebugString();
-    EXPECT_NE(reply.error().text().find(std::string("2 connections from ") + from),
+    EXPECT_NE(reply.error().text().find(std::string("2 connections from address:") + from),
               std::string::npos)
         << reply.error().text();
   };
@@ -205,8 +205,9 @@ TEST(Protocol, LeavesRoomBesideARigThatOpensSessionAfterSession) {
         ASSERT_TRUE(rigs.back().call(batch_request(1)).has_acknowledge());
         continue;
       }
-      EXPECT_NE(reply.session_refused().text().find("2 sessions are streaming from 127.0.0.1"),
-                std::string::npos);
+      EXPECT_NE(
+          reply.session_refused().text().find("2 sessions are streaming from address:127.0.0.1"),
+          std::string::npos);
     }
     SocketClient again(service.port());
     EXPECT_TRUE(open(again, 0).has_session_opened()) << "its own session";

@@ -4,6 +4,7 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <cmath>
@@ -12,6 +13,7 @@
 
 #include "proto/recording/convert.hpp"
 #include "proto/stream/service_limits.hpp"
+#include "proto/stream/session_secret.hpp"
 #include "proto/stream/stream_limits.hpp"
 #include "tests/proto/recording_support.hpp"
 
@@ -30,6 +32,15 @@ SocketClient::SocketClient(std::uint16_t port, const char* from)
   address.sin_family = AF_INET;
   address.sin_port = htons(port);
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  if (::connect(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+    ::close(std::exchange(socket_, -1));
+  }
+}
+
+SocketClient::SocketClient(const std::string& path) : socket_(::socket(AF_UNIX, SOCK_STREAM, 0)) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  path.copy(address.sun_path, sizeof address.sun_path - 1);
   if (::connect(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
     ::close(std::exchange(socket_, -1));
   }
@@ -137,6 +148,11 @@ std::string request_frame(const ServiceRequest& request) {
   return bytes;
 }
 
+std::string secret_of(const std::string& session_id) {
+  return ("secret of " + session_id + std::string(proto::kSecretSizeMax, '.'))
+      .substr(0, proto::kSecretSizeMax);
+}
+
 ServiceRequest open_request(const std::string& session_id, const std::string& hinges,
                             std::int64_t epoch_unix_ns) {
   ServiceRequest request;
@@ -146,6 +162,7 @@ ServiceRequest open_request(const std::string& session_id, const std::string& hi
   open.set_epoch_unix_ns(epoch_unix_ns);
   (*open.mutable_metadata())["hinges"] = hinges;
   (*open.mutable_metadata())["rig"] = "furuta";
+  open.set_secret(secret_of(session_id));
   return request;
 }
 

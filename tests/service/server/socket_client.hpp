@@ -17,6 +17,8 @@ class SocketClient {
   /// Connects to 127.0.0.1, from another address of 127.0.0.0/8 if one is given; connected() tells
   /// whether that worked.
   explicit SocketClient(std::uint16_t port, const char* from = "127.0.0.1");
+  /// Connects to a Unix socket.
+  explicit SocketClient(const std::string& path);
   ~SocketClient();
   SocketClient(SocketClient&& other) noexcept;
   SocketClient& operator=(SocketClient&&) = delete;
@@ -58,6 +60,9 @@ class SocketClient {
 
 /// The frame of a request, length included.
 std::string request_frame(const rigcal::v1::ServiceRequest& request);
+
+/// The secret that open_request gives a session.
+std::string secret_of(const std::string& session_id);
 
 rigcal::v1::ServiceRequest open_request(const std::string& session_id,
                                         const std::string& hinges = "arm,pendulum",

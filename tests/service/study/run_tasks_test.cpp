@@ -37,6 +37,47 @@ struct Loaded {
   }
 };
 
+// A run is taken from the store when its key is there: whatever changes a result must change the
+// key, else a study shows the numbers of other options.
+TEST(StudyTask, KeyChangesWithWhateverChangesTheResult) {
+  const Loaded loaded;
+  const StudyTask& plain = loaded.tasks.front();
+  std::set<std::string> keys;
+  const auto expect_new_key = [&](const char* what, const auto& change) {
+    StudyTask task = plain;
+    change(task);
+    const StudyTask made = make_task({}, task.data, task.mechanism, task.options, task.states_only,
+                                     task.keep_trajectories);
+    EXPECT_TRUE(keys.insert(made.key).second) << what;
+  };
+  using Task = StudyTask;
+  expect_new_key("nothing", [](Task&) {});
+  expect_new_key("kind", [](Task& t) { t.options.kind = estimator::EstimateKind::kPhysical; });
+  expect_new_key("no kind", [](Task& t) { t.options.kind.reset(); });
+  expect_new_key("step", [](Task& t) { t.options.step = 0.02; });
+  expect_new_key("acceleration noise", [](Task& t) { t.options.acceleration_noise = 0.1; });
+  expect_new_key("kappa", [](Task& t) { t.options.state_error_weight = 7.0; });
+  expect_new_key("compliance", [](Task& t) { t.options.compliance = 1e-7; });
+  expect_new_key("damping time", [](Task& t) { t.options.damping_time = 0.7; });
+  expect_new_key("weighting", [](Task& t) { t.options.weighting_compliance = 0.3; });
+  expect_new_key("residual",
+                 [](Task& t) { t.options.residual_form = estimator::ResidualForm::kExplicit; });
+  expect_new_key("states", [](Task& t) { t.options.state_form = estimator::StateForm::kFull; });
+  expect_new_key("cutoff", [](Task& t) { t.options.filter_cutoff = 3.0; });
+  expect_new_key("iterations", [](Task& t) { t.options.max_iterations = 3; });
+  expect_new_key("refinement",
+                 [](Task& t) { t.options.refine_simulation = !t.options.refine_simulation; });
+  expect_new_key("approach", [](Task& t) { t.options.approach = !t.options.approach; });
+  expect_new_key("states only", [](Task& t) { t.states_only = true; });
+  expect_new_key("trajectories", [](Task& t) { t.keep_trajectories = true; });
+  expect_new_key("prior",
+                 [](Task& t) { t.mechanism.parameters[0].prior_standard_deviation = 0.5; });
+  expect_new_key("a free one",
+                 [](Task& t) { t.mechanism.parameters[0].free = !t.mechanism.parameters[0].free; });
+  expect_new_key("an encoder less", [](Task& t) { t.mechanism.hinges[1].measured = false; });
+  expect_new_key("another body", [](Task& t) { t.mechanism.hinges[1].body_a = 1; });
+}
+
 // Runs come back in the order of their tasks, whichever thread ends first, and a second call finds
 // them all in the store: a resumed study must repeat nothing.
 TEST(RunTasks, KeepOrderAndAreNotRepeated) {

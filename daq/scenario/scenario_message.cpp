@@ -1,0 +1,180 @@
+#include "daq/scenario/scenario_message.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+#include <string_view>
+
+#include "proto/text/csv_table.hpp"
+#include "proto/text/files.hpp"
+
+namespace daq {
+namespace {
+
+namespace v1 = rigcal::v1;
+
+// What a reader of one excitation needs to know beside its message.
+struct Context {
+  const ScenarioRig& rig;
+  const std::string& path;  // of the scenario file
+  double duration_s;
+  proto::TextLocator place;  // of the excitation
+};
+
+std::string quoted_list(const std::vector<std::string>& names) {
+  std::string list;
+  for (const std::string& name : names) list += (list.empty() ? "\"" : ", \"") + name + "\"";
+  return list;
+}
+
+std::size_t joint_of(const std::string& hinge, const char* field, const Context& context) {
+  const auto& hinges = context.rig.hinges;
+  const auto found = std::find(hinges.begin(), hinges.end(), hinge);
+  if (found == hinges.end()) {
+    context.place.at(field).fail("hinge \"" + hinge + "\" has no angle in " + context.rig.path +
+                                 "; write one of " + quoted_list(hinges));
+  }
+  return static_cast<std::size_t>(found - hinges.begin());
+}
+
+template <typename Message>
+void check_motor(const Message& excitation, const Context& context) {
+  const auto& motors = context.rig.motors;
+  if (std::find(motors.begin(), motors.end(), excitation.motor()) != motors.end()) return;
+  context.place.at("motor").fail(
+      motors.empty() ? "needs a motor, and " + context.rig.path + " has none; use release"
+                     : "\"" + excitation.motor() + "\" has no motor in " + context.rig.path +
+                           "; write motor: " + quoted_list(motors));
+}
+
+Excitation read(const v1::Release& source, const Context& context) {
+  const bool held = context.rig.has_operator;
+  return Release({.has_operator = held,
+                  .joint = held ? joint_of(source.hinge(), "hinge", context) : 0,
+                  .joint_count = context.rig.hinges.size(),
+                  .held_angle_rad = source.held_angle_rad(),
+                  .held_tolerance_rad = source.held_tolerance_rad(),
+                  .rest_speed_rad_per_s = source.rest_speed_rad_per_s(),
+                  .rest_time_s = source.rest_time_s()});
+}
+
+Excitation read(const v1::SwingUp& source, const Context& context) {
+  return SwingUp({.pendulum = joint_of(source.pendulum(), "pendulum", context),
+                  .energy_gain = source.energy_gain(),
+                  .command_max = source.command_max(),
+                  .natural_frequency_Hz = source.natural_frequency_hz(),
+                  .stop_angle_rad = source.stop_angle_rad(),
+                  .kick_command = source.kick_command(),
+                  .kick_time_s = source.kick_time_s()});
+}
+
+Excitation read(const v1::Pulse& source, const Context& /*context*/) {
+  return Pulse{source.command(), source.start_s(), source.width_s()};
+}
+
+Excitation read(const v1::Step& source, const Context& /*context*/) {
+  return Step{source.command(), source.start_s()};
+}
+
+Excitation read(const v1::Chirp& source, const Context& context) {
+  return Chirp{source.amplitude(), source.frequency_start_hz(), source.frequency_end_hz(),
+               source.start_s(), context.duration_s};
+}
+
+Excitation read(const v1::Multisine& source, const Context& context) {
+  Multisine multisine{.ramp_s = source.ramp_s(), .duration_s = context.duration_s};
+  for (const v1::Sine& sine : source.sine()) {
+    Tone tone{.frequency_Hz = sine.frequency_hz(), .amplitude = sine.amplitude()};
+    if (sine.has_phase_rad()) tone.phase_rad = sine.phase_rad();
+    multisine.tones.push_back(tone);
+  }
+  if (multisine.faults().empty() && context.duration_s > 0.0) choose_phases(multisine);
+  return multisine;
+}
+
+// The command of the last row is not used: it only says until when the one before it is held.
+Excitation read(const v1::Replay& source, const Context& context) {
+  if (source.file().empty()) context.place.fail("needs the CSV file; write file: \"...\"");
+  const auto folder = std::filesystem::path(context.path).parent_path();
+  const std::string file = (folder / source.file()).string();
+  const proto::CsvTable table = proto::parse_csv(
+      file, proto::read_file(file, proto::kTableSizeMax),
+      {{source.time_column()}, {source.command_column(), proto::MissingCells::kAllowedAtTheEnd}});
+  const double scale = source.scale() == 0.0 ? 1.0 : source.scale();
+  std::vector<double> command = table.values[1];
+  if (std::isnan(command.back())) command.back() = 0.0;
+  for (double& value : command) value *= scale;
+  return Replay(table.values[0], std::move(command));
+}
+
+// The one place where a scenario's message meets its type. `use` is called with the message of the
+// excitation and the name of its field.
+template <typename Use>
+auto with_excitation(const v1::Scenario& source, const proto::TextLocator& root, const Use& use) {
+  switch (source.excitation_case()) {
+    case v1::Scenario::kRelease:
+      return use(source.release(), "release");
+    case v1::Scenario::kSwingUp:
+      return use(source.swing_up(), "swing_up");
+    case v1::Scenario::kPulse:
+      return use(source.pulse(), "pulse");
+    case v1::Scenario::kStep:
+      return use(source.step(), "step");
+    case v1::Scenario::kChirp:
+      return use(source.chirp(), "chirp");
+    case v1::Scenario::kMultisine:
+      return use(source.multisine(), "multisine");
+    case v1::Scenario::kReplay:
+      return use(source.replay(), "replay");
+    case v1::Scenario::EXCITATION_NOT_SET:
+      break;
+  }
+  root.fail(
+      "names no excitation; write one of release, swing_up, pulse, step, chirp, multisine, "
+      "replay");
+}
+
+// Where the field stands that a fault begins with: "multisine.sine[2].frequency_hz must be …".
+proto::TextLocator place_of(std::string_view fault, proto::TextLocator place) {
+  std::string_view path = fault.substr(0, fault.find_first_of(" :"));
+  while (!path.empty()) {
+    std::string_view field = path.substr(0, path.find('.'));
+    path.remove_prefix(std::min(field.size() + 1, path.size()));
+    int index = -1;
+    if (const std::size_t bracket = field.find('['); bracket != std::string_view::npos) {
+      std::from_chars(field.data() + bracket + 1, field.data() + field.size(), index);
+      field = field.substr(0, bracket);
+    }
+    place = place.at(std::string(field), index);
+  }
+  return place;
+}
+
+}  // namespace
+
+RigScenario make_scenario(const v1::Scenario& message, const std::string& path,
+                          const proto::TextLocator& place, const ScenarioRig& rig) {
+  std::string motor;
+  std::string name;  // of the excitation's field
+  Excitation excitation =
+      with_excitation(message, place, [&](const auto& source, const char* field) {
+        const Context context{rig, path, message.duration_s(), place.at(field)};
+        name = field;
+        if constexpr (requires { source.motor(); }) {
+          check_motor(source, context);
+          motor = source.motor();
+        }
+        return read(source, context);
+      });
+  Scenario scenario(message.name(), std::move(excitation), message.duration_s());
+  if (const auto faults = scenario.faults(); !faults.empty()) {
+    place_of(faults.front(), place).fail(faults.front());
+  }
+  if (!std::isfinite(scenario.command_peak())) {
+    place.at(name).fail("what is commanded must be a finite number");
+  }
+  return {std::move(scenario), std::move(motor)};
+}
+
+}  // namespace daq

@@ -1,0 +1,258 @@
+#include "estimator/symbolic/expression.hpp"
+
+#include <bit>
+#include <cassert>
+#include <cstdint>
+#include <utility>
+
+namespace estimator {
+namespace {
+
+ExpressionGraph& graph_of(const Expression& a, const Expression& b) {
+  return a.is_constant() ? *b.graph() : *a.graph();
+}
+
+Operation operation_of(const Expression& x) {
+  if (x.is_constant()) return Operation::kConstant;
+  return x.graph()->nodes()[static_cast<std::size_t>(x.node())].operation;
+}
+
+/// The operand a of a node.
+Expression first_of(const Expression& x) {
+  return x.graph()->at(x.graph()->nodes()[static_cast<std::size_t>(x.node())].a);
+}
+
+Expression second_of(const Expression& x) {
+  return x.graph()->at(x.graph()->nodes()[static_cast<std::size_t>(x.node())].b);
+}
+
+bool is_negation(const Expression& x) { return operation_of(x) == Operation::kNegate; }
+
+bool is_same(const Expression& a, const Expression& b) {
+  return !a.is_constant() && !b.is_constant() && a.node() == b.node();
+}
+
+/// Sums and products do not depend on the order of their operands.
+Expression commutative(Operation operation, const Expression& a, const Expression& b) {
+  ExpressionGraph& graph = graph_of(a, b);
+  const bool swap = graph.node_of(b) < graph.node_of(a);
+  return swap ? graph.intern(operation, b, a) : graph.intern(operation, a, b);
+}
+
+double sign_of(double x) { return x < 0.0 ? -1.0 : 1.0; }
+
+template <typename Function>
+Expression unary(Operation operation, const Expression& a, const Function& function) {
+  if (a.is_constant()) return function(a.constant());
+  return a.graph()->intern(operation, a);
+}
+
+Expression sign(const Expression& a) { return unary(Operation::kSign, a, sign_of); }
+
+}  // namespace
+
+Expression operator+(const Expression& a, const Expression& b) {
+  if (a.is_constant() && b.is_constant()) return a.constant() + b.constant();
+  if (a.is_constant(0.0)) return b;
+  if (b.is_constant(0.0)) return a;
+  if (is_negation(b)) return a - first_of(b);
+  if (is_negation(a)) return b - first_of(a);
+  return commutative(Operation::kAdd, a, b);
+}
+
+Expression operator-(const Expression& a, const Expression& b) {
+  if (a.is_constant() && b.is_constant()) return a.constant() - b.constant();
+  if (b.is_constant(0.0)) return a;
+  if (a.is_constant(0.0)) return -b;
+  if (is_same(a, b)) return 0.0;
+  if (is_negation(b)) return a + first_of(b);
+  if (is_negation(a)) return -(first_of(a) + b);
+  return graph_of(a, b).intern(Operation::kSubtract, a, b);
+}
+
+Expression operator*(const Expression& a, const Expression& b) {
+  if (a.is_constant() && b.is_constant()) return a.constant() * b.constant();
+  if (b.is_constant()) return b * a;
+  if (a.is_constant(0.0)) return 0.0;
+  if (a.is_constant(1.0)) return b;
+  if (a.is_constant(-1.0)) return -b;
+  if (is_negation(a)) return -(first_of(a) * b);
+  if (is_negation(b)) return -(a * first_of(b));
+  if (a.is_constant()) {
+    if (operation_of(b) == Operation::kMultiply && first_of(b).is_constant()) {
+      return Expression(a.constant() * first_of(b).constant()) * second_of(b);
+    }
+    return b.graph()->intern(Operation::kMultiply, a, b);
+  }
+  return commutative(Operation::kMultiply, a, b);
+}
+
+Expression operator/(const Expression& a, const Expression& b) {
+  if (a.is_constant() && b.is_constant()) return a.constant() / b.constant();
+  if (b.is_constant()) return Expression(1.0 / b.constant()) * a;
+  if (a.is_constant(0.0)) return 0.0;
+  return graph_of(a, b).intern(Operation::kDivide, a, b);
+}
+
+Expression operator-(const Expression& a) {
+  if (a.is_constant()) return -a.constant();
+  if (is_negation(a)) return first_of(a);
+  if (operation_of(a) == Operation::kSubtract) return second_of(a) - first_of(a);
+  return a.graph()->intern(Operation::kNegate, a);
+}
+
+Expression& Expression::operator+=(const Expression& other) { return *this = *this + other; }
+Expression& Expression::operator-=(const Expression& other) { return *this = *this - other; }
+Expression& Expression::operator*=(const Expression& other) { return *this = *this * other; }
+Expression& Expression::operator/=(const Expression& other) { return *this = *this / other; }
+
+Expression sqrt(const Expression& a) {
+  return unary(Operation::kSquareRoot, a, [](double x) { return std::sqrt(x); });
+}
+Expression sin(const Expression& a) {
+  if (is_negation(a)) return -sin(first_of(a));
+  return unary(Operation::kSine, a, [](double x) { return std::sin(x); });
+}
+Expression cos(const Expression& a) {
+  if (is_negation(a)) return cos(first_of(a));
+  return unary(Operation::kCosine, a, [](double x) { return std::cos(x); });
+}
+Expression exp(const Expression& a) {
+  return unary(Operation::kExponential, a, [](double x) { return std::exp(x); });
+}
+Expression abs(const Expression& a) {
+  return unary(Operation::kMagnitude, a, [](double x) { return std::abs(x); });
+}
+Expression nearest(const Expression& a) {
+  return unary(Operation::kRound, a, [](double x) { return std::nearbyint(x); });
+}
+
+Expression select_positive(const Expression& condition, const Expression& yes,
+                           const Expression& no) {
+  if (condition.is_constant()) return condition.constant() > 0.0 ? yes : no;
+  return condition.graph()->intern(Operation::kSelect, condition, yes, no);
+}
+
+// --- graph --------------------------------------------------------------------------------------
+
+std::size_t ExpressionGraph::Hash::operator()(const Node& node) const {
+  std::uint64_t hash = std::bit_cast<std::uint64_t>(node.constant);
+  for (const int part : {static_cast<int>(node.operation), node.a, node.b, node.c}) {
+    hash = (hash ^ static_cast<std::uint64_t>(static_cast<unsigned>(part))) * 0x9E3779B97F4A7C15u;
+    hash ^= hash >> 32;
+  }
+  return static_cast<std::size_t>(hash);
+}
+
+bool ExpressionGraph::Equal::operator()(const Node& x, const Node& y) const {
+  return x.operation == y.operation && x.a == y.a && x.b == y.b && x.c == y.c &&
+         std::bit_cast<std::uint64_t>(x.constant) == std::bit_cast<std::uint64_t>(y.constant);
+}
+
+int ExpressionGraph::add(const Node& node) {
+  const auto [position, is_new] = index_.try_emplace(node, static_cast<int>(nodes_.size()));
+  if (is_new) nodes_.push_back(node);
+  return position->second;
+}
+
+Expression ExpressionGraph::input() {
+  nodes_.push_back({Operation::kInput, -1, -1, -1, 0.0});
+  return {this, static_cast<int>(nodes_.size()) - 1};
+}
+
+int ExpressionGraph::node_of(const Expression& x) {
+  if (x.is_constant()) return add({Operation::kConstant, -1, -1, -1, x.constant()});
+  assert(x.graph() == this);
+  return x.node();
+}
+
+Expression ExpressionGraph::at(int node) {
+  const Node& found = nodes_[static_cast<std::size_t>(node)];
+  if (found.operation == Operation::kConstant) return found.constant;
+  return {this, node};
+}
+
+Expression ExpressionGraph::intern(Operation operation, const Expression& a, const Expression& b,
+                                   const Expression& c) {
+  const bool is_unary = operation >= Operation::kNegate && operation <= Operation::kRound;
+  const int first = node_of(a);
+  const int second = is_unary ? -1 : node_of(b);
+  const int third = operation == Operation::kSelect ? node_of(c) : -1;
+  return {this, add({operation, first, second, third, 0.0})};
+}
+
+// --- derivatives --------------------------------------------------------------------------------
+
+namespace {
+
+/// Derivative of one node from those of its operands.
+Expression derivative_of(ExpressionGraph& graph, int index, const std::vector<Expression>& along) {
+  const ExpressionGraph::Node node = graph.nodes()[static_cast<std::size_t>(index)];
+  const auto slope = [&](int operand) { return along[static_cast<std::size_t>(operand)]; };
+  const Expression self = graph.at(index);
+  switch (node.operation) {
+    case Operation::kAdd:
+      return slope(node.a) + slope(node.b);
+    case Operation::kSubtract:
+      return slope(node.a) - slope(node.b);
+    case Operation::kMultiply:
+      return slope(node.a) * graph.at(node.b) + graph.at(node.a) * slope(node.b);
+    case Operation::kDivide:
+      return (slope(node.a) - self * slope(node.b)) / graph.at(node.b);
+    case Operation::kNegate:
+      return -slope(node.a);
+    case Operation::kSquareRoot:
+      return 0.5 * slope(node.a) / self;
+    case Operation::kSine:
+      return cos(graph.at(node.a)) * slope(node.a);
+    case Operation::kCosine:
+      return -(sin(graph.at(node.a)) * slope(node.a));
+    case Operation::kExponential:
+      return self * slope(node.a);
+    case Operation::kMagnitude:
+      return sign(graph.at(node.a)) * slope(node.a);
+    case Operation::kSelect:
+      return select_positive(graph.at(node.a), slope(node.b), slope(node.c));
+    default:
+      return 0.0;
+  }
+}
+
+}  // namespace
+
+std::vector<std::vector<Expression>> differentiate(ExpressionGraph& graph,
+                                                   const std::vector<Expression>& outputs,
+                                                   const std::vector<Expression>& inputs) {
+  int count = 0;
+  for (const Expression& output : outputs) {
+    if (!output.is_constant()) count = std::max(count, output.node() + 1);
+  }
+  std::vector<bool> needed(static_cast<std::size_t>(count), false);
+  for (const Expression& output : outputs) {
+    if (!output.is_constant()) needed[static_cast<std::size_t>(output.node())] = true;
+  }
+  for (int i = count; i-- > 0;) {
+    if (!needed[static_cast<std::size_t>(i)]) continue;
+    const ExpressionGraph::Node& node = graph.nodes()[static_cast<std::size_t>(i)];
+    for (const int operand : {node.a, node.b, node.c}) {
+      if (operand >= 0) needed[static_cast<std::size_t>(operand)] = true;
+    }
+  }
+  std::vector<std::vector<Expression>> result(outputs.size());
+  for (const Expression& input : inputs) {
+    std::vector<Expression> along(static_cast<std::size_t>(count));
+    for (int i = 0; i < count; ++i) {
+      if (!needed[static_cast<std::size_t>(i)]) continue;
+      along[static_cast<std::size_t>(i)] =
+          i == input.node() ? Expression(1.0) : derivative_of(graph, i, along);
+    }
+    for (std::size_t k = 0; k < outputs.size(); ++k) {
+      result[k].push_back(outputs[k].is_constant()
+                              ? Expression(0.0)
+                              : along[static_cast<std::size_t>(outputs[k].node())]);
+    }
+  }
+  return result;
+}
+
+}  // namespace estimator

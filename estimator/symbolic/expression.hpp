@@ -1,0 +1,153 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <cmath>
+#include <cstddef>
+#include <unordered_map>
+#include <vector>
+
+namespace estimator {
+
+/// What a node of an expression graph computes from its operands a, b, c.
+enum class Operation : unsigned char {
+  kConstant,
+  kInput,
+  kAdd,
+  kSubtract,
+  kMultiply,
+  kDivide,
+  kNegate,
+  kSquareRoot,
+  kSine,
+  kCosine,
+  kExponential,
+  kMagnitude,            ///< |a|
+  kSign,                 ///< −1 for a < 0, else 1
+  kRound,                ///< to the nearest integer; its derivative is taken as zero
+  kSelect,               ///< b where a > 0, else c
+  kMultiplyAdd,          ///< a b + c; made by LaneProgram alone, like the next two
+  kMultiplySubtract,     ///< a b − c
+  kNegativeMultiplyAdd,  ///< c − a b
+};
+
+class ExpressionGraph;
+
+/// A number that is not known yet: a constant, or a node of a graph that outlives it. Arithmetic on
+/// expressions records what to compute; wherever a formula is written as a template over its scalar
+/// type, it can be recorded once, differentiated exactly and run on many data at a time.
+class Expression {
+ public:
+  Expression() = default;
+  Expression(double constant) : constant_(constant) {}  // NOLINT: numbers are expressions
+  Expression(ExpressionGraph* graph, int node) : graph_(graph), node_(node) {}
+
+  bool is_constant() const { return graph_ == nullptr; }
+  bool is_constant(double value) const { return is_constant() && constant_ == value; }
+  double constant() const { return constant_; }
+  ExpressionGraph* graph() const { return graph_; }
+  int node() const { return node_; }
+
+  Expression& operator+=(const Expression& other);
+  Expression& operator-=(const Expression& other);
+  Expression& operator*=(const Expression& other);
+  Expression& operator/=(const Expression& other);
+
+ private:
+  ExpressionGraph* graph_ = nullptr;
+  int node_ = -1;
+  double constant_ = 0.0;
+};
+
+Expression operator+(const Expression& a, const Expression& b);
+Expression operator-(const Expression& a, const Expression& b);
+Expression operator*(const Expression& a, const Expression& b);
+Expression operator/(const Expression& a, const Expression& b);
+Expression operator-(const Expression& a);
+Expression sqrt(const Expression& a);
+Expression sin(const Expression& a);
+Expression cos(const Expression& a);
+Expression exp(const Expression& a);
+Expression abs(const Expression& a);
+/// The nearest integer.
+Expression nearest(const Expression& a);
+inline double nearest(double x) { return std::nearbyint(x); }
+/// `yes` where `condition` > 0, else `no`. What is not selected may be undefined.
+Expression select_positive(const Expression& condition, const Expression& yes,
+                           const Expression& no);
+inline double select_positive(double condition, double yes, double no) {
+  return condition > 0.0 ? yes : no;
+}
+
+/// Nodes of expressions, each stored once: equal subexpressions are one node, and what needs no
+/// computing (sums with zero, products with one, constants) leaves no node. Operands come before
+/// the nodes that use them.
+class ExpressionGraph {
+ public:
+  struct Node {
+    Operation operation;
+    int a, b, c;      ///< operands, −1: none
+    double constant;  ///< of kConstant
+  };
+
+  ExpressionGraph() = default;
+  ExpressionGraph(const ExpressionGraph&) = delete;  // expressions point to it
+  ExpressionGraph& operator=(const ExpressionGraph&) = delete;
+
+  /// A new unknown.
+  Expression input();
+
+  const std::vector<Node>& nodes() const { return nodes_; }
+
+  /// The node that computes an operation, new where no equal one exists. No simplification.
+  Expression intern(Operation operation, const Expression& a, const Expression& b = Expression(),
+                    const Expression& c = Expression());
+
+  /// The node of an expression of this graph or of a constant.
+  int node_of(const Expression& x);
+
+  /// An expression that refers to a node.
+  Expression at(int node);
+
+ private:
+  struct Hash {
+    std::size_t operator()(const Node& node) const;
+  };
+  struct Equal {
+    bool operator()(const Node& x, const Node& y) const;
+  };
+  int add(const Node& node);
+
+  std::vector<Node> nodes_;
+  std::unordered_map<Node, int, Hash, Equal> index_;
+};
+
+/// Derivatives of expressions of one graph along one of its inputs, exact, in the same graph.
+///
+/// @param inputs   unknowns (of ExpressionGraph::input)
+/// @param outputs  what to differentiate
+/// @return outputs × inputs, by rows
+std::vector<std::vector<Expression>> differentiate(ExpressionGraph& graph,
+                                                   const std::vector<Expression>& outputs,
+                                                   const std::vector<Expression>& inputs);
+
+}  // namespace estimator
+
+namespace Eigen {
+
+template <>
+struct NumTraits<estimator::Expression> : NumTraits<double> {
+  using Real = estimator::Expression;
+  using NonInteger = estimator::Expression;
+  using Nested = estimator::Expression;
+  enum {
+    IsComplex = 0,
+    IsInteger = 0,
+    IsSigned = 1,
+    RequireInitialization = 1,
+    ReadCost = 1,
+    AddCost = 10,
+    MulCost = 10
+  };
+};
+
+}  // namespace Eigen

@@ -1,0 +1,254 @@
+#include "estimator/symbolic/lane_program.hpp"
+
+#include <algorithm>
+#include <cassert>
+
+namespace estimator {
+
+/// Chooses the section, the order and the row of every node that an output needs.
+class LaneCompiler {
+ public:
+  LaneCompiler(const ExpressionGraph& graph, LaneProgram& program)
+      : nodes_(graph.nodes()), program_(program) {}
+
+  void compile(const std::vector<LaneProgram::Input>& inputs,
+               const std::vector<std::vector<Expression>>& outputs) {
+    const std::size_t count = nodes_.size();
+    section_.assign(count, 0);
+    uses_.assign(count, 0);
+    row_.assign(count, -1);
+    fused_.assign(count, false);
+    for (const LaneProgram::Input& input : inputs) {
+      const auto node = static_cast<std::size_t>(input.expression.node());
+      section_[node] = input.section;
+      row_[node] = new_row();
+      program_.input_rows_.push_back(row_[node]);
+    }
+    order(outputs);
+    delay(outputs);
+    fuse();
+    program_.sections_.resize(outputs.size());
+    for (std::size_t section = 0; section < outputs.size(); ++section) {
+      emit(static_cast<int>(section));
+    }
+    for (const std::vector<Expression>& list : outputs) {
+      std::vector<int>& rows = program_.output_rows_.emplace_back();
+      for (const Expression& output : list) rows.push_back(row_of_output(output));
+    }
+  }
+
+ private:
+  using Node = ExpressionGraph::Node;
+
+  const Node& node(int index) const { return nodes_[static_cast<std::size_t>(index)]; }
+
+  /// Nodes that outputs need, operands first and near to where they are used.
+  void order(const std::vector<std::vector<Expression>>& outputs) {
+    std::vector<bool> seen(nodes_.size(), false);
+    std::vector<int> stack;
+    pinned_.assign(nodes_.size(), false);
+    for (const std::vector<Expression>& list : outputs) {
+      for (const Expression& output : list) {
+        if (output.is_constant()) continue;
+        pinned_[static_cast<std::size_t>(output.node())] = true;
+        stack.push_back(output.node());
+        while (!stack.empty()) visit(stack, seen);
+      }
+    }
+  }
+
+  /// One step of the depth-first search: descends into an operand, or books the node on top.
+  void visit(std::vector<int>& stack, std::vector<bool>& seen) {
+    const int top = stack.back();
+    const auto at = static_cast<std::size_t>(top);
+    if (seen[at]) {
+      stack.pop_back();
+      return;
+    }
+    const Node& n = node(top);
+    for (const int operand : {n.a, n.b, n.c}) {
+      if (operand >= 0 && !seen[static_cast<std::size_t>(operand)]) {
+        stack.push_back(operand);
+        return;
+      }
+    }
+    for (const int operand : {n.a, n.b, n.c}) {
+      if (operand < 0) continue;
+      section_[at] = std::max(section_[at], section_[static_cast<std::size_t>(operand)]);
+      ++uses_[static_cast<std::size_t>(operand)];
+    }
+    seen[at] = true;
+    stack.pop_back();
+    order_.push_back(top);
+  }
+
+  /// Moves what differs between lanes into the first section that uses it.
+  void delay(const std::vector<std::vector<Expression>>& outputs) {
+    std::vector<int> first_use(nodes_.size(), static_cast<int>(outputs.size()));
+    const auto use = [&](int index, int section) {
+      int& first = first_use[static_cast<std::size_t>(index)];
+      first = std::min(first, section);
+    };
+    for (std::size_t section = 0; section < outputs.size(); ++section) {
+      for (const Expression& output : outputs[section]) {
+        if (!output.is_constant()) use(output.node(), static_cast<int>(section));
+      }
+    }
+    for (std::size_t i = order_.size(); i-- > 0;) {
+      const auto at = static_cast<std::size_t>(order_[i]);
+      const Node& n = nodes_[at];
+      if (section_[at] > 0 && n.operation != Operation::kInput) section_[at] = first_use[at];
+      for (const int operand : {n.a, n.b, n.c}) {
+        if (operand >= 0) use(operand, section_[at]);
+      }
+    }
+  }
+
+  /// Marks products that only one sum of the same section uses: they become part of it.
+  void fuse() {
+    for (const int index : order_) {
+      const Node& n = node(index);
+      if (n.operation != Operation::kAdd && n.operation != Operation::kSubtract) continue;
+      const int product = is_private_product(n.b, index)   ? n.b
+                          : is_private_product(n.a, index) ? n.a
+                                                           : -1;
+      if (product >= 0) fused_[static_cast<std::size_t>(product)] = true;
+    }
+  }
+
+  bool is_private_product(int index, int user) const {
+    const auto at = static_cast<std::size_t>(index);
+    return node(index).operation == Operation::kMultiply && uses_[at] == 1 && !pinned_[at] &&
+           !fused_[at] && section_[at] == section_[static_cast<std::size_t>(user)];
+  }
+
+  LaneProgram::Instruction instruction(int index) const {
+    const Node& n = node(index);
+    const auto is_fused = [&](int operand) {
+      return operand >= 0 && fused_[static_cast<std::size_t>(operand)];
+    };
+    if (is_fused(n.b)) {
+      const Node& product = node(n.b);
+      const Operation operation = n.operation == Operation::kAdd ? Operation::kMultiplyAdd
+                                                                 : Operation::kNegativeMultiplyAdd;
+      return {operation, index, product.a, product.b, n.a};
+    }
+    if (is_fused(n.a)) {
+      const Node& product = node(n.a);
+      const Operation operation =
+          n.operation == Operation::kAdd ? Operation::kMultiplyAdd : Operation::kMultiplySubtract;
+      return {operation, index, product.a, product.b, n.b};
+    }
+    return {n.operation, index, n.a, n.b, n.c};
+  }
+
+  /// Instructions of one section. Rows are reused as soon as their node has had its last use,
+  /// unless it belongs to an earlier section, which is not run again.
+  void emit(int section) {
+    std::vector<LaneProgram::Instruction> list;
+    for (const int index : order_) {
+      const auto at = static_cast<std::size_t>(index);
+      const Operation operation = node(index).operation;
+      if (section_[at] != section || fused_[at] || operation == Operation::kInput) continue;
+      if (operation == Operation::kConstant) continue;
+      list.push_back(instruction(index));
+    }
+    std::vector<int> last(nodes_.size(), -1);
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      for (const int operand : {list[i].a, list[i].b, list[i].c}) {
+        if (operand >= 0) last[static_cast<std::size_t>(operand)] = static_cast<int>(i);
+      }
+    }
+    free_rows_.clear();
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      LaneProgram::Instruction& each = list[i];
+      const int operands[] = {each.a, each.b, each.c};
+      each.a = row_of(each.a);
+      each.b = row_of(each.b);
+      each.c = row_of(each.c);
+      for (const int operand : operands) release(operand, section, static_cast<int>(i), last);
+      const auto out = static_cast<std::size_t>(each.out);
+      row_[out] = take_row(is_kept(each.out, section));
+      each.out = row_[out];
+    }
+    program_.sections_[static_cast<std::size_t>(section)] = std::move(list);
+  }
+
+  /// Whether a node's value must outlive its section.
+  bool is_kept(int index, int section) {
+    if (pinned_[static_cast<std::size_t>(index)]) return true;
+    if (used_later_.empty()) find_used_later();
+    return used_later_[static_cast<std::size_t>(index)] > section;
+  }
+
+  /// The last section that uses each node.
+  void find_used_later() {
+    used_later_.assign(nodes_.size(), 0);
+    for (const int index : order_) {
+      const Node& n = node(index);
+      for (const int operand : {n.a, n.b, n.c}) {
+        if (operand < 0) continue;
+        int& latest = used_later_[static_cast<std::size_t>(operand)];
+        latest = std::max(latest, section_[static_cast<std::size_t>(index)]);
+      }
+    }
+  }
+
+  void release(int operand, int section, int at, const std::vector<int>& last) {
+    if (operand < 0) return;
+    const auto o = static_cast<std::size_t>(operand);
+    const Operation operation = node(operand).operation;
+    if (operation == Operation::kInput || operation == Operation::kConstant) return;
+    if (section_[o] != section || last[o] != at || is_kept(operand, section)) return;
+    if (std::find(free_rows_.begin(), free_rows_.end(), row_[o]) != free_rows_.end()) return;
+    free_rows_.push_back(row_[o]);
+  }
+
+  int new_row() { return program_.row_count_++; }
+
+  int take_row(bool keep) {
+    if (keep || free_rows_.empty()) return new_row();
+    const int row = free_rows_.back();
+    free_rows_.pop_back();
+    return row;
+  }
+
+  int row_of(int index) {
+    if (index < 0) return 0;
+    int& row = row_[static_cast<std::size_t>(index)];
+    if (row < 0) {
+      assert(node(index).operation == Operation::kConstant);
+      row = new_row();
+      program_.constants_.push_back({row, node(index).constant});
+    }
+    return row;
+  }
+
+  int row_of_output(const Expression& output) {
+    if (!output.is_constant()) return row_of(output.node());
+    for (const LaneProgram::Constant& constant : program_.constants_) {
+      if (constant.value == output.constant()) return constant.row;
+    }
+    program_.constants_.push_back({new_row(), output.constant()});
+    return program_.constants_.back().row;
+  }
+
+  const std::vector<Node>& nodes_;
+  LaneProgram& program_;
+  std::vector<int> order_;
+  std::vector<int> section_, uses_, row_, used_later_, free_rows_;
+  std::vector<bool> pinned_, fused_;
+};
+
+LaneProgram::LaneProgram(const ExpressionGraph& graph, const std::vector<Input>& inputs,
+                         const std::vector<std::vector<Expression>>& outputs) {
+  LaneCompiler(graph, *this).compile(inputs, outputs);
+}
+
+void LaneProgram::fill_constants(double* rows, int width) const {
+  for (const Constant& constant : constants_) {
+    std::fill_n(rows + constant.row * width, width, constant.value);
+  }
+}
+
+}  // namespace estimator

@@ -1,0 +1,353 @@
+#include "estimator/tree/interval_motion.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "estimator/tree/motion_piece.hpp"
+
+namespace estimator {
+namespace {
+
+/// Instants within one stretch, of all joints together, that are followed. More happen only where a
+/// joint chatters between sticking and slipping.
+constexpr int kEventsMax = 24;
+constexpr int kLocateRounds = 60;
+constexpr double kProbeReach = 1e-2;  // of the bracket, in the first round
+constexpr double kProbeReachMin = 1e-4;
+constexpr int kHalvings = 10;               // by sixteen each
+constexpr double kLocateTolerance = 1e-14;  // [s]
+
+Contact contact_of(double direction) {
+  return direction < 0.0 ? Contact::kBackward : Contact::kForward;
+}
+
+}  // namespace
+
+IntervalMotion::IntervalMotion(const TreeProgram& program, const Mechanism& values)
+    : program_(program),
+      lanes_(program, values, false),
+      single_(program, values, false),
+      slots_(kWidth),
+      torques_(static_cast<std::size_t>(program.joint_count()), std::vector<double>(kWidth)) {}
+
+void IntervalMotion::run(std::span<MotionInterval> intervals, std::span<Eigen::MatrixXd> angles) {
+  std::size_t next = 0;
+  const auto fill = [&](int lane) {
+    if (next < intervals.size()) {
+      start(lane, intervals[next], angles[next]);
+      ++next;
+    } else {
+      idle(lane);
+    }
+  };
+  for (int lane = 0; lane < kWidth; ++lane) fill(lane);
+  const auto is_busy = [](const Slot& slot) { return slot.interval != nullptr; };
+  while (std::ranges::any_of(slots_, is_busy)) {
+    lanes_.step();
+    bool any_sticks = false;
+    for (const Slot& slot : slots_) {
+      any_sticks |=
+          is_busy(slot) && std::ranges::find(slot.contacts, Contact::kStick) != slot.contacts.end();
+    }
+    if (any_sticks) {
+      lanes_.accelerate_at_end();
+      for (std::size_t j = 0; j < torques_.size(); ++j) {
+        lanes_.holding_torque(static_cast<int>(j), torques_[j].data());
+      }
+    }
+    for (int lane = 0; lane < kWidth; ++lane) {
+      if (!is_busy(slots_[static_cast<std::size_t>(lane)])) continue;
+      advance(lane);
+      if (!is_busy(slots_[static_cast<std::size_t>(lane)])) fill(lane);
+    }
+  }
+}
+
+void IntervalMotion::start(int lane, MotionInterval& interval, Eigen::MatrixXd& angles) {
+  Slot& slot = slots_[static_cast<std::size_t>(lane)];
+  const int n = program_.joint_count();
+  slot = {.interval = &interval,
+          .angles = &angles,
+          .stretch = interval.first_stretch,
+          .sample = interval.first_sample,
+          .contacts = Contacts(static_cast<std::size_t>(n))};
+  interval.log = {};
+  angles.resize(interval.last_sample - interval.first_sample, n);
+  for (int j = 0; j < n; ++j) {
+    lanes_.angle(j)[lane] = interval.start[j];
+    lanes_.rate(j)[lane] = interval.start[n + j];
+    slot.contacts[static_cast<std::size_t>(j)] = contact_of(interval.start[n + j]);
+  }
+  slot.begin = interval.controls->begin(slot.stretch);
+  for (int j = 0; j < n; ++j) {
+    if (program_.is_dry(j) && interval.start[n + j] == 0.0) settle_joint(lane, j, slot.begin);
+  }
+  interval.log.start = slot.contacts;
+  enter_stretch(lane);
+}
+
+/// A lane without work repeats a step of no length from where it stands.
+void IntervalMotion::idle(int lane) {
+  slots_[static_cast<std::size_t>(lane)].interval = nullptr;
+  lanes_.length()[lane] = 0.0;
+}
+
+void IntervalMotion::load(int lane) {
+  const Slot& slot = slots_[static_cast<std::size_t>(lane)];
+  load_piece(lanes_, lane, *slot.interval->controls, slot.stretch, slot.begin, slot.end);
+  load_contacts(lanes_, lane, slot.contacts);
+}
+
+/// Books the derivatives' share of controls that jump here, and takes the stretch to its end.
+void IntervalMotion::enter_stretch(int lane) {
+  Slot& slot = slots_[static_cast<std::size_t>(lane)];
+  const HeldControls& controls = *slot.interval->controls;
+  slot.begin = controls.begin(slot.stretch);
+  slot.end = controls.end(slot.stretch);
+  slot.event_count = 0;
+  slot.holds = false;
+  slot.event_joint = -1;
+  const std::vector<int>& jumps = controls.jumps(slot.stretch);
+  if (!jumps.empty() && slot.stretch > 0) {
+    hold_single(lane, slot.begin);
+    const auto set_control = [&](int motor, double value) {
+      std::fill_n(single_.control(motor), kSingle, value);
+    };
+    for (const int motor : jumps) {
+      set_control(motor,
+                  controls.value(slot.stretch - 1, motor) + controls.rise(slot.stretch - 1, motor));
+    }
+    JointVector<double> before = accelerate_single();
+    for (const int motor : jumps) {
+      set_control(motor, controls.value(slot.stretch, motor));
+      const JointVector<double> after = accelerate_single();
+      slot.interval->log.events.push_back(
+          {.time = slot.begin, .stretch = slot.stretch, .motor = motor, .drop = before - after});
+      before = after;
+    }
+  }
+  load(lane);
+}
+
+/// Takes over the end of a piece that a step has reached, or shortens the piece.
+void IntervalMotion::advance(int lane) {
+  Slot& slot = slots_[static_cast<std::size_t>(lane)];
+  if (slot.event_joint < 0 && find_event(lane)) return;
+  read_samples(lane);
+  const int n = program_.joint_count();
+  for (int j = 0; j < n; ++j) {
+    lanes_.angle(j)[lane] = lanes_.end_angle(j)[lane];
+    lanes_.rate(j)[lane] = lanes_.end_rate(j)[lane];
+  }
+  if (slot.event_joint >= 0) {
+    meet_event(lane, slot.end, slot.event_joint);
+    return;
+  }
+  if (++slot.stretch < slot.interval->last_stretch) {
+    enter_stretch(lane);
+    return;
+  }
+  slot.interval->end.resize(2 * n);
+  for (int j = 0; j < n; ++j) {
+    slot.interval->end[j] = lanes_.angle(j)[lane];
+    slot.interval->end[n + j] = lanes_.rate(j)[lane];
+  }
+  slot.interval = nullptr;
+}
+
+/// Finds the first contact that does not last until the end of the piece, and has the piece end
+/// there. False where there is none.
+bool IntervalMotion::find_event(int lane) {
+  Slot& slot = slots_[static_cast<std::size_t>(lane)];
+  int first = -1;
+  double earliest = std::numeric_limits<double>::infinity();
+  for (int j = 0; j < program_.joint_count(); ++j) {
+    if (!program_.is_dry(j)) continue;
+    const Contact contact = slot.contacts[static_cast<std::size_t>(j)];
+    if (slot.holds && contact == Contact::kStick) continue;
+    const double left =
+        contact != Contact::kStick
+            ? static_cast<double>(contact) * lanes_.end_rate(j)[lane]
+            : lanes_.holding_bound(j)[lane] -
+                  std::abs(torques_[static_cast<std::size_t>(j)][static_cast<std::size_t>(lane)]);
+    if (!(left < 0.0)) continue;
+    const double time = locate(lane, j, left);
+    if (time < earliest) {
+      earliest = time;
+      first = j;
+    }
+  }
+  if (first < 0) return false;
+  if (++slot.event_count == kEventsMax) {
+    ++slot.interval->log.unresolved;
+    slot.holds = true;
+  }
+  if (earliest <= 0.0) {
+    meet_event(lane, slot.begin, first);
+  } else {
+    slot.end = slot.begin + earliest;
+    slot.event_joint = first;
+    load(lane);
+  }
+  return true;
+}
+
+/// Changes the contact of a joint at the state that the lane stands at, and begins the next piece.
+void IntervalMotion::meet_event(int lane, double time, int joint) {
+  Slot& slot = slots_[static_cast<std::size_t>(lane)];
+  Contact& contact = slot.contacts[static_cast<std::size_t>(joint)];
+  MotionEvent event{.time = time, .stretch = slot.stretch, .joint = joint};
+  hold_single(lane, time);
+  JointVector<double> before = accelerate_single();
+  const double held = holding_torque_single(joint);
+  const bool stops = contact != Contact::kStick;
+  if (stops) {
+    event.approach = before[joint];
+    *rate(lane, joint) = 0.0;
+  }
+  if (stops) {
+    settle_joint(lane, joint, time);
+  } else {
+    contact = contact_of(-held);  // without asking again, which rounding might answer otherwise
+  }
+  hold_single(lane, time);
+  event.drop = before - accelerate_single();
+  event.contact = contact;
+  slot.interval->log.events.push_back(event);
+  slot.begin = time;
+  slot.end = slot.interval->controls->end(slot.stretch);
+  slot.event_joint = -1;
+  load(lane);
+}
+
+/// Contact of a joint at rest: held where friction can or must, else slipping the way it is driven.
+void IntervalMotion::settle_joint(int lane, int joint, double time) {
+  Slot& slot = slots_[static_cast<std::size_t>(lane)];
+  Contact& contact = slot.contacts[static_cast<std::size_t>(joint)];
+  contact = Contact::kStick;
+  if (slot.holds) return;
+  hold_single(lane, time);
+  accelerate_single();
+  const double held = holding_torque_single(joint);
+  if (std::abs(held) > single_.holding_bound(joint)[0]) contact = contact_of(-held);
+}
+
+/// Puts the state of a lane, with its contacts and the controls at a time, into the narrow engine.
+void IntervalMotion::hold_single(int lane, double time) {
+  const Slot& slot = slots_[static_cast<std::size_t>(lane)];
+  for (int i = 0; i < kSingle; ++i) {
+    for (int j = 0; j < program_.joint_count(); ++j) {
+      single_.angle(j)[i] = lanes_.angle(j)[lane];
+      single_.rate(j)[i] = lanes_.rate(j)[lane];
+    }
+    load_piece(single_, i, *slot.interval->controls, slot.stretch, time, time);
+    load_contacts(single_, i, slot.contacts);
+  }
+}
+
+JointVector<double> IntervalMotion::accelerate_single() {
+  single_.accelerate_at_start();
+  JointVector<double> result(program_.joint_count());
+  for (int j = 0; j < program_.joint_count(); ++j) result[j] = single_.acceleration(j)[0];
+  return result;
+}
+
+/// What keeps a joint that sticks in its place, after `accelerate_single` [N·m].
+double IntervalMotion::holding_torque_single(int joint) const {
+  double torque[kSingle];
+  single_.holding_torque(joint, torque);
+  return torque[0];
+}
+
+/// How far a contact is from ending in each lane of the narrow engine, which must have stepped or
+/// stand at the start: speed in its direction, or torque that friction has to spare.
+std::array<double, IntervalMotion::kSingle> IntervalMotion::margin(const Slot& slot, int joint,
+                                                                   bool at_end) {
+  const Contact contact = slot.contacts[static_cast<std::size_t>(joint)];
+  std::array<double, kSingle> left;
+  if (contact != Contact::kStick) {
+    const double* rate = at_end ? single_.end_rate(joint) : single_.rate(joint);
+    for (std::size_t i = 0; i < left.size(); ++i) left[i] = static_cast<double>(contact) * rate[i];
+    return left;
+  }
+  at_end ? single_.accelerate_at_end() : single_.accelerate_at_start();
+  single_.holding_torque(joint, left.data());
+  for (std::size_t i = 0; i < left.size(); ++i) {
+    left[i] = single_.holding_bound(joint)[i] - std::abs(left[i]);
+  }
+  return left;
+}
+
+/// The time into the piece at which the margin of a joint vanishes, given what is left of it at the
+/// end, < 0. Regula falsi with four probes at a time, close about where the line between the ends
+/// of the bracket vanishes: closer from round to round, since the line fits better.
+double IntervalMotion::locate(int lane, int joint, double at_end) {
+  const Slot& slot = slots_[static_cast<std::size_t>(lane)];
+  hold_single(lane, slot.begin);
+  Bracket bracket{0.0, slot.end - slot.begin, margin(slot, joint, false)[0], at_end};
+  const bool slips = slot.contacts[static_cast<std::size_t>(joint)] != Contact::kStick;
+  if (slips && bracket.at_low == 0.0) leave_rest(lane, joint, bracket);
+  if (!(bracket.at_low > 0.0)) return 0.0;
+  double reach = kProbeReach;
+  for (int round = 0; round < kLocateRounds && bracket.width() > kLocateTolerance; ++round) {
+    const double root = bracket.root(), width = bracket.width();
+    const bool is_early = root - bracket.low < 0.5 * width;
+    probe(lane, joint,
+          {root - reach * width, root, root + reach * width,
+           0.5 * (root + (is_early ? bracket.high : bracket.low))},
+          bracket);
+    reach = std::max(reach * reach, kProbeReachMin);
+  }
+  return bracket.high;
+}
+
+/// A joint that has just been let go moves first and comes back: halves the time until it is away.
+void IntervalMotion::leave_rest(int lane, int joint, Bracket& bracket) {
+  for (int round = 0; round < kHalvings && !(bracket.at_low > 0.0); ++round) {
+    const double high = bracket.high;
+    probe(lane, joint, {high / 2.0, high / 4.0, high / 8.0, high / 16.0}, bracket);
+  }
+}
+
+/// Narrows a bracket by the margins at four times within.
+void IntervalMotion::probe(int lane, int joint, const std::array<double, kSingle>& times,
+                           Bracket& bracket) {
+  const Slot& slot = slots_[static_cast<std::size_t>(lane)];
+  for (int i = 0; i < kSingle; ++i) {
+    const double time = std::clamp(times[static_cast<std::size_t>(i)], bracket.low, bracket.high);
+    load_piece(single_, i, *slot.interval->controls, slot.stretch, slot.begin, slot.begin + time);
+  }
+  single_.step();
+  const std::array<double, kSingle> left = margin(slot, joint, true);
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    if (left[i] > 0.0 && times[i] > bracket.low && times[i] < bracket.high) {
+      bracket.low = times[i];
+      bracket.at_low = left[i];
+    }
+  }
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    if (!(left[i] > 0.0) && times[i] > bracket.low && times[i] < bracket.high) {
+      bracket.high = times[i];
+      bracket.at_high = left[i];
+    }
+  }
+}
+
+void IntervalMotion::read_samples(int lane) {
+  Slot& slot = slots_[static_cast<std::size_t>(lane)];
+  const MotionInterval& interval = *slot.interval;
+  const double length = slot.end - slot.begin;
+  for (; is_within(interval, slot.sample, slot.stretch, slot.end); ++slot.sample) {
+    const HermiteWeights w = hermite_weights(slot.sample * interval.period - slot.begin, length);
+    const Eigen::Index at = slot.sample - interval.first_sample;
+    for (int j = 0; j < program_.joint_count(); ++j) {
+      (*slot.angles)(at, j) =
+          w.angle_begin * lanes_.angle(j)[lane] + w.angle_end * lanes_.end_angle(j)[lane] +
+          w.rate_begin * lanes_.rate(j)[lane] + w.rate_end * lanes_.end_rate(j)[lane];
+    }
+  }
+}
+
+}  // namespace estimator

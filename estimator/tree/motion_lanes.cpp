@@ -1,0 +1,356 @@
+#include "estimator/tree/motion_lanes.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+
+namespace estimator {
+namespace {
+
+/// Friction that grows with the load makes the equations nonlinear in the accelerations: rounds of
+/// Newton's method, which gains a factor of the friction coefficient squared in each.
+constexpr int kLoadRounds = 20;
+constexpr double kLoadTolerance = 1e-13;  // relative to the accelerations
+
+#define RIG_ROWS [[gnu::always_inline]] inline
+
+/// out = f(lane) for every lane. Rows either are the same or do not overlap.
+template <int W, typename F>
+RIG_ROWS void for_lanes(double* out, const F& f) {
+#pragma GCC ivdep
+  for (int i = 0; i < W; ++i) out[i] = f(i);
+}
+
+}  // namespace
+
+template <int W>
+MotionLanes<W>::MotionLanes(const TreeProgram& program, const Mechanism& values, bool slopes)
+    : program_(program),
+      n_(program.joint_count()),
+      directions_(2 * n_ + static_cast<int>(program.moving().size())),
+      motors_(static_cast<int>(program.motors().size())),
+      has_slopes_(slopes) {
+  const auto make = [](Rows& rows, int count, double value = 0.0) {
+    rows.assign(static_cast<std::size_t>(count) * W, value);
+  };
+  make(rows_, program.program().row_count());
+  program.program().fill_constants(rows_.data(), W);
+  for (std::size_t i = 0; i < program.moving().size(); ++i) {
+    const auto index = static_cast<std::size_t>(program.moving()[i]);
+    std::fill_n(row(program.parameter_row(static_cast<int>(i))), W, values.parameters[index].value);
+  }
+  make(state_, 2 * n_);
+  make(end_, 2 * n_);
+  for (Rows* rows : {&slip_, &acceleration_, &stage_[0], &stage_[1], &stage_[2], &stage_[3],
+                     &inverse_pivot_, &scratch_}) {
+    make(*rows, n_);
+  }
+  make(free_, n_, 1.0);
+  make(length_, 1);
+  for (Rows* rows : {&control_, &rise_, &control_slope_, &rise_slope_}) make(*rows, motors_);
+  make(lu_, n_ * n_);
+  program.program().run<W>(TreeProgram::kParameters, rows_.data());
+  if (!slopes) return;
+  make(inverse_, n_ * n_);
+  make(slopes_, 2 * n_ * directions_);
+  make(end_slopes_, 2 * n_ * directions_);
+  for (Rows& rows : linear_) make(rows, n_ * directions_);
+}
+
+template <int W>
+void MotionLanes<W>::set_controls(double share) {
+  for (int m = 0; m < motors_; ++m) {
+    const double *begin = at(control_, m), *rise = at(rise_, m);
+    for_lanes<W>(row(program_.control_row(m)), [=](int i) { return begin[i] + share * rise[i]; });
+    if (!has_slopes_) continue;
+    const double *slope = at(control_slope_, m), *change = at(rise_slope_, m);
+    for_lanes<W>(row(program_.control_slope_row(m)),
+                 [=](int i) { return slope[i] + share * change[i]; });
+  }
+}
+
+/// Puts a state into the program.
+template <int W>
+void MotionLanes<W>::balance() {
+  for (int j = 0; j < n_; ++j) {
+    const double* slip = at(slip_, j);
+    for_lanes<W>(row(program_.slip_row(j)), [=](int i) { return slip[i]; });
+  }
+  program_.program().run<W>(TreeProgram::kBalance, rows_.data());
+}
+
+/// L U = ∂r/∂a without pivoting: but for the load of friction it is the mass matrix, positive
+/// definite. Joints that stick have rows and columns of the identity.
+template <int W>
+void MotionLanes<W>::factor() {
+  for (int j = 0; j < n_; ++j) {
+    for (int k = 0; k < n_; ++k) {
+      const double *mass = row(program_.mass_row(j, k)), *free_j = at(free_, j),
+                   *free_k = at(free_, k);
+      if (j == k) {
+        for_lanes<W>(at(lu_, j * n_ + k),
+                     [=](int i) { return free_j[i] * mass[i] + (1.0 - free_j[i]); });
+      } else {
+        for_lanes<W>(at(lu_, j * n_ + k), [=](int i) { return free_j[i] * free_k[i] * mass[i]; });
+      }
+    }
+  }
+  if (program_.is_load_dependent()) {
+    for (const TreeProgram::Entry& entry : program_.bound_slopes()) {
+      double* sum = at(lu_, entry.joint * n_ + entry.column);
+      const double *slope = row(entry.row), *slip = at(slip_, entry.joint),
+                   *free = at(free_, entry.column);
+      for_lanes<W>(sum, [=](int i) { return sum[i] + slip[i] * free[i] * slope[i]; });
+    }
+  }
+  for (int p = 0; p < n_; ++p) {
+    const double* pivot = at(lu_, p * n_ + p);
+    double* inverse = at(inverse_pivot_, p);
+    for_lanes<W>(inverse, [=](int i) { return 1.0 / pivot[i]; });
+    for (int j = p + 1; j < n_; ++j) {
+      double* share = at(lu_, j * n_ + p);
+      for_lanes<W>(share, [=](int i) { return share[i] * inverse[i]; });
+      for (int k = p + 1; k < n_; ++k) {
+        double* element = at(lu_, j * n_ + k);
+        const double* above = at(lu_, p * n_ + k);
+        for_lanes<W>(element, [=](int i) { return element[i] - share[i] * above[i]; });
+      }
+    }
+  }
+}
+
+/// right ← (L U)⁻¹ right, n rows.
+template <int W>
+void MotionLanes<W>::solve(double* right) const {
+  for (int j = 0; j < n_; ++j) {
+    double* x = right + j * W;
+    for (int k = 0; k < j; ++k) {
+      const double *l = at(lu_, j * n_ + k), *y = right + k * W;
+      for_lanes<W>(x, [=](int i) { return x[i] - l[i] * y[i]; });
+    }
+  }
+  for (int j = n_; j-- > 0;) {
+    double* x = right + j * W;
+    for (int k = j + 1; k < n_; ++k) {
+      const double *u = at(lu_, j * n_ + k), *y = right + k * W;
+      for_lanes<W>(x, [=](int i) { return x[i] - u[i] * y[i]; });
+    }
+    const double* inverse = at(inverse_pivot_, j);
+    for_lanes<W>(x, [=](int i) { return x[i] * inverse[i]; });
+  }
+}
+
+/// Accelerations at a state, into the program too.
+template <int W>
+void MotionLanes<W>::set_state(const Rows& state, double* acceleration, double share) {
+  if (state.data() != rows_.data())
+    std::copy_n(state.data(), 2 * n_ * W, row(program_.angle_row(0)));
+  set_controls(share);
+  balance();
+  if (program_.is_load_dependent()) {
+    solve_with_load();
+  } else {
+    factor();
+    for (int j = 0; j < n_; ++j) {
+      const double *h = row(program_.balance_row(j)), *bound = row(program_.bound_row(j)),
+                   *slip = at(slip_, j), *free = at(free_, j);
+      for_lanes<W>(at(acceleration_, j),
+                   [=](int i) { return -free[i] * (h[i] + slip[i] * bound[i]); });
+    }
+    solve(acceleration_.data());
+  }
+  std::copy_n(acceleration_.data(), n_ * W, row(program_.acceleration_row(0)));
+  if (acceleration != acceleration_.data()) std::copy_n(acceleration_.data(), n_ * W, acceleration);
+}
+
+/// Newton's method from rest. A lane that has converged stays as it is while others go on: what it
+/// comes to must not depend on them.
+template <int W>
+void MotionLanes<W>::solve_with_load() {
+  double* const a = row(program_.acceleration_row(0));
+  std::fill_n(a, n_ * W, 0.0);
+  std::array<bool, W> done{};
+  for (int round = 0; round < kLoadRounds; ++round) {
+    program_.program().run<W>(TreeProgram::kLoad, rows_.data());
+    factor();
+    for (int j = 0; j < n_; ++j) {
+      const double *h = row(program_.balance_row(j)), *bound = row(program_.bound_row(j)),
+                   *slip = at(slip_, j), *free = at(free_, j);
+      double* rest = at(scratch_, j);
+      for_lanes<W>(rest, [=](int i) { return h[i] + slip[i] * bound[i]; });
+      for (int k = 0; k < n_; ++k) {
+        const double *mass = row(program_.mass_row(j, k)), *x = a + k * W;
+        for_lanes<W>(rest, [=](int i) { return rest[i] + mass[i] * x[i]; });
+      }
+      for_lanes<W>(rest, [=](int i) { return -free[i] * rest[i]; });
+    }
+    solve(scratch_.data());
+    bool all_done = true;
+    for (int i = 0; i < W; ++i) {
+      const auto lane = static_cast<std::size_t>(i);
+      if (done[lane]) continue;
+      double change = 0.0, size = 1.0;
+      for (int j = 0; j < n_; ++j) {
+        const double step = at(scratch_, j)[i];
+        a[j * W + i] += step;
+        change = std::max(change, std::abs(step));
+        size = std::max(size, std::abs(a[j * W + i]));
+      }
+      done[lane] = !(change > kLoadTolerance * size);
+      all_done = all_done && done[lane];
+    }
+    if (all_done) break;
+  }
+  program_.program().run<W>(TreeProgram::kLoad, rows_.data());
+  factor();
+  std::copy_n(a, n_ * W, acceleration_.data());
+}
+
+template <int W>
+void MotionLanes<W>::accelerate_at_start() {
+  set_state(state_, acceleration_.data(), 0.0);
+}
+
+template <int W>
+void MotionLanes<W>::accelerate_at_end() {
+  set_state(end_, acceleration_.data(), 1.0);
+}
+
+template <int W>
+void MotionLanes<W>::holding_torque(int joint, double* torque) const {
+  const double* h = row(program_.balance_row(joint));
+  for_lanes<W>(torque, [=](int i) { return h[i]; });
+  for (int k = 0; k < n_; ++k) {
+    const double *mass = row(program_.mass_row(joint, k)), *a = at(acceleration_, k);
+    for_lanes<W>(torque, [=](int i) { return torque[i] + mass[i] * a[i]; });
+  }
+}
+
+/// Derivatives of the accelerations found last.
+template <int W>
+void MotionLanes<W>::linearize(int stage) {
+  program_.program().run<W>(TreeProgram::kSlopes, rows_.data());
+  for (int k = 0; k < n_; ++k) {  // columns of −(∂r/∂a)⁻¹
+    double* column = scratch_.data();
+    std::fill_n(column, n_ * W, 0.0);
+    const double* free = at(free_, k);
+    for_lanes<W>(column + k * W, [=](int i) { return -free[i]; });
+    solve(column);
+    for (int j = 0; j < n_; ++j) std::copy_n(column + j * W, W, at(inverse_, j * n_ + k));
+  }
+  Rows& linear = linear_[stage];
+  std::fill(linear.begin(), linear.end(), 0.0);
+  for (const TreeProgram::Entry& entry : program_.slopes()) {
+    const double* slope = row(entry.row);
+    for (int j = 0; j < n_; ++j) {
+      double* sum = at(linear, j * directions_ + entry.column);
+      const double* inverse = at(inverse_, j * n_ + entry.joint);
+      for_lanes<W>(sum, [=](int i) { return sum[i] + inverse[i] * slope[i]; });
+    }
+  }
+}
+
+/// The speeds of the stages are v, v + a₁ h/2, v + a₂ h/2, v + a₃ h.
+template <int W>
+void MotionLanes<W>::step() {
+  const double* h = at(length_, 0);
+  double* const q = row(program_.angle_row(0));
+  double* const v = row(program_.rate_row(0));
+  set_state(state_, stage_[0].data(), 0.0);
+  if (has_slopes_) linearize(0);
+  for (int stage = 1; stage < 4; ++stage) {
+    const double reach = stage == 3 ? 1.0 : 0.5;
+    for (int j = 0; j < n_; ++j) {
+      const double *q0 = at(state_, j), *v0 = at(state_, n_ + j), *a = at(stage_[stage - 1], j);
+      const double* before = at(stage_[std::max(0, stage - 2)], j);
+      // The speed of the stage before: v₀ at the first, else moved on by the one before it.
+      const double early = stage == 1 ? 0.0 : 0.5;
+      for_lanes<W>(q + j * W, [=](int i) {
+        return q0[i] + reach * h[i] * (v0[i] + early * h[i] * before[i]);
+      });
+      for_lanes<W>(v + j * W, [=](int i) { return v0[i] + reach * h[i] * a[i]; });
+    }
+    set_state(rows_, stage_[stage].data(), reach);
+    if (has_slopes_) linearize(stage);
+  }
+  for (int j = 0; j < n_; ++j) {
+    const double *q0 = at(state_, j), *v0 = at(state_, n_ + j), *a1 = at(stage_[0], j),
+                 *a2 = at(stage_[1], j), *a3 = at(stage_[2], j), *a4 = at(stage_[3], j);
+    for_lanes<W>(at(end_, j), [=](int i) {
+      return q0[i] + h[i] * (v0[i] + h[i] / 6.0 * (a1[i] + a2[i] + a3[i]));
+    });
+    for_lanes<W>(at(end_, n_ + j), [=](int i) {
+      return v0[i] + h[i] / 6.0 * (a1[i] + 2.0 * (a2[i] + a3[i]) + a4[i]);
+    });
+  }
+  if (has_slopes_) move_slopes();
+}
+
+template <int W>
+void MotionLanes<W>::commit() {
+  std::swap(state_, end_);
+  std::swap(slopes_, end_slopes_);
+}
+
+/// Carries the derivatives through the four stages, direction by direction: everything but the
+/// linearisations stays in the nearest cache.
+template <int W>
+void MotionLanes<W>::move_slopes() {
+  constexpr int kJointsMax = kTreeHingesMax;
+  alignas(32) double angle[kJointsMax * W], rate[kJointsMax * W];
+  alignas(32) double change[4][kJointsMax * W];
+  const double* h = at(length_, 0);
+  for (int d = 0; d < directions_; ++d) {
+    for (int stage = 0; stage < 4; ++stage) {
+      const double reach = stage == 3 ? 1.0 : 0.5;
+      const double early = stage <= 1 ? 0.0 : 0.5;
+      for (int j = 0; j < n_; ++j) {
+        const double* q0 = slope(j, d);
+        const double* v0 = slope(n_ + j, d);
+        if (stage == 0) {
+          for_lanes<W>(angle + j * W, [=](int i) { return q0[i]; });
+          for_lanes<W>(rate + j * W, [=](int i) { return v0[i]; });
+          continue;
+        }
+        const double* last = change[stage - 1] + j * W;
+        const double* before = change[std::max(0, stage - 2)] + j * W;
+        for_lanes<W>(angle + j * W, [=](int i) {
+          return q0[i] + reach * h[i] * (v0[i] + early * h[i] * before[i]);
+        });
+        for_lanes<W>(rate + j * W, [=](int i) { return v0[i] + reach * h[i] * last[i]; });
+      }
+      const Rows& linear = linear_[stage];
+      for (int j = 0; j < n_; ++j) {
+        double* sum = change[stage] + j * W;
+        const double* of_joint = at(linear, j * directions_);
+        const double* own = of_joint + d * W;
+        if (d >= 2 * n_) {
+          for_lanes<W>(sum, [=](int i) { return own[i]; });
+        } else {
+          for_lanes<W>(sum, [](int) { return 0.0; });
+        }
+        for (int k = 0; k < n_; ++k) {
+          const double *by_angle = of_joint + k * W, *by_rate = of_joint + (n_ + k) * W;
+          const double *x = angle + k * W, *y = rate + k * W;
+          for_lanes<W>(sum, [=](int i) { return sum[i] + by_angle[i] * x[i] + by_rate[i] * y[i]; });
+        }
+      }
+    }
+    for (int j = 0; j < n_; ++j) {
+      const double *q0 = slope(j, d), *v0 = slope(n_ + j, d), *a1 = change[0] + j * W,
+                   *a2 = change[1] + j * W, *a3 = change[2] + j * W, *a4 = change[3] + j * W;
+      for_lanes<W>(at(end_slopes_, j * directions_ + d), [=](int i) {
+        return q0[i] + h[i] * (v0[i] + h[i] / 6.0 * (a1[i] + a2[i] + a3[i]));
+      });
+      for_lanes<W>(at(end_slopes_, (n_ + j) * directions_ + d), [=](int i) {
+        return v0[i] + h[i] / 6.0 * (a1[i] + 2.0 * (a2[i] + a3[i]) + a4[i]);
+      });
+    }
+  }
+}
+
+template class MotionLanes<4>;
+template class MotionLanes<16>;
+
+}  // namespace estimator

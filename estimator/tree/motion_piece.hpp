@@ -1,0 +1,58 @@
+#pragma once
+
+#include <algorithm>
+
+#include "estimator/tree/interval_motion.hpp"
+
+// What the values and the derivatives of an interval do alike with a piece: the part of a stretch
+// along which no contact changes.
+
+namespace estimator {
+
+inline constexpr double kSampleTolerance = 1e-6;  // of a sampling period
+
+/// Length and controls of a piece of a stretch.
+template <int W>
+void load_piece(MotionLanes<W>& lanes, int lane, const HeldControls& controls, int stretch,
+                double begin, double end) {
+  lanes.length()[lane] = end - begin;
+  const double length = controls.end(stretch) - controls.begin(stretch);
+  const double from = length > 0.0 ? (begin - controls.begin(stretch)) / length : 0.0;
+  const double share = length > 0.0 ? (end - begin) / length : 0.0;
+  for (int m = 0; m < lanes.motor_count(); ++m) {
+    const double rise = controls.rise(stretch, m), slope = controls.rise_slope(stretch, m);
+    lanes.control(m)[lane] = controls.value(stretch, m) + from * rise;
+    lanes.rise(m)[lane] = share * rise;
+    lanes.control_slope(m)[lane] = controls.value_slope(stretch, m) + from * slope;
+    lanes.rise_slope(m)[lane] = share * slope;
+  }
+}
+
+template <int W>
+void load_contacts(MotionLanes<W>& lanes, int lane, const Contacts& contacts) {
+  for (std::size_t j = 0; j < contacts.size(); ++j) {
+    const auto joint = static_cast<int>(j);
+    lanes.slip(joint)[lane] = static_cast<double>(contacts[j]);
+    lanes.free(joint)[lane] = contacts[j] == Contact::kStick ? 0.0 : 1.0;
+  }
+}
+
+/// Whether a sample belongs to a piece that ends at `end`, those before having been read. A piece
+/// that begins at a sample's time holds it.
+inline bool is_within(const MotionInterval& interval, int sample, int stretch, double end) {
+  if (sample >= interval.last_sample) return false;
+  const bool is_last =
+      stretch + 1 == interval.last_stretch && !(end < interval.controls->end(stretch));
+  return is_last || sample * interval.period < end - kSampleTolerance * interval.period;
+}
+
+/// θ₀ + x²(3 − 2x) Δθ + x(1 − x)[(1 − x) v₀ − x v₁] T, with x the share of the piece that has
+/// passed.
+inline HermiteWeights hermite_weights(double time, double length) {
+  if (!(length > 0.0)) return {0.0, 1.0, 0.0, 0.0};
+  const double x = std::clamp(time / length, 0.0, 1.0);
+  const double rest = 1.0 - x, turn = x * x * (3.0 - 2.0 * x);
+  return {1.0 - turn, turn, x * rest * rest * length, -x * x * rest * length};
+}
+
+}  // namespace estimator

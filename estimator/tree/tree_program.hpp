@@ -1,0 +1,99 @@
+#pragma once
+
+#include <vector>
+
+#include "estimator/dynamics/tree_inverse_dynamics.hpp"
+#include "estimator/model/mechanism.hpp"
+#include "estimator/symbolic/lane_program.hpp"
+
+namespace estimator {
+
+/// The equations of motion of one mechanism without loops and their derivatives, recorded from
+/// TreeInverseDynamics as a program that works on many states at a time. Parameters that are not
+/// free are constants of the program, which simplifies it.
+///
+/// With q, v, a joint angles, rates and accelerations, σ the direction in which a joint slips (0
+/// where it sticks) and B the bound of its dry friction, the motion obeys
+///
+///   r(q, v, a) = M(q) a + h(q, v, u) + σ B(v, a) = 0    for every joint that slips.
+///
+/// B depends on a where friction grows with the load of the bearing.
+class TreeProgram {
+ public:
+  enum Section : int {
+    kParameters,  ///< what depends on parameters alone
+    kBalance,     ///< h, M, and B where it does not depend on the load
+    kLoad,        ///< B and its derivative along a; empty where no friction depends on the load
+    kSlopes,      ///< derivatives of r along q, v and parameters at given a
+    kSectionCount
+  };
+
+  /// An entry of a sparse matrix, as a row of the program.
+  struct Entry {
+    int joint;   ///< which equation
+    int column;  ///< along which unknown
+    int row;
+  };
+
+  /// @param mechanism  without loops
+  explicit TreeProgram(const Mechanism& mechanism);
+
+  const LaneProgram& program() const { return program_; }
+  int joint_count() const { return joint_count_; }
+  bool is_load_dependent() const { return load_dependent_; }
+  /// Whether a joint has dry friction, or may have.
+  bool is_dry(int joint) const { return dry_[static_cast<std::size_t>(joint)]; }
+
+  /// Free parameters that act on the motion, as indices of the mechanism's parameters: the columns
+  /// of the derivatives.
+  const std::vector<int>& moving() const { return moving_; }
+  /// The column of a motor's delay, which must be free.
+  int delay_direction(int motor) const;
+  /// Joints with a motor, in the order of the controls.
+  const std::vector<int>& motors() const { return motors_; }
+
+  // Inputs.
+  int angle_row(int joint) const { return input(joint); }
+  int rate_row(int joint) const { return input(joint_count_ + joint); }
+  int acceleration_row(int joint) const { return input(2 * joint_count_ + joint); }
+  int slip_row(int joint) const { return input(3 * joint_count_ + joint); }
+  int control_row(int motor) const { return input(4 * joint_count_ + motor); }
+  /// Derivative of a control along its own delay, needed by kSlopes.
+  int control_slope_row(int motor) const { return input(4 * joint_count_ + motor_count() + motor); }
+  /// Value of a moving parameter, by its place among them.
+  int parameter_row(int place) const { return input(4 * joint_count_ + 2 * motor_count() + place); }
+
+  // Outputs.
+  int balance_row(int joint) const { return program_.output_row(kBalance, joint); }
+  /// M_jk.
+  int mass_row(int j, int k) const {
+    return program_.output_row(kBalance, joint_count_ + j * joint_count_ + k);
+  }
+  /// B at the joint's speed, and at rest.
+  int bound_row(int joint) const { return program_.output_row(bound_section(), bound_at(joint)); }
+  int holding_bound_row(int joint) const {
+    return program_.output_row(bound_section(), bound_at(joint_count_ + joint));
+  }
+  /// ∂B/∂a.
+  const std::vector<Entry>& bound_slopes() const { return bound_slopes_; }
+  /// ∂r/∂(q, v, moving parameters), columns in this order.
+  const std::vector<Entry>& slopes() const { return slopes_; }
+
+ private:
+  int input(int index) const { return program_.input_row(index); }
+  int motor_count() const { return static_cast<int>(motors_.size()); }
+  int bound_section() const { return load_dependent_ ? kLoad : kBalance; }
+  int bound_at(int index) const {
+    return load_dependent_ ? index : joint_count_ + joint_count_ * joint_count_ + index;
+  }
+
+  int joint_count_;
+  bool load_dependent_ = false;
+  std::vector<bool> dry_;
+  std::vector<int> moving_, motors_;
+  std::vector<int> motor_of_delay_;  // of each moving parameter; −1: not a delay
+  LaneProgram program_;
+  std::vector<Entry> bound_slopes_, slopes_;
+};
+
+}  // namespace estimator

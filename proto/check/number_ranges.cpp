@@ -1,0 +1,323 @@
+#include "proto/check/number_ranges.hpp"
+
+#include <google/protobuf/descriptor.h>
+
+#include <cmath>
+#include <limits>
+#include <sstream>
+#include <unordered_map>
+
+namespace proto {
+namespace {
+
+constexpr std::string_view kPackage = "rigcal.v1.";
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kWhole = 9007199254740992.0;    // 2^53: whole numbers that a double holds
+constexpr double kU64 = 18446744073709551616.0;  // any number of 64 bits
+constexpr double kU32 = 4294967295.0;
+constexpr double kDisk_bytes = 1125899906842624.0;  // a pebibyte
+constexpr double kQuantity = 1e12;                  // of a physical quantity in SI units
+constexpr double kCommand = 1e6;                    // [unit of the control signal]
+constexpr double kAngle_rad = 1e6;
+constexpr double kSpeed_rad_per_s = 1e4;
+constexpr double kTime_s = 1e6;  // within a recording or a scenario
+constexpr double kRecording_s = 1e9;
+constexpr double kScenario_s = 10'000;  // a run, and its plan in memory
+constexpr double kEpoch_ns = 4.1e18;    // the year 2099
+
+constexpr NumberRange between(std::string_view field, double min, double max) {
+  return {field, min, max};
+}
+constexpr NumberRange within(std::string_view field, double magnitude) {
+  return {field, -magnitude, magnitude};
+}
+constexpr NumberRange up_to(std::string_view field, double max) { return {field, 0.0, max}; }
+constexpr NumberRange above_zero(std::string_view field, double max) {
+  return {field, 0.0, max, true};
+}
+constexpr NumberRange anything(std::string_view field) { return {field, -kInf, kInf, false, true}; }
+
+constexpr NumberRange kRanges[] = {
+    // rig.proto
+    within("Parameter.value", kQuantity),
+    within("Parameter.lower", kQuantity),
+    within("Parameter.upper", kQuantity),
+    within("Parameter.prior_mean", kQuantity),
+    above_zero("Parameter.prior_standard_deviation", kQuantity),
+    within("Direction.x", 1e6),
+    within("Direction.y", 1e6),
+    within("Direction.z", 1e6),
+    up_to("Motor.control_max", kCommand),
+    between("Encoder.counts_per_turn", 1, kU32),
+    up_to("Constraint.compliance_linear", 1e6),
+    up_to("Constraint.compliance_angular", 1e6),
+    up_to("Constraint.damping_time_s", kTime_s),
+    above_zero("Constraint.stick_speed", kSpeed_rad_per_s),
+    between("Chain.links", 1, 32),
+    above_zero("Chain.length_m", 1e6),
+    above_zero("TimeColumn.rate_hz", 1e9),
+    above_zero("TimeColumn.jitter_tolerance", 0.5),
+    within("AngleColumn.offset_rad", kAngle_rad),
+    within("ControlColumn.scale", kQuantity),
+    above_zero("RecordingFormat.speed_max_rad_per_s", kQuantity),
+    within("UnitChannel.offset_rad", kAngle_rad),
+    between("Unit.ttl_ms", 1, 255),
+    between("Unit.divider", 1, 255),
+    within("HingeSafety.angle_rad_min", kAngle_rad),
+    within("HingeSafety.angle_rad_max", kAngle_rad),
+    above_zero("HingeSafety.speed_rad_per_s_max", kSpeed_rad_per_s),
+    above_zero("HingeSafety.jump_rad_max", 1e3),
+    above_zero("HingeSafety.missing_ms_max", 10'000),
+    above_zero("Safety.command_max", kCommand),
+    above_zero("Safety.command_slew_per_s_max", kQuantity),
+    above_zero("Safety.staleness_ms_max", 10'000),
+    up_to("RealTime.priority", 99),
+    between("RealTime.cpu", -1, 1023),
+
+    // scenario.proto
+    within("InitialState.angle_rad", kAngle_rad),
+    within("InitialState.speed_rad_per_s", kSpeed_rad_per_s),
+    within("Release.held_angle_rad", kAngle_rad),
+    above_zero("Release.held_tolerance_rad", 1e3),
+    up_to("Release.rest_speed_rad_per_s", kSpeed_rad_per_s),
+    up_to("Release.rest_time_s", kTime_s),
+    within("SwingUp.energy_gain", kQuantity),
+    above_zero("SwingUp.command_max", kCommand),
+    between("SwingUp.natural_frequency_hz", 1e-3, 1e3),
+    up_to("SwingUp.stop_angle_rad", 10),
+    within("SwingUp.kick_command", kCommand),
+    up_to("SwingUp.kick_time_s", kTime_s),
+    within("Pulse.command", kCommand),
+    up_to("Pulse.start_s", kTime_s),
+    above_zero("Pulse.width_s", kTime_s),
+    within("Step.command", kCommand),
+    up_to("Step.start_s", kTime_s),
+    within("Chirp.amplitude", kCommand),
+    up_to("Chirp.frequency_start_hz", 1e6),
+    up_to("Chirp.frequency_end_hz", 1e6),
+    up_to("Chirp.start_s", kTime_s),
+    above_zero("Sine.frequency_hz", 1e6),
+    within("Sine.amplitude", kCommand),
+    within("Sine.phase_rad", kAngle_rad),
+    up_to("Multisine.ramp_s", kTime_s),
+    within("Replay.scale", kQuantity),
+    up_to("HingeLimit.angle_rad_max", kAngle_rad),
+    up_to("HingeLimit.speed_rad_per_s_max", kSpeed_rad_per_s),
+    up_to("Limits.command_max", kCommand),
+    up_to("Limits.command_slew_max", kQuantity),
+    up_to("SensorNoise.angle_standard_deviation_rad", 1e3),
+    up_to("SensorNoise.seed", kU64),
+    above_zero("Scenario.duration_s", kScenario_s),
+    above_zero("Scenario.rate_hz", 1e5),
+
+    // sim.proto
+    up_to("SimFriction.viscous", kQuantity),
+    up_to("SimFriction.quadratic_drag", kQuantity),
+    up_to("SimFriction.coulomb_torque", kQuantity),
+    up_to("SimFriction.stribeck_torque", kQuantity),
+    up_to("SimFriction.stribeck_rate", kQuantity),
+    up_to("SimFriction.load_arm", kQuantity),
+    up_to("SimGravity.magnitude", 1e3),
+    within("SimGravity.tilt_x_rad", 10),
+    within("SimGravity.tilt_z_rad", 10),
+    within("SimMotor.gain", 1e6),
+    within("SimMotor.back_emf", 1e6),
+    above_zero("SimPendulum.mass_kg", 1e6),
+    above_zero("SimPendulum.center_distance_m", 1e6),
+    up_to("SimPendulum.inertia", kQuantity),
+    within("SimPendulum.start_angle_rad", kAngle_rad),
+    within("SimPendulum.start_speed_rad_s", kSpeed_rad_per_s),
+    above_zero("SimFuruta.arm_mass_kg", 1e6),
+    up_to("SimFuruta.arm_center_distance_m", 1e6),
+    above_zero("SimFuruta.arm_length_m", 1e6),
+    up_to("SimFuruta.arm_inertia_zz", kQuantity),
+    up_to("SimFuruta.shaft_inertia", kQuantity),
+    above_zero("SimFuruta.pendulum_mass_kg", 1e6),
+    above_zero("SimFuruta.pendulum_center_distance_m", 1e6),
+    up_to("SimFuruta.pendulum_inertia_xx", kQuantity),
+    up_to("SimFuruta.pendulum_inertia_yy", kQuantity),
+    up_to("SimFuruta.pendulum_inertia_zz", kQuantity),
+    within("SimFuruta.arm_start_angle_rad", kAngle_rad),
+    within("SimFuruta.pendulum_start_angle_rad", kAngle_rad),
+    between("SimEncoder.counts_per_turn", 1, kU32),
+    within("SimEncoder.zero_offset_rad", kAngle_rad),
+    up_to("SimUnit.unit_id", kU64),
+    between("SimUnit.tick_rate_hz", 1, 10'000),
+    between("SimUnit.command_max_V", 0.001, 65),
+    up_to("SimUnit.command_bits", 16),
+    between("SimUnit.ttl_max_ms", 1, 255),
+    within("SimUnit.clock_error_ppm", 1e5),
+    up_to("SimUnit.clock_start_us", kWhole),
+    up_to("SimHand.hold_s", 3600),
+    up_to("SimLineFaults.frame_lost", 1),
+    up_to("SimLineFaults.frame_duplicated", 1),
+    up_to("SimLineFaults.frame_delayed", 1),
+    up_to("SimLineFaults.delay_max_ms", 1e6),
+    up_to("SimLineFaults.stall", 1),
+    up_to("SimLineFaults.stall_max_ms", 1e6),
+    up_to("SimLineFaults.burst", 1),
+    between("SimLineFaults.burst_size_bytes_max", 1, 1000),
+    up_to("SimLineFaults.byte_lost", 1),
+    up_to("SimLineFaults.byte_duplicated", 1),
+    up_to("SimLineFaults.bit_flipped", 1),
+    up_to("SimLine.baud", 12'000'000),
+    up_to("SimLine.latency_ms", 1e6),
+    up_to("SimUnitFaults.channel_dropout", 1),
+    up_to("SimUnitFaults.dropout_max_ms", 1e6),
+    up_to("SimUnitFaults.dropout_channel", 7),
+    up_to("SimUnitFaults.reset", 1),
+    up_to("Simulation.seed", kU64),
+
+    // daemon.proto
+    between("Daemon.workers", 1, 64),
+    between("DaemonLimits.connections", 1, 1e6),
+    between("DaemonLimits.streaming_sessions", 1, 1e6),
+    between("DaemonLimits.sessions", 1, 1e6),
+    up_to("DaemonLimits.session_size_bytes", kDisk_bytes),
+    up_to("DaemonLimits.free_space_bytes", kDisk_bytes),
+    between("DaemonLimits.queued_jobs", 1, 1e6),
+    between("DaemonLimits.jobs", 1, 1e6),
+    between("DaemonLimits.job_duration_s", 0.01, 1e7),
+    up_to("DaemonLimits.job_memory_bytes", kDisk_bytes),
+    between("DaemonLimits.handshake_timeout_s", 0.01, 1e7),
+    between("DaemonLimits.frame_timeout_s", 0.01, 1e7),
+    between("DaemonLimits.write_timeout_s", 0.01, 1e7),
+    between("DaemonLimits.unload_after_s", 0.01, 1e7),
+    up_to("DaemonLimits.buffer_bytes", kDisk_bytes),
+    up_to("DaemonLimits.index_bytes", kDisk_bytes),
+    between("DaemonShare.connections", 1, 1e6),
+    between("DaemonShare.streaming_sessions", 1, 1e6),
+    between("DaemonShare.sessions", 1, 1e6),
+    up_to("DaemonShare.disk_bytes", kDisk_bytes),
+    between("DaemonShare.queued_jobs", 1, 1e6),
+    between("DaemonShare.jobs", 1, 1e6),
+    between("DaemonShare.running_jobs", 1, 64),
+    up_to("DaemonShare.buffer_bytes", kDisk_bytes),
+    up_to("DaemonShare.index_bytes", kDisk_bytes),
+
+    // study.proto
+    between("StudySimulation.step_s", 1e-6, 1),
+    up_to("StudySimulation.compliance", 1e6),
+    up_to("StudySimulation.damping_time_s", kTime_s),
+    within("StudyRecording.from_s", kTime_s),
+    within("StudyRecording.to_s", kTime_s),
+    above_zero("StudyMethod.weighting_compliance", 1e6),
+    between("StudySettings.step_s", 1e-6, 1),
+    above_zero("StudySettings.state_error_weight", kQuantity),
+    up_to("StudySettings.compliance", 1e6),
+    up_to("StudySettings.damping_time_s", kTime_s),
+    up_to("StudySettings.max_iterations", 100'000),
+    up_to("StudySweep.value", kQuantity),
+    {"StudyStarts.factor", 1.0, 1e6, true},
+    up_to("StudyStarts.random", 1e6),
+    up_to("StudyStarts.seed", kU64),
+    above_zero("StudyTrace.state_error_weight", kQuantity),
+
+    // stream.proto and sample.proto
+    up_to("OpenSession.protocol_version", kU32),
+    up_to("OpenSession.epoch_unix_ns", kEpoch_ns),
+    up_to("SessionOpened.acknowledged_through", kWhole),
+    up_to("SampleBatch.batch_sequence", kWhole),
+    up_to("Acknowledge.through", kWhole),
+    up_to("CloseSession.last_batch_sequence", kWhole),
+    up_to("SessionClosed.through", kWhole),
+    within("Sample.timestamp", kRecording_s),
+    up_to("Sample.sequence", kWhole),
+    within("Sample.device_time_us", kWhole),
+    {"Sample.angle_rad", -1e12, 1e12, false, /*may_be_nan=*/true},
+    within("Sample.encoder_counts", kWhole),
+    within("Sample.command_V", kCommand),
+    up_to("Sample.command_sequence", kWhole),
+    up_to("Sample.fault_flags", kU32),
+    up_to("Sample.error_count", kWhole),
+    within("Command.timestamp", kRecording_s),
+    up_to("Command.command_sequence", kWhole),
+    within("Command.command_V", kCommand),
+    anything("Command.command_V_requested"),  // whatever a scenario came to ask for
+    up_to("Command.flags", kU32),
+    within("Gap.timestamp", kRecording_s),
+    up_to("Gap.first_sequence", kWhole),
+    up_to("Gap.sample_count", kWhole),
+    within("Event.timestamp", kRecording_s),
+    anything("Event.value"),  // what a trip saw
+    anything("Event.limit"),
+    up_to("Event.sequence", kWhole),
+    within("LinkFrame.timestamp", kRecording_s),
+    within("ClockFit.timestamp", kRecording_s),
+    within("ClockFit.rate_error_ppm", kQuantity),
+    up_to("ClockFit.rate_error_ppm_sd", kQuantity),
+    within("ClockFit.offset_s", kQuantity),
+    up_to("ClockFit.residual_s_rms", kQuantity),
+    up_to("ClockFit.point_count", kWhole),
+    up_to("ClockFit.rejected_count", kWhole),
+    within("LoopStats.timestamp", kRecording_s),
+    up_to("LoopStats.cycle_count", kWhole),
+    up_to("LoopStats.skipped_periods", kWhole),
+    up_to("LoopStats.dropped_samples", kWhole),
+    up_to("LoopStats.link_timeouts", kWhole),
+    up_to("LoopStats.damaged_frames", kWhole),
+    within("LoopStats.wakeup_us_mean", kQuantity),
+    within("LoopStats.wakeup_us_p99", kQuantity),
+    within("LoopStats.wakeup_us_max", kQuantity),
+    within("LoopStats.cycle_us_mean", kQuantity),
+    within("LoopStats.cycle_us_max", kQuantity),
+
+    // service.proto, requests
+    up_to("Hello.protocol_version", kU32),
+    up_to("ReadRecording.offset_bytes", kU64),
+    up_to("OpenUpload.size_bytes", kU64),
+    up_to("UploadPart.offset_bytes", kU64),
+    up_to("ReadReport.offset_bytes", kU64),
+    within("JobRecording.from_s", kTime_s),
+    within("JobRecording.to_s", kTime_s),
+    up_to("JobRecording.segments", 1e6),
+    between("JobOptions.step_s", 1e-6, 1),
+    above_zero("JobOptions.state_error_weight", kQuantity),
+    up_to("JobOptions.compliance", 1e6),
+    up_to("JobOptions.damping_time_s", kTime_s),
+    above_zero("JobOptions.filter_cutoff_hz", 1e9),
+    up_to("JobOptions.max_iterations", 100'000),
+    up_to("JobOptions.acceleration_noise", kQuantity),
+    up_to("JobSpec.deadline_s", 1e9),
+};
+
+}  // namespace
+
+bool NumberRange::holds(double value) const {
+  if (std::isnan(value)) return may_be_nan;
+  return (above_min ? value > min : value >= min) && value <= max;
+}
+
+std::string NumberRange::text() const {
+  std::ostringstream text;
+  if (above_min) {
+    text << "above " << min << ", up to " << max;
+  } else {
+    text << "from " << min << " to " << max;
+  }
+  return text.str();
+}
+
+std::span<const NumberRange> number_ranges() { return kRanges; }
+
+const NumberRange* find_range(const google::protobuf::FieldDescriptor& field) {
+  using Rows = std::unordered_map<const google::protobuf::FieldDescriptor*, const NumberRange*>;
+  static const Rows kRows = [] {
+    Rows rows;
+    const auto& pool = *google::protobuf::DescriptorPool::generated_pool();
+    for (const NumberRange& range : kRanges) {
+      const std::string name = std::string(kPackage) + std::string(range.field);
+      if (const auto* known = pool.FindFieldByName(name)) rows.emplace(known, &range);
+    }
+    return rows;
+  }();
+  const auto found = kRows.find(&field);
+  return found == kRows.end() ? nullptr : found->second;
+}
+
+bool is_result(const google::protobuf::Descriptor& message) {
+  return message.file()->name() == "proto/calibration.proto" || message.name() == "JobProgress";
+}
+
+}  // namespace proto

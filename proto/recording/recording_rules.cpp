@@ -1,0 +1,131 @@
+#include "proto/recording/recording_rules.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <set>
+
+namespace proto {
+namespace {
+
+// A number as people read it, with digits enough to tell neighbouring samples apart.
+std::string text_of(double number) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.9g", number);
+  return text;
+}
+
+// Not a comparison that a NaN would pass.
+RuleBreach breach_of_time(const std::string& what, double timestamp_s) {
+  if (std::abs(timestamp_s) <= kTimeMax_s) return std::nullopt;
+  return what + " has the time " + text_of(timestamp_s) + " s; times lie within " +
+         text_of(kTimeMax_s) + " s of the recording's start";
+}
+
+RuleBreach breach_of_number(const std::string& what, const char* quantity, double number) {
+  if (std::isfinite(number)) return std::nullopt;
+  return what + " has the " + quantity + " " + text_of(number) + ", which is not finite";
+}
+
+}  // namespace
+
+std::vector<std::string> parse_hinges(const std::string& names) {
+  std::vector<std::string> hinges;
+  for (std::size_t begin = 0; begin <= names.size();) {
+    const std::size_t comma = std::min(names.find(',', begin), names.size());
+    hinges.push_back(names.substr(begin, comma - begin));
+    begin = comma + 1;
+  }
+  const std::set<std::string> different(hinges.begin(), hinges.end());
+  const bool fine = hinges.size() <= kChannelCountMax && different.size() == hinges.size() &&
+                    !different.contains("");
+  return fine ? hinges : std::vector<std::string>();
+}
+
+RuleBreach breach_of_epoch(std::int64_t epoch_unix_ns) {
+  if (epoch_unix_ns >= -kEpochMax_unix_ns && epoch_unix_ns <= kEpochMax_unix_ns) {
+    return std::nullopt;
+  }
+  return "epoch_unix_ns is " + std::to_string(epoch_unix_ns) + "; a recording starts within " +
+         std::to_string(kEpochMax_unix_ns) + " ns of 1970";
+}
+
+RuleBreach breach_of(const RecordingHeader& header) {
+  std::string names;
+  for (const std::string& hinge : header.hinges) names += (names.empty() ? "" : ",") + hinge;
+  if (header.hinges.empty() || parse_hinges(names) != header.hinges) {
+    return "the hinges '" + names + "' are not 1 to " + std::to_string(kChannelCountMax) +
+           " different names without commas";
+  }
+  return breach_of_epoch(header.epoch_unix_ns);
+}
+
+RuleBreach RecordingRules::breach_of_order(const Sample& sample) const {
+  const std::string what = "sample " + std::to_string(sample.sequence);
+  if (sample.channel_count != channel_count_) {
+    return what + " has " + std::to_string(sample.channel_count) +
+           " channels, but the recording names " + std::to_string(channel_count_) + " hinges";
+  }
+  if (sample.sequence >= kSequenceMax) {
+    return what + " is numbered beyond " + std::to_string(kSequenceMax);
+  }
+  if (has_last_ && sample.sequence <= last_sequence_) {
+    return what + " follows sample " + std::to_string(last_sequence_) + "; sequences only rise";
+  }
+  if (has_last_ && sample.timestamp_s < last_timestamp_s_) {
+    return what + " is of " + text_of(sample.timestamp_s) + " s, but sample " +
+           std::to_string(last_sequence_) + " before it of " + text_of(last_timestamp_s_) +
+           " s; time never goes back";
+  }
+  return std::nullopt;
+}
+
+RuleBreach RecordingRules::take(const Sample& sample) {
+  const std::string what = "sample " + std::to_string(sample.sequence);
+  if (auto breach = breach_of_time(what, sample.timestamp_s)) return breach;
+  if (auto breach = breach_of_number(what, "command", sample.command_V)) return breach;
+  if (sample.device_time_us > kDeviceTimeMax_us || sample.device_time_us < -kDeviceTimeMax_us) {
+    return what + " has the unit's time " + std::to_string(sample.device_time_us) +
+           " us, beyond what a unit's clock tells";
+  }
+  if (auto breach = breach_of_order(sample)) return breach;
+  for (std::size_t c = 0; c < sample.channel_count; ++c) {
+    if (!sample.valid[c]) continue;
+    if (auto breach = breach_of_number(what, "angle", sample.angle_rad[c])) return breach;
+  }
+  has_last_ = true;
+  last_sequence_ = sample.sequence;
+  last_timestamp_s_ = sample.timestamp_s;
+  return std::nullopt;
+}
+
+RuleBreach RecordingRules::take(const Command& command) const {
+  const std::string what = "command " + std::to_string(command.command_sequence);
+  if (auto breach = breach_of_time(what, command.timestamp_s)) return breach;
+  return breach_of_number(what, "voltage", command.command_V);
+}
+
+RuleBreach RecordingRules::take(const Gap& gap) const {
+  const std::string what = "the gap from sample " + std::to_string(gap.first_sequence);
+  if (auto breach = breach_of_time(what, gap.timestamp_s)) return breach;
+  if (gap.first_sequence <= kSequenceMax && gap.sample_count <= kSequenceMax - gap.first_sequence) {
+    return std::nullopt;
+  }
+  return what + " has " + std::to_string(gap.sample_count) + " samples, and ends beyond " +
+         std::to_string(kSequenceMax);
+}
+
+RuleBreach RecordingRules::take(const Event& event) const {
+  return breach_of_time("the event '" + event.name.substr(0, 64) + "'", event.timestamp_s);
+}
+
+RuleBreach RecordingRules::take(const ClockFit& fit) const {
+  if (auto breach = breach_of_time("a clock fit", fit.timestamp_s)) return breach;
+  return breach_of_number("a clock fit", "rate", fit.rate_error_ppm);
+}
+
+RuleBreach RecordingRules::take(const LoopStats& stats) const {
+  return breach_of_time("the loop's statistics", stats.timestamp_s);
+}
+
+}  // namespace proto

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "proto/recording/recording_types.hpp"
+
+namespace proto {
+
+/// What a recording may hold, stated once: the writer writes nothing else, the service acknowledges
+/// nothing else, and a reader hands nothing else over. So what one of them lets in, the others can
+/// store and read.
+
+/// Numbers of samples, commands' times and the unit's clock stay where a double still tells
+/// neighbours apart: 285 000 years at 1 kHz.
+inline constexpr std::uint64_t kSequenceMax = std::uint64_t{1} << 53;
+inline constexpr std::int64_t kDeviceTimeMax_us = std::int64_t{1} << 53;
+
+/// Times lie within thirty years of a recording's start, and the start between the years 1716 and
+/// 2223: their sum in nanoseconds is an int64.
+inline constexpr double kTimeMax_s = 1e9;
+inline constexpr std::int64_t kEpochMax_unix_ns = 8'000'000'000'000'000'000;
+
+/// Why something cannot be in a recording, as a clause that names it; nothing if it can be.
+using RuleBreach = std::optional<std::string>;
+
+/// The names in a header's list "arm,pendulum", by channel. Empty if they cannot be a recording's:
+/// 1 to kChannelCountMax different names.
+std::vector<std::string> parse_hinges(const std::string& names);
+
+RuleBreach breach_of(const RecordingHeader& header);
+RuleBreach breach_of_epoch(std::int64_t epoch_unix_ns);
+
+/// Holds the messages of one recording to the rules, in their order.
+class RecordingRules {
+ public:
+  explicit RecordingRules(std::size_t channel_count) : channel_count_(channel_count) {}
+
+  /// A sample without a breach counts as taken: the next one must follow it.
+  RuleBreach take(const Sample& sample);
+  RuleBreach take(const Command& command) const;
+  RuleBreach take(const Gap& gap) const;
+  RuleBreach take(const Event& event) const;
+  RuleBreach take(const ClockFit& fit) const;
+  RuleBreach take(const LoopStats& stats) const;
+
+ private:
+  RuleBreach breach_of_order(const Sample& sample) const;
+
+  std::size_t channel_count_;
+  bool has_last_ = false;  // and then, of the last sample taken:
+  std::uint64_t last_sequence_ = 0;
+  double last_timestamp_s_ = 0.0;
+};
+
+}  // namespace proto

@@ -1,0 +1,25 @@
+#include "proto/stream/session_secret.hpp"
+
+#include <unistd.h>
+
+#include <cstdlib>
+
+namespace proto {
+
+std::string make_secret() {
+  std::string secret(kSecretSizeMax, '\0');
+  // Fails only on a kernel without random numbers, on which no secret would be one.
+  if (::getentropy(secret.data(), secret.size()) != 0) std::abort();
+  return secret;
+}
+
+bool same_secret(std::string_view one, std::string_view other) {
+  if (one.size() != other.size()) return false;
+  volatile unsigned char difference = 0;  // or the loop might end at the first one
+  for (std::size_t k = 0; k < one.size(); ++k) {
+    difference = static_cast<unsigned char>(difference | (one[k] ^ other[k]));
+  }
+  return difference == 0;
+}
+
+}  // namespace proto

@@ -1,0 +1,117 @@
+#include "proto/text/standard_streams.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <iostream>
+#include <utility>
+
+#include "proto/text/printable.hpp"
+
+namespace proto {
+namespace {
+
+constexpr int kOutputFailed = 1;  // exit status
+
+/// A closed stream is opened the wrong way round, so that its use still fails.
+void occupy_closed_streams() {
+  for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(descriptor, F_GETFD) >= 0 || errno != EBADF) continue;
+    // The lowest free descriptor is this one, as those below it are in use.
+    if (::open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0) return;
+  }
+}
+
+bool ignores_sigpipe() {
+  struct sigaction action {};
+  return ::sigaction(SIGPIPE, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+bool reader_has_left() {
+  pollfd out{STDOUT_FILENO, POLLOUT, 0};
+  return ::poll(&out, 1, 0) == 1 && (out.revents & POLLERR) != 0;
+}
+
+}  // namespace
+
+/// Stands before a stream's buffer while it lives.
+class StandardStreams::Guard final : public std::streambuf {
+ public:
+  explicit Guard(std::ostream& stream) : stream_(stream), behind_(stream.rdbuf(this)) {}
+  ~Guard() override {
+    pass_rest();
+    stream_.rdbuf(behind_);
+  }
+
+  bool write_as_it_is(std::string_view text) {
+    const auto size = static_cast<std::streamsize>(text.size());
+    return pass_rest() && behind_->sputn(text.data(), size) == size;
+  }
+
+ private:
+  int_type overflow(int_type c) override {
+    if (traits_type::eq_int_type(c, traits_type::eof())) return traits_type::not_eof(c);
+    const char byte = traits_type::to_char_type(c);
+    return xsputn(&byte, 1) == 1 ? c : traits_type::eof();
+  }
+
+  std::streamsize xsputn(const char* data, std::streamsize size) override {
+    rest_.append(data, static_cast<std::size_t>(size));
+    const std::size_t kept = unfinished_character(rest_);
+    return pass(rest_.size() - kept) ? size : 0;
+  }
+
+  int sync() override { return pass_rest() && behind_->pubsync() == 0 ? 0 : -1; }
+
+  bool pass_rest() { return pass(rest_.size()); }
+
+  bool pass(std::size_t count) {
+    const std::string text = printable_lines(std::string_view(rest_).substr(0, count));
+    rest_.erase(0, count);
+    const auto size = static_cast<std::streamsize>(text.size());
+    return behind_->sputn(text.data(), size) == size;
+  }
+
+  std::ostream& stream_;
+  std::streambuf* behind_;
+  std::string rest_;  // the beginning of a character
+};
+
+StandardStreams::StandardStreams(std::string program)
+    : program_(std::move(program)), ignores_broken_pipes_(ignores_sigpipe()) {
+  occupy_closed_streams();
+  out_ = std::make_unique<Guard>(std::cout);
+  err_ = std::make_unique<Guard>(std::cerr);
+}
+
+StandardStreams::~StandardStreams() = default;
+
+int StandardStreams::finish(int exit_code) {
+  errno = 0;
+  std::cout.flush();
+  const int flushed = std::fflush(stdout);
+  const int reason = errno;  // 0 where an earlier write failed: what it said is gone
+  if (std::cout.good() && flushed == 0 && std::ferror(stdout) == 0) return exit_code;
+  if (!ignores_broken_pipes_ && (reason == EPIPE || reader_has_left())) {
+    std::signal(SIGPIPE, SIG_DFL);
+    std::raise(SIGPIPE);
+  }
+  std::cerr << program_ << ": standard output could not be written"
+            << (reason == 0 ? "" : std::string(": ") + std::strerror(reason))
+            << "; what was printed is not all there\n";
+  return kOutputFailed;
+}
+
+std::ostream& operator<<(std::ostream& stream, TerminalCodes codes) {
+  auto* guard = dynamic_cast<StandardStreams::Guard*>(stream.rdbuf());
+  if (guard == nullptr) return stream << codes.codes;
+  if (!guard->write_as_it_is(codes.codes)) stream.setstate(std::ios::badbit);
+  return stream;
+}
+
+}  // namespace proto

@@ -1,0 +1,148 @@
+#include <algorithm>
+#include <utility>
+
+#include "proto/recording/recording_rules.hpp"
+#include "service/server/ingest_session.hpp"
+#include "service/server/log.hpp"
+#include "service/server/session_folder.hpp"
+#include "service/server/store_recording.hpp"
+
+// The second half of a session: from its closing to its stored recording.
+
+namespace service {
+namespace {
+
+using proto::Error;
+using proto::ErrorCode;
+using proto::Status;
+using rigcal::v1::SessionInfo;
+using rigcal::v1::SessionRefused;
+
+constexpr int kStoreTriesMax = 3;
+constexpr std::chrono::duration<double> kStoreDelayMax(600.0);
+
+}  // namespace
+
+void IngestSession::advance_closing() {
+  if (!close_asked_ || committing_) return;
+  if (phase_ == Phase::kClosing || phase_ == Phase::kLoading || phase_ == Phase::kUnloaded) return;
+  if (phase_ != Phase::kOpen) {  // closed before, and asked again after a lost connection
+    close_asked_ = false;
+    if (const auto owner = owner_.lock()) owner->on_closed(durable_);
+    return;
+  }
+  begin_closing();
+}
+
+void IngestSession::begin_closing() {
+  phase_ = Phase::kClosing;
+  SessionInfo info = info_;
+  info.set_state(rigcal::v1::SESSION_CLOSED);
+  info.set_interrupted(interrupted_);
+  storage_([self = shared_from_this(), log = log_, folder = folder_, info, secret = secret_,
+            main = context_.main] {
+    const Status saved = save_session(folder, info, secret);
+    if (saved.ok()) log->log.reset();
+    main([self, saved, info] { self->closed(saved, info); });
+  });
+}
+
+void IngestSession::closed(const Status& saved, const SessionInfo& info) {
+  close_asked_ = false;
+  if (!saved.ok()) {
+    phase_ = Phase::kUnloaded;
+    trouble("session_close_failed", saved.error());
+    return refuse(SessionRefused::REASON_STORAGE, saved.error().detail);
+  }
+  info_ = info;
+  phase_ = Phase::kClosed;
+  log_event(LogLevel::kInfo, "session_closed",
+            {{"session", info.session_id()},
+             {"batches", info.batch_count()},
+             {"samples", info.sample_count()}});
+  if (open_asked_) {
+    answer_open();
+  } else if (const auto owner = owner_.lock()) {
+    owner->on_closed(durable_);
+  }
+  store();
+}
+
+void IngestSession::store() {
+  phase_ = Phase::kStoring;
+  const StoreOrder order{.batch_count = info_.batch_count(),
+                         .interrupted = info_.interrupted(),
+                         .last_try = store_tries_ + 1 >= kStoreTriesMax};
+  context_.maintenance([self = shared_from_this(), folder = folder_, header = header(), order,
+                        info = info_, secret = secret_, main = context_.main]() mutable {
+    const auto outcome = store_recording(folder, header, order);
+    Status status = proto::success();
+    if (outcome.ok()) {
+      info.set_state(rigcal::v1::SESSION_STORED);
+      info.set_sample_count(outcome.value().sample_count);
+      info.set_size_bytes(outcome.value().size_bytes);
+      info.set_file_name("recording.mcap");
+      info.set_problem(outcome.value().problem);
+      status = save_session(folder, info, secret);
+    } else {
+      status = outcome.error();
+    }
+    main([self, status, info] { self->stored(status, info); });
+  });
+}
+
+void IngestSession::stored(const Status& status, const SessionInfo& info) {
+  if (!status.ok()) return store_failed(status.error(), info);
+  log_event(info.problem().empty() ? LogLevel::kInfo : LogLevel::kError, "recording_stored",
+            {{"session", info.session_id()},
+             {"samples", info.sample_count()},
+             {"bytes", info.size_bytes()},
+             {"problem", info.problem()}});
+  settled(info);
+}
+
+// A disk without space is waited for, at growing distances. Anything else is tried a few times
+// more; then the session has failed, and is nobody's burden any longer.
+void IngestSession::store_failed(const Error& error, const SessionInfo& info) {
+  phase_ = Phase::kClosed;
+  trouble("recording_store_failed", error);
+  if (error.code != ErrorCode::kDiskFull) ++store_tries_;
+  store_at_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(store_delay_);
+  store_delay_ = std::min(2.0 * store_delay_, kStoreDelayMax);
+  if (store_tries_ < kStoreTriesMax) return;
+  SessionInfo failed = info;
+  failed.set_state(rigcal::v1::SESSION_FAILED);
+  failed.set_problem("cannot be stored: " + error.detail);
+  context_.maintenance([folder = folder_, failed, secret = secret_] {
+    // Where that fails, too, the next start tries again, a few times.
+    static_cast<void>(save_session(folder, failed, secret));
+  });
+  settled(failed);
+}
+
+// Nothing more will happen to it.
+void IngestSession::settled(const SessionInfo& info) {
+  phase_ = Phase::kStored;
+  info_ = info;
+  for (const auto& subscriber : std::exchange(subscribers_, {})) {
+    if (const auto here = subscriber.lock()) here->on_live_ended(info.session_id());
+  }
+  changed_(true);
+}
+
+void IngestSession::retry() {
+  if (phase_ == Phase::kClosed && Clock::now() >= store_at_) store();
+}
+
+proto::RecordingHeader IngestSession::header() const {
+  proto::RecordingHeader header;
+  header.hinges = proto::parse_hinges(info_.metadata().at("hinges"));
+  header.epoch_unix_ns = info_.epoch_unix_ns();
+  for (const auto& [key, value] : info_.metadata()) {
+    if (key != "hinges") header.facts[key] = value;
+  }
+  header.facts["session"] = info_.session_id();
+  return header;
+}
+
+}  // namespace service

@@ -1,0 +1,405 @@
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "firmware_iface/wire/command.h"
+#include "firmware_iface/wire/fault.h"
+#include "firmware_iface/wire/frame.h"
+#include "tests/daq/simulated_rig.hpp"
+
+// The branches of the loop and of the supervisor, one at a time and in virtual time.
+
+namespace daq {
+namespace {
+
+using firmware_iface::ClearState;
+using std::chrono::milliseconds;
+
+Scenario steady_drive() { return {"step", Step{.amplitude = 1.0, .start_s = 0.0}, 60.0}; }
+
+LoopSettings host_paced() {
+  LoopSettings settings = furuta_settings();
+  settings.host_paced = true;
+  return settings;
+}
+
+// So patient that no trip hides what a single miss does.
+SafetyLimits patient_limits() {
+  SafetyLimits limits = furuta_limits();
+  limits.staleness_s_max = 0.5;
+  for (JointLimits& joint : limits.joint) joint.missing_s_max = 0.5;
+  return limits;
+}
+
+// The unit trips as if the host had told it to, at this moment.
+void trip_unit(SimulatedRig& rig) {
+  const command_request request{0, 0, COMMAND_TRIP, 1};
+  std::array<std::uint8_t, COMMAND_SIZE_BYTES> message{};
+  command_request_encode(&request, message.data());
+  std::array<std::uint8_t, FRAME_SIZE_BYTES_MAX> frame{};
+  const std::size_t size_bytes =
+      frame_encode(message.data(), message.size(), frame.data(), frame.size());
+  rig.sim_unit().receive({frame.data(), size_bytes}, rig.transport().now());
+}
+
+// ----- The loop -----
+
+class Pacing : public ::testing::TestWithParam<bool> {
+ protected:
+  LoopSettings settings() const { return GetParam() ? host_paced() : furuta_settings(); }
+};
+
+INSTANTIATE_TEST_SUITE_P(By, Pacing, ::testing::Bool(), [](const auto& paced) {
+  return paced.param ? std::string("Host") : std::string("Unit");
+});
+
+TEST_P(Pacing, RunsAScenarioToItsEnd) {
+  SimulatedRig rig({"pulse", Pulse{.amplitude = 2.0, .start_s = 0.1, .width_s = 0.3}, 0.5},
+                   settings());
+  double largest_V = 0.0;
+  rig.run([&](SimulatedRig& r, int) { largest_V = std::max(largest_V, r.sim_unit().output_V()); });
+  rig.finish();
+  EXPECT_EQ(rig.loop().trip(), nullptr);
+  EXPECT_NEAR(largest_V, 2.0, 0.01);
+  EXPECT_EQ(rig.sim_unit().output_V(), 0.0);
+  EXPECT_EQ(rig.supervisor().accounts().sent(), rig.sim_unit().counters().samples_sent);
+}
+
+// Without a sample the command that answered the last one must not be sent again: within a few
+// periods, long before staleness trips, the output is zero. When samples come back, so does it.
+TEST_P(Pacing, NeverRepeatsACommandThatNoSampleAsksFor) {
+  constexpr int kCut = 700, kMend = 760;
+  SimulatedRig rig(steady_drive(), settings(), simulation_settings(), patient_limits());
+  rig.run(
+      [&](SimulatedRig& r, int tick) {
+        if (tick == kCut) {
+          ASSERT_GT(r.sim_unit().output_V(), 0.9);
+          r.simulation().to_host().set_faults({.frame_lost = 1.0});
+        }
+        if (tick > kCut + 4 && tick <= kMend) {
+          EXPECT_EQ(r.sim_unit().output_V(), 0.0) << tick;
+        }
+        if (tick == kMend) r.simulation().to_host().set_faults({});
+      },
+      kMend + 200);
+  EXPECT_EQ(rig.loop().trip(), nullptr);
+  EXPECT_GT(rig.sim_unit().output_V(), 0.9);
+  EXPECT_GT(rig.loop().counters().timeouts.load(), 10);
+}
+
+// A unit that says "cleared" and whose sample says "tripped" is not armed. The line to the host is
+// slow, so the unit can trip anew between the clearing and its next tick.
+TEST(Arming, WaitsForASampleThatIsNotTripped) {
+  auto simulation = simulation_settings();
+  simulation.to_host.latency = std::chrono::microseconds(5500);
+  LoopSettings settings = furuta_settings();
+  settings.arm_s_max = 0.3;
+  SimulatedRig rig(steady_drive(), settings, simulation, patient_limits());
+  int trips = 0;
+  rig.run([&](SimulatedRig& r, int) {
+    EXPECT_EQ(r.sim_unit().output_V(), 0.0);
+    if (r.sim_unit().is_tripped()) return;
+    trip_unit(r);
+    ++trips;
+  });
+  EXPECT_GT(trips, 0);
+  EXPECT_EQ(rig.link().clear_state(), ClearState::kDone);
+  for (const proto::Sample& sample : rig.told().samples) ASSERT_TRUE(sample.tripped);
+  EXPECT_EQ(rig.told().find("running"), nullptr);
+  ASSERT_NE(rig.loop().trip(), nullptr);  // it waits for arm_s_max and gives up
+  EXPECT_EQ(rig.loop().trip()->cause, TripCause::kClearRefused);
+  EXPECT_NEAR(rig.loop().trip()->time_s, settings.settle_s + settings.arm_s_max, 3e-3);
+}
+
+// And the other way round: samples that are not tripped do not stand for the unit's word. An
+// earlier session has cleared it; the line to it is cut before the second is armed.
+TEST(Arming, WaitsForTheUnitsWordThatItIsCleared) {
+  SimulatedRig rig(steady_drive());
+  rig.run({}, 300);
+  ASSERT_FALSE(rig.sim_unit().is_tripped());
+  rig.simulation().to_unit().set_faults({.frame_lost = 1.0});
+  LoopSettings settings = furuta_settings();
+  settings.settle_s = 0.0;
+  ControlLoop second(rig.link(), rig.black_box(), steady_drive(), furuta_limits(), settings);
+  // Until the unit's ttl ends the first drive its samples are not tripped.
+  LoopRecord record;
+  int not_tripped = 0;
+  for (int tick = 0; tick < 15 && second.tick(); ++tick) {
+    ASSERT_TRUE(second.records().try_pop(record));
+    EXPECT_EQ(record.phase, RunPhase::kArming);
+    if (!record.sample.tripped) ++not_tripped;
+  }
+  EXPECT_GT(not_tripped, 5);
+}
+
+TEST(Arming, WatchesFirst) {
+  LoopSettings settings = furuta_settings();
+  settings.settle_s = 0.2;
+  SimulatedRig rig(steady_drive(), settings);
+  rig.run(
+      [](SimulatedRig& r, int tick) {
+        if (tick < 200) {
+          EXPECT_EQ(r.sim_unit().counters().clears, 0U) << tick;
+        }
+      },
+      400);
+  EXPECT_GT(rig.sim_unit().counters().clears, 0U);
+  ASSERT_NE(rig.told().find("arming"), nullptr);
+  EXPECT_NEAR(rig.told().find("arming")->timestamp_s, 0.2, 2e-3);
+}
+
+// A rig outside its limits is never armed, and the operator learns which hinge and what to do.
+TEST(Arming, RefusesARigOutsideItsRangeWithAdvice) {
+  LoopSettings settings = furuta_settings();
+  settings.channel[1].offset_rad = 300.0;  // left in full swing: 48 turns
+  SimulatedRig rig(steady_drive(), settings);
+  rig.run([](SimulatedRig& r, int) { EXPECT_EQ(r.sim_unit().output_V(), 0.0); });
+  EXPECT_EQ(rig.sim_unit().counters().clears, 0U);
+  const proto::Event* trip = rig.told().find("angle");
+  ASSERT_NE(trip, nullptr);
+  for (const char* part : {"pendulum", "300 rad", "turns", "by hand", "-200 and 200 rad"}) {
+    EXPECT_NE(trip->text.find(part), std::string::npos) << trip->text;
+  }
+  EXPECT_LT(trip->timestamp_s, 0.05);
+}
+
+// In the middle of a drive the same trip needs no such advice.
+TEST(Arming, AdvisesOnlyBeforeTheStart) {
+  SafetyLimits limits = furuta_limits();
+  limits.joint[0].angle_rad_max = 0.5;
+  SimulatedRig rig(steady_drive(), furuta_settings(), simulation_settings(), limits);
+  rig.run();
+  const proto::Event* trip = rig.told().find("angle");
+  ASSERT_NE(trip, nullptr);
+  EXPECT_EQ(trip->text.find("by hand"), std::string::npos) << trip->text;
+}
+
+// What an angle that is none does in the loop: off at the first sample, and every sample is written
+// so that it can be read again.
+TEST(NotANumber, InAChannelsScaleTripsAndRecords) {
+  for (const std::size_t joint : {0U, 1U}) {
+    LoopSettings settings = furuta_settings();
+    settings.channel[joint].offset_rad = std::numeric_limits<double>::quiet_NaN();
+    SimulatedRig rig(steady_drive(), settings);
+    rig.run([](SimulatedRig& r, int) { EXPECT_EQ(r.sim_unit().output_V(), 0.0); });
+    rig.finish();
+    ASSERT_NE(rig.loop().trip(), nullptr);
+    EXPECT_EQ(rig.loop().trip()->cause, TripCause::kAngle);
+    EXPECT_EQ(rig.sim_unit().counters().clears, 0U);
+    ASSERT_GT(rig.told().samples.size(), 100U);
+    for (const proto::Sample& sample : rig.told().samples) {
+      EXPECT_FALSE(sample.valid[joint]);
+      EXPECT_TRUE(sample.valid[1 - joint]);
+      EXPECT_TRUE(std::isnan(sample.angle_rad[joint]));
+    }
+  }
+}
+
+command_request last_command(const BlackBox& box) {
+  command_request request{};
+  for (std::size_t k = box.count(); k-- > 0;) {
+    const auto message = box.message(k).message();
+    if (box.message(k).direction != firmware_iface::Direction::kToUnit) continue;
+    if (command_request_decode(message.data(), message.size(), &request)) return request;
+  }
+  ADD_FAILURE() << "no command";
+  return request;
+}
+
+// The last message of a run says it once more: tripped after a trip, else off.
+TEST(LastMessage, TripsAfterATripAndElseSwitchesOff) {
+  for (const bool tripped : {false, true}) {
+    SafetyLimits limits = furuta_limits();
+    if (tripped) limits.joint[0].angle_rad_max = 0.2;
+    SimulatedRig rig(steady_drive(), furuta_settings(), simulation_settings(), limits);
+    rig.run({}, tripped ? 100'000 : 400);
+    if (tripped) {
+      ASSERT_NE(rig.loop().trip(), nullptr);
+    }
+    // The box of a trip is full by now; the wire itself tells what comes last.
+    const std::uint64_t trips = rig.sim_unit().counters().trips[4];
+    const std::atomic<bool> stop(true);
+    rig.loop().run(stop);
+    rig.abandon(milliseconds(3));
+    EXPECT_EQ(rig.sim_unit().output_V(), 0.0);
+    EXPECT_EQ(rig.sim_unit().is_tripped(), tripped);
+    EXPECT_EQ(rig.sim_unit().counters().trips[4], trips);
+    if (!tripped) {
+      EXPECT_EQ(last_command(rig.black_box()).flags, 0);
+    }
+  }
+}
+
+TEST(LastMessage, IsATripAlsoWhenTheRunEndsAtOnce) {
+  SafetyLimits limits = furuta_limits();
+  limits.joint[0].angle_rad_max = 0.2;
+  SimulatedRig rig(steady_drive(), furuta_settings(), simulation_settings(), limits);
+  const auto facts = rig.link().connect();
+  ASSERT_TRUE(facts.ok());
+  ASSERT_TRUE(rig.link().start_stream({}).ok());
+  while (rig.loop().trip() == nullptr && rig.loop().tick()) {
+  }
+  ASSERT_FALSE(rig.black_box().is_frozen());
+  const std::uint64_t sent = rig.link().counters().commands_sent;
+  const std::atomic<bool> stop(true);
+  rig.loop().run(stop);
+  ASSERT_TRUE(rig.black_box().is_frozen());
+  EXPECT_EQ(rig.link().counters().commands_sent, sent + 1);
+  EXPECT_EQ(last_command(rig.black_box()).flags, COMMAND_TRIP);
+}
+
+// After a trip the recording goes on for after_trip_s, by the unit's clock.
+TEST(ControlLoopEnd, RecordsOnAfterATrip) {
+  SafetyLimits limits = furuta_limits();
+  limits.joint[0].angle_rad_max = 0.2;
+  SimulatedRig rig(steady_drive(), furuta_settings(), simulation_settings(), limits);
+  rig.run();
+  ASSERT_NE(rig.loop().trip(), nullptr);
+  const double recorded_s = rig.supervisor().time_s() - rig.loop().trip()->time_s;
+  EXPECT_NEAR(recorded_s, furuta_settings().after_trip_s, 0.02);
+}
+
+// ----- The supervisor, fed by hand -----
+
+class Books : public ::testing::Test {
+ protected:
+  LoopRecord record(std::uint64_t sequence, std::uint64_t lost_before = 0) {
+    LoopRecord made;
+    made.sample.sequence = sequence;
+    made.sample.lost_before = lost_before;
+    made.sample.unit_time_us = static_cast<std::int64_t>(1000 * sequence);
+    made.sample.channel_count = 2;
+    made.observation.time_s = 1e-3 * static_cast<double>(sequence);
+    made.command_number = sequence + 1;
+    made.phase = RunPhase::kRunning;
+    return made;
+  }
+  void push(const LoopRecord& made) { ASSERT_TRUE(rig_.loop().records().try_push(made)); }
+  void expect_gap(std::size_t index, std::uint64_t first, std::uint64_t count,
+                  proto::GapCause cause) {
+    ASSERT_LT(index, rig_.told().gaps.size());
+    const proto::Gap& gap = rig_.told().gaps[index];
+    EXPECT_EQ(gap.first_sequence, first);
+    EXPECT_EQ(gap.sample_count, count);
+    EXPECT_EQ(gap.cause, cause);
+    EXPECT_NEAR(gap.timestamp_s, 1e-3 * static_cast<double>(first), 1e-12);
+  }
+
+  SimulatedRig rig_{steady_drive()};
+};
+
+// What the link knows to have lost is the link's, the rest of a jump was dropped by the full ring:
+// ring first, for the link's losses lie just before the sample.
+TEST_F(Books, TellLossesOfTheLinkFromThoseOfTheRing) {
+  push(record(0));
+  push(record(4, 3));   // all on the link
+  push(record(10, 0));  // all in the ring
+  push(record(20, 4));  // both
+  rig_.supervisor().poll();
+  ASSERT_EQ(rig_.told().gaps.size(), 4U);
+  expect_gap(0, 1, 3, proto::GapCause::kLink);
+  expect_gap(1, 5, 5, proto::GapCause::kRingFull);
+  expect_gap(2, 11, 5, proto::GapCause::kRingFull);
+  expect_gap(3, 16, 4, proto::GapCause::kLink);
+  const SampleAccounts& accounts = rig_.supervisor().accounts();
+  EXPECT_EQ(accounts.recorded, 4U);
+  EXPECT_EQ(accounts.lost_on_link, 7U);
+  EXPECT_EQ(accounts.lost_in_ring, 10U);
+  EXPECT_EQ(accounts.sent(), 21U);
+}
+
+// Losses before the first sample are losses, and losses of the link counted twice do not add up.
+TEST_F(Books, StartAtTheFirstSampleOfTheStream) {
+  push(record(3, 5));
+  rig_.supervisor().poll();
+  EXPECT_EQ(rig_.supervisor().accounts().lost_on_link, 3U);
+  EXPECT_EQ(rig_.supervisor().accounts().lost_in_ring, 0U);
+}
+
+// At the end the unit's count shows what no later sample could.
+TEST_F(Books, CloseWithWhatTheUnitSent) {
+  push(record(0));
+  rig_.supervisor().finish(6);
+  ASSERT_EQ(rig_.told().gaps.size(), 1U);
+  expect_gap(0, 1, 5, proto::GapCause::kLink);
+  EXPECT_EQ(rig_.supervisor().accounts().sent(), 6U);
+}
+
+TEST_F(Books, AddNothingWhenTheUnitSentWhatCame) {
+  push(record(0));
+  push(record(1));
+  rig_.supervisor().finish(2);
+  EXPECT_TRUE(rig_.told().gaps.empty());
+  EXPECT_EQ(rig_.supervisor().accounts().sent(), 2U);
+}
+
+// A sample that comes in when the loop has ended answers no new command.
+TEST_F(Books, WriteEachCommandOnce) {
+  push(record(0));
+  push(record(1));
+  rig_.supervisor().poll();
+  ASSERT_EQ(rig_.told().commands.size(), 2U);
+  firmware_iface::UnitSample late;
+  late.sequence = 2;
+  late.unit_time_us = 2500;
+  late.channel_count = 2;
+  late.channels_valid = 0x03;
+  late.encoder_counts = {4096, -1024};
+  rig_.supervisor().take_late(late);
+  EXPECT_EQ(rig_.told().commands.size(), 2U);
+  ASSERT_EQ(rig_.told().samples.size(), 3U);
+  const proto::Sample& sample = rig_.told().samples.back();
+  EXPECT_NEAR(sample.timestamp_s, 2.5e-3, 1e-12);
+  EXPECT_NEAR(sample.angle_rad[0], 2.0 * std::numbers::pi, 1e-12);
+  EXPECT_NEAR(sample.angle_rad[1], -0.5 * std::numbers::pi, 1e-12);
+  EXPECT_EQ(rig_.supervisor().accounts().recorded, 3U);
+}
+
+// A command that the unit obeys is marked so in the recording, and no other.
+TEST_F(Books, MarkCommandsThatEnable) {
+  LoopRecord off = record(0), on = record(1);
+  on.enabled = true;
+  on.sent = 1.5;
+  on.requested = 7.0;
+  push(off);
+  push(on);
+  rig_.supervisor().poll();
+  ASSERT_EQ(rig_.told().commands.size(), 2U);
+  EXPECT_EQ(rig_.told().commands[0].flags, 0U);
+  EXPECT_EQ(rig_.told().commands[1].flags, static_cast<std::uint32_t>(COMMAND_ENABLE));
+  EXPECT_EQ(rig_.told().commands[1].command_V, 1.5);
+  EXPECT_EQ(rig_.told().commands[1].command_V_requested, 7.0);
+  EXPECT_EQ(rig_.told().commands[1].timestamp_s, 1e-3);
+}
+
+// A quartz does not err by half: the operator hears of it once, and not of what the first fits
+// cannot know yet.
+TEST_F(Books, NoteAClockThatErrsBeyondBelief) {
+  const auto tell = [&](double ppm, double sigma_ppm) {
+    firmware_iface::ClockFit fit;
+    fit.valid = true;
+    fit.rate_error_ppm = ppm;
+    fit.rate_sigma_ppm = sigma_ppm;
+    ASSERT_TRUE(rig_.loop().clock_fits().try_push(fit));
+    rig_.supervisor().poll();
+  };
+  push(record(0));
+  tell(50.0, 1.0);
+  tell(-536'314.0, 400'000.0);
+  EXPECT_EQ(rig_.told().find("clock"), nullptr);
+  tell(-536'314.0, 10.0);
+  const proto::Event* noted = rig_.told().find("clock");
+  ASSERT_NE(noted, nullptr);
+  EXPECT_NE(noted->text.find("-536314 ± 10 ppm"), std::string::npos) << noted->text;
+  EXPECT_EQ(rig_.said().back(), "note: " + noted->text);
+  const std::size_t events = rig_.told().events.size();
+  tell(536'314.0, 10.0);
+  EXPECT_EQ(rig_.told().events.size(), events);
+  EXPECT_EQ(rig_.told().clock_fits.size(), 4U);
+}
+
+}  // namespace
+}  // namespace daq

@@ -1,0 +1,181 @@
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "firmware_iface/wire/command.h"
+#include "firmware_iface/wire/frame.h"
+#include "firmware_iface/wire/sample.h"
+#include "tests/daq/simulated_rig.hpp"
+
+// Why a run ends: a unit that does not answer, and one that is another than before; and what the
+// loop counts on the way.
+
+namespace daq {
+namespace {
+
+Scenario steady_drive() { return {"step", Step{.amplitude = 1.0, .start_s = 0.0}, 60.0}; }
+
+// A unit that leaves the CLEAR unanswered has been asked often enough after a second; that is told
+// then, not when the time for arming is over.
+TEST(LoopEnds, WhenTheClearIsNotAnswered) {
+  LoopSettings settings = furuta_settings();
+  settings.arm_s_max = 60.0;
+  SimulatedRig rig(steady_drive(), settings);
+  double tripped_at_s = 0.0;
+  rig.run(
+      [&](SimulatedRig& r, int tick) {
+        if (tick == 20) r.simulation().to_unit().set_faults({.seed = 1, .frame_lost = 1.0});
+        if (tripped_at_s == 0.0 && r.loop().trip() != nullptr) tripped_at_s = r.time_s();
+      },
+      5000);
+  ASSERT_NE(rig.loop().trip(), nullptr);
+  EXPECT_EQ(rig.loop().trip()->cause, TripCause::kClearRefused);
+  EXPECT_GT(tripped_at_s, 1.0);
+  EXPECT_LT(tripped_at_s, 1.5);
+}
+
+// Samples that contradict the stream are another stream's: the unit restarted, and the run ends
+// with that word and not with silence.
+TEST(LoopEnds, WhenTheUnitIsInAnotherStream) {
+  SimulatedRig rig(steady_drive());
+  rig.run(
+      [&](SimulatedRig& r, int tick) {
+        if (tick != 400) return;
+        sample_report report{};
+        report.sequence = 40'000;
+        report.channel_count = 2;
+        std::array<std::uint8_t, SAMPLE_SIZE_BYTES_MAX> message{};
+        const std::size_t size = sample_report_encode(&report, message.data());
+        std::array<std::uint8_t, FRAME_SIZE_BYTES_MAX> frame{};
+        const std::size_t frame_size =
+            frame_encode(message.data(), size, frame.data(), frame.size());
+        for (int k = 0; k < 8; ++k) {
+          r.simulation().to_host().push(std::span(frame).first(frame_size), r.transport().now());
+        }
+      },
+      1000);
+  ASSERT_NE(rig.loop().trip(), nullptr);
+  EXPECT_EQ(rig.loop().trip()->cause, TripCause::kUnitRestarted);
+}
+
+// A command that the transport did not take was not sent, and is counted.
+TEST(LoopCounts, CommandsThatTheTransportDidNotTake) {
+  SimulatedRig rig(steady_drive());
+  rig.run([](SimulatedRig& r, int tick) {
+    if (tick != 400) return;
+    EXPECT_EQ(r.loop().counters().unsent_commands.load(), 0);
+    r.transport().close();
+  });
+  EXPECT_GT(rig.loop().counters().unsent_commands.load(), 0);
+  ASSERT_NE(rig.loop().trip(), nullptr);
+  EXPECT_EQ(rig.loop().trip()->cause, TripCause::kPortClosed);
+}
+
+LoopSettings host_paced() {
+  LoopSettings settings = furuta_settings();
+  settings.host_paced = true;
+  return settings;
+}
+
+// Periods in which the host stood still are skipped, counted, and not made up for.
+TEST(LoopCounts, PeriodsThatAPacingHostSkipped) {
+  SimulatedRig rig({"step", Step{.amplitude = 1.0, .start_s = 0.0}, 0.3}, host_paced());
+  rig.run([](SimulatedRig& r, int tick) {
+    if (tick == 200) r.abandon(std::chrono::milliseconds(5));
+  });
+  EXPECT_EQ(rig.loop().trip(), nullptr);
+  EXPECT_GE(rig.loop().counters().skipped_periods.load(), 4);
+  EXPECT_LE(rig.loop().counters().skipped_periods.load(), 6);
+}
+
+// A sample is recorded with the number of the command that answers it: the one that a clean line
+// echoes with the next sample.
+TEST(LoopCounts, TheNumberOfTheCommandThatAnswersASample) {
+  SimulatedRig rig({"step", Step{.amplitude = 1.0, .start_s = 0.0}, 0.3}, host_paced());
+  rig.run();
+  rig.supervisor().poll();
+  const auto& samples = rig.told().samples;
+  const auto& commands = rig.told().commands;
+  ASSERT_GT(samples.size(), 300U);
+  ASSERT_EQ(commands.size(), samples.size());
+  for (std::size_t k = 0; k + 1 < samples.size(); ++k) {
+    ASSERT_EQ(commands[k].command_sequence, samples[k + 1].command_sequence) << k;
+  }
+}
+
+// The scenario has a time of its own, which starts when the unit is armed and not with the first
+// sample.
+TEST(LoopCounts, TheScenariosTimeFromItsStart) {
+  LoopSettings settings = furuta_settings();
+  settings.settle_s = 0.25;
+  SimulatedRig rig({"pulse", Pulse{.amplitude = 2.0, .start_s = 0.1, .width_s = 0.1}, 0.3},
+                   settings);
+  rig.run();
+  rig.supervisor().poll();
+  double first_s = 0.0, last_s = 0.0;
+  for (const proto::Command& command : rig.told().commands) {
+    if (command.command_V == 0.0) continue;
+    if (first_s == 0.0) first_s = command.timestamp_s;
+    last_s = command.timestamp_s;
+  }
+  EXPECT_NEAR(first_s, 0.35, 0.01) << "0.25 s settling, a few ticks of arming, 0.1 s";
+  EXPECT_NEAR(last_s, 0.45, 0.01);
+}
+
+// In a run without drive no command asks the unit to enable its output.
+TEST(LoopCounts, NothingThatEnablesInARunWithoutDrive) {
+  LoopSettings settings = furuta_settings();
+  settings.drive = false;
+  SimulatedRig rig({"release", Release({.held_angle_rad = 0.0, .held_tolerance_rad = 0.1}), 1.0},
+                   settings);
+  rig.run({}, 500);
+  rig.supervisor().poll();
+  ASSERT_GT(rig.told().commands.size(), 400U);
+  for (const proto::Command& command : rig.told().commands) ASSERT_EQ(command.flags, 0U);
+}
+
+// Angles are those of the rig file: its scale, its sign and its offset.
+TEST(LoopCounts, AnglesWithSignAndOffset) {
+  LoopSettings settings = furuta_settings();
+  settings.channel[0] = {-settings.channel[0].rad_per_count, 0.5};
+  SimulatedRig rig({"step", Step{.amplitude = 1.0, .start_s = 0.0}, 0.3}, settings);
+  rig.run();
+  rig.supervisor().poll();
+  ASSERT_FALSE(rig.told().samples.empty());
+  for (const proto::Sample& sample : rig.told().samples) {
+    const auto counts = static_cast<double>(sample.encoder_counts[0]);
+    ASSERT_DOUBLE_EQ(sample.angle_rad[0], settings.channel[0].rad_per_count * counts + 0.5);
+  }
+  EXPECT_LT(rig.told().samples.back().angle_rad[0], 0.5) << "driven forwards, counted backwards";
+}
+
+// Takes a hundred samples and then nothing.
+class FullSink final : public RunSink {
+ public:
+  proto::Status write(const proto::Sample&) override {
+    if (++sample_count <= 100) return proto::success();
+    return proto::Error{proto::ErrorCode::kDiskFull, "run.mcap: no space"};
+  }
+  proto::Status write(const proto::Command&) override { return proto::success(); }
+  proto::Status write(const proto::Gap&) override { return proto::success(); }
+  proto::Status write(const proto::Event&) override { return proto::success(); }
+  proto::Status write(const proto::ClockFit&) override { return proto::success(); }
+  proto::Status write(const proto::LoopStats&) override { return proto::success(); }
+
+  int sample_count = 0;
+};
+
+// A run that is not recorded any more is not worth its risk.
+TEST(LoopEnds, WhenTheRecorderCannotGoOn) {
+  FullSink sink;
+  SimulatedRig rig(steady_drive(), furuta_settings(), simulation_settings(), furuta_limits(),
+                   &sink);
+  rig.run({}, 2000);
+  EXPECT_TRUE(rig.supervisor().wants_stop());
+  EXPECT_LT(sink.sample_count, 200);
+  ASSERT_TRUE(rig.supervisor().storage_error().has_value());
+  EXPECT_EQ(rig.supervisor().storage_error()->detail, "run.mcap: no space");
+}
+
+}  // namespace
+}  // namespace daq

@@ -1,0 +1,192 @@
+#include "daq/stream/spool_rest.hpp"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <sstream>
+
+#include "daq/commands/send.hpp"
+#include "proto/recording/convert.hpp"
+#include "proto/recording/recording_recover.hpp"
+#include "proto/recording/recording_writer.hpp"
+#include "proto/stream.pb.h"
+#include "tests/daq/local_service.hpp"
+#include "tests/proto/recording_support.hpp"
+
+namespace daq {
+namespace {
+
+using rigcal::v1::SampleBatch;
+using test_support::furuta_header;
+using test_support::make_sample;
+using test_support::ok;
+
+constexpr std::uint64_t kBatchSamples = 20;
+
+// A recorder that died: its recording holds `recorded` samples, its spool `spooled`, a command and
+// now and then an event beside each.
+class DeadRun : public ::testing::Test {
+ protected:
+  void record(std::uint64_t recorded, bool finished = false) {
+    auto header = furuta_header();
+    header.epoch_unix_ns += epoch_shift_ns_;
+    auto writer = proto::RecordingWriter::create(file("run.mcap"), header);
+    ASSERT_TRUE(ok(writer));
+    for (std::uint64_t k = 0; k < recorded; ++k) {
+      ASSERT_TRUE(ok(writer.value().write(make_sample(k))));
+      ASSERT_TRUE(ok(writer.value().write(command(k))));
+      if (k % 7 != 0) continue;
+      ASSERT_TRUE(ok(writer.value().write(event(k))));
+    }
+    ASSERT_TRUE(ok(finished ? writer.value().finish() : writer.value().flush()));
+  }
+
+  void spool(std::uint64_t spooled) {
+    auto folder = create_spool_folder(file("run.mcap.spool"),
+                                      {.id = "run",
+                                       .metadata = {{"hinges", "arm,pendulum"}},
+                                       .epoch_unix_ns = furuta_header().epoch_unix_ns});
+    ASSERT_TRUE(ok(folder));
+    for (std::uint64_t k = 0; k < spooled; k += kBatchSamples) {
+      SampleBatch batch;
+      for (std::uint64_t s = k; s < std::min(k + kBatchSamples, spooled); ++s) {
+        proto::to_message(make_sample(s), *batch.add_samples());
+        proto::to_message(command(s), *batch.add_commands());
+        if (s % 7 == 0) proto::to_message(event(s), *batch.add_events());
+      }
+      ASSERT_TRUE(ok(folder.value().spool.append(batch.SerializeAsString())));
+    }
+    ASSERT_TRUE(ok(folder.value().spool.sync()));
+  }
+
+  // What `send` does before it sends. The spool then holds these samples, commands and events.
+  SpoolRest complete() {
+    auto folder = open_spool_folder(file("run.mcap.spool"));
+    EXPECT_TRUE(ok(folder));
+    const auto rest = append_rest(file("run.mcap.spool"), folder.value());
+    EXPECT_TRUE(ok(rest));
+    samples_.clear();
+    commands_ = events_ = 0;
+    proto::Spool& spool = folder.value().spool;
+    for (std::uint64_t k = 1; k < spool.durable_end(); ++k) {
+      SampleBatch batch;
+      EXPECT_TRUE(batch.ParseFromString(spool.read(k).value()));
+      for (const auto& sample : batch.samples()) samples_.push_back(sample.sequence());
+      commands_ += static_cast<std::uint64_t>(batch.commands_size());
+      events_ += static_cast<std::uint64_t>(batch.events_size());
+    }
+    return rest.ok() ? rest.value() : SpoolRest();
+  }
+
+  void expect_all(std::uint64_t count) const {
+    ASSERT_EQ(samples_.size(), count);
+    for (std::uint64_t k = 0; k < count; ++k) ASSERT_EQ(samples_[k], k);
+    EXPECT_EQ(commands_, count);
+    EXPECT_EQ(events_, (count + 6) / 7);
+  }
+
+  static proto::Command command(std::uint64_t k) {
+    return {make_sample(k).timestamp_s, k, 0.5, 0.5, 1};
+  }
+  static proto::Event event(std::uint64_t k) {
+    proto::Event event;
+    event.timestamp_s = make_sample(k).timestamp_s;
+    event.name = "event " + std::to_string(k);
+    return event;
+  }
+  std::string file(const std::string& name) const { return folder_.file(name); }
+
+  test_support::TemporaryFolder folder_;
+  std::int64_t epoch_shift_ns_ = 0;
+  std::vector<std::uint64_t> samples_;
+  std::uint64_t commands_ = 0;
+  std::uint64_t events_ = 0;
+};
+
+// The recording holds up to a quarter of a second more than had reached the spool: the service gets
+// it as well, every message once. Whether a batch had been spooled at all, and where it was cut.
+TEST_F(DeadRun, SendsWhatOnlyTheRecordingHolds) {
+  for (const std::uint64_t spooled : {0, 1, 20, 45, 3000, 4999}) {
+    SCOPED_TRACE(spooled);
+    std::filesystem::remove_all(file("run.mcap.spool"));
+    std::filesystem::remove(file("run.mcap.part"));
+    record(5000);
+    spool(spooled);
+    const SpoolRest rest = complete();
+    EXPECT_FALSE(rest.ended);
+    ASSERT_EQ(rest.notes.size(), 1u);
+    EXPECT_NE(rest.notes[0].find(std::to_string(5000 - spooled) + " samples"), std::string::npos)
+        << rest.notes[0];
+    expect_all(5000);
+    EXPECT_TRUE(complete().notes.empty()) << "they agree now";
+    expect_all(5000);
+  }
+}
+
+// The other way round, nothing can be added to the recording; how the two differ is told.
+TEST_F(DeadRun, TellsWhatOnlyTheServiceWillHave) {
+  record(500);
+  spool(560);
+  const SpoolRest rest = complete();
+  ASSERT_EQ(rest.notes.size(), 1u);
+  EXPECT_NE(rest.notes[0].find("60 samples at the end"), std::string::npos) << rest.notes[0];
+  expect_all(560);
+}
+
+// Killed after the recording was finished and before the spool was told: the run has its end, and
+// what it recorded last is sent.
+TEST_F(DeadRun, HasEndedWhereItsRecordingIsFinished) {
+  record(500, /*finished=*/true);
+  spool(480);
+  EXPECT_TRUE(complete().ended);
+  expect_all(500);
+}
+
+// What recover has made of the recording has no declared end either, and its event about that is
+// not the run's.
+TEST_F(DeadRun, HasNotEndedWhereItsRecordingWasRecovered) {
+  record(500);
+  spool(480);
+  ASSERT_TRUE(ok(proto::recover_recording(file("run.mcap.part"), file("run.recovered.mcap"))));
+  std::filesystem::remove(file("run.mcap.part"));
+  EXPECT_FALSE(complete().ended);
+  expect_all(500);
+}
+
+// Another run's recording under the same name has nothing to do with the spool; nor has none.
+TEST_F(DeadRun, TakesNothingFromAnotherRecording) {
+  epoch_shift_ns_ = 1;
+  record(500);
+  spool(480);
+  const SpoolRest rest = complete();
+  ASSERT_EQ(rest.notes.size(), 1u);
+  EXPECT_NE(rest.notes[0].find("cannot be told"), std::string::npos) << rest.notes[0];
+  expect_all(480);
+  ASSERT_TRUE(ok(mark_ended(file("run.mcap.spool"))));
+  EXPECT_TRUE(complete().ended);
+  EXPECT_TRUE(complete().notes.empty()) << "whoever ended it has the recording";
+}
+
+// All the way: the service has what the recording has, and knows that nobody declared the end.
+TEST_F(DeadRun, IsSentWholeAndAsInterrupted) {
+  record(500);
+  spool(480);
+  test_support::StreamPeer peer;
+  {
+    const test_support::LocalService service(peer);
+    const std::atomic<bool> stop(false);
+    std::ostringstream out;
+    EXPECT_EQ(send_spool({file("run.mcap.spool"), {service.host_port()}}, stop, out),
+              ExitCode::kDone);
+    EXPECT_NE(out.str().find("20 samples that had not reached the spool"), std::string::npos)
+        << out.str();
+    EXPECT_NE(out.str().find("nobody declared the end"), std::string::npos) << out.str();
+  }
+  EXPECT_EQ(test_support::sample_sequences(peer.session("run")).size(), 500u);
+  EXPECT_TRUE(peer.session("run").closed);
+  EXPECT_TRUE(peer.session("run").interrupted);
+  EXPECT_FALSE(std::filesystem::exists(file("run.mcap.spool")));
+}
+
+}  // namespace
+}  // namespace daq

@@ -1,0 +1,142 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <string>
+
+#include "estimator/calibrate/calibration.hpp"
+#include "estimator/calibrate/cross_validation.hpp"
+#include "estimator/calibrate/preparation.hpp"
+#include "estimator/model/mechanisms/pendulum.hpp"
+
+namespace {
+
+using estimator::CalibrationOptions;
+using estimator::Mechanism;
+using estimator::Recording;
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// Two seconds at 1 kHz.
+std::vector<Recording> recordings() {
+  estimator::Segment segment;
+  segment.period = 1e-3;
+  segment.angles = Eigen::VectorXd::LinSpaced(2000, 0.0, 20.0).array().sin();
+  segment.controls.resize(2000, 0);
+  return {{"swing", {segment}}};
+}
+
+Mechanism pendulum() {
+  Mechanism mechanism = estimator::make_pendulum();
+  mechanism.parameter(0, estimator::BodyQuantity::kJzz).free = true;
+  return mechanism;
+}
+
+std::string refusal_of(const CalibrationOptions& options) {
+  try {
+    estimator::check_options(options, recordings());
+  } catch (const std::invalid_argument& refused) {
+    return refused.what();
+  }
+  return "";
+}
+
+struct Choice {
+  const char* name;
+  double CalibrationOptions::*value;
+  bool may_be_zero, may_be_negative;
+};
+
+constexpr Choice kChoices[] = {
+    {"time step", &CalibrationOptions::step, true, false},
+    {"acceleration noise", &CalibrationOptions::acceleration_noise, true, false},
+    {"state error weight", &CalibrationOptions::state_error_weight, true, false},
+    {"the compliance", &CalibrationOptions::compliance, true, true},
+    {"damping time", &CalibrationOptions::damping_time, true, true},
+    {"weighting compliance", &CalibrationOptions::weighting_compliance, true, false},
+    {"filter cutoff", &CalibrationOptions::filter_cutoff, false, false}};
+
+// Every number of the options, by every kind of number. What is compared with "> 0" alone takes a
+// NaN for "not given", and calibrates with other choices than were asked for.
+TEST(CalibrationOptions, AreRefusedByNameWhereTheyAreNoNumbersInRange) {
+  EXPECT_EQ(refusal_of({}), "");
+  for (const Choice& choice : kChoices) {
+    const auto with = [&](double value) {
+      CalibrationOptions options;
+      options.*choice.value = value;
+      return refusal_of(options);
+    };
+    for (const double bad : {kNaN, kInfinity, -kInfinity}) {
+      EXPECT_NE(with(bad).find(choice.name), std::string::npos) << choice.name << ' ' << bad;
+    }
+    EXPECT_EQ(with(0.0) == "", choice.may_be_zero) << choice.name;
+    EXPECT_EQ(with(-1.0) == "", choice.may_be_negative) << choice.name;
+    EXPECT_EQ(with(0.01), "") << choice.name;
+  }
+  CalibrationOptions options;
+  options.max_iterations = -1;
+  EXPECT_NE(refusal_of(options).find("iterations"), std::string::npos);
+}
+
+// A step of which a segment holds fewer than ten says nothing; one that would make more of them
+// than memory holds ends in a failed allocation, hours later. Just inside, both are taken.
+TEST(CalibrationOptions, RefuseAStepThatTheRecordingsCannotUse) {
+  CalibrationOptions options;
+  options.step = 0.2;
+  EXPECT_EQ(refusal_of(options), "");
+  for (const double step : {0.201, 1e9, 1e300}) {
+    options.step = step;
+    EXPECT_NE(refusal_of(options).find("too long: the longest segment lasts 2 s"),
+              std::string::npos);
+  }
+  options.step = 2.1e-7;
+  EXPECT_EQ(refusal_of(options), "");
+  for (const double step : {1.9e-7, 1e-300}) {
+    options.step = step;
+    EXPECT_NE(refusal_of(options).find("too short"), std::string::npos);
+  }
+}
+
+// All doors lead through that check.
+TEST(CalibrationOptions, AreCheckedByEveryEntryPoint) {
+  for (const auto kind : {estimator::EstimateKind::kPhysical, estimator::EstimateKind::kShadow}) {
+    CalibrationOptions options;
+    options.kind = kind;
+    options.step = kNaN;
+    EXPECT_THROW(estimator::calibrate(pendulum(), recordings(), options), std::invalid_argument);
+    EXPECT_THROW(estimator::evaluate(pendulum(), recordings(), options), std::invalid_argument);
+    EXPECT_THROW(estimator::cross_validate(
+                     pendulum(), {recordings()[0], {"again", recordings()[0].segments}}, options),
+                 std::invalid_argument);
+  }
+}
+
+// The same for what the mechanism says beside its parameters' values, and for the recordings.
+TEST(CalibrationInput, IsRefusedWhereItHoldsNoNumbers) {
+  const auto refuses = [](const auto& spoil) {
+    Mechanism mechanism = pendulum();
+    spoil(mechanism);
+    return !find_faults(mechanism).empty();
+  };
+  EXPECT_FALSE(refuses([](Mechanism&) {}));
+  for (const double bad : {kNaN, kInfinity}) {
+    EXPECT_TRUE(refuses([&](Mechanism& m) { m.hinges[0].compliance_linear = bad; }));
+    EXPECT_TRUE(refuses([&](Mechanism& m) { m.hinges[0].compliance_angular = bad; }));
+    EXPECT_TRUE(refuses([&](Mechanism& m) { m.hinges[0].damping_time = bad; }));
+    EXPECT_TRUE(refuses([&](Mechanism& m) { m.hinges[0].stick_speed = bad; }));
+    EXPECT_TRUE(refuses([&](Mechanism& m) { m.parameters[0].prior_mean = bad; }));
+    EXPECT_TRUE(refuses([&](Mechanism& m) { m.parameters[0].value = bad; }));
+    std::vector<Recording> spoilt = recordings();
+    spoilt[0].segments[0].period = bad;
+    EXPECT_THROW(estimator::calibrate(pendulum(), spoilt), std::invalid_argument);
+    spoilt = recordings();
+    spoilt[0].segments[0].controls.setConstant(2000, 1, bad);
+    EXPECT_THROW(estimator::calibrate(pendulum(), spoilt), std::invalid_argument);
+  }
+  EXPECT_TRUE(refuses([](Mechanism& m) { m.parameters[0].prior_standard_deviation = kNaN; }));
+  EXPECT_TRUE(refuses([](Mechanism& m) { m.parameters[0].lower = kNaN; }));
+}
+
+}  // namespace

@@ -1,0 +1,149 @@
+#include "estimator/calibrate/second_chance.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "estimator/model/mechanisms/furuta.hpp"
+
+namespace estimator {
+namespace {
+
+constexpr double kFastest = 10.0;  // [rad/s]
+const Eigen::Vector2d kSpeeds(kFastest, 0.5 * kFastest);
+
+Parameter& viscous(Mechanism& mechanism) {
+  return mechanism.hinge_parameter(0, HingeQuantity::kViscous);
+}
+
+Parameter& of_second(Mechanism& mechanism, HingeQuantity quantity) {
+  return mechanism.hinge_parameter(1, quantity);
+}
+
+Mechanism start() {
+  Mechanism mechanism = make_furuta();
+  viscous(mechanism).value = 1e-3;
+  viscous(mechanism).upper = 1.0;
+  viscous(mechanism).free = true;
+  return mechanism;
+}
+
+// A second hinge with a Stribeck excess that decays over 1 rad/s, a fifth of its fastest speed.
+Mechanism with_excess() {
+  Mechanism mechanism = start();
+  for (const auto& [quantity, value] : {std::pair(HingeQuantity::kCoulombTorque, 0.02),
+                                        {HingeQuantity::kStribeckTorque, 0.005},
+                                        {HingeQuantity::kStribeckRate, 1.0}}) {
+    of_second(mechanism, quantity).value = value;
+    of_second(mechanism, quantity).free = true;
+  }
+  return mechanism;
+}
+
+// Driven to a bound, either one: back at its start, and everything else where the fit left it.
+TEST(SecondChances, TakeParametersOffBoundsTheyWereDrivenTo) {
+  for (const double bound : {0.0, 1.0}) {
+    Mechanism reached = start();
+    viscous(reached).value = bound;
+    reached.parameter(0, BodyQuantity::kMass).value = 7.0;
+    const auto chances = second_chances(reached, start(), kSpeeds);
+    ASSERT_EQ(chances.size(), 1U) << bound;
+    EXPECT_EQ(chances[0].hinge_parameter(0, HingeQuantity::kViscous).value, 1e-3);
+    EXPECT_EQ(chances[0].parameter(0, BodyQuantity::kMass).value, 7.0);
+  }
+}
+
+// No chance where nothing was driven: inside its bounds, at one from the start, at one but fixed.
+TEST(SecondChances, LeaveAloneWhatWasNotDriven) {
+  EXPECT_TRUE(second_chances(start(), start(), kSpeeds).empty());
+  for (const double bound : {0.0, 1.0}) {
+    Mechanism began = start();
+    viscous(began).value = bound;
+    EXPECT_TRUE(second_chances(began, began, kSpeeds).empty());
+    Mechanism fixed = start();
+    viscous(fixed).value = bound;
+    viscous(fixed).free = false;
+    EXPECT_TRUE(second_chances(fixed, start(), kSpeeds).empty());
+  }
+}
+
+// Lost: none left, the same at every speed, or gone at any speed that can be seen, a thousandth of
+// the fastest. Just slower than that it is still there.
+TEST(SecondChances, FindAStribeckExcessThatIsLost) {
+  const auto count_with = [&](HingeQuantity quantity, double value) {
+    Mechanism reached = with_excess();
+    of_second(reached, quantity).value = value;
+    Mechanism began = reached;  // so that nothing counts as driven
+    return second_chances(reached, began, kSpeeds).size();
+  };
+  EXPECT_EQ(second_chances(with_excess(), with_excess(), kSpeeds).size(), 0U);
+  EXPECT_EQ(count_with(HingeQuantity::kStribeckTorque, 0.0), 5U);
+  EXPECT_EQ(count_with(HingeQuantity::kStribeckRate, 0.0), 5U);
+  const double visible = 1.0 / std::pow(1e-3 * kSpeeds[1], 2);
+  EXPECT_EQ(count_with(HingeQuantity::kStribeckRate, 1.01 * visible), 5U);
+  EXPECT_EQ(count_with(HingeQuantity::kStribeckRate, 0.99 * visible), 0U);
+}
+
+// Only where the fit may move it, and where the hinge moved at all.
+TEST(SecondChances, NeedAFreeExcessOnAHingeThatMoves) {
+  for (const HingeQuantity quantity :
+       {HingeQuantity::kStribeckTorque, HingeQuantity::kStribeckRate}) {
+    Mechanism reached = with_excess();
+    of_second(reached, HingeQuantity::kStribeckTorque).value = 0.0;
+    of_second(reached, quantity).free = false;
+    EXPECT_TRUE(second_chances(reached, reached, kSpeeds).empty());
+  }
+  Mechanism reached = with_excess();
+  of_second(reached, HingeQuantity::kStribeckTorque).value = 0.0;
+  EXPECT_TRUE(second_chances(reached, reached, Eigen::Vector2d(kFastest, 0.0)).empty());
+}
+
+// A tenth of τ_c that decays over 3, 10, 30, 1 and 100 % of the hinge's own fastest speed.
+TEST(SecondChances, SpreadDecaysOverTheSpeedsOfTheHinge) {
+  Mechanism reached = with_excess();
+  of_second(reached, HingeQuantity::kStribeckTorque).value = 0.0;
+  const auto chances = second_chances(reached, reached, kSpeeds);
+  const double shares[] = {0.03, 0.1, 0.3, 0.01, 1.0};
+  ASSERT_EQ(chances.size(), 5U);
+  for (std::size_t i = 0; i < 5; ++i) {
+    Mechanism chance = chances[i];
+    EXPECT_DOUBLE_EQ(of_second(chance, HingeQuantity::kStribeckRate).value,
+                     1.0 / std::pow(shares[i] * kSpeeds[1], 2));
+    EXPECT_DOUBLE_EQ(of_second(chance, HingeQuantity::kStribeckTorque).value, 0.002);
+    EXPECT_EQ(of_second(chance, HingeQuantity::kCoulombTorque).value, 0.02);
+  }
+}
+
+// At ζ = 0 the excess was a part of the kinetic torque: it goes there before a new one is tried. A
+// kinetic torque that is not estimated stays. Without any, the excess keeps its size.
+TEST(SecondChances, CountAnExcessThatNeverDecaysAsKinetic) {
+  Mechanism reached = with_excess();
+  of_second(reached, HingeQuantity::kStribeckRate).value = 0.0;
+  Mechanism chance = second_chances(reached, reached, kSpeeds).at(0);
+  EXPECT_DOUBLE_EQ(of_second(chance, HingeQuantity::kCoulombTorque).value, 0.025);
+  EXPECT_DOUBLE_EQ(of_second(chance, HingeQuantity::kStribeckTorque).value, 0.0025);
+
+  of_second(reached, HingeQuantity::kCoulombTorque).free = false;
+  chance = second_chances(reached, reached, kSpeeds).at(0);
+  EXPECT_DOUBLE_EQ(of_second(chance, HingeQuantity::kCoulombTorque).value, 0.02);
+  EXPECT_DOUBLE_EQ(of_second(chance, HingeQuantity::kStribeckTorque).value, 0.002);
+
+  of_second(reached, HingeQuantity::kCoulombTorque).value = 0.0;
+  chance = second_chances(reached, reached, kSpeeds).at(0);
+  EXPECT_DOUBLE_EQ(of_second(chance, HingeQuantity::kStribeckTorque).value, 0.005);
+}
+
+// What a chance sets stays in the parameter's box.
+TEST(SecondChances, StayInTheirBounds) {
+  Mechanism reached = with_excess();
+  of_second(reached, HingeQuantity::kStribeckTorque).value = 0.0;
+  of_second(reached, HingeQuantity::kStribeckTorque).upper = 1e-3;
+  of_second(reached, HingeQuantity::kStribeckRate).lower = 0.5;
+  for (Mechanism& chance : second_chances(reached, reached, kSpeeds)) {
+    EXPECT_EQ(of_second(chance, HingeQuantity::kStribeckTorque).value, 1e-3);
+    EXPECT_GE(of_second(chance, HingeQuantity::kStribeckRate).value, 0.5);
+  }
+}
+
+}  // namespace
+}  // namespace estimator

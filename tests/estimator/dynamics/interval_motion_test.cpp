@@ -1,0 +1,296 @@
+#include "estimator/tree/interval_motion.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "estimator/math/so3.hpp"
+#include "estimator/model/mechanisms/chain.hpp"
+#include "estimator/model/mechanisms/furuta.hpp"
+#include "estimator/model/mechanisms/pendulum.hpp"
+#include "tests/estimator/dynamics/tree_motion.hpp"
+
+namespace estimator {
+namespace {
+
+constexpr double kPeriod = 1e-3, kStep = 2e-3;
+constexpr int kSteps = 150;
+
+std::vector<double> values_of(const Mechanism& mechanism) {
+  std::vector<double> values;
+  for (const Parameter& parameter : mechanism.parameters) values.push_back(parameter.value);
+  return values;
+}
+
+/// A chain with frames askew, dry friction in every joint, drag, a spring and two motors.
+Mechanism skew_chain(int links, bool load, std::mt19937& random) {
+  std::uniform_real_distribution<double> unit(-1.0, 1.0);
+  Mechanism mechanism = make_chain({.links = links});
+  for (int j = 0; j < links; ++j) {
+    const auto at = static_cast<std::size_t>(j);
+    mechanism.hinges[at].frame_b =
+        exp_so3(Eigen::Vector3d(unit(random), unit(random), unit(random))).toRotationMatrix() *
+        mechanism.hinges[at].frame_b;
+    mechanism.hinges[at].motorised = j == 0 || j == 2;
+    const auto set = [&](HingeQuantity quantity, double value) {
+      mechanism.hinge_parameter(j, quantity).value = value;
+    };
+    set(HingeQuantity::kViscous, 1e-3);
+    set(HingeQuantity::kQuadraticDrag, 2e-4);
+    set(HingeQuantity::kCoulombTorque, 0.02 + 0.05 * std::abs(unit(random)));
+    set(HingeQuantity::kStribeckTorque, 0.01);
+    set(HingeQuantity::kStribeckRate, 2.0);
+    set(HingeQuantity::kMotorGain, 0.4);
+    set(HingeQuantity::kBackEmf, 0.05);
+    set(HingeQuantity::kShaftInertia, 1e-4);
+    if (load) set(HingeQuantity::kLoadFriction, 4e-3);
+    if (j == 1) set(HingeQuantity::kStiffness, 0.3);
+  }
+  mechanism.parameter(WorldQuantity::kTiltX).value = 0.1;
+  return mechanism;
+}
+
+Segment driven(int motors, std::mt19937& random) {
+  std::uniform_real_distribution<double> unit(-1.0, 1.0);
+  Segment segment;
+  segment.period = kPeriod;
+  const int samples = static_cast<int>(std::lround(kSteps * kStep / kPeriod)) + 1;
+  segment.controls.resize(samples, motors);
+  for (int m = 0; m < motors; ++m) {
+    double level = 0.0;
+    for (int k = 0; k < samples; ++k) {
+      if (k % 37 == 5 * m) level = unit(random);
+      segment.controls(k, m) = level + 0.2 * std::sin(0.05 * k);
+    }
+  }
+  segment.angles = Eigen::MatrixXd::Zero(samples, 1);
+  return segment;
+}
+
+/// The same stretches, one after the other, by the scalar integrator.
+Eigen::VectorXd scalar_end(const Mechanism& mechanism, const HeldControls& controls,
+                           const Eigen::VectorXd& start, int* events) {
+  const int n = mechanism.hinge_count();
+  std::vector<int> motors;
+  for (int j = 0; j < n; ++j) {
+    if (mechanism.hinges[static_cast<std::size_t>(j)].motorised) motors.push_back(j);
+  }
+  TreeMotion<double> motion(mechanism, values_of(mechanism));
+  JointState<double> state{start.head(n), start.tail(n), {}};
+  for (int stretch = 0; stretch < controls.first(kSteps); ++stretch) {
+    ControlLine<double> line{0.0, controls.end(stretch) - controls.begin(stretch),
+                             JointVector<double>::Zero(n), JointVector<double>::Zero(n)};
+    for (std::size_t m = 0; m < motors.size(); ++m) {
+      line.control[motors[m]] = controls.value(stretch, static_cast<int>(m));
+      line.slope[motors[m]] = controls.rise(stretch, static_cast<int>(m)) / line.end;
+    }
+    if (stretch == 0) motion.settle(state, {line});
+    const Contacts before = state.contacts;
+    motion.advance(state, {line});
+    *events += before != state.contacts ? 1 : 0;
+  }
+  Eigen::VectorXd end(2 * n);
+  end << state.angle, state.rate;
+  return end;
+}
+
+MotionInterval whole(const HeldControls& controls, const Eigen::VectorXd& start) {
+  return {.controls = &controls,
+          .first_stretch = 0,
+          .last_stretch = controls.first(kSteps),
+          .first_sample = 0,
+          .last_sample = static_cast<int>(std::lround(kSteps * kStep / kPeriod)) + 1,
+          .period = kPeriod,
+          .start = start};
+}
+
+// Random mechanisms that stick, slip and reverse, with and without friction that grows with the
+// load, against the scalar integrator that shares nothing with the recorded program but the
+// statement of the inverse dynamics. A wrong row, mask or stage shows in the first step; a missed
+// event in the contacts.
+TEST(IntervalMotion, IsTheScalarMotionManyTimes) {
+  std::mt19937 random(5);
+  std::uniform_real_distribution<double> unit(-1.0, 1.0);
+  int events = 0;
+  for (int seed = 0; seed < 12; ++seed) {
+    SCOPED_TRACE(seed);
+    const Mechanism mechanism = skew_chain(1 + seed % 4, seed % 3 == 2, random);
+    const TreeProgram program(mechanism);
+    const Segment segment = driven(static_cast<int>(program.motors().size()), random);
+    const HeldControls controls(segment, kStep, kSteps,
+                                std::vector<ControlDelay>(program.motors().size()));
+    std::vector<MotionInterval> intervals;
+    for (int i = 0; i < 5; ++i) {
+      Eigen::VectorXd start(2 * mechanism.hinge_count());
+      for (double& each : start) each = 0.5 * unit(random);
+      if (i == 0) start.tail(mechanism.hinge_count()).setZero();
+      intervals.push_back(whole(controls, start));
+    }
+    std::vector<Eigen::MatrixXd> angles(intervals.size());
+    IntervalMotion motion(program, mechanism);
+    motion.run(intervals, angles);
+    for (const MotionInterval& interval : intervals) {
+      const Eigen::VectorXd expected = scalar_end(mechanism, controls, interval.start, &events);
+      // Round-off, grown by the motion; instants are met to 1e-14 s.
+      EXPECT_LT((interval.end - expected).cwiseAbs().maxCoeff(), 1e-9)
+          << interval.end.transpose() << "\n"
+          << expected.transpose();
+      EXPECT_EQ(interval.log.unresolved, 0);
+    }
+  }
+  EXPECT_GT(events, 100);
+}
+
+// Lanes are filled with whatever comes next; none of it may be felt.
+TEST(IntervalMotion, ComesOutTheSameWhateverRunsBesideIt) {
+  std::mt19937 random(9);
+  std::uniform_real_distribution<double> unit(-1.0, 1.0);
+  Mechanism mechanism = skew_chain(3, true, random);
+  mechanism.hinge_parameter(0, HingeQuantity::kViscous).free = true;
+  mechanism.hinge_parameter(1, HingeQuantity::kCoulombTorque).free = true;
+  const TreeProgram program(mechanism);
+  const Segment segment = driven(2, random);
+  const HeldControls controls(segment, kStep, kSteps, std::vector<ControlDelay>(2));
+  std::vector<MotionInterval> together;
+  for (int i = 0; i < 37; ++i) {
+    Eigen::VectorXd start(6);
+    for (double& each : start) each = unit(random);
+    together.push_back(whole(controls, start));
+  }
+  std::vector<MotionInterval> alone = together;
+  std::vector<Eigen::MatrixXd> angles(together.size()), alone_angles(together.size());
+  std::vector<IntervalSlopes::Result> slopes(together.size()), alone_slopes(together.size());
+  IntervalMotion motion(program, mechanism);
+  IntervalSlopes derivatives(program, mechanism, {0, 2});
+  motion.run(together, angles);
+  derivatives.run(together, slopes);
+  for (std::size_t i = alone.size(); i-- > 0;) {
+    motion.run(std::span(alone).subspan(i, 1), std::span(alone_angles).subspan(i, 1));
+    derivatives.run(std::span(alone).subspan(i, 1), std::span(alone_slopes).subspan(i, 1));
+    EXPECT_EQ(alone[i].end, together[i].end) << i;
+    EXPECT_EQ(alone_angles[i], angles[i]) << i;
+    EXPECT_EQ(alone_slopes[i].end, slopes[i].end) << i;
+    EXPECT_EQ(alone_slopes[i].readings[1], slopes[i].readings[1]) << i;
+  }
+}
+
+// Derivatives of ends and readings through stops, releases and reversals, along every start
+// coordinate and every kind of moving parameter, against central differences of the values.
+TEST(IntervalSlopes, PassTheInstantsOfStickAndSlip) {
+  std::mt19937 random(2);
+  for (const bool load : {false, true}) {
+    SCOPED_TRACE(load);
+    Mechanism mechanism = skew_chain(2, load, random);
+    mechanism.hinges[1].motorised = true;
+    mechanism.hinge_parameter(1, HingeQuantity::kMotorGain).value = 0.1;
+    const std::vector<int> free = {
+        mechanism.index(0, BodyQuantity::kMass),
+        mechanism.index(1, BodyQuantity::kJzz),
+        mechanism.index_of_hinge(1, HingeQuantity::kPointBx),
+        mechanism.index_of_hinge(0, HingeQuantity::kCoulombTorque),
+        mechanism.index_of_hinge(1, HingeQuantity::kStribeckTorque),
+        mechanism.index_of_hinge(0, HingeQuantity::kMotorGain),
+        mechanism.index(WorldQuantity::kTiltX),
+        mechanism.index_of_hinge(
+            1, load ? HingeQuantity::kLoadFriction : HingeQuantity::kQuadraticDrag)};
+    for (const int index : free) mechanism.parameters[static_cast<std::size_t>(index)].free = true;
+    const TreeProgram program(mechanism);
+    const Segment segment = driven(2, random);
+    const HeldControls controls(segment, kStep, kSteps, std::vector<ControlDelay>(2));
+    const Eigen::Vector4d start(0.4, -0.3, 1.5, -1.0);
+    const auto simulate = [&](const Mechanism& values, const Eigen::VectorXd& from,
+                              Eigen::MatrixXd& angles, MotionLog* log) {
+      std::vector<MotionInterval> one = {whole(controls, from)};
+      std::vector<Eigen::MatrixXd> read(1);
+      IntervalMotion(program, values).run(one, read);
+      angles = read[0];
+      if (log != nullptr) *log = one[0].log;
+      return one[0].end;
+    };
+    std::vector<MotionInterval> interval = {whole(controls, start)};
+    std::vector<Eigen::MatrixXd> angles(1);
+    IntervalMotion(program, mechanism).run(interval, angles);
+    int stops = 0;
+    for (const MotionEvent& event : interval[0].log.events) stops += event.approach != 0.0 ? 1 : 0;
+    EXPECT_GT(stops, 2);
+    std::vector<IntervalSlopes::Result> slopes(1);
+    IntervalSlopes(program, mechanism, {1}).run(interval, slopes);
+    for (int d = 0; d < 4 + static_cast<int>(program.moving().size()); ++d) {
+      SCOPED_TRACE(d);
+      const auto moved = [&](double by, Eigen::MatrixXd& read) {
+        Mechanism values = mechanism;
+        Eigen::VectorXd from = start;
+        if (d < 4) {
+          from[d] += by;
+        } else {
+          const int index = program.moving()[static_cast<std::size_t>(d - 4)];
+          values.parameters[static_cast<std::size_t>(index)].value += by;
+        }
+        return simulate(values, from, read, nullptr);
+      };
+      constexpr double kBy = 1e-7;
+      Eigen::MatrixXd up_read, down_read;
+      const Eigen::VectorXd up = moved(kBy, up_read), down = moved(-kBy, down_read);
+      const Eigen::VectorXd end = (up - down) / (2.0 * kBy);
+      const Eigen::VectorXd read = (up_read.col(1) - down_read.col(1)) / (2.0 * kBy);
+      // Round-off of 1e-14/1e-7, and instants that are kinks of second order.
+      const double scale = 1.0 + end.cwiseAbs().maxCoeff();
+      EXPECT_LT((slopes[0].end.col(d) - end).cwiseAbs().maxCoeff(), 2e-5 * scale);
+      EXPECT_LT((slopes[0].readings[0].col(d) - read).cwiseAbs().maxCoeff(),
+                2e-5 * (1.0 + read.cwiseAbs().maxCoeff()));
+    }
+  }
+}
+
+/// A wheel without gravity, driven against dry friction by B + a − c t: it lets go, and friction
+/// catches it again at t = 2a/c, a³/(1.5 c² J) further on.
+struct DrivenWheel {
+  static constexpr double kBound = 0.01, kExcess = 5e-4, kFall = 1.0, kInertia = 1e-3;
+
+  static Mechanism mechanism() {
+    Mechanism wheel = make_pendulum({.distance = 0.0, .inertia_swing = kInertia});
+    wheel.parameter(WorldQuantity::kGravity).value = 0.0;
+    wheel.hinges[0].motorised = true;
+    wheel.hinge_parameter(0, HingeQuantity::kCoulombTorque).value = kBound;
+    wheel.hinge_parameter(0, HingeQuantity::kMotorGain).value = 1.0;
+    return wheel;
+  }
+  static double reach() { return std::pow(kExcess, 3) / (1.5 * kFall * kFall * kInertia); }
+};
+
+// Where a joint lets go its speed is zero, and so is that of the instant at which it stops again
+// within the step: taken for the same instant, it is let go again and again, and then driven
+// backward by its own friction.
+TEST(IntervalMotion, CatchesAJointThatLetsGoAndStopsWithinAStep) {
+  const Mechanism mechanism = DrivenWheel::mechanism();
+  const TreeProgram program(mechanism);
+  for (const double direction : {-1.0, 1.0}) {
+    Segment segment;
+    segment.period = 1e-5;
+    segment.controls.resize(401, 1);
+    for (int k = 0; k < 401; ++k) {
+      const double middle = (k + 0.5) * segment.period;
+      segment.controls(k, 0) =
+          direction * (DrivenWheel::kBound + DrivenWheel::kExcess - DrivenWheel::kFall * middle);
+    }
+    const HeldControls controls(segment, 4e-3, 1, {ControlDelay{}});
+    std::vector<MotionInterval> interval = {{.controls = &controls,
+                                             .last_stretch = controls.first(1),
+                                             .period = 1.0,
+                                             .start = Eigen::Vector2d::Zero()}};
+    std::vector<Eigen::MatrixXd> angles(1);
+    IntervalMotion(program, mechanism).run(interval, angles);
+    EXPECT_EQ(static_cast<double>(interval[0].log.start[0]), direction);
+    ASSERT_EQ(interval[0].log.events.size(), 1u);
+    EXPECT_EQ(interval[0].log.events[0].contact, Contact::kStick);
+    // A staircase of 400 steps is not quite the line it stands for: 1/400² of its slope, halfway.
+    EXPECT_NEAR(interval[0].log.events[0].time, 2.0 * DrivenWheel::kExcess, 3e-8);
+    EXPECT_EQ(interval[0].end[1], 0.0);
+    EXPECT_NEAR(interval[0].end[0], direction * DrivenWheel::reach(), 1e-4 * DrivenWheel::reach());
+  }
+}
+
+}  // namespace
+}  // namespace estimator

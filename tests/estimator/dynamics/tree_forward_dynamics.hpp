@@ -1,0 +1,64 @@
+#pragma once
+
+#include <Eigen/Cholesky>
+#include <Eigen/Core>
+#include <memory>
+#include <type_traits>
+#include <vector>
+
+#include "estimator/dynamics/tree_inverse_dynamics.hpp"
+#include "estimator/tree/contact.hpp"
+
+namespace estimator {
+
+/// Continuous-time forward dynamics of a mechanism without loops, with dry friction as a
+/// set-valued law: a hinge that slips feels −sgn(ω) B(ω), one that sticks whatever holds it.
+///
+/// Accelerations solve the inverse dynamics for given contacts. They are found with plain numbers;
+/// derivatives then follow from one linearised solve, dα = −M⁻¹ dρ at fixed α.
+template <typename T>
+class TreeForwardDynamics {
+ public:
+  using Vector = JointVector<T>;
+
+  /// @param mechanism  without loops, at most kTreeHingesMax hinges
+  /// @param parameters one value a parameter of the mechanism, in its order
+  TreeForwardDynamics(const Mechanism& mechanism, const std::vector<T>& parameters);
+
+  int hinge_count() const { return dynamics_.hinge_count(); }
+
+  /// Accelerations of all hinges; zero where they stick.
+  void accelerate(const Vector& angle, const Vector& rate, const Vector& control,
+                  const Contacts& contacts, Vector& acceleration);
+
+  /// Torque that friction needs to hold a hinge that sticks, after `accelerate` [N·m].
+  double holding_torque(int hinge) const { return value_of(imbalance_[hinge]); }
+
+  /// Largest torque that friction can hold a hinge with, at the load after `accelerate` [N·m].
+  double holding_bound(int hinge) const { return value_of(dynamics_.dry_bound(hinge, T(0.0))); }
+
+ private:
+  void assemble_mass_matrix(const Vector& angle, const Vector& rate, const Vector& control,
+                            const Contacts& contacts);
+  void solve(const Vector& angle, const Vector& rate, const Vector& control,
+             const Contacts& contacts, Vector& acceleration) requires std::is_same_v<T, double>;
+  void differentiate(const Vector& angle, const Vector& rate, const Vector& control,
+                     const Contacts& contacts,
+                     Vector& acceleration) requires std::is_same_v<T, Dual>;
+  void add_friction(const Vector& rate, const Contacts& contacts, Vector& residual) const;
+
+  TreeInverseDynamics<T> dynamics_;
+  Vector imbalance_, residual_;
+  using Matrix =
+      Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, 0, kTreeHingesMax, kTreeHingesMax>;
+  Matrix mass_;
+  Eigen::LLT<Matrix> factor_;
+  template <typename>
+  friend class TreeForwardDynamics;
+  std::unique_ptr<TreeForwardDynamics<double>> plain_;  // values only; of a Dual
+};
+
+extern template class TreeForwardDynamics<double>;
+extern template class TreeForwardDynamics<Dual>;
+
+}  // namespace estimator

@@ -1,0 +1,153 @@
+#include "estimator/dynamics/tree_inverse_dynamics.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "estimator/model/mechanisms/chain.hpp"
+#include "estimator/model/mechanisms/frames.hpp"
+#include "estimator/model/mechanisms/pendulum.hpp"
+
+namespace estimator {
+namespace {
+
+constexpr double kMass = 0.428, kArm = 0.092, kInertia = 0.0039, kGravity = 9.82;
+
+std::vector<double> values_of(const Mechanism& mechanism) {
+  std::vector<double> values;
+  for (const Parameter& parameter : mechanism.parameters) values.push_back(parameter.value);
+  return values;
+}
+
+JointVector<double> one(double value) { return JointVector<double>::Constant(1, value); }
+
+Mechanism pendulum() {
+  Mechanism mechanism = make_pendulum({.mass = kMass, .distance = kArm, .inertia_swing = kInertia});
+  mechanism.parameter(WorldQuantity::kGravity).value = kGravity;
+  return mechanism;
+}
+
+// The pendulum with its centre of mass shifted by c along the axis: the hinge then carries moments
+// across the axis.
+Mechanism overhung(double c) {
+  Mechanism mechanism = pendulum();
+  set_hinge_points(mechanism, 0, Eigen::Vector3d::Zero(), Eigen::Vector3d(-kArm, 0.0, -c));
+  return mechanism;
+}
+
+double imbalance_of(const Mechanism& mechanism, double angle, double rate, double acceleration,
+                    double control = 0.0) {
+  TreeInverseDynamics<double> dynamics(mechanism, values_of(mechanism));
+  JointVector<double> imbalance;
+  dynamics.imbalance(one(angle), one(rate), one(acceleration), one(control), imbalance);
+  return imbalance[0];
+}
+
+double bound_of(const Mechanism& mechanism, double angle, double rate, double acceleration) {
+  TreeInverseDynamics<double> dynamics(mechanism, values_of(mechanism));
+  JointVector<double> imbalance;
+  dynamics.imbalance(one(angle), one(rate), one(acceleration), one(0.0), imbalance);
+  return dynamics.dry_bound(0, rate);
+}
+
+// (J + m l²) θ̈ + m g l sin θ, to both sides.
+TEST(TreeInverseDynamics, AsksForThePendulumsTorque) {
+  for (const double angle : {-2.0, 0.3, 1.1}) {
+    EXPECT_NEAR(imbalance_of(pendulum(), angle, 0.7, -3.0),
+                (kInertia + kMass * kArm * kArm) * -3.0 + kMass * kGravity * kArm * std::sin(angle),
+                1e-12);
+  }
+}
+
+// Each torque of the axis by itself, at a speed of either sign: b ω, c |ω| ω, k (θ − θ_rest) with
+// whole turns left out, −τ_0, −K (u − k_e ω), J_shaft θ̈.
+TEST(TreeInverseDynamics, CountsEveryTorqueOfTheAxis) {
+  constexpr double kAngle = 0.4, kAcceleration = -2.0, kControl = 1.5;
+  const auto added = [&](const std::vector<std::pair<HingeQuantity, double>>& quantities,
+                         double angle, double rate) {
+    Mechanism mechanism = pendulum();
+    for (const auto& [quantity, value] : quantities) {
+      mechanism.hinge_parameter(0, quantity).value = value;
+    }
+    return imbalance_of(mechanism, angle, rate, kAcceleration, kControl) -
+           imbalance_of(pendulum(), angle, rate, kAcceleration, kControl);
+  };
+  for (const double rate : {-3.0, 3.0}) {
+    EXPECT_NEAR(added({{HingeQuantity::kViscous, 0.01}}, kAngle, rate), 0.01 * rate, 1e-12);
+    EXPECT_NEAR(added({{HingeQuantity::kQuadraticDrag, 0.01}}, kAngle, rate),
+                0.01 * std::abs(rate) * rate, 1e-12);
+    EXPECT_NEAR(added({{HingeQuantity::kConstantTorque, 0.2}}, kAngle, rate), -0.2, 1e-12);
+    EXPECT_NEAR(added({{HingeQuantity::kShaftInertia, 0.1}}, kAngle, rate), 0.1 * kAcceleration,
+                1e-12);
+    EXPECT_NEAR(
+        added({{HingeQuantity::kMotorGain, 0.1}, {HingeQuantity::kBackEmf, 0.05}}, kAngle, rate),
+        -0.1 * (kControl - 0.05 * rate), 1e-12);
+    for (const double turns : {-2.0, 0.0, 1.0}) {
+      EXPECT_NEAR(added({{HingeQuantity::kStiffness, 0.3}, {HingeQuantity::kRestAngle, 0.1}},
+                        kAngle + 2.0 * M_PI * turns, rate),
+                  0.3 * (kAngle - 0.1), 1e-12);
+    }
+  }
+}
+
+// τ_c + τ_δ exp(−ζ ω²), the same either way round.
+TEST(TreeInverseDynamics, BoundsDryFrictionByStribecksLaw) {
+  Mechanism mechanism = pendulum();
+  mechanism.hinge_parameter(0, HingeQuantity::kCoulombTorque).value = 0.006;
+  mechanism.hinge_parameter(0, HingeQuantity::kStribeckTorque).value = 0.002;
+  mechanism.hinge_parameter(0, HingeQuantity::kStribeckRate).value = 4.0;
+  for (const double rate : {-0.5, 0.0, 0.5}) {
+    EXPECT_NEAR(bound_of(mechanism, 0.3, rate, 0.0), 0.006 + 0.002 * std::exp(-4.0 * rate * rate),
+                1e-15);
+  }
+}
+
+// What the smoothing of a load at zero takes off any other.
+constexpr double kSmoothedForce = 1.01e-4, kSmoothedMoment = 1.01e-5;
+
+// rμ times the magnitude of the force across the axis: the weight and what the swing adds along and
+// across the arm. How the frame lies about the axis does not matter.
+TEST(TreeInverseDynamics, LoadsTheBearingWithTheMagnitudeOfItsForce) {
+  Mechanism mechanism = pendulum();
+  mechanism.hinge_parameter(0, HingeQuantity::kLoadFriction).value = 1e-3;
+  for (const double angle : {-2.5, -0.8, 0.3, 2.0}) {
+    const double along = kMass * (kGravity * std::cos(angle) + kArm * 9.0);
+    const double across = kMass * (kGravity * std::sin(angle) + kArm * 5.0);
+    EXPECT_NEAR(bound_of(mechanism, angle, 3.0, 5.0), 1e-3 * std::hypot(along, across),
+                1e-3 * kSmoothedForce);
+  }
+}
+
+// μ times the magnitude of the moment across the axis: a centre of mass that overhangs by c turns
+// each force into a moment c times as large about the other direction.
+TEST(TreeInverseDynamics, LoadsTheBearingWithTheMomentAcrossItsAxis) {
+  constexpr double kOverhang = 0.05;
+  Mechanism mechanism = overhung(kOverhang);
+  mechanism.hinge_parameter(0, HingeQuantity::kLoadFrictionAngular).value = 0.02;
+  for (const double angle : {-2.5, -0.8, 0.3, 2.0}) {
+    const double along = kMass * kGravity * std::cos(angle);
+    const double across = kMass * kGravity * std::sin(angle);
+    EXPECT_NEAR(bound_of(mechanism, angle, 0.0, 0.0), 0.02 * kOverhang * std::hypot(along, across),
+                0.02 * kSmoothedMoment);
+  }
+  EXPECT_NEAR(bound_of(overhung(0.0), 0.3, 0.0, 0.0), 0.0, 1e-15);
+}
+
+// A hinge carries what hangs from it: the first of two links both weights, the second its own.
+TEST(TreeInverseDynamics, HandsForcesOnToTheParent) {
+  Mechanism mechanism = make_chain({.links = 2, .mass = 0.2});
+  mechanism.parameter(WorldQuantity::kGravity).value = kGravity;
+  for (int j = 0; j < 2; ++j) {
+    mechanism.hinge_parameter(j, HingeQuantity::kLoadFriction).value = 1e-3;
+  }
+  TreeInverseDynamics<double> dynamics(mechanism, values_of(mechanism));
+  const JointVector<double> zero = JointVector<double>::Zero(2);
+  JointVector<double> imbalance;
+  dynamics.imbalance(zero, zero, zero, zero, imbalance);
+  EXPECT_NEAR(dynamics.dry_bound(0, 0.0), 1e-3 * 0.4 * kGravity, 1e-3 * kSmoothedForce);
+  EXPECT_NEAR(dynamics.dry_bound(1, 0.0), 1e-3 * 0.2 * kGravity, 1e-3 * kSmoothedForce);
+}
+
+}  // namespace
+}  // namespace estimator

@@ -1,0 +1,500 @@
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "firmware_iface/link/unit_link.hpp"
+#include "firmware_iface/wire/fault.h"
+#include "firmware_iface/wire/sample_compact.h"
+#include "tests/firmware_iface/scripted_unit.hpp"
+
+// What the link makes of single words of a unit, at the edges: a simulated unit that behaves says
+// them rarely or never.
+
+namespace {
+using namespace firmware_iface;
+using namespace std::chrono_literals;
+using scripted_unit::ScriptedUnit;
+
+/// A unit with the samples of a stream, and the link to it.
+class LinkExchange : public ::testing::Test {
+ protected:
+  void start(const StreamSettings& stream = {}) {
+    ASSERT_TRUE(link.connect().ok());
+    ASSERT_TRUE(link.start_stream(stream).ok());
+  }
+
+  /// Reads whatever is on the line, and lets `patience` pass.
+  ReadStatus read(Nanoseconds patience = 1ms) {
+    return link.read_sample(unit.now() + patience, sample);
+  }
+
+  /// Reads for so long that all repetitions of a CLEAR are over.
+  void wait_for_clear() {
+    for (int k = 0; k < 2000 && link.clear_state() == ClearState::kPending; ++k) read();
+  }
+
+  ScriptedUnit unit;
+  UnitLink link{unit};
+  UnitSample sample;
+};
+
+// --- CLEAR
+
+TEST_F(LinkExchange, ClearTakesBothStepsWithTheTokenGiven) {
+  start();
+  unit.on_clear = [&](const clear_request& ask) {
+    unit.send(ask.step == 1 ? clear_reply{1, CLEAR_DONE, 0xBEEF, FAULT_BOOT}
+                            : clear_reply{2, CLEAR_DONE, ask.token, 0});
+  };
+  link.request_clear();
+  wait_for_clear();
+  EXPECT_EQ(link.clear_state(), ClearState::kDone);
+  EXPECT_EQ(link.clear_fault_flags(), 0);
+  ASSERT_EQ(unit.clears.size(), 2U);
+  EXPECT_EQ(unit.clears[0].step, 1);
+  EXPECT_EQ(unit.clears[0].token, 0);
+  EXPECT_EQ(unit.clears[1].step, 2);
+  EXPECT_EQ(unit.clears[1].token, 0xBEEF);
+}
+
+// A token that another program's CLEAR superseded, or that has expired, can never become right: the
+// exchange begins anew with step 1 and no token, and takes the next one.
+TEST_F(LinkExchange, SupersededTokenIsAskedAnew) {
+  start();
+  std::uint16_t token = 0x1111;
+  unit.on_clear = [&](const clear_request& ask) {
+    if (ask.step == 1) {
+      unit.send(clear_reply{1, CLEAR_DONE, token, FAULT_BOOT});
+    } else if (ask.token == 0x1111) {
+      token = 0x2222;
+      unit.send(clear_reply{2, CLEAR_WRONG_TOKEN, ask.token, FAULT_BOOT});
+    } else {
+      unit.send(clear_reply{2, CLEAR_DONE, ask.token, 0});
+    }
+  };
+  link.request_clear();
+  wait_for_clear();
+  EXPECT_EQ(link.clear_state(), ClearState::kDone);
+  ASSERT_EQ(unit.clears.size(), 4U);
+  EXPECT_EQ(unit.clears[2].step, 1);
+  EXPECT_EQ(unit.clears[2].token, 0) << "step 1 carries no token";
+  EXPECT_EQ(unit.clears[3].step, 2);
+  EXPECT_EQ(unit.clears[3].token, 0x2222);
+}
+
+// A unit that takes no token at all is not asked for ever.
+TEST_F(LinkExchange, ClearEndsWhenNoTokenIsEverRight) {
+  start();
+  unit.on_clear = [&](const clear_request& ask) {
+    unit.send(ask.step == 1 ? clear_reply{1, CLEAR_DONE, 7, FAULT_BOOT}
+                            : clear_reply{2, CLEAR_WRONG_TOKEN, 7, FAULT_BOOT});
+  };
+  link.request_clear();
+  wait_for_clear();
+  EXPECT_EQ(link.clear_state(), ClearState::kRefused);
+  EXPECT_EQ(link.clear_fault_flags(), FAULT_BOOT);
+  EXPECT_EQ(unit.clears.size(), 20U);
+}
+
+TEST_F(LinkExchange, PersistingCauseRefusesTheClearAtOnceAndIsNamed) {
+  start();
+  unit.on_clear = [&](const clear_request& ask) {
+    unit.send(ask.step == 1 ? clear_reply{1, CLEAR_DONE, 7, FAULT_AMPLIFIER}
+                            : clear_reply{2, CLEAR_CAUSE_PRESENT, 7, FAULT_AMPLIFIER});
+  };
+  link.request_clear();
+  wait_for_clear();
+  EXPECT_EQ(link.clear_state(), ClearState::kRefused);
+  EXPECT_EQ(link.clear_fault_flags(), FAULT_AMPLIFIER);
+  EXPECT_EQ(unit.clears.size(), 2U);
+}
+
+// Repeated every 50 ms, twenty times, and then given up; the first request counts.
+TEST_F(LinkExchange, UnansweredClearIsRepeatedTwentyTimes) {
+  start();
+  const Nanoseconds asked = unit.now();
+  link.request_clear();
+  while (unit.now() < asked + 49ms) read();
+  EXPECT_EQ(unit.clears.size(), 1U);
+  while (unit.now() < asked + 52ms) read();
+  EXPECT_EQ(unit.clears.size(), 2U);
+  wait_for_clear();
+  EXPECT_EQ(link.clear_state(), ClearState::kNoReply);
+  EXPECT_EQ(unit.clears.size(), 20U);
+  EXPECT_GE(unit.now() - asked, 20 * 50ms);
+  EXPECT_LE(unit.now() - asked, 20 * 50ms + 25ms);
+}
+
+// Answers to requests that were repeated, or that nobody made, change nothing.
+TEST_F(LinkExchange, AnswersThatWereNotAskedForChangeNothing) {
+  start();
+  unit.send(clear_reply{1, CLEAR_DONE, 7, 0});
+  read();
+  EXPECT_EQ(link.clear_state(), ClearState::kIdle);
+  EXPECT_TRUE(unit.clears.empty());
+  link.request_clear();
+  unit.send(clear_reply{2, CLEAR_DONE, 7, 0});  // of another exchange
+  read();
+  EXPECT_EQ(link.clear_state(), ClearState::kPending) << "step 2 was not asked for yet";
+  EXPECT_EQ(link.counters().messages_unexpected, 2U);
+}
+
+// --- COMMAND
+
+// The time to live is what the unit can do: 1 ms to its longest. Neither a longer one, which the
+// unit would refuse with a trip, nor none may leave.
+TEST_F(LinkExchange, TimeToLiveIsClampedOnBothSides) {
+  start();
+  const std::vector<std::pair<int, int>> cases = {
+      {-5, 1}, {0, 1}, {1, 1}, {2, 2}, {79, 79}, {80, 80}, {81, 80}, {256 + 7, 80}, {100'000, 80}};
+  for (const auto& [asked_ms, sent_ms] : cases) {
+    ASSERT_TRUE(link.write_command(1.0, asked_ms));
+    EXPECT_EQ(unit.commands.back().ttl_ms, sent_ms) << asked_ms;
+    EXPECT_EQ(unit.commands.back().flags, COMMAND_ENABLE);
+  }
+}
+
+// Beyond the unit's range the command is the range's end, on both sides, never a wrap of 16 bits.
+TEST_F(LinkExchange, CommandIsClampedOnBothSides) {
+  start();
+  const std::vector<std::pair<double, int>> cases = {
+      {10.0, 32767},    {-10.0, -32767}, {10.1, 32767},  {-10.1, -32767}, {1e300, 32767},
+      {-1e300, -32767}, {5.0, 16384},    {-5.0, -16384}, {0.0, 0}};
+  for (const auto& [command_V, sent] : cases) {
+    link.write_command(command_V, 20);
+    EXPECT_EQ(unit.commands.back().command_q15, sent) << command_V;
+  }
+}
+
+TEST_F(LinkExchange, CommandThatIsNoNumberTripsTheUnit) {
+  start();
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  for (const double command_V : {std::numeric_limits<double>::quiet_NaN(), kInfinity, -kInfinity}) {
+    EXPECT_FALSE(link.write_command(command_V, 20));
+    EXPECT_EQ(unit.commands.back().flags, COMMAND_TRIP) << command_V;
+    EXPECT_EQ(unit.commands.back().command_q15, 0);
+  }
+}
+
+TEST_F(LinkExchange, IdleAndTripCarryNoCommand) {
+  start();
+  link.write_idle();
+  EXPECT_EQ(unit.commands.back().flags, 0);
+  EXPECT_EQ(unit.commands.back().command_q15, 0);
+  link.write_trip();
+  EXPECT_EQ(unit.commands.back().flags, COMMAND_TRIP);
+  EXPECT_EQ(unit.commands.back().command_q15, 0);
+}
+
+// --- SAMPLE
+
+TEST_F(LinkExchange, ValuesOfASampleKeepTheirSignAndScale) {
+  start();
+  sample_report report = ScriptedUnit::sample(0);
+  report.command_q15 = -32767;
+  report.status = STATUS_TRIPPED;
+  report.fault_flags = FAULT_TTL;
+  report.encoder_counts[0] = -5;
+  unit.send(report);
+  ASSERT_EQ(read(), ReadStatus::kSample);
+  EXPECT_EQ(sample.command_V, -10.0);
+  EXPECT_TRUE(sample.tripped);
+  EXPECT_FALSE(sample.driving);
+  EXPECT_EQ(sample.fault_flags, FAULT_TTL);
+  EXPECT_EQ(sample.encoder_counts[0], -5);
+  report = ScriptedUnit::sample(1);
+  report.status = STATUS_DRIVING;
+  unit.send(report);
+  ASSERT_EQ(read(), ReadStatus::kSample);
+  EXPECT_FALSE(sample.tripped);
+  EXPECT_TRUE(sample.driving);
+}
+
+// The delay of a command is measured from the sample it answers to the first that echoes it; a
+// later echo of the same command measures nothing, and neither does an echo of a command that this
+// program did not send.
+TEST_F(LinkExchange, CommandDelayIsThatOfTheFirstEcho) {
+  start();
+  const auto next = [&](std::uint64_t sequence, int echo) {
+    sample_report report = ScriptedUnit::sample(sequence);
+    if (echo > 0) {
+      report.status = STATUS_COMMAND_SEEN;
+      report.command_sequence = static_cast<std::uint16_t>(echo);
+    }
+    unit.send(report);
+    EXPECT_EQ(read(), ReadStatus::kSample);
+  };
+  link.write_command(1.0, 20);  // 1: before any sample, so there is nothing to measure from
+  next(0, 1);
+  EXPECT_EQ(sample.command_sequence, 1U);
+  EXPECT_FALSE(sample.command_delay_ticks.has_value());
+  link.write_command(1.0, 20);  // 2
+  next(1, 0);
+  EXPECT_EQ(sample.command_sequence, 1U);
+  next(3, 2);
+  EXPECT_EQ(sample.command_delay_ticks, 3);
+  EXPECT_EQ(sample.command_sequence, 2U);
+  next(4, 2);
+  EXPECT_FALSE(sample.command_delay_ticks.has_value());
+  EXPECT_EQ(sample.command_sequence, 2U);
+  next(5, 999);
+  EXPECT_EQ(sample.command_sequence, 2U) << "not a command of ours";
+  link.write_command(1.0, 20);  // 3
+  next(6, 3);
+  EXPECT_EQ(sample.command_delay_ticks, 1);
+  EXPECT_EQ(link.counters().command_delays, 2U);
+  EXPECT_EQ(link.counters().command_delay_ticks_min, 1);
+  EXPECT_EQ(link.counters().command_delay_ticks_max, 3);
+  EXPECT_EQ(link.counters().command_delay_ticks_last, 1);
+}
+
+// Good frames that make no sense here are counted and dropped, whatever they claim.
+TEST_F(LinkExchange, SamplesOfAnotherKindAreDropped) {
+  start();
+  sample_report two = ScriptedUnit::sample(0);
+  two.channel_count = 2;
+  unit.send(two);
+  EXPECT_EQ(read(), ReadStatus::kTimeout);
+  std::array<std::uint8_t, SAMPLE_SIZE_BYTES_MAX> compact{};
+  const sample_report one = ScriptedUnit::sample(0);
+  const std::size_t size_bytes = sample_compact_encode(&one, compact.data());
+  unit.send(std::span(compact).first(size_bytes));
+  EXPECT_EQ(read(), ReadStatus::kTimeout);
+  EXPECT_EQ(link.counters().messages_unexpected, 2U);
+  EXPECT_EQ(link.counters().samples_received, 0U);
+}
+
+// Eight reports in a row that contradict the stream are another stream; seven are damage.
+TEST_F(LinkExchange, EightContradictionsInARowAreAnotherStream) {
+  start();
+  unit.send(ScriptedUnit::sample(0));
+  ASSERT_EQ(read(), ReadStatus::kSample);
+  sample_report wrong = ScriptedUnit::sample(1);
+  wrong.sequence = 500;
+  for (int k = 0; k < 7; ++k) unit.send(wrong);
+  EXPECT_EQ(read(), ReadStatus::kTimeout);
+  unit.send(ScriptedUnit::sample(1));
+  EXPECT_EQ(read(), ReadStatus::kSample);
+  for (int k = 0; k < 8; ++k) unit.send(wrong);
+  EXPECT_EQ(read(), ReadStatus::kInconsistent);
+  EXPECT_EQ(link.counters().samples_implausible, 15U);
+}
+
+// A unit whose clock jumps, in either direction and however far, while its sequence goes on, is
+// told as another stream: neither its old samples come again nor is the line silent.
+TEST_F(LinkExchange, JumpOfTheUnitsClockIsToldAsAnotherStream) {
+  for (const std::int64_t jump_us :
+       {-50'000'000LL, -1'000'000LL, -5'000LL, 700'000LL, 5'000'000LL, 600'000'000LL}) {
+    SCOPED_TRACE(jump_us);
+    ScriptedUnit jumping;
+    UnitLink other(jumping);
+    jumping.wait_until(60s);
+    ASSERT_TRUE(other.connect().ok());
+    ASSERT_TRUE(other.start_stream({}).ok());
+    std::uint64_t sequence = 0;
+    const auto receive = [&](std::int64_t offset_us) {
+      sample_report report = ScriptedUnit::sample(sequence++);
+      report.tick_us += static_cast<std::uint32_t>(offset_us);
+      jumping.send(report);
+      jumping.wait_until(jumping.now() + 1ms);
+      return other.read_sample(jumping.now(), sample);
+    };
+    for (int k = 0; k < 60; ++k) ASSERT_EQ(receive(0), ReadStatus::kSample);
+    for (int k = 0; k < 7; ++k) ASSERT_EQ(receive(jump_us), ReadStatus::kTimeout);
+    EXPECT_EQ(receive(jump_us), ReadStatus::kInconsistent);
+    EXPECT_EQ(other.counters().samples_repeated, 0U);
+  }
+}
+
+// The unit's count of damaged frames, past its wrap, and not the count it had when the stream
+// began.
+TEST_F(LinkExchange, ErrorsOfTheUnitCountFromTheStreamsFirstSample) {
+  start();
+  const auto next = [&](std::uint64_t sequence, int errors) {
+    sample_report report = ScriptedUnit::sample(sequence);
+    report.error_count = static_cast<std::uint8_t>(errors);
+    unit.send(report);
+    EXPECT_EQ(read(), ReadStatus::kSample);
+    return sample.unit_error_count;
+  };
+  EXPECT_EQ(next(0, 250), 0U);
+  EXPECT_EQ(next(1, 255), 5U);
+  EXPECT_EQ(next(2, 3), 9U);
+  EXPECT_EQ(next(3, 3), 9U);
+}
+
+// --- The books of a stream
+
+// What the unit sent after the last sample received is lost, and is a gap of its own.
+TEST_F(LinkExchange, TailLostAtTheStopIsOneGap) {
+  start();
+  for (const std::uint64_t sequence : {0U, 1U, 4U}) {
+    unit.send(ScriptedUnit::sample(sequence));
+    ASSERT_EQ(read(), ReadStatus::kSample);
+  }
+  EXPECT_EQ(link.counters().gaps, 1U);
+  EXPECT_EQ(link.counters().samples_lost, 2U);
+  unit.configured.samples_sent = 9;
+  const auto end = link.stop_stream();
+  ASSERT_TRUE(end.ok());
+  EXPECT_EQ(end.value().samples_sent, 9U);
+  EXPECT_EQ(end.value().lost_at_end, 4U);
+  EXPECT_EQ(link.counters().samples_lost, 6U);
+  EXPECT_EQ(link.counters().gaps, 2U);
+  EXPECT_EQ(link.counters().samples_received + link.counters().samples_lost, 9U);
+}
+
+TEST_F(LinkExchange, StopWithoutALostTailIsNoGap) {
+  for (const std::uint32_t sent : {2U, 1U}) {  // the second: a unit that counts too few
+    SCOPED_TRACE(sent);
+    ScriptedUnit fresh;
+    UnitLink other(fresh);
+    ASSERT_TRUE(other.connect().ok());
+    ASSERT_TRUE(other.start_stream({}).ok());
+    for (const std::uint64_t sequence : {0U, 1U}) {
+      fresh.send(ScriptedUnit::sample(sequence));
+      ASSERT_EQ(other.read_sample(fresh.now() + 1ms, sample), ReadStatus::kSample);
+    }
+    fresh.configured.samples_sent = sent;
+    const auto end = other.stop_stream();
+    ASSERT_TRUE(end.ok());
+    EXPECT_EQ(end.value().lost_at_end, 0U);
+    EXPECT_EQ(other.counters().samples_lost, 0U);
+    EXPECT_EQ(other.counters().gaps, 0U);
+  }
+}
+
+// Samples that still come while the stream is being stopped are handed over, not lost.
+TEST_F(LinkExchange, SamplesThatComeWithTheStopAreHandedOver) {
+  start();
+  unit.send(ScriptedUnit::sample(0));
+  ASSERT_EQ(read(), ReadStatus::kSample);
+  unit.send(ScriptedUnit::sample(1));
+  unit.send(ScriptedUnit::sample(3));
+  unit.configured.samples_sent = 4;
+  std::vector<std::uint64_t> late;
+  const auto end = link.stop_stream([&](const UnitSample& s) { late.push_back(s.sequence); });
+  ASSERT_TRUE(end.ok());
+  EXPECT_EQ(late, (std::vector<std::uint64_t>{1, 3}));
+  EXPECT_EQ(end.value().lost_at_end, 0U);
+  EXPECT_EQ(link.counters().samples_lost, 1U);
+}
+
+// A stream whose CONFIGURE_REPLY never came is lost as a whole; the next HELLO tells how long it
+// was. One that had no sample is no gap.
+TEST_F(LinkExchange, StreamThatStartedUnheardIsLostAsAWhole) {
+  for (const std::uint32_t sent : {0U, 12U}) {
+    SCOPED_TRACE(sent);
+    ScriptedUnit fresh;
+    UnitLink other(fresh);
+    ASSERT_TRUE(other.connect().ok());
+    fresh.answers_configure = false;
+    ASSERT_FALSE(other.start_stream({}, {.reply_timeout = 5ms, .attempts_max = 3}).ok());
+    EXPECT_EQ(fresh.configure_count, 3);
+    fresh.facts.stream_count = 1;
+    fresh.facts.samples_sent = sent;
+    ASSERT_TRUE(other.connect().ok());
+    EXPECT_EQ(other.counters().samples_lost, sent);
+    EXPECT_EQ(other.counters().gaps, sent == 0 ? 0U : 1U);
+    ASSERT_TRUE(other.connect().ok());
+    EXPECT_EQ(other.counters().samples_lost, sent) << "booked once";
+  }
+}
+
+// A stream that was stopped in order is in the books: the next HELLO tells of it again, and adds
+// nothing.
+TEST_F(LinkExchange, StreamThatWasStoppedIsBookedOnce) {
+  ASSERT_TRUE(link.connect().ok());
+  unit.configured.stream_count = 1;
+  ASSERT_TRUE(link.start_stream({}).ok());
+  unit.send(ScriptedUnit::sample(0));
+  ASSERT_EQ(read(), ReadStatus::kSample);
+  unit.configured.samples_sent = 5;
+  ASSERT_TRUE(link.stop_stream().ok());
+  EXPECT_EQ(link.counters().samples_lost, 4U);
+  unit.facts.stream_count = 1;
+  unit.facts.samples_sent = 5;
+  ASSERT_TRUE(link.connect().ok());
+  EXPECT_EQ(link.counters().samples_lost, 4U);
+  EXPECT_EQ(link.counters().gaps, 1U);
+}
+
+// Streams that others had with the unit before this program are not this program's losses.
+TEST_F(LinkExchange, StreamsOfOthersAreNotBooked) {
+  unit.facts.stream_count = 5;
+  unit.facts.samples_sent = 1000;
+  ASSERT_TRUE(link.connect().ok());
+  EXPECT_EQ(link.counters().samples_lost, 0U);
+}
+
+// --- Requests
+
+TEST_F(LinkExchange, StreamsTheUnitCannotDoAreNotAskedFor) {
+  unit.facts.capabilities = 0;
+  ASSERT_TRUE(link.connect().ok());
+  for (const StreamSettings& stream :
+       {StreamSettings{.compact = true}, StreamSettings{.host_paced = true},
+        StreamSettings{.divider = 0}, StreamSettings{.divider = 256}}) {
+    const auto started = link.start_stream(stream);
+    ASSERT_FALSE(started.ok());
+    EXPECT_EQ(started.error().code, ErrorCode::kUnitRefused);
+  }
+  EXPECT_EQ(unit.configure_count, 0);
+  for (const int divider : {1, 255}) {
+    EXPECT_TRUE(link.start_stream({.divider = divider}).ok()) << divider;
+    EXPECT_TRUE(link.stop_stream().ok());
+  }
+}
+
+// The answer to an earlier CONFIGURE, which was repeated, is not the answer to this one.
+TEST_F(LinkExchange, AnswerToAnEarlierConfigureIsNotTaken) {
+  start();
+  unit.answers_configure = false;
+  std::array<std::uint8_t, CONFIGURE_REPLY_SIZE_BYTES> reply{};
+  configure_reply stale = unit.configured;  // of the start
+  stale.flags = 0;
+  stale.divider = 1;
+  configure_reply_encode(&stale, reply.data());
+  unit.send(reply);
+  const auto stopped = link.stop_stream({}, {.reply_timeout = 5ms, .attempts_max = 2});
+  ASSERT_FALSE(stopped.ok());
+  EXPECT_EQ(stopped.error().code, ErrorCode::kUnitSilent);
+}
+
+// Each fact that would make figures senseless has its own refusal, hash and all being right.
+TEST_F(LinkExchange, UnitsWithSenselessFactsAreRefused) {
+  const hello_reply good = unit.facts;
+  const auto refusal = [&](const std::function<void(hello_reply&)>& alter) {
+    unit.facts = good;
+    alter(unit.facts);
+    const auto facts = link.connect();
+    return facts.ok() ? std::string() : facts.error().detail;
+  };
+  EXPECT_EQ(refusal([](hello_reply&) {}), "");
+  EXPECT_NE(refusal([](hello_reply& r) { r.channel_count = 0; }).find("0 encoder channels"),
+            std::string::npos);
+  EXPECT_NE(refusal([](hello_reply& r) { r.channel_count = CHANNELS_MAX + 1; }).find("channels"),
+            std::string::npos);
+  EXPECT_NE(refusal([](hello_reply& r) { r.tick_rate_Hz = 0; }).find("tick rate of 0"),
+            std::string::npos);
+  EXPECT_NE(refusal([](hello_reply& r) { r.command_max_mV = 0; }).find("0 mV"), std::string::npos);
+  EXPECT_NE(refusal([](hello_reply& r) { r.ttl_max_ms = 0; }).find("0 ms"), std::string::npos);
+  EXPECT_NE(refusal([](hello_reply& r) { r.counts_per_turn[0] = 0; }).find("0 counts"),
+            std::string::npos);
+}
+
+TEST_F(LinkExchange, ClosedPortIsToldAtOnce) {
+  start();
+  unit.close();
+  const Nanoseconds before = unit.now();
+  EXPECT_EQ(read(1s), ReadStatus::kClosed);
+  EXPECT_EQ(unit.now(), before);
+  EXPECT_FALSE(link.write_command(1.0, 20));
+  EXPECT_EQ(link.counters().commands_not_sent, 1U);
+  EXPECT_EQ(link.counters().commands_sent, 0U);
+  const auto stopped = link.stop_stream();
+  ASSERT_FALSE(stopped.ok());
+  EXPECT_EQ(stopped.error().code, ErrorCode::kPortFailed);
+}
+
+}  // namespace

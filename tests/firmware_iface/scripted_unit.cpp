@@ -1,0 +1,105 @@
+#include "tests/firmware_iface/scripted_unit.hpp"
+
+#include <array>
+
+#include "firmware_iface/wire/frame.h"
+#include "firmware_iface/wire/message_type.h"
+
+namespace scripted_unit {
+
+using namespace firmware_iface;
+
+ScriptedUnit::ScriptedUnit() {
+  facts.protocol_version = PROTOCOL_VERSION;
+  facts.layout_hash = LAYOUT_HASH;
+  facts.channel_count = 1;
+  facts.tick_rate_Hz = 1000;
+  facts.command_max_mV = 10'000;
+  facts.ttl_max_ms = 80;
+  facts.capabilities = UNIT_CAN_COMPACT | UNIT_CAN_HOST_PACED;
+  facts.counts_per_turn[0] = 4096;
+  facts.samples_sent = 0xFFFFFFFFU;
+}
+
+void ScriptedUnit::send(std::span<const std::uint8_t> message) {
+  std::array<std::uint8_t, FRAME_SIZE_BYTES_MAX> frame{};
+  const std::size_t size_bytes =
+      frame_encode(message.data(), message.size(), frame.data(), frame.size());
+  to_host_.insert(to_host_.end(), frame.begin(),
+                  frame.begin() + static_cast<std::ptrdiff_t>(size_bytes));
+}
+
+void ScriptedUnit::send(const sample_report& report) {
+  std::array<std::uint8_t, SAMPLE_SIZE_BYTES_MAX> message{};
+  const std::size_t size_bytes = sample_report_encode(&report, message.data());
+  send(std::span(message).first(size_bytes));
+}
+
+void ScriptedUnit::send(const clear_reply& reply) {
+  std::array<std::uint8_t, CLEAR_REPLY_SIZE_BYTES> message{};
+  clear_reply_encode(&reply, message.data());
+  send(message);
+}
+
+sample_report ScriptedUnit::sample(std::uint64_t sequence) {
+  sample_report report{};
+  report.sequence = static_cast<std::uint16_t>(sequence & 0xFFFFU);
+  report.tick_us = static_cast<std::uint32_t>((1000 * sequence) & 0xFFFFFFFFU);
+  report.channel_count = 1;
+  report.channels_valid = 1;
+  return report;
+}
+
+IoResult ScriptedUnit::read_some(std::span<std::uint8_t> buffer, Nanoseconds deadline) noexcept {
+  if (!open_) return {IoStatus::kClosed, 0};
+  if (to_host_.empty()) {
+    time_.sleep_until(deadline);
+    return {IoStatus::kTimeout, 0};
+  }
+  std::size_t size_bytes = 0;
+  for (; size_bytes < buffer.size() && !to_host_.empty(); ++size_bytes) {
+    buffer[size_bytes] = to_host_.front();
+    to_host_.pop_front();
+  }
+  return {IoStatus::kOk, size_bytes};
+}
+
+IoResult ScriptedUnit::write(std::span<const std::uint8_t> bytes) noexcept {
+  if (!open_) return {IoStatus::kClosed, 0};
+  for (const std::uint8_t byte : bytes) {
+    if (decoder_.push(byte)) take(decoder_.message());
+  }
+  return {IoStatus::kOk, bytes.size()};
+}
+
+void ScriptedUnit::take(std::span<const std::uint8_t> message) {
+  hello_head hello{};
+  configure_request configure{};
+  clear_request clear{};
+  command_request command{};
+  if (hello_head_decode(message.data(), message.size(), &hello)) {
+    ++hello_count;
+    facts.nonce = hello.nonce;
+    facts.configuration_hash = hello_reply_configuration_hash(&facts);
+    std::array<std::uint8_t, HELLO_REPLY_SIZE_BYTES> reply{};
+    hello_reply_encode(&facts, reply.data());
+    send(reply);
+  } else if (configure_request_decode(message.data(), message.size(), &configure)) {
+    ++configure_count;
+    if (!answers_configure) return;
+    configured.sequence = configure.sequence;
+    configured.flags = configure.flags;
+    configured.divider = configure.divider;
+    std::array<std::uint8_t, CONFIGURE_REPLY_SIZE_BYTES> reply{};
+    configure_reply_encode(&configured, reply.data());
+    send(reply);
+  } else if (clear_request_decode(message.data(), message.size(), &clear)) {
+    clears.push_back(clear);
+    if (on_clear) on_clear(clear);
+  } else if (command_request_decode(message.data(), message.size(), &command) ||
+             command_compact_decode(message.data(), message.size(), &command)) {
+    commands.push_back(command);
+  }
+}
+
+}  // namespace scripted_unit

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "firmware_iface/link/frame_decoder.hpp"
+#include "firmware_iface/transport/time_source.hpp"
+#include "firmware_iface/transport/transport.hpp"
+#include "firmware_iface/wire/clear.h"
+#include "firmware_iface/wire/command.h"
+#include "firmware_iface/wire/configure.h"
+#include "firmware_iface/wire/hello.h"
+#include "firmware_iface/wire/sample.h"
+
+namespace scripted_unit {
+
+/// A unit whose every word is the test's. It answers HELLO and CONFIGURE as an honest unit does
+/// unless told otherwise, keeps what else the host writes, and sends what it is given, at once.
+/// Time passes only while the host waits for it.
+class ScriptedUnit final : public firmware_iface::Transport {
+ public:
+  using Message = std::vector<std::uint8_t>;
+
+  ScriptedUnit();
+
+  /// Puts a message on the line to the host.
+  void send(std::span<const std::uint8_t> message);
+  void send(const sample_report& report);
+  void send(const clear_reply& reply);
+
+  /// A sample of the stream at 1 kHz that started with unit clock 0 at host time 0: its clock,
+  /// sequence and one channel that was read.
+  static sample_report sample(std::uint64_t sequence);
+
+  /// What the host has written, of one kind, in order.
+  std::vector<clear_request> clears;
+  std::vector<command_request> commands;
+  int hello_count = 0;
+  int configure_count = 0;
+
+  /// What it says of itself. The configuration hash is made right before it is sent.
+  hello_reply facts{};
+  /// The answer to CONFIGURE but for the request's own numbers.
+  configure_reply configured{};
+  /// Called for each CLEAR, e.g. to send an answer.
+  std::function<void(const clear_request&)> on_clear;
+  bool answers_configure = true;
+
+  firmware_iface::Nanoseconds now() const noexcept override { return time_.now(); }
+  firmware_iface::IoResult read_some(std::span<std::uint8_t> buffer,
+                                     firmware_iface::Nanoseconds deadline) noexcept override;
+  firmware_iface::IoResult write(std::span<const std::uint8_t> bytes) noexcept override;
+  void close() noexcept override { open_ = false; }
+  const firmware_iface::TransportReport& report() const noexcept override { return report_; }
+  void wait_until(firmware_iface::Nanoseconds time) { time_.sleep_until(time); }
+
+ private:
+  void take(std::span<const std::uint8_t> message);
+
+  firmware_iface::VirtualTime time_;
+  firmware_iface::FrameDecoder decoder_;
+  std::deque<std::uint8_t> to_host_;
+  bool open_ = true;
+  firmware_iface::TransportReport report_{"scripted unit", {}, {}};
+};
+
+}  // namespace scripted_unit

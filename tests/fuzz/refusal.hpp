@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdlib>
+#include <string_view>
+
+#include "proto/text/input_error.hpp"
+
+namespace fuzz {
+
+inline void require(bool condition) {
+  if (!condition) std::abort();
+}
+
+/// Runs `read`, which may refuse its input, in one sentence that begins with the file's name, and
+/// in no other way.
+template <typename Read>
+void expect_value_or_refusal(std::string_view path, const Read& read) {
+  try {
+    read();
+  } catch (const proto::InputError& refusal) {
+    const std::string_view said = refusal.what();
+    require(said.starts_with(path) && said.size() > path.size() + 2);
+  }
+}
+
+}  // namespace fuzz

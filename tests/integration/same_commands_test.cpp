@@ -1,0 +1,126 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "daq/config/scenario_config.hpp"
+#include "service/convert/scenario_file.hpp"
+#include "service/simulation/simulation.hpp"
+#include "tests/daq/simulated_rig.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kConfigs = fs::path(RIG_SOURCE_DIR) / "configs";
+
+// Every shipped scenario, with the rig that a unit can run it on.
+struct Case {
+  std::string scenario;
+  std::string rig;
+};
+
+std::vector<Case> cases() {
+  std::vector<Case> found;
+  for (const fs::directory_entry& entry : fs::directory_iterator(kConfigs)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with("scenario-")) continue;
+    const bool pendulum = name.find("pendulum") != std::string::npos;
+    found.push_back({name, pendulum ? "rig-pendulum.textproto" : "rig-furuta.textproto"});
+  }
+  std::sort(found.begin(), found.end(),
+            [](const Case& a, const Case& b) { return a.scenario < b.scenario; });
+  return found;
+}
+
+// What the loop saw and asked for at each sample from the start of the scenario on.
+struct Decision {
+  daq::Observation seen;  // time since the start
+  double requested = 0.0;
+  double sent = 0.0;
+};
+
+// The run of rigcal-daq in virtual time, with limits of position so wide that nothing ends it.
+std::vector<Decision> run_on_unit(const Case& config) {
+  const daq::RigConfig rig = daq::load_rig_config((kConfigs / config.rig).string());
+  const daq::ScenarioConfig scenario =
+      daq::load_scenario_config((kConfigs / config.scenario).string(), rig);
+  daq::SafetyLimits limits = scenario.limits;
+  for (daq::JointLimits& joint : limits.joint) {
+    joint.angle_rad_min = -1e6;
+    joint.angle_rad_max = joint.speed_rad_per_s_max = joint.jump_rad_max = 1e6;
+  }
+  daq::LoopSettings settings = daq::furuta_settings();
+  settings.joint_count = rig.channel.size();
+  settings.drive = scenario.scenario.command_peak() > 0.0;
+  daq::SimulatedRig unit(scenario.scenario, settings, daq::simulation_settings(), limits);
+  std::vector<Decision> decisions;
+  double start_s = 0.0;
+  const auto keep = [&](daq::SimulatedRig& now, int) {
+    now.supervisor().poll();
+    const daq::LoopRecord& record = now.supervisor().last_record();
+    if (record.phase <= daq::RunPhase::kArming) return;
+    EXPECT_NE(record.phase, daq::RunPhase::kTripped);
+    if (decisions.empty()) start_s = record.observation.time_s;
+    decisions.push_back({record.observation, record.requested, record.sent});
+    decisions.back().seen.time_s = std::round((record.observation.time_s - start_s) * 1e6) / 1e6;
+  };
+  constexpr int kTicks = 36'000;  // longer than any scenario but those that wait for an operator
+  unit.run(keep, kTicks, 0);
+  if (scenario.scenario.command_peak() > 0.0) keep(unit, 0);  // the tick that ended the run
+  return decisions;
+}
+
+service::Scenario load_for_simulation(const Case& config) {
+  return service::load_scenario((kConfigs / config.scenario).string(),
+                                service::load_rig((kConfigs / config.rig).string()));
+}
+
+class EveryScenario : public ::testing::TestWithParam<Case> {};
+
+// A scenario is one signal, whoever reads its file: asked with what the loop saw, the simulation's
+// excitation commands exactly what the loop's did. Catches a second parser or a second excitation
+// that drifts: other phases of a multisine, a replay that holds its last row.
+TEST_P(EveryScenario, CommandsTheSameForTheSameMotion) {
+  const std::vector<Decision> decisions = run_on_unit(GetParam());
+  ASSERT_GT(decisions.size(), 4000U);
+  daq::Scenario excitation = load_for_simulation(GetParam()).excitation;
+  for (const Decision& decision : decisions) {
+    ASSERT_EQ(excitation.command(decision.seen), decision.requested)
+        << "at " << decision.seen.time_s << " s";
+  }
+}
+
+// Where motion does not matter, the two programs command the same sample by sample, limits and the
+// end included.
+TEST_P(EveryScenario, IsSimulatedWithTheCommandsOfTheRun) {
+  const service::Rig rig = service::load_rig((kConfigs / GetParam().rig).string());
+  const service::Scenario scenario = load_for_simulation(GetParam());
+  if (scenario.motor >= 0 && !scenario.excitation.is_open_loop()) {
+    GTEST_SKIP() << "what it commands depends on the motion of its plant";
+  }
+  const service::SimulatedRun run = service::simulate(rig, scenario, 1e-3);
+  const std::vector<Decision> decisions = run_on_unit(GetParam());
+  if (scenario.motor < 0) {
+    EXPECT_TRUE((run.controls.array() == 0.0).all());
+    for (const Decision& decision : decisions) ASSERT_EQ(decision.sent, 0.0);
+    return;
+  }
+  ASSERT_EQ(static_cast<std::size_t>(run.controls.rows()), decisions.size());
+  for (std::size_t k = 0; k < decisions.size(); ++k) {
+    ASSERT_EQ(run.controls(static_cast<Eigen::Index>(k), 0), decisions[k].sent)
+        << "sample " << k << " at " << decisions[k].seen.time_s << " s";
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Configs, EveryScenario, ::testing::ValuesIn(cases()),
+                         [](const auto& entry) {
+                           std::string name = fs::path(entry.param.scenario).stem().string();
+                           std::erase(name, '-');
+                           return name;
+                         });
+
+}  // namespace

@@ -1,0 +1,116 @@
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "proto/text/files.hpp"
+#include "tests/support/refusal.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace proto {
+namespace {
+
+namespace fs = std::filesystem;
+using test_support::expect_parts;
+using test_support::refusal;
+using test_support::TemporaryFolder;
+
+std::string contents_of(const std::string& path) {
+  std::ostringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  return text.str();
+}
+
+void put(const std::string& path, const std::string& text) { std::ofstream(path) << text; }
+
+int file_count(const std::string& folder) {
+  return static_cast<int>(std::distance(fs::directory_iterator(folder), {}));
+}
+
+// A reader of a result must see the old one or the new one, and a failure leaves the old one.
+TEST(FileWriter, GivesARegularFileItsNameAtTheEnd) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("result");
+  put(path, "old");
+  {
+    FileWriter file(path);
+    file.write("new");
+    EXPECT_EQ(contents_of(path), "old");
+  }
+  EXPECT_EQ(contents_of(path), "old");
+  FileWriter file(path);
+  file.write("ne");
+  file.write("w");
+  file.finish();
+  EXPECT_EQ(contents_of(path), "new");
+  EXPECT_EQ(file_count(fs::path(path).parent_path().string()), 1) << "nothing temporary stays";
+}
+
+// "latest.json" that points into a folder of results stays what it is.
+TEST(FileWriter, FollowsLinksToTheirFile) {
+  const TemporaryFolder folder;
+  fs::create_directory(folder.file("results"));
+  put(folder.file("results/one"), "old");
+  fs::create_symlink("results/one", folder.file("latest"));
+  fs::create_symlink("latest", folder.file("again"));
+  write_file(folder.file("again"), "new");
+  EXPECT_EQ(contents_of(folder.file("results/one")), "new");
+  EXPECT_TRUE(fs::is_symlink(folder.file("again")));
+  EXPECT_TRUE(fs::is_symlink(folder.file("latest")));
+  EXPECT_FALSE(fs::is_symlink(folder.file("results/one")));
+}
+
+TEST(FileWriter, RefusesLinksThatLeadNowhere) {
+  const TemporaryFolder folder;
+  fs::create_symlink("nothing", folder.file("dangling"));
+  fs::create_symlink("round", folder.file("round"));
+  for (const char* name : {"dangling", "round"}) {
+    expect_parts(refusal([&] { write_file(folder.file(name), "x"); }), {name, "link", "remove"});
+    expect_parts(refusal([&] { check_output(folder.file(name), {}); }), {name, "link", "remove"});
+  }
+  EXPECT_FALSE(fs::exists(folder.file("nothing")));
+}
+
+// A rename would put a file in the device's place: for everybody, when root does it.
+TEST(FileWriter, WritesToDevicesAndPipesAsTheyAre) {
+  const TemporaryFolder folder;
+  const std::string pipe = folder.file("pipe");
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const int reader = ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
+  check_output(pipe, {});
+  write_file(pipe, "through");
+  char text[16] = {};
+  EXPECT_EQ(::read(reader, text, sizeof text), 7);
+  EXPECT_STREQ(text, "through");
+  ::close(reader);
+  EXPECT_TRUE(fs::is_fifo(pipe));
+
+  fs::create_symlink("/dev/null", folder.file("null"));
+  check_output(folder.file("null"), {});
+  write_file(folder.file("null"), "x");
+  EXPECT_TRUE(fs::is_symlink(folder.file("null")));
+  EXPECT_TRUE(fs::is_character_file("/dev/null"));
+  expect_parts(refusal([] { write_file("/dev/full", "x"); }), {"/dev/full", "No space left"});
+}
+
+// /dev/stdout with standard output in a file: what was printed before and after stays.
+TEST(FileWriter, WritesBehindWhatAnOpenDescriptorHas) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("log");
+  const int log = ::open(path.c_str(), O_WRONLY | O_CREAT, 0600);
+  ASSERT_EQ(::write(log, "before ", 7), 7);
+  const std::string name = "/dev/fd/" + std::to_string(log);
+  check_output(name, {});
+  write_file(name, "result");
+  ASSERT_EQ(::write(log, " after", 6), 6);
+  ::close(log);
+  EXPECT_EQ(contents_of(path), "before result after");
+}
+
+}  // namespace
+}  // namespace proto

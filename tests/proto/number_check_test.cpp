@@ -1,0 +1,172 @@
+#include "proto/check/number_check.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <set>
+
+#include "proto/check/number_ranges.hpp"
+#include "proto/daemon.pb.h"
+#include "proto/rig.pb.h"
+#include "proto/scenario.pb.h"
+#include "proto/service.pb.h"
+#include "proto/sim.pb.h"
+#include "proto/stream.pb.h"
+#include "proto/study.pb.h"
+#include "proto/text/text_file.hpp"
+#include "tests/proto/schema_fields.hpp"
+#include "tests/support/refusal.hpp"
+
+namespace proto {
+namespace {
+
+using google::protobuf::Message;
+using test_support::expect_parts;
+using test_support::FieldPath;
+using test_support::name_of;
+using test_support::numeric_fields;
+using test_support::put_number;
+using test_support::refusal;
+namespace v1 = rigcal::v1;
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kHuge = 1e300;
+
+// Everything that comes in from a file or over a socket and steers something.
+std::vector<const Message*> inputs() {
+  return {&v1::Rig::default_instance(),         &v1::Scenario::default_instance(),
+          &v1::Simulation::default_instance(),  &v1::Daemon::default_instance(),
+          &v1::Study::default_instance(),       &v1::StreamRequest::default_instance(),
+          &v1::StreamReply::default_instance(), &v1::ServiceRequest::default_instance()};
+}
+
+// A row whose field was renamed guards nothing any more.
+TEST(NumberRanges, NameFieldsThatAreThere) {
+  std::set<std::string_view> seen;
+  for (const NumberRange& range : number_ranges()) {
+    SCOPED_TRACE(range.field);
+    const auto* field = google::protobuf::DescriptorPool::generated_pool()->FindFieldByName(
+        "rigcal.v1." + std::string(range.field));
+    ASSERT_NE(field, nullptr);
+    EXPECT_TRUE(test_support::is_number(*field));
+    EXPECT_TRUE(seen.insert(range.field).second) << "has two rows";
+    EXPECT_EQ(find_range(*field), &range);
+    EXPECT_LT(range.min, range.max);
+  }
+}
+
+// A new number in a schema must not come in unguarded.
+TEST(NumberRanges, HaveARowForEveryNumberThatComesIn) {
+  for (const Message* input : inputs()) {
+    for (const FieldPath& path : numeric_fields(*input->GetDescriptor())) {
+      EXPECT_NE(find_range(*path.back()), nullptr)
+          << path.back()->full_name() << ": give it a row in proto/check/number_ranges.cpp";
+    }
+  }
+}
+
+// Every number of every message: what its row does not allow is refused with its path, what its row
+// allows passes, on both sides of both bounds.
+TEST(NumberCheck, HoldsEveryNumberOfEveryMessageToItsRow) {
+  int fields = 0;
+  for (const Message* input : inputs()) {
+    for (const FieldPath& path : numeric_fields(*input->GetDescriptor())) {
+      SCOPED_TRACE(input->GetDescriptor()->name() + " " + name_of(path));
+      const NumberRange* range = find_range(*path.back());
+      ASSERT_NE(range, nullptr);
+      ++fields;
+      for (const double value :
+           {kNaN, kInf, -kInf, kHuge, -kHuge, -1.0, 0.0, range->min, range->max,
+            std::nextafter(range->min, -kInf), std::nextafter(range->max, kInf)}) {
+        const std::unique_ptr<Message> message(input->New());
+        const double there = put_number(*message, path, value);
+        SCOPED_TRACE(there);
+        const bool unset =
+            there == 0.0 && !path.back()->has_presence() && !path.back()->is_repeated();
+        const auto fault = find_number_fault(*message);
+        ASSERT_EQ(!fault.has_value(), unset || range->holds(there));
+        if (!fault) continue;
+        ASSERT_EQ(fault->path.size(), path.size());
+        expect_parts(fault->sentence, {name_of(path) + " is ", "it must be ", range->text()});
+      }
+    }
+  }
+  EXPECT_GT(fields, 300);
+}
+
+// What is not in the table is at least a number; a row may allow the NaN that says "none".
+TEST(NumberRange, HoldsAtItsBoundsAndNotBeyond) {
+  const NumberRange closed{"f", -1.0, 2.0};
+  for (const double value : {-1.0, 0.0, 2.0}) EXPECT_TRUE(closed.holds(value)) << value;
+  for (const double value : {-1.01, 2.01, kInf, -kInf, kNaN}) {
+    EXPECT_FALSE(closed.holds(value)) << value;
+  }
+  const NumberRange open{"f", 0.0, 2.0, true};
+  EXPECT_FALSE(open.holds(0.0));
+  EXPECT_TRUE(open.holds(5e-324));
+  const NumberRange optional{"f", 0.0, 2.0, false, true};
+  EXPECT_TRUE(optional.holds(kNaN));
+  EXPECT_FALSE(optional.holds(kInf));
+}
+
+// Results say with an infinite standard deviation that the data cannot tell; a missing angle is
+// NaN.
+TEST(NumberCheck, LetsThroughWhatSaysThatThereIsNoNumber) {
+  v1::ServiceReply reply;
+  auto* parameter = reply.mutable_job_result()->mutable_result()->add_parameters();
+  parameter->set_standard_deviation(kInf);
+  parameter->set_half_interval(kNaN);
+  EXPECT_FALSE(find_number_fault(reply));
+  reply.mutable_job_info()->mutable_progress()->set_gradient_norm(kInf);
+  EXPECT_FALSE(find_number_fault(reply));
+  v1::StreamRequest request;
+  auto* sample = request.mutable_sample_batch()->add_samples();
+  sample->add_angle_rad(1.0);
+  sample->add_angle_rad(kNaN);
+  EXPECT_FALSE(find_number_fault(request));
+  sample->add_angle_rad(kInf);
+  const auto fault = find_number_fault(request);
+  ASSERT_TRUE(fault);
+  expect_parts(fault->sentence, {"sample_batch.samples[0].angle_rad[2] is inf"});
+}
+
+std::string text_refusal(const std::string& text) {
+  return refusal([&] {
+    v1::Rig rig;
+    TextLocator::Tree tree;
+    parse_text("r.textproto", text, rig, tree);
+  });
+}
+
+// The place is that of the number itself, also in the second entry of a list.
+TEST(ParseText, SaysWhereTheNumberStands) {
+  expect_parts(text_refusal("unit {\n  channel { hinge: \"1\" }\n"
+                            "  channel { hinge: \"2\" offset_rad: nan }\n}"),
+               {"r.textproto:3:24: unit.channel[1].offset_rad is nan; it must be a finite number, "
+                "from -1e+06 to 1e+06"});
+  expect_parts(text_refusal("safety { command_max: 1\n staleness_ms_max: inf }"),
+               {"r.textproto:2:2: safety.staleness_ms_max is inf"});
+  expect_parts(text_refusal("safety { command_max: -1 }"),
+               {"r.textproto:1:10: safety.command_max is -1", "above 0"});
+  expect_parts(text_refusal("safety { hinge { angle_rad_min: -inf } }"),
+               {"safety.hinge[0].angle_rad_min is -inf"});
+  expect_parts(text_refusal("body { mass { value: 1e13 } }"), {"body[0].mass.value is 1e+13"});
+  expect_parts(text_refusal("unit { ttl_ms: 256 }"), {"unit.ttl_ms is 256", "from 1 to 255"});
+  expect_parts(text_refusal("hinge { constraint { stick_speed: 0 } }"),
+               {"hinge[0].constraint.stick_speed is 0"});
+}
+
+// Editors on Windows put a mark before UTF-8; without it the columns are the file's.
+TEST(ParseText, ReadsATextBehindAByteOrderMark) {
+  v1::Rig rig;
+  TextLocator::Tree tree;
+  parse_text("r.textproto", "\xEF\xBB\xBFname: \"r\"", rig, tree);
+  EXPECT_EQ(rig.name(), "r");
+  expect_parts(text_refusal("\xEF\xBB\xBFnme: \"r\""), {"r.textproto:1:", "unknown field 'nme'"});
+}
+
+}  // namespace
+}  // namespace proto

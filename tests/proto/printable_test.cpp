@@ -1,0 +1,81 @@
+#include "proto/text/printable.hpp"
+
+#include <gtest/gtest.h>
+
+#include <iostream>
+#include <sstream>
+#include <string>
+
+#include "proto/text/standard_streams.hpp"
+
+namespace proto {
+namespace {
+
+// Every control a terminal obeys, in each class: colour, title and clipboard by ESC, the same by C1
+// as UTF-8 and as a bare byte, overwriting by carriage return and backspace, reversed text.
+TEST(Printable, ShowsWhatWouldCommandTheTerminal) {
+  EXPECT_EQ(printable("a\x1b[31mb"), "a\\u001b[31mb");
+  EXPECT_EQ(printable("\r\b\a\v\f\x7f"), "\\u000d\\u0008\\u0007\\u000b\\u000c\\u007f");
+  EXPECT_EQ(printable(std::string("\0", 1)), "\\u0000");
+  EXPECT_EQ(printable("\xc2\x9b"
+                      "31m"),
+            "\\u009b31m");
+  EXPECT_EQ(printable("\xc2\x80\xc2\x9f"), "\\u0080\\u009f");
+  EXPECT_EQ(printable("\x9b"
+                      "31m"),
+            "\\x9b31m");
+  EXPECT_EQ(printable("\u202etxt.exe\u2066\u2069\u061c\u200f"),
+            "\\u202etxt.exe\\u2066\\u2069\\u061c\\u200f");
+  EXPECT_EQ(printable("one\ntwo\tthree\u2028four"), "one\\u000atwo\\u0009three\\u2028four");
+  EXPECT_EQ(printable_lines("one\ntwo\tthree\u2028four"), "one\ntwo\tthree\\u2028four");
+}
+
+// The neighbours of each class: units and names of rigs must come out as they went in.
+TEST(Printable, LeavesTextAlone) {
+  for (const char* text : {"", "N·m·s/rad ± 1 %", "Pendel Straße 平衡 🙂", " ~",
+                           "\u00a0\u00ad", "\u2027\u202f\u2065\u206a", "\\u001b \\x9b"}) {
+    EXPECT_EQ(printable(text), text);
+  }
+}
+
+// Decoders differ about these; some take the overlong form of ESC for ESC.
+TEST(Printable, ShowsBytesThatAreNoCharacter) {
+  EXPECT_EQ(printable("\xc0\x9b"), "\\xc0\\x9b");
+  EXPECT_EQ(printable("\xe0\x80\x9b"), "\\xe0\\x80\\x9b");
+  EXPECT_EQ(printable("\xed\xa0\x80"), "\\xed\\xa0\\x80");  // a surrogate
+  EXPECT_EQ(printable("\xf4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80");
+  EXPECT_EQ(printable("end \xe5\xb9"), "end \\xe5\\xb9");
+  EXPECT_EQ(printable("\xe5\xb9\x1b"), "\\xe5\\xb9\\u001b");
+}
+
+TEST(Printable, KnowsWhatMayStillBecomeACharacter) {
+  EXPECT_EQ(unfinished_character("a"), 0U);
+  EXPECT_EQ(unfinished_character("a\xc2"), 1U);
+  EXPECT_EQ(unfinished_character("a\xe5\xb9"), 2U);
+  EXPECT_EQ(unfinished_character("\xf0\x9f\x99"), 3U);
+  EXPECT_EQ(unfinished_character("\xf0\x9f\x99\x82"), 0U);
+  EXPECT_EQ(unfinished_character("\x99\x99\x99\x99"), 0U);
+}
+
+// The guard of a whole program: it holds for whatever reaches the stream, however it is cut up, and
+// lets through what the program itself tells the terminal.
+TEST(StandardStreams, GuardTheTerminalWhateverIsPrinted) {
+  std::ostringstream seen;
+  std::streambuf* const before = std::cout.rdbuf(seen.rdbuf());
+  {
+    const StandardStreams streams("test");
+    std::cout << "name \x1b]0;owned\a" << '\x1b' << '\n';
+    std::cout << "\xe5"
+              << "\xb9"
+              << "\xb3" << ' ' << "\xc2"
+              << "\x9b" << '\n';
+    std::cout << TerminalCodes{"\r\033[K"} << 1.5 << std::flush;
+    std::cout << "\xe5" << std::flush;
+  }
+  std::cout << "\x1b";
+  std::cout.rdbuf(before);
+  EXPECT_EQ(seen.str(), "name \\u001b]0;owned\\u0007\\u001b\n平 \\u009b\n\r\033[K1.5\\xe5\x1b");
+}
+
+}  // namespace
+}  // namespace proto

@@ -1,0 +1,210 @@
+#include <gtest/gtest.h>
+
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "service/client/command_options.hpp"
+#include "service/client/remote/job_spec.hpp"
+#include "tests/service/run_rigcal.hpp"
+
+// Every option of the commands, set to a value of its own and read back where it must arrive. An
+// option bound to its neighbour's variable is found by the values, one that no test sets by the
+// count.
+
+namespace service {
+namespace {
+
+using estimator::ResidualForm;
+using estimator::StateForm;
+
+/// A command with its options, told the arguments. Expects that they use every option there is but
+/// those named, which exclude others.
+template <typename Options>
+void parse(const std::string& arguments, Options& options, const std::set<std::string>& left_out) {
+  CLI::App command;
+  add_options(command, options);
+  command.parse(arguments);
+  for (const CLI::Option* option : command.get_options()) {
+    const std::string name = option->get_name();
+    if (name == "--help" || left_out.contains(name)) {
+      EXPECT_EQ(option->count(), 0U) << name;
+    } else {
+      EXPECT_GT(option->count(), 0U) << name << " is set by no test";
+    }
+  }
+}
+
+const std::string kEstimation =
+    "a.csv session:b --rig rig.textproto --from 1.5 --to 9.5 --segments 0-3,5 --free 1.b "
+    "--free 2.b --fix 1.K=0.07 --start 2.b=0.25 --start 1.b=0.5 --parameters shadow --step 0.002 "
+    "--acceleration-noise 0.03 --max-iterations 17 --no-refine --kappa 11 --compliance 1.25e-7 "
+    "--damping-time 0.004 --residual explicit --states full --no-approach --quiet ";
+
+void expect_estimation(const EstimationOptions& options) {
+  EXPECT_EQ(options.recordings, (std::vector<std::string>{"a.csv", "session:b"}));
+  EXPECT_EQ(options.rig, "rig.textproto");
+  EXPECT_EQ(options.selection.from, 1.5);
+  EXPECT_EQ(options.selection.to, 9.5);
+  EXPECT_EQ(options.segments, "0-3,5");
+  EXPECT_EQ(options.edits.free, (std::vector<std::string>{"1.b", "2.b"}));
+  EXPECT_EQ(options.edits.fix, (std::vector<std::string>{"1.K=0.07"}));
+  EXPECT_EQ(options.edits.start, (std::vector<std::string>{"2.b=0.25", "1.b=0.5"}));
+  EXPECT_TRUE(options.no_refine);
+  EXPECT_TRUE(options.quiet);
+  const estimator::CalibrationOptions& calibration = options.calibration;
+  EXPECT_EQ(calibration.kind, estimator::EstimateKind::kShadow);
+  EXPECT_EQ(calibration.step, 0.002);
+  EXPECT_EQ(calibration.acceleration_noise, 0.03);
+  EXPECT_EQ(calibration.max_iterations, 17);
+  EXPECT_EQ(calibration.state_error_weight, 11.0);
+  EXPECT_EQ(calibration.compliance, 1.25e-7);
+  EXPECT_EQ(calibration.damping_time, 0.004);
+  EXPECT_EQ(calibration.residual_form, ResidualForm::kExplicit);
+  EXPECT_EQ(calibration.state_form, StateForm::kFull);
+  EXPECT_FALSE(calibration.approach);
+}
+
+const std::string kService =
+    "--server here:1 --tls-cert cert.pem --tls-key key.pem --tls-ca ca.pem --job mine --detach "
+    "--skip-cross-validation ";
+
+TEST(OptionBinding, OfCalibrate) {
+  CalibrateOptions options;
+  parse(kEstimation + kService + "--json out.json --plot out.html", options, {});
+  expect_estimation(options.estimation);
+  EXPECT_EQ(options.files.json, "out.json");
+  EXPECT_EQ(options.files.plot, "out.html");
+  EXPECT_EQ(options.remote.server.host_port, "here:1");
+  EXPECT_EQ(options.remote.server.tls.certificate, "cert.pem");
+  EXPECT_EQ(options.remote.server.tls.private_key, "key.pem");
+  EXPECT_EQ(options.remote.server.tls.authority, "ca.pem");
+  EXPECT_EQ(options.remote.job_id, "mine");
+  EXPECT_TRUE(options.remote.detach);
+  EXPECT_TRUE(options.remote.skip_cross_validation);
+}
+
+// Without an option, nothing is chosen: the estimator's own defaults hold.
+TEST(OptionBinding, LeavesDefaultsToTheEstimator) {
+  CalibrateOptions options;
+  CLI::App command;
+  add_options(command, options);
+  command.parse("a.csv --rig rig.textproto");
+  const estimator::CalibrationOptions& given = options.estimation.calibration;
+  const estimator::CalibrationOptions plain;
+  EXPECT_EQ(given.kind, plain.kind);
+  EXPECT_EQ(given.step, plain.step);
+  EXPECT_EQ(given.acceleration_noise, plain.acceleration_noise);
+  EXPECT_EQ(given.state_error_weight, plain.state_error_weight);
+  EXPECT_EQ(given.compliance, plain.compliance);
+  EXPECT_EQ(given.damping_time, plain.damping_time);
+  EXPECT_EQ(given.approach, plain.approach);
+  EXPECT_FALSE(options.estimation.no_refine);
+}
+
+TEST(OptionBinding, OfCrossvalidate) {
+  CrossvalidateOptions options;
+  parse(kEstimation + "--by segment --json out.json --plot out.html", options,
+        {"--pieces", "--piece-length"});
+  expect_estimation(options.estimation);
+  EXPECT_EQ(options.cut.kind, PieceKind::kSegment);
+  EXPECT_FALSE(options.by->empty());
+  EXPECT_EQ(options.files.json, "out.json");
+  EXPECT_EQ(options.files.plot, "out.html");
+
+  CrossvalidateOptions counted;
+  parse(kEstimation + "--pieces 7 --json x --plot y", counted, {"--by", "--piece-length"});
+  EXPECT_EQ(counted.cut.count, 7);
+  CrossvalidateOptions measured;
+  parse(kEstimation + "--piece-length 2.5 --json x --plot y", measured, {"--by", "--pieces"});
+  EXPECT_EQ(measured.cut.length, 2.5);
+}
+
+TEST(OptionBinding, OfSimulate) {
+  SimulateOptions options;
+  parse("--rig r --scenario s --out o --step 0.003 --start 1.b=2", options, {});
+  EXPECT_EQ(options.rig, "r");
+  EXPECT_EQ(options.scenario, "s");
+  EXPECT_EQ(options.out, "o");
+  EXPECT_EQ(options.step, 0.003);
+  EXPECT_EQ(options.edits.start, (std::vector<std::string>{"1.b=2"}));
+}
+
+// What a service is asked for is what a local run would do. Every field of the job but the deadline
+// and the cutoff, which no option sets, is read back.
+TEST(OptionBinding, OfJobSubmission) {
+  const TemporaryFolder folder;
+  CalibrateOptions options;
+  parse(kEstimation + kService + "--json out.json --plot out.html", options, {});
+  options.estimation.rig = folder.write("mine.textproto", "name: \"mine\"");
+  const rigcal::v1::JobSpec spec =
+      make_spec(options.remote, options.estimation,
+                [](const std::string& recording) { return "held-" + recording; });
+  EXPECT_EQ(spec.rig_name(), "mine.textproto");
+  EXPECT_EQ(spec.rig_text(), "name: \"mine\"");
+  ASSERT_EQ(spec.recordings_size(), 2);
+  for (const rigcal::v1::JobRecording& recording : spec.recordings()) {
+    EXPECT_EQ(recording.from_s(), 1.5);
+    EXPECT_EQ(recording.to_s(), 9.5);
+    EXPECT_EQ(std::vector<int>(recording.segments().begin(), recording.segments().end()),
+              (std::vector<int>{0, 1, 2, 3, 5}));
+  }
+  EXPECT_EQ(spec.recordings(0).session_id(), "held-a.csv");
+  EXPECT_EQ(spec.recordings(0).name(), "a.csv");
+  EXPECT_EQ(spec.recordings(1).session_id(), "held-session:b");
+  EXPECT_EQ(spec.recordings(1).name(), "");
+  EXPECT_EQ(spec.start_size(), 2);
+  EXPECT_EQ(spec.start(0), "2.b=0.25");
+  EXPECT_EQ(spec.free_size(), 2);
+  EXPECT_EQ(spec.free(1), "2.b");
+  EXPECT_EQ(spec.fix_size(), 1);
+  EXPECT_EQ(spec.fix(0), "1.K=0.07");
+  EXPECT_TRUE(spec.skip_cross_validation());
+  const rigcal::v1::JobOptions& job = spec.options();
+  EXPECT_EQ(job.step_s(), 0.002);
+  EXPECT_EQ(job.state_error_weight(), 11.0);
+  EXPECT_EQ(job.compliance(), 1.25e-7);
+  EXPECT_EQ(job.damping_time_s(), 0.004);
+  EXPECT_EQ(job.residual(), "explicit");
+  EXPECT_EQ(job.states(), "full");
+  EXPECT_EQ(job.max_iterations(), 17);
+  EXPECT_FALSE(job.refine_simulation());
+  EXPECT_EQ(job.parameters(), "shadow");
+  EXPECT_EQ(job.acceleration_noise(), 0.03);
+  EXPECT_FALSE(job.approach());
+  EXPECT_EQ(rigcal::v1::JobOptions::descriptor()->field_count(), 12) << "a field more: read it too";
+}
+
+// Ranges are closed at both ends; NaN is in none of them.
+TEST(OptionBinding, RefusesNumbersOutsideTheirRange) {
+  const auto refuses = [](const std::string& option) {
+    CalibrateOptions options;
+    CLI::App command;
+    add_options(command, options);
+    try {
+      command.parse("a.csv --rig rig.textproto " + option);
+      return false;
+    } catch (const CLI::ValidationError&) {
+      return true;
+    }
+  };
+  for (const char* option : {"--step", "--kappa", "--compliance", "--damping-time",
+                             "--acceleration-noise", "--from", "--to"}) {
+    for (const char* value : {"nan", "inf", "-inf"}) {
+      EXPECT_TRUE(refuses(std::string(option) + "=" + value)) << option << ' ' << value;
+    }
+  }
+  for (const char* option : {"--step=1e9", "--step=1.001", "--step=0", "--step=-1", "--step=9e-8",
+                             "--kappa=0", "--kappa=-1", "--compliance=-1e-9", "--damping-time=-1",
+                             "--acceleration-noise=0", "--max-iterations=0"}) {
+    EXPECT_TRUE(refuses(option)) << option;
+  }
+  for (const char* option :
+       {"--step=1", "--step=1e-7", "--compliance=0", "--damping-time=0", "--from=-5"}) {
+    EXPECT_FALSE(refuses(option)) << option;
+  }
+}
+
+}  // namespace
+}  // namespace service

@@ -1,0 +1,233 @@
+#include "service/server/connection.hpp"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <asio/io_context.hpp>
+#include <thread>
+
+#include "tests/service/server/socket_client.hpp"
+#include "tests/service/server/store_in_hand.hpp"
+
+namespace service {
+namespace {
+
+using rigcal::v1::ServiceRequest;
+using test_support::request_frame;
+using test_support::StoreInHand;
+
+// A service whose sockets are one end of a pair each, the test holding the other.
+class Sockets {
+ public:
+  explicit Sockets(const ServiceLimits& limits) : store(limits) {}
+  ~Sockets() {
+    for (const int end : ends_) ::close(end);
+    run_while([] { return true; }, 20);
+  }
+  Sockets(const Sockets&) = delete;
+  Sockets& operator=(const Sockets&) = delete;
+
+  // @return the client's end, which never blocks
+  int connect(const std::string& identity, ConnectionTimeouts timeouts = {}) {
+    int ends[2];
+    EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+    ::fcntl(ends[1], F_SETFL, O_NONBLOCK);
+    Peer peer;
+    peer.identity.name = identity;
+    auto conversation =
+        std::make_shared<Conversation>(store.context, *store.sessions, *store.jobs, peer);
+    std::make_shared<Connection>(
+        store.context, StreamSocket(io_, asio::generic::stream_protocol(AF_UNIX, 0), ends[0]),
+        nullptr, timeouts, conversation, [this](Connection*) { ++ended; })
+        ->start();
+    ends_.push_back(ends[1]);
+    return ends[1];
+  }
+
+  // Lets the service work until it has nothing to do, while `goes_on`, at most so long.
+  template <typename Condition>
+  void run_while(const Condition& goes_on, int milliseconds = 5000) {
+    for (int k = 0; k < milliseconds && goes_on(); ++k) {
+      io_.poll();
+      io_.restart();
+      store.drain();
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  }
+
+  static bool send(int end, const std::string& bytes) {
+    return ::send(end, bytes.data(), bytes.size(), MSG_NOSIGNAL) ==
+           static_cast<ssize_t>(bytes.size());
+  }
+  // How many bytes there were to read.
+  static std::size_t read_all(int end) {
+    std::size_t sum = 0;
+    char bytes[65536];
+    for (ssize_t count = 0; (count = ::recv(end, bytes, sizeof bytes, 0)) > 0;) {
+      sum += static_cast<std::size_t>(count);
+    }
+    return sum;
+  }
+  std::size_t read(int end) {
+    std::size_t sum = 0;
+    run_while([&] { return (sum += read_all(end)) == 0; }, 1000);
+    return sum;
+  }
+
+  StoreInHand store;
+  int ended = 0;
+
+ private:
+  asio::io_context io_;
+  std::vector<int> ends_;
+};
+
+std::string hello() {
+  ServiceRequest request;
+  request.mutable_hello()->set_protocol_version(proto::kServiceVersion);
+  return request_frame(request);
+}
+
+std::string read_request(const std::string& id) {
+  ServiceRequest request;
+  request.mutable_read_recording()->set_session_id(id);
+  return request_frame(request);
+}
+
+// A recording whose parts are far larger than a socket's own buffer.
+void make_large(StoreInHand& store) {
+  store.upload("data", {"account:anna", false});
+  std::ofstream(store.context.data_folder + "/sessions/data/recording.csv")
+      << std::string(4u << 20, 'x');
+}
+
+ServiceLimits limits_of(std::uint64_t share_bytes) {
+  ServiceLimits limits;
+  limits.buffer_bytes = 64u << 20;
+  limits.share.buffer_bytes = share_bytes;
+  return limits;
+}
+
+// What waits to be read by those who do not read is bounded for each identity, over all of its
+// connections; another is answered as if nothing were. All of it is let go with the connections.
+TEST(Connection, HoldsNoMoreForOneIdentityThanItsShare) {
+  constexpr std::uint64_t kShare = 3u << 20;
+  Sockets sockets(limits_of(kShare));
+  make_large(sockets.store);
+  std::vector<int> greedy;
+  for (int k = 0; k < 8; ++k) {
+    greedy.push_back(sockets.connect("a"));
+    ASSERT_TRUE(
+        Sockets::send(greedy.back(), hello() + read_request("data") + read_request("data")));
+  }
+  std::uint64_t most = 0;
+  sockets.run_while(
+      [&] {
+        most = std::max(most, sockets.store.context.buffers.of("a"));
+        return true;
+      },
+      100);
+  EXPECT_GT(most, kShare / 2);
+  EXPECT_LE(most, kShare + 8 * (64u << 10)) << "and a small reply for each connection";
+  const int other = sockets.connect("b");
+  ASSERT_TRUE(Sockets::send(other, hello()));
+  EXPECT_GT(sockets.read(other), 0u);
+  for (const int end : greedy) ::shutdown(end, SHUT_RDWR);
+  sockets.run_while([&] { return sockets.ended < 8; });
+  EXPECT_EQ(sockets.ended, 8);
+  EXPECT_EQ(sockets.store.context.buffers.of("a"), 0u);
+}
+
+// A client that is held up by what its other connections do not read goes on when those are gone.
+TEST(Connection, GoesOnWhenOthersHaveMadeRoom) {
+  Sockets sockets(limits_of(2u << 20));
+  make_large(sockets.store);
+  sockets.store.context.buffers.add("a", 2u << 20);
+  // A rig that holds little is served even where all others together have used up everything.
+  sockets.store.context.buffers.add("others", 64u << 20);
+  const int rig = sockets.connect("rig");
+  ASSERT_TRUE(Sockets::send(rig, hello()));
+  EXPECT_GT(sockets.read(rig), 0u);
+  sockets.store.context.buffers.remove("others", 64u << 20);
+  const int end = sockets.connect("a");
+  ASSERT_TRUE(Sockets::send(end, hello()));
+  sockets.run_while([] { return true; }, 30);
+  EXPECT_EQ(Sockets::read_all(end), 0u);
+  sockets.store.context.buffers.remove("a", 2u << 20);
+  EXPECT_GT(sockets.read(end), 0u);
+}
+
+// Messages that are begun and not ended count, too: where they leave no room nothing more is read,
+// and whoever does not end one in its time is cut off, so that the others go on. Another identity
+// has its own room.
+TEST(Connection, HoldsUnfinishedMessagesWithinTheShare) {
+  constexpr std::size_t kShare = 1u << 20;
+  Sockets sockets(limits_of(kShare));
+  ServiceRequest request;
+  request.mutable_upload_part()->set_session_id("x");
+  request.mutable_upload_part()->set_data(std::string(900u << 10, 'x'));
+  const std::string frame = request_frame(request);
+  // As much as is taken of all but the message's end.
+  std::map<int, std::size_t> sent;
+  const auto begin = [&](int end) {
+    std::size_t& at = sent[end];
+    sockets.run_while(
+        [&] {
+          const std::size_t left = frame.size() - 10 - at;
+          const ssize_t count = ::send(end, frame.data() + at, left, MSG_NOSIGNAL);
+          if (count > 0) at += static_cast<std::size_t>(count);
+          return left > 0;
+        },
+        100);
+    return at == frame.size() - 10;
+  };
+  ConnectionTimeouts short_one;
+  short_one.frame = std::chrono::duration<double>(0.3);
+  const int first = sockets.connect("a", short_one);
+  const int second = sockets.connect("a");
+  const int other = sockets.connect("b");
+  for (const int end : {first, second, other}) ASSERT_TRUE(Sockets::send(end, hello()));
+  sockets.run_while([] { return true; }, 5);
+  EXPECT_TRUE(begin(first));
+  EXPECT_FALSE(begin(second));
+  EXPECT_TRUE(begin(other));
+  EXPECT_LE(sockets.store.context.buffers.of("a"), kShare + (64u << 10));
+  sockets.run_while([&] { return sockets.ended == 0; });
+  EXPECT_EQ(sockets.ended, 1);
+  EXPECT_TRUE(begin(second)) << "the first one's room is there again";
+}
+
+// Who has not introduced itself in time is cut off, and so is who does not end a message or does
+// not read; who is silent between messages is not.
+TEST(Connection, CutsOffWhoLetsItsTimePass) {
+  Sockets sockets(limits_of(32u << 20));
+  make_large(sockets.store);
+  const ConnectionTimeouts short_ones{std::chrono::duration<double>(0.001),
+                                      std::chrono::duration<double>(0.001),
+                                      std::chrono::duration<double>(0.001)};
+  const int idle = sockets.connect("idle", short_ones);
+  ASSERT_TRUE(Sockets::send(idle, hello()));
+  EXPECT_GT(sockets.read(idle), 0u);
+  const auto is_cut = [&](const std::string& bytes, const ConnectionTimeouts& timeouts) {
+    const int before = sockets.ended;
+    const int end = sockets.connect("slow", timeouts);
+    EXPECT_TRUE(Sockets::send(end, bytes));
+    sockets.run_while([&] { return sockets.ended == before; }, 3000);
+    return sockets.ended == before + 1;
+  };
+  ConnectionTimeouts one = {};
+  one.handshake = short_ones.handshake;
+  EXPECT_TRUE(is_cut("", one));
+  one = {};
+  one.frame = short_ones.frame;
+  EXPECT_TRUE(is_cut(hello() + read_request("data").substr(0, 7), one));
+  one = {};
+  one.write = short_ones.write;
+  EXPECT_TRUE(is_cut(hello() + read_request("data"), one));
+  ASSERT_TRUE(Sockets::send(idle, read_request("none")));
+  EXPECT_GT(sockets.read(idle), 0u);
+}
+
+}  // namespace
+}  // namespace service

@@ -1,0 +1,383 @@
+#include "service/server/conversation.hpp"
+
+#include <google/protobuf/descriptor.h>
+
+#include "proto/stream/stream_limits.hpp"
+#include "tests/service/server/socket_client.hpp"
+#include "tests/service/server/store_in_hand.hpp"
+
+namespace service {
+namespace {
+
+using rigcal::v1::ServiceError;
+using rigcal::v1::ServiceReply;
+using rigcal::v1::ServiceRequest;
+using test_support::batch_request;
+using test_support::close_request;
+using test_support::open_request;
+using test_support::OutletInHand;
+using test_support::StoreInHand;
+
+const Identity kAnna{"account:anna", false};
+const Identity kBert{"account:bert", false};
+const Identity kRoot{"account:root", true};
+
+// A connection of somebody, without its socket.
+class Client {
+ public:
+  Client(StoreInHand& store, const Identity& who)
+      : store_(store),
+        conversation_(std::make_shared<Conversation>(store.context, *store.sessions, *store.jobs,
+                                                     Peer{who, "test"})) {
+    conversation_->attach(outlet);
+  }
+  ~Client() { conversation_->on_disconnected(); }
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+
+  void send(const ServiceRequest& request) {
+    std::vector<proto::Frame> frames;
+    const std::string bytes = test_support::request_frame(request);
+    proto::FrameDecoder decoder(proto::service_request_limits());
+    ASSERT_TRUE(
+        decoder.feed({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()}, frames)
+            .ok());
+    ASSERT_EQ(frames.size(), 1u);
+    conversation_->on_frame(frames[0]);
+  }
+  // The last reply, empty if none came.
+  ServiceReply call(const ServiceRequest& request) {
+    outlet.replies.clear();
+    send(request);
+    store_.drain();
+    return outlet.replies.empty() ? ServiceReply() : outlet.replies.back();
+  }
+  ServiceReply greet() {
+    ServiceRequest request;
+    request.mutable_hello()->set_protocol_version(proto::kServiceVersion);
+    return call(request);
+  }
+  Conversation& conversation() { return *conversation_; }
+
+  OutletInHand outlet;
+
+ private:
+  StoreInHand& store_;
+  std::shared_ptr<Conversation> conversation_;
+};
+
+// A request of every number that there is, empty.
+std::vector<ServiceRequest> every_request() {
+  std::vector<ServiceRequest> requests;
+  const auto* const descriptor = ServiceRequest::descriptor();
+  for (int k = 0; k < descriptor->oneof_decl(0)->field_count(); ++k) {
+    ServiceRequest& request = requests.emplace_back();
+    request.GetReflection()->MutableMessage(&request, descriptor->oneof_decl(0)->field(k));
+  }
+  return requests;
+}
+
+// Each request, of whatever number, is answered once by a connection that has greeted: one that is
+// added to the schema and forgotten here would leave its client waiting for ever. Those that are
+// not for clients end the connection with a reason.
+TEST(Conversation, AnswersEveryRequestThereIsOnce) {
+  const auto requests = every_request();
+  ASSERT_GT(requests.size(), 18u);
+  for (const ServiceRequest& request : requests) {
+    SCOPED_TRACE(request.DebugString());
+    const auto number = static_cast<std::uint32_t>(request.request_case());
+    EXPECT_TRUE(std::any_of(proto::service_request_limits().begin(),
+                            proto::service_request_limits().end(),
+                            [&](const auto& limit) { return limit.type == number; }))
+        << "has no cap on its size";
+    StoreInHand store;
+    Client client(store, kAnna);
+    ASSERT_TRUE(client.greet().has_welcome());
+    client.call(request);
+    EXPECT_EQ(client.outlet.replies.size(), 1u);
+    EXPECT_EQ(client.outlet.finished, number <= ServiceRequest::kHello);
+    EXPECT_TRUE(client.outlet.finished || client.conversation().ready());
+  }
+}
+
+// A connection's first message is Hello or OpenSession; a streaming one carries no other request.
+TEST(Conversation, EndsWhereARequestIsOutOfPlace) {
+  for (const ServiceRequest& request : every_request()) {
+    SCOPED_TRACE(request.DebugString());
+    StoreInHand store;
+    Client fresh(store, kAnna);
+    fresh.call(request);
+    EXPECT_EQ(fresh.outlet.replies.size(), 1u);
+    EXPECT_TRUE(fresh.outlet.finished) << "an empty Hello has no version, an empty OpenSession too";
+    Client rig(store, kAnna);
+    ASSERT_TRUE(rig.call(open_request("run")).has_session_opened());
+    rig.call(request);
+    EXPECT_EQ(rig.outlet.replies.size(), 1u);
+  }
+}
+
+// The gate is asked at the first message, of clients and rigs alike.
+TEST(Conversation, TellsAtItsFirstMessageThatTheServiceIsFull) {
+  StoreInHand store;
+  Client client(store, kAnna);
+  client.conversation().set_gate([] { return std::string("full"); });
+  EXPECT_EQ(client.greet().error().code(), ServiceError::BUSY);
+  EXPECT_TRUE(client.outlet.finished);
+  EXPECT_FALSE(store.sessions->list().total_count());
+  Client rig(store, kAnna);
+  rig.conversation().set_gate([] { return std::string("full"); });
+  const ServiceReply refused = rig.call(open_request("run"));
+  EXPECT_EQ(refused.session_refused().reason(), rigcal::v1::SessionRefused::REASON_BUSY);
+  EXPECT_FALSE(store.sessions->list().total_count());
+}
+
+ServiceRequest delete_request(const std::string& id) {
+  ServiceRequest request;
+  request.mutable_delete_session()->set_session_id(id);
+  return request;
+}
+
+ServiceRequest end_request(const std::string& id) {
+  ServiceRequest request;
+  request.mutable_end_session()->set_session_id(id);
+  return request;
+}
+
+// A stranger ends and deletes nothing, an operator does, and the session tells whose it is.
+TEST(Conversation, EndsAndDeletesForOwnersAndOperatorsOnly) {
+  StoreInHand store;
+  {
+    Client rig(store, kAnna);
+    ASSERT_TRUE(rig.call(open_request("run")).has_session_opened());
+    ASSERT_TRUE(rig.call(batch_request(1)).has_acknowledge());
+  }
+  Client stranger(store, kBert);
+  ASSERT_TRUE(stranger.greet().has_welcome());
+  Client owner(store, kAnna);
+  ASSERT_TRUE(owner.greet().has_welcome());
+  Client root(store, kRoot);
+  ASSERT_TRUE(root.greet().has_welcome());
+  const ServiceError refused = stranger.call(end_request("run")).error();
+  EXPECT_EQ(refused.code(), ServiceError::NOT_ALLOWED);
+  EXPECT_NE(refused.text().find("session 'run' belongs to 'account:anna'"), std::string::npos);
+  ServiceRequest inspect;
+  inspect.mutable_inspect_session()->set_session_id("run");
+  EXPECT_EQ(stranger.call(inspect).session_info().owner(), "account:anna");
+  EXPECT_EQ(stranger.call(inspect).session_info().state(), rigcal::v1::SESSION_OPEN);
+  EXPECT_TRUE(owner.call(end_request("run")).has_session_info());
+  EXPECT_EQ(owner.call(inspect).session_info().state(), rigcal::v1::SESSION_STORED);
+  EXPECT_EQ(stranger.call(delete_request("run")).error().code(), ServiceError::NOT_ALLOWED);
+  store.restart();
+  Client later(store, kBert);
+  ASSERT_TRUE(later.greet().has_welcome());
+  EXPECT_EQ(later.call(delete_request("run")).error().code(), ServiceError::NOT_ALLOWED);
+  Client operator_later(store, kRoot);
+  ASSERT_TRUE(operator_later.greet().has_welcome());
+  EXPECT_TRUE(operator_later.call(delete_request("run")).has_deleted());
+}
+
+// A stranger adds nothing to an upload that another has begun; who has the same file finds it there
+// once it is complete.
+TEST(Conversation, LetsOnlyItsOwnerContinueAnUpload) {
+  StoreInHand store;
+  Client owner(store, kAnna);
+  ASSERT_TRUE(owner.greet().has_welcome());
+  Client stranger(store, kBert);
+  ASSERT_TRUE(stranger.greet().has_welcome());
+  ServiceRequest open;
+  open.mutable_open_upload()->set_session_id("file");
+  open.mutable_open_upload()->set_file_name("a.csv");
+  open.mutable_open_upload()->set_size_bytes(2);
+  ServiceRequest part;
+  part.mutable_upload_part()->set_session_id("file");
+  part.mutable_upload_part()->set_data("a");
+  ASSERT_TRUE(owner.call(open).has_upload_state());
+  ASSERT_TRUE(owner.call(part).has_upload_state());
+  EXPECT_EQ(stranger.call(open).error().code(), ServiceError::NOT_ALLOWED);
+  part.mutable_upload_part()->set_offset_bytes(1);
+  EXPECT_EQ(stranger.call(part).error().code(), ServiceError::NOT_ALLOWED);
+  EXPECT_TRUE(owner.call(part).upload_state().complete());
+  EXPECT_TRUE(stranger.call(open).upload_state().complete());
+}
+
+// An upload has its room for itself from the start: the last byte of a share fits, one more does
+// not, and others have theirs.
+TEST(Conversation, PromisesUploadsNoMoreThanTheShareOfTheDisk) {
+  StoreInHand store;
+  store.context.limits.share.disk_bytes = 1000;
+  Client client(store, kAnna);
+  ASSERT_TRUE(client.greet().has_welcome());
+  const auto open = [&](Client& by, const std::string& id, std::uint64_t size_bytes) {
+    ServiceRequest request;
+    request.mutable_open_upload()->set_session_id(id);
+    request.mutable_open_upload()->set_file_name("a.csv");
+    request.mutable_open_upload()->set_size_bytes(size_bytes);
+    return by.call(request);
+  };
+  EXPECT_EQ(open(client, "a", 1001).error().code(), ServiceError::STORAGE);
+  EXPECT_TRUE(open(client, "a", 600).has_upload_state());
+  EXPECT_EQ(open(client, "b", 401).error().code(), ServiceError::STORAGE);
+  store.count_use();  // what was counted anew is the same: no byte of it has come
+  EXPECT_EQ(open(client, "b", 401).error().code(), ServiceError::STORAGE);
+  EXPECT_TRUE(open(client, "b", 400).has_upload_state());
+  Client other(store, kBert);
+  ASSERT_TRUE(other.greet().has_welcome());
+  EXPECT_TRUE(open(other, "c", 1000).has_upload_state());
+}
+
+// A share of the disk without a figure is half of what there is for all, and promises do not make
+// it grow.
+TEST(Conversation, DerivesTheShareOfTheDiskFromWhatThereIs) {
+  StoreInHand store;
+  store.context.disk_capacity_bytes = 2000;
+  EXPECT_EQ(store.context.disk_share_bytes(), 1000u);
+  store.context.disk.add("account:anna", 900);
+  EXPECT_EQ(store.context.disk_share_bytes(), 1000u);
+  store.context.limits.share.disk_bytes = 10;
+  EXPECT_EQ(store.context.disk_share_bytes(), 10u);
+}
+
+// A stream that has used up its owner's share is refused as by a full disk, which the rig outlives,
+// and nothing that was acknowledged is lost.
+TEST(Conversation, RefusesAStreamBeyondTheShareOfTheDisk) {
+  StoreInHand store;
+  Client rig(store, kAnna);
+  ASSERT_TRUE(rig.call(open_request("run")).has_session_opened());
+  ASSERT_TRUE(rig.call(batch_request(1)).has_acknowledge());
+  store.count_use();
+  const std::uint64_t size = batch_request(2).sample_batch().ByteSizeLong();
+  store.context.limits.share.disk_bytes = store.context.disk.of("account:anna") + size;
+  ASSERT_TRUE(rig.call(batch_request(2)).has_acknowledge()) << "fills the share to its last byte";
+  const ServiceReply refused = rig.call(batch_request(3));
+  EXPECT_EQ(refused.session_refused().reason(), rigcal::v1::SessionRefused::REASON_STORAGE);
+  EXPECT_TRUE(rig.outlet.finished);
+  Client other(store, kBert);
+  ASSERT_TRUE(other.call(open_request("other")).has_session_opened());
+  EXPECT_TRUE(other.call(batch_request(1)).has_acknowledge());
+}
+
+// Sessions have a share and a limit; so has what their metadata take in memory.
+TEST(Conversation, HoldsTheSharesOfSessionsAndOfTheirMetadata) {
+  ServiceLimits limits;
+  limits.sessions = 3;
+  StoreInHand store(limits);
+  const auto open = [&](const std::string& id, const Identity& who) {
+    Client rig(store, who);
+    return rig.call(open_request(id)).session_refused().text();
+  };
+  EXPECT_EQ(open("a1", kAnna), "");
+  EXPECT_EQ(open("a2", kAnna), "");
+  EXPECT_NE(open("a3", kAnna).find("2 sessions of account:anna are kept"), std::string::npos);
+  EXPECT_EQ(open("b1", kBert), "");
+  EXPECT_NE(open("b2", kBert).find("3 sessions are kept, the limit"), std::string::npos);
+  store.context.limits.sessions = 100;
+  store.count_use();
+  store.context.limits.share.index_bytes = store.context.index.of("account:anna") + 1000;
+  EXPECT_NE(open("a3", kAnna).find("what sessions and jobs tell"), std::string::npos);
+  Client rig(store, kBert);
+  ASSERT_TRUE(rig.call(open_request("b2")).has_session_opened()) << "it has less";
+  // What is there goes on, whatever it has come to.
+  store.context.limits.index_bytes = store.context.limits.share.index_bytes = 1;
+  EXPECT_TRUE(rig.call(batch_request(1)).has_acknowledge());
+}
+
+// Streaming sessions: at the share and above it; its own session again does not count twice.
+TEST(Conversation, HoldsTheShareAndTheLimitOfStreamingSessions) {
+  ServiceLimits limits;
+  limits.streaming_sessions = 3;
+  StoreInHand store(limits);
+  Client a1(store, kAnna), a2(store, kAnna), a3(store, kAnna), b1(store, kBert), b2(store, kBert);
+  EXPECT_TRUE(a1.call(open_request("a1")).has_session_opened());
+  EXPECT_TRUE(a2.call(open_request("a2")).has_session_opened());
+  EXPECT_NE(a3.call(open_request("a3"))
+                .session_refused()
+                .text()
+                .find("2 sessions are streaming from account:anna"),
+            std::string::npos);
+  EXPECT_TRUE(b1.call(open_request("b1")).has_session_opened());
+  EXPECT_NE(b2.call(open_request("b2"))
+                .session_refused()
+                .text()
+                .find("3 sessions are streaming, the limit"),
+            std::string::npos);
+}
+
+// A large reply that finds no room is replaced by a refusal, so that each request keeps its one
+// reply; a small one always passes.
+TEST(Conversation, AnswersBusyWhereALargeReplyHasNoRoom) {
+  StoreInHand store;
+  store.upload("data", kAnna);
+  {
+    std::ofstream file(store.context.data_folder + "/sessions/data/recording.csv");
+    file << std::string(100'000, 'x');
+  }
+  Client client(store, kAnna);
+  ASSERT_TRUE(client.greet().has_welcome());
+  ServiceRequest read;
+  read.mutable_read_recording()->set_session_id("data");
+  EXPECT_EQ(client.call(read).file_part().data().size(), 100'000u);
+  client.outlet.room = 50'000;
+  EXPECT_EQ(client.call(read).error().code(), ServiceError::BUSY);
+  ServiceRequest list;
+  list.mutable_list_sessions();
+  client.outlet.room = 0;
+  EXPECT_TRUE(client.call(list).has_session_list());
+}
+
+// A subscriber that reads slowly misses iterations, never the end.
+TEST(Conversation, TellsTheEndOfAJobToASlowReader) {
+  StoreInHand store;
+  store.upload("data", kAnna);
+  ASSERT_EQ(test_support::fault_of(store.submit("j", kAnna)).code(), 0);
+  Client client(store, kAnna);
+  ASSERT_TRUE(client.greet().has_welcome());
+  ServiceRequest subscribe;
+  subscribe.mutable_subscribe_job()->set_job_id("j");
+  ASSERT_TRUE(client.call(subscribe).has_job_info());
+  client.outlet.replies.clear();
+  rigcal::v1::JobProgress progress;
+  store.runner.runs.at("j").on_progress(progress);
+  EXPECT_EQ(client.outlet.replies.size(), 1u);
+  client.outlet.room = 0;
+  store.runner.runs.at("j").on_progress(progress);
+  EXPECT_EQ(client.outlet.replies.size(), 1u);
+  store.runner.finish("j");
+  store.drain();
+  ASSERT_EQ(client.outlet.replies.size(), 2u);
+  EXPECT_EQ(client.outlet.replies.back().job_update().job().state(), rigcal::v1::JOB_DONE);
+}
+
+// A client does not become a rig computer, however good its OpenSession is: who greets is served,
+// who streams is not.
+TEST(Conversation, OpensNoSessionForWhoHasGreeted) {
+  StoreInHand store;
+  Client client(store, kAnna);
+  ASSERT_TRUE(client.greet().has_welcome());
+  EXPECT_EQ(client.call(open_request("run")).error().code(), ServiceError::BAD_REQUEST);
+  EXPECT_TRUE(client.outlet.finished);
+  EXPECT_EQ(store.sessions->list().total_count(), 0u);
+}
+
+// A file is read from anywhere in it, and to its end; behind that there is nothing to ask for.
+TEST(Conversation, ReadsAFileToItsEndAndNotBehind) {
+  StoreInHand store;
+  store.upload("data", kAnna);
+  Client client(store, kAnna);
+  client.greet();
+  const auto read = [&](std::uint64_t offset) {
+    ServiceRequest request;
+    request.mutable_read_recording()->set_session_id("data");
+    request.mutable_read_recording()->set_offset_bytes(offset);
+    return client.call(request);
+  };
+  EXPECT_EQ(read(0).file_part().data(), "abc");
+  EXPECT_EQ(read(2).file_part().data(), "c");
+  EXPECT_EQ(read(2).file_part().file_size_bytes(), 3u);
+  ASSERT_TRUE(read(3).has_file_part());
+  EXPECT_EQ(read(3).file_part().data(), "");
+  EXPECT_EQ(read(4).error().code(), ServiceError::BAD_REQUEST);
+  EXPECT_EQ(read(std::uint64_t{1} << 63).error().code(), ServiceError::BAD_REQUEST);
+}
+
+}  // namespace
+}  // namespace service

@@ -1,0 +1,114 @@
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+
+#include "tests/service/server/socket_client.hpp"
+#include "tests/service/server/store_in_hand.hpp"
+
+// A disk that fails to write once, under the service's store: tests/support/failing_disk.c stands
+// before libc here. Nothing is acknowledged that it lost.
+
+namespace service {
+namespace {
+
+using rigcal::v1::ServiceError;
+using rigcal::v1::ServiceReply;
+using rigcal::v1::SessionRefused;
+using rigcal::v1::UploadState;
+using test_support::OutletInHand;
+using test_support::StoreInHand;
+
+const Identity kAnna{"account:anna", false};
+
+class ServiceDisk : public ::testing::Test {
+ protected:
+  void SetUp() override { ::setenv("RIGCAL_FAILING_DISK", switch_.c_str(), 1); }
+  void TearDown() override { ::unsetenv("RIGCAL_FAILING_DISK"); }
+  void fail_next() const { std::ofstream{switch_}; }
+  bool has_failed() const { return !std::filesystem::exists(switch_); }
+
+  /// What a new connection that opens session "run" and sends these batches is told at last.
+  std::vector<ServiceReply> stream(const std::vector<std::uint64_t>& batches) {
+    OutletInHand outlet;
+    const auto rig = std::make_shared<Conversation>(store_.context, *store_.sessions, *store_.jobs,
+                                                    Peer{kAnna, "test"});
+    rig->attach(outlet);
+    const auto send = [&](const rigcal::v1::ServiceRequest& request) {
+      std::vector<proto::Frame> frames;
+      const std::string bytes = test_support::request_frame(request);
+      ASSERT_TRUE(
+          proto::FrameDecoder(proto::service_request_limits())
+              .feed({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()}, frames)
+              .ok());
+      rig->on_frame(frames.at(0));
+      store_.drain();
+    };
+    send(test_support::open_request("run"));
+    for (const std::uint64_t batch : batches) send(test_support::batch_request(batch));
+    rig->on_disconnected();
+    store_.drain();
+    return outlet.replies;
+  }
+
+  Outcome<UploadState> upload(const std::function<void(const Upload::Answer&)>& ask) {
+    Outcome<UploadState> outcome = make_fault(ServiceError::INTERNAL, "no answer");
+    ask([&](const auto& answer) { outcome = answer; });
+    store_.drain();
+    return outcome;
+  }
+  Outcome<UploadState> open_upload() {
+    rigcal::v1::OpenUpload open;
+    open.set_session_id("file");
+    open.set_file_name("a.csv");
+    open.set_size_bytes(6);
+    return upload([&](const auto& answer) { store_.sessions->open_upload(open, kAnna, answer); });
+  }
+  Outcome<UploadState> append(std::uint64_t offset, const std::string& data) {
+    rigcal::v1::UploadPart part;
+    part.set_session_id("file");
+    part.set_offset_bytes(offset);
+    part.set_data(data);
+    return upload([&](const auto& answer) { store_.sessions->append_upload(part, kAnna, answer); });
+  }
+
+  StoreInHand store_;
+  std::string switch_ = store_.files.file("fail");
+};
+
+// The batch whose fsync failed is refused, not acknowledged, and it is due again for whoever opens
+// the session next.
+TEST_F(ServiceDisk, AcknowledgesNoBatchThatItLost) {
+  ASSERT_TRUE(stream({}).back().has_session_opened());
+  fail_next();
+  const auto failed = stream({1});
+  ASSERT_TRUE(has_failed());
+  ASSERT_EQ(failed.size(), 2u);
+  EXPECT_EQ(failed[1].session_refused().reason(), SessionRefused::REASON_STORAGE);
+  const auto again = stream({1, 2});
+  ASSERT_EQ(again.size(), 3u);
+  EXPECT_EQ(again[0].session_opened().acknowledged_through(), 0u);
+  EXPECT_EQ(again[1].acknowledge().through(), 1u);
+  EXPECT_EQ(again[2].acknowledge().through(), 2u);
+}
+
+// After a part that could not be written no byte of the file is believed: a second fsync would call
+// durable what the first has lost.
+TEST_F(ServiceDisk, BeginsAnUploadAnewThatItLostAPartOf) {
+  ASSERT_EQ(test_support::fault_of(open_upload()).code(), 0);
+  ASSERT_EQ(std::get<UploadState>(append(0, "ab")).durable_bytes(), 2u);
+  fail_next();
+  EXPECT_EQ(test_support::fault_of(append(2, "cd")).code(), ServiceError::STORAGE);
+  ASSERT_TRUE(has_failed());
+  const auto again = open_upload();
+  ASSERT_EQ(test_support::fault_of(again).code(), 0);
+  EXPECT_EQ(std::get<UploadState>(again).durable_bytes(), 0u);
+  const auto whole = append(0, "abcdef");
+  ASSERT_EQ(test_support::fault_of(whole).code(), 0);
+  EXPECT_TRUE(std::get<UploadState>(whole).complete());
+  const auto path = store_.sessions->recording_path("file");
+  EXPECT_EQ(test_support::text_of(std::get<std::string>(path)), "abcdef");
+}
+
+}  // namespace
+}  // namespace service

@@ -1,0 +1,118 @@
+#include "service/server/fair_queue.hpp"
+
+#include <gtest/gtest.h>
+
+#include "service/server/service_context.hpp"
+
+namespace service {
+namespace {
+
+using Ids = std::vector<std::string>;
+
+// However much one has waiting, another comes second: a queue by time alone would put it last.
+TEST(FairQueue, LetsIdentitiesTakeTurns) {
+  FairQueue queue;
+  for (const char* id : {"a1", "a2", "a3"}) queue.add("a", id);
+  queue.add("b", "b1");
+  queue.add("c", "c1");
+  queue.add("b", "b2");
+  EXPECT_EQ(queue.order(), (Ids{"a1", "b1", "c1", "a2", "b2", "a3"}));
+  EXPECT_EQ(queue.size(), 6u);
+  EXPECT_EQ(queue.size("b"), 2u);
+  EXPECT_EQ(queue.size("nobody"), 0u);
+}
+
+// Who was served goes last; who comes anew is behind all who wait, so that asking again at once,
+// one job at a time, gets nobody ahead of those who wait.
+TEST(FairQueue, SendsTheServedAndTheNewToTheEnd) {
+  FairQueue queue;
+  queue.add("a", "a1");
+  queue.add("a", "a2");
+  queue.add("b", "b1");
+  queue.serve("a1");
+  EXPECT_EQ(queue.order(), (Ids{"b1", "a2"}));
+  queue.serve("b1");
+  queue.add("b", "b2");
+  EXPECT_EQ(queue.order(), (Ids{"a2", "b2"}));
+}
+
+// Whoever has nothing left in the queue has no place in it either, and comes anew behind all.
+TEST(FairQueue, ForgetsWhoHasNothingWaiting) {
+  for (const bool served : {true, false}) {
+    FairQueue queue;
+    queue.add("a", "a1");
+    served ? queue.serve("a1") : queue.remove("a1");
+    EXPECT_EQ(queue.size("a"), 0u);
+    queue.add("b", "b1");
+    queue.add("a", "a2");
+    EXPECT_EQ(queue.order(), (std::vector<std::string>{"b1", "a2"})) << served;
+  }
+}
+
+// A cancelled job costs its owner no turn, and an unknown one nothing.
+TEST(FairQueue, KeepsThePlaceOfWhoCancels) {
+  FairQueue queue;
+  for (const char* id : {"a1", "a2"}) queue.add("a", id);
+  queue.add("b", "b1");
+  queue.remove("a1");
+  queue.remove("none");
+  queue.serve("none");
+  EXPECT_EQ(queue.order(), (Ids{"a2", "b1"}));
+  queue.remove("a2");
+  queue.remove("b1");
+  EXPECT_TRUE(queue.order().empty());
+}
+
+// The last byte of a share and of the whole fit, one more does not, however large it claims to be.
+TEST(ByteUse, HasRoomUpToTheShareAndUpToTheLimit) {
+  ByteUse use;
+  use.add("a", 6);
+  EXPECT_TRUE(use.has_room("a", 2, 10, 8));
+  EXPECT_FALSE(use.has_room("a", 3, 10, 8));
+  EXPECT_TRUE(use.has_room("b", 4, 10, 8));
+  EXPECT_FALSE(use.has_room("b", 5, 10, 8));
+  EXPECT_FALSE(use.has_room("b", ~std::uint64_t{0}, 10, ~std::uint64_t{0}));
+  EXPECT_FALSE(use.has_room("b", ~std::uint64_t{0}, ~std::uint64_t{0}, 8));
+  use.remove("a", 4);
+  EXPECT_EQ(use.of("a"), 2u);
+  EXPECT_EQ(use.total(), 2u);
+  use.remove("a", 5);  // what was counted anew meanwhile
+  use.remove("nobody", 5);
+  EXPECT_EQ(use.total(), 0u);
+}
+
+// Half of each limit, at least one, unless a figure was set; never more than the limit.
+TEST(ServiceLimits, GivesOneIdentityHalfUnlessToldOtherwise) {
+  ServiceLimits limits;
+  limits.connections = 5;
+  limits.workers = 1;
+  limits.queued_jobs = 7;
+  limits.share.queued_jobs = 2;
+  limits.jobs = 3;
+  limits.share.jobs = 9;
+  EXPECT_EQ(limits.of_one().connections, 3u);
+  EXPECT_EQ(limits.of_one().running_jobs, 1u);
+  EXPECT_EQ(limits.of_one().queued_jobs, 2u);
+  EXPECT_EQ(limits.of_one().jobs, 3u);
+}
+
+// Nobody owns what is older than owners, an empty name is nobody's, and operators may all.
+TEST(Identity, MayChangeItsOwnAndAsOperatorEverything) {
+  const Identity anna{"account:anna", false};
+  EXPECT_TRUE(anna.may_change("account:anna"));
+  EXPECT_FALSE(anna.may_change("certificate:anna"));
+  EXPECT_FALSE(anna.may_change(""));
+  EXPECT_FALSE((Identity{"", false}).may_change(""));
+  EXPECT_TRUE((Identity{"account:root", true}).may_change("account:anna"));
+  EXPECT_TRUE((Identity{"account:root", true}).may_change(""));
+}
+
+TEST(Identity, KnowsOperatorsByTheirCertificatesNames) {
+  const Operators operators{{"operator"}, {"anna"}};
+  EXPECT_TRUE(identify_certificate("operator", operators).is_operator);
+  EXPECT_FALSE(identify_certificate("anna", operators).is_operator) << "that is an account";
+  EXPECT_EQ(identify_certificate("rig", operators).name, "certificate:rig");
+}
+
+}  // namespace
+}  // namespace service

@@ -1,0 +1,440 @@
+#include "service/server/ingest_session.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "service/server/durable_file.hpp"
+#include "service/server/session_store.hpp"
+#include "tests/service/server/played_service.hpp"
+#include "tests/service/server/socket_client.hpp"
+#include "tests/service/server/stored_session.hpp"
+
+// Sessions with every thread played by the test: what comes while something is under way.
+
+namespace service {
+namespace {
+
+using rigcal::v1::SessionRefused;
+using test_support::batch_request;
+using test_support::open_request;
+using test_support::PlayedService;
+using test_support::secret_of;
+
+class Rig final : public IngestOwner {
+ public:
+  const std::string& identity() const override { return name_; }
+  void on_opened(std::uint64_t through, const std::string& given) override {
+    opened.push_back(through);
+    secret = given;
+  }
+  void on_acknowledged(std::uint64_t through) override { acknowledged = through; }
+  void on_closed(std::uint64_t) override { closed = true; }
+  void on_refused(SessionRefused::Reason why, const std::string& sentence) override {
+    reason = why;
+    text = sentence;
+  }
+  void on_superseded() override { superseded = true; }
+
+  std::vector<std::uint64_t> opened;
+  std::string secret;
+  std::uint64_t acknowledged = 0;
+  bool closed = false;
+  bool superseded = false;
+  SessionRefused::Reason reason = SessionRefused::REASON_UNSPECIFIED;
+  std::string text;
+
+ private:
+  std::string name_ = "account:rig";
+};
+
+class IngestSessions : public ::testing::Test {
+ protected:
+  IngestSessions() { EXPECT_TRUE(store_->load().ok()); }
+  ~IngestSessions() override { service_.run_all(); }
+
+  /// The session, or nothing with the refusal in refusal_.
+  std::shared_ptr<IngestSession> find(const std::string& id, const std::string& secret) {
+    auto request = open_request(id).open_session();
+    request.set_secret(secret);
+    auto opened = store_->open(request, owner_);
+    if (const auto* refused = std::get_if<SessionRefused>(&opened)) {
+      refusal_ = refused->text();
+      return nullptr;
+    }
+    return std::get<std::shared_ptr<IngestSession>>(opened);
+  }
+
+  /// A rig that has opened it.
+  std::shared_ptr<Rig> open(const std::string& id) {
+    auto rig = std::make_shared<Rig>();
+    session_ = find(id, secret_of(id));
+    if (!session_) return nullptr;
+    session_->open(rig, secret_of(id));
+    return rig;
+  }
+
+  void send(const Rig& rig, std::uint64_t sequence) {
+    auto request = batch_request(sequence);
+    session_->append(rig, *request.mutable_sample_batch());
+  }
+
+  void close(const Rig& rig, std::uint64_t last_batch, bool interrupted = false) {
+    rigcal::v1::CloseSession request;
+    request.set_last_batch_sequence(last_batch);
+    request.set_interrupted(interrupted);
+    session_->close(rig, request);
+  }
+
+  void restart() {
+    session_.reset();
+    service_.run_all();
+    store_.emplace(
+        service_.context, [] {}, [](const std::string&) { return std::string(); });
+    ASSERT_TRUE(store_->load().ok());
+    service_.run_all();
+  }
+
+  std::string folder(const std::string& id) const {
+    return service_.context.data_folder + "/sessions/" + id;
+  }
+  rigcal::v1::SessionInfo info(const std::string& id) const {
+    return std::get<rigcal::v1::SessionInfo>(store_->inspect(id));
+  }
+
+  const Identity owner_{"account:rig", false};
+  PlayedService service_;
+  std::optional<SessionStore> store_{std::in_place, service_.context, [] {},
+                                     [](const std::string&) { return std::string(); }};
+  std::shared_ptr<IngestSession> session_;
+  std::string refusal_;
+};
+
+// A rig computer that comes back while its last batches are being made durable is answered only
+// after that: else it would send them again, or be told of batches that this connection never sent.
+TEST_F(IngestSessions, AnswerAnOpeningAfterTheCommitUnderWay) {
+  const auto first = open("run");
+  service_.run_all();
+  send(*first, 1);
+  ASSERT_TRUE(service_.storage_waits());
+  const auto second = open("run");
+  EXPECT_TRUE(first->superseded);
+  EXPECT_TRUE(second->opened.empty());
+  service_.run_all();
+  EXPECT_EQ(second->opened, std::vector<std::uint64_t>{1});
+  EXPECT_EQ(second->acknowledged, 0u) << "the opening has told it";
+  EXPECT_EQ(first->acknowledged, 0u) << "it is gone";
+}
+
+// A disk that takes longer than an abandoned session may stay in memory: what it is writing must
+// not be let go under its hands.
+TEST_F(IngestSessions, StayLoadedWhileACommitIsUnderWay) {
+  service_.context.limits.unload_after_s = 0.0;
+  {
+    const auto rig = open("run");
+    service_.run_all();
+    send(*rig, 1);
+    session_->leave(*rig);
+  }
+  session_->unload_if_abandoned();
+  service_.run_storage();
+  EXPECT_EQ(info("run").batch_count(), 1u);
+  session_->unload_if_abandoned();
+  service_.run_all();
+  const auto again = open("run");
+  service_.run_all();
+  EXPECT_EQ(again->opened, std::vector<std::uint64_t>{1});
+}
+
+// At least once on the wire, exactly once in the store: also within one group, before the first has
+// become durable.
+TEST_F(IngestSessions, StoreABatchOnceThatComesTwice) {
+  const auto rig = open("run");
+  service_.run_all();
+  send(*rig, 1);
+  send(*rig, 1);
+  send(*rig, 2);
+  service_.run_all();
+  send(*rig, 1);
+  EXPECT_EQ(rig->acknowledged, 2u);
+  rig->acknowledged = 0;
+  service_.run_all();
+  EXPECT_EQ(rig->acknowledged, 2u) << "what is there already is acknowledged again";
+  EXPECT_EQ(service_.context.metrics.duplicate_batches_total, 2u);
+  close(*rig, 2);
+  service_.run_all();
+  EXPECT_TRUE(rig->closed);
+  test_support::expect_recording_of(folder("run") + "/recording.mcap", 2);
+}
+
+// Batches are numbered without holes: one that leaves a number out is refused, and nothing of it is
+// stored.
+TEST_F(IngestSessions, RefuseABatchThatLeavesOneOut) {
+  for (const std::uint64_t first : {0u, 2u, 3u}) {
+    SCOPED_TRACE(first);
+    const std::string id = "run" + std::to_string(first);
+    const auto rig = open(id);
+    service_.run_all();
+    send(*rig, first);
+    service_.run_all();
+    EXPECT_EQ(rig->reason, SessionRefused::REASON_BAD_REQUEST);
+    EXPECT_EQ(rig->acknowledged, 0u);
+    EXPECT_EQ(info(id).batch_count(), 0u);
+  }
+}
+
+// A connection that was taken over writes nothing any more.
+TEST_F(IngestSessions, TakeNothingFromAnEarlierConnection) {
+  const auto first = open("run");
+  service_.run_all();
+  const auto second = open("run");
+  service_.run_all();
+  send(*first, 1);
+  service_.run_all();
+  EXPECT_EQ(info("run").batch_count(), 0u);
+  send(*second, 1);
+  service_.run_all();
+  EXPECT_EQ(second->acknowledged, 1u);
+}
+
+// What no recording can hold is refused before it is acknowledged, and the session goes on without
+// it.
+TEST_F(IngestSessions, RefuseABatchThatNoRecordingCanHold) {
+  const auto rig = open("run");
+  service_.run_all();
+  send(*rig, 1);
+  auto poison = batch_request(2);
+  poison.mutable_sample_batch()->mutable_samples(7)->set_timestamp(-1.0);
+  session_->append(*rig, *poison.mutable_sample_batch());
+  service_.run_all();
+  EXPECT_EQ(rig->reason, SessionRefused::REASON_BAD_REQUEST);
+  EXPECT_NE(rig->text.find("time never goes back"), std::string::npos) << rig->text;
+  const auto again = open("run");
+  service_.run_all();
+  EXPECT_EQ(again->opened, std::vector<std::uint64_t>{1});
+  send(*again, 2);
+  service_.run_all();
+  EXPECT_EQ(again->acknowledged, 2u);
+}
+
+// What is stored is not what this rig means by the number: acknowledging it would be a lie. Whether
+// the stored one is on the disk already, or on its way there.
+TEST_F(IngestSessions, RefuseABatchThatComesAgainWithAnotherContent) {
+  for (const bool durable_before : {true, false}) {
+    SCOPED_TRACE(durable_before);
+    const std::string id = durable_before ? "durable" : "pending";
+    const auto rig = open(id);
+    service_.run_all();
+    send(*rig, 1);
+    if (durable_before) service_.run_all();
+    rig->acknowledged = 0;
+    auto altered = batch_request(1);
+    altered.mutable_sample_batch()->mutable_samples(7)->set_command_v(1e-9);
+    session_->append(*rig, *altered.mutable_sample_batch());
+    service_.run_storage();
+    service_.run_all();
+    EXPECT_EQ(rig->reason, SessionRefused::REASON_BAD_REQUEST);
+    EXPECT_NE(rig->text.find("another content"), std::string::npos) << rig->text;
+    EXPECT_EQ(rig->acknowledged, durable_before ? 0u : 1u);
+    const auto again = open(id);
+    service_.run_all();
+    close(*again, 1);
+    service_.run_all();
+    test_support::expect_recording_of(folder(id) + "/recording.mcap", 1);
+  }
+}
+
+// Batches of a connection that was taken over are nobody's: their conflict is not the newcomer's.
+TEST_F(IngestSessions, DoNotBlameANewConnectionForTheOldOne) {
+  const auto first = open("run");
+  service_.run_all();
+  send(*first, 1);
+  service_.run_all();
+  auto altered = batch_request(2);
+  altered.mutable_sample_batch()->set_batch_sequence(1);
+  session_->append(*first, *altered.mutable_sample_batch());
+  const auto second = open("run");
+  service_.run_all();
+  EXPECT_EQ(second->reason, SessionRefused::REASON_UNSPECIFIED) << second->text;
+  EXPECT_EQ(second->opened, std::vector<std::uint64_t>{1});
+}
+
+// Whoever knows a session's name knows nothing: without its secret it is neither taken over nor cut
+// off, before and after a restart of the service.
+TEST_F(IngestSessions, AreOpenedAgainOnlyWithTheirSecret) {
+  const auto rig = open("run");
+  service_.run_all();
+  EXPECT_EQ(rig->secret, "") << "it has chosen its own";
+  for (int round = 0; round < 2; ++round) {
+    std::string last_byte = secret_of("run");
+    last_byte.back() ^= 1;
+    for (const std::string& wrong :
+         {std::string(), secret_of("other"), last_byte, secret_of("run").substr(0, 31)}) {
+      EXPECT_EQ(find("run", wrong), nullptr);
+      EXPECT_NE(refusal_.find("not its secret"), std::string::npos) << refusal_;
+    }
+    EXPECT_FALSE(rig->superseded);
+    EXPECT_NE(find("run", secret_of("run")), nullptr);
+    restart();
+  }
+}
+
+// A rig that chooses none is given one, once.
+TEST_F(IngestSessions, GiveASecretToARigThatBringsNone) {
+  const auto rig = std::make_shared<Rig>();
+  session_ = find("run", "");
+  session_->open(rig, "");
+  service_.run_all();
+  ASSERT_EQ(rig->secret.size(), 32u);
+  EXPECT_EQ(find("run", ""), nullptr);
+  const auto again = std::make_shared<Rig>();
+  ASSERT_NE(find("run", rig->secret), nullptr);
+  session_->open(again, rig->secret);
+  service_.run_all();
+  EXPECT_EQ(again->secret, "");
+  EXPECT_EQ(find("short", "secret"), nullptr);
+  EXPECT_NE(refusal_.find("16 to 32"), std::string::npos) << refusal_;
+}
+
+// A data folder of a release without secrets: its open sessions go on, and the first rig that
+// brings a secret has it from then on.
+TEST_F(IngestSessions, OfAnEarlierReleaseTakeTheFirstSecret) {
+  open("run");
+  service_.run_all();
+  const std::string record = folder("run") + "/session.textproto";
+  std::string text = read_small_file(record, 1 << 20).value();
+  text.resize(text.find("secret:"));
+  ASSERT_TRUE(write_durably(record, text).ok());
+  restart();
+  EXPECT_NE(find("run", ""), nullptr);
+  EXPECT_EQ(open("run")->reason, SessionRefused::REASON_UNSPECIFIED);
+  service_.run_all();
+  EXPECT_EQ(find("run", ""), nullptr);
+  restart();
+  EXPECT_EQ(find("run", ""), nullptr);
+  EXPECT_NE(find("run", secret_of("run")), nullptr);
+}
+
+// An ending that nobody declared is told: in the session, and in its recording.
+TEST_F(IngestSessions, TellAnEndingThatNobodyDeclared) {
+  for (const std::string id : {"declared", "dead", "ended"}) {
+    SCOPED_TRACE(id);
+    const auto rig = open(id);
+    service_.run_all();
+    send(*rig, 1);
+    service_.run_all();
+    if (id == "ended") {
+      session_->leave(*rig);
+      EXPECT_EQ(session_->end(), std::nullopt);
+    } else {
+      close(*rig, 1, id == "dead");
+    }
+    service_.run_all();
+    EXPECT_EQ(info(id).state(), rigcal::v1::SESSION_STORED);
+    EXPECT_EQ(info(id).interrupted(), id != "declared");
+    const auto recording = proto::read_recording(folder(id) + "/recording.mcap");
+    ASSERT_TRUE(test_support::ok(recording));
+    ASSERT_EQ(recording.value().events.size(), id == "declared" ? 0u : 1u);
+    if (id == "declared") continue;
+    EXPECT_EQ(recording.value().events[0].name, "interrupted");
+  }
+}
+
+// The storing that can never succeed is tried three times, not for ever; then the session has its
+// last state, is listed with the reason, keeps nobody waiting, and can be deleted.
+TEST_F(IngestSessions, FailAfterThreeTriesToStoreThem) {
+  const auto rig = open("run");
+  service_.run_all();
+  send(*rig, 1);
+  service_.run_all();
+  // In the way of the log: it can be neither read nor replaced.
+  std::filesystem::remove_all(folder("run") + "/spool");
+  std::ofstream(folder("run") + "/spool") << "not a folder";
+  close(*rig, 1);
+  service_.run_storage();
+  for (int tries = 1; tries <= 3; ++tries) {
+    EXPECT_EQ(info("run").state(), rigcal::v1::SESSION_CLOSED) << tries;
+    ASSERT_TRUE(service_.maintenance_waits()) << tries;
+    service_.run_maintenance();
+    store_->retry();
+  }
+  service_.run_all();
+  EXPECT_EQ(info("run").state(), rigcal::v1::SESSION_FAILED);
+  EXPECT_NE(info("run").problem().find("cannot be stored"), std::string::npos);
+  store_->retry();
+  EXPECT_FALSE(service_.maintenance_waits());
+  restart();
+  EXPECT_EQ(info("run").state(), rigcal::v1::SESSION_FAILED) << "not begun again";
+  bool deleted = false;
+  store_->remove("run", owner_, [&](const auto& outcome) {
+    deleted = std::holds_alternative<rigcal::v1::Deleted>(outcome);
+  });
+  service_.run_all();
+  EXPECT_TRUE(deleted);
+  EXPECT_FALSE(std::filesystem::exists(folder("run")));
+}
+
+// A session that waits for space is where some can be made.
+TEST_F(IngestSessions, CanBeDeletedWhileTheyWaitToBeStored) {
+  const auto rig = open("run");
+  service_.run_all();
+  std::filesystem::create_directory(folder("run") + "/recording.mcap");
+  std::ofstream(folder("run") + "/recording.mcap/in the way");
+  close(*rig, 0);
+  service_.run_storage();
+  service_.run_maintenance();
+  ASSERT_EQ(info("run").state(), rigcal::v1::SESSION_CLOSED);
+  bool deleted = false;
+  store_->remove("run", owner_, [&](const auto& outcome) {
+    deleted = std::holds_alternative<rigcal::v1::Deleted>(outcome);
+  });
+  store_->retry();
+  service_.run_all();
+  EXPECT_TRUE(deleted);
+  EXPECT_FALSE(std::filesystem::exists(folder("run")));
+}
+
+// A log that the disk has damaged while the session was open does not keep it open: it ends, and is
+// stored as far as it goes.
+TEST_F(IngestSessions, EndWhereTheirLogIsDamaged) {
+  const auto rig = open("run");
+  service_.run_all();
+  for (std::uint64_t k = 1; k <= 3; ++k) send(*rig, k);
+  service_.run_all();
+  session_->leave(*rig);
+  service_.context.limits.unload_after_s = 0.0;
+  session_->unload_if_abandoned();
+  service_.run_all();
+  const std::string file = folder("run") + "/spool/00000000000000000001.spool";
+  std::filesystem::resize_file(file, std::filesystem::file_size(file) - 1);  // batch 3 is torn
+  const auto again = open("run");
+  service_.run_all();
+  EXPECT_EQ(again->reason, SessionRefused::REASON_BAD_REQUEST);
+  EXPECT_NE(again->text.find("lost batches"), std::string::npos) << again->text;
+  EXPECT_EQ(info("run").state(), rigcal::v1::SESSION_STORED);
+  EXPECT_EQ(info("run").sample_count(), 40u);
+  EXPECT_NE(info("run").problem().find("batch 3"), std::string::npos) << info("run").problem();
+  EXPECT_TRUE(std::holds_alternative<std::string>(store_->recording_path("run")));
+}
+
+// Nobody else's: neither the files nor their folder's content.
+TEST_F(IngestSessions, ReadNothingThroughALink) {
+  std::filesystem::create_directories(service_.files.file("elsewhere"));
+  std::filesystem::create_directory_symlink(service_.files.file("elsewhere"), folder("linked"));
+  restart();
+  EXPECT_FALSE(std::holds_alternative<rigcal::v1::SessionInfo>(store_->inspect("linked")));
+  const auto rig = open("run");
+  service_.run_all();
+  send(*rig, 1);
+  service_.run_all();
+  close(*rig, 1);
+  service_.run_all();
+  const std::string recording = folder("run") + "/recording.mcap";
+  std::filesystem::rename(recording, service_.files.file("moved"));
+  std::filesystem::create_symlink(service_.files.file("moved"), recording);
+  EXPECT_FALSE(std::holds_alternative<std::string>(store_->recording_path("run")));
+}
+
+}  // namespace
+}  // namespace service

@@ -1,0 +1,303 @@
+#include <unistd.h>
+
+#include <fstream>
+
+#include "tests/service/server/store_in_hand.hpp"
+
+namespace service {
+namespace {
+
+using rigcal::v1::JobInfo;
+using rigcal::v1::ServiceError;
+using test_support::fault_of;
+using test_support::StoreInHand;
+
+const Identity kAnna{"account:anna", false};
+const Identity kBert{"account:bert", false};
+const Identity kRoot{"account:root", true};
+
+ServiceLimits small_limits() {
+  ServiceLimits limits;
+  limits.queued_jobs = 4;
+  limits.jobs = 8;
+  return limits;
+}
+
+// A job that runs, so that others wait.
+void occupy(StoreInHand& store) {
+  store.upload("data", kAnna);
+  ASSERT_EQ(fault_of(store.submit("running", kRoot)).code(), 0);
+  ASSERT_EQ(store.job("running").state(), rigcal::v1::JOB_RUNNING);
+}
+
+// One's share of the waiting line is held at its last place, not before and not behind; then the
+// line's own limit, and each says which.
+TEST(JobStore, HoldsTheShareAndTheLimitOfWaitingJobs) {
+  StoreInHand store(small_limits());
+  occupy(store);
+  EXPECT_EQ(fault_of(store.submit("a1", kAnna)).code(), 0);
+  EXPECT_EQ(fault_of(store.submit("a2", kAnna)).code(), 0);
+  const ServiceError share = fault_of(store.submit("a3", kAnna));
+  EXPECT_EQ(share.code(), ServiceError::BUSY);
+  EXPECT_NE(share.text().find("2 jobs from account:anna are waiting"), std::string::npos);
+  EXPECT_EQ(fault_of(store.submit("b1", kBert)).code(), 0);
+  EXPECT_EQ(fault_of(store.submit("b2", kBert)).code(), 0);
+  const ServiceError full = fault_of(store.submit("c1", {"account:carl", false}));
+  EXPECT_NE(full.text().find("4 jobs are waiting, the limit"), std::string::npos) << full.text();
+  // Both leave with the jobs, also when those are cancelled.
+  ASSERT_EQ(fault_of(store.jobs->cancel("a1", kAnna)).code(), 0);
+  store.drain();
+  EXPECT_EQ(fault_of(store.submit("a3", kAnna)).code(), 0);
+}
+
+// Jobs that are kept have a share and a limit as well.
+TEST(JobStore, HoldsTheShareAndTheLimitOfKeptJobs) {
+  ServiceLimits limits = small_limits();
+  limits.jobs = 3;
+  StoreInHand store(limits);
+  store.upload("data", kAnna);
+  const auto end_one = [&](const std::string& id, const Identity& who) {
+    const auto outcome = store.submit(id, who);
+    if (store.runner.runs.contains(id)) store.runner.finish(id);
+    store.drain();
+    return fault_of(outcome);
+  };
+  EXPECT_EQ(end_one("a1", kAnna).code(), 0);
+  EXPECT_EQ(end_one("a2", kAnna).code(), 0);
+  EXPECT_NE(end_one("a3", kAnna).text().find("2 jobs from account:anna are kept"),
+            std::string::npos);
+  EXPECT_EQ(end_one("b1", kBert).code(), 0);
+  EXPECT_NE(end_one("b2", kBert).text().find("3 jobs are kept, the limit"), std::string::npos);
+}
+
+// Jobs start in the order of turns, and one identity holds its share of the workers at most.
+TEST(JobStore, LetsOwnersTakeTurnsAtTheWorkers) {
+  ServiceLimits limits;
+  limits.workers = 2;
+  StoreInHand store(limits);
+  store.upload("data", kAnna);
+  for (const char* id : {"a1", "a2", "a3"}) store.submit(id, kAnna);
+  EXPECT_EQ(store.runner.order, (std::vector<std::string>{"a1"})) << "its share is one of two";
+  store.submit("b1", kBert);
+  store.submit("b2", kBert);
+  EXPECT_EQ(store.runner.order, (std::vector<std::string>{"a1", "b1"}));
+  EXPECT_EQ(store.job("a2").queue_position(), 1);
+  EXPECT_EQ(store.job("b2").queue_position(), 2);
+  EXPECT_EQ(store.job("a3").queue_position(), 3);
+  for (const char* id : {"a1", "b1", "b2", "a2", "a3"}) {
+    store.runner.finish(id);
+    store.drain();
+  }
+  EXPECT_EQ(store.runner.order, (std::vector<std::string>{"a1", "b1", "a2", "b2", "a3"}));
+}
+
+// Cancelling and deleting is for the owner and for operators, whatever the job's state.
+TEST(JobStore, LetsOnlyOwnersAndOperatorsCancelAndDelete) {
+  StoreInHand store;
+  occupy(store);
+  store.submit("a1", kAnna);
+  const ServiceError refused = fault_of(store.jobs->cancel("a1", kBert));
+  EXPECT_EQ(refused.code(), ServiceError::NOT_ALLOWED);
+  EXPECT_NE(refused.text().find("belongs to 'account:anna'"), std::string::npos) << refused.text();
+  EXPECT_EQ(store.job("a1").state(), rigcal::v1::JOB_QUEUED);
+  EXPECT_EQ(fault_of(store.jobs->cancel("running", kAnna)).code(), ServiceError::NOT_ALLOWED);
+  EXPECT_FALSE(store.runner.runs.at("running").stopped);
+  EXPECT_EQ(fault_of(store.jobs->cancel("a1", kAnna)).code(), 0);
+  EXPECT_EQ(fault_of(store.jobs->cancel("running", kRoot)).code(), 0);
+  EXPECT_TRUE(store.runner.runs.at("running").stopped);
+  store.drain();
+  const auto remove = [&](const Identity& who) {
+    ServiceError fault;
+    store.jobs->remove("a1", who, [&](const auto& outcome) { fault = fault_of(outcome); });
+    store.drain();
+    return fault.code();
+  };
+  EXPECT_EQ(remove(kBert), ServiceError::NOT_ALLOWED);
+  EXPECT_EQ(remove(kRoot), 0);
+  EXPECT_EQ(remove(kRoot), ServiceError::NOT_FOUND);
+}
+
+// Owners are on the disk: another is refused after a restart, too. What has none, from before there
+// were any, is for operators.
+TEST(JobStore, KnowsOwnersAfterARestart) {
+  StoreInHand store;
+  occupy(store);
+  store.submit("a1", kAnna);
+  store.restart();
+  EXPECT_EQ(store.job("a1").owner(), "account:anna");
+  EXPECT_EQ(fault_of(store.jobs->cancel("a1", kBert)).code(), ServiceError::NOT_ALLOWED);
+  EXPECT_EQ(fault_of(store.jobs->cancel("a1", kAnna)).code(), 0);
+  store.drain();
+  const std::string path = store.context.data_folder + "/jobs/a1/job.textproto";
+  std::string text = test_support::text_of(path);
+  const std::string owner = "owner: \"account:anna\"";
+  ASSERT_NE(text.find(owner), std::string::npos) << text;
+  text.erase(text.find(owner), owner.size());
+  std::ofstream(path) << text;
+  store.restart();
+  const auto remove = [&](const Identity& who) {
+    ServiceError fault;
+    store.jobs->remove("a1", who, [&](const auto& outcome) { fault = fault_of(outcome); });
+    store.drain();
+    return fault.code();
+  };
+  EXPECT_EQ(remove(kAnna), ServiceError::NOT_ALLOWED);
+  EXPECT_EQ(remove(kRoot), 0);
+}
+
+// Submitting again tells how the job stands, while it waits and after its end, when the job's input
+// is on the disk alone; another job under its id is told apart.
+TEST(JobStore, ComparesARepeatedJobWithTheOneOnDisk) {
+  StoreInHand store;
+  occupy(store);
+  ASSERT_EQ(fault_of(store.submit("a1", kAnna)).code(), 0);
+  EXPECT_EQ(fault_of(store.submit("a1", kAnna)).code(), 0);
+  EXPECT_EQ(fault_of(store.submit("a1", kAnna, "data", "name: \"other\"")).code(),
+            ServiceError::EXISTS);
+  store.runner.finish("running");
+  store.drain();
+  store.runner.finish("a1");
+  store.drain();
+  store.restart();
+  const auto again = store.submit("a1", kAnna);
+  ASSERT_EQ(fault_of(again).code(), 0);
+  EXPECT_EQ(std::get<JobInfo>(again).state(), rigcal::v1::JOB_DONE);
+  EXPECT_EQ(fault_of(store.submit("a1", kAnna, "data", "name: \"other\"")).code(),
+            ServiceError::EXISTS);
+}
+
+// A change of state keeps what the job is to do: its worker reads that from the disk.
+TEST(JobStore, KeepsTheJobsInputOnTheDiskThroughItsStates) {
+  StoreInHand store;
+  store.upload("data", kAnna);
+  ASSERT_EQ(fault_of(store.submit("a1", kAnna, "data", "name: \"kept\"")).code(), 0);
+  store.runner.finish("a1");
+  store.drain();
+  const std::string text =
+      test_support::text_of(store.context.data_folder + "/jobs/a1/job.textproto");
+  EXPECT_NE(text.find("name: \\\"kept\\\""), std::string::npos) << text;
+  EXPECT_NE(text.find("JOB_DONE"), std::string::npos);
+}
+
+// A worker that tells of its job late, twice, or after the job was deleted brings nothing back.
+TEST(JobStore, IsNotMovedByWordsOfAJobThatIsGone) {
+  StoreInHand store;
+  store.upload("data", kAnna);
+  ASSERT_EQ(fault_of(store.submit("a1", kAnna)).code(), 0);
+  const auto run = store.runner.runs.at("a1");
+  run.on_ended({true, ""});
+  run.on_progress({});
+  run.on_ended({false, "again"});
+  store.drain();
+  EXPECT_EQ(store.job("a1").state(), rigcal::v1::JOB_DONE);
+  store.jobs->remove("a1", kAnna, [](const auto&) {});
+  store.drain();
+  run.on_progress({});
+  run.on_ended({false, "once more"});
+  store.drain();
+  EXPECT_EQ(store.jobs->list().total_count(), 0u);
+  EXPECT_EQ(fault_of(store.jobs->inspect("a1")).code(), ServiceError::NOT_FOUND);
+  ASSERT_EQ(fault_of(store.submit("a2", kAnna)).code(), 0);
+  EXPECT_EQ(store.job("a2").state(), rigcal::v1::JOB_RUNNING) << "the worker was counted twice";
+}
+
+// A job that was deleted between being created and being stored, by a disk that failed, is told.
+TEST(JobStore, TellsThatAJobCouldNotBeStored) {
+  StoreInHand store;
+  store.upload("data", kAnna);
+  std::filesystem::remove_all(store.context.data_folder + "/jobs");
+  std::ofstream(store.context.data_folder + "/jobs") << "no folder";
+  EXPECT_EQ(fault_of(store.submit("a1", kAnna)).code(), ServiceError::STORAGE);
+  EXPECT_EQ(store.jobs->list().total_count(), 0u);
+}
+
+// The shorter of what was asked for and what the service allows ends a job; asked for nothing, the
+// service's.
+TEST(JobStore, GivesAJobTheShorterOfTwoTimes) {
+  ServiceLimits limits;
+  limits.job_duration_s = 100.0;
+  limits.workers = 6;
+  StoreInHand store(limits);
+  store.upload("data", kAnna);
+  for (const double asked : {0.0, 99.0, 101.0}) {
+    rigcal::v1::SubmitJob request;
+    request.set_job_id("j" + std::to_string(static_cast<int>(asked)));
+    request.mutable_spec()->set_rig_text("x");
+    request.mutable_spec()->add_recordings()->set_session_id("data");
+    request.mutable_spec()->set_deadline_s(asked);
+    store.jobs->submit(request, kAnna, [](const auto&) {});
+    store.drain();
+  }
+  EXPECT_EQ(store.runner.runs.at("j0").duration_s_max, 100.0);
+  EXPECT_EQ(store.runner.runs.at("j99").duration_s_max, 99.0);
+  EXPECT_EQ(store.runner.runs.at("j101").duration_s_max, 100.0);
+}
+
+// A job starts three times at most: what has killed the service thrice may do so again.
+TEST(JobStore, RunsAnInterruptedJobThreeTimesAtMost) {
+  StoreInHand store;
+  store.upload("data", kAnna);
+  ASSERT_EQ(fault_of(store.submit("a1", kAnna)).code(), 0);
+  for (int start = 1; start < JobStore::kStartCountMax; ++start) {
+    EXPECT_EQ(store.job("a1").start_count(), start);
+    store.restart();
+    EXPECT_EQ(store.job("a1").state(), rigcal::v1::JOB_RUNNING) << start;
+  }
+  store.restart();
+  EXPECT_EQ(store.job("a1").state(), rigcal::v1::JOB_FAILED);
+}
+
+// What ended jobs leave in memory does not grow with what they were to do.
+TEST(JobStore, CountsWhatItsJobsKeepOnTheDiskAndInMemory) {
+  StoreInHand store;
+  store.upload("data", kAnna);
+  const std::string rig(200'000, 'r');
+  ASSERT_EQ(fault_of(store.submit("a1", kAnna, "data", rig)).code(), 0);
+  store.runner.finish("a1");
+  store.drain();
+  store.count_use();
+  EXPECT_GT(store.context.disk.of("account:anna"), 200'000u);
+  EXPECT_LT(store.context.index.of("account:anna"), 20'000u);
+  // The next one must fit beside it.
+  store.context.limits.share.disk_bytes = store.context.disk.of("account:anna") + 1000;
+  EXPECT_EQ(fault_of(store.submit("a2", kAnna, "data", rig)).code(), ServiceError::STORAGE);
+  EXPECT_EQ(fault_of(store.submit("b1", kBert)).code(), 0);
+}
+
+std::uint64_t resident_bytes() {
+  std::ifstream statm("/proc/self/statm");
+  std::uint64_t size = 0, resident = 0;
+  statm >> size >> resident;
+  return resident * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+}
+
+// A client that submits and cancels for ever: what ended jobs were to do is on the disk, and memory
+// holds what people read of them, 200 MB less here; the same after a restart, and for queue and
+// shares.
+TEST(JobStore, KeepsLittleOfTwoThousandCancelledJobs) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers keep what was freed";
+#endif
+  constexpr int kJobs = 2000;
+  constexpr std::uint64_t kBytesMax = kJobs * 20'000u;  // 2 kB each, and what malloc keeps
+  StoreInHand store;
+  occupy(store);
+  const std::string rig(100'000, 'r');
+  ASSERT_EQ(fault_of(store.submit("first", kAnna, "data", rig)).code(), 0);
+  const std::uint64_t before = resident_bytes();
+  for (int k = 0; k < kJobs; ++k) {
+    const std::string id = "job-" + std::to_string(k);
+    ASSERT_EQ(fault_of(store.submit(id, kAnna, "data", rig)).code(), 0) << k;
+    ASSERT_EQ(fault_of(store.jobs->cancel(id, kAnna)).code(), 0);
+    store.drain();
+  }
+  EXPECT_LT(resident_bytes(), before + kBytesMax);
+  store.restart();
+  EXPECT_EQ(store.jobs->list().total_count(), kJobs + 2u);
+  EXPECT_LT(resident_bytes(), before + kBytesMax);
+  store.count_use();
+  EXPECT_LT(store.context.index.total(), kJobs * 3'000u);
+}
+
+}  // namespace
+}  // namespace service

@@ -1,0 +1,183 @@
+#include "service/server/listener.hpp"
+
+#include <pwd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "tests/service/server/server_in_hand.hpp"
+#include "tests/service/server/socket_client.hpp"
+#include "tests/support/refusal.hpp"
+
+namespace service {
+namespace {
+
+using rigcal::v1::ServiceError;
+using rigcal::v1::ServiceReply;
+using rigcal::v1::ServiceRequest;
+using test_support::ServerInHand;
+using test_support::SocketClient;
+
+struct Served {
+  explicit Served(const ServiceLimits& limits = {}) : server(limits) {
+    path = server.store.files.file("socket");
+    const std::vector<ListenPlace> places = {parse_listen_place(server.io, "unix:" + path),
+                                             parse_listen_place(server.io, "127.0.0.1:0")};
+    listener =
+        std::make_unique<Listener>(server.io, server.store.context, *server.store.sessions,
+                                   *server.store.jobs, places, std::nullopt, ConnectionTimeouts{});
+    const std::string text = listener->places().at(1);
+    port = static_cast<std::uint16_t>(std::stoi(text.substr(text.rfind(':') + 1)));
+    listener->start();
+    server.run();
+  }
+  ~Served() { server.stop(); }
+
+  std::string path;
+  std::uint16_t port = 0;
+  ServerInHand server;
+  std::unique_ptr<Listener> listener;
+};
+
+ServiceError greet(SocketClient& client) {
+  ServiceRequest request;
+  request.mutable_hello()->set_protocol_version(proto::kServiceVersion);
+  const ServiceReply reply = client.call(request);
+  EXPECT_TRUE(reply.has_welcome() || reply.has_error()) << reply.DebugString();
+  return reply.error();
+}
+
+std::string own_account() {
+  const passwd* const entry = ::getpwuid(::geteuid());
+  return "account:" + (entry == nullptr ? std::to_string(::geteuid()) : entry->pw_name);
+}
+
+// The kernel says whose process has connected the Unix socket; over TCP it is the address. What one
+// made by the one way is not its own by the other.
+TEST(Listener, KnowsAccountsAtTheUnixSocketAndAddressesElsewhere) {
+  Served served;
+  SocketClient local(served.path);
+  ASSERT_TRUE(local.call(test_support::open_request("a")).has_session_opened());
+  SocketClient remote(served.port, "127.0.0.7");
+  ASSERT_TRUE(remote.call(test_support::open_request("b")).has_session_opened());
+  SocketClient client(served.port);
+  ASSERT_TRUE(client.greet());
+  const auto owner = [&](const std::string& id) {
+    ServiceRequest request;
+    request.mutable_inspect_session()->set_session_id(id);
+    return client.call(request).session_info().owner();
+  };
+  EXPECT_EQ(owner("a"), own_account());
+  EXPECT_EQ(owner("b"), "address:127.0.0.7");
+  ServiceRequest remove;
+  remove.mutable_delete_session()->set_session_id("a");
+  EXPECT_EQ(client.call(remove).error().code(), ServiceError::NOT_ALLOWED);
+  SocketClient own(served.path);
+  ASSERT_TRUE(own.greet());
+  EXPECT_EQ(own.call(remove).error().code(), ServiceError::NOT_READY) << "its own, but open";
+}
+
+// The last connection of a share and of the limit is served, the next one is told why not; one that
+// ends makes room again.
+TEST(Listener, HoldsTheShareAndTheLimitOfConnections) {
+  ServiceLimits limits;
+  limits.connections = 3;
+  Served served(limits);
+  auto first = std::make_unique<SocketClient>(served.port, "127.0.0.1");
+  EXPECT_EQ(greet(*first).code(), 0);
+  SocketClient second(served.port, "127.0.0.1");
+  EXPECT_EQ(greet(second).code(), 0);
+  SocketClient third(served.port, "127.0.0.1");
+  const ServiceError share = greet(third);
+  EXPECT_EQ(share.code(), ServiceError::BUSY);
+  EXPECT_NE(share.text().find("2 connections from address:127.0.0.1 are open"), std::string::npos);
+  EXPECT_TRUE(third.closed_by_service(5.0));
+  SocketClient local(served.path);
+  EXPECT_EQ(greet(local).code(), 0);
+  SocketClient fourth(served.path);
+  const ServiceError full = greet(fourth);
+  EXPECT_NE(full.text().find("3 connections are open, the limit"), std::string::npos)
+      << full.text();
+  EXPECT_TRUE(fourth.closed_by_service(5.0));
+  SocketClient again(served.path);
+  EXPECT_EQ(greet(again).code(), ServiceError::BUSY) << "who was refused has made no room";
+  first.reset();
+  SocketClient fifth(served.port, "127.0.0.1");
+  EXPECT_EQ(greet(fifth).code(), 0);
+}
+
+// At the limit, whoever is silent makes room: the oldest of the newcomer's own identity first.
+TEST(Listener, LetsTheSilentMakeRoomBeginningWithTheNewcomersOwn) {
+  ServiceLimits limits;
+  limits.connections = 3;
+  Served served(limits);
+  SocketClient other(served.port, "127.0.0.2");
+  SocketClient older(served.port, "127.0.0.1");
+  SocketClient newer(served.port, "127.0.0.1");
+  SocketClient client(served.port, "127.0.0.1");
+  EXPECT_EQ(greet(client).code(), 0);
+  EXPECT_TRUE(older.closed_by_service(5.0));
+  EXPECT_EQ(greet(other).code(), 0);
+  EXPECT_EQ(greet(newer).code(), 0);
+}
+
+// A socket that a dead process left is replaced, one that somebody listens at is not, and what is
+// no socket is not touched. Every account may connect; the socket goes with the listener.
+TEST(Listener, ReplacesTheSocketOfADeadServiceOnly) {
+  asio::io_context io;
+  const test_support::TemporaryFolder files;
+  const std::string path = files.file("socket");
+  const ListenPlace place = parse_listen_place(io, "unix:" + path);
+  {
+    StreamAcceptor dead(io);
+    listen_at(dead, place, "--listen");
+  }
+  ASSERT_TRUE(std::filesystem::exists(path));
+  {
+    StreamAcceptor alive(io);
+    listen_at(alive, place, "--listen");
+    struct stat status {};
+    ASSERT_EQ(::stat(path.c_str(), &status), 0);
+    EXPECT_EQ(status.st_mode & 0777, 0666u);
+    StreamAcceptor second(io);
+    const std::string taken = test_support::refusal([&] { listen_at(second, place, "--listen"); });
+    EXPECT_NE(taken.find("cannot listen at unix:" + path), std::string::npos) << taken;
+    EXPECT_NE(taken.find("end the program that does"), std::string::npos) << taken;
+  }
+  std::filesystem::remove(path);
+  std::ofstream(path) << "a file";
+  StreamAcceptor third(io);
+  EXPECT_NE(test_support::refusal([&] { listen_at(third, place, "--listen"); }), "");
+  EXPECT_TRUE(std::filesystem::is_regular_file(path));
+  std::string served_path;
+  {
+    Served served;
+    served_path = served.path;
+    EXPECT_TRUE(std::filesystem::exists(served_path));
+    served.listener.reset();
+    EXPECT_FALSE(std::filesystem::exists(served_path));
+  }
+}
+
+// An address that others reach is told from one that they do not.
+TEST(Listener, TellsLoopbackFromTheNetwork) {
+  asio::io_context io;
+  EXPECT_TRUE(parse_listen_place(io, "127.0.0.1:0").loopback);
+  EXPECT_TRUE(parse_listen_place(io, "unix:/tmp/x").loopback);
+  EXPECT_FALSE(parse_listen_place(io, "0.0.0.0:0").loopback);
+  const std::string longest = "/" + std::string(106, 'x');
+  EXPECT_EQ(parse_listen_place(io, "unix:" + longest).unix_path, longest);
+  EXPECT_NE(test_support::refusal([&] {
+              static_cast<void>(parse_listen_place(io, "unix:" + longest + "x"));
+            }).find("at most 107 characters"),
+            std::string::npos);
+  EXPECT_NE(test_support::refusal([&] {
+              static_cast<void>(parse_listen_place(io, "unix:relative"));
+            }).find("begins with /"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace service

@@ -1,0 +1,228 @@
+#include <fstream>
+
+#include "service/server/session_log.hpp"
+#include "tests/service/server/socket_client.hpp"
+#include "tests/service/server/store_in_hand.hpp"
+
+// How jobs and recordings live and end: stops and restarts of the service, cancelled and running
+// jobs, what is in use or on its way out.
+
+namespace service {
+namespace {
+
+using rigcal::v1::ServiceError;
+using rigcal::v1::UploadState;
+using test_support::fault_of;
+using test_support::OutletInHand;
+using test_support::StoreInHand;
+
+const Identity kAnna{"account:anna", false};
+
+ServiceError::Code remove_job(StoreInHand& store, const std::string& id) {
+  ServiceError fault;
+  store.jobs->remove(id, kAnna, [&](const auto& outcome) { fault = fault_of(outcome); });
+  store.drain();
+  return fault.code();
+}
+
+ServiceError::Code remove_session(StoreInHand& store, const std::string& id) {
+  ServiceError fault;
+  store.sessions->remove(id, kAnna, [&](const auto& outcome) { fault = fault_of(outcome); });
+  store.drain();
+  return fault.code();
+}
+
+ServiceError::Code open_upload(StoreInHand& store, const std::string& id, std::uint64_t size) {
+  rigcal::v1::OpenUpload open;
+  open.set_session_id(id);
+  open.set_file_name("a.csv");
+  open.set_size_bytes(size);
+  ServiceError fault;
+  store.sessions->open_upload(open, kAnna, [&](const auto& outcome) { fault = fault_of(outcome); });
+  store.drain();
+  return fault.code();
+}
+
+// Neither a job that runs nor one that waits can be deleted, nor the recording either reads.
+TEST(Lives, KeepWhatIsInUse) {
+  StoreInHand store;
+  store.upload("data", kAnna);
+  ASSERT_EQ(fault_of(store.submit("a1", kAnna)).code(), 0);
+  ASSERT_EQ(fault_of(store.submit("a2", kAnna)).code(), 0);
+  EXPECT_EQ(store.job("a1").state(), rigcal::v1::JOB_RUNNING);
+  EXPECT_EQ(store.job("a2").state(), rigcal::v1::JOB_QUEUED);
+  EXPECT_EQ(remove_job(store, "a1"), ServiceError::NOT_READY);
+  EXPECT_EQ(remove_job(store, "a2"), ServiceError::NOT_READY);
+  EXPECT_EQ(remove_session(store, "data"), ServiceError::NOT_READY);
+  store.runner.finish("a1");
+  store.drain();
+  EXPECT_EQ(remove_session(store, "data"), ServiceError::NOT_READY) << "the second runs now";
+  store.runner.finish("a2");
+  store.drain();
+  EXPECT_EQ(remove_session(store, "data"), 0);
+  EXPECT_EQ(remove_job(store, "a1"), 0);
+}
+
+// A job that is stopped for its canceller is cancelled, whatever its worker says at the end; one
+// that was done already is done.
+TEST(Lives, OfCancelledJobsEndAsCancelled) {
+  StoreInHand store;
+  store.upload("data", kAnna);
+  for (const bool done : {false, true}) {
+    const std::string id = done ? "a2" : "a1";
+    ASSERT_EQ(fault_of(store.submit(id, kAnna)).code(), 0);
+    ASSERT_EQ(fault_of(store.jobs->cancel(id, kAnna)).code(), 0);
+    ASSERT_TRUE(store.runner.runs.at(id).stopped);
+    EXPECT_EQ(store.job(id).state(), rigcal::v1::JOB_RUNNING) << "its worker has not ended yet";
+    store.runner.runs.at(id).on_ended({done, done ? "" : "killed"});
+    store.drain();
+    EXPECT_EQ(store.job(id).state(), done ? rigcal::v1::JOB_DONE : rigcal::v1::JOB_CANCELLED);
+  }
+}
+
+TEST(Lives, OfFailedJobsKeepTheReason) {
+  StoreInHand store;
+  store.upload("data", kAnna);
+  ASSERT_EQ(fault_of(store.submit("a1", kAnna)).code(), 0);
+  store.runner.runs.at("a1").on_ended({false, "no convergence"});
+  store.drain();
+  EXPECT_EQ(store.job("a1").state(), rigcal::v1::JOB_FAILED);
+  EXPECT_EQ(store.job("a1").error(), "no convergence");
+}
+
+// An orderly stop is nobody's fault: the job waits, its start is not counted, and the next process
+// begins it again.
+TEST(Lives, OfJobsGoOnAfterAnOrderlyStop) {
+  StoreInHand store;
+  store.upload("data", kAnna);
+  ASSERT_EQ(fault_of(store.submit("a1", kAnna)).code(), 0);
+  EXPECT_EQ(store.job("a1").start_count(), 1);
+  store.jobs->shut_down();
+  EXPECT_TRUE(store.runner.runs.at("a1").stopped);
+  store.runner.runs.at("a1").on_ended({false, "stopped"});
+  store.drain();
+  EXPECT_EQ(store.job("a1").state(), rigcal::v1::JOB_QUEUED);
+  EXPECT_EQ(store.job("a1").start_count(), 0);
+  store.restart();
+  EXPECT_EQ(store.job("a1").state(), rigcal::v1::JOB_RUNNING);
+  EXPECT_EQ(store.job("a1").start_count(), 1);
+}
+
+// A service that died between the result and its record has the result.
+TEST(Lives, OfJobsWithAResultAreOver) {
+  StoreInHand store;
+  store.upload("data", kAnna);
+  ASSERT_EQ(fault_of(store.submit("a1", kAnna)).code(), 0);
+  std::ofstream(store.context.data_folder + "/jobs/a1/result.json") << "{}";
+  store.restart();
+  EXPECT_EQ(store.job("a1").state(), rigcal::v1::JOB_DONE);
+  EXPECT_EQ(store.runner.order.size(), 1u) << "not started again";
+}
+
+// Jobs that waited wait on in the order in which they came, not in that of their names.
+TEST(Lives, OfWaitingJobsKeepTheirOrderOverARestart) {
+  StoreInHand store;
+  store.upload("data", kAnna);
+  for (const char* id : {"m", "z", "a"}) ASSERT_EQ(fault_of(store.submit(id, kAnna)).code(), 0);
+  store.runner.order.clear();
+  store.restart();
+  EXPECT_EQ(store.runner.order, (std::vector<std::string>{"m"})) << "it was interrupted";
+  EXPECT_EQ(store.job("z").queue_position(), 1);
+  EXPECT_EQ(store.job("a").queue_position(), 2);
+}
+
+// A job submitted when its session is closed, but not stored yet, waits for that, and starts then.
+TEST(Lives, OfJobsWaitForTheirSessionToBeStored) {
+  StoreInHand store;
+  std::vector<Task> kept;  // what would store the session
+  store.context.maintenance = [&](Task task) { kept.push_back(std::move(task)); };
+  auto outlet = std::make_unique<OutletInHand>();
+  const auto rig = std::make_shared<Conversation>(store.context, *store.sessions, *store.jobs,
+                                                  Peer{kAnna, "test"});
+  rig->attach(*outlet);
+  const auto send = [&](const rigcal::v1::ServiceRequest& request) {
+    std::vector<proto::Frame> frames;
+    const std::string bytes = test_support::request_frame(request);
+    ASSERT_TRUE(
+        proto::FrameDecoder(proto::service_request_limits())
+            .feed({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()}, frames)
+            .ok());
+    rig->on_frame(frames.at(0));
+    store.drain();
+  };
+  send(test_support::open_request("run"));
+  EXPECT_EQ(fault_of(store.submit("early", kAnna, "run")).code(), ServiceError::NOT_READY);
+  EXPECT_EQ(remove_session(store, "run"), ServiceError::NOT_READY) << "it streams";
+  send(test_support::close_request(0));
+  ASSERT_EQ(fault_of(store.submit("a1", kAnna, "run")).code(), 0);
+  EXPECT_EQ(store.job("a1").state(), rigcal::v1::JOB_QUEUED);
+  ASSERT_FALSE(kept.empty());
+  for (const Task& task : kept) task();
+  store.drain();
+  EXPECT_EQ(store.job("a1").state(), rigcal::v1::JOB_RUNNING) << store.job("a1").error();
+  rig->on_disconnected();
+}
+
+// An upload that comes again must be the same; one that is larger than a session may be does not
+// begin.
+TEST(Lives, OfUploadsHaveOneSize) {
+  ServiceLimits limits;
+  limits.session_size_bytes = 1000;
+  StoreInHand store(limits);
+  EXPECT_EQ(open_upload(store, "u", 1000), 0);
+  EXPECT_EQ(open_upload(store, "u", 1000), 0) << "goes on";
+  EXPECT_EQ(open_upload(store, "u", 999), ServiceError::EXISTS);
+  EXPECT_EQ(open_upload(store, "v", 1001), ServiceError::BAD_REQUEST);
+  EXPECT_EQ(open_upload(store, "v", 0), ServiceError::BAD_REQUEST);
+}
+
+// From the moment its deletion is asked for, a recording is gone for everybody.
+TEST(Lives, OfSessionsEndWithTheOrderToDelete) {
+  StoreInHand store;
+  store.upload("data", kAnna);
+  EXPECT_FALSE(std::holds_alternative<ServiceError>(store.sessions->recording_path("data")));
+  store.sessions->remove("data", kAnna, [](const auto&) {});
+  EXPECT_EQ(fault_of(store.sessions->recording_path("data")).code(), ServiceError::NOT_FOUND);
+  EXPECT_EQ(remove_session(store, "data"), ServiceError::NOT_READY) << "twice";
+}
+
+// While a part is being stored the next one is not taken: where it belongs is not known yet.
+TEST(Lives, OfUploadsTakeOnePartAtATime) {
+  StoreInHand store;
+  ASSERT_EQ(open_upload(store, "u", 4), 0);
+  std::vector<ServiceError::Code> faults;
+  const auto append = [&](std::uint64_t offset) {
+    rigcal::v1::UploadPart part;
+    part.set_session_id("u");
+    part.set_offset_bytes(offset);
+    part.set_data("ab");
+    store.sessions->append_upload(
+        part, kAnna, [&](const auto& outcome) { faults.push_back(fault_of(outcome).code()); });
+  };
+  append(0);
+  append(0);
+  EXPECT_EQ(faults, std::vector<ServiceError::Code>{ServiceError::BAD_REQUEST});
+  store.drain();
+  append(2);
+  store.drain();
+  EXPECT_TRUE(std::holds_alternative<std::string>(store.sessions->recording_path("u")));
+}
+
+// A batch that the disk gives back under another number is not that batch.
+TEST(Lives, OfBatchesAreThoseOfTheirNumbers) {
+  const test_support::TemporaryFolder folder("/dev/shm");
+  auto spool = proto::Spool::open(folder.file("spool"));
+  ASSERT_TRUE(spool.ok());
+  for (const std::uint64_t number : {1u, 5u}) {
+    rigcal::v1::SampleBatch batch;
+    batch.set_batch_sequence(number);
+    ASSERT_TRUE(spool.value().append(batch.SerializeAsString()).ok());
+  }
+  EXPECT_TRUE(read_batch(spool.value(), 1).ok());
+  const auto other = read_batch(spool.value(), 2);
+  ASSERT_FALSE(other.ok());
+  EXPECT_EQ(other.error().code, proto::ErrorCode::kDamaged);
+}
+
+}  // namespace
+}  // namespace service

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "service/server/log.hpp"
+#include "service/server/service_context.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace test_support {
+
+/// The threads of the service as queues that a test empties, each when it wants to.
+class PlayedService {
+ public:
+  PlayedService() {
+    service::set_log_level(service::LogLevel::kOff);
+    context.data_folder = files.file("data");
+    context.limits.free_space_bytes = 0;
+    context.limits.store_retry_s = 0.0;
+    context.main = poster(main_);
+    context.storage = {poster(storage_)};
+    context.reader = poster(main_);
+    context.maintenance = poster(maintenance_);
+  }
+  // The queues hold sessions, which hold posters.
+  PlayedService(const PlayedService&) = delete;
+  PlayedService& operator=(const PlayedService&) = delete;
+
+  /// What is posted to the storage threads, and what that posts to the main thread.
+  void run_storage() {
+    run(storage_);
+    run(main_);
+  }
+  void run_maintenance() {
+    run(maintenance_);
+    run(main_);
+  }
+  void run_all() {
+    while (!storage_.empty() || !main_.empty() || !maintenance_.empty()) {
+      run_storage();
+      run_maintenance();
+    }
+  }
+  bool storage_waits() const { return !storage_.empty(); }
+  bool maintenance_waits() const { return !maintenance_.empty(); }
+
+  TemporaryFolder files;
+  service::ServiceContext context;
+
+ private:
+  using Queue = std::deque<service::Task>;
+
+  static service::Poster poster(Queue& queue) {
+    return [&queue](service::Task task) { queue.push_back(std::move(task)); };
+  }
+
+  static void run(Queue& queue) {
+    while (!queue.empty()) {
+      const service::Task task = std::move(queue.front());
+      queue.pop_front();
+      task();
+    }
+  }
+
+  Queue main_, storage_, maintenance_;
+};
+
+}  // namespace test_support

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <asio/executor_work_guard.hpp>
+#include <asio/io_context.hpp>
+#include <asio/post.hpp>
+#include <thread>
+
+#include "tests/service/server/store_in_hand.hpp"
+
+namespace test_support {
+
+/// A store whose tasks and sockets run on one thread beside the test's. What the sockets serve goes
+/// after `stop`, whatever it is: the thread may be in the middle of it.
+class ServerInHand {
+ public:
+  explicit ServerInHand(const service::ServiceLimits& limits = {}) : store(limits) {
+    const service::Poster post = [this](service::Task task) { asio::post(io, std::move(task)); };
+    store.context.main = post;
+    store.context.storage = {post, post};
+    store.context.reader = store.context.maintenance = post;
+  }
+  ~ServerInHand() { stop(); }
+  ServerInHand(const ServerInHand&) = delete;
+  ServerInHand& operator=(const ServerInHand&) = delete;
+
+  /// Call it once everything is set up.
+  void run() {
+    thread_ = std::thread([this] { io.run(); });
+  }
+
+  void stop() {
+    io.stop();
+    if (thread_.joinable()) thread_.join();
+  }
+
+  StoreInHand store;
+  asio::io_context io;  // its handlers hold conversations with the store
+
+ private:
+  asio::executor_work_guard<asio::io_context::executor_type> guard_{io.get_executor()};
+  std::thread thread_;
+};
+
+}  // namespace test_support

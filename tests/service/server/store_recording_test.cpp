@@ -1,0 +1,207 @@
+#include "service/server/store_recording.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "proto/recording/recording_reader.hpp"
+#include "service/server/batch_check.hpp"
+#include "service/server/session_log.hpp"
+#include "tests/proto/recording_support.hpp"
+#include "tests/service/server/socket_client.hpp"
+
+namespace service {
+namespace {
+
+using rigcal::v1::SampleBatch;
+using test_support::batch_request;
+using test_support::ok;
+using test_support::TemporaryFolder;
+
+SampleBatch batch(std::uint64_t sequence) { return batch_request(sequence).sample_batch(); }
+
+// A session's folder with a log of these batches, unchecked, as an earlier release left it.
+class Stored : public ::testing::Test {
+ protected:
+  void write_log(const std::vector<SampleBatch>& batches) {
+    auto log = SessionLog::open(log_folder(folder_.file("run")), 2, 1 << 30);
+    ASSERT_TRUE(ok(log));
+    std::vector<std::string> bytes;
+    for (const SampleBatch& each : batches) bytes.push_back(each.SerializeAsString());
+    ASSERT_TRUE(ok(log.value().commit(bytes)));
+  }
+
+  proto::Result<StoredRecording> store(const StoreOrder& order) {
+    return store_recording(folder_.file("run"), test_support::furuta_header(), order);
+  }
+
+  proto::Recording read() {
+    auto recording = proto::read_recording(folder_.file("run/recording.mcap"));
+    EXPECT_TRUE(ok(recording));
+    return recording.ok() ? recording.value() : proto::Recording();
+  }
+
+  bool log_is_there() const { return std::filesystem::exists(log_folder(folder_.file("run"))); }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(Stored, IsWhatTheLogHeld) {
+  write_log({batch(1), batch(2)});
+  const auto stored = store({.batch_count = 2});
+  ASSERT_TRUE(ok(stored));
+  EXPECT_EQ(stored.value().sample_count, 40u);
+  EXPECT_EQ(stored.value().problem, "");
+  EXPECT_FALSE(log_is_there());
+  // Again, as after a crash before the session's record was written.
+  const auto again = store({.batch_count = 2});
+  ASSERT_TRUE(ok(again));
+  EXPECT_EQ(again.value().sample_count, 40u);
+}
+
+// The batch that once could be stored in no way: one sample 2.5 ms too early. Put in order of time,
+// the samples would be out of sequence. What fits is stored, the rest is told, and the log kept.
+TEST_F(Stored, LeavesOutASampleWhoseTimeGoesBack) {
+  SampleBatch poison = batch(2);
+  auto& early = *poison.mutable_samples(10);
+  early.set_timestamp(early.timestamp() - 2.5e-3);
+  write_log({batch(1), poison, batch(3)});
+  const auto stored = store({.batch_count = 3});
+  ASSERT_TRUE(ok(stored));
+  EXPECT_EQ(stored.value().sample_count, 59u);
+  EXPECT_NE(stored.value().problem.find("1 message"), std::string::npos);
+  EXPECT_NE(stored.value().problem.find("time never goes back"), std::string::npos);
+  EXPECT_TRUE(log_is_there());
+  const proto::Recording recording = read();
+  EXPECT_EQ(recording.samples.size(), 59u);
+  EXPECT_EQ(recording.scan.unreadable_count, 0u);
+  ASSERT_EQ(recording.gaps.size(), 1u);
+  EXPECT_EQ(recording.gaps[0].first_sequence, 30u);
+  ASSERT_EQ(recording.events.size(), 1u);
+  EXPECT_EQ(recording.events[0].text, stored.value().problem);
+}
+
+// What the disk has lost costs itself only.
+TEST_F(Stored, GoesAsFarAsTheDiskDoes) {
+  write_log({batch(1), batch(2), batch(3)});
+  const std::string file = log_folder(folder_.file("run")) + "/00000000000000000001.spool";
+  std::filesystem::resize_file(file, std::filesystem::file_size(file) - 1);
+  const auto stored = store({.batch_count = 3});
+  ASSERT_TRUE(ok(stored));
+  EXPECT_EQ(stored.value().sample_count, 40u);
+  EXPECT_NE(stored.value().problem.find("batch 3 is not on"), std::string::npos)
+      << stored.value().problem;
+}
+
+// Messages far apart in time must not take a chunk each: the recording of a session stays within a
+// few times what its batches took.
+TEST_F(Stored, TakesNoMoreSpaceThanItsMessagesAskFor) {
+  SampleBatch sparse;
+  sparse.set_batch_sequence(1);
+  for (int k = 0; k < 10'000; ++k) sparse.add_loop_stats()->set_timestamp(k);
+  write_log({sparse});
+  const std::uint64_t size = sparse.ByteSizeLong();
+  const auto stored = store({.batch_count = 1});
+  ASSERT_TRUE(ok(stored));
+  EXPECT_LT(stored.value().size_bytes, 6 * size + 20'000);  // headers, index, schemas
+}
+
+// Both sides of each rule: the last value that may be stored can be, the first beyond is refused at
+// the door, and so is a number that is none.
+TEST(BatchCheck, TakesJustWhatCanBeStored) {
+  struct Case {
+    const char* name;
+    std::function<void(SampleBatch&)> change;
+    const char* reason;  // empty: it is good
+  };
+  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+  const std::vector<Case> cases = {
+      {"as it is", [](auto&) {}, ""},
+      {"same time", [](auto& b) { b.mutable_samples(3)->set_timestamp(b.samples(2).timestamp()); },
+       ""},
+      {"time back",
+       [](auto& b) {
+         b.mutable_samples(3)->set_timestamp(std::nextafter(b.samples(2).timestamp(), -1.0));
+       },
+       "time never goes back"},
+      {"time back across batches", [](auto& b) { b.mutable_samples(0)->set_timestamp(0.0189); },
+       "time never goes back"},
+      {"time none", [](auto& b) { b.mutable_samples(3)->set_timestamp(kNaN); }, "has the time"},
+      {"time far", [](auto& b) { b.mutable_samples(19)->set_timestamp(1.1e9); }, "has the time"},
+      {"repeated sample", [](auto& b) { b.mutable_samples(3)->set_sequence(22); }, "only rise"},
+      {"sample back", [](auto& b) { b.mutable_samples(3)->set_sequence(21); }, "only rise"},
+      {"repeated across batches", [](auto& b) { b.mutable_samples(0)->set_sequence(19); },
+       "only rise"},
+      {"last number", [](auto& b) { b.mutable_samples(19)->set_sequence(proto::kSequenceMax - 1); },
+       ""},
+      {"beyond the last number",
+       [](auto& b) { b.mutable_samples(19)->set_sequence(proto::kSequenceMax); }, "beyond"},
+      {"unit's time", [](auto& b) { b.mutable_samples(3)->set_device_time_us(INT64_MIN); },
+       "unit's time"},
+      {"one channel",
+       [](auto& b) {
+         auto& sample = *b.mutable_samples(3);
+         sample.mutable_angle_rad()->RemoveLast();
+         sample.mutable_encoder_counts()->RemoveLast();
+         sample.mutable_valid()->RemoveLast();
+       },
+       "1 channels"},
+      {"uneven", [](auto& b) { b.mutable_samples(3)->clear_valid(); }, "differ in length"},
+      {"angle none", [](auto& b) { b.mutable_samples(3)->set_angle_rad(0, kNaN); }, "angle nan"},
+      {"angle none where not valid",
+       [](auto& b) {
+         b.mutable_samples(3)->set_angle_rad(0, kNaN);
+         b.mutable_samples(3)->set_valid(0, false);
+       },
+       ""},
+      {"command none", [](auto& b) { b.mutable_samples(3)->set_command_v(HUGE_VAL); }, "inf"},
+      {"voltage none", [](auto& b) { b.mutable_commands(3)->set_command_v(kNaN); }, "voltage"},
+      {"gap", [](auto& b) { b.add_gaps()->set_sample_count(proto::kSequenceMax); }, ""},
+      {"gap too long", [](auto& b) { b.add_gaps()->set_sample_count(proto::kSequenceMax + 1); },
+       "the gap"},
+      {"gap of half of all numbers",
+       [](auto& b) { b.add_gaps()->set_sample_count(std::uint64_t{1} << 63); }, "the gap"},
+      {"gap that ends nowhere",
+       [](auto& b) {
+         b.add_gaps()->set_first_sequence(UINT64_MAX);
+         b.mutable_gaps(0)->set_sample_count(2);
+       },
+       "the gap"},
+      {"gap's time", [](auto& b) { b.add_gaps()->set_timestamp(kNaN); }, "has the time"},
+      {"event's time", [](auto& b) { b.add_events()->set_timestamp(-HUGE_VAL); }, "has the time"},
+      {"rate none", [](auto& b) { b.add_clock_fits()->set_rate_error_ppm(kNaN); }, "rate"},
+      {"clock's time", [](auto& b) { b.add_clock_fits()->set_timestamp(kNaN); }, "has the time"},
+      {"loop's time", [](auto& b) { b.add_loop_stats()->set_timestamp(1e300); }, "has the time"},
+      {"last batch", [](auto& b) { b.set_batch_sequence(kBatchCountMax); }, ""},
+      {"beyond the last batch", [](auto& b) { b.set_batch_sequence(kBatchCountMax + 1); },
+       "at most"},
+  };
+  for (const Case& each : cases) {
+    SCOPED_TRACE(each.name);
+    BatchCheck check(2);
+    ASSERT_EQ(check.take(batch(1)), std::nullopt);
+    SampleBatch changed = batch(2);
+    each.change(changed);
+    const auto fault = check.take(changed);
+    EXPECT_EQ(fault.has_value(), each.reason[0] != '\0') << fault.value_or("");
+    EXPECT_NE(fault.value_or("").find(each.reason), std::string::npos) << fault.value_or("");
+    // A batch that was refused has left no trace, one that was taken has.
+    const auto good = check.take(batch(2));
+    EXPECT_EQ(good.has_value(), !fault.has_value());
+    if (fault) continue;
+    // What is taken is stored, whole.
+    const TemporaryFolder folder;
+    auto log = SessionLog::open(log_folder(folder.file("run")), 2, 1 << 30);
+    changed.set_batch_sequence(2);
+    ASSERT_TRUE(
+        ok(log.value().commit({batch(1).SerializeAsString(), changed.SerializeAsString()})));
+    const auto stored =
+        store_recording(folder.file("run"), test_support::furuta_header(), {.batch_count = 2});
+    ASSERT_TRUE(ok(stored));
+    EXPECT_EQ(stored.value().problem, "");
+    EXPECT_EQ(stored.value().sample_count, 40u);
+  }
+}
+
+}  // namespace
+}  // namespace service

@@ -1,0 +1,59 @@
+#include "service/convert/work_budget.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "proto/text/input_error.hpp"
+
+namespace service {
+namespace {
+
+constexpr double kForever = std::numeric_limits<double>::infinity();
+
+// Of a period of 1 ms, `duration` long.
+std::vector<estimator::Recording> recordings_of(double duration) {
+  estimator::Segment segment;
+  segment.period = 1e-3;
+  segment.angles = Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(duration / 1e-3) + 1, 1);
+  estimator::Recording recording;
+  recording.segments.push_back(segment);
+  return {recording};
+}
+
+// Why, empty where it is not.
+std::string refused(double duration, double step, double time_s = kForever) {
+  try {
+    check_work(recordings_of(duration), step, time_s);
+  } catch (const proto::InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+// A step that the recording cannot hold is refused, one that it holds once is left to the
+// estimator, which says more about it.
+TEST(WorkBudget, RefusesAStepLongerThanTheRecordings) {
+  EXPECT_NE(refused(2.0, 1e9).find("longer than the recordings"), std::string::npos);
+  EXPECT_NE(refused(2.0, 2.01), "");
+  EXPECT_EQ(refused(2.0, 1.99), "");
+  EXPECT_EQ(refused(2.0, 0.0), "");
+  EXPECT_NE(refused(2.0, -1.0), "");
+  EXPECT_NE(refused(2.0, std::nan("")), "");
+  EXPECT_NE(refused(2.0, kForever), "");
+}
+
+// More steps than the fastest machine computes in the time, or than can be counted.
+TEST(WorkBudget, RefusesStepsThatCannotEndInTime) {
+  EXPECT_EQ(refused(2.0, 1.01e-6, 2.0), "");
+  const std::string late = refused(2.0, 0.99e-6, 2.0);
+  EXPECT_NE(late.find("within 2 s"), std::string::npos) << late;
+  EXPECT_EQ(refused(2.0, 2.1e-8), "");
+  EXPECT_NE(refused(2.0, 1.9e-8), "");
+  EXPECT_NE(refused(2.0, 1e-300), "");
+  EXPECT_NE(refused(2.0, 0.0, 1e-4), "") << "its own samples are steps";
+}
+
+}  // namespace
+}  // namespace service

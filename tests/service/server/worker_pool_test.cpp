@@ -1,0 +1,134 @@
+#include "service/server/worker_pool.hpp"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/stat.h>
+
+#include <fstream>
+#include <optional>
+
+#include "service/server/run_job.hpp"
+#include "service/server/worker_messages.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace service {
+namespace {
+
+// A pool whose program is a script, called as rigcald is: run-job FOLDER PARENT MEMORY DURATION
+// FILE.
+class WorkerPoolTest : public testing::Test {
+ protected:
+  std::string script(const std::string& text) {
+    const std::string path = files_.file("program");
+    std::ofstream(path) << "#!/bin/sh\n" << text << '\n';
+    ::chmod(path.c_str(), 0755);
+    return path;
+  }
+
+  JobRunner::Ended run(const std::string& text, double duration_s_max = 60.0) {
+    WorkerPool pool(io_, script(text), 4096);
+    std::optional<JobRunner::Ended> ended;
+    pool.start(
+        "job", files_.file("folder"), {"file"}, duration_s_max,
+        [this](const rigcal::v1::JobProgress& progress) { stages_.push_back(progress.stage()); },
+        [&](const JobRunner::Ended& how) { ended = how; });
+    EXPECT_FALSE(pool.idle());
+    if (stop_) pool.stop("job");
+    while (!ended && io_.run_one_for(std::chrono::seconds(30)) > 0) {
+    }
+    EXPECT_TRUE(pool.idle());
+    pool.shut_down();
+    return ended.value_or(JobRunner::Ended{false, "never ended"});
+  }
+
+  std::string message_file(const std::string& bytes) {
+    const std::string path = files_.file("message");
+    std::ofstream(path) << bytes;
+    return path;
+  }
+
+  asio::io_context io_;
+  test_support::TemporaryFolder files_;
+  std::vector<std::string> stages_;
+  bool stop_ = false;
+};
+
+TEST_F(WorkerPoolTest, TellsWhatTheWorkerSaysAndHowItEnds) {
+  EXPECT_TRUE(run("exit 0").done);
+  const auto failed = run("exit 7");
+  EXPECT_FALSE(failed.done);
+  EXPECT_NE(failed.error.find("status 7"), std::string::npos) << failed.error;
+  const auto killed = run("kill -SEGV $$");
+  EXPECT_FALSE(killed.done);
+  EXPECT_NE(killed.error.find("Segmentation"), std::string::npos) << killed.error;
+  const auto said = run("cat " + message_file(make_error_frame("no such hinge")) + " >&3; exit 1");
+  EXPECT_EQ(said.error, "no such hinge");
+  rigcal::v1::JobProgress progress;
+  progress.set_stage("fit");
+  EXPECT_TRUE(run("cat " + message_file(make_progress_frame(progress)) + " >&3").done);
+  EXPECT_EQ(stages_, (std::vector<std::string>{"fit"}));
+}
+
+// The worker hears its limits, and has no other descriptor than log and pipe.
+TEST_F(WorkerPoolTest, TellsTheWorkerItsLimits) {
+  const std::string out = files_.file("out");
+  EXPECT_TRUE(run("echo \"$1 $4 $5 $6\" >" + out, 12.5).done);
+  std::ifstream stream(out);
+  std::string line;
+  std::getline(stream, line);
+  EXPECT_EQ(line, "run-job 4096 12.500000 file");
+}
+
+// At its time a worker is asked to end; one that does not is killed. Either way the job is told
+// why.
+TEST_F(WorkerPoolTest, EndsAWorkerAtItsTime) {
+  const auto late = run("exec sleep 60", 0.01);
+  EXPECT_FALSE(late.done);
+  EXPECT_NE(late.error.find("deadline of 0.01"), std::string::npos) << late.error;
+}
+
+TEST_F(WorkerPoolTest, EndsAWorkerThatIsStopped) {
+  stop_ = true;
+  const auto stopped = run("exec sleep 60");
+  EXPECT_FALSE(stopped.done);
+  EXPECT_NE(stopped.error, "");
+}
+
+TEST_F(WorkerPoolTest, KillsAWorkerThatDoesNotEnd) {
+  WorkerPool pool(
+      io_, script("trap '' TERM; echo >" + files_.file("ready") + "; while :; do sleep 1; done"),
+      0);
+  std::optional<JobRunner::Ended> ended;
+  pool.set_grace(std::chrono::milliseconds(10));
+  pool.start(
+      "job", files_.file("folder"), {"file"}, 60.0, [](const auto&) {},
+      [&](const JobRunner::Ended& how) { ended = how; });
+  while (!std::ifstream(files_.file("ready")).good()) io_.poll();
+  pool.stop("job");
+  while (!ended && io_.run_one_for(std::chrono::seconds(30)) > 0) {
+  }
+  ASSERT_TRUE(ended);
+  EXPECT_NE(ended->error.find("Killed"), std::string::npos) << ended->error;
+}
+
+// A program that is not there fails the job; nothing waits for it.
+TEST_F(WorkerPoolTest, TellsThatAWorkerCannotStart) {
+  WorkerPool pool(io_, files_.file("none"), 0);
+  std::string error;
+  pool.start(
+      "job", "folder", {"file"}, 1.0, [](const auto&) {},
+      [&](const JobRunner::Ended& how) { error = how.error; });
+  EXPECT_NE(error.find("cannot start a worker"), std::string::npos) << error;
+  EXPECT_TRUE(pool.idle());
+}
+
+// Called by hand, whatever is written behind it, the worker's command says so and ends.
+TEST(RunJobProcess, RefusesToBeCalledByHand) {
+  EXPECT_EQ(run_job_process({}, "test"), 2);
+  EXPECT_EQ(run_job_process({"folder", "x", "0", "1", "file"}, "test"), 2);
+  EXPECT_EQ(run_job_process({"folder", "1", "-5", "1", "file"}, "test"), 2);
+  EXPECT_EQ(run_job_process({"folder", "1", "0", "nan", "file"}, "test"), 2);
+}
+
+}  // namespace
+}  // namespace service
