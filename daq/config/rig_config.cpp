@@ -31,6 +31,11 @@ ChannelConfig read_channel(const v1::UnitChannel& source, const v1::Rig& rig,
   if (hinge == nullptr) {
     place.at("hinge").fail("there is no hinge \"" + source.hinge() + "\"; name one of this file");
   }
+  if (hinge->kind() != v1::Hinge::REVOLUTE) {
+    place.at("hinge").fail("joint \"" + source.hinge() +
+                           "\" does not turn, and rigcal-daq reads and limits angles alone; "
+                           "record it by other means and calibrate the CSV file");
+  }
   if (!(hinge->encoder().counts_per_turn() > 0.0)) {
     place.at("hinge").fail("hinge \"" + source.hinge() +
                            "\" states no encoder { counts_per_turn: ... }; the DAQ needs it");

@@ -78,7 +78,7 @@ struct SegmentTrajectory {
   std::string recording;
   double start = 0.0;         ///< [s]
   double step = 0.0;          ///< [s]
-  Eigen::MatrixXd measured;   ///< nodes × sensors [rad]; NaN where not observed
+  Eigen::MatrixXd measured;   ///< nodes × sensors [rad or m]; NaN where not observed
   Eigen::MatrixXd estimated;  ///< nodes × sensors [rad], from the estimated states
   Eigen::MatrixXd simulated;  ///< nodes × sensors [rad], open loop from the estimated start
   Eigen::MatrixXd control;    ///< nodes × motors; shadow: mean over the step
@@ -87,7 +87,8 @@ struct SegmentTrajectory {
 /// Open-loop error of one hinge over all fitted segments.
 struct SimulationError {
   std::string hinge;
-  double rmse = 0.0;  ///< [rad]
+  double rmse = 0.0;  ///< [rad], or [m] where the joint slides
+  JointKind kind = JointKind::kRevolute;
 };
 
 /// Result of a calibration.
@@ -105,8 +106,9 @@ struct Calibration {
   Eigen::VectorXd angle_noise, acceleration_noise;
   /// Directions that the data cannot see at the start, before anything was fitted.
   std::vector<NullDirection> initial_null_directions;
-  double cost = 0.0;                ///< Σ‖r‖² at the optimum; physical: of whitened residuals
-  double observation_rmse = 0.0;    ///< of the estimated states [rad]
+  double cost = 0.0;  ///< Σ‖r‖² at the optimum; physical: of whitened residuals
+  /// Of the estimated states [rad], a slide counting as JointUnits::scale says.
+  double observation_rmse = 0.0;
   double step = 0.0;                ///< h used [s]
   double state_error_weight = 0.0;  ///< κ used; shadow only
   bool approached = false;          ///< shadow: whether it began at the physical parameters

@@ -4,6 +4,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include "estimator/calibrate/parameter_book.hpp"
 #include "estimator/calibrate/physical_calibration.hpp"
 #include "estimator/calibrate/preparation.hpp"
 #include "estimator/calibrate/simulation_problem.hpp"
@@ -17,19 +18,26 @@ Mechanism with_fixed_parameters(Mechanism mechanism) {
   return mechanism;
 }
 
-/// Sum and number of squared angle differences; what was not observed does not count.
+/// Sum and number of squared differences; what was not observed does not count.
 struct SquaredError {
   double sum = 0.0;
   double count = 0.0;
 
-  void add(const Eigen::Ref<const Eigen::MatrixXd>& angles,
-           const Eigen::Ref<const Eigen::MatrixXd>& measured) {
-    for (Eigen::Index j = 0; j < measured.cols(); ++j) {
-      for (Eigen::Index k = 0; k < measured.rows(); ++k) {
-        if (std::isnan(measured(k, j))) continue;
-        sum += std::pow(std::remainder(angles(k, j) - measured(k, j), 2.0 * M_PI), 2);
-        count += 1.0;
-      }
+  /// One sensor's, in a unit of `scale`.
+  void add(const Eigen::Ref<const Eigen::VectorXd>& angles,
+           const Eigen::Ref<const Eigen::VectorXd>& measured, JointKind kind, double scale) {
+    for (Eigen::Index k = 0; k < measured.size(); ++k) {
+      if (std::isnan(measured[k])) continue;
+      sum += std::pow(joint_difference(kind, angles[k] - measured[k]) / scale, 2);
+      count += 1.0;
+    }
+  }
+  /// All sensors', slides counting as the turns they are as large as.
+  void add(const SegmentTrajectory& trajectory, const std::vector<JointKind>& kinds) {
+    for (std::size_t i = 0; i < kinds.size(); ++i) {
+      const auto sensor = static_cast<Eigen::Index>(i);
+      add(trajectory.estimated.col(sensor), trajectory.measured.col(sensor), kinds[i],
+          joint_units(kinds[i]).scale);
     }
   }
   double rmse() const {
@@ -39,15 +47,15 @@ struct SquaredError {
 
 /// Errors of the trajectories of one recording.
 double observation_rmse(const std::vector<SegmentTrajectory>& trajectories,
-                        const std::string& recording) {
+                        const std::vector<JointKind>& kinds, const std::string& recording) {
   SquaredError error;
   for (const SegmentTrajectory& trajectory : trajectories) {
-    if (trajectory.recording == recording) error.add(trajectory.estimated, trajectory.measured);
+    if (trajectory.recording == recording) error.add(trajectory, kinds);
   }
   return error.rmse();
 }
 
-double simulation_rmse(const std::vector<SegmentTrajectory>& trajectories,
+double simulation_rmse(const std::vector<SegmentTrajectory>& trajectories, JointKind kind,
                        const std::string& recording, Eigen::Index sensor) {
   SquaredError error;
   for (const SegmentTrajectory& trajectory : trajectories) {
@@ -56,7 +64,7 @@ double simulation_rmse(const std::vector<SegmentTrajectory>& trajectories,
     const Eigen::Index unused = std::isnan(trajectory.simulated(0, sensor)) ? 1 : 0;
     const Eigen::Index rows = trajectory.measured.rows() - unused;
     error.add(trajectory.simulated.col(sensor).tail(rows),
-              trajectory.measured.col(sensor).tail(rows));
+              trajectory.measured.col(sensor).tail(rows), kind, 1.0);
   }
   return error.rmse();
 }
@@ -105,7 +113,7 @@ std::vector<State> estimate_states(TrajectoryProblem& problem, const Preparation
     trajectory.measured = preparation.data[s].angles;
     trajectory.estimated = problem.observed_angles(segment);
     trajectory.control = problem.step_controls(segment);
-    error.add(trajectory.estimated, trajectory.measured);
+    error.add(trajectory, sensor_kinds(preparation.mechanism));
     evaluation.trajectories.push_back(std::move(trajectory));
   }
   evaluation.observation_rmse = error.rmse();
@@ -117,10 +125,11 @@ void fill_matrices(const Fold& fold, Eigen::Index row, CrossValidation& result) 
     const auto column = static_cast<Eigen::Index>(p);
     const std::vector<SegmentTrajectory>& trajectories =
         column == row ? fold.evaluation.trajectories : fold.calibration.trajectories;
-    result.observation(row, column) = observation_rmse(trajectories, result.pieces[p]);
+    result.observation(row, column) =
+        observation_rmse(trajectories, result.kinds, result.pieces[p]);
     for (std::size_t j = 0; j < result.hinges.size(); ++j) {
-      result.simulation[j](row, column) =
-          simulation_rmse(trajectories, result.pieces[p], static_cast<Eigen::Index>(j));
+      result.simulation[j](row, column) = simulation_rmse(
+          trajectories, result.kinds[j], result.pieces[p], static_cast<Eigen::Index>(j));
     }
   }
 }
@@ -233,6 +242,7 @@ CrossValidation cross_validate(const Mechanism& mechanism, const std::vector<Rec
   CrossValidation result;
   for (const Recording& piece : pieces) result.pieces.push_back(piece.name);
   result.hinges = measured_hinges(mechanism);
+  result.kinds = sensor_kinds(mechanism);
   const auto n = static_cast<Eigen::Index>(pieces.size());
   result.observation.setConstant(n, n, std::numeric_limits<double>::quiet_NaN());
   result.simulation.assign(result.hinges.size(), result.observation);

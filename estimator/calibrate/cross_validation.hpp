@@ -58,8 +58,9 @@ struct CrossValidation {
   std::vector<std::string> pieces;          ///< names
   std::vector<Fold> folds;                  ///< one a piece; fewer when stopped
   std::vector<std::string> hinges;          ///< measured ones
-  Eigen::MatrixXd observation;              ///< RMSE of the estimated states [rad]
-  std::vector<Eigen::MatrixXd> simulation;  ///< open-loop RMSE of each of `hinges` [rad]
+  std::vector<JointKind> kinds;             ///< of `hinges`
+  Eigen::MatrixXd observation;              ///< RMSE of the estimated states, as in Calibration
+  std::vector<Eigen::MatrixXd> simulation;  ///< open-loop RMSE of each of `hinges` [rad or m]
   std::vector<ParameterSpread> parameters;
   bool stopped = false;  ///< by the monitor's flag
 };

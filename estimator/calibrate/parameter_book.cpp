@@ -68,4 +68,21 @@ std::vector<int> sensor_hinges(const Mechanism& mechanism) {
   return hinges;
 }
 
+std::vector<JointKind> sensor_kinds(const Mechanism& mechanism) {
+  std::vector<JointKind> kinds;
+  for (const Hinge& hinge : mechanism.hinges) {
+    if (hinge.measured) kinds.push_back(hinge.kind);
+  }
+  return kinds;
+}
+
+Eigen::VectorXd sensor_scales(const Mechanism& mechanism) {
+  const std::vector<JointKind> kinds = sensor_kinds(mechanism);
+  Eigen::VectorXd scales(static_cast<Eigen::Index>(kinds.size()));
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    scales[static_cast<Eigen::Index>(i)] = joint_units(kinds[i]).scale;
+  }
+  return scales;
+}
+
 }  // namespace estimator

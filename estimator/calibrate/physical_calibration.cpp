@@ -18,16 +18,20 @@ std::vector<SimulationError> simulation_errors(const ShootingProblem& problem) {
   const std::vector<int> sensors = sensor_hinges(problem.mechanism());
   for (int sensor = 0; sensor < problem.sensor_count(); ++sensor) {
     const auto j = static_cast<std::size_t>(sensors[static_cast<std::size_t>(sensor)]);
-    errors.push_back({problem.mechanism().hinges[j].name,
-                      std::sqrt(problem.squared_error(sensor) / problem.reading_count(sensor))});
+    const Hinge& hinge = problem.mechanism().hinges[j];
+    errors.push_back({hinge.name,
+                      std::sqrt(problem.squared_error(sensor) / problem.reading_count(sensor)),
+                      hinge.kind});
   }
   return errors;
 }
 
+/// Over all sensors; slides count as the turns they are as large as [rad].
 double reading_rmse(const ShootingProblem& problem) {
   double squares = 0.0, count = 0.0;
+  const Eigen::VectorXd scales = sensor_scales(problem.mechanism());
   for (int sensor = 0; sensor < problem.sensor_count(); ++sensor) {
-    squares += problem.squared_error(sensor);
+    squares += problem.squared_error(sensor) / std::pow(scales[sensor], 2);
     count += problem.reading_count(sensor);
   }
   return std::sqrt(squares / count);
@@ -38,11 +42,14 @@ std::vector<std::vector<Eigen::VectorXd>> reading_errors(const ShootingProblem& 
                                                          const std::vector<Segment>& segments) {
   std::vector<std::vector<Eigen::VectorXd>> errors(
       static_cast<std::size_t>(problem.sensor_count()));
+  const std::vector<int> sensors = sensor_hinges(problem.mechanism());
   for (int sensor = 0; sensor < problem.sensor_count(); ++sensor) {
+    const auto j = static_cast<std::size_t>(sensors[static_cast<std::size_t>(sensor)]);
+    const Hinge& hinge = problem.mechanism().hinges[j];
     for (std::size_t s = 0; s < segments.size(); ++s) {
       Eigen::VectorXd series = problem.angles(static_cast<int>(s)).col(sensor);
       for (Eigen::Index k = 0; k < series.size(); ++k) {
-        series[k] = std::remainder(series[k] - segments[s].angles(k, sensor), 2.0 * M_PI);
+        series[k] = hinge.difference(series[k] - segments[s].angles(k, sensor));
       }
       errors[static_cast<std::size_t>(sensor)].push_back(std::move(series));
     }
@@ -54,10 +61,11 @@ void note_process_noise(const ShootingFit& fit, std::vector<std::string>& notes)
   const Mechanism& mechanism = fit.joint().mechanism();
   for (int j = 0; j < mechanism.hinge_count(); ++j) {
     if (!fit.is_process_noise_seen(j)) continue;
-    notes.push_back("hinge " + mechanism.hinges[static_cast<std::size_t>(j)].name +
-                    ": accelerations are left unexplained, as of a white noise of " +
-                    number_text(fit.joint().noise().acceleration[j], 2) +
-                    " rad/s²/√Hz; another friction law or a motor model may explain them");
+    const Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(j)];
+    notes.push_back(
+        "hinge " + hinge.name + ": accelerations are left unexplained, as of a white noise of " +
+        number_text(fit.joint().noise().acceleration[j], 2) + " " + hinge.units().noise +
+        "; another friction law or a motor model may explain them");
   }
 }
 
@@ -95,8 +103,9 @@ QuantisedErrors account_for_correlation(const ShootingFit& fit, ParameterInforma
   const std::vector<Segment>& segments = fit.input().segments;
   std::vector<std::vector<Eigen::VectorXd>> errors = reading_errors(problem, segments);
   std::vector<CountingSensor> sensors;
+  const Eigen::VectorXd scales = sensor_scales(problem.mechanism());
   for (int sensor = 0; sensor < problem.sensor_count(); ++sensor) {
-    const double quantum = find_quantum(segments, sensor);
+    const double quantum = find_quantum(segments, sensor, scales[sensor]);
     if (!(quantum > 0.0)) continue;
     const double analog = analog_variance(segments, sensor, quantum);
     std::vector<Eigen::VectorXd>& own = errors[static_cast<std::size_t>(sensor)];

@@ -195,6 +195,7 @@ void require_motion(const std::vector<Recording>& recordings) {
 
 Preparation prepare(const Mechanism& mechanism, const std::vector<Recording>& recordings,
                     const CalibrationOptions& options) {
+  require_hinges(mechanism);
   Preparation preparation;
   preparation.mechanism = mechanism;
   for (Hinge& hinge : preparation.mechanism.hinges) {
@@ -296,7 +297,7 @@ double typical_speed_change(const Hinge& hinge, const std::vector<TrajectoryData
     for (std::size_t k = 1; k < segment.initial.size(); ++k) {
       const double turn =
           hinge_angle(hinge, segment.initial[k]) - hinge_angle(hinge, segment.initial[k - 1]);
-      const double next = std::remainder(turn, 2.0 * M_PI) / step;
+      const double next = hinge.difference(turn) / step;
       if (k > 1) {
         sum += (next - speed) * (next - speed);
         count += 1.0;

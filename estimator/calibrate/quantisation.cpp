@@ -18,30 +18,32 @@ constexpr double kExcess = 0.03;           // root mean square of what is beyond
 
 /// Calls visit(difference) for each change from one reading to the next.
 template <typename Visit>
-void visit_changes(const std::vector<Segment>& segments, int sensor, const Visit& visit) {
+void visit_changes(const std::vector<Segment>& segments, int sensor, double scale,
+                   const Visit& visit) {
   for (const Segment& segment : segments) {
     for (Eigen::Index k = 1; k < segment.angles.rows(); ++k) {
       const double change = std::abs(segment.angles(k, sensor) - segment.angles(k - 1, sensor));
-      if (change > kSmallestQuantum) visit(change);  // NaN is not
+      if (change > kSmallestQuantum * scale) visit(change);  // NaN is not
     }
   }
 }
 
 }  // namespace
 
-double find_quantum(const std::vector<Segment>& segments, int sensor) {
+double find_quantum(const std::vector<Segment>& segments, int sensor, double scale) {
   double quantum = std::numeric_limits<double>::infinity();
-  visit_changes(segments, sensor, [&](double change) { quantum = std::min(quantum, change); });
+  visit_changes(segments, sensor, scale,
+                [&](double change) { quantum = std::min(quantum, change); });
   if (std::isinf(quantum)) return 0.0;
   // Refined by ever larger multiples, so that decimals cut off do not add up.
   double multiples = 0.0, sum = 0.0;
-  visit_changes(segments, sensor, [&](double change) {
+  visit_changes(segments, sensor, scale, [&](double change) {
     multiples += std::round(change / quantum);
     sum += change;
   });
   quantum = sum / multiples;
   bool whole = true;
-  visit_changes(segments, sensor, [&](double change) {
+  visit_changes(segments, sensor, scale, [&](double change) {
     whole &= std::abs(change / quantum - std::round(change / quantum)) < kQuantumTolerance;
   });
   return whole ? quantum : 0.0;

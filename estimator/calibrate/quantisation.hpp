@@ -11,7 +11,8 @@ namespace estimator {
 
 /// Smallest unit of which all readings of one sensor are whole multiples apart [rad]; 0 where there
 /// is none, or where the readings differ by no more than rounding of their decimals.
-double find_quantum(const std::vector<Segment>& segments, int sensor);
+/// @param scale  of the sensor's unit, JointUnits::scale
+double find_quantum(const std::vector<Segment>& segments, int sensor, double scale = 1.0);
 
 /// Variance of what is added to the angle before it is counted [rad²]; 0 where counting explains
 /// the scatter from reading to reading.

@@ -116,8 +116,7 @@ class Pipeline {
       trajectory.control = problem.step_controls(s);
       for (Eigen::Index i = 0; i < trajectory.measured.size(); ++i) {
         if (std::isnan(trajectory.measured(i))) continue;
-        squared += std::pow(
-            std::remainder(trajectory.estimated(i) - trajectory.measured(i), 2.0 * M_PI), 2);
+        squared += std::pow(turn_difference(trajectory.estimated(i) - trajectory.measured(i)), 2);
         count += 1.0;
       }
       result_.trajectories.push_back(std::move(trajectory));
@@ -228,7 +227,7 @@ class Pipeline {
       const Eigen::MatrixXd& simulated = problem.simulated_angles(static_cast<int>(s));
       Eigen::VectorXd series(simulated.rows());
       for (Eigen::Index k = 0; k < series.size(); ++k) {
-        series[k] = std::remainder(simulated(k, sensor) - data_[s].angles(k, sensor), 2.0 * M_PI);
+        series[k] = turn_difference(simulated(k, sensor) - data_[s].angles(k, sensor));
       }
       residuals.push_back(std::move(series));
     }

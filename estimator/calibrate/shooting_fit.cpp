@@ -46,7 +46,8 @@ constexpr int kNoiseRounds = 10;
 constexpr double kNoiseSettled = 0.05;  // relative change of a noise level
 
 /// Open-loop errors above this say that the motion cannot be predicted from its start; there a
-/// simulation fit has no basin to work in [rad].
+/// simulation fit has no basin to work in [rad]. Of what slides this and the other thresholds in
+/// rad are multiplied by JointUnits::scale.
 constexpr double kPredictableRmse = 0.5;
 
 /// Root mean square acceleration of every hinge, from its start rates [rad/s²].
@@ -75,6 +76,15 @@ Eigen::VectorXd fastest_speeds(const std::vector<Eigen::MatrixXd>& states, Eigen
     fastest = fastest.cwiseMax(each.bottomRows(hinges).cwiseAbs().rowwise().maxCoeff());
   }
   return fastest;
+}
+
+/// Scale of every hinge's coordinate.
+Eigen::VectorXd hinge_scales(const Mechanism& mechanism) {
+  Eigen::VectorXd scales(mechanism.hinge_count());
+  for (int j = 0; j < mechanism.hinge_count(); ++j) {
+    scales[j] = mechanism.hinges[static_cast<std::size_t>(j)].units().scale;
+  }
+  return scales;
 }
 
 /// Errors of integration grow with the fourth power of the turn in a step. With kLongestTurn a
@@ -130,8 +140,7 @@ ShootingInput prepare_shooting(const Mechanism& mechanism, const std::vector<Rec
   }
   ShootingInput input;
   input.grid.interval = kInterval;
-  const std::size_t sensors = sensor_hinges(mechanism).size();
-  input.noise.angle.setConstant(static_cast<Eigen::Index>(sensors), kAngleNoiseFloor);
+  input.noise.angle = kAngleNoiseFloor * sensor_scales(mechanism);
   for (const Recording& recording : recordings) {
     for (const Segment& segment : recording.segments) {
       if (!is_long_enough(segment)) {
@@ -156,12 +165,16 @@ ShootingInput prepare_shooting(const Mechanism& mechanism, const std::vector<Rec
                                 number_text(kDurationMin) + " s; record longer");
   }
   require_motion(recordings);
+  const Eigen::VectorXd scales = hinge_scales(mechanism);
   input.fastest = fastest_speeds(input.states, mechanism.hinge_count());
-  input.grid.step = options.step > 0.0 ? options.step : choose_step(input.fastest);
+  input.grid.step =
+      options.step > 0.0 ? options.step : choose_step(input.fastest.cwiseQuotient(scales));
   const Eigen::VectorXd accelerations =
-      typical_accelerations(input.states, input.state_spacing, mechanism.hinge_count());
-  input.noise.acceleration = kGenerousShare * std::sqrt(kInterval) *
-                             accelerations.cwiseMax(1e-3 * accelerations.maxCoeff()).cwiseMax(1e-6);
+      typical_accelerations(input.states, input.state_spacing, mechanism.hinge_count())
+          .cwiseQuotient(scales);
+  const Eigen::VectorXd least =
+      accelerations.cwiseMax(1e-3 * accelerations.maxCoeff()).cwiseMax(1e-6);
+  input.noise.acceleration = kGenerousShare * std::sqrt(kInterval) * scales.cwiseProduct(least);
   return input;
 }
 
@@ -334,10 +347,11 @@ bool ShootingFit::update_noise(const ParameterInformation& information, Shooting
     level *= factor;
     changed |= std::abs(factor - 1.0) > kNoiseSettled;
   };
+  const Eigen::VectorXd scales = sensor_scales(joint_->mechanism());
   for (int sensor = 0; sensor < joint_->sensor_count(); ++sensor) {
     const GroupStatistics& group = information.groups[static_cast<std::size_t>(sensor)];
     scale(noise.angle[sensor], sensor_noise_factor(group));
-    noise.angle[sensor] = std::max(noise.angle[sensor], kAngleNoiseFloor);
+    noise.angle[sensor] = std::max(noise.angle[sensor], kAngleNoiseFloor * scales[sensor]);
   }
   if (options_.acceleration_noise > 0.0 || process_seen_.empty()) return changed;
   for (int j = 0; j < static_cast<int>(process_seen_.size()); ++j) {
@@ -360,9 +374,10 @@ std::unique_ptr<ShootingProblem> ShootingFit::simulation_from(const Mechanism& m
 bool ShootingFit::fit_simulation() {
   simulation_ = simulation_from(joint_->mechanism());
   predictable_ = true;
+  const Eigen::VectorXd scales = sensor_scales(simulation_->mechanism());
   for (int sensor = 0; sensor < simulation_->sensor_count(); ++sensor) {
     const double squares = simulation_->squared_error(sensor) / simulation_->reading_count(sensor);
-    predictable_ &= squares < kPredictableRmse * kPredictableRmse;
+    predictable_ &= squares < std::pow(kPredictableRmse * scales[sensor], 2);
   }
   if (!options_.refine_simulation || !predictable_ || is_cancelled()) return false;
   if (monitor_.on_stage) monitor_.on_stage(stages_.simulation, simulation_->mechanism());

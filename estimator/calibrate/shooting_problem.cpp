@@ -206,7 +206,7 @@ double ShootingProblem::reading_error(const Point& point, int segment, int sampl
                                       int sensor) const {
   const auto s = static_cast<std::size_t>(segment);
   const double error = point.angles[s](sample, sensor) - segments_[s].data.angles(sample, sensor);
-  return std::abs(error) <= M_PI ? error : std::remainder(error, 2.0 * M_PI);
+  return difference(sensors_[static_cast<std::size_t>(sensor)], error);
 }
 
 /// L⁻¹ with L Lᵀ = σ_a² [T³/3, T²/2; T²/2, T], so that whitened = L⁻¹ (Δθ, Δω).
@@ -223,7 +223,7 @@ Eigen::Vector2d ShootingProblem::whitened_defect(const Point& point, int segment
   const int node = segments_[static_cast<std::size_t>(segment)].first_node + interval;
   const Eigen::VectorXd& end = point.intervals[static_cast<std::size_t>(node)].end;
   const Eigen::Vector2d defect(
-      std::remainder(point.states(hinge, node + 1) - end[hinge], 2.0 * M_PI),
+      difference(hinge, point.states(hinge, node + 1) - end[hinge]),
       point.states(hinge_count_ + hinge, node + 1) - end[hinge_count_ + hinge]);
   return whitening(segment, hinge) * defect;
 }

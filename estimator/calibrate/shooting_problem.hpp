@@ -29,7 +29,7 @@ struct ShootingGrid {
 
 /// How noisy everything is.
 struct ShootingNoise {
-  Eigen::VectorXd angle;         ///< one a sensor: standard deviation of a reading [rad]
+  Eigen::VectorXd angle;         ///< one a sensor: standard deviation of a reading [rad or m]
   Eigen::VectorXd acceleration;  ///< one a hinge: root spectral density of the acceleration that
                                  ///< the model leaves unexplained, a white noise [rad/s²/√Hz]
 };
@@ -144,6 +144,9 @@ class ShootingProblem final : public LeastSquaresProblem {
   void simulate(Point& point) const;
   void read_sensors(Point& point, const std::vector<Eigen::MatrixXd>& angles) const;
   double total_cost(const Point& point) const;
+  double difference(int hinge, double of_coordinates) const {
+    return point_.mechanism.hinges[static_cast<std::size_t>(hinge)].difference(of_coordinates);
+  }
   double reading_error(const Point& point, int segment, int sample, int sensor) const;
   Eigen::Vector2d whitened_defect(const Point& point, int segment, int interval, int hinge) const;
   Eigen::Matrix2d whitening(int segment, int hinge) const;

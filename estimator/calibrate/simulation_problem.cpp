@@ -90,8 +90,7 @@ double SimulationProblem::squared_error(int sensor) const {
 
 double SimulationProblem::residual_at(const Point& point, int segment, int node, int sensor) const {
   const auto s = static_cast<std::size_t>(segment);
-  return std::remainder(point.simulated[s](node, sensor) - data_[s].angles(node, sensor),
-                        2.0 * M_PI);
+  return turn_difference(point.simulated[s](node, sensor) - data_[s].angles(node, sensor));
 }
 
 double SimulationProblem::sensor_cost(const Point& point, int segment, int sensor) const {
@@ -125,7 +124,7 @@ void SimulationProblem::simulate(Point& point) const {
             hinge_angle(point.mechanism.hinges[static_cast<std::size_t>(j)], state.poses) -
             point.mechanism.hinge_parameter(j, HingeQuantity::kEncoderOffset).value;
         const double before = k > 1 ? simulated(k - 1, sensor) : angle;
-        simulated(k, sensor) = before + std::remainder(angle - before, 2.0 * M_PI);
+        simulated(k, sensor) = before + turn_difference(angle - before);
       }
       control = point.controls[s].mean.row(k).transpose();
       if (stepper.step(state, control) != StepOutcome::kOk) break;

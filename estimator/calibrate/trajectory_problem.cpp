@@ -132,7 +132,7 @@ double TrajectoryProblem::observation_residual(const Point& point, int node, int
                                                double angle) const {
   const int j = sensors_[static_cast<std::size_t>(sensor)];
   const double offset = point.mechanism.hinge_parameter(j, HingeQuantity::kEncoderOffset).value;
-  return std::remainder(angle - offset - angles_(node, sensor), 2.0 * M_PI);
+  return turn_difference(angle - offset - angles_(node, sensor));
 }
 
 double TrajectoryProblem::observation_cost(const Point& point, int segment) const {

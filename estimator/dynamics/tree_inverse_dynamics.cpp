@@ -5,6 +5,10 @@
 namespace estimator {
 namespace {
 
+/// Loads below these count with their square: friction has no kink where a load vanishes.
+constexpr double kSmallForce = 1e-4;   // [N], the weight of 10 mg
+constexpr double kSmallMoment = 1e-5;  // [N·m]
+
 template <typename T>
 using Vector3 = Eigen::Matrix<T, 3, 1>;
 
@@ -13,10 +17,9 @@ T parameter_of(const std::vector<T>& parameters, int index) {
   return parameters[static_cast<std::size_t>(index)];
 }
 
+/// The point whose first coordinate has this index.
 template <typename T>
-Vector3<T> point_of(const Mechanism& mechanism, const std::vector<T>& parameters, int hinge,
-                    HingeQuantity first) {
-  const int index = mechanism.index_of_hinge(hinge, first);
+Vector3<T> point_at(const std::vector<T>& parameters, int index) {
   return {parameter_of(parameters, index), parameter_of(parameters, index + 1),
           parameter_of(parameters, index + 2)};
 }
@@ -69,44 +72,79 @@ TreeInverseDynamics<T>::TreeInverseDynamics(const Mechanism& mechanism,
 template <typename T>
 void TreeInverseDynamics<T>::make_links(const Mechanism& mechanism,
                                         const std::vector<T>& parameters) {
-  std::vector<int> link_of_body(mechanism.bodies.size(), -1);
-  std::vector<Eigen::Matrix3d> link_frame(mechanism.bodies.size());  // link → body
-  std::vector<Vector3> link_point(mechanism.bodies.size());          // body frame
-  for (const TreeEdge& edge : spanning_tree(mechanism)) {
-    const Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(edge.hinge)];
-    const Vector3 point_a = point_of(mechanism, parameters, edge.hinge, HingeQuantity::kPointAx);
-    const Vector3 point_b = point_of(mechanism, parameters, edge.hinge, HingeQuantity::kPointBx);
-    const int parent = edge.forward ? hinge.body_a : hinge.body_b;
-    const auto child = static_cast<std::size_t>(edge.forward ? hinge.body_b : hinge.body_a);
-    const Eigen::Matrix3d& on_parent = edge.forward ? hinge.frame_a : hinge.frame_b;
-    const Vector3& parent_point = edge.forward ? point_a : point_b;
-    link_frame[child] = edge.forward ? hinge.frame_b : hinge.frame_a;
-    link_point[child] = edge.forward ? point_b : point_a;
-    const Eigen::Matrix<T, 3, 3> frame = link_frame[child].template cast<T>();
-    Link link;
-    link.hinge = edge.hinge;
-    link.sign = edge.forward ? 1.0 : -1.0;
-    if (parent == Hinge::kGround) {
-      link.parent = -1;
-      link.mount = on_parent;
-      link.from_parent = parent_point;
-    } else {
-      const auto p = static_cast<std::size_t>(parent);
-      link.parent = link_of_body[p];
-      link.mount = link_frame[p].transpose() * on_parent;
-      const Vector3 offset = parent_point - link_point[p];
-      link.from_parent = link_frame[p].transpose().template cast<T>() * offset;
-    }
-    link.center = -(frame.transpose() * link_point[child]);
-    link.mass =
-        parameter_of(parameters, mechanism.index(static_cast<int>(child), BodyQuantity::kMass));
-    const Matrix3 J = inertia_of(mechanism, parameters, static_cast<int>(child));
-    const Matrix3 half = J * frame;
-    link.inertia = frame.transpose() * half;
-    link_of_body[child] = static_cast<int>(links_.size());
-    links_.push_back(link);
-  }
+  seats_.resize(mechanism.bodies.size() + 1);
+  for (const TreeEdge& edge : spanning_tree(mechanism)) add_link(mechanism, parameters, edge);
   motions_.resize(links_.size());
+}
+
+/// Seats the body that a joint leads to: on a link of its own, or fixed on its parent's.
+template <typename T>
+void TreeInverseDynamics<T>::add_link(const Mechanism& mechanism, const std::vector<T>& parameters,
+                                      const TreeEdge& edge) {
+  const auto at = static_cast<std::size_t>(edge.hinge);
+  const auto place = [&](const auto& joint, int index_a, int index_b) {
+    const Vector3 point_a = point_at(parameters, index_a);
+    const Vector3 point_b = point_at(parameters, index_b);
+    const Vector3& on_parent = edge.forward ? point_a : point_b;
+    const Vector3& on_child = edge.forward ? point_b : point_a;
+    const Eigen::Matrix3d& parent_frame = edge.forward ? joint.frame_a : joint.frame_b;
+    const Eigen::Matrix3d& child_frame = edge.forward ? joint.frame_b : joint.frame_a;
+    const int child = edge.forward ? joint.body_b : joint.body_a;
+    const Seat& parent = seat_of(edge.forward ? joint.body_a : joint.body_b);
+    const Eigen::Matrix3d mount = parent.frame.transpose() * parent_frame;
+    const Vector3 offset = on_parent - parent.point;
+    if (edge.weld) {
+      const Eigen::Matrix3d turn = child_frame * parent_frame.transpose();  // parent → child
+      const Vector3 point = on_child - turn.template cast<T>() * offset;
+      seat_of(child) = {parent.link, turn * parent.frame, point};
+    } else {
+      Link link;
+      link.hinge = edge.hinge;
+      link.slides = mechanism.hinges[at].kind == JointKind::kPrismatic;
+      link.sign = edge.forward ? 1.0 : -1.0;
+      link.parent = parent.link;
+      link.mount = mount;
+      link.from_parent = parent.frame.transpose().template cast<T>() * offset;
+      seat_of(child) = {static_cast<int>(links_.size()), child_frame, on_child};
+      links_.push_back(link);
+    }
+    add_body(mechanism, parameters, child, !edge.weld);
+  };
+  if (edge.weld) {
+    place(mechanism.welds[at], mechanism.index_of_weld(edge.hinge, HingeQuantity::kPointAx),
+          mechanism.index_of_weld(edge.hinge, HingeQuantity::kPointBx));
+  } else {
+    place(mechanism.hinges[at], mechanism.index_of_hinge(edge.hinge, HingeQuantity::kPointAx),
+          mechanism.index_of_hinge(edge.hinge, HingeQuantity::kPointBx));
+  }
+}
+
+/// Adds a body's mass and inertia to its link. One that is fixed to the ground adds nothing.
+template <typename T>
+void TreeInverseDynamics<T>::add_body(const Mechanism& mechanism, const std::vector<T>& parameters,
+                                      int body, bool first) {
+  const Seat& seat = seat_of(body);
+  if (seat.link < 0) return;
+  Link& link = links_[static_cast<std::size_t>(seat.link)];
+  const Eigen::Matrix<T, 3, 3> frame = seat.frame.template cast<T>();
+  const T mass = parameter_of(parameters, mechanism.index(body, BodyQuantity::kMass));
+  const Vector3 center = -(frame.transpose() * seat.point);
+  const Matrix3 half = inertia_of(mechanism, parameters, body) * frame;
+  const Matrix3 inertia = frame.transpose() * half;
+  if (first) {
+    link.mass = mass;
+    link.center = center;
+    link.inertia = inertia;
+    return;
+  }
+  const T sum = link.mass + mass;
+  const T share = mass / sum;
+  const T reduced = link.mass * share;
+  const Vector3 apart = center - link.center;
+  link.inertia += inertia - reduced * (apart * apart.transpose());
+  for (int i = 0; i < 3; ++i) link.inertia(i, i) += reduced * apart.dot(apart);
+  link.center += share * apart;
+  link.mass = sum;
 }
 
 template <typename T>
@@ -166,10 +204,11 @@ typename TreeInverseDynamics<T>::Vector3 TreeInverseDynamics<T>::into_parent(
 }
 
 template <typename T>
-T TreeInverseDynamics<T>::axis_imbalance(const Axis& axis, const T& angle, const T& rate,
+T TreeInverseDynamics<T>::axis_imbalance(const Link& link, const T& angle, const T& rate,
                                          const T& acceleration, const T& control) const {
   using std::abs;
-  const T turns = 2.0 * M_PI * nearest(T(angle / (2.0 * M_PI)));
+  const Axis& axis = axes_[static_cast<std::size_t>(link.hinge)];
+  const T turns = link.slides ? T(0.0) : T(2.0 * M_PI * nearest(T(angle / (2.0 * M_PI))));
   const T speed = abs(rate);
   T torque = axis.shaft_inertia * acceleration;
   torque += (axis.viscous + axis.quadratic_drag * speed) * rate;
@@ -181,27 +220,38 @@ T TreeInverseDynamics<T>::axis_imbalance(const Axis& axis, const T& angle, const
 
 /// Velocities, accelerations and inertial loads of a link, its parent's being known.
 template <typename T>
-void TreeInverseDynamics<T>::move_link(std::size_t at, const T& turn, const T& spin,
+void TreeInverseDynamics<T>::move_link(std::size_t at, const T& shift, const T& speed,
                                        const T& acceleration) {
   using std::cos;
   using std::sin;
   const Link& link = links_[at];
   Motion& motion = motions_[at];
-  motion.cosine = cos(turn);
-  motion.sine = sin(turn);
+  motion.cosine = link.slides ? T(1.0) : T(cos(shift));
+  motion.sine = link.slides ? T(0.0) : T(sin(shift));
+  motion.from_parent = link.from_parent;
+  if (link.slides) {
+    for (int i = 0; i < 3; ++i) motion.from_parent[i] += link.mount(i, 0) * shift;
+  }
   Vector3 omega = Vector3::Constant(T(0.0)), alpha = omega, base = up_;
   if (link.parent >= 0) {
     const Motion& parent = motions_[static_cast<std::size_t>(link.parent)];
-    const Vector3 across = parent.omega.cross(link.from_parent);
-    base = parent.acceleration + parent.alpha.cross(link.from_parent) + parent.omega.cross(across);
+    const Vector3 across = parent.omega.cross(motion.from_parent);
+    base =
+        parent.acceleration + parent.alpha.cross(motion.from_parent) + parent.omega.cross(across);
     omega = into_link(link, motion, parent.omega);
     alpha = into_link(link, motion, parent.alpha);
   }
   motion.acceleration = into_link(link, motion, base);
-  alpha[0] += acceleration;
-  alpha[1] += spin * omega[2];  // ω_parent × e_x φ̇ = φ̇ (0, ω_z, −ω_y)
-  alpha[2] -= spin * omega[1];
-  omega[0] += spin;
+  if (link.slides) {
+    motion.acceleration[0] += acceleration;
+    motion.acceleration[1] += 2.0 * speed * omega[2];  // 2 ω × e_x ẋ = 2 ẋ (0, ω_z, −ω_y)
+    motion.acceleration[2] -= 2.0 * speed * omega[1];
+  } else {
+    alpha[0] += acceleration;
+    alpha[1] += speed * omega[2];  // ω_parent × e_x φ̇ = φ̇ (0, ω_z, −ω_y)
+    alpha[2] -= speed * omega[1];
+    omega[0] += speed;
+  }
   const Vector3 swing = omega.cross(link.center);
   const Vector3 center = motion.acceleration + alpha.cross(link.center) + omega.cross(swing);
   motion.force = link.mass * center;
@@ -212,11 +262,30 @@ void TreeInverseDynamics<T>::move_link(std::size_t at, const T& turn, const T& s
   motion.alpha = alpha;
 }
 
+/// What friction grows with: the magnitudes of the bearing's forces, across and along the axis, and
+/// of its moment, in no way of how the frame lies about the axis. What acts along the coordinate is
+/// not the bearing's. Of a joint that slides the moment is about the child's point.
+template <typename T>
+void TreeInverseDynamics<T>::feel_load(const Link& link, const Motion& motion, Axis& axis) const {
+  using std::sqrt;
+  const auto magnitude = [](const T& squares, double small) {
+    return T(sqrt(squares + small * small) - small);
+  };
+  const auto across = [](const Vector3& v) { return T(v[1] * v[1] + v[2] * v[2]); };
+  const auto along = [](const Vector3& v) { return T(v[0] * v[0]); };
+  axis.load_force = magnitude(across(motion.force), kSmallForce);
+  if (link.slides) {
+    axis.load_moment = magnitude(across(motion.moment) + along(motion.moment), kSmallMoment);
+  } else {
+    axis.load_force += magnitude(along(motion.force), kSmallForce);
+    axis.load_moment = magnitude(across(motion.moment), kSmallMoment);
+  }
+}
+
 template <typename T>
 void TreeInverseDynamics<T>::imbalance(const VectorX& angle, const VectorX& rate,
                                        const VectorX& acceleration, const VectorX& control,
                                        VectorX& imbalance) {
-  using std::abs;
   for (std::size_t at = 0; at < links_.size(); ++at) {
     const int j = links_[at].hinge;
     const double sign = links_[at].sign;
@@ -227,18 +296,14 @@ void TreeInverseDynamics<T>::imbalance(const VectorX& angle, const VectorX& rate
     const Link& link = links_[at];
     const Motion& motion = motions_[at];
     const int j = link.hinge;
-    Axis& axis = axes_[static_cast<std::size_t>(j)];
-    imbalance[j] = link.sign * motion.moment[0] +
-                   axis_imbalance(axis, angle[j], rate[j], acceleration[j], control[j]);
-    if (load_dependent_) {
-      axis.load_force = abs(motion.force[0]) + abs(motion.force[1]) + abs(motion.force[2]);
-      axis.load_moment = abs(motion.moment[1]) + abs(motion.moment[2]);
-    }
+    imbalance[j] = link.sign * (link.slides ? motion.force[0] : motion.moment[0]) +
+                   axis_imbalance(link, angle[j], rate[j], acceleration[j], control[j]);
+    if (load_dependent_) feel_load(link, motion, axes_[static_cast<std::size_t>(j)]);
     if (link.parent < 0) continue;
     Motion& parent = motions_[static_cast<std::size_t>(link.parent)];
     const Vector3 force = into_parent(link, motion, motion.force);
     parent.force += force;
-    parent.moment += into_parent(link, motion, motion.moment) + link.from_parent.cross(force);
+    parent.moment += into_parent(link, motion, motion.moment) + motion.from_parent.cross(force);
   }
 }
 

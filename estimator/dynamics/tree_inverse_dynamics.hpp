@@ -24,9 +24,12 @@ using JointVector = Eigen::Matrix<T, Eigen::Dynamic, 1, 0, kTreeHingesMax, 1>;
 /// Newton–Euler [Fea08, sec. 5.3]. Scalars T are double or Dual; with Dual, derivatives along any
 /// parameter, angle or rate come with the values.
 ///
-/// Each body carries a link frame: origin at the hinge that holds it, x along the hinge axis,
-/// turning with the body. Reactions are known at every hinge, so load-dependent friction needs
-/// nothing more, and a hinge that closes a loop could be added as an unknown reaction.
+/// Each link carries a frame: origin at its body's point of the joint that holds it, x along the
+/// joint's axis, moving with the body. Bodies that a fixed joint holds together are one link.
+/// Reactions are known at every joint, so load-dependent friction needs nothing more, and a joint
+/// that closes a loop could be added as an unknown reaction.
+///
+/// Units are those of a hinge; of a joint that slides read m for rad and N for N·m.
 template <typename T>
 class TreeInverseDynamics {
  public:
@@ -44,7 +47,7 @@ class TreeInverseDynamics {
   /// plus shaft inertia, less motor, viscous friction, drag, spring and constant torque. [N·m]
   /// Equals the dry friction torque where the motion obeys the equations of motion.
   ///
-  /// @param angle, rate, acceleration  one a hinge [rad, rad/s, rad/s²]
+  /// @param angle, rate, acceleration  one a joint [rad, rad/s, rad/s²]
   /// @param control  one a hinge, zero where there is no motor
   /// @param[out] imbalance  one a hinge
   void imbalance(const VectorX& angle, const VectorX& rate, const VectorX& acceleration,
@@ -61,36 +64,49 @@ class TreeInverseDynamics {
   struct Link {
     int hinge;
     int parent;             // index into links_, −1: ground
+    bool slides;            // along the axis, instead of turning about it
     double sign;            // +1 where the link's body is the hinge's body b
     Eigen::Matrix3d mount;  // parent's link frame → hinge frame on the parent, as a rotation
-    Vector3 from_parent;    // parent's origin to this one, parent's link frame [m]
+    Vector3 from_parent;    // parent's origin to the joint's point, parent's link frame [m]
     Vector3 center;         // origin to centre of mass, link frame [m]
     T mass;
     Matrix3 inertia;  // about the centre of mass, link frame
   };
+  /// Where a body sits on its link; the ground is a body of link −1, at its origin.
+  struct Seat {
+    int link = -1;
+    Eigen::Matrix3d frame = Eigen::Matrix3d::Identity();  // link → body, as a rotation
+    Vector3 point = Vector3::Constant(T(0.0));            // the link's origin, body frame [m]
+  };
   /// Of one link at one instant, in its frame.
   struct Motion {
-    T cosine, sine;  // of the angle by which the link is turned on its mount
+    T cosine, sine;       // of the angle by which the link is turned on its mount
+    Vector3 from_parent;  // parent's origin to this one, parent's link frame [m]
     Vector3 omega, alpha;
     Vector3 acceleration;   // of the origin, less gravity
-    Vector3 force, moment;  // that the hinge passes on to this link; moment about the origin
+    Vector3 force, moment;  // that the joint passes on to this link; moment about the origin
   };
   struct Axis {
     T viscous, quadratic_drag, coulomb_torque, stribeck_torque, stribeck_rate;
     T load_friction, load_friction_angular, constant_torque, stiffness, rest_angle;
     T motor_gain, shaft_inertia, back_emf;
-    T load_force, load_moment;  // 1-norms of the reaction across the axis
+    T load_force, load_moment;  // magnitudes of the reaction that friction grows with
   };
 
+  void add_link(const Mechanism& mechanism, const std::vector<T>& parameters, const TreeEdge& edge);
+  void add_body(const Mechanism& mechanism, const std::vector<T>& parameters, int body, bool first);
+  Seat& seat_of(int body) { return seats_[static_cast<std::size_t>(body + 1)]; }
   void make_links(const Mechanism& mechanism, const std::vector<T>& parameters);
   void make_axes(const Mechanism& mechanism, const std::vector<T>& parameters);
   void make_gravity(const Mechanism& mechanism, const std::vector<T>& parameters);
+  void feel_load(const Link& link, const Motion& motion, Axis& axis) const;
   static Vector3 into_link(const Link& link, const Motion& motion, const Vector3& of_parent);
   static Vector3 into_parent(const Link& link, const Motion& motion, const Vector3& of_link);
-  void move_link(std::size_t at, const T& turn, const T& spin, const T& acceleration);
-  T axis_imbalance(const Axis& axis, const T& angle, const T& rate, const T& acceleration,
+  void move_link(std::size_t at, const T& shift, const T& speed, const T& acceleration);
+  T axis_imbalance(const Link& link, const T& angle, const T& rate, const T& acceleration,
                    const T& control) const;
 
+  std::vector<Seat> seats_;  // of the ground and every body
   std::vector<Link> links_;  // parents first
   std::vector<Motion> motions_;
   std::vector<Axis> axes_;  // by hinge

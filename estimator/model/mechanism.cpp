@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 #include <set>
+#include <span>
+#include <stdexcept>
 
 namespace estimator {
 namespace {
@@ -29,28 +31,58 @@ constexpr QuantityFacts kBodyFacts[] = {{"m", "kg", 1.0, 1e-6, kInfinity},
                                         {"J_xz", "kg·m²", 0.0, -kInfinity, kInfinity},
                                         {"J_yz", "kg·m²", 0.0, -kInfinity, kInfinity}};
 
+constexpr QuantityFacts any(const char* suffix, const char* unit) {
+  return {suffix, unit, 0.0, -kInfinity, kInfinity};
+}
+constexpr QuantityFacts at_least_zero(const char* suffix, const char* unit, double value = 0.0) {
+  return {suffix, unit, value, 0.0, kInfinity};
+}
+
 // Order of HingeQuantity.
-constexpr QuantityFacts kHingeFacts[] = {{"a_x", "m", 0.0, -kInfinity, kInfinity},
-                                         {"a_y", "m", 0.0, -kInfinity, kInfinity},
-                                         {"a_z", "m", 0.0, -kInfinity, kInfinity},
-                                         {"b_x", "m", 0.0, -kInfinity, kInfinity},
-                                         {"b_y", "m", 0.0, -kInfinity, kInfinity},
-                                         {"b_z", "m", 0.0, -kInfinity, kInfinity},
-                                         {"b", "N·m·s/rad", 0.0, 0.0, kInfinity},
-                                         {"c", "N·m·s²/rad²", 0.0, 0.0, kInfinity},
-                                         {"tau_c", "N·m", 0.0, 0.0, kInfinity},
-                                         {"tau_delta", "N·m", 0.0, 0.0, kInfinity},
-                                         {"zeta", "s²/rad²", 1.0, 0.0, kInfinity},
-                                         {"r_mu", "m", 0.0, 0.0, kInfinity},
-                                         {"mu", "-", 0.0, 0.0, kInfinity},
-                                         {"tau_0", "N·m", 0.0, -kInfinity, kInfinity},
-                                         {"k", "N·m/rad", 0.0, 0.0, kInfinity},
-                                         {"theta_rest", "rad", 0.0, -kInfinity, kInfinity},
-                                         {"K", "N·m/unit", 0.0, -kInfinity, kInfinity},
-                                         {"J_shaft", "kg·m²", 0.0, 0.0, kInfinity},
-                                         {"k_e", "unit·s/rad", 0.0, 0.0, kInfinity},
-                                         {"delay", "s", 0.0, 0.0, kInfinity},
-                                         {"offset", "rad", 0.0, -kInfinity, kInfinity}};
+constexpr QuantityFacts kHingeFacts[] = {any("a_x", "m"),
+                                         any("a_y", "m"),
+                                         any("a_z", "m"),
+                                         any("b_x", "m"),
+                                         any("b_y", "m"),
+                                         any("b_z", "m"),
+                                         at_least_zero("b", "N·m·s/rad"),
+                                         at_least_zero("c", "N·m·s²/rad²"),
+                                         at_least_zero("tau_c", "N·m"),
+                                         at_least_zero("tau_delta", "N·m"),
+                                         at_least_zero("zeta", "s²/rad²", 1.0),
+                                         at_least_zero("r_mu", "m"),
+                                         at_least_zero("mu", "-"),
+                                         any("tau_0", "N·m"),
+                                         at_least_zero("k", "N·m/rad"),
+                                         any("theta_rest", "rad"),
+                                         any("K", "N·m/unit"),
+                                         at_least_zero("J_shaft", "kg·m²"),
+                                         at_least_zero("k_e", "unit·s/rad"),
+                                         at_least_zero("delay", "s"),
+                                         any("offset", "rad")};
+
+// The same of a joint that slides. The excess of static friction decays over a speed of 1 m/s.
+constexpr QuantityFacts kSliderFacts[] = {any("a_x", "m"),
+                                          any("a_y", "m"),
+                                          any("a_z", "m"),
+                                          any("b_x", "m"),
+                                          any("b_y", "m"),
+                                          any("b_z", "m"),
+                                          at_least_zero("b", "N·s/m"),
+                                          at_least_zero("c", "N·s²/m²"),
+                                          at_least_zero("f_c", "N"),
+                                          at_least_zero("f_delta", "N"),
+                                          at_least_zero("zeta", "s²/m²", 1.0),
+                                          at_least_zero("mu", "-"),
+                                          at_least_zero("mu_moment", "1/m"),
+                                          any("f_0", "N"),
+                                          at_least_zero("k", "N/m"),
+                                          any("x_rest", "m"),
+                                          any("K", "N/unit"),
+                                          at_least_zero("m_shaft", "kg"),
+                                          at_least_zero("k_e", "unit·s/m"),
+                                          at_least_zero("delay", "s"),
+                                          any("offset", "m")};
 
 constexpr QuantityFacts kWorldFacts[] = {{"g", "m/s²", 9.82, 0.0, kInfinity},
                                          {"tilt_x", "rad", 0.0, -1.5, 1.5},
@@ -58,6 +90,7 @@ constexpr QuantityFacts kWorldFacts[] = {{"g", "m/s²", 9.82, 0.0, kInfinity},
 
 static_assert(std::size(kBodyFacts) == Mechanism::kBodyQuantities);
 static_assert(std::size(kHingeFacts) == Mechanism::kHingeQuantities);
+static_assert(std::size(kSliderFacts) == Mechanism::kHingeQuantities);
 static_assert(std::size(kWorldFacts) == Mechanism::kWorldQuantities);
 
 void append(ParameterList& list, const std::string& prefix, const QuantityFacts& facts) {
@@ -121,20 +154,27 @@ void check_parameters(const Mechanism& mechanism, std::vector<std::string>& faul
   }
 }
 
-void check_hinge(const Mechanism& mechanism, const Hinge& hinge, std::vector<std::string>& faults) {
-  const std::string who = "hinge '" + hinge.name + "': ";
+/// What any joint must satisfy.
+template <typename Joint>
+void check_joint(const Mechanism& mechanism, const Joint& joint, const std::string& who,
+                 std::vector<std::string>& faults) {
   const int bodies = mechanism.body_count();
-  if (hinge.body_b < 0 || hinge.body_b >= bodies || hinge.body_a < Hinge::kGround ||
-      hinge.body_a >= bodies) {
+  if (joint.body_b < 0 || joint.body_b >= bodies || joint.body_a < Hinge::kGround ||
+      joint.body_a >= bodies) {
     faults.push_back(who + "refers to a body that does not exist");
-  } else if (hinge.body_a == hinge.body_b) {
+  } else if (joint.body_a == joint.body_b) {
     faults.push_back(who + "connects a body to itself");
   }
-  for (const Eigen::Matrix3d* frame : {&hinge.frame_a, &hinge.frame_b}) {
+  for (const Eigen::Matrix3d* frame : {&joint.frame_a, &joint.frame_b}) {
     if (!((*frame * frame->transpose()).isIdentity(1e-9) && frame->determinant() > 0.0)) {
       faults.push_back(who + "a hinge frame is not a rotation");
     }
   }
+}
+
+void check_hinge(const Mechanism& mechanism, const Hinge& hinge, std::vector<std::string>& faults) {
+  const std::string who = "hinge '" + hinge.name + "': ";
+  check_joint(mechanism, hinge, who, faults);
   const double settings[] = {hinge.compliance_linear, hinge.compliance_angular, hinge.damping_time,
                              hinge.stick_speed};
   if (!std::ranges::all_of(settings, [](double value) { return std::isfinite(value); }) ||
@@ -151,6 +191,10 @@ void check_reachable(const Mechanism& mechanism, std::vector<std::string>& fault
     for (const Hinge& hinge : mechanism.hinges) {
       if (reached.count(hinge.body_a)) reached.insert(hinge.body_b);
       if (reached.count(hinge.body_b)) reached.insert(hinge.body_a);
+    }
+    for (const Weld& weld : mechanism.welds) {
+      if (reached.count(weld.body_a)) reached.insert(weld.body_b);
+      if (reached.count(weld.body_b)) reached.insert(weld.body_a);
     }
   }
   for (int body = 0; body < mechanism.body_count(); ++body) {
@@ -176,9 +220,29 @@ void make_parameters(Mechanism& mechanism) {
     for (const QuantityFacts& facts : kBodyFacts) append(mechanism.parameters, body.name, facts);
   }
   for (const Hinge& hinge : mechanism.hinges) {
-    for (const QuantityFacts& facts : kHingeFacts) append(mechanism.parameters, hinge.name, facts);
+    for (const QuantityFacts& facts :
+         hinge.kind == JointKind::kPrismatic ? kSliderFacts : kHingeFacts) {
+      append(mechanism.parameters, hinge.name, facts);
+    }
+  }
+  for (const Weld& weld : mechanism.welds) {
+    for (const QuantityFacts& facts : std::span(kHingeFacts).first<Mechanism::kWeldQuantities>()) {
+      append(mechanism.parameters, weld.name, facts);
+    }
   }
   for (const QuantityFacts& facts : kWorldFacts) append(mechanism.parameters, "gravity", facts);
+}
+
+void require_hinges(const Mechanism& mechanism) {
+  const auto refuse = [](const std::string& name, const char* what) {
+    throw std::invalid_argument("joint '" + name + "' " + what +
+                                ", and a SPOOK simulator knows hinges alone; ask for physical "
+                                "parameters");
+  };
+  for (const Hinge& hinge : mechanism.hinges) {
+    if (hinge.kind == JointKind::kPrismatic) refuse(hinge.name, "slides");
+  }
+  if (!mechanism.welds.empty()) refuse(mechanism.welds.front().name, "holds two bodies together");
 }
 
 void take_values(const Mechanism& from, Mechanism& to) {
@@ -198,8 +262,12 @@ std::vector<std::string> find_faults(const Mechanism& mechanism, InertiaCheck in
   };
   for (const Body& body : mechanism.bodies) check_name(body.name, "body");
   for (const Hinge& hinge : mechanism.hinges) check_name(hinge.name, "hinge");
+  for (const Weld& weld : mechanism.welds) check_name(weld.name, "fixed joint");
   if (mechanism.bodies.empty()) faults.push_back("the mechanism has no bodies");
   for (const Hinge& hinge : mechanism.hinges) check_hinge(mechanism, hinge, faults);
+  for (const Weld& weld : mechanism.welds) {
+    check_joint(mechanism, weld, "fixed joint '" + weld.name + "': ", faults);
+  }
   if (!faults.empty()) return faults;
   check_parameters(mechanism, faults);
   check_reachable(mechanism, faults);

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "estimator/model/joint_kind.hpp"
 #include "estimator/model/parameter.hpp"
 
 namespace estimator {
@@ -23,6 +24,7 @@ enum class BodyQuantity : int {
 
 /// Quantities of one hinge, its friction, its motor and its encoder. The hinge turns body b
 /// (child) against body a (parent); torques act on b about the hinge axis and their opposites on a.
+/// Of a joint that slides read m for rad, N for N·m and kg for kg·m², also in what a ratio is of.
 enum class HingeQuantity : int {
   kPointAx,  ///< hinge point in the frame of body a, from its centre of mass [m]
   kPointAy,
@@ -61,16 +63,19 @@ struct Body {
   std::string name;
 };
 
-/// A hinge between two bodies, or between a body and the ground.
+/// A joint between two bodies, or between a body and the ground: a hinge, or one that slides.
 ///
 /// The hinge frame has x along the axis and y toward the zero mark; it is given once in each
 /// body's frame (for the ground: in the world frame). The hinge angle θ is the rotation about x
-/// that carries frame a onto frame b. Neither tree nor chain is assumed: any graph is allowed.
+/// that carries frame a onto frame b. Where the joint slides both frames stay parallel, and the
+/// coordinate is how far point b lies from point a along x. Neither tree nor chain is assumed: any
+/// graph is allowed.
 struct Hinge {
   static constexpr int kGround = -1;
   static constexpr double kAutomaticDamping = -1.0;  ///< τ = h/4, see damping_time_of
 
   std::string name;
+  JointKind kind = JointKind::kRevolute;
   int body_a = kGround;                                   ///< parent, index into bodies, or kGround
   int body_b = 0;                                         ///< child, index into bodies
   Eigen::Matrix3d frame_a = Eigen::Matrix3d::Identity();  ///< rotation: hinge frame → body a
@@ -86,24 +91,42 @@ struct Hinge {
 
   bool measured = true;    ///< an encoder reads the angle: one column of the recording
   bool motorised = false;  ///< a motor drives it: one column of the control signal
+
+  JointUnits units() const { return joint_units(kind); }
+  double difference(double of_coordinates) const { return joint_difference(kind, of_coordinates); }
 };
 
-/// Bodies, hinges and the values of all their quantities. Pure description: no state.
+/// A fixed joint: it holds two bodies together as one, or a body to the ground. It has no
+/// coordinate. The frames coincide, and so do the two points.
+struct Weld {
+  std::string name;
+  int body_a = Hinge::kGround;
+  int body_b = 0;
+  Eigen::Matrix3d frame_a = Eigen::Matrix3d::Identity();  ///< rotation: joint frame → body a
+  Eigen::Matrix3d frame_b = Eigen::Matrix3d::Identity();  ///< rotation: joint frame → body b
+};
+
+/// Bodies, joints and the values of all their quantities. Pure description: no state.
 ///
 /// `parameters` holds, in this order: kBodyQuantities of each body, kHingeQuantities of each
-/// hinge, kWorldQuantities. `make_parameters` builds it with names, units and physical bounds.
+/// hinge, kWeldQuantities of each weld, kWorldQuantities. `make_parameters` builds it with names,
+/// units and physical bounds.
 struct Mechanism {
   static constexpr int kBodyQuantities = static_cast<int>(BodyQuantity::kCount);
   static constexpr int kHingeQuantities = static_cast<int>(HingeQuantity::kCount);
+  /// Of a weld: its two points, the first of HingeQuantity.
+  static constexpr int kWeldQuantities = static_cast<int>(HingeQuantity::kPointBz) + 1;
   static constexpr int kWorldQuantities = static_cast<int>(WorldQuantity::kCount);
 
   std::string name;
   std::vector<Body> bodies;
   std::vector<Hinge> hinges;
+  std::vector<Weld> welds;
   ParameterList parameters;
 
   int body_count() const { return static_cast<int>(bodies.size()); }
   int hinge_count() const { return static_cast<int>(hinges.size()); }
+  int weld_count() const { return static_cast<int>(welds.size()); }
 
   int index(int body, BodyQuantity quantity) const {
     return body * kBodyQuantities + static_cast<int>(quantity);
@@ -111,9 +134,12 @@ struct Mechanism {
   int index_of_hinge(int hinge, HingeQuantity quantity) const {
     return body_count() * kBodyQuantities + hinge * kHingeQuantities + static_cast<int>(quantity);
   }
-  int index(WorldQuantity quantity) const {
+  int index_of_weld(int weld, HingeQuantity point) const {
     return body_count() * kBodyQuantities + hinge_count() * kHingeQuantities +
-           static_cast<int>(quantity);
+           weld * kWeldQuantities + static_cast<int>(point);
+  }
+  int index(WorldQuantity quantity) const {
+    return index_of_weld(weld_count(), HingeQuantity::kPointAx) + static_cast<int>(quantity);
   }
 
   Parameter& parameter(int body, BodyQuantity quantity) {
@@ -128,6 +154,9 @@ struct Mechanism {
   const Parameter& hinge_parameter(int hinge, HingeQuantity quantity) const {
     return parameters[static_cast<std::size_t>(index_of_hinge(hinge, quantity))];
   }
+  Parameter& weld_parameter(int weld, HingeQuantity point) {
+    return parameters[static_cast<std::size_t>(index_of_weld(weld, point))];
+  }
   Parameter& parameter(WorldQuantity quantity) {
     return parameters[static_cast<std::size_t>(index(quantity))];
   }
@@ -139,10 +168,15 @@ struct Mechanism {
   int find_parameter(std::string_view parameter_name) const;
 };
 
-/// Fills `mechanism.parameters` for its bodies and hinges with names ("A.J_zz", "1.b",
-/// "gravity.tilt_x"), units, neutral values (mass 1 kg, inertia 1 kg·m², the rest 0, gravity
-/// 9.82 m/s²) and the bounds physics sets (masses, inertias, friction ≥ 0). Nothing is free.
+/// Fills `mechanism.parameters` for its bodies and joints with names ("A.J_zz", "1.b",
+/// "gravity.tilt_x"), units as the kind of a joint demands, neutral values (mass 1 kg, inertia 1
+/// kg·m², the rest 0, gravity 9.82 m/s²) and the bounds physics sets (masses, inertias, friction ≥
+/// 0). Nothing is free.
 void make_parameters(Mechanism& mechanism);
+
+/// @throws std::invalid_argument "joint '…': …" where a joint slides or holds fast: what works in
+///         maximal coordinates knows hinges alone
+void require_hinges(const Mechanism& mechanism);
 
 /// Gives the parameters of `to` the values of those of `from`, a mechanism of the same build.
 void take_values(const Mechanism& from, Mechanism& to);

@@ -8,22 +8,30 @@ std::vector<TreeEdge> spanning_tree(const Mechanism& mechanism) {
   const auto is_placed = [&](int body) {
     return body == Hinge::kGround || placed[static_cast<std::size_t>(body)];
   };
-  for (bool grown = true; grown;) {
+  bool grown = true;
+  const auto reach = [&](int index, int body_a, int body_b, bool weld) {
+    if (is_placed(body_a) == is_placed(body_b)) return;
+    const bool forward = is_placed(body_a);
+    placed[static_cast<std::size_t>(forward ? body_b : body_a)] = true;
+    edges.push_back({index, forward, weld});
+    grown = true;
+  };
+  while (grown) {
     grown = false;
     for (int j = 0; j < mechanism.hinge_count(); ++j) {
       const Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(j)];
-      if (is_placed(hinge.body_a) == is_placed(hinge.body_b)) continue;
-      const bool forward = is_placed(hinge.body_a);
-      placed[static_cast<std::size_t>(forward ? hinge.body_b : hinge.body_a)] = true;
-      edges.push_back({j, forward});
-      grown = true;
+      reach(j, hinge.body_a, hinge.body_b, false);
+    }
+    for (int w = 0; w < mechanism.weld_count(); ++w) {
+      const Weld& weld = mechanism.welds[static_cast<std::size_t>(w)];
+      reach(w, weld.body_a, weld.body_b, true);
     }
   }
   return edges;
 }
 
 bool is_tree(const Mechanism& mechanism) {
-  return spanning_tree(mechanism).size() == mechanism.hinges.size();
+  return spanning_tree(mechanism).size() == mechanism.hinges.size() + mechanism.welds.size();
 }
 
 }  // namespace estimator

@@ -6,17 +6,18 @@
 
 namespace estimator {
 
-/// One hinge of the spanning tree.
+/// One joint of the spanning tree.
 struct TreeEdge {
-  int hinge;
-  bool forward;  ///< reaches body b from body a
+  int hinge;          ///< index into the hinges; of a weld into the welds
+  bool forward;       ///< reaches body b from body a
+  bool weld = false;  ///< a fixed joint
 };
 
-/// Hinges that connect every body with the ground without closing a loop, in the order in which
-/// bodies are reached. A mechanism without loops has as many of them as hinges.
+/// Joints that connect every body with the ground without closing a loop, in the order in which
+/// bodies are reached. A mechanism without loops has as many of them as joints.
 std::vector<TreeEdge> spanning_tree(const Mechanism& mechanism);
 
-/// Whether no hinge closes a loop.
+/// Whether no joint closes a loop.
 bool is_tree(const Mechanism& mechanism);
 
 }  // namespace estimator

@@ -37,7 +37,9 @@ void print_rig(const Rig& rig) {
     const estimator::Hinge& hinge = mechanism.hinges[i];
     const HingeFacts& facts = rig.hinge_facts[i];
     const std::string counts =
-        facts.counts_per_turn > 0.0 ? format_number(facts.counts_per_turn) + " counts/turn" : "yes";
+        facts.counts_per_turn > 0.0 ? format_number(facts.counts_per_turn) + " counts/turn"
+        : facts.counts_per_m > 0.0  ? format_number(facts.counts_per_m) + " counts/m"
+                                    : "yes";
     hinges.push_back({hinge.name, body_name(mechanism, hinge.body_a),
                       body_name(mechanism, hinge.body_b), hinge.measured ? counts : "-",
                       hinge.motorised ? "in " + facts.control_unit : "-",
@@ -105,7 +107,8 @@ void print_recording(const InfoOptions& options) {
     const estimator::Hinge& hinge = rig.mechanism.hinges[j];
     if (hinge.measured) {
       add_signal(
-          "angle of hinge " + hinge.name + " [rad]",
+          std::string(hinge.units().quantity) + " of hinge " + hinge.name + " [" +
+              hinge.units().coordinate + "]",
           [](const estimator::Segment& s) -> const auto& { return s.angles; }, angle_column++);
     }
     if (hinge.motorised) {

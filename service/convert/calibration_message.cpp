@@ -39,8 +39,11 @@ void add_noise(const estimator::Calibration& calibration, v1::CalibrationResult&
     const estimator::Hinge& hinge = calibration.mechanism.hinges[static_cast<std::size_t>(j)];
     v1::NoiseResult* out = result.add_noise();
     out->set_hinge(hinge.name);
-    out->set_reading_rad(hinge.measured ? calibration.angle_noise[sensor++]
-                                        : std::numeric_limits<double>::quiet_NaN());
+    const bool slides = hinge.kind == estimator::JointKind::kPrismatic;
+    const double reading = hinge.measured ? calibration.angle_noise[sensor++]
+                                          : std::numeric_limits<double>::quiet_NaN();
+    out->set_reading_rad(slides ? std::numeric_limits<double>::quiet_NaN() : reading);
+    if (slides) out->set_reading_m(reading);
     out->set_acceleration(calibration.acceleration_noise[j]);
   }
 }

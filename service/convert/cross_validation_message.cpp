@@ -37,7 +37,8 @@ PredictionErrors prediction_errors(const estimator::CrossValidation& validation)
   PredictionErrors errors;
   errors.observation = diagonal_rms(validation.observation);
   for (std::size_t j = 0; j < validation.hinges.size(); ++j) {
-    errors.simulation.push_back({validation.hinges[j], diagonal_rms(validation.simulation[j])});
+    errors.simulation.push_back(
+        {validation.hinges[j], diagonal_rms(validation.simulation[j]), validation.kinds[j]});
   }
   return errors;
 }
@@ -64,6 +65,7 @@ std::string cross_validation_json(const estimator::CrossValidation& validation,
   for (std::size_t j = 0; j < validation.hinges.size(); ++j) {
     v1::SimulationMatrix* matrix = result.add_simulation_matrices();
     matrix->set_hinge(validation.hinges[j]);
+    matrix->set_unit(estimator::joint_units(validation.kinds[j]).coordinate);
     add_matrix(validation.simulation[j], matrix->mutable_rmse_rad());
   }
   for (const estimator::ParameterSpread& spread : validation.parameters) {

@@ -69,6 +69,7 @@ class AngleImport {
 
   /// Removes jumps of whole turns where the recording was made modulo a turn.
   void unwrap(double period, double speed_max, std::vector<std::string>& notes) {
+    if (column_.kind != estimator::JointKind::kRevolute) return;
     constexpr double kTurn = 2.0 * std::numbers::pi;
     const auto [low, high] = range();
     if (!(high - low > std::numbers::pi && high - low <= kTurn * (1.0 + 1e-6))) return;
@@ -92,7 +93,8 @@ class AngleImport {
     }
   }
 
-  /// Refuses angles that would make the hinge turn faster than any rig does: a wrong unit.
+  /// Refuses angles that would make the hinge turn faster than any rig does: a wrong unit. Likewise
+  /// for what slides.
   void check_speed(const Stretch& stretch, double period, double speed_max) const {
     const int window = std::max(1, static_cast<int>(std::ceil(kSpeedWindow / period)));
     for (int row = stretch.first; row + window < stretch.first + stretch.count; ++row) {
@@ -143,16 +145,21 @@ class AngleImport {
   }
 
   [[noreturn]] void refuse_speed(int row, double speed, double speed_max) const {
+    const bool slides = column_.kind == estimator::JointKind::kPrismatic;
+    const std::string unit = std::string(" ") + estimator::joint_units(column_.kind).rate;
     const std::string advice =
-        column_.in_radians
+        slides ? "if the column is in millimetres, write unit: MILLIMETER; if in encoder counts, "
+                 "unit: COUNT"
+        : column_.in_radians
             ? "if the column is in degrees, write unit: DEGREE; if in encoder counts, unit: COUNT"
             : "check the column's unit";
     throw proto::InputError(
         table_.where(row, request_) + ": column '" + column_.column + "': hinge '" + column_.hinge +
-        "' would turn at " + text_of(speed) + " rad/s, more than " + text_of(speed_max) +
-        " rad/s; " + advice +
-        "; if only single rows are wrong, remove them; if the speed is true, raise "
-        "speed_max_rad_per_s in the rig file's recording { }");
+        "' would " + (slides ? "slide" : "turn") + " at " + text_of(speed) + unit + ", more than " +
+        text_of(speed_max) + unit + "; " + advice +
+        "; if only single rows are wrong, remove them; if the speed is true, raise " +
+        (slides ? "speed_max_m_per_s" : "speed_max_rad_per_s") +
+        " in the rig file's recording { }");
   }
 
   const AngleColumn& column_;
@@ -220,9 +227,12 @@ ImportedRecording import_csv_text(const std::string& path, std::string_view text
   for (std::size_t i = 0; i < format.angles.size(); ++i) {
     AngleImport& angle =
         angles.emplace_back(format.angles[i], table, requests.first_angle + static_cast<int>(i));
-    angle.unwrap(time.period, format.speed_max, summary.notes);
+    const double speed_max = format.angles[i].kind == estimator::JointKind::kPrismatic
+                                 ? format.slide_speed_max
+                                 : format.speed_max;
+    angle.unwrap(time.period, speed_max, summary.notes);
     for (const Stretch& stretch : time.stretches) {
-      angle.check_speed(stretch, time.period, format.speed_max);
+      angle.check_speed(stretch, time.period, speed_max);
     }
     angle.add_notes(summary.notes);
   }

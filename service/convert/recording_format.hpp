@@ -3,14 +3,18 @@
 #include <string>
 #include <vector>
 
+#include "estimator/model/joint_kind.hpp"
+
 namespace service {
 
-/// CSV column with the angle of one measured hinge: angle = scale · value + offset [rad].
+/// CSV column with the angle of one measured hinge: angle = scale · value + offset [rad]; of a
+/// joint that slides its position [m].
 struct AngleColumn {
   std::string column;
   std::string hinge;
-  double scale = 1.0;          ///< [rad per unit of the column], negative when inverted
-  double offset = 0.0;         ///< [rad]
+  estimator::JointKind kind = estimator::JointKind::kRevolute;
+  double scale = 1.0;          ///< [rad or m per unit of the column], negative when inverted
+  double offset = 0.0;         ///< [rad] or [m]
   bool in_radians = true;      ///< the rig file says RADIAN
   bool in_degrees = false;     ///< the rig file says DEGREE
   bool allow_missing = false;  ///< an empty cell or nan means "not observed"
@@ -31,6 +35,7 @@ struct RecordingFormat {
   double rate = 0.0;               ///< samples per second where there are no time stamps [Hz]
   double jitter_tolerance = 0.05;  ///< largest distance from the uniform grid [periods]
   double speed_max = 60.0;         ///< faster than any hinge turns [rad/s]
+  double slide_speed_max = 20.0;   ///< faster than anything slides [m/s]
   std::string segment_column;      ///< a change of value starts a new segment; empty: none
   std::vector<AngleColumn> angles;
   std::vector<ControlColumn> controls;

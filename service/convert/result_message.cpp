@@ -2,6 +2,7 @@
 
 #include <google/protobuf/util/json_util.h>
 
+#include <limits>
 #include <stdexcept>
 
 #include "service/convert/estimate_kind.hpp"
@@ -46,7 +47,9 @@ void add_simulation(const std::vector<estimator::SimulationError>& errors,
   for (const estimator::SimulationError& error : errors) {
     v1::SimulationResult* out = out_list->Add();
     out->set_hinge(error.hinge);
-    out->set_rmse_rad(error.rmse);
+    const bool slides = error.kind == estimator::JointKind::kPrismatic;
+    out->set_rmse_rad(slides ? std::numeric_limits<double>::quiet_NaN() : error.rmse);
+    if (slides) out->set_rmse_m(error.rmse);
   }
 }
 

@@ -10,7 +10,9 @@
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
 #include "proto/text/text_file.hpp"
+#include "service/convert/joint_fields.hpp"
 #include "service/convert/rig_chain.hpp"
+#include "service/convert/rig_parameter.hpp"
 #include "service/convert/rig_recording.hpp"
 
 namespace service {
@@ -40,17 +42,23 @@ constexpr ParameterField<HingeQuantity> kFrictionFields[] = {
     {"viscous", HingeQuantity::kViscous},
     {"quadratic_drag", HingeQuantity::kQuadraticDrag},
     {"coulomb_torque", HingeQuantity::kCoulombTorque},
+    {"coulomb_force", HingeQuantity::kCoulombTorque},
     {"stribeck_torque", HingeQuantity::kStribeckTorque},
+    {"stribeck_force", HingeQuantity::kStribeckTorque},
     {"stribeck_rate", HingeQuantity::kStribeckRate},
     {"load", HingeQuantity::kLoadFriction},
     {"load_angular", HingeQuantity::kLoadFrictionAngular}};
 constexpr ParameterField<HingeQuantity> kConstantTorqueFields[] = {
-    {"constant_torque", HingeQuantity::kConstantTorque}};
+    {"constant_torque", HingeQuantity::kConstantTorque},
+    {"constant_force", HingeQuantity::kConstantTorque}};
 constexpr ParameterField<HingeQuantity> kSpringFields[] = {
-    {"stiffness", HingeQuantity::kStiffness}, {"rest_angle", HingeQuantity::kRestAngle}};
+    {"stiffness", HingeQuantity::kStiffness},
+    {"rest_angle", HingeQuantity::kRestAngle},
+    {"rest_position", HingeQuantity::kRestAngle}};
 constexpr ParameterField<HingeQuantity> kMotorFields[] = {
     {"gain", HingeQuantity::kMotorGain},
     {"shaft_inertia", HingeQuantity::kShaftInertia},
+    {"reflected_mass", HingeQuantity::kShaftInertia},
     {"back_emf", HingeQuantity::kBackEmf},
     {"input_delay", HingeQuantity::kInputDelay}};
 constexpr ParameterField<HingeQuantity> kEncoderFields[] = {
@@ -58,55 +66,6 @@ constexpr ParameterField<HingeQuantity> kEncoderFields[] = {
 constexpr ParameterField<WorldQuantity> kGravityFields[] = {{"magnitude", WorldQuantity::kGravity},
                                                             {"tilt_x", WorldQuantity::kTiltX},
                                                             {"tilt_z", WorldQuantity::kTiltZ}};
-
-std::string number_text(double value) {
-  std::ostringstream text;
-  text << value;
-  return text.str();
-}
-
-/// Reads the `field` of `message` into `target`, which holds the neutral value and the bounds of
-/// physics. A field that is left out changes nothing.
-void read_parameter(const Message& message, const char* field, const proto::TextLocator& parent,
-                    estimator::Parameter& target) {
-  const auto* descriptor = message.GetDescriptor()->FindFieldByName(field);
-  if (!message.GetReflection()->HasField(message, descriptor)) return;
-  const auto& source =
-      static_cast<const v1::Parameter&>(message.GetReflection()->GetMessage(message, descriptor));
-  const proto::TextLocator place = parent.at(field);
-  const std::string who = "'" + target.name + "': ";
-  if (!source.has_value() && !source.free()) {
-    place.fail(who + "has neither a value nor freedom; write value: ... [" + target.unit + "]");
-  }
-  if (source.has_value()) target.value = source.value();
-  if (!std::isfinite(target.value)) place.at("value").fail(who + "the value must be finite");
-  const auto below_physics = [&](double bound) { return !(bound >= target.lower); };
-  if (source.has_lower() && below_physics(source.lower())) {
-    place.at("lower").fail(who + "no bound may lie below " + number_text(target.lower) + " " +
-                           target.unit);
-  }
-  if (source.has_lower()) target.lower = source.lower();
-  if (source.has_upper()) target.upper = source.upper();
-  if (!(target.lower <= target.upper)) {
-    place.fail(who + "the lower bound " + number_text(target.lower) +
-               " lies above the upper bound " + number_text(target.upper) + "; exchange them");
-  }
-  if (target.value < target.lower || target.value > target.upper) {
-    place.at("value").fail(who + "value " + number_text(target.value) + " " + target.unit +
-                           " lies outside its bounds [" + number_text(target.lower) + ", " +
-                           number_text(target.upper) + "]; correct the value or the bounds");
-  }
-  target.free = source.free();
-  target.prior_mean = source.has_prior_mean() ? source.prior_mean() : target.value;
-  if (source.has_prior_mean() && !source.has_prior_standard_deviation()) {
-    place.at("prior_mean").fail(who + "a prior needs prior_standard_deviation too");
-  }
-  if (!source.has_prior_standard_deviation()) return;
-  target.prior_standard_deviation = source.prior_standard_deviation();
-  if (!(target.prior_standard_deviation > 0.0)) {
-    place.at("prior_standard_deviation").fail(who + "prior_standard_deviation must be positive");
-  }
-}
 
 /// Builds a Rig from the message and where its fields stand.
 class RigReader {
@@ -118,10 +77,20 @@ class RigReader {
     if (rig_.body_size() == 0) root_.fail("the rig has no bodies; add body { name: ... }");
     if (rig_.hinge_size() == 0) root_.fail("the rig has no hinges; add hinge { name: ... }");
     for (int i = 0; i < rig_.body_size(); ++i) add_body(i);
-    for (int i = 0; i < rig_.hinge_size(); ++i) add_hinge(i);
+    for (int i = 0; i < rig_.hinge_size(); ++i) add_joint(i);
+    if (mechanism_.hinges.empty()) {
+      root_.fail("nothing moves: every joint is fixed; give one a kind that moves");
+    }
     estimator::make_parameters(mechanism_);
     for (int i = 0; i < rig_.body_size(); ++i) read_body(i);
-    for (int i = 0; i < rig_.hinge_size(); ++i) read_hinge(i);
+    int hinge = 0, weld = 0;
+    for (int i = 0; i < rig_.hinge_size(); ++i) {
+      if (rig_.hinge(i).kind() == v1::Hinge::FIXED) {
+        read_weld(i, weld++);
+      } else {
+        read_hinge(i, hinge++);
+      }
+    }
     for (const auto& [field, quantity] : kGravityFields) {
       read_parameter(rig_.gravity(), field, root_.at("gravity"), mechanism_.parameter(quantity));
     }
@@ -224,19 +193,34 @@ class RigReader {
     if (!(hinge.stick_speed > 0.0)) place.at("stick_speed").fail("stick_speed must be positive");
   }
 
-  void add_hinge(int i) {
+  /// What a joint of any kind states.
+  template <typename Joint>
+  void read_sides(const v1::Hinge& source, const proto::TextLocator& place, Joint& joint) {
+    joint.name = source.name();
+    joint.body_a = find_body(source.parent(), place.at("parent"), true);
+    joint.body_b = find_body(source.child(), place.at("child"), false);
+    if (joint.body_a == joint.body_b) {
+      place.at("child").fail("hinge '" + joint.name + "' connects a body to itself");
+    }
+    joint.frame_a = read_frame(source.parent(), place.at("parent"));
+    joint.frame_b = read_frame(source.child(), place.at("child"));
+  }
+
+  void add_joint(int i) {
     const v1::Hinge& source = rig_.hinge(i);
     const proto::TextLocator place = hinge_place(i);
     check_name(source.name(), "hinge", place);
-    estimator::Hinge hinge;
-    hinge.name = source.name();
-    hinge.body_a = find_body(source.parent(), place.at("parent"), true);
-    hinge.body_b = find_body(source.child(), place.at("child"), false);
-    if (hinge.body_a == hinge.body_b) {
-      place.at("child").fail("hinge '" + hinge.name + "' connects a body to itself");
+    check_joint_fields(source, place);
+    if (source.kind() == v1::Hinge::FIXED) {
+      estimator::Weld weld;
+      read_sides(source, place, weld);
+      mechanism_.welds.push_back(weld);
+      return;
     }
-    hinge.frame_a = read_frame(source.parent(), place.at("parent"));
-    hinge.frame_b = read_frame(source.child(), place.at("child"));
+    estimator::Hinge hinge;
+    read_sides(source, place, hinge);
+    hinge.kind = source.kind() == v1::Hinge::PRISMATIC ? estimator::JointKind::kPrismatic
+                                                       : estimator::JointKind::kRevolute;
     read_constraint(source.constraint(), place.at("constraint"), hinge);
     hinge.measured = source.has_encoder();
     hinge.motorised = source.has_motor();
@@ -250,6 +234,10 @@ class RigReader {
     if (!(facts.counts_per_turn >= 0.0) || std::isinf(facts.counts_per_turn)) {
       place.at("encoder").at("counts_per_turn").fail("counts_per_turn must be positive");
     }
+    facts.counts_per_m = source.encoder().counts_per_m();
+    if (!(facts.counts_per_m >= 0.0) || std::isinf(facts.counts_per_m)) {
+      place.at("encoder").at("counts_per_m").fail("counts_per_m must be positive");
+    }
     if (source.has_motor()) {
       facts.control_unit = source.motor().control_unit();
       facts.control_max = source.motor().control_max();
@@ -257,7 +245,8 @@ class RigReader {
         place.at("motor").fail("needs the unit of the control signal; write control_unit: \"V\"");
       }
       if (!source.motor().has_gain()) {
-        place.at("motor").fail("needs a gain [N·m/" + facts.control_unit +
+        place.at("motor").fail(std::string("needs a gain [") +
+                               mechanism_.hinges.back().units().force + "/" + facts.control_unit +
                                "]; write gain { value: ... }");
       }
       if (!(facts.control_max >= 0.0)) {
@@ -298,22 +287,44 @@ class RigReader {
         parameter.unit.replace(unit, 4, control_unit);
       }
       read_parameter(message, field, place, parameter);
-      remember_place(place.at(field), parameter);
+      // Kinds of joints call one quantity by two names; the one that is written counts.
+      const auto* descriptor = message.GetDescriptor()->FindFieldByName(field);
+      if (message.GetReflection()->HasField(message, descriptor) ||
+          !places_.contains(parameter.name)) {
+        remember_place(place.at(field), parameter);
+      }
     }
   }
 
-  void read_hinge(int i) {
-    const v1::Hinge& hinge = rig_.hinge(i);
+  /// @param i      index in the file
+  /// @param hinge  index in the mechanism
+  void read_hinge(int i, int hinge) {
+    const v1::Hinge& source = rig_.hinge(i);
     const proto::TextLocator place = hinge_place(i);
     const proto::TextLocator parent = place.at("parent").at("point");
-    read_hinge_parameters(i, hinge.parent().point(), parent, kParentPointFields);
+    read_hinge_parameters(hinge, source.parent().point(), parent, kParentPointFields);
     const proto::TextLocator child = place.at("child").at("point");
-    read_hinge_parameters(i, hinge.child().point(), child, kChildPointFields);
-    read_hinge_parameters(i, hinge.friction(), place.at("friction"), kFrictionFields);
-    read_hinge_parameters(i, hinge, place, kConstantTorqueFields);
-    read_hinge_parameters(i, hinge.spring(), place.at("spring"), kSpringFields);
-    read_hinge_parameters(i, hinge.motor(), place.at("motor"), kMotorFields);
-    read_hinge_parameters(i, hinge.encoder(), place.at("encoder"), kEncoderFields);
+    read_hinge_parameters(hinge, source.child().point(), child, kChildPointFields);
+    read_hinge_parameters(hinge, source.friction(), place.at("friction"), kFrictionFields);
+    read_hinge_parameters(hinge, source, place, kConstantTorqueFields);
+    read_hinge_parameters(hinge, source.spring(), place.at("spring"), kSpringFields);
+    read_hinge_parameters(hinge, source.motor(), place.at("motor"), kMotorFields);
+    read_hinge_parameters(hinge, source.encoder(), place.at("encoder"), kEncoderFields);
+  }
+
+  void read_weld(int i, int weld) {
+    const v1::Hinge& source = rig_.hinge(i);
+    const proto::TextLocator place = hinge_place(i);
+    const auto read = [&](const v1::Point& point, const proto::TextLocator& where,
+                          const ParameterField<HingeQuantity>(&fields)[3]) {
+      for (const auto& [field, quantity] : fields) {
+        estimator::Parameter& parameter = mechanism_.weld_parameter(weld, quantity);
+        read_parameter(point, field, where, parameter);
+        remember_place(where.at(field), parameter);
+      }
+    };
+    read(source.parent().point(), place.at("parent").at("point"), kParentPointFields);
+    read(source.child().point(), place.at("child").at("point"), kChildPointFields);
   }
 
   void remember_place(const proto::TextLocator& place, const estimator::Parameter& parameter) {

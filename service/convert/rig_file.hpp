@@ -14,6 +14,7 @@ struct HingeFacts {
   std::string control_unit;      ///< of the motor's control signal; empty without a motor
   double control_max = 0.0;      ///< largest magnitude of the control signal; 0: not stated
   double counts_per_turn = 0.0;  ///< of the encoder; 0: not stated
+  double counts_per_m = 0.0;     ///< of a linear encoder; 0: not stated
 };
 
 /// Contents of a rig file (proto/rig.proto).

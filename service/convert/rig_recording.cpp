@@ -1,7 +1,9 @@
 #include "service/convert/rig_recording.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <optional>
 #include <string>
 
 namespace service {
@@ -60,6 +62,41 @@ double radians_per_unit(const v1::AngleColumn& angle, double counts_per_turn,
       place.fail("column '" + angle.column() +
                  "' has no unit; write unit: RADIAN, DEGREE, COUNT or TURN");
   }
+}
+
+double metres_per_unit(const v1::PositionColumn& position, double counts_per_m,
+                       const proto::TextLocator& place) {
+  switch (position.unit()) {
+    case v1::PositionColumn::METER:
+      return 1.0;
+    case v1::PositionColumn::MILLIMETER:
+      return 1e-3;
+    case v1::PositionColumn::COUNT:
+      if (!(counts_per_m > 0.0)) {
+        place.at("unit").fail("counts need counts_per_m in the encoder of hinge '" +
+                              position.hinge() + "'");
+      }
+      return 1.0 / counts_per_m;
+    default:
+      place.fail("column '" + position.column() +
+                 "' has no unit; write unit: METER, MILLIMETER or COUNT");
+  }
+}
+
+AngleColumn read_position(const v1::PositionColumn& source, double counts_per_m,
+                          const proto::TextLocator& place) {
+  if (source.column().empty()) place.fail("needs the column's name; write column: \"...\"");
+  const double scale = metres_per_unit(source, counts_per_m, place);
+  if (!std::isfinite(source.offset_m())) place.at("offset_m").fail("must be a finite number");
+  AngleColumn position;
+  position.column = source.column();
+  position.hinge = source.hinge();
+  position.kind = estimator::JointKind::kPrismatic;
+  position.scale = source.inverted() ? -scale : scale;
+  position.offset = source.offset_m();
+  position.in_radians = false;
+  position.allow_missing = source.allow_missing();
+  return position;
 }
 
 AngleColumn read_angle(const v1::AngleColumn& source, double counts_per_turn,
@@ -129,6 +166,49 @@ void check_hinges(const Columns& columns, const estimator::Mechanism& mechanism,
   }
 }
 
+/// A joint that turns is read by an angle column, one that slides by a position column.
+template <typename Columns>
+void check_kinds(const Columns& columns, const estimator::Mechanism& mechanism,
+                 estimator::JointKind kind, const char* field, const std::string& remedy,
+                 const proto::TextLocator& place) {
+  for (int i = 0; i < columns.size(); ++i) {
+    for (const estimator::Hinge& hinge : mechanism.hinges) {
+      if (hinge.name != columns.Get(i).hinge() || hinge.kind == kind) continue;
+      place.at(field, i).at("unit").fail(
+          "joint '" + hinge.name + "' " +
+          (hinge.kind == estimator::JointKind::kPrismatic ? "slides" : "turns") +
+          ", so this column cannot hold its " + hinge.units().quantity + "; write " + remedy);
+    }
+  }
+}
+
+/// The column that reads a joint, or none.
+std::optional<AngleColumn> read_sensor(const v1::RecordingFormat& source, const v1::Hinge& facts,
+                                       const estimator::Hinge& hinge,
+                                       const proto::TextLocator& place) {
+  const int angle = find_column(source.angle(), hinge.name, "angle", place);
+  const int position = find_column(source.position(), hinge.name, "position", place);
+  if (angle >= 0) {
+    return read_angle(source.angle(angle), facts.encoder().counts_per_turn(),
+                      place.at("angle", angle));
+  }
+  if (position >= 0) {
+    return read_position(source.position(position), facts.encoder().counts_per_m(),
+                         place.at("position", position));
+  }
+  if (!hinge.measured) return std::nullopt;
+  const std::string field = hinge.kind == estimator::JointKind::kPrismatic ? "position" : "angle";
+  place.fail("hinge '" + hinge.name + "' has an encoder but no " + field + " column; write " +
+             field + " { " + "hinge: \"" + hinge.name +
+             "\" column: ... unit: ... } or remove the encoder");
+}
+
+/// The hinge of that name as the file has it.
+const v1::Hinge& facts_of(const v1::Rig& rig, const std::string& name) {
+  return *std::find_if(rig.hinge().begin(), rig.hinge().end(),
+                       [&](const v1::Hinge& hinge) { return hinge.name() == name; });
+}
+
 }  // namespace
 
 RecordingFormat read_recording_format(const v1::Rig& rig, const estimator::Mechanism& mechanism,
@@ -139,29 +219,28 @@ RecordingFormat read_recording_format(const v1::Rig& rig, const estimator::Mecha
   format.segment_column = source.segment_column();
   if (source.has_speed_max_rad_per_s()) format.speed_max = source.speed_max_rad_per_s();
   if (!(format.speed_max > 0.0)) place.at("speed_max_rad_per_s").fail("must be positive");
+  if (source.has_speed_max_m_per_s()) format.slide_speed_max = source.speed_max_m_per_s();
+  if (!(format.slide_speed_max > 0.0)) place.at("speed_max_m_per_s").fail("must be positive");
 
-  check_hinges(
-      source.angle(), mechanism, [](const estimator::Hinge& h) { return h.measured; }, "angle",
-      "encoder", place);
+  const auto is_measured = [](const estimator::Hinge& h) { return h.measured; };
+  check_hinges(source.angle(), mechanism, is_measured, "angle", "encoder", place);
+  check_hinges(source.position(), mechanism, is_measured, "position", "encoder", place);
+  check_kinds(source.angle(), mechanism, estimator::JointKind::kRevolute, "angle",
+              "position { hinge: ... column: ... unit: METER, MILLIMETER or COUNT }", place);
+  check_kinds(source.position(), mechanism, estimator::JointKind::kPrismatic, "position",
+              "angle { hinge: ... column: ... unit: RADIAN, DEGREE, COUNT or TURN }", place);
   check_hinges(
       source.control(), mechanism, [](const estimator::Hinge& h) { return h.motorised; }, "control",
       "motor", place);
-  for (int i = 0; i < mechanism.hinge_count(); ++i) {
-    const estimator::Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(i)];
-    const int angle = find_column(source.angle(), hinge.name, "angle", place);
-    const int control = find_column(source.control(), hinge.name, "control", place);
-    if (hinge.measured && angle < 0) {
-      place.fail("hinge '" + hinge.name + "' has an encoder but no angle column; write angle { " +
-                 "hinge: \"" + hinge.name + "\" column: ... unit: ... } or remove the encoder");
+  for (const estimator::Hinge& hinge : mechanism.hinges) {
+    const v1::Hinge& facts = facts_of(rig, hinge.name);
+    if (std::optional<AngleColumn> sensor = read_sensor(source, facts, hinge, place)) {
+      format.angles.push_back(std::move(*sensor));
     }
+    const int control = find_column(source.control(), hinge.name, "control", place);
     if (hinge.motorised && control < 0) {
       place.fail("hinge '" + hinge.name + "' has a motor but no control column; write control { " +
                  "hinge: \"" + hinge.name + "\" column: ... } or remove the motor");
-    }
-    const v1::Hinge& facts = rig.hinge(i);
-    if (angle >= 0) {
-      format.angles.push_back(read_angle(source.angle(angle), facts.encoder().counts_per_turn(),
-                                         place.at("angle", angle)));
     }
     if (control >= 0) {
       format.controls.push_back(read_control(source.control(control), facts.motor().control_unit(),

@@ -42,7 +42,8 @@ std::string head(const Calibration& calibration, const CalibrationContext& conte
                              calibration.converged(), describe_outcome(calibration));
   html += "<div class=\"summary\">\n";
   for (const estimator::SimulationError& error : calibration.simulation) {
-    html += fact("open-loop RMSE, hinge " + error.hinge, format_number(1e3 * error.rmse) + " mrad");
+    html += fact("open-loop RMSE, hinge " + error.hinge,
+                 format_number(1e3 * error.rmse) + " " + joint_units(error.kind).error);
   }
   html +=
       fact("estimated states RMSE", format_number(1e3 * calibration.observation_rmse) + " mrad");
@@ -120,18 +121,30 @@ std::string shadow_options(const Calibration& calibration,
          option_row("low-pass for initial states", format_number(asked.filter_cutoff) + " Hz");
 }
 
-std::string noise_text(const Eigen::VectorXd& levels, double scale, const char* unit) {
+/// Levels with their unit, which is told once where all have the same.
+std::string noise_text(const Eigen::VectorXd& levels, double scale,
+                       const std::vector<std::string>& units) {
   std::string text;
-  for (const double level : levels) {
-    text += (text.empty() ? "" : ", ") + format_number(scale * level, 3);
+  for (Eigen::Index i = 0; i < levels.size(); ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    const bool last = i + 1 == levels.size();
+    text += format_number(scale * levels[i], 3);
+    if (at < units.size() && (last || units[at] != units[at + 1])) text += " " + units[at];
+    if (!last) text += ", ";
   }
-  return text + unit;
+  return text;
 }
 
 std::string physical_options(const Calibration& calibration) {
-  return option_row("angle noise, per sensor", noise_text(calibration.angle_noise, 1e3, " mrad")) +
+  std::vector<std::string> readings, accelerations;
+  for (const estimator::Hinge& hinge : calibration.mechanism.hinges) {
+    if (hinge.measured) readings.emplace_back(hinge.units().error);
+    accelerations.emplace_back(hinge.units().noise);
+  }
+  return option_row("noise of the readings, per sensor",
+                    noise_text(calibration.angle_noise, 1e3, readings)) +
          option_row("unexplained acceleration, per hinge",
-                    noise_text(calibration.acceleration_noise, 1.0, " rad/s²/√Hz"));
+                    noise_text(calibration.acceleration_noise, 1.0, accelerations));
 }
 
 std::string options(const Calibration& calibration, const CalibrationContext& context) {
@@ -155,8 +168,10 @@ std::string options(const Calibration& calibration, const CalibrationContext& co
 std::string calibration_page(const Calibration& calibration, const CalibrationContext& context,
                              const estimator::CrossValidation* validation) {
   std::vector<std::string> hinges;
+  std::vector<estimator::JointKind> kinds;
   for (const estimator::SimulationError& error : calibration.simulation) {
     hinges.push_back(error.hinge);
+    kinds.push_back(error.kind);
   }
   std::string body = head(calibration, context) + parameter_section(calibration) +
                      list_section("Notes", calibration.notes) +
@@ -168,7 +183,7 @@ std::string calibration_page(const Calibration& calibration, const CalibrationCo
         cross_validation_sections(*validation) + "</div>\n";
   }
   body += "<h2 class=\"part\">Trajectories</h2>\n" +
-          trajectory_sections(calibration.trajectories, hinges, context.controls) +
+          trajectory_sections(calibration.trajectories, hinges, context.controls, kinds) +
           convergence(calibration) + data_section(context) + options(calibration, context);
   return html_page("Calibration of " + context.rig, body);
 }

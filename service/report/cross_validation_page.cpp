@@ -26,7 +26,7 @@ std::string head(const CrossValidation& validation, const CalibrationContext& co
   const PredictionErrors errors = prediction_errors(validation);
   for (const estimator::SimulationError& error : errors.simulation) {
     html += fact("open loop, held out, hinge " + error.hinge,
-                 format_number(1e3 * error.rmse) + " mrad");
+                 format_number(1e3 * error.rmse) + " " + joint_units(error.kind).error);
   }
   html += fact("estimated states, held out", format_number(1e3 * errors.observation) + " mrad");
   html += fact("folds", std::to_string(validation.folds.size()));
@@ -77,7 +77,8 @@ std::string matrix(const std::string& title, const Eigen::MatrixXd& errors) {
 
 std::string matrices(const CrossValidation& validation) {
   std::string html =
-      "<section><h2>Errors [mrad]</h2>\n<p class=\"quiet\">Row: the piece held out of the "
+      "<section><h2>Errors [mrad; of what slides mm]</h2>\n<p class=\"quiet\">Row: the piece held "
+      "out of the "
       "calibration. Column: the piece whose error is shown. Framed: predictions of pieces the "
       "calibration has not seen; beside them, fits.</p>\n";
   for (std::size_t j = 0; j < validation.hinges.size(); ++j) {
@@ -118,7 +119,8 @@ std::string trajectories(const CrossValidation& validation,
                          const std::vector<std::string>& controls) {
   std::string html = "<h2>Pieces held out</h2>\n";
   for (const estimator::Fold& fold : validation.folds) {
-    html += trajectory_sections(fold.evaluation.trajectories, validation.hinges, controls);
+    html += trajectory_sections(fold.evaluation.trajectories, validation.hinges, controls,
+                                validation.kinds);
   }
   return html;
 }

@@ -13,13 +13,16 @@ namespace {
 
 using Rows = std::vector<std::vector<std::string>>;
 
-std::string milliradians(double value) { return format_number(1e3 * value); }
+std::string thousandths(double value) { return format_number(1e3 * value); }
 
 std::string piece_table(const estimator::CrossValidation& validation) {
   Rows rows = {{"held out", "states", "cost"}};
   std::vector<bool> right = {false, true, true};
   for (const std::string& hinge : validation.hinges) {
     rows[0].push_back("open loop " + hinge);
+    if (validation.kinds[rows[0].size() - 4] == estimator::JointKind::kPrismatic) {
+      rows[0].back() += " [mm]";
+    }
     right.push_back(true);
   }
   rows[0].push_back("");
@@ -27,18 +30,18 @@ std::string piece_table(const estimator::CrossValidation& validation) {
   const std::vector<std::string> names = short_names(validation.pieces);
   for (std::size_t i = 0; i < validation.folds.size(); ++i) {
     const estimator::Fold& fold = validation.folds[i];
-    std::vector<std::string> row = {names[i], milliradians(fold.evaluation.observation_rmse),
+    std::vector<std::string> row = {names[i], thousandths(fold.evaluation.observation_rmse),
                                     format_number(fold.evaluation.cost)};
     for (const estimator::SimulationError& error : fold.evaluation.simulation) {
-      row.push_back(milliradians(error.rmse));
+      row.push_back(thousandths(error.rmse));
     }
     row.push_back(fold.calibration.converged() ? "" : "NOT CONVERGED");
     rows.push_back(row);
   }
   const PredictionErrors errors = prediction_errors(validation);
-  std::vector<std::string> all = {"all", milliradians(errors.observation), ""};
+  std::vector<std::string> all = {"all", thousandths(errors.observation), ""};
   for (const estimator::SimulationError& error : errors.simulation) {
-    all.push_back(milliradians(error.rmse));
+    all.push_back(thousandths(error.rmse));
   }
   all.emplace_back();
   rows.push_back(all);

@@ -25,7 +25,8 @@ std::vector<double> column_of(const Eigen::MatrixXd& matrix, Eigen::Index column
 }
 
 std::string hinge_charts(const estimator::SegmentTrajectory& trajectory, Eigen::Index sensor,
-                         const std::string& hinge) {
+                         const std::string& hinge, estimator::JointKind kind) {
+  const estimator::JointUnits units = estimator::joint_units(kind);
   const std::vector<double> times = times_of(trajectory);
   const std::vector<double> measured = column_of(trajectory.measured, sensor);
   const std::vector<double> simulated = column_of(trajectory.simulated, sensor);
@@ -41,15 +42,16 @@ std::string hinge_charts(const estimator::SegmentTrajectory& trajectory, Eigen::
   Chart angle;
   angle.title = "Hinge " + hinge;
   angle.x_label = "time [s]";
-  angle.y_label = "angle [rad]";
+  angle.y_label = std::string(units.quantity) + " [" + units.coordinate + "]";
   angle.series = {{"measured", "measured", times, measured, false},
                   {"simulated open loop", "simulated", times, simulated, false}};
   Chart error;
   error.title = "Hinge " + hinge + ": simulated − measured";
-  if (count > 0.0)
-    error.title += ", RMSE " + format_number(std::sqrt(squares / count), 3) + " mrad";
+  if (count > 0.0) {
+    error.title += ", RMSE " + format_number(std::sqrt(squares / count), 3) + " " + units.error;
+  }
   error.x_label = "time [s]";
-  error.y_label = "residual [mrad]";
+  error.y_label = std::string("residual [") + units.error + "]";
   error.height = 160;
   error.series = {{"", "residual", times, residual, false}};
   return "<figure>" + svg_chart(angle) + svg_chart(error) + "</figure>\n";
@@ -105,7 +107,8 @@ std::string list_section(const std::string& title, const std::vector<std::string
 
 std::string trajectory_sections(const std::vector<estimator::SegmentTrajectory>& trajectories,
                                 const std::vector<std::string>& hinges,
-                                const std::vector<std::string>& controls) {
+                                const std::vector<std::string>& controls,
+                                const std::vector<estimator::JointKind>& kinds) {
   std::string html;
   std::size_t shown = 0;
   for (const estimator::SegmentTrajectory& trajectory : trajectories) {
@@ -120,7 +123,9 @@ std::string trajectory_sections(const std::vector<estimator::SegmentTrajectory>&
     html += "<section><h3>" + escape_html(trajectory.recording) + ", " +
             format_number(trajectory.start, 6) + " s to " + format_number(end, 6) + " s</h3>\n";
     for (Eigen::Index sensor = 0; sensor < trajectory.measured.cols(); ++sensor) {
-      html += hinge_charts(trajectory, sensor, hinges[static_cast<std::size_t>(sensor)]);
+      const auto index = static_cast<std::size_t>(sensor);
+      html += hinge_charts(trajectory, sensor, hinges[index],
+                           index < kinds.size() ? kinds[index] : estimator::JointKind::kRevolute);
     }
     for (Eigen::Index motor = 0; motor < trajectory.control.cols(); ++motor) {
       const auto index = static_cast<std::size_t>(motor);

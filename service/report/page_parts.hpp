@@ -33,7 +33,8 @@ std::string list_section(const std::string& title, const std::vector<std::string
 /// @param controls labels of the motors' controls
 std::string trajectory_sections(const std::vector<estimator::SegmentTrajectory>& trajectories,
                                 const std::vector<std::string>& hinges,
-                                const std::vector<std::string>& controls);
+                                const std::vector<std::string>& controls,
+                                const std::vector<estimator::JointKind>& kinds = {});
 
 /// A recording's name, with its scenario where the name does not tell it.
 std::string recording_title(const RecordingUse& use);

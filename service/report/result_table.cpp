@@ -34,7 +34,9 @@ std::string parameter_table(const estimator::Calibration& calibration) {
 std::string simulation_table(const estimator::Calibration& calibration) {
   std::vector<std::vector<std::string>> rows = {{"open-loop simulation", "RMSE [mrad]"}};
   for (const estimator::SimulationError& error : calibration.simulation) {
-    rows.push_back({"hinge " + error.hinge, format_number(1e3 * error.rmse)});
+    const bool slides = error.kind == estimator::JointKind::kPrismatic;
+    rows.push_back(
+        {"hinge " + error.hinge, format_number(1e3 * error.rmse) + (slides ? " mm" : "")});
   }
   return format_table(rows, {false, true});
 }

@@ -231,6 +231,7 @@ int count_motors(const estimator::Mechanism& mechanism) {
 SimulatedRun simulate(const Rig& rig, const Scenario& scenario, double step,
                       const std::atomic<bool>* stop) {
   const estimator::Mechanism& mechanism = rig.mechanism;
+  estimator::require_hinges(rig.mechanism);
   SimulatedRun run;
   run.step = step;
   double rate = scenario.rate;  // a sample's time is k / rate, the same number as on a rig's run

@@ -44,7 +44,10 @@ TEST(ConfigFiles, RigFilesLoadAndDescribeTheirRecordings) {
                             {"rig-furuta.textproto", 2, 1, 10},
                             {"rig-synthetic-pendulum.textproto", 1, 0, 5},
                             {"rig-pendulum.textproto", 1, 0, 4},
-                            {"rig-chain3.textproto", 3, 0, 6}};
+                            {"rig-chain3.textproto", 3, 0, 6},
+                            {"rig-cartpole.textproto", 2, 1, 7},
+                            {"rig-multiarm-double.textproto", 2, 0, 11},
+                            {"rig-dfki-double-pendulum.textproto", 2, 2, 13}};
   for (const Expected& expected : files) {
     SCOPED_TRACE(expected.file);
     const Rig rig = load(expected.file);

@@ -97,6 +97,36 @@ Eigen::VectorXd furuta_derivative(const ReferenceFuruta& rig, const Eigen::Vecto
   return Eigen::Vector4d(w1, w2, acceleration[0], acceleration[1]);
 }
 
+/// Lagrange's equations in (θ, s, α), α = θ + φ the pendulum's angle from hanging. With
+/// e = (sin, −cos) of an angle and n its derivative, the pendulum's centre of mass is at
+/// s e(θ) + l e(α) and moves with ṡ e(θ) + s θ̇ n(θ) + l α̇ n(α), hence
+///   T = ½ (I_1 + J_2) θ̇² + ½ M (ṡ² + s²θ̇²) + ½ m_s ṡ² + ½ (J_3 + m_3 l²) α̇²
+///       + m_3 l α̇ (s θ̇ cos φ − ṡ sin φ),   M = m_2 + m_3.
+Eigen::VectorXd slider_derivative(const ReferenceSlider& rig, const Eigen::VectorXd& y, double u) {
+  const double theta = y[0], s = y[1], phi = y[2], alpha = theta + phi;
+  const double v = y[3], w = y[4], turn = y[5], spin = v + turn;  // θ̇, ṡ, φ̇, α̇
+  const double M = rig.m_2 + rig.m_3, ml = rig.m_3 * rig.l_3;
+  const double sine = std::sin(phi), cosine = std::cos(phi);
+  Eigen::Matrix3d mass;
+  mass << rig.I_1 + rig.J_2 + M * s * s, 0.0, ml * s * cosine,  //
+      0.0, M + rig.m_shaft, -ml * sine,                         //
+      ml * s * cosine, -ml * sine, rig.J_3 + ml * rig.l_3;
+  // dT/dφ of the mixed term; it enters with θ̇ and α̇ as −1 and +1.
+  const double mixed = -ml * spin * (s * v * sine + w * cosine);
+  Eigen::Vector3d force;
+  force[0] = -(rig.m_1 * rig.l_1 + M * s) * rig.g * std::sin(theta) - rig.b_1 * v + rig.b_3 * turn -
+             2.0 * M * s * w * v - ml * (spin * w * cosine - spin * s * sine * turn) - mixed;
+  force[1] = M * rig.g * std::cos(theta) - rig.k * (s - rig.rest) - rig.b_2 * w -
+             rig.c_2 * std::abs(w) * w + rig.K * u + ml * spin * cosine * turn + M * s * v * v +
+             ml * spin * v * cosine;
+  force[2] = -ml * rig.g * std::sin(alpha) - rig.b_3 * turn -
+             ml * (-w * cosine * turn + w * v * cosine - s * v * sine * turn) + mixed;
+  const Eigen::Vector3d acceleration = mass.inverse() * force;
+  Eigen::VectorXd derivative(6);
+  derivative << v, w, turn, acceleration[0], acceleration[1], acceleration[2] - acceleration[0];
+  return derivative;
+}
+
 Eigen::VectorXd chain_derivative(const ReferenceChain& chain, const Eigen::VectorXd& y) {
   const int n = chain.links;
   // lever(k, i): how much of link i lies between the ground and the centre of mass of link k.
@@ -174,6 +204,20 @@ Eigen::MatrixXd simulate(const ReferenceChain& chain, const Eigen::VectorXd& sta
     y = solver.advance([&](const Eigen::VectorXd& state) { return chain_derivative(chain, state); },
                        y, period);
     trajectory.row(k) = y.transpose();
+  }
+  return trajectory;
+}
+
+Eigen::MatrixXd simulate(const ReferenceSlider& rig, const Eigen::Matrix<double, 6, 1>& start,
+                         const Eigen::VectorXd& u, double period) {
+  OdeSolver solver;
+  Eigen::MatrixXd trajectory(u.size() + 1, 6);
+  trajectory.row(0) = start.transpose();
+  Eigen::VectorXd y = start;
+  for (Eigen::Index k = 0; k < u.size(); ++k) {
+    y = solver.advance([&](const Eigen::VectorXd& at) { return slider_derivative(rig, at, u[k]); },
+                       y, period);
+    trajectory.row(k + 1) = y.transpose();
   }
   return trajectory;
 }

@@ -58,6 +58,25 @@ struct ReferenceFuruta {
 Eigen::MatrixXd simulate(const ReferenceFuruta& rig, const Eigen::Vector4d& start,
                          const Eigen::VectorXd& u, double period);
 
+/// An arm that turns in the vertical plane, a block that slides along it on a spring, driven along
+/// the arm, and a pendulum on the block. State (θ, s, φ, then their rates): θ of the arm from
+/// hanging, s from the pivot to the block, φ of the pendulum against the arm.
+struct ReferenceSlider {
+  double m_1 = 0.3, l_1 = 0.15, I_1 = 0.02;   ///< arm: mass, centre of mass, about the pivot
+  double m_2 = 0.2, J_2 = 4e-4;               ///< block
+  double m_3 = 0.15, l_3 = 0.12, J_3 = 8e-4;  ///< pendulum, J about its centre of mass
+  double m_shaft = 0.05;                      ///< rotor of the motor that pushes the block [kg]
+  double b_1 = 2e-3, b_2 = 0.4, b_3 = 3e-4;   ///< viscous [N·m·s/rad, N·s/m, N·m·s/rad]
+  double c_2 = 0.3;                           ///< quadratic drag of the slide [N·s²/m²]
+  double k = 40.0, rest = 0.2;                ///< spring of the slide [N/m, m]
+  double K = 0.8;                             ///< force per unit of the control [N/unit]
+  double g = 9.82;                            ///< [m/s²]
+};
+
+/// Trajectory at 0, period, …, u.size()·period; u[k] is held over [k·period, (k+1)·period).
+Eigen::MatrixXd simulate(const ReferenceSlider& rig, const Eigen::Matrix<double, 6, 1>& start,
+                         const Eigen::VectorXd& u, double period);
+
 /// Planar chain of equal links with the centre of mass in the middle. State (φ_1 … φ_n, then their
 /// rates), φ_i the absolute angle of link i from hanging.
 struct ReferenceChain {

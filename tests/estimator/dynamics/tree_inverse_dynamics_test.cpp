@@ -103,30 +103,33 @@ TEST(TreeInverseDynamics, BoundsDryFrictionByStribecksLaw) {
   }
 }
 
-// rμ (|F_x| + |F_y| + |F_z|) in the link's frame: at rest m g (|sin θ| + |cos θ|), and what the
-// swing adds along and across the arm.
-TEST(TreeInverseDynamics, LoadsTheBearingWithTheSumOfItsForces) {
+// What the smoothing of a load at zero takes off any other.
+constexpr double kSmoothedForce = 1.01e-4, kSmoothedMoment = 1.01e-5;
+
+// rμ times the magnitude of the force across the axis: the weight and what the swing adds along and
+// across the arm. How the frame lies about the axis does not matter.
+TEST(TreeInverseDynamics, LoadsTheBearingWithTheMagnitudeOfItsForce) {
   Mechanism mechanism = pendulum();
   mechanism.hinge_parameter(0, HingeQuantity::kLoadFriction).value = 1e-3;
   for (const double angle : {-2.5, -0.8, 0.3, 2.0}) {
     const double along = kMass * (kGravity * std::cos(angle) + kArm * 9.0);
     const double across = kMass * (kGravity * std::sin(angle) + kArm * 5.0);
-    EXPECT_NEAR(bound_of(mechanism, angle, 3.0, 5.0), 1e-3 * (std::abs(along) + std::abs(across)),
-                1e-12);
+    EXPECT_NEAR(bound_of(mechanism, angle, 3.0, 5.0), 1e-3 * std::hypot(along, across),
+                1e-3 * kSmoothedForce);
   }
 }
 
-// μ (|M_y| + |M_z|) across the axis: a centre of mass that overhangs by c turns each force into a
-// moment c times as large about the other direction. Either component alone is half of it, or less.
-TEST(TreeInverseDynamics, LoadsTheBearingWithBothMomentsAcrossItsAxis) {
+// μ times the magnitude of the moment across the axis: a centre of mass that overhangs by c turns
+// each force into a moment c times as large about the other direction.
+TEST(TreeInverseDynamics, LoadsTheBearingWithTheMomentAcrossItsAxis) {
   constexpr double kOverhang = 0.05;
   Mechanism mechanism = overhung(kOverhang);
   mechanism.hinge_parameter(0, HingeQuantity::kLoadFrictionAngular).value = 0.02;
   for (const double angle : {-2.5, -0.8, 0.3, 2.0}) {
     const double along = kMass * kGravity * std::cos(angle);
     const double across = kMass * kGravity * std::sin(angle);
-    EXPECT_NEAR(bound_of(mechanism, angle, 0.0, 0.0),
-                0.02 * kOverhang * (std::abs(along) + std::abs(across)), 1e-12);
+    EXPECT_NEAR(bound_of(mechanism, angle, 0.0, 0.0), 0.02 * kOverhang * std::hypot(along, across),
+                0.02 * kSmoothedMoment);
   }
   EXPECT_NEAR(bound_of(overhung(0.0), 0.3, 0.0, 0.0), 0.0, 1e-15);
 }
@@ -142,8 +145,8 @@ TEST(TreeInverseDynamics, HandsForcesOnToTheParent) {
   const JointVector<double> zero = JointVector<double>::Zero(2);
   JointVector<double> imbalance;
   dynamics.imbalance(zero, zero, zero, zero, imbalance);
-  EXPECT_NEAR(dynamics.dry_bound(0, 0.0), 1e-3 * 0.4 * kGravity, 1e-12);
-  EXPECT_NEAR(dynamics.dry_bound(1, 0.0), 1e-3 * 0.2 * kGravity, 1e-12);
+  EXPECT_NEAR(dynamics.dry_bound(0, 0.0), 1e-3 * 0.4 * kGravity, 1e-3 * kSmoothedForce);
+  EXPECT_NEAR(dynamics.dry_bound(1, 0.0), 1e-3 * 0.2 * kGravity, 1e-3 * kSmoothedForce);
 }
 
 }  // namespace

@@ -166,28 +166,37 @@ TEST(TreeMotion, IsWhatSpookConvergesToOnABranchedTree) {
   EXPECT_LT(before, 5e-3);
 }
 
-// Friction that grows with the bearing load depends on the accelerations it causes; SPOOK computes
-// the same load from its multipliers.
-TEST(TreeMotion, FeelsTheLoadOnABearingAsSpookDoes) {
-  Mechanism mechanism = make_pendulum();
-  mechanism.hinge_parameter(0, HingeQuantity::kLoadFriction).value = 2e-3;
-  mechanism.hinges[0].stick_speed = 1e-4;
-  const Eigen::VectorXd angle = Eigen::VectorXd::Constant(1, 2.0), rate = Eigen::VectorXd::Zero(1);
-  const Eigen::MatrixXd exact =
-      integrate(mechanism, angle, rate, Eigen::VectorXd::Zero(200), 0.01, 4);
-  mechanism.hinges[0].damping_time = 2e-4;
-  const Eigen::MatrixXd spook = rollout(mechanism, angle, rate, Eigen::MatrixXd(20000, 0), 1e-4);
-  Mechanism frictionless = mechanism;
-  frictionless.hinge_parameter(0, HingeQuantity::kLoadFriction).value = 0.0;
-  const Eigen::MatrixXd free =
-      integrate(frictionless, angle, rate, Eigen::VectorXd::Zero(200), 0.01, 4);
-  const double effect = (free - exact).cwiseAbs().maxCoeff();
-  double error = 0.0;
-  for (Eigen::Index k = 0; k <= 200; ++k) {
-    error = std::max(error, std::abs(spook(100 * k, 0) - exact(k, 0)));
+// Friction that grows with the bearing load depends on the acceleration it causes. The pendulum's
+// equation with the magnitude of its bearing force, written down by hand, must hold at every state,
+// and how the hinge frame lies about the axis must not matter.
+TEST(TreeMotion, FeelsTheMagnitudeOfTheLoadOnABearingInAnyFrame) {
+  const test_support::ReferencePendulum rig;
+  const double friction = 2e-3;
+  for (const double turn : {0.0, 0.25 * M_PI}) {
+    Mechanism mechanism = make_pendulum({.inertia_swing = rig.J});
+    mechanism.parameter(WorldQuantity::kGravity).value = rig.g;
+    mechanism.hinge_parameter(0, HingeQuantity::kLoadFriction).value = friction;
+    const Eigen::Matrix3d about_axis =
+        Eigen::AngleAxisd(turn, Eigen::Vector3d::UnitX()).toRotationMatrix();
+    mechanism.hinges[0].frame_a *= about_axis;
+    mechanism.hinges[0].frame_b *= about_axis;
+    TreeForwardDynamics<double> dynamics(mechanism, values_of(mechanism));
+    for (const double angle : {-2.9, -1.0, 0.1, 2.0}) {
+      for (const double rate : {-4.0, 0.5, 9.0}) {
+        JointVector<double> acceleration;
+        dynamics.accelerate(JointVector<double>::Constant(1, angle),
+                            JointVector<double>::Constant(1, rate), JointVector<double>::Zero(1),
+                            {rate < 0.0 ? Contact::kBackward : Contact::kForward}, acceleration);
+        const double across = rig.m * (rig.l * acceleration[0] + rig.g * std::sin(angle));
+        const double along = rig.m * (rig.l * rate * rate + rig.g * std::cos(angle));
+        const double dry = friction * std::hypot(across, along);
+        EXPECT_NEAR((rig.J + rig.m * rig.l * rig.l) * acceleration[0] +
+                        rig.m * rig.g * rig.l * std::sin(angle) + std::copysign(dry, rate),
+                    0.0, 1e-6)
+            << "frame turned by " << turn << " rad, at " << angle << " rad, " << rate << " rad/s";
+      }
+    }
   }
-  EXPECT_GT(effect, 0.3);
-  EXPECT_LT(error, 0.01 * effect);
 }
 
 // A wheel without gravity, driven against dry friction by B + a − c t: it lets go, and friction

@@ -1,0 +1,13 @@
+#pragma once
+
+#include "proto/rig.pb.h"
+#include "proto/text/text_file.hpp"
+
+namespace service {
+
+/// Refuses fields of a joint that belong to one of another kind: a torque of what slides, counts of
+/// a turn of what has none, friction of what is fixed.
+/// @throws proto::InputError naming the field and the one to write instead
+void check_joint_fields(const rigcal::v1::Hinge& joint, const proto::TextLocator& place);
+
+}  // namespace service

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <google/protobuf/message.h>
+
+#include "estimator/model/parameter.hpp"
+#include "proto/text/text_file.hpp"
+
+namespace service {
+
+/// Reads the `field` of `message` into `target`, which holds the neutral value and the bounds of
+/// physics. A field that is left out changes nothing.
+/// @throws proto::InputError where it holds what no such quantity can be
+void read_parameter(const google::protobuf::Message& message, const char* field,
+                    const proto::TextLocator& parent, estimator::Parameter& target);
+
+}  // namespace service

@@ -1,0 +1,294 @@
+#include <gtest/gtest.h>
+
+#include <Eigen/Geometry>
+#include <cmath>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "tests/estimator/dynamics/tree_motion.hpp"
+#include "tests/support/reference_simulators.hpp"
+
+namespace estimator {
+namespace {
+
+std::vector<double> values_of(const Mechanism& mechanism) {
+  std::vector<double> values;
+  for (const Parameter& parameter : mechanism.parameters) values.push_back(parameter.value);
+  return values;
+}
+
+// Columns: the axis, the zero mark, their cross product.
+Eigen::Matrix3d frame_of(const Eigen::Vector3d& axis, const Eigen::Vector3d& mark) {
+  Eigen::Matrix3d frame;
+  frame << axis, mark, axis.cross(mark);
+  return frame;
+}
+
+Mechanism slider_of(const test_support::ReferenceSlider& rig) {
+  const Eigen::Vector3d x = Eigen::Vector3d::UnitX(), y = Eigen::Vector3d::UnitY();
+  const Eigen::Vector3d z = Eigen::Vector3d::UnitZ();
+  Mechanism mechanism;
+  mechanism.bodies = {{"arm"}, {"block"}, {"pendulum"}};
+  mechanism.hinges.resize(3);
+  for (int j = 0; j < 3; ++j) {
+    Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(j)];
+    hinge.name = std::to_string(j + 1);
+    hinge.body_a = j - 1;
+    hinge.body_b = j;
+    hinge.frame_a = hinge.frame_b = frame_of(z, x);
+  }
+  mechanism.hinges[0].frame_a = frame_of(z, -y);
+  mechanism.hinges[1].kind = JointKind::kPrismatic;
+  mechanism.hinges[1].motorised = true;
+  mechanism.hinges[1].frame_a = mechanism.hinges[1].frame_b = frame_of(x, y);
+  make_parameters(mechanism);
+  const auto body = [&](int index, double mass, double inertia) {
+    mechanism.parameter(index, BodyQuantity::kMass).value = mass;
+    mechanism.parameter(index, BodyQuantity::kJzz).value = inertia;
+  };
+  body(0, rig.m_1, rig.I_1 - rig.m_1 * rig.l_1 * rig.l_1);
+  body(1, rig.m_2, rig.J_2);
+  body(2, rig.m_3, rig.J_3);
+  const auto set = [&](int hinge, HingeQuantity quantity, double value) {
+    mechanism.hinge_parameter(hinge, quantity).value = value;
+  };
+  set(0, HingeQuantity::kPointBx, -rig.l_1);
+  set(0, HingeQuantity::kViscous, rig.b_1);
+  set(1, HingeQuantity::kPointAx, -rig.l_1);
+  set(1, HingeQuantity::kViscous, rig.b_2);
+  set(1, HingeQuantity::kQuadraticDrag, rig.c_2);
+  set(1, HingeQuantity::kStiffness, rig.k);
+  set(1, HingeQuantity::kRestAngle, rig.rest);
+  set(1, HingeQuantity::kMotorGain, rig.K);
+  set(1, HingeQuantity::kShaftInertia, rig.m_shaft);
+  set(2, HingeQuantity::kPointBx, -rig.l_3);
+  set(2, HingeQuantity::kViscous, rig.b_3);
+  mechanism.parameter(WorldQuantity::kGravity).value = rig.g;
+  return mechanism;
+}
+
+// Against Lagrange's equations written down by hand: a slide on a body that turns, with its
+// Coriolis and centrifugal forces, spring, drag, motor and rotor, and a hinge on what slides.
+TEST(Joints, ASlideOnATurningArmFollowsLagrangesEquations) {
+  const test_support::ReferenceSlider rig;
+  const double period = 0.01;
+  Eigen::VectorXd u(200);
+  for (Eigen::Index k = 0; k < u.size(); ++k) u[k] = 3.0 * std::sin(0.11 * static_cast<double>(k));
+  Eigen::Matrix<double, 6, 1> start;
+  start << 1.2, 0.25, -0.8, 0.5, 0.3, 2.0;
+  const Eigen::MatrixXd reference = test_support::simulate(rig, start, u, period);
+  const Mechanism mechanism = slider_of(rig);
+  TreeMotion<double> motion(mechanism, values_of(mechanism));
+  JointState<double> state{start.head<3>(), start.tail<3>(), {}};
+  const JointVector<double> zero = JointVector<double>::Zero(3);
+  MotionInput<double> input{{0.0, period / 8, zero, zero}};
+  motion.settle(state, input);
+  double error = 0.0;
+  for (Eigen::Index k = 0; k < u.size(); ++k) {
+    input[0].control[1] = u[k];
+    for (int step = 0; step < 8; ++step) motion.advance(state, input);
+    error = std::max(
+        error, (state.angle - reference.row(k + 1).head(3).transpose()).cwiseAbs().maxCoeff());
+  }
+  EXPECT_LT(error, 1e-7);
+  EXPECT_GT(reference.col(1).maxCoeff() - reference.col(1).minCoeff(), 0.1) << "it must slide";
+}
+
+Eigen::Matrix3d random_rotation(std::mt19937& random) {
+  std::normal_distribution<double> normal;
+  return Eigen::Quaterniond(normal(random), normal(random), normal(random), normal(random))
+      .normalized()
+      .toRotationMatrix();
+}
+
+// A branched spatial tree of all kinds, one hinge and one slide named from child to parent, a weld
+// in the middle and one at a tip, all frames and points at random.
+Mechanism random_tree() {
+  std::mt19937 random(7);
+  std::uniform_real_distribution<double> uniform(-0.3, 0.3);
+  Mechanism mechanism;
+  mechanism.bodies = {{"A"}, {"B"}, {"C"}, {"D"}, {"E"}, {"F"}};
+  const auto joint = [&](auto& list, int a, int b) -> auto& {
+    auto& made = list.emplace_back();
+    made.name =
+        std::to_string(mechanism.hinges.size()) + "-" + std::to_string(mechanism.welds.size());
+    made.body_a = a;
+    made.body_b = b;
+    made.frame_a = random_rotation(random);
+    made.frame_b = random_rotation(random);
+    return made;
+  };
+  joint(mechanism.hinges, Hinge::kGround, 0);
+  joint(mechanism.hinges, 1, 0).kind = JointKind::kPrismatic;
+  joint(mechanism.welds, 1, 2);
+  joint(mechanism.hinges, 3, 2);
+  joint(mechanism.hinges, 2, 4).kind = JointKind::kPrismatic;
+  joint(mechanism.welds, 5, 4);
+  make_parameters(mechanism);
+  for (Parameter& parameter : mechanism.parameters) {
+    if (parameter.unit == "m" && parameter.name.find("_m") == std::string::npos) {
+      parameter.value = uniform(random);
+    }
+  }
+  for (const char* none : {".x_rest", ".theta_rest", ".r_mu", ".offset"}) {
+    for (Parameter& parameter : mechanism.parameters) {
+      if (parameter.name.ends_with(none)) parameter.value = 0.0;
+    }
+  }
+  for (int body = 0; body < mechanism.body_count(); ++body) {
+    mechanism.parameter(body, BodyQuantity::kMass).value = 0.5 + std::abs(uniform(random));
+    mechanism.parameter(body, BodyQuantity::kJyy).value = 0.8;
+    mechanism.parameter(body, BodyQuantity::kJxy).value = 0.2 * uniform(random);
+  }
+  return mechanism;
+}
+
+// What acts on a joint must change the kinetic energy and nothing else: ½ d/dt(q̇ᵀM q̇) is the power
+// of the inertial forces, and M is symmetric. Coriolis terms, lever arms, reactions or inertias
+// that do not belong to one and the same mechanism break the balance.
+TEST(Joints, InertialForcesBalanceThePowerInATreeOfAllKinds) {
+  Mechanism mechanism = random_tree();
+  mechanism.parameter(WorldQuantity::kGravity).value = 0.0;
+  ASSERT_TRUE(find_faults(mechanism).empty()) << find_faults(mechanism).front();
+  TreeInverseDynamics<double> dynamics(mechanism, values_of(mechanism));
+  const int n = mechanism.hinge_count();
+  using Vector = JointVector<double>;
+  const Vector zero = Vector::Zero(n);
+  const auto mass_matrix = [&](const Vector& q) {
+    Eigen::MatrixXd M(n, n);
+    Vector column(n);
+    for (int k = 0; k < n; ++k) {
+      dynamics.imbalance(q, zero, Vector(Eigen::VectorXd::Unit(n, k)), zero, column);
+      M.col(k) = column;
+    }
+    return M;
+  };
+  std::mt19937 random(11);
+  std::uniform_real_distribution<double> uniform(-1.5, 1.5);
+  for (int round = 0; round < 10; ++round) {
+    const Vector q = Vector::NullaryExpr(n, [&] { return uniform(random); });
+    const Vector rate = Vector::NullaryExpr(n, [&] { return uniform(random); });
+    const Eigen::MatrixXd M = mass_matrix(q);
+    EXPECT_LT((M - M.transpose()).cwiseAbs().maxCoeff(), 1e-12);
+    EXPECT_GT(M.llt().matrixL().toDenseMatrix().diagonal().minCoeff(), 0.1);
+    Vector inertial(n);
+    dynamics.imbalance(q, rate, zero, zero, inertial);
+    const double h = 1e-4;
+    const auto energy = [&](double time) {
+      return 0.5 * rate.dot(mass_matrix(q + time * rate) * rate);
+    };
+    const double change =
+        (8.0 * (energy(h) - energy(-h)) - energy(2 * h) + energy(-2 * h)) / 12 / h;
+    EXPECT_NEAR(rate.dot(inertial), change, 1e-8);
+    EXPECT_GT(std::abs(change), 1e-6) << "a balance of nothing";
+  }
+}
+
+// The forces of gravity are the gradient of one potential: their derivatives are symmetric, and the
+// first link's equals the weight on its lever arm.
+TEST(Joints, GravityIsOnePotentialInATreeOfAllKinds) {
+  const Mechanism mechanism = random_tree();
+  TreeInverseDynamics<double> dynamics(mechanism, values_of(mechanism));
+  const int n = mechanism.hinge_count();
+  using Vector = JointVector<double>;
+  const Vector zero = Vector::Zero(n);
+  const Vector q = Vector::LinSpaced(n, -0.7, 0.9);
+  Eigen::MatrixXd slope(n, n);
+  const double h = 1e-5;
+  for (int k = 0; k < n; ++k) {
+    Vector up(n), down(n);
+    const Vector step = h * Vector(Eigen::VectorXd::Unit(n, k));
+    dynamics.imbalance(q + step, zero, zero, zero, up);
+    dynamics.imbalance(q - step, zero, zero, zero, down);
+    slope.col(k) = (up - down) / (2 * h);
+  }
+  EXPECT_GT(slope.cwiseAbs().maxCoeff(), 0.1);
+  EXPECT_LT((slope - slope.transpose()).cwiseAbs().maxCoeff(), 1e-7);
+}
+
+Mechanism rod_pendulum() {
+  Mechanism rod;
+  rod.bodies = {{"rod"}};
+  rod.hinges.resize(1);
+  rod.hinges[0].name = "1";
+  rod.hinges[0].frame_a = frame_of(Eigen::Vector3d::UnitZ(), -Eigen::Vector3d::UnitY());
+  rod.hinges[0].frame_b = frame_of(Eigen::Vector3d::UnitZ(), Eigen::Vector3d::UnitX());
+  return rod;
+}
+
+// Two halves of a rod welded together, the second turned about itself and named from child to
+// parent, are the rod.
+TEST(Joints, HalvesOfARodWeldedTogetherAreTheRod) {
+  const double mass = 0.6, length = 0.5;
+  Mechanism whole = rod_pendulum();
+  make_parameters(whole);
+  Mechanism halves = rod_pendulum();
+  halves.bodies.push_back({"end"});
+  Weld weld{"seam", 1, 0, Eigen::Matrix3d::Identity(), Eigen::Matrix3d::Identity()};
+  weld.frame_a = Eigen::AngleAxisd(M_PI, Eigen::Vector3d::UnitZ()).toRotationMatrix();
+  halves.welds.push_back(weld);
+  make_parameters(halves);
+  const auto rod = [&](Mechanism& mechanism, int body, double m, double l) {
+    mechanism.parameter(body, BodyQuantity::kMass).value = m;
+    for (const BodyQuantity across : {BodyQuantity::kJyy, BodyQuantity::kJzz}) {
+      mechanism.parameter(body, across).value = m * l * l / 12.0;
+    }
+    mechanism.parameter(body, BodyQuantity::kJxx).value = 1e-6;
+  };
+  rod(whole, 0, mass, length);
+  whole.hinge_parameter(0, HingeQuantity::kPointBx).value = -length / 2;
+  rod(halves, 0, mass / 2, length / 2);
+  rod(halves, 1, mass / 2, length / 2);
+  halves.hinge_parameter(0, HingeQuantity::kPointBx).value = -length / 4;
+  halves.weld_parameter(0, HingeQuantity::kPointAx).value = length / 4;  // the end's x points back
+  halves.weld_parameter(0, HingeQuantity::kPointBx).value = length / 4;
+  TreeInverseDynamics<double> one(whole, values_of(whole)), two(halves, values_of(halves));
+  ASSERT_EQ(two.hinge_count(), 1);
+  JointVector<double> expected(1), got(1);
+  const auto value = [](double x) { return JointVector<double>::Constant(1, x); };
+  one.imbalance(value(0.7), value(2.0), value(-3.0), value(0.0), expected);
+  two.imbalance(value(0.7), value(2.0), value(-3.0), value(0.0), got);
+  EXPECT_NEAR(expected[0],
+              -3.0 * mass * length * length / 3.0 + mass * 9.82 * length / 2 * std::sin(0.7),
+              1e-12);
+  EXPECT_NEAR(got[0], expected[0], 1e-12);
+}
+
+// A block on an incline presses with its weight's part across, whatever drives it along.
+TEST(Joints, LoadFrictionOfASlideGrowsWithTheForceAcross) {
+  const double slope = 0.4, mass = 2.0, ratio = 0.3;
+  Mechanism mechanism;
+  mechanism.bodies = {{"block"}};
+  mechanism.hinges.resize(1);
+  mechanism.hinges[0].name = "rail";
+  mechanism.hinges[0].kind = JointKind::kPrismatic;
+  mechanism.hinges[0].frame_a =
+      Eigen::AngleAxisd(slope, Eigen::Vector3d::UnitZ()).toRotationMatrix();
+  make_parameters(mechanism);
+  mechanism.parameter(0, BodyQuantity::kMass).value = mass;
+  mechanism.hinge_parameter(0, HingeQuantity::kLoadFriction).value = ratio;
+  mechanism.hinge_parameter(0, HingeQuantity::kConstantTorque).value = 5.0;
+  EXPECT_EQ(mechanism.hinge_parameter(0, HingeQuantity::kLoadFriction).name, "rail.mu");
+  EXPECT_EQ(mechanism.hinge_parameter(0, HingeQuantity::kViscous).unit, "N·s/m");
+  TreeForwardDynamics<double> dynamics(mechanism, values_of(mechanism));
+  JointVector<double> acceleration;
+  dynamics.accelerate(JointVector<double>::Constant(1, 7.0), JointVector<double>::Constant(1, 1.0),
+                      JointVector<double>::Zero(1), {Contact::kForward}, acceleration);
+  const double along = 5.0 - mass * 9.82 * (std::sin(slope) + ratio * std::cos(slope));
+  EXPECT_NEAR(acceleration[0], along / mass, 1e-4);
+}
+
+// What works in maximal coordinates would take a slide for a hinge without a word.
+TEST(Joints, SpookSimulatorsRefuseWhatIsNoHinge) {
+  EXPECT_THROW(require_hinges(slider_of({})), std::invalid_argument);
+  Mechanism welded = random_tree();
+  for (Hinge& hinge : welded.hinges) hinge.kind = JointKind::kRevolute;
+  EXPECT_THROW(require_hinges(welded), std::invalid_argument);
+  welded.welds.clear();
+  EXPECT_NO_THROW(require_hinges(welded));
+}
+
+}  // namespace
+}  // namespace estimator
