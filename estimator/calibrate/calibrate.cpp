@@ -3,7 +3,7 @@
 #include "estimator/calibrate/calibration.hpp"
 #include "estimator/calibrate/physical_calibration.hpp"
 #include "estimator/calibrate/shadow_calibration.hpp"
-#include "estimator/model/spanning_tree.hpp"
+#include "estimator/calibrate/shooting_fit.hpp"
 
 namespace estimator {
 namespace {
@@ -20,7 +20,8 @@ bool has_simulator_choices(const CalibrationOptions& options) {
 EstimateKind chosen_kind(const Mechanism& mechanism, const CalibrationOptions& options) {
   const bool simulator = has_simulator_choices(options);
   if (!options.kind) {
-    return is_tree(mechanism) && !simulator ? EstimateKind::kPhysical : EstimateKind::kShadow;
+    return simulator || has_loaded_loop(mechanism) ? EstimateKind::kShadow
+                                                   : EstimateKind::kPhysical;
   }
   if (*options.kind == EstimateKind::kPhysical && simulator) {
     throw std::invalid_argument(

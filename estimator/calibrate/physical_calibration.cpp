@@ -59,12 +59,13 @@ std::vector<std::vector<Eigen::VectorXd>> reading_errors(const ShootingProblem& 
 
 void note_process_noise(const ShootingFit& fit, std::vector<std::string>& notes) {
   const Mechanism& mechanism = fit.joint().mechanism();
-  for (int j = 0; j < mechanism.hinge_count(); ++j) {
-    if (!fit.is_process_noise_seen(j)) continue;
+  for (int p = 0; p < fit.joint().coordinate_count(); ++p) {
+    if (!fit.is_process_noise_seen(p)) continue;
+    const int j = fit.joint().coordinates()[static_cast<std::size_t>(p)];
     const Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(j)];
     notes.push_back(
         "hinge " + hinge.name + ": accelerations are left unexplained, as of a white noise of " +
-        number_text(fit.joint().noise().acceleration[j], 2) + " " + hinge.units().noise +
+        number_text(fit.joint().noise().acceleration[p], 2) + " " + hinge.units().noise +
         "; another friction law or a motor model may explain them");
   }
 }
@@ -87,9 +88,11 @@ void book_joint(const ShootingFit& fit, Calibration& result) {
   result.mechanism = fit.joint().mechanism();
   result.observation_rmse = reading_rmse(fit.joint());
   result.angle_noise = fit.joint().noise().angle;
-  result.acceleration_noise = fit.joint().noise().acceleration;
-  for (int j = 0; j < result.mechanism.hinge_count(); ++j) {
-    if (!fit.is_process_noise_seen(j)) result.acceleration_noise[j] = 0.0;
+  result.acceleration_noise.setZero(result.mechanism.hinge_count());
+  for (int p = 0; p < fit.joint().coordinate_count(); ++p) {
+    if (!fit.is_process_noise_seen(p)) continue;
+    result.acceleration_noise[fit.joint().coordinates()[static_cast<std::size_t>(p)]] =
+        fit.joint().noise().acceleration[p];
   }
 }
 

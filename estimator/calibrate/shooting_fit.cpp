@@ -5,6 +5,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include "estimator/calibrate/closed_states.hpp"
 #include "estimator/calibrate/initial_states.hpp"
 #include "estimator/calibrate/noise_update.hpp"
 #include "estimator/calibrate/number_text.hpp"
@@ -121,11 +122,23 @@ bool is_long_enough(const Segment& segment) {
 
 }  // namespace
 
+bool has_loaded_loop(const Mechanism& mechanism) {
+  if (is_tree(mechanism)) return false;
+  for (int j = 0; j < mechanism.hinge_count(); ++j) {
+    for (const HingeQuantity quantity :
+         {HingeQuantity::kLoadFriction, HingeQuantity::kLoadFrictionAngular}) {
+      const Parameter& parameter = mechanism.hinge_parameter(j, quantity);
+      if (parameter.free || parameter.value != 0.0) return true;
+    }
+  }
+  return false;
+}
+
 bool can_shoot(const Mechanism& mechanism, const std::vector<Recording>& recordings) {
   const auto has_long_segment = [](const Recording& recording) {
     return std::ranges::any_of(recording.segments, is_long_enough);
   };
-  return is_tree(mechanism) && mechanism.hinge_count() <= kTreeHingesMax &&
+  return mechanism.hinge_count() <= kTreeHingesMax && !has_loaded_loop(mechanism) &&
          std::ranges::any_of(recordings, has_long_segment);
 }
 
@@ -133,10 +146,16 @@ ShootingInput prepare_shooting(const Mechanism& mechanism, const std::vector<Rec
                                const CalibrationOptions& options) {
   check_input(mechanism, recordings);
   check_options(options, recordings);
-  if (!is_tree(mechanism) || mechanism.hinge_count() > kTreeHingesMax) {
+  if (mechanism.hinge_count() > kTreeHingesMax) {
+    throw std::invalid_argument("physical parameters need a mechanism of at most " +
+                                std::to_string(kTreeHingesMax) +
+                                " joints; ask for shadow parameters");
+  }
+  if (has_loaded_loop(mechanism)) {
     throw std::invalid_argument(
-        "physical parameters need a mechanism without closed loops and with at most " +
-        std::to_string(kTreeHingesMax) + " hinges; ask for shadow parameters");
+        "friction that grows with a bearing's load (r_mu, mu) needs the load, which the motion of "
+        "a closed loop leaves open; give the joints constant friction, or ask for shadow "
+        "parameters");
   }
   ShootingInput input;
   input.grid.interval = kInterval;
@@ -151,7 +170,9 @@ ShootingInput prepare_shooting(const Mechanism& mechanism, const std::vector<Rec
       }
       input.segments.push_back(segment);
       input.sources.push_back(recording.name);
-      input.states.push_back(make_joint_states(mechanism, segment, options.filter_cutoff));
+      Eigen::MatrixXd states = make_joint_states(mechanism, segment, options.filter_cutoff);
+      close_loops(mechanism, segment.period, recording.name, states);
+      input.states.push_back(std::move(states));
       input.state_spacing.push_back(segment.period);
       for (Eigen::Index sensor = 0; sensor < segment.angles.cols(); ++sensor) {
         double& noise = input.noise.angle[sensor];
@@ -174,7 +195,9 @@ ShootingInput prepare_shooting(const Mechanism& mechanism, const std::vector<Rec
           .cwiseQuotient(scales);
   const Eigen::VectorXd least =
       accelerations.cwiseMax(1e-3 * accelerations.maxCoeff()).cwiseMax(1e-6);
-  input.noise.acceleration = kGenerousShare * std::sqrt(kInterval) * scales.cwiseProduct(least);
+  input.grid.coordinates = choose_coordinates(mechanism, input.states);
+  input.noise.acceleration = kGenerousShare * std::sqrt(kInterval) *
+                             scales.cwiseProduct(least)(input.grid.coordinates.independent);
   return input;
 }
 
@@ -182,10 +205,10 @@ ShootingFit::ShootingFit(ShootingInput input, const CalibrationOptions& options,
                          const CalibrationMonitor& monitor, StageNames stages)
     : input_(std::move(input)), options_(options), monitor_(monitor), stages_(stages) {}
 
-bool ShootingFit::is_process_noise_seen(int hinge) const {
-  const double generous = input_.noise.acceleration[hinge];
-  return process_seen_[static_cast<std::size_t>(hinge)] &&
-         joint_->noise().acceleration[hinge] > kNegligibleShare / kGenerousShare * generous;
+bool ShootingFit::is_process_noise_seen(int coordinate) const {
+  const double generous = input_.noise.acceleration[coordinate];
+  return process_seen_[static_cast<std::size_t>(coordinate)] &&
+         joint_->noise().acceleration[coordinate] > kNegligibleShare / kGenerousShare * generous;
 }
 
 bool ShootingFit::is_cancelled() const {
@@ -290,7 +313,7 @@ void ShootingFit::estimate_jointly(const Mechanism& start) {
   if (options_.acceleration_noise > 0.0)
     noise.acceleration.setConstant(options_.acceleration_noise);
   joint_ = problem_from(reached, noise, input_.grid);
-  process_seen_.assign(static_cast<std::size_t>(reached.hinge_count()), false);
+  process_seen_.assign(static_cast<std::size_t>(joint_->coordinate_count()), false);
   estimate_noise();
   retry_jointly();
 }

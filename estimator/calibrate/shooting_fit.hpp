@@ -29,6 +29,10 @@ struct ShootingInput {
 ShootingInput prepare_shooting(const Mechanism& mechanism, const std::vector<Recording>& recordings,
                                const CalibrationOptions& options);
 
+/// Whether friction would have to know the reactions in a closed loop, which its motion leaves
+/// open.
+bool has_loaded_loop(const Mechanism& mechanism);
+
 /// Whether the mechanism is one for shooting and any recording is long enough.
 bool can_shoot(const Mechanism& mechanism, const std::vector<Recording>& recordings);
 
@@ -68,8 +72,8 @@ class ShootingFit {
   /// After `estimate_jointly`.
   const ShootingProblem& joint() const { return *joint_; }
   const ShootingHistory& joint_history() const { return joint_history_; }
-  /// Whether the data show that a hinge's accelerations are not all explained by the model.
-  bool is_process_noise_seen(int hinge) const;
+  /// Whether the data show that a coordinate's accelerations are not all explained by the model.
+  bool is_process_noise_seen(int coordinate) const;
 
   /// After `fit_simulation`: open loop from each segment's start.
   const ShootingProblem& simulation() const { return *simulation_; }

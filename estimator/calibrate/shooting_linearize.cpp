@@ -15,11 +15,11 @@ void ShootingProblem::update_slopes() {
 /// Puts derivatives along node and moving parameters where the block wants them.
 void ShootingProblem::spread(const Eigen::Ref<const IntervalSlopes::RowMajor>& slopes,
                              ResidualBlock& out) const {
-  out.node_jacobian.leftCols(2 * hinge_count_) = slopes.leftCols(2 * hinge_count_);
+  out.node_jacobian.leftCols(2 * coordinate_count()) = slopes.leftCols(2 * coordinate_count());
   out.arrow_jacobian.setZero();
   for (std::size_t i = 0; i < moving_.size(); ++i) {
     out.arrow_jacobian.col(moving_[i]) =
-        slopes.col(2 * hinge_count_ + static_cast<Eigen::Index>(i));
+        slopes.col(2 * coordinate_count() + static_cast<Eigen::Index>(i));
   }
 }
 
@@ -46,7 +46,8 @@ void ShootingProblem::linearize_readings(const Block& block, ResidualBlock& out)
   const Span span = span_of(segment, block.interval);
   const int node = segment.first_node + block.interval;
   const double weight = 1.0 / noise_.angle[block.detail];
-  shape_block(out, node, 1, 2 * hinge_count_, free_.size(), span.last - span.first, block.detail);
+  shape_block(out, node, 1, 2 * coordinate_count(), free_.size(), span.last - span.first,
+              block.detail);
   spread((*point_.slopes)[static_cast<std::size_t>(node)]
              .readings[static_cast<std::size_t>(block.detail)],
          out);
@@ -68,17 +69,17 @@ void ShootingProblem::linearize_readings(const Block& block, ResidualBlock& out)
 
 void ShootingProblem::linearize_acceleration(const Block& block, ResidualBlock& out) const {
   const int node = segments_[static_cast<std::size_t>(block.segment)].first_node + block.interval;
-  const int size = 2 * hinge_count_, j = block.detail;
+  const int size = 2 * coordinate_count(), j = block.detail;
   shape_block(out, node, 2, size, free_.size(), 2, acceleration_group(j));
   const IntervalSlopes::RowMajor& end = (*point_.slopes)[static_cast<std::size_t>(node)].end;
   IntervalSlopes::RowMajor moved(2, end.cols());
-  moved << end.row(j), end.row(hinge_count_ + j);
+  moved << end.row(j), end.row(coordinate_count() + j);
   const Eigen::Matrix2d W = whitening(block.segment, j);
   spread(-W * moved, out);
   out.node_jacobian.rightCols(size).setZero();
   for (Eigen::Index row = 0; row < 2; ++row) {
     out.node_jacobian(row, size + j) = W(row, 0);
-    out.node_jacobian(row, size + hinge_count_ + j) = W(row, 1);
+    out.node_jacobian(row, size + coordinate_count() + j) = W(row, 1);
   }
   const Eigen::Vector2d defect = whitened_defect(point_, block.segment, block.interval, j);
   out.residual[0] = defect[0];
@@ -87,12 +88,12 @@ void ShootingProblem::linearize_acceleration(const Block& block, ResidualBlock& 
 
 void ShootingProblem::linearize_start(const Block& block, ResidualBlock& out) const {
   const int node = segments_[static_cast<std::size_t>(block.segment)].first_node;
-  const int size = 2 * hinge_count_;
+  const int size = 2 * coordinate_count();
   shape_block(out, node, 1, size, free_.size(), size, start_group());
   out.arrow_jacobian.setZero();
   Eigen::VectorXd weights(size);
-  weights << Eigen::VectorXd::Constant(hinge_count_, 1.0 / kStartAngleDeviation),
-      Eigen::VectorXd::Constant(hinge_count_, 1.0 / kStartRateDeviation);
+  weights << Eigen::VectorXd::Constant(coordinate_count(), 1.0 / kStartAngleDeviation),
+      Eigen::VectorXd::Constant(coordinate_count(), 1.0 / kStartRateDeviation);
   out.node_jacobian = weights.asDiagonal();
   out.residual = weights.cwiseProduct(point_.states.col(node) - start_.col(block.segment));
 }

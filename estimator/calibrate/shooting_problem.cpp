@@ -22,7 +22,9 @@ ShootingProblem::ShootingProblem(const Mechanism& mechanism, const std::vector<S
                                  const ShootingNoise& noise)
     : hinge_count_(mechanism.hinge_count()),
       free_(mechanism),
-      program_(std::make_shared<const TreeProgram>(mechanism)),
+      program_(std::make_shared<const TreeProgram>(mechanism, grid.coordinates.independent.empty()
+                                                                  ? all_independent(mechanism)
+                                                                  : grid.coordinates)),
       noise_(noise) {
   assert(grid.step > 0.0 && std::isfinite(grid.step) && grid.interval > 0.0);
   assert((noise.angle.array() > 0.0).all() && (noise.acceleration.array() > 0.0).all());
@@ -60,8 +62,10 @@ void ShootingProblem::add_segment(const Segment& segment, const ShootingGrid& gr
 
 void ShootingProblem::place_nodes(const std::vector<Eigen::MatrixXd>& states,
                                   const std::vector<double>& state_spacing) {
-  point_.states.resize(2 * hinge_count_, node_count_);
-  start_.resize(2 * hinge_count_, segment_count());
+  const int c = coordinate_count();
+  point_.states.resize(2 * c, node_count_);
+  point_.guesses.resize(hinge_count_, node_count_);
+  start_.resize(2 * c, segment_count());
   for (int s = 0; s < segment_count(); ++s) {
     const auto at = static_cast<std::size_t>(s);
     const ShotSegment& segment = segments_[at];
@@ -69,7 +73,13 @@ void ShootingProblem::place_nodes(const std::vector<Eigen::MatrixXd>& states,
       const double time = k * spacing(s);
       const Eigen::Index column =
           std::clamp<Eigen::Index>(std::lround(time / state_spacing[at]), 0, states[at].cols() - 1);
-      point_.states.col(segment.first_node + k) = states[at].col(column);
+      const int node = segment.first_node + k;
+      point_.guesses.col(node) = states[at].col(column).head(hinge_count_);
+      for (int p = 0; p < c; ++p) {
+        const int joint = coordinates()[static_cast<std::size_t>(p)];
+        point_.states(p, node) = states[at](joint, column);
+        point_.states(c + p, node) = states[at](hinge_count_ + joint, column);
+      }
     }
     start_.col(s) = point_.states.col(segment.first_node);
   }
@@ -82,7 +92,16 @@ double ShootingProblem::spacing(int segment) const {
 
 Eigen::MatrixXd ShootingProblem::states(int segment) const {
   const ShotSegment& shot = segments_[static_cast<std::size_t>(segment)];
-  return point_.states.middleCols(shot.first_node, shot.node_count);
+  Eigen::MatrixXd states = Eigen::MatrixXd::Zero(2 * hinge_count_, shot.node_count);
+  states.topRows(hinge_count_) = point_.guesses.middleCols(shot.first_node, shot.node_count);
+  const auto nodes = point_.states.middleCols(shot.first_node, shot.node_count);
+  const int c = coordinate_count();
+  for (int p = 0; p < c; ++p) {
+    const int joint = coordinates()[static_cast<std::size_t>(p)];
+    states.row(joint) = nodes.row(p);
+    states.row(hinge_count_ + joint) = nodes.row(c + p);
+  }
+  return states;
 }
 
 ShootingProblem::Span ShootingProblem::span_of(const ShotSegment& segment, int interval) const {
@@ -100,7 +119,7 @@ ShootingProblem::Span ShootingProblem::span_of(const ShotSegment& segment, int i
 }
 
 void ShootingProblem::make_blocks() {
-  max_rows_ = std::max(2 * hinge_count_, free_.prior_count());
+  max_rows_ = std::max(2 * coordinate_count(), free_.prior_count());
   for (int s = 0; s < segment_count(); ++s) {
     const ShotSegment& segment = segments_[static_cast<std::size_t>(s)];
     blocks_.push_back({BlockKind::kStart, s, 0, 0});
@@ -111,8 +130,8 @@ void ShootingProblem::make_blocks() {
         blocks_.push_back({BlockKind::kReadings, s, k, sensor});
       }
       if (k + 1 == segment.node_count) continue;
-      for (int j = 0; j < hinge_count_; ++j) {
-        blocks_.push_back({BlockKind::kAcceleration, s, k, j});
+      for (int p = 0; p < coordinate_count(); ++p) {
+        blocks_.push_back({BlockKind::kAcceleration, s, k, p});
       }
     }
   }
@@ -121,7 +140,7 @@ void ShootingProblem::make_blocks() {
 
 ArrowLayout ShootingProblem::layout() const {
   return {.node_count = node_count_,
-          .node_size = 2 * hinge_count_,
+          .node_size = 2 * coordinate_count(),
           .bandwidth = 1,
           .arrow_size = free_.size()};
 }
@@ -162,7 +181,8 @@ void ShootingProblem::simulate(Point& point) const {
           .first_sample = span.first,
           .last_sample = span.last,
           .period = segment.data.period,
-          .start = point.states.col(node)};
+          .start = point.states.col(node),
+          .guess = point.guesses.col(node)};
     }
   }
   IntervalMotion motion(*program_, point.mechanism);
@@ -170,6 +190,11 @@ void ShootingProblem::simulate(Point& point) const {
     const std::size_t count = std::min(kBatch, point.intervals.size() - first);
     motion.run(std::span(point.intervals).subspan(first, count),
                std::span(angles).subspan(first, count));
+  }
+  if (program_->has_loops()) {
+    for (int node = 0; node < node_count_; ++node) {
+      point.guesses.col(node) = point.intervals[static_cast<std::size_t>(node)].start_angles;
+    }
   }
   read_sensors(point, angles);
   point.cost = total_cost(point);
@@ -210,22 +235,23 @@ double ShootingProblem::reading_error(const Point& point, int segment, int sampl
 }
 
 /// L⁻¹ with L Lᵀ = σ_a² [T³/3, T²/2; T²/2, T], so that whitened = L⁻¹ (Δθ, Δω).
-Eigen::Matrix2d ShootingProblem::whitening(int segment, int hinge) const {
+Eigen::Matrix2d ShootingProblem::whitening(int segment, int coordinate) const {
   const double T = spacing(segment);
-  const double scale = 1.0 / (noise_.acceleration[hinge] * std::sqrt(T));
+  const double scale = 1.0 / (noise_.acceleration[coordinate] * std::sqrt(T));
   Eigen::Matrix2d inverse;
   inverse << std::sqrt(3.0) / T, 0.0, -3.0 / T, 2.0;
   return scale * inverse;
 }
 
 Eigen::Vector2d ShootingProblem::whitened_defect(const Point& point, int segment, int interval,
-                                                 int hinge) const {
+                                                 int coordinate) const {
   const int node = segments_[static_cast<std::size_t>(segment)].first_node + interval;
   const Eigen::VectorXd& end = point.intervals[static_cast<std::size_t>(node)].end;
-  const Eigen::Vector2d defect(
-      difference(hinge, point.states(hinge, node + 1) - end[hinge]),
-      point.states(hinge_count_ + hinge, node + 1) - end[hinge_count_ + hinge]);
-  return whitening(segment, hinge) * defect;
+  const Eigen::Vector2d defect(difference(coordinates()[static_cast<std::size_t>(coordinate)],
+                                          point.states(coordinate, node + 1) - end[coordinate]),
+                               point.states(coordinate_count() + coordinate, node + 1) -
+                                   end[coordinate_count() + coordinate]);
+  return whitening(segment, coordinate) * defect;
 }
 
 double ShootingProblem::total_cost(const Point& point) const {
@@ -233,11 +259,12 @@ double ShootingProblem::total_cost(const Point& point) const {
   for (int s = 0; s < segment_count(); ++s) {
     const ShotSegment& segment = segments_[static_cast<std::size_t>(s)];
     const Eigen::VectorXd moved = point.states.col(segment.first_node) - start_.col(s);
-    sum += moved.head(hinge_count_).squaredNorm() / std::pow(kStartAngleDeviation, 2) +
-           moved.tail(hinge_count_).squaredNorm() / std::pow(kStartRateDeviation, 2);
+    const int c = coordinate_count();
+    sum += moved.head(c).squaredNorm() / std::pow(kStartAngleDeviation, 2) +
+           moved.tail(c).squaredNorm() / std::pow(kStartRateDeviation, 2);
     for (int k = 0; k + 1 < segment.node_count; ++k) {
-      for (int j = 0; j < hinge_count_; ++j) {
-        sum += whitened_defect(point, s, k, j).squaredNorm();
+      for (int p = 0; p < c; ++p) {
+        sum += whitened_defect(point, s, k, p).squaredNorm();
       }
     }
     for (int sensor = 0; sensor < sensor_count(); ++sensor) {
@@ -291,6 +318,7 @@ double ShootingProblem::evaluate_candidate(const Eigen::VectorXd& node_step,
   free_.move(point_.mechanism, arrow_step, candidate_.mechanism);
   candidate_.states =
       point_.states + node_step.reshaped(point_.states.rows(), point_.states.cols());
+  candidate_.guesses = point_.guesses;
   update_controls(candidate_);
   simulate(candidate_);
   return candidate_.cost;

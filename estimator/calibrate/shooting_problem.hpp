@@ -25,18 +25,20 @@ struct ShootingGrid {
                           ///< that fits its sampling period
   double interval = 0.0;  ///< from node to node, rounded to whole steps [s]; infinite: one node a
                           ///< segment
+  CoordinateChoice coordinates = {};  ///< whose motion nodes hold
 };
 
 /// How noisy everything is.
 struct ShootingNoise {
   Eigen::VectorXd angle;         ///< one a sensor: standard deviation of a reading [rad or m]
-  Eigen::VectorXd acceleration;  ///< one a hinge: root spectral density of the acceleration that
-                                 ///< the model leaves unexplained, a white noise [rad/s²/√Hz]
+  Eigen::VectorXd acceleration;  ///< one a coordinate: root spectral density of the acceleration
+                                 ///< that the model leaves unexplained, a white noise [rad/s²/√Hz]
 };
 
 /// Joint state and parameter estimation in continuous time by multiple shooting: nodes hold joint
-/// angles and rates every `interval`; between them the equations of motion are integrated
-/// (IntervalMotion), so the parameters are those of the physical system and every sample counts.
+/// angles and rates every `interval`, of independent joints where loops tie others to them; between
+/// them the equations of motion are integrated (IntervalMotion), so the parameters are those of the
+/// physical system and every sample counts.
 ///
 ///   Σ ((θ(t; x_k, χ) − offset − y)/σ_y)² + Σ ‖Q^{−½} (x_{k+1} − φ(x_k, χ))‖² + priors
 ///
@@ -47,8 +49,8 @@ struct ShootingNoise {
 /// All residuals are whitened: their variance is 1 where the noise levels are right.
 class ShootingProblem final : public LeastSquaresProblem {
  public:
-  /// @param mechanism  without loops; start values of the parameters
-  /// @param states     one matrix a segment, 2·hinges × at least one column: angles over rates, at
+  /// @param mechanism  start values of the parameters
+  /// @param states     one matrix a segment, 2·joints × at least one column: angles over rates, at
   ///                   the times 0, dt, 2 dt, … with dt in `state_spacing`; nodes take the nearest
   /// @param noise      all > 0
   ShootingProblem(const Mechanism& mechanism, const std::vector<Segment>& segments,
@@ -73,11 +75,14 @@ class ShootingProblem final : public LeastSquaresProblem {
   Eigen::VectorXd arrow_upper() const override { return free_.upper(point_.mechanism); }
 
   /// Noise groups: sensors in order, then these.
-  int acceleration_group(int hinge) const { return sensor_count() + hinge; }
-  int start_group() const { return sensor_count() + hinge_count_; }
+  int acceleration_group(int coordinate) const { return sensor_count() + coordinate; }
+  int start_group() const { return sensor_count() + coordinate_count(); }
   int prior_group() const { return start_group() + 1; }
 
   int sensor_count() const { return static_cast<int>(sensors_.size()); }
+  /// Joints whose motion nodes hold.
+  const std::vector<int>& coordinates() const { return program_->independent(); }
+  int coordinate_count() const { return program_->coordinate_count(); }
   int segment_count() const { return static_cast<int>(segments_.size()); }
   const Mechanism& mechanism() const { return point_.mechanism; }
   const ShootingNoise& noise() const { return noise_; }
@@ -91,7 +96,7 @@ class ShootingProblem final : public LeastSquaresProblem {
     return point_.angles[static_cast<std::size_t>(segment)];
   }
 
-  /// Nodes of a segment: 2·hinges × nodes.
+  /// Nodes of a segment, 2·joints × nodes; rates of joints that follow from others are left zero.
   Eigen::MatrixXd states(int segment) const;
   /// From node to node of a segment [s].
   double spacing(int segment) const;
@@ -116,7 +121,8 @@ class ShootingProblem final : public LeastSquaresProblem {
   };
   struct Point {
     Mechanism mechanism;
-    Eigen::MatrixXd states;  ///< 2·hinges × nodes of all segments
+    Eigen::MatrixXd states;   ///< 2·coordinates × nodes of all segments
+    Eigen::MatrixXd guesses;  ///< joints × nodes: where to look for those that close loops
     std::shared_ptr<const std::vector<HeldControls>> controls;  ///< of each segment
     std::vector<MotionInterval> intervals;                      ///< one a node
     std::vector<Eigen::MatrixXd> angles;  ///< of each segment: samples × sensors
@@ -128,7 +134,7 @@ class ShootingProblem final : public LeastSquaresProblem {
   struct Block {
     BlockKind kind;
     int segment, interval;
-    int detail;  ///< sensor or hinge
+    int detail;  ///< sensor or coordinate
   };
   /// Samples [first, last) and steps [begin, end) of one interval.
   struct Span {
@@ -148,8 +154,9 @@ class ShootingProblem final : public LeastSquaresProblem {
     return point_.mechanism.hinges[static_cast<std::size_t>(hinge)].difference(of_coordinates);
   }
   double reading_error(const Point& point, int segment, int sample, int sensor) const;
-  Eigen::Vector2d whitened_defect(const Point& point, int segment, int interval, int hinge) const;
-  Eigen::Matrix2d whitening(int segment, int hinge) const;
+  Eigen::Vector2d whitened_defect(const Point& point, int segment, int interval,
+                                  int coordinate) const;
+  Eigen::Matrix2d whitening(int segment, int coordinate) const;
   void update_slopes();
   void spread(const Eigen::Ref<const IntervalSlopes::RowMajor>& slopes, ResidualBlock& out) const;
   void linearize_readings(const Block& block, ResidualBlock& out) const;
@@ -165,7 +172,7 @@ class ShootingProblem final : public LeastSquaresProblem {
   std::vector<ShotSegment> segments_;
   std::vector<Block> blocks_;
   int node_count_ = 0, max_rows_ = 0;
-  Eigen::MatrixXd start_;  ///< 2·hinges × segments: where the first nodes began
+  Eigen::MatrixXd start_;  ///< 2·coordinates × segments: where the first nodes began
   Point point_, candidate_, marked_;
 };
 

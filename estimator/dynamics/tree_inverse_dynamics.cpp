@@ -1,5 +1,6 @@
 #include "estimator/dynamics/tree_inverse_dynamics.hpp"
 
+#include <algorithm>
 #include <cassert>
 
 namespace estimator {
@@ -63,7 +64,7 @@ Vector3<T> turned(const T& x, const T& z, const Vector3<T>& y) {
 template <typename T>
 TreeInverseDynamics<T>::TreeInverseDynamics(const Mechanism& mechanism,
                                             const std::vector<T>& parameters) {
-  assert(is_tree(mechanism) && parameters.size() == mechanism.parameters.size());
+  assert(parameters.size() == mechanism.parameters.size());
   make_links(mechanism, parameters);
   make_axes(mechanism, parameters);
   make_gravity(mechanism, parameters);
@@ -74,7 +75,42 @@ void TreeInverseDynamics<T>::make_links(const Mechanism& mechanism,
                                         const std::vector<T>& parameters) {
   seats_.resize(mechanism.bodies.size() + 1);
   for (const TreeEdge& edge : spanning_tree(mechanism)) add_link(mechanism, parameters, edge);
+  add_closing_links(mechanism, parameters);
   motions_.resize(links_.size());
+}
+
+/// Joints beyond the spanning tree: each seats a copy of its child, without mass.
+template <typename T>
+void TreeInverseDynamics<T>::add_closing_links(const Mechanism& mechanism,
+                                               const std::vector<T>& parameters) {
+  const std::vector<Seat> seats = seats_;
+  const auto close = [&](const TreeEdge& edge, int child, int index_b) {
+    const Seat other = seat_of(child);
+    const std::size_t links = links_.size();
+    add_link(mechanism, parameters, edge);
+    closures_.push_back({seat_of(child), other, point_at(parameters, index_b)});
+    if (links_.size() > links) {
+      links_.back().mass = T(0.0);
+      links_.back().center = Vector3::Constant(T(0.0));
+      links_.back().inertia = Matrix3::Constant(T(0.0));
+    }
+    seats_ = seats;
+  };
+  const std::vector<TreeEdge> edges = spanning_tree(mechanism);
+  const auto closes = [&](int index, bool weld) {
+    return std::ranges::none_of(
+        edges, [&](const TreeEdge& edge) { return edge.hinge == index && edge.weld == weld; });
+  };
+  for (int j = 0; j < mechanism.hinge_count(); ++j) {
+    if (!closes(j, false)) continue;
+    close({j, true, false}, mechanism.hinges[static_cast<std::size_t>(j)].body_b,
+          mechanism.index_of_hinge(j, HingeQuantity::kPointBx));
+  }
+  for (int w = 0; w < mechanism.weld_count(); ++w) {
+    if (!closes(w, true)) continue;
+    close({w, true, true}, mechanism.welds[static_cast<std::size_t>(w)].body_b,
+          mechanism.index_of_weld(w, HingeQuantity::kPointBx));
+  }
 }
 
 /// Seats the body that a joint leads to: on a link of its own, or fixed on its parent's.
@@ -304,6 +340,53 @@ void TreeInverseDynamics<T>::imbalance(const VectorX& angle, const VectorX& rate
     const Vector3 force = into_parent(link, motion, motion.force);
     parent.force += force;
     parent.moment += into_parent(link, motion, motion.moment) + motion.from_parent.cross(force);
+  }
+}
+
+/// Frames of all links.
+template <typename T>
+std::vector<typename TreeInverseDynamics<T>::Place> TreeInverseDynamics<T>::places(
+    const VectorX& angle) const {
+  using std::cos;
+  using std::sin;
+  std::vector<Place> result;
+  for (const Link& link : links_) {
+    const Place parent = link.parent < 0 ? Place() : result[static_cast<std::size_t>(link.parent)];
+    const T shift = link.sign * angle[link.hinge];
+    const T cosine = link.slides ? T(1.0) : T(cos(shift));
+    const T sine = link.slides ? T(0.0) : T(sin(shift));
+    const Matrix3 mounted = parent.rotation * link.mount.template cast<T>();
+    Place place;
+    place.origin = parent.origin + parent.rotation * link.from_parent;
+    if (link.slides) place.origin += shift * mounted.col(0);
+    place.rotation.col(0) = mounted.col(0);
+    place.rotation.col(1) = cosine * mounted.col(1) + sine * mounted.col(2);
+    place.rotation.col(2) = cosine * mounted.col(2) - sine * mounted.col(1);
+    result.push_back(place);
+  }
+  return result;
+}
+
+template <typename T>
+void TreeInverseDynamics<T>::closures(const VectorX& angle, std::vector<T>& violation) const {
+  violation.clear();
+  const std::vector<Place> at = places(angle);
+  for (const Closure& closure : closures_) {
+    Vector3 points[2];
+    Matrix3 rotations[2];
+    for (int side = 0; side < 2; ++side) {
+      const Seat& seat = side == 0 ? closure.one : closure.other;
+      const Place place = seat.link < 0 ? Place() : at[static_cast<std::size_t>(seat.link)];
+      rotations[side] = place.rotation * seat.frame.transpose().template cast<T>();
+      const Vector3 offset = closure.point - seat.point;
+      points[side] = place.origin + rotations[side] * offset;
+    }
+    const Matrix3 E = rotations[0].transpose() * rotations[1];
+    for (int i = 0; i < 3; ++i) violation.push_back(points[0][i] - points[1][i]);
+    for (int i = 0; i < 3; ++i) {
+      const int j = (i + 1) % 3, k = (i + 2) % 3;
+      violation.push_back(T(0.5) * (E(k, j) - E(j, k)));
+    }
   }
 }
 

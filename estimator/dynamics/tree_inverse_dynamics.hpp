@@ -20,14 +20,17 @@ inline constexpr int kTreeHingesMax = 16;
 template <typename T>
 using JointVector = Eigen::Matrix<T, Eigen::Dynamic, 1, 0, kTreeHingesMax, 1>;
 
-/// Continuous-time inverse dynamics of a mechanism without loops, in joint coordinates: recursive
-/// Newton–Euler [Fea08, sec. 5.3]. Scalars T are double or Dual; with Dual, derivatives along any
+/// Continuous-time inverse dynamics of a mechanism in joint coordinates: recursive Newton–Euler
+/// [Fea08, sec. 5.3]. Scalars T are double or Dual; with Dual, derivatives along any
 /// parameter, angle or rate come with the values.
 ///
 /// Each link carries a frame: origin at its body's point of the joint that holds it, x along the
 /// joint's axis, moving with the body. Bodies that a fixed joint holds together are one link.
-/// Reactions are known at every joint, so load-dependent friction needs nothing more, and a joint
-/// that closes a loop could be added as an unknown reaction.
+/// Reactions are known at every joint, so load-dependent friction needs nothing more.
+///
+/// A joint that closes a loop, beyond the spanning tree, leads to a copy without mass of the body
+/// that is there already; that both are at one place is left to be demanded (`closures`), and the
+/// reactions that see to it to be added. Their part of the load of bearings is not known here.
 ///
 /// Units are those of a hinge; of a joint that slides read m for rad and N for N·m.
 template <typename T>
@@ -37,7 +40,6 @@ class TreeInverseDynamics {
   using Matrix3 = Eigen::Matrix<T, 3, 3>;
   using VectorX = JointVector<T>;
 
-  /// @param mechanism  without loops
   /// @param parameters one value a parameter of the mechanism, in its order
   TreeInverseDynamics(const Mechanism& mechanism, const std::vector<T>& parameters);
 
@@ -52,6 +54,11 @@ class TreeInverseDynamics {
   /// @param[out] imbalance  one a hinge
   void imbalance(const VectorX& angle, const VectorX& rate, const VectorX& acceleration,
                  const VectorX& control, VectorX& imbalance);
+
+  /// How far bodies that are reached twice are from being at one place, six a joint that closes a
+  /// loop: the joint's point on its child [m, world frame], and ½ vee(E − Eᵀ) of the rotation E
+  /// between both orientations [rad where small].
+  void closures(const VectorX& angle, std::vector<T>& violation) const;
 
   /// Largest dry friction torque of a hinge at a speed [N·m]: τ_c + τ_δ exp(−ζ ω²) plus the part
   /// that grows with the load of the last call of `imbalance`.
@@ -78,6 +85,16 @@ class TreeInverseDynamics {
     Eigen::Matrix3d frame = Eigen::Matrix3d::Identity();  // link → body, as a rotation
     Vector3 point = Vector3::Constant(T(0.0));            // the link's origin, body frame [m]
   };
+  /// A body that is reached twice, and the point of it that is compared, body frame [m].
+  struct Closure {
+    Seat one, other;
+    Vector3 point;
+  };
+  /// A link's frame in the world.
+  struct Place {
+    Vector3 origin = Vector3::Constant(T(0.0));
+    Matrix3 rotation = Matrix3(Eigen::Matrix3d::Identity().template cast<T>());
+  };
   /// Of one link at one instant, in its frame.
   struct Motion {
     T cosine, sine;       // of the angle by which the link is turned on its mount
@@ -94,6 +111,8 @@ class TreeInverseDynamics {
   };
 
   void add_link(const Mechanism& mechanism, const std::vector<T>& parameters, const TreeEdge& edge);
+  void add_closing_links(const Mechanism& mechanism, const std::vector<T>& parameters);
+  std::vector<Place> places(const VectorX& angle) const;
   void add_body(const Mechanism& mechanism, const std::vector<T>& parameters, int body, bool first);
   Seat& seat_of(int body) { return seats_[static_cast<std::size_t>(body + 1)]; }
   void make_links(const Mechanism& mechanism, const std::vector<T>& parameters);
@@ -108,6 +127,7 @@ class TreeInverseDynamics {
 
   std::vector<Seat> seats_;  // of the ground and every body
   std::vector<Link> links_;  // parents first
+  std::vector<Closure> closures_;
   std::vector<Motion> motions_;
   std::vector<Axis> axes_;  // by hinge
   Vector3 up_;              // −gravity, world frame [m/s²]

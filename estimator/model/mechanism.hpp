@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -88,6 +89,10 @@ struct Hinge {
   double damping_time = kAutomaticDamping;  ///< τ of all five rows [s], ≥ 0 or automatic
   /// Speed below which dry friction sticks, the width of its regularisation [rad/s], > 0.
   double stick_speed = 0.01;
+
+  /// About where the joint stands when the motion begins, where that decides in which of several
+  /// ways a loop is assembled; NaN: not told [rad]
+  double assembled_at = std::numeric_limits<double>::quiet_NaN();
 
   bool measured = true;    ///< an encoder reads the angle: one column of the recording
   bool motorised = false;  ///< a motor drives it: one column of the control signal
