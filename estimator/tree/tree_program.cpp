@@ -52,6 +52,10 @@ class Recorder {
     dynamics_->imbalance(x_.angle, x_.rate, acceleration, control, result);
     return result;
   }
+  /// The direction in which friction of a joint acts, times −1: as given, or as the speed has it.
+  Expression direction(int joint, bool creeps) const {
+    return creeps ? dynamics_->creep_share(joint, x_.rate[joint]) : x_.slip[joint];
+  }
   std::vector<Expression> bounds(bool at_rest) const {
     std::vector<Expression> result;
     for (int j = 0; j < n_; ++j) {
@@ -94,7 +98,8 @@ TreeProgram::TreeProgram(const Mechanism& mechanism) : joint_count_(mechanism.hi
       const Parameter& parameter = mechanism.hinge_parameter(j, quantity);
       dry |= parameter.free || parameter.value != 0.0;
     }
-    dry_.push_back(dry);
+    creeps_.push_back(dry && mechanism.hinges[static_cast<std::size_t>(j)].creep_speed > 0.0);
+    dry_.push_back(dry && !creeps_.back());
   }
   for (int index = 0; index < static_cast<int>(mechanism.parameters.size()); ++index) {
     if (!mechanism.parameters[static_cast<std::size_t>(index)].free) continue;
@@ -146,7 +151,14 @@ TreeProgram::TreeProgram(const Mechanism& mechanism) : joint_count_(mechanism.hi
     append(outputs[kBalance], holding_at_rest);
   }
 
-  for (int j = 0; j < n; ++j) residual[j] += x.slip[j] * bounds[static_cast<std::size_t>(j)];
+  std::vector<int> direction_outputs;
+  for (int j = 0; j < n; ++j) {
+    const auto at = static_cast<std::size_t>(j);
+    const Expression direction = recorder.direction(j, creeps_[at]);
+    direction_outputs.push_back(static_cast<int>(outputs[kBalance].size()));
+    outputs[kBalance].push_back(direction);
+    residual[j] += direction * bounds[at];
+  }
   std::vector<Expression> columns = angle;
   append(columns, rate);
   append(columns, x.parameter);
@@ -168,6 +180,9 @@ TreeProgram::TreeProgram(const Mechanism& mechanism) : joint_count_(mechanism.hi
     }
   }
   program_ = LaneProgram(graph, x.inputs, outputs);
+  for (const int output : direction_outputs) {
+    direction_rows_.push_back(program_.output_row(kBalance, output));
+  }
   for (Entry& entry : bound_slopes_) entry.row = program_.output_row(kLoad, entry.row);
   for (Entry& entry : slopes_) entry.row = program_.output_row(kSlopes, entry.row);
 }

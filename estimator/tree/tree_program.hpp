@@ -17,6 +17,8 @@ namespace estimator {
 ///
 ///   r(q, v, a) = M(q) a + h(q, v, u) + σ B(v, a) = 0    for every joint that slips.
 ///
+/// Where a joint creeps instead of holding σ = tanh(v/creep speed), and it always slips.
+///
 /// B depends on a where friction grows with the load of the bearing.
 class TreeProgram {
  public:
@@ -41,7 +43,7 @@ class TreeProgram {
   const LaneProgram& program() const { return program_; }
   int joint_count() const { return joint_count_; }
   bool is_load_dependent() const { return load_dependent_; }
-  /// Whether a joint has dry friction, or may have.
+  /// Whether a joint has dry friction, or may have, that can hold it.
   bool is_dry(int joint) const { return dry_[static_cast<std::size_t>(joint)]; }
 
   /// Free parameters that act on the motion, as indices of the mechanism's parameters: the columns
@@ -64,6 +66,8 @@ class TreeProgram {
   int parameter_row(int place) const { return input(4 * joint_count_ + 2 * motor_count() + place); }
 
   // Outputs.
+  /// σ, as in `slip_row` where the joint does not creep.
+  int direction_row(int joint) const { return direction_rows_[static_cast<std::size_t>(joint)]; }
   int balance_row(int joint) const { return program_.output_row(kBalance, joint); }
   /// M_jk.
   int mass_row(int j, int k) const {
@@ -89,10 +93,11 @@ class TreeProgram {
 
   int joint_count_;
   bool load_dependent_ = false;
-  std::vector<bool> dry_;
+  std::vector<bool> dry_, creeps_;
   std::vector<int> moving_, motors_;
   std::vector<int> motor_of_delay_;  // of each moving parameter; −1: not a delay
   LaneProgram program_;
+  std::vector<int> direction_rows_;
   std::vector<Entry> bound_slopes_, slopes_;
 };
 
