@@ -27,6 +27,7 @@ std::string contradiction(const RigConfig& rig, const UnitFacts& facts) {
   }
   for (std::size_t j = 0; j < rig.channel.size(); ++j) {
     const ChannelConfig& channel = rig.channel[j];
+    if (channel.slides) continue;  // the unit knows no metres
     if (channel.counts_per_turn == static_cast<double>(facts.counts_per_turn[j])) continue;
     what << "the unit counts " << facts.counts_per_turn[j] << " per turn on channel " << j << ", "
          << rig.path << " says " << channel.counts_per_turn << " for hinge \"" << channel.hinge
@@ -73,7 +74,8 @@ std::array<ChannelScale, kJointsMax> channel_scales(const RigConfig& rig) {
   for (std::size_t j = 0; j < rig.channel.size(); ++j) {
     const ChannelConfig& channel = rig.channel[j];
     const double sign = channel.inverted ? -1.0 : 1.0;
-    scales[j] = {sign * 2.0 * std::numbers::pi / channel.counts_per_turn, channel.offset_rad};
+    const double whole = channel.slides ? 1.0 : 2.0 * std::numbers::pi;
+    scales[j] = {sign * whole / channel.counts_per_turn, channel.offset_rad};
   }
   return scales;
 }

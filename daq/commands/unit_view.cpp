@@ -1,5 +1,6 @@
 #include "daq/commands/unit_view.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <numbers>
@@ -56,17 +57,21 @@ void UnitView::take(const UnitSample& sample) {
 }
 
 std::string UnitView::hinge_line(std::size_t channel) const {
+  const double fine = rig_.channel[channel].slides ? 1e3 : 180.0 / std::numbers::pi;
   return format("  %-14s %12.5f %12.2f %12.2f %11lld   %s", rig_.channel[channel].hinge.c_str(),
-                angle_rad_[channel], angle_rad_[channel] * 180.0 / std::numbers::pi,
+                angle_rad_[channel], angle_rad_[channel] * fine,
                 trackers_[channel].speed_rad_per_s(),
                 static_cast<long long>(sample_.encoder_counts[channel]),
                 sample_.channel_is_valid(static_cast<int>(channel)) ? "good" : "MISSING");
 }
 
 std::vector<std::string> UnitView::lines() const {
-  std::vector<std::string> lines = {format("  %-14s %12s %12s %12s %11s   %s", "hinge",
-                                           "angle [rad]", "angle [deg]", "[rad/s]", "counts",
-                                           "reading")};
+  const bool any_slides = std::ranges::any_of(rig_.channel, &ChannelConfig::slides);
+  std::vector<std::string> lines = {
+      any_slides ? format("  %-14s %12s %12s %12s %11s   %s", "joint", "[rad or m]", "[deg or mm]",
+                          "[rad|m per s]", "counts", "reading")
+                 : format("  %-14s %12s %12s %12s %11s   %s", "hinge", "angle [rad]", "angle [deg]",
+                          "[rad/s]", "counts", "reading")};
   for (std::size_t j = 0; j < rig_.channel.size(); ++j) lines.push_back(hinge_line(j));
   const char* state = sample_.tripped ? "tripped: " : sample_.driving ? "driving" : "ready";
   lines.push_back(

@@ -1,6 +1,7 @@
 #include "daq/config/rig_config.hpp"
 
 #include <algorithm>
+#include <initializer_list>
 
 #include "proto/rig.pb.h"
 #include "proto/text/files.hpp"
@@ -25,23 +26,40 @@ const v1::Hinge* find_hinge(const v1::Rig& rig, const std::string& name) {
   return found == rig.hinge().end() ? nullptr : &*found;
 }
 
+/// Refuses fields in the unit of the other kind of joint.
+void require_kind(const std::string& hinge, bool slides, const google::protobuf::Message& message,
+                  std::initializer_list<const char*> of_turn,
+                  std::initializer_list<const char*> of_slide, const proto::TextLocator& place) {
+  const auto* descriptor = message.GetDescriptor();
+  const char* const* own = (slides ? of_slide : of_turn).begin();
+  for (const char* other : slides ? of_turn : of_slide) {
+    if (message.GetReflection()->HasField(message, descriptor->FindFieldByName(other))) {
+      place.at(other).fail("joint \"" + hinge + (slides ? "\" slides" : "\" turns") +
+                           " and has no " + other + "; write " + *own);
+    }
+    ++own;
+  }
+}
+
 ChannelConfig read_channel(const v1::UnitChannel& source, const v1::Rig& rig,
                            const proto::TextLocator& place) {
   const v1::Hinge* hinge = find_hinge(rig, source.hinge());
   if (hinge == nullptr) {
     place.at("hinge").fail("there is no hinge \"" + source.hinge() + "\"; name one of this file");
   }
-  if (hinge->kind() != v1::Hinge::REVOLUTE) {
-    place.at("hinge").fail("joint \"" + source.hinge() +
-                           "\" does not turn, and rigcal-daq reads and limits angles alone; "
-                           "record it by other means and calibrate the CSV file");
+  if (hinge->kind() == v1::Hinge::FIXED) {
+    place.at("hinge").fail("joint \"" + source.hinge() + "\" is fixed; name one that moves");
   }
-  if (!(hinge->encoder().counts_per_turn() > 0.0)) {
-    place.at("hinge").fail("hinge \"" + source.hinge() +
-                           "\" states no encoder { counts_per_turn: ... }; the DAQ needs it");
+  const bool slides = hinge->kind() == v1::Hinge::PRISMATIC;
+  const v1::Encoder& encoder = hinge->encoder();
+  const double counts = slides ? encoder.counts_per_m() : encoder.counts_per_turn();
+  if (!(counts > 0.0)) {
+    place.at("hinge").fail("hinge \"" + source.hinge() + "\" states no encoder { counts_per_" +
+                           (slides ? "m" : "turn") + ": ... }; the DAQ needs it");
   }
-  return {source.hinge(), hinge->encoder().counts_per_turn(), source.inverted(),
-          source.offset_rad()};
+  require_kind(source.hinge(), slides, source, {"offset_rad"}, {"offset_m"}, place);
+  return {source.hinge(), slides, counts, source.inverted(),
+          slides ? source.offset_m() : source.offset_rad()};
 }
 
 void read_unit(const v1::Rig& rig, const proto::TextLocator& place, RigConfig& config) {
@@ -77,15 +95,20 @@ void read_motor(const v1::Rig& rig, const proto::TextLocator& place, RigConfig& 
   }
 }
 
-JointLimits read_joint_limits(const v1::HingeSafety& source) {
-  const double speed = source.speed_rad_per_s_max();
+JointLimits read_joint_limits(const v1::HingeSafety& source, bool slides,
+                              const proto::TextLocator& place) {
+  require_kind(source.hinge(), slides, source,
+               {"angle_rad_min", "angle_rad_max", "speed_rad_per_s_max", "jump_rad_max"},
+               {"position_m_min", "position_m_max", "speed_m_per_s_max", "jump_m_max"}, place);
+  const double speed = slides ? source.speed_m_per_s_max() : source.speed_rad_per_s_max();
+  const double jump = slides ? source.jump_m_max() : source.jump_rad_max();
   return {.hinge = source.hinge(),
-          .angle_rad_min = source.angle_rad_min(),
-          .angle_rad_max = source.angle_rad_max(),
+          .angle_rad_min = slides ? source.position_m_min() : source.angle_rad_min(),
+          .angle_rad_max = slides ? source.position_m_max() : source.angle_rad_max(),
           .speed_rad_per_s_max = speed,
-          .jump_rad_max =
-              or_default(source.jump_rad_max(), speed * kJumpDefaultPeriods * kTickPeriod_s),
-          .missing_s_max = or_default(source.missing_ms_max(), kMissingDefault_ms) * 1e-3};
+          .jump_rad_max = or_default(jump, speed * kJumpDefaultPeriods * kTickPeriod_s),
+          .missing_s_max = or_default(source.missing_ms_max(), kMissingDefault_ms) * 1e-3,
+          .slides = slides};
 }
 
 void read_safety(const v1::Rig& rig, const proto::TextLocator& place, RigConfig& config) {
@@ -104,9 +127,12 @@ void read_safety(const v1::Rig& rig, const proto::TextLocator& place, RigConfig&
     if (found == safety.hinge().end()) {
       place.fail("has no limits for hinge \"" + channel.hinge + "\"; write hinge { hinge: \"" +
                  channel.hinge +
-                 "\" angle_rad_min: ... angle_rad_max: ... speed_rad_per_s_max: ... }");
+                 (channel.slides
+                      ? "\" position_m_min: ... position_m_max: ... speed_m_per_s_max: ... }"
+                      : "\" angle_rad_min: ... angle_rad_max: ... speed_rad_per_s_max: ... }"));
     }
-    limits.joint.push_back(read_joint_limits(*found));
+    const auto index = static_cast<int>(found - safety.hinge().begin());
+    limits.joint.push_back(read_joint_limits(*found, channel.slides, place.at("hinge", index)));
   }
   if (safety.hinge_size() != static_cast<int>(config.channel.size())) {
     place.fail("must limit each hinge with a channel of the unit once, and no other");

@@ -11,6 +11,7 @@ namespace daq {
 /// One channel of the unit.
 struct ChannelConfig {
   std::string hinge;
+  bool slides = false;  ///< read m for rad, and metre for turn
   double counts_per_turn = 0.0;
   bool inverted = false;
   double offset_rad = 0.0;

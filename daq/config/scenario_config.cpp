@@ -30,12 +30,34 @@ double tighter(double limit, double wish, const char* field, const proto::TextLo
 }
 
 // The bound is one of magnitude, the rig's may differ on the two sides.
-void tighten_angle(JointLimits& joint, double wish, const proto::TextLocator& place) {
+void tighten_angle(JointLimits& joint, double wish, const char* field,
+                   const proto::TextLocator& place) {
   if (wish == 0.0) return;
   const double widest = std::max(std::abs(joint.angle_rad_min), std::abs(joint.angle_rad_max));
-  tighter(widest, wish, "angle_rad_max", place);
+  tighter(widest, wish, field, place);
   joint.angle_rad_max = std::min(joint.angle_rad_max, wish);
   joint.angle_rad_min = std::max(joint.angle_rad_min, -wish);
+}
+
+void tighten_joint(JointLimits& joint, const v1::HingeLimit& wish,
+                   const proto::TextLocator& place) {
+  if (joint.slides && (wish.angle_rad_max() != 0.0 || wish.speed_rad_per_s_max() != 0.0)) {
+    place.fail("joint \"" + joint.hinge +
+               "\" slides; limit its position_m_max and speed_m_per_s_max");
+  }
+  if (!joint.slides && (wish.position_m_max() != 0.0 || wish.speed_m_per_s_max() != 0.0)) {
+    place.fail("joint \"" + joint.hinge +
+               "\" turns; limit its angle_rad_max and speed_rad_per_s_max");
+  }
+  const char* const speed = joint.slides ? "speed_m_per_s_max" : "speed_rad_per_s_max";
+  if (joint.slides) {
+    tighten_angle(joint, wish.position_m_max(), "position_m_max", place);
+  } else {
+    tighten_angle(joint, wish.angle_rad_max(), "angle_rad_max", place);
+  }
+  joint.speed_rad_per_s_max =
+      tighter(joint.speed_rad_per_s_max,
+              joint.slides ? wish.speed_m_per_s_max() : wish.speed_rad_per_s_max(), speed, place);
 }
 
 SafetyLimits tighten(const SafetyLimits& rig, const v1::Limits& wishes,
@@ -53,9 +75,7 @@ SafetyLimits tighten(const SafetyLimits& rig, const v1::Limits& wishes,
     if (joint == limits.joint.end()) {
       where.fail("hinge \"" + wish.hinge() + "\" has no channel in the rig file");
     }
-    tighten_angle(*joint, wish.angle_rad_max(), where);
-    joint->speed_rad_per_s_max = tighter(joint->speed_rad_per_s_max, wish.speed_rad_per_s_max(),
-                                         "speed_rad_per_s_max", where);
+    tighten_joint(*joint, wish, where);
   }
   const std::vector<std::string> faults = find_faults(limits);
   if (!faults.empty()) place.fail(faults.front());

@@ -14,7 +14,8 @@
 
 namespace daq {
 
-/// From counts to the hinge angle of the rig file: angle = rad_per_count · counts + offset.
+/// From counts to the hinge angle of the rig file: angle = rad_per_count · counts + offset. Of a
+/// joint that slides read m for rad.
 struct ChannelScale {
   double rad_per_count = 0.0;  ///< negative for an inverted encoder
   double offset_rad = 0.0;

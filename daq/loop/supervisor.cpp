@@ -199,6 +199,7 @@ void Supervisor::note_trip() {
   if (!advice.empty()) text += ". " + advice;
   say_("TRIP: " + text);
   const bool of_hinge = is_of_one_joint(trip->cause) && trip->joint < limits_.joint.size();
+  const bool slides = of_hinge && limits_.joint[trip->joint].slides;
   tell(proto::Event{.timestamp_s = trip->time_s,
                     .kind = proto::EventKind::kTrip,
                     .name = std::string(to_string(trip->cause)),
@@ -206,7 +207,7 @@ void Supervisor::note_trip() {
                     .channel = of_hinge ? limits_.joint[trip->joint].hinge : "",
                     .value = trip->value,
                     .limit = trip->limit,
-                    .unit = std::string(unit_of(trip->cause)),
+                    .unit = std::string(unit_of(trip->cause, slides)),
                     .sequence = last_.sample.sequence,
                     .last_frames = {}});
 }

@@ -15,13 +15,14 @@ struct CauseText {
   std::string_view name;
   const char* quantity;
   const char* unit;
+  const char* unit_of_slide = unit;
 };
 
 constexpr CauseText kCauses[] = {
     {TripCause::kNone, "none", "", ""},
-    {TripCause::kAngle, "angle", "angle", "rad"},
-    {TripCause::kSpeed, "speed", "speed", "rad/s"},
-    {TripCause::kEncoderJump, "encoder jump", "change within one sample", "rad"},
+    {TripCause::kAngle, "angle", "angle", "rad", "m"},
+    {TripCause::kSpeed, "speed", "speed", "rad/s", "m/s"},
+    {TripCause::kEncoderJump, "encoder jump", "change within one sample", "rad", "m"},
     {TripCause::kMissingChannel, "missing channel", "time without an angle", "s"},
     {TripCause::kStaleSample, "stale sample", "time between two samples", "s"},
     {TripCause::kCommandNotFinite, "command not finite", "command", ""},
@@ -80,7 +81,9 @@ std::string describe_closed_port(const Trip& trip) {
 
 std::string_view to_string(TripCause cause) { return text_of(cause).name; }
 
-std::string_view unit_of(TripCause cause) { return text_of(cause).unit; }
+std::string_view unit_of(TripCause cause, bool slides) {
+  return slides ? text_of(cause).unit_of_slide : text_of(cause).unit;
+}
 
 bool is_of_one_joint(TripCause cause) {
   return cause == TripCause::kAngle || cause == TripCause::kSpeed ||
@@ -93,13 +96,15 @@ std::string describe(const Trip& trip, const SafetyLimits& limits) {
     return describe_unit_trip(trip);
   }
   if (trip.cause == TripCause::kPortClosed) return describe_closed_port(trip);
-  const CauseText& text = text_of(trip.cause);
-  char figures[160];
-  const char* space = text.unit[0] == '\0' ? "" : " ";
-  std::snprintf(figures, sizeof figures, "%s %.6g%s%s, allowed %.6g%s%s, at t = %.3f s",
-                text.quantity, trip.value, space, text.unit, trip.limit, space, text.unit,
-                trip.time_s);
   const bool named = is_of_one_joint(trip.cause) && trip.joint < limits.joint.size();
+  const bool slides = named && limits.joint[trip.joint].slides;
+  const bool is_position = slides && trip.cause == TripCause::kAngle;
+  const char* quantity = is_position ? "position" : text_of(trip.cause).quantity;
+  const char* unit = unit_of(trip.cause, slides).data();
+  char figures[160];
+  const char* space = unit[0] == '\0' ? "" : " ";
+  std::snprintf(figures, sizeof figures, "%s %.6g%s%s, allowed %.6g%s%s, at t = %.3f s", quantity,
+                trip.value, space, unit, trip.limit, space, unit, trip.time_s);
   return (named ? limits.joint[trip.joint].hinge + ": " : std::string()) + figures;
 }
 
@@ -107,6 +112,14 @@ std::string advise_before_start(const Trip& trip, const SafetyLimits& limits) {
   if (trip.cause != TripCause::kAngle || trip.joint >= limits.joint.size()) return "";
   const JointLimits& joint = limits.joint[trip.joint];
   char figures[200];
+  if (joint.slides) {
+    std::snprintf(
+        figures, sizeof figures,
+        "\" stands at %.4g m. Push it by hand to between %.4g and %.4g m, or bring the rig "
+        "to where it starts and switch the unit off and on: its encoders count from there.",
+        trip.value, joint.angle_rad_min, joint.angle_rad_max);
+    return "Nothing was driven: joint \"" + joint.hinge + figures;
+  }
   std::snprintf(figures, sizeof figures,
                 "\" stands at %.4g rad (%.2f turns). Turn it by hand to between %.4g and %.4g rad, "
                 "or bring the rig to rest and switch the unit off and on: its encoders count from "
@@ -132,12 +145,14 @@ std::vector<std::string> find_faults(const SafetyLimits& limits) {
           "hinge: at most " + std::to_string(kJointsMax) + " hinges");
   for (const JointLimits& joint : limits.joint) {
     const std::string hinge = "hinge \"" + joint.hinge + "\": ";
+    const std::string range = joint.slides ? "position_m" : "angle_rad";
     require(std::isfinite(joint.angle_rad_min) && std::isfinite(joint.angle_rad_max),
-            hinge + "angle_rad_min and angle_rad_max must be finite numbers");
+            hinge + range + "_min and " + range + "_max must be finite numbers");
     require(joint.angle_rad_min < joint.angle_rad_max,
-            hinge + "angle_rad_min must be below angle_rad_max");
-    require_positive(joint.speed_rad_per_s_max, hinge + "speed_rad_per_s_max");
-    require_positive(joint.jump_rad_max, hinge + "jump_rad_max");
+            hinge + range + "_min must be below " + range + "_max");
+    require_positive(joint.speed_rad_per_s_max,
+                     hinge + (joint.slides ? "speed_m_per_s_max" : "speed_rad_per_s_max"));
+    require_positive(joint.jump_rad_max, hinge + (joint.slides ? "jump_m_max" : "jump_rad_max"));
     require_positive(joint.missing_s_max, hinge + "missing_ms_max");
   }
   return found;

@@ -11,7 +11,7 @@
 
 namespace daq {
 
-/// Limits of one hinge.
+/// Limits of one hinge. Of a joint that slides read m for rad.
 struct JointLimits {
   std::string hinge;                 ///< name, for messages
   double angle_rad_min = 0.0;        ///< inclusive
@@ -19,6 +19,7 @@ struct JointLimits {
   double speed_rad_per_s_max = 0.0;  ///< magnitude
   double jump_rad_max = 0.0;         ///< magnitude of the change from one sample to the next
   double missing_s_max = 0.0;        ///< longest time without a valid angle
+  bool slides = false;
 };
 
 /// Limits of a rig, from its rig file. A scenario may ask for less, never for more.
@@ -49,8 +50,9 @@ enum class TripCause : std::uint8_t {
 };
 std::string_view to_string(TripCause cause);
 
-/// Unit of a trip's value and limit: "rad/s"; empty for numbers without one.
-std::string_view unit_of(TripCause cause);
+/// Unit of a trip's value and limit: "rad/s", or "m/s" of a joint that slides; empty for numbers
+/// without one.
+std::string_view unit_of(TripCause cause, bool slides = false);
 
 /// True for causes that lie in one hinge.
 bool is_of_one_joint(TripCause cause);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "estimator/calibrate/parameter_book.hpp"
 #include "estimator/model/kinematics.hpp"
 #include "estimator/signal/butterworth.hpp"
 #include "estimator/signal/filtfilt.hpp"
@@ -29,9 +30,14 @@ double interpolate(const std::vector<int>& observed, const Eigen::VectorXd& valu
 }
 
 /// Start angles of the measured hinges at the nodes: nodes × sensors.
-Eigen::MatrixXd start_angles(const Segment& segment, double step, Eigen::Index nodes,
-                             double cutoff) {
+Eigen::MatrixXd start_angles(const Mechanism& mechanism, const Segment& segment, double step,
+                             Eigen::Index nodes, double cutoff) {
   Eigen::MatrixXd samples = unwrap_columns(segment.angles);
+  const std::vector<JointKind> kinds = sensor_kinds(mechanism);
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    const auto sensor = static_cast<Eigen::Index>(i);
+    if (kinds[i] == JointKind::kPrismatic) samples.col(sensor) = segment.angles.col(sensor);
+  }
   if (cutoff < kNyquistShare * 0.5 / segment.period) {
     samples = filtfilt_columns(butterworth_low_pass(kFilterOrder, cutoff, segment.period), samples);
   }
@@ -60,7 +66,7 @@ TrajectoryData make_trajectory_data(const Mechanism& mechanism, const Segment& s
   data.period = segment.period;
   data.controls = segment.controls;
   data.angles = resample(segment, step).angles;
-  const Eigen::MatrixXd start = start_angles(segment, step, data.angles.rows(), cutoff);
+  const Eigen::MatrixXd start = start_angles(mechanism, segment, step, data.angles.rows(), cutoff);
   const ModelValues values = unpack(mechanism);
   Eigen::VectorXd angles = Eigen::VectorXd::Zero(mechanism.hinge_count());
   data.initial.reserve(static_cast<std::size_t>(start.rows()));
@@ -78,7 +84,7 @@ TrajectoryData make_trajectory_data(const Mechanism& mechanism, const Segment& s
 Eigen::MatrixXd make_joint_states(const Mechanism& mechanism, const Segment& segment,
                                   double cutoff) {
   const Eigen::Index n = mechanism.hinge_count(), samples = segment.sample_count();
-  const Eigen::MatrixXd start = start_angles(segment, segment.period, samples, cutoff);
+  const Eigen::MatrixXd start = start_angles(mechanism, segment, segment.period, samples, cutoff);
   Eigen::MatrixXd states = Eigen::MatrixXd::Zero(2 * n, samples);
   Eigen::Index sensor = 0;
   for (int j = 0; j < n; ++j) {

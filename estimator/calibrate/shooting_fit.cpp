@@ -7,6 +7,7 @@
 
 #include "estimator/calibrate/closed_states.hpp"
 #include "estimator/calibrate/initial_states.hpp"
+#include "estimator/calibrate/joint_mobility.hpp"
 #include "estimator/calibrate/noise_update.hpp"
 #include "estimator/calibrate/number_text.hpp"
 #include "estimator/calibrate/parameter_book.hpp"
@@ -115,6 +116,13 @@ Mechanism held_near_start(Mechanism mechanism) {
   return mechanism;
 }
 
+/// With dry friction that holds, which needs no short steps. It tells apart what a start can be far
+/// from, and no more is asked of it.
+Mechanism without_creep(Mechanism mechanism) {
+  for (Hinge& hinge : mechanism.hinges) hinge.creep_speed = 0.0;
+  return mechanism;
+}
+
 bool is_long_enough(const Segment& segment) {
   return segment.sample_count() >= kSamplesMin &&
          segment.sample_count() * segment.period >= kDurationMin;
@@ -186,6 +194,7 @@ ShootingInput prepare_shooting(const Mechanism& mechanism, const std::vector<Rec
                                 number_text(kDurationMin) + " s; record longer");
   }
   require_motion(recordings);
+  require_mass(mechanism, input.states.front().col(0));
   const Eigen::VectorXd scales = hinge_scales(mechanism);
   input.fastest = fastest_speeds(input.states, mechanism.hinge_count());
   input.grid.step =
@@ -231,7 +240,7 @@ LmOptions ShootingFit::options_for(const ShootingProblem& problem, double decrea
 }
 
 std::unique_ptr<ShootingProblem> ShootingFit::first_problem(const Mechanism& mechanism) const {
-  return std::make_unique<ShootingProblem>(mechanism, input_.segments, input_.states,
+  return std::make_unique<ShootingProblem>(without_creep(mechanism), input_.segments, input_.states,
                                            input_.state_spacing, input_.grid, input_.noise);
 }
 
@@ -261,8 +270,8 @@ bool ShootingFit::approach(Mechanism& mechanism) {
   if (grid.interval >= input_.grid.interval) return false;
   ShootingNoise noise = input_.noise;
   noise.acceleration *= kApproachShare / kGenerousShare;
-  ShootingProblem problem(mechanism, input_.segments, input_.states, input_.state_spacing, grid,
-                          noise);
+  ShootingProblem problem(without_creep(mechanism), input_.segments, input_.states,
+                          input_.state_spacing, grid, noise);
   LmOptions loose;
   loose.cost_tolerance = kLooseTolerance;
   loose.max_iterations = kLooseIterations;
@@ -306,6 +315,7 @@ void ShootingFit::estimate_jointly(const Mechanism& start) {
   fit_loosely(start);
   Mechanism reached = start;
   take_values(joint_->mechanism(), reached);
+  input_.grid.step = std::min(input_.grid.step, creep_step(reached, input_.states));
   ShootingNoise noise = input_.noise;
   const ParameterInformation information = compute_information(*joint_);
   if (information.valid) update_noise(information, noise);

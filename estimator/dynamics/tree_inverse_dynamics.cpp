@@ -165,6 +165,7 @@ void TreeInverseDynamics<T>::add_body(const Mechanism& mechanism, const std::vec
   const Eigen::Matrix<T, 3, 3> frame = seat.frame.template cast<T>();
   const T mass = parameter_of(parameters, mechanism.index(body, BodyQuantity::kMass));
   const Vector3 center = -(frame.transpose() * seat.point);
+  if (!first && mechanism.bodies[static_cast<std::size_t>(body)].massless) return;
   const Matrix3 half = inertia_of(mechanism, parameters, body) * frame;
   const Matrix3 inertia = frame.transpose() * half;
   if (first) {
@@ -205,6 +206,7 @@ void TreeInverseDynamics<T>::make_axes(const Mechanism& mechanism,
     axis.shaft_inertia = value(HingeQuantity::kShaftInertia);
     axis.back_emf = value(HingeQuantity::kBackEmf);
     axis.load_force = axis.load_moment = T(0.0);
+    axis.creep_speed = mechanism.hinges[static_cast<std::size_t>(j)].creep_speed;
     for (const HingeQuantity quantity :
          {HingeQuantity::kLoadFriction, HingeQuantity::kLoadFrictionAngular}) {
       const Parameter& parameter = mechanism.hinge_parameter(j, quantity);
@@ -401,6 +403,18 @@ T TreeInverseDynamics<T>::dry_bound(int hinge, const T& rate) const {
     bound += axis.load_friction * axis.load_force + axis.load_friction_angular * axis.load_moment;
   }
   return bound;
+}
+
+/// tanh of x by what every scalar knows, with the derivative 1 at zero too.
+template <typename T>
+T TreeInverseDynamics<T>::creep_share(int hinge, const T& rate) const {
+  using std::abs;
+  using std::exp;
+  const T x = rate * (1.0 / axes_[static_cast<std::size_t>(hinge)].creep_speed);
+  const T size = abs(x);
+  const T decay = exp(T(-2.0 * size));
+  const T share = (1.0 - decay) / (1.0 + decay);
+  return select_positive(T(-x), T(-share), share);
 }
 
 template class TreeInverseDynamics<double>;

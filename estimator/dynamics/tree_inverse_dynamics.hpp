@@ -64,6 +64,10 @@ class TreeInverseDynamics {
   /// that grows with the load of the last call of `imbalance`.
   T dry_bound(int hinge, const T& rate) const;
 
+  /// What share of that bound dry friction takes where the joint creeps, tanh(ω/creep_speed); its
+  /// creep speed must be above zero.
+  T creep_share(int hinge, const T& rate) const;
+
   /// Whether any hinge's dry friction depends on its load.
   bool is_load_dependent() const { return load_dependent_; }
 
@@ -108,6 +112,7 @@ class TreeInverseDynamics {
     T load_friction, load_friction_angular, constant_torque, stiffness, rest_angle;
     T motor_gain, shaft_inertia, back_emf;
     T load_force, load_moment;  // magnitudes of the reaction that friction grows with
+    double creep_speed;         // 0: friction holds at rest
   };
 
   void add_link(const Mechanism& mechanism, const std::vector<T>& parameters, const TreeEdge& edge);

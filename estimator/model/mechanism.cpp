@@ -176,12 +176,26 @@ void check_hinge(const Mechanism& mechanism, const Hinge& hinge, std::vector<std
   const std::string who = "hinge '" + hinge.name + "': ";
   check_joint(mechanism, hinge, who, faults);
   const double settings[] = {hinge.compliance_linear, hinge.compliance_angular, hinge.damping_time,
-                             hinge.stick_speed};
+                             hinge.stick_speed, hinge.creep_speed};
   if (!std::ranges::all_of(settings, [](double value) { return std::isfinite(value); }) ||
       hinge.compliance_linear < 0.0 || hinge.compliance_angular < 0.0 ||
       !(hinge.damping_time >= 0.0 || hinge.damping_time == Hinge::kAutomaticDamping) ||
       !(hinge.stick_speed > 0.0)) {
     faults.push_back(who + "compliances and damping time must be ≥ 0, the stick speed > 0");
+  }
+  if (hinge.creep_speed < 0.0) faults.push_back(who + "the creep speed must be ≥ 0");
+}
+
+/// A body without mass is moved by nothing but what it carries.
+void check_carries(const Mechanism& mechanism, int body, std::vector<std::string>& faults) {
+  const auto touches = [&](const auto& joint) {
+    return joint.body_a == body || joint.body_b == body;
+  };
+  if (std::ranges::count_if(mechanism.hinges, touches) +
+          std::ranges::count_if(mechanism.welds, touches) <
+      2) {
+    faults.push_back("body '" + mechanism.bodies[static_cast<std::size_t>(body)].name +
+                     "' is massless and carries nothing; give it a mass or hang a body from it");
   }
 }
 
@@ -217,7 +231,10 @@ int Mechanism::find_parameter(std::string_view parameter_name) const {
 void make_parameters(Mechanism& mechanism) {
   mechanism.parameters.clear();
   for (const Body& body : mechanism.bodies) {
-    for (const QuantityFacts& facts : kBodyFacts) append(mechanism.parameters, body.name, facts);
+    for (QuantityFacts facts : kBodyFacts) {
+      if (body.massless) facts.value = facts.lower = facts.upper = 0.0;
+      append(mechanism.parameters, body.name, facts);
+    }
   }
   for (const Hinge& hinge : mechanism.hinges) {
     for (const QuantityFacts& facts :
@@ -243,6 +260,13 @@ void require_hinges(const Mechanism& mechanism) {
     if (hinge.kind == JointKind::kPrismatic) refuse(hinge.name, "slides");
   }
   if (!mechanism.welds.empty()) refuse(mechanism.welds.front().name, "holds two bodies together");
+  for (const Hinge& hinge : mechanism.hinges) {
+    for (const int body : {hinge.body_a, hinge.body_b}) {
+      if (body != Hinge::kGround && mechanism.bodies[static_cast<std::size_t>(body)].massless) {
+        refuse(hinge.name, "moves a body without mass");
+      }
+    }
+  }
 }
 
 void take_values(const Mechanism& from, Mechanism& to) {
@@ -272,7 +296,11 @@ std::vector<std::string> find_faults(const Mechanism& mechanism, InertiaCheck in
   check_parameters(mechanism, faults);
   check_reachable(mechanism, faults);
   for (int body = 0; body < mechanism.body_count(); ++body) {
-    check_inertia(mechanism, body, inertias, faults);
+    if (mechanism.bodies[static_cast<std::size_t>(body)].massless) {
+      check_carries(mechanism, body, faults);
+    } else {
+      check_inertia(mechanism, body, inertias, faults);
+    }
   }
   return faults;
 }

@@ -62,6 +62,9 @@ enum class WorldQuantity : int {
 /// A rigid body. Its quantities are parameters of the mechanism.
 struct Body {
   std::string name;
+  /// It has neither mass nor inertia: what stands between the axes of a joint of several, such as
+  /// the cross of a universal joint. It must carry something.
+  bool massless = false;
 };
 
 /// A joint between two bodies, or between a body and the ground: a hinge, or one that slides.
@@ -89,6 +92,9 @@ struct Hinge {
   double damping_time = kAutomaticDamping;  ///< τ of all five rows [s], ≥ 0 or automatic
   /// Speed below which dry friction sticks, the width of its regularisation [rad/s], > 0.
   double stick_speed = 0.01;
+  /// Dry friction is B tanh(ω/creep_speed) instead of a set of values at rest: the joint holds
+  /// nothing, but creeps under any load. 0: it holds. Physical parameters alone [rad/s]
+  double creep_speed = 0.0;
 
   /// About where the joint stands when the motion begins, where that decides in which of several
   /// ways a loop is assembled; NaN: not told [rad]

@@ -313,10 +313,7 @@ void IntervalMotion::settle_loops(int lane, int joint, double time, bool stops) 
   for (int j = 0; j < n; ++j) {
     gamma[j] = loops.drift(j)[0];
     left[j] = single_.balance(j)[0];
-    if (!is_resting(j)) {
-      left[j] +=
-          static_cast<double>(slot.contacts[static_cast<std::size_t>(j)]) * single_.bound(j)[0];
-    }
+    if (!is_resting(j)) left[j] += single_.direction(j)[0] * single_.bound(j)[0];
     for (int p = 0; p < c; ++p) N(j, p) = loops.coupling(j, p)[0];
     for (int k = 0; k < n; ++k) M(j, k) = single_.mass(j, k)[0];
   }
@@ -350,7 +347,7 @@ double IntervalMotion::spare_torque(const MotionLanes<W>& lanes, int lane,
   Eigen::Index s = 0;
   for (int j = 0; j < n; ++j) {
     const Contact contact = contacts[static_cast<std::size_t>(j)];
-    double left = lanes.balance(j)[lane] + static_cast<double>(contact) * lanes.bound(j)[lane];
+    double left = lanes.balance(j)[lane] + lanes.direction(j)[lane] * lanes.bound(j)[lane];
     for (int k = 0; k < n; ++k) left += lanes.mass(j, k)[lane] * lanes.joint_acceleration(k)[lane];
     for (int p = 0; p < c; ++p) {
       const double N = lanes.loops()->coupling(j, p)[lane];

@@ -274,7 +274,7 @@ void LoopLanes<W>::accelerate(double* rows, const double* free, double* accelera
     double* force = row_at<W>(force_, j);
     const double *h = at_row(rows, program_.balance_row(j)),
                  *bound = at_row(rows, program_.bound_row(j)),
-                 *slip = at_row(rows, program_.slip_row(j));
+                 *slip = at_row(rows, program_.direction_row(j));
     for_lanes<W>(force, [=](int lane) { return h[lane] + slip[lane] * bound[lane]; });
     for (int k = 0; k < n_; ++k) {
       const double *M = at_row(rows, program_.mass_row(j, k)), *moved = row_at<W>(moved_, k);
@@ -384,7 +384,7 @@ void LoopLanes<W>::linearize_joints(double* rows) {
     double* force = row_at<W>(force_, j);
     const double *h = at_row(rows, program_.balance_row(j)),
                  *bound = at_row(rows, program_.bound_row(j)),
-                 *slip = at_row(rows, program_.slip_row(j));
+                 *slip = at_row(rows, program_.direction_row(j));
     for_lanes<W>(force, [=](int lane) { return h[lane] + slip[lane] * bound[lane]; });
     for (int k = 0; k < n_; ++k) {
       const double *M = at_row(rows, program_.mass_row(j, k)),

@@ -90,8 +90,8 @@ void MotionLanes<W>::factor() {
   if (program_.is_load_dependent()) {
     for (const TreeProgram::Entry& entry : program_.bound_slopes()) {
       double* sum = at(lu_, entry.joint * n_ + entry.column);
-      const double *slope = row(entry.row), *slip = at(slip_, entry.joint),
-                   *free = at(free_, entry.column);
+      const double *slope = row(entry.row), *free = at(free_, entry.column),
+                   *slip = row(program_.direction_row(entry.joint));
       for_lanes<W>(sum, [=](int i) { return sum[i] + slip[i] * free[i] * slope[i]; });
     }
   }
@@ -131,7 +131,7 @@ void MotionLanes<W>::solve_tree() {
   factor();
   for (int j = 0; j < n_; ++j) {
     const double *h = row(program_.balance_row(j)), *bound = row(program_.bound_row(j)),
-                 *slip = at(slip_, j), *free = at(free_, j);
+                 *slip = row(program_.direction_row(j)), *free = at(free_, j);
     for_lanes<W>(at(acceleration_, j),
                  [=](int i) { return -free[i] * (h[i] + slip[i] * bound[i]); });
   }
@@ -150,7 +150,7 @@ void MotionLanes<W>::solve_with_load() {
     factor();
     for (int j = 0; j < n_; ++j) {
       const double *h = row(program_.balance_row(j)), *bound = row(program_.bound_row(j)),
-                   *slip = at(slip_, j), *free = at(free_, j);
+                   *slip = row(program_.direction_row(j)), *free = at(free_, j);
       double* rest = at(scratch_, j);
       for_lanes<W>(rest, [=](int i) { return h[i] + slip[i] * bound[i]; });
       for (int k = 0; k < n_; ++k) {

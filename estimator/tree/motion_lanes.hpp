@@ -85,8 +85,9 @@ class MotionLanes {
   const double* holding_bound(int joint) const { return row(program_.holding_bound_row(joint)); }
   /// What loops make of the joints, after `accelerate_at_…`; none in a tree.
   const LoopLanes<kWidth>* loops() const { return loops_.get(); }
-  /// h, and B at the joint's speed, and M_jk.
+  /// h, σ, B at the joint's speed, and M_jk.
   const double* balance(int joint) const { return row(program_.balance_row(joint)); }
+  const double* direction(int joint) const { return row(program_.direction_row(joint)); }
   const double* bound(int joint) const { return row(program_.bound_row(joint)); }
   const double* mass(int j, int k) const { return row(program_.mass_row(j, k)); }
 

@@ -63,6 +63,10 @@ class Recorder {
     for (const int row : coordinates_.rows) chosen.push_back(all[static_cast<std::size_t>(row)]);
     return chosen;
   }
+  /// The direction in which friction of a joint acts, times −1: as given, or as the speed has it.
+  Expression direction(int joint, bool creeps) const {
+    return creeps ? dynamics_->creep_share(joint, x_.rate[joint]) : x_.slip[joint];
+  }
   std::vector<Expression> bounds(bool at_rest) const {
     std::vector<Expression> result;
     for (int j = 0; j < n_; ++j) {
@@ -177,7 +181,8 @@ TreeProgram::TreeProgram(const Mechanism& mechanism, CoordinateChoice coordinate
       const Parameter& parameter = mechanism.hinge_parameter(j, quantity);
       dry |= parameter.free || parameter.value != 0.0;
     }
-    dry_.push_back(dry);
+    creeps_.push_back(dry && mechanism.hinges[static_cast<std::size_t>(j)].creep_speed > 0.0);
+    dry_.push_back(dry && !creeps_.back());
   }
   for (int index = 0; index < static_cast<int>(mechanism.parameters.size()); ++index) {
     if (!mechanism.parameters[static_cast<std::size_t>(index)].free) continue;
@@ -236,9 +241,13 @@ TreeProgram::TreeProgram(const Mechanism& mechanism, CoordinateChoice coordinate
   drift_at_ = static_cast<int>(outputs[kBalance].size());
   append(outputs[kBalance], closures.drift);
 
+  std::vector<int> direction_outputs;
   for (int j = 0; j < n; ++j) {
     const auto at = static_cast<std::size_t>(j);
-    residual[j] += x.slip[j] * bounds[at] + closures.reaction[at];
+    const Expression direction = recorder.direction(j, creeps_[at]);
+    direction_outputs.push_back(static_cast<int>(outputs[kBalance].size()));
+    outputs[kBalance].push_back(direction);
+    residual[j] += direction * bounds[at] + closures.reaction[at];
   }
   slopes_ = record_slopes(graph, list_of(residual), x, motor_of_delay_, outputs[kSlopes]);
   closure_slopes_[0] =
@@ -247,6 +256,9 @@ TreeProgram::TreeProgram(const Mechanism& mechanism, CoordinateChoice coordinate
   closure_slopes_[2] =
       record_slopes(graph, closures.acceleration, x, motor_of_delay_, outputs[kSlopes]);
   program_ = LaneProgram(graph, x.inputs, outputs);
+  for (const int output : direction_outputs) {
+    direction_rows_.push_back(program_.output_row(kBalance, output));
+  }
   for (Entry& entry : bound_slopes_) entry.row = program_.output_row(kLoad, entry.row);
   for (std::vector<Entry>* list :
        {&slopes_, &closure_slopes_[0], &closure_slopes_[1], &closure_slopes_[2]}) {

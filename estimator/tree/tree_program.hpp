@@ -18,7 +18,8 @@ namespace estimator {
 ///
 ///   r(q, v, a) = M(q) a + h(q, v, u) + σ B(v, a) = 0    for every joint that slips.
 ///
-/// B depends on a where friction grows with the load of the bearing. Loops are closed by
+/// Where a joint creeps instead of holding σ = tanh(v/creep speed), and it always slips. B depends
+/// on a where friction grows with the load of the bearing. Loops are closed by
 ///
 ///   c(q) = 0,   G v = 0,   G a + g(q, v) = 0,   G = ∂c/∂q,
 ///
@@ -54,7 +55,7 @@ class TreeProgram {
   int coordinate_count() const { return static_cast<int>(independent().size()); }
   bool has_loops() const { return !dependent().empty(); }
   bool is_load_dependent() const { return load_dependent_; }
-  /// Whether a joint has dry friction, or may have.
+  /// Whether a joint has dry friction, or may have, that can hold it.
   bool is_dry(int joint) const { return dry_[static_cast<std::size_t>(joint)]; }
 
   /// Free parameters that act on the motion, as indices of the mechanism's parameters: the columns
@@ -93,6 +94,8 @@ class TreeProgram {
   int closure_drift_row(int closure) const {
     return program_.output_row(kBalance, drift_at_ + closure);
   }
+  /// σ, as in `slip_row` where the joint does not creep.
+  int direction_row(int joint) const { return direction_rows_[static_cast<std::size_t>(joint)]; }
   int balance_row(int joint) const { return program_.output_row(kBalance, joint); }
   /// M_jk.
   int mass_row(int j, int k) const {
@@ -125,10 +128,11 @@ class TreeProgram {
   CoordinateChoice coordinates_;
   int drift_at_ = 0;
   bool load_dependent_ = false;
-  std::vector<bool> dry_;
+  std::vector<bool> dry_, creeps_;
   std::vector<int> moving_, motors_;
   std::vector<int> motor_of_delay_;  // of each moving parameter; −1: not a delay
   LaneProgram program_;
+  std::vector<int> direction_rows_;
   std::vector<Entry> bound_slopes_, slopes_, closure_slopes_[3];
 };
 

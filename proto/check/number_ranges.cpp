@@ -21,6 +21,8 @@ constexpr double kQuantity = 1e12;                  // of a physical quantity in
 constexpr double kCommand = 1e6;                    // [unit of the control signal]
 constexpr double kAngle_rad = 1e6;
 constexpr double kSpeed_rad_per_s = 1e4;
+constexpr double kPosition_m = 1e6;
+constexpr double kSpeed_m_per_s = 1e4;
 constexpr double kTime_s = 1e6;  // within a recording or a scenario
 constexpr double kRecording_s = 1e9;
 constexpr double kScenario_s = 10'000;  // a run, and its plan in memory
@@ -49,7 +51,10 @@ constexpr NumberRange kRanges[] = {
     within("Direction.y", 1e6),
     within("Direction.z", 1e6),
     up_to("Motor.control_max", kCommand),
+    above_zero("Friction.creep_speed", kSpeed_rad_per_s),
+    within("Hinge.assembled_at", kAngle_rad),
     between("Encoder.counts_per_turn", 1, kU32),
+    above_zero("Encoder.counts_per_m", kQuantity),
     up_to("Constraint.compliance_linear", 1e6),
     up_to("Constraint.compliance_angular", 1e6),
     up_to("Constraint.damping_time_s", kTime_s),
@@ -59,15 +64,22 @@ constexpr NumberRange kRanges[] = {
     above_zero("TimeColumn.rate_hz", 1e9),
     above_zero("TimeColumn.jitter_tolerance", 0.5),
     within("AngleColumn.offset_rad", kAngle_rad),
+    within("PositionColumn.offset_m", kPosition_m),
     within("ControlColumn.scale", kQuantity),
     above_zero("RecordingFormat.speed_max_rad_per_s", kQuantity),
+    above_zero("RecordingFormat.speed_max_m_per_s", kQuantity),
     within("UnitChannel.offset_rad", kAngle_rad),
+    within("UnitChannel.offset_m", kPosition_m),
     between("Unit.ttl_ms", 1, 255),
     between("Unit.divider", 1, 255),
     within("HingeSafety.angle_rad_min", kAngle_rad),
     within("HingeSafety.angle_rad_max", kAngle_rad),
     above_zero("HingeSafety.speed_rad_per_s_max", kSpeed_rad_per_s),
     above_zero("HingeSafety.jump_rad_max", 1e3),
+    within("HingeSafety.position_m_min", kPosition_m),
+    within("HingeSafety.position_m_max", kPosition_m),
+    above_zero("HingeSafety.speed_m_per_s_max", kSpeed_m_per_s),
+    above_zero("HingeSafety.jump_m_max", 1e3),
     above_zero("HingeSafety.missing_ms_max", 10'000),
     above_zero("Safety.command_max", kCommand),
     above_zero("Safety.command_slew_per_s_max", kQuantity),
@@ -104,6 +116,8 @@ constexpr NumberRange kRanges[] = {
     within("Replay.scale", kQuantity),
     up_to("HingeLimit.angle_rad_max", kAngle_rad),
     up_to("HingeLimit.speed_rad_per_s_max", kSpeed_rad_per_s),
+    up_to("HingeLimit.position_m_max", kPosition_m),
+    up_to("HingeLimit.speed_m_per_s_max", kSpeed_m_per_s),
     up_to("Limits.command_max", kCommand),
     up_to("Limits.command_slew_max", kQuantity),
     up_to("SensorNoise.angle_standard_deviation_rad", 1e3),

@@ -18,10 +18,6 @@ std::vector<std::size_t> find_channels(const std::string& path, const Rig& rig,
   std::vector<std::size_t> channels;
   for (const estimator::Hinge& hinge : rig.mechanism.hinges) {
     if (!hinge.measured) continue;
-    if (hinge.kind == estimator::JointKind::kPrismatic) {
-      throw proto::InputError(path + ": holds angles, and joint '" + hinge.name + "' of " +
-                              rig.path + " slides; use a CSV recording");
-    }
     const auto found = std::find(recorded.begin(), recorded.end(), hinge.name);
     if (found == recorded.end()) {
       std::string names;

@@ -132,7 +132,7 @@ class RigReader {
   void add_body(int i) {
     const v1::Body& body = rig_.body(i);
     check_name(body.name(), "body", body_place(i));
-    mechanism_.bodies.push_back({body.name()});
+    mechanism_.bodies.push_back({body.name(), body.massless()});
   }
 
   int find_body(const v1::HingeSide& side, const proto::TextLocator& place,
@@ -222,6 +222,8 @@ class RigReader {
     hinge.kind = source.kind() == v1::Hinge::PRISMATIC ? estimator::JointKind::kPrismatic
                                                        : estimator::JointKind::kRevolute;
     read_constraint(source.constraint(), place.at("constraint"), hinge);
+    hinge.creep_speed = source.friction().creep_speed();
+    if (source.has_assembled_at()) hinge.assembled_at = source.assembled_at();
     hinge.measured = source.has_encoder();
     hinge.motorised = source.has_motor();
     mechanism_.hinges.push_back(hinge);
@@ -260,6 +262,14 @@ class RigReader {
     const v1::Body& body = rig_.body(i);
     const proto::TextLocator place = body_place(i);
     const std::string who = "body '" + body.name() + "': ";
+    if (body.massless()) {
+      for (const char* part : {"mass", "inertia"}) {
+        if (std::string_view(part) == "mass" ? body.has_mass() : body.has_inertia()) {
+          place.at(part).fail(who + "is massless; remove its " + part + ", or massless");
+        }
+      }
+      return;
+    }
     if (!body.mass().has_value()) {
       place.at("mass").fail(who + "needs a mass [kg]; write mass { value: ... }");
     }

@@ -41,19 +41,32 @@ void add(Fingerprint& key, const estimator::Parameter& parameter) {
   add_all(name, unit, value, lower, upper, free, prior_mean, prior_sd);
 }
 
+void add(Fingerprint& key, const estimator::Body& body) {
+  const auto& [name, massless] = body;
+  add(key, name);
+  add(key, massless);
+}
+
 void add(Fingerprint& key, const estimator::Hinge& hinge) {
-  const auto& [name, body_a, body_b, frame_a, frame_b, compliance_linear, compliance_angular,
-               damping_time, stick_speed, measured, motorised] = hinge;
+  const auto& [name, kind, body_a, body_b, frame_a, frame_b, compliance_linear, compliance_angular,
+               damping_time, stick_speed, creep_speed, assembled_at, measured, motorised] = hinge;
   const auto add_all = [&key](const auto&... members) { (add(key, members), ...); };
-  add_all(name, body_a, body_b, frame_a, frame_b, compliance_linear, compliance_angular,
-          damping_time, stick_speed, measured, motorised);
+  add_all(name, kind, body_a, body_b, frame_a, frame_b, compliance_linear, compliance_angular,
+          damping_time, stick_speed, creep_speed, assembled_at, measured, motorised);
+}
+
+void add(Fingerprint& key, const estimator::Weld& weld) {
+  const auto& [name, body_a, body_b, frame_a, frame_b] = weld;
+  const auto add_all = [&key](const auto&... members) { (add(key, members), ...); };
+  add_all(name, body_a, body_b, frame_a, frame_b);
 }
 
 void add(Fingerprint& key, const estimator::Mechanism& mechanism) {
-  const auto& [name, bodies, hinges, parameters] = mechanism;
+  const auto& [name, bodies, hinges, welds, parameters] = mechanism;
   add(key, name);
-  for (const estimator::Body& body : bodies) add(key, body.name);
+  for (const estimator::Body& body : bodies) add(key, body);
   for (const estimator::Hinge& hinge : hinges) add(key, hinge);
+  for (const estimator::Weld& weld : welds) add(key, weld);
   for (const estimator::Parameter& parameter : parameters) add(key, parameter);
 }
 

@@ -1,8 +1,10 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <numbers>
 #include <string>
 
+#include "daq/commands/session.hpp"
 #include "daq/config/rig_config.hpp"
 #include "daq/config/scenario_config.hpp"
 #include "tests/support/refusal.hpp"
@@ -76,6 +78,81 @@ TEST(RigConfig, RefusesWithPlaceCauseAndRemedy) {
 TEST(RigConfig, RefusesARigThatIsOnlyCalibrated) {
   expect_parts(refusal([] { load_rig_config(kConfigs + "rig-lund-furuta.textproto"); }),
                {"rig-lund-furuta.textproto", "unit section"});
+}
+
+// The same rig with a cart in place of the arm.
+std::string cart_rig() {
+  std::string text = kRig;
+  const auto replace = [&](const std::string& from, const std::string& to) {
+    const std::size_t at = text.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    text.replace(at, from.size(), to);
+  };
+  replace("name: \"arm\" motor", "name: \"arm\" kind: PRISMATIC motor");
+  replace("counts_per_turn: 4096", "counts_per_m: 20000");
+  replace("channel { hinge: \"arm\" }", "channel { hinge: \"arm\" inverted: true offset_m: 0.1 }");
+  replace("hinge: \"arm\" angle_rad_min: -2 angle_rad_max: 2 speed_rad_per_s_max: 30",
+          "hinge: \"arm\" position_m_min: -0.4 position_m_max: 0.5 speed_m_per_s_max: 3");
+  return text;
+}
+
+// A linear encoder's counts are metres, and its limits those of a travel.
+TEST(RigConfig, ReadsALinearEncoder) {
+  const RigConfig rig = parse_rig_config("r.textproto", cart_rig());
+  const auto scales = channel_scales(rig);
+  EXPECT_DOUBLE_EQ(scales[0].rad_per_count, -1.0 / 20000.0);
+  EXPECT_DOUBLE_EQ(scales[0].offset_rad, 0.1);
+  EXPECT_DOUBLE_EQ(scales[1].rad_per_count, -2.0 * std::numbers::pi / 2048.0);
+  const JointLimits& cart = rig.limits.joint[0];
+  EXPECT_EQ(cart.angle_rad_min, -0.4);
+  EXPECT_EQ(cart.angle_rad_max, 0.5);
+  EXPECT_EQ(cart.speed_rad_per_s_max, 3.0);
+  EXPECT_DOUBLE_EQ(cart.jump_rad_max, 0.03);
+  EXPECT_TRUE(cart.slides);
+  EXPECT_FALSE(rig.limits.joint[1].slides);
+  const ScenarioConfig tight = parse_scenario_config(
+      "s.textproto",
+      "duration_s: 5 step { motor: \"arm\" command: 1 } limits { hinge { hinge: \"arm\" "
+      "position_m_max: 0.2 speed_m_per_s_max: 1 } }",
+      rig);
+  EXPECT_EQ(tight.limits.joint[0].angle_rad_min, -0.2);
+  EXPECT_EQ(tight.limits.joint[0].angle_rad_max, 0.2);
+  EXPECT_EQ(tight.limits.joint[0].speed_rad_per_s_max, 1.0);
+  const auto told = [&](TripCause cause) {
+    return describe({.cause = cause, .joint = 0, .time_s = 1.0, .value = 0.6, .limit = 0.5},
+                    rig.limits);
+  };
+  EXPECT_EQ(told(TripCause::kAngle), "arm: position 0.6 m, allowed 0.5 m, at t = 1.000 s");
+  EXPECT_EQ(told(TripCause::kSpeed), "arm: speed 0.6 m/s, allowed 0.5 m/s, at t = 1.000 s");
+  expect_parts(advise_before_start({.cause = TripCause::kAngle, .value = 0.6}, rig.limits),
+               {"0.6 m", "between -0.4 and 0.5 m"});
+}
+
+TEST(RigConfig, RefusesTheUnitsOfTheOtherKind) {
+  const auto refused = [](const std::string& from, const std::string& to) {
+    std::string text = cart_rig();
+    const std::size_t at = text.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    return rig_refusal(text.replace(at, from.size(), to));
+  };
+  expect_parts(refused("position_m_min", "angle_rad_min"),
+               {"r.textproto:8", "\"arm\" slides", "no angle_rad_min", "position_m_min"});
+  expect_parts(refused("angle_rad_max: 9", "position_m_max: 9"),
+               {"r.textproto:7", "\"rod\" turns", "angle_rad_max"});
+  expect_parts(refused("offset_m", "offset_rad"), {"r.textproto:4", "slides", "offset_m"});
+  expect_parts(refused("counts_per_m: 20000", "counts_per_turn: 20000"),
+               {"\"arm\"", "counts_per_m"});
+  expect_parts(refused("PRISMATIC", "FIXED"), {"r.textproto:4", "fixed"});
+  expect_parts(refused("position_m_max: 0.5", "position_m_max: -0.5"),
+               {"position_m_min must be below"});
+  const RigConfig rig = parse_rig_config("r.textproto", cart_rig());
+  expect_parts(refusal([&] {
+                 parse_scenario_config("s.textproto",
+                                       "duration_s: 5 step { motor: \"arm\" command: 1 } limits { "
+                                       "hinge { hinge: \"arm\" angle_rad_max: 1 } }",
+                                       rig);
+               }),
+               {"s.textproto:1", "\"arm\" slides", "position_m_max"});
 }
 
 std::string scenario_refusal(const std::string& text) {

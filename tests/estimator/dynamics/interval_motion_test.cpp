@@ -24,7 +24,8 @@ std::vector<double> values_of(const Mechanism& mechanism) {
   return values;
 }
 
-/// A chain with frames askew, dry friction in every joint, drag, a spring and two motors.
+/// A chain with frames askew, dry friction in every joint, drag, a spring and two motors. The first
+/// of three links is massless, the third of four slides.
 Mechanism skew_chain(int links, bool load, std::mt19937& random) {
   std::uniform_real_distribution<double> unit(-1.0, 1.0);
   Mechanism mechanism = make_chain({.links = links});
@@ -48,6 +49,13 @@ Mechanism skew_chain(int links, bool load, std::mt19937& random) {
     if (load) set(HingeQuantity::kLoadFriction, 4e-3);
     if (j == 1) set(HingeQuantity::kStiffness, 0.3);
   }
+  if (links == 3) {
+    mechanism.bodies[0].massless = true;
+    for (int i = 0; i < Mechanism::kBodyQuantities; ++i) {
+      mechanism.parameter(0, static_cast<BodyQuantity>(i)).value = 0.0;
+    }
+  }
+  if (links == 4) mechanism.hinges[2].kind = JointKind::kPrismatic;
   mechanism.parameter(WorldQuantity::kTiltX).value = 0.1;
   return mechanism;
 }
@@ -289,6 +297,40 @@ TEST(IntervalMotion, CatchesAJointThatLetsGoAndStopsWithinAStep) {
     EXPECT_NEAR(interval[0].log.events[0].time, 2.0 * DrivenWheel::kExcess, 3e-8);
     EXPECT_EQ(interval[0].end[1], 0.0);
     EXPECT_NEAR(interval[0].end[0], direction * DrivenWheel::reach(), 1e-4 * DrivenWheel::reach());
+  }
+}
+
+// J ω̇ = −B tanh(ω/s) leaves sinh(ω/s) = sinh(ω₀/s) exp(−B t/(J s)): neither an instant nor a kink,
+// and at rest derivatives that are those of a damper, not of a lock.
+TEST(IntervalMotion, CreepsAsTheSmoothLawDoes) {
+  constexpr double kCreep = 0.1, kInertia = DrivenWheel::kInertia, kTime = 0.15;
+  Mechanism mechanism = DrivenWheel::mechanism();
+  mechanism.hinges[0].motorised = false;
+  mechanism.hinges[0].creep_speed = kCreep;
+  mechanism.hinge_parameter(0, HingeQuantity::kCoulombTorque).free = true;
+  const TreeProgram program(mechanism);
+  Segment segment;
+  segment.period = kPeriod;
+  segment.controls.resize(151, 0);
+  const HeldControls controls(segment, kPeriod, 150, {});
+  for (const double rate : {-1.0, 0.0, 0.02, 1.0}) {
+    SCOPED_TRACE(rate);
+    std::vector<MotionInterval> interval = {{.controls = &controls,
+                                             .last_stretch = controls.first(150),
+                                             .period = 1.0,
+                                             .start = Eigen::Vector2d(0.0, rate)}};
+    std::vector<Eigen::MatrixXd> angles(1);
+    std::vector<IntervalSlopes::Result> slopes(1);
+    IntervalMotion(program, mechanism).run(interval, angles);
+    IntervalSlopes(program, mechanism, {0}).run(interval, slopes);
+    EXPECT_TRUE(interval[0].log.events.empty());
+    const double decay = std::exp(-DrivenWheel::kBound * kTime / (kInertia * kCreep));
+    const double left = std::sinh(rate / kCreep) * decay;
+    EXPECT_NEAR(interval[0].end[1], kCreep * std::asinh(left), 1e-6);
+    const double along_rate = std::cosh(rate / kCreep) * decay / std::sqrt(1.0 + left * left);
+    EXPECT_NEAR(slopes[0].end(1, 1), along_rate, 1e-4 * along_rate);
+    const double along_bound = -kTime / kInertia * left / std::sqrt(1.0 + left * left);
+    EXPECT_NEAR(slopes[0].end(1, 2), along_bound, 1e-4 * std::abs(along_bound) + 1e-12);
   }
 }
 

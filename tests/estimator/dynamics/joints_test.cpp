@@ -280,6 +280,157 @@ TEST(Joints, LoadFrictionOfASlideGrowsWithTheForceAcross) {
   EXPECT_NEAR(acceleration[0], along / mass, 1e-4);
 }
 
+/// An axis of a joint of several: along or about a coordinate axis.
+struct ElementaryAxis {
+  JointKind kind;
+  int along;
+};
+
+/// One body on a joint of several axes, massless bodies between them; the joint's point is at
+/// −`center` from its centre of mass.
+Mechanism body_on(const std::vector<ElementaryAxis>& axes, const Eigen::Vector3d& center) {
+  Mechanism mechanism;
+  const int n = static_cast<int>(axes.size());
+  mechanism.hinges.resize(axes.size());
+  for (int j = 0; j < n; ++j) {
+    const bool last = j + 1 == n;
+    mechanism.bodies.push_back({last ? "body" : "between" + std::to_string(j + 1), !last});
+    Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(j)];
+    const ElementaryAxis& axis = axes[static_cast<std::size_t>(j)];
+    hinge.name = std::to_string(j + 1);
+    hinge.kind = axis.kind;
+    hinge.body_a = j - 1;
+    hinge.body_b = j;
+    hinge.frame_a = hinge.frame_b =
+        frame_of(Eigen::Vector3d::Unit(axis.along), Eigen::Vector3d::Unit((axis.along + 1) % 3));
+  }
+  make_parameters(mechanism);
+  const double values[] = {0.7, 0.012, 0.017, 0.009, 0.002, -0.001, 0.003};
+  for (int i = 0; i < Mechanism::kBodyQuantities; ++i) {
+    mechanism.parameter(n - 1, static_cast<BodyQuantity>(i)).value = values[i];
+  }
+  for (int i = 0; i < 3; ++i) {
+    const auto point = static_cast<HingeQuantity>(static_cast<int>(HingeQuantity::kPointBx) + i);
+    mechanism.hinge_parameter(n - 1, point).value = -center[i];
+  }
+  return mechanism;
+}
+
+/// Where the body is for given coordinates.
+struct BodyPose {
+  Eigen::Matrix3d turn = Eigen::Matrix3d::Identity();
+  Eigen::Vector3d center = Eigen::Vector3d::Zero();
+};
+
+BodyPose pose_of(const std::vector<ElementaryAxis>& axes, const Eigen::Vector3d& center,
+                 const Eigen::VectorXd& q) {
+  BodyPose pose;
+  for (std::size_t j = 0; j < axes.size(); ++j) {
+    const Eigen::Vector3d axis = Eigen::Vector3d::Unit(axes[j].along);
+    const double x = q[static_cast<Eigen::Index>(j)];
+    if (axes[j].kind == JointKind::kPrismatic) {
+      pose.center += pose.turn * axis * x;
+    } else {
+      pose.turn = pose.turn * Eigen::AngleAxisd(x, axis).toRotationMatrix();
+    }
+  }
+  pose.center += pose.turn * center;
+  return pose;
+}
+
+Eigen::Vector3d axial_part(const Eigen::Matrix3d& m) {
+  return 0.5 * Eigen::Vector3d(m(2, 1) - m(1, 2), m(0, 2) - m(2, 0), m(1, 0) - m(0, 1));
+}
+
+/// First derivative of what a function of one number gives, to sixth order.
+template <typename F>
+auto derivative_at(double x, const F& f) {
+  constexpr double h = 1e-2;
+  return ((45.0 * (f(x + h) - f(x - h)) - 9.0 * (f(x + 2 * h) - f(x - 2 * h)) + f(x + 3 * h) -
+           f(x - 3 * h)) /
+          (60.0 * h))
+      .eval();
+}
+
+/// Generalised forces by d'Alembert's principle: Newton's and Euler's laws of the one body, its
+/// motion and what it gives way to by differences of its pose.
+Eigen::VectorXd forces_by_differences(const std::vector<ElementaryAxis>& axes,
+                                      const Eigen::Vector3d& center, const Eigen::VectorXd& q,
+                                      const Eigen::VectorXd& v, const Eigen::VectorXd& a) {
+  const auto pose_at = [&](double t) { return pose_of(axes, center, q + v * t + 0.5 * a * t * t); };
+  const auto spin_at = [&](double t) {
+    const Eigen::Matrix3d rate =
+        derivative_at(t, [&](double at) -> Eigen::Matrix3d { return pose_at(at).turn; });
+    return axial_part(rate * pose_at(t).turn.transpose());
+  };
+  const auto velocity_at = [&](double t) -> Eigen::Vector3d {
+    return derivative_at(t, [&](double at) -> Eigen::Vector3d { return pose_at(at).center; });
+  };
+  Eigen::Matrix3d J;
+  J << 0.012, 0.002, -0.001, 0.002, 0.017, 0.003, -0.001, 0.003, 0.009;
+  const auto momentum_at = [&](double t) -> Eigen::Vector3d {
+    const Eigen::Matrix3d turn = pose_at(t).turn;
+    return turn * J * turn.transpose() * spin_at(t);
+  };
+  const Eigen::Vector3d force =
+      0.7 * (derivative_at(0.0, velocity_at) + 9.82 * Eigen::Vector3d::UnitY());
+  const Eigen::Vector3d moment = derivative_at(0.0, momentum_at);
+  Eigen::VectorXd result(q.size());
+  for (Eigen::Index j = 0; j < q.size(); ++j) {
+    const auto moved = [&](double by) {
+      return pose_of(axes, center, q + by * Eigen::VectorXd::Unit(q.size(), j));
+    };
+    const Eigen::Vector3d shift =
+        derivative_at(0.0, [&](double by) -> Eigen::Vector3d { return moved(by).center; });
+    const Eigen::Matrix3d turn =
+        derivative_at(0.0, [&](double by) -> Eigen::Matrix3d { return moved(by).turn; });
+    result[j] = force.dot(shift) + moment.dot(axial_part(turn * moved(0.0).turn.transpose()));
+  }
+  return result;
+}
+
+// Joints of several axes are chains of massless bodies: a universal joint, a planar one, a
+// spherical one, and a body that nothing holds.
+TEST(Joints, OfSeveralAxesFollowNewtonAndEuler) {
+  constexpr JointKind kTurn = JointKind::kRevolute, kSlide = JointKind::kPrismatic;
+  const std::vector<std::vector<ElementaryAxis>> joints = {
+      {{kTurn, 2}, {kTurn, 0}},
+      {{kSlide, 0}, {kSlide, 1}, {kTurn, 2}},
+      {{kTurn, 2}, {kTurn, 1}, {kTurn, 0}},
+      {{kSlide, 0}, {kSlide, 1}, {kSlide, 2}, {kTurn, 2}, {kTurn, 1}, {kTurn, 0}}};
+  const Eigen::Vector3d center(0.08, -0.05, 0.11);
+  std::mt19937 random(3);
+  std::uniform_real_distribution<double> uniform(-1.0, 1.0);
+  for (const std::vector<ElementaryAxis>& axes : joints) {
+    const Mechanism mechanism = body_on(axes, center);
+    ASSERT_TRUE(find_faults(mechanism).empty()) << find_faults(mechanism).front();
+    const auto n = static_cast<Eigen::Index>(axes.size());
+    TreeInverseDynamics<double> dynamics(mechanism, values_of(mechanism));
+    for (int round = 0; round < 3; ++round) {
+      const Eigen::VectorXd q = Eigen::VectorXd::NullaryExpr(n, [&] { return uniform(random); });
+      const Eigen::VectorXd v = Eigen::VectorXd::NullaryExpr(n, [&] { return uniform(random); });
+      const Eigen::VectorXd a = Eigen::VectorXd::NullaryExpr(n, [&] { return uniform(random); });
+      JointVector<double> got;
+      dynamics.imbalance(q, v, a, JointVector<double>::Zero(n), got);
+      const Eigen::VectorXd expected = forces_by_differences(axes, center, q, v, a);
+      EXPECT_LT((Eigen::VectorXd(got) - expected).cwiseAbs().maxCoeff(), 1e-8)
+          << n << " axes: " << got.transpose() << " for " << expected.transpose();
+      EXPECT_GT(expected.cwiseAbs().minCoeff(), 1e-4) << "a balance of nothing";
+    }
+  }
+}
+
+TEST(Joints, AMasslessBodyMustCarrySomething) {
+  Mechanism mechanism =
+      body_on({{JointKind::kRevolute, 2}, {JointKind::kRevolute, 0}}, Eigen::Vector3d::Zero());
+  mechanism.bodies[1].massless = true;
+  make_parameters(mechanism);
+  const std::vector<std::string> faults = find_faults(mechanism);
+  ASSERT_EQ(faults.size(), 1U);
+  EXPECT_NE(faults[0].find("'body' is massless and carries nothing"), std::string::npos)
+      << faults[0];
+}
+
 // What works in maximal coordinates would take a slide for a hinge without a word.
 TEST(Joints, SpookSimulatorsRefuseWhatIsNoHinge) {
   EXPECT_THROW(require_hinges(slider_of({})), std::invalid_argument);
@@ -287,6 +438,9 @@ TEST(Joints, SpookSimulatorsRefuseWhatIsNoHinge) {
   for (Hinge& hinge : welded.hinges) hinge.kind = JointKind::kRevolute;
   EXPECT_THROW(require_hinges(welded), std::invalid_argument);
   welded.welds.clear();
+  welded.bodies[1].massless = true;
+  EXPECT_THROW(require_hinges(welded), std::invalid_argument);
+  welded.bodies[1].massless = false;
   EXPECT_NO_THROW(require_hinges(welded));
 }
 

@@ -1,0 +1,97 @@
+#include "estimator/calibrate/joint_mobility.hpp"
+
+#include <Eigen/Cholesky>
+#include <Eigen/LU>
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+
+#include "estimator/calibrate/number_text.hpp"
+#include "estimator/dynamics/tree_inverse_dynamics.hpp"
+
+namespace estimator {
+namespace {
+
+/// Share of the creep speed in a step. Near rest friction pulls a speed to its level at the rate
+/// B/(m creep speed); Runge–Kutta steps of a third of that time follow it to 1e-4, and are stable
+/// up to eight times as long, so the bound may still grow in the fit.
+constexpr double kCreepShare = 0.35;
+constexpr double kShortestCreepStep = 5e-5;  // [s]
+constexpr Eigen::Index kStatesLooked = 50;   // in a segment
+constexpr double kSingular = 1e-12;          // of the largest diagonal element: no mass at all
+
+using Dynamics = TreeInverseDynamics<double>;
+
+std::vector<double> values_of(const Mechanism& mechanism) {
+  std::vector<double> values;
+  for (const Parameter& parameter : mechanism.parameters) values.push_back(parameter.value);
+  return values;
+}
+
+/// Leaves the bearings' loads at rest without acceleration in `dynamics`.
+Eigen::MatrixXd mass_matrix(Dynamics& dynamics, const Eigen::VectorXd& state) {
+  const Eigen::Index n = dynamics.hinge_count();
+  const JointVector<double> angle = state.head(n), zero = JointVector<double>::Zero(n);
+  JointVector<double> rest, column, unit = zero;
+  Eigen::MatrixXd mass(n, n);
+  for (Eigen::Index k = 0; k < n; ++k) {
+    unit[k] = 1.0;
+    dynamics.imbalance(angle, zero, unit, zero, column);
+    mass.col(k) = column;
+    unit[k] = 0.0;
+  }
+  dynamics.imbalance(angle, zero, zero, zero, rest);
+  return mass.colwise() - Eigen::VectorXd(rest);
+}
+
+}  // namespace
+
+void require_mass(const Mechanism& mechanism, const Eigen::VectorXd& state) {
+  if (!is_tree(mechanism)) return;  // a joint that closes a loop moves no mass of its own
+  Dynamics dynamics(mechanism, values_of(mechanism));
+  const Eigen::LDLT<Eigen::MatrixXd> factor(mass_matrix(dynamics, state));
+  const Eigen::VectorXd pivots = factor.vectorD();
+  const auto none = [&](double pivot) { return !(pivot > kSingular * pivots.maxCoeff()); };
+  const auto found = std::find_if(pivots.begin(), pivots.end(), none);
+  if (found == pivots.end()) return;
+  const auto count = static_cast<int>(pivots.size());
+  const Eigen::VectorXi order =
+      factor.transpositionsP() * Eigen::VectorXi::LinSpaced(count, 0, count - 1);
+  const auto joint = static_cast<std::size_t>(order[found - pivots.begin()]);
+  throw std::invalid_argument("joint '" + mechanism.hinges[joint].name +
+                              "' moves no mass of its own where the recordings begin; give the "
+                              "bodies that it carries a mass, or turn its axis");
+}
+
+double creep_step(const Mechanism& mechanism, const std::vector<Eigen::MatrixXd>& states) {
+  const auto creeps = [](const Hinge& hinge) { return hinge.creep_speed > 0.0; };
+  double step = std::numeric_limits<double>::infinity();
+  if (std::ranges::none_of(mechanism.hinges, creeps)) return step;
+  if (!is_tree(mechanism)) {
+    throw std::invalid_argument(
+        "creep_speed is for mechanisms without closed loops; leave it out, "
+        "so that friction holds");
+  }
+  Dynamics dynamics(mechanism, values_of(mechanism));
+  for (const Eigen::MatrixXd& each : states) {
+    const Eigen::Index stride = std::max<Eigen::Index>(1, each.cols() / kStatesLooked);
+    for (Eigen::Index k = 0; k < each.cols(); k += stride) {
+      const Eigen::MatrixXd mobility = mass_matrix(dynamics, each.col(k)).inverse();
+      for (int j = 0; j < mechanism.hinge_count(); ++j) {
+        const Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(j)];
+        if (!creeps(hinge)) continue;
+        const double change = dynamics.dry_bound(j, 0.0) * mobility(j, j);  // of speed [1/s]
+        const double longest = kCreepShare * hinge.creep_speed / change;
+        step = std::min(step, longest);
+        if (longest >= kShortestCreepStep) continue;
+        throw std::invalid_argument("joint '" + hinge.name + "': a creep speed of " +
+                                    number_text(hinge.creep_speed) + " " + hinge.units().rate +
+                                    " asks for integration steps of " + number_text(longest) +
+                                    " s; give a larger one, or none, so that friction holds");
+      }
+    }
+  }
+  return step;
+}
+
+}  // namespace estimator
