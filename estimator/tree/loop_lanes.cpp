@@ -339,7 +339,7 @@ void LoopLanes<W>::accelerate(double* rows, const double* free, double* accelera
 /// Adds what closures change by, given how the joints move, to `closure_slopes_`.
 template <int W>
 void LoopLanes<W>::add_kinematics(const std::vector<TreeProgram::Entry>& entries,
-                                  const double* rows, bool along_rates) {
+                                  const double* rows) {
   std::fill(closure_slopes_.begin(), closure_slopes_.end(), 0.0);
   for (const TreeProgram::Entry& entry : entries) {
     const double* slope = at_row(rows, entry.row);
@@ -354,7 +354,6 @@ void LoopLanes<W>::add_kinematics(const std::vector<TreeProgram::Entry>& entries
       continue;
     }
     const bool is_rate = entry.column >= n_;
-    if (is_rate && !along_rates) continue;
     const int joint = is_rate ? entry.column - n_ : entry.column;
     const Rows& moves = is_rate ? rate_slopes_ : angle_slopes_;
     for (int d = 0; d < directions_; ++d) add(d, row_at<W>(moves, joint * directions_ + d));
@@ -420,19 +419,14 @@ void LoopLanes<W>::linearize_joints(double* rows) {
   }
   program_.program().template run<W>(TreeProgram::kSlopes, rows);
 
-  add_kinematics(program_.closure_slopes(), rows, false);
-  for (int d = 0; d < c_; ++d) {  // along the coordinates N is known
-    for (int k = 0; k < r_; ++k) {
-      std::fill_n(row_at<W>(closure_slopes_, k * directions_ + d), W, 0.0);
-    }
-  }
+  add_kinematics(program_.closure_slopes(), rows);
   solve_dependent(angle_slopes_);
   for (const int joint : program_.dependent()) {
     for (int p = 0; p < c_; ++p) {
       std::copy_n(coupling(joint, p), W, row_at<W>(angle_slopes_, joint * directions_ + p));
     }
   }
-  add_kinematics(program_.closure_rate_slopes(), rows, false);
+  add_kinematics(program_.closure_rate_slopes(), rows);
   solve_dependent(rate_slopes_);
   for (const int joint : program_.dependent()) {
     for (int p = 0; p < c_; ++p) {
@@ -443,7 +437,7 @@ void LoopLanes<W>::linearize_joints(double* rows) {
 
 template <int W>
 void LoopLanes<W>::linearize(double* rows, double* linear) {
-  add_kinematics(program_.closure_acceleration_slopes(), rows, true);
+  add_kinematics(program_.closure_acceleration_slopes(), rows);
   solve_dependent(acceleration_slopes_);
   if (any_holds_) {  // coordinates that joints at rest hold move so that these stay
     for (int p = 0; p < c_; ++p) {

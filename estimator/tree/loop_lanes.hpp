@@ -59,8 +59,7 @@ class LoopLanes {
   void invert();
   void hold(const double* free);
   void hold_lane(int lane, const double* free);
-  void add_kinematics(const std::vector<TreeProgram::Entry>& entries, const double* rows,
-                      bool along_rates);
+  void add_kinematics(const std::vector<TreeProgram::Entry>& entries, const double* rows);
   void solve_dependent(Rows& slopes);
   const double* at_row(const double* rows, int index) const { return rows + index * kWidth; }
 

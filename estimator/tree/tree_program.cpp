@@ -136,21 +136,25 @@ Closures record_closures(ExpressionGraph& graph, const std::vector<Expression>& 
   return closures;
 }
 
-/// Derivatives of equations along joint angles, rates and moving parameters; those that are not
-/// zero.
+/// Derivatives of equations along joint angles and rates, where wanted, and moving parameters;
+/// those that are not zero.
 std::vector<TreeProgram::Entry> record_slopes(ExpressionGraph& graph,
                                               const std::vector<Expression>& equations,
                                               const Unknowns& x,
                                               const std::vector<int>& motor_of_delay,
+                                              bool along_angles, bool along_rates,
                                               std::vector<Expression>& outputs) {
   std::vector<Expression> columns = list_of(x.angle);
   append(columns, list_of(x.rate));
   append(columns, x.parameter);
   const auto along = differentiate(graph, equations, columns);
   const auto along_control = differentiate(graph, equations, x.control);
+  const auto n = static_cast<std::size_t>(x.angle.size());
   std::vector<TreeProgram::Entry> entries;
   for (std::size_t at = 0; at < equations.size(); ++at) {
     for (std::size_t column = 0; column < columns.size(); ++column) {
+      const bool is_rate = column >= n && column < 2 * n;
+      if ((column < n && !along_angles) || (is_rate && !along_rates)) continue;
       Expression slope = along[at][column];
       const auto place = static_cast<int>(column) - 2 * static_cast<int>(x.angle.size());
       const int motor = place < 0 ? -1 : motor_of_delay[static_cast<std::size_t>(place)];
@@ -249,12 +253,15 @@ TreeProgram::TreeProgram(const Mechanism& mechanism, CoordinateChoice coordinate
     outputs[kBalance].push_back(direction);
     residual[j] += direction * bounds[at] + closures.reaction[at];
   }
-  slopes_ = record_slopes(graph, list_of(residual), x, motor_of_delay_, outputs[kSlopes]);
-  closure_slopes_[0] =
-      record_slopes(graph, closures.violation, x, motor_of_delay_, outputs[kSlopes]);
-  closure_slopes_[1] = record_slopes(graph, closures.rate, x, motor_of_delay_, outputs[kSlopes]);
-  closure_slopes_[2] =
-      record_slopes(graph, closures.acceleration, x, motor_of_delay_, outputs[kSlopes]);
+  const auto record = [&](const std::vector<Expression>& equations, bool along_angles,
+                          bool along_rates) {
+    return record_slopes(graph, equations, x, motor_of_delay_, along_angles, along_rates,
+                         outputs[kSlopes]);
+  };
+  slopes_ = record(list_of(residual), true, true);
+  closure_slopes_[0] = record(closures.violation, false, false);
+  closure_slopes_[1] = record(closures.rate, true, false);
+  closure_slopes_[2] = record(closures.acceleration, true, true);
   program_ = LaneProgram(graph, x.inputs, outputs);
   for (const int output : direction_outputs) {
     direction_rows_.push_back(program_.output_row(kBalance, output));

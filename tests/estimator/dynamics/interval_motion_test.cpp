@@ -292,7 +292,7 @@ TEST(IntervalMotion, CatchesAJointThatLetsGoAndStopsWithinAStep) {
     IntervalMotion(program, mechanism).run(interval, angles);
     EXPECT_EQ(static_cast<double>(interval[0].log.start[0]), direction);
     ASSERT_EQ(interval[0].log.events.size(), 1u);
-    EXPECT_EQ(interval[0].log.events[0].contact, Contact::kStick);
+    EXPECT_EQ(interval[0].log.events[0].contacts, Contacts{Contact::kStick});
     // A staircase of 400 steps is not quite the line it stands for: 1/400² of its slope, halfway.
     EXPECT_NEAR(interval[0].log.events[0].time, 2.0 * DrivenWheel::kExcess, 3e-8);
     EXPECT_EQ(interval[0].end[1], 0.0);

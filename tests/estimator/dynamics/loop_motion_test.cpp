@@ -1,0 +1,505 @@
+#include <gtest/gtest.h>
+
+#include <Eigen/Geometry>
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "estimator/tree/interval_motion.hpp"
+#include "estimator/tree/loop_closure.hpp"
+#include "estimator/tree/loop_contacts.hpp"
+#include "tests/support/one_freedom.hpp"
+
+namespace estimator {
+namespace {
+
+using Eigen::Matrix3d;
+using Eigen::Vector3d;
+using test_support::FreedomPose;
+using test_support::OneFreedom;
+
+constexpr double kStep = 1e-3;
+
+Matrix3d frame_of(const Vector3d& axis, const Vector3d& mark) {
+  Matrix3d frame;
+  frame << axis, mark, axis.cross(mark);
+  return frame;
+}
+
+Hinge joint(const std::string& name, int a, int b, const Vector3d& axis, const Vector3d& mark) {
+  Hinge hinge;
+  hinge.name = name;
+  hinge.body_a = a;
+  hinge.body_b = b;
+  hinge.frame_a = hinge.frame_b = frame_of(axis, mark);
+  return hinge;
+}
+
+void set_points(Mechanism& mechanism, int j, const Vector3d& on_a, const Vector3d& on_b) {
+  for (int i = 0; i < 3; ++i) {
+    const auto quantity = [i](HingeQuantity first) {
+      return static_cast<HingeQuantity>(static_cast<int>(first) + i);
+    };
+    mechanism.hinge_parameter(j, quantity(HingeQuantity::kPointAx)).value = on_a[i];
+    mechanism.hinge_parameter(j, quantity(HingeQuantity::kPointBx)).value = on_b[i];
+  }
+}
+
+void set_body(Mechanism& mechanism, int body, double mass, const Vector3d& moments) {
+  mechanism.parameter(body, BodyQuantity::kMass).value = mass;
+  mechanism.parameter(body, BodyQuantity::kJxx).value = moments.x();
+  mechanism.parameter(body, BodyQuantity::kJyy).value = moments.y();
+  mechanism.parameter(body, BodyQuantity::kJzz).value = moments.z();
+}
+
+/// Without controls.
+HeldControls no_controls(const Mechanism& mechanism, int steps) {
+  Segment segment;
+  segment.period = kStep;
+  std::size_t motors = 0;
+  for (const Hinge& hinge : mechanism.hinges) motors += hinge.motorised ? 1 : 0;
+  segment.controls = Eigen::MatrixXd::Zero(steps + 1, static_cast<Eigen::Index>(motors));
+  segment.angles = Eigen::MatrixXd::Zero(steps + 1, 1);
+  return {segment, kStep, steps, std::vector<ControlDelay>(motors)};
+}
+
+MotionInterval interval_of(const HeldControls& controls, int steps, const Eigen::VectorXd& start,
+                           const Eigen::VectorXd& guess) {
+  return {.controls = &controls,
+          .first_stretch = 0,
+          .last_stretch = controls.first(steps),
+          .first_sample = 0,
+          .last_sample = steps + 1,
+          .period = kStep,
+          .start = start,
+          .guess = guess};
+}
+
+struct Outcome {
+  MotionInterval interval;
+  Eigen::MatrixXd angles;
+};
+
+Outcome move(const TreeProgram& program, const Mechanism& mechanism, const HeldControls& controls,
+             int steps, const Eigen::VectorXd& start, const Eigen::VectorXd& guess) {
+  Outcome outcome{interval_of(controls, steps, start, guess), {}};
+  IntervalMotion motion(program, mechanism);
+  motion.run(std::span(&outcome.interval, 1), std::span(&outcome.angles, 1));
+  return outcome;
+}
+
+constexpr double kCrank = 0.1, kCoupler = 0.28, kRocker = 0.2, kGroundLink = 0.3;
+constexpr double kOff = 0.012;  // of the coupler's centre of mass, across
+
+/// Crank, coupler and rocker in the vertical plane.
+Mechanism four_bar() {
+  const Vector3d x = Vector3d::UnitX(), z = Vector3d::UnitZ();
+  Mechanism mechanism;
+  mechanism.bodies = {{"crank"}, {"coupler"}, {"rocker"}};
+  mechanism.hinges = {joint("O", Hinge::kGround, 0, z, x), joint("P", 0, 1, z, x),
+                      joint("Q", 1, 2, z, x), joint("R", Hinge::kGround, 2, z, x)};
+  make_parameters(mechanism);
+  set_body(mechanism, 0, 0.15, {1.0, 1.0, 1.3e-4});
+  set_body(mechanism, 1, 0.25, {1.0, 1.0, 1.6e-3});
+  set_body(mechanism, 2, 0.2, {1.0, 1.0, 6.7e-4});
+  set_points(mechanism, 0, Vector3d::Zero(), -0.5 * kCrank * x);
+  set_points(mechanism, 1, 0.5 * kCrank * x, {-0.5 * kCoupler, kOff, 0.0});
+  set_points(mechanism, 2, {0.5 * kCoupler, kOff, 0.0}, 0.5 * kRocker * x);
+  set_points(mechanism, 3, kGroundLink * x, -0.5 * kRocker * x);
+  return mechanism;
+}
+
+Matrix3d turned(double angle) {
+  return Eigen::AngleAxisd(angle, Vector3d::UnitZ()).toRotationMatrix();
+}
+
+/// Both circles about the ends of crank and ground meet in the rocker's end.
+FreedomPose four_bar_pose(double crank) {
+  const Vector3d A(kCrank * std::cos(crank), kCrank * std::sin(crank), 0.0);
+  const Vector3d C(kGroundLink, 0.0, 0.0);
+  const Vector3d way = C - A;
+  const double d = way.norm();
+  const double along = (kCoupler * kCoupler - kRocker * kRocker + d * d) / (2.0 * d);
+  const double across = std::sqrt(kCoupler * kCoupler - along * along);
+  const Vector3d e = way / d, n(-e.y(), e.x(), 0.0);
+  const Vector3d B = A + along * e + across * n;
+  const double coupler = std::atan2(B.y() - A.y(), B.x() - A.x());
+  const double rocker = std::atan2(B.y(), B.x() - kGroundLink);
+  return {{0.5 * A, 0.5 * (A + B) + turned(coupler) * Vector3d(0.0, -kOff, 0.0), 0.5 * (B + C)},
+          {turned(crank), turned(coupler), turned(rocker)},
+          {crank, coupler - crank, rocker - coupler, rocker}};
+}
+
+Eigen::VectorXd joints_of(const FreedomPose& pose) {
+  return Eigen::Map<const Eigen::VectorXd>(pose.joints.data(),
+                                           static_cast<Eigen::Index>(pose.joints.size()));
+}
+
+OneFreedom freedom_of(const Mechanism& mechanism, const std::vector<int>& bodies,
+                      std::function<FreedomPose(double)> pose) {
+  OneFreedom freedom;
+  freedom.pose = std::move(pose);
+  for (const int body : bodies) {
+    freedom.mass.push_back(mechanism.parameter(body, BodyQuantity::kMass).value);
+    freedom.inertia.emplace_back(Vector3d(mechanism.parameter(body, BodyQuantity::kJxx).value,
+                                          mechanism.parameter(body, BodyQuantity::kJyy).value,
+                                          mechanism.parameter(body, BodyQuantity::kJzz).value)
+                                     .asDiagonal());
+  }
+  for (int j = 0; j < mechanism.hinge_count(); ++j) {
+    freedom.viscous.push_back(mechanism.hinge_parameter(j, HingeQuantity::kViscous).value);
+    freedom.coulomb.push_back(mechanism.hinge_parameter(j, HingeQuantity::kCoulombTorque).value);
+  }
+  return freedom;
+}
+
+void add_friction(Mechanism& mechanism, double viscous, double coulomb) {
+  for (int j = 0; j < mechanism.hinge_count(); ++j) {
+    mechanism.hinge_parameter(j, HingeQuantity::kViscous).value = viscous * (1.0 + 0.3 * j);
+    mechanism.hinge_parameter(j, HingeQuantity::kCoulombTorque).value = coulomb * (1.0 + 0.2 * j);
+  }
+}
+
+CoordinateChoice choice_at(const Mechanism& mechanism, const Eigen::VectorXd& angles) {
+  LoopClosure closure(mechanism);
+  EXPECT_LT(closure.violation(angles).cwiseAbs().maxCoeff(), 1e-12);
+  return closure.choose({angles});
+}
+
+/// Start of the coordinates from joint angles and rates.
+Eigen::VectorXd start_of(const TreeProgram& program, const Eigen::VectorXd& angles,
+                         const Eigen::VectorXd& rates) {
+  const int c = program.coordinate_count();
+  Eigen::VectorXd start(2 * c);
+  for (int p = 0; p < c; ++p) {
+    const int j = program.independent()[static_cast<std::size_t>(p)];
+    start[p] = angles[j];
+    start[c + p] = rates[j];
+  }
+  return start;
+}
+
+/// Runs both, and compares the joints at the end.
+void expect_same_motion(const Mechanism& mechanism, const OneFreedom& freedom, double s,
+                        double speed, int steps, double tolerance) {
+  const Eigen::VectorXd angles = joints_of(freedom.pose(s));
+  const TreeProgram program(mechanism, choice_at(mechanism, angles));
+  ASSERT_EQ(program.coordinate_count(), 1);
+  const HeldControls controls = no_controls(mechanism, steps);
+  const Outcome outcome = move(program, mechanism, controls, steps,
+                               start_of(program, angles, speed * freedom.joint_rates(s)), angles);
+  const Eigen::Vector2d end = freedom.move({s, speed}, steps * kStep, 4 * steps);
+  const Eigen::VectorXd expected = joints_of(freedom.pose(end[0]));
+  for (int j = 0; j < mechanism.hinge_count(); ++j) {
+    EXPECT_NEAR(std::remainder(outcome.angles(steps, j) - expected[j], 2.0 * M_PI), 0.0, tolerance)
+        << mechanism.hinges[static_cast<std::size_t>(j)].name;
+  }
+  EXPECT_GT((expected - angles).cwiseAbs().maxCoeff(), 0.3);  // it moved
+  EXPECT_EQ(outcome.interval.log.unresolved, 0);
+}
+
+TEST(LoopMotion, AFourBarFollowsLagrangesEquation) {
+  Mechanism mechanism = four_bar();
+  add_friction(mechanism, 1e-3, 0.0);
+  const OneFreedom freedom = freedom_of(mechanism, {0, 1, 2}, four_bar_pose);
+  expect_same_motion(mechanism, freedom, 0.7, 12.0, 400, 1e-7);  // turns round
+}
+
+// All joints slip, and two of them turn back while the mechanism goes on: dead centres.
+TEST(LoopMotion, DryFrictionOfEveryJointActsThroughDeadCentres) {
+  Mechanism mechanism = four_bar();
+  add_friction(mechanism, 5e-4, 2e-3);
+  const OneFreedom freedom = freedom_of(mechanism, {0, 1, 2}, four_bar_pose);
+  expect_same_motion(mechanism, freedom, 0.7, 25.0, 500, 2e-6);  // its integrator steps over kinks
+}
+
+// A crank that drives a slide through a rod: joints that turn and one that slides in one loop.
+TEST(LoopMotion, ASliderCrankFollowsLagrangesEquation) {
+  const double r = 0.07, l = 0.22;
+  const Vector3d x = Vector3d::UnitX(), y = Vector3d::UnitY(), z = Vector3d::UnitZ();
+  Mechanism mechanism;
+  mechanism.bodies = {{"crank"}, {"rod"}, {"slide"}};
+  mechanism.hinges = {joint("O", Hinge::kGround, 0, z, x), joint("A", 0, 1, z, x),
+                      joint("B", 1, 2, z, x), joint("rail", Hinge::kGround, 2, x, y)};
+  mechanism.hinges[3].kind = JointKind::kPrismatic;
+  make_parameters(mechanism);
+  set_body(mechanism, 0, 0.2, {1.0, 1.0, 2e-4});
+  set_body(mechanism, 1, 0.1, {1.0, 1.0, 5e-4});
+  set_body(mechanism, 2, 0.3, {1.0, 1.0, 1.0});
+  set_points(mechanism, 0, Vector3d::Zero(), -0.4 * r * x);
+  set_points(mechanism, 1, 0.6 * r * x, -0.5 * l * x);
+  set_points(mechanism, 2, 0.5 * l * x, Vector3d::Zero());
+  add_friction(mechanism, 1e-3, 0.0);
+  const OneFreedom freedom = freedom_of(mechanism, {0, 1, 2}, [=](double crank) {
+    const Vector3d A(r * std::cos(crank), r * std::sin(crank), 0.0);
+    const double rod = std::asin(-A.y() / l);
+    const Vector3d B = A + l * Vector3d(std::cos(rod), std::sin(rod), 0.0);
+    return FreedomPose{{0.4 * A, 0.5 * (A + B), B},
+                       {turned(crank), turned(rod), Matrix3d::Identity()},
+                       {crank, rod - crank, -rod, B.x()}};
+  });
+  expect_same_motion(mechanism, freedom, 0.4, 9.0, 400, 1e-7);
+}
+
+// Crank and rocker about axes askew in space, a coupler between them with a universal joint at one
+// end and a ball (three axes) at the other: seven joints, six conditions.
+TEST(LoopMotion, ASpatialLoopFollowsLagrangesEquation) {
+  const double r = 0.04, q = 0.16, l = 0.28;
+  const Vector3d x = Vector3d::UnitX(), y = Vector3d::UnitY(), z = Vector3d::UnitZ();
+  const Vector3d C(0.2, 0.02, 0.1);  // the rocker's bearing; it turns about world x
+  Mechanism mechanism;
+  mechanism.bodies = {{"crank"},       {"cross", true}, {"coupler"},
+                      {"ball1", true}, {"ball2", true}, {"rocker"}};
+  mechanism.hinges = {joint("O", Hinge::kGround, 0, z, x),
+                      joint("U1", 0, 1, z, x),
+                      joint("U2", 1, 2, y, z),
+                      joint("S1", 2, 3, x, y),
+                      joint("S2", 3, 4, y, z),
+                      joint("S3", 4, 5, z, x),
+                      joint("R", Hinge::kGround, 5, x, y)};
+  make_parameters(mechanism);
+  set_body(mechanism, 0, 0.2, {2e-4, 2e-4, 3e-4});
+  set_body(mechanism, 2, 0.15, {5e-5, 1e-3, 1.02e-3});
+  set_body(mechanism, 5, 0.25, {6e-4, 1e-4, 6e-4});
+  set_points(mechanism, 0, Vector3d::Zero(), -0.5 * r * x);
+  set_points(mechanism, 1, 0.5 * r * x, Vector3d::Zero());
+  set_points(mechanism, 2, Vector3d::Zero(), -0.4 * l * x);
+  set_points(mechanism, 3, 0.6 * l * x, Vector3d::Zero());
+  set_points(mechanism, 5, Vector3d::Zero(), 0.5 * q * y);
+  set_points(mechanism, 6, C, -0.5 * q * y);
+  for (const int j : {0, 1, 2, 6}) {
+    mechanism.hinge_parameter(j, HingeQuantity::kViscous).value = 1e-3 * (1 + j);
+  }
+  const auto pose = [=](double crank) {
+    const Vector3d A(r * std::cos(crank), r * std::sin(crank), 0.0);
+    const auto end = [&](double psi) -> Vector3d {
+      return C + q * Vector3d(0.0, std::cos(psi), std::sin(psi));
+    };
+    double psi = 0.6;  // |B(ψ) − A| = l
+    for (int round = 0; round < 60; ++round) {
+      const Vector3d way = end(psi) - A;
+      const double slope = 2.0 * way.dot(q * Vector3d(0.0, -std::sin(psi), std::cos(psi)));
+      psi -= (way.squaredNorm() - l * l) / slope;
+    }
+    const Vector3d B = end(psi), d = (B - A) / l;
+    // The cross turns about z on the crank, the coupler about y of the cross.
+    const Vector3d b = z.cross(d).normalized();
+    Matrix3d coupler;
+    coupler << d, b, d.cross(b);
+    const Matrix3d rocker = Eigen::AngleAxisd(psi, x).toRotationMatrix();
+    const double u1 = std::atan2(d.y(), d.x()) - crank;
+    const double u2 = -std::asin(d.z());
+    const Matrix3d E = coupler.transpose() * rocker;  // Rx(s1) Ry(s2) Rz(s3)
+    return FreedomPose{{0.5 * A, A + 0.4 * l * d, 0.5 * (B + C)},
+                       {turned(crank), coupler, rocker},
+                       {crank, u1, u2, std::atan2(-E(1, 2), E(2, 2)), std::asin(E(0, 2)),
+                        std::atan2(-E(0, 1), E(0, 0)), psi}};
+  };
+  const OneFreedom freedom = freedom_of(mechanism, {0, 2, 5}, pose);
+  expect_same_motion(mechanism, freedom, 0.3, 8.0, 300, 1e-7);
+}
+
+/// Two cranks and two rods that meet: two degrees of freedom.
+Mechanism five_bar() {
+  const Vector3d x = Vector3d::UnitX(), z = Vector3d::UnitZ();
+  Mechanism mechanism;
+  mechanism.bodies = {{"left1"}, {"left2"}, {"right1"}, {"right2"}};
+  mechanism.hinges = {joint("O1", Hinge::kGround, 0, z, x), joint("E1", 0, 1, z, x),
+                      joint("O2", Hinge::kGround, 2, z, x), joint("E2", 2, 3, z, x),
+                      joint("T", 1, 3, z, x)};
+  mechanism.hinges[0].motorised = mechanism.hinges[2].motorised = true;
+  make_parameters(mechanism);
+  const double mass[] = {0.12, 0.1, 0.11, 0.13}, inertia[] = {1.4e-4, 2.7e-4, 1.5e-4, 2.5e-4};
+  for (int i = 0; i < 4; ++i) set_body(mechanism, i, mass[i], {1.0, 1.0, inertia[i]});
+  set_points(mechanism, 0, Vector3d::Zero(), -0.06 * x);
+  set_points(mechanism, 1, 0.06 * x, -0.09 * x);
+  set_points(mechanism, 2, 0.14 * x, -0.06 * x);
+  set_points(mechanism, 3, 0.06 * x, -0.09 * x);
+  set_points(mechanism, 4, 0.09 * x, 0.09 * x);
+  for (const int j : {0, 2}) {
+    mechanism.hinge_parameter(j, HingeQuantity::kMotorGain).value = 0.05;
+    mechanism.hinge_parameter(j, HingeQuantity::kBackEmf).value = 0.1;
+    mechanism.hinge_parameter(j, HingeQuantity::kStiffness).value = 0.3;
+    mechanism.hinge_parameter(j, HingeQuantity::kRestAngle).value = j == 0 ? 2.1 : 1.0;
+  }
+  add_friction(mechanism, 5e-4, 0.0);
+  mechanism.hinge_parameter(0, HingeQuantity::kCoulombTorque).value = 6e-3;
+  mechanism.hinge_parameter(2, HingeQuantity::kCoulombTorque).value = 5e-3;
+  mechanism.hinge_parameter(4, HingeQuantity::kCoulombTorque).value = 2e-3;
+  mechanism.parameter(WorldQuantity::kGravity).value = 0.0;
+  return mechanism;
+}
+
+HeldControls driven(const TreeProgram& program, int steps) {
+  Segment segment;
+  segment.period = kStep;
+  const auto motors = static_cast<Eigen::Index>(program.motors().size());
+  segment.controls.resize(steps + 1, motors);
+  for (int k = 0; k <= steps; ++k) {
+    for (Eigen::Index m = 0; m < motors; ++m) {
+      segment.controls(k, m) =
+          1.6 * std::sin(0.021 * k + 1.3 * static_cast<double>(m)) + (k % 160 < 60 ? 0.8 : -0.3);
+    }
+  }
+  segment.angles = Eigen::MatrixXd::Zero(steps + 1, 1);
+  return {segment, kStep, steps, std::vector<ControlDelay>(program.motors().size())};
+}
+
+struct DrivenFiveBar {
+  Mechanism mechanism = five_bar();
+  Eigen::VectorXd angles;
+
+  DrivenFiveBar() {
+    LoopClosure closure(mechanism);
+    angles.resize(5);
+    angles << 2.1, -1.35, 1.05, 1.35, 1.6;
+    Eigen::VectorXd wanted = Eigen::VectorXd::Constant(5, std::nan(""));
+    wanted[0] = 2.1;
+    wanted[2] = 1.05;
+    EXPECT_TRUE(closure.close(angles, wanted));
+  }
+};
+
+// What holds everywhere: loops closed, and friction that holds a joint never moves it.
+TEST(LoopMotion, JointsOfALoopStickAndSlip) {
+  DrivenFiveBar rig;
+  const CoordinateChoice choice = choice_at(rig.mechanism, rig.angles);
+  const TreeProgram program(rig.mechanism, choice);
+  const int steps = 1500;
+  const HeldControls controls = driven(program, steps);
+  const Outcome outcome = move(program, rig.mechanism, controls, steps,
+                               start_of(program, rig.angles, Eigen::VectorXd::Zero(5)), rig.angles);
+  EXPECT_EQ(outcome.interval.log.unresolved, 0);
+  LoopClosure closure(rig.mechanism);
+  int sticks = 0;
+  for (const MotionEvent& event : outcome.interval.log.events) {
+    for (const Contact contact : event.contacts) sticks += contact == Contact::kStick ? 1 : 0;
+  }
+  EXPECT_GT(sticks, 10);
+  for (int k = 0; k <= steps; k += 50) {
+    EXPECT_LT(closure.violation(outcome.angles.row(k).transpose()).cwiseAbs().maxCoeff(), 1e-7);
+  }
+}
+
+// Every choice of coordinates describes the same motion.
+TEST(LoopMotion, DoesNotDependOnTheCoordinatesTaken) {
+  DrivenFiveBar rig;
+  const int steps = 600;
+  const CoordinateChoice first = choice_at(rig.mechanism, rig.angles);
+  Eigen::VectorXd reference;
+  for (const std::vector<int>& independent :
+       {std::vector<int>{0, 2}, std::vector<int>{0, 1}, std::vector<int>{1, 4}}) {
+    CoordinateChoice choice{.independent = independent, .dependent = {}, .rows = first.rows};
+    for (int j = 0; j < 5; ++j) {
+      if (j != independent[0] && j != independent[1]) choice.dependent.push_back(j);
+    }
+    const TreeProgram program(rig.mechanism, choice);
+    const HeldControls controls = driven(program, steps);
+    const Outcome outcome =
+        move(program, rig.mechanism, controls, steps,
+             start_of(program, rig.angles, Eigen::VectorXd::Zero(5)), rig.angles);
+    const Eigen::VectorXd end = outcome.angles.row(steps).transpose();
+    if (reference.size() == 0) reference = end;
+    EXPECT_LT((end - reference).cwiseAbs().maxCoeff(), 1e-7) << end.transpose();
+  }
+}
+
+// Derivatives of readings and ends through stops and releases, along starts and parameters of
+// every kind, hinge points among them, which move what closes the loop.
+TEST(LoopSlopes, AreThoseOfTheValues) {
+  DrivenFiveBar rig;
+  Mechanism& mechanism = rig.mechanism;
+  const std::vector<int> free = {mechanism.index(1, BodyQuantity::kMass),
+                                 mechanism.index(3, BodyQuantity::kJzz),
+                                 mechanism.index_of_hinge(4, HingeQuantity::kPointBx),
+                                 mechanism.index_of_hinge(1, HingeQuantity::kPointAx),
+                                 mechanism.index_of_hinge(0, HingeQuantity::kCoulombTorque),
+                                 mechanism.index_of_hinge(4, HingeQuantity::kViscous),
+                                 mechanism.index_of_hinge(2, HingeQuantity::kMotorGain)};
+  for (const int index : free) mechanism.parameters[static_cast<std::size_t>(index)].free = true;
+  const CoordinateChoice choice = choice_at(mechanism, rig.angles);
+  const TreeProgram program(mechanism, choice);
+  const int steps = 240, c = program.coordinate_count();
+  const HeldControls controls = driven(program, steps);
+  Eigen::VectorXd start = start_of(program, rig.angles, Eigen::VectorXd::Constant(5, 0.3));
+  const Outcome outcome = move(program, mechanism, controls, steps, start, rig.angles);
+  EXPECT_GT(outcome.interval.log.events.size(), 3U);
+  std::vector<int> joints = {0, 1, 2, 3, 4};
+  IntervalSlopes slopes(program, mechanism, joints);
+  IntervalSlopes::Result result;
+  slopes.run(std::span(&outcome.interval, 1), std::span(&result, 1));
+  for (int d = 0; d < 2 * c + static_cast<int>(free.size()); ++d) {
+    SCOPED_TRACE(d);
+    Outcome moved[2];
+    double reach = 1e-5;
+    for (int side = 0; side < 2; ++side) {
+      const double sign = side == 0 ? 1.0 : -1.0;
+      Eigen::VectorXd from = start;
+      Mechanism changed = mechanism;
+      if (d < 2 * c) {
+        from[d] += sign * reach;
+      } else {
+        Parameter& parameter = changed.parameters[static_cast<std::size_t>(
+            program.moving()[static_cast<std::size_t>(d - 2 * c)])];
+        reach = 1e-4 * std::max(std::abs(parameter.value), 1e-3);
+        parameter.value += sign * reach;
+      }
+      moved[side] = move(program, changed, controls, steps, from, rig.angles);
+    }
+    const Eigen::MatrixXd difference = (moved[0].angles - moved[1].angles) / (2.0 * reach);
+    for (const int j : joints) {
+      const Eigen::VectorXd own = result.readings[static_cast<std::size_t>(j)].col(d);
+      const double scale = 1.0 + own.cwiseAbs().maxCoeff();
+      EXPECT_LT((difference.col(j) - own).cwiseAbs().maxCoeff() / scale, 2e-4) << "joint " << j;
+    }
+    const Eigen::VectorXd end = (moved[0].interval.end - moved[1].interval.end) / (2.0 * reach);
+    const double scale = 1.0 + result.end.col(d).cwiseAbs().maxCoeff();
+    EXPECT_LT((end - result.end.col(d)).cwiseAbs().maxCoeff() / scale, 2e-4);
+  }
+}
+
+TEST(LoopContacts, TheFrictionOfAllJointsHoldsTogether) {
+  Eigen::MatrixXd coupling(3, 1);
+  coupling << 1.0, -2.0, 0.5;
+  Eigen::VectorXd bound(3), force(1);
+  bound << 0.1, 0.2, 0.4;
+  force << 0.6;  // 0.1 + 0.4 + 0.2 hold it
+  EXPECT_NEAR(holding_margin(coupling, bound, force), 0.1 / 2.0, 1e-12);
+  force << -0.8;
+  EXPECT_NEAR(holding_margin(coupling, bound, force), -0.1 / 2.0, 1e-12);
+}
+
+TEST(LoopContacts, JointsThatHoldACoordinateEachSpareTheirOwnTorque) {
+  const Eigen::MatrixXd coupling = Eigen::MatrixXd::Identity(2, 2);
+  EXPECT_NEAR(holding_margin(coupling, Eigen::Vector2d(0.3, 0.5), Eigen::Vector2d(0.1, -0.45)),
+              0.05, 1e-12);
+  EXPECT_NEAR(holding_margin(coupling, Eigen::Vector2d(0.3, 0.5), Eigen::Vector2d(-0.35, 0.1)),
+              -0.05, 1e-12);
+}
+
+TEST(LoopContacts, RestGoesOnWhereItCanAndEndsTowardWhatPulls) {
+  RestingJoints joints{.mass = Eigen::MatrixXd::Identity(1, 1),
+                       .force = Eigen::VectorXd::Constant(1, 0.5),
+                       .coupling = Eigen::MatrixXd(2, 1),
+                       .drift = Eigen::VectorXd::Zero(2),
+                       .bound = Eigen::VectorXd::Constant(2, 0.3)};
+  joints.coupling << 1.0, -1.0;
+  EXPECT_EQ(settle_contacts(joints), (Contacts{Contact::kStick, Contact::kStick}));
+  joints.force[0] = 0.7;  // pulls the coordinate backward
+  EXPECT_EQ(settle_contacts(joints), (Contacts{Contact::kBackward, Contact::kForward}));
+  joints.force[0] = -0.7;
+  EXPECT_EQ(settle_contacts(joints), (Contacts{Contact::kForward, Contact::kBackward}));
+}
+
+// A joint that stands still at a dead centre is carried on by the others: nothing can hold it.
+TEST(LoopContacts, ADeadCentreIsPassed) {
+  const RestingJoints joints{.mass = Eigen::MatrixXd::Identity(1, 1),
+                             .force = Eigen::VectorXd::Zero(1),
+                             .coupling = Eigen::MatrixXd::Constant(1, 1, 1e-12),
+                             .drift = Eigen::VectorXd::Constant(1, -3.0),
+                             .bound = Eigen::VectorXd::Constant(1, 0.3)};
+  EXPECT_EQ(settle_contacts(joints), Contacts{Contact::kBackward});
+}
+
+}  // namespace
+}  // namespace estimator
