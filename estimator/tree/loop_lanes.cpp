@@ -455,6 +455,7 @@ void LoopLanes<W>::linearize(double* rows, double* linear) {
     for (int j = 0; j < n_; ++j) {
       for (int d = 0; d < directions_; ++d) {
         double* sum = row_at<W>(acceleration_slopes_, j * directions_ + d);
+        if (closure_of_[static_cast<std::size_t>(j)] < 0) std::fill_n(sum, W, 0.0);
         for (int p = 0; p < c_; ++p) {
           const double *N = coupling(j, p), *held = row_at<W>(held_slopes_, p * directions_ + d);
           for_lanes<W>(sum, [=](int lane) { return sum[lane] + N[lane] * held[lane]; });
