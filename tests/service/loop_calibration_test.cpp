@@ -1,0 +1,136 @@
+// Closed loops, from rig file and recording to estimates, judged by independent data.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include "estimator/calibrate/calibration.hpp"
+#include "service/convert/csv_recording.hpp"
+#include "service/convert/rig_file.hpp"
+#include "tests/support/evaluation_data.hpp"
+#include "tests/support/refusal.hpp"
+
+namespace service {
+namespace {
+
+using test_support::expect_parts;
+using test_support::refusal;
+using Truth = std::map<std::string, double>;
+
+std::string config(const std::string& name) {
+  return std::string(RIG_SOURCE_DIR) + "/configs/rig-" + name + ".textproto";
+}
+
+estimator::Recording recording_of(const std::filesystem::path& data, const std::string& name,
+                                  const Rig& rig) {
+  const std::filesystem::path file = data / "synthetic_planar" / (name + ".csv");
+  return import_csv(file.string(), *rig.format).recording;
+}
+
+/// Every free parameter within three deviations of the truth or half a percent, and the open loop
+/// at the noise.
+void expect_truth(const estimator::Calibration& result, const Truth& truth, double noise_rad) {
+  EXPECT_TRUE(result.converged());
+  for (const estimator::ParameterEstimate& each : result.parameters) {
+    const auto found = truth.find(each.name);
+    if (found == truth.end()) continue;
+    const double allowed = std::max(3.0 * each.standard_deviation, 5e-3 * std::abs(found->second));
+    EXPECT_NEAR(each.value, found->second, allowed) << each.name;
+    EXPECT_LT(each.standard_deviation, 0.1 * found->second) << each.name << " is not seen";
+  }
+  for (const estimator::SimulationError& each : result.simulation) {
+    EXPECT_LT(each.rmse, 1.05 * noise_rad) << each.hinge;
+    EXPECT_GT(each.rmse, 0.9 * noise_rad) << each.hinge;
+  }
+}
+
+// One degree of freedom, friction in four hinges of which two are read, released: from values of
+// the rig file that are wrong by up to a factor of two. The data's friction creeps a little below
+// 1 mrad/s.
+TEST(LoopCalibration, AReleasedFourBarIsFound) {
+  const auto data = test_support::find_evaluation_data();
+  if (!data) GTEST_SKIP() << "no evaluation data beside the checkout";
+  Rig rig = load_rig(config("fourbar"));
+  rig.mechanism.hinges[0].motorised = false;
+  rig.mechanism.parameters[static_cast<std::size_t>(rig.mechanism.find_parameter("O.K"))].free =
+      false;
+  rig.format->controls.clear();
+  const estimator::Calibration result = estimator::calibrate(
+      rig.mechanism, {recording_of(*data, "fourbar_release_base__noise", rig)});
+  expect_truth(result,
+               {{"coupler.J_zz", 0.001633333333},
+                {"rocker.J_zz", 0.0006666666667},
+                {"P.tau_c", 1e-3},
+                {"R.tau_c", 3e-3},
+                {"O.tau_c", 8e-3}},
+               1e-3);
+}
+
+// Two degrees of freedom, three hinges that nothing reads.
+TEST(LoopCalibration, ADrivenFiveBarIsFound) {
+  const auto data = test_support::find_evaluation_data();
+  if (!data) GTEST_SKIP() << "no evaluation data beside the checkout";
+  const Rig rig = load_rig(config("fivebar"));
+  const estimator::Calibration result =
+      estimator::calibrate(rig.mechanism, {recording_of(*data, "fivebar_base__noise", rig)});
+  expect_truth(result,
+               {{"left1.J_zz", 1.44e-4},
+                {"left2.J_zz", 2.7e-4},
+                {"right1.J_zz", 1.44e-4},
+                {"right2.J_zz", 2.7e-4},
+                {"O1.b", 1e-3},
+                {"O1.tau_c", 4e-3},
+                {"O1.k", 0.35},
+                {"O1.K", 0.05},
+                {"E1.b", 2e-4},
+                {"E1.tau_c", 5e-4},
+                {"O2.b", 1e-3},
+                {"O2.tau_c", 4e-3},
+                {"O2.k", 0.35},
+                {"O2.K", 0.05},
+                {"E2.b", 2e-4},
+                {"E2.tau_c", 5e-4},
+                {"T.b", 1e-4},
+                {"T.tau_c", 3e-4}},
+               1e-3);
+}
+
+estimator::Recording standing(const Rig& rig, double first, double second) {
+  estimator::Segment segment;
+  segment.period = 1e-3;
+  const int samples = 200;
+  segment.angles.resize(samples, 2);
+  segment.controls =
+      Eigen::MatrixXd::Zero(samples, static_cast<Eigen::Index>(rig.format->controls.size()));
+  for (int k = 0; k < samples; ++k) {
+    segment.angles(k, 0) = first + 1e-3 * std::sin(0.05 * k);
+    segment.angles(k, 1) = second;
+  }
+  return {"standing", {segment}};
+}
+
+TEST(LoopCalibration, TellsWhatIsWrongWithALoop) {
+  Rig rig = load_rig(config("fivebar"));
+  const estimator::Recording recording = standing(rig, 2.1, 1.04);
+  rig.mechanism.hinges[1].assembled_at = std::nan("");
+  expect_parts(refusal([&] { estimator::calibrate(rig.mechanism, {recording}); }),
+               {"standing", "can be closed in", "assembled_at", "measure another joint"});
+
+  const int point = rig.mechanism.find_parameter("O2.a_x");
+  rig.mechanism.parameters[static_cast<std::size_t>(point)].value = 0.9;
+  expect_parts(refusal([&] { estimator::calibrate(rig.mechanism, {recording}); }),
+               {"standing", "cannot be closed", "check points"});
+
+  rig.mechanism.parameters[static_cast<std::size_t>(rig.mechanism.find_parameter("T.r_mu"))].value =
+      1e-3;
+  estimator::CalibrationOptions options;
+  options.kind = estimator::EstimateKind::kPhysical;
+  expect_parts(refusal([&] { estimator::calibrate(rig.mechanism, {recording}, options); }),
+               {"bearing's load", "shadow parameters"});
+}
+
+}  // namespace
+}  // namespace service
