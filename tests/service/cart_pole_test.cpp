@@ -205,6 +205,47 @@ gravity {)"));
   EXPECT_EQ(rig.format->angles.size(), 2U);
 }
 
+// The pole on a universal joint: a massless cross between two hinges.
+const std::string kCross = R"(body { name: "cross" massless: true }
+hinge {
+  name: "pivot"
+  parent { body: "cart" axis { z: 1 } zero_direction { y: -1 } }
+  child { body: "cross" axis { z: 1 } zero_direction { x: 1 } }
+}
+hinge {
+  name: "sway"
+  parent { body: "cross" axis { y: 1 } zero_direction { x: 1 } }
+)";
+
+TEST(CartPole, AMasslessCrossMakesAUniversalJoint) {
+  const std::string old = R"(hinge {
+  name: "pivot"
+  parent {
+    body: "cart"
+    axis { z: 1 }
+    zero_direction { y: -1 }  # hanging
+  }
+)";
+  std::string text = edited(old, kCross);
+  const std::size_t columns = text.find("  angle { hinge: \"pivot\"");
+  text.replace(text.find("pivot", columns), 5, "sway");
+  const Rig rig = parse_rig("r.textproto", text);
+  EXPECT_EQ(rig.mechanism.hinge_count(), 3);
+  EXPECT_TRUE(rig.mechanism.bodies[2].massless);
+  const auto refused = [&](const std::string& from, const std::string& to) {
+    std::string other = text;
+    const std::size_t at = other.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    return refusal([&] { (void)parse_rig("r.textproto", other.replace(at, from.size(), to)); });
+  };
+  expect_parts(refused("massless: true", "massless: true mass { value: 1 }"),
+               {"r.textproto:", "'cross'", "massless", "remove its mass"});
+  expect_parts(refused("body: \"cross\" axis { y: 1 }", "body: \"cart\" axis { y: 1 }"),
+               {"r.textproto:", "'cross' is massless and carries nothing"});
+  expect_parts(refused("creep_speed: 1e-3  # [m/s]", "creep_speed: -1  # [m/s]"),
+               {"r.textproto:49", "creep_speed"});
+}
+
 // Only physical parameters know of slides.
 TEST(CartPole, ShadowParametersAreRefused) {
   const Rig rig = load_rig(kRigPath);
