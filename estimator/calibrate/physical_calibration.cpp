@@ -147,13 +147,13 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
   result.mechanism = mechanism;
   ShootingFit fit(prepare_shooting(mechanism, recordings, options), options, monitor);
   result.notes = fit.input().notes;
-  result.step = fit.input().grid.step;
   move_off_bounds(result.mechanism, [&](const Mechanism& at) { return fit.first_problem(at); });
   book.hold_without_effect(*fit.first_problem(result.mechanism), result.mechanism, result.notes);
   result.initial_null_directions =
       null_directions_at(*fit.first_problem(result.mechanism), result.mechanism, book);
 
   fit.estimate_jointly(result.mechanism);
+  result.step = fit.input().grid.step;
   book_joint(fit, result);
   ParameterInformation information = compute_information(fit.joint());
   Eigen::VectorXd variances = group_variances(information, 1.0);
