@@ -163,6 +163,27 @@ TEST(Endpoint, MeetsItsClientsAtTheSocketOfTheAccount) {
   EXPECT_FALSE(std::filesystem::exists(files.file("rigcald.sock")));
 }
 
+// Asked to log more, the service tells every request, by whom; else none.
+TEST(Endpoint, LogsRequestsWhereAskedTo) {
+  for (const bool debug : {false, true}) {
+    ServiceProcess service(debug ? std::vector<std::string>{"--debug"}
+                                 : std::vector<std::string>{});
+    ASSERT_TRUE(service.start()) << service.output();
+    SocketClient client(service.port());
+    ASSERT_TRUE(client.greet());
+    rigcal::v1::ServiceRequest request;
+    request.mutable_list_sessions();
+    ASSERT_TRUE(client.call(request).has_session_list());
+    EXPECT_EQ(service.stop(), 0);
+    const std::string log = service.output();
+    EXPECT_EQ(log.find("level=debug event=request") != std::string::npos, debug) << log;
+    if (!debug) continue;
+    EXPECT_NE(log.find("request=hello"), std::string::npos) << log;
+    EXPECT_NE(log.find("request=list_sessions"), std::string::npos) << log;
+    EXPECT_NE(log.find("identity=address:127.0.0.1"), std::string::npos) << log;
+  }
+}
+
 // Names that a client chose reach the service's log through every layer, and command no terminal
 // and forge no line there: a job with a rig file of that name fails, and the log says so on one
 // line.

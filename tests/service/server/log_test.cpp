@@ -81,6 +81,13 @@ TEST(Log, IsOneLineOfFacts) {
       << line;
   EXPECT_NE(written(LogLevel::kError, {}).find(" level=error event=tested\n"), std::string::npos);
   EXPECT_EQ(written(LogLevel::kDebug, {}), "");
+  set_log_level(LogLevel::kDebug);
+  EXPECT_TRUE(logs(LogLevel::kDebug));
+  set_log_level(LogLevel::kInfo);
+  EXPECT_FALSE(logs(LogLevel::kDebug));
+  EXPECT_TRUE(logs(LogLevel::kInfo));
+  set_log_level(LogLevel::kOff);
+  EXPECT_FALSE(logs(LogLevel::kError));
 }
 
 }  // namespace
