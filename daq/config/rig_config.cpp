@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <initializer_list>
 
+#include "daq/scenario/command_limits.hpp"
 #include "proto/rig.pb.h"
 #include "proto/text/files.hpp"
 #include "proto/text/text_file.hpp"
@@ -115,10 +116,11 @@ void read_safety(const v1::Rig& rig, const proto::TextLocator& place, RigConfig&
   const v1::Safety& safety = rig.safety();
   SafetyLimits& limits = config.limits;
   // A rig without a motor sends no commands; its limit is never met.
-  limits.command_max =
-      config.motor_hinge.empty() ? or_default(safety.command_max(), 1.0) : safety.command_max();
-  limits.command_slew_per_s_max =
-      or_default(safety.command_slew_per_s_max(), limits.command_max / kTickPeriod_s);
+  const CommandLimits command = rig_command_limits(
+      config.motor_hinge.empty() ? or_default(safety.command_max(), 1.0) : safety.command_max(),
+      safety.command_slew_per_s_max());
+  limits.command_max = command.command_max;
+  limits.command_slew_per_s_max = command.command_slew_per_s_max;
   limits.staleness_s_max = or_default(safety.staleness_ms_max(), kStalenessDefault_ms) * 1e-3;
   for (const ChannelConfig& channel : config.channel) {
     const auto found =

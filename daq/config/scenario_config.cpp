@@ -1,7 +1,7 @@
 #include "daq/config/scenario_config.hpp"
 
 #include <algorithm>
-#include <sstream>
+#include <cmath>
 
 #include "daq/scenario/scenario_message.hpp"
 #include "proto/text/files.hpp"
@@ -17,16 +17,6 @@ ScenarioRig scenario_rig(const RigConfig& rig) {
   for (const ChannelConfig& channel : rig.channel) facts.hinges.push_back(channel.hinge);
   if (!rig.motor_hinge.empty()) facts.motors.push_back(rig.motor_hinge);
   return facts;
-}
-
-// A scenario may ask for less than the rig allows, never for more. 0: nothing is asked.
-double tighter(double limit, double wish, const char* field, const proto::TextLocator& place) {
-  if (wish == 0.0) return limit;
-  if (wish <= limit) return wish;
-  std::ostringstream what;
-  what << field << " is " << wish << ", the rig file allows " << limit
-       << "; lower it or leave it out";
-  place.at(field).fail(what.str());
 }
 
 // The bound is one of magnitude, the rig's may differ on the two sides.
@@ -60,12 +50,11 @@ void tighten_joint(JointLimits& joint, const v1::HingeLimit& wish,
               joint.slides ? wish.speed_m_per_s_max() : wish.speed_rad_per_s_max(), speed, place);
 }
 
-SafetyLimits tighten(const SafetyLimits& rig, const v1::Limits& wishes,
-                     const proto::TextLocator& place) {
+SafetyLimits tighten(const SafetyLimits& rig, const CommandLimits& command,
+                     const v1::Limits& wishes, const proto::TextLocator& place) {
   SafetyLimits limits = rig;
-  limits.command_max = tighter(limits.command_max, wishes.command_max(), "command_max", place);
-  limits.command_slew_per_s_max =
-      tighter(limits.command_slew_per_s_max, wishes.command_slew_max(), "command_slew_max", place);
+  limits.command_max = command.command_max;
+  limits.command_slew_per_s_max = command.command_slew_per_s_max;
   for (int i = 0; i < wishes.hinge_size(); ++i) {
     const v1::HingeLimit& wish = wishes.hinge(i);
     const proto::TextLocator where = place.at("hinge", i);
@@ -95,14 +84,10 @@ ScenarioConfig parse_scenario_config(const std::string& path, const std::string&
   proto::parse_text(path, text, source, tree);
   const proto::TextLocator root(path, source.GetDescriptor(), &tree);
   Scenario scenario = make_scenario(source, path, root, scenario_rig(rig)).scenario;
-  const SafetyLimits limits = tighten(rig.limits, source.limits(), root.at("limits"));
-  if (const double peak = scenario.command_peak(); !(peak <= limits.command_max)) {
-    std::ostringstream what;
-    what << "asks for up to " << peak << " " << rig.command_unit << ", allowed are "
-         << limits.command_max << " (" << rig.path
-         << ", safety.command_max, or this file's limits); lower the command";
-    root.fail(what.str());
-  }
+  const CommandLimits command = tighten_command(
+      {rig.limits.command_max, rig.limits.command_slew_per_s_max}, source.limits(), root);
+  const SafetyLimits limits = tighten(rig.limits, command, source.limits(), root.at("limits"));
+  check_command(scenario, command, rig.command_unit, rig.path, root);
   return {path, text, std::move(scenario), limits};
 }
 

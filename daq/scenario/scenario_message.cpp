@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <filesystem>
+#include <sstream>
 #include <string_view>
 
 #include "proto/text/csv_table.hpp"
@@ -175,6 +176,33 @@ RigScenario make_scenario(const v1::Scenario& message, const std::string& path,
     place.at(name).fail("what is commanded must be a finite number");
   }
   return {std::move(scenario), std::move(motor)};
+}
+
+double tighter(double limit, double wish, const char* field, const proto::TextLocator& place) {
+  if (wish == 0.0) return limit;
+  if (wish <= limit) return wish;
+  std::ostringstream what;
+  what << field << " is " << wish << ", the rig file allows " << limit
+       << "; lower it or leave it out";
+  place.at(field).fail(what.str());
+}
+
+CommandLimits tighten_command(const CommandLimits& rig, const v1::Limits& wishes,
+                              const proto::TextLocator& place) {
+  const proto::TextLocator limits = place.at("limits");
+  return {
+      tighter(rig.command_max, wishes.command_max(), "command_max", limits),
+      tighter(rig.command_slew_per_s_max, wishes.command_slew_max(), "command_slew_max", limits)};
+}
+
+void check_command(const Scenario& scenario, const CommandLimits& limits, const std::string& unit,
+                   const std::string& rig_path, const proto::TextLocator& place) {
+  const double peak = scenario.command_peak();
+  if (peak <= limits.command_max) return;
+  std::ostringstream what;
+  what << "asks for up to " << peak << " " << unit << ", allowed are " << limits.command_max << " ("
+       << rig_path << ", safety.command_max, or this file's limits); lower the command";
+  place.fail(what.str());
 }
 
 }  // namespace daq

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "daq/scenario/catalog.hpp"
+#include "daq/scenario/command_limits.hpp"
 #include "proto/scenario.pb.h"
 #include "proto/text/text_file.hpp"
 
@@ -30,5 +31,22 @@ struct RigScenario {
 /// @throws proto::InputError "FILE:LINE:COLUMN: what; what to do"
 RigScenario make_scenario(const rigcal::v1::Scenario& message, const std::string& path,
                           const proto::TextLocator& place, const ScenarioRig& rig);
+
+/// A scenario may ask for less than the rig allows, never for more.
+/// @param wish   0: nothing is asked
+/// @param place  of the message with the field
+/// @return the limit in force; @throws proto::InputError
+double tighter(double limit, double wish, const char* field, const proto::TextLocator& place);
+
+/// What a scenario's command is held to on a rig.
+/// @param place  of the scenario
+/// @throws proto::InputError where the scenario allows itself more than the rig does
+CommandLimits tighten_command(const CommandLimits& rig, const rigcal::v1::Limits& wishes,
+                              const proto::TextLocator& place);
+
+/// @param place  of the scenario
+/// @throws proto::InputError for a scenario that asks for more than it is held to
+void check_command(const Scenario& scenario, const CommandLimits& limits, const std::string& unit,
+                   const std::string& rig_path, const proto::TextLocator& place);
 
 }  // namespace daq

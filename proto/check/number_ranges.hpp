@@ -29,6 +29,10 @@ struct NumberRange {
 /// The table: one row for each number that a file or a socket brings in.
 std::span<const NumberRange> number_ranges();
 
+/// The row of a field that has one, for what holds numbers to it that come by other ways.
+/// @param field  "Message.field"
+const NumberRange& range_of(std::string_view field);
+
 /// The row of a field, or nullptr: then any finite number is allowed.
 const NumberRange* find_range(const google::protobuf::FieldDescriptor& field);
 

@@ -166,6 +166,9 @@ void append_condition(const RecordingInfo& info, std::string& text) {
               static_cast<unsigned long long>(container.damaged_chunk_count),
               static_cast<unsigned long long>(container.skipped_bytes),
               static_cast<unsigned long long>(info.scan.unreadable_count));
+  if (!info.scan.first_breach.empty()) {
+    append_line(text, "            %s", info.scan.first_breach.c_str());
+  }
   for (const std::string& problem : container.problems) {
     append_line(text, "            %s", problem.c_str());
   }

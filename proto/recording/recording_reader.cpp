@@ -136,11 +136,10 @@ class Decoder final : public McapVisitor {
     const bool parsed =
         reused.ParseFromArray(message.data.data(), static_cast<int>(message.data.size()));
     const auto content = parsed ? from_message(reused) : std::nullopt;
-    if (!content || rules_.take(*content)) {
-      ++scan_.unreadable_count;
-    } else {
-      take(*content);
-    }
+    const RuleBreach breach = content ? rules_.take(*content) : "a message cannot be read";
+    if (!breach) return take(*content);
+    if (scan_.unreadable_count == 0) scan_.first_breach = *breach;
+    ++scan_.unreadable_count;
   }
 
   void take_sample(const Sample& sample) {

@@ -30,6 +30,7 @@ struct RecordingScan {
   McapScan container;
   std::uint64_t sample_count = 0;
   std::uint64_t unreadable_count = 0;  ///< messages on our topics that break RecordingRules
+  std::string first_breach;            ///< of those: what was wrong, as a clause
   std::uint64_t foreign_count = 0;     ///< messages on other topics
 };
 

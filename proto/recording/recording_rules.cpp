@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <set>
 
+#include "proto/check/number_ranges.hpp"
+
 namespace proto {
 namespace {
 
@@ -22,9 +24,29 @@ RuleBreach breach_of_time(const std::string& what, double timestamp_s) {
          text_of(kTimeMax_s) + " s of the recording's start";
 }
 
-RuleBreach breach_of_number(const std::string& what, const char* quantity, double number) {
-  if (std::isfinite(number)) return std::nullopt;
-  return what + " has the " + quantity + " " + text_of(number) + ", which is not finite";
+// Held to the table by name: a recording's numbers are looked at a thousand times a second.
+const NumberRange& angle_range() {
+  static const NumberRange& range = range_of("Sample.angle_rad");
+  return range;
+}
+const NumberRange& output_range() {
+  static const NumberRange& range = range_of("Sample.command_V");
+  return range;
+}
+const NumberRange& command_range() {
+  static const NumberRange& range = range_of("Command.command_V");
+  return range;
+}
+const NumberRange& rate_range() {
+  static const NumberRange& range = range_of("ClockFit.rate_error_ppm");
+  return range;
+}
+
+RuleBreach breach_of_number(const std::string& what, const char* quantity, double number,
+                            const NumberRange& range) {
+  if (std::isfinite(number) && range.holds(number)) return std::nullopt;
+  return what + " has the " + quantity + " " + text_of(number) +
+         (std::isfinite(number) ? "; it must be " + range.text() : ", which is not finite");
 }
 
 }  // namespace
@@ -83,7 +105,8 @@ RuleBreach RecordingRules::breach_of_order(const Sample& sample) const {
 RuleBreach RecordingRules::take(const Sample& sample) {
   const std::string what = "sample " + std::to_string(sample.sequence);
   if (auto breach = breach_of_time(what, sample.timestamp_s)) return breach;
-  if (auto breach = breach_of_number(what, "command", sample.command_V)) return breach;
+  if (auto breach = breach_of_number(what, "command", sample.command_V, output_range()))
+    return breach;
   if (sample.device_time_us > kDeviceTimeMax_us || sample.device_time_us < -kDeviceTimeMax_us) {
     return what + " has the unit's time " + std::to_string(sample.device_time_us) +
            " us, beyond what a unit's clock tells";
@@ -91,7 +114,8 @@ RuleBreach RecordingRules::take(const Sample& sample) {
   if (auto breach = breach_of_order(sample)) return breach;
   for (std::size_t c = 0; c < sample.channel_count; ++c) {
     if (!sample.valid[c]) continue;
-    if (auto breach = breach_of_number(what, "angle", sample.angle_rad[c])) return breach;
+    if (auto breach = breach_of_number(what, "angle", sample.angle_rad[c], angle_range()))
+      return breach;
   }
   has_last_ = true;
   last_sequence_ = sample.sequence;
@@ -102,7 +126,7 @@ RuleBreach RecordingRules::take(const Sample& sample) {
 RuleBreach RecordingRules::take(const Command& command) const {
   const std::string what = "command " + std::to_string(command.command_sequence);
   if (auto breach = breach_of_time(what, command.timestamp_s)) return breach;
-  return breach_of_number(what, "voltage", command.command_V);
+  return breach_of_number(what, "voltage", command.command_V, command_range());
 }
 
 RuleBreach RecordingRules::take(const Gap& gap) const {
@@ -121,7 +145,7 @@ RuleBreach RecordingRules::take(const Event& event) const {
 
 RuleBreach RecordingRules::take(const ClockFit& fit) const {
   if (auto breach = breach_of_time("a clock fit", fit.timestamp_s)) return breach;
-  return breach_of_number("a clock fit", "rate", fit.rate_error_ppm);
+  return breach_of_number("a clock fit", "rate", fit.rate_error_ppm, rate_range());
 }
 
 RuleBreach RecordingRules::take(const LoopStats& stats) const {

@@ -3,6 +3,7 @@
 #include <exception>
 #include <filesystem>
 #include <iostream>
+#include <limits>
 #include <map>
 
 #include "proto/text/command_line.hpp"
@@ -12,6 +13,7 @@
 #include "service/convert/estimate_kind.hpp"
 #include "service/convert/import_notes.hpp"
 #include "service/convert/mcap_recording.hpp"
+#include "service/convert/work_budget.hpp"
 
 namespace service {
 namespace {
@@ -193,6 +195,9 @@ EstimationInput load_estimation_input(const EstimationOptions& options) {
   input.context.options = options.calibration;
   input.context.options.refine_simulation = !options.no_refine;
   share_period(input.recordings);
+  // On one's own machine one may wait; what can be counted and kept is limited there as well.
+  constexpr double kAnyTime = std::numeric_limits<double>::infinity();
+  check_work(input.recordings, options.calibration.step, kAnyTime);
   return input;
 }
 

@@ -6,6 +6,7 @@
 #include <numbers>
 #include <sstream>
 
+#include "proto/check/number_ranges.hpp"
 #include "proto/text/csv_table.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
@@ -56,6 +57,18 @@ std::string text_of(double value, int digits = 4) {
   return text.str();
 }
 
+/// Refuses numbers that a streamed recording could not hold either; NaN is for the column to judge.
+void hold_to(const proto::NumberRange& range, const proto::CsvTable& table, int request,
+             const std::string& column, const std::vector<double>& values) {
+  const auto wrong = std::find_if(values.begin(), values.end(), [&](double value) {
+    return !std::isnan(value) && !range.holds(value);
+  });
+  if (wrong == values.end()) return;
+  throw proto::InputError(table.where(static_cast<int>(wrong - values.begin()), request) +
+                          ": column '" + column + "' makes " + text_of(*wrong) + "; it must be " +
+                          range.text() + "; correct or remove the row");
+}
+
 /// One column of angles [rad] on its way into segments.
 class AngleImport {
  public:
@@ -65,6 +78,7 @@ class AngleImport {
         request_(request),
         angles_(table.values[static_cast<std::size_t>(request)]) {
     for (double& angle : angles_) angle = column.scale * angle + column.offset;
+    hold_to(proto::range_of("Sample.angle_rad"), table, request, column.column, angles_);
   }
 
   /// Removes jumps of whole turns where the recording was made modulo a turn.
@@ -244,6 +258,8 @@ ImportedRecording import_csv_text(const std::string& path, std::string_view text
   for (std::size_t i = 0; i < format.controls.size(); ++i) {
     const std::size_t request = static_cast<std::size_t>(requests.first_control) + i;
     controls.push_back(read_control(format.controls[i], table.values[request]));
+    hold_to(proto::range_of("Sample.command_V"), table, static_cast<int>(request),
+            format.controls[i].column, controls.back());
   }
   result.recording.name = path;
   for (const Stretch& stretch : time.stretches) {

@@ -4,10 +4,13 @@
 #include <cmath>
 #include <limits>
 
+#include "proto/check/number_ranges.hpp"
 #include "proto/recording/recording_reader.hpp"
 #include "proto/recording/recording_recover.hpp"
 #include "proto/recording/series.hpp"
 #include "proto/text/input_error.hpp"
+#include "service/convert/uniform_time.hpp"
+#include "service/report/number_format.hpp"
 
 namespace service {
 namespace {
@@ -99,7 +102,7 @@ void note_damage(const proto::RecordingScan& scan, std::vector<std::string>& not
   }
   if (scan.unreadable_count > 0) {
     notes.push_back(std::to_string(scan.unreadable_count) +
-                    " messages were damaged and left out (rigcal info tells more)");
+                    " messages were left out; the first: " + scan.first_breach);
   }
 }
 
@@ -139,11 +142,31 @@ void note_released(int held_rows, ImportSummary& summary) {
                           " rows from before the rig was let go are left out");
 }
 
+/// Refuses times that cannot be those of a rig's samples, as a file from elsewhere may have them.
+void check_times(const std::string& path, const proto::Recording& recording,
+                 const proto::Series& series) {
+  const double rate_error_ppm =
+      recording.clock_fits.empty() ? 0.0 : recording.clock_fits.back().rate_error_ppm;
+  if (!proto::range_of("SimUnit.clock_error_ppm").holds(rate_error_ppm)) {
+    throw proto::InputError(path + ": the unit's clock errs by " + format_number(rate_error_ppm) +
+                            " ppm of the host's by the recording's own fit, which no clock does; "
+                            "use 'rigcal export' and the times of the CSV file");
+  }
+  for (const proto::SeriesSegment& segment : series.segments) {
+    if (segment.period_s >= kSamplingPeriodMin && segment.period_s <= kSamplingPeriodMax) continue;
+    throw proto::InputError(
+        path + ": samples would be " + format_number(segment.period_s) + " s apart, " +
+        (segment.period_s > kSamplingPeriodMax ? "too far to see a swing"
+                                               : "closer than any encoder is read"));
+  }
+}
+
 ImportedRecording import_mcap(const std::string& path, const Rig& rig) {
   auto recording = proto::read_recording(path);
   if (!recording.ok()) throw proto::InputError(recording.error().detail);
   auto series = proto::make_series(recording.value());
   if (!series.ok()) throw proto::InputError(path + ": " + series.error().detail);
+  check_times(path, recording.value(), series.value());
   const std::vector<std::string>& hinges = series.value().hinges;
   const std::vector<std::size_t> channels = find_channels(path, rig, hinges);
   const Eigen::Index motors = count_motors(path, rig);

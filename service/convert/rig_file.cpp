@@ -99,6 +99,9 @@ class RigReader {
     if (rig_.has_recording()) {
       result.format = read_recording_format(rig_, mechanism_, root_.at("recording"));
     }
+    if (rig_.has_safety()) {
+      result.safety = {rig_.safety().command_max(), rig_.safety().command_slew_per_s_max()};
+    }
     result.mechanism = std::move(mechanism_);
     result.hinge_facts = std::move(hinge_facts_);
     return result;

@@ -17,12 +17,19 @@ struct HingeFacts {
   double counts_per_m = 0.0;     ///< of a linear encoder; 0: not stated
 };
 
+/// What a rig file's safety section holds commands to; 0: not stated.
+struct CommandSafety {
+  double command_max = 0.0;
+  double command_slew_per_s_max = 0.0;
+};
+
 /// Contents of a rig file (proto/rig.proto).
 struct Rig {
   std::string path;
   estimator::Mechanism mechanism;
   std::vector<HingeFacts> hinge_facts;    ///< one per hinge
   std::optional<RecordingFormat> format;  ///< absent when the file describes no recordings
+  std::optional<CommandSafety> safety;    ///< absent in files that are only calibrated
 };
 
 /// Reads and checks a rig file.

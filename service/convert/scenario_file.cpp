@@ -1,6 +1,5 @@
 #include "service/convert/scenario_file.hpp"
 
-#include <cmath>
 #include <utility>
 
 #include "daq/scenario/scenario_message.hpp"
@@ -20,30 +19,17 @@ class ScenarioReader {
       : source_(source), root_(root), rig_(rig), scenario_(make(path)) {}
 
   Scenario read() {
-    if (source_.has_rate_hz()) scenario_.rate = positive(source_.rate_hz(), root_, "rate_hz");
+    if (source_.has_rate_hz()) scenario_.rate = source_.rate_hz();
     read_initial_state();
+    read_command_limits();
     read_limits();
-    scenario_.noise = at_least_zero(source_.noise().angle_standard_deviation_rad(),
-                                    root_.at("noise"), "angle_standard_deviation_rad");
+    scenario_.noise = source_.noise().angle_standard_deviation_rad();
     scenario_.quantise = source_.noise().quantise();
     scenario_.seed = source_.noise().seed();
     return scenario_;
   }
 
  private:
-  static double positive(double value, const proto::TextLocator& place, const char* field) {
-    if (value > 0.0 && std::isfinite(value)) return value;
-    place.at(field).fail(std::string(field) + " must be given and positive");
-  }
-  static double at_least_zero(double value, const proto::TextLocator& place, const char* field) {
-    if (value >= 0.0 && std::isfinite(value)) return value;
-    place.at(field).fail(std::string(field) + " must be 0 or larger");
-  }
-  static double finite(double value, const proto::TextLocator& place, const char* field) {
-    if (std::isfinite(value)) return value;
-    place.at(field).fail(std::string(field) + " must be a finite number");
-  }
-
   Scenario make(const std::string& path) const {
     daq::ScenarioRig facts{.path = rig_.path, .has_operator = false};
     for (const estimator::Hinge& hinge : rig_.mechanism.hinges) {
@@ -73,31 +59,33 @@ class ScenarioReader {
       const proto::TextLocator place = root_.at("initial", i);
       const v1::InitialState& initial = source_.initial(i);
       const int hinge = find_hinge(initial.hinge(), place, "hinge");
-      scenario_.initial_angles[hinge] = finite(initial.angle_rad(), place, "angle_rad");
-      scenario_.initial_speeds[hinge] = finite(initial.speed_rad_per_s(), place, "speed_rad_per_s");
+      scenario_.initial_angles[hinge] = initial.angle_rad();
+      scenario_.initial_speeds[hinge] = initial.speed_rad_per_s();
     }
   }
 
-  void read_limits() {
-    const proto::TextLocator place = root_.at("limits");
-    const v1::Limits& limits = source_.limits();
-    scenario_.command_max = at_least_zero(limits.command_max(), place, "command_max");
-    scenario_.command_slew_max =
-        at_least_zero(limits.command_slew_max(), place, "command_slew_max");
-    if (scenario_.motor >= 0) {
-      const double rig_max =
-          rig_.hinge_facts[static_cast<std::size_t>(scenario_.motor)].control_max;
-      if (rig_max > 0.0 && (scenario_.command_max == 0.0 || scenario_.command_max > rig_max)) {
-        scenario_.command_max = rig_max;
-      }
+  void read_command_limits() {
+    if (scenario_.motor < 0) return;
+    const HingeFacts& motor = rig_.hinge_facts[static_cast<std::size_t>(scenario_.motor)];
+    daq::CommandLimits of_rig;
+    if (motor.control_max > 0.0) of_rig.command_max = motor.control_max;
+    if (const auto& safety = rig_.safety) {
+      of_rig = daq::rig_command_limits(
+          safety->command_max > 0.0 ? safety->command_max : of_rig.command_max,
+          safety->command_slew_per_s_max);
     }
+    scenario_.command_limits = daq::tighten_command(of_rig, source_.limits(), root_);
+    daq::check_command(scenario_.excitation, scenario_.command_limits, motor.control_unit,
+                       rig_.path, root_);
+  }
+
+  void read_limits() {
+    const v1::Limits& limits = source_.limits();
     for (int i = 0; i < limits.hinge_size(); ++i) {
-      const proto::TextLocator where = place.at("hinge", i);
       const v1::HingeLimit& limit = limits.hinge(i);
       scenario_.limits.push_back(
-          {find_hinge(limit.hinge(), where, "hinge"),
-           at_least_zero(limit.angle_rad_max(), where, "angle_rad_max"),
-           at_least_zero(limit.speed_rad_per_s_max(), where, "speed_rad_per_s_max")});
+          {find_hinge(limit.hinge(), root_.at("limits").at("hinge", i), "hinge"),
+           limit.angle_rad_max(), limit.speed_rad_per_s_max()});
     }
   }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <filesystem>
 #include <set>
 #include <utility>
@@ -18,14 +17,11 @@ namespace {
 
 namespace v1 = rigcal::v1;
 
-double positive(double value, const proto::TextLocator& place, const char* field) {
-  if (value > 0.0 && std::isfinite(value)) return value;
-  place.at(field).fail(std::string(field) + " must be given and positive");
-}
-
-double at_least_zero(double value, const proto::TextLocator& place, const char* field) {
-  if (value >= 0.0 && std::isfinite(value)) return value;
-  place.at(field).fail(std::string(field) + " must be 0 or larger");
+// Ranges are stated in proto/check/number_ranges.cpp and were held to when the text was parsed;
+// what is left out reads 0.
+double given(double value, const proto::TextLocator& place, const char* field) {
+  if (value != 0.0) return value;
+  place.at(field).fail(std::string(field) + " must be given, above 0");
 }
 
 std::vector<std::string> texts(const google::protobuf::RepeatedPtrField<std::string>& list) {
@@ -86,17 +82,13 @@ class StudyReader {
   static StudySettings read_settings(const v1::StudySettings& source,
                                      const proto::TextLocator& place) {
     StudySettings settings;
-    settings.step = positive(source.step_s(), place, "step_s");
-    settings.state_error_weight =
-        positive(source.state_error_weight(), place, "state_error_weight");
+    settings.step = given(source.step_s(), place, "step_s");
+    settings.state_error_weight = given(source.state_error_weight(), place, "state_error_weight");
     if (source.has_compliance()) {
-      settings.compliance = at_least_zero(source.compliance(), place, "compliance");
+      settings.compliance = source.compliance();
     }
     if (source.has_damping_time_s()) {
-      settings.damping_time = at_least_zero(source.damping_time_s(), place, "damping_time_s");
-    }
-    if (source.max_iterations() < 0) {
-      place.at("max_iterations").fail("max_iterations must be positive");
+      settings.damping_time = source.damping_time_s();
     }
     if (source.max_iterations() > 0) settings.max_iterations = source.max_iterations();
     return settings;
@@ -112,8 +104,7 @@ class StudyReader {
       }
       if (method.states() == v1::StudyMethod::FULL) out.states = estimator::StateForm::kFull;
       if (method.has_weighting_compliance()) {
-        out.weighting_compliance =
-            positive(method.weighting_compliance(), root_.at("method", i), "weighting_compliance");
+        out.weighting_compliance = method.weighting_compliance();
       }
       out.approach = method.approach();
       out.physical = method.physical();
@@ -221,25 +212,19 @@ class StudyReader {
                                   const proto::TextLocator& place, const Rig& rig) const {
     if (source.scenario().empty()) place.fail("names no scenario file");
     StudySimulation simulation{.scenario = load_scenario(beside(source.scenario()), rig),
-                               .step = positive(source.step_s(), place, "step_s")};
+                               .step = given(source.step_s(), place, "step_s")};
     if (source.has_compliance()) {
-      simulation.compliance = at_least_zero(source.compliance(), place, "compliance");
+      simulation.compliance = source.compliance();
     }
     if (source.has_damping_time_s()) {
-      simulation.damping_time = at_least_zero(source.damping_time_s(), place, "damping_time_s");
+      simulation.damping_time = source.damping_time_s();
     }
     return simulation;
   }
 
   static std::vector<double> read_values(const google::protobuf::RepeatedField<double>& list,
-                                         bool zero_allowed, const proto::TextLocator& place,
-                                         const char* field) {
+                                         const proto::TextLocator& place, const char* field) {
     if (list.empty()) place.fail("has no " + std::string(field));
-    for (int i = 0; i < list.size(); ++i) {
-      if (std::isfinite(list[i]) && (list[i] > 0.0 || (zero_allowed && list[i] == 0.0))) continue;
-      place.at(field, i).fail(std::string(field) + " must be " +
-                              (zero_allowed ? "0 or larger" : "positive"));
-    }
     return {list.begin(), list.end()};
   }
 
@@ -262,7 +247,10 @@ class StudyReader {
         default:
           place.fail("write axis: STEP, COMPLIANCE or STATE_ERROR_WEIGHT");
       }
-      out.values = read_values(sweep.value(), out.axis == SweepAxis::kCompliance, place, "value");
+      out.values = read_values(sweep.value(), place, "value");
+      if (out.axis != SweepAxis::kCompliance && out.values.front() == 0.0) {
+        place.at("value", 0).fail("only a compliance may be 0");
+      }
       if (!std::is_sorted(out.values.begin(), out.values.end(), std::less_equal<>())) {
         place.at("value", 0).fail("values must increase");
       }
@@ -275,10 +263,7 @@ class StudyReader {
     if (!source_.has_starts()) return;
     const proto::TextLocator place = root_.at("starts");
     study_.starts.factor = source_.starts().factor();
-    if (!(study_.starts.factor > 1.0) || !std::isfinite(study_.starts.factor)) {
-      place.at("factor").fail("factor must be above 1");
-    }
-    if (source_.starts().random() < 0) place.at("random").fail("random must be 0 or larger");
+    if (study_.starts.factor == 0.0) place.at("factor").fail("factor must be given, above 1");
     study_.starts.random = source_.starts().random();
     study_.starts.seed = source_.starts().seed();
   }
@@ -289,7 +274,7 @@ class StudyReader {
     study_.trace.recording = source_.trace().recording();
     check_recording(study_.trace.recording, place, "recording");
     study_.trace.state_error_weights =
-        read_values(source_.trace().state_error_weight(), false, place, "state_error_weight");
+        read_values(source_.trace().state_error_weight(), place, "state_error_weight");
   }
 
   /// Sweeps and traces belong to the first set.

@@ -29,7 +29,7 @@ std::vector<double> read_times(const proto::CsvTable& table, const RecordingForm
   times = table.values[static_cast<std::size_t>(request)];
   for (double& time : times) time *= format.time_scale;
   for (std::size_t k = 1; k < times.size(); ++k) {
-    if (times[k] > times[k - 1]) continue;
+    if (times[k] > times[k - 1] && std::isfinite(times[k])) continue;
     const std::string what = times[k] == times[k - 1]
                                  ? "time stands still at " + text_of(times[k], 9) + " s"
                                  : "time runs backwards from " + text_of(times[k - 1], 9) +
@@ -139,16 +139,12 @@ Jitter fit_grids(const std::vector<double>& times, double period, std::vector<St
                           std::to_string(kSegmentSamplesMin) + " samples; record longer");
 }
 
-// A swing takes about a second, and no encoder is read faster than every few microseconds.
-constexpr double kPeriodMin = 1e-5;  // [s]
-constexpr double kPeriodMax = 0.5;   // [s]
-
 /// Refuses a sampling period that only a wrong unit of time explains.
 void check_period(const proto::CsvTable& table, const RecordingFormat& format, double period) {
-  if (period >= kPeriodMin && period <= kPeriodMax) return;
+  if (period >= kSamplingPeriodMin && period <= kSamplingPeriodMax) return;
   const std::string what =
       table.path + ": samples would be " + text_of(period, 3) + " s apart, " +
-      (period > kPeriodMax ? "too far to see a swing" : "closer than any encoder is read");
+      (period > kSamplingPeriodMax ? "too far to see a swing" : "closer than any encoder is read");
   throw proto::InputError(
       what + (format.time_column.empty()
                   ? "; correct rate_hz in the rig file's time { }"

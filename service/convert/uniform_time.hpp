@@ -8,6 +8,10 @@
 
 namespace service {
 
+/// A swing takes about a second, and no encoder is read faster than every few microseconds [s].
+inline constexpr double kSamplingPeriodMin = 1e-5;
+inline constexpr double kSamplingPeriodMax = 0.5;
+
 /// Rows of a table that are one segment.
 struct Stretch {
   int first = 0;       ///< row

@@ -120,6 +120,13 @@ void Conversation::on_frame(const proto::Frame& frame) {
   ServiceRequest request;
   const auto parsed = proto::parse_frame(frame, proto::service_request_limits(), request);
   if (!parsed.ok()) return on_damage(parsed.error());
+  if (logs(LogLevel::kDebug)) {
+    const auto* const kind = request.GetDescriptor()->FindFieldByNumber(request.request_case());
+    log_event(LogLevel::kDebug, "request",
+              {{"peer", peer_.place},
+               {"identity", peer_.identity.name},
+               {"request", kind == nullptr ? std::string() : kind->name()}});
+  }
   switch (mode_) {
     case Mode::kGreeting:
       return greet(request);

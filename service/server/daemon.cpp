@@ -206,6 +206,7 @@ class Daemon {
     sessions_.unload_abandoned();
     count_use();
     if (++tick_count_ % kRetryTicks == 0) sessions_.retry();
+    jobs_.advance();
     tick_.expires_after(kTickPeriod);
     tick_.async_wait([this](const asio::error_code& error) {
       if (!error) tick();

@@ -1,6 +1,7 @@
 #include "service/server/fair_queue.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace service {
 
@@ -32,12 +33,17 @@ void FairQueue::serve(const std::string& id) {
 
 void FairQueue::remove(const std::string& id) { take_out(id); }
 
-std::vector<std::string> FairQueue::order() const {
+std::vector<std::string> FairQueue::order(
+    const std::function<double(const std::string& identity)>& used) const {
+  std::vector<std::pair<double, const Line*>> lines;
+  for (const Line& line : lines_) lines.emplace_back(used(line.identity), &line);
+  std::stable_sort(lines.begin(), lines.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<std::string> ids;
   const std::size_t count = size();
   for (std::size_t round = 0; ids.size() < count; ++round) {
-    for (const Line& line : lines_) {
-      if (round < line.ids.size()) ids.push_back(line.ids[round]);
+    for (const auto& [use, line] : lines) {
+      if (round < line->ids.size()) ids.push_back(line->ids[round]);
     }
   }
   return ids;

@@ -2,14 +2,16 @@
 
 #include <cstddef>
 #include <deque>
+#include <functional>
 #include <list>
 #include <string>
 #include <vector>
 
 namespace service {
 
-/// What waits for its turn, by identity: they take turns, each with its oldest first, and who comes
-/// anew is behind all who wait. However much one has waiting, another waits for one of it at most.
+/// What waits for its turn, by identity: whoever has used least comes first; of those who used the
+/// same they take turns, each with its oldest first, and who comes anew is behind all who wait.
+/// However much one has waiting, another waits for one of it at most.
 class FairQueue {
  public:
   /// Behind what that identity has waiting.
@@ -22,7 +24,9 @@ class FairQueue {
   void remove(const std::string& id);
 
   /// In the order in which the turns come.
-  std::vector<std::string> order() const;
+  /// @param used  by an identity, of what they share
+  std::vector<std::string> order(
+      const std::function<double(const std::string& identity)>& used) const;
 
   std::size_t size() const;
   std::size_t size(const std::string& identity) const;

@@ -1,6 +1,7 @@
 // What JobStore tells about its jobs.
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "proto/stream/service_states.hpp"
@@ -46,12 +47,33 @@ std::size_t JobStore::running_count(const std::string& owner) const {
                     [&](const auto& running) { return running.second == owner; }));
 }
 
+// Of ended jobs as it was, of running ones as if they had a processor each.
+double JobStore::processor_use_s(const std::string& owner) const {
+  const double now_s = context_.time_s();
+  double used_s = processor_use_.of(owner, now_s);
+  for (const auto& [id, other] : running_) {
+    if (other != owner) continue;
+    used_s += std::min(now_s - jobs_.at(id).started_s, ProcessorUse::kWindow_s);
+  }
+  return used_s;
+}
+
+std::vector<std::string> JobStore::waiting() const {
+  return queue_.order([this](const std::string& owner) { return processor_use_s(owner); });
+}
+
 JobInfo JobStore::info(const Job& job) const {
   JobInfo info = job.info;
   if (info.state() == rigcal::v1::JOB_QUEUED) {
-    const auto waiting = queue_.order();
-    const auto place = std::find(waiting.begin(), waiting.end(), info.job_id());
-    info.set_queue_position(static_cast<int>(place - waiting.begin()) + 1);
+    const auto order = waiting();
+    const auto place = std::find(order.begin(), order.end(), info.job_id());
+    info.set_queue_position(static_cast<int>(place - order.begin()) + 1);
+    const double share_s = context_.limits.of_one().processor_s;
+    if (const double used_s = processor_use_s(info.owner()); used_s > share_s) {
+      info.set_error(info.owner() + " has used " + std::to_string(std::lround(used_s)) +
+                     " s of processor time in the last hour, and its share is " +
+                     std::to_string(std::lround(share_s)) + " s; the job waits until it is less");
+    }
     for (const auto& session : info.session_ids()) {
       const auto path = sessions_.recording_path(session);
       if (const auto* why = std::get_if<ServiceError>(&path)) info.set_error(why->text());
@@ -76,7 +98,7 @@ rigcal::v1::JobList JobStore::list() const {
   constexpr int kListedSessions = 4;
   rigcal::v1::JobList list;
   list.set_total_count(sorted.size());
-  const auto waiting = queue_.order();
+  const auto order = waiting();
   for (const Job* job : sorted) {
     if (list.jobs_size() == kListCountMax) break;
     JobInfo& listed = *list.add_jobs();
@@ -84,9 +106,9 @@ rigcal::v1::JobList JobStore::list() const {
     listed.clear_progress();
     listed.set_error(utf8_prefix(listed.error(), kListedTextSize));
     while (listed.session_ids_size() > kListedSessions) listed.mutable_session_ids()->RemoveLast();
-    const auto place = std::find(waiting.begin(), waiting.end(), listed.job_id());
-    if (place != waiting.end()) {
-      listed.set_queue_position(static_cast<int>(place - waiting.begin()) + 1);
+    const auto place = std::find(order.begin(), order.end(), listed.job_id());
+    if (place != order.end()) {
+      listed.set_queue_position(static_cast<int>(place - order.begin()) + 1);
     }
   }
   return list;

@@ -95,6 +95,12 @@ void JobStore::load_job(const std::string& folder, const std::string& id) {
   }
   info.Swap(record.mutable_info());
   job.deadline_s = record.spec().deadline_s();
+  if (info.ended_unix_ns() > 0) {
+    const double now_s = context_.time_s();
+    const double age_s = 1e-9 * static_cast<double>(unix_time_ns() - info.ended_unix_ns());
+    const double ended_s = now_s - std::max(0.0, age_s);
+    processor_use_.add(info.owner(), ended_s - info.processor_s(), ended_s, info.processor_s());
+  }
   if (info.state() != rigcal::v1::JOB_RUNNING) return;
   std::error_code ignored;
   if (fs::exists(folder + "/result.json", ignored)) {
@@ -193,11 +199,13 @@ void JobStore::save(const std::string& id, const Saved& saved) {
 
 void JobStore::advance() {
   if (shutting_down_) return;
-  const std::uint32_t share = context_.limits.of_one().running_jobs;
-  for (const std::string& id : queue_.order()) {
+  const ServiceShare share = context_.limits.of_one();
+  processor_use_.forget_before(context_.time_s());
+  for (const std::string& id : waiting()) {
     if (running_.size() >= context_.limits.workers) return;
     const Job* const job = find(id);
-    if (job != nullptr && running_count(job->info.owner()) < share) start(id);
+    if (job == nullptr || running_count(job->info.owner()) >= share.running_jobs) continue;
+    if (processor_use_s(job->info.owner()) <= share.processor_s) start(id);
   }
 }
 
@@ -215,7 +223,7 @@ void JobStore::start(const std::string& id) {
   job.info.set_state(rigcal::v1::JOB_RUNNING);
   job.info.set_start_count(job.info.start_count() + 1);
   job.info.set_started_unix_ns(unix_time_ns());
-  job.started = std::chrono::steady_clock::now();
+  job.started_s = context_.time_s();
   save(id, [this, id](const Status& saved) {
     if (saved.ok()) return launch(id);
     on_ended(id, {false, saved.error().detail});
@@ -255,6 +263,7 @@ void JobStore::on_progress(const std::string& id, const rigcal::v1::JobProgress&
 void JobStore::on_ended(const std::string& id, const JobRunner::Ended& ended) {
   if (running_.erase(id) == 0) return;
   Job& job = jobs_.at(id);
+  add_processor_use(job, ended.processor_s);
   if (ended.done) return end(id, rigcal::v1::JOB_DONE, "");
   if (job.cancelling) return end(id, rigcal::v1::JOB_CANCELLED, "cancelled by a client");
   if (!shutting_down_) return end(id, rigcal::v1::JOB_FAILED, ended.error);
@@ -262,6 +271,11 @@ void JobStore::on_ended(const std::string& id, const JobRunner::Ended& ended) {
   job.info.set_start_count(job.info.start_count() - 1);
   queue_.add(job.info.owner(), id);
   save(id, [](const Status&) {});  // if it fails, the job counts as interrupted instead
+}
+
+void JobStore::add_processor_use(Job& job, double processor_s) {
+  processor_use_.add(job.info.owner(), job.started_s, context_.time_s(), processor_s);
+  job.info.set_processor_s(job.info.processor_s() + processor_s);
 }
 
 void JobStore::end(const std::string& id, JobState state, const std::string& error) {
@@ -272,10 +286,7 @@ void JobStore::end(const std::string& id, JobState state, const std::string& err
   ended.set_error(utf8_prefix(error, kErrorSizeMax));
   ended.set_ended_unix_ns(unix_time_ns());
   ended.clear_progress();
-  if (job.started != std::chrono::steady_clock::time_point()) {
-    const std::chrono::duration<double> duration = std::chrono::steady_clock::now() - job.started;
-    context_.metrics.job_duration.add(duration.count());
-  }
+  if (job.started_s > 0.0) context_.metrics.job_duration.add(context_.time_s() - job.started_s);
   ++context_.metrics.jobs_ended_total[state_name(state)];
   log_event(LogLevel::kInfo, "job_ended",
             {{"job", id}, {"state", state_name(state)}, {"error", error}});

@@ -21,7 +21,8 @@ class JobRunner {
  public:
   struct Ended {
     bool done = false;
-    std::string error;  ///< why not
+    std::string error;         ///< why not
+    double processor_s = 0.0;  ///< that it has used, however it ended
   };
   virtual ~JobRunner() = default;
 
@@ -43,9 +44,10 @@ class JobSubscriber {
   virtual void on_job_update(const rigcal::v1::JobInfo& info) = 0;
 };
 
-/// All jobs of the service: <data>/jobs/<id>/ each, with a bounded queue in which their owners take
-/// turns. What a job is to do stays on the disk, memory holds what people read of it. A job that
-/// was running when the service died runs again, kStartCountMax times at most. Main thread.
+/// All jobs of the service: <data>/jobs/<id>/ each, with a bounded queue in which the owner comes
+/// first whose jobs have used least processor time in the last hour. What a job is to do stays on
+/// the disk, memory holds what people read of it. A job that was running when the service died runs
+/// again, kStartCountMax times at most. Main thread.
 class JobStore {
  public:
   static constexpr int kStartCountMax = 3;
@@ -70,7 +72,8 @@ class JobStore {
   /// Folder with the files of a job that is done (see run_job), or why there is none.
   Outcome<std::string> result_folder(const std::string& id) const;
 
-  /// Starts what can be started. Call it when a session was stored.
+  /// Starts what can be started. Call it when a session was stored, and now and then: with time
+  /// owners get processor time again.
   void advance();
 
   /// No job starts any more and the running ones end; they run again at the next start.
@@ -90,7 +93,7 @@ class JobStore {
     bool on_disk = false;          // else it is being written for the first time
     bool removing = false;
     bool cancelling = false;
-    std::chrono::steady_clock::time_point started{};
+    double started_s = 0.0;  // on the context's clock, of one that runs or has run
     std::vector<std::weak_ptr<JobSubscriber>> subscribers{};
   };
   using Saved = std::function<void(const proto::Status&)>;
@@ -113,6 +116,9 @@ class JobStore {
   const Job* find(const std::string& id) const;
   const Job* find_stored(const std::string& id) const;
   std::size_t running_count(const std::string& owner) const;
+  double processor_use_s(const std::string& owner) const;
+  std::vector<std::string> waiting() const;
+  void add_processor_use(Job& job, double processor_s);
   rigcal::v1::JobInfo info(const Job& job) const;
   std::string folder_of(const std::string& id) const;
 
@@ -122,6 +128,7 @@ class JobStore {
   std::map<std::string, Job> jobs_;
   FairQueue queue_;                             // ids of the jobs that wait, and are on disk
   std::map<std::string, std::string> running_;  // owners of those that run
+  ProcessorUse processor_use_;                  // of those that have ended, also of deleted ones
   bool shutting_down_ = false;
 };
 

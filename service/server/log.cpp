@@ -68,8 +68,10 @@ LogField::LogField(std::string_view name, std::uint64_t number)
     : key(name), value(std::to_string(number)) {}
 LogField::LogField(std::string_view name, double number) : key(name), value(number_text(number)) {}
 
+bool logs(LogLevel level) { return logger().should_log(to_spdlog(level)); }
+
 void log_event(LogLevel level, std::string_view event, std::initializer_list<LogField> fields) {
-  if (!logger().should_log(to_spdlog(level))) return;
+  if (!logs(level)) return;
   std::string line = "event=" + std::string(event);
   for (const LogField& field : fields) {
     line += ' ';

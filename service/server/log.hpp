@@ -26,6 +26,9 @@ struct LogField {
 /// break out of its quotes or its line. Any thread.
 void log_event(LogLevel level, std::string_view event, std::initializer_list<LogField> fields = {});
 
+/// Whether that level is written, for what costs something to say.
+bool logs(LogLevel level);
+
 /// Least level that is written; default kInfo. Nothing is with kOff.
 void set_log_level(LogLevel level);
 

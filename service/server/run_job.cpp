@@ -13,6 +13,7 @@
 #include "service/convert/common_period.hpp"
 #include "service/convert/cross_validation_message.hpp"
 #include "service/convert/import_notes.hpp"
+#include "service/convert/job_options.hpp"
 #include "service/convert/mcap_recording.hpp"
 #include "service/convert/parameter_edits.hpp"
 #include "service/convert/recording_selection.hpp"
@@ -27,60 +28,6 @@
 
 namespace service {
 namespace {
-
-using estimator::CalibrationOptions;
-
-template <typename Value>
-Value choice(const std::string& field, const std::string& word,
-             const std::vector<std::pair<std::string, Value>>& choices) {
-  if (word.empty()) return choices.front().second;
-  std::string names;
-  for (const auto& [name, value] : choices) {
-    if (name == word) return value;
-    if (!names.empty()) names += " or ";
-    names += name;
-  }
-  throw proto::InputError("options." + field + ": '" + word + "' is not " + names);
-}
-
-CalibrationOptions make_options(const rigcal::v1::JobOptions& message) {
-  CalibrationOptions options;
-  if (message.has_step_s()) options.step = message.step_s();
-  if (message.has_state_error_weight()) options.state_error_weight = message.state_error_weight();
-  if (message.has_compliance()) options.compliance = message.compliance();
-  if (message.has_damping_time_s()) options.damping_time = message.damping_time_s();
-  if (message.has_filter_cutoff_hz()) options.filter_cutoff = message.filter_cutoff_hz();
-  if (message.has_max_iterations()) options.max_iterations = message.max_iterations();
-  if (message.has_refine_simulation()) options.refine_simulation = message.refine_simulation();
-  if (message.has_approach()) options.approach = message.approach();
-  if (message.has_acceleration_noise()) options.acceleration_noise = message.acceleration_noise();
-  if (!message.parameters().empty()) {
-    options.kind =
-        choice<estimator::EstimateKind>("parameters", message.parameters(),
-                                        {{"physical", estimator::EstimateKind::kPhysical},
-                                         {"shadow", estimator::EstimateKind::kShadow}});
-  }
-  options.residual_form =
-      choice<estimator::ResidualForm>("residual", message.residual(),
-                                      {{"implicit", estimator::ResidualForm::kImplicit},
-                                       {"explicit", estimator::ResidualForm::kExplicit}});
-  options.state_form =
-      choice<estimator::StateForm>("states", message.states(),
-                                   {{"configurations", estimator::StateForm::kConfigurations},
-                                    {"full", estimator::StateForm::kFull}});
-  return options;
-}
-
-Selection make_selection(const rigcal::v1::JobRecording& recording) {
-  Selection selection;
-  if (recording.has_from_s()) selection.from = recording.from_s();
-  if (recording.has_to_s()) selection.to = recording.to_s();
-  selection.segments.assign(recording.segments().begin(), recording.segments().end());
-  if (!(selection.from < selection.to)) {
-    throw proto::InputError("session '" + recording.session_id() + "': from_s lies behind to_s");
-  }
-  return selection;
-}
 
 // Messages name the recording as its owner does, not a path on the service's disk.
 std::string with_name(std::string text, const std::string& path, const std::string& name) {
@@ -102,7 +49,7 @@ void add_recording(const rigcal::v1::JobRecording& recording, const std::string&
   const std::string& name = recording.name().empty() ? recording.session_id() : recording.name();
   try {
     ImportedRecording imported = import_recording(path, input.rig);
-    std::vector<SegmentUse> uses = select_part(make_selection(recording), imported);
+    std::vector<SegmentUse> uses = select_part(selection_of(recording), imported);
     imported.summary.file = imported.recording.name = name;
     for (std::string& note : imported.summary.notes) note = with_name(note, path, name);
     input.recordings.push_back(std::move(imported.recording));
@@ -131,7 +78,7 @@ Input load_input(const JobRun& run, const rigcal::v1::JobSpec& spec) {
   }
   input.context.rig = input.rig.mechanism.name.empty() ? rig_name : input.rig.mechanism.name;
   input.context.version = run.version;
-  input.context.options = make_options(spec.options());
+  input.context.options = calibration_options(spec.options());
   share_period(input.recordings);
   check_work(input.recordings, input.context.options.step, run.duration_s_max);
   return input;

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "service/server/byte_use.hpp"
 #include "service/server/identity.hpp"
 #include "service/server/metrics.hpp"
+#include "service/server/processor_use.hpp"
 #include "service/server/task_thread.hpp"
 
 namespace service {
@@ -24,6 +26,7 @@ struct ServiceShare {
   std::uint32_t running_jobs = 0;
   std::uint64_t buffer_bytes = 0;
   std::uint64_t index_bytes = 0;
+  double processor_s = 0.0;  ///< of jobs, in the last hour; 0: all that its running jobs could have
 };
 
 /// Limits of the service; proto/daemon.proto documents them.
@@ -49,17 +52,25 @@ struct ServiceLimits {
     const auto figure = []<typename Number>(Number set, Number limit) {
       return set > 0 ? std::min(set, limit) : static_cast<Number>(limit / 2 + limit % 2);
     };
+    const std::uint32_t running_jobs = figure(share.running_jobs, workers);
     return {.connections = figure(share.connections, connections),
             .streaming_sessions = figure(share.streaming_sessions, streaming_sessions),
             .sessions = figure(share.sessions, sessions),
             .disk_bytes = share.disk_bytes,
             .queued_jobs = figure(share.queued_jobs, queued_jobs),
             .jobs = figure(share.jobs, jobs),
-            .running_jobs = figure(share.running_jobs, workers),
+            .running_jobs = running_jobs,
             .buffer_bytes = figure(share.buffer_bytes, buffer_bytes),
-            .index_bytes = figure(share.index_bytes, index_bytes)};
+            .index_bytes = figure(share.index_bytes, index_bytes),
+            .processor_s = share.processor_s > 0.0 ? share.processor_s
+                                                   : ProcessorUse::kWindow_s * running_jobs};
   }
 };
+
+/// A time that only goes on [s].
+inline double steady_time_s() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 /// What the parts of the service share. Everything in it outlives them. The main thread alone
 /// touches the metrics and everything the parts hold; disks are waited for elsewhere.
@@ -74,6 +85,7 @@ struct ServiceContext {
   ByteUse index;    ///< in memory of that, counted likewise
   /// What all could keep together, as of then; before, no limit.
   std::uint64_t disk_capacity_bytes = std::uint64_t{1} << 62;
+  std::function<double()> time_s = steady_time_s;
   Poster main;                  ///< back to the main thread
   std::vector<Poster> storage;  ///< sessions are spread over these
   Poster reader;                ///< reads files for clients

@@ -37,10 +37,6 @@ SessionRefused refusal(SessionRefused::Reason reason, const std::string& text) {
   return refused;
 }
 
-ServiceError unknown(const std::string& id) {
-  return make_fault(ServiceError::NOT_FOUND, "there is no session '" + utf8_prefix(id, 64) + "'");
-}
-
 // What a session costs in memory, each piece of it stored by itself.
 std::uint64_t index_size(const SessionInfo& info) {
   constexpr std::uint64_t kSessionSize = 4096;
@@ -63,6 +59,10 @@ SessionInfo shortened(SessionInfo info) {
 }
 
 }  // namespace
+
+ServiceError unknown_session(const std::string& id) {
+  return make_fault(ServiceError::NOT_FOUND, "there is no session '" + utf8_prefix(id, 64) + "'");
+}
 
 SessionInfo SessionStore::Entry::info() const { return ingest ? ingest->info() : known_info(); }
 
@@ -129,13 +129,6 @@ std::shared_ptr<IngestSession> SessionStore::add_ingest(const SessionRecord& rec
                                                  });
   entries_[id].ingest = session;
   return session;
-}
-
-std::shared_ptr<Upload> SessionStore::add_upload(const SessionRecord& record) {
-  const std::string id = record.info().session_id();
-  auto upload = std::make_shared<Upload>(context_, folder_of(id), record, [this] { stored_(); });
-  entries_[id].upload = upload;
-  return upload;
 }
 
 std::variant<std::shared_ptr<IngestSession>, SessionRefused> SessionStore::open(
@@ -304,13 +297,13 @@ rigcal::v1::SessionList SessionStore::list() const {
 
 Outcome<SessionInfo> SessionStore::inspect(const std::string& id) const {
   const Entry* entry = find(id);
-  if (entry == nullptr) return unknown(id);
+  if (entry == nullptr) return unknown_session(id);
   return entry->info();
 }
 
 Outcome<SessionInfo> SessionStore::end(const std::string& id, const Identity& who) {
   const Entry* entry = find(id);
-  if (entry == nullptr) return unknown(id);
+  if (entry == nullptr) return unknown_session(id);
   if (auto why = entry->reason_against_change(who)) return *why;
   if (entry->ingest) {
     if (const auto why = entry->ingest->end()) {
@@ -323,7 +316,7 @@ Outcome<SessionInfo> SessionStore::end(const std::string& id, const Identity& wh
 Outcome<SessionInfo> SessionStore::subscribe(const std::string& id,
                                              const std::shared_ptr<LiveSubscriber>& subscriber) {
   const Entry* entry = find(id);
-  if (entry == nullptr) return unknown(id);
+  if (entry == nullptr) return unknown_session(id);
   if (!entry->ingest || !entry->ingest->is_open()) {
     return make_fault(ServiceError::NOT_READY,
                       "session '" + id + "' is not being recorded; read its recording instead");
@@ -334,7 +327,7 @@ Outcome<SessionInfo> SessionStore::subscribe(const std::string& id,
 
 void SessionStore::remove(const std::string& id, const Identity& who, const Removed& removed) {
   const auto found = entries_.find(id);
-  if (found == entries_.end()) return removed(unknown(id));
+  if (found == entries_.end()) return removed(unknown_session(id));
   if (auto why = found->second.reason_against_change(who)) return removed(*why);
   const SessionState state = found->second.info().state();
   const auto refuse = [&](const std::string& why) {
@@ -366,61 +359,9 @@ void SessionStore::remove(const std::string& id, const Identity& who, const Remo
   });
 }
 
-void SessionStore::open_upload(const rigcal::v1::OpenUpload& request, const Identity& who,
-                               const Upload::Answer& answer) {
-  const std::string& id = request.session_id();
-  const std::string& name = request.file_name();
-  const bool mcap = name.ends_with(".mcap");
-  if (!proto::is_session_id(id) || name.size() > kListedTextSize || request.size_bytes() == 0 ||
-      (!mcap && !name.ends_with(".csv"))) {
-    return answer(make_fault(ServiceError::BAD_REQUEST,
-                             "an upload needs an id of 1 to 64 characters of A-Z a-z 0-9 . _ -, a "
-                             "size, and a name that ends in .mcap or .csv"));
-  }
-  if (request.size_bytes() > context_.limits.session_size_bytes) {
-    return answer(make_fault(ServiceError::BAD_REQUEST,
-                             name + ": has " + std::to_string(request.size_bytes()) +
-                                 " bytes, this service takes up to " +
-                                 std::to_string(context_.limits.session_size_bytes)));
-  }
-  if (const Entry* entry = find(id); entry != nullptr) {
-    if (!entry->upload || entry->removing ||
-        entry->upload->record().upload_size_bytes() != request.size_bytes()) {
-      return answer(
-          make_fault(ServiceError::EXISTS, "session id '" + id + "' belongs to another recording"));
-    }
-    // Whoever has the same file finds it there, but adds nothing to what another has begun.
-    if (!entry->upload->is_stored()) {
-      if (auto why = entry->reason_against_change(who)) return answer(*why);
-    }
-    return entry->upload->open(answer);
-  }
-  SessionRecord record;
-  record.set_upload_size_bytes(request.size_bytes());
-  SessionInfo& info = *record.mutable_info();
-  info.set_session_id(id);
-  info.set_state(rigcal::v1::SESSION_UPLOADING);
-  info.set_created_unix_ns(unix_time_ns());
-  info.set_file_name(mcap ? "recording.mcap" : "recording.csv");
-  (*info.mutable_metadata())["file"] = name;
-  info.set_owner(who.name);
-  if (auto full = reason_against_new(info, request.size_bytes())) return answer(*full);
-  add_upload(record)->open(answer);
-}
-
-void SessionStore::append_upload(rigcal::v1::UploadPart& request, const Identity& who,
-                                 const Upload::Answer& answer) {
-  const Entry* entry = find(request.session_id());
-  if (entry == nullptr || !entry->upload || entry->removing) {
-    return answer(unknown(request.session_id()));
-  }
-  if (auto why = entry->reason_against_change(who)) return answer(*why);
-  entry->upload->append(request.offset_bytes(), std::move(*request.mutable_data()), answer);
-}
-
 Outcome<std::string> SessionStore::recording_path(const std::string& id) const {
   const Entry* entry = find(id);
-  if (entry == nullptr || entry->removing) return unknown(id);
+  if (entry == nullptr || entry->removing) return unknown_session(id);
   const SessionInfo info = entry->info();
   if (info.state() == rigcal::v1::SESSION_STORED) {
     const std::string path = folder_of(id) + "/" + info.file_name();
@@ -438,7 +379,7 @@ Outcome<std::string> SessionStore::recording_path(const std::string& id) const {
 
 std::optional<ServiceError> SessionStore::reason_against_use(const std::string& id) const {
   const Entry* entry = find(id);
-  if (entry == nullptr || entry->removing) return unknown(id);
+  if (entry == nullptr || entry->removing) return unknown_session(id);
   const std::string named = "session '" + id + "' is ";
   switch (const SessionInfo info = entry->info(); info.state()) {
     case rigcal::v1::SESSION_STORED:

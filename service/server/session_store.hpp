@@ -76,6 +76,8 @@ class SessionStore {
     rigcal::v1::SessionInfo info() const;
     const rigcal::v1::SessionInfo& known_info() const;  ///< without whether a rig is connected
     std::optional<rigcal::v1::ServiceError> reason_against_change(const Identity& who) const;
+    bool is_upload(std::uint64_t size_bytes, const std::string& file_name,
+                   const Identity& who) const;
   };
 
   void load_session(const std::string& folder, const std::string& id);
@@ -93,5 +95,8 @@ class SessionStore {
   std::function<std::string(const std::string&)> user_;
   std::map<std::string, Entry> entries_;
 };
+
+/// The answer to a question about a session that does not exist.
+rigcal::v1::ServiceError unknown_session(const std::string& id);
 
 }  // namespace service

@@ -27,6 +27,8 @@ using rigcal::v1::ServiceError;
 using rigcal::v1::SessionRecord;
 using rigcal::v1::UploadState;
 
+constexpr std::uint64_t kReadSize = 1u << 20;
+
 std::string file_path(const std::string& folder, const SessionRecord& record) {
   return folder + "/" + record.info().file_name();
 }
@@ -88,7 +90,27 @@ Result<std::uint64_t> open_folder(const std::string& folder, const SessionRecord
   return std::min(size, record.upload_size_bytes());
 }
 
-Status complete(const std::string& folder, SessionRecord& record) {
+// Adds what is there of a file.
+Status add_file(const std::string& folder, const SessionRecord& record, std::uint64_t size_bytes,
+                proto::ContentName& content) {
+  const std::string path = file_path(folder, record);
+  std::error_code ignored;
+  const bool named = fs::exists(path, ignored);
+  const auto file =
+      proto::open_input_file(named ? path : proto::part_path(path), proto::Links::kRefuse);
+  if (!file.ok()) return file.error();
+  std::string part;
+  for (std::uint64_t at = 0; at < size_bytes; at += part.size()) {
+    part.resize(std::min<std::uint64_t>(size_bytes - at, kReadSize));
+    const Status read =
+        file.value()->read(at, {reinterpret_cast<std::uint8_t*>(part.data()), part.size()});
+    if (!read.ok()) return read;
+    content.add(part);
+  }
+  return proto::success();
+}
+
+Status publish(const std::string& folder, SessionRecord& record) {
   const std::string path = file_path(folder, record);
   std::error_code ignored;
   if (!fs::exists(path, ignored)) {
@@ -99,35 +121,71 @@ Status complete(const std::string& folder, SessionRecord& record) {
   return save(folder, record);
 }
 
+// With all of the content added. What is not what its id promises goes, unless it was stored when
+// nobody checked that.
+Status complete(const std::string& folder, SessionRecord& record, proto::ContentName& content) {
+  const std::string& id = record.info().session_id();
+  const std::string_view promised = proto::promised_content(id);
+  if (!promised.empty()) {
+    const std::string name = content.text();
+    if (name != promised) {
+      const Error mismatch{ErrorCode::kVerifyMismatch, "the content of '" + id +
+                                                           "' is not what that id names, but '" +
+                                                           proto::upload_id(name, 1) + "'"};
+      if (record.info().state() == rigcal::v1::SESSION_STORED) return mismatch;
+      if (Status removed = remove_folder(folder); !removed.ok()) return removed;
+      return mismatch;
+    }
+    record.set_content_checked(true);
+  }
+  return publish(folder, record);
+}
+
 }  // namespace
 
 Upload::Upload(ServiceContext& context, std::string folder, SessionRecord record,
-               std::function<void()> stored)
+               std::function<void(const Upload&)> ended)
     : context_(context),
       folder_(std::move(folder)),
       record_(std::move(record)),
-      stored_(std::move(stored)),
+      ended_(std::move(ended)),
       storage_(context.storage[std::hash<std::string>()(record_.info().session_id()) %
                                context.storage.size()]),
       durable_bytes_(is_stored() ? record_.upload_size_bytes() : 0),
       opened_(is_stored()) {}
 
+// One that was stored before contents were checked is checked when somebody asks for it.
+bool Upload::checks_content() const {
+  return !record_.content_checked() &&
+         !proto::promised_content(record_.info().session_id()).empty();
+}
+
 void Upload::open(const Answer& answer) {
   if (busy_)
     return answer(make_fault(ServiceError::BUSY, "a part of it is being stored; try again later"));
-  if (is_stored()) return finished(proto::success(), durable_bytes_, answer);
+  if (is_stored() && !checks_content()) {
+    return finished({proto::success(), durable_bytes_, record_}, answer);
+  }
   busy_ = true;
+  content_ = std::make_shared<proto::ContentName>();
   storage_([self = shared_from_this(), answer, record = record_, folder = folder_,
-            main = context_.main]() mutable {
+            content = content_, main = context_.main, maintenance = context_.maintenance] {
     const auto durable = open_folder(folder, record);
-    Status status = durable.ok() ? proto::success() : Status(durable.error());
-    const bool whole = durable.ok() && durable.value() == record.upload_size_bytes();
-    if (whole) status = complete(folder, record);
-    main([self, answer, status, record, count = durable.ok() ? durable.value() : 0] {
-      self->busy_ = false;
-      self->opened_ = status.ok();
-      self->record_ = record;
-      self->finished(status, count, answer);
+    if (!durable.ok() || durable.value() == 0) {
+      const std::uint64_t none = 0;
+      const Status status = durable.ok() ? proto::success() : Status(durable.error());
+      return main([self, answer, progress = Progress{status, none, record}] {
+        self->finished(progress, answer);
+      });
+    }
+    // All that is there is read, which must not hold up what rigs stream.
+    maintenance([self, answer, record, folder, content, main, count = durable.value()]() mutable {
+      Status status = add_file(folder, record, count, *content);
+      const bool whole = count == record.upload_size_bytes();
+      if (status.ok() && whole) status = complete(folder, record, *content);
+      main([self, answer, progress = Progress{status, count, record}] {
+        self->finished(progress, answer);
+      });
     });
   });
 }
@@ -147,7 +205,7 @@ void Upload::append(std::uint64_t offset_bytes, std::string data, const Answer& 
   }
   busy_ = true;
   storage_([self = shared_from_this(), answer, data = std::move(data), offset_bytes,
-            record = record_, folder = folder_, main = context_.main,
+            record = record_, folder = folder_, content = content_, main = context_.main,
             floor = context_.limits.free_space_bytes]() mutable {
     Status status = check_space(folder, floor + data.size());
     if (status.ok()) {
@@ -156,31 +214,46 @@ void Upload::append(std::uint64_t offset_bytes, std::string data, const Answer& 
       if (!status.ok()) status = start_over(part, status);
     }
     std::uint64_t durable = offset_bytes;
-    if (status.ok()) durable += data.size();
-    if (status.ok() && durable == record.upload_size_bytes()) status = complete(folder, record);
-    main([self, answer, status, durable, record] {
-      self->busy_ = false;
-      self->opened_ = status.ok();
-      self->record_ = record;
-      self->finished(status, durable, answer);
+    if (status.ok()) {
+      durable += data.size();
+      content->add(data);
+    }
+    if (status.ok() && durable == record.upload_size_bytes()) {
+      status = complete(folder, record, *content);
+    }
+    main([self, answer, progress = Progress{status, durable, record}] {
+      self->finished(progress, answer);
     });
   });
 }
 
-void Upload::finished(const Status& status, std::uint64_t durable_bytes, const Answer& answer) {
+void Upload::finished(const Progress& progress, const Answer& answer) {
+  const Status& status = progress.status;
+  busy_ = false;
+  opened_ = status.ok();
+  const std::string& id = record_.info().session_id();
+  if (!status.ok() && status.error().code == ErrorCode::kVerifyMismatch) {
+    log_event(LogLevel::kWarning, "upload_refused",
+              {{"session", id}, {"error", status.error().detail}});
+    if (is_stored()) return answer(make_fault(ServiceError::EXISTS, status.error().detail));
+    ended_(*this);
+    return answer(make_fault(ServiceError::BAD_REQUEST,
+                             status.error().detail + "; nothing of it is kept, upload it again"));
+  }
   if (!status.ok()) {
     ++context_.metrics.storage_errors_total;
     log_event(LogLevel::kError, "upload_failed",
-              {{"session", record_.info().session_id()}, {"error", status.error().detail}});
+              {{"session", id}, {"error", status.error().detail}});
     return answer(make_fault(ServiceError::STORAGE, status.error().detail));
   }
-  durable_bytes_ = durable_bytes;
-  record_.mutable_info()->set_size_bytes(durable_bytes);
+  record_ = progress.record;
+  durable_bytes_ = progress.durable_bytes;
+  record_.mutable_info()->set_size_bytes(durable_bytes_);
   UploadState state;
-  state.set_durable_bytes(durable_bytes);
+  state.set_durable_bytes(durable_bytes_);
   state.set_complete(is_stored());
   answer(state);
-  if (is_stored()) stored_();
+  if (is_stored()) ended_(*this);
 }
 
 }  // namespace service

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,6 +20,10 @@ namespace service {
 namespace {
 
 constexpr int kProgressDescriptor = 3;  // in the worker
+
+double seconds(const timeval& time) {
+  return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+}
 
 std::string describe_end(int status) {
   if (WIFSIGNALED(status)) {
@@ -76,7 +81,9 @@ class WorkerPool::Worker : public std::enable_shared_from_this<Worker> {
   /// True once, when the process is gone.
   bool reap() {
     int status = 0;
-    if (exited_ || ::waitpid(pid_, &status, WNOHANG) != pid_) return false;
+    rusage used{};
+    if (exited_ || ::wait4(pid_, &status, WNOHANG, &used) != pid_) return false;
+    processor_s_ = seconds(used.ru_utime) + seconds(used.ru_stime);
     exited_ = true;
     done_ = WIFEXITED(status) && WEXITSTATUS(status) == 0;
     if (!done_ && error_.empty()) end_text_ = describe_end(status);
@@ -88,7 +95,7 @@ class WorkerPool::Worker : public std::enable_shared_from_this<Worker> {
   /// What it wrote is read to the end first: the error is the last thing in the pipe.
   bool complete() const { return exited_ && !pipe_.is_open(); }
 
-  void report() { on_ended_({done_, error_.empty() ? end_text_ : error_}); }
+  void report() { on_ended_({done_, error_.empty() ? end_text_ : error_, processor_s_}); }
 
   std::function<void()> on_complete;
 
@@ -128,6 +135,7 @@ class WorkerPool::Worker : public std::enable_shared_from_this<Worker> {
   std::function<void(const Ended&)> on_ended_;
   bool exited_ = false;
   bool done_ = false;
+  double processor_s_ = 0.0;
   std::string error_;     // told by the worker, or the deadline
   std::string end_text_;  // how the process ended
 };

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "daq/scenario/catalog.hpp"
+#include "daq/scenario/command_limits.hpp"
 
 namespace service {
 
@@ -22,8 +23,7 @@ struct Scenario {
   double rate = 1000.0;              ///< samples per second [Hz]
   Eigen::VectorXd initial_angles{};  ///< one a hinge [rad]
   Eigen::VectorXd initial_speeds{};  ///< one a hinge [rad/s]
-  double command_max = 0.0;          ///< magnitude the command is limited to; 0: no limit
-  double command_slew_max = 0.0;     ///< change per second it is limited to; 0: no limit
+  daq::CommandLimits command_limits{};
   std::vector<HingeLimit> limits{};
   double noise = 0.0;     ///< standard deviation of the angles' white noise [rad]
   bool quantise = false;  ///< round angles to encoder counts

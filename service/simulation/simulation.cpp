@@ -150,15 +150,11 @@ Eigen::Index count_samples(double duration, double period) {
                           " are the most; shorten the scenario or lower rate_hz");
 }
 
-double limited(double command, double last, const Scenario& scenario, double period) {
-  if (scenario.command_slew_max > 0.0) {
-    const double change = scenario.command_slew_max * period;
-    command = std::clamp(command, last - change, last + change);
-  }
-  if (scenario.command_max > 0.0) {
-    command = std::clamp(command, -scenario.command_max, scenario.command_max);
-  }
-  return command;
+/// As daq::SafetyMonitor limits the command of a run.
+double limited(double command, double last, const daq::CommandLimits& limits, double period) {
+  const double slew = limits.command_slew_per_s_max * period;
+  return std::clamp(std::clamp(command, -limits.command_max, limits.command_max), last - slew,
+                    last + slew);
 }
 
 /// The mechanism in motion: state, stepper, unwrapped angles.
@@ -266,7 +262,7 @@ SimulatedRun simulate(const Rig& rig, const Scenario& scenario, double step,
     const double command = excitation.command({time, plant.joints()});
     const bool rest = has_ended_early(excitation, time);
     if (rest) run.notes.push_back("at rest at " + format_number(time, 6) + " s");
-    history.append(limited(command, history.last(), scenario, run.period));
+    history.append(limited(command, history.last(), scenario.command_limits, run.period));
     if (scenario.motor >= 0) {
       run.controls(k, motor_column(mechanism, scenario.motor)) = history.last();
     }

@@ -132,7 +132,7 @@ std::vector<Violation> modules_keep_apart(const Tree& tree) {
   static const std::vector<Module> kDependencies = {
       {"estimator/", {}},
       {"proto/", {}},
-      {"firmware_iface/", {"proto/sim.pb.h", "proto/text/"}},
+      {"firmware_iface/", {"proto/sim.pb.h", "proto/check/", "proto/text/"}},
       {"daq/", {"firmware_iface/", "proto/"}},
       {"service/", {"estimator/", "proto/"}},
   };

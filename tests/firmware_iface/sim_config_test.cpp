@@ -1,8 +1,10 @@
 #include <gtest/gtest.h>
 
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <variant>
 
 #include "firmware_iface/sim/config/sim_config.hpp"
 #include "firmware_iface/sim/truth_file.hpp"
@@ -68,6 +70,120 @@ TEST(SimConfig, MistakesAreNamedWithTheirPlace) {
             std::string::npos);
   EXPECT_NE(complaint_about(pendulum + "unit_faults { dropout_channel: 1 }").find("channels 0"),
             std::string::npos);
+}
+
+// Each number of a simulation, read back where it acts: one that is read into its neighbour's place
+// shows, and so does a unit of time.
+TEST(SimConfig, TakesEveryNumberToItsPlace) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("full.textproto");
+  std::ofstream(path) << R"(
+furuta {
+  arm_mass_kg: 1.1 arm_center_distance_m: 1.2 arm_length_m: 1.3 arm_inertia_zz: 1.4
+  shaft_inertia: 1.5 pendulum_mass_kg: 1.6 pendulum_center_distance_m: 1.7
+  pendulum_inertia_xx: 1.8 pendulum_inertia_yy: 1.9 pendulum_inertia_zz: 2.1
+  motor { gain: 2.2 back_emf: 2.3 }
+  arm_friction { viscous: 3.1 quadratic_drag: 3.2 coulomb_torque: 3.3 stribeck_torque: 3.4
+                 stribeck_rate: 3.5 load_arm: 3.6 }
+  pendulum_friction { viscous: 4.1 quadratic_drag: 4.2 coulomb_torque: 4.3 stribeck_torque: 4.4
+                      stribeck_rate: 4.5 load_arm: 4.6 }
+  arm_start_angle_rad: 0.25 pendulum_start_angle_rad: -0.5
+}
+gravity { magnitude: 9.5 tilt_x_rad: 0.01 tilt_z_rad: -0.02 }
+unit {
+  unit_id: 77 encoder { counts_per_turn: 1000 zero_offset_rad: 0.1 }
+  encoder { counts_per_turn: 2000 zero_offset_rad: -0.2 }
+  tick_rate_hz: 500 command_max_V: 12.5 command_bits: 10 ttl_max_ms: 90 clock_error_ppm: -33
+  clock_start_us: 4000000000
+}
+hand { release: AFTER_FIRST_COMMAND hold_s: 1.5 }
+seed: 5
+line {
+  baud: 115200 latency_ms: 2.5
+  to_host { frame_lost: 0.01 frame_duplicated: 0.02 frame_delayed: 0.03 delay_max_ms: 4
+            stall: 0.05 stall_max_ms: 6 burst: 0.07 burst_size_bytes_max: 8 byte_lost: 0.09
+            byte_duplicated: 0.11 bit_flipped: 0.12 }
+  to_unit { frame_lost: 0.51 }
+}
+unit_faults { channel_dropout: 0.21 dropout_max_ms: 22 dropout_channel: 1 reset: 0.23 }
+)";
+  const sim::SimConfig config = load_sim_config(path);
+  const auto& rig = std::get<sim::FurutaParameters>(config.rig);
+  EXPECT_EQ(rig.arm_mass, 1.1);
+  EXPECT_EQ(rig.arm_center_distance, 1.2);
+  EXPECT_EQ(rig.arm_length, 1.3);
+  EXPECT_EQ(rig.arm_inertia_zz, 1.4);
+  EXPECT_EQ(rig.shaft_inertia, 1.5);
+  EXPECT_EQ(rig.pendulum_mass, 1.6);
+  EXPECT_EQ(rig.pendulum_center_distance, 1.7);
+  EXPECT_EQ(rig.pendulum_inertia_xx, 1.8);
+  EXPECT_EQ(rig.pendulum_inertia_yy, 1.9);
+  EXPECT_EQ(rig.pendulum_inertia_zz, 2.1);
+  EXPECT_EQ(rig.motor_gain, 2.2);
+  EXPECT_EQ(rig.back_emf, 2.3);
+  EXPECT_EQ(rig.gravity, 9.5);
+  EXPECT_EQ(rig.tilt[0], 0.01);
+  EXPECT_EQ(rig.tilt[1], 0.0);
+  EXPECT_EQ(rig.tilt[2], -0.02);
+  const auto friction = [](const sim::JointFriction& f) {
+    return std::array{f.viscous,         f.quadratic_drag, f.coulomb,
+                      f.stribeck_excess, f.stribeck_rate,  f.load_arm};
+  };
+  EXPECT_EQ(friction(rig.arm_friction), (std::array{3.1, 3.2, 3.3, 3.4, 3.5, 3.6}));
+  EXPECT_EQ(friction(rig.pendulum_friction), (std::array{4.1, 4.2, 4.3, 4.4, 4.5, 4.6}));
+  EXPECT_EQ(config.start.angle_rad[0], 0.25);
+  EXPECT_EQ(config.start.angle_rad[1], -0.5);
+
+  const sim::UnitSettings& unit = config.settings.unit;
+  EXPECT_EQ(unit.unit_id, 77u);
+  EXPECT_EQ(unit.counts_per_turn[0], 1000u);
+  EXPECT_EQ(unit.counts_per_turn[1], 2000u);
+  EXPECT_EQ(unit.zero_offset_rad[0], 0.1);
+  EXPECT_EQ(unit.zero_offset_rad[1], -0.2);
+  EXPECT_EQ(unit.tick_rate_Hz, 500);
+  EXPECT_EQ(unit.command_max_V, 12.5);
+  EXPECT_EQ(unit.command_bits, 10);
+  EXPECT_EQ(unit.ttl_max_ms, 90);
+  EXPECT_EQ(unit.clock_error_ppm, -33.0);
+  EXPECT_EQ(unit.clock_start_us, 4'000'000'000u);
+  EXPECT_EQ(unit.hand.release, sim::OperatorSettings::Release::kAfterFirstCommand);
+  EXPECT_EQ(unit.hand.hold_time, Nanoseconds(1'500'000'000));
+  EXPECT_EQ(unit.faults.channel_dropout, 0.21);
+  EXPECT_EQ(unit.faults.dropout_max, Nanoseconds(22'000'000));
+  EXPECT_EQ(unit.faults.dropout_channels, 0b10);
+  EXPECT_EQ(unit.faults.reset, 0.23);
+
+  for (const auto* line : {&config.settings.to_host, &config.settings.to_unit}) {
+    EXPECT_EQ(line->baud_rate, 115'200);
+    EXPECT_EQ(line->latency, Nanoseconds(2'500'000));
+  }
+  const LineFaults& faults = config.settings.to_host.faults;
+  EXPECT_EQ(faults.frame_lost, 0.01);
+  EXPECT_EQ(faults.frame_duplicated, 0.02);
+  EXPECT_EQ(faults.frame_delayed, 0.03);
+  EXPECT_EQ(faults.delay_max, Nanoseconds(4'000'000));
+  EXPECT_EQ(faults.stall, 0.05);
+  EXPECT_EQ(faults.stall_max, Nanoseconds(6'000'000));
+  EXPECT_EQ(faults.burst, 0.07);
+  EXPECT_EQ(faults.burst_size_bytes_max, 8);
+  EXPECT_EQ(faults.byte_lost, 0.09);
+  EXPECT_EQ(faults.byte_duplicated, 0.11);
+  EXPECT_EQ(faults.bit_flipped, 0.12);
+  EXPECT_EQ(config.settings.to_unit.faults.frame_lost, 0.51);
+  EXPECT_EQ(config.settings.to_unit.faults.bit_flipped, 0.0);
+}
+
+// What the command line sets is held to the same table as what the file says.
+TEST(SimConfig, HoldsTheCommandLineToTheRanges) {
+  const std::string file = RIG_SOURCE_DIR "/configs/sim-furuta.textproto";
+  sim::SimOverrides overrides;
+  overrides.baud_rate = 12'000'000;
+  EXPECT_EQ(load_sim_config(file, overrides).settings.to_host.baud_rate, 12'000'000);
+  overrides.baud_rate = 12'000'001;
+  EXPECT_THROW(load_sim_config(file, overrides), proto::InputError);
+  overrides = {};
+  overrides.clock_error_ppm = -1.1e5;
+  EXPECT_THROW(load_sim_config(file, overrides), proto::InputError);
 }
 
 TEST(TruthFile, HoldsTheExactMotionAndRefusesToWriteOver) {

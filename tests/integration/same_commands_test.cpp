@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -10,6 +12,7 @@
 #include "service/convert/scenario_file.hpp"
 #include "service/simulation/simulation.hpp"
 #include "tests/daq/simulated_rig.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace {
 
@@ -36,6 +39,11 @@ std::vector<Case> cases() {
   return found;
 }
 
+std::string text_of(const fs::path& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
 // What the loop saw and asked for at each sample from the start of the scenario on.
 struct Decision {
   daq::Observation seen;  // time since the start
@@ -44,10 +52,9 @@ struct Decision {
 };
 
 // The run of rigcal-daq in virtual time, with limits of position so wide that nothing ends it.
-std::vector<Decision> run_on_unit(const Case& config) {
-  const daq::RigConfig rig = daq::load_rig_config((kConfigs / config.rig).string());
-  const daq::ScenarioConfig scenario =
-      daq::load_scenario_config((kConfigs / config.scenario).string(), rig);
+std::vector<Decision> run_on_unit(const std::string& rig_path, const std::string& scenario_path) {
+  const daq::RigConfig rig = daq::load_rig_config(rig_path);
+  const daq::ScenarioConfig scenario = daq::load_scenario_config(scenario_path, rig);
   daq::SafetyLimits limits = scenario.limits;
   for (daq::JointLimits& joint : limits.joint) {
     joint.angle_rad_min = -1e6;
@@ -72,6 +79,10 @@ std::vector<Decision> run_on_unit(const Case& config) {
   unit.run(keep, kTicks, 0);
   if (scenario.scenario.command_peak() > 0.0) keep(unit, 0);  // the tick that ended the run
   return decisions;
+}
+
+std::vector<Decision> run_on_unit(const Case& config) {
+  return run_on_unit((kConfigs / config.rig).string(), (kConfigs / config.scenario).string());
 }
 
 service::Scenario load_for_simulation(const Case& config) {
@@ -113,6 +124,39 @@ TEST_P(EveryScenario, IsSimulatedWithTheCommandsOfTheRun) {
   for (std::size_t k = 0; k < decisions.size(); ++k) {
     ASSERT_EQ(run.controls(static_cast<Eigen::Index>(k), 0), decisions[k].sent)
         << "sample " << k << " at " << decisions[k].seen.time_s << " s";
+  }
+}
+
+// A command that may change slowly only, by the rig's limit or by the scenario's own, is a ramp in
+// both programs, from one sample to the next by no more.
+TEST(SlewedCommand, IsTheSameRampForBothPrograms) {
+  const test_support::TemporaryFolder folder;
+  const std::string rig = folder.file("rig.textproto");
+  const std::string scenario = folder.file("scenario.textproto");
+  std::string rig_text = text_of(kConfigs / "rig-furuta.textproto");
+  const std::string loose = "command_slew_per_s_max: 10000";
+  ASSERT_NE(rig_text.find(loose), std::string::npos);
+  std::ofstream(rig) << rig_text.replace(rig_text.find(loose), loose.size(),
+                                         "command_slew_per_s_max: 400");
+  for (const double slew : {400.0, 100.0}) {
+    SCOPED_TRACE(slew);
+    std::ofstream(scenario) << "name: \"pulse\" duration_s: 0.1\n"
+                               "pulse { motor: \"1\" command: 2 start_s: 0.02 width_s: 0.04 }\n"
+                            << (slew == 400.0 ? "" : "limits { command_slew_max: 100 }");
+    const std::vector<Decision> decisions = run_on_unit(rig, scenario);
+    const service::Rig simulated = service::load_rig(rig);
+    const service::SimulatedRun run =
+        service::simulate(simulated, service::load_scenario(scenario, simulated), 1e-3);
+    ASSERT_EQ(static_cast<std::size_t>(run.controls.rows()), decisions.size());
+    double fastest = 0.0;
+    for (std::size_t k = 0; k < decisions.size(); ++k) {
+      // Steps of the unit's clock, in whole microseconds, differ from 1 ms by round-off of seconds
+      // below 1: 2^-53 of them, times the slew, at some twenty samples of a ramp.
+      ASSERT_NEAR(run.controls(static_cast<Eigen::Index>(k), 0), decisions[k].sent, 1e-11) << k;
+      const double before = k == 0 ? 0.0 : decisions[k - 1].sent;
+      fastest = std::max(fastest, std::abs(decisions[k].sent - before));
+    }
+    EXPECT_NEAR(fastest, slew * 1e-3, 1e-11);
   }
 }
 

@@ -15,6 +15,7 @@
 #include "proto/recording/topics.hpp"
 #include "tests/proto/mcap_repair.hpp"
 #include "tests/proto/recording_support.hpp"
+#include "tests/proto/unchecked_recording.hpp"
 
 namespace proto {
 namespace {
@@ -23,6 +24,7 @@ using test_support::Disk;
 using test_support::make_sample;
 using test_support::MemoryOutputFile;
 using test_support::ok;
+using test_support::record_unchecked;
 using test_support::same;
 using test_support::TemporaryFolder;
 
@@ -77,27 +79,6 @@ Bytes record_samples(const std::vector<std::uint64_t>& sequences, const std::vec
   for (const std::uint64_t k : sequences) EXPECT_TRUE(ok(writer.value().write(make_sample(k))));
   for (const Gap& gap : gaps) EXPECT_TRUE(ok(writer.value().write(gap)));
   EXPECT_TRUE(ok(writer.value().finish()));
-  return disk->content;
-}
-
-// A recording as a writer that keeps to no rules would leave it.
-Bytes record_unchecked(const std::vector<Sample>& samples) {
-  const auto disk = std::make_shared<Disk>();
-  McapWriter writer(std::make_unique<MemoryOutputFile>(disk), {});
-  EXPECT_TRUE(ok(writer.start()));
-  const McapMap header = {{std::string(kFormatKey), std::string(kFormatVersion)},
-                          {std::string(kEpochKey), "0"},
-                          {std::string(kHingesKey), "arm,pendulum"}};
-  const std::uint16_t channel = writer.add_channel(std::string(kSampleTopic.name), "protobuf",
-                                                   std::string(kSampleTopic.message_type),
-                                                   "protobuf", as_bytes("schema"), header);
-  for (const Sample& sample : samples) {
-    rigcal::v1::Sample message;
-    to_message(sample, message);
-    const std::string bytes = message.SerializeAsString();
-    EXPECT_TRUE(ok(writer.write_message({channel, 0, 0, 0, as_bytes(bytes)})));
-  }
-  EXPECT_TRUE(ok(writer.complete()));
   return disk->content;
 }
 
@@ -301,18 +282,21 @@ TEST(ScanRecording, ReadsNoSampleTwice) {
 // What the writer refuses, a reader does not hand over either, whoever has written it; what is
 // around it stays.
 TEST(ScanRecording, HandsOverWhatTheRulesAllow) {
-  std::vector<Sample> wrong(5, make_sample(2));
+  std::vector<Sample> wrong(7, make_sample(2));
   wrong[0].timestamp_s = -0.5e-3;  // time goes back
   wrong[1].angle_rad[0] = std::numeric_limits<double>::quiet_NaN();
   wrong[2].command_V = std::numeric_limits<double>::infinity();
   wrong[3].channel_count = 1;
   wrong[4].device_time_us = std::numeric_limits<std::int64_t>::min();
+  wrong[5].angle_rad[1] = -1.1e12;
+  wrong[6].command_V = 1.1e6;
   for (const Sample& sample : wrong) {
     const Bytes file = record_unchecked({make_sample(0), sample, make_sample(3)});
     const auto recording = read_recording(*view_as_input_file(file));
     ASSERT_TRUE(ok(recording));
     EXPECT_EQ(recording.value().samples.size(), 2u);
     EXPECT_EQ(recording.value().scan.unreadable_count, 1u);
+    EXPECT_EQ(recording.value().scan.first_breach.substr(0, 8), "sample 2");
     const auto check = check_recording(*view_as_input_file(file));
     ASSERT_TRUE(ok(check));
     EXPECT_EQ(check.value().sample_count, 2u);

@@ -75,5 +75,26 @@ TEST(RecordingRules, HoldSamplesToTheirOrder) {
   EXPECT_TRUE(takes(kSequenceMax - 1, 2.0));
 }
 
+// What the table of ranges says of a number over a socket holds for one in a file, at both bounds.
+TEST(RecordingRules, HoldNumbersToTheTableOfRanges) {
+  const auto takes = [](const auto& message) { return !RecordingRules(1).take(message); };
+  const auto angle = [&](double angle_rad, bool valid = true) {
+    return takes(Sample{.channel_count = 1, .angle_rad = {angle_rad}, .valid = {valid}});
+  };
+  for (const double sign : {1.0, -1.0}) {
+    EXPECT_TRUE(angle(sign * 1e12));
+    EXPECT_FALSE(angle(sign * 1.01e12));
+    EXPECT_FALSE(angle(sign * kInfinity));
+    EXPECT_TRUE(angle(sign * 1.01e12, false)) << "nobody reads it";
+    for (const double factor : {1.0, 1.01}) {
+      const double command = sign * factor * 1e6;
+      EXPECT_EQ(takes(Sample{.channel_count = 1, .command_V = command}), factor == 1.0);
+      EXPECT_EQ(takes(Command{.command_V = command}), factor == 1.0);
+      EXPECT_EQ(takes(ClockFit{.rate_error_ppm = sign * factor * 1e12}), factor == 1.0);
+    }
+  }
+  EXPECT_FALSE(angle(kNaN)) << "a valid angle is a number";
+}
+
 }  // namespace
 }  // namespace proto

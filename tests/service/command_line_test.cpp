@@ -199,5 +199,28 @@ TEST(CommandLine, SimulateRefusesToWriteOverItsInputs) {
   EXPECT_EQ(contents_of(rig), contents_of(config("rig-pendulum.textproto")));
 }
 
+// Work that cannot end is refused before it begins, on one's own machine as by the service: in one
+// sentence, by both commands that estimate, and for a step too long as for one too short.
+TEST(CommandLine, RefusesStepsThatNobodyCanCompute) {
+  const TemporaryFolder folder;
+  std::string table = "t_s,theta1_rad\n";
+  for (int row = 0; row < 30; ++row) {  // 11.6 s
+    table += std::to_string(0.4 * row) + "," + std::to_string(0.1 * std::sin(row)) + "\n";
+  }
+  const std::string path = folder.write("slow.csv", table);
+  for (const std::string command : {"calibrate", "crossvalidate --pieces 2"}) {
+    const auto run = [&](const std::string& step) {
+      return run_rigcal(command + " " + path + " --rig " + config("rig-pendulum.textproto") +
+                        " --step " + step);
+    };
+    const ProgramRun short_step = run("1e-7");
+    EXPECT_EQ(short_step.exit_code, 1);
+    EXPECT_NE(short_step.err.find("more than can be computed; choose a longer step"),
+              std::string::npos)
+        << short_step.err;
+    EXPECT_EQ(run("1e-9").exit_code, 1);
+  }
+}
+
 }  // namespace
 }  // namespace service

@@ -219,5 +219,30 @@ TEST(CsvRecording, NotesWhatIsOddButPossible) {
   expect_parts(dead[0], {"warning", "'theta' never changes", "hinge '1'"});
 }
 
+// What a streamed recording could not hold, a table cannot bring in either, on both sides; as far
+// as that it may go.
+TEST(CsvRecording, HoldsItsNumbersToTheTableOfRanges) {
+  const auto with = [](double Row::*field, double value) {
+    return make_csv(200, [&](int k, Row& row) {
+      if (k == 20) row.*field = value;
+    });
+  };
+  for (const double value : {1e13, -1e13, 1e308}) {
+    expect_parts(refusal_of(with(&Row::theta, value)),
+                 {"r.csv:22:2", "column 'theta'", "must be from -1e+12 to 1e+12"});
+  }
+  for (const double value : {1.1e6, -1.1e6}) {
+    expect_parts(refusal_of(with(&Row::u, value)),
+                 {"r.csv:22:3", "column 'u'", "must be from -1e+06 to 1e+06"});
+  }
+  EXPECT_NO_THROW((void)import_text(with(&Row::u, 1e6), make_format()));
+  // A factor of the rig file's is part of the number.
+  RecordingFormat format = make_format();
+  format.controls[0].scale = 1e6;
+  expect_parts(refusal_of(with(&Row::u, 2.0), format), {"column 'u' makes 2e+06"});
+  format.controls[0].scale = 1e308;
+  expect_parts(refusal_of(with(&Row::u, 1e5), format), {"column 'u' makes inf"});
+}
+
 }  // namespace
 }  // namespace service

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "proto/recording/recording_writer.hpp"
+#include "tests/proto/unchecked_recording.hpp"
 #include "tests/service/run_rigcal.hpp"
 #include "tests/support/refusal.hpp"
 
@@ -77,6 +78,44 @@ TEST(McapRecording, ArrivesInTheOrderOfTheRigsHinges) {
   EXPECT_EQ(segment.angles(7, 0), arm_angle(7));
   EXPECT_EQ(imported.summary.rows, 500);
   EXPECT_TRUE(imported.summary.gaps.empty());
+}
+
+// Numbers that no rig has, in a file that came from elsewhere: the samples are left out and the
+// first is told; what would turn the times of all of them into others is refused.
+TEST(McapRecording, TellsWhatItsNumbersCannotBe) {
+  const TemporaryFolder folder;
+  const auto write = [&](const std::string& name, double angle_rad, double rate_error_ppm,
+                         std::int64_t period_us) {
+    std::vector<proto::Sample> samples(300);
+    for (int k = 0; k < 300; ++k) {
+      proto::Sample& sample = samples[static_cast<std::size_t>(k)];
+      sample.timestamp_s = 1e-6 * static_cast<double>(period_us) * k;
+      sample.sequence = static_cast<std::uint64_t>(k);
+      sample.device_time_us = period_us * k;
+      sample.channel_count = 2;
+      sample.angle_rad = {pendulum_angle(k), k == 150 ? angle_rad : arm_angle(k)};
+      sample.valid = {true, true};
+    }
+    test_support::write_bytes(
+        folder.file(name),
+        test_support::record_unchecked(samples, "2,1", {{.rate_error_ppm = rate_error_ppm}}));
+    return folder.file(name);
+  };
+  const std::string huge = write("huge.mcap", 1e13, 0.0, 1000);
+  const ImportedRecording imported = import_recording(huge, furuta());
+  EXPECT_EQ(imported.recording.segments.size(), 2U);
+  ASSERT_FALSE(imported.summary.notes.empty());
+  expect_parts(imported.summary.notes.back(),
+               {"1 messages were left out", "sample 150 has the angle 1e+13; it must be from"});
+  const ProgramRun info = run_rigcal("info " + huge);
+  expect_parts(info.out, {"1 messages refused", "sample 150 has the angle 1e+13"});
+  const auto refused = [&](const std::string& path) {
+    return refusal([&] { (void)import_recording(path, furuta()); });
+  };
+  EXPECT_EQ(import_recording(write("a.mcap", 0.0, 1e5, 1000), furuta()).summary.rows, 300);
+  expect_parts(refused(write("b.mcap", 0.0, -1.1e5, 1000)), {"b.mcap", "-1.1e5 ppm", "export"});
+  expect_parts(refused(write("c.mcap", 0.0, 0.0, 9)), {"c.mcap", "9e-6 s apart", "closer"});
+  expect_parts(refused(write("d.mcap", 0.0, 0.0, 600'000)), {"d.mcap", "0.6 s apart", "too far"});
 }
 
 // A gap must end the segment: bridging it would invent motion.

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <set>
 #include <sstream>
 #include <string>
@@ -7,7 +8,9 @@
 
 #include "service/client/command_options.hpp"
 #include "service/client/remote/job_spec.hpp"
+#include "service/convert/job_options.hpp"
 #include "tests/service/run_rigcal.hpp"
+#include "tests/support/refusal.hpp"
 
 // Every option of the commands, set to a value of its own and read back where it must arrive. An
 // option bound to its neighbour's variable is found by the values, one that no test sets by the
@@ -18,6 +21,7 @@ namespace {
 
 using estimator::ResidualForm;
 using estimator::StateForm;
+using test_support::refusal;
 
 /// A command with its options, told the arguments. Expects that they use every option there is but
 /// those named, which exclude others.
@@ -174,6 +178,73 @@ TEST(OptionBinding, OfJobSubmission) {
   EXPECT_EQ(job.acceleration_noise(), 0.03);
   EXPECT_FALSE(job.approach());
   EXPECT_EQ(rigcal::v1::JobOptions::descriptor()->field_count(), 12) << "a field more: read it too";
+}
+
+// The service makes of a job what the command line made of its options, each by itself: what a
+// field leaves out is the estimator's own choice, and no option is taken for its neighbour.
+TEST(OptionBinding, SurvivesTheWayToTheService) {
+  const auto there = [](const std::string& option) {
+    CalibrateOptions options;
+    CLI::App command;
+    add_options(command, options);
+    command.parse("a.csv --rig rig.textproto " + option);
+    const TemporaryFolder folder;
+    options.estimation.rig = folder.write("rig.textproto", "");
+    options.estimation.calibration.refine_simulation = !options.estimation.no_refine;
+    const auto spec = make_spec(options.remote, options.estimation,
+                                [](const std::string& recording) { return recording; });
+    return std::pair{options.estimation.calibration, calibration_options(spec.options())};
+  };
+  for (const char* option :
+       {"", "--step 0.002", "--kappa 11", "--compliance 0", "--compliance 1e-6", "--damping-time 0",
+        "--damping-time 0.004", "--residual explicit", "--residual implicit", "--states full",
+        "--states configurations", "--no-approach", "--no-refine", "--parameters physical",
+        "--parameters shadow", "--acceleration-noise 0.03", "--max-iterations 17"}) {
+    SCOPED_TRACE(option);
+    const auto [here, job] = there(option);
+    EXPECT_EQ(job.kind, here.kind);
+    EXPECT_EQ(job.step, here.step);
+    EXPECT_EQ(job.acceleration_noise, here.acceleration_noise);
+    EXPECT_EQ(job.state_error_weight, here.state_error_weight);
+    EXPECT_EQ(job.compliance, here.compliance);
+    EXPECT_EQ(job.damping_time, here.damping_time);
+    EXPECT_EQ(job.residual_form, here.residual_form);
+    EXPECT_EQ(job.state_form, here.state_form);
+    EXPECT_EQ(job.filter_cutoff, here.filter_cutoff);
+    EXPECT_EQ(job.max_iterations, here.max_iterations);
+    EXPECT_EQ(job.refine_simulation, here.refine_simulation);
+    EXPECT_EQ(job.approach, here.approach);
+  }
+  rigcal::v1::JobOptions cutoff;
+  cutoff.set_filter_cutoff_hz(3.5);
+  EXPECT_EQ(calibration_options(cutoff).filter_cutoff, 3.5);
+  for (const auto& wrong : {+[](rigcal::v1::JobOptions& o) { o.set_parameters("both"); },
+                            +[](rigcal::v1::JobOptions& o) { o.set_residual("Explicit"); },
+                            +[](rigcal::v1::JobOptions& o) { o.set_states("half"); }}) {
+    rigcal::v1::JobOptions options;
+    wrong(options);
+    EXPECT_NE(refusal([&] { (void)calibration_options(options); }).find(" is not "),
+              std::string::npos);
+  }
+}
+
+// Of a recording: from, to and segments, each left out for all of it; from lies before to.
+TEST(OptionBinding, OfAJobsRecordings) {
+  rigcal::v1::JobRecording recording;
+  EXPECT_TRUE(std::isinf(selection_of(recording).from) && selection_of(recording).from < 0.0);
+  EXPECT_TRUE(std::isinf(selection_of(recording).to) && selection_of(recording).to > 0.0);
+  EXPECT_TRUE(selection_of(recording).segments.empty());
+  recording.set_session_id("run");
+  recording.set_from_s(0.0);
+  recording.add_segments(2);
+  EXPECT_EQ(selection_of(recording).from, 0.0);
+  EXPECT_EQ(selection_of(recording).segments, std::vector<int>{2});
+  recording.set_to_s(1.5);
+  EXPECT_EQ(selection_of(recording).to, 1.5);
+  for (const double to_s : {0.0, -1.0}) {
+    recording.set_to_s(to_s);
+    EXPECT_NE(refusal([&] { (void)selection_of(recording); }).find("'run'"), std::string::npos);
+  }
 }
 
 // Ranges are closed at both ends; NaN is in none of them.

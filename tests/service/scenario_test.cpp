@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <string>
 
 #include "service/convert/scenario_file.hpp"
@@ -63,17 +64,41 @@ TEST(ScenarioFiles, RefuseWithPlaceCauseAndRemedy) {
                {"s.textproto:2:", "finite"});
 }
 
-// A rig's own limit holds even where the scenario states none or a larger one.
-TEST(ScenarioFiles, CommandIsLimitedByTheRig) {
-  const Scenario none =
-      parse_scenario("s", "duration_s: 1 step { motor: \"1\" command: 99 }", furuta());
-  EXPECT_EQ(none.command_max, 10.0);
-  const Scenario larger = parse_scenario(
-      "s", "duration_s: 1 step { motor: \"1\" command: 99 } limits { command_max: 50 }", furuta());
-  EXPECT_EQ(larger.command_max, 10.0);
-  const Scenario smaller = parse_scenario(
-      "s", "duration_s: 1 step { motor: \"1\" command: 99 } limits { command_max: 2 }", furuta());
-  EXPECT_EQ(smaller.command_max, 2.0);
+// A rig's own limits hold where the scenario states none; the scenario's where they are tighter.
+TEST(ScenarioFiles, CommandIsLimitedByTheRigAndTheScenario) {
+  const std::string step = "duration_s: 1 step { motor: \"1\" command: 2 } ";
+  const auto limits = [&](const std::string& more) {
+    return parse_scenario("s", step + more, furuta()).command_limits;
+  };
+  EXPECT_EQ(limits("").command_max, 10.0);
+  EXPECT_EQ(limits("").command_slew_per_s_max, 10'000.0) << "the default: all of it in 1 ms";
+  const daq::CommandLimits tight = limits("limits { command_max: 2 command_slew_max: 50 }");
+  EXPECT_EQ(tight.command_max, 2.0);
+  EXPECT_EQ(tight.command_slew_per_s_max, 50.0);
+  EXPECT_EQ(limits("limits { command_max: 10 command_slew_max: 10000 }").command_max, 10.0);
+  Rig rig = furuta();
+  rig.safety->command_slew_per_s_max = 70.0;
+  EXPECT_EQ(parse_scenario("s", step, rig).command_limits.command_slew_per_s_max, 70.0);
+  rig.safety.reset();
+  rig.hinge_facts[0].control_max = 3.0;
+  EXPECT_EQ(parse_scenario("s", step, rig).command_limits.command_max, 3.0);
+  EXPECT_TRUE(std::isinf(parse_scenario("s", step, rig).command_limits.command_slew_per_s_max));
+}
+
+// What rigcal-daq refuses to run is not simulated with another command either.
+TEST(ScenarioFiles, CommandBeyondTheLimitsIsRefused) {
+  const auto refusal_of = [](const std::string& text) {
+    return refusal([&] { (void)parse_scenario("s.textproto", text, furuta()); });
+  };
+  const std::string step = "duration_s: 1\nstep { motor: \"1\" command: 2 }\n";
+  expect_parts(refusal_of(step + "limits { command_max: 10.1 }"),
+               {"s.textproto:3:10", "command_max is 10.1, the rig file allows 10"});
+  expect_parts(refusal_of(step + "limits { command_slew_max: 10001 }"),
+               {"s.textproto:3:10", "command_slew_max is 10001, the rig file allows 10000"});
+  expect_parts(refusal_of(step + "limits { command_max: 1.9 }"),
+               {"asks for up to 2 V, allowed are 1.9"});
+  expect_parts(refusal_of("duration_s: 1 step { motor: \"1\" command: 99 }"),
+               {"asks for up to 99 V, allowed are 10"});
 }
 
 }  // namespace

@@ -118,7 +118,7 @@ TEST(Simulation, RecordingReadsBackAsSimulated) {
 TEST(Simulation, SaysWhereLimitsAreMetAndWhenItRests) {
   const SimulatedRun run =
       simulate(pendulum(),
-               scenario_of("duration_s: 1 step { motor: \"1\" command: 9 } "
+               scenario_of("duration_s: 1 step { motor: \"1\" command: 0.5 } "
                            "limits { command_max: 0.5 hinge { hinge: \"1\" angle_rad_max: 0.3 } }"),
                1e-3);
   EXPECT_EQ(run.controls.maxCoeff(), 0.5);

@@ -2,7 +2,8 @@
  * names exists, the next fsync or fdatasync of a *.spool or *.part file that this process wrote to
  * since the last one loses these bytes (they read as zeros, as they would from the disk), fails
  * with EIO, and deletes that file. Calls after it succeed, as they do on Linux, whose pages count
- * as written once the failure was told. Link it, or name it in LD_PRELOAD. */
+ * as written once the failure was told. While something stands in that file, the call that loses
+ * the bytes succeeds as well: a disk that lies. Link it, or name it in LD_PRELOAD. */
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -81,13 +82,16 @@ ssize_t pwrite64(int fd, const void* bytes, size_t size, off_t offset) {
   return pwrite(fd, bytes, size, offset);
 }
 
-/* True when this call is the one that fails. */
+/* True when this call is the one that fails, and tells so. */
 static int fails(int fd, const struct stat* facts) {
   const char* const switch_path = getenv("RIGCAL_FAILING_DISK");
   dirty_range* const range = range_of(facts);
   const dirty_range lost = *range;
   range->from = range->to = 0;
-  if (lost.from == lost.to || switch_path == NULL || unlink(switch_path) != 0) return 0;
+  if (lost.from == lost.to || switch_path == NULL) return 0;
+  struct stat switch_facts;
+  const int lies = stat(switch_path, &switch_facts) == 0 && switch_facts.st_size > 0;
+  if (unlink(switch_path) != 0) return 0;
   char link[64]; /* fd may be open for reading only */
   snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
   const int file = open(link, O_WRONLY | O_CLOEXEC);
@@ -96,7 +100,7 @@ static int fails(int fd, const struct stat* facts) {
     if (real_pwrite(file, &zero, 1, at) != 1) abort();
   }
   close(file);
-  return 1;
+  return !lies;
 }
 
 static int sync_file(const char* name, int fd) {

@@ -3,8 +3,10 @@
 #include <cmath>
 #include <memory>
 
+#include "proto/check/number_check.hpp"
 #include "proto/sim.pb.h"
 #include "proto/text/files.hpp"
+#include "proto/text/input_error.hpp"
 #include "proto/text/text_file.hpp"
 
 namespace firmware_iface::sim {
@@ -13,60 +15,37 @@ namespace {
 using proto::TextLocator;
 namespace pb = rigcal::v1;
 
-void require(bool holds, const TextLocator& at, const std::string& field, const std::string& rule) {
-  if (!holds) at.at(field).fail(field + " " + rule);
-}
-
-void require_positive(double value, const TextLocator& at, const std::string& field) {
-  require(value > 0.0 && std::isfinite(value), at, field, "must be above 0");
-}
-
-void require_not_negative(double value, const TextLocator& at, const std::string& field) {
-  require(value >= 0.0 && std::isfinite(value), at, field, "must not be negative");
-}
-
-void require_probability(double value, const TextLocator& at, const std::string& field) {
-  require(value >= 0.0 && value <= 1.0, at, field, "is a probability: 0 to 1");
+// Ranges are stated in proto/check/number_ranges.cpp and were held to when the text was parsed;
+// what is left out reads 0.
+void require_given(double value, const TextLocator& at, const std::string& field) {
+  if (value == 0.0) at.at(field).fail(field + " must be given, above 0");
 }
 
 Nanoseconds from_ms(double ms) { return Nanoseconds(std::llround(ms * 1e6)); }
 
-JointFriction to_friction(const pb::SimFriction& in, const TextLocator& at) {
-  require_not_negative(in.viscous(), at, "viscous");
-  require_not_negative(in.quadratic_drag(), at, "quadratic_drag");
-  require_not_negative(in.coulomb_torque(), at, "coulomb_torque");
-  require_not_negative(in.stribeck_torque(), at, "stribeck_torque");
-  require_not_negative(in.stribeck_rate(), at, "stribeck_rate");
-  require_not_negative(in.load_arm(), at, "load_arm");
+JointFriction to_friction(const pb::SimFriction& in) {
   return {in.viscous(),         in.quadratic_drag(), in.coulomb_torque(),
           in.stribeck_torque(), in.stribeck_rate(),  in.load_arm()};
 }
 
 PendulumParameters to_pendulum(const pb::SimPendulum& in, const TextLocator& at) {
-  require_positive(in.mass_kg(), at, "mass_kg");
-  require_positive(in.center_distance_m(), at, "center_distance_m");
-  require_not_negative(in.inertia(), at, "inertia");
+  require_given(in.mass_kg(), at, "mass_kg");
+  require_given(in.center_distance_m(), at, "center_distance_m");
   PendulumParameters p;
   p.mass = in.mass_kg();
   p.center_distance = in.center_distance_m();
   p.inertia = in.inertia();
   p.motor_gain = in.motor().gain();
   p.back_emf = in.motor().back_emf();
-  p.friction = to_friction(in.friction(), at.at("friction"));
+  p.friction = to_friction(in.friction());
   return p;
 }
 
 FurutaParameters to_furuta(const pb::SimFuruta& in, const TextLocator& at) {
-  require_positive(in.arm_mass_kg(), at, "arm_mass_kg");
-  require_not_negative(in.arm_center_distance_m(), at, "arm_center_distance_m");
-  require_positive(in.arm_length_m(), at, "arm_length_m");
-  require_not_negative(in.arm_inertia_zz(), at, "arm_inertia_zz");
-  require_not_negative(in.shaft_inertia(), at, "shaft_inertia");
-  require_positive(in.pendulum_mass_kg(), at, "pendulum_mass_kg");
-  require_positive(in.pendulum_center_distance_m(), at, "pendulum_center_distance_m");
-  require_not_negative(in.pendulum_inertia_xx(), at, "pendulum_inertia_xx");
-  require_not_negative(in.pendulum_inertia_yy(), at, "pendulum_inertia_yy");
-  require_not_negative(in.pendulum_inertia_zz(), at, "pendulum_inertia_zz");
+  require_given(in.arm_mass_kg(), at, "arm_mass_kg");
+  require_given(in.arm_length_m(), at, "arm_length_m");
+  require_given(in.pendulum_mass_kg(), at, "pendulum_mass_kg");
+  require_given(in.pendulum_center_distance_m(), at, "pendulum_center_distance_m");
   FurutaParameters p;
   p.arm_mass = in.arm_mass_kg();
   p.arm_center_distance = in.arm_center_distance_m();
@@ -80,8 +59,8 @@ FurutaParameters to_furuta(const pb::SimFuruta& in, const TextLocator& at) {
   p.pendulum_inertia_zz = in.pendulum_inertia_zz();
   p.motor_gain = in.motor().gain();
   p.back_emf = in.motor().back_emf();
-  p.arm_friction = to_friction(in.arm_friction(), at.at("arm_friction"));
-  p.pendulum_friction = to_friction(in.pendulum_friction(), at.at("pendulum_friction"));
+  p.arm_friction = to_friction(in.arm_friction());
+  p.pendulum_friction = to_friction(in.pendulum_friction());
   return p;
 }
 
@@ -96,32 +75,19 @@ UnitSettings to_unit(const pb::SimUnit& in, int joint_count, const TextLocator& 
     const pb::SimEncoder& encoder = in.encoder(k);
     const auto channel = static_cast<std::size_t>(k);
     if (encoder.has_counts_per_turn()) unit.counts_per_turn[channel] = encoder.counts_per_turn();
-    require(unit.counts_per_turn[channel] > 0, at.at("encoder", k), "counts_per_turn",
-            "must be above 0");
     unit.zero_offset_rad[channel] = encoder.zero_offset_rad();
   }
-  if (in.has_tick_rate_hz()) {
-    require(in.tick_rate_hz() >= 1 && in.tick_rate_hz() <= 10'000, at, "tick_rate_hz",
-            "must be from 1 to 10000");
-    unit.tick_rate_Hz = static_cast<int>(in.tick_rate_hz());
-  }
+  if (in.has_tick_rate_hz()) unit.tick_rate_Hz = static_cast<int>(in.tick_rate_hz());
   if (in.has_command_max_v()) unit.command_max_V = in.command_max_v();
-  require(unit.command_max_V >= 0.001 && unit.command_max_V <= 65.0, at, "command_max_V",
-          "must be from 0.001 to 65");
   if (in.has_command_bits()) unit.command_bits = static_cast<int>(in.command_bits());
-  require(unit.command_bits == 0 || (unit.command_bits >= 2 && unit.command_bits <= 16), at,
-          "command_bits", "must be 0, or from 2 to 16");
+  if (unit.command_bits == 1) at.at("command_bits").fail("command_bits must be 0, or from 2 to 16");
   if (in.has_ttl_max_ms()) unit.ttl_max_ms = static_cast<int>(in.ttl_max_ms());
-  require(unit.ttl_max_ms >= 1 && unit.ttl_max_ms <= 255, at, "ttl_max_ms",
-          "must be from 1 to 255");
-  require(std::abs(in.clock_error_ppm()) <= 1e5, at, "clock_error_ppm",
-          "must be from -100000 to 100000");
   unit.clock_error_ppm = in.clock_error_ppm();
   unit.clock_start_us = in.clock_start_us();
   return unit;
 }
 
-OperatorSettings to_hand(const pb::SimHand& in, const TextLocator& at) {
+OperatorSettings to_hand(const pb::SimHand& in) {
   OperatorSettings hand;
   switch (in.release()) {
     case pb::SimHand::AFTER_STREAM_START:
@@ -133,39 +99,24 @@ OperatorSettings to_hand(const pb::SimHand& in, const TextLocator& at) {
     default:
       hand.release = OperatorSettings::Release::kFree;
   }
-  if (in.has_hold_s()) {
-    require(in.hold_s() >= 0.0 && in.hold_s() <= 3600.0, at, "hold_s", "must be from 0 to 3600");
-    hand.hold_time = from_ms(1e3 * in.hold_s());
-  }
+  if (in.has_hold_s()) hand.hold_time = from_ms(1e3 * in.hold_s());
   return hand;
 }
 
-LineFaults to_line_faults(const pb::SimLineFaults& in, std::uint64_t seed, const TextLocator& at) {
+LineFaults to_line_faults(const pb::SimLineFaults& in, std::uint64_t seed) {
   LineFaults faults;
   faults.seed = seed;
-  const auto probability = [&at](double value, const char* field) {
-    require_probability(value, at, field);
-    return value;
-  };
-  faults.frame_lost = probability(in.frame_lost(), "frame_lost");
-  faults.frame_duplicated = probability(in.frame_duplicated(), "frame_duplicated");
-  faults.frame_delayed = probability(in.frame_delayed(), "frame_delayed");
-  faults.stall = probability(in.stall(), "stall");
-  faults.burst = probability(in.burst(), "burst");
-  faults.byte_lost = probability(in.byte_lost(), "byte_lost");
-  faults.byte_duplicated = probability(in.byte_duplicated(), "byte_duplicated");
-  faults.bit_flipped = probability(in.bit_flipped(), "bit_flipped");
-  if (in.has_delay_max_ms()) {
-    require_not_negative(in.delay_max_ms(), at, "delay_max_ms");
-    faults.delay_max = from_ms(in.delay_max_ms());
-  }
-  if (in.has_stall_max_ms()) {
-    require_not_negative(in.stall_max_ms(), at, "stall_max_ms");
-    faults.stall_max = from_ms(in.stall_max_ms());
-  }
+  faults.frame_lost = in.frame_lost();
+  faults.frame_duplicated = in.frame_duplicated();
+  faults.frame_delayed = in.frame_delayed();
+  faults.stall = in.stall();
+  faults.burst = in.burst();
+  faults.byte_lost = in.byte_lost();
+  faults.byte_duplicated = in.byte_duplicated();
+  faults.bit_flipped = in.bit_flipped();
+  if (in.has_delay_max_ms()) faults.delay_max = from_ms(in.delay_max_ms());
+  if (in.has_stall_max_ms()) faults.stall_max = from_ms(in.stall_max_ms());
   if (in.has_burst_size_bytes_max()) {
-    require(in.burst_size_bytes_max() >= 1 && in.burst_size_bytes_max() <= 1000, at,
-            "burst_size_bytes_max", "must be from 1 to 1000");
     faults.burst_size_bytes_max = static_cast<int>(in.burst_size_bytes_max());
   }
   return faults;
@@ -173,14 +124,11 @@ LineFaults to_line_faults(const pb::SimLineFaults& in, std::uint64_t seed, const
 
 UnitFaults to_unit_faults(const pb::SimUnitFaults& in, std::uint64_t seed, int joint_count,
                           const TextLocator& at) {
-  require_probability(in.channel_dropout(), at, "channel_dropout");
-  require_probability(in.reset(), at, "reset");
   UnitFaults faults;
   faults.seed = seed;
   faults.channel_dropout = in.channel_dropout();
   faults.reset = in.reset();
   if (in.has_dropout_max_ms()) {
-    require_not_negative(in.dropout_max_ms(), at, "dropout_max_ms");
     faults.dropout_max = from_ms(in.dropout_max_ms());
   }
   if (in.dropout_channel_size() == 0) return faults;
@@ -202,12 +150,14 @@ void apply(const SimOverrides& overrides, pb::Simulation& simulation) {
     simulation.mutable_unit()->set_clock_error_ppm(*overrides.clock_error_ppm);
   }
   if (overrides.seed) simulation.set_seed(*overrides.seed);
+  if (const auto fault = proto::find_number_fault(simulation)) {
+    throw proto::InputError("on the command line: " + fault->sentence);
+  }
 }
 
 // Fills rig and start; returns the joint count.
 int set_rig(const pb::Simulation& in, const TextLocator& root, SimConfig& config) {
   const double g = in.gravity().has_magnitude() ? in.gravity().magnitude() : 9.82;
-  require_not_negative(g, root.at("gravity"), "magnitude");
   const Vector3 tilt = {in.gravity().tilt_x_rad(), 0.0, in.gravity().tilt_z_rad()};
   if (in.has_pendulum()) {
     PendulumParameters pendulum = to_pendulum(in.pendulum(), root.at("pendulum"));
@@ -248,18 +198,13 @@ SimConfig load_sim_config(const std::string& path, const SimOverrides& overrides
   const int joint_count = set_rig(in, root, config);
   SimulationSettings& settings = config.settings;
   settings.unit = to_unit(in.unit(), joint_count, root.at("unit"));
-  settings.unit.hand = to_hand(in.hand(), root.at("hand"));
+  settings.unit.hand = to_hand(in.hand());
   // One seed, three independent streams of faults.
   settings.unit.faults =
       to_unit_faults(in.unit_faults(), 3 * in.seed(), joint_count, root.at("unit_faults"));
-  const TextLocator line = root.at("line");
-  settings.to_host.faults =
-      to_line_faults(in.line().to_host(), 3 * in.seed() + 1, line.at("to_host"));
-  settings.to_unit.faults =
-      to_line_faults(in.line().to_unit(), 3 * in.seed() + 2, line.at("to_unit"));
+  settings.to_host.faults = to_line_faults(in.line().to_host(), 3 * in.seed() + 1);
+  settings.to_unit.faults = to_line_faults(in.line().to_unit(), 3 * in.seed() + 2);
   const std::uint32_t baud = in.line().has_baud() ? in.line().baud() : 921'600;
-  require(baud <= 12'000'000, line, "baud", "must be at most 12000000");
-  require_not_negative(in.line().latency_ms(), line, "latency_ms");
   settings.to_host.baud_rate = settings.to_unit.baud_rate = static_cast<int>(baud);
   settings.to_host.latency = settings.to_unit.latency = from_ms(in.line().latency_ms());
   config.resolved_text = in.DebugString();

@@ -1,11 +1,10 @@
 #include "service/client/remote/remote_calibration.hpp"
 
-#include <openssl/evp.h>
-
 #include <filesystem>
 #include <iostream>
 
 #include "proto/recording/file.hpp"
+#include "proto/stream/content_name.hpp"
 #include "proto/stream/service_limits.hpp"
 #include "proto/stream/stream_limits.hpp"
 #include "proto/text/files.hpp"
@@ -25,34 +24,6 @@ namespace {
 using rigcal::v1::JobSpec;
 using rigcal::v1::ServiceRequest;
 
-// The first 40 hexadecimal digits of a SHA-256.
-class ContentName {
- public:
-  ContentName() : context_(::EVP_MD_CTX_new()) {
-    ::EVP_DigestInit_ex(context_, ::EVP_sha256(), nullptr);
-  }
-  ~ContentName() { ::EVP_MD_CTX_free(context_); }
-  ContentName(const ContentName&) = delete;
-  ContentName& operator=(const ContentName&) = delete;
-
-  void add(std::string_view bytes) { ::EVP_DigestUpdate(context_, bytes.data(), bytes.size()); }
-  std::string text() {
-    unsigned char digest[EVP_MAX_MD_SIZE];
-    unsigned size = 0;
-    ::EVP_DigestFinal_ex(context_, digest, &size);
-    constexpr std::string_view kDigits = "0123456789abcdef";
-    std::string text;
-    for (unsigned k = 0; k < 20; ++k) {
-      text += kDigits[digest[k] >> 4];
-      text += kDigits[digest[k] & 15];
-    }
-    return text;
-  }
-
- private:
-  EVP_MD_CTX* context_;
-};
-
 std::string read_part(const proto::InputFile& file, std::uint64_t offset) {
   std::string part(std::min<std::uint64_t>(file.size_bytes() - offset, proto::kFilePartSizeMax),
                    '\0');
@@ -61,36 +32,54 @@ std::string read_part(const proto::InputFile& file, std::uint64_t offset) {
   return part;
 }
 
+std::string name_of(const proto::InputFile& file) {
+  proto::ContentName name;
+  for (std::uint64_t at = 0; at < file.size_bytes(); at += proto::kFilePartSizeMax) {
+    name.add(read_part(file, at));
+  }
+  return name.text();
+}
+
+// Finds or begins an upload; under another id where somebody else has begun the same file.
+rigcal::v1::UploadState open_upload(ServiceClient& client, const std::string& content,
+                                    rigcal::v1::OpenUpload& open) {
+  for (int attempt = 1;; ++attempt) {
+    open.set_session_id(proto::upload_id(content, attempt));
+    ServiceRequest request;
+    *request.mutable_open_upload() = open;
+    try {
+      return client.call(request).upload_state();
+    } catch (const ServiceFault& fault) {
+      const bool taken = fault.code() == rigcal::v1::ServiceError::EXISTS;
+      if (!taken || attempt == proto::kUploadIdsMax) throw;
+    }
+  }
+}
+
 // Uploads what the service does not have yet. @return the id of the session it is there
 std::string upload(ServiceClient& client, const std::string& path, bool quiet) {
   const auto file = proto::open_input_file(path);
   if (!file.ok()) throw proto::InputError(file.error().detail);
   const std::uint64_t size = file.value()->size_bytes();
-  ContentName name;
-  for (std::uint64_t at = 0; at < size; at += proto::kFilePartSizeMax) {
-    name.add(read_part(*file.value(), at));
-  }
-  const std::string id = "file-" + name.text();
-  ServiceRequest open;
-  open.mutable_open_upload()->set_session_id(id);
-  open.mutable_open_upload()->set_file_name(std::filesystem::path(path).filename().string());
-  open.mutable_open_upload()->set_size_bytes(size);
-  auto state = client.call(open).upload_state();
+  rigcal::v1::OpenUpload open;
+  open.set_file_name(std::filesystem::path(path).filename().string());
+  open.set_size_bytes(size);
+  auto state = open_upload(client, name_of(*file.value()), open);
   ProgressLine progress(quiet);
   while (!state.complete()) {
     ServiceRequest part;
-    part.mutable_upload_part()->set_session_id(id);
+    part.mutable_upload_part()->set_session_id(open.session_id());
     part.mutable_upload_part()->set_offset_bytes(state.durable_bytes());
     part.mutable_upload_part()->set_data(read_part(*file.value(), state.durable_bytes()));
     state = client.call(part).upload_state();
     progress.show("uploading " + path + ": " + std::to_string(100 * state.durable_bytes() / size) +
                   " %");
   }
-  return id;
+  return open.session_id();
 }
 
 std::string name_of(const JobSpec& spec) {
-  ContentName name;
+  proto::ContentName name;
   name.add(RIGCAL_VERSION);
   name.add(spec.SerializeAsString());
   return "job-" + name.text();

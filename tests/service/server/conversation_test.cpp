@@ -2,6 +2,7 @@
 
 #include <google/protobuf/descriptor.h>
 
+#include "proto/stream/content_name.hpp"
 #include "proto/stream/stream_limits.hpp"
 #include "tests/service/server/socket_client.hpp"
 #include "tests/service/server/store_in_hand.hpp"
@@ -176,24 +177,27 @@ TEST(Conversation, EndsAndDeletesForOwnersAndOperatorsOnly) {
   EXPECT_TRUE(operator_later.call(delete_request("run")).has_deleted());
 }
 
-// A stranger adds nothing to an upload that another has begun; who has the same file finds it there
-// once it is complete.
+// A stranger adds nothing to an upload that another has begun; who has the same content finds it
+// there once it is complete.
 TEST(Conversation, LetsOnlyItsOwnerContinueAnUpload) {
   StoreInHand store;
   Client owner(store, kAnna);
   ASSERT_TRUE(owner.greet().has_welcome());
   Client stranger(store, kBert);
   ASSERT_TRUE(stranger.greet().has_welcome());
+  proto::ContentName content;
+  content.add("aa");
+  const std::string id = proto::upload_id(content.text(), 1);
   ServiceRequest open;
-  open.mutable_open_upload()->set_session_id("file");
+  open.mutable_open_upload()->set_session_id(id);
   open.mutable_open_upload()->set_file_name("a.csv");
   open.mutable_open_upload()->set_size_bytes(2);
   ServiceRequest part;
-  part.mutable_upload_part()->set_session_id("file");
+  part.mutable_upload_part()->set_session_id(id);
   part.mutable_upload_part()->set_data("a");
   ASSERT_TRUE(owner.call(open).has_upload_state());
   ASSERT_TRUE(owner.call(part).has_upload_state());
-  EXPECT_EQ(stranger.call(open).error().code(), ServiceError::NOT_ALLOWED);
+  EXPECT_EQ(stranger.call(open).error().code(), ServiceError::EXISTS);
   part.mutable_upload_part()->set_offset_bytes(1);
   EXPECT_EQ(stranger.call(part).error().code(), ServiceError::NOT_ALLOWED);
   EXPECT_TRUE(owner.call(part).upload_state().complete());

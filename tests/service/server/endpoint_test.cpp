@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "proto/stream/content_name.hpp"
 #include "service/server/daemon_config.hpp"
 #include "tests/service/run_rigcal.hpp"
 #include "tests/service/server/certificates.hpp"
@@ -160,6 +161,85 @@ TEST(Endpoint, MeetsItsClientsAtTheSocketOfTheAccount) {
   service.send_signal(SIGTERM);
   EXPECT_EQ(service.wait(20.0), 0) << service.output();
   EXPECT_FALSE(std::filesystem::exists(files.file("rigcald.sock")));
+}
+
+// Asked to log more, the service tells every request, by whom; else none.
+TEST(Endpoint, LogsRequestsWhereAskedTo) {
+  for (const bool debug : {false, true}) {
+    ServiceProcess service(debug ? std::vector<std::string>{"--debug"}
+                                 : std::vector<std::string>{});
+    ASSERT_TRUE(service.start()) << service.output();
+    SocketClient client(service.port());
+    ASSERT_TRUE(client.greet());
+    rigcal::v1::ServiceRequest request;
+    request.mutable_list_sessions();
+    ASSERT_TRUE(client.call(request).has_session_list());
+    EXPECT_EQ(service.stop(), 0);
+    const std::string log = service.output();
+    EXPECT_EQ(log.find("level=debug event=request") != std::string::npos, debug) << log;
+    if (!debug) continue;
+    EXPECT_NE(log.find("request=hello"), std::string::npos) << log;
+    EXPECT_NE(log.find("request=list_sessions"), std::string::npos) << log;
+    EXPECT_NE(log.find("identity=address:127.0.0.1"), std::string::npos) << log;
+  }
+}
+
+// Names that a client chose reach the service's log through every layer, and command no terminal
+// and forge no line there: a job with a rig file of that name fails, and the log says so on one
+// line.
+TEST(Endpoint, LogsWhatClientsCallThingsWithoutBelievingIt) {
+  ServiceProcess service;
+  ASSERT_TRUE(service.start()) << service.output();
+  SocketClient client(service.port());
+  ASSERT_TRUE(client.greet());
+  rigcal::v1::ServiceRequest request;
+  request.mutable_open_upload()->set_session_id("data");
+  request.mutable_open_upload()->set_file_name("a.csv");
+  request.mutable_open_upload()->set_size_bytes(1);
+  ASSERT_TRUE(client.call(request).has_upload_state());
+  request.mutable_upload_part()->set_session_id("data");
+  request.mutable_upload_part()->set_data("x");
+  ASSERT_TRUE(client.call(request).upload_state().complete());
+  auto& job = *request.mutable_submit_job();
+  job.set_job_id("job");
+  job.mutable_spec()->set_rig_name("\x1b]0;owned\a\nlevel=error event=forged \" x=\x1b[2J");
+  job.mutable_spec()->set_rig_text("body { ");
+  job.mutable_spec()->add_recordings()->set_session_id("data");
+  ASSERT_TRUE(client.call(request).has_job_info());
+  ASSERT_TRUE(eventually(
+      [&] { return service.output().find("event=job_ended") != std::string::npos; }, 20.0))
+      << service.output();
+  const std::string log = service.output();
+  EXPECT_EQ(log.find('\x1b'), std::string::npos) << log;
+  EXPECT_EQ(log.find('\a'), std::string::npos) << log;
+  EXPECT_EQ(log.find("\nlevel="), std::string::npos) << log;
+  EXPECT_NE(log.find("\\u001b]0;owned"), std::string::npos) << log;
+}
+
+// Somebody else has begun to upload the very same file, and does not go on: a client gets its own
+// there under the next id, and its job.
+TEST(Endpoint, TakesAFileThatAnotherHasOnlyBegun) {
+  const TemporaryFolder files;
+  const std::string socket = files.file("rigcald.sock");
+  ServiceProcess service({"--listen", "unix:" + socket});
+  ASSERT_TRUE(service.start()) << service.output();
+  const std::string table = "t_s,theta1_rad\n0,0\n0.001,1\n";
+  proto::ContentName content;
+  content.add(table);
+  const std::string id = proto::upload_id(content.text(), 1);
+  SocketClient squatter(service.port());  // the address, not the account
+  ASSERT_TRUE(squatter.greet());
+  rigcal::v1::ServiceRequest open;
+  open.mutable_open_upload()->set_session_id(id);
+  open.mutable_open_upload()->set_file_name("a.csv");
+  open.mutable_open_upload()->set_size_bytes(table.size());
+  ASSERT_TRUE(squatter.call(open).has_upload_state());
+  const ProgramRun run =
+      run_rigcal("calibrate " + files.write("run.csv", table) + " --rig " +
+                 config("rig-pendulum.textproto") + " --detach --server unix:" + socket);
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_EQ(contents_of(service.session_folder(id + "-2") + "/recording.csv"), table);
+  EXPECT_FALSE(std::filesystem::exists(service.session_folder(id) + "/recording.csv"));
 }
 
 // With TLS it is the certificate's name that owns: another is refused, unless its name is among the

@@ -3,6 +3,9 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "service/server/session_log.hpp"
+#include "service/server/store_recording.hpp"
+#include "tests/proto/recording_support.hpp"
 #include "tests/service/server/socket_client.hpp"
 #include "tests/service/server/store_in_hand.hpp"
 
@@ -108,6 +111,36 @@ TEST_F(ServiceDisk, BeginsAnUploadAnewThatItLostAPartOf) {
   EXPECT_TRUE(std::get<UploadState>(whole).complete());
   const auto path = store_.sessions->recording_path("file");
   EXPECT_EQ(test_support::text_of(std::get<std::string>(path)), "abcdef");
+}
+
+// What a session's recording became on the disk is seen before its log goes, though every call has
+// succeeded: the log stays, and another try makes the recording of it.
+TEST_F(ServiceDisk, KeepsTheLogOfARecordingThatDoesNotReadBack) {
+  const std::string folder = store_.files.file("run");
+  const std::string log_path = log_folder(folder);
+  {
+    auto log = SessionLog::open(log_path, 2, 1 << 30);
+    ASSERT_TRUE(log.ok());
+    const auto batch = [](std::uint64_t number) {
+      return test_support::batch_request(number).sample_batch().SerializeAsString();
+    };
+    ASSERT_TRUE(log.value().commit({batch(1), batch(2)}).ok());
+  }
+  const auto store = [&] {
+    return store_recording(folder, test_support::furuta_header(), {.batch_count = 2});
+  };
+  std::ofstream{switch_} << "lie";
+  const auto lost = store();
+  ASSERT_TRUE(has_failed());
+  ASSERT_FALSE(lost.ok());
+  EXPECT_TRUE(std::filesystem::exists(log_path));
+  EXPECT_FALSE(std::filesystem::exists(folder + "/recording.mcap"));
+
+  const auto whole = store();
+  ASSERT_TRUE(whole.ok()) << whole.error().detail;
+  EXPECT_EQ(whole.value().sample_count, 40u);
+  EXPECT_EQ(whole.value().problem, "");
+  EXPECT_FALSE(std::filesystem::exists(log_path));
 }
 
 }  // namespace

@@ -2,12 +2,20 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <map>
+
 #include "service/server/service_context.hpp"
 
 namespace service {
 namespace {
 
 using Ids = std::vector<std::string>;
+
+// Where nobody has used more than another.
+Ids order(const FairQueue& queue) {
+  return queue.order([](const std::string&) { return 0.0; });
+}
 
 // However much one has waiting, another comes second: a queue by time alone would put it last.
 TEST(FairQueue, LetsIdentitiesTakeTurns) {
@@ -16,7 +24,7 @@ TEST(FairQueue, LetsIdentitiesTakeTurns) {
   queue.add("b", "b1");
   queue.add("c", "c1");
   queue.add("b", "b2");
-  EXPECT_EQ(queue.order(), (Ids{"a1", "b1", "c1", "a2", "b2", "a3"}));
+  EXPECT_EQ(order(queue), (Ids{"a1", "b1", "c1", "a2", "b2", "a3"}));
   EXPECT_EQ(queue.size(), 6u);
   EXPECT_EQ(queue.size("b"), 2u);
   EXPECT_EQ(queue.size("nobody"), 0u);
@@ -30,10 +38,10 @@ TEST(FairQueue, SendsTheServedAndTheNewToTheEnd) {
   queue.add("a", "a2");
   queue.add("b", "b1");
   queue.serve("a1");
-  EXPECT_EQ(queue.order(), (Ids{"b1", "a2"}));
+  EXPECT_EQ(order(queue), (Ids{"b1", "a2"}));
   queue.serve("b1");
   queue.add("b", "b2");
-  EXPECT_EQ(queue.order(), (Ids{"a2", "b2"}));
+  EXPECT_EQ(order(queue), (Ids{"a2", "b2"}));
 }
 
 // Whoever has nothing left in the queue has no place in it either, and comes anew behind all.
@@ -45,7 +53,7 @@ TEST(FairQueue, ForgetsWhoHasNothingWaiting) {
     EXPECT_EQ(queue.size("a"), 0u);
     queue.add("b", "b1");
     queue.add("a", "a2");
-    EXPECT_EQ(queue.order(), (std::vector<std::string>{"b1", "a2"})) << served;
+    EXPECT_EQ(order(queue), (std::vector<std::string>{"b1", "a2"})) << served;
   }
 }
 
@@ -57,10 +65,54 @@ TEST(FairQueue, KeepsThePlaceOfWhoCancels) {
   queue.remove("a1");
   queue.remove("none");
   queue.serve("none");
-  EXPECT_EQ(queue.order(), (Ids{"a2", "b1"}));
+  EXPECT_EQ(order(queue), (Ids{"a2", "b1"}));
   queue.remove("a2");
   queue.remove("b1");
-  EXPECT_TRUE(queue.order().empty());
+  EXPECT_TRUE(order(queue).empty());
+}
+
+// Whoever has used least comes first, whoever came first and however often others asked; among
+// equals it is by turns.
+TEST(FairQueue, PrefersWhoHasUsedLeast) {
+  FairQueue queue;
+  for (const char* id : {"a1", "a2"}) queue.add("a", id);
+  for (const char* id : {"b1", "b2"}) queue.add("b", id);
+  queue.add("c", "c1");
+  const std::map<std::string, double> used = {{"a", 5.0}, {"b", 1.0}, {"c", 1.0}};
+  EXPECT_EQ(queue.order([&](const std::string& who) { return used.at(who); }),
+            (Ids{"b1", "c1", "a1", "b2", "a2"}));
+}
+
+// An hour's use, to the minute: what was used evenly leaves evenly, and nothing of another counts.
+TEST(ProcessorUse, CountsTheLastHour) {
+  ProcessorUse use;
+  use.add("a", 1200.0, 1800.0, 300.0);  // half a processor for ten minutes
+  use.add("b", 0.0, 60.0, 60.0);
+  EXPECT_NEAR(use.of("a", 1800.0), 300.0, 1e-9);
+  EXPECT_NEAR(use.of("a", 1200.0 + 3599.0), 300.0, 1e-9) << "the first minute has not left";
+  EXPECT_NEAR(use.of("a", 1200.0 + 3600.0), 270.0, 1e-9);
+  EXPECT_NEAR(use.of("a", 1500.0 + 3600.0), 120.0, 1e-9);
+  EXPECT_EQ(use.of("a", 1800.0 + 3600.0), 0.0);
+  EXPECT_EQ(use.of("nobody", 0.0), 0.0);
+  EXPECT_NEAR(use.of("b", 59.0), 60.0, 1e-9);
+  use.forget_before(1500.0 + 3600.0);
+  EXPECT_NEAR(use.of("a", 1500.0 + 3600.0), 120.0, 1e-9) << "what counts is kept";
+  EXPECT_EQ(use.of("b", 59.0), 0.0) << "what does not is gone";
+}
+
+// Of a job longer than the hour the last hour counts; of one that took no time at all, everything;
+// and what is no time, nothing.
+TEST(ProcessorUse, TakesJobsOfAnyLength) {
+  ProcessorUse use;
+  use.add("long", 0.0, 36'000.0, 36'000.0);
+  EXPECT_NEAR(use.of("long", 36'000.0), 3540.0, 1e-9) << "59 whole minutes and the one that begins";
+  use.add("short", 100.0, 100.0, 2.0);
+  use.add("back", 100.0, 90.0, 2.0);  // a clock that was set
+  EXPECT_EQ(use.of("short", 100.0), 2.0);
+  EXPECT_EQ(use.of("back", 100.0), 2.0);
+  use.add("none", 0.0, 10.0, -1.0);
+  use.add("none", 0.0, 10.0, std::nan(""));
+  EXPECT_EQ(use.of("none", 10.0), 0.0);
 }
 
 // The last byte of a share and of the whole fit, one more does not, however large it claims to be.
@@ -94,6 +146,11 @@ TEST(ServiceLimits, GivesOneIdentityHalfUnlessToldOtherwise) {
   EXPECT_EQ(limits.of_one().running_jobs, 1u);
   EXPECT_EQ(limits.of_one().queued_jobs, 2u);
   EXPECT_EQ(limits.of_one().jobs, 3u);
+  EXPECT_EQ(limits.of_one().processor_s, 3600.0) << "all that its one running job could have";
+  limits.workers = 3;
+  EXPECT_EQ(limits.of_one().processor_s, 7200.0);
+  limits.share.processor_s = 60.0;
+  EXPECT_EQ(limits.of_one().processor_s, 60.0);
 }
 
 // Nobody owns what is older than owners, an empty name is nobody's, and operators may all.

@@ -70,6 +70,74 @@ TEST(JobStore, HoldsTheShareAndTheLimitOfKeptJobs) {
   EXPECT_NE(end_one("b2", kBert).text().find("3 jobs are kept, the limit"), std::string::npos);
 }
 
+// Whose jobs used least processor time in the last hour comes first, whoever waits longer; deleting
+// the jobs does not help.
+TEST(JobStore, PrefersWhoHasUsedLeastProcessorTime) {
+  StoreInHand store;
+  store.upload("data", kAnna);
+  const auto run = [&](const std::string& id, const Identity& who, double processor_s) {
+    ASSERT_EQ(fault_of(store.submit(id, who)).code(), 0);
+    store.time_s += processor_s;
+    store.runner.finish(id, processor_s);
+    store.drain();
+    EXPECT_EQ(store.job(id).processor_s(), processor_s);
+    store.jobs->remove(id, who, [](const auto&) {});
+    store.drain();
+    ASSERT_EQ(store.job(id).job_id(), "");
+  };
+  run("a0", kAnna, 100.0);
+  run("b0", kBert, 90.0);
+  occupy(store);
+  ASSERT_EQ(fault_of(store.submit("a1", kAnna)).code(), 0);
+  ASSERT_EQ(fault_of(store.submit("b1", kBert)).code(), 0);
+  EXPECT_EQ(store.job("b1").queue_position(), 1);
+  EXPECT_EQ(store.job("a1").queue_position(), 2);
+  store.runner.finish("running");
+  store.drain();
+  EXPECT_EQ(store.runner.order.back(), "b1");
+  // What runs counts as it goes.
+  ASSERT_EQ(fault_of(store.submit("b2", kBert)).code(), 0);
+  EXPECT_EQ(store.job("b2").queue_position(), 1);
+  store.time_s += 11.0;
+  EXPECT_EQ(store.job("b2").queue_position(), 2);
+}
+
+// Beyond its share an owner's jobs wait, say so, and start by themselves when the hour has passed;
+// others go on meanwhile, and a restart of the service is no remedy.
+TEST(JobStore, HoldsTheShareOfProcessorTime) {
+  ServiceLimits limits;
+  limits.share.processor_s = 50.0;
+  StoreInHand store(limits);
+  store.upload("data", kAnna);
+  for (const double processor_s : {50.0, 1.0}) {  // the share itself is not beyond it
+    ASSERT_EQ(fault_of(store.submit("a" + std::to_string(processor_s), kAnna)).code(), 0);
+    ASSERT_EQ(store.runner.order.back(), "a" + std::to_string(processor_s));
+    store.runner.finish(store.runner.order.back(), processor_s);
+    store.drain();
+  }
+  ASSERT_EQ(fault_of(store.submit("a1", kAnna)).code(), 0);
+  EXPECT_EQ(store.job("a1").state(), rigcal::v1::JOB_QUEUED);
+  EXPECT_NE(
+      store.job("a1").error().find("has used 51 s of processor time in the last hour, and its "
+                                   "share is 50 s"),
+      std::string::npos)
+      << store.job("a1").error();
+  ASSERT_EQ(fault_of(store.submit("b1", kBert)).code(), 0);
+  EXPECT_EQ(store.job("b1").state(), rigcal::v1::JOB_RUNNING);
+  store.runner.finish("b1", 1.0);
+  store.drain();
+  store.restart();
+  EXPECT_EQ(store.job("a1").state(), rigcal::v1::JOB_QUEUED);
+  store.time_s += 3480.0;
+  store.jobs->advance();
+  store.drain();
+  EXPECT_EQ(store.job("a1").state(), rigcal::v1::JOB_QUEUED);
+  store.time_s += 180.0;
+  store.jobs->advance();
+  store.drain();
+  EXPECT_EQ(store.job("a1").state(), rigcal::v1::JOB_RUNNING);
+}
+
 // Jobs start in the order of turns, and one identity holds its share of the workers at most.
 TEST(JobStore, LetsOwnersTakeTurnsAtTheWorkers) {
   ServiceLimits limits;

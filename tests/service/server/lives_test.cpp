@@ -1,5 +1,6 @@
 #include <fstream>
 
+#include "proto/stream/content_name.hpp"
 #include "service/server/session_log.hpp"
 #include "tests/service/server/socket_client.hpp"
 #include "tests/service/server/store_in_hand.hpp"
@@ -17,6 +18,7 @@ using test_support::OutletInHand;
 using test_support::StoreInHand;
 
 const Identity kAnna{"account:anna", false};
+const Identity kBerta{"account:berta", false};
 
 ServiceError::Code remove_job(StoreInHand& store, const std::string& id) {
   ServiceError fault;
@@ -174,6 +176,44 @@ TEST(Lives, OfUploadsHaveOneSize) {
   EXPECT_EQ(open_upload(store, "u", 999), ServiceError::EXISTS);
   EXPECT_EQ(open_upload(store, "v", 1001), ServiceError::BAD_REQUEST);
   EXPECT_EQ(open_upload(store, "v", 0), ServiceError::BAD_REQUEST);
+}
+
+// Another's upload is found only by who has the same content, once it is there and was read: not
+// while it is under way, not as another kind of file, not under an id that tells nothing.
+TEST(Lives, OfUploadsAreSharedByContentOnly) {
+  StoreInHand store;
+  const auto open = [&](const std::string& id, const std::string& name, const Identity& who) {
+    rigcal::v1::OpenUpload request;
+    request.set_session_id(id);
+    request.set_file_name(name);
+    request.set_size_bytes(3);
+    std::variant<rigcal::v1::UploadState, ServiceError> answer;
+    store.sessions->open_upload(request, who, [&](const auto& outcome) { answer = outcome; });
+    store.drain();
+    return answer;
+  };
+  const auto found = [](const auto& answer) {
+    const auto* const state = std::get_if<rigcal::v1::UploadState>(&answer);
+    return state != nullptr && state->complete();
+  };
+  const auto refused = [](const auto& answer) {
+    return fault_of(answer).code() == ServiceError::EXISTS;
+  };
+  proto::ContentName name;
+  name.add("abc");
+  const std::string named = proto::upload_id(name.text(), 1);
+  const Identity root{"account:root", true};
+  ASSERT_FALSE(found(open(named, "a.csv", kBerta)));
+  EXPECT_TRUE(refused(open(named, "a.csv", kAnna))) << "under way";
+  EXPECT_TRUE(refused(open(named, "a.csv", root))) << "under way, and an operator's own may differ";
+  store.upload(named, kBerta);
+  EXPECT_TRUE(found(open(named, "b.csv", kAnna)));
+  EXPECT_TRUE(refused(open(named, "a.mcap", kAnna))) << "stored as a table";
+
+  store.upload("mine", kBerta);
+  EXPECT_TRUE(found(open("mine", "a.csv", kBerta)));
+  EXPECT_TRUE(refused(open("mine", "a.csv", kAnna)));
+  EXPECT_TRUE(refused(open("mine", "a.csv", root)));
 }
 
 // From the moment its deletion is asked for, a recording is gone for everybody.

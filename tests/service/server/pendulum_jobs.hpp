@@ -105,13 +105,16 @@ inline rigcal::v1::JobInfo wait_for(test_support::SocketClient& client, const st
   return info;
 }
 
+/// @return whether it was seen at work; else it has ended before that, as it may between two looks
 inline bool wait_until_running(test_support::SocketClient& client, const std::string& job_id) {
-  return test_support::eventually(
+  rigcal::v1::JobInfo info;
+  test_support::eventually(
       [&] {
-        const rigcal::v1::JobInfo info = inspect(client, job_id);
-        return info.state() == rigcal::v1::JOB_RUNNING && info.progress().iteration() > 0;
+        info = inspect(client, job_id);
+        return info.progress().iteration() > 0 || info.ended_unix_ns() > 0;
       },
       300.0);
+  return info.state() == rigcal::v1::JOB_RUNNING;
 }
 
 // A recording with enough to do that there is time to disturb it.

@@ -36,7 +36,9 @@ class RunnerInHand final : public service::JobRunner {
   }
   void stop(const std::string& job_id) override { runs.at(job_id).stopped = true; }
 
-  void finish(const std::string& job_id) { runs.at(job_id).on_ended({true, ""}); }
+  void finish(const std::string& job_id, double processor_s = 0.0) {
+    runs.at(job_id).on_ended({true, "", processor_s});
+  }
 
   std::map<std::string, Run> runs;
   std::vector<std::string> order;  ///< in which they started
@@ -75,6 +77,7 @@ class StoreInHand {
     context.version = "test";
     context.limits = limits;
     context.limits.free_space_bytes = 0;
+    context.time_s = [this] { return time_s; };
     context.main = post;
     context.storage = {post, post};
     context.reader = context.maintenance = post;
@@ -155,6 +158,7 @@ class StoreInHand {
 
   TemporaryFolder files{"/dev/shm"};  // fsync costs nothing there
   service::ServiceContext context;
+  double time_s = 1e6;
   std::deque<service::Task> tasks;
   RunnerInHand runner;
   std::unique_ptr<service::SessionStore> sessions;

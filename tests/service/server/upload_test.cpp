@@ -14,16 +14,28 @@ namespace {
 using rigcal::v1::ServiceError;
 using rigcal::v1::UploadState;
 
+std::string name_of(const std::string& content) {
+  proto::ContentName name;
+  name.add(content);
+  return name.text();
+}
+
 class Uploads : public ::testing::Test {
  protected:
   Uploads() {
     EXPECT_TRUE(open_store(service_.context.data_folder).ok());
-    rigcal::v1::SessionRecord record;
-    record.set_upload_size_bytes(10);
-    record.mutable_info()->set_session_id("file");
-    record.mutable_info()->set_state(rigcal::v1::SESSION_UPLOADING);
-    record.mutable_info()->set_file_name("recording.csv");
-    upload_ = std::make_shared<Upload>(service_.context, folder(), record, [this] { ++stored_; });
+    record_.set_upload_size_bytes(10);
+    record_.mutable_info()->set_session_id("file");
+    record_.mutable_info()->set_state(rigcal::v1::SESSION_UPLOADING);
+    record_.mutable_info()->set_file_name("recording.csv");
+    open();
+  }
+
+  /// As when the service starts, with what is there.
+  void open() {
+    upload_ = std::make_shared<Upload>(
+        service_.context, folder(), record_,
+        [this](const Upload& ended) { ++(ended.is_stored() ? stored_ : gone_); });
     upload_->open(answer());
     service_.run_all();
   }
@@ -39,10 +51,19 @@ class Uploads : public ::testing::Test {
   bool refused() const { return std::holds_alternative<ServiceError>(last_); }
   UploadState state() const { return std::get<UploadState>(last_); }
 
+  /// Under an id that promises this content.
+  void open_named(const std::string& content) {
+    record_.mutable_info()->set_session_id(proto::upload_id(name_of(content), 1));
+    record_.set_upload_size_bytes(content.size());
+    open();
+  }
+
   test_support::PlayedService service_;
+  rigcal::v1::SessionRecord record_;
   std::shared_ptr<Upload> upload_;
   Outcome<UploadState> last_;
   int stored_ = 0;
+  int gone_ = 0;
 };
 
 // One byte more than was announced is refused, at the beginning and at the end, and leaves what is
@@ -83,6 +104,74 @@ TEST_F(Uploads, WriteThroughNoLink) {
   append(0, "aaa");
   EXPECT_TRUE(refused());
   EXPECT_EQ(read_small_file(service_.files.file("victim"), 100).value(), "untouched");
+}
+
+// What an id promises is what it leads to: other content is refused when it is complete, by name,
+// and leaves nothing behind; the right content is stored, however it came.
+TEST_F(Uploads, KeepWhatTheirIdsPromise) {
+  open_named("aaaabbbb");
+  append(0, "aaaabbbc");
+  ASSERT_TRUE(refused());
+  const auto fault = std::get<ServiceError>(last_);
+  EXPECT_EQ(fault.code(), ServiceError::BAD_REQUEST);
+  EXPECT_NE(fault.text().find(name_of("aaaabbbc")), std::string::npos) << fault.text();
+  EXPECT_EQ(gone_, 1);
+  EXPECT_FALSE(std::filesystem::exists(folder()));
+
+  open();
+  append(0, "aaaa");
+  append(4, "bbbb");
+  ASSERT_FALSE(refused());
+  EXPECT_TRUE(state().complete());
+  EXPECT_EQ(stored_, 1);
+  EXPECT_EQ(gone_, 1);
+}
+
+// What an earlier life of the service has taken counts as well, right or wrong, and a file whose
+// last part was the last thing that this life did.
+TEST_F(Uploads, CountWhatWasThereBefore) {
+  open_named("aaaabbbb");
+  append(0, "aaaa");
+  open();
+  ASSERT_EQ(state().durable_bytes(), 4u);
+  append(4, "bbbb");
+  ASSERT_FALSE(refused());
+  EXPECT_TRUE(state().complete());
+
+  for (const char* path : {"/recording.csv", "/recording.csv.part"}) {
+    SCOPED_TRACE(path);
+    std::filesystem::remove_all(folder());
+    open();
+    std::ofstream(folder() + path) << "aaaabbbb";
+    open();
+    EXPECT_TRUE(!refused() && state().complete());
+    std::filesystem::remove_all(folder());
+    open();
+    std::ofstream(folder() + path) << "aaaaxxxx";
+    open();
+    EXPECT_TRUE(refused());
+    EXPECT_FALSE(std::filesystem::exists(folder()));
+  }
+}
+
+// What was stored before contents were checked is checked when it is asked for, once: the wrong one
+// is nobody's but stays, as jobs may have been computed with it.
+TEST_F(Uploads, CheckWhatEarlierReleasesStored) {
+  open_named("aaaabbbb");
+  append(0, "aaaabbbb");
+  record_ = upload_->record();
+  EXPECT_TRUE(record_.content_checked());
+  record_.set_content_checked(false);
+  open();
+  ASSERT_FALSE(refused());
+  EXPECT_TRUE(upload_->record().content_checked());
+
+  std::ofstream(folder() + "/recording.csv") << "aaaaxxxx";
+  open();
+  ASSERT_TRUE(refused());
+  EXPECT_EQ(std::get<ServiceError>(last_).code(), ServiceError::EXISTS);
+  EXPECT_EQ(gone_, 0);
+  EXPECT_TRUE(std::filesystem::exists(folder() + "/recording.csv"));
 }
 
 }  // namespace

@@ -67,7 +67,7 @@ TEST(StudyFile, RefusesFaultsWithFileAndLine) {
       {"to_s: 2", "fix: \"1.q\"", "did you mean"},
       {"simulation {", "file: \"x.csv\" simulation {", "either a file or a simulation"},
       {"[5e-3, 1e-2, 2e-2, 4e-2]", "[1e-2, 5e-3]", "values must increase"},
-      {"[5e-3, 1e-2, 2e-2, 4e-2]", "[0]", "value must be positive"},
+      {"[5e-3, 1e-2, 2e-2, 4e-2]", "[0, 1e-2]", "only a compliance may be 0"},
       {"axis: STEP", "", "axis: STEP, COMPLIANCE"},
       {"rig-paper-furuta.textproto\"", "rig-none.textproto\"", "rig-none.textproto"}};
   for (const Fault& fault : faults) {

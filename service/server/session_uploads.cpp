@@ -1,0 +1,94 @@
+// What SessionStore does with recordings that arrive as files.
+
+#include <utility>
+
+#include "proto/stream/content_name.hpp"
+#include "proto/stream/stream_limits.hpp"
+#include "service/server/session_store.hpp"
+
+namespace service {
+
+using rigcal::v1::ServiceError;
+using rigcal::v1::SessionInfo;
+using rigcal::v1::SessionRecord;
+
+namespace {
+
+constexpr std::size_t kFileNameSizeMax = 128;
+
+}  // namespace
+
+// Another's file is anyone's who knows what is in it, once that was read; its maker alone adds to
+// it, and finds one whose id tells nothing about what is in it.
+bool SessionStore::Entry::is_upload(std::uint64_t size_bytes, const std::string& file_name,
+                                    const Identity& who) const {
+  if (!upload) return false;
+  const SessionRecord& record = upload->record();
+  const bool known_content =
+      upload->is_stored() && !proto::promised_content(record.info().session_id()).empty();
+  return record.upload_size_bytes() == size_bytes && record.info().file_name() == file_name &&
+         (known_content || record.info().owner() == who.name);
+}
+
+std::shared_ptr<Upload> SessionStore::add_upload(const SessionRecord& record) {
+  const std::string id = record.info().session_id();
+  auto upload =
+      std::make_shared<Upload>(context_, folder_of(id), record, [this, id](const Upload& ended) {
+        if (ended.is_stored()) return stored_();
+        const auto found = entries_.find(id);
+        if (found != entries_.end() && found->second.upload.get() == &ended) entries_.erase(found);
+      });
+  entries_[id].upload = upload;
+  return upload;
+}
+
+void SessionStore::open_upload(const rigcal::v1::OpenUpload& request, const Identity& who,
+                               const Upload::Answer& answer) {
+  const std::string& id = request.session_id();
+  const std::string& name = request.file_name();
+  const bool mcap = name.ends_with(".mcap");
+  if (!proto::is_session_id(id) || name.size() > kFileNameSizeMax || request.size_bytes() == 0 ||
+      (!mcap && !name.ends_with(".csv"))) {
+    return answer(make_fault(ServiceError::BAD_REQUEST,
+                             "an upload needs an id of 1 to 64 characters of A-Z a-z 0-9 . _ -, a "
+                             "size, and a name that ends in .mcap or .csv"));
+  }
+  if (request.size_bytes() > context_.limits.session_size_bytes) {
+    return answer(make_fault(ServiceError::BAD_REQUEST,
+                             name + ": has " + std::to_string(request.size_bytes()) +
+                                 " bytes, this service takes up to " +
+                                 std::to_string(context_.limits.session_size_bytes)));
+  }
+  const std::string file_name = mcap ? "recording.mcap" : "recording.csv";
+  if (const Entry* entry = find(id); entry != nullptr) {
+    if (entry->removing || !entry->is_upload(request.size_bytes(), file_name, who)) {
+      return answer(make_fault(ServiceError::EXISTS, "session id '" + id +
+                                                         "' belongs to another recording or to "
+                                                         "somebody else; choose another id"));
+    }
+    return entry->upload->open(answer);
+  }
+  SessionRecord record;
+  record.set_upload_size_bytes(request.size_bytes());
+  SessionInfo& info = *record.mutable_info();
+  info.set_session_id(id);
+  info.set_state(rigcal::v1::SESSION_UPLOADING);
+  info.set_created_unix_ns(unix_time_ns());
+  info.set_file_name(file_name);
+  (*info.mutable_metadata())["file"] = name;
+  info.set_owner(who.name);
+  if (auto full = reason_against_new(info, request.size_bytes())) return answer(*full);
+  add_upload(record)->open(answer);
+}
+
+void SessionStore::append_upload(rigcal::v1::UploadPart& request, const Identity& who,
+                                 const Upload::Answer& answer) {
+  const Entry* entry = find(request.session_id());
+  if (entry == nullptr || !entry->upload || entry->removing) {
+    return answer(unknown_session(request.session_id()));
+  }
+  if (auto why = entry->reason_against_change(who)) return answer(*why);
+  entry->upload->append(request.offset_bytes(), std::move(*request.mutable_data()), answer);
+}
+
+}  // namespace service

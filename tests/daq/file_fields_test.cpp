@@ -1,0 +1,239 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <numbers>
+#include <string>
+
+#include "daq/config/scenario_config.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+// Every field of the files that rigcal-daq reads, with a number of its own, seen where it acts.
+
+namespace daq {
+namespace {
+
+constexpr double kPi = std::numbers::pi;
+
+RigConfig full_rig(const std::string& unit = "", const std::string& safety = "",
+                   const std::string& more = "") {
+  return parse_rig_config("r.textproto", R"(name: "small"
+hinge { name: "arm" motor { control_unit: "A" control_max: 9 } encoder { counts_per_turn: 4096 } }
+hinge { name: "rod" encoder { counts_per_turn: 2048 } }
+unit { url: "pty:///x" channel { hinge: "arm" offset_rad: 0.5 }
+       channel { hinge: "rod" inverted: true offset_rad: -0.25 } )" +
+                                             unit + R"( }
+safety { command_max: 8
+  hinge { hinge: "arm" angle_rad_min: -2 angle_rad_max: 3 speed_rad_per_s_max: 30 jump_rad_max: 0.7
+          missing_ms_max: 40 }
+  hinge { hinge: "rod" angle_rad_min: -9 angle_rad_max: 8 speed_rad_per_s_max: 50 } )" +
+                                             safety + " }\n" + more);
+}
+
+TEST(RigFields, ReachTheLoop) {
+  const RigConfig rig = full_rig("ttl_ms: 33 divider: 2 compact: true host_paced: true",
+                                 "command_slew_per_s_max: 70 staleness_ms_max: 15",
+                                 "real_time { priority: 7 cpu: 1 lock_memory: false }");
+  EXPECT_EQ(rig.name, "small");
+  EXPECT_EQ(rig.unit_url, "pty:///x");
+  EXPECT_EQ(rig.command_unit, "A");
+  EXPECT_EQ(rig.motor_hinge, "arm");
+  ASSERT_EQ(rig.channel.size(), 2U);
+  EXPECT_EQ(rig.channel[0].counts_per_turn, 4096.0);
+  EXPECT_EQ(rig.channel[0].offset_rad, 0.5);
+  EXPECT_FALSE(rig.channel[0].inverted);
+  EXPECT_EQ(rig.channel[1].counts_per_turn, 2048.0);
+  EXPECT_EQ(rig.channel[1].offset_rad, -0.25);
+  EXPECT_TRUE(rig.channel[1].inverted);
+  EXPECT_EQ(rig.ttl_ms, 33);
+  EXPECT_EQ(rig.divider, 2);
+  EXPECT_TRUE(rig.compact);
+  EXPECT_TRUE(rig.host_paced);
+  EXPECT_EQ(rig.limits.command_max, 8.0);
+  EXPECT_EQ(rig.limits.command_slew_per_s_max, 70.0);
+  EXPECT_DOUBLE_EQ(rig.limits.staleness_s_max, 0.015);
+  ASSERT_EQ(rig.limits.joint.size(), 2U);
+  const JointLimits& arm = rig.limits.joint[0];
+  EXPECT_EQ(arm.angle_rad_min, -2.0);
+  EXPECT_EQ(arm.angle_rad_max, 3.0);
+  EXPECT_EQ(arm.speed_rad_per_s_max, 30.0);
+  EXPECT_EQ(arm.jump_rad_max, 0.7);
+  EXPECT_DOUBLE_EQ(arm.missing_s_max, 0.04);
+  EXPECT_EQ(rig.real_time.priority, 7);
+  EXPECT_EQ(rig.real_time.cpu, 1);
+  EXPECT_FALSE(rig.real_time.lock_memory);
+}
+
+// What is left out is what the schema says.
+TEST(RigFields, HaveTheirDefaults) {
+  const RigConfig rig = full_rig();
+  EXPECT_EQ(rig.ttl_ms, 20);
+  EXPECT_EQ(rig.divider, 1);
+  EXPECT_FALSE(rig.compact || rig.host_paced);
+  EXPECT_DOUBLE_EQ(rig.limits.command_slew_per_s_max, 8000.0);
+  EXPECT_DOUBLE_EQ(rig.limits.staleness_s_max, 0.01);
+  EXPECT_DOUBLE_EQ(rig.limits.joint[1].jump_rad_max, 0.5);  // 50 rad/s over ten periods
+  EXPECT_DOUBLE_EQ(rig.limits.joint[1].missing_s_max, 0.01);
+  EXPECT_EQ(rig.real_time.priority, 80);
+  EXPECT_TRUE(rig.real_time.lock_memory);
+}
+
+// One excitation of a file, asked at moments of the test's own.
+class Excited {
+ public:
+  explicit Excited(const std::string& excitation, double duration_s = 10.0,
+                   const std::string& path = "s.textproto")
+      : scenario_(
+            parse_scenario_config(
+                path, "duration_s: " + std::to_string(duration_s) + " " + excitation, full_rig())
+                .scenario) {}
+
+  double at(double time_s, JointState arm = {0.0, 0.0, true}, JointState rod = {0.0, 0.0, true}) {
+    Observation now;
+    now.time_s = time_s;
+    now.joint[0] = arm;
+    now.joint[1] = rod;
+    return scenario_.command(now);
+  }
+  Phase phase() const { return scenario_.phase(); }
+
+ private:
+  Scenario scenario_;
+};
+
+TEST(ScenarioFields, OfAPulse) {
+  Excited pulse("pulse { motor: \"arm\" command: -2.5 start_s: 1 width_s: 0.25 }");
+  EXPECT_EQ(pulse.at(0.999), 0.0);
+  EXPECT_EQ(pulse.at(1.0), -2.5);
+  EXPECT_EQ(pulse.at(1.249), -2.5);
+  EXPECT_EQ(pulse.at(1.25), 0.0);
+}
+
+TEST(ScenarioFields, OfAStep) {
+  Excited step("step { motor: \"arm\" command: 1.5 start_s: 2 }");
+  EXPECT_EQ(step.at(0.0), 0.0);
+  EXPECT_EQ(step.at(1.999), 0.0);
+  EXPECT_EQ(step.at(2.0), 1.5);
+  EXPECT_EQ(step.at(9.999), 1.5);
+  EXPECT_EQ(step.at(10.0), 0.0);
+}
+
+// A linear sweep: phase 2π (f₀ t + (f₁ − f₀) t²/(2 T)) over the time T behind the start.
+TEST(ScenarioFields, OfAChirp) {
+  Excited chirp(
+      "chirp { motor: \"arm\" amplitude: 2 frequency_start_hz: 1 frequency_end_hz: 5 start_s: 2 }");
+  EXPECT_EQ(chirp.at(1.999), 0.0);
+  for (const double t : {0.1, 1.0, 3.7, 7.9}) {
+    const double phase = 2.0 * kPi * (t + 4.0 * t * t / (2.0 * 8.0));
+    EXPECT_NEAR(chirp.at(2.0 + t), 2.0 * std::sin(phase), 1e-9) << t;
+  }
+}
+
+TEST(ScenarioFields, OfAMultisine) {
+  Excited plain(
+      "multisine { motor: \"arm\" sine { frequency_hz: 0.5 amplitude: 2 phase_rad: 0.3 }"
+      " sine { frequency_hz: 1.5 amplitude: 0.5 phase_rad: -1 } }");
+  const auto signal = [](double t) {
+    return 2.0 * std::sin(kPi * t + 0.3) + 0.5 * std::sin(3.0 * kPi * t - 1.0);
+  };
+  for (const double t : {0.0, 0.37, 5.21}) EXPECT_NEAR(plain.at(t), signal(t), 1e-9) << t;
+  Excited ramped(
+      "multisine { motor: \"arm\" ramp_s: 2 sine { frequency_hz: 0.5 amplitude: 2 phase_rad: 0.3 }"
+      " sine { frequency_hz: 1.5 amplitude: 0.5 phase_rad: -1 } }");
+  for (const double t : {0.0, 0.37, 1.0, 1.9}) EXPECT_NEAR(ramped.at(t), signal(t) * t / 2.0, 1e-9);
+  for (const double t : {2.0, 9.5}) EXPECT_NEAR(ramped.at(t), signal(t), 1e-9);
+}
+
+TEST(ScenarioFields, OfAReplay) {
+  const test_support::TemporaryFolder folder;
+  std::ofstream(folder.file("u.csv")) << "u,other,t\n1,7,0\n-3,7,2\n2,7,4\n";
+  Excited replay(
+      "replay { motor: \"arm\" file: \"u.csv\" time_column: \"t\" command_column: \"u\" "
+      "scale: 2 }",
+      10.0, folder.file("s.textproto"));
+  EXPECT_EQ(replay.at(0.0), 2.0);
+  EXPECT_EQ(replay.at(1.999), 2.0);
+  EXPECT_EQ(replay.at(2.0), -6.0);
+  EXPECT_EQ(replay.at(3.999), -6.0);
+  EXPECT_EQ(replay.at(4.0), 0.0);
+}
+
+// command = clamp(gain (1 − E) sign(ω cos θ)), E = (ω/ω₀)²/2 − cos θ; a kick first, nothing near
+// the top, and of the pendulum's hinge.
+TEST(ScenarioFields, OfASwingUp) {
+  const std::string fields =
+      "swing_up { motor: \"arm\" pendulum: \"rod\" energy_gain: 3 command_max: 5 "
+      "natural_frequency_hz: 1.25 stop_angle_rad: 0.4 kick_command: -1.5 kick_time_s: 0.3 }";
+  Excited swing(fields);
+  const JointState arm{99.0, 99.0, true};
+  EXPECT_EQ(swing.at(0.299, arm), -1.5);
+  const double w_0 = 2.0 * kPi * 1.25;
+  for (const double theta : {0.2, -0.2, 2.0}) {
+    for (const double w : {6.0, -6.0}) {
+      const double E = 0.5 * (w / w_0) * (w / w_0) - std::cos(theta);
+      const double raw = 3.0 * (1.0 - E) * (w * std::cos(theta) > 0.0 ? 1.0 : -1.0);
+      EXPECT_NEAR(swing.at(0.3, arm, {theta, w, true}), std::clamp(raw, -5.0, 5.0), 1e-12);
+    }
+  }
+  EXPECT_EQ(swing.at(1.0, arm, {0.1, 0.1, true}), 5.0) << "the largest command";
+  EXPECT_EQ(swing.at(1.0, arm, {-0.1, -0.1, true}), -5.0);
+  for (const double side : {1.0, -1.0}) {
+    EXPECT_EQ(swing.at(1.0, arm, {side * kPi + 0.39, 1.0, true}), 0.0);
+    EXPECT_EQ(swing.at(1.0, arm, {side * kPi - 0.39, 1.0, true}), 0.0);
+    EXPECT_NE(swing.at(1.0, arm, {side * kPi + 0.41, 1.0, true}), 0.0);
+    EXPECT_NE(swing.at(1.0, arm, {side * kPi - 0.41, 1.0, true}), 0.0);
+  }
+  EXPECT_EQ(swing.at(1.0, arm, {0.1, 0.1, false}), 0.0) << "blind";
+}
+
+// Held within the tolerance on either side for half a second, let go, at rest on all hinges for a
+// while: each step at its bound.
+TEST(ScenarioFields, OfARelease) {
+  const std::string fields =
+      "release { hinge: \"rod\" held_angle_rad: 1.0 held_tolerance_rad: 0.1 "
+      "rest_speed_rad_per_s: 0.2 rest_time_s: 1.5 }";
+  const JointState arm{50.0, 0.0, true};
+  for (const double side : {1.0, -1.0}) {
+    Excited release(fields, 100.0);
+    const JointState held{1.0 + side * 0.099, 0.0, true};
+    const JointState away{1.0 + side * 0.101, 0.0, true};
+    release.at(0.0, arm, away);
+    release.at(9.0, arm, away);
+    EXPECT_EQ(release.phase(), Phase::kWaitingForHold);
+    release.at(10.0, arm, held);
+    release.at(10.499, arm, held);
+    EXPECT_EQ(release.phase(), Phase::kWaitingForHold);
+    release.at(10.5, arm, held);
+    EXPECT_EQ(release.phase(), Phase::kWaitingForRelease);
+    release.at(11.0, arm, {1.0 + side * 0.101, 0.0, false});
+    EXPECT_EQ(release.phase(), Phase::kWaitingForRelease) << "a missing angle is no release";
+    release.at(12.0, arm, away);
+    EXPECT_EQ(release.phase(), Phase::kRunning);
+    release.at(13.0, {0.0, side * 0.21, true}, {0.0, 0.0, true});
+    release.at(15.0, {0.0, side * 0.21, true}, {0.0, 0.0, true});
+    EXPECT_EQ(release.phase(), Phase::kRunning) << "the arm still moves";
+    release.at(16.0, {0.0, side * 0.19, true}, {0.0, -side * 0.19, true});
+    release.at(17.499, {0.0, side * 0.19, true}, {0.0, -side * 0.19, true});
+    EXPECT_EQ(release.phase(), Phase::kRunning);
+    release.at(17.5, {0.0, side * 0.19, true}, {0.0, -side * 0.19, true});
+    EXPECT_EQ(release.phase(), Phase::kFinished);
+  }
+}
+
+// A hand that moves, or comes by for less than half a second in all, does not hold.
+TEST(ScenarioFields, OfAReleaseAskForAHandThatHoldsStill) {
+  Excited release("release { hinge: \"rod\" held_angle_rad: 1.0 held_tolerance_rad: 0.1 }", 100.0);
+  const JointState arm{0.0, 0.0, true};
+  for (int k = 0; k < 10; ++k) release.at(0.2 * k, arm, {1.0, 0.51, true});
+  EXPECT_EQ(release.phase(), Phase::kWaitingForHold);
+  release.at(10.0, arm, {1.0, 0.0, true});
+  release.at(10.4, arm, {1.0, 0.0, true});
+  release.at(10.45, arm, {1.2, 0.0, true});
+  release.at(10.6, arm, {1.0, 0.0, true});
+  EXPECT_EQ(release.phase(), Phase::kWaitingForHold) << "it begins anew";
+  release.at(11.1, arm, {1.0 + 2.0 * kPi, -0.49, true});
+  EXPECT_EQ(release.phase(), Phase::kWaitingForRelease) << "a turn on is the same place";
+}
+
+}  // namespace
+}  // namespace daq

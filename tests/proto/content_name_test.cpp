@@ -1,0 +1,41 @@
+#include "proto/stream/content_name.hpp"
+
+#include <gtest/gtest.h>
+
+namespace proto {
+namespace {
+
+// FIPS 180-2, appendix B.1: SHA-256 of "abc" is ba7816bf 8f01cfea 414140de 5dae2223 b00361a3 ...
+constexpr const char* kNameOfAbc = "ba7816bf8f01cfea414140de5dae2223b00361a3";
+
+// However the content came.
+TEST(ContentName, IsTheBeginningOfTheSha256) {
+  ContentName whole;
+  whole.add("abc");
+  EXPECT_EQ(whole.text(), kNameOfAbc);
+  ContentName parts;
+  parts.add("a");
+  parts.add("");
+  parts.add("bc");
+  EXPECT_EQ(parts.text(), kNameOfAbc);
+}
+
+// What one side names the other understands, in every attempt; everything else promises nothing.
+TEST(ContentName, IsPromisedByTheIdsThatAreMadeOfIt) {
+  const std::string name = kNameOfAbc;
+  EXPECT_EQ(upload_id(name, 1), "file-" + name);
+  for (int attempt = 1; attempt <= kUploadIdsMax; ++attempt) {
+    EXPECT_EQ(promised_content(upload_id(name, attempt)), name) << attempt;
+  }
+  std::string capital = name;
+  capital[0] = 'B';
+  for (const std::string& id :
+       {std::string(), name, std::string("file-"), "File-" + name, "file-" + capital,
+        "file-" + name.substr(1), "file-" + name + "0", "file-" + name + "-", "file-" + name + "-1",
+        "file-" + name + "-10", "file-" + name + "-a", "file-" + name + "x2"}) {
+    EXPECT_EQ(promised_content(id), "") << id;
+  }
+}
+
+}  // namespace
+}  // namespace proto

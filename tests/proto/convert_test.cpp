@@ -1,0 +1,146 @@
+#include "proto/recording/convert.hpp"
+
+#include <google/protobuf/util/message_differencer.h>
+#include <gtest/gtest.h>
+
+namespace proto {
+namespace {
+
+using google::protobuf::FieldDescriptor;
+using google::protobuf::Message;
+using google::protobuf::Reflection;
+
+// Gives every field a value of its own, lists two of each.
+void fill(Message& message, int& next) {
+  const Reflection& in = *message.GetReflection();
+  for (int f = 0; f < message.GetDescriptor()->field_count(); ++f) {
+    const FieldDescriptor& field = *message.GetDescriptor()->field(f);
+    for (int k = 0; k < (field.is_repeated() ? 2 : 1); ++k) {
+      const int value = next++;
+      const auto put = [&](auto set, auto add, auto number) {
+        field.is_repeated() ? (in.*add)(&message, &field, number)
+                            : (in.*set)(&message, &field, number);
+      };
+      switch (field.cpp_type()) {
+        case FieldDescriptor::CPPTYPE_DOUBLE:
+          put(&Reflection::SetDouble, &Reflection::AddDouble, 0.5 + value);
+          break;
+        case FieldDescriptor::CPPTYPE_INT64:
+          put(&Reflection::SetInt64, &Reflection::AddInt64, std::int64_t{-value});
+          break;
+        case FieldDescriptor::CPPTYPE_UINT64:
+          put(&Reflection::SetUInt64, &Reflection::AddUInt64, static_cast<std::uint64_t>(value));
+          break;
+        case FieldDescriptor::CPPTYPE_UINT32:
+          put(&Reflection::SetUInt32, &Reflection::AddUInt32, static_cast<std::uint32_t>(value));
+          break;
+        case FieldDescriptor::CPPTYPE_BOOL:
+          put(&Reflection::SetBool, &Reflection::AddBool, true);
+          break;
+        case FieldDescriptor::CPPTYPE_ENUM:
+          in.SetEnum(&message, &field, field.enum_type()->value(2));
+          break;
+        case FieldDescriptor::CPPTYPE_STRING:
+          in.SetString(&message, &field, "text " + std::to_string(value));
+          break;
+        case FieldDescriptor::CPPTYPE_MESSAGE:
+          fill(field.is_repeated() ? *in.AddMessage(&message, &field)
+                                   : *in.MutableMessage(&message, &field),
+               next);
+          break;
+        default:
+          ADD_FAILURE() << field.full_name() << " is of a kind that this test does not know";
+      }
+    }
+  }
+}
+
+template <typename T>
+class Converted : public ::testing::Test {};
+using Messages = ::testing::Types<rigcal::v1::Sample, rigcal::v1::Command, rigcal::v1::Gap,
+                                  rigcal::v1::Event, rigcal::v1::ClockFit, rigcal::v1::LoopStats>;
+TYPED_TEST_SUITE(Converted, Messages);
+
+// What a recording holds is a struct on one side and a message on the other: no field is lost on
+// the way to the one and back, nor lands in another of its kind.
+TYPED_TEST(Converted, LosesNoField) {
+  TypeParam message;
+  int next = 1;
+  fill(message, next);
+  const auto plain = from_message(message);
+  ASSERT_TRUE(plain.has_value());
+  TypeParam back;
+  to_message(*plain, back);
+  EXPECT_TRUE(google::protobuf::util::MessageDifferencer::Equals(message, back))
+      << message.DebugString() << "came back as\n"
+      << back.DebugString();
+}
+
+// Each single flag of a sample, which a sample with all of them set cannot tell apart.
+TEST(ConvertedSample, TellsItsFlagsApart) {
+  Sample tripped{.tripped = true}, driving{.driving = true};
+  rigcal::v1::Sample message;
+  to_message(tripped, message);
+  EXPECT_TRUE(message.tripped() && !message.driving());
+  EXPECT_TRUE(from_message(message)->tripped && !from_message(message)->driving);
+  to_message(driving, message);
+  EXPECT_TRUE(!message.tripped() && message.driving());
+  EXPECT_TRUE(!from_message(message)->tripped && from_message(message)->driving);
+}
+
+// A struct's member goes into the field of its name.
+TEST(ConvertedSample, PutsMembersIntoTheirFields) {
+  Sample sample{.timestamp_s = 1.5, .sequence = 2, .device_time_us = 3, .channel_count = 1};
+  sample.angle_rad[0] = 4.5;
+  sample.encoder_counts[0] = 5;
+  sample.valid[0] = true;
+  sample.command_V = 6.5;
+  sample.command_sequence = 7;
+  sample.fault_flags = 8;
+  sample.error_count = 9;
+  rigcal::v1::Sample message;
+  to_message(sample, message);
+  EXPECT_EQ(message.timestamp(), 1.5);
+  EXPECT_EQ(message.sequence(), 2u);
+  EXPECT_EQ(message.device_time_us(), 3);
+  EXPECT_EQ(message.angle_rad(0), 4.5);
+  EXPECT_EQ(message.encoder_counts(0), 5);
+  EXPECT_EQ(message.command_v(), 6.5);
+  EXPECT_EQ(message.command_sequence(), 7u);
+  EXPECT_EQ(message.fault_flags(), 8u);
+  EXPECT_EQ(message.error_count(), 9u);
+}
+
+// Both ends of what a writer from another release may say: a cause, a kind or a direction that is
+// not known is unspecified, and a list of other length than its neighbours is refused.
+TEST(ConvertedMessages, TakeNothingThatItCannotName) {
+  rigcal::v1::Gap gap;
+  gap.set_cause(static_cast<rigcal::v1::Gap::Cause>(kGapCauseCount));
+  EXPECT_EQ(from_message(gap)->cause, GapCause::kUnspecified);
+  rigcal::v1::Event event;
+  event.set_kind(static_cast<rigcal::v1::Event::Kind>(99));
+  event.add_last_frames()->set_direction(static_cast<rigcal::v1::LinkFrame::Direction>(9));
+  EXPECT_EQ(from_message(event)->kind, EventKind::kUnspecified);
+  EXPECT_EQ(from_message(event)->last_frames[0].direction, LinkDirection::kUnspecified);
+  for (const auto& change : {+[](rigcal::v1::Sample& s) { s.add_angle_rad(1.0); },
+                             +[](rigcal::v1::Sample& s) { s.add_encoder_counts(1); },
+                             +[](rigcal::v1::Sample& s) { s.add_valid(true); }}) {
+    rigcal::v1::Sample sample;
+    for (std::size_t k = 0; k < kChannelCountMax; ++k) {
+      sample.add_angle_rad(1.0);
+      sample.add_encoder_counts(1);
+      sample.add_valid(true);
+    }
+    ASSERT_TRUE(from_message(sample).has_value());
+    rigcal::v1::Sample uneven = sample;
+    change(uneven);
+    EXPECT_FALSE(from_message(uneven).has_value());
+    sample.add_angle_rad(1.0);
+    sample.add_encoder_counts(1);
+    sample.add_valid(true);
+    EXPECT_FALSE(from_message(sample).has_value()) << "nine channels";
+  }
+}
+
+}  // namespace
+}  // namespace proto
