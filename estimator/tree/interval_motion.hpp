@@ -54,6 +54,9 @@ struct HermiteWeights {
   double rate_begin, rate_end;    ///< [s]
 };
 
+/// Below this a joint of a loop is at rest [rad/s].
+inline constexpr double kRestRate = 1e-11;
+
 /// Integrates the equations of motion over many intervals side by side: Runge–Kutta steps of fourth
 /// order, cut at the instants at which a joint stops, reverses or breaks loose. Between those
 /// instants the motion is smooth, so the order holds in spite of dry friction. Every interval comes

@@ -20,7 +20,8 @@ constexpr double kSettled = 1e-12;
 constexpr double kRankTolerance = 1e-7;  // of the largest singular value
 constexpr int kChoicesMax = 20000;
 
-/// Sets of joints to begin with: what has the larger determinant.
+/// Smallest singular value of the dependent joints' columns, in the worst of the configurations;
+/// not looked for to the end where it is not above `enough`.
 double worst_condition(const std::vector<Eigen::MatrixXd>& jacobians,
                        const std::vector<int>& dependent, double enough) {
   double worst = std::numeric_limits<double>::infinity();
@@ -62,8 +63,6 @@ LoopClosure::LoopClosure(const Mechanism& mechanism) : n_(mechanism.hinge_count(
     angle[j] = graph.input();
     inputs.push_back({angle[j], 1});
     angles.push_back(angle[j]);
-    const Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(j)];
-    names_.push_back(hinge.name);
   }
   std::vector<Expression> closures;
   TreeInverseDynamics<Expression>(mechanism, parameters).closures(angle, closures);
@@ -185,7 +184,7 @@ CoordinateChoice LoopClosure::choose(const std::vector<Eigen::VectorXd>& configu
   for (int j = 0; j < n_; ++j) {
     if (!std::ranges::binary_search(best, j)) choice.independent.push_back(j);
   }
-  // Rows by pivoting where the choice is at its worst would do; those of the sum serve everywhere.
+  // Rows that are independent of one another along all configurations.
   Eigen::MatrixXd D =
       Eigen::MatrixXd::Zero(rows_, rank * static_cast<Eigen::Index>(jacobians.size()));
   for (std::size_t s = 0; s < jacobians.size(); ++s) {

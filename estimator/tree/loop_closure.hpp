@@ -45,7 +45,6 @@ class LoopClosure {
   void run(const Eigen::VectorXd& angles);
 
   int n_, rows_ = 0;
-  std::vector<std::string> names_;
   LaneProgram program_;
   Rows values_;
 };

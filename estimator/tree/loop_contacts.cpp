@@ -31,10 +31,6 @@ void for_subsets(int count, int size, const Visit& visit) {
   }
 }
 
-Contact direction_of(double acceleration) {
-  return acceleration < 0.0 ? Contact::kBackward : Contact::kForward;
-}
-
 }  // namespace
 
 /// With λ = bound − u the conditions on u ∈ [0, 2 bound] are those of a complementarity problem in
@@ -56,7 +52,7 @@ Contacts settle_contacts(const RestingJoints& joints) {
   Contacts contacts;
   for (Eigen::Index j = 0; j < s; ++j) {
     if (!solved) {
-      contacts.push_back(direction_of(unhindered[j]));
+      contacts.push_back(contact_of(unhindered[j]));
       continue;
     }
     // Friction pushes forward with u − bound: exhausted at either end, the joint goes against it.

@@ -1,0 +1,151 @@
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "estimator/tree/interval_motion.hpp"
+#include "estimator/tree/loop_contacts.hpp"
+#include "estimator/tree/motion_piece.hpp"
+
+// Which joints of an interval stick and which slip, at its start and where a contact ends.
+
+namespace estimator {
+namespace {
+
+constexpr double kRestReach = 1e-9;  // by which coordinates may be moved to stop a joint
+constexpr double kLoosening = 1e-9;  // of the bounds, where a joint has broken loose
+
+}  // namespace
+
+/// Contacts at the start, from the joints' rates.
+void IntervalMotion::settle_start(int lane) {
+  Slot& slot = slots_[static_cast<std::size_t>(lane)];
+  const int n = program_.joint_count();
+  if (!program_.has_loops()) {
+    for (int j = 0; j < n; ++j) {
+      slot.contacts[static_cast<std::size_t>(j)] = contact_of(*state(lane, n + j));
+    }
+    for (int j = 0; j < n; ++j) {
+      if (program_.is_dry(j) && *state(lane, n + j) == 0.0) settle_joint(lane, j, slot.begin);
+    }
+    return;
+  }
+  hold_single(lane, slot.begin);
+  accelerate_single();
+  slot.interval->start_angles.resize(n);
+  for (int j = 0; j < n; ++j) {
+    slot.contacts[static_cast<std::size_t>(j)] = contact_of(single_.joint_rate(j)[0]);
+    slot.interval->start_angles[j] = lanes_.guess(j)[lane] = single_.joint_angle(j)[0];
+  }
+  settle_loops(lane, -1, slot.begin, true);
+}
+
+/// Makes the rate of a joint zero that has all but stopped. A joint of a loop that turns back while
+/// the others move on, since it stands at a dead centre, is left as it is.
+void IntervalMotion::stop_joint(int lane, int joint) {
+  const int c = program_.coordinate_count();
+  if (!program_.has_loops()) {
+    *state(lane, c + joint) = 0.0;
+    return;
+  }
+  JointVector<double> coupling(c), rates(c);
+  for (int p = 0; p < c; ++p) {
+    coupling[p] = single_.loops()->coupling(joint, p)[0];
+    rates[p] = *state(lane, c + p);
+  }
+  const JointVector<double> move = -(coupling.dot(rates) / coupling.squaredNorm()) * coupling;
+  if (!(move.norm() <= kRestReach * (1.0 + rates.norm()))) return;
+  rates += move;
+  for (int p = 0; p < c; ++p) {
+    *state(lane, c + p) = std::abs(rates[p]) < kRestRate ? 0.0 : rates[p];
+  }
+}
+
+/// Contacts of all joints of loops that stand still, and of one that has just stopped or, with
+/// others, breaks loose.
+void IntervalMotion::settle_loops(int lane, int joint, double time, bool stops) {
+  Slot& slot = slots_[static_cast<std::size_t>(lane)];
+  hold_single(lane, time);
+  accelerate_single();
+  const int n = program_.joint_count(), c = program_.coordinate_count();
+  std::vector<int> resting;
+  for (int j = 0; j < n; ++j) {
+    const Contact contact = slot.contacts[static_cast<std::size_t>(j)];
+    if (program_.is_dry(j) && (j == joint || contact == Contact::kStick ||
+                               std::abs(single_.joint_rate(j)[0]) < kRestRate)) {
+      resting.push_back(j);
+    }
+  }
+  if (slot.holds) {
+    for (const int j : resting) slot.contacts[static_cast<std::size_t>(j)] = Contact::kStick;
+    return;
+  }
+  const auto is_resting = [&](int j) { return std::ranges::find(resting, j) != resting.end(); };
+  const LoopLanes<kSingle>& loops = *single_.loops();
+  Eigen::MatrixXd N(n, c), M(n, n);
+  Eigen::VectorXd left(n), gamma(n);
+  for (int j = 0; j < n; ++j) {
+    gamma[j] = loops.drift(j)[0];
+    left[j] = single_.balance(j)[0];
+    if (!is_resting(j)) left[j] += single_.direction(j)[0] * single_.bound(j)[0];
+    for (int p = 0; p < c; ++p) N(j, p) = loops.coupling(j, p)[0];
+    for (int k = 0; k < n; ++k) M(j, k) = single_.mass(j, k)[0];
+  }
+  const auto s = static_cast<Eigen::Index>(resting.size());
+  RestingJoints joints{.mass = N.transpose() * M * N,
+                       .force = N.transpose() * (left + M * gamma),
+                       .coupling = Eigen::MatrixXd(s, c),
+                       .drift = Eigen::VectorXd(s),
+                       .bound = Eigen::VectorXd(s)};
+  for (Eigen::Index m = 0; m < s; ++m) {
+    const int j = resting[static_cast<std::size_t>(m)];
+    joints.coupling.row(m) = N.row(j);
+    joints.drift[m] = gamma[j];
+    // What has broken loose must not be held again for the sake of rounding.
+    joints.bound[m] = single_.holding_bound(j)[0] * (stops ? 1.0 : 1.0 - kLoosening);
+  }
+  const Contacts settled = settle_contacts(joints);
+  for (std::size_t m = 0; m < resting.size(); ++m) {
+    slot.contacts[static_cast<std::size_t>(resting[m])] = settled[m];
+  }
+}
+
+/// Torque that friction has to spare for the joints of loops that stick, where `lanes` have found
+/// accelerations.
+template <int W>
+double IntervalMotion::spare_torque(const MotionLanes<W>& lanes, int lane,
+                                    const Contacts& contacts) const {
+  const int n = program_.joint_count(), c = program_.coordinate_count();
+  Eigen::VectorXd force = Eigen::VectorXd::Zero(c), bound(n);
+  Eigen::MatrixXd coupling(n, c);
+  Eigen::Index s = 0;
+  for (int j = 0; j < n; ++j) {
+    const Contact contact = contacts[static_cast<std::size_t>(j)];
+    double left = lanes.balance(j)[lane] + lanes.direction(j)[lane] * lanes.bound(j)[lane];
+    for (int k = 0; k < n; ++k) left += lanes.mass(j, k)[lane] * lanes.joint_acceleration(k)[lane];
+    for (int p = 0; p < c; ++p) {
+      const double N = lanes.loops()->coupling(j, p)[lane];
+      force[p] += N * left;
+      coupling(s, p) = N;
+    }
+    bound[s] = lanes.holding_bound(j)[lane];
+    if (contact == Contact::kStick) ++s;
+  }
+  return holding_margin(coupling.topRows(s), bound.head(s), force);
+}
+
+/// Contact of a joint at rest: held where friction can or must, else slipping the way it is driven.
+void IntervalMotion::settle_joint(int lane, int joint, double time) {
+  Slot& slot = slots_[static_cast<std::size_t>(lane)];
+  Contact& contact = slot.contacts[static_cast<std::size_t>(joint)];
+  contact = Contact::kStick;
+  if (slot.holds) return;
+  hold_single(lane, time);
+  accelerate_single();
+  const double held = holding_torque_single(joint);
+  if (std::abs(held) > single_.holding_bound(joint)[0]) contact = contact_of(-held);
+}
+
+template double IntervalMotion::spare_torque(const MotionLanes<4>&, int, const Contacts&) const;
+template double IntervalMotion::spare_torque(const MotionLanes<16>&, int, const Contacts&) const;
+
+}  // namespace estimator
