@@ -52,7 +52,8 @@ double JobStore::processor_use_s(const std::string& owner) const {
   const double now_s = context_.time_s();
   double used_s = processor_use_.of(owner, now_s);
   for (const auto& [id, other] : running_) {
-    if (other == owner) used_s += now_s - jobs_.at(id).started_s;
+    if (other != owner) continue;
+    used_s += std::min(now_s - jobs_.at(id).started_s, ProcessorUse::kWindow_s);
   }
   return used_s;
 }

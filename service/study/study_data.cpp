@@ -106,7 +106,9 @@ std::vector<LoadedSet> load_sets(const Study& study, const StudyFolders& folders
       out.data.push_back(load(study, set, recording, folders, notes));
     }
   }
-  if (loaded.empty()) throw proto::InputError(study.path + ": none of its recordings is there");
+  if (loaded.empty()) {
+    throw proto::InputError(study.path + ": none of its recordings is there; " + notes.front());
+  }
   return loaded;
 }
 

@@ -2,8 +2,8 @@
  * names exists, the next fsync or fdatasync of a *.spool or *.part file that this process wrote to
  * since the last one loses these bytes (they read as zeros, as they would from the disk), fails
  * with EIO, and deletes that file. Calls after it succeed, as they do on Linux, whose pages count
- * as written once the failure was told. While something stands in that file, the call that loses the
- * bytes succeeds as well: a disk that lies. Link it, or name it in LD_PRELOAD. */
+ * as written once the failure was told. While something stands in that file, the call that loses
+ * the bytes succeeds as well: a disk that lies. Link it, or name it in LD_PRELOAD. */
 
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -436,5 +436,60 @@ TEST_F(IngestSessions, ReadNothingThroughALink) {
   EXPECT_FALSE(std::holds_alternative<std::string>(store_->recording_path("run")));
 }
 
+// What a session tells of itself is what it holds, batch for batch, and is the same after it has
+// left memory; each counts once, however often it comes.
+TEST_F(IngestSessions, CountWhatIsDurable) {
+  const auto rig = open("run");
+  service_.run_all();
+  EXPECT_TRUE(info("run").connected());
+  send(*rig, 1);
+  send(*rig, 2);
+  EXPECT_EQ(info("run").batch_count(), 0u) << "not durable yet";
+  service_.run_all();
+  send(*rig, 3);
+  send(*rig, 2);
+  service_.run_all();
+  const auto expect_all = [&] {
+    EXPECT_EQ(info("run").batch_count(), 3u);
+    EXPECT_EQ(info("run").sample_count(), 60u);
+    EXPECT_GT(info("run").size_bytes(), 3 * batch_request(1).sample_batch().ByteSizeLong());
+  };
+  expect_all();
+  EXPECT_EQ(service_.context.metrics.batches_total, 3u);
+  EXPECT_EQ(service_.context.metrics.samples_total, 60u);
+  EXPECT_EQ(service_.context.metrics.duplicate_batches_total, 1u);
+  session_->leave(*rig);
+  EXPECT_FALSE(info("run").connected());
+  service_.context.limits.unload_after_s = 0.0;
+  session_->unload_if_abandoned();
+  service_.run_all();
+  expect_all();
+  const auto again = open("run");
+  service_.run_all();
+  EXPECT_EQ(again->opened, std::vector<std::uint64_t>{3});
+  expect_all();
+  EXPECT_EQ(service_.context.metrics.samples_total, 60u);
+}
+
+// A session ends with the batch that came last: closed with one less or one more it stays open.
+TEST_F(IngestSessions, EndWithTheirLastBatch) {
+  for (const std::uint64_t last : {1, 3}) {
+    const auto rig = open("run");
+    service_.run_all();
+    for (std::uint64_t k = 1; k <= 2; ++k) send(*rig, k);
+    close(*rig, last);
+    service_.run_all();
+    EXPECT_EQ(rig->reason, SessionRefused::REASON_BAD_REQUEST) << last;
+    EXPECT_FALSE(rig->closed);
+    EXPECT_EQ(info("run").state(), rigcal::v1::SESSION_OPEN);
+  }
+  const auto rig = open("run");
+  service_.run_all();
+  close(*rig, 2);
+  service_.run_all();
+  EXPECT_TRUE(rig->closed);
+  EXPECT_EQ(info("run").state(), rigcal::v1::SESSION_STORED);
+}
+
 }  // namespace
 }  // namespace service

@@ -128,11 +128,11 @@ TEST(JobStore, HoldsTheShareOfProcessorTime) {
   store.drain();
   store.restart();
   EXPECT_EQ(store.job("a1").state(), rigcal::v1::JOB_QUEUED);
-  store.time_s += 3540.0;
+  store.time_s += 3480.0;
   store.jobs->advance();
   store.drain();
   EXPECT_EQ(store.job("a1").state(), rigcal::v1::JOB_QUEUED);
-  store.time_s += 120.0;
+  store.time_s += 180.0;
   store.jobs->advance();
   store.drain();
   EXPECT_EQ(store.job("a1").state(), rigcal::v1::JOB_RUNNING);

@@ -139,6 +139,22 @@ TEST(StudyCommand, NamesARecordingThatIsMissing) {
   EXPECT_NE(run.err.find("scripts/study.sh"), std::string::npos) << run.err;
 }
 
+// Measured data may not be at hand: the set is left out and named, in the folder that was given.
+TEST(StudyCommand, LooksForMeasuredDataWhereItIsTold) {
+  const TemporaryFolder folder;
+  const std::string path =
+      folder.write("study.textproto",
+                   "kind: PENDULUM settings { step_s: 0.01 state_error_weight: 1 }\n"
+                   "set { name: \"s\" rig: \"" +
+                       config("rig-pendulum.textproto") +
+                       "\" folder: EVALUATION_DATA recording { name: \"r\" file: \"x.csv\" } }\n");
+  const ProgramRun run = run_rigcal("study pendulum --config " + path + " --data " +
+                                    folder.file("elsewhere") + " --out " + folder.file("out"));
+  EXPECT_EQ(run.exit_code, 1) << run.out;
+  EXPECT_NE((run.out + run.err).find(folder.file("elsewhere") + "/x.csv"), std::string::npos)
+      << run.out << run.err;
+}
+
 TEST(StudyCommand, HelpShowsExamples) {
   const ProgramRun run = run_rigcal("study --help");
   EXPECT_EQ(run.exit_code, 0);
