@@ -223,7 +223,8 @@ TEST(CsvRecording, NotesWhatIsOddButPossible) {
 // as that it may go.
 TEST(CsvRecording, HoldsItsNumbersToTheTableOfRanges) {
   const auto with = [](double Row::*field, double value) {
-    return make_csv(200, [&](int k, Row& row) {
+    return make_csv(200, [=](int k, Row& row) {
+      row.u = 0.0;
       if (k == 20) row.*field = value;
     });
   };

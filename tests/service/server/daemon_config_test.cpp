@@ -1,11 +1,14 @@
 #include "service/server/daemon_config.hpp"
 
+#include <google/protobuf/text_format.h>
 #include <google/protobuf/util/message_differencer.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "proto/daemon.pb.h"
-#include "tests/service/run_rigcal.hpp"
 #include "tests/support/refusal.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace service {
 namespace {
@@ -15,8 +18,10 @@ using test_support::expect_parts;
 using test_support::refusal;
 
 DaemonConfig load(const std::string& text) {
-  const TemporaryFolder folder;
-  return load_daemon_config(folder.write("daemon.textproto", text));
+  const test_support::TemporaryFolder folder;
+  const std::string path = folder.file("daemon.textproto");
+  std::ofstream(path) << text;
+  return load_daemon_config(path);
 }
 
 // The settings as the message that would set them: what a field's neighbour was given shows.
