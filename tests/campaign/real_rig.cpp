@@ -11,6 +11,7 @@
 #include <thread>
 #include <utility>
 
+#include "tests/campaign/caller.hpp"
 #include "tests/campaign/stream_relay.hpp"
 #include "tests/integration/child_process.hpp"
 #include "tests/integration/rig_files.hpp"
@@ -194,7 +195,8 @@ void RealRig::compare(const Files& files, const StreamWitness& witness, bool kil
   }
   ledger_.count("samples compared with the rig's own recording", common);
   compare_with_truth(files, *stored);
-  delete_session(service_, witness.session_id(), ledger_);
+  Caller caller(name_, {}, service_, ledger_);
+  delete_session(caller, witness.session_id());
 }
 
 void RealRig::compare_with_truth(const Files& files, const proto::Recording& stored) {
@@ -231,21 +233,6 @@ std::optional<proto::Recording> wait_for_recording(const ServiceUnderTest& servi
   }
   ledger.count("sessions stored and compared");
   return std::move(recording.value());
-}
-
-void delete_session(const ServiceUnderTest& service, const std::string& session_id,
-                    Ledger& ledger) {
-  rigcal::v1::ServiceRequest request;
-  request.mutable_delete_session()->set_session_id(session_id);
-  const bool deleted = eventually(
-      [&] {
-        test_support::SocketClient client(service.port());
-        if (!client.connected() || !client.greet()) return false;
-        const auto reply = client.call(request, 10.0);
-        return reply.has_deleted() || reply.error().code() == rigcal::v1::ServiceError::NOT_FOUND;
-      },
-      60.0);
-  if (!deleted) ledger.fail(session_id + ": cannot be deleted");
 }
 
 }  // namespace campaign
