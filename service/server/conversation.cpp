@@ -216,7 +216,7 @@ void Conversation::ingest(ServiceRequest& request) {
 
 void Conversation::ingest_batch(rigcal::v1::SampleBatch& batch) {
   const std::string& owner = session_->stored_info().owner();
-  const std::uint64_t size_bytes = batch.ByteSizeLong();
+  const std::uint64_t size_bytes = recorded_size(batch);
   if (const auto full = sessions_.reason_against_bytes(owner, size_bytes)) {
     session_->leave(*this);
     return on_refused(SessionRefused::REASON_STORAGE, full->text());

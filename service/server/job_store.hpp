@@ -76,7 +76,8 @@ class JobStore {
   /// No job starts any more and the running ones end; they run again at the next start.
   void shut_down();
 
-  /// A waiting or running job with that session, empty if there is none.
+  /// A waiting or running job of that session's owner that needs it, empty if there is none. Those
+  /// of others do not keep it from being deleted.
   std::string user_of(const std::string& session_id) const;
   std::map<std::string, std::uint64_t> counts() const;  ///< by state, for metrics
   /// What is kept of each owner. @return all of it on the disk [byte]

@@ -273,10 +273,12 @@ std::optional<ServiceError> SessionStore::reason_against_bytes(const std::string
 std::uint64_t SessionStore::add_use(ByteUse& disk, ByteUse& index) const {
   std::uint64_t there = 0;
   for (const auto& [id, entry] : entries_) {
-    // An upload has room for all of it from its start.
-    const std::uint64_t due = entry.upload ? entry.upload->record().upload_size_bytes() : 0;
     const SessionInfo& info = entry.known_info();
-    disk.add(info.owner(), std::max(due, info.size_bytes()));
+    // An upload has room for all of it from its start.
+    std::uint64_t due = info.size_bytes();
+    if (entry.upload) due = std::max(due, entry.upload->record().upload_size_bytes());
+    if (entry.ingest) due = entry.ingest->due_bytes();
+    disk.add(info.owner(), due);
     index.add(info.owner(), index_size(info));
     there += info.size_bytes();
   }

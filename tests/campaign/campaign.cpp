@@ -128,7 +128,7 @@ bool run_campaign(const CampaignOptions& options, std::ostream& out) {
   const auto end = start + std::chrono::duration_cast<Clock::duration>(
                                std::chrono::duration<double>(options.duration_s));
   if (options.disturb) disturb(service, random, end);
-  std::this_thread::sleep_until(end);
+  if (!service.dead()) std::this_thread::sleep_until(end);
   stop.store(true);
   for (std::thread& thread : threads) thread.join();
   service.stop();

@@ -1,8 +1,12 @@
 #include "tests/campaign/memory_peak.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
+#include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <string>
 
 namespace campaign {
@@ -10,9 +14,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Of a file of a process that may be gone at any moment, which a stream would throw for.
 std::string content(const std::string& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
+  std::array<char, 4096> text{};
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const ssize_t size = ::read(file, text.data(), text.size());
+  ::close(file);
+  return size > 0 ? std::string(text.data(), static_cast<std::size_t>(size)) : std::string();
 }
 
 // A number of /proc/PID/status, 0 where there is none.
@@ -29,13 +37,14 @@ void MemoryPeak::look(pid_t service) {
       number_after(content("/proc/" + std::to_string(service) + "/status"), "VmHWM:");
   std::uint64_t of_worker = 0;
   std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator("/proc", ignored)) {
-    const std::string name = entry.path().filename();
+  for (auto entry = fs::directory_iterator("/proc", ignored); entry != fs::directory_iterator();
+       entry.increment(ignored)) {
+    const std::string name = entry->path().filename();
     if (name.find_first_not_of("0123456789") != std::string::npos) continue;
-    const std::string status = content(entry.path().string() + "/status");
+    const std::string status = content(entry->path().string() + "/status");
     if (number_after(status, "PPid:") != static_cast<std::uint64_t>(service)) continue;
     // Between its fork and its program a child still has the service's memory.
-    if (content(entry.path().string() + "/cmdline").find("run-job") == std::string::npos) continue;
+    if (content(entry->path().string() + "/cmdline").find("run-job") == std::string::npos) continue;
     of_worker = std::max(of_worker, number_after(status, "VmHWM:"));
   }
   const std::lock_guard lock(mutex_);

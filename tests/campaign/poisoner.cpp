@@ -26,9 +26,16 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double kPatience_s = 30.0;
 
-// What a recording may take on the disk, of what was sent for it.
-constexpr std::uint64_t kGrowthMax = 4;
-constexpr std::uint64_t kFixedSize = 64u << 10;
+// What a recording may take on the disk: what was sent for it, a record's head for each message,
+// and its beginning and end.
+constexpr std::uint64_t kMessageSize = 64;
+constexpr std::uint64_t kFixedSize = 128u << 10;
+
+std::uint64_t size_allowed(const SampleBatch& batch) {
+  const int messages = batch.samples_size() + batch.commands_size() + batch.gaps_size() +
+                       batch.events_size() + batch.clock_fits_size() + batch.loop_stats_size();
+  return batch.ByteSizeLong() + kMessageSize * static_cast<std::uint64_t>(messages);
+}
 
 // The recording as the service gives it out. Empty, with a failure, where it does not.
 std::string read_recording_of(Caller& caller, const std::string& id) {
@@ -66,7 +73,6 @@ struct Poisoner::Session {
   std::vector<SampleBatch> stored;  // acknowledged, from number 1
   std::vector<bool> tried;          // a poisoned batch of this number
   SampleBatch under_way;
-  std::uint64_t sent_bytes = 0;
   bool opened = false;
   bool over = false;
 };
@@ -136,7 +142,6 @@ bool Poisoner::send_batches(SocketClient& client, Session& session) {
     session.tried[number] = true;
     if (poisoned) session.poison = poison_batch(random_, *request.mutable_sample_batch());
     session.under_way = request.sample_batch();
-    session.sent_bytes += request.ByteSizeLong();
     const Caller::Calm calm = caller_.calm();
     const ServiceReply reply = client.call(request, kPatience_s);
     if (reply.has_acknowledge() && reply.acknowledge().through() == number) {
@@ -213,10 +218,11 @@ void Poisoner::expect_readable(const Session& session) {
   if (info->state() != rigcal::v1::SESSION_STORED || !info->problem().empty()) {
     return fail("was acknowledged, and is not stored as it was: " + info->problem());
   }
-  const std::string folder = caller_.service().session_folder(session.id);
-  const std::uint64_t size = size_of_folder(folder);
-  if (size > kGrowthMax * session.sent_bytes + kFixedSize) {
-    fail("takes " + std::to_string(size) + " bytes for " + std::to_string(session.sent_bytes));
+  const std::uint64_t size = size_of_folder(caller_.service().session_folder(session.id));
+  std::uint64_t allowed = kFixedSize;
+  for (const SampleBatch& batch : session.stored) allowed += size_allowed(batch);
+  if (size > allowed) {
+    fail("takes " + std::to_string(size) + " bytes, more than " + std::to_string(allowed));
   }
   const std::string bytes = read_recording_of(caller_, session.id);
   const auto file = proto::view_as_input_file(
