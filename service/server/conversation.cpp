@@ -354,8 +354,8 @@ void Conversation::serve(ServiceRequest& request) {
 void Conversation::read_file(const Outcome<std::string>& path, std::uint64_t offset_bytes) {
   if (const auto* fault = std::get_if<ServiceError>(&path)) return send_fault(*fault);
   waiting_ = true;
-  context_.reader([self = shared_from_this(), path = std::get<std::string>(path), offset_bytes,
-                   main = context_.main] {
+  context_.reader(identity(), [self = shared_from_this(), path = std::get<std::string>(path),
+                               offset_bytes, main = context_.main] {
     main([self, frame = read_part(path, offset_bytes)] { self->answer_frame(frame); });
   });
 }
@@ -375,8 +375,8 @@ void Conversation::read_result(const std::string& job_id) {
   const auto info = jobs_.inspect(job_id);
   if (const auto* fault = std::get_if<ServiceError>(&info)) return send_fault(*fault);
   waiting_ = true;
-  context_.reader([self = shared_from_this(), folder = std::get<std::string>(folder),
-                   info = std::get<rigcal::v1::JobInfo>(info), main = context_.main] {
+  context_.reader(identity(), [self = shared_from_this(), folder = std::get<std::string>(folder),
+                               info = std::get<rigcal::v1::JobInfo>(info), main = context_.main] {
     main([self, frame = result_frame(folder, info)] { self->answer_frame(frame); });
   });
 }

@@ -33,6 +33,7 @@ namespace service {
 namespace {
 
 constexpr std::size_t kStorageThreads = 4;
+constexpr int kMaintenanceThreads = 2;
 constexpr int kMaintenanceNice = 10;
 constexpr std::chrono::seconds kTickPeriod(1);
 constexpr int kRetryTicks = 10;
@@ -112,6 +113,11 @@ class Daemon {
   }
 
  private:
+  static OwnedPoster poster(TaskThreads& threads) {
+    return
+        [&threads](const std::string& owner, Task task) { threads.post(owner, std::move(task)); };
+  }
+
   void make_context(const DaemonConfig& config, const std::string& version) {
     context_.data_folder = config.data_folder;
     context_.version = version;
@@ -119,14 +125,13 @@ class Daemon {
     context_.operators = config.operators;
     context_.main = [this](Task task) { asio::post(io_, std::move(task)); };
     for (std::size_t k = 0; k < kStorageThreads; ++k) {
-      storage_.push_back(std::make_unique<TaskThread>(0));
-      context_.storage.push_back(
-          [thread = storage_.back().get()](Task task) { thread->post(std::move(task)); });
+      storage_.push_back(std::make_unique<TaskThreads>(1, 0));
+      context_.storage.push_back(poster(*storage_.back()));
     }
-    reader_ = std::make_unique<TaskThread>(0);
-    context_.reader = [this](Task task) { reader_->post(std::move(task)); };
-    maintenance_ = std::make_unique<TaskThread>(kMaintenanceNice);
-    context_.maintenance = [this](Task task) { maintenance_->post(std::move(task)); };
+    reader_ = std::make_unique<TaskThreads>(1, 0);
+    context_.reader = poster(*reader_);
+    maintenance_ = std::make_unique<TaskThreads>(kMaintenanceThreads, kMaintenanceNice);
+    context_.maintenance = poster(*maintenance_);
   }
 
   void load() {
@@ -198,8 +203,8 @@ class Daemon {
     if (storage_answers_ == storage_.size()) {
       storage_seen_ = std::chrono::steady_clock::now();
       storage_answers_ = 0;
-      for (const Poster& post : context_.storage) {
-        post([this] { context_.main([this] { ++storage_answers_; }); });
+      for (const OwnedPoster& post : context_.storage) {
+        post("", [this] { context_.main([this] { ++storage_answers_; }); });
       }
     }
     if (healthy()) notify_service_manager("WATCHDOG=1");
@@ -243,9 +248,9 @@ class Daemon {
   asio::steady_timer tick_;
   asio::steady_timer shutdown_limit_;
   ServiceContext context_;
-  std::vector<std::unique_ptr<TaskThread>> storage_;
-  std::unique_ptr<TaskThread> reader_;
-  std::unique_ptr<TaskThread> maintenance_;
+  std::vector<std::unique_ptr<TaskThreads>> storage_;
+  std::unique_ptr<TaskThreads> reader_;
+  std::unique_ptr<TaskThreads> maintenance_;
   WorkerPool workers_;
   SessionStore sessions_;
   JobStore jobs_;

@@ -62,8 +62,7 @@ IngestSession::IngestSession(ServiceContext& context, std::string folder, Sessio
       secret_(std::move(*record.mutable_secret())),
       is_new_(is_new),
       changed_(std::move(changed)),
-      storage_(
-          context.storage[std::hash<std::string>()(info_.session_id()) % context.storage.size()]),
+      storage_(context.storage_of(info_.session_id(), info_.owner())),
       log_(std::make_shared<LogHolder>()),
       hinge_count_(proto::parse_hinges(info_.metadata().at("hinges")).size()),
       check_(hinge_count_),

@@ -102,7 +102,7 @@ class JobStore {
   std::optional<rigcal::v1::ServiceError> reason_against_more(const rigcal::v1::SubmitJob& request,
                                                               const Identity& who) const;
   void create(rigcal::v1::SubmitJob& request, const Identity& who, const Answer& answer);
-  void compare(const rigcal::v1::SubmitJob& request, const Answer& answer);
+  void compare(const rigcal::v1::SubmitJob& request, const Identity& who, const Answer& answer);
   void save(const std::string& id, const Saved& saved);
   void start(const std::string& id);
   void launch(const std::string& id);

@@ -74,10 +74,16 @@ struct ServiceContext {
   ByteUse index;    ///< in memory of that, counted likewise
   /// What all could keep together, as of then; before, no limit.
   std::uint64_t disk_capacity_bytes = std::uint64_t{1} << 62;
-  Poster main;                  ///< back to the main thread
-  std::vector<Poster> storage;  ///< sessions are spread over these
-  Poster reader;                ///< reads files for clients
-  Poster maintenance;           ///< low priority: writes recordings, deletes folders
+  Poster main;                       ///< back to the main thread
+  std::vector<OwnedPoster> storage;  ///< sessions are spread over these
+  OwnedPoster reader;                ///< reads files for clients
+  OwnedPoster maintenance;           ///< low priority: writes recordings, deletes folders
+
+  /// The storage thread of a session, on behalf of its owner.
+  Poster storage_of(const std::string& session_id, const std::string& owner) const {
+    const OwnedPoster& post = storage[std::hash<std::string>()(session_id) % storage.size()];
+    return [post, owner](Task task) { post(owner, std::move(task)); };
+  }
 
   /// What one identity may keep on the disk [byte].
   std::uint64_t disk_share_bytes() const {

@@ -352,20 +352,21 @@ void SessionStore::remove(const std::string& id, const Identity& who, const Remo
     return refuse("used by job '" + job + "'; wait for its end or cancel it");
   }
   found->second.removing = true;
-  context_.maintenance([this, id, folder = folder_of(id), removed, main = context_.main] {
-    const Status status = remove_folder(folder);
-    main([this, id, status, removed] {
-      entries_.erase(id);
-      if (status.ok()) {
-        log_event(LogLevel::kInfo, "session_deleted", {{"session", id}});
-        return removed(rigcal::v1::Deleted());
-      }
-      // Whatever is left is found again.
-      std::error_code ignored;
-      if (fs::exists(folder_of(id), ignored)) load_session(folder_of(id), id);
-      removed(make_fault(ServiceError::STORAGE, status.error().detail));
-    });
-  });
+  context_.maintenance(found->second.known_info().owner(),
+                       [this, id, folder = folder_of(id), removed, main = context_.main] {
+                         const Status status = remove_folder(folder);
+                         main([this, id, status, removed] {
+                           entries_.erase(id);
+                           if (status.ok()) {
+                             log_event(LogLevel::kInfo, "session_deleted", {{"session", id}});
+                             return removed(rigcal::v1::Deleted());
+                           }
+                           // Whatever is left is found again.
+                           std::error_code ignored;
+                           if (fs::exists(folder_of(id), ignored)) load_session(folder_of(id), id);
+                           removed(make_fault(ServiceError::STORAGE, status.error().detail));
+                         });
+                       });
 }
 
 void SessionStore::open_upload(const rigcal::v1::OpenUpload& request, const Identity& who,

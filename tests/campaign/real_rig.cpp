@@ -216,6 +216,7 @@ void RealRig::compare_with_truth(const Files& files, const proto::Recording& sto
 std::optional<proto::Recording> wait_for_recording(const ServiceUnderTest& service,
                                                    const std::string& session_id, Ledger& ledger) {
   const std::string folder = service.session_folder(session_id);
+  const auto began = std::chrono::steady_clock::now();
   const bool stored = eventually(
       [&] { return fs::exists(folder + "/recording.mcap") && !fs::exists(folder + "/spool"); },
       120.0);
@@ -232,6 +233,8 @@ std::optional<proto::Recording> wait_for_recording(const ServiceUnderTest& servi
     ledger.fail(session_id + ": its recording is damaged");
   }
   ledger.count("sessions stored and compared");
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
+  ledger.note_duration("closing to stored recording, of honest sessions", took.count());
   return std::move(recording.value());
 }
 

@@ -76,8 +76,8 @@ class StoreInHand {
     context.limits = limits;
     context.limits.free_space_bytes = 0;
     context.main = post;
-    context.storage = {post, post};
-    context.reader = context.maintenance = post;
+    context.reader = context.maintenance = service::for_everybody(post);
+    context.storage = {context.reader, context.reader};
     restart();
   }
 
