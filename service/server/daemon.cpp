@@ -34,7 +34,7 @@ namespace {
 
 constexpr std::size_t kStorageThreads = 4;
 constexpr int kMaintenanceThreads = 2;
-constexpr int kMaintenanceNice = 10;
+constexpr int kMaintenanceNice = 5;  // behind what is acknowledged, before what is computed
 constexpr std::chrono::seconds kTickPeriod(1);
 constexpr int kRetryTicks = 10;
 constexpr std::chrono::seconds kStuckAfter(30);

@@ -48,11 +48,11 @@ class Caller {
   class Calm {
    public:
     explicit Calm(const ServiceUnderTest& service)
-        : service_(service), since_(service.disturbances()) {}
-    bool lasted() const { return since_ % 2 == 0 && service_.disturbances() == since_; }
+        : service_(&service), since_(service.disturbances()) {}
+    bool lasted() const { return since_ % 2 == 0 && service_->disturbances() == since_; }
 
    private:
-    const ServiceUnderTest& service_;
+    const ServiceUnderTest* service_;
     std::uint64_t since_;
   };
   Calm calm() const { return Calm(service_); }

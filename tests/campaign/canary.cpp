@@ -1,7 +1,9 @@
 #include "tests/campaign/canary.hpp"
 
 #include <chrono>
+#include <optional>
 #include <thread>
+#include <utility>
 
 #include "tests/campaign/real_rig.hpp"
 #include "tests/proto/recording_support.hpp"
@@ -46,12 +48,12 @@ class CanarySession {
     if (!opened.has_session_opened()) return lost("cannot open", calm, opened);
     const std::uint64_t through = opened.session_opened().acknowledged_through();
     if (through < acknowledged_) ledger_.fail(id_ + ": lost what it had acknowledged");
-    if (through > acknowledged_) count_acknowledged(false);  // its acknowledgement was lost
+    if (through > acknowledged_) count_acknowledged();  // its acknowledgement was lost
     acknowledged_ = through;
     while (acknowledged_ < kBatches) {
-      const Caller::Calm still_calm = caller_.calm();
       std::this_thread::sleep_until(due_);
-      if (sent_first_at_ == Clock::time_point()) sent_first_at_ = Clock::now();
+      const Caller::Calm still_calm = caller_.calm();
+      if (!sent_first_) sent_first_.emplace(Clock::now(), still_calm);
       const auto reply =
           client.call(batch_request(acknowledged_ + 1, kSamplesPerBatch), kPatience_s);
       if (!reply.has_acknowledge() || reply.acknowledge().through() != acknowledged_ + 1) {
@@ -59,7 +61,7 @@ class CanarySession {
       }
       ++acknowledged_;
       due_ += kBatchPeriod;
-      count_acknowledged(still_calm.lasted());
+      count_acknowledged();
     }
     const Caller::Calm at_last = caller_.calm();
     const auto closed = client.call(close_request(kBatches), kPatience_s);
@@ -67,10 +69,12 @@ class CanarySession {
   }
 
   // From the first time that the batch was sent.
-  void count_acknowledged(bool calm) {
+  void count_acknowledged() {
     ledger_.count("samples of " + caller_.name() + " acknowledged", kSamplesPerBatch);
-    const std::chrono::duration<double> waited = Clock::now() - sent_first_at_;
-    sent_first_at_ = {};
+    if (!sent_first_) return;
+    const std::chrono::duration<double> waited = Clock::now() - sent_first_->first;
+    const bool calm = sent_first_->second.lasted();
+    sent_first_.reset();
     ledger_.note_duration(caller_.name() + ": batch to acknowledgement", waited.count());
     if (!calm) return;
     ledger_.note_duration(caller_.name() + ": batch to acknowledgement, undisturbed service",
@@ -103,7 +107,7 @@ class CanarySession {
   Ledger& ledger_;
   std::uint64_t acknowledged_ = 0;
   Clock::time_point due_ = Clock::now();  // when the next batch has its samples
-  Clock::time_point sent_first_at_{};     // that batch
+  std::optional<std::pair<Clock::time_point, Caller::Calm>> sent_first_{};  // that batch
 };
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <limits>
 #include <thread>
+#include <utility>
 
 #include "proto/recording/recording_reader.hpp"
 #include "proto/rig.pb.h"
@@ -30,6 +31,7 @@ using v1::ServiceReply;
 using v1::ServiceRequest;
 
 constexpr double kReplyPatience_s = 30.0;
+constexpr std::size_t kJobsUnderWay = 20;
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr std::array kValues = {std::numeric_limits<double>::quiet_NaN(),
                                 kInf,
@@ -105,7 +107,7 @@ void NumberAttacker::run(const std::atomic<bool>& stop) {
   while (!stop.load() && !caller_.service().dead()) {
     std::shuffle(numbers_.begin(), numbers_.end(), random_);
     for (const Number& number : numbers_) {
-      if (stop.load() || caller_.service().dead()) return;
+      if (stop.load() || caller_.service().dead()) break;
       if (recording_.empty()) {
         const std::string id = new_id();
         if (!upload_pendulum(caller_, id)) {
@@ -118,6 +120,7 @@ void NumberAttacker::run(const std::atomic<bool>& stop) {
       caller_.count("numbers put somewhere");
     }
   }
+  while (!jobs_.empty() && !caller_.service().dead()) harvest();
 }
 
 void NumberAttacker::fail(const Number& number, const std::string& what) {
@@ -185,27 +188,31 @@ void NumberAttacker::put_into_opening(const Number& number) {
   }
 }
 
+// A session is used until it has taken a number: what is refused leaves it as it was.
 void NumberAttacker::put_into_stream(const Number& number) {
-  const std::string id = new_id();
+  if (stream_.empty()) stream_ = new_id();
   const bool in_batch = number.path.front()->number() == ServiceRequest::kSampleBatch;
   ServiceRequest batch = full_batch();
   ServiceRequest close = test_support::close_request(1);
   test_support::put_number(in_batch ? batch : close, number.path, number.value);
   SocketClient client = caller_.connect();
   if (!client.connected()) return;
-  if (!client.call(open_request(id), kReplyPatience_s).has_session_opened()) return;
+  if (!client.call(open_request(stream_), kReplyPatience_s).has_session_opened()) return;
   const ServiceReply reply = client.call(batch, kReplyPatience_s);
-  std::size_t sample_count = 0;
-  const bool taken =
-      in_batch ? expect_right(number, reply) && reply.has_acknowledge() : reply.has_acknowledge();
-  if (taken) sample_count = static_cast<std::size_t>(batch.sample_batch().samples_size());
-  const bool unknown = reply.reply_case() == ServiceReply::REPLY_NOT_SET;
+  const bool lost = reply.reply_case() == ServiceReply::REPLY_NOT_SET;
+  const bool taken = in_batch ? expect_right(number, reply) : reply.has_acknowledge();
+  if (!taken && !lost) return;
   if (taken) {
     const ServiceReply closed = client.call(close, kReplyPatience_s);
     if (!in_batch) expect_right(number, closed);
   }
   client.half_close();
-  if (!unknown) finish_session(number, id, sample_count);
+  const std::string id = std::exchange(stream_, {});
+  if (taken) {
+    return finish_session(number, id,
+                          static_cast<std::size_t>(batch.sample_batch().samples_size()));
+  }
+  if (wait_until_settled(caller_, id)) delete_session(caller_, id);
 }
 
 // What was acknowledged reads back.
@@ -255,17 +262,24 @@ void NumberAttacker::run_job(const Number& number, const ServiceRequest& submit)
   const ServiceReply reply = caller_.ask_once(submit);
   const bool in_message = number.in == Number::In::kRequest;
   if (in_message ? !expect_right(number, reply) : !reply.has_job_info()) return;
+  jobs_.emplace_back(number, id);
+  if (jobs_.size() > kJobsUnderWay) harvest();
+}
+
+// The oldest job: what became of it.
+void NumberAttacker::harvest() {
+  const auto [number, id] = std::move(jobs_.front());
+  jobs_.pop_front();
   ServiceRequest inspect, get;
   inspect.mutable_inspect_job()->set_job_id(id);
   get.mutable_get_result()->set_job_id(id);
   const auto end = std::chrono::steady_clock::now() + kPatience;
   v1::JobInfo info;
-  do {
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    info = caller_.ask(inspect).job_info();
+  while (!proto::has_ended(info = caller_.ask(inspect).job_info())) {
     if (caller_.service().dead()) return;
     if (std::chrono::steady_clock::now() > end) return fail(number, "its job does not end");
-  } while (!proto::has_ended(info));
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
   if (info.state() != v1::JOB_DONE) {
     const bool by_the_service =
         info.error().find("while this job was running") != std::string::npos ||

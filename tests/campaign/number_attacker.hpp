@@ -2,8 +2,10 @@
 
 #include <atomic>
 #include <cstddef>
+#include <deque>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/campaign/caller.hpp"
@@ -37,6 +39,7 @@ class NumberAttacker {
   void put_into_rig(const Number& number);
   void put_into_scenario(const Number& number);
   void run_job(const Number& number, const rigcal::v1::ServiceRequest& submit);
+  void harvest();
   void finish_session(const Number& number, const std::string& id, std::size_t sample_count);
   void expect_refusal(const Number& number, const std::string& text);
   bool expect_right(const Number& number, const rigcal::v1::ServiceReply& reply);
@@ -48,8 +51,10 @@ class NumberAttacker {
   std::string folder_;
   std::mt19937_64 random_;
   std::vector<Number> numbers_;
-  std::string recording_;  // session that jobs name
-  int count_ = 0;          // of ids
+  std::string recording_;                            // session that jobs name
+  std::string stream_;                               // session that has taken no batch yet
+  std::deque<std::pair<Number, std::string>> jobs_;  // that were submitted, by id
+  int count_ = 0;                                    // of ids
 };
 
 }  // namespace campaign

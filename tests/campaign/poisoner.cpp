@@ -27,9 +27,10 @@ using Clock = std::chrono::steady_clock;
 constexpr double kPatience_s = 30.0;
 
 // What a recording may take on the disk: what was sent for it, a record's head for each message,
-// and its beginning and end.
+// its beginning and end, and there and in each chunk what its header says.
 constexpr std::uint64_t kMessageSize = 64;
 constexpr std::uint64_t kFixedSize = 128u << 10;
+constexpr std::uint64_t kHeaderCopies = 16;
 
 std::uint64_t size_allowed(const SampleBatch& batch) {
   const int messages = batch.samples_size() + batch.commands_size() + batch.gaps_size() +
@@ -219,7 +220,7 @@ void Poisoner::expect_readable(const Session& session) {
     return fail("was acknowledged, and is not stored as it was: " + info->problem());
   }
   const std::uint64_t size = size_of_folder(caller_.service().session_folder(session.id));
-  std::uint64_t allowed = kFixedSize;
+  std::uint64_t allowed = kFixedSize + kHeaderCopies * session.open.ByteSizeLong();
   for (const SampleBatch& batch : session.stored) allowed += size_allowed(batch);
   if (size > allowed) {
     fail("takes " + std::to_string(size) + " bytes, more than " + std::to_string(allowed));
