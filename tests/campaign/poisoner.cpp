@@ -114,10 +114,12 @@ bool Poisoner::stream(Session& session) {
   const ServiceReply reply =
       client.connected() ? client.call(session.open, kPatience_s) : ServiceReply();
   if (!reply.has_session_opened()) {
+    // A number outside its range ends the connection before anybody sees an opening.
     const SessionRefused& refused = reply.session_refused();
     const bool for_good = refused.reason() == SessionRefused::REASON_BAD_REQUEST ||
-                          refused.reason() == SessionRefused::REASON_PROTOCOL_VERSION;
-    const bool told = reply.has_session_refused() && refused.text().size() > 20;
+                          refused.reason() == SessionRefused::REASON_PROTOCOL_VERSION ||
+                          reply.error().code() == rigcal::v1::ServiceError::BAD_REQUEST;
+    const bool told = refused.text().size() > 20 || reply.error().text().size() > 20;
     if (!session.opened && !session.poison.empty() && for_good && told) return true;
     if (calm.lasted()) caller_.fail(session.id + ": is not opened: " + brief(reply));
     return false;
