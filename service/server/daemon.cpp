@@ -123,6 +123,7 @@ class Daemon {
     context_.version = version;
     context_.limits = config.limits;
     context_.operators = config.operators;
+    context_.measure_disk_capacity = [this] { return disk_capacity(); };
     context_.main = [this](Task task) { asio::post(io_, std::move(task)); };
     for (std::size_t k = 0; k < kStorageThreads; ++k) {
       storage_.push_back(std::make_unique<TaskThreads>(1, 0));
@@ -178,11 +179,15 @@ class Daemon {
   // What each owner has, and what there is to share.
   void count_use() {
     ByteUse disk, index;
-    const std::uint64_t used = sessions_.add_use(disk, index) + jobs_.add_use(disk, index);
+    used_bytes_ = sessions_.add_use(disk, index) + jobs_.add_use(disk, index);
     context_.disk = std::move(disk);
     context_.index = std::move(index);
+    context_.disk_capacity_bytes = disk_capacity();
+  }
+
+  std::uint64_t disk_capacity() const {
     const std::uint64_t free = free_space(context_.data_folder);
-    context_.disk_capacity_bytes = used + free - std::min(free, context_.limits.free_space_bytes);
+    return used_bytes_ + free - std::min(free, context_.limits.free_space_bytes);
   }
 
   std::string render_metrics() {
@@ -256,6 +261,7 @@ class Daemon {
   JobStore jobs_;
   std::unique_ptr<Listener> listener_;
   std::unique_ptr<HttpEndpoint> http_;
+  std::uint64_t used_bytes_ = 0;  // on the disk by sessions and jobs, counted once a second
   bool stopping_ = false;
   int tick_count_ = 0;
   std::size_t storage_answers_ = kStorageThreads;

@@ -74,6 +74,8 @@ struct ServiceContext {
   ByteUse index;    ///< in memory of that, counted likewise
   /// What all could keep together, as of then; before, no limit.
   std::uint64_t disk_capacity_bytes = std::uint64_t{1} << 62;
+  /// The same as of now: others fill and free the disk as well.
+  std::function<std::uint64_t()> measure_disk_capacity;
   Poster main;                       ///< back to the main thread
   std::vector<OwnedPoster> storage;  ///< sessions are spread over these
   OwnedPoster reader;                ///< reads files for clients

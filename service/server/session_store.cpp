@@ -251,10 +251,16 @@ std::optional<ServiceError> SessionStore::reason_against_bytes(const std::string
     return make_fault(ServiceError::STORAGE,
                       what + ", as much as this service keeps for one; delete sessions or jobs");
   };
-  const std::uint64_t share = context_.disk_share_bytes();
-  const auto no_limit =
-      std::numeric_limits<std::uint64_t>::max();  // but the disk's, told elsewhere
-  if (!context_.disk.has_room(owner, disk_bytes, no_limit, share)) {
+  const auto has_room = [&] {
+    const auto no_limit =
+        std::numeric_limits<std::uint64_t>::max();  // the disk's is told elsewhere
+    return context_.disk.has_room(owner, disk_bytes, no_limit, context_.disk_share_bytes());
+  };
+  if (!has_room() && context_.measure_disk_capacity) {
+    context_.disk_capacity_bytes = context_.measure_disk_capacity();
+  }
+  if (!has_room()) {
+    const std::uint64_t share = context_.disk_share_bytes();
     return full(owner + " has " + std::to_string(context_.disk.of(owner) >> 20) + " of " +
                 std::to_string(share >> 20) + " MiB on the disk and asks for " +
                 std::to_string((disk_bytes >> 20) + 1) + " more");

@@ -32,6 +32,7 @@ using v1::ServiceRequest;
 
 constexpr double kReplyPatience_s = 30.0;
 constexpr std::size_t kJobsUnderWay = 20;
+constexpr std::size_t kSentenceMin = 12;
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr std::array kValues = {std::numeric_limits<double>::quiet_NaN(),
                                 kInf,
@@ -130,7 +131,8 @@ void NumberAttacker::fail(const Number& number, const std::string& what) {
 
 void NumberAttacker::expect_refusal(const Number& number, const std::string& text) {
   caller_.count("numbers refused");
-  if (text.size() < 20) return fail(number, "is refused without a sentence: '" + text + "'");
+  if (text.size() < kSentenceMin)
+    return fail(number, "is refused without a sentence: '" + text + "'");
   if (is_none(number.path, number.value) &&
       text.find(number.path.back()->name()) == std::string::npos) {
     fail(number, "is refused without its name: " + text);

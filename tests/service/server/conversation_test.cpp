@@ -237,6 +237,30 @@ TEST(Conversation, DerivesTheShareOfTheDiskFromWhatThereIs) {
   EXPECT_EQ(store.context.disk_share_bytes(), 10u);
 }
 
+// Whoever would be refused has the disk measured first: what others filled and have freed since the
+// last look is there for all.
+TEST(Conversation, MeasuresTheDiskBeforeItRefuses) {
+  StoreInHand store;
+  int measured = 0;
+  std::uint64_t capacity = 10;
+  store.context.disk_capacity_bytes = 10;
+  store.context.measure_disk_capacity = [&] {
+    ++measured;
+    return capacity;
+  };
+  Client rig(store, kAnna);
+  ASSERT_TRUE(rig.call(open_request("run")).has_session_opened());
+  EXPECT_EQ(rig.call(batch_request(1)).session_refused().reason(),
+            rigcal::v1::SessionRefused::REASON_STORAGE);
+  EXPECT_EQ(measured, 1);
+  capacity = 1'000'000;
+  Client again(store, kAnna);
+  ASSERT_TRUE(again.call(open_request("run")).has_session_opened());
+  EXPECT_TRUE(again.call(batch_request(1)).has_acknowledge());
+  EXPECT_TRUE(again.call(batch_request(2)).has_acknowledge());
+  EXPECT_EQ(measured, 2) << "not while there is room";
+}
+
 // A stream that has used up its owner's share is refused as by a full disk, which the rig outlives,
 // and nothing that was acknowledged is lost.
 TEST(Conversation, RefusesAStreamBeyondTheShareOfTheDisk) {
