@@ -122,14 +122,16 @@ std::optional<rigcal::v1::SessionInfo> wait_until_settled(Caller& caller, const 
 }
 
 bool delete_session(Caller& caller, const std::string& id) {
-  ServiceRequest request;
+  ServiceRequest request, finish;
   request.mutable_delete_session()->set_session_id(id);
+  finish.mutable_end_session()->set_session_id(id);
   const auto end = Clock::now() + kPatience;
   ServiceReply reply;
   while (Clock::now() < end && !caller.service().dead()) {
     reply = caller.ask(request);
     if (reply.has_deleted() || reply.error().code() == ServiceError::NOT_FOUND) return true;
     if (reply.error().code() == ServiceError::NOT_ALLOWED) break;
+    caller.ask(finish);  // a service that died may have forgotten that it was asked to
     pause();
   }
   if (!caller.service().dead()) caller.fail(id + ": cannot be deleted: " + brief(reply));
