@@ -16,7 +16,16 @@ proto::RuleBreach take_all(const Messages& messages, proto::RecordingRules& rule
   return std::nullopt;
 }
 
+// An MCAP message's own record, and its entry in the chunk's index [byte].
+constexpr std::uint64_t kMessageOverhead = 48;
+
 }  // namespace
+
+std::uint64_t recorded_size(const rigcal::v1::SampleBatch& batch) {
+  const int messages = batch.samples_size() + batch.commands_size() + batch.gaps_size() +
+                       batch.events_size() + batch.clock_fits_size() + batch.loop_stats_size();
+  return batch.ByteSizeLong() + kMessageOverhead * static_cast<std::uint64_t>(messages);
+}
 
 std::optional<std::string> BatchCheck::take(const rigcal::v1::SampleBatch& batch) {
   const std::string where = "batch " + std::to_string(batch.batch_sequence()) + ": ";
@@ -32,6 +41,7 @@ std::optional<std::string> BatchCheck::take(const rigcal::v1::SampleBatch& batch
   if (!breach) breach = take_all(batch.loop_stats(), rules);
   if (breach) return where + *breach;
   rules_ = rules;
+  recorded_bytes_ += recorded_size(batch);
   return std::nullopt;
 }
 

@@ -223,7 +223,7 @@ void Conversation::ingest(ServiceRequest& request) {
 
 void Conversation::ingest_batch(rigcal::v1::SampleBatch& batch) {
   const std::string& owner = session_->stored_info().owner();
-  const std::uint64_t size_bytes = batch.ByteSizeLong();
+  const std::uint64_t size_bytes = recorded_size(batch);
   if (const auto full = sessions_.reason_against_bytes(owner, size_bytes)) {
     session_->leave(*this);
     return on_refused(SessionRefused::REASON_STORAGE, full->text());
@@ -361,8 +361,8 @@ void Conversation::serve(ServiceRequest& request) {
 void Conversation::read_file(const Outcome<std::string>& path, std::uint64_t offset_bytes) {
   if (const auto* fault = std::get_if<ServiceError>(&path)) return send_fault(*fault);
   waiting_ = true;
-  context_.reader([self = shared_from_this(), path = std::get<std::string>(path), offset_bytes,
-                   main = context_.main] {
+  context_.reader(identity(), [self = shared_from_this(), path = std::get<std::string>(path),
+                               offset_bytes, main = context_.main] {
     main([self, frame = read_part(path, offset_bytes)] { self->answer_frame(frame); });
   });
 }
@@ -382,8 +382,8 @@ void Conversation::read_result(const std::string& job_id) {
   const auto info = jobs_.inspect(job_id);
   if (const auto* fault = std::get_if<ServiceError>(&info)) return send_fault(*fault);
   waiting_ = true;
-  context_.reader([self = shared_from_this(), folder = std::get<std::string>(folder),
-                   info = std::get<rigcal::v1::JobInfo>(info), main = context_.main] {
+  context_.reader(identity(), [self = shared_from_this(), folder = std::get<std::string>(folder),
+                               info = std::get<rigcal::v1::JobInfo>(info), main = context_.main] {
     main([self, frame = result_frame(folder, info)] { self->answer_frame(frame); });
   });
 }

@@ -33,7 +33,8 @@ namespace service {
 namespace {
 
 constexpr std::size_t kStorageThreads = 4;
-constexpr int kMaintenanceNice = 10;
+constexpr int kMaintenanceThreads = 2;
+constexpr int kMaintenanceNice = 5;  // behind what is acknowledged, before what is computed
 constexpr std::chrono::seconds kTickPeriod(1);
 constexpr int kRetryTicks = 10;
 constexpr std::chrono::seconds kStuckAfter(30);
@@ -112,21 +113,26 @@ class Daemon {
   }
 
  private:
+  static OwnedPoster poster(TaskThreads& threads) {
+    return
+        [&threads](const std::string& owner, Task task) { threads.post(owner, std::move(task)); };
+  }
+
   void make_context(const DaemonConfig& config, const std::string& version) {
     context_.data_folder = config.data_folder;
     context_.version = version;
     context_.limits = config.limits;
     context_.operators = config.operators;
+    context_.measure_disk_capacity = [this] { return disk_capacity(); };
     context_.main = [this](Task task) { asio::post(io_, std::move(task)); };
     for (std::size_t k = 0; k < kStorageThreads; ++k) {
-      storage_.push_back(std::make_unique<TaskThread>(0));
-      context_.storage.push_back(
-          [thread = storage_.back().get()](Task task) { thread->post(std::move(task)); });
+      storage_.push_back(std::make_unique<TaskThreads>(1, 0));
+      context_.storage.push_back(poster(*storage_.back()));
     }
-    reader_ = std::make_unique<TaskThread>(0);
-    context_.reader = [this](Task task) { reader_->post(std::move(task)); };
-    maintenance_ = std::make_unique<TaskThread>(kMaintenanceNice);
-    context_.maintenance = [this](Task task) { maintenance_->post(std::move(task)); };
+    reader_ = std::make_unique<TaskThreads>(1, 0);
+    context_.reader = poster(*reader_);
+    maintenance_ = std::make_unique<TaskThreads>(kMaintenanceThreads, kMaintenanceNice);
+    context_.maintenance = poster(*maintenance_);
   }
 
   void load() {
@@ -173,11 +179,15 @@ class Daemon {
   // What each owner has, and what there is to share.
   void count_use() {
     ByteUse disk, index;
-    const std::uint64_t used = sessions_.add_use(disk, index) + jobs_.add_use(disk, index);
+    used_bytes_ = sessions_.add_use(disk, index) + jobs_.add_use(disk, index);
     context_.disk = std::move(disk);
     context_.index = std::move(index);
+    context_.disk_capacity_bytes = disk_capacity();
+  }
+
+  std::uint64_t disk_capacity() const {
     const std::uint64_t free = free_space(context_.data_folder);
-    context_.disk_capacity_bytes = used + free - std::min(free, context_.limits.free_space_bytes);
+    return used_bytes_ + free - std::min(free, context_.limits.free_space_bytes);
   }
 
   std::string render_metrics() {
@@ -198,8 +208,8 @@ class Daemon {
     if (storage_answers_ == storage_.size()) {
       storage_seen_ = std::chrono::steady_clock::now();
       storage_answers_ = 0;
-      for (const Poster& post : context_.storage) {
-        post([this] { context_.main([this] { ++storage_answers_; }); });
+      for (const OwnedPoster& post : context_.storage) {
+        post("", [this] { context_.main([this] { ++storage_answers_; }); });
       }
     }
     if (healthy()) notify_service_manager("WATCHDOG=1");
@@ -244,14 +254,15 @@ class Daemon {
   asio::steady_timer tick_;
   asio::steady_timer shutdown_limit_;
   ServiceContext context_;
-  std::vector<std::unique_ptr<TaskThread>> storage_;
-  std::unique_ptr<TaskThread> reader_;
-  std::unique_ptr<TaskThread> maintenance_;
+  std::vector<std::unique_ptr<TaskThreads>> storage_;
+  std::unique_ptr<TaskThreads> reader_;
+  std::unique_ptr<TaskThreads> maintenance_;
   WorkerPool workers_;
   SessionStore sessions_;
   JobStore jobs_;
   std::unique_ptr<Listener> listener_;
   std::unique_ptr<HttpEndpoint> http_;
+  std::uint64_t used_bytes_ = 0;  // on the disk by sessions and jobs, counted once a second
   bool stopping_ = false;
   int tick_count_ = 0;
   std::size_t storage_answers_ = kStorageThreads;

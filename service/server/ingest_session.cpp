@@ -62,8 +62,7 @@ IngestSession::IngestSession(ServiceContext& context, std::string folder, Sessio
       secret_(std::move(*record.mutable_secret())),
       is_new_(is_new),
       changed_(std::move(changed)),
-      storage_(
-          context.storage[std::hash<std::string>()(info_.session_id()) % context.storage.size()]),
+      storage_(context.storage_of(info_.session_id(), info_.owner())),
       log_(std::make_shared<LogHolder>()),
       hinge_count_(proto::parse_hinges(info_.metadata().at("hinges")).size()),
       check_(hinge_count_),
@@ -168,6 +167,11 @@ void IngestSession::unload_if_abandoned() {
   storage_([log = log_] { log->log.reset(); });
 }
 
+std::uint64_t IngestSession::due_bytes() const {
+  return phase_ == Phase::kStored ? info_.size_bytes()
+                                  : std::max(info_.size_bytes(), check_.recorded_bytes());
+}
+
 std::string IngestSession::streamed_by() const {
   const auto owner = owner_.lock();
   return owner ? owner->identity() : std::string();
@@ -231,6 +235,14 @@ void IngestSession::take_new(rigcal::v1::SampleBatch& batch) {
     return refuse(SessionRefused::REASON_BAD_REQUEST,
                   "batch " + std::to_string(sequence) + " arrived where batch " +
                       std::to_string(next_) + " is due; batches are numbered without holes");
+  }
+  const std::uint64_t limit = context_.limits.session_size_bytes;
+  if (recorded_size(batch) > limit - std::min(limit, check_.recorded_bytes())) {
+    return refuse(SessionRefused::REASON_STORAGE,
+                  "session " + info_.session_id() + " has " +
+                      std::to_string(check_.recorded_bytes() >> 20) +
+                      " MiB, and this service takes recordings of up to " +
+                      std::to_string(limit >> 20) + " MiB; start a new session");
   }
   if (const auto fault = check_.take(batch)) {
     return refuse(SessionRefused::REASON_BAD_REQUEST, *fault);

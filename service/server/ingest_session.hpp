@@ -98,6 +98,9 @@ class IngestSession : public std::enable_shared_from_this<IngestSession> {
   /// Identity of the rig computer that is connected, empty if none is.
   std::string streamed_by() const;
 
+  /// Bytes on the disk that its recording has or will have, as far as it has come.
+  std::uint64_t due_bytes() const;
+
   bool is_open() const { return info_.state() == rigcal::v1::SESSION_OPEN; }
   rigcal::v1::SessionInfo info() const;
   const rigcal::v1::SessionInfo& stored_info() const { return info_; }  ///< without `connected`

@@ -125,10 +125,13 @@ Outcome<std::string> JobStore::result_folder(const std::string& id) const {
 }
 
 std::string JobStore::user_of(const std::string& session_id) const {
+  const auto session = sessions_.inspect(session_id);
+  const auto* const known = std::get_if<rigcal::v1::SessionInfo>(&session);
   const auto user = std::find_if(jobs_.begin(), jobs_.end(), [&](const auto& entry) {
     const JobInfo& info = entry.second.info;
-    return !has_ended(info) && std::find(info.session_ids().begin(), info.session_ids().end(),
-                                         session_id) != info.session_ids().end();
+    return !has_ended(info) && known != nullptr && info.owner() == known->owner() &&
+           std::find(info.session_ids().begin(), info.session_ids().end(), session_id) !=
+               info.session_ids().end();
   });
   return user == jobs_.end() ? std::string() : user->first;
 }

@@ -117,7 +117,7 @@ void JobStore::load_job(const std::string& folder, const std::string& id) {
 
 void JobStore::submit(rigcal::v1::SubmitJob& request, const Identity& who, const Answer& answer) {
   if (const Job* known = find(request.job_id())) {
-    if (known->on_disk) return compare(request, answer);
+    if (known->on_disk) return compare(request, who, answer);
     return answer(make_fault(ServiceError::BUSY,
                              "job '" + request.job_id() + "' is being stored; ask again"));
   }
@@ -146,8 +146,8 @@ void JobStore::create(rigcal::v1::SubmitJob& request, const Identity& who, const
   record->mutable_spec()->Swap(request.mutable_spec());
   job.disk_bytes = record->ByteSizeLong();
   context_.disk.add(who.name, job.disk_bytes);
-  context_.storage.front()([this, id, answer, record, folder = folder_of(id),
-                            main = context_.main] {
+  context_.storage.front()(who.name, [this, id, answer, record, folder = folder_of(id),
+                                      main = context_.main] {
     const Status created = create_job_folder(folder, *record);
     main([this, id, answer, created] {
       Job* const stored = find(id);
@@ -167,10 +167,11 @@ void JobStore::create(rigcal::v1::SubmitJob& request, const Identity& who, const
 }
 
 // A repeated submission is told how its job stands, if it is that job.
-void JobStore::compare(const rigcal::v1::SubmitJob& request, const Answer& answer) {
-  context_.storage.front()([this, answer, id = request.job_id(),
-                            asked = std::make_shared<rigcal::v1::JobSpec>(request.spec()),
-                            folder = folder_of(request.job_id()), main = context_.main] {
+void JobStore::compare(const rigcal::v1::SubmitJob& request, const Identity& who,
+                       const Answer& answer) {
+  context_.storage.front()(who.name, [this, answer, id = request.job_id(),
+                                      asked = std::make_shared<rigcal::v1::JobSpec>(request.spec()),
+                                      folder = folder_of(request.job_id()), main = context_.main] {
     const auto known = load_job_spec(folder);
     using google::protobuf::util::MessageDifferencer;
     const bool same = known.ok() && MessageDifferencer::Equals(known.value(), *asked);
@@ -187,14 +188,14 @@ void JobStore::compare(const rigcal::v1::SubmitJob& request, const Answer& answe
 void JobStore::save(const std::string& id, const Saved& saved) {
   const Job* const job = find(id);
   if (job == nullptr) return;
-  context_.storage.front()(
-      [this, id, saved, info = job->info, folder = folder_of(id), main = context_.main] {
-        const Status status = save_job_info(folder, info);
-        main([this, id, saved, status, size_bytes = folder_size_bytes(folder)] {
-          if (Job* const kept = find(id)) kept->disk_bytes = size_bytes;
-          saved(status);
-        });
-      });
+  context_.storage.front()(job->info.owner(), [this, id, saved, info = job->info,
+                                               folder = folder_of(id), main = context_.main] {
+    const Status status = save_job_info(folder, info);
+    main([this, id, saved, status, size_bytes = folder_size_bytes(folder)] {
+      if (Job* const kept = find(id)) kept->disk_bytes = size_bytes;
+      saved(status);
+    });
+  });
 }
 
 void JobStore::advance() {
@@ -344,18 +345,19 @@ void JobStore::remove(const std::string& id, const Identity& who, const Removed&
   }
   job->removing = true;
   // Behind whatever is still being saved of it.
-  context_.storage.front()([this, id, removed, folder = folder_of(id), main = context_.main] {
-    const Status status = remove_folder(folder);
-    main([this, id, removed, status] {
-      if (status.ok()) {
-        jobs_.erase(id);
-        log_event(LogLevel::kInfo, "job_deleted", {{"job", id}});
-        return removed(rigcal::v1::Deleted());
-      }
-      if (Job* const kept = find(id)) kept->removing = false;
-      removed(make_fault(ServiceError::STORAGE, status.error().detail));
-    });
-  });
+  context_.storage.front()(job->info.owner(),
+                           [this, id, removed, folder = folder_of(id), main = context_.main] {
+                             const Status status = remove_folder(folder);
+                             main([this, id, removed, status] {
+                               if (status.ok()) {
+                                 jobs_.erase(id);
+                                 log_event(LogLevel::kInfo, "job_deleted", {{"job", id}});
+                                 return removed(rigcal::v1::Deleted());
+                               }
+                               if (Job* const kept = find(id)) kept->removing = false;
+                               removed(make_fault(ServiceError::STORAGE, status.error().detail));
+                             });
+                           });
 }
 
 void JobStore::shut_down() {

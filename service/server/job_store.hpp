@@ -79,7 +79,8 @@ class JobStore {
   /// No job starts any more and the running ones end; they run again at the next start.
   void shut_down();
 
-  /// A waiting or running job with that session, empty if there is none.
+  /// A waiting or running job of that session's owner that needs it, empty if there is none. Those
+  /// of others do not keep it from being deleted.
   std::string user_of(const std::string& session_id) const;
   std::map<std::string, std::uint64_t> counts() const;  ///< by state, for metrics
   /// What is kept of each owner. @return all of it on the disk [byte]
@@ -104,7 +105,7 @@ class JobStore {
   std::optional<rigcal::v1::ServiceError> reason_against_more(const rigcal::v1::SubmitJob& request,
                                                               const Identity& who) const;
   void create(rigcal::v1::SubmitJob& request, const Identity& who, const Answer& answer);
-  void compare(const rigcal::v1::SubmitJob& request, const Answer& answer);
+  void compare(const rigcal::v1::SubmitJob& request, const Identity& who, const Answer& answer);
   void save(const std::string& id, const Saved& saved);
   void start(const std::string& id);
   void launch(const std::string& id);

@@ -86,10 +86,18 @@ struct ServiceContext {
   /// What all could keep together, as of then; before, no limit.
   std::uint64_t disk_capacity_bytes = std::uint64_t{1} << 62;
   std::function<double()> time_s = steady_time_s;
-  Poster main;                  ///< back to the main thread
-  std::vector<Poster> storage;  ///< sessions are spread over these
-  Poster reader;                ///< reads files for clients
-  Poster maintenance;           ///< low priority: writes recordings, deletes folders
+  /// The same as of now: others fill and free the disk as well.
+  std::function<std::uint64_t()> measure_disk_capacity;
+  Poster main;                       ///< back to the main thread
+  std::vector<OwnedPoster> storage;  ///< sessions are spread over these
+  OwnedPoster reader;                ///< reads files for clients
+  OwnedPoster maintenance;           ///< low priority: writes recordings, deletes folders
+
+  /// The storage thread of a session, on behalf of its owner.
+  Poster storage_of(const std::string& session_id, const std::string& owner) const {
+    const OwnedPoster& post = storage[std::hash<std::string>()(session_id) % storage.size()];
+    return [post, owner](Task task) { post(owner, std::move(task)); };
+  }
 
   /// What one identity may keep on the disk [byte].
   std::uint64_t disk_share_bytes() const {

@@ -73,22 +73,23 @@ void IngestSession::store() {
   const StoreOrder order{.batch_count = info_.batch_count(),
                          .interrupted = info_.interrupted(),
                          .last_try = store_tries_ + 1 >= kStoreTriesMax};
-  context_.maintenance([self = shared_from_this(), folder = folder_, header = header(), order,
+  context_.maintenance(info_.owner(),
+                       [self = shared_from_this(), folder = folder_, header = header(), order,
                         info = info_, secret = secret_, main = context_.main]() mutable {
-    const auto outcome = store_recording(folder, header, order);
-    Status status = proto::success();
-    if (outcome.ok()) {
-      info.set_state(rigcal::v1::SESSION_STORED);
-      info.set_sample_count(outcome.value().sample_count);
-      info.set_size_bytes(outcome.value().size_bytes);
-      info.set_file_name("recording.mcap");
-      info.set_problem(outcome.value().problem);
-      status = save_session(folder, info, secret);
-    } else {
-      status = outcome.error();
-    }
-    main([self, status, info] { self->stored(status, info); });
-  });
+                         const auto outcome = store_recording(folder, header, order);
+                         Status status = proto::success();
+                         if (outcome.ok()) {
+                           info.set_state(rigcal::v1::SESSION_STORED);
+                           info.set_sample_count(outcome.value().sample_count);
+                           info.set_size_bytes(outcome.value().size_bytes);
+                           info.set_file_name("recording.mcap");
+                           info.set_problem(outcome.value().problem);
+                           status = save_session(folder, info, secret);
+                         } else {
+                           status = outcome.error();
+                         }
+                         main([self, status, info] { self->stored(status, info); });
+                       });
 }
 
 void IngestSession::stored(const Status& status, const SessionInfo& info) {
@@ -113,7 +114,7 @@ void IngestSession::store_failed(const Error& error, const SessionInfo& info) {
   SessionInfo failed = info;
   failed.set_state(rigcal::v1::SESSION_FAILED);
   failed.set_problem("cannot be stored: " + error.detail);
-  context_.maintenance([folder = folder_, failed, secret = secret_] {
+  context_.maintenance(info_.owner(), [folder = folder_, failed, secret = secret_] {
     // Where that fails, too, the next start tries again, a few times.
     static_cast<void>(save_session(folder, failed, secret));
   });

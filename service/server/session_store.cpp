@@ -244,10 +244,16 @@ std::optional<ServiceError> SessionStore::reason_against_bytes(const std::string
     return make_fault(ServiceError::STORAGE,
                       what + ", as much as this service keeps for one; delete sessions or jobs");
   };
-  const std::uint64_t share = context_.disk_share_bytes();
-  const auto no_limit =
-      std::numeric_limits<std::uint64_t>::max();  // but the disk's, told elsewhere
-  if (!context_.disk.has_room(owner, disk_bytes, no_limit, share)) {
+  const auto has_room = [&] {
+    const auto no_limit =
+        std::numeric_limits<std::uint64_t>::max();  // the disk's is told elsewhere
+    return context_.disk.has_room(owner, disk_bytes, no_limit, context_.disk_share_bytes());
+  };
+  if (!has_room() && context_.measure_disk_capacity) {
+    context_.disk_capacity_bytes = context_.measure_disk_capacity();
+  }
+  if (!has_room()) {
+    const std::uint64_t share = context_.disk_share_bytes();
     return full(owner + " has " + std::to_string(context_.disk.of(owner) >> 20) + " of " +
                 std::to_string(share >> 20) + " MiB on the disk and asks for " +
                 std::to_string((disk_bytes >> 20) + 1) + " more");
@@ -266,10 +272,12 @@ std::optional<ServiceError> SessionStore::reason_against_bytes(const std::string
 std::uint64_t SessionStore::add_use(ByteUse& disk, ByteUse& index) const {
   std::uint64_t there = 0;
   for (const auto& [id, entry] : entries_) {
-    // An upload has room for all of it from its start.
-    const std::uint64_t due = entry.upload ? entry.upload->record().upload_size_bytes() : 0;
     const SessionInfo& info = entry.known_info();
-    disk.add(info.owner(), std::max(due, info.size_bytes()));
+    // An upload has room for all of it from its start.
+    std::uint64_t due = info.size_bytes();
+    if (entry.upload) due = std::max(due, entry.upload->record().upload_size_bytes());
+    if (entry.ingest) due = entry.ingest->due_bytes();
+    disk.add(info.owner(), due);
     index.add(info.owner(), index_size(info));
     there += info.size_bytes();
   }
@@ -343,20 +351,21 @@ void SessionStore::remove(const std::string& id, const Identity& who, const Remo
     return refuse("used by job '" + job + "'; wait for its end or cancel it");
   }
   found->second.removing = true;
-  context_.maintenance([this, id, folder = folder_of(id), removed, main = context_.main] {
-    const Status status = remove_folder(folder);
-    main([this, id, status, removed] {
-      entries_.erase(id);
-      if (status.ok()) {
-        log_event(LogLevel::kInfo, "session_deleted", {{"session", id}});
-        return removed(rigcal::v1::Deleted());
-      }
-      // Whatever is left is found again.
-      std::error_code ignored;
-      if (fs::exists(folder_of(id), ignored)) load_session(folder_of(id), id);
-      removed(make_fault(ServiceError::STORAGE, status.error().detail));
-    });
-  });
+  context_.maintenance(found->second.known_info().owner(),
+                       [this, id, folder = folder_of(id), removed, main = context_.main] {
+                         const Status status = remove_folder(folder);
+                         main([this, id, status, removed] {
+                           entries_.erase(id);
+                           if (status.ok()) {
+                             log_event(LogLevel::kInfo, "session_deleted", {{"session", id}});
+                             return removed(rigcal::v1::Deleted());
+                           }
+                           // Whatever is left is found again.
+                           std::error_code ignored;
+                           if (fs::exists(folder_of(id), ignored)) load_session(folder_of(id), id);
+                           removed(make_fault(ServiceError::STORAGE, status.error().detail));
+                         });
+                       });
 }
 
 Outcome<std::string> SessionStore::recording_path(const std::string& id) const {

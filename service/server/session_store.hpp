@@ -20,7 +20,7 @@ namespace service {
 class SessionStore {
  public:
   /// @param stored   called when a session can be calibrated from
-  /// @param user     the job that needs a session, empty if none does
+  /// @param user     the job of its owner that needs a session, empty if none does
   SessionStore(ServiceContext& context, std::function<void()> stored,
                std::function<std::string(const std::string&)> user);
 

@@ -3,42 +3,63 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace service {
 
-TaskThread::TaskThread(int nice) : thread_([this, nice] { run(nice); }) {}
+TaskThreads::TaskThreads(int count, int nice) {
+  for (int k = 0; k < count; ++k) threads_.emplace_back([this, nice] { run(nice); });
+}
 
-TaskThread::~TaskThread() {
+TaskThreads::~TaskThreads() {
   {
     const std::lock_guard lock(mutex_);
     ending_ = true;
   }
-  wake_.notify_one();
-  thread_.join();
+  wake_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
 }
 
-void TaskThread::post(Task task) {
+void TaskThreads::post(const std::string& owner, Task task) {
   {
     const std::lock_guard lock(mutex_);
-    tasks_.push_back(std::move(task));
+    auto line = std::find_if(lines_.begin(), lines_.end(),
+                             [&](const Line& other) { return other.owner == owner; });
+    if (line == lines_.end()) line = lines_.insert(lines_.end(), Line{owner, {}});
+    line->tasks.push_back(std::move(task));
   }
   wake_.notify_one();
 }
 
-void TaskThread::run(int nice) {
+std::list<TaskThreads::Line>::iterator TaskThreads::next() {
+  return std::find_if(lines_.begin(), lines_.end(),
+                      [](const Line& line) { return !line.under_way && !line.tasks.empty(); });
+}
+
+void TaskThreads::run(int nice) {
   // On Linux the nice value belongs to the thread.
   if (nice > 0) ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), nice);
   std::unique_lock lock(mutex_);
   while (true) {
-    wake_.wait(lock, [this] { return ending_ || !tasks_.empty(); });
-    if (tasks_.empty()) return;
-    Task task = std::move(tasks_.front());
-    tasks_.pop_front();
+    auto line = next();
+    if (line == lines_.end()) {
+      if (ending_ && lines_.empty()) return;
+      wake_.wait(lock);
+      continue;
+    }
+    lines_.splice(lines_.end(), lines_, line);  // its turn is over with this one
+    line->under_way = true;
+    Task task = std::move(line->tasks.front());
+    line->tasks.pop_front();
     lock.unlock();
     task();
     task = nullptr;  // what it holds may post from its destructor
     lock.lock();
+    line->under_way = false;
+    if (line->tasks.empty()) lines_.erase(line);
+    // Another thread may have found nothing but this line, or wait for the end.
+    wake_.notify_all();
   }
 }
 

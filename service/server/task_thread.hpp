@@ -3,8 +3,11 @@
 #include <condition_variable>
 #include <deque>
 #include <functional>
+#include <list>
 #include <mutex>
+#include <string>
 #include <thread>
+#include <vector>
 
 namespace service {
 
@@ -13,26 +16,44 @@ using Task = std::function<void()>;
 /// Hands a task to another thread, in order. Tasks do not throw.
 using Poster = std::function<void(Task)>;
 
-/// One thread that does tasks in order. Whoever posts bounds how many wait.
-class TaskThread {
- public:
-  /// @param nice  added to the thread's nice value, ≥ 0
-  explicit TaskThread(int nice);
-  /// Does what was posted, then ends.
-  ~TaskThread();
-  TaskThread(const TaskThread&) = delete;
-  TaskThread& operator=(const TaskThread&) = delete;
+/// The same on behalf of somebody, by name (Identity): tasks of one owner are done in order, and
+/// owners take turns, so that however much one has posted, another waits for one task of it.
+using OwnedPoster = std::function<void(const std::string& owner, Task)>;
 
-  void post(Task task);
+/// For threads that make no difference between owners.
+inline OwnedPoster for_everybody(Poster post) {
+  return [post = std::move(post)](const std::string&, Task task) { post(std::move(task)); };
+}
+
+/// Threads that do tasks by owner: those of one in order and one at a time, those of several in
+/// turns. Whoever posts bounds how many wait.
+class TaskThreads {
+ public:
+  /// @param count  threads; with two, one owner's long task holds nobody else up
+  /// @param nice   added to the threads' nice value, ≥ 0
+  TaskThreads(int count, int nice);
+  /// Does what was posted, then ends.
+  ~TaskThreads();
+  TaskThreads(const TaskThreads&) = delete;
+  TaskThreads& operator=(const TaskThreads&) = delete;
+
+  void post(const std::string& owner, Task task);
 
  private:
+  struct Line {
+    std::string owner;
+    std::deque<Task> tasks;
+    bool under_way = false;  // one of it
+  };
+
   void run(int nice);
+  std::list<Line>::iterator next();
 
   std::mutex mutex_;
   std::condition_variable wake_;
-  std::deque<Task> tasks_;
+  std::list<Line> lines_;  // whose turn is next first; one without tasks has one under way
   bool ending_ = false;
-  std::thread thread_;  // last: it uses the others
+  std::vector<std::thread> threads_;  // last: they use the others
 };
 
 }  // namespace service

@@ -149,8 +149,7 @@ Upload::Upload(ServiceContext& context, std::string folder, SessionRecord record
       folder_(std::move(folder)),
       record_(std::move(record)),
       ended_(std::move(ended)),
-      storage_(context.storage[std::hash<std::string>()(record_.info().session_id()) %
-                               context.storage.size()]),
+      storage_(context.storage_of(record_.info().session_id(), record_.info().owner())),
       durable_bytes_(is_stored() ? record_.upload_size_bytes() : 0),
       opened_(is_stored()) {}
 

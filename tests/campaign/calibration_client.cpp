@@ -3,11 +3,13 @@
 #include <google/protobuf/util/json_util.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <thread>
 #include <utility>
 
@@ -23,6 +25,8 @@ initial { hinge: "pivot" angle_rad: 1 }
 release { hinge: "pivot" held_angle_rad: 1 held_tolerance_rad: 0.1 }
 noise { angle_standard_deviation_rad: 0.0005 seed: 3 }
 )";
+// One, and those that began and failed while the job's folder was being made.
+constexpr int kTurnsMax = 16;
 constexpr const char* kRig = RIG_SOURCE_DIR "/configs/rig-pendulum.textproto";
 
 bool same_to_the_last_digit(const CalibrationResult& a, const CalibrationResult& b) {
@@ -52,6 +56,7 @@ CalibrationClient::CalibrationClient(std::string programs, std::string folder,
       rig_(folder_ + "/rig.textproto"),
       service_(service),
       ledger_(ledger),
+      caller_("operator", {}, service, ledger),
       random_(seed) {
   std::filesystem::create_directories(folder_);
   // A copy: an id belongs to one job, and the file may be edited meanwhile.
@@ -103,6 +108,30 @@ void CalibrationClient::run(const std::atomic<bool>& stop) {
   while (!stop.load() && !service_.dead()) calibrate();
 }
 
+// How many jobs of another started while this one waited: a turn or two of each, where a queue by
+// time alone would have had it wait for all that they have.
+void CalibrationClient::count_turns(const std::string& job, const Caller::Calm& calm) {
+  rigcal::v1::ServiceRequest inspect, list;
+  inspect.mutable_inspect_job()->set_job_id(job);
+  list.mutable_list_jobs();
+  const rigcal::v1::JobInfo own = caller_.ask(inspect).job_info();
+  const rigcal::v1::ServiceReply reply = caller_.ask(list);
+  if (!calm.lasted()) return;
+  std::map<std::string, int> turns;
+  int most = 0;
+  for (const rigcal::v1::JobInfo& other : reply.job_list().jobs()) {
+    if (other.owner() == own.owner() || other.started_unix_ns() < own.submitted_unix_ns() ||
+        other.started_unix_ns() > own.started_unix_ns()) {
+      continue;
+    }
+    most = std::max(most, ++turns[other.owner()]);
+  }
+  ledger_.note_most("jobs of one other that started while a calibration waited", most);
+  if (most > kTurnsMax) {
+    ledger_.fail(job + ": waited for " + std::to_string(most) + " jobs of one other");
+  }
+}
+
 void CalibrationClient::calibrate() {
   const std::string job = "job-" + std::to_string(++job_count_);
   const std::string server = "127.0.0.1:" + std::to_string(service_.port());
@@ -113,6 +142,7 @@ void CalibrationClient::calibrate() {
                                               server,      "--job",
                                               job,         "--json",
                                               json};
+  const Caller::Calm calm = caller_.calm();
   const auto moment = [this] { return static_cast<double>(random_() % 1500) * 1e-3; };
   if (random_() % 2 == 0) rigcal(calibrate, moment());
   if (random_() % 3 == 0) rigcal({"watch", job, "--server", server}, moment());
@@ -131,6 +161,7 @@ void CalibrationClient::calibrate() {
       if (!same_to_the_last_digit(*result, *first_)) {
         ledger_.fail(job + ": its result is not that of the same job before");
       }
+      count_turns(job, calm);
       return ledger_.count("calibrations with the result expected, to the last digit");
     }
     // The service tells what became of the job: it was started often enough.
@@ -138,7 +169,7 @@ void CalibrationClient::calibrate() {
       return ledger_.count("calibrations given up after three interruptions, and told so");
     }
     if (outcome.output.find("No space left on device") != std::string::npos &&
-        outcome.output.find("is failed") != std::string::npos) {
+        outcome.output.find(" failed: ") != std::string::npos) {
       return ledger_.count("calibrations that failed for want of space, and told so");
     }
     if (service_.dead()) return;

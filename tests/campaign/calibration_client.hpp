@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "proto/calibration.pb.h"
+#include "tests/campaign/caller.hpp"
 #include "tests/campaign/ledger.hpp"
 #include "tests/campaign/service_under_test.hpp"
 
@@ -16,6 +17,7 @@ namespace campaign {
 /// An operator who calibrates with `rigcal --server` again and again, whose programs are killed at
 /// any moment, and who asks again under the same id. Each result must be that of the same
 /// calibration without a service, and each the same to the last digit.
+/// However many jobs others have waiting, one of this operator's waits for a turn of each.
 class CalibrationClient {
  public:
   CalibrationClient(std::string programs, std::string folder, ServiceUnderTest& service,
@@ -31,6 +33,7 @@ class CalibrationClient {
 
   bool prepare();
   void calibrate();
+  void count_turns(const std::string& job, const Caller::Calm& calm);
   Outcome rigcal(const std::vector<std::string>& words, double kill_after_s = -1.0);
   std::optional<rigcal::v1::CalibrationResult> read_result(const std::string& path) const;
 
@@ -39,6 +42,7 @@ class CalibrationClient {
   std::string rig_;  // file
   ServiceUnderTest& service_;
   Ledger& ledger_;
+  Caller caller_;
   std::mt19937_64 random_;
   rigcal::v1::CalibrationResult expected_;              // without a service
   std::optional<rigcal::v1::CalibrationResult> first_;  // of the service

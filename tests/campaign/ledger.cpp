@@ -11,10 +11,15 @@ void Ledger::count(const std::string& what, std::uint64_t by) {
   counts_[what] += by;
 }
 
-void Ledger::note_longest(const std::string& what, double seconds) {
+void Ledger::note_duration(const std::string& what, double seconds) {
   const std::lock_guard lock(mutex_);
-  double& longest = longest_s_[what];
-  longest = std::max(longest, seconds);
+  durations_s_[what].push_back(static_cast<float>(seconds));
+}
+
+void Ledger::note_most(const std::string& what, double figure) {
+  const std::lock_guard lock(mutex_);
+  double& most = most_[what];
+  most = std::max(most, figure);
 }
 
 void Ledger::fail(const std::string& what) {
@@ -37,9 +42,19 @@ std::uint64_t Ledger::counted(const std::string& what) const {
 void Ledger::print(std::ostream& out) const {
   const std::lock_guard lock(mutex_);
   for (const auto& [what, count] : counts_) out << std::setw(12) << count << "  " << what << '\n';
-  for (const auto& [what, seconds] : longest_s_) {
-    out << std::setw(12) << std::fixed << std::setprecision(3) << seconds << "  s at most: " << what
+  out << std::fixed;
+  for (auto [what, seconds] : durations_s_) {
+    std::sort(seconds.begin(), seconds.end());
+    const auto quantile_ms = [&](double part) {
+      return 1e3 *
+             seconds[static_cast<std::size_t>(part * static_cast<double>(seconds.size() - 1))];
+    };
+    out << std::setprecision(1) << what << " [ms]: p50 " << quantile_ms(0.5) << ", p99 "
+        << quantile_ms(0.99) << ", at most " << quantile_ms(1.0) << ", of " << seconds.size()
         << '\n';
+  }
+  for (const auto& [what, figure] : most_) {
+    out << std::setw(12) << std::setprecision(0) << figure << "  at most: " << what << '\n';
   }
   out << std::setw(12) << failures_.size() << "  failures\n";
 }

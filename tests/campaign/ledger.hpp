@@ -13,7 +13,11 @@ namespace campaign {
 class Ledger {
  public:
   void count(const std::string& what, std::uint64_t by = 1);
-  void note_longest(const std::string& what, double seconds);
+  /// How long something took; the report tells how these spread.
+  void note_duration(const std::string& what, double seconds);
+
+  /// A figure of which the largest counts.
+  void note_most(const std::string& what, double figure);
 
   /// Something that must not happen. Said at once on the error stream.
   void fail(const std::string& what);
@@ -25,7 +29,8 @@ class Ledger {
  private:
   mutable std::mutex mutex_;
   std::map<std::string, std::uint64_t> counts_;
-  std::map<std::string, double> longest_s_;
+  std::map<std::string, std::vector<float>> durations_s_;
+  std::map<std::string, double> most_;
   std::vector<std::string> failures_;
 };
 

@@ -4,6 +4,7 @@
 #include <thread>
 #include <utility>
 
+#include "tests/campaign/caller.hpp"
 #include "tests/campaign/real_rig.hpp"
 #include "tests/proto/recording_support.hpp"
 
@@ -188,7 +189,8 @@ void MadeUpRig::compare() {
   }
   if (!all) ledger_.fail(id_ + ": is stored as something else than was sent");
   ledger_.count("samples of made-up rigs compared", stored->samples.size());
-  delete_session(service_, id_, ledger_);
+  Caller caller(name_, {}, service_, ledger_);
+  delete_session(caller, id_);
 }
 
 }  // namespace campaign

@@ -1,6 +1,7 @@
 // service_campaign: rigcald, rigs, operators and attackers, killed and cut off at random.
 
 #include <signal.h>
+#include <sys/resource.h>
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
@@ -26,7 +27,18 @@ int main(int argc, char** argv) {
   app.add_option("--made-up-rigs", options.made_up_rigs)->capture_default_str();
   app.add_option("--hostile-clients", options.hostile_clients)->capture_default_str();
   app.add_option("--crowd", options.crowd, "connections of a crowd")->capture_default_str();
+  app.add_flag("!--no-disturbances", options.disturb,
+               "leave the service alone: no kills, no full and no failing disk");
+  app.add_flag("!--no-attackers", options.attackers,
+               "without poisoner, hoarder, thief and numbers that are none");
+  app.add_option("--memory-mb", options.memory_mb_max,
+                 "of the service itself, at most; 0: any, as with sanitizers")
+      ->capture_default_str();
   CLI11_PARSE(app, argc, argv);
   ::signal(SIGPIPE, SIG_IGN);
+  rlimit files{};
+  ::getrlimit(RLIMIT_NOFILE, &files);
+  files.rlim_cur = files.rlim_max;  // for crowds
+  ::setrlimit(RLIMIT_NOFILE, &files);
   return campaign::run_campaign(options, std::cout) ? 0 : 1;
 }

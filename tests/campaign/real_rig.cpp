@@ -11,6 +11,7 @@
 #include <thread>
 #include <utility>
 
+#include "tests/campaign/caller.hpp"
 #include "tests/campaign/stream_relay.hpp"
 #include "tests/integration/child_process.hpp"
 #include "tests/integration/rig_files.hpp"
@@ -194,7 +195,8 @@ void RealRig::compare(const Files& files, const StreamWitness& witness, bool kil
   }
   ledger_.count("samples compared with the rig's own recording", common);
   compare_with_truth(files, *stored);
-  delete_session(service_, witness.session_id(), ledger_);
+  Caller caller(name_, {}, service_, ledger_);
+  delete_session(caller, witness.session_id());
 }
 
 void RealRig::compare_with_truth(const Files& files, const proto::Recording& stored) {
@@ -214,6 +216,7 @@ void RealRig::compare_with_truth(const Files& files, const proto::Recording& sto
 std::optional<proto::Recording> wait_for_recording(const ServiceUnderTest& service,
                                                    const std::string& session_id, Ledger& ledger) {
   const std::string folder = service.session_folder(session_id);
+  const auto began = std::chrono::steady_clock::now();
   const bool stored = eventually(
       [&] { return fs::exists(folder + "/recording.mcap") && !fs::exists(folder + "/spool"); },
       120.0);
@@ -230,22 +233,9 @@ std::optional<proto::Recording> wait_for_recording(const ServiceUnderTest& servi
     ledger.fail(session_id + ": its recording is damaged");
   }
   ledger.count("sessions stored and compared");
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
+  ledger.note_duration("closing to stored recording, of honest sessions", took.count());
   return std::move(recording.value());
-}
-
-void delete_session(const ServiceUnderTest& service, const std::string& session_id,
-                    Ledger& ledger) {
-  rigcal::v1::ServiceRequest request;
-  request.mutable_delete_session()->set_session_id(session_id);
-  const bool deleted = eventually(
-      [&] {
-        test_support::SocketClient client(service.port());
-        if (!client.connected() || !client.greet()) return false;
-        const auto reply = client.call(request, 10.0);
-        return reply.has_deleted() || reply.error().code() == rigcal::v1::ServiceError::NOT_FOUND;
-      },
-      60.0);
-  if (!deleted) ledger.fail(session_id + ": cannot be deleted");
 }
 
 }  // namespace campaign

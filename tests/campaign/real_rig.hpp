@@ -48,7 +48,4 @@ class RealRig {
 std::optional<proto::Recording> wait_for_recording(const ServiceUnderTest& service,
                                                    const std::string& session_id, Ledger& ledger);
 
-/// Deletes a stored session to make room; tries until the service has done it.
-void delete_session(const ServiceUnderTest& service, const std::string& session_id, Ledger& ledger);
-
 }  // namespace campaign

@@ -10,6 +10,8 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <sstream>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -35,13 +37,18 @@ std::uint16_t free_port() {
   }
 }
 
+// As it is by default, but for what makes a campaign short.
 constexpr const char* kConfig = R"(limits {
-  connections: 200
   free_space_bytes: 0
   handshake_timeout_s: 3
   frame_timeout_s: 4
+  job_duration_s: 60
+  job_memory_bytes: 1073741824
 }
+workers: 2
 )";
+
+constexpr int kStoreTriesMax = 3;
 
 void pause(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
 
@@ -50,9 +57,11 @@ void pause(double seconds) { std::this_thread::sleep_for(std::chrono::duration<d
 ServiceUnderTest::ServiceUnderTest(std::string programs, std::string folder, Ledger& ledger)
     : programs_(std::move(programs)),
       folder_(std::move(folder)),
+      socket_path_(socket_folder_.file("rigcald.sock")),
       ledger_(ledger),
       port_(free_port()) {
   std::filesystem::create_directories(data_folder());
+  std::filesystem::permissions(socket_folder_.file(""), std::filesystem::perms(0711));
   mounted_ = ::mount("tmpfs", data_folder().c_str(), "tmpfs", 0, "size=512m") == 0;
   std::ofstream(folder_ + "/daemon.textproto") << kConfig;
 }
@@ -73,16 +82,21 @@ bool ServiceUnderTest::start() {
                                             "--data",
                                             data_folder(),
                                             "--listen",
-                                            "127.0.0.1:" + std::to_string(port_)};
+                                            "127.0.0.1:" + std::to_string(port_),
+                                            "--listen",
+                                            "unix:" + socket_path_};
   process_ = std::make_unique<ChildProcess>(
       command, folder_ + "/service-" + std::to_string(++start_count_) + ".log");
   const bool listening = eventually(
       [&] {
-        return process_->output().find("rigcald listens at") != std::string::npos ||
+        return process_->output().find("rigcald listens at unix:") != std::string::npos ||
                process_->wait(0.0).has_value();
       },
       60.0);
-  if (listening && !process_->wait(0.0)) return true;
+  if (listening && !process_->wait(0.0)) {
+    pid_.store(process_->pid());
+    return true;
+  }
   dead_.store(true);
   ledger_.fail("rigcald does not start: " + process_->output());
   return false;
@@ -90,6 +104,7 @@ bool ServiceUnderTest::start() {
 
 void ServiceUnderTest::kill_and_restart(double down_s) {
   ++disturbances_;
+  memory_.look(pid_.exchange(0));
   process_->send_signal(SIGKILL);
   process_->wait(10.0);
   ledger_.count("kills -9 of rigcald");
@@ -99,6 +114,7 @@ void ServiceUnderTest::kill_and_restart(double down_s) {
 }
 
 void ServiceUnderTest::expect_orderly_end() {
+  memory_.look(pid_.exchange(0));
   process_->send_signal(SIGTERM);
   const auto code = process_->wait(60.0);
   if (code != 0) {
@@ -152,10 +168,28 @@ void ServiceUnderTest::stop() {
   expect_orderly_end();
   for (int k = 1; k <= start_count_; ++k) {
     std::ifstream file(folder_ + "/service-" + std::to_string(k) + ".log");
-    const std::string text((std::istreambuf_iterator<char>(file)), {});
-    for (const char* sign : {"Sanitizer", "runtime error", "terminate called", "Assertion"}) {
-      const std::size_t at = text.find(sign);
-      if (at != std::string::npos) ledger_.fail("rigcald: " + text.substr(at, 4000));
+    look_at_log({std::istreambuf_iterator<char>(file), {}});
+  }
+}
+
+// One life of it.
+void ServiceUnderTest::look_at_log(const std::string& text) {
+  for (const char* sign : {"Sanitizer", "runtime error", "terminate called", "Assertion"}) {
+    const std::size_t at = text.find(sign);
+    if (at != std::string::npos) ledger_.fail("rigcald: " + text.substr(at, 4000));
+  }
+  std::map<std::string, int> tries;  // by session, but for those that waited for space
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const bool done = line.find("event=recording_stored ") != std::string::npos;
+    const bool failed = line.find("event=recording_store_failed ") != std::string::npos &&
+                        line.find("No space") == std::string::npos &&
+                        line.find("kB left") == std::string::npos;
+    if (!done && !failed) continue;
+    const std::size_t at = line.find("session=");
+    const std::string session = line.substr(at, line.find(' ', at) - at);
+    if (++tries[session] == kStoreTriesMax + 1) {
+      ledger_.fail("rigcald wrote a recording again and again: " + line);
     }
   }
 }

@@ -7,7 +7,9 @@
 #include <string>
 
 #include "tests/campaign/ledger.hpp"
+#include "tests/campaign/memory_peak.hpp"
 #include "tests/integration/child_process.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace campaign {
 
@@ -15,9 +17,9 @@ namespace campaign {
 /// things and with a service that is killed again and again.
 inline constexpr std::chrono::minutes kPatience(10);
 
-/// rigcald on one data folder and at one port through all its lives. The folder is a small file
-/// system of its own where the campaign may mount one, so that it can be filled; the process meets
-/// a disk that fails on demand (tests/support/failing_disk.c).
+/// rigcald on one data folder, at one port and one Unix socket, through all its lives. The folder
+/// is a small file system of its own where the campaign may mount one, so that it can be filled;
+/// the process meets a disk that fails on demand (tests/support/failing_disk.c).
 ///
 /// One thread disturbs; others ask for port, folder and disturbances.
 class ServiceUnderTest {
@@ -36,16 +38,21 @@ class ServiceUnderTest {
   void fail_disk_once();
   void fill_disk(double duration_s);
 
-  /// SIGTERM; a failure in the ledger unless it ends in order and has no complaint of a sanitizer
-  /// in any of its lives.
+  /// SIGTERM; a failure in the ledger unless it ends in order, and in all its lives has no
+  /// complaint of a sanitizer and has written no recording again and again.
   void stop();
 
   std::uint16_t port() const { return port_; }
+  const std::string& socket_path() const { return socket_path_; }
   std::string data_folder() const { return folder_ + "/data"; }
   std::string session_folder(const std::string& id) const {
     return data_folder() + "/sessions/" + id;
   }
   bool can_fill_disk() const { return mounted_; }
+
+  /// To be called often: of a process that is gone nobody knows.
+  void look_at_memory() { memory_.look(pid_.load()); }
+  const MemoryPeak& memory() const { return memory_; }
 
   /// It could not be started again: there is nothing to be expected any more.
   bool dead() const { return dead_.load(); }
@@ -55,10 +62,15 @@ class ServiceUnderTest {
 
  private:
   void expect_orderly_end();
+  void look_at_log(const std::string& text);
 
   std::string programs_;
   std::string folder_;
+  test_support::TemporaryFolder socket_folder_;  // one that other accounts may enter
+  std::string socket_path_;
   Ledger& ledger_;
+  MemoryPeak memory_;
+  std::atomic<pid_t> pid_{0};
   std::uint16_t port_ = 0;
   bool mounted_ = false;
   int start_count_ = 0;

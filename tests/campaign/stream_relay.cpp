@@ -34,6 +34,7 @@ struct StreamRelay::Line {
   int service = -1;
   bool rig_ended = false;  // it sends nothing more
   Trouble trouble = Trouble::kNone;
+  bool good = false;                   // without trouble from its beginning
   std::uint64_t trouble_at_bytes = 0;  // of the rig's stream
   std::uint64_t passed_bytes = 0;
   Clock::time_point quiet_until{};
@@ -84,6 +85,8 @@ void StreamRelay::accept() {
   line->service = test_support::connect_locally(service_port_);
   if (line->service < 0) return;  // the service is down: the rig is hung up on
   line->trouble = draw();
+  line->good = line->trouble == Trouble::kNone;
+  witness_.on_line();
   line->trouble_at_bytes = 1 + random_() % (random_() % 2 == 0 ? 3'000 : 200'000);
   lines_.push_back(std::move(line));
 }
@@ -127,8 +130,8 @@ bool StreamRelay::forward(Line& line, bool to_service) {
   const bool fine = (to_service ? line.requests : line.replies).feed(bytes, frames).ok();
   if (!fine) ledger_.fail(to_service ? "a rig breaks the protocol" : "rigcald breaks the protocol");
   for (const proto::Frame& frame : frames) {
-    if (to_service) witness_.on_request(frame);
-    if (!to_service) witness_.on_reply(frame);
+    if (to_service) witness_.on_request(frame, line.good);
+    if (!to_service) witness_.on_reply(frame, line.good);
     if (!to_service || frame.type != rigcal::v1::ServiceRequest::kSampleBatch) continue;
     const auto length = static_cast<std::uint32_t>(frame.payload.size());
     line.last_batch.assign(reinterpret_cast<const char*>(&length), 4).append(frame.payload);

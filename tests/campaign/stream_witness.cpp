@@ -10,7 +10,12 @@ namespace campaign {
 using rigcal::v1::ServiceReply;
 using rigcal::v1::ServiceRequest;
 
-void StreamWitness::on_request(const proto::Frame& frame) {
+void StreamWitness::on_line() {
+  const std::lock_guard lock(mutex_);
+  sent_at_.clear();
+}
+
+void StreamWitness::on_request(const proto::Frame& frame, bool timed) {
   ServiceRequest request;
   if (!request.ParseFromString(frame.payload)) {
     return ledger_.fail("a rig sent a frame that does not parse");
@@ -20,6 +25,10 @@ void StreamWitness::on_request(const proto::Frame& frame) {
     session_id_ = request.open_session().session_id();
   }
   if (request.has_sample_batch()) {
+    if (timed) {
+      const std::lock_guard lock(mutex_);
+      sent_at_[request.sample_batch().batch_sequence()] = std::chrono::steady_clock::now();
+    }
     saw_batch(request.sample_batch().batch_sequence(), request.sample_batch().SerializeAsString());
   }
 }
@@ -34,7 +43,7 @@ void StreamWitness::saw_batch(std::uint64_t sequence, const std::string& content
   }
 }
 
-void StreamWitness::on_reply(const proto::Frame& frame) {
+void StreamWitness::on_reply(const proto::Frame& frame, bool timed) {
   ServiceReply reply;
   if (!reply.ParseFromString(frame.payload)) {
     return ledger_.fail("rigcald sent a frame that does not parse");
@@ -43,6 +52,7 @@ void StreamWitness::on_reply(const proto::Frame& frame) {
     saw_acknowledgement(reply.session_opened().acknowledged_through());
   }
   if (reply.has_acknowledge()) saw_acknowledgement(reply.acknowledge().through());
+  if (reply.has_acknowledge() && timed) saw_timed(reply.acknowledge().through());
   if (reply.has_session_closed()) {
     const std::lock_guard lock(mutex_);
     closed_ = true;
@@ -54,6 +64,17 @@ void StreamWitness::on_reply(const proto::Frame& frame) {
         reason != rigcal::v1::SessionRefused::REASON_BUSY) {
       ledger_.fail("rigcal-daq was refused for good: " + reply.session_refused().text());
     }
+  }
+}
+
+void StreamWitness::saw_timed(std::uint64_t through) {
+  const std::lock_guard lock(mutex_);
+  const auto now = std::chrono::steady_clock::now();
+  while (!sent_at_.empty() && sent_at_.begin()->first <= through) {
+    const std::chrono::duration<double> took = now - sent_at_.begin()->second;
+    ledger_.note_duration("rigcal-daq: batch to acknowledgement, on lines without trouble",
+                          took.count());
+    sent_at_.erase(sent_at_.begin());
   }
 }
 

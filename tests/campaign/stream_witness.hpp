@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -19,8 +20,13 @@ class StreamWitness {
   explicit StreamWitness(Ledger& ledger) : ledger_(ledger) {}
 
   // Frames of either direction. A batch that comes again must be the same.
-  void on_request(const proto::Frame& frame);
-  void on_reply(const proto::Frame& frame);
+  // `timed`: the line does nothing to them, so that the time to an acknowledgement is the
+  // service's.
+  void on_request(const proto::Frame& frame, bool timed);
+  void on_reply(const proto::Frame& frame, bool timed);
+
+  /// What was under way on the line before is on none now.
+  void on_line();
 
   std::string session_id() const;
   bool closed() const;  ///< the service has confirmed the closing
@@ -32,11 +38,13 @@ class StreamWitness {
  private:
   void saw_batch(std::uint64_t sequence, const std::string& content);
   void saw_acknowledgement(std::uint64_t through);
+  void saw_timed(std::uint64_t through);
 
   Ledger& ledger_;
   mutable std::mutex mutex_;
   std::string session_id_;
   std::map<std::uint64_t, std::string> batches_;  // serialized SampleBatch by number
+  std::map<std::uint64_t, std::chrono::steady_clock::time_point> sent_at_;  // on this line
   std::uint64_t acknowledged_ = 0;
   bool closed_ = false;
 };

@@ -95,8 +95,8 @@ class Service {
     context_.limits.free_space_bytes = 0;
     context_.limits.sessions = context_.limits.jobs = 16;
     context_.main = post;
-    context_.storage = {post, post};
-    context_.reader = context_.maintenance = post;
+    context_.reader = context_.maintenance = service::for_everybody(post);
+    context_.storage = {context_.reader, context_.reader};
     require(sessions_.load().ok() && jobs_.load().ok());
   }
   ~Service() {

@@ -241,6 +241,30 @@ TEST(Conversation, DerivesTheShareOfTheDiskFromWhatThereIs) {
   EXPECT_EQ(store.context.disk_share_bytes(), 10u);
 }
 
+// Whoever would be refused has the disk measured first: what others filled and have freed since the
+// last look is there for all.
+TEST(Conversation, MeasuresTheDiskBeforeItRefuses) {
+  StoreInHand store;
+  int measured = 0;
+  std::uint64_t capacity = 10;
+  store.context.disk_capacity_bytes = 10;
+  store.context.measure_disk_capacity = [&] {
+    ++measured;
+    return capacity;
+  };
+  Client rig(store, kAnna);
+  ASSERT_TRUE(rig.call(open_request("run")).has_session_opened());
+  EXPECT_EQ(rig.call(batch_request(1)).session_refused().reason(),
+            rigcal::v1::SessionRefused::REASON_STORAGE);
+  EXPECT_EQ(measured, 1);
+  capacity = 1'000'000;
+  Client again(store, kAnna);
+  ASSERT_TRUE(again.call(open_request("run")).has_session_opened());
+  EXPECT_TRUE(again.call(batch_request(1)).has_acknowledge());
+  EXPECT_TRUE(again.call(batch_request(2)).has_acknowledge());
+  EXPECT_EQ(measured, 2) << "not while there is room";
+}
+
 // A stream that has used up its owner's share is refused as by a full disk, which the rig outlives,
 // and nothing that was acknowledged is lost.
 TEST(Conversation, RefusesAStreamBeyondTheShareOfTheDisk) {
@@ -249,7 +273,7 @@ TEST(Conversation, RefusesAStreamBeyondTheShareOfTheDisk) {
   ASSERT_TRUE(rig.call(open_request("run")).has_session_opened());
   ASSERT_TRUE(rig.call(batch_request(1)).has_acknowledge());
   store.count_use();
-  const std::uint64_t size = batch_request(2).sample_batch().ByteSizeLong();
+  const std::uint64_t size = recorded_size(batch_request(2).sample_batch());
   store.context.limits.share.disk_bytes = store.context.disk.of("account:anna") + size;
   ASSERT_TRUE(rig.call(batch_request(2)).has_acknowledge()) << "fills the share to its last byte";
   const ServiceReply refused = rig.call(batch_request(3));
@@ -258,6 +282,63 @@ TEST(Conversation, RefusesAStreamBeyondTheShareOfTheDisk) {
   Client other(store, kBert);
   ASSERT_TRUE(other.call(open_request("other")).has_session_opened());
   EXPECT_TRUE(other.call(batch_request(1)).has_acknowledge());
+}
+
+// Messages that say nothing take two bytes each in a batch and fifty in the recording: it is the
+// recording that a share and the limit of a session are held against, before anything is written.
+TEST(Conversation, CountsSparseBatchesAsTheirRecordingTakesThem) {
+  StoreInHand store;
+  ServiceRequest sparse;
+  for (int k = 0; k < 1000; ++k) sparse.mutable_sample_batch()->add_loop_stats();
+  const auto acknowledged = [&](Client& rig, const std::string& id) {
+    EXPECT_TRUE(rig.call(open_request(id)).has_session_opened());
+    std::uint64_t count = 0;
+    ServiceReply reply;
+    do {
+      sparse.mutable_sample_batch()->set_batch_sequence(count + 1);
+      reply = rig.call(sparse);
+      store.count_use();
+    } while (reply.has_acknowledge() && ++count < 50);
+    EXPECT_EQ(reply.session_refused().reason(), rigcal::v1::SessionRefused::REASON_STORAGE);
+    return count;
+  };
+  store.context.limits.share.disk_bytes = 160'000;
+  Client first(store, kAnna);
+  EXPECT_EQ(acknowledged(first, "a"), 3u);
+  store.context.limits.share.disk_bytes = 0;
+  store.context.limits.session_size_bytes = 260'000;
+  Client second(store, kBert);
+  EXPECT_EQ(acknowledged(second, "b"), 5u);
+  Client owner(store, kBert);
+  ASSERT_TRUE(owner.greet().has_welcome());
+  ASSERT_TRUE(owner.call(end_request("b")).has_session_info());
+  ServiceRequest inspect;
+  inspect.mutable_inspect_session()->set_session_id("b");
+  const auto stored = owner.call(inspect).session_info();
+  ASSERT_EQ(stored.state(), rigcal::v1::SESSION_STORED);
+  EXPECT_GT(stored.size_bytes(), 200'000u) << "less was counted than it takes";
+  EXPECT_LT(stored.size_bytes(), 280'000u) << "beside the schemas at its beginning";
+}
+
+// What a stranger computes from a recording does not keep its owner from deleting it: that job
+// fails. A job of the owner does.
+TEST(Conversation, DeletesAnOwnersSessionWhateverOthersComputeFromIt) {
+  StoreInHand store;
+  store.upload("data", kAnna);
+  Client owner(store, kAnna);
+  ASSERT_TRUE(owner.greet().has_welcome());
+  ASSERT_EQ(test_support::fault_of(store.submit("own", kAnna)).code(), 0);
+  ASSERT_EQ(test_support::fault_of(store.submit("strange", kBert)).code(), 0);
+  EXPECT_EQ(owner.call(delete_request("data")).error().code(), ServiceError::NOT_READY);
+  store.runner.finish("own");
+  store.drain();
+  ASSERT_EQ(store.job("strange").state(), rigcal::v1::JOB_RUNNING);
+  ASSERT_EQ(test_support::fault_of(store.submit("waiting", kBert)).code(), 0);
+  EXPECT_TRUE(owner.call(delete_request("data")).has_deleted());
+  store.runner.finish("strange");
+  store.drain();
+  EXPECT_EQ(store.job("waiting").state(), rigcal::v1::JOB_FAILED);
+  EXPECT_NE(store.job("waiting").error().find("there is no session 'data'"), std::string::npos);
 }
 
 // Sessions have a share and a limit; so has what their metadata take in memory.

@@ -2,10 +2,16 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cmath>
+#include <functional>
+#include <future>
 #include <map>
+#include <mutex>
+#include <thread>
 
 #include "service/server/service_context.hpp"
+#include "service/server/task_thread.hpp"
 
 namespace service {
 namespace {
@@ -169,6 +175,88 @@ TEST(Identity, KnowsOperatorsByTheirCertificatesNames) {
   EXPECT_TRUE(identify_certificate("operator", operators).is_operator);
   EXPECT_FALSE(identify_certificate("anna", operators).is_operator) << "that is an account";
   EXPECT_EQ(identify_certificate("rig", operators).name, "certificate:rig");
+}
+
+// A thread that is busy while the test posts.
+class BusyThreads {
+ public:
+  explicit BusyThreads(int count) : threads_(count, 0) {}
+
+  // A task that waits until release(), of an owner of its own.
+  void occupy(const std::string& owner) {
+    threads_.post(owner, [this, released = released_.get_future().share()] {
+      ++occupied_;
+      released.wait();
+    });
+  }
+  void post(const std::string& owner, const std::string& what) {
+    threads_.post(owner, [this, what] {
+      const std::lock_guard lock(mutex_);
+      done_.push_back(what);
+    });
+  }
+  void release() { released_.set_value(); }
+  Ids done() {
+    const std::lock_guard lock(mutex_);
+    return done_;
+  }
+  int occupied() const { return occupied_.load(); }
+
+ private:
+  std::promise<void> released_;
+  std::atomic<int> occupied_{0};
+  std::mutex mutex_;
+  Ids done_;
+  TaskThreads threads_;  // first to go
+};
+
+void wait_until(const std::function<bool()>& condition) {
+  while (!condition()) std::this_thread::yield();
+}
+
+// Whoever ends a thousand sessions at once has them stored in turns with everybody else's; its own
+// stay in order.
+TEST(TaskThreads, LetOwnersTakeTurns) {
+  BusyThreads threads(1);
+  threads.occupy("z");
+  wait_until([&] { return threads.occupied() == 1; });
+  for (const char* task : {"a1", "a2", "a3"}) threads.post("a", task);
+  threads.post("b", "b1");
+  threads.post("c", "c1");
+  threads.post("b", "b2");
+  threads.release();
+  wait_until([&] { return threads.done().size() == 6; });
+  EXPECT_EQ(threads.done(), (Ids{"a1", "b1", "c1", "a2", "b2", "a3"}));
+}
+
+// One owner's long task leaves the second thread to others, and nothing of its own overtakes it.
+TEST(TaskThreads, DoOneTaskOfAnOwnerAtATime) {
+  BusyThreads threads(2);
+  threads.occupy("a");
+  wait_until([&] { return threads.occupied() == 1; });
+  threads.post("a", "a2");
+  threads.post("b", "b1");
+  threads.post("b", "b2");
+  wait_until([&] { return threads.done().size() == 2; });
+  EXPECT_EQ(threads.done(), (Ids{"b1", "b2"}));
+  threads.release();
+  wait_until([&] { return threads.done().size() == 3; });
+  EXPECT_EQ(threads.done().back(), "a2");
+}
+
+// What was posted is done before the threads go, also what tasks post themselves.
+TEST(TaskThreads, DoEverythingBeforeTheyEnd) {
+  std::atomic<int> done{0};
+  {
+    TaskThreads threads(2, 0);
+    for (int k = 0; k < 100; ++k) {
+      threads.post(std::to_string(k % 3), [&] {
+        threads.post("d", [&] { ++done; });
+        ++done;
+      });
+    }
+  }
+  EXPECT_EQ(done.load(), 200);
 }
 
 }  // namespace

@@ -137,7 +137,9 @@ TEST(Lives, OfWaitingJobsKeepTheirOrderOverARestart) {
 TEST(Lives, OfJobsWaitForTheirSessionToBeStored) {
   StoreInHand store;
   std::vector<Task> kept;  // what would store the session
-  store.context.maintenance = [&](Task task) { kept.push_back(std::move(task)); };
+  store.context.maintenance = [&](const std::string&, Task task) {
+    kept.push_back(std::move(task));
+  };
   auto outlet = std::make_unique<OutletInHand>();
   const auto rig = std::make_shared<Conversation>(store.context, *store.sessions, *store.jobs,
                                                   Peer{kAnna, "test"});

@@ -20,9 +20,9 @@ class PlayedService {
     context.limits.free_space_bytes = 0;
     context.limits.store_retry_s = 0.0;
     context.main = poster(main_);
-    context.storage = {poster(storage_)};
-    context.reader = poster(main_);
-    context.maintenance = poster(maintenance_);
+    context.storage = {service::for_everybody(poster(storage_))};
+    context.reader = service::for_everybody(poster(main_));
+    context.maintenance = service::for_everybody(poster(maintenance_));
   }
   // The queues hold sessions, which hold posters.
   PlayedService(const PlayedService&) = delete;

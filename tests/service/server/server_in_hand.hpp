@@ -16,8 +16,8 @@ class ServerInHand {
   explicit ServerInHand(const service::ServiceLimits& limits = {}) : store(limits) {
     const service::Poster post = [this](service::Task task) { asio::post(io, std::move(task)); };
     store.context.main = post;
-    store.context.storage = {post, post};
-    store.context.reader = store.context.maintenance = post;
+    store.context.reader = store.context.maintenance = service::for_everybody(post);
+    store.context.storage = {store.context.reader, store.context.reader};
   }
   ~ServerInHand() { stop(); }
   ServerInHand(const ServerInHand&) = delete;

@@ -79,8 +79,8 @@ class StoreInHand {
     context.limits.free_space_bytes = 0;
     context.time_s = [this] { return time_s; };
     context.main = post;
-    context.storage = {post, post};
-    context.reader = context.maintenance = post;
+    context.reader = context.maintenance = service::for_everybody(post);
+    context.storage = {context.reader, context.reader};
     restart();
   }
 
