@@ -85,9 +85,9 @@ struct ServiceContext {
   ByteUse index;    ///< in memory of that, counted likewise
   /// What all could keep together, as of then; before, no limit.
   std::uint64_t disk_capacity_bytes = std::uint64_t{1} << 62;
-  std::function<double()> time_s = steady_time_s;
   /// The same as of now: others fill and free the disk as well.
   std::function<std::uint64_t()> measure_disk_capacity;
+  std::function<double()> time_s = steady_time_s;
   Poster main;                       ///< back to the main thread
   std::vector<OwnedPoster> storage;  ///< sessions are spread over these
   OwnedPoster reader;                ///< reads files for clients

@@ -178,14 +178,15 @@ void Upload::open(const Answer& answer) {
       });
     }
     // All that is there is read, which must not hold up what rigs stream.
-    maintenance([self, answer, record, folder, content, main, count = durable.value()]() mutable {
-      Status status = add_file(folder, record, count, *content);
-      const bool whole = count == record.upload_size_bytes();
-      if (status.ok() && whole) status = complete(folder, record, *content);
-      main([self, answer, progress = Progress{status, count, record}] {
-        self->finished(progress, answer);
-      });
-    });
+    maintenance(record.info().owner(),
+                [self, answer, record, folder, content, main, count = durable.value()]() mutable {
+                  Status status = add_file(folder, record, count, *content);
+                  const bool whole = count == record.upload_size_bytes();
+                  if (status.ok() && whole) status = complete(folder, record, *content);
+                  main([self, answer, progress = Progress{status, count, record}] {
+                    self->finished(progress, answer);
+                  });
+                });
   });
 }
 
