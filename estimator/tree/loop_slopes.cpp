@@ -211,10 +211,16 @@ void LoopLanes<W>::joint_slope(int joint, const double* slopes, int direction, d
   }
 }
 
+template void LoopLanes<4>::add_kinematics(const std::vector<TreeProgram::Entry>& entries,
+                                           const double* rows);
+template void LoopLanes<4>::solve_dependent(Rows& slopes);
 template void LoopLanes<4>::linearize_joints(double* rows);
 template void LoopLanes<4>::linearize(double* rows, double* linear);
 template void LoopLanes<4>::joint_slope(int joint, const double* slopes, int direction,
                                         double* angle, double* rate) const;
+template void LoopLanes<16>::add_kinematics(const std::vector<TreeProgram::Entry>& entries,
+                                            const double* rows);
+template void LoopLanes<16>::solve_dependent(Rows& slopes);
 template void LoopLanes<16>::linearize_joints(double* rows);
 template void LoopLanes<16>::linearize(double* rows, double* linear);
 template void LoopLanes<16>::joint_slope(int joint, const double* slopes, int direction,

@@ -12,10 +12,6 @@ constexpr int kLocateRounds = 60;
 constexpr int kHalvings = 40;
 constexpr double kLocateTolerance = 1e-14;  // [s]
 
-Contact contact_of(double direction) {
-  return direction < 0.0 ? Contact::kBackward : Contact::kForward;
-}
-
 }  // namespace
 
 template <typename T>
