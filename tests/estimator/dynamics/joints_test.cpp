@@ -145,9 +145,9 @@ Mechanism random_tree() {
   return mechanism;
 }
 
-// What acts on a joint must change the kinetic energy and nothing else: ½ d/dt(q̇ᵀM q̇) is the power
-// of the inertial forces, and M is symmetric. Coriolis terms, lever arms, reactions or inertias
-// that do not belong to one and the same mechanism break the balance.
+// What acts on a joint must change the kinetic energy and nothing else: ½ d/dt(q̇ᵀM q̇) is the
+// power of the inertial forces, and M is symmetric. Coriolis terms, lever arms, reactions or
+// inertias that do not belong to one and the same mechanism break the balance.
 TEST(Joints, InertialForcesBalanceThePowerInATreeOfAllKinds) {
   Mechanism mechanism = random_tree();
   mechanism.parameter(WorldQuantity::kGravity).value = 0.0;
