@@ -55,7 +55,7 @@ void drive(daq::ScenarioConfig& config) {
       joint = {.angle_rad = 0.02 * k, .speed_rad_per_s = k < 32 ? 0.0 : 3.0, .valid = k % 9 != 0};
     }
     const double sent = monitor.admit(now, config.scenario.command(now));
-    require(std::abs(sent) <= config.limits.command_limits.command_max);
+    require(std::abs(sent) <= config.limits.command_max);
   }
 }
 
@@ -63,14 +63,14 @@ void check_daq(const std::string& text) {
   static const daq::RigConfig rig = daq::parse_rig_config("rig.textproto", kRig);
   daq::ScenarioConfig config = daq::parse_scenario_config(kPath, text, rig);
   require(find_faults(config.limits).empty());
-  require(config.limits.command_limits.command_max <= rig.limits.command_max);
+  require(config.limits.command_max <= rig.limits.command_max);
   require(config.limits.command_slew_per_s_max <= rig.limits.command_slew_per_s_max);
   for (std::size_t j = 0; j < rig.limits.joint.size(); ++j) {
     require(config.limits.joint[j].angle_rad_min >= rig.limits.joint[j].angle_rad_min);
     require(config.limits.joint[j].angle_rad_max <= rig.limits.joint[j].angle_rad_max);
     require(config.limits.joint[j].speed_rad_per_s_max <= rig.limits.joint[j].speed_rad_per_s_max);
   }
-  require(config.scenario.command_peak() <= config.limits.command_limits.command_max);
+  require(config.scenario.command_peak() <= config.limits.command_max);
   require(std::isfinite(config.scenario.duration_s()) && config.scenario.duration_s() > 0.0);
   drive(config);
 }
