@@ -31,14 +31,17 @@ void tighten_angle(JointLimits& joint, double wish, const char* field,
 
 void tighten_joint(JointLimits& joint, const v1::HingeLimit& wish,
                    const proto::TextLocator& place) {
-  if (joint.slides && (wish.angle_rad_max() != 0.0 || wish.speed_rad_per_s_max() != 0.0)) {
-    place.fail("joint \"" + joint.hinge +
-               "\" slides; limit its position_m_max and speed_m_per_s_max");
-  }
-  if (!joint.slides && (wish.position_m_max() != 0.0 || wish.speed_m_per_s_max() != 0.0)) {
-    place.fail("joint \"" + joint.hinge +
-               "\" turns; limit its angle_rad_max and speed_rad_per_s_max");
-  }
+  const auto refuse = [&](double number, const char* field) {
+    if (number == 0.0) return;
+    place.at(field).fail("joint \"" + joint.hinge + "\" " + (joint.slides ? "slides" : "turns") +
+                         "; instead of " + field + " limit its " +
+                         (joint.slides ? "position_m_max and speed_m_per_s_max"
+                                       : "angle_rad_max and speed_rad_per_s_max"));
+  };
+  refuse(joint.slides ? wish.angle_rad_max() : wish.position_m_max(),
+         joint.slides ? "angle_rad_max" : "position_m_max");
+  refuse(joint.slides ? wish.speed_rad_per_s_max() : wish.speed_m_per_s_max(),
+         joint.slides ? "speed_rad_per_s_max" : "speed_m_per_s_max");
   const char* const speed = joint.slides ? "speed_m_per_s_max" : "speed_rad_per_s_max";
   if (joint.slides) {
     tighten_angle(joint, wish.position_m_max(), "position_m_max", place);

@@ -258,10 +258,12 @@ TEST(PhysicalCalibration, TellsAStopInAnyOfItsStages) {
 // for physical ones they contradict it. Loops have no joint coordinates.
 TEST(PhysicalCalibration, IsChosenWhereItMakesSense) {
   const Mechanism tree = estimator::make_chain({.links = 2});
-  const Mechanism loop =
+  Mechanism loop =
       estimator::make_chain({.links = 3, .closing_point = Eigen::Vector3d(0.4, 0.0, 0.0)});
   CalibrationOptions options;
   EXPECT_EQ(estimator::chosen_kind(tree, options), EstimateKind::kPhysical);
+  EXPECT_EQ(estimator::chosen_kind(loop, options), EstimateKind::kPhysical);
+  loop.hinge_parameter(1, estimator::HingeQuantity::kLoadFriction).free = true;  // of unknown loads
   EXPECT_EQ(estimator::chosen_kind(loop, options), EstimateKind::kShadow);
   options.state_error_weight = 100.0;
   EXPECT_EQ(estimator::chosen_kind(tree, options), EstimateKind::kShadow);
