@@ -75,6 +75,7 @@ void IntervalMotion::settle_loops(int lane, int joint, double time, bool stops) 
       resting.push_back(j);
     }
   }
+  if (resting.empty()) return;
   if (slot.holds) {
     for (const int j : resting) slot.contacts[static_cast<std::size_t>(j)] = Contact::kStick;
     return;
