@@ -13,7 +13,7 @@ namespace estimator {
 namespace {
 
 constexpr int kAssemblyStarts = 64;
-constexpr double kSameAngle = 1e-3;     // [rad]
+constexpr double kSameAngle = 1e-3;     // [rad or m]
 constexpr double kIndifferent = 0.02;   // readings do not tell misfits apart that differ by less
 constexpr int kConfigurationsMax = 64;  // that the choice of coordinates looks at
 constexpr double kNotWanted = std::numeric_limits<double>::quiet_NaN();
@@ -24,16 +24,20 @@ struct Assembly {
   double misfit;  // of what is measured, root mean square
 };
 
-Eigen::VectorXd wrapped(const Eigen::VectorXd& angles) {
-  return angles.unaryExpr([](double angle) { return std::remainder(angle, 2.0 * M_PI); });
+double difference(const Mechanism& mechanism, Eigen::Index joint, double of_coordinates) {
+  return mechanism.hinges[static_cast<std::size_t>(joint)].difference(of_coordinates);
 }
 
-bool is_same(const Eigen::VectorXd& a, const Eigen::VectorXd& b) {
-  return wrapped(a - b).cwiseAbs().maxCoeff() < kSameAngle;
+bool is_same(const Mechanism& mechanism, const Eigen::VectorXd& a, const Eigen::VectorXd& b) {
+  for (Eigen::Index j = 0; j < a.size(); ++j) {
+    if (!(std::abs(difference(mechanism, j, a[j] - b[j])) < kSameAngle)) return false;
+  }
+  return true;
 }
 
 /// All ways that are found from random starts and fit the readings as well as the best of them.
-std::vector<Assembly> find_assemblies(LoopClosure& closure, const Eigen::VectorXd& measured) {
+std::vector<Assembly> find_assemblies(const Mechanism& mechanism, LoopClosure& closure,
+                                      const Eigen::VectorXd& measured) {
   std::vector<Assembly> found;
   std::mt19937 random(1);
   for (int start = 0; start < kAssemblyStarts; ++start) {
@@ -43,7 +47,9 @@ std::vector<Assembly> find_assemblies(LoopClosure& closure, const Eigen::VectorX
       if (std::isnan(angle)) angle = start == 0 ? 0.0 : turn;
     }
     if (!closure.close(angles, measured)) continue;
-    const auto is_known = [&](const Assembly& each) { return is_same(each.angles, angles); };
+    const auto is_known = [&](const Assembly& each) {
+      return is_same(mechanism, each.angles, angles);
+    };
     if (std::ranges::any_of(found, is_known)) continue;
     double squares = 0.0, count = 0.0;
     for (Eigen::Index j = 0; j < angles.size(); ++j) {
@@ -52,7 +58,7 @@ std::vector<Assembly> find_assemblies(LoopClosure& closure, const Eigen::VectorX
       count += 1.0;
     }
     for (Eigen::Index j = 0; j < angles.size(); ++j) {
-      if (std::isnan(measured[j])) angles[j] = std::remainder(angles[j], 2.0 * M_PI);
+      if (std::isnan(measured[j])) angles[j] = difference(mechanism, j, angles[j]);
     }
     found.push_back({angles, std::sqrt(squares / std::max(count, 1.0))});
   }
@@ -67,7 +73,7 @@ double distance(const Mechanism& mechanism, const Eigen::VectorXd& angles) {
   double sum = 0.0;
   for (Eigen::Index j = 0; j < angles.size(); ++j) {
     const double at = mechanism.hinges[static_cast<std::size_t>(j)].assembled_at;
-    if (!std::isnan(at)) sum += std::pow(std::remainder(angles[j] - at, 2.0 * M_PI), 2);
+    if (!std::isnan(at)) sum += std::pow(difference(mechanism, j, angles[j] - at), 2);
   }
   return sum;
 }
@@ -83,7 +89,7 @@ bool is_told(const Mechanism& mechanism) {
   double spread = -1.0;
   for (Eigen::Index j = 0; j < measured.size(); ++j) {
     const double apart =
-        std::abs(std::remainder(found[0].angles[j] - found[1].angles[j], 2.0 * M_PI));
+        std::abs(difference(mechanism, j, found[0].angles[j] - found[1].angles[j]));
     if (std::isnan(measured[j]) && apart > spread) {
       spread = apart;
       joint = j;
@@ -94,12 +100,14 @@ bool is_told(const Mechanism& mechanism) {
       " ways, and the readings do not tell in which; say about which angle joint '" +
       mechanism.hinges[static_cast<std::size_t>(joint)].name +
       "' stands at the start (assembled_at: " + number_text(found[0].angles[joint], 3) + " or " +
-      number_text(found[1].angles[joint], 3) + " rad?), or measure another joint");
+      number_text(found[1].angles[joint], 3) + " " +
+      mechanism.hinges[static_cast<std::size_t>(joint)].units().coordinate +
+      "?), or measure another joint");
 }
 
 Eigen::VectorXd assemble_start(const Mechanism& mechanism, LoopClosure& closure,
                                const Eigen::VectorXd& measured, const std::string& where) {
-  const std::vector<Assembly> found = find_assemblies(closure, measured);
+  const std::vector<Assembly> found = find_assemblies(mechanism, closure, measured);
   if (found.empty()) {
     throw std::invalid_argument(where +
                                 ": the loops cannot be closed with the hinge points given at the "

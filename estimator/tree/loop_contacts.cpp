@@ -4,32 +4,17 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 #include "estimator/math/lemke.hpp"
+#include "estimator/math/subsets.hpp"
 
 namespace estimator {
 namespace {
 
 constexpr double kAtBound = 1e-9;        // share of a bound within which friction is exhausted
 constexpr double kRankTolerance = 1e-9;  // of the largest singular value
-
-/// Calls `visit` with every choice of `size` numbers below `count`, ascending.
-template <typename Visit>
-void for_subsets(int count, int size, const Visit& visit) {
-  std::vector<int> chosen(static_cast<std::size_t>(size));
-  for (int i = 0; i < size; ++i) chosen[static_cast<std::size_t>(i)] = i;
-  while (true) {
-    visit(chosen);
-    int at = size - 1;
-    while (at >= 0 && chosen[static_cast<std::size_t>(at)] == count - size + at) --at;
-    if (at < 0) return;
-    ++chosen[static_cast<std::size_t>(at)];
-    for (int i = at + 1; i < size; ++i) {
-      chosen[static_cast<std::size_t>(i)] = chosen[static_cast<std::size_t>(i - 1)] + 1;
-    }
-  }
-}
 
 }  // namespace
 
@@ -79,8 +64,9 @@ double holding_margin(const Eigen::MatrixXd& coupling, const Eigen::VectorXd& bo
   const Eigen::MatrixXd reduced = coupling * basis;
   const Eigen::VectorXd held = basis.transpose() * force;
   double margin = std::numeric_limits<double>::infinity();
-  const int count = static_cast<int>(bound.size());
-  for_subsets(count, static_cast<int>(rank) - 1, [&](const std::vector<int>& face) {
+  std::vector<int> face(static_cast<std::size_t>(rank) - 1);
+  std::iota(face.begin(), face.end(), 0);
+  do {
     Eigen::VectorXd normal = Eigen::VectorXd::Ones(rank);
     if (rank > 1) {
       Eigen::MatrixXd edges(face.size(), rank);
@@ -89,14 +75,14 @@ double holding_margin(const Eigen::MatrixXd& coupling, const Eigen::VectorXd& bo
       }
       Eigen::JacobiSVD<Eigen::MatrixXd> of_edges(edges, Eigen::ComputeFullV);
       of_edges.setThreshold(kRankTolerance);
-      if (of_edges.rank() + 1 < rank) return;  // no face: the edges depend on one another
+      if (of_edges.rank() + 1 < rank) continue;  // no face: the edges depend on one another
       normal = of_edges.matrixV().col(rank - 1);
     }
     const Eigen::VectorXd along = (reduced * normal).cwiseAbs();
     const double scale = along.maxCoeff();
-    if (!(scale > 0.0)) return;
+    if (!(scale > 0.0)) continue;
     margin = std::min(margin, (along.dot(bound) - std::abs(normal.dot(held))) / scale);
-  });
+  } while (next_subset(face, static_cast<int>(bound.size())));
   return margin;
 }
 

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+namespace estimator {
+
+/// The next choice of numbers below `count`, ascending; false after the last.
+inline bool next_subset(std::vector<int>& chosen, int count) {
+  const int size = static_cast<int>(chosen.size());
+  int at = size - 1;
+  while (at >= 0 && chosen[static_cast<std::size_t>(at)] == count - size + at) --at;
+  if (at < 0) return false;
+  ++chosen[static_cast<std::size_t>(at)];
+  for (int i = at + 1; i < size; ++i) {
+    chosen[static_cast<std::size_t>(i)] = chosen[static_cast<std::size_t>(i - 1)] + 1;
+  }
+  return true;
+}
+
+}  // namespace estimator
