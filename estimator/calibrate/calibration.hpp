@@ -131,6 +131,7 @@ EstimateKind chosen_kind(const Mechanism& mechanism, const CalibrationOptions& o
 
 /// What a caller may hook into a running calibration. Called on the calling thread.
 struct CalibrationMonitor {
+  int threads = 1;  ///< that physical parameters are estimated with; estimates do not depend on it
   /// "joint estimation", "simulation fit", …, and the mechanism whose free parameters it varies.
   std::function<void(std::string_view, const Mechanism&)> on_stage;
   std::function<void(const IterationRecord&)> on_iteration;

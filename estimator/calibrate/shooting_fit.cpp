@@ -91,8 +91,24 @@ Eigen::VectorXd hinge_scales(const Mechanism& mechanism) {
 
 /// Errors of integration grow with the fourth power of the turn in a step. With kLongestTurn a
 /// Furuta release is within 1e-8 rad after 15 s, a hundredth of what its readings can resolve.
+/// @param fastest  speed of every joint
 double choose_step(const Eigen::VectorXd& fastest) {
   return std::clamp(kLongestTurn / fastest.maxCoeff(), kShortestStep, kLongestStep);
+}
+
+/// The same for every piece of a segment.
+std::vector<double> choose_local_steps(const Eigen::MatrixXd& states, double spacing,
+                                       const Eigen::VectorXd& scales) {
+  std::vector<double> steps;
+  const Eigen::Index columns = states.cols(), hinges = scales.size();
+  const auto piece = std::max<Eigen::Index>(1, std::lround(kStepPiece / spacing));
+  for (Eigen::Index first = 0; first < columns; first += piece) {
+    const Eigen::Index begin = std::max<Eigen::Index>(0, first - piece / 2);
+    const Eigen::Index end = std::min(columns, first + piece + piece / 2 + 1);
+    const auto rates = states.bottomRows(hinges).middleCols(begin, end - begin);
+    steps.push_back(choose_step(rates.cwiseAbs().rowwise().maxCoeff().cwiseQuotient(scales)));
+  }
+  return steps;
 }
 
 double total_readings(const ShootingProblem& problem) {
@@ -101,6 +117,13 @@ double total_readings(const ShootingProblem& problem) {
     readings += problem.reading_count(sensor);
   }
   return readings;
+}
+
+void limit_steps(double longest, ShootingGrid& grid) {
+  grid.step = std::min(grid.step, longest);
+  for (std::vector<double>& steps : grid.local_steps) {
+    for (double& step : steps) step = std::min(step, longest);
+  }
 }
 
 /// Parameters without a prior get one as wide as their start is far from zero. What the data see
@@ -197,14 +220,24 @@ ShootingInput prepare_shooting(const Mechanism& mechanism, const std::vector<Rec
   require_mass(mechanism, input.states.front().col(0));
   const Eigen::VectorXd scales = hinge_scales(mechanism);
   input.fastest = fastest_speeds(input.states, mechanism.hinge_count());
-  input.grid.step =
-      options.step > 0.0 ? options.step : choose_step(input.fastest.cwiseQuotient(scales));
+  if (options.step > 0.0) {
+    input.grid.step = options.step;
+  } else {
+    input.grid.step = choose_step(input.fastest.cwiseQuotient(scales));
+  }
   const Eigen::VectorXd accelerations =
       typical_accelerations(input.states, input.state_spacing, mechanism.hinge_count())
           .cwiseQuotient(scales);
   const Eigen::VectorXd least =
       accelerations.cwiseMax(1e-3 * accelerations.maxCoeff()).cwiseMax(1e-6);
   input.grid.coordinates = choose_coordinates(mechanism, input.states);
+  const auto measured = std::ranges::count_if(mechanism.hinges, &Hinge::measured);
+  if (options.step == 0.0 && measured >= std::ssize(input.grid.coordinates.independent)) {
+    for (std::size_t s = 0; s < input.states.size(); ++s) {
+      input.grid.local_steps.push_back(
+          choose_local_steps(input.states[s], input.state_spacing[s], scales));
+    }
+  }
   input.noise.acceleration = kGenerousShare * std::sqrt(kInterval) *
                              scales.cwiseProduct(least)(input.grid.coordinates.independent);
   return input;
@@ -241,7 +274,8 @@ LmOptions ShootingFit::options_for(const ShootingProblem& problem, double decrea
 
 std::unique_ptr<ShootingProblem> ShootingFit::first_problem(const Mechanism& mechanism) const {
   return std::make_unique<ShootingProblem>(without_creep(mechanism), input_.segments, input_.states,
-                                           input_.state_spacing, input_.grid, input_.noise);
+                                           input_.state_spacing, input_.grid, input_.noise,
+                                           monitor_.threads);
 }
 
 /// Parameters and states with a generous process noise. Where they end far from the readings, once
@@ -271,7 +305,7 @@ bool ShootingFit::approach(Mechanism& mechanism) {
   ShootingNoise noise = input_.noise;
   noise.acceleration *= kApproachShare / kGenerousShare;
   ShootingProblem problem(without_creep(mechanism), input_.segments, input_.states,
-                          input_.state_spacing, grid, noise);
+                          input_.state_spacing, grid, noise, monitor_.threads);
   LmOptions loose;
   loose.cost_tolerance = kLooseTolerance;
   loose.max_iterations = kLooseIterations;
@@ -305,8 +339,8 @@ std::unique_ptr<ShootingProblem> ShootingFit::problem_from(const Mechanism& mech
     states.push_back(joint_->states(s));
     spacing.push_back(joint_->spacing(s));
   }
-  return std::make_unique<ShootingProblem>(mechanism, input_.segments, states, spacing, grid,
-                                           noise);
+  return std::make_unique<ShootingProblem>(mechanism, input_.segments, states, spacing, grid, noise,
+                                           monitor_.threads);
 }
 
 void ShootingFit::estimate_jointly(const Mechanism& start) {
@@ -315,7 +349,7 @@ void ShootingFit::estimate_jointly(const Mechanism& start) {
   fit_loosely(start);
   Mechanism reached = start;
   take_values(joint_->mechanism(), reached);
-  input_.grid.step = std::min(input_.grid.step, creep_step(reached, input_.states));
+  limit_steps(creep_step(reached, input_.states), input_.grid);
   ShootingNoise noise = input_.noise;
   const ParameterInformation information = compute_information(*joint_);
   if (information.valid) update_noise(information, noise);

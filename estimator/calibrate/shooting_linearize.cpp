@@ -7,20 +7,8 @@ namespace estimator {
 
 void ShootingProblem::update_slopes() {
   std::vector<IntervalSlopes::Result> slopes(static_cast<std::size_t>(node_count_));
-  IntervalSlopes motion(*program_, point_.mechanism, sensors_);
-  motion.run(point_.intervals, slopes);
+  IntervalSlopes(*program_, point_.mechanism, sensors_, threads_).run(point_.intervals, slopes);
   point_.slopes = std::make_shared<const std::vector<IntervalSlopes::Result>>(std::move(slopes));
-}
-
-/// Puts derivatives along node and moving parameters where the block wants them.
-void ShootingProblem::spread(const Eigen::Ref<const IntervalSlopes::RowMajor>& slopes,
-                             ResidualBlock& out) const {
-  out.node_jacobian.leftCols(2 * coordinate_count()) = slopes.leftCols(2 * coordinate_count());
-  out.arrow_jacobian.setZero();
-  for (std::size_t i = 0; i < moving_.size(); ++i) {
-    out.arrow_jacobian.col(moving_[i]) =
-        slopes.col(2 * coordinate_count() + static_cast<Eigen::Index>(i));
-  }
 }
 
 void ShootingProblem::linearize(int index, ResidualBlock& out) const {
@@ -45,26 +33,28 @@ void ShootingProblem::linearize_readings(const Block& block, ResidualBlock& out)
   const ShotSegment& segment = segments_[static_cast<std::size_t>(block.segment)];
   const Span span = span_of(segment, block.interval);
   const int node = segment.first_node + block.interval;
+  const int states = 2 * coordinate_count();
   const double weight = 1.0 / noise_.angle[block.detail];
-  shape_block(out, node, 1, 2 * coordinate_count(), free_.size(), span.last - span.first,
-              block.detail);
-  spread((*point_.slopes)[static_cast<std::size_t>(node)]
-             .readings[static_cast<std::size_t>(block.detail)],
-         out);
-  const int hinge = sensors_[static_cast<std::size_t>(block.detail)];
-  const int offset =
-      free_.position(point_.mechanism.index_of_hinge(hinge, HingeQuantity::kEncoderOffset));
-  if (offset >= 0) out.arrow_jacobian.col(offset).setConstant(-1.0);
+  const IntervalSlopes::RowMajor& slopes = (*point_.slopes)[static_cast<std::size_t>(node)]
+                                               .readings[static_cast<std::size_t>(block.detail)];
+  shape_block(out, node, 1, states, free_.size(), span.last - span.first, block.detail);
+  out.arrow_jacobian.setZero();
   int row = 0;
   for (int sample = span.first; sample < span.last; ++sample) {
     if (std::isnan(segment.data.angles(sample, block.detail))) continue;
-    const int from = sample - span.first;
+    const double* const slope = slopes.row(sample - span.first).data();
     out.residual[row] = weight * reading_error(point_, block.segment, sample, block.detail);
-    out.node_jacobian.row(row) = weight * out.node_jacobian.row(from);
-    out.arrow_jacobian.row(row) = weight * out.arrow_jacobian.row(from);
+    for (int i = 0; i < states; ++i) out.node_jacobian(row, i) = weight * slope[i];
+    for (std::size_t i = 0; i < moving_.size(); ++i) {
+      out.arrow_jacobian(row, moving_[i]) = weight * slope[static_cast<std::size_t>(states) + i];
+    }
     ++row;
   }
   out.rows = row;
+  const int hinge = sensors_[static_cast<std::size_t>(block.detail)];
+  const int offset =
+      free_.position(point_.mechanism.index_of_hinge(hinge, HingeQuantity::kEncoderOffset));
+  if (offset >= 0) out.arrow_jacobian.col(offset).head(row).setConstant(-weight);
 }
 
 void ShootingProblem::linearize_acceleration(const Block& block, ResidualBlock& out) const {
@@ -75,8 +65,13 @@ void ShootingProblem::linearize_acceleration(const Block& block, ResidualBlock& 
   IntervalSlopes::RowMajor moved(2, end.cols());
   moved << end.row(j), end.row(coordinate_count() + j);
   const Eigen::Matrix2d W = whitening(block.segment, j);
-  spread(-W * moved, out);
+  moved = -W * moved;
+  out.node_jacobian.leftCols(size) = moved.leftCols(size);
   out.node_jacobian.rightCols(size).setZero();
+  out.arrow_jacobian.setZero();
+  for (std::size_t i = 0; i < moving_.size(); ++i) {
+    out.arrow_jacobian.col(moving_[i]) = moved.col(size + static_cast<Eigen::Index>(i));
+  }
   for (Eigen::Index row = 0; row < 2; ++row) {
     out.node_jacobian(row, size + j) = W(row, 0);
     out.node_jacobian(row, size + coordinate_count() + j) = W(row, 1);

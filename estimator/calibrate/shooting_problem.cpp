@@ -11,21 +11,19 @@ namespace {
 constexpr double kShootingGridTolerance = 1e-6;
 constexpr double kClockTolerance = 0.01;  // by which a step may exceed the longest
 
-/// Intervals that are integrated side by side.
-constexpr std::size_t kBatch = 64;
-
 }  // namespace
 
 ShootingProblem::ShootingProblem(const Mechanism& mechanism, const std::vector<Segment>& segments,
                                  const std::vector<Eigen::MatrixXd>& states,
                                  const std::vector<double>& state_spacing, const ShootingGrid& grid,
-                                 const ShootingNoise& noise)
+                                 const ShootingNoise& noise, int threads)
     : hinge_count_(mechanism.hinge_count()),
       free_(mechanism),
       program_(std::make_shared<const TreeProgram>(mechanism, grid.coordinates.independent.empty()
                                                                   ? all_independent(mechanism)
                                                                   : grid.coordinates)),
-      noise_(noise) {
+      noise_(noise),
+      threads_(threads) {
   assert(grid.step > 0.0 && std::isfinite(grid.step) && grid.interval > 0.0);
   assert((noise.angle.array() > 0.0).all() && (noise.acceleration.array() > 0.0).all());
   for (int j = 0; j < hinge_count_; ++j) {
@@ -42,20 +40,45 @@ ShootingProblem::ShootingProblem(const Mechanism& mechanism, const std::vector<S
   update_slopes();
 }
 
+/// Steps are whole sampling periods, or whole parts of one where the motion is too fast for that.
 void ShootingProblem::add_segment(const Segment& segment, const ShootingGrid& grid) {
-  ShotSegment shot{segment, 0.0, 0, node_count_, 0, 0};
+  const auto fitting = [](double step, double tick) {
+    return std::max(1, static_cast<int>(std::floor(step / tick * (1.0 + kClockTolerance))));
+  };
   const double ratio = grid.step / segment.period;
-  shot.step = ratio >= 1.0 ? segment.period * std::floor(ratio * (1.0 + kClockTolerance))
-                           : segment.period / std::ceil(1.0 / ratio * (1.0 - kClockTolerance));
+  const double tick = ratio >= 1.0
+                          ? segment.period
+                          : segment.period / std::ceil(1.0 / ratio * (1.0 - kClockTolerance));
   const double duration = segment.period * (segment.sample_count() - 1);
-  shot.step_count = std::max(
-      1, static_cast<int>(std::ceil(duration / shot.step * (1.0 - kShootingGridTolerance))));
-  shot.steps_per_interval =
-      std::isinf(grid.interval)
-          ? shot.step_count
-          : std::clamp(static_cast<int>(std::lround(grid.interval / shot.step)), 1,
-                       shot.step_count);
-  shot.node_count = shot.step_count / shot.steps_per_interval;
+  const int ticks =
+      std::max(1, static_cast<int>(std::ceil(duration / tick * (1.0 - kShootingGridTolerance))));
+  const int shortest = std::min(fitting(grid.step, tick), ticks);
+  int per_node = ticks;
+  if (std::isfinite(grid.interval)) {
+    const auto steps = static_cast<int>(std::lround(grid.interval / (shortest * tick)));
+    per_node = std::clamp(steps * shortest, shortest, ticks);
+  }
+  ShotSegment shot{.data = segment,
+                   .edges = {0.0},
+                   .steps = {},
+                   .spacing = per_node * tick,
+                   .first_node = node_count_,
+                   .node_count = ticks / per_node};
+  const auto step_at = [&](double time) {
+    if (grid.local_steps.empty()) return shortest;
+    const std::vector<double>& steps = grid.local_steps[segments_.size()];
+    const auto piece = static_cast<std::size_t>(time / kStepPiece);
+    return std::max(shortest, fitting(steps[std::min(piece, steps.size() - 1)], tick));
+  };
+  for (int node = 0, at = 0; node < shot.node_count; ++node) {
+    const int end = node + 1 == shot.node_count ? ticks : (node + 1) * per_node;
+    shot.steps.push_back(static_cast<int>(shot.edges.size()) - 1);
+    while (at < end) {
+      at = std::min(at + step_at(at * tick), end);
+      shot.edges.push_back(at * tick);
+    }
+  }
+  shot.steps.push_back(static_cast<int>(shot.edges.size()) - 1);
   node_count_ += shot.node_count;
   segments_.push_back(std::move(shot));
 }
@@ -85,11 +108,6 @@ void ShootingProblem::place_nodes(const std::vector<Eigen::MatrixXd>& states,
   }
 }
 
-double ShootingProblem::spacing(int segment) const {
-  const ShotSegment& shot = segments_[static_cast<std::size_t>(segment)];
-  return shot.step * shot.steps_per_interval;
-}
-
 Eigen::MatrixXd ShootingProblem::states(int segment) const {
   const ShotSegment& shot = segments_[static_cast<std::size_t>(segment)];
   Eigen::MatrixXd states = Eigen::MatrixXd::Zero(2 * hinge_count_, shot.node_count);
@@ -107,11 +125,11 @@ Eigen::MatrixXd ShootingProblem::states(int segment) const {
 ShootingProblem::Span ShootingProblem::span_of(const ShotSegment& segment, int interval) const {
   const bool last = interval + 1 == segment.node_count;
   Span span;
-  span.begin = interval * segment.steps_per_interval;
-  span.end = last ? segment.step_count : span.begin + segment.steps_per_interval;
+  span.begin = segment.steps[static_cast<std::size_t>(interval)];
+  span.end = segment.steps[static_cast<std::size_t>(interval) + 1];
   const auto sample_at = [&](int step) {
-    return static_cast<int>(
-        std::ceil(step * segment.step / segment.data.period - kShootingGridTolerance));
+    const double time = segment.edges[static_cast<std::size_t>(step)];
+    return static_cast<int>(std::ceil(time / segment.data.period - kShootingGridTolerance));
   };
   span.first = sample_at(span.begin);
   span.last = last ? segment.data.sample_count() : sample_at(span.end);
@@ -159,7 +177,7 @@ void ShootingProblem::update_controls(Point& point) const {
   if (!moves) return;
   std::vector<HeldControls> controls;
   for (const ShotSegment& segment : segments_) {
-    controls.emplace_back(segment.data, segment.step, segment.step_count, delays);
+    controls.emplace_back(segment.data, segment.edges, delays);
   }
   point.controls = std::make_shared<const std::vector<HeldControls>>(std::move(controls));
 }
@@ -185,12 +203,7 @@ void ShootingProblem::simulate(Point& point) const {
           .guess = point.guesses.col(node)};
     }
   }
-  IntervalMotion motion(*program_, point.mechanism);
-  for (std::size_t first = 0; first < point.intervals.size(); first += kBatch) {
-    const std::size_t count = std::min(kBatch, point.intervals.size() - first);
-    motion.run(std::span(point.intervals).subspan(first, count),
-               std::span(angles).subspan(first, count));
-  }
+  IntervalMotion(*program_, point.mechanism, threads_).run(point.intervals, angles);
   if (program_->has_loops()) {
     for (int node = 0; node < node_count_; ++node) {
       point.guesses.col(node) = point.intervals[static_cast<std::size_t>(node)].start_angles;
@@ -287,7 +300,7 @@ void ShootingProblem::set_noise(const ShootingNoise& noise) {
 
 int ShootingProblem::step_count() const {
   int count = 0;
-  for (const ShotSegment& segment : segments_) count += segment.step_count;
+  for (const ShotSegment& segment : segments_) count += segment.step_count();
   return count;
 }
 

@@ -19,13 +19,19 @@ namespace estimator {
 inline constexpr double kStartAngleDeviation = 10.0;
 inline constexpr double kStartRateDeviation = 100.0;
 
+inline constexpr double kStepPiece = 0.2;  // [s]
+
 /// Time grid of a shooting problem.
 struct ShootingGrid {
-  double step = 0.0;      ///< longest integration step [s]; each segment takes the next shorter one
-                          ///< that fits its sampling period
+  /// Integration step where the motion is fastest [s]; each segment takes the next shorter one that
+  /// fits its sampling period.
+  double step = 0.0;
   double interval = 0.0;  ///< from node to node, rounded to whole steps [s]; infinite: one node a
                           ///< segment
   CoordinateChoice coordinates = {};  ///< whose motion nodes hold
+  /// Longer steps for slower motion: of each segment, one for every kStepPiece in turn [s]. Empty:
+  /// `step` everywhere.
+  std::vector<std::vector<double>> local_steps = {};
 };
 
 /// How noisy everything is.
@@ -53,10 +59,11 @@ class ShootingProblem final : public LeastSquaresProblem {
   /// @param states     one matrix a segment, 2·joints × at least one column: angles over rates, at
   ///                   the times 0, dt, 2 dt, … with dt in `state_spacing`; nodes take the nearest
   /// @param noise      all > 0
+  /// @param threads    that integrate; results do not depend on it
   ShootingProblem(const Mechanism& mechanism, const std::vector<Segment>& segments,
                   const std::vector<Eigen::MatrixXd>& states,
                   const std::vector<double>& state_spacing, const ShootingGrid& grid,
-                  const ShootingNoise& noise);
+                  const ShootingNoise& noise, int threads = 1);
 
   // LeastSquaresProblem.
   ArrowLayout layout() const override;
@@ -99,7 +106,7 @@ class ShootingProblem final : public LeastSquaresProblem {
   /// Nodes of a segment, 2·joints × nodes; rates of joints that follow from others are left zero.
   Eigen::MatrixXd states(int segment) const;
   /// From node to node of a segment [s].
-  double spacing(int segment) const;
+  double spacing(int segment) const { return segments_[static_cast<std::size_t>(segment)].spacing; }
 
   /// Integration steps in which contacts change more often than is followed (MotionLog), and all.
   int unresolved_steps() const;
@@ -116,8 +123,11 @@ class ShootingProblem final : public LeastSquaresProblem {
  private:
   struct ShotSegment {
     Segment data;
-    double step;
-    int step_count, first_node, node_count, steps_per_interval;
+    std::vector<double> edges;  ///< of the integration steps [s]
+    std::vector<int> steps;     ///< first of every interval, and one past the last
+    double spacing;             ///< from node to node [s]
+    int first_node, node_count;
+    int step_count() const { return steps.back(); }
   };
   struct Point {
     Mechanism mechanism;
@@ -136,7 +146,7 @@ class ShootingProblem final : public LeastSquaresProblem {
     int segment, interval;
     int detail;  ///< sensor or coordinate
   };
-  /// Samples [first, last) and steps [begin, end) of one interval.
+  /// Samples [first, last) and integration steps [begin, end) of one interval.
   struct Span {
     int first, last, begin, end;
   };
@@ -158,7 +168,6 @@ class ShootingProblem final : public LeastSquaresProblem {
                                   int coordinate) const;
   Eigen::Matrix2d whitening(int segment, int coordinate) const;
   void update_slopes();
-  void spread(const Eigen::Ref<const IntervalSlopes::RowMajor>& slopes, ResidualBlock& out) const;
   void linearize_readings(const Block& block, ResidualBlock& out) const;
   void linearize_acceleration(const Block& block, ResidualBlock& out) const;
   void linearize_start(const Block& block, ResidualBlock& out) const;
@@ -169,6 +178,7 @@ class ShootingProblem final : public LeastSquaresProblem {
   std::vector<int> moving_;   ///< arrow positions of parameters that act on the motion
   std::vector<int> sensors_;  ///< hinges
   ShootingNoise noise_;
+  int threads_;
   std::vector<ShotSegment> segments_;
   std::vector<Block> blocks_;
   int node_count_ = 0, max_rows_ = 0;

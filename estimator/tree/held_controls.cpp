@@ -75,12 +75,12 @@ void HeldControls::draw_line(const Segment& segment, const std::vector<ControlDe
   }
 }
 
-HeldControls::HeldControls(const Segment& segment, double step, int step_count,
+HeldControls::HeldControls(const Segment& segment, const std::vector<double>& edges,
                            const std::vector<ControlDelay>& delays)
     : motors_(delays.size()) {
   const std::vector<Cut> cuts = find_cuts(segment, delays);
   const double tolerance = kTimeTolerance * segment.period;
-  const std::size_t expected = (static_cast<std::size_t>(step_count) + cuts.size()) * 2 * motors_;
+  const std::size_t expected = (edges.size() + cuts.size()) * 2 * motors_;
   line_.reserve(expected);
   if (std::ranges::any_of(delays, &ControlDelay::free)) slope_.reserve(expected);
   auto cut = cuts.begin();
@@ -92,10 +92,10 @@ HeldControls::HeldControls(const Segment& segment, double step, int step_count,
     }
     return motors;
   };
-  for (int k = 0; k < step_count; ++k) {
+  for (std::size_t k = 0; k + 1 < edges.size(); ++k) {
     first_.push_back(static_cast<int>(begin_.size()));
-    const double stop = (k + 1) * step;
-    double begin = k * step;
+    const double stop = edges[k + 1];
+    double begin = edges[k];
     while (cut != cuts.end() && cut->time < begin - tolerance) ++cut;
     for (;;) {
       const std::vector<int> begin_motors = movers_at(begin);
@@ -110,7 +110,7 @@ HeldControls::HeldControls(const Segment& segment, double step, int step_count,
     }
   }
   first_.push_back(static_cast<int>(begin_.size()));
-  begin_.push_back(step_count * step);
+  begin_.push_back(edges.back());
 }
 
 const std::vector<int>& HeldControls::jumps(int stretch) const {

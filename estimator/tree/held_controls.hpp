@@ -22,11 +22,10 @@ class HeldControls {
  public:
   HeldControls() = default;
 
-  /// @param segment    with controls, samples × motors
-  /// @param step       [s]
-  /// @param step_count steps from the segment's first sample on
-  /// @param delays     one a motor
-  HeldControls(const Segment& segment, double step, int step_count,
+  /// @param segment  with controls, samples × motors
+  /// @param edges    of the steps, from the segment's first sample on: rising from 0 [s]
+  /// @param delays   one a motor
+  HeldControls(const Segment& segment, const std::vector<double>& edges,
                const std::vector<ControlDelay>& delays);
 
   /// Stretches of a step, without gaps: from `first(step)` to before `first(step + 1)`.

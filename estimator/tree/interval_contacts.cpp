@@ -2,7 +2,7 @@
 #include <cmath>
 #include <vector>
 
-#include "estimator/tree/interval_motion.hpp"
+#include "estimator/tree/interval_lanes.hpp"
 #include "estimator/tree/loop_contacts.hpp"
 #include "estimator/tree/motion_piece.hpp"
 
@@ -17,7 +17,8 @@ constexpr double kLoosening = 1e-9;  // of the bounds, where a joint has broken 
 }  // namespace
 
 /// Contacts at the start, from the joints' rates.
-void IntervalMotion::settle_start(int lane) {
+template <int kWidth>
+void IntervalLanes<kWidth>::settle_start(int lane) {
   Slot& slot = slots_[static_cast<std::size_t>(lane)];
   const int n = program_.joint_count();
   if (!program_.has_loops()) {
@@ -41,7 +42,8 @@ void IntervalMotion::settle_start(int lane) {
 
 /// Makes the rate of a joint zero that has all but stopped. A joint of a loop that turns back while
 /// the others move on, since it stands at a dead centre, is left as it is.
-void IntervalMotion::stop_joint(int lane, int joint) {
+template <int kWidth>
+void IntervalLanes<kWidth>::stop_joint(int lane, int joint) {
   const int c = program_.coordinate_count();
   if (!program_.has_loops()) {
     *state(lane, c + joint) = 0.0;
@@ -62,7 +64,8 @@ void IntervalMotion::stop_joint(int lane, int joint) {
 
 /// Contacts of all joints of loops that stand still, and of one that has just stopped or, with
 /// others, breaks loose.
-void IntervalMotion::settle_loops(int lane, int joint, double time, bool stops) {
+template <int kWidth>
+void IntervalLanes<kWidth>::settle_loops(int lane, int joint, double time, bool stops) {
   Slot& slot = slots_[static_cast<std::size_t>(lane)];
   hold_single(lane, time);
   accelerate_single();
@@ -112,9 +115,10 @@ void IntervalMotion::settle_loops(int lane, int joint, double time, bool stops) 
 
 /// Torque that friction has to spare for the joints of loops that stick, where `lanes` have found
 /// accelerations.
+template <int kWidth>
 template <int W>
-double IntervalMotion::spare_torque(const MotionLanes<W>& lanes, int lane,
-                                    const Contacts& contacts) const {
+double IntervalLanes<kWidth>::spare_torque(const MotionLanes<W>& lanes, int lane,
+                                           const Contacts& contacts) const {
   const int n = program_.joint_count(), c = program_.coordinate_count();
   Eigen::VectorXd force = Eigen::VectorXd::Zero(c), bound(n);
   Eigen::MatrixXd coupling(n, c);
@@ -135,7 +139,8 @@ double IntervalMotion::spare_torque(const MotionLanes<W>& lanes, int lane,
 }
 
 /// Contact of a joint at rest: held where friction can or must, else slipping the way it is driven.
-void IntervalMotion::settle_joint(int lane, int joint, double time) {
+template <int kWidth>
+void IntervalLanes<kWidth>::settle_joint(int lane, int joint, double time) {
   Slot& slot = slots_[static_cast<std::size_t>(lane)];
   Contact& contact = slot.contacts[static_cast<std::size_t>(joint)];
   contact = Contact::kStick;
@@ -146,7 +151,17 @@ void IntervalMotion::settle_joint(int lane, int joint, double time) {
   if (std::abs(held) > single_.holding_bound(joint)[0]) contact = contact_of(-held);
 }
 
-template double IntervalMotion::spare_torque(const MotionLanes<4>&, int, const Contacts&) const;
-template double IntervalMotion::spare_torque(const MotionLanes<16>&, int, const Contacts&) const;
+// The parts of either engine that stand in this file.
+template void IntervalLanes<4>::settle_start(int);
+template void IntervalLanes<16>::settle_start(int);
+template void IntervalLanes<4>::stop_joint(int, int);
+template void IntervalLanes<16>::stop_joint(int, int);
+template void IntervalLanes<4>::settle_loops(int, int, double, bool);
+template void IntervalLanes<16>::settle_loops(int, int, double, bool);
+template void IntervalLanes<4>::settle_joint(int, int, double);
+template void IntervalLanes<16>::settle_joint(int, int, double);
+template double IntervalLanes<4>::spare_torque(const MotionLanes<4>&, int, const Contacts&) const;
+template double IntervalLanes<16>::spare_torque(const MotionLanes<4>&, int, const Contacts&) const;
+template double IntervalLanes<16>::spare_torque(const MotionLanes<16>&, int, const Contacts&) const;
 
 }  // namespace estimator

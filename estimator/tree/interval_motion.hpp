@@ -1,13 +1,14 @@
 #pragma once
 
 #include <Eigen/Core>
-#include <array>
+#include <cstddef>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "estimator/tree/contact.hpp"
 #include "estimator/tree/held_controls.hpp"
-#include "estimator/tree/motion_lanes.hpp"
+#include "estimator/tree/tree_program.hpp"
 
 namespace estimator {
 
@@ -35,6 +36,15 @@ struct MotionLog {
   int unresolved = 0;
 };
 
+/// Where a long interval stands between two stretches, so that its derivatives can begin here.
+struct MotionCheckpoint {
+  int stretch = 0, sample = 0;  ///< that come next
+  std::size_t event = 0;        ///< that comes next in the log
+  Contacts contacts = {};
+  Eigen::VectorXd state = {};  ///< coordinates over rates
+  Eigen::VectorXd guess = {};  ///< with loops: of all joints
+};
+
 /// One interval to integrate: a range of stretches of the controls, and the samples within.
 struct MotionInterval {
   const HeldControls* controls = nullptr;
@@ -46,16 +56,10 @@ struct MotionInterval {
   Eigen::VectorXd end = {};                 ///< as the start, where the interval ends: a result
   Eigen::VectorXd start_angles = {};        ///< with loops: of all joints at the start: a result
   MotionLog log = {};                       ///< a result of the values
-};
+  std::vector<MotionCheckpoint> checkpoints = {};  ///< a result of the values
 
-/// The place of a sample between the ends of a smooth piece, by cubic Hermite interpolation.
-struct HermiteWeights {
-  double angle_begin, angle_end;  ///< [-]
-  double rate_begin, rate_end;    ///< [s]
+  int stretch_count() const { return last_stretch - first_stretch; }
 };
-
-/// Below this a joint of a loop is at rest [rad/s].
-inline constexpr double kRestRate = 1e-11;
 
 /// Integrates the equations of motion over many intervals side by side: Runge–Kutta steps of fourth
 /// order, cut at the instants at which a joint stops, reverses or breaks loose. Between those
@@ -64,65 +68,19 @@ inline constexpr double kRestRate = 1e-11;
 class IntervalMotion {
  public:
   /// @param values  parameters of the mechanism that the program was made from
-  IntervalMotion(const TreeProgram& program, const Mechanism& values);
+  /// @param threads that integrate; results do not depend on it
+  IntervalMotion(const TreeProgram& program, const Mechanism& values, int threads = 1)
+      : program_(program), values_(values), threads_(threads) {}
 
-  /// Integrates all intervals from their starts; fills their ends and logs.
+  /// Integrates all intervals from their starts; fills their ends, logs and checkpoints.
   ///
   /// @param angles  of each interval: where to write joint angles, a sample a row, [rad]
-  void run(std::span<MotionInterval> intervals, std::span<Eigen::MatrixXd> angles);
+  void run(std::span<MotionInterval> intervals, std::span<Eigen::MatrixXd> angles) const;
 
  private:
-  static constexpr int kWidth = 16;
-  static constexpr int kSingle = 4;
-  struct Slot {
-    MotionInterval* interval = nullptr;  // none: the lane idles
-    Eigen::MatrixXd* angles = nullptr;
-    int stretch = 0, sample = 0, event_count = 0;
-    double begin = 0.0, end = 0.0;  // of the piece
-    int event_joint = -1;           // whose contact ends with the piece; −1: none
-    bool holds = false;             // contacts changed too often: joints that stop stay
-    Contacts contacts;
-  };
-
-  /// Times within a piece between which a margin vanishes, and the margins there.
-  struct Bracket {
-    double low, high;
-    double at_low, at_high;
-    double width() const { return high - low; }
-    double root() const { return low + at_low / (at_low - at_high) * width(); }
-  };
-
-  void start(int lane, MotionInterval& interval, Eigen::MatrixXd& angles);
-  void idle(int lane);
-  void load(int lane);
-  void advance(int lane);
-  bool find_event(int lane);
-  void meet_event(int lane, double time, int joint);
-  void enter_stretch(int lane);
-  void read_samples(int lane);
-
-  double* state(int lane, int row) { return lanes_.state(row) + lane; }
-  void hold_single(int lane, double time);
-  JointVector<double> accelerate_single();
-  template <int W>
-  double spare_torque(const MotionLanes<W>& lanes, int lane, const Contacts& contacts) const;
-  void find_torques();
-  void stop_joint(int lane, int joint);
-  void settle_loops(int lane, int joint, double time, bool stops);
-  double holding_torque_single(int joint) const;
-  std::array<double, kSingle> margin(const Slot& slot, int joint, bool at_end);
-  double locate(int lane, int joint, double at_end);
-  void leave_rest(int lane, int joint, Bracket& bracket);
-  void probe(int lane, int joint, const std::array<double, kSingle>& times, Bracket& bracket);
-  void settle_joint(int lane, int joint, double time);
-  void settle_start(int lane);
-
   const TreeProgram& program_;
-  MotionLanes<kWidth> lanes_;
-  MotionLanes<kSingle> single_;  // one state in all its lanes
-  std::vector<Slot> slots_;
-  std::vector<std::vector<double>> torques_;  // that hold joints at the ends of the pieces
-  std::vector<double> spare_;                 // with loops: torque left to hold a lane's joints
+  const Mechanism& values_;
+  int threads_;
 };
 
 /// Derivatives of intervals whose values IntervalMotion has found, along their start states and the
@@ -130,6 +88,9 @@ class IntervalMotion {
 /// instant moves with the state, so that at a given time
 ///
 ///   δv⁺ = δv⁻ + (a⁻ − a⁺) δt,    δt = −δω/a⁻ where a joint stops (what is called saltation).
+///
+/// Long intervals are taken leg by leg from their checkpoints, legs side by side, and the legs'
+/// derivatives chained.
 class IntervalSlopes {
  public:
   using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
@@ -140,35 +101,19 @@ class IntervalSlopes {
     RowMajor end;                    ///< coordinates over rates × directions
   };
 
-  /// @param joints  whose angles at the samples are wanted
-  IntervalSlopes(const TreeProgram& program, const Mechanism& values, std::vector<int> joints);
+  /// @param joints   whose angles at the samples are wanted
+  /// @param threads  that integrate; results do not depend on it
+  IntervalSlopes(const TreeProgram& program, const Mechanism& values, std::vector<int> joints,
+                 int threads = 1)
+      : program_(program), values_(values), joints_(std::move(joints)), threads_(threads) {}
 
-  int direction_count() const { return lanes_.direction_count(); }
-
-  void run(std::span<const MotionInterval> intervals, std::span<Result> results);
+  void run(std::span<const MotionInterval> intervals, std::span<Result> results) const;
 
  private:
-  static constexpr int kWidth = 16;
-  struct Slot {
-    const MotionInterval* interval = nullptr;
-    Result* result = nullptr;
-    int stretch = 0, sample = 0;
-    std::size_t event = 0;
-    double begin = 0.0, end = 0.0;
-    Contacts contacts;
-  };
-
-  void start(int lane, const MotionInterval& interval, Result& result);
-  void load(int lane);
-  void go_on(int lane);
-  void pass(int lane, const MotionEvent& event);
-  double rate_slope(int lane, int joint, int direction);
-  void read_samples(int lane);
-
   const TreeProgram& program_;
-  MotionLanes<kWidth> lanes_;
+  const Mechanism& values_;
   std::vector<int> joints_;
-  std::vector<Slot> slots_;
+  int threads_;
 };
 
 }  // namespace estimator

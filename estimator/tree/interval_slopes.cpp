@@ -1,18 +1,51 @@
 #include <algorithm>
+#include <cstddef>
 
+#include "estimator/math/parallel_jobs.hpp"
 #include "estimator/tree/interval_motion.hpp"
 #include "estimator/tree/motion_piece.hpp"
 
 namespace estimator {
+namespace {
 
-IntervalSlopes::IntervalSlopes(const TreeProgram& program, const Mechanism& values,
-                               std::vector<int> joints)
-    : program_(program),
-      lanes_(program, values, true),
-      joints_(std::move(joints)),
-      slots_(kWidth) {}
+using Result = IntervalSlopes::Result;
+using RowMajor = IntervalSlopes::RowMajor;
 
-void IntervalSlopes::run(std::span<const MotionInterval> intervals, std::span<Result> results) {
+constexpr std::size_t kWidth = 16;  // lanes
+
+/// The engine of IntervalSlopes: kWidth intervals at a time, each lane going on to the next as soon
+/// as it has finished one.
+class SlopeLanes {
+ public:
+  SlopeLanes(const TreeProgram& program, const Mechanism& values, const std::vector<int>& joints)
+      : program_(program), lanes_(program, values, true), joints_(joints), slots_(kWidth) {}
+
+  void run(std::span<const MotionInterval> intervals, std::span<Result> results);
+
+ private:
+  struct Slot {
+    const MotionInterval* interval = nullptr;
+    Result* result = nullptr;
+    int stretch = 0, sample = 0;
+    std::size_t event = 0;
+    double begin = 0.0, end = 0.0;
+    Contacts contacts = {};
+  };
+
+  void start(int lane, const MotionInterval& interval, Result& result);
+  void load(int lane);
+  void go_on(int lane);
+  void pass(int lane, const MotionEvent& event);
+  double rate_slope(int lane, int joint, int direction);
+  void read_samples(int lane);
+
+  const TreeProgram& program_;
+  MotionLanes<kWidth> lanes_;
+  const std::vector<int>& joints_;
+  std::vector<Slot> slots_;
+};
+
+void SlopeLanes::run(std::span<const MotionInterval> intervals, std::span<Result> results) {
   std::size_t next = 0;
   const auto fill = [&](int lane) {
     if (next < intervals.size()) {
@@ -23,15 +56,15 @@ void IntervalSlopes::run(std::span<const MotionInterval> intervals, std::span<Re
       lanes_.length()[lane] = 0.0;
     }
   };
-  for (int lane = 0; lane < kWidth; ++lane) fill(lane);
+  for (int lane = 0; lane < static_cast<int>(kWidth); ++lane) fill(lane);
   const auto is_busy = [](const Slot& slot) { return slot.interval != nullptr; };
   while (std::ranges::any_of(slots_, is_busy)) {
     lanes_.step();
-    for (int lane = 0; lane < kWidth; ++lane) {
+    for (int lane = 0; lane < static_cast<int>(kWidth); ++lane) {
       if (is_busy(slots_[static_cast<std::size_t>(lane)])) read_samples(lane);
     }
     lanes_.commit();
-    for (int lane = 0; lane < kWidth; ++lane) {
+    for (int lane = 0; lane < static_cast<int>(kWidth); ++lane) {
       if (!is_busy(slots_[static_cast<std::size_t>(lane)])) continue;
       go_on(lane);
       if (!is_busy(slots_[static_cast<std::size_t>(lane)])) fill(lane);
@@ -39,7 +72,7 @@ void IntervalSlopes::run(std::span<const MotionInterval> intervals, std::span<Re
   }
 }
 
-void IntervalSlopes::start(int lane, const MotionInterval& interval, Result& result) {
+void SlopeLanes::start(int lane, const MotionInterval& interval, Result& result) {
   const int rows = 2 * program_.coordinate_count(), directions = lanes_.direction_count();
   slots_[static_cast<std::size_t>(lane)] = {
       .interval = &interval,
@@ -61,7 +94,7 @@ void IntervalSlopes::start(int lane, const MotionInterval& interval, Result& res
 }
 
 /// Begins the next piece: passes the events of this instant, and goes on to the next.
-void IntervalSlopes::load(int lane) {
+void SlopeLanes::load(int lane) {
   Slot& slot = slots_[static_cast<std::size_t>(lane)];
   const std::vector<MotionEvent>& events = slot.interval->log.events;
   const auto is_here = [&](const MotionEvent& event) {
@@ -78,7 +111,7 @@ void IntervalSlopes::load(int lane) {
 }
 
 /// Carries the derivatives across an instant at which accelerations jump.
-void IntervalSlopes::pass(int lane, const MotionEvent& event) {
+void SlopeLanes::pass(int lane, const MotionEvent& event) {
   Slot& slot = slots_[static_cast<std::size_t>(lane)];
   const int c = program_.coordinate_count(), directions = lanes_.direction_count();
   const auto move = [&](int direction, double time) {
@@ -103,13 +136,13 @@ void IntervalSlopes::pass(int lane, const MotionEvent& event) {
 }
 
 /// Derivative of a joint's rate where the last piece ended.
-double IntervalSlopes::rate_slope(int lane, int joint, int direction) {
+double SlopeLanes::rate_slope(int lane, int joint, int direction) {
   if (!program_.has_loops()) return lanes_.slope(program_.joint_count() + joint, direction)[lane];
   return lanes_.begin_slope(program_.joint_count() + joint, direction)[lane];
 }
 
 /// Begins the next piece at the end of the last, or books the end of the interval.
-void IntervalSlopes::go_on(int lane) {
+void SlopeLanes::go_on(int lane) {
   Slot& slot = slots_[static_cast<std::size_t>(lane)];
   const std::vector<MotionEvent>& events = slot.interval->log.events;
   const bool has_event = slot.event < events.size() && events[slot.event].stretch == slot.stretch;
@@ -127,7 +160,7 @@ void IntervalSlopes::go_on(int lane) {
   slot.interval = nullptr;
 }
 
-void IntervalSlopes::read_samples(int lane) {
+void SlopeLanes::read_samples(int lane) {
   Slot& slot = slots_[static_cast<std::size_t>(lane)];
   const MotionInterval& interval = *slot.interval;
   const int n = program_.joint_count(), directions = lanes_.direction_count();
@@ -146,6 +179,100 @@ void IntervalSlopes::read_samples(int lane) {
       }
     }
   }
+}
+
+/// Whether derivatives can begin at a checkpoint: a joint of a loop that stops there wants the
+/// slope of its rate, which only a step before it gives.
+bool can_begin(const TreeProgram& program, const MotionInterval& interval,
+               const MotionCheckpoint& point) {
+  if (!program.has_loops() || point.event >= interval.log.events.size()) return true;
+  const MotionEvent& next = interval.log.events[point.event];
+  return next.joint < 0 || next.stretch != point.stretch ||
+         next.time > interval.controls->begin(point.stretch);
+}
+
+/// The part of an interval from one checkpoint to the next; neither: from its start, to its end.
+MotionInterval leg_of(const MotionInterval& interval, const MotionCheckpoint* from,
+                      const MotionCheckpoint* to) {
+  MotionInterval leg{.controls = interval.controls,
+                     .first_stretch = from ? from->stretch : interval.first_stretch,
+                     .last_stretch = to ? to->stretch : interval.last_stretch,
+                     .first_sample = from ? from->sample : interval.first_sample,
+                     .last_sample = to ? to->sample : interval.last_sample,
+                     .period = interval.period,
+                     .start = from ? from->state : interval.start,
+                     .guess = from ? from->guess : interval.guess};
+  leg.log.start = from ? from->contacts : interval.log.start;
+  const auto events = interval.log.events.begin();
+  leg.log.events.assign(
+      events + static_cast<std::ptrdiff_t>(from ? from->event : 0),
+      to ? events + static_cast<std::ptrdiff_t>(to->event) : interval.log.events.end());
+  return leg;
+}
+
+/// Legs of an interval in order.
+void append_legs(const TreeProgram& program, const MotionInterval& interval,
+                 std::vector<MotionInterval>& legs) {
+  const MotionCheckpoint* from = nullptr;
+  for (const MotionCheckpoint& point : interval.checkpoints) {
+    if (!can_begin(program, interval, point)) continue;
+    legs.push_back(leg_of(interval, from, &point));
+    from = &point;
+  }
+  legs.push_back(leg_of(interval, from, nullptr));
+}
+
+/// Derivatives along the start of the first leg: those of each leg, along the state where it
+/// begins, times how that moves, and along parameters both ways.
+Result chain(std::span<const Result> legs) {
+  const Eigen::Index states = legs.front().end.rows(), directions = legs.front().end.cols();
+  const Eigen::Index parameters = directions - states;
+  RowMajor start = RowMajor::Identity(states, directions);
+  const auto along = [&](const RowMajor& own) {
+    RowMajor whole = own.leftCols(states) * start;
+    whole.rightCols(parameters) += own.rightCols(parameters);
+    return whole;
+  };
+  Result result;
+  result.readings.resize(legs.front().readings.size());
+  for (std::size_t joint = 0; joint < result.readings.size(); ++joint) {
+    Eigen::Index samples = 0;
+    for (const Result& leg : legs) samples += leg.readings[joint].rows();
+    result.readings[joint].resize(samples, directions);
+  }
+  Eigen::Index sample = 0;
+  for (const Result& leg : legs) {
+    Eigen::Index samples = 0;
+    for (std::size_t joint = 0; joint < result.readings.size(); ++joint) {
+      samples = leg.readings[joint].rows();
+      result.readings[joint].middleRows(sample, samples) = along(leg.readings[joint]);
+    }
+    sample += samples;
+    start = along(leg.end);
+  }
+  result.end = start;
+  return result;
+}
+
+}  // namespace
+
+void IntervalSlopes::run(std::span<const MotionInterval> intervals,
+                         std::span<Result> results) const {
+  std::vector<MotionInterval> legs;
+  std::vector<std::size_t> first{0};
+  for (const MotionInterval& interval : intervals) {
+    append_legs(program_, interval, legs);
+    first.push_back(legs.size());
+  }
+  std::vector<Result> of_legs(legs.size());
+  for_each_batch(threads_, legs.size(), kWidth, [&](std::size_t begin, std::size_t count) {
+    SlopeLanes(program_, values_, joints_)
+        .run(std::span(legs).subspan(begin, count), std::span(of_legs).subspan(begin, count));
+  });
+  for_each_job(threads_, intervals.size(), [&](std::size_t i) {
+    const auto own = std::span(of_legs).subspan(first[i], first[i + 1] - first[i]);
+    results[i] = own.size() == 1 ? std::move(own.front()) : chain(own);
+  });
 }
 
 }  // namespace estimator

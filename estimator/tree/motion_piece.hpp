@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "estimator/tree/interval_motion.hpp"
+#include "estimator/tree/motion_lanes.hpp"
 
 // What the values and the derivatives of an interval do alike with a piece: the part of a stretch
 // along which no contact changes.
@@ -55,6 +56,12 @@ inline bool is_within(const MotionInterval& interval, int sample, int stretch, d
       stretch + 1 == interval.last_stretch && !(end < interval.controls->end(stretch));
   return is_last || sample * interval.period < end - kSampleTolerance * interval.period;
 }
+
+/// The place of a sample between the ends of a smooth piece, by cubic Hermite interpolation.
+struct HermiteWeights {
+  double angle_begin, angle_end;  ///< [-]
+  double rate_begin, rate_end;    ///< [s]
+};
 
 /// θ₀ + x²(3 − 2x) Δθ + x(1 − x)[(1 − x) v₀ − x v₁] T, with x the share of the piece that has
 /// passed.

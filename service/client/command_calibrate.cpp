@@ -19,10 +19,10 @@
 namespace service {
 namespace {
 
-estimator::Calibration run(const EstimationInput& input, const InterruptFlag& interrupt, bool quiet,
-                           double& wall_time) {
-  ProgressLine progress(quiet);
-  const estimator::CalibrationMonitor monitor = make_monitor(interrupt, progress);
+estimator::Calibration run(const EstimationInput& input, const InterruptFlag& interrupt,
+                           const EstimationOptions& options, double& wall_time) {
+  ProgressLine progress(options.quiet);
+  const estimator::CalibrationMonitor monitor = make_monitor(interrupt, progress, options.threads);
   const auto start = std::chrono::steady_clock::now();
   estimator::Calibration calibration =
       estimator::calibrate(input.rig.mechanism, input.recordings, input.context.options, monitor);
@@ -39,7 +39,7 @@ ExitCode calibrate(const CalibrateOptions& options) {
   const InterruptFlag interrupt;  // to the end: a result is written whole or not at all
   estimator::Calibration calibration;
   try {
-    calibration = run(input, interrupt, options.estimation.quiet, input.context.wall_time);
+    calibration = run(input, interrupt, options.estimation, input.context.wall_time);
   } catch (const std::invalid_argument& fault) {
     throw proto::InputError(describe_fault(options.estimation, fault));
   }

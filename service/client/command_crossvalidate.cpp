@@ -20,10 +20,12 @@ namespace {
 
 estimator::CrossValidation run(const EstimationInput& input,
                                const std::vector<estimator::Recording>& pieces,
-                               const InterruptFlag& interrupt, bool quiet, double& wall_time) {
-  ProgressLine progress(quiet);
+                               const InterruptFlag& interrupt, const EstimationOptions& options,
+                               double& wall_time) {
+  ProgressLine progress(options.quiet);
   std::string prefix;
-  const estimator::CalibrationMonitor monitor = make_monitor(interrupt, progress, &prefix);
+  const estimator::CalibrationMonitor monitor =
+      make_monitor(interrupt, progress, options.threads, &prefix);
   const auto on_fold = [&](int fold) {
     prefix = "fold " + std::to_string(fold + 1) + " of " + std::to_string(pieces.size()) + ", ";
   };
@@ -44,7 +46,7 @@ ExitCode crossvalidate(const CrossvalidateOptions& options) {
   const InterruptFlag interrupt;  // to the end: a result is written whole or not at all
   estimator::CrossValidation validation;
   try {
-    validation = run(input, pieces, interrupt, options.estimation.quiet, input.context.wall_time);
+    validation = run(input, pieces, interrupt, options.estimation, input.context.wall_time);
   } catch (const std::invalid_argument& fault) {
     throw proto::InputError(describe_fault(options.estimation, fault));
   }

@@ -138,6 +138,11 @@ void add_estimation_options(CLI::App& command, EstimationOptions& options) {
                 "Joint estimation only: no fit of the open-loop simulation afterwards")
       ->group(method);
   add_simulator_options(command, calibration);
+  command
+      .add_option("--threads", options.threads,
+                  "Threads to work with on this machine; the result is the same with any number. "
+                  "Default: one for each processor")
+      ->check(CLI::Range(1, 256));
   command.add_flag("--quiet", options.quiet, "No progress");
 }
 

@@ -22,6 +22,7 @@ struct EstimationOptions {
   estimator::CalibrationOptions calibration;
   bool no_refine = false;
   bool quiet = false;
+  int threads = 0;  ///< on this machine; 0: as many as it has processors
 };
 
 /// What the estimator is given.

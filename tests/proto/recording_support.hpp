@@ -110,7 +110,8 @@ inline proto::Sample make_sample(std::uint64_t k, double period_s = 1e-3) {
   sample.device_time_us = 5'000'000 + std::llround(1e6 * time_s);
   sample.channel_count = 2;
   sample.encoder_counts = {static_cast<std::int64_t>(k) * 3 - 500, -static_cast<std::int64_t>(k)};
-  sample.angle_rad = {1e-3 * static_cast<double>(k) - 0.3, std::sin(0.01 * static_cast<double>(k))};
+  sample.angle_rad = {1e-3 * (static_cast<double>(k) - 300.0),  // the same bits wherever inlined
+                      std::sin(0.01 * static_cast<double>(k))};
   sample.valid = {true, k % 17 != 5};
   if (!sample.valid[1]) sample.angle_rad[1] = std::numeric_limits<double>::quiet_NaN();
   sample.command_V = 2.0 * std::cos(0.02 * static_cast<double>(k));

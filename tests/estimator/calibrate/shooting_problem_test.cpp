@@ -187,4 +187,52 @@ TEST(ShootingProblem, AgreesWithOneNodeWhereProcessNoiseIsNegligible) {
   }
 }
 
+// A calibration must come out the same on any machine, whatever its number of processors.
+TEST(ShootingProblem, IsTheSameToTheLastBitWithAnyNumberOfThreads) {
+  const Recording recording = driven(Control::kSwitched);
+  const std::vector<estimator::Segment> segments(30, recording.segments.front());
+  Eigen::MatrixXd states(4, 2);
+  states << 0.31, 0.32, 1.02, 0.9, 0.21, 0.5, 0.1, -0.4;
+  const std::vector<Eigen::MatrixXd> starts(segments.size(), states);
+  const std::vector<double> spacing(segments.size(), 0.1);
+  Eigen::VectorXd residual[2];
+  Eigen::MatrixXd jacobian[2];
+  double cost[2];
+  for (const int threads : {1, 3}) {
+    const std::size_t at = threads == 1 ? 0 : 1;
+    ShootingProblem problem(mechanism_to_fit(), segments, starts, spacing, {4e-3, 0.1}, noise(),
+                            threads);
+    linearize_all(problem, residual[at], jacobian[at]);
+    const auto layout = problem.layout();
+    cost[at] = problem.evaluate_candidate(
+        Eigen::VectorXd::Constant(layout.node_count * layout.node_size, 1e-2),
+        Eigen::VectorXd::Zero(layout.arrow_size));
+  }
+  EXPECT_EQ(residual[0], residual[1]);
+  EXPECT_EQ(jacobian[0], jacobian[1]);
+  EXPECT_EQ(cost[0], cost[1]);
+}
+
+// Where the motion is slow steps may be longer: each piece of time takes its own, nodes stay where
+// they are, and no sample is read twice or left out.
+TEST(ShootingProblem, TakesLongerStepsOnlyWhereTheyAreAskedFor) {
+  const Recording recording = driven();
+  Eigen::MatrixXd states(4, 2);
+  states << 0.31, 0.32, 1.02, 0.9, 0.21, 0.5, 0.1, -0.4;
+  const auto problem_of = [&](const ShootingGrid& grid) {
+    return ShootingProblem(mechanism_to_fit(), recording.segments, {states}, {0.1}, grid, noise());
+  };
+  // 0.798 s in steps of 2 ms, of which 0.2 s in steps of 6 ms; nodes cut them at whole 0.1 s.
+  const ShootingGrid even{2e-3, 0.1};
+  ShootingGrid local = even;
+  local.local_steps = {{2e-3, 6e-3, 1e-3, 2e-3}};
+  const ShootingProblem fine = problem_of(even), coarse = problem_of(local);
+  EXPECT_EQ(fine.step_count(), 399);
+  EXPECT_EQ(coarse.step_count(), 399 - 100 + 2 * 17);
+  EXPECT_EQ(coarse.states(0), fine.states(0));
+  EXPECT_LT((coarse.angles(0) - fine.angles(0)).cwiseAbs().maxCoeff(), 1e-6);
+  EXPECT_GT((coarse.angles(0) - fine.angles(0)).middleRows(100, 100).cwiseAbs().maxCoeff(), 0.0);
+  EXPECT_EQ((coarse.angles(0) - fine.angles(0)).topRows(100).cwiseAbs().maxCoeff(), 0.0);
+}
+
 }  // namespace

@@ -10,6 +10,7 @@
 #include "estimator/model/mechanisms/chain.hpp"
 #include "estimator/model/mechanisms/furuta.hpp"
 #include "estimator/model/mechanisms/pendulum.hpp"
+#include "tests/estimator/dynamics/even_edges.hpp"
 #include "tests/estimator/dynamics/tree_motion.hpp"
 
 namespace estimator {
@@ -127,7 +128,7 @@ TEST(IntervalMotion, IsTheScalarMotionManyTimes) {
     const Mechanism mechanism = skew_chain(1 + seed % 4, seed % 3 == 2, random);
     const TreeProgram program(mechanism);
     const Segment segment = driven(static_cast<int>(program.motors().size()), random);
-    const HeldControls controls(segment, kStep, kSteps,
+    const HeldControls controls(segment, even_edges(kStep, kSteps),
                                 std::vector<ControlDelay>(program.motors().size()));
     std::vector<MotionInterval> intervals;
     for (int i = 0; i < 5; ++i) {
@@ -160,7 +161,7 @@ TEST(IntervalMotion, ComesOutTheSameWhateverRunsBesideIt) {
   mechanism.hinge_parameter(1, HingeQuantity::kCoulombTorque).free = true;
   const TreeProgram program(mechanism);
   const Segment segment = driven(2, random);
-  const HeldControls controls(segment, kStep, kSteps, std::vector<ControlDelay>(2));
+  const HeldControls controls(segment, even_edges(kStep, kSteps), std::vector<ControlDelay>(2));
   std::vector<MotionInterval> together;
   for (int i = 0; i < 37; ++i) {
     Eigen::VectorXd start(6);
@@ -181,6 +182,41 @@ TEST(IntervalMotion, ComesOutTheSameWhateverRunsBesideIt) {
     EXPECT_EQ(alone_angles[i], angles[i]) << i;
     EXPECT_EQ(alone_slopes[i].end, slopes[i].end) << i;
     EXPECT_EQ(alone_slopes[i].readings[1], slopes[i].readings[1]) << i;
+  }
+}
+
+// Long intervals are taken in legs side by side: chaining these must lose nothing, not at samples
+// where legs meet, nor the contacts and the controls that jump there.
+TEST(IntervalSlopes, AreThoseOfTheWholeIntervalLegByLeg) {
+  std::mt19937 random(21);
+  Mechanism mechanism = skew_chain(3, false, random);
+  mechanism.hinge_parameter(1, HingeQuantity::kCoulombTorque).free = true;
+  mechanism.hinge_parameter(0, HingeQuantity::kInputDelay).free = true;
+  mechanism.hinge_parameter(2, HingeQuantity::kMotorGain).free = true;
+  const TreeProgram program(mechanism);
+  const Segment segment = driven(2, random);
+  const HeldControls controls(segment, even_edges(0.2 * kPeriod, 10 * kSteps),
+                              {{1e-4, true}, {0.0, false}});
+  std::vector<MotionInterval> in_legs = {whole(controls, Eigen::VectorXd::LinSpaced(6, -0.8, 0.9))};
+  in_legs[0].last_stretch = controls.first(10 * kSteps);
+  std::vector<Eigen::MatrixXd> angles(1);
+  IntervalMotion(program, mechanism).run(in_legs, angles);
+  EXPECT_GE(in_legs[0].checkpoints.size(), 10U);
+  EXPECT_GT(in_legs[0].log.events.size(), 5U);
+  std::vector<MotionInterval> at_once = in_legs;
+  at_once[0].checkpoints.clear();
+  std::vector<IntervalSlopes::Result> legs(1), whole_slopes(1);
+  const IntervalSlopes slopes(program, mechanism, {0, 1, 2});
+  slopes.run(in_legs, legs);
+  slopes.run(at_once, whole_slopes);
+  const auto expect_same = [](const IntervalSlopes::RowMajor& a,
+                              const IntervalSlopes::RowMajor& b) {
+    ASSERT_EQ(a.rows(), b.rows());
+    EXPECT_LT((a - b).cwiseAbs().maxCoeff(), 1e-11 * b.cwiseAbs().maxCoeff());
+  };
+  expect_same(legs[0].end, whole_slopes[0].end);
+  for (std::size_t j = 0; j < 3; ++j) {
+    expect_same(legs[0].readings[j], whole_slopes[0].readings[j]);
   }
 }
 
@@ -206,7 +242,7 @@ TEST(IntervalSlopes, PassTheInstantsOfStickAndSlip) {
     for (const int index : free) mechanism.parameters[static_cast<std::size_t>(index)].free = true;
     const TreeProgram program(mechanism);
     const Segment segment = driven(2, random);
-    const HeldControls controls(segment, kStep, kSteps, std::vector<ControlDelay>(2));
+    const HeldControls controls(segment, even_edges(kStep, kSteps), std::vector<ControlDelay>(2));
     const Eigen::Vector4d start(0.4, -0.3, 1.5, -1.0);
     const auto simulate = [&](const Mechanism& values, const Eigen::VectorXd& from,
                               Eigen::MatrixXd& angles, MotionLog* log) {
@@ -283,7 +319,7 @@ TEST(IntervalMotion, CatchesAJointThatLetsGoAndStopsWithinAStep) {
       segment.controls(k, 0) =
           direction * (DrivenWheel::kBound + DrivenWheel::kExcess - DrivenWheel::kFall * middle);
     }
-    const HeldControls controls(segment, 4e-3, 1, {ControlDelay{}});
+    const HeldControls controls(segment, even_edges(4e-3, 1), {ControlDelay{}});
     std::vector<MotionInterval> interval = {{.controls = &controls,
                                              .last_stretch = controls.first(1),
                                              .period = 1.0,
@@ -312,7 +348,7 @@ TEST(IntervalMotion, CreepsAsTheSmoothLawDoes) {
   Segment segment;
   segment.period = kPeriod;
   segment.controls.resize(151, 0);
-  const HeldControls controls(segment, kPeriod, 150, {});
+  const HeldControls controls(segment, even_edges(kPeriod, 150), {});
   for (const double rate : {-1.0, 0.0, 0.02, 1.0}) {
     SCOPED_TRACE(rate);
     std::vector<MotionInterval> interval = {{.controls = &controls,

@@ -7,6 +7,7 @@
 
 #include "estimator/tree/interval_motion.hpp"
 #include "estimator/tree/loop_closure.hpp"
+#include "tests/estimator/dynamics/even_edges.hpp"
 #include "tests/support/one_freedom.hpp"
 
 namespace estimator {
@@ -59,7 +60,7 @@ HeldControls no_controls(const Mechanism& mechanism, int steps) {
   for (const Hinge& hinge : mechanism.hinges) motors += hinge.motorised ? 1 : 0;
   segment.controls = Eigen::MatrixXd::Zero(steps + 1, static_cast<Eigen::Index>(motors));
   segment.angles = Eigen::MatrixXd::Zero(steps + 1, 1);
-  return {segment, kStep, steps, std::vector<ControlDelay>(motors)};
+  return {segment, even_edges(kStep, steps), std::vector<ControlDelay>(motors)};
 }
 
 MotionInterval interval_of(const HeldControls& controls, int steps, const Eigen::VectorXd& start,
@@ -341,7 +342,7 @@ HeldControls driven(const TreeProgram& program, int steps) {
     }
   }
   segment.angles = Eigen::MatrixXd::Zero(steps + 1, 1);
-  return {segment, kStep, steps, std::vector<ControlDelay>(program.motors().size())};
+  return {segment, even_edges(kStep, steps), std::vector<ControlDelay>(program.motors().size())};
 }
 
 struct DrivenFiveBar {

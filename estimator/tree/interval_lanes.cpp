@@ -1,0 +1,418 @@
+#include "estimator/tree/interval_lanes.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <numeric>
+
+#include "estimator/tree/motion_piece.hpp"
+
+namespace estimator {
+namespace {
+
+/// Instants within one stretch, of all joints together, that are followed. More happen only where a
+/// joint chatters between sticking and slipping.
+constexpr int kEventsMax = 24;
+constexpr int kLocateRounds = 60;
+constexpr double kProbeReach = 1e-2;  // of the bracket, in the first round
+constexpr double kProbeReachMin = 1e-4;
+constexpr int kHalvings = 10;               // by sixteen each
+constexpr double kLocateTolerance = 1e-14;  // [s]
+
+/// Stretches from one checkpoint to the next.
+constexpr int kLeg = 128;
+
+}  // namespace
+
+template <int kWidth>
+IntervalLanes<kWidth>::IntervalLanes(const TreeProgram& program, const Mechanism& values)
+    : program_(program),
+      lanes_(program, values, false),
+      single_(program, values, false),
+      slots_(kWidth),
+      torques_(static_cast<std::size_t>(program.joint_count()), std::vector<double>(kWidth)),
+      spare_(kWidth) {}
+
+template <int kWidth>
+void IntervalLanes<kWidth>::run(std::span<MotionInterval> intervals,
+                                std::span<Eigen::MatrixXd> angles) {
+  std::vector<std::size_t> order(intervals.size());  // longest first: lanes end together
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, std::ranges::greater(),
+                           [&](std::size_t i) { return intervals[i].stretch_count(); });
+  std::size_t next = 0;
+  const auto fill = [&](int lane) {
+    if (next < order.size()) {
+      start(lane, intervals[order[next]], angles[order[next]]);
+      ++next;
+    } else {
+      idle(lane);
+    }
+  };
+  for (int lane = 0; lane < kWidth; ++lane) fill(lane);
+  const auto is_busy = [](const Slot& slot) { return slot.interval != nullptr; };
+  while (std::ranges::any_of(slots_, is_busy)) {
+    lanes_.step();
+    find_torques();
+    for (int lane = 0; lane < kWidth; ++lane) {
+      if (!is_busy(slots_[static_cast<std::size_t>(lane)])) continue;
+      advance(lane);
+      if (!is_busy(slots_[static_cast<std::size_t>(lane)])) fill(lane);
+    }
+  }
+}
+
+/// What holds joints that stick, where the step has ended.
+template <int kWidth>
+void IntervalLanes<kWidth>::find_torques() {
+  bool any_sticks = false;
+  for (std::size_t lane = 0; lane < slots_.size(); ++lane) {
+    const Slot& slot = slots_[lane];
+    if (slot.interval == nullptr ||
+        std::ranges::find(slot.contacts, Contact::kStick) == slot.contacts.end()) {
+      continue;
+    }
+    any_sticks = true;
+    if (program_.has_loops()) {
+      spare_[lane] = spare_torque(lanes_, static_cast<int>(lane), slot.contacts);
+    }
+  }
+  if (!any_sticks || program_.has_loops()) return;
+  lanes_.accelerate_at_end();
+  for (std::size_t j = 0; j < torques_.size(); ++j) {
+    lanes_.holding_torque(static_cast<int>(j), torques_[j].data());
+  }
+}
+
+template <int kWidth>
+void IntervalLanes<kWidth>::start(int lane, MotionInterval& interval, Eigen::MatrixXd& angles) {
+  Slot& slot = slots_[static_cast<std::size_t>(lane)];
+  const int n = program_.joint_count();
+  slot = {.interval = &interval,
+          .angles = &angles,
+          .stretch = interval.first_stretch,
+          .sample = interval.first_sample,
+          .contacts = Contacts(static_cast<std::size_t>(n), Contact::kForward)};
+  interval.log = {};
+  interval.checkpoints.clear();
+  angles.resize(interval.last_sample - interval.first_sample, n);
+  load_start(lanes_, lane, interval);
+  slot.begin = interval.controls->begin(slot.stretch);
+  settle_start(lane);
+  interval.log.start = slot.contacts;
+  enter_stretch(lane);
+}
+
+/// A lane without work repeats a step of no length from where it stands.
+template <int kWidth>
+void IntervalLanes<kWidth>::idle(int lane) {
+  slots_[static_cast<std::size_t>(lane)].interval = nullptr;
+  lanes_.length()[lane] = 0.0;
+}
+
+template <int kWidth>
+void IntervalLanes<kWidth>::load(int lane) {
+  const Slot& slot = slots_[static_cast<std::size_t>(lane)];
+  load_piece(lanes_, lane, *slot.interval->controls, slot.stretch, slot.begin, slot.end);
+  load_contacts(lanes_, lane, slot.contacts);
+}
+
+/// Books the derivatives' share of controls that jump here, and takes the stretch to its end.
+template <int kWidth>
+void IntervalLanes<kWidth>::enter_stretch(int lane) {
+  Slot& slot = slots_[static_cast<std::size_t>(lane)];
+  const HeldControls& controls = *slot.interval->controls;
+  slot.begin = controls.begin(slot.stretch);
+  slot.end = controls.end(slot.stretch);
+  slot.event_count = 0;
+  slot.holds = false;
+  slot.event_joint = -1;
+  const std::vector<int>& jumps = controls.jumps(slot.stretch);
+  if (!jumps.empty() && slot.stretch > 0) {
+    hold_single(lane, slot.begin);
+    const auto set_control = [&](int motor, double value) {
+      std::fill_n(single_.control(motor), kSingle, value);
+    };
+    for (const int motor : jumps) {
+      set_control(motor,
+                  controls.value(slot.stretch - 1, motor) + controls.rise(slot.stretch - 1, motor));
+    }
+    JointVector<double> before = accelerate_single();
+    for (const int motor : jumps) {
+      set_control(motor, controls.value(slot.stretch, motor));
+      const JointVector<double> after = accelerate_single();
+      slot.interval->log.events.push_back(
+          {.time = slot.begin, .stretch = slot.stretch, .motor = motor, .drop = before - after});
+      before = after;
+    }
+  }
+  load(lane);
+}
+
+/// Takes over the end of a piece that a step has reached, or shortens the piece.
+template <int kWidth>
+void IntervalLanes<kWidth>::advance(int lane) {
+  Slot& slot = slots_[static_cast<std::size_t>(lane)];
+  if (slot.event_joint < 0 && find_event(lane)) return;
+  read_samples(lane);
+  const int rows = 2 * program_.coordinate_count();
+  for (int row = 0; row < rows; ++row) *state(lane, row) = lanes_.end_state(row)[lane];
+  if (program_.has_loops()) {
+    for (int j = 0; j < program_.joint_count(); ++j) {
+      lanes_.guess(j)[lane] = lanes_.end_angle(j)[lane];
+    }
+  }
+  if (slot.event_joint >= 0) {
+    meet_event(lane, slot.end, slot.event_joint);
+    return;
+  }
+  if (++slot.stretch < slot.interval->last_stretch) {
+    if ((slot.stretch - slot.interval->first_stretch) % kLeg == 0) keep_checkpoint(lane);
+    enter_stretch(lane);
+    return;
+  }
+  slot.interval->end.resize(rows);
+  for (int row = 0; row < rows; ++row) slot.interval->end[row] = *state(lane, row);
+  slot.interval = nullptr;
+}
+
+template <int kWidth>
+void IntervalLanes<kWidth>::keep_checkpoint(int lane) {
+  const Slot& slot = slots_[static_cast<std::size_t>(lane)];
+  MotionCheckpoint point{.stretch = slot.stretch,
+                         .sample = slot.sample,
+                         .event = slot.interval->log.events.size(),
+                         .contacts = slot.contacts,
+                         .state = Eigen::VectorXd(2 * program_.coordinate_count())};
+  for (int row = 0; row < point.state.size(); ++row) point.state[row] = *state(lane, row);
+  if (program_.has_loops()) {
+    point.guess.resize(program_.joint_count());
+    for (int j = 0; j < point.guess.size(); ++j) point.guess[j] = lanes_.guess(j)[lane];
+  }
+  slot.interval->checkpoints.push_back(std::move(point));
+}
+
+/// Finds the first contact that does not last until the end of the piece, and has the piece end
+/// there. False where there is none.
+template <int kWidth>
+bool IntervalLanes<kWidth>::find_event(int lane) {
+  Slot& slot = slots_[static_cast<std::size_t>(lane)];
+  int first = -1;
+  double earliest = std::numeric_limits<double>::infinity();
+  bool asked = false;  // joints of loops that stick are asked together
+  for (int j = 0; j < program_.joint_count(); ++j) {
+    if (!program_.is_dry(j)) continue;
+    const Contact contact = slot.contacts[static_cast<std::size_t>(j)];
+    if (contact == Contact::kStick && (slot.holds || asked)) continue;
+    double left;
+    if (contact != Contact::kStick) {
+      left = static_cast<double>(contact) * lanes_.end_rate(j)[lane];
+    } else if (program_.has_loops()) {
+      left = spare_[static_cast<std::size_t>(lane)];
+      asked = true;
+    } else {
+      left = lanes_.holding_bound(j)[lane] -
+             std::abs(torques_[static_cast<std::size_t>(j)][static_cast<std::size_t>(lane)]);
+    }
+    if (!(left < 0.0)) continue;
+    const double time = locate(lane, j, left);
+    if (time < earliest) {
+      earliest = time;
+      first = j;
+    }
+  }
+  if (first < 0) return false;
+  if (++slot.event_count == kEventsMax) {
+    ++slot.interval->log.unresolved;
+    slot.holds = true;
+  }
+  if (earliest <= 0.0) {
+    meet_event(lane, slot.begin, first);
+  } else {
+    slot.end = slot.begin + earliest;
+    slot.event_joint = first;
+    load(lane);
+  }
+  return true;
+}
+
+/// Changes the contact of a joint at the state that the lane stands at, and begins the next piece.
+template <int kWidth>
+void IntervalLanes<kWidth>::meet_event(int lane, double time, int joint) {
+  Slot& slot = slots_[static_cast<std::size_t>(lane)];
+  Contact& contact = slot.contacts[static_cast<std::size_t>(joint)];
+  MotionEvent event{.time = time, .stretch = slot.stretch, .joint = joint};
+  hold_single(lane, time);
+  JointVector<double> before = accelerate_single();
+  const double held = holding_torque_single(joint);
+  const bool stops = contact != Contact::kStick;
+  if (stops) {
+    event.approach = single_.joint_acceleration(joint)[0];
+    stop_joint(lane, joint);
+    event.rates.resize(program_.coordinate_count());
+    for (int p = 0; p < event.rates.size(); ++p) {
+      event.rates[p] = *state(lane, static_cast<int>(event.rates.size()) + p);
+    }
+  }
+  if (program_.has_loops()) {
+    settle_loops(lane, joint, time, stops);
+  } else if (stops) {
+    settle_joint(lane, joint, time);
+  } else {
+    contact = contact_of(-held);  // without asking again, which rounding might answer otherwise
+  }
+  hold_single(lane, time);
+  event.drop = before - accelerate_single();
+  event.contacts = slot.contacts;
+  slot.interval->log.events.push_back(event);
+  slot.begin = time;
+  slot.end = slot.interval->controls->end(slot.stretch);
+  slot.event_joint = -1;
+  load(lane);
+}
+
+/// Puts the state of a lane, with its contacts and the controls at a time, into the narrow engine.
+template <int kWidth>
+void IntervalLanes<kWidth>::hold_single(int lane, double time) {
+  const Slot& slot = slots_[static_cast<std::size_t>(lane)];
+  for (int i = 0; i < kSingle; ++i) {
+    for (int row = 0; row < 2 * program_.coordinate_count(); ++row) {
+      single_.state(row)[i] = *state(lane, row);
+    }
+    for (int j = 0; program_.has_loops() && j < program_.joint_count(); ++j) {
+      single_.guess(j)[i] = lanes_.guess(j)[lane];
+    }
+    load_piece(single_, i, *slot.interval->controls, slot.stretch, time, time);
+    load_contacts(single_, i, slot.contacts);
+  }
+}
+
+template <int kWidth>
+JointVector<double> IntervalLanes<kWidth>::accelerate_single() {
+  single_.accelerate_at_start();
+  JointVector<double> result(program_.coordinate_count());
+  for (int p = 0; p < result.size(); ++p) result[p] = single_.acceleration(p)[0];
+  return result;
+}
+
+/// What keeps a joint that sticks in its place, after `accelerate_single` [N·m].
+template <int kWidth>
+double IntervalLanes<kWidth>::holding_torque_single(int joint) const {
+  double torque[kSingle];
+  single_.holding_torque(joint, torque);
+  return torque[0];
+}
+
+/// How far a contact is from ending in each lane of the narrow engine, which must have stepped or
+/// stand at the start: speed in its direction, or torque that friction has to spare.
+template <int kWidth>
+std::array<double, IntervalLanes<kWidth>::kSingle> IntervalLanes<kWidth>::margin(const Slot& slot,
+                                                                                 int joint,
+                                                                                 bool at_end) {
+  const Contact contact = slot.contacts[static_cast<std::size_t>(joint)];
+  std::array<double, kSingle> left;
+  if (contact != Contact::kStick) {
+    if (!at_end && program_.has_loops()) single_.accelerate_at_start();
+    const double* rate = at_end                 ? single_.end_rate(joint)
+                         : program_.has_loops() ? single_.joint_rate(joint)
+                                                : single_.state(program_.joint_count() + joint);
+    for (std::size_t i = 0; i < left.size(); ++i) {
+      const bool rests = program_.has_loops() && !at_end && std::abs(rate[i]) < kRestRate;
+      left[i] = rests ? 0.0 : static_cast<double>(contact) * rate[i];
+    }
+    return left;
+  }
+  at_end ? single_.accelerate_at_end() : single_.accelerate_at_start();
+  if (program_.has_loops()) {
+    for (std::size_t i = 0; i < left.size(); ++i) {
+      left[i] = spare_torque(single_, static_cast<int>(i), slot.contacts);
+    }
+    return left;
+  }
+  single_.holding_torque(joint, left.data());
+  for (std::size_t i = 0; i < left.size(); ++i) {
+    left[i] = single_.holding_bound(joint)[i] - std::abs(left[i]);
+  }
+  return left;
+}
+
+/// The time into the piece at which the margin of a joint vanishes, given what is left of it at the
+/// end, < 0. Regula falsi with four probes at a time, close about where the line between the ends
+/// of the bracket vanishes: closer from round to round, since the line fits better.
+template <int kWidth>
+double IntervalLanes<kWidth>::locate(int lane, int joint, double at_end) {
+  const Slot& slot = slots_[static_cast<std::size_t>(lane)];
+  hold_single(lane, slot.begin);
+  Bracket bracket{0.0, slot.end - slot.begin, margin(slot, joint, false)[0], at_end};
+  const bool slips = slot.contacts[static_cast<std::size_t>(joint)] != Contact::kStick;
+  if (slips && bracket.at_low == 0.0) leave_rest(lane, joint, bracket);
+  if (!(bracket.at_low > 0.0)) return 0.0;
+  double reach = kProbeReach;
+  for (int round = 0; round < kLocateRounds && bracket.width() > kLocateTolerance; ++round) {
+    const double root = bracket.root(), width = bracket.width();
+    const bool is_early = root - bracket.low < 0.5 * width;
+    probe(lane, joint,
+          {root - reach * width, root, root + reach * width,
+           0.5 * (root + (is_early ? bracket.high : bracket.low))},
+          bracket);
+    reach = std::max(reach * reach, kProbeReachMin);
+  }
+  return bracket.high;
+}
+
+/// A joint that has just been let go moves first and comes back: halves the time until it is away.
+template <int kWidth>
+void IntervalLanes<kWidth>::leave_rest(int lane, int joint, Bracket& bracket) {
+  for (int round = 0; round < kHalvings && !(bracket.at_low > 0.0); ++round) {
+    const double high = bracket.high;
+    probe(lane, joint, {high / 2.0, high / 4.0, high / 8.0, high / 16.0}, bracket);
+  }
+}
+
+/// Narrows a bracket by the margins at four times within.
+template <int kWidth>
+void IntervalLanes<kWidth>::probe(int lane, int joint, const std::array<double, kSingle>& times,
+                                  Bracket& bracket) {
+  const Slot& slot = slots_[static_cast<std::size_t>(lane)];
+  for (int i = 0; i < kSingle; ++i) {
+    const double time = std::clamp(times[static_cast<std::size_t>(i)], bracket.low, bracket.high);
+    load_piece(single_, i, *slot.interval->controls, slot.stretch, slot.begin, slot.begin + time);
+  }
+  single_.step();
+  const std::array<double, kSingle> left = margin(slot, joint, true);
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    if (left[i] > 0.0 && times[i] > bracket.low && times[i] < bracket.high) {
+      bracket.low = times[i];
+      bracket.at_low = left[i];
+    }
+  }
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    if (!(left[i] > 0.0) && times[i] > bracket.low && times[i] < bracket.high) {
+      bracket.high = times[i];
+      bracket.at_high = left[i];
+    }
+  }
+}
+
+template <int kWidth>
+void IntervalLanes<kWidth>::read_samples(int lane) {
+  Slot& slot = slots_[static_cast<std::size_t>(lane)];
+  const MotionInterval& interval = *slot.interval;
+  const double length = slot.end - slot.begin;
+  for (; is_within(interval, slot.sample, slot.stretch, slot.end); ++slot.sample) {
+    const HermiteWeights w = hermite_weights(slot.sample * interval.period - slot.begin, length);
+    const Eigen::Index at = slot.sample - interval.first_sample;
+    for (int j = 0; j < program_.joint_count(); ++j) {
+      (*slot.angles)(at, j) =
+          w.angle_begin * lanes_.begin_angle(j)[lane] + w.angle_end * lanes_.end_angle(j)[lane] +
+          w.rate_begin * lanes_.begin_rate(j)[lane] + w.rate_end * lanes_.end_rate(j)[lane];
+    }
+  }
+}
+
+template class IntervalLanes<4>;
+template class IntervalLanes<16>;
+
+}  // namespace estimator

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <vector>
+
+namespace estimator {
+
+/// Edges of steps of one length, as HeldControls wants them.
+inline std::vector<double> even_edges(double step, int count) {
+  std::vector<double> edges;
+  for (int k = 0; k <= count; ++k) edges.push_back(k * step);
+  return edges;
+}
+
+}  // namespace estimator

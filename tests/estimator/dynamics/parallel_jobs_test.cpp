@@ -1,0 +1,70 @@
+#include "estimator/math/parallel_jobs.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <set>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+namespace estimator {
+namespace {
+
+// Each once, none left out, whatever the numbers: more threads than jobs, one, none.
+TEST(ParallelJobs, RunEachJobOnce) {
+  for (const int threads : {0, 1, 2, 7}) {
+    for (const std::size_t count : {0U, 1U, 5U, 400U}) {
+      std::vector<std::atomic<int>> runs(count);
+      for_each_job(threads, count, [&](std::size_t i) { ++runs[i]; });
+      for (const std::atomic<int>& each : runs) EXPECT_EQ(each, 1) << threads << " for " << count;
+    }
+  }
+}
+
+TEST(ParallelJobs, UseTheThreadsTheyAreGiven) {
+  std::atomic<int> waiting = 0;
+  for_each_job(3, 3, [&](std::size_t) {
+    ++waiting;
+    while (waiting < 3) std::this_thread::yield();  // each waits for the two others
+  });
+  EXPECT_EQ(waiting, 3);
+}
+
+// The estimator refuses by exceptions; one from a helper's thread must reach the caller.
+TEST(ParallelJobs, ThrowWhatAJobThrows) {
+  for (const int threads : {1, 3}) {
+    std::atomic<int> runs = 0;
+    const auto job = [&](std::size_t i) {
+      ++runs;
+      if (i == 5) throw std::invalid_argument("the sixth");
+    };
+    EXPECT_THROW(for_each_job(threads, 100000, job), std::invalid_argument);
+    EXPECT_LT(runs, 100000);
+  }
+}
+
+// Batches cover all items without overlap, in whole multiples but for the last.
+TEST(ParallelJobs, CutItemsIntoBatches) {
+  for (const int threads : {1, 2, 3}) {
+    for (const std::size_t items : {0U, 1U, 16U, 17U, 100U, 293U}) {
+      std::vector<std::atomic<int>> hits(items);
+      std::atomic<int> batches = 0;
+      for_each_batch(threads, items, 16, [&](std::size_t first, std::size_t count) {
+        ++batches;
+        EXPECT_EQ(first % 16, 0U);
+        EXPECT_TRUE(count % 16 == 0 || first + count == items);
+        for (std::size_t i = first; i < first + count; ++i) ++hits[i];
+      });
+      for (const std::atomic<int>& each : hits) EXPECT_EQ(each, 1) << threads << " for " << items;
+      if (threads == 1) {
+        EXPECT_EQ(batches, items > 0 ? 1 : 0);
+      } else if (items > 200) {
+        EXPECT_GE(batches, 2 * threads);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace estimator
