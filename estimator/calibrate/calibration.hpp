@@ -95,6 +95,7 @@ struct SimulationError {
 struct Calibration {
   EstimateKind kind = EstimateKind::kShadow;
   std::vector<ParameterEstimate> parameters;  ///< the free ones
+  std::vector<ParameterEstimate> tied;        ///< what follows from them by ties
   Eigen::MatrixXd covariance;                 ///< free × free
   Eigen::MatrixXd correlation;                ///< free × free
   std::vector<NullDirection> null_directions;

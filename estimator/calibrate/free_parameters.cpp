@@ -30,9 +30,20 @@ Eigen::VectorXd gather(const Mechanism& mechanism, const std::vector<int>& indic
 FreeParameters::FreeParameters(const Mechanism& mechanism, double angle_noise)
     : angle_noise_(angle_noise) {
   for (std::size_t i = 0; i < mechanism.parameters.size(); ++i) {
-    if (!mechanism.parameters[i].free) continue;
-    if (std::isfinite(mechanism.parameters[i].prior_standard_deviation)) priors_.push_back(size());
-    indices_.push_back(static_cast<int>(i));
+    if (mechanism.parameters[i].free) indices_.push_back(static_cast<int>(i));
+  }
+  for (std::size_t i = 0; i < mechanism.parameters.size(); ++i) {
+    if (!std::isfinite(mechanism.parameters[i].prior_standard_deviation)) continue;
+    const auto index = static_cast<int>(i);
+    Prior prior{index, {}};
+    const Tie* const tie = find_tie(mechanism, index);
+    const std::vector<TieTerm> terms =
+        tie == nullptr ? std::vector<TieTerm>{{index, 1.0}} : tie->terms;
+    for (const TieTerm& term : terms) {
+      if (const int at = position(term.parameter); at >= 0)
+        prior.along.push_back({at, term.factor});
+    }
+    if (!prior.along.empty()) priors_.push_back(prior);
   }
 }
 
@@ -58,13 +69,20 @@ void FreeParameters::move(const Mechanism& from, const Eigen::VectorXd& step, Me
     to.parameters[static_cast<std::size_t>(indices_[i])].value =
         at(from, indices_[i]).value + step[static_cast<Eigen::Index>(i)];
   }
+  apply_ties(to);
+}
+
+bool FreeParameters::is_possible(const Mechanism& mechanism) {
+  return std::ranges::all_of(mechanism.ties, [&](const Tie& tie) {
+    const Parameter& parameter = at(mechanism, tie.parameter);
+    return parameter.value >= parameter.lower && parameter.value <= parameter.upper;
+  });
 }
 
 double FreeParameters::prior_cost(const Mechanism& mechanism) const {
   double sum = 0.0;
-  for (const int position : priors_) {
-    const double residual =
-        angle_noise_ * prior_residual(at(mechanism, indices_[static_cast<std::size_t>(position)]));
+  for (const Prior& prior : priors_) {
+    const double residual = angle_noise_ * prior_residual(at(mechanism, prior.parameter));
     sum += residual * residual;
   }
   return sum;
@@ -75,10 +93,12 @@ void FreeParameters::linearize_priors(const Mechanism& mechanism, int group,
   shape_block(out, 0, 0, 0, size(), prior_count(), group);
   out.arrow_jacobian.setZero();
   for (std::size_t row = 0; row < priors_.size(); ++row) {
-    const Parameter& parameter = at(mechanism, indices_[static_cast<std::size_t>(priors_[row])]);
+    const Parameter& parameter = at(mechanism, priors_[row].parameter);
     out.residual[static_cast<Eigen::Index>(row)] = angle_noise_ * prior_residual(parameter);
-    out.arrow_jacobian(static_cast<Eigen::Index>(row), priors_[row]) =
-        angle_noise_ / parameter.prior_standard_deviation;
+    for (const TieTerm& share : priors_[row].along) {
+      out.arrow_jacobian(static_cast<Eigen::Index>(row), share.parameter) =
+          angle_noise_ * share.factor / parameter.prior_standard_deviation;
+    }
   }
 }
 

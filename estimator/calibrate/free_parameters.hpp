@@ -26,10 +26,13 @@ class FreeParameters {
   Eigen::VectorXd lower(const Mechanism& mechanism) const;
   Eigen::VectorXd upper(const Mechanism& mechanism) const;
 
-  /// Sets the free values of `to` to those of `from` plus `step`.
+  /// Sets the free values of `to` to those of `from` plus `step`, and what is tied to them.
   void move(const Mechanism& from, const Eigen::VectorXd& step, Mechanism& to) const;
 
-  /// Number of Gaussian priors among the free parameters.
+  /// Whether parameters that are tied lie within their bounds, as free ones always do.
+  static bool is_possible(const Mechanism& mechanism);
+
+  /// Number of Gaussian priors among the parameters that vary.
   int prior_count() const { return static_cast<int>(priors_.size()); }
   /// Σ (angle_noise (value − mean)/standard deviation)².
   double prior_cost(const Mechanism& mechanism) const;
@@ -37,8 +40,13 @@ class FreeParameters {
   void linearize_priors(const Mechanism& mechanism, int group, ResidualBlock& out) const;
 
  private:
+  struct Prior {
+    int parameter;
+    std::vector<TieTerm> along;  ///< factors by arrow position
+  };
+
   std::vector<int> indices_;
-  std::vector<int> priors_;  ///< arrow positions
+  std::vector<Prior> priors_;
   double angle_noise_;
 };
 

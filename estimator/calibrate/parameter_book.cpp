@@ -1,5 +1,7 @@
 #include "estimator/calibrate/parameter_book.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <stdexcept>
 
 #include "estimator/calibrate/free_parameters.hpp"
@@ -52,11 +54,51 @@ void ParameterBook::fill(const Uncertainty& uncertainty, Calibration& result) co
     estimate.at_bound = uncertainty.at_bound[at] != 0;
     result.parameters.push_back(estimate);
   }
+  fill_tied(uncertainty, result);
   result.covariance = uncertainty.covariance;
   result.correlation = uncertainty.correlation;
   result.null_directions = uncertainty.null_directions;
   for (const std::string& fault : find_faults(result.mechanism)) {
     result.notes.push_back("warning: the estimate is not physical: " + fault);
+  }
+}
+
+/// Linear in the free parameters, so exact; the interval is a normal one unless there is one term.
+void ParameterBook::fill_tied(const Uncertainty& uncertainty, Calibration& result) const {
+  for (const Tie& tie : result.mechanism.ties) {
+    Eigen::VectorXd along = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(asked_.size()));
+    double initial = tie.constant;
+    for (const TieTerm& term : tie.terms) {
+      const auto place = std::ranges::find(asked_, term.parameter);
+      if (place == asked_.end()) {
+        initial += term.factor *
+                   result.mechanism.parameters[static_cast<std::size_t>(term.parameter)].value;
+        continue;
+      }
+      along[place - asked_.begin()] = term.factor;
+      initial += term.factor * initial_[static_cast<std::size_t>(place - asked_.begin())];
+    }
+    if (along.isZero(0.0)) continue;
+    const Parameter& source = result.mechanism.parameters[static_cast<std::size_t>(tie.parameter)];
+    ParameterEstimate estimate;
+    estimate.name = source.name;
+    estimate.unit = source.unit;
+    estimate.value = source.value;
+    estimate.initial = initial;
+    estimate.lower = source.lower;
+    estimate.upper = source.upper;
+    double variance = along.dot(uncertainty.covariance * along), half = 0.0;
+    Eigen::Index terms = 0;
+    for (Eigen::Index i = 0; i < along.size(); ++i) {
+      if (along[i] == 0.0) continue;
+      ++terms;
+      half = std::abs(along[i]) * uncertainty.half_interval[i];
+      if (std::isinf(uncertainty.standard_deviation[i]))
+        variance = uncertainty.standard_deviation[i];
+    }
+    estimate.standard_deviation = std::sqrt(variance);
+    estimate.half_interval = terms == 1 ? half : kNormalHalfWidth95 * estimate.standard_deviation;
+    result.tied.push_back(estimate);
   }
 }
 

@@ -29,6 +29,8 @@ class ParameterBook {
   void fill(const Uncertainty& uncertainty, Calibration& result) const;
 
  private:
+  void fill_tied(const Uncertainty& uncertainty, Calibration& result) const;
+
   std::vector<int> asked_, estimated_;
   std::vector<double> initial_;
 };

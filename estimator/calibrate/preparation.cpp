@@ -164,6 +164,17 @@ double inertia_about_hinge(const Mechanism& mechanism, const ModelValues& values
   return inertia;
 }
 
+void require_untied(const Mechanism& mechanism) {
+  for (const Tie& tie : mechanism.ties) {
+    if (!varies(mechanism, tie.parameter)) continue;
+    const std::string& name = mechanism.parameters[static_cast<std::size_t>(tie.parameter)].name;
+    throw std::invalid_argument("parameter '" + name +
+                                "' is tied to others that are estimated, which parameters of a "
+                                "SPOOK simulator cannot be; ask for physical parameters, or "
+                                "remove the tie");
+  }
+}
+
 }  // namespace
 
 void check_input(const Mechanism& mechanism, const std::vector<Recording>& recordings) {
@@ -196,6 +207,7 @@ void require_motion(const std::vector<Recording>& recordings) {
 Preparation prepare(const Mechanism& mechanism, const std::vector<Recording>& recordings,
                     const CalibrationOptions& options) {
   require_hinges(mechanism);
+  require_untied(mechanism);
   Preparation preparation;
   preparation.mechanism = mechanism;
   for (Hinge& hinge : preparation.mechanism.hinges) {

@@ -158,8 +158,10 @@ bool has_loaded_loop(const Mechanism& mechanism) {
   for (int j = 0; j < mechanism.hinge_count(); ++j) {
     for (const HingeQuantity quantity :
          {HingeQuantity::kLoadFriction, HingeQuantity::kLoadFrictionAngular}) {
-      const Parameter& parameter = mechanism.hinge_parameter(j, quantity);
-      if (parameter.free || parameter.value != 0.0) return true;
+      if (varies(mechanism, mechanism.index_of_hinge(j, quantity)) ||
+          mechanism.hinge_parameter(j, quantity).value != 0.0) {
+        return true;
+      }
     }
   }
   return false;

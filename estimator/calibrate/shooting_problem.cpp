@@ -31,6 +31,7 @@ ShootingProblem::ShootingProblem(const Mechanism& mechanism, const std::vector<S
   }
   for (const int index : program_->moving()) moving_.push_back(free_.position(index));
   point_.mechanism = mechanism;
+  apply_ties(point_.mechanism);
   for (const Segment& segment : segments) add_segment(segment, grid);
   place_nodes(states, state_spacing);
   make_blocks();
@@ -329,6 +330,10 @@ double ShootingProblem::squared_error(int sensor) const {
 double ShootingProblem::evaluate_candidate(const Eigen::VectorXd& node_step,
                                            const Eigen::VectorXd& arrow_step) {
   free_.move(point_.mechanism, arrow_step, candidate_.mechanism);
+  if (!FreeParameters::is_possible(candidate_.mechanism)) {
+    candidate_.cost = std::numeric_limits<double>::infinity();
+    return candidate_.cost;
+  }
   candidate_.states =
       point_.states + node_step.reshaped(point_.states.rows(), point_.states.cols());
   candidate_.guesses = point_.guesses;

@@ -209,8 +209,8 @@ void TreeInverseDynamics<T>::make_axes(const Mechanism& mechanism,
     axis.creep_speed = mechanism.hinges[static_cast<std::size_t>(j)].creep_speed;
     for (const HingeQuantity quantity :
          {HingeQuantity::kLoadFriction, HingeQuantity::kLoadFrictionAngular}) {
-      const Parameter& parameter = mechanism.hinge_parameter(j, quantity);
-      load_dependent_ |= parameter.free || parameter.value > 0.0;
+      load_dependent_ |= varies(mechanism, mechanism.index_of_hinge(j, quantity)) ||
+                         mechanism.hinge_parameter(j, quantity).value > 0.0;
     }
     axes_.push_back(axis);
   }

@@ -106,7 +106,7 @@ void append(ParameterList& list, const std::string& prefix, const QuantityFacts&
 bool has_free_inertia(const Mechanism& mechanism, int body) {
   for (const BodyQuantity quantity : {BodyQuantity::kJxx, BodyQuantity::kJyy, BodyQuantity::kJzz,
                                       BodyQuantity::kJxy, BodyQuantity::kJxz, BodyQuantity::kJyz}) {
-    if (mechanism.parameter(body, quantity).free) return true;
+    if (varies(mechanism, mechanism.index(body, quantity))) return true;
   }
   return false;
 }

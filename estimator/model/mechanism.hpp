@@ -8,6 +8,7 @@
 
 #include "estimator/model/joint_kind.hpp"
 #include "estimator/model/parameter.hpp"
+#include "estimator/model/ties.hpp"
 
 namespace estimator {
 
@@ -120,8 +121,8 @@ struct Weld {
 /// Bodies, joints and the values of all their quantities. Pure description: no state.
 ///
 /// `parameters` holds, in this order: kBodyQuantities of each body, kHingeQuantities of each
-/// hinge, kWeldQuantities of each weld, kWorldQuantities. `make_parameters` builds it with names,
-/// units and physical bounds.
+/// hinge, kWeldQuantities of each weld, kWorldQuantities; behind these whatever else parameters may
+/// be tied to. `make_parameters` builds it with names, units and physical bounds.
 struct Mechanism {
   static constexpr int kBodyQuantities = static_cast<int>(BodyQuantity::kCount);
   static constexpr int kHingeQuantities = static_cast<int>(HingeQuantity::kCount);
@@ -134,6 +135,7 @@ struct Mechanism {
   std::vector<Hinge> hinges;
   std::vector<Weld> welds;
   ParameterList parameters;
+  std::vector<Tie> ties;  ///< resolved, and applied to the values
 
   int body_count() const { return static_cast<int>(bodies.size()); }
   int hinge_count() const { return static_cast<int>(hinges.size()); }

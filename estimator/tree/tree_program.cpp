@@ -41,6 +41,13 @@ class Recorder {
       x_.parameter.push_back(input(TreeProgram::kParameters));
       values[static_cast<std::size_t>(index)] = x_.parameter.back();
     }
+    for (const Tie& tie : mechanism.ties) {
+      Expression value(tie.constant);
+      for (const TieTerm& term : tie.terms) {
+        value += Expression(term.factor) * values[static_cast<std::size_t>(term.parameter)];
+      }
+      values[static_cast<std::size_t>(tie.parameter)] = value;
+    }
     dynamics_ = std::make_unique<TreeInverseDynamics<Expression>>(mechanism, values);
   }
 
@@ -182,8 +189,8 @@ TreeProgram::TreeProgram(const Mechanism& mechanism, CoordinateChoice coordinate
     for (const HingeQuantity quantity :
          {HingeQuantity::kCoulombTorque, HingeQuantity::kStribeckTorque,
           HingeQuantity::kLoadFriction, HingeQuantity::kLoadFrictionAngular}) {
-      const Parameter& parameter = mechanism.hinge_parameter(j, quantity);
-      dry |= parameter.free || parameter.value != 0.0;
+      dry |= varies(mechanism, mechanism.index_of_hinge(j, quantity)) ||
+             mechanism.hinge_parameter(j, quantity).value != 0.0;
     }
     creeps_.push_back(dry && mechanism.hinges[static_cast<std::size_t>(j)].creep_speed > 0.0);
     dry_.push_back(dry && !creeps_.back());

@@ -54,6 +54,8 @@ constexpr NumberRange kRanges[] = {
     within("Direction.x", 1e6),
     within("Direction.y", 1e6),
     within("Direction.z", 1e6),
+    within("Tie.constant", kQuantity),
+    within("Term.factor", kQuantity),
     up_to("Motor.control_max", kCommand),
     above_zero("Friction.creep_speed", kSpeed_rad_per_s),
     within("Hinge.assembled_at", kAngle_rad),

@@ -51,11 +51,15 @@ void print_rig(const Rig& rig) {
   }
   std::cout << format_table(hinges, std::vector<bool>(7, false)) << '\n';
   Rows parameters = {{"parameter", "value", "unit", "estimated", "lower", "upper", "prior"}};
-  for (const estimator::Parameter& parameter : mechanism.parameters) {
+  for (std::size_t i = 0; i < mechanism.parameters.size(); ++i) {
+    const estimator::Parameter& parameter = mechanism.parameters[i];
     const bool prior = std::isfinite(parameter.prior_standard_deviation);
+    const bool tied = estimator::find_tie(mechanism, static_cast<int>(i)) != nullptr;
     parameters.push_back({parameter.name, format_number(parameter.value, 6), parameter.unit,
-                          parameter.free ? "free" : "", format_number(parameter.lower),
-                          format_number(parameter.upper),
+                          parameter.free ? "free"
+                          : tied         ? "tied"
+                                         : "",
+                          format_number(parameter.lower), format_number(parameter.upper),
                           prior ? format_number(parameter.prior_mean) + " ± " +
                                       format_number(parameter.prior_standard_deviation)
                                 : ""});

@@ -56,7 +56,8 @@ std::string calibration_json(const estimator::Calibration& calibration,
   result.set_rig(context.rig);
   result.set_version(context.version);
   result.set_wall_time_s(context.wall_time);
-  add_parameters(calibration, result.mutable_parameters());
+  add_parameters(calibration.parameters, calibration.mechanism, result.mutable_parameters());
+  add_parameters(calibration.tied, calibration.mechanism, result.mutable_tied());
   add_simulation(calibration.simulation, result.mutable_simulation());
   result.set_cost(calibration.cost);
   result.set_iterations(calibration.iterations);

@@ -20,7 +20,8 @@ double diagonal_rms(const Eigen::MatrixXd& matrix) {
 void add_fold(const std::string& held_out, const estimator::Fold& fold, v1::FoldResult* out) {
   const estimator::Evaluation& evaluation = fold.evaluation;
   out->set_held_out(held_out);
-  add_parameters(fold.calibration, out->mutable_parameters());
+  add_parameters(fold.calibration.parameters, fold.calibration.mechanism,
+                 out->mutable_parameters());
   out->set_converged(fold.calibration.converged());
   out->set_cost(evaluation.cost);
   out->set_observation_rmse_rad(evaluation.observation_rmse);

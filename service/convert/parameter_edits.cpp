@@ -40,7 +40,14 @@ int distance(const std::string& a, const std::string& b) {
 estimator::Parameter& find(const std::string& option, const std::string& name,
                            estimator::Mechanism& mechanism) {
   const int index = mechanism.find_parameter(name);
-  if (index >= 0) return mechanism.parameters[static_cast<std::size_t>(index)];
+  if (index >= 0) {
+    if (estimator::find_tie(mechanism, index) != nullptr) {
+      throw proto::InputError(option + " " + name +
+                              ": follows from other parameters by a tie of the rig file; change "
+                              "those, or remove the tie");
+    }
+    return mechanism.parameters[static_cast<std::size_t>(index)];
+  }
   std::vector<std::pair<int, std::string>> near;
   for (const estimator::Parameter& parameter : mechanism.parameters) {
     near.emplace_back(distance(name, parameter.name), parameter.name);
@@ -84,6 +91,7 @@ void apply_edits(const ParameterEdits& edits, estimator::Mechanism& mechanism) {
     if (text.find('=') != std::string::npos) set_value("--fix", edit, parameter);
     parameter.free = false;
   }
+  estimator::apply_ties(mechanism);
 }
 
 }  // namespace service

@@ -15,9 +15,10 @@ namespace v1 = rigcal::v1;
 
 }  // namespace
 
-void add_parameters(const estimator::Calibration& calibration,
+void add_parameters(const std::vector<estimator::ParameterEstimate>& estimates,
+                    const estimator::Mechanism& mechanism,
                     google::protobuf::RepeatedPtrField<v1::ParameterResult>* out_list) {
-  for (const estimator::ParameterEstimate& estimate : calibration.parameters) {
+  for (const estimator::ParameterEstimate& estimate : estimates) {
     v1::ParameterResult* out = out_list->Add();
     out->set_name(estimate.name);
     out->set_value(estimate.value);
@@ -28,7 +29,7 @@ void add_parameters(const estimator::Calibration& calibration,
     out->set_upper(estimate.upper);
     out->set_initial(estimate.initial);
     out->set_at_bound(estimate.at_bound);
-    const ParameterPrior prior = find_prior(calibration.mechanism, estimate.name);
+    const ParameterPrior prior = find_prior(mechanism, estimate.name);
     out->set_prior_mean(prior.mean);
     out->set_prior_standard_deviation(prior.standard_deviation);
   }

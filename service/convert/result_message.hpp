@@ -14,7 +14,8 @@ namespace service {
 
 // Parts that the messages of calibrations and cross-validations share.
 
-void add_parameters(const estimator::Calibration& calibration,
+void add_parameters(const std::vector<estimator::ParameterEstimate>& estimates,
+                    const estimator::Mechanism& mechanism,
                     google::protobuf::RepeatedPtrField<rigcal::v1::ParameterResult>* out_list);
 
 void add_matrix(const Eigen::MatrixXd& matrix,

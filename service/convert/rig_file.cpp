@@ -5,6 +5,7 @@
 #include <cctype>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "proto/rig.pb.h"
 #include "proto/text/files.hpp"
@@ -14,6 +15,7 @@
 #include "service/convert/rig_chain.hpp"
 #include "service/convert/rig_parameter.hpp"
 #include "service/convert/rig_recording.hpp"
+#include "service/convert/rig_ties.hpp"
 
 namespace service {
 namespace {
@@ -92,8 +94,10 @@ class RigReader {
       }
     }
     for (const auto& [field, quantity] : kGravityFields) {
-      read_parameter(rig_.gravity(), field, root_.at("gravity"), mechanism_.parameter(quantity));
+      read(rig_.gravity(), field, root_.at("gravity"), mechanism_.parameter(quantity));
     }
+    add_quantities(rig_, root_, mechanism_);
+    add_ties(rig_, root_, stated_, mechanism_);
     refuse_faults();
     Rig result;
     if (rig_.has_recording()) {
@@ -108,6 +112,11 @@ class RigReader {
   }
 
  private:
+  void read(const Message& message, const char* field, const proto::TextLocator& place,
+            estimator::Parameter& parameter) {
+    if (read_parameter(message, field, place, parameter)) stated_.insert(parameter.name);
+  }
+
   // What a chain was expanded to stands where the chain does.
   proto::TextLocator body_place(int i) const {
     return rig_.has_chain() ? root_.at("chain") : root_.at("body", i);
@@ -249,7 +258,7 @@ class RigReader {
       if (facts.control_unit.empty()) {
         place.at("motor").fail("needs the unit of the control signal; write control_unit: \"V\"");
       }
-      if (!source.motor().has_gain()) {
+      if (!source.motor().has_gain() && !is_tied(rig_, source.name() + ".K")) {
         place.at("motor").fail(std::string("needs a gain [") +
                                mechanism_.hinges.back().units().force + "/" + facts.control_unit +
                                "]; write gain { value: ... }");
@@ -266,25 +275,30 @@ class RigReader {
     const proto::TextLocator place = body_place(i);
     const std::string who = "body '" + body.name() + "': ";
     if (body.massless()) {
-      for (const char* part : {"mass", "inertia"}) {
-        if (std::string_view(part) == "mass" ? body.has_mass() : body.has_inertia()) {
+      for (const char* part : {"mass", "inertia", "center_of_mass"}) {
+        const auto* field = v1::Body::descriptor()->FindFieldByName(part);
+        if (body.GetReflection()->HasField(body, field)) {
           place.at(part).fail(who + "is massless; remove its " + part + ", or massless");
         }
       }
       return;
     }
-    if (!body.mass().has_value()) {
+    const auto is_left_out = [&](const v1::Parameter& parameter, const char* suffix) {
+      return !parameter.has_value() && !is_tied(rig_, body.name() + suffix);
+    };
+    if (is_left_out(body.mass(), ".m")) {
       place.at("mass").fail(who + "needs a mass [kg]; write mass { value: ... }");
     }
-    read_parameter(body, "mass", place, mechanism_.parameter(i, BodyQuantity::kMass));
+    read(body, "mass", place, mechanism_.parameter(i, BodyQuantity::kMass));
     remember_place(place.at("mass"), mechanism_.parameter(i, BodyQuantity::kMass));
     const v1::Inertia& inertia = body.inertia();
-    if (!inertia.xx().has_value() || !inertia.yy().has_value() || !inertia.zz().has_value()) {
+    if (is_left_out(inertia.xx(), ".J_xx") || is_left_out(inertia.yy(), ".J_yy") ||
+        is_left_out(inertia.zz(), ".J_zz")) {
       place.at("inertia").fail(who + "needs the inertias xx, yy and zz [kg·m²]; write " +
                                "inertia { xx { value: ... } yy { ... } zz { ... } }");
     }
     for (const auto& [field, quantity] : kInertiaFields) {
-      read_parameter(inertia, field, place.at("inertia"), mechanism_.parameter(i, quantity));
+      read(inertia, field, place.at("inertia"), mechanism_.parameter(i, quantity));
       remember_place(place.at("inertia").at(field), mechanism_.parameter(i, quantity));
     }
   }
@@ -299,7 +313,7 @@ class RigReader {
           unit != std::string::npos && !control_unit.empty()) {
         parameter.unit.replace(unit, 4, control_unit);
       }
-      read_parameter(message, field, place, parameter);
+      read(message, field, place, parameter);
       // Kinds of joints call one quantity by two names; the one that is written counts.
       const auto* descriptor = message.GetDescriptor()->FindFieldByName(field);
       if (message.GetReflection()->HasField(message, descriptor) ||
@@ -332,7 +346,7 @@ class RigReader {
                           const ParameterField<HingeQuantity>(&fields)[3]) {
       for (const auto& [field, quantity] : fields) {
         estimator::Parameter& parameter = mechanism_.weld_parameter(weld, quantity);
-        read_parameter(point, field, where, parameter);
+        this->read(point, field, where, parameter);
         remember_place(where.at(field), parameter);
       }
     };
@@ -365,6 +379,7 @@ class RigReader {
   estimator::Mechanism mechanism_;
   std::vector<HingeFacts> hinge_facts_;
   std::map<std::string, proto::TextLocator> places_;  // by name of body, hinge or parameter
+  std::set<std::string> stated_;                      // parameters with a value
 };
 
 }  // namespace

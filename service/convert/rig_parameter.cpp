@@ -19,10 +19,10 @@ std::string number_text(double value) {
 
 }  // namespace
 
-void read_parameter(const Message& message, const char* field, const proto::TextLocator& parent,
+bool read_parameter(const Message& message, const char* field, const proto::TextLocator& parent,
                     estimator::Parameter& target) {
   const auto* descriptor = message.GetDescriptor()->FindFieldByName(field);
-  if (!message.GetReflection()->HasField(message, descriptor)) return;
+  if (!message.GetReflection()->HasField(message, descriptor)) return false;
   const auto& source =
       static_cast<const v1::Parameter&>(message.GetReflection()->GetMessage(message, descriptor));
   const proto::TextLocator place = parent.at(field);
@@ -53,11 +53,12 @@ void read_parameter(const Message& message, const char* field, const proto::Text
   if (source.has_prior_mean() && !source.has_prior_standard_deviation()) {
     place.at("prior_mean").fail(who + "a prior needs prior_standard_deviation too");
   }
-  if (!source.has_prior_standard_deviation()) return;
+  if (!source.has_prior_standard_deviation()) return source.has_value();
   target.prior_standard_deviation = source.prior_standard_deviation();
   if (!(target.prior_standard_deviation > 0.0)) {
     place.at("prior_standard_deviation").fail(who + "prior_standard_deviation must be positive");
   }
+  return source.has_value();
 }
 
 }  // namespace service

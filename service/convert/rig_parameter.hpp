@@ -9,8 +9,9 @@ namespace service {
 
 /// Reads the `field` of `message` into `target`, which holds the neutral value and the bounds of
 /// physics. A field that is left out changes nothing.
+/// @return whether it gives a value
 /// @throws proto::InputError where it holds what no such quantity can be
-void read_parameter(const google::protobuf::Message& message, const char* field,
+bool read_parameter(const google::protobuf::Message& message, const char* field,
                     const proto::TextLocator& parent, estimator::Parameter& target);
 
 }  // namespace service

@@ -28,6 +28,11 @@ std::string parameter_table(const estimator::Calibration& calibration) {
     rows.push_back({estimate.name, number.value, number.standard_deviation, estimate.unit,
                     format_quantity(estimate.initial), remark(estimate)});
   }
+  for (const estimator::ParameterEstimate& estimate : calibration.tied) {
+    const Measured number = format_measured(estimate.value, estimate.standard_deviation);
+    rows.push_back({estimate.name, number.value, number.standard_deviation, estimate.unit,
+                    format_quantity(estimate.initial), "tied"});
+  }
   return format_table(rows, {false, true, true, false, true, false});
 }
 

@@ -62,12 +62,20 @@ void add(Fingerprint& key, const estimator::Weld& weld) {
 }
 
 void add(Fingerprint& key, const estimator::Mechanism& mechanism) {
-  const auto& [name, bodies, hinges, welds, parameters] = mechanism;
+  const auto& [name, bodies, hinges, welds, parameters, ties] = mechanism;
   add(key, name);
   for (const estimator::Body& body : bodies) add(key, body);
   for (const estimator::Hinge& hinge : hinges) add(key, hinge);
   for (const estimator::Weld& weld : welds) add(key, weld);
   for (const estimator::Parameter& parameter : parameters) add(key, parameter);
+  for (const estimator::Tie& tie : ties) {
+    add(key, tie.parameter);
+    add(key, tie.constant);
+    for (const estimator::TieTerm& term : tie.terms) {
+      add(key, term.parameter);
+      add(key, term.factor);
+    }
+  }
 }
 
 void add(Fingerprint& key, const estimator::CalibrationOptions& options) {

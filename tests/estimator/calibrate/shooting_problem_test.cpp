@@ -54,12 +54,15 @@ Mechanism mechanism_to_fit() {
 
 ShootingNoise noise() { return {Eigen::Vector2d(1e-3, 2e-3), Eigen::Vector2d(0.3, 0.5)}; }
 
-ShootingProblem problem_with(double interval, Control control = Control::kSmooth) {
+ShootingProblem problem_of(const Mechanism& mechanism, double interval, Control control) {
   const Recording recording = driven(control);
   Eigen::MatrixXd states(4, 2);
   states << 0.31, 0.32, 1.02, 0.9, 0.21, 0.5, 0.1, -0.4;
-  return ShootingProblem(mechanism_to_fit(), recording.segments, {states}, {0.1}, {4e-3, interval},
-                         noise());
+  return ShootingProblem(mechanism, recording.segments, {states}, {0.1}, {4e-3, interval}, noise());
+}
+
+ShootingProblem problem_with(double interval, Control control = Control::kSmooth) {
+  return problem_of(mechanism_to_fit(), interval, control);
 }
 
 // Residuals of all blocks, and the Jacobian along nodes and parameters.
@@ -101,13 +104,7 @@ Eigen::VectorXd residual_after(ShootingProblem problem, const Eigen::VectorXd& s
   return residual;
 }
 
-// Every kind of block (readings, defects, start, prior) along every kind of unknown (states, delay,
-// encoder offset, prior, motion), against central differences; with a control that switches, the
-// instants of switching move with the delay, some of them within a step.
-class ShootingProblemDerivatives : public testing::TestWithParam<Control> {};
-
-TEST_P(ShootingProblemDerivatives, AreThoseOfAllResiduals) {
-  const ShootingProblem problem = problem_with(0.2, GetParam());
+void expect_derivatives(const ShootingProblem& problem) {
   Eigen::VectorXd residual;
   Eigen::MatrixXd jacobian;
   linearize_all(problem, residual, jacobian);
@@ -122,6 +119,42 @@ TEST_P(ShootingProblemDerivatives, AreThoseOfAllResiduals) {
         (residual_after(problem, step) - residual_after(problem, -step)) / (2.0 * distance);
     EXPECT_LT((slope - jacobian.col(i)).norm(), 1e-4 * scale) << "unknown " << i;
   }
+}
+
+// Every kind of block (readings, defects, start, prior) along every kind of unknown (states, delay,
+// encoder offset, prior, motion), against central differences; with a control that switches, the
+// instants of switching move with the delay, some of them within a step.
+class ShootingProblemDerivatives : public testing::TestWithParam<Control> {};
+
+TEST_P(ShootingProblemDerivatives, AreThoseOfAllResiduals) {
+  expect_derivatives(problem_with(0.2, GetParam()));
+}
+
+// What moves a body with a parameter is that parameter and all that is tied to it: an inertia with
+// an inertia, a lever arm with a quantity that is of no body, friction of one joint with another's.
+TEST_P(ShootingProblemDerivatives, HoldAlongTies) {
+  Mechanism mechanism = mechanism_to_fit();
+  const auto index = [&](const char* name) { return mechanism.find_parameter(name); };
+  estimator::Parameter reach;
+  reach.name = "reach";
+  reach.value = 0.02;
+  reach.free = true;
+  mechanism.parameters.push_back(reach);
+  const auto value = [&](const char* name) {
+    return mechanism.parameters[static_cast<std::size_t>(index(name))].value;
+  };
+  mechanism.ties = {
+      {index("B.J_zz"), value("B.J_zz") - 0.4 * value("B.J_yy"), {{index("B.J_yy"), 0.4}}},
+      {index("2.a_x"), value("2.a_x") + 0.02, {{index("reach"), -1.0}}},
+      {index("2.tau_c"), 0.0, {{index("1.tau_c"), 0.2}, {index("1.b"), 0.1}}}};
+  // A prior on what is tied, such as a sum that was weighed, counts along all its terms.
+  estimator::Parameter& dry = mechanism.parameters[static_cast<std::size_t>(index("2.tau_c"))];
+  dry.prior_mean = 1e-3;
+  dry.prior_standard_deviation = 1e-4;
+  const ShootingProblem problem = problem_of(mechanism, 0.2, GetParam());
+  expect_derivatives(problem);
+  EXPECT_EQ(problem.mechanism().parameters[static_cast<std::size_t>(index("2.tau_c"))].value,
+            0.2 * value("1.tau_c") + 0.1 * value("1.b"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Controls, ShootingProblemDerivatives,

@@ -1,0 +1,80 @@
+#include "estimator/model/ties.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "estimator/model/mechanism.hpp"
+
+namespace estimator {
+namespace {
+
+const Parameter& at(const Mechanism& mechanism, int index) {
+  return mechanism.parameters[static_cast<std::size_t>(index)];
+}
+
+/// Adds `factor` times a parameter, once in a list.
+void add_term(std::vector<TieTerm>& terms, int parameter, double factor) {
+  const auto same = std::ranges::find(terms, parameter, &TieTerm::parameter);
+  if (same == terms.end()) {
+    terms.push_back({parameter, factor});
+  } else {
+    same->factor += factor;
+  }
+}
+
+/// Replaces every term that is tied by what it follows from. False where none is.
+bool replace_tied_terms(std::vector<Tie>& ties, Tie& tie) {
+  bool replaced = false;
+  std::vector<TieTerm> terms;
+  for (const TieTerm& term : tie.terms) {
+    const auto source = std::ranges::find(ties, term.parameter, &Tie::parameter);
+    if (source == ties.end()) {
+      add_term(terms, term.parameter, term.factor);
+      continue;
+    }
+    replaced = true;
+    tie.constant += term.factor * source->constant;
+    for (const TieTerm& own : source->terms) {
+      add_term(terms, own.parameter, term.factor * own.factor);
+    }
+  }
+  tie.terms = std::move(terms);
+  return replaced;
+}
+
+}  // namespace
+
+int resolve_ties(std::vector<Tie>& ties) {
+  for (Tie& tie : ties) {
+    // Without a circle, a tie is at most as deep as there are ties.
+    std::size_t depth = 0;
+    while (replace_tied_terms(ties, tie)) {
+      if (++depth > ties.size()) return tie.parameter;
+    }
+  }
+  return -1;
+}
+
+void apply_ties(Mechanism& mechanism) {
+  for (const Tie& tie : mechanism.ties) {
+    double value = tie.constant;
+    for (const TieTerm& term : tie.terms)
+      value += term.factor * at(mechanism, term.parameter).value;
+    mechanism.parameters[static_cast<std::size_t>(tie.parameter)].value = value;
+  }
+}
+
+const Tie* find_tie(const Mechanism& mechanism, int parameter) {
+  const auto found = std::ranges::find(mechanism.ties, parameter, &Tie::parameter);
+  return found == mechanism.ties.end() ? nullptr : &*found;
+}
+
+bool varies(const Mechanism& mechanism, int parameter) {
+  if (at(mechanism, parameter).free) return true;
+  const Tie* const tie = find_tie(mechanism, parameter);
+  return tie != nullptr && std::ranges::any_of(tie->terms, [&](const TieTerm& term) {
+           return at(mechanism, term.parameter).free;
+         });
+}
+
+}  // namespace estimator

@@ -1,0 +1,173 @@
+#include "estimator/model/ties.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <string>
+
+#include "estimator/calibrate/calibration.hpp"
+#include "tests/estimator/calibrate/reference_recording.hpp"
+
+namespace estimator {
+namespace {
+
+using test_support::ReferenceFuruta;
+
+// A tie to what is tied itself follows from what that follows from, terms of one parameter in one.
+TEST(Ties, AreResolvedToParametersThatAreNotTied) {
+  std::vector<Tie> ties = {
+      {5, 1.0, {{6, 2.0}, {0, 1.0}}}, {6, 10.0, {{7, -1.0}, {0, 3.0}}}, {7, 0.5, {{1, 4.0}}}};
+  EXPECT_EQ(resolve_ties(ties), -1);
+  EXPECT_DOUBLE_EQ(ties[0].constant, 1.0 + 2.0 * (10.0 - 0.5));
+  ASSERT_EQ(ties[0].terms.size(), 2U);
+  for (const TieTerm& term : ties[0].terms) {
+    EXPECT_DOUBLE_EQ(term.factor, term.parameter == 0 ? 1.0 + 2.0 * 3.0 : -2.0 * 4.0);
+  }
+}
+
+TEST(Ties, InACircleAreFound) {
+  std::vector<Tie> self = {{3, 0.0, {{3, 1.0}}}};
+  EXPECT_EQ(resolve_ties(self), 3);
+  std::vector<Tie> round = {{1, 0.0, {{0, 1.0}}}, {2, 0.0, {{4, 1.0}}}, {4, 1.0, {{2, 0.5}}}};
+  EXPECT_GE(resolve_ties(round), 2);
+}
+
+TEST(Ties, MoveAParameterWithWhatItFollowsFrom) {
+  Mechanism mechanism;
+  mechanism.parameters.resize(4);
+  mechanism.parameters[0].value = 2.0;
+  mechanism.parameters[1].value = 3.0;
+  mechanism.ties = {{2, 1.0, {{0, 2.0}, {1, -1.0}}}, {3, 7.0, {}}};
+  apply_ties(mechanism);
+  EXPECT_EQ(mechanism.parameters[2].value, 2.0);
+  EXPECT_EQ(mechanism.parameters[3].value, 7.0);
+  EXPECT_FALSE(varies(mechanism, 2));
+  mechanism.parameters[1].free = true;
+  EXPECT_TRUE(varies(mechanism, 2));
+  EXPECT_TRUE(varies(mechanism, 1));
+  EXPECT_FALSE(varies(mechanism, 0));
+  EXPECT_FALSE(varies(mechanism, 3));
+  EXPECT_EQ(find_tie(mechanism, 0), nullptr);
+}
+
+class TiedCalibration : public testing::Test {
+ protected:
+  TiedCalibration() {
+    rig_.b_1 = 2e-3;
+    rig_.b_2 = 2e-4;
+    rig_.K = 0.07;
+    Eigen::VectorXd u(1000);
+    for (Eigen::Index k = 0; k < u.size(); ++k) u[k] = std::sin(0.03 * static_cast<double>(k));
+    recording_ = test_support::record(rig_, {0.3, 1.0, 0.2, 0.0}, u, 2e-3, 1e-3, 5);
+    free_ = test_support::mechanism_of(rig_);
+    test_support::free_parameters(free_, {"A.J_zz", "B.J_yy", "B.J_zz", "1.b", "2.b", "1.K"}, 0.9);
+  }
+
+  Parameter& parameter(Mechanism& mechanism, const char* name) {
+    return mechanism.parameters[static_cast<std::size_t>(mechanism.find_parameter(name))];
+  }
+
+  /// The free mechanism with what is known of it: J_zz = J_yy but for a constant, b_2 = b_1/10.
+  Mechanism tied() {
+    Mechanism mechanism = free_;
+    parameter(mechanism, "B.J_zz").free = parameter(mechanism, "2.b").free = false;
+    mechanism.ties = {
+        {mechanism.find_parameter("B.J_zz"),
+         rig_.J_Bzz - rig_.J_Byy,
+         {{mechanism.find_parameter("B.J_yy"), 1.0}}},
+        {mechanism.find_parameter("2.b"), 0.0, {{mechanism.find_parameter("1.b"), 0.1}}}};
+    apply_ties(mechanism);
+    return mechanism;
+  }
+
+  ReferenceFuruta rig_;
+  Recording recording_;
+  Mechanism free_;
+};
+
+// What is known narrows what is estimated, and never widens it; the truth stays within.
+TEST_F(TiedCalibration, NarrowsDeviationsAndNeverWidensThem) {
+  const Calibration loose = calibrate(free_, {recording_});
+  const Calibration narrow = calibrate(tied(), {recording_});
+  ASSERT_TRUE(narrow.converged());
+  ASSERT_EQ(narrow.parameters.size(), 4U);
+  const auto deviation = [](const Calibration& calibration, const std::string& name) {
+    for (const auto* list : {&calibration.parameters, &calibration.tied}) {
+      for (const ParameterEstimate& each : *list) {
+        if (each.name == name) return each.standard_deviation;
+      }
+    }
+    ADD_FAILURE() << name;
+    return 0.0;
+  };
+  const Mechanism truth = test_support::mechanism_of(rig_);
+  for (const ParameterEstimate& each : loose.parameters) {
+    const double own = deviation(narrow, each.name);
+    EXPECT_LT(own, 1.02 * each.standard_deviation) << each.name;  // noise levels are estimated
+    const auto index = static_cast<std::size_t>(truth.find_parameter(each.name));
+    EXPECT_NEAR(narrow.mechanism.parameters[index].value, truth.parameters[index].value, 4.0 * own)
+        << each.name;
+  }
+  EXPECT_LT(deviation(narrow, "B.J_zz"), 0.9 * deviation(loose, "B.J_zz"));
+  EXPECT_LT(deviation(narrow, "2.b"), 0.9 * deviation(loose, "2.b"));
+}
+
+// A tied parameter is told with the deviation and the interval that follow.
+TEST_F(TiedCalibration, TellsWhatFollows) {
+  const Calibration result = calibrate(tied(), {recording_});
+  ASSERT_EQ(result.tied.size(), 2U);
+  const auto find = [&](const std::string& name) {
+    return *std::ranges::find(result.parameters, name, &ParameterEstimate::name);
+  };
+  const ParameterEstimate &drag = result.tied[1], source = find("1.b");
+  EXPECT_EQ(drag.name, "2.b");
+  EXPECT_DOUBLE_EQ(drag.value, 0.1 * source.value);
+  EXPECT_DOUBLE_EQ(drag.initial, 0.1 * source.initial);
+  EXPECT_NEAR(drag.standard_deviation, 0.1 * source.standard_deviation,
+              1e-12 * source.standard_deviation);
+  EXPECT_DOUBLE_EQ(drag.half_interval, 0.1 * source.half_interval);
+  EXPECT_EQ(result.tied[0].name, "B.J_zz");
+  EXPECT_DOUBLE_EQ(result.tied[0].value, find("B.J_yy").value + rig_.J_Bzz - rig_.J_Byy);
+}
+
+// Two terms: deviations add as the covariance has it, not as if they were independent.
+TEST_F(TiedCalibration, AddsTermsByTheirCovariance) {
+  Mechanism mechanism = free_;
+  parameter(mechanism, "2.b").free = false;
+  mechanism.ties = {
+      {mechanism.find_parameter("2.tau_c"),
+       0.0,
+       {{mechanism.find_parameter("1.b"), 0.2}, {mechanism.find_parameter("1.K"), 1e-3}}}};
+  apply_ties(mechanism);
+  const Calibration result = calibrate(mechanism, {recording_});
+  ASSERT_EQ(result.tied.size(), 1U);
+  Eigen::VectorXd along = Eigen::VectorXd::Zero(result.covariance.rows());
+  for (std::size_t i = 0; i < result.parameters.size(); ++i) {
+    if (result.parameters[i].name == "1.b") along[static_cast<Eigen::Index>(i)] = 0.2;
+    if (result.parameters[i].name == "1.K") along[static_cast<Eigen::Index>(i)] = 1e-3;
+  }
+  const double variance = along.dot(result.covariance * along);
+  EXPECT_GT(variance, 0.0);
+  EXPECT_DOUBLE_EQ(result.tied[0].standard_deviation, std::sqrt(variance));
+  EXPECT_DOUBLE_EQ(result.tied[0].half_interval,
+                   kNormalHalfWidth95 * result.tied[0].standard_deviation);
+}
+
+TEST_F(TiedCalibration, AreRefusedForASimulator) {
+  CalibrationOptions options;
+  options.kind = EstimateKind::kShadow;
+  try {
+    (void)calibrate(tied(), {recording_}, options);
+    FAIL() << "was not refused";
+  } catch (const std::invalid_argument& refusal) {
+    const std::string said = refusal.what();
+    for (const char* part : {"'B.J_zz'", "SPOOK", "physical parameters"}) {
+      EXPECT_NE(said.find(part), std::string::npos) << said;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace estimator

@@ -1,0 +1,184 @@
+#include "service/convert/rig_ties.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "service/convert/parameter_edits.hpp"
+#include "service/convert/rig_file.hpp"
+#include "tests/support/refusal.hpp"
+
+namespace service {
+namespace {
+
+using test_support::expect_parts;
+using test_support::refusal;
+
+// Two links, whose points are given from the upper joint of each; one statement a line.
+const char* const kArms = R"(name: "arms"
+body {
+  name: "A"
+  mass { value: 0.4 }
+  inertia { xx { value: 0.01 } yy { value: 0.01 } zz { value: 0.01 free: true } }
+  center_of_mass { x { value: 0.08 free: true } y { value: 0.001 } }
+}
+body {
+  name: "B"
+  inertia { xx { value: 0.01 } yy { value: 0.01 } }
+}
+hinge {
+  name: "1"
+  parent { body: "ground" axis { z: 1 } zero_direction { y: -1 } }
+  child { body: "A" axis { z: 1 } zero_direction { x: 1 } }
+  friction { viscous { value: 1e-3 free: true } }
+  encoder { }
+}
+hinge {
+  name: "2"
+  parent { body: "A" point { x { value: 0.2 } } axis { z: 1 } zero_direction { x: 1 } }
+  child { body: "B" point { x { value: -0.1 } } axis { z: 1 } zero_direction { x: 1 } }
+  encoder { }
+}
+quantity { name: "scale reading" unit: "kg" is { value: 1.0 } }
+tie { parameter: "B.m" term { parameter: "scale reading" } term { parameter: "A.m" factor: -1 } }
+tie { parameter: "B.J_zz" constant: 0.002 term { parameter: "A.J_zz" factor: 0.5 } }
+tie { parameter: "2.b" term { parameter: "1.b" } }
+)";
+
+std::string edited(const std::string& from, const std::string& to) {
+  std::string text = kArms;
+  const std::size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
+double value_of(const Rig& rig, const std::string& name) {
+  const int index = rig.mechanism.find_parameter(name);
+  EXPECT_GE(index, 0) << name;
+  return index < 0 ? 0.0 : rig.mechanism.parameters[static_cast<std::size_t>(index)].value;
+}
+
+TEST(RigTies, GiveTiedParametersTheirValues) {
+  const Rig rig = parse_rig("r.textproto", kArms);
+  EXPECT_DOUBLE_EQ(value_of(rig, "B.m"), 0.6);
+  EXPECT_DOUBLE_EQ(value_of(rig, "B.J_zz"), 0.007);
+  EXPECT_DOUBLE_EQ(value_of(rig, "2.b"), 1e-3);
+  EXPECT_TRUE(varies(rig.mechanism, rig.mechanism.find_parameter("B.J_zz")));
+  EXPECT_FALSE(varies(rig.mechanism, rig.mechanism.find_parameter("B.m")));
+}
+
+// Points are stated where they lie on the body; the centre of mass moves all of them together, so
+// that the distance from joint to joint stays what was measured.
+TEST(RigTies, CentreOfMassMovesAllPointsOfItsBody) {
+  Rig rig = parse_rig("r.textproto", kArms);
+  EXPECT_DOUBLE_EQ(value_of(rig, "1.b_x"), -0.08);
+  EXPECT_DOUBLE_EQ(value_of(rig, "1.b_y"), -0.001);
+  EXPECT_DOUBLE_EQ(value_of(rig, "2.a_x"), 0.12);
+  EXPECT_DOUBLE_EQ(value_of(rig, "2.b_x"), -0.1);  // of the other body
+  apply_edits({.start = {"A.c_x=0.11"}}, rig.mechanism);
+  EXPECT_DOUBLE_EQ(value_of(rig, "1.b_x"), -0.11);
+  EXPECT_DOUBLE_EQ(value_of(rig, "2.a_x"), 0.09);
+  EXPECT_TRUE(varies(rig.mechanism, rig.mechanism.find_parameter("2.a_x")));
+  EXPECT_FALSE(varies(rig.mechanism, rig.mechanism.find_parameter("2.a_y")));
+}
+
+// A point that the file ties, on a body with a centre of mass of its own, is tied in that body's
+// frame.
+TEST(RigTies, PointsMayBeTiedInTheFrameOfTheBody) {
+  const Rig rig = parse_rig("r.textproto",
+                            edited("tie { parameter: \"2.b\"",
+                                   "quantity { name: \"length\" unit: \"m\" is { value: 0.25 } }\n"
+                                   "tie { parameter: \"2.a_x\" term { parameter: \"length\" } }\n"
+                                   "tie { parameter: \"2.b\""));
+  EXPECT_DOUBLE_EQ(value_of(rig, "2.a_x"), 0.25 - 0.08);
+}
+
+TEST(RigTies, TiedParametersAreNotEdited) {
+  Rig rig = parse_rig("r.textproto", kArms);
+  for (const ParameterEdits& edits :
+       {ParameterEdits{.start = {"2.b=1"}}, ParameterEdits{.free = {"2.b"}},
+        ParameterEdits{.fix = {"2.b=0"}}}) {
+    expect_parts(refusal([&] { apply_edits(edits, rig.mechanism); }),
+                 {"2.b", "follows from other parameters", "change those"});
+  }
+}
+
+struct BadTies {
+  const char* name;
+  const char* from;
+  const char* to;
+  std::vector<std::string> message;
+};
+
+class RigTiesRefuse : public ::testing::TestWithParam<BadTies> {};
+
+TEST_P(RigTiesRefuse, WithPlaceCauseAndRemedy) {
+  const BadTies& bad = GetParam();
+  expect_parts(refusal([&] { (void)parse_rig("r.textproto", edited(bad.from, bad.to)); }),
+               bad.message);
+}
+
+const BadTies kBadTies[] = {
+    {"UnknownTarget",
+     "tie { parameter: \"2.b\"",
+     "tie { parameter: \"2.bb\"",
+     {"r.textproto:27:7", "no parameter is called '2.bb'"}},
+    {"UnknownTerm",
+     "term { parameter: \"1.b\" }",
+     "term { parameter: \"1.bb\" }",
+     {"r.textproto:27:", "no parameter is called '1.bb'"}},
+    {"Circle",
+     "tie { parameter: \"2.b\" term { parameter: \"1.b\" } }",
+     "tie { parameter: \"2.b\" term { parameter: \"2.c\" } }\n"
+     "tie { parameter: \"2.c\" term { parameter: \"2.b\" } }",
+     {"r.textproto:27:1", "'2.b' follows from itself", "break the circle"}},
+    {"NoTerm",
+     "tie { parameter: \"2.b\" term { parameter: \"1.b\" } }",
+     "tie { parameter: \"2.b\" constant: 1 }",
+     {"r.textproto:27:1", "tied to nothing", "add term"}},
+    {"Twice",
+     "tie { parameter: \"2.b\"",
+     "tie { parameter: \"2.b\" term { parameter: \"1.b\" } }\ntie { parameter: \"2.b\"",
+     {"r.textproto:28:1", "tied twice"}},
+    {"FreeToo",
+     "tie { parameter: \"2.b\"",
+     "tie { parameter: \"A.J_zz\"",
+     {"r.textproto:27:1", "'A.J_zz'", "cannot be free as well", "remove"}},
+    {"OtherValue",
+     "tie { parameter: \"B.m\"",
+     "tie { parameter: \"A.m\"",
+     {"r.textproto", "needs a mass"}},
+    {"ContradictingValue",
+     "inertia { xx { value: 0.01 } yy { value: 0.01 } }",
+     "inertia { xx { value: 0.01 } yy { value: 0.01 } zz { value: 0.008 } }",
+     {"r.textproto:26:1", "'B.J_zz'", "0.008", "0.007", "correct the tie"}},
+    {"OutsideBounds",
+     "is { value: 1.0 }",
+     "is { value: 0.3 }",
+     {"r.textproto:25:1", "'B.m'", "-0.1", "outside its bounds"}},
+    {"Delay",
+     "tie { parameter: \"2.b\"",
+     "tie { parameter: \"2.offset\"",
+     {"r.textproto:27:7", "cannot be tied"}},
+    {"FreePointBesideCentre",
+     "point { x { value: 0.2 } }",
+     "point { x { value: 0.2 free: true } }",
+     {"r.textproto:6:", "'2.a_x' is free", "hold the point"}},
+    {"QuantityNamedAlike",
+     "quantity { name: \"scale reading\"",
+     "quantity { name: \"A.m\"",
+     {"r.textproto:24:12", "'A.m'", "called so already"}},
+    {"NotFinite", "constant: 0.002", "constant: nan", {"r.textproto:26:", "constant"}},
+    {"MasslessWithCentre",
+     "mass { value: 0.4 }\n  inertia { xx { value: 0.01 } yy { value: 0.01 } zz { value: 0.01 "
+     "free: true } }",
+     "massless: true",
+     {"r.textproto:4:", "massless", "center_of_mass"}},
+};
+
+INSTANTIATE_TEST_SUITE_P(All, RigTiesRefuse, ::testing::ValuesIn(kBadTies),
+                         [](const auto& test) { return std::string(test.param.name); });
+
+}  // namespace
+}  // namespace service
