@@ -1,6 +1,7 @@
 #include "estimator/calibrate/joint_mobility.hpp"
 
 #include <Eigen/Cholesky>
+#include <Eigen/Eigenvalues>
 #include <Eigen/LU>
 #include <algorithm>
 #include <limits>
@@ -8,6 +9,7 @@
 
 #include "estimator/calibrate/number_text.hpp"
 #include "estimator/dynamics/tree_inverse_dynamics.hpp"
+#include "estimator/tree/loop_closure.hpp"
 
 namespace estimator {
 namespace {
@@ -19,6 +21,7 @@ constexpr double kCreepShare = 0.35;
 constexpr double kShortestCreepStep = 5e-5;  // [s]
 constexpr Eigen::Index kStatesLooked = 50;   // in a segment
 constexpr double kSingular = 1e-12;          // of the largest diagonal element: no mass at all
+constexpr double kDependent = 1e-9;          // rows of loop closures below this, of the largest
 
 using Dynamics = TreeInverseDynamics<double>;
 
@@ -44,6 +47,17 @@ Eigen::MatrixXd mass_matrix(Dynamics& dynamics, const Eigen::VectorXd& state) {
   return mass.colwise() - Eigen::VectorXd(rest);
 }
 
+/// Accelerations of the joints by torques of a unit each, loops kept closed: Z (Zᵀ M Z)⁻¹ Zᵀ with
+/// the motions Z that they leave.
+Eigen::MatrixXd joint_mobility(Dynamics& dynamics, LoopClosure& closure,
+                               const Eigen::VectorXd& state) {
+  const Eigen::MatrixXd mass = mass_matrix(dynamics, state);
+  if (!closure.has_loops()) return mass.inverse();
+  Eigen::FullPivLU<Eigen::MatrixXd> factor(closure.jacobian(state.head(mass.rows())));
+  const Eigen::MatrixXd motions = factor.setThreshold(kDependent).kernel();
+  return motions * (motions.transpose() * mass * motions).inverse() * motions.transpose();
+}
+
 }  // namespace
 
 void require_mass(const Mechanism& mechanism, const Eigen::VectorXd& state) {
@@ -67,28 +81,36 @@ double creep_step(const Mechanism& mechanism, const std::vector<Eigen::MatrixXd>
   const auto creeps = [](const Hinge& hinge) { return hinge.creep_speed > 0.0; };
   double step = std::numeric_limits<double>::infinity();
   if (std::ranges::none_of(mechanism.hinges, creeps)) return step;
-  if (!is_tree(mechanism)) {
-    throw std::invalid_argument(
-        "creep_speed is for mechanisms without closed loops; leave it out, "
-        "so that friction holds");
-  }
   Dynamics dynamics(mechanism, values_of(mechanism));
+  LoopClosure closure(mechanism);
+  const Eigen::Index n = mechanism.hinge_count();
   for (const Eigen::MatrixXd& each : states) {
     const Eigen::Index stride = std::max<Eigen::Index>(1, each.cols() / kStatesLooked);
     for (Eigen::Index k = 0; k < each.cols(); k += stride) {
-      const Eigen::MatrixXd mobility = mass_matrix(dynamics, each.col(k)).inverse();
-      for (int j = 0; j < mechanism.hinge_count(); ++j) {
+      const Eigen::MatrixXd mobility = joint_mobility(dynamics, closure, each.col(k));
+      Eigen::VectorXd steepness = Eigen::VectorXd::Zero(n);  // of friction at rest, along speed
+      for (Eigen::Index j = 0; j < n; ++j) {
         const Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(j)];
-        if (!creeps(hinge)) continue;
-        const double change = dynamics.dry_bound(j, 0.0) * mobility(j, j);  // of speed [1/s]
-        const double longest = kCreepShare * hinge.creep_speed / change;
-        step = std::min(step, longest);
-        if (longest >= kShortestCreepStep) continue;
-        throw std::invalid_argument("joint '" + hinge.name + "': a creep speed of " +
-                                    number_text(hinge.creep_speed) + " " + hinge.units().rate +
-                                    " asks for integration steps of " + number_text(longest) +
-                                    " s; give a larger one, or none, so that friction holds");
+        if (creeps(hinge)) {
+          steepness[j] = dynamics.dry_bound(static_cast<int>(j), 0.0) / hinge.creep_speed;
+        }
       }
+      const Eigen::VectorXd root = steepness.cwiseSqrt();
+      const Eigen::MatrixXd rate = root.asDiagonal() * mobility * root.asDiagonal();
+      const double fastest =
+          Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(rate, Eigen::EigenvaluesOnly)
+              .eigenvalues()
+              .maxCoeff();  // [1/s]
+      const double longest = kCreepShare / fastest;
+      step = std::min(step, longest);
+      if (longest >= kShortestCreepStep) continue;
+      Eigen::Index joint = 0;
+      rate.diagonal().maxCoeff(&joint);
+      const Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(joint)];
+      throw std::invalid_argument("joint '" + hinge.name + "': a creep speed of " +
+                                  number_text(hinge.creep_speed) + " " + hinge.units().rate +
+                                  " asks for integration steps of " + number_text(longest) +
+                                  " s; give a larger one, or none, so that friction holds");
     }
   }
   return step;

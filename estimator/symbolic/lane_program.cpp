@@ -1,6 +1,7 @@
 #include "estimator/symbolic/lane_program.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 
 namespace estimator {
@@ -142,6 +143,43 @@ class LaneCompiler {
     return {n.operation, index, n.a, n.b, n.c};
   }
 
+  /// Puts instructions of one operation behind one another wherever operands allow it: going from
+  /// one operation to another takes longer than most operations.
+  static std::vector<LaneProgram::Instruction> in_runs(
+      const std::vector<LaneProgram::Instruction>& list) {
+    std::vector<int> place(1 + maximum_row(list), -1);  // of the instruction that makes a node
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      place[static_cast<std::size_t>(list[i].out)] = static_cast<int>(i);
+    }
+    std::vector<bool> done(list.size(), false);
+    const auto is_ready = [&](const LaneProgram::Instruction& each) {
+      return std::ranges::all_of(std::array{each.a, each.b, each.c}, [&](int operand) {
+        const int maker = operand < 0 ? -1 : place[static_cast<std::size_t>(operand)];
+        return maker < 0 || done[static_cast<std::size_t>(maker)];
+      });
+    };
+    std::vector<LaneProgram::Instruction> result;
+    std::size_t first = 0;  // of those left
+    while (first < list.size()) {
+      const Operation operation = list[first].operation;
+      for (std::size_t i = first; i < list.size(); ++i) {
+        if (done[i] || list[i].operation != operation || !is_ready(list[i])) continue;
+        done[i] = true;
+        result.push_back(list[i]);
+      }
+      while (first < list.size() && done[first]) ++first;
+    }
+    return result;
+  }
+
+  static std::size_t maximum_row(const std::vector<LaneProgram::Instruction>& list) {
+    int largest = 0;
+    for (const LaneProgram::Instruction& each : list) {
+      largest = std::max({largest, each.out, each.a, each.b, each.c});
+    }
+    return static_cast<std::size_t>(largest);
+  }
+
   /// Instructions of one section. Rows are reused as soon as their node has had its last use,
   /// unless it belongs to an earlier section, which is not run again.
   void emit(int section) {
@@ -153,6 +191,7 @@ class LaneCompiler {
       if (operation == Operation::kConstant) continue;
       list.push_back(instruction(index));
     }
+    list = in_runs(list);
     std::vector<int> last(nodes_.size(), -1);
     for (std::size_t i = 0; i < list.size(); ++i) {
       for (const int operand : {list[i].a, list[i].b, list[i].c}) {

@@ -24,65 +24,91 @@ RIG_LANES void for_each_lane(double* out, const double* a, Function&& function) 
 template <int kWidth>
 void LaneProgram::run(int section, double* rows) const {
   constexpr int kVectors = kWidth / kVector;
-  for (const Instruction& each : sections_[static_cast<std::size_t>(section)]) {
-    double* const target = rows + each.out * kWidth;
-    const double* const first = rows + each.a * kWidth;
-    Vector4* const out = reinterpret_cast<Vector4*>(target);
-    const Vector4* const a = reinterpret_cast<const Vector4*>(first);
-    const Vector4* const b = reinterpret_cast<const Vector4*>(rows + each.b * kWidth);
-    const Vector4* const c = reinterpret_cast<const Vector4*>(rows + each.c * kWidth);
-    switch (each.operation) {
+  const std::vector<Instruction>& list = sections_[static_cast<std::size_t>(section)];
+  const Instruction* next = list.data();
+  const Instruction* const end = next + list.size();
+  // One operation after the other of a kind, as the compiler has put them.
+  const auto run_alike = [&](auto&& work) {
+    const Operation operation = next->operation;
+    do {
+      double* const out = rows + next->out * kWidth;
+      const double* const a = rows + next->a * kWidth;
+      const double* const b = rows + next->b * kWidth;
+      const double* const c = rows + next->c * kWidth;
+      work(out, a, b, c);
+    } while (++next != end && next->operation == operation);
+  };
+  const auto by_vector = [&](auto&& work) {
+    run_alike([&](double* out, const double* a, const double* b, const double* c) {
+      for_each_vector<kVectors>([&](int i) {
+        const auto at = [i](const double* row) -> const Vector4& {
+          return reinterpret_cast<const Vector4*>(row)[i];
+        };
+        work(reinterpret_cast<Vector4*>(out)[i], at(a), at(b), at(c));
+      });
+    });
+  };
+  using V = Vector4;
+  while (next != end) {
+    switch (next->operation) {
       case Operation::kAdd:
-        for_each_vector<kVectors>([&](int i) { out[i] = a[i] + b[i]; });
+        by_vector([](V& out, const V& a, const V& b, const V&) { out = a + b; });
         break;
       case Operation::kSubtract:
-        for_each_vector<kVectors>([&](int i) { out[i] = a[i] - b[i]; });
+        by_vector([](V& out, const V& a, const V& b, const V&) { out = a - b; });
         break;
       case Operation::kMultiply:
-        for_each_vector<kVectors>([&](int i) { out[i] = a[i] * b[i]; });
+        by_vector([](V& out, const V& a, const V& b, const V&) { out = a * b; });
         break;
       case Operation::kMultiplyAdd:
-        for_each_vector<kVectors>([&](int i) { out[i] = a[i] * b[i] + c[i]; });
+        by_vector([](V& out, const V& a, const V& b, const V& c) { out = a * b + c; });
         break;
       case Operation::kMultiplySubtract:
-        for_each_vector<kVectors>([&](int i) { out[i] = a[i] * b[i] - c[i]; });
+        by_vector([](V& out, const V& a, const V& b, const V& c) { out = a * b - c; });
         break;
       case Operation::kNegativeMultiplyAdd:
-        for_each_vector<kVectors>([&](int i) { out[i] = c[i] - a[i] * b[i]; });
+        by_vector([](V& out, const V& a, const V& b, const V& c) { out = c - a * b; });
         break;
       case Operation::kDivide:
-        for_each_vector<kVectors>([&](int i) { out[i] = a[i] / b[i]; });
+        by_vector([](V& out, const V& a, const V& b, const V&) { out = a / b; });
         break;
       case Operation::kNegate:
-        for_each_vector<kVectors>([&](int i) { out[i] = -a[i]; });
+        by_vector([](V& out, const V& a, const V&, const V&) { out = -a; });
         break;
       case Operation::kSelect:
-        for_each_vector<kVectors>([&](int i) { out[i] = a[i] > 0.0 ? b[i] : c[i]; });
+        by_vector([](V& out, const V& a, const V& b, const V& c) { out = a > 0.0 ? b : c; });
         break;
       case Operation::kSign:
-        for_each_vector<kVectors>(
-            [&](int i) { out[i] = a[i] < 0.0 ? Vector4{} - 1.0 : Vector4{} + 1.0; });
+        by_vector(
+            [](V& out, const V& a, const V&, const V&) { out = a < 0.0 ? V{} - 1.0 : V{} + 1.0; });
         break;
       case Operation::kMagnitude:
-        for_each_vector<kVectors>([&](int i) { out[i] = a[i] < 0.0 ? -a[i] : a[i]; });
-        break;
-      case Operation::kSquareRoot:
-        for_each_lane<kWidth>(target, first, [](double x) { return std::sqrt(x); });
+        by_vector([](V& out, const V& a, const V&, const V&) { out = a < 0.0 ? -a : a; });
         break;
       case Operation::kSine:
-        for_each_vector<kVectors>([&](int i) { sine(a[i], 0, out[i]); });
+        by_vector([](V& out, const V& a, const V&, const V&) { sine(a, 0, out); });
         break;
       case Operation::kCosine:
-        for_each_vector<kVectors>([&](int i) { sine(a[i], 1, out[i]); });
+        by_vector([](V& out, const V& a, const V&, const V&) { sine(a, 1, out); });
+        break;
+      case Operation::kSquareRoot:
+        run_alike([](double* out, const double* a, const double*, const double*) {
+          for_each_lane<kWidth>(out, a, [](double x) { return std::sqrt(x); });
+        });
         break;
       case Operation::kExponential:
-        for_each_lane<kWidth>(target, first, [](double x) { return std::exp(x); });
+        run_alike([](double* out, const double* a, const double*, const double*) {
+          for_each_lane<kWidth>(out, a, [](double x) { return std::exp(x); });
+        });
         break;
       case Operation::kRound:
-        for_each_lane<kWidth>(target, first, [](double x) { return std::nearbyint(x); });
+        run_alike([](double* out, const double* a, const double*, const double*) {
+          for_each_lane<kWidth>(out, a, [](double x) { return std::nearbyint(x); });
+        });
         break;
       case Operation::kConstant:
       case Operation::kInput:
+        ++next;
         break;
     }
   }

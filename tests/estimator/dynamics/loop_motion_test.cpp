@@ -5,6 +5,7 @@
 #include <random>
 #include <vector>
 
+#include "estimator/calibrate/joint_mobility.hpp"
 #include "estimator/tree/interval_motion.hpp"
 #include "estimator/tree/loop_closure.hpp"
 #include "tests/estimator/dynamics/even_edges.hpp"
@@ -383,6 +384,46 @@ TEST(LoopMotion, JointsOfALoopStickAndSlip) {
   for (int k = 0; k <= steps; k += 50) {
     EXPECT_LT(closure.violation(outcome.angles.row(k).transpose()).cwiseAbs().maxCoeff(), 1e-7);
   }
+}
+
+// Joints of a loop that creep pull on the same coordinates together: a step that follows each of
+// them alone is too long for all.
+TEST(LoopMotion, CreepsWithTheStepThatItsFrictionAsksFor) {
+  DrivenFiveBar rig(4.0);
+  for (Hinge& hinge : rig.mechanism.hinges) hinge.creep_speed = 0.01;
+  const CoordinateChoice choice = choice_at(rig.mechanism, rig.angles);
+  const TreeProgram program(rig.mechanism, choice);
+  const Eigen::VectorXd start = start_of(program, rig.angles, Eigen::VectorXd::Zero(5));
+  const HeldControls coarse = driven(program, 400);
+  Segment segment;
+  segment.period = kStep;
+  segment.controls.resize(401, 2);
+  segment.angles = Eigen::MatrixXd::Zero(401, 1);
+  for (int k = 0; k < 400; ++k) {
+    for (int m = 0; m < 2; ++m) segment.controls(k, m) = coarse.value(coarse.first(k), m);
+  }
+  segment.controls.row(400) = segment.controls.row(399);
+  Eigen::VectorXd state(10);
+  state << rig.angles, Eigen::VectorXd::Zero(5);
+  const double longest = creep_step(rig.mechanism, {state});
+  EXPECT_GT(longest, 5e-5);
+  EXPECT_LT(longest, kStep);
+  const auto angles_with = [&](int steps_per_sample) {
+    const HeldControls controls(segment,
+                                even_edges(kStep / steps_per_sample, 400 * steps_per_sample),
+                                std::vector<ControlDelay>(2));
+    MotionInterval interval = interval_of(controls, 400, start, rig.angles);
+    interval.last_stretch = controls.first(400 * steps_per_sample);
+    std::vector<MotionInterval> intervals = {interval};
+    std::vector<Eigen::MatrixXd> angles(1);
+    IntervalMotion(program, rig.mechanism).run(intervals, angles);
+    EXPECT_TRUE(intervals[0].log.events.empty());
+    return angles[0];
+  };
+  const int enough = static_cast<int>(std::ceil(kStep / longest));
+  const Eigen::MatrixXd fine = angles_with(10 * enough);
+  EXPECT_GT((fine.row(400) - fine.row(0)).cwiseAbs().maxCoeff(), 0.1);
+  EXPECT_LT((angles_with(enough) - fine).cwiseAbs().maxCoeff(), 1e-5);
 }
 
 // Every choice of coordinates describes the same motion.

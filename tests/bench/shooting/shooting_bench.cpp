@@ -1,0 +1,121 @@
+// One iteration of the default estimation: a candidate simulated, its derivatives, the
+// factorisation.
+#include <benchmark/benchmark.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "estimator/calibrate/shooting_problem.hpp"
+#include "estimator/model/mechanisms/chain.hpp"
+#include "estimator/optimize/arrow_factor.hpp"
+#include "tests/bench/shooting/furuta_limit.hpp"
+#include "tests/estimator/calibrate/reference_recording.hpp"
+
+namespace {
+
+using estimator::HingeQuantity;
+using estimator::Mechanism;
+using estimator::Segment;
+using estimator::ShootingProblem;
+
+constexpr double kPeriod = 1e-3, kStep = 2e-3, kInterval = 0.2;
+constexpr int kSamples = 60'001;
+
+// The limit, of the same number of samples.
+void limit(benchmark::State& bench) {
+  const int steps = static_cast<int>(kInterval / kStep), intervals = 300;
+  for (auto _ : bench) benchmark::DoNotOptimize(bench::shoot_by_hand(intervals, steps, kStep));
+  bench.counters["us_per_sample"] =
+      benchmark::Counter(2.0 * intervals * steps * 1e-6 * static_cast<double>(bench.iterations()),
+                         benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+}
+
+Mechanism furuta() {
+  Mechanism mechanism = test_support::mechanism_of({});
+  test_support::free_parameters(mechanism,
+                                {"A.J_zz", "B.J_yy", "B.J_zz", "1.b", "2.b", "1.tau_c", "2.tau_c",
+                                 "1.K", "gravity.tilt_x", "gravity.tilt_z"},
+                                1.0);
+  return mechanism;
+}
+
+/// States that recur every interval, so that the motion is as lively at the end as at the start.
+Eigen::MatrixXd recurring_states(int joints, int samples) {
+  const auto nodes = static_cast<Eigen::Index>(std::ceil(samples * kPeriod / kInterval)) + 1;
+  Eigen::MatrixXd states(2 * joints, nodes);
+  for (Eigen::Index k = 0; k < nodes; ++k) {
+    for (int j = 0; j < joints; ++j) {
+      states(j, k) = std::sin(0.7 * static_cast<double>(k) + j);
+      states(joints + j, k) = 4.0 * std::cos(1.3 * static_cast<double>(k) + j);
+    }
+  }
+  return states;
+}
+
+ShootingProblem problem_of(const Mechanism& mechanism, int samples, int threads) {
+  const int joints = mechanism.hinge_count();
+  Segment segment;
+  segment.period = kPeriod;
+  segment.angles = Eigen::MatrixXd::Zero(samples, joints);
+  int motors = 0;
+  for (const estimator::Hinge& hinge : mechanism.hinges) motors += hinge.motorised ? 1 : 0;
+  segment.controls.resize(samples, motors);
+  for (Eigen::Index k = 0; k < samples; ++k) {
+    segment.controls.row(k).setConstant(std::sin(0.01 * static_cast<double>(k)));
+  }
+  return ShootingProblem(
+      mechanism, {segment}, {recurring_states(joints, samples)}, {kInterval}, {kStep, kInterval},
+      {Eigen::VectorXd::Constant(joints, 1e-3), Eigen::VectorXd::Constant(joints, 0.3)}, threads);
+}
+
+void run(benchmark::State& bench, const Mechanism& mechanism, int samples, int threads = 1) {
+  ShootingProblem problem = problem_of(mechanism, samples, threads);
+  estimator::ArrowFactor factor(problem.layout(), problem.max_block_rows());
+  const Eigen::VectorXd nodes = Eigen::VectorXd::Zero(
+      static_cast<Eigen::Index>(problem.layout().node_count) * problem.layout().node_size);
+  const Eigen::VectorXd arrow = Eigen::VectorXd::Zero(problem.layout().arrow_size);
+  for (auto _ : bench) {
+    benchmark::DoNotOptimize(problem.evaluate_candidate(nodes, arrow));
+    problem.accept_candidate();
+    benchmark::DoNotOptimize(factor.factorize(problem, 1e-8));
+  }
+  bench.counters["us_per_sample"] =
+      benchmark::Counter(samples * 1e-6 * static_cast<double>(bench.iterations()),
+                         benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+}
+
+void furuta_iteration(benchmark::State& bench) {
+  run(bench, furuta(), kSamples, static_cast<int>(bench.range(0)));
+}
+
+void furuta_load_friction(benchmark::State& bench) {
+  Mechanism mechanism = furuta();
+  for (const int joint : {0, 1}) {
+    mechanism.hinge_parameter(joint, HingeQuantity::kLoadFriction).value = 1e-3;
+  }
+  run(bench, mechanism, kSamples);
+}
+
+void furuta_samples(benchmark::State& bench) {
+  run(bench, furuta(), static_cast<int>(bench.range(0)));
+}
+
+void chain_joints(benchmark::State& bench) {
+  Mechanism mechanism = estimator::make_chain({.links = static_cast<int>(bench.range(0))});
+  for (int joint = 0; joint < mechanism.hinge_count(); ++joint) {
+    mechanism.hinge_parameter(joint, HingeQuantity::kViscous).free = true;
+  }
+  run(bench, mechanism, 6'001);
+}
+
+BENCHMARK(limit)->Unit(benchmark::kMillisecond);
+BENCHMARK(furuta_iteration)->Arg(1)->Arg(2)->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK(furuta_load_friction)->Unit(benchmark::kMillisecond);
+BENCHMARK(furuta_samples)
+    ->RangeMultiplier(10)
+    ->Range(1'000, 1'000'000)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK(chain_joints)->RangeMultiplier(2)->Range(1, 16)->Unit(benchmark::kMillisecond);
+
+}  // namespace
