@@ -14,10 +14,11 @@
 namespace estimator {
 namespace {
 
-/// Share of the creep speed in a step. Near rest friction pulls a speed to its level at the rate
-/// B/(m creep speed); Runge–Kutta steps of a third of that time follow it to 1e-4, and are stable
-/// up to eight times as long, so the bound may still grow in the fit.
-constexpr double kCreepShare = 0.35;
+/// Steps as parts of the time in which friction near rest pulls a speed to its level, creep
+/// speed/(B mobility). With steps of the whole time Runge–Kutta is off by a hundredth of what that
+/// time moves at the creep speed, 1e-9 rad; it is stable up to 2.8 times as long, so the bound may
+/// still grow in the fit.
+constexpr double kCreepShare = 1.0;
 constexpr double kShortestCreepStep = 5e-5;  // [s]
 constexpr Eigen::Index kStatesLooked = 50;   // in a segment
 constexpr double kSingular = 1e-12;          // of the largest diagonal element: no mass at all

@@ -351,13 +351,20 @@ void ShootingFit::estimate_jointly(const Mechanism& start) {
   fit_loosely(start);
   Mechanism reached = start;
   take_values(joint_->mechanism(), reached);
-  limit_steps(creep_step(reached, input_.states), input_.grid);
   ShootingNoise noise = input_.noise;
   const ParameterInformation information = compute_information(*joint_);
   if (information.valid) update_noise(information, noise);
   noise.acceleration = kProcessDrop * input_.noise.acceleration;
   if (options_.acceleration_noise > 0.0)
     noise.acceleration.setConstant(options_.acceleration_noise);
+  const auto creeps = [](const Hinge& hinge) { return hinge.creep_speed > 0.0; };
+  if (std::ranges::any_of(reached.hinges, creeps)) {
+    // Friction that holds comes near, and tells how short steps friction that creeps needs.
+    joint_ = problem_from(without_creep(reached), noise, input_.grid);
+    run(*joint_, options_for(*joint_, kSmallDecrease), joint_history_);
+    take_values(joint_->mechanism(), reached);
+    limit_steps(creep_step(reached, input_.states), input_.grid);
+  }
   joint_ = problem_from(reached, noise, input_.grid);
   process_seen_.assign(static_cast<std::size_t>(joint_->coordinate_count()), false);
   estimate_noise();

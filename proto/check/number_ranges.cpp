@@ -55,7 +55,7 @@ constexpr NumberRange kRanges[] = {
     within("Direction.y", 1e6),
     within("Direction.z", 1e6),
     within("Tie.constant", kQuantity),
-    within("Term.factor", kQuantity),
+    within("Tie.Term.factor", kQuantity),
     up_to("Motor.control_max", kCommand),
     above_zero("Friction.creep_speed", kSpeed_rad_per_s),
     within("Hinge.assembled_at", kAngle_rad),

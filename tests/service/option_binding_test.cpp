@@ -44,7 +44,7 @@ const std::string kEstimation =
     "a.csv session:b --rig rig.textproto --from 1.5 --to 9.5 --segments 0-3,5 --free 1.b "
     "--free 2.b --fix 1.K=0.07 --start 2.b=0.25 --start 1.b=0.5 --parameters shadow --step 0.002 "
     "--acceleration-noise 0.03 --max-iterations 17 --no-refine --kappa 11 --compliance 1.25e-7 "
-    "--damping-time 0.004 --residual explicit --states full --no-approach --quiet ";
+    "--damping-time 0.004 --residual explicit --states full --no-approach --threads 3 --quiet ";
 
 void expect_estimation(const EstimationOptions& options) {
   EXPECT_EQ(options.recordings, (std::vector<std::string>{"a.csv", "session:b"}));
@@ -57,6 +57,7 @@ void expect_estimation(const EstimationOptions& options) {
   EXPECT_EQ(options.edits.start, (std::vector<std::string>{"2.b=0.25", "1.b=0.5"}));
   EXPECT_TRUE(options.no_refine);
   EXPECT_TRUE(options.quiet);
+  EXPECT_EQ(options.threads, 3);
   const estimator::CalibrationOptions& calibration = options.calibration;
   EXPECT_EQ(calibration.kind, estimator::EstimateKind::kShadow);
   EXPECT_EQ(calibration.step, 0.002);

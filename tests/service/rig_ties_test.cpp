@@ -76,7 +76,7 @@ TEST(RigTies, CentreOfMassMovesAllPointsOfItsBody) {
   EXPECT_DOUBLE_EQ(value_of(rig, "1.b_y"), -0.001);
   EXPECT_DOUBLE_EQ(value_of(rig, "2.a_x"), 0.12);
   EXPECT_DOUBLE_EQ(value_of(rig, "2.b_x"), -0.1);  // of the other body
-  apply_edits({.start = {"A.c_x=0.11"}}, rig.mechanism);
+  apply_edits({{"A.c_x=0.11"}, {}, {}}, rig.mechanism);
   EXPECT_DOUBLE_EQ(value_of(rig, "1.b_x"), -0.11);
   EXPECT_DOUBLE_EQ(value_of(rig, "2.a_x"), 0.09);
   EXPECT_TRUE(varies(rig.mechanism, rig.mechanism.find_parameter("2.a_x")));
@@ -97,8 +97,8 @@ TEST(RigTies, PointsMayBeTiedInTheFrameOfTheBody) {
 TEST(RigTies, TiedParametersAreNotEdited) {
   Rig rig = parse_rig("r.textproto", kArms);
   for (const ParameterEdits& edits :
-       {ParameterEdits{.start = {"2.b=1"}}, ParameterEdits{.free = {"2.b"}},
-        ParameterEdits{.fix = {"2.b=0"}}}) {
+       {ParameterEdits{{"2.b=1"}, {}, {}}, ParameterEdits{{}, {"2.b"}, {}},
+        ParameterEdits{{}, {}, {"2.b=0"}}}) {
     expect_parts(refusal([&] { apply_edits(edits, rig.mechanism); }),
                  {"2.b", "follows from other parameters", "change those"});
   }
@@ -123,28 +123,28 @@ const BadTies kBadTies[] = {
     {"UnknownTarget",
      "tie { parameter: \"2.b\"",
      "tie { parameter: \"2.bb\"",
-     {"r.textproto:27:7", "no parameter is called '2.bb'"}},
+     {"r.textproto:28:7", "no parameter is called '2.bb'"}},
     {"UnknownTerm",
      "term { parameter: \"1.b\" }",
      "term { parameter: \"1.bb\" }",
-     {"r.textproto:27:", "no parameter is called '1.bb'"}},
+     {"r.textproto:28:", "no parameter is called '1.bb'"}},
     {"Circle",
      "tie { parameter: \"2.b\" term { parameter: \"1.b\" } }",
      "tie { parameter: \"2.b\" term { parameter: \"2.c\" } }\n"
      "tie { parameter: \"2.c\" term { parameter: \"2.b\" } }",
-     {"r.textproto:27:1", "'2.b' follows from itself", "break the circle"}},
+     {"r.textproto:28:1", "'2.b' follows from itself", "break the circle"}},
     {"NoTerm",
      "tie { parameter: \"2.b\" term { parameter: \"1.b\" } }",
      "tie { parameter: \"2.b\" constant: 1 }",
-     {"r.textproto:27:1", "tied to nothing", "add term"}},
+     {"r.textproto:28:1", "tied to nothing", "add term"}},
     {"Twice",
      "tie { parameter: \"2.b\"",
      "tie { parameter: \"2.b\" term { parameter: \"1.b\" } }\ntie { parameter: \"2.b\"",
-     {"r.textproto:28:1", "tied twice"}},
+     {"r.textproto:29:1", "tied twice"}},
     {"FreeToo",
      "tie { parameter: \"2.b\"",
      "tie { parameter: \"A.J_zz\"",
-     {"r.textproto:27:1", "'A.J_zz'", "cannot be free as well", "remove"}},
+     {"r.textproto:28:1", "'A.J_zz'", "cannot be free as well", "remove"}},
     {"OtherValue",
      "tie { parameter: \"B.m\"",
      "tie { parameter: \"A.m\"",
@@ -152,15 +152,15 @@ const BadTies kBadTies[] = {
     {"ContradictingValue",
      "inertia { xx { value: 0.01 } yy { value: 0.01 } }",
      "inertia { xx { value: 0.01 } yy { value: 0.01 } zz { value: 0.008 } }",
-     {"r.textproto:26:1", "'B.J_zz'", "0.008", "0.007", "correct the tie"}},
+     {"r.textproto:27:1", "'B.J_zz'", "0.008", "0.007", "correct the tie"}},
     {"OutsideBounds",
      "is { value: 1.0 }",
      "is { value: 0.3 }",
-     {"r.textproto:25:1", "'B.m'", "-0.1", "outside its bounds"}},
+     {"r.textproto:26:1", "'B.m'", "-0.1", "outside its bounds"}},
     {"Delay",
      "tie { parameter: \"2.b\"",
      "tie { parameter: \"2.offset\"",
-     {"r.textproto:27:7", "cannot be tied"}},
+     {"r.textproto:28:7", "cannot be tied"}},
     {"FreePointBesideCentre",
      "point { x { value: 0.2 } }",
      "point { x { value: 0.2 free: true } }",
@@ -168,13 +168,13 @@ const BadTies kBadTies[] = {
     {"QuantityNamedAlike",
      "quantity { name: \"scale reading\"",
      "quantity { name: \"A.m\"",
-     {"r.textproto:24:12", "'A.m'", "called so already"}},
-    {"NotFinite", "constant: 0.002", "constant: nan", {"r.textproto:26:", "constant"}},
+     {"r.textproto:25:12", "'A.m'", "called so already"}},
+    {"NotFinite", "constant: 0.002", "constant: nan", {"r.textproto:27:", "constant"}},
     {"MasslessWithCentre",
      "mass { value: 0.4 }\n  inertia { xx { value: 0.01 } yy { value: 0.01 } zz { value: 0.01 "
      "free: true } }",
      "massless: true",
-     {"r.textproto:4:", "massless", "center_of_mass"}},
+     {"r.textproto:5:", "massless", "center_of_mass"}},
 };
 
 INSTANTIATE_TEST_SUITE_P(All, RigTiesRefuse, ::testing::ValuesIn(kBadTies),
