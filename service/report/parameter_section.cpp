@@ -38,10 +38,12 @@ std::string prior_text(const ParameterPrior& prior) {
   return format_quantity(prior.mean) + " ± " + format_quantity(prior.standard_deviation, 2);
 }
 
-std::string row(const ParameterEstimate& estimate, const ParameterPrior& prior, bool with_priors) {
+/// @param remark  behind the name
+std::string row(const ParameterEstimate& estimate, const ParameterPrior& prior, bool with_priors,
+                const std::string& remark = "") {
   const Measured number = format_measured(estimate.value, estimate.standard_deviation);
   return "<tr><td>" + escape_html(estimate.name) + " <span class=\"quiet\">[" +
-         escape_html(estimate.unit) + "]</span></td>" + number_cell(number.value) +
+         escape_html(estimate.unit) + "]" + remark + "</span></td>" + number_cell(number.value) +
          number_cell(number.standard_deviation) + interval_cell(estimate) + "<td>" +
          svg_interval(estimate, prior) + "</td>" + number_cell(format_quantity(estimate.initial)) +
          number_cell(bounds_text(estimate)) + (with_priors ? number_cell(prior_text(prior)) : "") +
@@ -54,9 +56,11 @@ std::string parameter_section(const estimator::Calibration& calibration) {
   const auto prior_of = [&](const ParameterEstimate& estimate) {
     return find_prior(calibration.mechanism, estimate.name);
   };
-  const bool with_priors =
-      std::any_of(calibration.parameters.begin(), calibration.parameters.end(),
-                  [&](const ParameterEstimate& estimate) { return prior_of(estimate).exists(); });
+  const auto has_prior = [&](const ParameterEstimate& estimate) {
+    return prior_of(estimate).exists();
+  };
+  const bool with_priors = std::ranges::any_of(calibration.parameters, has_prior) ||
+                           std::ranges::any_of(calibration.tied, has_prior);
   std::string html =
       "<section><h2>Parameters</h2>\n<div class=\"wide\"><table>\n"
       "<tr><th>parameter</th><th class=\"number\">estimate</th><th class=\"number\">± sd</th>"
@@ -66,6 +70,9 @@ std::string parameter_section(const estimator::Calibration& calibration) {
   html += "</tr>\n";
   for (const ParameterEstimate& estimate : calibration.parameters) {
     html += row(estimate, prior_of(estimate), with_priors);
+  }
+  for (const ParameterEstimate& estimate : calibration.tied) {
+    html += row(estimate, prior_of(estimate), with_priors, " tied");
   }
   html +=
       "</table></div>\n<p class=\"quiet\">Each drawing has a scale of its own. Dot: estimate; "

@@ -103,6 +103,29 @@ TEST(ResultTable, TellsWhatAPersonMustKnow) {
   expect_parts(format_calibration(failed, 0.25), {"NOT CONVERGED"});
 }
 
+// What follows from estimates by a tie stands behind them, with its deviation, wherever they stand.
+TEST(Results, HoldTiedParameters) {
+  estimator::Calibration calibration = prepared_calibration();
+  calibration.tied = {{"C.J", "kg·m²", 0.0071, 4e-5, 0.009, 1e-9, INFINITY, false, 8e-5}};
+  estimator::Parameter prior;
+  prior.name = "C.J";
+  prior.prior_mean = 0.007;
+  prior.prior_standard_deviation = 0.0003;
+  calibration.mechanism.parameters = {prior};
+  expect_parts(format_calibration(calibration, 0.25), {"C.J", "0.007100", "0.000040", "tied"});
+  rigcal::v1::CalibrationResult result;
+  ASSERT_TRUE(google::protobuf::util::JsonStringToMessage(
+                  calibration_json(calibration, prepared_context()), &result)
+                  .ok());
+  ASSERT_EQ(result.tied_size(), 1);
+  EXPECT_EQ(result.parameters_size(), 2);
+  EXPECT_EQ(result.tied(0).name(), "C.J");
+  EXPECT_EQ(result.tied(0).standard_deviation(), 4e-5);
+  EXPECT_EQ(result.tied(0).prior_mean(), 0.007);
+  expect_parts(calibration_page(calibration, prepared_context()),
+               {"C.J", "tied", "0.007020 … 0.007180", "95 % of the prior"});
+}
+
 TEST(CalibrationPage, IsSelfContainedAndComplete) {
   const std::string html = calibration_page(prepared_calibration(), prepared_context());
   // Title, summary, two trajectories with angle, residual and control, cost, correlation.

@@ -1,7 +1,9 @@
 #include "tests/bench/shooting/furuta_limit.hpp"
 
 #include <array>
-#include <cmath>
+#include <cstddef>
+
+#include "estimator/symbolic/lane_sine.hpp"
 
 namespace bench {
 namespace {
@@ -10,10 +12,10 @@ using Lanes = double __attribute__((vector_size(32)));
 
 constexpr int kParameters = 10, kDirections = 4 + kParameters;
 
-template <typename Function>
-Lanes of_each(Lanes x, Function&& function) {
-  for (int i = 0; i < 4; ++i) x[i] = function(x[i]);
-  return x;
+inline __attribute__((always_inline)) Lanes sine_of(const Lanes& x, int quarter) {
+  estimator::Vector4 result;
+  estimator::sine(reinterpret_cast<const estimator::Vector4&>(x), quarter, result);
+  return reinterpret_cast<const Lanes&>(result);
 }
 Lanes sign(Lanes x) { return x > 0.0 ? x * 0.0 + 1.0 : x * 0.0 - 1.0; }
 
@@ -33,10 +35,8 @@ struct Acceleration {
 
 inline __attribute__((always_inline)) void accelerate(const State& x, const Slopes& S, Lanes u,
                                                       Acceleration& out) {
-  const auto sine = [](double v) { return std::sin(v); };
-  const auto cosine = [](double v) { return std::cos(v); };
-  const Lanes s1 = of_each(x[0], sine), c1 = of_each(x[0], cosine);
-  const Lanes s = of_each(x[1], sine), c = of_each(x[1], cosine);
+  const Lanes s1 = sine_of(x[0], 0), c1 = sine_of(x[0], 1);
+  const Lanes s = sine_of(x[1], 0), c = sine_of(x[1], 1);
   const Lanes w1 = x[2], w2 = x[3], zero = 0.0 * s1;
   constexpr double kCoupling = kMassB * kArm * kCentreB;
   constexpr double kMomentA = kMassA * kCentreA + kMassB * kArm, kMomentB = kMassB * kCentreB;
