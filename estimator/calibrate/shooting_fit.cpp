@@ -7,6 +7,7 @@
 
 #include "estimator/calibrate/closed_states.hpp"
 #include "estimator/calibrate/initial_states.hpp"
+#include "estimator/calibrate/integration_steps.hpp"
 #include "estimator/calibrate/joint_mobility.hpp"
 #include "estimator/calibrate/noise_update.hpp"
 #include "estimator/calibrate/number_text.hpp"
@@ -20,9 +21,6 @@ namespace {
 
 constexpr int kSamplesMin = 10;
 constexpr double kDurationMin = 0.05;      // [s]
-constexpr double kLongestStep = 0.004;     // [s]
-constexpr double kShortestStep = 0.001;    // [s]; that speeds in wrong units can ask for
-constexpr double kLongestTurn = 0.04;      // of a hinge in a step [rad]
 constexpr double kInterval = 0.2;          // [s]; short enough for any motion to be predictable
 constexpr double kAngleNoiseFloor = 1e-7;  // [rad]; perfect readings still get a finite weight
 constexpr double kGenerousShare = 0.02;    // process noise of a loose fit, of the accelerations
@@ -89,41 +87,12 @@ Eigen::VectorXd hinge_scales(const Mechanism& mechanism) {
   return scales;
 }
 
-/// Errors of integration grow with the fourth power of the turn in a step. With kLongestTurn a
-/// Furuta release is within 1e-8 rad after 15 s, a hundredth of what its readings can resolve.
-/// @param fastest  speed of every joint
-double choose_step(const Eigen::VectorXd& fastest) {
-  return std::clamp(kLongestTurn / fastest.maxCoeff(), kShortestStep, kLongestStep);
-}
-
-/// The same for every piece of a segment.
-std::vector<double> choose_local_steps(const Eigen::MatrixXd& states, double spacing,
-                                       const Eigen::VectorXd& scales) {
-  std::vector<double> steps;
-  const Eigen::Index columns = states.cols(), hinges = scales.size();
-  const auto piece = std::max<Eigen::Index>(1, std::lround(kStepPiece / spacing));
-  for (Eigen::Index first = 0; first < columns; first += piece) {
-    const Eigen::Index begin = std::max<Eigen::Index>(0, first - piece / 2);
-    const Eigen::Index end = std::min(columns, first + piece + piece / 2 + 1);
-    const auto rates = states.bottomRows(hinges).middleCols(begin, end - begin);
-    steps.push_back(choose_step(rates.cwiseAbs().rowwise().maxCoeff().cwiseQuotient(scales)));
-  }
-  return steps;
-}
-
 double total_readings(const ShootingProblem& problem) {
   double readings = 0.0;
   for (int sensor = 0; sensor < problem.sensor_count(); ++sensor) {
     readings += problem.reading_count(sensor);
   }
   return readings;
-}
-
-void limit_steps(double longest, ShootingGrid& grid) {
-  grid.step = std::min(grid.step, longest);
-  for (std::vector<double>& steps : grid.local_steps) {
-    for (double& step : steps) step = std::min(step, longest);
-  }
 }
 
 /// Parameters without a prior get one as wide as their start is far from zero. What the data see
@@ -236,8 +205,8 @@ ShootingInput prepare_shooting(const Mechanism& mechanism, const std::vector<Rec
   const auto measured = std::ranges::count_if(mechanism.hinges, &Hinge::measured);
   if (options.step == 0.0 && measured >= std::ssize(input.grid.coordinates.independent)) {
     for (std::size_t s = 0; s < input.states.size(); ++s) {
-      input.grid.local_steps.push_back(
-          choose_local_steps(input.states[s], input.state_spacing[s], scales));
+      input.grid.local_steps.push_back(choose_local_steps(
+          input.segments[s], input.states[s], input.state_spacing[s], scales, input.grid.step));
     }
   }
   input.noise.acceleration = kGenerousShare * std::sqrt(kInterval) *

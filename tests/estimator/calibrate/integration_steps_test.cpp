@@ -1,0 +1,77 @@
+#include "estimator/calibrate/integration_steps.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+namespace estimator {
+namespace {
+
+// The fastest joint counts, whichever it is, and no step leaves its limits.
+TEST(IntegrationSteps, FollowTheFastestJoint) {
+  EXPECT_DOUBLE_EQ(choose_step(Eigen::Vector2d(20.0, 16.0)), 0.002);
+  EXPECT_DOUBLE_EQ(choose_step(Eigen::Vector2d(16.0, 20.0)), 0.002);
+  EXPECT_DOUBLE_EQ(choose_step(Eigen::Vector2d(1e-3, 0.0)), 0.004);
+  EXPECT_DOUBLE_EQ(choose_step(Eigen::Vector2d(1e6, 0.0)), 0.001);
+  EXPECT_DOUBLE_EQ(choose_step(Eigen::Vector2d::Zero()), 0.004);
+}
+
+/// 2 s at 1 kHz: slow, but fast in one direction between 0.9 and 1.1 s.
+Eigen::MatrixXd states() {
+  Eigen::MatrixXd states = Eigen::MatrixXd::Constant(4, 2001, 0.5);
+  states.row(3).segment(901, 199).setConstant(-20.0);
+  return states;
+}
+
+Segment without_motor() {
+  Segment segment;
+  segment.period = 1e-3;
+  segment.angles = Eigen::MatrixXd::Zero(2001, 2);
+  return segment;
+}
+
+// Pieces of 0.2 s, each with what comes half a piece before and behind it.
+TEST(IntegrationSteps, AreLongWhereTheMotionIsSlow) {
+  const std::vector<double> steps =
+      choose_local_steps(without_motor(), states(), 1e-3, Eigen::Vector2d::Ones(), 0.002);
+  ASSERT_EQ(steps.size(), 11U);
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    EXPECT_DOUBLE_EQ(steps[i], i >= 4 && i <= 5 ? 0.002 : 0.004) << i;
+  }
+}
+
+// A slide of which 0.1 m counts as a turn by 1 rad is as fast at 2 m/s as a hinge at 20 rad/s.
+TEST(IntegrationSteps, MeasureASlideByItsScale) {
+  const std::vector<double> steps =
+      choose_local_steps(without_motor(), 0.1 * states(), 1e-3, Eigen::Vector2d(1.0, 0.1), 0.002);
+  EXPECT_DOUBLE_EQ(steps[4], 0.002);
+  EXPECT_DOUBLE_EQ(steps[1], 0.004);
+}
+
+TEST(IntegrationSteps, StayShortWhereAControlChanges) {
+  Segment segment = without_motor();
+  segment.controls = Eigen::MatrixXd::Constant(2001, 2, 3.0);
+  segment.controls.col(1).tail(401).setConstant(3.1);  // from 1.6 s on
+  const std::vector<double> steps =
+      choose_local_steps(segment, states(), 1e-3, Eigen::Vector2d::Ones(), 0.0015);
+  EXPECT_DOUBLE_EQ(steps[0], 0.004);
+  EXPECT_DOUBLE_EQ(steps[7], 0.0015);
+  EXPECT_DOUBLE_EQ(steps[8], 0.0015);
+  EXPECT_DOUBLE_EQ(steps[9], 0.004);
+}
+
+TEST(IntegrationSteps, AreLimitedEverywhere) {
+  ShootingGrid grid{
+      .step = 0.002, .interval = 0.2, .coordinates = {}, .local_steps = {{0.004, 0.001}, {0.003}}};
+  limit_steps(0.0025, grid);
+  EXPECT_EQ(grid.step, 0.002);
+  EXPECT_EQ(grid.local_steps, (std::vector<std::vector<double>>{{0.0025, 0.001}, {0.0025}}));
+  limit_steps(0.0005, grid);
+  EXPECT_EQ(grid.step, 0.0005);
+  limit_steps(std::numeric_limits<double>::infinity(), grid);
+  EXPECT_EQ(grid.step, 0.0005);
+}
+
+}  // namespace
+}  // namespace estimator
