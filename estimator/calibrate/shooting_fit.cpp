@@ -191,11 +191,8 @@ ShootingInput prepare_shooting(const Mechanism& mechanism, const std::vector<Rec
   require_mass(mechanism, input.states.front().col(0));
   const Eigen::VectorXd scales = hinge_scales(mechanism);
   input.fastest = fastest_speeds(input.states, mechanism.hinge_count());
-  if (options.step > 0.0) {
-    input.grid.step = options.step;
-  } else {
-    input.grid.step = choose_step(input.fastest.cwiseQuotient(scales));
-  }
+  input.grid.step =
+      options.step > 0.0 ? options.step : choose_step(input.fastest.cwiseQuotient(scales));
   const Eigen::VectorXd accelerations =
       typical_accelerations(input.states, input.state_spacing, mechanism.hinge_count())
           .cwiseQuotient(scales);

@@ -19,7 +19,9 @@ namespace estimator {
 inline constexpr double kStartAngleDeviation = 10.0;
 inline constexpr double kStartRateDeviation = 100.0;
 
-inline constexpr double kStepPiece = 0.2;  // [s]
+/// For so long an integration step is chosen, where motion may be slow at one time and fast at
+/// another [s].
+inline constexpr double kStepPiece = 0.2;
 
 /// Time grid of a shooting problem.
 struct ShootingGrid {

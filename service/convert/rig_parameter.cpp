@@ -11,13 +11,13 @@ namespace {
 namespace v1 = rigcal::v1;
 using google::protobuf::Message;
 
+}  // namespace
+
 std::string number_text(double value) {
   std::ostringstream text;
   text << value;
   return text.str();
 }
-
-}  // namespace
 
 bool read_parameter(const Message& message, const char* field, const proto::TextLocator& parent,
                     estimator::Parameter& target) {

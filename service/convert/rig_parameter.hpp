@@ -2,10 +2,15 @@
 
 #include <google/protobuf/message.h>
 
+#include <string>
+
 #include "estimator/model/parameter.hpp"
 #include "proto/text/text_file.hpp"
 
 namespace service {
+
+/// A number as messages about rig files write it.
+std::string number_text(double value);
 
 /// Reads the `field` of `message` into `target`, which holds the neutral value and the bounds of
 /// physics. A field that is left out changes nothing.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <sstream>
 #include <vector>
 
 #include "service/convert/rig_parameter.hpp"
@@ -20,12 +19,6 @@ constexpr double kAgreement = 1e-6;  // of a stated value with its tie, relative
 
 Parameter& at(Mechanism& mechanism, int index) {
   return mechanism.parameters[static_cast<std::size_t>(index)];
-}
-
-std::string number_text(double value) {
-  std::ostringstream text;
-  text << value;
-  return text.str();
 }
 
 int find(const std::string& name, const proto::TextLocator& place, const Mechanism& mechanism) {
@@ -94,25 +87,36 @@ void tie_point(int point, int centre, const proto::TextLocator& place, Mechanism
   tie->terms.push_back({centre, -1.0});
 }
 
-void add_centre_of_mass(int body, const v1::Body& source, const proto::TextLocator& place,
-                        Mechanism& mechanism, std::vector<Tie>& ties) {
+/// Parameters of where a body's centre of mass lies in its frame, in the order of kAxes.
+/// @return the index of the first
+int add_centre_of_mass(const v1::Body& source, const proto::TextLocator& place,
+                       Mechanism& mechanism) {
+  const auto first = static_cast<int>(mechanism.parameters.size());
   for (const auto& [field, suffix, parent, child] : kAxes) {
     Parameter centre{.name = source.name() + suffix, .unit = "m"};
     read_parameter(source.center_of_mass(), field, place, centre);
-    const auto index = static_cast<int>(mechanism.parameters.size());
     mechanism.parameters.push_back(centre);
-    const auto tie_points = [&](const auto& joint, const auto& index_of) {
-      if (joint.body_a == body) tie_point(index_of(parent), index, place, mechanism, ties);
-      if (joint.body_b == body) tie_point(index_of(child), index, place, mechanism, ties);
+  }
+  return first;
+}
+
+/// @param centre  index of the first coordinate of the body's centre of mass
+void tie_points(int body, int centre, const proto::TextLocator& place, Mechanism& mechanism,
+                std::vector<Tie>& ties) {
+  for (const auto& [field, suffix, parent, child] : kAxes) {
+    const auto tie_joint = [&](const auto& joint, const auto& index_of) {
+      if (joint.body_a == body) tie_point(index_of(parent), centre, place, mechanism, ties);
+      if (joint.body_b == body) tie_point(index_of(child), centre, place, mechanism, ties);
     };
     for (int j = 0; j < mechanism.hinge_count(); ++j) {
-      tie_points(mechanism.hinges[static_cast<std::size_t>(j)],
-                 [&](HingeQuantity quantity) { return mechanism.index_of_hinge(j, quantity); });
+      tie_joint(mechanism.hinges[static_cast<std::size_t>(j)],
+                [&](HingeQuantity quantity) { return mechanism.index_of_hinge(j, quantity); });
     }
     for (int w = 0; w < mechanism.weld_count(); ++w) {
-      tie_points(mechanism.welds[static_cast<std::size_t>(w)],
-                 [&](HingeQuantity quantity) { return mechanism.index_of_weld(w, quantity); });
+      tie_joint(mechanism.welds[static_cast<std::size_t>(w)],
+                [&](HingeQuantity quantity) { return mechanism.index_of_weld(w, quantity); });
     }
+    ++centre;
   }
 }
 
@@ -143,8 +147,9 @@ void add_quantities(const v1::Rig& rig, const proto::TextLocator& root, Mechanis
     if (mechanism.find_parameter(source.name()) >= 0) {
       place.at("name").fail("'" + source.name() + "': a parameter is called so already");
     }
-    Parameter parameter{.name = source.name(),
-                        .unit = source.unit().empty() ? "-" : source.unit()};
+    Parameter parameter{.name = source.name(), .unit = source.unit().empty() ? "-" : source.unit()};
+    if (!source.has_is())
+      place.fail("'" + source.name() + "' needs a value; write is { value: ... }");
     read_parameter(source, "is", place, parameter);
     mechanism.parameters.push_back(parameter);
   }
@@ -152,6 +157,12 @@ void add_quantities(const v1::Rig& rig, const proto::TextLocator& root, Mechanis
 
 void add_ties(const v1::Rig& rig, const proto::TextLocator& root,
               const std::set<std::string>& stated, Mechanism& mechanism) {
+  std::vector<int> centres;  // of each body; −1: its frame sits there
+  for (int i = 0; i < rig.body_size(); ++i) {
+    const proto::TextLocator place = root.at("body", i).at("center_of_mass");
+    centres.push_back(
+        rig.body(i).has_center_of_mass() ? add_centre_of_mass(rig.body(i), place, mechanism) : -1);
+  }
   std::vector<Tie> ties;
   for (int i = 0; i < rig.tie_size(); ++i) {
     const proto::TextLocator place = root.at("tie", i);
@@ -161,27 +172,31 @@ void add_ties(const v1::Rig& rig, const proto::TextLocator& root,
     }
     ties.push_back(std::move(tie));
   }
+  const std::vector<Tie> in_file = ties;
   for (int i = 0; i < rig.body_size(); ++i) {
-    if (!rig.body(i).has_center_of_mass()) continue;
-    add_centre_of_mass(i, rig.body(i), root.at("body", i).at("center_of_mass"), mechanism, ties);
+    const int centre = centres[static_cast<std::size_t>(i)];
+    if (centre < 0) continue;
+    tie_points(i, centre, root.at("body", i).at("center_of_mass"), mechanism, ties);
+  }
+  // A point on a body with a centre of mass of its own is stated in that body's frame.
+  std::vector<bool> is_moved;
+  for (std::size_t i = 0; i < in_file.size(); ++i) {
+    is_moved.push_back(ties[i].terms.size() != in_file[i].terms.size());
   }
   if (const int circle = estimator::resolve_ties(ties); circle >= 0) {
-    const std::string name = at(mechanism, circle).name;
-    int line = 0;
-    while (rig.tie(line).parameter() != name) ++line;
-    root.at("tie", line).fail("'" + name + "' follows from itself; break the circle of ties");
+    const auto found = std::ranges::find(in_file, circle, &Tie::parameter);
+    const proto::TextLocator place =
+        found == in_file.end() ? root : root.at("tie", static_cast<int>(found - in_file.begin()));
+    place.fail("'" + at(mechanism, circle).name +
+               "' follows from itself; break the circle of ties");
   }
   const std::vector<Parameter> before = mechanism.parameters;
   mechanism.ties = std::move(ties);
   estimator::apply_ties(mechanism);
-  for (int i = 0; i < rig.tie_size(); ++i) {
-    const std::string& name = rig.tie(i).parameter();
-    const Tie& tie = *estimator::find_tie(mechanism, mechanism.find_parameter(name));
-    // A point on a body with a centre of mass of its own is stated in the body's frame.
-    const bool is_stated =
-        stated.contains(name) && rig.tie(i).term_size() == static_cast<int>(tie.terms.size());
-    check_tied_value(tie, before[static_cast<std::size_t>(tie.parameter)].value, is_stated,
-                     root.at("tie", i), mechanism);
+  for (std::size_t i = 0; i < in_file.size(); ++i) {
+    const Parameter& told = before[static_cast<std::size_t>(in_file[i].parameter)];
+    check_tied_value(in_file[i], told.value, stated.contains(told.name) && !is_moved[i],
+                     root.at("tie", static_cast<int>(i)), mechanism);
   }
 }
 

@@ -19,9 +19,8 @@ void add_quantities(const rigcal::v1::Rig& rig, const proto::TextLocator& root,
 /// values that follow.
 ///
 /// @param stated  names of the parameters that the file gives a value for
-/// @throws proto::InputError for an unknown parameter, a circle, a value that contradicts its tie
-/// or
-///         lies outside its bounds
+/// @throws proto::InputError for an unknown parameter, a circle, a value that contradicts its tie,
+///         or one outside its bounds
 void add_ties(const rigcal::v1::Rig& rig, const proto::TextLocator& root,
               const std::set<std::string>& stated, estimator::Mechanism& mechanism);
 

@@ -23,16 +23,13 @@ std::string remark(const estimator::ParameterEstimate& estimate) {
 std::string parameter_table(const estimator::Calibration& calibration) {
   std::vector<std::vector<std::string>> rows = {
       {"parameter", "value", "± sd", "unit", "initial", ""}};
-  for (const estimator::ParameterEstimate& estimate : calibration.parameters) {
+  const auto add = [&](const estimator::ParameterEstimate& estimate, const std::string& said) {
     const Measured number = format_measured(estimate.value, estimate.standard_deviation);
     rows.push_back({estimate.name, number.value, number.standard_deviation, estimate.unit,
-                    format_quantity(estimate.initial), remark(estimate)});
-  }
-  for (const estimator::ParameterEstimate& estimate : calibration.tied) {
-    const Measured number = format_measured(estimate.value, estimate.standard_deviation);
-    rows.push_back({estimate.name, number.value, number.standard_deviation, estimate.unit,
-                    format_quantity(estimate.initial), "tied"});
-  }
+                    format_quantity(estimate.initial), said});
+  };
+  for (const auto& estimate : calibration.parameters) add(estimate, remark(estimate));
+  for (const auto& estimate : calibration.tied) add(estimate, "tied");
   return format_table(rows, {false, true, true, false, true, false});
 }
 

@@ -94,6 +94,17 @@ TEST(RigTies, PointsMayBeTiedInTheFrameOfTheBody) {
   EXPECT_DOUBLE_EQ(value_of(rig, "2.a_x"), 0.25 - 0.08);
 }
 
+// Centres of mass are parameters like others: those of equal bodies are tied to one another.
+TEST(RigTies, CentresOfMassMayBeTiedThemselves) {
+  Rig rig =
+      parse_rig("r.textproto", edited("  name: \"B\"\n", "  name: \"B\"\n  center_of_mass { }\n") +
+                                   "tie { parameter: \"B.c_x\" term { parameter: \"A.c_x\" "
+                                   "factor: -1 } }\n");
+  EXPECT_DOUBLE_EQ(value_of(rig, "2.b_x"), -0.1 + 0.08);
+  apply_edits({{"A.c_x=0.11"}, {}, {}}, rig.mechanism);
+  EXPECT_DOUBLE_EQ(value_of(rig, "2.b_x"), -0.1 + 0.11);
+}
+
 TEST(RigTies, TiedParametersAreNotEdited) {
   Rig rig = parse_rig("r.textproto", kArms);
   for (const ParameterEdits& edits :
@@ -153,6 +164,15 @@ const BadTies kBadTies[] = {
      "inertia { xx { value: 0.01 } yy { value: 0.01 } }",
      "inertia { xx { value: 0.01 } yy { value: 0.01 } zz { value: 0.008 } }",
      {"r.textproto:27:1", "'B.J_zz'", "0.008", "0.007", "correct the tie"}},
+    {"ContradictingValueOfATieToATie",
+     "tie { parameter: \"2.b\"",
+     "tie { parameter: \"B.J_xx\" term { parameter: \"B.J_zz\" } term { parameter: \"A.m\" } }\n"
+     "tie { parameter: \"2.b\"",
+     {"r.textproto:28:1", "'B.J_xx'", "0.01", "0.407", "correct the tie"}},
+    {"QuantityWithoutValue",
+     " is { value: 1.0 }",
+     "",
+     {"r.textproto:25:1", "'scale reading' needs a value"}},
     {"OutsideBounds",
      "is { value: 1.0 }",
      "is { value: 0.3 }",
