@@ -192,6 +192,28 @@ TEST(Release, DoesNotTakeAPassingPendulumForAHeldOne) {
   EXPECT_EQ(release.phase(), Phase::kWaitingForHold);
 }
 
+// At rest means every joint: one that still moves, either way, or cannot be seen, keeps the run
+// going.
+TEST(Release, WaitsForEveryJointToRest) {
+  for (const std::size_t moving : {0U, 1U}) {
+    for (const JointState& state :
+         {JointState{0.0, 0.2, true}, JointState{0.0, -0.2, true}, JointState{0.0, 0.0, false}}) {
+      Release release({.has_operator = false,
+                       .joint_count = 2,
+                       .rest_speed_rad_per_s = 0.05,
+                       .rest_time_s = 1.0});
+      for (int k = 0; k < 3000; ++k) {
+        Observation now = at(1e-3 * k);
+        now.joint[moving] = state;
+        release.command(now);
+      }
+      EXPECT_EQ(release.phase(), Phase::kRunning) << "joint " << moving;
+      for (int k = 3000; k < 4100; ++k) release.command(at(1e-3 * k));
+      EXPECT_EQ(release.phase(), Phase::kFinished) << "joint " << moving;
+    }
+  }
+}
+
 // Integrates a cart-driven pendulum θ'' = −w₀² (sin θ + a cos θ), the arm's acceleration −a taken
 // proportional to the command. A wrong sign of the energy error or of the pumping direction never
 // reaches the top. The oracle is the physics: the energy must reach that of the upright.

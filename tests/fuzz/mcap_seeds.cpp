@@ -4,8 +4,10 @@
 #include <array>
 #include <cstdio>
 #include <filesystem>
+#include <map>
 #include <string>
 
+#include "proto/recording/mcap_reader.hpp"
 #include "proto/recording/mcap_writer.hpp"
 #include "proto/recording/recording_writer.hpp"
 
@@ -50,6 +52,41 @@ bool write_foreign(const std::string& path) {
   return fine && writer.complete().ok() && writer.publish().ok();
 }
 
+// Writes what it sees, without the definitions of the schemas: nine tenths of so small a recording.
+class WithoutDefinitions : public proto::McapVisitor {
+ public:
+  explicit WithoutDefinitions(proto::McapWriter& writer) : writer_(writer) {}
+
+  bool on_metadata(const proto::McapMetadata& metadata) override {
+    return writer_.write_metadata(metadata).ok();
+  }
+  bool on_message(const proto::McapChannel& channel, const proto::McapSchema* schema,
+                  const proto::McapMessage& message) override {
+    const auto [place, is_new] = channels_.try_emplace(channel.id);
+    if (is_new) {
+      place->second = writer_.add_channel(channel.topic, channel.message_encoding, schema->name,
+                                          schema->encoding, {}, channel.metadata);
+    }
+    proto::McapMessage copy = message;
+    copy.channel_id = place->second;
+    return writer_.write_message(copy).ok();
+  }
+
+ private:
+  proto::McapWriter& writer_;
+  std::map<std::uint16_t, std::uint16_t> channels_;  // of the source, of the copy
+};
+
+bool write_bare(const std::string& path, const std::string& source_path) {
+  const auto source = proto::open_input_file(source_path);
+  auto file = proto::create_output_file(path);
+  if (!source.ok() || !file.ok()) return false;
+  proto::McapWriter writer(std::move(file.value()), {});
+  WithoutDefinitions visitor(writer);
+  return writer.start().ok() && proto::scan_mcap(*source.value(), visitor).ok() &&
+         writer.complete().ok() && writer.publish().ok();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -66,6 +103,9 @@ int main(int argc, char** argv) {
   }
   if (!std::filesystem::exists(folder / "foreign.mcap")) {
     fine = fine && write_foreign((folder / "foreign.mcap").string());
+  }
+  if (!std::filesystem::exists(folder / "bare.mcap")) {
+    fine = fine && write_bare((folder / "bare.mcap").string(), (folder / "two.mcap").string());
   }
   return fine ? 0 : 1;
 }
