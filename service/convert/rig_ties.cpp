@@ -63,11 +63,12 @@ Tie read_tie(const v1::Tie& source, const proto::TextLocator& place, const Mecha
 }
 
 /// Names of the centre of mass's coordinates, and the points of joints along them.
-constexpr struct {
+struct Axis {
   const char* field;
   const char* suffix;
   HingeQuantity parent, child;
-} kAxes[] = {{"x", ".c_x", HingeQuantity::kPointAx, HingeQuantity::kPointBx},
+};
+constexpr Axis kAxes[] = {{"x", ".c_x", HingeQuantity::kPointAx, HingeQuantity::kPointBx},
              {"y", ".c_y", HingeQuantity::kPointAy, HingeQuantity::kPointBy},
              {"z", ".c_z", HingeQuantity::kPointAz, HingeQuantity::kPointBz}};
 
@@ -92,9 +93,9 @@ void tie_point(int point, int centre, const proto::TextLocator& place, Mechanism
 int add_centre_of_mass(const v1::Body& source, const proto::TextLocator& place,
                        Mechanism& mechanism) {
   const auto first = static_cast<int>(mechanism.parameters.size());
-  for (const auto& [field, suffix, parent, child] : kAxes) {
-    Parameter centre{.name = source.name() + suffix, .unit = "m"};
-    read_parameter(source.center_of_mass(), field, place, centre);
+  for (const Axis& axis : kAxes) {
+    Parameter centre{.name = source.name() + axis.suffix, .unit = "m"};
+    read_parameter(source.center_of_mass(), axis.field, place, centre);
     mechanism.parameters.push_back(centre);
   }
   return first;
@@ -103,10 +104,10 @@ int add_centre_of_mass(const v1::Body& source, const proto::TextLocator& place,
 /// @param centre  index of the first coordinate of the body's centre of mass
 void tie_points(int body, int centre, const proto::TextLocator& place, Mechanism& mechanism,
                 std::vector<Tie>& ties) {
-  for (const auto& [field, suffix, parent, child] : kAxes) {
+  for (const Axis& axis : kAxes) {
     const auto tie_joint = [&](const auto& joint, const auto& index_of) {
-      if (joint.body_a == body) tie_point(index_of(parent), centre, place, mechanism, ties);
-      if (joint.body_b == body) tie_point(index_of(child), centre, place, mechanism, ties);
+      if (joint.body_a == body) tie_point(index_of(axis.parent), centre, place, mechanism, ties);
+      if (joint.body_b == body) tie_point(index_of(axis.child), centre, place, mechanism, ties);
     };
     for (int j = 0; j < mechanism.hinge_count(); ++j) {
       tie_joint(mechanism.hinges[static_cast<std::size_t>(j)],
