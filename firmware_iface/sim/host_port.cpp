@@ -153,8 +153,8 @@ Result<Descriptor> claim_link(const fs::path& link) {
                     static_cast<unsigned long long>(folder.st_dev),
                     static_cast<unsigned long long>(folder.st_ino), name);
   Descriptor claim(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 +
-                                             static_cast<std::size_t>(size));
+  const auto length =
+      static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + static_cast<std::size_t>(size));
   if (claim.is_open() &&
       ::bind(claim.get(), reinterpret_cast<const sockaddr*>(&address), length) == 0) {
     return claim;

@@ -69,8 +69,8 @@ struct Axis {
   HingeQuantity parent, child;
 };
 constexpr Axis kAxes[] = {{"x", ".c_x", HingeQuantity::kPointAx, HingeQuantity::kPointBx},
-             {"y", ".c_y", HingeQuantity::kPointAy, HingeQuantity::kPointBy},
-             {"z", ".c_z", HingeQuantity::kPointAz, HingeQuantity::kPointBz}};
+                          {"y", ".c_y", HingeQuantity::kPointAy, HingeQuantity::kPointBy},
+                          {"z", ".c_z", HingeQuantity::kPointAz, HingeQuantity::kPointBz}};
 
 /// Points on a body follow from where they lie in its frame, less the centre of mass.
 void tie_point(int point, int centre, const proto::TextLocator& place, Mechanism& mechanism,

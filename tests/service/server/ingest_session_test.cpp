@@ -147,6 +147,20 @@ TEST_F(IngestSessions, StayLoadedWhileACommitIsUnderWay) {
   EXPECT_EQ(again->opened, std::vector<std::uint64_t>{1});
 }
 
+// A rig that is connected and says nothing for long, as in a release that nobody lets go, goes on
+// where it was.
+TEST_F(IngestSessions, StayLoadedWhileTheirRigIsConnected) {
+  service_.context.limits.unload_after_s = 0.0;
+  const auto rig = open("run");
+  service_.run_all();
+  session_->unload_if_abandoned();
+  service_.run_all();
+  send(*rig, 1);
+  service_.run_all();
+  EXPECT_EQ(rig->acknowledged, 1u);
+  EXPECT_EQ(info("run").batch_count(), 1u);
+}
+
 // At least once on the wire, exactly once in the store: also within one group, before the first has
 // become durable.
 TEST_F(IngestSessions, StoreABatchOnceThatComesTwice) {
