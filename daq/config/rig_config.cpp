@@ -42,17 +42,29 @@ void require_kind(const std::string& hinge, bool slides, const google::protobuf:
   }
 }
 
+/// An encoder by the name of its joint, or by its own where it is between two bodies.
+struct NamedEncoder {
+  v1::Encoder encoder;
+  bool slides;
+};
+
+NamedEncoder find_encoder(const v1::Rig& rig, const std::string& name,
+                          const proto::TextLocator& place) {
+  if (const v1::Hinge* hinge = find_hinge(rig, name)) {
+    if (hinge->kind() == v1::Hinge::FIXED) {
+      place.at("hinge").fail("joint \"" + name + "\" is fixed; name one that moves");
+    }
+    return {hinge->encoder(), hinge->kind() == v1::Hinge::PRISMATIC};
+  }
+  for (const v1::BodyEncoder& each : rig.body_encoder()) {
+    if (each.name() == name) return {each.encoder(), each.encoder().counts_per_m() > 0.0};
+  }
+  place.at("hinge").fail("there is no hinge \"" + name + "\"; name one of this file");
+}
+
 ChannelConfig read_channel(const v1::UnitChannel& source, const v1::Rig& rig,
                            const proto::TextLocator& place) {
-  const v1::Hinge* hinge = find_hinge(rig, source.hinge());
-  if (hinge == nullptr) {
-    place.at("hinge").fail("there is no hinge \"" + source.hinge() + "\"; name one of this file");
-  }
-  if (hinge->kind() == v1::Hinge::FIXED) {
-    place.at("hinge").fail("joint \"" + source.hinge() + "\" is fixed; name one that moves");
-  }
-  const bool slides = hinge->kind() == v1::Hinge::PRISMATIC;
-  const v1::Encoder& encoder = hinge->encoder();
+  const auto [encoder, slides] = find_encoder(rig, source.hinge(), place);
   const double counts = slides ? encoder.counts_per_m() : encoder.counts_per_turn();
   if (!(counts > 0.0)) {
     place.at("hinge").fail("hinge \"" + source.hinge() + "\" states no encoder { counts_per_" +

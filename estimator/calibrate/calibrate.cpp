@@ -4,6 +4,7 @@
 #include "estimator/calibrate/physical_calibration.hpp"
 #include "estimator/calibrate/shadow_calibration.hpp"
 #include "estimator/calibrate/shooting_fit.hpp"
+#include "estimator/calibrate/withheld_sensors.hpp"
 
 namespace estimator {
 namespace {
@@ -33,9 +34,10 @@ EstimateKind chosen_kind(const Mechanism& mechanism, const CalibrationOptions& o
 
 Calibration calibrate(const Mechanism& mechanism, const std::vector<Recording>& recordings,
                       const CalibrationOptions& options, const CalibrationMonitor& monitor) {
+  const std::vector<Recording> used = set_withheld_aside(mechanism, recordings);
   return chosen_kind(mechanism, options) == EstimateKind::kPhysical
-             ? calibrate_physical(mechanism, recordings, options, monitor)
-             : calibrate_shadow(mechanism, recordings, options, monitor);
+             ? calibrate_physical(mechanism, used, options, monitor)
+             : calibrate_shadow(mechanism, used, options, monitor);
 }
 
 }  // namespace estimator

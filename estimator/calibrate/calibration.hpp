@@ -91,6 +91,17 @@ struct SimulationError {
   JointKind kind = JointKind::kRevolute;
 };
 
+/// A sensor whose readings were not used, and what that costs.
+struct WithheldSensor {
+  std::string name;
+  JointKind kind = JointKind::kRevolute;
+  double rmse = 0.0;       ///< of its readings as they are predicted [rad or m]
+  double mean = 0.0;       ///< of these errors: large where the others do not tell its zero
+  double noise = 0.0;      ///< of its readings, by their differences [rad or m]
+  double narrowing = 1.0;  ///< largest ratio of a deviation without all that is withheld to with it
+  std::string narrowed;    ///< the parameter that it is of; empty: none
+};
+
 /// Result of a calibration.
 struct Calibration {
   EstimateKind kind = EstimateKind::kShadow;
@@ -100,6 +111,7 @@ struct Calibration {
   Eigen::MatrixXd correlation;                ///< free × free
   std::vector<NullDirection> null_directions;
   std::vector<SimulationError> simulation;
+  std::vector<WithheldSensor> withheld;  ///< physical parameters only
   std::vector<SegmentTrajectory> trajectories;
   Mechanism mechanism;  ///< with the estimated values in place
   /// Physical: noise levels found, one a sensor [rad] and one a hinge [rad/s²/√Hz]; the latter 0

@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "estimator/calibrate/number_text.hpp"
+#include "estimator/model/sensor.hpp"
 #include "estimator/tree/loop_closure.hpp"
 
 namespace estimator {
@@ -126,11 +127,12 @@ void close_loops(const Mechanism& mechanism, double period, const std::string& w
                  Eigen::MatrixXd& states) {
   LoopClosure closure(mechanism);
   if (!closure.has_loops()) return;
+  const JointReadings readings(mechanism);
   const Eigen::Index n = mechanism.hinge_count(), samples = states.cols();
   const auto measured_at = [&](Eigen::Index k) {
     Eigen::VectorXd measured = states.col(k).head(n);
     for (Eigen::Index j = 0; j < n; ++j) {
-      if (!mechanism.hinges[static_cast<std::size_t>(j)].measured) measured[j] = kNotWanted;
+      if (!readings.is_told(static_cast<int>(j))) measured[j] = kNotWanted;
     }
     return measured;
   };

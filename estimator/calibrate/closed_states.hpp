@@ -9,14 +9,14 @@
 
 namespace estimator {
 
-/// Gives joints of loops that nothing measures their angles, and moves those that are measured as
+/// Gives joints of loops that no reading tells of their angles, and moves those that are told as
 /// little as closes the loops; rates follow from differences. Without loops nothing changes.
 ///
 /// A loop may be assembled in several ways. Where the readings at the start leave it open in which,
 /// `Hinge::assembled_at` decides.
 ///
 /// @param period  from column to column [s]
-/// @param states  2·joints × samples: angles over rates; those of joints not measured are ignored
+/// @param states  2·joints × samples: angles over rates; those of joints not told are ignored
 /// @param where   what the states are of, for errors
 /// @throws std::invalid_argument where a loop cannot be closed, or can be in several ways
 void close_loops(const Mechanism& mechanism, double period, const std::string& where,

@@ -8,6 +8,7 @@
 #include "estimator/calibrate/physical_calibration.hpp"
 #include "estimator/calibrate/preparation.hpp"
 #include "estimator/calibrate/simulation_problem.hpp"
+#include "estimator/calibrate/withheld_sensors.hpp"
 #include "estimator/optimize/levenberg_marquardt.hpp"
 
 namespace estimator {
@@ -69,11 +70,9 @@ double simulation_rmse(const std::vector<SegmentTrajectory>& trajectories, Joint
   return error.rmse();
 }
 
-std::vector<std::string> measured_hinges(const Mechanism& mechanism) {
+std::vector<std::string> sensor_names(const Mechanism& mechanism) {
   std::vector<std::string> names;
-  for (const Hinge& hinge : mechanism.hinges) {
-    if (hinge.measured) names.push_back(hinge.name);
-  }
+  for (const Sensor& sensor : sensors_of(mechanism)) names.push_back(sensor.name);
   return names;
 }
 
@@ -170,10 +169,10 @@ Evaluation evaluate_prepared(const Preparation& preparation, const TrajectorySet
   const LmSummary summary = solve(simulation, lm_options, monitor.on_iteration, monitor.stop);
   evaluation.simulation_termination = summary.termination;
   evaluation.simulation_iterations = summary.iterations;
-  const std::vector<std::string> hinges = measured_hinges(preparation.mechanism);
+  const std::vector<std::string> sensors = sensor_names(preparation.mechanism);
   for (int sensor = 0; sensor < simulation.sensor_count(); ++sensor) {
     evaluation.simulation.push_back(
-        {hinges[static_cast<std::size_t>(sensor)],
+        {sensors[static_cast<std::size_t>(sensor)],
          std::sqrt(simulation.squared_error(sensor) / simulation.observation_count(sensor))});
   }
   for (std::size_t s = 0; s < preparation.data.size(); ++s) {
@@ -221,8 +220,9 @@ Fold run_fold(const Mechanism& mechanism, const std::vector<Recording>& pieces,
 
 }  // namespace
 
-Evaluation evaluate(const Mechanism& mechanism, const std::vector<Recording>& recordings,
+Evaluation evaluate(const Mechanism& mechanism, const std::vector<Recording>& given,
                     const CalibrationOptions& options, const CalibrationMonitor& monitor) {
+  const std::vector<Recording> recordings = set_withheld_aside(mechanism, given);
   if (chosen_kind(mechanism, options) == EstimateKind::kPhysical) {
     return evaluate_physical(mechanism, with_fixed_parameters(mechanism), recordings, options,
                              monitor);
@@ -233,15 +233,16 @@ Evaluation evaluate(const Mechanism& mechanism, const std::vector<Recording>& re
                            monitor);
 }
 
-CrossValidation cross_validate(const Mechanism& mechanism, const std::vector<Recording>& pieces,
+CrossValidation cross_validate(const Mechanism& mechanism, const std::vector<Recording>& given,
                                const CalibrationOptions& options, const CalibrationMonitor& monitor,
                                const std::function<void(int)>& on_fold) {
-  if (pieces.size() < 2) {
+  if (given.size() < 2) {
     throw std::invalid_argument("cross-validation needs at least two pieces");
   }
+  const std::vector<Recording> pieces = set_withheld_aside(mechanism, given);
   CrossValidation result;
   for (const Recording& piece : pieces) result.pieces.push_back(piece.name);
-  result.hinges = measured_hinges(mechanism);
+  result.hinges = sensor_names(mechanism);
   result.kinds = sensor_kinds(mechanism);
   const auto n = static_cast<Eigen::Index>(pieces.size());
   result.observation.setConstant(n, n, std::numeric_limits<double>::quiet_NaN());

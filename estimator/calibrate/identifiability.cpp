@@ -133,13 +133,12 @@ double correlation_inflation(const std::vector<Eigen::VectorXd>& residuals) {
 void widen_for_correlation(const Mechanism& mechanism,
                            const std::vector<std::vector<Eigen::VectorXd>>& errors,
                            Eigen::VectorXd& variances, std::vector<std::string>& notes) {
-  Eigen::Index sensor = 0;
-  for (const Hinge& hinge : mechanism.hinges) {
-    if (!hinge.measured) continue;
-    const double inflation = correlation_inflation(errors[static_cast<std::size_t>(sensor)]);
-    variances[sensor++] *= inflation;
+  const std::vector<Sensor> sensors = sensors_of(mechanism);
+  for (std::size_t i = 0; i < sensors.size(); ++i) {
+    const double inflation = correlation_inflation(errors[i]);
+    variances[static_cast<Eigen::Index>(i)] *= inflation;
     if (inflation < kEvidentInflation) continue;
-    notes.push_back("hinge " + hinge.name +
+    notes.push_back("hinge " + sensors[i].name +
                     ": the simulation's errors are correlated in time, so the model does not "
                     "explain all of the motion; standard deviations were widened " +
                     number_text(std::sqrt(inflation), 2) + "-fold");

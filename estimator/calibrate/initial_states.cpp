@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "estimator/calibrate/parameter_book.hpp"
 #include "estimator/model/kinematics.hpp"
+#include "estimator/model/sensor.hpp"
 #include "estimator/signal/butterworth.hpp"
 #include "estimator/signal/filtfilt.hpp"
 #include "estimator/signal/resample.hpp"
@@ -29,9 +29,9 @@ double interpolate(const std::vector<int>& observed, const Eigen::VectorXd& valu
   return (1.0 - share) * values[observed[next - 1]] + share * values[observed[next]];
 }
 
-/// Start angles of the measured hinges at the nodes: nodes × sensors.
-Eigen::MatrixXd start_angles(const Mechanism& mechanism, const Segment& segment, double step,
-                             Eigen::Index nodes, double cutoff) {
+/// Readings of the sensors at the nodes: nodes × sensors.
+Eigen::MatrixXd start_readings(const Mechanism& mechanism, const Segment& segment, double step,
+                               Eigen::Index nodes, double cutoff) {
   Eigen::MatrixXd samples = unwrap_columns(segment.angles);
   const std::vector<JointKind> kinds = sensor_kinds(mechanism);
   for (std::size_t i = 0; i < kinds.size(); ++i) {
@@ -41,7 +41,7 @@ Eigen::MatrixXd start_angles(const Mechanism& mechanism, const Segment& segment,
   if (cutoff < kNyquistShare * 0.5 / segment.period) {
     samples = filtfilt_columns(butterworth_low_pass(kFilterOrder, cutoff, segment.period), samples);
   }
-  Eigen::MatrixXd angles(nodes, samples.cols());
+  Eigen::MatrixXd readings(nodes, samples.cols());
   for (Eigen::Index sensor = 0; sensor < samples.cols(); ++sensor) {
     std::vector<int> observed;
     for (int k = 0; k < segment.sample_count(); ++k) {
@@ -51,10 +51,28 @@ Eigen::MatrixXd start_angles(const Mechanism& mechanism, const Segment& segment,
     std::size_t next = 0;
     for (Eigen::Index node = 0; node < nodes; ++node) {
       const double t = static_cast<double>(node) * step / segment.period;
-      angles(node, sensor) = interpolate(observed, column, t, next);
+      readings(node, sensor) = interpolate(observed, column, t, next);
     }
   }
-  return angles;
+  return readings;
+}
+
+/// Coordinates of the joints at the nodes by the readings: nodes × joints.
+Eigen::MatrixXd start_coordinates(const Mechanism& mechanism, const Segment& segment, double step,
+                                  Eigen::Index nodes, double cutoff) {
+  Eigen::MatrixXd readings = start_readings(mechanism, segment, step, nodes, cutoff);
+  const std::vector<Sensor> sensors = sensors_of(mechanism);
+  for (std::size_t i = 0; i < sensors.size(); ++i) {
+    readings.col(static_cast<Eigen::Index>(i)).array() +=
+        mechanism.parameters[static_cast<std::size_t>(sensors[i].offset)].value;
+  }
+  const JointReadings joints(mechanism);
+  const Eigen::VectorXd turns = joints.whole_turns(readings.row(0).transpose());
+  Eigen::MatrixXd coordinates(nodes, mechanism.hinge_count());
+  for (Eigen::Index node = 0; node < nodes; ++node) {
+    coordinates.row(node) = joints.coordinates(readings.row(node).transpose() + turns).transpose();
+  }
+  return coordinates;
 }
 
 }  // namespace
@@ -66,17 +84,12 @@ TrajectoryData make_trajectory_data(const Mechanism& mechanism, const Segment& s
   data.period = segment.period;
   data.controls = segment.controls;
   data.angles = resample(segment, step).angles;
-  const Eigen::MatrixXd start = start_angles(mechanism, segment, step, data.angles.rows(), cutoff);
+  const Eigen::MatrixXd start =
+      start_coordinates(mechanism, segment, step, data.angles.rows(), cutoff);
   const ModelValues values = unpack(mechanism);
-  Eigen::VectorXd angles = Eigen::VectorXd::Zero(mechanism.hinge_count());
   data.initial.reserve(static_cast<std::size_t>(start.rows()));
-  for (Eigen::Index node = 0; node < start.rows(); ++node) {
-    Eigen::Index sensor = 0;
-    for (int j = 0; j < mechanism.hinge_count(); ++j) {
-      if (!mechanism.hinges[static_cast<std::size_t>(j)].measured) continue;
-      angles[j] = start(node, sensor++) + values.hinges[static_cast<std::size_t>(j)].encoder_offset;
-    }
-    data.initial.push_back(assemble(mechanism, values, angles));
+  for (const auto& angles : start.rowwise()) {
+    data.initial.push_back(assemble(mechanism, values, angles.transpose()));
   }
   return data;
 }
@@ -84,22 +97,16 @@ TrajectoryData make_trajectory_data(const Mechanism& mechanism, const Segment& s
 Eigen::MatrixXd make_joint_states(const Mechanism& mechanism, const Segment& segment,
                                   double cutoff) {
   const Eigen::Index n = mechanism.hinge_count(), samples = segment.sample_count();
-  const Eigen::MatrixXd start = start_angles(mechanism, segment, segment.period, samples, cutoff);
-  Eigen::MatrixXd states = Eigen::MatrixXd::Zero(2 * n, samples);
-  Eigen::Index sensor = 0;
-  for (int j = 0; j < n; ++j) {
-    if (!mechanism.hinges[static_cast<std::size_t>(j)].measured) continue;
-    const auto column = start.col(sensor++);
-    const double offset = mechanism.hinge_parameter(j, HingeQuantity::kEncoderOffset).value;
-    for (Eigen::Index k = 0; k < samples; ++k) {
-      const Eigen::Index before = std::max<Eigen::Index>(k - 1, 0);
-      const Eigen::Index after = std::min(k + 1, samples - 1);
-      states(j, k) = column[k] + offset;
-      if (after > before) {
-        states(n + j, k) = (column[after] - column[before]) /
-                           (static_cast<double>(after - before) * segment.period);
-      }
-    }
+  const Eigen::MatrixXd start =
+      start_coordinates(mechanism, segment, segment.period, samples, cutoff);
+  Eigen::MatrixXd states(2 * n, samples);
+  states.topRows(n) = start.transpose();
+  for (Eigen::Index k = 0; k < samples; ++k) {
+    const Eigen::Index before = std::max<Eigen::Index>(k - 1, 0);
+    const Eigen::Index after = std::min(k + 1, samples - 1);
+    const double apart = static_cast<double>(std::max<Eigen::Index>(after - before, 1));
+    states.col(k).tail(n) =
+        (start.row(after) - start.row(before)).transpose() / (apart * segment.period);
   }
   return states;
 }

@@ -11,8 +11,8 @@ namespace estimator {
 /// Observations are the raw samples that fall on nodes, nothing else: the low-pass filtered signal
 /// only starts the optimisation. It is a second-order Butterworth filter forward and backward,
 /// interpolated linearly to the nodes (and across unobserved samples), offset by the encoder's
-/// offset; configurations are assembled at zero constraint violation. Unmeasured hinges start at
-/// zero.
+/// offset; configurations are assembled at zero constraint violation. Hinges that no reading tells
+/// of start at zero.
 ///
 /// @param step    whole multiple or whole fraction of the sampling period [s]
 /// @param cutoff  of the filter [Hz]; at 0.8 of the Nyquist frequency and above nothing is filtered
@@ -21,7 +21,7 @@ TrajectoryData make_trajectory_data(const Mechanism& mechanism, const Segment& s
 
 /// Start angles and rates of all hinges at every sample: the filtered readings and their central
 /// differences, in joint coordinates. 2·hinges × samples, angles over rates [rad, rad/s];
-/// unmeasured hinges are zero.
+/// hinges that no reading tells of are zero.
 ///
 /// @param cutoff  as above
 Eigen::MatrixXd make_joint_states(const Mechanism& mechanism, const Segment& segment,

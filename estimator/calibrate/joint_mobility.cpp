@@ -14,10 +14,10 @@
 namespace estimator {
 namespace {
 
-/// Steps as parts of the time in which friction near rest pulls a speed to its level, creep
-/// speed/(B mobility). What Runge–Kutta is off by leaves a tenth of a standard deviation in the
-/// cart-pole's friction, with steps of the whole time 1.2. It is stable up to eight times as long,
-/// so the bound may still grow in the fit.
+/// Steps as parts of the time in which friction near rest pulls a speed to its level, one over
+/// steepness times mobility. What Runge–Kutta is off by leaves a tenth of a standard deviation in
+/// the cart-pole's friction, with steps of the whole time 1.2. It is stable up to eight times as
+/// long, so the bound may still grow in the fit.
 constexpr double kCreepShare = 0.35;
 constexpr double kShortestCreepStep = 2e-5;  // [s]
 constexpr Eigen::Index kStatesLooked = 50;   // in a segment
@@ -61,6 +61,14 @@ Eigen::MatrixXd joint_mobility(Dynamics& dynamics, LoopClosure& closure,
 
 }  // namespace
 
+bool has_steep_friction(const Mechanism& mechanism) {
+  for (int j = 0; j < mechanism.hinge_count(); ++j) {
+    if (mechanism.hinges[static_cast<std::size_t>(j)].creep_speed > 0.0) return true;
+    if (has_smooth_friction(mechanism, j)) return true;
+  }
+  return false;
+}
+
 void require_mass(const Mechanism& mechanism, const Eigen::VectorXd& state) {
   if (!is_tree(mechanism)) return;  // a joint that closes a loop moves no mass of its own
   Dynamics dynamics(mechanism, values_of(mechanism));
@@ -79,9 +87,8 @@ void require_mass(const Mechanism& mechanism, const Eigen::VectorXd& state) {
 }
 
 double creep_step(const Mechanism& mechanism, const std::vector<Eigen::MatrixXd>& states) {
-  const auto creeps = [](const Hinge& hinge) { return hinge.creep_speed > 0.0; };
   double step = std::numeric_limits<double>::infinity();
-  if (std::ranges::none_of(mechanism.hinges, creeps)) return step;
+  if (!has_steep_friction(mechanism)) return step;
   Dynamics dynamics(mechanism, values_of(mechanism));
   LoopClosure closure(mechanism);
   const Eigen::Index n = mechanism.hinge_count();
@@ -92,8 +99,9 @@ double creep_step(const Mechanism& mechanism, const std::vector<Eigen::MatrixXd>
       Eigen::VectorXd steepness = Eigen::VectorXd::Zero(n);  // of friction at rest, along speed
       for (Eigen::Index j = 0; j < n; ++j) {
         const Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(j)];
-        if (creeps(hinge)) {
-          steepness[j] = dynamics.dry_bound(static_cast<int>(j), 0.0) / hinge.creep_speed;
+        steepness[j] = dynamics.smooth_steepness(static_cast<int>(j));
+        if (hinge.creep_speed > 0.0) {
+          steepness[j] += dynamics.dry_bound(static_cast<int>(j), 0.0) / hinge.creep_speed;
         }
       }
       const Eigen::VectorXd root = steepness.cwiseSqrt();
@@ -108,10 +116,14 @@ double creep_step(const Mechanism& mechanism, const std::vector<Eigen::MatrixXd>
       Eigen::Index joint = 0;
       rate.diagonal().maxCoeff(&joint);
       const Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(joint)];
-      throw std::invalid_argument("joint '" + hinge.name + "': a creep speed of " +
-                                  number_text(hinge.creep_speed) + " " + hinge.units().rate +
-                                  " asks for integration steps of " + number_text(longest) +
-                                  " s; give a larger one, or none, so that friction holds");
+      const bool creeps = hinge.creep_speed > 0.0;
+      throw std::invalid_argument(
+          "joint '" + hinge.name + "': " +
+          (creeps ? "a creep speed of " + number_text(hinge.creep_speed) + " " + hinge.units().rate
+                  : "friction without a jump that rises so steeply (gamma_2, gamma_5)") +
+          " asks for integration steps of " + number_text(longest) + " s; give a " +
+          (creeps ? "larger one, or none, so that friction holds"
+                  : "flatter one, or friction that holds"));
     }
   }
   return step;

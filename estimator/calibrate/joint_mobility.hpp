@@ -13,11 +13,14 @@ namespace estimator {
 /// @throws std::invalid_argument naming a joint that moves nothing there
 void require_mass(const Mechanism& mechanism, const Eigen::VectorXd& state);
 
-/// Longest integration step that follows the friction of joints that creep: it changes no joint's
-/// speed by more than a part of its creep speed in a step. Infinite where no joint creeps.
+/// Whether friction of any joint rises from rest without a jump: it creeps, or its law has none.
+bool has_steep_friction(const Mechanism& mechanism);
+
+/// Longest integration step that follows such friction: in a step it changes no joint's speed by
+/// more than a part of that over which it rises. Infinite where no joint has any.
 ///
 /// @param states  one matrix a segment: angles over rates, a state a column
-/// @throws std::invalid_argument where the creep speed of a joint asks for too short a step
+/// @throws std::invalid_argument where a joint's friction asks for too short a step
 double creep_step(const Mechanism& mechanism, const std::vector<Eigen::MatrixXd>& states);
 
 }  // namespace estimator

@@ -102,29 +102,4 @@ void ParameterBook::fill_tied(const Uncertainty& uncertainty, Calibration& resul
   }
 }
 
-std::vector<int> sensor_hinges(const Mechanism& mechanism) {
-  std::vector<int> hinges;
-  for (int j = 0; j < mechanism.hinge_count(); ++j) {
-    if (mechanism.hinges[static_cast<std::size_t>(j)].measured) hinges.push_back(j);
-  }
-  return hinges;
-}
-
-std::vector<JointKind> sensor_kinds(const Mechanism& mechanism) {
-  std::vector<JointKind> kinds;
-  for (const Hinge& hinge : mechanism.hinges) {
-    if (hinge.measured) kinds.push_back(hinge.kind);
-  }
-  return kinds;
-}
-
-Eigen::VectorXd sensor_scales(const Mechanism& mechanism) {
-  const std::vector<JointKind> kinds = sensor_kinds(mechanism);
-  Eigen::VectorXd scales(static_cast<Eigen::Index>(kinds.size()));
-  for (std::size_t i = 0; i < kinds.size(); ++i) {
-    scales[static_cast<Eigen::Index>(i)] = joint_units(kinds[i]).scale;
-  }
-  return scales;
-}
-
 }  // namespace estimator

@@ -35,13 +35,4 @@ class ParameterBook {
   std::vector<double> initial_;
 };
 
-/// Hinges with an encoder, in order.
-std::vector<int> sensor_hinges(const Mechanism& mechanism);
-
-/// Kinds of the hinges that are measured.
-std::vector<JointKind> sensor_kinds(const Mechanism& mechanism);
-
-/// Of each sensor, what counts as an error of one radian, in its unit (JointUnits::scale).
-Eigen::VectorXd sensor_scales(const Mechanism& mechanism);
-
 }  // namespace estimator

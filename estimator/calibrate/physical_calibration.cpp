@@ -1,6 +1,7 @@
 #include "estimator/calibrate/physical_calibration.hpp"
 
 #include <cmath>
+#include <limits>
 
 #include "estimator/calibrate/identifiability.hpp"
 #include "estimator/calibrate/interval.hpp"
@@ -9,19 +10,17 @@
 #include "estimator/calibrate/parameter_effect.hpp"
 #include "estimator/calibrate/quantisation.hpp"
 #include "estimator/calibrate/shooting_fit.hpp"
+#include "estimator/calibrate/withheld_sensors.hpp"
 
 namespace estimator {
 namespace {
 
 std::vector<SimulationError> simulation_errors(const ShootingProblem& problem) {
   std::vector<SimulationError> errors;
-  const std::vector<int> sensors = sensor_hinges(problem.mechanism());
   for (int sensor = 0; sensor < problem.sensor_count(); ++sensor) {
-    const auto j = static_cast<std::size_t>(sensors[static_cast<std::size_t>(sensor)]);
-    const Hinge& hinge = problem.mechanism().hinges[j];
-    errors.push_back({hinge.name,
+    errors.push_back({problem.sensor(sensor).name,
                       std::sqrt(problem.squared_error(sensor) / problem.reading_count(sensor)),
-                      hinge.kind});
+                      problem.sensor(sensor).kind});
   }
   return errors;
 }
@@ -42,14 +41,11 @@ std::vector<std::vector<Eigen::VectorXd>> reading_errors(const ShootingProblem& 
                                                          const std::vector<Segment>& segments) {
   std::vector<std::vector<Eigen::VectorXd>> errors(
       static_cast<std::size_t>(problem.sensor_count()));
-  const std::vector<int> sensors = sensor_hinges(problem.mechanism());
   for (int sensor = 0; sensor < problem.sensor_count(); ++sensor) {
-    const auto j = static_cast<std::size_t>(sensors[static_cast<std::size_t>(sensor)]);
-    const Hinge& hinge = problem.mechanism().hinges[j];
     for (std::size_t s = 0; s < segments.size(); ++s) {
       Eigen::VectorXd series = problem.angles(static_cast<int>(s)).col(sensor);
       for (Eigen::Index k = 0; k < series.size(); ++k) {
-        series[k] = hinge.difference(series[k] - segments[s].angles(k, sensor));
+        series[k] = problem.sensor(sensor).difference(series[k] - segments[s].angles(k, sensor));
       }
       errors[static_cast<std::size_t>(sensor)].push_back(std::move(series));
     }
@@ -180,6 +176,11 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
   note_unresolved_steps(result.refined ? fit.simulation() : fit.joint(), result.notes);
   result.simulation = simulation_errors(fit.simulation());
   result.trajectories = fit.trajectories();
+  ShootingGrid grid = fit.input().grid;
+  if (result.refined) grid.interval = std::numeric_limits<double>::infinity();
+  result.withheld =
+      judge_withheld(result.refined ? fit.simulation() : fit.joint(), fit.input(), book, grid);
+  for (const WithheldSensor& sensor : result.withheld) result.notes.push_back(describe(sensor));
   const Eigen::VectorXd half =
       information.valid ? half_intervals(information, variances, counting) : Eigen::VectorXd();
   book.fill(make_uncertainty(result.mechanism, book.asked(), book.estimated(), information,

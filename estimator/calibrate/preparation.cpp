@@ -28,11 +28,8 @@ void check_mechanism(const Mechanism& mechanism) {
 }
 
 void check_recordings(const Mechanism& mechanism, const std::vector<Recording>& recordings) {
-  Eigen::Index sensors = 0, motors = 0;
-  for (const Hinge& hinge : mechanism.hinges) {
-    sensors += hinge.measured ? 1 : 0;
-    motors += hinge.motorised ? 1 : 0;
-  }
+  const auto sensors = static_cast<Eigen::Index>(sensors_of(mechanism).size());
+  const auto motors = std::ranges::count_if(mechanism.hinges, &Hinge::motorised);
   if (sensors == 0) throw std::invalid_argument("no hinge of the rig is measured");
   for (const Recording& recording : recordings) {
     for (const Segment& segment : recording.segments) {

@@ -210,11 +210,10 @@ class Pipeline {
   }
 
   void book_simulation(const SimulationProblem& problem) {
-    const std::vector<int> sensors = sensor_hinges(result_.mechanism);
+    const std::vector<Sensor> sensors = sensors_of(result_.mechanism);
     for (int sensor = 0; sensor < problem.sensor_count(); ++sensor) {
-      const auto j = static_cast<std::size_t>(sensors[static_cast<std::size_t>(sensor)]);
       result_.simulation.push_back(
-          {result_.mechanism.hinges[j].name, sensor_rmse(problem, sensor)});
+          {sensors[static_cast<std::size_t>(sensor)].name, sensor_rmse(problem, sensor)});
     }
     for (std::size_t s = 0; s < data_.size(); ++s) {
       result_.trajectories[s].simulated = problem.simulated_angles(static_cast<int>(s));

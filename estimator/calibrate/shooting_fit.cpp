@@ -22,7 +22,6 @@ namespace {
 constexpr int kSamplesMin = 10;
 constexpr double kDurationMin = 0.05;      // [s]
 constexpr double kInterval = 0.2;          // [s]; short enough for any motion to be predictable
-constexpr double kAngleNoiseFloor = 1e-7;  // [rad]; perfect readings still get a finite weight
 constexpr double kGenerousShare = 0.02;    // process noise of a loose fit, of the accelerations
 constexpr double kNegligibleShare = 1e-6;  // process noise not worth a word, of the accelerations
 constexpr double kDifferenceTime = 0.01;   // over which accelerations are differenced [s]
@@ -199,13 +198,14 @@ ShootingInput prepare_shooting(const Mechanism& mechanism, const std::vector<Rec
   const Eigen::VectorXd least =
       accelerations.cwiseMax(1e-3 * accelerations.maxCoeff()).cwiseMax(1e-6);
   input.grid.coordinates = choose_coordinates(mechanism, input.states);
-  const auto measured = std::ranges::count_if(mechanism.hinges, &Hinge::measured);
-  if (options.step == 0.0 && measured >= std::ssize(input.grid.coordinates.independent)) {
+  if (options.step == 0.0 &&
+      JointReadings(mechanism).told_count() >= std::ssize(input.grid.coordinates.independent)) {
     for (std::size_t s = 0; s < input.states.size(); ++s) {
       input.grid.local_steps.push_back(choose_local_steps(
           input.segments[s], input.states[s], input.state_spacing[s], scales, input.grid.step));
     }
   }
+  limit_steps(creep_step(without_creep(mechanism), input.states), input.grid);
   input.noise.acceleration = kGenerousShare * std::sqrt(kInterval) *
                              scales.cwiseProduct(least)(input.grid.coordinates.independent);
   return input;
@@ -323,8 +323,7 @@ void ShootingFit::estimate_jointly(const Mechanism& start) {
   noise.acceleration = kProcessDrop * input_.noise.acceleration;
   if (options_.acceleration_noise > 0.0)
     noise.acceleration.setConstant(options_.acceleration_noise);
-  const auto creeps = [](const Hinge& hinge) { return hinge.creep_speed > 0.0; };
-  if (std::ranges::any_of(reached.hinges, creeps)) {
+  if (has_steep_friction(reached)) {
     // Friction that holds comes near, and tells how short steps friction that creeps needs.
     joint_ = problem_from(without_creep(reached), noise, input_.grid);
     run(*joint_, options_for(*joint_, kSmallDecrease), joint_history_);

@@ -12,6 +12,9 @@
 
 namespace estimator {
 
+/// Perfect readings still get a finite weight [rad].
+inline constexpr double kAngleNoiseFloor = 1e-7;
+
 /// What shooting works on: checked segments and where their states start.
 struct ShootingInput {
   std::vector<Segment> segments;

@@ -51,9 +51,7 @@ void ShootingProblem::linearize_readings(const Block& block, ResidualBlock& out)
     ++row;
   }
   out.rows = row;
-  const int hinge = sensors_[static_cast<std::size_t>(block.detail)];
-  const int offset =
-      free_.position(point_.mechanism.index_of_hinge(hinge, HingeQuantity::kEncoderOffset));
+  const int offset = free_.position(sensor(block.detail).offset);
   if (offset >= 0) out.arrow_jacobian.col(offset).head(row).setConstant(-weight);
 }
 

@@ -22,13 +22,11 @@ ShootingProblem::ShootingProblem(const Mechanism& mechanism, const std::vector<S
       program_(std::make_shared<const TreeProgram>(mechanism, grid.coordinates.independent.empty()
                                                                   ? all_independent(mechanism)
                                                                   : grid.coordinates)),
+      sensors_(sensors_of(mechanism)),
       noise_(noise),
       threads_(threads) {
   assert(grid.step > 0.0 && std::isfinite(grid.step) && grid.interval > 0.0);
   assert((noise.angle.array() > 0.0).all() && (noise.acceleration.array() > 0.0).all());
-  for (int j = 0; j < hinge_count_; ++j) {
-    if (mechanism.hinges[static_cast<std::size_t>(j)].measured) sensors_.push_back(j);
-  }
   for (const int index : program_->moving()) moving_.push_back(free_.position(index));
   point_.mechanism = mechanism;
   apply_ties(point_.mechanism);
@@ -214,20 +212,25 @@ void ShootingProblem::simulate(Point& point) const {
   point.cost = total_cost(point);
 }
 
-/// What the encoders read of joint angles, one matrix a node.
-void ShootingProblem::read_sensors(Point& point, const std::vector<Eigen::MatrixXd>& angles) const {
+/// What the encoders read of joint coordinates, one matrix a node.
+void ShootingProblem::read_sensors(Point& point,
+                                   const std::vector<Eigen::MatrixXd>& coordinates) const {
   point.angles.resize(segments_.size());
   for (std::size_t s = 0; s < segments_.size(); ++s) {
     const ShotSegment& segment = segments_[s];
     point.angles[s].resize(segment.data.sample_count(), sensor_count());
-    for (int sensor = 0; sensor < sensor_count(); ++sensor) {
-      const int j = sensors_[static_cast<std::size_t>(sensor)];
-      const double offset = point.mechanism.hinge_parameter(j, HingeQuantity::kEncoderOffset).value;
+    for (int i = 0; i < sensor_count(); ++i) {
+      const double offset =
+          point.mechanism.parameters[static_cast<std::size_t>(sensor(i).offset)].value;
       for (int k = 0; k < segment.node_count; ++k) {
         const auto node = static_cast<std::size_t>(segment.first_node + k);
-        point.angles[s].col(sensor).segment(point.intervals[node].first_sample,
-                                            angles[node].rows()) =
-            angles[node].col(j).array() - offset;
+        const Eigen::MatrixXd& own = coordinates[node];
+        auto readings =
+            point.angles[s].col(i).segment(point.intervals[node].first_sample, own.rows());
+        readings.setConstant(-offset);
+        for (const Sensor::Term& term : sensor(i).terms) {
+          readings += term.sign * own.col(term.hinge);
+        }
       }
     }
   }
@@ -245,7 +248,7 @@ double ShootingProblem::reading_error(const Point& point, int segment, int sampl
                                       int sensor) const {
   const auto s = static_cast<std::size_t>(segment);
   const double error = point.angles[s](sample, sensor) - segments_[s].data.angles(sample, sensor);
-  return difference(sensors_[static_cast<std::size_t>(sensor)], error);
+  return sensors_[static_cast<std::size_t>(sensor)].difference(error);
 }
 
 /// L⁻¹ with L Lᵀ = σ_a² [T³/3, T²/2; T²/2, T], so that whitened = L⁻¹ (Δθ, Δω).
@@ -261,8 +264,9 @@ Eigen::Vector2d ShootingProblem::whitened_defect(const Point& point, int segment
                                                  int coordinate) const {
   const int node = segments_[static_cast<std::size_t>(segment)].first_node + interval;
   const Eigen::VectorXd& end = point.intervals[static_cast<std::size_t>(node)].end;
-  const Eigen::Vector2d defect(difference(coordinates()[static_cast<std::size_t>(coordinate)],
-                                          point.states(coordinate, node + 1) - end[coordinate]),
+  const auto joint = static_cast<std::size_t>(coordinates()[static_cast<std::size_t>(coordinate)]);
+  const Eigen::Vector2d defect(point.mechanism.hinges[joint].difference(
+                                   point.states(coordinate, node + 1) - end[coordinate]),
                                point.states(coordinate_count() + coordinate, node + 1) -
                                    end[coordinate_count() + coordinate]);
   return whitening(segment, coordinate) * defect;

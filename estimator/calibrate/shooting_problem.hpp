@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "estimator/calibrate/free_parameters.hpp"
-#include "estimator/model/mechanism.hpp"
+#include "estimator/model/sensor.hpp"
 #include "estimator/optimize/least_squares_problem.hpp"
 #include "estimator/signal/time_series.hpp"
 #include "estimator/tree/interval_motion.hpp"
@@ -89,6 +89,7 @@ class ShootingProblem final : public LeastSquaresProblem {
   int prior_group() const { return start_group() + 1; }
 
   int sensor_count() const { return static_cast<int>(sensors_.size()); }
+  const Sensor& sensor(int index) const { return sensors_[static_cast<std::size_t>(index)]; }
   /// Joints whose motion nodes hold.
   const std::vector<int>& coordinates() const { return program_->independent(); }
   int coordinate_count() const { return program_->coordinate_count(); }
@@ -160,11 +161,8 @@ class ShootingProblem final : public LeastSquaresProblem {
   Span span_of(const ShotSegment& segment, int interval) const;
   void update_controls(Point& point) const;
   void simulate(Point& point) const;
-  void read_sensors(Point& point, const std::vector<Eigen::MatrixXd>& angles) const;
+  void read_sensors(Point& point, const std::vector<Eigen::MatrixXd>& coordinates) const;
   double total_cost(const Point& point) const;
-  double difference(int hinge, double of_coordinates) const {
-    return point_.mechanism.hinges[static_cast<std::size_t>(hinge)].difference(of_coordinates);
-  }
   double reading_error(const Point& point, int segment, int sample, int sensor) const;
   Eigen::Vector2d whitened_defect(const Point& point, int segment, int interval,
                                   int coordinate) const;
@@ -177,8 +175,8 @@ class ShootingProblem final : public LeastSquaresProblem {
   int hinge_count_;
   FreeParameters free_;
   std::shared_ptr<const TreeProgram> program_;
-  std::vector<int> moving_;   ///< arrow positions of parameters that act on the motion
-  std::vector<int> sensors_;  ///< hinges
+  std::vector<int> moving_;  ///< arrow positions of parameters that act on the motion
+  std::vector<Sensor> sensors_;
   ShootingNoise noise_;
   int threads_;
   std::vector<ShotSegment> segments_;

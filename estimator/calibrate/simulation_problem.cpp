@@ -37,11 +37,9 @@ SimulationProblem::SimulationProblem(const Mechanism& mechanism,
     : data_(data),
       settings_(settings),
       free_(mechanism, angle_noise),
-      body_count_(mechanism.body_count()) {
+      body_count_(mechanism.body_count()),
+      sensors_(sensors_of(mechanism)) {
   assert(data.size() == initial.size());
-  for (int j = 0; j < mechanism.hinge_count(); ++j) {
-    if (mechanism.hinges[static_cast<std::size_t>(j)].measured) sensors_.push_back(j);
-  }
   settings_.form = ResidualForm::kImplicit;
   point_.mechanism = mechanism;
   point_.initial = initial;
@@ -118,11 +116,14 @@ void SimulationProblem::simulate(Point& point) const {
     State state = point.initial[s];
     Eigen::VectorXd control(point.controls[s].mean.cols());
     for (int k = 1; k < nodes; ++k) {
+      const auto angle_of = [&](int j) {
+        return hinge_angle(point.mechanism.hinges[static_cast<std::size_t>(j)], state.poses);
+      };
       for (int sensor = 0; sensor < sensor_count(); ++sensor) {
-        const int j = sensors_[static_cast<std::size_t>(sensor)];
+        const Sensor& facts = sensors_[static_cast<std::size_t>(sensor)];
         const double angle =
-            hinge_angle(point.mechanism.hinges[static_cast<std::size_t>(j)], state.poses) -
-            point.mechanism.hinge_parameter(j, HingeQuantity::kEncoderOffset).value;
+            facts.sum(angle_of) -
+            point.mechanism.parameters[static_cast<std::size_t>(facts.offset)].value;
         const double before = k > 1 ? simulated(k - 1, sensor) : angle;
         simulated(k, sensor) = before + turn_difference(angle - before);
       }
@@ -246,17 +247,18 @@ void SimulationProblem::linearize(int index, ResidualBlock& out) const {
 void SimulationProblem::add_observations(const State& state, const Eigen::MatrixXd& S, int node,
                                          SegmentSensitivity& out) const {
   for (int sensor = 0; sensor < sensor_count(); ++sensor) {
-    const int j = sensors_[static_cast<std::size_t>(sensor)];
-    const Hinge& hinge = point_.mechanism.hinges[static_cast<std::size_t>(j)];
-    const bool ground = hinge.body_a == Hinge::kGround;
-    const HingeAngleJacobian jacobian = hinge_angle_jacobian(
-        hinge, ground ? Pose{} : state.poses[static_cast<std::size_t>(hinge.body_a)],
-        state.poses[static_cast<std::size_t>(hinge.body_b)]);
+    const Sensor& facts = sensors_[static_cast<std::size_t>(sensor)];
     auto row = out[static_cast<std::size_t>(sensor)].row(node);
-    row.noalias() = jacobian.b * S.middleRows(6 * hinge.body_b + 3, 3);
-    if (!ground) row.noalias() += jacobian.a * S.middleRows(6 * hinge.body_a + 3, 3);
-    const int offset =
-        free_.position(point_.mechanism.index_of_hinge(j, HingeQuantity::kEncoderOffset));
+    row.setZero();
+    for (const Sensor::Term& term : facts.terms) {
+      const Hinge& hinge = point_.mechanism.hinges[static_cast<std::size_t>(term.hinge)];
+      const HingeAngleJacobian jacobian = hinge_angle_jacobian(hinge, state.poses.data());
+      row.noalias() += term.sign * jacobian.b * S.middleRows(6 * hinge.body_b + 3, 3);
+      if (hinge.body_a != Hinge::kGround) {
+        row.noalias() += term.sign * jacobian.a * S.middleRows(6 * hinge.body_a + 3, 3);
+      }
+    }
+    const int offset = free_.position(facts.offset);
     if (offset >= 0) row[node_size_ + offset] -= 1.0;
   }
 }

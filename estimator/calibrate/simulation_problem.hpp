@@ -8,6 +8,7 @@
 #include "estimator/calibrate/step_controls.hpp"
 #include "estimator/calibrate/trajectory_problem.hpp"
 #include "estimator/dynamics/step_residual.hpp"
+#include "estimator/model/sensor.hpp"
 #include "estimator/model/state.hpp"
 #include "estimator/optimize/least_squares_problem.hpp"
 
@@ -102,7 +103,7 @@ class SimulationProblem final : public LeastSquaresProblem {
   StepSettings settings_;
   FreeParameters free_;
   int body_count_;
-  std::vector<int> sensors_;
+  std::vector<Sensor> sensors_;
   int max_rows_ = 0;
   int node_size_ = 0;
   Point point_, candidate_, marked_;

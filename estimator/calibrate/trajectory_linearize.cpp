@@ -76,20 +76,20 @@ void TrajectoryProblem::linearize(int index, ResidualBlock& out) const {
 
 void TrajectoryProblem::linearize_observation(const Block& block, ResidualBlock& out) const {
   shape_block(out, block.node, 1, node_size_, free_.size(), 1, block.detail);
-  const int j = sensors_[static_cast<std::size_t>(block.detail)];
-  const Hinge& hinge = point_.mechanism.hinges[static_cast<std::size_t>(j)];
+  const Sensor& sensor = sensors_[static_cast<std::size_t>(block.detail)];
   const Pose* poses = node_poses(point_, block.node);
-  const HingeAngleJacobian jacobian = hinge_angle_jacobian(
-      hinge, hinge.body_a == Hinge::kGround ? Pose{} : poses[hinge.body_a], poses[hinge.body_b]);
-  out.residual[0] = observation_residual(point_, block.node, block.detail, jacobian.angle);
+  out.residual[0] = observation_residual(point_, block.node, block.detail);
   out.node_jacobian.setZero();
-  out.node_jacobian.block<1, 3>(0, 6 * hinge.body_b + 3) = jacobian.b;
-  if (hinge.body_a != Hinge::kGround) {
-    out.node_jacobian.block<1, 3>(0, 6 * hinge.body_a + 3) = jacobian.a;
+  for (const Sensor::Term& term : sensor.terms) {
+    const Hinge& hinge = point_.mechanism.hinges[static_cast<std::size_t>(term.hinge)];
+    const HingeAngleJacobian jacobian = hinge_angle_jacobian(hinge, poses);
+    out.node_jacobian.block<1, 3>(0, 6 * hinge.body_b + 3) += term.sign * jacobian.b;
+    if (hinge.body_a != Hinge::kGround) {
+      out.node_jacobian.block<1, 3>(0, 6 * hinge.body_a + 3) += term.sign * jacobian.a;
+    }
   }
   out.arrow_jacobian.setZero();
-  const int offset =
-      free_.position(point_.mechanism.index_of_hinge(j, HingeQuantity::kEncoderOffset));
+  const int offset = free_.position(sensor.offset);
   if (offset >= 0) out.arrow_jacobian(0, offset) = -1.0;
 }
 

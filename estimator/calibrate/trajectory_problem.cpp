@@ -24,9 +24,8 @@ TrajectoryProblem::TrajectoryProblem(const Mechanism& mechanism,
       free_(mechanism, settings.angle_noise),
       node_size_((settings.state_form == StateForm::kFull ? 12 : 6) * mechanism.body_count()) {
   point_.mechanism = mechanism;
+  sensors_ = sensors_of(mechanism);
   for (int j = 0; j < mechanism.hinge_count(); ++j) {
-    const Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(j)];
-    if (hinge.measured) sensors_.push_back(j);
     delay_free_ |= mechanism.hinge_parameter(j, HingeQuantity::kInputDelay).free;
   }
   make_blocks(data);
@@ -128,11 +127,18 @@ void TrajectoryProblem::update_differences(Point& point) const {
   }
 }
 
-double TrajectoryProblem::observation_residual(const Point& point, int node, int sensor,
-                                               double angle) const {
-  const int j = sensors_[static_cast<std::size_t>(sensor)];
-  const double offset = point.mechanism.hinge_parameter(j, HingeQuantity::kEncoderOffset).value;
-  return turn_difference(angle - offset - angles_(node, sensor));
+double TrajectoryProblem::reading(const Point& point, int node, const Sensor& sensor) const {
+  const Pose* poses = node_poses(point, node);
+  const auto angle = [&](int j) {
+    return hinge_angle(point.mechanism.hinges[static_cast<std::size_t>(j)], poses);
+  };
+  return sensor.sum(angle) -
+         point.mechanism.parameters[static_cast<std::size_t>(sensor.offset)].value;
+}
+
+double TrajectoryProblem::observation_residual(const Point& point, int node, int sensor) const {
+  return turn_difference(reading(point, node, sensors_[static_cast<std::size_t>(sensor)]) -
+                         angles_(node, sensor));
 }
 
 double TrajectoryProblem::observation_cost(const Point& point, int segment) const {
@@ -141,14 +147,7 @@ double TrajectoryProblem::observation_cost(const Point& point, int segment) cons
   for (int node = s.first_node; node < s.first_node + s.node_count; ++node) {
     for (int sensor = 0; sensor < static_cast<int>(sensors_.size()); ++sensor) {
       if (std::isnan(angles_(node, sensor))) continue;
-      const Hinge& hinge =
-          point.mechanism
-              .hinges[static_cast<std::size_t>(sensors_[static_cast<std::size_t>(sensor)])];
-      const Pose* poses = node_poses(point, node);
-      const double angle =
-          hinge_angle(hinge, hinge.body_a == Hinge::kGround ? Pose{} : poses[hinge.body_a],
-                      poses[hinge.body_b]);
-      const double residual = observation_residual(point, node, sensor, angle);
+      const double residual = observation_residual(point, node, sensor);
       sum += residual * residual;
     }
   }
@@ -276,11 +275,9 @@ Eigen::MatrixXd TrajectoryProblem::observed_angles(int segment) const {
   const Segment& s = segments_[static_cast<std::size_t>(segment)];
   Eigen::MatrixXd angles(s.node_count, angles_.cols());
   for (int k = 0; k < s.node_count; ++k) {
-    const Configuration q = configuration_at(node_poses(point_, s.first_node + k), body_count_);
     for (Eigen::Index sensor = 0; sensor < angles_.cols(); ++sensor) {
-      const int j = sensors_[static_cast<std::size_t>(sensor)];
-      angles(k, sensor) = hinge_angle(point_.mechanism.hinges[static_cast<std::size_t>(j)], q) -
-                          point_.mechanism.hinge_parameter(j, HingeQuantity::kEncoderOffset).value;
+      angles(k, sensor) =
+          reading(point_, s.first_node + k, sensors_[static_cast<std::size_t>(sensor)]);
     }
   }
   return angles;

@@ -7,7 +7,7 @@
 #include "estimator/calibrate/free_parameters.hpp"
 #include "estimator/calibrate/step_controls.hpp"
 #include "estimator/dynamics/step_residual.hpp"
-#include "estimator/model/mechanism.hpp"
+#include "estimator/model/sensor.hpp"
 #include "estimator/model/state.hpp"
 #include "estimator/optimize/least_squares_problem.hpp"
 #include "estimator/signal/time_series.hpp"
@@ -135,8 +135,9 @@ class TrajectoryProblem final : public LeastSquaresProblem {
     return point.differences.data() + static_cast<Eigen::Index>(6 * body_count_) * node;
   }
   void update_differences(Point& point) const;
-  /// Residual of one sensor at one node where the hinge has the given angle.
-  double observation_residual(const Point& point, int node, int sensor, double angle) const;
+  /// What a sensor reads at a node.
+  double reading(const Point& point, int node, const Sensor& sensor) const;
+  double observation_residual(const Point& point, int node, int sensor) const;
   /// Violations of the first node and of the second (or of the first's velocity), weighted.
   void initial_rows(const Point& point, int segment, Eigen::VectorXd& residual) const;
 
@@ -152,7 +153,7 @@ class TrajectoryProblem final : public LeastSquaresProblem {
   int body_count_;
   FreeParameters free_;
   int node_size_;
-  std::vector<int> sensors_;  ///< measured hinges
+  std::vector<Sensor> sensors_;
   std::vector<Segment> segments_;
   std::vector<Block> blocks_;
   Eigen::MatrixXd angles_;       ///< all nodes × sensors

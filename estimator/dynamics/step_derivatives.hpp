@@ -57,7 +57,7 @@ class StepKernel final : public StepResidual, private StepStateDerivatives<kBodi
   }
 
  private:
-  using Base::angle_jacobian, Base::bearing_multipliers, Base::compute, Base::workspace;
+  using Base::bearing_multipliers, Base::compute, Base::workspace;
   using Base::bodies, Base::body_count_, Base::hinge_count_, Base::hinge_total, Base::hinges_;
   using Base::combine, Base::differentiate_blocks;
   using Base::has_load_friction;
@@ -74,7 +74,7 @@ class StepKernel final : public StepResidual, private StepStateDerivatives<kBodi
       rows.push_back(6 * target.element + (is_mass ? 0 : 3));
     } else if (target.kind == ParameterTarget::Kind::kWorld) {
       for (int i = 0; i < body_count_; ++i) rows.push_back(6 * i);
-    } else {
+    } else if (target.kind == ParameterTarget::Kind::kHinge) {
       rows.push_back(6 * hinges_[j].body_b + 3);
       if (hinges_[j].body_a != Hinge::kGround) rows.push_back(6 * hinges_[j].body_a + 3);
     }
@@ -97,7 +97,7 @@ class StepKernel final : public StepResidual, private StepStateDerivatives<kBodi
         differentiate_world_parameter(ws, column);
       } else if (is_point(target)) {
         differentiate_point(ws, column);
-      } else {
+      } else if (target.kind == ParameterTarget::Kind::kHinge) {
         differentiate_axis_parameter(input, ws, column);
       }
       typename Workspace::VectorV total = ws.E_p.col(column.column);
@@ -186,7 +186,7 @@ class StepKernel final : public StepResidual, private StepStateDerivatives<kBodi
     const auto quantity = static_cast<HingeQuantity>(column.target.quantity);
     const bool driven = motor_[j] >= 0;
     const AxisDrive drive = {.angle = quantity == HingeQuantity::kStiffness
-                                          ? angle_jacobian(hinges_[j], input.poses).angle
+                                          ? hinge_angle_jacobian(hinges_[j], input.poses).angle
                                           : 0.0,
                              .control = driven ? input.control[motor_[j]] : 0.0,
                              .control_delay_slope = driven && input.control_delay_slope

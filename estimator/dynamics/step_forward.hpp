@@ -134,16 +134,11 @@ class StepForward {
       terms.angle = 0.0;
       terms.angle_turn.setZero();
       if (values_.hinges[j].stiffness != 0.0) {
-        const HingeAngleJacobian jacobian = angle_jacobian(hinge, input.poses);
+        const HingeAngleJacobian jacobian = hinge_angle_jacobian(hinge, input.poses);
         terms.angle = jacobian.angle;
         terms.angle_turn = jacobian.b;
       }
     }
-  }
-
-  HingeAngleJacobian angle_jacobian(const Hinge& hinge, const Pose* poses) const {
-    return hinge_angle_jacobian(
-        hinge, hinge.body_a == Hinge::kGround ? Pose{} : poses[hinge.body_a], poses[hinge.body_b]);
   }
 
   void assemble_rows(Workspace& ws) const {

@@ -199,6 +199,10 @@ void TreeInverseDynamics<T>::make_axes(const Mechanism& mechanism,
     axis.stribeck_rate = value(HingeQuantity::kStribeckRate);
     axis.load_friction = value(HingeQuantity::kLoadFriction);
     axis.load_friction_angular = value(HingeQuantity::kLoadFrictionAngular);
+    axis.smooth = {value(HingeQuantity::kSmoothExcess), value(HingeQuantity::kSmoothRise),
+                   value(HingeQuantity::kSmoothDecay), value(HingeQuantity::kSmoothCoulomb),
+                   value(HingeQuantity::kSmoothSlope)};
+    axis.has_smooth = has_smooth_friction(mechanism, j);
     axis.constant_torque = value(HingeQuantity::kConstantTorque);
     axis.stiffness = value(HingeQuantity::kStiffness);
     axis.rest_angle = value(HingeQuantity::kRestAngle);
@@ -207,6 +211,7 @@ void TreeInverseDynamics<T>::make_axes(const Mechanism& mechanism,
     axis.back_emf = value(HingeQuantity::kBackEmf);
     axis.load_force = axis.load_moment = T(0.0);
     axis.creep_speed = mechanism.hinges[static_cast<std::size_t>(j)].creep_speed;
+    axis.gear_ratio = mechanism.hinges[static_cast<std::size_t>(j)].gear_ratio;
     for (const HingeQuantity quantity :
          {HingeQuantity::kLoadFriction, HingeQuantity::kLoadFrictionAngular}) {
       load_dependent_ |= varies(mechanism, mechanism.index_of_hinge(j, quantity)) ||
@@ -250,10 +255,37 @@ T TreeInverseDynamics<T>::axis_imbalance(const Link& link, const T& angle, const
   const T speed = abs(rate);
   T torque = axis.shaft_inertia * acceleration;
   torque += (axis.viscous + axis.quadratic_drag * speed) * rate;
+  if (axis.has_smooth) torque += axis.smooth.torque(rate);
   torque += axis.stiffness * (angle - turns - axis.rest_angle);
   torque -= axis.constant_torque;
   torque -= axis.motor_gain * (control - axis.back_emf * rate);
   return torque;
+}
+
+/// A rotor that sits in body a spins about the axis by ω_a·x + N φ̇ in all. With what it weighs as a
+/// part of that body counted there, kinetic energy is more by J_shaft/N φ̇ (ω_a·x): a moment on body
+/// a and a torque on the joint, which is returned.
+template <typename T>
+T TreeInverseDynamics<T>::add_rotor(const Link& link, const T& rate, const T& acceleration,
+                                    Motion& motion) {
+  const Axis& axis = axes_[static_cast<std::size_t>(link.hinge)];
+  if (axis.gear_ratio == 0.0) return T(0.0);
+  const T inertia = axis.shaft_inertia * (1.0 / axis.gear_ratio);
+  const T spin = inertia * rate, change = inertia * acceleration;
+  // In the link's frame, in which the axis is x of body a as well.
+  const auto moment_of = [&](const Vector3& omega) {
+    return Vector3(change, spin * omega[2], -(spin * omega[1]));  // ω × e_x = (0, ω_z, −ω_y)
+  };
+  if (link.sign < 0.0) {
+    motion.moment += moment_of(motion.omega);
+    return inertia * motion.alpha[0];
+  }
+  if (link.parent < 0) return T(0.0);
+  Motion& parent = motions_[static_cast<std::size_t>(link.parent)];
+  const Vector3 omega = into_link(link, motion, parent.omega);
+  const Vector3 alpha = into_link(link, motion, parent.alpha);
+  parent.moment += into_parent(link, motion, moment_of(omega));
+  return inertia * alpha[0];
 }
 
 /// Velocities, accelerations and inertial loads of a link, its parent's being known.
@@ -334,7 +366,8 @@ void TreeInverseDynamics<T>::imbalance(const VectorX& angle, const VectorX& rate
     const Link& link = links_[at];
     const Motion& motion = motions_[at];
     const int j = link.hinge;
-    imbalance[j] = link.sign * (link.slides ? motion.force[0] : motion.moment[0]) +
+    const T rotor = add_rotor(link, rate[j], acceleration[j], motions_[at]);
+    imbalance[j] = link.sign * (link.slides ? motion.force[0] : motion.moment[0]) + rotor +
                    axis_imbalance(link, angle[j], rate[j], acceleration[j], control[j]);
     if (load_dependent_) feel_load(link, motion, axes_[static_cast<std::size_t>(j)]);
     if (link.parent < 0) continue;
@@ -405,16 +438,9 @@ T TreeInverseDynamics<T>::dry_bound(int hinge, const T& rate) const {
   return bound;
 }
 
-/// tanh of x by what every scalar knows, with the derivative 1 at zero too.
 template <typename T>
 T TreeInverseDynamics<T>::creep_share(int hinge, const T& rate) const {
-  using std::abs;
-  using std::exp;
-  const T x = rate * (1.0 / axes_[static_cast<std::size_t>(hinge)].creep_speed);
-  const T size = abs(x);
-  const T decay = exp(T(-2.0 * size));
-  const T share = (1.0 - decay) / (1.0 + decay);
-  return select_positive(T(-x), T(-share), share);
+  return smooth_sign(T(rate * (1.0 / axes_[static_cast<std::size_t>(hinge)].creep_speed)));
 }
 
 template class TreeInverseDynamics<double>;

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "estimator/dynamics/smooth_friction.hpp"
 #include "estimator/math/dual.hpp"
 #include "estimator/model/mechanism.hpp"
 #include "estimator/model/spanning_tree.hpp"
@@ -68,6 +69,11 @@ class TreeInverseDynamics {
   /// creep speed must be above zero.
   T creep_share(int hinge, const T& rate) const;
 
+  /// What friction without a jump grows by from rest [N·m·s/rad].
+  T smooth_steepness(int hinge) const {
+    return axes_[static_cast<std::size_t>(hinge)].smooth.steepness();
+  }
+
   /// Whether any hinge's dry friction depends on its load.
   bool is_load_dependent() const { return load_dependent_; }
 
@@ -111,6 +117,9 @@ class TreeInverseDynamics {
     T viscous, quadratic_drag, coulomb_torque, stribeck_torque, stribeck_rate;
     T load_friction, load_friction_angular, constant_torque, stiffness, rest_angle;
     T motor_gain, shaft_inertia, back_emf;
+    double gear_ratio;  // 0: the rotor does not turn with body a
+    SmoothFriction<T> smooth;
+    bool has_smooth;
     T load_force, load_moment;  // magnitudes of the reaction that friction grows with
     double creep_speed;         // 0: friction holds at rest
   };
@@ -129,6 +138,7 @@ class TreeInverseDynamics {
   void move_link(std::size_t at, const T& shift, const T& speed, const T& acceleration);
   T axis_imbalance(const Link& link, const T& angle, const T& rate, const T& acceleration,
                    const T& control) const;
+  T add_rotor(const Link& link, const T& rate, const T& acceleration, Motion& motion);
 
   std::vector<Seat> seats_;  // of the ground and every body
   std::vector<Link> links_;  // parents first

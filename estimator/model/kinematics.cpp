@@ -51,7 +51,17 @@ void place_body(const Hinge& hinge, const HingeValues& values, double angle, boo
 }  // namespace
 
 double hinge_angle(const Hinge& hinge, const Configuration& q) {
-  return hinge_angle(hinge, pose_of(hinge.body_a, q), pose_of(hinge.body_b, q));
+  return hinge_angle(hinge, q.data());
+}
+
+double hinge_angle(const Hinge& hinge, const Pose* poses) {
+  return hinge_angle(hinge, hinge.body_a == Hinge::kGround ? Pose{} : poses[hinge.body_a],
+                     poses[hinge.body_b]);
+}
+
+HingeAngleJacobian hinge_angle_jacobian(const Hinge& hinge, const Pose* poses) {
+  return hinge_angle_jacobian(hinge, hinge.body_a == Hinge::kGround ? Pose{} : poses[hinge.body_a],
+                              poses[hinge.body_b]);
 }
 
 double hinge_angle(const Hinge& hinge, const Pose& a, const Pose& b) {

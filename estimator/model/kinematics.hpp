@@ -13,6 +13,8 @@ namespace estimator {
 /// ground's pose is the identity.
 double hinge_angle(const Hinge& hinge, const Pose& a, const Pose& b);
 double hinge_angle(const Hinge& hinge, const Configuration& q);
+/// @param poses  of all bodies
+double hinge_angle(const Hinge& hinge, const Pose* poses);
 
 /// Derivative of the hinge angle along the world-frame rotations (δψ_a, δψ_b), and the angle.
 struct HingeAngleJacobian {
@@ -21,6 +23,7 @@ struct HingeAngleJacobian {
   Eigen::RowVector3d b;
 };
 HingeAngleJacobian hinge_angle_jacobian(const Hinge& hinge, const Pose& a, const Pose& b);
+HingeAngleJacobian hinge_angle_jacobian(const Hinge& hinge, const Pose* poses);
 
 /// Angles of all hinges.
 Eigen::VectorXd hinge_angles(const Mechanism& mechanism, const Configuration& q);

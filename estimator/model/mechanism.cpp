@@ -1,5 +1,7 @@
 #include "estimator/model/mechanism.hpp"
 
+#include "estimator/model/sensor.hpp"
+
 #include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
@@ -52,6 +54,11 @@ constexpr QuantityFacts kHingeFacts[] = {any("a_x", "m"),
                                          at_least_zero("zeta", "s²/rad²", 1.0),
                                          at_least_zero("r_mu", "m"),
                                          at_least_zero("mu", "-"),
+                                         at_least_zero("gamma_1", "N·m"),
+                                         at_least_zero("gamma_2", "s/rad"),
+                                         at_least_zero("gamma_3", "s/rad"),
+                                         at_least_zero("gamma_4", "N·m"),
+                                         at_least_zero("gamma_5", "s/rad"),
                                          any("tau_0", "N·m"),
                                          at_least_zero("k", "N·m/rad"),
                                          any("theta_rest", "rad"),
@@ -75,6 +82,11 @@ constexpr QuantityFacts kSliderFacts[] = {any("a_x", "m"),
                                           at_least_zero("zeta", "s²/m²", 1.0),
                                           at_least_zero("mu", "-"),
                                           at_least_zero("mu_moment", "1/m"),
+                                          at_least_zero("gamma_1", "N"),
+                                          at_least_zero("gamma_2", "s/m"),
+                                          at_least_zero("gamma_3", "s/m"),
+                                          at_least_zero("gamma_4", "N"),
+                                          at_least_zero("gamma_5", "s/m"),
                                           any("f_0", "N"),
                                           at_least_zero("k", "N/m"),
                                           any("x_rest", "m"),
@@ -184,6 +196,11 @@ void check_hinge(const Mechanism& mechanism, const Hinge& hinge, std::vector<std
     faults.push_back(who + "compliances and damping time must be ≥ 0, the stick speed > 0");
   }
   if (hinge.creep_speed < 0.0) faults.push_back(who + "the creep speed must be ≥ 0");
+  if (!std::isfinite(hinge.gear_ratio)) faults.push_back(who + "the gear ratio must be finite");
+  if (hinge.gear_ratio != 0.0 && hinge.kind == JointKind::kPrismatic) {
+    faults.push_back(who +
+                     "slides, and what its rotor does beside is not known; remove gear_ratio");
+  }
 }
 
 /// A body without mass is moved by nothing but what it carries.
@@ -248,6 +265,20 @@ void make_parameters(Mechanism& mechanism) {
     }
   }
   for (const QuantityFacts& facts : kWorldFacts) append(mechanism.parameters, "gravity", facts);
+  for (const BodyEncoder& encoder : mechanism.body_encoders) {
+    const bool slides = kind_between(mechanism, encoder) == JointKind::kPrismatic;
+    append(mechanism.parameters, encoder.name,
+           (slides ? kSliderFacts : kHingeFacts)[static_cast<int>(HingeQuantity::kEncoderOffset)]);
+  }
+}
+
+bool has_smooth_friction(const Mechanism& mechanism, int hinge) {
+  return std::ranges::any_of(std::initializer_list<HingeQuantity>{HingeQuantity::kSmoothExcess,
+                                                                  HingeQuantity::kSmoothCoulomb},
+                             [&](HingeQuantity quantity) {
+                               return mechanism.hinge_parameter(hinge, quantity).value != 0.0 ||
+                                      varies(mechanism, mechanism.index_of_hinge(hinge, quantity));
+                             });
 }
 
 void require_hinges(const Mechanism& mechanism) {
@@ -256,8 +287,11 @@ void require_hinges(const Mechanism& mechanism) {
                                 ", and a SPOOK simulator knows hinges alone; ask for physical "
                                 "parameters");
   };
-  for (const Hinge& hinge : mechanism.hinges) {
+  for (int j = 0; j < mechanism.hinge_count(); ++j) {
+    const Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(j)];
     if (hinge.kind == JointKind::kPrismatic) refuse(hinge.name, "slides");
+    if (hinge.gear_ratio != 0.0) refuse(hinge.name, "has a rotor that turns with its parent");
+    if (has_smooth_friction(mechanism, j)) refuse(hinge.name, "has friction without a jump");
   }
   if (!mechanism.welds.empty()) refuse(mechanism.welds.front().name, "holds two bodies together");
   for (const Hinge& hinge : mechanism.hinges) {
@@ -287,12 +321,18 @@ std::vector<std::string> find_faults(const Mechanism& mechanism, InertiaCheck in
   for (const Body& body : mechanism.bodies) check_name(body.name, "body");
   for (const Hinge& hinge : mechanism.hinges) check_name(hinge.name, "hinge");
   for (const Weld& weld : mechanism.welds) check_name(weld.name, "fixed joint");
+  for (const BodyEncoder& each : mechanism.body_encoders) check_name(each.name, "encoder");
   if (mechanism.bodies.empty()) faults.push_back("the mechanism has no bodies");
   for (const Hinge& hinge : mechanism.hinges) check_hinge(mechanism, hinge, faults);
   for (const Weld& weld : mechanism.welds) {
     check_joint(mechanism, weld, "fixed joint '" + weld.name + "': ", faults);
   }
   if (!faults.empty()) return faults;
+  for (const BodyEncoder& encoder : mechanism.body_encoders) {
+    std::string fault;
+    terms_between(mechanism, encoder, fault);
+    if (!fault.empty()) faults.push_back(fault);
+  }
   check_parameters(mechanism, faults);
   check_reachable(mechanism, faults);
   for (int body = 0; body < mechanism.body_count(); ++body) {

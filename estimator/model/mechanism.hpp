@@ -41,6 +41,11 @@ enum class HingeQuantity : int {
   kStribeckRate,         ///< ζ: the excess decays as exp(−ζ ω²) [s²/rad²]
   kLoadFriction,         ///< rμ: dry friction torque per newton of bearing force [m]
   kLoadFrictionAngular,  ///< μ: dry friction torque per N·m of bearing torque [-]
+  kSmoothExcess,         ///< γ₁ of the friction law without a jump (SmoothFriction) [N·m]
+  kSmoothRise,           ///< γ₂ − γ₃ [s/rad]
+  kSmoothDecay,          ///< γ₃ [s/rad]
+  kSmoothCoulomb,        ///< γ₄ [N·m]
+  kSmoothSlope,          ///< γ₅ [s/rad]
   kConstantTorque,       ///< torque that does not depend on the state [N·m]
   kStiffness,            ///< k: torque −k (θ − θ_rest), e.g. of a cable [N·m/rad]
   kRestAngle,            ///< θ_rest [rad]
@@ -101,8 +106,12 @@ struct Hinge {
   /// ways a loop is assembled; NaN: not told [rad]
   double assembled_at = std::numeric_limits<double>::quiet_NaN();
 
-  bool measured = true;    ///< an encoder reads the angle: one column of the recording
+  bool measured = true;    ///< an encoder reads it: one column of the recording (Sensor)
   bool motorised = false;  ///< a motor drives it: one column of the control signal
+
+  /// Turns of the motor's rotor a turn of the joint, where the rotor sits in body a and turns with
+  /// it; 0: what that adds is left out. Physical parameters alone
+  double gear_ratio = 0.0;
 
   JointUnits units() const { return joint_units(kind); }
   double difference(double of_coordinates) const { return joint_difference(kind, of_coordinates); }
@@ -118,11 +127,20 @@ struct Weld {
   Eigen::Matrix3d frame_b = Eigen::Matrix3d::Identity();  ///< rotation: joint frame → body b
 };
 
+/// An encoder that is on no one joint: it reads how body b has turned, or slid, against body a,
+/// less an offset. An inclination is one against the ground (Sensor).
+struct BodyEncoder {
+  std::string name;
+  int body_a = Hinge::kGround;  ///< index into bodies, or kGround
+  int body_b = 0;
+};
+
 /// Bodies, joints and the values of all their quantities. Pure description: no state.
 ///
 /// `parameters` holds, in this order: kBodyQuantities of each body, kHingeQuantities of each
-/// hinge, kWeldQuantities of each weld, kWorldQuantities; behind these whatever else parameters may
-/// be tied to. `make_parameters` builds it with names, units and physical bounds.
+/// hinge, kWeldQuantities of each weld, kWorldQuantities, the offset of each encoder between
+/// bodies; behind these whatever else parameters may be tied to. `make_parameters` builds it with
+/// names, units and physical bounds.
 struct Mechanism {
   static constexpr int kBodyQuantities = static_cast<int>(BodyQuantity::kCount);
   static constexpr int kHingeQuantities = static_cast<int>(HingeQuantity::kCount);
@@ -134,12 +152,15 @@ struct Mechanism {
   std::vector<Body> bodies;
   std::vector<Hinge> hinges;
   std::vector<Weld> welds;
+  std::vector<BodyEncoder> body_encoders;
   ParameterList parameters;
-  std::vector<Tie> ties;  ///< resolved, and applied to the values
+  std::vector<Tie> ties;              ///< resolved, and applied to the values
+  std::vector<std::string> withheld;  ///< sensors whose readings are not used, by name
 
   int body_count() const { return static_cast<int>(bodies.size()); }
   int hinge_count() const { return static_cast<int>(hinges.size()); }
   int weld_count() const { return static_cast<int>(welds.size()); }
+  int body_encoder_count() const { return static_cast<int>(body_encoders.size()); }
 
   int index(int body, BodyQuantity quantity) const {
     return body * kBodyQuantities + static_cast<int>(quantity);
@@ -154,6 +175,8 @@ struct Mechanism {
   int index(WorldQuantity quantity) const {
     return index_of_weld(weld_count(), HingeQuantity::kPointAx) + static_cast<int>(quantity);
   }
+  /// Of its offset.
+  int index_of_body_encoder(int encoder) const { return index(WorldQuantity::kCount) + encoder; }
 
   Parameter& parameter(int body, BodyQuantity quantity) {
     return parameters[static_cast<std::size_t>(index(body, quantity))];
@@ -187,8 +210,11 @@ struct Mechanism {
 /// 0). Nothing is free.
 void make_parameters(Mechanism& mechanism);
 
-/// @throws std::invalid_argument "joint '…': …" where a joint slides or holds fast: what works in
-///         maximal coordinates knows hinges alone
+/// Whether friction without a jump acts at a joint, or may.
+bool has_smooth_friction(const Mechanism& mechanism, int hinge);
+
+/// @throws std::invalid_argument "joint '…': …" where a joint slides or holds fast, or has what
+///         only the equations of motion in joint coordinates know
 void require_hinges(const Mechanism& mechanism);
 
 /// Gives the parameters of `to` the values of those of `from`, a mechanism of the same build.

@@ -4,9 +4,10 @@
 
 namespace estimator {
 
-/// What a parameter index refers to: one quantity of one body, one hinge or the world.
+/// What a parameter index of a mechanism of hinges alone refers to: one quantity of one body, one
+/// hinge or the world, or something that does not act on the motion.
 struct ParameterTarget {
-  enum class Kind { kBody, kHinge, kWorld } kind;
+  enum class Kind { kBody, kHinge, kWorld, kElsewhere } kind;
   int element;   ///< body or hinge index
   int quantity;  ///< BodyQuantity, HingeQuantity or WorldQuantity
 };
@@ -22,7 +23,10 @@ inline ParameterTarget parameter_target(const Mechanism& mechanism, int index) {
     return {ParameterTarget::Kind::kHinge, (index - hinge_begin) / Mechanism::kHingeQuantities,
             (index - hinge_begin) % Mechanism::kHingeQuantities};
   }
-  return {ParameterTarget::Kind::kWorld, 0, index - world_begin};
+  if (index < world_begin + Mechanism::kWorldQuantities) {
+    return {ParameterTarget::Kind::kWorld, 0, index - world_begin};
+  }
+  return {ParameterTarget::Kind::kElsewhere, 0, 0};
 }
 
 /// True for a coordinate of a hinge point.

@@ -13,8 +13,9 @@ namespace estimator {
 struct Segment {
   double start = 0.0;        ///< time of row 0 [s]
   double period = 0.0;       ///< sampling period [s], > 0
-  Eigen::MatrixXd angles;    ///< samples × measured hinges, in hinge order [rad]
+  Eigen::MatrixXd angles;    ///< samples × sensors, in their order [rad or m]
   Eigen::MatrixXd controls;  ///< samples × motorised hinges, in hinge order [unit of the control]
+  Eigen::MatrixXd withheld;  ///< samples × sensors whose readings are not used; mostly none
 
   int sample_count() const { return static_cast<int>(angles.rows()); }
 };

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "estimator/model/sensor.hpp"
 #include "estimator/tree/contact.hpp"
 #include "estimator/tree/held_controls.hpp"
 #include "estimator/tree/tree_program.hpp"
@@ -97,22 +98,22 @@ class IntervalSlopes {
 
   /// Of one interval.
   struct Result {
-    std::vector<RowMajor> readings;  ///< of each joint read: samples × directions
+    std::vector<RowMajor> readings;  ///< of each sensor: samples × directions, offsets left out
     RowMajor end;                    ///< coordinates over rates × directions
   };
 
-  /// @param joints   whose angles at the samples are wanted
+  /// @param sensors  whose readings at the samples are wanted
   /// @param threads  that integrate; results do not depend on it
-  IntervalSlopes(const TreeProgram& program, const Mechanism& values, std::vector<int> joints,
+  IntervalSlopes(const TreeProgram& program, const Mechanism& values, std::vector<Sensor> sensors,
                  int threads = 1)
-      : program_(program), values_(values), joints_(std::move(joints)), threads_(threads) {}
+      : program_(program), values_(values), sensors_(std::move(sensors)), threads_(threads) {}
 
   void run(std::span<const MotionInterval> intervals, std::span<Result> results) const;
 
  private:
   const TreeProgram& program_;
   const Mechanism& values_;
-  std::vector<int> joints_;
+  std::vector<Sensor> sensors_;
   int threads_;
 };
 

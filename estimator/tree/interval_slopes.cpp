@@ -17,8 +17,9 @@ constexpr std::size_t kWidth = 16;  // lanes
 /// as it has finished one.
 class SlopeLanes {
  public:
-  SlopeLanes(const TreeProgram& program, const Mechanism& values, const std::vector<int>& joints)
-      : program_(program), lanes_(program, values, true), joints_(joints), slots_(kWidth) {}
+  SlopeLanes(const TreeProgram& program, const Mechanism& values,
+             const std::vector<Sensor>& sensors)
+      : program_(program), lanes_(program, values, true), sensors_(sensors), slots_(kWidth) {}
 
   void run(std::span<const MotionInterval> intervals, std::span<Result> results);
 
@@ -41,7 +42,7 @@ class SlopeLanes {
 
   const TreeProgram& program_;
   MotionLanes<kWidth> lanes_;
-  const std::vector<int>& joints_;
+  const std::vector<Sensor>& sensors_;
   std::vector<Slot> slots_;
 };
 
@@ -81,7 +82,7 @@ void SlopeLanes::start(int lane, const MotionInterval& interval, Result& result)
       .sample = interval.first_sample,
       .begin = interval.controls->begin(interval.first_stretch),
       .contacts = interval.log.start};
-  result.readings.resize(joints_.size());
+  result.readings.resize(sensors_.size());
   for (RowMajor& readings : result.readings) {
     readings.resize(interval.last_sample - interval.first_sample, directions);
   }
@@ -168,14 +169,15 @@ void SlopeLanes::read_samples(int lane) {
   for (; is_within(interval, slot.sample, slot.stretch, slot.end); ++slot.sample) {
     const HermiteWeights w = hermite_weights(slot.sample * interval.period - slot.begin, length);
     const Eigen::Index at = slot.sample - interval.first_sample;
-    for (std::size_t sensor = 0; sensor < joints_.size(); ++sensor) {
-      const int j = joints_[sensor];
+    for (std::size_t sensor = 0; sensor < sensors_.size(); ++sensor) {
       double* const row = slot.result->readings[sensor].row(at).data();
       for (int d = 0; d < directions; ++d) {
-        row[d] = w.angle_begin * lanes_.begin_slope(j, d)[lane] +
+        row[d] = sensors_[sensor].sum([&](int j) {
+          return w.angle_begin * lanes_.begin_slope(j, d)[lane] +
                  w.angle_end * lanes_.end_slope(j, d)[lane] +
                  w.rate_begin * lanes_.begin_slope(n + j, d)[lane] +
                  w.rate_end * lanes_.end_slope(n + j, d)[lane];
+        });
       }
     }
   }
@@ -235,17 +237,17 @@ Result chain(std::span<const Result> legs) {
   };
   Result result;
   result.readings.resize(legs.front().readings.size());
-  for (std::size_t joint = 0; joint < result.readings.size(); ++joint) {
+  for (std::size_t sensor = 0; sensor < result.readings.size(); ++sensor) {
     Eigen::Index samples = 0;
-    for (const Result& leg : legs) samples += leg.readings[joint].rows();
-    result.readings[joint].resize(samples, directions);
+    for (const Result& leg : legs) samples += leg.readings[sensor].rows();
+    result.readings[sensor].resize(samples, directions);
   }
   Eigen::Index sample = 0;
   for (const Result& leg : legs) {
     Eigen::Index samples = 0;
-    for (std::size_t joint = 0; joint < result.readings.size(); ++joint) {
-      samples = leg.readings[joint].rows();
-      result.readings[joint].middleRows(sample, samples) = along(leg.readings[joint]);
+    for (std::size_t sensor = 0; sensor < result.readings.size(); ++sensor) {
+      samples = leg.readings[sensor].rows();
+      result.readings[sensor].middleRows(sample, samples) = along(leg.readings[sensor]);
     }
     sample += samples;
     start = along(leg.end);
@@ -266,7 +268,7 @@ void IntervalSlopes::run(std::span<const MotionInterval> intervals,
   }
   std::vector<Result> of_legs(legs.size());
   for_each_batch(threads_, legs.size(), kWidth, [&](std::size_t begin, std::size_t count) {
-    SlopeLanes(program_, values_, joints_)
+    SlopeLanes(program_, values_, sensors_)
         .run(std::span(legs).subspan(begin, count), std::span(of_legs).subspan(begin, count));
   });
   for_each_job(threads_, intervals.size(), [&](std::size_t i) {

@@ -198,7 +198,8 @@ TreeProgram::TreeProgram(const Mechanism& mechanism, CoordinateChoice coordinate
   for (int index = 0; index < static_cast<int>(mechanism.parameters.size()); ++index) {
     if (!mechanism.parameters[static_cast<std::size_t>(index)].free) continue;
     int delay = -1;
-    bool is_offset = false;
+    bool is_offset = index >= mechanism.index_of_body_encoder(0) &&
+                     index < mechanism.index_of_body_encoder(mechanism.body_encoder_count());
     for (int j = 0; j < n; ++j) {
       is_offset |= index == mechanism.index_of_hinge(j, HingeQuantity::kEncoderOffset);
       if (index != mechanism.index_of_hinge(j, HingeQuantity::kInputDelay)) continue;

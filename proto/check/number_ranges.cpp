@@ -58,6 +58,7 @@ constexpr NumberRange kRanges[] = {
     within("Tie.Term.factor", kQuantity),
     up_to("Motor.control_max", kCommand),
     above_zero("Friction.creep_speed", kSpeed_rad_per_s),
+    within("Motor.gear_ratio", 1e6),
     within("Hinge.assembled_at", kAngle_rad),
     between("Encoder.counts_per_turn", 1, kU32),
     above_zero("Encoder.counts_per_m", kQuantity),

@@ -2,6 +2,7 @@
 #include <iostream>
 #include <memory>
 
+#include "estimator/model/sensor.hpp"
 #include "proto/recording/recording_info.hpp"
 #include "proto/text/csv_table.hpp"
 #include "proto/text/files.hpp"
@@ -28,20 +29,36 @@ std::string body_name(const estimator::Mechanism& mechanism, int body) {
   return body < 0 ? "ground" : mechanism.bodies[static_cast<std::size_t>(body)].name;
 }
 
+std::string describe_counts(const EncoderFacts& encoder) {
+  return encoder.counts_per_turn > 0.0 ? format_number(encoder.counts_per_turn) + " counts/turn"
+         : encoder.counts_per_m > 0.0  ? format_number(encoder.counts_per_m) + " counts/m"
+                                       : "yes";
+}
+
+/// The joints that an encoder between bodies reads, such as "1 + 2 - 3".
+std::string describe_terms(const estimator::Mechanism& mechanism,
+                           const estimator::BodyEncoder& encoder) {
+  std::string text, fault;
+  for (const estimator::Sensor::Term& term : terms_between(mechanism, encoder, fault)) {
+    const char* const sign =
+        term.sign > 0.0 ? (text.empty() ? "" : " + ") : (text.empty() ? "-" : " - ");
+    text += sign + mechanism.hinges[static_cast<std::size_t>(term.hinge)].name;
+  }
+  return text;
+}
+
 void print_rig(const Rig& rig) {
   const estimator::Mechanism& mechanism = rig.mechanism;
   std::cout << "rig " << (mechanism.name.empty() ? rig.path : mechanism.name) << ": "
             << mechanism.body_count() << " bodies, " << mechanism.hinge_count() << " hinges\n\n";
   Rows hinges = {{"hinge", "parent", "child", "encoder", "motor", "compliance", "damping"}};
+  std::size_t sensor = 0;
   for (std::size_t i = 0; i < mechanism.hinges.size(); ++i) {
     const estimator::Hinge& hinge = mechanism.hinges[i];
     const HingeFacts& facts = rig.hinge_facts[i];
-    const std::string counts =
-        facts.counts_per_turn > 0.0 ? format_number(facts.counts_per_turn) + " counts/turn"
-        : facts.counts_per_m > 0.0  ? format_number(facts.counts_per_m) + " counts/m"
-                                    : "yes";
     hinges.push_back({hinge.name, body_name(mechanism, hinge.body_a),
-                      body_name(mechanism, hinge.body_b), hinge.measured ? counts : "-",
+                      body_name(mechanism, hinge.body_b),
+                      hinge.measured ? describe_counts(rig.encoders[sensor++]) : "-",
                       hinge.motorised ? "in " + facts.control_unit : "-",
                       format_number(hinge.compliance_linear) + " m/N, " +
                           format_number(hinge.compliance_angular) + " rad/(N·m)",
@@ -50,6 +67,15 @@ void print_rig(const Rig& rig) {
                           : format_number(hinge.damping_time) + " s"});
   }
   std::cout << format_table(hinges, std::vector<bool>(7, false)) << '\n';
+  if (mechanism.body_encoder_count() > 0) {
+    Rows encoders = {{"encoder", "of", "against", "reads", "resolution"}};
+    for (const estimator::BodyEncoder& encoder : mechanism.body_encoders) {
+      encoders.push_back({encoder.name, body_name(mechanism, encoder.body_b),
+                          body_name(mechanism, encoder.body_a), describe_terms(mechanism, encoder),
+                          describe_counts(rig.encoders[sensor++])});
+    }
+    std::cout << format_table(encoders, std::vector<bool>(5, false)) << '\n';
+  }
   Rows parameters = {{"parameter", "value", "unit", "estimated", "lower", "upper", "prior"}};
   for (std::size_t i = 0; i < mechanism.parameters.size(); ++i) {
     const estimator::Parameter& parameter = mechanism.parameters[i];
@@ -107,14 +133,14 @@ void print_recording(const InfoOptions& options) {
   };
   Eigen::Index angle_column = 0;
   Eigen::Index control_column = 0;
+  for (const estimator::Sensor& sensor : estimator::sensors_of(rig.mechanism)) {
+    add_signal(
+        std::string(sensor.units().quantity) + " of hinge " + sensor.name + " [" +
+            sensor.units().coordinate + "]",
+        [](const estimator::Segment& s) -> const auto& { return s.angles; }, angle_column++);
+  }
   for (std::size_t j = 0; j < rig.hinge_facts.size(); ++j) {
     const estimator::Hinge& hinge = rig.mechanism.hinges[j];
-    if (hinge.measured) {
-      add_signal(
-          std::string(hinge.units().quantity) + " of hinge " + hinge.name + " [" +
-              hinge.units().coordinate + "]",
-          [](const estimator::Segment& s) -> const auto& { return s.angles; }, angle_column++);
-    }
     if (hinge.motorised) {
       add_signal(
           "control of hinge " + hinge.name + " [" + rig.hinge_facts[j].control_unit + "]",

@@ -109,6 +109,11 @@ void add_estimation_options(CLI::App& command, EstimationOptions& options) {
   command.add_option("--start", options.edits.start, "Start this parameter at VALUE")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
+  command
+      .add_option("--withhold", options.edits.withhold,
+                  "Leave out what this encoder reads, and say what that costs; may be repeated")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
   const std::string method = "Method";
   command
       .add_option_function<std::string>(

@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "estimator/model/sensor.hpp"
 #include "service/convert/calibration_outcome.hpp"
 #include "service/convert/result_message.hpp"
 
@@ -33,18 +34,45 @@ void add_null_directions(const std::vector<estimator::NullDirection>& directions
   }
 }
 
+/// One entry a joint, then one an encoder between bodies.
 void add_noise(const estimator::Calibration& calibration, v1::CalibrationResult& result) {
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  const auto add = [&](const std::string& name, estimator::JointKind kind, double reading,
+                       double acceleration) {
+    v1::NoiseResult* out = result.add_noise();
+    const bool slides = kind == estimator::JointKind::kPrismatic;
+    out->set_hinge(name);
+    out->set_reading_rad(slides ? kNone : reading);
+    if (slides) out->set_reading_m(reading);
+    out->set_acceleration(acceleration);
+  };
+  if (calibration.angle_noise.size() == 0) return;
+  std::vector<estimator::Sensor> sensors = estimator::sensors_of(calibration.mechanism);
   Eigen::Index sensor = 0;
   for (Eigen::Index j = 0; j < calibration.acceleration_noise.size(); ++j) {
     const estimator::Hinge& hinge = calibration.mechanism.hinges[static_cast<std::size_t>(j)];
-    v1::NoiseResult* out = result.add_noise();
-    out->set_hinge(hinge.name);
-    const bool slides = hinge.kind == estimator::JointKind::kPrismatic;
-    const double reading = hinge.measured ? calibration.angle_noise[sensor++]
-                                          : std::numeric_limits<double>::quiet_NaN();
-    out->set_reading_rad(slides ? std::numeric_limits<double>::quiet_NaN() : reading);
-    if (slides) out->set_reading_m(reading);
-    out->set_acceleration(calibration.acceleration_noise[j]);
+    const bool is_read = sensor < std::ssize(sensors) &&
+                         sensors[static_cast<std::size_t>(sensor)].name == hinge.name;
+    add(hinge.name, hinge.kind, is_read ? calibration.angle_noise[sensor++] : kNone,
+        calibration.acceleration_noise[j]);
+  }
+  for (; sensor < std::ssize(sensors); ++sensor) {
+    const estimator::Sensor& own = sensors[static_cast<std::size_t>(sensor)];
+    add(own.name, own.kind, calibration.angle_noise[sensor], kNone);
+  }
+}
+
+void add_withheld(const std::vector<estimator::WithheldSensor>& sensors,
+                  v1::CalibrationResult& result) {
+  for (const estimator::WithheldSensor& sensor : sensors) {
+    v1::WithheldResult* out = result.add_withheld();
+    const bool slides = sensor.kind == estimator::JointKind::kPrismatic;
+    out->set_hinge(sensor.name);
+    out->set_rmse_rad(slides ? std::numeric_limits<double>::quiet_NaN() : sensor.rmse);
+    if (slides) out->set_rmse_m(sensor.rmse);
+    out->set_narrowing(sensor.narrowing);
+    out->set_narrowed(sensor.narrowed);
+    out->set_mean(sensor.mean);
   }
 }
 
@@ -67,6 +95,7 @@ std::string calibration_json(const estimator::Calibration& calibration,
   add_null_directions(calibration.initial_null_directions,
                       result.mutable_initial_null_directions());
   add_noise(calibration, result);
+  add_withheld(calibration.withheld, result);
   add_matrix(calibration.correlation, result.mutable_correlation());
   add_matrix(calibration.covariance, result.mutable_covariance());
   add_history(calibration.history, result.mutable_history());

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "estimator/model/sensor.hpp"
 #include "proto/check/number_ranges.hpp"
 #include "proto/recording/recording_reader.hpp"
 #include "proto/recording/recording_recover.hpp"
@@ -15,17 +16,16 @@
 namespace service {
 namespace {
 
-/// Columns of the series that hold the rig's measured hinges, in hinge order.
+/// Columns of the series that hold what the rig's sensors read, in their order.
 std::vector<std::size_t> find_channels(const std::string& path, const Rig& rig,
                                        const std::vector<std::string>& recorded) {
   std::vector<std::size_t> channels;
-  for (const estimator::Hinge& hinge : rig.mechanism.hinges) {
-    if (!hinge.measured) continue;
-    const auto found = std::find(recorded.begin(), recorded.end(), hinge.name);
+  for (const estimator::Sensor& sensor : estimator::sensors_of(rig.mechanism)) {
+    const auto found = std::find(recorded.begin(), recorded.end(), sensor.name);
     if (found == recorded.end()) {
       std::string names;
       for (const std::string& name : recorded) names += " '" + name + "'";
-      throw proto::InputError(path + ": holds no hinge '" + hinge.name + "' but" + names +
+      throw proto::InputError(path + ": holds no hinge '" + sensor.name + "' but" + names +
                               "; use the rig file it was recorded with");
     }
     channels.push_back(static_cast<std::size_t>(found - recorded.begin()));

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <sstream>
 
+#include "estimator/model/sensor.hpp"
 #include "proto/text/input_error.hpp"
 
 namespace service {
@@ -77,6 +78,23 @@ void set_value(const std::string& option, const Assignment& edit, estimator::Par
   parameter.value = value;
 }
 
+void withhold(const std::string& name, estimator::Mechanism& mechanism) {
+  const std::string option = "--withhold " + name;
+  const std::vector<estimator::Sensor> sensors = estimator::sensors_of(mechanism);
+  std::string names;
+  for (const estimator::Sensor& sensor : sensors) {
+    names += (names.empty() ? "" : ", ") + sensor.name;
+  }
+  if (std::ranges::count(sensors, name, &estimator::Sensor::name) == 0) {
+    throw proto::InputError(option + ": the rig has no such encoder that is used; use one of " +
+                            names);
+  }
+  if (sensors.size() == 1) {
+    throw proto::InputError(option + ": nothing would be left to read; keep one encoder");
+  }
+  mechanism.withheld.push_back(name);
+}
+
 }  // namespace
 
 void apply_edits(const ParameterEdits& edits, estimator::Mechanism& mechanism) {
@@ -92,6 +110,7 @@ void apply_edits(const ParameterEdits& edits, estimator::Mechanism& mechanism) {
     parameter.free = false;
   }
   estimator::apply_ties(mechanism);
+  for (const std::string& name : edits.withhold) withhold(name, mechanism);
 }
 
 }  // namespace service

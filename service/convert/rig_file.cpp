@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "estimator/model/sensor.hpp"
 #include "proto/rig.pb.h"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
@@ -50,6 +51,12 @@ constexpr ParameterField<HingeQuantity> kFrictionFields[] = {
     {"stribeck_rate", HingeQuantity::kStribeckRate},
     {"load", HingeQuantity::kLoadFriction},
     {"load_angular", HingeQuantity::kLoadFrictionAngular}};
+constexpr ParameterField<HingeQuantity> kSmoothFields[] = {
+    {"excess", HingeQuantity::kSmoothExcess},
+    {"rise", HingeQuantity::kSmoothRise},
+    {"decay", HingeQuantity::kSmoothDecay},
+    {"coulomb", HingeQuantity::kSmoothCoulomb},
+    {"slope", HingeQuantity::kSmoothSlope}};
 constexpr ParameterField<HingeQuantity> kConstantTorqueFields[] = {
     {"constant_torque", HingeQuantity::kConstantTorque},
     {"constant_force", HingeQuantity::kConstantTorque}};
@@ -83,6 +90,7 @@ class RigReader {
     if (mechanism_.hinges.empty()) {
       root_.fail("nothing moves: every joint is fixed; give one a kind that moves");
     }
+    for (int i = 0; i < rig_.body_encoder_size(); ++i) add_body_encoder(i);
     estimator::make_parameters(mechanism_);
     for (int i = 0; i < rig_.body_size(); ++i) read_body(i);
     int hinge = 0, weld = 0;
@@ -96,6 +104,7 @@ class RigReader {
     for (const auto& [field, quantity] : kGravityFields) {
       read(rig_.gravity(), field, root_.at("gravity"), mechanism_.parameter(quantity));
     }
+    for (int i = 0; i < rig_.body_encoder_size(); ++i) read_body_encoder(i);
     add_quantities(rig_, root_, mechanism_);
     add_ties(rig_, root_, stated_, mechanism_);
     refuse_faults();
@@ -105,6 +114,10 @@ class RigReader {
     }
     if (rig_.has_safety()) {
       result.safety = {rig_.safety().command_max(), rig_.safety().command_slew_per_s_max()};
+    }
+    for (const estimator::Sensor& sensor : estimator::sensors_of(mechanism_)) {
+      const v1::Encoder& encoder = encoder_of(rig_, sensor.name);
+      result.encoders.push_back({encoder.counts_per_turn(), encoder.counts_per_m()});
     }
     result.mechanism = std::move(mechanism_);
     result.hinge_facts = std::move(hinge_facts_);
@@ -147,21 +160,24 @@ class RigReader {
     mechanism_.bodies.push_back({body.name(), body.massless()});
   }
 
-  int find_body(const v1::HingeSide& side, const proto::TextLocator& place,
+  /// @param name  of the message's field `field`
+  int find_body(const std::string& body, const char* field, const proto::TextLocator& place,
                 bool ground_allowed) const {
-    if (side.body() == "ground") {
+    if (body == "ground") {
       if (ground_allowed) return estimator::Hinge::kGround;
-      place.at("body").fail("the child may not be the ground; exchange parent and child");
+      place.at(field).fail("the child may not be the ground; exchange parent and child");
     }
     std::string known;
     for (int i = 0; i < mechanism_.body_count(); ++i) {
       const std::string& name = mechanism_.bodies[static_cast<std::size_t>(i)].name;
-      if (name == side.body()) return i;
+      if (name == body) return i;
       known += ", " + name;
     }
     const std::string choices = (ground_allowed ? "ground" + known : known.substr(2));
-    if (side.body().empty()) place.fail("names no body; write body: with one of " + choices);
-    place.at("body").fail("no body is called '" + side.body() + "'; use one of " + choices);
+    if (body.empty()) {
+      place.fail(std::string("names no body; write ") + field + ": with one of " + choices);
+    }
+    place.at(field).fail("no body is called '" + body + "'; use one of " + choices);
   }
 
   static Eigen::Matrix3d read_frame(const v1::HingeSide& side, const proto::TextLocator& place) {
@@ -209,8 +225,8 @@ class RigReader {
   template <typename Joint>
   void read_sides(const v1::Hinge& source, const proto::TextLocator& place, Joint& joint) {
     joint.name = source.name();
-    joint.body_a = find_body(source.parent(), place.at("parent"), true);
-    joint.body_b = find_body(source.child(), place.at("child"), false);
+    joint.body_a = find_body(source.parent().body(), "body", place.at("parent"), true);
+    joint.body_b = find_body(source.child().body(), "body", place.at("child"), false);
     if (joint.body_a == joint.body_b) {
       place.at("child").fail("hinge '" + joint.name + "' connects a body to itself");
     }
@@ -238,20 +254,13 @@ class RigReader {
     if (source.has_assembled_at()) hinge.assembled_at = source.assembled_at();
     hinge.measured = source.has_encoder();
     hinge.motorised = source.has_motor();
+    hinge.gear_ratio = source.motor().gear_ratio();
     mechanism_.hinges.push_back(hinge);
     read_hinge_facts(source, place);
   }
 
   void read_hinge_facts(const v1::Hinge& source, const proto::TextLocator& place) {
     HingeFacts facts;
-    facts.counts_per_turn = source.encoder().counts_per_turn();
-    if (!(facts.counts_per_turn >= 0.0) || std::isinf(facts.counts_per_turn)) {
-      place.at("encoder").at("counts_per_turn").fail("counts_per_turn must be positive");
-    }
-    facts.counts_per_m = source.encoder().counts_per_m();
-    if (!(facts.counts_per_m >= 0.0) || std::isinf(facts.counts_per_m)) {
-      place.at("encoder").at("counts_per_m").fail("counts_per_m must be positive");
-    }
     if (source.has_motor()) {
       facts.control_unit = source.motor().control_unit();
       facts.control_max = source.motor().control_max();
@@ -268,6 +277,35 @@ class RigReader {
       }
     }
     hinge_facts_.push_back(facts);
+  }
+
+  void add_body_encoder(int i) {
+    const v1::BodyEncoder& source = rig_.body_encoder(i);
+    const proto::TextLocator place = root_.at("body_encoder", i);
+    check_name(source.name(), "encoder", place);
+    estimator::BodyEncoder encoder{.name = source.name()};
+    encoder.body_b = find_body(source.body(), "body", place, true);
+    if (!source.against().empty()) {
+      encoder.body_a = find_body(source.against(), "against", place, true);
+    }
+    const bool slides =
+        estimator::kind_between(mechanism_, encoder) == estimator::JointKind::kPrismatic;
+    const v1::Encoder& facts = source.encoder();
+    if (slides ? facts.counts_per_turn() != 0.0 : facts.counts_per_m() != 0.0) {
+      place.at("encoder")
+          .at(slides ? "counts_per_turn" : "counts_per_m")
+          .fail("encoder '" + encoder.name + "' reads " +
+                (slides ? "a slide; write counts_per_m" : "a turn; write counts_per_turn"));
+    }
+    mechanism_.body_encoders.push_back(encoder);
+  }
+
+  void read_body_encoder(int i) {
+    const proto::TextLocator place = root_.at("body_encoder", i).at("encoder");
+    estimator::Parameter& offset =
+        mechanism_.parameters[static_cast<std::size_t>(mechanism_.index_of_body_encoder(i))];
+    read(rig_.body_encoder(i).encoder(), "offset", place, offset);
+    remember_place(place.at("offset"), offset);
   }
 
   void read_body(int i) {
@@ -333,6 +371,8 @@ class RigReader {
     const proto::TextLocator child = place.at("child").at("point");
     read_hinge_parameters(hinge, source.child().point(), child, kChildPointFields);
     read_hinge_parameters(hinge, source.friction(), place.at("friction"), kFrictionFields);
+    read_hinge_parameters(hinge, source.friction().smooth(), place.at("friction").at("smooth"),
+                          kSmoothFields);
     read_hinge_parameters(hinge, source, place, kConstantTorqueFields);
     read_hinge_parameters(hinge, source.spring(), place.at("spring"), kSpringFields);
     read_hinge_parameters(hinge, source.motor(), place.at("motor"), kMotorFields);

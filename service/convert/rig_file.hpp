@@ -11,9 +11,13 @@ namespace service {
 
 /// What a rig file says of a hinge beyond the mechanism.
 struct HingeFacts {
-  std::string control_unit;      ///< of the motor's control signal; empty without a motor
-  double control_max = 0.0;      ///< largest magnitude of the control signal; 0: not stated
-  double counts_per_turn = 0.0;  ///< of the encoder; 0: not stated
+  std::string control_unit;  ///< of the motor's control signal; empty without a motor
+  double control_max = 0.0;  ///< largest magnitude of the control signal; 0: not stated
+};
+
+/// What a rig file says of an encoder beyond the mechanism.
+struct EncoderFacts {
+  double counts_per_turn = 0.0;  ///< 0: not stated
   double counts_per_m = 0.0;     ///< of a linear encoder; 0: not stated
 };
 
@@ -28,6 +32,7 @@ struct Rig {
   std::string path;
   estimator::Mechanism mechanism;
   std::vector<HingeFacts> hinge_facts;    ///< one per hinge
+  std::vector<EncoderFacts> encoders;     ///< one per sensor of the mechanism (sensors_of)
   std::optional<RecordingFormat> format;  ///< absent when the file describes no recordings
   std::optional<CommandSafety> safety;    ///< absent in files that are only calibrated
 };

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <optional>
 #include <string>
+#include <vector>
+
+#include "estimator/model/sensor.hpp"
 
 namespace service {
 namespace {
@@ -143,73 +145,88 @@ int find_column(const Columns& columns, const std::string& hinge, const char* fi
   return found;
 }
 
-/// Every column must belong to a hinge for which `has_device` holds.
-template <typename Columns, typename Predicate>
-void check_hinges(const Columns& columns, const estimator::Mechanism& mechanism,
-                  const Predicate& has_device, const char* field, const std::string& device,
-                  const proto::TextLocator& place) {
-  for (int i = 0; i < columns.size(); ++i) {
-    bool known = false;
-    for (const estimator::Hinge& hinge : mechanism.hinges) {
-      if (hinge.name != columns.Get(i).hinge()) continue;
-      known = true;
-      if (!has_device(hinge)) {
-        place.at(field, i).fail("hinge '" + hinge.name + "' has no " + device + "; add " + device +
-                                " { } to the hinge or remove this column");
-      }
-    }
-    if (known) continue;
-    std::string names;
-    for (const estimator::Hinge& hinge : mechanism.hinges) names += " " + hinge.name;
-    place.at(field, i).fail("no hinge is called '" + columns.Get(i).hinge() + "'; use one of" +
-                            names);
-  }
+std::string names_of(const std::vector<estimator::Sensor>& sensors) {
+  std::string names;
+  for (const estimator::Sensor& sensor : sensors) names += " " + sensor.name;
+  return names;
 }
 
-/// A joint that turns is read by an angle column, one that slides by a position column.
+/// Every column must be that of an encoder whose reading it can hold.
+///
+/// @param kind    of what such columns hold
+/// @param remedy  the column to write instead where the encoder reads the other kind
 template <typename Columns>
-void check_kinds(const Columns& columns, const estimator::Mechanism& mechanism,
-                 estimator::JointKind kind, const char* field, const std::string& remedy,
-                 const proto::TextLocator& place) {
+void check_readings(const Columns& columns, const estimator::Mechanism& mechanism,
+                    const std::vector<estimator::Sensor>& sensors, estimator::JointKind kind,
+                    const char* field, const std::string& remedy, const proto::TextLocator& place) {
   for (int i = 0; i < columns.size(); ++i) {
-    for (const estimator::Hinge& hinge : mechanism.hinges) {
-      if (hinge.name != columns.Get(i).hinge() || hinge.kind == kind) continue;
-      place.at(field, i).at("unit").fail(
-          "joint '" + hinge.name + "' " +
-          (hinge.kind == estimator::JointKind::kPrismatic ? "slides" : "turns") +
-          ", so this column cannot hold its " + hinge.units().quantity + "; write " + remedy);
+    const std::string& name = columns.Get(i).hinge();
+    const auto sensor = std::ranges::find(sensors, name, &estimator::Sensor::name);
+    if (sensor == sensors.end()) {
+      if (std::ranges::count(mechanism.hinges, name, &estimator::Hinge::name) > 0) {
+        place.at(field, i).fail("hinge '" + name +
+                                "' has no encoder; add encoder { } to the hinge or remove this "
+                                "column");
+      }
+      place.at(field, i).fail("no hinge is called '" + name + "'; use one of" + names_of(sensors));
     }
+    if (sensor->kind == kind) continue;
+    place.at(field, i).at("unit").fail(
+        "joint '" + name + "' " +
+        (sensor->kind == estimator::JointKind::kPrismatic ? "slides" : "turns") +
+        ", so this column cannot hold its " + sensor->units().quantity + "; write " + remedy);
   }
 }
 
-/// The column that reads a joint, or none.
-std::optional<AngleColumn> read_sensor(const v1::RecordingFormat& source, const v1::Hinge& facts,
-                                       const estimator::Hinge& hinge,
-                                       const proto::TextLocator& place) {
-  const int angle = find_column(source.angle(), hinge.name, "angle", place);
-  const int position = find_column(source.position(), hinge.name, "position", place);
+/// Every column must be that of a hinge with a motor.
+void check_controls(const v1::RecordingFormat& source, const estimator::Mechanism& mechanism,
+                    const proto::TextLocator& place) {
+  for (int i = 0; i < source.control_size(); ++i) {
+    const std::string& name = source.control(i).hinge();
+    const auto hinge = std::ranges::find(mechanism.hinges, name, &estimator::Hinge::name);
+    if (hinge == mechanism.hinges.end()) {
+      std::string names;
+      for (const estimator::Hinge& each : mechanism.hinges) names += " " + each.name;
+      place.at("control", i).fail("no hinge is called '" + name + "'; use one of" + names);
+    }
+    if (hinge->motorised) continue;
+    place.at("control", i)
+        .fail("hinge '" + name +
+              "' has no motor; add motor { } to the hinge or remove this column");
+  }
+}
+
+/// The column that a sensor's readings are in.
+AngleColumn read_sensor(const v1::RecordingFormat& source, const v1::Encoder& facts,
+                        const estimator::Sensor& sensor, const proto::TextLocator& place) {
+  const int angle = find_column(source.angle(), sensor.name, "angle", place);
+  const int position = find_column(source.position(), sensor.name, "position", place);
   if (angle >= 0) {
-    return read_angle(source.angle(angle), facts.encoder().counts_per_turn(),
-                      place.at("angle", angle));
+    return read_angle(source.angle(angle), facts.counts_per_turn(), place.at("angle", angle));
   }
   if (position >= 0) {
-    return read_position(source.position(position), facts.encoder().counts_per_m(),
+    return read_position(source.position(position), facts.counts_per_m(),
                          place.at("position", position));
   }
-  if (!hinge.measured) return std::nullopt;
-  const std::string field = hinge.kind == estimator::JointKind::kPrismatic ? "position" : "angle";
-  place.fail("hinge '" + hinge.name + "' has an encoder but no " + field + " column; write " +
-             field + " { " + "hinge: \"" + hinge.name +
+  const std::string field = sensor.kind == estimator::JointKind::kPrismatic ? "position" : "angle";
+  place.fail("hinge '" + sensor.name + "' has an encoder but no " + field + " column; write " +
+             field + " { " + "hinge: \"" + sensor.name +
              "\" column: ... unit: ... } or remove the encoder");
 }
 
-/// The hinge of that name as the file has it.
-const v1::Hinge& facts_of(const v1::Rig& rig, const std::string& name) {
-  return *std::find_if(rig.hinge().begin(), rig.hinge().end(),
-                       [&](const v1::Hinge& hinge) { return hinge.name() == name; });
+/// The hinge of that name as the file has it, or none.
+const v1::Hinge* hinge_of(const v1::Rig& rig, const std::string& name) {
+  const auto found = std::find_if(rig.hinge().begin(), rig.hinge().end(),
+                                  [&](const v1::Hinge& hinge) { return hinge.name() == name; });
+  return found == rig.hinge().end() ? nullptr : &*found;
 }
 
 }  // namespace
+
+const v1::Encoder& encoder_of(const v1::Rig& rig, const std::string& name) {
+  if (const v1::Hinge* hinge = hinge_of(rig, name)) return hinge->encoder();
+  return std::ranges::find(rig.body_encoder(), name, &v1::BodyEncoder::name)->encoder();
+}
 
 RecordingFormat read_recording_format(const v1::Rig& rig, const estimator::Mechanism& mechanism,
                                       const proto::TextLocator& place) {
@@ -222,28 +239,25 @@ RecordingFormat read_recording_format(const v1::Rig& rig, const estimator::Mecha
   if (source.has_speed_max_m_per_s()) format.slide_speed_max = source.speed_max_m_per_s();
   if (!(format.slide_speed_max > 0.0)) place.at("speed_max_m_per_s").fail("must be positive");
 
-  const auto is_measured = [](const estimator::Hinge& h) { return h.measured; };
-  check_hinges(source.angle(), mechanism, is_measured, "angle", "encoder", place);
-  check_hinges(source.position(), mechanism, is_measured, "position", "encoder", place);
-  check_kinds(source.angle(), mechanism, estimator::JointKind::kRevolute, "angle",
-              "position { hinge: ... column: ... unit: METER, MILLIMETER or COUNT }", place);
-  check_kinds(source.position(), mechanism, estimator::JointKind::kPrismatic, "position",
-              "angle { hinge: ... column: ... unit: RADIAN, DEGREE, COUNT or TURN }", place);
-  check_hinges(
-      source.control(), mechanism, [](const estimator::Hinge& h) { return h.motorised; }, "control",
-      "motor", place);
+  const std::vector<estimator::Sensor> sensors = estimator::sensors_of(mechanism);
+  check_readings(source.angle(), mechanism, sensors, estimator::JointKind::kRevolute, "angle",
+                 "position { hinge: ... column: ... unit: METER, MILLIMETER or COUNT }", place);
+  check_readings(source.position(), mechanism, sensors, estimator::JointKind::kPrismatic,
+                 "position", "angle { hinge: ... column: ... unit: RADIAN, DEGREE, COUNT or TURN }",
+                 place);
+  check_controls(source, mechanism, place);
+  for (const estimator::Sensor& sensor : sensors) {
+    format.angles.push_back(read_sensor(source, encoder_of(rig, sensor.name), sensor, place));
+  }
   for (const estimator::Hinge& hinge : mechanism.hinges) {
-    const v1::Hinge& facts = facts_of(rig, hinge.name);
-    if (std::optional<AngleColumn> sensor = read_sensor(source, facts, hinge, place)) {
-      format.angles.push_back(std::move(*sensor));
-    }
     const int control = find_column(source.control(), hinge.name, "control", place);
     if (hinge.motorised && control < 0) {
       place.fail("hinge '" + hinge.name + "' has a motor but no control column; write control { " +
                  "hinge: \"" + hinge.name + "\" column: ... } or remove the motor");
     }
     if (control >= 0) {
-      format.controls.push_back(read_control(source.control(control), facts.motor().control_unit(),
+      format.controls.push_back(read_control(source.control(control),
+                                             hinge_of(rig, hinge.name)->motor().control_unit(),
                                              place.at("control", control)));
     }
   }

@@ -7,8 +7,11 @@
 
 namespace service {
 
-/// The recording format of a rig, with its columns in hinge order.
-/// @param mechanism  the rig's, for the hinges that are measured and motorised
+/// What the file says of the sensor of that name (estimator::sensors_of).
+const rigcal::v1::Encoder& encoder_of(const rigcal::v1::Rig& rig, const std::string& name);
+
+/// The recording format of a rig, with columns in the order of its sensors and of its motors.
+/// @param mechanism  the rig's, for its sensors and motors
 /// @param place      where `rig.recording` stands
 /// @throws proto::InputError for unknown hinges, missing units, columns too many or too few
 RecordingFormat read_recording_format(const rigcal::v1::Rig& rig,

@@ -137,8 +137,10 @@ std::string noise_text(const Eigen::VectorXd& levels, double scale,
 
 std::string physical_options(const Calibration& calibration) {
   std::vector<std::string> readings, accelerations;
+  for (const estimator::Sensor& sensor : estimator::sensors_of(calibration.mechanism)) {
+    readings.emplace_back(sensor.units().error);
+  }
   for (const estimator::Hinge& hinge : calibration.mechanism.hinges) {
-    if (hinge.measured) readings.emplace_back(hinge.units().error);
     accelerations.emplace_back(hinge.units().noise);
   }
   return option_row("noise of the readings, per sensor",

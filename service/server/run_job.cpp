@@ -65,7 +65,8 @@ Input load_input(const JobRun& run, const rigcal::v1::JobSpec& spec) {
   input.rig = parse_rig(rig_name, spec.rig_text());
   apply_edits({{spec.start().begin(), spec.start().end()},
                {spec.free().begin(), spec.free().end()},
-               {spec.fix().begin(), spec.fix().end()}},
+               {spec.fix().begin(), spec.fix().end()},
+               {spec.withhold().begin(), spec.withhold().end()}},
               input.rig.mechanism);
   for (int k = 0; k < spec.recordings_size(); ++k) {
     add_recording(spec.recordings(k), run.recording_paths.at(static_cast<std::size_t>(k)), input);

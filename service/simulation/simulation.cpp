@@ -9,6 +9,7 @@
 #include "estimator/dynamics/spook_stepper.hpp"
 #include "estimator/model/kinematics.hpp"
 #include "estimator/model/model_values.hpp"
+#include "estimator/model/sensor.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/report/number_format.hpp"
 
@@ -56,29 +57,33 @@ void unwrap(const Eigen::VectorXd& wrapped, Eigen::VectorXd& angles) {
 }
 
 /// Turns true angles into what the encoders read.
-class Sensors {
+class Encoders {
  public:
-  Sensors(const Rig& rig, const Scenario& scenario)
-      : rig_(rig), scenario_(scenario), random_(scenario.seed) {
+  Encoders(const Rig& rig, const Scenario& scenario)
+      : rig_(rig),
+        scenario_(scenario),
+        sensors_(estimator::sensors_of(rig.mechanism)),
+        random_(scenario.seed) {
     if (!scenario.quantise) return;
-    for (std::size_t j = 0; j < rig.hinge_facts.size(); ++j) {
-      const estimator::Hinge& hinge = rig.mechanism.hinges[j];
-      if (!hinge.measured || rig.hinge_facts[j].counts_per_turn > 0.0) continue;
+    for (std::size_t i = 0; i < sensors_.size(); ++i) {
+      if (rig.encoders[i].counts_per_turn > 0.0) continue;
       throw proto::InputError("quantise needs counts_per_turn in the encoder of hinge '" +
-                              hinge.name + "' (" + rig.path + ")");
+                              sensors_[i].name + "' (" + rig.path + ")");
     }
   }
 
+  Eigen::Index count() const { return static_cast<Eigen::Index>(sensors_.size()); }
+
   Eigen::VectorXd read(const Eigen::VectorXd& angles) {
-    Eigen::VectorXd readings = angles;
-    for (Eigen::Index j = 0; j < angles.size(); ++j) {
-      const int hinge = static_cast<int>(j);
-      readings[j] -= rig_.mechanism.hinge_parameter(hinge, HingeQuantity::kEncoderOffset).value;
-      if (scenario_.noise > 0.0) readings[j] += scenario_.noise * normal_(random_);
-      const double counts = rig_.hinge_facts[static_cast<std::size_t>(j)].counts_per_turn;
-      if (scenario_.quantise && counts > 0.0) {
-        readings[j] = std::round(readings[j] * counts / kTwoPi) * kTwoPi / counts;
-      }
+    Eigen::VectorXd readings(count());
+    for (std::size_t i = 0; i < sensors_.size(); ++i) {
+      const estimator::Sensor& sensor = sensors_[i];
+      double& reading = readings[static_cast<Eigen::Index>(i)];
+      reading = sensor.sum([&](int hinge) { return angles[hinge]; }) -
+                rig_.mechanism.parameters[static_cast<std::size_t>(sensor.offset)].value;
+      if (scenario_.noise > 0.0) reading += scenario_.noise * normal_(random_);
+      const double counts = rig_.encoders[i].counts_per_turn;
+      if (scenario_.quantise) reading = std::round(reading * counts / kTwoPi) * kTwoPi / counts;
     }
     return readings;
   }
@@ -86,6 +91,7 @@ class Sensors {
  private:
   const Rig& rig_;
   const Scenario& scenario_;
+  std::vector<estimator::Sensor> sensors_;
   std::mt19937_64 random_;
   std::normal_distribution<double> normal_;
 };
@@ -241,10 +247,10 @@ SimulatedRun simulate(const Rig& rig, const Scenario& scenario, double step,
   const int steps = count_steps(run.period, step);
   auto samples = count_samples(scenario.excitation.duration_s(), run.period);
   const Eigen::Index motors = count_motors(mechanism);
-  run.angles.resize(samples, mechanism.hinge_count());
+  Encoders encoders(rig, scenario);
+  run.angles.resize(samples, encoders.count());
   run.controls.setZero(samples, motors);
 
-  Sensors sensors(rig, scenario);
   Watch watch(rig, scenario);
   Plant plant(rig, scenario, step);
   daq::Scenario excitation = scenario.excitation;  // it remembers where it is
@@ -257,7 +263,7 @@ SimulatedRun simulate(const Rig& rig, const Scenario& scenario, double step,
   for (Eigen::Index k = 0; k < samples; ++k) {
     const double time = static_cast<double>(k) / rate;
     run.cancelled = stop != nullptr && stop->load();
-    run.angles.row(k) = sensors.read(plant.angles());
+    run.angles.row(k) = encoders.read(plant.angles());
     watch.check(time, plant.angles(), plant.speeds(), run.notes);
     const double command = excitation.command({time, plant.joints()});
     const bool rest = has_ended_early(excitation, time);

@@ -14,7 +14,7 @@ namespace service {
 struct SimulatedRun {
   double period = 0.0;             ///< of the samples [s]
   double step = 0.0;               ///< h of the stepper [s]
-  Eigen::MatrixXd angles;          ///< samples × hinges, as the encoders read them [rad]
+  Eigen::MatrixXd angles;          ///< samples × sensors, as the encoders read them [rad]
   Eigen::MatrixXd controls;        ///< samples × motors; row k is held until row k + 1
   bool cancelled = false;          ///< the stop flag was set; the samples so far are there
   std::vector<std::string> notes;  ///< limits met, early ends; for people

@@ -3,6 +3,8 @@
 #include <charconv>
 #include <functional>
 
+#include "estimator/model/sensor.hpp"
+
 namespace service {
 namespace {
 
@@ -24,11 +26,13 @@ RecordingFormat format_of(const Rig& rig) {
   if (rig.format) return *rig.format;
   RecordingFormat format;
   format.time_column = "t_s";
-  for (const estimator::Hinge& hinge : rig.mechanism.hinges) {
+  for (const estimator::Sensor& sensor : estimator::sensors_of(rig.mechanism)) {
     AngleColumn angle;
-    angle.column = hinge.name + "_rad";
-    angle.hinge = hinge.name;
-    if (hinge.measured) format.angles.push_back(angle);
+    angle.column = sensor.name + "_rad";
+    angle.hinge = sensor.name;
+    format.angles.push_back(angle);
+  }
+  for (const estimator::Hinge& hinge : rig.mechanism.hinges) {
     ControlColumn control;
     control.column = hinge.name + "_control";
     control.hinge = hinge.name;
@@ -37,34 +41,26 @@ RecordingFormat format_of(const Rig& rig) {
   return format;
 }
 
-std::vector<Column> make_columns(const Rig& rig, const SimulatedRun& run,
-                                 const RecordingFormat& format) {
+std::vector<Column> make_columns(const SimulatedRun& run, const RecordingFormat& format) {
   std::vector<Column> columns;
   if (!format.time_column.empty()) {
     columns.push_back({format.time_column, [&run, &format](Eigen::Index k) {
                          return static_cast<double>(k) * run.period / format.time_scale;
                        }});
   }
-  Eigen::Index motor = 0;
-  std::size_t measured = 0;
-  std::vector<Column> controls;
-  for (Eigen::Index hinge = 0; hinge < rig.mechanism.hinge_count(); ++hinge) {
-    const estimator::Hinge& facts = rig.mechanism.hinges[static_cast<std::size_t>(hinge)];
-    if (facts.measured) {
-      const AngleColumn& angle = format.angles[measured++];
-      columns.push_back({angle.column, [&run, &angle, hinge](Eigen::Index k) {
-                           return (run.angles(k, hinge) - angle.offset) / angle.scale;
-                         }});
-    }
-    if (facts.motorised) {
-      const ControlColumn& control = format.controls[static_cast<std::size_t>(motor)];
-      controls.push_back({control.column, [&run, &control, motor](Eigen::Index k) {
-                            return run.controls(k, motor) / control.scale;
-                          }});
-      ++motor;
-    }
+  for (std::size_t i = 0; i < format.angles.size(); ++i) {
+    const AngleColumn& angle = format.angles[i];
+    columns.push_back({angle.column, [&run, &angle, i](Eigen::Index k) {
+                         const double reading = run.angles(k, static_cast<Eigen::Index>(i));
+                         return (reading - angle.offset) / angle.scale;
+                       }});
   }
-  columns.insert(columns.end(), controls.begin(), controls.end());
+  for (std::size_t i = 0; i < format.controls.size(); ++i) {
+    const ControlColumn& control = format.controls[i];
+    columns.push_back({control.column, [&run, &control, i](Eigen::Index k) {
+                         return run.controls(k, static_cast<Eigen::Index>(i)) / control.scale;
+                       }});
+  }
   if (!format.segment_column.empty()) {
     columns.push_back({format.segment_column, [](Eigen::Index) { return 0.0; }});
   }
@@ -75,7 +71,7 @@ std::vector<Column> make_columns(const Rig& rig, const SimulatedRun& run,
 
 std::string simulation_csv(const Rig& rig, const SimulatedRun& run) {
   const RecordingFormat format = format_of(rig);
-  const std::vector<Column> columns = make_columns(rig, run, format);
+  const std::vector<Column> columns = make_columns(run, format);
   std::string text;
   for (const Column& column : columns) text += (text.empty() ? "" : ",") + column.name;
   text += '\n';

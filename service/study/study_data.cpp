@@ -41,11 +41,7 @@ ImportedRecording simulate_recording(const StudySet& set, const StudyRecording& 
   estimator::Segment segment;
   segment.period = run.period;
   segment.controls = run.controls;
-  std::vector<Eigen::Index> measured;
-  for (std::size_t j = 0; j < rig.mechanism.hinges.size(); ++j) {
-    if (rig.mechanism.hinges[j].measured) measured.push_back(static_cast<Eigen::Index>(j));
-  }
-  segment.angles = run.angles(Eigen::all, measured);
+  segment.angles = run.angles;
   ImportedRecording imported;
   imported.recording = {recording.name, {std::move(segment)}};
   imported.summary.file = recording.name;

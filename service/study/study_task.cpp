@@ -49,10 +49,11 @@ void add(Fingerprint& key, const estimator::Body& body) {
 
 void add(Fingerprint& key, const estimator::Hinge& hinge) {
   const auto& [name, kind, body_a, body_b, frame_a, frame_b, compliance_linear, compliance_angular,
-               damping_time, stick_speed, creep_speed, assembled_at, measured, motorised] = hinge;
+               damping_time, stick_speed, creep_speed, assembled_at, measured, motorised,
+               gear_ratio] = hinge;
   const auto add_all = [&key](const auto&... members) { (add(key, members), ...); };
   add_all(name, kind, body_a, body_b, frame_a, frame_b, compliance_linear, compliance_angular,
-          damping_time, stick_speed, creep_speed, assembled_at, measured, motorised);
+          damping_time, stick_speed, creep_speed, assembled_at, measured, motorised, gear_ratio);
 }
 
 void add(Fingerprint& key, const estimator::Weld& weld) {
@@ -62,11 +63,17 @@ void add(Fingerprint& key, const estimator::Weld& weld) {
 }
 
 void add(Fingerprint& key, const estimator::Mechanism& mechanism) {
-  const auto& [name, bodies, hinges, welds, parameters, ties] = mechanism;
+  const auto& [name, bodies, hinges, welds, body_encoders, parameters, ties, withheld] = mechanism;
   add(key, name);
   for (const estimator::Body& body : bodies) add(key, body);
   for (const estimator::Hinge& hinge : hinges) add(key, hinge);
   for (const estimator::Weld& weld : welds) add(key, weld);
+  for (const estimator::BodyEncoder& encoder : body_encoders) {
+    add(key, encoder.name);
+    add(key, encoder.body_a);
+    add(key, encoder.body_b);
+  }
+  for (const std::string& sensor : withheld) add(key, sensor);
   for (const estimator::Parameter& parameter : parameters) add(key, parameter);
   for (const estimator::Tie& tie : ties) {
     add(key, tie.parameter);

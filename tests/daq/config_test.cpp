@@ -57,6 +57,33 @@ TEST(RigConfig, OrdersLimitsByTheUnitsChannels) {
   EXPECT_DOUBLE_EQ(rig.limits.command_slew_per_s_max, 5000.0);
 }
 
+// A channel may hold an encoder that is on no joint; whether it reads a turn or a slide is what its
+// counts are of.
+TEST(RigConfig, TakesEncodersBetweenBodiesAsChannels) {
+  const auto rig_with = [](const std::string& counts, const std::string& limits) {
+    const std::string text = replaced("hinge: \"rod\" inverted", "hinge: \"tilt\" inverted") +
+                             "body_encoder { name: \"tilt\" body: \"B\" encoder { " + counts +
+                             " } }\n";
+    const std::string old =
+        "hinge: \"rod\" angle_rad_min: -9 angle_rad_max: 9 speed_rad_per_s_max: 50";
+    return std::string(text).replace(text.find(old), old.size(), "hinge: \"tilt\" " + limits);
+  };
+  const std::string turns = "angle_rad_min: -9 angle_rad_max: 9 speed_rad_per_s_max: 50";
+  const std::string slides = "position_m_min: -1 position_m_max: 2 speed_m_per_s_max: 3";
+  const RigConfig rig = parse_rig_config("r.textproto", rig_with("counts_per_turn: 1000", turns));
+  EXPECT_EQ(rig.channel[1].hinge, "tilt");
+  EXPECT_EQ(rig.channel[1].counts_per_turn, 1000.0);
+  EXPECT_FALSE(rig.channel[1].slides);
+  EXPECT_EQ(rig.limits.joint[1].angle_rad_max, 9.0);
+  const RigConfig linear = parse_rig_config("r.textproto", rig_with("counts_per_m: 5000", slides));
+  EXPECT_TRUE(linear.channel[1].slides);
+  EXPECT_EQ(linear.channel[1].counts_per_turn, 5000.0);
+  EXPECT_EQ(linear.limits.joint[1].angle_rad_max, 2.0);
+  expect_parts(rig_refusal(rig_with("counts_per_m: 5000", turns)),
+               {"\"tilt\" slides", "position_m_min"});
+  expect_parts(rig_refusal(rig_with("", turns)), {"r.textproto:4", "\"tilt\"", "counts_per_turn"});
+}
+
 TEST(RigConfig, RefusesWithPlaceCauseAndRemedy) {
   expect_parts(rig_refusal(replaced("inverted", "invrted")), {"r.textproto:4", "invrted"});
   expect_parts(rig_refusal(replaced("hinge: \"rod\" inverted", "hinge: \"rad\" inverted")),

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "daq/config/rig_config.hpp"
-#include "estimator/model/mechanism.hpp"
+#include "estimator/model/sensor.hpp"
 #include "service/convert/rig_file.hpp"
 #include "tests/fuzz/refusal.hpp"
 #include "tests/fuzz/silent_protobuf.hpp"
@@ -49,8 +49,10 @@ void check_service(const std::string& text) {
     require(parameter.value >= parameter.lower && parameter.value <= parameter.upper);
     require(parameter.prior_standard_deviation > 0.0);
   }
-  for (const service::HingeFacts& facts : rig.hinge_facts) {
-    require_finite({facts.control_max, facts.counts_per_turn});
+  for (const service::HingeFacts& facts : rig.hinge_facts) require_finite({facts.control_max});
+  require(rig.encoders.size() == estimator::sensors_of(rig.mechanism).size());
+  for (const service::EncoderFacts& facts : rig.encoders) {
+    require_finite({facts.counts_per_turn, facts.counts_per_m});
   }
   if (!rig.format) return;
   require_finite({rig.format->time_scale, rig.format->rate, rig.format->jitter_tolerance,

@@ -44,7 +44,8 @@ const std::string kEstimation =
     "a.csv session:b --rig rig.textproto --from 1.5 --to 9.5 --segments 0-3,5 --free 1.b "
     "--free 2.b --fix 1.K=0.07 --start 2.b=0.25 --start 1.b=0.5 --parameters shadow --step 0.002 "
     "--acceleration-noise 0.03 --max-iterations 17 --no-refine --kappa 11 --compliance 1.25e-7 "
-    "--damping-time 0.004 --residual explicit --states full --no-approach --threads 3 --quiet ";
+    "--damping-time 0.004 --residual explicit --states full --no-approach --threads 3 --quiet "
+    "--withhold 2 ";
 
 void expect_estimation(const EstimationOptions& options) {
   EXPECT_EQ(options.recordings, (std::vector<std::string>{"a.csv", "session:b"}));
@@ -55,6 +56,7 @@ void expect_estimation(const EstimationOptions& options) {
   EXPECT_EQ(options.edits.free, (std::vector<std::string>{"1.b", "2.b"}));
   EXPECT_EQ(options.edits.fix, (std::vector<std::string>{"1.K=0.07"}));
   EXPECT_EQ(options.edits.start, (std::vector<std::string>{"2.b=0.25", "1.b=0.5"}));
+  EXPECT_EQ(options.edits.withhold, std::vector<std::string>{"2"});
   EXPECT_TRUE(options.no_refine);
   EXPECT_TRUE(options.quiet);
   EXPECT_EQ(options.threads, 3);
@@ -165,6 +167,8 @@ TEST(OptionBinding, OfJobSubmission) {
   EXPECT_EQ(spec.free(1), "2.b");
   EXPECT_EQ(spec.fix_size(), 1);
   EXPECT_EQ(spec.fix(0), "1.K=0.07");
+  ASSERT_EQ(spec.withhold_size(), 1);
+  EXPECT_EQ(spec.withhold(0), "2");
   EXPECT_TRUE(spec.skip_cross_validation());
   const rigcal::v1::JobOptions& job = spec.options();
   EXPECT_EQ(job.step_s(), 0.002);

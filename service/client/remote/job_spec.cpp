@@ -59,6 +59,7 @@ JobSpec make_spec(const RemoteOptions& remote, const EstimationOptions& options,
   spec.mutable_start()->Assign(options.edits.start.begin(), options.edits.start.end());
   spec.mutable_free()->Assign(options.edits.free.begin(), options.edits.free.end());
   spec.mutable_fix()->Assign(options.edits.fix.begin(), options.edits.fix.end());
+  spec.mutable_withhold()->Assign(options.edits.withhold.begin(), options.edits.withhold.end());
   fill_options(options, *spec.mutable_options());
   spec.set_skip_cross_validation(remote.skip_cross_validation);
   return spec;

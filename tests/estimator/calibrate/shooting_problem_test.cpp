@@ -5,7 +5,9 @@
 #include <cmath>
 #include <limits>
 
+#include "estimator/model/mechanisms/chain.hpp"
 #include "estimator/optimize/levenberg_marquardt.hpp"
+#include "tests/estimator/body_encoder.hpp"
 #include "tests/estimator/calibrate/reference_recording.hpp"
 
 namespace {
@@ -155,6 +157,29 @@ TEST_P(ShootingProblemDerivatives, HoldAlongTies) {
   expect_derivatives(problem);
   EXPECT_EQ(problem.mechanism().parameters[static_cast<std::size_t>(index("2.tau_c"))].value,
             0.2 * value("1.tau_c") + 0.1 * value("1.b"));
+}
+
+// An encoder between bodies reads several joints at once, one of them against its sign.
+TEST(ShootingProblem, ReadsEncodersBetweenBodies) {
+  Mechanism mechanism = estimator::make_chain({.links = 3});
+  mechanism.hinges[1].measured = mechanism.hinges[2].measured = false;
+  test_support::add_body_encoder(mechanism, "up", estimator::Hinge::kGround, 2, 0.1);
+  test_support::add_body_encoder(mechanism, "back", 2, 1, -0.2);
+  test_support::free_parameters(mechanism, {"1.c", "L2.J_zz"}, 0.9);
+  estimator::Segment segment;
+  segment.period = kPeriod;
+  segment.angles = 0.3 * Eigen::MatrixXd::Random(200, 3);
+  segment.controls.resize(200, 0);
+  Eigen::MatrixXd states(6, 2);
+  states << 0.3, 0.2, -0.2, -0.1, 0.4, 0.1, 1.0, -0.5, 0.5, 0.2, -0.7, 0.6;
+  const ShootingProblem problem(
+      mechanism, {segment}, {states}, {0.2}, {4e-3, 0.2},
+      {Eigen::VectorXd::LinSpaced(3, 1e-3, 3e-3), Eigen::VectorXd::LinSpaced(3, 0.3, 0.7)});
+  expect_derivatives(problem);
+  // A node's first sample is where it stands.
+  EXPECT_NEAR(problem.angles(0)(0, 0), 0.3, 1e-12);
+  EXPECT_NEAR(problem.angles(0)(0, 1), 0.3 - 0.2 + 0.4 - 0.1, 1e-12);
+  EXPECT_NEAR(problem.angles(0)(0, 2), -0.4 + 0.2, 1e-12);
 }
 
 INSTANTIATE_TEST_SUITE_P(Controls, ShootingProblemDerivatives,

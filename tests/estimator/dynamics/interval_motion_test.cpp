@@ -12,6 +12,7 @@
 #include "estimator/model/mechanisms/pendulum.hpp"
 #include "tests/estimator/dynamics/even_edges.hpp"
 #include "tests/estimator/dynamics/tree_motion.hpp"
+#include "tests/estimator/joint_sensor.hpp"
 
 namespace estimator {
 namespace {
@@ -172,7 +173,7 @@ TEST(IntervalMotion, ComesOutTheSameWhateverRunsBesideIt) {
   std::vector<Eigen::MatrixXd> angles(together.size()), alone_angles(together.size());
   std::vector<IntervalSlopes::Result> slopes(together.size()), alone_slopes(together.size());
   IntervalMotion motion(program, mechanism);
-  IntervalSlopes derivatives(program, mechanism, {0, 2});
+  IntervalSlopes derivatives(program, mechanism, test_support::joint_sensors({0, 2}));
   motion.run(together, angles);
   derivatives.run(together, slopes);
   for (std::size_t i = alone.size(); i-- > 0;) {
@@ -206,7 +207,7 @@ TEST(IntervalSlopes, AreThoseOfTheWholeIntervalLegByLeg) {
   std::vector<MotionInterval> at_once = in_legs;
   at_once[0].checkpoints.clear();
   std::vector<IntervalSlopes::Result> legs(1), whole_slopes(1);
-  const IntervalSlopes slopes(program, mechanism, {0, 1, 2});
+  const IntervalSlopes slopes(program, mechanism, test_support::joint_sensors({0, 1, 2}));
   slopes.run(in_legs, legs);
   slopes.run(at_once, whole_slopes);
   const auto expect_same = [](const IntervalSlopes::RowMajor& a,
@@ -260,7 +261,7 @@ TEST(IntervalSlopes, PassTheInstantsOfStickAndSlip) {
     for (const MotionEvent& event : interval[0].log.events) stops += event.approach != 0.0 ? 1 : 0;
     EXPECT_GT(stops, 2);
     std::vector<IntervalSlopes::Result> slopes(1);
-    IntervalSlopes(program, mechanism, {1}).run(interval, slopes);
+    IntervalSlopes(program, mechanism, test_support::joint_sensors({1})).run(interval, slopes);
     for (int d = 0; d < 4 + static_cast<int>(program.moving().size()); ++d) {
       SCOPED_TRACE(d);
       const auto moved = [&](double by, Eigen::MatrixXd& read) {
@@ -358,7 +359,7 @@ TEST(IntervalMotion, CreepsAsTheSmoothLawDoes) {
     std::vector<Eigen::MatrixXd> angles(1);
     std::vector<IntervalSlopes::Result> slopes(1);
     IntervalMotion(program, mechanism).run(interval, angles);
-    IntervalSlopes(program, mechanism, {0}).run(interval, slopes);
+    IntervalSlopes(program, mechanism, test_support::joint_sensors({0})).run(interval, slopes);
     EXPECT_TRUE(interval[0].log.events.empty());
     const double decay = std::exp(-DrivenWheel::kBound * kTime / (kInertia * kCreep));
     const double left = std::sinh(rate / kCreep) * decay;

@@ -104,12 +104,13 @@ Eigen::Matrix3d random_rotation(std::mt19937& random) {
 }
 
 // A branched spatial tree of all kinds, one hinge and one slide named from child to parent, a weld
-// in the middle and one at a tip, all frames and points at random.
+// in the middle and one at a tip, all frames and points at random. Two hinges have motors whose
+// rotors turn with what they sit in, one on either side.
 Mechanism random_tree() {
   std::mt19937 random(7);
   std::uniform_real_distribution<double> uniform(-0.3, 0.3);
   Mechanism mechanism;
-  mechanism.bodies = {{"A"}, {"B"}, {"C"}, {"D"}, {"E"}, {"F"}};
+  mechanism.bodies = {{"A"}, {"B"}, {"C"}, {"D"}, {"E"}, {"F"}, {"G"}};
   const auto joint = [&](auto& list, int a, int b) -> auto& {
     auto& made = list.emplace_back();
     made.name =
@@ -126,6 +127,8 @@ Mechanism random_tree() {
   joint(mechanism.hinges, 3, 2);
   joint(mechanism.hinges, 2, 4).kind = JointKind::kPrismatic;
   joint(mechanism.welds, 5, 4);
+  joint(mechanism.hinges, 2, 6).gear_ratio = -5.0;
+  mechanism.hinges[2].gear_ratio = 4.0;
   make_parameters(mechanism);
   for (Parameter& parameter : mechanism.parameters) {
     if (parameter.unit == "m" && parameter.name.find("_m") == std::string::npos) {
@@ -136,6 +139,9 @@ Mechanism random_tree() {
     for (Parameter& parameter : mechanism.parameters) {
       if (parameter.name.ends_with(none)) parameter.value = 0.0;
     }
+  }
+  for (const int geared : {2, 4}) {
+    mechanism.hinge_parameter(geared, HingeQuantity::kShaftInertia).value = 0.4;
   }
   for (int body = 0; body < mechanism.body_count(); ++body) {
     mechanism.parameter(body, BodyQuantity::kMass).value = 0.5 + std::abs(uniform(random));
@@ -435,13 +441,28 @@ TEST(Joints, AMasslessBodyMustCarrySomething) {
 TEST(Joints, SpookSimulatorsRefuseWhatIsNoHinge) {
   EXPECT_THROW(require_hinges(slider_of({})), std::invalid_argument);
   Mechanism welded = random_tree();
-  for (Hinge& hinge : welded.hinges) hinge.kind = JointKind::kRevolute;
+  for (Hinge& hinge : welded.hinges) {
+    hinge.kind = JointKind::kRevolute;
+    hinge.gear_ratio = 0.0;
+  }
   EXPECT_THROW(require_hinges(welded), std::invalid_argument);
   welded.welds.clear();
   welded.bodies[1].massless = true;
   EXPECT_THROW(require_hinges(welded), std::invalid_argument);
   welded.bodies[1].massless = false;
   EXPECT_NO_THROW(require_hinges(welded));
+  welded.hinges[1].gear_ratio = 6.0;
+  EXPECT_THROW(require_hinges(welded), std::invalid_argument);
+  welded.hinges[1].gear_ratio = 0.0;
+  for (const HingeQuantity law : {HingeQuantity::kSmoothExcess, HingeQuantity::kSmoothCoulomb}) {
+    Parameter& friction = welded.hinge_parameter(1, law);
+    friction.value = 0.1;
+    EXPECT_THROW(require_hinges(welded), std::invalid_argument);
+    friction.value = 0.0;
+    friction.free = true;
+    EXPECT_THROW(require_hinges(welded), std::invalid_argument);
+    friction.free = false;
+  }
 }
 
 }  // namespace

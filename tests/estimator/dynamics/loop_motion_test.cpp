@@ -9,6 +9,7 @@
 #include "estimator/tree/interval_motion.hpp"
 #include "estimator/tree/loop_closure.hpp"
 #include "tests/estimator/dynamics/even_edges.hpp"
+#include "tests/estimator/joint_sensor.hpp"
 #include "tests/support/one_freedom.hpp"
 
 namespace estimator {
@@ -460,7 +461,7 @@ TEST_P(LoopSlopes, AreThoseOfTheValues) {
   const Outcome outcome = move(program, mechanism, controls, steps, start, rig.angles);
   EXPECT_GT(outcome.interval.log.events.size(), 3U);
   std::vector<int> joints = {0, 1, 2, 3, 4};
-  IntervalSlopes slopes(program, mechanism, joints);
+  IntervalSlopes slopes(program, mechanism, test_support::joint_sensors(joints));
   IntervalSlopes::Result result;
   slopes.run(std::span(&outcome.interval, 1), std::span(&result, 1));
   for (int d = 0; d < 2 * c + static_cast<int>(free.size()); ++d) {

@@ -91,6 +91,34 @@ TEST(TreeInverseDynamics, CountsEveryTorqueOfTheAxis) {
   }
 }
 
+// γ₁ (tanh γ₂ω − tanh γ₃ω) + γ₄ tanh γ₅ω as the standard library has it, with γ₂ = rise + decay.
+// With none below zero the motion loses power at every speed.
+TEST(TreeInverseDynamics, CountsFrictionWithoutAJump) {
+  constexpr double kExcess = 0.8, kRise = 12.0, kDecay = 3.0, kCoulomb = 0.3, kSlope = 40.0;
+  Mechanism mechanism = pendulum();
+  for (const auto& [quantity, value] : {std::pair{HingeQuantity::kSmoothExcess, kExcess},
+                                        {HingeQuantity::kSmoothRise, kRise},
+                                        {HingeQuantity::kSmoothDecay, kDecay},
+                                        {HingeQuantity::kSmoothCoulomb, kCoulomb},
+                                        {HingeQuantity::kSmoothSlope, kSlope}}) {
+    mechanism.hinge_parameter(0, quantity).value = value;
+  }
+  const auto friction = [&](double rate) {
+    return imbalance_of(mechanism, 0.0, rate, 0.0) - imbalance_of(pendulum(), 0.0, rate, 0.0);
+  };
+  for (const double rate : {-20.0, -0.4, -0.01, 0.0, 0.02, 0.3, 5.0}) {
+    const double expected =
+        kExcess * (std::tanh((kRise + kDecay) * rate) - std::tanh(kDecay * rate)) +
+        kCoulomb * std::tanh(kSlope * rate);
+    EXPECT_NEAR(friction(rate), expected, 1e-13) << rate;
+    EXPECT_GE(expected * rate, 0.0);
+  }
+  const double h = 1e-7;
+  TreeInverseDynamics<double> dynamics(mechanism, values_of(mechanism));
+  EXPECT_NEAR((friction(h) - friction(-h)) / (2 * h), dynamics.smooth_steepness(0), 1e-5);
+  EXPECT_EQ(dynamics.dry_bound(0, 1.0), 0.0);
+}
+
 // τ_c + τ_δ exp(−ζ ω²), the same either way round.
 TEST(TreeInverseDynamics, BoundsDryFrictionByStribecksLaw) {
   Mechanism mechanism = pendulum();

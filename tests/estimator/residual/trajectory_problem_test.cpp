@@ -11,6 +11,7 @@
 #include "estimator/model/mechanisms/chain.hpp"
 #include "estimator/model/mechanisms/furuta.hpp"
 #include "estimator/model/mechanisms/pendulum.hpp"
+#include "tests/estimator/body_encoder.hpp"
 
 namespace estimator {
 namespace {
@@ -75,6 +76,10 @@ Mechanism mechanism_named(const std::string& name) {
   Mechanism mechanism =
       name == "pendulum" ? make_pendulum({.motorised = true}) : make_chain({.links = 3});
   mechanism.hinges[0].motorised = true;
+  if (name == "inclined") {
+    mechanism.hinges[2].measured = false;
+    test_support::add_body_encoder(mechanism, "up", Hinge::kGround, 2, 0.1);
+  }
   set_free(mechanism, "1.K", 0.1);
   set_free(mechanism, "1.c", 0.1);
   return mechanism;
@@ -162,6 +167,7 @@ INSTANTIATE_TEST_SUITE_P(Forms, TrajectoryProblemTest,
                          ::testing::Values(Case{"pendulum", StateForm::kConfigurations},
                                            Case{"furuta", StateForm::kConfigurations},
                                            Case{"chain", StateForm::kConfigurations},
+                                           Case{"inclined", StateForm::kConfigurations},
                                            Case{"furuta", StateForm::kFull},
                                            Case{"chain", StateForm::kFull}),
                          [](const ::testing::TestParamInfo<Case>& test) {

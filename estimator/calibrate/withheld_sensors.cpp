@@ -1,0 +1,168 @@
+#include "estimator/calibrate/withheld_sensors.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "estimator/calibrate/identifiability.hpp"
+#include "estimator/calibrate/number_text.hpp"
+#include "estimator/calibrate/preparation.hpp"
+#include "estimator/optimize/covariance.hpp"
+
+namespace estimator {
+namespace {
+
+bool is_withheld(const Mechanism& mechanism, const Sensor& sensor) {
+  return std::ranges::count(mechanism.withheld, sensor.name) > 0;
+}
+
+/// With the columns of all sensors in one matrix, in their order.
+Segment with_all_columns(const Mechanism& mechanism, Segment segment) {
+  const std::vector<Sensor> sensors = all_sensors_of(mechanism);
+  Eigen::MatrixXd all(segment.angles.rows(), static_cast<Eigen::Index>(sensors.size()));
+  Eigen::Index used = 0, withheld = 0;
+  for (std::size_t i = 0; i < sensors.size(); ++i) {
+    all.col(static_cast<Eigen::Index>(i)) = is_withheld(mechanism, sensors[i])
+                                                ? segment.withheld.col(withheld++)
+                                                : segment.angles.col(used++);
+  }
+  segment.angles = std::move(all);
+  segment.withheld.resize(0, 0);
+  return segment;
+}
+
+/// Readings of all sensors where the fit stands; noise of those withheld by their differences.
+ShootingProblem problem_with_all(const ShootingProblem& fitted,
+                                 const std::vector<Segment>& segments, const ShootingGrid& grid) {
+  Mechanism mechanism = fitted.mechanism();
+  const std::vector<Sensor> sensors = all_sensors_of(mechanism);
+  std::vector<Eigen::MatrixXd> states;
+  std::vector<double> spacing;
+  for (int s = 0; s < fitted.segment_count(); ++s) {
+    states.push_back(fitted.states(s));
+    spacing.push_back(fitted.spacing(s));
+  }
+  ShootingNoise noise = fitted.noise();
+  noise.angle.resize(static_cast<Eigen::Index>(sensors.size()));
+  Eigen::Index used = 0;
+  for (std::size_t i = 0; i < sensors.size(); ++i) {
+    const auto column = static_cast<Eigen::Index>(i);
+    if (!is_withheld(mechanism, sensors[i])) {
+      noise.angle[column] = fitted.noise().angle[used++];
+      continue;
+    }
+    noise.angle[column] = kAngleNoiseFloor * sensors[i].units().scale;
+    for (const Segment& segment : segments) {
+      noise.angle[column] = std::max(noise.angle[column], noise_level(segment.angles.col(column)));
+    }
+  }
+  mechanism.withheld.clear();
+  return {mechanism, segments, states, spacing, grid, noise};
+}
+
+Eigen::VectorXd deviations(const ShootingProblem& problem, const ParameterBook& book) {
+  const ParameterInformation information =
+      compute_information(problem, {.effective_parameters = false});
+  const Eigen::VectorXd unit = Eigen::VectorXd::Ones(problem.group_count());
+  return make_uncertainty(problem.mechanism(), book.asked(), book.estimated(), information, unit)
+      .standard_deviation;
+}
+
+/// Root mean square and mean of the errors of a sensor's readings as they are predicted.
+void book_errors(const ShootingProblem& all, const std::vector<Segment>& segments, int sensor,
+                 WithheldSensor& out) {
+  double squares = 0.0, sum = 0.0, count = 0.0;
+  for (std::size_t s = 0; s < segments.size(); ++s) {
+    const Eigen::VectorXd errors =
+        all.angles(static_cast<int>(s)).col(sensor) - segments[s].angles.col(sensor);
+    for (const double error : errors) {
+      if (std::isnan(error)) continue;
+      const double difference = all.sensor(sensor).difference(error);
+      squares += difference * difference;
+      sum += difference;
+      count += 1.0;
+    }
+  }
+  out.rmse = std::sqrt(squares / count);
+  out.mean = sum / count;
+}
+
+}  // namespace
+
+std::vector<Recording> set_withheld_aside(const Mechanism& mechanism,
+                                          std::vector<Recording> recordings) {
+  if (mechanism.withheld.empty()) return recordings;
+  const std::vector<Sensor> sensors = all_sensors_of(mechanism);
+  std::vector<Eigen::Index> used, withheld;
+  for (std::size_t i = 0; i < sensors.size(); ++i) {
+    (is_withheld(mechanism, sensors[i]) ? withheld : used).push_back(static_cast<Eigen::Index>(i));
+  }
+  for (Recording& recording : recordings) {
+    for (Segment& segment : recording.segments) {
+      if (segment.withheld.cols() > 0) continue;
+      if (segment.angles.cols() != std::ssize(sensors)) {
+        throw std::invalid_argument(recording.name + ": needs " +
+                                    std::to_string(sensors.size()) + " angle columns");
+      }
+      segment.withheld = segment.angles(Eigen::all, withheld).eval();
+      segment.angles = segment.angles(Eigen::all, used).eval();
+    }
+  }
+  return recordings;
+}
+
+std::vector<WithheldSensor> judge_withheld(const ShootingProblem& fitted,
+                                           const ShootingInput& input, const ParameterBook& book,
+                                           const ShootingGrid& grid) {
+  std::vector<WithheldSensor> judged;
+  if (fitted.mechanism().withheld.empty()) return judged;
+  std::vector<Segment> segments;
+  for (const Segment& segment : input.segments) {
+    segments.push_back(with_all_columns(fitted.mechanism(), segment));
+  }
+  const ShootingProblem all = problem_with_all(fitted, segments, grid);
+  const Eigen::VectorXd without = deviations(fitted, book), with = deviations(all, book);
+  double narrowing = 1.0;
+  std::string narrowed;
+  for (Eigen::Index i = 0; i < with.size(); ++i) {
+    if (!(with[i] > 0.0) || !std::isfinite(with[i])) continue;
+    const double ratio = without[i] / with[i];
+    if (!(ratio > narrowing)) continue;
+    narrowing = ratio;
+    const auto index = static_cast<std::size_t>(book.asked()[static_cast<std::size_t>(i)]);
+    narrowed = fitted.mechanism().parameters[index].name;
+  }
+  for (int i = 0; i < all.sensor_count(); ++i) {
+    if (!is_withheld(fitted.mechanism(), all.sensor(i))) continue;
+    WithheldSensor& sensor = judged.emplace_back();
+    sensor.name = all.sensor(i).name;
+    sensor.kind = all.sensor(i).kind;
+    sensor.noise = all.noise().angle[i];
+    sensor.narrowing = narrowing;
+    sensor.narrowed = narrowed;
+    book_errors(all, segments, i, sensor);
+  }
+  return judged;
+}
+
+std::string describe(const WithheldSensor& sensor) {
+  const JointUnits units = joint_units(sensor.kind);
+  const double constant = sensor.mean * sensor.mean;
+  const double scatter = std::sqrt(std::max(0.0, sensor.rmse * sensor.rmse - constant));
+  std::string text = "encoder " + sensor.name + " was withheld: its readings are predicted to " +
+                     number_text(1e3 * sensor.rmse, 3) + " " + units.error +
+                     " RMSE (its noise: " + number_text(1e3 * sensor.noise, 2);
+  if (constant > scatter * scatter) {
+    text += "; " + number_text(1e3 * scatter, 3) + " but for a constant of " +
+            number_text(1e3 * sensor.mean, 3) + ", which the others do not tell well";
+  }
+  text += ")";
+  if (sensor.narrowed.empty()) return text + "; with it nothing would be known better";
+  if (std::isinf(sensor.narrowing)) {
+    return text + "; " + sensor.narrowed + " cannot be told without what was withheld";
+  }
+  return text + "; with what was withheld deviations would be up to " +
+         number_text(sensor.narrowing, 2) + " times smaller (" + sensor.narrowed + ")";
+}
+
+}  // namespace estimator

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+
+#include "estimator/model/sensor.hpp"
+
+namespace test_support {
+
+/// Puts an encoder between two bodies of a mechanism that has its parameters already, with a free
+/// offset.
+inline void add_body_encoder(estimator::Mechanism& mechanism, const std::string& name, int body_a,
+                             int body_b, double offset) {
+  const int index = mechanism.index_of_body_encoder(mechanism.body_encoder_count());
+  mechanism.body_encoders.push_back({name, body_a, body_b});
+  estimator::Parameter parameter{.name = name + ".offset", .unit = "rad", .value = offset};
+  parameter.free = true;
+  mechanism.parameters.insert(mechanism.parameters.begin() + index, parameter);
+}
+
+}  // namespace test_support

@@ -1,0 +1,149 @@
+#include "estimator/calibrate/withheld_sensors.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+#include "estimator/calibrate/cross_validation.hpp"
+#include "tests/estimator/calibrate/reference_recording.hpp"
+
+namespace {
+
+using estimator::Calibration;
+using estimator::Mechanism;
+using estimator::Recording;
+using estimator::WithheldSensor;
+using test_support::ReferenceFuruta;
+
+constexpr double kNoise = 1e-3;
+
+ReferenceFuruta rig() {
+  ReferenceFuruta rig;
+  rig.b_1 = 2e-3;
+  rig.b_2 = 2e-4;
+  rig.K = 0.07;
+  return rig;
+}
+
+Recording driven(unsigned seed, const std::string& name) {
+  Eigen::VectorXd u(2000);
+  for (Eigen::Index k = 0; k < u.size(); ++k) u[k] = std::sin(0.02 * static_cast<double>(k));
+  Recording recording =
+      test_support::record(rig(), Eigen::Vector4d(0.1, 1.0, 0.0, 0.0), u, 2e-3, kNoise, seed);
+  recording.name = name;
+  return recording;
+}
+
+Mechanism to_fit() {
+  Mechanism mechanism = test_support::mechanism_of(rig());
+  test_support::free_parameters(mechanism, {"B.J_yy", "1.b", "2.b"}, 1.2);
+  return mechanism;
+}
+
+Mechanism without(const std::string& name) {
+  Mechanism mechanism = to_fit();
+  mechanism.withheld = {name};
+  return mechanism;
+}
+
+// What is withheld may hold anything: the estimate does not see it. What it costs is what the two
+// calibrations differ by, and where the readings are good they are predicted to their noise.
+TEST(WithheldSensors, TakeNoPartAndTellTheirCost) {
+  const Recording recording = driven(3, "driven");
+  const Calibration all = estimator::calibrate(to_fit(), {recording});
+  const Calibration some = estimator::calibrate(without("1"), {recording});
+  ASSERT_TRUE(all.converged() && some.converged());
+  EXPECT_TRUE(all.withheld.empty());
+  ASSERT_EQ(some.withheld.size(), 1U);
+  const WithheldSensor& sensor = some.withheld[0];
+  EXPECT_EQ(sensor.name, "1");
+  EXPECT_NEAR(sensor.noise, kNoise, 0.1 * kNoise);
+  // The pendulum does not tell where the arm stands, only how it moves.
+  const double scatter = std::sqrt(sensor.rmse * sensor.rmse - sensor.mean * sensor.mean);
+  EXPECT_LT(scatter, 30.0 * kNoise);
+  EXPECT_GT(scatter, 0.9 * kNoise);
+  double narrowing = 1.0;
+  std::string narrowed;
+  for (std::size_t i = 0; i < all.parameters.size(); ++i) {
+    const double ratio =
+        some.parameters[i].standard_deviation / all.parameters[i].standard_deviation;
+    EXPECT_GT(ratio, 0.95) << all.parameters[i].name;
+    if (ratio <= narrowing) continue;
+    narrowing = ratio;
+    narrowed = all.parameters[i].name;
+  }
+  EXPECT_GT(narrowing, 1.2);
+  EXPECT_NEAR(sensor.narrowing, narrowing, 0.1 * narrowing);
+  EXPECT_EQ(sensor.narrowed, narrowed);
+  EXPECT_NE(some.notes.back().find("encoder 1 was withheld"), std::string::npos);
+  ASSERT_EQ(some.simulation.size(), 1U);
+  EXPECT_EQ(some.simulation[0].hinge, "2");
+  EXPECT_EQ(some.trajectories[0].measured.cols(), 1);
+
+  Recording spoilt = recording;
+  spoilt.segments[0].angles.col(0).array() += 0.5;
+  spoilt.segments[0].angles(7, 0) = std::numeric_limits<double>::quiet_NaN();
+  const Calibration same = estimator::calibrate(without("1"), {spoilt});
+  for (std::size_t i = 0; i < some.parameters.size(); ++i) {
+    EXPECT_EQ(same.parameters[i].value, some.parameters[i].value);
+    EXPECT_EQ(same.parameters[i].standard_deviation, some.parameters[i].standard_deviation);
+  }
+  EXPECT_NEAR(same.withheld[0].mean, sensor.mean - 0.5, 1e-3);
+}
+
+// Columns are told apart by their order, whichever sensor is withheld.
+TEST(WithheldSensors, MayBeAnyOfThem) {
+  const Recording recording = driven(4, "driven");
+  const Calibration some = estimator::calibrate(without("2"), {recording});
+  ASSERT_EQ(some.simulation.size(), 1U);
+  EXPECT_EQ(some.simulation[0].hinge, "1");
+  EXPECT_EQ(some.trajectories[0].measured.col(0), recording.segments[0].angles.col(0));
+  ASSERT_EQ(some.withheld.size(), 1U);
+  EXPECT_LT(some.withheld[0].rmse, 20.0 * kNoise);
+}
+
+TEST(WithheldSensors, TakeNoPartInACrossValidation) {
+  const estimator::CrossValidation result =
+      estimator::cross_validate(without("1"), {driven(5, "a"), driven(6, "b")});
+  EXPECT_EQ(result.hinges, std::vector<std::string>{"2"});
+  ASSERT_EQ(result.folds.size(), 2U);
+  EXPECT_LT(result.folds[0].evaluation.simulation[0].rmse, 3.0 * kNoise);
+  const estimator::Evaluation evaluation =
+      estimator::evaluate(without("1"), {driven(5, "a")});
+  EXPECT_EQ(evaluation.simulation.size(), 1U);
+}
+
+TEST(WithheldSensors, NeedTheColumnsOfAll) {
+  Recording recording = driven(3, "short");
+  recording.segments[0].angles = recording.segments[0].angles.col(0).eval();
+  try {
+    estimator::calibrate(without("1"), {recording});
+    FAIL();
+  } catch (const std::invalid_argument& fault) {
+    EXPECT_STREQ(fault.what(), "short: needs 2 angle columns");
+  }
+}
+
+TEST(WithheldSensors, AreDescribedInWords) {
+  WithheldSensor sensor;
+  sensor.name = "2";
+  sensor.rmse = 2e-3;
+  sensor.noise = 1e-3;
+  EXPECT_NE(describe(sensor).find("2 mrad RMSE (its noise: 1); with it nothing"),
+            std::string::npos)
+      << describe(sensor);
+  sensor.mean = 1.9e-3;
+  EXPECT_NE(describe(sensor).find("0.624 but for a constant of 1.9"), std::string::npos)
+      << describe(sensor);
+  sensor.narrowed = "2.b";
+  sensor.narrowing = 3.0;
+  EXPECT_NE(describe(sensor).find("3 times smaller (2.b)"), std::string::npos);
+  sensor.narrowing = std::numeric_limits<double>::infinity();
+  EXPECT_NE(describe(sensor).find("2.b cannot be told"), std::string::npos);
+  sensor.kind = estimator::JointKind::kPrismatic;
+  EXPECT_NE(describe(sensor).find("2 mm RMSE"), std::string::npos);
+}
+
+}  // namespace

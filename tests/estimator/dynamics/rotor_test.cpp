@@ -1,0 +1,72 @@
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "estimator/dynamics/tree_inverse_dynamics.hpp"
+#include "estimator/model/mechanisms/chain.hpp"
+
+namespace estimator {
+namespace {
+
+std::vector<double> values_of(const Mechanism& mechanism) {
+  std::vector<double> values;
+  for (const Parameter& parameter : mechanism.parameters) values.push_back(parameter.value);
+  return values;
+}
+
+// Kinetic energy is more by J_shaft/N φ̇ ω_a, with the rate of the body that the motor sits in: the
+// inner link where the joint is described outwards, else the outer one, θ̇₁ − φ̇.
+TEST(Rotor, TurnsWithTheBodyItSitsIn) {
+  constexpr double kShaft = 0.03, kRatio = 6.0;
+  const auto mass_matrix = [](const Mechanism& mechanism) {
+    TreeInverseDynamics<double> dynamics(mechanism, values_of(mechanism));
+    const JointVector<double> q = Eigen::Vector2d(0.4, -0.7), zero = JointVector<double>::Zero(2);
+    JointVector<double> column, rest;
+    dynamics.imbalance(q, zero, zero, zero, rest);
+    Eigen::Matrix2d M;
+    for (int k = 0; k < 2; ++k) {
+      dynamics.imbalance(q, zero, Eigen::Vector2d(Eigen::Vector2d::Unit(k)), zero, column);
+      M.col(k) = column - rest;
+    }
+    return M;
+  };
+  const auto rotor_of = [&](bool outwards) {
+    Mechanism mechanism = make_chain({.links = 2});
+    Hinge& hinge = mechanism.hinges[1];
+    if (!outwards) {
+      std::swap(hinge.body_a, hinge.body_b);
+      std::swap(hinge.frame_a, hinge.frame_b);
+      for (int i = 0; i < 3; ++i) {
+        std::swap(mechanism
+                      .parameters[static_cast<std::size_t>(
+                          mechanism.index_of_hinge(1, HingeQuantity::kPointAx) + i)]
+                      .value,
+                  mechanism
+                      .parameters[static_cast<std::size_t>(
+                          mechanism.index_of_hinge(1, HingeQuantity::kPointBx) + i)]
+                      .value);
+      }
+    }
+    mechanism.hinge_parameter(1, HingeQuantity::kShaftInertia).value = kShaft;
+    const Eigen::Matrix2d without = mass_matrix(mechanism);
+    mechanism.hinges[1].gear_ratio = kRatio;
+    return Eigen::Matrix2d(mass_matrix(mechanism) - without);
+  };
+  const Eigen::Matrix2d inner{{0.0, 1.0}, {1.0, 0.0}}, outer{{0.0, 1.0}, {1.0, -2.0}};
+  EXPECT_LT((rotor_of(true) - kShaft / kRatio * inner).norm(), 1e-14);
+  EXPECT_LT((rotor_of(false) - kShaft / kRatio * outer).norm(), 1e-14);
+
+  Mechanism on_ground = make_chain({.links = 1});
+  on_ground.hinges[0].gear_ratio = 3.0;
+  EXPECT_TRUE(find_faults(on_ground).empty());
+  Mechanism slider = make_chain({.links = 1});
+  slider.hinges[0].kind = JointKind::kPrismatic;
+  slider.hinges[0].gear_ratio = 3.0;
+  ASSERT_EQ(find_faults(slider).size(), 1U);
+  EXPECT_NE(find_faults(slider)[0].find("remove gear_ratio"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace estimator

@@ -1,0 +1,208 @@
+#include "estimator/model/sensor.hpp"
+
+#include <gtest/gtest.h>
+
+#include <Eigen/Geometry>
+#include <cmath>
+#include <random>
+
+#include "estimator/model/kinematics.hpp"
+#include "estimator/model/mechanisms/chain.hpp"
+#include "estimator/model/mechanisms/frames.hpp"
+
+namespace estimator {
+namespace {
+
+using Eigen::Matrix3d;
+using Eigen::Vector3d;
+
+Matrix3d about_z() { return make_hinge_frame(Vector3d::UnitZ(), Vector3d::UnitX()); }
+Matrix3d against_z() { return make_hinge_frame(-Vector3d::UnitZ(), Vector3d::UnitX()); }
+
+Matrix3d some_rotation(unsigned seed) {
+  std::mt19937 random(seed);
+  std::normal_distribution<double> normal;
+  const Eigen::Vector4d q(normal(random), normal(random), normal(random), normal(random));
+  return Eigen::Quaterniond(q.normalized()).toRotationMatrix();
+}
+
+Hinge joint(const std::string& name, int body_a, const Matrix3d& frame_a, int body_b,
+            const Matrix3d& frame_b, JointKind kind = JointKind::kRevolute) {
+  Hinge hinge;
+  hinge.name = name;
+  hinge.kind = kind;
+  hinge.body_a = body_a;
+  hinge.body_b = body_b;
+  hinge.frame_a = frame_a;
+  hinge.frame_b = frame_b;
+  hinge.measured = false;
+  return hinge;
+}
+
+std::vector<std::pair<int, double>> terms_of(const Mechanism& mechanism, int body_a, int body_b) {
+  std::string fault;
+  std::vector<std::pair<int, double>> terms;
+  for (const Sensor::Term& term : terms_between(mechanism, {"e", body_a, body_b}, fault)) {
+    terms.emplace_back(term.hinge, term.sign);
+  }
+  EXPECT_EQ(fault, "");
+  return terms;
+}
+
+std::string fault_of(const Mechanism& mechanism, int body_a, int body_b) {
+  std::string fault;
+  EXPECT_TRUE(terms_between(mechanism, {"e", body_a, body_b}, fault).empty());
+  return fault;
+}
+
+using Terms = std::vector<std::pair<int, double>>;
+
+/// Three bodies with frames turned anyhow, the middle joint described from the child's side and
+/// about the opposite axis.
+Mechanism crooked_chain() {
+  const Matrix3d A = some_rotation(1), B = some_rotation(2), C = some_rotation(3);
+  Mechanism mechanism;
+  mechanism.bodies = {{"A"}, {"B"}, {"C"}};
+  mechanism.hinges = {joint("1", Hinge::kGround, about_z(), 0, A * about_z()),
+                      joint("2", 1, B * against_z(), 0, A * against_z()),
+                      joint("3", 1, B * against_z(), 2, C * against_z())};
+  mechanism.body_encoders = {{"up", Hinge::kGround, 2}, {"back", 2, 0}};
+  make_parameters(mechanism);
+  return mechanism;
+}
+
+/// Angle by which body `b` has turned about world z since all joints stood at zero.
+double turn_about_z(const Mechanism& mechanism, const Eigen::VectorXd& angles, std::size_t b) {
+  const ModelValues values = unpack(mechanism);
+  const auto orientation = [&](const Eigen::VectorXd& at) {
+    return assemble(mechanism, values, at)[b].e.toRotationMatrix();
+  };
+  const Matrix3d turn =
+      orientation(angles) * orientation(Eigen::VectorXd::Zero(angles.size())).transpose();
+  return std::atan2(turn(1, 0), turn(0, 0));
+}
+
+// The oracle is where bodies stand in space: what an encoder reads is how one has turned against
+// the other, whatever their frames, from whichever side joints are described.
+TEST(BodyEncoder, ReadsHowOneBodyHasTurnedAgainstAnother) {
+  const Mechanism mechanism = crooked_chain();
+  ASSERT_TRUE(find_faults(mechanism).empty());
+  const std::vector<Sensor> sensors = sensors_of(mechanism);
+  ASSERT_EQ(sensors.size(), 2U);
+  for (const Vector3d& angles : {Vector3d(0.4, 0.3, -0.9), Vector3d(-0.5, 0.7, 1.1)}) {
+    const auto coordinate = [&](int hinge) { return angles[hinge]; };
+    const double A = turn_about_z(mechanism, angles, 0), C = turn_about_z(mechanism, angles, 2);
+    EXPECT_NEAR(sensors[0].sum(coordinate), C, 1e-12);
+    // The first joint on the way from C turns about −z, so that −z is positive.
+    EXPECT_NEAR(sensors[1].sum(coordinate), C - A, 1e-12);
+  }
+  EXPECT_EQ(sensors[0].name, "up");
+  EXPECT_EQ(mechanism.parameters[static_cast<std::size_t>(sensors[0].offset)].name, "up.offset");
+  EXPECT_EQ(mechanism.parameters[static_cast<std::size_t>(sensors[1].offset)].name, "back.offset");
+}
+
+TEST(BodyEncoder, ReadsAnInclinationAcrossASlideAndAWeld) {
+  const Matrix3d along_x = make_hinge_frame(Vector3d::UnitX(), Vector3d::UnitY());
+  const Matrix3d Q = some_rotation(4);
+  Mechanism mechanism;
+  mechanism.bodies = {{"cart"}, {"bracket"}, {"pole"}};
+  mechanism.hinges = {
+      joint("track", Hinge::kGround, along_x, 0, Q * along_x, JointKind::kPrismatic),
+      joint("pole_hinge", 1, about_z(), 2, about_z())};
+  Weld weld{.name = "screws", .body_a = 0, .body_b = 1};
+  weld.frame_a = Q;
+  mechanism.welds = {weld};
+  EXPECT_EQ(terms_of(mechanism, Hinge::kGround, 2), (Terms{{1, 1.0}}));
+  EXPECT_EQ(terms_of(mechanism, 0, 2), (Terms{{1, 1.0}}));
+  EXPECT_EQ(terms_of(mechanism, Hinge::kGround, 1), (Terms{{0, 1.0}}));
+  EXPECT_EQ(terms_of(mechanism, 1, Hinge::kGround), (Terms{{0, -1.0}}));
+  EXPECT_EQ(kind_between(mechanism, {"e", Hinge::kGround, 2}), JointKind::kRevolute);
+  EXPECT_EQ(kind_between(mechanism, {"e", Hinge::kGround, 1}), JointKind::kPrismatic);
+  mechanism.body_encoders = {{"place", Hinge::kGround, 1}, {"tilt", Hinge::kGround, 2}};
+  make_parameters(mechanism);
+  const auto unit = [&](int i) {
+    return mechanism.parameters[static_cast<std::size_t>(mechanism.index_of_body_encoder(i))].unit;
+  };
+  EXPECT_EQ(unit(0), "m");
+  EXPECT_EQ(unit(1), "rad");
+  EXPECT_EQ(sensor_kinds(mechanism),
+            (std::vector<JointKind>{JointKind::kPrismatic, JointKind::kRevolute}));
+  EXPECT_EQ(sensor_scales(mechanism), Eigen::Vector2d(kSlidePerRadian, 1.0));
+}
+
+TEST(BodyEncoder, IsRefusedWhereThereIsNoOneAngle) {
+  const Matrix3d along_x = make_hinge_frame(Vector3d::UnitX(), Vector3d::UnitY());
+  Mechanism mechanism;
+  mechanism.bodies = {{"A"}, {"B"}};
+  mechanism.hinges = {joint("1", Hinge::kGround, about_z(), 0, about_z()),
+                      joint("2", 0, along_x, 1, along_x)};
+  const std::string crossed = fault_of(mechanism, Hinge::kGround, 1);
+  EXPECT_NE(crossed.find("the axes of '1' and '2'"), std::string::npos) << crossed;
+  EXPECT_NE(crossed.find("not parallel"), std::string::npos) << crossed;
+  EXPECT_EQ(terms_of(mechanism, 0, 1), (Terms{{1, 1.0}}));
+  for (const int body : {Hinge::kGround, 1}) {
+    EXPECT_NE(fault_of(mechanism, body, body).find("nothing between"), std::string::npos);
+  }
+  // Axes that the weld between them turns away from one another.
+  mechanism.hinges[1] = joint("2", 1, about_z(), 2, about_z());
+  mechanism.bodies.push_back({"C"});
+  Weld weld{.name = "bend", .body_a = 0, .body_b = 1};
+  mechanism.welds = {weld};
+  EXPECT_EQ(terms_of(mechanism, Hinge::kGround, 2).size(), 2U);
+  mechanism.welds[0].frame_a = about_z();
+  EXPECT_NE(fault_of(mechanism, Hinge::kGround, 2).find("not parallel"), std::string::npos);
+
+  mechanism.body_encoders = {{"e", 2, 2}};
+  make_parameters(mechanism);
+  ASSERT_EQ(find_faults(mechanism).size(), 1U);
+  EXPECT_NE(find_faults(mechanism)[0].find("encoder 'e'"), std::string::npos);
+  mechanism.body_encoders = {{"bend", 0, 2}};
+  make_parameters(mechanism);
+  EXPECT_NE(find_faults(mechanism).at(0).find("name is taken"), std::string::npos);
+}
+
+Mechanism chain_with(const std::vector<int>& measured, const std::vector<BodyEncoder>& encoders) {
+  Mechanism mechanism = make_chain({.links = 3});
+  for (Hinge& hinge : mechanism.hinges) hinge.measured = false;
+  for (const int j : measured) mechanism.hinges[static_cast<std::size_t>(j)].measured = true;
+  mechanism.body_encoders = encoders;
+  make_parameters(mechanism);
+  return mechanism;
+}
+
+TEST(JointReadings, TellWhereJointsStand) {
+  const auto told = [](const JointReadings& readings) {
+    return std::vector<bool>{readings.is_told(0), readings.is_told(1), readings.is_told(2)};
+  };
+  const JointReadings all(chain_with({0, 1}, {{"up", Hinge::kGround, 2}}));
+  EXPECT_EQ(told(all), (std::vector<bool>{true, true, true}));
+  EXPECT_LT((all.coordinates(Vector3d(0.4, 0.3, 1.0)) - Vector3d(0.4, 0.3, 0.3)).norm(), 1e-14);
+
+  const JointReadings some(chain_with({0}, {{"up", Hinge::kGround, 2}}));
+  EXPECT_EQ(told(some), (std::vector<bool>{true, false, false}));
+  EXPECT_NEAR(some.coordinates(Eigen::Vector2d(0.4, 1.0)).sum(), 1.0, 1e-14);
+
+  const JointReadings one(chain_with({1}, {}));
+  EXPECT_EQ(told(one), (std::vector<bool>{false, true, false}));
+  EXPECT_EQ(one.coordinates(Eigen::VectorXd::Constant(1, 0.7)), Vector3d(0.0, 0.7, 0.0));
+
+  // Two that say the same share the difference.
+  const JointReadings twice(chain_with({0}, {{"up", Hinge::kGround, 0}}));
+  EXPECT_NEAR(twice.coordinates(Eigen::Vector2d(0.4, 0.5))[0], 0.45, 1e-14);
+}
+
+// An inclination read from −π to π and joints that have turned on differ by whole turns, which are
+// no error.
+TEST(JointReadings, AddTurnsWhereTheyAreKnown) {
+  constexpr double kTurn = 2.0 * M_PI;
+  const JointReadings all(chain_with({0, 1, 2}, {{"up", Hinge::kGround, 1}, {"on", 0, 2}}));
+  Eigen::VectorXd readings(5);
+  readings << 3.0, 3.0, -9.0, 6.0 - kTurn, -6.0 + kTurn;
+  EXPECT_EQ(all.whole_turns(readings),
+            (Eigen::VectorXd(5) << 0, 0, 0, kTurn, -kTurn).finished());
+  const JointReadings free(chain_with({0}, {{"up", Hinge::kGround, 1}}));
+  EXPECT_EQ(free.whole_turns(Eigen::Vector2d(9.0, 0.0)), Eigen::Vector2d(0.0, 0.0));
+}
+
+}  // namespace
+}  // namespace estimator

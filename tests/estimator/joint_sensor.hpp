@@ -1,0 +1,16 @@
+#pragma once
+
+#include <vector>
+
+#include "estimator/model/sensor.hpp"
+
+namespace test_support {
+
+/// An encoder on each of some joints, without a name.
+inline std::vector<estimator::Sensor> joint_sensors(const std::vector<int>& joints) {
+  std::vector<estimator::Sensor> sensors;
+  for (const int j : joints) sensors.push_back({{}, estimator::JointKind::kRevolute, {{j, 1.0}}, 0});
+  return sensors;
+}
+
+}  // namespace test_support

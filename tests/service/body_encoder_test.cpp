@@ -1,0 +1,158 @@
+// An encoder between two bodies, from rig file and recording to estimates.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+
+#include "estimator/calibrate/calibration.hpp"
+#include "estimator/model/sensor.hpp"
+#include "service/convert/csv_recording.hpp"
+#include "service/convert/rig_file.hpp"
+#include "service/convert/scenario_file.hpp"
+#include "service/simulation/simulation.hpp"
+#include "service/simulation/simulation_csv.hpp"
+#include "tests/support/refusal.hpp"
+
+namespace service {
+namespace {
+
+using test_support::expect_parts;
+using test_support::refusal;
+
+// Two arms that swing in one plane; what reads the second one stands at the end.
+const std::string kArms = R"(name: "arms"
+body { name: "upper" mass { value: 0.3 }
+       inertia { xx { value: 1e-3 } yy { value: 1e-3 } zz { value: 1e-3 free: true } } }
+body { name: "lower" mass { value: 0.2 }
+       inertia { xx { value: 1e-3 } yy { value: 1e-3 } zz { value: 8e-4 free: true } } }
+hinge { name: "shoulder"
+        parent { body: "ground" axis { z: 1 } zero_direction { y: -1 } }
+        child { body: "upper" point { x { value: -0.1 } } axis { z: 1 } zero_direction { x: 1 } }
+        friction { viscous { value: 1e-3 free: true } } encoder { counts_per_turn: 4096 } }
+hinge { name: "elbow"
+        parent { body: "upper" point { x { value: 0.1 } } axis { z: 1 } zero_direction { x: 1 } }
+        child { body: "lower" point { x { value: -0.1 } } axis { z: 1 } zero_direction { x: 1 } }
+        friction { viscous { value: 5e-4 free: true } } ELBOW }
+recording { time { column: "t" } angle { hinge: "shoulder" column: "a" unit: RADIAN }
+            angle { hinge: "SECOND" column: "b" unit: COUNT } }
+)";
+
+const std::string kInclination =
+    "body_encoder { name: \"incl\" body: \"lower\"\n"
+    "  encoder { counts_per_turn: 2000 offset { value: 0.05 free: true } } }\n";
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  const std::size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return at == std::string::npos ? text : text.replace(at, from.size(), to);
+}
+
+std::string with_inclination() {
+  return replaced(replaced(kArms, "ELBOW", ""), "SECOND", "incl") + kInclination;
+}
+
+std::string with_relative_angle() {
+  const char* const encoder =
+      "encoder { counts_per_turn: 2000 offset { value: 0.05 free: true } }";
+  return replaced(replaced(kArms, "ELBOW", encoder), "SECOND", "elbow");
+}
+
+Rig rig_of(const std::string& text) { return parse_rig("r.textproto", text); }
+
+std::string refusal_of(const std::string& text) {
+  return refusal([&] { (void)rig_of(text); });
+}
+
+TEST(BodyEncoderInARigFile, IsASensorLikeThatOfAJoint) {
+  const Rig rig = rig_of(with_inclination());
+  const std::vector<estimator::Sensor> sensors = estimator::sensors_of(rig.mechanism);
+  ASSERT_EQ(sensors.size(), 2U);
+  EXPECT_EQ(sensors[0].name, "shoulder");
+  EXPECT_EQ(sensors[1].name, "incl");
+  EXPECT_EQ(sensors[1].terms.size(), 2U);
+  const estimator::Parameter& offset =
+      rig.mechanism.parameters[static_cast<std::size_t>(sensors[1].offset)];
+  EXPECT_EQ(offset.name, "incl.offset");
+  EXPECT_EQ(offset.unit, "rad");
+  EXPECT_EQ(offset.value, 0.05);
+  EXPECT_TRUE(offset.free);
+  ASSERT_EQ(rig.encoders.size(), 2U);
+  EXPECT_EQ(rig.encoders[0].counts_per_turn, 4096.0);
+  EXPECT_EQ(rig.encoders[1].counts_per_turn, 2000.0);
+  ASSERT_EQ(rig.format->angles.size(), 2U);
+  EXPECT_EQ(rig.format->angles[1].hinge, "incl");
+  EXPECT_EQ(rig.format->angles[1].scale, 2.0 * M_PI / 2000.0);
+}
+
+TEST(BodyEncoderInARigFile, MayBeAgainstAnyBody) {
+  const Rig rig =
+      rig_of(replaced(with_inclination(), "body: \"lower\"\n",
+                      "body: \"upper\" against: \"lower\"\n"));
+  const std::vector<estimator::Sensor> sensors = estimator::sensors_of(rig.mechanism);
+  ASSERT_EQ(sensors[1].terms.size(), 1U);
+  EXPECT_EQ(sensors[1].terms[0].hinge, 1);
+  EXPECT_EQ(sensors[1].terms[0].sign, -1.0);
+}
+
+TEST(BodyEncoderInARigFile, IsRefusedWithTheLineAndWhatToDo) {
+  const std::string good = with_inclination();
+  expect_parts(refusal_of(replaced(good, "body: \"lower\"\n", "body: \"forearm\"\n")),
+               {"r.textproto:16:29", "'forearm'", "ground, upper, lower"});
+  expect_parts(refusal_of(replaced(good, "body: \"lower\"\n", "body: \"lower\" against: \"x\"\n")),
+               {"r.textproto:16:", "'x'"});
+  expect_parts(refusal_of(replaced(good, "body: \"lower\"\n", "body: \"ground\"\n")),
+               {"r.textproto:16:", "nothing between", "name two that do"});
+  expect_parts(refusal_of(replaced(good, "counts_per_turn: 2000", "counts_per_m: 2000")),
+               {"r.textproto:17:13", "'incl' reads a turn", "counts_per_turn"});
+  expect_parts(refusal_of(replaced(good, "name: \"incl\"", "name: \"elbow\"")),
+               {"r.textproto:16:", "the name is taken"});
+  expect_parts(refusal_of(replaced(good, "hinge: \"incl\" column", "hinge: \"elbow\" column")),
+               {"r.textproto:15:", "'elbow' has no encoder"});
+  expect_parts(refusal_of(replaced(good, "hinge: \"incl\" column", "hinge: \"knee\" column")),
+               {"r.textproto:15:", "'knee'", "use one of shoulder incl"});
+  expect_parts(
+      refusal_of(replaced(
+          good, "\n            angle { hinge: \"incl\" column: \"b\" unit: COUNT }", "")),
+      {"r.textproto:14:", "'incl' has an encoder but no angle column"});
+  expect_parts(refusal_of(replaced(good, "point { x { value: 0.1 } } axis { z: 1 }",
+                                   "point { x { value: 0.1 } } axis { y: 1 }")),
+               {"r.textproto:16:", "'shoulder' and 'elbow'", "not parallel"});
+}
+
+// The same motion read against the upper arm and against the ground: what is estimated from either
+// must agree, and its file must read back.
+TEST(BodyEncoderInARigFile, GivesTheEstimatesOfARelativeOne) {
+  const Rig relative = rig_of(with_relative_angle()), inclined = rig_of(with_inclination());
+  const auto recording_of = [](const Rig& rig) {
+    const Scenario scenario = parse_scenario(
+        "s.textproto",
+        "duration_s: 4 release { } initial { hinge: \"shoulder\" angle_rad: 0.5 } "
+        "initial { hinge: \"elbow\" angle_rad: -0.9 } "
+        "noise { angle_standard_deviation_rad: 1e-4 seed: 3 }",
+        rig);
+    const SimulatedRun run = simulate(rig, scenario, 5e-4);
+    return import_csv_text("s.csv", simulation_csv(rig, run), *rig.format).recording;
+  };
+  const estimator::Recording of_relative = recording_of(relative);
+  const estimator::Recording of_inclined = recording_of(inclined);
+  const Eigen::MatrixXd &r = of_relative.segments[0].angles, &i = of_inclined.segments[0].angles;
+  EXPECT_NEAR(i(0, 1) + 0.05, 0.5 - 0.9, 1e-3);
+  EXPECT_LT(((r.col(0) + r.col(1)) - i.col(1)).cwiseAbs().maxCoeff(), 2e-3);
+  const estimator::Calibration a = estimator::calibrate(relative.mechanism, {of_relative});
+  const estimator::Calibration b = estimator::calibrate(inclined.mechanism, {of_inclined});
+  ASSERT_EQ(a.parameters.size(), b.parameters.size());
+  EXPECT_TRUE(a.converged() && b.converged());
+  for (std::size_t k = 0; k < a.parameters.size(); ++k) {
+    const auto &x = a.parameters[k], &y = b.parameters[k];
+    EXPECT_LT(std::abs(x.value - y.value),
+              4.0 * std::hypot(x.standard_deviation, y.standard_deviation))
+        << x.name << " " << x.value << " and " << y.value << " ± " << y.standard_deviation;
+    EXPECT_LT(y.standard_deviation, 0.02 * std::max(std::abs(y.value), 0.05)) << y.name;
+  }
+  EXPECT_EQ(b.parameters.back().name, "incl.offset");
+  EXPECT_EQ(b.simulation[1].hinge, "incl");
+  EXPECT_LT(b.simulation[1].rmse, 1.2e-4);
+}
+
+}  // namespace
+}  // namespace service
