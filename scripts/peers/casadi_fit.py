@@ -4,9 +4,7 @@ Minimises ½ Σ ((angle − reading)/σ)² over parameters and states at the nod
 """
 
 import argparse
-import json
 import math
-import time
 
 import casadi as ca
 import numpy as np
@@ -15,7 +13,8 @@ from scipy.sparse.linalg import splu
 
 import problems
 import readings
-from shooting import SIGMA, Shooting
+import result
+from shooting import SIGMA, STEP_S, Shooting
 
 JIT = {"jit": True, "compiler": "shell", "jit_options": {"flags": ["-O3", "-march=native"]}}
 MOST_ITERATIONS = 200
@@ -180,28 +179,17 @@ def main():
     arguments = parser.parse_args()
 
     problem = problems.PROBLEMS[arguments.problem]
-    clocks = [(time.perf_counter(), time.process_time())]
-    shooting = Shooting(problem, readings.load(arguments.recording, problem.joints))
+    stopwatch = result.Stopwatch()
+    shooting = Shooting(problem, readings.load(arguments.recording, problem.joints, STEP_S))
     if arguments.solver == "loop":
         solve = GaussNewton(shooting, arguments.jit)
     else:
         solve = ipopt(shooting, arguments.solver == "exact", arguments.jit)
-    clocks.append((time.perf_counter(), time.process_time()))
+    setup = stopwatch.lap()
     p, cost, iterations, well = solve()
-    clocks.append((time.perf_counter(), time.process_time()))
-    print(
-        json.dumps(
-            {
-                "setup_s": clocks[1][0] - clocks[0][0],
-                "wall_s": clocks[2][0] - clocks[1][0],
-                "processor_s": clocks[2][1] - clocks[1][1],
-                "iterations": iterations,
-                "converged": bool(well),
-                "rmse_rad": SIGMA * math.sqrt(2 * cost / shooting.readings),
-                "parameters": [v * q.scale for v, q in zip(p, problem.parameters)],
-            }
-        )
-    )
+    rmse = SIGMA * math.sqrt(2 * cost / shooting.readings)
+    found = [value * parameter.scale for value, parameter in zip(p, problem.parameters)]
+    result.write(setup, stopwatch.lap(), iterations, well, rmse, found)
 
 
 if __name__ == "__main__":

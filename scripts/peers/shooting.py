@@ -6,10 +6,9 @@ Unknowns are the free parameters p, each in units of its scale, and the states x
 import casadi as ca
 
 import problems
-import readings
 
-NODE_S = 0.2
-STEPS = round(NODE_S / readings.STEP_S)  # of an interval
+STEP_S = 2e-3
+STEPS = 100  # of an interval between nodes
 SIGMA = problems.NOISE_RAD
 
 
@@ -20,18 +19,18 @@ class Shooting:
     """
 
     def __init__(self, problem, recording):
-        self.problem = problem
+        self.problem, self.recording = problem, recording
         self.joints = problem.joints
         self.size_x, self.size_p = 2 * problem.joints, len(problem.parameters)
-        self.intervals = recording.steps // STEPS
+        self.intervals = recording.control.size // STEPS
         steps = self.intervals * STEPS
-        samples = steps * readings.SAMPLES_A_STEP
+        samples = steps * recording.samples_a_step
         self.controls = ca.DM(recording.control[:steps]).T
         self.first = ca.DM(recording.angles[0])
-        per_step = self.joints * readings.SAMPLES_A_STEP
+        per_step = self.joints * recording.samples_a_step
         self.measured = ca.DM(recording.angles[1 : samples + 1].reshape(-1, per_step)).T
         self.readings = (samples + 1) * self.joints
-        node_samples = STEPS * readings.SAMPLES_A_STEP
+        node_samples = STEPS * recording.samples_a_step
         self.states_start = ca.DM(recording.states[:samples:node_samples]).T
 
     def rk4_step(self, state, scaled, control):
@@ -43,7 +42,7 @@ class Shooting:
         def slope(x):
             return ca.vertcat(*rates(ca, ca.vertsplit(x), control, values, problems.PEER_CREEP))
 
-        h = readings.STEP_S
+        h = STEP_S
         k1 = slope(state)
         k2 = slope(state + h / 2 * k1)
         k3 = slope(state + h / 2 * k2)
@@ -53,13 +52,13 @@ class Shooting:
     def step_residuals(self, before, after, measured):
         """Residuals of the samples within a step and at its end, in standard deviations."""
         n = self.joints
-        samples = readings.between(before[:n], before[n:], after[:n], after[n:])
+        samples = self.recording.between(before[:n], before[n:], after[:n], after[n:])
         return (ca.vertcat(*samples) - measured) / SIGMA
 
     def step_symbols(self):
         """x, p, control and readings of a step, the state after it, and its residuals."""
         x, p, u = ca.SX.sym("x", self.size_x), ca.SX.sym("p", self.size_p), ca.SX.sym("u")
-        y = ca.SX.sym("y", self.joints * readings.SAMPLES_A_STEP)
+        y = ca.SX.sym("y", self.joints * self.recording.samples_a_step)
         end = self.rk4_step(x, p, u)
         return x, p, u, y, end, self.step_residuals(x, end, y)
 
