@@ -41,7 +41,8 @@ fail() {
   exit 1
 }
 
-[[ -x $rigcal ]] || fail "there is no program $rigcal; build it: cmake --build --preset release --target rigcal"
+[[ -x $rigcal ]] ||
+  fail "there is no program $rigcal: cmake --build --preset release --target rigcal"
 command -v gcc >/dev/null || fail "gcc is missing: apt-get install gcc"
 python3 -c 'import ensurepip, venv' 2>/dev/null ||
   fail "python3-venv is missing: apt-get install python3-venv"
@@ -61,4 +62,5 @@ fi
 "$environment/bin/python" -c 'from mujoco.sysid import optimize' 2>/dev/null ||
   fail "the mujoco in $environment has no sysid toolbox; remove the folder and run again."
 
-"$environment/bin/python" scripts/peers/compare.py --rigcal "$rigcal" --out "$out" "$@"
+PYTHONDONTWRITEBYTECODE=1 "$environment/bin/python" scripts/peers/compare.py \
+  --rigcal "$rigcal" --out "$out" "$@"

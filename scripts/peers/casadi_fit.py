@@ -1,6 +1,7 @@
 """Fits a recording by multiple shooting in CasADi and prints the result as JSON.
 
 Minimises ½ Σ ((angle − reading)/σ)² over parameters and states at the nodes, subject to continuity.
+Two solvers: IPOPT, and Gauss–Newton steps of our own. Both run on one thread.
 """
 
 import argparse
@@ -50,7 +51,8 @@ def gauss_newton_hessian(shooting, unknowns):
     )
     of_p = sum(block[x:, x:] for block in blocks)
     hessian = ca.blockcat([[of_p, across], [across.T, of_states]])
-    factor, multipliers = ca.MX.sym("factor"), ca.MX.sym("multipliers", x * (shooting.intervals - 1))
+    factor = ca.MX.sym("factor")
+    multipliers = ca.MX.sym("multipliers", x * (shooting.intervals - 1))
     return ca.Function(
         "hessian",
         [unknowns, ca.MX.sym("none", 0), factor, multipliers],

@@ -114,7 +114,11 @@ class Rig:
             self.set_friction(0, "pivot", values)
         else:
             # Body axes are the world's at zero: y is the arm's z, x the pendulum's y.
-            model.body_inertia[1] = problems.ARM_INERTIA_XX, values["A.J_zz"], problems.ARM_INERTIA_YY
+            model.body_inertia[1] = (
+                problems.ARM_INERTIA_XX,
+                values["A.J_zz"],
+                problems.ARM_INERTIA_YY,
+            )
             model.body_inertia[2] = (
                 values["B.J_yy"],
                 problems.PENDULUM_INERTIA_XX,

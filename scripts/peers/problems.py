@@ -79,7 +79,12 @@ TILT = (
     Parameter("gravity.tilt_z", -0.004, 0.0, -0.5, 0.5),
 )
 FURUTA_INERTIAS = (inertia("A.J_zz", 4.4e-3), inertia("B.J_yy", 3.96e-3), inertia("B.J_zz", 3.9e-3))
-FURUTA_FRICTION = (viscous("1.b", 1e-3), dry("1.tau_c", 4e-3), viscous("2.b", 1e-4), dry("2.tau_c", 9e-4))
+FURUTA_FRICTION = (
+    viscous("1.b", 1e-3),
+    dry("1.tau_c", 4e-3),
+    viscous("2.b", 1e-4),
+    dry("2.tau_c", 9e-4),
+)
 NO_STRIBECK = {"pivot.tau_delta": 0.0, "pivot.zeta": 1.0}
 RELEASED = (0.0, math.pi - 0.03, 0.0, 0.0)
 
@@ -145,7 +150,7 @@ PROBLEMS = {
 
 
 def friction(ops, rate, viscous_coefficient, torque, creep):
-    """Torque against the motion [N·m] at `rate` [rad/s], dry friction smoothed by `creep` [rad/s]."""
+    """Torque against the motion [N·m]. `creep` smooths dry friction [rad/s]."""
     return viscous_coefficient * rate + torque * ops.tanh(rate / creep)
 
 

@@ -102,7 +102,8 @@ class Shooting:
         gradient, hessian = ca.SX.sym("gradient", size), ca.SX.sym("hessian", size, size)
 
         def along(expression):
-            own = ca.horzcat(ca.SX.zeros(expression.numel(), self.size_x), ca.jacobian(expression, p))
+            of_p = ca.jacobian(expression, p)
+            own = ca.horzcat(ca.SX.zeros(expression.numel(), self.size_x), of_p)
             return ca.mtimes(ca.jacobian(expression, x), s) + own
 
         slopes = along(residuals)
