@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.signal import savgol_filter
 
-SAMPLE_S = 1e-3
+from problems import SAMPLE_S
+
 FILTER_SAMPLES, FILTER_ORDER = 41, 3  # 41 ms: passes the 3 Hz of these rigs, leaves 0.01 rad/s
 
 
