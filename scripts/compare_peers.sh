@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# The same calibrations by rigcal, CasADi and MuJoCo's sysid, one thread each, one after another.
+set -euo pipefail
+
+usage() {
+  cat <<'USAGE'
+Usage: scripts/compare_peers.sh [OUTPUT_FOLDER] [-- OPTIONS]
+
+Makes recordings of rigs with known parameters (scipy's DOP853, 1 mrad of noise) and calibrates each
+with rigcal, with multiple shooting in CasADi and with MuJoCo's system identification toolbox, from
+the same start within the same bounds. Prints a table, also left in OUTPUT_FOLDER/table.md (default:
+out/peers) beside recordings and results. Most of the time goes to MuJoCo on the Furuta pendulum.
+
+CasADi, MuJoCo, numpy and scipy come from PyPI into a Python environment of their own, once; nothing
+else in this project needs them. rigcal must have been built; CasADi's compiled rows need gcc.
+
+  scripts/compare_peers.sh
+  scripts/compare_peers.sh out/peers -- --problem "pendulum, dry" --only MuJoCo
+  scripts/compare_peers.sh out/peers -- --timeout 300          most time of a program [s]
+
+  RIG_PEERS=DIR     where the Python environment lives (default: ~/.cache/rigcal-peers)
+  RIG_RIGCAL=FILE   the program to compare (default: build/bin/rigcal)
+USAGE
+}
+
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+out=out/peers
+while (($# > 0)); do
+  case $1 in
+    -h | --help) usage; exit 0 ;;
+    --) shift; break ;;
+    -*) usage >&2; exit 1 ;;
+    *) out=$1; shift ;;
+  esac
+done
+environment=${RIG_PEERS:-$HOME/.cache/rigcal-peers}
+rigcal=${RIG_RIGCAL:-build/bin/rigcal}
+
+fail() {
+  echo "compare_peers: $1" >&2
+  exit 1
+}
+
+[[ -x $rigcal ]] ||
+  fail "there is no program $rigcal: cmake --build --preset release --target rigcal"
+command -v gcc >/dev/null || fail "gcc is missing: apt-get install gcc"
+python3 -c 'import ensurepip, venv' 2>/dev/null ||
+  fail "python3-venv is missing: apt-get install python3-venv"
+python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
+  fail "mujoco[sysid] needs Python 3.11 or newer."
+
+# The mark says that an installation ended well; what was broken off is made anew.
+if [[ ! -e $environment/installed ]]; then
+  echo "Installing casadi, mujoco[sysid], numpy and scipy from PyPI into $environment"
+  python3 -m venv --clear "$environment" ||
+    fail "cannot make a Python environment in $environment; set RIG_PEERS to another folder."
+  "$environment/bin/pip" --disable-pip-version-check install --quiet --retries 1 --timeout 15 \
+    casadi 'mujoco[sysid]' numpy scipy ||
+    fail "pip could not install the peers, see above; PyPI (https://pypi.org) must be reachable."
+  touch "$environment/installed"
+fi
+"$environment/bin/python" -c 'from mujoco.sysid import optimize' 2>/dev/null ||
+  fail "the mujoco in $environment has no sysid toolbox; remove the folder and run again."
+
+PYTHONDONTWRITEBYTECODE=1 "$environment/bin/python" scripts/peers/compare.py \
+  --rigcal "$rigcal" --out "$out" "$@"
