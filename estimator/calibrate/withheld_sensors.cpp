@@ -101,8 +101,8 @@ std::vector<Recording> set_withheld_aside(const Mechanism& mechanism,
     for (Segment& segment : recording.segments) {
       if (segment.withheld.cols() > 0) continue;
       if (segment.angles.cols() != std::ssize(sensors)) {
-        throw std::invalid_argument(recording.name + ": needs " +
-                                    std::to_string(sensors.size()) + " angle columns");
+        throw std::invalid_argument(recording.name + ": needs " + std::to_string(sensors.size()) +
+                                    " angle columns");
       }
       segment.withheld = segment.angles(Eigen::all, withheld).eval();
       segment.angles = segment.angles(Eigen::all, used).eval();

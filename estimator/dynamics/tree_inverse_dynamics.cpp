@@ -262,9 +262,9 @@ T TreeInverseDynamics<T>::axis_imbalance(const Link& link, const T& angle, const
   return torque;
 }
 
-/// A rotor that sits in body a spins about the axis by ω_a·x + N φ̇ in all. With what it weighs as a
-/// part of that body counted there, kinetic energy is more by J_shaft/N φ̇ (ω_a·x): a moment on body
-/// a and a torque on the joint, which is returned.
+/// A rotor that sits in body a spins about the axis by ω_a·x + N ω in all, ω the joint's rate. What
+/// it weighs as a part of that body is counted there; beside that, kinetic energy is more by
+/// J_shaft/N ω (ω_a·x): a moment on that body and a torque on the joint, which is returned.
 template <typename T>
 T TreeInverseDynamics<T>::add_rotor(const Link& link, const T& rate, const T& acceleration,
                                     Motion& motion) {

@@ -53,6 +53,9 @@ class StandardStreams::Guard final : public std::streambuf {
     return pass_rest() && behind_->sputn(text.data(), size) == size;
   }
 
+  /// Why the first write that failed did, as errno; 0: none did, or it did not say.
+  int failure() const { return failure_; }
+
  private:
   int_type overflow(int_type c) override {
     if (traits_type::eq_int_type(c, traits_type::eof())) return traits_type::not_eof(c);
@@ -74,12 +77,16 @@ class StandardStreams::Guard final : public std::streambuf {
     const std::string text = printable_lines(std::string_view(rest_).substr(0, count));
     rest_.erase(0, count);
     const auto size = static_cast<std::streamsize>(text.size());
-    return behind_->sputn(text.data(), size) == size;
+    errno = 0;
+    if (behind_->sputn(text.data(), size) == size) return true;
+    if (failure_ == 0) failure_ = errno;
+    return false;
   }
 
   std::ostream& stream_;
   std::streambuf* behind_;
   std::string rest_;  // the beginning of a character
+  int failure_ = 0;
 };
 
 StandardStreams::StandardStreams(std::string program)
@@ -95,7 +102,7 @@ int StandardStreams::finish(int exit_code) {
   errno = 0;
   std::cout.flush();
   const int flushed = std::fflush(stdout);
-  const int reason = errno;  // 0 where an earlier write failed: what it said is gone
+  const int reason = out_->failure() != 0 ? out_->failure() : errno;
   if (std::cout.good() && flushed == 0 && std::ferror(stdout) == 0) return exit_code;
   if (!ignores_broken_pipes_ && (reason == EPIPE || reader_has_left())) {
     std::signal(SIGPIPE, SIG_DFL);

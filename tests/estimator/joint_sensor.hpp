@@ -9,7 +9,9 @@ namespace test_support {
 /// An encoder on each of some joints, without a name.
 inline std::vector<estimator::Sensor> joint_sensors(const std::vector<int>& joints) {
   std::vector<estimator::Sensor> sensors;
-  for (const int j : joints) sensors.push_back({{}, estimator::JointKind::kRevolute, {{j, 1.0}}, 0});
+  for (const int j : joints) {
+    sensors.push_back({{}, estimator::JointKind::kRevolute, {{j, 1.0}}, 0});
+  }
   return sensors;
 }
 

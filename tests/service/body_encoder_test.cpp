@@ -52,8 +52,7 @@ std::string with_inclination() {
 }
 
 std::string with_relative_angle() {
-  const char* const encoder =
-      "encoder { counts_per_turn: 2000 offset { value: 0.05 free: true } }";
+  const char* const encoder = "encoder { counts_per_turn: 2000 offset { value: 0.05 free: true } }";
   return replaced(replaced(kArms, "ELBOW", encoder), "SECOND", "elbow");
 }
 
@@ -85,9 +84,8 @@ TEST(BodyEncoderInARigFile, IsASensorLikeThatOfAJoint) {
 }
 
 TEST(BodyEncoderInARigFile, MayBeAgainstAnyBody) {
-  const Rig rig =
-      rig_of(replaced(with_inclination(), "body: \"lower\"\n",
-                      "body: \"upper\" against: \"lower\"\n"));
+  const Rig rig = rig_of(
+      replaced(with_inclination(), "body: \"lower\"\n", "body: \"upper\" against: \"lower\"\n"));
   const std::vector<estimator::Sensor> sensors = estimator::sensors_of(rig.mechanism);
   ASSERT_EQ(sensors[1].terms.size(), 1U);
   EXPECT_EQ(sensors[1].terms[0].hinge, 1);
@@ -110,10 +108,9 @@ TEST(BodyEncoderInARigFile, IsRefusedWithTheLineAndWhatToDo) {
                {"r.textproto:15:", "'elbow' has no encoder"});
   expect_parts(refusal_of(replaced(good, "hinge: \"incl\" column", "hinge: \"knee\" column")),
                {"r.textproto:15:", "'knee'", "use one of shoulder incl"});
-  expect_parts(
-      refusal_of(replaced(
-          good, "\n            angle { hinge: \"incl\" column: \"b\" unit: COUNT }", "")),
-      {"r.textproto:14:", "'incl' has an encoder but no angle column"});
+  expect_parts(refusal_of(replaced(
+                   good, "\n            angle { hinge: \"incl\" column: \"b\" unit: COUNT }", "")),
+               {"r.textproto:14:", "'incl' has an encoder but no angle column"});
   expect_parts(refusal_of(replaced(good, "point { x { value: 0.1 } } axis { z: 1 }",
                                    "point { x { value: 0.1 } } axis { y: 1 }")),
                {"r.textproto:16:", "'shoulder' and 'elbow'", "not parallel"});
@@ -124,12 +121,12 @@ TEST(BodyEncoderInARigFile, IsRefusedWithTheLineAndWhatToDo) {
 TEST(BodyEncoderInARigFile, GivesTheEstimatesOfARelativeOne) {
   const Rig relative = rig_of(with_relative_angle()), inclined = rig_of(with_inclination());
   const auto recording_of = [](const Rig& rig) {
-    const Scenario scenario = parse_scenario(
-        "s.textproto",
-        "duration_s: 4 release { } initial { hinge: \"shoulder\" angle_rad: 0.5 } "
-        "initial { hinge: \"elbow\" angle_rad: -0.9 } "
-        "noise { angle_standard_deviation_rad: 1e-4 seed: 3 }",
-        rig);
+    const Scenario scenario =
+        parse_scenario("s.textproto",
+                       "duration_s: 4 release { } initial { hinge: \"shoulder\" angle_rad: 0.5 } "
+                       "initial { hinge: \"elbow\" angle_rad: -0.9 } "
+                       "noise { angle_standard_deviation_rad: 1e-4 seed: 3 }",
+                       rig);
     const SimulatedRun run = simulate(rig, scenario, 5e-4);
     return import_csv_text("s.csv", simulation_csv(rig, run), *rig.format).recording;
   };

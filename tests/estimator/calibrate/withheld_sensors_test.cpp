@@ -110,8 +110,7 @@ TEST(WithheldSensors, TakeNoPartInACrossValidation) {
   EXPECT_EQ(result.hinges, std::vector<std::string>{"2"});
   ASSERT_EQ(result.folds.size(), 2U);
   EXPECT_LT(result.folds[0].evaluation.simulation[0].rmse, 3.0 * kNoise);
-  const estimator::Evaluation evaluation =
-      estimator::evaluate(without("1"), {driven(5, "a")});
+  const estimator::Evaluation evaluation = estimator::evaluate(without("1"), {driven(5, "a")});
   EXPECT_EQ(evaluation.simulation.size(), 1U);
 }
 
@@ -131,8 +130,7 @@ TEST(WithheldSensors, AreDescribedInWords) {
   sensor.name = "2";
   sensor.rmse = 2e-3;
   sensor.noise = 1e-3;
-  EXPECT_NE(describe(sensor).find("2 mrad RMSE (its noise: 1); with it nothing"),
-            std::string::npos)
+  EXPECT_NE(describe(sensor).find("2 mrad RMSE (its noise: 1); with it nothing"), std::string::npos)
       << describe(sensor);
   sensor.mean = 1.9e-3;
   EXPECT_NE(describe(sensor).find("0.624 but for a constant of 1.9"), std::string::npos)

@@ -198,8 +198,7 @@ TEST(JointReadings, AddTurnsWhereTheyAreKnown) {
   const JointReadings all(chain_with({0, 1, 2}, {{"up", Hinge::kGround, 1}, {"on", 0, 2}}));
   Eigen::VectorXd readings(5);
   readings << 3.0, 3.0, -9.0, 6.0 - kTurn, -6.0 + kTurn;
-  EXPECT_EQ(all.whole_turns(readings),
-            (Eigen::VectorXd(5) << 0, 0, 0, kTurn, -kTurn).finished());
+  EXPECT_EQ(all.whole_turns(readings), (Eigen::VectorXd(5) << 0, 0, 0, kTurn, -kTurn).finished());
   const JointReadings free(chain_with({0}, {{"up", Hinge::kGround, 1}}));
   EXPECT_EQ(free.whole_turns(Eigen::Vector2d(9.0, 0.0)), Eigen::Vector2d(0.0, 0.0));
 }
