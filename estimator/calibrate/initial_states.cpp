@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "estimator/calibrate/closed_states.hpp"
+#include "estimator/dynamics/tree_inverse_dynamics.hpp"
 #include "estimator/model/kinematics.hpp"
 #include "estimator/model/sensor.hpp"
 #include "estimator/signal/butterworth.hpp"
@@ -78,7 +80,7 @@ Eigen::MatrixXd start_coordinates(const Mechanism& mechanism, const Segment& seg
 }  // namespace
 
 TrajectoryData make_trajectory_data(const Mechanism& mechanism, const Segment& segment, double step,
-                                    double cutoff) {
+                                    double cutoff, const std::string& where) {
   TrajectoryData data;
   data.start = segment.start;
   data.period = segment.period;
@@ -86,10 +88,13 @@ TrajectoryData make_trajectory_data(const Mechanism& mechanism, const Segment& s
   data.angles = resample(segment, step).angles;
   const Eigen::MatrixXd start =
       start_coordinates(mechanism, segment, step, data.angles.rows(), cutoff);
+  Eigen::MatrixXd states = Eigen::MatrixXd::Zero(2 * start.cols(), start.rows());
+  states.topRows(start.cols()) = start.transpose();
+  if (mechanism.hinge_count() <= kTreeHingesMax) close_loops(mechanism, step, where, states);
   const ModelValues values = unpack(mechanism);
   data.initial.reserve(static_cast<std::size_t>(start.rows()));
-  for (const auto& angles : start.rowwise()) {
-    data.initial.push_back(assemble(mechanism, values, angles.transpose()));
+  for (const auto& state : states.colwise()) {
+    data.initial.push_back(assemble(mechanism, values, state.head(start.cols())));
   }
   return data;
 }

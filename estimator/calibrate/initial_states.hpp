@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 #include "estimator/calibrate/trajectory_problem.hpp"
 #include "estimator/model/mechanism.hpp"
 #include "estimator/signal/time_series.hpp"
@@ -12,12 +14,14 @@ namespace estimator {
 /// only starts the optimisation. It is a second-order Butterworth filter forward and backward,
 /// interpolated linearly to the nodes (and across unobserved samples), offset by the encoder's
 /// offset; configurations are assembled at zero constraint violation. Hinges that no reading tells
-/// of start at zero.
+/// of start where the loops put them (close_loops), else at zero.
 ///
 /// @param step    whole multiple or whole fraction of the sampling period [s]
 /// @param cutoff  of the filter [Hz]; at 0.8 of the Nyquist frequency and above nothing is filtered
+/// @param where   what the segment is of, for errors
+/// @throws std::invalid_argument where loops cannot be closed, or can be in several ways
 TrajectoryData make_trajectory_data(const Mechanism& mechanism, const Segment& segment, double step,
-                                    double cutoff);
+                                    double cutoff, const std::string& where);
 
 /// Start angles and rates of all hinges at every sample: the filtered readings and their central
 /// differences, in joint coordinates. 2·hinges × samples, angles over rates [rad, rad/s];

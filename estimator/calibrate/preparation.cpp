@@ -226,7 +226,7 @@ Preparation prepare(const Mechanism& mechanism, const std::vector<Recording>& re
   for (const Recording& recording : recordings) {
     for (const Segment& segment : recording.segments) {
       TrajectoryData data = make_trajectory_data(preparation.mechanism, segment, preparation.step,
-                                                 options.filter_cutoff);
+                                                 options.filter_cutoff, recording.name);
       if (data.angles.rows() < kSegmentNodesMin) {
         preparation.notes.push_back(recording.name + ": a segment of " +
                                     std::to_string(segment.sample_count()) +

@@ -71,6 +71,27 @@ TEST(LoopCalibration, AFourBarIsFound) {
                1e-3);
 }
 
+// The parameters of a SPOOK simulator, from the same poor start: the physical ones come first, and
+// joints that nothing reads begin where the loop puts them, not at zero.
+TEST(LoopCalibration, ShadowParametersOfAFourBarBeginAtThePhysicalOnes) {
+  const auto data = test_support::find_evaluation_data();
+  if (!data) GTEST_SKIP() << "no evaluation data beside the checkout";
+  const Rig rig = load_rig(config("fourbar"));
+  estimator::Recording recording = recording_of(*data, "fourbar_base__noise", rig);
+  estimator::Segment& segment = recording.segments.front();
+  segment.angles = segment.angles.topRows(3000).eval();
+  segment.controls = segment.controls.topRows(3000).eval();
+  estimator::CalibrationOptions options;
+  options.kind = estimator::EstimateKind::kShadow;
+  options.step = 2e-3;
+  const estimator::Calibration result = estimator::calibrate(rig.mechanism, {recording}, options);
+  EXPECT_TRUE(result.approached);
+  EXPECT_TRUE(result.converged());
+  for (const estimator::SimulationError& each : result.simulation) {
+    EXPECT_LT(each.rmse, 1.1e-3) << each.hinge;
+  }
+}
+
 // Two degrees of freedom, three hinges that nothing reads.
 TEST(LoopCalibration, ADrivenFiveBarIsFound) {
   const auto data = test_support::find_evaluation_data();

@@ -63,7 +63,8 @@ TEST(PaperSynthetic, EstimatesAreTheShadowParametersOfTheStep) {
     }
     TrajectoryProblem problem(
         mechanism,
-        {estimator::make_trajectory_data(mechanism, recording.segments.front(), expected.h, 10.0)},
+        {estimator::make_trajectory_data(mechanism, recording.segments.front(), expected.h, 10.0,
+                                         recording.name)},
         paper_settings(expected.h));
     const estimator::LmSummary summary = estimator::solve(problem);
     EXPECT_TRUE(is_converged(summary.termination)) << to_string(summary.termination);
