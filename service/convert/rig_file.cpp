@@ -160,7 +160,7 @@ class RigReader {
     mechanism_.bodies.push_back({body.name(), body.massless()});
   }
 
-  /// @param name  of the message's field `field`
+  /// @param body   the name that the message's field `field` holds
   int find_body(const std::string& body, const char* field, const proto::TextLocator& place,
                 bool ground_allowed) const {
     if (body == "ground") {
