@@ -11,6 +11,7 @@
 #include "estimator/model/mechanisms/furuta.hpp"
 #include "estimator/model/mechanisms/pendulum.hpp"
 #include "tests/estimator/dynamics/even_edges.hpp"
+#include "tests/estimator/dynamics/mechanism_edits.hpp"
 #include "tests/estimator/dynamics/tree_motion.hpp"
 #include "tests/estimator/joint_sensor.hpp"
 
@@ -20,11 +21,7 @@ namespace {
 constexpr double kPeriod = 1e-3, kStep = 2e-3;
 constexpr int kSteps = 150;
 
-std::vector<double> values_of(const Mechanism& mechanism) {
-  std::vector<double> values;
-  for (const Parameter& parameter : mechanism.parameters) values.push_back(parameter.value);
-  return values;
-}
+using test_support::values_of;
 
 /// A chain with frames askew, dry friction in every joint, drag, a spring and two motors. The first
 /// of three links is massless, the third of four slides.

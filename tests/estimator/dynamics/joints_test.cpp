@@ -7,17 +7,14 @@
 #include <string>
 #include <vector>
 
+#include "tests/estimator/dynamics/mechanism_edits.hpp"
 #include "tests/estimator/dynamics/tree_motion.hpp"
 #include "tests/support/reference_simulators.hpp"
 
 namespace estimator {
 namespace {
 
-std::vector<double> values_of(const Mechanism& mechanism) {
-  std::vector<double> values;
-  for (const Parameter& parameter : mechanism.parameters) values.push_back(parameter.value);
-  return values;
-}
+using test_support::values_of;
 
 // Columns: the axis, the zero mark, their cross product.
 Eigen::Matrix3d frame_of(const Eigen::Vector3d& axis, const Eigen::Vector3d& mark) {

@@ -1,20 +1,15 @@
 #include <gtest/gtest.h>
 
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "estimator/dynamics/tree_inverse_dynamics.hpp"
 #include "estimator/model/mechanisms/chain.hpp"
+#include "tests/estimator/dynamics/mechanism_edits.hpp"
 
 namespace estimator {
 namespace {
 
-std::vector<double> values_of(const Mechanism& mechanism) {
-  std::vector<double> values;
-  for (const Parameter& parameter : mechanism.parameters) values.push_back(parameter.value);
-  return values;
-}
+using test_support::values_of;
 
 // Kinetic energy is more by J_shaft/N φ̇ ω_a, with the rate of the body that the motor sits in: the
 // inner link where the joint is described outwards, else the outer one, θ̇₁ − φ̇.
@@ -34,21 +29,7 @@ TEST(Rotor, TurnsWithTheBodyItSitsIn) {
   };
   const auto rotor_of = [&](bool outwards) {
     Mechanism mechanism = make_chain({.links = 2});
-    Hinge& hinge = mechanism.hinges[1];
-    if (!outwards) {
-      std::swap(hinge.body_a, hinge.body_b);
-      std::swap(hinge.frame_a, hinge.frame_b);
-      for (int i = 0; i < 3; ++i) {
-        std::swap(mechanism
-                      .parameters[static_cast<std::size_t>(
-                          mechanism.index_of_hinge(1, HingeQuantity::kPointAx) + i)]
-                      .value,
-                  mechanism
-                      .parameters[static_cast<std::size_t>(
-                          mechanism.index_of_hinge(1, HingeQuantity::kPointBx) + i)]
-                      .value);
-      }
-    }
+    if (!outwards) test_support::describe_from_child(mechanism, 1);
     mechanism.hinge_parameter(1, HingeQuantity::kShaftInertia).value = kShaft;
     const Eigen::Matrix2d without = mass_matrix(mechanism);
     mechanism.hinges[1].gear_ratio = kRatio;

@@ -8,17 +8,14 @@
 #include "estimator/model/mechanisms/chain.hpp"
 #include "estimator/model/mechanisms/frames.hpp"
 #include "estimator/model/mechanisms/pendulum.hpp"
+#include "tests/estimator/dynamics/mechanism_edits.hpp"
 
 namespace estimator {
 namespace {
 
 constexpr double kMass = 0.428, kArm = 0.092, kInertia = 0.0039, kGravity = 9.82;
 
-std::vector<double> values_of(const Mechanism& mechanism) {
-  std::vector<double> values;
-  for (const Parameter& parameter : mechanism.parameters) values.push_back(parameter.value);
-  return values;
-}
+using test_support::values_of;
 
 JointVector<double> one(double value) { return JointVector<double>::Constant(1, value); }
 

@@ -1,4 +1,5 @@
 #include "tests/estimator/dynamics/tree_motion.hpp"
+#include "tests/estimator/dynamics/mechanism_edits.hpp"
 
 #include <gtest/gtest.h>
 
@@ -18,11 +19,7 @@
 namespace estimator {
 namespace {
 
-std::vector<double> values_of(const Mechanism& mechanism) {
-  std::vector<double> values;
-  for (const Parameter& parameter : mechanism.parameters) values.push_back(parameter.value);
-  return values;
-}
+using test_support::values_of;
 
 // Angles every `period`, rows from time 0, integrated in steps of period / steps_per_period.
 Eigen::MatrixXd integrate(const Mechanism& mechanism, const Eigen::VectorXd& angles,
@@ -129,20 +126,8 @@ TEST(TreeMotion, FollowsAPendulumThroughStickAndSlipUntilItRests) {
 TEST(TreeMotion, IsWhatSpookConvergesToOnABranchedTree) {
   Mechanism mechanism = make_chain({.links = 3});
   // Link 3 hangs from link 1 instead of link 2, and its hinge names link 1 as the child.
-  Hinge& hinge = mechanism.hinges[2];
-  hinge.body_a = 2;
-  hinge.body_b = 0;
-  std::swap(hinge.frame_a, hinge.frame_b);
-  for (int axis = 0; axis < 3; ++axis) {
-    std::swap(mechanism
-                  .parameters[static_cast<std::size_t>(
-                      mechanism.index_of_hinge(2, HingeQuantity::kPointAx) + axis)]
-                  .value,
-              mechanism
-                  .parameters[static_cast<std::size_t>(
-                      mechanism.index_of_hinge(2, HingeQuantity::kPointBx) + axis)]
-                  .value);
-  }
+  mechanism.hinges[2].body_a = 0;
+  test_support::describe_from_child(mechanism, 2);
   mechanism.hinge_parameter(2, HingeQuantity::kViscous).value = 2e-3;
   mechanism.hinge_parameter(1, HingeQuantity::kStiffness).value = 0.1;
   mechanism.hinge_parameter(1, HingeQuantity::kRestAngle).value = 0.4;
