@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "estimator/calibrate/finding.hpp"
 #include "estimator/calibrate/trajectory_problem.hpp"
 #include "estimator/dynamics/step_residual.hpp"
 #include "estimator/model/mechanism.hpp"
@@ -49,6 +50,8 @@ struct CalibrationOptions {
   /// Shadow parameters of a tree: begin at the physical ones, which are found from any start,
   /// instead of at the mechanism's values.
   bool approach = true;
+  /// Hold back outliers, cut at lost time, free an encoder's offset where it slips.
+  bool repair = true;
 };
 
 /// Half the width of a 95 % interval of a normal distribution, in standard deviations.
@@ -135,6 +138,7 @@ struct Calibration {
   std::vector<IterationRecord> refinement_history;  ///< shadow: costs are Σ of squared angle errors
   /// Whether the stage that the estimates come from converged.
   bool converged() const { return is_converged(refined ? refinement_termination : termination); }
+  std::vector<Finding> findings;   ///< about the recordings and the description
   std::vector<std::string> notes;  ///< what was chosen, dropped or suspicious, for people
 };
 

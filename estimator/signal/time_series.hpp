@@ -1,22 +1,37 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <cstddef>
 #include <string>
 #include <vector>
 
 namespace estimator {
 
-/// Uniformly sampled stretch of a recording, without gaps.
+/// A lasting step in what a sensor reads: counts lost or gained between two samples.
+struct ZeroShift {
+  int sensor = 0;     ///< index among the segment's sensors
+  int sample = 0;     ///< the first that is shifted; all later ones are
+  int parameter = 0;  ///< of the mechanism: by how much readings are larger since [rad or m]
+};
+
+/// Stretch of a recording over which its state goes on.
 ///
-/// Row k was sampled at start + k·period. The control in row k is held over [t_k, t_{k+1}).
+/// Row k was sampled at start + time(k). The control in row k is held over [t_k, t_{k+1}).
 /// A NaN angle means "not observed" (a sensor's channel was missing); controls are finite.
 struct Segment {
   double start = 0.0;        ///< time of row 0 [s]
-  double period = 0.0;       ///< sampling period [s], > 0
+  double period = 0.0;       ///< sampling period, the mean one where it varies [s], > 0
   Eigen::MatrixXd angles;    ///< samples × sensors, in their order [rad or m]
   Eigen::MatrixXd controls;  ///< samples × motorised hinges, in hinge order [unit of the control]
   Eigen::MatrixXd withheld;  ///< samples × sensors whose readings are not used; mostly none
+  /// Of the rows from the first on, rising from 0 [s]; empty: every `period`.
+  std::vector<double> times = {};
+  std::vector<ZeroShift> shifts = {};
 
+  double time(Eigen::Index sample) const {
+    return times.empty() ? static_cast<double>(sample) * period
+                         : times[static_cast<std::size_t>(sample)];
+  }
   int sample_count() const { return static_cast<int>(angles.rows()); }
 };
 

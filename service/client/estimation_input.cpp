@@ -143,6 +143,11 @@ void add_estimation_options(CLI::App& command, EstimationOptions& options) {
                 "Joint estimation only: no fit of the open-loop simulation afterwards")
       ->group(method);
   add_simulator_options(command, calibration);
+  command.add_flag_callback(
+      "--as-is", [&calibration] { calibration.repair = false; },
+      "Use recordings as they are: hold no outlier back, cut at no lost time, free no offset after "
+      "a "
+      "slip");
   command
       .add_option("--threads", options.threads,
                   "Threads to work with on this machine; the result is the same with any number. "

@@ -70,6 +70,7 @@ void add_options(const estimator::Calibration& calibration,
   out->set_max_iterations(options.max_iterations);
   out->set_refine_simulation(options.refine_simulation);
   out->set_approach(options.approach);
+  out->set_repair(options.repair);
 }
 
 void add_recording(const RecordingUse& recording, v1::RecordingResult* out) {

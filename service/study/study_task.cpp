@@ -88,11 +88,11 @@ void add(Fingerprint& key, const estimator::Mechanism& mechanism) {
 void add(Fingerprint& key, const estimator::CalibrationOptions& options) {
   const auto& [kind, step, acceleration_noise, state_error_weight, compliance, damping_time,
                weighting_compliance, residual_form, state_form, filter_cutoff, max_iterations,
-               refine_simulation, approach] = options;
+               refine_simulation, approach, repair] = options;
   const auto add_all = [&key](const auto&... members) { (add(key, members), ...); };
   add_all(kind, step, acceleration_noise, state_error_weight, compliance, damping_time,
           weighting_compliance, residual_form, state_form, filter_cutoff, max_iterations,
-          refine_simulation, approach);
+          refine_simulation, approach, repair);
 }
 
 std::string key_of(const StudyTask& task) {
@@ -237,6 +237,7 @@ estimator::CalibrationOptions make_options(const StudyMethod& method,
   options.weighting_compliance = method.weighting_compliance;
   options.refine_simulation = false;
   options.approach = method.approach;
+  options.repair = false;  // its data are as they were made
   return options;
 }
 

@@ -45,7 +45,7 @@ const std::string kEstimation =
     "--free 2.b --fix 1.K=0.07 --start 2.b=0.25 --start 1.b=0.5 --parameters shadow --step 0.002 "
     "--acceleration-noise 0.03 --max-iterations 17 --no-refine --kappa 11 --compliance 1.25e-7 "
     "--damping-time 0.004 --residual explicit --states full --no-approach --threads 3 --quiet "
-    "--withhold 2 ";
+    "--withhold 2 --as-is ";
 
 void expect_estimation(const EstimationOptions& options) {
   EXPECT_EQ(options.recordings, (std::vector<std::string>{"a.csv", "session:b"}));
@@ -71,6 +71,7 @@ void expect_estimation(const EstimationOptions& options) {
   EXPECT_EQ(calibration.residual_form, ResidualForm::kExplicit);
   EXPECT_EQ(calibration.state_form, StateForm::kFull);
   EXPECT_FALSE(calibration.approach);
+  EXPECT_FALSE(calibration.repair);
 }
 
 const std::string kService =
@@ -107,6 +108,7 @@ TEST(OptionBinding, LeavesDefaultsToTheEstimator) {
   EXPECT_EQ(given.compliance, plain.compliance);
   EXPECT_EQ(given.damping_time, plain.damping_time);
   EXPECT_EQ(given.approach, plain.approach);
+  EXPECT_EQ(given.repair, plain.repair);
   EXPECT_FALSE(options.estimation.no_refine);
 }
 
@@ -204,7 +206,7 @@ TEST(OptionBinding, SurvivesTheWayToTheService) {
        {"", "--step 0.002", "--kappa 11", "--compliance 0", "--compliance 1e-6", "--damping-time 0",
         "--damping-time 0.004", "--residual explicit", "--residual implicit", "--states full",
         "--states configurations", "--no-approach", "--no-refine", "--parameters physical",
-        "--parameters shadow", "--acceleration-noise 0.03", "--max-iterations 17"}) {
+        "--parameters shadow", "--acceleration-noise 0.03", "--max-iterations 17", "--as-is"}) {
     SCOPED_TRACE(option);
     const auto [here, job] = there(option);
     EXPECT_EQ(job.kind, here.kind);
@@ -219,6 +221,7 @@ TEST(OptionBinding, SurvivesTheWayToTheService) {
     EXPECT_EQ(job.max_iterations, here.max_iterations);
     EXPECT_EQ(job.refine_simulation, here.refine_simulation);
     EXPECT_EQ(job.approach, here.approach);
+    EXPECT_EQ(job.repair, here.repair);
   }
   rigcal::v1::JobOptions cutoff;
   cutoff.set_filter_cutoff_hz(3.5);

@@ -27,6 +27,7 @@ void fill_options(const EstimationOptions& options, rigcal::v1::JobOptions& out)
   out.set_max_iterations(chosen.max_iterations);
   out.set_refine_simulation(!options.no_refine);
   if (!chosen.approach) out.set_approach(false);
+  if (!chosen.repair) out.set_repair(false);
 }
 
 // The file's name is what people know it by, unless two have the same one.
