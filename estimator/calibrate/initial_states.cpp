@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "estimator/calibrate/closed_states.hpp"
 #include "estimator/dynamics/tree_inverse_dynamics.hpp"
@@ -18,43 +19,77 @@ namespace {
 constexpr int kFilterOrder = 2;
 constexpr double kNyquistShare = 0.8;  // a cutoff above this share leaves nothing to filter
 
-/// Linear interpolation of the observed samples at time t (in samples); constant beyond the ends.
-/// `next` remembers the position, so ascending times cost O(1) each.
-double interpolate(const std::vector<int>& observed, const Eigen::VectorXd& values, double t,
-                   std::size_t& next) {
-  if (observed.empty()) return 0.0;
-  while (next < observed.size() && observed[next] < t) ++next;
-  if (next == 0) return values[observed.front()];
-  if (next == observed.size()) return values[observed.back()];
-  const double from = observed[next - 1], to = observed[next];
-  const double share = (t - from) / (to - from);
-  return (1.0 - share) * values[observed[next - 1]] + share * values[observed[next]];
+/// Linear interpolation of what was observed at rising positions, on the grid 0, spacing,
+/// 2 spacing, …; constant beyond the ends.
+Eigen::VectorXd interpolate(const std::vector<double>& positions, const std::vector<double>& values,
+                            double spacing, Eigen::Index count) {
+  Eigen::VectorXd result = Eigen::VectorXd::Zero(count);
+  if (positions.empty()) return result;
+  std::size_t next = 0;
+  for (Eigen::Index k = 0; k < count; ++k) {
+    const double t = static_cast<double>(k) * spacing;
+    while (next < positions.size() && positions[next] < t) ++next;
+    if (next == 0 || next == positions.size()) {
+      result[k] = next == 0 ? values.front() : values.back();
+      continue;
+    }
+    const double share = (t - positions[next - 1]) / (positions[next] - positions[next - 1]);
+    result[k] = (1.0 - share) * values[next - 1] + share * values[next];
+  }
+  return result;
+}
+
+Segment without_shifts(const Mechanism& mechanism, Segment segment) {
+  for (const ZeroShift& shift : segment.shifts) {
+    segment.angles.col(shift.sensor).tail(segment.sample_count() - shift.sample).array() -=
+        mechanism.parameters[static_cast<std::size_t>(shift.parameter)].value;
+  }
+  segment.shifts.clear();
+  return segment;
+}
+
+/// Samples of a segment if its clock were steady.
+Eigen::Index steady_count(const Segment& segment) {
+  return std::lround(segment.duration() / segment.period) + 1;
+}
+
+/// What the sensors read, unwrapped and without the steps of slips, at every period. Between what
+/// was observed it is drawn straight: good enough to begin at, and used for nothing else.
+Eigen::MatrixXd steady_readings(const Mechanism& mechanism, const Segment& segment) {
+  Eigen::MatrixXd samples = without_shifts(mechanism, segment).angles;
+  const std::vector<JointKind> kinds = sensor_kinds(mechanism);
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    const auto sensor = static_cast<Eigen::Index>(i);
+    if (kinds[i] == JointKind::kRevolute) samples.col(sensor) = unwrap(samples.col(sensor));
+  }
+  if (segment.times.empty() && !samples.hasNaN()) return samples;
+  Eigen::MatrixXd steady(steady_count(segment), samples.cols());
+  for (Eigen::Index sensor = 0; sensor < samples.cols(); ++sensor) {
+    std::vector<double> positions, values;
+    for (Eigen::Index k = 0; k < samples.rows(); ++k) {
+      if (std::isnan(samples(k, sensor))) continue;
+      positions.push_back(segment.time(k) / segment.period);
+      values.push_back(samples(k, sensor));
+    }
+    steady.col(sensor) = interpolate(positions, values, 1.0, steady.rows());
+  }
+  return steady;
 }
 
 /// Readings of the sensors at the nodes: nodes × sensors.
 Eigen::MatrixXd start_readings(const Mechanism& mechanism, const Segment& segment, double step,
                                Eigen::Index nodes, double cutoff) {
-  Eigen::MatrixXd samples = unwrap_columns(segment.angles);
-  const std::vector<JointKind> kinds = sensor_kinds(mechanism);
-  for (std::size_t i = 0; i < kinds.size(); ++i) {
-    const auto sensor = static_cast<Eigen::Index>(i);
-    if (kinds[i] == JointKind::kPrismatic) samples.col(sensor) = segment.angles.col(sensor);
-  }
+  Eigen::MatrixXd samples = steady_readings(mechanism, segment);
   if (cutoff < kNyquistShare * 0.5 / segment.period) {
     samples = filtfilt_columns(butterworth_low_pass(kFilterOrder, cutoff, segment.period), samples);
   }
+  std::vector<double> positions(static_cast<std::size_t>(samples.rows()));
+  std::iota(positions.begin(), positions.end(), 0.0);
   Eigen::MatrixXd readings(nodes, samples.cols());
   for (Eigen::Index sensor = 0; sensor < samples.cols(); ++sensor) {
-    std::vector<int> observed;
-    for (int k = 0; k < segment.sample_count(); ++k) {
-      if (!std::isnan(samples(k, sensor))) observed.push_back(k);
-    }
-    const Eigen::VectorXd column = samples.col(sensor);
-    std::size_t next = 0;
-    for (Eigen::Index node = 0; node < nodes; ++node) {
-      const double t = static_cast<double>(node) * step / segment.period;
-      readings(node, sensor) = interpolate(observed, column, t, next);
-    }
+    const auto column = samples.col(sensor);
+    readings.col(sensor) =
+        interpolate(positions, {column.begin(), column.end()}, step / segment.period, nodes);
   }
   return readings;
 }
@@ -85,7 +120,7 @@ TrajectoryData make_trajectory_data(const Mechanism& mechanism, const Segment& s
   data.start = segment.start;
   data.period = segment.period;
   data.controls = segment.controls;
-  data.angles = resample(segment, step).angles;
+  data.angles = resample(without_shifts(mechanism, segment), step).angles;
   const Eigen::MatrixXd start =
       start_coordinates(mechanism, segment, step, data.angles.rows(), cutoff);
   Eigen::MatrixXd states = Eigen::MatrixXd::Zero(2 * start.cols(), start.rows());
@@ -101,7 +136,7 @@ TrajectoryData make_trajectory_data(const Mechanism& mechanism, const Segment& s
 
 Eigen::MatrixXd make_joint_states(const Mechanism& mechanism, const Segment& segment,
                                   double cutoff) {
-  const Eigen::Index n = mechanism.hinge_count(), samples = segment.sample_count();
+  const Eigen::Index n = mechanism.hinge_count(), samples = steady_count(segment);
   const Eigen::MatrixXd start =
       start_coordinates(mechanism, segment, segment.period, samples, cutoff);
   Eigen::MatrixXd states(2 * n, samples);

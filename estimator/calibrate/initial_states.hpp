@@ -23,9 +23,9 @@ namespace estimator {
 TrajectoryData make_trajectory_data(const Mechanism& mechanism, const Segment& segment, double step,
                                     double cutoff, const std::string& where);
 
-/// Start angles and rates of all hinges at every sample: the filtered readings and their central
-/// differences, in joint coordinates. 2·hinges × samples, angles over rates [rad, rad/s];
-/// hinges that no reading tells of are zero.
+/// Start angles and rates of all hinges at every sampling period: the filtered readings and their
+/// central differences, in joint coordinates. 2·hinges × periods, angles over rates [rad, rad/s];
+/// hinges that no reading tells of are zero. Between readings they are interpolated linearly.
 ///
 /// @param cutoff  as above
 Eigen::MatrixXd make_joint_states(const Mechanism& mechanism, const Segment& segment,

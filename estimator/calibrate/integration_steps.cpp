@@ -26,9 +26,12 @@ std::vector<double> choose_local_steps(const Segment& segment, const Eigen::Matr
     const Eigen::Index begin = std::max<Eigen::Index>(0, first - piece / 2);
     const Eigen::Index end = std::min(columns, first + piece + piece / 2 + 1);
     const auto rates = states.bottomRows(hinges).middleCols(begin, end - begin);
+    const int first_row = std::min(segment.first_sample_from(static_cast<double>(begin) * spacing),
+                                   segment.sample_count() - 1);
+    const int last_row = segment.first_sample_from(static_cast<double>(end) * spacing);
     bool changes = false;
     for (const auto& control : segment.controls.colwise()) {
-      const auto own = control.segment(begin, end - begin);
+      const auto own = control.segment(first_row, std::max(last_row - first_row, 1));
       changes |= own.maxCoeff() > own.minCoeff();
     }
     steps.push_back(changes

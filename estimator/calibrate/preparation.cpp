@@ -27,6 +27,11 @@ void check_mechanism(const Mechanism& mechanism) {
   throw std::invalid_argument(message);
 }
 
+bool rises(const std::vector<double>& times) {
+  const auto stands = [](double now, double next) { return !(now < next); };
+  return std::ranges::adjacent_find(times, stands) == times.end();
+}
+
 void check_recordings(const Mechanism& mechanism, const std::vector<Recording>& recordings) {
   const auto sensors = static_cast<Eigen::Index>(sensors_of(mechanism).size());
   const auto motors = std::ranges::count_if(mechanism.hinges, &Hinge::motorised);
@@ -41,6 +46,10 @@ void check_recordings(const Mechanism& mechanism, const std::vector<Recording>& 
         throw std::invalid_argument(recording.name + ": needs " + std::to_string(sensors) +
                                     " angle and " + std::to_string(motors) +
                                     " control columns of equal length");
+      }
+      if (!segment.times.empty() &&
+          (std::ssize(segment.times) != segment.angles.rows() || !rises(segment.times))) {
+        throw std::invalid_argument(recording.name + ": needs one rising time a row");
       }
       if (!segment.controls.allFinite() || segment.angles.array().isInf().any()) {
         throw std::invalid_argument(recording.name + ": holds infinite or undefined values");
@@ -201,6 +210,15 @@ void require_motion(const std::vector<Recording>& recordings) {
   }
 }
 
+void require_steady_clock(const std::string& name, const Segment& segment) {
+  if (segment.times.empty()) return;
+  throw std::invalid_argument(name +
+                              ": a SPOOK simulator's parameters need samples of a steady clock, "
+                              "and these time stamps are irregular; ask for physical parameters, "
+                              "or raise jitter_tolerance in the rig file's time { } where only "
+                              "the stamps jitter");
+}
+
 Preparation prepare(const Mechanism& mechanism, const std::vector<Recording>& recordings,
                     const CalibrationOptions& options) {
   require_hinges(mechanism);
@@ -225,6 +243,7 @@ Preparation prepare(const Mechanism& mechanism, const std::vector<Recording>& re
   damp_soft_joints(preparation.mechanism, preparation.step);
   for (const Recording& recording : recordings) {
     for (const Segment& segment : recording.segments) {
+      require_steady_clock(recording.name, segment);
       TrajectoryData data = make_trajectory_data(preparation.mechanism, segment, preparation.step,
                                                  options.filter_cutoff, recording.name);
       if (data.angles.rows() < kSegmentNodesMin) {
@@ -260,12 +279,34 @@ double noise_level(const Eigen::Ref<const Eigen::VectorXd>& samples) {
   return count == 0 ? 0.0 : std::sqrt(sum / (70.0 * count));  // 1 + 16 + 36 + 16 + 1
 }
 
+double noise_level(const Segment& segment, Eigen::Index sensor) {
+  const auto samples = segment.angles.col(sensor);
+  if (segment.times.empty()) return noise_level(samples);
+  double sum = 0.0;
+  int count = 0;
+  for (Eigen::Index first = 0; first + 5 <= samples.size(); ++first) {
+    // Divided differences: weights that annul every cubic through five samples.
+    Eigen::Matrix<double, 5, 1> weights = Eigen::Matrix<double, 5, 1>::Ones();
+    for (Eigen::Index i = 0; i < 5; ++i) {
+      for (Eigen::Index j = 0; j < 5; ++j) {
+        if (j != i)
+          weights[i] *= segment.period / (segment.time(first + i) - segment.time(first + j));
+      }
+    }
+    const double difference = weights.normalized().dot(samples.segment<5>(first));
+    if (std::isnan(difference)) continue;
+    sum += difference * difference;
+    ++count;
+  }
+  return count == 0 ? 0.0 : std::sqrt(sum / count);
+}
+
 double angle_noise_level(const std::vector<Recording>& recordings) {
   double noise = kNoiseFloor;
   for (const Recording& recording : recordings) {
     for (const Segment& segment : recording.segments) {
       for (Eigen::Index sensor = 0; sensor < segment.angles.cols(); ++sensor) {
-        noise = std::max(noise, noise_level(segment.angles.col(sensor)));
+        noise = std::max(noise, noise_level(segment, sensor));
       }
     }
   }

@@ -53,7 +53,7 @@ double analog_variance(const std::vector<Segment>& segments, int sensor, double 
   const double encoder = quantum * quantum / 12.0;
   double variance = 0.0;
   for (const Segment& segment : segments) {
-    variance = std::max(variance, std::pow(noise_level(segment.angles.col(sensor)), 2) - encoder);
+    variance = std::max(variance, std::pow(noise_level(segment, sensor), 2) - encoder);
   }
   return variance > kAnalogShare * encoder ? variance : 0.0;
 }

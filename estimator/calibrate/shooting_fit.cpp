@@ -116,7 +116,7 @@ Mechanism without_creep(Mechanism mechanism) {
 
 bool is_long_enough(const Segment& segment) {
   return segment.sample_count() >= kSamplesMin &&
-         segment.sample_count() * segment.period >= kDurationMin;
+         segment.duration() + segment.period >= kDurationMin;
 }
 
 }  // namespace
@@ -177,7 +177,7 @@ ShootingInput prepare_shooting(const Mechanism& mechanism, const std::vector<Rec
       input.state_spacing.push_back(segment.period);
       for (Eigen::Index sensor = 0; sensor < segment.angles.cols(); ++sensor) {
         double& noise = input.noise.angle[sensor];
-        noise = std::max(noise, noise_level(segment.angles.col(sensor)));
+        noise = std::max(noise, noise_level(segment, sensor));
       }
     }
   }
@@ -447,6 +447,7 @@ std::vector<SegmentTrajectory> ShootingFit::trajectories() const {
     trajectory.recording = input_.sources[s];
     trajectory.start = segment.start;
     trajectory.step = segment.period;
+    trajectory.times = segment.times;
     trajectory.measured = segment.angles;
     trajectory.estimated = joint_->angles(index);
     trajectory.simulated = simulation_->angles(index);

@@ -53,6 +53,16 @@ void ShootingProblem::linearize_readings(const Block& block, ResidualBlock& out)
   out.rows = row;
   const int offset = free_.position(sensor(block.detail).offset);
   if (offset >= 0) out.arrow_jacobian.col(offset).head(row).setConstant(-weight);
+  for (const ZeroShift& shift : segment.data.shifts) {
+    const int column = free_.position(shift.parameter);
+    if (column < 0 || shift.sensor != block.detail) continue;
+    int read = 0;
+    for (int sample = span.first; sample < span.last; ++sample) {
+      if (std::isnan(segment.data.angles(sample, block.detail))) continue;
+      if (sample >= shift.sample) out.arrow_jacobian(read, column) = weight;
+      ++read;
+    }
+  }
 }
 
 void ShootingProblem::linearize_acceleration(const Block& block, ResidualBlock& out) const {

@@ -48,7 +48,7 @@ void ShootingProblem::add_segment(const Segment& segment, const ShootingGrid& gr
   const double tick = ratio >= 1.0
                           ? segment.period
                           : segment.period / std::ceil(1.0 / ratio * (1.0 - kClockTolerance));
-  const double duration = segment.period * (segment.sample_count() - 1);
+  const double duration = segment.duration();
   const int ticks =
       std::max(1, static_cast<int>(std::ceil(duration / tick * (1.0 - kShootingGridTolerance))));
   const int shortest = std::min(fitting(grid.step, tick), ticks);
@@ -127,8 +127,7 @@ ShootingProblem::Span ShootingProblem::span_of(const ShotSegment& segment, int i
   span.begin = segment.steps[static_cast<std::size_t>(interval)];
   span.end = segment.steps[static_cast<std::size_t>(interval) + 1];
   const auto sample_at = [&](int step) {
-    const double time = segment.edges[static_cast<std::size_t>(step)];
-    return static_cast<int>(std::ceil(time / segment.data.period - kShootingGridTolerance));
+    return segment.data.first_sample_from(segment.edges[static_cast<std::size_t>(step)]);
   };
   span.first = sample_at(span.begin);
   span.last = last ? segment.data.sample_count() : sample_at(span.end);
@@ -198,6 +197,7 @@ void ShootingProblem::simulate(Point& point) const {
           .first_sample = span.first,
           .last_sample = span.last,
           .period = segment.data.period,
+          .times = segment.data.times.empty() ? nullptr : segment.data.times.data(),
           .start = point.states.col(node),
           .guess = point.guesses.col(node)};
     }
@@ -232,6 +232,11 @@ void ShootingProblem::read_sensors(Point& point,
           readings += term.sign * own.col(term.hinge);
         }
       }
+    }
+    for (const ZeroShift& shift : segment.data.shifts) {
+      const double by = point.mechanism.parameters[static_cast<std::size_t>(shift.parameter)].value;
+      point.angles[s].col(shift.sensor).tail(segment.data.sample_count() - shift.sample).array() +=
+          by;
     }
   }
 }

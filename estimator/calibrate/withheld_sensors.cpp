@@ -53,7 +53,7 @@ ShootingProblem problem_with_all(const ShootingProblem& fitted,
     }
     noise.angle[column] = kAngleNoiseFloor * sensors[i].units().scale;
     for (const Segment& segment : segments) {
-      noise.angle[column] = std::max(noise.angle[column], noise_level(segment.angles.col(column)));
+      noise.angle[column] = std::max(noise.angle[column], noise_level(segment, column));
     }
   }
   mechanism.withheld.clear();

@@ -20,6 +20,25 @@ bool is_whole(double ratio) {
          std::abs(ratio - std::round(ratio)) < kRatioTolerance * ratio;
 }
 
+/// As average_held, elements beginning at these positions.
+HeldControl average_held_at(const Eigen::Ref<const Eigen::VectorXd>& control, double begin,
+                            double end, const std::vector<double>& positions) {
+  const double length = end - begin;
+  const double centre = 0.5 * (begin + end);
+  auto next = std::ranges::upper_bound(positions, begin);
+  if (next == positions.begin()) ++next;  // before the first element it is the first
+  HeldControl result{0.0, 0.0};
+  for (double piece = begin; piece < end; ++next) {
+    const double piece_end = next == positions.end() ? end : std::min(*next, end);
+    const double held = control[next - positions.begin() - 1];
+    const double weight = (piece_end - piece) / length;
+    result.mean += weight * held;
+    result.first_moment += weight * (0.5 * (piece + piece_end) - centre) / length * held;
+    piece = piece_end;
+  }
+  return result;
+}
+
 }  // namespace
 
 StepRatio step_ratio(double step, double period) {
@@ -40,9 +59,10 @@ Eigen::MatrixXd decimate(const Eigen::Ref<const Eigen::MatrixXd>& samples, int f
   return decimated;
 }
 
-HeldControl average_held(const Eigen::Ref<const Eigen::VectorXd>& control, double begin,
-                         double end) {
+HeldControl average_held(const Eigen::Ref<const Eigen::VectorXd>& control, double begin, double end,
+                         const std::vector<double>& positions) {
   assert(control.size() >= 1 && begin < end && std::isfinite(begin) && std::isfinite(end));
+  if (!positions.empty()) return average_held_at(control, begin, end, positions);
   const auto last = static_cast<double>(control.size() - 1);
   const double length = end - begin;
   const double centre = 0.5 * (begin + end);

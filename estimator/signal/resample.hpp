@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <vector>
 
 #include "estimator/signal/time_series.hpp"
 
@@ -31,10 +32,11 @@ struct HeldControl {
 /// Averages a control that is held between samples (element k over [k, k + 1), in sampling periods)
 /// exactly over [begin, end). Before the first element it is the first, after the last the last.
 ///
-/// @param control one motor's, at least one sample
-/// @param begin   < end, in sampling periods
-HeldControl average_held(const Eigen::Ref<const Eigen::VectorXd>& control, double begin,
-                         double end);
+/// @param control   one motor's, at least one sample
+/// @param begin     < end, in sampling periods
+/// @param positions of the elements, rising, where they are not 0, 1, 2, … [sampling periods]
+HeldControl average_held(const Eigen::Ref<const Eigen::VectorXd>& control, double begin, double end,
+                         const std::vector<double>& positions = {});
 
 /// `average_held` over every step.
 struct StepControls {

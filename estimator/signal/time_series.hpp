@@ -32,8 +32,18 @@ struct Segment {
     return times.empty() ? static_cast<double>(sample) * period
                          : times[static_cast<std::size_t>(sample)];
   }
+  /// The first sample at `time` or later; sample_count() where there is none.
+  int first_sample_from(double time) const;
+  /// From the first sample to the last [s].
+  double duration() const { return sample_count() > 0 ? time(sample_count() - 1) : 0.0; }
   int sample_count() const { return static_cast<int>(angles.rows()); }
 };
+
+/// Rows [first, first + count) of a segment, with their times and shifts.
+Segment rows_of(const Segment& segment, int first, int count);
+
+/// Whether an instant lies so little after a sample that it is meant to be the sample's own.
+inline constexpr double kSampleTolerance = 1e-6;  // of a sampling period
 
 /// A recording: its name (for messages) and its gap-free segments in order of time.
 struct Recording {

@@ -27,8 +27,7 @@ std::vector<Cut> find_cuts(const Segment& segment, const std::vector<ControlDela
     const double jump = kJumpShare * control.cwiseAbs().maxCoeff();
     for (Eigen::Index k = 1; k < control.size(); ++k) {
       if (!(std::abs(control[k] - control[k - 1]) > jump)) continue;
-      cuts.push_back(
-          {static_cast<double>(k) * segment.period + delays[motor].value, static_cast<int>(motor)});
+      cuts.push_back({segment.time(k) + delays[motor].value, static_cast<int>(motor)});
     }
   }
   std::sort(cuts.begin(), cuts.end(), [](const Cut& a, const Cut& b) { return a.time < b.time; });
@@ -47,7 +46,7 @@ void HeldControls::draw_line(const Segment& segment, const std::vector<ControlDe
     const auto control = segment.controls.col(motor);
     const double from = (begin - delay.value) / segment.period;
     const double to = (end - delay.value) / segment.period;
-    const HeldControl now = average_held(control, from, to);
+    const HeldControl now = average_held(control, from, to, positions_);
     const double rise = 12.0 * now.first_moment;
     line_.push_back(now.mean - 0.5 * rise);
     line_.push_back(rise);
@@ -61,7 +60,8 @@ void HeldControls::draw_line(const Segment& segment, const std::vector<ControlDe
     const bool begin_moves = std::ranges::find(begin_motors, motor) != begin_motors.end();
     const bool end_moves = std::ranges::find(end_motors, motor) != end_motors.end();
     const auto later = [&](double by) {
-      return average_held(control, from - (begin_moves ? 0.0 : by), to - (end_moves ? 0.0 : by));
+      return average_held(control, from - (begin_moves ? 0.0 : by), to - (end_moves ? 0.0 : by),
+                          positions_);
     };
     const HeldControl up = later(kDelayDifference), down = later(-kDelayDifference);
     const double distance = 2.0 * kDelayDifference * segment.period;
@@ -78,6 +78,7 @@ void HeldControls::draw_line(const Segment& segment, const std::vector<ControlDe
 HeldControls::HeldControls(const Segment& segment, const std::vector<double>& edges,
                            const std::vector<ControlDelay>& delays)
     : motors_(delays.size()) {
+  for (const double time : segment.times) positions_.push_back(time / segment.period);
   const std::vector<Cut> cuts = find_cuts(segment, delays);
   const double tolerance = kTimeTolerance * segment.period;
   const std::size_t expected = (edges.size() + cuts.size()) * 2 * motors_;

@@ -60,11 +60,12 @@ class HeldControls {
                  const std::vector<int>& end_motors);
 
   std::size_t motors_ = 0;
-  std::vector<int> first_;     // of each step, and one past the last
-  std::vector<double> begin_;  // of each stretch, and the end of the last
-  std::vector<double> line_;   // stretches × motors × (value, rise)
-  std::vector<double> slope_;  // the same along the delays; empty where none is free
-  std::vector<Jump> jumps_;    // by stretch, rising
+  std::vector<double> positions_;  // of the controls, see average_held
+  std::vector<int> first_;         // of each step, and one past the last
+  std::vector<double> begin_;      // of each stretch, and the end of the last
+  std::vector<double> line_;       // stretches × motors × (value, rise)
+  std::vector<double> slope_;      // the same along the delays; empty where none is free
+  std::vector<Jump> jumps_;        // by stretch, rising
 };
 
 }  // namespace estimator

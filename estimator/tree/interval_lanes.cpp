@@ -402,7 +402,7 @@ void IntervalLanes<kWidth>::read_samples(int lane) {
   const MotionInterval& interval = *slot.interval;
   const double length = slot.end - slot.begin;
   for (; is_within(interval, slot.sample, slot.stretch, slot.end); ++slot.sample) {
-    const HermiteWeights w = hermite_weights(slot.sample * interval.period - slot.begin, length);
+    const HermiteWeights w = hermite_weights(interval.time(slot.sample) - slot.begin, length);
     const Eigen::Index at = slot.sample - interval.first_sample;
     for (int j = 0; j < program_.joint_count(); ++j) {
       (*slot.angles)(at, j) =

@@ -52,6 +52,7 @@ struct MotionInterval {
   int first_stretch = 0, last_stretch = 0;  ///< [first, last)
   int first_sample = 0, last_sample = 0;    ///< [first, last)
   double period = 0.0;                      ///< of the samples [s]
+  const double* times = nullptr;            ///< of the segment's samples [s]; null: every period
   Eigen::VectorXd start = {};               ///< coordinates over rates
   Eigen::VectorXd guess = {};               ///< with loops: of all joints at the start
   Eigen::VectorXd end = {};                 ///< as the start, where the interval ends: a result
@@ -59,6 +60,7 @@ struct MotionInterval {
   MotionLog log = {};                       ///< a result of the values
   std::vector<MotionCheckpoint> checkpoints = {};  ///< a result of the values
 
+  double time(int sample) const { return times != nullptr ? times[sample] : sample * period; }
   int stretch_count() const { return last_stretch - first_stretch; }
 };
 

@@ -167,7 +167,7 @@ void SlopeLanes::read_samples(int lane) {
   const int n = program_.joint_count(), directions = lanes_.direction_count();
   const double length = slot.end - slot.begin;
   for (; is_within(interval, slot.sample, slot.stretch, slot.end); ++slot.sample) {
-    const HermiteWeights w = hermite_weights(slot.sample * interval.period - slot.begin, length);
+    const HermiteWeights w = hermite_weights(interval.time(slot.sample) - slot.begin, length);
     const Eigen::Index at = slot.sample - interval.first_sample;
     for (std::size_t sensor = 0; sensor < sensors_.size(); ++sensor) {
       double* const row = slot.result->readings[sensor].row(at).data();
@@ -202,6 +202,7 @@ MotionInterval leg_of(const MotionInterval& interval, const MotionCheckpoint* fr
                      .first_sample = from ? from->sample : interval.first_sample,
                      .last_sample = to ? to->sample : interval.last_sample,
                      .period = interval.period,
+                     .times = interval.times,
                      .start = from ? from->state : interval.start,
                      .guess = from ? from->guess : interval.guess};
   leg.log.start = from ? from->contacts : interval.log.start;

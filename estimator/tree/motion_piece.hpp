@@ -10,8 +10,6 @@
 
 namespace estimator {
 
-inline constexpr double kSampleTolerance = 1e-6;  // of a sampling period
-
 /// The state at the start of an interval.
 template <int W>
 void load_start(MotionLanes<W>& lanes, int lane, const MotionInterval& interval) {
@@ -54,7 +52,7 @@ inline bool is_within(const MotionInterval& interval, int sample, int stretch, d
   if (sample >= interval.last_sample) return false;
   const bool is_last =
       stretch + 1 == interval.last_stretch && !(end < interval.controls->end(stretch));
-  return is_last || sample * interval.period < end - kSampleTolerance * interval.period;
+  return is_last || interval.time(sample) < end - kSampleTolerance * interval.period;
 }
 
 /// The place of a sample between the ends of a smooth piece, by cubic Hermite interpolation.

@@ -114,7 +114,8 @@ void print_recording(const InfoOptions& options) {
   std::cout << options.file << ": " << summary.rows << " rows at "
             << format_number(1.0 / summary.period, 6) << " Hz, time stamps within "
             << format_number(100.0 * summary.jitter_max, 2) << " % of a period\n"
-            << summary.gaps.size() << " gaps, " << summary.dropped_rows << " dropped rows\n\n";
+            << summary.gaps.size() << " gaps, " << summary.holes.rows << " missing rows elsewhere, "
+            << summary.dropped_rows << " dropped rows\n\n";
   Rows segments = {{"segment", "start [s]", "end [s]", "samples"}};
   for (const SegmentUse& use : select_part({}, imported)) {
     segments.push_back({std::to_string(use.index), format_number(use.start, 8),

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iomanip>
+#include <limits>
 #include <numbers>
 #include <sstream>
 
@@ -10,7 +11,7 @@
 #include "proto/text/csv_table.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
-#include "service/convert/uniform_time.hpp"
+#include "service/convert/row_times.hpp"
 
 namespace service {
 namespace {
@@ -21,10 +22,8 @@ constexpr double kSpeedWindow = 0.02;  // [s]
 /// Positions of the format's columns among the requests.
 struct Requests {
   std::vector<proto::ColumnRequest> columns;
-  int time = -1;
-  int segment = -1;
+  TimeRequests times;
   int first_angle = 0;
-  int first_control = 0;
 };
 
 Requests make_requests(const RecordingFormat& format) {
@@ -34,17 +33,17 @@ Requests make_requests(const RecordingFormat& format) {
     return static_cast<int>(requests.columns.size()) - 1;
   };
   if (!format.time_column.empty()) {
-    requests.time = add(format.time_column, proto::MissingCells::kForbidden);
+    requests.times.time = add(format.time_column, proto::MissingCells::kForbidden);
   }
   if (!format.segment_column.empty()) {
-    requests.segment = add(format.segment_column, proto::MissingCells::kForbidden);
+    requests.times.segment = add(format.segment_column, proto::MissingCells::kForbidden);
   }
   requests.first_angle = static_cast<int>(requests.columns.size());
   for (const AngleColumn& angle : format.angles) {
     add(angle.column,
         angle.allow_missing ? proto::MissingCells::kAllowed : proto::MissingCells::kForbidden);
   }
-  requests.first_control = static_cast<int>(requests.columns.size());
+  requests.times.first_control = static_cast<int>(requests.columns.size());
   for (const ControlColumn& control : format.controls) {
     add(control.column, proto::MissingCells::kAllowedAtTheEnd);
   }
@@ -82,7 +81,7 @@ class AngleImport {
   }
 
   /// Removes jumps of whole turns where the recording was made modulo a turn.
-  void unwrap(double period, double speed_max, std::vector<std::string>& notes) {
+  void unwrap(const std::vector<double>& times, double speed_max, std::vector<std::string>& notes) {
     if (column_.kind != estimator::JointKind::kRevolute) return;
     constexpr double kTurn = 2.0 * std::numbers::pi;
     const auto [low, high] = range();
@@ -90,15 +89,21 @@ class AngleImport {
     int turns = 0;
     int jumps = 0;
     double last = angles_.front();
-    for (double& angle : angles_) {
+    double last_time = times.front();
+    for (std::size_t k = 0; k < angles_.size(); ++k) {
+      double& angle = angles_[k];
       const double change = angle - last;  // NaN where not observed: no jump
       const double remainder = std::remainder(change, kTurn);
       if (std::abs(change) > std::numbers::pi &&
-          std::abs(remainder) <= std::max(speed_max * period, 0.1)) {
+          std::abs(remainder) <=
+              std::max(speed_max * std::min(times[k] - last_time, kHoleMax), 0.1)) {
         turns -= static_cast<int>(std::lround((change - remainder) / kTurn));
         ++jumps;
       }
-      if (!std::isnan(angle)) last = angle;
+      if (!std::isnan(angle)) {
+        last = angle;
+        last_time = times[k];
+      }
       angle += kTurn * turns;
     }
     if (jumps > 0) {
@@ -109,10 +114,13 @@ class AngleImport {
 
   /// Refuses angles that would make the hinge turn faster than any rig does: a wrong unit. Likewise
   /// for what slides.
-  void check_speed(const Stretch& stretch, double period, double speed_max) const {
-    const int window = std::max(1, static_cast<int>(std::ceil(kSpeedWindow / period)));
+  void check_speed(const Stretch& stretch, const RowTimes& time, double speed_max) const {
+    const int window = std::max(1, static_cast<int>(std::ceil(kSpeedWindow / time.period)));
     for (int row = stretch.first; row + window < stretch.first + stretch.count; ++row) {
-      const double speed = std::abs(at(row + window) - at(row)) / (window * period);
+      const double duration = time.stamps[static_cast<std::size_t>(row + window)] -
+                              time.stamps[static_cast<std::size_t>(row)];
+      const double speed =
+          std::abs(at(row + window) - at(row)) / std::max(duration, window * time.period);
       if (speed > speed_max) refuse_speed(row, speed, speed_max);
     }
   }
@@ -189,23 +197,31 @@ std::vector<double> read_control(const ControlColumn& column, std::vector<double
   return values;
 }
 
-estimator::Segment make_segment(const Stretch& stretch, double period,
+/// Places without a row have no readings, and a command that changes evenly.
+estimator::Segment make_segment(const Stretch& stretch, const RowTimes& time,
                                 const std::vector<AngleImport>& angles,
                                 const std::vector<std::vector<double>>& controls) {
   estimator::Segment segment;
   segment.start = stretch.start;
-  segment.period = period;
-  segment.angles.resize(stretch.count, static_cast<Eigen::Index>(angles.size()));
-  segment.controls.resize(stretch.count, static_cast<Eigen::Index>(controls.size()));
+  segment.period = time.period;
+  const int samples = time.is_steady ? stretch.places.back() + 1 : stretch.count;
+  segment.angles.setConstant(samples, static_cast<Eigen::Index>(angles.size()),
+                             std::numeric_limits<double>::quiet_NaN());
+  segment.controls.resize(samples, static_cast<Eigen::Index>(controls.size()));
+  int place = 0;
   for (int k = 0; k < stretch.count; ++k) {
     const int row = stretch.first + k;
+    const auto at = static_cast<std::size_t>(row);
+    const int own = time.is_steady ? stretch.places[static_cast<std::size_t>(k)] : k;
     for (std::size_t i = 0; i < angles.size(); ++i) {
-      segment.angles(k, static_cast<Eigen::Index>(i)) = angles[i].at(row);
+      segment.angles(own, static_cast<Eigen::Index>(i)) = angles[i].at(row);
     }
     for (std::size_t i = 0; i < controls.size(); ++i) {
-      segment.controls(k, static_cast<Eigen::Index>(i)) =
-          controls[i][static_cast<std::size_t>(row)];
+      segment.controls(own, static_cast<Eigen::Index>(i)) = controls[i][at];
     }
+    draw_command(place, own - place, segment);
+    place = own + 1;
+    if (!time.is_steady) segment.times.push_back(time.stamps[at] - stretch.start);
   }
   return segment;
 }
@@ -225,7 +241,7 @@ ImportedRecording import_csv_text(const std::string& path, std::string_view text
                                   const RecordingFormat& format) {
   const Requests requests = make_requests(format);
   const proto::CsvTable table = proto::parse_csv(path, text, requests.columns);
-  const UniformTime time = find_uniform_time(table, format, requests.time, requests.segment);
+  const RowTimes time = find_row_times(table, format, requests.times);
 
   ImportedRecording result;
   ImportSummary& summary = result.summary;
@@ -235,6 +251,8 @@ ImportedRecording import_csv_text(const std::string& path, std::string_view text
   summary.period = time.period;
   summary.jitter_max = time.jitter_max;
   summary.gaps = time.gaps;
+  summary.holes = time.holes;
+  summary.steady_clock = time.is_steady;
   note_delimiter(table, summary.notes);
 
   std::vector<AngleImport> angles;
@@ -244,9 +262,9 @@ ImportedRecording import_csv_text(const std::string& path, std::string_view text
     const double speed_max = format.angles[i].kind == estimator::JointKind::kPrismatic
                                  ? format.slide_speed_max
                                  : format.speed_max;
-    angle.unwrap(time.period, speed_max, summary.notes);
+    angle.unwrap(time.stamps, speed_max, summary.notes);
     for (const Stretch& stretch : time.stretches) {
-      angle.check_speed(stretch, time.period, speed_max);
+      angle.check_speed(stretch, time, speed_max);
     }
     angle.add_notes(summary.notes);
   }
@@ -256,14 +274,14 @@ ImportedRecording import_csv_text(const std::string& path, std::string_view text
   }
   std::vector<std::vector<double>> controls;
   for (std::size_t i = 0; i < format.controls.size(); ++i) {
-    const std::size_t request = static_cast<std::size_t>(requests.first_control) + i;
+    const std::size_t request = static_cast<std::size_t>(requests.times.first_control) + i;
     controls.push_back(read_control(format.controls[i], table.values[request]));
     hold_to(proto::range_of("Sample.command_V"), table, static_cast<int>(request),
             format.controls[i].column, controls.back());
   }
   result.recording.name = path;
   for (const Stretch& stretch : time.stretches) {
-    result.recording.segments.push_back(make_segment(stretch, time.period, angles, controls));
+    result.recording.segments.push_back(make_segment(stretch, time, angles, controls));
   }
   return result;
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "estimator/signal/time_series.hpp"
+#include "service/convert/holes.hpp"
 #include "service/convert/recording_format.hpp"
 
 namespace service {
@@ -38,6 +39,8 @@ struct ImportSummary {
   int dropped_rows = 0;               ///< in stretches too short to use
   double period = 0.0;                ///< [s]
   double jitter_max = 0.0;            ///< largest distance of a time stamp from the grid [periods]
+  bool steady_clock = true;           ///< else time stamps are used as they are
+  Holes holes;                        ///< rows missing where the recording goes on
   std::uint64_t missing_samples = 0;  ///< that the recording knows it lacks, in its gaps
   std::optional<Clock> clock;
   std::optional<Arrival> arrival;
@@ -53,10 +56,11 @@ struct ImportedRecording {
 /// Fewest samples of a segment that is kept.
 inline constexpr int kSegmentSamplesMin = 10;
 
-/// Reads a CSV recording into gap-free, uniformly sampled segments [rad, unit of the control].
+/// Reads a CSV recording into segments [rad, unit of the control].
 ///
 /// Nothing is resampled, interpolated or invented: time stamps within the format's tolerance of a
-/// uniform grid count as that grid; a gap, or a change in the segment column, ends a segment;
+/// uniform grid count as that grid, others as they are; rows that are missing where the recording
+/// goes on (goes_on) have no readings; a gap, or a change in the segment column, ends a segment;
 /// segments under kSegmentSamplesMin samples are dropped and counted. Angles that jump by a turn
 /// because they were recorded modulo 2π are unwrapped. The last row's control is held, not used,
 /// and may be missing.

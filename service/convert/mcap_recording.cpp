@@ -10,7 +10,7 @@
 #include "proto/recording/recording_recover.hpp"
 #include "proto/recording/series.hpp"
 #include "proto/text/input_error.hpp"
-#include "service/convert/uniform_time.hpp"
+#include "service/convert/row_times.hpp"
 #include "service/report/number_format.hpp"
 
 namespace service {
@@ -178,19 +178,23 @@ ImportedRecording import_mcap(const std::string& path, const Rig& rig) {
   summary.rows = static_cast<int>(recording.value().samples.size());
   const double release_s = find_release(recording.value().events);
   std::size_t held = 0;
-  int kept = 0;
-  double last_end = 0.0;
+  std::vector<estimator::Segment>& segments = result.recording.segments;
   for (proto::SeriesSegment& source : series.value().segments) {
-    if (&source != &series.value().segments.front()) {
-      summary.gaps.push_back({0, last_end, source.start_s - last_end});
-    }
-    last_end = source.start_s + static_cast<double>(source.row_count - 1) * source.period_s;
     summary.period = source.period_s;
     held += drop_before(release_s, hinges.size(), source);
-    if (source.row_count < static_cast<std::size_t>(kSegmentSamplesMin)) continue;
-    kept += static_cast<int>(source.row_count);
-    result.recording.segments.push_back(make_segment(source, hinges.size(), channels, motors));
+    if (source.row_count == 0) continue;
+    segments.push_back(make_segment(source, hinges.size(), channels, motors));
   }
+  summary.holes = join_segments(segments);
+  for (std::size_t i = 1; i < segments.size(); ++i) {
+    const double end = segments[i - 1].start + segments[i - 1].duration();
+    summary.gaps.push_back({0, end, segments[i].start - end});
+  }
+  std::erase_if(segments, [](const estimator::Segment& segment) {
+    return segment.sample_count() < kSegmentSamplesMin;
+  });
+  int kept = -summary.holes.rows;
+  for (const estimator::Segment& segment : segments) kept += segment.sample_count();
   note_released(static_cast<int>(held), summary);
   summary.dropped_rows = summary.rows - kept - summary.held_rows;
   if (std::isinf(release_s) && release_s > 0.0) {

@@ -14,17 +14,8 @@ constexpr int kPiecesMax = 1000;  // each is a calibration of its own
 
 int piece_count(const estimator::Segment& segment, const PieceCut& cut) {
   if (cut.count > 0) return cut.count;
-  const double duration = segment.sample_count() * segment.period;
+  const double duration = segment.duration() + segment.period;
   return std::max(1, static_cast<int>(std::lround(std::min(duration / cut.length, 1e6))));
-}
-
-estimator::Segment rows_of(const estimator::Segment& segment, int first, int count) {
-  estimator::Segment part;
-  part.period = segment.period;
-  part.start = segment.start + first * segment.period;
-  part.angles = segment.angles.middleRows(first, count);
-  part.controls = segment.controls.middleRows(first, count);
-  return part;
 }
 
 void cut_segment(const std::string& name, const estimator::Segment& segment, const PieceCut& cut,
@@ -41,7 +32,7 @@ void cut_segment(const std::string& name, const estimator::Segment& segment, con
   for (int i = 0; i < count; ++i) {
     const int first = i * whole;
     const estimator::Segment part = rows_of(segment, first, i + 1 == count ? rows - first : whole);
-    const double end = part.start + (part.sample_count() - 1) * part.period;
+    const double end = part.start + part.duration();
     pieces.push_back(
         {name + " " + format_number(part.start, 6) + " s to " + format_number(end, 6) + " s",
          {part}});

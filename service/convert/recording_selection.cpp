@@ -22,22 +22,17 @@ int parse_index(std::string_view text, const std::string& list) {
   return index;
 }
 
-/// The rows of a segment within [from, to]. Half a period of slack absorbs rounding.
+/// The rows of a segment within [from, to].
 estimator::Segment crop(const estimator::Segment& segment, double from, double to) {
-  const double T = segment.period;
-  const int rows = segment.sample_count();
-  const auto row_at = [&](double time) {
-    return std::clamp((time - segment.start) / T, -1.0, static_cast<double>(rows));
+  const double slack = estimator::kSampleTolerance * segment.period;
+  const auto since_start = [&](double time) {
+    return std::clamp(time - segment.start, -segment.period, segment.duration() + segment.period);
   };
-  const int first = std::max(0, static_cast<int>(std::ceil(row_at(from) - 1e-6)));
-  const int last = std::min(rows - 1, static_cast<int>(std::floor(row_at(to) + 1e-6)));
-  estimator::Segment part;
-  part.period = T;
-  part.start = segment.start + first * T;
-  const int count = std::max(0, last - first + 1);
-  part.angles = segment.angles.middleRows(std::min(first, rows - count), count);
-  part.controls = segment.controls.middleRows(std::min(first, rows - count), count);
-  return part;
+  const int first = std::max(0, segment.first_sample_from(since_start(from)));
+  const double last_time = since_start(to) + slack;
+  int end = std::max(0, segment.first_sample_from(last_time));
+  if (end < segment.sample_count() && segment.time(end) <= last_time) ++end;
+  return rows_of(segment, std::min(first, end), std::max(0, end - first));
 }
 
 }  // namespace
@@ -70,7 +65,7 @@ std::vector<SegmentUse> select_part(const Selection& selection, ImportedRecordin
     SegmentUse use;
     use.index = static_cast<int>(i);
     use.start = segments[i].start;
-    use.end = segments[i].start + (segments[i].sample_count() - 1) * segments[i].period;
+    use.end = segments[i].start + segments[i].duration();
     const bool wanted = selection.segments.empty() ||
                         std::find(selection.segments.begin(), selection.segments.end(),
                                   use.index) != selection.segments.end();

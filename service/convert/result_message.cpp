@@ -79,6 +79,8 @@ void add_recording(const RecordingUse& recording, v1::RecordingResult* out) {
   out->set_gaps(static_cast<int>(recording.summary.gaps.size()));
   out->set_dropped_rows(recording.summary.dropped_rows);
   out->set_held_rows(recording.summary.held_rows);
+  out->set_missing_rows(recording.summary.holes.rows);
+  out->set_steady_clock(recording.summary.steady_clock);
   out->set_missing_samples(recording.summary.missing_samples);
   out->set_scenario(recording.summary.scenario);
   if (const auto& clock = recording.summary.clock) {

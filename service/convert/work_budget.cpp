@@ -24,7 +24,7 @@ void check_work(const std::vector<estimator::Recording>& recordings, double step
   double longest = 0.0, together = 0.0, period = 0.0;  // [s]
   for (const estimator::Recording& recording : recordings) {
     for (const estimator::Segment& segment : recording.segments) {
-      const double duration = segment.period * (segment.sample_count() - 1);
+      const double duration = segment.duration();
       longest = std::max(longest, duration);
       together += duration;
       if (period == 0.0) period = segment.period;

@@ -47,8 +47,8 @@ std::string jitter_text(const ImportSummary& summary) {
 
 std::string left_out_text(const RecordingUse& use) {
   const ImportSummary& summary = use.summary;
-  const int unselected =
-      summary.rows - samples_used(use) - summary.held_rows - summary.dropped_rows;
+  const int unselected = summary.rows + summary.holes.rows - samples_used(use) - summary.held_rows -
+                         summary.dropped_rows;
   std::string text;
   const auto add = [&](int count, const char* why) {
     if (count <= 0) return;
@@ -84,7 +84,9 @@ std::string table(const CalibrationContext& context) {
   return html +
          "</table></div>\n<p class=\"quiet\">Held by hand: before a release. In scraps: in "
          "stretches "
-         "between gaps too short to use. A gap is never filled in: the recording is split there. "
+         "between gaps too short to use. The motion goes on over a few missing rows, which have no "
+         "readings; a gap is longer, and "
+         "the recording is split there. "
          "Times are the unit's, corrected by the rate of its clock against the host's; samples "
          "that "
          "arrive late do not touch them.</p>\n";

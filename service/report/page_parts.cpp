@@ -14,7 +14,7 @@ constexpr std::size_t kShownSegmentsMax = 24;
 std::vector<double> times_of(const estimator::SegmentTrajectory& trajectory) {
   std::vector<double> times(static_cast<std::size_t>(trajectory.measured.rows()));
   for (std::size_t k = 0; k < times.size(); ++k) {
-    times[k] = trajectory.start + static_cast<double>(k) * trajectory.step;
+    times[k] = trajectory.time(static_cast<Eigen::Index>(k));
   }
   return times;
 }
@@ -118,8 +118,7 @@ std::string trajectory_sections(const std::vector<estimator::SegmentTrajectory>&
              std::to_string(trajectories.size() - kShownSegmentsMax) +
              " of them, are in the result but not drawn.</p>\n";
     }
-    const double end =
-        trajectory.start + static_cast<double>(trajectory.measured.rows() - 1) * trajectory.step;
+    const double end = trajectory.time(trajectory.measured.rows() - 1);
     html += "<section><h3>" + escape_html(trajectory.recording) + ", " +
             format_number(trajectory.start, 6) + " s to " + format_number(end, 6) + " s</h3>\n";
     for (Eigen::Index sensor = 0; sensor < trajectory.measured.cols(); ++sensor) {

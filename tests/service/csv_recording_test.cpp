@@ -8,6 +8,7 @@
 #include <sstream>
 #include <string>
 
+#include "service/convert/import_notes.hpp"
 #include "tests/support/refusal.hpp"
 
 namespace service {
@@ -82,27 +83,52 @@ TEST(CsvRecording, PeriodIsExactDespiteRoundedStamps) {
 }
 
 TEST(CsvRecording, GapsSplitAndAreReported) {
-  const auto drop = [](int k, Row& row) { row.keep = k < 30 || k >= 35; };
+  const auto drop = [](int k, Row& row) { row.keep = k < 30 || k >= 55; };
   const ImportedRecording imported = import_text(make_csv(100, drop), make_format());
   ASSERT_EQ(imported.recording.segments.size(), 2U);
   EXPECT_EQ(imported.recording.segments[0].sample_count(), 30);
-  EXPECT_EQ(imported.recording.segments[1].sample_count(), 65);
-  EXPECT_NEAR(imported.recording.segments[1].start, 0.35, 1e-9);
+  EXPECT_EQ(imported.recording.segments[1].sample_count(), 45);
+  EXPECT_NEAR(imported.recording.segments[1].start, 0.55, 1e-9);
   ASSERT_EQ(imported.summary.gaps.size(), 1U);
   EXPECT_EQ(imported.summary.gaps[0].line, 32);  // header, 30 rows, then this one
-  EXPECT_NEAR(imported.summary.gaps[0].duration, 0.06, 1e-12);
+  EXPECT_NEAR(imported.summary.gaps[0].duration, 0.26, 1e-12);
 }
 
-// A single lost sample is a gap of two periods: it must not pass as jitter.
-TEST(CsvRecording, OneLostSampleIsAGap) {
-  const auto drop = [](int k, Row& row) { row.keep = k != 50; };
+// The state goes on over a few rows that are missing; they have no readings, and a command that
+// changes evenly. A single one must not pass as jitter.
+TEST(CsvRecording, GoesOnOverMissingRows) {
+  const auto drop = [](int k, Row& row) { row.keep = k != 20 && (k < 50 || k >= 53); };
   const ImportedRecording imported = import_text(make_csv(100, drop), make_format());
-  EXPECT_EQ(imported.recording.segments.size(), 2U);
-  EXPECT_EQ(imported.summary.gaps.size(), 1U);
+  ASSERT_EQ(imported.recording.segments.size(), 1U);
+  EXPECT_TRUE(imported.summary.gaps.empty());
+  EXPECT_EQ(imported.summary.holes.count, 2);
+  EXPECT_EQ(imported.summary.holes.rows, 4);
+  const estimator::Segment& segment = imported.recording.segments[0];
+  ASSERT_EQ(segment.sample_count(), 100);
+  EXPECT_DOUBLE_EQ(segment.period, 0.01);
+  for (const int k : {20, 50, 51, 52}) {
+    EXPECT_TRUE(std::isnan(segment.angles(k, 0))) << k;
+    EXPECT_NEAR(segment.controls(k, 0), 0.1 * k, 1e-12) << k;
+  }
+  EXPECT_NEAR(segment.angles(53, 0),
+              import_text(make_csv(100), make_format()).recording.segments[0].angles(53, 0), 1e-12);
+  EXPECT_NEAR(segment.controls(53, 0), 5.3, 1e-12);
+}
+
+// Not known is a command that changed while many rows are missing: the recording is cut there.
+TEST(CsvRecording, IsCutWhereTheCommandWentOnUnseen) {
+  const auto drop = [](double jump) {
+    return [jump](int k, Row& row) {
+      row.keep = k < 50 || k >= 54;
+      row.u = k < 52 ? 1.0 : 1.0 + jump;
+    };
+  };
+  EXPECT_EQ(import_text(make_csv(100, drop(0.05)), make_format()).recording.segments.size(), 1U);
+  EXPECT_EQ(import_text(make_csv(100, drop(0.5)), make_format()).recording.segments.size(), 2U);
 }
 
 TEST(CsvRecording, ShortStretchesAreDroppedAndCounted) {
-  const auto drop = [](int k, Row& row) { row.keep = k < 30 || (k >= 40 && k < 45) || k >= 60; };
+  const auto drop = [](int k, Row& row) { row.keep = k < 30 || (k >= 52 && k < 57) || k >= 80; };
   const ImportedRecording imported = import_text(make_csv(100, drop), make_format());
   EXPECT_EQ(imported.recording.segments.size(), 2U);
   EXPECT_EQ(imported.summary.dropped_rows, 5);
@@ -178,14 +204,23 @@ TEST(CsvRecording, RefusesTimeThatDoesNotIncrease) {
   expect_parts(refusal_of(make_csv(100, still)), {"r.csv:42:1", "stands still"});
 }
 
-TEST(CsvRecording, RefusesIrregularSampling) {
+TEST(CsvRecording, TakesIrregularTimesAsTheyAre) {
   const auto late = [](int k, Row& row) {
     if (k == 40) row.t += 0.002;
   };
-  expect_parts(refusal_of(make_csv(100, late)),
-               {"r.csv:42:1", "irregular", "10 ms", "jitter_tolerance"});
-  const auto slow = [](int k, Row& row) { row.t *= 1.0 + 0.002 * k; };
-  expect_parts(refusal_of(make_csv(100, slow)), {"irregular"});
+  const ImportedRecording imported = import_text(make_csv(100, late), make_format());
+  ASSERT_EQ(imported.recording.segments.size(), 1U);
+  const estimator::Segment& segment = imported.recording.segments[0];
+  ASSERT_EQ(segment.times.size(), 100U);
+  EXPECT_NEAR(segment.time(39), 0.39, 1e-12);
+  EXPECT_NEAR(segment.time(40), 0.402, 1e-12);
+  EXPECT_FALSE(segment.angles.hasNaN());
+  const auto notes = describe_import(imported.summary);
+  ASSERT_FALSE(notes.empty());
+  expect_parts(notes[0], {"2 ms", "20 %", "as they are", "jitter_tolerance"});
+  RecordingFormat tolerant = make_format();
+  tolerant.jitter_tolerance = 0.3;
+  EXPECT_TRUE(import_text(make_csv(100, late), tolerant).recording.segments[0].times.empty());
 }
 
 TEST(CsvRecording, ToleratesSmallJitter) {
@@ -197,7 +232,7 @@ TEST(CsvRecording, ToleratesSmallJitter) {
 
 TEST(CsvRecording, RefusesAShortRecord) {
   expect_parts(refusal_of(make_csv(kSegmentSamplesMin - 1)), {"r.csv", "too short"});
-  const auto holes = [](int k, Row& row) { row.keep = k % 8 != 0; };
+  const auto holes = [](int k, Row& row) { row.keep = k % 30 < 8; };
   expect_parts(refusal_of(make_csv(100, holes)), {"r.csv", "too short", "gaps"});
 }
 

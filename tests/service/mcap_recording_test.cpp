@@ -119,18 +119,36 @@ TEST(McapRecording, TellsWhatItsNumbersCannotBe) {
   expect_parts(refused(write("d.mcap", 0.0, 0.0, 600'000)), {"d.mcap", "0.6 s apart", "too far"});
 }
 
-// A gap must end the segment: bridging it would invent motion.
-TEST(McapRecording, GapSplitsTheRecording) {
+// Over few missing samples the recording goes on, without readings.
+TEST(McapRecording, GoesOnOverAHole) {
   const TemporaryFolder folder;
   write_recording(folder.file("run.mcap"), 400, 150, 170);
   const ImportedRecording imported = import_recording(folder.file("run.mcap"), furuta());
+  ASSERT_EQ(imported.recording.segments.size(), 1U);
+  const estimator::Segment& segment = imported.recording.segments[0];
+  ASSERT_EQ(segment.sample_count(), 400);
+  EXPECT_TRUE(imported.summary.gaps.empty());
+  EXPECT_EQ(imported.summary.holes.count, 1);
+  EXPECT_EQ(imported.summary.holes.rows, 20);
+  EXPECT_EQ(imported.summary.dropped_rows, 0);
+  EXPECT_TRUE(segment.angles.middleRows(150, 20).array().isNaN().all());
+  EXPECT_NEAR(segment.controls(160, 0), command(160), 1e-12);
+  EXPECT_EQ(segment.angles(170, 0), arm_angle(170));
+  EXPECT_EQ(segment.controls(170, 0), command(170));
+}
+
+// A gap must end the segment: bridging it would invent motion.
+TEST(McapRecording, GapSplitsTheRecording) {
+  const TemporaryFolder folder;
+  write_recording(folder.file("run.mcap"), 700, 150, 370);
+  const ImportedRecording imported = import_recording(folder.file("run.mcap"), furuta());
   ASSERT_EQ(imported.recording.segments.size(), 2U);
   EXPECT_EQ(imported.recording.segments[0].sample_count(), 150);
-  EXPECT_EQ(imported.recording.segments[1].sample_count(), 230);
-  EXPECT_NEAR(imported.recording.segments[1].start, 0.170, 1e-9);
-  EXPECT_EQ(imported.recording.segments[1].angles(0, 0), arm_angle(170));
+  EXPECT_EQ(imported.recording.segments[1].sample_count(), 330);
+  EXPECT_NEAR(imported.recording.segments[1].start, 0.370, 1e-9);
+  EXPECT_EQ(imported.recording.segments[1].angles(0, 0), arm_angle(370));
   ASSERT_EQ(imported.summary.gaps.size(), 1U);
-  EXPECT_NEAR(imported.summary.gaps[0].duration, 0.021, 1e-9);
+  EXPECT_NEAR(imported.summary.gaps[0].duration, 0.221, 1e-9);
 }
 
 // While a hand holds the rig its model does not hold: those samples would pull every estimate. The

@@ -132,6 +132,28 @@ TEST_P(ShootingProblemDerivatives, AreThoseOfAllResiduals) {
   expect_derivatives(problem_with(0.2, GetParam()));
 }
 
+// Readings at instants of their own, and an encoder that slips in the middle of an interval.
+TEST_P(ShootingProblemDerivatives, HoldWithIrregularTimesAndShifts) {
+  Mechanism mechanism = mechanism_to_fit();
+  estimator::Parameter shift;
+  shift.name = "2 slip";
+  shift.unit = "rad";
+  shift.value = 0.1;
+  shift.free = true;
+  mechanism.parameters.push_back(shift);
+  Recording recording = driven(GetParam());
+  estimator::Segment& segment = recording.segments.front();
+  for (int k = 0; k < segment.sample_count(); ++k) {
+    segment.times.push_back((k + 0.4 * std::sin(3.0 * k)) * kPeriod);
+  }
+  segment.shifts = {{1, 150, static_cast<int>(mechanism.parameters.size()) - 1}};
+  segment.angles.col(1).segment(100, 20).setConstant(std::numeric_limits<double>::quiet_NaN());
+  Eigen::MatrixXd states(4, 2);
+  states << 0.31, 0.32, 1.02, 0.9, 0.21, 0.5, 0.1, -0.4;
+  expect_derivatives(
+      ShootingProblem(mechanism, recording.segments, {states}, {0.1}, {4e-3, 0.2}, noise()));
+}
+
 // What moves a body with a parameter is that parameter and all that is tied to it: an inertia with
 // an inertia, a lever arm with a quantity that is of no body, friction of one joint with another's.
 TEST_P(ShootingProblemDerivatives, HoldAlongTies) {

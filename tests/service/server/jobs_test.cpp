@@ -92,7 +92,7 @@ TEST(Jobs, CalibratesAStreamedSessionInSegmentsBetweenItsGaps) {
   const std::string csv = record_swing(files, "a.csv", 6.0, 1.0);
   ServiceProcess service;
   ASSERT_TRUE(service.start()) << service.output();
-  stream_swing(service, "run", csv, 2000, 2150);
+  stream_swing(service, "run", csv, 2000, 2250);
   const ProgramRun remote = run_rigcal("calibrate session:run --rig " +
                                        config("rig-pendulum.textproto") + at(service) + "--job j1");
   EXPECT_EQ(remote.exit_code, 0) << remote.err << service.output();
@@ -103,7 +103,7 @@ TEST(Jobs, CalibratesAStreamedSessionInSegmentsBetweenItsGaps) {
   EXPECT_EQ(result.recordings(0).gaps(), 1);
   ASSERT_EQ(result.recordings(0).segments_size(), 2);
   EXPECT_EQ(result.recordings(0).segments(0).samples(), 2000);
-  EXPECT_EQ(result.recordings(0).samples(), 6001 - 150);
+  EXPECT_EQ(result.recordings(0).samples(), 6001 - 250);
 
   // The same through every command that shows it, and after a restart.
   service.kill();

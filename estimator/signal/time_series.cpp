@@ -1,0 +1,36 @@
+#include "estimator/signal/time_series.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace estimator {
+
+int Segment::first_sample_from(double time) const {
+  if (times.empty()) {
+    return std::min(static_cast<int>(std::ceil(time / period - kSampleTolerance)), sample_count());
+  }
+  const auto found = std::ranges::lower_bound(times, time - kSampleTolerance * period);
+  return static_cast<int>(found - times.begin());
+}
+
+Segment rows_of(const Segment& segment, int first, int count) {
+  Segment part;
+  part.start = segment.start + segment.time(first);
+  part.period = segment.period;
+  part.angles = segment.angles.middleRows(first, count);
+  part.controls = segment.controls.middleRows(first, count);
+  if (segment.withheld.rows() > 0) part.withheld = segment.withheld.middleRows(first, count);
+  if (!segment.times.empty()) {
+    for (int k = first; k < first + count; ++k) {
+      part.times.push_back(segment.time(k) - segment.time(first));
+    }
+  }
+  for (ZeroShift shift : segment.shifts) {
+    if (shift.sample >= first + count) continue;
+    shift.sample = std::max(shift.sample - first, 0);
+    part.shifts.push_back(shift);
+  }
+  return part;
+}
+
+}  // namespace estimator

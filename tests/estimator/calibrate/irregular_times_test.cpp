@@ -1,0 +1,231 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+#include <stdexcept>
+
+#include "estimator/calibrate/calibration.hpp"
+#include "estimator/calibrate/preparation.hpp"
+#include "tests/estimator/calibrate/reference_recording.hpp"
+
+// Recordings as they come: stamps of a clock that is not steady, rows that are missing, an encoder
+// that slips.
+
+namespace {
+
+using estimator::Calibration;
+using estimator::Mechanism;
+using estimator::Recording;
+using estimator::Segment;
+using test_support::ReferenceFuruta;
+
+constexpr double kPeriod = 1e-3;
+constexpr double kNoise = 5e-4;
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+ReferenceFuruta rig() {
+  ReferenceFuruta rig;
+  rig.b_1 = 2e-3;
+  rig.b_2 = 2e-4;
+  rig.K = 0.07;
+  return rig;
+}
+
+/// The command changes at few instants, so that whatever rows are kept it is known.
+Recording driven() {
+  Eigen::VectorXd u(3000);
+  for (Eigen::Index k = 0; k < u.size(); ++k) u[k] = (k / 500) % 2 == 0 ? 0.8 : -0.8;
+  Recording recording =
+      test_support::record(rig(), Eigen::Vector4d(0.1, 1.0, 0.0, 0.0), u, kPeriod, kNoise, 4);
+  recording.name = "driven";
+  return recording;
+}
+
+Mechanism to_fit() {
+  Mechanism mechanism = test_support::mechanism_of(rig());
+  test_support::free_parameters(mechanism, {"B.J_yy", "1.b", "2.b", "1.K"}, 1.2);
+  return mechanism;
+}
+
+bool is_kept(Eigen::Index k, std::mt19937& random) {
+  return k % 500 == 0 || std::bernoulli_distribution(0.4)(random);
+}
+
+/// Only some rows, with their times.
+Recording thinned(const Recording& whole) {
+  std::mt19937 random(8);
+  const Segment& from = whole.segments.front();
+  std::vector<int> rows;
+  for (int k = 0; k < from.sample_count(); ++k) {
+    if (is_kept(k, random)) rows.push_back(k);
+  }
+  Recording thin{whole.name, {rows_of(from, 0, static_cast<int>(rows.size()))}};
+  Segment& segment = thin.segments.front();
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    segment.angles.row(static_cast<Eigen::Index>(i)) = from.angles.row(rows[i]);
+    segment.controls.row(static_cast<Eigen::Index>(i)) = from.controls.row(rows[i]);
+    segment.times.push_back(from.time(rows[i]));
+  }
+  segment.period = segment.times.back() / static_cast<double>(rows.size() - 1);
+  return thin;
+}
+
+/// All rows, those that are not kept without readings.
+Recording emptied(Recording recording) {
+  std::mt19937 random(8);
+  Segment& segment = recording.segments.front();
+  for (Eigen::Index k = 0; k < segment.angles.rows(); ++k) {
+    if (!is_kept(k, random)) segment.angles.row(k).setConstant(kNan);
+  }
+  return recording;
+}
+
+// The same readings at the same instants say the same, whichever way they are written down.
+TEST(IrregularTimes, SayWhatEmptyRowsSay) {
+  const Recording whole = driven();
+  const Calibration thin = estimator::calibrate(to_fit(), {thinned(whole)});
+  const Calibration empty = estimator::calibrate(to_fit(), {emptied(whole)});
+  ASSERT_TRUE(thin.converged() && empty.converged());
+  ASSERT_TRUE(thin.refined && empty.refined);
+  for (std::size_t i = 0; i < thin.parameters.size(); ++i) {
+    const estimator::ParameterEstimate& own = thin.parameters[i];
+    const estimator::ParameterEstimate& other = empty.parameters[i];
+    EXPECT_NEAR(own.value, other.value, 0.05 * other.standard_deviation) << own.name;
+    EXPECT_NEAR(own.standard_deviation, other.standard_deviation, 0.2 * other.standard_deviation)
+        << own.name;
+  }
+  EXPECT_EQ(thin.trajectories.front().time(1), thinned(whole).segments.front().time(1));
+}
+
+// Rows that are missing cost what their readings would have told, and no more.
+TEST(IrregularTimes, CostLittleWhereFewAreMissing) {
+  const Recording whole = driven();
+  Recording holed = whole;
+  std::mt19937 random(3);
+  Segment& segment = holed.segments.front();
+  for (Eigen::Index k = 1; k < segment.angles.rows(); ++k) {
+    if (std::bernoulli_distribution(0.05)(random)) segment.angles.row(k).setConstant(kNan);
+  }
+  const Calibration all = estimator::calibrate(to_fit(), {whole});
+  const Calibration most = estimator::calibrate(to_fit(), {holed});
+  for (std::size_t i = 0; i < all.parameters.size(); ++i) {
+    EXPECT_LT(most.parameters[i].standard_deviation, 1.2 * all.parameters[i].standard_deviation);
+    EXPECT_NEAR(most.parameters[i].value, all.parameters[i].value,
+                all.parameters[i].standard_deviation);
+  }
+}
+
+TEST(IrregularTimes, MustRise) {
+  for (const double wrong : {0.0, -1e-3, kNan}) {
+    Recording recording = thinned(driven());
+    recording.segments.front().times[5] = recording.segments.front().times[4] + wrong;
+    EXPECT_THROW(estimator::calibrate(to_fit(), {recording}), std::invalid_argument) << wrong;
+  }
+  Recording few = thinned(driven());
+  few.segments.front().times.pop_back();
+  EXPECT_THROW(estimator::calibrate(to_fit(), {few}), std::invalid_argument);
+}
+
+TEST(IrregularTimes, AreRefusedForASimulatorsParameters) {
+  estimator::CalibrationOptions options;
+  options.kind = estimator::EstimateKind::kShadow;
+  options.approach = false;
+  try {
+    (void)estimator::calibrate(to_fit(), {thinned(driven())}, options);
+    FAIL();
+  } catch (const std::invalid_argument& refusal) {
+    EXPECT_NE(std::string(refusal.what()).find("jitter_tolerance"), std::string::npos);
+  }
+}
+
+// The noise of readings, with motion between irregular instants beside it.
+TEST(IrregularTimes, LeaveTheNoiseLevelWhatItIs) {
+  const Recording recording = thinned(driven());
+  const Segment& segment = recording.segments.front();
+  for (const Eigen::Index sensor : {0, 1}) {
+    EXPECT_NEAR(estimator::noise_level(segment, sensor), kNoise, 0.1 * kNoise);
+    EXPECT_GT(estimator::noise_level(segment.angles.col(sensor)), 2.0 * kNoise);
+  }
+}
+
+/// A parameter for what the second encoder reads more from row 1200 on.
+Mechanism with_shift(Mechanism mechanism, Recording& recording, double start) {
+  estimator::Parameter shift;
+  shift.name = "2 slip";
+  shift.unit = "rad";
+  shift.value = start;
+  shift.free = true;
+  mechanism.parameters.push_back(shift);
+  recording.segments.front().shifts = {
+      {.sensor = 1, .sample = 1200, .parameter = static_cast<int>(mechanism.parameters.size()) - 1}};
+  return mechanism;
+}
+
+// A slip is found to its size, either way, and the rest is as if there were none.
+TEST(ZeroShifts, AreEstimatedBesideTheRest) {
+  const Recording whole = driven();
+  const Calibration clean = estimator::calibrate(to_fit(), {whole});
+  for (const double slip : {0.015, -0.4}) {
+    Recording slipped = whole;
+    slipped.segments.front().angles.col(1).tail(1800).array() += slip;
+    const Mechanism mechanism = with_shift(to_fit(), slipped, 0.9 * slip);
+    const Calibration calibration = estimator::calibrate(mechanism, {slipped});
+    ASSERT_TRUE(calibration.converged());
+    const estimator::ParameterEstimate& found = calibration.parameters.back();
+    EXPECT_EQ(found.name, "2 slip");
+    EXPECT_NEAR(found.value, slip, 3.0 * found.standard_deviation);
+    EXPECT_LT(found.standard_deviation, kNoise);
+    for (std::size_t i = 0; i < clean.parameters.size(); ++i) {
+      const estimator::ParameterEstimate& own = calibration.parameters[i];
+      EXPECT_NEAR(own.value, clean.parameters[i].value, own.standard_deviation) << own.name;
+      EXPECT_LT(own.standard_deviation, 1.5 * clean.parameters[i].standard_deviation) << own.name;
+    }
+  }
+}
+
+TEST(ZeroShifts, AreTakenOffForASimulatorsParameters) {
+  const Recording whole = driven();
+  estimator::CalibrationOptions options;
+  options.kind = estimator::EstimateKind::kShadow;
+  const Calibration clean = estimator::calibrate(to_fit(), {whole}, options);
+  Recording slipped = whole;
+  slipped.segments.front().angles.col(1).tail(1800).array() += 0.25;
+  const Mechanism mechanism = with_shift(to_fit(), slipped, 0.25);
+  const Calibration calibration = estimator::calibrate(mechanism, {slipped}, options);
+  for (std::size_t i = 0; i < clean.parameters.size(); ++i) {
+    EXPECT_NEAR(calibration.parameters[i].value, clean.parameters[i].value,
+                0.2 * clean.parameters[i].standard_deviation);
+  }
+}
+
+TEST(RowsOf, KeepTimesAndShifts) {
+  Segment segment;
+  segment.start = 2.0;
+  segment.period = 0.1;
+  segment.angles = Eigen::VectorXd::LinSpaced(6, 0.0, 5.0);
+  segment.controls = 2.0 * segment.angles;
+  segment.withheld = 3.0 * segment.angles;
+  segment.times = {0.0, 0.1, 0.25, 0.3, 0.4, 0.5};
+  segment.shifts = {{0, 3, 7}, {0, 5, 8}};
+  const Segment part = rows_of(segment, 2, 3);
+  EXPECT_DOUBLE_EQ(part.start, 2.25);
+  EXPECT_EQ(part.angles, segment.angles.middleRows(2, 3));
+  EXPECT_EQ(part.controls, segment.controls.middleRows(2, 3));
+  EXPECT_EQ(part.withheld, segment.withheld.middleRows(2, 3));
+  ASSERT_EQ(part.times.size(), 3U);
+  EXPECT_NEAR(part.times[2], 0.15, 1e-15);
+  ASSERT_EQ(part.shifts.size(), 1U);  // the other comes later
+  EXPECT_EQ(part.shifts[0].sample, 1);
+  EXPECT_EQ(rows_of(segment, 4, 2).shifts[0].sample, 0);  // all of it is shifted
+  EXPECT_EQ(segment.first_sample_from(0.25), 2);
+  EXPECT_EQ(segment.first_sample_from(0.26), 3);
+  EXPECT_EQ(segment.first_sample_from(0.6), 6);
+  EXPECT_DOUBLE_EQ(segment.duration(), 0.5);
+  segment.times.clear();
+  EXPECT_EQ(segment.first_sample_from(0.2), 2);
+  EXPECT_EQ(segment.first_sample_from(0.21), 3);
+  EXPECT_EQ(segment.first_sample_from(9.0), 6);
+}
+
+}  // namespace
