@@ -4,6 +4,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include "estimator/calibrate/evaluate_estimate.hpp"
 #include "estimator/calibrate/parameter_book.hpp"
 #include "estimator/calibrate/physical_calibration.hpp"
 #include "estimator/calibrate/preparation.hpp"

@@ -34,12 +34,6 @@ struct Evaluation {
 Evaluation evaluate(const Mechanism& mechanism, const std::vector<Recording>& recordings,
                     const CalibrationOptions& options = {}, const CalibrationMonitor& monitor = {});
 
-/// The same with the parameters of a calibration, and the step and weight that it chose.
-/// @param rig  what was calibrated; an estimate may be no possible body and still predict
-Evaluation evaluate_estimate(const Mechanism& rig, const Calibration& calibration,
-                             const std::vector<Recording>& recordings, CalibrationOptions options,
-                             const CalibrationMonitor& monitor);
-
 /// Calibration without one piece, and what became of that piece.
 struct Fold {
   Calibration calibration;  ///< on all pieces but the one held out

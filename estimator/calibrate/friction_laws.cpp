@@ -36,6 +36,7 @@ constexpr HingeQuantity kFrictionQuantities[] = {HingeQuantity::kViscous,
 constexpr double kExcessShare = 0.1;         // of the kinetic torque, to begin with
 constexpr double kDecayShare = 0.1;          // of the fastest speed, over which an excess decays
 constexpr double kRiseShare = 0.2;           // of the mean speed, over which smooth friction rises
+constexpr double kSteepestShare = 0.01;      // of it, least: a steeper rise is as good as a jump
 constexpr double kLeastShare = 0.01;         // friction to begin with, of what is unexplained
 constexpr Eigen::Index kStatesLooked = 500;  // in a segment
 constexpr double kDifferenceTime = 0.02;     // over which accelerations are differenced [s]
@@ -44,18 +45,22 @@ bool is_zero_without_friction(HingeQuantity quantity) {
   return quantity != HingeQuantity::kStribeckRate;  // a decay of nothing is nothing
 }
 
-/// Without any friction, and with a dry friction of one newton metre a newton of load, by which the
-/// dynamics tell the load.
-std::vector<double> frictionless_values(Mechanism mechanism) {
+std::vector<double> values_of(const Mechanism& mechanism) {
+  std::vector<double> values;
+  for (const Parameter& parameter : mechanism.parameters) values.push_back(parameter.value);
+  return values;
+}
+
+/// Without any friction but a dry one of one newton metre a newton of load, by which the dynamics
+/// tell the load.
+Mechanism with_load_alone(Mechanism mechanism) {
   for (int j = 0; j < mechanism.hinge_count(); ++j) {
     for (const HingeQuantity quantity : kFrictionQuantities) {
       mechanism.hinge_parameter(j, quantity).value = 0.0;
     }
     mechanism.hinge_parameter(j, HingeQuantity::kLoadFriction).value = 1.0;
   }
-  std::vector<double> values;
-  for (const Parameter& parameter : mechanism.parameters) values.push_back(parameter.value);
-  return values;
+  return mechanism;
 }
 
 /// Sums over states, one a joint.
@@ -196,7 +201,8 @@ std::vector<FrictionScale> friction_scales(const Mechanism& mechanism,
                                            const CalibrationOptions& options) {
   const ShootingInput input =
       prepare_shooting(mechanism, set_withheld_aside(mechanism, recordings), options);
-  TreeInverseDynamics<double> dynamics(mechanism, frictionless_values(mechanism));
+  const Mechanism bare = with_load_alone(mechanism);
+  TreeInverseDynamics<double> dynamics(bare, values_of(bare));
   const Eigen::VectorXd zero = Eigen::VectorXd::Zero(mechanism.hinge_count());
   Sums sums{zero, zero, zero, zero};
   for (std::size_t s = 0; s < input.segments.size(); ++s) {
@@ -259,6 +265,9 @@ Mechanism with_law(Mechanism mechanism, const FrictionLaw& law, const std::vecto
         parameter.free = true;
         if (quantity == HingeQuantity::kStribeckTorque) {
           parameter.lower = -std::numeric_limits<double>::infinity();
+        }
+        if (quantity == HingeQuantity::kSmoothSlope || quantity == HingeQuantity::kSmoothRise) {
+          parameter.upper = 1.0 / (kSteepestShare * scale.speed);
         }
       }
     }

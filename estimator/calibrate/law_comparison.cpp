@@ -5,7 +5,7 @@
 #include <limits>
 #include <stdexcept>
 
-#include "estimator/calibrate/cross_validation.hpp"
+#include "estimator/calibrate/evaluate_estimate.hpp"
 #include "estimator/calibrate/prediction_error.hpp"
 #include "estimator/calibrate/withheld_sensors.hpp"
 #include "estimator/model/sensor.hpp"

@@ -34,6 +34,9 @@ bool is_excess_lost(const Mechanism& mechanism, int hinge, double fastest) {
   const Parameter& excess = mechanism.hinge_parameter(hinge, HingeQuantity::kStribeckTorque);
   const Parameter& rate = mechanism.hinge_parameter(hinge, HingeQuantity::kStribeckRate);
   if (!excess.free || !rate.free) return false;
+  // Where it may have either sign, one that hardly decays at all stands for drag, and its sign
+  // does.
+  if (may_rise_from_rest(mechanism, hinge) && rate.value < 1.0 / std::pow(fastest, 2)) return true;
   return excess.value <= excess.lower || excess.value == 0.0 || rate.value <= rate.lower ||
          rate.value > 1.0 / std::pow(kVisibleSpeed * fastest, 2);
 }

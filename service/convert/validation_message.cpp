@@ -92,8 +92,8 @@ std::string validation_json(const estimator::Validation& validation, const Valid
   result.set_version(context.version);
   result.set_wall_time_s(context.wall_time);
   result.set_parameters_file(choice.parameters_file);
-  result.set_window_s(choice.window);
-  result.set_start_window_s(validation.start_window);
+  result.set_window_length_s(choice.window);
+  result.set_start_length_s(validation.start_window);
   result.set_kind(to_text(estimator::chosen_kind(choice.estimate, context.options)));
   for (const estimator::Parameter& parameter : choice.estimate.parameters) {
     v1::KeptParameter* kept = result.add_parameters();

@@ -21,7 +21,7 @@ struct ReferencePendulum {
   double b = 0.0;      ///< viscous [N·m·s/rad]
   double c = 0.0;      ///< quadratic drag [N·m·s²/rad²]
   double tau_c = 0.0;  ///< kinetic friction torque [N·m]
-  double tau_s = 0.0;  ///< static friction torque [N·m]
+  double tau_s = 0.0;  ///< static friction torque, ≥ tau_c [N·m]
   double zeta = 0.0;   ///< the excess decays as exp(−ζ ω²) [s²/rad²]
   double g = 9.82;     ///< [m/s²]
 

@@ -54,7 +54,7 @@ TEST(PredictionError, PoolsSlidesAsTurns) {
   SegmentTrajectory both;
   both.measured = Eigen::RowVector2d(0.0, 0.0);
   both.simulated = Eigen::RowVector2d(0.3, 0.04);
-  EXPECT_NEAR(pooled_rmse({both}, {JointKind::kRevolute, JointKind::kPrismatic}),
+  EXPECT_NEAR(estimator::pooled_rmse({both}, {JointKind::kRevolute, JointKind::kPrismatic}),
               std::sqrt((0.09 + 0.16) / 2.0), 1e-12);
 }
 
