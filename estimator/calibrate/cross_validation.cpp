@@ -4,6 +4,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include "estimator/calibrate/evaluate_estimate.hpp"
 #include "estimator/calibrate/parameter_book.hpp"
 #include "estimator/calibrate/physical_calibration.hpp"
 #include "estimator/calibrate/preparation.hpp"
@@ -195,7 +196,8 @@ Evaluation evaluate_shadow(const Mechanism& rig, const Calibration& calibration,
 
 /// Calibrates without piece `held_out` and evaluates that one with the same step and weight.
 Fold run_fold(const Mechanism& mechanism, const std::vector<Recording>& pieces,
-              std::size_t held_out, CalibrationOptions options, const CalibrationMonitor& monitor) {
+              std::size_t held_out, const CalibrationOptions& options,
+              const CalibrationMonitor& monitor) {
   std::vector<Recording> others;
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     if (i != held_out) others.push_back(pieces[i]);
@@ -203,12 +205,8 @@ Fold run_fold(const Mechanism& mechanism, const std::vector<Recording>& pieces,
   Fold fold;
   try {
     fold.calibration = calibrate(mechanism, others, options, monitor);
-    options.step = fold.calibration.step;
     fold.evaluation =
-        fold.calibration.kind == EstimateKind::kPhysical
-            ? evaluate_physical(mechanism, with_fixed_parameters(fold.calibration.mechanism),
-                                {pieces[held_out]}, options, monitor)
-            : evaluate_shadow(mechanism, fold.calibration, {pieces[held_out]}, options, monitor);
+        evaluate_estimate(mechanism, fold.calibration, {pieces[held_out]}, options, monitor);
     for (const std::string& note : fold.evaluation.notes) {
       fold.calibration.notes.push_back(pieces[held_out].name + ": " + note);
     }
@@ -231,6 +229,16 @@ Evaluation evaluate(const Mechanism& mechanism, const std::vector<Recording>& gi
   preparation.mechanism = with_fixed_parameters(preparation.mechanism);
   return evaluate_prepared(preparation, make_settings(preparation, recordings, options), options,
                            monitor);
+}
+
+Evaluation evaluate_estimate(const Mechanism& rig, const Calibration& calibration,
+                             const std::vector<Recording>& recordings, CalibrationOptions options,
+                             const CalibrationMonitor& monitor) {
+  options.step = calibration.step;
+  return calibration.kind == EstimateKind::kPhysical
+             ? evaluate_physical(rig, with_fixed_parameters(calibration.mechanism), recordings,
+                                 options, monitor)
+             : evaluate_shadow(rig, calibration, recordings, options, monitor);
 }
 
 CrossValidation cross_validate(const Mechanism& mechanism, const std::vector<Recording>& given,

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "estimator/model/rest_friction.hpp"
+
 namespace estimator {
 namespace {
 
@@ -57,7 +59,15 @@ Eigen::VectorXd FreeParameters::values(const Mechanism& mechanism) const {
 }
 
 Eigen::VectorXd FreeParameters::lower(const Mechanism& mechanism) const {
-  return gather(mechanism, indices_, &Parameter::lower);
+  Eigen::VectorXd lower = gather(mechanism, indices_, &Parameter::lower);
+  // A negative excess goes down to where nothing is left of the friction at rest.
+  for (int j = 0; j < mechanism.hinge_count(); ++j) {
+    const int excess = position(mechanism.index_of_hinge(j, HingeQuantity::kStribeckTorque));
+    if (excess < 0 || !may_rise_from_rest(mechanism, j)) continue;
+    const double kinetic = mechanism.hinge_parameter(j, HingeQuantity::kCoulombTorque).value;
+    lower[excess] = std::max(lower[excess], -kinetic);
+  }
+  return lower;
 }
 
 Eigen::VectorXd FreeParameters::upper(const Mechanism& mechanism) const {
@@ -72,11 +82,12 @@ void FreeParameters::move(const Mechanism& from, const Eigen::VectorXd& step, Me
   apply_ties(to);
 }
 
+// Friction that rises from rest is nowhere negative, either.
 bool FreeParameters::is_possible(const Mechanism& mechanism) {
-  return std::ranges::all_of(mechanism.ties, [&](const Tie& tie) {
-    const Parameter& parameter = at(mechanism, tie.parameter);
-    return parameter.value >= parameter.lower && parameter.value <= parameter.upper;
-  });
+  return opposes_motion(mechanism) && std::ranges::all_of(mechanism.ties, [&](const Tie& tie) {
+           const Parameter& parameter = at(mechanism, tie.parameter);
+           return parameter.value >= parameter.lower && parameter.value <= parameter.upper;
+         });
 }
 
 double FreeParameters::prior_cost(const Mechanism& mechanism) const {

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <optional>
 
+#include "estimator/model/rest_friction.hpp"
+
 namespace estimator {
 namespace {
 
@@ -32,11 +34,15 @@ bool is_excess_lost(const Mechanism& mechanism, int hinge, double fastest) {
   const Parameter& excess = mechanism.hinge_parameter(hinge, HingeQuantity::kStribeckTorque);
   const Parameter& rate = mechanism.hinge_parameter(hinge, HingeQuantity::kStribeckRate);
   if (!excess.free || !rate.free) return false;
-  return excess.value <= excess.lower || rate.value <= rate.lower ||
+  // Where it may have either sign, one that hardly decays at all stands for drag, and its sign
+  // does.
+  if (may_rise_from_rest(mechanism, hinge) && rate.value < 1.0 / std::pow(fastest, 2)) return true;
+  return excess.value <= excess.lower || excess.value == 0.0 || rate.value <= rate.lower ||
          rate.value > 1.0 / std::pow(kVisibleSpeed * fastest, 2);
 }
 
-Mechanism with_excess(Mechanism mechanism, int hinge, double decay_speed) {
+/// @param share  the excess, of the kinetic torque
+Mechanism with_excess(Mechanism mechanism, int hinge, double share, double decay_speed) {
   Parameter& kinetic = mechanism.hinge_parameter(hinge, HingeQuantity::kCoulombTorque);
   Parameter& excess = mechanism.hinge_parameter(hinge, HingeQuantity::kStribeckTorque);
   Parameter& rate = mechanism.hinge_parameter(hinge, HingeQuantity::kStribeckRate);
@@ -44,7 +50,7 @@ Mechanism with_excess(Mechanism mechanism, int hinge, double decay_speed) {
     parameter.value = std::clamp(value, parameter.lower, parameter.upper);
   };
   if (kinetic.free && rate.value <= rate.lower) set(kinetic, kinetic.value + excess.value);
-  set(excess, kinetic.value > 0.0 ? kExcessShare * kinetic.value : excess.value);
+  set(excess, kinetic.value > 0.0 ? share * kinetic.value : excess.value);
   set(rate, 1.0 / (decay_speed * decay_speed));
   return mechanism;
 }
@@ -60,7 +66,9 @@ std::vector<Mechanism> second_chances(const Mechanism& reached, const Mechanism&
   for (int j = 0; j < reached.hinge_count(); ++j) {
     if (!(fastest[j] > 0.0) || !is_excess_lost(reached, j, fastest[j])) continue;
     for (const double share : kDecaySpeeds) {
-      chances.push_back(with_excess(reached, j, share * fastest[j]));
+      chances.push_back(with_excess(reached, j, kExcessShare, share * fastest[j]));
+      if (!may_rise_from_rest(reached, j)) continue;
+      chances.push_back(with_excess(reached, j, -kExcessShare, share * fastest[j]));
     }
   }
   return chances;

@@ -12,8 +12,9 @@ namespace estimator {
 ///
 /// - Parameters that were driven to a bound, back at their start, now that all others are good.
 /// - A Stribeck excess that is lost: zero, the same at every speed (ζ = 0, then no more than a part
-///   of τ_c), or gone at any speed the recordings show. Once more with a tenth of τ_c, which decays
-///   over different shares of the fastest speed.
+///   of τ_c), or gone at any speed the recordings show. Once more with a tenth of τ_c, of either
+///   sign where friction may rise from rest, which decays over different shares of the fastest
+///   speed.
 ///
 /// @param reached  where the fit ended
 /// @param start    where it began; a mechanism of the same build

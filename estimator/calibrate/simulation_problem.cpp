@@ -202,6 +202,10 @@ void SimulationProblem::move_initial(const State& from, const Eigen::MatrixXd& b
 double SimulationProblem::evaluate_candidate(const Eigen::VectorXd& node_step,
                                              const Eigen::VectorXd& arrow_step) {
   free_.move(point_.mechanism, arrow_step, candidate_.mechanism);
+  if (!FreeParameters::is_possible(candidate_.mechanism)) {
+    candidate_.cost = std::numeric_limits<double>::infinity();
+    return candidate_.cost;
+  }
   for (std::size_t s = 0; s < data_.size(); ++s) {
     move_initial(point_.initial[s], point_.bases[s],
                  node_step.segment(static_cast<Eigen::Index>(s) * node_size_, node_size_),

@@ -2,6 +2,7 @@
 
 #include <cassert>
 #include <cmath>
+#include <limits>
 
 #include "estimator/math/so3.hpp"
 #include "estimator/model/hinge_geometry.hpp"
@@ -234,6 +235,10 @@ double TrajectoryProblem::evaluate_candidate(const Eigen::VectorXd& node_step,
   }
   update_differences(candidate_);
   free_.move(point_.mechanism, arrow_step, candidate_.mechanism);
+  if (!FreeParameters::is_possible(candidate_.mechanism)) {
+    candidate_cost_ = std::numeric_limits<double>::infinity();
+    return candidate_cost_;
+  }
   if (delay_free_) update_controls(candidate_);
   candidate_residual_->set_values(unpack(candidate_.mechanism));
   candidate_cost_ = total_cost(candidate_, *candidate_residual_);

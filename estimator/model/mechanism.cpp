@@ -1,5 +1,6 @@
 #include "estimator/model/mechanism.hpp"
 
+#include "estimator/model/rest_friction.hpp"
 #include "estimator/model/sensor.hpp"
 
 #include <Eigen/Eigenvalues>
@@ -163,6 +164,18 @@ void check_parameters(const Mechanism& mechanism, std::vector<std::string>& faul
     } else if (!std::isfinite(parameter.prior_mean)) {
       faults.push_back("parameter '" + parameter.name + "': the prior's mean is not finite");
     }
+  }
+}
+
+/// Friction may rise from rest, from nothing at the least.
+void check_rest_friction(const Mechanism& mechanism, std::vector<std::string>& faults) {
+  for (int j = 0; j < mechanism.hinge_count(); ++j) {
+    if (!may_rise_from_rest(mechanism, j) || dry_friction_at_rest(mechanism, j) >= 0.0) continue;
+    const Parameter& kinetic = mechanism.hinge_parameter(j, HingeQuantity::kCoulombTorque);
+    const Parameter& excess = mechanism.hinge_parameter(j, HingeQuantity::kStribeckTorque);
+    faults.push_back("parameter '" + excess.name + "': dry friction would drive the joint at " +
+                     "rest, since " + kinetic.name + " + " + excess.name +
+                     " is below zero; raise one of them");
   }
 }
 
@@ -334,6 +347,7 @@ std::vector<std::string> find_faults(const Mechanism& mechanism, InertiaCheck in
     if (!fault.empty()) faults.push_back(fault);
   }
   check_parameters(mechanism, faults);
+  check_rest_friction(mechanism, faults);
   check_reachable(mechanism, faults);
   for (int body = 0; body < mechanism.body_count(); ++body) {
     if (mechanism.bodies[static_cast<std::size_t>(body)].massless) {

@@ -10,6 +10,7 @@
 #include "service/client/command.hpp"
 #include "service/convert/column_statistics.hpp"
 #include "service/convert/mcap_recording.hpp"
+#include "service/convert/parameter_values.hpp"
 #include "service/convert/recording_selection.hpp"
 #include "service/convert/rig_file.hpp"
 #include "service/report/number_format.hpp"
@@ -23,6 +24,7 @@ using Rows = std::vector<std::vector<std::string>>;
 struct InfoOptions {
   std::string file;
   std::string rig;
+  std::string values;  ///< result whose values a rig is shown with; empty: its own
 };
 
 std::string body_name(const estimator::Mechanism& mechanism, int body) {
@@ -179,8 +181,14 @@ bool is_rig_file(const std::string& path) {
 }
 
 void show_info(const InfoOptions& options) {
+  if (!options.values.empty() && !is_rig_file(options.file)) {
+    throw proto::InputError("--parameters: shows a rig file with the values of a result; " +
+                            options.file + " is none");
+  }
   if (is_rig_file(options.file)) {
-    print_rig(load_rig(options.file));
+    Rig rig = load_rig(options.file);
+    apply_values(read_parameter_values(options.values), rig.mechanism);
+    print_rig(rig);
   } else if (is_mcap(options.file) && options.rig.empty()) {
     const auto info = proto::inspect_recording(options.file);
     if (!info.ok()) throw proto::InputError(info.error().detail);
@@ -201,6 +209,10 @@ void add_info(CLI::App& app, ExitCode& exit_code) {
       ->required()
       ->type_name("FILE");
   command->add_option("--rig", options->rig, "Read the recording as this rig file says")
+      ->type_name("FILE");
+  command
+      ->add_option("--parameters", options->values,
+                   "Show the rig file with the values of this result of rigcal calibrate --json")
       ->type_name("FILE");
   command->footer(
       "The noise is that of white noise on the column, from third differences.\n"

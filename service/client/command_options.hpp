@@ -25,6 +25,28 @@ struct CrossvalidateOptions {
   ResultFiles files;
 };
 
+/// What `rigcal validate` is told.
+struct ValidateOptions {
+  EstimationOptions estimation;
+  double window = 0.0;        ///< [s]; 0: whole segments
+  double start_window = 0.0;  ///< [s]; 0: the state is from all of a window
+  ResultFiles files;
+};
+
+/// What one piece of a comparison of laws is.
+enum class LawPieces { kChosen, kRecording, kSegment, kWindow };
+
+/// What `rigcal compare` is told.
+struct CompareOptions {
+  EstimationOptions estimation;
+  std::vector<std::string> laws;    ///< empty: the usual ones
+  std::vector<std::string> hinges;  ///< empty: those with friction
+  LawPieces by = LawPieces::kChosen;
+  double window = 0.0;  ///< [s]; 0: windows of equal length, enough of them
+  int folds = 5;
+  ResultFiles files;
+};
+
 /// What `rigcal simulate` is told.
 struct SimulateOptions {
   std::string rig;
@@ -32,12 +54,15 @@ struct SimulateOptions {
   std::string out;
   // SPOOK is of first order: at 0.1 ms a Furuta pendulum strays by about 0.01 rad in 3 s.
   double step = 1e-4;  ///< [s]
+  std::string values;  ///< result whose values come before the edits; empty: none
   ParameterEdits edits;
 };
 
 /// Adds a command's options. `options` must outlive the parsing.
 void add_options(CLI::App& command, CalibrateOptions& options);
 void add_options(CLI::App& command, CrossvalidateOptions& options);
+void add_options(CLI::App& command, ValidateOptions& options);
+void add_options(CLI::App& command, CompareOptions& options);
 void add_options(CLI::App& command, SimulateOptions& options);
 
 }  // namespace service

@@ -6,6 +6,7 @@
 #include "service/client/command_options.hpp"
 #include "service/client/interrupt.hpp"
 #include "service/convert/parameter_edits.hpp"
+#include "service/convert/parameter_values.hpp"
 #include "service/convert/scenario_file.hpp"
 #include "service/report/number_format.hpp"
 #include "service/simulation/simulation.hpp"
@@ -15,8 +16,11 @@ namespace service {
 namespace {
 
 ExitCode run_simulate(const SimulateOptions& options) {
-  proto::check_output(options.out, {options.rig, options.scenario});
+  std::vector<std::string> inputs = {options.rig, options.scenario};
+  if (!options.values.empty()) inputs.push_back(options.values);
+  proto::check_output(options.out, inputs);
   Rig rig = load_rig(options.rig);
+  apply_values(read_parameter_values(options.values), rig.mechanism);
   apply_edits(options.edits, rig.mechanism);
   const Scenario scenario = load_scenario(options.scenario, rig);
   const InterruptFlag interrupt;
@@ -46,6 +50,10 @@ void add_options(CLI::App& command, SimulateOptions& options) {
   command.add_option("--step", options.step, "Time step h [s]")
       ->check(step_validator())
       ->capture_default_str();
+  command
+      .add_option("--parameters", options.values,
+                  "Simulate with the values of this result of rigcal calibrate --json")
+      ->type_name("FILE");
   command.add_option("--start", options.edits.start, "Simulate with this parameter at VALUE")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);

@@ -13,6 +13,7 @@
 #include "service/convert/estimate_kind.hpp"
 #include "service/convert/import_notes.hpp"
 #include "service/convert/mcap_recording.hpp"
+#include "service/convert/parameter_values.hpp"
 #include "service/convert/work_budget.hpp"
 
 namespace service {
@@ -77,6 +78,23 @@ void add_simulator_options(CLI::App& command, estimator::CalibrationOptions& cal
 
 }  // namespace
 
+void take_parameters_option(const std::string& text, EstimationOptions& options) {
+  if (const auto kind = parse_estimate_kind(text)) {
+    options.calibration.kind = kind;
+    return;
+  }
+  std::error_code missing;
+  if (!text.ends_with(".json") && !std::filesystem::exists(text, missing)) {
+    throw CLI::ValidationError("--parameters", text +
+                                                   " is neither physical nor shadow, nor the "
+                                                   "file of a result");
+  }
+  if (!options.values.empty()) {
+    throw CLI::ValidationError("--parameters", "takes one file with values, and was given two");
+  }
+  options.values = text;
+}
+
 CLI::Validator step_validator() {
   constexpr double kMin = 1e-7, kMax = 1.0;  // [s]
   return proto::number_from_to(kMin, kMax);
@@ -116,13 +134,16 @@ void add_estimation_options(CLI::App& command, EstimationOptions& options) {
       ->allow_extra_args(false);
   const std::string method = "Method";
   command
-      .add_option_function<std::string>(
+      .add_option_function<std::vector<std::string>>(
           "--parameters",
-          [&calibration](const std::string& name) { calibration.kind = parse_estimate_kind(name); },
+          [&options](const std::vector<std::string>& texts) {
+            for (const std::string& text : texts) take_parameters_option(text, options);
+          },
           "Of the system itself, or of a SPOOK simulator at the time step; default: physical, "
-          "unless a loop or an option of the simulator asks for the other")
-      ->check(CLI::IsMember({"physical", "shadow"}).description(""))
-      ->type_name("physical|shadow")
+          "unless a loop or an option of the simulator asks for the other. A FILE that --json "
+          "wrote: take its values, to start from where they are free; may be given beside the word")
+      ->type_name("physical|shadow|FILE")
+      ->allow_extra_args(false)
       ->group(method);
   command
       .add_option("--step", calibration.step,
@@ -164,6 +185,7 @@ void add_result_files(CLI::App& command, ResultFiles& files) {
 void check_result_files(const ResultFiles& files, const EstimationOptions& options) {
   std::vector<std::string> inputs = options.recordings;
   inputs.push_back(options.rig);
+  if (!options.values.empty()) inputs.push_back(options.values);
   for (const std::string& output : {files.json, files.plot}) {
     if (!output.empty()) proto::check_output(output, inputs);
   }
@@ -183,6 +205,7 @@ std::string describe_fault(const EstimationOptions& options, const std::exceptio
 EstimationInput load_estimation_input(const EstimationOptions& options) {
   EstimationInput input;
   input.rig = load_rig(options.rig);
+  apply_values(read_parameter_values(options.values), input.rig.mechanism);
   apply_edits(options.edits, input.rig.mechanism);
   Selection selection = options.selection;
   if (!(selection.from < selection.to)) throw proto::InputError("--from must lie before --to");

@@ -18,6 +18,7 @@ struct EstimationOptions {
   std::string rig;
   Selection selection;
   std::string segments;
+  std::string values;  ///< result whose values come before the edits; empty: none
   ParameterEdits edits;
   estimator::CalibrationOptions calibration;
   bool no_refine = false;
@@ -40,6 +41,10 @@ struct ResultFiles {
 
 /// Time steps a mechanism of some centimetres can be stepped with [s].
 CLI::Validator step_validator();
+
+/// The "parameters" option's text: a kind of estimate, or a file with values.
+/// @throws CLI::ValidationError where it is neither
+void take_parameters_option(const std::string& text, EstimationOptions& options);
 
 /// Adds --json and --plot to a command. `files` must outlive the parsing.
 void add_result_files(CLI::App& command, ResultFiles& files);

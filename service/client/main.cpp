@@ -12,6 +12,8 @@ constexpr const char* kFooter =
     "  rigcal calibrate run.csv --rig configs/rig-furuta.textproto --json run.json --plot "
     "run.html\n"
     "  rigcal crossvalidate run1.csv run2.csv --rig configs/rig-furuta.textproto\n"
+    "  rigcal validate new.csv --rig configs/rig-furuta.textproto --parameters run.json\n"
+    "  rigcal compare run.csv --rig configs/rig-furuta.textproto\n"
     "  rigcal simulate --rig configs/rig-furuta.textproto \\\n"
     "      --scenario configs/scenario-release.textproto --out release.csv\n"
     "\n"
@@ -29,6 +31,8 @@ int main(int argc, char** argv) {
   service::ExitCode exit_code = service::kDone;
   service::add_calibrate(app, exit_code);
   service::add_crossvalidate(app, exit_code);
+  service::add_validate(app, exit_code);
+  service::add_compare(app, exit_code);
   service::add_simulate(app, exit_code);
   service::add_info(app, exit_code);
   service::add_export(app, exit_code);

@@ -88,6 +88,25 @@ std::vector<estimator::Recording> cut_pieces(const std::vector<estimator::Record
   return pieces;
 }
 
+std::vector<estimator::Recording> cut_windows(const std::vector<estimator::Recording>& recordings,
+                                              double length) {
+  if (length == 0.0) return recordings;
+  PieceCut cut;
+  cut.length = length;
+  std::vector<estimator::Recording> result;
+  for (const estimator::Recording& recording : recordings) {
+    std::vector<estimator::Recording> windows;
+    for (const estimator::Segment& segment : recording.segments) {
+      cut_segment(recording.name, segment, cut, windows);
+    }
+    result.push_back({recording.name, {}});
+    for (estimator::Recording& window : windows) {
+      result.back().segments.push_back(std::move(window.segments.front()));
+    }
+  }
+  return result;
+}
+
 std::vector<std::string> short_names(const std::vector<std::string>& names) {
   if (names.empty()) return names;
   std::size_t shared = names.front().size();

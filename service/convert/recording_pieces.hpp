@@ -31,6 +31,13 @@ std::vector<estimator::Recording> cut_pieces(const std::vector<estimator::Record
                                              const std::vector<RecordingUse>& uses,
                                              const PieceCut& cut);
 
+/// The recordings with every segment cut into windows of that length, the last of which takes what
+/// is left over; shorter segments stay whole.
+/// @param length  [s]; 0: nothing is cut
+/// @throws proto::InputError when a window would have too few samples
+std::vector<estimator::Recording> cut_windows(const std::vector<estimator::Recording>& recordings,
+                                              double length);
+
 /// The names without the folders that all of them share.
 std::vector<std::string> short_names(const std::vector<std::string>& names);
 

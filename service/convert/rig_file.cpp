@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -350,6 +351,9 @@ class RigReader {
       if (const auto unit = parameter.unit.find("unit");
           unit != std::string::npos && !control_unit.empty()) {
         parameter.unit.replace(unit, 4, control_unit);
+      }
+      if (quantity == HingeQuantity::kStribeckTorque && goes_below_zero(message, field)) {
+        parameter.lower = -std::numeric_limits<double>::infinity();
       }
       read(message, field, place, parameter);
       // Kinds of joints call one quantity by two names; the one that is written counts.

@@ -61,4 +61,11 @@ bool read_parameter(const Message& message, const char* field, const proto::Text
   return source.has_value();
 }
 
+bool goes_below_zero(const Message& message, const char* field) {
+  const auto* descriptor = message.GetDescriptor()->FindFieldByName(field);
+  const auto& source =
+      static_cast<const v1::Parameter&>(message.GetReflection()->GetMessage(message, descriptor));
+  return source.value() < 0.0 || source.lower() < 0.0;
+}
+
 }  // namespace service

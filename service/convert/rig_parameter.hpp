@@ -19,4 +19,7 @@ std::string number_text(double value);
 bool read_parameter(const google::protobuf::Message& message, const char* field,
                     const proto::TextLocator& parent, estimator::Parameter& target);
 
+/// Whether the `field` of `message` is stated with a value or a lower bound below zero.
+bool goes_below_zero(const google::protobuf::Message& message, const char* field);
+
 }  // namespace service

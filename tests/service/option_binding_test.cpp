@@ -45,7 +45,7 @@ const std::string kEstimation =
     "--free 2.b --fix 1.K=0.07 --start 2.b=0.25 --start 1.b=0.5 --parameters shadow --step 0.002 "
     "--acceleration-noise 0.03 --max-iterations 17 --no-refine --kappa 11 --compliance 1.25e-7 "
     "--damping-time 0.004 --residual explicit --states full --no-approach --threads 3 --quiet "
-    "--withhold 2 --as-is ";
+    "--withhold 2 --as-is --parameters values.json ";
 
 void expect_estimation(const EstimationOptions& options) {
   EXPECT_EQ(options.recordings, (std::vector<std::string>{"a.csv", "session:b"}));
@@ -57,6 +57,7 @@ void expect_estimation(const EstimationOptions& options) {
   EXPECT_EQ(options.edits.fix, (std::vector<std::string>{"1.K=0.07"}));
   EXPECT_EQ(options.edits.start, (std::vector<std::string>{"2.b=0.25", "1.b=0.5"}));
   EXPECT_EQ(options.edits.withhold, std::vector<std::string>{"2"});
+  EXPECT_EQ(options.values, "values.json");
   EXPECT_TRUE(options.no_refine);
   EXPECT_TRUE(options.quiet);
   EXPECT_EQ(options.threads, 3);
@@ -130,9 +131,37 @@ TEST(OptionBinding, OfCrossvalidate) {
   EXPECT_EQ(measured.cut.length, 2.5);
 }
 
+TEST(OptionBinding, OfValidate) {
+  ValidateOptions options;
+  parse(kEstimation + "--window 2.5 --start-window 0.75 --json out.json --plot out.html", options,
+        {});
+  expect_estimation(options.estimation);
+  EXPECT_EQ(options.window, 2.5);
+  EXPECT_EQ(options.start_window, 0.75);
+  EXPECT_EQ(options.files.json, "out.json");
+  EXPECT_EQ(options.files.plot, "out.html");
+}
+
+TEST(OptionBinding, OfCompare) {
+  CompareOptions options;
+  parse(kEstimation +
+            "--laws viscous,viscous+dry --hinge 1 --hinge 2 --by window --window 2.5 --folds 7 "
+            "--json out.json --plot out.html",
+        options, {});
+  expect_estimation(options.estimation);
+  EXPECT_EQ(options.laws, (std::vector<std::string>{"viscous", "viscous+dry"}));
+  EXPECT_EQ(options.hinges, (std::vector<std::string>{"1", "2"}));
+  EXPECT_EQ(options.by, LawPieces::kWindow);
+  EXPECT_EQ(options.window, 2.5);
+  EXPECT_EQ(options.folds, 7);
+  EXPECT_EQ(options.files.json, "out.json");
+  EXPECT_EQ(options.files.plot, "out.html");
+}
+
 TEST(OptionBinding, OfSimulate) {
   SimulateOptions options;
-  parse("--rig r --scenario s --out o --step 0.003 --start 1.b=2", options, {});
+  parse("--rig r --scenario s --out o --step 0.003 --start 1.b=2 --parameters v.json", options, {});
+  EXPECT_EQ(options.values, "v.json");
   EXPECT_EQ(options.rig, "r");
   EXPECT_EQ(options.scenario, "s");
   EXPECT_EQ(options.out, "o");
@@ -147,6 +176,7 @@ TEST(OptionBinding, OfJobSubmission) {
   CalibrateOptions options;
   parse(kEstimation + kService + "--json out.json --plot out.html", options, {});
   options.estimation.rig = folder.write("mine.textproto", "name: \"mine\"");
+  options.estimation.values.clear();  // ParameterValuesFile.ReachAJob
   const rigcal::v1::JobSpec spec =
       make_spec(options.remote, options.estimation,
                 [](const std::string& recording) { return "held-" + recording; });

@@ -48,6 +48,27 @@ std::string refusal_of(const std::string& text) {
   return refusal([&] { (void)parse_rig("r.textproto", text); });
 }
 
+// Friction may rise from rest where the file says so, from nothing at the least.
+TEST(RigFile, StribeckExcessMayLieBelowZero) {
+  const std::string friction =
+      "friction { viscous { value: 1e-3 free: true lower: 1e-6 upper: 1 "
+      "prior_standard_deviation: 2 } }";
+  const auto excess_of = [&](const std::string& excess) {
+    const Rig rig =
+        parse_rig("r.textproto", edited(friction, "friction { coulomb_torque { value: 2e-3 }\n" +
+                                                      excess + " stribeck_rate { value: 1 } }"));
+    return rig.mechanism.hinge_parameter(0, estimator::HingeQuantity::kStribeckTorque);
+  };
+  EXPECT_EQ(excess_of("stribeck_torque { value: 1e-3 free: true }").lower, 0.0) << "as ever";
+  EXPECT_EQ(excess_of("stribeck_torque { free: true }").lower, 0.0);
+  EXPECT_EQ(excess_of("stribeck_torque { value: 1e-3 lower: -2e-3 }").lower, -2e-3);
+  EXPECT_TRUE(std::isinf(excess_of("stribeck_torque { value: -1e-3 free: true }").lower));
+  EXPECT_EQ(excess_of("stribeck_torque { value: -1e-3 free: true }").value, -1e-3);
+  EXPECT_EQ(excess_of("stribeck_torque { value: -2e-3 }").value, -2e-3);
+  expect_parts(refusal([&] { (void)excess_of("stribeck_torque { value: -2.1e-3 }"); }),
+               {"r.textproto:13:", "1.tau_delta", "1.tau_c", "rest"});
+}
+
 // Every unit of time and of angle by its factor: one that is off by a thousand is refused later, at
 // the sampling period, but one that stands for another would pass.
 TEST(RigFile, UnitsOfTheRecordingAreTheirFactors) {

@@ -6,6 +6,8 @@
 
 #include "proto/text/files.hpp"
 #include "service/convert/estimate_kind.hpp"
+#include "service/convert/parameter_values.hpp"
+#include "service/convert/rig_file.hpp"
 
 namespace service {
 namespace {
@@ -57,7 +59,15 @@ JobSpec make_spec(const RemoteOptions& remote, const EstimationOptions& options,
     if (options.segments.empty()) continue;
     for (const int segment : parse_segment_list(options.segments)) recording.add_segments(segment);
   }
-  spec.mutable_start()->Assign(options.edits.start.begin(), options.edits.start.end());
+  if (!options.values.empty()) {
+    const Rig rig = parse_rig(options.rig, spec.rig_text());
+    for (const std::string& start :
+         start_texts(read_parameter_values(options.values), rig.mechanism)) {
+      spec.add_start(start);
+    }
+  }
+  // What is said by hand comes last, and counts.
+  for (const std::string& start : options.edits.start) spec.add_start(start);
   spec.mutable_free()->Assign(options.edits.free.begin(), options.edits.free.end());
   spec.mutable_fix()->Assign(options.edits.fix.begin(), options.edits.fix.end());
   spec.mutable_withhold()->Assign(options.edits.withhold.begin(), options.edits.withhold.end());

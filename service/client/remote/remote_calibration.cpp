@@ -15,6 +15,7 @@
 #include "service/client/remote/service_client.hpp"
 #include "service/client/remote/service_results.hpp"
 #include "service/client/remote/short_id.hpp"
+#include "service/convert/parameter_values.hpp"
 #include "service/convert/result_message.hpp"
 #include "service/convert/rig_file.hpp"
 
@@ -143,6 +144,7 @@ void check_inputs(const RemoteOptions& remote, const EstimationOptions& options)
                             "first");
   }
   Rig rig = load_rig(options.rig);
+  apply_values(read_parameter_values(options.values), rig.mechanism);
   apply_edits(options.edits, rig.mechanism);
   for (const std::string& path : options.recordings) {
     if (is_session(path)) continue;

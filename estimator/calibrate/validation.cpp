@@ -1,0 +1,187 @@
+#include "estimator/calibrate/validation.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+#include "estimator/calibrate/cross_validation.hpp"
+#include "estimator/calibrate/integration_steps.hpp"
+#include "estimator/calibrate/joint_mobility.hpp"
+#include "estimator/calibrate/number_text.hpp"
+#include "estimator/calibrate/physical_calibration.hpp"
+#include "estimator/calibrate/preparation.hpp"
+#include "estimator/calibrate/shooting_fit.hpp"
+#include "estimator/calibrate/withheld_sensors.hpp"
+#include "estimator/model/sensor.hpp"
+
+namespace estimator {
+namespace {
+
+bool moves(const Segment& segment) {
+  const auto changes = [](const auto& readings) {
+    double low = std::numeric_limits<double>::infinity(), high = -low;
+    for (const double reading : readings) {
+      if (std::isnan(reading)) continue;
+      low = std::min(low, reading);
+      high = std::max(high, reading);
+    }
+    return low < high;
+  };
+  for (Eigen::Index sensor = 0; sensor < segment.angles.cols(); ++sensor) {
+    if (changes(segment.angles.col(sensor))) return true;
+  }
+  return false;
+}
+
+/// Index of the first row that lies `time` or more behind the first.
+Eigen::Index row_at(const Segment& segment, double time) {
+  Eigen::Index row = 0;
+  const double slack = 1e-6 * segment.period;
+  while (row < segment.sample_count() && segment.time(row) < time - slack) ++row;
+  return row;
+}
+
+Segment first_rows(Segment segment, Eigen::Index rows) {
+  segment.angles.conservativeResize(rows, Eigen::NoChange);
+  segment.controls.conservativeResize(rows, Eigen::NoChange);
+  if (segment.withheld.size() > 0) segment.withheld.conservativeResize(rows, Eigen::NoChange);
+  if (!segment.times.empty()) segment.times.resize(static_cast<std::size_t>(rows));
+  std::erase_if(segment.shifts, [&](const ZeroShift& shift) { return shift.sample >= rows; });
+  return segment;
+}
+
+struct WindowFit {
+  SegmentTrajectory trajectory;
+  bool fitted = false;
+  std::vector<std::string> notes;
+};
+
+/// From the state that fits the whole window best.
+WindowFit fit_whole(const Mechanism& rig, const Mechanism& estimate, const Recording& window,
+                    const CalibrationOptions& options, const CalibrationMonitor& monitor) {
+  Evaluation evaluation = chosen_kind(estimate, options) == EstimateKind::kPhysical
+                              ? evaluate_physical(rig, estimate, {window}, options, monitor)
+                              : evaluate(estimate, {window}, options, monitor);
+  return {std::move(evaluation.trajectories.front()),
+          is_converged(evaluation.simulation_termination), std::move(evaluation.notes)};
+}
+
+/// From the state that fits the window's first rows best.
+WindowFit fit_start(const Mechanism& rig, const Mechanism& estimate, const Recording& window,
+                    Eigen::Index rows, const CalibrationOptions& options,
+                    const CalibrationMonitor& monitor) {
+  const Segment& whole = window.segments.front();
+  const Recording head = {window.name, {first_rows(whole, rows)}};
+  ShootingFit fit(prepare_shooting(rig, {head}, options), options, monitor,
+                  {"state estimation", "initial states"});
+  fit.estimate_jointly(estimate);
+  WindowFit result;
+  result.fitted = fit.fit_simulation() && is_converged(fit.simulation_history().termination);
+  ShootingInput input = prepare_shooting(rig, {window}, options);
+  limit_steps(creep_step(estimate, input.states), input.grid);
+  input.grid.interval = std::numeric_limits<double>::infinity();
+  const ShootingProblem run(estimate, input.segments, {fit.simulation().states(0).leftCols(1)},
+                            {whole.period}, input.grid, fit.joint().noise(), monitor.threads);
+  result.trajectory = fit.trajectories().front();
+  result.trajectory.measured = whole.angles;
+  result.trajectory.control = whole.controls;
+  result.trajectory.simulated = run.angles(0);
+  // The states are estimated as far as they see readings.
+  Eigen::MatrixXd estimated = Eigen::MatrixXd::Constant(whole.angles.rows(), whole.angles.cols(),
+                                                        std::numeric_limits<double>::quiet_NaN());
+  estimated.topRows(rows) = result.trajectory.estimated;
+  result.trajectory.estimated = estimated;
+  return result;
+}
+
+std::vector<double> noise_levels(const std::vector<Recording>& recordings, std::size_t sensors) {
+  std::vector<double> levels(sensors, 0.0);
+  for (const Recording& recording : recordings) {
+    for (const Segment& segment : recording.segments) {
+      for (std::size_t i = 0; i < sensors; ++i) {
+        levels[i] =
+            std::max(levels[i], noise_level(segment.angles.col(static_cast<Eigen::Index>(i))));
+      }
+    }
+  }
+  return levels;
+}
+
+/// Rows of the segment that the state is estimated from; 0: all of them.
+/// @throws std::invalid_argument where nothing would be left to judge
+Eigen::Index start_rows(const Recording& recording, const Segment& segment, double start_window) {
+  if (!(start_window > 0.0)) return 0;
+  const Eigen::Index rows = row_at(segment, start_window);
+  if (rows < segment.sample_count()) return rows;
+  throw std::invalid_argument(recording.name + ": the window from " +
+                              number_text(segment.start, 6) + " s on is no longer than the first " +
+                              number_text(start_window) +
+                              " s of it, and nothing is left to judge; give longer windows, or a "
+                              "shorter start");
+}
+
+void judge(const Recording& recording, const Segment& segment, Eigen::Index rows, WindowFit fit,
+           Validation& result) {
+  ValidationWindow window;
+  window.recording = recording.name;
+  window.start = segment.start + segment.time(rows);
+  window.end = segment.start + segment.time(segment.sample_count() - 1);
+  window.fitted = fit.fitted;
+  for (std::size_t i = 0; i < result.kinds.size(); ++i) {
+    window.errors.push_back(
+        prediction_error(fit.trajectory, static_cast<Eigen::Index>(i), result.kinds[i], rows));
+  }
+  result.windows.push_back(std::move(window));
+  result.trajectories.push_back(std::move(fit.trajectory));
+  for (std::string& note : fit.notes) {
+    note = recording.name + ": " + note;
+    if (std::ranges::count(result.notes, note) == 0) result.notes.push_back(std::move(note));
+  }
+}
+
+}  // namespace
+
+Validation validate(const Mechanism& rig, const Mechanism& estimate,
+                    const std::vector<Recording>& given, const CalibrationOptions& options,
+                    double start_window, const CalibrationMonitor& monitor,
+                    const std::function<void(int)>& on_window) {
+  if (start_window > 0.0 && chosen_kind(estimate, options) == EstimateKind::kShadow) {
+    throw std::invalid_argument(
+        "a state from a window's start alone is known for physical parameters; leave the start "
+        "window out for those of a SPOOK simulator");
+  }
+  const std::vector<Recording> recordings = set_withheld_aside(rig, given);
+  Mechanism fixed = estimate;
+  for (Parameter& parameter : fixed.parameters) parameter.free = false;
+  Validation result;
+  result.start_window = start_window;
+  result.step = options.step;
+  result.kinds = sensor_kinds(rig);
+  for (const Sensor& sensor : sensors_of(rig)) result.sensors.push_back(sensor.name);
+  check_input(rig, recordings);
+  require_motion(recordings);
+  result.noise = noise_levels(recordings, result.kinds.size());
+  int index = 0;
+  for (const Recording& recording : recordings) {
+    for (const Segment& segment : recording.segments) {
+      if (on_window) on_window(index++);
+      const Eigen::Index rows = start_rows(recording, segment, start_window);
+      if (!moves(rows > 0 ? first_rows(segment, rows) : segment)) {
+        ++result.still;
+        continue;
+      }
+      const Recording window = {recording.name, {segment}};
+      WindowFit fit = rows > 0 ? fit_start(rig, fixed, window, rows, options, monitor)
+                               : fit_whole(rig, fixed, window, options, monitor);
+      if (monitor.stop != nullptr && monitor.stop->load(std::memory_order_relaxed)) {
+        result.stopped = true;
+        return result;
+      }
+      judge(recording, segment, rows, std::move(fit), result);
+    }
+  }
+  return result;
+}
+
+}  // namespace estimator

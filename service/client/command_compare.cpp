@@ -1,0 +1,201 @@
+#include <algorithm>
+#include <chrono>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <stdexcept>
+
+#include "estimator/calibrate/law_comparison.hpp"
+#include "proto/text/command_line.hpp"
+#include "proto/text/files.hpp"
+#include "proto/text/input_error.hpp"
+#include "service/client/command.hpp"
+#include "service/client/command_options.hpp"
+#include "service/client/estimation_progress.hpp"
+#include "service/report/law_comparison_report.hpp"
+
+namespace service {
+namespace {
+
+/// Fewer errors say little of their scatter.
+constexpr std::size_t kPiecesWanted = 5;
+
+std::size_t segment_count(const std::vector<estimator::Recording>& recordings) {
+  std::size_t count = 0;
+  for (const estimator::Recording& recording : recordings) count += recording.segments.size();
+  return count;
+}
+
+LawPieces chosen_pieces(const CompareOptions& options,
+                        const std::vector<estimator::Recording>& recordings) {
+  if (options.by != LawPieces::kChosen) return options.by;
+  if (options.window > 0.0) return LawPieces::kWindow;
+  if (recordings.size() >= kPiecesWanted) return LawPieces::kRecording;
+  return segment_count(recordings) >= kPiecesWanted ? LawPieces::kSegment : LawPieces::kWindow;
+}
+
+std::vector<estimator::Recording> pieces_of(const EstimationInput& input,
+                                            const CompareOptions& options) {
+  const LawPieces by = chosen_pieces(options, input.recordings);
+  if (options.window > 0.0 && by != LawPieces::kWindow) {
+    throw proto::InputError(
+        "--window: is the length of a window; write --by window, or leave "
+        "one of the two out");
+  }
+  const std::size_t segments = segment_count(input.recordings);
+  PieceCut cut;
+  if (by == LawPieces::kWindow) {
+    cut.length = options.window;
+    if (options.window == 0.0) {
+      cut.count = static_cast<int>((kPiecesWanted + segments - 1) / segments);
+    }
+  } else {
+    cut.kind = by == LawPieces::kSegment ? PieceKind::kSegment : PieceKind::kRecording;
+  }
+  const std::size_t whole = by == LawPieces::kSegment ? segments : input.recordings.size();
+  if (by != LawPieces::kWindow && whole < 2) {
+    throw proto::InputError(input.recordings.front().name +
+                            ": there is only one piece to hold out; give more recordings, or --by "
+                            "window");
+  }
+  return cut_pieces(input.recordings, input.context.recordings, cut);
+}
+
+int find_hinge(const estimator::Mechanism& mechanism, const std::string& name) {
+  std::string names;
+  for (std::size_t j = 0; j < mechanism.hinges.size(); ++j) {
+    if (mechanism.hinges[j].name == name) return static_cast<int>(j);
+    names += (j == 0 ? "" : ", ") + mechanism.hinges[j].name;
+  }
+  throw proto::InputError("--hinge " + name + ": the rig has no such joint; use one of " + names);
+}
+
+estimator::LawChoice choice_of(const CompareOptions& options,
+                               const estimator::Mechanism& mechanism) {
+  estimator::LawChoice choice;
+  choice.folds = options.folds;
+  if (!options.laws.empty()) choice.laws.clear();
+  for (const std::string& name : options.laws) {
+    try {
+      choice.laws.push_back(estimator::parse_law(name));
+    } catch (const std::invalid_argument& fault) {
+      throw proto::InputError(std::string("--laws ") + fault.what());
+    }
+    if (std::ranges::count(options.laws, name) > 1) {
+      throw proto::InputError("--laws: '" + name + "' is there twice");
+    }
+  }
+  for (const std::string& name : options.hinges) {
+    choice.joints.push_back(find_hinge(mechanism, name));
+    if (std::ranges::count(options.hinges, name) > 1) {
+      throw proto::InputError("--hinge " + name + ": is given twice");
+    }
+  }
+  return choice;
+}
+
+estimator::LawComparison run(const EstimationInput& input,
+                             const std::vector<estimator::Recording>& pieces,
+                             const estimator::LawChoice& choice, const InterruptFlag& interrupt,
+                             const EstimationOptions& options, double& wall_time) {
+  ProgressLine progress(options.quiet);
+  std::string prefix;
+  const estimator::CalibrationMonitor monitor =
+      make_monitor(interrupt, progress, options.threads, &prefix);
+  const int folds = std::min(choice.folds, static_cast<int>(pieces.size()));
+  const auto on_fold = [&](const estimator::FrictionLaw& law, int fold) {
+    prefix =
+        law.name + ", fold " + std::to_string(fold + 1) + " of " + std::to_string(folds) + ", ";
+  };
+  const auto start = std::chrono::steady_clock::now();
+  estimator::LawComparison comparison = estimator::compare_laws(
+      input.rig.mechanism, pieces, choice, input.context.options, monitor, on_fold);
+  wall_time = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return comparison;
+}
+
+ExitCode compare(const CompareOptions& options) {
+  check_result_files(options.files, options.estimation);
+  EstimationInput input = load_estimation_input(options.estimation);
+  const estimator::LawChoice choice = choice_of(options, input.rig.mechanism);
+  const std::vector<estimator::Recording> pieces = pieces_of(input, options);
+  const InterruptFlag interrupt;  // to the end: a result is written whole or not at all
+  estimator::LawComparison comparison;
+  try {
+    comparison = run(input, pieces, choice, interrupt, options.estimation, input.context.wall_time);
+  } catch (const std::invalid_argument& fault) {
+    throw proto::InputError(describe_fault(options.estimation, fault));
+  }
+  if (comparison.stopped) {
+    std::cerr << "rigcal: stopped after " << comparison.laws.size() << " of " << choice.laws.size()
+              << " laws; nothing was written\n";
+    return kInterrupted;
+  }
+  std::cout << format_law_comparison(comparison, input.context.wall_time) << std::flush;
+  if (!options.files.json.empty()) {
+    proto::write_file(options.files.json, law_comparison_json(comparison, input.context));
+  }
+  if (!options.files.plot.empty()) {
+    proto::write_file(options.files.plot, law_comparison_page(comparison, input.context));
+  }
+  const auto recommended = static_cast<std::size_t>(comparison.recommended);
+  return comparison.laws[recommended].converged ? kDone : kNotConverged;
+}
+
+}  // namespace
+
+void add_options(CLI::App& command, CompareOptions& options) {
+  const std::map<std::string, LawPieces> kinds = {{"recording", LawPieces::kRecording},
+                                                  {"segment", LawPieces::kSegment},
+                                                  {"window", LawPieces::kWindow}};
+  add_estimation_options(command, options.estimation);
+  const std::string group = "Laws and pieces";
+  command
+      .add_option("--laws", options.laws,
+                  "Compare these, such as viscous,viscous+dry; of viscous, dry, drag, stribeck, "
+                  "load, smooth, makkar and sums of them. Default: nine usual ones")
+      ->delimiter(',')
+      ->type_name("LIST")
+      ->allow_extra_args(false)
+      ->group(group);
+  command
+      .add_option("--hinge", options.hinges,
+                  "At this joint; may be repeated. Default: those with friction in the rig file")
+      ->type_name("NAME")
+      ->allow_extra_args(false)
+      ->group(group);
+  command
+      .add_option("--by", options.by,
+                  "What is held out; default: recordings or segments where there are five or more, "
+                  "else windows of equal length")
+      ->transform(CLI::CheckedTransformer(kinds).description(""))
+      ->type_name("recording|segment|window")
+      ->group(group);
+  command.add_option("--window", options.window, "Length of the windows [s]")
+      ->check(proto::positive_number())
+      ->type_name("S")
+      ->group(group);
+  command
+      .add_option("--folds", options.folds,
+                  "Fits of each law, each without its share of the pieces")
+      ->check(CLI::Range(2, 1000))
+      ->capture_default_str()
+      ->group(group);
+  add_result_files(command, options.files);
+}
+
+void add_compare(CLI::App& app, ExitCode& exit_code) {
+  CLI::App* command = app.add_subcommand(
+      "compare", "Compare friction laws by how well they predict what they were not fitted to");
+  const auto options = std::make_shared<CompareOptions>();
+  add_options(*command, *options);
+  command->footer(
+      "All joints that are compared have the same law; other friction stays as in the rig file.\n"
+      "Examples:\n"
+      "  rigcal compare run.csv --rig rig.textproto --plot laws.html\n"
+      "  rigcal compare a.csv b.csv --rig rig.textproto --hinge 1 --laws viscous,viscous+dry\n"
+      "  rigcal compare chaotic.csv --rig rig.textproto --by window --window 2");
+  command->callback([options, &exit_code] { exit_code = compare(*options); });
+}
+
+}  // namespace service

@@ -1,0 +1,151 @@
+#include "service/report/law_comparison_report.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "service/convert/recording_pieces.hpp"
+#include "service/report/data_section.hpp"
+#include "service/report/number_format.hpp"
+#include "service/report/page_parts.hpp"
+#include "service/report/result_table.hpp"
+#include "service/report/svg_chart.hpp"
+
+namespace service {
+namespace {
+
+using estimator::LawComparison;
+using estimator::LawScore;
+using Rows = std::vector<std::vector<std::string>>;
+
+const std::vector<std::string> kHead = {
+    "law", "parameters", "held out [mrad]", "± %", "fit [mrad]", "above the best", ""};
+
+/// "+12 ± 4 %", "2.3 times" where per cent would be many.
+std::string excess(const LawScore& score) {
+  const double ratio = std::exp(score.log_ratio.value);
+  if (score.log_ratio.value == 0.0 && score.log_ratio.deviation == 0.0) return "";
+  if (ratio >= 2.0) {
+    return format_number(ratio, 2) + " ×/÷ " +
+           format_number(std::exp(score.log_ratio.deviation), 2) + " times";
+  }
+  const Measured percent =
+      format_measured(100.0 * (ratio - 1.0), 100.0 * ratio * score.log_ratio.deviation);
+  return "+" + percent.value + " ± " + percent.standard_deviation + " %";
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text;
+}
+
+std::string remark(const LawComparison& comparison, std::size_t index) {
+  const LawScore& score = comparison.laws[index];
+  if (!score.has_result()) return "no result: " + score.failure;
+  std::vector<std::string> remarks;
+  if (static_cast<int>(index) == comparison.recommended) remarks.emplace_back("recommended");
+  if (!score.converged) remarks.emplace_back("NOT CONVERGED");
+  if (!score.reduces_to.empty()) {
+    remarks.push_back(joined(score.at_zero) + " ends at 0: reduces to " + score.reduces_to);
+  } else if (!score.at_zero.empty()) {
+    remarks.push_back(joined(score.at_zero) + " ends at 0");
+  }
+  return joined(remarks);
+}
+
+Rows law_rows(const LawComparison& comparison) {
+  Rows rows;
+  for (std::size_t i = 0; i < comparison.laws.size(); ++i) {
+    const LawScore& score = comparison.laws[i];
+    if (!score.has_result()) {
+      rows.push_back({score.law.name, std::to_string(score.parameters), "-", "-", "-", "-",
+                      remark(comparison, i)});
+      continue;
+    }
+    rows.push_back({score.law.name, std::to_string(score.parameters),
+                    format_number(1e3 * std::exp(score.log_error.value), 4),
+                    format_number(100.0 * score.log_error.deviation, 2),
+                    format_number(1e3 * score.fit_error, 4), excess(score), remark(comparison, i)});
+  }
+  return rows;
+}
+
+std::string capitalised(std::string text) {
+  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 32);
+  return text;
+}
+
+std::string law_table(const LawComparison& comparison) {
+  std::string html =
+      "<section><h2>Laws</h2><p class=\"quiet\">Held out: geometric mean over the pieces of the "
+      "open-loop error of each, which the law was not fitted to, and its standard error from their "
+      "scatter. Above the best: paired, piece by piece.</p><div class=\"wide\"><table><tr>";
+  for (const std::string& name : kHead) html += "<th>" + name + "</th>";
+  html += "</tr>\n";
+  for (const std::vector<std::string>& row : law_rows(comparison)) {
+    html += "<tr><td>" + escape_html(row.front()) + "</td>";
+    for (std::size_t k = 1; k + 1 < row.size(); ++k) html += number_cell(row[k]);
+    html += "<td>" + escape_html(row.back()) + "</td></tr>\n";
+  }
+  return html + "</table></div></section>\n";
+}
+
+std::string piece_table(const LawComparison& comparison) {
+  std::string html =
+      "<section><h2>Pieces</h2><p class=\"quiet\">Error of each piece while it was held out "
+      "[mrad].</p><div class=\"wide\"><table><tr><th>piece</th>";
+  for (const LawScore& score : comparison.laws) {
+    if (score.has_result()) html += "<th class=\"number\">" + escape_html(score.law.name) + "</th>";
+  }
+  html += "</tr>\n";
+  const std::vector<std::string> names = short_names(comparison.pieces);
+  for (std::size_t p = 0; p < names.size(); ++p) {
+    html += "<tr><td>" + escape_html(names[p]) + "</td>";
+    for (const LawScore& score : comparison.laws) {
+      if (score.has_result()) html += number_cell(format_number(1e3 * score.errors[p], 3));
+    }
+    html += "</tr>\n";
+  }
+  return html + "</table></div></section>\n";
+}
+
+std::string estimate_table(const LawComparison& comparison) {
+  std::string html =
+      "<section><h2>Estimates of the first fold</h2><div class=\"wide\"><table><tr><th>law</th>"
+      "<th>parameter</th><th class=\"number\">value</th><th class=\"number\">± sd</th>"
+      "<th>unit</th></tr>\n";
+  for (const LawScore& score : comparison.laws) {
+    for (const estimator::ParameterEstimate& estimate : score.estimates) {
+      const Measured number = format_measured(estimate.value, estimate.standard_deviation);
+      html += "<tr><td>" + escape_html(score.law.name) + "</td><td>" + escape_html(estimate.name) +
+              "</td>" + number_cell(number.value) + number_cell(number.standard_deviation) +
+              "<td>" + escape_html(estimate.unit) + "</td></tr>\n";
+    }
+  }
+  return html + "</table></div></section>\n";
+}
+
+}  // namespace
+
+std::string format_law_comparison(const LawComparison& comparison, double wall_time) {
+  Rows rows = {kHead};
+  for (std::vector<std::string>& row : law_rows(comparison)) rows.push_back(std::move(row));
+  return "Friction of " + joined(comparison.joints) + "; " +
+         std::to_string(comparison.pieces.size()) +
+         " pieces, each predicted open loop by fits to " + "those of other folds (" +
+         std::to_string(comparison.folds) + "):\n\n" +
+         format_table(rows, {false, true, true, true, true, true, false}) + "\n" +
+         capitalised(describe_choice(comparison)) + ".\n\nDone in " + format_number(wall_time, 3) +
+         " s\n";
+}
+
+std::string law_comparison_page(const LawComparison& comparison,
+                                const CalibrationContext& context) {
+  const std::string title = "Friction laws of " + context.rig;
+  return html_page(title, heading(title, context.version, comparison.recommended >= 0,
+                                  capitalised(describe_choice(comparison)) + ".") +
+                              law_table(comparison) + piece_table(comparison) +
+                              estimate_table(comparison) + data_section(context));
+}
+
+}  // namespace service

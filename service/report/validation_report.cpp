@@ -1,0 +1,166 @@
+#include "service/report/validation_report.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "service/convert/recording_pieces.hpp"
+#include "service/report/data_section.hpp"
+#include "service/report/number_format.hpp"
+#include "service/report/page_parts.hpp"
+#include "service/report/result_table.hpp"
+#include "service/report/svg_chart.hpp"
+
+namespace service {
+namespace {
+
+using estimator::Validation;
+using estimator::ValidationWindow;
+using Rows = std::vector<std::vector<std::string>>;
+
+const std::vector<std::string> kHead = {"recording", "sensor",  "windows", "RMSE",       "median",
+                                        "worst",     "largest", "noise",   "RMSE/noise", ""};
+
+std::string thousandths(double value) { return format_number(1e3 * value, 3); }
+
+/// The table's rows without its head.
+Rows error_rows(const Validation& validation) {
+  const std::vector<RecordingErrors> errors = errors_by_recording(validation);
+  std::vector<std::string> names;
+  for (const RecordingErrors& row : errors) {
+    if (!row.recording.empty()) names.push_back(row.recording);
+  }
+  names = short_names(names);
+  names.emplace_back("all");
+  Rows rows;
+  for (std::size_t r = 0; r < errors.size(); ++r) {
+    for (std::size_t i = 0; i < validation.sensors.size(); ++i) {
+      const SensorErrors& own = errors[r].sensors[i];
+      const double noise = validation.noise[i];
+      rows.push_back({names[r], validation.sensors[i], std::to_string(errors[r].windows),
+                      thousandths(own.all.rmse()), thousandths(own.median_window),
+                      thousandths(own.worst_window), thousandths(own.all.largest),
+                      thousandths(noise),
+                      noise > 0.0 ? format_number(own.all.rmse() / noise, 3) : "-",
+                      estimator::joint_units(validation.kinds[i]).error});
+    }
+  }
+  return rows;
+}
+
+std::string table_section(const Validation& validation) {
+  std::string html =
+      "<section><h2>Errors</h2><p class=\"quiet\">Open loop. Median and worst: of the windows' "
+      "root mean squares; largest: of single readings; noise: the readings' own, by their "
+      "differences.</p><div class=\"wide\"><table><tr>";
+  for (const std::string& name : kHead) html += "<th>" + name + "</th>";
+  html += "</tr>\n";
+  for (const std::vector<std::string>& row : error_rows(validation)) {
+    html += "<tr><td>" + escape_html(row[0]) + "</td><td>" + escape_html(row[1]) + "</td>";
+    for (std::size_t k = 2; k + 1 < row.size(); ++k) html += number_cell(row[k]);
+    html += "<td>" + escape_html(row.back()) + "</td></tr>\n";
+  }
+  return html + "</table></div></section>\n";
+}
+
+/// The root mean square of every window of one recording along time.
+std::string window_chart(const Validation& validation, const std::string& recording) {
+  Chart chart;
+  chart.title = recording;
+  chart.x_label = "begin of the window [s]";
+  chart.y_label = "RMSE [mrad or mm]";
+  chart.log_y = true;
+  for (std::size_t i = 0; i < validation.sensors.size(); ++i) {
+    ChartSeries series;
+    series.label = validation.sensors[i];
+    series.css_class = "series-" + std::to_string(1 + i % 6);
+    series.markers = true;
+    series.shape = static_cast<MarkerShape>(i % 4);
+    for (const ValidationWindow& window : validation.windows) {
+      if (window.recording != recording) continue;
+      series.x.push_back(window.start);
+      series.y.push_back(1e3 * window.errors[i].rmse());
+    }
+    chart.series.push_back(std::move(series));
+  }
+  return chart.series.front().x.size() < 2 ? "" : "<figure>" + svg_chart(chart) + "</figure>\n";
+}
+
+std::string window_charts(const Validation& validation) {
+  std::string html, done;
+  for (const ValidationWindow& window : validation.windows) {
+    if (window.recording == done) continue;
+    done = window.recording;
+    html += window_chart(validation, done);
+  }
+  return html.empty() ? "" : "<section><h2>Windows</h2>\n" + html + "</section>\n";
+}
+
+std::string outcome(const Validation& validation, const ValidationChoice& choice) {
+  return "Parameters kept: " +
+         (choice.parameters_file.empty() ? "those of the rig file" : choice.parameters_file) +
+         "; " + std::to_string(validation.windows.size()) +
+         (choice.window > 0.0 ? " windows of " + format_number(choice.window) + " s"
+                              : " whole segments");
+}
+
+}  // namespace
+
+bool is_fitted(const Validation& validation) {
+  return std::ranges::all_of(validation.windows, &ValidationWindow::fitted);
+}
+
+std::vector<std::string> describe_validation(const Validation& validation,
+                                             const ValidationChoice& choice) {
+  std::vector<std::string> notes;
+  notes.push_back(
+      validation.start_window > 0.0
+          ? "the initial state of each window is from its first " +
+                format_number(validation.start_window) +
+                " s alone, and what follows is judged: errors hold what these readings leave open "
+                "of the state"
+          : "the initial state of each window is fitted to what is judged, which flatters where "
+            "motion is chaotic; --start-window judges readings that the state has not seen");
+  const auto unfitted = std::ranges::count(validation.windows, false, &ValidationWindow::fitted);
+  if (unfitted > 0) {
+    notes.push_back(
+        "warning: in " + std::to_string(unfitted) + " of " +
+        std::to_string(validation.windows.size()) +
+        " windows the initial state was not fitted to the simulation, and is that of the estimated "
+        "states: the motion cannot be predicted for so long, or not with these parameters; " +
+        (choice.window > 0.0 ? "give a shorter --window" : "give --window S"));
+  }
+  if (validation.still > 0) {
+    notes.push_back("nothing moves in " + std::to_string(validation.still) +
+                    " windows; they are not judged");
+  }
+  notes.insert(notes.end(), validation.notes.begin(), validation.notes.end());
+  return notes;
+}
+
+std::string format_validation(const Validation& validation, const ValidationChoice& choice,
+                              double wall_time) {
+  Rows rows = {kHead};
+  for (std::vector<std::string>& row : error_rows(validation)) rows.push_back(std::move(row));
+  std::string text =
+      outcome(validation, choice) + "; open-loop errors:\n\n" +
+      format_table(rows, {false, false, true, true, true, true, true, true, true, false}) +
+      "\nNotes:\n";
+  for (const std::string& note : describe_validation(validation, choice))
+    text += "  " + note + "\n";
+  return text + "\nDone in " + format_number(wall_time, 3) + " s\n";
+}
+
+std::string validation_page(const Validation& validation, const ValidationChoice& choice,
+                            const CalibrationContext& context) {
+  const std::string title = "Validation of " + context.rig;
+  return html_page(
+      title, heading(title, context.version, is_fitted(validation), outcome(validation, choice)) +
+                 table_section(validation) +
+                 list_section("Notes", describe_validation(validation, choice)) +
+                 window_charts(validation) + "<h2>Trajectories</h2>\n" +
+                 trajectory_sections(validation.trajectories, validation.sensors, context.controls,
+                                     validation.kinds) +
+                 data_section(context));
+}
+
+}  // namespace service

@@ -1,0 +1,210 @@
+#include "estimator/calibrate/law_comparison.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cmath>
+#include <stdexcept>
+
+#include "tests/estimator/calibrate/swinging_pendulum.hpp"
+
+namespace {
+
+using estimator::FrictionLaw;
+using estimator::FrictionScale;
+using estimator::FrictionTerm;
+using estimator::HingeQuantity;
+using estimator::LawComparison;
+using estimator::LawScore;
+using estimator::Mechanism;
+using estimator::parse_law;
+using estimator::Recording;
+using test_support::freed;
+using test_support::pendulum_of;
+using test_support::ReferencePendulum;
+using test_support::swing;
+
+std::string fault_of(const std::string& law) {
+  try {
+    (void)parse_law(law);
+  } catch (const std::invalid_argument& fault) {
+    return fault.what();
+  }
+  return "";
+}
+
+TEST(FrictionLaw, IsASumOfTerms) {
+  const FrictionLaw law = parse_law("viscous+stribeck");
+  EXPECT_EQ(law.terms, (std::vector{FrictionTerm::kViscous, FrictionTerm::kStribeck}));
+  EXPECT_EQ(law.parameter_count(), 4);
+  EXPECT_EQ(parse_law("makkar").parameter_count(), 5);
+  for (const char* wrong : {"", "viscous+", "+dry", "wet", "Viscous", "dry+dry", "dry+stribeck",
+                            "smooth+makkar", "viscous dry"}) {
+    EXPECT_NE(fault_of(wrong).find("viscous+dry"), std::string::npos) << wrong;
+  }
+}
+
+// The law's parameters are free, whatever else the file had is gone, and other joints keep theirs.
+TEST(FrictionLaw, ReplacesTheFrictionOfItsJoints) {
+  ReferencePendulum rig;
+  rig.b = 1e-3;
+  rig.tau_c = 0.004;
+  const FrictionScale scale{0.01, 2.0, 5.0, 4.0};
+  const Mechanism drag =
+      with_law(freed(pendulum_of(rig), {"1.tau_c"}), parse_law("drag"), {0}, {scale});
+  const auto value = [](const Mechanism& of, HingeQuantity quantity) {
+    return of.hinge_parameter(0, quantity).value;
+  };
+  EXPECT_EQ(value(drag, HingeQuantity::kViscous), 0.0);
+  EXPECT_EQ(value(drag, HingeQuantity::kCoulombTorque), 0.0);
+  EXPECT_FALSE(drag.hinge_parameter(0, HingeQuantity::kCoulombTorque).free);
+  EXPECT_TRUE(drag.hinge_parameter(0, HingeQuantity::kQuadraticDrag).free);
+  EXPECT_DOUBLE_EQ(value(drag, HingeQuantity::kQuadraticDrag), 0.01 / 4.0);
+  const Mechanism both = with_law(pendulum_of(rig), parse_law("viscous+stribeck"), {0}, {scale});
+  EXPECT_DOUBLE_EQ(value(both, HingeQuantity::kViscous), 0.005 / 2.0) << "each makes up its share";
+  EXPECT_DOUBLE_EQ(value(both, HingeQuantity::kCoulombTorque), 0.005);
+  EXPECT_LT(both.hinge_parameter(0, HingeQuantity::kStribeckTorque).lower, 0.0);
+  const Mechanism load = with_law(pendulum_of(rig), parse_law("load"), {0}, {scale});
+  EXPECT_DOUBLE_EQ(value(load, HingeQuantity::kLoadFriction), 0.01 / 4.0);
+  const Mechanism none = with_law(freed(pendulum_of(rig), {"1.b"}), parse_law("dry"), {}, {scale});
+  EXPECT_EQ(value(none, HingeQuantity::kViscous), rig.b);
+  EXPECT_TRUE(none.hinge_parameter(0, HingeQuantity::kViscous).free);
+}
+
+TEST(FrictionLaw, IsNotPutInPlaceOfATie) {
+  Mechanism mechanism = pendulum_of({});
+  mechanism.ties.push_back({mechanism.index_of_hinge(0, HingeQuantity::kViscous), 0.001});
+  EXPECT_THROW((void)with_law(mechanism, parse_law("dry"), {0}, {FrictionScale{}}),
+               std::invalid_argument);
+}
+
+// Rigs of very different size: where fits begin follows from what moves. The friction is found
+// within a factor of ten although the mechanism starts with none, and with an inertia that is
+// wrong.
+TEST(FrictionScales, FollowTheRigsSize) {
+  for (const double size : {1e-4, 1.0, 1e3}) {
+    SCOPED_TRACE(size);
+    ReferencePendulum rig;
+    rig.m *= size;
+    rig.J *= size;
+    rig.b = 1e-3 * size;
+    Mechanism mechanism = pendulum_of(rig);
+    mechanism.parameter(0, estimator::BodyQuantity::kMass).value = rig.m;
+    mechanism.parameter(0, estimator::BodyQuantity::kJxx).value = rig.J;
+    mechanism.parameter(0, estimator::BodyQuantity::kJyy).value = rig.J;
+    mechanism.parameter(0, estimator::BodyQuantity::kJzz).value = 1.2 * rig.J;
+    mechanism.hinge_parameter(0, HingeQuantity::kViscous).value = 0.0;
+    const auto scales = friction_scales(mechanism, {swing(rig, "a", 1.5, 600, 5e-3, 1e-4, 1)}, {});
+    ASSERT_EQ(scales.size(), 1U);
+    const double viscous = scales[0].torque / scales[0].speed;
+    EXPECT_GT(viscous, 0.1 * rig.b);
+    EXPECT_LT(viscous, 10.0 * rig.b);
+    EXPECT_GT(scales[0].load, 0.3 * rig.m * rig.g);
+    EXPECT_LT(scales[0].load, 3.0 * rig.m * rig.g);
+  }
+}
+
+LawScore score(const std::string& law, std::vector<double> errors) {
+  LawScore result;
+  result.law = parse_law(law);
+  result.parameters = result.law.parameter_count();
+  result.errors = std::move(errors);
+  return result;
+}
+
+const LawScore& recommended(const LawComparison& comparison) {
+  return comparison.laws.at(static_cast<std::size_t>(comparison.recommended));
+}
+
+// What is worse on every piece by about the same is worse, however much pieces differ; what is
+// worse here and better there is not.
+TEST(LawComparison, ComparesPieceByPiece) {
+  LawComparison clear;
+  clear.laws = {score("viscous", {1.1, 11.3, 0.112, 110.0, 1.09}),
+                score("viscous+dry", {1.0, 10.0, 0.1, 100.0, 1.0})};
+  rank_laws(clear);
+  EXPECT_EQ(clear.laws[0].law.name, "viscous+dry");
+  EXPECT_EQ(recommended(clear).law.name, "viscous+dry");
+  EXPECT_EQ(clear.alike, std::vector<int>{0});
+  EXPECT_NEAR(clear.laws[1].log_ratio.value, std::log(1.106), 0.002);
+  EXPECT_GT(clear.laws[1].log_error.deviation, 10.0 * clear.laws[1].log_ratio.deviation);
+
+  LawComparison open;
+  open.laws = {score("viscous+dry", {1.0, 1.0, 1.0, 1.0, 1.0}),
+               score("viscous", {0.9, 1.2, 1.1, 0.9, 1.05})};
+  rank_laws(open);
+  EXPECT_EQ(open.laws[0].law.name, "viscous+dry") << "by a little";
+  EXPECT_EQ(recommended(open).law.name, "viscous") << "the simpler of what cannot be told apart";
+  EXPECT_EQ(open.alike, (std::vector<int>{0, 1}));
+}
+
+TEST(LawComparison, RanksWhatHasNoResultLast) {
+  LawComparison comparison;
+  comparison.laws = {score("dry", {NAN, NAN}), score("load", {2.0, 2.2}),
+                     score("drag", {1.0, 1.1})};
+  comparison.laws[0].failure = "was refused";
+  rank_laws(comparison);
+  EXPECT_EQ(comparison.laws[0].law.name, "drag");
+  EXPECT_EQ(comparison.laws[2].law.name, "dry");
+  EXPECT_EQ(recommended(comparison).law.name, "drag");
+  LawComparison none;
+  none.laws = {comparison.laws[2]};
+  rank_laws(none);
+  EXPECT_EQ(none.recommended, -1);
+}
+
+std::vector<Recording> swings(const ReferencePendulum& rig) {
+  return {swing(rig, "a", 1.0, 600, 5e-3, 1e-3, 1), swing(rig, "b", 0.6, 600, 5e-3, 1e-3, 2),
+          swing(rig, "c", 1.4, 600, 5e-3, 1e-3, 3), swing(rig, "d", 0.8, 600, 5e-3, 1e-3, 4)};
+}
+
+LawComparison compare(const ReferencePendulum& rig, const std::vector<std::string>& laws) {
+  estimator::LawChoice choice;
+  choice.laws.clear();
+  for (const std::string& law : laws) choice.laws.push_back(parse_law(law));
+  return compare_laws(freed(pendulum_of(rig), {"P.J_zz"}), swings(rig), choice);
+}
+
+// Of data with a known law: that law, not the larger one that fits as well, and not the smaller.
+TEST(LawComparison, FindsTheLawOfTheData) {
+  ReferencePendulum viscous;
+  viscous.b = 1e-3;
+  const LawComparison simple = compare(viscous, {"viscous", "dry", "viscous+dry"});
+  EXPECT_EQ(recommended(simple).law.name, "viscous");
+  EXPECT_EQ(simple.laws.back().law.name, "dry");
+  EXPECT_NEAR(std::exp(recommended(simple).log_error.value), 1e-3, 1e-4);
+  EXPECT_EQ(simple.folds, 4);
+
+  ReferencePendulum both;
+  both.b = 1e-3;
+  both.tau_c = both.tau_s = 0.004;
+  const LawComparison mixed = compare(both, {"viscous", "dry", "viscous+dry"});
+  EXPECT_EQ(recommended(mixed).law.name, "viscous+dry");
+  EXPECT_EQ(mixed.alike, std::vector<int>{0});
+}
+
+// A term that the data do not want ends at its bound, and the law is the one without it.
+TEST(LawComparison, TellsWhatALawReducesTo) {
+  ReferencePendulum dry;
+  dry.tau_c = dry.tau_s = 0.004;
+  const LawComparison comparison = compare(dry, {"dry+drag", "dry"});
+  for (const LawScore& law : comparison.laws) {
+    if (law.law.name != "dry+drag") continue;
+    if (law.at_zero.empty()) continue;
+    EXPECT_EQ(law.at_zero, std::vector<std::string>{"1.c"});
+    EXPECT_EQ(law.reduces_to, "dry");
+  }
+  EXPECT_EQ(recommended(comparison).law.name, "dry");
+}
+
+TEST(LawComparison, StopsWhenAskedAndNeedsPieces) {
+  const ReferencePendulum rig;
+  const std::atomic<bool> stop{true};
+  estimator::CalibrationMonitor monitor;
+  monitor.stop = &stop;
+  const Mechanism mechanism = freed(pendulum_of(rig), {"P.J_zz"});
+  EXPECT_TRUE(compare_laws(mechanism, swings(rig), {}, {}, monitor).stopped);
+  EXPECT_THROW((void)compare_laws(mechanism, {swings(rig).front()}, {}), std::invalid_argument);
+}
+
+}  // namespace

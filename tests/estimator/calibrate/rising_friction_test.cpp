@@ -1,0 +1,103 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "estimator/calibrate/calibration.hpp"
+#include "estimator/calibrate/free_parameters.hpp"
+#include "estimator/calibrate/second_chance.hpp"
+#include "estimator/model/rest_friction.hpp"
+#include "tests/estimator/calibrate/swinging_pendulum.hpp"
+
+// Dry friction that rises from rest: a Stribeck excess below zero.
+
+namespace {
+
+using estimator::FreeParameters;
+using estimator::HingeQuantity;
+using estimator::Mechanism;
+using test_support::freed;
+using test_support::pendulum_of;
+using test_support::ReferencePendulum;
+using test_support::swing;
+
+/// Half of the kinetic torque at rest; the rest of it comes over some 0.7 rad/s.
+ReferencePendulum rising() {
+  ReferencePendulum rig;
+  rig.b = 2e-4;
+  rig.tau_c = 0.006;
+  rig.tau_s = 0.003;
+  rig.zeta = 2.0;
+  return rig;
+}
+
+// From an excess of the wrong sign too: the fit has to pass through none.
+TEST(RisingFriction, IsFoundFromDataOfAnotherSimulator) {
+  const ReferencePendulum rig = rising();
+  const auto recording = swing(rig, "release", 0.8, 6000, 2e-3, 1e-4, 5);
+  for (const double start : {-0.001, 0.001}) {
+    SCOPED_TRACE(start);
+    Mechanism mechanism =
+        freed(pendulum_of(rig), {"P.J_zz", "1.b", "1.tau_c", "1.tau_delta", "1.zeta"}, 0.7);
+    mechanism.hinge_parameter(0, HingeQuantity::kStribeckTorque).value = start;
+    const estimator::Calibration result = estimator::calibrate(mechanism, {recording});
+    EXPECT_TRUE(result.converged());
+    const auto expect = [&](const std::string& name, double truth) {
+      for (const estimator::ParameterEstimate& estimate : result.parameters) {
+        if (estimate.name != name) continue;
+        EXPECT_LT(std::abs(estimate.value - truth), 3.0 * estimate.standard_deviation) << name;
+        EXPECT_LT(estimate.standard_deviation, 0.2 * std::abs(truth)) << name;
+      }
+    };
+    expect("P.J_zz", rig.J);
+    expect("1.b", rig.b);
+    expect("1.tau_c", rig.tau_c);
+    expect("1.tau_delta", rig.tau_s - rig.tau_c);
+    expect("1.zeta", rig.zeta);
+  }
+}
+
+// Nothing at rest is the least there can be; below, friction would drive the joint. The bound of
+// the excess follows the kinetic torque.
+TEST(RisingFriction, EndsWhereNothingIsLeftAtRest) {
+  Mechanism mechanism = freed(pendulum_of(rising()), {"1.tau_c", "1.tau_delta"});
+  auto& excess = mechanism.hinge_parameter(0, HingeQuantity::kStribeckTorque);
+  const FreeParameters free(mechanism);
+  EXPECT_EQ(free.lower(mechanism)[1], -0.006);
+  mechanism.hinge_parameter(0, HingeQuantity::kCoulombTorque).value = 0.004;
+  EXPECT_EQ(free.lower(mechanism)[1], -0.004);
+  excess.lower = -0.002;
+  EXPECT_EQ(free.lower(mechanism)[1], -0.002) << "a bound that is told may be tighter";
+  excess.lower = 0.0;
+  EXPECT_EQ(free.lower(mechanism)[1], 0.0) << "and is zero unless told";
+  excess.lower = -1.0;
+  excess.value = -0.004;
+  EXPECT_TRUE(FreeParameters::is_possible(mechanism));
+  EXPECT_TRUE(estimator::find_faults(mechanism).empty());
+  excess.value = std::nextafter(-0.004, -1.0);
+  EXPECT_FALSE(FreeParameters::is_possible(mechanism));
+  ASSERT_EQ(estimator::find_faults(mechanism).size(), 1U);
+  EXPECT_NE(estimator::find_faults(mechanism)[0].find("'1.tau_delta'"), std::string::npos);
+  excess.value = std::nan("");
+  EXPECT_FALSE(FreeParameters::is_possible(mechanism));
+}
+
+// A lost excess may come back with either sign where it may rise, as before where it may not.
+TEST(RisingFriction, GetsSecondChancesOfBothSigns) {
+  Mechanism mechanism = freed(pendulum_of(rising()), {"1.tau_c", "1.tau_delta", "1.zeta"});
+  auto& excess = mechanism.hinge_parameter(0, HingeQuantity::kStribeckTorque);
+  excess.value = 0.0;
+  const auto signs = [&] {
+    int positive = 0, negative = 0;
+    for (const Mechanism& chance :
+         estimator::second_chances(mechanism, mechanism, Eigen::VectorXd::Constant(1, 3.0))) {
+      const double value = chance.hinge_parameter(0, HingeQuantity::kStribeckTorque).value;
+      ++(value > 0.0 ? positive : negative);
+    }
+    return std::pair(positive, negative);
+  };
+  EXPECT_EQ(signs(), std::pair(5, 5));
+  excess.lower = 0.0;
+  EXPECT_EQ(signs(), std::pair(5, 0));
+}
+
+}  // namespace

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <random>
+#include <string>
+#include <vector>
+
+#include "estimator/model/mechanism.hpp"
+#include "estimator/model/mechanisms/pendulum.hpp"
+#include "estimator/signal/time_series.hpp"
+#include "tests/support/reference_simulators.hpp"
+
+namespace test_support {
+
+/// The pendulum with its friction as a mechanism; nothing is free.
+inline estimator::Mechanism pendulum_of(const ReferencePendulum& rig) {
+  using estimator::HingeQuantity;
+  estimator::Mechanism mechanism = estimator::make_pendulum({.inertia_swing = rig.J});
+  mechanism.parameter(estimator::WorldQuantity::kGravity).value = rig.g;
+  mechanism.hinge_parameter(0, HingeQuantity::kViscous).value = rig.b;
+  mechanism.hinge_parameter(0, HingeQuantity::kQuadraticDrag).value = rig.c;
+  mechanism.hinge_parameter(0, HingeQuantity::kCoulombTorque).value = rig.tau_c;
+  mechanism.hinge_parameter(0, HingeQuantity::kStribeckTorque).lower = -1.0;
+  mechanism.hinge_parameter(0, HingeQuantity::kStribeckTorque).value = rig.tau_s - rig.tau_c;
+  mechanism.hinge_parameter(0, HingeQuantity::kStribeckRate).value = rig.zeta;
+  return mechanism;
+}
+
+/// A swing from rest at an angle, from a simulator that shares no code with the estimator, read
+/// with white noise.
+/// @param period  of sampling [s]
+inline estimator::Recording swing(const ReferencePendulum& rig, const std::string& name,
+                                  double angle, int samples, double period, double noise,
+                                  unsigned seed) {
+  std::mt19937 random(seed);
+  std::normal_distribution<double> normal(0.0, noise);
+  estimator::Segment segment;
+  segment.period = period;
+  segment.angles = simulate(rig, Eigen::Vector2d(angle, 0.0), period, samples).col(0);
+  segment.controls.resize(segment.angles.rows(), 0);
+  for (double& reading : segment.angles.reshaped()) reading += normal(random);
+  return {name, {segment}};
+}
+
+/// Frees the named parameters of the mechanism, from `factor` times their values.
+inline estimator::Mechanism freed(estimator::Mechanism mechanism,
+                                  const std::vector<std::string>& names, double factor = 1.0) {
+  for (const std::string& name : names) {
+    auto& parameter =
+        mechanism.parameters[static_cast<std::size_t>(mechanism.find_parameter(name))];
+    parameter.value *= factor;
+    parameter.free = true;
+  }
+  return mechanism;
+}
+
+}  // namespace test_support

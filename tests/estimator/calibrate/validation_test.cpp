@@ -1,0 +1,171 @@
+#include "estimator/calibrate/validation.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+#include "tests/estimator/calibrate/swinging_pendulum.hpp"
+
+namespace {
+
+using estimator::JointKind;
+using estimator::Mechanism;
+using estimator::PredictionError;
+using estimator::Recording;
+using estimator::Segment;
+using estimator::SegmentTrajectory;
+using estimator::Validation;
+using test_support::pendulum_of;
+using test_support::ReferencePendulum;
+using test_support::swing;
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kNoise = 1e-3;  // [rad]
+
+SegmentTrajectory trajectory(const Eigen::VectorXd& measured, const Eigen::VectorXd& simulated) {
+  SegmentTrajectory result;
+  result.measured = measured;
+  result.simulated = simulated;
+  return result;
+}
+
+// What was not read does not count, a turn is none, and a simulation that breaks down is no good
+// one. SPOOK's first row is no breakdown.
+TEST(PredictionError, CountsWhatWasRead) {
+  const auto four = trajectory(Eigen::Vector4d(0.0, 1.0, kNaN, 3.0),
+                               Eigen::Vector4d(kNaN, 1.3, 9.0, 3.4 + 2.0 * M_PI));
+  const PredictionError error = prediction_error(four, 0, JointKind::kRevolute);
+  EXPECT_EQ(error.readings, 2U);
+  EXPECT_NEAR(error.rmse(), std::sqrt((0.09 + 0.16) / 2.0), 1e-12);
+  EXPECT_NEAR(error.largest, 0.4, 1e-12);
+  EXPECT_GT(prediction_error(four, 0, JointKind::kPrismatic).largest, 6.0);
+  EXPECT_EQ(prediction_error(four, 0, JointKind::kRevolute, 2).readings, 1U);
+  const auto broken = trajectory(Eigen::Vector2d(0.0, 1.0), Eigen::Vector2d(0.0, kNaN));
+  EXPECT_TRUE(std::isnan(prediction_error(broken, 0, JointKind::kRevolute).rmse()));
+  EXPECT_TRUE(std::isnan(prediction_error(broken, 0, JointKind::kRevolute).largest));
+  EXPECT_TRUE(std::isnan(PredictionError{}.rmse()));
+}
+
+// A slide by a tenth of a metre is as large as a turn by one radian.
+TEST(PredictionError, PoolsSlidesAsTurns) {
+  SegmentTrajectory both;
+  both.measured = Eigen::RowVector2d(0.0, 0.0);
+  both.simulated = Eigen::RowVector2d(0.3, 0.04);
+  EXPECT_NEAR(estimator::pooled_rmse({both}, {JointKind::kRevolute, JointKind::kPrismatic}),
+              std::sqrt((0.09 + 0.16) / 2.0), 1e-12);
+}
+
+ReferencePendulum damped() {
+  ReferencePendulum rig;
+  rig.b = 1e-3;
+  return rig;
+}
+
+Recording in_windows(const Recording& recording, int rows) {
+  Recording result{recording.name, {}};
+  const Segment& whole = recording.segments.front();
+  for (int first = 0; first + rows <= whole.sample_count(); first += rows) {
+    Segment part;
+    part.period = whole.period;
+    part.start = first * whole.period;
+    part.angles = whole.angles.middleRows(first, rows);
+    part.controls = whole.controls.middleRows(first, rows);
+    result.segments.push_back(part);
+  }
+  return result;
+}
+
+// True parameters leave the readings' noise, in windows and from their starts too; the state of
+// short readings adds what they leave open. Wrong ones leave more, and most where the state cannot
+// make up for them.
+TEST(Validation, TellsRightParametersFromWrongOnes) {
+  const Recording whole = swing(damped(), "run", 1.5, 1200, 5e-3, kNoise, 3);
+  const Recording windows = in_windows(whole, 300);
+  const auto rmse = [](const Validation& validation) {
+    PredictionError all;
+    for (const auto& window : validation.windows) all.add(window.errors.front());
+    return all.rmse();
+  };
+  const Mechanism right = pendulum_of(damped());
+  Mechanism wrong = right;
+  wrong.parameter(0, estimator::BodyQuantity::kJzz).value *= 1.02;
+  const Validation whole_right = validate(right, right, {whole}, {});
+  EXPECT_NEAR(rmse(whole_right), kNoise, 0.1 * kNoise);
+  EXPECT_NEAR(whole_right.noise.front(), kNoise, 0.2 * kNoise);
+  ASSERT_EQ(whole_right.windows.size(), 1U);
+  EXPECT_TRUE(whole_right.windows.front().fitted);
+  EXPECT_GT(rmse(validate(right, wrong, {whole}, {})), 10.0 * kNoise);
+
+  const Validation cut = validate(right, right, {windows}, {});
+  EXPECT_EQ(cut.windows.size(), 4U);
+  EXPECT_NEAR(rmse(cut), kNoise, 0.1 * kNoise);
+  const Validation started = validate(right, right, {windows}, {}, 0.5);
+  ASSERT_EQ(started.windows.size(), 4U);
+  EXPECT_EQ(started.windows[1].errors.front().readings, 200U)
+      << "the first 100 rows are not judged";
+  EXPECT_NEAR(started.windows[1].start, 2.0, 1e-9);
+  EXPECT_NEAR(started.windows[1].end, 2.995, 1e-9);
+  EXPECT_LT(rmse(started), 1.5 * kNoise);
+  const double flattered = rmse(validate(right, wrong, {windows}, {}));
+  EXPECT_GT(flattered, 1.2 * kNoise);
+  EXPECT_GT(rmse(validate(right, wrong, {windows}, {}, 0.5)), 1.2 * flattered);
+}
+
+// Every parameter is kept, also those that the rig file frees.
+TEST(Validation, KeepsParameters) {
+  const Recording run = swing(damped(), "run", 1.5, 600, 5e-3, kNoise, 3);
+  const Mechanism fixed = pendulum_of(damped());
+  const Mechanism free = test_support::freed(fixed, {"P.J_zz", "1.b"});
+  EXPECT_EQ(validate(free, free, {run}, {}).windows.front().errors.front().squares,
+            validate(fixed, fixed, {run}, {}).windows.front().errors.front().squares);
+}
+
+TEST(Validation, LeavesOutWhatStandsStillAndRefusesAnEmptyRest) {
+  const Mechanism rig = pendulum_of(damped());
+  Recording run = swing(damped(), "run", 1.5, 600, 5e-3, kNoise, 3);
+  run.segments.push_back(run.segments.front());
+  run.segments.back().angles.setConstant(0.25);
+  const Validation validation = validate(rig, rig, {run}, {});
+  EXPECT_EQ(validation.windows.size(), 1U);
+  EXPECT_EQ(validation.still, 1);
+  const auto message = [&](double start_window, const estimator::CalibrationOptions& options) {
+    try {
+      validate(rig, rig, {run}, options, start_window);
+    } catch (const std::invalid_argument& fault) {
+      return std::string(fault.what());
+    }
+    return std::string();
+  };
+  EXPECT_NE(message(3.1, {}).find("nothing is left to judge"), std::string::npos);
+  estimator::CalibrationOptions shadow;
+  shadow.kind = estimator::EstimateKind::kShadow;
+  EXPECT_NE(message(0.5, shadow).find("physical"), std::string::npos);
+}
+
+TEST(Validation, StopsWhenAsked) {
+  const Mechanism rig = pendulum_of(damped());
+  const std::atomic<bool> stop{true};
+  estimator::CalibrationMonitor monitor;
+  monitor.stop = &stop;
+  const Validation validation =
+      validate(rig, rig, {swing(damped(), "run", 1.5, 600, 5e-3, kNoise, 3)}, {}, 0.0, monitor);
+  EXPECT_TRUE(validation.stopped);
+  EXPECT_TRUE(validation.windows.empty());
+}
+
+// Parameters of a SPOOK simulator are judged by that simulator.
+TEST(Validation, JudgesShadowParameters) {
+  const Mechanism rig = pendulum_of(damped());
+  estimator::CalibrationOptions options;
+  options.kind = estimator::EstimateKind::kShadow;
+  const Validation validation =
+      validate(rig, rig, {swing(damped(), "run", 0.5, 600, 5e-3, kNoise, 3)}, options);
+  ASSERT_EQ(validation.windows.size(), 1U);
+  EXPECT_TRUE(std::isfinite(validation.windows.front().errors.front().rmse()));
+  EXPECT_GT(validation.windows.front().errors.front().readings, 590U);
+}
+
+}  // namespace

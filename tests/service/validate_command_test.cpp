@@ -1,0 +1,131 @@
+// rigcal validate and rigcal compare, run as programs on simulated recordings.
+#include <google/protobuf/util/json_util.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "proto/validation.pb.h"
+#include "tests/service/run_rigcal.hpp"
+#include "tests/support/refusal.hpp"
+
+namespace service {
+namespace {
+
+using test_support::expect_parts;
+
+class ValidateCommand : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const ProgramRun run = run_rigcal(
+        "simulate --rig " + rig_ + " --scenario " + config("scenario-pendulum-release.textproto") +
+        " --start pendulum.J_zz=0.004 --step 1e-3 --out " + recording_);
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+  }
+  /// A result that holds the inertia alone.
+  std::string result(double inertia) const {
+    return folder_.write("r.json", R"({"parameters": [{"name": "pendulum.J_zz", "value": )" +
+                                       std::to_string(inertia) + R"(, "unit": "kg·m²"}]})");
+  }
+  template <typename Message>
+  static Message read(const std::string& path) {
+    Message message;
+    EXPECT_TRUE(google::protobuf::util::JsonStringToMessage(contents_of(path), &message).ok());
+    return message;
+  }
+  std::string input() const { return recording_ + " --rig " + rig_ + " --to 4 --quiet "; }
+
+  TemporaryFolder folder_;
+  std::string rig_ = config("rig-pendulum.textproto");
+  std::string recording_ = folder_.file("release.csv");
+};
+
+TEST_F(ValidateCommand, JudgesGivenParameters) {
+  const auto rmse = [&](double inertia, const std::string& options) {
+    const ProgramRun run =
+        run_rigcal("validate " + input() + "--parameters " + result(inertia) + " --json " +
+                   folder_.file("v.json") + " --plot " + folder_.file("v.html") + " " + options);
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    expect_parts(run.out, {"Parameters kept: ", "r.json", "pivot", "RMSE/noise", "initial state"});
+    expect_parts(contents_of(folder_.file("v.html")), {"Validation of pendulum", "</html>"});
+    const auto message = read<rigcal::v1::ValidationResult>(folder_.file("v.json"));
+    EXPECT_EQ(message.kind(), "physical");
+    EXPECT_EQ(message.windows_size(), message.all().windows());
+    return std::pair(message.all().sensors(0).rmse(), message.windows_size());
+  };
+  const auto [right, whole] = rmse(0.004, "");
+  EXPECT_EQ(whole, 1);
+  EXPECT_GT(rmse(0.0041, "").first, 3.0 * right);
+  const auto [in_windows, windows] = rmse(0.0041, "--window 1");
+  EXPECT_EQ(windows, 4);
+  EXPECT_LT(in_windows, rmse(0.0041, "").first) << "short windows hide what grows";
+  EXPECT_GT(rmse(0.0041, "--window 1 --start-window 0.3").first, in_windows);
+}
+
+TEST_F(ValidateCommand, TellsWhatItCannotUse) {
+  const auto refused = [&](const std::string& options, const std::vector<std::string>& parts) {
+    const ProgramRun run = run_rigcal("validate " + input() + options);
+    EXPECT_EQ(run.exit_code, 1) << options;
+    EXPECT_EQ(run.out, "");
+    expect_parts(run.err, parts);
+  };
+  refused("--parameters fysical", {"--parameters", "fysical", "neither physical nor shadow"});
+  refused("--parameters gone.json", {"gone.json"});
+  refused("--parameters " + rig_, {"rig-pendulum.textproto: is no JSON"});
+  refused("--window 1e-3", {"samples", "longer pieces"});
+  refused("--window 0", {"--window"});
+  refused("--start-window 9", {"nothing is left to judge"});
+  refused("--parameters " + result(0.004) + " --json " + folder_.file("r.json"), {"r.json"});
+}
+
+TEST_F(ValidateCommand, TakesSegmentsShorterThanAWindowWhole) {
+  const ProgramRun run =
+      run_rigcal("validate " + input() + "--parameters " + result(0.004) + " --window 60");
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  expect_parts(run.out, {"shorter than the window"});
+}
+
+// The values arrive wherever the option is taken.
+TEST_F(ValidateCommand, ValuesAreTakenElsewhere) {
+  const ProgramRun info = run_rigcal("info " + rig_ + " --parameters " + result(0.0123));
+  EXPECT_EQ(info.exit_code, 0);
+  expect_parts(info.out, {"0.0123"});
+  const ProgramRun wrong = run_rigcal("info " + recording_ + " --parameters " + result(0.0123));
+  EXPECT_EQ(wrong.exit_code, 1);
+  const ProgramRun start =
+      run_rigcal("calibrate " + input() + "--parameters physical --parameters " + result(0.0042));
+  EXPECT_EQ(start.exit_code, 0) << start.err;
+  expect_parts(start.out, {"0.0042"});
+  const ProgramRun simulated = run_rigcal(
+      "simulate --rig " + rig_ + " --scenario " + config("scenario-pendulum-release.textproto") +
+      " --parameters " + result(0.004) + " --step 1e-3 --out " + folder_.file("again.csv"));
+  EXPECT_EQ(simulated.exit_code, 0) << simulated.err;
+  EXPECT_EQ(contents_of(folder_.file("again.csv")), contents_of(recording_));
+}
+
+TEST_F(ValidateCommand, ComparesLaws) {
+  const std::string options = "--laws viscous,dry --window 1 --json " + folder_.file("c.json") +
+                              " --plot " + folder_.file("c.html");
+  const ProgramRun run = run_rigcal("compare " + input() + options);
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  expect_parts(run.out, {"Friction of pivot", "4 pieces", "viscous", "recommended", "fit [mrad]"});
+  expect_parts(contents_of(folder_.file("c.html")), {"Friction laws of pendulum", "</html>"});
+  const auto message = read<rigcal::v1::LawComparisonResult>(folder_.file("c.json"));
+  EXPECT_EQ(message.laws_size(), 2);
+  EXPECT_EQ(message.laws(0).errors_rad_size(), 4);
+  EXPECT_EQ(message.laws(0).estimates_size(), 1);
+  EXPECT_FALSE(message.recommended().empty());
+  const auto refused = [&](const std::string& wrong, const std::vector<std::string>& parts) {
+    const ProgramRun again = run_rigcal("compare " + input() + wrong);
+    EXPECT_EQ(again.exit_code, 1) << wrong;
+    expect_parts(again.err, parts);
+  };
+  refused("--laws viscous+wet", {"--laws", "'wet'", "viscous+dry"});
+  refused("--laws dry,dry", {"--laws", "twice"});
+  refused("--hinge 7", {"--hinge 7", "pivot"});
+  refused("--by recording", {"only one piece", "--by window"});
+  refused("--by segment --window 1", {"--window", "--by window"});
+  refused("--window 60", {"only one piece"});
+}
+
+}  // namespace
+}  // namespace service
