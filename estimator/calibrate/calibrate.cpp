@@ -4,6 +4,7 @@
 #include "estimator/calibrate/physical_calibration.hpp"
 #include "estimator/calibrate/shadow_calibration.hpp"
 #include "estimator/calibrate/shooting_fit.hpp"
+#include "estimator/calibrate/verdict.hpp"
 #include "estimator/calibrate/withheld_sensors.hpp"
 
 namespace estimator {
@@ -35,9 +36,11 @@ EstimateKind chosen_kind(const Mechanism& mechanism, const CalibrationOptions& o
 Calibration calibrate(const Mechanism& mechanism, const std::vector<Recording>& recordings,
                       const CalibrationOptions& options, const CalibrationMonitor& monitor) {
   const std::vector<Recording> used = set_withheld_aside(mechanism, recordings);
-  return chosen_kind(mechanism, options) == EstimateKind::kPhysical
-             ? calibrate_physical(mechanism, used, options, monitor)
-             : calibrate_shadow(mechanism, used, options, monitor);
+  Calibration result = chosen_kind(mechanism, options) == EstimateKind::kPhysical
+                           ? calibrate_physical(mechanism, used, options, monitor)
+                           : calibrate_shadow(mechanism, used, options, monitor);
+  result.verdict = judge(result);
+  return result;
 }
 
 }  // namespace estimator

@@ -3,11 +3,13 @@
 #include <Eigen/Core>
 #include <atomic>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "estimator/calibrate/evidence.hpp"
 #include "estimator/calibrate/finding.hpp"
 #include "estimator/calibrate/trajectory_problem.hpp"
 #include "estimator/dynamics/step_residual.hpp"
@@ -52,6 +54,9 @@ struct CalibrationOptions {
   bool approach = true;
   /// Hold back outliers, cut at lost time, free an encoder's offset where it slips.
   bool repair = true;
+  /// Physical: let pieces of the recordings tell whether they agree, and widen deviations by their
+  /// scatter where they do not.
+  bool compare_pieces = true;
 };
 
 /// Half the width of a 95 % interval of a normal distribution, in standard deviations.
@@ -68,6 +73,10 @@ struct ParameterEstimate {
   double upper = 0.0;
   bool at_bound = false;
   double half_interval = 0.0;  ///< half the width of the 95 % interval, infinite likewise
+  /// What `standard_deviation` is the larger of, where pieces disagree: that from noise alone, and
+  /// that from the scatter between pieces; NaN where there is none.
+  double noise_deviation = std::numeric_limits<double>::quiet_NaN();
+  double scatter_deviation = std::numeric_limits<double>::quiet_NaN();
 };
 
 /// A direction in parameter space that the data cannot see, in words and numbers.
@@ -143,8 +152,15 @@ struct Calibration {
   Termination refinement_termination = Termination::kNumericalFailure;
   int refinement_iterations = 0;
   std::vector<IterationRecord> refinement_history;  ///< shadow: costs are Σ of squared angle errors
-  /// Whether the stage that the estimates come from converged.
-  bool converged() const { return is_converged(refined ? refinement_termination : termination); }
+  Verdict verdict;
+  std::vector<PieceEstimate> pieces;  ///< physical parameters only, as is what follows from them
+  Agreement agreement;
+  std::vector<Combination> combinations;
+  /// Whether the stage that the estimates come from converged, to something.
+  bool converged() const {
+    return verdict.kind != VerdictKind::kExplainsNothing &&
+           is_converged(refined ? refinement_termination : termination);
+  }
   std::vector<Finding> findings;   ///< about the recordings and the description
   std::vector<std::string> notes;  ///< what was chosen, dropped or suspicious, for people
 };

@@ -55,6 +55,10 @@ Uncertainty make_uncertainty(const Mechanism& mechanism, const std::vector<int>&
   result.covariance.setZero(count, count);
   result.correlation.setIdentity(count, count);
   result.at_bound.setZero(count);
+  result.noise_deviation = result.standard_deviation;
+  result.noise_covariance = result.covariance;
+  result.scatter = result.covariance;
+  result.scatter_deviation.setConstant(count, std::numeric_limits<double>::quiet_NaN());
   std::vector<Eigen::Index> where;
   for (const int index : estimated) {
     where.push_back(std::find(asked.begin(), asked.end(), index) - asked.begin());
@@ -79,6 +83,8 @@ Uncertainty make_uncertainty(const Mechanism& mechanism, const std::vector<int>&
       result.correlation(where[i], where[k]) = covariance.correlation(row, column);
     }
   }
+  result.noise_deviation = result.standard_deviation;
+  result.noise_covariance = result.covariance;
   for (Eigen::Index d = 0; d < information.null_directions.cols(); ++d) {
     NullDirection direction;
     direction.coefficients = Eigen::VectorXd::Zero(count);
@@ -90,6 +96,12 @@ Uncertainty make_uncertainty(const Mechanism& mechanism, const std::vector<int>&
     result.null_directions.push_back(direction);
   }
   return result;
+}
+
+double variance_along(const Uncertainty& uncertainty, const Eigen::VectorXd& direction) {
+  const double noise = direction.dot(uncertainty.noise_covariance * direction);
+  if (!uncertainty.disagree) return noise;
+  return std::max(noise, direction.dot(uncertainty.scatter * direction));
 }
 
 Eigen::VectorXd group_variances(const ParameterInformation& information, double angle_noise) {

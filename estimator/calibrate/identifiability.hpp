@@ -13,11 +13,20 @@ namespace estimator {
 struct Uncertainty {
   Eigen::VectorXd standard_deviation;  ///< 0 at a bound, infinite where the data see nothing
   Eigen::VectorXd half_interval;       ///< half the width of the 95 % interval, likewise
-  Eigen::MatrixXd covariance;
+  Eigen::MatrixXd covariance;           ///< its diagonal the squares of `standard_deviation`
   Eigen::MatrixXd correlation;
   Eigen::VectorXi at_bound;  ///< −1, 0, +1
   std::vector<NullDirection> null_directions;
+  Eigen::VectorXd noise_deviation;  ///< from noise alone
+  Eigen::MatrixXd noise_covariance;
+  Eigen::VectorXd scatter_deviation;  ///< between pieces; NaN where they do not tell
+  Eigen::MatrixXd scatter;            ///< likewise; 0 there
+  bool disagree = false;              ///< pieces do, so the larger of both counts
 };
+
+/// Variance of a combination of parameters: from noise, or between pieces where they disagree and
+/// it is larger.
+double variance_along(const Uncertainty& uncertainty, const Eigen::VectorXd& direction);
 
 /// Spreads the covariance of the estimated parameters over all that were asked for.
 ///

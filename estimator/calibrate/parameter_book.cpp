@@ -48,6 +48,8 @@ void ParameterBook::fill(const Uncertainty& uncertainty, Calibration& result) co
     estimate.value = source.value;
     estimate.standard_deviation = uncertainty.standard_deviation[at];
     estimate.half_interval = uncertainty.half_interval[at];
+    estimate.noise_deviation = uncertainty.noise_deviation[at];
+    estimate.scatter_deviation = uncertainty.scatter_deviation[at];
     estimate.initial = initial_[i];
     estimate.lower = source.lower;
     estimate.upper = source.upper;
@@ -63,7 +65,8 @@ void ParameterBook::fill(const Uncertainty& uncertainty, Calibration& result) co
   }
 }
 
-/// Linear in the free parameters, so exact; the interval is a normal one unless there is one term.
+/// Linear in the free parameters, so exact; the interval is a normal one, but for the widest factor
+/// of its terms where there is one or pieces disagree.
 void ParameterBook::fill_tied(const Uncertainty& uncertainty, Calibration& result) const {
   for (const Tie& tie : result.mechanism.ties) {
     Eigen::VectorXd along = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(asked_.size()));
@@ -87,17 +90,23 @@ void ParameterBook::fill_tied(const Uncertainty& uncertainty, Calibration& resul
     estimate.initial = initial;
     estimate.lower = source.lower;
     estimate.upper = source.upper;
-    double variance = along.dot(uncertainty.covariance * along), half = 0.0;
-    Eigen::Index terms = 0;
-    for (Eigen::Index i = 0; i < along.size(); ++i) {
+    const auto n = uncertainty.noise_covariance.rows();
+    double variance = variance_along(uncertainty, along);
+    double noise = along.dot(uncertainty.noise_covariance * along), factor = 0.0;
+    for (Eigen::Index i = 0; i < n; ++i) {
       if (along[i] == 0.0) continue;
-      ++terms;
-      half = std::abs(along[i]) * uncertainty.half_interval[i];
-      if (std::isinf(uncertainty.standard_deviation[i]))
-        variance = uncertainty.standard_deviation[i];
+      const double deviation = uncertainty.standard_deviation[i];
+      if (std::isinf(deviation)) variance = noise = deviation;
+      if (deviation > 0.0) factor = std::max(factor, uncertainty.half_interval[i] / deviation);
     }
+    const bool normal = (along.array() != 0.0).count() > 1 && !uncertainty.disagree;
     estimate.standard_deviation = std::sqrt(variance);
-    estimate.half_interval = terms == 1 ? half : kNormalHalfWidth95 * estimate.standard_deviation;
+    estimate.noise_deviation = std::sqrt(noise);
+    const double scatter = along.dot(uncertainty.scatter * along);
+    if (scatter > 0.0) estimate.scatter_deviation = std::sqrt(scatter);
+    estimate.half_interval =
+        std::isinf(variance) ? variance
+                             : (normal ? kNormalHalfWidth95 : factor) * estimate.standard_deviation;
     result.tied.push_back(estimate);
   }
 }

@@ -3,12 +3,16 @@
 #include <cmath>
 #include <limits>
 
+#include "estimator/calibrate/bound_notes.hpp"
+#include "estimator/calibrate/combinations.hpp"
 #include "estimator/calibrate/identifiability.hpp"
 #include "estimator/calibrate/interval.hpp"
 #include "estimator/calibrate/number_text.hpp"
 #include "estimator/calibrate/parameter_book.hpp"
 #include "estimator/calibrate/parameter_effect.hpp"
+#include "estimator/calibrate/pieces.hpp"
 #include "estimator/calibrate/quantisation.hpp"
+#include "estimator/calibrate/reading_noise.hpp"
 #include "estimator/calibrate/shooting_fit.hpp"
 #include "estimator/calibrate/withheld_sensors.hpp"
 
@@ -34,23 +38,6 @@ double reading_rmse(const ShootingProblem& problem) {
     count += problem.reading_count(sensor);
   }
   return std::sqrt(squares / count);
-}
-
-/// Errors of the readings, by sensor and segment; NaN where not observed.
-std::vector<std::vector<Eigen::VectorXd>> reading_errors(const ShootingProblem& problem,
-                                                         const std::vector<Segment>& segments) {
-  std::vector<std::vector<Eigen::VectorXd>> errors(
-      static_cast<std::size_t>(problem.sensor_count()));
-  for (int sensor = 0; sensor < problem.sensor_count(); ++sensor) {
-    for (std::size_t s = 0; s < segments.size(); ++s) {
-      Eigen::VectorXd series = problem.angles(static_cast<int>(s)).col(sensor);
-      for (Eigen::Index k = 0; k < series.size(); ++k) {
-        series[k] = problem.sensor(sensor).difference(series[k] - segments[s].angles(k, sensor));
-      }
-      errors[static_cast<std::size_t>(sensor)].push_back(std::move(series));
-    }
-  }
-  return errors;
 }
 
 void note_process_noise(const ShootingFit& fit, std::vector<std::string>& notes) {
@@ -101,17 +88,7 @@ QuantisedErrors account_for_correlation(const ShootingFit& fit, ParameterInforma
   const ShootingProblem& problem = fit.simulation();
   const std::vector<Segment>& segments = fit.input().segments;
   std::vector<std::vector<Eigen::VectorXd>> errors = reading_errors(problem, segments);
-  std::vector<CountingSensor> sensors;
-  const Eigen::VectorXd scales = sensor_scales(problem.mechanism());
-  for (int sensor = 0; sensor < problem.sensor_count(); ++sensor) {
-    const double quantum = find_quantum(segments, sensor, scales[sensor]);
-    if (!(quantum > 0.0)) continue;
-    const double analog = analog_variance(segments, sensor, quantum);
-    std::vector<Eigen::VectorXd>& own = errors[static_cast<std::size_t>(sensor)];
-    if (!counting_explains(own, quantum, analog)) continue;
-    sensors.push_back({sensor, quantum, analog});
-    own.clear();
-  }
+  const std::vector<CountingSensor> sensors = take_counting_sensors(problem, segments, errors);
   widen_for_correlation(problem.mechanism(), errors, variances, notes);
   if (sensors.empty() || !information.valid) return {};
   QuantisedErrors counting = quantised_errors(problem, sensors);
@@ -130,6 +107,17 @@ std::vector<NullDirection> null_directions_at(const ShootingProblem& problem,
   const Eigen::VectorXd unit = Eigen::VectorXd::Ones(problem.group_count());
   return make_uncertainty(mechanism, book.asked(), book.estimated(), information, unit)
       .null_directions;
+}
+
+/// Lets the pieces tell, and widens the uncertainty where they disagree.
+void compare_pieces(const ShootingFit& fit, const ParameterBook& book,
+                    const CalibrationMonitor& monitor, Uncertainty& uncertainty,
+                    Calibration& result) {
+  std::optional<Pieces> pieces = compare_pieces(fit, result.refined, monitor.threads);
+  if (!pieces) return;
+  widen_for_scatter(*pieces, book.asked(), uncertainty);
+  result.agreement = pieces->comparison.agreement;
+  result.pieces = told_of(*pieces, book.asked());
 }
 
 }  // namespace
@@ -183,9 +171,17 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
   for (const WithheldSensor& sensor : result.withheld) result.notes.push_back(describe(sensor));
   const Eigen::VectorXd half =
       information.valid ? half_intervals(information, variances, counting) : Eigen::VectorXd();
-  book.fill(make_uncertainty(result.mechanism, book.asked(), book.estimated(), information,
-                             variances, half),
-            result);
+  Uncertainty uncertainty = make_uncertainty(result.mechanism, book.asked(), book.estimated(),
+                                             information, variances, half);
+  if (options.compare_pieces && result.converged()) {
+    compare_pieces(fit, book, monitor, uncertainty, result);
+  }
+  book.fill(uncertainty, result);
+  result.combinations = find_combinations(result.parameters, uncertainty);
+  for (std::string& note : describe_bounds(result.mechanism, book.estimated(), information,
+                                           variances)) {
+    result.notes.push_back(std::move(note));
+  }
   return result;
 }
 

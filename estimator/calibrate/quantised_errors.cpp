@@ -10,7 +10,6 @@ namespace estimator {
 namespace {
 
 constexpr int kHarmonics = 64;        // the rest, 1 % of the variance, is as good as white
-constexpr int kDraws = 4000;          // their 95 % quantile is one at 95 ± 0.35 %
 constexpr Eigen::Index kChunk = 256;  // readings that are summed at once
 
 /// Readings of one sensor in one segment.
@@ -124,14 +123,15 @@ double white_variance(const CountingSensor& sensor, double unit) {
 }  // namespace
 
 QuantisedErrors quantised_errors(const ShootingProblem& problem,
-                                 const std::vector<CountingSensor>& sensors) {
+                                 const std::vector<CountingSensor>& sensors, int draws) {
   assert(problem.layout().node_count == problem.segment_count());
   const Eigen::Index n = problem.layout().arrow_size;
   QuantisedErrors errors;
   errors.sensors = sensors;
   errors.scatter.assign(sensors.size(), Eigen::MatrixXd::Zero(n, n));
+  errors.segment_scatter.resize(sensors.size());
   errors.normal_scatter.setZero(n, n);
-  errors.draws.setZero(n, kDraws);
+  errors.draws.setZero(n, draws);
   std::mt19937_64 random;  // seeded alike on purpose: results can be repeated
   for (const std::vector<SensorRows>& segment : collect_rows(problem, sensors)) {
     for (std::size_t i = 0; i < sensors.size(); ++i) {
@@ -139,9 +139,10 @@ QuantisedErrors quantised_errors(const ShootingProblem& problem,
       const Harmonics harmonics = sum_harmonics(segment[i], sensors[i], unit);
       const Eigen::MatrixXd white =
           white_variance(sensors[i], unit) * segment[i].response.transpose() * segment[i].response;
-      errors.scatter[i] += 0.5 * harmonics * harmonics.transpose() + white;
+      errors.segment_scatter[i].push_back(0.5 * harmonics * harmonics.transpose() + white);
+      errors.scatter[i] += errors.segment_scatter[i].back();
       errors.normal_scatter += white;
-      for (int d = 0; d < kDraws; ++d) errors.draws.col(d) += draw(harmonics, random);
+      for (int d = 0; d < draws; ++d) errors.draws.col(d) += draw(harmonics, random);
     }
   }
   return errors;

@@ -30,6 +30,7 @@ void accumulate_blocks(const LeastSquaresProblem& problem, const ArrowMatrix& fa
   const auto group_count = static_cast<std::size_t>(problem.group_count());
   information.groups.assign(group_count, {});
   information.group_schur.assign(group_count, Eigen::MatrixXd::Zero(p, p));
+  information.group_score.assign(group_count, Eigen::VectorXd::Zero(p));
   NodeResponse nodes(factor);
   ResidualBlock block;
   Eigen::MatrixXd T;
@@ -47,6 +48,7 @@ void accumulate_blocks(const LeastSquaresProblem& problem, const ArrowMatrix& fa
       T.noalias() += J_x * nodes.response(block.first_node, block.node_span);
     }
     information.group_schur[group].noalias() += T.transpose() * T;
+    information.group_score[group].noalias() -= T.transpose() * block.residual.head(block.rows);
   }
   information.schur = Eigen::MatrixXd::Zero(p, p);
   for (const Eigen::MatrixXd& part : information.group_schur) information.schur += part;

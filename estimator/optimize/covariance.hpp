@@ -27,6 +27,7 @@ struct ParameterInformation {
   bool valid = false;
   Eigen::MatrixXd schur;                     ///< S, arrow_size x arrow_size
   std::vector<Eigen::MatrixXd> group_schur;  ///< TᵀT of each group; their sum is S
+  std::vector<Eigen::VectorXd> group_score;  ///< −Tᵀr of each group: 0 in sum at an optimum
   std::vector<GroupStatistics> groups;
   /// −1 or +1: at its lower or upper bound and taken as fixed; 0: free.
   Eigen::VectorXi at_bound;

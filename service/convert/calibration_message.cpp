@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "estimator/calibrate/verdict.hpp"
 #include "estimator/model/sensor.hpp"
 #include "service/convert/calibration_outcome.hpp"
 #include "service/convert/result_message.hpp"
@@ -76,6 +77,32 @@ void add_withheld(const std::vector<estimator::WithheldSensor>& sensors,
   }
 }
 
+/// What pieces, residuals and combinations say beside the estimates.
+void add_evidence(const estimator::Calibration& calibration, v1::CalibrationResult& result) {
+  result.mutable_verdict()->set_kind(std::string(estimator::to_string(calibration.verdict.kind)));
+  result.mutable_verdict()->set_sentence(calibration.verdict.sentence);
+  result.mutable_agreement()->set_statistic(calibration.agreement.statistic);
+  result.mutable_agreement()->set_degrees_of_freedom(calibration.agreement.degrees_of_freedom);
+  result.mutable_agreement()->set_p_value(calibration.agreement.p_value);
+  for (const estimator::PieceEstimate& piece : calibration.pieces) {
+    v1::PieceResult* out = result.add_pieces();
+    out->set_recording(piece.recording);
+    out->set_from_s(piece.from);
+    out->set_to_s(piece.to);
+    for (const double value : piece.values) out->add_values(value);
+    for (const double deviation : piece.standard_deviations) {
+      out->add_standard_deviations(deviation);
+    }
+  }
+  for (const estimator::Combination& combination : calibration.combinations) {
+    v1::CombinationResult* out = result.add_combinations();
+    out->set_description(combination.description);
+    out->set_value(combination.value);
+    out->set_standard_deviation(combination.standard_deviation);
+    out->set_unit(combination.unit);
+  }
+}
+
 }  // namespace
 
 std::string calibration_json(const estimator::Calibration& calibration,
@@ -96,6 +123,7 @@ std::string calibration_json(const estimator::Calibration& calibration,
                       result.mutable_initial_null_directions());
   add_noise(calibration, result);
   add_withheld(calibration.withheld, result);
+  add_evidence(calibration, result);
   add_matrix(calibration.correlation, result.mutable_correlation());
   add_matrix(calibration.covariance, result.mutable_covariance());
   add_history(calibration.history, result.mutable_history());

@@ -24,6 +24,8 @@ void add_parameters(const std::vector<estimator::ParameterEstimate>& estimates,
     out->set_value(estimate.value);
     out->set_standard_deviation(estimate.standard_deviation);
     out->set_half_interval(estimate.half_interval);
+    out->set_noise_deviation(estimate.noise_deviation);
+    out->set_scatter_deviation(estimate.scatter_deviation);
     out->set_unit(estimate.unit);
     out->set_lower(estimate.lower);
     out->set_upper(estimate.upper);

@@ -10,6 +10,7 @@
 #include "service/report/number_format.hpp"
 #include "service/report/page_parts.hpp"
 #include "service/report/parameter_section.hpp"
+#include "service/report/piece_section.hpp"
 #include "service/report/svg_chart.hpp"
 
 namespace service {
@@ -18,7 +19,10 @@ namespace {
 using estimator::Calibration;
 
 std::string describe_outcome(const Calibration& calibration) {
-  std::string text = calibration.converged() ? "Converged." : "Not converged.";
+  std::string text = calibration.converged() ? "Converged."
+                     : calibration.verdict.kind == estimator::VerdictKind::kExplainsNothing
+                         ? "No result."
+                         : "Not converged.";
   text += " Joint estimation: " + describe_stage(calibration.termination, calibration.iterations);
   if (calibration.refined) {
     text += "; simulation fit: " +
@@ -38,8 +42,15 @@ bool is_physical(const Calibration& calibration) {
 }
 
 std::string head(const Calibration& calibration, const CalibrationContext& context) {
-  std::string html = heading("Calibration of " + context.rig, context.version,
-                             calibration.converged(), describe_outcome(calibration));
+  const estimator::Verdict& verdict = calibration.verdict;
+  std::string html =
+      verdict.sentence.empty()
+          ? heading("Calibration of " + context.rig, context.version, calibration.converged(),
+                    describe_outcome(calibration))
+          : heading("Calibration of " + context.rig, context.version,
+                    verdict.kind == estimator::VerdictKind::kHolds,
+                    as_sentence(verdict.sentence)) +
+                "<p>" + escape_html(describe_outcome(calibration)) + "</p>\n";
   html += "<div class=\"summary\">\n";
   for (const estimator::SimulationError& error : calibration.simulation) {
     html += fact("open-loop RMSE, hinge " + error.hinge,
@@ -176,7 +187,7 @@ std::string calibration_page(const Calibration& calibration, const CalibrationCo
     kinds.push_back(error.kind);
   }
   std::string body = head(calibration, context) + parameter_section(calibration) +
-                     list_section("Notes", calibration.notes) +
+                     piece_section(calibration) + list_section("Notes", calibration.notes) +
                      identifiability_section(calibration);
   if (validation != nullptr) {
     body +=

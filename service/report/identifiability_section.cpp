@@ -168,6 +168,21 @@ std::string poor_parameters(const Calibration& calibration) {
   return items.empty() ? "" : "<h3>The data barely see</h3>\n<ul>\n" + items + "</ul>\n";
 }
 
+std::string combinations(const Calibration& calibration) {
+  if (calibration.combinations.empty()) return "";
+  std::string html =
+      "<h3>Known better together</h3>\n<div class=\"wide\"><table class=\"narrow\">\n"
+      "<tr><th>combination</th><th class=\"number\">value</th><th class=\"number\">± sd</th>"
+      "<th>unit</th></tr>\n";
+  for (const estimator::Combination& combination : calibration.combinations) {
+    const Measured number = format_measured(combination.value, combination.standard_deviation);
+    html += "<tr><td>" + escape_html(combination.description) + "</td>" +
+            number_cell(number.value) + number_cell(number.standard_deviation) + "<td>" +
+            escape_html(combination.unit) + "</td></tr>\n";
+  }
+  return html + "</table></div>\n";
+}
+
 std::string correlation(const Calibration& calibration) {
   const std::vector<Seen> seen = find_seen(calibration);
   if (seen.size() < 2) return "";
@@ -187,7 +202,7 @@ std::string identifiability_section(const Calibration& calibration) {
   const std::string unseen = null_directions(calibration) + poor_parameters(calibration);
   std::string html = "<section><h2>Identifiability</h2>\n";
   html += unseen.empty() ? "<p>The recordings determine every free parameter.</p>\n" : unseen;
-  html += initial_directions(calibration);
+  html += initial_directions(calibration) + combinations(calibration);
   const auto n = static_cast<Eigen::Index>(calibration.parameters.size());
   if (calibration.correlation.rows() == n && calibration.correlation.cols() == n) {
     html += dependence_table(calibration) + "</section>\n<section>" + correlation(calibration);

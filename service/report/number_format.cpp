@@ -1,6 +1,7 @@
 #include "service/report/number_format.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstdio>
 
@@ -72,6 +73,13 @@ Measured format_measured(double value, double standard_deviation) {
   // "0e-6" and "-0.0" are plain zeros.
   rounded = rounded.find_first_of("123456789") == std::string::npos ? "0" : rounded + suffix;
   return {rounded, print("%.*f", decimals, sd / scale) + suffix};
+}
+
+std::string as_sentence(std::string text) {
+  if (!text.empty()) {
+    text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
+  }
+  return text + ".";
 }
 
 int display_width(const std::string& text) {

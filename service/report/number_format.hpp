@@ -21,6 +21,9 @@ std::string format_number(double value, int digits = 4);
 /// The same in the notation of `format_measured`: "115.9e-6", "0.0044", "1.23e6".
 std::string format_quantity(double value, int digits = 4);
 
+/// With a capital at its beginning and a full stop at its end.
+std::string as_sentence(std::string text);
+
 /// Columns a UTF-8 text takes on a terminal.
 int display_width(const std::string& text);
 

@@ -12,7 +12,10 @@ namespace {
 
 std::string remark(const estimator::ParameterEstimate& estimate) {
   if (!estimate.at_bound) {
-    return std::isinf(estimate.standard_deviation) ? "not seen by the data" : "";
+    if (std::isinf(estimate.standard_deviation)) return "not seen by the data";
+    if (!(estimate.standard_deviation > estimate.noise_deviation)) return "";
+    return "by noise alone " +
+           format_measured(estimate.value, estimate.noise_deviation).standard_deviation;
   }
   const bool lower =
       std::abs(estimate.value - estimate.lower) <= std::abs(estimate.value - estimate.upper);
@@ -31,6 +34,30 @@ std::string parameter_table(const estimator::Calibration& calibration) {
   for (const auto& estimate : calibration.parameters) add(estimate, remark(estimate));
   for (const auto& estimate : calibration.tied) add(estimate, "tied");
   return format_table(rows, {false, true, true, false, true, false});
+}
+
+std::string combination_table(const estimator::Calibration& calibration) {
+  if (calibration.combinations.empty()) return "";
+  std::vector<std::vector<std::string>> rows = {{"known better together", "value", "± sd", "unit"}};
+  for (const estimator::Combination& combination : calibration.combinations) {
+    const Measured number = format_measured(combination.value, combination.standard_deviation);
+    rows.push_back(
+        {combination.description, number.value, number.standard_deviation, combination.unit});
+  }
+  return format_table(rows, {false, true, true, false}) + "\n";
+}
+
+/// The verdict as a sentence of its own; nothing where nothing was judged.
+std::string first_line(const estimator::Calibration& calibration) {
+  if (calibration.verdict.sentence.empty()) return "";
+  return as_sentence(calibration.verdict.sentence) + "\n\n";
+}
+
+std::string ending(const estimator::Calibration& calibration) {
+  if (calibration.converged()) return "Converged";
+  return calibration.verdict.kind == estimator::VerdictKind::kExplainsNothing
+             ? "NO RESULT (the model explains nothing)"
+             : "NOT CONVERGED";
 }
 
 std::string simulation_table(const estimator::Calibration& calibration) {
@@ -70,7 +97,8 @@ std::string format_table(std::vector<std::vector<std::string>> rows,
 }
 
 std::string format_calibration(const estimator::Calibration& calibration, double wall_time) {
-  std::string text = parameter_table(calibration) + "\n" + simulation_table(calibration);
+  std::string text = first_line(calibration) + parameter_table(calibration) + "\n" +
+                     combination_table(calibration) + simulation_table(calibration);
   if (!calibration.null_directions.empty()) {
     text += "\nThe data cannot see:\n";
     for (const estimator::NullDirection& direction : calibration.null_directions) {
@@ -83,7 +111,7 @@ std::string format_calibration(const estimator::Calibration& calibration, double
   }
   const bool physical = calibration.kind == estimator::EstimateKind::kPhysical;
   text +=
-      std::string("\n") + (calibration.converged() ? "Converged" : "NOT CONVERGED") + " in " +
+      "\n" + ending(calibration) + " in " +
       format_number(wall_time, 3) + " s: " +
       (physical ? "physical parameters"
                 : "parameters of a SPOOK simulator with a step of " +

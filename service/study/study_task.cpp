@@ -88,11 +88,11 @@ void add(Fingerprint& key, const estimator::Mechanism& mechanism) {
 void add(Fingerprint& key, const estimator::CalibrationOptions& options) {
   const auto& [kind, step, acceleration_noise, state_error_weight, compliance, damping_time,
                weighting_compliance, residual_form, state_form, filter_cutoff, max_iterations,
-               refine_simulation, approach, repair] = options;
+               refine_simulation, approach, repair, compare_pieces] = options;
   const auto add_all = [&key](const auto&... members) { (add(key, members), ...); };
   add_all(kind, step, acceleration_noise, state_error_weight, compliance, damping_time,
           weighting_compliance, residual_form, state_form, filter_cutoff, max_iterations,
-          refine_simulation, approach, repair);
+          refine_simulation, approach, repair, compare_pieces);
 }
 
 std::string key_of(const StudyTask& task) {
@@ -223,6 +223,7 @@ estimator::CalibrationOptions make_options(const StudyMethod& method,
                                            const StudySettings& settings) {
   estimator::CalibrationOptions options;
   options.max_iterations = settings.max_iterations;
+  options.compare_pieces = false;  // no table of theirs shows it
   if (method.physical) {
     options.kind = estimator::EstimateKind::kPhysical;
     return options;

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace estimator {
+
+/// What one piece of the recordings alone says, linearised about the estimates from all of them;
+/// its initial states are its own.
+struct PieceEstimate {
+  std::string recording;
+  double from = 0.0, to = 0.0;  ///< [s]
+  /// One per free parameter, from noise alone; NaN where the piece cannot tell.
+  Eigen::VectorXd values, standard_deviations;
+};
+
+/// Whether pieces agree: Cochran's Q against its degrees of freedom.
+struct Agreement {
+  double statistic = std::numeric_limits<double>::quiet_NaN();  ///< NaN: nothing to compare
+  double degrees_of_freedom = 0.0;
+  double p_value = std::numeric_limits<double>::quiet_NaN();  ///< of pieces that agree
+};
+
+/// A combination of parameters that is known much better than each of them.
+struct Combination {
+  std::string description;  ///< "1.J_zz / 1.K"
+  double value = 0.0;
+  double standard_deviation = 0.0;
+  std::string unit;
+};
+
+enum class VerdictKind {
+  kHolds,            ///< what is left is noise, and pieces agree
+  kDoubtful,         ///< something hints at what the model lacks
+  kDoesNotHold,      ///< the model leaves more than noise: deviations from noise would be too small
+  kExplainsNothing,  ///< the result is not one of this rig
+};
+
+/// What the fit says about the model as a whole.
+struct Verdict {
+  VerdictKind kind = VerdictKind::kHolds;
+  std::string sentence;  ///< "the model does not hold: pieces disagree (Q 412 on 60)"
+};
+
+}  // namespace estimator

@@ -1,0 +1,241 @@
+#include "estimator/calibrate/verdict.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "estimator/calibrate/agreement.hpp"
+#include "estimator/calibrate/identifiability.hpp"
+#include "estimator/calibrate/number_text.hpp"
+#include "estimator/calibrate/preparation.hpp"
+#include "estimator/calibrate/quantisation.hpp"
+
+namespace estimator {
+namespace {
+
+constexpr double kUnexplainedShare = 1.0 / 3.0;  // of the motion
+constexpr double kNoisy = 1.5;        // residual over noise above which the model is doubtful
+constexpr double kFarTooNoisy = 3.0;  // and above which it does not hold
+constexpr double kScattered = 4.0;    // Q over its degrees of freedom: twice the noise's scatter
+constexpr double kInflation = 4.0;    // of a variance by correlation: deviations twice as large
+constexpr double kHorizon = 0.2;      // over which any motion can be predicted [s]
+
+/// Errors of what the estimates come from: the simulation, or the estimated states.
+std::vector<Eigen::VectorXd> residuals_of(const Calibration& calibration, Eigen::Index sensor,
+                                          JointKind kind) {
+  std::vector<Eigen::VectorXd> residuals;
+  for (const SegmentTrajectory& trajectory : calibration.trajectories) {
+    const Eigen::MatrixXd& model =
+        calibration.refined ? trajectory.simulated : trajectory.estimated;
+    Eigen::VectorXd& errors = residuals.emplace_back(model.col(sensor));
+    errors -= trajectory.measured.col(sensor);
+    if (kind == JointKind::kPrismatic) continue;
+    for (double& error : errors) error = std::remainder(error, 2.0 * M_PI);
+  }
+  return residuals;
+}
+
+/// Root mean square of what is a number, about each segment's mean where asked for.
+double root_mean_square(const std::vector<Eigen::VectorXd>& series, bool centred) {
+  double squares = 0.0, count = 0.0;
+  for (const Eigen::VectorXd& one : series) {
+    double sum = 0.0, observed = 0.0;
+    for (const double value : one) {
+      if (std::isnan(value)) continue;
+      sum += value;
+      observed += 1.0;
+    }
+    const double mean = centred && observed > 0.0 ? sum / observed : 0.0;
+    for (const double value : one) {
+      if (!std::isnan(value)) squares += std::pow(value - mean, 2);
+    }
+    count += observed;
+  }
+  return count > 0.0 ? std::sqrt(squares / count) : 0.0;
+}
+
+std::vector<Segment> readings_of(const Calibration& calibration) {
+  std::vector<Segment> segments;
+  for (const SegmentTrajectory& trajectory : calibration.trajectories) {
+    Segment& segment = segments.emplace_back();
+    segment.period = trajectory.step;
+    segment.angles = trajectory.measured;
+  }
+  return segments;
+}
+
+std::vector<Eigen::VectorXd> columns(const std::vector<Segment>& segments, Eigen::Index sensor) {
+  std::vector<Eigen::VectorXd> all;
+  for (const Segment& segment : segments) all.push_back(segment.angles.col(sensor));
+  return all;
+}
+
+/// Root mean square acceleration over the horizon.
+double acceleration_of(const std::vector<Segment>& segments, Eigen::Index sensor) {
+  std::vector<Eigen::VectorXd> accelerations;
+  for (const Segment& segment : segments) {
+    const auto lag = std::max<Eigen::Index>(1, std::lround(kHorizon / segment.period));
+    const double time = static_cast<double>(lag) * segment.period;
+    const Eigen::Index count = segment.angles.rows() - 2 * lag;
+    if (count <= 0) continue;
+    const auto column = segment.angles.col(sensor);
+    accelerations.push_back((column.tail(count) - 2.0 * column.segment(lag, count) +
+                             column.head(count)) /
+                            (time * time));
+  }
+  return root_mean_square(accelerations, false);
+}
+
+/// States and parameters explain, or do not, what no simulation from the start can predict.
+bool is_told_by_states(const Calibration& calibration) {
+  return calibration.kind == EstimateKind::kPhysical && !calibration.refined &&
+         is_converged(calibration.termination);
+}
+
+/// Share of the acceleration of a measured joint that is left; 0 of an encoder between bodies,
+/// whose joints tell.
+double unexplained_acceleration(const Calibration& calibration,
+                                const std::vector<Segment>& segments, const std::string& name,
+                                Eigen::Index sensor) {
+  for (Eigen::Index j = 0; j < calibration.acceleration_noise.size(); ++j) {
+    if (calibration.mechanism.hinges[static_cast<std::size_t>(j)].name != name) continue;
+    const double left = calibration.acceleration_noise[j] / std::sqrt(kHorizon);
+    return left > 0.0 ? left / acceleration_of(segments, sensor) : 0.0;
+  }
+  return 0.0;
+}
+
+std::string times(double ratio) { return number_text(ratio, ratio < 10.0 ? 2 : 3); }
+
+/// Reasons against the model, and how grave they are together.
+struct Doubts {
+  VerdictKind kind = VerdictKind::kHolds;
+  std::string text;
+
+  void add(VerdictKind grave, const std::string& reason) {
+    kind = std::max(kind, grave);
+    text += (text.empty() ? "" : "; ") + reason;
+  }
+};
+
+void doubt_agreement(const Agreement& agreement, Doubts& doubts) {
+  if (!(agreement.p_value < kDisagreementLevel)) return;
+  const double ratio = agreement.statistic / agreement.degrees_of_freedom;
+  doubts.add(ratio > kScattered ? VerdictKind::kDoesNotHold : VerdictKind::kDoubtful,
+             "pieces disagree (Q " + number_text(agreement.statistic, 3) + " on " +
+                 number_text(agreement.degrees_of_freedom, 3) + ")");
+}
+
+void doubt_residuals(const std::vector<SensorFit>& fits, Doubts& doubts) {
+  const auto ratio = [](const SensorFit& fit) {
+    return fit.noise > 0.0 ? fit.residual / fit.noise : 0.0;
+  };
+  const auto worst = std::ranges::max_element(fits, {}, ratio);
+  if (worst != fits.end() && ratio(*worst) > kNoisy) {
+    doubts.add(ratio(*worst) > kFarTooNoisy ? VerdictKind::kDoesNotHold : VerdictKind::kDoubtful,
+               "residuals are " + times(ratio(*worst)) + " times the noise (hinge " + worst->name +
+                   ")");
+    return;
+  }
+  const auto correlated = std::ranges::find_if(fits, &SensorFit::correlated);
+  if (correlated != fits.end()) {
+    doubts.add(VerdictKind::kDoubtful,
+               "residuals are correlated in time (hinge " + correlated->name + ")");
+  }
+}
+
+void doubt_accelerations(const Calibration& calibration, Doubts& doubts) {
+  for (Eigen::Index j = 0; j < calibration.acceleration_noise.size() && !calibration.refined; ++j) {
+    if (!(calibration.acceleration_noise[j] > 0.0)) continue;
+    doubts.add(VerdictKind::kDoesNotHold,
+               "accelerations are left unexplained (hinge " +
+                   calibration.mechanism.hinges[static_cast<std::size_t>(j)].name + ")");
+    return;
+  }
+}
+
+std::string praise(const Calibration& calibration, const std::vector<SensorFit>& fits) {
+  double worst = 0.0;
+  for (const SensorFit& fit : fits) {
+    if (fit.noise > 0.0) worst = std::max(worst, fit.residual / fit.noise);
+  }
+  std::string text = "the model holds: residuals are " + times(worst) + " times the noise";
+  if (std::isnan(calibration.agreement.statistic)) return text + "; there are no pieces to compare";
+  return text + ", pieces agree (Q " + number_text(calibration.agreement.statistic, 3) + " on " +
+         number_text(calibration.agreement.degrees_of_freedom, 3) + ")";
+}
+
+}  // namespace
+
+bool is_unexplained(const SensorFit& fit) { return fit.unexplained > kUnexplainedShare; }
+
+std::string share_text(double unexplained) {
+  return unexplained < 10.0 ? std::to_string(std::lround(100.0 * unexplained)) + " % of the motion"
+                            : "many times the motion";
+}
+
+std::vector<SensorFit> sensor_fits(const Calibration& calibration) {
+  const std::vector<Segment> segments = readings_of(calibration);
+  const bool by_states = is_told_by_states(calibration);
+  std::vector<SensorFit> fits;
+  for (std::size_t i = 0; i < calibration.simulation.size(); ++i) {
+    const auto sensor = static_cast<Eigen::Index>(i);
+    const SimulationError& error = calibration.simulation[i];
+    const double quantum =
+        find_quantum(segments, static_cast<int>(i), joint_units(error.kind).scale);
+    SensorFit fit;
+    fit.name = error.hinge;
+    fit.noise = quantum / std::sqrt(12.0);
+    for (const Segment& segment : segments) {
+      fit.noise = std::max(fit.noise, noise_level(segment.angles.col(sensor)));
+    }
+    const std::vector<Eigen::VectorXd> residuals = residuals_of(calibration, sensor, error.kind);
+    fit.residual = calibration.refined ? error.rmse : root_mean_square(residuals, false);
+    const double analog = quantum > 0.0 ? analog_variance(segments, static_cast<int>(i), quantum)
+                                        : 0.0;
+    const bool counts = quantum > 0.0 && counting_explains(residuals, quantum, analog);
+    fit.correlated = calibration.refined && !counts &&
+                     correlation_inflation(residuals) > kInflation;
+    const double motion = root_mean_square(columns(segments, sensor), true);
+    if (by_states) {
+      fit.unexplained = unexplained_acceleration(calibration, segments, fit.name, sensor);
+    } else if (error.rmse > kFarTooNoisy * fit.noise && motion > 0.0) {
+      fit.unexplained = error.rmse / motion;
+    }
+    fits.push_back(std::move(fit));
+  }
+  return fits;
+}
+
+Verdict judge(const Calibration& calibration) {
+  const std::vector<SensorFit> fits = sensor_fits(calibration);
+  const auto worst = std::ranges::max_element(fits, {}, &SensorFit::unexplained);
+  if (worst != fits.end() && is_unexplained(*worst)) {
+    return {VerdictKind::kExplainsNothing, "the model does not explain the motion: at hinge " +
+                                               worst->name + " it leaves " +
+                                               share_text(worst->unexplained)};
+  }
+  Doubts doubts;
+  doubt_agreement(calibration.agreement, doubts);
+  doubt_residuals(fits, doubts);
+  doubt_accelerations(calibration, doubts);
+  if (doubts.kind == VerdictKind::kHolds) return {doubts.kind, praise(calibration, fits)};
+  const bool fails = doubts.kind == VerdictKind::kDoesNotHold;
+  return {doubts.kind, (fails ? "the model does not hold: " : "the model is doubtful: ") +
+                           doubts.text};
+}
+
+std::string_view to_string(VerdictKind kind) {
+  switch (kind) {
+    case VerdictKind::kHolds:
+      return "holds";
+    case VerdictKind::kDoubtful:
+      return "doubtful";
+    case VerdictKind::kDoesNotHold:
+      return "does-not-hold";
+    case VerdictKind::kExplainsNothing:
+      return "explains-nothing";
+  }
+  return "";
+}
+
+}  // namespace estimator

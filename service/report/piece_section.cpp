@@ -1,0 +1,87 @@
+#include "service/report/piece_section.hpp"
+
+#include <cmath>
+
+#include "estimator/calibrate/agreement.hpp"
+#include "service/report/number_format.hpp"
+#include "service/report/page_parts.hpp"
+#include "service/report/svg_chart.hpp"
+#include "service/report/svg_forest.hpp"
+
+namespace service {
+namespace {
+
+using estimator::Calibration;
+
+constexpr std::size_t kColumns = 4;  // parameters beside one another
+constexpr std::size_t kLongestName = 14;
+
+/// "run.csv 5 to 10 s"; the end of a long name tells more than its beginning.
+std::vector<std::string> labels_of(const Calibration& calibration) {
+  std::vector<std::string> labels;
+  for (const estimator::PieceEstimate& piece : calibration.pieces) {
+    std::string name = piece.recording.substr(piece.recording.rfind('/') + 1);
+    if (name.size() > kLongestName) name = "…" + name.substr(name.size() - kLongestName);
+    labels.push_back(name + " " + format_number(piece.from, 3) + " to " +
+                     format_number(piece.to, 3) + " s");
+  }
+  return labels;
+}
+
+std::string agreement_text(const Calibration& calibration) {
+  const estimator::Agreement& agreement = calibration.agreement;
+  if (std::isnan(agreement.statistic)) return "<p>There is nothing to compare.</p>\n";
+  const bool disagree = agreement.p_value < estimator::kDisagreementLevel;
+  std::string text = "<p";
+  if (disagree) text += " class=\"warn\"";
+  text += ">Pieces " + std::string(disagree ? "disagree" : "agree") + ": Cochran's Q is " +
+          format_number(agreement.statistic, 4) + " on " +
+          format_number(agreement.degrees_of_freedom, 4) + " degrees of freedom (p = " +
+          format_number(agreement.p_value, 2) + "). ";
+  text += disagree ? "Standard deviations are the larger of those from noise and from the scatter "
+                     "between pieces."
+                   : "Standard deviations are those from noise.";
+  return text + "</p>\n";
+}
+
+std::string deviation_table(const Calibration& calibration) {
+  std::string html =
+      "<div class=\"wide\"><table class=\"narrow\">\n<tr><th>parameter</th>"
+      "<th class=\"number\">± sd</th><th class=\"number\">from noise</th>"
+      "<th class=\"number\">from the scatter between pieces</th><th>unit</th></tr>\n";
+  const auto cell = [](double deviation) { return number_cell(format_quantity(deviation, 2)); };
+  for (const estimator::ParameterEstimate& estimate : calibration.parameters) {
+    if (estimate.at_bound || !std::isfinite(estimate.standard_deviation)) continue;
+    html += "<tr><td>" + escape_html(estimate.name) + "</td>" + cell(estimate.standard_deviation) +
+            cell(estimate.noise_deviation) + cell(estimate.scatter_deviation) + "<td>" +
+            escape_html(estimate.unit) + "</td></tr>\n";
+  }
+  return html + "</table></div>\n";
+}
+
+}  // namespace
+
+std::string piece_section(const Calibration& calibration) {
+  if (calibration.pieces.empty()) return "";
+  std::vector<std::size_t> seen;
+  for (std::size_t i = 0; i < calibration.parameters.size(); ++i) {
+    const estimator::ParameterEstimate& estimate = calibration.parameters[i];
+    if (!estimate.at_bound && std::isfinite(estimate.standard_deviation)) seen.push_back(i);
+  }
+  std::string html = "<section><h2>Pieces</h2>\n" + agreement_text(calibration);
+  const std::vector<std::string> labels = labels_of(calibration);
+  for (std::size_t begin = 0; begin < seen.size(); begin += kColumns) {
+    const auto first = seen.begin() + static_cast<std::ptrdiff_t>(begin);
+    const auto count = static_cast<std::ptrdiff_t>(std::min(kColumns, seen.size() - begin));
+    html += "<figure>" +
+            svg_forest(calibration.pieces, labels, calibration.parameters, {first, first + count}) +
+            "</figure>\n";
+  }
+  html +=
+      "<p class=\"quiet\">Orange: what a piece alone says, from an initial state of its own, with "
+      "95 % by noise; blue: the estimate from all, its 95 % interval as a band. An empty place: "
+      "the piece cannot tell.</p>\n";
+  return html + deviation_table(calibration) + "</section>\n";
+}
+
+}  // namespace service

@@ -1,0 +1,156 @@
+#include "service/report/svg_forest.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "service/report/number_format.hpp"
+#include "service/report/svg_chart.hpp"
+
+namespace service {
+namespace {
+
+using estimator::ParameterEstimate;
+using estimator::PieceEstimate;
+
+constexpr double kRow = 20.0;         // [px]
+constexpr double kTop = 26.0;         // [px], for the parameter's name
+constexpr double kBottom = 40.0;      // [px], for ticks and what they are of
+constexpr double kLabels = 190.0;     // [px]
+constexpr double kColumn = 170.0;     // [px]
+constexpr double kGap = 22.0;         // [px], between columns
+constexpr double kSlack = 0.08;       // of the axis beyond what it must show
+constexpr double kLongest = 4.0;      // of the typical bar, that the axis still shows whole
+constexpr double kMostPercent = 2.0;  // of the value, beyond which an axis is in its unit
+
+std::string format(const char* pattern, double a, double b = 0.0, double c = 0.0, double d = 0.0) {
+  char text[256];
+  std::snprintf(text, sizeof text, pattern, a, b, c, d);
+  return text;
+}
+
+std::string text_at(double x, double y, const char* anchor, const char* style,
+                    const std::string& text) {
+  return format("<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"", x, y) + anchor + "\" class=\"" +
+         style + "\">" + escape_html(text) + "</text>\n";
+}
+
+double half_width(const PieceEstimate& piece, Eigen::Index at) {
+  return estimator::kNormalHalfWidth95 * piece.standard_deviations[at];
+}
+
+/// One parameter's axis, in columns of pixels.
+class Axis {
+ public:
+  Axis(const std::vector<PieceEstimate>& pieces, const ParameterEstimate& estimate,
+       Eigen::Index at, double left)
+      : left_(left), low_(estimate.value), high_(estimate.value) {
+    std::vector<double> halves;
+    for (const PieceEstimate& piece : pieces) {
+      if (std::isfinite(half_width(piece, at))) halves.push_back(half_width(piece, at));
+    }
+    double typical = 0.0;
+    if (!halves.empty()) {
+      std::ranges::nth_element(halves, halves.begin() + std::ssize(halves) / 2);
+      typical = halves[halves.size() / 2];
+    }
+    const auto include = [&](double center, double half) {
+      low_ = std::min(low_, center - half);
+      high_ = std::max(high_, center + half);
+    };
+    for (const PieceEstimate& piece : pieces) {
+      const double half = half_width(piece, at);
+      if (half <= kLongest * typical) include(piece.values[at], half);
+    }
+    if (std::isfinite(estimate.half_interval)) include(estimate.value, estimate.half_interval);
+    if (!(high_ > low_)) include(estimate.value, std::max(std::abs(estimate.value), 1e-12));
+    const double slack = kSlack * (high_ - low_);
+    low_ -= slack;
+    high_ += slack;
+  }
+
+  bool holds(double value) const { return value >= low_ && value <= high_; }
+  double to_x(double value) const {
+    return left_ + kColumn * (std::clamp(value, low_, high_) - low_) / (high_ - low_);
+  }
+
+  /// Ticks and their unit: percent off the estimate, or its unit where that is far from it.
+  std::string ticks(const ParameterEstimate& estimate, double y) const {
+    const double far = std::max(high_ - estimate.value, estimate.value - low_);
+    const bool relative = far < kMostPercent * std::abs(estimate.value);
+    const double unit = relative ? 0.01 * std::abs(estimate.value) : 1.0;
+    const double zero = relative ? estimate.value : 0.0;
+    std::string svg;
+    for (const double tick : nice_ticks((low_ - zero) / unit, (high_ - zero) / unit, 3)) {
+      const double x = to_x(zero + unit * tick);
+      svg += format("<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\" class=\"grid\"/>", x, x,
+                    kTop, y);
+      svg += text_at(x, y + 14.0, "middle", "tick",
+                     relative ? format_number(tick, 3) : format_quantity(tick, 3));
+    }
+    return svg + text_at(left_ + 0.5 * kColumn, y + 30.0, "middle", "label",
+                         relative ? "% off the estimate" : estimate.unit);
+  }
+
+ private:
+  double left_, low_, high_;
+};
+
+std::string bar(const Axis& axis, double value, double half, double y, const char* style) {
+  return format("<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\" class=\"",
+                axis.to_x(value - half), axis.to_x(value + half), y, y) +
+         style + "\"/>";
+}
+
+std::string dot(const Axis& axis, double value, double y, const char* style) {
+  if (!axis.holds(value)) return "";
+  return format("<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3.5\" class=\"", axis.to_x(value), y) + style +
+         "\"/>\n";
+}
+
+std::string column(const std::vector<PieceEstimate>& pieces, const ParameterEstimate& estimate,
+                   Eigen::Index at, double left) {
+  const Axis axis(pieces, estimate, at, left);
+  const double bottom = kTop + kRow * static_cast<double>(pieces.size() + 1);
+  std::string svg = text_at(left + 0.5 * kColumn, kTop - 10.0, "middle", "title", estimate.name);
+  svg += axis.ticks(estimate, bottom);
+  const double half = estimate.half_interval;
+  const bool seen = std::isfinite(half) && half > 0.0;
+  if (seen) {
+    const double x = axis.to_x(estimate.value - half);
+    svg += format("<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" class=\"prior\"/>", x,
+                  kTop, axis.to_x(estimate.value + half) - x, bottom - kTop);
+  }
+  for (std::size_t p = 0; p < pieces.size(); ++p) {
+    const double y = kTop + kRow * (static_cast<double>(p) + 0.5);
+    if (!std::isfinite(half_width(pieces[p], at))) continue;
+    svg += bar(axis, pieces[p].values[at], half_width(pieces[p], at), y, "line measured");
+    svg += dot(axis, pieces[p].values[at], y, "dot residual");
+  }
+  if (seen) svg += bar(axis, estimate.value, half, bottom - 0.5 * kRow, "line simulated thick");
+  return svg + dot(axis, estimate.value, bottom - 0.5 * kRow, "dot simulated");
+}
+
+}  // namespace
+
+std::string svg_forest(const std::vector<PieceEstimate>& pieces,
+                       const std::vector<std::string>& labels,
+                       const std::vector<ParameterEstimate>& parameters,
+                       const std::vector<std::size_t>& columns) {
+  const auto rows = static_cast<double>(pieces.size() + 1);
+  const double width = kLabels + static_cast<double>(columns.size()) * (kColumn + kGap);
+  std::string svg = format("<svg viewBox=\"0 0 %.0f %.0f\" style=\"max-width:%.0fpx\"", width,
+                           kTop + kRow * rows + kBottom, width) +
+                    " role=\"img\" aria-label=\"Parameters by piece\">\n";
+  for (std::size_t p = 0; p <= pieces.size(); ++p) {
+    svg += text_at(kLabels - kGap, kTop + kRow * (static_cast<double>(p) + 0.5) + 4.0, "end",
+                   "tick", p < pieces.size() ? labels[p] : "all together");
+  }
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    svg += column(pieces, parameters[columns[c]], static_cast<Eigen::Index>(columns[c]),
+                  kLabels + static_cast<double>(c) * (kColumn + kGap));
+  }
+  return svg + "</svg>\n";
+}
+
+}  // namespace service

@@ -1,0 +1,167 @@
+#include "estimator/calibrate/agreement.hpp"
+
+#include <gtest/gtest.h>
+
+#include <Eigen/Cholesky>
+#include <Eigen/LU>
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "estimator/math/distributions.hpp"
+
+namespace estimator {
+namespace {
+
+/// Pieces that read one parameter as `readings`, with these deviations, about zero.
+std::vector<PieceScore> scalar_pieces(const std::vector<double>& readings,
+                                      const std::vector<double>& deviations) {
+  std::vector<PieceScore> pieces;
+  for (std::size_t p = 0; p < readings.size(); ++p) {
+    const double weight = 1.0 / (deviations[p] * deviations[p]);
+    const Eigen::MatrixXd H = Eigen::MatrixXd::Constant(1, 1, weight);
+    pieces.push_back({Eigen::VectorXd::Constant(1, weight * readings[p]), H, H});
+  }
+  return pieces;
+}
+
+PieceComparison compare(const std::vector<PieceScore>& pieces) {
+  const Eigen::Index n = pieces.front().score.size();
+  return compare_pieces(pieces, Eigen::MatrixXd::Zero(n, n), Eigen::VectorXd::Zero(n));
+}
+
+// Cochran's Q of a weighted mean, by hand. A wrong centre, weight or count would show.
+TEST(PieceComparison, IsCochransQOfAWeightedMean) {
+  const std::vector<double> y = {1.0, 3.0, 2.5, -1.0}, s = {1.0, 0.5, 2.0, 1.0};
+  double weights = 0.0, sum = 0.0, Q = 0.0;
+  for (std::size_t p = 0; p < y.size(); ++p) {
+    weights += 1.0 / (s[p] * s[p]);
+    sum += y[p] / (s[p] * s[p]);
+  }
+  const double mean = sum / weights;
+  for (std::size_t p = 0; p < y.size(); ++p) Q += std::pow((y[p] - mean) / s[p], 2);
+  const PieceComparison result = compare(scalar_pieces(y, s));
+  EXPECT_NEAR(result.agreement.statistic, Q, 1e-12 * Q);
+  EXPECT_EQ(result.agreement.degrees_of_freedom, 3.0);
+  EXPECT_NEAR(result.agreement.p_value, chi_square_tail(Q, 3.0), 1e-15);
+  EXPECT_NEAR(result.shift[0], mean, 1e-12);
+  EXPECT_NEAR(result.noise(0, 0), 1.0 / weights, 1e-12);
+  for (std::size_t p = 0; p < y.size(); ++p) {
+    EXPECT_NEAR(result.estimates[p][0], y[p], 1e-12);
+    EXPECT_NEAR(result.deviations[p][0], s[p], 1e-12);
+  }
+}
+
+// The delete-one jackknife by leaving each piece out, of two parameters told unequally; beside it
+// the squared distance from the estimate about which all is linear, here zero.
+TEST(PieceComparison, ScatterIsTheDeleteOneJackknife) {
+  std::mt19937 random(5);
+  std::normal_distribution<double> gaussian;
+  std::vector<PieceScore> pieces;
+  Eigen::Matrix2d H = Eigen::Matrix2d::Zero();
+  Eigen::Vector2d g = Eigen::Vector2d::Zero();
+  for (int p = 0; p < 6; ++p) {
+    const Eigen::Matrix2d half = Eigen::Matrix2d::NullaryExpr([&] { return gaussian(random); });
+    const Eigen::Vector2d score = Eigen::Vector2d::NullaryExpr([&] { return gaussian(random); });
+    const Eigen::Matrix2d own = half * half.transpose() + Eigen::Matrix2d::Identity();
+    pieces.push_back({score, own, own});
+    H += own;
+    g += score;
+  }
+  const Eigen::Vector2d all = H.ldlt().solve(g);
+  Eigen::Matrix2d scatter = all * all.transpose();
+  for (const PieceScore& piece : pieces) {
+    const Eigen::Vector2d others =
+        (H - piece.information).eval().ldlt().solve((g - piece.score).eval());
+    scatter += 5.0 / 6.0 * (others - all) * (others - all).transpose();
+  }
+  const PieceComparison result = compare(pieces);
+  EXPECT_LT((result.scatter - scatter).norm(), 1e-12 * scatter.norm());
+  EXPECT_LT((result.shift - all).norm(), 1e-12);
+}
+
+// Equal pieces: the sandwich with P/(P−1), which is the deviation of a mean squared.
+TEST(PieceComparison, EqualPiecesGiveTheDeviationOfTheirMean) {
+  const std::vector<double> y = {-2.0, 1.0, 0.5, 0.5};
+  const PieceComparison result = compare(scalar_pieces(y, {0.1, 0.1, 0.1, 0.1}));
+  double squares = 0.0;
+  for (const double value : y) squares += value * value;  // about a mean of zero
+  EXPECT_NEAR(result.scatter(0, 0), squares / (4.0 * 3.0), 1e-12);
+  EXPECT_NEAR(result.partners[0], 4.0, 1e-12);
+  EXPECT_LT(result.agreement.p_value, 1e-10);
+}
+
+// What one piece alone tells has no scatter, and does not count as agreed.
+TEST(PieceComparison, OnePieceAloneTellsNoScatter) {
+  std::vector<PieceScore> pieces;
+  for (int p = 0; p < 3; ++p) {
+    Eigen::Matrix2d H = Eigen::Matrix2d::Zero();
+    H(0, 0) = 1.0;
+    H(1, 1) = p == 1 ? 1.0 : 0.0;
+    pieces.push_back({Eigen::Vector2d(p - 1.0, 0.0), H, H});
+  }
+  const PieceComparison result = compare(pieces);
+  EXPECT_EQ(result.agreement.degrees_of_freedom, 2.0);
+  EXPECT_NEAR(result.agreement.statistic, 2.0, 1e-12);
+  EXPECT_NEAR(result.partners[1], 1.0, 1e-12);
+  EXPECT_NEAR(result.scatter(1, 1), 0.0, 1e-12);
+  EXPECT_TRUE(std::isnan(result.deviations[0][1]));
+  EXPECT_NEAR(result.deviations[1][1], 1.0, 1e-12);
+}
+
+// Noise that the weights do not know (correlated, quantised) comes in by its own covariance: with
+// four times the variance Q is a fourth.
+TEST(PieceComparison, JudgesByTheNoiseGiven) {
+  std::vector<PieceScore> pieces = scalar_pieces({1.0, 2.0, 4.0}, {1.0, 1.0, 1.0});
+  const double Q = compare(pieces).agreement.statistic;
+  for (PieceScore& piece : pieces) piece.noise *= 4.0;
+  EXPECT_NEAR(compare(pieces).agreement.statistic, 0.25 * Q, 1e-12);
+}
+
+// Pieces that differ by noise alone are called different as often as the level says, in directions
+// that some see badly.
+TEST(PieceComparison, ReadsPiecesThatAgreeAsAgreeing) {
+  std::mt19937 random(11);
+  std::normal_distribution<double> gaussian;
+  constexpr int kDraws = 2000, kRows = 20;
+  int rejected = 0;
+  for (int draw = 0; draw < kDraws; ++draw) {
+    std::vector<PieceScore> pieces;
+    for (int p = 0; p < 6; ++p) {
+      Eigen::MatrixXd T = Eigen::MatrixXd::NullaryExpr(kRows, 3, [&] { return gaussian(random); });
+      if (p % 2 == 0) T.col(2) *= 1e-4;
+      const Eigen::VectorXd e = Eigen::VectorXd::NullaryExpr(kRows, [&] { return gaussian(random); });
+      const Eigen::MatrixXd H = T.transpose() * T;
+      pieces.push_back({T.transpose() * e, H, H});
+    }
+    rejected += compare(pieces).agreement.p_value < 0.05 ? 1 : 0;
+  }
+  EXPECT_NEAR(rejected, 0.05 * kDraws, 4.0 * std::sqrt(0.05 * 0.95 * kDraws));
+}
+
+// A prior holds the estimate without taking part in the scatter.
+TEST(PieceComparison, PriorsBelongToNoPiece) {
+  const std::vector<PieceScore> pieces = scalar_pieces({1.0, 1.0}, {1.0, 1.0});
+  const PieceComparison result =
+      compare_pieces(pieces, Eigen::MatrixXd::Constant(1, 1, 2.0), Eigen::VectorXd::Zero(1));
+  EXPECT_NEAR(result.shift[0], 0.5, 1e-12);
+  EXPECT_NEAR(result.agreement.statistic, 0.0, 1e-12);
+}
+
+// Tables of any statistics book.
+TEST(Distributions, AgreeWithTables) {
+  EXPECT_NEAR(chi_square_tail(3.841459, 1.0), 0.05, 1e-7);
+  EXPECT_NEAR(chi_square_tail(18.307038, 10.0), 0.05, 1e-8);
+  EXPECT_NEAR(chi_square_tail(3.940299, 10.0), 0.95, 1e-7);
+  EXPECT_NEAR(chi_square_tail(149.4493, 100.0), 1e-3, 1e-7);
+  EXPECT_NEAR(chi_square_tail(2.0, 2.0), std::exp(-1.0), 1e-14);
+  EXPECT_EQ(chi_square_tail(0.0, 3.0), 1.0);
+  EXPECT_LT(chi_square_tail(1e5, 60.0), 1e-300);
+  EXPECT_TRUE(std::isnan(chi_square_tail(NAN, 3.0)) && std::isnan(chi_square_tail(1.0, NAN)));
+  EXPECT_NEAR(student_half_width_95(1.0), 12.7062, 1e-4);
+  EXPECT_NEAR(student_half_width_95(7.0), 2.36462, 1e-5);
+  EXPECT_NEAR(student_half_width_95(1000.0), 1.96234, 1e-5);
+}
+
+}  // namespace
+}  // namespace estimator
