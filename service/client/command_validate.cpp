@@ -49,7 +49,7 @@ void note_short_segments(const EstimationInput& input, double window,
                          estimator::Validation& validation) {
   for (const estimator::Recording& recording : input.recordings) {
     for (const estimator::Segment& segment : recording.segments) {
-      if (segment.sample_count() * segment.period >= window) continue;
+      if (segment.duration() + segment.period >= window) continue;
       validation.notes.push_back(recording.name +
                                  ": a segment is shorter than the window and was judged whole");
     }

@@ -22,16 +22,19 @@ void cut_segment(const std::string& name, const estimator::Segment& segment, con
                  std::vector<estimator::Recording>& pieces) {
   const int count = piece_count(segment, cut);
   const int rows = segment.sample_count();
-  const int whole =
-      cut.length > 0.0 ? static_cast<int>(std::lround(cut.length / segment.period)) : rows / count;
-  if (whole < kSegmentSamplesMin) {
-    throw proto::InputError(name + ": a piece would hold only " + std::to_string(whole) +
-                            " samples, and needs " + std::to_string(kSegmentSamplesMin) +
-                            "; ask for fewer or longer pieces");
-  }
+  const auto first_of = [&](int piece) {
+    if (piece == count) return rows;
+    return cut.length > 0.0 ? segment.first_sample_from(piece * cut.length)
+                            : piece * (rows / count);
+  };
   for (int i = 0; i < count; ++i) {
-    const int first = i * whole;
-    const estimator::Segment part = rows_of(segment, first, i + 1 == count ? rows - first : whole);
+    const int first = first_of(i), samples = first_of(i + 1) - first;
+    if (samples < kSegmentSamplesMin) {
+      throw proto::InputError(name + ": a piece would hold only " + std::to_string(samples) +
+                              " samples, and needs " + std::to_string(kSegmentSamplesMin) +
+                              "; ask for fewer or longer pieces");
+    }
+    const estimator::Segment part = rows_of(segment, first, samples);
     const double end = part.start + part.duration();
     pieces.push_back(
         {name + " " + format_number(part.start, 6) + " s to " + format_number(end, 6) + " s",
