@@ -17,7 +17,8 @@ struct Window {
 };
 constexpr Window kWindows[] = {{3, 1}, {8, 2}};
 
-constexpr double kBendMargin = 3.0;  // accelerations above the largest one that lasts
+constexpr std::size_t kLongestStride = 4;  // of readings that accelerations are taken over
+constexpr double kBendMargin = 2.0;  // accelerations above the largest one that lasts
 
 /// Finds the outliers of one series, which it takes out one after another.
 class OutlierSearch {
@@ -26,7 +27,7 @@ class OutlierSearch {
       : series_(series),
         scale_(scale),
         bound_(normal_bound(chance / std::max<double>(1.0, static_cast<double>(series.size())))),
-        bend_(kBendMargin * scale.acceleration(1)) {}
+        bend_(kBendMargin * scale.acceleration(kLongestStride)) {}
 
   std::vector<Outlier> run() {
     std::vector<Outlier> found;
@@ -50,8 +51,10 @@ class OutlierSearch {
     const Reach reach = side.at(series_.times[position]);
     const double off = series_.values[position] - reach.value;
     const double noise = std::max(scale_.noise(position), std::sqrt(side.residual_variance()));
-    const double allowed = bound_ * noise * std::hypot(1.0, reach.noise_gain) +
-                           0.5 * scale_.quantum() * (1.0 + reach.sum) + bend_ * reach.bend;
+    // Errors of counting add up at most to this; where it is less, they scatter with the noise.
+    const double counting = 0.5 * scale_.quantum() * (1.0 + reach.sum);
+    const double allowed = std::max(bound_ * noise * std::hypot(1.0, reach.noise_gain), counting) +
+                           bend_ * reach.bend;
     return std::abs(off) > allowed ? off : 0.0;
   }
 

@@ -60,8 +60,7 @@ class SegmentExamination {
       if (count.count++ == 0) count.first = time;
       count.last = time;
       if (std::abs(outlier.size) > std::abs(count.largest)) count.largest = outlier.size;
-      count.noise = std::max(count.noise, std::hypot(scale.noise(outlier.position),
-                                                     quantum(sensor) / std::sqrt(12.0)));
+      count.noise = std::max(count.noise, scale.noise(outlier.position));
       outlier.position = static_cast<std::size_t>(series.rows[outlier.position]);
       readings_(static_cast<Eigen::Index>(outlier.position), sensor) =
           std::numeric_limits<double>::quiet_NaN();
@@ -106,8 +105,8 @@ class SegmentExamination {
       }
       const std::size_t position = std::min(view.position, series_[at].size());
       constexpr double kFinest = 1e-7;  // [rad]; perfect readings still differ by rounding
-      view.noise = std::hypot(scales_[at].noise(position), quantum(i) / std::sqrt(12.0),
-                              kFinest * unit(i));
+      view.noise = std::max(
+          {scales_[at].noise(position), quantum(i) / std::sqrt(12.0), kFinest * unit(i)});
       view.jumps = std::ranges::count(jump.sensors, i) > 0;
       views.push_back(view);
     }

@@ -10,10 +10,14 @@ namespace {
 
 constexpr double kDeviationsPerMedian = 1.4826;  // of |x|, for normal x
 constexpr double kFourthGain = 8.366600265;      // √70 = √(1 + 16 + 36 + 16 + 1)
+constexpr double kGolden = 0.6180339887498949;  // its multiples fill the unit interval evenly
 constexpr double kSecondGain = 2.449489743;      // √6
 constexpr double kFinestQuantum = 1e-7;          // [rad]; finer are decimals of a text file
 constexpr double kQuantumTolerance = 0.02;
 constexpr double kWholeShare = 0.95;  // of the changes; false readings make two each
+
+/// One in so many medians is passed over: false readings that crowd reach half of a median's seven.
+constexpr std::size_t kCrowds = 200;
 
 /// The median of seven normal |x| is not above this in millions of them [deviations].
 constexpr double kLargestMedian = 3.0;
@@ -69,9 +73,8 @@ SignalScale::SignalScale(const ReadingSeries& series, double quantum)
     : series_(series), quantum_(quantum) {
   const std::vector<double>& y = series.values;
   std::vector<double> all, block;
-  const auto level = [&](std::vector<double>& differences) {
-    const double deviation = kDeviationsPerMedian * median_of(differences) / kFourthGain;
-    return std::sqrt(std::max(0.0, deviation * deviation - quantum * quantum / 12.0));
+  const auto level = [](std::vector<double>& differences) {
+    return kDeviationsPerMedian * median_of(differences) / kFourthGain;
   };
   local_.assign(series.size() / kBlock + 1, 0.0);
   for (std::size_t b = 0; b < local_.size(); ++b) {
@@ -79,8 +82,10 @@ SignalScale::SignalScale(const ReadingSeries& series, double quantum)
     const std::size_t end = std::min((b + 1) * kBlock, series.size());
     for (std::size_t k = std::max<std::size_t>(b * kBlock, 4); k < end; ++k) {
       if (!series.is_dense(k - 4, 5)) continue;
-      block.push_back(
-          std::abs(y[k] - 4.0 * y[k - 1] + 6.0 * y[k - 2] - 4.0 * y[k - 3] + y[k - 4]));
+      const double difference = y[k] - 4.0 * y[k - 1] + 6.0 * y[k - 2] - 4.0 * y[k - 3] + y[k - 4];
+      // Whole counts are spread evenly over their unit, else their median is a whole count too.
+      const double spread = std::fmod(kGolden * static_cast<double>(k), 1.0) - 0.5;
+      block.push_back(std::abs(std::abs(difference) + spread * quantum));
     }
     all.insert(all.end(), block.begin(), block.end());
     if (block.size() >= kBlock / 4) local_[b] = level(block);
@@ -96,27 +101,38 @@ double SignalScale::noise(std::size_t position) const {
   return noise;
 }
 
-double SignalScale::acceleration(std::size_t stride) const {
+double SignalScale::lasting_acceleration(std::size_t stride, bool beyond_noise) const {
   const std::vector<double>&y = series_.values, &t = series_.times;
-  if (series_.size() < 2 * stride + 1) return 0.0;
-  const double period = series_.period;
+  if (series_.size() <= 6 * stride) return 0.0;
   std::vector<double> seconds(series_.size(), 0.0);  // |second difference| of readings
   for (std::size_t k = stride; k + stride < series_.size(); ++k) {
     if (!series_.is_dense(k - stride, 2 * stride + 1)) continue;
     const double before = (y[k] - y[k - stride]) / (t[k] - t[k - stride]);
     const double after = (y[k + stride] - y[k]) / (t[k + stride] - t[k]);
-    const double span = static_cast<double>(stride) * period;
-    seconds[k] = std::abs(after - before) * span;
+    seconds[k] = std::abs(after - before) * static_cast<double>(stride) * series_.period;
   }
-  double largest = 0.0;
+  std::vector<double> lasting;
   std::array<double, 7> around;
-  for (std::size_t k = 4 * stride; k + 4 * stride < series_.size(); ++k) {
-    for (std::size_t i = 0; i < around.size(); ++i) around[i] = seconds[k + i * stride - 3 * stride];
+  for (std::size_t k = 3 * stride; k + 3 * stride < series_.size(); ++k) {
+    for (std::size_t i = 0; i < around.size(); ++i) {
+      around[i] = seconds[k + i * stride - 3 * stride];
+    }
     std::ranges::nth_element(around, around.begin() + 3);
-    const double made = kLargestMedian * kSecondGain * noise(k) + quantum_;
-    largest = std::max(largest, around[3] - made);
+    const double made = beyond_noise ? kLargestMedian * kSecondGain * noise(k) + quantum_ : 0.0;
+    lasting.push_back(std::max(0.0, around[3] - made));
   }
-  return largest / static_cast<double>(stride * stride);
+  const std::size_t passed_over = lasting.size() / kCrowds;
+  std::ranges::nth_element(lasting, lasting.begin() + static_cast<std::ptrdiff_t>(passed_over),
+                           std::greater<>());
+  return lasting[passed_over] / static_cast<double>(stride * stride);
+}
+
+double SignalScale::acceleration(std::size_t longest) const {
+  double least = lasting_acceleration(1, false);
+  for (std::size_t stride = 2; stride <= longest; stride *= 2) {
+    if (series_.size() > 6 * stride) least = std::min(least, lasting_acceleration(stride, false));
+  }
+  return least;
 }
 
 }  // namespace estimator

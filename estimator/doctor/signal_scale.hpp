@@ -26,15 +26,19 @@ class SignalScale {
   /// @param quantum  of the readings; 0: none
   SignalScale(const ReadingSeries& series, double quantum);
 
-  /// Of what is added to the angle before it is counted, about a reading [rad or m]: by the medians
-  /// of fourth differences there and of the whole series, of which false readings move neither.
+  /// Of the readings about one of them, with that of counting [rad or m]: by the medians of fourth
+  /// differences there and of the whole series, of which false readings move neither.
   double noise(std::size_t position) const;
   double quantum() const { return quantum_; }
 
-  /// Largest acceleration that lasts, seen over `stride` readings [rad/period²]: of the motion, where
-  /// it exceeds what noise and counting make of it. A median in time, so that false readings, steps
-  /// and blows count for nothing.
-  double acceleration(std::size_t stride) const;
+  /// Largest acceleration of a motion that lasts [rad/period²]: second differences over up to
+  /// `longest` readings, the longer the less noise and counting add. Medians in time, so that false
+  /// readings, steps and blows count for nothing.
+  double acceleration(std::size_t longest) const;
+
+  /// The same over one stride.
+  /// @param beyond_noise  what exceeds the work of noise and counting alone: 0 where there is none
+  double lasting_acceleration(std::size_t stride, bool beyond_noise) const;
 
  private:
   static constexpr std::size_t kBlock = 64;  ///< readings over which noise is taken to be alike

@@ -13,10 +13,10 @@ namespace {
 struct Window {
   std::size_t count;  ///< readings on each side
   int degree;
-  std::size_t stride;  ///< that accelerations are taken over
+  std::size_t stride;  ///< that accelerations are taken over, at most
 };
 /// Of a motion: short ones, since long ones bend. What a model leaves of it is nearly straight.
-constexpr Window kMotionWindows[] = {{4, 1, 1}, {12, 2, 3}};
+constexpr Window kMotionWindows[] = {{4, 1, 4}, {12, 2, 8}};
 constexpr Window kResidualWindows[] = {{4, 1, 1}, {12, 2, 6}, {36, 2, 18}, {108, 2, 54}};
 
 constexpr double kBendMargin = 2.0;  // accelerations above the largest one that lasts
@@ -24,6 +24,8 @@ constexpr double kBendMargin = 2.0;  // accelerations above the largest one that
 /// What gravity and motors do to joints of rigs on a table [rad/s²], whether or not it was seen to
 /// last in this recording.
 constexpr double kPlausibleAcceleration = 100.0;
+
+constexpr double kFastestTurn = 1.0;  // [rad] from reading to reading
 
 constexpr double kSlack = 1e-9;  // of rounding, so that perfect readings have no steps
 
@@ -67,10 +69,11 @@ class StepSearch {
 
   void scan(const Window& window, std::vector<Candidate>& candidates) const {
     const double period = series_.period;
-    double bend = kBendMargin * scale_.acceleration(window.stride);
-    if (kind_ == SeriesKind::kMotion) {
-      bend = std::max(bend, kPlausibleAcceleration * unit_ * period * period);
-    }
+    const double bend =
+        kind_ == SeriesKind::kResidual
+            ? kBendMargin * scale_.lasting_acceleration(window.stride, true)
+            : std::max(kBendMargin * scale_.acceleration(window.stride),
+                       kPlausibleAcceleration * unit_ * period * period);
     for (std::size_t k = window.count; k + window.count <= series_.size(); ++k) {
       if (!is_suspect(k, window)) continue;
       if (const std::optional<Candidate> found = judge(k, window, bend)) {
@@ -104,9 +107,8 @@ class StepSearch {
     const double* y = series_.values.data() + k;
     const EdgeFit left({t - m, m}, {y - m, m}, window.degree, series_.period);
     const EdgeFit right({t, m}, {y, m}, window.degree, series_.period);
-    const double noise =
-        std::max(scale_.noise(k), std::sqrt(std::max(left.residual_variance(),
-                                                     right.residual_variance())));
+    const double left_over = std::max(left.residual_variance(), right.residual_variance());
+    const double noise = std::max(scale_.noise(k), std::sqrt(left_over));
     Candidate candidate{{k, 0.0, 0.0}, std::numeric_limits<double>::infinity(), m};
     double sizes[2];
     for (int end = 0; end < 2; ++end) {
@@ -114,13 +116,19 @@ class StepSearch {
       const Reach before = left.at(time), after = right.at(time);
       sizes[end] = after.value - before.value;
       const double deviation = noise * std::hypot(before.noise_gain, after.noise_gain);
-      const double allowed = bound_ * deviation +
-                             0.5 * scale_.quantum() * (before.sum + after.sum) +
+      // Errors of counting add up at most to this; where it is less, they scatter with the noise.
+      const double counting = 0.5 * scale_.quantum() * (before.sum + after.sum);
+      const double allowed = std::max(bound_ * deviation, counting) +
                              bend * (before.bend + after.bend) + kSlack * unit_;
       candidate.ratio = std::min(candidate.ratio, std::abs(sizes[end]) / allowed);
       candidate.step.deviation = std::max(candidate.step.deviation, deviation);
     }
     if (!(candidate.ratio > 1.0) || !(sizes[0] * sizes[1] > 0.0)) return std::nullopt;
+    // What turns so fast may as well have made whole turns in between.
+    if (kind_ == SeriesKind::kMotion &&
+        std::abs(left.slope(t[-1])) * (t[0] - t[-1]) > kFastestTurn * unit_) {
+      return std::nullopt;
+    }
     candidate.step.size = 0.5 * (sizes[0] + sizes[1]);
     return candidate;
   }
