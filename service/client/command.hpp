@@ -8,7 +8,8 @@ namespace service {
 enum ExitCode : int {
   kDone = 0,
   kBadInput = 1,        ///< bad input or usage; the message says what to do
-  kNotConverged = 2,    ///< the result was printed and written, but the solver did not converge
+  /// The result was printed and written, but the solver did not converge; check: with warnings.
+  kNotConverged = 2,
   kServiceTrouble = 3,  ///< the service is not there or refuses, or the job has no result
   kInterrupted = 130    ///< stopped by Ctrl-C
 };
@@ -16,6 +17,7 @@ enum ExitCode : int {
 /// Each adds its command to the program. The command sets `exit_code` when it runs and throws
 /// InputError, or std::invalid_argument from the estimator, for bad input.
 void add_calibrate(CLI::App& app, ExitCode& exit_code);
+void add_check(CLI::App& app, ExitCode& exit_code);
 void add_crossvalidate(CLI::App& app, ExitCode& exit_code);
 void add_validate(CLI::App& app, ExitCode& exit_code);
 void add_compare(CLI::App& app, ExitCode& exit_code);

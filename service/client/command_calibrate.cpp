@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "estimator/doctor/examined_calibration.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/client/command.hpp"
@@ -12,8 +13,10 @@
 #include "service/client/interrupt.hpp"
 #include "service/client/progress_line.hpp"
 #include "service/convert/calibration_outcome.hpp"
+#include "service/convert/finding_place.hpp"
 #include "service/convert/import_notes.hpp"
 #include "service/report/calibration_page.hpp"
+#include "service/report/finding_list.hpp"
 #include "service/report/result_table.hpp"
 
 namespace service {
@@ -25,7 +28,10 @@ estimator::Calibration run(const EstimationInput& input, const InterruptFlag& in
   const estimator::CalibrationMonitor monitor = make_monitor(interrupt, progress, options.threads);
   const auto start = std::chrono::steady_clock::now();
   estimator::Calibration calibration =
-      estimator::calibrate(input.rig.mechanism, input.recordings, input.context.options, monitor);
+      estimator::calibrate_examined(input.rig.mechanism, input.recordings, input.context.options,
+                                    sensor_facts(input.rig), monitor)
+          .calibration;
+  name_places(input.rig, calibration.findings);
   wall_time = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return calibration;
 }
@@ -40,6 +46,11 @@ ExitCode calibrate(const CalibrateOptions& options) {
   estimator::Calibration calibration;
   try {
     calibration = run(input, interrupt, options.estimation, input.context.wall_time);
+  } catch (estimator::UnusableInput& fault) {
+    name_places(input.rig, fault.findings);
+    std::cout << format_findings(fault.findings) << std::flush;
+    throw proto::InputError(describe_fault(options.estimation, fault) +
+                            "; --as-is calibrates nevertheless");
   } catch (const std::invalid_argument& fault) {
     throw proto::InputError(describe_fault(options.estimation, fault));
   }

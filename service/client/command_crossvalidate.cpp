@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "estimator/calibrate/cross_validation.hpp"
+#include "estimator/doctor/examined_calibration.hpp"
 #include "proto/text/command_line.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
@@ -12,8 +13,10 @@
 #include "service/client/command_options.hpp"
 #include "service/client/estimation_progress.hpp"
 #include "service/convert/cross_validation_message.hpp"
+#include "service/convert/finding_place.hpp"
 #include "service/report/cross_validation_page.hpp"
 #include "service/report/cross_validation_table.hpp"
+#include "service/report/finding_list.hpp"
 
 namespace service {
 namespace {
@@ -36,9 +39,27 @@ estimator::CrossValidation run(const EstimationInput& input,
   return validation;
 }
 
+/// Looks at what was loaded and repairs it, before it is cut into pieces.
+std::vector<estimator::Finding> repair_input(const EstimationOptions& options,
+                                             EstimationInput& input) {
+  try {
+    estimator::ExaminedInput examined = estimator::examine(
+        input.rig.mechanism, input.recordings, input.context.options, sensor_facts(input.rig));
+    name_places(input.rig, examined.findings);
+    if (estimator::has_fault(examined.findings)) std::cout << format_findings(examined.findings);
+    estimator::require_no_fault(examined.findings, input.context.options);
+    input.rig.mechanism = std::move(examined.mechanism);
+    input.recordings = std::move(examined.recordings);
+    return examined.findings;
+  } catch (const std::invalid_argument& fault) {
+    throw proto::InputError(describe_fault(options, fault));
+  }
+}
+
 ExitCode crossvalidate(const CrossvalidateOptions& options) {
   check_result_files(options.files, options.estimation);
   EstimationInput input = load_estimation_input(options.estimation);
+  const std::vector<estimator::Finding> findings = repair_input(options.estimation, input);
   PieceCut cut = options.cut;
   if (options.by->empty() && input.recordings.size() == 1) cut.kind = PieceKind::kSegment;
   const std::vector<estimator::Recording> pieces =
@@ -55,7 +76,9 @@ ExitCode crossvalidate(const CrossvalidateOptions& options) {
               << " folds; nothing was written\n";
     return kInterrupted;
   }
-  std::cout << format_cross_validation(validation, input.context.wall_time) << std::flush;
+  const std::string found = format_findings(findings);
+  std::cout << format_cross_validation(validation, input.context.wall_time)
+            << (found.empty() ? "" : "\n") << found << std::flush;
   if (!options.files.json.empty()) {
     proto::write_file(options.files.json, cross_validation_json(validation, input.context));
   }

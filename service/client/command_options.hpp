@@ -17,6 +17,12 @@ struct CalibrateOptions {
   RemoteOptions remote;
 };
 
+/// What `rigcal check` is told.
+struct CheckOptions {
+  EstimationOptions estimation;
+  ResultFiles files;  ///< JSON alone
+};
+
 /// What `rigcal crossvalidate` is told.
 struct CrossvalidateOptions {
   EstimationOptions estimation;
@@ -60,6 +66,7 @@ struct SimulateOptions {
 
 /// Adds a command's options. `options` must outlive the parsing.
 void add_options(CLI::App& command, CalibrateOptions& options);
+void add_options(CLI::App& command, CheckOptions& options);
 void add_options(CLI::App& command, CrossvalidateOptions& options);
 void add_options(CLI::App& command, ValidateOptions& options);
 void add_options(CLI::App& command, CompareOptions& options);

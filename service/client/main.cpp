@@ -9,6 +9,7 @@ constexpr const char* kFooter =
     "  rigcal info run.csv --rig configs/rig-furuta.textproto\n"
     "  rigcal info run.mcap\n"
     "  rigcal export run.mcap --out run.csv --out run.mat\n"
+    "  rigcal check run.csv --rig configs/rig-furuta.textproto\n"
     "  rigcal calibrate run.csv --rig configs/rig-furuta.textproto --json run.json --plot "
     "run.html\n"
     "  rigcal crossvalidate run1.csv run2.csv --rig configs/rig-furuta.textproto\n"
@@ -30,6 +31,7 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   service::ExitCode exit_code = service::kDone;
   service::add_calibrate(app, exit_code);
+  service::add_check(app, exit_code);
   service::add_crossvalidate(app, exit_code);
   service::add_validate(app, exit_code);
   service::add_compare(app, exit_code);

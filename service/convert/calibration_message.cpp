@@ -5,6 +5,7 @@
 #include "estimator/calibrate/verdict.hpp"
 #include "estimator/model/sensor.hpp"
 #include "service/convert/calibration_outcome.hpp"
+#include "service/convert/finding_message.hpp"
 #include "service/convert/result_message.hpp"
 
 namespace service {
@@ -137,6 +138,7 @@ std::string calibration_json(const estimator::Calibration& calibration,
   result.set_observation_rmse_rad(calibration.observation_rmse);
   add_options(calibration, context.options, result.mutable_options());
   for (const RecordingUse& use : context.recordings) add_recording(use, result.add_recordings());
+  add_findings(calibration.findings, result.mutable_findings());
   for (const std::string& note : calibration.notes) result.add_notes(note);
   return to_json(result);
 }

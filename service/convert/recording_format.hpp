@@ -18,6 +18,7 @@ struct AngleColumn {
   bool in_radians = true;      ///< the rig file says RADIAN
   bool in_degrees = false;     ///< the rig file says DEGREE
   bool allow_missing = false;  ///< an empty cell or nan means "not observed"
+  std::string place = {};      ///< where the rig file tells of it, "FILE:LINE:COLUMN"
 };
 
 /// CSV column with the control signal of one motorised hinge: control = scale · value.
@@ -26,6 +27,7 @@ struct ControlColumn {
   std::string hinge;
   std::string unit;  ///< of the control signal
   double scale = 1.0;
+  std::string place = {};  ///< as of an angle
 };
 
 /// How a rig's CSV recordings look. Columns are in hinge order, as in estimator::Segment.

@@ -118,7 +118,8 @@ class RigReader {
     }
     for (const estimator::Sensor& sensor : estimator::sensors_of(mechanism_)) {
       const v1::Encoder& encoder = encoder_of(rig_, sensor.name);
-      result.encoders.push_back({encoder.counts_per_turn(), encoder.counts_per_m()});
+      result.encoders.push_back(
+          {encoder.counts_per_turn(), encoder.counts_per_m(), encoder_place(sensor.name)});
     }
     result.mechanism = std::move(mechanism_);
     result.hinge_facts = std::move(hinge_facts_);
@@ -126,6 +127,17 @@ class RigReader {
   }
 
  private:
+  /// Where the encoder of a hinge, or one between bodies, is told of.
+  std::string encoder_place(const std::string& name) const {
+    for (int i = 0; i < rig_.hinge_size(); ++i) {
+      if (rig_.hinge(i).name() == name) return root_.at("hinge", i).at("encoder").where();
+    }
+    for (int i = 0; i < rig_.body_encoder_size(); ++i) {
+      if (rig_.body_encoder(i).name() == name) return root_.at("body_encoder", i).where();
+    }
+    return rig_.name();
+  }
+
   void read(const Message& message, const char* field, const proto::TextLocator& place,
             estimator::Parameter& parameter) {
     if (read_parameter(message, field, place, parameter)) stated_.insert(parameter.name);

@@ -19,6 +19,7 @@ struct HingeFacts {
 struct EncoderFacts {
   double counts_per_turn = 0.0;  ///< 0: not stated
   double counts_per_m = 0.0;     ///< of a linear encoder; 0: not stated
+  std::string place = {};        ///< where the file tells of it, "FILE:LINE:COLUMN"
 };
 
 /// What a rig file's safety section holds commands to; 0: not stated.

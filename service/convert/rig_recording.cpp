@@ -98,6 +98,7 @@ AngleColumn read_position(const v1::PositionColumn& source, double counts_per_m,
   position.offset = source.offset_m();
   position.in_radians = false;
   position.allow_missing = source.allow_missing();
+  position.place = place.where();
   return position;
 }
 
@@ -114,6 +115,7 @@ AngleColumn read_angle(const v1::AngleColumn& source, double counts_per_turn,
   angle.in_radians = source.unit() == v1::AngleColumn::RADIAN;
   angle.in_degrees = source.unit() == v1::AngleColumn::DEGREE;
   angle.allow_missing = source.allow_missing();
+  angle.place = place.where();
   return angle;
 }
 
@@ -124,6 +126,7 @@ ControlColumn read_control(const v1::ControlColumn& source, const std::string& u
   control.column = source.column();
   control.hinge = source.hinge();
   control.unit = unit;
+  control.place = place.where();
   if (source.has_scale()) control.scale = source.scale();
   if (!std::isfinite(control.scale) || control.scale == 0.0) {
     place.at("scale").fail("the scale must be a number other than 0");

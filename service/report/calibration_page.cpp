@@ -6,6 +6,7 @@
 #include "service/convert/estimate_kind.hpp"
 #include "service/report/cross_validation_page.hpp"
 #include "service/report/data_section.hpp"
+#include "service/report/finding_list.hpp"
 #include "service/report/identifiability_section.hpp"
 #include "service/report/number_format.hpp"
 #include "service/report/page_parts.hpp"
@@ -186,8 +187,9 @@ std::string calibration_page(const Calibration& calibration, const CalibrationCo
     hinges.push_back(error.hinge);
     kinds.push_back(error.kind);
   }
-  std::string body = head(calibration, context) + parameter_section(calibration) +
-                     piece_section(calibration) + list_section("Notes", calibration.notes) +
+  std::string body = head(calibration, context) + finding_section(calibration.findings) +
+                     parameter_section(calibration) + piece_section(calibration) +
+                     list_section("Notes", calibration.notes) +
                      identifiability_section(calibration);
   if (validation != nullptr) {
     body +=
@@ -196,7 +198,8 @@ std::string calibration_page(const Calibration& calibration, const CalibrationCo
         cross_validation_sections(*validation) + "</div>\n";
   }
   body += "<h2 class=\"part\">Trajectories</h2>\n" +
-          trajectory_sections(calibration.trajectories, hinges, context.controls, kinds) +
+          trajectory_sections(calibration.trajectories, hinges, context.controls, kinds,
+                              calibration.findings) +
           convergence(calibration) + data_section(context) + options(calibration, context);
   return html_page("Calibration of " + context.rig, body);
 }

@@ -24,8 +24,21 @@ std::vector<double> column_of(const Eigen::MatrixXd& matrix, Eigen::Index column
   return {values.begin(), values.end()};
 }
 
+/// Findings of a recording, about one sensor or about all, that have a place in time.
+std::vector<ChartMark> marks_of(const std::vector<estimator::Finding>& findings,
+                                const std::string& recording, const std::string& sensor) {
+  std::vector<ChartMark> marks;
+  for (const estimator::Finding& finding : findings) {
+    const bool concerns = (finding.recording.empty() || finding.recording == recording) &&
+                          (finding.channel.empty() || finding.channel == sensor);
+    if (concerns && std::isfinite(finding.from)) marks.push_back({finding.from, finding.to});
+  }
+  return marks;
+}
+
 std::string hinge_charts(const estimator::SegmentTrajectory& trajectory, Eigen::Index sensor,
-                         const std::string& hinge, estimator::JointKind kind) {
+                         const std::string& hinge, estimator::JointKind kind,
+                         std::vector<ChartMark> marks) {
   const estimator::JointUnits units = estimator::joint_units(kind);
   const std::vector<double> times = times_of(trajectory);
   const std::vector<double> measured = column_of(trajectory.measured, sensor);
@@ -53,6 +66,8 @@ std::string hinge_charts(const estimator::SegmentTrajectory& trajectory, Eigen::
   error.x_label = "time [s]";
   error.y_label = std::string("residual [") + units.error + "]";
   error.height = 160;
+  angle.marks = marks;
+  error.marks = std::move(marks);
   error.series = {{"", "residual", times, residual, false}};
   return "<figure>" + svg_chart(angle) + svg_chart(error) + "</figure>\n";
 }
@@ -108,7 +123,8 @@ std::string list_section(const std::string& title, const std::vector<std::string
 std::string trajectory_sections(const std::vector<estimator::SegmentTrajectory>& trajectories,
                                 const std::vector<std::string>& hinges,
                                 const std::vector<std::string>& controls,
-                                const std::vector<estimator::JointKind>& kinds) {
+                                const std::vector<estimator::JointKind>& kinds,
+                                const std::vector<estimator::Finding>& findings) {
   std::string html;
   std::size_t shown = 0;
   for (const estimator::SegmentTrajectory& trajectory : trajectories) {
@@ -124,7 +140,8 @@ std::string trajectory_sections(const std::vector<estimator::SegmentTrajectory>&
     for (Eigen::Index sensor = 0; sensor < trajectory.measured.cols(); ++sensor) {
       const auto index = static_cast<std::size_t>(sensor);
       html += hinge_charts(trajectory, sensor, hinges[index],
-                           index < kinds.size() ? kinds[index] : estimator::JointKind::kRevolute);
+                           index < kinds.size() ? kinds[index] : estimator::JointKind::kRevolute,
+                           marks_of(findings, trajectory.recording, hinges[index]));
     }
     for (Eigen::Index motor = 0; motor < trajectory.control.cols(); ++motor) {
       const auto index = static_cast<std::size_t>(motor);

@@ -31,10 +31,12 @@ std::string list_section(const std::string& title, const std::vector<std::string
 /// the control.
 /// @param hinges names of the measured hinges, in the order of the trajectories' columns
 /// @param controls labels of the motors' controls
+/// @param findings are marked where they have a place in time
 std::string trajectory_sections(const std::vector<estimator::SegmentTrajectory>& trajectories,
                                 const std::vector<std::string>& hinges,
                                 const std::vector<std::string>& controls,
-                                const std::vector<estimator::JointKind>& kinds = {});
+                                const std::vector<estimator::JointKind>& kinds = {},
+                                const std::vector<estimator::Finding>& findings = {});
 
 /// A recording's name, with its scenario where the name does not tell it.
 std::string recording_title(const RecordingUse& use);

@@ -55,6 +55,7 @@ th, td { padding: 4px 10px; border-bottom: 1px solid var(--grid); text-align: le
 td.words { white-space: normal; overflow-wrap: anywhere; }
 th { color: var(--quiet); font-weight: 600; }
 td.number, th.number { text-align: right; }
+.mark { fill: var(--warn); opacity: 0.25; }
 table.dense { font-size: 12.5px; }
 table.dense th, table.dense td { padding: 2px 7px; }
 table.matrix, table.narrow { width: auto; }

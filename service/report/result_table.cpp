@@ -5,6 +5,7 @@
 
 #include "proto/text/printable.hpp"
 #include "service/convert/calibration_outcome.hpp"
+#include "service/report/finding_list.hpp"
 #include "service/report/number_format.hpp"
 
 namespace service {
@@ -105,6 +106,7 @@ std::string format_calibration(const estimator::Calibration& calibration, double
       text += "  " + direction.description + "\n";
     }
   }
+  if (!calibration.findings.empty()) text += "\n" + format_findings(calibration.findings);
   if (!calibration.notes.empty()) {
     text += "\nNotes:\n";
     for (const std::string& note : calibration.notes) text += "  " + note + "\n";

@@ -192,6 +192,23 @@ std::string axes(const Chart& chart, const Plane& plane) {
   return svg;
 }
 
+/// Stretches that are marked, as far as they are drawn, each wide enough to be seen.
+std::string marks(const Chart& chart, const Plane& plane) {
+  constexpr double kWidthMin = 3.0;  // [px]
+  std::string svg;
+  for (const ChartMark& mark : chart.marks) {
+    const double low = plane.to_x(plane.transform_x(mark.from));
+    const double high = plane.to_x(plane.transform_x(mark.to));
+    const double from = std::max(low, plane.left()), to = std::min(high, plane.right());
+    if (!(from <= plane.right()) || !(to >= plane.left())) continue;
+    const double width = std::max(to - from, kWidthMin);
+    svg += "<rect x=\"" + pixel(std::min(from, plane.right() - width)) + "\" y=\"" +
+           pixel(plane.top()) + "\" width=\"" + pixel(width) + "\" height=\"" +
+           pixel(plane.bottom() - plane.top()) + "\" class=\"mark\"/>\n";
+  }
+  return svg;
+}
+
 std::string legend(const Chart& chart, const Plane& plane) {
   std::string svg;
   double x = plane.right();
@@ -344,7 +361,7 @@ std::string legend_key(const ChartSeries& series, double x, double y) {
 
 std::string chart_content(const Chart& chart) {
   const Plane plane(chart);
-  std::string svg = axes(chart, plane);
+  std::string svg = marks(chart, plane) + axes(chart, plane);
   for (const ChartSeries& series : chart.series) svg += path(chart, plane, series);
   return svg + legend(chart, plane);
 }

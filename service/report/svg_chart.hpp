@@ -19,6 +19,11 @@ struct ChartSeries {
   std::vector<double> y_error = {};  ///< half lengths of bars at the points; empty: none
 };
 
+/// A stretch of x that is marked behind the lines.
+struct ChartMark {
+  double from, to;
+};
+
 struct Chart {
   std::string title;
   std::string x_label;  ///< with unit
@@ -29,6 +34,7 @@ struct Chart {
   bool whole_x = false;  ///< x counts something: ticks at whole numbers only
   std::vector<ChartSeries> series;
   bool log_x = false;  ///< points at x ≤ 0 are left out
+  std::vector<ChartMark> marks = {};
 };
 
 /// The chart as an SVG element with axes, ticks, grid and legend. Lines with more points than

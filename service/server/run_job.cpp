@@ -7,11 +7,13 @@
 
 #include "estimator/calibrate/calibration.hpp"
 #include "estimator/calibrate/cross_validation.hpp"
+#include "estimator/doctor/examined_calibration.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/convert/calibration_message.hpp"
 #include "service/convert/calibration_outcome.hpp"
 #include "service/convert/common_period.hpp"
 #include "service/convert/cross_validation_message.hpp"
+#include "service/convert/finding_place.hpp"
 #include "service/convert/import_notes.hpp"
 #include "service/convert/job_options.hpp"
 #include "service/convert/mcap_recording.hpp"
@@ -173,11 +175,16 @@ bool run_job(const JobRun& run) {
   progress.set_calibration_count(validates ? static_cast<int>(input.recordings.size()) + 1 : 1);
   const auto monitor = make_monitor(run, progress);
   const auto start = std::chrono::steady_clock::now();
-  estimator::Calibration calibration =
-      estimator::calibrate(input.rig.mechanism, input.recordings, input.context.options, monitor);
+  estimator::ExaminedCalibration examined = estimator::calibrate_examined(
+      input.rig.mechanism, input.recordings, input.context.options, sensor_facts(input.rig), monitor);
+  estimator::Calibration& calibration = examined.calibration;
   if (was_stopped(calibration) || run.stop->load()) return false;
   input.context.wall_time = seconds_since(start);
   add_notes(input, calibration);
+  name_places(input.rig, calibration.findings);
+  // What is predicted from the others is what was calibrated.
+  input.rig.mechanism = std::move(examined.input.mechanism);
+  input.recordings = std::move(examined.input.recordings);
 
   std::string validation_table;
   std::optional<estimator::CrossValidation> validation;

@@ -111,7 +111,10 @@ std::vector<Violation> estimator_is_layered(const Tree& tree) {
         "estimator/symbolic/"}},
       {"estimator/calibrate/",
        {"estimator/math/", "estimator/signal/", "estimator/optimize/", "estimator/model/",
-        "estimator/dynamics/", "estimator/tree/"}}};
+        "estimator/dynamics/", "estimator/tree/"}},
+      {"estimator/doctor/",
+       {"estimator/math/", "estimator/signal/", "estimator/optimize/", "estimator/model/",
+        "estimator/dynamics/", "estimator/tree/", "estimator/calibrate/"}}};
   std::vector<Violation> violations;
   for (const Layer& layer : kLayers) {
     const auto found = check_includes(

@@ -1,0 +1,276 @@
+#include "estimator/doctor/channels.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "estimator/calibrate/number_text.hpp"
+#include "estimator/doctor/edge_fit.hpp"
+#include "estimator/doctor/signal_scale.hpp"
+#include "estimator/model/spanning_tree.hpp"
+
+namespace estimator {
+namespace {
+
+constexpr double kRest = 1e-9;  // [rad]; less is rounding
+
+struct Range {
+  double low = std::numeric_limits<double>::infinity();
+  double high = -std::numeric_limits<double>::infinity();
+  int count = 0;  ///< readings
+
+  double width() const { return count == 0 ? 0.0 : high - low; }
+  void add(double value) {
+    if (std::isnan(value)) return;
+    low = std::min(low, value);
+    high = std::max(high, value);
+    ++count;
+  }
+};
+
+Range range_of(const Recording& recording, int sensor) {
+  Range range;
+  for (const Segment& segment : recording.segments) {
+    for (const double reading : segment.angles.col(sensor)) range.add(reading);
+  }
+  return range;
+}
+
+Range command_range(const Recording& recording, int motor) {
+  Range range;
+  for (const Segment& segment : recording.segments) {
+    // The last row's is held over no time.
+    for (Eigen::Index k = 0; k + 1 < segment.controls.rows(); ++k) {
+      range.add(segment.controls(k, motor));
+    }
+  }
+  return range;
+}
+
+Finding finding_about(const char* kind, Severity severity, const Recording& recording,
+                      const std::string& channel) {
+  Finding finding;
+  finding.kind = kind;
+  finding.severity = severity;
+  finding.recording = recording.name;
+  finding.channel = channel;
+  return finding;
+}
+
+/// Looks for plateaus at one end of a sensor's range.
+class PlateauSearch {
+ public:
+  /// @param end  the reading at which it would be stuck; side: +1 the largest, −1 the smallest
+  PlateauSearch(const ReadingSeries& series, const SignalScale& scale, double end, double side,
+                double unit)
+      : series_(series), scale_(scale), end_(end), side_(side), unit_(unit) {}
+
+  /// Calls visit(first, count) for each.
+  template <typename Visit>
+  void run(const Visit& visit) const {
+    constexpr std::size_t kShortest = 4;
+    for (std::size_t first = 0; first < series_.size(); ++first) {
+      if (!is_at_end(first)) continue;
+      std::size_t behind = first;
+      while (behind < series_.size() && is_at_end(behind)) ++behind;
+      if (behind - first >= kShortest && is_clipped(first, behind)) visit(first, behind - first);
+      first = behind;
+    }
+  }
+
+ private:
+  bool is_at_end(std::size_t k) const {
+    return std::abs(series_.values[k] - end_) <= kRest * unit_ + 0.25 * scale_.quantum();
+  }
+
+  /// Whether the motion enters and leaves with a speed that would have carried it far beyond, on a
+  /// parabola, in the time of the plateau: v T/4.
+  bool is_clipped(std::size_t first, std::size_t behind) const {
+    constexpr std::size_t kSide = 8;
+    constexpr double kFar = 6.0;  // noise deviations, or counts
+    if (first < kSide || behind + kSide > series_.size()) return false;
+    if (!series_.is_dense(first - kSide, behind - first + 2 * kSide)) return false;
+    const auto fit = [&](std::size_t from) {
+      return EdgeFit({series_.times.data() + from, kSide}, {series_.values.data() + from, kSide}, 2,
+                     series_.period);
+    };
+    const double in = side_ * fit(first - kSide).slope(series_.times[first]);
+    const double out = -side_ * fit(behind).slope(series_.times[behind - 1]);
+    const double time = series_.times[behind - 1] - series_.times[first];
+    const double overshoot = 0.25 * std::min(in, out) * time;
+    // What stops within a period is no motion, but it may be a blow; that one does not leave as fast
+    // as it came after a rest.
+    const double least = std::max(scale_.noise(first), scale_.quantum()) + kRest * unit_;
+    return overshoot > kFar * least && std::min(in, out) > 0.25 * std::max(in, out);
+  }
+
+  const ReadingSeries& series_;
+  const SignalScale& scale_;
+  double end_, side_, unit_;
+};
+
+}  // namespace
+
+void find_plateaus(const std::vector<Sensor>& sensors, const std::vector<double>& quanta,
+                   const Recording& recording, int index, SignalExamination& out) {
+  for (int i = 0; i < std::ssize(sensors); ++i) {
+    const Sensor& sensor = sensors[static_cast<std::size_t>(i)];
+    const Range range = range_of(recording, i);
+    if (!(range.width() > kRest * sensor.units().scale)) continue;
+    for (const double side : {1.0, -1.0}) {
+      const double end = side > 0.0 ? range.high : range.low;
+      Finding finding = finding_about("clipped", Severity::kWarning, recording, sensor.name);
+      int plateaus = 0, readings = 0;
+      for (int s = 0; s < std::ssize(recording.segments); ++s) {
+        const Segment& segment = recording.segments[static_cast<std::size_t>(s)];
+        // As they were read: what is clipped is not continued over turns.
+        const ReadingSeries series =
+            observed_readings(segment, segment.angles.col(i), JointKind::kPrismatic);
+        const SignalScale scale(series, quanta[static_cast<std::size_t>(i)]);
+        PlateauSearch(series, scale, end, side, sensor.units().scale)
+            .run([&](std::size_t first, std::size_t count) {
+              if (plateaus++ == 0) finding.from = segment.start + series.times[first];
+              finding.to = segment.start + series.times[first + count - 1];
+              readings += static_cast<int>(count);
+              for (std::size_t k = first; k < first + count; ++k) {
+                out.held.push_back({index, s, i, series.rows[k]});
+              }
+            });
+      }
+      if (plateaus == 0) continue;
+      finding.size = end;
+      finding.unit = sensor.units().coordinate;
+      finding.what = "encoder " + sensor.name + " is stuck at its " +
+                     (side > 0.0 ? "largest" : "smallest") + " reading, " + number_text(end, 5) +
+                     " " + sensor.units().coordinate + ", " + std::to_string(plateaus) +
+                     (plateaus == 1 ? " time" : " times") + " while the motion goes on, the first at " +
+                     number_text(finding.from, 6) + " s: " + std::to_string(readings) + " readings";
+      finding.advice = "find what limits the range: the sensor, its converter, or the program that "
+                       "records it";
+      finding.treatment = "these readings are held back";
+      out.findings.push_back(finding);
+    }
+  }
+}
+
+void find_dead_channels(const Mechanism& mechanism, const Recording& recording,
+                        SignalExamination& out) {
+  const std::vector<Sensor> sensors = sensors_of(mechanism);
+  bool commanded = false;
+  const auto motors = static_cast<int>(std::ranges::count_if(mechanism.hinges, &Hinge::motorised));
+  for (int m = 0; m < motors; ++m) commanded |= command_range(recording, m).width() > 0.0;
+  std::vector<Range> ranges;
+  for (int i = 0; i < std::ssize(sensors); ++i) ranges.push_back(range_of(recording, i));
+  const auto moves = [&](std::size_t i) {
+    return ranges[i].width() > kRest * sensors[i].units().scale;
+  };
+  for (std::size_t i = 0; i < sensors.size(); ++i) {
+    if (moves(i)) continue;
+    std::string other;
+    for (std::size_t j = 0; j < sensors.size(); ++j) {
+      if (moves(j)) other = sensors[j].name;
+    }
+    const bool empty = ranges[i].count == 0;
+    if (!empty && other.empty() && !commanded) continue;  // nothing moves: the estimator says so
+    Finding finding = finding_about("dead-channel", Severity::kWarning, recording, sensors[i].name);
+    finding.what = "encoder " + sensors[i].name +
+                   (empty ? " has no reading" : " never changes although ");
+    if (!empty) finding.what += other.empty() ? "a motor is commanded" : "encoder " + other + " does";
+    finding.advice = "check its plug and its column; if the joint is held fast, weld it in the rig "
+                     "file, or withhold the encoder";
+    out.findings.push_back(finding);
+  }
+}
+
+void find_copies(const Mechanism& mechanism, const Recording& recording, SignalExamination& out) {
+  constexpr int kChangesMin = 20;
+  const std::vector<Sensor> sensors = sensors_of(mechanism);
+  const auto reads_the_same = [&](const Sensor& a, const Sensor& b) {
+    return a.terms.size() == b.terms.size() &&
+           std::ranges::all_of(a.terms, [&](const Sensor::Term& term) {
+             return std::ranges::any_of(b.terms, [&](const Sensor::Term& other) {
+               return other.hinge == term.hinge;
+             });
+           });
+  };
+  for (std::size_t i = 0; i < sensors.size(); ++i) {
+    for (std::size_t j = i + 1; j < sensors.size(); ++j) {
+      if (sensors[i].kind != sensors[j].kind || reads_the_same(sensors[i], sensors[j])) continue;
+      for (const double sign : {1.0, -1.0}) {
+        // Offsets of the columns may differ: changes are compared.
+        int changes = 0;
+        bool same = true;
+        for (const Segment& segment : recording.segments) {
+          const auto a = segment.angles.col(static_cast<Eigen::Index>(i));
+          const auto b = segment.angles.col(static_cast<Eigen::Index>(j));
+          for (Eigen::Index k = 1; k < a.size() && same; ++k) {
+            const double change = a[k] - a[k - 1], other = sign * (b[k] - b[k - 1]);
+            if (std::isnan(change) || std::isnan(other)) continue;
+            same = std::abs(change - other) <= kRest * sensors[i].units().scale;
+            changes += change != 0.0 ? 1 : 0;
+          }
+        }
+        if (!same || changes < kChangesMin) continue;
+        Finding finding = finding_about("identical-channels",
+                                        is_tree(mechanism) ? Severity::kFault : Severity::kWarning,
+                                        recording, sensors[j].name);
+        finding.what = "encoders " + sensors[i].name + " and " + sensors[j].name +
+                       " move by the same at every sample" +
+                       (sign < 0.0 ? ", with opposite signs" : "") +
+                       ", although they read different joints";
+        finding.advice = "check that the rig file names a column of its own for each";
+        out.findings.push_back(finding);
+      }
+    }
+  }
+}
+
+void find_constant_commands(const Mechanism& mechanism, const Recording& recording,
+                            SignalExamination& out) {
+  int motor = 0;
+  for (int j = 0; j < mechanism.hinge_count(); ++j) {
+    const Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(j)];
+    if (!hinge.motorised) continue;
+    const Range range = command_range(recording, motor++);
+    if (range.count == 0 || range.width() > 0.0) continue;
+    const bool asked = mechanism.hinge_parameter(j, HingeQuantity::kMotorGain).free;
+    Finding finding = finding_about("constant-command", Severity::kNote, recording, hinge.name);
+    finding.size = range.low;
+    finding.what = "the command of motor " + hinge.name +
+                   (range.low == 0.0 ? " is zero throughout"
+                                     : " is " + number_text(range.low) + " throughout");
+    finding.advice = asked ? "its gain is to be estimated, which needs a command that changes: check "
+                             "the column, or record such a run"
+                           : "nothing, if no run of the motor was meant";
+    out.findings.push_back(finding);
+  }
+}
+
+void compare_quanta(const std::vector<Sensor>& sensors, const std::vector<double>& seen,
+                    const std::vector<double>& stated, SignalExamination& out) {
+  constexpr double kTolerance = 0.02;
+  for (std::size_t i = 0; i < std::min(sensors.size(), stated.size()); ++i) {
+    if (!(stated[i] > 0.0) || !(seen[i] > 0.0)) continue;
+    const double ratio = seen[i] / stated[i];
+    if (std::abs(ratio - 1.0) < kTolerance) continue;
+    const Sensor& sensor = sensors[i];
+    const bool turns = sensor.kind == JointKind::kRevolute;
+    const double per_unit = (turns ? 2.0 * std::numbers::pi : 1.0) / seen[i];
+    Finding finding;
+    finding.kind = "quantum";
+    finding.channel = sensor.name;
+    finding.size = seen[i];
+    finding.unit = sensor.units().coordinate;
+    finding.what = "encoder " + sensor.name + ": readings differ by whole multiples of " +
+                   number_text(seen[i], 5) + " " + sensor.units().coordinate + ", " +
+                   number_text(per_unit, 6) + (turns ? " counts per turn" : " counts per metre") +
+                   ", and the rig file says " +
+                   number_text((turns ? 2.0 * std::numbers::pi : 1.0) / stated[i], 6);
+    finding.advice = "check how edges are counted (a quadrature signal has four a line), and whether "
+                     "the recording was rounded";
+    out.findings.push_back(finding);
+  }
+}
+
+}  // namespace estimator

@@ -1,0 +1,53 @@
+#include "estimator/doctor/excitation.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "estimator/calibrate/identifiability.hpp"
+#include "estimator/calibrate/parameter_book.hpp"
+#include "estimator/calibrate/shooting_fit.hpp"
+#include "estimator/calibrate/withheld_sensors.hpp"
+#include "estimator/optimize/covariance.hpp"
+
+namespace estimator {
+namespace {
+
+/// Of the generous process noise that fits begin with: nodes are as good as one motion, and the
+/// information still is a well-conditioned matrix.
+constexpr double kProcessShare = 1e-4;
+
+/// A prediction this many times the parameter itself says nothing about it.
+constexpr double kHopeless = 1e6;
+
+}  // namespace
+
+Excitation predict_excitation(const Mechanism& mechanism, const std::vector<Recording>& recordings,
+                              const CalibrationOptions& options, int threads) {
+  Excitation excitation;
+  const bool asks = std::ranges::any_of(mechanism.parameters, &Parameter::free);
+  if (!asks || chosen_kind(mechanism, options) != EstimateKind::kPhysical) return excitation;
+  ShootingInput input =
+      prepare_shooting(mechanism, set_withheld_aside(mechanism, recordings), options);
+  input.noise.acceleration *= kProcessShare;
+  const ShootingProblem problem(mechanism, input.segments, input.states, input.state_spacing,
+                                input.grid, input.noise, threads);
+  const ParameterInformation information =
+      compute_information(problem, {.effective_parameters = false});
+  ParameterBook book(mechanism);
+  const Eigen::VectorXd unit = Eigen::VectorXd::Ones(problem.group_count());
+  const Uncertainty uncertainty =
+      make_uncertainty(mechanism, book.asked(), book.estimated(), information, unit);
+  for (std::size_t i = 0; i < book.asked().size(); ++i) {
+    const Parameter& parameter =
+        mechanism.parameters[static_cast<std::size_t>(book.asked()[i])];
+    double deviation = uncertainty.standard_deviation[static_cast<Eigen::Index>(i)];
+    if (!(deviation < kHopeless * std::max(std::abs(parameter.value), 1.0))) {
+      deviation = std::numeric_limits<double>::infinity();
+    }
+    excitation.parameters.push_back({parameter.name, parameter.unit, parameter.value, deviation});
+  }
+  excitation.null_directions = uncertainty.null_directions;
+  return excitation;
+}
+
+}  // namespace estimator

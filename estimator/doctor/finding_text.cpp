@@ -1,0 +1,138 @@
+#include "estimator/doctor/finding_text.hpp"
+
+#include <cmath>
+
+#include "estimator/calibrate/number_text.hpp"
+
+namespace estimator {
+namespace {
+
+constexpr int kTimeDigits = 6;
+/// Noise deviations up to which an outlier is the tail of its noise rather than a disturbance.
+constexpr double kTail = 20.0;
+
+std::string encoder(const Sensor& sensor) { return "encoder " + sensor.name; }
+
+std::string rate_text(const Sensor& sensor, double rate) {
+  return number_text(rate) + " " + sensor.units().rate;
+}
+
+}  // namespace
+
+std::string size_text(const Sensor& sensor, double size, double quantum) {
+  std::string text = number_text(size) + " " + sensor.units().coordinate;
+  if (quantum > 0.0) {
+    const double counts = size / quantum;
+    text += " (" + number_text(std::abs(counts) < 1e6 ? std::round(counts) : counts, 6) +
+            (std::abs(std::round(counts)) == 1.0 ? " count)" : " counts)");
+  }
+  return text;
+}
+
+Finding outlier_finding(const Sensor& sensor, const std::string& recording,
+                        const OutlierCount& outliers, SeriesKind kind) {
+  Finding finding;
+  finding.kind = "outliers";
+  finding.recording = recording;
+  finding.channel = sensor.name;
+  finding.from = outliers.first;
+  finding.to = outliers.last;
+  finding.size = outliers.largest;
+  finding.unit = sensor.units().coordinate;
+  finding.confidence = 1.0 - 1e-4;
+  const bool isolated = outliers.count <= kIsolatedShare * outliers.readings;
+  const bool tail = std::abs(outliers.largest) < kTail * outliers.noise;
+  finding.severity = tail && isolated ? Severity::kNote : Severity::kWarning;
+  finding.what = encoder(sensor) + ": " + std::to_string(outliers.count) + " of " +
+                 std::to_string(outliers.readings) +
+                 (outliers.count == 1 ? " readings lies" : " readings lie") +
+                 (kind == SeriesKind::kMotion ? " off the motion before and after it"
+                                              : " off the fitted motion") +
+                 ", by up to " + number_text(outliers.largest) + " " + sensor.units().coordinate;
+  finding.what += outliers.count == 1 ? ", at " : ", the first at ";
+  finding.what += number_text(outliers.first, kTimeDigits) + " s";
+  if (outliers.count > 1) {
+    finding.what += ", the last at " + number_text(outliers.last, kTimeDigits) + " s";
+  }
+  finding.advice = tail ? "nothing, unless there are more of them than noise has"
+                        : "look for a loose plug, a dirty code disc or interference";
+  if (isolated) {
+    finding.treatment = outliers.count == 1 ? "it is held back" : "they are held back";
+  } else {
+    finding.advice += "; so many are not isolated readings, so they are used: do not believe "
+                      "estimates from this recording";
+  }
+  return finding;
+}
+
+Finding slip_finding(const Sensor& sensor, const std::string& recording, double time, double size,
+                     double deviation, double quantum) {
+  Finding finding;
+  finding.kind = "slip";
+  finding.severity = Severity::kWarning;
+  finding.recording = recording;
+  finding.channel = sensor.name;
+  finding.from = finding.to = time;
+  finding.size = size;
+  finding.unit = sensor.units().coordinate;
+  finding.what = encoder(sensor) + " slips by " + size_text(sensor, size, quantum);
+  if (deviation > 0.0) {
+    finding.what += ", ± " + number_text(deviation, 2) + " " + sensor.units().coordinate + ",";
+  }
+  finding.what += " at " + number_text(time, kTimeDigits) + " s: it reads that much " +
+                  (size > 0.0 ? "more" : "less") + " from there on";
+  finding.advice =
+      "look for counts lost to interference or too fast a motion, and for a slipping coupling";
+  finding.treatment = "its offset is a free parameter from there on";
+  return finding;
+}
+
+Finding cut_finding(const std::vector<Sensor>& sensors, int sensor, const std::string& recording,
+                    double time, const StepExplanation& explanation, double quantum) {
+  const Sensor& own = sensors[static_cast<std::size_t>(sensor)];
+  const auto at = static_cast<std::size_t>(sensor);
+  Finding finding;
+  finding.severity = Severity::kWarning;
+  finding.recording = recording;
+  finding.from = finding.to = time;
+  finding.confidence = explanation.confidence;
+  finding.advice = "look at what writes the recording: a buffer that overflowed, a clock that was "
+                   "set, samples counted instead of timed";
+  const std::string when = " at " + number_text(time, kTimeDigits) + " s";
+  const std::string jump = encoder(own) + " reads " +
+                           size_text(own, explanation.sizes[at], quantum) +
+                           " more than its motion accounts for";
+  const std::string speeds = "its speed is " + rate_text(own, explanation.rates_before[at]) +
+                             " before and " + rate_text(own, explanation.rates_after[at]) +
+                             " after";
+  const std::string lost = number_text(1e3 * explanation.lost_time) + " ± " +
+                           number_text(1e3 * explanation.time_deviation, 1) + " ms";
+  if (explanation.cause == StepCause::kLostTime) {
+    finding.kind = "lost-time";
+    finding.size = explanation.lost_time;
+    finding.unit = "s";
+    finding.what = lost + " are missing" + when + " without the time stamps saying so: " + jump +
+                   ", " + speeds;
+    if (sensors.size() > 1) finding.what += ", and the other encoders agree";
+    finding.treatment = "the recording is cut there";
+    return finding;
+  }
+  finding.channel = own.name;
+  finding.size = explanation.sizes[at];
+  finding.unit = own.units().coordinate;
+  if (explanation.cause == StepCause::kBreak) {
+    finding.kind = "break";
+    finding.what = "the motion does not go on" + when + ": " + jump + ", " + speeds +
+                   ", which neither a slip nor lost time explains";
+    finding.advice += "; or mark the place by a segment column";
+    finding.treatment = "the recording is cut there";
+    return finding;
+  }
+  finding.kind = "jump";
+  finding.what = jump + when + ": a slip, or " + lost + " lost; " + speeds +
+                 ", which is too much alike to tell";
+  finding.treatment = "the recording is cut there, and its offset is a free parameter from there on";
+  return finding;
+}
+
+}  // namespace estimator

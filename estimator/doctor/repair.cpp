@@ -1,0 +1,90 @@
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <tuple>
+
+#include "estimator/calibrate/number_text.hpp"
+#include "estimator/doctor/signal_examination.hpp"
+#include "estimator/model/sensor.hpp"
+
+namespace estimator {
+namespace {
+
+/// A free parameter for what an encoder's readings are larger by since it slipped. Its bounds leave
+/// a wrong guess room, and are of no other use.
+int add_offset(const Sensor& sensor, const std::string& recording, double time, double size,
+               bool name_recording, Mechanism& mechanism) {
+  Parameter parameter;
+  parameter.name = sensor.name + " slip at " + number_text(time, 6) + " s";
+  if (name_recording) parameter.name += " of " + recording;
+  const std::string plain = parameter.name;
+  for (int copy = 2; mechanism.find_parameter(parameter.name) >= 0; ++copy) {
+    parameter.name = plain + " (" + std::to_string(copy) + ")";
+  }
+  parameter.unit = sensor.units().coordinate;
+  parameter.value = size;
+  parameter.free = true;
+  mechanism.parameters.push_back(parameter);
+  return static_cast<int>(mechanism.parameters.size()) - 1;
+}
+
+}  // namespace
+
+Segment part_of(const Segment& segment, int first, int count) {
+  Segment part = segment;
+  part.start = segment.start + segment.time(first);
+  part.angles = segment.angles.middleRows(first, count);
+  part.controls = segment.controls.middleRows(first, count);
+  if (segment.withheld.rows() > 0) part.withheld = segment.withheld.middleRows(first, count);
+  if (!segment.times.empty()) {
+    part.times.assign(segment.times.begin() + first, segment.times.begin() + first + count);
+    for (double& time : part.times) time -= segment.time(first);
+    if (count > 1) part.period = part.times.back() / (count - 1);
+  }
+  std::erase_if(part.shifts, [&](const ZeroShift& shift) { return shift.sample >= first + count; });
+  for (ZeroShift& shift : part.shifts) shift.sample = std::max(0, shift.sample - first);
+  return part;
+}
+
+RepairedInput repair(const Mechanism& mechanism, const std::vector<Recording>& recordings,
+                     const SignalExamination& examination) {
+  RepairedInput out{mechanism, recordings};
+  const std::vector<Sensor> sensors = sensors_of(mechanism);
+  const auto segment_of = [&](const auto& place) -> Segment& {
+    return out.recordings[static_cast<std::size_t>(place.recording)]
+        .segments[static_cast<std::size_t>(place.segment)];
+  };
+  for (const HeldReading& held : examination.held) {
+    segment_of(held).angles(held.row, held.sensor) = std::numeric_limits<double>::quiet_NaN();
+  }
+  for (const FreedOffset& freed : examination.freed) {
+    Recording& recording = out.recordings[static_cast<std::size_t>(freed.recording)];
+    const Segment& own = segment_of(freed);
+    const int parameter =
+        add_offset(sensors[static_cast<std::size_t>(freed.sensor)], recording.name,
+                   own.start + own.time(freed.row), freed.size, recordings.size() > 1, out.mechanism);
+    // What an encoder has lost stays lost to the recording's end.
+    for (auto s = static_cast<std::size_t>(freed.segment); s < recording.segments.size(); ++s) {
+      const bool is_own = s == static_cast<std::size_t>(freed.segment);
+      recording.segments[s].shifts.push_back({freed.sensor, is_own ? freed.row : 0, parameter});
+    }
+  }
+  std::vector<Cut> cuts = examination.cuts;
+  // From the last on, so that places of the others stay what they are.
+  const auto place = [](const Cut& cut) {
+    return std::tuple(cut.recording, cut.segment, cut.row);
+  };
+  std::ranges::sort(cuts, std::greater<>(), place);
+  for (const Cut& cut : cuts) {
+    std::vector<Segment>& segments =
+        out.recordings[static_cast<std::size_t>(cut.recording)].segments;
+    const Segment whole = segments[static_cast<std::size_t>(cut.segment)];
+    if (cut.row <= 0 || cut.row >= whole.sample_count()) continue;
+    segments[static_cast<std::size_t>(cut.segment)] = part_of(whole, 0, cut.row);
+    segments.insert(segments.begin() + cut.segment + 1,
+                    part_of(whole, cut.row, whole.sample_count() - cut.row));
+  }
+  return out;
+}
+
+}  // namespace estimator

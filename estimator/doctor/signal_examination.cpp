@@ -1,0 +1,317 @@
+#include "estimator/doctor/signal_examination.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "estimator/doctor/channels.hpp"
+#include "estimator/doctor/finding_text.hpp"
+#include "estimator/doctor/outliers.hpp"
+#include "estimator/doctor/step_cause.hpp"
+#include "estimator/doctor/steps.hpp"
+#include "estimator/model/sensor.hpp"
+
+namespace estimator {
+namespace {
+
+constexpr int kSameRows = 2;  // apart, at which jumps of two sensors count as one
+
+/// Rows whose sensors jump together.
+struct Jump {
+  int row;                      ///< first behind it
+  std::vector<int> sensors;     ///< that jump
+  std::vector<double> sizes;    ///< of these
+  std::vector<double> ratings;  ///< sizes over their deviations
+};
+
+/// Speeds of a model's angles [rad/s], by differences.
+Eigen::MatrixXd rates_of(const Eigen::MatrixXd& angles, const Segment& segment) {
+  Eigen::MatrixXd rates(angles.rows(), angles.cols());
+  for (Eigen::Index k = 0; k < angles.rows(); ++k) {
+    const Eigen::Index a = std::max<Eigen::Index>(k - 1, 0);
+    const Eigen::Index b = std::min(k + 1, angles.rows() - 1);
+    rates.row(k) = (angles.row(b) - angles.row(a)) / (segment.time(b) - segment.time(a));
+  }
+  return rates;
+}
+
+/// One segment on the table.
+class SegmentExamination {
+ public:
+  /// @param readings  samples × sensors: of the segment, or what a model leaves of it
+  /// @param model     angles of that model, samples × sensors; empty: there is none
+  SegmentExamination(const std::vector<Sensor>& sensors, const Segment& segment,
+                     Eigen::MatrixXd readings, const Eigen::MatrixXd& model,
+                     const std::vector<double>& quanta)
+      : sensors_(sensors),
+        segment_(segment),
+        readings_(std::move(readings)),
+        model_(model),
+        rates_(rates_of(model, segment)),
+        quanta_(quanta) {}
+
+  /// Finds outliers of one sensor and takes them out of the readings.
+  std::vector<Outlier> take_outliers(int sensor, OutlierCount& count) {
+    const ReadingSeries series = series_of(sensor);
+    const SignalScale scale(series, quantum(sensor));
+    std::vector<Outlier> outliers = find_outliers(series, scale);
+    count.readings += static_cast<int>(series.size());
+    for (Outlier& outlier : outliers) {
+      const double time = segment_.start + series.times[outlier.position];
+      if (count.count++ == 0) count.first = time;
+      count.last = time;
+      if (std::abs(outlier.size) > std::abs(count.largest)) count.largest = outlier.size;
+      count.noise = std::max(count.noise, scale.noise(outlier.position));
+      outlier.position = static_cast<std::size_t>(series.rows[outlier.position]);
+      readings_(static_cast<Eigen::Index>(outlier.position), sensor) =
+          std::numeric_limits<double>::quiet_NaN();
+    }
+    return outliers;
+  }
+
+  std::vector<Jump> find_jumps() {
+    std::vector<Jump> jumps;
+    series_.clear();
+    scales_.clear();
+    for (int i = 0; i < std::ssize(sensors_); ++i) series_.push_back(series_of(i));
+    for (int i = 0; i < std::ssize(sensors_); ++i) {
+      const ReadingSeries& series = series_[static_cast<std::size_t>(i)];
+      scales_.emplace_back(series, quantum(i));
+      const SeriesKind kind = rates_.size() > 0 ? SeriesKind::kResidual : SeriesKind::kMotion;
+      for (const Step& step : find_steps(series, scales_.back(), kind, unit(i))) {
+        const int row = series.rows[step.position];
+        if (std::abs(model_jump(row, i)) > 0.5 * std::abs(step.size) || is_freed(row, i)) continue;
+        const auto same = std::ranges::find_if(
+            jumps, [&](const Jump& jump) { return std::abs(jump.row - row) <= kSameRows; });
+        Jump& jump = same == jumps.end() ? jumps.emplace_back(Jump{row, {}, {}, {}}) : *same;
+        jump.sensors.push_back(i);
+        jump.sizes.push_back(step.size);
+        jump.ratings.push_back(std::abs(step.size) / step.deviation);
+      }
+    }
+    std::ranges::sort(jumps, {}, &Jump::row);
+    return jumps;
+  }
+
+  /// After `find_jumps`.
+  StepExplanation explain(const Jump& jump) const {
+    std::vector<JumpView> views;
+    std::vector<std::vector<double>> rates(sensors_.size());
+    for (int i = 0; i < std::ssize(sensors_); ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      JumpView view{.series = &series_[at], .position = series_[at].at_row(jump.row)};
+      if (rates_.size() > 0) {
+        for (const int row : series_[at].rows) rates[at].push_back(rates_(row, i));
+        view.rates = &rates[at];
+      }
+      const std::size_t position = std::min(view.position, series_[at].size());
+      constexpr double kFinest = 1e-7;  // [rad]; perfect readings still differ by rounding
+      view.noise = std::max(
+          {scales_[at].noise(position), quantum(i) / std::sqrt(12.0), kFinest * unit(i)});
+      view.jumps = std::ranges::count(jump.sensors, i) > 0;
+      views.push_back(view);
+    }
+    StepExplanation explanation = explain_step(views);
+    for (std::size_t n = 0; n < jump.sensors.size(); ++n) {
+      double& size = explanation.sizes[static_cast<std::size_t>(jump.sensors[n])];
+      if (size == 0.0) size = jump.sizes[n];  // too near an end to be looked at
+    }
+    return explanation;
+  }
+
+ private:
+  /// Where a state estimate starts anew, its angles jump, and what it leaves of readings with them.
+  double model_jump(int row, int sensor) const {
+    if (row < 2 || row + 1 >= model_.rows()) return 0.0;
+    const auto change = [&](int k) { return model_(k, sensor) - model_(k - 1, sensor); };
+    return change(row) - 0.5 * (change(row - 1) + change(row + 1));
+  }
+
+  /// Whether the offset is free from about there on already.
+  bool is_freed(int row, int sensor) const {
+    constexpr int kBeside = 12;
+    return std::ranges::any_of(segment_.shifts, [&](const ZeroShift& shift) {
+      return shift.sensor == sensor && std::abs(shift.sample - row) <= kBeside;
+    });
+  }
+
+  ReadingSeries series_of(int sensor) const {
+    return observed_readings(segment_, readings_.col(sensor),
+                             sensors_[static_cast<std::size_t>(sensor)].kind);
+  }
+  double quantum(int sensor) const { return quanta_[static_cast<std::size_t>(sensor)]; }
+  double unit(int sensor) const {
+    return sensors_[static_cast<std::size_t>(sensor)].units().scale;
+  }
+
+  const std::vector<Sensor>& sensors_;
+  const Segment& segment_;
+  Eigen::MatrixXd readings_;
+  const Eigen::MatrixXd& model_;
+  Eigen::MatrixXd rates_;
+  const std::vector<double>& quanta_;
+  std::vector<ReadingSeries> series_;
+  std::vector<SignalScale> scales_;
+};
+
+/// Books what is found in the segments of one recording.
+class RecordingExamination {
+ public:
+  RecordingExamination(const std::vector<Sensor>& sensors, const std::vector<double>& quanta,
+                       const std::string& name, int recording, SeriesKind kind,
+                       SignalExamination& out)
+      : sensors_(sensors),
+        quanta_(quanta),
+        name_(name),
+        recording_(recording),
+        kind_(kind),
+        out_(out) {
+    outliers_.resize(sensors.size());
+    held_.resize(sensors.size());
+  }
+
+  void examine(int segment, const Segment& data, SegmentExamination examination) {
+    for (int i = 0; i < std::ssize(sensors_); ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      for (const Outlier& outlier : examination.take_outliers(i, outliers_[at])) {
+        held_[at].push_back({recording_, segment, i, static_cast<int>(outlier.position)});
+      }
+    }
+    for (const Jump& jump : examination.find_jumps()) {
+      book(segment, data.start + data.time(jump.row), jump, examination.explain(jump));
+    }
+  }
+
+  /// After all segments.
+  void book_outliers() {
+    for (std::size_t i = 0; i < sensors_.size(); ++i) {
+      if (outliers_[i].count == 0) continue;
+      out_.findings.push_back(outlier_finding(sensors_[i], name_, outliers_[i], kind_));
+      if (out_.findings.back().treatment.empty()) continue;
+      out_.held.insert(out_.held.end(), held_[i].begin(), held_[i].end());
+    }
+  }
+
+ private:
+  void book(int segment, double time, const Jump& jump, const StepExplanation& explanation) {
+    const auto largest = static_cast<std::size_t>(std::ranges::max_element(jump.ratings) -
+                                                  jump.ratings.begin());
+    if (explanation.cause != StepCause::kSlip) {
+      const int sensor = jump.sensors[largest];
+      out_.findings.push_back(cut_finding(sensors_, sensor, name_, time, explanation,
+                                          quanta_[static_cast<std::size_t>(sensor)]));
+      out_.cuts.push_back({recording_, segment, jump.row});
+      if (explanation.cause != StepCause::kUnclear) return;
+    }
+    for (const int sensor : jump.sensors) {
+      const auto at = static_cast<std::size_t>(sensor);
+      if (explanation.cause == StepCause::kSlip) {
+        out_.findings.push_back(slip_finding(sensors_[at], name_, time, explanation.sizes[at],
+                                             explanation.deviations[at], quanta_[at]));
+        out_.findings.back().confidence = explanation.confidence;
+      }
+      out_.freed.push_back({recording_, segment, sensor, jump.row, explanation.sizes[at],
+                            static_cast<int>(out_.findings.size()) - 1});
+    }
+  }
+
+  const std::vector<Sensor>& sensors_;
+  const std::vector<double>& quanta_;
+  const std::string& name_;
+  int recording_;
+  SeriesKind kind_;
+  SignalExamination& out_;
+  std::vector<OutlierCount> outliers_;
+  std::vector<std::vector<HeldReading>> held_;
+};
+
+const Segment* find_segment(const std::vector<Recording>& recordings,
+                            const SegmentTrajectory& trajectory, int& recording, int& segment) {
+  for (std::size_t r = 0; r < recordings.size(); ++r) {
+    if (recordings[r].name != trajectory.recording) continue;
+    for (std::size_t s = 0; s < recordings[r].segments.size(); ++s) {
+      const Segment& each = recordings[r].segments[s];
+      if (each.start != trajectory.start || each.sample_count() != trajectory.measured.rows()) {
+        continue;
+      }
+      recording = static_cast<int>(r);
+      segment = static_cast<int>(s);
+      return &each;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::vector<double> seen_quanta(const std::vector<Sensor>& sensors,
+                              const std::vector<Recording>& recordings) {
+  std::vector<double> quanta;
+  for (std::size_t i = 0; i < sensors.size(); ++i) {
+    std::vector<ReadingSeries> series;
+    for (const Recording& recording : recordings) {
+      for (const Segment& segment : recording.segments) {
+        series.push_back(observed_readings(
+            segment, segment.angles.col(static_cast<Eigen::Index>(i)), sensors[i].kind));
+      }
+    }
+    quanta.push_back(robust_quantum(series, sensors[i].units().scale));
+  }
+  return quanta;
+}
+
+SignalExamination examine_signals(const Mechanism& mechanism,
+                                  const std::vector<Recording>& recordings,
+                                  const SensorFacts& facts) {
+  SignalExamination out;
+  const std::vector<Sensor> sensors = sensors_of(mechanism);
+  const std::vector<double> quanta = seen_quanta(sensors, recordings);
+  const Eigen::MatrixXd no_model;
+  for (std::size_t r = 0; r < recordings.size(); ++r) {
+    const Recording& recording = recordings[r];
+    RecordingExamination examination(sensors, quanta, recording.name, static_cast<int>(r),
+                                     SeriesKind::kMotion, out);
+    for (std::size_t s = 0; s < recording.segments.size(); ++s) {
+      const Segment& segment = recording.segments[s];
+      examination.examine(static_cast<int>(s), segment,
+                          {sensors, segment, segment.angles, no_model, quanta});
+    }
+    examination.book_outliers();
+    find_plateaus(sensors, quanta, recording, static_cast<int>(r), out);
+    find_dead_channels(mechanism, recording, out);
+    find_copies(mechanism, recording, out);
+    find_constant_commands(mechanism, recording, out);
+  }
+  compare_quanta(sensors, quanta, facts.quantum, out);
+  return out;
+}
+
+SignalExamination examine_residuals(const Calibration& calibration,
+                                    const std::vector<Recording>& recordings) {
+  SignalExamination out;
+  if (calibration.kind != EstimateKind::kPhysical) return out;
+  const std::vector<Sensor> sensors = sensors_of(calibration.mechanism);
+  const std::vector<double> quanta = seen_quanta(sensors, recordings);
+  for (std::size_t r = 0; r < recordings.size(); ++r) {
+    RecordingExamination examination(sensors, quanta, recordings[r].name, static_cast<int>(r),
+                                     SeriesKind::kResidual, out);
+    for (const SegmentTrajectory& trajectory : calibration.trajectories) {
+      int recording = 0, index = 0;
+      const Segment* segment = find_segment(recordings, trajectory, recording, index);
+      if (segment == nullptr || recording != static_cast<int>(r)) continue;
+      const Eigen::MatrixXd& model =
+          calibration.refined ? trajectory.simulated : trajectory.estimated;
+      Eigen::MatrixXd left = segment->angles - model;
+      for (Eigen::Index i = 0; i < left.cols(); ++i) {
+        for (double& error : left.col(i)) {
+          error = sensors[static_cast<std::size_t>(i)].difference(error);
+        }
+      }
+      examination.examine(index, *segment,
+                          {sensors, *segment, std::move(left), model, quanta});
+    }
+    examination.book_outliers();
+  }
+  return out;
+}
+
+}  // namespace estimator

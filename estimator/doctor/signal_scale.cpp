@@ -1,0 +1,138 @@
+#include "estimator/doctor/signal_scale.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+namespace estimator {
+namespace {
+
+constexpr double kDeviationsPerMedian = 1.4826;  // of |x|, for normal x
+constexpr double kFourthGain = 8.366600265;      // √70 = √(1 + 16 + 36 + 16 + 1)
+constexpr double kGolden = 0.6180339887498949;  // its multiples fill the unit interval evenly
+constexpr double kSecondGain = 2.449489743;      // √6
+constexpr double kFinestQuantum = 1e-7;          // [rad]; finer are decimals of a text file
+constexpr double kQuantumTolerance = 0.02;
+constexpr double kWholeShare = 0.95;  // of the changes; false readings make two each
+
+/// One in so many medians is passed over: false readings that crowd reach half of a median's seven.
+constexpr std::size_t kCrowds = 200;
+
+/// The median of seven normal |x| is not above this in millions of them [deviations].
+constexpr double kLargestMedian = 3.0;
+
+}  // namespace
+
+double normal_bound(double two_sided_probability) {
+  // Φ̄(z) by erfc, which bisection inverts; tails are steep.
+  double low = 0.0, high = 40.0;
+  for (int i = 0; i < 60; ++i) {
+    const double middle = 0.5 * (low + high);
+    (std::erfc(middle / std::sqrt(2.0)) > two_sided_probability ? low : high) = middle;
+  }
+  return high;
+}
+
+double median_of(std::vector<double>& values) {
+  if (values.empty()) return 0.0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  return *middle;
+}
+
+double robust_quantum(const std::vector<ReadingSeries>& series, double scale) {
+  std::vector<double> changes;
+  for (const ReadingSeries& each : series) {
+    for (std::size_t k = 1; k < each.size(); ++k) {
+      const double change = std::abs(each.values[k] - each.values[k - 1]);
+      if (change > kFinestQuantum * scale) changes.push_back(change);
+    }
+  }
+  if (changes.size() < 2) return 0.0;
+  const auto first = changes.begin() + static_cast<std::ptrdiff_t>(changes.size() / 100);
+  std::ranges::nth_element(changes, first);
+  double quantum = *first;
+  const auto is_whole = [&](double change) {
+    return std::abs(change / quantum - std::round(change / quantum)) < kQuantumTolerance &&
+           change > 0.5 * quantum;
+  };
+  // Refined by larger multiples, so that decimals cut off do not add up.
+  double multiples = 0.0, sum = 0.0;
+  for (const double change : changes) {
+    if (!is_whole(change)) continue;
+    multiples += std::round(change / quantum);
+    sum += change;
+  }
+  quantum = sum / multiples;
+  const auto whole = static_cast<double>(std::ranges::count_if(changes, is_whole));
+  return whole >= kWholeShare * static_cast<double>(changes.size()) ? quantum : 0.0;
+}
+
+SignalScale::SignalScale(const ReadingSeries& series, double quantum)
+    : series_(series), quantum_(quantum) {
+  const std::vector<double>& y = series.values;
+  std::vector<double> all, block;
+  const auto level = [](std::vector<double>& differences) {
+    return kDeviationsPerMedian * median_of(differences) / kFourthGain;
+  };
+  local_.assign(series.size() / kBlock + 1, 0.0);
+  for (std::size_t b = 0; b < local_.size(); ++b) {
+    block.clear();
+    const std::size_t end = std::min((b + 1) * kBlock, series.size());
+    for (std::size_t k = std::max<std::size_t>(b * kBlock, 4); k < end; ++k) {
+      if (!series.is_dense(k - 4, 5)) continue;
+      const double difference = y[k] - 4.0 * y[k - 1] + 6.0 * y[k - 2] - 4.0 * y[k - 3] + y[k - 4];
+      // Whole counts are spread evenly over their unit, else their median is a whole count too.
+      const double spread = std::fmod(kGolden * static_cast<double>(k), 1.0) - 0.5;
+      block.push_back(std::abs(std::abs(difference) + spread * quantum));
+    }
+    all.insert(all.end(), block.begin(), block.end());
+    if (block.size() >= kBlock / 4) local_[b] = level(block);
+  }
+  overall_ = level(all);
+}
+
+double SignalScale::noise(std::size_t position) const {
+  const std::size_t b = position / kBlock;
+  double noise = std::max(overall_, local_[b]);
+  if (b > 0) noise = std::max(noise, local_[b - 1]);
+  if (b + 1 < local_.size()) noise = std::max(noise, local_[b + 1]);
+  return noise;
+}
+
+double SignalScale::lasting_acceleration(std::size_t stride, bool beyond_noise) const {
+  const std::vector<double>&y = series_.values, &t = series_.times;
+  if (series_.size() <= 6 * stride) return 0.0;
+  std::vector<double> seconds(series_.size(), 0.0);  // |second difference| of readings
+  for (std::size_t k = stride; k + stride < series_.size(); ++k) {
+    if (!series_.is_dense(k - stride, 2 * stride + 1)) continue;
+    const double before = (y[k] - y[k - stride]) / (t[k] - t[k - stride]);
+    const double after = (y[k + stride] - y[k]) / (t[k + stride] - t[k]);
+    seconds[k] = std::abs(after - before) * static_cast<double>(stride) * series_.period;
+  }
+  std::vector<double> lasting;
+  std::array<double, 7> around;
+  for (std::size_t k = 3 * stride; k + 3 * stride < series_.size(); ++k) {
+    for (std::size_t i = 0; i < around.size(); ++i) {
+      around[i] = seconds[k + i * stride - 3 * stride];
+    }
+    std::ranges::nth_element(around, around.begin() + 3);
+    const double made = beyond_noise ? kLargestMedian * kSecondGain * noise(k) + quantum_ : 0.0;
+    lasting.push_back(std::max(0.0, around[3] - made));
+  }
+  const std::size_t passed_over = lasting.size() / kCrowds;
+  std::ranges::nth_element(lasting, lasting.begin() + static_cast<std::ptrdiff_t>(passed_over),
+                           std::greater<>());
+  return lasting[passed_over] / static_cast<double>(stride * stride);
+}
+
+double SignalScale::acceleration(std::size_t longest) const {
+  double least = lasting_acceleration(1, false);
+  for (std::size_t stride = 2; stride <= longest; stride *= 2) {
+    if (series_.size() > 6 * stride) least = std::min(least, lasting_acceleration(stride, false));
+  }
+  return least;
+}
+
+}  // namespace estimator

@@ -1,0 +1,149 @@
+#include "estimator/doctor/steps.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <optional>
+
+#include "estimator/doctor/edge_fit.hpp"
+
+namespace estimator {
+namespace {
+
+struct Window {
+  std::size_t count;  ///< readings on each side
+  int degree;
+  std::size_t stride;  ///< that accelerations are taken over, at most
+};
+/// Of a motion: short ones, since long ones bend. What a model leaves of it is nearly straight.
+constexpr Window kMotionWindows[] = {{4, 1, 4}, {12, 2, 8}};
+constexpr Window kResidualWindows[] = {{4, 1, 1}, {12, 2, 6}, {36, 2, 18}, {108, 2, 54}};
+
+constexpr double kBendMargin = 2.0;  // accelerations above the largest one that lasts
+
+/// What gravity and motors do to joints of rigs on a table [rad/s²], whether or not it was seen to
+/// last in this recording.
+constexpr double kPlausibleAcceleration = 100.0;
+
+constexpr double kFastestTurn = 1.0;  // [rad] from reading to reading
+
+constexpr double kSlack = 1e-9;  // of rounding, so that perfect readings have no steps
+
+class StepSearch {
+ public:
+  StepSearch(const ReadingSeries& series, const SignalScale& scale, SeriesKind kind, double unit,
+             double chance)
+      : series_(series), scale_(scale), kind_(kind), unit_(unit) {
+    bound_ = normal_bound(chance / std::max<double>(1.0, static_cast<double>(series.size())));
+  }
+
+  std::vector<Step> run() {
+    std::vector<Candidate> candidates;
+    if (kind_ == SeriesKind::kMotion) {
+      for (const Window& window : kMotionWindows) scan(window, candidates);
+    } else {
+      for (const Window& window : kResidualWindows) scan(window, candidates);
+    }
+    std::ranges::sort(candidates, std::greater<>(), &Candidate::ratio);
+    std::vector<Candidate> kept;
+    for (const Candidate& candidate : candidates) {
+      const auto is_beside = [&](const Candidate& other) {
+        const std::size_t reach = std::max(candidate.reach, other.reach);
+        const std::size_t a = candidate.step.position, b = other.step.position;
+        return (a > b ? a - b : b - a) <= reach;
+      };
+      if (std::ranges::none_of(kept, is_beside)) kept.push_back(candidate);
+    }
+    std::vector<Step> steps;
+    for (const Candidate& candidate : kept) steps.push_back(candidate.step);
+    std::ranges::sort(steps, {}, &Step::position);
+    return steps;
+  }
+
+ private:
+  struct Candidate {
+    Step step;
+    double ratio;       ///< of its size to what is allowed
+    std::size_t reach;  ///< readings beside it that its windows share
+  };
+
+  void scan(const Window& window, std::vector<Candidate>& candidates) const {
+    const double period = series_.period;
+    const double bend =
+        kind_ == SeriesKind::kResidual
+            ? kBendMargin * scale_.lasting_acceleration(window.stride, true)
+            : std::max(kBendMargin * scale_.acceleration(window.stride),
+                       kPlausibleAcceleration * unit_ * period * period);
+    for (std::size_t k = window.count; k + window.count <= series_.size(); ++k) {
+      if (!is_suspect(k, window)) continue;
+      if (const std::optional<Candidate> found = judge(k, window, bend)) {
+        candidates.push_back(*found);
+      }
+    }
+  }
+
+  /// Cheap, and true of every step: the change is unlike those beside it, or, where a long window
+  /// would see less than that, means beside it differ.
+  bool is_suspect(std::size_t k, const Window& window) const {
+    const std::vector<double>& y = series_.values;
+    const double least = std::max(scale_.noise(k), 0.5 * scale_.quantum());
+    if (window.count <= kMotionWindows[1].count) {
+      const double beside = 0.5 * (y[k - 1] - y[k - 2] + y[k + 1] - y[k]);
+      return std::abs(y[k] - y[k - 1] - beside) > least;
+    }
+    constexpr std::size_t kMean = 9;
+    double before = 0.0, after = 0.0;
+    for (std::size_t i = 0; i < kMean; ++i) {
+      before += y[k - 1 - i];
+      after += y[k + i];
+    }
+    return std::abs(after - before) / kMean > least;
+  }
+
+  std::optional<Candidate> judge(std::size_t k, const Window& window, double bend) const {
+    const std::size_t m = window.count;
+    if (!series_.is_dense(k - m, 2 * m)) return std::nullopt;
+    const double* t = series_.times.data() + k;
+    const double* y = series_.values.data() + k;
+    const EdgeFit left({t - m, m}, {y - m, m}, window.degree, series_.period);
+    const EdgeFit right({t, m}, {y, m}, window.degree, series_.period);
+    const double left_over = std::max(left.residual_variance(), right.residual_variance());
+    const double noise = std::max(scale_.noise(k), std::sqrt(left_over));
+    Candidate candidate{{k, 0.0, 0.0}, std::numeric_limits<double>::infinity(), m};
+    double sizes[2];
+    for (int end = 0; end < 2; ++end) {
+      const double time = t[end - 1];
+      const Reach before = left.at(time), after = right.at(time);
+      sizes[end] = after.value - before.value;
+      const double deviation = noise * std::hypot(before.noise_gain, after.noise_gain);
+      // Errors of counting add up at most to this; where it is less, they scatter with the noise.
+      const double counting = 0.5 * scale_.quantum() * (before.sum + after.sum);
+      const double allowed = std::max(bound_ * deviation, counting) +
+                             bend * (before.bend + after.bend) + kSlack * unit_;
+      candidate.ratio = std::min(candidate.ratio, std::abs(sizes[end]) / allowed);
+      candidate.step.deviation = std::max(candidate.step.deviation, deviation);
+    }
+    if (!(candidate.ratio > 1.0) || !(sizes[0] * sizes[1] > 0.0)) return std::nullopt;
+    // What turns so fast may as well have made whole turns in between.
+    if (kind_ == SeriesKind::kMotion &&
+        std::abs(left.slope(t[-1])) * (t[0] - t[-1]) > kFastestTurn * unit_) {
+      return std::nullopt;
+    }
+    candidate.step.size = 0.5 * (sizes[0] + sizes[1]);
+    return candidate;
+  }
+
+  const ReadingSeries& series_;
+  const SignalScale& scale_;
+  SeriesKind kind_;
+  double unit_, bound_;
+};
+
+}  // namespace
+
+std::vector<Step> find_steps(const ReadingSeries& series, const SignalScale& scale, SeriesKind kind,
+                             double unit, double chance) {
+  return StepSearch(series, scale, kind, unit, chance).run();
+}
+
+}  // namespace estimator

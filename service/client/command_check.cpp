@@ -1,0 +1,87 @@
+#include <algorithm>
+#include <iostream>
+#include <memory>
+#include <stdexcept>
+
+#include "estimator/doctor/examined_calibration.hpp"
+#include "estimator/doctor/excitation.hpp"
+#include "proto/text/files.hpp"
+#include "proto/text/input_error.hpp"
+#include "service/client/command.hpp"
+#include "service/client/command_options.hpp"
+#include "service/client/interrupt.hpp"
+#include "service/convert/examination_message.hpp"
+#include "service/convert/finding_place.hpp"
+#include "service/report/finding_list.hpp"
+
+namespace service {
+namespace {
+
+/// What recordings can tell; nothing where the estimator cannot say, which is told.
+estimator::Excitation excitation_of(const estimator::ExaminedInput& input,
+                                    const EstimationOptions& options) {
+  try {
+    return estimator::predict_excitation(input.mechanism, input.recordings, options.calibration,
+                                         std::max(1, options.threads));
+  } catch (const std::invalid_argument& reason) {
+    std::cerr << "note: what the recordings can tell is not known: " << reason.what() << '\n';
+    return {};
+  }
+}
+
+ExitCode exit_of(const std::vector<estimator::Finding>& findings) {
+  if (estimator::has_fault(findings)) return kBadInput;
+  const bool warned = std::ranges::any_of(findings, [](const estimator::Finding& finding) {
+    return finding.severity == estimator::Severity::kWarning;
+  });
+  return warned ? kNotConverged : kDone;
+}
+
+ExitCode check(const CheckOptions& options) {
+  check_result_files(options.files, options.estimation);
+  const EstimationInput input = load_estimation_input(options.estimation);
+  const InterruptFlag interrupt;
+  try {
+    estimator::ExaminedInput examined =
+        estimator::examine(input.rig.mechanism, input.recordings, input.context.options,
+                           sensor_facts(input.rig), {.stop = &interrupt.flag()});
+    name_places(input.rig, examined.findings);
+    const estimator::Excitation excitation = excitation_of(examined, options.estimation);
+    const std::string list = format_findings(examined.findings);
+    std::cout << (list.empty() ? "Nothing wrong was found.\n" : list) << '\n'
+              << format_excitation(excitation) << std::flush;
+    if (!options.files.json.empty()) {
+      proto::write_file(options.files.json,
+                        examination_json(examined.findings, excitation, input.context));
+    }
+    return exit_of(examined.findings);
+  } catch (const std::invalid_argument& fault) {
+    throw proto::InputError(describe_fault(options.estimation, fault));
+  }
+}
+
+}  // namespace
+
+void add_options(CLI::App& command, CheckOptions& options) {
+  add_estimation_options(command, options.estimation);
+  command.add_option("--json", options.files.json, "Write what was found as JSON")
+      ->type_name("FILE");
+}
+
+void add_check(CLI::App& app, ExitCode& exit_code) {
+  CLI::App* command =
+      app.add_subcommand("check", "Look for what is wrong with recordings and a rig file");
+  const auto options = std::make_shared<CheckOptions>();
+  add_options(*command, *options);
+  command->footer(
+      "Says what is wrong, when, how large, and what to do; what calibrate does about it by "
+      "itself;\n"
+      "and with which deviations the free parameters will be known. calibrate always looks first.\n"
+      "Exit status: 0 nothing worse than notes, 2 warnings, 1 faults or bad input.\n"
+      "Examples:\n"
+      "  rigcal check run.csv --rig rig.textproto\n"
+      "  rigcal check a.csv b.mcap --rig rig.textproto --json findings.json");
+  command->callback([options, &exit_code] { exit_code = check(*options); });
+}
+
+}  // namespace service

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <google/protobuf/repeated_field.h>
+
+#include <string>
+#include <vector>
+
+#include "estimator/calibrate/finding.hpp"
+#include "proto/calibration.pb.h"
+
+namespace service {
+
+/// "note", "warning" or "fault".
+std::string to_text(estimator::Severity severity);
+
+void add_findings(const std::vector<estimator::Finding>& findings,
+                  google::protobuf::RepeatedPtrField<rigcal::v1::FindingResult>* out_list);
+
+}  // namespace service

@@ -1,0 +1,88 @@
+#include "service/report/finding_list.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "proto/text/printable.hpp"
+#include "service/convert/finding_message.hpp"
+#include "service/report/number_format.hpp"
+#include "service/report/result_table.hpp"
+#include "service/report/svg_chart.hpp"
+
+namespace service {
+namespace {
+
+using estimator::Finding;
+
+/// Below this a finding's likelihood is worth a word.
+constexpr double kSure = 0.99;
+
+std::vector<Finding> worst_first(std::vector<Finding> findings) {
+  std::ranges::stable_sort(findings, std::greater<>(), &Finding::severity);
+  return findings;
+}
+
+std::string what_of(const Finding& finding) {
+  std::string text = finding.recording.empty() ? "" : finding.recording + ": ";
+  text += finding.what;
+  if (finding.confidence < kSure) {
+    text += " (probability " + format_number(finding.confidence, 2) + ")";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string format_findings(const std::vector<Finding>& findings) {
+  std::string text;
+  for (const Finding& finding : worst_first(findings)) {
+    text += "  " + to_text(finding.severity) + ": " + proto::printable(what_of(finding)) + "\n";
+    if (!finding.advice.empty()) {
+      text += "      to do: " + proto::printable(finding.advice) + "\n";
+    }
+    if (!finding.treatment.empty()) {
+      text += "      rigcal: " + proto::printable(finding.treatment) + "\n";
+    }
+  }
+  return text.empty() ? text : "Findings:\n" + text;
+}
+
+std::string finding_section(const std::vector<Finding>& findings) {
+  if (findings.empty()) return "";
+  std::string html =
+      "<section><h2>Findings</h2>\n<div class=\"wide\"><table>\n<tr><th></th><th>what</th>"
+      "<th>to do</th><th>rigcal</th></tr>\n";
+  for (const Finding& finding : worst_first(findings)) {
+    const bool harmless = finding.severity == estimator::Severity::kNote;
+    html += std::string("<tr><td") + (harmless ? "" : " class=\"warn\"") + ">" +
+            to_text(finding.severity) + "</td><td class=\"words\">" + escape_html(what_of(finding)) +
+            "</td><td class=\"words\">" + escape_html(finding.advice) +
+            "</td><td class=\"words\">" + escape_html(finding.treatment) + "</td></tr>\n";
+  }
+  return html + "</table></div>\n<p class=\"quiet\">Places in time are marked on the readings "
+                "below. --as-is leaves recordings as they are.</p></section>\n";
+}
+
+std::string format_excitation(const estimator::Excitation& excitation) {
+  if (excitation.parameters.empty()) return "";
+  std::vector<std::vector<std::string>> rows = {
+      {"free parameter", "start", "predicted sd", "unit", ""}};
+  for (const estimator::ParameterExcitation& parameter : excitation.parameters) {
+    const bool seen = std::isfinite(parameter.deviation);
+    std::string share;
+    if (seen && parameter.start != 0.0) {
+      share = format_number(100.0 * parameter.deviation / std::abs(parameter.start), 2) + " %";
+    }
+    rows.push_back({parameter.name, format_quantity(parameter.start),
+                    seen ? format_number(parameter.deviation, 2) : "-", parameter.unit,
+                    seen ? share : "not seen by the data"});
+  }
+  std::string text = "What these recordings can tell, by the noise of their readings:\n" +
+                     format_table(rows, {false, true, true, false, false});
+  for (const estimator::NullDirection& direction : excitation.null_directions) {
+    text += "  cannot be seen: " + direction.description + "\n";
+  }
+  return text;
+}
+
+}  // namespace service

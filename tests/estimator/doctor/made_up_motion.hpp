@@ -1,0 +1,68 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <random>
+
+#include "estimator/signal/time_series.hpp"
+
+namespace test_support {
+
+/// A swinging body with dry friction that holds, pushed by a torque that jumps, between stops that
+/// throw it back: everything that a motion can have that is not smooth.
+struct MadeUpMotion {
+  double stiffness = 40.0;    ///< gravity's, over the inertia [1/s²]
+  double viscous = 0.2;       ///< [1/s]
+  double dry = 4.0;           ///< [rad/s²]
+  double push = 60.0;         ///< of random sign, anew every 0.5 s, for the first half [rad/s²]
+  double stop = 100.0;        ///< where it is thrown back with half its speed [rad]
+  double start = 1.5;         ///< [rad]
+
+  /// Angles at a rate, each from its own start of random numbers. Semi-implicit Euler steps of at
+  /// most 0.1 ms: as true a motion as any, if not that of this equation.
+  Eigen::VectorXd angles(double rate, int samples, unsigned seed) const {
+    std::mt19937 random(seed);
+    const int steps = std::max(1, static_cast<int>(std::ceil(1e4 / rate)));
+    const double h = 1.0 / (rate * steps);
+    const int change = static_cast<int>(0.5 / h);
+    Eigen::VectorXd result(samples);
+    double angle = start, speed = 0.0, torque = 0.0;
+    for (long n = 0; n < static_cast<long>(samples) * steps; ++n) {
+      if (n % steps == 0) result[n / steps] = angle;
+      if (n % change == 0) torque = random() % 2 == 0 ? push : -push;
+      if (2 * n > static_cast<long>(samples) * steps) torque = 0.0;
+      const double free = torque - stiffness * std::sin(angle) - viscous * speed;
+      const double next = speed + h * free;
+      const double held = h * dry;
+      speed = std::abs(next) <= held ? 0.0 : next - std::copysign(held, next);
+      angle += h * speed;
+      if (std::abs(angle) > stop && angle * speed > 0.0) speed *= -0.5;
+    }
+    return result;
+  }
+};
+
+/// With noise, then in counts (0: none) of a code disc that begins anywhere.
+inline Eigen::VectorXd as_read(Eigen::VectorXd angles, double noise, double quantum,
+                               unsigned seed) {
+  std::mt19937 random(seed + 1000);
+  std::normal_distribution<double> normal(0.0, 1.0);
+  const double phase = std::uniform_real_distribution<double>()(random);
+  for (double& angle : angles) {
+    angle += noise * normal(random);
+    if (quantum > 0.0) angle = quantum * std::round(angle / quantum + phase);
+  }
+  return angles;
+}
+
+inline estimator::Segment segment_of(const Eigen::MatrixXd& angles, double rate) {
+  estimator::Segment segment;
+  segment.period = 1.0 / rate;
+  segment.angles = angles;
+  segment.controls.resize(angles.rows(), 0);
+  return segment;
+}
+
+}  // namespace test_support
