@@ -13,7 +13,7 @@ namespace {
 
 /// A description with less misfit than this explains the recordings: what is left is as large as
 /// their noise, or the shape of a friction law.
-constexpr double kBadMisfit = 4.0;
+constexpr double kBadMisfit = 2.0;
 
 /// By how much less misfit tells a mistake. Residuals count in tens at least, so this is a ratio of
 /// likelihoods of e¹⁰ and more; wrong friction laws never gave more than TODO.

@@ -33,6 +33,9 @@ constexpr double kLongestStep = 0.01;  // [s]
 /// encoder's errors nor small faults of a law decide anything here.
 constexpr double kResolution = 1e-3;
 
+constexpr double kTurnMost = 0.7;    // of a joint from row to row [rad]
+constexpr double kFastShare = 0.05;  // of the rows
+
 /// A prior as wide as this many times the start keeps what the excerpt cannot see in sight.
 constexpr double kPriorWidth = 10.0;
 
@@ -52,6 +55,24 @@ double amplitude(const std::vector<Segment>& segments, Eigen::Index sensor) {
     count += own;
   }
   return count > 0.0 ? std::sqrt(squares / count) : 0.0;
+}
+
+/// Whether some joint turns by more than kTurnMost from row to row, more often than spikes would
+/// have it: what moves that fast between two readings could have moved in any way.
+bool is_too_fast(const Mechanism& mechanism, const ShootingInput& input) {
+  const Eigen::Index hinges = mechanism.hinge_count();
+  double fast = 0.0, rows = 0.0;
+  for (std::size_t s = 0; s < input.states.size(); ++s) {
+    const Eigen::MatrixXd& states = input.states[s];
+    rows += static_cast<double>(states.cols());
+    for (Eigen::Index k = 0; k < states.cols(); ++k) {
+      for (Eigen::Index j = 0; j < hinges; ++j) {
+        if (mechanism.hinges[static_cast<std::size_t>(j)].kind != JointKind::kRevolute) continue;
+        fast += std::abs(states(hinges + j, k)) * input.segments[s].period > kTurnMost ? 1.0 : 0.0;
+      }
+    }
+  }
+  return fast > kFastShare * rows;
 }
 
 void keep_sign(Parameter& gain) {
@@ -83,7 +104,8 @@ void coarsen_noise(ShootingInput& input, const Mechanism& mechanism) {
   for (Eigen::Index i = 0; i < input.noise.angle.size(); ++i) {
     const double quantum = find_quantum(input.segments, static_cast<int>(i), scales[i]);
     double& noise = input.noise.angle[i];
-    noise = std::max({noise, quantum / std::sqrt(12.0), kResolution * amplitude(input.segments, i)});
+    const double moved = std::min(amplitude(input.segments, i), scales[i]);
+    noise = std::max({noise, quantum / std::sqrt(12.0), kResolution * moved});
   }
 }
 
@@ -107,6 +129,7 @@ TrialFit::TrialFit(const Mechanism& mechanism, const std::vector<Recording>& exc
   try {
     const Mechanism start = held(mechanism);
     ShootingInput input = prepare_shooting(start, excerpts, {});
+    if (is_too_fast(start, input)) return;
     coarsen_noise(input, start);
     const double longest = longest_period(input.segments);
     input.grid.local_steps.clear();

@@ -1,5 +1,6 @@
 #include "tests/bench/mistakes/random_rigs.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <random>
@@ -114,12 +115,13 @@ void record(Draw& draw, std::unique_ptr<firmware_iface::sim::HingeModel> model,
   segment.period = plan.period;
   segment.angles.resize(plan.u.size(), plant.joint_count());
   segment.controls.resize(plan.u.size(), rig.driven ? 1 : 0);
+  const double most = rig.clip * plan.u.cwiseAbs().maxCoeff();
   for (Eigen::Index k = 0; k < plan.u.size(); ++k) {
     for (std::size_t j = 0; j < joints; ++j) {
       segment.angles(k, static_cast<Eigen::Index>(j)) = plant.state().angle_rad[j];
     }
     if (rig.driven) segment.controls(k, 0) = command * plan.u[k];
-    plant.advance(plan.period, command * plan.u[k]);
+    plant.advance(plan.period, command * std::clamp(plan.u[k], -most, most));
   }
   const double quantum = 2.0 * M_PI / std::round(draw.scale(1000, 20000));
   for (Eigen::Index j = 0; j < segment.angles.cols(); ++j) {
@@ -346,10 +348,11 @@ void make_cart_rig(Draw& draw, RandomRig& rig) {
 
 }  // namespace
 
-RandomRig draw_rig(const std::string& kind, unsigned seed) {
+RandomRig draw_rig(const std::string& kind, unsigned seed, double clip) {
   Draw draw(seed);
   RandomRig rig;
   rig.kind = kind;
+  rig.clip = clip;
   rig.driven = draw.chance(0.6);
   rig.other_law = draw.chance(0.5);
   rig.noise = draw.chance(0.3) ? draw.scale(1e-4, 5e-3) : 0.0;
