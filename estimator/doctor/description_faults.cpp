@@ -1,0 +1,181 @@
+#include "estimator/doctor/description_faults.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "estimator/calibrate/number_text.hpp"
+#include "estimator/doctor/excerpt.hpp"
+#include "estimator/model/ties.hpp"
+
+namespace estimator {
+namespace {
+
+/// A description with less misfit than this explains the recordings: what is left is as large as
+/// their noise, or the shape of a friction law.
+constexpr double kBadMisfit = 2.0;
+
+/// By how much less misfit tells a mistake. Residuals count in tens at least, so this is a ratio of
+/// likelihoods of e¹⁰ and more; wrong friction laws never gave more than TODO.
+constexpr double kImprovement = 4.0;
+
+/// Share of the accelerations that a description without its mistakes leaves at most.
+constexpr double kUnexplainedMost = 0.3;
+
+/// Mistakes whose misfits differ by less than this factor cannot be told apart.
+constexpr double kAlike = 1.5;
+
+/// After the first few iterations, only what is within this factor of the best is fitted further.
+constexpr double kPromising = 5.0;
+
+/// At most so many mistakes are tried, times joints of the mechanism: the work of each rises with
+/// its square.
+constexpr int kTrialsMax = 160;
+
+/// Mistakes found one after another, each in the description without those before.
+constexpr int kMistakesMax = 2;
+
+constexpr std::size_t kAlternativesMax = 4;
+
+/// Share of the accelerations from which on it is told that nothing explains them.
+constexpr double kUnexplainedTold = 0.5;
+
+bool is_stopped(const CalibrationMonitor& monitor) {
+  return monitor.stop != nullptr && monitor.stop->load(std::memory_order_relaxed);
+}
+
+TrialFit fitted(const Mechanism& mechanism, const std::vector<Recording>& excerpts,
+                const CalibrationMonitor& monitor) {
+  TrialFit fit(mechanism, excerpts);
+  fit.approach(monitor.stop);
+  fit.settle(monitor.stop);
+  return fit;
+}
+
+/// Whether the best trial explains the readings, and the description as given does not: neither
+/// from its own start nor from the values that the trial found.
+bool is_better(DescriptionTrials& trials, const Mechanism& mechanism,
+               const std::vector<Recording>& excerpts, const CalibrationMonitor& monitor) {
+  const Trial& best = trials.trials.front();
+  const auto improves = [&] {
+    return best.fit.misfit() * kImprovement < trials.given.misfit() &&
+           best.fit.unexplained() < kUnexplainedMost;
+  };
+  if (!improves()) return false;
+  Mechanism from_there = mechanism;
+  for (std::size_t i = 0; i < mechanism.parameters.size(); ++i) {
+    if (!mechanism.parameters[i].free) continue;
+    from_there.parameters[i].value = best.fit.mechanism().parameters[i].value;
+  }
+  apply_ties(from_there);
+  TrialFit again = fitted(from_there, excerpts, monitor);
+  if (again.misfit() < trials.given.misfit()) trials.given = std::move(again);
+  return improves() && trials.given.misfit() > kBadMisfit;
+}
+
+std::string percent(double share) { return number_text(100.0 * share, 2) + " %"; }
+
+/// As many of the trials as explain the readings like the best, in the order of hypotheses. A zero
+/// that is fitted explains whatever a particular zero does, and is told only by itself.
+std::vector<const Trial*> alike(const std::vector<Trial>& trials) {
+  std::vector<const Trial*> result;
+  const double most = kAlike * trials.front().fit.misfit();
+  for (const Trial& trial : trials) {
+    if (trial.fit.misfit() <= most) result.push_back(&trial);
+  }
+  std::ranges::sort(result, {}, [](const Trial* trial) { return trial->order; });
+  const auto is_fitted = [](const Trial* trial) { return trial->hypothesis.size_parameter >= 0; };
+  if (!std::ranges::all_of(result, is_fitted)) {
+    std::erase_if(result, is_fitted);
+  } else {
+    result = {&trials.front()};
+  }
+  if (result.size() > kAlternativesMax) result.resize(kAlternativesMax);
+  return result;
+}
+
+Finding told(const DescriptionTrials& trials) {
+  const std::vector<const Trial*> causes = alike(trials.trials);
+  const Hypothesis& first = causes.front()->hypothesis;
+  Finding finding{.kind = first.kind, .severity = Severity::kFault, .channel = first.channel};
+  for (const Trial* cause : causes) {
+    const char* const between = cause == causes.front() ? "" : ", or ";
+    finding.what += between + cause->hypothesis.mistake;
+    finding.advice += between + cause->hypothesis.remedy;
+  }
+  if (first.size_parameter >= 0) {
+    const Parameter& size = causes.front()->fit.mechanism().parameters[static_cast<std::size_t>(
+        first.size_parameter)];
+    finding.size = std::remainder(size.value, 2.0 * M_PI);
+    finding.unit = size.unit;
+    finding.what += " by " + number_text(finding.size) + " " + size.unit;
+  }
+  finding.what += ": as described, " + percent(std::min(1.0, trials.given.unexplained())) +
+                  " of the accelerations stay unexplained, and without the mistake " +
+                  percent(trials.trials.front().fit.unexplained());
+  finding.confidence = 1.0 / static_cast<double>(causes.size());
+  return finding;
+}
+
+Finding unexplained(double share) {
+  return {.kind = "unexplained",
+          .severity = Severity::kWarning,
+          .what = "the description explains the recordings badly (" +
+                  percent(std::min(1.0, share)) +
+                  " of the accelerations stay unexplained), and none of the usual mistakes "
+                  "(inverted, shifted, swapped or wrongly scaled encoders, motors, signs of hinge "
+                  "points, gravity) is why",
+          .advice = "check axes, zero directions, hinge points and columns; look at a recording "
+                    "where one joint moves at a time"};
+}
+
+}  // namespace
+
+DescriptionTrials try_mistakes(const Mechanism& mechanism, const std::vector<Recording>& excerpts,
+                               const CalibrationMonitor& monitor) {
+  DescriptionTrials result;
+  result.given = fitted(mechanism, excerpts, monitor);
+  if (!(result.given.misfit() > kBadMisfit)) return result;
+  double best = std::numeric_limits<double>::infinity();
+  const int most = kTrialsMax / std::max(1, mechanism.hinge_count());
+  for (Hypothesis& hypothesis : likely_mistakes(mechanism)) {
+    if (is_stopped(monitor) || static_cast<int>(result.trials.size()) >= most) break;
+    Trial trial{std::move(hypothesis), {}, static_cast<int>(result.trials.size())};
+    trial.fit =
+        TrialFit(mended(mechanism, trial.hypothesis), mended(excerpts, trial.hypothesis));
+    trial.fit.approach(monitor.stop);
+    best = std::min(best, trial.fit.misfit());
+    result.trials.push_back(std::move(trial));
+  }
+  std::erase_if(result.trials,
+                [&](const Trial& trial) { return !(trial.fit.misfit() <= kPromising * best); });
+  for (Trial& trial : result.trials) trial.fit.settle(monitor.stop);
+  std::ranges::stable_sort(result.trials, {}, [](const Trial& trial) { return trial.fit.misfit(); });
+  return result;
+}
+
+std::vector<Finding> find_description_faults(const Mechanism& mechanism,
+                                             const std::vector<Recording>& recordings,
+                                             const CalibrationMonitor& monitor) {
+  const std::vector<Recording> excerpts = take_excerpts(mechanism, recordings, {});
+  std::vector<Finding> findings;
+  Mechanism described = mechanism;
+  std::vector<Recording> readings = excerpts;
+  for (int round = 0; round < kMistakesMax; ++round) {
+    DescriptionTrials trials = try_mistakes(described, readings, monitor);
+    if (is_stopped(monitor) || !(trials.given.misfit() > kBadMisfit)) break;
+    if (trials.trials.empty() || !is_better(trials, described, readings, monitor)) {
+      const double left = trials.given.unexplained();
+      if (trials.given.is_valid() && left > kUnexplainedTold) findings.push_back(unexplained(left));
+      break;
+    }
+    const Trial& best = trials.trials.front();
+    findings.push_back(told(trials));
+    readings = mended(readings, best.hypothesis);
+    described = mended(described, best.hypothesis);
+    take_values(best.fit.mechanism(), described);
+  }
+  return findings;
+}
+
+}  // namespace estimator

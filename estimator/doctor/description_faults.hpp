@@ -1,0 +1,41 @@
+#pragma once
+
+#include <vector>
+
+#include "estimator/calibrate/calibration.hpp"
+#include "estimator/doctor/hypothesis.hpp"
+#include "estimator/doctor/trial_fit.hpp"
+
+namespace estimator {
+
+/// A mistake that was tried, and what the description explains without it.
+struct Trial {
+  Hypothesis hypothesis;
+  TrialFit fit;
+  int order = 0;  ///< among the hypotheses
+};
+
+/// What became of a description as it is given and without each likely mistake.
+struct DescriptionTrials {
+  TrialFit given;
+  /// The most promising ones, best first; none where the description explains the recordings well.
+  std::vector<Trial> trials;
+};
+
+/// @param excerpts  few rows; see take_excerpts
+DescriptionTrials try_mistakes(const Mechanism& mechanism, const std::vector<Recording>& excerpts,
+                               const CalibrationMonitor& monitor = {});
+
+/// Mistakes in the description of a rig, before any fit: short fits to a few lively seconds of the
+/// recordings, of the description as given and of it without each likely mistake. A fault is told
+/// only where the description explains the readings badly and, without the mistake, much better;
+/// mistakes that the recordings cannot tell apart are told together. Where nothing explains them,
+/// that is told ("unexplained").
+///
+/// The work is bounded by the number of rows, hypotheses and iterations. Recordings that cannot be
+/// used give nothing; `calibrate` says why.
+std::vector<Finding> find_description_faults(const Mechanism& mechanism,
+                                             const std::vector<Recording>& recordings,
+                                             const CalibrationMonitor& monitor = {});
+
+}  // namespace estimator

@@ -1,0 +1,297 @@
+#include "estimator/doctor/hypothesis.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "estimator/calibrate/number_text.hpp"
+#include "estimator/model/sensor.hpp"
+#include "estimator/model/ties.hpp"
+
+namespace estimator {
+namespace {
+
+constexpr double kParallel = 1e-6;  // 1 − |cosine| of axes that are parallel
+
+/// Points closer to a body's frame than this have no sign to be mistaken in [m].
+constexpr double kLeverMin = 1e-6;
+
+/// Where a search for an encoder's zero begins, beside where it is said to be [rad]: a fit finds
+/// its way over a quarter of a turn.
+constexpr double kZeroStarts[] = {0.0, 2.0, -2.0};
+
+/// A factor between what was recorded and what was said of it.
+struct Scale {
+  double factor;  ///< that mends the readings
+  const char* mistake;
+};
+constexpr Scale kAngleScales[] = {
+    {M_PI / 180.0, "is in degrees, not in radians"},
+    {180.0 / M_PI, "is in radians, not in degrees"},
+    {2.0 * M_PI, "is in revolutions, not in radians"},
+    {0.5 / M_PI, "is in radians, not in revolutions"},
+    {0.25, "has four times as many counts a turn (edges counted, lines stated)"},
+    {4.0, "has a quarter of the counts a turn (lines counted, edges stated)"},
+    {0.5, "has twice as many counts a turn"},
+    {2.0, "has half of the counts a turn"}};
+constexpr Scale kSlideScales[] = {{1e-3, "is in millimetres, not in metres"},
+                                  {1e3, "is in metres, not in millimetres"},
+                                  {1e-2, "is in centimetres, not in metres"},
+                                  {0.25, "has four times as many counts a metre"},
+                                  {4.0, "has a quarter of the counts a metre"}};
+
+std::string quoted(const std::string& name) { return "'" + name + "'"; }
+
+std::function<void(Segment&)> scale_angle(Eigen::Index column, double factor) {
+  return [=](Segment& segment) { segment.angles.col(column) *= factor; };
+}
+
+void add_encoder_mistakes(const Sensor& sensor, Eigen::Index column,
+                          std::vector<Hypothesis>& out) {
+  const std::string who = "the encoder of hinge " + quoted(sensor.name);
+  out.push_back({.kind = "inverted-encoder",
+                 .channel = sensor.name,
+                 .mistake = who + " is inverted",
+                 .remedy = "change `inverted` in the column (or the encoder) of hinge " +
+                           quoted(sensor.name),
+                 .mend_segment = scale_angle(column, -1.0)});
+  if (sensor.kind != JointKind::kRevolute) return;
+  out.push_back({.kind = "zero-upside-down",
+                 .channel = sensor.name,
+                 .mistake = "the zero of " + who + " is off by half a turn",
+                 .remedy = "add 3.14159 to `offset_rad` in the column (or the encoder) of hinge " +
+                           quoted(sensor.name) + ", or turn its `zero_direction` round",
+                 .mend_segment = [=](Segment& s) { s.angles.col(column).array() += M_PI; }});
+}
+
+/// The zero is anywhere: the offset is fitted.
+void add_shifted_zero(const Mechanism& mechanism, const Sensor& sensor,
+                      std::vector<Hypothesis>& out) {
+  if (sensor.kind != JointKind::kRevolute || varies(mechanism, sensor.offset)) return;
+  for (const double start : kZeroStarts) {
+    const int offset = sensor.offset;
+    out.push_back({.kind = "shifted-zero",
+                   .channel = sensor.name,
+                   .mistake = "the zero of the encoder of hinge " + quoted(sensor.name) + " is off",
+                   .remedy = "add it to `offset_rad` in the column (or the encoder) of hinge " +
+                             quoted(sensor.name) +
+                             ", or estimate it: `encoder { offset { value: 0 free: true } }`",
+                   .mend_mechanism =
+                       [=](Mechanism& m) {
+                         Parameter& parameter = m.parameters[static_cast<std::size_t>(offset)];
+                         parameter.free = true;
+                         parameter.value += start;
+                         parameter.lower = -std::numeric_limits<double>::infinity();
+                         parameter.upper = std::numeric_limits<double>::infinity();
+                       },
+                   .size_parameter = offset});
+  }
+}
+
+void add_scales(const Sensor& sensor, Eigen::Index column, std::vector<Hypothesis>& out) {
+  const auto add = [&](const Scale& scale) {
+    out.push_back({.kind = "wrong-unit",
+                   .channel = sensor.name,
+                   .mistake = "the " + std::string(sensor.units().quantity) + " of hinge " +
+                              quoted(sensor.name) + " " + scale.mistake,
+                   .remedy = "change `unit` (or counts) of hinge " + quoted(sensor.name) +
+                             ": readings are to be multiplied by " + number_text(scale.factor, 5),
+                   .mend_segment = scale_angle(column, scale.factor)});
+  };
+  if (sensor.kind == JointKind::kRevolute) {
+    std::ranges::for_each(kAngleScales, add);
+  } else {
+    std::ranges::for_each(kSlideScales, add);
+  }
+}
+
+/// The same unit of all angles, where there are several.
+void add_common_units(const std::vector<Sensor>& sensors, std::vector<Hypothesis>& out) {
+  std::vector<Eigen::Index> columns;
+  for (std::size_t i = 0; i < sensors.size(); ++i) {
+    if (sensors[i].kind == JointKind::kRevolute) columns.push_back(static_cast<Eigen::Index>(i));
+  }
+  if (columns.size() < 2) return;
+  for (const Scale& scale : kAngleScales) {
+    if (std::abs(std::log(scale.factor)) < 1.5) continue;  // counts differ encoder by encoder
+    const double factor = scale.factor;
+    out.push_back({.kind = "wrong-unit",
+                   .channel = "",
+                   .mistake = std::string("every angle ") + scale.mistake,
+                   .remedy = "change `unit` of the angle columns: readings are to be multiplied by " +
+                             number_text(factor, 5),
+                   .mend_segment = [=](Segment& segment) {
+                     for (const Eigen::Index column : columns) segment.angles.col(column) *= factor;
+                   }});
+  }
+}
+
+void add_swapped_encoders(const std::vector<Sensor>& sensors, std::vector<Hypothesis>& out) {
+  for (std::size_t i = 0; i < sensors.size(); ++i) {
+    for (std::size_t j = i + 1; j < sensors.size(); ++j) {
+      if (sensors[i].kind != sensors[j].kind) continue;
+      const auto a = static_cast<Eigen::Index>(i), b = static_cast<Eigen::Index>(j);
+      out.push_back({.kind = "swapped-encoders",
+                     .channel = sensors[i].name + "," + sensors[j].name,
+                     .mistake = "the encoders of hinges " + quoted(sensors[i].name) + " and " +
+                                quoted(sensors[j].name) + " are swapped",
+                     .remedy = "swap `column` (or the order of the encoders) of hinges " +
+                               quoted(sensors[i].name) + " and " + quoted(sensors[j].name),
+                     .mend_segment = [=](Segment& s) { s.angles.col(a).swap(s.angles.col(b)); }});
+    }
+  }
+}
+
+/// The one joint that a sensor reads, or −1.
+int joint_of(const Sensor& sensor) {
+  return sensor.terms.size() == 1 ? sensor.terms.front().hinge : -1;
+}
+
+/// Axes of a joint and of the one that carries it, side by side along the body between.
+bool is_parallel_to_parent(const Mechanism& mechanism, int hinge, int parent) {
+  const Hinge& child = mechanism.hinges[static_cast<std::size_t>(hinge)];
+  const Hinge& carrier = mechanism.hinges[static_cast<std::size_t>(parent)];
+  return child.body_a == carrier.body_b && child.kind == JointKind::kRevolute &&
+         carrier.kind == JointKind::kRevolute &&
+         1.0 - std::abs(child.frame_a.col(0).dot(carrier.frame_b.col(0))) < kParallel;
+}
+
+/// Angles against the ground where angles against the body before are meant, and the reverse.
+void add_references(const Mechanism& mechanism, const std::vector<Sensor>& sensors,
+                    std::vector<Hypothesis>& out) {
+  for (std::size_t i = 0; i < sensors.size(); ++i) {
+    for (std::size_t j = 0; j < sensors.size(); ++j) {
+      const int hinge = joint_of(sensors[i]), parent = joint_of(sensors[j]);
+      if (i == j || hinge < 0 || parent < 0) continue;
+      if (!is_parallel_to_parent(mechanism, hinge, parent)) continue;
+      const auto own = static_cast<Eigen::Index>(i), carrier = static_cast<Eigen::Index>(j);
+      const std::string who = "the angle of hinge " + quoted(sensors[i].name);
+      const std::string before = "that of hinge " + quoted(sensors[j].name);
+      out.push_back({.kind = "absolute-angle",
+                     .channel = sensors[i].name,
+                     .mistake = who + " is absolute, and described as relative to " + before,
+                     .remedy = "subtract " + before + " in the recording, or describe an encoder " +
+                               "between the ground and the body",
+                     .mend_segment = [=](Segment& s) { s.angles.col(own) -= s.angles.col(carrier); }});
+      out.push_back({.kind = "relative-angle",
+                     .channel = sensors[i].name,
+                     .mistake = who + " lacks " + before,
+                     .remedy = "add " + before + " in the recording",
+                     .mend_segment = [=](Segment& s) { s.angles.col(own) += s.angles.col(carrier); }});
+    }
+  }
+}
+
+void add_motor_mistakes(const Mechanism& mechanism, std::vector<Hypothesis>& out) {
+  std::vector<std::pair<std::string, Eigen::Index>> motors;
+  for (const Hinge& hinge : mechanism.hinges) {
+    if (!hinge.motorised) continue;
+    motors.emplace_back(hinge.name, static_cast<Eigen::Index>(motors.size()));
+  }
+  for (const auto& [name, column] : motors) {
+    const Eigen::Index at = column;
+    out.push_back({.kind = "inverted-motor",
+                   .channel = name,
+                   .mistake = "the motor of hinge " + quoted(name) + " is inverted",
+                   .remedy = "give the control column of hinge " + quoted(name) +
+                             " the opposite `scale`, or its motor a `gain` of the opposite sign",
+                   .mend_segment = [=](Segment& s) { s.controls.col(at) *= -1.0; }});
+  }
+  for (std::size_t i = 0; i < motors.size(); ++i) {
+    for (std::size_t j = i + 1; j < motors.size(); ++j) {
+      const Eigen::Index a = motors[i].second, b = motors[j].second;
+      out.push_back({.kind = "swapped-motors",
+                     .channel = motors[i].first + "," + motors[j].first,
+                     .mistake = "the motors of hinges " + quoted(motors[i].first) + " and " +
+                                quoted(motors[j].first) + " are swapped",
+                     .remedy = "swap the control columns of hinges " + quoted(motors[i].first) +
+                               " and " + quoted(motors[j].first),
+                     .mend_segment =
+                         [=](Segment& s) { s.controls.col(a).swap(s.controls.col(b)); }});
+    }
+  }
+}
+
+void add_point_signs(const Mechanism& mechanism, int hinge, std::vector<Hypothesis>& out) {
+  constexpr const char* kAxes[] = {"x", "y", "z"};
+  const Hinge& of = mechanism.hinges[static_cast<std::size_t>(hinge)];
+  for (int k = 0; k < 6; ++k) {
+    const bool on_child = k >= 3;
+    const int index = mechanism.index_of_hinge(hinge, static_cast<HingeQuantity>(k));
+    const double value = mechanism.parameters[static_cast<std::size_t>(index)].value;
+    if (on_child ? of.body_b == Hinge::kGround : of.body_a == Hinge::kGround) continue;
+    if (std::abs(value) < kLeverMin || find_tie(mechanism, index) != nullptr) continue;
+    const int body = on_child ? of.body_b : of.body_a;
+    const std::string where = std::string(on_child ? "child" : "parent") + " { point { " +
+                              kAxes[k % 3] + " } } of hinge " + quoted(of.name);
+    out.push_back({.kind = "wrong-point-sign",
+                   .channel = of.name,
+                   .mistake = "the position of hinge " + quoted(of.name) + " on body " +
+                              quoted(mechanism.bodies[static_cast<std::size_t>(body)].name) +
+                              " has the wrong sign in " + kAxes[k % 3],
+                   .remedy = "give `" + where + "` the value " + number_text(-value, 6) +
+                             " (it counts from the body's frame to the hinge)",
+                   .mend_mechanism = [=](Mechanism& m) {
+                     Parameter& point = m.parameters[static_cast<std::size_t>(index)];
+                     point.value = -point.value;
+                     point.prior_mean = -point.prior_mean;
+                     std::tie(point.lower, point.upper) = std::pair(-point.upper, -point.lower);
+                   }});
+  }
+}
+
+Hypothesis gravity_upside_down(const Mechanism& mechanism) {
+  const int index = mechanism.index(WorldQuantity::kGravity);
+  return {.kind = "gravity-upside-down",
+          .channel = mechanism.parameters[static_cast<std::size_t>(index)].name,
+          .mistake = "gravity points along world +y",
+          .remedy = "world y points up: turn axes and zero directions on the ground accordingly",
+          .mend_mechanism = [=](Mechanism& m) {
+            Parameter& gravity = m.parameters[static_cast<std::size_t>(index)];
+            gravity.value = -gravity.value;
+            gravity.prior_mean = -gravity.prior_mean;
+            std::tie(gravity.lower, gravity.upper) = std::pair(-gravity.upper, -gravity.lower);
+          }};
+}
+
+}  // namespace
+
+std::vector<Hypothesis> likely_mistakes(const Mechanism& mechanism) {
+  const std::vector<Sensor> sensors = sensors_of(mechanism);
+  std::vector<Hypothesis> result;
+  for (std::size_t i = 0; i < sensors.size(); ++i) {
+    add_encoder_mistakes(sensors[i], static_cast<Eigen::Index>(i), result);
+  }
+  add_motor_mistakes(mechanism, result);
+  for (int hinge = 0; hinge < mechanism.hinge_count(); ++hinge) {
+    add_point_signs(mechanism, hinge, result);
+  }
+  add_swapped_encoders(sensors, result);
+  add_references(mechanism, sensors, result);
+  add_common_units(sensors, result);
+  for (std::size_t i = 0; i < sensors.size(); ++i) {
+    add_scales(sensors[i], static_cast<Eigen::Index>(i), result);
+  }
+  for (const Sensor& sensor : sensors) add_shifted_zero(mechanism, sensor, result);
+  if (mechanism.parameter(WorldQuantity::kGravity).value != 0.0) {
+    result.push_back(gravity_upside_down(mechanism));
+  }
+  return result;
+}
+
+Mechanism mended(const Mechanism& mechanism, const Hypothesis& hypothesis) {
+  Mechanism result = mechanism;
+  if (hypothesis.mend_mechanism) hypothesis.mend_mechanism(result);
+  apply_ties(result);
+  return result;
+}
+
+std::vector<Recording> mended(const std::vector<Recording>& recordings,
+                              const Hypothesis& hypothesis) {
+  std::vector<Recording> result = recordings;
+  if (!hypothesis.mend_segment) return result;
+  for (Recording& recording : result) std::ranges::for_each(recording.segments, hypothesis.mend_segment);
+  return result;
+}
+
+}  // namespace estimator

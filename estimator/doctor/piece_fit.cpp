@@ -1,0 +1,85 @@
+#include "estimator/doctor/piece_fit.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+#include "estimator/calibrate/free_parameters.hpp"
+#include "estimator/calibrate/preparation.hpp"
+#include "estimator/calibrate/quantisation.hpp"
+#include "estimator/calibrate/shooting_fit.hpp"
+#include "estimator/model/sensor.hpp"
+#include "estimator/optimize/covariance.hpp"
+#include "estimator/optimize/levenberg_marquardt.hpp"
+
+namespace estimator {
+namespace {
+
+constexpr int kIterations = 12;
+constexpr double kTolerance = 1e-4;  // relative decrease of the cost that ends a fit
+
+}  // namespace
+
+PieceFit::PieceFit(const Mechanism& mechanism, const std::vector<Recording>& pieces,
+                   const Eigen::VectorXd& noise, const CalibrationMonitor& monitor) {
+  try {
+    ShootingInput input = prepare_shooting(mechanism, pieces, {});
+    input.noise.angle = noise;
+    input.grid.interval = std::numeric_limits<double>::infinity();
+    problem_ = std::make_unique<ShootingProblem>(mechanism, input.segments, input.states,
+                                                 input.state_spacing, input.grid, input.noise,
+                                                 monitor.threads);
+  } catch (const std::invalid_argument&) {
+    return;  // what makes no sense explains nothing
+  }
+  LmOptions options;
+  options.max_iterations = kIterations;
+  options.cost_tolerance = kTolerance;
+  options.stagnant_gain = kTolerance;
+  solve(*problem_, options, {}, monitor.stop);
+  readings_ = 0.0;
+  for (int sensor = 0; sensor < problem_->sensor_count(); ++sensor) {
+    readings_ += problem_->reading_count(sensor);
+  }
+}
+
+double PieceFit::cost() const {
+  const double cost =
+      problem_ == nullptr ? std::numeric_limits<double>::infinity() : problem_->cost();
+  return std::isfinite(cost) ? cost : std::numeric_limits<double>::infinity();
+}
+
+double PieceFit::rmse(int sensor) const {
+  return std::sqrt(problem_->squared_error(sensor) / problem_->reading_count(sensor));
+}
+
+double PieceFit::deviation(int parameter) const {
+  const ParameterInformation information =
+      compute_information(*problem_, {.effective_parameters = false});
+  const int at = FreeParameters(problem_->mechanism()).position(parameter);
+  if (!information.valid || at < 0 || information.undetermined[static_cast<std::size_t>(at)]) {
+    return std::numeric_limits<double>::infinity();
+  }
+  return std::sqrt(information.inverse(at, at) * std::max(cost_per_reading(), 1.0));
+}
+
+Eigen::VectorXd reading_noise(const Mechanism& mechanism,
+                              const std::vector<Recording>& recordings) {
+  const Eigen::VectorXd scales = sensor_scales(mechanism);
+  Eigen::VectorXd noise = kAngleNoiseFloor * scales;
+  std::vector<Segment> segments;
+  for (const Recording& recording : recordings) {
+    segments.insert(segments.end(), recording.segments.begin(), recording.segments.end());
+  }
+  for (Eigen::Index i = 0; i < noise.size(); ++i) {
+    const double quantum = find_quantum(segments, static_cast<int>(i), scales[i]);
+    noise[i] = std::max(noise[i], quantum / std::sqrt(12.0));
+    for (const Segment& segment : segments) {
+      noise[i] = std::max(noise[i], noise_level(segment.angles.col(i)));
+    }
+  }
+  return noise;
+}
+
+}  // namespace estimator

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <memory>
+#include <vector>
+
+#include "estimator/calibrate/calibration.hpp"
+#include "estimator/calibrate/shooting_problem.hpp"
+
+namespace estimator {
+
+/// A fit of the open-loop simulation to short pieces of recordings, each with a start of its own,
+/// in a few iterations from parameters that are nearly right.
+class PieceFit {
+ public:
+  /// @param noise  of the sensors [rad or m]
+  PieceFit(const Mechanism& mechanism, const std::vector<Recording>& pieces,
+           const Eigen::VectorXd& noise, const CalibrationMonitor& monitor);
+
+  /// Whitened; infinite where there is no fit.
+  double cost() const;
+  double cost_per_reading() const { return cost() / readings_; }
+  /// Root mean square error of a sensor [rad or m].
+  double rmse(int sensor) const;
+  const Mechanism& mechanism() const { return problem_->mechanism(); }
+
+  /// Of a free parameter, if the residuals were white noise of the size that they have.
+  double deviation(int parameter) const;
+
+ private:
+  std::unique_ptr<ShootingProblem> problem_;
+  double readings_ = 1.0;
+};
+
+/// What counts as noise of a sensor: the scatter of its readings, or their quantum's.
+Eigen::VectorXd reading_noise(const Mechanism& mechanism, const std::vector<Recording>& recordings);
+
+}  // namespace estimator

@@ -1,0 +1,187 @@
+#include "estimator/doctor/trial_fit.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+#include "estimator/calibrate/quantisation.hpp"
+#include "estimator/calibrate/shooting_fit.hpp"
+#include "estimator/calibrate/shooting_problem.hpp"
+#include "estimator/model/sensor.hpp"
+#include "estimator/model/ties.hpp"
+#include "estimator/optimize/levenberg_marquardt.hpp"
+
+namespace estimator {
+namespace {
+
+/// Of the accelerations, that the process noise of the two fits stands for.
+constexpr double kRoughShare = 1.0;
+constexpr double kFineShare = 0.03;
+
+constexpr double kInterval = 0.1;  // [s]
+constexpr double kRowsMin = 4.0;         // at least, in an interval
+constexpr int kRoughIterations = 6;
+constexpr int kFineIterations = 8;
+constexpr double kTolerance = 1e-2;  // relative decrease of the cost that ends a fit
+
+/// Integration may be as much coarser than a calibration's, and no finer than the excerpt.
+constexpr double kStepFactor = 4.0;
+constexpr double kLongestStep = 0.01;  // [s]
+
+/// Readings count as no better than this part of what they move [-]: neither the shape of an
+/// encoder's errors nor small faults of a law decide anything here.
+constexpr double kResolution = 1e-3;
+
+constexpr double kTurnMost = 0.7;    // of a joint from row to row [rad]
+constexpr double kFastShare = 0.05;  // of the rows
+
+/// A prior as wide as this many times the start keeps what the excerpt cannot see in sight.
+constexpr double kPriorWidth = 10.0;
+
+/// Root mean square of what a sensor reads, less the mean of each segment [rad or m].
+double amplitude(const std::vector<Segment>& segments, Eigen::Index sensor) {
+  double squares = 0.0, count = 0.0;
+  for (const Segment& segment : segments) {
+    double sum = 0.0, own = 0.0, square = 0.0;
+    for (const double reading : segment.angles.col(sensor)) {
+      if (std::isnan(reading)) continue;
+      sum += reading;
+      square += reading * reading;
+      own += 1.0;
+    }
+    if (own == 0.0) continue;
+    squares += std::max(square - sum * sum / own, 0.0);
+    count += own;
+  }
+  return count > 0.0 ? std::sqrt(squares / count) : 0.0;
+}
+
+/// Whether some joint turns by more than kTurnMost from row to row, more often than spikes would
+/// have it: what moves that fast between two readings could have moved in any way.
+bool is_too_fast(const Mechanism& mechanism, const ShootingInput& input) {
+  const Eigen::Index hinges = mechanism.hinge_count();
+  double fast = 0.0, rows = 0.0;
+  for (std::size_t s = 0; s < input.states.size(); ++s) {
+    const Eigen::MatrixXd& states = input.states[s];
+    rows += static_cast<double>(states.cols());
+    for (Eigen::Index k = 0; k < states.cols(); ++k) {
+      for (Eigen::Index j = 0; j < hinges; ++j) {
+        if (mechanism.hinges[static_cast<std::size_t>(j)].kind != JointKind::kRevolute) continue;
+        fast += std::abs(states(hinges + j, k)) * input.segments[s].period > kTurnMost ? 1.0 : 0.0;
+      }
+    }
+  }
+  return fast > kFastShare * rows;
+}
+
+void keep_sign(Parameter& gain) {
+  if (!gain.free || gain.value == 0.0) return;
+  if (gain.value > 0.0) {
+    gain.lower = std::max(gain.lower, 0.0);
+  } else {
+    gain.upper = std::min(gain.upper, 0.0);
+  }
+}
+
+/// With priors on what has none and signs that motors have.
+Mechanism held(Mechanism mechanism) {
+  for (int hinge = 0; hinge < mechanism.hinge_count(); ++hinge) {
+    keep_sign(mechanism.hinge_parameter(hinge, HingeQuantity::kMotorGain));
+    mechanism.hinges[static_cast<std::size_t>(hinge)].creep_speed = 0.0;
+  }
+  for (Parameter& parameter : mechanism.parameters) {
+    if (!parameter.free || parameter.value == 0.0) continue;
+    if (std::isfinite(parameter.prior_standard_deviation)) continue;
+    parameter.prior_mean = parameter.value;
+    parameter.prior_standard_deviation = kPriorWidth * std::abs(parameter.value);
+  }
+  return mechanism;
+}
+
+void coarsen_noise(ShootingInput& input, const Mechanism& mechanism) {
+  const Eigen::VectorXd scales = sensor_scales(mechanism);
+  for (Eigen::Index i = 0; i < input.noise.angle.size(); ++i) {
+    const double quantum = find_quantum(input.segments, static_cast<int>(i), scales[i]);
+    double& noise = input.noise.angle[i];
+    const double moved = std::min(amplitude(input.segments, i), scales[i]);
+    noise = std::max({noise, quantum / std::sqrt(12.0), kResolution * moved});
+  }
+}
+
+double longest_period(const std::vector<Segment>& segments) {
+  double longest = 0.0;
+  for (const Segment& segment : segments) longest = std::max(longest, segment.period);
+  return longest;
+}
+
+LmOptions few(int iterations) {
+  LmOptions options;
+  options.max_iterations = iterations;
+  options.cost_tolerance = kTolerance;
+  options.stagnant_gain = kTolerance;
+  return options;
+}
+
+}  // namespace
+
+TrialFit::TrialFit(const Mechanism& mechanism, const std::vector<Recording>& excerpts) {
+  try {
+    const Mechanism start = held(mechanism);
+    ShootingInput input = prepare_shooting(start, excerpts, {});
+    if (is_too_fast(start, input)) return;
+    coarsen_noise(input, start);
+    const double longest = longest_period(input.segments);
+    input.grid.local_steps.clear();
+    input.grid.step = std::min(kStepFactor * input.grid.step, kLongestStep);
+    // What `prepare_shooting` states is a share of 0.02 over 0.2 s.
+    noise_ = input.noise;
+    input.grid.interval = std::max(kInterval, kRowsMin * longest);
+    noise_.acceleration *= std::sqrt(input.grid.interval / 0.2) / 0.02;
+    problem_ = std::make_unique<ShootingProblem>(start, input.segments, input.states,
+                                                 input.state_spacing, input.grid, noise_);
+  } catch (const std::invalid_argument&) {
+    return;  // what makes no sense explains nothing
+  }
+  double readings = 0.0;
+  for (int sensor = 0; sensor < problem_->sensor_count(); ++sensor) {
+    readings += problem_->reading_count(sensor);
+  }
+  const double states = 2.0 * problem_->coordinate_count();
+  for (int s = 0; s < problem_->segment_count(); ++s) {
+    defects_ += states * static_cast<double>(problem_->states(s).cols() - 1);
+  }
+  const double unknowns =
+      states * problem_->segment_count() + static_cast<double>(problem_->arrow().size());
+  freedoms_ = static_cast<int>(std::max(readings - unknowns, 1.0));
+}
+
+void TrialFit::set_share(double share) {
+  ShootingNoise noise = noise_;
+  noise.acceleration *= share;
+  share_ = share;
+  problem_->set_noise(noise);
+}
+
+void TrialFit::approach(const std::atomic<bool>* stop) {
+  if (!is_valid()) return;
+  set_share(kRoughShare);
+  solve(*problem_, few(kRoughIterations), {}, stop);
+}
+
+void TrialFit::settle(const std::atomic<bool>* stop) {
+  if (!is_valid()) return;
+  set_share(kFineShare);
+  solve(*problem_, few(kFineIterations), {}, stop);
+}
+
+double TrialFit::misfit() const {
+  const double cost = is_valid() ? problem_->cost() : std::numeric_limits<double>::infinity();
+  return std::isfinite(cost) ? cost / freedoms_ : std::numeric_limits<double>::infinity();
+}
+
+double TrialFit::unexplained() const {
+  return share_ * std::sqrt(misfit() * freedoms_ / std::max(defects_, 1.0));
+}
+
+}  // namespace estimator

@@ -1,0 +1,202 @@
+// How often mistakes in the description of a rig are found, over random rigs. Takes minutes.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <ctime>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "estimator/doctor/description_faults.hpp"
+#include "estimator/doctor/excerpt.hpp"
+#include "estimator/doctor/misfit_causes.hpp"
+#include "tests/bench/mistakes/random_rigs.hpp"
+
+namespace {
+
+using namespace mistakes;
+
+/// What a finding has to say of a mistake that was planted by applying the remedy of another.
+std::string opposite(const std::vector<estimator::Hypothesis>& all, std::size_t planted) {
+  const estimator::Hypothesis& own = all[planted];
+  if (own.kind != "wrong-unit" && own.kind != "absolute-angle" && own.kind != "relative-angle") {
+    return own.mistake;
+  }
+  // These stand in pairs that undo each other.
+  std::size_t first = planted;
+  while (first > 0 && all[first - 1].channel == own.channel && all[first - 1].kind == own.kind) {
+    --first;
+  }
+  if (own.kind == "absolute-angle") return all[planted + 1].mistake;
+  if (own.kind == "relative-angle") return all[planted - 1].mistake;
+  return all[first + ((planted - first) ^ 1U)].mistake;
+}
+
+struct Tally {
+  int planted = 0, found = 0, other = 0, unexplained = 0, explained = 0, missed = 0;
+};
+
+struct Run {
+  std::vector<std::string> kinds, only;
+  int rigs = 5, seed = 1;
+  bool verbose = false;
+  std::map<std::string, Tally> tallies;
+  double longest = 0.0;
+};
+
+/// Mistakes in the description, looked for before any fit.
+void run_before(Run& to) {
+  for (const std::string& kind : to.kinds) {
+    for (int run = 0; run < to.rigs; ++run) {
+      const RandomRig rig = draw_rig(kind, static_cast<unsigned>(to.seed + run));
+      const std::string name = kind + " " + std::to_string(to.seed + run);
+      const std::vector<estimator::Hypothesis> all = estimator::likely_mistakes(rig.mechanism);
+      for (std::size_t i = 0; i <= all.size(); ++i) {
+        const bool clean = i == all.size();
+        if (!clean && all[i].kind == "shifted-zero") continue;
+        if (!clean && std::ranges::find(to.only, all[i].kind) == to.only.end()) continue;
+        const auto described = clean ? rig.mechanism : mended(rig.mechanism, all[i]);
+        const std::vector<estimator::Recording> readings =
+            clean ? std::vector{rig.recording} : mended({rig.recording}, all[i]);
+        const std::clock_t begin = std::clock();
+        const auto findings = estimator::find_description_faults(described, readings);
+        const double took = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+        to.longest = std::max(to.longest, took);
+        Tally& tally = to.tallies[clean ? "clean " + kind : all[i].kind + " " + kind];
+        ++tally.planted;
+        const std::string wanted = clean ? "" : opposite(all, i);
+        std::string verdict = "missed";
+        for (const auto& finding : findings) {
+          if (finding.kind == "unexplained") {
+            if (verdict == "missed") verdict = "unexplained";
+          } else if (!clean && finding.what.find(wanted) != std::string::npos) {
+            verdict = "found";
+          } else if (verdict != "found") {
+            verdict = "other";
+          }
+        }
+        if (verdict == "missed") {
+          const auto trials = estimator::try_mistakes(
+              described, estimator::take_excerpts(described, readings, {}), {});
+          if (trials.trials.empty()) verdict = "explained";
+        }
+        ++(verdict == "found"         ? tally.found
+           : verdict == "other"       ? tally.other
+           : verdict == "unexplained" ? tally.unexplained
+           : verdict == "explained"   ? tally.explained
+                                      : tally.missed);
+        if (to.verbose && verdict != (clean ? "explained" : "found")) {
+          std::printf("%s driven %d law %d noise %.1f mrad %s (%.2f s): %s\n", name.c_str(),
+                      rig.driven, rig.other_law, 1e3 * rig.noise,
+                      clean ? "clean" : wanted.c_str(), took, verdict.c_str());
+          for (const auto& finding : findings) std::printf("      %s\n", finding.what.c_str());
+          std::fflush(stdout);
+        }
+      }
+    }
+  }
+}
+
+/// What a recording can be wrong in without anything being wrong in the description.
+struct Disturbance {
+  const char* name;
+  const char* kind;  ///< of the finding that it asks for; empty: of none
+  double clip = 1.0;
+  std::function<void(estimator::Segment&)> apply = {};
+};
+
+Eigen::Index rows_of_delay(const estimator::Segment& segment) {
+  return std::max<Eigen::Index>(1, std::lround(5e-3 / segment.period));
+}
+
+const std::vector<Disturbance>& disturbances() {
+  static const std::vector<Disturbance> kAll = {
+      {.name = "clean", .kind = ""},
+      {.name = "late",
+       .kind = "late-command",
+       .apply =
+           [](estimator::Segment& s) {
+             const Eigen::Index n = rows_of_delay(s), rows = s.controls.rows();
+             s.controls.topRows(rows - n) = s.controls.bottomRows(rows - n).eval();
+           }},
+      {.name = "early",
+       .kind = "early-command",
+       .apply =
+           [](estimator::Segment& s) {
+             const Eigen::Index n = rows_of_delay(s), rows = s.controls.rows();
+             s.controls.bottomRows(rows - n) = s.controls.topRows(rows - n).eval();
+           }},
+      {.name = "clock",
+       .kind = "clock-rate",
+       .apply = [](estimator::Segment& s) { s.period *= 1.01; }},
+      {.name = "clipped", .kind = "clipped-command", .clip = 0.6},
+      {.name = "plateau",
+       .kind = "clipped-angle",
+       .apply =
+           [](estimator::Segment& s) {
+             auto column = s.angles.col(s.angles.cols() - 1);
+             column = column.cwiseMin(0.6 * column.maxCoeff());
+           }},
+  };
+  return kAll;
+}
+
+/// Mistakes in the recording, looked for after a calibration.
+void run_after(Run& to) {
+  for (const std::string& kind : to.kinds) {
+    for (int run = 0; run < to.rigs; ++run) {
+      for (const Disturbance& each : disturbances()) {
+        if (!to.only.empty() && std::ranges::find(to.only, each.name) == to.only.end()) continue;
+        RandomRig rig = draw_rig(kind, static_cast<unsigned>(to.seed + run), each.clip);
+        if (!rig.driven) break;
+        if (each.apply) each.apply(rig.recording.segments.front());
+        const auto result = estimator::calibrate(rig.mechanism, {rig.recording});
+        const std::clock_t begin = std::clock();
+        const auto findings = estimator::explain_misfit(result, rig.mechanism, {rig.recording});
+        const double took = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+        to.longest = std::max(to.longest, took);
+        Tally& tally = to.tallies[std::string(each.name) + " " + kind];
+        ++tally.planted;
+        const bool silent = findings.empty();
+        const bool note = !silent && findings.front().kind == "misfit";
+        const bool found = !silent && findings.front().kind == each.kind;
+        ++(silent ? tally.explained : note ? tally.unexplained : found ? tally.found : tally.other);
+        if (!to.verbose) continue;
+        std::printf("%s %d law %d noise %.1f mrad %s (%.2f s): %s\n", kind.c_str(), to.seed + run,
+                    rig.other_law, 1e3 * rig.noise, each.name, took,
+                    silent ? "-" : findings.front().what.c_str());
+        std::fflush(stdout);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Mistakes found, not found and falsely seen over random rigs");
+  Run run{.kinds = {"pendulum", "double", "furuta", "cartpole"}, .only = {}, .tallies = {}};
+  bool after = false;
+  app.add_option("--rigs", run.rigs, "Of each kind")->capture_default_str();
+  app.add_option("--seed", run.seed, "Of the first rig")->capture_default_str();
+  app.add_option("--kinds", run.kinds, "pendulum, double, furuta, cartpole")->delimiter(',');
+  app.add_option("--only", run.only, "Mistakes to plant, by kind; none: clean")->delimiter(',');
+  app.add_flag("--verbose", run.verbose, "Tell of every rig");
+  app.add_flag("--after", after, "Mistakes in recordings, explained after a calibration");
+  CLI11_PARSE(app, argc, argv);
+  if (after) {
+    run_after(run);
+  } else {
+    run_before(run);
+  }
+  std::printf("%-30s %8s %8s %8s %12s %10s %8s\n", "mistake and rig", "planted", "found", "other",
+              "unexplained", "explained", "missed");
+  for (const auto& [name, tally] : run.tallies) {
+    std::printf("%-30s %8d %8d %8d %12d %10d %8d\n", name.c_str(), tally.planted, tally.found,
+                tally.other, tally.unexplained, tally.explained, tally.missed);
+  }
+  std::printf("longest check: %.2f s of processor time\n", run.longest);
+  return 0;
+}

@@ -1,0 +1,373 @@
+#include "tests/bench/mistakes/random_rigs.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <random>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "estimator/model/mechanisms/chain.hpp"
+#include "estimator/model/mechanisms/frames.hpp"
+#include "estimator/model/mechanisms/furuta.hpp"
+#include "estimator/model/mechanisms/pendulum.hpp"
+#include "firmware_iface/sim/furuta_plant.hpp"
+#include "firmware_iface/sim/pendulum_plant.hpp"
+#include "tests/bench/mistakes/planar_models.hpp"
+
+namespace mistakes {
+namespace {
+
+using estimator::BodyQuantity;
+using estimator::HingeQuantity;
+using estimator::Mechanism;
+using firmware_iface::sim::JointFriction;
+
+constexpr double kGravity = 9.82;
+
+class Draw {
+ public:
+  explicit Draw(unsigned seed) : random_(seed) {}
+  double between(double low, double high) {
+    return std::uniform_real_distribution<double>(low, high)(random_);
+  }
+  /// Evenly in the logarithm.
+  double scale(double low, double high) { return std::exp(between(std::log(low), std::log(high))); }
+  bool chance(double probability) { return between(0.0, 1.0) < probability; }
+  double normal() { return std::normal_distribution<double>()(random_); }
+  template <typename T>
+  T any(const std::vector<T>& of) {
+    return of[static_cast<std::size_t>(between(0.0, 1.0) * 0.999999 * static_cast<double>(of.size()))];
+  }
+
+ private:
+  std::mt19937_64 random_;
+};
+
+struct Plan {
+  double period, duration;
+  Eigen::VectorXd u;
+};
+
+/// Nothing, a sum of sines, a chirp or a row of pulses, of amplitude one.
+Plan draw_plan(Draw& draw, bool driven, double slowest) {
+  Plan plan{.period = 1.0 / draw.any<double>({100, 200, 250, 500, 1000}),
+            .duration = draw.between(5.0, 20.0),
+            .u = {}};
+  const auto rows = static_cast<Eigen::Index>(plan.duration / plan.period);
+  plan.u.setZero(rows);
+  if (!driven) return plan;
+  const int shape = draw.any<int>({0, 1, 2});
+  std::vector<std::pair<double, double>> sines;
+  for (int i = 0; i < 5; ++i) {
+    sines.emplace_back(slowest * draw.scale(0.3, 3.0), draw.between(0.0, 2.0 * M_PI));
+  }
+  double level = 0.0, until = 0.0;
+  for (Eigen::Index k = 0; k < rows; ++k) {
+    const double t = static_cast<double>(k) * plan.period;
+    if (shape == 0) {
+      for (const auto& [frequency, phase] : sines) {
+        plan.u[k] += 0.4 * std::sin(2.0 * M_PI * frequency * t + phase);
+      }
+    } else if (shape == 1) {
+      const double share = t / plan.duration;
+      plan.u[k] = std::sin(2.0 * M_PI * slowest * t * (0.3 + 1.2 * share));
+    } else {
+      if (t >= until) {
+        level = draw.any<double>({-1.0, 0.0, 1.0, 0.5, -0.5});
+        until = t + draw.between(0.1, 0.8) / slowest;
+      }
+      plan.u[k] = level;
+    }
+  }
+  return plan;
+}
+
+/// Friction that takes the motion a few to many swings to die out.
+/// @param weight  torque that gravity pulls back with [N·m], inertia [kg·m²]
+JointFriction draw_friction(Draw& draw, double weight, double inertia, bool other_law) {
+  JointFriction friction;
+  friction.viscous = draw.scale(0.005, 0.1) * std::sqrt(weight * inertia);
+  friction.coulomb = draw.scale(0.003, 0.05) * weight;
+  if (other_law) {
+    friction.stribeck_excess = draw.between(0.2, 0.8) * friction.coulomb;
+    friction.stribeck_rate = draw.scale(0.5, 20.0);
+    friction.quadratic_drag = draw.scale(0.003, 0.03) * inertia;
+  }
+  return friction;
+}
+
+/// Counts with a random phase of the code disc, after white noise.
+void read_encoder(Draw& draw, double quantum, double noise, Eigen::Ref<Eigen::VectorXd> column) {
+  const double phase = draw.between(0.0, 1.0);
+  for (double& value : column) {
+    value = (std::floor((value + noise * draw.normal()) / quantum + phase) + 0.5 - phase) * quantum;
+  }
+}
+
+void record(Draw& draw, std::unique_ptr<firmware_iface::sim::HingeModel> model,
+            const firmware_iface::sim::JointState& start, const Plan& plan, double command,
+            bool slides, RandomRig& rig) {
+  firmware_iface::sim::Plant plant(std::move(model), start);
+  const auto joints = static_cast<std::size_t>(plant.joint_count());
+  estimator::Segment segment;
+  segment.period = plan.period;
+  segment.angles.resize(plan.u.size(), plant.joint_count());
+  segment.controls.resize(plan.u.size(), rig.driven ? 1 : 0);
+  const double most = rig.clip * plan.u.cwiseAbs().maxCoeff();
+  for (Eigen::Index k = 0; k < plan.u.size(); ++k) {
+    for (std::size_t j = 0; j < joints; ++j) {
+      segment.angles(k, static_cast<Eigen::Index>(j)) = plant.state().angle_rad[j];
+    }
+    if (rig.driven) segment.controls(k, 0) = command * plan.u[k];
+    plant.advance(plan.period, command * std::clamp(plan.u[k], -most, most));
+  }
+  const double quantum = 2.0 * M_PI / std::round(draw.scale(1000, 20000));
+  for (Eigen::Index j = 0; j < segment.angles.cols(); ++j) {
+    const double unit = slides && j == 0 ? 0.03 : 1.0;  // m a radian of the pinion
+    read_encoder(draw, unit * quantum, unit * rig.noise, segment.angles.col(j));
+  }
+  rig.recording = {"run", {std::move(segment)}};
+}
+
+void make_free(Mechanism& mechanism, int index, double truth, Draw& draw) {
+  estimator::Parameter& parameter = mechanism.parameters[static_cast<std::size_t>(index)];
+  parameter.free = true;
+  parameter.value = truth * draw.between(0.3, 1.7);
+}
+
+void free_friction(Mechanism& mechanism, int hinge, const JointFriction& truth, Draw& draw) {
+  make_free(mechanism, mechanism.index_of_hinge(hinge, HingeQuantity::kViscous), truth.viscous,
+            draw);
+  make_free(mechanism, mechanism.index_of_hinge(hinge, HingeQuantity::kCoulombTorque),
+            truth.coulomb, draw);
+}
+
+void free_inertia(Mechanism& mechanism, int body, double truth, Draw& draw) {
+  make_free(mechanism, mechanism.index(body, BodyQuantity::kJzz), truth, draw);
+  // Room for any J_zz: a planar motion sees no other moment.
+  const double others = mechanism.parameter(body, BodyQuantity::kJzz).value + truth;
+  mechanism.parameter(body, BodyQuantity::kJxx).value = others;
+  mechanism.parameter(body, BodyQuantity::kJyy).value = others;
+}
+
+void set_points(Mechanism& mechanism, int hinge, double on_parent, double on_child) {
+  estimator::set_hinge_points(mechanism, hinge, on_parent * Eigen::Vector3d::UnitX(),
+                              on_child * Eigen::Vector3d::UnitX());
+}
+
+double frequency(double weight, double inertia) {
+  return std::sqrt(weight / inertia) / (2.0 * M_PI);
+}
+
+void make_pendulum_rig(Draw& draw, RandomRig& rig) {
+  firmware_iface::sim::PendulumParameters truth;
+  truth.mass = draw.scale(0.03, 2.0);
+  truth.center_distance = draw.scale(0.04, 0.4);
+  truth.gravity = kGravity;
+  const double point = truth.mass * truth.center_distance * truth.center_distance;
+  truth.inertia = draw.scale(0.05, 1.0) * point;
+  const double weight = truth.mass * truth.center_distance * kGravity;
+  const double inertia = truth.inertia + point;
+  truth.friction = draw_friction(draw, weight, inertia, rig.other_law);
+  truth.motor_gain = rig.driven ? weight * draw.scale(0.05, 0.5) : 0.0;
+  rig.mechanism = estimator::make_pendulum(
+      {.mass = truth.mass, .distance = truth.center_distance, .motorised = rig.driven});
+  free_inertia(rig.mechanism, 0, truth.inertia, draw);
+  free_friction(rig.mechanism, 0, truth.friction, draw);
+  if (rig.driven) {
+    make_free(rig.mechanism, rig.mechanism.index_of_hinge(0, HingeQuantity::kMotorGain),
+              truth.motor_gain, draw);
+  }
+  const Plan plan = draw_plan(draw, rig.driven, frequency(weight, inertia));
+  const double command =
+      rig.driven ? draw.between(0.2, 0.8) * weight / truth.motor_gain : 0.0;
+  firmware_iface::sim::JointState start;
+  start.angle_rad[0] = rig.driven ? draw.between(-0.3, 0.3)
+                                  : draw.between(0.5, 2.5) * (draw.chance(0.5) ? 1.0 : -1.0);
+  record(draw, std::make_unique<firmware_iface::sim::PendulumModel>(truth), start, plan, command,
+         false, rig);
+}
+
+void make_double_rig(Draw& draw, RandomRig& rig) {
+  DoublePendulumParameters truth;
+  truth.gravity = kGravity;
+  truth.m_1 = draw.scale(0.05, 1.0);
+  truth.m_2 = truth.m_1 * draw.scale(0.3, 1.5);
+  truth.L_1 = draw.scale(0.08, 0.4);
+  truth.l_1 = truth.L_1 * draw.between(0.3, 0.8);
+  truth.l_2 = truth.L_1 * draw.between(0.3, 1.0);
+  truth.J_1 = draw.scale(0.1, 0.6) * truth.m_1 * truth.l_1 * truth.l_1;
+  truth.J_2 = draw.scale(0.1, 0.6) * truth.m_2 * truth.l_2 * truth.l_2;
+  const double weight_2 = truth.m_2 * truth.l_2 * kGravity;
+  const double weight_1 = (truth.m_1 * truth.l_1 + truth.m_2 * truth.L_1) * kGravity + weight_2;
+  const double inertia_2 = truth.J_2 + truth.m_2 * truth.l_2 * truth.l_2;
+  const double inertia_1 = truth.J_1 + truth.m_1 * truth.l_1 * truth.l_1 + inertia_2 +
+                           truth.m_2 * truth.L_1 * truth.L_1;
+  truth.friction_1 = draw_friction(draw, weight_1, inertia_1, rig.other_law);
+  truth.friction_2 = draw_friction(draw, weight_2, inertia_2, rig.other_law);
+  truth.motor_gain = rig.driven ? weight_1 * draw.scale(0.05, 0.5) : 0.0;
+  rig.mechanism = estimator::make_chain({.links = 2});
+  Mechanism& m = rig.mechanism;
+  m.hinges[0].motorised = rig.driven;
+  m.parameter(0, BodyQuantity::kMass).value = truth.m_1;
+  m.parameter(1, BodyQuantity::kMass).value = truth.m_2;
+  set_points(m, 0, 0.0, -truth.l_1);
+  set_points(m, 1, truth.L_1 - truth.l_1, -truth.l_2);
+  free_inertia(m, 0, truth.J_1, draw);
+  free_inertia(m, 1, truth.J_2, draw);
+  free_friction(m, 0, truth.friction_1, draw);
+  free_friction(m, 1, truth.friction_2, draw);
+  if (rig.driven) {
+    make_free(m, m.index_of_hinge(0, HingeQuantity::kMotorGain), truth.motor_gain, draw);
+  }
+  const Plan plan = draw_plan(draw, rig.driven, frequency(weight_1, inertia_1));
+  const double command = rig.driven ? draw.between(0.2, 0.6) * weight_1 / truth.motor_gain : 0.0;
+  firmware_iface::sim::JointState start;
+  start.angle_rad = rig.driven
+                        ? firmware_iface::sim::JointArray{draw.between(-0.3, 0.3), 0.0}
+                        : firmware_iface::sim::JointArray{draw.between(0.4, 2.0),
+                                                          draw.between(-1.0, 1.0)};
+  record(draw, std::make_unique<DoublePendulumModel>(truth), start, plan, command, false, rig);
+}
+
+void make_furuta_rig(Draw& draw, RandomRig& rig) {
+  firmware_iface::sim::FurutaParameters truth;
+  truth.gravity = kGravity;
+  truth.pendulum_mass = draw.scale(0.02, 0.5);
+  truth.arm_mass = truth.pendulum_mass * draw.scale(0.3, 4.0);
+  truth.arm_length = draw.scale(0.08, 0.4);
+  truth.arm_center_distance = truth.arm_length * draw.between(0.1, 0.6);
+  truth.pendulum_center_distance = draw.scale(0.05, 0.25);
+  truth.shaft_inertia = 0.0;
+  const double pendulum = truth.pendulum_mass * std::pow(truth.pendulum_center_distance, 2);
+  const double arm = truth.arm_mass * std::pow(truth.arm_center_distance, 2);
+  truth.arm_inertia_zz = draw.scale(0.1, 1.0) * arm;
+  truth.pendulum_inertia_yy = truth.pendulum_inertia_zz = draw.scale(0.05, 0.6) * pendulum;
+  truth.pendulum_inertia_xx = 0.05 * truth.pendulum_inertia_yy;
+  const double weight = truth.pendulum_mass * truth.pendulum_center_distance * kGravity;
+  const double inertia_2 = truth.pendulum_inertia_yy + pendulum;
+  const double inertia_1 = truth.arm_inertia_zz + arm +
+                           truth.pendulum_mass * truth.arm_length * truth.arm_length;
+  truth.pendulum_friction = draw_friction(draw, weight, inertia_2, rig.other_law);
+  truth.arm_friction = draw_friction(draw, weight, inertia_1, rig.other_law);
+  truth.motor_gain = rig.driven ? weight * draw.scale(0.05, 0.5) : 0.0;
+  const bool tilted = draw.chance(0.5);
+  if (tilted) truth.tilt = {draw.between(-0.02, 0.02), 0.0, draw.between(-0.02, 0.02)};
+
+  rig.mechanism = estimator::make_furuta({.mass_A = truth.arm_mass,
+                                          .mass_B = truth.pendulum_mass,
+                                          .distance_A = truth.arm_center_distance,
+                                          .arm_length = truth.arm_length,
+                                          .distance_B = truth.pendulum_center_distance,
+                                          .inertia_A = {1.0, 1.0, 1.0},
+                                          .inertia_B = {1.0, 1.0, 1.0}});
+  Mechanism& m = rig.mechanism;
+  m.hinges[0].motorised = rig.driven;
+  free_inertia(m, 0, truth.arm_inertia_zz, draw);
+  m.parameter(1, BodyQuantity::kJxx).value = truth.pendulum_inertia_xx;
+  make_free(m, m.index(1, BodyQuantity::kJyy), truth.pendulum_inertia_yy, draw);
+  make_free(m, m.index(1, BodyQuantity::kJzz), truth.pendulum_inertia_zz, draw);
+  free_friction(m, 0, truth.arm_friction, draw);
+  free_friction(m, 1, truth.pendulum_friction, draw);
+  if (tilted) {
+    m.parameter(estimator::WorldQuantity::kTiltX).free = true;
+    m.parameter(estimator::WorldQuantity::kTiltZ).free = true;
+  }
+  if (rig.driven) {
+    make_free(m, m.index_of_hinge(0, HingeQuantity::kMotorGain), truth.motor_gain, draw);
+  }
+  const Plan plan = draw_plan(draw, rig.driven, frequency(weight, inertia_2));
+  const double command = rig.driven ? draw.between(0.3, 1.5) * weight / truth.motor_gain : 0.0;
+  firmware_iface::sim::JointState start;
+  start.angle_rad = {draw.between(-1.0, 1.0),
+                     rig.driven ? draw.between(-0.3, 0.3) : draw.between(0.6, 2.5)};
+  record(draw, std::make_unique<firmware_iface::sim::FurutaModel>(truth), start, plan, command,
+         false, rig);
+}
+
+/// A cart on a rail along world x that carries a pole, as rig-cartpole.textproto describes one.
+Mechanism cart_pole(const CartPoleParameters& truth, bool driven) {
+  const Eigen::Vector3d x = Eigen::Vector3d::UnitX(), y = Eigen::Vector3d::UnitY(),
+                        z = Eigen::Vector3d::UnitZ();
+  Mechanism m;
+  m.name = "cartpole";
+  m.bodies = {{.name = "cart"}, {.name = "pole"}};
+  estimator::Hinge rail, pivot;
+  rail.name = "rail";
+  rail.kind = estimator::JointKind::kPrismatic;
+  rail.body_b = 0;
+  rail.frame_a = rail.frame_b = estimator::make_hinge_frame(x, y);
+  rail.motorised = driven;
+  pivot.name = "pivot";
+  pivot.body_a = 0;
+  pivot.body_b = 1;
+  pivot.frame_a = estimator::make_hinge_frame(z, -y);
+  pivot.frame_b = estimator::make_hinge_frame(z, x);
+  m.hinges = {rail, pivot};
+  estimator::make_parameters(m);
+  m.parameter(0, BodyQuantity::kMass).value = truth.m_cart;
+  m.parameter(1, BodyQuantity::kMass).value = truth.m_pole;
+  set_points(m, 1, 0.0, -truth.l);
+  return m;
+}
+
+void make_cart_rig(Draw& draw, RandomRig& rig) {
+  CartPoleParameters truth;
+  truth.gravity = kGravity;
+  truth.m_cart = draw.scale(0.2, 2.0);
+  truth.m_pole = truth.m_cart * draw.scale(0.1, 0.8);
+  truth.l = draw.scale(0.08, 0.4);
+  truth.J = draw.scale(0.05, 0.6) * truth.m_pole * truth.l * truth.l;
+  const double weight = truth.m_pole * truth.l * kGravity;
+  const double inertia = truth.J + truth.m_pole * truth.l * truth.l;
+  truth.pivot = draw_friction(draw, weight, inertia, rig.other_law);
+  const double mass = truth.m_cart + truth.m_pole;
+  truth.rail.viscous = mass * draw.scale(0.1, 2.0);
+  truth.rail.coulomb = mass * kGravity * draw.scale(0.002, 0.02);
+  if (rig.other_law) truth.rail.stribeck_excess = 0.5 * truth.rail.coulomb;
+  truth.rail.stribeck_rate = 100.0;
+  truth.motor_gain = rig.driven ? mass * draw.scale(0.2, 2.0) : 0.0;
+  rig.mechanism = cart_pole(truth, rig.driven);
+  Mechanism& m = rig.mechanism;
+  free_inertia(m, 1, truth.J, draw);
+  free_friction(m, 0, truth.rail, draw);
+  free_friction(m, 1, truth.pivot, draw);
+  if (rig.driven) {
+    make_free(m, m.index_of_hinge(0, HingeQuantity::kMotorGain), truth.motor_gain, draw);
+  }
+  const Plan plan = draw_plan(draw, rig.driven, frequency(weight, inertia));
+  const double command =
+      rig.driven ? draw.between(0.15, 0.5) * mass * kGravity / truth.motor_gain : 0.0;
+  firmware_iface::sim::JointState start;
+  start.angle_rad = {draw.between(-0.1, 0.1),
+                     rig.driven ? draw.between(-0.3, 0.3) : draw.between(0.6, 2.0)};
+  record(draw, std::make_unique<CartPoleModel>(truth), start, plan, command, true, rig);
+}
+
+}  // namespace
+
+RandomRig draw_rig(const std::string& kind, unsigned seed, double clip) {
+  Draw draw(seed);
+  RandomRig rig;
+  rig.kind = kind;
+  rig.clip = clip;
+  rig.driven = draw.chance(0.6);
+  rig.other_law = draw.chance(0.5);
+  rig.noise = draw.chance(0.3) ? draw.scale(1e-4, 5e-3) : 0.0;
+  if (kind == "pendulum") {
+    make_pendulum_rig(draw, rig);
+  } else if (kind == "double") {
+    make_double_rig(draw, rig);
+  } else if (kind == "furuta") {
+    make_furuta_rig(draw, rig);
+  } else if (kind == "cartpole") {
+    make_cart_rig(draw, rig);
+  } else {
+    throw std::invalid_argument("no such rig: " + kind);
+  }
+  return rig;
+}
+
+}  // namespace mistakes
