@@ -87,8 +87,8 @@ Eigen::MatrixXd without(const WhitePiece& piece) {
 
 /// H_p⁺ g_p and its deviations, in parameters.
 void book_estimate(const WhitePiece& piece, const Eigen::MatrixXd& B, PieceComparison& result) {
-  const Eigen::VectorXd inverse = piece.shares.unaryExpr(
-      [](double share) { return share > kSeenShare ? 1.0 / share : 0.0; });
+  const Eigen::VectorXd inverse =
+      piece.shares.unaryExpr([](double share) { return share > kSeenShare ? 1.0 / share : 0.0; });
   const Eigen::MatrixXd A =
       B * piece.directions * inverse.asDiagonal() * piece.directions.transpose();
   const Eigen::MatrixXd missing =
@@ -135,7 +135,8 @@ PieceComparison compare_pieces(const std::vector<PieceScore>& pieces,
   }
   result.scatter = B * (V + d * d.transpose()) * B.transpose();
   result.noise = B * noise * B.transpose();
-  result.partners = (squares.array() > 0.0).select(shares.cwiseAbs2().array() / squares.array(), 0.0);
+  result.partners =
+      (squares.array() > 0.0).select(shares.cwiseAbs2().array() / squares.array(), 0.0);
   return result;
 }
 

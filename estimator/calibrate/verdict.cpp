@@ -78,9 +78,9 @@ double acceleration_of(const std::vector<Segment>& segments, Eigen::Index sensor
     const Eigen::Index count = segment.angles.rows() - 2 * lag;
     if (count <= 0) continue;
     const auto column = segment.angles.col(sensor);
-    accelerations.push_back((column.tail(count) - 2.0 * column.segment(lag, count) +
-                             column.head(count)) /
-                            (time * time));
+    accelerations.push_back(
+        (column.tail(count) - 2.0 * column.segment(lag, count) + column.head(count)) /
+        (time * time));
   }
   return root_mean_square(accelerations, false);
 }
@@ -131,9 +131,9 @@ void doubt_residuals(const std::vector<SensorFit>& fits, Doubts& doubts) {
   };
   const auto worst = std::ranges::max_element(fits, {}, ratio);
   if (worst != fits.end() && ratio(*worst) > kNoisy) {
-    doubts.add(ratio(*worst) > kFarTooNoisy ? VerdictKind::kDoesNotHold : VerdictKind::kDoubtful,
-               "residuals are " + times(ratio(*worst)) + " times the noise (hinge " + worst->name +
-                   ")");
+    doubts.add(
+        ratio(*worst) > kFarTooNoisy ? VerdictKind::kDoesNotHold : VerdictKind::kDoubtful,
+        "residuals are " + times(ratio(*worst)) + " times the noise (hinge " + worst->name + ")");
     return;
   }
   const auto correlated = std::ranges::find_if(fits, &SensorFit::correlated);
@@ -190,11 +190,11 @@ std::vector<SensorFit> sensor_fits(const Calibration& calibration) {
     }
     const std::vector<Eigen::VectorXd> residuals = residuals_of(calibration, sensor, error.kind);
     fit.residual = calibration.refined ? error.rmse : root_mean_square(residuals, false);
-    const double analog = quantum > 0.0 ? analog_variance(segments, static_cast<int>(i), quantum)
-                                        : 0.0;
+    const double analog =
+        quantum > 0.0 ? analog_variance(segments, static_cast<int>(i), quantum) : 0.0;
     const bool counts = quantum > 0.0 && counting_explains(residuals, quantum, analog);
-    fit.correlated = calibration.refined && !counts &&
-                     correlation_inflation(residuals) > kInflation;
+    fit.correlated =
+        calibration.refined && !counts && correlation_inflation(residuals) > kInflation;
     const double motion = root_mean_square(columns(segments, sensor), true);
     if (by_states) {
       fit.unexplained = unexplained_acceleration(calibration, segments, fit.name, sensor);
@@ -220,8 +220,8 @@ Verdict judge(const Calibration& calibration) {
   doubt_accelerations(calibration, doubts);
   if (doubts.kind == VerdictKind::kHolds) return {doubts.kind, praise(calibration, fits)};
   const bool fails = doubts.kind == VerdictKind::kDoesNotHold;
-  return {doubts.kind, (fails ? "the model does not hold: " : "the model is doubtful: ") +
-                           doubts.text};
+  return {doubts.kind,
+          (fails ? "the model does not hold: " : "the model is doubtful: ") + doubts.text};
 }
 
 std::string_view to_string(VerdictKind kind) {

@@ -104,8 +104,8 @@ Finding told(const DescriptionTrials& trials) {
     finding.advice += between + cause->hypothesis.remedy;
   }
   if (first.size_parameter >= 0) {
-    const Parameter& size = causes.front()->fit.mechanism().parameters[static_cast<std::size_t>(
-        first.size_parameter)];
+    const Parameter& size =
+        causes.front()->fit.mechanism().parameters[static_cast<std::size_t>(first.size_parameter)];
     finding.size = std::remainder(size.value, 2.0 * M_PI);
     finding.unit = size.unit;
     finding.what += " by " + number_text(finding.size) + " " + size.unit;
@@ -125,8 +125,9 @@ Finding unexplained(double share) {
                   " of the accelerations stay unexplained), and none of the usual mistakes "
                   "(inverted, shifted, swapped or wrongly scaled encoders, motors, signs of hinge "
                   "points, gravity) is why",
-          .advice = "check axes, zero directions, hinge points and columns; look at a recording "
-                    "where one joint moves at a time"};
+          .advice =
+              "check axes, zero directions, hinge points and columns; look at a recording "
+              "where one joint moves at a time"};
 }
 
 }  // namespace
@@ -141,8 +142,7 @@ DescriptionTrials try_mistakes(const Mechanism& mechanism, const std::vector<Rec
   for (Hypothesis& hypothesis : likely_mistakes(mechanism)) {
     if (is_stopped(monitor) || static_cast<int>(result.trials.size()) >= most) break;
     Trial trial{std::move(hypothesis), {}, static_cast<int>(result.trials.size())};
-    trial.fit =
-        TrialFit(mended(mechanism, trial.hypothesis), mended(excerpts, trial.hypothesis));
+    trial.fit = TrialFit(mended(mechanism, trial.hypothesis), mended(excerpts, trial.hypothesis));
     trial.fit.approach(monitor.stop);
     best = std::min(best, trial.fit.misfit());
     result.trials.push_back(std::move(trial));
@@ -150,7 +150,8 @@ DescriptionTrials try_mistakes(const Mechanism& mechanism, const std::vector<Rec
   std::erase_if(result.trials,
                 [&](const Trial& trial) { return !(trial.fit.misfit() <= kPromising * best); });
   for (Trial& trial : result.trials) trial.fit.settle(monitor.stop);
-  std::ranges::stable_sort(result.trials, {}, [](const Trial& trial) { return trial.fit.misfit(); });
+  std::ranges::stable_sort(result.trials, {},
+                           [](const Trial& trial) { return trial.fit.misfit(); });
   return result;
 }
 

@@ -5,7 +5,9 @@
 
 #include "estimator/calibrate/preparation.hpp"
 #include "estimator/calibrate/withheld_sensors.hpp"
+#include "estimator/doctor/description_faults.hpp"
 #include "estimator/doctor/finding_text.hpp"
+#include "estimator/doctor/misfit_causes.hpp"
 #include "estimator/model/sensor.hpp"
 
 namespace estimator {
@@ -20,8 +22,7 @@ bool is_stopped(const CalibrationMonitor& monitor) {
 
 void apply(const SignalExamination& examination, ExaminedInput& input) {
   const int first_finding = static_cast<int>(input.findings.size());
-  input.findings.insert(input.findings.end(), examination.findings.begin(),
-                        examination.findings.end());
+  append(examination.findings, input.findings);
   const std::vector<double> quanta = seen_quanta(sensors_of(input.mechanism), input.recordings);
   const auto first_offset = static_cast<int>(input.mechanism.parameters.size());
   for (std::size_t i = 0; i < examination.freed.size(); ++i) {
@@ -34,6 +35,10 @@ void apply(const SignalExamination& examination, ExaminedInput& input) {
   input.recordings = std::move(repaired.recordings);
 }
 
+void append(const std::vector<Finding>& more, std::vector<Finding>& findings) {
+  findings.insert(findings.end(), more.begin(), more.end());
+}
+
 void withdraw_treatments(std::vector<Finding>& findings) {
   for (Finding& finding : findings) finding.treatment.clear();
 }
@@ -43,10 +48,9 @@ void tell_estimated_slips(const ExaminedInput& input, Calibration& calibration) 
   for (const ExaminedInput::Slip& slip : input.slips) {
     const std::string& name =
         input.mechanism.parameters[static_cast<std::size_t>(slip.parameter)].name;
-    const auto estimate =
-        std::ranges::find(calibration.parameters, name, &ParameterEstimate::name);
-    if (estimate == calibration.parameters.end() ||
-        !std::isfinite(estimate->standard_deviation) || !(estimate->standard_deviation > 0.0)) {
+    const auto estimate = std::ranges::find(calibration.parameters, name, &ParameterEstimate::name);
+    if (estimate == calibration.parameters.end() || !std::isfinite(estimate->standard_deviation) ||
+        !(estimate->standard_deviation > 0.0)) {
       continue;
     }
     Finding& finding = calibration.findings[static_cast<std::size_t>(slip.finding)];
@@ -84,7 +88,7 @@ void require_no_fault(const std::vector<Finding>& findings, const CalibrationOpt
 
 ExaminedInput examine(const Mechanism& mechanism, const std::vector<Recording>& recordings,
                       const CalibrationOptions& options, const SensorFacts& facts,
-                      const CalibrationMonitor&) {
+                      const CalibrationMonitor& monitor) {
   ExaminedInput input{mechanism, set_withheld_aside(mechanism, recordings), {}, {}};
   check_input(mechanism, input.recordings);
   const SignalExamination examination = examine_signals(mechanism, input.recordings, facts);
@@ -94,7 +98,9 @@ ExaminedInput examine(const Mechanism& mechanism, const std::vector<Recording>& 
     input.findings = examination.findings;
     withdraw_treatments(input.findings);
   }
-  // Faults of the description, of repaired recordings, belong to `input.findings` here.
+  if (!is_stopped(monitor)) {
+    append(find_description_faults(input.mechanism, input.recordings, monitor), input.findings);
+  }
   return input;
 }
 
@@ -111,8 +117,7 @@ ExaminedCalibration calibrate_examined(const Mechanism& mechanism,
     SignalExamination more = examine_residuals(out.calibration, out.input.recordings);
     if (!options.repair || look == kLooks) {
       withdraw_treatments(more.findings);
-      out.input.findings.insert(out.input.findings.end(), more.findings.begin(),
-                                more.findings.end());
+      append(more.findings, out.input.findings);
       break;
     }
     if (!more.needs_repair()) break;
@@ -123,7 +128,11 @@ ExaminedCalibration calibrate_examined(const Mechanism& mechanism,
   }
   out.calibration.findings = out.input.findings;
   tell_estimated_slips(out.input, out.calibration);
-  // What explains a misfit that is left belongs to `out.calibration.findings` here.
+  if (!is_stopped(monitor)) {
+    append(explain_misfit(out.calibration, out.input.mechanism, out.input.recordings, options,
+                          monitor),
+           out.calibration.findings);
+  }
   return out;
 }
 

@@ -29,16 +29,16 @@ constexpr double kSure = 5.0;
 /// Causes whose costs differ by less than this factor are told together.
 constexpr double kAlike = 1.3;
 
-constexpr double kDelayMost = 0.1;         // [s]
-constexpr double kClockStep = 0.004;       // [-], first steps of the search
-constexpr double kClockMost = 0.2;         // [-]
+constexpr double kDelayMost = 0.1;    // [s]
+constexpr double kClockStep = 0.004;  // [-], first steps of the search
+constexpr double kClockMost = 0.2;    // [-]
 constexpr int kClockRounds = 3;
-constexpr double kStribeckShare = 0.1;     // of τ_c, start of an excess
-constexpr double kDragShare = 0.1;         // of viscous friction at 1 rad/s, start of a drag
-constexpr double kClipStep = 0.1;          // of the largest command
+constexpr double kStribeckShare = 0.1;  // of τ_c, start of an excess
+constexpr double kDragShare = 0.1;      // of viscous friction at 1 rad/s, start of a drag
+constexpr double kClipStep = 0.1;       // of the largest command
 constexpr double kClipLeast = 0.2;
-constexpr int kPlateauRows = 5;            // readings that stay at an end of the range
-constexpr double kPlateauShare = 1e-9;     // within which readings are the same, of the range
+constexpr int kPlateauRows = 5;         // readings that stay at an end of the range
+constexpr double kPlateauShare = 1e-9;  // within which readings are the same, of the range
 
 /// A cause that was fitted.
 struct Cause {
@@ -198,18 +198,18 @@ void try_clipped_commands(const Case& on, std::vector<Cause>& causes) {
     const PieceFit fit = fit_at(best);
     const double deviation = largest * parabola_deviation(parabola, fit.cost_per_reading());
     if (!(largest * (1.0 - best) > kSure * deviation)) continue;
-    add(causes, judged(on, fit,
-                       {.kind = "clipped-command",
-                        .severity = Severity::kWarning,
-                        .channel = hinge.name,
-                        .size = best * largest,
-                        .unit = "",
-                        .what = "the command of hinge " + quoted(hinge.name) +
-                                " acts no further than to " +
-                                with_deviation(best * largest, deviation) + " of the " +
-                                number_text(largest) + " recorded",
-                        .advice = "record what the amplifier puts out, limit the command to what "
-                                  "it can, or leave out the parts beyond"}));
+    add(causes,
+        judged(on, fit,
+               {.kind = "clipped-command",
+                .severity = Severity::kWarning,
+                .channel = hinge.name,
+                .size = best * largest,
+                .unit = "",
+                .what = "the command of hinge " + quoted(hinge.name) + " acts no further than to " +
+                        with_deviation(best * largest, deviation) + " of the " +
+                        number_text(largest) + " recorded",
+                .advice = "record what the amplifier puts out, limit the command to what "
+                          "it can, or leave out the parts beyond"}));
   }
 }
 
@@ -305,8 +305,7 @@ void try_clipped_angles(const Case& on, const std::vector<Recording>& recordings
     const auto [lowest, highest] = range_of(recordings, column);
     for (const double end : {lowest, highest}) {
       std::vector<Recording> without = recordings;
-      const int masked =
-          mask_plateau(without, column, end, kPlateauShare * (highest - lowest));
+      const int masked = mask_plateau(without, column, end, kPlateauShare * (highest - lowest));
       if (masked == 0) continue;
       const PieceFit fit = on.fit(on.estimate, take_excerpts(on.estimate, without, kBudget));
       add(causes,
@@ -343,8 +342,8 @@ void try_lengths(const Case& on, std::vector<Cause>& causes) {
           .size = freed.size,
           .unit = "m",
           .what = point.name + " is " + number_text(point.value + freed.size, 4) + " ± " +
-                  number_text(freed.deviation, 2) + " m instead of " +
-                  number_text(point.value, 4) + " m",
+                  number_text(freed.deviation, 2) + " m instead of " + number_text(point.value, 4) +
+                  " m",
           .advice = "measure it again, or estimate it",
       };
       causes.push_back(std::move(*freed.cause));
@@ -383,8 +382,8 @@ void try_friction(const Case& on, std::vector<Cause>& causes) {
       const int index = on.estimate.index_of_hinge(hinge, law.quantity);
       const double beside = on.estimate.hinge_parameter(hinge, law.beside).value;
       if (varies(on.estimate, index) || !(beside > 0.0)) continue;
-      Freed freed = free_one(on, index, law.share * beside, 0.0,
-                             std::numeric_limits<double>::infinity());
+      Freed freed =
+          free_one(on, index, law.share * beside, 0.0, std::numeric_limits<double>::infinity());
       if (!freed.cause) continue;
       const std::string& name = on.estimate.hinges[static_cast<std::size_t>(hinge)].name;
       const Parameter& parameter = on.estimate.parameters[static_cast<std::size_t>(index)];
@@ -426,7 +425,8 @@ Finding told(const Case& on, std::vector<Cause> causes) {
   Finding finding = best.finding;
   finding.what += "; with that, errors of hinge " + quoted(sensor.name) + " over pieces of " +
                   number_text(kBudget.piece) + " s fall from " +
-                  error_text(sensor, on.rmse[worst]) + " to " + error_text(sensor, best.rmse[worst]);
+                  error_text(sensor, on.rmse[worst]) + " to " +
+                  error_text(sensor, best.rmse[worst]);
   int alike = 1;
   for (std::size_t i = 1; i < causes.size(); ++i) {
     if (!(causes[i].cost_per_reading < kAlike * best.cost_per_reading)) break;

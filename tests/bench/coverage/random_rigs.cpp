@@ -1,6 +1,6 @@
-// How often 95 % intervals hold the truth over rigs, lengths, excitations and code-disc phases drawn
-// at random: Furuta pendulums simulated in minimal coordinates by code that the estimator does not
-// share. Takes a second or less a calibration.
+// How often 95 % intervals hold the truth over rigs, lengths, excitations and code-disc phases
+// drawn at random: Furuta pendulums simulated in minimal coordinates by code that the estimator
+// does not share. Takes a second or less a calibration.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
@@ -83,7 +83,8 @@ Eigen::VectorXd command(const Case& chosen, Draw& draw) {
       const double frequency = 0.3 * k + draw.uniform(0.0, 0.3), phase = draw.uniform(0.0, 6.28);
       for (Eigen::Index i = 0; i < samples; ++i) {
         u[i] += 0.4 * std::sin(2.0 * std::numbers::pi * frequency * chosen.period *
-                                   static_cast<double>(i) + phase);
+                                   static_cast<double>(i) +
+                               phase);
       }
     }
   } else if (chosen.excitation == "pulses") {
@@ -164,9 +165,10 @@ int main(int argc, char** argv) {
         tallies[name].add(error, estimate);
       }
       if (lists) {
-        std::printf("%d %s %.1f %g %g %s %.3g %.3g %.3g\n", run, (chosen.excitation + (hangs ? "0" : "")).c_str(),
-                    chosen.duration, chosen.period, chosen.counts, estimate.name.c_str(),
-                    estimate.value, error / estimate.standard_deviation,
+        std::printf("%d %s %.1f %g %g %s %.3g %.3g %.3g\n", run,
+                    (chosen.excitation + (hangs ? "0" : "")).c_str(), chosen.duration,
+                    chosen.period, chosen.counts, estimate.name.c_str(), estimate.value,
+                    error / estimate.standard_deviation,
                     estimate.standard_deviation / std::abs(estimate.value));
       }
     }

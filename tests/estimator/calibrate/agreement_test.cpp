@@ -130,7 +130,8 @@ TEST(PieceComparison, ReadsPiecesThatAgreeAsAgreeing) {
     for (int p = 0; p < 6; ++p) {
       Eigen::MatrixXd T = Eigen::MatrixXd::NullaryExpr(kRows, 3, [&] { return gaussian(random); });
       if (p % 2 == 0) T.col(2) *= 1e-4;
-      const Eigen::VectorXd e = Eigen::VectorXd::NullaryExpr(kRows, [&] { return gaussian(random); });
+      const Eigen::VectorXd e =
+          Eigen::VectorXd::NullaryExpr(kRows, [&] { return gaussian(random); });
       const Eigen::MatrixXd H = T.transpose() * T;
       pieces.push_back({T.transpose() * e, H, H});
     }

@@ -158,7 +158,9 @@ Mechanism with_shift(Mechanism mechanism, Recording& recording, double start) {
   shift.free = true;
   mechanism.parameters.push_back(shift);
   recording.segments.front().shifts = {
-      {.sensor = 1, .sample = 1200, .parameter = static_cast<int>(mechanism.parameters.size()) - 1}};
+      {.sensor = 1,
+       .sample = 1200,
+       .parameter = static_cast<int>(mechanism.parameters.size()) - 1}};
   return mechanism;
 }
 
