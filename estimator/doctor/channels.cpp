@@ -99,8 +99,8 @@ class PlateauSearch {
     const double out = -side_ * fit(behind).slope(series_.times[behind - 1]);
     const double time = series_.times[behind - 1] - series_.times[first];
     const double overshoot = 0.25 * std::min(in, out) * time;
-    // What stops within a period is no motion, but it may be a blow; that one does not leave as fast
-    // as it came after a rest.
+    // What stops within a period is no motion, but it may be a blow; that one does not leave as
+    // fast as it came after a rest.
     const double least = std::max(scale_.noise(first), scale_.quantum()) + kRest * unit_;
     return overshoot > kFar * least && std::min(in, out) > 0.25 * std::max(in, out);
   }
@@ -144,10 +144,12 @@ void find_plateaus(const std::vector<Sensor>& sensors, const std::vector<double>
       finding.what = "encoder " + sensor.name + " is stuck at its " +
                      (side > 0.0 ? "largest" : "smallest") + " reading, " + number_text(end, 5) +
                      " " + sensor.units().coordinate + ", " + std::to_string(plateaus) +
-                     (plateaus == 1 ? " time" : " times") + " while the motion goes on, the first at " +
-                     number_text(finding.from, 6) + " s: " + std::to_string(readings) + " readings";
-      finding.advice = "find what limits the range: the sensor, its converter, or the program that "
-                       "records it";
+                     (plateaus == 1 ? " time" : " times") +
+                     " while the motion goes on, the first at " + number_text(finding.from, 6) +
+                     " s: " + std::to_string(readings) + " readings";
+      finding.advice =
+          "find what limits the range: the sensor, its converter, or the program that "
+          "records it";
       finding.treatment = "these readings are held back";
       out.findings.push_back(finding);
     }
@@ -174,11 +176,13 @@ void find_dead_channels(const Mechanism& mechanism, const Recording& recording,
     const bool empty = ranges[i].count == 0;
     if (!empty && other.empty() && !commanded) continue;  // nothing moves: the estimator says so
     Finding finding = finding_about("dead-channel", Severity::kWarning, recording, sensors[i].name);
-    finding.what = "encoder " + sensors[i].name +
-                   (empty ? " has no reading" : " never changes although ");
-    if (!empty) finding.what += other.empty() ? "a motor is commanded" : "encoder " + other + " does";
-    finding.advice = "check its plug and its column; if the joint is held fast, weld it in the rig "
-                     "file, or withhold the encoder";
+    finding.what =
+        "encoder " + sensors[i].name + (empty ? " has no reading" : " never changes although ");
+    if (!empty)
+      finding.what += other.empty() ? "a motor is commanded" : "encoder " + other + " does";
+    finding.advice =
+        "check its plug and its column; if the joint is held fast, weld it in the rig "
+        "file, or withhold the encoder";
     out.findings.push_back(finding);
   }
 }
@@ -189,9 +193,8 @@ void find_copies(const Mechanism& mechanism, const Recording& recording, SignalE
   const auto reads_the_same = [&](const Sensor& a, const Sensor& b) {
     return a.terms.size() == b.terms.size() &&
            std::ranges::all_of(a.terms, [&](const Sensor::Term& term) {
-             return std::ranges::any_of(b.terms, [&](const Sensor::Term& other) {
-               return other.hinge == term.hinge;
-             });
+             return std::ranges::any_of(
+                 b.terms, [&](const Sensor::Term& other) { return other.hinge == term.hinge; });
            });
   };
   for (std::size_t i = 0; i < sensors.size(); ++i) {
@@ -240,9 +243,10 @@ void find_constant_commands(const Mechanism& mechanism, const Recording& recordi
     finding.what = "the command of motor " + hinge.name +
                    (range.low == 0.0 ? " is zero throughout"
                                      : " is " + number_text(range.low) + " throughout");
-    finding.advice = asked ? "its gain is to be estimated, which needs a command that changes: check "
-                             "the column, or record such a run"
-                           : "nothing, if no run of the motor was meant";
+    finding.advice = asked
+                         ? "its gain is to be estimated, which needs a command that changes: check "
+                           "the column, or record such a run"
+                         : "nothing, if no run of the motor was meant";
     out.findings.push_back(finding);
   }
 }
@@ -267,8 +271,9 @@ void compare_quanta(const std::vector<Sensor>& sensors, const std::vector<double
                    number_text(per_unit, 6) + (turns ? " counts per turn" : " counts per metre") +
                    ", and the rig file says " +
                    number_text((turns ? 2.0 * std::numbers::pi : 1.0) / stated[i], 6);
-    finding.advice = "check how edges are counted (a quadrature signal has four a line), and whether "
-                     "the recording was rounded";
+    finding.advice =
+        "check how edges are counted (a quadrature signal has four a line), and whether "
+        "the recording was rounded";
     out.findings.push_back(finding);
   }
 }

@@ -65,7 +65,8 @@ double EdgeFit::residual_variance() const {
   for (std::size_t i = 0; i < times_.size(); ++i) {
     squares += std::pow(values_[i] - value(times_[i]), 2);
   }
-  const auto left_over = static_cast<double>(times_.size()) - static_cast<double>(coefficients_.size());
+  const auto left_over =
+      static_cast<double>(times_.size()) - static_cast<double>(coefficients_.size());
   return left_over > 0.0 ? squares / left_over : std::numeric_limits<double>::infinity();
 }
 

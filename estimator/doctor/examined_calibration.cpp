@@ -43,10 +43,9 @@ void tell_estimated_slips(const ExaminedInput& input, Calibration& calibration) 
   for (const ExaminedInput::Slip& slip : input.slips) {
     const std::string& name =
         input.mechanism.parameters[static_cast<std::size_t>(slip.parameter)].name;
-    const auto estimate =
-        std::ranges::find(calibration.parameters, name, &ParameterEstimate::name);
-    if (estimate == calibration.parameters.end() ||
-        !std::isfinite(estimate->standard_deviation) || !(estimate->standard_deviation > 0.0)) {
+    const auto estimate = std::ranges::find(calibration.parameters, name, &ParameterEstimate::name);
+    if (estimate == calibration.parameters.end() || !std::isfinite(estimate->standard_deviation) ||
+        !(estimate->standard_deviation > 0.0)) {
       continue;
     }
     Finding& finding = calibration.findings[static_cast<std::size_t>(slip.finding)];

@@ -38,8 +38,7 @@ Excitation predict_excitation(const Mechanism& mechanism, const std::vector<Reco
   const Uncertainty uncertainty =
       make_uncertainty(mechanism, book.asked(), book.estimated(), information, unit);
   for (std::size_t i = 0; i < book.asked().size(); ++i) {
-    const Parameter& parameter =
-        mechanism.parameters[static_cast<std::size_t>(book.asked()[i])];
+    const Parameter& parameter = mechanism.parameters[static_cast<std::size_t>(book.asked()[i])];
     double deviation = uncertainty.standard_deviation[static_cast<Eigen::Index>(i)];
     if (!(deviation < kHopeless * std::max(std::abs(parameter.value), 1.0))) {
       deviation = std::numeric_limits<double>::infinity();

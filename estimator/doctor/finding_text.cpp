@@ -59,8 +59,9 @@ Finding outlier_finding(const Sensor& sensor, const std::string& recording,
   if (isolated) {
     finding.treatment = outliers.count == 1 ? "it is held back" : "they are held back";
   } else {
-    finding.advice += "; so many are not isolated readings, so they are used: do not believe "
-                      "estimates from this recording";
+    finding.advice +=
+        "; so many are not isolated readings, so they are used: do not believe "
+        "estimates from this recording";
   }
   return finding;
 }
@@ -96,8 +97,9 @@ Finding cut_finding(const std::vector<Sensor>& sensors, int sensor, const std::s
   finding.recording = recording;
   finding.from = finding.to = time;
   finding.confidence = explanation.confidence;
-  finding.advice = "look at what writes the recording: a buffer that overflowed, a clock that was "
-                   "set, samples counted instead of timed";
+  finding.advice =
+      "look at what writes the recording: a buffer that overflowed, a clock that was "
+      "set, samples counted instead of timed";
   const std::string when = " at " + number_text(time, kTimeDigits) + " s";
   const std::string jump = encoder(own) + " reads " +
                            size_text(own, explanation.sizes[at], quantum) +
@@ -131,7 +133,8 @@ Finding cut_finding(const std::vector<Sensor>& sensors, int sensor, const std::s
   finding.kind = "jump";
   finding.what = jump + when + ": a slip, or " + lost + " lost; " + speeds +
                  ", which is too much alike to tell";
-  finding.treatment = "the recording is cut there, and its offset is a free parameter from there on";
+  finding.treatment =
+      "the recording is cut there, and its offset is a free parameter from there on";
   return finding;
 }
 

@@ -9,8 +9,8 @@
 namespace estimator {
 namespace {
 
-/// Readings that a side is judged by, and the degree of the polynomial through them. Short ones bend
-/// with the motion, long ones average noise.
+/// Readings that a side is judged by, and the degree of the polynomial through them. Short ones
+/// bend with the motion, long ones average noise.
 struct Window {
   std::size_t count;
   int degree;
@@ -18,7 +18,7 @@ struct Window {
 constexpr Window kWindows[] = {{3, 1}, {8, 2}};
 
 constexpr std::size_t kLongestStride = 4;  // of readings that accelerations are taken over
-constexpr double kBendMargin = 2.0;  // accelerations above the largest one that lasts
+constexpr double kBendMargin = 2.0;        // accelerations above the largest one that lasts
 
 /// Finds the outliers of one series, which it takes out one after another.
 class OutlierSearch {
@@ -53,8 +53,8 @@ class OutlierSearch {
     const double noise = std::max(scale_.noise(position), std::sqrt(side.residual_variance()));
     // Errors of counting add up at most to this; where it is less, they scatter with the noise.
     const double counting = 0.5 * scale_.quantum() * (1.0 + reach.sum);
-    const double allowed = std::max(bound_ * noise * std::hypot(1.0, reach.noise_gain), counting) +
-                           bend_ * reach.bend;
+    const double allowed =
+        std::max(bound_ * noise * std::hypot(1.0, reach.noise_gain), counting) + bend_ * reach.bend;
     return std::abs(off) > allowed ? off : 0.0;
   }
 

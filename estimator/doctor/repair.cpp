@@ -60,9 +60,9 @@ RepairedInput repair(const Mechanism& mechanism, const std::vector<Recording>& r
   for (const FreedOffset& freed : examination.freed) {
     Recording& recording = out.recordings[static_cast<std::size_t>(freed.recording)];
     const Segment& own = segment_of(freed);
-    const int parameter =
-        add_offset(sensors[static_cast<std::size_t>(freed.sensor)], recording.name,
-                   own.start + own.time(freed.row), freed.size, recordings.size() > 1, out.mechanism);
+    const int parameter = add_offset(sensors[static_cast<std::size_t>(freed.sensor)],
+                                     recording.name, own.start + own.time(freed.row), freed.size,
+                                     recordings.size() > 1, out.mechanism);
     // What an encoder has lost stays lost to the recording's end.
     for (auto s = static_cast<std::size_t>(freed.segment); s < recording.segments.size(); ++s) {
       const bool is_own = s == static_cast<std::size_t>(freed.segment);
@@ -71,9 +71,7 @@ RepairedInput repair(const Mechanism& mechanism, const std::vector<Recording>& r
   }
   std::vector<Cut> cuts = examination.cuts;
   // From the last on, so that places of the others stay what they are.
-  const auto place = [](const Cut& cut) {
-    return std::tuple(cut.recording, cut.segment, cut.row);
-  };
+  const auto place = [](const Cut& cut) { return std::tuple(cut.recording, cut.segment, cut.row); };
   std::ranges::sort(cuts, std::greater<>(), place);
   for (const Cut& cut : cuts) {
     std::vector<Segment>& segments =

@@ -105,8 +105,8 @@ class SegmentExamination {
       }
       const std::size_t position = std::min(view.position, series_[at].size());
       constexpr double kFinest = 1e-7;  // [rad]; perfect readings still differ by rounding
-      view.noise = std::max(
-          {scales_[at].noise(position), quantum(i) / std::sqrt(12.0), kFinest * unit(i)});
+      view.noise =
+          std::max({scales_[at].noise(position), quantum(i) / std::sqrt(12.0), kFinest * unit(i)});
       view.jumps = std::ranges::count(jump.sensors, i) > 0;
       views.push_back(view);
     }
@@ -139,9 +139,7 @@ class SegmentExamination {
                              sensors_[static_cast<std::size_t>(sensor)].kind);
   }
   double quantum(int sensor) const { return quanta_[static_cast<std::size_t>(sensor)]; }
-  double unit(int sensor) const {
-    return sensors_[static_cast<std::size_t>(sensor)].units().scale;
-  }
+  double unit(int sensor) const { return sensors_[static_cast<std::size_t>(sensor)].units().scale; }
 
   const std::vector<Sensor>& sensors_;
   const Segment& segment_;
@@ -193,8 +191,8 @@ class RecordingExamination {
 
  private:
   void book(int segment, double time, const Jump& jump, const StepExplanation& explanation) {
-    const auto largest = static_cast<std::size_t>(std::ranges::max_element(jump.ratings) -
-                                                  jump.ratings.begin());
+    const auto largest =
+        static_cast<std::size_t>(std::ranges::max_element(jump.ratings) - jump.ratings.begin());
     if (explanation.cause != StepCause::kSlip) {
       const int sensor = jump.sensors[largest];
       out_.findings.push_back(cut_finding(sensors_, sensor, name_, time, explanation,
@@ -244,7 +242,7 @@ const Segment* find_segment(const std::vector<Recording>& recordings,
 }  // namespace
 
 std::vector<double> seen_quanta(const std::vector<Sensor>& sensors,
-                              const std::vector<Recording>& recordings) {
+                                const std::vector<Recording>& recordings) {
   std::vector<double> quanta;
   for (std::size_t i = 0; i < sensors.size(); ++i) {
     std::vector<ReadingSeries> series;
@@ -306,8 +304,7 @@ SignalExamination examine_residuals(const Calibration& calibration,
           error = sensors[static_cast<std::size_t>(i)].difference(error);
         }
       }
-      examination.examine(index, *segment,
-                          {sensors, *segment, std::move(left), model, quanta});
+      examination.examine(index, *segment, {sensors, *segment, std::move(left), model, quanta});
     }
     examination.book_outliers();
   }

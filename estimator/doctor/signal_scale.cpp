@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kDeviationsPerMedian = 1.4826;  // of |x|, for normal x
 constexpr double kFourthGain = 8.366600265;      // √70 = √(1 + 16 + 36 + 16 + 1)
-constexpr double kGolden = 0.6180339887498949;  // its multiples fill the unit interval evenly
+constexpr double kGolden = 0.6180339887498949;   // its multiples fill the unit interval evenly
 constexpr double kSecondGain = 2.449489743;      // √6
 constexpr double kFinestQuantum = 1e-7;          // [rad]; finer are decimals of a text file
 constexpr double kQuantumTolerance = 0.02;

@@ -17,8 +17,8 @@ constexpr int kHalfDegree = 3;  // of a motion on one side of the jump
 constexpr std::array<std::size_t, 5> kSides = {192, 96, 48, 24, 12};
 constexpr double kFollowed = 1.5;  // noise variances that a polynomial may leave
 constexpr double kConfident = 0.99;
-/// A motion is taken to be another one where all else leaves this many variances a reading: less may
-/// be the polynomial's fault.
+/// A motion is taken to be another one where all else leaves this many variances a reading: less
+/// may be the polynomial's fault.
 constexpr double kTorn = 9.0;
 constexpr double kLongestShift = 3.0;  // that the motion on both sides still tells, of a side
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -124,9 +124,8 @@ TimeShift best_shift(const std::vector<Window>& windows) {
     longest = std::min(longest, kLongestShift * window.unit);
   }
   const auto misfit_at = [&](double lost) {
-    return misfit(windows, [&](const Window& window) {
-      return shifted_squares(window, lost / window.unit);
-    });
+    return misfit(
+        windows, [&](const Window& window) { return shifted_squares(window, lost / window.unit); });
   };
   // Short times are told finely: they grow by a constant factor.
   const double shortest = 1e-3 * longest;
@@ -183,8 +182,9 @@ void book_sizes(const std::vector<Window>& windows, StepExplanation& out) {
     }
     const Eigen::MatrixXd basis = stepped_basis(window);
     const Eigen::MatrixXd inverse =
-        (basis.transpose() * basis).ldlt().solve(
-            Eigen::MatrixXd::Identity(basis.cols(), basis.cols()));
+        (basis.transpose() * basis)
+            .ldlt()
+            .solve(Eigen::MatrixXd::Identity(basis.cols(), basis.cols()));
     const Eigen::VectorXd solved = basis.householderQr().solve(window.y);
     out.sizes.push_back(solved[kDegree + 1]);
     out.deviations.push_back(

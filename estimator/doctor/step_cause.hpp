@@ -37,11 +37,11 @@ struct StepExplanation {
   std::vector<double> rates_before, rates_after;  ///< of the motion, one a view [rad/s]
 };
 
-/// Compares, for all sensors together, one smooth motion whose clock jumps (every sensor moves on by
-/// as much as it does in the time lost), one whose reading jumps in the sensors that do, and two
-/// motions that know nothing of one another, by their likelihoods [Bas93, ch. 7] with log N for every
-/// parameter [Sch78]. A single sensor tells the first two apart by its speed, which a lost time
-/// changes too.
+/// Compares, for all sensors together, one smooth motion whose clock jumps (every sensor moves on
+/// by as much as it does in the time lost), one whose reading jumps in the sensors that do, and two
+/// motions that know nothing of one another, by their likelihoods [Bas93, ch. 7] with log N for
+/// every parameter [Sch78]. A single sensor tells the first two apart by its speed, which a lost
+/// time changes too.
 StepExplanation explain_step(const std::vector<JumpView>& views);
 
 }  // namespace estimator

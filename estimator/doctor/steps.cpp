@@ -69,11 +69,10 @@ class StepSearch {
 
   void scan(const Window& window, std::vector<Candidate>& candidates) const {
     const double period = series_.period;
-    const double bend =
-        kind_ == SeriesKind::kResidual
-            ? kBendMargin * scale_.lasting_acceleration(window.stride, true)
-            : std::max(kBendMargin * scale_.acceleration(window.stride),
-                       kPlausibleAcceleration * unit_ * period * period);
+    const double bend = kind_ == SeriesKind::kResidual
+                            ? kBendMargin * scale_.lasting_acceleration(window.stride, true)
+                            : std::max(kBendMargin * scale_.acceleration(window.stride),
+                                       kPlausibleAcceleration * unit_ * period * period);
     for (std::size_t k = window.count; k + window.count <= series_.size(); ++k) {
       if (!is_suspect(k, window)) continue;
       if (const std::optional<Candidate> found = judge(k, window, bend)) {

@@ -18,10 +18,10 @@ struct Step {
 };
 
 /// Jumps of a series: places where the polynomials through the readings before and those after it
-/// meet nowhere between the two readings beside it, by further than noise, counting and accelerations
-/// can explain. A motion is continuous, and so is a blow to it, whose speed alone jumps. The
-/// statistic is the likelihood ratio of a step against none for polynomials that know nothing of one
-/// another [Bas93, sec. 7.2].
+/// meet nowhere between the two readings beside it, by further than noise, counting and
+/// accelerations can explain. A motion is continuous, and so is a blow to it, whose speed alone
+/// jumps. The statistic is the likelihood ratio of a step against none for polynomials that know
+/// nothing of one another [Bas93, sec. 7.2].
 ///
 /// @param unit    JointUnits::scale
 /// @param chance  of a single false alarm over the whole series

@@ -55,12 +55,14 @@ std::string finding_section(const std::vector<Finding>& findings) {
   for (const Finding& finding : worst_first(findings)) {
     const bool harmless = finding.severity == estimator::Severity::kNote;
     html += std::string("<tr><td") + (harmless ? "" : " class=\"warn\"") + ">" +
-            to_text(finding.severity) + "</td><td class=\"words\">" + escape_html(what_of(finding)) +
-            "</td><td class=\"words\">" + escape_html(finding.advice) +
-            "</td><td class=\"words\">" + escape_html(finding.treatment) + "</td></tr>\n";
+            to_text(finding.severity) + "</td><td class=\"words\">" +
+            escape_html(what_of(finding)) + "</td><td class=\"words\">" +
+            escape_html(finding.advice) + "</td><td class=\"words\">" +
+            escape_html(finding.treatment) + "</td></tr>\n";
   }
-  return html + "</table></div>\n<p class=\"quiet\">Places in time are marked on the readings "
-                "below. --as-is leaves recordings as they are.</p></section>\n";
+  return html +
+         "</table></div>\n<p class=\"quiet\">Places in time are marked on the readings "
+         "below. --as-is leaves recordings as they are.</p></section>\n";
 }
 
 std::string format_excitation(const estimator::Excitation& excitation) {

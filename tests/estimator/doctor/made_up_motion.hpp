@@ -13,12 +13,12 @@ namespace test_support {
 /// A swinging body with dry friction that holds, pushed by a torque that jumps, between stops that
 /// throw it back: everything that a motion can have that is not smooth.
 struct MadeUpMotion {
-  double stiffness = 40.0;    ///< gravity's, over the inertia [1/s²]
-  double viscous = 0.2;       ///< [1/s]
-  double dry = 4.0;           ///< [rad/s²]
-  double push = 60.0;         ///< of random sign, anew every 0.5 s, for the first half [rad/s²]
-  double stop = 100.0;        ///< where it is thrown back with half its speed [rad]
-  double start = 1.5;         ///< [rad]
+  double stiffness = 40.0;  ///< gravity's, over the inertia [1/s²]
+  double viscous = 0.2;     ///< [1/s]
+  double dry = 4.0;         ///< [rad/s²]
+  double push = 60.0;       ///< of random sign, anew every 0.5 s, for the first half [rad/s²]
+  double stop = 100.0;      ///< where it is thrown back with half its speed [rad]
+  double start = 1.5;       ///< [rad]
 
   /// Angles at a rate, each from its own start of random numbers. Semi-implicit Euler steps of at
   /// most 0.1 ms: as true a motion as any, if not that of this equation.
