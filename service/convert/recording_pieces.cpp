@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "estimator/doctor/signal_examination.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/convert/csv_recording.hpp"
 #include "service/report/number_format.hpp"
@@ -18,15 +19,6 @@ int piece_count(const estimator::Segment& segment, const PieceCut& cut) {
   return std::max(1, static_cast<int>(std::lround(std::min(duration / cut.length, 1e6))));
 }
 
-estimator::Segment rows_of(const estimator::Segment& segment, int first, int count) {
-  estimator::Segment part;
-  part.period = segment.period;
-  part.start = segment.start + first * segment.period;
-  part.angles = segment.angles.middleRows(first, count);
-  part.controls = segment.controls.middleRows(first, count);
-  return part;
-}
-
 void cut_segment(const std::string& name, const estimator::Segment& segment, const PieceCut& cut,
                  std::vector<estimator::Recording>& pieces) {
   const int count = piece_count(segment, cut);
@@ -40,7 +32,8 @@ void cut_segment(const std::string& name, const estimator::Segment& segment, con
   }
   for (int i = 0; i < count; ++i) {
     const int first = i * whole;
-    const estimator::Segment part = rows_of(segment, first, i + 1 == count ? rows - first : whole);
+    const estimator::Segment part =
+        estimator::part_of(segment, first, i + 1 == count ? rows - first : whole);
     const double end = part.start + (part.sample_count() - 1) * part.period;
     pieces.push_back(
         {name + " " + format_number(part.start, 6) + " s to " + format_number(end, 6) + " s",
@@ -48,15 +41,24 @@ void cut_segment(const std::string& name, const estimator::Segment& segment, con
   }
 }
 
-/// "run.csv", with the segment's number where the file has several.
-std::string segment_name(const std::string& file, const RecordingUse& use, std::size_t kept_index) {
-  if (use.segments.size() < 2) return file;
-  std::size_t kept = 0;
-  for (const SegmentUse& segment : use.segments) {
-    if (segment.samples == 0 || kept++ != kept_index) continue;
-    return file + " segment " + std::to_string(segment.index);
+/// "run.csv", with the segment's number where the file has several, and its start where one was cut
+/// since.
+std::string segment_name(const estimator::Recording& recording, const RecordingUse& use,
+                         const estimator::Segment& segment) {
+  const auto holds = [](const SegmentUse& whole, const estimator::Segment& part) {
+    const double slack = 0.5 * part.period;
+    return whole.samples > 0 && part.start > whole.start - slack && part.start < whole.end + slack;
+  };
+  std::string name = recording.name;
+  for (const SegmentUse& whole : use.segments) {
+    if (!holds(whole, segment)) continue;
+    if (use.segments.size() > 1) name += " segment " + std::to_string(whole.index);
+    const auto parts = std::ranges::count_if(
+        recording.segments, [&](const estimator::Segment& part) { return holds(whole, part); });
+    if (parts > 1) name += " from " + format_number(segment.start, 6) + " s";
+    break;
   }
-  return file;
+  return name;
 }
 
 [[noreturn]] void refuse_few(const std::vector<estimator::Recording>& recordings,
@@ -80,12 +82,12 @@ std::vector<estimator::Recording> cut_pieces(const std::vector<estimator::Record
       pieces.push_back(recording);
       continue;
     }
-    for (std::size_t s = 0; s < recording.segments.size(); ++s) {
-      const std::string name = segment_name(recording.name, uses[i], s);
+    for (const estimator::Segment& segment : recording.segments) {
+      const std::string name = segment_name(recording, uses[i], segment);
       if (inside_segments) {
-        cut_segment(name, recording.segments[s], cut, pieces);
+        cut_segment(name, segment, cut, pieces);
       } else {
-        pieces.push_back({name, {recording.segments[s]}});
+        pieces.push_back({name, {segment}});
       }
     }
   }
