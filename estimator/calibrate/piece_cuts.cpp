@@ -38,15 +38,6 @@ Eigen::VectorXd total_paths(const std::vector<Segment>& segments) {
   return totals;
 }
 
-int sample_at(const Segment& segment, double time) {
-  int low = 0, high = segment.sample_count();
-  while (low < high) {
-    const int middle = (low + high) / 2;
-    (segment.time(middle) < time - 0.5 * segment.period ? low = middle + 1 : high = middle);
-  }
-  return low;
-}
-
 /// Cuts one segment at nodes into windows of equal path.
 void add_windows(const ShootingProblem& joint, const Segment& segment, int index,
                  const std::vector<double>& path, double whole, std::vector<Window>& windows) {
@@ -56,7 +47,7 @@ void add_windows(const ShootingProblem& joint, const Segment& segment, int index
   const int count =
       std::clamp(static_cast<int>(std::lround(kPieces * path.back() / whole)), 1, most);
   const auto path_at = [&](int node) {
-    const int sample = std::min(sample_at(segment, node * joint.spacing(index)), samples - 1);
+    const int sample = std::min(segment.first_sample_from(node * joint.spacing(index) - 0.5 * segment.period), samples - 1);
     return path[static_cast<std::size_t>(sample)];
   };
   int node = 0;
@@ -70,7 +61,7 @@ void add_windows(const ShootingProblem& joint, const Segment& segment, int index
       }
     }
     Window window{.segment = index, .node = node};
-    window.first = sample_at(segment, node * joint.spacing(index));
+    window.first = segment.first_sample_from(node * joint.spacing(index) - 0.5 * segment.period);
     window.end = later > 0 ? sample_at(segment, next * joint.spacing(index)) : samples;
     const auto at = [&](int sample) { return path[static_cast<std::size_t>(sample)]; };
     window.share = (at(window.end - 1) - at(window.first)) / whole;
@@ -109,24 +100,6 @@ std::vector<Piece> cut_into_pieces(const ShootingProblem& joint, const ShootingI
     open = share < kFullShare / kPieces;
   }
   return pieces;
-}
-
-Segment slice(const Segment& segment, int first, int end) {
-  const int count = end - first;
-  Segment part;
-  part.start = segment.start + segment.time(first);
-  part.period = segment.period;
-  part.angles = segment.angles.middleRows(first, count);
-  part.controls = segment.controls.middleRows(first, count);
-  if (segment.withheld.rows() > 0) part.withheld = segment.withheld.middleRows(first, count);
-  for (int k = first; k < end && !segment.times.empty(); ++k) {
-    part.times.push_back(segment.time(k) - segment.time(first));
-  }
-  for (const ZeroShift& shift : segment.shifts) {
-    if (shift.sample >= end) continue;
-    part.shifts.push_back({shift.sensor, std::max(0, shift.sample - first), shift.parameter});
-  }
-  return part;
 }
 
 }  // namespace estimator

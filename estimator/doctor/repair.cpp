@@ -30,22 +30,6 @@ int add_offset(const Sensor& sensor, const std::string& recording, double time, 
 
 }  // namespace
 
-Segment part_of(const Segment& segment, int first, int count) {
-  Segment part = segment;
-  part.start = segment.start + segment.time(first);
-  part.angles = segment.angles.middleRows(first, count);
-  part.controls = segment.controls.middleRows(first, count);
-  if (segment.withheld.rows() > 0) part.withheld = segment.withheld.middleRows(first, count);
-  if (!segment.times.empty()) {
-    part.times.assign(segment.times.begin() + first, segment.times.begin() + first + count);
-    for (double& time : part.times) time -= segment.time(first);
-    if (count > 1) part.period = part.times.back() / (count - 1);
-  }
-  std::erase_if(part.shifts, [&](const ZeroShift& shift) { return shift.sample >= first + count; });
-  for (ZeroShift& shift : part.shifts) shift.sample = std::max(0, shift.sample - first);
-  return part;
-}
-
 RepairedInput repair(const Mechanism& mechanism, const std::vector<Recording>& recordings,
                      const SignalExamination& examination) {
   RepairedInput out{mechanism, recordings};
@@ -78,9 +62,9 @@ RepairedInput repair(const Mechanism& mechanism, const std::vector<Recording>& r
         out.recordings[static_cast<std::size_t>(cut.recording)].segments;
     const Segment whole = segments[static_cast<std::size_t>(cut.segment)];
     if (cut.row <= 0 || cut.row >= whole.sample_count()) continue;
-    segments[static_cast<std::size_t>(cut.segment)] = part_of(whole, 0, cut.row);
+    segments[static_cast<std::size_t>(cut.segment)] = rows_of(whole, 0, cut.row);
     segments.insert(segments.begin() + cut.segment + 1,
-                    part_of(whole, cut.row, whole.sample_count() - cut.row));
+                    rows_of(whole, cut.row, whole.sample_count() - cut.row));
   }
   return out;
 }

@@ -68,7 +68,4 @@ struct RepairedInput {
 RepairedInput repair(const Mechanism& mechanism, const std::vector<Recording>& recordings,
                      const SignalExamination& examination);
 
-/// Rows [first, first + count) of a segment.
-Segment part_of(const Segment& segment, int first, int count);
-
 }  // namespace estimator

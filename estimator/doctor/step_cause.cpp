@@ -15,8 +15,10 @@ constexpr int kDegree = 5;      // of one motion over a window
 constexpr int kHalfDegree = 3;  // of a motion on one side of the jump
 /// Readings on each side that are looked at: as many as one polynomial follows.
 constexpr std::array<std::size_t, 5> kSides = {192, 96, 48, 24, 12};
-constexpr double kFollowed = 1.5;  // noise variances that a polynomial may leave
+constexpr double kFollowed = 3.0;  // deviations of the sum of squares that noise alone leaves
 constexpr double kConfident = 0.99;
+/// Price of a second encoder that slips at the same reading, which may be any of ten thousand.
+constexpr double kCoincidence = 18.0;
 /// A motion is taken to be another one where all else leaves this many variances a reading: less
 /// may be the polynomial's fault.
 constexpr double kTorn = 9.0;
@@ -166,7 +168,7 @@ Window choose_window(const JumpView& view) {
     const double left_over = static_cast<double>(window.x.size() - kDegree - 2);
     const double left =
         std::min(stepped_squares(window), window.variance * best_shift({window}).misfit);
-    if (left <= kFollowed * window.variance * left_over) break;
+    if (left <= window.variance * (left_over + kFollowed * std::sqrt(2.0 * left_over))) break;
     const double halves = broken_squares(window) / (left_over + kDegree - 2 * kHalfDegree);
     if (side == kSides.back()) window.variance = std::max(window.variance, halves);
   }
@@ -242,7 +244,8 @@ StepExplanation explain_step(const std::vector<JumpView>& views) {
   const double price = std::log(readings);
   double jumps = 0.0;
   for (const Window& window : usable) jumps += window.jumps ? 1.0 : 0.0;
-  const double slip = misfit(usable, stepped_squares) + price * jumps;
+  const double slip =
+      misfit(usable, stepped_squares) + price * jumps + kCoincidence * std::max(0.0, jumps - 1.0);
   const TimeShift shift = best_shift(usable);
   const double lost = shift.misfit + price;
   const double best = std::min(slip, lost);

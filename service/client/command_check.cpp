@@ -42,9 +42,11 @@ ExitCode check(const CheckOptions& options) {
   const EstimationInput input = load_estimation_input(options.estimation);
   const InterruptFlag interrupt;
   try {
+    estimator::CalibrationMonitor monitor;
+    monitor.stop = &interrupt.flag();
     estimator::ExaminedInput examined =
         estimator::examine(input.rig.mechanism, input.recordings, input.context.options,
-                           sensor_facts(input.rig), {.stop = &interrupt.flag()});
+                           sensor_facts(input.rig), monitor);
     name_places(input.rig, examined.findings);
     const estimator::Excitation excitation = excitation_of(examined, options.estimation);
     const std::string list = format_findings(examined.findings);

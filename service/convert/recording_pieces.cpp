@@ -42,15 +42,24 @@ void cut_segment(const std::string& name, const estimator::Segment& segment, con
   }
 }
 
-/// "run.csv", with the segment's number where the file has several.
-std::string segment_name(const std::string& file, const RecordingUse& use, std::size_t kept_index) {
-  if (use.segments.size() < 2) return file;
-  std::size_t kept = 0;
-  for (const SegmentUse& segment : use.segments) {
-    if (segment.samples == 0 || kept++ != kept_index) continue;
-    return file + " segment " + std::to_string(segment.index);
+/// "run.csv", with the segment's number where the file has several, and its start where one was cut
+/// since.
+std::string segment_name(const estimator::Recording& recording, const RecordingUse& use,
+                         const estimator::Segment& segment) {
+  const auto holds = [](const SegmentUse& whole, const estimator::Segment& part) {
+    const double slack = 0.5 * part.period;
+    return whole.samples > 0 && part.start > whole.start - slack && part.start < whole.end + slack;
+  };
+  std::string name = recording.name;
+  for (const SegmentUse& whole : use.segments) {
+    if (!holds(whole, segment)) continue;
+    if (use.segments.size() > 1) name += " segment " + std::to_string(whole.index);
+    const auto parts = std::ranges::count_if(
+        recording.segments, [&](const estimator::Segment& part) { return holds(whole, part); });
+    if (parts > 1) name += " from " + format_number(segment.start, 6) + " s";
+    break;
   }
-  return file;
+  return name;
 }
 
 [[noreturn]] void refuse_few(const std::vector<estimator::Recording>& recordings,
@@ -74,12 +83,12 @@ std::vector<estimator::Recording> cut_pieces(const std::vector<estimator::Record
       pieces.push_back(recording);
       continue;
     }
-    for (std::size_t s = 0; s < recording.segments.size(); ++s) {
-      const std::string name = segment_name(recording.name, uses[i], s);
+    for (const estimator::Segment& segment : recording.segments) {
+      const std::string name = segment_name(recording, uses[i], segment);
       if (inside_segments) {
-        cut_segment(name, recording.segments[s], cut, pieces);
+        cut_segment(name, segment, cut, pieces);
       } else {
-        pieces.push_back({name, {recording.segments[s]}});
+        pieces.push_back({name, {segment}});
       }
     }
   }

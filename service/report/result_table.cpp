@@ -106,7 +106,8 @@ std::string format_calibration(const estimator::Calibration& calibration, double
       text += "  " + direction.description + "\n";
     }
   }
-  if (!calibration.findings.empty()) text += "\n" + format_findings(calibration.findings);
+  if (!calibration.findings.empty())
+    text.append("\n").append(format_findings(calibration.findings));
   if (!calibration.notes.empty()) {
     text += "\nNotes:\n";
     for (const std::string& note : calibration.notes) text += "  " + note + "\n";

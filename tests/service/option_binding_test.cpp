@@ -113,6 +113,13 @@ TEST(OptionBinding, LeavesDefaultsToTheEstimator) {
   EXPECT_FALSE(options.estimation.no_refine);
 }
 
+TEST(OptionBinding, OfCheck) {
+  CheckOptions options;
+  parse(kEstimation + "--json out.json", options, {});
+  expect_estimation(options.estimation);
+  EXPECT_EQ(options.files.json, "out.json");
+}
+
 TEST(OptionBinding, OfCrossvalidate) {
   CrossvalidateOptions options;
   parse(kEstimation + "--by segment --json out.json --plot out.html", options,

@@ -1,0 +1,136 @@
+#include "estimator/doctor/channels.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "estimator/model/mechanisms/furuta.hpp"
+#include "tests/estimator/doctor/made_up_motion.hpp"
+
+namespace {
+
+using estimator::Finding;
+using estimator::Mechanism;
+using estimator::Recording;
+using estimator::Severity;
+using estimator::SignalExamination;
+
+constexpr double kCount = 2.0 * M_PI / 4096.0;
+
+std::vector<Finding> of_kind(const SignalExamination& examination, const std::string& kind) {
+  std::vector<Finding> found;
+  std::ranges::copy_if(examination.findings, std::back_inserter(found),
+                       [&](const Finding& finding) { return finding.kind == kind; });
+  return found;
+}
+
+/// Two joints of a Furuta rig, whose motor is commanded at random.
+Recording two_joints(const Eigen::VectorXd& one, const Eigen::VectorXd& other) {
+  Eigen::MatrixXd angles(one.size(), 2);
+  angles << one, other;
+  estimator::Segment segment = test_support::segment_of(angles, 1000.0);
+  segment.controls = Eigen::MatrixXd::Random(one.size(), 1);
+  return {"run", {segment}};
+}
+
+Eigen::VectorXd motion(unsigned seed) {
+  return as_read(test_support::MadeUpMotion{}.angles(1000.0, 3000, seed), 0.0, kCount, seed);
+}
+
+class Channels : public testing::Test {
+ protected:
+  const Mechanism rig_ = estimator::make_furuta();
+};
+
+// Two honest encoders of a moving rig: nothing is found, by any look.
+TEST_F(Channels, AreFineWhereTheyAre) {
+  const SignalExamination found =
+      examine_signals(rig_, {two_joints(motion(1), motion(2))}, {{kCount, kCount}});
+  EXPECT_TRUE(found.findings.empty())
+      << (found.findings.empty() ? "" : found.findings.front().what);
+  EXPECT_FALSE(found.needs_repair());
+}
+
+// A sensor of a smaller range than the motion, at either end; the readings there are held back.
+TEST_F(Channels, AreClippedAtEitherEnd) {
+  for (const double side : {1.0, -1.0}) {
+    const Eigen::VectorXd whole = side * motion(1);
+    const double limit = 0.6 * whole.maxCoeff();
+    Eigen::VectorXd clipped = whole.cwiseMin(limit) * side;
+    const SignalExamination found = examine_signals(rig_, {two_joints(clipped, motion(2))});
+    const std::vector<Finding> clips = of_kind(found, "clipped");
+    ASSERT_EQ(clips.size(), 1U) << side;
+    EXPECT_EQ(clips[0].channel, "1");
+    EXPECT_NEAR(clips[0].size, side * limit, 1e-9);
+    EXPECT_EQ(static_cast<long>(found.held.size()), (whole.array() >= limit).count());
+  }
+}
+
+TEST_F(Channels, AreDeadWhereOthersMove) {
+  const SignalExamination found =
+      examine_signals(rig_, {two_joints(Eigen::VectorXd::Constant(3000, 0.2), motion(2))});
+  const std::vector<Finding> dead = of_kind(found, "dead-channel");
+  ASSERT_EQ(dead.size(), 1U);
+  EXPECT_EQ(dead[0].channel, "1");
+  EXPECT_EQ(dead[0].severity, Severity::kWarning);
+}
+
+// The same column named twice, also with the other sign and another zero.
+TEST_F(Channels, AreCopiesOfOneAnother) {
+  for (const double sign : {1.0, -1.0}) {
+    const Eigen::VectorXd one = motion(1);
+    const Eigen::VectorXd copy = (sign * one).array() + 0.5;
+    const std::vector<Finding> copies =
+        of_kind(examine_signals(rig_, {two_joints(one, copy)}), "identical-channels");
+    ASSERT_EQ(copies.size(), 1U) << sign;
+    EXPECT_EQ(copies[0].severity, Severity::kFault);
+  }
+}
+
+TEST_F(Channels, StepByOtherCountsThanStated) {
+  const Recording recording = two_joints(motion(1), motion(2));
+  const std::vector<Finding> quanta =
+      of_kind(examine_signals(rig_, {recording}, {{kCount, 0.25 * kCount}}), "quantum");
+  ASSERT_EQ(quanta.size(), 1U);
+  EXPECT_EQ(quanta[0].channel, "2");
+  EXPECT_NEAR(quanta[0].size, kCount, 1e-3 * kCount);
+}
+
+TEST_F(Channels, AreNotCommanded) {
+  Recording recording = two_joints(motion(1), motion(2));
+  recording.segments[0].controls.setZero();
+  const std::vector<Finding> constant =
+      of_kind(examine_signals(rig_, {recording}), "constant-command");
+  ASSERT_EQ(constant.size(), 1U);
+  EXPECT_EQ(constant[0].severity, Severity::kNote);
+}
+
+// Cuts, held readings and freed offsets land where they were found; what an encoder lost stays lost
+// to the end of the recording, behind a cut as well.
+TEST_F(Channels, AreRepaired) {
+  Recording recording = two_joints(motion(1), motion(2));
+  SignalExamination examination;
+  examination.held = {{0, 0, 1, 10}};
+  examination.freed = {{0, 0, 1, 500, 0.01, 0}};
+  examination.cuts = {{0, 0, 2000}, {0, 0, 1000}};
+  const estimator::RepairedInput repaired = repair(rig_, {recording}, examination);
+  const std::vector<estimator::Segment>& parts = repaired.recordings[0].segments;
+  ASSERT_EQ(parts.size(), 3U);
+  EXPECT_TRUE(std::isnan(parts[0].angles(10, 1)));
+  EXPECT_FALSE(std::isnan(parts[0].angles(10, 0)));
+  EXPECT_DOUBLE_EQ(parts[1].start, 1.0);
+  EXPECT_DOUBLE_EQ(parts[2].start, 2.0);
+  EXPECT_EQ(parts[0].sample_count(), 1000);
+  const auto parameter = static_cast<int>(rig_.parameters.size());
+  ASSERT_EQ(repaired.mechanism.parameters.size(), rig_.parameters.size() + 1);
+  EXPECT_EQ(repaired.mechanism.parameters.back().name, "2 slip at 0.5 s");
+  EXPECT_TRUE(repaired.mechanism.parameters.back().free);
+  for (std::size_t s = 0; s < 3; ++s) {
+    ASSERT_EQ(parts[s].shifts.size(), 1U);
+    EXPECT_EQ(parts[s].shifts[0].sensor, 1);
+    EXPECT_EQ(parts[s].shifts[0].parameter, parameter);
+    EXPECT_EQ(parts[s].shifts[0].sample, s == 0 ? 500 : 0);
+  }
+}
+
+}  // namespace

@@ -1,0 +1,140 @@
+#include "estimator/doctor/examined_calibration.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "estimator/model/mechanisms/pendulum.hpp"
+#include "tests/estimator/doctor/made_up_motion.hpp"
+#include "tests/support/reference_simulators.hpp"
+
+namespace {
+
+using estimator::Calibration;
+using estimator::ExaminedCalibration;
+using estimator::Finding;
+using estimator::HingeQuantity;
+using estimator::Mechanism;
+using estimator::Recording;
+
+constexpr double kNoise = 1e-3;  // [rad]
+
+/// A pendulum whose inertia and frictions are estimated, from a start off the truth.
+Mechanism pendulum() {
+  Mechanism mechanism = estimator::make_pendulum({.inertia_swing = 0.0045});
+  mechanism.parameter(0, estimator::BodyQuantity::kJzz).free = true;
+  for (const auto& [quantity, start] :
+       {std::pair(HingeQuantity::kViscous, 1e-3), {HingeQuantity::kCoulombTorque, 5e-3}}) {
+    estimator::Parameter& parameter = mechanism.hinge_parameter(0, quantity);
+    parameter.value = start;
+    parameter.free = true;
+  }
+  return mechanism;
+}
+
+/// Six seconds at 1 kHz from an independent simulator.
+Eigen::VectorXd clean_readings() {
+  test_support::ReferencePendulum rig;
+  rig.b = 2e-3;
+  rig.tau_c = 0.01;
+  const Eigen::VectorXd angles =
+      test_support::simulate(rig, Eigen::Vector2d(2.0, 0.0), 1e-3, 6000).col(0);
+  return test_support::as_read(angles, kNoise, 0.0, 1);
+}
+
+Recording recording_of(const Eigen::VectorXd& readings) {
+  return {"run", {test_support::segment_of(readings, 1000.0)}};
+}
+
+ExaminedCalibration calibrate(const Eigen::VectorXd& readings, bool repair = true) {
+  estimator::CalibrationOptions options;
+  options.repair = repair;
+  return calibrate_examined(pendulum(), {recording_of(readings)}, options);
+}
+
+const Finding* find(const Calibration& calibration, const std::string& kind) {
+  const auto found = std::ranges::find(calibration.findings, kind, &Finding::kind);
+  return found == calibration.findings.end() ? nullptr : &*found;
+}
+
+// Without findings not a bit changes: robustness costs clean data nothing.
+TEST(ExaminedCalibration, IsPlainLeastSquaresOnCleanData) {
+  const Eigen::VectorXd readings = clean_readings();
+  const ExaminedCalibration examined = calibrate(readings);
+  const Calibration plain = estimator::calibrate(pendulum(), {recording_of(readings)});
+  EXPECT_TRUE(examined.calibration.findings.empty());
+  ASSERT_EQ(examined.calibration.parameters.size(), plain.parameters.size());
+  for (std::size_t i = 0; i < plain.parameters.size(); ++i) {
+    EXPECT_EQ(examined.calibration.parameters[i].value, plain.parameters[i].value);
+    EXPECT_EQ(examined.calibration.parameters[i].standard_deviation,
+              plain.parameters[i].standard_deviation);
+  }
+}
+
+// Twenty spikes of 0.3 rad: all held back, and the estimates are those of the same readings without
+// them within a deviation. As they are, they move the estimates.
+TEST(ExaminedCalibration, HoldsSpikesBack) {
+  Eigen::VectorXd readings = clean_readings();
+  const ExaminedCalibration clean = calibrate(readings);
+  std::mt19937 random(5);
+  for (int i = 0; i < 20; ++i) {
+    readings[static_cast<Eigen::Index>(300 * i + random() % 200)] += i % 2 == 0 ? 0.3 : -0.3;
+  }
+  const ExaminedCalibration spiked = calibrate(readings);
+  const Finding* const outliers = find(spiked.calibration, "outliers");
+  ASSERT_NE(outliers, nullptr);
+  EXPECT_NE(outliers->what.find("20 of 6001"), std::string::npos) << outliers->what;
+  EXPECT_EQ(spiked.input.recordings[0].segments[0].angles.array().isNaN().count(), 20);
+  for (std::size_t i = 0; i < 3; ++i) {
+    const estimator::ParameterEstimate& before = clean.calibration.parameters[i];
+    EXPECT_NEAR(spiked.calibration.parameters[i].value, before.value, before.standard_deviation)
+        << before.name;
+    EXPECT_DOUBLE_EQ(spiked.calibration.parameters[i].initial, before.initial);
+  }
+  const ExaminedCalibration as_is = calibrate(readings, false);
+  EXPECT_GT(as_is.calibration.simulation[0].rmse, 5.0 * clean.calibration.simulation[0].rmse);
+  ASSERT_NE(find(as_is.calibration, "outliers"), nullptr);
+  EXPECT_TRUE(find(as_is.calibration, "outliers")->treatment.empty());
+}
+
+// Spikes that the motion hides are seen beside the fitted one.
+TEST(ExaminedCalibration, FindsSmallSpikesBesideTheModel) {
+  Eigen::VectorXd readings = clean_readings();
+  for (const int row : {1000, 2500, 4000}) readings[row] += 9.0 * kNoise;
+  const ExaminedCalibration examined = calibrate(readings);
+  const Finding* const outliers = find(examined.calibration, "outliers");
+  ASSERT_NE(outliers, nullptr);
+  for (const int row : {1000, 2500, 4000}) {
+    EXPECT_TRUE(std::isnan(examined.input.recordings[0].segments[0].angles(row, 0))) << row;
+  }
+}
+
+// Ten milliseconds lost without a word: told, and cut there, to the sample.
+TEST(ExaminedCalibration, CutsWhereTimeIsLost) {
+  const Eigen::VectorXd whole = clean_readings();
+  Eigen::VectorXd readings(whole.size() - 10);
+  readings << whole.head(2300), whole.tail(whole.size() - 2310);
+  const ExaminedCalibration examined = calibrate(readings);
+  const Finding* const lost = find(examined.calibration, "lost-time");
+  ASSERT_NE(lost, nullptr) << (examined.calibration.findings.empty()
+                                   ? "nothing found"
+                                   : examined.calibration.findings[0].what);
+  EXPECT_NEAR(lost->size, 0.010, 0.002);
+  ASSERT_EQ(examined.input.recordings[0].segments.size(), 2U);
+  EXPECT_NEAR(examined.input.recordings[0].segments[1].start, 2.3, 1.5e-3);
+  EXPECT_LT(examined.calibration.simulation[0].rmse, 1.2 * kNoise);
+}
+
+// A fault is no start of a calibration, but for who insists.
+TEST(ExaminedCalibration, RefusesFaults) {
+  const std::vector<Finding> fault = {
+      {.kind = "x", .severity = estimator::Severity::kFault, .what = "a", .advice = "b"}};
+  EXPECT_THROW(require_no_fault(fault, {}), estimator::UnusableInput);
+  estimator::CalibrationOptions insists;
+  insists.repair = false;
+  EXPECT_NO_THROW(require_no_fault(fault, insists));
+  EXPECT_NO_THROW(require_no_fault({}, {}));
+}
+
+}  // namespace

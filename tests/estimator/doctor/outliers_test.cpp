@@ -1,0 +1,112 @@
+#include "estimator/doctor/outliers.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "tests/estimator/doctor/made_up_motion.hpp"
+
+namespace {
+
+using estimator::JointKind;
+using estimator::Outlier;
+using estimator::ReadingSeries;
+using estimator::SignalScale;
+using test_support::MadeUpMotion;
+
+constexpr double kCount = 2.0 * M_PI / 4096.0;
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+/// Rows of the outliers, with their sizes.
+std::vector<std::pair<int, double>> outliers_of(const Eigen::VectorXd& readings, double rate,
+                                                JointKind kind = JointKind::kRevolute) {
+  const estimator::Segment segment = test_support::segment_of(readings, rate);
+  const ReadingSeries series = observed_readings(segment, segment.angles.col(0), kind);
+  const SignalScale scale(series, estimator::robust_quantum({series}, joint_units(kind).scale));
+  std::vector<std::pair<int, double>> found;
+  for (const Outlier& outlier : find_outliers(series, scale)) {
+    found.emplace_back(series.rows[outlier.position], outlier.size);
+  }
+  return found;
+}
+
+// Motion with blows, jumps of the torque and dry friction that holds, as counts, with noise or
+// neither, fast and slow for its rate: nothing of it is an outlier. A detector of kinks would be
+// seen here; one that finds nothing would not.
+TEST(Outliers, AreNoneInMotionWithKinksAndBlows) {
+  for (const double rate : {20.0, 100.0, 1000.0}) {
+    for (const auto& [noise, count] : {std::pair(0.0, 0.0), {1e-3, 0.0}, {0.0, kCount}}) {
+      for (unsigned seed = 0; seed < 8; ++seed) {
+        SCOPED_TRACE(testing::Message()
+                     << rate << " Hz, noise " << noise << ", count " << count << ", seed " << seed);
+        MadeUpMotion motion;
+        motion.stop = seed % 2 == 0 ? 1.0 : 100.0;
+        motion.dry = seed % 3 == 0 ? 0.5 : 4.0;
+        EXPECT_TRUE(outliers_of(as_read(motion.angles(rate, 1500, seed), noise, count, seed), rate)
+                        .empty());
+      }
+    }
+  }
+}
+
+// Each of them, of either sign, also several in a row, two close together, at both ends and beside
+// readings that are missing; and nothing else.
+TEST(Outliers, AreFoundWhereverTheyAre) {
+  for (const auto& [noise, count] : {std::pair(1e-3, 0.0), {0.0, kCount}, {1e-4, 1e-5}}) {
+    SCOPED_TRACE(testing::Message() << "noise " << noise << ", count " << count);
+    Eigen::VectorXd readings = as_read(MadeUpMotion{}.angles(1000.0, 3000, 1), noise, count, 1);
+    std::set<int> put;
+    const auto spoil = [&](int row, double by) {
+      readings[row] += by;
+      put.insert(row);
+    };
+    spoil(0, 0.3);
+    spoil(400, 0.3);
+    spoil(800, -0.3);
+    for (const int row : {1200, 1201, 1202}) spoil(row, 0.2);
+    for (const int row : {1600, 1601, 1602, 1603, 1604}) spoil(row, -0.3);
+    spoil(2000, 0.3);
+    spoil(2004, -0.3);
+    readings[2399] = readings[2401] = kNaN;
+    spoil(2400, 0.05);
+    spoil(2999, -0.3);
+    std::set<int> found;
+    for (const auto& [row, size] : outliers_of(readings, 1000.0)) {
+      found.insert(row);
+      if (row == 800) {
+        EXPECT_NEAR(size, -0.3, 0.02);
+      }
+    }
+    EXPECT_EQ(found, put);
+  }
+}
+
+// At 100 Hz a sample is long, and accelerations bend the motion within it: what is larger than that
+// is still found.
+TEST(Outliers, AreFoundAtLowRates) {
+  MadeUpMotion motion;
+  motion.push = 0.0;
+  Eigen::VectorXd readings = as_read(motion.angles(100.0, 1500, 2), 0.0, kCount, 2);
+  readings[700] += 0.3;
+  const auto found = outliers_of(readings, 100.0);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].first, 700);
+}
+
+// A whole turn between two readings is no motion at all, so neither is one reading a turn away; a
+// slide knows no turns.
+TEST(Outliers, KnowTurnsOfWhatTurnsAlone) {
+  Eigen::VectorXd readings = MadeUpMotion{}.angles(1000.0, 1000, 3);
+  readings[500] += 2.0 * M_PI;
+  EXPECT_TRUE(outliers_of(readings, 1000.0).empty());
+  EXPECT_EQ(outliers_of(readings, 1000.0, JointKind::kPrismatic).size(), 1U);
+}
+
+// Two readings on the far side of a lasting step are as good as those behind them.
+TEST(Outliers, AreNotTheReadingsBesideAStep) {
+  Eigen::VectorXd readings = as_read(MadeUpMotion{}.angles(1000.0, 2000, 4), 0.0, kCount, 4);
+  readings.tail(900).array() += 0.2;
+  EXPECT_TRUE(outliers_of(readings, 1000.0).empty());
+}
+
+}  // namespace

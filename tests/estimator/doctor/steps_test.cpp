@@ -1,0 +1,180 @@
+#include "estimator/doctor/steps.hpp"
+
+#include <gtest/gtest.h>
+
+#include "estimator/doctor/step_cause.hpp"
+#include "tests/estimator/doctor/made_up_motion.hpp"
+
+namespace {
+
+using estimator::JointKind;
+using estimator::JumpView;
+using estimator::ReadingSeries;
+using estimator::SeriesKind;
+using estimator::SignalScale;
+using estimator::Step;
+using estimator::StepCause;
+using estimator::StepExplanation;
+using test_support::MadeUpMotion;
+
+constexpr double kCount = 2.0 * M_PI / 4096.0;
+constexpr double kRate = 1000.0;
+
+struct Look {
+  explicit Look(const Eigen::VectorXd& readings, double rate = kRate,
+                SeriesKind kind = SeriesKind::kMotion, double count = -1.0) {
+    const estimator::Segment segment = test_support::segment_of(readings, rate);
+    series = observed_readings(segment, segment.angles.col(0), JointKind::kRevolute);
+    quantum = count >= 0.0 ? count : estimator::robust_quantum({series}, 1.0);
+    const SignalScale scale(series, quantum);
+    steps = find_steps(series, scale, kind, 1.0);
+    noise = std::max({scale.noise(series.size() / 2), quantum / std::sqrt(12.0), 1e-7});
+  }
+  JumpView view(int row, bool jumps) const {
+    return {.series = &series, .noise = noise, .jumps = jumps, .position = series.at_row(row)};
+  }
+  int row(std::size_t step) const { return series.rows[steps[step].position]; }
+
+  ReadingSeries series;
+  std::vector<Step> steps;
+  double quantum = 0.0, noise = 0.0;
+};
+
+/// What a logger writes that loses `lost` samples ahead of row `at`.
+Eigen::VectorXd without(const Eigen::VectorXd& readings, int at, int lost) {
+  Eigen::VectorXd rest(readings.size() - lost);
+  rest << readings.head(at), readings.tail(readings.size() - lost - at);
+  return rest;
+}
+
+// As of outliers: no kink, no blow and no count is a step.
+TEST(Steps, AreNoneInMotionWithKinksAndBlows) {
+  for (const double rate : {50.0, 250.0, 1000.0}) {
+    for (const auto& [noise, count] : {std::pair(0.0, 0.0), {1e-3, 0.0}, {0.0, kCount}}) {
+      for (unsigned seed = 0; seed < 8; ++seed) {
+        SCOPED_TRACE(testing::Message()
+                     << rate << " Hz, noise " << noise << ", count " << count << ", seed " << seed);
+        MadeUpMotion motion;
+        motion.stop = seed % 2 == 0 ? 1.0 : 100.0;
+        motion.dry = seed % 3 == 0 ? 0.5 : 4.0;
+        const Look look(as_read(motion.angles(rate, 1500, seed), noise, count, seed), rate);
+        EXPECT_TRUE(look.steps.empty());
+      }
+    }
+  }
+}
+
+// Ten counts either way, while the joint moves and while it rests, also beside readings that are
+// missing: when to the sample, and how large within a count.
+TEST(Steps, AreFoundWithTheirTimeAndSize) {
+  const Eigen::VectorXd motion = as_read(MadeUpMotion{}.angles(kRate, 4000, 5), 0.0, kCount, 5);
+  for (const int row : {300, 1500, 3900}) {
+    for (const double counts : {10.0, -10.0}) {
+      for (const bool missing : {false, true}) {
+        SCOPED_TRACE(testing::Message() << row << ": " << counts << (missing ? ", holes" : ""));
+        Eigen::VectorXd readings = motion;
+        readings.tail(4000 - row).array() += counts * kCount;
+        if (missing) {
+          for (const int beside : {-7, -3, 2, 6}) {
+            readings[row + beside] = std::numeric_limits<double>::quiet_NaN();
+          }
+        }
+        const Look look(readings);
+        ASSERT_EQ(look.steps.size(), 1U);
+        EXPECT_EQ(look.row(0), row);
+        const StepExplanation explained = explain_step({look.view(row, true)});
+        EXPECT_NEAR(explained.sizes[0], counts * kCount, kCount);
+      }
+    }
+  }
+}
+
+// What a model leaves of readings is noise, in which a long look finds a step of three of its
+// deviations; in noise without a step it finds none.
+TEST(Steps, AreFoundInWhatAModelLeaves) {
+  int found = 0;
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    Eigen::VectorXd left = test_support::as_read(Eigen::VectorXd::Zero(4000), 1e-3, 0.0, seed);
+    EXPECT_TRUE(Look(left, kRate, SeriesKind::kResidual, 0.0).steps.empty()) << seed;
+    left.tail(1700).array() += seed % 2 == 0 ? 4e-3 : -4e-3;
+    const Look look(left, kRate, SeriesKind::kResidual, 0.0);
+    ASSERT_LE(look.steps.size(), 1U);
+    if (look.steps.size() == 1 && std::abs(look.row(0) - 2300) <= 5) ++found;
+  }
+  EXPECT_GE(found, 19);
+}
+
+/// A swing with enough acceleration to tell lost time from a slip.
+Eigen::VectorXd swing(double start, double noise, unsigned seed) {
+  MadeUpMotion motion;
+  motion.push = motion.dry = 0.0;
+  motion.start = start;
+  return test_support::as_read(motion.angles(kRate, 1000, seed), noise, 0.0, seed);
+}
+
+// A slip leaves the speed as it is, and lost time does not: one encoder tells them apart where the
+// motion bends, of either direction.
+TEST(StepCause, IsToldByOneEncoderFromItsSpeed) {
+  for (const double start : {1.5, -1.5}) {
+    const Eigen::VectorXd motion = swing(start, 1e-5, 6);
+    const Look lost(without(motion, 150, 8));
+    ASSERT_EQ(lost.steps.size(), 1U);
+    const StepExplanation time = explain_step({lost.view(lost.row(0), true)});
+    EXPECT_EQ(time.cause, StepCause::kLostTime);
+    EXPECT_NEAR(time.lost_time, 8e-3, 3.0 * time.time_deviation + 1e-4);
+
+    Eigen::VectorXd slipped = motion;
+    slipped.tail(850).array() += lost.steps[0].size;  // as large a jump
+    const Look slip(slipped);
+    ASSERT_EQ(slip.steps.size(), 1U);
+    const StepExplanation counts = explain_step({slip.view(slip.row(0), true)});
+    EXPECT_EQ(counts.cause, StepCause::kSlip);
+    EXPECT_NEAR(counts.sizes[0], lost.steps[0].size, 1e-3);
+  }
+}
+
+// At a constant speed nobody can tell, and nobody says so.
+TEST(StepCause, IsUnclearWhereTheMotionIsStraight) {
+  Eigen::VectorXd straight(1000);
+  for (int k = 0; k < 1000; ++k) straight[k] = 5e-3 * k;
+  straight = test_support::as_read(straight, 1e-4, 0.0, 7);
+  const Look look(without(straight, 500, 8));
+  ASSERT_EQ(look.steps.size(), 1U);
+  const StepExplanation explained = explain_step({look.view(500, true)});
+  EXPECT_EQ(explained.cause, StepCause::kUnclear);
+  EXPECT_NEAR(explained.lost_time, 8e-3, 1e-3);
+  EXPECT_NEAR(explained.sizes[0], 0.04, 1e-3);
+}
+
+// Two encoders: time is lost for both in proportion to their speeds, an encoder slips alone.
+TEST(StepCause, IsToldBySeveralEncoders) {
+  const Eigen::VectorXd one = swing(1.5, 1e-4, 8), other = swing(-0.7, 1e-4, 9);
+  const Look lost_one(without(one, 180, 5)), lost_other(without(other, 180, 5));
+  const StepExplanation lost =
+      explain_step({lost_one.view(180, true), lost_other.view(180, !lost_other.steps.empty())});
+  EXPECT_EQ(lost.cause, StepCause::kLostTime);
+  EXPECT_NEAR(lost.lost_time, 5e-3, 3e-4);
+
+  Eigen::VectorXd slipped = one;
+  slipped.tail(820).array() -= 0.05;
+  const Look slip_one(slipped), still_other(other);
+  ASSERT_EQ(slip_one.steps.size(), 1U);
+  EXPECT_TRUE(still_other.steps.empty());
+  const StepExplanation slip =
+      explain_step({slip_one.view(180, true), still_other.view(180, false)});
+  EXPECT_EQ(slip.cause, StepCause::kSlip);
+  EXPECT_NEAR(slip.sizes[0], -0.05, 1e-3);
+  EXPECT_EQ(slip.sizes[1], 0.0);
+}
+
+// A motion that goes on as another one is neither.
+TEST(StepCause, IsABreakWhereAnotherMotionFollows) {
+  Eigen::VectorXd readings = swing(1.5, 1e-4, 10);
+  readings.tail(500) = test_support::as_read(
+      MadeUpMotion{.push = 0.0, .start = -1.0}.angles(kRate, 700, 1).tail(500), 1e-4, 0.0, 11);
+  const Look look(readings);
+  ASSERT_EQ(look.steps.size(), 1U);
+  EXPECT_EQ(explain_step({look.view(look.row(0), true)}).cause, StepCause::kBreak);
+}
+
+}  // namespace

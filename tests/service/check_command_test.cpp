@@ -1,0 +1,92 @@
+// rigcal check, run as a program on simulated recordings.
+#include <google/protobuf/util/json_util.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+#include <string>
+
+#include "proto/examination.pb.h"
+#include "tests/service/run_rigcal.hpp"
+
+namespace service {
+namespace {
+
+class CheckCommand : public ::testing::Test {
+ protected:
+  std::string release() const {
+    const std::string out = folder_.file("release.csv");
+    const ProgramRun run =
+        run_rigcal("simulate --rig " + rig_ + " --scenario " +
+                   config("scenario-pendulum-release.textproto") + " --step 1e-3 --out " + out);
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    return contents_of(out);
+  }
+
+  /// The same recording with its angle changed in some lines.
+  template <typename Change>
+  std::string changed(const std::string& name, const std::string& text,
+                      const Change& change) const {
+    std::istringstream lines(text);
+    std::ostringstream out;
+    int number = 0;
+    for (std::string line; std::getline(lines, line); ++number) {
+      const std::size_t first = line.find(','), second = line.find(',', first + 1);
+      if (number == 0 || first == std::string::npos) {
+        out << line << '\n';
+        continue;
+      }
+      const double angle = std::stod(line.substr(first + 1));
+      out.precision(12);
+      out << line.substr(0, first + 1) << change(number, angle)
+          << (second == std::string::npos ? "" : line.substr(second)) << '\n';
+    }
+    return folder_.write(name, out.str());
+  }
+
+  rigcal::v1::ExaminationResult result() const {
+    rigcal::v1::ExaminationResult message;
+    EXPECT_TRUE(
+        google::protobuf::util::JsonStringToMessage(contents_of(folder_.file("json")), &message)
+            .ok());
+    return message;
+  }
+  ProgramRun check(const std::string& file) const {
+    return run_rigcal("check " + file + " --rig " + rig_ + " --json " + folder_.file("json"));
+  }
+
+  TemporaryFolder folder_;
+  std::string rig_ = config("rig-pendulum.textproto");
+};
+
+// A clean recording: said so, with what it can tell, and nothing but 0.
+TEST_F(CheckCommand, SaysThatNothingIsWrong) {
+  const ProgramRun run = check(folder_.write("clean.csv", release()));
+  EXPECT_EQ(run.exit_code, 0) << run.err << run.out;
+  EXPECT_NE(run.out.find("Nothing wrong was found"), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("pendulum.J_zz"), std::string::npos) << run.out;
+  EXPECT_EQ(result().worst(), "none");
+  ASSERT_GT(result().excitation_size(), 0);
+  for (const auto& parameter : result().excitation()) {
+    EXPECT_GT(parameter.standard_deviation(), 0.0) << parameter.parameter();
+  }
+}
+
+// Spikes and a slip are warnings, in words and for programs, and told what is done about them.
+TEST_F(CheckCommand, TellsSpikesAndSlips) {
+  const ProgramRun run = check(changed("spoilt.csv", release(), [](int line, double angle) {
+    if (line % 1000 == 700) return angle + 0.3;
+    return line > 2200 ? angle - 0.02 : angle;
+  }));
+  EXPECT_EQ(run.exit_code, 2) << run.err << run.out;
+  EXPECT_NE(run.out.find("rigcal: they are held back"), std::string::npos) << run.out;
+  EXPECT_EQ(result().worst(), "warning");
+  bool spikes = false, slip = false;
+  for (const auto& finding : result().findings()) {
+    spikes |= finding.kind() == "outliers" && finding.channel() == "pivot";
+    slip |= finding.kind() == "slip" || finding.kind() == "jump";
+  }
+  EXPECT_TRUE(spikes && slip) << run.out;
+}
+
+}  // namespace
+}  // namespace service
