@@ -74,7 +74,6 @@ Agreement cochran(const std::vector<WhitePiece>& pieces, Eigen::Index size) {
   agreement.degrees_of_freedom = rows - static_cast<double>(B.cols());
   if (!(agreement.degrees_of_freedom > 0.0)) return agreement;
   agreement.statistic = squares - (B.transpose() * b).squaredNorm();
-  agreement.p_value = chi_square_tail(agreement.statistic, agreement.degrees_of_freedom);
   return agreement;
 }
 
@@ -87,8 +86,8 @@ Eigen::MatrixXd without(const WhitePiece& piece) {
 
 /// H_p⁺ g_p and its deviations, in parameters.
 void book_estimate(const WhitePiece& piece, const Eigen::MatrixXd& B, PieceComparison& result) {
-  const Eigen::VectorXd inverse = piece.shares.unaryExpr(
-      [](double share) { return share > kSeenShare ? 1.0 / share : 0.0; });
+  const Eigen::VectorXd inverse =
+      piece.shares.unaryExpr([](double share) { return share > kSeenShare ? 1.0 / share : 0.0; });
   const Eigen::MatrixXd A =
       B * piece.directions * inverse.asDiagonal() * piece.directions.transpose();
   const Eigen::MatrixXd missing =
@@ -108,7 +107,7 @@ void book_estimate(const WhitePiece& piece, const Eigen::MatrixXd& B, PieceCompa
 
 PieceComparison compare_pieces(const std::vector<PieceScore>& pieces,
                                const Eigen::MatrixXd& prior_information,
-                               const Eigen::VectorXd& prior_score) {
+                               const Eigen::VectorXd& prior_score, bool cut) {
   assert(pieces.size() >= 2);
   Eigen::MatrixXd H = prior_information;
   for (const PieceScore& piece : pieces) H += piece.information;
@@ -133,9 +132,16 @@ PieceComparison compare_pieces(const std::vector<PieceScore>& pieces,
     squares += share.cwiseAbs2();
     book_estimate(piece, B, result);
   }
+  if (cut) {
+    result.agreement.statistic += d.dot(noise.ldlt().solve(d));
+    result.agreement.degrees_of_freedom += static_cast<double>(B.cols());
+  }
+  result.agreement.p_value =
+      chi_square_tail(result.agreement.statistic, result.agreement.degrees_of_freedom);
   result.scatter = B * (V + d * d.transpose()) * B.transpose();
   result.noise = B * noise * B.transpose();
-  result.partners = (squares.array() > 0.0).select(shares.cwiseAbs2().array() / squares.array(), 0.0);
+  result.partners =
+      (squares.array() > 0.0).select(shares.cwiseAbs2().array() / squares.array(), 0.0);
   return result;
 }
 

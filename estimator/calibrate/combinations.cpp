@@ -78,9 +78,7 @@ class Search {
   const ParameterEstimate& at(Eigen::Index i) const {
     return parameters_[static_cast<std::size_t>(i)];
   }
-  double relative(Eigen::Index i) const {
-    return at(i).standard_deviation / std::abs(at(i).value);
-  }
+  double relative(Eigen::Index i) const { return at(i).standard_deviation / std::abs(at(i).value); }
 
   /// The best of what two parameters can be combined to, where it is sharp.
   void add(Eigen::Index a, Eigen::Index b, std::vector<Candidate>& candidates) const {

@@ -13,7 +13,7 @@ namespace estimator {
 struct Uncertainty {
   Eigen::VectorXd standard_deviation;  ///< 0 at a bound, infinite where the data see nothing
   Eigen::VectorXd half_interval;       ///< half the width of the 95 % interval, likewise
-  Eigen::MatrixXd covariance;           ///< its diagonal the squares of `standard_deviation`
+  Eigen::MatrixXd covariance;          ///< its diagonal the squares of `standard_deviation`
   Eigen::MatrixXd correlation;
   Eigen::VectorXi at_bound;  ///< −1, 0, +1
   std::vector<NullDirection> null_directions;

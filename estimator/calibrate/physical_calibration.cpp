@@ -178,8 +178,8 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
   }
   book.fill(uncertainty, result);
   result.combinations = find_combinations(result.parameters, uncertainty);
-  for (std::string& note : describe_bounds(result.mechanism, book.estimated(), information,
-                                           variances)) {
+  for (std::string& note :
+       describe_bounds(result.mechanism, book.estimated(), information, variances)) {
     result.notes.push_back(std::move(note));
   }
   return result;

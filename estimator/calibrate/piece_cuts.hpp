@@ -9,10 +9,10 @@ namespace estimator {
 /// A stretch of a segment that gets an initial state of its own.
 struct Window {
   int segment = 0;
-  int node = 0;         ///< of the joint estimation, that it starts at
-  int first = 0;        ///< sample
-  int end = 0;          ///< one past the last sample
-  double share = 0.0;   ///< of all motion
+  int node = 0;        ///< of the joint estimation, that it starts at
+  int first = 0;       ///< sample
+  int end = 0;         ///< one past the last sample
+  double share = 0.0;  ///< of all motion
 };
 
 /// Windows that are counted as one piece, all of one recording.

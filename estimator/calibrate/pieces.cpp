@@ -206,7 +206,8 @@ std::optional<Pieces> compare_pieces(const ShootingFit& fit, bool refined, int t
   const std::vector<PieceScore> scores =
       scores_of(problem, input, static_cast<int>(pieces.size()), refined, prior);
   if (scores.empty()) return std::nullopt;
-  result.comparison = compare_pieces(scores, prior.information, prior.score);
+  const bool cut = input.segments.size() > fit.input().segments.size();
+  result.comparison = compare_pieces(scores, prior.information, prior.score, cut);
   const Eigen::VectorXd at = problem.arrow();
   for (std::size_t p = 0; p < pieces.size(); ++p) {
     const auto segment_of = [&](const Window& window) -> const Segment& {

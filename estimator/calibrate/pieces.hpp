@@ -11,8 +11,8 @@ namespace estimator {
 
 /// What pieces of the recordings say of a fit.
 struct Pieces {
-  std::vector<int> parameters;  ///< that they are asked for: free, and at no bound
-  PieceComparison comparison;   ///< of these
+  std::vector<int> parameters;      ///< that they are asked for: free, and at no bound
+  PieceComparison comparison;       ///< of these
   std::vector<PieceEstimate> told;  ///< likewise
 };
 

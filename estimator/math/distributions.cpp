@@ -8,7 +8,7 @@ namespace estimator {
 namespace {
 
 constexpr int kTermsMax = 10000;
-constexpr double kLeast = 1e-300;   // keeps Lentz's method from dividing by zero
+constexpr double kLeast = 1e-300;     // keeps Lentz's method from dividing by zero
 constexpr double kTermShare = 1e-15;  // of the sum, of terms that are left out
 
 /// Lower regularised incomplete gamma function by its power series [Pre07, eq. 6.2.5].

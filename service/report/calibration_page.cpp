@@ -48,8 +48,7 @@ std::string head(const Calibration& calibration, const CalibrationContext& conte
           ? heading("Calibration of " + context.rig, context.version, calibration.converged(),
                     describe_outcome(calibration))
           : heading("Calibration of " + context.rig, context.version,
-                    verdict.kind == estimator::VerdictKind::kHolds,
-                    as_sentence(verdict.sentence)) +
+                    verdict.kind == estimator::VerdictKind::kHolds, as_sentence(verdict.sentence)) +
                 "<p>" + escape_html(describe_outcome(calibration)) + "</p>\n";
   html += "<div class=\"summary\">\n";
   for (const estimator::SimulationError& error : calibration.simulation) {

@@ -36,8 +36,8 @@ std::string agreement_text(const Calibration& calibration) {
   if (disagree) text += " class=\"warn\"";
   text += ">Pieces " + std::string(disagree ? "disagree" : "agree") + ": Cochran's Q is " +
           format_number(agreement.statistic, 4) + " on " +
-          format_number(agreement.degrees_of_freedom, 4) + " degrees of freedom (p = " +
-          format_number(agreement.p_value, 2) + "). ";
+          format_number(agreement.degrees_of_freedom, 4) +
+          " degrees of freedom (p = " + format_number(agreement.p_value, 2) + "). ";
   text += disagree ? "Standard deviations are the larger of those from noise and from the scatter "
                      "between pieces."
                    : "Standard deviations are those from noise.";

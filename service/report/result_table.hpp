@@ -12,9 +12,9 @@ namespace service {
 std::string format_table(std::vector<std::vector<std::string>> rows,
                          const std::vector<bool>& right);
 
-/// The result of a calibration for people: the verdict, parameters with standard deviations, units and start
-/// values, bounds that were hit, sharp combinations, the open-loop error of each hinge [mrad], directions the data
-/// cannot see, notes, and how the solver ended.
+/// The result of a calibration for people: the verdict, parameters with standard deviations, units
+/// and start values, bounds that were hit, sharp combinations, the open-loop error of each hinge
+/// [mrad], directions the data cannot see, notes, and how the solver ended.
 std::string format_calibration(const estimator::Calibration& calibration, double wall_time);
 
 }  // namespace service

@@ -42,8 +42,8 @@ double half_width(const PieceEstimate& piece, Eigen::Index at) {
 /// One parameter's axis, in columns of pixels.
 class Axis {
  public:
-  Axis(const std::vector<PieceEstimate>& pieces, const ParameterEstimate& estimate,
-       Eigen::Index at, double left)
+  Axis(const std::vector<PieceEstimate>& pieces, const ParameterEstimate& estimate, Eigen::Index at,
+       double left)
       : left_(left), low_(estimate.value), high_(estimate.value) {
     std::vector<double> halves;
     for (const PieceEstimate& piece : pieces) {
