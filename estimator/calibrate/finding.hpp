@@ -14,8 +14,7 @@ enum class Severity {
 
 /// Something noticed about a recording or the description of the rig, before or after a fit.
 struct Finding {
-  std::string
-      kind;  ///< a word for programs: "outliers", "slip", "lost-time", "inverted-encoder", …
+  std::string kind;  ///< a word for programs: "outliers", "slip", "lost-time", "inverted-encoder", …
   Severity severity = Severity::kNote;
   std::string recording = {};  ///< empty: of all
   std::string channel = {};    ///< encoder, joint, motor or parameter; empty: none
