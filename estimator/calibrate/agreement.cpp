@@ -74,7 +74,6 @@ Agreement cochran(const std::vector<WhitePiece>& pieces, Eigen::Index size) {
   agreement.degrees_of_freedom = rows - static_cast<double>(B.cols());
   if (!(agreement.degrees_of_freedom > 0.0)) return agreement;
   agreement.statistic = squares - (B.transpose() * b).squaredNorm();
-  agreement.p_value = chi_square_tail(agreement.statistic, agreement.degrees_of_freedom);
   return agreement;
 }
 
@@ -108,7 +107,7 @@ void book_estimate(const WhitePiece& piece, const Eigen::MatrixXd& B, PieceCompa
 
 PieceComparison compare_pieces(const std::vector<PieceScore>& pieces,
                                const Eigen::MatrixXd& prior_information,
-                               const Eigen::VectorXd& prior_score) {
+                               const Eigen::VectorXd& prior_score, bool cut) {
   assert(pieces.size() >= 2);
   Eigen::MatrixXd H = prior_information;
   for (const PieceScore& piece : pieces) H += piece.information;
@@ -133,6 +132,12 @@ PieceComparison compare_pieces(const std::vector<PieceScore>& pieces,
     squares += share.cwiseAbs2();
     book_estimate(piece, B, result);
   }
+  if (cut) {
+    result.agreement.statistic += d.dot(noise.ldlt().solve(d));
+    result.agreement.degrees_of_freedom += static_cast<double>(B.cols());
+  }
+  result.agreement.p_value =
+      chi_square_tail(result.agreement.statistic, result.agreement.degrees_of_freedom);
   result.scatter = B * (V + d * d.transpose()) * B.transpose();
   result.noise = B * noise * B.transpose();
   result.partners =

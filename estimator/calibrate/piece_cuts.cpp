@@ -47,7 +47,8 @@ void add_windows(const ShootingProblem& joint, const Segment& segment, int index
   const int count =
       std::clamp(static_cast<int>(std::lround(kPieces * path.back() / whole)), 1, most);
   const auto path_at = [&](int node) {
-    const int sample = std::min(segment.first_sample_from(node * joint.spacing(index) - 0.5 * segment.period), samples - 1);
+    const int sample = std::min(
+        segment.first_sample_from(node * joint.spacing(index) - 0.5 * segment.period), samples - 1);
     return path[static_cast<std::size_t>(sample)];
   };
   int node = 0;
@@ -62,7 +63,9 @@ void add_windows(const ShootingProblem& joint, const Segment& segment, int index
     }
     Window window{.segment = index, .node = node};
     window.first = segment.first_sample_from(node * joint.spacing(index) - 0.5 * segment.period);
-    window.end = later > 0 ? sample_at(segment, next * joint.spacing(index)) : samples;
+    window.end = later > 0
+                     ? segment.first_sample_from(next * joint.spacing(index) - 0.5 * segment.period)
+                     : samples;
     const auto at = [&](int sample) { return path[static_cast<std::size_t>(sample)]; };
     window.share = (at(window.end - 1) - at(window.first)) / whole;
     windows.push_back(window);

@@ -23,7 +23,4 @@ using Piece = std::vector<Window>;
 /// windows at nodes of the joint estimation, short segments are put together.
 std::vector<Piece> cut_into_pieces(const ShootingProblem& joint, const ShootingInput& input);
 
-/// Samples [first, end) of a segment.
-Segment slice(const Segment& segment, int first, int end);
-
 }  // namespace estimator

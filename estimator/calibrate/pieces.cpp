@@ -86,7 +86,7 @@ WindowedInput cut_windows(const ShootingFit& fit, const std::vector<Piece>& piec
       const auto s = static_cast<std::size_t>(window.segment);
       const Segment& segment = fit.input().segments[s];
       const Eigen::MatrixXd states = fit.joint().states(window.segment);
-      input.segments.push_back(slice(segment, window.first, window.end));
+      input.segments.push_back(rows_of(segment, window.first, window.end - window.first));
       input.piece.push_back(static_cast<int>(p));
       input.states.push_back(states.rightCols(states.cols() - window.node));
       input.spacing.push_back(fit.joint().spacing(window.segment));
@@ -206,7 +206,8 @@ std::optional<Pieces> compare_pieces(const ShootingFit& fit, bool refined, int t
   const std::vector<PieceScore> scores =
       scores_of(problem, input, static_cast<int>(pieces.size()), refined, prior);
   if (scores.empty()) return std::nullopt;
-  result.comparison = compare_pieces(scores, prior.information, prior.score);
+  const bool cut = input.segments.size() > fit.input().segments.size();
+  result.comparison = compare_pieces(scores, prior.information, prior.score, cut);
   const Eigen::VectorXd at = problem.arrow();
   for (std::size_t p = 0; p < pieces.size(); ++p) {
     const auto segment_of = [&](const Window& window) -> const Segment& {

@@ -15,6 +15,10 @@ constexpr double kQuantumTolerance = 0.02;
 constexpr double kAnalogShare = 0.1;
 constexpr double kAnalogDeviations = 3.0;  // of noise before counting, that no error exceeds
 constexpr double kExcess = 0.03;           // root mean square of what is beyond, of the quantum
+constexpr double kLag = 0.02;              // [s]; motions are slower than a few of it
+constexpr int kLags = 4;                   // multiples of it
+constexpr double kQuantaMoved = 2.0;       // between errors that are independent
+constexpr double kChance = 5.0;            // deviations of a mean that is no chance
 
 /// Calls visit(difference) for each change from one reading to the next.
 template <typename Visit>
@@ -69,6 +73,30 @@ bool counting_explains(const std::vector<Eigen::VectorXd>& errors, double quantu
     }
   }
   return squares <= count * std::pow(kExcess * quantum, 2);
+}
+
+bool correlates_in_motion(const std::vector<Eigen::VectorXd>& errors,
+                          const std::vector<Eigen::VectorXd>& angles, double period,
+                          double quantum) {
+  const auto lag = std::max<Eigen::Index>(1, std::lround(kLag / period));
+  double products = 0.0, squares = 0.0, count = 0.0;
+  for (std::size_t s = 0; s < errors.size(); ++s) {
+    const Eigen::VectorXd &e = errors[s], &angle = angles[s];
+    for (int multiple = 1; multiple <= kLags; ++multiple) {
+      for (Eigen::Index k = multiple * lag; k < e.size(); ++k) {
+        const Eigen::Index before = k - multiple * lag;
+        const double product = e[k] * e[before];
+        const double moved = std::abs(angle[k] - angle[before]);
+        if (std::isnan(product) || !(moved > kQuantaMoved * quantum)) continue;
+        products += product;
+        squares += 0.5 * (e[k] * e[k] + e[before] * e[before]);
+        count += 1.0;
+      }
+    }
+  }
+  // Moving by two quanta in a lag, errors forget themselves within half of it.
+  const double independent = count / std::max(1.0, 0.5 * static_cast<double>(lag));
+  return independent > 0.0 && products > kChance * squares / std::sqrt(independent);
 }
 
 }  // namespace estimator

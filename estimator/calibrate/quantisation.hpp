@@ -22,6 +22,15 @@ double analog_variance(const std::vector<Segment>& segments, int sensor, double 
 /// a quantum and what the noise before counting adds, but for a small share.
 bool counting_explains(const std::vector<Eigen::VectorXd>& errors, double quantum, double analog);
 
+/// Whether errors of one sensor, by segment, are correlated beyond what counting does: over times
+/// in which the sensor moves by two quanta and more its errors are independent, and what correlates
+/// is the model's. Five deviations of what chance gives.
+///
+/// @param angles  that the errors are of, as the model has them
+bool correlates_in_motion(const std::vector<Eigen::VectorXd>& errors,
+                          const std::vector<Eigen::VectorXd>& angles, double period,
+                          double quantum);
+
 /// A sensor whose errors are those of counting.
 struct CountingSensor {
   int sensor = 0;        ///< and noise group

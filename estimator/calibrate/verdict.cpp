@@ -15,8 +15,8 @@ namespace {
 constexpr double kUnexplainedShare = 1.0 / 3.0;  // of the motion
 constexpr double kNoisy = 1.5;        // residual over noise above which the model is doubtful
 constexpr double kFarTooNoisy = 3.0;  // and above which it does not hold
-constexpr double kScattered = 4.0;    // Q over its degrees of freedom: twice the noise's scatter
-constexpr double kInflation = 4.0;    // of a variance by correlation: deviations twice as large
+constexpr double kNoChance = 1e-4;    // probability of a disagreement that is none by chance
+constexpr double kInflation = 2.0;    // of a variance by correlation
 constexpr double kHorizon = 0.2;      // over which any motion can be predicted [s]
 
 /// Errors of what the estimates come from: the simulation, or the estimated states.
@@ -32,6 +32,14 @@ std::vector<Eigen::VectorXd> residuals_of(const Calibration& calibration, Eigen:
     for (double& error : errors) error = std::remainder(error, 2.0 * M_PI);
   }
   return residuals;
+}
+
+std::vector<Eigen::VectorXd> simulated_of(const Calibration& calibration, Eigen::Index sensor) {
+  std::vector<Eigen::VectorXd> angles;
+  for (const SegmentTrajectory& trajectory : calibration.trajectories) {
+    angles.push_back(trajectory.simulated.col(sensor));
+  }
+  return angles;
 }
 
 /// Root mean square of what is a number, about each segment's mean where asked for.
@@ -119,8 +127,7 @@ struct Doubts {
 
 void doubt_agreement(const Agreement& agreement, Doubts& doubts) {
   if (!(agreement.p_value < kDisagreementLevel)) return;
-  const double ratio = agreement.statistic / agreement.degrees_of_freedom;
-  doubts.add(ratio > kScattered ? VerdictKind::kDoesNotHold : VerdictKind::kDoubtful,
+  doubts.add(agreement.p_value < kNoChance ? VerdictKind::kDoesNotHold : VerdictKind::kDoubtful,
              "pieces disagree (Q " + number_text(agreement.statistic, 3) + " on " +
                  number_text(agreement.degrees_of_freedom, 3) + ")");
 }
@@ -130,15 +137,14 @@ void doubt_residuals(const std::vector<SensorFit>& fits, Doubts& doubts) {
     return fit.noise > 0.0 ? fit.residual / fit.noise : 0.0;
   };
   const auto worst = std::ranges::max_element(fits, {}, ratio);
-  if (worst != fits.end() && ratio(*worst) > kNoisy) {
-    doubts.add(
-        ratio(*worst) > kFarTooNoisy ? VerdictKind::kDoesNotHold : VerdictKind::kDoubtful,
-        "residuals are " + times(ratio(*worst)) + " times the noise (hinge " + worst->name + ")");
-    return;
-  }
   const auto correlated = std::ranges::find_if(fits, &SensorFit::correlated);
-  if (correlated != fits.end()) {
-    doubts.add(VerdictKind::kDoubtful,
+  if (worst != fits.end() && ratio(*worst) > kNoisy) {
+    const bool grave = ratio(*worst) > kFarTooNoisy || correlated != fits.end();
+    doubts.add(
+        grave ? VerdictKind::kDoesNotHold : VerdictKind::kDoubtful,
+        "residuals are " + times(ratio(*worst)) + " times the noise (hinge " + worst->name + ")");
+  } else if (correlated != fits.end()) {
+    doubts.add(VerdictKind::kDoesNotHold,
                "residuals are correlated in time (hinge " + correlated->name + ")");
   }
 }
@@ -193,8 +199,10 @@ std::vector<SensorFit> sensor_fits(const Calibration& calibration) {
     const double analog =
         quantum > 0.0 ? analog_variance(segments, static_cast<int>(i), quantum) : 0.0;
     const bool counts = quantum > 0.0 && counting_explains(residuals, quantum, analog);
-    fit.correlated =
-        calibration.refined && !counts && correlation_inflation(residuals) > kInflation;
+    fit.correlated = calibration.refined &&
+                     (counts ? correlates_in_motion(residuals, simulated_of(calibration, sensor),
+                                                    segments.front().period, quantum)
+                             : correlation_inflation(residuals) > kInflation);
     const double motion = root_mean_square(columns(segments, sensor), true);
     if (by_states) {
       fit.unexplained = unexplained_acceleration(calibration, segments, fit.name, sensor);

@@ -114,7 +114,7 @@ std::string format_calibration(const estimator::Calibration& calibration, double
   }
   const bool physical = calibration.kind == estimator::EstimateKind::kPhysical;
   text +=
-      "\n" + ending(calibration) + " in " + format_number(wall_time, 3) + " s: " +
+      std::string("\n") + ending(calibration) + " in " + format_number(wall_time, 3) + " s: " +
       (physical ? "physical parameters"
                 : "parameters of a SPOOK simulator with a step of " +
                       format_number(1e3 * calibration.step) + " ms, kappa " +

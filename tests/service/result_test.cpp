@@ -279,21 +279,83 @@ TEST(Chart, SurvivesDegenerateData) {
   }
 }
 
-// Through the upright a simulation ends anywhere, however good the model: no reason to doubt the
-// units. It is one where accelerations are left unexplained.
-TEST(DescribeMisfit, BelievesWhatIsExplainedButCannotBePredicted) {
+// The estimator judges (verdict_test.cpp); here its word becomes a warning for the hinge.
+TEST(DescribeMisfit, WarnsOfAHingeWhoseMotionIsNotExplained) {
   estimator::Calibration calibration = prepared_calibration();
-  calibration.kind = estimator::EstimateKind::kPhysical;
-  calibration.acceleration_noise = Eigen::VectorXd::Zero(1);
-  for (auto& trajectory : calibration.trajectories) trajectory.simulated.array() += 1.0;
-  calibration.simulation.front().rmse = 1.0;
+  calibration.refined = true;
   EXPECT_TRUE(describe_misfit(calibration).empty());
-  calibration.acceleration_noise[0] = 0.1;
+  calibration.simulation.front().rmse = 0.5;  // of a motion of 1/√2
   ASSERT_EQ(describe_misfit(calibration).size(), 1U);
-  expect_parts(describe_misfit(calibration).front(), {"does not follow", "unit"});
-  calibration.acceleration_noise[0] = 0.0;
-  calibration.termination = estimator::Termination::kMaxIterations;
-  EXPECT_EQ(describe_misfit(calibration).size(), 1U);
+  expect_parts(describe_misfit(calibration).front(),
+               {"does not follow", "71 % of the motion", "unit"});
+}
+
+estimator::Calibration judged_calibration() {
+  estimator::Calibration calibration = prepared_calibration();
+  calibration.parameters[0].noise_deviation = 1.1e-6;
+  calibration.parameters[0].scatter_deviation = 2.34e-6;
+  calibration.parameters[0].half_interval = 5.5e-6;
+  calibration.verdict = {estimator::VerdictKind::kDoesNotHold,
+                         "the model does not hold: pieces disagree (Q 412 on 60)"};
+  calibration.agreement = {412.0, 60.0, 1e-40};
+  for (int p = 0; p < 3; ++p) {
+    calibration.pieces.push_back({"run & more.csv", 3.0 * p, 3.0 * p + 3.0,
+                                  Eigen::Vector2d(0.00396 + 2e-6 * p, NAN),
+                                  Eigen::Vector2d(1e-6, NAN)});
+  }
+  calibration.combinations = {{"B.J_zz / 1.K", 0.05, 1e-6, "kg·m²/(N·m/V)"}};
+  return calibration;
+}
+
+// Each field from what it is of, and not from its neighbour.
+TEST(CalibrationJson, HoldsTheEvidence) {
+  rigcal::v1::CalibrationResult result;
+  ASSERT_TRUE(google::protobuf::util::JsonStringToMessage(
+                  calibration_json(judged_calibration(), prepared_context()), &result)
+                  .ok());
+  EXPECT_EQ(result.parameters(0).noise_deviation(), 1.1e-6);
+  EXPECT_EQ(result.parameters(0).scatter_deviation(), 2.34e-6);
+  EXPECT_TRUE(std::isnan(result.parameters(1).scatter_deviation()));
+  EXPECT_EQ(result.verdict().kind(), "does-not-hold");
+  EXPECT_EQ(result.verdict().sentence(), "the model does not hold: pieces disagree (Q 412 on 60)");
+  EXPECT_EQ(result.agreement().statistic(), 412.0);
+  EXPECT_EQ(result.agreement().degrees_of_freedom(), 60.0);
+  EXPECT_EQ(result.agreement().p_value(), 1e-40);
+  ASSERT_EQ(result.pieces_size(), 3);
+  EXPECT_EQ(result.pieces(1).recording(), "run & more.csv");
+  EXPECT_EQ(result.pieces(1).from_s(), 3.0);
+  EXPECT_EQ(result.pieces(1).to_s(), 6.0);
+  EXPECT_EQ(result.pieces(1).values(0), 0.003962);
+  EXPECT_TRUE(std::isnan(result.pieces(1).values(1)));
+  EXPECT_EQ(result.pieces(1).standard_deviations(0), 1e-6);
+  ASSERT_EQ(result.combinations_size(), 1);
+  EXPECT_EQ(result.combinations(0).description(), "B.J_zz / 1.K");
+  EXPECT_EQ(result.combinations(0).value(), 0.05);
+  EXPECT_EQ(result.combinations(0).standard_deviation(), 1e-6);
+  EXPECT_EQ(result.combinations(0).unit(), "kg·m²/(N·m/V)");
+}
+
+// The verdict is the first thing said, and a result that explains nothing is not called one.
+TEST(ResultTable, BeginsWithTheVerdict) {
+  estimator::Calibration calibration = judged_calibration();
+  const std::string text = format_calibration(calibration, 0.25);
+  EXPECT_EQ(text.find("The model does not hold: pieces disagree (Q 412 on 60).\n"), 0U) << text;
+  expect_parts(text, {"by noise alone 0.0000011", "known better together", "B.J_zz / 1.K",
+                      "kg·m²/(N·m/V)", "Converged"});
+  calibration.verdict = {estimator::VerdictKind::kExplainsNothing, "the model explains nothing"};
+  expect_parts(format_calibration(calibration, 0.25), {"NO RESULT"});
+}
+
+TEST(CalibrationPage, ShowsVerdictPiecesAndCombinations) {
+  const std::string html = calibration_page(judged_calibration(), prepared_context());
+  const std::size_t verdict = html.find("The model does not hold: pieces disagree");
+  ASSERT_NE(verdict, std::string::npos);
+  EXPECT_LT(verdict, html.find("Joint estimation"));
+  expect_parts(html, {"Pieces disagree", "Parameters by piece", "all together",
+                      "from the scatter between pieces", "Known better together", "B.J_zz / 1.K"});
+  EXPECT_EQ(html.find("nan"), std::string::npos);
+  EXPECT_EQ(calibration_page(prepared_calibration(), prepared_context()).find("<h2>Pieces"),
+            std::string::npos);
 }
 
 }  // namespace

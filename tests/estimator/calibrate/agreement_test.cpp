@@ -25,9 +25,9 @@ std::vector<PieceScore> scalar_pieces(const std::vector<double>& readings,
   return pieces;
 }
 
-PieceComparison compare(const std::vector<PieceScore>& pieces) {
+PieceComparison compare(const std::vector<PieceScore>& pieces, bool cut = false) {
   const Eigen::Index n = pieces.front().score.size();
-  return compare_pieces(pieces, Eigen::MatrixXd::Zero(n, n), Eigen::VectorXd::Zero(n));
+  return compare_pieces(pieces, Eigen::MatrixXd::Zero(n, n), Eigen::VectorXd::Zero(n), cut);
 }
 
 // Cochran's Q of a weighted mean, by hand. A wrong centre, weight or count would show.
@@ -109,6 +109,16 @@ TEST(PieceComparison, OnePieceAloneTellsNoScatter) {
   EXPECT_NEAR(result.deviations[1][1], 1.0, 1e-12);
 }
 
+// Parts that agree with one another on what the whole they were cut from does not say: two
+// deviations of their mean, one more degree of freedom.
+TEST(PieceComparison, TestsPartsAgainstTheWhole) {
+  const std::vector<PieceScore> pieces = scalar_pieces({1.0, 1.0, 1.0, 1.0}, {1.0, 1.0, 1.0, 1.0});
+  EXPECT_NEAR(compare(pieces, false).agreement.statistic, 0.0, 1e-12);
+  EXPECT_EQ(compare(pieces, false).agreement.degrees_of_freedom, 3.0);
+  EXPECT_NEAR(compare(pieces, true).agreement.statistic, 4.0, 1e-12);
+  EXPECT_EQ(compare(pieces, true).agreement.degrees_of_freedom, 4.0);
+}
+
 // Noise that the weights do not know (correlated, quantised) comes in by its own covariance: with
 // four times the variance Q is a fourth.
 TEST(PieceComparison, JudgesByTheNoiseGiven) {
@@ -144,7 +154,7 @@ TEST(PieceComparison, ReadsPiecesThatAgreeAsAgreeing) {
 TEST(PieceComparison, PriorsBelongToNoPiece) {
   const std::vector<PieceScore> pieces = scalar_pieces({1.0, 1.0}, {1.0, 1.0});
   const PieceComparison result =
-      compare_pieces(pieces, Eigen::MatrixXd::Constant(1, 1, 2.0), Eigen::VectorXd::Zero(1));
+      compare_pieces(pieces, Eigen::MatrixXd::Constant(1, 1, 2.0), Eigen::VectorXd::Zero(1), false);
   EXPECT_NEAR(result.shift[0], 0.5, 1e-12);
   EXPECT_NEAR(result.agreement.statistic, 0.0, 1e-12);
 }

@@ -1,0 +1,96 @@
+#include "estimator/calibrate/bound_notes.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+
+#include "estimator/model/mechanisms/pendulum.hpp"
+
+namespace estimator {
+namespace {
+
+/// Two parameters that trade off, S = [1 ρ; ρ 1]/σ², the first at its lower bound and wished
+/// `wish` deviations inward; friction torques of a pendulum, in their units.
+struct Case {
+  Mechanism mechanism = make_pendulum({});
+  std::vector<int> estimated;
+  ParameterInformation information;
+
+  Case(double rho, double wish) {
+    constexpr double kDeviation = 1e-3;
+    estimated = {mechanism.find_parameter("1.b"), mechanism.find_parameter("1.tau_c")};
+    at(0).value = at(0).lower = 0.0;
+    at(1).value = 0.1;
+    Eigen::Matrix2d S;
+    S << 1.0, rho, rho, 1.0;
+    S /= kDeviation * kDeviation;
+    information.valid = true;
+    information.schur = S;
+    information.group_schur = {S};
+    information.at_bound = Eigen::Vector2i(-1, 0);
+    information.undetermined = {false, false};
+    information.inverse = Eigen::Matrix2d::Zero();
+    information.inverse(1, 1) = 1.0 / S(1, 1);
+    // The score that moves the first by `wish` of its own deviations, the second being free.
+    const double left = (1.0 - rho * rho) / (kDeviation * kDeviation);
+    information.group_score = {Eigen::Vector2d(wish * std::sqrt(left), 0.0)};
+  }
+  Parameter& at(std::size_t i) {
+    return mechanism.parameters[static_cast<std::size_t>(estimated[i])];
+  }
+  std::string note() const {
+    const auto notes = describe_bounds(mechanism, estimated, information, Eigen::VectorXd::Ones(1));
+    return notes.size() == 1 ? notes.front() : "";
+  }
+};
+
+bool holds(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+// With ρ = 0.8 the first has a deviation of 1e-3/0.6; wished 0.355 deviations beyond the bound it
+// might be 1.29 inward at 95 %, 2.15e-3, which moves the second by −0.8 times that, 1.7 of its
+// deviations of 1e-3.
+TEST(BoundNotes, TellHowFarAPartnerWouldMove) {
+  const std::string note = Case(0.8, -0.355).note();
+  EXPECT_TRUE(holds(note, "1.b is at its lower bound 0, and all other intervals hold if it is"))
+      << note;
+  EXPECT_TRUE(holds(note, "would let it be 0.0021 N·m·s/rad off (95 %)") ||
+              holds(note, "would let it be 0.0022 N·m·s/rad off (95 %)"))
+      << note;
+  EXPECT_TRUE(holds(note, "1.tau_c by -0.0017 N·m (1.7 of its deviations)")) << note;
+}
+
+TEST(BoundNotes, NameNoPartnerThatHardlyMoves) {
+  const std::string note = Case(0.1, 0.0).note();
+  EXPECT_TRUE(holds(note, "moves no other by half a deviation")) << note;
+  EXPECT_FALSE(holds(note, "tau_c")) << note;
+}
+
+// Thirty deviations beyond: no bound of nature is hit that hard.
+TEST(BoundNotes, TellWhatAsksForValuesBeyond) {
+  const std::string note = Case(0.5, -30.0).note();
+  EXPECT_TRUE(holds(note, "ask for a value beyond it, by 30 of its deviations")) << note;
+}
+
+// An upper bound is left downward.
+TEST(BoundNotes, KnowUpperBounds) {
+  Case mirrored(0.8, 0.355);
+  mirrored.information.at_bound[0] = 1;
+  mirrored.at(0).upper = 0.0;
+  const std::string note = mirrored.note();
+  EXPECT_TRUE(holds(note, "1.b is at its upper bound 0")) << note;
+  EXPECT_TRUE(holds(note, "1.tau_c by 0.0017 N·m")) << note;
+}
+
+TEST(BoundNotes, AreSilentOffBounds) {
+  Case inside(0.8, 0.0);
+  inside.information.at_bound[0] = 0;
+  EXPECT_TRUE(describe_bounds(inside.mechanism, inside.estimated, inside.information,
+                              Eigen::VectorXd::Ones(1))
+                  .empty());
+}
+
+}  // namespace
+}  // namespace estimator

@@ -1,0 +1,158 @@
+#include "estimator/calibrate/verdict.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "estimator/model/mechanisms/pendulum.hpp"
+
+namespace estimator {
+namespace {
+
+constexpr double kNoise = 1e-3;   // [rad]
+constexpr double kSwing = 1.0;    // [rad]
+constexpr double kPeriod = 1e-2;  // [s]
+constexpr int kSamples = 3000;
+
+/// A refined, converged calibration of a swing read with noise, whose simulation is off by `error`
+/// times a slow wave.
+Calibration swing(double error) {
+  std::mt19937 random(3);
+  std::normal_distribution<double> normal(0.0, kNoise);
+  Calibration calibration;
+  calibration.kind = EstimateKind::kPhysical;
+  calibration.refined = true;
+  calibration.termination = calibration.refinement_termination = Termination::kCostTolerance;
+  calibration.mechanism = make_pendulum({});
+  calibration.acceleration_noise = Eigen::VectorXd::Zero(1);
+  SegmentTrajectory& trajectory = calibration.trajectories.emplace_back();
+  trajectory.step = kPeriod;
+  trajectory.measured.resize(kSamples, 1);
+  trajectory.simulated.resize(kSamples, 1);
+  double squares = 0.0;
+  for (int k = 0; k < kSamples; ++k) {
+    const double truth = kSwing * std::sin(3.0 * k * kPeriod);
+    trajectory.measured(k, 0) = truth + normal(random);
+    trajectory.simulated(k, 0) = truth + error * std::sin(1.7 * k * kPeriod);
+    squares += std::pow(trajectory.simulated(k, 0) - trajectory.measured(k, 0), 2);
+  }
+  trajectory.estimated = trajectory.simulated;
+  calibration.simulation = {
+      {calibration.mechanism.hinges[0].name, std::sqrt(squares / kSamples), JointKind::kRevolute}};
+  calibration.agreement = {12.0, 14.0, 0.6};
+  return calibration;
+}
+
+VerdictKind kind_of(const Calibration& calibration) { return judge(calibration).kind; }
+
+bool says(const Calibration& calibration, const std::string& part) {
+  return judge(calibration).sentence.find(part) != std::string::npos;
+}
+
+TEST(Verdict, HoldsWhereOnlyNoiseIsLeft) {
+  EXPECT_EQ(kind_of(swing(0.0)), VerdictKind::kHolds);
+  EXPECT_TRUE(says(swing(0.0), "pieces agree (Q 12 on 14)")) << judge(swing(0.0)).sentence;
+}
+
+// Errors of a wave are its amplitude over √2, beside the noise: with 2 √2 σ it is √5 σ in all,
+// with 10 √2 σ ten times the noise and more.
+TEST(Verdict, CountsResidualsInTimesTheNoise) {
+  const Calibration doubtful = swing(2.0 * std::sqrt(2.0) * kNoise);
+  EXPECT_EQ(kind_of(doubtful), VerdictKind::kDoubtful);
+  EXPECT_TRUE(says(doubtful, "residuals are 2.2 times the noise")) << judge(doubtful).sentence;
+  const Calibration wrong = swing(10.0 * std::sqrt(2.0) * kNoise);
+  EXPECT_EQ(kind_of(wrong), VerdictKind::kDoesNotHold);
+  EXPECT_TRUE(says(wrong, "residuals are 10.0 times the noise") ||
+              says(wrong, "residuals are 10 times the noise"))
+      << judge(wrong).sentence;
+}
+
+// As large as the noise is, a slow wave is none.
+TEST(Verdict, DoubtsWhatIsCorrelated) {
+  const Calibration calibration = swing(0.5 * kNoise);
+  EXPECT_EQ(kind_of(calibration), VerdictKind::kDoubtful);
+  EXPECT_TRUE(says(calibration, "correlated")) << judge(calibration).sentence;
+}
+
+// Errors of counting are correlated while a hinge moves slowly, and nothing is wrong with the
+// model.
+TEST(Verdict, TakesCountsForWhatTheyAre) {
+  Calibration calibration = swing(0.0);
+  constexpr double kQuantum = 2.0 * M_PI / 512.0;
+  SegmentTrajectory& trajectory = calibration.trajectories.front();
+  double squares = 0.0;
+  for (int k = 0; k < kSamples; ++k) {
+    double& reading = trajectory.measured(k, 0);
+    reading = kQuantum * std::round(trajectory.simulated(k, 0) / kQuantum);
+    squares += std::pow(reading - trajectory.simulated(k, 0), 2);
+  }
+  calibration.simulation.front().rmse = std::sqrt(squares / kSamples);
+  EXPECT_EQ(kind_of(calibration), VerdictKind::kHolds) << judge(calibration).sentence;
+}
+
+TEST(Verdict, TellsPiecesThatDisagree) {
+  Calibration calibration = swing(0.0);
+  calibration.agreement = {412.0, 60.0, 1e-50};
+  EXPECT_EQ(kind_of(calibration), VerdictKind::kDoesNotHold);
+  EXPECT_TRUE(says(calibration, "the model does not hold: pieces disagree (Q 412 on 60)"))
+      << judge(calibration).sentence;
+  calibration.agreement = {120.0, 60.0, 1e-5};
+  EXPECT_EQ(kind_of(calibration), VerdictKind::kDoubtful);
+  calibration.agreement = {70.0, 60.0, 0.18};
+  EXPECT_EQ(kind_of(calibration), VerdictKind::kHolds);
+}
+
+// A third of the motion: what explains less is no result, whatever the solver says of itself.
+TEST(Verdict, IsNoResultBeyondAThirdOfTheMotion) {
+  const double third = kSwing / 3.0;  // amplitude against amplitude
+  Calibration below = swing(0.95 * third), above = swing(1.05 * third);
+  EXPECT_EQ(kind_of(below), VerdictKind::kDoesNotHold);
+  EXPECT_EQ(kind_of(above), VerdictKind::kExplainsNothing);
+  EXPECT_TRUE(says(above, "35 % of the motion")) << judge(above).sentence;
+  above.verdict = judge(above);
+  EXPECT_FALSE(above.converged());
+  below.verdict = judge(below);
+  EXPECT_TRUE(below.converged());
+}
+
+// A hinge that only shakes by its noise is not a motion left unexplained.
+TEST(Verdict, AsksNoMotionOfWhatRests) {
+  Calibration calibration = swing(0.0);
+  SegmentTrajectory& trajectory = calibration.trajectories.front();
+  trajectory.measured -= trajectory.simulated;
+  trajectory.simulated.setZero();
+  EXPECT_EQ(kind_of(calibration), VerdictKind::kHolds) << judge(calibration).sentence;
+}
+
+// Through the upright a simulation ends anywhere, however good the model. There states and
+// parameters tell: with all accelerations explained, with a part of them, with next to none. A
+// swing of 1 rad at 3 rad/s accelerates by 9/√2 rad/s² root mean square, seen over 0.2 s by
+// (2 sin(0.3)/0.6)² of that; a noise of σ leaves σ/√0.2.
+TEST(Verdict, BelievesWhatIsExplainedButCannotBePredicted) {
+  Calibration calibration = swing(0.0);
+  calibration.refined = false;
+  calibration.trajectories.front().simulated.array() += 3.0;
+  calibration.simulation.front().rmse = 3.0;
+  EXPECT_EQ(kind_of(calibration), VerdictKind::kHolds) << judge(calibration).sentence;
+  const double seen = 9.0 / std::sqrt(2.0) * std::pow(2.0 * std::sin(0.3) / 0.6, 2);
+  const double third = seen / 3.0 * std::sqrt(0.2);
+  calibration.acceleration_noise[0] = 0.95 * third;
+  EXPECT_EQ(kind_of(calibration), VerdictKind::kDoesNotHold);
+  EXPECT_TRUE(says(calibration, "accelerations are left unexplained"));
+  calibration.acceleration_noise[0] = 1.05 * third;
+  EXPECT_EQ(kind_of(calibration), VerdictKind::kExplainsNothing);
+  calibration.acceleration_noise[0] = 0.0;
+  calibration.termination = Termination::kMaxIterations;
+  EXPECT_EQ(kind_of(calibration), VerdictKind::kExplainsNothing);
+}
+
+TEST(Verdict, HasAWordForEachKind) {
+  EXPECT_EQ(to_string(VerdictKind::kHolds), "holds");
+  EXPECT_EQ(to_string(VerdictKind::kDoubtful), "doubtful");
+  EXPECT_EQ(to_string(VerdictKind::kDoesNotHold), "does-not-hold");
+  EXPECT_EQ(to_string(VerdictKind::kExplainsNothing), "explains-nothing");
+}
+
+}  // namespace
+}  // namespace estimator
