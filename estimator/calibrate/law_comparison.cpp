@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <stdexcept>
+#include <utility>
 
 #include "estimator/calibrate/evaluate_estimate.hpp"
 #include "estimator/calibrate/prediction_error.hpp"
@@ -80,6 +81,10 @@ void tell_reduction(const Mechanism& mechanism, const std::vector<int>& joints,
     start = end + 1;
   }
   if (left != score.law.name) score.reduces_to = left.empty() ? "no friction" : left;
+}
+
+bool is_simpler(const LawScore& a, const LawScore& b) {
+  return std::pair(a.parameters, a.order) < std::pair(b.parameters, b.order);
 }
 
 bool is_stopped(const CalibrationMonitor& monitor) {
@@ -179,8 +184,8 @@ void rank_laws(LawComparison& comparison) {
     if (!(score.log_ratio.value <= chance)) continue;
     const int index = static_cast<int>(i);
     comparison.alike.push_back(index);
-    const int now = comparison.recommended;
-    if (now < 0 || score.parameters < comparison.laws[static_cast<std::size_t>(now)].parameters) {
+    if (comparison.recommended < 0 ||
+        is_simpler(score, comparison.laws[static_cast<std::size_t>(comparison.recommended)])) {
       comparison.recommended = index;
     }
   }
@@ -204,6 +209,7 @@ LawComparison compare_laws(const Mechanism& mechanism, const std::vector<Recordi
   for (const FrictionLaw& law : choice.laws) {
     LawScore score;
     score.law = law;
+    score.order = static_cast<int>(result.laws.size());
     score.parameters = law.parameter_count() * static_cast<int>(joints.size());
     try {
       const Mechanism candidate = with_law(mechanism, law, joints, scales);

@@ -23,6 +23,7 @@ struct PieceMean {
 /// each piece that is the likelihood.
 struct LawScore {
   FrictionLaw law;
+  int order = 0;               ///< in which laws were asked for, simple ones first
   int parameters = 0;          ///< of friction, all joints
   std::vector<double> errors;  ///< held out, of every piece: pooled open-loop RMSE [rad]; NaN: none
   PieceMean log_error;         ///< of ln(error/rad)
@@ -43,7 +44,8 @@ struct LawComparison {
   std::vector<std::string> pieces;
   int folds = 0;
   std::vector<LawScore> laws;  ///< by error, those without result last
-  /// The simplest law whose error is not above the least by more than what chance does; −1: none.
+  /// Of the laws whose error is not above the least by more than what chance does, the one with the
+  /// fewest parameters, and of those the first that was asked for; −1: none.
   int recommended = -1;
   std::vector<int> alike;  ///< laws, by index, that the data cannot tell from the best; with it
   bool stopped = false;

@@ -13,7 +13,8 @@ namespace {
 /// reach of either.
 constexpr double kDecaySpeeds[] = {0.03, 0.1, 0.3, 0.01, 1.0};
 constexpr double kVisibleSpeed = 1e-3;  // of the fastest; a shorter decay is as good as none
-constexpr double kExcessShare = 0.1;    // of the kinetic torque
+constexpr double kDecayed = 3.0;      // decay speeds to the fastest, where an excess is seen to go
+constexpr double kExcessShare = 0.1;  // of the kinetic torque
 
 std::optional<Mechanism> off_bounds(Mechanism mechanism, const Mechanism& start) {
   bool driven = false;
@@ -34,9 +35,9 @@ bool is_excess_lost(const Mechanism& mechanism, int hinge, double fastest) {
   const Parameter& excess = mechanism.hinge_parameter(hinge, HingeQuantity::kStribeckTorque);
   const Parameter& rate = mechanism.hinge_parameter(hinge, HingeQuantity::kStribeckRate);
   if (!excess.free || !rate.free) return false;
-  // Where it may have either sign, one that hardly decays at all stands for drag, and its sign
-  // does.
-  if (may_rise_from_rest(mechanism, hinge) && rate.value < 1.0 / std::pow(fastest, 2)) return true;
+  if (may_rise_from_rest(mechanism, hinge) && rate.value < std::pow(kDecayed / fastest, 2)) {
+    return true;  // of the wrong sign it stands for drag, and hardly decays
+  }
   return excess.value <= excess.lower || excess.value == 0.0 || rate.value <= rate.lower ||
          rate.value > 1.0 / std::pow(kVisibleSpeed * fastest, 2);
 }
@@ -49,7 +50,10 @@ Mechanism with_excess(Mechanism mechanism, int hinge, double share, double decay
   const auto set = [](Parameter& parameter, double value) {
     parameter.value = std::clamp(value, parameter.lower, parameter.upper);
   };
-  if (kinetic.free && rate.value <= rate.lower) set(kinetic, kinetic.value + excess.value);
+  const bool all_is_excess = may_rise_from_rest(mechanism, hinge) && kinetic.value <= kinetic.lower;
+  if (kinetic.free && (rate.value <= rate.lower || all_is_excess)) {
+    set(kinetic, kinetic.value + excess.value);
+  }
   set(excess, kinetic.value > 0.0 ? share * kinetic.value : excess.value);
   set(rate, 1.0 / (decay_speed * decay_speed));
   return mechanism;

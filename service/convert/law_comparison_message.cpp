@@ -45,7 +45,7 @@ std::string describe_choice(const LawComparison& comparison) {
   }
   if (others.empty()) return "take " + recommended.law.name + ": no other law predicts as well";
   return "the data cannot tell " + recommended.law.name + " from " + others +
-         "; take the simpler, " + recommended.law.name;
+         "; take the simplest, " + recommended.law.name;
 }
 
 std::string law_comparison_json(const LawComparison& comparison,

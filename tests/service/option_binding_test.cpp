@@ -221,7 +221,8 @@ TEST(OptionBinding, OfJobSubmission) {
   EXPECT_EQ(job.parameters(), "shadow");
   EXPECT_EQ(job.acceleration_noise(), 0.03);
   EXPECT_FALSE(job.approach());
-  EXPECT_EQ(rigcal::v1::JobOptions::descriptor()->field_count(), 12) << "a field more: read it too";
+  EXPECT_FALSE(job.repair());
+  EXPECT_EQ(rigcal::v1::JobOptions::descriptor()->field_count(), 13) << "a field more: read it too";
 }
 
 // The service makes of a job what the command line made of its options, each by itself: what a

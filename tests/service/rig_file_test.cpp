@@ -66,7 +66,7 @@ TEST(RigFile, StribeckExcessMayLieBelowZero) {
   EXPECT_EQ(excess_of("stribeck_torque { value: -1e-3 free: true }").value, -1e-3);
   EXPECT_EQ(excess_of("stribeck_torque { value: -2e-3 }").value, -2e-3);
   expect_parts(refusal([&] { (void)excess_of("stribeck_torque { value: -2.1e-3 }"); }),
-               {"r.textproto:13:", "1.tau_delta", "1.tau_c", "rest"});
+               {"r.textproto:12:1:", "1.tau_delta", "1.tau_c", "rest"});
 }
 
 // Every unit of time and of angle by its factor: one that is off by a thousand is refused later, at

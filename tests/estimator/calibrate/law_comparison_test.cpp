@@ -136,6 +136,13 @@ TEST(LawComparison, ComparesPieceByPiece) {
   EXPECT_EQ(open.laws[0].law.name, "viscous+dry") << "by a little";
   EXPECT_EQ(recommended(open).law.name, "viscous") << "the simpler of what cannot be told apart";
   EXPECT_EQ(open.alike, (std::vector<int>{0, 1}));
+
+  LawComparison even;
+  even.laws = {score("load", {1.0, 1.0, 1.0}), score("dry", {1.1, 0.9, 1.2})};
+  even.laws[0].order = 2;
+  even.laws[1].order = 1;
+  rank_laws(even);
+  EXPECT_EQ(recommended(even).law.name, "dry") << "of laws as simple the first in the list";
 }
 
 TEST(LawComparison, RanksWhatHasNoResultLast) {
