@@ -20,6 +20,10 @@ bool is_stopped(const CalibrationMonitor& monitor) {
   return monitor.stop != nullptr && monitor.stop->load(std::memory_order_relaxed);
 }
 
+void append(const std::vector<Finding>& more, std::vector<Finding>& findings) {
+  findings.insert(findings.end(), more.begin(), more.end());
+}
+
 void apply(const SignalExamination& examination, ExaminedInput& input) {
   const int first_finding = static_cast<int>(input.findings.size());
   append(examination.findings, input.findings);
@@ -33,10 +37,6 @@ void apply(const SignalExamination& examination, ExaminedInput& input) {
   RepairedInput repaired = repair(input.mechanism, input.recordings, examination);
   input.mechanism = std::move(repaired.mechanism);
   input.recordings = std::move(repaired.recordings);
-}
-
-void append(const std::vector<Finding>& more, std::vector<Finding>& findings) {
-  findings.insert(findings.end(), more.begin(), more.end());
 }
 
 void withdraw_treatments(std::vector<Finding>& findings) {
