@@ -18,6 +18,10 @@ namespace {
 /// good laws, one in twenty differs by more.
 constexpr double kToldApart = 2.0;
 
+/// The one-standard-error rule [Breiman, Friedman, Olshen, Stone, Classification and Regression
+/// Trees, 1984, sec. 3.4.3], here of the paired difference: simpler laws within it are preferred.
+constexpr double kPreferred = 1.0;
+
 /// Errors that differ by less are the same whatever their scatter: it vanishes where one law
 /// becomes the other, and what solvers leave is all that differs.
 constexpr double kSameError = 1e-4;
@@ -180,10 +184,12 @@ void rank_laws(LawComparison& comparison) {
     std::vector<double> ratios = logarithms(score.errors);
     for (std::size_t k = 0; k < ratios.size(); ++k) ratios[k] -= best[k];
     score.log_ratio = mean_of(ratios);
-    const double chance = std::max(kToldApart * score.log_ratio.deviation, kSameError);
-    if (!(score.log_ratio.value <= chance)) continue;
+    const auto is_within = [&](double errors) {
+      return score.log_ratio.value <= std::max(errors * score.log_ratio.deviation, kSameError);
+    };
     const int index = static_cast<int>(i);
-    comparison.alike.push_back(index);
+    if (is_within(kToldApart)) comparison.alike.push_back(index);
+    if (!is_within(kPreferred)) continue;
     if (comparison.recommended < 0 ||
         is_simpler(score, comparison.laws[static_cast<std::size_t>(comparison.recommended)])) {
       comparison.recommended = index;

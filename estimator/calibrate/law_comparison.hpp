@@ -44,10 +44,11 @@ struct LawComparison {
   std::vector<std::string> pieces;
   int folds = 0;
   std::vector<LawScore> laws;  ///< by error, those without result last
-  /// Of the laws whose error is not above the least by more than what chance does, the one with the
-  /// fewest parameters, and of those the first that was asked for; −1: none.
+  /// Of the laws within one standard error of the best the one with the fewest parameters, and of
+  /// those the first that was asked for; −1: none.
   int recommended = -1;
-  std::vector<int> alike;  ///< laws, by index, that the data cannot tell from the best; with it
+  /// Laws, by index, that the data cannot tell from the best: within two standard errors. With it.
+  std::vector<int> alike;
   bool stopped = false;
 };
 

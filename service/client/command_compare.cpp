@@ -13,6 +13,7 @@
 #include "service/client/command_options.hpp"
 #include "service/client/estimation_progress.hpp"
 #include "service/report/law_comparison_report.hpp"
+#include "service/report/number_format.hpp"
 
 namespace service {
 namespace {
@@ -53,6 +54,11 @@ std::vector<estimator::Recording> pieces_of(const EstimationInput& input,
     cut.kind = by == LawPieces::kSegment ? PieceKind::kSegment : PieceKind::kRecording;
   }
   const std::size_t whole = by == LawPieces::kSegment ? segments : input.recordings.size();
+  if (by == LawPieces::kWindow && options.window > 0.0 &&
+      segment_count(cut_windows(input.recordings, options.window)) < 2) {
+    throw proto::InputError("--window " + format_number(options.window) +
+                            ": there is only one piece to hold out; give a shorter one");
+  }
   if (by != LawPieces::kWindow && whole < 2) {
     throw proto::InputError(input.recordings.front().name +
                             ": there is only one piece to hold out; give more recordings, or --by "

@@ -69,7 +69,8 @@ ExitCode validate(const ValidateOptions& options) {
     checked.withheld = input.rig.mechanism.withheld;
     validation = run(input, checked, windows, interrupt, options, input.context.wall_time);
   } catch (const std::invalid_argument& fault) {
-    throw proto::InputError(describe_fault(options.estimation, fault));
+    throw proto::InputError(describe_fault(options.estimation, fault) +
+                            (options.window > 0.0 ? ", or give a longer --window" : ""));
   }
   if (validation.stopped) {
     std::cerr << "rigcal: stopped after " << validation.windows.size()

@@ -44,8 +44,7 @@ std::string describe_choice(const LawComparison& comparison) {
     others += (others.empty() ? "" : ", ") + at(comparison, index).law.name;
   }
   if (others.empty()) return "take " + recommended.law.name + ": no other law predicts as well";
-  return "the data cannot tell " + recommended.law.name + " from " + others +
-         "; take the simplest, " + recommended.law.name;
+  return "take " + recommended.law.name + "; the data cannot tell it from " + others;
 }
 
 std::string law_comparison_json(const LawComparison& comparison,

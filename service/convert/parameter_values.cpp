@@ -101,8 +101,9 @@ ParameterValues read_parameter_values(const std::string& path) {
   Struct result;
   const auto status = google::protobuf::util::JsonStringToMessage(proto::read_file(path), &result);
   if (!status.ok()) {
+    const std::string why(status.message());
     throw proto::InputError(path + ": is no JSON; give what rigcal calibrate --json wrote (" +
-                            std::string(status.message()) + ")");
+                            why.substr(0, why.find('\n')) + ")");
   }
   add_list(result, "parameters", values);
   add_list(result, "tied", values);

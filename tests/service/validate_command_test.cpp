@@ -73,6 +73,7 @@ TEST_F(ValidateCommand, TellsWhatItCannotUse) {
   refused("--parameters " + rig_, {"rig-pendulum.textproto: is no JSON"});
   refused("--window 1e-3", {"samples", "longer pieces"});
   refused("--window 0", {"--window"});
+  refused("--window 0.03", {"too short", "longer --window"});
   refused("--start-window 9", {"nothing is left to judge"});
   refused("--parameters " + result(0.004) + " --json " + folder_.file("r.json"), {"r.json"});
 }
@@ -124,7 +125,7 @@ TEST_F(ValidateCommand, ComparesLaws) {
   refused("--hinge 7", {"--hinge 7", "pivot"});
   refused("--by recording", {"only one piece", "--by window"});
   refused("--by segment --window 1", {"--window", "--by window"});
-  refused("--window 60", {"only one piece"});
+  refused("--window 60", {"--window 60", "only one piece", "shorter"});
 }
 
 }  // namespace

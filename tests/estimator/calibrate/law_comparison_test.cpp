@@ -137,6 +137,14 @@ TEST(LawComparison, ComparesPieceByPiece) {
   EXPECT_EQ(recommended(open).law.name, "viscous") << "the simpler of what cannot be told apart";
   EXPECT_EQ(open.alike, (std::vector<int>{0, 1}));
 
+  // Worse by 3.9 ± 3 %: not told apart, and not preferred for being simple.
+  LawComparison between;
+  between.laws = {score("viscous+dry", {1.0, 1.0, 1.0, 1.0, 1.0}),
+                  score("load", {1.09, 0.985, 1.002, 0.986, 1.137})};
+  rank_laws(between);
+  EXPECT_EQ(recommended(between).law.name, "viscous+dry");
+  EXPECT_EQ(between.alike, (std::vector<int>{0, 1}));
+
   LawComparison even;
   even.laws = {score("load", {1.0, 1.0, 1.0}), score("dry", {1.1, 0.9, 1.2})};
   even.laws[0].order = 2;

@@ -98,6 +98,31 @@ TEST(RisingFriction, GetsSecondChancesOfBothSigns) {
   EXPECT_EQ(signs(), std::pair(5, 5));
   excess.lower = 0.0;
   EXPECT_EQ(signs(), std::pair(5, 0));
+  // One that hardly decays up to the fastest speed, 3 rad/s, may be of the wrong sign.
+  auto& rate = mechanism.hinge_parameter(0, HingeQuantity::kStribeckRate);
+  excess.value = 0.001;
+  rate.value = 0.9;
+  EXPECT_EQ(signs(), std::pair(0, 0)) << "as ever where it may not be negative";
+  excess.lower = -1.0;
+  EXPECT_EQ(signs(), std::pair(5, 5));
+  rate.value = 1.1;
+  EXPECT_EQ(signs(), std::pair(0, 0));
+}
+
+// Where the fit took all friction for an excess there is a kinetic torque again, or an excess below
+// zero would have nothing to be a part of.
+TEST(RisingFriction, SecondChancesHaveAKineticTorque) {
+  Mechanism mechanism = freed(pendulum_of(rising()), {"1.tau_c", "1.tau_delta", "1.zeta"});
+  mechanism.hinge_parameter(0, HingeQuantity::kCoulombTorque).value = 0.0;
+  mechanism.hinge_parameter(0, HingeQuantity::kStribeckTorque).value = 0.003;
+  mechanism.hinge_parameter(0, HingeQuantity::kStribeckRate).value = 0.1;
+  const auto chances =
+      estimator::second_chances(mechanism, mechanism, Eigen::VectorXd::Constant(1, 3.0));
+  ASSERT_EQ(chances.size(), 10U);
+  for (const Mechanism& chance : chances) {
+    EXPECT_EQ(chance.hinge_parameter(0, HingeQuantity::kCoulombTorque).value, 0.003);
+    EXPECT_TRUE(FreeParameters::is_possible(chance));
+  }
 }
 
 }  // namespace
