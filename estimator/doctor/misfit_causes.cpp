@@ -22,8 +22,14 @@ constexpr ExcerptBudget kBudget = {.duration = 9.0, .piece = 1.5, .period = 0.00
 /// Residuals this many times as large as the readings' noise ask for a cause.
 constexpr double kClearlyLarger = 2.0;
 
+/// Causes told one after another, each beside those before.
+constexpr int kRounds = 3;
+
+/// Errors over pieces may be this many times as large as those over whole recordings.
+constexpr double kNoWorse = 1.5;
+
 /// A cause is told where it takes the cost down to this, and is this many of its deviations large.
-constexpr double kHelps = 0.5;
+constexpr double kHelps = 0.6;
 constexpr double kSure = 5.0;
 
 /// Causes whose costs differ by less than this factor are told together.
@@ -45,6 +51,8 @@ struct Cause {
   Finding finding;
   double cost_per_reading = std::numeric_limits<double>::infinity();
   Eigen::VectorXd rmse;
+  Mechanism mechanism;            ///< with the cause and the values fitted
+  std::vector<Recording> pieces;  ///< without the mistake
 };
 
 /// What causes are tried on.
@@ -69,9 +77,11 @@ Eigen::VectorXd errors_of(const PieceFit& fit, Eigen::Index sensors) {
 }
 
 /// Whether a fit helps enough to be told; then with its errors.
-std::optional<Cause> judged(const Case& on, const PieceFit& fit, Finding finding) {
+std::optional<Cause> judged(const Case& on, const PieceFit& fit, Finding finding,
+                            const std::vector<Recording>& pieces) {
   if (!(fit.cost_per_reading() < kHelps * on.cost_per_reading)) return std::nullopt;
-  return Cause{std::move(finding), fit.cost_per_reading(), errors_of(fit, on.noise.size())};
+  return Cause{std::move(finding), fit.cost_per_reading(), errors_of(fit, on.noise.size()),
+               fit.mechanism(), pieces};
 }
 
 std::string quoted(const std::string& name) { return "'" + name + "'"; }
@@ -100,7 +110,7 @@ Freed free_one(const Case& on, int index, double start, double lower, double upp
   freed.size = fit.mechanism().parameters[static_cast<std::size_t>(index)].value - before;
   freed.deviation = fit.deviation(index);
   if (!(std::abs(freed.size) > kSure * freed.deviation)) return freed;
-  freed.cause = judged(on, fit, {});
+  freed.cause = judged(on, fit, {}, on.pieces);
   return freed;
 }
 
@@ -209,7 +219,8 @@ void try_clipped_commands(const Case& on, std::vector<Cause>& causes) {
                         with_deviation(best * largest, deviation) + " of the " +
                         number_text(largest) + " recorded",
                 .advice = "record what the amplifier puts out, limit the command to what "
-                          "it can, or leave out the parts beyond"}));
+                          "it can, or leave out the parts beyond"},
+               clipped(on.pieces, column, best * largest)));
   }
 }
 
@@ -256,7 +267,8 @@ void try_clock(const Case& on, std::vector<Cause>& causes) {
                               " % too " + (error < 0.0 ? "fast" : "slow"),
                       .advice = "check the sampling rate against another clock: times are to be "
                                 "multiplied by " +
-                                number_text(1.0 + error, 5)}));
+                                number_text(1.0 + error, 5)},
+                     with_clock(on.pieces, 1.0 + error)));
 }
 
 // --- encoders -----------------------------------------------------------------------------------
@@ -307,7 +319,8 @@ void try_clipped_angles(const Case& on, const std::vector<Recording>& recordings
       std::vector<Recording> without = recordings;
       const int masked = mask_plateau(without, column, end, kPlateauShare * (highest - lowest));
       if (masked == 0) continue;
-      const PieceFit fit = on.fit(on.estimate, take_excerpts(on.estimate, without, kBudget));
+      const std::vector<Recording> pieces = take_excerpts(on.estimate, without, kBudget);
+      const PieceFit fit = on.fit(on.estimate, pieces);
       add(causes,
           judged(on, fit,
                  {.kind = "clipped-angle",
@@ -318,7 +331,8 @@ void try_clipped_angles(const Case& on, const std::vector<Recording>& recordings
                   .what = "the encoder of hinge " + quoted(sensors[i].name) + " reads no further " +
                           "than " + number_text(end, 4) + " " + sensors[i].units().coordinate +
                           ": " + std::to_string(masked) + " readings stay there",
-                  .advice = "leave these rows out, or mark their readings as missing"}));
+                  .advice = "leave these rows out, or mark their readings as missing"},
+                 pieces));
     }
   }
 }
@@ -360,47 +374,48 @@ void try_signs(const Case& on, std::vector<Cause>& causes) {
                         .severity = Severity::kFault,
                         .channel = hypothesis.channel,
                         .what = hypothesis.mistake,
-                        .advice = hypothesis.remedy}));
+                        .advice = hypothesis.remedy},
+                       on.pieces));
   }
 }
 
+/// Drag and an excess of dry friction at rest, at every joint that has friction of its kind.
 void try_friction(const Case& on, std::vector<Cause>& causes) {
-  struct Law {
-    HingeQuantity quantity, beside;
-    double share;
-    const char* name;
-    const char* field;
+  Mechanism richer = on.estimate;
+  std::vector<int> freed;
+  const auto free_beside = [&](int hinge, HingeQuantity quantity, HingeQuantity beside,
+                               double share) {
+    const int index = richer.index_of_hinge(hinge, quantity);
+    const double known = richer.hinge_parameter(hinge, beside).value;
+    if (varies(richer, index) || find_tie(richer, index) != nullptr || !(known > 0.0)) return;
+    Parameter& parameter = richer.parameters[static_cast<std::size_t>(index)];
+    parameter.free = true;
+    parameter.value = std::max(parameter.value, share * known);
+    freed.push_back(index);
   };
-  constexpr Law kLaws[] = {
-      {HingeQuantity::kQuadraticDrag, HingeQuantity::kViscous, kDragShare,
-       "drag that grows with the square of the speed", "quadratic_drag"},
-      {HingeQuantity::kStribeckTorque, HingeQuantity::kCoulombTorque, kStribeckShare,
-       "more dry friction at rest than in motion", "stribeck_torque"},
-  };
-  for (int hinge = 0; hinge < on.estimate.hinge_count(); ++hinge) {
-    for (const Law& law : kLaws) {
-      const int index = on.estimate.index_of_hinge(hinge, law.quantity);
-      const double beside = on.estimate.hinge_parameter(hinge, law.beside).value;
-      if (varies(on.estimate, index) || !(beside > 0.0)) continue;
-      Freed freed =
-          free_one(on, index, law.share * beside, 0.0, std::numeric_limits<double>::infinity());
-      if (!freed.cause) continue;
-      const std::string& name = on.estimate.hinges[static_cast<std::size_t>(hinge)].name;
-      const Parameter& parameter = on.estimate.parameters[static_cast<std::size_t>(index)];
-      freed.cause->finding = {
-          .kind = "friction-law",
-          .severity = Severity::kWarning,
-          .channel = name,
-          .size = freed.size,
-          .unit = parameter.unit,
-          .what = "hinge " + quoted(name) + " has " + law.name + ": " + parameter.name + " " +
-                  with_deviation(parameter.value + freed.size, freed.deviation) + " " +
-                  parameter.unit,
-          .advice = "estimate it: `friction { " + std::string(law.field) + " { free: true } }`",
-      };
-      causes.push_back(std::move(*freed.cause));
+  for (int hinge = 0; hinge < richer.hinge_count(); ++hinge) {
+    free_beside(hinge, HingeQuantity::kQuadraticDrag, HingeQuantity::kViscous, kDragShare);
+    free_beside(hinge, HingeQuantity::kStribeckTorque, HingeQuantity::kCoulombTorque,
+                kStribeckShare);
+    if (freed.empty() ||
+        freed.back() != richer.index_of_hinge(hinge, HingeQuantity::kStribeckTorque)) {
+      continue;
     }
+    richer.hinge_parameter(hinge, HingeQuantity::kStribeckRate).free = true;
   }
+  if (freed.empty()) return;
+  const PieceFit fit = on.fit(richer);
+  if (!(fit.cost_per_reading() < kHelps * on.cost_per_reading)) return;
+  Finding finding{.kind = "friction-law", .severity = Severity::kWarning};
+  finding.what = "friction has parts that the description does not know:";
+  for (const int index : freed) {
+    const Parameter& parameter = fit.mechanism().parameters[static_cast<std::size_t>(index)];
+    finding.what += " " + parameter.name + " " +
+                    with_deviation(parameter.value, fit.deviation(index)) + " " + parameter.unit +
+                    (index == freed.back() ? "" : ",");
+  }
+  finding.advice = "estimate `quadratic_drag`, `stribeck_torque` and `stribeck_rate` too";
+  add(causes, judged(on, fit, std::move(finding), on.pieces));
 }
 
 // --- verdict ------------------------------------------------------------------------------------
@@ -417,8 +432,8 @@ std::string error_text(const Sensor& sensor, double error) {
 }
 
 /// The most likely cause, and those that help as much.
-Finding told(const Case& on, std::vector<Cause> causes) {
-  std::ranges::stable_sort(causes, {}, &Cause::cost_per_reading);
+/// @param causes  from the most helpful on
+Finding told(const Case& on, const std::vector<Cause>& causes) {
   const Cause& best = causes.front();
   const Eigen::Index worst = worst_of(on.rmse, on.noise);
   const Sensor sensor = sensors_of(on.estimate)[static_cast<std::size_t>(worst)];
@@ -453,6 +468,22 @@ Finding none_explains(const Case& on) {
           .advice = "the interval that holds is that of the scatter between pieces"};
 }
 
+bool is_stopped(const CalibrationMonitor& monitor) {
+  return monitor.stop != nullptr && monitor.stop->load(std::memory_order_relaxed);
+}
+
+std::vector<Cause> causes_of(const Case& on, const std::vector<Recording>& recordings, int round) {
+  std::vector<Cause> causes;
+  try_delays(on, causes);
+  try_clock(on, causes);
+  try_clipped_commands(on, causes);
+  if (round == 0) try_clipped_angles(on, recordings, causes);
+  try_lengths(on, causes);
+  try_signs(on, causes);
+  try_friction(on, causes);
+  return causes;
+}
+
 bool is_misfit(const Eigen::VectorXd& rmse, const Eigen::VectorXd& noise) {
   return (rmse.array() > kClearlyLarger * noise.array()).any();
 }
@@ -483,18 +514,26 @@ std::vector<Finding> explain_misfit(const Calibration& calibration, const Mechan
   if (!std::isfinite(on.cost_per_reading)) return {};
   on.rmse = errors_of(without, errors);
   if (!is_misfit(on.rmse, on.noise)) return {};
+  // Pieces that the estimate does not even fit as well as the whole tell nothing.
+  if ((on.rmse.array() > kNoWorse * whole.array()).any()) return {};
   on.estimate = without.mechanism();
 
-  std::vector<Cause> causes;
-  try_delays(on, causes);
-  try_clock(on, causes);
-  try_clipped_commands(on, causes);
-  try_clipped_angles(on, recordings, causes);
-  try_lengths(on, causes);
-  try_signs(on, causes);
-  try_friction(on, causes);
-  if (monitor.stop != nullptr && monitor.stop->load(std::memory_order_relaxed)) return {};
-  return {causes.empty() ? none_explains(on) : told(on, std::move(causes))};
+  std::vector<Finding> findings;
+  for (int round = 0; round < kRounds && is_misfit(on.rmse, on.noise); ++round) {
+    std::vector<Cause> causes = causes_of(on, recordings, round);
+    if (is_stopped(monitor)) return {};
+    if (causes.empty()) {
+      if (findings.empty()) findings.push_back(none_explains(on));
+      break;
+    }
+    std::ranges::stable_sort(causes, {}, &Cause::cost_per_reading);
+    findings.push_back(told(on, causes));
+    on.estimate = causes.front().mechanism;
+    on.pieces = causes.front().pieces;
+    on.cost_per_reading = causes.front().cost_per_reading;
+    on.rmse = causes.front().rmse;
+  }
+  return findings;
 }
 
 }  // namespace estimator

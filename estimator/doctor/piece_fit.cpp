@@ -16,8 +16,28 @@
 namespace estimator {
 namespace {
 
-constexpr int kIterations = 12;
+constexpr int kFollowIterations = 10;
+constexpr int kIterations = 15;
 constexpr double kTolerance = 1e-4;  // relative decrease of the cost that ends a fit
+
+LmOptions few(int iterations) {
+  LmOptions options;
+  options.max_iterations = iterations;
+  options.cost_tolerance = kTolerance;
+  options.stagnant_gain = kTolerance;
+  return options;
+}
+
+/// States and parameters over short intervals: where an open-loop simulation is to begin.
+/// Differences of readings are poor speeds at the ends of a piece, and an estimate that a mistake
+/// spoiled may be far from what is right without it.
+ShootingProblem followed(const Mechanism& mechanism, const ShootingInput& input,
+                         const CalibrationMonitor& monitor) {
+  ShootingProblem problem(mechanism, input.segments, input.states, input.state_spacing, input.grid,
+                          input.noise, monitor.threads);
+  solve(problem, few(kFollowIterations), {}, monitor.stop);
+  return problem;
+}
 
 }  // namespace
 
@@ -26,18 +46,22 @@ PieceFit::PieceFit(const Mechanism& mechanism, const std::vector<Recording>& pie
   try {
     ShootingInput input = prepare_shooting(mechanism, pieces, {});
     input.noise.angle = noise;
+    const ShootingProblem loose = followed(mechanism, input, monitor);
+    std::vector<Eigen::MatrixXd> states;
+    std::vector<double> spacing;
+    for (int s = 0; s < loose.segment_count(); ++s) {
+      states.push_back(loose.states(s));
+      spacing.push_back(loose.spacing(s));
+    }
+    Mechanism near = mechanism;
+    take_values(loose.mechanism(), near);
     input.grid.interval = std::numeric_limits<double>::infinity();
-    problem_ = std::make_unique<ShootingProblem>(mechanism, input.segments, input.states,
-                                                 input.state_spacing, input.grid, input.noise,
-                                                 monitor.threads);
+    problem_ = std::make_unique<ShootingProblem>(near, input.segments, states, spacing, input.grid,
+                                                 input.noise, monitor.threads);
   } catch (const std::invalid_argument&) {
     return;  // what makes no sense explains nothing
   }
-  LmOptions options;
-  options.max_iterations = kIterations;
-  options.cost_tolerance = kTolerance;
-  options.stagnant_gain = kTolerance;
-  solve(*problem_, options, {}, monitor.stop);
+  solve(*problem_, few(kIterations), {}, monitor.stop);
   readings_ = 0.0;
   for (int sensor = 0; sensor < problem_->sensor_count(); ++sensor) {
     readings_ += problem_->reading_count(sensor);

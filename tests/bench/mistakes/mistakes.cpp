@@ -12,6 +12,8 @@
 #include "estimator/doctor/description_faults.hpp"
 #include "estimator/doctor/excerpt.hpp"
 #include "estimator/doctor/misfit_causes.hpp"
+#include "service/convert/csv_recording.hpp"
+#include "service/convert/rig_file.hpp"
 #include "tests/bench/mistakes/random_rigs.hpp"
 
 namespace {
@@ -161,15 +163,37 @@ void run_after(Run& to) {
         ++tally.planted;
         const bool silent = findings.empty();
         const bool note = !silent && findings.front().kind == "misfit";
-        const bool found = !silent && findings.front().kind == each.kind;
+        const bool found = std::ranges::any_of(
+            findings, [&](const auto& finding) { return finding.kind == each.kind; });
         ++(silent ? tally.explained : note ? tally.unexplained : found ? tally.found : tally.other);
         if (!to.verbose) continue;
-        std::printf("%s %d law %d noise %.1f mrad %s (%.2f s): %s\n", kind.c_str(), to.seed + run,
-                    rig.other_law, 1e3 * rig.noise, each.name, took,
-                    silent ? "-" : findings.front().what.c_str());
+        std::printf("%s %d law %d noise %.1f mrad %s (%.2f s):\n", kind.c_str(), to.seed + run,
+                    rig.other_law, 1e3 * rig.noise, each.name, took);
+        for (const auto& finding : findings) std::printf("      %s\n", finding.what.c_str());
         std::fflush(stdout);
       }
     }
+  }
+}
+
+/// A recording as it is, and with each mistake planted in its description.
+void run_recording(Run& to, const std::string& rig_file, const std::string& file) {
+  const service::Rig rig = service::load_rig(rig_file);
+  const std::vector<estimator::Recording> recordings = {
+      service::import_csv(file, *rig.format).recording};
+  const auto tell = [&](const estimator::Mechanism& mechanism,
+                        const std::vector<estimator::Recording>& readings, const char* planted) {
+    const std::clock_t begin = std::clock();
+    const auto findings = estimator::find_description_faults(mechanism, readings);
+    std::printf("%s (%.2f s)\n", planted,
+                static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC);
+    for (const auto& finding : findings) std::printf("      %s\n", finding.what.c_str());
+    std::fflush(stdout);
+  };
+  tell(rig.mechanism, recordings, "as it is");
+  for (const estimator::Hypothesis& each : estimator::likely_mistakes(rig.mechanism)) {
+    if (std::ranges::find(to.only, each.kind) == to.only.end()) continue;
+    tell(mended(rig.mechanism, each), mended(recordings, each), each.mistake.c_str());
   }
 }
 
@@ -179,13 +203,20 @@ int main(int argc, char** argv) {
   CLI::App app("Mistakes found, not found and falsely seen over random rigs");
   Run run{.kinds = {"pendulum", "double", "furuta", "cartpole"}, .only = {}, .tallies = {}};
   bool after = false;
+  std::string recording, rig;
   app.add_option("--rigs", run.rigs, "Of each kind")->capture_default_str();
   app.add_option("--seed", run.seed, "Of the first rig")->capture_default_str();
   app.add_option("--kinds", run.kinds, "pendulum, double, furuta, cartpole")->delimiter(',');
   app.add_option("--only", run.only, "Mistakes to plant, by kind; none: clean")->delimiter(',');
   app.add_flag("--verbose", run.verbose, "Tell of every rig");
   app.add_flag("--after", after, "Mistakes in recordings, explained after a calibration");
+  app.add_option("--recording", recording, "A CSV file instead of random rigs");
+  app.add_option("--rig", rig, "Its rig file");
   CLI11_PARSE(app, argc, argv);
+  if (!recording.empty()) {
+    run_recording(run, rig, recording);
+    return 0;
+  }
   if (after) {
     run_after(run);
   } else {

@@ -1,0 +1,279 @@
+#include "estimator/doctor/description_faults.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "estimator/model/mechanisms/chain.hpp"
+#include "estimator/model/mechanisms/pendulum.hpp"
+#include "tests/estimator/calibrate/reference_recording.hpp"
+
+namespace {
+
+using estimator::Finding;
+using estimator::HingeQuantity;
+using estimator::Hypothesis;
+using estimator::Mechanism;
+using estimator::Recording;
+using test_support::ReferenceFuruta;
+
+constexpr double kNoise = 1e-3;   // [rad]
+constexpr double kPeriod = 4e-3;  // [s]
+
+struct Described {
+  Mechanism mechanism;
+  std::vector<Recording> recordings;
+};
+
+ReferenceFuruta furuta() {
+  ReferenceFuruta rig;
+  rig.b_1 = 2e-3;
+  rig.b_2 = 2e-4;
+  rig.tau_c1 = 2e-3;
+  rig.K = 0.07;
+  return rig;
+}
+
+/// A driven Furuta pendulum, described right but for start values that are half or two thirds off.
+/// Free gains start at half of the truth, inertias at 1.7 times of it.
+Described driven() {
+  Eigen::VectorXd u(1000);
+  for (Eigen::Index k = 0; k < u.size(); ++k) {
+    const double t = kPeriod * static_cast<double>(k);
+    u[k] = 2.0 * std::sin(3.0 * t) + 1.5 * std::sin(8.1 * t + 1.0);
+  }
+  Described rig{test_support::mechanism_of(furuta()),
+                {test_support::record(furuta(), {0.2, 0.5, 0.0, 0.0}, u, kPeriod, kNoise, 7)}};
+  test_support::free_parameters(
+      rig.mechanism, {"A.J_zz", "B.J_yy", "B.J_zz", "1.b", "2.b", "1.tau_c", "1.K"}, 1.7);
+  return rig;
+}
+
+/// The same rig let go with its motor off.
+Described released() {
+  Described rig{test_support::mechanism_of(furuta()),
+                {test_support::record(furuta(), {0.2, 2.0, 0.0, 0.0}, Eigen::VectorXd::Zero(1000),
+                                      kPeriod, kNoise, 8)}};
+  test_support::free_parameters(rig.mechanism,
+                                {"A.J_zz", "B.J_yy", "B.J_zz", "1.b", "2.b", "1.tau_c"}, 1.7);
+  return rig;
+}
+
+/// A double pendulum without friction, described by relative angles.
+Described two_links() {
+  const test_support::ReferenceChain truth;
+  Eigen::VectorXd start(4);
+  start << 1.2, 0.4, 0.0, 0.0;
+  const Eigen::MatrixXd motion = test_support::simulate(truth, start, kPeriod, 999);
+  std::mt19937 random(9);
+  std::normal_distribution<double> normal(0.0, kNoise);
+  estimator::Segment segment;
+  segment.period = kPeriod;
+  segment.angles.resize(motion.rows(), 2);
+  segment.angles << motion.col(0), motion.col(1) - motion.col(0);
+  for (double& angle : segment.angles.reshaped()) angle += normal(random);
+  segment.controls.resize(motion.rows(), 0);
+  Described rig{estimator::make_chain({.links = 2}), {{"links", {segment}}}};
+  for (const char* name : {"L1.J_zz", "L2.J_zz"}) {
+    estimator::Parameter& inertia =
+        rig.mechanism.parameters[static_cast<std::size_t>(rig.mechanism.find_parameter(name))];
+    inertia.free = true;
+    inertia.value *= 0.4;
+  }
+  return rig;
+}
+
+/// The hypothesis of that kind and channel, planted: what undoes it makes it.
+Hypothesis mistake(const Mechanism& mechanism, const std::string& kind,
+                   const std::string& channel) {
+  for (Hypothesis& each : estimator::likely_mistakes(mechanism)) {
+    if (each.kind == kind && each.channel == channel) return std::move(each);
+  }
+  ADD_FAILURE() << "no hypothesis " << kind << " of " << channel;
+  return {};
+}
+
+std::vector<Finding> findings_with(const Described& rig, const Hypothesis& planted) {
+  return estimator::find_description_faults(mended(rig.mechanism, planted),
+                                            mended(rig.recordings, planted));
+}
+
+struct Case {
+  std::string kind, channel;
+};
+
+// Each mistake that the recording can show is a fault, and its own sentence is among those told:
+// of some, another explains the same readings (a zero upside down is a centre of mass on the other
+// side).
+void expect_found(const Described& rig, const Case& planted) {
+  SCOPED_TRACE(planted.kind + " of " + planted.channel);
+  const Hypothesis hypothesis = mistake(rig.mechanism, planted.kind, planted.channel);
+  const std::vector<Finding> findings = findings_with(rig, hypothesis);
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings[0].severity, estimator::Severity::kFault);
+  EXPECT_NE(findings[0].what.find(hypothesis.mistake), std::string::npos) << findings[0].what;
+  EXPECT_FALSE(findings[0].advice.empty());
+}
+
+TEST(DescriptionFaults, AreFoundOfADrivenRig) {
+  const Described rig = driven();
+  for (const Case& planted :
+       {Case{"inverted-encoder", "1"}, Case{"inverted-encoder", "2"}, Case{"inverted-motor", "1"},
+        Case{"zero-upside-down", "2"}, Case{"swapped-encoders", "1,2"},
+        Case{"wrong-point-sign", "2"}, Case{"gravity-upside-down", "gravity.g"}}) {
+    expect_found(rig, planted);
+  }
+}
+
+TEST(DescriptionFaults, AreFoundOfAReleasedRig) {
+  const Described rig = released();
+  for (const Case& planted : {Case{"inverted-encoder", "1"}, Case{"inverted-encoder", "2"},
+                              Case{"zero-upside-down", "2"}, Case{"wrong-point-sign", "1"}}) {
+    expect_found(rig, planted);
+  }
+}
+
+TEST(DescriptionFaults, AreFoundOfAChain) {
+  const Described rig = two_links();
+  for (const Case& planted : {Case{"inverted-encoder", "1"}, Case{"inverted-encoder", "2"},
+                              Case{"zero-upside-down", "1"}, Case{"zero-upside-down", "2"},
+                              Case{"swapped-encoders", "1,2"}, Case{"wrong-point-sign", "1"}}) {
+    expect_found(rig, planted);
+  }
+}
+
+// Degrees and radians, absolute and relative: what makes one mistake is what undoes the other.
+TEST(DescriptionFaults, TellUnitsAndReferencesBothWays) {
+  const Described rig = two_links();
+  const auto expect = [&](const Hypothesis& planted, const std::string& told) {
+    const std::vector<Finding> findings = findings_with(rig, planted);
+    ASSERT_EQ(findings.size(), 1U) << told;
+    EXPECT_NE(findings[0].what.find(told), std::string::npos) << findings[0].what;
+  };
+  expect(mistake(rig.mechanism, "absolute-angle", "2"), "lacks that of hinge '1'");
+  expect(mistake(rig.mechanism, "relative-angle", "2"), "is absolute");
+  const auto scaled = [](double factor) {
+    return Hypothesis{.kind = "",
+                      .channel = "",
+                      .mistake = "",
+                      .remedy = "",
+                      .mend_segment = [=](estimator::Segment& s) { s.angles *= factor; }};
+  };
+  expect(scaled(M_PI / 180.0), "every angle is in radians, not in degrees");
+  expect(scaled(180.0 / M_PI), "every angle is in degrees, not in radians");
+}
+
+// A zero that is anywhere is fitted, and its place is told.
+TEST(DescriptionFaults, TellWhereAShiftedZeroIs) {
+  for (const double shift : {0.7, -1.9}) {
+    Described rig = two_links();
+    rig.recordings[0].segments[0].angles.col(1).array() -= shift;
+    const std::vector<Finding> findings =
+        estimator::find_description_faults(rig.mechanism, rig.recordings);
+    ASSERT_EQ(findings.size(), 1U);
+    EXPECT_EQ(findings[0].kind, "shifted-zero");
+    EXPECT_EQ(findings[0].channel, "2");
+    // A hundredth of a turn tells where to look; the calibration tells the rest.
+    EXPECT_NEAR(findings[0].size, shift, 0.06);
+  }
+}
+
+// One mistake after another: the second is looked for in what the first leaves.
+TEST(DescriptionFaults, AreFoundTogether) {
+  const Described rig = driven();
+  Described faulty = rig;
+  for (const auto& [kind, channel] :
+       {std::pair{"inverted-motor", "1"}, {"zero-upside-down", "2"}}) {
+    const Hypothesis planted = mistake(rig.mechanism, kind, channel);
+    faulty.mechanism = mended(faulty.mechanism, planted);
+    faulty.recordings = mended(faulty.recordings, planted);
+  }
+  const std::vector<Finding> findings =
+      estimator::find_description_faults(faulty.mechanism, faulty.recordings);
+  EXPECT_FALSE(findings.empty());
+}
+
+TEST(DescriptionFaults, AreNotSeenWhereThereAreNone) {
+  for (const Described& rig : {driven(), released(), two_links()}) {
+    EXPECT_TRUE(estimator::find_description_faults(rig.mechanism, rig.recordings).empty());
+  }
+}
+
+// Friction that the description does not know is no mistake in signs.
+TEST(DescriptionFaults, AreNotSeenInFrictionOfAnotherLaw) {
+  Described rig = driven();
+  for (const char* name : {"1.b", "1.tau_c", "2.b"}) {
+    estimator::Parameter& parameter =
+        rig.mechanism.parameters[static_cast<std::size_t>(rig.mechanism.find_parameter(name))];
+    parameter.free = false;
+    parameter.value = 0.0;
+  }
+  EXPECT_TRUE(estimator::find_description_faults(rig.mechanism, rig.recordings).empty());
+}
+
+// Everything mirrored at once is a rig like any other: no recording tells.
+TEST(DescriptionFaults, AreNotSeenInAMirror) {
+  Described rig = driven();
+  rig.recordings[0].segments[0].angles *= -1.0;
+  rig.recordings[0].segments[0].controls *= -1.0;
+  EXPECT_TRUE(estimator::find_description_faults(rig.mechanism, rig.recordings).empty());
+}
+
+// A lone pendulum let go swings the same to the left and to the right.
+TEST(DescriptionFaults, AreNotSeenWhereAPendulumCannotTell) {
+  const test_support::ReferencePendulum truth{.b = 2e-4};
+  const Eigen::MatrixXd motion = test_support::simulate(truth, {1.5, 0.0}, kPeriod, 999);
+  estimator::Segment segment;
+  segment.period = kPeriod;
+  segment.angles = -motion.col(0);
+  segment.controls.resize(motion.rows(), 0);
+  Mechanism mechanism = estimator::make_pendulum(
+      {.mass = truth.m, .distance = truth.l, .inertia_swing = 0.5 * truth.J});
+  mechanism.parameter(0, estimator::BodyQuantity::kJzz).free = true;
+  mechanism.hinge_parameter(0, HingeQuantity::kViscous).free = true;
+  EXPECT_TRUE(estimator::find_description_faults(mechanism, {{"pendulum", {segment}}}).empty());
+}
+
+// What no mistake explains is told as that, and by no name.
+TEST(DescriptionFaults, TellWhatNothingExplains) {
+  Described rig = two_links();
+  std::mt19937 random(3);
+  std::normal_distribution<double> normal;
+  double walk = 0.0, rate = 0.0;
+  for (double& angle : rig.recordings[0].segments[0].angles.col(1)) {
+    rate = 0.98 * rate + 0.3 * normal(random);
+    walk += kPeriod * rate;
+    angle = walk;
+  }
+  const std::vector<Finding> findings =
+      estimator::find_description_faults(rig.mechanism, rig.recordings);
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings[0].kind, "unexplained");
+  EXPECT_EQ(findings[0].severity, estimator::Severity::kWarning);
+}
+
+// Recordings that no calibration takes are its own to refuse.
+TEST(DescriptionFaults, SayNothingOfRecordingsThatCannotBeUsed) {
+  const Described rig = two_links();
+  EXPECT_TRUE(estimator::find_description_faults(rig.mechanism, {}).empty());
+  std::vector<Recording> still = rig.recordings;
+  still[0].segments[0].angles.setZero();
+  EXPECT_TRUE(estimator::find_description_faults(rig.mechanism, still).empty());
+}
+
+TEST(DescriptionFaults, StopWhenAsked) {
+  const Described rig = two_links();
+  const Hypothesis planted = mistake(rig.mechanism, "inverted-encoder", "2");
+  const std::atomic<bool> stop = true;
+  estimator::CalibrationMonitor monitor;
+  monitor.stop = &stop;
+  EXPECT_TRUE(estimator::find_description_faults(mended(rig.mechanism, planted),
+                                                 mended(rig.recordings, planted), monitor)
+                  .empty());
+}
+
+}  // namespace

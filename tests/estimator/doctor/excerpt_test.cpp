@@ -1,0 +1,75 @@
+#include "estimator/doctor/excerpt.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "estimator/model/mechanisms/pendulum.hpp"
+
+namespace {
+
+using estimator::ExcerptBudget;
+using estimator::Recording;
+using estimator::Segment;
+
+constexpr ExcerptBudget kBudget = {.duration = 2.0, .piece = 1.0, .period = 0.01, .rows = 200};
+
+/// 20 s at 1 kHz that move from 12 s to 14 s alone.
+Recording mostly_still() {
+  Segment segment;
+  segment.start = 5.0;
+  segment.period = 1e-3;
+  segment.angles = Eigen::MatrixXd::Constant(20000, 1, 0.1);
+  segment.controls = Eigen::VectorXd::LinSpaced(20000, 0.0, 0.0);
+  for (Eigen::Index k = 12000; k < 14000; ++k) {
+    segment.angles(k, 0) += 0.5 * std::sin(1e-2 * static_cast<double>(k - 12000));
+  }
+  return {"still", {segment}};
+}
+
+estimator::Mechanism pendulum() { return estimator::make_pendulum({.motorised = true}); }
+
+// However long the recording, what is looked at is bounded; and it is where something happens.
+TEST(Excerpt, IsTheLiveliestPartWithinTheBudget) {
+  const auto excerpts = estimator::take_excerpts(pendulum(), {mostly_still()}, kBudget);
+  ASSERT_EQ(excerpts.size(), 1U);
+  ASSERT_EQ(excerpts[0].segments.size(), 2U);
+  EXPECT_DOUBLE_EQ(excerpts[0].segments[0].start, 17.0);
+  EXPECT_DOUBLE_EQ(excerpts[0].segments[1].start, 18.0);
+  for (const Segment& segment : excerpts[0].segments) {
+    EXPECT_DOUBLE_EQ(segment.period, 0.01);
+    EXPECT_EQ(segment.sample_count(), 100);
+  }
+}
+
+// A control is held between rows: what stands for several is their mean, and stays where it was.
+TEST(Excerpt, AveragesControlsOverWhatARowStandsFor) {
+  Recording recording = mostly_still();
+  recording.segments[0].controls.col(0).setLinSpaced(0.0, 19999.0);
+  const auto excerpts = estimator::take_excerpts(pendulum(), {recording}, kBudget);
+  const Segment& segment = excerpts[0].segments.back();
+  const double first = 1e3 * (segment.start - 5.0);
+  EXPECT_NEAR(segment.controls(0, 0), first + 4.5, 1e-9);
+  EXPECT_NEAR(segment.controls(7, 0), first + 74.5, 1e-9);
+}
+
+// Rows are never invented: a slow recording keeps its own period, and its stamps.
+TEST(Excerpt, KeepsTimesOfRows) {
+  Segment segment;
+  segment.period = 0.05;
+  segment.angles = Eigen::MatrixXd::Random(40, 1);
+  segment.controls = Eigen::MatrixXd::Zero(40, 1);
+  for (int k = 0; k < 40; ++k) segment.times.push_back(0.05 * k + 1e-3 * (k % 3));
+  const auto excerpts = estimator::take_excerpts(pendulum(), {{"slow", {segment}}}, kBudget);
+  const Segment& piece = excerpts[0].segments.back();
+  ASSERT_EQ(static_cast<int>(piece.times.size()), piece.sample_count());
+  EXPECT_DOUBLE_EQ(piece.period, 0.05);
+  EXPECT_DOUBLE_EQ(piece.times[0], 0.0);
+  EXPECT_NEAR(piece.times[4] - 0.2, 0.0, 2.1e-3);  // of the stamps' jitter
+}
+
+TEST(Excerpt, OfNothingIsNothing) {
+  EXPECT_TRUE(estimator::take_excerpts(pendulum(), {}, kBudget).empty());
+}
+
+}  // namespace

@@ -1,0 +1,106 @@
+#include "estimator/doctor/misfit_causes.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "tests/estimator/calibrate/reference_recording.hpp"
+
+namespace {
+
+using estimator::Finding;
+using estimator::Mechanism;
+using estimator::Recording;
+using test_support::ReferenceFuruta;
+
+constexpr double kNoise = 5e-4;   // [rad]
+constexpr double kPeriod = 4e-3;  // [s]
+constexpr double kCommand = 3.0;  // [V], largest
+
+ReferenceFuruta rig() {
+  ReferenceFuruta rig;
+  rig.b_1 = 2e-3;
+  rig.b_2 = 2e-4;
+  rig.K = 0.07;
+  return rig;
+}
+
+Eigen::VectorXd command() {
+  Eigen::VectorXd u(1500);
+  for (Eigen::Index k = 0; k < u.size(); ++k) {
+    const double t = kPeriod * static_cast<double>(k);
+    u[k] = kCommand * (0.5 * std::sin(3.0 * t) + 0.5 * std::sin(11.3 * t + 1.0));
+  }
+  return u;
+}
+
+Recording recorded(const Eigen::VectorXd& u) {
+  return test_support::record(rig(), {0.2, 0.5, 0.0, 0.0}, u, kPeriod, kNoise, 5);
+}
+
+Mechanism described() {
+  Mechanism mechanism = test_support::mechanism_of(rig());
+  test_support::free_parameters(mechanism, {"A.J_zz", "B.J_yy", "1.b", "2.b", "1.K"}, 1.3);
+  return mechanism;
+}
+
+std::vector<Finding> explained(const Mechanism& mechanism, const Recording& recording) {
+  return estimator::explain_misfit(estimator::calibrate(mechanism, {recording}), mechanism,
+                                   {recording});
+}
+
+void expect_first(const std::vector<Finding>& findings, const std::string& kind) {
+  ASSERT_FALSE(findings.empty());
+  EXPECT_EQ(findings[0].kind, kind) << findings[0].what;
+}
+
+TEST(MisfitCauses, AreNotLookedForInNoise) {
+  EXPECT_TRUE(explained(described(), recorded(command())).empty());
+}
+
+// Rows of the control shifted against those of the angles, both ways.
+TEST(MisfitCauses, TellACommandThatIsLateOrEarly) {
+  const Eigen::VectorXd u = command();
+  const Eigen::Index rows = u.size(), n = 2;
+  Recording late = recorded(u), early = recorded(u);
+  late.segments[0].controls.topRows(rows - n) = u.tail(rows - n);
+  early.segments[0].controls.bottomRows(rows - n) = u.head(rows - n);
+  const double shift = static_cast<double>(n) * kPeriod;
+  const std::vector<Finding> of_late = explained(described(), late);
+  expect_first(of_late, "late-command");
+  EXPECT_EQ(of_late[0].channel, "1");
+  EXPECT_NEAR(of_late[0].size, shift, 2e-4);
+  const std::vector<Finding> of_early = explained(described(), early);
+  expect_first(of_early, "early-command");
+  EXPECT_NEAR(of_early[0].size, -shift, 2e-4);
+}
+
+// Gravity and the lengths being known, a clock shows in how fast everything is.
+TEST(MisfitCauses, TellAFastOrSlowClock) {
+  for (const double error : {0.02, -0.02}) {
+    Recording recording = recorded(command());
+    recording.segments[0].period *= 1.0 + error;
+    const std::vector<Finding> findings = explained(described(), recording);
+    expect_first(findings, "clock-rate");
+    EXPECT_NEAR(findings[0].size, error, 2e-3);
+  }
+}
+
+TEST(MisfitCauses, TellACommandThatIsClipped) {
+  const double level = 0.6 * kCommand;
+  Recording recording = recorded(command().cwiseMax(-level).cwiseMin(level));
+  recording.segments[0].controls = command();
+  const std::vector<Finding> findings = explained(described(), recording);
+  expect_first(findings, "clipped-command");
+  EXPECT_NEAR(findings[0].size, level, 0.03 * level);
+}
+
+TEST(MisfitCauses, SayNothingOfASpookSimulator) {
+  estimator::Calibration shadow;
+  shadow.kind = estimator::EstimateKind::kShadow;
+  EXPECT_TRUE(estimator::explain_misfit(shadow, described(), {recorded(command())}).empty());
+}
+
+}  // namespace
