@@ -22,9 +22,9 @@ constexpr double kToldApart = 2.0;
 /// Trees, 1984, sec. 3.4.3], here of the paired difference: simpler laws within it are preferred.
 constexpr double kPreferred = 1.0;
 
-/// Errors that differ by less are the same whatever their scatter: it vanishes where one law
-/// becomes the other, and what solvers leave is all that differs.
-constexpr double kSameError = 1e-4;
+/// Errors that differ by less are the same, whatever their scatter, which vanishes where one law
+/// becomes the other: a model error of a twentieth of the readings' noise adds as much.
+constexpr double kSameError = 1e-3;
 
 PieceMean mean_of(const std::vector<double>& values) {
   const auto n = static_cast<double>(values.size());

@@ -145,6 +145,15 @@ TEST(LawComparison, ComparesPieceByPiece) {
   EXPECT_EQ(recommended(between).law.name, "viscous+dry");
   EXPECT_EQ(between.alike, (std::vector<int>{0, 1}));
 
+  // Always worse, by a thousandth at most: what nobody would see.
+  LawComparison same;
+  same.laws = {score("viscous+dry", {1.0, 1.0, 1.0}), score("dry", {1.0008, 1.0009, 1.0007})};
+  rank_laws(same);
+  EXPECT_EQ(recommended(same).law.name, "dry");
+  same.laws = {score("viscous+dry", {1.0, 1.0, 1.0}), score("dry", {1.0018, 1.0019, 1.0017})};
+  rank_laws(same);
+  EXPECT_EQ(recommended(same).law.name, "viscous+dry");
+
   LawComparison even;
   even.laws = {score("load", {1.0, 1.0, 1.0}), score("dry", {1.1, 0.9, 1.2})};
   even.laws[0].order = 2;
