@@ -16,6 +16,7 @@ namespace estimator {
 namespace {
 
 constexpr int kFilterOrder = 2;
+constexpr double kBridgedShare = 0.5;  // of a period of the cutoff: longer gaps split the filter
 constexpr double kNyquistShare = 0.8;  // a cutoff above this share leaves nothing to filter
 
 /// Linear interpolation of the observed samples at time t (in samples); constant beyond the ends.
@@ -31,6 +32,24 @@ double interpolate(const std::vector<int>& observed, const Eigen::VectorXd& valu
   return (1.0 - share) * values[observed[next - 1]] + share * values[observed[next]];
 }
 
+/// Joins observed samples by straight lines where at most `longest` are missing in between. A
+/// filter ends where readings do, and speeds from its ends are mostly noise; what single readings
+/// leave open is far shorter than what it passes.
+void bridge_short_gaps(Eigen::Ref<Eigen::VectorXd> samples, Eigen::Index longest) {
+  Eigen::Index last = -1;  // observed
+  for (Eigen::Index k = 0; k < samples.size(); ++k) {
+    if (std::isnan(samples[k])) continue;
+    const Eigen::Index apart = k - last;
+    if (last >= 0 && apart > 1 && apart <= longest + 1) {
+      for (Eigen::Index i = 1; i < apart; ++i) {
+        const double share = static_cast<double>(i) / static_cast<double>(apart);
+        samples[last + i] = (1.0 - share) * samples[last] + share * samples[k];
+      }
+    }
+    last = k;
+  }
+}
+
 /// Readings of the sensors at the nodes: nodes × sensors.
 Eigen::MatrixXd start_readings(const Mechanism& mechanism, const Segment& segment, double step,
                                Eigen::Index nodes, double cutoff) {
@@ -39,6 +58,9 @@ Eigen::MatrixXd start_readings(const Mechanism& mechanism, const Segment& segmen
   for (std::size_t i = 0; i < kinds.size(); ++i) {
     const auto sensor = static_cast<Eigen::Index>(i);
     if (kinds[i] == JointKind::kPrismatic) samples.col(sensor) = segment.angles.col(sensor);
+  }
+  for (auto column : samples.colwise()) {
+    bridge_short_gaps(column, static_cast<Eigen::Index>(kBridgedShare / (cutoff * segment.period)));
   }
   if (cutoff < kNyquistShare * 0.5 / segment.period) {
     samples = filtfilt_columns(butterworth_low_pass(kFilterOrder, cutoff, segment.period), samples);

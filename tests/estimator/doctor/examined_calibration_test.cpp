@@ -50,7 +50,7 @@ Recording recording_of(const Eigen::VectorXd& readings) {
 ExaminedCalibration calibrate(const Eigen::VectorXd& readings, bool repair = true) {
   estimator::CalibrationOptions options;
   options.repair = repair;
-  return calibrate_examined(pendulum(), {recording_of(readings)}, options);
+  return estimator::calibrate_examined(pendulum(), {recording_of(readings)}, options);
 }
 
 const Finding* find(const Calibration& calibration, const std::string& kind) {
@@ -130,11 +130,11 @@ TEST(ExaminedCalibration, CutsWhereTimeIsLost) {
 TEST(ExaminedCalibration, RefusesFaults) {
   const std::vector<Finding> fault = {
       {.kind = "x", .severity = estimator::Severity::kFault, .what = "a", .advice = "b"}};
-  EXPECT_THROW(require_no_fault(fault, {}), estimator::UnusableInput);
+  EXPECT_THROW(estimator::require_no_fault(fault, {}), estimator::UnusableInput);
   estimator::CalibrationOptions insists;
   insists.repair = false;
-  EXPECT_NO_THROW(require_no_fault(fault, insists));
-  EXPECT_NO_THROW(require_no_fault({}, {}));
+  EXPECT_NO_THROW(estimator::require_no_fault(fault, insists));
+  EXPECT_NO_THROW(estimator::require_no_fault({}, {}));
 }
 
 }  // namespace
