@@ -101,7 +101,7 @@ TEST(ExaminedCalibration, HoldsSpikesBack) {
 // Spikes that the motion hides are seen beside the fitted one.
 TEST(ExaminedCalibration, FindsSmallSpikesBesideTheModel) {
   Eigen::VectorXd readings = clean_readings();
-  for (const int row : {1000, 2500, 4000}) readings[row] += 9.0 * kNoise;
+  for (const int row : {1000, 2500, 4000}) readings[row] += 12.0 * kNoise;
   const ExaminedCalibration examined = calibrate(readings);
   const Finding* const outliers = find(examined.calibration, "outliers");
   ASSERT_NE(outliers, nullptr);
