@@ -7,7 +7,7 @@ namespace service {
 /// How rigcal ends.
 enum ExitCode : int {
   kDone = 0,
-  kBadInput = 1,        ///< bad input or usage; the message says what to do
+  kBadInput = 1,  ///< bad input or usage; the message says what to do
   /// The result was printed and written, but the solver did not converge; check: with warnings.
   kNotConverged = 2,
   kServiceTrouble = 3,  ///< the service is not there or refuses, or the job has no result

@@ -48,10 +48,10 @@ estimator::SensorFacts sensor_facts(const Rig& rig) {
   for (std::size_t i = 0; i < sensors.size(); ++i) {
     if (std::ranges::count(rig.mechanism.withheld, sensors[i].name) > 0) continue;
     const EncoderFacts& encoder = rig.encoders[i];
-    facts.quantum.push_back(
-        encoder.counts_per_turn > 0.0 ? 2.0 * std::numbers::pi / encoder.counts_per_turn
-        : encoder.counts_per_m > 0.0  ? 1.0 / encoder.counts_per_m
-                                      : 0.0);
+    facts.quantum.push_back(encoder.counts_per_turn > 0.0
+                                ? 2.0 * std::numbers::pi / encoder.counts_per_turn
+                            : encoder.counts_per_m > 0.0 ? 1.0 / encoder.counts_per_m
+                                                         : 0.0);
   }
   return facts;
 }

@@ -177,8 +177,7 @@ std::string calibration_page(const Calibration& calibration, const CalibrationCo
     kinds.push_back(error.kind);
   }
   std::string body = head(calibration, context) + finding_section(calibration.findings) +
-                     parameter_section(calibration) +
-                     list_section("Notes", calibration.notes) +
+                     parameter_section(calibration) + list_section("Notes", calibration.notes) +
                      identifiability_section(calibration);
   if (validation != nullptr) {
     body +=

@@ -8,8 +8,8 @@
 
 namespace service {
 
-/// Findings for a terminal, the worst first: what, how sure, what to do, what rigcal does by itself.
-/// Empty where there are none.
+/// Findings for a terminal, the worst first: what, how sure, what to do, what rigcal does by
+/// itself. Empty where there are none.
 std::string format_findings(const std::vector<estimator::Finding>& findings);
 
 /// The same as a section of a page.

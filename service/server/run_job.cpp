@@ -175,8 +175,9 @@ bool run_job(const JobRun& run) {
   progress.set_calibration_count(validates ? static_cast<int>(input.recordings.size()) + 1 : 1);
   const auto monitor = make_monitor(run, progress);
   const auto start = std::chrono::steady_clock::now();
-  estimator::ExaminedCalibration examined = estimator::calibrate_examined(
-      input.rig.mechanism, input.recordings, input.context.options, sensor_facts(input.rig), monitor);
+  estimator::ExaminedCalibration examined =
+      estimator::calibrate_examined(input.rig.mechanism, input.recordings, input.context.options,
+                                    sensor_facts(input.rig), monitor);
   estimator::Calibration& calibration = examined.calibration;
   if (was_stopped(calibration) || run.stop->load()) return false;
   input.context.wall_time = seconds_since(start);
