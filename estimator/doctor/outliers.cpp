@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <span>
 
 #include "estimator/doctor/edge_fit.hpp"
 
@@ -15,7 +16,8 @@ struct Window {
   std::size_t count;
   int degree;
 };
-constexpr Window kWindows[] = {{3, 1}, {8, 2}};
+constexpr Window kMotionWindows[] = {{3, 1}, {8, 2}};
+constexpr Window kResidualWindows[] = {{8, 2}, {24, 2}};
 
 constexpr std::size_t kLongestStride = 4;  // of readings that accelerations are taken over
 constexpr double kBendMargin = 2.0;        // accelerations above the largest one that lasts
@@ -23,18 +25,23 @@ constexpr double kBendMargin = 2.0;        // accelerations above the largest on
 /// Finds the outliers of one series, which it takes out one after another.
 class OutlierSearch {
  public:
-  OutlierSearch(const ReadingSeries& series, const SignalScale& scale, double chance)
+  OutlierSearch(const ReadingSeries& series, const SignalScale& scale, SeriesKind kind,
+                double chance)
       : series_(series),
         scale_(scale),
         bound_(normal_bound(chance / std::max<double>(1.0, static_cast<double>(series.size())))),
-        bend_(kBendMargin * scale.acceleration(kLongestStride)) {}
+        windows_(kind == SeriesKind::kMotion ? std::span<const Window>(kMotionWindows)
+                                             : std::span<const Window>(kResidualWindows)),
+        bend_(kBendMargin * (kind == SeriesKind::kMotion
+                                 ? scale.acceleration(kLongestStride)
+                                 : scale.lasting_acceleration(kLongestStride, true))) {}
 
   std::vector<Outlier> run() {
     std::vector<Outlier> found;
     const std::size_t n = series_.size();
     for (std::size_t first = 0; first < n; ++first) {
       if (!is_suspect(first)) continue;
-      for (std::size_t count = 1; count <= kOutliersInARow && first + count < n; ++count) {
+      for (std::size_t count = 1; count <= kOutliersInARow && first + count <= n; ++count) {
         const std::vector<Outlier> off = judge(first, count);
         if (off.empty()) continue;
         found.insert(found.end(), off.begin(), off.end());
@@ -75,7 +82,7 @@ class OutlierSearch {
 
   /// The outliers among `count` readings from `first` on, where the first and the last are.
   std::vector<Outlier> judge(std::size_t first, std::size_t count) const {
-    for (const Window& window : kWindows) {
+    for (const Window& window : windows_) {
       std::vector<Outlier> off = judge(first, count, window);
       if (!off.empty()) return off;
     }
@@ -109,14 +116,16 @@ class OutlierSearch {
 
   const ReadingSeries& series_;
   const SignalScale& scale_;
-  double bound_, bend_;
+  double bound_;
+  std::span<const Window> windows_;
+  double bend_;
 };
 
 }  // namespace
 
 std::vector<Outlier> find_outliers(const ReadingSeries& series, const SignalScale& scale,
-                                   double chance) {
-  return OutlierSearch(series, scale, chance).run();
+                                   SeriesKind kind, double chance) {
+  return OutlierSearch(series, scale, kind, chance).run();
 }
 
 }  // namespace estimator

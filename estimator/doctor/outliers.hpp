@@ -23,6 +23,7 @@ struct Outlier {
 ///
 /// @param chance  of a single false alarm over the whole series
 std::vector<Outlier> find_outliers(const ReadingSeries& series, const SignalScale& scale,
+                                   SeriesKind kind = SeriesKind::kMotion,
                                    double chance = kFalseAlarm);
 
 }  // namespace estimator

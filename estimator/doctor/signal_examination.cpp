@@ -13,7 +13,8 @@
 namespace estimator {
 namespace {
 
-constexpr int kSameRows = 2;  // apart, at which jumps of two sensors count as one
+constexpr std::size_t kResidualJumps = 3;  // of a segment beside a model that holds
+constexpr int kSameRows = 2;               // apart, at which jumps of two sensors count as one
 
 /// Rows whose sensors jump together.
 struct Jump {
@@ -53,7 +54,7 @@ class SegmentExamination {
   std::vector<Outlier> take_outliers(int sensor, OutlierCount& count) {
     const ReadingSeries series = series_of(sensor);
     const SignalScale scale(series, quantum(sensor));
-    std::vector<Outlier> outliers = find_outliers(series, scale);
+    std::vector<Outlier> outliers = find_outliers(series, scale, kind());
     count.readings += static_cast<int>(series.size());
     for (Outlier& outlier : outliers) {
       const double time = segment_.start + series.times[outlier.position];
@@ -76,8 +77,7 @@ class SegmentExamination {
     for (int i = 0; i < std::ssize(sensors_); ++i) {
       const ReadingSeries& series = series_[static_cast<std::size_t>(i)];
       scales_.emplace_back(series, quantum(i));
-      const SeriesKind kind = rates_.size() > 0 ? SeriesKind::kResidual : SeriesKind::kMotion;
-      for (const Step& step : find_steps(series, scales_.back(), kind, unit(i))) {
+      for (const Step& step : find_steps(series, scales_.back(), kind(), unit(i))) {
         const int row = series.rows[step.position];
         if (std::abs(model_jump(row, i)) > 0.5 * std::abs(step.size) || is_freed(row, i)) continue;
         const auto same = std::ranges::find_if(
@@ -138,6 +138,9 @@ class SegmentExamination {
     return observed_readings(segment_, readings_.col(sensor),
                              sensors_[static_cast<std::size_t>(sensor)].kind);
   }
+  SeriesKind kind() const {
+    return model_.size() > 0 ? SeriesKind::kResidual : SeriesKind::kMotion;
+  }
   double quantum(int sensor) const { return quanta_[static_cast<std::size_t>(sensor)]; }
   double unit(int sensor) const { return sensors_[static_cast<std::size_t>(sensor)].units().scale; }
 
@@ -174,8 +177,13 @@ class RecordingExamination {
         held_[at].push_back({recording_, segment, i, static_cast<int>(outlier.position)});
       }
     }
-    for (const Jump& jump : examination.find_jumps()) {
-      book(segment, data.start + data.time(jump.row), jump, examination.explain(jump));
+    const std::vector<Jump> jumps = examination.find_jumps();
+    // A model that does not hold leaves kinks of its own wherever the motion turns.
+    if (kind_ == SeriesKind::kResidual && jumps.size() > kResidualJumps) return;
+    for (const Jump& jump : jumps) {
+      const StepExplanation explanation = examination.explain(jump);
+      if (kind_ == SeriesKind::kResidual && explanation.cause == StepCause::kBreak) continue;
+      book(segment, data.start + data.time(jump.row), jump, explanation);
     }
   }
 

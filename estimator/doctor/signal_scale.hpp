@@ -10,6 +10,9 @@ namespace estimator {
 /// a series together.
 inline constexpr double kFalseAlarm = 1e-4;
 
+/// What a series is of: a moving joint, or what a fitted model leaves of its readings.
+enum class SeriesKind { kMotion, kResidual };
+
 /// |z| that a standard normal variable exceeds with this chance.
 double normal_bound(double two_sided_probability);
 

@@ -11,7 +11,7 @@
 namespace estimator {
 namespace {
 
-constexpr int kDegree = 5;      // of one motion over a window
+constexpr int kDegree = 7;      // of one motion over a window
 constexpr int kHalfDegree = 3;  // of a motion on one side of the jump
 /// Readings on each side that are looked at: as many as one polynomial follows.
 constexpr std::array<std::size_t, 5> kSides = {192, 96, 48, 24, 12};
@@ -157,20 +157,18 @@ bool is_wide_enough(const Window& window) {
   return window.before > kDegree + 1 && after > kDegree + 1;
 }
 
-/// The longest window over which one polynomial with a step, or with a jump of its clock, follows
-/// the readings, else the shortest, with the variance that is left there.
+/// The longest window over which a polynomial on each side follows the readings, one of a higher
+/// degree then follows both; else the shortest, with the variance that is left there.
 Window choose_window(const JumpView& view) {
   Window window;
   for (const std::size_t side : kSides) {
     Window shorter = cut_window(view, side);
     if (!is_wide_enough(shorter)) continue;
     window = std::move(shorter);
-    const double left_over = static_cast<double>(window.x.size() - kDegree - 2);
-    const double left =
-        std::min(stepped_squares(window), window.variance * best_shift({window}).misfit);
+    const double left_over = static_cast<double>(window.x.size() - 2 * (kHalfDegree + 1));
+    const double left = broken_squares(window);
     if (left <= window.variance * (left_over + kFollowed * std::sqrt(2.0 * left_over))) break;
-    const double halves = broken_squares(window) / (left_over + kDegree - 2 * kHalfDegree);
-    if (side == kSides.back()) window.variance = std::max(window.variance, halves);
+    if (side == kSides.back()) window.variance = std::max(window.variance, left / left_over);
   }
   return window;
 }

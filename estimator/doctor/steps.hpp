@@ -7,9 +7,6 @@
 
 namespace estimator {
 
-/// What a series is of: a moving joint, or what a fitted model leaves of its readings.
-enum class SeriesKind { kMotion, kResidual };
-
 /// A lasting jump in value, from one reading to the next.
 struct Step {
   std::size_t position = 0;  ///< in the series: the first reading behind it

@@ -34,7 +34,8 @@ Recording two_joints(const Eigen::VectorXd& one, const Eigen::VectorXd& other) {
 }
 
 Eigen::VectorXd motion(unsigned seed) {
-  return as_read(test_support::MadeUpMotion{}.angles(1000.0, 3000, seed), 0.0, kCount, seed);
+  return test_support::as_read(test_support::MadeUpMotion{}.angles(1000.0, 3000, seed), 0.0, kCount,
+                               seed);
 }
 
 class Channels : public testing::Test {
@@ -45,7 +46,7 @@ class Channels : public testing::Test {
 // Two honest encoders of a moving rig: nothing is found, by any look.
 TEST_F(Channels, AreFineWhereTheyAre) {
   const SignalExamination found =
-      examine_signals(rig_, {two_joints(motion(1), motion(2))}, {{kCount, kCount}});
+      estimator::examine_signals(rig_, {two_joints(motion(1), motion(2))}, {{kCount, kCount}});
   EXPECT_TRUE(found.findings.empty())
       << (found.findings.empty() ? "" : found.findings.front().what);
   EXPECT_FALSE(found.needs_repair());
@@ -54,10 +55,16 @@ TEST_F(Channels, AreFineWhereTheyAre) {
 // A sensor of a smaller range than the motion, at either end; the readings there are held back.
 TEST_F(Channels, AreClippedAtEitherEnd) {
   for (const double side : {1.0, -1.0}) {
-    const Eigen::VectorXd whole = side * motion(1);
+    test_support::MadeUpMotion swing;
+    swing.push = 0.0;
+    swing.dry = 0.5;
+    swing.start = -1.5;  // so that no plateau begins with the recording
+    const Eigen::VectorXd whole =
+        test_support::as_read(swing.angles(1000.0, 3000, 1), 0.0, kCount, 1);
     const double limit = 0.6 * whole.maxCoeff();
     Eigen::VectorXd clipped = whole.cwiseMin(limit) * side;
-    const SignalExamination found = examine_signals(rig_, {two_joints(clipped, motion(2))});
+    const SignalExamination found =
+        estimator::examine_signals(rig_, {two_joints(clipped, motion(2))});
     const std::vector<Finding> clips = of_kind(found, "clipped");
     ASSERT_EQ(clips.size(), 1U) << side;
     EXPECT_EQ(clips[0].channel, "1");
@@ -67,8 +74,8 @@ TEST_F(Channels, AreClippedAtEitherEnd) {
 }
 
 TEST_F(Channels, AreDeadWhereOthersMove) {
-  const SignalExamination found =
-      examine_signals(rig_, {two_joints(Eigen::VectorXd::Constant(3000, 0.2), motion(2))});
+  const SignalExamination found = estimator::examine_signals(
+      rig_, {two_joints(Eigen::VectorXd::Constant(3000, 0.2), motion(2))});
   const std::vector<Finding> dead = of_kind(found, "dead-channel");
   ASSERT_EQ(dead.size(), 1U);
   EXPECT_EQ(dead[0].channel, "1");
@@ -81,7 +88,7 @@ TEST_F(Channels, AreCopiesOfOneAnother) {
     const Eigen::VectorXd one = motion(1);
     const Eigen::VectorXd copy = (sign * one).array() + 0.5;
     const std::vector<Finding> copies =
-        of_kind(examine_signals(rig_, {two_joints(one, copy)}), "identical-channels");
+        of_kind(estimator::examine_signals(rig_, {two_joints(one, copy)}), "identical-channels");
     ASSERT_EQ(copies.size(), 1U) << sign;
     EXPECT_EQ(copies[0].severity, Severity::kFault);
   }
@@ -90,7 +97,7 @@ TEST_F(Channels, AreCopiesOfOneAnother) {
 TEST_F(Channels, StepByOtherCountsThanStated) {
   const Recording recording = two_joints(motion(1), motion(2));
   const std::vector<Finding> quanta =
-      of_kind(examine_signals(rig_, {recording}, {{kCount, 0.25 * kCount}}), "quantum");
+      of_kind(estimator::examine_signals(rig_, {recording}, {{kCount, 0.25 * kCount}}), "quantum");
   ASSERT_EQ(quanta.size(), 1U);
   EXPECT_EQ(quanta[0].channel, "2");
   EXPECT_NEAR(quanta[0].size, kCount, 1e-3 * kCount);
@@ -100,7 +107,7 @@ TEST_F(Channels, AreNotCommanded) {
   Recording recording = two_joints(motion(1), motion(2));
   recording.segments[0].controls.setZero();
   const std::vector<Finding> constant =
-      of_kind(examine_signals(rig_, {recording}), "constant-command");
+      of_kind(estimator::examine_signals(rig_, {recording}), "constant-command");
   ASSERT_EQ(constant.size(), 1U);
   EXPECT_EQ(constant[0].severity, Severity::kNote);
 }
@@ -113,7 +120,7 @@ TEST_F(Channels, AreRepaired) {
   examination.held = {{0, 0, 1, 10}};
   examination.freed = {{0, 0, 1, 500, 0.01, 0}};
   examination.cuts = {{0, 0, 2000}, {0, 0, 1000}};
-  const estimator::RepairedInput repaired = repair(rig_, {recording}, examination);
+  const estimator::RepairedInput repaired = estimator::repair(rig_, {recording}, examination);
   const std::vector<estimator::Segment>& parts = repaired.recordings[0].segments;
   ASSERT_EQ(parts.size(), 3U);
   EXPECT_TRUE(std::isnan(parts[0].angles(10, 1)));

@@ -50,7 +50,7 @@ Recording recording_of(const Eigen::VectorXd& readings) {
 ExaminedCalibration calibrate(const Eigen::VectorXd& readings, bool repair = true) {
   estimator::CalibrationOptions options;
   options.repair = repair;
-  return calibrate_examined(pendulum(), {recording_of(readings)}, options);
+  return estimator::calibrate_examined(pendulum(), {recording_of(readings)}, options);
 }
 
 const Finding* find(const Calibration& calibration, const std::string& kind) {
@@ -101,7 +101,7 @@ TEST(ExaminedCalibration, HoldsSpikesBack) {
 // Spikes that the motion hides are seen beside the fitted one.
 TEST(ExaminedCalibration, FindsSmallSpikesBesideTheModel) {
   Eigen::VectorXd readings = clean_readings();
-  for (const int row : {1000, 2500, 4000}) readings[row] += 9.0 * kNoise;
+  for (const int row : {1000, 2500, 4000}) readings[row] += 12.0 * kNoise;
   const ExaminedCalibration examined = calibrate(readings);
   const Finding* const outliers = find(examined.calibration, "outliers");
   ASSERT_NE(outliers, nullptr);
@@ -130,11 +130,11 @@ TEST(ExaminedCalibration, CutsWhereTimeIsLost) {
 TEST(ExaminedCalibration, RefusesFaults) {
   const std::vector<Finding> fault = {
       {.kind = "x", .severity = estimator::Severity::kFault, .what = "a", .advice = "b"}};
-  EXPECT_THROW(require_no_fault(fault, {}), estimator::UnusableInput);
+  EXPECT_THROW(estimator::require_no_fault(fault, {}), estimator::UnusableInput);
   estimator::CalibrationOptions insists;
   insists.repair = false;
-  EXPECT_NO_THROW(require_no_fault(fault, insists));
-  EXPECT_NO_THROW(require_no_fault({}, {}));
+  EXPECT_NO_THROW(estimator::require_no_fault(fault, insists));
+  EXPECT_NO_THROW(estimator::require_no_fault({}, {}));
 }
 
 }  // namespace

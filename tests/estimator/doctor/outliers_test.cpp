@@ -42,8 +42,10 @@ TEST(Outliers, AreNoneInMotionWithKinksAndBlows) {
         MadeUpMotion motion;
         motion.stop = seed % 2 == 0 ? 1.0 : 100.0;
         motion.dry = seed % 3 == 0 ? 0.5 : 4.0;
-        EXPECT_TRUE(outliers_of(as_read(motion.angles(rate, 1500, seed), noise, count, seed), rate)
-                        .empty());
+        EXPECT_TRUE(
+            outliers_of(test_support::as_read(motion.angles(rate, 1500, seed), noise, count, seed),
+                        rate)
+                .empty());
       }
     }
   }
@@ -54,7 +56,8 @@ TEST(Outliers, AreNoneInMotionWithKinksAndBlows) {
 TEST(Outliers, AreFoundWhereverTheyAre) {
   for (const auto& [noise, count] : {std::pair(1e-3, 0.0), {0.0, kCount}, {1e-4, 1e-5}}) {
     SCOPED_TRACE(testing::Message() << "noise " << noise << ", count " << count);
-    Eigen::VectorXd readings = as_read(MadeUpMotion{}.angles(1000.0, 3000, 1), noise, count, 1);
+    Eigen::VectorXd readings =
+        test_support::as_read(MadeUpMotion{}.angles(1000.0, 3000, 1), noise, count, 1);
     std::set<int> put;
     const auto spoil = [&](int row, double by) {
       readings[row] += by;
@@ -86,7 +89,7 @@ TEST(Outliers, AreFoundWhereverTheyAre) {
 TEST(Outliers, AreFoundAtLowRates) {
   MadeUpMotion motion;
   motion.push = 0.0;
-  Eigen::VectorXd readings = as_read(motion.angles(100.0, 1500, 2), 0.0, kCount, 2);
+  Eigen::VectorXd readings = test_support::as_read(motion.angles(100.0, 1500, 2), 0.0, kCount, 2);
   readings[700] += 0.3;
   const auto found = outliers_of(readings, 100.0);
   ASSERT_EQ(found.size(), 1U);
@@ -104,7 +107,8 @@ TEST(Outliers, KnowTurnsOfWhatTurnsAlone) {
 
 // Two readings on the far side of a lasting step are as good as those behind them.
 TEST(Outliers, AreNotTheReadingsBesideAStep) {
-  Eigen::VectorXd readings = as_read(MadeUpMotion{}.angles(1000.0, 2000, 4), 0.0, kCount, 4);
+  Eigen::VectorXd readings =
+      test_support::as_read(MadeUpMotion{}.angles(1000.0, 2000, 4), 0.0, kCount, 4);
   readings.tail(900).array() += 0.2;
   EXPECT_TRUE(outliers_of(readings, 1000.0).empty());
 }
