@@ -41,8 +41,7 @@ struct Case {
     return mechanism.parameters[static_cast<std::size_t>(estimated[i])];
   }
   std::string note() const {
-    const auto notes =
-        describe_bounds(mechanism, estimated, information, Eigen::VectorXd::Ones(1));
+    const auto notes = describe_bounds(mechanism, estimated, information, Eigen::VectorXd::Ones(1));
     return notes.size() == 1 ? notes.front() : "";
   }
 };

@@ -87,7 +87,8 @@ TEST(Verdict, TellsWhatIsCorrelated) {
   EXPECT_TRUE(says(calibration, "correlated")) << judge(calibration).sentence;
 }
 
-// Errors of counting are correlated while a hinge moves slowly, and nothing is wrong with the model.
+// Errors of counting are correlated while a hinge moves slowly, and nothing is wrong with the
+// model.
 TEST(Verdict, TakesCountsForWhatTheyAre) {
   Calibration calibration = swing(0.0);
   constexpr double kQuantum = 2.0 * M_PI / 512.0;
