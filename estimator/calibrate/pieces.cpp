@@ -61,6 +61,7 @@ class GroupedByPiece final : public LeastSquaresProblem {
 struct WindowedInput {
   std::vector<Segment> segments;
   std::vector<int> piece;  ///< that each is of
+  std::vector<int> parts;  ///< windows that the segment of each was cut into
   std::vector<Eigen::MatrixXd> states;
   std::vector<double> spacing;
   ShootingGrid grid;
@@ -81,6 +82,10 @@ WindowedInput cut_windows(const ShootingFit& fit, const std::vector<Piece>& piec
   input.grid = fit.input().grid;
   input.grid.local_steps.clear();
   if (refined) input.grid.interval = std::numeric_limits<double>::infinity();
+  std::vector<int> parts(fit.input().segments.size(), 0);
+  for (const Piece& piece : pieces) {
+    for (const Window& window : piece) ++parts[static_cast<std::size_t>(window.segment)];
+  }
   for (std::size_t p = 0; p < pieces.size(); ++p) {
     for (const Window& window : pieces[p]) {
       const auto s = static_cast<std::size_t>(window.segment);
@@ -88,6 +93,7 @@ WindowedInput cut_windows(const ShootingFit& fit, const std::vector<Piece>& piec
       const Eigen::MatrixXd states = fit.joint().states(window.segment);
       input.segments.push_back(rows_of(segment, window.first, window.end - window.first));
       input.piece.push_back(static_cast<int>(p));
+      input.parts.push_back(parts[s]);
       input.states.push_back(states.rightCols(states.cols() - window.node));
       input.spacing.push_back(fit.joint().spacing(window.segment));
       const auto& steps = fit.input().grid.local_steps;
@@ -182,7 +188,9 @@ std::vector<PieceScore> scores_of(ShootingProblem& problem, const WindowedInput&
     for (std::size_t i = 0; i < counting.sensors.size(); ++i) {
       score.noise -= take(grouped.group(p, counting.sensors[i].sensor)).information;
       for (std::size_t s = 0; s < input.piece.size(); ++s) {
-        if (input.piece[s] == p) score.noise += counting.segment_scatter[i][s];
+        // Windows of one segment share the phase of the code disc: in the worst case their errors
+        // are one, and a quadratic form of n of them is n times as large.
+        if (input.piece[s] == p) score.noise += input.parts[s] * counting.segment_scatter[i][s];
       }
     }
     scores.push_back(std::move(score));

@@ -28,13 +28,14 @@ struct Case {
     information.valid = true;
     information.schur = S;
     information.group_schur = {S};
-    information.at_bound = Eigen::Vector2i(-1, 0);
+    information.at_bound.setZero(2);
+    information.at_bound[0] = -1;
     information.undetermined = {false, false};
     information.inverse = Eigen::Matrix2d::Zero();
     information.inverse(1, 1) = 1.0 / S(1, 1);
     // The score that moves the first by `wish` of its own deviations, the second being free.
     const double left = (1.0 - rho * rho) / (kDeviation * kDeviation);
-    information.group_score = {Eigen::Vector2d(wish * std::sqrt(left), 0.0)};
+    information.group_score = {wish * std::sqrt(left) * Eigen::VectorXd::Unit(2, 0)};
   }
   Parameter& at(std::size_t i) {
     return mechanism.parameters[static_cast<std::size_t>(estimated[i])];

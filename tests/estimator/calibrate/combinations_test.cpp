@@ -82,13 +82,13 @@ TEST(Combinations, TellWhatRemainsOfAnUnseenDirection) {
                                                      parameter("K", "N·m/V", 0.08, inf)};
   Uncertainty uncertainty = with_common_error(parameters, {0.0, 0.0}, {1e-4, 1e-4});
   NullDirection unseen;
-  unseen.coefficients = Eigen::Vector2d(0.004, 0.08);
+  unseen.coefficients = (Eigen::VectorXd(2) << 0.004, 0.08).finished();
   uncertainty.null_directions = {unseen};
   const auto found = find_combinations(parameters, uncertainty);
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].description, "J / K");
   EXPECT_TRUE(std::isfinite(found[0].standard_deviation));
-  uncertainty.null_directions.front().coefficients = Eigen::Vector2d(1.0, 0.0);
+  uncertainty.null_directions.front().coefficients = Eigen::VectorXd::Unit(2, 0);
   EXPECT_TRUE(find_combinations(parameters, uncertainty).empty());
 }
 
