@@ -15,7 +15,8 @@ constexpr int kRowsMin = 10;
 struct Piece {
   std::size_t recording = 0, segment = 0;
   Eigen::Index first = 0, count = 0;
-  Eigen::VectorXd activity = {};  ///< squared travel a row of each sensor, squared control of each motor
+  Eigen::VectorXd activity =
+      {};  ///< squared travel a row of each sensor, squared control of each motor
   double score = 0.0;
 };
 
@@ -105,9 +106,8 @@ std::vector<Recording> take_excerpts(const Mechanism& mechanism,
   score(pieces);
   std::vector<std::size_t> order(pieces.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
-    return pieces[a].score > pieces[b].score;
-  });
+  std::ranges::stable_sort(
+      order, [&](std::size_t a, std::size_t b) { return pieces[a].score > pieces[b].score; });
   double duration = 0.0;
   Eigen::Index rows = 0;
   std::vector<std::size_t> chosen;

@@ -11,8 +11,8 @@ namespace estimator {
 struct ExcerptBudget {
   double duration = 4.0;  ///< of all pieces together [s]
   double piece = 1.0;     ///< of one [s]
-  double period = 0.01;  ///< samples are thinned to about this, never below their own [s]
-  int rows = 400;        ///< of all pieces together, at most
+  double period = 0.01;   ///< samples are thinned to about this, never below their own [s]
+  int rows = 400;         ///< of all pieces together, at most
 };
 
 /// The liveliest pieces of the recordings, thinned: those in which joints and controls are busiest,

@@ -6,6 +6,7 @@
 
 #include "estimator/calibrate/number_text.hpp"
 #include "estimator/model/sensor.hpp"
+#include "estimator/model/spanning_tree.hpp"
 #include "estimator/model/ties.hpp"
 
 namespace estimator {
@@ -46,15 +47,14 @@ std::function<void(Segment&)> scale_angle(Eigen::Index column, double factor) {
   return [=](Segment& segment) { segment.angles.col(column) *= factor; };
 }
 
-void add_encoder_mistakes(const Sensor& sensor, Eigen::Index column,
-                          std::vector<Hypothesis>& out) {
+void add_encoder_mistakes(const Sensor& sensor, Eigen::Index column, std::vector<Hypothesis>& out) {
   const std::string who = "the encoder of hinge " + quoted(sensor.name);
-  out.push_back({.kind = "inverted-encoder",
-                 .channel = sensor.name,
-                 .mistake = who + " is inverted",
-                 .remedy = "change `inverted` in the column (or the encoder) of hinge " +
-                           quoted(sensor.name),
-                 .mend_segment = scale_angle(column, -1.0)});
+  out.push_back(
+      {.kind = "inverted-encoder",
+       .channel = sensor.name,
+       .mistake = who + " is inverted",
+       .remedy = "change `inverted` in the column (or the encoder) of hinge " + quoted(sensor.name),
+       .mend_segment = scale_angle(column, -1.0)});
   if (sensor.kind != JointKind::kRevolute) return;
   out.push_back({.kind = "zero-upside-down",
                  .channel = sensor.name,
@@ -115,14 +115,15 @@ void add_common_units(const std::vector<Sensor>& sensors, std::vector<Hypothesis
   for (const Scale& scale : kAngleScales) {
     if (std::abs(std::log(scale.factor)) < 1.5) continue;  // counts differ encoder by encoder
     const double factor = scale.factor;
-    out.push_back({.kind = "wrong-unit",
-                   .channel = "",
-                   .mistake = std::string("every angle ") + scale.mistake,
-                   .remedy = "change `unit` of the angle columns: readings are to be multiplied by " +
-                             number_text(factor, 5),
-                   .mend_segment = [=](Segment& segment) {
-                     for (const Eigen::Index column : columns) segment.angles.col(column) *= factor;
-                   }});
+    out.push_back(
+        {.kind = "wrong-unit",
+         .channel = "",
+         .mistake = std::string("every angle ") + scale.mistake,
+         .remedy = "change `unit` of the angle columns: readings are to be multiplied by " +
+                   number_text(factor, 5),
+         .mend_segment = [=](Segment& segment) {
+           for (const Eigen::Index column : columns) segment.angles.col(column) *= factor;
+         }});
   }
 }
 
@@ -167,17 +168,19 @@ void add_references(const Mechanism& mechanism, const std::vector<Sensor>& senso
       const auto own = static_cast<Eigen::Index>(i), carrier = static_cast<Eigen::Index>(j);
       const std::string who = "the angle of hinge " + quoted(sensors[i].name);
       const std::string before = "that of hinge " + quoted(sensors[j].name);
-      out.push_back({.kind = "absolute-angle",
-                     .channel = sensors[i].name,
-                     .mistake = who + " is absolute, and described as relative to " + before,
-                     .remedy = "subtract " + before + " in the recording, or describe an encoder " +
-                               "between the ground and the body",
-                     .mend_segment = [=](Segment& s) { s.angles.col(own) -= s.angles.col(carrier); }});
-      out.push_back({.kind = "relative-angle",
-                     .channel = sensors[i].name,
-                     .mistake = who + " lacks " + before,
-                     .remedy = "add " + before + " in the recording",
-                     .mend_segment = [=](Segment& s) { s.angles.col(own) += s.angles.col(carrier); }});
+      out.push_back(
+          {.kind = "absolute-angle",
+           .channel = sensors[i].name,
+           .mistake = who + " is absolute, and described as relative to " + before,
+           .remedy = "subtract " + before + " in the recording, or describe an encoder " +
+                     "between the ground and the body",
+           .mend_segment = [=](Segment& s) { s.angles.col(own) -= s.angles.col(carrier); }});
+      out.push_back(
+          {.kind = "relative-angle",
+           .channel = sensors[i].name,
+           .mistake = who + " lacks " + before,
+           .remedy = "add " + before + " in the recording",
+           .mend_segment = [=](Segment& s) { s.angles.col(own) += s.angles.col(carrier); }});
     }
   }
 }
@@ -200,14 +203,14 @@ void add_motor_mistakes(const Mechanism& mechanism, std::vector<Hypothesis>& out
   for (std::size_t i = 0; i < motors.size(); ++i) {
     for (std::size_t j = i + 1; j < motors.size(); ++j) {
       const Eigen::Index a = motors[i].second, b = motors[j].second;
-      out.push_back({.kind = "swapped-motors",
-                     .channel = motors[i].first + "," + motors[j].first,
-                     .mistake = "the motors of hinges " + quoted(motors[i].first) + " and " +
-                                quoted(motors[j].first) + " are swapped",
-                     .remedy = "swap the control columns of hinges " + quoted(motors[i].first) +
-                               " and " + quoted(motors[j].first),
-                     .mend_segment =
-                         [=](Segment& s) { s.controls.col(a).swap(s.controls.col(b)); }});
+      out.push_back(
+          {.kind = "swapped-motors",
+           .channel = motors[i].first + "," + motors[j].first,
+           .mistake = "the motors of hinges " + quoted(motors[i].first) + " and " +
+                      quoted(motors[j].first) + " are swapped",
+           .remedy = "swap the control columns of hinges " + quoted(motors[i].first) + " and " +
+                     quoted(motors[j].first),
+           .mend_segment = [=](Segment& s) { s.controls.col(a).swap(s.controls.col(b)); }});
     }
   }
 }
@@ -263,7 +266,8 @@ std::vector<Hypothesis> likely_mistakes(const Mechanism& mechanism) {
     add_encoder_mistakes(sensors[i], static_cast<Eigen::Index>(i), result);
   }
   add_motor_mistakes(mechanism, result);
-  for (int hinge = 0; hinge < mechanism.hinge_count(); ++hinge) {
+  // In a loop a point with the wrong sign mostly leaves no way to close it, which is told anyway.
+  for (int hinge = 0; is_tree(mechanism) && hinge < mechanism.hinge_count(); ++hinge) {
     add_point_signs(mechanism, hinge, result);
   }
   add_swapped_encoders(sensors, result);
@@ -290,7 +294,8 @@ std::vector<Recording> mended(const std::vector<Recording>& recordings,
                               const Hypothesis& hypothesis) {
   std::vector<Recording> result = recordings;
   if (!hypothesis.mend_segment) return result;
-  for (Recording& recording : result) std::ranges::for_each(recording.segments, hypothesis.mend_segment);
+  for (Recording& recording : result)
+    std::ranges::for_each(recording.segments, hypothesis.mend_segment);
   return result;
 }
 

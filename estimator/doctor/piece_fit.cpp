@@ -56,8 +56,8 @@ PieceFit::PieceFit(const Mechanism& mechanism, const std::vector<Recording>& pie
     Mechanism near = mechanism;
     take_values(loose.mechanism(), near);
     input.grid.interval = std::numeric_limits<double>::infinity();
-    problem_ = std::make_unique<ShootingProblem>(near, input.segments, states, spacing,
-                                                 input.grid, input.noise, monitor.threads);
+    problem_ = std::make_unique<ShootingProblem>(near, input.segments, states, spacing, input.grid,
+                                                 input.noise, monitor.threads);
   } catch (const std::invalid_argument&) {
     return;  // what makes no sense explains nothing
   }

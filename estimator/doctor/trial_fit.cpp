@@ -20,7 +20,7 @@ constexpr double kRoughShare = 1.0;
 constexpr double kFineShare = 0.03;
 
 constexpr double kInterval = 0.1;  // [s]
-constexpr double kRowsMin = 4.0;         // at least, in an interval
+constexpr double kRowsMin = 4.0;   // at least, in an interval
 constexpr int kRoughIterations = 6;
 constexpr int kFineIterations = 8;
 constexpr double kTolerance = 1e-2;  // relative decrease of the cost that ends a fit

@@ -91,8 +91,8 @@ void run_before(Run& to) {
                                       : tally.missed);
         if (to.verbose && verdict != (clean ? "explained" : "found")) {
           std::printf("%s driven %d law %d noise %.1f mrad %s (%.2f s): %s\n", name.c_str(),
-                      rig.driven, rig.other_law, 1e3 * rig.noise,
-                      clean ? "clean" : wanted.c_str(), took, verdict.c_str());
+                      rig.driven, rig.other_law, 1e3 * rig.noise, clean ? "clean" : wanted.c_str(),
+                      took, verdict.c_str());
           for (const auto& finding : findings) std::printf("      %s\n", finding.what.c_str());
           std::fflush(stdout);
         }

@@ -33,15 +33,15 @@ DoublePendulumModel::Terms DoublePendulumModel::terms(const JointState& state,
 double DoublePendulumModel::energy(const JointState& state) const {
   const auto M = terms(state, 0.0).mass_matrix;
   const double w1 = state.speed_rad_s[0], w2 = state.speed_rad_s[1];
-  const double height =
-      -(p_.m_1 * p_.l_1 + p_.m_2 * p_.L_1) * std::cos(state.angle_rad[0]) -
-      p_.m_2 * p_.l_2 * std::cos(state.angle_rad[0] + state.angle_rad[1]);
+  const double height = -(p_.m_1 * p_.l_1 + p_.m_2 * p_.L_1) * std::cos(state.angle_rad[0]) -
+                        p_.m_2 * p_.l_2 * std::cos(state.angle_rad[0] + state.angle_rad[1]);
   return 0.5 * (M[0][0] * w1 * w1 + 2.0 * M[0][1] * w1 * w2 + M[1][1] * w2 * w2) +
          p_.gravity * height;
 }
 
 // The pole's centre of mass is at (x + l sin θ, −l cos θ):
-//   (mc + mp) ẍ + mp l cos θ θ̈ − mp l sin θ θ̇² = K u,   mp l cos θ ẍ + (J + mp l²) θ̈ + mp g l sin θ = 0.
+//   (mc + mp) ẍ + mp l cos θ θ̈ − mp l sin θ θ̇² = K u,   mp l cos θ ẍ + (J + mp l²) θ̈ + mp g l sin θ
+//   = 0.
 CartPoleModel::Terms CartPoleModel::terms(const JointState& state, double command) const {
   const double w = state.speed_rad_s[1];
   const double s = std::sin(state.angle_rad[1]), c = std::cos(state.angle_rad[1]);
@@ -50,8 +50,8 @@ CartPoleModel::Terms CartPoleModel::terms(const JointState& state, double comman
   terms.mass_matrix[0][0] = p_.m_cart + p_.m_pole;
   terms.mass_matrix[0][1] = terms.mass_matrix[1][0] = moment * c;
   terms.mass_matrix[1][1] = p_.J + moment * p_.l;
-  terms.force[0] = p_.motor_gain * command + moment * s * w * w +
-                   p_.rail.smooth_torque(state.speed_rad_s[0]);
+  terms.force[0] =
+      p_.motor_gain * command + moment * s * w * w + p_.rail.smooth_torque(state.speed_rad_s[0]);
   terms.force[1] = -moment * p_.gravity * s + p_.pivot.smooth_torque(w);
   return terms;
 }

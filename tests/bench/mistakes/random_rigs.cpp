@@ -38,7 +38,8 @@ class Draw {
   double normal() { return std::normal_distribution<double>()(random_); }
   template <typename T>
   T any(const std::vector<T>& of) {
-    return of[static_cast<std::size_t>(between(0.0, 1.0) * 0.999999 * static_cast<double>(of.size()))];
+    return of[static_cast<std::size_t>(between(0.0, 1.0) * 0.999999 *
+                                       static_cast<double>(of.size()))];
   }
 
  private:
@@ -181,8 +182,7 @@ void make_pendulum_rig(Draw& draw, RandomRig& rig) {
               truth.motor_gain, draw);
   }
   const Plan plan = draw_plan(draw, rig.driven, frequency(weight, inertia));
-  const double command =
-      rig.driven ? draw.between(0.2, 0.8) * weight / truth.motor_gain : 0.0;
+  const double command = rig.driven ? draw.between(0.2, 0.8) * weight / truth.motor_gain : 0.0;
   firmware_iface::sim::JointState start;
   start.angle_rad[0] = rig.driven ? draw.between(-0.3, 0.3)
                                   : draw.between(0.5, 2.5) * (draw.chance(0.5) ? 1.0 : -1.0);
@@ -203,8 +203,8 @@ void make_double_rig(Draw& draw, RandomRig& rig) {
   const double weight_2 = truth.m_2 * truth.l_2 * kGravity;
   const double weight_1 = (truth.m_1 * truth.l_1 + truth.m_2 * truth.L_1) * kGravity + weight_2;
   const double inertia_2 = truth.J_2 + truth.m_2 * truth.l_2 * truth.l_2;
-  const double inertia_1 = truth.J_1 + truth.m_1 * truth.l_1 * truth.l_1 + inertia_2 +
-                           truth.m_2 * truth.L_1 * truth.L_1;
+  const double inertia_1 =
+      truth.J_1 + truth.m_1 * truth.l_1 * truth.l_1 + inertia_2 + truth.m_2 * truth.L_1 * truth.L_1;
   truth.friction_1 = draw_friction(draw, weight_1, inertia_1, rig.other_law);
   truth.friction_2 = draw_friction(draw, weight_2, inertia_2, rig.other_law);
   truth.motor_gain = rig.driven ? weight_1 * draw.scale(0.05, 0.5) : 0.0;
@@ -225,10 +225,9 @@ void make_double_rig(Draw& draw, RandomRig& rig) {
   const Plan plan = draw_plan(draw, rig.driven, frequency(weight_1, inertia_1));
   const double command = rig.driven ? draw.between(0.2, 0.6) * weight_1 / truth.motor_gain : 0.0;
   firmware_iface::sim::JointState start;
-  start.angle_rad = rig.driven
-                        ? firmware_iface::sim::JointArray{draw.between(-0.3, 0.3), 0.0}
-                        : firmware_iface::sim::JointArray{draw.between(0.4, 2.0),
-                                                          draw.between(-1.0, 1.0)};
+  start.angle_rad =
+      rig.driven ? firmware_iface::sim::JointArray{draw.between(-0.3, 0.3), 0.0}
+                 : firmware_iface::sim::JointArray{draw.between(0.4, 2.0), draw.between(-1.0, 1.0)};
   record(draw, std::make_unique<DoublePendulumModel>(truth), start, plan, command, false, rig);
 }
 
@@ -248,8 +247,8 @@ void make_furuta_rig(Draw& draw, RandomRig& rig) {
   truth.pendulum_inertia_xx = 0.05 * truth.pendulum_inertia_yy;
   const double weight = truth.pendulum_mass * truth.pendulum_center_distance * kGravity;
   const double inertia_2 = truth.pendulum_inertia_yy + pendulum;
-  const double inertia_1 = truth.arm_inertia_zz + arm +
-                           truth.pendulum_mass * truth.arm_length * truth.arm_length;
+  const double inertia_1 =
+      truth.arm_inertia_zz + arm + truth.pendulum_mass * truth.arm_length * truth.arm_length;
   truth.pendulum_friction = draw_friction(draw, weight, inertia_2, rig.other_law);
   truth.arm_friction = draw_friction(draw, weight, inertia_1, rig.other_law);
   truth.motor_gain = rig.driven ? weight * draw.scale(0.05, 0.5) : 0.0;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cmath>
 #include <random>
 #include <string>
@@ -33,7 +34,6 @@ ReferenceFuruta furuta() {
   ReferenceFuruta rig;
   rig.b_1 = 2e-3;
   rig.b_2 = 2e-4;
-  rig.tau_c1 = 2e-3;
   rig.K = 0.07;
   return rig;
 }
@@ -48,8 +48,8 @@ Described driven() {
   }
   Described rig{test_support::mechanism_of(furuta()),
                 {test_support::record(furuta(), {0.2, 0.5, 0.0, 0.0}, u, kPeriod, kNoise, 7)}};
-  test_support::free_parameters(
-      rig.mechanism, {"A.J_zz", "B.J_yy", "B.J_zz", "1.b", "2.b", "1.tau_c", "1.K"}, 1.7);
+  test_support::free_parameters(rig.mechanism, {"A.J_zz", "B.J_yy", "B.J_zz", "1.b", "2.b", "1.K"},
+                                1.7);
   return rig;
 }
 
@@ -58,8 +58,7 @@ Described released() {
   Described rig{test_support::mechanism_of(furuta()),
                 {test_support::record(furuta(), {0.2, 2.0, 0.0, 0.0}, Eigen::VectorXd::Zero(1000),
                                       kPeriod, kNoise, 8)}};
-  test_support::free_parameters(
-      rig.mechanism, {"A.J_zz", "B.J_yy", "B.J_zz", "1.b", "2.b", "1.tau_c"}, 1.7);
+  test_support::free_parameters(rig.mechanism, {"A.J_zz", "B.J_yy", "B.J_zz", "1.b", "2.b"}, 1.7);
   return rig;
 }
 
@@ -79,8 +78,8 @@ Described two_links() {
   segment.controls.resize(motion.rows(), 0);
   Described rig{estimator::make_chain({.links = 2}), {{"links", {segment}}}};
   for (const char* name : {"L1.J_zz", "L2.J_zz"}) {
-    estimator::Parameter& inertia = rig.mechanism.parameters[static_cast<std::size_t>(
-        rig.mechanism.find_parameter(name))];
+    estimator::Parameter& inertia =
+        rig.mechanism.parameters[static_cast<std::size_t>(rig.mechanism.find_parameter(name))];
     inertia.free = true;
     inertia.value *= 0.4;
   }
@@ -121,10 +120,10 @@ void expect_found(const Described& rig, const Case& planted) {
 
 TEST(DescriptionFaults, AreFoundOfADrivenRig) {
   const Described rig = driven();
-  for (const Case& planted : {Case{"inverted-encoder", "1"}, Case{"inverted-encoder", "2"},
-                              Case{"inverted-motor", "1"}, Case{"zero-upside-down", "2"},
-                              Case{"swapped-encoders", "1,2"}, Case{"wrong-point-sign", "2"},
-                              Case{"gravity-upside-down", "gravity.g"}}) {
+  for (const Case& planted :
+       {Case{"inverted-encoder", "1"}, Case{"inverted-encoder", "2"}, Case{"inverted-motor", "1"},
+        Case{"zero-upside-down", "2"}, Case{"swapped-encoders", "1,2"},
+        Case{"wrong-point-sign", "2"}, Case{"gravity-upside-down", "gravity.g"}}) {
     expect_found(rig, planted);
   }
 }
@@ -157,7 +156,10 @@ TEST(DescriptionFaults, TellUnitsAndReferencesBothWays) {
   expect(mistake(rig.mechanism, "absolute-angle", "2"), "lacks that of hinge '1'");
   expect(mistake(rig.mechanism, "relative-angle", "2"), "is absolute");
   const auto scaled = [](double factor) {
-    return Hypothesis{.kind = "", .channel = "", .mistake = "", .remedy = "",
+    return Hypothesis{.kind = "",
+                      .channel = "",
+                      .mistake = "",
+                      .remedy = "",
                       .mend_segment = [=](estimator::Segment& s) { s.angles *= factor; }};
   };
   expect(scaled(M_PI / 180.0), "every angle is in radians, not in degrees");
@@ -203,9 +205,9 @@ TEST(DescriptionFaults, AreNotSeenWhereThereAreNone) {
 // Friction that the description does not know is no mistake in signs.
 TEST(DescriptionFaults, AreNotSeenInFrictionOfAnotherLaw) {
   Described rig = driven();
-  for (const char* name : {"1.b", "1.tau_c", "2.b"}) {
-    estimator::Parameter& parameter = rig.mechanism.parameters[static_cast<std::size_t>(
-        rig.mechanism.find_parameter(name))];
+  for (const char* name : {"1.b", "2.b"}) {
+    estimator::Parameter& parameter =
+        rig.mechanism.parameters[static_cast<std::size_t>(rig.mechanism.find_parameter(name))];
     parameter.free = false;
     parameter.value = 0.0;
   }
