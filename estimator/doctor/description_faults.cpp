@@ -30,14 +30,18 @@ constexpr double kPromising = 5.0;
 /// At most so many mistakes are tried, times joints of the mechanism: the work of each rises with
 /// its square.
 constexpr int kTrialsMax = 160;
-constexpr int kLoopWork = 4;  // of a joint in a mechanism with loops, in joints of a tree
+constexpr int kLoopWork = 6;  // of a joint in a mechanism with loops, in joints of a tree
 
 /// Mistakes found one after another, each in the description without those before.
 constexpr int kMistakesMax = 2;
 
 constexpr std::size_t kAlternativesMax = 4;
 
-/// Share of the accelerations that a description explains nothing with, with or without a mistake.
+/// Share of the accelerations that a description without its mistake leaves at most. With 0.5 a
+/// pendulum that hardly moved in its noise was told to be in other units.
+constexpr double kExplained = 0.3;
+
+/// Share of the accelerations from which on it is told that nothing explains them.
 constexpr double kUnexplainedTold = 0.5;
 
 bool is_stopped(const CalibrationMonitor& monitor) {
@@ -59,7 +63,7 @@ bool is_better(DescriptionTrials& trials, const Mechanism& mechanism,
   const Trial& best = trials.trials.front();
   const auto improves = [&] {
     return best.fit.misfit() * kImprovement < trials.given.misfit() &&
-           best.fit.unexplained() < kUnexplainedTold;
+           best.fit.unexplained() < kExplained;
   };
   if (!improves()) return false;
   Mechanism from_there = mechanism;
