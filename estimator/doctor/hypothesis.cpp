@@ -6,6 +6,7 @@
 
 #include "estimator/calibrate/number_text.hpp"
 #include "estimator/model/sensor.hpp"
+#include "estimator/model/spanning_tree.hpp"
 #include "estimator/model/ties.hpp"
 
 namespace estimator {
@@ -265,7 +266,8 @@ std::vector<Hypothesis> likely_mistakes(const Mechanism& mechanism) {
     add_encoder_mistakes(sensors[i], static_cast<Eigen::Index>(i), result);
   }
   add_motor_mistakes(mechanism, result);
-  for (int hinge = 0; hinge < mechanism.hinge_count(); ++hinge) {
+  // In a loop a point with the wrong sign mostly leaves no way to close it, which is told anyway.
+  for (int hinge = 0; is_tree(mechanism) && hinge < mechanism.hinge_count(); ++hinge) {
     add_point_signs(mechanism, hinge, result);
   }
   add_swapped_encoders(sensors, result);

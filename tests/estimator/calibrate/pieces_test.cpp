@@ -126,7 +126,7 @@ TEST(Pieces, KeepWhatBelongsToTheirRows) {
   segment.controls = Eigen::VectorXd::LinSpaced(8, 7.0, 0.0);
   segment.times = {0.0, 0.1, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7};
   segment.shifts = {{0, 1, 5}, {0, 4, 6}, {0, 7, 7}};
-  const Segment part = slice(segment, 2, 6);
+  const Segment part = rows_of(segment, 2, 4);
   EXPECT_EQ(part.start, 10.25);
   EXPECT_EQ(part.angles.rows(), 4);
   EXPECT_EQ(part.angles(0, 0), 2.0);
@@ -137,7 +137,7 @@ TEST(Pieces, KeepWhatBelongsToTheirRows) {
   EXPECT_EQ(part.shifts[0].sample, 0);
   EXPECT_EQ(part.shifts[1].sample, 2);
   segment.times.clear();
-  EXPECT_NEAR(slice(segment, 2, 6).start, 10.2, 1e-15);
+  EXPECT_NEAR(rows_of(segment, 2, 4).start, 10.2, 1e-15);
 }
 
 }  // namespace

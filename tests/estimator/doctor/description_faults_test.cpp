@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cmath>
 #include <random>
 #include <string>
@@ -33,7 +34,6 @@ ReferenceFuruta furuta() {
   ReferenceFuruta rig;
   rig.b_1 = 2e-3;
   rig.b_2 = 2e-4;
-  rig.tau_c1 = 2e-3;
   rig.K = 0.07;
   return rig;
 }
@@ -48,8 +48,8 @@ Described driven() {
   }
   Described rig{test_support::mechanism_of(furuta()),
                 {test_support::record(furuta(), {0.2, 0.5, 0.0, 0.0}, u, kPeriod, kNoise, 7)}};
-  test_support::free_parameters(
-      rig.mechanism, {"A.J_zz", "B.J_yy", "B.J_zz", "1.b", "2.b", "1.tau_c", "1.K"}, 1.7);
+  test_support::free_parameters(rig.mechanism, {"A.J_zz", "B.J_yy", "B.J_zz", "1.b", "2.b", "1.K"},
+                                1.7);
   return rig;
 }
 
@@ -58,8 +58,7 @@ Described released() {
   Described rig{test_support::mechanism_of(furuta()),
                 {test_support::record(furuta(), {0.2, 2.0, 0.0, 0.0}, Eigen::VectorXd::Zero(1000),
                                       kPeriod, kNoise, 8)}};
-  test_support::free_parameters(rig.mechanism,
-                                {"A.J_zz", "B.J_yy", "B.J_zz", "1.b", "2.b", "1.tau_c"}, 1.7);
+  test_support::free_parameters(rig.mechanism, {"A.J_zz", "B.J_yy", "B.J_zz", "1.b", "2.b"}, 1.7);
   return rig;
 }
 
@@ -206,7 +205,7 @@ TEST(DescriptionFaults, AreNotSeenWhereThereAreNone) {
 // Friction that the description does not know is no mistake in signs.
 TEST(DescriptionFaults, AreNotSeenInFrictionOfAnotherLaw) {
   Described rig = driven();
-  for (const char* name : {"1.b", "1.tau_c", "2.b"}) {
+  for (const char* name : {"1.b", "2.b"}) {
     estimator::Parameter& parameter =
         rig.mechanism.parameters[static_cast<std::size_t>(rig.mechanism.find_parameter(name))];
     parameter.free = false;

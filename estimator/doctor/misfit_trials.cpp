@@ -1,0 +1,403 @@
+#include "estimator/doctor/misfit_trials.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "estimator/calibrate/number_text.hpp"
+#include "estimator/doctor/hypothesis.hpp"
+#include "estimator/model/sensor.hpp"
+#include "estimator/model/ties.hpp"
+
+namespace estimator {
+namespace {
+
+/// A cause is told where it takes the cost down to this, and is this many of its deviations large.
+constexpr double kHelps = 0.6;
+constexpr double kSure = 5.0;
+
+/// A search goes on only where its first steps take the cost down to this.
+constexpr double kPromising = 0.9;
+
+constexpr double kDelayMost = 0.1;    // [s]
+constexpr double kClockStep = 0.004;  // [-], first steps of the search
+constexpr double kClockMost = 0.2;    // [-]
+constexpr int kClockRounds = 3;
+constexpr double kStribeckShare = 0.1;  // of τ_c, start of an excess
+constexpr double kDragShare = 0.1;      // of viscous friction at 1 rad/s, start of a drag
+constexpr double kClipStep = 0.1;       // of the largest command
+constexpr double kClipLeast = 0.2;
+constexpr int kPlateauRows = 5;         // readings that stay at an end of the range
+constexpr double kPlateauShare = 1e-9;  // within which readings are the same, of the range
+
+/// Whether a fit helps enough to be told; then with its errors.
+std::optional<Cause> judged(const MisfitCase& on, const PieceFit& fit, Finding finding,
+                            const std::vector<Recording>& pieces) {
+  if (!(fit.cost_per_reading() < kHelps * on.cost_per_reading)) return std::nullopt;
+  return Cause{std::move(finding), fit.cost_per_reading(), errors_of(fit, on.noise.size()),
+               fit.mechanism(), pieces};
+}
+
+std::string quoted(const std::string& name) { return "'" + name + "'"; }
+
+std::string with_deviation(double value, double deviation) {
+  return number_text(value) + " ± " + number_text(deviation, 2);
+}
+
+/// Frees one parameter and fits. What it becomes, less what it was, is the size.
+struct Freed {
+  double size = 0.0, deviation = 0.0;
+  std::optional<Cause> cause;
+};
+
+Freed free_one(const MisfitCase& on, int index, double start, double lower, double upper) {
+  Mechanism mechanism = on.estimate;
+  Parameter& parameter = mechanism.parameters[static_cast<std::size_t>(index)];
+  const double before = parameter.value;
+  parameter.free = true;
+  parameter.value = start;
+  parameter.lower = lower;
+  parameter.upper = upper;
+  const PieceFit fit = on.fit(mechanism);
+  Freed freed;
+  if (!(fit.cost_per_reading() < kHelps * on.cost_per_reading)) return freed;
+  freed.size = fit.mechanism().parameters[static_cast<std::size_t>(index)].value - before;
+  freed.deviation = fit.deviation(index);
+  if (!(std::abs(freed.size) > kSure * freed.deviation)) return freed;
+  freed.cause = judged(on, fit, {}, on.pieces);
+  return freed;
+}
+
+void add(std::vector<Cause>& causes, std::optional<Cause> cause) {
+  if (cause) causes.push_back(std::move(*cause));
+}
+
+// --- command ------------------------------------------------------------------------------------
+
+void try_delays(const MisfitCase& on, std::vector<Cause>& causes) {
+  for (int hinge = 0; hinge < on.estimate.hinge_count(); ++hinge) {
+    const Hinge& of = on.estimate.hinges[static_cast<std::size_t>(hinge)];
+    if (!of.motorised) continue;
+    const int index = on.estimate.index_of_hinge(hinge, HingeQuantity::kInputDelay);
+    const double now = on.estimate.parameters[static_cast<std::size_t>(index)].value;
+    Freed freed = free_one(on, index, now, -kDelayMost, kDelayMost);
+    if (!freed.cause) continue;
+    const bool late = freed.size > 0.0;
+    freed.cause->finding = {
+        .kind = late ? "late-command" : "early-command",
+        .severity = Severity::kWarning,
+        .channel = of.name,
+        .size = freed.size,
+        .unit = "s",
+        .what = "the command of hinge " + quoted(of.name) + " acts " +
+                with_deviation(1e3 * std::abs(freed.size), 1e3 * freed.deviation) + " ms " +
+                (late ? "later" : "earlier") + " than it is recorded",
+        .advice = late ? "estimate it: `motor { input_delay { value: " +
+                             number_text(now + freed.size) + " free: true } }`"
+                       : "the time stamps of commands lie behind those of angles: shift the column "
+                         "of the control by that much",
+    };
+    causes.push_back(std::move(*freed.cause));
+  }
+}
+
+std::vector<Recording> clipped(std::vector<Recording> pieces, Eigen::Index motor, double level) {
+  for (Recording& recording : pieces) {
+    for (Segment& segment : recording.segments) {
+      segment.controls.col(motor) = segment.controls.col(motor).cwiseMax(-level).cwiseMin(level);
+    }
+  }
+  return pieces;
+}
+
+double largest_command(const std::vector<Recording>& pieces, Eigen::Index motor) {
+  double largest = 0.0;
+  for (const Recording& recording : pieces) {
+    for (const Segment& segment : recording.segments) {
+      largest = std::max(largest, segment.controls.col(motor).cwiseAbs().maxCoeff());
+    }
+  }
+  return largest;
+}
+
+/// Lowest point of the parabola through three, and its curvature.
+struct Parabola {
+  double lowest = 0.0, curvature = 0.0;
+};
+Parabola through(double middle, double step, double before, double at, double after) {
+  const double curvature = (before - 2.0 * at + after) / (step * step);
+  const double slope = (after - before) / (2.0 * step);
+  return {curvature > 0.0 ? middle - slope / curvature : std::numeric_limits<double>::quiet_NaN(),
+          curvature};
+}
+
+/// Standard deviation of what a parabola of costs is over, ∆cost = 1 at one of white noise.
+double parabola_deviation(const Parabola& parabola, double cost_per_reading) {
+  return std::sqrt(2.0 * std::max(cost_per_reading, 1.0) / parabola.curvature);
+}
+
+void try_clipped_commands(const MisfitCase& on, std::vector<Cause>& causes) {
+  Eigen::Index motor = 0;
+  for (const Hinge& hinge : on.estimate.hinges) {
+    if (!hinge.motorised) continue;
+    const Eigen::Index column = motor++;
+    const double largest = largest_command(on.pieces, column);
+    if (!(largest > 0.0)) continue;
+    const auto fit_at = [&](double share) {
+      return on.fit(on.estimate, clipped(on.pieces, column, share * largest));
+    };
+    const double without = on.fit(on.estimate).cost();
+    double best = 1.0, cost = std::numeric_limits<double>::infinity();
+    for (double share = 1.0 - kClipStep; share > kClipLeast; share -= kClipStep) {
+      const double own = fit_at(share).cost();
+      if (own < cost) std::tie(best, cost) = std::pair(share, own);
+    }
+    if (!(cost < kPromising * without)) continue;
+    double step = 0.5 * kClipStep;
+    Parabola parabola;
+    for (int round = 0; round < kClockRounds; ++round, step *= 0.4) {
+      parabola = through(best, step, fit_at(best - step).cost(), fit_at(best).cost(),
+                         fit_at(best + step).cost());
+      if (std::isnan(parabola.lowest)) break;
+      best = std::clamp(parabola.lowest, best - step, best + step);
+    }
+    const PieceFit fit = fit_at(best);
+    const double deviation = largest * parabola_deviation(parabola, fit.cost_per_reading());
+    if (!(largest * (1.0 - best) > kSure * deviation)) continue;
+    add(causes,
+        judged(on, fit,
+               {.kind = "clipped-command",
+                .severity = Severity::kWarning,
+                .channel = hinge.name,
+                .size = best * largest,
+                .unit = "",
+                .what = "the command of hinge " + quoted(hinge.name) + " acts no further than to " +
+                        with_deviation(best * largest, deviation) + " of the " +
+                        number_text(largest) + " recorded",
+                .advice = "record what the amplifier puts out, limit the command to what "
+                          "it can, or leave out the parts beyond"},
+               clipped(on.pieces, column, best * largest)));
+  }
+}
+
+// --- clock --------------------------------------------------------------------------------------
+
+std::vector<Recording> with_clock(std::vector<Recording> pieces, double factor) {
+  for (Recording& recording : pieces) {
+    for (Segment& segment : recording.segments) {
+      segment.period *= factor;
+      for (double& time : segment.times) time *= factor;
+    }
+  }
+  return pieces;
+}
+
+void try_clock(const MisfitCase& on, std::vector<Cause>& causes) {
+  const auto fit_at = [&](double error) {
+    return on.fit(on.estimate, with_clock(on.pieces, 1.0 + error));
+  };
+  const double without = on.fit(on.estimate).cost();
+  double error = 0.0, step = kClockStep, cost = without;
+  Parabola parabola;
+  for (int round = 0; round < kClockRounds; ++round) {
+    const double before = fit_at(error - step).cost(), after = fit_at(error + step).cost();
+    parabola = through(error, step, before, cost, after);
+    if (std::isnan(parabola.lowest)) {  // no valley yet: downhill
+      error += before < after ? -2.0 * step : 2.0 * step;
+    } else {
+      error = std::clamp(parabola.lowest, -kClockMost, kClockMost);
+      step *= 0.5;
+    }
+    cost = fit_at(error).cost();
+    if (!(cost < kPromising * without)) return;
+  }
+  const PieceFit fit = fit_at(error);
+  const double deviation = parabola_deviation(parabola, fit.cost_per_reading());
+  if (!(std::abs(error) > kSure * deviation)) return;
+  // Recorded times are to be stretched by 1 + error: the clock that made them runs behind by that.
+  add(causes, judged(on, fit,
+                     {.kind = "clock-rate",
+                      .severity = Severity::kWarning,
+                      .size = -error,
+                      .unit = "-",
+                      .what = "the clock of the time stamps is " +
+                              with_deviation(100.0 * std::abs(error), 100.0 * deviation) +
+                              " % too " + (error < 0.0 ? "fast" : "slow"),
+                      .advice = "check the sampling rate against another clock: times are to be "
+                                "multiplied by " +
+                                number_text(1.0 + error, 5)},
+                     with_clock(on.pieces, 1.0 + error)));
+}
+
+// --- encoders -----------------------------------------------------------------------------------
+
+/// Takes away the readings that stay at one value, the largest or the smallest of all.
+/// @return how many
+int mask_plateau(std::vector<Recording>& recordings, Eigen::Index sensor, double value,
+                 double tolerance) {
+  int masked = 0;
+  for (Recording& recording : recordings) {
+    for (Segment& segment : recording.segments) {
+      auto column = segment.angles.col(sensor);
+      Eigen::Index first = 0;
+      for (Eigen::Index k = 0; k <= column.size(); ++k) {
+        if (k < column.size() && std::abs(column[k] - value) <= tolerance) continue;
+        if (k - first >= kPlateauRows) {
+          column.segment(first, k - first).setConstant(std::numeric_limits<double>::quiet_NaN());
+          masked += static_cast<int>(k - first);
+        }
+        first = k + 1;
+      }
+    }
+  }
+  return masked;
+}
+
+std::pair<double, double> range_of(const std::vector<Recording>& recordings, Eigen::Index sensor) {
+  double lowest = std::numeric_limits<double>::infinity(), highest = -lowest;
+  for (const Recording& recording : recordings) {
+    for (const Segment& segment : recording.segments) {
+      for (const double reading : segment.angles.col(sensor)) {
+        if (std::isnan(reading)) continue;
+        lowest = std::min(lowest, reading);
+        highest = std::max(highest, reading);
+      }
+    }
+  }
+  return {lowest, highest};
+}
+
+void try_clipped_angles(const MisfitCase& on, const std::vector<Recording>& recordings,
+                        std::vector<Cause>& causes) {
+  const std::vector<Sensor> sensors = sensors_of(on.estimate);
+  for (std::size_t i = 0; i < sensors.size(); ++i) {
+    const auto column = static_cast<Eigen::Index>(i);
+    const auto [lowest, highest] = range_of(recordings, column);
+    for (const double end : {lowest, highest}) {
+      std::vector<Recording> without = recordings;
+      const int masked = mask_plateau(without, column, end, kPlateauShare * (highest - lowest));
+      if (masked == 0) continue;
+      const std::vector<Recording> pieces = take_excerpts(on.estimate, without, kMisfitBudget);
+      const PieceFit fit = on.fit(on.estimate, pieces);
+      add(causes,
+          judged(on, fit,
+                 {.kind = "clipped-angle",
+                  .severity = Severity::kWarning,
+                  .channel = sensors[i].name,
+                  .size = end,
+                  .unit = sensors[i].units().coordinate,
+                  .what = "the encoder of hinge " + quoted(sensors[i].name) + " reads no further " +
+                          "than " + number_text(end, 4) + " " + sensors[i].units().coordinate +
+                          ": " + std::to_string(masked) + " readings stay there",
+                  .advice = "leave these rows out, or mark their readings as missing"},
+                 pieces));
+    }
+  }
+}
+
+// --- geometry and friction ----------------------------------------------------------------------
+
+void try_lengths(const MisfitCase& on, std::vector<Cause>& causes) {
+  for (int hinge = 0; hinge < on.estimate.hinge_count(); ++hinge) {
+    for (int k = 0; k < 6; ++k) {
+      const int index = on.estimate.index_of_hinge(hinge, static_cast<HingeQuantity>(k));
+      const Parameter& point = on.estimate.parameters[static_cast<std::size_t>(index)];
+      if (point.value == 0.0 || varies(on.estimate, index)) continue;
+      if (find_tie(on.estimate, index) != nullptr) continue;
+      Freed freed = free_one(on, index, point.value, -2.0 * std::abs(point.value),
+                             2.0 * std::abs(point.value));
+      if (!freed.cause) continue;
+      freed.cause->finding = {
+          .kind = "wrong-length",
+          .severity = Severity::kWarning,
+          .channel = point.name,
+          .size = freed.size,
+          .unit = "m",
+          .what = point.name + " is " + number_text(point.value + freed.size, 4) + " ± " +
+                  number_text(freed.deviation, 2) + " m instead of " + number_text(point.value, 4) +
+                  " m",
+          .advice = "measure it again, or estimate it",
+      };
+      causes.push_back(std::move(*freed.cause));
+    }
+  }
+}
+
+void try_signs(const MisfitCase& on, std::vector<Cause>& causes) {
+  for (const Hypothesis& hypothesis : likely_mistakes(on.estimate)) {
+    if (hypothesis.kind != "wrong-point-sign") continue;
+    const PieceFit fit = on.fit(mended(on.estimate, hypothesis));
+    add(causes, judged(on, fit,
+                       {.kind = hypothesis.kind,
+                        .severity = Severity::kFault,
+                        .channel = hypothesis.channel,
+                        .what = hypothesis.mistake,
+                        .advice = hypothesis.remedy},
+                       on.pieces));
+  }
+}
+
+/// Drag and an excess of dry friction at rest, at every joint that has friction of its kind.
+void try_friction(const MisfitCase& on, std::vector<Cause>& causes) {
+  Mechanism richer = on.estimate;
+  std::vector<int> freed;
+  const auto free_beside = [&](int hinge, HingeQuantity quantity, HingeQuantity beside,
+                               double share) {
+    const int index = richer.index_of_hinge(hinge, quantity);
+    const double known = richer.hinge_parameter(hinge, beside).value;
+    if (varies(richer, index) || find_tie(richer, index) != nullptr || !(known > 0.0)) return;
+    Parameter& parameter = richer.parameters[static_cast<std::size_t>(index)];
+    parameter.free = true;
+    parameter.value = std::max(parameter.value, share * known);
+    freed.push_back(index);
+  };
+  for (int hinge = 0; hinge < richer.hinge_count(); ++hinge) {
+    free_beside(hinge, HingeQuantity::kQuadraticDrag, HingeQuantity::kViscous, kDragShare);
+    free_beside(hinge, HingeQuantity::kStribeckTorque, HingeQuantity::kCoulombTorque,
+                kStribeckShare);
+    if (freed.empty() ||
+        freed.back() != richer.index_of_hinge(hinge, HingeQuantity::kStribeckTorque)) {
+      continue;
+    }
+    richer.hinge_parameter(hinge, HingeQuantity::kStribeckRate).free = true;
+  }
+  if (freed.empty()) return;
+  const PieceFit fit = on.fit(richer);
+  if (!(fit.cost_per_reading() < kHelps * on.cost_per_reading)) return;
+  Finding finding{.kind = "friction-law", .severity = Severity::kWarning};
+  finding.what = "friction has parts that the description does not know:";
+  for (const int index : freed) {
+    const Parameter& parameter = fit.mechanism().parameters[static_cast<std::size_t>(index)];
+    finding.what += " " + parameter.name + " " +
+                    with_deviation(parameter.value, fit.deviation(index)) + " " + parameter.unit +
+                    (index == freed.back() ? "" : ",");
+  }
+  finding.advice = "estimate `quadratic_drag`, `stribeck_torque` and `stribeck_rate` too";
+  add(causes, judged(on, fit, std::move(finding), on.pieces));
+}
+
+}  // namespace
+
+Eigen::VectorXd errors_of(const PieceFit& fit, Eigen::Index sensors) {
+  Eigen::VectorXd rmse(sensors);
+  for (Eigen::Index i = 0; i < sensors; ++i) rmse[i] = fit.rmse(static_cast<int>(i));
+  return rmse;
+}
+
+std::vector<Cause> try_causes(const MisfitCase& on, const std::vector<Recording>& recordings) {
+  std::vector<Cause> causes;
+  try_delays(on, causes);
+  try_clock(on, causes);
+  try_clipped_commands(on, causes);
+  try_clipped_angles(on, recordings, causes);
+  try_lengths(on, causes);
+  try_signs(on, causes);
+  try_friction(on, causes);
+  return causes;
+}
+
+}  // namespace estimator

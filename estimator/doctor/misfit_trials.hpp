@@ -1,0 +1,49 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <limits>
+#include <vector>
+
+#include "estimator/calibrate/calibration.hpp"
+#include "estimator/doctor/excerpt.hpp"
+#include "estimator/doctor/piece_fit.hpp"
+
+namespace estimator {
+
+/// The pieces that causes are tried on.
+inline constexpr ExcerptBudget kMisfitBudget = {
+    .duration = 9.0, .piece = 1.5, .period = 0.004, .rows = 2500};
+
+/// A likely cause of a misfit that was fitted, and helps.
+struct Cause {
+  Finding finding;
+  double cost_per_reading = std::numeric_limits<double>::infinity();
+  Eigen::VectorXd rmse;
+  Mechanism mechanism;            ///< with the cause and the values fitted
+  std::vector<Recording> pieces;  ///< without the mistake
+};
+
+/// What causes are tried on.
+struct MisfitCase {
+  Mechanism estimate;
+  std::vector<Recording> pieces;
+  Eigen::VectorXd noise;
+  const CalibrationMonitor& monitor;
+  double cost_per_reading = 0.0;  ///< without any cause
+  Eigen::VectorXd rmse;
+
+  PieceFit fit(const Mechanism& mechanism, const std::vector<Recording>& recordings) const {
+    return {mechanism, recordings, noise, monitor};
+  }
+  PieceFit fit(const Mechanism& mechanism) const { return fit(mechanism, pieces); }
+};
+
+/// Root mean square errors of all sensors [rad or m].
+Eigen::VectorXd errors_of(const PieceFit& fit, Eigen::Index sensors);
+
+/// Causes that help, in no particular order.
+/// @param recordings  that the pieces are of; none: readings that stay at an end of an encoder's
+///                    range are not looked for
+std::vector<Cause> try_causes(const MisfitCase& on, const std::vector<Recording>& recordings);
+
+}  // namespace estimator
