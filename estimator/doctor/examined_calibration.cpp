@@ -129,8 +129,7 @@ ExaminedCalibration calibrate_examined(const Mechanism& mechanism,
   out.calibration.findings = out.input.findings;
   tell_estimated_slips(out.input, out.calibration);
   if (!is_stopped(monitor)) {
-    append(explain_misfit(out.calibration, out.input.mechanism, out.input.recordings, options,
-                          monitor),
+    append(explain_misfit(out.calibration, out.input.mechanism, out.input.recordings, monitor),
            out.calibration.findings);
   }
   return out;

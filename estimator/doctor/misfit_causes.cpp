@@ -16,7 +16,7 @@ namespace {
 constexpr double kClearlyLarger = 2.0;
 
 /// Causes told one after another, each beside those before.
-constexpr int kRounds = 3;
+constexpr int kRounds = 2;
 
 /// Errors over pieces may be this many times as large as those over whole recordings.
 constexpr double kNoWorse = 1.5;
@@ -87,7 +87,6 @@ bool is_misfit(const Eigen::VectorXd& rmse, const Eigen::VectorXd& noise) {
 
 std::vector<Finding> explain_misfit(const Calibration& calibration, const Mechanism& mechanism,
                                     const std::vector<Recording>& recordings,
-                                    const CalibrationOptions& /*options*/,
                                     const CalibrationMonitor& monitor) {
   if (calibration.kind != EstimateKind::kPhysical || !can_shoot(mechanism, recordings)) return {};
   MisfitCase on{.estimate = mechanism,
@@ -103,6 +102,7 @@ std::vector<Finding> explain_misfit(const Calibration& calibration, const Mechan
     whole[i] = calibration.simulation[static_cast<std::size_t>(i)].rmse;
   }
   if (!is_misfit(whole, on.noise)) return {};
+  if (monitor.on_stage) monitor.on_stage("causes of the misfit", on.estimate);
   on.pieces = take_excerpts(on.estimate, recordings, kMisfitBudget);
   const PieceFit without = on.fit(on.estimate);
   on.cost_per_reading = without.cost_per_reading();

@@ -22,7 +22,6 @@ namespace estimator {
 /// Nothing where residuals are as the noise, and for parameters of a SPOOK simulator.
 std::vector<Finding> explain_misfit(const Calibration& calibration, const Mechanism& mechanism,
                                     const std::vector<Recording>& recordings,
-                                    const CalibrationOptions& options = {},
                                     const CalibrationMonitor& monitor = {});
 
 }  // namespace estimator

@@ -100,7 +100,7 @@ Eigen::VectorXd reading_noise(const Mechanism& mechanism,
     const double quantum = find_quantum(segments, static_cast<int>(i), scales[i]);
     noise[i] = std::max(noise[i], quantum / std::sqrt(12.0));
     for (const Segment& segment : segments) {
-      noise[i] = std::max(noise[i], noise_level(segment.angles.col(i)));
+      noise[i] = std::max(noise[i], noise_level(segment, i));
     }
   }
   return noise;
