@@ -66,7 +66,8 @@ TEST_F(CheckCommand, SaysThatNothingIsWrong) {
   EXPECT_NE(run.out.find("pendulum.J_zz"), std::string::npos) << run.out;
   EXPECT_EQ(result().worst(), "none");
   ASSERT_GT(result().excitation_size(), 0);
-  for (const auto& parameter : result().excitation()) {
+  const rigcal::v1::ExaminationResult told = result();
+  for (const auto& parameter : told.excitation()) {
     EXPECT_GT(parameter.standard_deviation(), 0.0) << parameter.parameter();
   }
 }
@@ -81,7 +82,8 @@ TEST_F(CheckCommand, TellsSpikesAndSlips) {
   EXPECT_NE(run.out.find("rigcal: they are held back"), std::string::npos) << run.out;
   EXPECT_EQ(result().worst(), "warning");
   bool spikes = false, slip = false;
-  for (const auto& finding : result().findings()) {
+  const rigcal::v1::ExaminationResult told = result();
+  for (const auto& finding : told.findings()) {
     spikes |= finding.kind() == "outliers" && finding.channel() == "pivot";
     slip |= finding.kind() == "slip" || finding.kind() == "jump";
   }

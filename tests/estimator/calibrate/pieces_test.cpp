@@ -90,7 +90,7 @@ TEST(Pieces, WidenWhatDisagrees) {
   Pieces pieces;
   pieces.parameters = {7, 3};
   pieces.comparison.agreement = {50.0, 6.0, 1e-8};
-  pieces.comparison.partners = Eigen::Vector2d(8.0, 8.0);
+  pieces.comparison.partners = Eigen::VectorXd::Constant(2, 8.0);
   pieces.comparison.scatter = Eigen::Vector2d(9.0, 0.25).asDiagonal();
   Uncertainty uncertainty;
   uncertainty.standard_deviation = Eigen::VectorXd::Ones(2);
