@@ -34,13 +34,13 @@ double change_between(const estimator::Segment& before, const estimator::Segment
 
 /// Rows missing between two segments, or −1 where the second does not continue the first.
 int missing_between(const estimator::Segment& before, const estimator::Segment& after,
-                    const Eigen::RowVectorXd& largest) {
+                    const Eigen::RowVectorXd& largest, double read) {
   if (before.period != after.period || !before.times.empty() || !after.times.empty()) return -1;
   const double duration = after.start - before.start - before.duration();
   const double periods = duration / before.period;
   const double missing = std::round(periods) - 1.0;
   if (!(missing >= 1.0) || !(std::abs(periods - std::round(periods)) <= kGridTolerance)) return -1;
-  if (!goes_on(duration, missing, change_between(before, after, largest))) return -1;
+  if (!goes_on(duration, missing, change_between(before, after, largest), read)) return -1;
   return static_cast<int>(missing);
 }
 
@@ -78,8 +78,9 @@ void draw_command(Eigen::Index first, int missing, estimator::Segment& segment) 
   }
 }
 
-bool goes_on(double duration, double missing, double change) {
-  return duration <= kHoleMax && (missing <= kHeldRowsMax || change <= kCommandChange);
+bool goes_on(double duration, double missing, double change, double read) {
+  return duration <= kHoleMax && missing <= read &&
+         (missing <= kHeldRowsMax || change <= kCommandChange);
 }
 
 Holes join_segments(std::vector<estimator::Segment>& segments) {
@@ -90,9 +91,11 @@ Holes join_segments(std::vector<estimator::Segment>& segments) {
   for (std::size_t first = 0; first < segments.size();) {
     std::vector<int> missing = {0};  // before each segment that is joined
     std::size_t next = first + 1;
+    double read = segments[first].sample_count();
     for (; next < segments.size(); ++next) {
-      const int rows = missing_between(segments[next - 1], segments[next], largest);
+      const int rows = missing_between(segments[next - 1], segments[next], largest, read);
       if (rows < 0) break;
+      read += segments[next].sample_count() - rows;
       missing.push_back(rows);
       ++holes.count;
       holes.rows += rows;

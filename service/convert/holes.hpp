@@ -22,7 +22,10 @@ struct Holes {
 /// @param duration from the row before to the row after [s]
 /// @param missing  rows
 /// @param change   of the command from before to after, of its largest value; of the worst motor
-bool goes_on(double duration, double missing, double change);
+/// @param read     rows of the segment so far, less those missing: no more may be missing than
+/// read,
+///                 or a small file could ask for any amount of memory
+bool goes_on(double duration, double missing, double change, double read);
 
 /// Lets the command of missing rows, from `first` on, change evenly from the row before to the row
 /// after. To hold it would delay it, which a fit takes for friction.

@@ -110,7 +110,8 @@ void cut(const proto::CsvTable& table, const CommandChanges& commands, double pe
     const bool end = k == times.size();
     const int missing = end ? 0 : missing_before(times, k, period);
     const double duration = end ? 0.0 : times[k] - times[k - 1];
-    const bool gap = missing > 0 && (!goes_on(duration, missing, commands.at(k)) ||
+    const int read = 2 * static_cast<int>(k - first) - places.back() - 1;  // less those missing
+    const bool gap = missing > 0 && (!goes_on(duration, missing, commands.at(k), read) ||
                                      (result.is_steady && !is_whole(duration / period)));
     const bool mark = !end && marks != nullptr && (*marks)[k] != (*marks)[k - 1];
     if (gap) result.gaps.push_back({table.lines[k], times[k - 1], duration});

@@ -71,7 +71,8 @@ void check_import(std::string_view text, const std::vector<std::string>& names) 
     require(segment.controls.allFinite());
     rows += segment.sample_count();
   }
-  require(rows == imported.summary.rows);
+  require(rows == imported.summary.rows + imported.summary.holes.rows);
+  require(imported.summary.holes.rows <= imported.summary.rows);
 }
 
 }  // namespace

@@ -89,7 +89,6 @@ TEST(CommandLine, BadRecordingsAreRefusedWithPlaceAndRemedy) {
       {"nan.csv", replaced(good, "\n0.05,", "\n0.05,nan\n0.0505,"), {":52:2", "'nan'"}},
       {"text.csv", replaced(good, "\n0.05,", "\n0.05,x"), {":52:2", "not a finite number"}},
       {"backwards.csv", replaced(good, "\n0.05,", "\n0.04,"), {":52:1", "backwards"}},
-      {"irregular.csv", replaced(good, "\n0.05,", "\n0.0504,"), {":52:1", "irregular"}},
       {"degrees.csv", swing_csv(200, 57.3), {":2", "unit: DEGREE"}},
       {"short.csv", swing_csv(9), {"too short"}},
       {"brief.csv", swing_csv(30), {"brief.csv with", "at least 10 samples", "record longer"}},

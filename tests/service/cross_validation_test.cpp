@@ -186,7 +186,8 @@ estimator::Recording two_segments() {
 
 std::vector<RecordingUse> uses_of_two_segments() {
   RecordingUse use;
-  use.segments = {{0, 0, 0, 0}, {1, 0, 0, 100}, {2, 0, 0, 47}};  // segment 0 was not selected
+  // Segment 0 was not selected.
+  use.segments = {{0, 0, 0, 0}, {1, 100, 149.5, 100}, {2, 47, 70, 47}};
   return {use};
 }
 

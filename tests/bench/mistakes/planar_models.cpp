@@ -40,7 +40,8 @@ double DoublePendulumModel::energy(const JointState& state) const {
 }
 
 // The pole's centre of mass is at (x + l sin θ, −l cos θ):
-//   (mc + mp) ẍ + mp l cos θ θ̈ − mp l sin θ θ̇² = K u,   mp l cos θ ẍ + (J + mp l²) θ̈ + mp g l sin θ
+//   (mc + mp) ẍ + mp l cos θ θ̈ − mp l sin θ θ̇² = K u,
+//   mp l cos θ ẍ + (J + mp l²) θ̈ + mp g l sin θ
 //   = 0.
 CartPoleModel::Terms CartPoleModel::terms(const JointState& state, double command) const {
   const double w = state.speed_rad_s[1];
