@@ -34,23 +34,6 @@ bool moves(const Segment& segment) {
   return false;
 }
 
-/// Index of the first row that lies `time` or more behind the first.
-Eigen::Index row_at(const Segment& segment, double time) {
-  Eigen::Index row = 0;
-  const double slack = 1e-6 * segment.period;
-  while (row < segment.sample_count() && segment.time(row) < time - slack) ++row;
-  return row;
-}
-
-Segment first_rows(Segment segment, Eigen::Index rows) {
-  segment.angles.conservativeResize(rows, Eigen::NoChange);
-  segment.controls.conservativeResize(rows, Eigen::NoChange);
-  if (segment.withheld.size() > 0) segment.withheld.conservativeResize(rows, Eigen::NoChange);
-  if (!segment.times.empty()) segment.times.resize(static_cast<std::size_t>(rows));
-  std::erase_if(segment.shifts, [&](const ZeroShift& shift) { return shift.sample >= rows; });
-  return segment;
-}
-
 struct WindowFit {
   SegmentTrajectory trajectory;
   bool fitted = false;
@@ -69,10 +52,10 @@ WindowFit fit_whole(const Mechanism& rig, const Mechanism& estimate, const Recor
 
 /// From the state that fits the window's first rows best.
 WindowFit fit_start(const Mechanism& rig, const Mechanism& estimate, const Recording& window,
-                    Eigen::Index rows, const CalibrationOptions& options,
+                    int rows, const CalibrationOptions& options,
                     const CalibrationMonitor& monitor) {
   const Segment& whole = window.segments.front();
-  const Recording head = {window.name, {first_rows(whole, rows)}};
+  const Recording head = {window.name, {rows_of(whole, 0, rows)}};
   ShootingFit fit(prepare_shooting(rig, {head}, options), options, monitor,
                   {"state estimation", "initial states"});
   fit.estimate_jointly(estimate);
@@ -84,6 +67,7 @@ WindowFit fit_start(const Mechanism& rig, const Mechanism& estimate, const Recor
   const ShootingProblem run(estimate, input.segments, {fit.simulation().states(0).leftCols(1)},
                             {whole.period}, input.grid, fit.joint().noise(), monitor.threads);
   result.trajectory = fit.trajectories().front();
+  result.trajectory.times = whole.times;
   result.trajectory.measured = whole.angles;
   result.trajectory.control = whole.controls;
   result.trajectory.simulated = run.angles(0);
@@ -100,8 +84,7 @@ std::vector<double> noise_levels(const std::vector<Recording>& recordings, std::
   for (const Recording& recording : recordings) {
     for (const Segment& segment : recording.segments) {
       for (std::size_t i = 0; i < sensors; ++i) {
-        levels[i] =
-            std::max(levels[i], noise_level(segment.angles.col(static_cast<Eigen::Index>(i))));
+        levels[i] = std::max(levels[i], noise_level(segment, static_cast<Eigen::Index>(i)));
       }
     }
   }
@@ -110,9 +93,9 @@ std::vector<double> noise_levels(const std::vector<Recording>& recordings, std::
 
 /// Rows of the segment that the state is estimated from; 0: all of them.
 /// @throws std::invalid_argument where nothing would be left to judge
-Eigen::Index start_rows(const Recording& recording, const Segment& segment, double start_window) {
+int start_rows(const Recording& recording, const Segment& segment, double start_window) {
   if (!(start_window > 0.0)) return 0;
-  const Eigen::Index rows = row_at(segment, start_window);
+  const int rows = segment.first_sample_from(start_window);
   if (rows < segment.sample_count()) return rows;
   throw std::invalid_argument(recording.name + ": the window from " +
                               number_text(segment.start, 6) + " s on is no longer than the first " +
@@ -166,8 +149,8 @@ Validation validate(const Mechanism& rig, const Mechanism& estimate,
   for (const Recording& recording : recordings) {
     for (const Segment& segment : recording.segments) {
       if (on_window) on_window(index++);
-      const Eigen::Index rows = start_rows(recording, segment, start_window);
-      if (!moves(rows > 0 ? first_rows(segment, rows) : segment)) {
+      const int rows = start_rows(recording, segment, start_window);
+      if (!moves(rows > 0 ? rows_of(segment, 0, rows) : segment)) {
         ++result.still;
         continue;
       }

@@ -66,6 +66,7 @@ std::vector<Segment> readings_of(const Calibration& calibration) {
   for (const SegmentTrajectory& trajectory : calibration.trajectories) {
     Segment& segment = segments.emplace_back();
     segment.period = trajectory.step;
+    segment.times = trajectory.times;
     segment.angles = trajectory.measured;
   }
   return segments;
@@ -192,7 +193,7 @@ std::vector<SensorFit> sensor_fits(const Calibration& calibration) {
     fit.name = error.hinge;
     fit.noise = quantum / std::sqrt(12.0);
     for (const Segment& segment : segments) {
-      fit.noise = std::max(fit.noise, noise_level(segment.angles.col(sensor)));
+      fit.noise = std::max(fit.noise, noise_level(segment, sensor));
     }
     const std::vector<Eigen::VectorXd> residuals = residuals_of(calibration, sensor, error.kind);
     fit.residual = calibration.refined ? error.rmse : root_mean_square(residuals, false);

@@ -229,25 +229,30 @@ void find_copies(const Mechanism& mechanism, const Recording& recording, SignalE
   }
 }
 
-void find_constant_commands(const Mechanism& mechanism, const Recording& recording,
+void find_constant_commands(const Mechanism& mechanism, const std::vector<Recording>& recordings,
                             SignalExamination& out) {
   int motor = 0;
   for (int j = 0; j < mechanism.hinge_count(); ++j) {
     const Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(j)];
     if (!hinge.motorised) continue;
-    const Range range = command_range(recording, motor++);
-    if (range.count == 0 || range.width() > 0.0) continue;
-    const bool asked = mechanism.hinge_parameter(j, HingeQuantity::kMotorGain).free;
-    Finding finding = finding_about("constant-command", Severity::kNote, recording, hinge.name);
-    finding.size = range.low;
-    finding.what = "the command of motor " + hinge.name +
-                   (range.low == 0.0 ? " is zero throughout"
-                                     : " is " + number_text(range.low) + " throughout");
-    finding.advice = asked
-                         ? "its gain is to be estimated, which needs a command that changes: check "
-                           "the column, or record such a run"
-                         : "nothing, if no run of the motor was meant";
-    out.findings.push_back(finding);
+    const bool driven = std::ranges::any_of(recordings, [&](const Recording& recording) {
+      return command_range(recording, motor).width() > 0.0;
+    });
+    const bool lacks = !driven && mechanism.hinge_parameter(j, HingeQuantity::kMotorGain).free;
+    for (const Recording& recording : recordings) {
+      const Range range = command_range(recording, motor);
+      if (range.count == 0 || range.width() > 0.0) continue;
+      Finding finding = finding_about("constant-command", Severity::kNote, recording, hinge.name);
+      finding.size = range.low;
+      finding.what = "the command of motor " + hinge.name +
+                     (range.low == 0.0 ? " is zero throughout"
+                                       : " is " + number_text(range.low) + " throughout");
+      finding.advice = lacks ? "its gain is to be estimated, which needs a command that changes: "
+                               "check the column, or record such a run"
+                             : "nothing, if no run of the motor was meant";
+      out.findings.push_back(finding);
+    }
+    ++motor;
   }
 }
 

@@ -21,8 +21,8 @@ void find_dead_channels(const Mechanism& mechanism, const Recording& recording,
 /// joints.
 void find_copies(const Mechanism& mechanism, const Recording& recording, SignalExamination& out);
 
-/// Motors whose command never changes.
-void find_constant_commands(const Mechanism& mechanism, const Recording& recording,
+/// Recordings in which the command of a motor never changes.
+void find_constant_commands(const Mechanism& mechanism, const std::vector<Recording>& recordings,
                             SignalExamination& out);
 
 /// Steps of readings against counts that the rig's description tells.

@@ -40,7 +40,7 @@ Eigen::Index stride_of(const Segment& segment, double period) {
   return std::max<Eigen::Index>(1, std::lround(period / segment.period));
 }
 
-std::vector<Piece> cut_into_pieces(const Mechanism& mechanism,
+std::vector<Piece> candidate_pieces(const Mechanism& mechanism,
                                    const std::vector<Recording>& recordings,
                                    const ExcerptBudget& budget) {
   const std::vector<JointKind> kinds = sensor_kinds(mechanism);
@@ -102,7 +102,7 @@ Segment thin(const Segment& from, const Piece& piece, Eigen::Index stride) {
 std::vector<Recording> take_excerpts(const Mechanism& mechanism,
                                      const std::vector<Recording>& recordings,
                                      const ExcerptBudget& budget) {
-  std::vector<Piece> pieces = cut_into_pieces(mechanism, recordings, budget);
+  std::vector<Piece> pieces = candidate_pieces(mechanism, recordings, budget);
   score(pieces);
   std::vector<std::size_t> order(pieces.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

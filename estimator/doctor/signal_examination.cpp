@@ -285,8 +285,8 @@ SignalExamination examine_signals(const Mechanism& mechanism,
     find_plateaus(sensors, quanta, recording, static_cast<int>(r), out);
     find_dead_channels(mechanism, recording, out);
     find_copies(mechanism, recording, out);
-    find_constant_commands(mechanism, recording, out);
   }
+  find_constant_commands(mechanism, recordings, out);
   compare_quanta(sensors, quanta, facts.quantum, out);
   return out;
 }

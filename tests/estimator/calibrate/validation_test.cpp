@@ -114,6 +114,32 @@ TEST(Validation, TellsRightParametersFromWrongOnes) {
   EXPECT_GT(rmse(validate(right, wrong, {windows}, {}, 0.5)), 1.2 * flattered);
 }
 
+// Irregular rows keep their times, also behind the part that the state is estimated from.
+TEST(Validation, JudgesIrregularRows) {
+  Recording run = swing(damped(), "run", 1.5, 600, 5e-3, kNoise, 3);
+  Segment& segment = run.segments.front();
+  const Segment whole = segment;
+  segment.times.clear();
+  Eigen::Index kept = 0;
+  for (int k = 0; k < whole.sample_count(); ++k) {
+    if (k % 3 == 1) continue;
+    segment.angles.row(kept++) = whole.angles.row(k);
+    segment.times.push_back(whole.time(k));
+  }
+  segment.angles.conservativeResize(kept, Eigen::NoChange);
+  segment.controls.conservativeResize(kept, Eigen::NoChange);
+  segment.period = segment.times.back() / static_cast<double>(kept - 1);
+  const Mechanism right = pendulum_of(damped());
+  for (const double start_window : {0.0, 0.5}) {
+    const Validation validation = validate(right, right, {run}, {}, start_window);
+    ASSERT_EQ(validation.trajectories.size(), 1U);
+    EXPECT_EQ(validation.trajectories[0].times, segment.times);
+    EXPECT_NEAR(validation.windows[0].errors[0].rmse(), kNoise, 0.5 * kNoise);
+    EXPECT_NEAR(validation.windows[0].end, whole.time(whole.sample_count() - 1), 1e-9);
+    EXPECT_NEAR(validation.noise[0], kNoise, 0.2 * kNoise);
+  }
+}
+
 // Every parameter is kept, also those that the rig file frees.
 TEST(Validation, KeepsParameters) {
   const Recording run = swing(damped(), "run", 1.5, 600, 5e-3, kNoise, 3);

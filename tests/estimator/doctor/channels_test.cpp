@@ -112,6 +112,23 @@ TEST_F(Channels, AreNotCommanded) {
   EXPECT_EQ(constant[0].severity, Severity::kNote);
 }
 
+// What another recording tells, this one need not.
+TEST_F(Channels, AskForACommandOnlyWhereNoRecordingHasOne) {
+  Mechanism rig = rig_;
+  for (estimator::Parameter& parameter : rig.parameters) {
+    if (parameter.name == "1.K") parameter.free = true;
+  }
+  Recording still = two_joints(motion(1), motion(2));
+  const Recording driven = still;
+  still.segments[0].controls.setZero();
+  const auto advice = [&](const std::vector<Recording>& recordings) {
+    const auto found = of_kind(estimator::examine_signals(rig, recordings), "constant-command");
+    return found.size() == 1 ? found[0].advice : std::to_string(found.size()) + " findings";
+  };
+  EXPECT_NE(advice({still}).find("record such a run"), std::string::npos) << advice({still});
+  EXPECT_EQ(advice({driven, still}).find("nothing"), 0U) << advice({driven, still});
+}
+
 // Cuts, held readings and freed offsets land where they were found; what an encoder lost stays lost
 // to the end of the recording, behind a cut as well.
 TEST_F(Channels, AreRepaired) {
