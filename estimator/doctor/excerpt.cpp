@@ -41,8 +41,8 @@ Eigen::Index stride_of(const Segment& segment, double period) {
 }
 
 std::vector<Piece> candidate_pieces(const Mechanism& mechanism,
-                                   const std::vector<Recording>& recordings,
-                                   const ExcerptBudget& budget) {
+                                    const std::vector<Recording>& recordings,
+                                    const ExcerptBudget& budget) {
   const std::vector<JointKind> kinds = sensor_kinds(mechanism);
   std::vector<Piece> pieces;
   for (std::size_t r = 0; r < recordings.size(); ++r) {

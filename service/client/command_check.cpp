@@ -49,6 +49,10 @@ ExitCode check(const CheckOptions& options) {
                            sensor_facts(input.rig), monitor);
     name_places(input.rig, examined.findings);
     const estimator::Excitation excitation = excitation_of(examined, options.estimation);
+    if (interrupt.flag().load()) {
+      std::cerr << "rigcal: stopped before everything was looked at; nothing was written\n";
+      return kInterrupted;
+    }
     const std::string list = format_findings(examined.findings);
     std::cout << (list.empty() ? "Nothing wrong was found.\n" : list) << '\n'
               << format_excitation(excitation) << std::flush;

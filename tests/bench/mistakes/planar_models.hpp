@@ -14,16 +14,21 @@ struct DoublePendulumParameters {
   double gravity = 9.82;
 };
 
-class DoublePendulumModel final : public firmware_iface::sim::HingeModel {
+/// Two joints whose friction does not know the load.
+class PlanarModel : public firmware_iface::sim::HingeModel {
  public:
-  explicit DoublePendulumModel(const DoublePendulumParameters& parameters) : p_(parameters) {}
   int joint_count() const override { return 2; }
-  Terms terms(const firmware_iface::sim::JointState& state, double command) const override;
   firmware_iface::sim::JointArray bearing_loads(
       const firmware_iface::sim::JointState&,
       const firmware_iface::sim::JointArray&) const override {
     return {};
   }
+};
+
+class DoublePendulumModel final : public PlanarModel {
+ public:
+  explicit DoublePendulumModel(const DoublePendulumParameters& parameters) : p_(parameters) {}
+  Terms terms(const firmware_iface::sim::JointState& state, double command) const override;
   const firmware_iface::sim::JointFriction& friction(int joint) const override {
     return joint == 0 ? p_.friction_1 : p_.friction_2;
   }
@@ -42,16 +47,10 @@ struct CartPoleParameters {
   double gravity = 9.82;
 };
 
-class CartPoleModel final : public firmware_iface::sim::HingeModel {
+class CartPoleModel final : public PlanarModel {
  public:
   explicit CartPoleModel(const CartPoleParameters& parameters) : p_(parameters) {}
-  int joint_count() const override { return 2; }
   Terms terms(const firmware_iface::sim::JointState& state, double command) const override;
-  firmware_iface::sim::JointArray bearing_loads(
-      const firmware_iface::sim::JointState&,
-      const firmware_iface::sim::JointArray&) const override {
-    return {};
-  }
   const firmware_iface::sim::JointFriction& friction(int joint) const override {
     return joint == 0 ? p_.rail : p_.pivot;
   }

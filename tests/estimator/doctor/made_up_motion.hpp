@@ -1,10 +1,14 @@
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <Eigen/Core>
 #include <cmath>
 #include <functional>
 #include <limits>
 #include <random>
+#include <utility>
+#include <vector>
 
 #include "estimator/signal/time_series.hpp"
 
@@ -55,6 +59,25 @@ inline Eigen::VectorXd as_read(Eigen::VectorXd angles, double noise, double quan
     if (quantum > 0.0) angle = quantum * std::round(angle / quantum + phase);
   }
   return angles;
+}
+
+/// Calls visit(readings, rate) for motions with blows, jumps of the torque and dry friction that
+/// holds, as they are, with noise and as counts of a disc with 4096 a turn.
+template <typename Visit>
+void for_each_clean_motion(const std::vector<double>& rates, const Visit& visit) {
+  constexpr double kCount = 2.0 * M_PI / 4096.0;
+  for (const double rate : rates) {
+    for (const auto& [noise, count] : {std::pair(0.0, 0.0), {1e-3, 0.0}, {0.0, kCount}}) {
+      for (unsigned seed = 0; seed < 8; ++seed) {
+        SCOPED_TRACE(testing::Message()
+                     << rate << " Hz, noise " << noise << ", count " << count << ", seed " << seed);
+        MadeUpMotion motion;
+        motion.stop = seed % 2 == 0 ? 1.0 : 100.0;
+        motion.dry = seed % 3 == 0 ? 0.5 : 4.0;
+        visit(as_read(motion.angles(rate, 1500, seed), noise, count, seed), rate);
+      }
+    }
+  }
 }
 
 inline estimator::Segment segment_of(const Eigen::MatrixXd& angles, double rate) {

@@ -34,21 +34,10 @@ std::vector<std::pair<int, double>> outliers_of(const Eigen::VectorXd& readings,
 // neither, fast and slow for its rate: nothing of it is an outlier. A detector of kinks would be
 // seen here; one that finds nothing would not.
 TEST(Outliers, AreNoneInMotionWithKinksAndBlows) {
-  for (const double rate : {20.0, 100.0, 1000.0}) {
-    for (const auto& [noise, count] : {std::pair(0.0, 0.0), {1e-3, 0.0}, {0.0, kCount}}) {
-      for (unsigned seed = 0; seed < 8; ++seed) {
-        SCOPED_TRACE(testing::Message()
-                     << rate << " Hz, noise " << noise << ", count " << count << ", seed " << seed);
-        MadeUpMotion motion;
-        motion.stop = seed % 2 == 0 ? 1.0 : 100.0;
-        motion.dry = seed % 3 == 0 ? 0.5 : 4.0;
-        EXPECT_TRUE(
-            outliers_of(test_support::as_read(motion.angles(rate, 1500, seed), noise, count, seed),
-                        rate)
-                .empty());
-      }
-    }
-  }
+  test_support::for_each_clean_motion({20.0, 100.0, 1000.0},
+                                      [](const Eigen::VectorXd& readings, double rate) {
+                                        EXPECT_TRUE(outliers_of(readings, rate).empty());
+                                      });
 }
 
 // Each of them, of either sign, also several in a row, two close together, at both ends and beside

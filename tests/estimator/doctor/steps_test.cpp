@@ -49,20 +49,10 @@ Eigen::VectorXd without(const Eigen::VectorXd& readings, int at, int lost) {
 
 // As of outliers: no kink, no blow and no count is a step.
 TEST(Steps, AreNoneInMotionWithKinksAndBlows) {
-  for (const double rate : {50.0, 250.0, 1000.0}) {
-    for (const auto& [noise, count] : {std::pair(0.0, 0.0), {1e-3, 0.0}, {0.0, kCount}}) {
-      for (unsigned seed = 0; seed < 8; ++seed) {
-        SCOPED_TRACE(testing::Message()
-                     << rate << " Hz, noise " << noise << ", count " << count << ", seed " << seed);
-        MadeUpMotion motion;
-        motion.stop = seed % 2 == 0 ? 1.0 : 100.0;
-        motion.dry = seed % 3 == 0 ? 0.5 : 4.0;
-        const Look look(test_support::as_read(motion.angles(rate, 1500, seed), noise, count, seed),
-                        rate);
-        EXPECT_TRUE(look.steps.empty());
-      }
-    }
-  }
+  test_support::for_each_clean_motion({50.0, 250.0, 1000.0},
+                                      [](const Eigen::VectorXd& readings, double rate) {
+                                        EXPECT_TRUE(Look(readings, rate).steps.empty());
+                                      });
 }
 
 // Ten counts either way, while the joint moves and while it rests, also beside readings that are
