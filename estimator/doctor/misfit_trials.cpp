@@ -29,6 +29,8 @@ constexpr double kClockMost = 0.2;    // [-]
 constexpr int kClockRounds = 3;
 constexpr double kStribeckShare = 0.1;  // of τ_c, start of an excess
 constexpr double kDragShare = 0.1;      // of viscous friction at 1 rad/s, start of a drag
+constexpr double kDryShare = 0.1;       // of viscous friction at 1 rad/s, start of a dry one
+constexpr double kViscousShare = 0.01;  // of dry friction at 1 rad/s, start of a viscous one
 constexpr double kClipStep = 0.1;       // of the largest command
 constexpr double kClipLeast = 0.2;
 constexpr int kPlateauRows = 5;         // readings that stay at an end of the range
@@ -341,14 +343,15 @@ void try_signs(const MisfitCase& on, std::vector<Cause>& causes) {
   }
 }
 
-/// Drag and an excess of dry friction at rest, at every joint that has friction of its kind.
+/// Viscous friction, dry friction, drag, and an excess of dry friction at rest, at every joint that
+/// has friction of a kind that goes with it.
 void try_friction(const MisfitCase& on, std::vector<Cause>& causes) {
   Mechanism richer = on.estimate;
   std::vector<int> freed;
   const auto free_beside = [&](int hinge, HingeQuantity quantity, HingeQuantity beside,
                                double share) {
     const int index = richer.index_of_hinge(hinge, quantity);
-    const double known = richer.hinge_parameter(hinge, beside).value;
+    const double known = on.estimate.hinge_parameter(hinge, beside).value;
     if (varies(richer, index) || find_tie(richer, index) != nullptr || !(known > 0.0)) return;
     Parameter& parameter = richer.parameters[static_cast<std::size_t>(index)];
     parameter.free = true;
@@ -356,6 +359,8 @@ void try_friction(const MisfitCase& on, std::vector<Cause>& causes) {
     freed.push_back(index);
   };
   for (int hinge = 0; hinge < richer.hinge_count(); ++hinge) {
+    free_beside(hinge, HingeQuantity::kViscous, HingeQuantity::kCoulombTorque, kViscousShare);
+    free_beside(hinge, HingeQuantity::kCoulombTorque, HingeQuantity::kViscous, kDryShare);
     free_beside(hinge, HingeQuantity::kQuadraticDrag, HingeQuantity::kViscous, kDragShare);
     free_beside(hinge, HingeQuantity::kStribeckTorque, HingeQuantity::kCoulombTorque,
                 kStribeckShare);
@@ -369,14 +374,18 @@ void try_friction(const MisfitCase& on, std::vector<Cause>& causes) {
   const PieceFit fit = on.fit(richer);
   if (!(fit.cost_per_reading() < kHelps * on.cost_per_reading)) return;
   Finding finding{.kind = "friction-law", .severity = Severity::kWarning};
-  finding.what = "friction has parts that the description does not know:";
   for (const int index : freed) {
     const Parameter& parameter = fit.mechanism().parameters[static_cast<std::size_t>(index)];
-    finding.what += " " + parameter.name + " " +
-                    with_deviation(parameter.value, fit.deviation(index)) + " " + parameter.unit +
-                    (index == freed.back() ? "" : ",");
+    if (parameter.value <= parameter.lower) continue;
+    finding.what +=
+        (finding.what.empty() ? "friction has parts that the description does not know: " : ", ") +
+        parameter.name + " " + with_deviation(parameter.value, fit.deviation(index)) + " " +
+        parameter.unit;
   }
-  finding.advice = "estimate `quadratic_drag`, `stribeck_torque` and `stribeck_rate` too";
+  if (finding.what.empty()) return;
+  finding.advice =
+      "estimate them too (`rigcal compare` tells which of them predict); they stand in "
+      "`friction { }` of the joint";
   add(causes, judged(on, fit, std::move(finding), on.pieces));
 }
 

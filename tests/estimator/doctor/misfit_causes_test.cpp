@@ -97,6 +97,19 @@ TEST(MisfitCauses, TellACommandThatIsClipped) {
   EXPECT_NEAR(findings[0].size, level, 0.03 * level);
 }
 
+// Dry friction that the description leaves at zero, and the joint that has it.
+TEST(MisfitCauses, TellFrictionThatTheDescriptionLacks) {
+  ReferenceFuruta dry = rig();
+  dry.tau_c1 = 0.02;
+  dry.smoothing_speed = 1e-3;
+  const Recording recording =
+      test_support::record(dry, {0.2, 0.5, 0.0, 0.0}, command(), kPeriod, kNoise, 5);
+  const std::vector<Finding> findings = explained(described(), recording);
+  expect_first(findings, "friction-law");
+  EXPECT_NE(findings[0].what.find("1.tau_c 0.02"), std::string::npos) << findings[0].what;
+  EXPECT_EQ(findings[0].what.find(" 0 ± 0"), std::string::npos) << "a part that is none";
+}
+
 TEST(MisfitCauses, SayNothingOfASpookSimulator) {
   estimator::Calibration shadow;
   shadow.kind = estimator::EstimateKind::kShadow;
