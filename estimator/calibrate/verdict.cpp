@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "estimator/calibrate/agreement.hpp"
 #include "estimator/calibrate/identifiability.hpp"
@@ -108,7 +109,8 @@ double unexplained_acceleration(const Calibration& calibration,
   for (Eigen::Index j = 0; j < calibration.acceleration_noise.size(); ++j) {
     if (calibration.mechanism.hinges[static_cast<std::size_t>(j)].name != name) continue;
     const double left = calibration.acceleration_noise[j] / std::sqrt(kHorizon);
-    return left > 0.0 ? left / acceleration_of(segments, sensor) : 0.0;
+    const double seen = acceleration_of(segments, sensor);  // 0 where no segment is long enough
+    return left > 0.0 && seen > 0.0 ? left / seen : 0.0;
   }
   return 0.0;
 }
@@ -207,8 +209,10 @@ std::vector<SensorFit> sensor_fits(const Calibration& calibration) {
     const double motion = root_mean_square(columns(segments, sensor), true);
     if (by_states) {
       fit.unexplained = unexplained_acceleration(calibration, segments, fit.name, sensor);
-    } else if (error.rmse > kFarTooNoisy * fit.noise && motion > 0.0) {
-      fit.unexplained = error.rmse / motion;
+    } else if (!(error.rmse <= kFarTooNoisy * fit.noise) && motion > 0.0) {
+      // A simulation that breaks down explains nothing.
+      fit.unexplained =
+          std::isfinite(error.rmse) ? error.rmse / motion : std::numeric_limits<double>::infinity();
     }
     fits.push_back(std::move(fit));
   }

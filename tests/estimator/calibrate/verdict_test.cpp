@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <random>
 
 #include "estimator/model/mechanisms/pendulum.hpp"
@@ -126,6 +127,29 @@ TEST(Verdict, IsNoResultBeyondAThirdOfTheMotion) {
   EXPECT_FALSE(above.converged());
   below.verdict = judge(below);
   EXPECT_TRUE(below.converged());
+}
+
+// A simulation that breaks down is no simulation: neither of its errors compares with anything.
+TEST(Verdict, IsNoResultWhereTheSimulationBreaksDown) {
+  for (const double broken : {std::nan(""), std::numeric_limits<double>::infinity()}) {
+    Calibration calibration = swing(0.0);
+    calibration.refined = false;
+    calibration.termination = Termination::kMaxIterations;
+    calibration.simulation.front().rmse = broken;
+    EXPECT_EQ(kind_of(calibration), VerdictKind::kExplainsNothing) << broken;
+  }
+}
+
+// Over less than the horizon no acceleration is seen to compare with: doubtful, but no nonsense.
+TEST(Verdict, CannotTellHowMuchOfAShortMotionIsLeft) {
+  Calibration calibration = swing(0.0);
+  calibration.refined = false;
+  calibration.acceleration_noise[0] = 1e-3;
+  SegmentTrajectory& trajectory = calibration.trajectories.front();
+  trajectory.measured.conservativeResize(30, 1);
+  trajectory.simulated.conservativeResize(30, 1);
+  trajectory.estimated = trajectory.simulated;
+  EXPECT_EQ(kind_of(calibration), VerdictKind::kDoesNotHold) << judge(calibration).sentence;
 }
 
 // A hinge that only shakes by its noise is not a motion left unexplained.
