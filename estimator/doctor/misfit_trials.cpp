@@ -376,11 +376,11 @@ void try_friction(const MisfitCase& on, std::vector<Cause>& causes) {
   Finding finding{.kind = "friction-law", .severity = Severity::kWarning};
   for (const int index : freed) {
     const Parameter& parameter = fit.mechanism().parameters[static_cast<std::size_t>(index)];
-    if (parameter.value <= parameter.lower) continue;
+    const double deviation = fit.deviation(index);
+    if (!(parameter.value > kSure * deviation)) continue;
     finding.what +=
         (finding.what.empty() ? "friction has parts that the description does not know: " : ", ") +
-        parameter.name + " " + with_deviation(parameter.value, fit.deviation(index)) + " " +
-        parameter.unit;
+        parameter.name + " " + with_deviation(parameter.value, deviation) + " " + parameter.unit;
   }
   if (finding.what.empty()) return;
   finding.advice =
