@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "service/import/estimate_kind.hpp"
+#include "service/report/chart_figure.hpp"
 #include "service/report/cross_validation_page.hpp"
 #include "service/report/data_section.hpp"
 #include "service/report/finding_list.hpp"
@@ -10,7 +11,7 @@
 #include "service/report/page_parts.hpp"
 #include "service/report/parameter_section.hpp"
 #include "service/report/piece_section.hpp"
-#include "service/report/svg_chart.hpp"
+#include "service/report/trajectory_section.hpp"
 #include "service/result/calibration_outcome.hpp"
 #include "service/text/number_format.hpp"
 
@@ -69,7 +70,7 @@ std::string head(const Calibration& calibration, const CalibrationContext& conte
 
 /// The stages of a solver one after the other: their numbering starts again where the simulation
 /// fit turns from smoothed friction to the rig's own.
-std::string cost_chart(const std::string& title, const std::string& unit,
+std::string cost_chart(const std::string& name, const std::string& title, const std::string& unit,
                        const std::vector<estimator::IterationRecord>& history,
                        const std::vector<std::string>& stages) {
   if (history.size() < 2) return "";
@@ -92,17 +93,17 @@ std::string cost_chart(const std::string& title, const std::string& unit,
   for (std::size_t k = 0; k < chart.series.size() && chart.series.size() == stages.size(); ++k) {
     chart.series[k].label = stages[k];
   }
-  return "<figure>" + svg_chart(chart) + "</figure>\n";
+  return chart_figure({.name = name, .charts = {std::move(chart)}});
 }
 
 std::string convergence(const Calibration& calibration) {
   std::vector<std::string> stages;
   if (!is_physical(calibration)) stages = {"with friction smoothed", "with the rig's friction"};
-  const std::string charts =
-      cost_chart("Joint estimation: cost per iteration", "cost", calibration.history, {}) +
-      cost_chart("Simulation fit: cost per iteration",
-                 is_physical(calibration) ? "cost" : "cost [rad²]", calibration.refinement_history,
-                 stages);
+  const std::string charts = cost_chart("joint-estimation", "Joint estimation: cost per iteration",
+                                        "cost", calibration.history, {}) +
+                             cost_chart("simulation-fit", "Simulation fit: cost per iteration",
+                                        is_physical(calibration) ? "cost" : "cost [rad²]",
+                                        calibration.refinement_history, stages);
   return charts.empty() ? "" : "<section><h2>Convergence</h2>" + charts + "</section>\n";
 }
 
@@ -180,12 +181,13 @@ std::string options(const Calibration& calibration, const CalibrationContext& co
 
 std::string calibration_page(const Calibration& calibration, const CalibrationContext& context,
                              const estimator::CrossValidation* validation) {
-  std::vector<std::string> hinges;
-  std::vector<estimator::JointKind> kinds;
+  TrajectoryLabels labels;
   for (const estimator::SimulationError& error : calibration.simulation) {
-    hinges.push_back(error.hinge);
-    kinds.push_back(error.kind);
+    labels.hinges.push_back(error.hinge);
+    labels.kinds.push_back(error.kind);
   }
+  labels.controls = context.controls;
+  labels.findings = calibration.findings;
   std::string body = head(calibration, context) + finding_section(calibration.findings) +
                      parameter_section(calibration) + piece_section(calibration) +
                      list_section("Notes", calibration.notes) +
@@ -197,9 +199,8 @@ std::string calibration_page(const Calibration& calibration, const CalibrationCo
         cross_validation_sections(*validation) + "</div>\n";
   }
   body += "<h2 class=\"part\">Trajectories</h2>\n" +
-          trajectory_sections(calibration.trajectories, hinges, context.controls, kinds,
-                              calibration.findings) +
-          convergence(calibration) + data_section(context) + options(calibration, context);
+          trajectory_sections(calibration.trajectories, labels) + convergence(calibration) +
+          data_section(context) + options(calibration, context);
   return html_page("Calibration of " + context.rig, body);
 }
 

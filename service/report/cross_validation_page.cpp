@@ -9,6 +9,7 @@
 #include "service/report/data_section.hpp"
 #include "service/report/page_parts.hpp"
 #include "service/report/svg_chart.hpp"
+#include "service/report/trajectory_section.hpp"
 #include "service/result/calibration_outcome.hpp"
 #include "service/result/cross_validation_message.hpp"
 #include "service/text/number_format.hpp"
@@ -118,9 +119,10 @@ std::string parameters(const CrossValidation& validation) {
 std::string trajectories(const CrossValidation& validation,
                          const std::vector<std::string>& controls) {
   std::string html = "<h2>Pieces held out</h2>\n";
+  const TrajectoryLabels labels = {validation.hinges, validation.kinds, controls};
+  const std::size_t share = kPageNumbersMax / std::max<std::size_t>(1, validation.folds.size());
   for (const estimator::Fold& fold : validation.folds) {
-    html += trajectory_sections(fold.evaluation.trajectories, validation.hinges, controls,
-                                validation.kinds);
+    html += trajectory_sections(fold.evaluation.trajectories, labels, share);
   }
   return html;
 }

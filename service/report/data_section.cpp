@@ -31,8 +31,10 @@ int samples_used(const RecordingUse& use) {
 
 std::string clock_text(const ImportSummary& summary) {
   if (!summary.clock) return "-";
-  return format("%+.2f ± %.2f ppm", summary.clock->rate_error_ppm,
-                summary.clock->standard_deviation_ppm);
+  const Measured rate =
+      format_measured(summary.clock->rate_error_ppm, summary.clock->standard_deviation_ppm);
+  return (summary.clock->rate_error_ppm > 0.0 ? "+" : "") + rate.value + " ± " +
+         rate.standard_deviation + " ppm";
 }
 
 /// Of the time stamps in a CSV file, of the arrival at the host in a recording of rigcal-daq.

@@ -75,7 +75,7 @@ std::string format_excitation(const estimator::Excitation& excitation) {
     if (seen && parameter.start != 0.0) {
       share = format_number(100.0 * parameter.deviation / std::abs(parameter.start), 2) + " %";
     }
-    rows.push_back({parameter.name, format_quantity(parameter.start),
+    rows.push_back({parameter.name, format_number(parameter.start),
                     seen ? format_number(parameter.deviation, 2) : "-", parameter.unit,
                     seen ? share : "not seen by the data"});
   }

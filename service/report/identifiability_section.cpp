@@ -96,8 +96,8 @@ std::string dependence_table(const Calibration& calibration) {
   for (const Seen& one : seen) {
     const ParameterEstimate& estimate = calibration.parameters[static_cast<std::size_t>(one.index)];
     html += "<tr><td>" + escape_html(estimate.name) + "</td>" +
-            number_cell(format_quantity(estimate.standard_deviation, 2)) +
-            number_cell(format_quantity(one.deviation_alone, 2)) +
+            number_cell(format_number(estimate.standard_deviation, 2)) +
+            number_cell(format_number(one.deviation_alone, 2)) +
             number_cell(format_number(one.inflation, 2)) + "<td>" +
             escape_html(partner_text(calibration, one)) + "</td></tr>\n";
   }
@@ -116,7 +116,7 @@ std::string coefficients(const Calibration& calibration, const Eigen::VectorXd& 
     if (!(std::abs(direction(k)) > kCoefficientShare * largest)) continue;
     const ParameterEstimate& estimate = calibration.parameters[static_cast<std::size_t>(k)];
     if (!text.empty()) text += ", ";
-    text += "Δ" + estimate.name + " = " + format_quantity(direction(k), 3);
+    text += "Δ" + estimate.name + " = " + format_number(direction(k), 3);
     if (!estimate.unit.empty()) text += " " + estimate.unit;
   }
   return text;

@@ -61,6 +61,17 @@ table.dense th, table.dense td { padding: 2px 7px; }
 table.matrix, table.narrow { width: auto; }
 table.matrix td.held-out { outline: 2px solid var(--ink); outline-offset: -2px; font-weight: 600; }
 figure { margin: 6px 0; }
+figcaption { font-size: 13px; }
+figcaption button { font: inherit; color: var(--ink); background: var(--panel); cursor: pointer;
+  border: 1px solid var(--frame); border-radius: 4px; padding: 1px 8px; }
+.chart.live > svg { display: none; }
+.chart-title { font-size: 13px; font-weight: 600; margin: 8px 0 0; }
+.said { min-height: 1.45em; margin: 0; font-size: 13px; color: var(--warn); }
+.view:focus-visible { outline: 2px solid var(--simulated); }
+.uplot { font-family: inherit; }
+.uplot .u-legend { font-size: 12px; text-align: left; margin: 0; color: var(--quiet); }
+.uplot .u-legend th, .uplot .u-legend td { border: 0; padding: 0 4px; }
+.uplot .u-select { background: var(--simulated); opacity: 0.2; }
 svg { width: 100%; height: auto; display: block; }
 svg.interval { width: 170px; height: 17px; }
 svg text { fill: var(--ink); font-family: inherit; }
@@ -105,6 +116,8 @@ svg .cell.strong { fill: #000000; }
 .positive { fill: #e69f00; }
 .negative { fill: #56b4e9; }
 @media print {
+  .chart.live > svg { display: block; }
+  .view, .hint, figcaption button { display: none; }
   @page { margin: 14mm; }
   body { max-width: none; padding: 0; font-size: 11px; }
   h2, h3 { break-after: avoid; }

@@ -18,10 +18,10 @@ std::string bounds_text(const ParameterEstimate& estimate) {
   const bool low = std::isfinite(estimate.lower);
   const bool high = std::isfinite(estimate.upper);
   if (low && high) {
-    return format_quantity(estimate.lower) + " … " + format_quantity(estimate.upper);
+    return format_number(estimate.lower) + " … " + format_number(estimate.upper);
   }
-  if (low) return "≥ " + format_quantity(estimate.lower);
-  return high ? "≤ " + format_quantity(estimate.upper) : "none";
+  if (low) return "≥ " + format_number(estimate.lower);
+  return high ? "≤ " + format_number(estimate.upper) : "none";
 }
 
 std::string interval_cell(const ParameterEstimate& estimate) {
@@ -35,7 +35,7 @@ std::string interval_cell(const ParameterEstimate& estimate) {
 
 std::string prior_text(const ParameterPrior& prior) {
   if (!prior.exists()) return "";
-  return format_quantity(prior.mean) + " ± " + format_quantity(prior.standard_deviation, 2);
+  return format_number(prior.mean) + " ± " + format_number(prior.standard_deviation, 2);
 }
 
 /// @param remark  behind the name
@@ -45,7 +45,7 @@ std::string row(const ParameterEstimate& estimate, const ParameterPrior& prior, 
   return "<tr><td>" + escape_html(estimate.name) + " <span class=\"quiet\">[" +
          escape_html(estimate.unit) + "]" + remark + "</span></td>" + number_cell(number.value) +
          number_cell(number.standard_deviation) + interval_cell(estimate) + "<td>" +
-         svg_interval(estimate, prior) + "</td>" + number_cell(format_quantity(estimate.initial)) +
+         svg_interval(estimate, prior) + "</td>" + number_cell(format_number(estimate.initial)) +
          number_cell(bounds_text(estimate)) + (with_priors ? number_cell(prior_text(prior)) : "") +
          "</tr>\n";
 }

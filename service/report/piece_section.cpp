@@ -49,7 +49,7 @@ std::string deviation_table(const Calibration& calibration) {
       "<div class=\"wide\"><table class=\"narrow\">\n<tr><th>parameter</th>"
       "<th class=\"number\">± sd</th><th class=\"number\">from noise</th>"
       "<th class=\"number\">from the scatter between pieces</th><th>unit</th></tr>\n";
-  const auto cell = [](double deviation) { return number_cell(format_quantity(deviation, 2)); };
+  const auto cell = [](double deviation) { return number_cell(format_number(deviation, 2)); };
   for (const estimator::ParameterEstimate& estimate : calibration.parameters) {
     if (estimate.at_bound || !std::isfinite(estimate.standard_deviation)) continue;
     html += "<tr><td>" + escape_html(estimate.name) + "</td>" + cell(estimate.standard_deviation) +

@@ -204,7 +204,8 @@ std::string marks(const Chart& chart, const Plane& plane) {
     const double width = std::max(to - from, kWidthMin);
     svg += "<rect x=\"" + pixel(std::min(from, plane.right() - width)) + "\" y=\"" +
            pixel(plane.top()) + "\" width=\"" + pixel(width) + "\" height=\"" +
-           pixel(plane.bottom() - plane.top()) + "\" class=\"mark\"/>\n";
+           pixel(plane.bottom() - plane.top()) + "\" class=\"mark\"><title>" +
+           escape_html(mark.text) + "</title></rect>\n";
   }
   return svg;
 }

@@ -4,10 +4,11 @@
 #include <cmath>
 
 #include "service/import/recording_pieces.hpp"
+#include "service/report/chart_figure.hpp"
 #include "service/report/data_section.hpp"
 #include "service/report/page_parts.hpp"
 #include "service/report/result_table.hpp"
-#include "service/report/svg_chart.hpp"
+#include "service/report/trajectory_section.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {
@@ -82,7 +83,9 @@ std::string window_chart(const Validation& validation, const std::string& record
     }
     chart.series.push_back(std::move(series));
   }
-  return chart.series.front().x.size() < 2 ? "" : "<figure>" + svg_chart(chart) + "</figure>\n";
+  if (chart.series.front().x.size() < 2) return "";
+  const std::string file = recording.substr(recording.rfind('/') + 1);
+  return chart_figure({.name = file + "-windows", .charts = {std::move(chart)}});
 }
 
 std::string window_charts(const Validation& validation) {
@@ -158,8 +161,8 @@ std::string validation_page(const Validation& validation, const ValidationChoice
                  table_section(validation) +
                  list_section("Notes", describe_validation(validation, choice)) +
                  window_charts(validation) + "<h2>Trajectories</h2>\n" +
-                 trajectory_sections(validation.trajectories, validation.sensors, context.controls,
-                                     validation.kinds) +
+                 trajectory_sections(validation.trajectories,
+                                     {validation.sensors, validation.kinds, context.controls}) +
                  data_section(context));
 }
 

@@ -8,6 +8,7 @@
 #include "proto/text/files.hpp"
 #include "service/report/page_parts.hpp"
 #include "service/study/run_csv.hpp"
+#include "service/text/csv_row.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {
