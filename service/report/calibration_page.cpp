@@ -7,6 +7,7 @@
 #include "service/report/cross_validation_page.hpp"
 #include "service/report/data_section.hpp"
 #include "service/report/finding_list.hpp"
+#include "service/report/html_table.hpp"
 #include "service/report/identifiability_section.hpp"
 #include "service/report/page_parts.hpp"
 #include "service/report/parameter_section.hpp"
@@ -47,9 +48,9 @@ std::string head(const Calibration& calibration, const CalibrationContext& conte
   const estimator::Verdict& verdict = calibration.verdict;
   std::string html =
       verdict.sentence.empty()
-          ? heading("Calibration of " + context.rig, context.version, calibration.converged(),
+          ? heading("Calibration of " + context.rig, context, calibration.converged(),
                     describe_outcome(calibration))
-          : heading("Calibration of " + context.rig, context.version,
+          : heading("Calibration of " + context.rig, context,
                     verdict.kind == estimator::VerdictKind::kHolds, as_sentence(verdict.sentence)) +
                 "<p>" + escape_html(describe_outcome(calibration)) + "</p>\n";
   html += "<div class=\"summary\">\n";
@@ -107,30 +108,26 @@ std::string convergence(const Calibration& calibration) {
   return charts.empty() ? "" : "<section><h2>Convergence</h2>" + charts + "</section>\n";
 }
 
-std::string option_row(const std::string& name, const std::string& value) {
-  return "<tr><th>" + name + "</th><td>" + escape_html(value) + "</td></tr>\n";
-}
-
 std::string chosen(double value, const char* unit, bool by_program) {
   return format_number(value, 6) + unit + (by_program ? " (chosen)" : " (asked for)");
 }
 
 /// What only a SPOOK simulator at a step has.
-std::string shadow_options(const Calibration& calibration,
-                           const estimator::CalibrationOptions& asked) {
+void add_shadow_options(const Calibration& calibration, const estimator::CalibrationOptions& asked,
+                        HtmlTable& table) {
   const auto of_rig = [](double value, const char* unit) {
     return value < 0.0 ? std::string("as in the rig file") : format_number(value, 6) + unit;
   };
   const bool is_explicit = asked.residual_form == estimator::ResidualForm::kExplicit;
   const bool is_full = asked.state_form == estimator::StateForm::kFull;
-  return option_row("state error weight κ",
-                    chosen(calibration.state_error_weight, "", !(asked.state_error_weight > 0.0))) +
-         option_row("compliance ε", of_rig(asked.compliance, " m/N, rad/(N·m)")) +
-         option_row("damping time τ", of_rig(asked.damping_time, " s")) +
-         option_row("residual", is_explicit ? "explicit" : "implicit") +
-         option_row("unknowns of a step", is_full ? "full states" : "configurations") +
-         option_row("begun from", calibration.approached ? "physical parameters" : "the start") +
-         option_row("low-pass for initial states", format_number(asked.filter_cutoff) + " Hz");
+  table.add({"state error weight κ",
+             chosen(calibration.state_error_weight, "", !(asked.state_error_weight > 0.0))});
+  table.add({"compliance ε", of_rig(asked.compliance, " m/N, rad/(N·m)")});
+  table.add({"damping time τ", of_rig(asked.damping_time, " s")});
+  table.add({"residual", is_explicit ? "explicit" : "implicit"});
+  table.add({"unknowns of a step", is_full ? "full states" : "configurations"});
+  table.add({"begun from", calibration.approached ? "physical parameters" : "the start"});
+  table.add({"low-pass for initial states", format_number(asked.filter_cutoff) + " Hz"});
 }
 
 /// Levels with their unit, which is told once where all have the same.
@@ -147,7 +144,7 @@ std::string noise_text(const Eigen::VectorXd& levels, double scale,
   return text;
 }
 
-std::string physical_options(const Calibration& calibration) {
+void add_physical_options(const Calibration& calibration, HtmlTable& table) {
   std::vector<std::string> readings, accelerations;
   for (const estimator::Sensor& sensor : estimator::sensors_of(calibration.mechanism)) {
     readings.emplace_back(sensor.units().error);
@@ -155,26 +152,30 @@ std::string physical_options(const Calibration& calibration) {
   for (const estimator::Hinge& hinge : calibration.mechanism.hinges) {
     accelerations.emplace_back(hinge.units().noise);
   }
-  return option_row("noise of the readings, per sensor",
-                    noise_text(calibration.angle_noise, 1e3, readings)) +
-         option_row("unexplained acceleration, per hinge",
-                    noise_text(calibration.acceleration_noise, 1.0, accelerations));
+  table.add(
+      {"noise of the readings, per sensor", noise_text(calibration.angle_noise, 1e3, readings)});
+  table.add({"unexplained acceleration, per hinge",
+             noise_text(calibration.acceleration_noise, 1.0, accelerations)});
 }
 
 std::string options(const Calibration& calibration, const CalibrationContext& context) {
   const estimator::CalibrationOptions& asked = context.options;
-  return "<section><h2>Options</h2>\n<div class=\"wide\"><table class=\"narrow\">\n" +
-         option_row("parameters", is_physical(calibration)
-                                      ? "physical: of the system in continuous time"
-                                      : "shadow: of a SPOOK simulator at the time step") +
-         option_row("time step h", chosen(1e3 * calibration.step, " ms", !(asked.step > 0.0))) +
-         (is_physical(calibration) ? physical_options(calibration)
-                                   : shadow_options(calibration, asked)) +
-         option_row("most iterations", std::to_string(asked.max_iterations)) +
-         option_row("simulation fit", !asked.refine_simulation ? "not asked for"
-                                      : calibration.refined    ? "done"
-                                                               : "not done") +
-         option_row("program", "rigcal " + context.version) + "</table></div></section>\n";
+  HtmlTable table("What was asked for, and what was chosen",
+                  {{"option"}, {"value", CellAlign::kWords}}, "narrow");
+  table.add({"parameters", is_physical(calibration)
+                               ? "physical: of the system in continuous time"
+                               : "shadow: of a SPOOK simulator at the time step"});
+  table.add({"time step h", chosen(1e3 * calibration.step, " ms", !(asked.step > 0.0))});
+  if (is_physical(calibration)) {
+    add_physical_options(calibration, table);
+  } else {
+    add_shadow_options(calibration, asked, table);
+  }
+  table.add({"most iterations", std::to_string(asked.max_iterations)});
+  table.add({"simulation fit", !asked.refine_simulation ? "not asked for"
+                               : calibration.refined    ? "done"
+                                                        : "not done"});
+  return "<section><h2>Options</h2>\n" + table.html() + "</section>\n";
 }
 
 }  // namespace
@@ -188,6 +189,7 @@ std::string calibration_page(const Calibration& calibration, const CalibrationCo
   }
   labels.controls = context.controls;
   labels.findings = calibration.findings;
+  labels.held = context.held;
   std::string body = head(calibration, context) + finding_section(calibration.findings) +
                      parameter_section(calibration) + piece_section(calibration) +
                      list_section("Notes", calibration.notes) +

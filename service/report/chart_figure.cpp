@@ -94,7 +94,9 @@ class Object {
     text_.append(text_.size() > 1 ? ",\"" : "\"").append(key).append("\":").append(json);
     return *this;
   }
-  Object& add(const char* key, bool value) { return add(key, std::string(value ? "true" : "false")); }
+  Object& add(const char* key, bool value) {
+    return add(key, std::string(value ? "true" : "false"));
+  }
   std::string text() const { return text_ + "}"; }
 
  private:
@@ -131,6 +133,7 @@ std::string chart_json(const Chart& chart, std::size_t& column) {
                          .add("label", json_string(one.label))
                          .add("style", json_string(one.css_class))
                          .add("points", one.markers)
+                         .add("aside", one.aside)
                          .text());
   }
   for (const ChartMark& mark : chart.marks) marks.push_back(mark_json(mark));
@@ -192,8 +195,8 @@ std::string chart_figure(const ChartFigure& figure) {
          data_element(json_of(figure, rows)) + "</figure>\n";
 }
 
-std::string data_figure(const std::string& picture, const std::string& name,
-                        const std::string& csv, const std::string& caption) {
+std::string data_figure(const std::string& picture, const std::string& name, const std::string& csv,
+                        const std::string& caption) {
   return "<figure>\n" + picture + "<figcaption class=\"quiet\">" + caption + "</figcaption>\n" +
          data_element(Object().add("name", json_string(name)).add("csv", json_string(csv)).text()) +
          "</figure>\n";

@@ -38,6 +38,7 @@ body {
 }
 h1 { font-size: 24px; margin: 0 0 4px; }
 h2 { font-size: 18px; margin: 30px 0 8px; }
+h1, h2, h3, li, p { overflow-wrap: anywhere; }
 h3 { font-size: 15px; margin: 18px 0 4px; color: var(--quiet); font-weight: 600; }
 .inset h2 { font-size: 16px; margin-top: 20px; }
 h2.part { border-top: 1px solid var(--grid); padding-top: 18px; }
@@ -52,7 +53,10 @@ p, ul { margin: 6px 0; max-width: 76ch; }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
 th, td { padding: 4px 10px; border-bottom: 1px solid var(--grid); text-align: left;
   white-space: nowrap; }
-td.words { white-space: normal; overflow-wrap: anywhere; }
+tbody th { color: var(--ink); font-weight: 400; }
+caption { text-align: left; color: var(--quiet); padding: 2px 0 6px; max-width: 76ch; }
+td.hash { font: 12px ui-monospace, monospace; }
+th.words, td.words { white-space: normal; overflow-wrap: anywhere; }
 th { color: var(--quiet); font-weight: 600; }
 td.number, th.number { text-align: right; }
 .mark { fill: var(--warn); opacity: 0.25; }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "service/report/chart_figure.hpp"
 #include "service/text/number_format.hpp"
@@ -27,21 +28,6 @@ std::vector<double> column_of(const Eigen::MatrixXd& matrix, Eigen::Index column
   return {values.begin(), values.end()};
 }
 
-/// Findings of a recording, about one sensor or about all, that have a place in time.
-std::vector<ChartMark> marks_of(const std::vector<estimator::Finding>& findings,
-                                const std::string& recording, const std::string& sensor) {
-  std::vector<ChartMark> marks;
-  for (const estimator::Finding& finding : findings) {
-    const bool concerns = (finding.recording.empty() || finding.recording == recording) &&
-                          (finding.channel.empty() || finding.channel == sensor);
-    if (!concerns || !std::isfinite(finding.from)) continue;
-    std::string text = finding.what;
-    if (!finding.treatment.empty()) text += " (" + finding.treatment + ")";
-    marks.push_back({finding.from, std::isfinite(finding.to) ? finding.to : finding.from, text});
-  }
-  return marks;
-}
-
 Chart angle_chart(const SegmentTrajectory& trajectory, Eigen::Index sensor,
                   const std::string& hinge, const estimator::JointUnits& units) {
   const std::vector<double> times = times_of(trajectory);
@@ -50,9 +36,9 @@ Chart angle_chart(const SegmentTrajectory& trajectory, Eigen::Index sensor,
   chart.title = "Hinge " + hinge;
   chart.x_label = "time [s]";
   chart.y_label = units.quantity + unit;
-  chart.series = {{"measured", "measured", times, column_of(trajectory.measured, sensor), false},
-                  {"simulated open loop", "simulated", times,
-                   column_of(trajectory.simulated, sensor), false}};
+  chart.series = {
+      {"measured", "measured", times, column_of(trajectory.measured, sensor), false},
+      {"simulated open loop", "simulated", times, column_of(trajectory.simulated, sensor), false}};
   chart.series[0].column = "measured " + hinge + unit;
   chart.series[1].column = "simulated " + hinge + unit;
   return chart;
@@ -135,6 +121,11 @@ ChartFigure segment_figure(const SegmentTrajectory& trajectory, const Trajectory
         index < labels.kinds.size() ? labels.kinds[index] : estimator::JointKind::kRevolute);
     Chart angle = angle_chart(trajectory, sensor, hinge, units);
     Chart error = error_chart(angle, hinge, units);
+    std::vector<double> held = held_on(angle.series[0].x, labels.held, path, sensor);
+    if (!held.empty()) {
+      angle.series.push_back(held_series(angle.series[0].x, std::move(held), hinge,
+                                         std::string("[") + units.coordinate + "]"));
+    }
     angle.marks = error.marks = marks_of(labels.findings, trajectory.recording, hinge);
     figure.charts.push_back(std::move(angle));
     figure.charts.push_back(std::move(error));
@@ -159,6 +150,44 @@ std::string zero_controls(const SegmentTrajectory& trajectory, const TrajectoryL
 
 }  // namespace
 
+std::vector<double> held_on(const std::vector<double>& times, const std::vector<HeldReading>& held,
+                            const std::string& recording, Eigen::Index sensor) {
+  std::vector<double> values;
+  if (times.size() < 2) return values;
+  const double slack = 0.5 * (times.back() - times.front()) / static_cast<double>(times.size() - 1);
+  for (const HeldReading& reading : held) {
+    if (reading.recording != recording || reading.sensor != sensor) continue;
+    const auto after = std::ranges::lower_bound(times, reading.time - slack);
+    if (after == times.end() || *after > reading.time + slack) continue;
+    if (values.empty()) values.assign(times.size(), std::numeric_limits<double>::quiet_NaN());
+    values[static_cast<std::size_t>(after - times.begin())] = reading.value;
+  }
+  return values;
+}
+
+ChartSeries held_series(const std::vector<double>& times, std::vector<double> values,
+                        const std::string& sensor, const std::string& unit) {
+  ChartSeries series{"held back",       "residual", times,
+                     std::move(values), true,       MarkerShape::kDiamond};
+  series.aside = true;
+  series.column = "held back " + sensor + " " + unit;
+  return series;
+}
+
+std::vector<ChartMark> marks_of(const std::vector<estimator::Finding>& findings,
+                                const std::string& recording, const std::string& sensor) {
+  std::vector<ChartMark> marks;
+  for (const estimator::Finding& finding : findings) {
+    const bool concerns = (finding.recording.empty() || finding.recording == recording) &&
+                          (finding.channel.empty() || finding.channel == sensor);
+    if (!concerns || !std::isfinite(finding.from)) continue;
+    std::string text = finding.what;
+    if (!finding.treatment.empty()) text += " (" + finding.treatment + ")";
+    marks.push_back({finding.from, std::isfinite(finding.to) ? finding.to : finding.from, text});
+  }
+  return marks;
+}
+
 std::string trajectory_sections(const std::vector<SegmentTrajectory>& trajectories,
                                 const TrajectoryLabels& labels, std::size_t numbers_max) {
   const std::vector<const SegmentTrajectory*> moving = those_with_motion(trajectories);
@@ -171,9 +200,9 @@ std::string trajectory_sections(const std::vector<SegmentTrajectory>& trajectori
     const Eigen::Index rows = trajectory.measured.rows();
     ChartFigure figure = segment_figure(trajectory, labels);
     if (numbers > numbers_max) {
-      figure.rows_max = static_cast<std::size_t>(static_cast<double>(rows) *
-                                                 static_cast<double>(numbers_max) /
-                                                 static_cast<double>(numbers));
+      figure.rows_max =
+          static_cast<std::size_t>(static_cast<double>(rows) * static_cast<double>(numbers_max) /
+                                   static_cast<double>(numbers));
     }
     html += "<section class=\"segment\"><h3>" + escape_html(trajectory.recording) + ", " +
             format_number(trajectory.start, 6) + " s to " +

@@ -55,7 +55,7 @@ const charts = (() => {
   }
 
   const colour = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-  const variable = style => style === "control" ? "--ink" : "--" + style;
+  const variable = style => style === "control" ? "--ink" : "--" + style.split(" ")[0];
 
   const marksAt = (marks, x, slack) =>
       marks.filter(mark => x >= mark.from - slack && x <= mark.to + slack);
@@ -91,8 +91,10 @@ const charts = (() => {
     return {
       label: one.label || "value",
       stroke: () => colour(variable(one.style)),
-      width: one.style === "measured" ? 3 : 1.4,
-      points: { show: one.points, size: 6 },
+      width: one.aside ? 0 : one.style === "measured" ? 3 : 1.4,
+      points: { show: one.points, size: 6, fill: () => colour(variable(one.style)) },
+      auto: !one.aside,
+      ...(one.aside ? { paths: () => null } : {}),
       value: (_, value) => number(value, 5),
     };
   }
