@@ -45,7 +45,7 @@ const std::string kEstimation =
     "--free 2.b --fix 1.K=0.07 --start 2.b=0.25 --start 1.b=0.5 --parameters shadow --step 0.002 "
     "--acceleration-noise 0.03 --max-iterations 17 --no-refine --kappa 11 --compliance 1.25e-7 "
     "--damping-time 0.004 --residual explicit --states full --no-approach --threads 3 --quiet "
-    "--withhold 2 --as-is --parameters values.json ";
+    "--withhold 2 --as-is --parameters values.json --operator Ada ";
 
 void expect_estimation(const EstimationOptions& options) {
   EXPECT_EQ(options.recordings, (std::vector<std::string>{"a.csv", "session:b"}));
@@ -61,6 +61,7 @@ void expect_estimation(const EstimationOptions& options) {
   EXPECT_TRUE(options.no_refine);
   EXPECT_TRUE(options.quiet);
   EXPECT_EQ(options.threads, 3);
+  EXPECT_EQ(options.operator_name, "Ada");
   const estimator::CalibrationOptions& calibration = options.calibration;
   EXPECT_EQ(calibration.kind, estimator::EstimateKind::kShadow);
   EXPECT_EQ(calibration.step, 0.002);
@@ -115,9 +116,10 @@ TEST(OptionBinding, LeavesDefaultsToTheEstimator) {
 
 TEST(OptionBinding, OfCheck) {
   CheckOptions options;
-  parse(kEstimation + "--json out.json", options, {});
+  parse(kEstimation + "--json out.json --plot out.html", options, {});
   expect_estimation(options.estimation);
   EXPECT_EQ(options.files.json, "out.json");
+  EXPECT_EQ(options.files.plot, "out.html");
 }
 
 TEST(OptionBinding, OfCrossvalidate) {

@@ -77,19 +77,20 @@ const charts = (() => {
 
   function axis(label, wholeOnly) {
     return {
-      label, labelSize: 18, size: label === undefined ? 30 : undefined,
+      label, labelSize: 18,
       font: "12px system-ui, sans-serif", labelFont: "12px system-ui, sans-serif",
       stroke: () => colour("--quiet"),
+      ...(wholeOnly ? { incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000] } : {}),
       grid: { stroke: () => colour("--grid"), width: 1 },
       ticks: { stroke: () => colour("--grid"), width: 1, size: 4 },
       values: (_, splits) => splits.map(
-          at => at == null || (wholeOnly && at % 1 !== 0) ? "" : number(at, 6)),
+          at => at == null ? "" : number(at, 6)),
     };
   }
 
-  function line(one) {
+  function line(one, chart) {
     return {
-      label: one.label || "value",
+      label: one.label || chart.y.replace(/ \[.*/, ""),
       stroke: () => colour(variable(one.style)),
       width: one.aside ? 0 : one.style === "measured" ? 3 : 1.4,
       points: { show: one.points, size: 6, fill: () => colour(variable(one.style)) },
@@ -114,11 +115,11 @@ const charts = (() => {
     title.textContent = chart.title;
     const xName = figure.columns[0].name;
     const options = {
-      width: place.clientWidth, height: chart.height,
+      width: place.clientWidth, height: chart.height, padding: [8, 14, 0, 0],
       scales: { x: { time: false, distr: chart.logX ? 3 : 1 }, y: { distr: chart.logY ? 3 : 1 } },
-      axes: [axis(xName, chart.wholeX), { ...axis(chart.y), size: 64 }],
+      axes: [{ ...axis(xName, chart.wholeX), size: 34 }, { ...axis(chart.y), size: 52 }],
       series: [{ label: xName, value: (_, value) => number(value, 7) },
-               ...chart.series.map(one => ({ ...line(one), spanGaps: figure.united }))],
+               ...chart.series.map(one => ({ ...line(one, chart), spanGaps: figure.united }))],
       legend: { markers: { stroke: (_, k) => "var(" + variable(chart.series[k - 1].style) + ")" } },
       cursor: { sync: { key: figure.key, setSeries: false, filters: {
         pub: type => type === "mousemove" || type === "mouseleave" } } },
