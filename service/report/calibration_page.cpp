@@ -202,7 +202,7 @@ std::string calibration_page(const Calibration& calibration, const CalibrationCo
   }
   body += "<h2 class=\"part\">Trajectories</h2>\n" +
           trajectory_sections(calibration.trajectories, labels) + convergence(calibration) +
-          data_section(context) + options(calibration, context);
+          data_section(context) + options(calibration, context) + origin_section(context);
   return html_page("Calibration of " + context.rig, body);
 }
 

@@ -12,8 +12,9 @@ std::string html_page(const std::string& title, const std::string& body) {
   const bool has_figures = body.find(kFigureData) != std::string::npos;
   return "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
          "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>" +
-         escape_html(title) + "</title>\n<style>" + page_style() + "</style>\n</head>\n<body>\n" +
-         body + (has_figures ? page_scripts() : "") + "</body>\n</html>\n";
+         escape_html(title) + "</title>\n<style>" + (has_figures ? chart_style() : "") +
+         page_style() + "</style>\n</head>\n<body>\n" + body + (has_figures ? page_scripts() : "") +
+         "</body>\n</html>\n";
 }
 
 std::string origin_line(const std::string& date, const std::string& version,

@@ -54,12 +54,14 @@ table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nu
 th, td { padding: 4px 10px; border-bottom: 1px solid var(--grid); text-align: left;
   white-space: nowrap; }
 tbody th { color: var(--ink); font-weight: 400; }
-caption { text-align: left; color: var(--quiet); padding: 2px 0 6px; max-width: 76ch; }
+caption { text-align: left; color: var(--quiet); padding: 2px 0 6px; position: sticky; left: 0;
+  max-width: min(76ch, calc(100vw - 48px)); }
 td.hash { font: 12px ui-monospace, monospace; }
 th.words, td.words { white-space: normal; overflow-wrap: anywhere; }
 th { color: var(--quiet); font-weight: 600; }
 td.number, th.number { text-align: right; }
 .mark { fill: var(--warn); opacity: 0.25; }
+thead th.words { overflow-wrap: normal; white-space: nowrap; }
 table.dense { font-size: 12.5px; }
 table.dense th, table.dense td { padding: 2px 7px; }
 table.matrix, table.narrow { width: auto; }
@@ -125,10 +127,12 @@ svg .cell.strong { fill: #000000; }
   @page { margin: 14mm; }
   body { max-width: none; padding: 0; font-size: 11px; }
   h2, h3 { break-after: avoid; }
-  figure, table, tr, p, ul, ol { break-inside: avoid; }
+  .chart, svg, tr, p, li, .summary div { break-inside: avoid; }
+  caption, thead { break-after: avoid; }
   .summary { gap: 6px; }
   .summary div { padding: 4px 8px; }
-  figure { break-before: avoid; }
+  .chart:first-child { break-before: avoid; }
+  .chart svg { max-height: 60mm; }
   .wide { overflow: visible; }
   th, td { padding: 2px 6px; }
   svg.interval { width: 110px; height: 11px; }
