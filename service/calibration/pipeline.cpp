@@ -55,7 +55,7 @@ void add_notes(const CalibrationInput& input, estimator::Calibration& calibratio
 }  // namespace
 
 estimator::ExaminedInput examine_input(const CalibrationInput& input,
-                                 const estimator::CalibrationMonitor& monitor) {
+                                       const estimator::CalibrationMonitor& monitor) {
   return with_faults_named(input, [&] {
     estimator::ExaminedInput examined =
         estimator::examine(input.rig.mechanism, input.recordings, input.context.options,
