@@ -24,6 +24,7 @@ void add_compare(CLI::App& app, ExitCode& exit_code);
 void add_simulate(CLI::App& app, ExitCode& exit_code);
 void add_info(CLI::App& app, ExitCode& exit_code);
 void add_export(CLI::App& app, ExitCode& exit_code);
+void add_import(CLI::App& app, ExitCode& exit_code);
 void add_recover(CLI::App& app, ExitCode& exit_code);
 void add_study(CLI::App& app, ExitCode& exit_code);
 

@@ -9,6 +9,7 @@ constexpr const char* kFooter =
     "  rigcal info run.csv --rig configs/rig-furuta.textproto\n"
     "  rigcal info run.mcap\n"
     "  rigcal export run.mcap --out run.csv --out run.mat\n"
+    "  rigcal import robot.urdf --out rig.textproto\n"
     "  rigcal check run.csv --rig configs/rig-furuta.textproto\n"
     "  rigcal calibrate run.csv --rig configs/rig-furuta.textproto --json run.json --plot "
     "run.html\n"
@@ -37,6 +38,7 @@ int main(int argc, char** argv) {
   service::add_compare(app, exit_code);
   service::add_simulate(app, exit_code);
   service::add_info(app, exit_code);
+  service::add_import(app, exit_code);
   service::add_export(app, exit_code);
   service::add_recover(app, exit_code);
   service::add_study(app, exit_code);
