@@ -41,7 +41,8 @@ const std::string kArm = R"(<?xml version="1.0"?>
     <dynamics damping="0.2" friction="0.5"/>
   </joint>
   <joint name="wrist" type="fixed">
-    <parent link="upper.arm"/><child link="flange"/><origin xyz="0.2 0 0" rpy="0 1.5707963267948966 0"/>
+    <parent link="upper.arm"/><child link="flange"/>
+    <origin xyz="0.2 0 0" rpy="0 1.5707963267948966 0"/>
   </joint>
   <joint name="slide" type="prismatic">
     <parent link="flange"/><child link="ground"/><origin xyz="0 0 0.1"/><axis xyz="0 0 2"/>
