@@ -5,7 +5,7 @@
 
 #include "proto/text/input_error.hpp"
 #include "service/import/common_period.hpp"
-#include "service/import/mcap_recording.hpp"
+#include "service/import/recording_file.hpp"
 #include "service/import/work_budget.hpp"
 #include "service/result/provenance_message.hpp"
 

@@ -9,6 +9,7 @@
 #include "proto/text/input_error.hpp"
 #include "service/client/command.hpp"
 #include "service/import/mcap_recording.hpp"
+#include "service/import/recording_file.hpp"
 #include "service/import/parameter_values.hpp"
 #include "service/import/recording_selection.hpp"
 #include "service/import/rig_file.hpp"
