@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <type_traits>
 
 #include "proto/check/number_ranges.hpp"
 #include "proto/recording/mat_file.hpp"
@@ -44,12 +45,13 @@ std::optional<std::vector<std::string>> hinges_of(const std::vector<std::string>
 /// A whole number that a double holds exactly.
 template <typename Whole>
 Whole whole(double value, const std::string& where, const std::string& what) {
-  if (value >= 0.0 && value <= static_cast<double>(proto::kSequenceMax) &&
+  const bool has_sign = std::is_unsigned_v<Whole> ? value >= 0.0 : true;
+  if (has_sign && std::abs(value) <= static_cast<double>(proto::kSequenceMax) &&
       value == std::floor(value)) {
     return static_cast<Whole>(value);
   }
   throw proto::InputError(where + ": " + what +
-                          " is no whole number from 0 to 2^53; export the recording again");
+                          " is no whole number up to 2^53; export the recording again");
 }
 
 /// Takes samples one by one, as a recording's reader does.
