@@ -64,8 +64,9 @@ class CsvWriter final : public RecordingVisitor {
     for (const std::string& hinge : header.hinges)
       line_.append(",").append(hinge).append("_counts");
     for (const std::string& hinge : header.hinges) line_.append(",").append(hinge).append("_valid");
-    line_ += ",command_sequence,tripped,driving,fault_flags,error_count,"
-             "clock_error_ppm,release_s\n";
+    line_ +=
+        ",command_sequence,tripped,driving,fault_flags,error_count,"
+        "clock_error_ppm,release_s\n";
   }
 
   void on_sample(const Sample& sample) override {

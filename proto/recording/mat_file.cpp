@@ -103,9 +103,8 @@ std::size_t size_of(matio_classes type) {
 
 /// A text whose characters take one or two bytes, as far as they are ASCII.
 std::string text_of(const matvar_t& variable) {
-  const std::size_t width = variable.data_type == MAT_T_UINT16 || variable.data_type == MAT_T_UTF16
-                                ? 2
-                                : 1;
+  const std::size_t width =
+      variable.data_type == MAT_T_UINT16 || variable.data_type == MAT_T_UTF16 ? 2 : 1;
   const std::size_t count = std::min(element_count(variable), variable.nbytes / width);
   std::string text;
   for (std::size_t k = 0; k < count && variable.data != nullptr; ++k) {

@@ -137,8 +137,8 @@ void TextEdit::set_number(const std::vector<FieldStep>& steps, double value) {
   std::size_t begin = text_.find(':', span->begin);
   if (begin >= span->end) begin = span->begin + steps.back().field->name().size() - 1;
   for (++begin; begin < span->end && is_blank(text_[begin]);) ++begin;
-  const auto growth = static_cast<std::ptrdiff_t>(number.size()) -
-                      static_cast<std::ptrdiff_t>(span->end - begin);
+  const auto growth =
+      static_cast<std::ptrdiff_t>(number.size()) - static_cast<std::ptrdiff_t>(span->end - begin);
   text_.replace(begin, span->end - begin, number);
   keep_column(text_, begin, growth);
 }
@@ -160,8 +160,7 @@ void TextEdit::add(const std::vector<FieldStep>& steps, std::size_t existing,
     text_ += field + "\n";
     return;
   }
-  const Span span =
-      at({steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(existing)});
+  const Span span = at({steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(existing)});
   const std::size_t close = span.end - 1;
   if (text_[close] != '}' && text_[close] != '>') {
     throw InputError(path_ + ": '" + steps[existing - 1].field->name() +

@@ -32,10 +32,9 @@ ExitCode tell_calibration(const estimator::Calibration& calibration, const Calib
   }
   std::cout << format_calibration(calibration, input.context.wall_time) << std::flush;
   if (!files.json.empty()) {
-    proto::write_file(
-        files.json,
-        calibration_json(calibration, input.context,
-                         files.trajectories ? Trajectories::kWritten : Trajectories::kLeftOut));
+    proto::write_file(files.json, calibration_json(calibration, input.context,
+                                                   files.trajectories ? Trajectories::kWritten
+                                                                      : Trajectories::kLeftOut));
   }
   if (!files.plot.empty()) {
     proto::write_file(files.plot, calibration_page(calibration, input.context));
@@ -49,9 +48,8 @@ ExitCode tell_calibration(const estimator::Calibration& calibration, const Calib
 
 void write_rig_out(const std::string& rig_name, const std::string& rig_text,
                    const CalibratedRig& rig, const ResultFiles& files) {
-  const WrittenRig written =
-      write_rig(rig_name, rig_text, rig,
-                files.rig_out_priors ? Priors::kFromEstimates : Priors::kAsTheyWere);
+  const WrittenRig written = write_rig(
+      rig_name, rig_text, rig, files.rig_out_priors ? Priors::kFromEstimates : Priors::kAsTheyWere);
   for (const std::string& note : written.notes) {
     std::cerr << "note: " << files.rig_out << ": " << note << '\n';
   }

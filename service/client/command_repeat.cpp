@@ -86,12 +86,12 @@ void find_recordings(const RepeatOptions& options, StoredResult& result) {
     if (!path && last_of_both) path = std::exchange(given, {}).front();
     if (!path) path = find_recording(result, i);
     if (!path) {
-      throw proto::InputError(result.file + ": the recording '" + name_of(source) + "'" +
-                              (source.name.empty() || source.name == source.path
-                                   ? ""
-                                   : " (" + source.path + ")") +
-                              " is neither where it was nor beside the result; give it: rigcal "
-                              "repeat " + result.file + " RECORDING");
+      throw proto::InputError(
+          result.file + ": the recording '" + name_of(source) + "'" +
+          (source.name.empty() || source.name == source.path ? "" : " (" + source.path + ")") +
+          " is neither where it was nor beside the result; give it: rigcal "
+          "repeat " +
+          result.file + " RECORDING");
     }
     check_content(options, result, i, *path);
     if (source.name.empty()) source.name = source.path;

@@ -85,8 +85,9 @@ CLI::Validator step_validator() {
 void add_estimation_options(CLI::App& command, EstimationOptions& options) {
   estimator::CalibrationOptions& calibration = options.calibration;
   command
-      .add_option("recordings", options.recordings,
-                  "Recordings: CSV as the rig file describes it, or MCAP of rigcal-daq")
+      .add_option(
+          "recordings", options.recordings,
+          "Recordings: CSV, MAT, MCAP of rigcal-daq, or a ROS 2 bag (MCAP) with joint states")
       ->required()
       ->type_name("RECORDING");
   command.add_option("--rig", options.rig, "Rig file (proto/rig.proto)")

@@ -111,7 +111,9 @@ void list_gaps(proto::Recording& recording) {
 
 }  // namespace
 
-bool is_exported_csv(const std::vector<std::string>& header) { return hinges_of(header).has_value(); }
+bool is_exported_csv(const std::vector<std::string>& header) {
+  return hinges_of(header).has_value();
+}
 
 ImportedRecording import_exported_csv(const std::string& path, std::string_view text,
                                       const Rig& rig) {

@@ -64,7 +64,7 @@ class Collector final : public proto::McapVisitor {
 /// What a column of the bag is: a joint, and which of its numbers.
 struct JointColumn {
   std::string joint;
-  std::vector<double> proto::JointState::* numbers = &proto::JointState::positions;
+  std::vector<double> proto::JointState::*numbers = &proto::JointState::positions;
 };
 
 JointColumn parse_column(const std::string& text) {
@@ -120,14 +120,15 @@ RecordingFormat format_of(const std::string& path, const Rig& rig,
   for (ControlColumn& control : format.controls) {
     const bool named = rig.format && control.column.ends_with(kEffort) && names_joint(control);
     if (named) continue;
-    const auto hinge = std::ranges::find(rig.mechanism.hinges, control.hinge,
-                                         &estimator::Hinge::name);
+    const auto hinge =
+        std::ranges::find(rig.mechanism.hinges, control.hinge, &estimator::Hinge::name);
     if (!joints.contains(control.hinge) || !is_effort(control.unit, hinge->kind)) {
       throw proto::InputError(
           path + ": a bag tells a motor's control as an effort alone, and that of hinge '" +
-          control.hinge + "' is in " + control.unit + "; name the joint in the rig file if that is "
-          "its effort: recording { control { hinge: \"" + control.hinge +
-          "\" column: \"JOINT.effort\" } }");
+          control.hinge + "' is in " + control.unit +
+          "; name the joint in the rig file if that is "
+          "its effort: recording { control { hinge: \"" +
+          control.hinge + "\" column: \"JOINT.effort\" } }");
     }
     control.column = control.hinge + std::string(kEffort);
   }
@@ -181,7 +182,8 @@ proto::CsvTable make_table(const std::string& path, const Collector& bag,
 
 void check_table(const proto::CsvTable& table, const RecordingFormat& format) {
   if (table.lines.empty()) {
-    throw proto::InputError(table.path + ": no message tells where the rig's joints are; record "
+    throw proto::InputError(table.path +
+                            ": no message tells where the rig's joints are; record "
                             "joint states with positions");
   }
   const std::size_t first_control = table.values.size() - format.controls.size();

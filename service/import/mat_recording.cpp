@@ -64,8 +64,9 @@ void check_numbers(const proto::CsvTable& table, int request, const proto::Colum
   for (std::size_t k = 0; k < values.size(); ++k) {
     if (std::isfinite(values[k])) continue;
     const bool last = k + 1 == values.size();
-    if (std::isnan(values[k]) && (asked.missing == proto::MissingCells::kAllowed ||
-                                  (last && asked.missing == proto::MissingCells::kAllowedAtTheEnd))) {
+    if (std::isnan(values[k]) &&
+        (asked.missing == proto::MissingCells::kAllowed ||
+         (last && asked.missing == proto::MissingCells::kAllowedAtTheEnd))) {
       continue;
     }
     throw proto::InputError(table.where(static_cast<int>(k), request) +
@@ -80,7 +81,8 @@ ImportedRecording import_mat(const std::string& path, const Rig& rig) {
   const proto::MatFile file(path);
   if (is_exported_mat(file)) return import_exported_mat(path, file, rig);
   if (!rig.format) {
-    throw proto::InputError(rig.path + ": does not say how recordings look; add recording { } with " +
+    throw proto::InputError(rig.path +
+                            ": does not say how recordings look; add recording { } with " +
                             "the variables of " + path + " (" + list_of(file) + ") for columns");
   }
   proto::CsvTable table;
@@ -92,15 +94,15 @@ ImportedRecording import_mat(const std::string& path, const Rig& rig) {
     table.sources.push_back("variable '" + requests[i].name + "'");
     table.values.push_back(read_column(path, file, requests[i].name));
     if (table.values.back().size() != table.values.front().size()) {
-      throw proto::InputError(path + ": variable '" + requests[i].name + "' has " +
-                              std::to_string(table.values.back().size()) + " elements, '" +
-                              requests.front().name + "' " +
-                              std::to_string(table.values.front().size()) +
-                              "; cut them to the same samples");
+      throw proto::InputError(
+          path + ": variable '" + requests[i].name + "' has " +
+          std::to_string(table.values.back().size()) + " elements, '" + requests.front().name +
+          "' " + std::to_string(table.values.front().size()) + "; cut them to the same samples");
     }
   }
   const std::size_t rows = table.values.front().size();
-  if (rows == 0) throw proto::InputError(path + ": its variables are empty; record something first");
+  if (rows == 0)
+    throw proto::InputError(path + ": its variables are empty; record something first");
   for (std::size_t k = 0; k < rows; ++k) table.lines.push_back(static_cast<int>(k) + 1);
   for (std::size_t i = 0; i < requests.size(); ++i) {
     check_numbers(table, static_cast<int>(i), requests[i]);

@@ -153,7 +153,8 @@ void check_times(const std::string& path, const proto::Recording& recording,
 ImportedRecording import_mcap(const std::string& path, const Rig& rig) {
   const auto recording = proto::read_recording(path);
   if (!recording.ok()) throw proto::InputError(recording.error().detail);
-  return import_samples(path, recording.value(), proto::find_release(recording.value().events), rig);
+  return import_samples(path, recording.value(), proto::find_release(recording.value().events),
+                        rig);
 }
 
 ImportedRecording import_samples(const std::string& path, const proto::Recording& recording,

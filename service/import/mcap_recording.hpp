@@ -18,7 +18,8 @@ bool is_mcap(const std::string& path);
 ImportedRecording import_mcap(const std::string& path, const Rig& rig);
 
 /// The same of what was read from elsewhere.
-/// @param release_s  when a hand let the rig go, as find_release tells (proto/recording/release.hpp)
+/// @param release_s  when a hand let the rig go, as find_release tells
+/// (proto/recording/release.hpp)
 ImportedRecording import_samples(const std::string& path, const proto::Recording& recording,
                                  double release_s, const Rig& rig);
 

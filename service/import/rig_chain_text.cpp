@@ -68,7 +68,8 @@ bool write_chain_out(const std::string& path, proto::TextEdit& edit) {
   const std::string text = edit.text();
   proto::parse_text(path, text, rig, tree);
   if (!rig.has_chain()) return false;
-  const std::vector<proto::FieldStep> chain = {{v1::Rig::descriptor()->FindFieldByName("chain"), -1}};
+  const std::vector<proto::FieldStep> chain = {
+      {v1::Rig::descriptor()->FindFieldByName("chain"), -1}};
   expand_chain(rig, proto::TextLocator(path, v1::Rig::descriptor(), &tree).at("chain"));
   std::string links = commented(edit.text_of(chain));
   for (const v1::Body& body : rig.body()) append_message("body", body, "", links);

@@ -385,8 +385,8 @@ class RigReader {
       // Kinds of joints call one quantity by two names; the one that is written counts, or else
       // that of this kind: of a slide the second.
       const auto* descriptor = message.GetDescriptor()->FindFieldByName(field);
-      const bool slides = mechanism_.hinges[static_cast<std::size_t>(i)].kind ==
-                          estimator::JointKind::kPrismatic;
+      const bool slides =
+          mechanism_.hinges[static_cast<std::size_t>(i)].kind == estimator::JointKind::kPrismatic;
       if (message.GetReflection()->HasField(message, descriptor) || slides ||
           !places_.contains(parameter.name)) {
         remember_place(place.at(field), parameter);

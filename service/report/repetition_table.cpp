@@ -57,12 +57,12 @@ std::string format_repetition(const std::vector<RepeatedParameter>& parameters) 
     rows.push_back({parameter.name, before.value, before.standard_deviation, now.value,
                     format_number(parameter.difference, 2), parameter.unit});
   }
-  const std::string head =
-      is_repeated(parameters)
-          ? "Repeated: every estimate is within " + format_number(kRepeatedWithin) +
-                " standard deviations of the former one."
-          : "NOT REPEATED: estimates differ by more than " + format_number(kRepeatedWithin) +
-                " standard deviations.";
+  const std::string head = is_repeated(parameters)
+                               ? "Repeated: every estimate is within " +
+                                     format_number(kRepeatedWithin) +
+                                     " standard deviations of the former one."
+                               : "NOT REPEATED: estimates differ by more than " +
+                                     format_number(kRepeatedWithin) + " standard deviations.";
   return head + "\n\n" + format_table(rows, {false, true, true, true, true, false});
 }
 

@@ -49,8 +49,9 @@ class RigWriter {
   RigWriter(const std::string& name, const std::string& text)
       : name_(name), edit_(name, text, v1::Rig::default_instance()) {
     if (write_chain_out(name, edit_)) {
-      notes_.push_back("the chain { } was written as bodies and hinges: its links have values of "
-                       "their own");
+      notes_.push_back(
+          "the chain { } was written as bodies and hinges: its links have values of "
+          "their own");
     }
     placed_ = parse_placed_rig(name, edit_.text());
     proto::TextLocator::Tree tree;
@@ -61,8 +62,9 @@ class RigWriter {
   bool set_value(const std::string& parameter, double value) {
     const Steps* const steps = place_of(parameter);
     if (steps == nullptr) return false;
-    const estimator::Parameter& was = placed_.rig.mechanism.parameters[static_cast<std::size_t>(
-        placed_.rig.mechanism.find_parameter(parameter))];
+    const estimator::Parameter& was =
+        placed_.rig.mechanism
+            .parameters[static_cast<std::size_t>(placed_.rig.mechanism.find_parameter(parameter))];
     const Steps value_at = below(*steps, "value");
     // A prior without a mean has the value for one, and stays where it was.
     if (value != was.value && edit_.has(below(*steps, "prior_standard_deviation")) &&
@@ -159,16 +161,15 @@ class RigWriter {
   }
 
   bool is_tied_by_name(const std::string& parameter) const {
-    return std::ranges::any_of(
-        rig_.tie(), [&](const v1::Tie& tie) { return tie.parameter() == parameter; });
+    return std::ranges::any_of(rig_.tie(),
+                               [&](const v1::Tie& tie) { return tie.parameter() == parameter; });
   }
 
   /// A point on a body with a centre of mass is stated in that body's frame, and stays.
   bool is_point_from_centre(const Steps& steps) const {
     if (steps.size() != 4 || steps[2].field->name() != "point") return false;
     const v1::Hinge& hinge = rig_.hinge(steps[0].index);
-    const v1::HingeSide& side =
-        steps[1].field->name() == "parent" ? hinge.parent() : hinge.child();
+    const v1::HingeSide& side = steps[1].field->name() == "parent" ? hinge.parent() : hinge.child();
     const auto body = std::ranges::find(rig_.body(), side.body(), &v1::Body::name);
     return body != rig_.body().end() && body->has_center_of_mass();
   }

@@ -55,7 +55,8 @@ CalibratedRig rig_of(const v1::CalibrationResult& result) {
 StoredResult stored_result(const std::string& file, const v1::CalibrationResult& result) {
   const v1::ProvenanceResult& provenance = result.provenance();
   if (provenance.rig_text().empty()) {
-    throw proto::InputError(file + ": provenance.rigText: is missing, so what it was made from is "
+    throw proto::InputError(file +
+                            ": provenance.rigText: is missing, so what it was made from is "
                             "not known; an older rigcal wrote it. Calibrate again");
   }
   StoredResult stored{.file = file,

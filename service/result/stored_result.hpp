@@ -23,7 +23,7 @@ struct StoredResult {
   std::string date;
   std::string version;
   std::string build;
-  CalibrationRequest request;       ///< its recordings have the paths of then
+  CalibrationRequest request;        ///< its recordings have the paths of then
   std::vector<FileMark> recordings;  ///< as they were, one of each of the request
 };
 

@@ -32,7 +32,8 @@ Rig undescribed() {
 
 /// A release with a gap, a reading that is not valid, a clock that errs, and odd digits.
 void write_run(const std::string& path, bool released = true) {
-  auto writer = proto::RecordingWriter::create(path, {.hinges = {"2", "1"}, .epoch_unix_ns = 0, .facts = {}});
+  auto writer =
+      proto::RecordingWriter::create(path, {.hinges = {"2", "1"}, .epoch_unix_ns = 0, .facts = {}});
   ASSERT_TRUE(writer.ok()) << writer.error().detail;
   const auto tell = [&](double time_s, const std::string& phase) {
     proto::Event event;
@@ -234,10 +235,9 @@ TEST(SimulationCsv, IsReadWithoutARecordingFormat) {
   EXPECT_EQ(segment.period, 1e-3);
   EXPECT_LT((segment.angles - run.angles).cwiseAbs().maxCoeff(), 1e-10);
   EXPECT_EQ(segment.controls, run.controls);
-  expect_parts(refusal([&] {
-                 (void)import_recording(folder.write("other.csv", "a,b\n1,2\n"), rig);
-               }),
-               {"does not say how CSV recordings look", "recording { }"});
+  expect_parts(
+      refusal([&] { (void)import_recording(folder.write("other.csv", "a,b\n1,2\n"), rig); }),
+      {"does not say how CSV recordings look", "recording { }"});
 }
 
 }  // namespace

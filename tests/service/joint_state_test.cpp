@@ -117,11 +117,12 @@ class Bag : public ::testing::Test {
   static std::vector<JointState> swing(const std::string& arm, const std::string& pendulum) {
     std::vector<JointState> states;
     for (int k = 0; k < 500; ++k) {
-      states.push_back({.stamp_ns = 1'700'000'000'000'000'000 + 1'000'000LL * k + (k * 7919) % 300'000,
-                        .names = {"other", pendulum, arm},
-                        .positions = {9.0, std::sin(0.01 * k), std::cos(0.01 * k)},
-                        .velocities = {},
-                        .efforts = {0.0, 0.0, 0.01 * (k % 10)}});
+      states.push_back(
+          {.stamp_ns = 1'700'000'000'000'000'000 + 1'000'000LL * k + (k * 7919) % 300'000,
+           .names = {"other", pendulum, arm},
+           .positions = {9.0, std::sin(0.01 * k), std::cos(0.01 * k)},
+           .velocities = {},
+           .efforts = {0.0, 0.0, 0.01 * (k % 10)}});
     }
     return states;
   }
@@ -237,8 +238,9 @@ TEST_F(Bag, IsRefusedInOneSentence) {
   std::vector<JointState> back = swing("1", "2");
   std::swap(back[10].stamp_ns, back[11].stamp_ns);
   expect_parts(refused(write("back.mcap", back), rig()), {"back.mcap: ", "time runs backwards"});
-  expect_parts(refused(write("else.mcap", swing("1", "2"), {"/tf"}, "tf2_msgs/msg/TFMessage"), rig()),
-               {"else.mcap: "});
+  expect_parts(
+      refused(write("else.mcap", swing("1", "2"), {"/tf"}, "tf2_msgs/msg/TFMessage"), rig()),
+      {"else.mcap: "});
 }
 
 }  // namespace

@@ -128,9 +128,10 @@ TEST(OptionBinding, OfCheck) {
 
 TEST(OptionBinding, OfRepeat) {
   RepeatOptions options;
-  parse("run.json a.csv b.mcap --changed-data --threads 3 --quiet --json out.json --plot out.html "
-        "--rig-out out.textproto --rig-out-priors --trajectories",
-        options, {});
+  parse(
+      "run.json a.csv b.mcap --changed-data --threads 3 --quiet --json out.json --plot out.html "
+      "--rig-out out.textproto --rig-out-priors --trajectories",
+      options, {});
   EXPECT_EQ(options.result, "run.json");
   EXPECT_EQ(options.recordings, (std::vector<std::string>{"a.csv", "b.mcap"}));
   EXPECT_TRUE(options.changed_data);

@@ -24,12 +24,16 @@ class Calibrated : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     folder_ = new TemporaryFolder;
-    ASSERT_EQ(run("simulate --rig " + rig() + " --scenario " +
-                  config("scenario-pendulum-release.textproto") + " --step 1e-3 --out " +
-                  file("p.csv")).exit_code, 0);
+    ASSERT_EQ(
+        run("simulate --rig " + rig() + " --scenario " +
+            config("scenario-pendulum-release.textproto") + " --step 1e-3 --out " + file("p.csv"))
+            .exit_code,
+        0);
     ASSERT_EQ(run("calibrate " + file("p.csv") + " --rig " + rig() +
                   " --to 3 --start pivot.b=2e-4 --fix pendulum.m=0.43 --json " + file("p.json") +
-                  " --rig-out " + file("out.textproto") + " --trajectories --quiet").exit_code, 0);
+                  " --rig-out " + file("out.textproto") + " --trajectories --quiet")
+                  .exit_code,
+              0);
   }
   static void TearDownTestSuite() { delete folder_; }
 
@@ -64,7 +68,8 @@ TEST_F(Calibrated, TellsWhatItWasMadeFrom) {
   EXPECT_EQ(result.recordings[0].sha256.size(), 64U);
   ASSERT_EQ(result.rig.kept.size(), 1U);
   EXPECT_EQ(result.rig.kept[0].name, "pendulum.m");
-  expect_parts(contents_of(file("p.json")), {"\"trajectories\": [", "\"simulated\": [", "\"timeS\": ["});
+  expect_parts(contents_of(file("p.json")),
+               {"\"trajectories\": [", "\"simulated\": [", "\"timeS\": ["});
 }
 
 // The rig file written is that of --parameters, to the last bit, and calibrates to itself.
@@ -80,7 +85,9 @@ TEST_F(Calibrated, RigIsWrittenBack) {
        {"--rig " + file("out.textproto") + " --out " + file("a.csv"),
         "--rig " + rig() + " --parameters " + file("p.json") + " --out " + file("b.csv")}) {
     ASSERT_EQ(run("simulate --step 1e-3 --scenario " +
-                  config("scenario-pendulum-release.textproto") + " " + arguments).exit_code, 0);
+                  config("scenario-pendulum-release.textproto") + " " + arguments)
+                  .exit_code,
+              0);
   }
   EXPECT_EQ(contents_of(file("a.csv")), contents_of(file("b.csv")));
   const ProgramRun again = run("calibrate " + file("p.csv") + " --rig " + file("out.textproto") +
@@ -139,14 +146,17 @@ TEST_F(Calibrated, FindsAndVerifiesItsRecordings) {
 TEST_F(Calibrated, ThatIsNoneIsRefused) {
   const std::string text = contents_of(file("p.json"));
   const auto refused = [&](const std::string& from, const std::string& to) {
-    return refusal([&] { (void)read_result(folder_->write("bad.json", replaced(text, from, to))); });
+    return refusal(
+        [&] { (void)read_result(folder_->write("bad.json", replaced(text, from, to))); });
   };
   expect_parts(refused("{", "["), {"bad.json: is no result"});
-  expect_parts(refused("\"rigText\"", "\"riggText\""), {"bad.json: provenance.rigText: is missing"});
+  expect_parts(refused("\"rigText\"", "\"riggText\""),
+               {"bad.json: provenance.rigText: is missing"});
   expect_parts(refused("\"fromS\": \"-Infinity\"", "\"fromS\": 7"), {"recordings[0]: fromS"});
   expect_parts(refused("\"command\": \"calibrate\"", "\"command\": 3"), {"bad.json: is no result"});
-  const ProgramRun wrong = run("repeat " + folder_->write(
-      "val.json", replaced(text, "\"command\": \"calibrate\"", "\"command\": \"validate\"")));
+  const ProgramRun wrong =
+      run("repeat " + folder_->write("val.json", replaced(text, "\"command\": \"calibrate\"",
+                                                          "\"command\": \"validate\"")));
   EXPECT_EQ(wrong.exit_code, 1);
   expect_parts(wrong.err, {"val.json: is a result of 'rigcal validate'"});
 }
@@ -159,9 +169,8 @@ TEST_F(Calibrated, AsAllResultsDo) {
            {"check", ""}, {"validate", ""}, {"crossvalidate", " --pieces 2"}}) {
     const ProgramRun made = run(command + " " + input + options);
     EXPECT_NE(made.exit_code, 1) << made.err;
-    expect_parts(contents_of(file("j.json")),
-                 {"\"command\": \"" + command + "\"", "\"date\": \"20", "\"sha256\": \"",
-                  "\"valuesFile\": {"});
+    expect_parts(contents_of(file("j.json")), {"\"command\": \"" + command + "\"", "\"date\": \"20",
+                                               "\"sha256\": \"", "\"valuesFile\": {"});
   }
 }
 

@@ -77,7 +77,8 @@ std::vector<std::string> comments_of(const std::string& text) {
   std::vector<std::string> comments;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
-    if (const auto at = line.find('#'); at != std::string::npos) comments.push_back(line.substr(at + 1));
+    if (const auto at = line.find('#'); at != std::string::npos)
+      comments.push_back(line.substr(at + 1));
   }
   return comments;
 }
@@ -146,30 +147,30 @@ hinge {
 };
 
 TEST_F(PendulumOut, KeepsCommentsInTheirColumnsAndTellsDeviations) {
-  const WrittenRig written = write({.estimates = {estimate("rod.J_zz", 0.0123456789, 1.234e-6),
-                                                  estimate("rod.J_yy", 0.0111, kInfinity),
-                                                  estimate("p.b", 2e-4, 3e-5)},
-                                    .tied = {},
-                                    .kept = {},
-                                    .headline = "Calibrated by rigcal 9"});
+  const WrittenRig written =
+      write({.estimates = {estimate("rod.J_zz", 0.0123456789, 1.234e-6),
+                           estimate("rod.J_yy", 0.0111, kInfinity), estimate("p.b", 2e-4, 3e-5)},
+             .tied = {},
+             .kept = {},
+             .headline = "Calibrated by rigcal 9"});
   EXPECT_TRUE(written.notes.empty());
-  expect_parts(written.text,
-               {"# proto-file: proto/rig.proto\n# Calibrated by rigcal 9\nbody {",
-                "    zz { value: 0.0123456789 free: true }  # ± 1.2e-06; about the centre of mass\n",
-                "yy { value: 0.0111 free: true }  # not seen in the data\n",
-                "viscous { value: 2e-04; free: true } }  # ± 3e-05\n"});
+  expect_parts(
+      written.text,
+      {"# proto-file: proto/rig.proto\n# Calibrated by rigcal 9\nbody {",
+       "    zz { value: 0.0123456789 free: true }  # ± 1.2e-06; about the centre of mass\n",
+       "yy { value: 0.0111 free: true }  # not seen in the data\n",
+       "viscous { value: 2e-04; free: true } }  # ± 3e-05\n"});
 }
 
 // What the file leaves at its default is written where it would stand.
 TEST_F(PendulumOut, AddsWhatIsLeftOut) {
-  const WrittenRig written = write({.estimates = {estimate("p.c", 3e-5, 1e-6),
-                                                  estimate("rod.J_xy", 1e-4, 1e-6),
-                                                  estimate("p.k", 0.02, 1e-6),
-                                                  estimate("p.offset", 0.01, 1e-3),
-                                                  estimate("gravity.tilt_x", 0.002, 1e-6)},
-                                    .tied = {},
-                                    .kept = {},
-                                    .headline = "h"});
+  const WrittenRig written =
+      write({.estimates = {estimate("p.c", 3e-5, 1e-6), estimate("rod.J_xy", 1e-4, 1e-6),
+                           estimate("p.k", 0.02, 1e-6), estimate("p.offset", 0.01, 1e-3),
+                           estimate("gravity.tilt_x", 0.002, 1e-6)},
+             .tied = {},
+             .kept = {},
+             .headline = "h"});
   EXPECT_TRUE(written.notes.empty());
   const Mechanism mechanism = read(written);
   EXPECT_EQ(at(mechanism, "p.c").value, 3e-5);
@@ -192,11 +193,10 @@ TEST_F(PendulumOut, TellsWhatCannotBeWritten) {
 
 // A prior without a mean is about the value of then.
 TEST_F(PendulumOut, KeepsPriorsOrMakesThem) {
-  replace("zz { value: 0.01 free: true }", "zz { value: 0.01 free: true prior_standard_deviation: 1e-3 }");
-  const CalibratedRig rig{.estimates = {estimate("rod.J_zz", 0.012, 1e-6)},
-                          .tied = {},
-                          .kept = {},
-                          .headline = "h"};
+  replace("zz { value: 0.01 free: true }",
+          "zz { value: 0.01 free: true prior_standard_deviation: 1e-3 }");
+  const CalibratedRig rig{
+      .estimates = {estimate("rod.J_zz", 0.012, 1e-6)}, .tied = {}, .kept = {}, .headline = "h"};
   const Parameter kept = at(read(write(rig)), "rod.J_zz");
   EXPECT_EQ(kept.value, 0.012);
   EXPECT_EQ(kept.prior_mean, 0.01);
@@ -208,8 +208,9 @@ TEST_F(PendulumOut, KeepsPriorsOrMakesThem) {
 
 // A value below zero lets the excess be below zero; its estimate above zero must not forbid it.
 TEST_F(PendulumOut, KeepsABoundThatTheValueSet) {
-  replace("friction { viscous", "friction { stribeck_torque { value: -1e-3 free: true } "
-                                "coulomb_torque { value: 0.01 } viscous");
+  replace("friction { viscous",
+          "friction { stribeck_torque { value: -1e-3 free: true } "
+          "coulomb_torque { value: 0.01 } viscous");
   const Mechanism mechanism = read(write({.estimates = {estimate("p.tau_delta", 2e-3, 1e-6)},
                                           .tied = {},
                                           .kept = {},
@@ -220,8 +221,9 @@ TEST_F(PendulumOut, KeepsABoundThatTheValueSet) {
 
 // A tied value that the file states too must go on agreeing with its tie.
 TEST_F(PendulumOut, WritesTiedValuesWhereTheyAreStated) {
-  text_ += "quantity { name: \"half\" unit: \"kg·m²\" is { value: 0.005 free: true } }\n"
-           "tie { parameter: \"rod.J_xx\" term { parameter: \"half\" factor: 2 } }\n";
+  text_ +=
+      "quantity { name: \"half\" unit: \"kg·m²\" is { value: 0.005 free: true } }\n"
+      "tie { parameter: \"rod.J_xx\" term { parameter: \"half\" factor: 2 } }\n";
   const WrittenRig written = write({.estimates = {estimate("half", 0.006, 1e-6)},
                                     .tied = {estimate("rod.J_xx", 0.012, 1e-6)},
                                     .kept = {},
@@ -234,14 +236,14 @@ TEST_F(PendulumOut, WritesTiedValuesWhereTheyAreStated) {
 // The links of a chain come apart.
 TEST(RigOut, WritesAChainsLinks) {
   const std::string path = config("rig-chain3.textproto");
-  const WrittenRig written = write_rig(path, proto::read_file(path),
-                                       {.estimates = {estimate("link1.J_zz", 7e-4, 1e-6),
-                                                      estimate("link3.J_zz", 8e-4, 1e-6),
-                                                      estimate("joint2.b", 3e-4, 1e-6)},
-                                        .tied = {},
-                                        .kept = {},
-                                        .headline = "h"},
-                                       Priors::kAsTheyWere);
+  const WrittenRig written = write_rig(
+      path, proto::read_file(path),
+      {.estimates = {estimate("link1.J_zz", 7e-4, 1e-6), estimate("link3.J_zz", 8e-4, 1e-6),
+                     estimate("joint2.b", 3e-4, 1e-6)},
+       .tied = {},
+       .kept = {},
+       .headline = "h"},
+      Priors::kAsTheyWere);
   const Mechanism mechanism = parse_rig("written", written.text).mechanism;
   const auto value = [&](const std::string& name) {
     return mechanism.parameters[static_cast<std::size_t>(mechanism.find_parameter(name))].value;
