@@ -38,7 +38,8 @@ ExitCode exit_of(const std::vector<estimator::Finding>& findings) {
 
 ExitCode check(const CheckOptions& options) {
   check_result_files(options.files, options.estimation);
-  const CalibrationInput input = load_estimation_input(options.estimation);
+  CalibrationInput input = load_estimation_input(options.estimation);
+  input.context.command = "check";
   const InterruptFlag interrupt;
   estimator::CalibrationMonitor monitor;
   monitor.stop = &interrupt.flag();

@@ -59,6 +59,7 @@ void note_short_segments(const CalibrationInput& input, double window,
 ExitCode validate(const ValidateOptions& options) {
   check_result_files(options.files, options.estimation);
   CalibrationInput input = load_estimation_input(options.estimation);
+  input.context.command = "validate";
   take_choices(read_parameter_values(options.estimation.values), input.context.options);
   const estimator::Mechanism rig = load_rig(options.estimation.rig).mechanism;
   const std::vector<estimator::Recording> windows = cut_windows(input.recordings, options.window);

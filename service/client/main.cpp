@@ -13,6 +13,7 @@ constexpr const char* kFooter =
     "  rigcal check run.csv --rig configs/rig-furuta.textproto\n"
     "  rigcal calibrate run.csv --rig configs/rig-furuta.textproto --json run.json --plot "
     "run.html\n"
+    "  rigcal repeat run.json\n"
     "  rigcal crossvalidate run1.csv run2.csv --rig configs/rig-furuta.textproto\n"
     "  rigcal validate new.csv --rig configs/rig-furuta.textproto --parameters run.json\n"
     "  rigcal compare run.csv --rig configs/rig-furuta.textproto\n"
@@ -33,6 +34,7 @@ int main(int argc, char** argv) {
   service::ExitCode exit_code = service::kDone;
   service::add_calibrate(app, exit_code);
   service::add_check(app, exit_code);
+  service::add_repeat(app, exit_code);
   service::add_crossvalidate(app, exit_code);
   service::add_validate(app, exit_code);
   service::add_compare(app, exit_code);

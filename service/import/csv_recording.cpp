@@ -239,8 +239,16 @@ ImportedRecording import_csv(const std::string& path, const RecordingFormat& for
 
 ImportedRecording import_csv_text(const std::string& path, std::string_view text,
                                   const RecordingFormat& format) {
+  return import_table(proto::parse_csv(path, text, column_requests(format)), format);
+}
+
+std::vector<proto::ColumnRequest> column_requests(const RecordingFormat& format) {
+  return make_requests(format).columns;
+}
+
+ImportedRecording import_table(const proto::CsvTable& table, const RecordingFormat& format) {
   const Requests requests = make_requests(format);
-  const proto::CsvTable table = proto::parse_csv(path, text, requests.columns);
+  const std::string& path = table.path;
   const RowTimes time = find_row_times(table, format, requests.times);
 
   ImportedRecording result;

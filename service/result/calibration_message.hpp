@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "estimator/calibrate/calibration.hpp"
+#include "service/import/calibration_request.hpp"
 #include "service/import/recording_use.hpp"
 
 namespace service {
@@ -16,10 +17,18 @@ struct CalibrationContext {
   estimator::CalibrationOptions options;
   std::vector<RecordingUse> recordings;
   std::vector<std::string> controls;  ///< label of each motor's control, e.g. "hinge 1 [V]"
+  std::string command = "calibrate";  ///< that the result is of
+  std::string date = {};              ///< when the input was loaded, UTC
+  CalibrationRequest request = {};
+  std::vector<estimator::Parameter> kept = {};  ///< at another value than the rig file's
 };
+
+/// Whether a result holds every row of what was measured, estimated and simulated.
+enum class Trajectories { kLeftOut, kWritten };
 
 /// The result as JSON: the proto3 mapping of rigcal.v1.CalibrationResult, every field present.
 std::string calibration_json(const estimator::Calibration& calibration,
-                             const CalibrationContext& context);
+                             const CalibrationContext& context,
+                             Trajectories trajectories = Trajectories::kLeftOut);
 
 }  // namespace service

@@ -4,6 +4,7 @@
 
 #include "proto/examination.pb.h"
 #include "service/result/finding_message.hpp"
+#include "service/result/provenance_message.hpp"
 #include "service/result/result_message.hpp"
 
 namespace service {
@@ -30,6 +31,7 @@ std::string examination_json(const std::vector<estimator::Finding>& findings,
     for (const double value : direction.coefficients) out->add_coefficients(value);
   }
   for (const RecordingUse& use : context.recordings) add_recording(use, result.add_recordings());
+  add_provenance(context, result.mutable_provenance());
   return to_json(result);
 }
 

@@ -33,7 +33,8 @@ CalibrationRequest make_request(const JobRun& run, const rigcal::v1::JobSpec& sp
     request.recordings.push_back(
         {.path = run.recording_paths.at(static_cast<std::size_t>(k)),
          .name = recording.name().empty() ? recording.session_id() : recording.name(),
-         .selection = selection_of(recording)});
+         .selection = selection_of(recording),
+         .origin = "session:" + recording.session_id()});
   }
   request.options = calibration_options(spec.options());
   request.version = run.version;
@@ -126,6 +127,7 @@ bool run_job(const JobRun& run) {
     if ((validation && validation->stopped) || run.stop->load()) return false;
     if (validation) {
       validation_table = format_cross_validation(*validation, input.context.wall_time);
+      input.context.command = "crossvalidate";
       save(run.folder + "/cross_validation.html",
            cross_validation_page(*validation, input.context));
       save(run.folder + "/cross_validation.json",
