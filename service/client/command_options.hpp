@@ -1,12 +1,14 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <optional>
 #include <string>
 
 #include "service/client/estimation_input.hpp"
 #include "service/client/remote/remote_calibration.hpp"
 #include "service/convert/parameter_edits.hpp"
 #include "service/convert/recording_pieces.hpp"
+#include "service/describe/rig_proposal.hpp"
 
 namespace service {
 
@@ -64,6 +66,22 @@ struct SimulateOptions {
   ParameterEdits edits;
 };
 
+/// What `rigcal init` is told.
+struct InitOptions {
+  std::string out;
+  bool force = false;
+  std::string kind;  ///< empty: it asks
+  std::string from;
+  std::string name;
+  int links = 0;  ///< of a chain; 0: not said
+  std::vector<double> lengths, centers, masses;
+  std::optional<double> arm_length, arm_center, arm_mass, cart_mass, ground;
+  double axis_lean = 0.0;  ///< [deg]
+  double gravity = 9.81;   ///< [m/s²]
+  bool absolute = false;
+  ColumnChoice columns;
+};
+
 /// Adds a command's options. `options` must outlive the parsing.
 void add_options(CLI::App& command, CalibrateOptions& options);
 void add_options(CLI::App& command, CheckOptions& options);
@@ -71,5 +89,6 @@ void add_options(CLI::App& command, CrossvalidateOptions& options);
 void add_options(CLI::App& command, ValidateOptions& options);
 void add_options(CLI::App& command, CompareOptions& options);
 void add_options(CLI::App& command, SimulateOptions& options);
+void add_options(CLI::App& command, InitOptions& options);
 
 }  // namespace service

@@ -15,15 +15,15 @@ namespace service {
 namespace {
 
 constexpr double kTwoPi = 2.0 * M_PI;
-constexpr double kDegreesLeast = 20.0;   // [unit]: a rig that turns more radians than this is rare
-constexpr double kCountsLeast = 50.0;    // whole numbers over less are no counts
-constexpr double kCountsMost = 1e6;      // a turn, or a metre
-constexpr double kAboutZero = 0.35;      // [rad]: an angle this near 0 or π is meant to be there
-constexpr double kStepShare = 0.05;      // of the changes: as many are of one quantum, or steps are
-                                         // those of the digits that were written
-constexpr double kLattice = 0.05;        // of a quantum: changes are whole multiples within that
+constexpr double kDegreesLeast = 20.0;  // [unit]: a rig that turns more radians than this is rare
+constexpr double kCountsLeast = 50.0;   // whole numbers over less are no counts
+constexpr double kCountsMost = 1e6;     // a turn, or a metre
+constexpr double kAboutZero = 0.35;     // [rad]: an angle this near 0 or π is meant to be there
+constexpr double kStepShare = 0.05;     // of the changes: as many are of one quantum, or steps are
+                                        // those of the digits that were written
+constexpr double kLattice = 0.05;       // of a quantum: changes are whole multiples within that
 constexpr double kFastest = 2e4, kSlowest = 5.0;  // rates that recordings have [Hz]
-constexpr double kSmallSwing = 0.8;      // [rad]: a swing within this has about the small one's rate
+constexpr double kSmallSwing = 0.8;  // [rad]: a swing within this has about the small one's rate
 constexpr int kSwingsLeast = 3;
 
 using Words = std::set<std::string>;
@@ -33,9 +33,9 @@ bool has(const ColumnLook& column, const Words& words) {
 }
 
 const Words kTimeWords = {"t", "time", "timestamp", "stamp", "zeit", "clock"};
-const Words kAngleWords = {"theta", "phi",      "psi",   "alpha", "beta",     "q",    "angle",
-                           "ang",   "pos",      "arm",   "pend",  "pendulum", "pole", "pivot",
-                           "joint", "position", "crank", "rocker", "link",    "hinge"};
+const Words kAngleWords = {"theta", "phi",      "psi",   "alpha",  "beta",     "q",    "angle",
+                           "ang",   "pos",      "arm",   "pend",   "pendulum", "pole", "pivot",
+                           "joint", "position", "crank", "rocker", "link",     "hinge"};
 const Words kRadian = {"rad", "radian", "radians"};
 const Words kDegree = {"deg", "degree", "degrees"};
 const Words kTurn = {"turn", "turns", "rev", "revs"};
@@ -43,11 +43,11 @@ const Words kCount = {"count", "counts", "cnt", "tick", "ticks", "inc", "enc", "
 const Words kMetre = {"m", "meter", "metre"};
 const Words kMillimetre = {"mm"};
 const Words kPositionWords = {"x", "rail", "cart", "slide", "slider", "position", "pos"};
-const Words kRateWords = {"vel",  "velocity", "speed", "rate", "omega", "w",   "dot",  "gyro",
-                          "dq",   "qd",       "dtheta", "acc", "accel", "ddq", "thetad",
-                          "acceleration", "dx", "xd"};
+const Words kRateWords = {"vel",   "velocity", "speed",  "rate",         "omega",  "w",
+                          "dot",   "gyro",     "dq",     "qd",           "dtheta", "acc",
+                          "accel", "ddq",      "thetad", "acceleration", "dx",     "xd"};
 const Words kWantedWords = {"des", "desired", "ref", "reference", "setpoint", "target", "goal"};
-const Words kCommandWords = {"u",   "cmd",    "command", "control", "input", "volt", "voltage",
+const Words kCommandWords = {"u",   "cmd",    "command", "control", "input", "volt",  "voltage",
                              "tau", "torque", "current", "pwm",     "duty",  "force", "motor"};
 const Words kSegmentWords = {"segment", "seg", "run", "trial", "piece"};
 
@@ -107,7 +107,8 @@ double quantum_of(const std::vector<double>& values) {
   const double quantum = sum / ones;
   const auto off = std::ranges::count_if(changes, [&](double change) {
     const double whole = std::round(change / quantum);
-    return whole < 200.0 && std::abs(change / quantum - whole) > kLattice * std::max(1.0, 0.1 * whole);
+    return whole < 200.0 &&
+           std::abs(change / quantum - whole) > kLattice * std::max(1.0, 0.1 * whole);
   });
   const auto count = static_cast<double>(changes.size());
   const bool lattice = static_cast<double>(off) < 0.02 * count;
@@ -121,8 +122,8 @@ ColumnLook look_at(const std::string& name, const std::vector<double>& values) {
   look.high = statistics.high;
   look.constant = !(statistics.high > statistics.low);
   look.rising = !look.constant && std::ranges::is_sorted(values);
-  look.whole = std::ranges::all_of(
-      values, [](double x) { return std::isnan(x) || x == std::round(x); });
+  look.whole =
+      std::ranges::all_of(values, [](double x) { return std::isnan(x) || x == std::round(x); });
   look.quantum = quantum_of(values);
   return look;
 }
@@ -298,12 +299,18 @@ ReadingUnit guess_reading_unit(const ColumnLook& column, bool position) {
 
 double scale_of(ReadingUnit unit, double counts) {
   switch (unit) {
-    case ReadingUnit::kRadian: return 1.0;
-    case ReadingUnit::kDegree: return M_PI / 180.0;
-    case ReadingUnit::kTurn: return kTwoPi;
-    case ReadingUnit::kCount: return counts > 0.0 ? kTwoPi / counts : 0.0;
-    case ReadingUnit::kMetre: return 1.0;
-    case ReadingUnit::kMillimetre: return 1e-3;
+    case ReadingUnit::kRadian:
+      return 1.0;
+    case ReadingUnit::kDegree:
+      return M_PI / 180.0;
+    case ReadingUnit::kTurn:
+      return kTwoPi;
+    case ReadingUnit::kCount:
+      return counts > 0.0 ? kTwoPi / counts : 0.0;
+    case ReadingUnit::kMetre:
+      return 1.0;
+    case ReadingUnit::kMillimetre:
+      return 1e-3;
   }
   return 1.0;
 }
@@ -325,8 +332,7 @@ double guess_rest(const ColumnLook& column, ReadingUnit unit, bool driven) {
   const Stretch all = stretch_of(column.values, 0, n);
   const Stretch calm = driven ? stretch_of(column.values, 0, std::max<std::size_t>(1, n / 100))
                               : stretch_of(column.values, n - part, n);
-  const double rest =
-      scale * (calm.spread < 0.15 * all.spread ? calm.mean : median(column.values));
+  const double rest = scale * (calm.spread < 0.15 * all.spread ? calm.mean : median(column.values));
   const double turned = std::remainder(rest, kTwoPi);
   if (std::abs(turned) < kAboutZero) return 0.0;
   if (M_PI - std::abs(turned) < kAboutZero) return M_PI;

@@ -101,8 +101,7 @@ std::string top_text(const estimator::Mechanism& mechanism, const RestPose& top)
   double fastest = 0.0;
   for (const NormalMode& mode : top.modes) fastest = std::min(fastest, mode.rate_squared);
   if (!(fastest < 0.0)) return "";
-  return "upright (" + pose_text(mechanism, top) +
-         ") is unstable: a deviation grows e-fold in " +
+  return "upright (" + pose_text(mechanism, top) + ") is unstable: a deviation grows e-fold in " +
          format_number(1.0 / std::sqrt(-fastest), 2) + " s";
 }
 

@@ -14,11 +14,11 @@ struct Named {
 };
 
 constexpr Named<ReadingUnit> kReadingUnits[] = {
-    {ReadingUnit::kRadian, "rad"},   {ReadingUnit::kDegree, "deg"}, {ReadingUnit::kTurn, "turn"},
-    {ReadingUnit::kCount, "count"}, {ReadingUnit::kMetre, "m"},    {ReadingUnit::kMillimetre, "mm"}};
-constexpr Named<TimeUnit> kTimeUnits[] = {{TimeUnit::kSecond, "s"},
-                                          {TimeUnit::kMillisecond, "ms"},
-                                          {TimeUnit::kMicrosecond, "us"}};
+    {ReadingUnit::kRadian, "rad"}, {ReadingUnit::kDegree, "deg"},
+    {ReadingUnit::kTurn, "turn"},  {ReadingUnit::kCount, "count"},
+    {ReadingUnit::kMetre, "m"},    {ReadingUnit::kMillimetre, "mm"}};
+constexpr Named<TimeUnit> kTimeUnits[] = {
+    {TimeUnit::kSecond, "s"}, {TimeUnit::kMillisecond, "ms"}, {TimeUnit::kMicrosecond, "us"}};
 
 template <typename Value, std::size_t n>
 Value parse(const Named<Value> (&names)[n], const std::string& text, const char* what) {
@@ -77,12 +77,19 @@ TimeUnit parse_time_unit(const std::string& text) {
 
 std::vector<std::string> link_names(RigKind kind, int chain) {
   switch (kind) {
-    case RigKind::kPendulum: return {"rod"};
-    case RigKind::kFuruta: return {"arm", "pendulum"};
-    case RigKind::kCartPole: return {"pole"};
-    case RigKind::kFourbar: return {"crank", "coupler", "rocker"};
-    case RigKind::kDoublePendulum: chain = 2; break;
-    case RigKind::kChain: break;
+    case RigKind::kPendulum:
+      return {"rod"};
+    case RigKind::kFuruta:
+      return {"arm", "pendulum"};
+    case RigKind::kCartPole:
+      return {"pole"};
+    case RigKind::kFourbar:
+      return {"crank", "coupler", "rocker"};
+    case RigKind::kDoublePendulum:
+      chain = 2;
+      break;
+    case RigKind::kChain:
+      break;
   }
   std::vector<std::string> names;
   for (int k = 1; k <= chain; ++k) names.push_back("link" + std::to_string(k));
@@ -91,12 +98,19 @@ std::vector<std::string> link_names(RigKind kind, int chain) {
 
 std::vector<std::string> reading_names(RigKind kind, int chain) {
   switch (kind) {
-    case RigKind::kPendulum: return {"pivot"};
-    case RigKind::kFuruta: return {"1", "2"};
-    case RigKind::kCartPole: return {"rail", "pivot"};
-    case RigKind::kFourbar: return {"O", "R"};
-    case RigKind::kDoublePendulum: chain = 2; break;
-    case RigKind::kChain: break;
+    case RigKind::kPendulum:
+      return {"pivot"};
+    case RigKind::kFuruta:
+      return {"1", "2"};
+    case RigKind::kCartPole:
+      return {"rail", "pivot"};
+    case RigKind::kFourbar:
+      return {"O", "R"};
+    case RigKind::kDoublePendulum:
+      chain = 2;
+      break;
+    case RigKind::kChain:
+      break;
   }
   std::vector<std::string> names;
   for (int k = 1; k <= chain; ++k) names.push_back(std::to_string(k));

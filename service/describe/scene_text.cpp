@@ -62,6 +62,7 @@ class Canvas {
 
   std::string text(Letters letters) const {
     std::string all;
+    std::string empty;  // lines, which count between others alone
     for (int row = 0; row < rows_; ++row) {
       std::string line;
       for (int column = 0; column < columns_; ++column) {
@@ -70,7 +71,12 @@ class Canvas {
         line += !own.empty() ? own : letters == Letters::kBraille ? braille(dots) : plain(dots);
       }
       line.erase(line.find_last_not_of(' ') + 1);
-      all += line + "\n";
+      if (line.empty()) {
+        empty += all.empty() ? "" : "\n";
+        continue;
+      }
+      all += empty + line + "\n";
+      empty.clear();
     }
     return all;
   }
