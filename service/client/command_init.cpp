@@ -8,7 +8,7 @@
 #include "proto/text/input_error.hpp"
 #include "service/client/command.hpp"
 #include "service/client/command_options.hpp"
-#include "service/convert/rig_file.hpp"
+#include "service/import/rig_file.hpp"
 #include "service/describe/column_guess.hpp"
 #include "service/describe/mechanism_words.hpp"
 #include "service/describe/rig_interview.hpp"

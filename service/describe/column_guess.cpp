@@ -9,7 +9,7 @@
 #include "proto/text/csv_table.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
-#include "service/convert/column_statistics.hpp"
+#include "service/text/column_statistics.hpp"
 
 namespace service {
 namespace {

@@ -5,7 +5,7 @@
 #include <istream>
 #include <ostream>
 
-#include "service/report/number_format.hpp"
+#include "service/text/number_format.hpp"
 
 namespace service {
 namespace {

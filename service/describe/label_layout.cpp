@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "service/report/number_format.hpp"
+#include "service/text/number_format.hpp"
 
 namespace service {
 namespace {

@@ -6,7 +6,7 @@
 #include "estimator/model/placement.hpp"
 #include "estimator/model/sensor.hpp"
 #include "service/describe/view.hpp"
-#include "service/report/number_format.hpp"
+#include "service/text/number_format.hpp"
 
 namespace service {
 namespace {

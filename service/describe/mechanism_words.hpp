@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "estimator/tree/rest_pose.hpp"
-#include "service/convert/rig_file.hpp"
+#include "service/import/rig_file.hpp"
 
 namespace service {
 

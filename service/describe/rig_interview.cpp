@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "service/report/number_format.hpp"
+#include "service/text/number_format.hpp"
 
 namespace service {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "proto/text/input_error.hpp"
 #include "service/describe/column_guess.hpp"
-#include "service/report/number_format.hpp"
+#include "service/text/number_format.hpp"
 
 namespace service {
 namespace {

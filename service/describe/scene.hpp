@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "service/convert/rig_file.hpp"
+#include "service/import/rig_file.hpp"
 
 namespace service {
 

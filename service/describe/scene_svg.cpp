@@ -8,8 +8,7 @@
 #include "proto/text/printable.hpp"
 #include "service/describe/flat_picture.hpp"
 #include "service/describe/label_layout.hpp"
-#include "service/report/number_format.hpp"
-#include "service/report/svg_chart.hpp"
+#include "service/text/number_format.hpp"
 
 namespace service {
 namespace {
@@ -56,7 +55,14 @@ std::string format(const char* pattern, Values... values) {
   return text;
 }
 
-std::string escaped(const std::string& text) { return escape_html(proto::printable(text)); }
+/// Text that a rig file chose, inside an element.
+std::string escaped(const std::string& text) {
+  std::string out;
+  for (const char c : proto::printable(text)) {
+    out += c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '&' ? "&amp;" : std::string(1, c);
+  }
+  return out;
+}
 
 const char* name_of(Ink ink) {
   switch (ink) {

@@ -7,7 +7,7 @@
 
 #include "service/describe/flat_picture.hpp"
 #include "service/describe/label_layout.hpp"
-#include "service/report/number_format.hpp"
+#include "service/text/number_format.hpp"
 
 namespace service {
 namespace {

@@ -12,8 +12,8 @@
 #include "estimator/doctor/description_faults.hpp"
 #include "estimator/doctor/excerpt.hpp"
 #include "estimator/doctor/misfit_causes.hpp"
-#include "service/convert/csv_recording.hpp"
-#include "service/convert/rig_file.hpp"
+#include "service/import/csv_recording.hpp"
+#include "service/import/rig_file.hpp"
 #include "tests/bench/mistakes/random_rigs.hpp"
 
 namespace {
