@@ -66,6 +66,30 @@ Configuration place_bodies(const Mechanism& mechanism, const Eigen::VectorXd& co
   return q;
 }
 
+bool turns_agree(const Mechanism& mechanism, const Eigen::VectorXd& coordinates) {
+  constexpr double kNear = 0.5;  // [rad], between agreement and half a turn
+  const Configuration q = place_bodies(mechanism, coordinates);
+  const auto turn_of = [&](int body) {
+    return body == Hinge::kGround ? Eigen::Quaterniond::Identity()
+                                  : q[static_cast<std::size_t>(body)].e;
+  };
+  const auto agrees = [&](const auto& joint, double turn) {
+    const Eigen::Quaterniond expected =
+        turn_of(joint.body_a) * Eigen::Quaterniond(joint.frame_a) * exp_so3({turn, 0.0, 0.0});
+    return expected.angularDistance(turn_of(joint.body_b) * Eigen::Quaterniond(joint.frame_b)) <
+           kNear;
+  };
+  for (int j = 0; j < mechanism.hinge_count(); ++j) {
+    const Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(j)];
+    const bool slides = hinge.kind == JointKind::kPrismatic;
+    if (!agrees(hinge, slides ? 0.0 : coordinates[j])) return false;
+  }
+  for (const Weld& weld : mechanism.welds) {
+    if (!agrees(weld, 0.0)) return false;
+  }
+  return true;
+}
+
 Eigen::Vector3d gravity_of(const Mechanism& mechanism) {
   const auto value = [&](WorldQuantity quantity) { return mechanism.parameter(quantity).value; };
   const Eigen::Quaterniond tilt =

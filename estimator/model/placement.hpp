@@ -13,6 +13,10 @@ namespace estimator {
 /// @param coordinates  one a joint [rad or m]
 Configuration place_bodies(const Mechanism& mechanism, const Eigen::VectorXd& coordinates);
 
+/// Whether joints that close loops agree about how their bodies are turned with the joints of the
+/// spanning tree. Equations that close loops also hold for a body that is half a turn off.
+bool turns_agree(const Mechanism& mechanism, const Eigen::VectorXd& coordinates);
+
 /// A point of a joint in the frame of body a or b [m].
 Eigen::Vector3d point_of_hinge(const Mechanism& mechanism, int hinge, bool on_child);
 Eigen::Vector3d point_of_weld(const Mechanism& mechanism, int weld, bool on_child);

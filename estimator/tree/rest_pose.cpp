@@ -7,6 +7,8 @@
 #include <random>
 #include <stdexcept>
 
+#include "estimator/model/placement.hpp"
+
 namespace estimator {
 namespace {
 
@@ -144,7 +146,7 @@ std::optional<RestPose> lowest_rest(const Mechanism& mechanism) {
     } catch (const std::invalid_argument&) {
       continue;  // a change point on the way: another start may pass it by
     }
-    if (!found) continue;
+    if (!found || !turns_agree(mechanism, found->coordinates)) continue;
     const double V = statics.potential(found->coordinates);
     if (!(V < lowest - 1e-9 * (1.0 + std::abs(V)))) continue;
     lowest = V;

@@ -11,6 +11,7 @@
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/client/command.hpp"
+#include "service/client/remote/job_picture.hpp"
 #include "service/describe/rig_picture.hpp"
 #include "service/import/mcap_recording.hpp"
 #include "service/import/parameter_values.hpp"

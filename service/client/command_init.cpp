@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -8,11 +9,11 @@
 #include "proto/text/input_error.hpp"
 #include "service/client/command.hpp"
 #include "service/client/command_options.hpp"
-#include "service/import/rig_file.hpp"
 #include "service/describe/column_guess.hpp"
 #include "service/describe/mechanism_words.hpp"
 #include "service/describe/rig_interview.hpp"
 #include "service/describe/rig_text.hpp"
+#include "service/import/rig_file.hpp"
 
 namespace service {
 namespace {
@@ -110,6 +111,21 @@ RigAnswers collect(const InitOptions& options, std::istream& in, std::ostream& o
   return answers;
 }
 
+/// Columns that move and that the file does not name: perhaps a second motor, or another encoder.
+std::string unused_columns(const RigAnswers& answers) {
+  if (answers.source.empty()) return "";
+  std::vector<ColumnLook> unused = look_at_columns(answers.source);
+  std::erase_if(unused, [&](const ColumnLook& column) {
+    const bool read = std::ranges::any_of(answers.readings, [&](const ReadingAnswer& reading) {
+      return reading.column == column.name;
+    });
+    return read || column.constant || column.name == answers.time_column ||
+           column.name == answers.segment_column ||
+           (answers.motor && column.name == answers.motor->column);
+  });
+  return column_names(unused);
+}
+
 void tell(const InitOptions& options, const RigAnswers& answers, const Rig& rig,
           std::ostream& out) {
   out << options.out << ": " << name_of(answers.kind) << '\n';
@@ -122,6 +138,8 @@ void tell(const InitOptions& options, const RigAnswers& answers, const Rig& rig,
   for (const estimator::Parameter& parameter : rig.mechanism.parameters) {
     if (parameter.free) free += (free.empty() ? "" : ", ") + parameter.name;
   }
+  const std::string unused = unused_columns(answers);
+  if (!unused.empty()) free += "\n  not used of " + answers.source + ": " + unused;
   const std::string recording = answers.source.empty() ? "run.csv" : answers.source;
   out << "  estimated: " << free << "\n\nNext:\n"
       << "  rigcal info " << options.out << " --picture -\n"

@@ -59,7 +59,8 @@ struct CompareOptions {
 struct SimulateOptions {
   std::string rig;
   std::string scenario;
-  std::string out;
+  std::string out;   ///< CSV; empty: none
+  std::string plot;  ///< SVG; empty: none
   // SPOOK is of first order: at 0.1 ms a Furuta pendulum strays by about 0.01 rad in 3 s.
   double step = 1e-4;  ///< [s]
   std::string values;  ///< result whose values come before the edits; empty: none

@@ -156,6 +156,12 @@ TEST(RestPose, AClosedLoopHangsAsAParallelogram) {
   EXPECT_NEAR(poses[0].r.y(), -0.5 * L, 1e-7);
   EXPECT_NEAR(poses[1].r.y(), -L, 1e-7);
   EXPECT_NEAR(poses[2].r.y(), -0.5 * L, 1e-7);
+  // The joint that closes the loop counts the last link's angle from hanging. Half a turn off the
+  // equations that close loops hold as well.
+  EXPECT_TRUE(turns_agree(mechanism, rest->coordinates));
+  Eigen::VectorXd flipped = rest->coordinates;
+  flipped[3] += M_PI;
+  EXPECT_FALSE(turns_agree(mechanism, flipped));
 }
 
 }  // namespace
