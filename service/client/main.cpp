@@ -5,6 +5,7 @@ namespace {
 
 constexpr const char* kFooter =
     "Examples:\n"
+    "  rigcal init --from run.csv --out rig.textproto\n"
     "  rigcal info configs/rig-furuta.textproto\n"
     "  rigcal info run.csv --rig configs/rig-furuta.textproto\n"
     "  rigcal info run.mcap\n"
@@ -32,6 +33,7 @@ int main(int argc, char** argv) {
   app.footer(kFooter);
   app.require_subcommand(1);
   service::ExitCode exit_code = service::kDone;
+  service::add_init(app, exit_code);
   service::add_calibrate(app, exit_code);
   service::add_check(app, exit_code);
   service::add_repeat(app, exit_code);
