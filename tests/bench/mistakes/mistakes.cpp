@@ -14,11 +14,12 @@
 #include "estimator/doctor/misfit_causes.hpp"
 #include "service/convert/csv_recording.hpp"
 #include "service/convert/rig_file.hpp"
-#include "tests/bench/mistakes/random_rigs.hpp"
+#include "tests/bench/rigs/random_rigs.hpp"
 
 namespace {
 
-using namespace mistakes;
+using random_rigs::draw_rig;
+using random_rigs::RandomRig;
 
 /// What a finding has to say of a mistake that was planted by applying the remedy of another.
 std::string opposite(const std::vector<estimator::Hypothesis>& all, std::size_t planted) {
@@ -151,7 +152,7 @@ void run_after(Run& to) {
     for (int run = 0; run < to.rigs; ++run) {
       for (const Disturbance& each : disturbances()) {
         if (!to.only.empty() && std::ranges::find(to.only, each.name) == to.only.end()) continue;
-        RandomRig rig = draw_rig(kind, static_cast<unsigned>(to.seed + run), each.clip);
+        RandomRig rig = draw_rig(kind, static_cast<unsigned>(to.seed + run), {.clip = each.clip});
         if (!rig.driven) break;
         if (each.apply) each.apply(rig.recording.segments.front());
         const auto result = estimator::calibrate(rig.mechanism, {rig.recording});
