@@ -1,70 +1,44 @@
-#include <chrono>
 #include <iostream>
 #include <memory>
-#include <stdexcept>
-#include <utility>
+#include <string>
 
-#include "estimator/doctor/examined_calibration.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
+#include "service/calibration/pipeline.hpp"
 #include "service/client/command.hpp"
 #include "service/client/command_options.hpp"
 #include "service/client/estimation_progress.hpp"
 #include "service/client/interrupt.hpp"
 #include "service/client/progress_line.hpp"
-#include "service/convert/calibration_outcome.hpp"
-#include "service/convert/finding_place.hpp"
-#include "service/convert/import_notes.hpp"
 #include "service/report/calibration_page.hpp"
 #include "service/report/finding_list.hpp"
 #include "service/report/result_table.hpp"
+#include "service/result/calibration_outcome.hpp"
 
 namespace service {
 namespace {
-
-estimator::Calibration run(const EstimationInput& input, const InterruptFlag& interrupt,
-                           const EstimationOptions& options, double& wall_time) {
-  ProgressLine progress(options.quiet);
-  const estimator::CalibrationMonitor monitor = make_monitor(interrupt, progress, options.threads);
-  const auto start = std::chrono::steady_clock::now();
-  estimator::Calibration calibration =
-      estimator::calibrate_examined(input.rig.mechanism, input.recordings, input.context.options,
-                                    sensor_facts(input.rig), monitor)
-          .calibration;
-  name_places(input.rig, calibration.findings);
-  wall_time = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  return calibration;
-}
 
 ExitCode calibrate(const CalibrateOptions& options) {
   check_result_files(options.files, options.estimation);
   if (!options.remote.server.host_port.empty()) {
     return calibrate_remotely(options.remote, options.estimation, options.files);
   }
-  EstimationInput input = load_estimation_input(options.estimation);
+  CalibrationInput input = load_estimation_input(options.estimation);
   const InterruptFlag interrupt;  // to the end: a result is written whole or not at all
   estimator::Calibration calibration;
   try {
-    calibration = run(input, interrupt, options.estimation, input.context.wall_time);
-  } catch (estimator::UnusableInput& fault) {
-    name_places(input.rig, fault.findings);
+    ProgressLine progress(options.estimation.quiet);
+    calibration =
+        run_calibration(input, make_monitor(interrupt, progress, options.estimation.threads));
+  } catch (const FaultyInput& fault) {
     std::cout << format_findings(fault.findings) << std::flush;
-    throw proto::InputError(describe_fault(options.estimation, fault) +
-                            "; --as-is calibrates nevertheless");
-  } catch (const std::invalid_argument& fault) {
-    throw proto::InputError(describe_fault(options.estimation, fault));
+    throw proto::InputError(std::string(fault.what()) + "; --as-is calibrates nevertheless");
   }
   if (was_stopped(calibration)) {
     std::cerr << "rigcal: stopped after "
               << calibration.iterations + calibration.refinement_iterations
               << " iterations; nothing was written\n";
     return kInterrupted;
-  }
-  std::vector<std::string> notes = describe_misfit(calibration);
-  notes.insert(notes.end(), calibration.notes.begin(), calibration.notes.end());
-  calibration.notes = std::move(notes);
-  for (const RecordingUse& use : input.context.recordings) {
-    for (const std::string& note : describe_import(use.summary)) calibration.notes.push_back(note);
   }
   std::cout << format_calibration(calibration, input.context.wall_time) << std::flush;
   if (!options.files.json.empty()) {

@@ -3,16 +3,15 @@
 #include <memory>
 #include <stdexcept>
 
-#include "estimator/doctor/examined_calibration.hpp"
 #include "estimator/doctor/excitation.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
+#include "service/calibration/pipeline.hpp"
 #include "service/client/command.hpp"
 #include "service/client/command_options.hpp"
 #include "service/client/interrupt.hpp"
-#include "service/convert/examination_message.hpp"
-#include "service/convert/finding_place.hpp"
 #include "service/report/finding_list.hpp"
+#include "service/result/examination_message.hpp"
 
 namespace service {
 namespace {
@@ -39,31 +38,24 @@ ExitCode exit_of(const std::vector<estimator::Finding>& findings) {
 
 ExitCode check(const CheckOptions& options) {
   check_result_files(options.files, options.estimation);
-  const EstimationInput input = load_estimation_input(options.estimation);
+  const CalibrationInput input = load_estimation_input(options.estimation);
   const InterruptFlag interrupt;
-  try {
-    estimator::CalibrationMonitor monitor;
-    monitor.stop = &interrupt.flag();
-    estimator::ExaminedInput examined =
-        estimator::examine(input.rig.mechanism, input.recordings, input.context.options,
-                           sensor_facts(input.rig), monitor);
-    name_places(input.rig, examined.findings);
-    const estimator::Excitation excitation = excitation_of(examined, options.estimation);
-    if (interrupt.flag().load()) {
-      std::cerr << "rigcal: stopped before everything was looked at; nothing was written\n";
-      return kInterrupted;
-    }
-    const std::string list = format_findings(examined.findings);
-    std::cout << (list.empty() ? "Nothing wrong was found.\n" : list) << '\n'
-              << format_excitation(excitation) << std::flush;
-    if (!options.files.json.empty()) {
-      proto::write_file(options.files.json,
-                        examination_json(examined.findings, excitation, input.context));
-    }
-    return exit_of(examined.findings);
-  } catch (const std::invalid_argument& fault) {
-    throw proto::InputError(describe_fault(options.estimation, fault));
+  estimator::CalibrationMonitor monitor;
+  monitor.stop = &interrupt.flag();
+  const estimator::ExaminedInput examined = examine_input(input, monitor);
+  const estimator::Excitation excitation = excitation_of(examined, options.estimation);
+  if (interrupt.flag().load()) {
+    std::cerr << "rigcal: stopped before everything was looked at; nothing was written\n";
+    return kInterrupted;
   }
+  const std::string list = format_findings(examined.findings);
+  std::cout << (list.empty() ? "Nothing wrong was found.\n" : list) << '\n'
+            << format_excitation(excitation) << std::flush;
+  if (!options.files.json.empty()) {
+    proto::write_file(options.files.json,
+                      examination_json(examined.findings, excitation, input.context));
+  }
+  return exit_of(examined.findings);
 }
 
 }  // namespace

@@ -13,7 +13,7 @@
 #include "service/client/command_options.hpp"
 #include "service/client/estimation_progress.hpp"
 #include "service/report/law_comparison_report.hpp"
-#include "service/report/number_format.hpp"
+#include "service/text/number_format.hpp"
 
 namespace service {
 namespace {
@@ -35,7 +35,7 @@ LawPieces chosen_pieces(const CompareOptions& options,
   return segment_count(recordings) >= kPiecesWanted ? LawPieces::kSegment : LawPieces::kWindow;
 }
 
-std::vector<estimator::Recording> pieces_of(const EstimationInput& input,
+std::vector<estimator::Recording> pieces_of(const CalibrationInput& input,
                                             const CompareOptions& options) {
   const LawPieces by = chosen_pieces(options, input.recordings);
   if (options.window > 0.0 && by != LawPieces::kWindow) {
@@ -100,7 +100,7 @@ estimator::LawChoice choice_of(const CompareOptions& options,
   return choice;
 }
 
-estimator::LawComparison run(const EstimationInput& input,
+estimator::LawComparison run(const CalibrationInput& input,
                              const std::vector<estimator::Recording>& pieces,
                              const estimator::LawChoice& choice, const InterruptFlag& interrupt,
                              const EstimationOptions& options, double& wall_time) {
@@ -122,7 +122,7 @@ estimator::LawComparison run(const EstimationInput& input,
 
 ExitCode compare(const CompareOptions& options) {
   check_result_files(options.files, options.estimation);
-  EstimationInput input = load_estimation_input(options.estimation);
+  CalibrationInput input = load_estimation_input(options.estimation);
   const estimator::LawChoice choice = choice_of(options, input.rig.mechanism);
   const std::vector<estimator::Recording> pieces = pieces_of(input, options);
   const InterruptFlag interrupt;  // to the end: a result is written whole or not at all
@@ -130,7 +130,7 @@ ExitCode compare(const CompareOptions& options) {
   try {
     comparison = run(input, pieces, choice, interrupt, options.estimation, input.context.wall_time);
   } catch (const std::invalid_argument& fault) {
-    throw proto::InputError(describe_fault(options.estimation, fault));
+    throw proto::InputError(describe_fault(input, fault));
   }
   if (comparison.stopped) {
     std::cerr << "rigcal: stopped after " << comparison.laws.size() << " of " << choice.laws.size()

@@ -1,76 +1,54 @@
-#include <chrono>
 #include <iostream>
 #include <map>
 #include <memory>
-#include <stdexcept>
 
-#include "estimator/calibrate/cross_validation.hpp"
-#include "estimator/doctor/examined_calibration.hpp"
 #include "proto/text/command_line.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
+#include "service/calibration/pipeline.hpp"
 #include "service/client/command.hpp"
 #include "service/client/command_options.hpp"
 #include "service/client/estimation_progress.hpp"
-#include "service/convert/cross_validation_message.hpp"
-#include "service/convert/finding_place.hpp"
 #include "service/report/cross_validation_page.hpp"
 #include "service/report/cross_validation_table.hpp"
 #include "service/report/finding_list.hpp"
+#include "service/result/cross_validation_message.hpp"
 
 namespace service {
 namespace {
 
-estimator::CrossValidation run(const EstimationInput& input,
-                               const std::vector<estimator::Recording>& pieces,
+estimator::CrossValidation run(const std::vector<estimator::Recording>& pieces,
                                const InterruptFlag& interrupt, const EstimationOptions& options,
-                               double& wall_time) {
+                               CalibrationInput& input) {
   ProgressLine progress(options.quiet);
   std::string prefix;
   const estimator::CalibrationMonitor monitor =
       make_monitor(interrupt, progress, options.threads, &prefix);
-  const auto on_fold = [&](int fold) {
+  return run_cross_validation(input, pieces, monitor, [&](int fold) {
     prefix = "fold " + std::to_string(fold + 1) + " of " + std::to_string(pieces.size()) + ", ";
-  };
-  const auto start = std::chrono::steady_clock::now();
-  estimator::CrossValidation validation = estimator::cross_validate(
-      input.rig.mechanism, pieces, input.context.options, monitor, on_fold);
-  wall_time = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  return validation;
+  });
 }
 
-/// Looks at what was loaded and repairs it, before it is cut into pieces.
-std::vector<estimator::Finding> repair_input(const EstimationOptions& options,
-                                             EstimationInput& input) {
+/// What was loaded is repaired before it is cut into pieces.
+std::vector<estimator::Finding> repair_and_tell(CalibrationInput& input) {
   try {
-    estimator::ExaminedInput examined = estimator::examine(
-        input.rig.mechanism, input.recordings, input.context.options, sensor_facts(input.rig));
-    name_places(input.rig, examined.findings);
-    if (estimator::has_fault(examined.findings)) std::cout << format_findings(examined.findings);
-    estimator::require_no_fault(examined.findings, input.context.options);
-    input.rig.mechanism = std::move(examined.mechanism);
-    input.recordings = std::move(examined.recordings);
-    return examined.findings;
-  } catch (const std::invalid_argument& fault) {
-    throw proto::InputError(describe_fault(options, fault));
+    return repair_input(input);
+  } catch (const FaultyInput& fault) {
+    std::cout << format_findings(fault.findings) << std::flush;
+    throw proto::InputError(std::string(fault.what()) + "; --as-is goes on nevertheless");
   }
 }
 
 ExitCode crossvalidate(const CrossvalidateOptions& options) {
   check_result_files(options.files, options.estimation);
-  EstimationInput input = load_estimation_input(options.estimation);
-  const std::vector<estimator::Finding> findings = repair_input(options.estimation, input);
+  CalibrationInput input = load_estimation_input(options.estimation);
+  const std::vector<estimator::Finding> findings = repair_and_tell(input);
   PieceCut cut = options.cut;
   if (options.by->empty() && input.recordings.size() == 1) cut.kind = PieceKind::kSegment;
   const std::vector<estimator::Recording> pieces =
       cut_pieces(input.recordings, input.context.recordings, cut);
   const InterruptFlag interrupt;  // to the end: a result is written whole or not at all
-  estimator::CrossValidation validation;
-  try {
-    validation = run(input, pieces, interrupt, options.estimation, input.context.wall_time);
-  } catch (const std::invalid_argument& fault) {
-    throw proto::InputError(describe_fault(options.estimation, fault));
-  }
+  const estimator::CrossValidation validation = run(pieces, interrupt, options.estimation, input);
   if (validation.stopped) {
     std::cerr << "rigcal: stopped after " << validation.folds.size() << " of " << pieces.size()
               << " folds; nothing was written\n";

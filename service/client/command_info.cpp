@@ -8,13 +8,13 @@
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/client/command.hpp"
-#include "service/convert/column_statistics.hpp"
-#include "service/convert/mcap_recording.hpp"
-#include "service/convert/parameter_values.hpp"
-#include "service/convert/recording_selection.hpp"
-#include "service/convert/rig_file.hpp"
-#include "service/report/number_format.hpp"
+#include "service/import/mcap_recording.hpp"
+#include "service/import/parameter_values.hpp"
+#include "service/import/recording_selection.hpp"
+#include "service/import/rig_file.hpp"
 #include "service/report/result_table.hpp"
+#include "service/text/column_statistics.hpp"
+#include "service/text/number_format.hpp"
 
 namespace service {
 namespace {

@@ -3,10 +3,10 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
-#include "service/client/estimation_input.hpp"
+#include "service/client/estimation_options.hpp"
 #include "service/client/remote/remote_calibration.hpp"
-#include "service/convert/parameter_edits.hpp"
-#include "service/convert/recording_pieces.hpp"
+#include "service/import/parameter_edits.hpp"
+#include "service/import/recording_pieces.hpp"
 
 namespace service {
 

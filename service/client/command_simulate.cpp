@@ -5,12 +5,12 @@
 #include "service/client/command.hpp"
 #include "service/client/command_options.hpp"
 #include "service/client/interrupt.hpp"
-#include "service/convert/parameter_edits.hpp"
-#include "service/convert/parameter_values.hpp"
-#include "service/convert/scenario_file.hpp"
-#include "service/report/number_format.hpp"
+#include "service/import/parameter_edits.hpp"
+#include "service/import/parameter_values.hpp"
+#include "service/simulation/scenario_file.hpp"
 #include "service/simulation/simulation.hpp"
 #include "service/simulation/simulation_csv.hpp"
+#include "service/text/number_format.hpp"
 
 namespace service {
 namespace {

@@ -10,11 +10,11 @@
 #include "service/client/command.hpp"
 #include "service/client/interrupt.hpp"
 #include "service/client/progress_line.hpp"
-#include "service/convert/study_file.hpp"
-#include "service/report/number_format.hpp"
 #include "service/study/run_store.hpp"
 #include "service/study/run_tasks.hpp"
+#include "service/study/study_file.hpp"
 #include "service/study/study_kinds.hpp"
+#include "service/text/number_format.hpp"
 
 namespace service {
 namespace {

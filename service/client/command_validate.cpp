@@ -10,7 +10,7 @@
 #include "service/client/command.hpp"
 #include "service/client/command_options.hpp"
 #include "service/client/estimation_progress.hpp"
-#include "service/convert/parameter_values.hpp"
+#include "service/import/parameter_values.hpp"
 #include "service/report/validation_report.hpp"
 
 namespace service {
@@ -24,7 +24,7 @@ void take_choices(const ParameterValues& values, estimator::CalibrationOptions& 
   if (options.state_error_weight == 0.0) options.state_error_weight = values.state_error_weight;
 }
 
-estimator::Validation run(const EstimationInput& input, const estimator::Mechanism& rig,
+estimator::Validation run(const CalibrationInput& input, const estimator::Mechanism& rig,
                           const std::vector<estimator::Recording>& windows,
                           const InterruptFlag& interrupt, const ValidateOptions& options,
                           double& wall_time) {
@@ -45,7 +45,7 @@ estimator::Validation run(const EstimationInput& input, const estimator::Mechani
   return validation;
 }
 
-void note_short_segments(const EstimationInput& input, double window,
+void note_short_segments(const CalibrationInput& input, double window,
                          estimator::Validation& validation) {
   for (const estimator::Recording& recording : input.recordings) {
     for (const estimator::Segment& segment : recording.segments) {
@@ -58,7 +58,7 @@ void note_short_segments(const EstimationInput& input, double window,
 
 ExitCode validate(const ValidateOptions& options) {
   check_result_files(options.files, options.estimation);
-  EstimationInput input = load_estimation_input(options.estimation);
+  CalibrationInput input = load_estimation_input(options.estimation);
   take_choices(read_parameter_values(options.estimation.values), input.context.options);
   const estimator::Mechanism rig = load_rig(options.estimation.rig).mechanism;
   const std::vector<estimator::Recording> windows = cut_windows(input.recordings, options.window);
@@ -69,7 +69,7 @@ ExitCode validate(const ValidateOptions& options) {
     checked.withheld = input.rig.mechanism.withheld;
     validation = run(input, checked, windows, interrupt, options, input.context.wall_time);
   } catch (const std::invalid_argument& fault) {
-    throw proto::InputError(describe_fault(options.estimation, fault) +
+    throw proto::InputError(describe_fault(input, fault) +
                             (options.window > 0.0 ? ", or give a longer --window" : ""));
   }
   if (validation.stopped) {

@@ -5,7 +5,7 @@
 #include <string>
 #include <thread>
 
-#include "service/report/number_format.hpp"
+#include "service/text/number_format.hpp"
 
 namespace service {
 

@@ -2,17 +2,17 @@
 
 #include <limits>
 
-#include "service/convert/calibration_outcome.hpp"
-#include "service/convert/estimate_kind.hpp"
+#include "service/import/estimate_kind.hpp"
 #include "service/report/cross_validation_page.hpp"
 #include "service/report/data_section.hpp"
 #include "service/report/finding_list.hpp"
 #include "service/report/identifiability_section.hpp"
-#include "service/report/number_format.hpp"
 #include "service/report/page_parts.hpp"
 #include "service/report/parameter_section.hpp"
 #include "service/report/piece_section.hpp"
 #include "service/report/svg_chart.hpp"
+#include "service/result/calibration_outcome.hpp"
+#include "service/text/number_format.hpp"
 
 namespace service {
 namespace {

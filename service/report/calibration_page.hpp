@@ -4,7 +4,7 @@
 
 #include "estimator/calibrate/calibration.hpp"
 #include "estimator/calibrate/cross_validation.hpp"
-#include "service/convert/calibration_message.hpp"
+#include "service/result/calibration_message.hpp"
 
 namespace service {
 

@@ -5,13 +5,13 @@
 #include <cstdio>
 #include <limits>
 
-#include "service/convert/calibration_outcome.hpp"
-#include "service/convert/cross_validation_message.hpp"
-#include "service/convert/recording_pieces.hpp"
+#include "service/import/recording_pieces.hpp"
 #include "service/report/data_section.hpp"
-#include "service/report/number_format.hpp"
 #include "service/report/page_parts.hpp"
 #include "service/report/svg_chart.hpp"
+#include "service/result/calibration_outcome.hpp"
+#include "service/result/cross_validation_message.hpp"
+#include "service/text/number_format.hpp"
 
 namespace service {
 namespace {

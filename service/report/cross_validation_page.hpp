@@ -3,7 +3,7 @@
 #include <string>
 
 #include "estimator/calibrate/cross_validation.hpp"
-#include "service/convert/calibration_message.hpp"
+#include "service/result/calibration_message.hpp"
 
 namespace service {
 

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "service/convert/calibration_outcome.hpp"
-#include "service/convert/cross_validation_message.hpp"
-#include "service/convert/recording_pieces.hpp"
-#include "service/report/number_format.hpp"
+#include "service/import/recording_pieces.hpp"
 #include "service/report/result_table.hpp"
+#include "service/result/calibration_outcome.hpp"
+#include "service/result/cross_validation_message.hpp"
+#include "service/text/number_format.hpp"
 
 namespace service {
 namespace {

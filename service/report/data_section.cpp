@@ -4,9 +4,9 @@
 #include <cmath>
 #include <cstdio>
 
-#include "service/report/number_format.hpp"
 #include "service/report/page_parts.hpp"
 #include "service/report/svg_chart.hpp"
+#include "service/text/number_format.hpp"
 
 namespace service {
 namespace {

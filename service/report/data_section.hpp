@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "service/convert/calibration_message.hpp"
+#include "service/result/calibration_message.hpp"
 
 namespace service {
 

@@ -4,10 +4,10 @@
 #include <cmath>
 
 #include "proto/text/printable.hpp"
-#include "service/convert/finding_message.hpp"
-#include "service/report/number_format.hpp"
 #include "service/report/result_table.hpp"
 #include "service/report/svg_chart.hpp"
+#include "service/result/finding_message.hpp"
+#include "service/text/number_format.hpp"
 
 namespace service {
 namespace {

@@ -5,11 +5,11 @@
 #include <cmath>
 #include <vector>
 
-#include "service/report/number_format.hpp"
 #include "service/report/page_parts.hpp"
 #include "service/report/svg_chart.hpp"
 #include "service/report/svg_interval.hpp"
 #include "service/report/svg_matrix.hpp"
+#include "service/text/number_format.hpp"
 
 namespace service {
 namespace {

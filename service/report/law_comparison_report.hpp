@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "service/convert/law_comparison_message.hpp"
+#include "service/result/law_comparison_message.hpp"
 
 namespace service {
 

@@ -2,9 +2,9 @@
 
 #include <cmath>
 
-#include "service/report/number_format.hpp"
 #include "service/report/page_style.hpp"
 #include "service/report/svg_chart.hpp"
+#include "service/text/number_format.hpp"
 
 namespace service {
 namespace {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "estimator/calibrate/calibration.hpp"
-#include "service/convert/calibration_message.hpp"
+#include "service/result/calibration_message.hpp"
 
 namespace service {
 

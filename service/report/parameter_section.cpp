@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "service/convert/parameter_prior.hpp"
-#include "service/report/number_format.hpp"
+#include "service/import/parameter_prior.hpp"
 #include "service/report/page_parts.hpp"
 #include "service/report/svg_chart.hpp"
 #include "service/report/svg_interval.hpp"
+#include "service/text/number_format.hpp"
 
 namespace service {
 namespace {

@@ -3,10 +3,10 @@
 #include <cmath>
 
 #include "estimator/calibrate/agreement.hpp"
-#include "service/report/number_format.hpp"
 #include "service/report/page_parts.hpp"
 #include "service/report/svg_chart.hpp"
 #include "service/report/svg_forest.hpp"
+#include "service/text/number_format.hpp"
 
 namespace service {
 namespace {

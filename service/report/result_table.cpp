@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "proto/text/printable.hpp"
-#include "service/convert/calibration_outcome.hpp"
 #include "service/report/finding_list.hpp"
-#include "service/report/number_format.hpp"
+#include "service/result/calibration_outcome.hpp"
+#include "service/text/number_format.hpp"
 
 namespace service {
 namespace {

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "estimator/calibrate/calibration.hpp"
-#include "service/convert/parameter_prior.hpp"
+#include "service/import/parameter_prior.hpp"
 
 namespace service {
 

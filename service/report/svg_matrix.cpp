@@ -4,8 +4,8 @@
 #include <cmath>
 #include <cstdio>
 
-#include "service/report/number_format.hpp"
 #include "service/report/svg_chart.hpp"
+#include "service/text/number_format.hpp"
 
 namespace service {
 namespace {

@@ -4,8 +4,8 @@
 #include <cstdio>
 
 #include "proto/text/input_error.hpp"
-#include "service/report/number_format.hpp"
 #include "service/report/result_table.hpp"
+#include "service/text/number_format.hpp"
 
 namespace service {
 namespace {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "estimator/calibrate/calibration.hpp"
-#include "service/convert/simulation_truth.hpp"
+#include "service/import/simulation_truth.hpp"
 
 namespace service {
 

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "service/convert/recording_pieces.hpp"
+#include "service/import/recording_pieces.hpp"
 #include "service/report/data_section.hpp"
-#include "service/report/number_format.hpp"
 #include "service/report/page_parts.hpp"
 #include "service/report/result_table.hpp"
 #include "service/report/svg_chart.hpp"
+#include "service/text/number_format.hpp"
 
 namespace service {
 namespace {

@@ -11,7 +11,7 @@
 #include "estimator/model/model_values.hpp"
 #include "estimator/model/sensor.hpp"
 #include "proto/text/input_error.hpp"
-#include "service/report/number_format.hpp"
+#include "service/text/number_format.hpp"
 
 namespace service {
 namespace {

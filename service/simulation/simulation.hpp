@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "service/convert/rig_file.hpp"
+#include "service/import/rig_file.hpp"
 #include "service/simulation/scenario.hpp"
 
 namespace service {

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "service/report/number_format.hpp"
 #include "service/study/model_fits.hpp"
 #include "service/study/sweep.hpp"
+#include "service/text/number_format.hpp"
 
 namespace service {
 namespace {

@@ -6,7 +6,7 @@
 #include <limits>
 #include <numeric>
 
-#include "service/report/number_format.hpp"
+#include "service/text/number_format.hpp"
 
 namespace service {
 namespace {

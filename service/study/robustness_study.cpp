@@ -3,10 +3,10 @@
 #include <map>
 
 #include "proto/text/input_error.hpp"
-#include "service/report/number_format.hpp"
 #include "service/study/model_fits.hpp"
 #include "service/study/robustness_starts.hpp"
 #include "service/study/sweep.hpp"
+#include "service/text/number_format.hpp"
 
 namespace service {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
-#include "service/convert/study_run_line.hpp"
+#include "service/study/study_run_line.hpp"
 
 namespace service {
 namespace {

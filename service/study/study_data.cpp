@@ -3,8 +3,8 @@
 #include <filesystem>
 
 #include "proto/text/input_error.hpp"
-#include "service/convert/import_notes.hpp"
-#include "service/convert/mcap_recording.hpp"
+#include "service/import/import_notes.hpp"
+#include "service/import/mcap_recording.hpp"
 #include "service/simulation/simulation.hpp"
 #include "service/study/fingerprint.hpp"
 

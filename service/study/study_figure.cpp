@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "service/report/number_format.hpp"
 #include "service/report/page_style.hpp"
+#include "service/text/number_format.hpp"
 
 namespace service {
 namespace {

@@ -6,9 +6,9 @@
 #include <set>
 
 #include "proto/text/files.hpp"
-#include "service/report/number_format.hpp"
 #include "service/report/page_parts.hpp"
 #include "service/study/run_csv.hpp"
+#include "service/text/number_format.hpp"
 
 namespace service {
 namespace {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "service/report/number_format.hpp"
+#include "service/text/number_format.hpp"
 
 namespace service {
 namespace {

@@ -94,11 +94,31 @@ std::vector<Violation> estimator_is_pure(const Tree& tree) {
       });
 }
 
+struct Layer {
+  std::string folder;
+  std::vector<std::string> may_use;  // besides itself
+};
+
+// No file of a layer knows another layer of its module than those it may.
+std::vector<Violation> check_layers(const Tree& tree, const std::string& module,
+                                    const std::vector<Layer>& layers) {
+  std::vector<Violation> violations;
+  for (const Layer& layer : layers) {
+    const auto found = check_includes(
+        tree, {layer.folder},
+        [&](const SourceFile&, const Include& include) -> std::optional<std::string> {
+          if (!include.target.starts_with(module) || include.target.starts_with(layer.folder) ||
+              starts_with_any(include.target, layer.may_use)) {
+            return std::nullopt;
+          }
+          return layer.folder + " must not know " + include.target;
+        });
+    violations.insert(violations.end(), found.begin(), found.end());
+  }
+  return violations;
+}
+
 std::vector<Violation> estimator_is_layered(const Tree& tree) {
-  struct Layer {
-    std::string folder;
-    std::vector<std::string> may_use;
-  };
   static const std::vector<Layer> kLayers = {
       {"estimator/math/", {}},
       {"estimator/signal/", {"estimator/math/"}},
@@ -115,21 +135,27 @@ std::vector<Violation> estimator_is_layered(const Tree& tree) {
       {"estimator/doctor/",
        {"estimator/math/", "estimator/signal/", "estimator/optimize/", "estimator/model/",
         "estimator/dynamics/", "estimator/tree/", "estimator/calibrate/"}}};
-  std::vector<Violation> violations;
-  for (const Layer& layer : kLayers) {
-    const auto found = check_includes(
-        tree, {layer.folder},
-        [&](const SourceFile&, const Include& include) -> std::optional<std::string> {
-          if (!include.target.starts_with("estimator/") ||
-              include.target.starts_with(layer.folder) ||
-              starts_with_any(include.target, layer.may_use)) {
-            return std::nullopt;
-          }
-          return layer.folder + " must not know " + include.target;
-        });
-    violations.insert(violations.end(), found.begin(), found.end());
-  }
-  return violations;
+  return check_layers(tree, "estimator/", kLayers);
+}
+
+std::vector<Violation> service_is_layered(const Tree& tree) {
+  static const std::vector<Layer> kLayers = {
+      {"service/text/", {}},
+      {"service/import/", {"service/text/"}},
+      {"service/simulation/", {"service/text/", "service/import/"}},
+      {"service/result/", {"service/text/", "service/import/"}},
+      {"service/report/", {"service/text/", "service/import/", "service/result/"}},
+      {"service/calibration/", {"service/text/", "service/import/", "service/result/"}},
+      {"service/study/",
+       {"service/text/", "service/import/", "service/simulation/", "service/result/",
+        "service/report/", "service/calibration/"}},
+      {"service/server/",
+       {"service/text/", "service/import/", "service/result/", "service/report/",
+        "service/calibration/"}},
+      {"service/client/",
+       {"service/text/", "service/import/", "service/simulation/", "service/result/",
+        "service/report/", "service/calibration/", "service/study/"}}};
+  return check_layers(tree, "service/", kLayers);
 }
 
 std::vector<Violation> modules_keep_apart(const Tree& tree) {
@@ -147,7 +173,7 @@ std::vector<Violation> modules_keep_apart(const Tree& tree) {
   // The one arrow between them: a simulation commands what a rig's run does.
   static const std::vector<Module> kExceptions = {
       {"service/simulation/", {"daq/scenario/"}},
-      {"service/convert/scenario_file.cpp", {"daq/scenario/"}},
+      {"service/simulation/scenario_file.cpp", {"daq/scenario/"}},
   };
   std::vector<Violation> violations;
   for (const Module& module : kDependencies) {
@@ -207,7 +233,11 @@ std::vector<Violation> protobuf_stays_at_the_edge(const Tree& tree) {
                                                  "daq/scenario/scenario_message.",
                                                  "daq/stream/",
                                                  "firmware_iface/sim/config/",
-                                                 "service/convert/",
+                                                 "service/import/",
+                                                 "service/result/",
+                                                 "service/simulation/scenario_file.",
+                                                 "service/study/study_file.",
+                                                 "service/study/study_run_line.",
                                                  "service/server/",
                                                  "service/client/remote/",
                                                  "tests/"};
@@ -218,8 +248,8 @@ std::vector<Violation> protobuf_stays_at_the_edge(const Tree& tree) {
             include.target.ends_with(".pb.h") || include.target.starts_with("google/protobuf/");
         if (!protobuf || starts_with_any(file.path, kEdge)) return std::nullopt;
         return "Protobuf types stop at proto/, daq/config, daq/scenario/scenario_message, "
-               "daq/stream, firmware_iface/sim/config, service/convert, service/server and "
-               "service/client/remote: " +
+               "daq/stream, firmware_iface/sim/config, service/import, service/result, files of "
+               "scenarios and studies, service/server and service/client/remote: " +
                include.target;
       });
 }
@@ -372,6 +402,7 @@ const std::vector<Rule>& source_rules() {
   static const std::vector<Rule> kRules = {
       {"EstimatorIsPure", estimator_is_pure},
       {"EstimatorIsLayered", estimator_is_layered},
+      {"ServiceIsLayered", service_is_layered},
       {"ModulesKeepApart", modules_keep_apart},
       {"ScenariosStandAlone", scenarios_stand_alone},
       {"WireIsFreestanding", wire_is_freestanding},

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "daq/config/scenario_config.hpp"
-#include "service/convert/scenario_file.hpp"
+#include "service/simulation/scenario_file.hpp"
 #include "service/simulation/simulation.hpp"
 #include "tests/daq/simulated_rig.hpp"
 #include "tests/support/temporary_folder.hpp"

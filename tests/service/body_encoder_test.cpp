@@ -6,9 +6,9 @@
 
 #include "estimator/calibrate/calibration.hpp"
 #include "estimator/model/sensor.hpp"
-#include "service/convert/csv_recording.hpp"
-#include "service/convert/rig_file.hpp"
-#include "service/convert/scenario_file.hpp"
+#include "service/import/csv_recording.hpp"
+#include "service/import/rig_file.hpp"
+#include "service/simulation/scenario_file.hpp"
 #include "service/simulation/simulation.hpp"
 #include "service/simulation/simulation_csv.hpp"
 #include "tests/support/refusal.hpp"

@@ -9,8 +9,8 @@
 
 #include "estimator/calibrate/calibration.hpp"
 #include "proto/text/files.hpp"
-#include "service/convert/csv_recording.hpp"
-#include "service/convert/rig_file.hpp"
+#include "service/import/csv_recording.hpp"
+#include "service/import/rig_file.hpp"
 #include "tests/support/evaluation_data.hpp"
 #include "tests/support/refusal.hpp"
 

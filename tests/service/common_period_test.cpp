@@ -1,4 +1,4 @@
-#include "service/convert/common_period.hpp"
+#include "service/import/common_period.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 
 #include "estimator/model/mechanism.hpp"
 #include "proto/text/files.hpp"
-#include "service/convert/rig_file.hpp"
+#include "service/import/rig_file.hpp"
 
 namespace service {
 namespace {

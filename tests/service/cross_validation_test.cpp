@@ -8,11 +8,11 @@
 #include <string>
 
 #include "proto/calibration.pb.h"
-#include "service/convert/cross_validation_message.hpp"
-#include "service/convert/recording_pieces.hpp"
-#include "service/convert/rig_file.hpp"
+#include "service/import/recording_pieces.hpp"
+#include "service/import/rig_file.hpp"
 #include "service/report/cross_validation_page.hpp"
 #include "service/report/cross_validation_table.hpp"
+#include "service/result/cross_validation_message.hpp"
 #include "tests/service/run_rigcal.hpp"
 #include "tests/support/refusal.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "service/report/number_format.hpp"
+#include "service/text/number_format.hpp"
 #include "tests/support/refusal.hpp"
 
 namespace service {

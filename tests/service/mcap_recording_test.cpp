@@ -1,4 +1,4 @@
-#include "service/convert/mcap_recording.hpp"
+#include "service/import/mcap_recording.hpp"
 
 #include <gtest/gtest.h>
 

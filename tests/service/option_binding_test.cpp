@@ -8,7 +8,7 @@
 
 #include "service/client/command_options.hpp"
 #include "service/client/remote/job_spec.hpp"
-#include "service/convert/job_options.hpp"
+#include "service/import/job_options.hpp"
 #include "tests/service/run_rigcal.hpp"
 #include "tests/support/refusal.hpp"
 

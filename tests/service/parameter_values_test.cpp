@@ -1,4 +1,4 @@
-#include "service/convert/parameter_values.hpp"
+#include "service/import/parameter_values.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 
 #include "service/client/command_options.hpp"
 #include "service/client/remote/job_spec.hpp"
-#include "service/convert/rig_file.hpp"
+#include "service/import/rig_file.hpp"
 #include "tests/service/run_rigcal.hpp"
 #include "tests/support/refusal.hpp"
 

@@ -6,11 +6,11 @@
 #include <string>
 
 #include "proto/calibration.pb.h"
-#include "service/convert/calibration_outcome.hpp"
 #include "service/report/calibration_page.hpp"
-#include "service/report/number_format.hpp"
 #include "service/report/result_table.hpp"
 #include "service/report/svg_chart.hpp"
+#include "service/result/calibration_outcome.hpp"
+#include "service/text/number_format.hpp"
 #include "tests/service/prepared_calibration.hpp"
 #include "tests/support/refusal.hpp"
 

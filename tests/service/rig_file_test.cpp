@@ -1,4 +1,4 @@
-#include "service/convert/rig_file.hpp"
+#include "service/import/rig_file.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "proto/rig.pb.h"
-#include "service/convert/csv_recording.hpp"
-#include "service/convert/rig_file.hpp"
+#include "service/import/csv_recording.hpp"
+#include "service/import/rig_file.hpp"
 #include "tests/support/refusal.hpp"
 
 namespace service {

@@ -1,12 +1,12 @@
-#include "service/convert/rig_ties.hpp"
+#include "service/import/rig_ties.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-#include "service/convert/parameter_edits.hpp"
-#include "service/convert/rig_file.hpp"
+#include "service/import/parameter_edits.hpp"
+#include "service/import/rig_file.hpp"
 #include "tests/support/refusal.hpp"
 
 namespace service {

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <string>
 
-#include "service/convert/scenario_file.hpp"
+#include "service/simulation/scenario_file.hpp"
 #include "tests/support/refusal.hpp"
 
 namespace service {

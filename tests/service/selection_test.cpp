@@ -2,10 +2,10 @@
 
 #include <cmath>
 
-#include "service/convert/column_statistics.hpp"
-#include "service/convert/parameter_edits.hpp"
-#include "service/convert/recording_selection.hpp"
-#include "service/convert/rig_file.hpp"
+#include "service/import/parameter_edits.hpp"
+#include "service/import/recording_selection.hpp"
+#include "service/import/rig_file.hpp"
+#include "service/text/column_statistics.hpp"
 #include "tests/support/refusal.hpp"
 
 namespace service {

@@ -6,9 +6,9 @@
 #include <numbers>
 #include <string>
 
-#include "service/convert/csv_recording.hpp"
-#include "service/convert/parameter_edits.hpp"
-#include "service/convert/scenario_file.hpp"
+#include "service/import/csv_recording.hpp"
+#include "service/import/parameter_edits.hpp"
+#include "service/simulation/scenario_file.hpp"
 #include "service/simulation/simulation_csv.hpp"
 #include "tests/support/refusal.hpp"
 

@@ -2,8 +2,8 @@
 
 #include <limits>
 
-#include "service/convert/rig_file.hpp"
-#include "service/convert/simulation_truth.hpp"
+#include "service/import/rig_file.hpp"
+#include "service/import/simulation_truth.hpp"
 #include "service/report/truth_table.hpp"
 #include "tests/service/run_rigcal.hpp"
 #include "tests/support/refusal.hpp"

@@ -13,8 +13,8 @@
 #include "service/client/remote/service_client.hpp"
 #include "service/client/remote/short_id.hpp"
 #include "service/client/remote/time_text.hpp"
-#include "service/report/number_format.hpp"
 #include "service/report/result_table.hpp"
+#include "service/text/number_format.hpp"
 
 namespace service {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "proto/stream/service_states.hpp"
 #include "proto/text/printable.hpp"
-#include "service/report/number_format.hpp"
 #include "service/report/result_table.hpp"
+#include "service/text/number_format.hpp"
 
 namespace service {
 namespace {

@@ -5,9 +5,9 @@
 #include <filesystem>
 
 #include "proto/text/files.hpp"
-#include "service/convert/estimate_kind.hpp"
-#include "service/convert/parameter_values.hpp"
-#include "service/convert/rig_file.hpp"
+#include "service/import/estimate_kind.hpp"
+#include "service/import/parameter_values.hpp"
+#include "service/import/rig_file.hpp"
 
 namespace service {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "proto/service.pb.h"
-#include "service/client/estimation_input.hpp"
+#include "service/client/estimation_options.hpp"
 #include "service/client/remote/remote_calibration.hpp"
 
 namespace service {

@@ -15,9 +15,9 @@
 #include "service/client/remote/service_client.hpp"
 #include "service/client/remote/service_results.hpp"
 #include "service/client/remote/short_id.hpp"
-#include "service/convert/parameter_values.hpp"
-#include "service/convert/result_message.hpp"
-#include "service/convert/rig_file.hpp"
+#include "service/import/parameter_values.hpp"
+#include "service/import/rig_file.hpp"
+#include "service/result/result_message.hpp"
 
 namespace service {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "service/client/command.hpp"
-#include "service/client/estimation_input.hpp"
+#include "service/client/estimation_options.hpp"
 #include "service/client/remote/service_socket.hpp"
 
 namespace service {

@@ -7,7 +7,7 @@
 #include "service/client/remote/service_client.hpp"
 #include "service/client/remote/service_results.hpp"
 #include "service/client/remote/short_id.hpp"
-#include "service/convert/simulation_truth.hpp"
+#include "service/import/simulation_truth.hpp"
 #include "service/report/truth_table.hpp"
 
 namespace service {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "proto/stream/service_limits.hpp"
-#include "service/convert/result_message.hpp"
+#include "service/result/result_message.hpp"
 
 namespace service {
 namespace {

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "estimator/calibrate/calibration.hpp"
-#include "service/convert/csv_recording.hpp"
-#include "service/convert/parameter_edits.hpp"
-#include "service/convert/recording_selection.hpp"
-#include "service/convert/rig_file.hpp"
+#include "service/import/csv_recording.hpp"
+#include "service/import/parameter_edits.hpp"
+#include "service/import/recording_selection.hpp"
+#include "service/import/rig_file.hpp"
 #include "tests/support/evaluation_data.hpp"
 
 namespace {

@@ -13,8 +13,8 @@
 #include "estimator/doctor/excerpt.hpp"
 #include "estimator/doctor/excitation.hpp"
 #include "estimator/doctor/misfit_causes.hpp"
-#include "service/convert/csv_recording.hpp"
-#include "service/convert/rig_file.hpp"
+#include "service/import/csv_recording.hpp"
+#include "service/import/rig_file.hpp"
 #include "tests/bench/rigs/random_rigs.hpp"
 
 namespace {

@@ -1,4 +1,4 @@
-#include "service/convert/work_budget.hpp"
+#include "service/import/work_budget.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,8 +6,8 @@
 #include <limits>
 
 #include "proto/text/input_error.hpp"
-#include "service/convert/study_run_line.hpp"
 #include "service/study/run_csv.hpp"
+#include "service/study/study_run_line.hpp"
 #include "tests/service/run_rigcal.hpp"
 
 namespace service {

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <set>
 
-#include "service/convert/study_file.hpp"
 #include "service/study/robustness_starts.hpp"
 #include "service/study/study_data.hpp"
+#include "service/study/study_file.hpp"
 #include "tests/service/study/tiny_study.hpp"
 
 namespace service {

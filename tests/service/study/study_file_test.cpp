@@ -1,4 +1,4 @@
-#include "service/convert/study_file.hpp"
+#include "service/study/study_file.hpp"
 
 #include <gtest/gtest.h>
 

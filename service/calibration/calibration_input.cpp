@@ -1,0 +1,95 @@
+#include "service/calibration/calibration_input.hpp"
+
+#include <filesystem>
+#include <utility>
+
+#include "proto/text/input_error.hpp"
+#include "service/import/common_period.hpp"
+#include "service/import/mcap_recording.hpp"
+#include "service/import/work_budget.hpp"
+
+namespace service {
+namespace {
+
+/// @throws InputError when one file is named twice, also under another name
+void check_distinct(const std::vector<RecordingSource>& sources) {
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      std::error_code missing;
+      const std::string& path = sources[i].path;
+      if (path != sources[j].path && !std::filesystem::equivalent(path, sources[j].path, missing)) {
+        continue;
+      }
+      throw proto::InputError((sources[i].name.empty() ? path : sources[i].name) +
+                              ": is given twice; its samples would count double");
+    }
+  }
+}
+
+/// Messages name a recording as its owner does, not by a path that means nothing to them.
+std::string with_name(std::string text, const RecordingSource& source) {
+  if (source.name.empty()) return text;
+  for (std::size_t at = text.find(source.path); at != std::string::npos;
+       at = text.find(source.path, at)) {
+    text.replace(at, source.path.size(), source.name);
+    at += source.name.size();
+  }
+  return text;
+}
+
+void add_recording(const RecordingSource& source, const RecordingReader& read,
+                   CalibrationInput& input) {
+  try {
+    ImportedRecording imported =
+        read ? read(source, input.rig) : import_recording(source.path, input.rig);
+    std::vector<SegmentUse> uses = select_part(source.selection, imported);
+    const std::string& name = source.name.empty() ? source.path : source.name;
+    imported.summary.file = imported.recording.name = name;
+    for (std::string& note : imported.summary.notes) note = with_name(std::move(note), source);
+    input.recordings.push_back(std::move(imported.recording));
+    input.context.recordings.push_back({std::move(imported.summary), std::move(uses)});
+  } catch (const proto::InputError& error) {
+    throw proto::InputError(with_name(error.what(), source));
+  }
+}
+
+std::vector<std::string> control_labels(const Rig& rig) {
+  std::vector<std::string> labels;
+  for (std::size_t j = 0; j < rig.hinge_facts.size(); ++j) {
+    const estimator::Hinge& hinge = rig.mechanism.hinges[j];
+    if (!hinge.motorised) continue;
+    labels.push_back("hinge " + hinge.name + " [" + rig.hinge_facts[j].control_unit + "]");
+  }
+  return labels;
+}
+
+}  // namespace
+
+CalibrationInput load_input(const CalibrationRequest& request, const RecordingReader& read) {
+  CalibrationInput input;
+  input.rig_name = request.rig_name;
+  input.rig = parse_rig(request.rig_name, request.rig_text);
+  apply_values(request.values, input.rig.mechanism);
+  apply_edits(request.edits, input.rig.mechanism);
+  check_distinct(request.recordings);
+  for (const RecordingSource& source : request.recordings) add_recording(source, read, input);
+  const std::string& name = input.rig.mechanism.name;
+  input.context.rig = name.empty() ? request.rig_name : name;
+  input.context.controls = control_labels(input.rig);
+  input.context.version = request.version;
+  input.context.options = request.options;
+  share_period(input.recordings);
+  check_work(input.recordings, request.options.step, request.duration_s_max);
+  return input;
+}
+
+std::string describe_fault(const CalibrationInput& input, const std::exception& fault) {
+  const auto& recordings = input.context.recordings;
+  std::string files = recordings.front().summary.file;
+  if (recordings.size() > 1) {
+    files += " and " + std::to_string(recordings.size() - 1) + " more";
+  }
+  return files + " with " + input.rig_name + ": " + fault.what();
+}
+
+}  // namespace service

@@ -1,0 +1,103 @@
+#include "service/calibration/pipeline.hpp"
+
+#include <chrono>
+#include <utility>
+
+#include "service/import/finding_place.hpp"
+#include "service/import/import_notes.hpp"
+#include "service/result/calibration_outcome.hpp"
+
+namespace service {
+namespace {
+
+class WallTime {
+ public:
+  explicit WallTime(double& out) : out_(out) {}
+  WallTime(const WallTime&) = delete;
+  WallTime& operator=(const WallTime&) = delete;
+  ~WallTime() {
+    out_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  double& out_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+/// Does some of the estimator's work; what it could not use is told with the files' names.
+template <typename Work>
+auto with_faults_named(const CalibrationInput& input, Work&& work) {
+  try {
+    return work();
+  } catch (estimator::UnusableInput& fault) {
+    name_places(input.rig, fault.findings);
+    throw FaultyInput(describe_fault(input, fault), std::move(fault.findings));
+  } catch (const std::invalid_argument& fault) {
+    throw proto::InputError(describe_fault(input, fault));
+  }
+}
+
+void take_over(estimator::ExaminedInput&& examined, CalibrationInput& input) {
+  input.rig.mechanism = std::move(examined.mechanism);
+  input.recordings = std::move(examined.recordings);
+}
+
+/// What is wrong comes first, what the estimator chose next, how the files were read last.
+void add_notes(const CalibrationInput& input, estimator::Calibration& calibration) {
+  std::vector<std::string> notes = describe_misfit(calibration);
+  notes.insert(notes.end(), calibration.notes.begin(), calibration.notes.end());
+  for (const RecordingUse& use : input.context.recordings) {
+    for (const std::string& note : describe_import(use.summary)) notes.push_back(note);
+  }
+  calibration.notes = std::move(notes);
+}
+
+}  // namespace
+
+estimator::ExaminedInput examine_input(const CalibrationInput& input,
+                                       const estimator::CalibrationMonitor& monitor) {
+  return with_faults_named(input, [&] {
+    estimator::ExaminedInput examined =
+        estimator::examine(input.rig.mechanism, input.recordings, input.context.options,
+                           sensor_facts(input.rig), monitor);
+    name_places(input.rig, examined.findings);
+    return examined;
+  });
+}
+
+std::vector<estimator::Finding> repair_input(CalibrationInput& input) {
+  estimator::ExaminedInput examined = examine_input(input);
+  with_faults_named(input, [&] {
+    estimator::require_no_fault(examined.findings, input.context.options);
+    return 0;
+  });
+  std::vector<estimator::Finding> findings = std::move(examined.findings);
+  take_over(std::move(examined), input);
+  return findings;
+}
+
+estimator::Calibration run_calibration(CalibrationInput& input,
+                                       const estimator::CalibrationMonitor& monitor) {
+  const WallTime timed(input.context.wall_time);
+  estimator::ExaminedCalibration examined = with_faults_named(input, [&] {
+    return estimator::calibrate_examined(input.rig.mechanism, input.recordings,
+                                         input.context.options, sensor_facts(input.rig), monitor);
+  });
+  add_notes(input, examined.calibration);
+  name_places(input.rig, examined.calibration.findings);
+  take_over(std::move(examined.input), input);
+  return std::move(examined.calibration);
+}
+
+estimator::CrossValidation run_cross_validation(CalibrationInput& input,
+                                                const std::vector<estimator::Recording>& pieces,
+                                                const estimator::CalibrationMonitor& monitor,
+                                                const std::function<void(int)>& on_fold) {
+  const WallTime timed(input.context.wall_time);
+  return with_faults_named(input, [&] {
+    return estimator::cross_validate(input.rig.mechanism, pieces, input.context.options, monitor,
+                                     on_fold);
+  });
+}
+
+}  // namespace service

@@ -1,0 +1,208 @@
+#include "service/client/estimation_options.hpp"
+
+#include <filesystem>
+#include <iostream>
+#include <map>
+
+#include "proto/text/command_line.hpp"
+#include "proto/text/files.hpp"
+#include "proto/text/input_error.hpp"
+#include "service/import/estimate_kind.hpp"
+#include "service/import/import_notes.hpp"
+#include "service/import/parameter_values.hpp"
+
+namespace service {
+namespace {
+
+using estimator::ResidualForm;
+using estimator::StateForm;
+
+/// Options that make the estimate one of a SPOOK simulator's parameters.
+void add_simulator_options(CLI::App& command, estimator::CalibrationOptions& calibration) {
+  const std::map<std::string, ResidualForm> residuals = {{"explicit", ResidualForm::kExplicit},
+                                                         {"implicit", ResidualForm::kImplicit}};
+  const std::map<std::string, StateForm> states = {{"configurations", StateForm::kConfigurations},
+                                                   {"full", StateForm::kFull}};
+  const std::string group = "SPOOK simulator (shadow parameters)";
+  command
+      .add_option("--kappa", calibration.state_error_weight,
+                  "Weight of impulse against angle residuals; default: from the data")
+      ->check(proto::positive_number())
+      ->group(group);
+  command
+      .add_option("--compliance", calibration.compliance,
+                  "Compliance of all hinges [m/N, rad/(N·m)]; default: the rig file's")
+      ->check(proto::number_from_zero())
+      ->group(group);
+  command
+      .add_option("--damping-time", calibration.damping_time,
+                  "Damping time of all hinges [s]; default: the rig file's")
+      ->check(proto::number_from_zero())
+      ->group(group);
+  command
+      .add_option("--residual", calibration.residual_form,
+                  "Form of the step residual; default: implicit")
+      ->transform(CLI::CheckedTransformer(residuals).description(""))
+      ->type_name("explicit|implicit")
+      ->group(group);
+  command
+      .add_option("--states", calibration.state_form,
+                  "Unknowns of a time step; default: configurations")
+      ->transform(CLI::CheckedTransformer(states).description(""))
+      ->type_name("configurations|full")
+      ->group(group);
+  command
+      .add_flag_callback(
+          "--no-approach", [&calibration] { calibration.approach = false; },
+          "Begin at the given start, not at physical parameters found first")
+      ->group(group);
+}
+
+}  // namespace
+
+void take_parameters_option(const std::string& text, EstimationOptions& options) {
+  if (const auto kind = parse_estimate_kind(text)) {
+    options.calibration.kind = kind;
+    return;
+  }
+  std::error_code missing;
+  if (!text.ends_with(".json") && !std::filesystem::exists(text, missing)) {
+    throw CLI::ValidationError("--parameters", text +
+                                                   " is neither physical nor shadow, nor the "
+                                                   "file of a result");
+  }
+  if (!options.values.empty()) {
+    throw CLI::ValidationError("--parameters", "takes one file with values, and was given two");
+  }
+  options.values = text;
+}
+
+CLI::Validator step_validator() {
+  constexpr double kMin = 1e-7, kMax = 1.0;  // [s]
+  return proto::number_from_to(kMin, kMax);
+}
+
+void add_estimation_options(CLI::App& command, EstimationOptions& options) {
+  estimator::CalibrationOptions& calibration = options.calibration;
+  command
+      .add_option("recordings", options.recordings,
+                  "Recordings: CSV as the rig file describes it, or MCAP of rigcal-daq")
+      ->required()
+      ->type_name("RECORDING");
+  command.add_option("--rig", options.rig, "Rig file (proto/rig.proto)")
+      ->required()
+      ->type_name("FILE");
+  command.add_option("--from", options.selection.from, "Use samples from this time on [s]")
+      ->check(proto::finite_number());
+  command.add_option("--to", options.selection.to, "Use samples up to this time [s]")
+      ->check(proto::finite_number());
+  command.add_option("--segments", options.segments, "Use these segments only, e.g. 0-3,5")
+      ->type_name("LIST");
+  command
+      .add_option("--free", options.edits.free,
+                  "Estimate this parameter; may be repeated, as the next two")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
+  command.add_option("--fix", options.edits.fix, "Keep this parameter, at VALUE if given")
+      ->type_name("NAME[=VALUE]")
+      ->allow_extra_args(false);
+  command.add_option("--start", options.edits.start, "Start this parameter at VALUE")
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false);
+  command
+      .add_option("--withhold", options.edits.withhold,
+                  "Leave out what this encoder reads, and say what that costs; may be repeated")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
+  const std::string method = "Method";
+  command
+      .add_option_function<std::vector<std::string>>(
+          "--parameters",
+          [&options](const std::vector<std::string>& texts) {
+            for (const std::string& text : texts) take_parameters_option(text, options);
+          },
+          "Of the system itself, or of a SPOOK simulator at the time step; default: physical, "
+          "unless a loop or an option of the simulator asks for the other. A FILE that --json "
+          "wrote: take its values, to start from where they are free; may be given beside the word")
+      ->type_name("physical|shadow|FILE")
+      ->allow_extra_args(false)
+      ->group(method);
+  command
+      .add_option("--step", calibration.step,
+                  "Time step h [s]; default: chosen. Physical: the longest of the integration")
+      ->check(step_validator())
+      ->group(method);
+  command
+      .add_option("--acceleration-noise", calibration.acceleration_noise,
+                  "Process noise, for physical parameters [rad/s²/√Hz]; default: from the data")
+      ->check(proto::positive_number())
+      ->group(method);
+  command.add_option("--max-iterations", calibration.max_iterations, "Most iterations of a fit")
+      ->check(CLI::Range(1, 100000))
+      ->capture_default_str()
+      ->group(method);
+  command
+      .add_flag("--no-refine", options.no_refine,
+                "Joint estimation only: no fit of the open-loop simulation afterwards")
+      ->group(method);
+  add_simulator_options(command, calibration);
+  command.add_flag_callback(
+      "--as-is", [&calibration] { calibration.repair = false; },
+      "Use recordings as they are: hold no outlier back, cut at no lost time, free no offset after "
+      "a "
+      "slip");
+  command
+      .add_option("--threads", options.threads,
+                  "Threads to work with on this machine; the result is the same with any number. "
+                  "Default: one for each processor")
+      ->check(CLI::Range(1, 256));
+  command.add_flag("--quiet", options.quiet, "No progress");
+}
+
+void add_result_files(CLI::App& command, ResultFiles& files) {
+  command.add_option("--json", files.json, "Write the result as JSON")->type_name("FILE");
+  command.add_option("--plot", files.plot, "Write a report with plots as HTML")->type_name("FILE");
+}
+
+void check_result_files(const ResultFiles& files, const EstimationOptions& options) {
+  std::vector<std::string> inputs = options.recordings;
+  inputs.push_back(options.rig);
+  if (!options.values.empty()) inputs.push_back(options.values);
+  for (const std::string& output : {files.json, files.plot}) {
+    if (!output.empty()) proto::check_output(output, inputs);
+  }
+  if (!files.json.empty() && files.json == files.plot) {
+    throw proto::InputError(files.json + ": is both --json and --plot; name two files");
+  }
+}
+
+CalibrationRequest make_request(const EstimationOptions& options) {
+  Selection selection = options.selection;
+  if (!(selection.from < selection.to)) throw proto::InputError("--from must lie before --to");
+  if (!options.segments.empty()) selection.segments = parse_segment_list(options.segments);
+  CalibrationRequest request;
+  request.rig_name = options.rig;
+  request.rig_text = proto::read_file(options.rig);
+  request.values = read_parameter_values(options.values);
+  request.edits = options.edits;
+  for (const std::string& path : options.recordings) {
+    request.recordings.push_back({.path = path, .selection = selection});
+  }
+  request.options = options.calibration;
+  request.options.refine_simulation = !options.no_refine;
+  request.version = RIGCAL_VERSION;
+  return request;
+}
+
+CalibrationInput load_estimation_input(const EstimationOptions& options) {
+  CalibrationInput input = load_input(make_request(options));
+  if (options.quiet) return input;
+  for (const RecordingUse& use : input.context.recordings) {
+    for (const std::string& note : describe_import(use.summary)) {
+      std::cerr << "note: " << note << '\n';
+    }
+  }
+  return input;
+}
+
+}  // namespace service

@@ -1,0 +1,27 @@
+#include "service/import/common_period.hpp"
+
+#include <cmath>
+
+namespace service {
+namespace {
+
+/// Period of the first segment; 0 without any.
+double first_period(const std::vector<estimator::Recording>& recordings) {
+  for (const estimator::Recording& recording : recordings) {
+    if (!recording.segments.empty()) return recording.segments.front().period;
+  }
+  return 0.0;
+}
+
+}  // namespace
+
+void share_period(std::vector<estimator::Recording>& recordings) {
+  const double period = first_period(recordings);
+  for (estimator::Recording& recording : recordings) {
+    for (estimator::Segment& segment : recording.segments) {
+      if (std::abs(segment.period - period) <= kPeriodSpread * period) segment.period = period;
+    }
+  }
+}
+
+}  // namespace service

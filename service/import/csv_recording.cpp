@@ -1,0 +1,289 @@
+#include "service/import/csv_recording.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iomanip>
+#include <limits>
+#include <numbers>
+#include <sstream>
+
+#include "proto/check/number_ranges.hpp"
+#include "proto/text/csv_table.hpp"
+#include "proto/text/files.hpp"
+#include "proto/text/input_error.hpp"
+#include "service/import/row_times.hpp"
+
+namespace service {
+namespace {
+
+// Differences of neighbouring samples are mostly noise at 1 kHz; speeds are taken over this time.
+constexpr double kSpeedWindow = 0.02;  // [s]
+
+/// Positions of the format's columns among the requests.
+struct Requests {
+  std::vector<proto::ColumnRequest> columns;
+  TimeRequests times;
+  int first_angle = 0;
+};
+
+Requests make_requests(const RecordingFormat& format) {
+  Requests requests;
+  const auto add = [&](const std::string& name, proto::MissingCells missing) {
+    requests.columns.push_back({name, missing});
+    return static_cast<int>(requests.columns.size()) - 1;
+  };
+  if (!format.time_column.empty()) {
+    requests.times.time = add(format.time_column, proto::MissingCells::kForbidden);
+  }
+  if (!format.segment_column.empty()) {
+    requests.times.segment = add(format.segment_column, proto::MissingCells::kForbidden);
+  }
+  requests.first_angle = static_cast<int>(requests.columns.size());
+  for (const AngleColumn& angle : format.angles) {
+    add(angle.column,
+        angle.allow_missing ? proto::MissingCells::kAllowed : proto::MissingCells::kForbidden);
+  }
+  requests.times.first_control = static_cast<int>(requests.columns.size());
+  for (const ControlColumn& control : format.controls) {
+    add(control.column, proto::MissingCells::kAllowedAtTheEnd);
+  }
+  return requests;
+}
+
+std::string text_of(double value, int digits = 4) {
+  std::ostringstream text;
+  text << std::setprecision(digits) << value;
+  return text.str();
+}
+
+/// Refuses numbers that a streamed recording could not hold either; NaN is for the column to judge.
+void hold_to(const proto::NumberRange& range, const proto::CsvTable& table, int request,
+             const std::string& column, const std::vector<double>& values) {
+  const auto wrong = std::find_if(values.begin(), values.end(), [&](double value) {
+    return !std::isnan(value) && !range.holds(value);
+  });
+  if (wrong == values.end()) return;
+  throw proto::InputError(table.where(static_cast<int>(wrong - values.begin()), request) +
+                          ": column '" + column + "' makes " + text_of(*wrong) + "; it must be " +
+                          range.text() + "; correct or remove the row");
+}
+
+/// One column of angles [rad] on its way into segments.
+class AngleImport {
+ public:
+  AngleImport(const AngleColumn& column, const proto::CsvTable& table, int request)
+      : column_(column),
+        table_(table),
+        request_(request),
+        angles_(table.values[static_cast<std::size_t>(request)]) {
+    for (double& angle : angles_) angle = column.scale * angle + column.offset;
+    hold_to(proto::range_of("Sample.angle_rad"), table, request, column.column, angles_);
+  }
+
+  /// Removes jumps of whole turns where the recording was made modulo a turn.
+  void unwrap(const std::vector<double>& times, double speed_max, std::vector<std::string>& notes) {
+    if (column_.kind != estimator::JointKind::kRevolute) return;
+    constexpr double kTurn = 2.0 * std::numbers::pi;
+    const auto [low, high] = range();
+    if (!(high - low > std::numbers::pi && high - low <= kTurn * (1.0 + 1e-6))) return;
+    int turns = 0;
+    int jumps = 0;
+    double last = angles_.front();
+    double last_time = times.front();
+    for (std::size_t k = 0; k < angles_.size(); ++k) {
+      double& angle = angles_[k];
+      const double change = angle - last;  // NaN where not observed: no jump
+      const double remainder = std::remainder(change, kTurn);
+      if (std::abs(change) > std::numbers::pi &&
+          std::abs(remainder) <=
+              std::max(speed_max * std::min(times[k] - last_time, kHoleMax), 0.1)) {
+        turns -= static_cast<int>(std::lround((change - remainder) / kTurn));
+        ++jumps;
+      }
+      if (!std::isnan(angle)) {
+        last = angle;
+        last_time = times[k];
+      }
+      angle += kTurn * turns;
+    }
+    if (jumps > 0) {
+      notes.push_back("column '" + column_.column + "' was recorded modulo one turn and was " +
+                      "unwrapped at " + std::to_string(jumps) + " jumps");
+    }
+  }
+
+  /// Refuses angles that would make the hinge turn faster than any rig does: a wrong unit. Likewise
+  /// for what slides.
+  void check_speed(const Stretch& stretch, const RowTimes& time, double speed_max) const {
+    const int window = std::max(1, static_cast<int>(std::ceil(kSpeedWindow / time.period)));
+    for (int row = stretch.first; row + window < stretch.first + stretch.count; ++row) {
+      const double duration = time.stamps[static_cast<std::size_t>(row + window)] -
+                              time.stamps[static_cast<std::size_t>(row)];
+      const double speed =
+          std::abs(at(row + window) - at(row)) / std::max(duration, window * time.period);
+      if (speed > speed_max) refuse_speed(row, speed, speed_max);
+    }
+  }
+
+  /// Hints that are worth a look but no reason to refuse.
+  void add_notes(std::vector<std::string>& notes) const {
+    const auto [low, high] = range();
+    if (high == low) {
+      notes.push_back("warning: column '" + column_.column +
+                      "' never changes: is the encoder of hinge '" + column_.hinge +
+                      "' connected?");
+    }
+    constexpr double kSevenDegrees = 7.0 * std::numbers::pi / 180.0;
+    if (column_.in_degrees && high > low && high - low < kSevenDegrees) {
+      notes.push_back("column '" + column_.column + "' moves over " +
+                      text_of((high - low) * 180.0 / std::numbers::pi) +
+                      " degrees only; if it is in radians, write unit: RADIAN");
+    }
+    const auto missing = std::count_if(angles_.begin(), angles_.end(),
+                                       [](double angle) { return std::isnan(angle); });
+    if (missing > 0) {
+      notes.push_back("column '" + column_.column + "' has " + std::to_string(missing) +
+                      " samples that were not observed");
+    }
+  }
+
+  bool moves() const {
+    const auto [low, high] = range();
+    return high > low;
+  }
+
+  double at(int row) const { return angles_[static_cast<std::size_t>(row)]; }
+
+ private:
+  std::pair<double, double> range() const {
+    double low = std::numeric_limits<double>::infinity();
+    double high = -low;
+    for (const double angle : angles_) {
+      if (std::isnan(angle)) continue;
+      low = std::min(low, angle);
+      high = std::max(high, angle);
+    }
+    return {low, high};
+  }
+
+  [[noreturn]] void refuse_speed(int row, double speed, double speed_max) const {
+    const bool slides = column_.kind == estimator::JointKind::kPrismatic;
+    const std::string unit = std::string(" ") + estimator::joint_units(column_.kind).rate;
+    const std::string advice =
+        slides ? "if the column is in millimetres, write unit: MILLIMETER; if in encoder counts, "
+                 "unit: COUNT"
+        : column_.in_radians
+            ? "if the column is in degrees, write unit: DEGREE; if in encoder counts, unit: COUNT"
+            : "check the column's unit";
+    throw proto::InputError(
+        table_.where(row, request_) + ": column '" + column_.column + "': hinge '" + column_.hinge +
+        "' would " + (slides ? "slide" : "turn") + " at " + text_of(speed) + unit + ", more than " +
+        text_of(speed_max) + unit + "; " + advice +
+        "; if only single rows are wrong, remove them; if the speed is true, raise " +
+        (slides ? "speed_max_m_per_s" : "speed_max_rad_per_s") +
+        " in the rig file's recording { }");
+  }
+
+  const AngleColumn& column_;
+  const proto::CsvTable& table_;
+  int request_;
+  std::vector<double> angles_;
+};
+
+/// A control column, scaled; a missing last cell repeats the one before.
+std::vector<double> read_control(const ControlColumn& column, std::vector<double> values) {
+  for (double& value : values) value *= column.scale;
+  if (std::isnan(values.back())) values.back() = values.size() > 1 ? values[values.size() - 2] : 0;
+  return values;
+}
+
+/// Places without a row have no readings, and a command that changes evenly.
+estimator::Segment make_segment(const Stretch& stretch, const RowTimes& time,
+                                const std::vector<AngleImport>& angles,
+                                const std::vector<std::vector<double>>& controls) {
+  estimator::Segment segment;
+  segment.start = stretch.start;
+  segment.period = time.period;
+  const int samples = time.is_steady ? stretch.places.back() + 1 : stretch.count;
+  segment.angles.setConstant(samples, static_cast<Eigen::Index>(angles.size()),
+                             std::numeric_limits<double>::quiet_NaN());
+  segment.controls.resize(samples, static_cast<Eigen::Index>(controls.size()));
+  int place = 0;
+  for (int k = 0; k < stretch.count; ++k) {
+    const int row = stretch.first + k;
+    const auto at = static_cast<std::size_t>(row);
+    const int own = time.is_steady ? stretch.places[static_cast<std::size_t>(k)] : k;
+    for (std::size_t i = 0; i < angles.size(); ++i) {
+      segment.angles(own, static_cast<Eigen::Index>(i)) = angles[i].at(row);
+    }
+    for (std::size_t i = 0; i < controls.size(); ++i) {
+      segment.controls(own, static_cast<Eigen::Index>(i)) = controls[i][at];
+    }
+    draw_command(place, own - place, segment);
+    place = own + 1;
+    if (!time.is_steady) segment.times.push_back(time.stamps[at] - stretch.start);
+  }
+  return segment;
+}
+
+void note_delimiter(const proto::CsvTable& table, std::vector<std::string>& notes) {
+  if (table.delimiter == ';') notes.push_back("cells are separated by semicolons");
+  if (table.delimiter == '\t') notes.push_back("cells are separated by tabs");
+}
+
+}  // namespace
+
+ImportedRecording import_csv(const std::string& path, const RecordingFormat& format) {
+  return import_csv_text(path, proto::read_file(path, proto::kTableSizeMax), format);
+}
+
+ImportedRecording import_csv_text(const std::string& path, std::string_view text,
+                                  const RecordingFormat& format) {
+  const Requests requests = make_requests(format);
+  const proto::CsvTable table = proto::parse_csv(path, text, requests.columns);
+  const RowTimes time = find_row_times(table, format, requests.times);
+
+  ImportedRecording result;
+  ImportSummary& summary = result.summary;
+  summary.file = path;
+  summary.rows = table.row_count();
+  summary.dropped_rows = time.dropped_rows;
+  summary.period = time.period;
+  summary.jitter_max = time.jitter_max;
+  summary.gaps = time.gaps;
+  summary.holes = time.holes;
+  summary.steady_clock = time.is_steady;
+  note_delimiter(table, summary.notes);
+
+  std::vector<AngleImport> angles;
+  for (std::size_t i = 0; i < format.angles.size(); ++i) {
+    AngleImport& angle =
+        angles.emplace_back(format.angles[i], table, requests.first_angle + static_cast<int>(i));
+    const double speed_max = format.angles[i].kind == estimator::JointKind::kPrismatic
+                                 ? format.slide_speed_max
+                                 : format.speed_max;
+    angle.unwrap(time.stamps, speed_max, summary.notes);
+    for (const Stretch& stretch : time.stretches) {
+      angle.check_speed(stretch, time, speed_max);
+    }
+    angle.add_notes(summary.notes);
+  }
+  if (std::none_of(angles.begin(), angles.end(), [](const auto& angle) { return angle.moves(); })) {
+    throw proto::InputError(path + ": nothing moves: no angle column ever changes; check the " +
+                            "encoders and the columns in the rig file's recording { }");
+  }
+  std::vector<std::vector<double>> controls;
+  for (std::size_t i = 0; i < format.controls.size(); ++i) {
+    const std::size_t request = static_cast<std::size_t>(requests.times.first_control) + i;
+    controls.push_back(read_control(format.controls[i], table.values[request]));
+    hold_to(proto::range_of("Sample.command_V"), table, static_cast<int>(request),
+            format.controls[i].column, controls.back());
+  }
+  result.recording.name = path;
+  for (const Stretch& stretch : time.stretches) {
+    result.recording.segments.push_back(make_segment(stretch, time, angles, controls));
+  }
+  return result;
+}
+
+}  // namespace service

@@ -1,0 +1,68 @@
+#include "service/import/finding_place.hpp"
+
+#include <algorithm>
+#include <numbers>
+#include <set>
+#include <string>
+
+#include "estimator/model/sensor.hpp"
+
+namespace service {
+namespace {
+
+/// Findings that a rig file can be the cause of; others happen while one records.
+bool is_about_the_file(const estimator::Finding& finding) {
+  static const std::set<std::string> kSignals = {"outliers", "slip",  "lost-time",
+                                                 "jump",     "break", "clipped"};
+  return !kSignals.contains(finding.kind);
+}
+
+bool is_of_motor(const estimator::Finding& finding) {
+  return finding.kind.find("motor") != std::string::npos ||
+         finding.kind.find("command") != std::string::npos;
+}
+
+std::string place_of(const Rig& rig, const estimator::Finding& finding) {
+  const std::vector<estimator::Sensor> sensors = estimator::all_sensors_of(rig.mechanism);
+  if (finding.kind == "quantum") {
+    const auto sensor = std::ranges::find(sensors, finding.channel, &estimator::Sensor::name);
+    if (sensor == sensors.end()) return "";
+    return rig.encoders[static_cast<std::size_t>(sensor - sensors.begin())].place;
+  }
+  if (!rig.format) return "";
+  if (is_of_motor(finding)) {
+    const auto& columns = rig.format->controls;
+    const auto column = std::ranges::find(columns, finding.channel, &ControlColumn::hinge);
+    return column == columns.end() ? "" : column->place;
+  }
+  const auto& columns = rig.format->angles;
+  const auto column = std::ranges::find(columns, finding.channel, &AngleColumn::hinge);
+  return column == columns.end() ? "" : column->place;
+}
+
+}  // namespace
+
+estimator::SensorFacts sensor_facts(const Rig& rig) {
+  estimator::SensorFacts facts;
+  const std::vector<estimator::Sensor> sensors = estimator::all_sensors_of(rig.mechanism);
+  for (std::size_t i = 0; i < sensors.size(); ++i) {
+    if (std::ranges::count(rig.mechanism.withheld, sensors[i].name) > 0) continue;
+    const EncoderFacts& encoder = rig.encoders[i];
+    facts.quantum.push_back(encoder.counts_per_turn > 0.0
+                                ? 2.0 * std::numbers::pi / encoder.counts_per_turn
+                            : encoder.counts_per_m > 0.0 ? 1.0 / encoder.counts_per_m
+                                                         : 0.0);
+  }
+  return facts;
+}
+
+void name_places(const Rig& rig, std::vector<estimator::Finding>& findings) {
+  for (estimator::Finding& finding : findings) {
+    if (finding.channel.empty() || !is_about_the_file(finding)) continue;
+    const std::string place = place_of(rig, finding);
+    if (place.empty() || finding.advice.find(place) != std::string::npos) continue;
+    finding.advice += (finding.advice.empty() ? "see " : "; see ") + place;
+  }
+}
+
+}  // namespace service

@@ -1,0 +1,72 @@
+#include "service/import/joint_fields.hpp"
+
+#include <string>
+
+namespace service {
+namespace {
+
+namespace v1 = rigcal::v1;
+using google::protobuf::Message;
+
+/// A field that joints of one kind have, and what one of the other has in its place.
+struct KindedField {
+  const char* part;  // message of the joint that holds it; "": the joint itself
+  const char* field;
+  v1::Hinge::Kind kind;
+  const char* instead;
+};
+
+constexpr KindedField kKindedFields[] = {
+    {"friction", "coulomb_torque", v1::Hinge::REVOLUTE, "coulomb_force [N]"},
+    {"friction", "stribeck_torque", v1::Hinge::REVOLUTE, "stribeck_force [N]"},
+    {"spring", "rest_angle", v1::Hinge::REVOLUTE, "rest_position [m]"},
+    {"motor", "shaft_inertia", v1::Hinge::REVOLUTE, "reflected_mass [kg]"},
+    {"encoder", "counts_per_turn", v1::Hinge::REVOLUTE, "counts_per_m"},
+    {"", "constant_torque", v1::Hinge::REVOLUTE, "constant_force [N]"},
+    {"friction", "coulomb_force", v1::Hinge::PRISMATIC, "coulomb_torque [N·m]"},
+    {"friction", "stribeck_force", v1::Hinge::PRISMATIC, "stribeck_torque [N·m]"},
+    {"spring", "rest_position", v1::Hinge::PRISMATIC, "rest_angle [rad]"},
+    {"motor", "reflected_mass", v1::Hinge::PRISMATIC, "shaft_inertia [kg·m²]"},
+    {"encoder", "counts_per_m", v1::Hinge::PRISMATIC, "counts_per_turn"},
+    {"", "constant_force", v1::Hinge::PRISMATIC, "constant_torque [N·m]"}};
+
+constexpr const char* kMovingParts[] = {"friction", "constant_torque", "constant_force",
+                                        "spring",   "motor",           "encoder"};
+
+bool has(const Message& message, const char* field) {
+  return message.GetReflection()->HasField(message,
+                                           message.GetDescriptor()->FindFieldByName(field));
+}
+
+/// The message that holds the field, or none where the file leaves it out.
+const Message* holder(const v1::Hinge& joint, const KindedField& field) {
+  if (*field.part == '\0') return &joint;
+  if (!has(joint, field.part)) return nullptr;
+  return &joint.GetReflection()->GetMessage(joint,
+                                            joint.GetDescriptor()->FindFieldByName(field.part));
+}
+
+}  // namespace
+
+void check_joint_fields(const v1::Hinge& joint, const proto::TextLocator& place) {
+  const std::string who = "joint '" + joint.name() + "' ";
+  if (joint.kind() == v1::Hinge::FIXED) {
+    for (const char* part : kMovingParts) {
+      if (has(joint, part)) {
+        place.at(part).fail(who + "is fixed and does not move; remove its " + part);
+      }
+    }
+    return;
+  }
+  for (const KindedField& field : kKindedFields) {
+    if (field.kind == joint.kind()) continue;
+    const Message* message = holder(joint, field);
+    if (message == nullptr || !has(*message, field.field)) continue;
+    const proto::TextLocator part = *field.part == '\0' ? place : place.at(field.part);
+    part.at(field.field)
+        .fail(who + (joint.kind() == v1::Hinge::PRISMATIC ? "slides" : "turns") + " and has no " +
+              field.field + "; write " + field.instead);
+  }
+}
+
+}  // namespace service

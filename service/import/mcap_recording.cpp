@@ -1,0 +1,218 @@
+#include "service/import/mcap_recording.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "estimator/model/sensor.hpp"
+#include "proto/check/number_ranges.hpp"
+#include "proto/recording/recording_reader.hpp"
+#include "proto/recording/recording_recover.hpp"
+#include "proto/recording/series.hpp"
+#include "proto/text/input_error.hpp"
+#include "service/import/row_times.hpp"
+#include "service/text/number_format.hpp"
+
+namespace service {
+namespace {
+
+/// Columns of the series that hold what the rig's sensors read, in their order.
+std::vector<std::size_t> find_channels(const std::string& path, const Rig& rig,
+                                       const std::vector<std::string>& recorded) {
+  std::vector<std::size_t> channels;
+  for (const estimator::Sensor& sensor : estimator::sensors_of(rig.mechanism)) {
+    const auto found = std::find(recorded.begin(), recorded.end(), sensor.name);
+    if (found == recorded.end()) {
+      std::string names;
+      for (const std::string& name : recorded) names += " '" + name + "'";
+      throw proto::InputError(path + ": holds no hinge '" + sensor.name + "' but" + names +
+                              "; use the rig file it was recorded with");
+    }
+    channels.push_back(static_cast<std::size_t>(found - recorded.begin()));
+  }
+  if (channels.empty()) {
+    throw proto::InputError(rig.path + ": no hinge is measured; give one an encoder { }");
+  }
+  return channels;
+}
+
+Eigen::Index count_motors(const std::string& path, const Rig& rig) {
+  const auto motors = std::count_if(rig.mechanism.hinges.begin(), rig.mechanism.hinges.end(),
+                                    [](const estimator::Hinge& hinge) { return hinge.motorised; });
+  if (motors > 1) {
+    throw proto::InputError(path + ": holds one command, but the rig in " + rig.path + " has " +
+                            std::to_string(motors) + " motors; use a CSV recording");
+  }
+  return motors;
+}
+
+estimator::Segment make_segment(const proto::SeriesSegment& source, std::size_t hinge_count,
+                                const std::vector<std::size_t>& channels, Eigen::Index motors) {
+  estimator::Segment segment;
+  segment.start = source.start_s;
+  segment.period = source.period_s;
+  const auto rows = static_cast<Eigen::Index>(source.row_count);
+  segment.angles.resize(rows, static_cast<Eigen::Index>(channels.size()));
+  segment.controls.resize(rows, motors);
+  for (std::size_t k = 0; k < source.row_count; ++k) {
+    const auto row = static_cast<Eigen::Index>(k);
+    for (std::size_t j = 0; j < channels.size(); ++j) {
+      segment.angles(row, static_cast<Eigen::Index>(j)) =
+          source.angle_rad[k * hinge_count + channels[j]];
+    }
+    if (motors > 0) segment.controls(row, 0) = source.command_V[k];
+  }
+  return segment;
+}
+
+/// When the hand let the rig go, in a release; what lies before is not the rig's own motion.
+/// −∞ where no hand was waited for. A release that never came leaves nothing to use.
+double find_release(const std::vector<proto::Event>& events) {
+  bool awaited = false;
+  for (const proto::Event& event : events) {
+    if (event.kind != proto::EventKind::kScenario) continue;
+    if (event.name == "waiting for hold") awaited = true;
+    if (awaited && event.name == "running") return event.timestamp_s;
+  }
+  return (awaited ? 1.0 : -1.0) * std::numeric_limits<double>::infinity();
+}
+
+/// Leaves out a segment's rows before a time. @return how many
+std::size_t drop_before(double time_s, std::size_t hinge_count, proto::SeriesSegment& segment) {
+  const double rows = std::ceil((time_s - segment.start_s) / segment.period_s - 1e-6);
+  const auto count =
+      static_cast<std::size_t>(std::clamp(rows, 0.0, static_cast<double>(segment.row_count)));
+  segment.start_s += static_cast<double>(count) * segment.period_s;
+  segment.row_count -= count;
+  segment.angle_rad.erase(
+      segment.angle_rad.begin(),
+      segment.angle_rad.begin() + static_cast<std::ptrdiff_t>(count * hinge_count));
+  segment.command_V.erase(segment.command_V.begin(),
+                          segment.command_V.begin() + static_cast<std::ptrdiff_t>(count));
+  return count;
+}
+
+void note_damage(const proto::RecordingScan& scan, std::vector<std::string>& notes) {
+  if (!scan.container.finished) {
+    notes.push_back("was cut off; what is intact is used (rigcal recover makes a finished file)");
+  }
+  if (scan.container.damaged_chunk_count > 0) {
+    notes.push_back(std::to_string(scan.container.damaged_chunk_count) +
+                    " chunks were damaged and left out; the recording is split there");
+  }
+  if (scan.unreadable_count > 0) {
+    notes.push_back(std::to_string(scan.unreadable_count) +
+                    " messages were left out; the first: " + scan.first_breach);
+  }
+}
+
+}  // namespace
+
+bool is_mcap(const std::string& path) {
+  return path.ends_with(".mcap") || path.ends_with(".mcap.part");
+}
+
+/// What the recording tells of itself beside the samples.
+void note_quality(const proto::Recording& recording, ImportSummary& summary) {
+  const auto scenario = recording.header.facts.find("scenario");
+  if (scenario != recording.header.facts.end()) summary.scenario = scenario->second;
+  if (!recording.clock_fits.empty()) {
+    const proto::ClockFit& fit = recording.clock_fits.back();
+    summary.clock = {fit.rate_error_ppm, fit.rate_error_ppm_sd};
+  }
+  if (!recording.loop_stats.empty()) {
+    const proto::LoopStats& loop = recording.loop_stats.back();
+    summary.arrival = {loop.wakeup_us_p99, loop.wakeup_us_max};
+  }
+  for (const proto::Gap& gap : recording.gaps) summary.missing_samples += gap.sample_count;
+  for (const proto::Event& event : recording.events) {
+    if (event.name == proto::kInterruptedEvent) {
+      summary.notes.push_back("nobody declared the end of the run: " + event.text);
+    } else if (event.kind == proto::EventKind::kTrip) {
+      summary.notes.push_back("a safety limit ended the run: " + event.text);
+    }
+  }
+  note_damage(recording.scan, summary.notes);
+}
+
+void note_released(int held_rows, ImportSummary& summary) {
+  summary.held_rows = held_rows;
+  if (held_rows == 0) return;
+  summary.notes.push_back(std::to_string(held_rows) +
+                          " rows from before the rig was let go are left out");
+}
+
+/// Refuses times that cannot be those of a rig's samples, as a file from elsewhere may have them.
+void check_times(const std::string& path, const proto::Recording& recording,
+                 const proto::Series& series) {
+  const double rate_error_ppm =
+      recording.clock_fits.empty() ? 0.0 : recording.clock_fits.back().rate_error_ppm;
+  if (!proto::range_of("SimUnit.clock_error_ppm").holds(rate_error_ppm)) {
+    throw proto::InputError(path + ": the unit's clock errs by " + format_number(rate_error_ppm) +
+                            " ppm of the host's by the recording's own fit, which no clock does; "
+                            "use 'rigcal export' and the times of the CSV file");
+  }
+  for (const proto::SeriesSegment& segment : series.segments) {
+    if (segment.period_s >= kSamplingPeriodMin && segment.period_s <= kSamplingPeriodMax) continue;
+    throw proto::InputError(
+        path + ": samples would be " + format_number(segment.period_s) + " s apart, " +
+        (segment.period_s > kSamplingPeriodMax ? "too far to see a swing"
+                                               : "closer than any encoder is read"));
+  }
+}
+
+ImportedRecording import_mcap(const std::string& path, const Rig& rig) {
+  auto recording = proto::read_recording(path);
+  if (!recording.ok()) throw proto::InputError(recording.error().detail);
+  auto series = proto::make_series(recording.value());
+  if (!series.ok()) throw proto::InputError(path + ": " + series.error().detail);
+  check_times(path, recording.value(), series.value());
+  const std::vector<std::string>& hinges = series.value().hinges;
+  const std::vector<std::size_t> channels = find_channels(path, rig, hinges);
+  const Eigen::Index motors = count_motors(path, rig);
+
+  ImportedRecording result;
+  result.recording.name = path;
+  ImportSummary& summary = result.summary;
+  summary.file = path;
+  summary.rows = static_cast<int>(recording.value().samples.size());
+  const double release_s = find_release(recording.value().events);
+  std::size_t held = 0;
+  std::vector<estimator::Segment>& segments = result.recording.segments;
+  for (proto::SeriesSegment& source : series.value().segments) {
+    summary.period = source.period_s;
+    held += drop_before(release_s, hinges.size(), source);
+    if (source.row_count == 0) continue;
+    segments.push_back(make_segment(source, hinges.size(), channels, motors));
+  }
+  summary.holes = join_segments(segments);
+  for (std::size_t i = 1; i < segments.size(); ++i) {
+    const double end = segments[i - 1].start + segments[i - 1].duration();
+    summary.gaps.push_back({0, end, segments[i].start - end});
+  }
+  std::erase_if(segments, [](const estimator::Segment& segment) {
+    return segment.sample_count() < kSegmentSamplesMin;
+  });
+  int kept = -summary.holes.rows;
+  for (const estimator::Segment& segment : segments) kept += segment.sample_count();
+  note_released(static_cast<int>(held), summary);
+  summary.dropped_rows = summary.rows - kept - summary.held_rows;
+  if (std::isinf(release_s) && release_s > 0.0) {
+    throw proto::InputError(path +
+                            ": the rig was never let go, so nothing of it is its own motion");
+  }
+  if (result.recording.segments.empty()) {
+    throw proto::InputError(path + ": the record is too short: no stretch without a gap has " +
+                            std::to_string(kSegmentSamplesMin) + " samples; record longer");
+  }
+  note_quality(recording.value(), summary);
+  return result;
+}
+
+ImportedRecording import_recording(const std::string& path, const Rig& rig) {
+  if (is_mcap(path)) return import_mcap(path, rig);
+  if (rig.format) return import_csv(path, *rig.format);
+  throw proto::InputError(rig.path + ": does not say how CSV recordings look; add recording { }");
+}
+
+}  // namespace service

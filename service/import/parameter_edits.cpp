@@ -1,0 +1,116 @@
+#include "service/import/parameter_edits.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <sstream>
+
+#include "estimator/model/sensor.hpp"
+#include "proto/text/input_error.hpp"
+
+namespace service {
+namespace {
+
+struct Assignment {
+  std::string name;
+  std::string value;  // empty: none
+};
+
+Assignment split(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos) return {text, ""};
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+/// Edit distance of two names [Levenshtein], for suggestions.
+int distance(const std::string& a, const std::string& b) {
+  std::vector<int> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = static_cast<int>(j);
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    int diagonal = row[0];
+    row[0] = static_cast<int>(i);
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const int replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
+    }
+  }
+  return row[b.size()];
+}
+
+estimator::Parameter& find(const std::string& option, const std::string& name,
+                           estimator::Mechanism& mechanism) {
+  const int index = mechanism.find_parameter(name);
+  if (index >= 0) {
+    if (estimator::find_tie(mechanism, index) != nullptr) {
+      throw proto::InputError(option + " " + name +
+                              ": follows from other parameters by a tie of the rig file; change "
+                              "those, or remove the tie");
+    }
+    return mechanism.parameters[static_cast<std::size_t>(index)];
+  }
+  std::vector<std::pair<int, std::string>> near;
+  for (const estimator::Parameter& parameter : mechanism.parameters) {
+    near.emplace_back(distance(name, parameter.name), parameter.name);
+  }
+  std::sort(near.begin(), near.end());
+  throw proto::InputError(option + " " + name + ": the rig has no such parameter; did you mean " +
+                          near.at(0).second + ", " + near.at(1).second + " or " +
+                          near.at(2).second + "? (rigcal info RIG lists all)");
+}
+
+void set_value(const std::string& option, const Assignment& edit, estimator::Parameter& parameter) {
+  double value = 0.0;
+  const char* end = edit.value.data() + edit.value.size();
+  const auto result = std::from_chars(edit.value.data(), end, value);
+  if (result.ec != std::errc() || result.ptr != end || !std::isfinite(value)) {
+    throw proto::InputError(option + " " + edit.name + "=" + edit.value + ": '" + edit.value +
+                            "' is not a number; write " + edit.name + "=VALUE in " +
+                            parameter.unit);
+  }
+  if (value < parameter.lower || value > parameter.upper) {
+    std::ostringstream what;
+    what << option << ' ' << edit.name << '=' << edit.value << ": lies outside its bounds ["
+         << parameter.lower << ", " << parameter.upper << "] " << parameter.unit
+         << "; correct the value, or the bounds in the rig file";
+    throw proto::InputError(what.str());
+  }
+  parameter.value = value;
+}
+
+void withhold(const std::string& name, estimator::Mechanism& mechanism) {
+  const std::string option = "--withhold " + name;
+  const std::vector<estimator::Sensor> sensors = estimator::sensors_of(mechanism);
+  std::string names;
+  for (const estimator::Sensor& sensor : sensors) {
+    names += (names.empty() ? "" : ", ") + sensor.name;
+  }
+  if (std::ranges::count(sensors, name, &estimator::Sensor::name) == 0) {
+    throw proto::InputError(option + ": the rig has no such encoder that is used; use one of " +
+                            names);
+  }
+  if (sensors.size() == 1) {
+    throw proto::InputError(option + ": nothing would be left to read; keep one encoder");
+  }
+  mechanism.withheld.push_back(name);
+}
+
+}  // namespace
+
+void apply_edits(const ParameterEdits& edits, estimator::Mechanism& mechanism) {
+  for (const std::string& text : edits.start) {
+    const Assignment edit = split(text);
+    set_value("--start", edit, find("--start", edit.name, mechanism));
+  }
+  for (const std::string& name : edits.free) find("--free", name, mechanism).free = true;
+  for (const std::string& text : edits.fix) {
+    const Assignment edit = split(text);
+    estimator::Parameter& parameter = find("--fix", edit.name, mechanism);
+    if (text.find('=') != std::string::npos) set_value("--fix", edit, parameter);
+    parameter.free = false;
+  }
+  estimator::apply_ties(mechanism);
+  for (const std::string& name : edits.withhold) withhold(name, mechanism);
+}
+
+}  // namespace service

@@ -1,0 +1,155 @@
+#include "service/import/parameter_values.hpp"
+
+#include <google/protobuf/struct.pb.h>
+#include <google/protobuf/util/json_util.h>
+
+#include <charconv>
+#include <cmath>
+#include <sstream>
+
+#include "proto/text/files.hpp"
+#include "proto/text/input_error.hpp"
+#include "service/import/estimate_kind.hpp"
+
+namespace service {
+namespace {
+
+using google::protobuf::Struct;
+using google::protobuf::Value;
+
+/// Of a value and of what it follows from by a tie: more than rounding.
+constexpr double kTieTolerance = 1e-6;
+
+[[noreturn]] void fail(const std::string& file, const std::string& field, const std::string& what) {
+  throw proto::InputError(file + ": " + field + ": " + what);
+}
+
+const Value* find(const Struct& object, const std::string& name) {
+  const auto found = object.fields().find(name);
+  return found == object.fields().end() ? nullptr : &found->second;
+}
+
+std::string text_of(const std::string& file, const std::string& field, const Struct& object,
+                    const std::string& name) {
+  const Value* value = find(object, name);
+  if (value == nullptr || value->kind_case() != Value::kStringValue) {
+    fail(file, field + "." + name, "is missing or no text; give the JSON of rigcal calibrate");
+  }
+  return value->string_value();
+}
+
+double number_of(const std::string& file, const std::string& field, const Struct& object,
+                 const std::string& name) {
+  const Value* value = find(object, name);
+  if (value == nullptr || value->kind_case() != Value::kNumberValue ||
+      !std::isfinite(value->number_value())) {
+    fail(file, field + "." + name,
+         "is missing or no finite number; give the JSON of rigcal calibrate");
+  }
+  return value->number_value();
+}
+
+void add_list(const Struct& result, const std::string& list, ParameterValues& out) {
+  const Value* entries = find(result, list);
+  if (entries == nullptr) return;
+  if (entries->kind_case() != Value::kListValue) fail(out.file, list, "is no list");
+  for (int i = 0; i < entries->list_value().values_size(); ++i) {
+    const std::string field = list + "[" + std::to_string(i) + "]";
+    const Value& entry = entries->list_value().values(i);
+    if (entry.kind_case() != Value::kStructValue) fail(out.file, field, "is no parameter");
+    const Struct& parameter = entry.struct_value();
+    out.entries.push_back({field, text_of(out.file, field, parameter, "name"),
+                           text_of(out.file, field, parameter, "unit"),
+                           number_of(out.file, field, parameter, "value")});
+  }
+}
+
+void read_choices(const Struct& result, ParameterValues& out) {
+  const Value* options = find(result, "options");
+  if (options == nullptr || options->kind_case() != Value::kStructValue) return;
+  const Struct& chosen = options->struct_value();
+  if (find(chosen, "parameters") == nullptr) return;
+  out.kind = parse_estimate_kind(text_of(out.file, "options", chosen, "parameters"));
+  if (out.kind != estimator::EstimateKind::kShadow) return;
+  out.step = number_of(out.file, "options", chosen, "stepS");
+  out.state_error_weight = number_of(out.file, "options", chosen, "stateErrorWeight");
+}
+
+std::string shortest_text(double value) {
+  char buffer[32];
+  return {buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr};
+}
+
+void set_value(const ParameterValues& values, const ParameterValues::Entry& entry,
+               estimator::Parameter& parameter) {
+  if (entry.value < parameter.lower || entry.value > parameter.upper) {
+    std::ostringstream what;
+    what << entry.name << " = " << entry.value << " " << parameter.unit
+         << " lies outside the bounds [" << parameter.lower << ", " << parameter.upper
+         << "] that the rig file gives it; widen them there";
+    fail(values.file, entry.field + ".value", what.str());
+  }
+  parameter.value = entry.value;
+}
+
+}  // namespace
+
+ParameterValues read_parameter_values(const std::string& path) {
+  ParameterValues values;
+  if (path.empty()) return values;
+  values.file = path;
+  Struct result;
+  const auto status = google::protobuf::util::JsonStringToMessage(proto::read_file(path), &result);
+  if (!status.ok()) {
+    const std::string why(status.message());
+    throw proto::InputError(path + ": is no JSON; give what rigcal calibrate --json wrote (" +
+                            why.substr(0, why.find('\n')) + ")");
+  }
+  add_list(result, "parameters", values);
+  add_list(result, "tied", values);
+  if (values.entries.empty()) {
+    fail(path, "parameters", "holds none; give what rigcal calibrate --json wrote");
+  }
+  read_choices(result, values);
+  return values;
+}
+
+void apply_values(const ParameterValues& values, estimator::Mechanism& mechanism) {
+  for (const ParameterValues::Entry& entry : values.entries) {
+    const int index = mechanism.find_parameter(entry.name);
+    if (index < 0) {
+      fail(values.file, entry.field + ".name",
+           "the rig has no parameter '" + entry.name +
+               "'; give the rig file that was calibrated, or remove the entry");
+    }
+    estimator::Parameter& parameter = mechanism.parameters[static_cast<std::size_t>(index)];
+    if (parameter.unit != entry.unit) {
+      fail(values.file, entry.field + ".unit",
+           entry.name + " is in " + entry.unit + " there and in " + parameter.unit +
+               " in the rig file; give the rig file that was calibrated");
+    }
+    if (estimator::find_tie(mechanism, index) == nullptr) set_value(values, entry, parameter);
+  }
+  estimator::apply_ties(mechanism);
+  for (const ParameterValues::Entry& entry : values.entries) {
+    const auto index = static_cast<std::size_t>(mechanism.find_parameter(entry.name));
+    const double now = mechanism.parameters[index].value;
+    if (std::abs(now - entry.value) <= kTieTolerance * std::abs(entry.value)) continue;
+    fail(values.file, entry.field + ".value",
+         entry.name + " = " + shortest_text(entry.value) + " there, but by a tie of the rig file " +
+             shortest_text(now) + " follows; give the rig file that was calibrated");
+  }
+}
+
+std::vector<std::string> start_texts(const ParameterValues& values,
+                                     const estimator::Mechanism& mechanism) {
+  std::vector<std::string> texts;
+  for (const ParameterValues::Entry& entry : values.entries) {
+    const int index = mechanism.find_parameter(entry.name);
+    if (index >= 0 && estimator::find_tie(mechanism, index) != nullptr) continue;
+    texts.push_back(entry.name + "=" + shortest_text(entry.value));
+  }
+  return texts;
+}
+
+}  // namespace service

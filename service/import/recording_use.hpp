@@ -1,0 +1,16 @@
+#pragma once
+
+#include <vector>
+
+#include "service/import/csv_recording.hpp"
+#include "service/import/recording_selection.hpp"
+
+namespace service {
+
+/// One recording that took part in a calibration.
+struct RecordingUse {
+  ImportSummary summary;
+  std::vector<SegmentUse> segments;
+};
+
+}  // namespace service

@@ -1,0 +1,456 @@
+#include "service/import/rig_file.hpp"
+
+#include <Eigen/Geometry>
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <set>
+
+#include "estimator/model/sensor.hpp"
+#include "proto/rig.pb.h"
+#include "proto/text/files.hpp"
+#include "proto/text/input_error.hpp"
+#include "proto/text/text_file.hpp"
+#include "service/import/joint_fields.hpp"
+#include "service/import/rig_chain.hpp"
+#include "service/import/rig_parameter.hpp"
+#include "service/import/rig_recording.hpp"
+#include "service/import/rig_ties.hpp"
+
+namespace service {
+namespace {
+
+namespace v1 = rigcal::v1;
+using estimator::BodyQuantity;
+using estimator::HingeQuantity;
+using estimator::WorldQuantity;
+using google::protobuf::Message;
+
+/// A field of a message that holds a Parameter, and the quantity it sets.
+template <typename Quantity>
+struct ParameterField {
+  const char* field;
+  Quantity quantity;
+};
+
+constexpr ParameterField<BodyQuantity> kInertiaFields[] = {
+    {"xx", BodyQuantity::kJxx}, {"yy", BodyQuantity::kJyy}, {"zz", BodyQuantity::kJzz},
+    {"xy", BodyQuantity::kJxy}, {"xz", BodyQuantity::kJxz}, {"yz", BodyQuantity::kJyz}};
+constexpr ParameterField<HingeQuantity> kParentPointFields[] = {
+    {"x", HingeQuantity::kPointAx}, {"y", HingeQuantity::kPointAy}, {"z", HingeQuantity::kPointAz}};
+constexpr ParameterField<HingeQuantity> kChildPointFields[] = {
+    {"x", HingeQuantity::kPointBx}, {"y", HingeQuantity::kPointBy}, {"z", HingeQuantity::kPointBz}};
+constexpr ParameterField<HingeQuantity> kFrictionFields[] = {
+    {"viscous", HingeQuantity::kViscous},
+    {"quadratic_drag", HingeQuantity::kQuadraticDrag},
+    {"coulomb_torque", HingeQuantity::kCoulombTorque},
+    {"coulomb_force", HingeQuantity::kCoulombTorque},
+    {"stribeck_torque", HingeQuantity::kStribeckTorque},
+    {"stribeck_force", HingeQuantity::kStribeckTorque},
+    {"stribeck_rate", HingeQuantity::kStribeckRate},
+    {"load", HingeQuantity::kLoadFriction},
+    {"load_angular", HingeQuantity::kLoadFrictionAngular}};
+constexpr ParameterField<HingeQuantity> kSmoothFields[] = {
+    {"excess", HingeQuantity::kSmoothExcess},
+    {"rise", HingeQuantity::kSmoothRise},
+    {"decay", HingeQuantity::kSmoothDecay},
+    {"coulomb", HingeQuantity::kSmoothCoulomb},
+    {"slope", HingeQuantity::kSmoothSlope}};
+constexpr ParameterField<HingeQuantity> kConstantTorqueFields[] = {
+    {"constant_torque", HingeQuantity::kConstantTorque},
+    {"constant_force", HingeQuantity::kConstantTorque}};
+constexpr ParameterField<HingeQuantity> kSpringFields[] = {
+    {"stiffness", HingeQuantity::kStiffness},
+    {"rest_angle", HingeQuantity::kRestAngle},
+    {"rest_position", HingeQuantity::kRestAngle}};
+constexpr ParameterField<HingeQuantity> kMotorFields[] = {
+    {"gain", HingeQuantity::kMotorGain},
+    {"shaft_inertia", HingeQuantity::kShaftInertia},
+    {"reflected_mass", HingeQuantity::kShaftInertia},
+    {"back_emf", HingeQuantity::kBackEmf},
+    {"input_delay", HingeQuantity::kInputDelay}};
+constexpr ParameterField<HingeQuantity> kEncoderFields[] = {
+    {"offset", HingeQuantity::kEncoderOffset}};
+constexpr ParameterField<WorldQuantity> kGravityFields[] = {{"magnitude", WorldQuantity::kGravity},
+                                                            {"tilt_x", WorldQuantity::kTiltX},
+                                                            {"tilt_z", WorldQuantity::kTiltZ}};
+
+/// Builds a Rig from the message and where its fields stand.
+class RigReader {
+ public:
+  RigReader(const v1::Rig& rig, const proto::TextLocator& root) : rig_(rig), root_(root) {}
+
+  Rig read() {
+    mechanism_.name = rig_.name();
+    if (rig_.body_size() == 0) root_.fail("the rig has no bodies; add body { name: ... }");
+    if (rig_.hinge_size() == 0) root_.fail("the rig has no hinges; add hinge { name: ... }");
+    for (int i = 0; i < rig_.body_size(); ++i) add_body(i);
+    for (int i = 0; i < rig_.hinge_size(); ++i) add_joint(i);
+    if (mechanism_.hinges.empty()) {
+      root_.fail("nothing moves: every joint is fixed; give one a kind that moves");
+    }
+    for (int i = 0; i < rig_.body_encoder_size(); ++i) add_body_encoder(i);
+    estimator::make_parameters(mechanism_);
+    for (int i = 0; i < rig_.body_size(); ++i) read_body(i);
+    int hinge = 0, weld = 0;
+    for (int i = 0; i < rig_.hinge_size(); ++i) {
+      if (rig_.hinge(i).kind() == v1::Hinge::FIXED) {
+        read_weld(i, weld++);
+      } else {
+        read_hinge(i, hinge++);
+      }
+    }
+    for (const auto& [field, quantity] : kGravityFields) {
+      read(rig_.gravity(), field, root_.at("gravity"), mechanism_.parameter(quantity));
+    }
+    for (int i = 0; i < rig_.body_encoder_size(); ++i) read_body_encoder(i);
+    add_quantities(rig_, root_, mechanism_);
+    add_ties(rig_, root_, stated_, mechanism_);
+    refuse_faults();
+    Rig result;
+    if (rig_.has_recording()) {
+      result.format = read_recording_format(rig_, mechanism_, root_.at("recording"));
+    }
+    if (rig_.has_safety()) {
+      result.safety = {rig_.safety().command_max(), rig_.safety().command_slew_per_s_max()};
+    }
+    for (const estimator::Sensor& sensor : estimator::sensors_of(mechanism_)) {
+      const v1::Encoder& encoder = encoder_of(rig_, sensor.name);
+      result.encoders.push_back(
+          {encoder.counts_per_turn(), encoder.counts_per_m(), encoder_place(sensor.name)});
+    }
+    result.mechanism = std::move(mechanism_);
+    result.hinge_facts = std::move(hinge_facts_);
+    return result;
+  }
+
+ private:
+  /// Where the encoder of a hinge, or one between bodies, is told of.
+  std::string encoder_place(const std::string& name) const {
+    for (int i = 0; i < rig_.hinge_size(); ++i) {
+      if (rig_.hinge(i).name() == name) return root_.at("hinge", i).at("encoder").where();
+    }
+    for (int i = 0; i < rig_.body_encoder_size(); ++i) {
+      if (rig_.body_encoder(i).name() == name) return root_.at("body_encoder", i).where();
+    }
+    return rig_.name();
+  }
+
+  void read(const Message& message, const char* field, const proto::TextLocator& place,
+            estimator::Parameter& parameter) {
+    if (read_parameter(message, field, place, parameter)) stated_.insert(parameter.name);
+  }
+
+  // What a chain was expanded to stands where the chain does.
+  proto::TextLocator body_place(int i) const {
+    return rig_.has_chain() ? root_.at("chain") : root_.at("body", i);
+  }
+  proto::TextLocator hinge_place(int i) const {
+    return rig_.has_chain() ? root_.at("chain") : root_.at("hinge", i);
+  }
+
+  void check_name(const std::string& name, const char* kind, const proto::TextLocator& place) {
+    const auto allowed = [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '-'; };
+    if (name.empty()) place.fail(std::string(kind) + " has no name; write name: \"...\"");
+    if (!std::all_of(name.begin(), name.end(), allowed)) {
+      place.at("name").fail(std::string(kind) + " name '" + name +
+                            "' may hold only letters, digits, '_' and '-'");
+    }
+    if (name == "ground" || name == "gravity") {
+      place.at("name").fail("the name '" + name + "' has a meaning of its own; choose another");
+    }
+    if (!places_.emplace(name, place).second) {
+      place.at("name").fail(std::string(kind) + " '" + name +
+                            "': the name is taken; bodies and hinges need names of their own");
+    }
+  }
+
+  void add_body(int i) {
+    const v1::Body& body = rig_.body(i);
+    check_name(body.name(), "body", body_place(i));
+    mechanism_.bodies.push_back({body.name(), body.massless()});
+  }
+
+  /// @param body   the name that the message's field `field` holds
+  int find_body(const std::string& body, const char* field, const proto::TextLocator& place,
+                bool ground_allowed) const {
+    if (body == "ground") {
+      if (ground_allowed) return estimator::Hinge::kGround;
+      place.at(field).fail("the child may not be the ground; exchange parent and child");
+    }
+    std::string known;
+    for (int i = 0; i < mechanism_.body_count(); ++i) {
+      const std::string& name = mechanism_.bodies[static_cast<std::size_t>(i)].name;
+      if (name == body) return i;
+      known += ", " + name;
+    }
+    const std::string choices = (ground_allowed ? "ground" + known : known.substr(2));
+    if (body.empty()) {
+      place.fail(std::string("names no body; write ") + field + ": with one of " + choices);
+    }
+    place.at(field).fail("no body is called '" + body + "'; use one of " + choices);
+  }
+
+  static Eigen::Matrix3d read_frame(const v1::HingeSide& side, const proto::TextLocator& place) {
+    const auto vector = [](const v1::Direction& d) { return Eigen::Vector3d(d.x(), d.y(), d.z()); };
+    const Eigen::Vector3d axis = vector(side.axis());
+    const Eigen::Vector3d mark = vector(side.zero_direction());
+    if (!(axis.norm() > 0.0) || !axis.allFinite()) {
+      place.at("axis").fail("needs a hinge axis; write axis { x: ... y: ... z: ... }");
+    }
+    if (!(mark.norm() > 0.0) || !mark.allFinite()) {
+      place.at("zero_direction").fail("needs a zero mark; write zero_direction { x: ... }");
+    }
+    const Eigen::Vector3d x = axis.normalized();
+    const Eigen::Vector3d across = mark.normalized() - x * x.dot(mark.normalized());
+    if (across.norm() < 1e-6) {
+      place.at("zero_direction")
+          .fail("the zero direction is parallel to the axis; give one across");
+    }
+    Eigen::Matrix3d frame;
+    frame.col(0) = x;
+    frame.col(1) = across.normalized();
+    frame.col(2) = x.cross(frame.col(1));
+    return frame;
+  }
+
+  void read_constraint(const v1::Constraint& source, const proto::TextLocator& place,
+                       estimator::Hinge& hinge) const {
+    const auto is_at_least_zero = [](double x) { return x >= 0.0 && std::isfinite(x); };
+    if (source.has_compliance_linear()) hinge.compliance_linear = source.compliance_linear();
+    if (source.has_compliance_angular()) hinge.compliance_angular = source.compliance_angular();
+    if (source.has_damping_time_s()) {
+      hinge.damping_time = source.damping_time_s();
+      if (!is_at_least_zero(hinge.damping_time)) {
+        place.at("damping_time_s").fail("damping_time_s must be 0 or larger");
+      }
+    }
+    if (source.has_stick_speed()) hinge.stick_speed = source.stick_speed();
+    if (!is_at_least_zero(hinge.compliance_linear) || !is_at_least_zero(hinge.compliance_angular)) {
+      place.fail("compliances must be 0 or larger");
+    }
+    if (!(hinge.stick_speed > 0.0)) place.at("stick_speed").fail("stick_speed must be positive");
+  }
+
+  /// What a joint of any kind states.
+  template <typename Joint>
+  void read_sides(const v1::Hinge& source, const proto::TextLocator& place, Joint& joint) {
+    joint.name = source.name();
+    joint.body_a = find_body(source.parent().body(), "body", place.at("parent"), true);
+    joint.body_b = find_body(source.child().body(), "body", place.at("child"), false);
+    if (joint.body_a == joint.body_b) {
+      place.at("child").fail("hinge '" + joint.name + "' connects a body to itself");
+    }
+    joint.frame_a = read_frame(source.parent(), place.at("parent"));
+    joint.frame_b = read_frame(source.child(), place.at("child"));
+  }
+
+  void add_joint(int i) {
+    const v1::Hinge& source = rig_.hinge(i);
+    const proto::TextLocator place = hinge_place(i);
+    check_name(source.name(), "hinge", place);
+    check_joint_fields(source, place);
+    if (source.kind() == v1::Hinge::FIXED) {
+      estimator::Weld weld;
+      read_sides(source, place, weld);
+      mechanism_.welds.push_back(weld);
+      return;
+    }
+    estimator::Hinge hinge;
+    read_sides(source, place, hinge);
+    hinge.kind = source.kind() == v1::Hinge::PRISMATIC ? estimator::JointKind::kPrismatic
+                                                       : estimator::JointKind::kRevolute;
+    read_constraint(source.constraint(), place.at("constraint"), hinge);
+    hinge.creep_speed = source.friction().creep_speed();
+    if (source.has_assembled_at()) hinge.assembled_at = source.assembled_at();
+    hinge.measured = source.has_encoder();
+    hinge.motorised = source.has_motor();
+    hinge.gear_ratio = source.motor().gear_ratio();
+    mechanism_.hinges.push_back(hinge);
+    read_hinge_facts(source, place);
+  }
+
+  void read_hinge_facts(const v1::Hinge& source, const proto::TextLocator& place) {
+    HingeFacts facts;
+    if (source.has_motor()) {
+      facts.control_unit = source.motor().control_unit();
+      facts.control_max = source.motor().control_max();
+      if (facts.control_unit.empty()) {
+        place.at("motor").fail("needs the unit of the control signal; write control_unit: \"V\"");
+      }
+      if (!source.motor().has_gain() && !is_tied(rig_, source.name() + ".K")) {
+        place.at("motor").fail(std::string("needs a gain [") +
+                               mechanism_.hinges.back().units().force + "/" + facts.control_unit +
+                               "]; write gain { value: ... }");
+      }
+      if (!(facts.control_max >= 0.0)) {
+        place.at("motor").at("control_max").fail("control_max must be positive");
+      }
+    }
+    hinge_facts_.push_back(facts);
+  }
+
+  void add_body_encoder(int i) {
+    const v1::BodyEncoder& source = rig_.body_encoder(i);
+    const proto::TextLocator place = root_.at("body_encoder", i);
+    check_name(source.name(), "encoder", place);
+    estimator::BodyEncoder encoder{.name = source.name()};
+    encoder.body_b = find_body(source.body(), "body", place, true);
+    if (!source.against().empty()) {
+      encoder.body_a = find_body(source.against(), "against", place, true);
+    }
+    const bool slides =
+        estimator::kind_between(mechanism_, encoder) == estimator::JointKind::kPrismatic;
+    const v1::Encoder& facts = source.encoder();
+    if (slides ? facts.counts_per_turn() != 0.0 : facts.counts_per_m() != 0.0) {
+      place.at("encoder")
+          .at(slides ? "counts_per_turn" : "counts_per_m")
+          .fail("encoder '" + encoder.name + "' reads " +
+                (slides ? "a slide; write counts_per_m" : "a turn; write counts_per_turn"));
+    }
+    mechanism_.body_encoders.push_back(encoder);
+  }
+
+  void read_body_encoder(int i) {
+    const proto::TextLocator place = root_.at("body_encoder", i).at("encoder");
+    estimator::Parameter& offset =
+        mechanism_.parameters[static_cast<std::size_t>(mechanism_.index_of_body_encoder(i))];
+    read(rig_.body_encoder(i).encoder(), "offset", place, offset);
+    remember_place(place.at("offset"), offset);
+  }
+
+  void read_body(int i) {
+    const v1::Body& body = rig_.body(i);
+    const proto::TextLocator place = body_place(i);
+    const std::string who = "body '" + body.name() + "': ";
+    if (body.massless()) {
+      for (const char* part : {"mass", "inertia", "center_of_mass"}) {
+        const auto* field = v1::Body::descriptor()->FindFieldByName(part);
+        if (body.GetReflection()->HasField(body, field)) {
+          place.at(part).fail(who + "is massless; remove its " + part + ", or massless");
+        }
+      }
+      return;
+    }
+    const auto is_left_out = [&](const v1::Parameter& parameter, const char* suffix) {
+      return !parameter.has_value() && !is_tied(rig_, body.name() + suffix);
+    };
+    if (is_left_out(body.mass(), ".m")) {
+      place.at("mass").fail(who + "needs a mass [kg]; write mass { value: ... }");
+    }
+    read(body, "mass", place, mechanism_.parameter(i, BodyQuantity::kMass));
+    remember_place(place.at("mass"), mechanism_.parameter(i, BodyQuantity::kMass));
+    const v1::Inertia& inertia = body.inertia();
+    if (is_left_out(inertia.xx(), ".J_xx") || is_left_out(inertia.yy(), ".J_yy") ||
+        is_left_out(inertia.zz(), ".J_zz")) {
+      place.at("inertia").fail(who + "needs the inertias xx, yy and zz [kg·m²]; write " +
+                               "inertia { xx { value: ... } yy { ... } zz { ... } }");
+    }
+    for (const auto& [field, quantity] : kInertiaFields) {
+      read(inertia, field, place.at("inertia"), mechanism_.parameter(i, quantity));
+      remember_place(place.at("inertia").at(field), mechanism_.parameter(i, quantity));
+    }
+  }
+
+  template <std::size_t n>
+  void read_hinge_parameters(int i, const Message& message, const proto::TextLocator& place,
+                             const ParameterField<HingeQuantity> (&fields)[n]) {
+    for (const auto& [field, quantity] : fields) {
+      estimator::Parameter& parameter = mechanism_.hinge_parameter(i, quantity);
+      const std::string& control_unit = hinge_facts_[static_cast<std::size_t>(i)].control_unit;
+      if (const auto unit = parameter.unit.find("unit");
+          unit != std::string::npos && !control_unit.empty()) {
+        parameter.unit.replace(unit, 4, control_unit);
+      }
+      if (quantity == HingeQuantity::kStribeckTorque && goes_below_zero(message, field)) {
+        parameter.lower = -std::numeric_limits<double>::infinity();
+      }
+      read(message, field, place, parameter);
+      // Kinds of joints call one quantity by two names; the one that is written counts.
+      const auto* descriptor = message.GetDescriptor()->FindFieldByName(field);
+      if (message.GetReflection()->HasField(message, descriptor) ||
+          !places_.contains(parameter.name)) {
+        remember_place(place.at(field), parameter);
+      }
+    }
+  }
+
+  /// @param i      index in the file
+  /// @param hinge  index in the mechanism
+  void read_hinge(int i, int hinge) {
+    const v1::Hinge& source = rig_.hinge(i);
+    const proto::TextLocator place = hinge_place(i);
+    const proto::TextLocator parent = place.at("parent").at("point");
+    read_hinge_parameters(hinge, source.parent().point(), parent, kParentPointFields);
+    const proto::TextLocator child = place.at("child").at("point");
+    read_hinge_parameters(hinge, source.child().point(), child, kChildPointFields);
+    read_hinge_parameters(hinge, source.friction(), place.at("friction"), kFrictionFields);
+    read_hinge_parameters(hinge, source.friction().smooth(), place.at("friction").at("smooth"),
+                          kSmoothFields);
+    read_hinge_parameters(hinge, source, place, kConstantTorqueFields);
+    read_hinge_parameters(hinge, source.spring(), place.at("spring"), kSpringFields);
+    read_hinge_parameters(hinge, source.motor(), place.at("motor"), kMotorFields);
+    read_hinge_parameters(hinge, source.encoder(), place.at("encoder"), kEncoderFields);
+  }
+
+  void read_weld(int i, int weld) {
+    const v1::Hinge& source = rig_.hinge(i);
+    const proto::TextLocator place = hinge_place(i);
+    const auto read = [&](const v1::Point& point, const proto::TextLocator& where,
+                          const ParameterField<HingeQuantity>(&fields)[3]) {
+      for (const auto& [field, quantity] : fields) {
+        estimator::Parameter& parameter = mechanism_.weld_parameter(weld, quantity);
+        this->read(point, field, where, parameter);
+        remember_place(where.at(field), parameter);
+      }
+    };
+    read(source.parent().point(), place.at("parent").at("point"), kParentPointFields);
+    read(source.child().point(), place.at("child").at("point"), kChildPointFields);
+  }
+
+  void remember_place(const proto::TextLocator& place, const estimator::Parameter& parameter) {
+    places_.insert_or_assign(parameter.name, place);
+  }
+
+  // The estimator names bodies, hinges and parameters in quotes; that leads back to the line.
+  void refuse_faults() const {
+    const std::vector<std::string> faults = estimator::find_faults(mechanism_);
+    if (faults.empty()) return;
+    const std::string& fault = faults.front();
+    const std::size_t open = fault.find('\'');
+    const std::size_t close = fault.find('\'', open + 1);
+    const auto found = open == std::string::npos
+                           ? places_.end()
+                           : places_.find(fault.substr(open + 1, close - open - 1));
+    const proto::TextLocator place = found == places_.end() ? root_ : found->second;
+    place.fail(fault + (fault.find("inertia") == std::string::npos
+                            ? ""
+                            : "; correct the inertia (it is about the centre of mass)"));
+  }
+
+  const v1::Rig& rig_;
+  proto::TextLocator root_;
+  estimator::Mechanism mechanism_;
+  std::vector<HingeFacts> hinge_facts_;
+  std::map<std::string, proto::TextLocator> places_;  // by name of body, hinge or parameter
+  std::set<std::string> stated_;                      // parameters with a value
+};
+
+}  // namespace
+
+Rig parse_rig(const std::string& path, const std::string& text) {
+  v1::Rig message;
+  proto::TextLocator::Tree tree;
+  proto::parse_text(path, text, message, tree);
+  const proto::TextLocator root(path, v1::Rig::descriptor(), &tree);
+  expand_chain(message, root.at("chain"));
+  Rig rig = RigReader(message, root).read();
+  rig.path = path;
+  return rig;
+}
+
+Rig load_rig(const std::string& path) { return parse_rig(path, proto::read_file(path)); }
+
+}  // namespace service

@@ -1,0 +1,210 @@
+#include "service/import/rig_ties.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "service/import/rig_parameter.hpp"
+
+namespace service {
+namespace {
+
+namespace v1 = rigcal::v1;
+using estimator::HingeQuantity;
+using estimator::Mechanism;
+using estimator::Parameter;
+using estimator::Tie;
+
+constexpr double kAgreement = 1e-6;  // of a stated value with its tie, relative
+
+Parameter& at(Mechanism& mechanism, int index) {
+  return mechanism.parameters[static_cast<std::size_t>(index)];
+}
+
+int find(const std::string& name, const proto::TextLocator& place, const Mechanism& mechanism) {
+  const int index = mechanism.find_parameter(name);
+  if (index < 0) {
+    place.at("parameter")
+        .fail("no parameter is called '" + name +
+              "'; they are called like A.J_zz, A.m, 1.b, 1.a_x, or like a "
+              "quantity (rigcal info lists those of a rig file without ties)");
+  }
+  bool cannot = index >= mechanism.index_of_body_encoder(0) &&
+                index < mechanism.index_of_body_encoder(mechanism.body_encoder_count());
+  for (int j = 0; j < mechanism.hinge_count(); ++j) {
+    cannot |= index == mechanism.index_of_hinge(j, HingeQuantity::kInputDelay) ||
+              index == mechanism.index_of_hinge(j, HingeQuantity::kEncoderOffset);
+  }
+  if (cannot) {
+    place.at("parameter").fail("'" + name + "': delays and encoder offsets cannot be tied");
+  }
+  return index;
+}
+
+Tie read_tie(const v1::Tie& source, const proto::TextLocator& place, const Mechanism& mechanism) {
+  Tie tie{.parameter = find(source.parameter(), place, mechanism), .constant = source.constant()};
+  if (source.term_size() == 0) {
+    place.fail("'" + source.parameter() +
+               "' is tied to nothing; add term { parameter: \"...\" }, or give it a value instead");
+  }
+  for (int i = 0; i < source.term_size(); ++i) {
+    const v1::Tie::Term& term = source.term(i);
+    const double factor = term.has_factor() ? term.factor() : 1.0;
+    tie.terms.push_back({find(term.parameter(), place.at("term", i), mechanism), factor});
+  }
+  const Parameter& target = mechanism.parameters[static_cast<std::size_t>(tie.parameter)];
+  if (target.free) {
+    place.fail("'" + target.name +
+               "' is tied, so it cannot be free as well; remove its free: true, or the tie");
+  }
+  if (target.lower == target.upper) {
+    place.fail("'" + target.name + "' is of a body without mass, and always 0; remove the tie");
+  }
+  return tie;
+}
+
+/// Names of the centre of mass's coordinates, and the points of joints along them.
+struct Axis {
+  const char* field;
+  const char* suffix;
+  HingeQuantity parent, child;
+};
+constexpr Axis kAxes[] = {{"x", ".c_x", HingeQuantity::kPointAx, HingeQuantity::kPointBx},
+                          {"y", ".c_y", HingeQuantity::kPointAy, HingeQuantity::kPointBy},
+                          {"z", ".c_z", HingeQuantity::kPointAz, HingeQuantity::kPointBz}};
+
+/// Points on a body follow from where they lie in its frame, less the centre of mass.
+void tie_point(int point, int centre, const proto::TextLocator& place, Mechanism& mechanism,
+               std::vector<Tie>& ties) {
+  const Parameter& parameter = at(mechanism, point);
+  if (parameter.free || std::isfinite(parameter.prior_standard_deviation)) {
+    place.fail("'" + parameter.name + "' is free or has a prior, on a body with a " +
+               "center_of_mass; hold the point, or have the frame sit at the centre of mass");
+  }
+  auto tie = std::ranges::find(ties, point, &Tie::parameter);
+  if (tie == ties.end()) {
+    ties.push_back({.parameter = point, .constant = parameter.value});
+    tie = ties.end() - 1;
+  }
+  tie->terms.push_back({centre, -1.0});
+}
+
+/// Parameters of where a body's centre of mass lies in its frame, in the order of kAxes.
+/// @return the index of the first
+int add_centre_of_mass(const v1::Body& source, const proto::TextLocator& place,
+                       Mechanism& mechanism) {
+  const auto first = static_cast<int>(mechanism.parameters.size());
+  for (const Axis& axis : kAxes) {
+    Parameter centre{.name = source.name() + axis.suffix, .unit = "m"};
+    read_parameter(source.center_of_mass(), axis.field, place, centre);
+    mechanism.parameters.push_back(centre);
+  }
+  return first;
+}
+
+/// @param centre  index of the first coordinate of the body's centre of mass
+void tie_points(int body, int centre, const proto::TextLocator& place, Mechanism& mechanism,
+                std::vector<Tie>& ties) {
+  for (const Axis& axis : kAxes) {
+    const auto tie_joint = [&](const auto& joint, const auto& index_of) {
+      if (joint.body_a == body) tie_point(index_of(axis.parent), centre, place, mechanism, ties);
+      if (joint.body_b == body) tie_point(index_of(axis.child), centre, place, mechanism, ties);
+    };
+    for (int j = 0; j < mechanism.hinge_count(); ++j) {
+      tie_joint(mechanism.hinges[static_cast<std::size_t>(j)],
+                [&](HingeQuantity quantity) { return mechanism.index_of_hinge(j, quantity); });
+    }
+    for (int w = 0; w < mechanism.weld_count(); ++w) {
+      tie_joint(mechanism.welds[static_cast<std::size_t>(w)],
+                [&](HingeQuantity quantity) { return mechanism.index_of_weld(w, quantity); });
+    }
+    ++centre;
+  }
+}
+
+/// What the file says of a tied parameter's value must be what follows.
+void check_tied_value(const Tie& tie, double stated_value, bool is_stated,
+                      const proto::TextLocator& place, const Mechanism& mechanism) {
+  const Parameter& parameter = mechanism.parameters[static_cast<std::size_t>(tie.parameter)];
+  const double value = parameter.value;
+  if (is_stated && std::abs(stated_value - value) > kAgreement * std::abs(value)) {
+    place.fail("'" + parameter.name + "' has the value " + number_text(stated_value) +
+               ", but its tie makes it " + number_text(value) +
+               "; remove the value, or correct the tie");
+  }
+  if (!(value >= parameter.lower && value <= parameter.upper)) {
+    place.fail("'" + parameter.name + "' becomes " + number_text(value) + " " + parameter.unit +
+               " by its tie, outside its bounds [" + number_text(parameter.lower) + ", " +
+               number_text(parameter.upper) + "]; correct the tie or the values it follows from");
+  }
+}
+
+}  // namespace
+
+void add_quantities(const v1::Rig& rig, const proto::TextLocator& root, Mechanism& mechanism) {
+  for (int i = 0; i < rig.quantity_size(); ++i) {
+    const v1::Quantity& source = rig.quantity(i);
+    const proto::TextLocator place = root.at("quantity", i);
+    if (source.name().empty()) place.fail("the quantity has no name; write name: \"...\"");
+    if (mechanism.find_parameter(source.name()) >= 0) {
+      place.at("name").fail("'" + source.name() + "': a parameter is called so already");
+    }
+    Parameter parameter{.name = source.name(), .unit = source.unit().empty() ? "-" : source.unit()};
+    if (!source.has_is())
+      place.fail("'" + source.name() + "' needs a value; write is { value: ... }");
+    read_parameter(source, "is", place, parameter);
+    mechanism.parameters.push_back(parameter);
+  }
+}
+
+void add_ties(const v1::Rig& rig, const proto::TextLocator& root,
+              const std::set<std::string>& stated, Mechanism& mechanism) {
+  std::vector<int> centres;  // of each body; −1: its frame sits there
+  for (int i = 0; i < rig.body_size(); ++i) {
+    const proto::TextLocator place = root.at("body", i).at("center_of_mass");
+    centres.push_back(
+        rig.body(i).has_center_of_mass() ? add_centre_of_mass(rig.body(i), place, mechanism) : -1);
+  }
+  std::vector<Tie> ties;
+  for (int i = 0; i < rig.tie_size(); ++i) {
+    const proto::TextLocator place = root.at("tie", i);
+    Tie tie = read_tie(rig.tie(i), place, mechanism);
+    if (std::ranges::find(ties, tie.parameter, &Tie::parameter) != ties.end()) {
+      place.fail("'" + rig.tie(i).parameter() + "' is tied twice; write one tie with all terms");
+    }
+    ties.push_back(std::move(tie));
+  }
+  const std::vector<Tie> in_file = ties;
+  for (int i = 0; i < rig.body_size(); ++i) {
+    const int centre = centres[static_cast<std::size_t>(i)];
+    if (centre < 0) continue;
+    tie_points(i, centre, root.at("body", i).at("center_of_mass"), mechanism, ties);
+  }
+  // A point on a body with a centre of mass of its own is stated in that body's frame.
+  std::vector<bool> is_moved;
+  for (std::size_t i = 0; i < in_file.size(); ++i) {
+    is_moved.push_back(ties[i].terms.size() != in_file[i].terms.size());
+  }
+  if (const int circle = estimator::resolve_ties(ties); circle >= 0) {
+    const auto found = std::ranges::find(in_file, circle, &Tie::parameter);
+    const proto::TextLocator place =
+        found == in_file.end() ? root : root.at("tie", static_cast<int>(found - in_file.begin()));
+    place.fail("'" + at(mechanism, circle).name +
+               "' follows from itself; break the circle of ties");
+  }
+  const std::vector<Parameter> before = mechanism.parameters;
+  mechanism.ties = std::move(ties);
+  estimator::apply_ties(mechanism);
+  for (std::size_t i = 0; i < in_file.size(); ++i) {
+    const Parameter& told = before[static_cast<std::size_t>(in_file[i].parameter)];
+    check_tied_value(in_file[i], told.value, stated.contains(told.name) && !is_moved[i],
+                     root.at("tie", static_cast<int>(i)), mechanism);
+  }
+}
+
+bool is_tied(const v1::Rig& rig, const std::string& parameter) {
+  return std::ranges::any_of(rig.tie(),
+                             [&](const v1::Tie& tie) { return tie.parameter() == parameter; });
+}
+
+}  // namespace service

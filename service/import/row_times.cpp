@@ -1,0 +1,236 @@
+#include "service/import/row_times.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iomanip>
+#include <sstream>
+
+#include "proto/text/input_error.hpp"
+
+namespace service {
+namespace {
+
+std::string text_of(double value, int digits = 6) {
+  std::ostringstream text;
+  text << std::setprecision(digits) << value;
+  return text.str();
+}
+
+/// Rounds to nine significant digits: 0.00099999999999 s, a sum of rounding errors, is 0.001 s.
+double round_digits(double value) { return std::stod(text_of(value, 9)); }
+
+std::vector<double> read_times(const proto::CsvTable& table, const RecordingFormat& format,
+                               int request) {
+  std::vector<double> times(static_cast<std::size_t>(table.row_count()));
+  if (request < 0) {
+    for (std::size_t k = 0; k < times.size(); ++k) times[k] = static_cast<double>(k) / format.rate;
+    return times;
+  }
+  times = table.values[static_cast<std::size_t>(request)];
+  for (double& time : times) time *= format.time_scale;
+  for (std::size_t k = 1; k < times.size(); ++k) {
+    if (times[k] > times[k - 1] && std::isfinite(times[k])) continue;
+    const std::string what = times[k] == times[k - 1]
+                                 ? "time stands still at " + text_of(times[k], 9) + " s"
+                                 : "time runs backwards from " + text_of(times[k - 1], 9) +
+                                       " s to " + text_of(times[k], 9) + " s";
+    throw proto::InputError(
+        table.where(static_cast<int>(k), request) + ": column '" + format.time_column +
+        "': " + what + "; sort or remove the rows, or split the file where a new recording begins");
+  }
+  return times;
+}
+
+double median_step(const std::vector<double>& times) {
+  std::vector<double> steps(times.size() - 1);
+  for (std::size_t k = 0; k < steps.size(); ++k) steps[k] = times[k + 1] - times[k];
+  const auto middle = steps.begin() + static_cast<std::ptrdiff_t>(steps.size() / 2);
+  std::nth_element(steps.begin(), middle, steps.end());
+  return *middle;
+}
+
+/// Whether samples are missing between rows k − 1 and k. A late time stamp whose successor is on
+/// time again is jitter.
+bool is_gap(const std::vector<double>& times, std::size_t k, double period) {
+  if (times[k] - times[k - 1] <= 1.5 * period) return false;
+  return k + 1 >= times.size() || times[k + 1] - times[k - 1] > 2.5 * period;
+}
+
+/// Largest change of a command from row k − 1 to row k, of its largest value.
+class CommandChanges {
+ public:
+  CommandChanges(const proto::CsvTable& table, const RecordingFormat& format, int first_control) {
+    for (std::size_t i = 0; i < format.controls.size(); ++i) {
+      commands_.push_back(&table.values[static_cast<std::size_t>(first_control) + i]);
+      double largest = 0.0;
+      for (const double value : *commands_.back()) {
+        if (!std::isnan(value)) largest = std::max(largest, std::abs(value));
+      }
+      largest_.push_back(largest);
+    }
+  }
+
+  double at(std::size_t k) const {
+    double worst = 0.0;
+    for (std::size_t i = 0; i < commands_.size(); ++i) {
+      const double change = std::abs((*commands_[i])[k] - (*commands_[i])[k - 1]);
+      if (largest_[i] > 0.0 && !std::isnan(change)) worst = std::max(worst, change / largest_[i]);
+    }
+    return worst;
+  }
+
+ private:
+  std::vector<const std::vector<double>*> commands_;
+  std::vector<double> largest_;
+};
+
+/// Rows that are missing before row k: of a hole by its duration, else none.
+int missing_before(const std::vector<double>& times, std::size_t k, double period) {
+  if (!is_gap(times, k, period)) return 0;
+  return std::max(1, static_cast<int>(std::lround((times[k] - times[k - 1]) / period)) - 1);
+}
+
+/// Whether a hole is of whole rows, by the distance of those on either side [periods].
+bool is_whole(double periods) {
+  constexpr double kTolerance = 0.25;
+  return std::abs(periods - std::round(periods)) <= kTolerance;
+}
+
+/// Cuts the rows into stretches at gaps and changes of the segment column; a steady clock's also
+/// at holes that are not of whole rows.
+void cut(const proto::CsvTable& table, const CommandChanges& commands, double period,
+         int segment_request, RowTimes& result) {
+  const std::vector<double>& times = result.stamps;
+  const std::vector<double>* marks =
+      segment_request < 0 ? nullptr : &table.values[static_cast<std::size_t>(segment_request)];
+  std::size_t first = 0;
+  std::vector<int> places = {0};
+  Holes holes;
+  for (std::size_t k = 1; k <= times.size(); ++k) {
+    const bool end = k == times.size();
+    const int missing = end ? 0 : missing_before(times, k, period);
+    const double duration = end ? 0.0 : times[k] - times[k - 1];
+    const int read = 2 * static_cast<int>(k - first) - places.back() - 1;  // less those missing
+    const bool gap = missing > 0 && (!goes_on(duration, missing, commands.at(k), read) ||
+                                     (result.is_steady && !is_whole(duration / period)));
+    const bool mark = !end && marks != nullptr && (*marks)[k] != (*marks)[k - 1];
+    if (gap) result.gaps.push_back({table.lines[k], times[k - 1], duration});
+    if (!end && !gap && !mark) {
+      places.push_back(places.back() + 1 + missing);
+      holes.count += missing > 0 ? 1 : 0;
+      holes.rows += missing;
+      continue;
+    }
+    const int count = static_cast<int>(k - first);
+    if (count >= kSegmentSamplesMin) {
+      result.stretches.push_back({static_cast<int>(first), count, times[first], places});
+      result.holes.count += holes.count;
+      result.holes.rows += holes.rows;
+    } else {
+      result.dropped_rows += count;
+    }
+    first = k;
+    places = {0};
+    holes = {};
+  }
+}
+
+/// Least-squares slope of time over place, pooled over the stretches.
+double pooled_period(const std::vector<double>& times, const std::vector<Stretch>& stretches) {
+  double covariance = 0.0;
+  double variance = 0.0;
+  for (const Stretch& stretch : stretches) {
+    double middle = 0.0;
+    for (const int place : stretch.places) middle += place;
+    middle /= stretch.count;
+    const auto first = static_cast<std::size_t>(stretch.first);
+    for (std::size_t k = 0; k < stretch.places.size(); ++k) {
+      const double from_middle = stretch.places[k] - middle;
+      covariance += from_middle * (times[first + k] - times[first]);
+      variance += from_middle * from_middle;
+    }
+  }
+  return covariance / variance;
+}
+
+/// Period of the rows that follow one another without a hole; the median where there are few.
+double period_between_holes(const std::vector<double>& times, double median) {
+  double duration = 0.0, rows = 0.0;
+  for (std::size_t k = 1; k < times.size(); ++k) {
+    if (is_gap(times, k, median)) continue;
+    duration += times[k] - times[k - 1];
+    rows += 1.0;
+  }
+  return rows > 0.0 ? duration / rows : median;
+}
+
+/// Sets the stretches' grids and returns how far the worst stamp lies from its own [periods].
+double fit_grids(const std::vector<double>& times, double period, std::vector<Stretch>& stretches) {
+  double worst = 0.0;
+  for (Stretch& stretch : stretches) {
+    const auto first = static_cast<std::size_t>(stretch.first);
+    const auto offset = [&](std::size_t k) {
+      return times[first + k] - times[first] - stretch.places[k] * period;
+    };
+    double mean = 0.0;
+    for (std::size_t k = 0; k < stretch.places.size(); ++k) mean += offset(k) / stretch.count;
+    for (std::size_t k = 0; k < stretch.places.size(); ++k) {
+      worst = std::max(worst, std::abs(offset(k) - mean) / period);
+    }
+    stretch.start = times[first] + std::round(mean * 1e9) * 1e-9;
+  }
+  return worst;
+}
+
+[[noreturn]] void refuse_short(const proto::CsvTable& table, const RowTimes& time) {
+  std::string what =
+      table.path + ": the record is too short: " + std::to_string(table.row_count()) + " rows";
+  if (!time.gaps.empty()) what += " with " + std::to_string(time.gaps.size()) + " gaps";
+  throw proto::InputError(what + ", and no stretch without a gap has " +
+                          std::to_string(kSegmentSamplesMin) + " samples; record longer");
+}
+
+/// Refuses a sampling period that only a wrong unit of time explains.
+void check_period(const proto::CsvTable& table, const RecordingFormat& format, double period) {
+  if (period >= kSamplingPeriodMin && period <= kSamplingPeriodMax) return;
+  const std::string what =
+      table.path + ": samples would be " + text_of(period, 3) + " s apart, " +
+      (period > kSamplingPeriodMax ? "too far to see a swing" : "closer than any encoder is read");
+  throw proto::InputError(
+      what + (format.time_column.empty()
+                  ? "; correct rate_hz in the rig file's time { }"
+                  : "; check the unit of column '" + format.time_column +
+                        "': write unit: SECOND, MILLISECOND or MICROSECOND in time { }"));
+}
+
+}  // namespace
+
+RowTimes find_row_times(const proto::CsvTable& table, const RecordingFormat& format,
+                        const TimeRequests& requests) {
+  constexpr double kLostShare = 0.01;  // of all rows, that a grid may cost
+  RowTimes result;
+  if (table.row_count() < kSegmentSamplesMin) refuse_short(table, result);
+  result.stamps = read_times(table, format, requests.time);
+  const double median = median_step(result.stamps);
+  check_period(table, format, median);
+  const CommandChanges commands(table, format, requests.first_control);
+  const double period = period_between_holes(result.stamps, median);
+  RowTimes free = result;
+  free.is_steady = false;
+  cut(table, commands, period, requests.segment, free);
+  if (free.stretches.empty()) refuse_short(table, free);
+  cut(table, commands, period, requests.segment, result);
+  const double lost = result.dropped_rows - free.dropped_rows;
+  if (requests.time < 0 || lost <= kLostShare * table.row_count()) {
+    result.period = round_digits(pooled_period(result.stamps, result.stretches));
+    result.jitter_max = fit_grids(result.stamps, result.period, result.stretches);
+    if (requests.time < 0 || result.jitter_max <= format.jitter_tolerance) return result;
+  }
+  free.period = round_digits(pooled_period(free.stamps, free.stretches));
+  std::vector<Stretch> grids = free.stretches;
+  free.jitter_max = fit_grids(free.stamps, free.period, grids);
+  free.holes = {};  // none: rows have their own times
+  return free;
+}
+
+}  // namespace service

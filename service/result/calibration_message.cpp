@@ -1,0 +1,146 @@
+#include "service/result/calibration_message.hpp"
+
+#include <limits>
+
+#include "estimator/calibrate/verdict.hpp"
+#include "estimator/model/sensor.hpp"
+#include "service/result/calibration_outcome.hpp"
+#include "service/result/finding_message.hpp"
+#include "service/result/result_message.hpp"
+
+namespace service {
+namespace {
+
+namespace v1 = rigcal::v1;
+
+void add_history(const std::vector<estimator::IterationRecord>& history,
+                 google::protobuf::RepeatedPtrField<v1::IterationResult>* out_list) {
+  for (const estimator::IterationRecord& record : history) {
+    v1::IterationResult* out = out_list->Add();
+    out->set_iteration(record.iteration);
+    out->set_cost(record.cost);
+    out->set_gradient_norm(record.gradient_norm);
+    out->set_step_norm(record.step_norm);
+    out->set_damping(record.damping);
+    out->set_rejected(record.rejected);
+    for (const double value : record.arrow) out->add_values(value);
+  }
+}
+
+void add_null_directions(const std::vector<estimator::NullDirection>& directions,
+                         google::protobuf::RepeatedPtrField<v1::NullDirectionResult>* out_list) {
+  for (const estimator::NullDirection& direction : directions) {
+    v1::NullDirectionResult* out = out_list->Add();
+    out->set_description(direction.description);
+    for (const double value : direction.coefficients) out->add_coefficients(value);
+  }
+}
+
+/// One entry a joint, then one an encoder between bodies.
+void add_noise(const estimator::Calibration& calibration, v1::CalibrationResult& result) {
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  const auto add = [&](const std::string& name, estimator::JointKind kind, double reading,
+                       double acceleration) {
+    v1::NoiseResult* out = result.add_noise();
+    const bool slides = kind == estimator::JointKind::kPrismatic;
+    out->set_hinge(name);
+    out->set_reading_rad(slides ? kNone : reading);
+    if (slides) out->set_reading_m(reading);
+    out->set_acceleration(acceleration);
+  };
+  if (calibration.angle_noise.size() == 0) return;
+  std::vector<estimator::Sensor> sensors = estimator::sensors_of(calibration.mechanism);
+  Eigen::Index sensor = 0;
+  for (Eigen::Index j = 0; j < calibration.acceleration_noise.size(); ++j) {
+    const estimator::Hinge& hinge = calibration.mechanism.hinges[static_cast<std::size_t>(j)];
+    const bool is_read = sensor < std::ssize(sensors) &&
+                         sensors[static_cast<std::size_t>(sensor)].name == hinge.name;
+    add(hinge.name, hinge.kind, is_read ? calibration.angle_noise[sensor++] : kNone,
+        calibration.acceleration_noise[j]);
+  }
+  for (; sensor < std::ssize(sensors); ++sensor) {
+    const estimator::Sensor& own = sensors[static_cast<std::size_t>(sensor)];
+    add(own.name, own.kind, calibration.angle_noise[sensor], kNone);
+  }
+}
+
+void add_withheld(const std::vector<estimator::WithheldSensor>& sensors,
+                  v1::CalibrationResult& result) {
+  for (const estimator::WithheldSensor& sensor : sensors) {
+    v1::WithheldResult* out = result.add_withheld();
+    const bool slides = sensor.kind == estimator::JointKind::kPrismatic;
+    out->set_hinge(sensor.name);
+    out->set_rmse_rad(slides ? std::numeric_limits<double>::quiet_NaN() : sensor.rmse);
+    if (slides) out->set_rmse_m(sensor.rmse);
+    out->set_narrowing(sensor.narrowing);
+    out->set_narrowed(sensor.narrowed);
+    out->set_mean(sensor.mean);
+  }
+}
+
+/// What pieces, residuals and combinations say beside the estimates.
+void add_evidence(const estimator::Calibration& calibration, v1::CalibrationResult& result) {
+  result.mutable_verdict()->set_kind(std::string(estimator::to_string(calibration.verdict.kind)));
+  result.mutable_verdict()->set_sentence(calibration.verdict.sentence);
+  result.mutable_agreement()->set_statistic(calibration.agreement.statistic);
+  result.mutable_agreement()->set_degrees_of_freedom(calibration.agreement.degrees_of_freedom);
+  result.mutable_agreement()->set_p_value(calibration.agreement.p_value);
+  for (const estimator::PieceEstimate& piece : calibration.pieces) {
+    v1::PieceResult* out = result.add_pieces();
+    out->set_recording(piece.recording);
+    out->set_from_s(piece.from);
+    out->set_to_s(piece.to);
+    for (const double value : piece.values) out->add_values(value);
+    for (const double deviation : piece.standard_deviations) {
+      out->add_standard_deviations(deviation);
+    }
+  }
+  for (const estimator::Combination& combination : calibration.combinations) {
+    v1::CombinationResult* out = result.add_combinations();
+    out->set_description(combination.description);
+    out->set_value(combination.value);
+    out->set_standard_deviation(combination.standard_deviation);
+    out->set_unit(combination.unit);
+  }
+}
+
+}  // namespace
+
+std::string calibration_json(const estimator::Calibration& calibration,
+                             const CalibrationContext& context) {
+  v1::CalibrationResult result;
+  result.set_rig(context.rig);
+  result.set_version(context.version);
+  result.set_wall_time_s(context.wall_time);
+  add_parameters(calibration.parameters, calibration.mechanism, result.mutable_parameters());
+  add_parameters(calibration.tied, calibration.mechanism, result.mutable_tied());
+  add_simulation(calibration.simulation, result.mutable_simulation());
+  result.set_cost(calibration.cost);
+  result.set_iterations(calibration.iterations);
+  result.set_termination(std::string(estimator::to_string(calibration.termination)));
+  result.set_converged(calibration.converged());
+  add_null_directions(calibration.null_directions, result.mutable_null_directions());
+  add_null_directions(calibration.initial_null_directions,
+                      result.mutable_initial_null_directions());
+  add_noise(calibration, result);
+  add_withheld(calibration.withheld, result);
+  add_evidence(calibration, result);
+  add_matrix(calibration.correlation, result.mutable_correlation());
+  add_matrix(calibration.covariance, result.mutable_covariance());
+  add_history(calibration.history, result.mutable_history());
+  result.set_refined(calibration.refined);
+  if (calibration.refined) {
+    result.set_refinement_iterations(calibration.refinement_iterations);
+    result.set_refinement_termination(
+        std::string(estimator::to_string(calibration.refinement_termination)));
+    add_history(calibration.refinement_history, result.mutable_refinement_history());
+  }
+  result.set_observation_rmse_rad(calibration.observation_rmse);
+  add_options(calibration, context.options, result.mutable_options());
+  for (const RecordingUse& use : context.recordings) add_recording(use, result.add_recordings());
+  add_findings(calibration.findings, result.mutable_findings());
+  for (const std::string& note : calibration.notes) result.add_notes(note);
+  return to_json(result);
+}
+
+}  // namespace service

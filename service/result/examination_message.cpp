@@ -1,0 +1,36 @@
+#include "service/result/examination_message.hpp"
+
+#include <algorithm>
+
+#include "proto/examination.pb.h"
+#include "service/result/finding_message.hpp"
+#include "service/result/result_message.hpp"
+
+namespace service {
+
+std::string examination_json(const std::vector<estimator::Finding>& findings,
+                             const estimator::Excitation& excitation,
+                             const CalibrationContext& context) {
+  rigcal::v1::ExaminationResult result;
+  result.set_rig(context.rig);
+  result.set_version(context.version);
+  const auto worst = std::ranges::max_element(findings, {}, &estimator::Finding::severity);
+  result.set_worst(worst == findings.end() ? "none" : to_text(worst->severity));
+  add_findings(findings, result.mutable_findings());
+  for (const estimator::ParameterExcitation& parameter : excitation.parameters) {
+    rigcal::v1::ExcitationResult* out = result.add_excitation();
+    out->set_parameter(parameter.name);
+    out->set_unit(parameter.unit);
+    out->set_start(parameter.start);
+    out->set_standard_deviation(parameter.deviation);
+  }
+  for (const estimator::NullDirection& direction : excitation.null_directions) {
+    rigcal::v1::NullDirectionResult* out = result.add_null_directions();
+    out->set_description(direction.description);
+    for (const double value : direction.coefficients) out->add_coefficients(value);
+  }
+  for (const RecordingUse& use : context.recordings) add_recording(use, result.add_recordings());
+  return to_json(result);
+}
+
+}  // namespace service

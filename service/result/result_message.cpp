@@ -1,0 +1,119 @@
+#include "service/result/result_message.hpp"
+
+#include <google/protobuf/util/json_util.h>
+
+#include <limits>
+#include <stdexcept>
+
+#include "service/import/estimate_kind.hpp"
+#include "service/import/parameter_prior.hpp"
+
+namespace service {
+namespace {
+
+namespace v1 = rigcal::v1;
+
+}  // namespace
+
+void add_parameters(const std::vector<estimator::ParameterEstimate>& estimates,
+                    const estimator::Mechanism& mechanism,
+                    google::protobuf::RepeatedPtrField<v1::ParameterResult>* out_list) {
+  for (const estimator::ParameterEstimate& estimate : estimates) {
+    v1::ParameterResult* out = out_list->Add();
+    out->set_name(estimate.name);
+    out->set_value(estimate.value);
+    out->set_standard_deviation(estimate.standard_deviation);
+    out->set_half_interval(estimate.half_interval);
+    out->set_noise_deviation(estimate.noise_deviation);
+    out->set_scatter_deviation(estimate.scatter_deviation);
+    out->set_unit(estimate.unit);
+    out->set_lower(estimate.lower);
+    out->set_upper(estimate.upper);
+    out->set_initial(estimate.initial);
+    out->set_at_bound(estimate.at_bound);
+    const ParameterPrior prior = find_prior(mechanism, estimate.name);
+    out->set_prior_mean(prior.mean);
+    out->set_prior_standard_deviation(prior.standard_deviation);
+  }
+}
+
+void add_matrix(const Eigen::MatrixXd& matrix,
+                google::protobuf::RepeatedPtrField<v1::MatrixRow>* rows) {
+  for (Eigen::Index i = 0; i < matrix.rows(); ++i) {
+    v1::MatrixRow* row = rows->Add();
+    for (Eigen::Index j = 0; j < matrix.cols(); ++j) row->add_values(matrix(i, j));
+  }
+}
+
+void add_simulation(const std::vector<estimator::SimulationError>& errors,
+                    google::protobuf::RepeatedPtrField<v1::SimulationResult>* out_list) {
+  for (const estimator::SimulationError& error : errors) {
+    v1::SimulationResult* out = out_list->Add();
+    out->set_hinge(error.hinge);
+    const bool slides = error.kind == estimator::JointKind::kPrismatic;
+    out->set_rmse_rad(slides ? std::numeric_limits<double>::quiet_NaN() : error.rmse);
+    if (slides) out->set_rmse_m(error.rmse);
+  }
+}
+
+void add_options(const estimator::Calibration& calibration,
+                 const estimator::CalibrationOptions& options, v1::OptionsResult* out) {
+  out->set_parameters(to_text(calibration.kind));
+  out->set_acceleration_noise(options.acceleration_noise);
+  out->set_step_s(calibration.step);
+  out->set_state_error_weight(calibration.state_error_weight);
+  out->set_compliance(options.compliance);
+  out->set_damping_time_s(options.damping_time);
+  out->set_weighting_compliance(options.weighting_compliance);
+  out->set_residual(options.residual_form == estimator::ResidualForm::kExplicit ? "explicit"
+                                                                                : "implicit");
+  out->set_states(options.state_form == estimator::StateForm::kFull ? "full" : "configurations");
+  out->set_filter_cutoff_hz(options.filter_cutoff);
+  out->set_max_iterations(options.max_iterations);
+  out->set_refine_simulation(options.refine_simulation);
+  out->set_approach(options.approach);
+  out->set_repair(options.repair);
+}
+
+void add_recording(const RecordingUse& recording, v1::RecordingResult* out) {
+  out->set_file(recording.summary.file);
+  out->set_rate_hz(1.0 / recording.summary.period);
+  out->set_gaps(static_cast<int>(recording.summary.gaps.size()));
+  out->set_dropped_rows(recording.summary.dropped_rows);
+  out->set_held_rows(recording.summary.held_rows);
+  out->set_missing_rows(recording.summary.holes.rows);
+  out->set_steady_clock(recording.summary.steady_clock);
+  out->set_missing_samples(recording.summary.missing_samples);
+  out->set_scenario(recording.summary.scenario);
+  if (const auto& clock = recording.summary.clock) {
+    out->set_clock_error_ppm(clock->rate_error_ppm);
+    out->set_clock_error_ppm_standard_deviation(clock->standard_deviation_ppm);
+  }
+  if (const auto& arrival = recording.summary.arrival) {
+    out->set_arrival_jitter_us_p99(arrival->jitter_us_p99);
+    out->set_arrival_jitter_us_max(arrival->jitter_us_max);
+  }
+  int samples = 0;
+  for (const SegmentUse& use : recording.segments) {
+    v1::SegmentResult* segment = out->add_segments();
+    segment->set_index(use.index);
+    segment->set_start_s(use.start);
+    segment->set_end_s(use.end);
+    segment->set_samples(use.samples);
+    segment->set_used(use.samples > 0);
+    samples += use.samples;
+  }
+  out->set_samples(samples);
+}
+
+std::string to_json(const google::protobuf::Message& message) {
+  google::protobuf::util::JsonPrintOptions options;
+  options.add_whitespace = true;
+  options.always_print_primitive_fields = true;
+  std::string json;
+  const auto status = google::protobuf::util::MessageToJsonString(message, &json, options);
+  if (!status.ok()) throw std::runtime_error("result as JSON: " + status.ToString());
+  return json;
+}
+
+}  // namespace service

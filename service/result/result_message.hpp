@@ -1,0 +1,36 @@
+#pragma once
+
+#include <google/protobuf/message.h>
+
+#include <Eigen/Core>
+#include <string>
+#include <vector>
+
+#include "estimator/calibrate/calibration.hpp"
+#include "proto/calibration.pb.h"
+#include "service/result/calibration_message.hpp"
+
+namespace service {
+
+// Parts that the messages of calibrations and cross-validations share.
+
+void add_parameters(const std::vector<estimator::ParameterEstimate>& estimates,
+                    const estimator::Mechanism& mechanism,
+                    google::protobuf::RepeatedPtrField<rigcal::v1::ParameterResult>* out_list);
+
+void add_matrix(const Eigen::MatrixXd& matrix,
+                google::protobuf::RepeatedPtrField<rigcal::v1::MatrixRow>* rows);
+
+void add_simulation(const std::vector<estimator::SimulationError>& errors,
+                    google::protobuf::RepeatedPtrField<rigcal::v1::SimulationResult>* out_list);
+
+/// What was asked for, with the step and weight that the calibration chose.
+void add_options(const estimator::Calibration& calibration,
+                 const estimator::CalibrationOptions& options, rigcal::v1::OptionsResult* out);
+
+void add_recording(const RecordingUse& recording, rigcal::v1::RecordingResult* out);
+
+/// The proto3 JSON mapping, every field present.
+std::string to_json(const google::protobuf::Message& message);
+
+}  // namespace service

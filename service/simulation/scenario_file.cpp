@@ -1,0 +1,113 @@
+#include "service/simulation/scenario_file.hpp"
+
+#include <utility>
+
+#include "daq/scenario/scenario_message.hpp"
+#include "proto/text/files.hpp"
+#include "proto/text/text_file.hpp"
+
+namespace service {
+namespace {
+
+namespace v1 = rigcal::v1;
+
+/// Reads one scenario message for a rig.
+class ScenarioReader {
+ public:
+  ScenarioReader(const std::string& path, const v1::Scenario& source,
+                 const proto::TextLocator& root, const Rig& rig)
+      : source_(source), root_(root), rig_(rig), scenario_(make(path)) {}
+
+  Scenario read() {
+    if (source_.has_rate_hz()) scenario_.rate = source_.rate_hz();
+    read_initial_state();
+    read_command_limits();
+    read_limits();
+    scenario_.noise = source_.noise().angle_standard_deviation_rad();
+    scenario_.quantise = source_.noise().quantise();
+    scenario_.seed = source_.noise().seed();
+    return scenario_;
+  }
+
+ private:
+  Scenario make(const std::string& path) const {
+    daq::ScenarioRig facts{.path = rig_.path, .has_operator = false};
+    for (const estimator::Hinge& hinge : rig_.mechanism.hinges) {
+      facts.hinges.push_back(hinge.name);
+      if (hinge.motorised) facts.motors.push_back(hinge.name);
+    }
+    daq::RigScenario made = daq::make_scenario(source_, path, root_, facts);
+    const int motor = made.motor.empty() ? -1 : find_hinge(made.motor, root_, "motor");
+    return {.excitation = std::move(made.scenario), .motor = motor};
+  }
+
+  int find_hinge(const std::string& name, const proto::TextLocator& place,
+                 const char* field) const {
+    std::string known;
+    for (int j = 0; j < rig_.mechanism.hinge_count(); ++j) {
+      const std::string& hinge = rig_.mechanism.hinges[static_cast<std::size_t>(j)].name;
+      if (hinge == name) return j;
+      known += (known.empty() ? "" : ", ") + hinge;
+    }
+    place.at(field).fail("the rig has no hinge '" + name + "'; " + field + " is one of " + known);
+  }
+
+  void read_initial_state() {
+    scenario_.initial_angles.setZero(rig_.mechanism.hinge_count());
+    scenario_.initial_speeds.setZero(rig_.mechanism.hinge_count());
+    for (int i = 0; i < source_.initial_size(); ++i) {
+      const proto::TextLocator place = root_.at("initial", i);
+      const v1::InitialState& initial = source_.initial(i);
+      const int hinge = find_hinge(initial.hinge(), place, "hinge");
+      scenario_.initial_angles[hinge] = initial.angle_rad();
+      scenario_.initial_speeds[hinge] = initial.speed_rad_per_s();
+    }
+  }
+
+  void read_command_limits() {
+    if (scenario_.motor < 0) return;
+    const HingeFacts& motor = rig_.hinge_facts[static_cast<std::size_t>(scenario_.motor)];
+    daq::CommandLimits of_rig;
+    if (motor.control_max > 0.0) of_rig.command_max = motor.control_max;
+    if (const auto& safety = rig_.safety) {
+      of_rig = daq::rig_command_limits(
+          safety->command_max > 0.0 ? safety->command_max : of_rig.command_max,
+          safety->command_slew_per_s_max);
+    }
+    scenario_.command_limits = daq::tighten_command(of_rig, source_.limits(), root_);
+    daq::check_command(scenario_.excitation, scenario_.command_limits, motor.control_unit,
+                       rig_.path, root_);
+  }
+
+  void read_limits() {
+    const v1::Limits& limits = source_.limits();
+    for (int i = 0; i < limits.hinge_size(); ++i) {
+      const v1::HingeLimit& limit = limits.hinge(i);
+      scenario_.limits.push_back(
+          {find_hinge(limit.hinge(), root_.at("limits").at("hinge", i), "hinge"),
+           limit.angle_rad_max(), limit.speed_rad_per_s_max()});
+    }
+  }
+
+  const v1::Scenario& source_;
+  proto::TextLocator root_;
+  const Rig& rig_;
+  Scenario scenario_;
+};
+
+}  // namespace
+
+Scenario parse_scenario(const std::string& path, const std::string& text, const Rig& rig) {
+  v1::Scenario message;
+  proto::TextLocator::Tree tree;
+  proto::parse_text(path, text, message, tree);
+  return ScenarioReader(path, message, proto::TextLocator(path, v1::Scenario::descriptor(), &tree),
+                        rig)
+      .read();
+}
+
+Scenario load_scenario(const std::string& path, const Rig& rig) {
+  return parse_scenario(path, proto::read_file(path), rig);
+}
+
+}  // namespace service

@@ -1,0 +1,44 @@
+#include "service/text/column_statistics.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace service {
+namespace {
+
+double noise_of(const std::vector<double>& values) {
+  std::vector<double> differences;
+  for (std::size_t k = 3; k < values.size(); ++k) {
+    const double d = values[k] - 3.0 * values[k - 1] + 3.0 * values[k - 2] - values[k - 3];
+    if (!std::isnan(d)) differences.push_back(std::abs(d));
+  }
+  if (differences.empty()) return 0.0;
+  const auto middle = differences.begin() + static_cast<std::ptrdiff_t>(differences.size() / 2);
+  std::nth_element(differences.begin(), middle, differences.end());
+  return *middle / (0.6745 * std::sqrt(20.0));
+}
+
+}  // namespace
+
+ColumnStatistics column_statistics(const std::vector<double>& values) {
+  ColumnStatistics statistics;
+  statistics.low = std::numeric_limits<double>::infinity();
+  statistics.high = -statistics.low;
+  statistics.smallest_step = statistics.low;
+  double last = std::numeric_limits<double>::quiet_NaN();
+  for (const double value : values) {
+    if (std::isnan(value)) continue;
+    ++statistics.observed;
+    statistics.low = std::min(statistics.low, value);
+    statistics.high = std::max(statistics.high, value);
+    const double step = std::abs(value - last);
+    if (step > 0.0) statistics.smallest_step = std::min(statistics.smallest_step, step);
+    last = value;
+  }
+  if (!std::isfinite(statistics.smallest_step)) statistics.smallest_step = 0.0;
+  statistics.noise = noise_of(values);
+  return statistics;
+}
+
+}  // namespace service
