@@ -1,6 +1,7 @@
 // How often 95 % intervals hold the truth over pendulums, double pendulums, Furuta pendulums and
-// carts with a pole drawn at random, with their laws of friction, lengths, excitations and code-disc
-// phases; and what becomes of truths and verdict where the description has another law or length.
+// carts with a pole drawn at random, with their laws of friction, lengths, excitations and
+// code-disc phases; and what becomes of truths and verdict where the description has another law or
+// length.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
@@ -95,6 +96,8 @@ class Bench {
         if (run_.lists) list(rig, law, seed, estimate, error, result);
       }
     }
+    if (run_.lists)
+      std::printf("# %s %u: %s\n", kind.c_str(), seed, result.verdict.sentence.c_str());
     for (Verdicts* verdicts : {&verdicts_["all"], &verdicts_[how + " " + law]}) {
       ++verdicts->rigs;
       verdicts->unconverged += result.converged() ? 0 : 1;
