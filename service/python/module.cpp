@@ -1,5 +1,8 @@
 #include <pybind11/pybind11.h>
 
+#include <string>
+#include <vector>
+
 #include "proto/text/input_error.hpp"
 #include "service/calibration/pipeline.hpp"
 #include "service/python/program_input.hpp"
@@ -46,7 +49,8 @@ void translate(std::exception_ptr thrown) {
   try {
     std::rethrow_exception(thrown);
   } catch (const FaultyInput& fault) {
-    raise_input_error("FaultyInput", fault.what(), fault.findings);
+    const std::string text = std::string(fault.what()) + "; as_is=True goes on nevertheless";
+    raise_input_error("FaultyInput", text.c_str(), fault.findings);
   } catch (const proto::InputError& error) {
     raise_input_error("InputError", error.what(), {});
   }

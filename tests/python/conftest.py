@@ -14,10 +14,11 @@ RIG = ROOT / "configs" / "rig-pendulum.textproto"
 SCENARIO = ROOT / "configs" / "scenario-pendulum-release.textproto"
 
 # What the simulated pendulum has; estimates begin at the rig file's values.
-TRUTH = {"pendulum.J_zz": 0.0043, "pivot.gamma_1": 3e-4, "pivot.tau_c": 2e-3, "pivot.offset": 0.02}
+TRUTH = {"pendulum.J_zz": 0.0043, "pivot.b": 3e-4, "pivot.tau_c": 2e-3, "pivot.offset": 0.02}
 SWING = """
 name: "swing" duration_s: 6 rate_hz: 500
 initial { hinge: "pivot" angle_rad: 2.0 }
+release { hinge: "pivot" held_angle_rad: 2.0 held_tolerance_rad: 0.1 }
 noise { angle_standard_deviation_rad: 1e-3 seed: 1 }
 """
 

@@ -25,7 +25,8 @@ def test_recordings(frame, csv, tmp_path):
     refused("recording 1 is a int", recordings=[3])
     refused("given twice", recordings=[frame, frame])
     refused("given twice", recordings=[csv, str(csv)])
-    refused("recording 1", f"'{angle}'", "recording { }", recordings=frame[[time]])
+    refused("run of scenario", f"'{angle}'", "recording { }", recordings=frame[[time]])
+    refused("recording 1", f"'{angle}'", recordings={time: frame[time]})
     refused("no column holds numbers", recordings=pd.DataFrame({"a": ["x", "y"]}))
     refused("shape", recordings={time: np.zeros((3, 2))})
     refused("two columns", recordings=pd.concat([frame, frame[[angle]]], axis=1))
@@ -82,12 +83,16 @@ def test_options(csv, arguments, words):
     refused(*words, recordings=csv, **arguments)
 
 
-def test_what_cannot_be_estimated_from_brings_its_findings(frame):
-    wrong = frame.copy()
-    wrong[wrong.columns[1]] = wrong[wrong.columns[1]] * -1.0 + 0.7
-    wrong.loc[:, wrong.columns[1]] = np.where(np.arange(len(wrong)) % 2, 0.3, -0.3)
-    with pytest.raises(rigcal.InputError):
-        rigcal.calibrate(wrong, RIG)
+# An encoder whose zero is not where the rig file says.
+def test_what_makes_estimates_nonsense_is_raised_with_its_findings(frame):
+    shifted = frame.assign(theta1_rad=frame["theta1_rad"] + 1.5)
+    fault = refused("off by", "offset", "as_is=True", recordings=shifted, fix={"pivot.offset": 0.0})
+    assert isinstance(fault, rigcal.FaultyInput)
+    assert [finding.severity for finding in fault.findings].count("fault") == 1
+    assert fault.findings[0].channel == "pivot" and abs(fault.findings[0].size + 1.48) < 0.01
+    told = rigcal.calibrate(shifted, RIG, fix={"pivot.offset": 0.0}, as_is=True, refine=False,
+                            max_iterations=3)
+    assert told.findings and not told.converged
 
 
 def test_faults_carry_findings():

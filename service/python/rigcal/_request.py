@@ -202,7 +202,12 @@ def make_request(recordings: Optional[RecordingsLike], rig: RigLike, *,
     if not selection.start < selection.end:
         raise InputError("from_ must lie before to")
     selection.segments = list_segments(segments)
+    taken: set[str] = set()
     for index, recording in enumerate([] if recordings is None else list_recordings(recordings)):
         name = name_of(recording, index)
-        request.add_recording(name, selection, columns_of(recording, name))
+        columns = columns_of(recording, name)
+        if columns and name in taken:
+            name = f"{name} ({index + 1})"  # of another table; files are told apart by their paths
+        taken.add(name)
+        request.add_recording(name, selection, columns)
     return request

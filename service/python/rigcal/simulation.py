@@ -39,6 +39,6 @@ def simulate(rig: RigLike, scenario: Union[str, os.PathLike[str]], *,
     request = make_request(None, rig, parameters=parameters, start=start)
     run = _rigcal.simulate(request, name, text, positive(step, "step", " [s]"))
     frame = pd.read_csv(io.StringIO(run["csv"]), float_precision="round_trip")
-    frame.attrs.update(name=os.path.basename(name), notes=run["notes"], period=run["period"],
+    frame.attrs.update(name=f"run of {os.path.basename(name)}", notes=run["notes"], period=run["period"],
                        step=run["step"])
     return frame
