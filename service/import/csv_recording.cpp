@@ -9,6 +9,7 @@
 #include "proto/text/csv_table.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
+#include "service/import/column_recording.hpp"
 #include "service/import/row_times.hpp"
 #include "service/text/number_format.hpp"
 
