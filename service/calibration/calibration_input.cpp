@@ -5,7 +5,7 @@
 
 #include "proto/text/input_error.hpp"
 #include "service/import/common_period.hpp"
-#include "service/import/mcap_recording.hpp"
+#include "service/import/recording_file.hpp"
 #include "service/import/work_budget.hpp"
 #include "service/result/provenance_message.hpp"
 
@@ -18,8 +18,7 @@ void check_distinct(const std::vector<RecordingSource>& sources) {
     for (std::size_t j = 0; j < i; ++j) {
       std::error_code missing;
       const std::string& path = sources[i].path;
-      if (path != sources[j].path &&
-          !std::filesystem::equivalent(path, sources[j].path, missing)) {
+      if (path != sources[j].path && !std::filesystem::equivalent(path, sources[j].path, missing)) {
         continue;
       }
       throw proto::InputError((sources[i].name.empty() ? path : sources[i].name) +

@@ -9,6 +9,7 @@
 #include "proto/text/csv_table.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
+#include "service/import/column_recording.hpp"
 #include "service/import/row_times.hpp"
 #include "service/text/number_format.hpp"
 
@@ -232,8 +233,16 @@ ImportedRecording import_csv(const std::string& path, const RecordingFormat& for
 
 ImportedRecording import_csv_text(const std::string& path, std::string_view text,
                                   const RecordingFormat& format) {
+  return import_table(proto::parse_csv(path, text, column_requests(format)), format);
+}
+
+std::vector<proto::ColumnRequest> column_requests(const RecordingFormat& format) {
+  return make_requests(format).columns;
+}
+
+ImportedRecording import_table(const proto::CsvTable& table, const RecordingFormat& format) {
   const Requests requests = make_requests(format);
-  const proto::CsvTable table = proto::parse_csv(path, text, requests.columns);
+  const std::string& path = table.path;
   const RowTimes time = find_row_times(table, format, requests.times);
 
   ImportedRecording result;

@@ -8,7 +8,7 @@ namespace service {
 
 /// What tells whether a file is the one that it was.
 struct FileMark {
-  std::string sha256 = {};       ///< of its content, in hexadecimal; empty: not of a file
+  std::string sha256 = {};  ///< of its content, in hexadecimal; empty: not of a file
   std::uint64_t size_bytes = 0;
 };
 

@@ -18,7 +18,7 @@ struct ParameterValues {
     std::string unit;
     double value = 0.0;
   };
-  std::string file;            ///< empty: there are none
+  std::string file;  ///< empty: there are none
   FileMark mark = {};
   std::vector<Entry> entries;  ///< estimated ones, then those that follow from them
   /// What they are parameters of, where the file says so; of a simulator its step and weight too.

@@ -26,8 +26,8 @@ std::string chart_figure(const ChartFigure& figure);
 /// A picture that is not drawn anew, and the CSV that its data is saved as.
 /// @param picture  HTML
 /// @param caption  HTML
-std::string data_figure(const std::string& picture, const std::string& name,
-                        const std::string& csv, const std::string& caption = "");
+std::string data_figure(const std::string& picture, const std::string& name, const std::string& csv,
+                        const std::string& caption = "");
 
 /// What a script element with the data of a figure begins with.
 inline constexpr const char* kFigureData = "<script type=\"application/json\" class=\"data\">";

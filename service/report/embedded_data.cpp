@@ -35,8 +35,7 @@ std::string listed(const std::vector<double>& values) {
 }
 
 double step_of(const std::vector<double>& values) {
-  const double step =
-      (values.back() - values.front()) / static_cast<double>(values.size() - 1);
+  const double step = (values.back() - values.front()) / static_cast<double>(values.size() - 1);
   char text[32];
   std::snprintf(text, sizeof text, "%.*g", kStepDigits, step);
   double rounded = step;

@@ -32,6 +32,23 @@ std::string what_of(const Finding& finding) {
   return text;
 }
 
+/// Whether an error of the clock's rate would show in a calibration.
+std::string format_clock(const estimator::ClockExcitation& clock) {
+  const bool told = clock.deviation < estimator::kClockTold;
+  if (told) {
+    return "  clock: a rate that is wrong would show, ± " +
+           format_number(100.0 * clock.deviation, 2) + " %\n";
+  }
+  std::string text = "  clock: a rate that is wrong cannot be told here";
+  if (std::isfinite(clock.deviation)) {
+    text += " (± " + format_number(100.0 * clock.deviation, 2) + " %)";
+  }
+  for (const std::string& name : clock.absorbed_by) {
+    text += (&name == &clock.absorbed_by.front() ? ": it would go into " : ", ") + name;
+  }
+  return text + "\n";
+}
+
 }  // namespace
 
 std::string format_findings(const std::vector<Finding>& findings) {
@@ -82,7 +99,7 @@ std::string format_excitation(const estimator::Excitation& excitation) {
   for (const estimator::NullDirection& direction : excitation.null_directions) {
     text += "  cannot be seen: " + direction.description + "\n";
   }
-  return text;
+  return text + format_clock(excitation.clock);
 }
 
 }  // namespace service

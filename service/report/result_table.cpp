@@ -54,13 +54,6 @@ std::string first_line(const estimator::Calibration& calibration) {
   return as_sentence(calibration.verdict.sentence) + "\n\n";
 }
 
-std::string ending(const estimator::Calibration& calibration) {
-  if (calibration.converged()) return "Converged";
-  return calibration.verdict.kind == estimator::VerdictKind::kExplainsNothing
-             ? "NO RESULT (the model explains nothing)"
-             : "NOT CONVERGED";
-}
-
 std::string simulation_table(const estimator::Calibration& calibration) {
   std::vector<std::vector<std::string>> rows = {{"open-loop simulation", "RMSE [mrad]"}};
   for (const estimator::SimulationError& error : calibration.simulation) {
@@ -114,7 +107,8 @@ std::string format_calibration(const estimator::Calibration& calibration, double
   }
   const bool physical = calibration.kind == estimator::EstimateKind::kPhysical;
   text +=
-      std::string("\n") + ending(calibration) + " in " + format_number(wall_time, 3) + " s: " +
+      std::string("\n") + describe_ending(calibration) + " in " + format_number(wall_time, 3) +
+      " s: " +
       (physical ? "physical parameters"
                 : "parameters of a SPOOK simulator with a step of " +
                       format_number(1e3 * calibration.step) + " ms, kappa " +

@@ -129,6 +129,7 @@ bool run_job(const JobRun& run) {
     if ((validation && validation->stopped) || run.stop->load()) return false;
     if (validation) {
       validation_table = format_cross_validation(*validation, input.context.wall_time);
+      input.context.command = "crossvalidate";
       save(run.folder + "/cross_validation.html",
            cross_validation_page(*validation, input.context));
       save(run.folder + "/cross_validation.json",

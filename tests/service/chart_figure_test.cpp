@@ -115,8 +115,7 @@ TEST(ChartFigure, HoldsTheDataToSingleResolution) {
   }
   const auto& columns = data.fields().at("columns").list_value();
   EXPECT_EQ(columns.values(0).struct_value().fields().at("name").string_value(), "time [s]");
-  EXPECT_EQ(columns.values(1).struct_value().fields().at("name").string_value(),
-            "measured [rad]");
+  EXPECT_EQ(columns.values(1).struct_value().fields().at("name").string_value(), "measured [rad]");
 }
 
 // What is reduced keeps the spike and the gap, says so, and keeps to its limit.
@@ -194,7 +193,8 @@ TEST(ChartFigure, TellsMarksWherePointedAt) {
   Chart chart = recorded();
   chart.marks = {{3.0, 3.0, "an outlier & more"}};
   const std::string html = chart_figure({.name = "run", .charts = {chart}});
-  expect_parts(html, {"<title>an outlier &amp; more</title>", "\"text\":\"an outlier \\u0026 more\""});
+  expect_parts(html,
+               {"<title>an outlier &amp; more</title>", "\"text\":\"an outlier \\u0026 more\""});
 }
 
 // RFC 4648, section 10.

@@ -223,10 +223,10 @@ TEST(CalibrationPage, SaysWhereItComesFrom) {
   context.request.rig_name = "rig.textproto";
   context.request.rig_text = "abc";  // FIPS 180-2, appendix B.1
   context.recordings[0].mark = {"0123abcd", 4711};
-  expect_parts(calibration_page(prepared_calibration(), context),
-               {"2026-11-22 20:15 UTC · rigcal 1.2.3 · operator Ada &amp; Co", "rig.textproto",
-                "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad", "0123abcd",
-                "4711"});
+  expect_parts(
+      calibration_page(prepared_calibration(), context),
+      {"2026-11-22 20:15 UTC · rigcal 1.2.3 · operator Ada &amp; Co", "rig.textproto",
+       "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad", "0123abcd", "4711"});
 }
 
 // What was held back must be seen where it was read, and findings where they were found.
