@@ -174,6 +174,24 @@ TEST(RigPicture, FitsATerminal) {
   EXPECT_NE(picture.text(60, 20, Letters::kBraille).find("●"), std::string::npos);
 }
 
+// A swing-up's commands follow from the motion: on a rig at rest they are a kick and nothing more.
+// The picture shows both, also for a rig file without a unit, and every viewer can draw it.
+TEST(SimulationPicture, ShowsMotionAndCommand) {
+  const TemporaryFolder folder;
+  const std::string svg = folder.file("plan.svg");
+  const std::string what = "simulate --step 2e-3 --rig " +
+                           config("rig-synthetic-furuta.textproto") + " --scenario " +
+                           config("scenario-swing-up.textproto");
+  const ProgramRun run = run_rigcal(what + " --plot " + svg);
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  const std::string picture = contents_of(svg);
+  expect_parts(picture, {"<svg", "angle 1", "angle 2", "command of 1", "command [V]"});
+  EXPECT_EQ(picture.find("var("), std::string::npos);
+  const ProgramRun nothing = run_rigcal(what);
+  EXPECT_EQ(nothing.exit_code, 1);
+  expect_parts(nothing.err, {"--out", "--plot"});
+}
+
 TEST(RigPicture, IsWrittenByInfo) {
   const TemporaryFolder folder;
   const std::string svg = folder.file("rig.svg");
