@@ -15,6 +15,7 @@
 #include "service/describe/rig_picture.hpp"
 #include "service/import/mcap_recording.hpp"
 #include "service/import/parameter_values.hpp"
+#include "service/import/recording_file.hpp"
 #include "service/import/recording_selection.hpp"
 #include "service/import/rig_file.hpp"
 #include "service/report/result_table.hpp"

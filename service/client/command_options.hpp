@@ -55,6 +55,16 @@ struct CompareOptions {
   ResultFiles files;
 };
 
+/// What `rigcal repeat` is told.
+struct RepeatOptions {
+  std::string result;
+  std::vector<std::string> recordings;  ///< empty: where they were
+  bool changed_data = false;
+  int threads = 0;  ///< 0: as many as there are processors
+  bool quiet = false;
+  ResultFiles files;
+};
+
 /// What `rigcal simulate` is told.
 struct SimulateOptions {
   std::string rig;
@@ -89,6 +99,7 @@ void add_options(CLI::App& command, CheckOptions& options);
 void add_options(CLI::App& command, CrossvalidateOptions& options);
 void add_options(CLI::App& command, ValidateOptions& options);
 void add_options(CLI::App& command, CompareOptions& options);
+void add_options(CLI::App& command, RepeatOptions& options);
 void add_options(CLI::App& command, SimulateOptions& options);
 void add_options(CLI::App& command, InitOptions& options);
 

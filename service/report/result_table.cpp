@@ -20,8 +20,8 @@ std::string remark(const estimator::ParameterEstimate& estimate) {
   }
   const bool lower =
       std::abs(estimate.value - estimate.lower) <= std::abs(estimate.value - estimate.upper);
-  return lower ? "at lower bound " + format_quantity(estimate.lower)
-               : "at upper bound " + format_quantity(estimate.upper);
+  return lower ? "at lower bound " + format_number(estimate.lower)
+               : "at upper bound " + format_number(estimate.upper);
 }
 
 std::string parameter_table(const estimator::Calibration& calibration) {
@@ -30,7 +30,7 @@ std::string parameter_table(const estimator::Calibration& calibration) {
   const auto add = [&](const estimator::ParameterEstimate& estimate, const std::string& said) {
     const Measured number = format_measured(estimate.value, estimate.standard_deviation);
     rows.push_back({estimate.name, number.value, number.standard_deviation, estimate.unit,
-                    format_quantity(estimate.initial), said});
+                    format_number(estimate.initial), said});
   };
   for (const auto& estimate : calibration.parameters) add(estimate, remark(estimate));
   for (const auto& estimate : calibration.tied) add(estimate, "tied");

@@ -81,8 +81,14 @@ const std::string kService =
 
 TEST(OptionBinding, OfCalibrate) {
   CalibrateOptions options;
-  parse(kEstimation + kService + "--json out.json --plot out.html", options, {});
+  parse(kEstimation + kService +
+            "--json out.json --plot out.html --rig-out out.textproto --rig-out-priors "
+            "--trajectories",
+        options, {});
   expect_estimation(options.estimation);
+  EXPECT_EQ(options.files.rig_out, "out.textproto");
+  EXPECT_TRUE(options.files.rig_out_priors);
+  EXPECT_TRUE(options.files.trajectories);
   EXPECT_EQ(options.files.json, "out.json");
   EXPECT_EQ(options.files.plot, "out.html");
   EXPECT_EQ(options.remote.server.host_port, "here:1");
@@ -118,6 +124,24 @@ TEST(OptionBinding, OfCheck) {
   parse(kEstimation + "--json out.json", options, {});
   expect_estimation(options.estimation);
   EXPECT_EQ(options.files.json, "out.json");
+}
+
+TEST(OptionBinding, OfRepeat) {
+  RepeatOptions options;
+  parse(
+      "run.json a.csv b.mcap --changed-data --threads 3 --quiet --json out.json --plot out.html "
+      "--rig-out out.textproto --rig-out-priors --trajectories",
+      options, {});
+  EXPECT_EQ(options.result, "run.json");
+  EXPECT_EQ(options.recordings, (std::vector<std::string>{"a.csv", "b.mcap"}));
+  EXPECT_TRUE(options.changed_data);
+  EXPECT_EQ(options.threads, 3);
+  EXPECT_TRUE(options.quiet);
+  EXPECT_EQ(options.files.json, "out.json");
+  EXPECT_EQ(options.files.plot, "out.html");
+  EXPECT_EQ(options.files.rig_out, "out.textproto");
+  EXPECT_TRUE(options.files.rig_out_priors);
+  EXPECT_TRUE(options.files.trajectories);
 }
 
 TEST(OptionBinding, OfCrossvalidate) {
