@@ -113,7 +113,7 @@ std::vector<NullDirection> null_directions_at(const ShootingProblem& problem,
 void compare_pieces(const ShootingFit& fit, const ParameterBook& book,
                     const CalibrationMonitor& monitor, Uncertainty& uncertainty,
                     Calibration& result) {
-  std::optional<Pieces> pieces = compare_pieces(fit, result.refined, monitor.threads);
+  std::optional<Pieces> pieces = compare_pieces(fit, result.refined, monitor);
   if (!pieces) return;
   widen_for_scatter(*pieces, book.asked(), uncertainty);
   result.agreement = pieces->comparison.agreement;
@@ -158,9 +158,11 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
         "the open-loop simulation leaves the recording; it was not refined. Long motions through "
         "the upright cannot be predicted from their start: compare simulations on shorter pieces");
   }
-  if (fit.is_cancelled()) {
+  const auto note_cancellation = [&] {
+    if (!fit.is_cancelled()) return;
     (result.refined ? result.refinement_termination : result.termination) = Termination::kCancelled;
-  }
+  };
+  note_cancellation();
   note_unresolved_steps(result.refined ? fit.simulation() : fit.joint(), result.notes);
   result.simulation = simulation_errors(fit.simulation());
   result.trajectories = fit.trajectories();
@@ -175,6 +177,7 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
                                              information, variances, half);
   if (options.compare_pieces && result.converged()) {
     compare_pieces(fit, book, monitor, uncertainty, result);
+    note_cancellation();
   }
   book.fill(uncertainty, result);
   result.combinations = find_combinations(result.parameters, uncertainty);

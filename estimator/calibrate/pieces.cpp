@@ -121,16 +121,16 @@ std::vector<int> off_bounds(const Mechanism& mechanism) {
 }
 
 /// Puts the states where the windows alone want them.
-void fit_states(const Mechanism& mechanism, const ShootingNoise& noise, int threads,
-                WindowedInput& input) {
+void fit_states(const Mechanism& mechanism, const ShootingNoise& noise,
+                const CalibrationMonitor& monitor, WindowedInput& input) {
   ShootingProblem problem(with_free(mechanism, {}), input.segments, input.states, input.spacing,
-                          input.grid, noise, threads);
+                          input.grid, noise, monitor.threads);
   double readings = 0.0;
   for (int i = 0; i < problem.sensor_count(); ++i) readings += problem.reading_count(i);
   LmOptions options;
   options.max_iterations = kStateIterations;
   options.cost_tolerance = kStateDecrease / readings;
-  solve(problem, options);
+  solve(problem, options, {}, monitor.stop);
   for (int s = 0; s < problem.segment_count(); ++s) {
     input.states[static_cast<std::size_t>(s)] = problem.states(s);
     input.spacing[static_cast<std::size_t>(s)] = problem.spacing(s);
@@ -200,16 +200,19 @@ std::vector<PieceScore> scores_of(ShootingProblem& problem, const WindowedInput&
 
 }  // namespace
 
-std::optional<Pieces> compare_pieces(const ShootingFit& fit, bool refined, int threads) {
+std::optional<Pieces> compare_pieces(const ShootingFit& fit, bool refined,
+                                     const CalibrationMonitor& monitor) {
   const ShootingProblem& fitted = refined ? fit.simulation() : fit.joint();
   Pieces result;
   result.parameters = off_bounds(fitted.mechanism());
   const std::vector<Piece> pieces = cut_into_pieces(fit.joint(), fit.input());
   if (pieces.size() < 2 || result.parameters.empty()) return std::nullopt;
+  if (monitor.on_stage) monitor.on_stage("comparison of pieces", fitted.mechanism());
   WindowedInput input = cut_windows(fit, pieces, refined);
-  fit_states(fitted.mechanism(), fitted.noise(), threads, input);
+  fit_states(fitted.mechanism(), fitted.noise(), monitor, input);
+  if (fit.is_cancelled()) return std::nullopt;
   ShootingProblem problem(with_free(fitted.mechanism(), result.parameters), input.segments,
-                          input.states, input.spacing, input.grid, fitted.noise(), threads);
+                          input.states, input.spacing, input.grid, fitted.noise(), monitor.threads);
   PieceScore prior;
   const std::vector<PieceScore> scores =
       scores_of(problem, input, static_cast<int>(pieces.size()), refined, prior);

@@ -22,7 +22,8 @@ struct Pieces {
 /// simulation was fitted, else by the noise levels of the joint estimation.
 ///
 /// @return nothing where there are fewer than two pieces, or nothing is free
-std::optional<Pieces> compare_pieces(const ShootingFit& fit, bool refined, int threads);
+std::optional<Pieces> compare_pieces(const ShootingFit& fit, bool refined,
+                                     const CalibrationMonitor& monitor);
 
 /// Widens deviations and intervals to the scatter of pieces that disagree: each is then the larger
 /// of that from noise and that from the scatter, half-widths with Student's factor for as many

@@ -17,7 +17,7 @@ constexpr double kAnalogDeviations = 3.0;  // of noise before counting, that no 
 constexpr double kExcess = 0.03;           // root mean square of what is beyond, of the quantum
 constexpr double kLag = 0.02;              // [s]; motions are slower than a few of it
 constexpr int kLags = 4;                   // multiples of it
-constexpr double kQuantaMoved = 2.0;       // between errors that are independent
+constexpr double kQuantaMoved = 2.0;       // between errors that are looked at together
 constexpr double kChance = 5.0;            // deviations of a mean that is no chance
 
 /// Calls visit(difference) for each change from one reading to the next.
@@ -76,27 +76,35 @@ bool counting_explains(const std::vector<Eigen::VectorXd>& errors, double quantu
 }
 
 bool correlates_in_motion(const std::vector<Eigen::VectorXd>& errors,
-                          const std::vector<Eigen::VectorXd>& angles, double period,
-                          double quantum) {
+                          const std::vector<Eigen::VectorXd>& angles, double period, double quantum,
+                          double analog) {
   const auto lag = std::max<Eigen::Index>(1, std::lround(kLag / period));
-  double products = 0.0, squares = 0.0, count = 0.0;
+  const double blur = std::exp(-4.0 * M_PI * M_PI * analog / (quantum * quantum));
+  double sum = 0.0, squares = 0.0;
   for (std::size_t s = 0; s < errors.size(); ++s) {
     const Eigen::VectorXd &e = errors[s], &angle = angles[s];
-    for (int multiple = 1; multiple <= kLags; ++multiple) {
-      for (Eigen::Index k = multiple * lag; k < e.size(); ++k) {
-        const Eigen::Index before = k - multiple * lag;
+    // Products while the sensor moves on by no more than a quantum are one.
+    double travel = 0.0, together = 0.0;
+    const auto close = [&] {
+      sum += together;
+      squares += together * together;
+      travel = together = 0.0;
+    };
+    for (Eigen::Index k = lag; k < e.size(); ++k) {
+      travel += std::abs(angle[k] - angle[k - 1]);
+      if (!(travel < quantum)) close();
+      for (Eigen::Index before = k - lag; before >= std::max<Eigen::Index>(0, k - kLags * lag);
+           before -= lag) {
+        const double moved = std::abs(angle[k] - angle[before]) / quantum;
         const double product = e[k] * e[before];
-        const double moved = std::abs(angle[k] - angle[before]);
-        if (std::isnan(product) || !(moved > kQuantaMoved * quantum)) continue;
-        products += product;
-        squares += 0.5 * (e[k] * e[k] + e[before] * e[before]);
-        count += 1.0;
+        if (std::isnan(product) || !(moved > kQuantaMoved)) continue;
+        const double x = moved - std::floor(moved);
+        together += product - blur * quantum * quantum / 12.0 * (1.0 - 6.0 * x + 6.0 * x * x);
       }
     }
+    close();
   }
-  // Moving by two quanta in a lag, errors forget themselves within half of it.
-  const double independent = count / std::max(1.0, 0.5 * static_cast<double>(lag));
-  return independent > 0.0 && products > kChance * squares / std::sqrt(independent);
+  return sum > kChance * std::sqrt(squares);
 }
 
 }  // namespace estimator

@@ -22,14 +22,17 @@ double analog_variance(const std::vector<Segment>& segments, int sensor, double 
 /// a quantum and what the noise before counting adds, but for a small share.
 bool counting_explains(const std::vector<Eigen::VectorXd>& errors, double quantum, double analog);
 
-/// Whether errors of one sensor, by segment, are correlated beyond what counting does: over times
-/// in which the sensor moves by two quanta and more its errors are independent, and what correlates
-/// is the model's. Five deviations of what chance gives.
+/// Whether errors of one sensor, by segment, are correlated beyond what counting does. Products of
+/// errors some hundredths of a second apart, between which the sensor moves by two quanta and more,
+/// less their mean over the phase of the code disc (see `quantised_errors`), have mean zero then;
+/// those within a quantum of travel are one, however long it takes, since a joint that sticks or
+/// turns back repeats its error. Five deviations of the sum of what is independent.
 ///
 /// @param angles  that the errors are of, as the model has them
+/// @param analog  variance of white noise before counting [rad²]
 bool correlates_in_motion(const std::vector<Eigen::VectorXd>& errors,
-                          const std::vector<Eigen::VectorXd>& angles, double period,
-                          double quantum);
+                          const std::vector<Eigen::VectorXd>& angles, double period, double quantum,
+                          double analog);
 
 /// A sensor whose errors are those of counting.
 struct CountingSensor {

@@ -13,8 +13,9 @@ namespace {
 /// reach of either.
 constexpr double kDecaySpeeds[] = {0.03, 0.1, 0.3, 0.01, 1.0};
 constexpr double kVisibleSpeed = 1e-3;  // of the fastest; a shorter decay is as good as none
-constexpr double kDecayed = 3.0;      // decay speeds to the fastest, where an excess is seen to go
-constexpr double kExcessShare = 0.1;  // of the kinetic torque
+constexpr double kDecayed = 3.0;  // decay speeds to the fastest, where an excess is seen to go
+constexpr double kSameEverywhere = 0.5;  // decay speeds to the fastest; an excess loses a fifth
+constexpr double kExcessShare = 0.1;     // of the kinetic torque
 
 std::optional<Mechanism> off_bounds(Mechanism mechanism, const Mechanism& start) {
   bool driven = false;
@@ -38,6 +39,7 @@ bool is_excess_lost(const Mechanism& mechanism, int hinge, double fastest) {
   if (may_rise_from_rest(mechanism, hinge) && rate.value < std::pow(kDecayed / fastest, 2)) {
     return true;  // of the wrong sign it stands for drag, and hardly decays
   }
+  if (rate.value < std::pow(kSameEverywhere / fastest, 2)) return true;
   return excess.value <= excess.lower || excess.value == 0.0 || rate.value <= rate.lower ||
          rate.value > 1.0 / std::pow(kVisibleSpeed * fastest, 2);
 }

@@ -79,18 +79,21 @@ std::vector<Eigen::VectorXd> columns(const std::vector<Segment>& segments, Eigen
   return all;
 }
 
-/// Root mean square acceleration over the horizon.
+/// Root mean square acceleration over the horizon, by divided differences at the rows' own times.
 double acceleration_of(const std::vector<Segment>& segments, Eigen::Index sensor) {
   std::vector<Eigen::VectorXd> accelerations;
   for (const Segment& segment : segments) {
     const auto lag = std::max<Eigen::Index>(1, std::lround(kHorizon / segment.period));
-    const double time = static_cast<double>(lag) * segment.period;
     const Eigen::Index count = segment.angles.rows() - 2 * lag;
     if (count <= 0) continue;
-    const auto column = segment.angles.col(sensor);
-    accelerations.push_back(
-        (column.tail(count) - 2.0 * column.segment(lag, count) + column.head(count)) /
-        (time * time));
+    Eigen::VectorXd& own = accelerations.emplace_back(count);
+    for (Eigen::Index k = 0; k < count; ++k) {
+      const auto speed = [&](Eigen::Index from) {
+        return (segment.angles(from + lag, sensor) - segment.angles(from, sensor)) /
+               (segment.time(from + lag) - segment.time(from));
+      };
+      own[k] = 2.0 * (speed(k + lag) - speed(k)) / (segment.time(k + 2 * lag) - segment.time(k));
+    }
   }
   return root_mean_square(accelerations, false);
 }
@@ -204,7 +207,7 @@ std::vector<SensorFit> sensor_fits(const Calibration& calibration) {
     const bool counts = quantum > 0.0 && counting_explains(residuals, quantum, analog);
     fit.correlated = calibration.refined &&
                      (counts ? correlates_in_motion(residuals, simulated_of(calibration, sensor),
-                                                    segments.front().period, quantum)
+                                                    segments.front().period, quantum, analog)
                              : correlation_inflation(residuals) > kInflation);
     const double motion = root_mean_square(columns(segments, sensor), true);
     if (by_states) {

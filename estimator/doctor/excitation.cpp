@@ -7,6 +7,7 @@
 #include "estimator/calibrate/parameter_book.hpp"
 #include "estimator/calibrate/shooting_fit.hpp"
 #include "estimator/calibrate/withheld_sensors.hpp"
+#include "estimator/doctor/clock_rate.hpp"
 #include "estimator/optimize/covariance.hpp"
 
 namespace estimator {
@@ -19,16 +20,12 @@ constexpr double kProcessShare = 1e-4;
 /// A prediction this many times the parameter itself says nothing about it.
 constexpr double kHopeless = 1e6;
 
-}  // namespace
+/// Part of the largest coefficient of a null direction below which a parameter is none of it.
+constexpr double kNoPart = 1e-6;
 
-Excitation predict_excitation(const Mechanism& mechanism, const std::vector<Recording>& recordings,
-                              const CalibrationOptions& options, int threads) {
+/// Linearised about states and noise of `input`.
+Excitation predict(const Mechanism& mechanism, const ShootingInput& input, int threads) {
   Excitation excitation;
-  const bool asks = std::ranges::any_of(mechanism.parameters, &Parameter::free);
-  if (!asks || chosen_kind(mechanism, options) != EstimateKind::kPhysical) return excitation;
-  ShootingInput input =
-      prepare_shooting(mechanism, set_withheld_aside(mechanism, recordings), options);
-  input.noise.acceleration *= kProcessShare;
   const ShootingProblem problem(mechanism, input.segments, input.states, input.state_spacing,
                                 input.grid, input.noise, threads);
   const ParameterInformation information =
@@ -46,6 +43,42 @@ Excitation predict_excitation(const Mechanism& mechanism, const std::vector<Reco
     excitation.parameters.push_back({parameter.name, parameter.unit, parameter.value, deviation});
   }
   excitation.null_directions = uncertainty.null_directions;
+  return excitation;
+}
+
+/// @param clocked  of a mechanism whose last parameter is the clock's rate
+ClockExcitation clock_of(const Excitation& clocked) {
+  ClockExcitation clock{.deviation = clocked.parameters.back().deviation, .absorbed_by = {}};
+  if (clock.deviation < kClockTold) return clock;
+  const auto rate = static_cast<Eigen::Index>(clocked.parameters.size()) - 1;
+  for (const NullDirection& direction : clocked.null_directions) {
+    // Each in its own unit: what counts is the share of the parameter's value.
+    Eigen::VectorXd shares = direction.coefficients;
+    for (Eigen::Index i = 0; i < rate; ++i) {
+      const double value = clocked.parameters[static_cast<std::size_t>(i)].start;
+      if (value != 0.0) shares[i] /= value;
+    }
+    if (!(std::abs(shares[rate]) > kNoPart * shares.cwiseAbs().maxCoeff())) continue;
+    for (Eigen::Index i = 0; i < rate; ++i) {
+      if (std::abs(shares[i]) > kNoPart * std::abs(shares[rate])) {
+        clock.absorbed_by.push_back(clocked.parameters[static_cast<std::size_t>(i)].name);
+      }
+    }
+  }
+  return clock;
+}
+
+}  // namespace
+
+Excitation predict_excitation(const Mechanism& mechanism, const std::vector<Recording>& recordings,
+                              const CalibrationOptions& options, int threads) {
+  const bool asks = std::ranges::any_of(mechanism.parameters, &Parameter::free);
+  if (!asks || chosen_kind(mechanism, options) != EstimateKind::kPhysical) return {};
+  ShootingInput input =
+      prepare_shooting(mechanism, set_withheld_aside(mechanism, recordings), options);
+  input.noise.acceleration *= kProcessShare;
+  Excitation excitation = predict(mechanism, input, threads);
+  excitation.clock = clock_of(predict(with_clock_rate(mechanism).mechanism, input, threads));
   return excitation;
 }
 

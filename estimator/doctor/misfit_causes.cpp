@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string>
 
 #include "estimator/calibrate/number_text.hpp"
@@ -20,6 +21,9 @@ constexpr int kRounds = 2;
 
 /// Errors over pieces may be this many times as large as those over whole recordings.
 constexpr double kNoWorse = 1.5;
+
+/// Work that causes may take, in units of PieceFit::work: some five seconds of one processor.
+constexpr double kWorkMost = 6e7;
 
 /// Causes whose costs differ by less than this factor are told together.
 constexpr double kAlike = 1.3;
@@ -89,10 +93,12 @@ std::vector<Finding> explain_misfit(const Calibration& calibration, const Mechan
                                     const std::vector<Recording>& recordings,
                                     const CalibrationMonitor& monitor) {
   if (calibration.kind != EstimateKind::kPhysical || !can_shoot(mechanism, recordings)) return {};
+  WorkBudget budget{kWorkMost};
   MisfitCase on{.estimate = mechanism,
                 .pieces = {},
                 .noise = reading_noise(mechanism, recordings),
                 .monitor = monitor,
+                .budget = budget,
                 .rmse = {}};
   take_values(calibration.mechanism, on.estimate);
   const auto errors = static_cast<Eigen::Index>(calibration.simulation.size());
@@ -113,20 +119,30 @@ std::vector<Finding> explain_misfit(const Calibration& calibration, const Mechan
   if ((on.rmse.array() > kNoWorse * whole.array()).any()) return {};
   on.estimate = without.mechanism();
 
+  const Finding unexplained = none_explains(on);
   std::vector<Finding> findings;
-  for (int round = 0; round < kRounds && is_misfit(on.rmse, on.noise); ++round) {
-    std::vector<Cause> causes = try_causes(on, round == 0 ? recordings : std::vector<Recording>());
+  bool beside_friction = false;
+  while (std::ssize(findings) < kRounds && is_misfit(on.rmse, on.noise)) {
+    std::vector<Cause> causes =
+        try_causes(on, findings.empty() ? recordings : std::vector<Recording>());
     if (is_stopped(monitor)) return {};
-    if (causes.empty()) {
-      if (findings.empty()) findings.push_back(none_explains(on));
-      break;
+    if (!causes.empty()) {
+      std::ranges::stable_sort(causes, {}, &Cause::cost_per_reading);
+      findings.push_back(told(on, causes));
+      on.take(causes.front());
+      continue;
     }
-    std::ranges::stable_sort(causes, {}, &Cause::cost_per_reading);
-    findings.push_back(told(on, causes));
-    on.estimate = causes.front().mechanism;
-    on.pieces = causes.front().pieces;
-    on.cost_per_reading = causes.front().cost_per_reading;
-    on.rmse = causes.front().rmse;
+    // What a law of friction leaves may hide anything else: once more beside all of it.
+    const std::optional<Cause> richer = beside_friction ? std::nullopt : fit_all_friction(on);
+    if (!richer) break;
+    on.take(*richer);
+    beside_friction = true;
+  }
+  if (findings.empty()) findings.push_back(unexplained);
+  if (budget.exceeded && !findings.empty()) {
+    findings.back().what +=
+        "; not every cause was tried: the mechanism or its excitation asks for "
+        "more work than is spent on that";
   }
   return findings;
 }

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "estimator/calibrate/number_text.hpp"
+#include "estimator/doctor/clock_rate.hpp"
 #include "estimator/doctor/hypothesis.hpp"
 #include "estimator/model/sensor.hpp"
 #include "estimator/model/ties.hpp"
@@ -23,16 +24,17 @@ constexpr double kSure = 5.0;
 /// A search goes on only where its first steps take the cost down to this.
 constexpr double kPromising = 0.9;
 
-constexpr double kDelayMost = 0.1;    // [s]
-constexpr double kClockStep = 0.004;  // [-], first steps of the search
-constexpr double kClockMost = 0.2;    // [-]
-constexpr int kClockRounds = 3;
+constexpr double kDelayMost = 0.1;      // [s]
+constexpr double kClockMost = 0.2;      // [-]
 constexpr double kStribeckShare = 0.1;  // of τ_c, start of an excess
 constexpr double kDragShare = 0.1;      // of viscous friction at 1 rad/s, start of a drag
 constexpr double kDryShare = 0.1;       // of viscous friction at 1 rad/s, start of a dry one
 constexpr double kViscousShare = 0.01;  // of dry friction at 1 rad/s, start of a viscous one
 constexpr double kClipStep = 0.1;       // of the largest command
 constexpr double kClipLeast = 0.2;
+constexpr std::size_t kClipPatience = 2;  // steps without a gain that end the search
+constexpr int kClipRounds = 2;            // of parabolas, over steps that shrink to this part
+constexpr double kClipFiner = 0.3;
 constexpr int kPlateauRows = 5;         // readings that stay at an end of the range
 constexpr double kPlateauShare = 1e-9;  // within which readings are the same, of the range
 
@@ -46,8 +48,8 @@ std::optional<Cause> judged(const MisfitCase& on, const PieceFit& fit, Finding f
 
 std::string quoted(const std::string& name) { return "'" + name + "'"; }
 
-std::string with_deviation(double value, double deviation) {
-  return number_text(value) + " ± " + number_text(deviation, 2);
+std::string with_deviation(double value, double deviation, int digits = 3) {
+  return number_text(value, digits) + " ± " + number_text(deviation, 2);
 }
 
 /// Frees one parameter and fits. What it becomes, less what it was, is the size.
@@ -142,6 +144,36 @@ double parabola_deviation(const Parabola& parabola, double cost_per_reading) {
   return std::sqrt(2.0 * std::max(cost_per_reading, 1.0) / parabola.curvature);
 }
 
+/// Share of the largest command at which the cost is least; 1: nowhere below that of no clipping.
+struct ClippedShare {
+  double share = 1.0;
+  Parabola parabola;  ///< of the cost about it
+};
+
+/// The cost falls down to the level that is right, and rises below it.
+template <typename Cost>
+ClippedShare search_clipped_share(const Cost& cost_at) {
+  std::vector<double> costs = {cost_at(1.0)};
+  std::size_t best = 0;
+  while (costs.size() <= best + kClipPatience &&
+         kClipStep * static_cast<double>(costs.size()) < 1.0 - kClipLeast) {
+    costs.push_back(cost_at(1.0 - kClipStep * static_cast<double>(costs.size())));
+    if (costs.back() < costs[best]) best = costs.size() - 1;
+  }
+  if (!(costs[best] < kPromising * costs.front()) || best + 1 >= costs.size()) return {};
+  ClippedShare found{1.0 - kClipStep * static_cast<double>(best),
+                     through(1.0 - kClipStep * static_cast<double>(best), kClipStep,
+                             costs[best + 1], costs[best], costs[best - 1])};
+  double step = kClipStep;
+  for (int round = 0; round < kClipRounds && found.parabola.curvature > 0.0; ++round) {
+    found.share = std::clamp(found.parabola.lowest, found.share - step, found.share + step);
+    step *= kClipFiner;
+    found.parabola = through(found.share, step, cost_at(found.share - step), cost_at(found.share),
+                             cost_at(found.share + step));
+  }
+  return found;
+}
+
 void try_clipped_commands(const MisfitCase& on, std::vector<Cause>& causes) {
   Eigen::Index motor = 0;
   for (const Hinge& hinge : on.estimate.hinges) {
@@ -152,23 +184,11 @@ void try_clipped_commands(const MisfitCase& on, std::vector<Cause>& causes) {
     const auto fit_at = [&](double share) {
       return on.fit(on.estimate, clipped(on.pieces, column, share * largest));
     };
-    const double without = on.fit(on.estimate).cost();
-    double best = 1.0, cost = std::numeric_limits<double>::infinity();
-    for (double share = 1.0 - kClipStep; share > kClipLeast; share -= kClipStep) {
-      const double own = fit_at(share).cost();
-      if (own < cost) std::tie(best, cost) = std::pair(share, own);
-    }
-    if (!(cost < kPromising * without)) continue;
-    double step = 0.5 * kClipStep;
-    Parabola parabola;
-    for (int round = 0; round < kClockRounds; ++round, step *= 0.4) {
-      parabola = through(best, step, fit_at(best - step).cost(), fit_at(best).cost(),
-                         fit_at(best + step).cost());
-      if (std::isnan(parabola.lowest)) break;
-      best = std::clamp(parabola.lowest, best - step, best + step);
-    }
+    const ClippedShare found = search_clipped_share([&](double at) { return fit_at(at).cost(); });
+    if (!(found.share < 1.0)) continue;
+    const double best = found.share;
     const PieceFit fit = fit_at(best);
-    const double deviation = largest * parabola_deviation(parabola, fit.cost_per_reading());
+    const double deviation = largest * parabola_deviation(found.parabola, fit.cost_per_reading());
     if (!(largest * (1.0 - best) > kSure * deviation)) continue;
     add(causes,
         judged(on, fit,
@@ -188,51 +208,31 @@ void try_clipped_commands(const MisfitCase& on, std::vector<Cause>& causes) {
 
 // --- clock --------------------------------------------------------------------------------------
 
-std::vector<Recording> with_clock(std::vector<Recording> pieces, double factor) {
-  for (Recording& recording : pieces) {
-    for (Segment& segment : recording.segments) {
-      segment.period *= factor;
-      for (double& time : segment.times) time *= factor;
-    }
-  }
-  return pieces;
-}
-
 void try_clock(const MisfitCase& on, std::vector<Cause>& causes) {
-  const auto fit_at = [&](double error) {
-    return on.fit(on.estimate, with_clock(on.pieces, 1.0 + error));
-  };
-  const double without = on.fit(on.estimate).cost();
-  double error = 0.0, step = kClockStep, cost = without;
-  Parabola parabola;
-  for (int round = 0; round < kClockRounds; ++round) {
-    const double before = fit_at(error - step).cost(), after = fit_at(error + step).cost();
-    parabola = through(error, step, before, cost, after);
-    if (std::isnan(parabola.lowest)) {  // no valley yet: downhill
-      error += before < after ? -2.0 * step : 2.0 * step;
-    } else {
-      error = std::clamp(parabola.lowest, -kClockMost, kClockMost);
-      step *= 0.5;
-    }
-    cost = fit_at(error).cost();
-    if (!(cost < kPromising * without)) return;
-  }
-  const PieceFit fit = fit_at(error);
-  const double deviation = parabola_deviation(parabola, fit.cost_per_reading());
-  if (!(std::abs(error) > kSure * deviation)) return;
-  // Recorded times are to be stretched by 1 + error: the clock that made them runs behind by that.
-  add(causes, judged(on, fit,
+  ClockedMechanism clocked = with_clock_rate(on.estimate);
+  const PieceFit loose = on.fit(clocked.mechanism);
+  if (!(loose.cost_per_reading() < kHelps * on.cost_per_reading)) return;
+  clocked.mechanism = loose.mechanism();
+  const double rate = clocked.mechanism.parameters.back().value;
+  const double deviation = loose.deviation(clocked.rate);
+  if (!(std::abs(rate) > kSure * deviation) || !(std::abs(rate) < kClockMost)) return;
+  // Rates are of first order there; with right times nothing is.
+  const std::vector<Recording> pieces = without_clock_error(on.pieces, rate);
+  Mechanism mechanism = on.estimate;
+  take_from_clock(clocked, mechanism);
+  add(causes, judged(on, on.fit(mechanism, pieces),
                      {.kind = "clock-rate",
                       .severity = Severity::kWarning,
-                      .size = -error,
+                      .size = rate,
                       .unit = "-",
                       .what = "the clock of the time stamps is " +
-                              with_deviation(100.0 * std::abs(error), 100.0 * deviation) +
-                              " % too " + (error < 0.0 ? "fast" : "slow"),
+                              with_deviation(100.0 * std::abs(rate), 100.0 * deviation) +
+                              " % too " + (rate > 0.0 ? "fast" : "slow") + " (rate " +
+                              with_deviation(1.0 + rate, deviation, 5) + ")",
                       .advice = "check the sampling rate against another clock: times are to be "
                                 "multiplied by " +
-                                number_text(1.0 + error, 5)},
-                     with_clock(on.pieces, 1.0 + error)));
+                                number_text(1.0 / (1.0 + rate), 5)},
+                     pieces));
 }
 
 // --- encoders -----------------------------------------------------------------------------------
@@ -343,33 +343,37 @@ void try_signs(const MisfitCase& on, std::vector<Cause>& causes) {
   }
 }
 
-/// Viscous friction, dry friction, drag, and an excess of dry friction at rest, at every joint that
-/// has friction of a kind that goes with it.
-void try_friction(const MisfitCase& on, std::vector<Cause>& causes) {
-  Mechanism richer = on.estimate;
-  std::vector<int> freed;
+/// Viscous friction, dry friction, drag, and an excess of dry friction at rest, free at every joint
+/// that has friction of a kind that goes with it.
+/// @param freed  their parameters
+Mechanism with_all_friction(const Mechanism& estimate, std::vector<int>& freed) {
+  Mechanism richer = estimate;
   const auto free_beside = [&](int hinge, HingeQuantity quantity, HingeQuantity beside,
                                double share) {
     const int index = richer.index_of_hinge(hinge, quantity);
-    const double known = on.estimate.hinge_parameter(hinge, beside).value;
-    if (varies(richer, index) || find_tie(richer, index) != nullptr || !(known > 0.0)) return;
+    const double known = estimate.hinge_parameter(hinge, beside).value;
+    if (varies(richer, index) || find_tie(richer, index) != nullptr || !(known > 0.0)) return false;
     Parameter& parameter = richer.parameters[static_cast<std::size_t>(index)];
     parameter.free = true;
     parameter.value = std::max(parameter.value, share * known);
     freed.push_back(index);
+    return true;
   };
   for (int hinge = 0; hinge < richer.hinge_count(); ++hinge) {
     free_beside(hinge, HingeQuantity::kViscous, HingeQuantity::kCoulombTorque, kViscousShare);
     free_beside(hinge, HingeQuantity::kCoulombTorque, HingeQuantity::kViscous, kDryShare);
     free_beside(hinge, HingeQuantity::kQuadraticDrag, HingeQuantity::kViscous, kDragShare);
-    free_beside(hinge, HingeQuantity::kStribeckTorque, HingeQuantity::kCoulombTorque,
-                kStribeckShare);
-    if (freed.empty() ||
-        freed.back() != richer.index_of_hinge(hinge, HingeQuantity::kStribeckTorque)) {
-      continue;
+    if (free_beside(hinge, HingeQuantity::kStribeckTorque, HingeQuantity::kCoulombTorque,
+                    kStribeckShare)) {
+      richer.hinge_parameter(hinge, HingeQuantity::kStribeckRate).free = true;
     }
-    richer.hinge_parameter(hinge, HingeQuantity::kStribeckRate).free = true;
   }
+  return richer;
+}
+
+void try_friction(const MisfitCase& on, std::vector<Cause>& causes) {
+  std::vector<int> freed;
+  const Mechanism richer = with_all_friction(on.estimate, freed);
   if (freed.empty()) return;
   const PieceFit fit = on.fit(richer);
   if (!(fit.cost_per_reading() < kHelps * on.cost_per_reading)) return;
@@ -397,15 +401,43 @@ Eigen::VectorXd errors_of(const PieceFit& fit, Eigen::Index sensors) {
   return rmse;
 }
 
+void MisfitCase::take(const Cause& cause) {
+  estimate = cause.mechanism;
+  pieces = cause.pieces;
+  cost_per_reading = cause.cost_per_reading;
+  rmse = cause.rmse;
+}
+
+PieceFit MisfitCase::fit(const Mechanism& mechanism,
+                         const std::vector<Recording>& recordings) const {
+  if (!(budget.left > 0.0)) {
+    budget.exceeded = true;
+    return {};
+  }
+  PieceFit fit(mechanism, recordings, noise, monitor);
+  budget.left -= fit.work();
+  return fit;
+}
+
+std::optional<Cause> fit_all_friction(const MisfitCase& on) {
+  std::vector<int> freed;
+  const Mechanism richer = with_all_friction(on.estimate, freed);
+  if (freed.empty()) return std::nullopt;
+  const PieceFit fit = on.fit(richer);
+  if (!(fit.cost_per_reading() < on.cost_per_reading)) return std::nullopt;
+  return Cause{
+      {}, fit.cost_per_reading(), errors_of(fit, on.noise.size()), fit.mechanism(), on.pieces};
+}
+
 std::vector<Cause> try_causes(const MisfitCase& on, const std::vector<Recording>& recordings) {
   std::vector<Cause> causes;
   try_delays(on, causes);
   try_clock(on, causes);
-  try_clipped_commands(on, causes);
+  try_friction(on, causes);
   try_clipped_angles(on, recordings, causes);
   try_lengths(on, causes);
   try_signs(on, causes);
-  try_friction(on, causes);
+  try_clipped_commands(on, causes);
   return causes;
 }
 

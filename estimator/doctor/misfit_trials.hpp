@@ -2,6 +2,7 @@
 
 #include <Eigen/Core>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include "estimator/calibrate/calibration.hpp"
@@ -23,25 +24,39 @@ struct Cause {
   std::vector<Recording> pieces;  ///< without the mistake
 };
 
+/// Work that may still be spent on causes, in units of PieceFit::work; counted, so that what is
+/// told never depends on how fast a machine is.
+struct WorkBudget {
+  double left = 0.0;
+  bool exceeded = false;  ///< something was left out
+};
+
 /// What causes are tried on.
 struct MisfitCase {
   Mechanism estimate;
   std::vector<Recording> pieces;
   Eigen::VectorXd noise;
   const CalibrationMonitor& monitor;
+  WorkBudget& budget;
   double cost_per_reading = 0.0;  ///< without any cause
   Eigen::VectorXd rmse;
 
-  PieceFit fit(const Mechanism& mechanism, const std::vector<Recording>& recordings) const {
-    return {mechanism, recordings, noise, monitor};
-  }
+  /// Goes on beside a cause.
+  void take(const Cause& cause);
+
+  /// None once the budget is spent.
+  PieceFit fit(const Mechanism& mechanism, const std::vector<Recording>& recordings) const;
   PieceFit fit(const Mechanism& mechanism) const { return fit(mechanism, pieces); }
 };
 
 /// Root mean square errors of all sensors [rad or m].
 Eigen::VectorXd errors_of(const PieceFit& fit, Eigen::Index sensors);
 
-/// Causes that help, in no particular order.
+/// All friction that joints may have beside what the description knows, where it leaves less; its
+/// finding is empty.
+std::optional<Cause> fit_all_friction(const MisfitCase& on);
+
+/// Causes that help, in no particular order; as many as the budget allows, the likeliest first.
 /// @param recordings  that the pieces are of; none: readings that stay at an end of an encoder's
 ///                    range are not looked for
 std::vector<Cause> try_causes(const MisfitCase& on, const std::vector<Recording>& recordings);

@@ -28,14 +28,21 @@ LmOptions few(int iterations) {
   return options;
 }
 
+/// What a solve took, see PieceFit::work.
+double work_of(const ShootingProblem& problem, const LmSummary& summary) {
+  double evaluations = 1.0;
+  for (const IterationRecord& record : summary.history) evaluations += 1.0 + record.rejected;
+  return evaluations * problem.step_count() * (1.0 + static_cast<double>(problem.arrow().size()));
+}
+
 /// States and parameters over short intervals: where an open-loop simulation is to begin.
 /// Differences of readings are poor speeds at the ends of a piece, and an estimate that a mistake
 /// spoiled may be far from what is right without it.
 ShootingProblem followed(const Mechanism& mechanism, const ShootingInput& input,
-                         const CalibrationMonitor& monitor) {
+                         const CalibrationMonitor& monitor, double& work) {
   ShootingProblem problem(mechanism, input.segments, input.states, input.state_spacing, input.grid,
                           input.noise, monitor.threads);
-  solve(problem, few(kFollowIterations), {}, monitor.stop);
+  work += work_of(problem, solve(problem, few(kFollowIterations), {}, monitor.stop));
   return problem;
 }
 
@@ -46,7 +53,7 @@ PieceFit::PieceFit(const Mechanism& mechanism, const std::vector<Recording>& pie
   try {
     ShootingInput input = prepare_shooting(mechanism, pieces, {});
     input.noise.angle = noise;
-    const ShootingProblem loose = followed(mechanism, input, monitor);
+    const ShootingProblem loose = followed(mechanism, input, monitor, work_);
     std::vector<Eigen::MatrixXd> states;
     std::vector<double> spacing;
     for (int s = 0; s < loose.segment_count(); ++s) {
@@ -61,7 +68,7 @@ PieceFit::PieceFit(const Mechanism& mechanism, const std::vector<Recording>& pie
   } catch (const std::invalid_argument&) {
     return;  // what makes no sense explains nothing
   }
-  solve(*problem_, few(kIterations), {}, monitor.stop);
+  work_ += work_of(*problem_, solve(*problem_, few(kIterations), {}, monitor.stop));
   readings_ = 0.0;
   for (int sensor = 0; sensor < problem_->sensor_count(); ++sensor) {
     readings_ += problem_->reading_count(sensor);

@@ -13,6 +13,9 @@ namespace estimator {
 /// in a few iterations from parameters that are nearly right.
 class PieceFit {
  public:
+  /// None: its cost is infinite.
+  PieceFit() = default;
+
   /// @param noise  of the sensors [rad or m]
   PieceFit(const Mechanism& mechanism, const std::vector<Recording>& pieces,
            const Eigen::VectorXd& noise, const CalibrationMonitor& monitor);
@@ -20,6 +23,9 @@ class PieceFit {
   /// Whitened; infinite where there is no fit.
   double cost() const;
   double cost_per_reading() const { return cost() / readings_; }
+  /// Integration steps that were made, times what they were made of: the motion and its derivatives
+  /// along every free parameter.
+  double work() const { return work_; }
   /// Root mean square error of a sensor [rad or m].
   double rmse(int sensor) const;
   const Mechanism& mechanism() const { return problem_->mechanism(); }
@@ -30,6 +36,7 @@ class PieceFit {
  private:
   std::unique_ptr<ShootingProblem> problem_;
   double readings_ = 1.0;
+  double work_ = 0.0;
 };
 
 /// What counts as noise of a sensor: the scatter of its readings, or their quantum's.

@@ -5,6 +5,7 @@
 
 #include "estimator/doctor/channels.hpp"
 #include "estimator/doctor/finding_text.hpp"
+#include "estimator/doctor/limits.hpp"
 #include "estimator/doctor/outliers.hpp"
 #include "estimator/doctor/step_cause.hpp"
 #include "estimator/doctor/steps.hpp"
@@ -230,6 +231,15 @@ class RecordingExamination {
   std::vector<std::vector<HeldReading>> held_;
 };
 
+Recording without_held(Recording recording, int index, const std::vector<HeldReading>& held) {
+  for (const HeldReading& reading : held) {
+    if (reading.recording != index) continue;
+    recording.segments[static_cast<std::size_t>(reading.segment)].angles(
+        reading.row, reading.sensor) = std::numeric_limits<double>::quiet_NaN();
+  }
+  return recording;
+}
+
 const Segment* find_segment(const std::vector<Recording>& recordings,
                             const SegmentTrajectory& trajectory, int& recording, int& segment) {
   for (std::size_t r = 0; r < recordings.size(); ++r) {
@@ -285,6 +295,10 @@ SignalExamination examine_signals(const Mechanism& mechanism,
     find_plateaus(sensors, quanta, recording, static_cast<int>(r), out);
     find_dead_channels(mechanism, recording, out);
     find_copies(mechanism, recording, out);
+    if (!facts.limits.empty() || !facts.command_most.empty()) {
+      compare_limits(mechanism, quanta, without_held(recording, static_cast<int>(r), out.held),
+                     facts, out);
+    }
   }
   find_constant_commands(mechanism, recordings, out);
   compare_quanta(sensors, quanta, facts.quantum, out);

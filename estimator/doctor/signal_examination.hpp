@@ -34,9 +34,17 @@ struct SignalExamination {
   bool needs_repair() const { return !held.empty() || !freed.empty() || !cuts.empty(); }
 };
 
-/// What the rig's description says of its sensors, in their order; 0: nothing.
+/// What a joint may do, by what its encoder reads.
+struct SensorLimits {
+  double lowest = 0.0, highest = 0.0;  ///< [rad or m]; not above: not stated
+  double fastest = 0.0;                ///< [rad/s or m/s]; 0: not stated
+};
+
+/// What the rig's description says of its sensors, in their order, and of its motors; 0: nothing.
 struct SensorFacts {
-  std::vector<double> quantum;  ///< one count [rad or m]
+  std::vector<double> quantum = {};  ///< one count [rad or m]
+  std::vector<SensorLimits> limits = {};
+  std::vector<double> command_most = {};  ///< one a motor [unit of its control]
 };
 
 /// The unit that readings of each sensor step by, over all recordings [rad or m]; 0: none.
@@ -44,7 +52,8 @@ std::vector<double> seen_quanta(const std::vector<Sensor>& sensors,
                                 const std::vector<Recording>& recordings);
 
 /// Looks at recordings by themselves: outliers, slips, lost time (`find_steps`), clipped readings,
-/// channels that are dead or copies of another, commands that never change.
+/// channels that are dead or copies of another, commands that never change, what is beyond the
+/// rig's limits.
 ///
 /// @param recordings  with the readings that are used (`set_withheld_aside`)
 SignalExamination examine_signals(const Mechanism& mechanism,

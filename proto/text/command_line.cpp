@@ -8,6 +8,7 @@
 #include <new>
 #include <string>
 
+#include "proto/text/command_pages.hpp"
 #include "proto/text/standard_streams.hpp"
 
 namespace proto {
@@ -75,6 +76,7 @@ CLI::Validator finite_number() { return make_range(-kMax, kMax, "a finite number
 int run_program(CLI::App& app, int argc, char** argv, int bad_input,
                 const std::function<int()>& work) {
   StandardStreams streams(app.get_name());
+  add_page_options(app);
   refuse_empty_texts(app);
   return streams.finish(run(app, argc, argv, bad_input, work));
 }

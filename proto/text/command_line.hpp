@@ -15,8 +15,9 @@ CLI::Validator finite_number();
 
 /// Runs a program: reads its command line, calls `work`, and hands over what was printed.
 ///
-/// Every option refuses an empty text. What cannot be used on the command line, and what `work` or
-/// a command's callback throws, is told in one sentence on standard error.
+/// Adds --man and --completion. Every option refuses an empty text. What cannot be used on the
+/// command line, and what `work` or a command's callback throws, is told in one sentence on
+/// standard error.
 /// @param bad_input  exit status for that
 /// @param work       the exit status when all went well
 int run_program(CLI::App& app, int argc, char** argv, int bad_input,

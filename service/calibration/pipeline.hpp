@@ -27,7 +27,7 @@ class FaultyInput : public proto::InputError {
 /// rig's file.
 /// @throws InputError where the estimator cannot use them
 estimator::ExaminedInput examine_input(const CalibrationInput& input,
-                                 const estimator::CalibrationMonitor& monitor = {});
+                                       const estimator::CalibrationMonitor& monitor = {});
 
 /// Replaces rig and recordings by what was repaired of them.
 /// @return what was found

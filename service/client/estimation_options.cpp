@@ -157,6 +157,8 @@ void add_estimation_options(CLI::App& command, EstimationOptions& options) {
                   "Threads to work with on this machine; the result is the same with any number. "
                   "Default: one for each processor")
       ->check(CLI::Range(1, 256));
+  command.add_option("--operator", options.operator_name, "Who works at the rig, for the report")
+      ->type_name("NAME");
   command.add_flag("--quiet", options.quiet, "No progress");
 }
 
@@ -218,6 +220,7 @@ CalibrationRequest make_request(const EstimationOptions& options) {
   request.options = options.calibration;
   request.options.refine_simulation = !options.no_refine;
   request.version = RIGCAL_VERSION;
+  request.operator_name = options.operator_name;
   return request;
 }
 

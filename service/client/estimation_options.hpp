@@ -22,7 +22,8 @@ struct EstimationOptions {
   estimator::CalibrationOptions calibration;
   bool no_refine = false;
   bool quiet = false;
-  int threads = 0;  ///< on this machine; 0: as many as it has processors
+  std::string operator_name;  ///< for the report
+  int threads = 0;            ///< on this machine; 0: as many as it has processors
 };
 
 /// Where the result goes, beside the table; empty: nowhere.

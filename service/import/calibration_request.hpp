@@ -27,7 +27,8 @@ struct CalibrationRequest {
   ParameterEdits edits = {};  ///< applied after the values
   std::vector<RecordingSource> recordings;
   estimator::CalibrationOptions options = {};
-  std::string version = {};  ///< of this program
+  std::string version = {};        ///< of this program
+  std::string operator_name = {};  ///< who did it, for reports; empty: not told
   /// Longest that the calibration may take [s]: what would take longer however fast it converges
   /// is refused. On one's own machine one may wait.
   double duration_s_max = std::numeric_limits<double>::infinity();

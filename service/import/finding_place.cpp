@@ -52,7 +52,16 @@ estimator::SensorFacts sensor_facts(const Rig& rig) {
                                 ? 2.0 * std::numbers::pi / encoder.counts_per_turn
                             : encoder.counts_per_m > 0.0 ? 1.0 / encoder.counts_per_m
                                                          : 0.0);
+    facts.limits.push_back(encoder.limits);
   }
+  for (std::size_t j = 0; j < rig.mechanism.hinges.size(); ++j) {
+    if (rig.mechanism.hinges[j].motorised) {
+      facts.command_most.push_back(rig.hinge_facts[j].control_max);
+    }
+  }
+  // The safety section is of the one motor that rigcal-daq drives.
+  const double stated = rig.safety ? rig.safety->command_max : 0.0;
+  if (facts.command_most.size() == 1 && stated > 0.0) facts.command_most.front() = stated;
   return facts;
 }
 

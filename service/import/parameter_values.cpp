@@ -5,11 +5,11 @@
 
 #include <charconv>
 #include <cmath>
-#include <sstream>
 
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/import/estimate_kind.hpp"
+#include "service/text/number_format.hpp"
 
 namespace service {
 namespace {
@@ -88,11 +88,10 @@ bool is_of_recording(const ParameterValues::Entry& entry) {
 void set_value(const ParameterValues& values, const ParameterValues::Entry& entry,
                estimator::Parameter& parameter) {
   if (entry.value < parameter.lower || entry.value > parameter.upper) {
-    std::ostringstream what;
-    what << entry.name << " = " << entry.value << " " << parameter.unit
-         << " lies outside the bounds [" << parameter.lower << ", " << parameter.upper
-         << "] that the rig file gives it; widen them there";
-    fail(values.file, entry.field + ".value", what.str());
+    fail(values.file, entry.field + ".value",
+         entry.name + " = " + format_number(entry.value, 6) + " " + parameter.unit +
+             " lies outside the bounds [" + format_number(parameter.lower, 6) + ", " +
+             format_number(parameter.upper, 6) + "] that the rig file gives it; widen them there");
   }
   parameter.value = entry.value;
 }

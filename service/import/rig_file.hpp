@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "estimator/doctor/signal_examination.hpp"
 #include "estimator/model/mechanism.hpp"
 #include "service/import/recording_format.hpp"
 
@@ -17,9 +18,10 @@ struct HingeFacts {
 
 /// What a rig file says of an encoder beyond the mechanism.
 struct EncoderFacts {
-  double counts_per_turn = 0.0;  ///< 0: not stated
-  double counts_per_m = 0.0;     ///< of a linear encoder; 0: not stated
-  std::string place = {};        ///< where the file tells of it, "FILE:LINE:COLUMN"
+  double counts_per_turn = 0.0;         ///< 0: not stated
+  double counts_per_m = 0.0;            ///< of a linear encoder; 0: not stated
+  std::string place = {};               ///< where the file tells of it, "FILE:LINE:COLUMN"
+  estimator::SensorLimits limits = {};  ///< of the joint, by the safety section
 };
 
 /// What a rig file's safety section holds commands to; 0: not stated.

@@ -9,6 +9,14 @@
 
 namespace service {
 
+/// A reading that was not used, because something is wrong with it.
+struct HeldReading {
+  std::string recording;
+  int sensor = 0;      ///< its place among the sensors
+  double time = 0.0;   ///< [s]
+  double value = 0.0;  ///< [rad or m]
+};
+
 /// What is known of a calibration beside its result.
 struct CalibrationContext {
   std::string rig;         ///< name of the rig, or of its file where it has none
@@ -20,6 +28,7 @@ struct CalibrationContext {
   std::string command = "calibrate";  ///< that the result is of
   std::string date = {};              ///< when the input was loaded, UTC
   CalibrationRequest request = {};
+  std::vector<HeldReading> held = {};
   std::vector<estimator::Parameter> kept = {};  ///< at another value than the rig file's
 };
 

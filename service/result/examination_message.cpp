@@ -30,6 +30,12 @@ std::string examination_json(const std::vector<estimator::Finding>& findings,
     out->set_description(direction.description);
     for (const double value : direction.coefficients) out->add_coefficients(value);
   }
+  if (!excitation.parameters.empty()) {
+    result.mutable_clock()->set_standard_deviation(excitation.clock.deviation);
+    for (const std::string& name : excitation.clock.absorbed_by) {
+      result.mutable_clock()->add_absorbed_by(name);
+    }
+  }
   for (const RecordingUse& use : context.recordings) add_recording(use, result.add_recordings());
   add_provenance(context, result.mutable_provenance());
   return to_json(result);

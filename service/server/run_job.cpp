@@ -110,7 +110,9 @@ bool run_job(const JobRun& run) {
   if (const auto loaded = load_record(run.folder + "/job.textproto", record); !loaded.ok()) {
     throw std::runtime_error(loaded.error().detail);
   }
-  CalibrationInput input = load_input(make_request(run, record.spec()));
+  CalibrationRequest request = make_request(run, record.spec());
+  request.operator_name = record.info().owner();
+  CalibrationInput input = load_input(request);
   const bool validates = input.recordings.size() > 1 && !record.spec().skip_cross_validation();
   rigcal::v1::JobProgress progress;
   progress.set_calibration(1);

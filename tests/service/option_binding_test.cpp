@@ -191,13 +191,59 @@ TEST(OptionBinding, OfCompare) {
 
 TEST(OptionBinding, OfSimulate) {
   SimulateOptions options;
-  parse("--rig r --scenario s --out o --step 0.003 --start 1.b=2 --parameters v.json", options, {});
+  parse("--rig r --scenario s --out o --plot p --step 0.003 --start 1.b=2 --parameters v.json",
+        options, {});
+  EXPECT_EQ(options.plot, "p");
   EXPECT_EQ(options.values, "v.json");
   EXPECT_EQ(options.rig, "r");
   EXPECT_EQ(options.scenario, "s");
   EXPECT_EQ(options.out, "o");
   EXPECT_EQ(options.step, 0.003);
   EXPECT_EQ(options.edits.start, (std::vector<std::string>{"1.b=2"}));
+}
+
+TEST(OptionBinding, OfInit) {
+  InitOptions options;
+  parse(
+      "--out o --force --kind k --from f --name n --links 4 --length 1,2 --center 3,4 --mass 5,6 "
+      "--arm-length 7 --arm-center 8 --arm-mass 9 --cart-mass 10 --ground 11 --axis-lean 12 "
+      "--gravity 13 --time t --time-unit ms --rate 14 --angle a,b --angle-unit deg --position x "
+      "--position-unit mm --absolute --zero upright,20 --invert b --counts 15,16 --counts-per-m 17 "
+      "--command u --command-unit A --no-motor --segment s",
+      options, {});
+  EXPECT_EQ(options.out, "o");
+  EXPECT_TRUE(options.force);
+  EXPECT_EQ(options.kind, "k");
+  EXPECT_EQ(options.from, "f");
+  EXPECT_EQ(options.name, "n");
+  EXPECT_EQ(options.links, 4);
+  EXPECT_EQ(options.lengths, (std::vector<double>{1, 2}));
+  EXPECT_EQ(options.centers, (std::vector<double>{3, 4}));
+  EXPECT_EQ(options.masses, (std::vector<double>{5, 6}));
+  EXPECT_EQ(options.arm_length, 7.0);
+  EXPECT_EQ(options.arm_center, 8.0);
+  EXPECT_EQ(options.arm_mass, 9.0);
+  EXPECT_EQ(options.cart_mass, 10.0);
+  EXPECT_EQ(options.ground, 11.0);
+  EXPECT_EQ(options.axis_lean, 12.0);
+  EXPECT_EQ(options.gravity, 13.0);
+  EXPECT_TRUE(options.absolute);
+  const ColumnChoice& columns = options.columns;
+  EXPECT_EQ(columns.time, "t");
+  EXPECT_EQ(columns.time_unit, "ms");
+  EXPECT_EQ(columns.rate, 14.0);
+  EXPECT_EQ(columns.angles, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(columns.angle_unit, "deg");
+  EXPECT_EQ(columns.position, "x");
+  EXPECT_EQ(columns.position_unit, "mm");
+  EXPECT_EQ(columns.zeros, (std::vector<std::string>{"upright", "20"}));
+  EXPECT_EQ(columns.inverted, std::vector<std::string>{"b"});
+  EXPECT_EQ(columns.counts, (std::vector<double>{15, 16}));
+  EXPECT_EQ(columns.counts_per_m, 17.0);
+  EXPECT_EQ(columns.command, "u");
+  EXPECT_EQ(columns.command_unit, "A");
+  EXPECT_TRUE(columns.no_motor);
+  EXPECT_EQ(columns.segment, "s");
 }
 
 // What a service is asked for is what a local run would do. Every field of the job but the deadline

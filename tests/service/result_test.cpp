@@ -62,32 +62,6 @@ TEST(CalibrationJson, HoldsEveryFieldThatReadersIndex) {
   expect_parts(json, {"\"upper\": \"Infinity\"", "\"lower\": 0"});
 }
 
-TEST(NumberFormat, RoundsToTheSecondDigitOfTheDeviation) {
-  const auto both = [](double value, double sd) {
-    const Measured m = format_measured(value, sd);
-    return m.value + " ± " + m.standard_deviation;
-  };
-  EXPECT_EQ(both(0.0039601, 2.34e-6), "0.0039601 ± 0.0000023");
-  EXPECT_EQ(both(3.96012e-4, 2.34e-6), "396.0e-6 ± 2.3e-6");
-  EXPECT_EQ(both(-12.3456, 0.9961), "-12.3 ± 1.0");
-  EXPECT_EQ(both(1234567.0, 2000.0), "1.2346e6 ± 0.0020e6");
-  EXPECT_EQ(both(9.994e-4, 4.3e-6), "999.4e-6 ± 4.3e-6");
-  EXPECT_EQ(both(5.0, 30.0), "5 ± 30");
-  EXPECT_EQ(both(5.0, INFINITY), "5 ± inf");
-  EXPECT_EQ(both(0.0, 1e-4), "0 ± 100e-6");
-  EXPECT_EQ(both(-0.01, 3.0), "0 ± 3.0");
-  EXPECT_EQ(both(2.5e-5, 0.0), "25e-6 ± -");
-  EXPECT_EQ(both(2.5, 0.0), "2.5 ± -");
-  EXPECT_EQ(format_number(1e-5), "1e-5");
-  EXPECT_EQ(format_number(-INFINITY), "-inf");
-  EXPECT_EQ(format_quantity(5.7e-5), "57e-6");
-  EXPECT_EQ(format_quantity(2.61e-7, 2), "261e-9");
-  EXPECT_EQ(format_quantity(261.0, 2), "261");
-  EXPECT_EQ(format_quantity(-0.00107), "-0.00107");
-  EXPECT_EQ(format_quantity(0.0), "0");
-  EXPECT_EQ(format_quantity(INFINITY), "inf");
-}
-
 TEST(ResultTable, AlignsColumnsDespiteUnitsInUnicode) {
   const std::string text = format_table({{"a", "kg·m²"}, {"bbb", "m"}}, {false, true});
   EXPECT_EQ(text, "a    kg·m²\nbbb      m\n");

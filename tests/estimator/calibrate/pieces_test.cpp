@@ -1,8 +1,10 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/Geometry>
+#include <atomic>
 #include <cmath>
 #include <string>
+#include <string_view>
 
 #include "estimator/calibrate/calibration.hpp"
 #include "estimator/calibrate/piece_cuts.hpp"
@@ -35,7 +37,8 @@ Eigen::VectorXd excitation() {
 }
 
 /// @param stretch  of the arm, in the description alone
-Calibration calibrate_with(double stretch, const CalibrationOptions& options = {}) {
+Calibration calibrate_with(double stretch, const CalibrationOptions& options = {},
+                           const CalibrationMonitor& monitor = {}) {
   const Recording recording = test_support::record(rig(), Eigen::Vector4d(0.0, 0.3, 0.0, 0.0),
                                                    excitation(), kPeriod, kNoise, 4);
   ReferenceFuruta described = rig();
@@ -43,7 +46,7 @@ Calibration calibrate_with(double stretch, const CalibrationOptions& options = {
   Mechanism mechanism = test_support::mechanism_of(described);
   test_support::free_parameters(mechanism, {"A.J_zz", "B.J_yy", "B.J_zz", "1.b", "2.b", "1.K"},
                                 1.5);
-  return calibrate(mechanism, {recording}, options);
+  return calibrate(mechanism, {recording}, options, monitor);
 }
 
 // Where the model is right nothing is paid for asking: pieces agree, deviations are those from
@@ -82,6 +85,21 @@ TEST(Pieces, TellAnArmThatIsTooLong) {
     EXPECT_EQ(result.parameters[i].value, without.parameters[i].value);
     EXPECT_EQ(result.parameters[i].noise_deviation, without.parameters[i].standard_deviation);
   }
+}
+
+// Who stops while pieces are compared gets no result that looks like one.
+TEST(Pieces, StopWhenTheyAreTold) {
+  std::atomic<bool> stop = false;
+  CalibrationMonitor monitor;
+  monitor.stop = &stop;
+  monitor.on_stage = [&](std::string_view stage, const Mechanism&) {
+    if (stage == "comparison of pieces") stop = true;
+  };
+  const Calibration result = calibrate_with(1.0, {}, monitor);
+  ASSERT_TRUE(stop.load());
+  EXPECT_EQ(result.refinement_termination, Termination::kCancelled);
+  EXPECT_FALSE(result.converged());
+  EXPECT_TRUE(result.pieces.empty());
 }
 
 // One of two parameters disagrees: its deviation becomes that of the scatter, its half-width

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <random>
+#include <utility>
 
 #include "estimator/calibrate/calibration.hpp"
 #include "estimator/model/mechanisms/pendulum.hpp"
@@ -125,6 +126,48 @@ TEST(QuantisedScatter, IsThatOfTheEstimatesOverPhasesOfTheCodeDisc) {
   for (Eigen::Index i = 0; i < 3; ++i) {
     EXPECT_NEAR(std::sqrt(squares[i] / runs), 1.0, 0.3) << truth[static_cast<std::size_t>(i)].first;
   }
+}
+
+/// A cart that sticks, moves on within 50 ms, and sticks again, in places that differ.
+Eigen::VectorXd staircase() {
+  std::mt19937 random(4);
+  std::uniform_real_distribution<double> height(-30.0, 30.0);
+  Eigen::VectorXd angles(20000);
+  double from = 0.0, to = 0.0;
+  for (Eigen::Index k = 0; k < angles.size(); ++k) {
+    if (k % 250 == 0) from = std::exchange(to, height(random) * kQuantum);
+    angles[k] = from + (to - from) * std::min(1.0, static_cast<double>(k % 250) / 50.0);
+  }
+  return angles;
+}
+
+// Whoever sticks repeats one error of counting at every sample: with the few errors that there are,
+// some are alike, whatever the phase of the disc. Of a model that is wrong all are.
+TEST(CorrelatesInMotion, TakesAJointThatSticksForOneError) {
+  const Eigen::VectorXd angles = staircase();
+  const Eigen::VectorXd slow = Eigen::VectorXd::LinSpaced(angles.size(), 0.0, 40.0).array().sin();
+  for (int phase = 0; phase < 10; ++phase) {
+    const Eigen::VectorXd errors = counted(angles, 0.1 * phase) - angles;
+    EXPECT_FALSE(estimator::correlates_in_motion({errors}, {angles}, 1e-3, kQuantum, 0.0)) << phase;
+    EXPECT_TRUE(
+        estimator::correlates_in_motion({errors + kQuantum * slow}, {angles}, 1e-3, kQuantum, 0.0))
+        << phase;
+  }
+}
+
+// Errors of counting of a joint that swings, beside them those of a model that is wrong by less
+// than half a count.
+TEST(CorrelatesInMotion, TellsAModelErrorBelowACount) {
+  const Eigen::VectorXd angles = swing();
+  const Eigen::VectorXd slow = Eigen::VectorXd::LinSpaced(angles.size(), 0.0, 30.0).array().sin();
+  int told = 0;
+  for (int phase = 0; phase < 10; ++phase) {
+    const Eigen::VectorXd errors = counted(angles, 0.1 * phase) - angles;
+    EXPECT_FALSE(estimator::correlates_in_motion({errors}, {angles}, 1e-3, kQuantum, 0.0)) << phase;
+    const Eigen::VectorXd off = errors + 0.4 * kQuantum * slow;
+    told += estimator::correlates_in_motion({off}, {angles}, 1e-3, kQuantum, 0.0) ? 1 : 0;
+  }
+  EXPECT_EQ(told, 10);
 }
 
 }  // namespace

@@ -183,6 +183,28 @@ TEST(Verdict, BelievesWhatIsExplainedButCannotBePredicted) {
   EXPECT_EQ(kind_of(calibration), VerdictKind::kExplainsNothing);
 }
 
+// The same swing read at a host's irregular times, a third of the rows dense and the rest far
+// apart: accelerations are those of the motion at the times it was read, however the rows lie.
+TEST(Verdict, TakesAccelerationsAtTheTimesOfRows) {
+  Calibration calibration = swing(0.0);
+  calibration.refined = false;
+  calibration.simulation.front().rmse = 3.0;
+  SegmentTrajectory& trajectory = calibration.trajectories.front();
+  double time = 0.0;
+  for (int k = 0; k < kSamples; ++k) {
+    trajectory.times.push_back(time);
+    trajectory.measured(k, 0) = kSwing * std::sin(3.0 * time);
+    time += (k % 600 < 200 ? 0.1 : 1.45) * kPeriod;
+  }
+  trajectory.step = trajectory.times.back() / (kSamples - 1);
+  trajectory.estimated = trajectory.simulated = trajectory.measured;
+  const double third = 3.0 / std::sqrt(2.0) * std::sqrt(0.2);  // of 9/√2 rad/s²
+  calibration.acceleration_noise[0] = 0.85 * third;
+  EXPECT_EQ(kind_of(calibration), VerdictKind::kDoesNotHold);
+  calibration.acceleration_noise[0] = 1.15 * third;
+  EXPECT_EQ(kind_of(calibration), VerdictKind::kExplainsNothing);
+}
+
 TEST(Verdict, HasAWordForEachKind) {
   EXPECT_EQ(to_string(VerdictKind::kHolds), "holds");
   EXPECT_EQ(to_string(VerdictKind::kDoubtful), "doubtful");

@@ -2,7 +2,7 @@
 
 #include "firmware_iface/sim/plant.hpp"
 
-namespace mistakes {
+namespace random_rigs {
 
 /// Two links in the vertical plane, one carrying the other. Angles: of link 1 from hanging, of link
 /// 2 against link 1. Lagrange's equations in these coordinates; a motor turns joint 1.
@@ -60,4 +60,4 @@ class CartPoleModel final : public PlanarModel {
   CartPoleParameters p_;
 };
 
-}  // namespace mistakes
+}  // namespace random_rigs

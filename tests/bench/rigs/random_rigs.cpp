@@ -1,4 +1,4 @@
-#include "tests/bench/mistakes/random_rigs.hpp"
+#include "tests/bench/rigs/random_rigs.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -14,9 +14,9 @@
 #include "estimator/model/mechanisms/pendulum.hpp"
 #include "firmware_iface/sim/furuta_plant.hpp"
 #include "firmware_iface/sim/pendulum_plant.hpp"
-#include "tests/bench/mistakes/planar_models.hpp"
+#include "tests/bench/rigs/planar_models.hpp"
 
-namespace mistakes {
+namespace random_rigs {
 namespace {
 
 using estimator::BodyQuantity;
@@ -52,9 +52,10 @@ struct Plan {
 };
 
 /// Nothing, a sum of sines, a chirp or a row of pulses, of amplitude one.
-Plan draw_plan(Draw& draw, bool driven, double slowest) {
+Plan draw_plan(Draw& draw, const RandomRig& rig, double slowest) {
+  const bool driven = rig.driven;
   Plan plan{.period = 1.0 / draw.any<double>({100, 200, 250, 500, 1000}),
-            .duration = draw.between(5.0, 20.0),
+            .duration = draw.between(rig.choice.shortest, 20.0),
             .u = {}};
   const auto rows = static_cast<Eigen::Index>(plan.duration / plan.period);
   plan.u.setZero(rows);
@@ -85,18 +86,29 @@ Plan draw_plan(Draw& draw, bool driven, double slowest) {
   return plan;
 }
 
+bool is_dry(Law law) { return law != Law::kViscous; }
+
+/// Without the parts that a law lacks.
+JointFriction with_law(JointFriction friction, std::optional<Law> law) {
+  if (!law) return friction;
+  if (!is_dry(*law)) friction.coulomb = 0.0;
+  if (*law != Law::kStribeck) friction.stribeck_excess = friction.stribeck_rate = 0.0;
+  if (*law != Law::kDrag) friction.quadratic_drag = 0.0;
+  return friction;
+}
+
 /// Friction that takes the motion a few to many swings to die out.
 /// @param weight  torque that gravity pulls back with [N·m], inertia [kg·m²]
-JointFriction draw_friction(Draw& draw, double weight, double inertia, bool other_law) {
+JointFriction draw_friction(Draw& draw, double weight, double inertia, const RandomRig& rig) {
   JointFriction friction;
   friction.viscous = draw.scale(0.005, 0.1) * std::sqrt(weight * inertia);
   friction.coulomb = draw.scale(0.003, 0.05) * weight;
-  if (other_law) {
+  if (rig.other_law || rig.choice.law) {
     friction.stribeck_excess = draw.between(0.2, 0.8) * friction.coulomb;
     friction.stribeck_rate = draw.scale(0.5, 20.0);
     friction.quadratic_drag = draw.scale(0.003, 0.03) * inertia;
   }
-  return friction;
+  return with_law(friction, rig.choice.law);
 }
 
 /// Counts with a random phase of the code disc, after white noise.
@@ -116,7 +128,7 @@ void record(Draw& draw, std::unique_ptr<firmware_iface::sim::HingeModel> model,
   segment.period = plan.period;
   segment.angles.resize(plan.u.size(), plant.joint_count());
   segment.controls.resize(plan.u.size(), rig.driven ? 1 : 0);
-  const double most = rig.clip * plan.u.cwiseAbs().maxCoeff();
+  const double most = rig.choice.clip * plan.u.cwiseAbs().maxCoeff();
   for (Eigen::Index k = 0; k < plan.u.size(); ++k) {
     for (std::size_t j = 0; j < joints; ++j) {
       segment.angles(k, static_cast<Eigen::Index>(j)) = plant.state().angle_rad[j];
@@ -132,21 +144,29 @@ void record(Draw& draw, std::unique_ptr<firmware_iface::sim::HingeModel> model,
   rig.recording = {"run", {std::move(segment)}};
 }
 
-void make_free(Mechanism& mechanism, int index, double truth, Draw& draw) {
-  estimator::Parameter& parameter = mechanism.parameters[static_cast<std::size_t>(index)];
+void make_free(RandomRig& rig, int index, double truth, Draw& draw) {
+  estimator::Parameter& parameter = rig.mechanism.parameters[static_cast<std::size_t>(index)];
   parameter.free = true;
   parameter.value = truth * draw.between(0.3, 1.7);
+  rig.truths[parameter.name] = truth;
 }
 
-void free_friction(Mechanism& mechanism, int hinge, const JointFriction& truth, Draw& draw) {
-  make_free(mechanism, mechanism.index_of_hinge(hinge, HingeQuantity::kViscous), truth.viscous,
-            draw);
-  make_free(mechanism, mechanism.index_of_hinge(hinge, HingeQuantity::kCoulombTorque),
-            truth.coulomb, draw);
+void free_friction(RandomRig& rig, int hinge, const JointFriction& truth, Draw& draw) {
+  const Law law = rig.choice.described.value_or(rig.choice.law.value_or(Law::kDry));
+  const auto free = [&](HingeQuantity quantity, double value) {
+    make_free(rig, rig.mechanism.index_of_hinge(hinge, quantity), value, draw);
+  };
+  free(HingeQuantity::kViscous, truth.viscous);
+  if (is_dry(law)) free(HingeQuantity::kCoulombTorque, truth.coulomb);
+  if (law == Law::kDrag) free(HingeQuantity::kQuadraticDrag, truth.quadratic_drag);
+  if (law != Law::kStribeck) return;
+  free(HingeQuantity::kStribeckTorque, truth.stribeck_excess);
+  free(HingeQuantity::kStribeckRate, truth.stribeck_rate);
 }
 
-void free_inertia(Mechanism& mechanism, int body, double truth, Draw& draw) {
-  make_free(mechanism, mechanism.index(body, BodyQuantity::kJzz), truth, draw);
+void free_inertia(RandomRig& rig, int body, double truth, Draw& draw) {
+  Mechanism& mechanism = rig.mechanism;
+  make_free(rig, mechanism.index(body, BodyQuantity::kJzz), truth, draw);
   // Room for any J_zz: a planar motion sees no other moment.
   const double others = mechanism.parameter(body, BodyQuantity::kJzz).value + truth;
   mechanism.parameter(body, BodyQuantity::kJxx).value = others;
@@ -171,17 +191,17 @@ void make_pendulum_rig(Draw& draw, RandomRig& rig) {
   truth.inertia = draw.scale(0.05, 1.0) * point;
   const double weight = truth.mass * truth.center_distance * kGravity;
   const double inertia = truth.inertia + point;
-  truth.friction = draw_friction(draw, weight, inertia, rig.other_law);
+  truth.friction = draw_friction(draw, weight, inertia, rig);
   truth.motor_gain = rig.driven ? weight * draw.scale(0.05, 0.5) : 0.0;
   rig.mechanism = estimator::make_pendulum(
       {.mass = truth.mass, .distance = truth.center_distance, .motorised = rig.driven});
-  free_inertia(rig.mechanism, 0, truth.inertia, draw);
-  free_friction(rig.mechanism, 0, truth.friction, draw);
+  free_inertia(rig, 0, truth.inertia, draw);
+  free_friction(rig, 0, truth.friction, draw);
   if (rig.driven) {
-    make_free(rig.mechanism, rig.mechanism.index_of_hinge(0, HingeQuantity::kMotorGain),
-              truth.motor_gain, draw);
+    make_free(rig, rig.mechanism.index_of_hinge(0, HingeQuantity::kMotorGain), truth.motor_gain,
+              draw);
   }
-  const Plan plan = draw_plan(draw, rig.driven, frequency(weight, inertia));
+  const Plan plan = draw_plan(draw, rig, frequency(weight, inertia));
   const double command = rig.driven ? draw.between(0.2, 0.8) * weight / truth.motor_gain : 0.0;
   firmware_iface::sim::JointState start;
   start.angle_rad[0] = rig.driven ? draw.between(-0.3, 0.3)
@@ -205,8 +225,8 @@ void make_double_rig(Draw& draw, RandomRig& rig) {
   const double inertia_2 = truth.J_2 + truth.m_2 * truth.l_2 * truth.l_2;
   const double inertia_1 =
       truth.J_1 + truth.m_1 * truth.l_1 * truth.l_1 + inertia_2 + truth.m_2 * truth.L_1 * truth.L_1;
-  truth.friction_1 = draw_friction(draw, weight_1, inertia_1, rig.other_law);
-  truth.friction_2 = draw_friction(draw, weight_2, inertia_2, rig.other_law);
+  truth.friction_1 = draw_friction(draw, weight_1, inertia_1, rig);
+  truth.friction_2 = draw_friction(draw, weight_2, inertia_2, rig);
   truth.motor_gain = rig.driven ? weight_1 * draw.scale(0.05, 0.5) : 0.0;
   rig.mechanism = estimator::make_chain({.links = 2});
   Mechanism& m = rig.mechanism;
@@ -215,14 +235,14 @@ void make_double_rig(Draw& draw, RandomRig& rig) {
   m.parameter(1, BodyQuantity::kMass).value = truth.m_2;
   set_points(m, 0, 0.0, -truth.l_1);
   set_points(m, 1, truth.L_1 - truth.l_1, -truth.l_2);
-  free_inertia(m, 0, truth.J_1, draw);
-  free_inertia(m, 1, truth.J_2, draw);
-  free_friction(m, 0, truth.friction_1, draw);
-  free_friction(m, 1, truth.friction_2, draw);
+  free_inertia(rig, 0, truth.J_1, draw);
+  free_inertia(rig, 1, truth.J_2, draw);
+  free_friction(rig, 0, truth.friction_1, draw);
+  free_friction(rig, 1, truth.friction_2, draw);
   if (rig.driven) {
-    make_free(m, m.index_of_hinge(0, HingeQuantity::kMotorGain), truth.motor_gain, draw);
+    make_free(rig, m.index_of_hinge(0, HingeQuantity::kMotorGain), truth.motor_gain, draw);
   }
-  const Plan plan = draw_plan(draw, rig.driven, frequency(weight_1, inertia_1));
+  const Plan plan = draw_plan(draw, rig, frequency(weight_1, inertia_1));
   const double command = rig.driven ? draw.between(0.2, 0.6) * weight_1 / truth.motor_gain : 0.0;
   firmware_iface::sim::JointState start;
   start.angle_rad =
@@ -249,8 +269,8 @@ void make_furuta_rig(Draw& draw, RandomRig& rig) {
   const double inertia_2 = truth.pendulum_inertia_yy + pendulum;
   const double inertia_1 =
       truth.arm_inertia_zz + arm + truth.pendulum_mass * truth.arm_length * truth.arm_length;
-  truth.pendulum_friction = draw_friction(draw, weight, inertia_2, rig.other_law);
-  truth.arm_friction = draw_friction(draw, weight, inertia_1, rig.other_law);
+  truth.pendulum_friction = draw_friction(draw, weight, inertia_2, rig);
+  truth.arm_friction = draw_friction(draw, weight, inertia_1, rig);
   truth.motor_gain = rig.driven ? weight * draw.scale(0.05, 0.5) : 0.0;
   const bool tilted = draw.chance(0.5);
   if (tilted) truth.tilt = {draw.between(-0.02, 0.02), 0.0, draw.between(-0.02, 0.02)};
@@ -264,20 +284,22 @@ void make_furuta_rig(Draw& draw, RandomRig& rig) {
                                           .inertia_B = {1.0, 1.0, 1.0}});
   Mechanism& m = rig.mechanism;
   m.hinges[0].motorised = rig.driven;
-  free_inertia(m, 0, truth.arm_inertia_zz, draw);
+  free_inertia(rig, 0, truth.arm_inertia_zz, draw);
   m.parameter(1, BodyQuantity::kJxx).value = truth.pendulum_inertia_xx;
-  make_free(m, m.index(1, BodyQuantity::kJyy), truth.pendulum_inertia_yy, draw);
-  make_free(m, m.index(1, BodyQuantity::kJzz), truth.pendulum_inertia_zz, draw);
-  free_friction(m, 0, truth.arm_friction, draw);
-  free_friction(m, 1, truth.pendulum_friction, draw);
+  make_free(rig, m.index(1, BodyQuantity::kJyy), truth.pendulum_inertia_yy, draw);
+  make_free(rig, m.index(1, BodyQuantity::kJzz), truth.pendulum_inertia_zz, draw);
+  free_friction(rig, 0, truth.arm_friction, draw);
+  free_friction(rig, 1, truth.pendulum_friction, draw);
   if (tilted) {
     m.parameter(estimator::WorldQuantity::kTiltX).free = true;
     m.parameter(estimator::WorldQuantity::kTiltZ).free = true;
+    rig.truths["gravity.tilt_x"] = truth.tilt[0];
+    rig.truths["gravity.tilt_z"] = truth.tilt[2];
   }
   if (rig.driven) {
-    make_free(m, m.index_of_hinge(0, HingeQuantity::kMotorGain), truth.motor_gain, draw);
+    make_free(rig, m.index_of_hinge(0, HingeQuantity::kMotorGain), truth.motor_gain, draw);
   }
-  const Plan plan = draw_plan(draw, rig.driven, frequency(weight, inertia_2));
+  const Plan plan = draw_plan(draw, rig, frequency(weight, inertia_2));
   const double command = rig.driven ? draw.between(0.3, 1.5) * weight / truth.motor_gain : 0.0;
   firmware_iface::sim::JointState start;
   start.angle_rad = {draw.between(-1.0, 1.0),
@@ -321,22 +343,24 @@ void make_cart_rig(Draw& draw, RandomRig& rig) {
   truth.J = draw.scale(0.05, 0.6) * truth.m_pole * truth.l * truth.l;
   const double weight = truth.m_pole * truth.l * kGravity;
   const double inertia = truth.J + truth.m_pole * truth.l * truth.l;
-  truth.pivot = draw_friction(draw, weight, inertia, rig.other_law);
+  truth.pivot = draw_friction(draw, weight, inertia, rig);
   const double mass = truth.m_cart + truth.m_pole;
   truth.rail.viscous = mass * draw.scale(0.1, 2.0);
   truth.rail.coulomb = mass * kGravity * draw.scale(0.002, 0.02);
-  if (rig.other_law) truth.rail.stribeck_excess = 0.5 * truth.rail.coulomb;
+  if (rig.other_law || rig.choice.law) truth.rail.stribeck_excess = 0.5 * truth.rail.coulomb;
   truth.rail.stribeck_rate = 100.0;
+  if (rig.choice.law) truth.rail.quadratic_drag = 0.3 * truth.rail.viscous;
+  truth.rail = with_law(truth.rail, rig.choice.law);
   truth.motor_gain = rig.driven ? mass * draw.scale(0.2, 2.0) : 0.0;
   rig.mechanism = cart_pole(truth, rig.driven);
   Mechanism& m = rig.mechanism;
-  free_inertia(m, 1, truth.J, draw);
-  free_friction(m, 0, truth.rail, draw);
-  free_friction(m, 1, truth.pivot, draw);
+  free_inertia(rig, 1, truth.J, draw);
+  free_friction(rig, 0, truth.rail, draw);
+  free_friction(rig, 1, truth.pivot, draw);
   if (rig.driven) {
-    make_free(m, m.index_of_hinge(0, HingeQuantity::kMotorGain), truth.motor_gain, draw);
+    make_free(rig, m.index_of_hinge(0, HingeQuantity::kMotorGain), truth.motor_gain, draw);
   }
-  const Plan plan = draw_plan(draw, rig.driven, frequency(weight, inertia));
+  const Plan plan = draw_plan(draw, rig, frequency(weight, inertia));
   const double command =
       rig.driven ? draw.between(0.15, 0.5) * mass * kGravity / truth.motor_gain : 0.0;
   firmware_iface::sim::JointState start;
@@ -347,14 +371,16 @@ void make_cart_rig(Draw& draw, RandomRig& rig) {
 
 }  // namespace
 
-RandomRig draw_rig(const std::string& kind, unsigned seed, double clip) {
+RandomRig draw_rig(const std::string& kind, unsigned seed, const RigChoice& choice) {
   Draw draw(seed);
   RandomRig rig;
   rig.kind = kind;
-  rig.clip = clip;
+  rig.choice = choice;
   rig.driven = draw.chance(0.6);
   rig.other_law = draw.chance(0.5);
   rig.noise = draw.chance(0.3) ? draw.scale(1e-4, 5e-3) : 0.0;
+  if (choice.law) rig.other_law = *choice.law != choice.described.value_or(*choice.law);
+  if (choice.counts_only) rig.noise = 0.0;
   if (kind == "pendulum") {
     make_pendulum_rig(draw, rig);
   } else if (kind == "double") {
@@ -369,4 +395,4 @@ RandomRig draw_rig(const std::string& kind, unsigned seed, double clip) {
   return rig;
 }
 
-}  // namespace mistakes
+}  // namespace random_rigs

@@ -1,8 +1,8 @@
-#include "tests/bench/mistakes/planar_models.hpp"
+#include "tests/bench/rigs/planar_models.hpp"
 
 #include <cmath>
 
-namespace mistakes {
+namespace random_rigs {
 
 using firmware_iface::sim::JointState;
 
@@ -64,4 +64,4 @@ double CartPoleModel::energy(const JointState& state) const {
          p_.m_pole * p_.gravity * p_.l * std::cos(state.angle_rad[1]);
 }
 
-}  // namespace mistakes
+}  // namespace random_rigs

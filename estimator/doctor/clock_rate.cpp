@@ -1,0 +1,92 @@
+#include "estimator/doctor/clock_rate.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "estimator/model/parameter_target.hpp"
+#include "estimator/model/ties.hpp"
+
+namespace estimator {
+namespace {
+
+/// Power of the second in the unit of a quantity. A motor's control counts as a force whose unit is
+/// the amplifier's own, whatever the second is.
+int power_of_second(HingeQuantity quantity) {
+  switch (quantity) {
+    case HingeQuantity::kViscous:
+      return -1;
+    case HingeQuantity::kCoulombTorque:
+    case HingeQuantity::kStribeckTorque:
+    case HingeQuantity::kSmoothExcess:
+    case HingeQuantity::kSmoothCoulomb:
+    case HingeQuantity::kConstantTorque:
+    case HingeQuantity::kStiffness:
+    case HingeQuantity::kMotorGain:
+      return -2;
+    case HingeQuantity::kStribeckRate:
+      return 2;
+    case HingeQuantity::kSmoothRise:
+    case HingeQuantity::kSmoothDecay:
+    case HingeQuantity::kSmoothSlope:
+    case HingeQuantity::kBackEmf:
+      return 1;
+    default:
+      return 0;  // lengths, inertias, drag, angles; delays, which no tie can follow
+  }
+}
+
+int power_of_second(const Mechanism& mechanism, int index) {
+  if (index == mechanism.index(WorldQuantity::kGravity)) return -2;
+  const ParameterTarget target = parameter_target(mechanism, index);
+  if (target.kind != ParameterTarget::Kind::kHinge) return 0;
+  return power_of_second(static_cast<HingeQuantity>(target.quantity));
+}
+
+}  // namespace
+
+ClockedMechanism with_clock_rate(const Mechanism& mechanism) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  ClockedMechanism clocked{mechanism, static_cast<int>(mechanism.parameters.size())};
+  Mechanism& in_clock = clocked.mechanism;
+  for (int i = 0; i < clocked.rate; ++i) {
+    Parameter& parameter = in_clock.parameters[static_cast<std::size_t>(i)];
+    const double power = power_of_second(mechanism, i);
+    if (power == 0.0) continue;
+    parameter.prior_standard_deviation = kInfinity;
+    if (parameter.free) continue;
+    auto tie = std::ranges::find(in_clock.ties, i, &Tie::parameter);
+    if (tie == in_clock.ties.end()) {
+      if (parameter.value == 0.0) continue;
+      tie = in_clock.ties.insert(tie, {.parameter = i, .constant = parameter.value});
+    }
+    if (tie->constant != 0.0) tie->terms.push_back({clocked.rate, power * tie->constant});
+    parameter.lower = -kInfinity;
+    parameter.upper = kInfinity;
+  }
+  in_clock.parameters.push_back({.name = "clock rate", .unit = "-", .free = true});
+  return clocked;
+}
+
+void take_from_clock(const ClockedMechanism& clocked, Mechanism& mechanism) {
+  const double rate = clocked.mechanism.parameters.back().value;
+  for (int i = 0; i < clocked.rate; ++i) {
+    Parameter& parameter = mechanism.parameters[static_cast<std::size_t>(i)];
+    if (!parameter.free) continue;
+    const double value = clocked.mechanism.parameters[static_cast<std::size_t>(i)].value /
+                         (1.0 + power_of_second(mechanism, i) * rate);
+    parameter.value = std::clamp(value, parameter.lower, parameter.upper);
+  }
+  apply_ties(mechanism);
+}
+
+std::vector<Recording> without_clock_error(std::vector<Recording> recordings, double rate) {
+  for (Recording& recording : recordings) {
+    for (Segment& segment : recording.segments) {
+      segment.period /= 1.0 + rate;
+      for (double& time : segment.times) time /= 1.0 + rate;
+    }
+  }
+  return recordings;
+}
+
+}  // namespace estimator

@@ -1,0 +1,160 @@
+#include "estimator/doctor/limits.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "estimator/calibrate/number_text.hpp"
+#include "estimator/doctor/reading_series.hpp"
+#include "estimator/doctor/signal_scale.hpp"
+
+namespace estimator {
+namespace {
+
+constexpr double kRounding = 1e-6;  // of a limit, which a file states in few digits
+
+/// A command this close to its limit is at it; from this share of the rows on it is told [-].
+constexpr double kAtLimit = 1e-3;
+constexpr double kOftenAtLimit = 0.01;
+
+/// Over as many periods speeds are taken that counting and noise, so many deviations of them, are
+/// this part of the limit at most.
+constexpr double kSpeedError = 0.05;
+constexpr double kDeviations = 6.0;
+
+/// Where something is beyond a limit, and by how much at most.
+struct Excess {
+  double first = 0.0, last = 0.0;  ///< [s]
+  double extreme = 0.0;
+  int rows = 0;
+
+  void add(double time, double value) {
+    if (rows++ == 0) first = time;
+    last = time;
+    if (std::abs(value) > std::abs(extreme)) extreme = value;
+  }
+};
+
+Finding excess_finding(const char* kind, const Recording& recording, const std::string& channel,
+                       const Excess& excess, const std::string& unit) {
+  return {.kind = kind,
+          .severity = Severity::kWarning,
+          .recording = recording.name,
+          .channel = channel,
+          .from = excess.first,
+          .to = excess.last,
+          .size = excess.extreme,
+          .unit = unit};
+}
+
+std::string when(const Excess& excess) {
+  return " (" + std::to_string(excess.rows) + (excess.rows == 1 ? " row" : " rows") +
+         ", the first at " + number_text(excess.first, 6) + " s)";
+}
+
+void compare_range(const Sensor& sensor, int column, const SensorLimits& limits,
+                   const Recording& recording, SignalExamination& out) {
+  if (!(limits.highest > limits.lowest)) return;
+  Excess excess;
+  const double room = kRounding * (limits.highest - limits.lowest);
+  for (const Segment& segment : recording.segments) {
+    for (Eigen::Index k = 0; k < segment.angles.rows(); ++k) {
+      const double reading = segment.angles(k, column);
+      if (reading < limits.lowest - room || reading > limits.highest + room) {
+        excess.add(segment.start + segment.time(k), reading);
+      }
+    }
+  }
+  if (excess.rows == 0) return;
+  const std::string unit = sensor.units().coordinate;
+  Finding finding = excess_finding("beyond-range", recording, sensor.name, excess, unit);
+  finding.what = "encoder " + sensor.name + " reads as far as " + number_text(excess.extreme, 4) +
+                 " " + unit + ", beyond the " + number_text(limits.lowest, 4) + " to " +
+                 number_text(limits.highest, 4) + " " + unit + " of the rig file" + when(excess);
+  finding.advice = "check unit, sign and zero of the column, or the limits in `safety`";
+  out.findings.push_back(std::move(finding));
+}
+
+void compare_speed(const Sensor& sensor, int column, double quantum, double fastest,
+                   const Recording& recording, SignalExamination& out) {
+  if (!(fastest > 0.0)) return;
+  Excess excess;
+  for (const Segment& segment : recording.segments) {
+    const ReadingSeries series =
+        observed_readings(segment, segment.angles.col(column), sensor.kind);
+    const SignalScale scale(series, quantum);
+    for (std::size_t first = 0, last = 0; last < series.size(); ++last) {
+      const double error = quantum + kDeviations * scale.noise(last);
+      const auto time = [&](std::size_t from) { return series.times[last] - series.times[from]; };
+      while (first + 1 < last && kSpeedError * fastest * time(first + 1) >= error) ++first;
+      if (!(kSpeedError * fastest * time(first) >= error)) continue;
+      const double speed = (series.values[last] - series.values[first]) / time(first);
+      if (std::abs(speed) > (1.0 + kSpeedError) * fastest) {
+        excess.add(segment.start + series.times[last], speed);
+      }
+    }
+  }
+  if (excess.rows == 0) return;
+  const std::string unit = std::string(sensor.units().coordinate) + "/s";
+  Finding finding = excess_finding("too-fast", recording, sensor.name, excess, unit);
+  finding.what = "encoder " + sensor.name + " moves at up to " + number_text(excess.extreme) + " " +
+                 unit + ", beyond the " + number_text(fastest) + " " + unit + " of the rig file" +
+                 when(excess);
+  finding.advice = "check unit, counts and time stamps, or the limit in `safety`";
+  out.findings.push_back(std::move(finding));
+}
+
+void compare_command(const std::string& motor, Eigen::Index column, double most,
+                     const Recording& recording, SignalExamination& out) {
+  if (!(most > 0.0)) return;
+  Excess beyond, at;
+  int rows = 0;
+  for (const Segment& segment : recording.segments) {
+    for (Eigen::Index k = 0; k + 1 < segment.controls.rows(); ++k, ++rows) {
+      const double command = segment.controls(k, column), time = segment.start + segment.time(k);
+      if (std::abs(command) > (1.0 + kRounding) * most) beyond.add(time, command);
+      if (std::abs(std::abs(command) - most) <= kAtLimit * most) at.add(time, command);
+    }
+  }
+  if (beyond.rows > 0) {
+    Finding finding = excess_finding("command-beyond-limit", recording, motor, beyond, "");
+    finding.what = "the command of motor " + motor + " goes as far as " +
+                   number_text(beyond.extreme, 4) + ", beyond the " + number_text(most, 4) +
+                   " that the rig file allows" + when(beyond);
+    finding.advice =
+        "check unit and `scale` of the column, or the limit; where the amplifier clips, record "
+        "what it puts out";
+    out.findings.push_back(std::move(finding));
+  } else if (at.rows >= kOftenAtLimit * rows) {
+    Finding finding = excess_finding("command-at-limit", recording, motor, at, "");
+    finding.severity = Severity::kNote;
+    finding.what = "the command of motor " + motor + " is at its limit of " + number_text(most, 4) +
+                   " in " + std::to_string(at.rows) + " of " + std::to_string(rows) +
+                   " rows, the first at " + number_text(at.first, 6) + " s";
+    finding.advice = "nothing, if what was recorded is what the motor got, and not what was asked";
+    out.findings.push_back(std::move(finding));
+  }
+}
+
+}  // namespace
+
+void compare_limits(const Mechanism& mechanism, const std::vector<double>& quanta,
+                    const Recording& recording, const SensorFacts& facts, SignalExamination& out) {
+  const std::vector<Sensor> sensors = sensors_of(mechanism);
+  for (std::size_t i = 0; i < std::min(sensors.size(), facts.limits.size()); ++i) {
+    const auto column = static_cast<int>(i);
+    compare_range(sensors[i], column, facts.limits[i], recording, out);
+    compare_speed(sensors[i], column, quanta[i], facts.limits[i].fastest, recording, out);
+  }
+  std::size_t motor = 0;
+  for (const Hinge& hinge : mechanism.hinges) {
+    if (!hinge.motorised) continue;
+    if (motor < facts.command_most.size()) {
+      compare_command(hinge.name, static_cast<Eigen::Index>(motor), facts.command_most[motor],
+                      recording, out);
+    }
+    ++motor;
+  }
+}
+
+}  // namespace estimator

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <limits>
+#include <vector>
+
+#include "estimator/doctor/signal_examination.hpp"
+#include "estimator/model/sensor.hpp"
+
+namespace estimator {
+
+/// Recordings against what the rig allows: readings beyond the range of a joint, speeds beyond its
+/// largest, commands beyond the motor's largest; and commands that sit there, since a motor that
+/// was asked for more got what the recording may not tell.
+void compare_limits(const Mechanism& mechanism, const std::vector<double>& quanta,
+                    const Recording& recording, const SensorFacts& facts, SignalExamination& out);
+
+}  // namespace estimator

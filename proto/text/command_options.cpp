@@ -1,0 +1,71 @@
+#include "proto/text/command_options.hpp"
+
+#include <algorithm>
+#include <sstream>
+
+namespace proto {
+namespace {
+
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> parts;
+  std::istringstream in(text);
+  for (std::string part; std::getline(in, part, separator);) parts.push_back(part);
+  return parts;
+}
+
+/// A placeholder stands in capitals; every other part of "unix:/PATH|HOST:PORT" or
+/// "physical|shadow|FILE" is a word to write as it is.
+bool is_word(const std::string& part) {
+  return !part.empty() &&
+         std::ranges::all_of(part, [](char c) { return (c >= 'a' && c <= 'z') || c == '-'; });
+}
+
+bool is_file(const std::string& part) {
+  static const std::vector<std::string> kFiles = {"FILE", "FOLDER", "RECORDING", "PATH"};
+  return std::ranges::find(kFiles, part) != kFiles.end();
+}
+
+/// What an option takes, without what CLI11 says of its range.
+std::string value_of(const CLI::Option& option) {
+  if (option.get_items_expected_max() == 0) return "";
+  const std::string type = option.get_type_name();
+  return type.substr(0, type.find(':')) == "INT" ? "INT" : type;
+}
+
+OptionText text_of(const CLI::Option& option) {
+  OptionText text;
+  for (const std::string& name : option.get_snames()) text.names.push_back("-" + name);
+  for (const std::string& name : option.get_lnames()) text.names.push_back("--" + name);
+  text.positional = text.names.empty();
+  if (text.positional) text.names.push_back(option.get_name(true));
+  text.value = value_of(option);
+  text.help = option.get_description();
+  text.group = option.get_group();
+  text.initial = option.get_default_str();
+  text.environment = option.get_envname();
+  text.required = option.get_required();
+  text.repeated = option.get_items_expected_max() > 1;
+  for (const std::string& part : split(text.value, '|')) {
+    if (is_word(part)) text.choices.push_back(part);
+    text.takes_file = text.takes_file || is_file(part);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::vector<OptionText> options_of(const CLI::App& command) {
+  std::vector<OptionText> texts;
+  for (const CLI::Option* option : command.get_options()) {
+    if (option->get_group().empty()) continue;
+    texts.push_back(text_of(*option));
+  }
+  return texts;
+}
+
+std::vector<const CLI::App*> commands_of(const CLI::App& program) {
+  const auto all = program.get_subcommands([](const CLI::App*) { return true; });
+  return {all.begin(), all.end()};
+}
+
+}  // namespace proto

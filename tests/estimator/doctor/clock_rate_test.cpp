@@ -1,0 +1,148 @@
+#include "estimator/doctor/clock_rate.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "estimator/calibrate/shooting_problem.hpp"
+#include "estimator/doctor/excitation.hpp"
+#include "estimator/doctor/misfit_trials.hpp"
+#include "estimator/model/mechanisms/pendulum.hpp"
+#include "estimator/model/ties.hpp"
+#include "tests/estimator/calibrate/reference_recording.hpp"
+#include "tests/support/reference_simulators.hpp"
+
+namespace {
+
+using estimator::HingeQuantity;
+using estimator::Mechanism;
+using estimator::Recording;
+using test_support::ReferenceFuruta;
+
+constexpr double kPeriod = 4e-3;  // [s]
+
+ReferenceFuruta rig() {
+  ReferenceFuruta rig;
+  rig.b_1 = 2e-3;
+  rig.b_2 = 2e-4;
+  rig.tau_c1 = 2e-3;
+  rig.K = 0.07;
+  rig.k_e = 0.05;
+  rig.smoothing_speed = 1e-3;
+  return rig;
+}
+
+Recording recorded() {
+  Eigen::VectorXd u(1500);
+  for (Eigen::Index k = 0; k < u.size(); ++k) {
+    const double t = kPeriod * static_cast<double>(k);
+    u[k] = 1.5 * std::sin(3.0 * t) + 1.5 * std::sin(11.3 * t + 1.0);
+  }
+  return test_support::record(rig(), {0.2, 0.5, 0.0, 0.0}, u, kPeriod, 5e-4, 5);
+}
+
+Mechanism described(const std::vector<std::string>& free) {
+  Mechanism mechanism = test_support::mechanism_of(rig());
+  mechanism.hinge_parameter(0, HingeQuantity::kBackEmf).value = rig().k_e;
+  test_support::free_parameters(mechanism, free, 1.1);
+  return mechanism;
+}
+
+double value(const Mechanism& mechanism, const char* name) {
+  return mechanism.parameters[static_cast<std::size_t>(mechanism.find_parameter(name))].value;
+}
+
+// In the seconds of a clock that is 1 % fast, 1 N is 2 % less kg·m per second squared: everything
+// that is kept and has a second in its unit follows, by its power, and nothing else does.
+TEST(ClockRate, MovesWhatHasASecondInItsUnit) {
+  estimator::ClockedMechanism clocked = with_clock_rate(described({"A.J_zz", "1.b"}));
+  clocked.mechanism.parameters.back().value = 0.01;
+  estimator::apply_ties(clocked.mechanism);
+  const Mechanism truth = test_support::mechanism_of(rig());
+  for (const auto& [name, power] : {std::pair{"gravity.g", -2},
+                                    {"1.tau_c", -2},
+                                    {"2.b", -1},
+                                    {"1.K", -2},
+                                    {"A.m", 0},
+                                    {"B.J_yy", 0},
+                                    {"2.a_x", 0}}) {
+    EXPECT_NEAR(value(clocked.mechanism, name), (1.0 + 0.01 * power) * value(truth, name),
+                1e-12 * std::abs(value(truth, name)))
+        << name;
+  }
+  EXPECT_NEAR(value(clocked.mechanism, "1.k_e"), 1.01 * rig().k_e, 1e-12);
+  // What is free is so in the clock's seconds, and comes back in true ones.
+  Mechanism taken = described({"A.J_zz", "1.b"});
+  const double estimated = value(clocked.mechanism, "1.b");
+  estimator::take_from_clock(clocked, taken);
+  EXPECT_NEAR(value(taken, "1.b"), estimated / 0.99, 1e-12);
+  EXPECT_NEAR(value(taken, "A.J_zz"), value(clocked.mechanism, "A.J_zz"), 1e-15);
+}
+
+// A constant that another parameter's tie has moves, too; what it follows from does by itself.
+TEST(ClockRate, MovesTheConstantsOfTies) {
+  Mechanism mechanism = described({"1.b"});
+  const int tied = mechanism.find_parameter("2.b"), source = mechanism.find_parameter("1.b");
+  mechanism.ties.push_back({tied, 1e-3, {{source, 2.0}}});
+  estimator::ClockedMechanism clocked = with_clock_rate(mechanism);
+  clocked.mechanism.parameters.back().value = 0.02;
+  estimator::apply_ties(clocked.mechanism);
+  EXPECT_NEAR(value(clocked.mechanism, "2.b"), 0.98e-3 + 2.0 * value(mechanism, "1.b"), 1e-12);
+}
+
+// A free inertia takes up any rate of the clock of a lone pendulum: I s² and m g l do not know how
+// long a second is.
+TEST(ClockRate, IsAbsorbedByTheInertiaOfALonePendulum) {
+  test_support::ReferencePendulum pendulum;
+  pendulum.b = 4e-4;
+  const Eigen::MatrixXd motion = test_support::simulate(pendulum, {1.2, 0.0}, kPeriod, 1499);
+  estimator::Segment segment;
+  segment.period = kPeriod;
+  segment.angles = motion.leftCols(1) + 5e-4 * Eigen::MatrixXd::Random(motion.rows(), 1);
+  segment.controls.resize(motion.rows(), 0);
+  Mechanism mechanism = estimator::make_pendulum({.mass = pendulum.m, .distance = pendulum.l});
+  mechanism.hinge_parameter(0, HingeQuantity::kViscous).value = pendulum.b;
+  for (const bool free : {true, false}) {
+    const int inertia = mechanism.index(0, estimator::BodyQuantity::kJzz);
+    mechanism.parameters[static_cast<std::size_t>(inertia)].value = pendulum.J;
+    mechanism.parameters[static_cast<std::size_t>(inertia)].free = free;
+    mechanism.hinge_parameter(0, HingeQuantity::kViscous).free = true;
+    const auto clock = predict_excitation(mechanism, {{"run", {segment}}}, {}).clock;
+    EXPECT_EQ(clock.deviation < estimator::kClockTold, !free) << clock.deviation;
+    EXPECT_EQ(std::ranges::count(clock.absorbed_by, "P.J_zz"), free ? 1 : 0);
+  }
+}
+
+// The product of known masses and lengths that couples arm and pendulum has no free inertia in it.
+TEST(ClockRate, IsToldByTheCouplingOfAFurutaPendulum) {
+  const auto clock = predict_excitation(
+      described({"A.J_zz", "B.J_yy", "B.J_zz", "1.b", "2.b", "1.tau_c", "1.K"}), {recorded()}, {});
+  EXPECT_LT(clock.clock.deviation, estimator::kClockTold);
+  EXPECT_TRUE(clock.clock.absorbed_by.empty());
+}
+
+// Once the budget is spent nothing more is fitted, and that is known.
+TEST(MisfitTrials, EndWithTheirBudget) {
+  const Mechanism mechanism = described({"A.J_zz", "1.b"});
+  const std::vector<Recording> pieces =
+      estimator::take_excerpts(mechanism, {recorded()}, estimator::kMisfitBudget);
+  const estimator::CalibrationMonitor monitor;
+  estimator::WorkBudget budget{1.0};
+  const estimator::MisfitCase on{.estimate = mechanism,
+                                 .pieces = pieces,
+                                 .noise = Eigen::Vector2d::Constant(5e-4),
+                                 .monitor = monitor,
+                                 .budget = budget,
+                                 .rmse = Eigen::Vector2d::Zero()};
+  EXPECT_TRUE(std::isfinite(on.fit(mechanism).cost()));
+  EXPECT_LT(budget.left, 0.0);
+  EXPECT_FALSE(budget.exceeded);
+  EXPECT_TRUE(std::isinf(on.fit(mechanism).cost()));
+  EXPECT_TRUE(budget.exceeded);
+  EXPECT_TRUE(try_causes(on, pieces).empty());
+}
+
+}  // namespace

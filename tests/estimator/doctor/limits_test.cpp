@@ -1,0 +1,87 @@
+#include "estimator/doctor/limits.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "estimator/model/mechanisms/pendulum.hpp"
+
+namespace {
+
+using estimator::Finding;
+using estimator::Recording;
+using estimator::SensorFacts;
+
+constexpr double kPeriod = 1e-3;    // [s]
+constexpr double kAmplitude = 1.0;  // [rad]
+constexpr double kSwing = 6.0;      // [rad/s]
+constexpr double kQuantum = 2.0 * M_PI / 4096.0;
+
+/// A pendulum whose fastest is kAmplitude · kSwing, as an encoder counts it, under a command that
+/// goes from −4 to 4.
+Recording swinging() {
+  estimator::Segment segment;
+  segment.period = kPeriod;
+  segment.angles.resize(3000, 1);
+  segment.controls.resize(3000, 1);
+  for (Eigen::Index k = 0; k < 3000; ++k) {
+    const double t = kPeriod * static_cast<double>(k);
+    segment.angles(k, 0) = kQuantum * std::round(kAmplitude * std::sin(kSwing * t) / kQuantum);
+    segment.controls(k, 0) = 4.0 * std::sin(5.0 * t);
+  }
+  return {"run", {segment}};
+}
+
+std::vector<Finding> compared(const Recording& recording, const SensorFacts& facts) {
+  estimator::SignalExamination out;
+  estimator::compare_limits(estimator::make_pendulum({.motorised = true}), {kQuantum}, recording,
+                            facts, out);
+  return out.findings;
+}
+
+TEST(Limits, ThatAreKeptOrNotStatedAreNotTold) {
+  EXPECT_TRUE(compared(swinging(), {}).empty());
+  EXPECT_TRUE(compared(swinging(), {.limits = {{}}, .command_most = {0.0}}).empty());
+  EXPECT_TRUE(
+      compared(swinging(), {.limits = {{-1.01, 1.01, 6.1}}, .command_most = {4.1}}).empty());
+}
+
+// Either end of the range; a reading that is missing is not beyond anything.
+TEST(Limits, TellReadingsBeyondEitherEnd) {
+  for (const auto& [lowest, highest, extreme] :
+       {std::tuple{-2.0, 0.9, 1.0}, std::tuple{-0.9, 2.0, -1.0}}) {
+    Recording recording = swinging();
+    recording.segments[0].angles(0, 0) = std::numeric_limits<double>::quiet_NaN();
+    const std::vector<Finding> found = compared(recording, {.limits = {{lowest, highest, 0.0}}});
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].kind, "beyond-range");
+    EXPECT_NEAR(found[0].size, extreme, kQuantum);
+    EXPECT_NEAR(std::abs(kAmplitude * std::sin(kSwing * found[0].from)), 0.9, 0.02);
+  }
+}
+
+// Differences of counts at 1 kHz are steps of 1.5 rad/s: the speed is that of the motion.
+TEST(Limits, TellSpeedsOfTheMotionNotOfItsCounts) {
+  const std::vector<Finding> found = compared(swinging(), {.limits = {{0.0, 0.0, 5.0}}});
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].kind, "too-fast");
+  EXPECT_NEAR(std::abs(found[0].size), kAmplitude * kSwing, 0.3);
+}
+
+TEST(Limits, TellCommandsBeyondAndAtTheirLimit) {
+  const std::vector<Finding> beyond = compared(swinging(), {.command_most = {3.0}});
+  ASSERT_EQ(beyond.size(), 1U);
+  EXPECT_EQ(beyond[0].kind, "command-beyond-limit");
+  EXPECT_NEAR(std::abs(beyond[0].size), 4.0, 1e-3);
+  Recording clipped = swinging();
+  auto& controls = clipped.segments[0].controls;
+  controls = controls.cwiseMax(-3.0).cwiseMin(3.0);
+  const std::vector<Finding> at = compared(clipped, {.command_most = {3.0}});
+  ASSERT_EQ(at.size(), 1U);
+  EXPECT_EQ(at[0].kind, "command-at-limit");
+  EXPECT_EQ(at[0].severity, estimator::Severity::kNote);
+}
+
+}  // namespace
