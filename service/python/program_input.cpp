@@ -22,12 +22,13 @@ using namespace pybind11::literals;
 using Numbers = py::array_t<double, py::array::c_style | py::array::forcecast>;
 
 void add_recording(ProgramRequest& program, const std::string& name, const Selection& selection,
-                   const std::map<std::string, Numbers>& columns) {
+                   const py::dict& columns) {
   program.request.recordings.push_back({.path = name, .selection = selection});
   if (columns.empty()) return;
   std::vector<NamedColumn>& table = program.tables[name];
-  for (const auto& [column, values] : columns) {
-    table.push_back({column, {values.data(), values.data() + values.size()}});
+  for (const auto& [column, cells] : columns) {  // in the order of the table
+    const auto values = py::cast<Numbers>(cells);
+    table.push_back({py::cast<std::string>(column), {values.data(), values.data() + values.size()}});
   }
 }
 
