@@ -15,7 +15,8 @@ int find_column(const std::string& name, const std::vector<NamedColumn>& columns
   const auto found = std::ranges::find_if(columns, is_wanted);
   if (found == columns.end()) {
     std::string has;
-    for (const NamedColumn& column : columns) has += (has.empty() ? "'" : ", '") + column.name + "'";
+    for (const NamedColumn& column : columns)
+      has += (has.empty() ? "'" : ", '") + column.name + "'";
     throw proto::InputError(name + ": no column '" + wanted + "'; there are " +
                             (has.empty() ? "none" : has) +
                             "; correct the name in the rig file's recording { }");
@@ -57,11 +58,10 @@ ImportedRecording import_columns(const std::string& name, const std::vector<Name
     table.fields.push_back(field);
     table.values.push_back(columns[static_cast<std::size_t>(field)].values);
     if (table.values.back().size() == table.values.front().size()) continue;
-    throw proto::InputError(name + ": column '" + request.name + "' has " +
-                            std::to_string(table.values.back().size()) + " rows, column '" +
-                            requests.front().name + "' has " +
-                            std::to_string(table.values.front().size()) +
-                            "; give columns of one length");
+    throw proto::InputError(
+        name + ": column '" + request.name + "' has " + std::to_string(table.values.back().size()) +
+        " rows, column '" + requests.front().name + "' has " +
+        std::to_string(table.values.front().size()) + "; give columns of one length");
   }
   if (table.values.empty() || table.values.front().empty()) {
     throw proto::InputError(name + ": has no rows; record something first");
