@@ -19,7 +19,8 @@ double find_quantum(const std::vector<Segment>& segments, int sensor, double sca
 double analog_variance(const std::vector<Segment>& segments, int sensor, double quantum);
 
 /// Whether the errors of one sensor, by segment, can be those of counting: none is larger than half
-/// a quantum and what the noise before counting adds, but for a small share.
+/// a quantum and what the noise before counting adds, but for a small share. A joint at rest has
+/// one error, however long it rests.
 bool counting_explains(const std::vector<Eigen::VectorXd>& errors, double quantum, double analog);
 
 /// Whether errors of one sensor, by segment, are correlated beyond what counting does. Products of

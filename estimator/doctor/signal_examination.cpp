@@ -7,6 +7,7 @@
 #include "estimator/doctor/finding_text.hpp"
 #include "estimator/doctor/limits.hpp"
 #include "estimator/doctor/outliers.hpp"
+#include "estimator/doctor/rests.hpp"
 #include "estimator/doctor/step_cause.hpp"
 #include "estimator/doctor/steps.hpp"
 #include "estimator/model/sensor.hpp"
@@ -295,6 +296,7 @@ SignalExamination examine_signals(const Mechanism& mechanism,
     find_plateaus(sensors, quanta, recording, static_cast<int>(r), out);
     find_dead_channels(mechanism, recording, out);
     find_copies(mechanism, recording, out);
+    find_rests(sensors, quanta, recording, static_cast<int>(r), out);
     if (!facts.limits.empty() || !facts.command_most.empty()) {
       compare_limits(mechanism, quanta, without_held(recording, static_cast<int>(r), out.held),
                      facts, out);

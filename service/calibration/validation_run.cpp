@@ -42,9 +42,9 @@ estimator::Validation run_validation(const CalibrationRequest& request,
   rig.withheld = input.rig.mechanism.withheld;
   try {
     const auto start = std::chrono::steady_clock::now();
-    estimator::Validation validation = estimator::validate(
-        rig, input.rig.mechanism, pieces, input.context.options, windows.start, monitor,
-        [&](int window) { on_window(window, count); });
+    estimator::Validation validation =
+        estimator::validate(rig, input.rig.mechanism, pieces, input.context.options, windows.start,
+                            monitor, [&](int window) { on_window(window, count); });
     input.context.wall_time =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     note_short_segments(input, windows.length, validation);

@@ -48,8 +48,13 @@ ExitCode tell_calibration(const estimator::Calibration& calibration, const Calib
 
 void write_rig_out(const std::string& rig_name, const std::string& rig_text,
                    const CalibratedRig& rig, const ResultFiles& files) {
-  const WrittenRig written = write_rig(
-      rig_name, rig_text, rig, files.rig_out_priors ? Priors::kFromEstimates : Priors::kAsTheyWere);
+  WrittenRig written;
+  try {
+    written = write_rig(rig_name, rig_text, rig,
+                        files.rig_out_priors ? Priors::kFromEstimates : Priors::kAsTheyWere);
+  } catch (const proto::InputError& error) {
+    throw proto::InputError(files.rig_out + ": was not written: " + error.what());
+  }
   for (const std::string& note : written.notes) {
     std::cerr << "note: " << files.rig_out << ": " << note << '\n';
   }

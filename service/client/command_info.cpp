@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "estimator/model/sensor.hpp"
+#include "proto/recording/mat_file.hpp"
 #include "proto/recording/recording_info.hpp"
 #include "proto/text/csv_table.hpp"
 #include "proto/text/files.hpp"
@@ -13,6 +14,7 @@
 #include "service/client/command.hpp"
 #include "service/client/remote/job_picture.hpp"
 #include "service/describe/rig_picture.hpp"
+#include "service/import/joint_state_recording.hpp"
 #include "service/import/mcap_recording.hpp"
 #include "service/import/parameter_values.hpp"
 #include "service/import/recording_file.hpp"
@@ -188,6 +190,20 @@ void print_columns(const std::string& path) {
   std::cout << "\nWith --rig FILE the rate, gaps and segments are told too.\n";
 }
 
+/// What a rig file's recording { } may name as columns.
+void print_variables(const std::string& path) {
+  Rows rows = {{"variable", "rows", "columns"}};
+  const proto::MatFile file(path);
+  for (const proto::MatFile::Variable& variable : file.variables()) {
+    rows.push_back({variable.name, variable.is_numeric ? std::to_string(variable.rows) : "-",
+                    variable.is_numeric ? std::to_string(variable.columns) : "-"});
+  }
+  std::cout << path << "\n\n"
+            << format_table(rows, {false, true, true})
+            << "\nVariables with '-' hold no real numbers. With --rig FILE the rate, gaps and "
+               "segments are told.\n";
+}
+
 bool is_rig_file(const std::string& path) {
   return path.ends_with(".textproto") || path.ends_with(".txtpb") || path.ends_with(".pbtxt");
 }
@@ -232,7 +248,14 @@ void show_info(const InfoOptions& options) {
     apply_values(read_parameter_values(options.values), rig.mechanism);
     print_rig(rig);
     print_picture(options, rig);
+  } else if (options.file.ends_with(".mat") && options.rig.empty()) {
+    print_variables(options.file);
   } else if (is_mcap(options.file) && options.rig.empty()) {
+    if (is_joint_state_bag(options.file)) {
+      throw proto::InputError(options.file +
+                              ": is a ROS 2 bag with joint states; give the rig file too, --rig "
+                              "FILE, to read it");
+    }
     const auto info = proto::inspect_recording(options.file);
     if (!info.ok()) throw proto::InputError(info.error().detail);
     std::cout << options.file << '\n' << proto::to_text(info.value());

@@ -1,5 +1,7 @@
 #include "service/client/simulation_picture.hpp"
 
+#include <string_view>
+
 #include "estimator/model/sensor.hpp"
 #include "service/study/study_figure.hpp"
 
@@ -19,6 +21,25 @@ Chart panel(const std::string& title, const std::string& y_label, const char* cs
   chart.y_label = y_label;
   chart.series.push_back({.label = "", .css_class = css_class, .x = time, .y = values});
   return chart;
+}
+
+/// With the style sheet's variables replaced by their first, light values: browsers know variables,
+/// most viewers of pictures do not.
+std::string without_variables(std::string svg) {
+  constexpr std::string_view kUse = "var(";
+  for (std::size_t at = svg.find(kUse); at != std::string::npos; at = svg.find(kUse, at)) {
+    const std::size_t end = svg.find(')', at);
+    if (end == std::string::npos) break;
+    const std::string name = svg.substr(at + kUse.size(), end - at - kUse.size()) + ":";
+    const std::size_t defined = svg.find(name);
+    if (defined == std::string::npos) {
+      at = end;
+      continue;
+    }
+    const std::size_t begin = svg.find_first_not_of(' ', defined + name.size());
+    svg.replace(at, end + 1 - at, svg.substr(begin, svg.find(';', begin) - begin));
+  }
+  return svg;
 }
 
 }  // namespace
@@ -45,7 +66,7 @@ std::string simulation_picture(const Rig& rig, const SimulatedRun& run, const st
                                   "command [" + rig.hinge_facts[j].control_unit + "]", "control",
                                   time, column_of(run.controls, column++)));
   }
-  return figure_file(figure);
+  return without_variables(figure_file(figure));
 }
 
 }  // namespace service

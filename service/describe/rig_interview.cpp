@@ -159,26 +159,26 @@ void ask_links(Interview& interview, RigAnswers& answers) {
 void ask_columns(Interview& interview, const std::vector<ColumnLook>& columns, ColumnChoice choice,
                  RigAnswers& answers) {
   const RigAnswers before = answers;
-  bool right = false;
-  try {
-    propose_columns(columns, choice, answers);
+  // Says what is wrong, where asking helps.
+  const auto propose = [&] {
+    try {
+      answers = before;
+      propose_columns(columns, choice, answers);
+      return true;
+    } catch (const proto::InputError& fault) {
+      if (columns.empty()) throw;
+      interview.say(fault.what());
+      return false;
+    }
+  };
+  bool right = propose();
+  if (right) {
     show_columns(interview, answers);
     right = interview.ask_yes("is that right?", true);
-  } catch (const proto::InputError& fault) {
-    if (columns.empty() ||
-        std::string(fault.what()).find("nothing was written") != std::string::npos)
-      throw;
-    interview.say(fault.what());
   }
   while (!right) {
     ask_choice(interview, columns, answers, choice);
-    answers = before;
-    try {
-      propose_columns(columns, choice, answers);
-      right = true;
-    } catch (const proto::InputError& fault) {
-      interview.say(fault.what());
-    }
+    right = propose();
   }
   const bool plane = answers.kind == RigKind::kDoublePendulum || answers.kind == RigKind::kChain;
   if (plane) {

@@ -147,12 +147,14 @@ void bind_estimation(py::module_& module) {
   py::class_<ProgramMonitor>(module, "Monitor")
       .def(py::init<py::object, int>(), "progress"_a, "threads"_a);
   py::class_<CalibrationHandle>(module, "Calibration")
-      .def("json", [](const CalibrationHandle& h) { return calibration_json(h.calibration, h.context); })
+      .def("json",
+           [](const CalibrationHandle& h) { return calibration_json(h.calibration, h.context); })
       .def("table",
            [](const CalibrationHandle& h) {
              return format_calibration(h.calibration, h.context.wall_time);
            })
-      .def("page", [](const CalibrationHandle& h) { return calibration_page(h.calibration, h.context); })
+      .def("page",
+           [](const CalibrationHandle& h) { return calibration_page(h.calibration, h.context); })
       .def("trajectories",
            [](const CalibrationHandle& h) { return trajectories_of(h.calibration.trajectories); })
       .def("sensors",
@@ -187,8 +189,7 @@ void bind_estimation(py::module_& module) {
            })
       .def("trajectories",
            [](const ValidationHandle& h) { return trajectories_of(h.validation.trajectories); })
-      .def("sensors",
-           [](const ValidationHandle& h) { return sensors_of_use(h.choice.estimate); });
+      .def("sensors", [](const ValidationHandle& h) { return sensors_of_use(h.choice.estimate); });
   module.def("calibrate", &calibrate);
   module.def("crossvalidate", &crossvalidate, "request"_a, "by"_a, "pieces"_a, "piece_length"_a,
              "monitor"_a);

@@ -22,12 +22,14 @@ using namespace pybind11::literals;
 using Numbers = py::array_t<double, py::array::c_style | py::array::forcecast>;
 
 void add_recording(ProgramRequest& program, const std::string& name, const Selection& selection,
-                   const std::map<std::string, Numbers>& columns) {
+                   const py::dict& columns) {
   program.request.recordings.push_back({.path = name, .selection = selection});
   if (columns.empty()) return;
   std::vector<NamedColumn>& table = program.tables[name];
-  for (const auto& [column, values] : columns) {
-    table.push_back({column, {values.data(), values.data() + values.size()}});
+  for (const auto& [column, cells] : columns) {  // in the order of the table
+    const auto values = py::cast<Numbers>(cells);
+    table.push_back(
+        {py::cast<std::string>(column), {values.data(), values.data() + values.size()}});
   }
 }
 
@@ -57,8 +59,8 @@ void set_kind(estimator::CalibrationOptions& options, const std::string& kind) {
 }
 
 void set_residual(estimator::CalibrationOptions& options, const std::string& form) {
-  options.residual_form = form == "explicit" ? estimator::ResidualForm::kExplicit
-                                             : estimator::ResidualForm::kImplicit;
+  options.residual_form =
+      form == "explicit" ? estimator::ResidualForm::kExplicit : estimator::ResidualForm::kImplicit;
 }
 
 void set_states(estimator::CalibrationOptions& options, const std::string& form) {
@@ -102,8 +104,8 @@ py::dict load_recording(const ProgramRequest& program) {
   for (const estimator::Segment& segment : input.recordings.front().segments) {
     Eigen::VectorXd time(segment.sample_count());
     for (Eigen::Index k = 0; k < time.size(); ++k) time(k) = segment.start + segment.time(k);
-    segments.append(py::dict("time"_a = time, "readings"_a = segment.angles,
-                             "control"_a = segment.controls));
+    segments.append(
+        py::dict("time"_a = time, "readings"_a = segment.angles, "control"_a = segment.controls));
   }
   std::vector<std::string> sensors;
   for (const auto& sensor : estimator::sensors_of(input.rig.mechanism)) {
@@ -144,8 +146,7 @@ void bind_options(py::module_& module) {
       .def_readwrite("approach", &Options::approach)
       .def_readwrite("repair", &Options::repair)
       .def_property(
-          "kind",
-          [](const Options& options) { return options.kind ? to_text(*options.kind) : ""; },
+          "kind", [](const Options& options) { return options.kind ? to_text(*options.kind) : ""; },
           &set_kind)
       .def_property("residual", &residual_text, &set_residual)
       .def_property("states", &states_text, &set_states);

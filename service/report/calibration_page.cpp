@@ -22,7 +22,7 @@ namespace {
 using estimator::Calibration;
 
 std::string describe_outcome(const Calibration& calibration) {
-  std::string text = calibration.converged() ? "Converged."
+  std::string text = calibration.converged() ? describe_ending(calibration) + "."
                      : calibration.verdict.kind == estimator::VerdictKind::kExplainsNothing
                          ? "No result."
                          : "Not converged.";

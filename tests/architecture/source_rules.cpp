@@ -156,7 +156,10 @@ std::vector<Violation> service_is_layered(const Tree& tree) {
         "service/calibration/"}},
       {"service/client/",
        {"service/text/", "service/import/", "service/describe/", "service/simulation/",
-        "service/result/", "service/report/", "service/calibration/", "service/study/"}}};
+        "service/result/", "service/report/", "service/calibration/", "service/study/"}},
+      {"service/python/",
+       {"service/text/", "service/import/", "service/simulation/", "service/result/",
+        "service/report/", "service/calibration/"}}};
   return check_layers(tree, "service/", kLayers);
 }
 

@@ -43,6 +43,8 @@ def test_cells(frame, value, word):
     wrong.loc[41, angle] = value
     wrong.attrs["name"] = "tuesday"
     refused("tuesday:42:2:", word, recordings=wrong)
+    turned = wrong[list(wrong.columns)[::-1]]
+    refused("tuesday:42:1:", word, recordings=turned)
 
 
 def test_what_a_missing_reading_does_is_what_it_does_in_a_file(frame, tmp_path):

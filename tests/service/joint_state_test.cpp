@@ -33,7 +33,7 @@ class CdrWriter {
     if (little_ != (std::endian::native == std::endian::little)) {
       std::reverse(std::begin(raw), std::end(raw));
     }
-    bytes_.insert(bytes_.end(), std::begin(raw), std::end(raw));
+    for (const std::uint8_t byte : raw) bytes_.push_back(byte);
   }
   void put_text(const std::string& text) {
     put(static_cast<std::uint32_t>(text.size() + 1));
@@ -46,7 +46,7 @@ class CdrWriter {
   }
   std::vector<std::uint8_t> message() const {
     std::vector<std::uint8_t> all = {0, static_cast<std::uint8_t>(little_ ? 1 : 0), 0, 0};
-    all.insert(all.end(), bytes_.begin(), bytes_.end());
+    for (const std::uint8_t byte : bytes_) all.push_back(byte);
     return all;
   }
 

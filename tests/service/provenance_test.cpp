@@ -41,9 +41,11 @@ class Calibrated : public ::testing::Test {
   static std::string file(const std::string& name) { return folder_->file(name); }
   static std::string rig() { return config("rig-pendulum.textproto"); }
   static std::string replaced(std::string text, const std::string& from, const std::string& to) {
-    const auto at = text.find(from);
-    EXPECT_NE(at, std::string::npos) << from;
-    return at == std::string::npos ? text : text.replace(at, from.size(), to);
+    EXPECT_NE(text.find(from), std::string::npos) << from;
+    for (auto at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
+      text.replace(at, from.size(), to);
+    }
+    return text;
   }
 
   static TemporaryFolder* folder_;
@@ -149,7 +151,7 @@ TEST_F(Calibrated, ThatIsNoneIsRefused) {
     return refusal(
         [&] { (void)read_result(folder_->write("bad.json", replaced(text, from, to))); });
   };
-  expect_parts(refused("{", "["), {"bad.json: is no result"});
+  expect_parts(refused("{\n \"rig\"", "[\n \"rig\""), {"bad.json: is no result"});
   expect_parts(refused("\"rigText\"", "\"riggText\""),
                {"bad.json: provenance.rigText: is missing"});
   expect_parts(refused("\"fromS\": \"-Infinity\"", "\"fromS\": 7"), {"recordings[0]: fromS"});

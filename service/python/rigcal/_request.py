@@ -8,6 +8,7 @@ from typing import Any, Iterable, Mapping, Optional, Sequence, Union
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from rigcal import _rigcal
 from rigcal.errors import InputError
@@ -49,7 +50,7 @@ def name_of(recording: RecordingLike, index: int) -> str:
     return str(name) if name else f"recording {index + 1}"
 
 
-def columns_of(recording: RecordingLike, name: str) -> dict[str, np.ndarray]:
+def columns_of(recording: RecordingLike, name: str) -> dict[str, NDArray[np.float64]]:
     """The columns of a table as numbers; nothing of a file. An index with a name is a column."""
     if isinstance(recording, (str, os.PathLike)):
         return {}

@@ -102,7 +102,7 @@ def broken(address: Address) -> ConnectionError:
 
 
 def frame(request: pb.ServiceRequest) -> bytes:
-    payload = request.SerializeToString()
+    payload: bytes = request.SerializeToString()
     return struct.pack("<I", len(payload)) + payload
 
 
@@ -115,9 +115,10 @@ def frame_length(head: bytes) -> int:
 
 def parse_reply(payload: bytes) -> pb.ServiceReply:
     try:
-        return pb.ServiceReply.FromString(payload)
+        reply: pb.ServiceReply = pb.ServiceReply.FromString(payload)
     except DecodeError:
         raise ConnectionError("a reply that cannot be read: this is no service of rigcal") from None
+    return reply
 
 
 def is_notification(reply: pb.ServiceReply) -> bool:

@@ -9,6 +9,7 @@ from typing import Any, AsyncIterator, Optional
 
 from rigcal import _wire
 from rigcal._request import RecordingLike, RecordingsLike
+from rigcal.errors import ServiceError
 from rigcal.estimation import ProgressLike, _print_progress
 from rigcal.result import Result
 from rigcal.rig import RigLike
@@ -144,7 +145,7 @@ class AsyncClient:
         try:
             async with other:
                 await other.cancel(job_id)
-        except (OSError, _wire.ServiceError):
+        except (OSError, ServiceError):
             pass
 
     async def _run(self, operation: _wire.Operation) -> Any:
@@ -155,7 +156,7 @@ class AsyncClient:
                     try:
                         waits = isinstance(asked, _wire.Notified)
                         reply = await (self._next() if waits else self._call(asked))
-                    except _wire.ServiceError as error:
+                    except ServiceError as error:
                         asked = operation.throw(error)
                     else:
                         asked = operation.send(reply)

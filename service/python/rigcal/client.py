@@ -9,6 +9,7 @@ from typing import Any, Iterator, Optional
 
 from rigcal import _wire
 from rigcal._request import RecordingLike, RecordingsLike
+from rigcal.errors import ServiceError
 from rigcal.estimation import ProgressLike, _print_progress
 from rigcal.result import Result
 from rigcal.rig import RigLike
@@ -145,7 +146,7 @@ class Client:
         try:
             with Client._of(self._address, self._timeout) as other:
                 other.cancel(job_id)
-        except (OSError, _wire.ServiceError):
+        except (OSError, ServiceError):
             pass
 
     @classmethod
@@ -165,7 +166,7 @@ class Client:
             while True:
                 try:
                     reply = self._next() if isinstance(asked, _wire.Notified) else self._call(asked)
-                except _wire.ServiceError as error:
+                except ServiceError as error:
                     asked = operation.throw(error)
                 else:
                     asked = operation.send(reply)

@@ -74,7 +74,8 @@ def _draw_trajectories(figure: Any, result: Result, chosen: Sequence[int]) -> No
             if column == 0:
                 motion.set_ylabel(f"{name} [{unit}]")
                 error.set_ylabel(f"error [m{unit}]")
-    axes[0, 0].legend(loc="upper right", frameon=False, fontsize="small", ncols=2)
+    axes[0, -1].legend(loc="lower right", bbox_to_anchor=(1.0, 0.98), frameon=False,
+                       fontsize="small", ncols=2)
     left_out = len(result.trajectories) - len(chosen)
     if left_out > 0:
         figure.suptitle(f"{len(chosen)} of {len(result.trajectories)} segments; "
@@ -89,10 +90,13 @@ def _draw_intervals(axis: Any, result: Result) -> None:
         relative = 100.0 * half / np.abs(value)
     known = np.isfinite(relative) & (relative > 0.0)
     places = np.arange(len(frame))[::-1]
+    smallest = min(1.0, relative[known].min() if known.any() else 1.0)
     largest = max(100.0, relative[known].max() if known.any() else 100.0)
-    axis.barh(places[known], relative[known], color=_SIMULATED, height=0.5)
     axis.set_xscale("log")
-    axis.set_xlim(right=1.5 * largest)
+    axis.set_xlim(smallest / 1.5, 1.5 * largest)
+    axis.set_ylim(-0.6, len(frame) - 0.4)
+    axis.hlines(places, smallest / 1.5, 1.5 * largest, color="#dddddd", linewidth=0.8)
+    axis.plot(relative[known], places[known], "o", color=_SIMULATED, markersize=5)
     for place in places[~known]:
         axis.annotate("not seen", (1.4 * largest, place), ha="right", va="center", color=_RESIDUAL,
                       fontsize="small")

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from rigcal import _rigcal
 from rigcal._request import RecordingLike, make_request
@@ -18,9 +19,9 @@ from rigcal.rig import RigLike
 class Segment:
     """A stretch of a recording without a gap."""
 
-    time: np.ndarray  #: of the rows [s]
-    readings: np.ndarray  #: rows × encoders [rad or m]; NaN where nothing was read
-    control: np.ndarray  #: rows × motors, in the control's unit; held until the next row
+    time: NDArray[np.float64]  #: of the rows [s]
+    readings: NDArray[np.float64]  #: rows × encoders [rad or m]; NaN where nothing was read
+    control: NDArray[np.float64]  #: rows × motors, in the control's unit; held until the next row
 
 
 @dataclass(frozen=True)

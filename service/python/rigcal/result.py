@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence, Union
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from rigcal.errors import Finding, InputError
 
@@ -23,11 +24,11 @@ class Trajectory:
     """One segment as it was read and as the estimate explains it."""
 
     recording: str
-    time: np.ndarray  #: [s]
-    measured: np.ndarray  #: rows × sensors [rad or m]; NaN where nothing was read
-    estimated: np.ndarray  #: of the estimated states
-    simulated: np.ndarray  #: open loop from the estimated start
-    control: np.ndarray  #: rows × motors
+    time: NDArray[np.float64]  #: [s]
+    measured: NDArray[np.float64]  #: rows × sensors [rad or m]; NaN where nothing was read
+    estimated: NDArray[np.float64]  #: of the estimated states
+    simulated: NDArray[np.float64]  #: open loop from the estimated start
+    control: NDArray[np.float64]  #: rows × motors
 
 
 @dataclass(frozen=True)
@@ -175,7 +176,8 @@ class Result(Outcome):
     @property
     def options(self) -> Mapping[str, Any]:
         """What was asked for and what the calibration chose."""
-        return self.document["options"]
+        options: Mapping[str, Any] = self.document["options"]
+        return options
 
     def plot(self, segments: Optional[Sequence[int]] = None) -> Figure:
         """Draws readings, simulation and their difference for every sensor, and the intervals.

@@ -12,6 +12,7 @@
 
 #include "estimator/calibrate/calibration.hpp"
 #include "estimator/calibrate/verdict.hpp"
+#include "estimator/doctor/examined_calibration.hpp"
 #include "tests/bench/rigs/random_rigs.hpp"
 
 namespace {
@@ -77,7 +78,8 @@ class Bench {
     if (!run_.described.empty()) choice.described = kLaws.at(run_.described);
     RandomRig rig = random_rigs::draw_rig(kind, seed, choice);
     lengthen(rig.mechanism, run_.longer);
-    const estimator::Calibration result = estimator::calibrate(rig.mechanism, {rig.recording});
+    const estimator::Calibration result =
+        estimator::calibrate_examined(rig.mechanism, {rig.recording}, {}).calibration;
     const std::string how = kind + (rig.driven ? " driven" : " released");
     const bool told = result.verdict.kind >= estimator::VerdictKind::kDoesNotHold;
     bool inside = true;

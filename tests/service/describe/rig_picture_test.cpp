@@ -151,9 +151,9 @@ TEST(RigPicture, TakesPlacesOfJoints) {
   expect_parts(RigPicture(furuta, {{"2", M_PI / 2.0}}).svg(), {"drawn at 90°", "drawn at 0°"});
   expect_parts(refusal([&] { RigPicture(furuta, {{"3", 0.0}}); }), {"no such joint", "1, 2"});
   expect_parts(refusal([&] { RigPicture(furuta, {{"2", 0.0}, {"2", 1.0}}); }), {"twice"});
-  // The rocker of this crank-rocker cannot go there.
+  // The rocker would end 0.5 m from O, and crank and coupler reach 0.38 m.
   const Rig loop = load("rig-fourbar.textproto");
-  expect_parts(refusal([&] { RigPicture(loop, {{"R", -M_PI / 2.0}}); }), {"cannot be closed"});
+  expect_parts(refusal([&] { RigPicture(loop, {{"R", 0.0}}); }), {"cannot be closed"});
   expect_parts(RigPicture(loop, {{"O", 1.0}}).svg(), {"drawn at 57.3°"});
 }
 
@@ -172,6 +172,24 @@ TEST(RigPicture, FitsATerminal) {
   }
   EXPECT_NE(plain.find("+2"), std::string::npos) << plain;
   EXPECT_NE(picture.text(60, 20, Letters::kBraille).find("●"), std::string::npos);
+}
+
+// A swing-up's commands follow from the motion: on a rig at rest they are a kick and nothing more.
+// The picture shows both, also for a rig file without a unit, and every viewer can draw it.
+TEST(SimulationPicture, ShowsMotionAndCommand) {
+  const TemporaryFolder folder;
+  const std::string svg = folder.file("plan.svg");
+  const std::string what = "simulate --step 2e-3 --rig " +
+                           config("rig-synthetic-furuta.textproto") + " --scenario " +
+                           config("scenario-swing-up.textproto");
+  const ProgramRun run = run_rigcal(what + " --plot " + svg);
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  const std::string picture = contents_of(svg);
+  expect_parts(picture, {"<svg", "angle 1", "angle 2", "command of 1", "command [V]"});
+  EXPECT_EQ(picture.find("var("), std::string::npos);
+  const ProgramRun nothing = run_rigcal(what);
+  EXPECT_EQ(nothing.exit_code, 1);
+  expect_parts(nothing.err, {"--out", "--plot"});
 }
 
 TEST(RigPicture, IsWrittenByInfo) {

@@ -1,0 +1,84 @@
+#include "estimator/doctor/rests.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "estimator/calibrate/number_text.hpp"
+
+namespace estimator {
+namespace {
+
+constexpr double kRestMin = 1.0;   // [s]; shorter ones are turning points and sticking
+constexpr double kEvery = 0.1;     // of a rest one reading in so long is used [s]
+constexpr double kShareMin = 0.2;  // of all readings, from which on rests outweigh the motion
+
+/// Rows [first, end) of a segment.
+struct Rest {
+  int segment, first, end;
+};
+
+bool repeats(const Segment& segment, const std::vector<double>& quanta, Eigen::Index row,
+             Eigen::Index first) {
+  for (Eigen::Index i = 0; i < segment.angles.cols(); ++i) {
+    const double change = std::abs(segment.angles(row, i) - segment.angles(first, i));
+    if (change > 0.25 * quanta[static_cast<std::size_t>(i)]) return false;  // NaN is not
+  }
+  return segment.controls.row(row) == segment.controls.row(first);
+}
+
+}  // namespace
+
+void find_rests(const std::vector<Sensor>& sensors, const std::vector<double>& quanta,
+                const Recording& recording, int index, SignalExamination& out) {
+  if (std::ranges::any_of(quanta, [](double quantum) { return !(quantum > 0.0); })) return;
+  std::vector<Rest> rests;
+  int rows = 0, resting = 0;
+  for (int s = 0; s < std::ssize(recording.segments); ++s) {
+    const Segment& segment = recording.segments[static_cast<std::size_t>(s)];
+    rows += segment.sample_count();
+    for (int first = 0, k = 1; k <= segment.sample_count(); ++k) {
+      if (k < segment.sample_count() && repeats(segment, quanta, k, first)) continue;
+      if (segment.time(k - 1) - segment.time(first) >= kRestMin) {
+        rests.push_back({s, first, k});
+        resting += k - first;
+      }
+      first = k;
+    }
+  }
+  if (!(resting > kShareMin * rows)) return;
+  int held = 0;
+  for (const Rest& rest : rests) {
+    const Segment& segment = recording.segments[static_cast<std::size_t>(rest.segment)];
+    double kept = segment.time(rest.first);
+    for (int k = rest.first + 1; k + 1 < rest.end; ++k) {
+      if (segment.time(k) - kept >= kEvery) {
+        kept = segment.time(k);
+        continue;
+      }
+      ++held;
+      for (int i = 0; i < std::ssize(sensors); ++i) {
+        out.held.push_back({index, rest.segment, i, k});
+      }
+    }
+  }
+  const Segment& first = recording.segments[static_cast<std::size_t>(rests.front().segment)];
+  const Segment& last = recording.segments[static_cast<std::size_t>(rests.back().segment)];
+  out.findings.push_back({.kind = "rest",
+                          .severity = Severity::kNote,
+                          .recording = recording.name,
+                          .from = first.start + first.time(rests.front().first),
+                          .to = last.start + last.time(rests.back().end - 1),
+                          .size = static_cast<double>(resting) / rows,
+                          .unit = "-",
+                          .what = "all encoders rest in " + number_text(100.0 * resting / rows, 2) +
+                                  " % of the rows, the first time from " +
+                                  number_text(first.start + first.time(rests.front().first), 4) +
+                                  " s on: each repeats one reading, and its error",
+                          .advice = "nothing, or leave the rest out",
+                          .treatment = "of each rest one row in " + number_text(kEvery) +
+                                       " s is used, " + std::to_string(held) +
+                                       " rows are held back"});
+}
+
+}  // namespace estimator

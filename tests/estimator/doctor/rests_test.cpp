@@ -1,0 +1,61 @@
+#include "estimator/doctor/rests.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "estimator/model/mechanisms/pendulum.hpp"
+
+namespace {
+
+using estimator::Recording;
+using estimator::SignalExamination;
+
+constexpr double kPeriod = 1e-2;  // [s]
+constexpr double kQuantum = 2.0 * M_PI / 2000.0;
+
+/// A swing that stands still from `moving` rows on.
+Recording coming_to_rest(int moving, int rows) {
+  estimator::Segment segment;
+  segment.period = kPeriod;
+  segment.angles.resize(rows, 1);
+  segment.controls = Eigen::MatrixXd::Zero(rows, 1);
+  for (int k = 0; k < rows; ++k) {
+    const double angle = std::sin(5.0 * kPeriod * std::min(k, moving));
+    segment.angles(k, 0) = kQuantum * std::round(angle / kQuantum);
+  }
+  return {"run", {segment}};
+}
+
+SignalExamination examined(const Recording& recording, double quantum = kQuantum) {
+  SignalExamination out;
+  const auto sensors = estimator::sensors_of(estimator::make_pendulum({.motorised = true}));
+  find_rests(sensors, {quantum}, recording, 0, out);
+  return out;
+}
+
+// Of seven seconds at rest one row in a tenth of a second counts, with the first and the last; all
+// rows in motion do.
+TEST(Rests, KeepSomeOfTheirRows) {
+  const SignalExamination out = examined(coming_to_rest(300, 1000));
+  ASSERT_EQ(out.findings.size(), 1U);
+  EXPECT_EQ(out.findings[0].kind, "rest");
+  EXPECT_EQ(out.findings[0].severity, estimator::Severity::kNote);
+  EXPECT_NEAR(out.findings[0].from, 3.0, 0.05);
+  EXPECT_NEAR(out.findings[0].size, 0.7, 0.01);
+  EXPECT_NEAR(static_cast<double>(out.held.size()), 0.9 * 700.0, 15.0);
+  for (const estimator::HeldReading& held : out.held) EXPECT_GT(held.row, 295);
+}
+
+// A short one, a small part of a recording, noise without counts, a command that changes.
+TEST(Rests, AreNoneWhereSomethingMovesOrLittleRests) {
+  EXPECT_TRUE(examined(coming_to_rest(920, 1000)).findings.empty());
+  EXPECT_TRUE(examined(coming_to_rest(1000, 1150)).findings.empty());
+  EXPECT_TRUE(examined(coming_to_rest(300, 1000), 0.0).findings.empty());
+  Recording driven = coming_to_rest(300, 1000);
+  driven.segments[0].controls.setRandom();
+  EXPECT_TRUE(examined(driven).findings.empty());
+}
+
+}  // namespace
