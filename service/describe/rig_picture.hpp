@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "service/import/rig_file.hpp"
 #include "service/describe/scene_text.hpp"
+#include "service/import/rig_file.hpp"
 
 namespace service {
 

@@ -69,4 +69,15 @@ void check_joint_fields(const v1::Hinge& joint, const proto::TextLocator& place)
   }
 }
 
+estimator::SensorLimits limits_of(const v1::Safety& safety, const estimator::Sensor& sensor) {
+  for (const v1::HingeSafety& hinge : safety.hinge()) {
+    if (hinge.hinge() != sensor.name) continue;
+    if (sensor.kind == estimator::JointKind::kPrismatic) {
+      return {hinge.position_m_min(), hinge.position_m_max(), hinge.speed_m_per_s_max()};
+    }
+    return {hinge.angle_rad_min(), hinge.angle_rad_max(), hinge.speed_rad_per_s_max()};
+  }
+  return {};
+}
+
 }  // namespace service

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "estimator/doctor/signal_examination.hpp"
+#include "estimator/model/sensor.hpp"
 #include "proto/rig.pb.h"
 #include "proto/text/text_file.hpp"
 
@@ -9,5 +11,9 @@ namespace service {
 /// a turn of what has none, friction of what is fixed.
 /// @throws proto::InputError naming the field and the one to write instead
 void check_joint_fields(const rigcal::v1::Hinge& joint, const proto::TextLocator& place);
+
+/// What the safety section says of the joint that a sensor reads; nothing where it does not.
+estimator::SensorLimits limits_of(const rigcal::v1::Safety& safety,
+                                  const estimator::Sensor& sensor);
 
 }  // namespace service
