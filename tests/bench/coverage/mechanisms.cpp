@@ -78,9 +78,13 @@ class Bench {
     if (!run_.described.empty()) choice.described = kLaws.at(run_.described);
     RandomRig rig = random_rigs::draw_rig(kind, seed, choice);
     lengthen(rig.mechanism, run_.longer);
-    const estimator::Calibration result =
-        estimator::calibrate_examined(rig.mechanism, {rig.recording}, {}).calibration;
     const std::string how = kind + (rig.driven ? " driven" : " released");
+    estimator::Calibration result;
+    try {
+      result = estimator::calibrate_examined(rig.mechanism, {rig.recording}, {}).calibration;
+    } catch (const estimator::UnusableInput& refused) {
+      result.verdict = {estimator::VerdictKind::kExplainsNothing, refused.what()};
+    }
     const bool told = result.verdict.kind >= estimator::VerdictKind::kDoesNotHold;
     bool inside = true;
     if (result.converged()) {
