@@ -89,7 +89,7 @@ class Bench {
     bool inside = true;
     if (result.converged()) {
       for (const estimator::ParameterEstimate& estimate : result.parameters) {
-        if (!means_the_same(estimate.name, run_)) continue;
+        if (!means_the_same(estimate.name, run_) || !rig.truths.contains(estimate.name)) continue;
         const double error = estimate.value - rig.truths.at(estimate.name);
         const bool covered = std::abs(error) <= estimate.half_interval;
         inside = inside && covered;
