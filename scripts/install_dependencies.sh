@@ -14,10 +14,11 @@ USAGE
 }
 
 demo_packages=(ca-certificates ccache cmake g++ git libasio-dev libcli11-dev libeigen3-dev
-  libmatio-dev libprotobuf-dev libserialport-dev libspdlog-dev libssl-dev ninja-build pkg-config
+  libmatio-dev libprotobuf-dev libserialport-dev libspdlog-dev libssl-dev libtinyxml2-dev ninja-build pkg-config
   protobuf-compiler)
 test_packages=("${demo_packages[@]}" libbenchmark-dev libceres-dev libgtest-dev libopenblas-dev
-  nodejs openssl python3-protobuf)
+  mypy nodejs openssl pybind11-dev python3-dev python3-ipykernel python3-matplotlib python3-nbclient
+  python3-numpy python3-pandas python3-protobuf python3-pytest)
 # The official MCAP reader comes through npm, which other distributions of node bring along.
 command -v npm >/dev/null || test_packages+=(npm)
 lint_packages=("${test_packages[@]}" clang-format clang-tidy)

@@ -26,6 +26,9 @@ esac
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 jobs=${RIG_JOBS:-$(nproc)}
 scripts/install_dependencies.sh test
-cmake --preset "$preset" -DRIG_TESTS=ON --log-level=WARNING
+# An interpreter without sanitizers cannot load a module with them.
+python=ON
+case $preset in asan | tsan) python=OFF ;; esac
+cmake --preset "$preset" -DRIG_TESTS=ON -DRIG_PYTHON=$python --log-level=WARNING
 cmake --build --preset "$preset" --parallel "$jobs"
 exec ctest --preset "$preset" --parallel "$jobs" "$@"

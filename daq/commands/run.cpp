@@ -373,7 +373,8 @@ ExitCode plot_scenario(const RunOptions& options, const std::string& path, std::
       << scenario.scenario.command_peak() << ' ' << rig.command_unit << "; plan in " << path
       << '\n';
   if (!scenario.scenario.is_open_loop()) {
-    out << "The commands depend on the rig's motion: the plan shows a rig that stays at rest.\n";
+    out << "The commands depend on the rig's motion: the plan shows a rig that stays at rest. "
+           "rigcal simulate --plot\nshows what they are on the rig that the rig file describes.\n";
   }
   return ExitCode::kDone;
 }

@@ -187,7 +187,9 @@ RigConfig parse_rig_config(const std::string& path, const std::string& text) {
   proto::parse_text(path, text, rig, tree);
   const proto::TextLocator root(path, rig.GetDescriptor(), &tree);
   if (!rig.has_unit()) {
-    root.fail("has no unit section; rigcal-daq needs unit { url: \"...\" channel { ... } }");
+    root.fail(
+        "has no unit section; rigcal-daq needs unit { url: \"...\" channel { ... } }, and rigcal "
+        "simulate --plot draws what a scenario does without one");
   }
   if (!rig.has_safety()) {
     root.fail("has no safety section; rigcal-daq needs safety { command_max: ... hinge { ... } }");

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""A client of rigcald in Python, with nothing but python3-protobuf.
+"""A client of rigcald in Python, with nothing but python3-protobuf, for authors of clients.
+Programs in Python use the package: docs/python.md.
 
 Streams a CSV recording as a session, calibrates from it, and prints the parameters:
 

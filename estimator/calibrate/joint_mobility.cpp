@@ -8,7 +8,7 @@
 #include <stdexcept>
 
 #include "estimator/calibrate/number_text.hpp"
-#include "estimator/dynamics/tree_inverse_dynamics.hpp"
+#include "estimator/dynamics/mass_matrix.hpp"
 #include "estimator/tree/loop_closure.hpp"
 
 namespace estimator {
@@ -32,27 +32,11 @@ std::vector<double> values_of(const Mechanism& mechanism) {
   return values;
 }
 
-/// Leaves the bearings' loads at rest without acceleration in `dynamics`.
-Eigen::MatrixXd mass_matrix(Dynamics& dynamics, const Eigen::VectorXd& state) {
-  const Eigen::Index n = dynamics.hinge_count();
-  const JointVector<double> angle = state.head(n), zero = JointVector<double>::Zero(n);
-  JointVector<double> rest, column, unit = zero;
-  Eigen::MatrixXd mass(n, n);
-  for (Eigen::Index k = 0; k < n; ++k) {
-    unit[k] = 1.0;
-    dynamics.imbalance(angle, zero, unit, zero, column);
-    mass.col(k) = column;
-    unit[k] = 0.0;
-  }
-  dynamics.imbalance(angle, zero, zero, zero, rest);
-  return mass.colwise() - Eigen::VectorXd(rest);
-}
-
 /// Accelerations of the joints by torques of a unit each, loops kept closed: Z (Zᵀ M Z)⁻¹ Zᵀ with
 /// the motions Z that they leave.
 Eigen::MatrixXd joint_mobility(Dynamics& dynamics, LoopClosure& closure,
                                const Eigen::VectorXd& state) {
-  const Eigen::MatrixXd mass = mass_matrix(dynamics, state);
+  const Eigen::MatrixXd mass = mass_matrix(dynamics, state.head(dynamics.hinge_count()));
   if (!closure.has_loops()) return mass.inverse();
   Eigen::FullPivLU<Eigen::MatrixXd> factor(closure.jacobian(state.head(mass.rows())));
   const Eigen::MatrixXd motions = factor.setThreshold(kDependent).kernel();
@@ -72,7 +56,8 @@ bool has_steep_friction(const Mechanism& mechanism) {
 void require_mass(const Mechanism& mechanism, const Eigen::VectorXd& state) {
   if (!is_tree(mechanism)) return;  // a joint that closes a loop moves no mass of its own
   Dynamics dynamics(mechanism, values_of(mechanism));
-  const Eigen::LDLT<Eigen::MatrixXd> factor(mass_matrix(dynamics, state));
+  const Eigen::LDLT<Eigen::MatrixXd> factor(
+      mass_matrix(dynamics, state.head(dynamics.hinge_count())));
   const Eigen::VectorXd pivots = factor.vectorD();
   const auto none = [&](double pivot) { return !(pivot > kSingular * pivots.maxCoeff()); };
   const auto found = std::find_if(pivots.begin(), pivots.end(), none);

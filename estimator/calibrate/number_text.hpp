@@ -1,16 +1,27 @@
 #pragma once
 
-#include <charconv>
 #include <string>
 
 namespace estimator {
 
-/// A number with `digits` significant digits, for messages to people.
-inline std::string number_text(double value, int digits = 3) {
-  char buffer[32];
-  const std::to_chars_result end =
-      std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::general, digits);
-  return {buffer, end.ptr};
-}
+// Numbers for people, in messages, tables and pages: plain from 0.001 to 99 999, with an exponent
+// that is a multiple of 3 beyond ("115.9e-6", "0.0044", "1.23e6"), so that one thousandth and one
+// million of a unit read as its milli and mega.
+
+/// So many significant digits, without trailing zeros, and all of a number's whole digits. "inf",
+/// "-inf", "-" for NaN.
+std::string number_text(double value, int digits = 3);
+
+/// Exponent of the notation for numbers of this magnitude: 0 where they are plain.
+int notation_exponent(double magnitude);
+
+/// Notation of the next larger numbers.
+int next_notation(int exponent);
+
+/// Whether rounding has made a mantissa one of the next notation: "1000e-6", "100000".
+bool outgrows_notation(double mantissa, int exponent);
+
+/// "e-6"; empty for plain numbers.
+std::string exponent_text(int exponent);
 
 }  // namespace estimator

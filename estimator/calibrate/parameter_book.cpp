@@ -6,8 +6,38 @@
 
 #include "estimator/calibrate/free_parameters.hpp"
 #include "estimator/calibrate/parameter_effect.hpp"
+#include "estimator/model/turning_axis.hpp"
 
 namespace estimator {
+namespace {
+
+/// The mechanism with inertias that only what its motion sees can make impossible: a body that
+/// turns about one axis has about all axes what it has about that one.
+Mechanism as_seen(const Mechanism& mechanism) {
+  Mechanism seen = mechanism;
+  for (int body = 0; body < mechanism.body_count(); ++body) {
+    const auto axis = turning_axis(mechanism, body);
+    if (!axis) continue;
+    const auto value = [&](BodyQuantity quantity) -> double& {
+      return seen.parameter(body, quantity).value;
+    };
+    const double xx = value(BodyQuantity::kJxx), yy = value(BodyQuantity::kJyy);
+    const double zz = value(BodyQuantity::kJzz), xy = value(BodyQuantity::kJxy);
+    const double xz = value(BodyQuantity::kJxz), yz = value(BodyQuantity::kJyz);
+    const Eigen::Vector3d& e = *axis;
+    const double moment =
+        e.isZero() ? 1.0
+                   : xx * e.x() * e.x() + yy * e.y() * e.y() + zz * e.z() * e.z() +
+                         2.0 * (xy * e.x() * e.y() + xz * e.x() * e.z() + yz * e.y() * e.z());
+    for (const BodyQuantity diagonal : {BodyQuantity::kJxx, BodyQuantity::kJyy, BodyQuantity::kJzz})
+      value(diagonal) = moment;
+    for (const BodyQuantity product : {BodyQuantity::kJxy, BodyQuantity::kJxz, BodyQuantity::kJyz})
+      value(product) = 0.0;
+  }
+  return seen;
+}
+
+}  // namespace
 
 ParameterBook::ParameterBook(const Mechanism& mechanism)
     : asked_(FreeParameters(mechanism).indices()), estimated_(asked_) {
@@ -60,7 +90,7 @@ void ParameterBook::fill(const Uncertainty& uncertainty, Calibration& result) co
   result.covariance = uncertainty.covariance;
   result.correlation = uncertainty.correlation;
   result.null_directions = uncertainty.null_directions;
-  for (const std::string& fault : find_faults(result.mechanism)) {
+  for (const std::string& fault : find_faults(as_seen(result.mechanism))) {
     result.notes.push_back("warning: the estimate is not physical: " + fault);
   }
 }

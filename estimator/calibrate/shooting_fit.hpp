@@ -103,6 +103,8 @@ class ShootingFit {
                  double decrease, ShootingHistory& history) const;
   LmOptions options_for(const ShootingProblem& problem, double decrease) const;
   void run(ShootingProblem& problem, LmOptions options, ShootingHistory& history) const;
+  /// Tells that another problem begins, whose cost does not compare with the one before.
+  void announce(std::string_view stage, std::string_view change, const Mechanism& varied) const;
   void estimate_noise();
   bool update_noise(const ParameterInformation& information, ShootingNoise& noise);
 

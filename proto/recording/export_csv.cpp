@@ -1,22 +1,61 @@
 #include "proto/recording/export_csv.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "proto/recording/byte_cursor.hpp"
 #include "proto/recording/file.hpp"
+#include "proto/recording/recording_rules.hpp"
+#include "proto/recording/release.hpp"
 
 namespace proto {
 namespace {
 
 constexpr std::size_t kBufferSize = 1 << 16;  // handed to the file at once [byte]
 
+template <typename Number>
+void append_number(std::string& text, Number value) {
+  std::array<char, 40> digits;
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
+  text.append(digits.data(), static_cast<std::size_t>(end - digits.data()));
+}
+
+/// What is told of the whole recording, beside every sample.
+class Facts final : public RecordingVisitor {
+ public:
+  void on_clock_fit(const ClockFit& fit) override { rate_error_ppm_ = fit.rate_error_ppm; }
+  void on_event(const Event& event) override {
+    if (event.kind != EventKind::kScenario) return;
+    events_.push_back({.timestamp_s = event.timestamp_s, .kind = event.kind, .name = event.name});
+  }
+
+  /// The last cells of a row.
+  std::string cells() const {
+    std::string text = ",";
+    if (rate_error_ppm_) append_number(text, *rate_error_ppm_);
+    text += ',';
+    const double release_s = find_release(events_);
+    if (release_s > 0.0 || std::isfinite(release_s)) {
+      append_number(text, std::min(release_s, kTimeMax_s));
+    }
+    return text + "\n";
+  }
+
+ private:
+  std::optional<double> rate_error_ppm_;  // of the last fit
+  std::vector<Event> events_;             // of the scenario
+};
+
 class CsvWriter final : public RecordingVisitor {
  public:
-  explicit CsvWriter(OutputFile& file) : file_(file) {}
+  CsvWriter(OutputFile& file, std::string facts) : file_(file), facts_(std::move(facts)) {}
 
   void on_header(const RecordingHeader& header) override {
     line_ = "time_s";
@@ -25,7 +64,9 @@ class CsvWriter final : public RecordingVisitor {
     for (const std::string& hinge : header.hinges)
       line_.append(",").append(hinge).append("_counts");
     for (const std::string& hinge : header.hinges) line_.append(",").append(hinge).append("_valid");
-    line_ += ",command_sequence,tripped,driving,fault_flags,error_count\n";
+    line_ +=
+        ",command_sequence,tripped,driving,fault_flags,error_count,"
+        "clock_error_ppm,release_s\n";
   }
 
   void on_sample(const Sample& sample) override {
@@ -47,7 +88,7 @@ class CsvWriter final : public RecordingVisitor {
     put_cell(sample.driving ? 1 : 0);
     put_cell(sample.fault_flags);
     put_cell(sample.error_count);
-    line_ += '\n';
+    line_ += facts_;
     if (line_.size() >= kBufferSize) flush();
   }
 
@@ -61,9 +102,7 @@ class CsvWriter final : public RecordingVisitor {
  private:
   template <typename Number>
   void put_number(Number value) {
-    std::array<char, 40> text;
-    const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
-    line_.append(text.data(), static_cast<std::size_t>(end - text.data()));
+    append_number(line_, value);
   }
 
   template <typename Number>
@@ -73,6 +112,7 @@ class CsvWriter final : public RecordingVisitor {
   }
 
   OutputFile& file_;
+  std::string facts_;
   std::string line_;  // of text, one or many
   std::uint64_t segment_ = 0;
   std::uint64_t next_sequence_ = ~std::uint64_t{0};
@@ -86,7 +126,13 @@ Result<RecordingScan> export_csv(const std::string& recording_path, const std::s
   if (!input.ok()) return input.error();
   auto output = create_output_file(csv_path);
   if (!output.ok()) return output.error();
-  CsvWriter writer(*output.value());
+  Facts facts;
+  if (auto read = scan_recording(*input.value(), facts); !read.ok()) {
+    std::error_code ignored;
+    std::filesystem::remove(part_path(csv_path), ignored);
+    return Error{read.error().code, recording_path + ": " + read.error().detail};
+  }
+  CsvWriter writer(*output.value(), facts.cells());
   auto scan = scan_recording(*input.value(), writer);
   writer.flush();
   Status written =

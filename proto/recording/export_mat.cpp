@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "proto/recording/file.hpp"
+#include "proto/recording/release.hpp"
 
 namespace proto {
 namespace {
@@ -52,7 +53,9 @@ class MatWriter {
   MatWriter(const Recording& recording, mat_t& file) : recording_(recording), file_(file) {}
 
   bool write() {
-    return write_samples() && write_gaps() && write_clock() && write_hinges() && write_facts();
+    return write_samples() && write_gaps() && write_clock() &&
+           put(make_matrix("release_s", 1, 1, {find_release(recording_.events)})) &&
+           write_hinges() && write_facts();
   }
 
  private:

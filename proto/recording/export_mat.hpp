@@ -16,6 +16,8 @@ namespace proto {
 ///   gaps                                               m×2: first missing sequence, how many
 ///   hinges                                             1×h cell of names
 ///   clock                                              k×3: time_s, rate error and its sd [ppm]
+///   release_s                                          1×1: when a hand let the rig go; -Inf where
+///                                                      none was waited for, Inf: it never did
 ///   facts                                              struct: the header's facts as text
 ///
 /// @param mat_path  must not exist; nothing is left there on an error

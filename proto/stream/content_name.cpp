@@ -26,12 +26,14 @@ void ContentName::add(std::string_view bytes) {
   ::EVP_DigestUpdate(context_, bytes.data(), bytes.size());
 }
 
-std::string ContentName::text() {
+std::string ContentName::text() { return sha256().substr(0, kNameSize); }
+
+std::string ContentName::sha256() {
   unsigned char digest[EVP_MAX_MD_SIZE];
   unsigned size = 0;
   ::EVP_DigestFinal_ex(context_, digest, &size);
   std::string text;
-  for (std::size_t k = 0; 2 * k < kNameSize; ++k) {
+  for (unsigned k = 0; k < size; ++k) {
     text += kHexDigits[digest[k] >> 4];
     text += kHexDigits[digest[k] & 15];
   }

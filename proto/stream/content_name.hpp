@@ -7,7 +7,7 @@ struct evp_md_ctx_st;
 
 namespace proto {
 
-/// Names content by the first 40 hexadecimal digits of its SHA-256, as it comes.
+/// Names content by its SHA-256, as it comes.
 class ContentName {
  public:
   ContentName();
@@ -17,8 +17,9 @@ class ContentName {
 
   void add(std::string_view bytes);
 
-  /// Of what was added, once.
+  /// Of what was added, once: the first 40 hexadecimal digits, or all 64.
   std::string text();
+  std::string sha256();
 
  private:
   evp_md_ctx_st* context_;

@@ -19,7 +19,7 @@ struct ColumnRequest {
   MissingCells missing = MissingCells::kForbidden;
 };
 
-/// Columns of a CSV file as numbers.
+/// Columns of a CSV file as numbers, or of another file that is read like one.
 struct CsvTable {
   std::string path;
   char delimiter = ',';
@@ -28,9 +28,12 @@ struct CsvTable {
   std::vector<std::vector<double>> values;  ///< per request: one number a row, finite or NaN
   std::vector<int> lines;                   ///< per row: its line in the file, from 1
 
+  /// Names per request in a file that has no lines, such as "variable 'theta'"; empty of CSV.
+  std::vector<std::string> sources = {};
+
   int row_count() const { return static_cast<int>(lines.size()); }
 
-  /// "FILE:LINE:FIELD", counted from 1, for messages.
+  /// "FILE:LINE:FIELD", counted from 1, for messages; else "FILE: SOURCE, row ROW".
   std::string where(int row, int request) const;
 };
 

@@ -114,9 +114,9 @@ Footer footer_of(const CLI::App& command) {
   std::vector<std::string>* section = &footer.notes;
   std::istringstream in(command.get_footer());
   for (std::string text; std::getline(in, text);) {
-    if (text.starts_with("Examples")) {
+    if (text.starts_with("Example")) {
       section = &footer.examples;
-      if (text == "Examples:") continue;
+      if (text == "Examples:" || text == "Example:") continue;
     } else if (text.starts_with("Exit status: ")) {
       section = &footer.status;
       text.erase(0, std::string("Exit status: ").size());

@@ -91,16 +91,17 @@ TextLocator::TextLocator(const std::string& path, const Descriptor* type, const 
 TextLocator TextLocator::at(const std::string& field, int index) const {
   TextLocator located = *this;
   const auto* descriptor = type_ == nullptr ? nullptr : type_->FindFieldByName(field);
-  if (descriptor == nullptr || tree_ == nullptr) return located;
   // A repeated field as a whole has no place of its own, only its elements have.
-  if (descriptor->is_repeated() != (index >= 0)) return located;
+  if (descriptor == nullptr || descriptor->is_repeated() != (index >= 0)) return located;
+  located.steps_.push_back({descriptor, index});
+  if (descriptor->message_type() != nullptr) located.type_ = descriptor->message_type();
+  if (tree_ == nullptr) return located;
   const auto location = tree_->GetLocation(descriptor, index);
   if (location.line >= 0) {
     located.line_ = location.line;
     located.column_ = location.column;
   }
   if (descriptor->message_type() != nullptr) {
-    located.type_ = descriptor->message_type();
     located.tree_ = location.line < 0 ? nullptr : tree_->GetTreeForNested(descriptor, index);
   }
   return located;

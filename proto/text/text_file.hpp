@@ -4,6 +4,9 @@
 #include <google/protobuf/text_format.h>
 
 #include <string>
+#include <vector>
+
+#include "proto/check/number_check.hpp"
 
 namespace proto {
 
@@ -23,6 +26,9 @@ class TextLocator {
   /// "FILE:LINE:COLUMN", counted from 1.
   std::string where() const;
 
+  /// The way from the file's message to here, also through what is left out.
+  const std::vector<FieldStep>& steps() const { return steps_; }
+
   /// @throws InputError with `where()` before the message
   [[noreturn]] void fail(const std::string& what) const;
 
@@ -32,6 +38,7 @@ class TextLocator {
   const Tree* tree_;
   int line_ = -1;    // from 0; −1: unknown
   int column_ = -1;  // from 0
+  std::vector<FieldStep> steps_;
 };
 
 /// Parses text-format protobuf, remembers where everything stood, and lets no number through that

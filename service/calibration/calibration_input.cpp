@@ -5,8 +5,9 @@
 
 #include "proto/text/input_error.hpp"
 #include "service/import/common_period.hpp"
-#include "service/import/mcap_recording.hpp"
+#include "service/import/recording_file.hpp"
 #include "service/import/work_budget.hpp"
+#include "service/result/provenance_message.hpp"
 
 namespace service {
 namespace {
@@ -47,10 +48,24 @@ void add_recording(const RecordingSource& source, const RecordingReader& read,
     imported.summary.file = imported.recording.name = name;
     for (std::string& note : imported.summary.notes) note = with_name(std::move(note), source);
     input.recordings.push_back(std::move(imported.recording));
-    input.context.recordings.push_back({std::move(imported.summary), std::move(uses)});
+    input.context.recordings.push_back(
+        {std::move(imported.summary), std::move(uses), mark_file(source.path)});
   } catch (const proto::InputError& error) {
     throw proto::InputError(with_name(error.what(), source));
   }
+}
+
+/// What is kept at another value than the file's.
+std::vector<estimator::Parameter> kept_otherwise(const estimator::Mechanism& file,
+                                                 const estimator::Mechanism& given) {
+  std::vector<estimator::Parameter> kept;
+  for (std::size_t i = 0; i < given.parameters.size(); ++i) {
+    const estimator::Parameter& parameter = given.parameters[i];
+    const bool is_tied = estimator::find_tie(given, static_cast<int>(i)) != nullptr;
+    if (parameter.free || is_tied || parameter.value == file.parameters[i].value) continue;
+    kept.push_back(parameter);
+  }
+  return kept;
 }
 
 std::vector<std::string> control_labels(const Rig& rig) {
@@ -69,6 +84,7 @@ CalibrationInput load_input(const CalibrationRequest& request, const RecordingRe
   CalibrationInput input;
   input.rig_name = request.rig_name;
   input.rig = parse_rig(request.rig_name, request.rig_text);
+  const estimator::Mechanism in_file = input.rig.mechanism;
   apply_values(request.values, input.rig.mechanism);
   apply_edits(request.edits, input.rig.mechanism);
   check_distinct(request.recordings);
@@ -78,6 +94,9 @@ CalibrationInput load_input(const CalibrationRequest& request, const RecordingRe
   input.context.controls = control_labels(input.rig);
   input.context.version = request.version;
   input.context.options = request.options;
+  input.context.date = utc_date();
+  input.context.request = request;
+  input.context.kept = kept_otherwise(in_file, input.rig.mechanism);
   share_period(input.recordings);
   check_work(input.recordings, request.options.step, request.duration_s_max);
   return input;

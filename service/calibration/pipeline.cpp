@@ -3,6 +3,7 @@
 #include <chrono>
 #include <utility>
 
+#include "service/calibration/held_readings.hpp"
 #include "service/import/finding_place.hpp"
 #include "service/import/import_notes.hpp"
 #include "service/result/calibration_outcome.hpp"
@@ -38,6 +39,8 @@ auto with_faults_named(const CalibrationInput& input, Work&& work) {
 }
 
 void take_over(estimator::ExaminedInput&& examined, CalibrationInput& input) {
+  const std::vector<HeldReading> held = held_readings(input.recordings, examined.recordings);
+  input.context.held.insert(input.context.held.end(), held.begin(), held.end());
   input.rig.mechanism = std::move(examined.mechanism);
   input.recordings = std::move(examined.recordings);
 }

@@ -18,12 +18,15 @@ enum ExitCode : int {
 /// InputError, or std::invalid_argument from the estimator, for bad input.
 void add_calibrate(CLI::App& app, ExitCode& exit_code);
 void add_check(CLI::App& app, ExitCode& exit_code);
+void add_repeat(CLI::App& app, ExitCode& exit_code);
 void add_crossvalidate(CLI::App& app, ExitCode& exit_code);
 void add_validate(CLI::App& app, ExitCode& exit_code);
 void add_compare(CLI::App& app, ExitCode& exit_code);
 void add_simulate(CLI::App& app, ExitCode& exit_code);
+void add_init(CLI::App& app, ExitCode& exit_code);
 void add_info(CLI::App& app, ExitCode& exit_code);
 void add_export(CLI::App& app, ExitCode& exit_code);
+void add_import(CLI::App& app, ExitCode& exit_code);
 void add_recover(CLI::App& app, ExitCode& exit_code);
 void add_study(CLI::App& app, ExitCode& exit_code);
 

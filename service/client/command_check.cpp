@@ -6,10 +6,12 @@
 #include "estimator/doctor/excitation.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
+#include "service/calibration/held_readings.hpp"
 #include "service/calibration/pipeline.hpp"
 #include "service/client/command.hpp"
 #include "service/client/command_options.hpp"
 #include "service/client/interrupt.hpp"
+#include "service/report/examination_page.hpp"
 #include "service/report/finding_list.hpp"
 #include "service/result/examination_message.hpp"
 
@@ -38,7 +40,8 @@ ExitCode exit_of(const std::vector<estimator::Finding>& findings) {
 
 ExitCode check(const CheckOptions& options) {
   check_result_files(options.files, options.estimation);
-  const CalibrationInput input = load_estimation_input(options.estimation);
+  CalibrationInput input = load_estimation_input(options.estimation);
+  input.context.command = "check";
   const InterruptFlag interrupt;
   estimator::CalibrationMonitor monitor;
   monitor.stop = &interrupt.flag();
@@ -55,6 +58,12 @@ ExitCode check(const CheckOptions& options) {
     proto::write_file(options.files.json,
                       examination_json(examined.findings, excitation, input.context));
   }
+  if (!options.files.plot.empty()) {
+    input.context.held = held_readings(input.recordings, examined.recordings);
+    proto::write_file(options.files.plot,
+                      examination_page(examined.mechanism, examined.recordings, examined.findings,
+                                       excitation, input.context));
+  }
   return exit_of(examined.findings);
 }
 
@@ -63,6 +72,10 @@ ExitCode check(const CheckOptions& options) {
 void add_options(CLI::App& command, CheckOptions& options) {
   add_estimation_options(command, options.estimation);
   command.add_option("--json", options.files.json, "Write what was found as JSON")
+      ->type_name("FILE");
+  command
+      .add_option("--plot", options.files.plot,
+                  "Write a report as HTML: the readings with what was found marked on them")
       ->type_name("FILE");
 }
 
@@ -78,7 +91,7 @@ void add_check(CLI::App& app, ExitCode& exit_code) {
       "Exit status: 0 nothing worse than notes, 2 warnings, 1 faults or bad input.\n"
       "Examples:\n"
       "  rigcal check run.csv --rig rig.textproto\n"
-      "  rigcal check a.csv b.mcap --rig rig.textproto --json findings.json");
+      "  rigcal check a.csv b.mcap --rig rig.textproto --json findings.json --plot findings.html");
   command->callback([options, &exit_code] { exit_code = check(*options); });
 }
 

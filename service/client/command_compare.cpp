@@ -123,6 +123,7 @@ estimator::LawComparison run(const CalibrationInput& input,
 ExitCode compare(const CompareOptions& options) {
   check_result_files(options.files, options.estimation);
   CalibrationInput input = load_estimation_input(options.estimation);
+  input.context.command = "compare";
   const estimator::LawChoice choice = choice_of(options, input.rig.mechanism);
   const std::vector<estimator::Recording> pieces = pieces_of(input, options);
   const InterruptFlag interrupt;  // to the end: a result is written whole or not at all

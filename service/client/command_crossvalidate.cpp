@@ -42,6 +42,7 @@ std::vector<estimator::Finding> repair_and_tell(CalibrationInput& input) {
 ExitCode crossvalidate(const CrossvalidateOptions& options) {
   check_result_files(options.files, options.estimation);
   CalibrationInput input = load_estimation_input(options.estimation);
+  input.context.command = "crossvalidate";
   const std::vector<estimator::Finding> findings = repair_and_tell(input);
   PieceCut cut = options.cut;
   if (options.by->empty() && input.recordings.size() == 1) cut.kind = PieceKind::kSegment;

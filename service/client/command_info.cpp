@@ -1,15 +1,23 @@
+#include <unistd.h>
+
+#include <algorithm>
 #include <cmath>
 #include <iostream>
 #include <memory>
 
 #include "estimator/model/sensor.hpp"
+#include "proto/recording/mat_file.hpp"
 #include "proto/recording/recording_info.hpp"
 #include "proto/text/csv_table.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/client/command.hpp"
+#include "service/client/remote/job_picture.hpp"
+#include "service/describe/rig_picture.hpp"
+#include "service/import/joint_state_recording.hpp"
 #include "service/import/mcap_recording.hpp"
 #include "service/import/parameter_values.hpp"
+#include "service/import/recording_file.hpp"
 #include "service/import/recording_selection.hpp"
 #include "service/import/rig_file.hpp"
 #include "service/report/result_table.hpp"
@@ -24,8 +32,14 @@ using Rows = std::vector<std::vector<std::string>>;
 struct InfoOptions {
   std::string file;
   std::string rig;
-  std::string values;  ///< result whose values a rig is shown with; empty: its own
+  std::string values;               ///< result whose values a rig is shown with; empty: its own
+  std::string picture;              ///< SVG to write, or "-": on the terminal; empty: none
+  std::vector<std::string> places;  ///< joints that the picture shows elsewhere than at rest
 };
+
+// A picture on a terminal leaves room for the words below it.
+constexpr int kPictureColumnsMax = 100;
+constexpr int kPictureRowsMax = 32;
 
 std::string body_name(const estimator::Mechanism& mechanism, int body) {
   return body < 0 ? "ground" : mechanism.bodies[static_cast<std::size_t>(body)].name;
@@ -176,11 +190,55 @@ void print_columns(const std::string& path) {
   std::cout << "\nWith --rig FILE the rate, gaps and segments are told too.\n";
 }
 
+/// What a rig file's recording { } may name as columns.
+void print_variables(const std::string& path) {
+  Rows rows = {{"variable", "rows", "columns"}};
+  const proto::MatFile file(path);
+  for (const proto::MatFile::Variable& variable : file.variables()) {
+    rows.push_back({variable.name, variable.is_numeric ? std::to_string(variable.rows) : "-",
+                    variable.is_numeric ? std::to_string(variable.columns) : "-"});
+  }
+  std::cout << path << "\n\n"
+            << format_table(rows, {false, true, true})
+            << "\nVariables with '-' hold no real numbers. With --rig FILE the rate, gaps and "
+               "segments are told.\n";
+}
+
 bool is_rig_file(const std::string& path) {
   return path.ends_with(".textproto") || path.ends_with(".txtpb") || path.ends_with(".pbtxt");
 }
 
+void print_picture(const InfoOptions& options, const Rig& rig) {
+  std::vector<JointPlace> places;
+  for (const std::string& text : options.places) places.push_back(parse_joint_place(text));
+  const RigPicture picture(rig, places);
+  std::cout << '\n';
+  if (options.picture == "-") {
+    const int columns = std::min(terminal_size(STDOUT_FILENO).columns, kPictureColumnsMax);
+    std::cout << picture.text(columns, kPictureRowsMax, letters_of_locale()) << '\n';
+  } else if (!options.picture.empty()) {
+    proto::write_file(options.picture, picture.svg());
+    std::cout << "picture in " << options.picture << '\n';
+  }
+  for (const std::string& line : picture.rest()) std::cout << line << '\n';
+}
+
+void check_picture(const InfoOptions& options) {
+  if (options.picture.empty() && !options.places.empty()) {
+    throw proto::InputError("--at: is of a picture; give --picture FILE.svg, or --picture -");
+  }
+  if (options.picture.empty()) return;
+  if (!is_rig_file(options.file)) {
+    throw proto::InputError("--picture: draws a rig file; " + options.file + " is none");
+  }
+  if (options.picture == "-") return;
+  std::vector<std::string> inputs = {options.file};
+  if (!options.values.empty()) inputs.push_back(options.values);
+  proto::check_output(options.picture, inputs);
+}
+
 void show_info(const InfoOptions& options) {
+  check_picture(options);
   if (!options.values.empty() && !is_rig_file(options.file)) {
     throw proto::InputError("--parameters: shows a rig file with the values of a result; " +
                             options.file + " is none");
@@ -189,7 +247,15 @@ void show_info(const InfoOptions& options) {
     Rig rig = load_rig(options.file);
     apply_values(read_parameter_values(options.values), rig.mechanism);
     print_rig(rig);
+    print_picture(options, rig);
+  } else if (options.file.ends_with(".mat") && options.rig.empty()) {
+    print_variables(options.file);
   } else if (is_mcap(options.file) && options.rig.empty()) {
+    if (is_joint_state_bag(options.file)) {
+      throw proto::InputError(options.file +
+                              ": is a ROS 2 bag with joint states; give the rig file too, --rig "
+                              "FILE, to read it");
+    }
     const auto info = proto::inspect_recording(options.file);
     if (!info.ok()) throw proto::InputError(info.error().detail);
     std::cout << options.file << '\n' << proto::to_text(info.value());
@@ -214,13 +280,23 @@ void add_info(CLI::App& app, ExitCode& exit_code) {
       ->add_option("--parameters", options->values,
                    "Show the rig file with the values of this result of rigcal calibrate --json")
       ->type_name("FILE");
+  command
+      ->add_option("--picture", options->picture,
+                   "Draw the rig of a rig file as an SVG picture, or on the terminal (-)")
+      ->type_name("FILE.svg");
+  command
+      ->add_option("--at", options->places,
+                   "Draw this joint at VALUE [rad or m], or at VALUEdeg; the others at rest")
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false);
   command->footer(
       "The noise is that of white noise on the column, from third differences.\n"
       "Examples:\n"
       "  rigcal info run.mcap\n"
       "  rigcal info run.csv\n"
       "  rigcal info run.csv --rig configs/rig-furuta.textproto\n"
-      "  rigcal info configs/rig-furuta.textproto");
+      "  rigcal info configs/rig-furuta.textproto\n"
+      "  rigcal info configs/rig-furuta.textproto --picture rig.svg --at 2=30deg");
   command->callback([options, &exit_code] {
     show_info(*options);
     exit_code = kDone;

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <optional>
 #include <string>
 
 #include "service/client/estimation_options.hpp"
 #include "service/client/remote/remote_calibration.hpp"
+#include "service/describe/rig_proposal.hpp"
 #include "service/import/parameter_edits.hpp"
 #include "service/import/recording_pieces.hpp"
 
@@ -53,15 +55,42 @@ struct CompareOptions {
   ResultFiles files;
 };
 
+/// What `rigcal repeat` is told.
+struct RepeatOptions {
+  std::string result;
+  std::vector<std::string> recordings;  ///< empty: where they were
+  bool changed_data = false;
+  int threads = 0;  ///< 0: as many as there are processors
+  bool quiet = false;
+  ResultFiles files;
+};
+
 /// What `rigcal simulate` is told.
 struct SimulateOptions {
   std::string rig;
   std::string scenario;
-  std::string out;
+  std::string out;   ///< CSV; empty: none
+  std::string plot;  ///< SVG; empty: none
   // SPOOK is of first order: at 0.1 ms a Furuta pendulum strays by about 0.01 rad in 3 s.
   double step = 1e-4;  ///< [s]
   std::string values;  ///< result whose values come before the edits; empty: none
   ParameterEdits edits;
+};
+
+/// What `rigcal init` is told.
+struct InitOptions {
+  std::string out;
+  bool force = false;
+  std::string kind;  ///< empty: it asks
+  std::string from;
+  std::string name;
+  int links = 0;  ///< of a chain; 0: not said
+  std::vector<double> lengths, centers, masses;
+  std::optional<double> arm_length, arm_center, arm_mass, cart_mass, ground;
+  double axis_lean = 0.0;  ///< [deg]
+  double gravity = 9.81;   ///< [m/s²]
+  bool absolute = false;
+  ColumnChoice columns;
 };
 
 /// Adds a command's options. `options` must outlive the parsing.
@@ -70,6 +99,8 @@ void add_options(CLI::App& command, CheckOptions& options);
 void add_options(CLI::App& command, CrossvalidateOptions& options);
 void add_options(CLI::App& command, ValidateOptions& options);
 void add_options(CLI::App& command, CompareOptions& options);
+void add_options(CLI::App& command, RepeatOptions& options);
 void add_options(CLI::App& command, SimulateOptions& options);
+void add_options(CLI::App& command, InitOptions& options);
 
 }  // namespace service

@@ -5,6 +5,7 @@
 #include "service/client/command.hpp"
 #include "service/client/command_options.hpp"
 #include "service/client/interrupt.hpp"
+#include "service/client/simulation_picture.hpp"
 #include "service/import/parameter_edits.hpp"
 #include "service/import/parameter_values.hpp"
 #include "service/simulation/scenario_file.hpp"
@@ -18,7 +19,12 @@ namespace {
 ExitCode run_simulate(const SimulateOptions& options) {
   std::vector<std::string> inputs = {options.rig, options.scenario};
   if (!options.values.empty()) inputs.push_back(options.values);
-  proto::check_output(options.out, inputs);
+  if (options.out.empty() && options.plot.empty()) {
+    throw proto::InputError("nothing to write: give --out run.csv, --plot run.svg, or both");
+  }
+  for (const std::string& output : {options.out, options.plot}) {
+    if (!output.empty()) proto::check_output(output, inputs);
+  }
   Rig rig = load_rig(options.rig);
   apply_values(read_parameter_values(options.values), rig.mechanism);
   apply_edits(options.edits, rig.mechanism);
@@ -30,10 +36,12 @@ ExitCode run_simulate(const SimulateOptions& options) {
     return kInterrupted;
   }
   for (const std::string& note : run.notes) std::cerr << "note: " << note << '\n';
-  proto::write_file(options.out, simulation_csv(rig, run));
-  std::cout << options.out << ": " << run.angles.rows() << " samples at "
-            << format_number(1.0 / run.period) << " Hz, step " << format_number(1e3 * run.step)
-            << " ms\n";
+  if (!options.out.empty()) proto::write_file(options.out, simulation_csv(rig, run));
+  if (!options.plot.empty())
+    proto::write_file(options.plot, simulation_picture(rig, run, scenario.excitation.name()));
+  std::cout << (options.out.empty() ? options.plot : options.out) << ": " << run.angles.rows()
+            << " samples at " << format_number(1.0 / run.period) << " Hz, step "
+            << format_number(1e3 * run.step) << " ms\n";
   return kDone;
 }
 
@@ -46,7 +54,12 @@ void add_options(CLI::App& command, SimulateOptions& options) {
   command.add_option("--scenario", options.scenario, "Scenario file (proto/scenario.proto)")
       ->required()
       ->type_name("FILE");
-  command.add_option("--out", options.out, "CSV recording to write")->required()->type_name("CSV");
+  command.add_option("--out", options.out, "CSV recording to write")->type_name("CSV");
+  command
+      .add_option("--plot", options.plot,
+                  "Picture to write of the command and the motion: the plan of a scenario whose "
+                  "commands depend on it")
+      ->type_name("SVG");
   command.add_option("--step", options.step, "Time step h [s]")
       ->check(step_validator())
       ->capture_default_str();
@@ -68,7 +81,8 @@ void add_simulate(CLI::App& app, ExitCode& exit_code) {
       "The columns are those of the rig file's recording { }, so that calibrate reads the file.\n"
       "Example:\n"
       "  rigcal simulate --rig configs/rig-furuta.textproto \\\n"
-      "      --scenario configs/scenario-swing-up.textproto --out swing-up.csv --step 1e-4");
+      "      --scenario configs/scenario-swing-up.textproto --out swing-up.csv --plot "
+      "swing-up.svg");
   command->callback([options, &exit_code] { exit_code = run_simulate(*options); });
 }
 

@@ -85,8 +85,9 @@ CLI::Validator step_validator() {
 void add_estimation_options(CLI::App& command, EstimationOptions& options) {
   estimator::CalibrationOptions& calibration = options.calibration;
   command
-      .add_option("recordings", options.recordings,
-                  "Recordings: CSV as the rig file describes it, or MCAP of rigcal-daq")
+      .add_option(
+          "recordings", options.recordings,
+          "Recordings: CSV, MAT, MCAP of rigcal-daq, or a ROS 2 bag (MCAP) with joint states")
       ->required()
       ->type_name("RECORDING");
   command.add_option("--rig", options.rig, "Rig file (proto/rig.proto)")
@@ -156,6 +157,8 @@ void add_estimation_options(CLI::App& command, EstimationOptions& options) {
                   "Threads to work with on this machine; the result is the same with any number. "
                   "Default: one for each processor")
       ->check(CLI::Range(1, 256));
+  command.add_option("--operator", options.operator_name, "Who works at the rig, for the report")
+      ->type_name("NAME");
   command.add_flag("--quiet", options.quiet, "No progress");
 }
 
@@ -164,15 +167,41 @@ void add_result_files(CLI::App& command, ResultFiles& files) {
   command.add_option("--plot", files.plot, "Write a report with plots as HTML")->type_name("FILE");
 }
 
+void add_calibration_files(CLI::App& command, ResultFiles& files) {
+  CLI::Option* const rig_out =
+      command
+          .add_option("--rig-out", files.rig_out,
+                      "Write the rig file with the estimates in place of its values")
+          ->type_name("FILE");
+  command
+      .add_flag("--rig-out-priors", files.rig_out_priors,
+                "There, make the estimates what is known beforehand of other recordings")
+      ->needs(rig_out);
+  command
+      .add_flag("--trajectories", files.trajectories,
+                "In the JSON, every row of what was measured, estimated and simulated")
+      ->needs("--json");
+}
+
 void check_result_files(const ResultFiles& files, const EstimationOptions& options) {
   std::vector<std::string> inputs = options.recordings;
   inputs.push_back(options.rig);
   if (!options.values.empty()) inputs.push_back(options.values);
-  for (const std::string& output : {files.json, files.plot}) {
-    if (!output.empty()) proto::check_output(output, inputs);
-  }
-  if (!files.json.empty() && files.json == files.plot) {
-    throw proto::InputError(files.json + ": is both --json and --plot; name two files");
+  check_result_files(files, inputs);
+}
+
+void check_result_files(const ResultFiles& files, const std::vector<std::string>& inputs) {
+  const std::vector<std::pair<std::string, std::string>> outputs = {
+      {"--json", files.json}, {"--plot", files.plot}, {"--rig-out", files.rig_out}};
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const auto& [option, path] = outputs[i];
+    if (path.empty()) continue;
+    proto::check_output(path, inputs);
+    for (std::size_t k = 0; k < i; ++k) {
+      if (outputs[k].second != path) continue;
+      throw proto::InputError(path + ": is both " + outputs[k].first + " and " + option +
+                              "; name two files");
+    }
   }
 }
 
@@ -191,6 +220,7 @@ CalibrationRequest make_request(const EstimationOptions& options) {
   request.options = options.calibration;
   request.options.refine_simulation = !options.no_refine;
   request.version = RIGCAL_VERSION;
+  request.operator_name = options.operator_name;
   return request;
 }
 

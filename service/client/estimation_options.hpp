@@ -22,13 +22,17 @@ struct EstimationOptions {
   estimator::CalibrationOptions calibration;
   bool no_refine = false;
   bool quiet = false;
-  int threads = 0;  ///< on this machine; 0: as many as it has processors
+  std::string operator_name;  ///< for the report
+  int threads = 0;            ///< on this machine; 0: as many as it has processors
 };
 
 /// Where the result goes, beside the table; empty: nowhere.
 struct ResultFiles {
   std::string json;
   std::string plot;
+  std::string rig_out = {};
+  bool rig_out_priors = false;  ///< estimates become priors there
+  bool trajectories = false;    ///< are in the JSON
 };
 
 /// Time steps a mechanism of some centimetres can be stepped with [s].
@@ -41,9 +45,13 @@ void take_parameters_option(const std::string& text, EstimationOptions& options)
 /// Adds --json and --plot to a command. `files` must outlive the parsing.
 void add_result_files(CLI::App& command, ResultFiles& files);
 
+/// Adds what a calibration can write beside these: --rig-out, --rig-out-priors, --trajectories.
+void add_calibration_files(CLI::App& command, ResultFiles& files);
+
 /// Refuses, before the work is done, results that could not be written.
 /// @throws InputError
 void check_result_files(const ResultFiles& files, const EstimationOptions& options);
+void check_result_files(const ResultFiles& files, const std::vector<std::string>& inputs);
 
 /// Adds the options to a command. `options` must outlive the parsing.
 void add_estimation_options(CLI::App& command, EstimationOptions& options);

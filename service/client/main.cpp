@@ -5,13 +5,16 @@ namespace {
 
 constexpr const char* kFooter =
     "Examples:\n"
+    "  rigcal init --from run.csv --out rig.textproto\n"
     "  rigcal info configs/rig-furuta.textproto\n"
     "  rigcal info run.csv --rig configs/rig-furuta.textproto\n"
     "  rigcal info run.mcap\n"
     "  rigcal export run.mcap --out run.csv --out run.mat\n"
+    "  rigcal import robot.urdf --out rig.textproto\n"
     "  rigcal check run.csv --rig configs/rig-furuta.textproto\n"
     "  rigcal calibrate run.csv --rig configs/rig-furuta.textproto --json run.json --plot "
     "run.html\n"
+    "  rigcal repeat run.json\n"
     "  rigcal crossvalidate run1.csv run2.csv --rig configs/rig-furuta.textproto\n"
     "  rigcal validate new.csv --rig configs/rig-furuta.textproto --parameters run.json\n"
     "  rigcal compare run.csv --rig configs/rig-furuta.textproto\n"
@@ -30,13 +33,16 @@ int main(int argc, char** argv) {
   app.footer(kFooter);
   app.require_subcommand(1);
   service::ExitCode exit_code = service::kDone;
+  service::add_init(app, exit_code);
   service::add_calibrate(app, exit_code);
   service::add_check(app, exit_code);
+  service::add_repeat(app, exit_code);
   service::add_crossvalidate(app, exit_code);
   service::add_validate(app, exit_code);
   service::add_compare(app, exit_code);
   service::add_simulate(app, exit_code);
   service::add_info(app, exit_code);
+  service::add_import(app, exit_code);
   service::add_export(app, exit_code);
   service::add_recover(app, exit_code);
   service::add_study(app, exit_code);

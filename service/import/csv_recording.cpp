@@ -2,16 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iomanip>
 #include <limits>
 #include <numbers>
-#include <sstream>
 
 #include "proto/check/number_ranges.hpp"
 #include "proto/text/csv_table.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
+#include "service/import/column_recording.hpp"
 #include "service/import/row_times.hpp"
+#include "service/text/number_format.hpp"
 
 namespace service {
 namespace {
@@ -50,12 +50,6 @@ Requests make_requests(const RecordingFormat& format) {
   return requests;
 }
 
-std::string text_of(double value, int digits = 4) {
-  std::ostringstream text;
-  text << std::setprecision(digits) << value;
-  return text.str();
-}
-
 /// Refuses numbers that a streamed recording could not hold either; NaN is for the column to judge.
 void hold_to(const proto::NumberRange& range, const proto::CsvTable& table, int request,
              const std::string& column, const std::vector<double>& values) {
@@ -64,8 +58,8 @@ void hold_to(const proto::NumberRange& range, const proto::CsvTable& table, int 
   });
   if (wrong == values.end()) return;
   throw proto::InputError(table.where(static_cast<int>(wrong - values.begin()), request) +
-                          ": column '" + column + "' makes " + text_of(*wrong) + "; it must be " +
-                          range.text() + "; correct or remove the row");
+                          ": column '" + column + "' makes " + format_number(*wrong) +
+                          "; it must be " + range.text() + "; correct or remove the row");
 }
 
 /// One column of angles [rad] on its way into segments.
@@ -136,7 +130,7 @@ class AngleImport {
     constexpr double kSevenDegrees = 7.0 * std::numbers::pi / 180.0;
     if (column_.in_degrees && high > low && high - low < kSevenDegrees) {
       notes.push_back("column '" + column_.column + "' moves over " +
-                      text_of((high - low) * 180.0 / std::numbers::pi) +
+                      format_number((high - low) * 180.0 / std::numbers::pi) +
                       " degrees only; if it is in radians, write unit: RADIAN");
     }
     const auto missing = std::count_if(angles_.begin(), angles_.end(),
@@ -177,8 +171,8 @@ class AngleImport {
             : "check the column's unit";
     throw proto::InputError(
         table_.where(row, request_) + ": column '" + column_.column + "': hinge '" + column_.hinge +
-        "' would " + (slides ? "slide" : "turn") + " at " + text_of(speed) + unit + ", more than " +
-        text_of(speed_max) + unit + "; " + advice +
+        "' would " + (slides ? "slide" : "turn") + " at " + format_number(speed) + unit +
+        ", more than " + format_number(speed_max) + unit + "; " + advice +
         "; if only single rows are wrong, remove them; if the speed is true, raise " +
         (slides ? "speed_max_m_per_s" : "speed_max_rad_per_s") +
         " in the rig file's recording { }");
@@ -239,8 +233,16 @@ ImportedRecording import_csv(const std::string& path, const RecordingFormat& for
 
 ImportedRecording import_csv_text(const std::string& path, std::string_view text,
                                   const RecordingFormat& format) {
+  return import_table(proto::parse_csv(path, text, column_requests(format)), format);
+}
+
+std::vector<proto::ColumnRequest> column_requests(const RecordingFormat& format) {
+  return make_requests(format).columns;
+}
+
+ImportedRecording import_table(const proto::CsvTable& table, const RecordingFormat& format) {
   const Requests requests = make_requests(format);
-  const proto::CsvTable table = proto::parse_csv(path, text, requests.columns);
+  const std::string& path = table.path;
   const RowTimes time = find_row_times(table, format, requests.times);
 
   ImportedRecording result;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "estimator/signal/time_series.hpp"
+#include "proto/text/csv_table.hpp"
 #include "service/import/holes.hpp"
 #include "service/import/recording_format.hpp"
 
@@ -67,6 +68,12 @@ inline constexpr int kSegmentSamplesMin = 10;
 ///
 /// @throws proto::InputError "FILE:LINE:FIELD: what; what to do"
 ImportedRecording import_csv(const std::string& path, const RecordingFormat& format);
+
+/// What a format asks of a table, column by column.
+std::vector<proto::ColumnRequest> column_requests(const RecordingFormat& format);
+
+/// The same of a table that holds what column_requests asks for.
+ImportedRecording import_table(const proto::CsvTable& table, const RecordingFormat& format);
 
 /// The same for text in memory.
 ImportedRecording import_csv_text(const std::string& path, std::string_view text,

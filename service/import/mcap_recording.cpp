@@ -8,6 +8,7 @@
 #include "proto/check/number_ranges.hpp"
 #include "proto/recording/recording_reader.hpp"
 #include "proto/recording/recording_recover.hpp"
+#include "proto/recording/release.hpp"
 #include "proto/recording/series.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/import/row_times.hpp"
@@ -63,18 +64,6 @@ estimator::Segment make_segment(const proto::SeriesSegment& source, std::size_t 
     if (motors > 0) segment.controls(row, 0) = source.command_V[k];
   }
   return segment;
-}
-
-/// When the hand let the rig go, in a release; what lies before is not the rig's own motion.
-/// −∞ where no hand was waited for. A release that never came leaves nothing to use.
-double find_release(const std::vector<proto::Event>& events) {
-  bool awaited = false;
-  for (const proto::Event& event : events) {
-    if (event.kind != proto::EventKind::kScenario) continue;
-    if (event.name == "waiting for hold") awaited = true;
-    if (awaited && event.name == "running") return event.timestamp_s;
-  }
-  return (awaited ? 1.0 : -1.0) * std::numeric_limits<double>::infinity();
 }
 
 /// Leaves out a segment's rows before a time. @return how many
@@ -162,11 +151,17 @@ void check_times(const std::string& path, const proto::Recording& recording,
 }
 
 ImportedRecording import_mcap(const std::string& path, const Rig& rig) {
-  auto recording = proto::read_recording(path);
+  const auto recording = proto::read_recording(path);
   if (!recording.ok()) throw proto::InputError(recording.error().detail);
-  auto series = proto::make_series(recording.value());
+  return import_samples(path, recording.value(), proto::find_release(recording.value().events),
+                        rig);
+}
+
+ImportedRecording import_samples(const std::string& path, const proto::Recording& recording,
+                                 double release_s, const Rig& rig) {
+  auto series = proto::make_series(recording);
   if (!series.ok()) throw proto::InputError(path + ": " + series.error().detail);
-  check_times(path, recording.value(), series.value());
+  check_times(path, recording, series.value());
   const std::vector<std::string>& hinges = series.value().hinges;
   const std::vector<std::size_t> channels = find_channels(path, rig, hinges);
   const Eigen::Index motors = count_motors(path, rig);
@@ -175,8 +170,7 @@ ImportedRecording import_mcap(const std::string& path, const Rig& rig) {
   result.recording.name = path;
   ImportSummary& summary = result.summary;
   summary.file = path;
-  summary.rows = static_cast<int>(recording.value().samples.size());
-  const double release_s = find_release(recording.value().events);
+  summary.rows = static_cast<int>(recording.samples.size());
   std::size_t held = 0;
   std::vector<estimator::Segment>& segments = result.recording.segments;
   for (proto::SeriesSegment& source : series.value().segments) {
@@ -205,14 +199,8 @@ ImportedRecording import_mcap(const std::string& path, const Rig& rig) {
     throw proto::InputError(path + ": the record is too short: no stretch without a gap has " +
                             std::to_string(kSegmentSamplesMin) + " samples; record longer");
   }
-  note_quality(recording.value(), summary);
+  note_quality(recording, summary);
   return result;
-}
-
-ImportedRecording import_recording(const std::string& path, const Rig& rig) {
-  if (is_mcap(path)) return import_mcap(path, rig);
-  if (rig.format) return import_csv(path, *rig.format);
-  throw proto::InputError(rig.path + ": does not say how CSV recordings look; add recording { }");
 }
 
 }  // namespace service

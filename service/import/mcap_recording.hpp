@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "proto/recording/recording_reader.hpp"
 #include "service/import/csv_recording.hpp"
 #include "service/import/rig_file.hpp"
 
@@ -16,8 +17,10 @@ bool is_mcap(const std::string& path);
 ///         recording too short, or a rig with several motors (a recording holds one command)
 ImportedRecording import_mcap(const std::string& path, const Rig& rig);
 
-/// Reads a recording of either kind.
-/// @throws InputError also when a CSV file is given and the rig file does not describe any
-ImportedRecording import_recording(const std::string& path, const Rig& rig);
+/// The same of what was read from elsewhere.
+/// @param release_s  when a hand let the rig go, as find_release tells
+/// (proto/recording/release.hpp)
+ImportedRecording import_samples(const std::string& path, const proto::Recording& recording,
+                                 double release_s, const Rig& rig);
 
 }  // namespace service

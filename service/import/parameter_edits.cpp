@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <sstream>
 
 #include "estimator/model/sensor.hpp"
 #include "proto/text/input_error.hpp"
+#include "service/text/number_format.hpp"
 
 namespace service {
 namespace {
@@ -69,11 +69,10 @@ void set_value(const std::string& option, const Assignment& edit, estimator::Par
                             parameter.unit);
   }
   if (value < parameter.lower || value > parameter.upper) {
-    std::ostringstream what;
-    what << option << ' ' << edit.name << '=' << edit.value << ": lies outside its bounds ["
-         << parameter.lower << ", " << parameter.upper << "] " << parameter.unit
-         << "; correct the value, or the bounds in the rig file";
-    throw proto::InputError(what.str());
+    throw proto::InputError(option + ' ' + edit.name + '=' + format_number(value, 6) +
+                            ": lies outside its bounds [" + format_number(parameter.lower, 6) +
+                            ", " + format_number(parameter.upper, 6) + "] " + parameter.unit +
+                            "; correct the value, or the bounds in the rig file");
   }
   parameter.value = value;
 }

@@ -5,11 +5,11 @@
 
 #include <charconv>
 #include <cmath>
-#include <sstream>
 
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/import/estimate_kind.hpp"
+#include "service/text/number_format.hpp"
 
 namespace service {
 namespace {
@@ -80,14 +80,18 @@ std::string shortest_text(double value) {
   return {buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr};
 }
 
+/// What an encoder's readings were larger by after a slip is no parameter of the rig.
+bool is_of_recording(const ParameterValues::Entry& entry) {
+  return entry.name.find(" slip at ") != std::string::npos;
+}
+
 void set_value(const ParameterValues& values, const ParameterValues::Entry& entry,
                estimator::Parameter& parameter) {
   if (entry.value < parameter.lower || entry.value > parameter.upper) {
-    std::ostringstream what;
-    what << entry.name << " = " << entry.value << " " << parameter.unit
-         << " lies outside the bounds [" << parameter.lower << ", " << parameter.upper
-         << "] that the rig file gives it; widen them there";
-    fail(values.file, entry.field + ".value", what.str());
+    fail(values.file, entry.field + ".value",
+         entry.name + " = " + format_number(entry.value, 6) + " " + parameter.unit +
+             " lies outside the bounds [" + format_number(parameter.lower, 6) + ", " +
+             format_number(parameter.upper, 6) + "] that the rig file gives it; widen them there");
   }
   parameter.value = entry.value;
 }
@@ -99,7 +103,9 @@ ParameterValues read_parameter_values(const std::string& path) {
   if (path.empty()) return values;
   values.file = path;
   Struct result;
-  const auto status = google::protobuf::util::JsonStringToMessage(proto::read_file(path), &result);
+  const std::string text = proto::read_file(path, proto::kTableSizeMax);  // with trajectories
+  values.mark = mark_text(text);
+  const auto status = google::protobuf::util::JsonStringToMessage(text, &result);
   if (!status.ok()) {
     const std::string why(status.message());
     throw proto::InputError(path + ": is no JSON; give what rigcal calibrate --json wrote (" +
@@ -110,6 +116,7 @@ ParameterValues read_parameter_values(const std::string& path) {
   if (values.entries.empty()) {
     fail(path, "parameters", "holds none; give what rigcal calibrate --json wrote");
   }
+  add_list(result, "kept", values);
   read_choices(result, values);
   return values;
 }
@@ -117,6 +124,7 @@ ParameterValues read_parameter_values(const std::string& path) {
 void apply_values(const ParameterValues& values, estimator::Mechanism& mechanism) {
   for (const ParameterValues::Entry& entry : values.entries) {
     const int index = mechanism.find_parameter(entry.name);
+    if (index < 0 && is_of_recording(entry)) continue;
     if (index < 0) {
       fail(values.file, entry.field + ".name",
            "the rig has no parameter '" + entry.name +
@@ -132,8 +140,9 @@ void apply_values(const ParameterValues& values, estimator::Mechanism& mechanism
   }
   estimator::apply_ties(mechanism);
   for (const ParameterValues::Entry& entry : values.entries) {
-    const auto index = static_cast<std::size_t>(mechanism.find_parameter(entry.name));
-    const double now = mechanism.parameters[index].value;
+    const int index = mechanism.find_parameter(entry.name);
+    if (index < 0) continue;
+    const double now = mechanism.parameters[static_cast<std::size_t>(index)].value;
     if (std::abs(now - entry.value) <= kTieTolerance * std::abs(entry.value)) continue;
     fail(values.file, entry.field + ".value",
          entry.name + " = " + shortest_text(entry.value) + " there, but by a tie of the rig file " +
@@ -146,6 +155,7 @@ std::vector<std::string> start_texts(const ParameterValues& values,
   std::vector<std::string> texts;
   for (const ParameterValues::Entry& entry : values.entries) {
     const int index = mechanism.find_parameter(entry.name);
+    if (index < 0 && is_of_recording(entry)) continue;
     if (index >= 0 && estimator::find_tie(mechanism, index) != nullptr) continue;
     texts.push_back(entry.name + "=" + shortest_text(entry.value));
   }

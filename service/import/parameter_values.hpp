@@ -6,6 +6,7 @@
 
 #include "estimator/calibrate/calibration.hpp"
 #include "estimator/model/mechanism.hpp"
+#include "service/import/file_mark.hpp"
 
 namespace service {
 
@@ -17,7 +18,8 @@ struct ParameterValues {
     std::string unit;
     double value = 0.0;
   };
-  std::string file;            ///< empty: there are none
+  std::string file;  ///< empty: there are none
+  FileMark mark = {};
   std::vector<Entry> entries;  ///< estimated ones, then those that follow from them
   /// What they are parameters of, where the file says so; of a simulator its step and weight too.
   std::optional<estimator::EstimateKind> kind;

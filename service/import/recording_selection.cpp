@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <sstream>
 
 #include "proto/text/input_error.hpp"
+#include "service/text/number_format.hpp"
 
 namespace service {
 namespace {
@@ -79,11 +79,11 @@ std::vector<SegmentUse> select_part(const Selection& selection, ImportedRecordin
     uses.push_back(use);
   }
   if (kept.empty()) {
-    std::ostringstream what;
-    what << file << ": no segment has " << kSegmentSamplesMin
-         << " samples in the selected part; the recording runs from " << uses.front().start
-         << " s to " << uses.back().end << " s: widen --from, --to or --segments";
-    throw proto::InputError(what.str());
+    throw proto::InputError(file + ": no segment has " + std::to_string(kSegmentSamplesMin) +
+                            " samples in the selected part; the recording runs from " +
+                            format_number(uses.front().start, 6) + " s to " +
+                            format_number(uses.back().end, 6) +
+                            " s: widen --from, --to or --segments");
   }
   segments = std::move(kept);
   return uses;

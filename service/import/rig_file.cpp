@@ -16,6 +16,7 @@
 #include "service/import/joint_fields.hpp"
 #include "service/import/rig_chain.hpp"
 #include "service/import/rig_parameter.hpp"
+#include "service/import/rig_places.hpp"
 #include "service/import/rig_recording.hpp"
 #include "service/import/rig_ties.hpp"
 
@@ -104,10 +105,12 @@ class RigReader {
     }
     for (const auto& [field, quantity] : kGravityFields) {
       read(rig_.gravity(), field, root_.at("gravity"), mechanism_.parameter(quantity));
+      remember_place(root_.at("gravity").at(field), mechanism_.parameter(quantity));
     }
     for (int i = 0; i < rig_.body_encoder_size(); ++i) read_body_encoder(i);
     add_quantities(rig_, root_, mechanism_);
     add_ties(rig_, root_, stated_, mechanism_);
+    remember_additions();
     refuse_faults();
     Rig result;
     if (rig_.has_recording()) {
@@ -124,6 +127,17 @@ class RigReader {
     result.mechanism = std::move(mechanism_);
     result.hinge_facts = std::move(hinge_facts_);
     return result;
+  }
+
+  /// Of all parameters, once they are read.
+  std::map<std::string, std::vector<proto::FieldStep>> parameter_places(
+      const estimator::Mechanism& mechanism) const {
+    std::map<std::string, std::vector<proto::FieldStep>> places;
+    for (const estimator::Parameter& parameter : mechanism.parameters) {
+      const auto found = places_.find(parameter.name);
+      if (found != places_.end()) places.emplace(parameter.name, found->second.steps());
+    }
+    return places;
   }
 
  private:
@@ -380,9 +394,12 @@ class RigReader {
         parameter.lower = -std::numeric_limits<double>::infinity();
       }
       read(message, field, place, parameter);
-      // Kinds of joints call one quantity by two names; the one that is written counts.
+      // Kinds of joints call one quantity by two names; the one that is written counts, or else
+      // that of this kind: of a slide the second.
       const auto* descriptor = message.GetDescriptor()->FindFieldByName(field);
-      if (message.GetReflection()->HasField(message, descriptor) ||
+      const bool slides =
+          mechanism_.hinges[static_cast<std::size_t>(i)].kind == estimator::JointKind::kPrismatic;
+      if (message.GetReflection()->HasField(message, descriptor) || slides ||
           !places_.contains(parameter.name)) {
         remember_place(place.at(field), parameter);
       }
@@ -426,6 +443,20 @@ class RigReader {
     places_.insert_or_assign(parameter.name, place);
   }
 
+  /// Where the parameters stand that are of no body, hinge or surroundings.
+  void remember_additions() {
+    for (int i = 0; i < rig_.quantity_size(); ++i) {
+      places_.insert_or_assign(rig_.quantity(i).name(), root_.at("quantity", i).at("is"));
+    }
+    for (int i = 0; i < rig_.body_size(); ++i) {
+      if (!rig_.body(i).has_center_of_mass()) continue;
+      for (const char* axis : {"x", "y", "z"}) {
+        places_.insert_or_assign(rig_.body(i).name() + ".c_" + axis,
+                                 root_.at("body", i).at("center_of_mass").at(axis));
+      }
+    }
+  }
+
   // The estimator names bodies, hinges and parameters in quotes; that leads back to the line.
   void refuse_faults() const {
     const std::vector<std::string> faults = estimator::find_faults(mechanism_);
@@ -452,15 +483,21 @@ class RigReader {
 
 }  // namespace
 
-Rig parse_rig(const std::string& path, const std::string& text) {
+PlacedRig parse_placed_rig(const std::string& path, const std::string& text) {
   v1::Rig message;
   proto::TextLocator::Tree tree;
   proto::parse_text(path, text, message, tree);
   const proto::TextLocator root(path, v1::Rig::descriptor(), &tree);
   expand_chain(message, root.at("chain"));
-  Rig rig = RigReader(message, root).read();
-  rig.path = path;
-  return rig;
+  RigReader reader(message, root);
+  PlacedRig placed{.rig = reader.read(), .places = {}};
+  placed.rig.path = path;
+  placed.places = reader.parameter_places(placed.rig.mechanism);
+  return placed;
+}
+
+Rig parse_rig(const std::string& path, const std::string& text) {
+  return parse_placed_rig(path, text).rig;
 }
 
 Rig load_rig(const std::string& path) { return parse_rig(path, proto::read_file(path)); }

@@ -1,9 +1,9 @@
 #include "service/import/rig_parameter.hpp"
 
 #include <cmath>
-#include <sstream>
 
 #include "proto/rig.pb.h"
+#include "service/text/number_format.hpp"
 
 namespace service {
 namespace {
@@ -12,12 +12,6 @@ namespace v1 = rigcal::v1;
 using google::protobuf::Message;
 
 }  // namespace
-
-std::string number_text(double value) {
-  std::ostringstream text;
-  text << value;
-  return text.str();
-}
 
 bool read_parameter(const Message& message, const char* field, const proto::TextLocator& parent,
                     estimator::Parameter& target) {
@@ -34,19 +28,19 @@ bool read_parameter(const Message& message, const char* field, const proto::Text
   if (!std::isfinite(target.value)) place.at("value").fail(who + "the value must be finite");
   const auto below_physics = [&](double bound) { return !(bound >= target.lower); };
   if (source.has_lower() && below_physics(source.lower())) {
-    place.at("lower").fail(who + "no bound may lie below " + number_text(target.lower) + " " +
+    place.at("lower").fail(who + "no bound may lie below " + format_number(target.lower, 6) + " " +
                            target.unit);
   }
   if (source.has_lower()) target.lower = source.lower();
   if (source.has_upper()) target.upper = source.upper();
   if (!(target.lower <= target.upper)) {
-    place.fail(who + "the lower bound " + number_text(target.lower) +
-               " lies above the upper bound " + number_text(target.upper) + "; exchange them");
+    place.fail(who + "the lower bound " + format_number(target.lower, 6) +
+               " lies above the upper bound " + format_number(target.upper, 6) + "; exchange them");
   }
   if (target.value < target.lower || target.value > target.upper) {
-    place.at("value").fail(who + "value " + number_text(target.value) + " " + target.unit +
-                           " lies outside its bounds [" + number_text(target.lower) + ", " +
-                           number_text(target.upper) + "]; correct the value or the bounds");
+    place.at("value").fail(who + "value " + format_number(target.value, 6) + " " + target.unit +
+                           " lies outside its bounds [" + format_number(target.lower, 6) + ", " +
+                           format_number(target.upper, 6) + "]; correct the value or the bounds");
   }
   target.free = source.free();
   target.prior_mean = source.has_prior_mean() ? source.prior_mean() : target.value;

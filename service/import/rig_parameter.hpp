@@ -9,9 +9,6 @@
 
 namespace service {
 
-/// A number as messages about rig files write it.
-std::string number_text(double value);
-
 /// Reads the `field` of `message` into `target`, which holds the neutral value and the bounds of
 /// physics. A field that is left out changes nothing.
 /// @return whether it gives a value

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "service/import/rig_parameter.hpp"
+#include "service/text/number_format.hpp"
 
 namespace service {
 namespace {
@@ -128,14 +129,15 @@ void check_tied_value(const Tie& tie, double stated_value, bool is_stated,
   const Parameter& parameter = mechanism.parameters[static_cast<std::size_t>(tie.parameter)];
   const double value = parameter.value;
   if (is_stated && std::abs(stated_value - value) > kAgreement * std::abs(value)) {
-    place.fail("'" + parameter.name + "' has the value " + number_text(stated_value) +
-               ", but its tie makes it " + number_text(value) +
+    place.fail("'" + parameter.name + "' has the value " + format_number(stated_value, 6) +
+               ", but its tie makes it " + format_number(value, 6) +
                "; remove the value, or correct the tie");
   }
   if (!(value >= parameter.lower && value <= parameter.upper)) {
-    place.fail("'" + parameter.name + "' becomes " + number_text(value) + " " + parameter.unit +
-               " by its tie, outside its bounds [" + number_text(parameter.lower) + ", " +
-               number_text(parameter.upper) + "]; correct the tie or the values it follows from");
+    place.fail("'" + parameter.name + "' becomes " + format_number(value, 6) + " " +
+               parameter.unit + " by its tie, outside its bounds [" +
+               format_number(parameter.lower, 6) + ", " + format_number(parameter.upper, 6) +
+               "]; correct the tie or the values it follows from");
   }
 }
 

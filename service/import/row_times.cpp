@@ -2,22 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iomanip>
-#include <sstream>
 
 #include "proto/text/input_error.hpp"
+#include "service/text/number_format.hpp"
 
 namespace service {
 namespace {
 
-std::string text_of(double value, int digits = 6) {
-  std::ostringstream text;
-  text << std::setprecision(digits) << value;
-  return text.str();
-}
-
 /// Rounds to nine significant digits: 0.00099999999999 s, a sum of rounding errors, is 0.001 s.
-double round_digits(double value) { return std::stod(text_of(value, 9)); }
+double round_digits(double value) { return std::stod(format_number(value, 9)); }
 
 std::vector<double> read_times(const proto::CsvTable& table, const RecordingFormat& format,
                                int request) {
@@ -31,9 +24,9 @@ std::vector<double> read_times(const proto::CsvTable& table, const RecordingForm
   for (std::size_t k = 1; k < times.size(); ++k) {
     if (times[k] > times[k - 1] && std::isfinite(times[k])) continue;
     const std::string what = times[k] == times[k - 1]
-                                 ? "time stands still at " + text_of(times[k], 9) + " s"
-                                 : "time runs backwards from " + text_of(times[k - 1], 9) +
-                                       " s to " + text_of(times[k], 9) + " s";
+                                 ? "time stands still at " + format_number(times[k], 9) + " s"
+                                 : "time runs backwards from " + format_number(times[k - 1], 9) +
+                                       " s to " + format_number(times[k], 9) + " s";
     throw proto::InputError(
         table.where(static_cast<int>(k), request) + ": column '" + format.time_column +
         "': " + what + "; sort or remove the rows, or split the file where a new recording begins");
@@ -194,7 +187,7 @@ double fit_grids(const std::vector<double>& times, double period, std::vector<St
 void check_period(const proto::CsvTable& table, const RecordingFormat& format, double period) {
   if (period >= kSamplingPeriodMin && period <= kSamplingPeriodMax) return;
   const std::string what =
-      table.path + ": samples would be " + text_of(period, 3) + " s apart, " +
+      table.path + ": samples would be " + format_number(period, 3) + " s apart, " +
       (period > kSamplingPeriodMax ? "too far to see a swing" : "closer than any encoder is read");
   throw proto::InputError(
       what + (format.time_column.empty()

@@ -3,14 +3,16 @@
 #include <limits>
 
 #include "service/import/estimate_kind.hpp"
+#include "service/report/chart_figure.hpp"
 #include "service/report/cross_validation_page.hpp"
 #include "service/report/data_section.hpp"
 #include "service/report/finding_list.hpp"
+#include "service/report/html_table.hpp"
 #include "service/report/identifiability_section.hpp"
 #include "service/report/page_parts.hpp"
 #include "service/report/parameter_section.hpp"
 #include "service/report/piece_section.hpp"
-#include "service/report/svg_chart.hpp"
+#include "service/report/trajectory_section.hpp"
 #include "service/result/calibration_outcome.hpp"
 #include "service/text/number_format.hpp"
 
@@ -20,7 +22,7 @@ namespace {
 using estimator::Calibration;
 
 std::string describe_outcome(const Calibration& calibration) {
-  std::string text = calibration.converged() ? "Converged."
+  std::string text = calibration.converged() ? describe_ending(calibration) + "."
                      : calibration.verdict.kind == estimator::VerdictKind::kExplainsNothing
                          ? "No result."
                          : "Not converged.";
@@ -46,9 +48,9 @@ std::string head(const Calibration& calibration, const CalibrationContext& conte
   const estimator::Verdict& verdict = calibration.verdict;
   std::string html =
       verdict.sentence.empty()
-          ? heading("Calibration of " + context.rig, context.version, calibration.converged(),
+          ? heading("Calibration of " + context.rig, context, calibration.converged(),
                     describe_outcome(calibration))
-          : heading("Calibration of " + context.rig, context.version,
+          : heading("Calibration of " + context.rig, context,
                     verdict.kind == estimator::VerdictKind::kHolds, as_sentence(verdict.sentence)) +
                 "<p>" + escape_html(describe_outcome(calibration)) + "</p>\n";
   html += "<div class=\"summary\">\n";
@@ -69,7 +71,7 @@ std::string head(const Calibration& calibration, const CalibrationContext& conte
 
 /// The stages of a solver one after the other: their numbering starts again where the simulation
 /// fit turns from smoothed friction to the rig's own.
-std::string cost_chart(const std::string& title, const std::string& unit,
+std::string cost_chart(const std::string& name, const std::string& title, const std::string& unit,
                        const std::vector<estimator::IterationRecord>& history,
                        const std::vector<std::string>& stages) {
   if (history.size() < 2) return "";
@@ -92,22 +94,18 @@ std::string cost_chart(const std::string& title, const std::string& unit,
   for (std::size_t k = 0; k < chart.series.size() && chart.series.size() == stages.size(); ++k) {
     chart.series[k].label = stages[k];
   }
-  return "<figure>" + svg_chart(chart) + "</figure>\n";
+  return chart_figure({.name = name, .charts = {std::move(chart)}});
 }
 
 std::string convergence(const Calibration& calibration) {
   std::vector<std::string> stages;
   if (!is_physical(calibration)) stages = {"with friction smoothed", "with the rig's friction"};
-  const std::string charts =
-      cost_chart("Joint estimation: cost per iteration", "cost", calibration.history, {}) +
-      cost_chart("Simulation fit: cost per iteration",
-                 is_physical(calibration) ? "cost" : "cost [rad²]", calibration.refinement_history,
-                 stages);
+  const std::string charts = cost_chart("joint-estimation", "Joint estimation: cost per iteration",
+                                        "cost", calibration.history, {}) +
+                             cost_chart("simulation-fit", "Simulation fit: cost per iteration",
+                                        is_physical(calibration) ? "cost" : "cost [rad²]",
+                                        calibration.refinement_history, stages);
   return charts.empty() ? "" : "<section><h2>Convergence</h2>" + charts + "</section>\n";
-}
-
-std::string option_row(const std::string& name, const std::string& value) {
-  return "<tr><th>" + name + "</th><td>" + escape_html(value) + "</td></tr>\n";
 }
 
 std::string chosen(double value, const char* unit, bool by_program) {
@@ -115,21 +113,21 @@ std::string chosen(double value, const char* unit, bool by_program) {
 }
 
 /// What only a SPOOK simulator at a step has.
-std::string shadow_options(const Calibration& calibration,
-                           const estimator::CalibrationOptions& asked) {
+void add_shadow_options(const Calibration& calibration, const estimator::CalibrationOptions& asked,
+                        HtmlTable& table) {
   const auto of_rig = [](double value, const char* unit) {
     return value < 0.0 ? std::string("as in the rig file") : format_number(value, 6) + unit;
   };
   const bool is_explicit = asked.residual_form == estimator::ResidualForm::kExplicit;
   const bool is_full = asked.state_form == estimator::StateForm::kFull;
-  return option_row("state error weight κ",
-                    chosen(calibration.state_error_weight, "", !(asked.state_error_weight > 0.0))) +
-         option_row("compliance ε", of_rig(asked.compliance, " m/N, rad/(N·m)")) +
-         option_row("damping time τ", of_rig(asked.damping_time, " s")) +
-         option_row("residual", is_explicit ? "explicit" : "implicit") +
-         option_row("unknowns of a step", is_full ? "full states" : "configurations") +
-         option_row("begun from", calibration.approached ? "physical parameters" : "the start") +
-         option_row("low-pass for initial states", format_number(asked.filter_cutoff) + " Hz");
+  table.add({"state error weight κ",
+             chosen(calibration.state_error_weight, "", !(asked.state_error_weight > 0.0))});
+  table.add({"compliance ε", of_rig(asked.compliance, " m/N, rad/(N·m)")});
+  table.add({"damping time τ", of_rig(asked.damping_time, " s")});
+  table.add({"residual", is_explicit ? "explicit" : "implicit"});
+  table.add({"unknowns of a step", is_full ? "full states" : "configurations"});
+  table.add({"begun from", calibration.approached ? "physical parameters" : "the start"});
+  table.add({"low-pass for initial states", format_number(asked.filter_cutoff) + " Hz"});
 }
 
 /// Levels with their unit, which is told once where all have the same.
@@ -146,7 +144,7 @@ std::string noise_text(const Eigen::VectorXd& levels, double scale,
   return text;
 }
 
-std::string physical_options(const Calibration& calibration) {
+void add_physical_options(const Calibration& calibration, HtmlTable& table) {
   std::vector<std::string> readings, accelerations;
   for (const estimator::Sensor& sensor : estimator::sensors_of(calibration.mechanism)) {
     readings.emplace_back(sensor.units().error);
@@ -154,38 +152,44 @@ std::string physical_options(const Calibration& calibration) {
   for (const estimator::Hinge& hinge : calibration.mechanism.hinges) {
     accelerations.emplace_back(hinge.units().noise);
   }
-  return option_row("noise of the readings, per sensor",
-                    noise_text(calibration.angle_noise, 1e3, readings)) +
-         option_row("unexplained acceleration, per hinge",
-                    noise_text(calibration.acceleration_noise, 1.0, accelerations));
+  table.add(
+      {"noise of the readings, per sensor", noise_text(calibration.angle_noise, 1e3, readings)});
+  table.add({"unexplained acceleration, per hinge",
+             noise_text(calibration.acceleration_noise, 1.0, accelerations)});
 }
 
 std::string options(const Calibration& calibration, const CalibrationContext& context) {
   const estimator::CalibrationOptions& asked = context.options;
-  return "<section><h2>Options</h2>\n<div class=\"wide\"><table class=\"narrow\">\n" +
-         option_row("parameters", is_physical(calibration)
-                                      ? "physical: of the system in continuous time"
-                                      : "shadow: of a SPOOK simulator at the time step") +
-         option_row("time step h", chosen(1e3 * calibration.step, " ms", !(asked.step > 0.0))) +
-         (is_physical(calibration) ? physical_options(calibration)
-                                   : shadow_options(calibration, asked)) +
-         option_row("most iterations", std::to_string(asked.max_iterations)) +
-         option_row("simulation fit", !asked.refine_simulation ? "not asked for"
-                                      : calibration.refined    ? "done"
-                                                               : "not done") +
-         option_row("program", "rigcal " + context.version) + "</table></div></section>\n";
+  HtmlTable table("What was asked for, and what was chosen",
+                  {{"option"}, {"value", CellAlign::kWords}}, "narrow");
+  table.add({"parameters", is_physical(calibration)
+                               ? "physical: of the system in continuous time"
+                               : "shadow: of a SPOOK simulator at the time step"});
+  table.add({"time step h", chosen(1e3 * calibration.step, " ms", !(asked.step > 0.0))});
+  if (is_physical(calibration)) {
+    add_physical_options(calibration, table);
+  } else {
+    add_shadow_options(calibration, asked, table);
+  }
+  table.add({"most iterations", std::to_string(asked.max_iterations)});
+  table.add({"simulation fit", !asked.refine_simulation ? "not asked for"
+                               : calibration.refined    ? "done"
+                                                        : "not done"});
+  return "<section><h2>Options</h2>\n" + table.html() + "</section>\n";
 }
 
 }  // namespace
 
 std::string calibration_page(const Calibration& calibration, const CalibrationContext& context,
                              const estimator::CrossValidation* validation) {
-  std::vector<std::string> hinges;
-  std::vector<estimator::JointKind> kinds;
+  TrajectoryLabels labels;
   for (const estimator::SimulationError& error : calibration.simulation) {
-    hinges.push_back(error.hinge);
-    kinds.push_back(error.kind);
+    labels.hinges.push_back(error.hinge);
+    labels.kinds.push_back(error.kind);
   }
+  labels.controls = context.controls;
+  labels.findings = calibration.findings;
+  labels.held = context.held;
   std::string body = head(calibration, context) + finding_section(calibration.findings) +
                      parameter_section(calibration) + piece_section(calibration) +
                      list_section("Notes", calibration.notes) +
@@ -197,9 +201,8 @@ std::string calibration_page(const Calibration& calibration, const CalibrationCo
         cross_validation_sections(*validation) + "</div>\n";
   }
   body += "<h2 class=\"part\">Trajectories</h2>\n" +
-          trajectory_sections(calibration.trajectories, hinges, context.controls, kinds,
-                              calibration.findings) +
-          convergence(calibration) + data_section(context) + options(calibration, context);
+          trajectory_sections(calibration.trajectories, labels) + convergence(calibration) +
+          data_section(context) + options(calibration, context) + origin_section(context);
   return html_page("Calibration of " + context.rig, body);
 }
 

@@ -7,8 +7,10 @@
 
 #include "service/import/recording_pieces.hpp"
 #include "service/report/data_section.hpp"
+#include "service/report/html_table.hpp"
 #include "service/report/page_parts.hpp"
 #include "service/report/svg_chart.hpp"
+#include "service/report/trajectory_section.hpp"
 #include "service/result/calibration_outcome.hpp"
 #include "service/result/cross_validation_message.hpp"
 #include "service/text/number_format.hpp"
@@ -20,7 +22,7 @@ using estimator::CrossValidation;
 
 std::string head(const CrossValidation& validation, const CalibrationContext& context) {
   const bool converged = has_converged(validation);
-  std::string html = heading("Cross-validation of " + context.rig, context.version, converged,
+  std::string html = heading("Cross-validation of " + context.rig, context, converged,
                              converged ? "All folds converged." : "Not all folds converged.");
   html += "<div class=\"summary\">\n";
   const PredictionErrors errors = prediction_errors(validation);
@@ -42,6 +44,12 @@ std::string pieces(const CrossValidation& validation) {
   return html + "</ol></section>\n";
 }
 
+std::vector<std::string> matrix_titles(Eigen::Index columns) {
+  std::vector<std::string> titles = {"held out"};
+  for (Eigen::Index j = 0; j < columns; ++j) titles.push_back(std::to_string(j + 1));
+  return titles;
+}
+
 /// Errors as a table; the shade grows with the logarithm of the error, from the best to the
 /// worst or to ten times the best.
 std::string matrix(const std::string& title, const Eigen::MatrixXd& errors) {
@@ -52,14 +60,10 @@ std::string matrix(const std::string& title, const Eigen::MatrixXd& errors) {
     low = std::min(low, error);
     high = std::max(high, error);
   }
-  std::string html = "<h3>" + escape_html(title) + "</h3>\n<div class=\"wide\"><table " +
-                     "class=\"matrix\"><tr><th>held out</th>";
-  for (Eigen::Index j = 0; j < errors.cols(); ++j) {
-    html += "<th class=\"number\">" + std::to_string(j + 1) + "</th>";
-  }
-  html += "</tr>\n";
+  HtmlTable table("Row: piece held out; column: piece whose error is shown",
+                  text_and_number_columns(matrix_titles(errors.cols()), 1), "matrix");
   for (Eigen::Index i = 0; i < errors.rows(); ++i) {
-    html += "<tr><th>" + std::to_string(i + 1) + "</th>";
+    std::vector<HtmlCell> cells = {std::to_string(i + 1)};
     for (Eigen::Index j = 0; j < errors.cols(); ++j) {
       const double error = errors(i, j);
       const double shade = high > low && error > 0.0 && std::isfinite(error)
@@ -67,12 +71,13 @@ std::string matrix(const std::string& title, const Eigen::MatrixXd& errors) {
                                : 0.0;
       char style[64];
       std::snprintf(style, sizeof style, "background: rgba(230, 159, 0, %.2f)", shade);
-      html += "<td class=\"number" + std::string(i == j ? " held-out" : "") + "\" style=\"" +
-              style + "\">" + format_number(1e3 * error, 3) + "</td>";
+      cells.push_back(HtmlCell(format_number(1e3 * error, 3))
+                          .with_class(i == j ? "held-out" : "")
+                          .with_style(style));
     }
-    html += "</tr>\n";
+    table.add(cells);
   }
-  return html + "</table></div>\n";
+  return "<h3>" + escape_html(title) + "</h3>\n" + table.html();
 }
 
 std::string matrices(const CrossValidation& validation) {
@@ -88,39 +93,33 @@ std::string matrices(const CrossValidation& validation) {
 }
 
 std::string parameters(const CrossValidation& validation) {
-  std::string html =
-      "<section><h2>Parameters over the folds</h2>\n<div class=\"wide\"><table>\n<tr>"
-      "<th>parameter</th>"
-      "<th class=\"number\">mean</th><th class=\"number\">± between folds</th>"
-      "<th class=\"number\">± reported</th><th>unit</th>";
+  std::vector<std::string> titles = {"parameter [unit]", "mean", "± between folds", "± reported"};
   for (std::size_t i = 0; i < validation.folds.size(); ++i) {
-    html += "<th class=\"number\">without " + std::to_string(i + 1) + "</th>";
+    titles.push_back("without " + std::to_string(i + 1));
   }
-  html += "</tr>\n";
+  HtmlTable table("Estimates without one piece at a time", text_and_number_columns(titles, 1));
   for (std::size_t p = 0; p < validation.parameters.size(); ++p) {
     const estimator::ParameterSpread& spread = validation.parameters[p];
     const Measured number = format_measured(spread.mean, spread.standard_deviation);
-    html +=
-        "<tr><td>" + escape_html(spread.name) + "</td>" + number_cell(number.value) +
-        number_cell(number.standard_deviation) +
-        number_cell(
-            format_measured(spread.mean, spread.reported_standard_deviation).standard_deviation) +
-        "<td>" + escape_html(spread.unit) + "</td>";
+    std::vector<HtmlCell> cells = {
+        spread.name + " [" + spread.unit + "]", number.value, number.standard_deviation,
+        format_measured(spread.mean, spread.reported_standard_deviation).standard_deviation};
     for (const estimator::Fold& fold : validation.folds) {
-      html += number_cell(
+      cells.emplace_back(
           format_measured(fold.calibration.parameters[p].value, spread.standard_deviation).value);
     }
-    html += "</tr>\n";
+    table.add(cells);
   }
-  return html + "</table></div></section>\n";
+  return "<section><h2>Parameters over the folds</h2>\n" + table.html() + "</section>\n";
 }
 
-std::string trajectories(const CrossValidation& validation,
-                         const std::vector<std::string>& controls) {
+std::string trajectories(const CrossValidation& validation, const CalibrationContext& context) {
   std::string html = "<h2>Pieces held out</h2>\n";
+  const TrajectoryLabels labels = {
+      validation.hinges, validation.kinds, context.controls, {}, context.held};
+  const std::size_t share = kPageNumbersMax / std::max<std::size_t>(1, validation.folds.size());
   for (const estimator::Fold& fold : validation.folds) {
-    html += trajectory_sections(fold.evaluation.trajectories, validation.hinges, controls,
-                                validation.kinds);
+    html += trajectory_sections(fold.evaluation.trajectories, labels, share);
   }
   return html;
 }
@@ -135,7 +134,8 @@ std::string cross_validation_page(const CrossValidation& validation,
                                   const CalibrationContext& context) {
   return html_page("Cross-validation of " + context.rig,
                    head(validation, context) + cross_validation_sections(validation) +
-                       trajectories(validation, context.controls) + data_section(context));
+                       trajectories(validation, context) + data_section(context) +
+                       origin_section(context));
 }
 
 }  // namespace service

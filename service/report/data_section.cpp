@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "service/report/html_table.hpp"
 #include "service/report/page_parts.hpp"
 #include "service/report/svg_chart.hpp"
 #include "service/text/number_format.hpp"
@@ -31,8 +32,10 @@ int samples_used(const RecordingUse& use) {
 
 std::string clock_text(const ImportSummary& summary) {
   if (!summary.clock) return "-";
-  return format("%+.2f ± %.2f ppm", summary.clock->rate_error_ppm,
-                summary.clock->standard_deviation_ppm);
+  const Measured rate =
+      format_measured(summary.clock->rate_error_ppm, summary.clock->standard_deviation_ppm);
+  return (summary.clock->rate_error_ppm > 0.0 ? "+" : "") + rate.value + " ± " +
+         rate.standard_deviation + " ppm";
 }
 
 /// Of the time stamps in a CSV file, of the arrival at the host in a recording of rigcal-daq.
@@ -69,27 +72,26 @@ std::string gaps_text(const ImportSummary& summary) {
 }
 
 std::string table(const CalibrationContext& context) {
-  std::string html =
-      "<div class=\"wide\"><table>\n<tr><th>recording</th><th class=\"number\">rate [Hz]</th>"
-      "<th class=\"number\">samples used</th><th>left out</th><th class=\"number\">gaps</th>"
-      "<th class=\"number\">unit's clock</th><th class=\"number\">jitter, longest</th></tr>\n";
+  using enum CellAlign;
+  HtmlTable table(
+      "Held by hand: before a release. In scraps: in stretches between gaps too short to use. The "
+      "motion goes on over a few missing rows, which have no readings; a gap is longer, and the "
+      "recording is split there. Times are the unit's, corrected by the rate of its clock against "
+      "the host's; samples that arrive late do not touch them.",
+      {{"recording", kWords},
+       {"rate [Hz]", kRight},
+       {"samples used", kRight},
+       {"left out", kWords},
+       {"gaps", kRight},
+       {"unit's clock", kRight},
+       {"jitter, longest", kRight}});
   for (const RecordingUse& use : context.recordings) {
     const ImportSummary& summary = use.summary;
-    html += "<tr><td class=\"words\">" + escape_html(recording_title(use)) + "</td>" +
-            number_cell(format_number(1.0 / summary.period, 7)) +
-            number_cell(std::to_string(samples_used(use))) + "<td class=\"words\">" +
-            left_out_text(use) + "</td>" + number_cell(gaps_text(summary)) +
-            number_cell(clock_text(summary)) + number_cell(jitter_text(summary)) + "</tr>\n";
+    table.add({recording_title(use), format_number(1.0 / summary.period, 7),
+               std::to_string(samples_used(use)), left_out_text(use), gaps_text(summary),
+               clock_text(summary), jitter_text(summary)});
   }
-  return html +
-         "</table></div>\n<p class=\"quiet\">Held by hand: before a release. In scraps: in "
-         "stretches "
-         "between gaps too short to use. The motion goes on over a few missing rows, which have no "
-         "readings; a gap is longer, and "
-         "the recording is split there. "
-         "Times are the unit's, corrected by the rate of its clock against the host's; samples "
-         "that "
-         "arrive late do not touch them.</p>\n";
+  return table.html();
 }
 
 /// Segments as bars along time: used ones full, others hollow, gaps red.
@@ -122,18 +124,18 @@ std::string strip(const RecordingUse& use) {
 }
 
 std::string segment_table(const RecordingUse& use) {
-  std::string html =
-      "<div class=\"wide\"><table class=\"narrow\">\n<tr><th class=\"number\">segment</th>"
-      "<th class=\"number\">from [s]</th><th class=\"number\">to [s]</th>"
-      "<th class=\"number\">samples used</th></tr>\n";
+  using enum CellAlign;
+  HtmlTable table(
+      "Segments between gaps",
+      {{"segment", kRight}, {"from [s]", kRight}, {"to [s]", kRight}, {"samples used", kRight}},
+      "narrow");
   for (std::size_t k = 0; k < std::min(use.segments.size(), kListedSegmentsMax); ++k) {
     const SegmentUse& segment = use.segments[k];
-    html += "<tr>" + number_cell(std::to_string(segment.index)) +
-            number_cell(format_number(segment.start, 7)) +
-            number_cell(format_number(segment.end, 7)) +
-            number_cell(segment.samples > 0 ? std::to_string(segment.samples) : "none") + "</tr>\n";
+    table.add({std::to_string(segment.index), format_number(segment.start, 7),
+               format_number(segment.end, 7),
+               segment.samples > 0 ? std::to_string(segment.samples) : "none"});
   }
-  html += "</table></div>\n";
+  std::string html = table.html();
   if (use.segments.size() > kListedSegmentsMax) {
     html += "<p class=\"quiet\">and " + std::to_string(use.segments.size() - kListedSegmentsMax) +
             " more segments.</p>\n";

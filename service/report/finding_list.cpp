@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "proto/text/printable.hpp"
+#include "service/report/html_table.hpp"
 #include "service/report/result_table.hpp"
 #include "service/report/svg_chart.hpp"
 #include "service/result/finding_message.hpp"
@@ -66,20 +67,17 @@ std::string format_findings(const std::vector<Finding>& findings) {
 
 std::string finding_section(const std::vector<Finding>& findings) {
   if (findings.empty()) return "";
-  std::string html =
-      "<section><h2>Findings</h2>\n<div class=\"wide\"><table>\n<tr><th></th><th>what</th>"
-      "<th>to do</th><th>rigcal</th></tr>\n";
+  using enum CellAlign;
+  HtmlTable table(
+      "Places in time are marked on the readings below. --as-is leaves recordings as they are.",
+      {{"kind"}, {"what", kWords}, {"to do", kWords}, {"rigcal", kWords}});
   for (const Finding& finding : worst_first(findings)) {
     const bool harmless = finding.severity == estimator::Severity::kNote;
-    html += std::string("<tr><td") + (harmless ? "" : " class=\"warn\"") + ">" +
-            to_text(finding.severity) + "</td><td class=\"words\">" +
-            escape_html(what_of(finding)) + "</td><td class=\"words\">" +
-            escape_html(finding.advice) + "</td><td class=\"words\">" +
-            escape_html(finding.treatment) + "</td></tr>\n";
+    HtmlCell severity = to_text(finding.severity);
+    if (!harmless) severity.with_class("warn");
+    table.add({severity, what_of(finding), finding.advice, finding.treatment});
   }
-  return html +
-         "</table></div>\n<p class=\"quiet\">Places in time are marked on the readings "
-         "below. --as-is leaves recordings as they are.</p></section>\n";
+  return "<section><h2>Findings</h2>\n" + table.html() + "</section>\n";
 }
 
 std::string format_excitation(const estimator::Excitation& excitation) {
@@ -92,7 +90,7 @@ std::string format_excitation(const estimator::Excitation& excitation) {
     if (seen && parameter.start != 0.0) {
       share = format_number(100.0 * parameter.deviation / std::abs(parameter.start), 2) + " %";
     }
-    rows.push_back({parameter.name, format_quantity(parameter.start),
+    rows.push_back({parameter.name, format_number(parameter.start),
                     seen ? format_number(parameter.deviation, 2) : "-", parameter.unit,
                     seen ? share : "not seen by the data"});
   }

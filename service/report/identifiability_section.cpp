@@ -5,10 +5,14 @@
 #include <cmath>
 #include <vector>
 
+#include "service/report/chart_figure.hpp"
+#include "service/report/embedded_data.hpp"
+#include "service/report/html_table.hpp"
 #include "service/report/page_parts.hpp"
 #include "service/report/svg_chart.hpp"
 #include "service/report/svg_interval.hpp"
 #include "service/report/svg_matrix.hpp"
+#include "service/text/csv_row.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {
@@ -88,23 +92,23 @@ std::string dependence_table(const Calibration& calibration) {
   std::vector<Seen> seen = find_seen(calibration);
   if (seen.size() < 2) return "";
   measure(calibration, seen);
-  std::string html =
-      "<h3>What each owes to the others</h3>\n<div class=\"wide\"><table class=\"narrow\">\n<tr>"
-      "<th>parameter</th><th class=\"number\">± sd</th>"
-      "<th class=\"number\">± sd, others known</th><th class=\"number\">factor</th>"
-      "<th>correlated with</th></tr>\n";
+  using enum CellAlign;
+  HtmlTable table(
+      "A factor far above 1: the data tell this parameter together with others rather than alone. "
+      "Knowing one of them, from a scale or a drawing, would sharpen it.",
+      {{"parameter"},
+       {"± sd", kRight},
+       {"± sd, others known", kRight},
+       {"factor", kRight},
+       {"correlated with"}},
+      "narrow");
   for (const Seen& one : seen) {
     const ParameterEstimate& estimate = calibration.parameters[static_cast<std::size_t>(one.index)];
-    html += "<tr><td>" + escape_html(estimate.name) + "</td>" +
-            number_cell(format_quantity(estimate.standard_deviation, 2)) +
-            number_cell(format_quantity(one.deviation_alone, 2)) +
-            number_cell(format_number(one.inflation, 2)) + "<td>" +
-            escape_html(partner_text(calibration, one)) + "</td></tr>\n";
+    table.add({estimate.name, format_number(estimate.standard_deviation, 2),
+               format_number(one.deviation_alone, 2), format_number(one.inflation, 2),
+               partner_text(calibration, one)});
   }
-  return html +
-         "</table></div>\n<p class=\"quiet\">A factor far above 1: the data tell this parameter "
-         "together with others rather than alone. Knowing one of them, from a scale or a drawing, "
-         "would sharpen it.</p>\n";
+  return "<h3>What each owes to the others</h3>\n" + table.html();
 }
 
 /// The changes that make up a direction; empty where it is one parameter alone.
@@ -116,7 +120,7 @@ std::string coefficients(const Calibration& calibration, const Eigen::VectorXd& 
     if (!(std::abs(direction(k)) > kCoefficientShare * largest)) continue;
     const ParameterEstimate& estimate = calibration.parameters[static_cast<std::size_t>(k)];
     if (!text.empty()) text += ", ";
-    text += "Δ" + estimate.name + " = " + format_quantity(direction(k), 3);
+    text += "Δ" + estimate.name + " = " + format_number(direction(k), 3);
     if (!estimate.unit.empty()) text += " " + estimate.unit;
   }
   return text;
@@ -170,17 +174,15 @@ std::string poor_parameters(const Calibration& calibration) {
 
 std::string combinations(const Calibration& calibration) {
   if (calibration.combinations.empty()) return "";
-  std::string html =
-      "<h3>Known better together</h3>\n<div class=\"wide\"><table class=\"narrow\">\n"
-      "<tr><th>combination</th><th class=\"number\">value</th><th class=\"number\">± sd</th>"
-      "<th>unit</th></tr>\n";
+  using enum CellAlign;
+  HtmlTable table("Combinations that the data tell more sharply than their members",
+                  {{"combination", kWords}, {"value", kRight}, {"± sd", kRight}, {"unit"}},
+                  "narrow");
   for (const estimator::Combination& combination : calibration.combinations) {
     const Measured number = format_measured(combination.value, combination.standard_deviation);
-    html += "<tr><td>" + escape_html(combination.description) + "</td>" +
-            number_cell(number.value) + number_cell(number.standard_deviation) + "<td>" +
-            escape_html(combination.unit) + "</td></tr>\n";
+    table.add({combination.description, number.value, number.standard_deviation, combination.unit});
   }
-  return html + "</table></div>\n";
+  return "<h3>Known better together</h3>\n" + table.html();
 }
 
 std::string correlation(const Calibration& calibration) {
@@ -192,8 +194,19 @@ std::string correlation(const Calibration& calibration) {
     names.push_back(calibration.parameters[static_cast<std::size_t>(one.index)].name);
     indices.push_back(one.index);
   }
-  return "<h3>Correlation of the estimates</h3>\n<figure>" +
-         svg_correlation(calibration.correlation(indices, indices), names) + "</figure>\n";
+  std::vector<std::string> row = {"parameter"};
+  row.insert(row.end(), names.begin(), names.end());
+  std::string csv = csv_row(row);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    row = {names[i]};
+    for (const Eigen::Index j : indices) {
+      row.push_back(json_number(calibration.correlation(indices[i], j)));
+    }
+    csv += csv_row(row);
+  }
+  return "<h3>Correlation of the estimates</h3>\n" +
+         data_figure(svg_correlation(calibration.correlation(indices, indices), names),
+                     "correlation", csv);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "service/import/recording_pieces.hpp"
 #include "service/report/data_section.hpp"
+#include "service/report/html_table.hpp"
 #include "service/report/page_parts.hpp"
 #include "service/report/result_table.hpp"
 #include "service/report/svg_chart.hpp"
@@ -76,53 +77,49 @@ std::string capitalised(std::string text) {
 }
 
 std::string law_table(const LawComparison& comparison) {
-  std::string html =
-      "<section><h2>Laws</h2><p class=\"quiet\">Held out: geometric mean over the pieces of the "
-      "open-loop error of each, which the law was not fitted to, and its standard error from their "
-      "scatter. Above the best: paired, piece by piece.</p><div class=\"wide\"><table><tr>";
-  for (const std::string& name : kHead) html += "<th>" + name + "</th>";
-  html += "</tr>\n";
+  std::vector<HtmlTable::Column> columns = text_and_number_columns(kHead, 1);
+  columns.back() = {"remark", CellAlign::kWords};
+  HtmlTable table(
+      "Held out: geometric mean over the pieces of the open-loop error of each, which the law was "
+      "not fitted to, and its standard error from their scatter. Above the best: paired, piece by "
+      "piece.",
+      columns);
   for (const std::vector<std::string>& row : law_rows(comparison)) {
-    html += "<tr><td>" + escape_html(row.front()) + "</td>";
-    for (std::size_t k = 1; k + 1 < row.size(); ++k) html += number_cell(row[k]);
-    html += "<td>" + escape_html(row.back()) + "</td></tr>\n";
+    table.add({row.begin(), row.end()});
   }
-  return html + "</table></div></section>\n";
+  return "<section><h2>Laws</h2>\n" + table.html() + "</section>\n";
 }
 
 std::string piece_table(const LawComparison& comparison) {
-  std::string html =
-      "<section><h2>Pieces</h2><p class=\"quiet\">Error of each piece while it was held out "
-      "[mrad].</p><div class=\"wide\"><table><tr><th>piece</th>";
+  std::vector<std::string> titles = {"piece"};
   for (const LawScore& score : comparison.laws) {
-    if (score.has_result()) html += "<th class=\"number\">" + escape_html(score.law.name) + "</th>";
+    if (score.has_result()) titles.push_back(score.law.name);
   }
-  html += "</tr>\n";
+  HtmlTable table("Error of each piece while it was held out [mrad]",
+                  text_and_number_columns(titles, 1));
   const std::vector<std::string> names = short_names(comparison.pieces);
   for (std::size_t p = 0; p < names.size(); ++p) {
-    html += "<tr><td>" + escape_html(names[p]) + "</td>";
+    std::vector<HtmlCell> cells = {names[p]};
     for (const LawScore& score : comparison.laws) {
-      if (score.has_result()) html += number_cell(format_number(1e3 * score.errors[p], 3));
+      if (score.has_result()) cells.emplace_back(format_number(1e3 * score.errors[p], 3));
     }
-    html += "</tr>\n";
+    table.add(cells);
   }
-  return html + "</table></div></section>\n";
+  return "<section><h2>Pieces</h2>\n" + table.html() + "</section>\n";
 }
 
 std::string estimate_table(const LawComparison& comparison) {
-  std::string html =
-      "<section><h2>Estimates of the first fold</h2><div class=\"wide\"><table><tr><th>law</th>"
-      "<th>parameter</th><th class=\"number\">value</th><th class=\"number\">± sd</th>"
-      "<th>unit</th></tr>\n";
+  using enum CellAlign;
+  HtmlTable table("What each law's fit to all but the first pieces estimates",
+                  {{"law"}, {"parameter"}, {"value", kRight}, {"± sd", kRight}, {"unit"}});
   for (const LawScore& score : comparison.laws) {
     for (const estimator::ParameterEstimate& estimate : score.estimates) {
       const Measured number = format_measured(estimate.value, estimate.standard_deviation);
-      html += "<tr><td>" + escape_html(score.law.name) + "</td><td>" + escape_html(estimate.name) +
-              "</td>" + number_cell(number.value) + number_cell(number.standard_deviation) +
-              "<td>" + escape_html(estimate.unit) + "</td></tr>\n";
+      table.add(
+          {score.law.name, estimate.name, number.value, number.standard_deviation, estimate.unit});
     }
   }
-  return html + "</table></div></section>\n";
+  return "<section><h2>Estimates of the first fold</h2>\n" + table.html() + "</section>\n";
 }
 
 }  // namespace
@@ -142,10 +139,11 @@ std::string format_law_comparison(const LawComparison& comparison, double wall_t
 std::string law_comparison_page(const LawComparison& comparison,
                                 const CalibrationContext& context) {
   const std::string title = "Friction laws of " + context.rig;
-  return html_page(title, heading(title, context.version, comparison.recommended >= 0,
+  return html_page(title, heading(title, context, comparison.recommended >= 0,
                                   capitalised(describe_choice(comparison)) + ".") +
                               law_table(comparison) + piece_table(comparison) +
-                              estimate_table(comparison) + data_section(context));
+                              estimate_table(comparison) + data_section(context) +
+                              origin_section(context));
 }
 
 }  // namespace service

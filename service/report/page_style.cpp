@@ -38,6 +38,7 @@ body {
 }
 h1 { font-size: 24px; margin: 0 0 4px; }
 h2 { font-size: 18px; margin: 30px 0 8px; }
+h1, h2, h3, li, p { overflow-wrap: anywhere; }
 h3 { font-size: 15px; margin: 18px 0 4px; color: var(--quiet); font-weight: 600; }
 .inset h2 { font-size: 16px; margin-top: 20px; }
 h2.part { border-top: 1px solid var(--grid); padding-top: 18px; }
@@ -52,15 +53,31 @@ p, ul { margin: 6px 0; max-width: 76ch; }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
 th, td { padding: 4px 10px; border-bottom: 1px solid var(--grid); text-align: left;
   white-space: nowrap; }
-td.words { white-space: normal; overflow-wrap: anywhere; }
+tbody th { color: var(--ink); font-weight: 400; }
+caption { text-align: left; color: var(--quiet); padding: 2px 0 6px; position: sticky; left: 0;
+  max-width: min(76ch, calc(100vw - 48px)); }
+td.hash { font: 12px ui-monospace, monospace; }
+th.words, td.words { white-space: normal; overflow-wrap: anywhere; }
 th { color: var(--quiet); font-weight: 600; }
 td.number, th.number { text-align: right; }
 .mark { fill: var(--warn); opacity: 0.25; }
+thead th.words { overflow-wrap: normal; white-space: nowrap; }
 table.dense { font-size: 12.5px; }
 table.dense th, table.dense td { padding: 2px 7px; }
 table.matrix, table.narrow { width: auto; }
 table.matrix td.held-out { outline: 2px solid var(--ink); outline-offset: -2px; font-weight: 600; }
 figure { margin: 6px 0; }
+figcaption { font-size: 13px; }
+figcaption button { font: inherit; color: var(--ink); background: var(--panel); cursor: pointer;
+  border: 1px solid var(--frame); border-radius: 4px; padding: 1px 8px; }
+.chart.live > svg { display: none; }
+.chart-title { font-size: 13px; font-weight: 600; margin: 8px 0 0; }
+.said { min-height: 1.45em; margin: 0; font-size: 13px; color: var(--warn); }
+.view:focus-visible { outline: 2px solid var(--simulated); }
+.uplot { font-family: inherit; }
+.uplot .u-legend { font-size: 12px; text-align: left; margin: 0; color: var(--quiet); }
+.uplot .u-legend th, .uplot .u-legend td { border: 0; padding: 0 4px; }
+.uplot .u-select { background: var(--simulated); opacity: 0.2; }
 svg { width: 100%; height: auto; display: block; }
 svg.interval { width: 170px; height: 17px; }
 svg text { fill: var(--ink); font-family: inherit; }
@@ -105,13 +122,17 @@ svg .cell.strong { fill: #000000; }
 .positive { fill: #e69f00; }
 .negative { fill: #56b4e9; }
 @media print {
+  .chart.live > svg { display: block; }
+  .view, .hint, figcaption button { display: none; }
   @page { margin: 14mm; }
   body { max-width: none; padding: 0; font-size: 11px; }
   h2, h3 { break-after: avoid; }
-  figure, table, tr, p, ul, ol { break-inside: avoid; }
+  .chart, svg, tr, p, li, .summary div { break-inside: avoid; }
+  caption, thead { break-after: avoid; }
   .summary { gap: 6px; }
   .summary div { padding: 4px 8px; }
-  figure { break-before: avoid; }
+  .chart:first-child { break-before: avoid; }
+  .chart svg { max-height: 60mm; }
   .wide { overflow: visible; }
   th, td { padding: 2px 6px; }
   svg.interval { width: 110px; height: 11px; }

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "service/import/parameter_prior.hpp"
-#include "service/report/page_parts.hpp"
+#include "service/report/html_table.hpp"
 #include "service/report/svg_chart.hpp"
 #include "service/report/svg_interval.hpp"
 #include "service/text/number_format.hpp"
@@ -18,36 +18,74 @@ std::string bounds_text(const ParameterEstimate& estimate) {
   const bool low = std::isfinite(estimate.lower);
   const bool high = std::isfinite(estimate.upper);
   if (low && high) {
-    return format_quantity(estimate.lower) + " … " + format_quantity(estimate.upper);
+    return format_number(estimate.lower) + " … " + format_number(estimate.upper);
   }
-  if (low) return "≥ " + format_quantity(estimate.lower);
-  return high ? "≤ " + format_quantity(estimate.upper) : "none";
+  if (low) return "≥ " + format_number(estimate.lower);
+  return high ? "≤ " + format_number(estimate.upper) : "none";
 }
 
-std::string interval_cell(const ParameterEstimate& estimate) {
+HtmlCell interval_cell(const ParameterEstimate& estimate) {
   const double sd = estimate.standard_deviation;
-  if (estimate.at_bound) return "<td class=\"number warn\">at bound</td>";
-  if (std::isinf(sd)) return "<td class=\"number warn\">not seen</td>";
-  if (!(sd > 0.0)) return number_cell("-");
-  return number_cell(format_measured(estimate.value - estimate.half_interval, sd).value + " … " +
-                     format_measured(estimate.value + estimate.half_interval, sd).value);
+  if (estimate.at_bound) return HtmlCell("at bound").with_class("warn");
+  if (std::isinf(sd)) return HtmlCell("not seen").with_class("warn");
+  if (!(sd > 0.0)) return "-";
+  return format_measured(estimate.value - estimate.half_interval, sd).value + " … " +
+         format_measured(estimate.value + estimate.half_interval, sd).value;
 }
 
 std::string prior_text(const ParameterPrior& prior) {
   if (!prior.exists()) return "";
-  return format_quantity(prior.mean) + " ± " + format_quantity(prior.standard_deviation, 2);
+  return format_number(prior.mean) + " ± " + format_number(prior.standard_deviation, 2);
+}
+
+/// How well the value is known, in per cent of it; in its unit where that says nothing.
+std::string share_text(const ParameterEstimate& estimate) {
+  if (estimate.at_bound || !(estimate.standard_deviation > 0.0)) return "";
+  if (!std::isfinite(estimate.half_interval)) return "";
+  if (!has_relative_interval(estimate)) return "includes 0";
+  return "± " + format_number(100.0 * estimate.half_interval / std::abs(estimate.value), 2) + " %";
 }
 
 /// @param remark  behind the name
-std::string row(const ParameterEstimate& estimate, const ParameterPrior& prior, bool with_priors,
-                const std::string& remark = "") {
+std::vector<HtmlCell> cells_of(const ParameterEstimate& estimate, const ParameterPrior& prior,
+                               const RelativeScale& scale, const std::string& remark = "") {
   const Measured number = format_measured(estimate.value, estimate.standard_deviation);
-  return "<tr><td>" + escape_html(estimate.name) + " <span class=\"quiet\">[" +
-         escape_html(estimate.unit) + "]" + remark + "</span></td>" + number_cell(number.value) +
-         number_cell(number.standard_deviation) + interval_cell(estimate) + "<td>" +
-         svg_interval(estimate, prior) + "</td>" + number_cell(format_quantity(estimate.initial)) +
-         number_cell(bounds_text(estimate)) + (with_priors ? number_cell(prior_text(prior)) : "") +
-         "</tr>\n";
+  return {HtmlCell::of_html(escape_html(estimate.name) + " <span class=\"quiet\">[" +
+                            escape_html(estimate.unit) + "]" + remark + "</span>"),
+          number.value,
+          number.standard_deviation,
+          interval_cell(estimate),
+          share_text(estimate),
+          HtmlCell::of_html(svg_interval(estimate, prior, scale)),
+          format_number(estimate.initial),
+          bounds_text(estimate),
+          prior_text(prior)};
+}
+
+std::vector<HtmlTable::Column> columns_of(const RelativeScale& scale, bool with_priors) {
+  using enum CellAlign;
+  std::vector<HtmlTable::Column> columns = {
+      {"parameter"},
+      {"estimate", kRight},
+      {"± sd", kRight},
+      {"95 % interval", kRight},
+      {"of the value", kRight},
+      {HtmlCell::of_html("off the estimate [%]<br>" + svg_interval_axis(scale))},
+      {"start", kRight},
+      {"bounds", kRight}};
+  if (with_priors) columns.push_back({"prior", kRight});
+  return columns;
+}
+
+std::string caption_of(bool with_priors) {
+  return std::string(
+             "All drawings have one scale, in per cent of the estimate, logarithmic to either "
+             "side. "
+             "Dot: estimate; bar: 95 % interval, which reaches as far as its end says; ring: "
+             "start, "
+             "or an arrow to it; upright line: bound") +
+         (with_priors ? "; band: 95 % of the prior" : "") +
+         "; dashed: not seen, or not to be told from zero.";
 }
 
 }  // namespace
@@ -56,29 +94,19 @@ std::string parameter_section(const estimator::Calibration& calibration) {
   const auto prior_of = [&](const ParameterEstimate& estimate) {
     return find_prior(calibration.mechanism, estimate.name);
   };
-  const auto has_prior = [&](const ParameterEstimate& estimate) {
-    return prior_of(estimate).exists();
-  };
-  const bool with_priors = std::ranges::any_of(calibration.parameters, has_prior) ||
-                           std::ranges::any_of(calibration.tied, has_prior);
-  std::string html =
-      "<section><h2>Parameters</h2>\n<div class=\"wide\"><table>\n"
-      "<tr><th>parameter</th><th class=\"number\">estimate</th><th class=\"number\">± sd</th>"
-      "<th class=\"number\">95 % interval</th><th></th>"
-      "<th class=\"number\">start</th><th class=\"number\">bounds</th>";
-  if (with_priors) html += "<th class=\"number\">prior</th>";
-  html += "</tr>\n";
-  for (const ParameterEstimate& estimate : calibration.parameters) {
-    html += row(estimate, prior_of(estimate), with_priors);
+  std::vector<ParameterEstimate> all = calibration.parameters;
+  all.insert(all.end(), calibration.tied.begin(), calibration.tied.end());
+  const bool with_priors = std::ranges::any_of(
+      all, [&](const ParameterEstimate& estimate) { return prior_of(estimate).exists(); });
+  const RelativeScale scale(all);
+  HtmlTable table(caption_of(with_priors), columns_of(scale, with_priors));
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    std::vector<HtmlCell> cells =
+        cells_of(all[k], prior_of(all[k]), scale, k < calibration.parameters.size() ? "" : " tied");
+    if (!with_priors) cells.pop_back();
+    table.add(cells);
   }
-  for (const ParameterEstimate& estimate : calibration.tied) {
-    html += row(estimate, prior_of(estimate), with_priors, " tied");
-  }
-  html +=
-      "</table></div>\n<p class=\"quiet\">Each drawing has a scale of its own. Dot: estimate; "
-      "bar: 95 % interval; ring: start, or an arrow to it; upright line: bound";
-  if (with_priors) html += "; band: 95 % of the prior";
-  return html + ".</p></section>\n";
+  return "<section><h2>Parameters</h2>\n" + table.html() + "</section>\n";
 }
 
 }  // namespace service

@@ -3,9 +3,13 @@
 #include <cmath>
 
 #include "estimator/calibrate/agreement.hpp"
+#include "service/report/chart_figure.hpp"
+#include "service/report/embedded_data.hpp"
+#include "service/report/html_table.hpp"
 #include "service/report/page_parts.hpp"
 #include "service/report/svg_chart.hpp"
 #include "service/report/svg_forest.hpp"
+#include "service/text/csv_row.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {
@@ -44,19 +48,36 @@ std::string agreement_text(const Calibration& calibration) {
   return text + "</p>\n";
 }
 
+std::string pieces_csv(const Calibration& calibration, const std::vector<std::string>& labels) {
+  std::string csv = csv_row({"piece", "parameter", "unit", "value", "standard deviation"});
+  for (std::size_t p = 0; p < labels.size(); ++p) {
+    const estimator::PieceEstimate& piece = calibration.pieces[p];
+    for (Eigen::Index i = 0; i < piece.values.size(); ++i) {
+      const auto& estimate = calibration.parameters[static_cast<std::size_t>(i)];
+      if (!std::isfinite(piece.standard_deviations[i])) continue;
+      csv += csv_row({labels[p], estimate.name, estimate.unit, json_number(piece.values[i]),
+                      json_number(piece.standard_deviations[i])});
+    }
+  }
+  return csv;
+}
+
 std::string deviation_table(const Calibration& calibration) {
-  std::string html =
-      "<div class=\"wide\"><table class=\"narrow\">\n<tr><th>parameter</th>"
-      "<th class=\"number\">± sd</th><th class=\"number\">from noise</th>"
-      "<th class=\"number\">from the scatter between pieces</th><th>unit</th></tr>\n";
-  const auto cell = [](double deviation) { return number_cell(format_quantity(deviation, 2)); };
+  using enum CellAlign;
+  HtmlTable table("Standard deviations, and where they are from",
+                  {{"parameter"},
+                   {"± sd", kRight},
+                   {"from noise", kRight},
+                   {"from the scatter between pieces", kRight},
+                   {"unit"}},
+                  "narrow");
+  const auto cell = [](double deviation) { return HtmlCell(format_number(deviation, 2)); };
   for (const estimator::ParameterEstimate& estimate : calibration.parameters) {
     if (estimate.at_bound || !std::isfinite(estimate.standard_deviation)) continue;
-    html += "<tr><td>" + escape_html(estimate.name) + "</td>" + cell(estimate.standard_deviation) +
-            cell(estimate.noise_deviation) + cell(estimate.scatter_deviation) + "<td>" +
-            escape_html(estimate.unit) + "</td></tr>\n";
+    table.add({estimate.name, cell(estimate.standard_deviation), cell(estimate.noise_deviation),
+               cell(estimate.scatter_deviation), estimate.unit});
   }
-  return html + "</table></div>\n";
+  return table.html();
 }
 
 }  // namespace
@@ -70,17 +91,18 @@ std::string piece_section(const Calibration& calibration) {
   }
   std::string html = "<section><h2>Pieces</h2>\n" + agreement_text(calibration);
   const std::vector<std::string> labels = labels_of(calibration);
+  std::string pictures;
   for (std::size_t begin = 0; begin < seen.size(); begin += kColumns) {
     const auto first = seen.begin() + static_cast<std::ptrdiff_t>(begin);
     const auto count = static_cast<std::ptrdiff_t>(std::min(kColumns, seen.size() - begin));
-    html += "<figure>" +
-            svg_forest(calibration.pieces, labels, calibration.parameters, {first, first + count}) +
-            "</figure>\n";
+    pictures +=
+        svg_forest(calibration.pieces, labels, calibration.parameters, {first, first + count});
   }
-  html +=
-      "<p class=\"quiet\">Orange: what a piece alone says, from an initial state of its own, with "
-      "95 % by noise; blue: the estimate from all, its 95 % interval as a band. An empty place: "
-      "the piece cannot tell.</p>\n";
+  html += data_figure(
+      pictures, "pieces", pieces_csv(calibration, labels),
+      "Orange: what a piece alone says, from an initial state of its own, with 95 % by noise; "
+      "blue: "
+      "the estimate from all, its 95 % interval as a band. An empty place: the piece cannot tell.");
   return html + deviation_table(calibration) + "</section>\n";
 }
 

@@ -20,8 +20,8 @@ std::string remark(const estimator::ParameterEstimate& estimate) {
   }
   const bool lower =
       std::abs(estimate.value - estimate.lower) <= std::abs(estimate.value - estimate.upper);
-  return lower ? "at lower bound " + format_quantity(estimate.lower)
-               : "at upper bound " + format_quantity(estimate.upper);
+  return lower ? "at lower bound " + format_number(estimate.lower)
+               : "at upper bound " + format_number(estimate.upper);
 }
 
 std::string parameter_table(const estimator::Calibration& calibration) {
@@ -30,7 +30,7 @@ std::string parameter_table(const estimator::Calibration& calibration) {
   const auto add = [&](const estimator::ParameterEstimate& estimate, const std::string& said) {
     const Measured number = format_measured(estimate.value, estimate.standard_deviation);
     rows.push_back({estimate.name, number.value, number.standard_deviation, estimate.unit,
-                    format_quantity(estimate.initial), said});
+                    format_number(estimate.initial), said});
   };
   for (const auto& estimate : calibration.parameters) add(estimate, remark(estimate));
   for (const auto& estimate : calibration.tied) add(estimate, "tied");
@@ -52,13 +52,6 @@ std::string combination_table(const estimator::Calibration& calibration) {
 std::string first_line(const estimator::Calibration& calibration) {
   if (calibration.verdict.sentence.empty()) return "";
   return as_sentence(calibration.verdict.sentence) + "\n\n";
-}
-
-std::string ending(const estimator::Calibration& calibration) {
-  if (calibration.converged()) return "Converged";
-  return calibration.verdict.kind == estimator::VerdictKind::kExplainsNothing
-             ? "NO RESULT (the model explains nothing)"
-             : "NOT CONVERGED";
 }
 
 std::string simulation_table(const estimator::Calibration& calibration) {
@@ -114,7 +107,8 @@ std::string format_calibration(const estimator::Calibration& calibration, double
   }
   const bool physical = calibration.kind == estimator::EstimateKind::kPhysical;
   text +=
-      std::string("\n") + ending(calibration) + " in " + format_number(wall_time, 3) + " s: " +
+      std::string("\n") + describe_ending(calibration) + " in " + format_number(wall_time, 3) +
+      " s: " +
       (physical ? "physical parameters"
                 : "parameters of a SPOOK simulator with a step of " +
                       format_number(1e3 * calibration.step) + " ms, kappa " +

@@ -50,7 +50,7 @@ class Plane {
         const double x = transform_x(series.x[k]);
         if (!std::isfinite(x)) continue;
         x_.include(x);
-        y_.include(transform(series.y[k]));
+        if (!series.aside) y_.include(transform(series.y[k]));
       }
       include_bars(series);
     }
@@ -204,7 +204,8 @@ std::string marks(const Chart& chart, const Plane& plane) {
     const double width = std::max(to - from, kWidthMin);
     svg += "<rect x=\"" + pixel(std::min(from, plane.right() - width)) + "\" y=\"" +
            pixel(plane.top()) + "\" width=\"" + pixel(width) + "\" height=\"" +
-           pixel(plane.bottom() - plane.top()) + "\" class=\"mark\"/>\n";
+           pixel(plane.bottom() - plane.top()) + "\" class=\"mark\"><title>" +
+           escape_html(mark.text) + "</title></rect>\n";
   }
   return svg;
 }
@@ -269,7 +270,7 @@ std::string bars(const Plane& plane, const ChartSeries& series, const ChartSerie
   return svg;
 }
 
-std::string path(const Chart& chart, const Plane& plane, const ChartSeries& series) {
+std::string path(const Plane& plane, const ChartSeries& series) {
   const ChartSeries points = transformed(plane, series);
   std::string d;
   bool pen_down = false;
@@ -285,14 +286,28 @@ std::string path(const Chart& chart, const Plane& plane, const ChartSeries& seri
     d += pixel(plane.to_y(points.y[k]));
     pen_down = true;
   }
-  std::string svg = "<path d=\"" + d + "\" class=\"line " + series.css_class + "\"/>\n";
-  svg += bars(plane, series, points);
-  if (!series.markers || static_cast<int>(series.x.size()) > chart.width) return svg;
+  return "<path d=\"" + d + "\" class=\"line " + series.css_class + "\"/>\n";
+}
+
+/// More marks than pixels are a line.
+std::string point_marks(const Chart& chart, const Plane& plane, const ChartSeries& series) {
+  if (!series.markers) return "";
+  const ChartSeries points = transformed(plane, series);
+  const auto count = std::ranges::count_if(points.y, [](double y) { return !std::isnan(y); });
+  if (count > chart.width) return "";
+  std::string svg;
   for (std::size_t k = 0; k < points.x.size(); ++k) {
     if (std::isnan(points.y[k])) continue;
-    svg += mark(series, plane.to_x(points.x[k]), plane.to_y(points.y[k]));
+    const double y = std::clamp(plane.to_y(points.y[k]), plane.top(), plane.bottom());
+    svg += mark(series, plane.to_x(points.x[k]), y);
   }
   return svg;
+}
+
+std::string drawing_of(const Chart& chart, const Plane& plane, const ChartSeries& series) {
+  std::string svg = series.aside ? "" : path(plane, series);
+  svg += bars(plane, series, transformed(plane, series));
+  return svg += point_marks(chart, plane, series);
 }
 
 }  // namespace
@@ -362,7 +377,7 @@ std::string legend_key(const ChartSeries& series, double x, double y) {
 std::string chart_content(const Chart& chart) {
   const Plane plane(chart);
   std::string svg = marks(chart, plane) + axes(chart, plane);
-  for (const ChartSeries& series : chart.series) svg += path(chart, plane, series);
+  for (const ChartSeries& series : chart.series) svg += drawing_of(chart, plane, series);
   return svg + legend(chart, plane);
 }
 

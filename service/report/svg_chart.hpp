@@ -17,11 +17,15 @@ struct ChartSeries {
   bool markers = false;  ///< a mark at every point; for few points
   MarkerShape shape = MarkerShape::kCircle;
   std::vector<double> y_error = {};  ///< half lengths of bars at the points; empty: none
+  bool aside =
+      false;  ///< points alone, which do not stretch the axis: beyond it they are at its end
+  std::string column = {};  ///< name and unit where its data is saved; empty: label and y axis
 };
 
 /// A stretch of x that is marked behind the lines.
 struct ChartMark {
   double from, to;
+  std::string text = {};  ///< told where the mark is pointed at
 };
 
 struct Chart {

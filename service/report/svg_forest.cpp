@@ -86,7 +86,7 @@ class Axis {
       svg += format("<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\" class=\"grid\"/>", x, x,
                     kTop, y);
       svg += text_at(x, y + 14.0, "middle", "tick",
-                     relative ? format_number(tick, 3) : format_quantity(tick, 3));
+                     relative ? format_number(tick, 3) : format_number(tick, 3));
     }
     return svg + text_at(left_ + 0.5 * kColumn, y + 30.0, "middle", "label",
                          relative ? "% off the estimate" : estimate.unit);

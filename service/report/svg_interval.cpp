@@ -4,13 +4,18 @@
 #include <cmath>
 #include <cstdio>
 
+#include "service/text/number_format.hpp"
+
 namespace service {
 namespace {
+
+using estimator::ParameterEstimate;
 
 constexpr double kWidth = 200.0;  // [px]
 constexpr double kMiddle = 10.0;  // [px], of a height of 20
 constexpr double kMargin = 10.0;  // [px], for an arrow at either end
-constexpr double kSlack = 0.25;   // of the axis beyond what it must show
+constexpr int kDecadesMin = 3;    // to either side
+constexpr int kDecadesMax = 7;
 
 std::string format(const char* pattern, double a, double b = 0.0, double c = 0.0, double d = 0.0) {
   char text[256];
@@ -18,48 +23,35 @@ std::string format(const char* pattern, double a, double b = 0.0, double c = 0.0
   return text;
 }
 
-/// The part of the real line that is drawn.
-struct Axis {
-  double low = 0.0;
-  double high = 1.0;
+double to_x(double place) { return 0.5 * kWidth + place * (0.5 * kWidth - kMargin); }
 
-  bool holds(double value) const { return value >= low && value <= high; }
-  double to_x(double value) const {
-    const double share = (std::clamp(value, low, high) - low) / (high - low);
-    return kMargin + share * (kWidth - 2.0 * kMargin);
-  }
-};
-
-bool has_interval(const estimator::ParameterEstimate& estimate) {
+bool has_interval(const ParameterEstimate& estimate) {
   return !estimate.at_bound && std::isfinite(estimate.standard_deviation) &&
          estimate.standard_deviation > 0.0;
 }
 
-double half_interval(const ParameterPrior& prior) {
-  return estimator::kNormalHalfWidth95 * prior.standard_deviation;
-}
+/// Where values lie on the scale.
+class Axis {
+ public:
+  Axis(const ParameterEstimate& estimate, const RelativeScale& scale)
+      : value_(estimate.value), scale_(scale) {}
 
-Axis make_axis(const estimator::ParameterEstimate& estimate, const ParameterPrior& prior) {
-  double low = estimate.value;
-  double high = estimate.value;
-  const auto include = [&](double center, double half) {
-    low = std::min(low, center - half);
-    high = std::max(high, center + half);
-  };
-  if (has_interval(estimate)) include(estimate.value, estimate.half_interval);
-  if (prior.exists()) include(prior.mean, half_interval(prior));
-  if (!(high > low)) include(estimate.value, std::max(0.2 * std::abs(estimate.value), 1e-12));
-  const double slack = kSlack * (high - low);
-  return {low - slack, high + slack};
-}
+  double share(double value) const { return (value - value_) / std::abs(value_); }
+  bool holds(double value) const { return std::abs(share(value)) <= 1.0; }
+  double at(double value) const { return to_x(scale_.place(share(value))); }
+
+ private:
+  double value_;
+  const RelativeScale& scale_;
+};
 
 std::string start_mark(const Axis& axis, double start) {
-  if (!std::isfinite(start)) return "";
+  if (!std::isfinite(start) || std::isnan(axis.share(start))) return "";
   if (axis.holds(start)) {
-    return format("<circle cx=\"%.1f\" cy=\"%.0f\" r=\"4\" class=\"ring\"/>", axis.to_x(start),
+    return format("<circle cx=\"%.1f\" cy=\"%.0f\" r=\"4\" class=\"ring\"/>", axis.at(start),
                   kMiddle);
   }
-  const bool left = start < axis.low;
+  const bool left = axis.share(start) < 0.0;
   const double tip = left ? 1.0 : kWidth - 1.0;
   const double base = left ? 8.0 : kWidth - 8.0;
   return format("<path d=\"M%.1f 10L%.1f 6", tip, base) +
@@ -69,36 +61,97 @@ std::string start_mark(const Axis& axis, double start) {
 std::string bound_mark(const Axis& axis, double bound) {
   if (!std::isfinite(bound) || !axis.holds(bound)) return "";
   return format("<line x1=\"%.1f\" x2=\"%.1f\" y1=\"2\" y2=\"18\" class=\"bound\"/>",
-                axis.to_x(bound), axis.to_x(bound));
+                axis.at(bound), axis.at(bound));
 }
+
+std::string prior_band(const Axis& axis, const ParameterPrior& prior) {
+  const double half = estimator::kNormalHalfWidth95 * prior.standard_deviation;
+  const double left = axis.at(prior.mean - half), right = axis.at(prior.mean + half);
+  if (!prior.exists() || !(right >= left)) return "";
+  return format("<rect x=\"%.1f\" width=\"%.1f\" y=\"3\" height=\"14\" class=\"prior\"/>", left,
+                right - left);
+}
+
+/// The places of 1 %, 10 %, … to the right of the estimate, and of the estimate.
+std::vector<double> decade_places(const RelativeScale& scale) {
+  std::vector<double> places = {0.0};
+  for (int k = 1; k <= scale.decades(); ++k)
+    places.push_back(static_cast<double>(k) / scale.decades());
+  return places;
+}
+
+std::string grid(const RelativeScale& scale) {
+  std::string svg;
+  for (const double place : decade_places(scale)) {
+    for (const double side : {-1.0, 1.0}) {
+      const double x = to_x(side * place);
+      svg += format("<line x1=\"%.1f\" x2=\"%.1f\" y1=\"0\" y2=\"20\" class=\"axis\"/>", x, x);
+      if (place == 0.0) break;
+    }
+  }
+  return svg;
+}
+
+const char* kOpen = "<svg viewBox=\"0 0 200 20\" class=\"interval\" aria-hidden=\"true\">";
 
 }  // namespace
 
-std::string svg_interval(const estimator::ParameterEstimate& estimate,
-                         const ParameterPrior& prior) {
-  if (!std::isfinite(estimate.value)) return "";
-  const Axis axis = make_axis(estimate, prior);
-  std::string svg = "<svg viewBox=\"0 0 200 20\" class=\"interval\" aria-hidden=\"true\">";
-  if (prior.exists()) {
-    const double left = axis.to_x(prior.mean - half_interval(prior));
-    const double right = axis.to_x(prior.mean + half_interval(prior));
-    svg += format("<rect x=\"%.1f\" width=\"%.1f\" y=\"3\" height=\"14\" class=\"prior\"/>", left,
-                  right - left);
+RelativeScale::RelativeScale(const std::vector<ParameterEstimate>& estimates) {
+  double sharpest = 1.0;
+  for (const ParameterEstimate& estimate : estimates) {
+    if (!has_relative_interval(estimate)) continue;
+    sharpest = std::min(sharpest, estimate.half_interval / std::abs(estimate.value));
   }
-  const bool unseen = std::isinf(estimate.standard_deviation) && !estimate.at_bound;
+  const int decades = 1 + static_cast<int>(std::ceil(-std::log10(std::max(sharpest, 1e-12))));
+  decades_ = std::clamp(decades, kDecadesMin, kDecadesMax);
+}
+
+double RelativeScale::place(double share) const {
+  const double decades = static_cast<double>(decades_) + std::log10(std::abs(share));
+  const double place = std::clamp(decades / decades_, 0.0, 1.0);
+  return share < 0.0 ? -place : place;
+}
+
+bool has_relative_interval(const ParameterEstimate& estimate) {
+  return has_interval(estimate) && estimate.half_interval < std::abs(estimate.value);
+}
+
+std::string svg_interval(const ParameterEstimate& estimate, const ParameterPrior& prior,
+                         const RelativeScale& scale) {
+  if (!std::isfinite(estimate.value)) return "";
+  const Axis axis(estimate, scale);
+  std::string svg = kOpen + grid(scale);
+  const bool relative = has_relative_interval(estimate);
+  if (relative) svg += prior_band(axis, prior);
+  const bool unseen = !relative && !estimate.at_bound && estimate.standard_deviation > 0.0;
   svg += format("<line x1=\"%.0f\" x2=\"%.0f\" y1=\"10\" y2=\"10\" class=\"", kMargin,
                 kWidth - kMargin) +
          (unseen ? "line simulated dashed\"/>" : "axis\"/>");
-  svg += bound_mark(axis, estimate.lower) + bound_mark(axis, estimate.upper);
-  if (has_interval(estimate)) {
+  if (estimate.value != 0.0)
+    svg += bound_mark(axis, estimate.lower) + bound_mark(axis, estimate.upper);
+  if (relative) {
     const double half = estimate.half_interval;
     svg +=
         format("<line x1=\"%.1f\" x2=\"%.1f\" y1=\"10\" y2=\"10\" class=\"line simulated thick\"/>",
-               axis.to_x(estimate.value - half), axis.to_x(estimate.value + half));
+               axis.at(estimate.value - half), axis.at(estimate.value + half));
   }
-  svg += start_mark(axis, estimate.initial);
-  svg += format("<circle cx=\"%.1f\" cy=\"%.0f\" r=\"4\" class=\"dot simulated\"/>",
-                axis.to_x(estimate.value), kMiddle);
+  if (estimate.value != 0.0) svg += start_mark(axis, estimate.initial);
+  svg += format("<circle cx=\"%.1f\" cy=\"%.0f\" r=\"4\" class=\"dot simulated\"/>", to_x(0.0),
+                kMiddle);
+  return svg + "</svg>";
+}
+
+std::string svg_interval_axis(const RelativeScale& scale) {
+  std::string svg = kOpen;
+  const int stride = scale.decades() > 4 ? 2 : 1;  // as many as have room
+  for (int k = scale.decades(); k > 0; k -= stride) {
+    const std::string text = format_number(100.0 * std::pow(10.0, k - scale.decades()), 1);
+    for (const double side : {-1.0, 1.0}) {
+      svg += format("<text x=\"%.1f\" y=\"14\" text-anchor=\"middle\" class=\"cell\">",
+                    to_x(side * k / scale.decades())) +
+             text + "</text>";
+    }
+  }
   return svg + "</svg>";
 }
 

@@ -1,7 +1,6 @@
 #include "service/report/truth_table.hpp"
 
 #include <cmath>
-#include <cstdio>
 
 #include "proto/text/input_error.hpp"
 #include "service/report/result_table.hpp"
@@ -10,21 +9,14 @@
 namespace service {
 namespace {
 
-std::string with_sign(const char* format, double value) {
-  if (!std::isfinite(value)) return "-";
-  char text[32];
-  std::snprintf(text, sizeof text, format, value);
-  return text;
-}
-
 std::string error_text(double error, double truth) {
-  if (truth == 0.0) return format_quantity(error, 2);
-  return with_sign("%+.3f %%", 100.0 * error / std::abs(truth));
+  if (truth == 0.0) return format_number(error, 2);
+  return format_signed(100.0 * error / std::abs(truth), 3) + " %";
 }
 
 std::string in_deviations(double error, double standard_deviation) {
   const bool known = standard_deviation > 0.0 && std::isfinite(standard_deviation);
-  return known ? with_sign("%+.1f", error / standard_deviation) : "-";
+  return known ? format_signed(error / standard_deviation, 2) : "-";
 }
 
 }  // namespace
@@ -38,7 +30,7 @@ std::string format_truth(const std::vector<estimator::ParameterEstimate>& estima
     if (found == truth.end()) continue;
     const Measured number = format_measured(estimate.value, estimate.standard_deviation);
     const double error = estimate.value - found->second;
-    rows.push_back({estimate.name, format_quantity(found->second, 6), number.value,
+    rows.push_back({estimate.name, format_number(found->second, 6), number.value,
                     number.standard_deviation, estimate.unit, error_text(error, found->second),
                     in_deviations(error, estimate.standard_deviation)});
   }

@@ -4,10 +4,12 @@
 #include <cmath>
 
 #include "service/import/recording_pieces.hpp"
+#include "service/report/chart_figure.hpp"
 #include "service/report/data_section.hpp"
+#include "service/report/html_table.hpp"
 #include "service/report/page_parts.hpp"
 #include "service/report/result_table.hpp"
-#include "service/report/svg_chart.hpp"
+#include "service/report/trajectory_section.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {
@@ -48,18 +50,18 @@ Rows error_rows(const Validation& validation) {
 }
 
 std::string table_section(const Validation& validation) {
-  std::string html =
-      "<section><h2>Errors</h2><p class=\"quiet\">Open loop. Median and worst: of the windows' "
-      "root mean squares; largest: of single readings; noise: the readings' own, by their "
-      "differences.</p><div class=\"wide\"><table><tr>";
-  for (const std::string& name : kHead) html += "<th>" + name + "</th>";
-  html += "</tr>\n";
+  std::vector<HtmlTable::Column> columns = text_and_number_columns(kHead, 2);
+  columns.front().align = CellAlign::kWords;
+  columns.back() = {"unit"};
+  HtmlTable table(
+      "Open loop. Median and worst: of the windows' root mean squares; largest: of single "
+      "readings; "
+      "noise: the readings' own, by their differences.",
+      columns);
   for (const std::vector<std::string>& row : error_rows(validation)) {
-    html += "<tr><td>" + escape_html(row[0]) + "</td><td>" + escape_html(row[1]) + "</td>";
-    for (std::size_t k = 2; k + 1 < row.size(); ++k) html += number_cell(row[k]);
-    html += "<td>" + escape_html(row.back()) + "</td></tr>\n";
+    table.add({row.begin(), row.end()});
   }
-  return html + "</table></div></section>\n";
+  return "<section><h2>Errors</h2>\n" + table.html() + "</section>\n";
 }
 
 /// The root mean square of every window of one recording along time.
@@ -82,7 +84,9 @@ std::string window_chart(const Validation& validation, const std::string& record
     }
     chart.series.push_back(std::move(series));
   }
-  return chart.series.front().x.size() < 2 ? "" : "<figure>" + svg_chart(chart) + "</figure>\n";
+  if (chart.series.front().x.size() < 2) return "";
+  const std::string file = recording.substr(recording.rfind('/') + 1);
+  return chart_figure({.name = file + "-windows", .charts = {std::move(chart)}});
 }
 
 std::string window_charts(const Validation& validation) {
@@ -154,13 +158,14 @@ std::string validation_page(const Validation& validation, const ValidationChoice
                             const CalibrationContext& context) {
   const std::string title = "Validation of " + context.rig;
   return html_page(
-      title, heading(title, context.version, is_fitted(validation), outcome(validation, choice)) +
+      title, heading(title, context, is_fitted(validation), outcome(validation, choice)) +
                  table_section(validation) +
                  list_section("Notes", describe_validation(validation, choice)) +
                  window_charts(validation) + "<h2>Trajectories</h2>\n" +
-                 trajectory_sections(validation.trajectories, validation.sensors, context.controls,
-                                     validation.kinds) +
-                 data_section(context));
+                 trajectory_sections(
+                     validation.trajectories,
+                     {validation.sensors, validation.kinds, context.controls, {}, context.held}) +
+                 data_section(context) + origin_section(context));
 }
 
 }  // namespace service

@@ -6,7 +6,9 @@
 #include "estimator/model/sensor.hpp"
 #include "service/result/calibration_outcome.hpp"
 #include "service/result/finding_message.hpp"
+#include "service/result/provenance_message.hpp"
 #include "service/result/result_message.hpp"
+#include "service/result/trajectory_message.hpp"
 
 namespace service {
 namespace {
@@ -107,7 +109,7 @@ void add_evidence(const estimator::Calibration& calibration, v1::CalibrationResu
 }  // namespace
 
 std::string calibration_json(const estimator::Calibration& calibration,
-                             const CalibrationContext& context) {
+                             const CalibrationContext& context, Trajectories trajectories) {
   v1::CalibrationResult result;
   result.set_rig(context.rig);
   result.set_version(context.version);
@@ -140,6 +142,16 @@ std::string calibration_json(const estimator::Calibration& calibration,
   for (const RecordingUse& use : context.recordings) add_recording(use, result.add_recordings());
   add_findings(calibration.findings, result.mutable_findings());
   for (const std::string& note : calibration.notes) result.add_notes(note);
+  add_provenance(context, result.mutable_provenance());
+  for (const estimator::Parameter& parameter : context.kept) {
+    v1::ValueResult* out = result.add_kept();
+    out->set_name(parameter.name);
+    out->set_value(parameter.value);
+    out->set_unit(parameter.unit);
+  }
+  if (trajectories == Trajectories::kWritten) {
+    add_trajectories(calibration, context.controls, result.mutable_trajectories());
+  }
   return to_json(result);
 }
 

@@ -19,6 +19,20 @@ std::string describe_stage(estimator::Termination termination, int iterations) {
          (iterations == 1 ? " iteration" : " iterations");
 }
 
+std::string describe_ending(const estimator::Calibration& calibration) {
+  if (calibration.converged()) {
+    // The estimates are the simulation fit's; the joint one only led there.
+    return estimator::is_converged(calibration.termination)
+               ? "Converged"
+               : std::string(
+                     "Converged (the simulation fit; the joint estimation before it ended by ") +
+                     std::string(estimator::to_string(calibration.termination)) + ")";
+  }
+  return calibration.verdict.kind == estimator::VerdictKind::kExplainsNothing
+             ? "NO RESULT (the model explains nothing)"
+             : "NOT CONVERGED";
+}
+
 std::vector<std::string> describe_misfit(const estimator::Calibration& calibration) {
   std::vector<std::string> warnings;
   for (const estimator::SensorFit& fit : estimator::sensor_fits(calibration)) {

@@ -13,6 +13,10 @@ bool was_stopped(const estimator::Calibration& calibration);
 /// How a stage ended, e.g. "cost tolerance after 7 iterations".
 std::string describe_stage(estimator::Termination termination, int iterations);
 
+/// Whether and how a calibration ended: "Converged", "Converged (the simulation fit; the joint
+/// estimation reached its limit of iterations)", "NOT CONVERGED", "NO RESULT (…)".
+std::string describe_ending(const estimator::Calibration& calibration);
+
 /// Warnings on hinges whose motion the model does not explain (estimator::is_unexplained). Empty
 /// when all is well.
 std::vector<std::string> describe_misfit(const estimator::Calibration& calibration);

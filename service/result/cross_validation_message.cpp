@@ -5,6 +5,7 @@
 
 #include "service/import/import_notes.hpp"
 #include "service/result/calibration_outcome.hpp"
+#include "service/result/provenance_message.hpp"
 #include "service/result/result_message.hpp"
 
 namespace service {
@@ -85,6 +86,7 @@ std::string cross_validation_json(const estimator::CrossValidation& validation,
     add_recording(use, result.add_recordings());
     for (const std::string& note : describe_import(use.summary)) result.add_notes(note);
   }
+  add_provenance(context, result.mutable_provenance());
   return to_json(result);
 }
 

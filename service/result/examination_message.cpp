@@ -4,6 +4,7 @@
 
 #include "proto/examination.pb.h"
 #include "service/result/finding_message.hpp"
+#include "service/result/provenance_message.hpp"
 #include "service/result/result_message.hpp"
 
 namespace service {
@@ -36,6 +37,7 @@ std::string examination_json(const std::vector<estimator::Finding>& findings,
     }
   }
   for (const RecordingUse& use : context.recordings) add_recording(use, result.add_recordings());
+  add_provenance(context, result.mutable_provenance());
   return to_json(result);
 }
 

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "proto/validation.pb.h"
+#include "service/result/provenance_message.hpp"
 #include "service/result/result_message.hpp"
 
 namespace service {
@@ -63,6 +64,7 @@ std::string law_comparison_json(const LawComparison& comparison,
   for (const int index : comparison.alike) result.add_alike(at(comparison, index).law.name);
   result.set_verdict(describe_choice(comparison));
   for (const RecordingUse& use : context.recordings) add_recording(use, result.add_recordings());
+  add_provenance(context, result.mutable_provenance());
   return to_json(result);
 }
 

@@ -58,10 +58,17 @@ void add_simulation(const std::vector<estimator::SimulationError>& errors,
 
 void add_options(const estimator::Calibration& calibration,
                  const estimator::CalibrationOptions& options, v1::OptionsResult* out) {
+  add_asked(options, out);
   out->set_parameters(to_text(calibration.kind));
-  out->set_acceleration_noise(options.acceleration_noise);
   out->set_step_s(calibration.step);
   out->set_state_error_weight(calibration.state_error_weight);
+}
+
+void add_asked(const estimator::CalibrationOptions& options, v1::OptionsResult* out) {
+  if (options.kind) out->set_parameters(to_text(*options.kind));
+  out->set_acceleration_noise(options.acceleration_noise);
+  out->set_step_s(options.step);
+  out->set_state_error_weight(options.state_error_weight);
   out->set_compliance(options.compliance);
   out->set_damping_time_s(options.damping_time);
   out->set_weighting_compliance(options.weighting_compliance);

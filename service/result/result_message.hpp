@@ -28,6 +28,9 @@ void add_simulation(const std::vector<estimator::SimulationError>& errors,
 void add_options(const estimator::Calibration& calibration,
                  const estimator::CalibrationOptions& options, rigcal::v1::OptionsResult* out);
 
+/// What was asked for alone: what was left to the calibration is 0, −1 or empty.
+void add_asked(const estimator::CalibrationOptions& options, rigcal::v1::OptionsResult* out);
+
 void add_recording(const RecordingUse& recording, rigcal::v1::RecordingResult* out);
 
 /// The proto3 JSON mapping, every field present.

@@ -6,6 +6,7 @@
 #include "proto/validation.pb.h"
 #include "service/import/estimate_kind.hpp"
 #include "service/import/import_notes.hpp"
+#include "service/result/provenance_message.hpp"
 #include "service/result/result_message.hpp"
 
 namespace service {
@@ -117,6 +118,7 @@ std::string validation_json(const estimator::Validation& validation, const Valid
   for (const RecordingUse& use : context.recordings) {
     for (const std::string& note : describe_import(use.summary)) result.add_notes(note);
   }
+  add_provenance(context, result.mutable_provenance());
   return to_json(result);
 }
 

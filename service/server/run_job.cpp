@@ -33,7 +33,8 @@ CalibrationRequest make_request(const JobRun& run, const rigcal::v1::JobSpec& sp
     request.recordings.push_back(
         {.path = run.recording_paths.at(static_cast<std::size_t>(k)),
          .name = recording.name().empty() ? recording.session_id() : recording.name(),
-         .selection = selection_of(recording)});
+         .selection = selection_of(recording),
+         .origin = "session:" + recording.session_id()});
   }
   request.options = calibration_options(spec.options());
   request.version = run.version;
@@ -109,7 +110,9 @@ bool run_job(const JobRun& run) {
   if (const auto loaded = load_record(run.folder + "/job.textproto", record); !loaded.ok()) {
     throw std::runtime_error(loaded.error().detail);
   }
-  CalibrationInput input = load_input(make_request(run, record.spec()));
+  CalibrationRequest request = make_request(run, record.spec());
+  request.operator_name = record.info().owner();
+  CalibrationInput input = load_input(request);
   const bool validates = input.recordings.size() > 1 && !record.spec().skip_cross_validation();
   rigcal::v1::JobProgress progress;
   progress.set_calibration(1);
@@ -126,6 +129,7 @@ bool run_job(const JobRun& run) {
     if ((validation && validation->stopped) || run.stop->load()) return false;
     if (validation) {
       validation_table = format_cross_validation(*validation, input.context.wall_time);
+      input.context.command = "crossvalidate";
       save(run.folder + "/cross_validation.html",
            cross_validation_page(*validation, input.context));
       save(run.folder + "/cross_validation.json",

@@ -3,7 +3,7 @@
 #include <charconv>
 #include <functional>
 
-#include "estimator/model/sensor.hpp"
+#include "service/import/recording_file.hpp"
 
 namespace service {
 namespace {
@@ -19,26 +19,6 @@ void append_number(std::string& text, double value) {
   const auto result =
       std::to_chars(digits, digits + sizeof digits, value + 0.0, std::chars_format::general, 10);
   text.append(digits, result.ptr);
-}
-
-/// The rig file's columns, or plain ones where it describes none.
-RecordingFormat format_of(const Rig& rig) {
-  if (rig.format) return *rig.format;
-  RecordingFormat format;
-  format.time_column = "t_s";
-  for (const estimator::Sensor& sensor : estimator::sensors_of(rig.mechanism)) {
-    AngleColumn angle;
-    angle.column = sensor.name + "_rad";
-    angle.hinge = sensor.name;
-    format.angles.push_back(angle);
-  }
-  for (const estimator::Hinge& hinge : rig.mechanism.hinges) {
-    ControlColumn control;
-    control.column = hinge.name + "_control";
-    control.hinge = hinge.name;
-    if (hinge.motorised) format.controls.push_back(control);
-  }
-  return format;
 }
 
 std::vector<Column> make_columns(const SimulatedRun& run, const RecordingFormat& format) {
@@ -70,7 +50,8 @@ std::vector<Column> make_columns(const SimulatedRun& run, const RecordingFormat&
 }  // namespace
 
 std::string simulation_csv(const Rig& rig, const SimulatedRun& run) {
-  const RecordingFormat format = format_of(rig);
+  // The rig file's columns, or plain ones where it describes none.
+  const RecordingFormat format = rig.format ? *rig.format : plain_format(rig);
   const std::vector<Column> columns = make_columns(run, format);
   std::string text;
   for (const Column& column : columns) text += (text.empty() ? "" : ",") + column.name;

@@ -44,7 +44,7 @@ double mean(const std::vector<double>& values) {
 }
 
 std::string measured_text(double value, double deviation) {
-  if (std::isinf(deviation)) return format_quantity(value) + " (not seen)";
+  if (std::isinf(deviation)) return format_number(value) + " (not seen)";
   const Measured text = format_measured(value, deviation);
   return text.value + " ± " + text.standard_deviation;
 }
@@ -52,7 +52,7 @@ std::string measured_text(double value, double deviation) {
 std::string parameter_cell(const StudyRun& run, const std::string& name) {
   const RunParameter* p = run.find(name);
   if (p == nullptr) return "-";
-  if (p->at_bound) return format_quantity(p->value) + " (bound)";
+  if (p->at_bound) return format_number(p->value) + " (bound)";
   return measured_text(p->value, p->standard_deviation);
 }
 
@@ -79,7 +79,7 @@ void add_truth(const ModelFits& fits, StudyTable& table) {
   for (std::vector<std::string>& row : table.rows) {
     std::string cell;
     for (const TrueValue& truth : fits.set->set->truth) {
-      if (row.front().starts_with(truth.name + " ")) cell = format_quantity(truth.value);
+      if (row.front().starts_with(truth.name + " ")) cell = format_number(truth.value);
     }
     row.push_back(cell);
   }

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "service/text/csv_row.hpp"
+
 namespace service {
 namespace {
 
@@ -65,21 +67,6 @@ void append(std::vector<std::string>& cells, const std::vector<std::string>& mor
 }
 
 }  // namespace
-
-std::string csv_row(const std::vector<std::string>& cells) {
-  std::string row;
-  for (const std::string& cell : cells) {
-    if (!row.empty() || &cell != &cells.front()) row += ',';
-    if (cell.find_first_of(",\"\n") == std::string::npos) {
-      row += cell;
-      continue;
-    }
-    row += '"';
-    for (const char c : cell) row += c == '"' ? std::string("\"\"") : std::string(1, c);
-    row += '"';
-  }
-  return row + '\n';
-}
 
 std::string runs_csv(const std::vector<StudyRun>& runs) {
   const std::vector<std::string> parameters = parameter_names(runs);

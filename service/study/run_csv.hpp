@@ -7,9 +7,6 @@
 
 namespace service {
 
-/// Cells between commas, quoted where they need it, with a line end.
-std::string csv_row(const std::vector<std::string>& cells);
-
 /// One row a run: where it stands, how it ended, its errors, and every parameter of any run with
 /// its standard deviation. What a run does not have is left empty.
 std::string runs_csv(const std::vector<StudyRun>& runs);

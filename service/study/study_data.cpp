@@ -4,7 +4,7 @@
 
 #include "proto/text/input_error.hpp"
 #include "service/import/import_notes.hpp"
-#include "service/import/mcap_recording.hpp"
+#include "service/import/recording_file.hpp"
 #include "service/simulation/simulation.hpp"
 #include "service/study/fingerprint.hpp"
 

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "service/report/chart_figure.hpp"
+#include "service/report/embedded_data.hpp"
 #include "service/report/page_style.hpp"
+#include "service/text/csv_row.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {
@@ -94,6 +97,22 @@ std::string open_svg(const StudyFigure& figure, const Drawing& drawing, const st
          escape_html(figure.title) + "\">\n";
 }
 
+/// A row a point.
+std::string figure_csv(const StudyFigure& figure) {
+  std::string csv = csv_row({"panel", "series", "x axis", "x", "y axis", "y", "y error"});
+  for (const Chart& panel : figure.panels) {
+    for (const ChartSeries& series : panel.series) {
+      for (std::size_t k = 0; k < series.x.size(); ++k) {
+        const bool has_error = k < series.y_error.size() && std::isfinite(series.y_error[k]);
+        csv += csv_row({panel.title, series.label, panel.x_label, json_number(series.x[k]),
+                        panel.y_label, std::isfinite(series.y[k]) ? json_number(series.y[k]) : "",
+                        has_error ? json_number(series.y_error[k]) : ""});
+      }
+    }
+  }
+  return csv;
+}
+
 }  // namespace
 
 std::string figure_file(const StudyFigure& figure) {
@@ -109,9 +128,10 @@ std::string figure_file(const StudyFigure& figure) {
 
 std::string figure_html(const StudyFigure& figure) {
   const Drawing drawing = draw(figure);
-  return "<section><h2>" + escape_html(figure.title) + "</h2>\n<figure>" +
-         open_svg(figure, drawing, "") + drawing.content + "</svg>\n<figcaption class=\"quiet\">" +
-         escape_html(figure.caption) + "</figcaption></figure></section>\n";
+  return "<section><h2>" + escape_html(figure.title) + "</h2>\n" +
+         data_figure(open_svg(figure, drawing, "") + drawing.content + "</svg>\n", figure.name,
+                     figure_csv(figure), escape_html(figure.caption)) +
+         "</section>\n";
 }
 
 void scale_axis(Chart& chart, const std::string& quantity, const std::string& unit) {

@@ -6,8 +6,11 @@
 #include <set>
 
 #include "proto/text/files.hpp"
+#include "service/report/html_table.hpp"
 #include "service/report/page_parts.hpp"
+#include "service/result/provenance_message.hpp"
 #include "service/study/run_csv.hpp"
+#include "service/text/csv_row.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {
@@ -19,21 +22,9 @@ std::string padded(const std::string& text, int width, bool right) {
 }
 
 std::string table_html(const StudyTable& table) {
-  std::string html = "<section><h2>" + escape_html(table.title) + "</h2>\n<p class=\"quiet\">" +
-                     escape_html(table.caption) +
-                     "</p>\n<div class=\"wide\"><table class=\"dense\">\n<tr>";
-  for (std::size_t i = 0; i < table.header.size(); ++i) {
-    html += (i == 0 ? "<th>" : "<th class=\"number\">") + escape_html(table.header[i]) + "</th>";
-  }
-  html += "</tr>\n";
-  for (const std::vector<std::string>& row : table.rows) {
-    html += "<tr>";
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      html += i == 0 ? "<td>" + escape_html(row[i]) + "</td>" : number_cell(row[i]);
-    }
-    html += "</tr>\n";
-  }
-  return html + "</table></div></section>\n";
+  HtmlTable html(table.caption, text_and_number_columns(table.header, 1), "dense");
+  for (const std::vector<std::string>& row : table.rows) html.add({row.begin(), row.end()});
+  return "<section><h2>" + escape_html(table.title) + "</h2>\n" + html.html() + "</section>\n";
 }
 
 std::string table_csv(const StudyTable& table) {
@@ -77,7 +68,8 @@ std::string format_table(const StudyTable& table) {
 std::string write_report(const StudyReport& report, const std::string& folder) {
   const std::filesystem::path out(folder);
   std::string markdown;
-  std::string page = heading(report.title, RIGCAL_VERSION, report.good, report.outcome);
+  std::string page =
+      heading(report.title, origin_line(utc_date(), RIGCAL_VERSION), report.good, report.outcome);
   for (const StudyFigure& figure : report.figures) {
     proto::write_file((out / (figure.name + ".svg")).string(), figure_file(figure));
     page += figure_html(figure);

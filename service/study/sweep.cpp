@@ -253,7 +253,7 @@ StudyTable sweep_table(const std::vector<SweepRuns>& sweeps,
       std::vector<std::string> row = {format_number(value_of(run.place, sweep.axis)), sweep.method};
       for (const std::string& name : parameters) {
         const RunParameter* p = run.find(name);
-        row.push_back(p == nullptr ? "-" : format_quantity(p->value, 4));
+        row.push_back(p == nullptr ? "-" : format_number(p->value, 4));
       }
       row.push_back(format_number(run.observation_error, 3));
       row.push_back(format_number(run.state_error, 3));
@@ -267,7 +267,7 @@ StudyTable sweep_table(const std::vector<SweepRuns>& sweeps,
   row[0] = "truth";
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     for (const TrueValue& value : truth) {
-      if (value.name == parameters[i]) row[i + 2] = format_quantity(value.value, 4);
+      if (value.name == parameters[i]) row[i + 2] = format_number(value.value, 4);
     }
   }
   table.rows.push_back(std::move(row));

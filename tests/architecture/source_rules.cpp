@@ -142,9 +142,11 @@ std::vector<Violation> service_is_layered(const Tree& tree) {
   static const std::vector<Layer> kLayers = {
       {"service/text/", {}},
       {"service/import/", {"service/text/"}},
+      {"service/describe/", {"service/text/", "service/import/"}},
       {"service/simulation/", {"service/text/", "service/import/"}},
       {"service/result/", {"service/text/", "service/import/"}},
-      {"service/report/", {"service/text/", "service/import/", "service/result/"}},
+      {"service/report/",
+       {"service/text/", "service/import/", "service/describe/", "service/result/"}},
       {"service/calibration/", {"service/text/", "service/import/", "service/result/"}},
       {"service/study/",
        {"service/text/", "service/import/", "service/simulation/", "service/result/",
@@ -153,8 +155,11 @@ std::vector<Violation> service_is_layered(const Tree& tree) {
        {"service/text/", "service/import/", "service/result/", "service/report/",
         "service/calibration/"}},
       {"service/client/",
+       {"service/text/", "service/import/", "service/describe/", "service/simulation/",
+        "service/result/", "service/report/", "service/calibration/", "service/study/"}},
+      {"service/python/",
        {"service/text/", "service/import/", "service/simulation/", "service/result/",
-        "service/report/", "service/calibration/", "service/study/"}}};
+        "service/report/", "service/calibration/"}}};
   return check_layers(tree, "service/", kLayers);
 }
 

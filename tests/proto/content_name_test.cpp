@@ -18,6 +18,9 @@ TEST(ContentName, IsTheBeginningOfTheSha256) {
   parts.add("");
   parts.add("bc");
   EXPECT_EQ(parts.text(), kNameOfAbc);
+  ContentName all;
+  all.add("abc");
+  EXPECT_EQ(all.sha256(), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }
 
 // What one side names the other understands, in every attempt; everything else promises nothing.

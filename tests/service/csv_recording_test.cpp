@@ -275,7 +275,7 @@ TEST(CsvRecording, HoldsItsNumbersToTheTableOfRanges) {
   // A factor of the rig file's is part of the number.
   RecordingFormat format = make_format();
   format.controls[0].scale = 1e6;
-  expect_parts(refusal_of(with(&Row::u, 2.0), format), {"column 'u' makes 2e+06"});
+  expect_parts(refusal_of(with(&Row::u, 2.0), format), {"column 'u' makes 2e6"});
   format.controls[0].scale = 1e308;
   expect_parts(refusal_of(with(&Row::u, 1e5), format), {"column 'u' makes inf"});
 }

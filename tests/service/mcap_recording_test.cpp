@@ -1,4 +1,5 @@
 #include "service/import/mcap_recording.hpp"
+#include "service/import/recording_file.hpp"
 
 #include <gtest/gtest.h>
 

@@ -45,7 +45,7 @@ const std::string kEstimation =
     "--free 2.b --fix 1.K=0.07 --start 2.b=0.25 --start 1.b=0.5 --parameters shadow --step 0.002 "
     "--acceleration-noise 0.03 --max-iterations 17 --no-refine --kappa 11 --compliance 1.25e-7 "
     "--damping-time 0.004 --residual explicit --states full --no-approach --threads 3 --quiet "
-    "--withhold 2 --as-is --parameters values.json ";
+    "--withhold 2 --as-is --parameters values.json --operator Ada ";
 
 void expect_estimation(const EstimationOptions& options) {
   EXPECT_EQ(options.recordings, (std::vector<std::string>{"a.csv", "session:b"}));
@@ -61,6 +61,7 @@ void expect_estimation(const EstimationOptions& options) {
   EXPECT_TRUE(options.no_refine);
   EXPECT_TRUE(options.quiet);
   EXPECT_EQ(options.threads, 3);
+  EXPECT_EQ(options.operator_name, "Ada");
   const estimator::CalibrationOptions& calibration = options.calibration;
   EXPECT_EQ(calibration.kind, estimator::EstimateKind::kShadow);
   EXPECT_EQ(calibration.step, 0.002);
@@ -81,8 +82,14 @@ const std::string kService =
 
 TEST(OptionBinding, OfCalibrate) {
   CalibrateOptions options;
-  parse(kEstimation + kService + "--json out.json --plot out.html", options, {});
+  parse(kEstimation + kService +
+            "--json out.json --plot out.html --rig-out out.textproto --rig-out-priors "
+            "--trajectories",
+        options, {});
   expect_estimation(options.estimation);
+  EXPECT_EQ(options.files.rig_out, "out.textproto");
+  EXPECT_TRUE(options.files.rig_out_priors);
+  EXPECT_TRUE(options.files.trajectories);
   EXPECT_EQ(options.files.json, "out.json");
   EXPECT_EQ(options.files.plot, "out.html");
   EXPECT_EQ(options.remote.server.host_port, "here:1");
@@ -115,9 +122,28 @@ TEST(OptionBinding, LeavesDefaultsToTheEstimator) {
 
 TEST(OptionBinding, OfCheck) {
   CheckOptions options;
-  parse(kEstimation + "--json out.json", options, {});
+  parse(kEstimation + "--json out.json --plot out.html", options, {});
   expect_estimation(options.estimation);
   EXPECT_EQ(options.files.json, "out.json");
+  EXPECT_EQ(options.files.plot, "out.html");
+}
+
+TEST(OptionBinding, OfRepeat) {
+  RepeatOptions options;
+  parse(
+      "run.json a.csv b.mcap --changed-data --threads 3 --quiet --json out.json --plot out.html "
+      "--rig-out out.textproto --rig-out-priors --trajectories",
+      options, {});
+  EXPECT_EQ(options.result, "run.json");
+  EXPECT_EQ(options.recordings, (std::vector<std::string>{"a.csv", "b.mcap"}));
+  EXPECT_TRUE(options.changed_data);
+  EXPECT_EQ(options.threads, 3);
+  EXPECT_TRUE(options.quiet);
+  EXPECT_EQ(options.files.json, "out.json");
+  EXPECT_EQ(options.files.plot, "out.html");
+  EXPECT_EQ(options.files.rig_out, "out.textproto");
+  EXPECT_TRUE(options.files.rig_out_priors);
+  EXPECT_TRUE(options.files.trajectories);
 }
 
 TEST(OptionBinding, OfCrossvalidate) {
@@ -167,13 +193,59 @@ TEST(OptionBinding, OfCompare) {
 
 TEST(OptionBinding, OfSimulate) {
   SimulateOptions options;
-  parse("--rig r --scenario s --out o --step 0.003 --start 1.b=2 --parameters v.json", options, {});
+  parse("--rig r --scenario s --out o --plot p --step 0.003 --start 1.b=2 --parameters v.json",
+        options, {});
+  EXPECT_EQ(options.plot, "p");
   EXPECT_EQ(options.values, "v.json");
   EXPECT_EQ(options.rig, "r");
   EXPECT_EQ(options.scenario, "s");
   EXPECT_EQ(options.out, "o");
   EXPECT_EQ(options.step, 0.003);
   EXPECT_EQ(options.edits.start, (std::vector<std::string>{"1.b=2"}));
+}
+
+TEST(OptionBinding, OfInit) {
+  InitOptions options;
+  parse(
+      "--out o --force --kind k --from f --name n --links 4 --length 1,2 --center 3,4 --mass 5,6 "
+      "--arm-length 7 --arm-center 8 --arm-mass 9 --cart-mass 10 --ground 11 --axis-lean 12 "
+      "--gravity 13 --time t --time-unit ms --rate 14 --angle a,b --angle-unit deg --position x "
+      "--position-unit mm --absolute --zero upright,20 --invert b --counts 15,16 --counts-per-m 17 "
+      "--command u --command-unit A --no-motor --segment s",
+      options, {});
+  EXPECT_EQ(options.out, "o");
+  EXPECT_TRUE(options.force);
+  EXPECT_EQ(options.kind, "k");
+  EXPECT_EQ(options.from, "f");
+  EXPECT_EQ(options.name, "n");
+  EXPECT_EQ(options.links, 4);
+  EXPECT_EQ(options.lengths, (std::vector<double>{1, 2}));
+  EXPECT_EQ(options.centers, (std::vector<double>{3, 4}));
+  EXPECT_EQ(options.masses, (std::vector<double>{5, 6}));
+  EXPECT_EQ(options.arm_length, 7.0);
+  EXPECT_EQ(options.arm_center, 8.0);
+  EXPECT_EQ(options.arm_mass, 9.0);
+  EXPECT_EQ(options.cart_mass, 10.0);
+  EXPECT_EQ(options.ground, 11.0);
+  EXPECT_EQ(options.axis_lean, 12.0);
+  EXPECT_EQ(options.gravity, 13.0);
+  EXPECT_TRUE(options.absolute);
+  const ColumnChoice& columns = options.columns;
+  EXPECT_EQ(columns.time, "t");
+  EXPECT_EQ(columns.time_unit, "ms");
+  EXPECT_EQ(columns.rate, 14.0);
+  EXPECT_EQ(columns.angles, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(columns.angle_unit, "deg");
+  EXPECT_EQ(columns.position, "x");
+  EXPECT_EQ(columns.position_unit, "mm");
+  EXPECT_EQ(columns.zeros, (std::vector<std::string>{"upright", "20"}));
+  EXPECT_EQ(columns.inverted, std::vector<std::string>{"b"});
+  EXPECT_EQ(columns.counts, (std::vector<double>{15, 16}));
+  EXPECT_EQ(columns.counts_per_m, 17.0);
+  EXPECT_EQ(columns.command, "u");
+  EXPECT_EQ(columns.command_unit, "A");
+  EXPECT_TRUE(columns.no_motor);
+  EXPECT_EQ(columns.segment, "s");
 }
 
 // What a service is asked for is what a local run would do. Every field of the job but the deadline

@@ -10,6 +10,7 @@
 #include "service/client/interrupt.hpp"
 #include "service/client/remote/job_follower.hpp"
 #include "service/client/remote/job_picture.hpp"
+#include "service/client/remote/job_spec.hpp"
 #include "service/client/remote/service_client.hpp"
 #include "service/client/remote/short_id.hpp"
 #include "service/client/remote/time_text.hpp"
@@ -138,7 +139,8 @@ ExitCode watch_session(ServiceClient& client, const JobOptions& options, const s
 }
 
 ExitCode watch(ServiceClient& client, const JobOptions& options) {
-  if (options.session) return watch_session(client, options, find_session(client, options.id));
+  const bool session = options.session || is_session(options.id);
+  if (session) return watch_session(client, options, find_session(client, options.id));
   const InterruptFlag interrupt;
   const std::string id = find_job(client, options.id);
   const JobInfo info = follow_job(client, id, false, options.json, interrupt.flag());
@@ -188,7 +190,9 @@ void add_jobs(CLI::App& app, ExitCode& exit_code) {
 void add_watch(CLI::App& app, ExitCode& exit_code) {
   CLI::App* command = app.add_subcommand("watch", "Follow a job, or a session being recorded");
   const auto options = std::make_shared<JobOptions>();
-  command->add_option("id", options->id, "Job or session")->required()->type_name("ID");
+  command->add_option("id", options->id, "Job, or session:ID of a session")
+      ->required()
+      ->type_name("ID");
   command->add_flag("--session", options->session, "ID is a session: show its samples");
   command->add_flag("--json", options->json, "Print JSON");
   run_with(*command, options, watch, exit_code);

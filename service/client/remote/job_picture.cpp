@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 #include "proto/stream/service_states.hpp"
 #include "proto/text/printable.hpp"
@@ -42,9 +41,7 @@ std::string change_text(double before, double now) {
   if (!std::isfinite(before) || before == 0.0) return "";
   const double percent = 100.0 * (now - before) / std::abs(before);
   if (std::abs(percent) < 0.005) return "";  // what still moves stands out
-  char text[32];
-  std::snprintf(text, sizeof text, "%+.2f %%", percent);
-  return text;
+  return format_signed(percent, 3) + " %";
 }
 
 std::vector<std::string> split_lines(const std::string& text) {
@@ -137,7 +134,7 @@ std::vector<std::string> JobPicture::lines(const TerminalSize& size, double elap
     for (int k = 0; k < std::min(progress.parameters_size(), progress.values_size()); ++k) {
       const auto index = static_cast<std::size_t>(k);
       const double now = progress.values(k);
-      rows.push_back({progress.parameters(k), format_quantity(now, 6),
+      rows.push_back({progress.parameters(k), format_number(now, 6),
                       index < before_.size() ? change_text(before_[index], now) : ""});
     }
     for (std::string& row : split_lines(format_table(rows, {false, true, true}))) {

@@ -128,10 +128,12 @@ ExitCode run(ServiceClient& client, const RemoteOptions& remote, const Estimatio
   }
   if (const ExitCode ended = report_end(info); ended != kDone) return ended;
   if (!files.plot.empty()) fetch_report(client, id, false, files.plot);
-  if (!files.json.empty()) {
+  if (!files.json.empty() || !files.rig_out.empty()) {
     ServiceRequest get;
     get.mutable_get_result()->set_job_id(id);
-    proto::write_file(files.json, to_json(client.call(get).job_result().result()));
+    const rigcal::v1::CalibrationResult result = client.call(get).job_result().result();
+    if (!files.json.empty()) proto::write_file(files.json, to_json(result));
+    if (!files.rig_out.empty()) write_job_rig(id, result, files);
   }
   return print_result(client, id, false);
 }
@@ -175,6 +177,10 @@ void add_remote_options(CLI::App& command, RemoteOptions& remote) {
 
 ExitCode calibrate_remotely(const RemoteOptions& remote, const EstimationOptions& options,
                             const ResultFiles& files) {
+  if (files.trajectories) {
+    throw proto::InputError(
+        "--trajectories: a service keeps none; leave it out, or calibrate here, without --server");
+  }
   check_inputs(remote, options);
   return with_service(remote.server,
                       [&](ServiceClient& client) { return run(client, remote, options, files); });

@@ -3,12 +3,14 @@
 #include <memory>
 
 #include "proto/text/files.hpp"
+#include "service/client/calibration_files.hpp"
 #include "service/client/command.hpp"
 #include "service/client/remote/service_client.hpp"
 #include "service/client/remote/service_results.hpp"
 #include "service/client/remote/short_id.hpp"
 #include "service/import/simulation_truth.hpp"
 #include "service/report/truth_table.hpp"
+#include "service/result/stored_result.hpp"
 
 namespace service {
 
@@ -64,6 +66,12 @@ ExitCode print_result(ServiceClient& client, const std::string& job_id, bool jso
   return result.result().converged() ? kDone : kNotConverged;
 }
 
+void write_job_rig(const std::string& job_id, const rigcal::v1::CalibrationResult& result,
+                   const ResultFiles& files) {
+  const StoredResult stored = stored_result("job " + job_id, result);
+  write_rig_out(stored.rig_name, stored.rig_text, stored.rig, files);
+}
+
 void fetch_report(ServiceClient& client, const std::string& job_id, bool cross_validation,
                   const std::string& path) {
   std::string page;
@@ -88,6 +96,7 @@ void add_result(CLI::App& app, ExitCode& exit_code) {
     std::string truth;
     bool json = false;
     bool cross_validation = false;
+    ResultFiles files;  // the rig file alone
   };
   CLI::App* command = app.add_subcommand("result", "Result of a job of a calibration service");
   const auto options = std::make_shared<Options>();
@@ -103,12 +112,27 @@ void add_result(CLI::App& app, ExitCode& exit_code) {
                    "Print the estimates beside what this simulation file of rigcal-sim says")
       ->type_name("FILE")
       ->excludes(json);
+  CLI::Option* const rig_out =
+      command
+          ->add_option("--rig-out", options->files.rig_out,
+                       "Write the job's rig file with the estimates in place of its values")
+          ->type_name("FILE");
+  command
+      ->add_flag("--rig-out-priors", options->files.rig_out_priors,
+                 "There, make the estimates what is known beforehand of other recordings")
+      ->needs(rig_out);
   add_service_options(*command, options->server);
   command->callback([options, &exit_code] {
     TrueParameters truth;
     if (!options->truth.empty()) truth = load_simulation_truth(options->truth);
+    check_result_files(options->files, std::vector<std::string>{});
     exit_code = with_service(options->server, [&](ServiceClient& client) {
       const std::string job_id = find_job(client, options->id);
+      if (!options->files.rig_out.empty()) {
+        ServiceRequest request;
+        request.mutable_get_result()->set_job_id(job_id);
+        write_job_rig(job_id, client.call(request).job_result().result(), options->files);
+      }
       if (options->cross_validation) return print_cross_validation(client, job_id);
       if (!options->truth.empty()) return print_beside_truth(client, job_id, truth);
       return print_result(client, job_id, options->json);

@@ -2,12 +2,18 @@
 
 #include <string>
 
+#include "service/client/estimation_options.hpp"
 #include "service/client/remote/service_client.hpp"
 
 namespace service {
 
 /// Prints the result of a job that is done, as a table or as JSON.
 ExitCode print_result(ServiceClient& client, const std::string& job_id, bool json);
+
+/// Writes the rig file of a job that is done with the estimates, as calibrate --rig-out does.
+/// @throws proto::InputError
+void write_job_rig(const std::string& job_id, const rigcal::v1::CalibrationResult& result,
+                   const ResultFiles& files);
 
 /// Writes a report of a job that is done. @throws proto::InputError
 void fetch_report(ServiceClient& client, const std::string& job_id, bool cross_validation,

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "service/client/remote/job_spec.hpp"
+
 namespace service {
 namespace {
 
@@ -44,7 +46,9 @@ std::string complete_id(const std::string& kind, const std::string& text,
                           "); write more of it");
 }
 
-std::string find_session(ServiceClient& client, const std::string& text) {
+std::string find_session(ServiceClient& client, const std::string& written) {
+  // As recordings of calibrate are written.
+  const std::string text = is_session(written) ? session_id(written) : written;
   ServiceRequest inspect;
   inspect.mutable_inspect_session()->set_session_id(text);
   if (is_known(client, inspect)) return text;

@@ -1,0 +1,49 @@
+#include "estimator/model/turning_axis.hpp"
+
+#include <Eigen/Geometry>
+#include <vector>
+
+#include "estimator/model/placement.hpp"
+#include "estimator/model/spanning_tree.hpp"
+
+namespace estimator {
+namespace {
+
+constexpr double kParallel = 1e-9;  // sine between axes that are one
+
+}  // namespace
+
+std::optional<Eigen::Vector3d> turning_axis(const Mechanism& mechanism, int body) {
+  // How a body is held: by the joint that the tree reaches it with.
+  std::vector<const TreeEdge*> holder(mechanism.bodies.size(), nullptr);
+  const std::vector<TreeEdge> tree = spanning_tree(mechanism);
+  const auto child_of = [&](const TreeEdge& edge) {
+    const auto at = static_cast<std::size_t>(edge.hinge);
+    const int a = edge.weld ? mechanism.welds[at].body_a : mechanism.hinges[at].body_a;
+    const int b = edge.weld ? mechanism.welds[at].body_b : mechanism.hinges[at].body_b;
+    return std::pair{edge.forward ? b : a, edge.forward ? a : b};
+  };
+  for (const TreeEdge& edge : tree) holder[static_cast<std::size_t>(child_of(edge).first)] = &edge;
+  // Turns about one direction leave it where it is, so any configuration tells.
+  const Configuration poses =
+      place_bodies(mechanism, Eigen::VectorXd::Zero(mechanism.hinge_count()));
+  Eigen::Vector3d axis = Eigen::Vector3d::Zero();
+  for (int at = body; at != Hinge::kGround;) {
+    const TreeEdge* const edge = holder[static_cast<std::size_t>(at)];
+    if (edge == nullptr) return std::nullopt;
+    const int parent = child_of(*edge).second;
+    if (!edge->weld) {
+      const Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(edge->hinge)];
+      const Eigen::Vector3d own =
+          poses[static_cast<std::size_t>(hinge.body_b)].e * hinge.frame_b.col(0);
+      if (hinge.kind == JointKind::kRevolute) {
+        if (axis.isZero()) axis = own;
+        if (!(axis.cross(own).norm() < kParallel)) return std::nullopt;
+      }
+    }
+    at = parent;
+  }
+  return Eigen::Vector3d(poses[static_cast<std::size_t>(body)].e.conjugate() * axis);
+}
+
+}  // namespace estimator

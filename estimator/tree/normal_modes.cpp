@@ -1,0 +1,42 @@
+#include "estimator/tree/normal_modes.hpp"
+
+#include <Eigen/Cholesky>
+#include <Eigen/Eigenvalues>
+#include <algorithm>
+#include <cmath>
+
+namespace estimator {
+namespace {
+
+constexpr double kNeutralShare = 1e-6;  // of the largest ω²: differences leave 1e-9 of it
+constexpr double kNeutralRate = 1e-6;   // [1/s²]
+constexpr double kMassless = 1e-12;     // of the largest pivot
+
+}  // namespace
+
+bool is_neutral(const NormalMode& mode, const std::vector<NormalMode>& all) {
+  double largest = 0.0;
+  for (const NormalMode& each : all) largest = std::max(largest, std::abs(each.rate_squared));
+  return std::abs(mode.rate_squared) <= std::max(kNeutralRate, kNeutralShare * largest);
+}
+
+std::vector<NormalMode> normal_modes(const Mechanism& mechanism, const Statics::Local& local) {
+  std::vector<NormalMode> modes;
+  const Eigen::VectorXd pivots = Eigen::LDLT<Eigen::MatrixXd>(local.mass).vectorD();
+  if (pivots.size() == 0 || !(pivots.minCoeff() > kMassless * pivots.maxCoeff())) return modes;
+  const Eigen::GeneralizedSelfAdjointEigenSolver<Eigen::MatrixXd> solver(local.stiffness,
+                                                                         local.mass);
+  for (Eigen::Index k = 0; k < pivots.size(); ++k) {
+    Eigen::VectorXd shape = local.motions * solver.eigenvectors().col(k);
+    double largest = 0.0;  // with its sign
+    for (Eigen::Index j = 0; j < shape.size(); ++j) {
+      const double part = shape[j] / mechanism.hinges[static_cast<std::size_t>(j)].units().scale;
+      if (std::abs(part) > std::abs(largest) * (1.0 + 1e-9)) largest = part;
+    }
+    shape /= largest;
+    modes.push_back({solver.eigenvalues()[k], shape});
+  }
+  return modes;
+}
+
+}  // namespace estimator

@@ -1,0 +1,193 @@
+#include "estimator/tree/rest_pose.hpp"
+
+#include <Eigen/Eigenvalues>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <random>
+#include <stdexcept>
+
+#include "estimator/model/placement.hpp"
+
+namespace estimator {
+namespace {
+
+constexpr int kRounds = 300;
+constexpr double kStepMax = 0.3;        // of a joint in a round, in its scale [rad]
+constexpr double kSettled = 1e-9;       // a step below which the pose is found, likewise
+constexpr double kSure = 1e-6;          // steps below this are not judged by V, which is rounded
+constexpr double kKick = 0.2;           // off a balance that does not hold, likewise
+constexpr double kSlowestShare = 1e-6;  // of the largest |ω²|: motions slower take steps as if not
+constexpr double kSlowest = 1e-9;       // [1/s²]
+constexpr double kDescent = 1e-4;       // of what the slope promises (Armijo)
+constexpr int kAssemblies = 24;         // starts from which loops are closed
+constexpr double kHigher = 1e-6;        // of the potential's change, for a top to be one
+
+double scale_of(const Mechanism& mechanism, Eigen::Index joint) {
+  return mechanism.hinges[static_cast<std::size_t>(joint)].units().scale;
+}
+
+/// Largest part of a motion, in the joints' scales.
+double size_of(const Mechanism& mechanism, const Eigen::VectorXd& motion) {
+  double largest = 0.0;
+  for (Eigen::Index j = 0; j < motion.size(); ++j) {
+    largest = std::max(largest, std::abs(motion[j]) / scale_of(mechanism, j));
+  }
+  return largest;
+}
+
+/// Newton's method down (or, with sign −1, up) the potential, with the magnitudes of its
+/// curvatures, so that it leaves balances that do not hold.
+class Descent {
+ public:
+  Descent(const Mechanism& mechanism, double sign)
+      : mechanism_(mechanism), statics_(mechanism), sign_(sign) {}
+
+  Statics& statics() { return statics_; }
+
+  std::optional<RestPose> run(Eigen::VectorXd q) {
+    for (int round = 0; round < kRounds; ++round) {
+      const Statics::Local local = statics_.at(q);
+      const std::vector<NormalMode> modes = normal_modes(mechanism_, local);
+      const Eigen::VectorXd step = newton_step(local, !modes.empty());
+      const double size = size_of(mechanism_, local.motions * step);
+      if (!std::isfinite(size)) return std::nullopt;
+      if (size > kSettled) {
+        if (!go(q, local, step, size)) return std::nullopt;
+        continue;
+      }
+      const NormalMode* const away = falling_mode(modes);
+      if (away == nullptr) return RestPose{q, modes};
+      const Eigen::VectorXd wanted = q + kKick * away->shape;
+      q = wanted;
+      if (!statics_.close(q, wanted)) return std::nullopt;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  /// The mode that leaves this balance fastest, if any does.
+  const NormalMode* falling_mode(const std::vector<NormalMode>& modes) const {
+    const NormalMode* found = nullptr;
+    for (const NormalMode& mode : modes) {
+      const bool falls = sign_ * mode.rate_squared < 0.0 && !is_neutral(mode, modes);
+      if (falls &&
+          (found == nullptr || std::abs(mode.rate_squared) > std::abs(found->rate_squared))) {
+        found = &mode;
+      }
+    }
+    return found;
+  }
+
+  Eigen::VectorXd newton_step(const Statics::Local& local, bool has_mass) const {
+    const Eigen::Index n = local.gradient.size();
+    const Eigen::MatrixXd metric =
+        has_mass ? local.mass : Eigen::MatrixXd(Eigen::MatrixXd::Identity(n, n));
+    const Eigen::GeneralizedSelfAdjointEigenSolver<Eigen::MatrixXd> solver(local.stiffness, metric);
+    const Eigen::VectorXd rates = solver.eigenvalues().cwiseAbs();
+    const double least = std::max(kSlowest, kSlowestShare * rates.maxCoeff());
+    const Eigen::VectorXd along = solver.eigenvectors().transpose() * local.gradient;
+    return -sign_ * (solver.eigenvectors() * along.cwiseQuotient(rates.cwiseMax(least)));
+  }
+
+  /// Takes the step, or as much of it as goes downhill.
+  bool go(Eigen::VectorXd& q, const Statics::Local& local, Eigen::VectorXd step, double size) {
+    if (size > kStepMax) step *= kStepMax / size;
+    const double before = sign_ * statics_.potential(q);
+    const double slope = sign_ * local.gradient.dot(step);
+    for (double share = 1.0; share > 1e-6; share *= 0.5) {
+      Eigen::VectorXd next = q;
+      if (!statics_.move(next, share * step)) continue;
+      const double after = sign_ * statics_.potential(next);
+      if (size * share < kSure || after <= before + kDescent * share * slope) {
+        q = next;
+        return true;
+      }
+    }
+    return false;
+  }
+
+  const Mechanism& mechanism_;
+  Statics statics_;
+  double sign_;
+};
+
+/// Joints where a search begins: stated ones there, others at zero or, to close loops in other
+/// ways, anywhere.
+Eigen::VectorXd start_of(const Mechanism& mechanism, int assembly, std::mt19937& random) {
+  std::uniform_real_distribution<double> anywhere(-M_PI, M_PI);
+  Eigen::VectorXd q(mechanism.hinge_count());
+  for (Eigen::Index j = 0; j < q.size(); ++j) {
+    const double stated = mechanism.hinges[static_cast<std::size_t>(j)].assembled_at;
+    const double drawn = scale_of(mechanism, j) * anywhere(random);
+    q[j] = std::isfinite(stated) ? stated : assembly == 0 ? 0.0 : drawn;
+  }
+  return q;
+}
+
+std::optional<RestPose> lowest_rest(const Mechanism& mechanism) {
+  Descent descent(mechanism, 1.0);
+  Statics& statics = descent.statics();
+  std::mt19937 random(1);
+  std::optional<RestPose> best;
+  double lowest = std::numeric_limits<double>::infinity();
+  const int assemblies = statics.has_loops() ? kAssemblies : 1;
+  for (int k = 0; k < assemblies; ++k) {
+    Eigen::VectorXd q = start_of(mechanism, k, random);
+    Eigen::VectorXd wanted = q;
+    for (Eigen::Index j = 0; j < q.size(); ++j) {
+      const double stated = mechanism.hinges[static_cast<std::size_t>(j)].assembled_at;
+      if (!std::isfinite(stated)) wanted[j] = std::numeric_limits<double>::quiet_NaN();
+    }
+    if (statics.has_loops() && !statics.close(q, wanted)) continue;
+    std::optional<RestPose> found;
+    try {
+      found = descent.run(q);
+    } catch (const std::invalid_argument&) {
+      continue;  // a change point on the way: another start may pass it by
+    }
+    if (!found || !turns_agree(mechanism, found->coordinates)) continue;
+    const double V = statics.potential(found->coordinates);
+    if (!(V < lowest - 1e-9 * (1.0 + std::abs(V)))) continue;
+    lowest = V;
+    best = found;
+  }
+  return best;
+}
+
+/// Angles within half a turn of zero.
+RestPose near_zero(const Mechanism& mechanism, RestPose pose) {
+  for (Eigen::Index j = 0; j < pose.coordinates.size(); ++j) {
+    if (mechanism.hinges[static_cast<std::size_t>(j)].kind == JointKind::kPrismatic) continue;
+    double& angle = pose.coordinates[j];
+    angle = std::remainder(angle, 2.0 * M_PI);
+    if (angle < -M_PI + 1e-6) angle += 2.0 * M_PI;  // upright is π, not −π
+  }
+  return pose;
+}
+
+}  // namespace
+
+std::optional<RestPose> find_rest(const Mechanism& mechanism) {
+  if (mechanism.hinge_count() > kTreeHingesMax) return std::nullopt;
+  std::optional<RestPose> rest = lowest_rest(mechanism);
+  if (rest) rest = near_zero(mechanism, *rest);
+  return rest;
+}
+
+std::optional<RestPose> find_top(const Mechanism& mechanism, const RestPose& rest) {
+  Descent ascent(mechanism, -1.0);
+  std::optional<RestPose> top;
+  try {
+    top = ascent.run(rest.coordinates);
+  } catch (const std::invalid_argument&) {
+    return std::nullopt;
+  }
+  if (!top) return top;
+  const double low = ascent.statics().potential(rest.coordinates);
+  const double high = ascent.statics().potential(top->coordinates);
+  if (!(high - low > kHigher * (std::abs(low) + std::abs(high)))) return std::nullopt;
+  return near_zero(mechanism, *top);
+}
+
+}  // namespace estimator

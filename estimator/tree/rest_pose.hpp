@@ -1,0 +1,30 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <optional>
+#include <vector>
+
+#include "estimator/model/mechanism.hpp"
+#include "estimator/tree/normal_modes.hpp"
+
+namespace estimator {
+
+/// A configuration in which nothing moves, and the small motions about it.
+struct RestPose {
+  Eigen::VectorXd coordinates;    ///< one a joint [rad or m]
+  std::vector<NormalMode> modes;  ///< slowest first; empty where some joint moves no mass
+};
+
+/// Where the mechanism comes to rest when it is let go with friction: a minimum of its potential,
+/// reached downhill from all joints at zero, or from `assembled_at`. Of several ways to assemble
+/// loops the one with the lowest rest is taken.
+///
+/// @return nothing where it finds no rest (a cart on an inclined rail), where loops cannot be
+///         closed, or with more joints than kTreeHingesMax
+std::optional<RestPose> find_rest(const Mechanism& mechanism);
+
+/// The highest balance above a rest pose, such as an upright pendulum; nothing where there is none,
+/// or it is no higher.
+std::optional<RestPose> find_top(const Mechanism& mechanism, const RestPose& rest);
+
+}  // namespace estimator

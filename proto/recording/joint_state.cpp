@@ -1,0 +1,108 @@
+#include "proto/recording/joint_state.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+namespace proto {
+namespace {
+
+constexpr std::size_t kEncapsulationSize = 4;
+constexpr std::int64_t kNanosecondsPerSecond = 1'000'000'000;
+
+/// Takes primitives off bytes, each at a multiple of its size from the beginning. After the first
+/// that is not there, all are zero.
+class CdrReader {
+ public:
+  CdrReader(std::span<const std::uint8_t> bytes, bool little_endian)
+      : bytes_(bytes), swaps_(little_endian != (std::endian::native == std::endian::little)) {}
+
+  bool ok() const { return ok_; }
+  std::size_t remaining() const { return bytes_.size() - at_; }
+
+  template <typename Number>
+  Number take() {
+    align(sizeof(Number));
+    std::uint8_t raw[sizeof(Number)] = {};
+    if (!ok_ || remaining() < sizeof(Number)) {
+      ok_ = false;
+      return Number{};
+    }
+    std::memcpy(raw, bytes_.data() + at_, sizeof(Number));
+    at_ += sizeof(Number);
+    if (swaps_) std::reverse(std::begin(raw), std::end(raw));
+    Number number;
+    std::memcpy(&number, raw, sizeof(Number));
+    return number;
+  }
+
+  /// With its length before it, which counts a zero byte at the end.
+  std::string take_text() {
+    const auto size = take<std::uint32_t>();
+    if (!ok_ || size > remaining() || (size > 0 && bytes_[at_ + size - 1] != 0)) {
+      ok_ = false;
+      return {};
+    }
+    std::string text(reinterpret_cast<const char*>(bytes_.data()) + at_, size == 0 ? 0 : size - 1);
+    at_ += size;
+    return text;
+  }
+
+  /// Elements of a sequence that follows, each of at least so many bytes.
+  std::size_t take_count(std::size_t element_size) {
+    const std::size_t count = take<std::uint32_t>();
+    ok_ = ok_ && count <= kJointsMax && count <= remaining() / element_size;
+    return ok_ ? count : 0;
+  }
+
+  std::vector<double> take_numbers() {
+    std::vector<double> numbers(take_count(sizeof(double)));
+    for (double& number : numbers) number = take<double>();
+    return numbers;
+  }
+
+ private:
+  void align(std::size_t size) {
+    const std::size_t aligned = (at_ + size - 1) / size * size;
+    if (aligned > bytes_.size()) {
+      ok_ = false;
+    } else {
+      at_ = aligned;
+    }
+  }
+
+  std::span<const std::uint8_t> bytes_;
+  bool swaps_;
+  std::size_t at_ = 0;
+  bool ok_ = true;
+};
+
+}  // namespace
+
+std::optional<JointState> parse_joint_state(std::span<const std::uint8_t> bytes) {
+  // The first two bytes name the encoding: 0 is plain CDR with the most significant byte first, 1
+  // with the least; the others are options, of no use here.
+  if (bytes.size() < kEncapsulationSize || bytes[0] != 0 || bytes[1] > 1) return std::nullopt;
+  CdrReader reader(bytes.subspan(kEncapsulationSize), bytes[1] == 1);
+  JointState state;
+  const auto seconds = reader.take<std::int32_t>();
+  const auto nanoseconds = reader.take<std::uint32_t>();
+  state.stamp_ns = seconds * kNanosecondsPerSecond + nanoseconds;
+  reader.take_text();  // the frame
+  state.names.resize(reader.take_count(sizeof(std::uint32_t)));
+  for (std::string& name : state.names) name = reader.take_text();
+  state.positions = reader.take_numbers();
+  state.velocities = reader.take_numbers();
+  state.efforts = reader.take_numbers();
+  constexpr std::size_t kPaddingMax = 7;  // that a writer may put behind
+  const auto fits = [&](const std::vector<double>& values) {
+    return values.empty() || values.size() == state.names.size();
+  };
+  if (!reader.ok() || reader.remaining() > kPaddingMax || nanoseconds >= kNanosecondsPerSecond ||
+      !fits(state.positions) || !fits(state.velocities) || !fits(state.efforts)) {
+    return std::nullopt;
+  }
+  return state;
+}
+
+}  // namespace proto

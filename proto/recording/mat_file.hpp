@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+struct _mat_t;
+
+namespace proto {
+
+/// A MAT file, version 4, 5 or 7.3, to read from: real numbers, full, and texts.
+class MatFile {
+ public:
+  /// A variable without its content.
+  struct Variable {
+    std::string name;
+    std::size_t rows = 0;
+    std::size_t columns = 0;
+    bool is_numeric = false;  ///< a full real matrix of numbers or truth values
+  };
+
+  /// @throws InputError naming the file, for one that is no MAT file, or larger than kTableSizeMax
+  explicit MatFile(const std::string& path);
+
+  const std::vector<Variable>& variables() const { return variables_; }
+
+  /// Null where there is none of that name.
+  const Variable* find(const std::string& name) const;
+
+  /// Content of a numeric variable, column by column.
+  /// @throws InputError naming file and variable, for one that is missing, no numbers or damaged
+  std::vector<double> read(const std::string& name) const;
+
+  /// Content of a cell of texts, or of one text. @throws InputError likewise
+  std::vector<std::string> read_texts(const std::string& name) const;
+
+ private:
+  void list_variables();
+  [[noreturn]] void fail(const std::string& name, const std::string& what) const;
+
+  std::string path_;
+  std::unique_ptr<_mat_t, int (*)(_mat_t*)> file_;
+  std::vector<Variable> variables_;
+};
+
+}  // namespace proto

@@ -1,0 +1,214 @@
+#include "proto/text/text_edit.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <memory>
+#include <utility>
+
+#include "proto/text/files.hpp"
+#include "proto/text/input_error.hpp"
+#include "proto/text/text_file.hpp"
+
+namespace proto {
+namespace {
+
+using google::protobuf::TextFormat;
+
+/// Where a line begins; the end of the text for one beyond the last.
+std::size_t begin_of_line(std::string_view text, int line) {
+  std::size_t at = 0;
+  for (; line > 0 && at < text.size(); --line) {
+    const std::size_t end = text.find('\n', at);
+    at = end == std::string_view::npos ? text.size() : end + 1;
+  }
+  return at;
+}
+
+/// Byte of a place that Protobuf's tokenizer tells: it counts a tab up to the next eighth column.
+std::size_t byte_of(std::string_view text, TextFormat::ParseLocation place) {
+  constexpr int kTabWidth = 8;
+  std::size_t at = begin_of_line(text, place.line);
+  for (int column = 0; column < place.column && at < text.size(); ++at) {
+    column += text[at] == '\t' ? kTabWidth - column % kTabWidth : 1;
+  }
+  return at;
+}
+
+/// Where a line's comment begins; npos: it has none. A '#' inside quotes begins none.
+std::size_t find_comment(std::string_view line) {
+  char quote = '\0';
+  for (std::size_t at = 0; at < line.size(); ++at) {
+    const char c = line[at];
+    if (quote != '\0') {
+      if (c == '\\') ++at;
+      if (c == quote) quote = '\0';
+    } else if (c == '"' || c == '\'') {
+      quote = c;
+    } else if (c == '#') {
+      return at;
+    }
+  }
+  return std::string_view::npos;
+}
+
+bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+
+/// Comments that stand in columns stay there while the text before them grows, if they can.
+void keep_column(std::string& text, std::size_t from, std::ptrdiff_t growth) {
+  const std::size_t end = std::min(text.find('\n', from), text.size());
+  const std::size_t comment = find_comment(std::string_view(text).substr(from, end - from));
+  if (comment == std::string::npos) return;
+  std::size_t blanks = 0;
+  while (blanks < comment && text[from + comment - 1 - blanks] == ' ') ++blanks;
+  if (growth < 0 && blanks > 0) {
+    text.insert(from + comment, static_cast<std::size_t>(-growth), ' ');
+  } else if (growth > 0 && blanks > 2) {
+    const std::size_t less = std::min(static_cast<std::size_t>(growth), blanks - 2);
+    text.erase(from + comment - less, less);
+  }
+}
+
+}  // namespace
+
+std::string exact_number(double value) {
+  char digits[32];
+  return {digits, std::to_chars(digits, digits + sizeof digits, value).ptr};
+}
+
+TextEdit::TextEdit(std::string path, std::string text, const google::protobuf::Message& type)
+    : path_(std::move(path)), text_(without_byte_order_mark(text)), type_(&type) {}
+
+std::optional<TextEdit::Span> TextEdit::find(const std::vector<FieldStep>& steps) const {
+  const std::unique_ptr<google::protobuf::Message> message(type_->New());
+  TextLocator::Tree tree;
+  parse_text(path_, text_, *message, tree);
+  const TextLocator::Tree* nested = &tree;
+  Span span{0, text_.size()};
+  for (const FieldStep& step : steps) {
+    if (nested == nullptr) return std::nullopt;
+    const auto range = nested->GetLocationRange(step.field, step.index);
+    if (range.start.line < 0) return std::nullopt;
+    span = {byte_of(text_, range.start), byte_of(text_, range.end)};
+    nested = step.field->message_type() == nullptr
+                 ? nullptr
+                 : nested->GetTreeForNested(step.field, step.index);
+  }
+  // What separates fields is counted to the one before it.
+  const auto separates = [](char c) { return c == ',' || c == ';' || is_blank(c); };
+  while (span.end > span.begin && separates(text_[span.end - 1])) --span.end;
+  return span;
+}
+
+TextEdit::Span TextEdit::at(const std::vector<FieldStep>& steps) const {
+  if (const auto span = find(steps)) return *span;
+  throw InputError(path_ + ": has no field '" + steps.back().field->name() +
+                   "' of its own to change; write fields one by one instead of in a list [ ... ]");
+}
+
+bool TextEdit::has(const std::vector<FieldStep>& steps) const { return find(steps).has_value(); }
+
+int TextEdit::line_of(const std::vector<FieldStep>& steps) const {
+  return static_cast<int>(std::count(
+      text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(at(steps).begin), '\n'));
+}
+
+std::string_view TextEdit::text_of(const std::vector<FieldStep>& steps) const {
+  const Span span = at(steps);
+  return std::string_view(text_).substr(span.begin, span.end - span.begin);
+}
+
+void TextEdit::replace(const std::vector<FieldStep>& steps, std::string_view text) {
+  const Span span = at(steps);
+  text_.replace(span.begin, span.end - span.begin, text);
+}
+
+void TextEdit::set_number(const std::vector<FieldStep>& steps, double value) {
+  const std::string number = exact_number(value);
+  const std::optional<Span> span = find(steps);
+  if (!span) {
+    std::size_t existing = steps.size() - 1;
+    const auto first = [&](std::size_t count) {
+      return std::vector<FieldStep>(steps.begin(),
+                                    steps.begin() + static_cast<std::ptrdiff_t>(count));
+    };
+    while (existing > 0 && !has(first(existing))) --existing;
+    return add(steps, existing, number);
+  }
+  std::size_t begin = text_.find(':', span->begin);
+  if (begin >= span->end) begin = span->begin + steps.back().field->name().size() - 1;
+  for (++begin; begin < span->end && is_blank(text_[begin]);) ++begin;
+  const auto growth =
+      static_cast<std::ptrdiff_t>(number.size()) - static_cast<std::ptrdiff_t>(span->end - begin);
+  text_.replace(begin, span->end - begin, number);
+  keep_column(text_, begin, growth);
+}
+
+/// Writes what is left out into the innermost message that is there.
+void TextEdit::add(const std::vector<FieldStep>& steps, std::size_t existing,
+                   const std::string& number) {
+  std::string field = steps.back().field->name() + ": " + number;
+  for (std::size_t k = steps.size() - 1; k-- > existing;) {
+    if (steps[k].index >= 0) {
+      throw InputError(path_ + ": has no field '" + steps[k].field->name() +
+                       "' of its own to change; write fields one by one instead of in a list "
+                       "[ ... ]");
+    }
+    field = steps[k].field->name() + " { " + field + " }";
+  }
+  if (existing == 0) {
+    if (!text_.empty() && text_.back() != '\n') text_ += '\n';
+    text_ += field + "\n";
+    return;
+  }
+  const Span span = at({steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(existing)});
+  const std::size_t close = span.end - 1;
+  if (text_[close] != '}' && text_[close] != '>') {
+    throw InputError(path_ + ": '" + steps[existing - 1].field->name() +
+                     "' is in a list [ ... ] and cannot be added to; write it on its own");
+  }
+  std::size_t line = close;
+  while (line > 0 && (text_[line - 1] == ' ' || text_[line - 1] == '\t')) --line;
+  const bool stands_alone = line > 0 && text_[line - 1] == '\n';
+  if (stands_alone) {
+    text_.insert(line, text_.substr(line, close - line) + "  " + field + "\n");
+    return;
+  }
+  const bool spaced = is_blank(text_[close - 1]);
+  text_.insert(close, (spaced ? "" : " ") + field + " ");
+  keep_column(text_, close, static_cast<std::ptrdiff_t>(field.size()) + 1);
+}
+
+TextEdit::Span TextEdit::line_span(int line) const {
+  const std::size_t begin = begin_of_line(text_, line);
+  std::size_t end = std::min(text_.find('\n', begin), text_.size());
+  if (end > begin && text_[end - 1] == '\r') --end;
+  return {begin, end};
+}
+
+std::string TextEdit::comment_of(int line) const {
+  const Span span = line_span(line);
+  std::string_view text = std::string_view(text_).substr(span.begin, span.end - span.begin);
+  const std::size_t comment = find_comment(text);
+  if (comment == std::string_view::npos) return "";
+  text.remove_prefix(comment + 1);
+  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  return std::string(text);
+}
+
+void TextEdit::set_comment(int line, const std::string& comment) {
+  const Span span = line_span(line);
+  const auto text = std::string_view(text_).substr(span.begin, span.end - span.begin);
+  const std::size_t old = find_comment(text);
+  if (old != std::string_view::npos) {
+    text_.replace(span.begin + old, text.size() - old, "# " + comment);
+  } else {
+    text_.insert(span.end, "  # " + comment);
+  }
+}
+
+void TextEdit::insert_line(int before, const std::string& line) {
+  text_.insert(begin_of_line(text_, before), line + "\n");
+}
+
+}  // namespace proto

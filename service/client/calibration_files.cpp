@@ -1,0 +1,64 @@
+#include "service/client/calibration_files.hpp"
+
+#include <iostream>
+
+#include "proto/text/files.hpp"
+#include "service/client/estimation_progress.hpp"
+#include "service/report/calibration_page.hpp"
+#include "service/report/finding_list.hpp"
+#include "service/report/result_table.hpp"
+#include "service/result/calibration_outcome.hpp"
+
+namespace service {
+
+estimator::Calibration calibrate_here(CalibrationInput& input, const InterruptFlag& interrupt,
+                                      bool quiet, int threads) {
+  try {
+    ProgressLine progress(quiet);
+    return run_calibration(input, make_monitor(interrupt, progress, threads));
+  } catch (const FaultyInput& fault) {
+    std::cout << format_findings(fault.findings) << std::flush;
+    throw proto::InputError(std::string(fault.what()) + "; --as-is calibrates nevertheless");
+  }
+}
+
+ExitCode tell_calibration(const estimator::Calibration& calibration, const CalibrationInput& input,
+                          const ResultFiles& files) {
+  if (was_stopped(calibration)) {
+    std::cerr << "rigcal: stopped after "
+              << calibration.iterations + calibration.refinement_iterations
+              << " iterations; nothing was written\n";
+    return kInterrupted;
+  }
+  std::cout << format_calibration(calibration, input.context.wall_time) << std::flush;
+  if (!files.json.empty()) {
+    proto::write_file(files.json, calibration_json(calibration, input.context,
+                                                   files.trajectories ? Trajectories::kWritten
+                                                                      : Trajectories::kLeftOut));
+  }
+  if (!files.plot.empty()) {
+    proto::write_file(files.plot, calibration_page(calibration, input.context));
+  }
+  if (!files.rig_out.empty()) {
+    write_rig_out(input.rig_name, input.context.request.rig_text,
+                  calibrated_rig(calibration, input.context), files);
+  }
+  return calibration.converged() ? kDone : kNotConverged;
+}
+
+void write_rig_out(const std::string& rig_name, const std::string& rig_text,
+                   const CalibratedRig& rig, const ResultFiles& files) {
+  WrittenRig written;
+  try {
+    written = write_rig(rig_name, rig_text, rig,
+                        files.rig_out_priors ? Priors::kFromEstimates : Priors::kAsTheyWere);
+  } catch (const proto::InputError& error) {
+    throw proto::InputError(files.rig_out + ": was not written: " + error.what());
+  }
+  for (const std::string& note : written.notes) {
+    std::cerr << "note: " << files.rig_out << ": " << note << '\n';
+  }
+  proto::write_file(files.rig_out, written.text);
+}
+
+}  // namespace service

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "service/calibration/pipeline.hpp"
+#include "service/client/command.hpp"
+#include "service/client/estimation_options.hpp"
+#include "service/client/interrupt.hpp"
+#include "service/result/rig_out.hpp"
+
+namespace service {
+
+/// Calibrates with a line of progress. Findings that forbid it are printed.
+/// @throws proto::InputError
+estimator::Calibration calibrate_here(CalibrationInput& input, const InterruptFlag& interrupt,
+                                      bool quiet, int threads);
+
+/// Prints the table and writes the files. Nothing of a calibration that was stopped.
+ExitCode tell_calibration(const estimator::Calibration& calibration, const CalibrationInput& input,
+                          const ResultFiles& files);
+
+/// Writes --rig-out, and tells what could not be written.
+void write_rig_out(const std::string& rig_name, const std::string& rig_text,
+                   const CalibratedRig& rig, const ResultFiles& files);
+
+}  // namespace service

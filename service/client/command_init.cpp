@@ -1,0 +1,257 @@
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+
+#include "estimator/tree/rest_pose.hpp"
+#include "proto/text/command_line.hpp"
+#include "proto/text/files.hpp"
+#include "proto/text/input_error.hpp"
+#include "service/client/command.hpp"
+#include "service/client/command_options.hpp"
+#include "service/describe/column_guess.hpp"
+#include "service/describe/mechanism_words.hpp"
+#include "service/describe/rig_interview.hpp"
+#include "service/describe/rig_text.hpp"
+#include "service/import/rig_file.hpp"
+
+namespace service {
+namespace {
+
+constexpr double kDegree = M_PI / 180.0;
+
+/// Sizes of links on the command line, into the links that they are of.
+void take_sizes(const std::vector<double>& sizes, const char* option, std::size_t first,
+                std::optional<double> LinkAnswer::*field, RigAnswers& answers) {
+  const std::size_t room = answers.links.size() - first;
+  if (sizes.size() > room) {
+    throw proto::InputError(std::string(option) + ": is given " + std::to_string(sizes.size()) +
+                            " times, and a " + name_of(answers.kind) + " takes " +
+                            std::to_string(room));
+  }
+  for (std::size_t k = 0; k < sizes.size(); ++k) answers.links[first + k].*field = sizes[k];
+}
+
+/// What the command line says of the mechanism; its kind is known.
+void take_options(const InitOptions& options, RigAnswers& answers) {
+  const std::size_t asked = answers.links.size();
+  const int chain = options.links > 0 ? options.links : asked > 0 ? static_cast<int>(asked) : 3;
+  answers.links.resize(link_names(answers.kind, chain).size());
+  const std::size_t first = answers.kind == RigKind::kFuruta ? 1 : 0;
+  take_sizes(options.lengths, "--length", first, &LinkAnswer::length, answers);
+  take_sizes(options.centers, "--center", first, &LinkAnswer::center, answers);
+  take_sizes(options.masses, "--mass", first, &LinkAnswer::mass, answers);
+  const bool arm = options.arm_length || options.arm_mass || options.arm_center;
+  if (arm && answers.kind != RigKind::kFuruta) {
+    throw proto::InputError("--arm-length, --arm-mass and --arm-center are of a furuta");
+  }
+  if (options.arm_length) answers.links[0].length = options.arm_length;
+  if (options.arm_mass) answers.links[0].mass = options.arm_mass;
+  if (options.arm_center) answers.links[0].center = options.arm_center;
+  if (options.cart_mass && answers.kind != RigKind::kCartPole) {
+    throw proto::InputError("--cart-mass is of a cart-pole");
+  }
+  if (options.ground && answers.kind != RigKind::kFourbar) {
+    throw proto::InputError("--ground is of a four-bar");
+  }
+  answers.cart_mass = options.cart_mass;
+  answers.ground = options.ground;
+  answers.gravity = options.gravity;
+  answers.absolute = options.absolute;
+  if (options.axis_lean != 0.0) {
+    const bool plane = answers.kind == RigKind::kPendulum ||
+                       answers.kind == RigKind::kDoublePendulum || answers.kind == RigKind::kChain;
+    if (!plane) throw proto::InputError("--axis-lean is of a pendulum, double-pendulum or chain");
+    answers.axis_lean = options.axis_lean * kDegree;
+  }
+}
+
+std::string rig_name(const InitOptions& options, const RigAnswers& answers) {
+  const std::string name = options.name.empty() ? name_of(answers.kind) : options.name;
+  if (name.find_first_of("\"\\\n") != std::string::npos) {
+    throw proto::InputError("--name: may hold no quotes, backslashes or line ends");
+  }
+  return name;
+}
+
+std::vector<ColumnLook> look_at(const std::string& recording) {
+  if (recording.ends_with(".mcap") || recording.ends_with(".mcap.part")) {
+    throw proto::InputError(recording + ": --from reads CSV; rigcal export makes one of it");
+  }
+  return look_at_columns(recording);
+}
+
+RigAnswers collect(const InitOptions& options, std::istream& in, std::ostream& out) {
+  RigAnswers answers;
+  if (!options.kind.empty()) {
+    answers.kind = parse_rig_kind(options.kind);
+    take_options(options, answers);
+    answers.source = options.from;
+    const auto columns = options.from.empty() ? std::vector<ColumnLook>{} : look_at(options.from);
+    propose_columns(columns, options.columns, answers);
+    return answers;
+  }
+  Interview interview(in, out);
+  std::vector<ColumnLook> columns;
+  if (options.from.empty()) {
+    answers.source = interview.ask_until<std::string>(
+        "a CSV recording of it to look at (empty: there is none yet)", "",
+        [&](const std::string& path) {
+          if (!path.empty()) columns = look_at(path);
+          return path;
+        });
+  } else {
+    answers.source = options.from;
+    columns = look_at(options.from);
+  }
+  ask_kind(interview, answers);
+  take_options(options, answers);
+  ask_links(interview, answers);
+  ask_columns(interview, columns, options.columns, answers);
+  return answers;
+}
+
+/// Columns that move and that the file does not name: perhaps a second motor, or another encoder.
+std::string unused_columns(const RigAnswers& answers) {
+  if (answers.source.empty()) return "";
+  std::vector<ColumnLook> unused = look_at_columns(answers.source);
+  std::erase_if(unused, [&](const ColumnLook& column) {
+    const bool read = std::ranges::any_of(answers.readings, [&](const ReadingAnswer& reading) {
+      return reading.column == column.name;
+    });
+    return read || column.constant || column.name == answers.time_column ||
+           column.name == answers.segment_column ||
+           (answers.motor && column.name == answers.motor->column);
+  });
+  return column_names(unused);
+}
+
+void tell(const InitOptions& options, const RigAnswers& answers, const Rig& rig,
+          std::ostream& out) {
+  out << options.out << ": " << name_of(answers.kind) << '\n';
+  const auto rest = estimator::find_rest(rig.mechanism);
+  const Eigen::VectorXd zero = Eigen::VectorXd::Zero(rig.mechanism.hinge_count());
+  for (const auto& line : joint_words(rig, rest ? rest->coordinates : zero))
+    out << "  " << line << '\n';
+  for (const auto& line : rest_words(rig, rest)) out << "  " << line << '\n';
+  std::string free;
+  for (const estimator::Parameter& parameter : rig.mechanism.parameters) {
+    if (parameter.free) free += (free.empty() ? "" : ", ") + parameter.name;
+  }
+  const std::string unused = unused_columns(answers);
+  if (!unused.empty()) free += "\n  not used of " + answers.source + ": " + unused;
+  const std::string recording = answers.source.empty() ? "run.csv" : answers.source;
+  out << "  estimated: " << free << "\n\nNext:\n"
+      << "  rigcal info " << options.out << " --picture -\n"
+      << "  rigcal check " << recording << " --rig " << options.out << '\n'
+      << "  rigcal calibrate " << recording << " --rig " << options.out
+      << " --json result.json --plot result.html\n";
+}
+
+ExitCode run_init(const InitOptions& options, std::istream& in, std::ostream& out) {
+  const std::vector<std::string> inputs =
+      options.from.empty() ? std::vector<std::string>{} : std::vector<std::string>{options.from};
+  proto::check_output(options.out, inputs);
+  if (!options.force && std::filesystem::exists(options.out)) {
+    throw proto::InputError(options.out + ": is there already; give another --out, or --force");
+  }
+  RigAnswers answers = collect(options, in, out);
+  answers.name = rig_name(options, answers);
+  const std::string text = rig_text(answers);
+  const Rig rig = parse_rig(options.out, text);  // whatever is wrong shows before it is written
+  proto::write_file(options.out, text);
+  tell(options, answers, rig, out);
+  return kDone;
+}
+
+}  // namespace
+
+void add_options(CLI::App& command, InitOptions& options) {
+  const auto text = [&](const char* name, std::string& value, const char* what, const char* type) {
+    command.add_option(name, value, what)->type_name(type);
+  };
+  const auto size = [&](const char* name, std::optional<double>& value, const char* what) {
+    command.add_option(name, value, what)->check(proto::positive_number())->type_name("NUMBER");
+  };
+  const auto sizes = [&](const char* name, std::vector<double>& values, const char* what) {
+    command.add_option(name, values, what)
+        ->delimiter(',')
+        ->check(proto::positive_number())
+        ->type_name("NUMBER");
+  };
+  const auto texts = [&](const char* name, std::vector<std::string>& values, const char* what,
+                         const char* type) {
+    command.add_option(name, values, what)->delimiter(',')->type_name(type);
+  };
+  text("--out", options.out, "Rig file to write", "FILE.textproto");
+  command.get_option("--out")->required();
+  command.add_flag("--force", options.force, "Overwrite the file where it is there");
+  text("--kind", options.kind,
+       "pendulum, double-pendulum, chain, furuta, cart-pole or four-bar; without it init asks",
+       "KIND");
+  text("--from", options.from, "Recording whose columns are looked at", "CSV");
+  text("--name", options.name, "Name of the rig", "TEXT");
+  command.add_option("--links", options.links, "Links of a chain")
+      ->check(CLI::Range(2, 16))
+      ->type_name("COUNT");
+  sizes("--length", options.lengths,
+        "Length of each link, hinge to hinge or tip [m]; of a furuta the pendulum's");
+  sizes("--center", options.centers, "From each link's hinge to its centre of mass [m]");
+  sizes("--mass", options.masses, "Mass of each link [kg]");
+  size("--arm-length", options.arm_length, "Furuta: from the axis to the pendulum's hinge [m]");
+  size("--arm-center", options.arm_center, "Furuta: from the axis to the arm's centre of mass [m]");
+  size("--arm-mass", options.arm_mass, "Furuta: mass of the arm [kg]");
+  size("--cart-mass", options.cart_mass, "Cart-pole: mass of the cart [kg]");
+  size("--ground", options.ground, "Four-bar: distance between its fixed hinges [m]");
+  command
+      .add_option("--axis-lean", options.axis_lean,
+                  "Planar: how far the hinges' axis leans out of the level [deg]")
+      ->check(proto::number_from_to(-89.0, 89.0))
+      ->type_name("DEG");
+  command.add_option("--gravity", options.gravity, "Gravity [m/s²]")
+      ->check(proto::number_from_zero())
+      ->capture_default_str();
+  ColumnChoice& columns = options.columns;
+  text("--time", columns.time, "Column of the time", "COLUMN");
+  text("--time-unit", columns.time_unit, "s, ms or us", "UNIT");
+  command.add_option("--rate", columns.rate, "Samples per second where there is no time column")
+      ->check(proto::positive_number())
+      ->type_name("HZ");
+  texts("--angle", columns.angles, "Column of each joint's angle, in order", "COLUMN");
+  text("--angle-unit", columns.angle_unit, "rad, deg, turn or count", "UNIT");
+  text("--position", columns.position, "Cart-pole: column of the cart's position", "COLUMN");
+  text("--position-unit", columns.position_unit, "m, mm or count", "UNIT");
+  command.add_flag("--absolute", options.absolute,
+                   "Angles of links beyond the first are against the vertical");
+  texts("--zero", columns.zeros,
+        "What each hanging joint reads where it hangs: hanging (0), upright (a half turn), or DEG",
+        "ZERO");
+  texts("--invert", columns.inverted, "Column that counts the other way than the picture shows",
+        "COLUMN");
+  sizes("--counts", columns.counts, "Encoder counts per turn, one for all or one a joint");
+  command
+      .add_option("--counts-per-m", columns.counts_per_m, "Counts per metre of the cart's encoder")
+      ->check(proto::positive_number())
+      ->type_name("NUMBER");
+  text("--command", columns.command, "Column of the motor's command", "COLUMN");
+  text("--command-unit", columns.command_unit, "Its unit, such as V, A, N·m", "UNIT");
+  command.add_flag("--no-motor", columns.no_motor, "No motor drives it");
+  text("--segment", columns.segment, "Column whose change of value starts a new piece", "COLUMN");
+}
+
+void add_init(CLI::App& app, ExitCode& exit_code) {
+  CLI::App* command =
+      app.add_subcommand("init", "Describe a rig: write its rig file, with comments");
+  const auto options = std::make_shared<InitOptions>();
+  add_options(*command, *options);
+  command->footer(
+      "With --kind nothing is asked: what is not given is assumed or estimated, as the file's\n"
+      "comments say. Without it init asks on the terminal.\n"
+      "Examples:\n"
+      "  rigcal init --from run.csv --out rig.textproto\n"
+      "  rigcal init --kind furuta --from run.csv --arm-length 0.2 --length 0.26 --mass 0.05 \\\n"
+      "      --out rig.textproto");
+  command->callback([options, &exit_code] { exit_code = run_init(*options, std::cin, std::cout); });
+}
+
+}  // namespace service

@@ -1,0 +1,174 @@
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <optional>
+
+#include "proto/text/input_error.hpp"
+#include "service/client/calibration_files.hpp"
+#include "service/client/command_options.hpp"
+#include "service/import/import_notes.hpp"
+#include "service/report/repetition_table.hpp"
+#include "service/result/calibration_outcome.hpp"
+#include "service/result/stored_result.hpp"
+
+namespace service {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string file_name(const std::string& path) { return fs::path(path).filename().string(); }
+
+bool is_file(const fs::path& path) {
+  std::error_code unknown;
+  return fs::is_regular_file(path, unknown);
+}
+
+/// What people know a recording by.
+std::string name_of(const RecordingSource& source) {
+  return source.name.empty() ? source.path : source.name;
+}
+
+/// Where a recording may be when nobody says: where it was, or beside the result.
+std::optional<std::string> find_recording(const StoredResult& result, std::size_t index) {
+  const RecordingSource& source = result.request.recordings[index];
+  const fs::path beside = fs::path(result.file).parent_path();
+  std::optional<std::string> found;
+  for (const fs::path& place : {fs::path(source.path), beside / source.path,
+                                beside / file_name(source.path), beside / file_name(source.name)}) {
+    if (!is_file(place)) continue;
+    if (mark_file(place.string()).sha256 == result.recordings[index].sha256) return place.string();
+    if (!found) found = place.string();
+  }
+  return found;
+}
+
+/// Which of the files given is a recording: by content, else by name.
+std::optional<std::string> take_given(const StoredResult& result, std::size_t index,
+                                      std::vector<std::string>& given) {
+  const RecordingSource& source = result.request.recordings[index];
+  const auto take = [&](const auto& is_it) -> std::optional<std::string> {
+    const auto found = std::ranges::find_if(given, is_it);
+    if (found == given.end()) return std::nullopt;
+    std::string path = *found;
+    given.erase(found);
+    return path;
+  };
+  if (auto same = take([&](const std::string& path) {
+        return mark_file(path).sha256 == result.recordings[index].sha256;
+      })) {
+    return same;
+  }
+  return take([&](const std::string& path) {
+    return file_name(path) == file_name(source.path) || file_name(path) == file_name(source.name);
+  });
+}
+
+/// A file that is not the one of then is another calibration.
+void check_content(const RepeatOptions& options, const StoredResult& result, std::size_t index,
+                   const std::string& path) {
+  const std::string& then = result.recordings[index].sha256;
+  if (options.changed_data || (!then.empty() && mark_file(path).sha256 == then)) return;
+  throw proto::InputError(
+      path + ": " +
+      (then.empty() ? "the recording '" + name_of(result.request.recordings[index]) +
+                          "' was not read from a file, so this cannot be verified to be it"
+                    : "has other content than the recording that " + result.file +
+                          " was calibrated from (SHA-256 " + then.substr(0, 12) + "…)") +
+      "; give the right file, or --changed-data");
+}
+
+void find_recordings(const RepeatOptions& options, StoredResult& result) {
+  std::vector<std::string> given = options.recordings;
+  for (std::size_t i = 0; i < result.request.recordings.size(); ++i) {
+    RecordingSource& source = result.request.recordings[i];
+    std::optional<std::string> path = take_given(result, i, given);
+    const bool last_of_both = result.request.recordings.size() == 1 && given.size() == 1;
+    if (!path && last_of_both) path = std::exchange(given, {}).front();
+    if (!path) path = find_recording(result, i);
+    if (!path) {
+      throw proto::InputError(
+          result.file + ": the recording '" + name_of(source) + "'" +
+          (source.name.empty() || source.name == source.path ? "" : " (" + source.path + ")") +
+          " is neither where it was nor beside the result; give it: rigcal "
+          "repeat " +
+          result.file + " RECORDING");
+    }
+    check_content(options, result, i, *path);
+    if (source.name.empty()) source.name = source.path;
+    source.origin = source.path;
+    source.path = *path;
+  }
+  if (!given.empty()) {
+    throw proto::InputError(given.front() + ": is none of the recordings of " + result.file +
+                            ", by content or by name; leave it out, or rename it");
+  }
+}
+
+void tell_origin(const StoredResult& result, bool quiet) {
+  if (quiet) return;
+  std::cerr << "note: " << result.file << " is of " << result.date << ", by rigcal "
+            << result.version << " (" << result.build << ")\n";
+}
+
+ExitCode repeat(const RepeatOptions& options) {
+  StoredResult result = read_result(options.result);
+  if (result.command != "calibrate") {
+    throw proto::InputError(options.result + ": is a result of 'rigcal " + result.command +
+                            "'; only those of calibrate and of jobs can be repeated");
+  }
+  find_recordings(options, result);
+  std::vector<std::string> inputs = {options.result};
+  for (const RecordingSource& source : result.request.recordings) inputs.push_back(source.path);
+  check_result_files(options.files, inputs);
+  result.request.version = RIGCAL_VERSION;
+  tell_origin(result, options.quiet);
+  CalibrationInput input = load_input(result.request);
+  input.context.request.rig_name = result.rig_name;
+  const InterruptFlag interrupt;
+  const estimator::Calibration calibration =
+      calibrate_here(input, interrupt, options.quiet, options.threads);
+  const ExitCode told = tell_calibration(calibration, input, options.files);
+  if (told == kInterrupted) return told;
+  const std::vector<RepeatedParameter> rows =
+      compare_repetition(result.rig.estimates, calibration.parameters);
+  std::cout << '\n' << format_repetition(rows) << std::flush;
+  return is_repeated(rows) ? kDone : kNotConverged;
+}
+
+}  // namespace
+
+void add_options(CLI::App& command, RepeatOptions& options) {
+  command.add_option("result", options.result, "What calibrate --json wrote")
+      ->required()
+      ->type_name("RESULT.json");
+  command
+      .add_option("recordings", options.recordings,
+                  "Its recordings; default: where they were, or beside the result")
+      ->type_name("RECORDING");
+  command.add_flag("--changed-data", options.changed_data,
+                   "Calibrate even if a recording has other content than it had");
+  command
+      .add_option("--threads", options.threads,
+                  "Threads to work with; the result is the same with any number. Default: one for "
+                  "each processor")
+      ->check(CLI::Range(1, 256));
+  command.add_flag("--quiet", options.quiet, "No progress");
+  add_result_files(command, options.files);
+  add_calibration_files(command, options.files);
+}
+
+void add_repeat(CLI::App& app, ExitCode& exit_code) {
+  CLI::App* command =
+      app.add_subcommand("repeat", "Repeat a calibration from its result, and compare");
+  const auto options = std::make_shared<RepeatOptions>();
+  add_options(*command, *options);
+  command->footer(
+      "The result holds the rig file's text, all options, and the hashes of its recordings.\n"
+      "Exit status: 0 every estimate is within 0.01 standard deviations of the former one, 2 not.\n"
+      "Examples:\n"
+      "  rigcal repeat run.json\n"
+      "  rigcal repeat job.json downloads/run.mcap --json again.json");
+  command->callback([options, &exit_code] { exit_code = repeat(*options); });
+}
+
+}  // namespace service

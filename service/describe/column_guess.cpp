@@ -1,0 +1,377 @@
+#include "service/describe/column_guess.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <numeric>
+#include <set>
+
+#include "proto/text/csv_table.hpp"
+#include "proto/text/files.hpp"
+#include "proto/text/input_error.hpp"
+#include "service/text/column_statistics.hpp"
+
+namespace service {
+namespace {
+
+constexpr double kTwoPi = 2.0 * M_PI;
+constexpr double kDegreesLeast = 20.0;  // [unit]: a rig that turns more radians than this is rare
+constexpr double kCountsLeast = 50.0;   // whole numbers over less are no counts
+constexpr double kCountsMost = 1e6;     // a turn, or a metre
+constexpr double kAboutZero = 0.35;     // [rad]: an angle this near 0 or π is meant to be there
+constexpr double kStepShare = 0.05;     // of the changes: as many are of one quantum, or steps are
+                                        // those of the digits that were written
+constexpr double kLattice = 0.05;       // of a quantum: changes are whole multiples within that
+constexpr double kFastest = 2e4, kSlowest = 5.0;  // rates that recordings have [Hz]
+constexpr double kSmallSwing = 0.8;  // [rad]: a swing within this has about the small one's rate
+constexpr int kSwingsLeast = 3;
+
+using Words = std::set<std::string>;
+
+bool has(const ColumnLook& column, const Words& words) {
+  return std::ranges::any_of(column.words, [&](const std::string& w) { return words.contains(w); });
+}
+
+const Words kTimeWords = {"t", "time", "timestamp", "stamp", "zeit", "clock"};
+const Words kAngleWords = {"theta", "phi",      "psi",   "alpha",  "beta",     "q",    "angle",
+                           "ang",   "pos",      "arm",   "pend",   "pendulum", "pole", "pivot",
+                           "joint", "position", "crank", "rocker", "link",     "hinge"};
+const Words kRadian = {"rad", "radian", "radians"};
+const Words kDegree = {"deg", "degree", "degrees"};
+const Words kTurn = {"turn", "turns", "rev", "revs"};
+const Words kCount = {"count", "counts", "cnt", "tick", "ticks", "inc", "enc", "encoder"};
+const Words kMetre = {"m", "meter", "metre"};
+const Words kMillimetre = {"mm"};
+const Words kPositionWords = {"x", "rail", "cart", "slide", "slider", "position", "pos"};
+const Words kRateWords = {"vel",   "velocity", "speed",  "rate",         "omega",  "w",
+                          "dot",   "gyro",     "dq",     "qd",           "dtheta", "acc",
+                          "accel", "ddq",      "thetad", "acceleration", "dx",     "xd"};
+const Words kWantedWords = {"des", "desired", "ref", "reference", "setpoint", "target", "goal"};
+const Words kCommandWords = {"u",   "cmd",    "command", "control", "input", "volt",  "voltage",
+                             "tau", "torque", "current", "pwm",     "duty",  "force", "motor"};
+const Words kSegmentWords = {"segment", "seg", "run", "trial", "piece"};
+
+/// A name's words in small letters: cut at what is no letter or digit, and before capitals behind
+/// small ones; numbers at their ends removed.
+std::vector<std::string> words_of(const std::string& name) {
+  std::vector<std::string> words(1);
+  char last = ' ';
+  for (const char c : name) {
+    const auto u = static_cast<unsigned char>(c);
+    const bool letter = std::isalnum(u) != 0;
+    const bool hump = std::isupper(u) != 0 && std::islower(static_cast<unsigned char>(last)) != 0;
+    if ((!letter || hump) && !words.back().empty()) words.emplace_back();
+    if (letter) words.back() += static_cast<char>(std::tolower(u));
+    last = c;
+  }
+  for (std::string& word : words) {
+    while (!word.empty() && std::isdigit(static_cast<unsigned char>(word.back())) != 0) {
+      word.pop_back();
+    }
+  }
+  std::erase(words, "");
+  return words;
+}
+
+std::vector<double> changes_of(const std::vector<double>& values) {
+  std::vector<double> changes;
+  for (std::size_t k = 1; k < values.size(); ++k) {
+    const double change = std::abs(values[k] - values[k - 1]);
+    if (change > 0.0) changes.push_back(change);
+  }
+  return changes;
+}
+
+double median(std::vector<double> values) {
+  std::erase_if(values, [](double x) { return std::isnan(x); });
+  if (values.empty()) return 0.0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+/// The step of a reading that counts, by its changes: the smallest, where all are multiples of it
+/// and many are it. A number written with few digits counts, too, but rarely by ones.
+double quantum_of(const std::vector<double>& values) {
+  std::vector<double> changes = changes_of(values);
+  if (changes.size() < 20) return 0.0;
+  std::ranges::sort(changes);
+  // Rounded digits make the smallest changes a little unequal: the mean of the first group.
+  const double smallest = changes.front();
+  double sum = 0.0, ones = 0.0;
+  for (const double change : changes) {
+    if (change > 1.5 * smallest) break;
+    sum += change;
+    ones += 1.0;
+  }
+  const double quantum = sum / ones;
+  const auto off = std::ranges::count_if(changes, [&](double change) {
+    const double whole = std::round(change / quantum);
+    return whole < 200.0 &&
+           std::abs(change / quantum - whole) > kLattice * std::max(1.0, 0.1 * whole);
+  });
+  const auto count = static_cast<double>(changes.size());
+  const bool lattice = static_cast<double>(off) < 0.02 * count;
+  return lattice && ones > kStepShare * count ? quantum : 0.0;
+}
+
+ColumnLook look_at(const std::string& name, const std::vector<double>& values) {
+  ColumnLook look{name, words_of(name), values};
+  const ColumnStatistics statistics = column_statistics(values);
+  look.low = statistics.low;
+  look.high = statistics.high;
+  look.constant = !(statistics.high > statistics.low);
+  look.rising = !look.constant && std::ranges::is_sorted(values);
+  look.whole =
+      std::ranges::all_of(values, [](double x) { return std::isnan(x) || x == std::round(x); });
+  look.quantum = quantum_of(values);
+  return look;
+}
+
+bool is_rate(const ColumnLook& column) {
+  if (has(column, kRateWords)) return true;
+  // "theta_rad_s", "deg/s"
+  const bool angle = has(column, kRadian) || has(column, kDegree) || has(column, kMetre);
+  return angle && has(column, {"s", "sec", "per"});
+}
+
+int reading_score(const ColumnLook& column, bool position) {
+  if (column.values.empty() || column.constant || is_rate(column)) return -1;
+  if (has(column, kWantedWords) || has(column, kTimeWords) || has(column, kSegmentWords)) return -1;
+  if (has(column, kCommandWords)) return -1;
+  int score = 0;
+  if (position) {
+    score += has(column, kMetre) || has(column, kMillimetre) ? 4 : 0;
+    score += has(column, kPositionWords) ? 2 : 0;
+    score -= has(column, kRadian) || has(column, kDegree) ? 4 : 0;
+    return score > 0 ? score : -1;
+  }
+  score += has(column, kAngleWords) ? 2 : 0;
+  score += has(column, kRadian) || has(column, kDegree) || has(column, kTurn) ? 3 : 0;
+  score += has(column, kCount) ? 2 : 0;
+  score -= has(column, kMetre) || has(column, kMillimetre) ? 6 : 0;
+  return score > 0 ? score : -1;
+}
+
+double period_of(const ColumnLook& column) { return median(changes_of(column.values)); }
+
+/// Where a stretch of values lies and how far it moves.
+struct Stretch {
+  double mean, spread;
+};
+
+Stretch stretch_of(const std::vector<double>& values, std::size_t begin, std::size_t end) {
+  double sum = 0.0, low = 1e300, high = -1e300, count = 0.0;
+  for (std::size_t k = begin; k < end; ++k) {
+    if (std::isnan(values[k])) continue;
+    sum += values[k];
+    count += 1.0;
+    low = std::min(low, values[k]);
+    high = std::max(high, values[k]);
+  }
+  return {count > 0.0 ? sum / count : 0.0, high - low};
+}
+
+}  // namespace
+
+std::vector<ColumnLook> look_at_columns(const std::string& path) {
+  const std::string text = proto::read_file(path, proto::kTableSizeMax);
+  std::vector<ColumnLook> columns;
+  std::string fault;
+  for (const std::string& name : proto::parse_csv_header(path, text)) {
+    try {
+      const auto table = proto::parse_csv(path, text, {{name, proto::MissingCells::kAllowed}});
+      columns.push_back(look_at(name, table.values[0]));
+    } catch (const proto::InputError& error) {
+      columns.push_back({name, words_of(name), {}});
+      fault = error.what();
+    }
+  }
+  const bool any = std::ranges::any_of(columns, [](const auto& c) { return !c.values.empty(); });
+  if (!any) throw proto::InputError(fault.empty() ? path + ": has no rows of numbers" : fault);
+  return columns;
+}
+
+const ColumnLook* find_time(const std::vector<ColumnLook>& columns) {
+  const ColumnLook* found = nullptr;
+  for (const ColumnLook& column : columns) {
+    if (!column.rising) continue;
+    if (has(column, kTimeWords)) return &column;
+    const std::vector<double> changes = changes_of(column.values);
+    const bool even =
+        changes.size() + 1 == column.values.size() &&
+        std::ranges::all_of(changes, [&](double c) { return c < 3.0 * median(changes); });
+    if (found == nullptr && even && !has(column, kCount)) found = &column;
+    break;  // a time that is not called so stands first
+  }
+  return found;
+}
+
+TimeUnit guess_time_unit(const ColumnLook& column) {
+  if (has(column, {"us", "µs", "micros", "microseconds"})) return TimeUnit::kMicrosecond;
+  if (has(column, {"ms", "millis", "milliseconds"})) return TimeUnit::kMillisecond;
+  if (has(column, {"s", "sec", "seconds"})) return TimeUnit::kSecond;
+  const double step = period_of(column);
+  if (step <= 1.0 / kSlowest && step >= 1.0 / kFastest) return TimeUnit::kSecond;
+  if (step <= 1e3 / kSlowest && step >= 1e3 / kFastest) return TimeUnit::kMillisecond;
+  if (step <= 1e6 / kSlowest && step >= 1e6 / kFastest) return TimeUnit::kMicrosecond;
+  return TimeUnit::kSecond;
+}
+
+std::vector<const ColumnLook*> find_readings(const std::vector<ColumnLook>& columns, RigKind kind,
+                                             int chain) {
+  const std::size_t count = reading_names(kind, chain).size();
+  const ColumnLook* position = nullptr;
+  std::vector<const ColumnLook*> angles;
+  for (const ColumnLook& column : columns) {
+    if (reading_score(column, false) > 0) angles.push_back(&column);
+    if (kind != RigKind::kCartPole || reading_score(column, true) <= 0) continue;
+    if (position == nullptr || reading_score(column, true) > reading_score(*position, true)) {
+      position = &column;
+    }
+  }
+  std::erase(angles, position);
+  // The best by name, in the order of the file.
+  std::vector<const ColumnLook*> best = angles;
+  std::ranges::stable_sort(best, [](const ColumnLook* a, const ColumnLook* b) {
+    return reading_score(*a, false) > reading_score(*b, false);
+  });
+  best.resize(std::min(best.size(), count - (kind == RigKind::kCartPole ? 1 : 0)));
+  std::erase_if(angles, [&](const ColumnLook* column) {
+    return std::ranges::find(best, column) == best.end();
+  });
+  if (kind == RigKind::kFuruta && angles.size() == 2 && has(*angles[1], {"arm"}) &&
+      !has(*angles[0], {"arm"})) {
+    std::swap(angles[0], angles[1]);
+  }
+  if (kind == RigKind::kCartPole) angles.insert(angles.begin(), position);
+  return angles;
+}
+
+const ColumnLook* find_command(const std::vector<ColumnLook>& columns) {
+  const ColumnLook* best = nullptr;
+  int most = 0;
+  for (const ColumnLook& column : columns) {
+    if (column.values.empty() || column.constant || is_rate(column)) continue;
+    if (has(column, kTimeWords) || has(column, kRadian) || has(column, kDegree)) continue;
+    int score = has(column, kCommandWords) ? 4 : 0;
+    score += has(column, {"measured", "meas", "act", "actual"}) ? 1 : 0;
+    score -= has(column, kWantedWords) ? 2 : 0;
+    if (score <= most) continue;
+    most = score;
+    best = &column;
+  }
+  return best;
+}
+
+std::string guess_command_unit(const ColumnLook& column) {
+  if (has(column, {"v", "volt", "volts", "voltage"})) return "V";
+  if (has(column, {"a", "amp", "amps", "current"})) return "A";
+  if (has(column, {"nm", "torque", "tau"})) return "N·m";
+  if (has(column, {"n", "force"})) return "N";
+  if (has(column, {"pwm", "duty"})) return "1";
+  return "V";
+}
+
+const ColumnLook* find_segments(const std::vector<ColumnLook>& columns) {
+  for (const ColumnLook& column : columns) {
+    const bool named = !column.words.empty() && kSegmentWords.contains(column.words.front());
+    if (named && column.whole && !column.values.empty() && !column.constant) return &column;
+  }
+  return nullptr;
+}
+
+ReadingUnit guess_reading_unit(const ColumnLook& column, bool position) {
+  if (position) {
+    if (has(column, kMillimetre)) return ReadingUnit::kMillimetre;
+    if (has(column, kMetre)) return ReadingUnit::kMetre;
+    if (column.whole && column.high - column.low > kCountsLeast) return ReadingUnit::kCount;
+    return column.high - column.low > kDegreesLeast ? ReadingUnit::kMillimetre
+                                                    : ReadingUnit::kMetre;
+  }
+  if (has(column, kRadian)) return ReadingUnit::kRadian;
+  if (has(column, kDegree)) return ReadingUnit::kDegree;
+  if (has(column, kTurn)) return ReadingUnit::kTurn;
+  const double range = column.high - column.low;
+  if (column.whole && (has(column, kCount) || range > kCountsLeast)) return ReadingUnit::kCount;
+  return range > kDegreesLeast ? ReadingUnit::kDegree : ReadingUnit::kRadian;
+}
+
+double scale_of(ReadingUnit unit, double counts) {
+  switch (unit) {
+    case ReadingUnit::kRadian:
+      return 1.0;
+    case ReadingUnit::kDegree:
+      return M_PI / 180.0;
+    case ReadingUnit::kTurn:
+      return kTwoPi;
+    case ReadingUnit::kCount:
+      return counts > 0.0 ? kTwoPi / counts : 0.0;
+    case ReadingUnit::kMetre:
+      return 1.0;
+    case ReadingUnit::kMillimetre:
+      return 1e-3;
+  }
+  return 1.0;
+}
+
+std::optional<double> guess_counts(const ColumnLook& column, ReadingUnit unit) {
+  if (unit == ReadingUnit::kCount || !(column.quantum > 0.0)) return std::nullopt;
+  const bool length = unit == ReadingUnit::kMetre || unit == ReadingUnit::kMillimetre;
+  const double quantum = column.quantum * scale_of(unit, 0.0);
+  const double counts = std::round((length ? 1.0 : kTwoPi) / quantum);
+  if (counts < 10.0 || counts > kCountsMost) return std::nullopt;
+  return counts;
+}
+
+double guess_rest(const ColumnLook& column, ReadingUnit unit, bool driven) {
+  if (has(column, {"upright"})) return M_PI;
+  const double scale = scale_of(unit, 0.0);
+  const std::size_t n = column.values.size(), part = std::max<std::size_t>(1, n / 20);
+  if (!(scale > 0.0) || n == 0) return 0.0;
+  const Stretch all = stretch_of(column.values, 0, n);
+  const Stretch calm = driven ? stretch_of(column.values, 0, std::max<std::size_t>(1, n / 100))
+                              : stretch_of(column.values, n - part, n);
+  const double rest = scale * (calm.spread < 0.15 * all.spread ? calm.mean : median(column.values));
+  const double turned = std::remainder(rest, kTwoPi);
+  if (std::abs(turned) < kAboutZero) return 0.0;
+  if (M_PI - std::abs(turned) < kAboutZero) return M_PI;
+  return turned;
+}
+
+std::optional<double> guess_swing(const ColumnLook& column, ReadingUnit unit, double rest,
+                                  double period) {
+  const double scale = scale_of(unit, 0.0);
+  if (!(scale > 0.0) || !(period > 0.0)) return std::nullopt;
+  // From the last time that it was further off, to the end.
+  std::size_t begin = 0;
+  const std::size_t n = column.values.size();
+  const auto off = [&](std::size_t k) {
+    return std::remainder(scale * column.values[k] - rest, kTwoPi);
+  };
+  for (std::size_t k = 0; k < n; ++k) {
+    if (std::abs(off(k)) > kSmallSwing) begin = k + 1;
+  }
+  if (begin >= n) return std::nullopt;
+  double widest = 0.0, middle = 0.0;
+  for (std::size_t k = begin; k < n; ++k) {
+    widest = std::max(widest, std::abs(off(k)));
+    middle += off(k) / static_cast<double>(n - begin);
+  }
+  // Crossings with a dead band, so that noise at rest does not count.
+  const double band = 0.1 * widest;
+  int side = 0, crossings = 0;
+  std::size_t first = 0, last = 0;
+  for (std::size_t k = begin; k < n; ++k) {
+    const double x = off(k) - middle;
+    const int now = x > band ? 1 : x < -band ? -1 : 0;
+    if (now == 0 || now == side) continue;
+    if (side != 0 && crossings++ == 0) first = k;
+    if (side != 0) last = k;
+    side = now;
+  }
+  if (crossings < 2 * kSwingsLeast) return std::nullopt;
+  return 0.5 * (crossings - 1) / (static_cast<double>(last - first) * period);
+}
+
+}  // namespace service

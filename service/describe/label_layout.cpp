@@ -1,0 +1,78 @@
+#include "service/describe/label_layout.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "service/text/number_format.hpp"
+
+namespace service {
+namespace {
+
+using Eigen::Vector2d;
+
+constexpr int kDirections = 16;
+constexpr double kLabelWeight = 40.0;  // a label on a label is worse than one on a line
+constexpr double kOutside = 1000.0;
+constexpr double kSampling = 0.4;  // of a letter's height: distance between points of a line
+
+/// Points that a label should not cover.
+std::vector<Vector2d> obstacles_of(const FlatPicture& picture, double spacing) {
+  std::vector<Vector2d> points;
+  for (const FlatPicture::Line& line : picture.lines) {
+    for (std::size_t k = 1; k < line.points.size(); ++k) {
+      const Vector2d along = line.points[k] - line.points[k - 1];
+      const int count = std::max(1, static_cast<int>(along.norm() / spacing));
+      for (int i = 0; i <= count; ++i) points.push_back(line.points[k - 1] + along * i / count);
+    }
+  }
+  for (const FlatPicture::Sign& sign : picture.signs) {
+    for (const double x : {-1.0, 0.0, 1.0}) {
+      for (const double y : {-1.0, 0.0, 1.0}) points.push_back(sign.at + spacing * Vector2d(x, y));
+    }
+  }
+  return points;
+}
+
+double overlap(const PlacedLabel& a, const PlacedLabel& b) {
+  const Vector2d common = a.high.cwiseMin(b.high) - a.low.cwiseMax(b.low);
+  return common.minCoeff() > 0.0 ? common.prod() / (a.high - a.low).prod() : 0.0;
+}
+
+}  // namespace
+
+std::vector<PlacedLabel> place_labels(const FlatPicture& picture, const Vector2d& letter,
+                                      double away, const Vector2d& area) {
+  const std::vector<Vector2d> obstacles = obstacles_of(picture, kSampling * letter.y());
+  std::vector<PlacedLabel> placed;
+  for (const FlatPicture::Label& label : picture.labels) {
+    const Vector2d half(0.5 * letter.x() * display_width(label.text), 0.5 * letter.y());
+    PlacedLabel best;
+    double least = 1e300;
+    for (int k = 0; k < 2 * kDirections; ++k) {
+      const double turn = 2.0 * M_PI * k / kDirections;
+      const double distance = away * (k < kDirections ? 1.0 : 2.0);
+      const Vector2d out(std::cos(turn), -std::sin(turn));
+      // The box touches a circle about the point.
+      const Vector2d center = label.at + distance * out + out.cwiseProduct(half);
+      const PlacedLabel candidate{label.ink, label.text, center - half, center + half};
+      double cost = k < kDirections ? 0.0 : 1.5;
+      for (const Vector2d& point : obstacles) {
+        const bool inside = (point.array() > candidate.low.array() - 1.0).all() &&
+                            (point.array() < candidate.high.array() + 1.0).all();
+        cost += inside ? 1.0 : 0.0;
+      }
+      for (const PlacedLabel& other : placed) cost += kLabelWeight * overlap(candidate, other);
+      const bool outside =
+          candidate.low.minCoeff() < 0.0 || (area - candidate.high).minCoeff() < 0.0;
+      cost += outside ? kOutside : 0.0;
+      if (cost < least - 1e-9) {
+        least = cost;
+        best = candidate;
+      }
+    }
+    placed.push_back(best);
+  }
+  return placed;
+}
+
+}  // namespace service

@@ -1,0 +1,227 @@
+#include "service/describe/mechanism_words.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "estimator/model/placement.hpp"
+#include "estimator/model/sensor.hpp"
+#include "service/describe/view.hpp"
+#include "service/text/number_format.hpp"
+
+namespace service {
+namespace {
+
+using estimator::JointKind;
+using estimator::NormalMode;
+using estimator::RestPose;
+
+constexpr double kDegree = 180.0 / M_PI;
+constexpr double kPart = 0.02;  // of a mode's largest motion: joints that move less are not told
+
+std::string joined(const std::vector<std::string>& parts, const char* last) {
+  std::string text;
+  for (std::size_t k = 0; k < parts.size(); ++k) {
+    text += (k == 0 ? "" : k + 1 == parts.size() ? last : ", ") + parts[k];
+  }
+  return text;
+}
+
+/// Joints that a mode moves, the one that moves most first.
+std::vector<int> movers(const estimator::Mechanism& mechanism, const NormalMode& mode) {
+  std::vector<int> joints;
+  const auto part = [&](int j) {
+    return std::abs(mode.shape[j]) / mechanism.hinges[static_cast<std::size_t>(j)].units().scale;
+  };
+  for (int j = 0; j < mechanism.hinge_count(); ++j) {
+    if (part(j) > kPart) joints.push_back(j);
+  }
+  std::ranges::stable_sort(joints, [&](int a, int b) { return part(a) > part(b) * (1.0 + 1e-6); });
+  return joints;
+}
+
+/// "1° of 1 with -0.4° of 2"; nothing where one joint moves alone.
+std::string shape_text(const estimator::Mechanism& mechanism, const NormalMode& mode) {
+  const std::vector<int> joints = movers(mechanism, mode);
+  if (joints.size() < 2) return "";
+  const auto hinge = [&](int j) -> const estimator::Hinge& {
+    return mechanism.hinges[static_cast<std::size_t>(j)];
+  };
+  const bool slides = hinge(joints[0]).kind == JointKind::kPrismatic;
+  const double unit = (slides ? 1e-3 : 1.0 / kDegree) / mode.shape[joints[0]];  // 1 mm or 1°
+  std::vector<std::string> parts;
+  for (const int j : joints) {
+    const bool sliding = hinge(j).kind == JointKind::kPrismatic;
+    const double amount = unit * mode.shape[j] * (sliding ? 1e3 : kDegree);
+    parts.push_back(format_number(amount, 3) + (sliding ? " mm of " : "° of ") + hinge(j).name);
+  }
+  return parts[0] + " with " + joined({parts.begin() + 1, parts.end()}, " and ");
+}
+
+/// Where joints stand in a balance, but for those that stand anywhere.
+std::string pose_text(const estimator::Mechanism& mechanism, const RestPose& pose) {
+  std::vector<std::string> parts;
+  const auto stands_anywhere = [&](int j) {
+    return std::ranges::any_of(pose.modes, [&](const NormalMode& mode) {
+      return estimator::is_neutral(mode, pose.modes) && movers(mechanism, mode) == std::vector{j};
+    });
+  };
+  for (int j = 0; j < mechanism.hinge_count(); ++j) {
+    if (stands_anywhere(j)) continue;
+    const estimator::Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(j)];
+    parts.push_back(hinge.name + " = " + coordinate_text(hinge.kind, pose.coordinates[j]));
+  }
+  return joined(parts, ", ");
+}
+
+std::string free_text(const estimator::Mechanism& mechanism, const NormalMode& mode) {
+  const std::vector<int> joints = movers(mechanism, mode);
+  const estimator::Hinge& first = mechanism.hinges[static_cast<std::size_t>(joints[0])];
+  const bool slides = first.kind == JointKind::kPrismatic;
+  const std::string shape = shape_text(mechanism, mode);
+  if (shape.empty()) {
+    return first.name + (slides ? " slides freely: nothing pulls it back"
+                                : " turns freely: nothing pulls it back");
+  }
+  return "nothing pulls back a motion of " + shape;
+}
+
+/// "swings at 0.93 Hz", or several, each with what moves.
+std::string swing_text(const estimator::Mechanism& mechanism, const RestPose& rest) {
+  std::vector<std::string> swings;
+  for (const NormalMode& mode : rest.modes) {
+    if (estimator::is_neutral(mode, rest.modes)) continue;
+    const std::string shape = shape_text(mechanism, mode);
+    swings.push_back(format_number(std::sqrt(mode.rate_squared) / (2.0 * M_PI), 3) + " Hz" +
+                     (shape.empty() ? "" : " (" + shape + ")"));
+  }
+  return swings.empty() ? "" : "; swings at " + joined(swings, " and at ");
+}
+
+std::string top_text(const estimator::Mechanism& mechanism, const RestPose& top) {
+  double fastest = 0.0;
+  for (const NormalMode& mode : top.modes) fastest = std::min(fastest, mode.rate_squared);
+  if (!(fastest < 0.0)) return "";
+  return "upright (" + pose_text(mechanism, top) + ") is unstable: a deviation grows e-fold in " +
+         format_number(1.0 / std::sqrt(-fastest), 2) + " s";
+}
+
+std::string start_note(const estimator::Mechanism& mechanism) {
+  const bool any = std::ranges::any_of(mechanism.parameters,
+                                       [](const estimator::Parameter& p) { return p.free; });
+  return any ? "(by the file's values, which are starts where they are free; --parameters "
+               "RESULT.json tells it by a result's)"
+             : "";
+}
+
+std::string devices_text(const Rig& rig, int joint, const EncoderFacts* encoder) {
+  std::string text;
+  if (encoder != nullptr) {
+    text += encoder->counts_per_turn > 0.0
+                ? "; encoder, " + format_number(encoder->counts_per_turn, 8) + " counts/turn"
+            : encoder->counts_per_m > 0.0
+                ? "; encoder, " + format_number(encoder->counts_per_m, 8) + " counts/m"
+                : "; encoder";
+  } else {
+    text += "; not read";
+  }
+  const HingeFacts& facts = rig.hinge_facts[static_cast<std::size_t>(joint)];
+  if (rig.mechanism.hinges[static_cast<std::size_t>(joint)].motorised) {
+    text += "; motor [" + facts.control_unit + "]";
+  }
+  return text;
+}
+
+/// Which way a slide counts up, on the page.
+std::string way_of(const Eigen::Vector3d& axis) {
+  const std::string from = side_of(axis);
+  if (from == "from the right") return "to the right";
+  if (from == "from the left") return "to the left";
+  if (from == "from above") return "upward";
+  if (from == "from below") return "downward";
+  if (from == "from the front") return "toward the front";
+  if (from == "from behind") return "toward the back";
+  return "along its arrow";
+}
+
+}  // namespace
+
+std::string coordinate_text(JointKind kind, double value) {
+  if (kind == JointKind::kPrismatic) {
+    return format_number(std::abs(value) < 5e-7 ? 0.0 : value, 3) + " m";
+  }
+  const double degrees = kDegree * value;
+  return format_number(std::abs(degrees) < 5e-4 ? 0.0 : degrees, 4) + "°";
+}
+
+std::vector<std::string> rest_words(const Rig& rig, const std::optional<RestPose>& rest) {
+  const estimator::Mechanism& mechanism = rig.mechanism;
+  if (mechanism.hinge_count() > estimator::kTreeHingesMax) {
+    return {"its rest is not sought: it has more than " +
+            std::to_string(estimator::kTreeHingesMax) + " joints"};
+  }
+  if (!rest) {
+    return {"no rest found: nothing holds it, or its loops cannot be closed with these lengths"};
+  }
+  if (rest->modes.empty()) return {"rests at " + pose_text(mechanism, *rest)};
+  const bool weighs = estimator::gravity_of(mechanism).norm() > 0.0;
+  const bool pulled = std::ranges::any_of(rest->modes, [&](const NormalMode& mode) {
+    return !estimator::is_neutral(mode, rest->modes);
+  });
+  std::vector<std::string> words;
+  if (pulled) {
+    words.push_back((weighs ? "hangs at " : "rests at ") + pose_text(mechanism, *rest) +
+                    swing_text(mechanism, *rest));
+  }
+  for (const NormalMode& mode : rest->modes) {
+    if (estimator::is_neutral(mode, rest->modes)) words.push_back(free_text(mechanism, mode));
+  }
+  if (weighs) {
+    if (const auto top = estimator::find_top(mechanism, *rest)) {
+      const std::string text = top_text(mechanism, *top);
+      if (!text.empty()) words.push_back(text);
+    }
+  }
+  const std::string note = start_note(mechanism);
+  if (!note.empty()) words.push_back(note);
+  return words;
+}
+
+std::vector<std::string> joint_words(const Rig& rig, const Eigen::VectorXd& coordinates) {
+  const estimator::Mechanism& mechanism = rig.mechanism;
+  const auto poses = estimator::place_bodies(mechanism, coordinates);
+  std::vector<std::string> words;
+  std::size_t sensor = 0;
+  const auto axis_of = [&](int j) {
+    const estimator::Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(j)];
+    const Eigen::Vector3d axis = hinge.frame_a.col(0);
+    return hinge.body_a < 0
+               ? axis
+               : Eigen::Vector3d(poses[static_cast<std::size_t>(hinge.body_a)].e * axis);
+  };
+  const auto body_name = [&](int body) {
+    return body < 0 ? std::string("ground") : mechanism.bodies[static_cast<std::size_t>(body)].name;
+  };
+  for (int j = 0; j < mechanism.hinge_count(); ++j) {
+    const estimator::Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(j)];
+    const bool slides = hinge.kind == JointKind::kPrismatic;
+    const EncoderFacts* const encoder = hinge.measured ? &rig.encoders[sensor++] : nullptr;
+    words.push_back(hinge.name + " (" + body_name(hinge.body_b) + " on " + body_name(hinge.body_a) +
+                    "): drawn at " + coordinate_text(hinge.kind, coordinates[j]) + ", positive " +
+                    (slides ? way_of(axis_of(j)) : "counterclockwise seen " + side_of(axis_of(j))) +
+                    devices_text(rig, j, encoder));
+  }
+  for (const estimator::BodyEncoder& encoder : mechanism.body_encoders) {
+    std::string fault, sum;
+    for (const auto& term : estimator::terms_between(mechanism, encoder, fault)) {
+      sum += (sum.empty()       ? (term.sign < 0.0 ? "-" : "")
+              : term.sign < 0.0 ? " - "
+                                : " + ") +
+             mechanism.hinges[static_cast<std::size_t>(term.hinge)].name;
+    }
+    words.push_back(encoder.name + ": encoder of " + body_name(encoder.body_b) + " against " +
+                    body_name(encoder.body_a) + ", reads " + sum);
+  }
+  return words;
+}
+
+}  // namespace service

@@ -1,0 +1,120 @@
+#include "service/describe/rig_answers.hpp"
+
+#include <utility>
+
+#include "proto/text/input_error.hpp"
+
+namespace service {
+namespace {
+
+template <typename Value>
+struct Named {
+  Value value;
+  const char* name;
+};
+
+constexpr Named<ReadingUnit> kReadingUnits[] = {
+    {ReadingUnit::kRadian, "rad"}, {ReadingUnit::kDegree, "deg"},
+    {ReadingUnit::kTurn, "turn"},  {ReadingUnit::kCount, "count"},
+    {ReadingUnit::kMetre, "m"},    {ReadingUnit::kMillimetre, "mm"}};
+constexpr Named<TimeUnit> kTimeUnits[] = {
+    {TimeUnit::kSecond, "s"}, {TimeUnit::kMillisecond, "ms"}, {TimeUnit::kMicrosecond, "us"}};
+
+template <typename Value, std::size_t n>
+Value parse(const Named<Value> (&names)[n], const std::string& text, const char* what) {
+  std::string known;
+  for (const auto& [value, name] : names) {
+    if (text == name) return value;
+    known += (known.empty() ? "" : ", ") + std::string(name);
+  }
+  throw proto::InputError("'" + text + "' is no " + what + "; use one of " + known);
+}
+
+}  // namespace
+
+const std::vector<RigKindName>& rig_kinds() {
+  static const std::vector<RigKindName> kKinds = {
+      {RigKind::kPendulum, "pendulum", "one link on a hinge"},
+      {RigKind::kDoublePendulum, "double-pendulum", "two links on one another, in a plane"},
+      {RigKind::kChain, "chain", "three links or more on one another, in a plane"},
+      {RigKind::kFuruta, "furuta", "an arm that turns about the vertical, a pendulum at its end"},
+      {RigKind::kCartPole, "cart-pole", "a pendulum on a cart that slides on a rail"},
+      {RigKind::kFourbar, "four-bar", "crank, coupler and rocker between two fixed hinges"}};
+  return kKinds;
+}
+
+RigKind parse_rig_kind(const std::string& text) {
+  std::string known;
+  for (const RigKindName& kind : rig_kinds()) {
+    if (text == kind.name) return kind.kind;
+    known += (known.empty() ? "" : ", ") + std::string(kind.name);
+  }
+  throw proto::InputError("'" + text + "' is no kind of rig that init knows; use one of " + known +
+                          ", or write a rig file by hand (docs/calibrating.md)");
+}
+
+const char* name_of(RigKind kind) {
+  for (const RigKindName& each : rig_kinds()) {
+    if (each.kind == kind) return each.name;
+  }
+  return "";
+}
+
+ReadingUnit parse_reading_unit(const std::string& text) {
+  return parse(kReadingUnits, text, "unit of a reading");
+}
+
+const char* name_of(ReadingUnit unit) {
+  for (const auto& [value, name] : kReadingUnits) {
+    if (value == unit) return name;
+  }
+  return "";
+}
+
+TimeUnit parse_time_unit(const std::string& text) {
+  return parse(kTimeUnits, text, "unit of time");
+}
+
+std::vector<std::string> link_names(RigKind kind, int chain) {
+  switch (kind) {
+    case RigKind::kPendulum:
+      return {"rod"};
+    case RigKind::kFuruta:
+      return {"arm", "pendulum"};
+    case RigKind::kCartPole:
+      return {"pole"};
+    case RigKind::kFourbar:
+      return {"crank", "coupler", "rocker"};
+    case RigKind::kDoublePendulum:
+      chain = 2;
+      break;
+    case RigKind::kChain:
+      break;
+  }
+  std::vector<std::string> names;
+  for (int k = 1; k <= chain; ++k) names.push_back("link" + std::to_string(k));
+  return names;
+}
+
+std::vector<std::string> reading_names(RigKind kind, int chain) {
+  switch (kind) {
+    case RigKind::kPendulum:
+      return {"pivot"};
+    case RigKind::kFuruta:
+      return {"1", "2"};
+    case RigKind::kCartPole:
+      return {"rail", "pivot"};
+    case RigKind::kFourbar:
+      return {"O", "R"};
+    case RigKind::kDoublePendulum:
+      chain = 2;
+      break;
+    case RigKind::kChain:
+      break;
+  }
+  std::vector<std::string> names;
+  for (int k = 1; k <= chain; ++k) names.push_back(std::to_string(k));
+  return names;
+}
+
+}  // namespace service

@@ -1,0 +1,101 @@
+#include "service/describe/rig_picture.hpp"
+
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "estimator/tree/rest_pose.hpp"
+#include "proto/text/input_error.hpp"
+#include "service/describe/mechanism_words.hpp"
+#include "service/describe/scene_svg.hpp"
+
+namespace service {
+namespace {
+
+constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
+// A loop that closes only with a stated joint this far from where it was asked to be does not.
+constexpr double kNear = 1e-3;  // [rad], of a slide times its scale
+
+int find_joint(const estimator::Mechanism& mechanism, const std::string& name) {
+  std::string known;
+  for (int j = 0; j < mechanism.hinge_count(); ++j) {
+    const std::string& joint = mechanism.hinges[static_cast<std::size_t>(j)].name;
+    if (joint == name) return j;
+    known += (known.empty() ? "" : ", ") + joint;
+  }
+  throw proto::InputError("--at " + name + ": the rig has no such joint; it has " + known);
+}
+
+/// At rest but for what is asked for; loops closed.
+Eigen::VectorXd take_places(const estimator::Mechanism& mechanism, Eigen::VectorXd coordinates,
+                            const std::vector<JointPlace>& places) {
+  if (places.empty()) return coordinates;
+  Eigen::VectorXd wanted = Eigen::VectorXd::Constant(coordinates.size(), kNothing);
+  for (const JointPlace& place : places) {
+    const int joint = find_joint(mechanism, place.name);
+    if (!std::isnan(wanted[joint])) {
+      throw proto::InputError("--at " + place.name + ": is given twice; give each joint once");
+    }
+    wanted[joint] = place.value;
+  }
+  if (mechanism.hinge_count() <= estimator::kTreeHingesMax) {
+    estimator::Statics statics(mechanism);
+    bool closed = statics.close(coordinates, wanted);
+    for (Eigen::Index j = 0; j < wanted.size(); ++j) {
+      const auto& hinge = mechanism.hinges[static_cast<std::size_t>(j)];
+      const double off = hinge.difference(coordinates[j] - wanted[j]) / hinge.units().scale;
+      closed = closed && !(std::abs(off) > kNear);
+    }
+    if (closed) return coordinates;
+    throw proto::InputError(
+        "--at: the rig's loops cannot be closed with joints there; give other "
+        "places, or fewer");
+  }
+  for (Eigen::Index j = 0; j < wanted.size(); ++j) {
+    if (!std::isnan(wanted[j])) coordinates[j] = wanted[j];
+  }
+  return coordinates;
+}
+
+}  // namespace
+
+JointPlace parse_joint_place(const std::string& text) {
+  const std::string advice = "--at " + text + ": write NAME=VALUE, in rad or m, or NAME=VALUEdeg";
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0) throw proto::InputError(advice);
+  std::string number = text.substr(equals + 1);
+  JointPlace place{text.substr(0, equals), 0.0};
+  const bool degrees = number.ends_with("deg");
+  if (degrees) number.resize(number.size() - 3);
+  const auto end = number.data() + number.size();
+  const auto [rest, fault] = std::from_chars(number.data(), end, place.value);
+  if (fault != std::errc() || rest != end || !std::isfinite(place.value)) {
+    throw proto::InputError(advice);
+  }
+  if (degrees) place.value *= M_PI / 180.0;
+  return place;
+}
+
+RigPicture::RigPicture(const Rig& rig, const std::vector<JointPlace>& places) : rig_(rig) {
+  const auto rest = estimator::find_rest(rig.mechanism);
+  rest_words_ = rest_words(rig, rest);
+  coordinates_ = rest ? rest->coordinates
+                      : Eigen::VectorXd(Eigen::VectorXd::Zero(rig.mechanism.hinge_count()));
+  coordinates_ = take_places(rig.mechanism, coordinates_, places);
+}
+
+std::string RigPicture::svg() const {
+  std::vector<std::string> words = joint_words(rig_, coordinates_);
+  words.insert(words.end(), rest_words_.begin(), rest_words_.end());
+  const std::string& name = rig_.mechanism.name;
+  return scene_svg(make_scene(rig_, coordinates_), name.empty() ? rig_.path : name, words);
+}
+
+std::string RigPicture::text(int columns, int rows, Letters letters) const {
+  std::string text = scene_text(make_scene(rig_, coordinates_), columns, rows, letters);
+  for (const std::string& line : joint_words(rig_, coordinates_)) text += line + "\n";
+  return text;
+}
+
+}  // namespace service

@@ -1,0 +1,443 @@
+#include "service/describe/rig_text.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "proto/text/input_error.hpp"
+#include "service/describe/rig_text_parts.hpp"
+
+namespace service {
+namespace {
+
+// What a table-top rig has where nothing is said.
+constexpr double kLinkLength = 0.3, kArmLength = 0.2;  // [m]
+constexpr double kLinkMass = 0.1, kCartMass = 0.5;     // [kg]
+constexpr double kArmMass = 0.1;
+constexpr double kCommandMax = 10.0;
+// Starts of friction, as parts of the torque of the weight at the level and of a critical damping.
+constexpr double kDryShare = 2e-3, kDampingShare = 5e-3;
+constexpr double kMotorShare = 0.3;  // of that torque, at the largest command
+
+double square(double x) { return x * x; }
+
+/// Numbers of a link, each with where it is from.
+struct LinkValues {
+  std::string name;
+  Known length, center, mass;
+  double weight = 0.0;   ///< torque of its weight about its hinge at the level [N·m]
+  double inertia = 0.0;  ///< start: of a slender rod, about the centre of mass [kg·m²]
+
+  double about_hinge() const { return inertia + mass.value * square(center.value); }
+  double dry() const { return kDryShare * weight; }
+  double viscous() const { return kDampingShare * 2.0 * std::sqrt(weight * about_hinge()); }
+};
+
+/// Length of a slender rod whose small swings have this frequency: 2L/3 is that of a point on a
+/// string.
+double rod_length(double swing, double gravity) {
+  return 1.5 * gravity / square(2.0 * M_PI * swing);
+}
+
+LinkValues link_values(const RigAnswers& answers, std::size_t index, double length, double mass,
+                       bool free_mass) {
+  const LinkAnswer given = index < answers.links.size() ? answers.links[index] : LinkAnswer{};
+  LinkValues link;
+  link.mass = given_or(given.mass, mass, free_mass ? Source::kUnknown : Source::kAssumed);
+  const bool seen = !given.length && !given.center && answers.swing && answers.links.size() < 3;
+  if (given.length) {
+    link.length = {*given.length, Source::kGiven};
+  } else if (given.center) {
+    link.length = {2.0 * *given.center, Source::kAssumed};
+  } else if (seen && (answers.kind == RigKind::kPendulum || answers.kind == RigKind::kCartPole ||
+                      (answers.kind == RigKind::kFuruta && index == 1))) {
+    link.length = {rod_length(*answers.swing, answers.gravity), Source::kSeen};
+  } else {
+    link.length = {length, Source::kAssumed};
+  }
+  link.center = given_or(given.center, 0.5 * link.length.value,
+                         link.length.source == Source::kSeen ? Source::kSeen : Source::kAssumed);
+  link.weight = link.mass.value * answers.gravity * link.center.value;
+  link.inertia = link.mass.value * square(link.length.value) / 12.0;
+  return link;
+}
+
+std::string in_metres(double value) { return number(value) + " m"; }
+
+class Writer {
+ public:
+  explicit Writer(const RigAnswers& answers) : answers_(answers) {}
+
+  std::string write() {
+    head();
+    switch (answers_.kind) {
+      case RigKind::kPendulum:
+      case RigKind::kDoublePendulum:
+      case RigKind::kChain:
+        write_chain();
+        break;
+      case RigKind::kFuruta:
+        write_furuta();
+        break;
+      case RigKind::kCartPole:
+        write_cart_pole();
+        break;
+      case RigKind::kFourbar:
+        write_fourbar();
+        break;
+    }
+    return text_.text();
+  }
+
+ private:
+  void head() {
+    text_.comment("proto-file: proto/rig.proto");
+    text_.comment("proto-message: rigcal.v1.Rig");
+    text_.line("#");
+    text_.comment("Written by rigcal init" +
+                  (answers_.source.empty() ? "" : ", with a look at " + answers_.source) + ".");
+    text_.comment(
+        "What is \"given\" was told; \"assumed\" was not: measure it where you can. "
+        "\"free: true\" is");
+    text_.comment(
+        "estimated by rigcal calibrate, from the value that stands there. World y is up.");
+    text_.line("#");
+  }
+
+  void name_rig() { text_.line("name: \"" + answers_.name + "\""); }
+
+  /// A body that turns about z alone: xx and yy are not seen.
+  void planar_body(const LinkValues& link, const std::string& mass_comment) {
+    text_.open("body");
+    text_.line("name: \"" + link.name + "\"");
+    text_.value("mass", link.mass, "[kg]" + mass_comment);
+    // Wide enough for any zz that a link of that length has, by the triangle inequality.
+    const double unseen = link.mass.value * square(link.length.value);
+    text_.open("inertia");
+    text_.comment(
+        "About the centre of mass [kg·m²]. It turns about z alone: xx and yy have no "
+        "effect.");
+    text_.line("xx { value: " + number(unseen) + " }");
+    text_.line("yy { value: " + number(unseen) + " }");
+    text_.free("zz", link.inertia, "from a slender rod: estimated");
+    text_.close();
+    text_.close();
+  }
+
+  void friction(double viscous, double dry, bool slides = false) {
+    text_.open("friction");
+    text_.free("viscous", viscous, slides ? "[N·s/m]" : "[N·m·s/rad]");
+    text_.free(slides ? "coulomb_force" : "coulomb_torque", dry, slides ? "[N]" : "[N·m]");
+    text_.close();
+  }
+
+  void air(const LinkValues& link) {
+    // Of a rod as long in air: ½ ρ c_d d L⁴/4 with d = L/15 is about 0.01 kg/m³ L⁵.
+    text_.free("quadratic_drag", 0.01 * std::pow(link.length.value, 5.0),
+               "[N·m·s²/rad²] of the air");
+  }
+
+  void side(const std::string& which, const std::string& body, const std::string& axis,
+            const std::string& zero, const std::string& zero_comment = "",
+            const Known* at = nullptr, const std::string& at_comment = "") {
+    text_.open(which);
+    text_.line("body: \"" + body + "\"");
+    if (at != nullptr) {
+      text_.line(
+          "point { x { value: " + number(at->value) + (at->is_free() ? " free: true" : "") + " } }",
+          at_comment);
+    }
+    text_.line("axis { " + axis + " }");
+    text_.line("zero_direction { " + zero + " }", zero_comment);
+    text_.close();
+  }
+
+  const ReadingAnswer* reading(std::size_t k) const {
+    const auto& readings = answers_.readings;
+    return k < readings.size() && !readings[k].column.empty() ? &readings[k] : nullptr;
+  }
+
+  double command_max() const { return answers_.command_max.value_or(kCommandMax); }
+
+  void motor(double torque, const char* force) {
+    const double gain = answers_.motor->unit == force ? 1.0 : torque / command_max();
+    write_motor(text_, *answers_.motor, gain, force);
+  }
+
+  void gravity(bool tilted) {
+    text_.open("gravity");
+    text_.line("magnitude { value: " + number(answers_.gravity) + " }", "[m/s²]");
+    if (tilted) {
+      text_.comment("A table is rarely level.");
+      text_.line("tilt_x { value: 0 free: true }", "[rad]");
+      text_.line("tilt_z { value: 0 free: true }");
+    }
+    text_.close();
+  }
+
+  std::string planar_axis() const {
+    const double lean = answers_.axis_lean;
+    if (lean == 0.0) return "z: 1";
+    return "y: " + number(std::sin(lean)) + " z: " + number(std::cos(lean));
+  }
+
+  void write_chain();
+  void write_link(const std::vector<LinkValues>& links, std::size_t k);
+  void write_furuta();
+  void write_pendulum_of_furuta(const LinkValues& arm, const LinkValues& rod);
+  void write_cart_pole();
+  void write_fourbar();
+
+  const RigAnswers& answers_;
+  RigText text_;
+};
+
+/// Links on one another. Without a motor only ratios of masses are seen, so the first is kept; of
+/// each other link its first moment is, which its mass stands for.
+void Writer::write_chain() {
+  std::vector<LinkValues> links;
+  const auto names = link_names(answers_.kind, static_cast<int>(answers_.links.size()));
+  for (std::size_t k = 0; k < names.size(); ++k) {
+    links.push_back(link_values(answers_, k, kLinkLength, kLinkMass, k > 0));
+    links.back().name = names[k];
+  }
+  text_.comment(
+      "Links hang from one another and turn about world z; a link's x points from its "
+      "hinge to its");
+  text_.comment(std::string("centre of mass. ") +
+                (answers_.motor ? ""
+                                : "Without a motor only ratios of inertia, friction and weight "
+                                  "are seen: one mass is kept."));
+  name_rig();
+  for (const LinkValues& link : links) planar_body(link, "");
+  for (std::size_t k = 0; k < links.size(); ++k) write_link(links, k);
+  std::vector<std::string> encoders = reading_names(answers_.kind, static_cast<int>(links.size()));
+  const std::string driven = encoders[0];
+  for (std::size_t k = 1; answers_.absolute && k < links.size(); ++k) {
+    if (reading(k) == nullptr) continue;
+    encoders[k] = links[k].name + "_angle";
+    text_.comment("Against the vertical: it reads the sum of the joints above.");
+    text_.open("body_encoder");
+    text_.line("name: \"" + encoders[k] + "\"");
+    text_.line("body: \"" + links[k].name + "\"");
+    write_encoder(text_, *reading(k), false, true);
+    text_.close();
+  }
+  gravity(false);
+  write_recording(text_, answers_, encoders, driven);
+}
+
+void Writer::write_link(const std::vector<LinkValues>& links, std::size_t k) {
+  const LinkValues& link = links[k];
+  const bool first = k == 0;
+  text_.open("hinge");
+  text_.line("name: \"" + reading_names(answers_.kind, static_cast<int>(links.size()))[k] + "\"");
+  if (first) {
+    side("parent", "ground", planar_axis(), "y: -1", "hanging is zero");
+  } else {
+    const LinkValues& above = links[k - 1];
+    Known beyond{above.length.value - above.center.value,
+                 above.length.source == Source::kGiven ? Source::kGiven : Source::kUnknown};
+    side("parent", above.name, "z: 1", "x: 1", "in line is zero", &beyond,
+         in_metres(above.length.value) + " from hinge to hinge, " +
+             (beyond.is_free() ? "not known: estimated" : "given"));
+  }
+  const Known to_hinge{-link.center.value, link.center.source};
+  side("child", link.name, "z: 1", "x: 1", "", &to_hinge,
+       "the hinge, from the centre of mass [m]; " +
+           std::string(link.center.source == Source::kGiven  ? "given"
+                       : link.center.source == Source::kSeen ? "from the swings of the recording"
+                                                             : "assumed halfway"));
+  text_.open("friction");
+  text_.free("viscous", link.viscous(), "[N·m·s/rad]");
+  text_.free("coulomb_torque", link.dry(), "[N·m]");
+  if (!answers_.motor) air(link);
+  text_.close();
+  if (first && answers_.motor) motor(kMotorShare * link.weight, "N·m");
+  if (reading(k) != nullptr && (first || !answers_.absolute)) {
+    write_encoder(text_, *reading(k), false, true);
+  }
+  text_.close();
+}
+
+/// The arm turns about the vertical, so where its mass lies has no effect of its own.
+void Writer::write_furuta() {
+  LinkValues arm = link_values(answers_, 0, kArmLength, kArmMass, false);
+  LinkValues rod = link_values(answers_, 1, kLinkLength, kLinkMass, false);
+  arm.name = "arm";
+  rod.name = "pendulum";
+  text_.comment(
+      "The arm turns about world y (up); its x points along it, its z up. The "
+      "pendulum's x points");
+  text_.comment(
+      "from its hinge to its centre of mass, its y along the hinge, which is along the "
+      "arm.");
+  text_.comment("The pendulum's mass sets the scale of all inertias, frictions and the motor.");
+  name_rig();
+  text_.open("body");
+  text_.line("name: \"arm\"");
+  text_.value("mass", arm.mass, "[kg]");
+  const double about_axis = arm.about_hinge() + rod.mass.value * square(arm.length.value) * 0.1;
+  const bool centered = arm.mass.source == Source::kGiven;
+  text_.open("inertia");
+  text_.comment(centered ? "About the centre of mass. The arm turns about z alone."
+                         : "About the axis, where the arm's mass is put: it turns about z alone.");
+  text_.line("xx { value: " + number(about_axis) + " }");
+  text_.line("yy { value: " + number(about_axis) + " }");
+  text_.free("zz", centered ? arm.inertia : about_axis, "[kg·m²], with the motor's rotor");
+  text_.close();
+  text_.close();
+  text_.open("body");
+  text_.line("name: \"pendulum\"");
+  text_.value("mass", rod.mass, "[kg]");
+  text_.open("inertia");
+  text_.comment("About the centre of mass. xx, along the rod, cannot be told from the arm's zz.");
+  text_.line("xx { value: " + number(0.01 * rod.inertia) + " }");
+  text_.free("yy", rod.inertia, "from a slender rod: estimated");
+  text_.free("zz", rod.inertia);
+  text_.close();
+  text_.close();
+  text_.open("hinge");
+  text_.line("name: \"1\"");
+  side("parent", "ground", "y: 1", "x: 1", "where the arm's reading is zero");
+  const Known center{-arm.center.value, arm.center.source};
+  side("child", "arm", "z: 1", "x: 1", "", centered ? &center : nullptr,
+       "the axis, from the centre of mass [m]");
+  friction(rod.viscous(), rod.dry());
+  if (answers_.motor) motor(kMotorShare * rod.weight, "N·m");
+  if (reading(0) != nullptr) write_encoder(text_, *reading(0), false, false);
+  text_.close();
+  write_pendulum_of_furuta(arm, rod);
+  gravity(true);
+  write_recording(text_, answers_, {"1", "2"}, "1");
+}
+
+void Writer::write_pendulum_of_furuta(const LinkValues& arm, const LinkValues& rod) {
+  const bool centered = arm.mass.source == Source::kGiven;
+  const bool known = arm.length.source == Source::kGiven;
+  const Known tip{centered ? arm.length.value - arm.center.value : arm.length.value,
+                  known ? Source::kGiven : Source::kUnknown};
+  text_.open("hinge");
+  text_.line("name: \"2\"");
+  side("parent", "arm", "x: 1", "z: -1", "hanging is zero", &tip,
+       in_metres(arm.length.value) + " from the axis, " +
+           (known ? "given" : "not known: estimated"));
+  const Known to_hinge{-rod.center.value, rod.center.source};
+  side("child", "pendulum", "y: 1", "x: 1", "", &to_hinge,
+       "the hinge, from the centre of mass [m]; " +
+           std::string(rod.center.source == Source::kGiven  ? "given"
+                       : rod.center.source == Source::kSeen ? "from the swings of the recording"
+                                                            : "assumed halfway"));
+  friction(0.1 * rod.viscous(), 0.1 * rod.dry());
+  if (reading(1) != nullptr) write_encoder(text_, *reading(1), false, true);
+  text_.close();
+}
+
+/// Motions and commands tell ratios of forces to masses: the cart's mass is kept. The pole's mass
+/// shows in how it pulls the cart.
+void Writer::write_cart_pole() {
+  LinkValues pole = link_values(answers_, 0, kLinkLength, kLinkMass, true);
+  pole.name = "pole";
+  const Known cart = given_or(answers_.cart_mass, kCartMass);
+  const double total = cart.value + pole.mass.value;
+  text_.comment(
+      "The rail is along world x; the pole turns about z, its x points from the pivot to "
+      "its centre of");
+  text_.comment("mass. The cart's mass sets the scale of all masses and forces.");
+  name_rig();
+  text_.open("body");
+  text_.line("name: \"cart\"");
+  text_.value("mass", cart, "[kg]");
+  text_.line("inertia { xx { value: 1e-3 } yy { value: 1e-3 } zz { value: 1e-3 } }",
+             "it does not turn");
+  text_.close();
+  planar_body(pole, "");
+  text_.open("hinge");
+  text_.line("name: \"rail\"");
+  text_.line("kind: PRISMATIC");
+  side("parent", "ground", "x: 1", "y: 1");
+  side("child", "cart", "x: 1", "y: 1");
+  friction(total, 0.02 * total * answers_.gravity, true);
+  if (answers_.motor) motor(kMotorShare * total * answers_.gravity, "N");
+  if (reading(0) != nullptr) write_encoder(text_, *reading(0), true, false);
+  text_.close();
+  text_.open("hinge");
+  text_.line("name: \"pivot\"");
+  side("parent", "cart", "z: 1", "y: -1", "hanging is zero");
+  const Known to_hinge{-pole.center.value, pole.center.source};
+  side("child", "pole", "z: 1", "x: 1", "", &to_hinge,
+       "the pivot, from the centre of mass [m]; " +
+           std::string(pole.center.source == Source::kGiven  ? "given"
+                       : pole.center.source == Source::kSeen ? "from the swings of the recording"
+                                                             : "assumed halfway"));
+  text_.open("friction");
+  text_.free("viscous", pole.viscous(), "[N·m·s/rad]");
+  text_.free("coulomb_torque", pole.dry(), "[N·m]");
+  air(pole);
+  text_.close();
+  if (reading(1) != nullptr) write_encoder(text_, *reading(1), false, true);
+  text_.close();
+  gravity(false);
+  write_recording(text_, answers_, {"rail", "pivot"}, "rail");
+}
+
+/// One motion tells little of each link: inertias, and friction where the links are held.
+void Writer::write_fourbar() {
+  std::vector<LinkValues> links;
+  for (std::size_t k = 0; k < 3; ++k) {
+    const bool given = k < answers_.links.size() && answers_.links[k].length;
+    if (!given || !answers_.ground) {
+      throw proto::InputError(
+          "a four-bar needs the lengths of crank, coupler and rocker and the "
+          "distance between its fixed hinges; give --length for each of the "
+          "three, and --ground [m]");
+    }
+    links.push_back(link_values(answers_, k, 0.0, *answers_.links[k].length, false));
+    links.back().name = link_names(RigKind::kFourbar, 0)[k];
+  }
+  text_.comment(
+      "A closed loop in the vertical plane: crank on O, coupler from P to Q, rocker on R. "
+      "A link's x is");
+  text_.comment(
+      "along it, from the crank's side. Angles of O and R are zero along world x, from O "
+      "to R and on.");
+  name_rig();
+  for (const LinkValues& link : links) planar_body(link, "");
+  struct Joint {
+    const char *name, *parent, *child;
+    Known on_parent, on_child;
+    int reading;  // −1: not read
+  };
+  const auto near = [&](std::size_t k) { return Known{-links[k].center.value, Source::kGiven}; };
+  const auto far = [&](std::size_t k) {
+    return Known{links[k].length.value - links[k].center.value, Source::kGiven};
+  };
+  const Known origin{0.0, Source::kGiven};
+  // The rocker's own hinge is R, from which its centre of mass is told; its x points from R to Q.
+  const Joint joints[] = {
+      {"O", "ground", "crank", origin, near(0), 0},
+      {"P", "crank", "coupler", far(0), near(1), -1},
+      {"Q", "coupler", "rocker", far(1), far(2), -1},
+      {"R", "ground", "rocker", {*answers_.ground, Source::kGiven}, near(2), 1}};
+  for (const Joint& joint : joints) {
+    text_.open("hinge");
+    text_.line(std::string("name: \"") + joint.name + "\"");
+    side("parent", joint.parent, "z: 1", "x: 1", "", &joint.on_parent, "[m]");
+    side("child", joint.child, "z: 1", "x: 1", "", &joint.on_child, "[m]");
+    if (joint.reading >= 0) {
+      const LinkValues& link = links[joint.reading == 0 ? 0 : 2];
+      friction(link.viscous(), link.dry());
+      if (joint.reading == 0 && answers_.motor) motor(links[1].weight, "N·m");
+      const ReadingAnswer* const read = reading(static_cast<std::size_t>(joint.reading));
+      if (read != nullptr) write_encoder(text_, *read, false, false);
+    }
+    text_.close();
+  }
+  gravity(false);
+  write_recording(text_, answers_, {"O", "R"}, "O");
+}
+
+}  // namespace
+
+std::string rig_text(const RigAnswers& answers) { return Writer(answers).write(); }
+
+}  // namespace service

@@ -1,0 +1,146 @@
+#include "service/describe/rig_text_parts.hpp"
+
+#include <cmath>
+
+#include "proto/text/input_error.hpp"
+#include "service/describe/column_guess.hpp"
+#include "service/text/number_format.hpp"
+
+namespace service {
+namespace {
+
+/// A name in quotes; characters that would end it are escaped.
+std::string quoted(const std::string& name) {
+  std::string text = "\"";
+  for (const char c : name) {
+    if (c == '"' || c == '\\') text += '\\';
+    text += c;
+  }
+  return text + "\"";
+}
+
+const char* field_of(ReadingUnit unit) {
+  switch (unit) {
+    case ReadingUnit::kRadian:
+      return "RADIAN";
+    case ReadingUnit::kDegree:
+      return "DEGREE";
+    case ReadingUnit::kTurn:
+      return "TURN";
+    case ReadingUnit::kCount:
+      return "COUNT";
+    case ReadingUnit::kMetre:
+      return "METER";
+    case ReadingUnit::kMillimetre:
+      return "MILLIMETER";
+  }
+  return "";
+}
+
+const char* words_of(Source source) {
+  switch (source) {
+    case Source::kGiven:
+      return "given";
+    case Source::kAssumed:
+      return "assumed";
+    case Source::kSeen:
+      return "from the swings of the recording";
+    case Source::kUnknown:
+      return "not known: estimated";
+  }
+  return "";
+}
+
+}  // namespace
+
+Known given_or(const std::optional<double>& given, double otherwise, Source source) {
+  return given ? Known{*given, Source::kGiven} : Known{otherwise, source};
+}
+
+std::string number(double value) { return format_number(value, 8); }
+
+void RigText::line(const std::string& text, const std::string& comment) {
+  text_ += std::string(static_cast<std::size_t>(2 * depth_), ' ') + text;
+  text_ += comment.empty() ? "\n" : "  # " + comment + "\n";
+}
+
+void RigText::open(const std::string& name) {
+  line(name + " {");
+  ++depth_;
+}
+
+void RigText::close() {
+  --depth_;
+  line("}");
+}
+
+void RigText::value(const std::string& name, const Known& known, const std::string& comment) {
+  line(name + " { value: " + number(known.value) + (known.is_free() ? " free: true }" : " }"),
+       comment + (comment.empty() ? "" : " ") + words_of(known.source));
+}
+
+void RigText::free(const std::string& name, double start, const std::string& comment) {
+  line(name + " { value: " + format_number(start, 2) + " free: true }", comment);
+}
+
+void RigText::comment(const std::string& text) { line("# " + text); }
+
+void write_encoder(RigText& text, const ReadingAnswer& reading, bool position, bool offset) {
+  std::string fields = offset ? " offset { value: 0 free: true }" : "";
+  if (reading.counts) {
+    fields += (position ? " counts_per_m: " : " counts_per_turn: ") + number(*reading.counts);
+  }
+  text.line("encoder {" + fields + (fields.empty() ? "}" : " }"),
+            offset ? "where its zero is exactly: estimated" : "");
+}
+
+void write_motor(RigText& text, const MotorAnswer& motor, double gain, const std::string& force) {
+  text.open("motor");
+  text.line("control_unit: " + quoted(motor.unit));
+  text.free("gain", gain, "[" + force + "/" + motor.unit + "] not known: estimated");
+  text.comment("Where the command acts later than the recording says, add:");
+  text.comment("input_delay { value: 0.002 free: true upper: 0.02 }  # [s]");
+  text.close();
+}
+
+void write_recording(RigText& text, const RigAnswers& answers,
+                     const std::vector<std::string>& names, const std::string& motor_hinge) {
+  text.comment("How the columns of a CSV recording are called.");
+  text.open("recording");
+  static const char* const kUnits[] = {"", " unit: MILLISECOND", " unit: MICROSECOND"};
+  if (answers.time_column.empty()) {
+    text.line("time { rate_hz: " + number(answers.rate) + " }");
+  } else {
+    text.line("time { column: " + quoted(answers.time_column) +
+              kUnits[static_cast<int>(answers.time_unit)] + " }");
+  }
+  for (std::size_t k = 0; k < answers.readings.size(); ++k) {
+    const ReadingAnswer& reading = answers.readings[k];
+    if (reading.column.empty()) continue;
+    const bool position = is_position(answers.kind, k);
+    if (reading.unit == ReadingUnit::kCount && !reading.counts) {
+      throw proto::InputError("column " + reading.column + " counts: give the encoder's counts " +
+                              (position ? "per metre (--counts-per-m)" : "per turn (--counts)"));
+    }
+    std::string line = std::string(position ? "position" : "angle") +
+                       " { hinge: " + quoted(names[k]) + " column: " + quoted(reading.column) +
+                       " unit: " + field_of(reading.unit);
+    if (reading.inverted) line += " inverted: true";
+    const double rest = (reading.inverted ? -1.0 : 1.0) * reading.rest;
+    if (rest != 0.0) line += " offset_rad: " + format_number(-rest, 16);
+    const bool upright = std::abs(std::abs(rest) - M_PI) < 1e-12;
+    text.line(line + " }", rest == 0.0 ? ""
+                           : upright   ? "it reads a half turn where it hangs"
+                                       : "it reads this, negative, where it hangs");
+  }
+  if (answers.motor && !answers.motor->column.empty()) {
+    text.line("control { hinge: " + quoted(motor_hinge) +
+              " column: " + quoted(answers.motor->column) + " }");
+  }
+  if (!answers.segment_column.empty()) {
+    text.line("segment_column: " + quoted(answers.segment_column));
+  }
+  text.close();
+}
+
+}  // namespace service

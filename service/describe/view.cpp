@@ -1,0 +1,91 @@
+#include "service/describe/view.hpp"
+
+#include <Eigen/Geometry>
+#include <algorithm>
+#include <cmath>
+
+namespace service {
+namespace {
+
+using Eigen::Vector3d;
+
+constexpr double kParallel = 0.999;  // cosine between axes that count as one direction
+constexpr double kAcross = 0.3;      // cosine below which a slide shows in a view
+constexpr double kStraight = 0.995;  // cosine within which a direction is called by a side's name
+constexpr std::size_t kPlainViewsMax = 2;
+
+/// The same line, pointing at one who stands in front, to the right or above.
+Vector3d facing(const Vector3d& axis) {
+  Eigen::Index largest = 0;
+  axis.cwiseAbs().maxCoeff(&largest);
+  return axis[largest] < 0.0 ? Vector3d(-axis) : axis;
+}
+
+std::vector<Vector3d> directions_of(const std::vector<Vector3d>& axes) {
+  std::vector<Vector3d> distinct;
+  for (const Vector3d& axis : axes) {
+    const bool known = std::ranges::any_of(
+        distinct, [&](const Vector3d& other) { return std::abs(other.dot(axis)) > kParallel; });
+    if (!known) distinct.push_back(facing(axis.normalized()));
+  }
+  return distinct;
+}
+
+View look(const Vector3d& toward, const Vector3d& scene_up, const std::string& name) {
+  Vector3d up = scene_up - toward * toward.dot(scene_up);
+  // Looking along the vertical, the side in front lies at the lower edge.
+  if (up.norm() < 0.2) up = -Vector3d::UnitZ() + toward * toward.z();
+  if (up.norm() < 0.2) up = Vector3d::UnitX() - toward * toward.x();
+  up.normalize();
+  return {name, toward, up.cross(toward), up};
+}
+
+View oblique(const Scene& scene) {
+  return look(Vector3d(0.5, 0.5, 0.85).normalized(), scene.up, "from the front, right and above");
+}
+
+bool shows(const Vector3d& toward, const std::vector<Vector3d>& slides) {
+  return std::ranges::all_of(
+      slides, [&](const Vector3d& slide) { return std::abs(slide.dot(toward)) < kAcross; });
+}
+
+}  // namespace
+
+std::string side_of(const Vector3d& direction) {
+  static const char* const kSides[3][2] = {{"from the right", "from the left"},
+                                           {"from above", "from below"},
+                                           {"from the front", "from behind"}};
+  Eigen::Index largest = 0;
+  const double size = direction.cwiseAbs().maxCoeff(&largest);
+  const std::string side = kSides[largest][direction[largest] < 0.0 ? 1 : 0];
+  return size > kStraight * direction.norm() ? side : side + ", along the axis";
+}
+
+std::vector<View> choose_views(const Scene& scene) {
+  std::vector<Vector3d> directions = directions_of(scene.turns);
+  if (directions.empty()) {
+    const std::vector<Vector3d> sides = {Vector3d::UnitZ(), Vector3d::UnitX(), Vector3d::UnitY()};
+    for (const Vector3d& toward : sides) {
+      if (shows(toward, scene.slides)) return {look(toward, scene.up, side_of(toward))};
+    }
+    return {oblique(scene)};
+  }
+  if (directions.size() == 1 && shows(directions[0], scene.slides)) {
+    const Vector3d axis = directions[0];
+    std::vector<View> views = {look(axis, scene.up, side_of(axis))};
+    const double lean = std::abs(axis.dot(scene.up));
+    // An axis that leans shows it from the side alone.
+    if (lean > 0.03 && lean < kStraight) {
+      const Vector3d side = facing(scene.up.cross(axis).normalized());
+      views.push_back(look(side, scene.up, side_of(side)));
+    }
+    return views;
+  }
+  std::vector<View> views = {oblique(scene)};
+  for (std::size_t k = 0; k < std::min(directions.size(), kPlainViewsMax); ++k) {
+    views.push_back(look(directions[k], scene.up, side_of(directions[k])));
+  }
+  return views;
+}
+
+}  // namespace service

@@ -1,0 +1,217 @@
+#include "service/import/exported_recording.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <type_traits>
+
+#include "proto/check/number_ranges.hpp"
+#include "proto/recording/mat_file.hpp"
+#include "proto/recording/recording_reader.hpp"
+#include "proto/recording/recording_rules.hpp"
+#include "proto/text/csv_table.hpp"
+#include "proto/text/input_error.hpp"
+#include "service/import/mcap_recording.hpp"
+
+namespace service {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr std::string_view kAngle = "_rad";
+
+/// The hinges of a header, if it is one of an export.
+std::optional<std::vector<std::string>> hinges_of(const std::vector<std::string>& header) {
+  std::vector<std::string> hinges;
+  for (std::size_t k = 1; k < header.size() && header[k].ends_with(kAngle); ++k) {
+    hinges.push_back(header[k].substr(0, header[k].size() - kAngle.size()));
+  }
+  std::vector<std::string> expected = {"time_s"};
+  const auto add = [&](const char* ending) {
+    for (const std::string& hinge : hinges) expected.push_back(hinge + ending);
+  };
+  add("_rad");
+  expected.insert(expected.end(), {"command_V", "segment", "sequence", "device_time_us"});
+  add("_counts");
+  add("_valid");
+  expected.insert(expected.end(),
+                  {"command_sequence", "tripped", "driving", "fault_flags", "error_count"});
+  const bool starts_so = header.size() >= expected.size() &&
+                         std::equal(expected.begin(), expected.end(), header.begin());
+  if (hinges.empty() || hinges.size() > proto::kChannelCountMax || !starts_so) return std::nullopt;
+  return hinges;
+}
+
+/// A whole number that a double holds exactly.
+template <typename Whole>
+Whole whole(double value, const std::string& where, const std::string& what) {
+  const bool has_sign = std::is_unsigned_v<Whole> ? value >= 0.0 : true;
+  if (has_sign && std::abs(value) <= static_cast<double>(proto::kSequenceMax) &&
+      value == std::floor(value)) {
+    return static_cast<Whole>(value);
+  }
+  throw proto::InputError(where + ": " + what +
+                          " is no whole number up to 2^53; export the recording again");
+}
+
+/// Takes samples one by one, as a recording's reader does.
+class Samples {
+ public:
+  explicit Samples(std::vector<std::string> hinges) : rules_(hinges.size()) {
+    recording.header.hinges = std::move(hinges);
+  }
+
+  /// @param where  of the sample, for messages
+  void add(const proto::Sample& sample, const std::string& where) {
+    for (std::size_t c = 0; c < sample.channel_count; ++c) {
+      const double angle = sample.angle_rad[c];
+      if (!std::isnan(angle) && !proto::range_of("Sample.angle_rad").holds(angle)) {
+        throw proto::InputError(where + ": the angle must be " +
+                                proto::range_of("Sample.angle_rad").text());
+      }
+    }
+    if (const auto breach = rules_.take(sample)) {
+      throw proto::InputError(where + ": " + *breach + "; export the recording again");
+    }
+    recording.samples.push_back(sample);
+  }
+
+  proto::Recording recording;
+
+ private:
+  proto::RecordingRules rules_;
+};
+
+/// How fast the unit's clock is, by the times of the first and the last sample: of exports that do
+/// not tell.
+std::optional<double> rate_error_of(const std::vector<proto::Sample>& samples) {
+  if (samples.size() < 2) return std::nullopt;
+  const double on_unit =
+      1e-6 * static_cast<double>(samples.back().device_time_us - samples.front().device_time_us);
+  const double on_host = samples.back().timestamp_s - samples.front().timestamp_s;
+  if (!(on_host > 0.0) || !(on_unit > 0.0)) return std::nullopt;
+  return 1e6 * (on_unit / on_host - 1.0);
+}
+
+void set_rate_error(double rate_error_ppm, double deviation_ppm, proto::Recording& recording) {
+  recording.clock_fits.push_back(
+      {.rate_error_ppm = rate_error_ppm, .rate_error_ppm_sd = deviation_ppm});
+}
+
+/// Samples that are missing between others are known to be.
+void list_gaps(proto::Recording& recording) {
+  for (std::size_t k = 1; k < recording.samples.size(); ++k) {
+    const std::uint64_t next = recording.samples[k - 1].sequence + 1;
+    if (recording.samples[k].sequence <= next) continue;
+    recording.gaps.push_back({.first_sequence = next,
+                              .sample_count = recording.samples[k].sequence - next,
+                              .cause = proto::GapCause::kNotListed});
+  }
+}
+
+}  // namespace
+
+bool is_exported_csv(const std::vector<std::string>& header) {
+  return hinges_of(header).has_value();
+}
+
+ImportedRecording import_exported_csv(const std::string& path, std::string_view text,
+                                      const Rig& rig) {
+  const std::vector<std::string> header = proto::parse_csv_header(path, text);
+  const std::vector<std::string> hinges = hinges_of(header).value();
+  const bool tells_clock = header.back() == "release_s";
+  std::vector<proto::ColumnRequest> requests = {
+      {"time_s"}, {"command_V"}, {"sequence"}, {"device_time_us"}};
+  const std::size_t first_angle = requests.size();
+  for (const std::string& hinge : hinges) {
+    requests.push_back({hinge + std::string(kAngle), proto::MissingCells::kAllowed});
+  }
+  const std::size_t clock = requests.size();
+  if (tells_clock) {
+    requests.push_back({"clock_error_ppm", proto::MissingCells::kAllowed});
+    requests.push_back({"release_s", proto::MissingCells::kAllowed});
+  }
+  const proto::CsvTable table = proto::parse_csv(path, text, requests);
+  Samples samples(hinges);
+  for (int row = 0; row < table.row_count(); ++row) {
+    const auto k = static_cast<std::size_t>(row);
+    proto::Sample sample;
+    sample.timestamp_s = table.values[0][k];
+    sample.command_V = table.values[1][k];
+    sample.sequence = whole<std::uint64_t>(table.values[2][k], table.where(row, 2), "the sequence");
+    sample.device_time_us =
+        whole<std::int64_t>(table.values[3][k], table.where(row, 3), "the unit's time");
+    sample.channel_count = static_cast<std::uint32_t>(hinges.size());
+    for (std::size_t c = 0; c < hinges.size(); ++c) {
+      sample.angle_rad[c] = table.values[first_angle + c][k];
+      sample.valid[c] = !std::isnan(sample.angle_rad[c]);
+    }
+    samples.add(sample, table.where(row, 0));
+  }
+  proto::Recording& recording = samples.recording;
+  list_gaps(recording);
+  double release_s = -kInfinity;
+  if (tells_clock) {
+    const double rate_error_ppm = table.values[clock].back();
+    if (!std::isnan(rate_error_ppm)) set_rate_error(rate_error_ppm, 0.0, recording);
+    const double told_s = table.values[clock + 1].back();
+    if (!std::isnan(told_s)) release_s = told_s >= proto::kTimeMax_s ? kInfinity : told_s;
+  } else if (const auto rate_error_ppm = rate_error_of(recording.samples)) {
+    set_rate_error(*rate_error_ppm, 0.0, recording);
+  }
+  return import_samples(path, recording, release_s, rig);
+}
+
+bool is_exported_mat(const proto::MatFile& file) {
+  return std::ranges::all_of(
+      std::vector<std::string>{"time_s", "command_V", "sequence", "device_time_us", "angle_rad",
+                               "hinges", "clock"},
+      [&](const std::string& name) { return file.find(name) != nullptr; });
+}
+
+ImportedRecording import_exported_mat(const std::string& path, const proto::MatFile& file,
+                                      const Rig& rig) {
+  const std::vector<std::string> hinges = file.read_texts("hinges");
+  const std::vector<double> times = file.read("time_s");
+  const std::size_t rows = times.size();
+  const auto column = [&](const char* name, std::size_t count) {
+    std::vector<double> values = file.read(name);
+    if (values.size() == count) return values;
+    throw proto::InputError(path + ": variable '" + name + "' has " +
+                            std::to_string(values.size()) + " elements where " +
+                            std::to_string(count) + " must be; export the recording again");
+  };
+  if (hinges.empty() || hinges.size() > proto::kChannelCountMax) {
+    throw proto::InputError(path + ": variable 'hinges' names " + std::to_string(hinges.size()) +
+                            " hinges; export the recording again");
+  }
+  const std::vector<double> commands = column("command_V", rows);
+  const std::vector<double> sequences = column("sequence", rows);
+  const std::vector<double> unit_times = column("device_time_us", rows);
+  const std::vector<double> angles = column("angle_rad", rows * hinges.size());
+  Samples samples(hinges);
+  for (std::size_t k = 0; k < rows; ++k) {
+    const std::string where = path + ": sample " + std::to_string(k + 1);
+    proto::Sample sample;
+    sample.timestamp_s = times[k];
+    sample.command_V = commands[k];
+    sample.sequence = whole<std::uint64_t>(sequences[k], where, "the sequence");
+    sample.device_time_us = whole<std::int64_t>(unit_times[k], where, "the unit's time");
+    sample.channel_count = static_cast<std::uint32_t>(hinges.size());
+    for (std::size_t c = 0; c < hinges.size(); ++c) {
+      sample.angle_rad[c] = angles[c * rows + k];
+      sample.valid[c] = !std::isnan(sample.angle_rad[c]);
+    }
+    samples.add(sample, where);
+  }
+  list_gaps(samples.recording);
+  const std::vector<double> clock = file.read("clock");  // k×3, by columns
+  if (const std::size_t fits = clock.size() / 3; fits > 0) {
+    set_rate_error(clock[2 * fits - 1], clock[3 * fits - 1], samples.recording);
+  }
+  double release_s = -kInfinity;
+  if (file.find("release_s") != nullptr) release_s = column("release_s", 1).front();
+  return import_samples(path, samples.recording, release_s, rig);
+}
+
+}  // namespace service

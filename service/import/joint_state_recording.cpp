@@ -1,0 +1,257 @@
+#include "service/import/joint_state_recording.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <set>
+
+#include "proto/recording/file.hpp"
+#include "proto/recording/joint_state.hpp"
+#include "proto/recording/mcap_reader.hpp"
+#include "proto/recording/topics.hpp"
+#include "proto/text/input_error.hpp"
+#include "service/import/recording_file.hpp"
+
+namespace service {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr std::string_view kPosition = ".position";
+constexpr std::string_view kVelocity = ".velocity";
+constexpr std::string_view kEffort = ".effort";
+constexpr const char* kTime = "header.stamp";
+constexpr std::size_t kMessagesMax = 20'000'000;  // hours at 1 kHz
+
+/// Messages that say when and where a recording's joints were.
+class Collector final : public proto::McapVisitor {
+ public:
+  explicit Collector(bool first_only) : first_only_(first_only) {}
+
+  bool on_metadata(const proto::McapMetadata& metadata) override {
+    is_ours = is_ours || metadata.name == proto::kHeaderMetadata;
+    return !(first_only_ && is_ours);
+  }
+
+  bool on_message(const proto::McapChannel& channel, const proto::McapSchema* schema,
+                  const proto::McapMessage& message) override {
+    if (schema == nullptr || schema->name != proto::kJointStateSchema) return true;
+    topics.insert(channel.topic);
+    if (first_only_) return false;
+    const bool is_cdr = channel.message_encoding == "cdr";
+    auto state = is_cdr ? proto::parse_joint_state(message.data) : std::nullopt;
+    if (!state) {
+      ++unreadable;
+      return true;
+    }
+    is_stamped = is_stamped || state->stamp_ns != 0;
+    logged_ns.push_back(static_cast<std::int64_t>(message.log_time_ns));
+    states.push_back(std::move(*state));
+    return states.size() < kMessagesMax;
+  }
+
+  bool is_ours = false;
+  bool is_stamped = false;
+  std::set<std::string> topics;
+  std::vector<proto::JointState> states;
+  std::vector<std::int64_t> logged_ns;
+  std::size_t unreadable = 0;
+
+ private:
+  bool first_only_;
+};
+
+/// What a column of the bag is: a joint, and which of its numbers.
+struct JointColumn {
+  std::string joint;
+  std::vector<double> proto::JointState::*numbers = &proto::JointState::positions;
+};
+
+JointColumn parse_column(const std::string& text) {
+  const auto without = [&](std::string_view ending) {
+    return text.substr(0, text.size() - ending.size());
+  };
+  if (text.ends_with(kPosition)) return {without(kPosition)};
+  if (text.ends_with(kVelocity)) return {without(kVelocity), &proto::JointState::velocities};
+  if (text.ends_with(kEffort)) return {without(kEffort), &proto::JointState::efforts};
+  return {text};
+}
+
+/// NaN where the message does not tell.
+double number_of(const proto::JointState& state, const JointColumn& column) {
+  const auto found = std::ranges::find(state.names, column.joint);
+  const auto index = static_cast<std::size_t>(found - state.names.begin());
+  const std::vector<double>& numbers = state.*column.numbers;
+  return index < numbers.size() ? numbers[index] : kNaN;
+}
+
+std::string list_of(const std::set<std::string>& names) {
+  std::string list;
+  for (const std::string& name : names) list += (list.empty() ? "'" : ", '") + name + "'";
+  return list;
+}
+
+/// A torque or force needs no amplifier to be known.
+bool is_effort(const std::string& unit, estimator::JointKind kind) {
+  if (kind == estimator::JointKind::kPrismatic) return unit == "N";
+  return unit == "N·m" || unit == "Nm" || unit == "N m";
+}
+
+/// The columns to read, by the rig file or by names.
+RecordingFormat format_of(const std::string& path, const Rig& rig,
+                          const std::set<std::string>& joints) {
+  RecordingFormat format = rig.format ? *rig.format : plain_format(rig);
+  const auto names_joint = [&](const auto& column) {
+    return joints.contains(parse_column(column.column).joint);
+  };
+  if (!rig.format || !std::ranges::all_of(format.angles, names_joint)) {
+    const RecordingFormat plain = plain_format(rig);
+    format.angles = plain.angles;
+    for (AngleColumn& angle : format.angles) angle.column = angle.hinge;
+  }
+  for (AngleColumn& angle : format.angles) {
+    if (!names_joint(angle)) {
+      throw proto::InputError(path + ": no joint is called '" + angle.hinge + "'; the bag has " +
+                              list_of(joints) + "; name one in the rig file: recording { angle { " +
+                              "hinge: \"" + angle.hinge + "\" column: ... unit: RADIAN } }");
+    }
+    angle.allow_missing = true;  // a message may tell of some joints only
+  }
+  for (ControlColumn& control : format.controls) {
+    const bool named = rig.format && control.column.ends_with(kEffort) && names_joint(control);
+    if (named) continue;
+    const auto hinge =
+        std::ranges::find(rig.mechanism.hinges, control.hinge, &estimator::Hinge::name);
+    if (!joints.contains(control.hinge) || !is_effort(control.unit, hinge->kind)) {
+      throw proto::InputError(
+          path + ": a bag tells a motor's control as an effort alone, and that of hinge '" +
+          control.hinge + "' is in " + control.unit +
+          "; name the joint in the rig file if that is "
+          "its effort: recording { control { hinge: \"" +
+          control.hinge + "\" column: \"JOINT.effort\" } }");
+    }
+    control.column = control.hinge + std::string(kEffort);
+  }
+  format.time_column = kTime;
+  format.time_scale = 1.0;
+  format.rate = 0.0;
+  format.segment_column.clear();
+  return format;
+}
+
+/// A row for every instant at which a joint that is asked for was told. Messages with one stamp
+/// share a row.
+proto::CsvTable make_table(const std::string& path, const Collector& bag,
+                           const std::vector<proto::ColumnRequest>& requests) {
+  proto::CsvTable table;
+  table.path = path;
+  std::vector<JointColumn> columns;
+  for (const proto::ColumnRequest& request : requests) {
+    table.header.push_back(request.name);
+    table.fields.push_back(static_cast<int>(table.fields.size()));
+    table.sources.push_back("'" + request.name + "'");
+    columns.push_back(parse_column(request.name));
+  }
+  table.values.resize(requests.size());
+  const auto stamp_of = [&](std::size_t k) {
+    return bag.is_stamped ? bag.states[k].stamp_ns : bag.logged_ns[k];
+  };
+  std::int64_t first_ns = 0, last_ns = 0;
+  for (std::size_t k = 0; k < bag.states.size(); ++k) {
+    std::vector<double> row(columns.size(), kNaN);
+    for (std::size_t i = 1; i < columns.size(); ++i) row[i] = number_of(bag.states[k], columns[i]);
+    if (std::ranges::all_of(row, [](double value) { return std::isnan(value); })) continue;
+    const bool is_first = table.lines.empty();
+    if (is_first) first_ns = stamp_of(k);
+    const auto merges = [&](std::size_t i) {
+      return std::isnan(row[i]) || std::isnan(table.values[i].back());
+    };
+    bool joins = !is_first && stamp_of(k) == last_ns;
+    for (std::size_t i = 1; joins && i < columns.size(); ++i) joins = merges(i);
+    last_ns = stamp_of(k);
+    for (std::size_t i = 1; joins && i < columns.size(); ++i) {
+      if (!std::isnan(row[i])) table.values[i].back() = row[i];
+    }
+    if (joins) continue;
+    row[0] = 1e-9 * static_cast<double>(last_ns - first_ns);
+    for (std::size_t i = 0; i < columns.size(); ++i) table.values[i].push_back(row[i]);
+    table.lines.push_back(static_cast<int>(table.lines.size()) + 1);
+  }
+  return table;
+}
+
+void check_table(const proto::CsvTable& table, const RecordingFormat& format) {
+  if (table.lines.empty()) {
+    throw proto::InputError(table.path +
+                            ": no message tells where the rig's joints are; record "
+                            "joint states with positions");
+  }
+  const std::size_t first_control = table.values.size() - format.controls.size();
+  for (std::size_t i = 1; i < table.values.size(); ++i) {
+    const std::vector<double>& values = table.values[i];
+    const std::size_t last = values.size() - 1;
+    for (std::size_t k = 0; k < values.size(); ++k) {
+      const bool missing = std::isnan(values[k]) && i >= first_control && k != last;
+      if (!missing && !std::isinf(values[k])) continue;
+      throw proto::InputError(table.where(static_cast<int>(k), static_cast<int>(i)) +
+                              (missing ? ": no effort is told with the position; record it in the "
+                                         "same message, or cut the bag"
+                                       : ": is not finite; cut the bag before"));
+    }
+  }
+}
+
+Collector collect(const std::string& path, bool first_only) {
+  Collector bag(first_only);
+  const auto file = proto::open_input_file(path);
+  if (!file.ok()) {
+    if (first_only) return bag;  // told by who reads it
+    throw proto::InputError(file.error().detail);
+  }
+  const auto scan = proto::scan_mcap(*file.value(), bag);
+  if (!scan.ok() && !first_only) throw proto::InputError(path + ": " + scan.error().detail);
+  return bag;
+}
+
+std::string joint_key(const proto::JointState& state) {
+  std::string key;
+  for (const std::string& name : state.names) key += name + '\n';
+  return key;
+}
+
+}  // namespace
+
+bool is_joint_state_bag(const std::string& path) {
+  const Collector bag = collect(path, true);
+  return !bag.is_ours && !bag.topics.empty();
+}
+
+ImportedRecording import_joint_states(const std::string& path, const Rig& rig) {
+  const Collector bag = collect(path, false);
+  if (bag.states.size() >= kMessagesMax) {
+    throw proto::InputError(path + ": holds more joint states than can be used; cut the bag");
+  }
+  if (bag.topics.size() > 1) {
+    throw proto::InputError(path + ": holds joint states on the topics " + list_of(bag.topics) +
+                            "; keep one, for example with ros2 bag convert");
+  }
+  std::set<std::string> joints, keys;
+  for (const proto::JointState& state : bag.states) {
+    if (keys.insert(joint_key(state)).second) joints.insert(state.names.begin(), state.names.end());
+  }
+  const RecordingFormat format = format_of(path, rig, joints);
+  const proto::CsvTable table = make_table(path, bag, column_requests(format));
+  check_table(table, format);
+  ImportedRecording imported = import_table(table, format);
+  if (bag.unreadable > 0) {
+    imported.summary.notes.push_back(std::to_string(bag.unreadable) +
+                                     " messages are no joint states in CDR and were left out");
+  }
+  if (!bag.is_stamped) {
+    imported.summary.notes.push_back(
+        "headers have no stamps; times are those at which messages were recorded");
+  }
+  return imported;
+}
+
+}  // namespace service

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+
+#include "service/import/csv_recording.hpp"
+#include "service/import/rig_file.hpp"
+
+namespace service {
+
+/// Whether an MCAP file is a bag of ROS 2 that holds sensor_msgs/msg/JointState, and no recording
+/// of rigcal-daq.
+bool is_joint_state_bag(const std::string& path);
+
+/// Reads the joint states of a bag. Times are those of the headers, since the first.
+///
+/// Joints are found by the columns of the rig file's recording { } where these name joints of the
+/// bag ("elbow" or "elbow.position", with unit, sign and offset as stated there), else by the names
+/// of the encoders. A motor's control is the column that control { } names, "elbow.effort", or,
+/// where its unit is that of a torque or force, the effort of the joint with its hinge's name.
+/// @throws proto::InputError naming the file and what to do
+ImportedRecording import_joint_states(const std::string& path, const Rig& rig);
+
+}  // namespace service

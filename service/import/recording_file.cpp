@@ -1,0 +1,74 @@
+#include "service/import/recording_file.hpp"
+
+#include <algorithm>
+
+#include "estimator/model/sensor.hpp"
+#include "proto/text/csv_table.hpp"
+#include "proto/text/files.hpp"
+#include "proto/text/input_error.hpp"
+#include "service/import/exported_recording.hpp"
+#include "service/import/joint_state_recording.hpp"
+#include "service/import/mat_recording.hpp"
+#include "service/import/mcap_recording.hpp"
+
+namespace service {
+namespace {
+
+bool has_columns(const std::vector<std::string>& header, const RecordingFormat& format) {
+  return std::ranges::all_of(column_requests(format), [&](const proto::ColumnRequest& request) {
+    return std::ranges::count(header, request.name) > 0;
+  });
+}
+
+ImportedRecording import_csv_of_any_kind(const std::string& path, const Rig& rig) {
+  const std::string text = proto::read_file(path, proto::kTableSizeMax);
+  const std::vector<std::string> header = proto::parse_csv_header(path, text);
+  if (rig.format && has_columns(header, *rig.format)) {
+    return import_csv_text(path, text, *rig.format);
+  }
+  if (is_exported_csv(header)) return import_exported_csv(path, text, rig);
+  if (const RecordingFormat plain = plain_format(rig); has_columns(header, plain)) {
+    return import_csv_text(path, text, plain);
+  }
+  // What is missing is told by name.
+  if (rig.format) return import_csv_text(path, text, *rig.format);
+  throw proto::InputError(rig.path +
+                          ": does not say how CSV recordings look; add recording { }, or give what "
+                          "rigcal export or rigcal simulate wrote");
+}
+
+}  // namespace
+
+RecordingFormat plain_format(const Rig& rig) {
+  RecordingFormat format;
+  format.time_column = "t_s";
+  for (const estimator::Sensor& sensor : estimator::sensors_of(rig.mechanism)) {
+    AngleColumn angle;
+    const bool slides = sensor.kind == estimator::JointKind::kPrismatic;
+    angle.column = sensor.name + (slides ? "_m" : "_rad");
+    angle.hinge = sensor.name;
+    angle.kind = sensor.kind;
+    angle.in_radians = !slides;
+    format.angles.push_back(angle);
+  }
+  for (std::size_t j = 0; j < rig.mechanism.hinges.size(); ++j) {
+    const estimator::Hinge& hinge = rig.mechanism.hinges[j];
+    if (!hinge.motorised) continue;
+    ControlColumn control;
+    control.column = hinge.name + "_control";
+    control.hinge = hinge.name;
+    control.unit = rig.hinge_facts[j].control_unit;
+    format.controls.push_back(control);
+  }
+  return format;
+}
+
+ImportedRecording import_recording(const std::string& path, const Rig& rig) {
+  if (is_mcap(path)) {
+    return is_joint_state_bag(path) ? import_joint_states(path, rig) : import_mcap(path, rig);
+  }
+  if (path.ends_with(".mat")) return import_mat(path, rig);
+  return import_csv_of_any_kind(path, rig);
+}
+
+}  // namespace service

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <Eigen/Core>
+
+namespace service {
+
+/// Whether some distribution of mass has this inertia about its centre: none of the second moments
+/// Σ = ½ tr(J) 1 − J lies below zero, and two lie above (a rod's inertia about itself is not zero).
+bool is_possible_inertia(const Eigen::Matrix3d& inertia);
+
+/// An inertia that a body can have, for one that it cannot: principal values of the second moments
+/// below a millionth of the largest, or below those of a grain of a tenth of a millimetre, are
+/// raised to that (Wensing, Kim and Slotine, 2018). A possible inertia is returned as it is.
+/// @param mass     [kg]
+/// @param inertia  about the centre of mass, symmetric [kg·m²]
+Eigen::Matrix3d possible_inertia(double mass, const Eigen::Matrix3d& inertia);
+
+}  // namespace service

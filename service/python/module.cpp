@@ -1,0 +1,68 @@
+#include <pybind11/pybind11.h>
+
+#include <string>
+#include <vector>
+
+#include "proto/text/input_error.hpp"
+#include "service/calibration/pipeline.hpp"
+#include "service/python/program_input.hpp"
+
+namespace service {
+namespace {
+
+namespace py = pybind11;
+using namespace pybind11::literals;
+
+const char* severity_text(estimator::Severity severity) {
+  switch (severity) {
+    case estimator::Severity::kNote:
+      return "note";
+    case estimator::Severity::kWarning:
+      return "warning";
+    case estimator::Severity::kFault:
+      break;
+  }
+  return "fault";
+}
+
+/// With the names of rigcal.v1.FindingResult in JSON.
+py::dict to_dict(const estimator::Finding& finding) {
+  return py::dict("kind"_a = finding.kind, "severity"_a = severity_text(finding.severity),
+                  "recording"_a = finding.recording, "channel"_a = finding.channel,
+                  "fromS"_a = finding.from, "toS"_a = finding.to, "size"_a = finding.size,
+                  "unit"_a = finding.unit, "confidence"_a = finding.confidence,
+                  "what"_a = finding.what, "advice"_a = finding.advice,
+                  "treatment"_a = finding.treatment);
+}
+
+/// The exceptions are classes of the package, so that they can be documented and pickled there.
+void raise_input_error(const char* name, const char* text,
+                       const std::vector<estimator::Finding>& findings) {
+  const py::object type = py::module_::import("rigcal.errors").attr(name);
+  py::list list;
+  for (const estimator::Finding& finding : findings) list.append(to_dict(finding));
+  const py::object error = list.empty() ? type(text) : type(text, list);
+  PyErr_SetObject(type.ptr(), error.ptr());
+}
+
+void translate(std::exception_ptr thrown) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const FaultyInput& fault) {
+    const std::string text = std::string(fault.what()) + "; as_is=True goes on nevertheless";
+    raise_input_error("FaultyInput", text.c_str(), fault.findings);
+  } catch (const proto::InputError& error) {
+    raise_input_error("InputError", error.what(), {});
+  }
+}
+
+}  // namespace
+}  // namespace service
+
+PYBIND11_MODULE(_rigcal, module) {
+  module.doc() = "The calibration service's own pipeline; use it through the package rigcal.";
+  module.attr("__version__") = RIGCAL_VERSION;
+  pybind11::register_exception_translator(&service::translate);
+  service::bind_input(module);
+  service::bind_estimation(module);
+}

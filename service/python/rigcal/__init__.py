@@ -1,0 +1,25 @@
+"""Calibration of rigs from recordings of their motion.
+
+    >>> import rigcal
+    >>> result = rigcal.calibrate("run.csv", "rig.textproto")
+    >>> result.parameters
+
+docs/python.md tells more.
+"""
+
+from rigcal._rigcal import __version__
+from rigcal.aio import AsyncClient
+from rigcal.client import Client
+from rigcal.errors import FaultyInput, Finding, InputError, ServiceError
+from rigcal.estimation import calibrate, check, crossvalidate, validate
+from rigcal.recording import Recording, Segment, load_recording
+from rigcal.result import (CrossValidation, Examination, Result, Trajectory, Validation, Verdict)
+from rigcal.rig import Rig
+from rigcal.simulation import simulate
+
+__all__ = [
+    "AsyncClient", "Client", "CrossValidation", "Examination", "FaultyInput", "Finding",
+    "InputError", "Recording", "Result", "Rig", "Segment", "ServiceError", "Trajectory",
+    "Validation", "Verdict", "__version__", "calibrate", "check", "crossvalidate",
+    "load_recording", "simulate", "validate",
+]

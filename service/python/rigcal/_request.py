@@ -1,0 +1,214 @@
+"""What is asked of the estimator, from Python's types."""
+
+from __future__ import annotations
+
+import math
+import os
+from typing import Any, Iterable, Mapping, Optional, Sequence, Union
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from rigcal import _rigcal
+from rigcal.errors import InputError
+from rigcal.result import Result
+from rigcal.rig import RigLike, as_rig
+
+#: A recording: a file, a table with the columns that the rig file names, or columns by name.
+RecordingLike = Union[str, "os.PathLike[str]", pd.DataFrame, Mapping[str, Any]]
+RecordingsLike = Union[RecordingLike, Sequence[RecordingLike]]
+Names = Union[str, Iterable[str]]
+Values = Union[Mapping[str, Optional[float]], Names]
+ParametersLike = Union[None, str, "os.PathLike[str]", Result, Mapping[str, float]]
+
+_KINDS = ("physical", "shadow")
+
+
+def list_recordings(recordings: RecordingsLike) -> list[RecordingLike]:
+    """One recording or several as a list; none is there twice."""
+    if isinstance(recordings, (str, os.PathLike, pd.DataFrame, Mapping)):
+        recordings = [recordings]
+    listed = list(recordings)
+    if not listed:
+        raise InputError("no recording was given; name a file or give a table")
+    for index, recording in enumerate(listed):
+        if not isinstance(recording, (str, os.PathLike, pd.DataFrame, Mapping)):
+            raise InputError(f"recording {index + 1} is a {type(recording).__name__}; give a path, "
+                             "a DataFrame, or arrays by the names of their columns")
+        tables = isinstance(recording, (pd.DataFrame, Mapping))
+        if tables and any(recording is other for other in listed[:index]):
+            raise InputError(f"recording {index + 1} is given twice; its samples would count double")
+    return listed
+
+
+def name_of(recording: RecordingLike, index: int) -> str:
+    """By which messages call a recording: its path, a table's attrs["name"], or its number."""
+    if isinstance(recording, (str, os.PathLike)):
+        return os.fspath(recording)
+    name = recording.attrs.get("name") if isinstance(recording, pd.DataFrame) else None
+    return str(name) if name else f"recording {index + 1}"
+
+
+def columns_of(recording: RecordingLike, name: str) -> dict[str, NDArray[np.float64]]:
+    """The columns of a table as numbers; nothing of a file. An index with a name is a column."""
+    if isinstance(recording, (str, os.PathLike)):
+        return {}
+    if isinstance(recording, pd.DataFrame):
+        if recording.columns.duplicated().any():
+            twice = recording.columns[recording.columns.duplicated()][0]
+            raise InputError(f"{name}: two columns are called '{twice}'; rename one")
+        if recording.index.name is not None and recording.index.name not in recording.columns:
+            recording = recording.reset_index()
+    columns = {}
+    for column in recording:
+        values = np.asarray(recording[column])
+        if values.ndim != 1:
+            raise InputError(f"{name}: column '{column}' has the shape {values.shape}; give one "
+                             "number a row")
+        # What no rig reads may stand beside: texts, dates. The importer tells if it is needed.
+        if np.issubdtype(values.dtype, np.number) or values.dtype == bool:
+            columns[str(column)] = values.astype(float)
+        elif values.dtype == object:
+            try:
+                columns[str(column)] = values.astype(float)
+            except (TypeError, ValueError):
+                continue
+    if not columns:
+        raise InputError(f"{name}: no column holds numbers; give columns of floats, times in seconds "
+                         "or as the rig file says")
+    return columns
+
+
+def texts(names: Names) -> list[str]:
+    return [names] if isinstance(names, str) else [str(name) for name in names]
+
+
+def assignments(values: Values, what: str) -> list[str]:
+    """"NAME=VALUE" or "NAME", with every digit of the values."""
+    if not isinstance(values, Mapping):
+        return texts(values)
+    out = []
+    for name, value in values.items():
+        if value is not None and not math.isfinite(float(value)):
+            raise InputError(f"{what}: '{name}' is {value}; give a finite number")
+        out.append(name if value is None else f"{name}={float(value)!r}")
+    return out
+
+
+def list_segments(segments: Union[None, int, str, Iterable[int]]) -> list[int]:
+    """Indices from 0, also as a text like "0-3,5"; none: all."""
+    if segments is None:
+        return []
+    if isinstance(segments, str):
+        return list(_rigcal.parse_segments(segments))
+    listed = [segments] if isinstance(segments, (int, np.integer)) else list(segments)
+    if not listed or any(int(index) != index or index < 0 for index in listed):
+        raise InputError(f"segments: {segments!r} are no indices; give numbers from 0 on")
+    return [int(index) for index in listed]
+
+
+def positive(value: float, what: str, unit: str = "") -> float:
+    number = float(value)
+    if not (math.isfinite(number) and number > 0.0):
+        raise InputError(f"{what} is {value}; give a number above zero{unit}")
+    return number
+
+
+def count(value: Optional[int], what: str, most: int) -> int:
+    """A whole number from 1; 0 where there is none."""
+    if value is None:
+        return 0
+    if int(value) != value or not 1 <= int(value) <= most:
+        raise InputError(f"{what} is {value}; give a whole number from 1 to {most}")
+    return int(value)
+
+
+def word(value: str, what: str, choices: Sequence[str]) -> str:
+    if value not in choices:
+        raise InputError(f"{what}: '{value}' is not {' or '.join(choices)}")
+    return value
+
+
+def set_parameters(request: Any, parameters: ParametersLike) -> None:
+    """Where values come from: a word for the kind of estimate, a result's file, a result, numbers."""
+    if parameters is None:
+        return
+    if isinstance(parameters, str) and parameters in _KINDS:
+        request.options.kind = parameters
+    elif isinstance(parameters, Result):
+        options = parameters.options
+        shadow = options.get("parameters") == "shadow"
+        request.set_values("the result", parameters._values(), str(options.get("parameters", "")),
+                           float(options["stepS"]) if shadow else 0.0,
+                           float(options["stateErrorWeight"]) if shadow else 0.0)
+    elif isinstance(parameters, Mapping):
+        request.edits.start = assignments(parameters, "parameters")
+    else:
+        path = os.fspath(parameters)
+        if not path.endswith(".json") and not os.path.exists(path):
+            raise InputError(f"parameters: '{path}' is neither physical nor shadow, nor the file of "
+                             "a result")
+        request.read_values(path)
+
+
+def set_options(options: Any, *, step: Optional[float], refine: bool, as_is: bool,
+                acceleration_noise: Optional[float], max_iterations: Optional[int],
+                kappa: Optional[float], compliance: Optional[float],
+                damping_time: Optional[float], residual: Optional[str], states: Optional[str],
+                approach: bool) -> None:
+    """Fills what estimator::CalibrationOptions has; None: the estimator's choice."""
+    if step is not None:
+        options.step = positive(step, "step", " [s]")
+        if not 1e-7 <= options.step <= 1.0:
+            raise InputError(f"step is {step} s; give one from 1e-7 s to 1 s")
+    if acceleration_noise is not None:
+        options.acceleration_noise = positive(acceleration_noise, "acceleration_noise")
+    if max_iterations is not None:
+        options.max_iterations = count(max_iterations, "max_iterations", 100000)
+    if kappa is not None:
+        options.kappa = positive(kappa, "kappa")
+    for name, value in (("compliance", compliance), ("damping_time", damping_time)):
+        if value is None:
+            continue
+        if not (math.isfinite(value) and value >= 0.0):
+            raise InputError(f"{name} is {value}; give a number from zero on")
+        setattr(options, name, float(value))
+    if residual is not None:
+        options.residual = word(residual, "residual", ("implicit", "explicit"))
+    if states is not None:
+        options.states = word(states, "states", ("configurations", "full"))
+    options.refine = bool(refine)
+    options.approach = bool(approach)
+    options.repair = not as_is
+
+
+def make_request(recordings: Optional[RecordingsLike], rig: RigLike, *,
+                 parameters: ParametersLike = None, free: Names = (), fix: Values = (),
+                 start: Values = (), withhold: Names = (), from_: Optional[float] = None,
+                 to: Optional[float] = None, segments: Any = None, **options: Any) -> Any:
+    """The request that the pipeline takes, with the recordings that are in memory."""
+    described = as_rig(rig)
+    request = _rigcal.Request(described.path, described.text)
+    set_parameters(request, parameters)
+    request.edits.start = request.edits.start + assignments(start, "start")
+    request.edits.free = texts(free)
+    request.edits.fix = assignments(fix, "fix")
+    request.edits.withhold = texts(withhold)
+    if options:
+        set_options(request.options, **options)
+    selection = _rigcal.Selection()
+    selection.start = -math.inf if from_ is None else float(from_)
+    selection.end = math.inf if to is None else float(to)
+    if not selection.start < selection.end:
+        raise InputError("from_ must lie before to")
+    selection.segments = list_segments(segments)
+    taken: set[str] = set()
+    for index, recording in enumerate([] if recordings is None else list_recordings(recordings)):
+        name = name_of(recording, index)
+        columns = columns_of(recording, name)
+        if columns and name in taken:
+            name = f"{name} ({index + 1})"  # of another table; files are told apart by their paths
+        taken.add(name)
+        request.add_recording(name, selection, columns)
+    return request

@@ -1,0 +1,306 @@
+"""The service's protocol without sockets (docs/protocol.md): what is sent, and what replies mean.
+
+An operation is a generator. It yields requests, is given their replies, and returns its result;
+what `Notified` it yields is given the next notification. Clients differ in how they wait alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import ssl
+import struct
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Generator, Mapping, Optional, Union
+
+import pandas as pd
+from google.protobuf.json_format import MessageToDict
+from google.protobuf.message import DecodeError
+
+from rigcal import _rigcal
+from rigcal._request import (Names, RecordingLike, RecordingsLike, Values, assignments, columns_of,
+                             list_recordings, list_segments, name_of, texts)
+from rigcal.errors import InputError, ServiceError
+from rigcal.messages import service_pb2 as pb
+from rigcal.result import Result
+from rigcal.rig import RigLike, as_rig
+
+PROTOCOL_VERSION = 1
+LENGTH_BYTES = 4
+REPLY_BYTES_MAX = 8 << 20
+_PART_BYTES = 1 << 20
+_UPLOAD_IDS_MAX = 9
+_NOTIFICATIONS = ("job_update", "live_batch", "live_dropped", "live_ended")
+_STATES = {pb.JOB_QUEUED: "queued", pb.JOB_RUNNING: "running", pb.JOB_DONE: "done",
+           pb.JOB_FAILED: "failed", pb.JOB_CANCELLED: "cancelled"}
+
+
+class Notified:
+    """Yielded by an operation that waits for the next notification."""
+
+
+Operation = Generator[Union[pb.ServiceRequest, Notified], Any, Any]
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where a service is, and the files of TLS by which it is spoken to."""
+
+    text: str
+    host: str
+    port: int
+    unix_path: str
+    tls: Optional[ssl.SSLContext]
+
+
+def read_address(text: Optional[str], cert: Any, key: Any, ca: Any) -> Address:
+    """"HOST:PORT" or "unix:/PATH"; none: the service of this account, else of this machine."""
+    if text is None:
+        text = os.environ.get("RIGCAL_SERVER") or _default_place()
+    files = [cert, key, ca]
+    if any(files) and not all(files):
+        raise InputError("TLS needs all of tls_cert, tls_key and tls_ca")
+    if text.startswith("unix:"):
+        if any(files):
+            raise InputError(f"{text}: a Unix socket has no TLS; leave out tls_cert, tls_key, tls_ca")
+        return Address(text, "", 0, text[len("unix:"):], None)
+    host, _, port = text.rpartition(":")
+    if not host or not port.isdigit() or int(port) > 65535:
+        raise InputError(f"'{text}' is no address; write HOST:PORT or unix:/PATH")
+    context = _tls_context(cert, key, ca) if all(files) else None
+    return Address(text, host.strip("[]"), int(port), "", context)
+
+
+def _default_place() -> str:
+    runtime = os.environ.get("XDG_RUNTIME_DIR")
+    own = f"{runtime}/rigcald.sock" if runtime else ""
+    return f"unix:{own}" if own and os.path.exists(own) else "unix:/run/rigcald/rigcald.sock"
+
+
+def _tls_context(cert: Any, key: Any, ca: Any) -> ssl.SSLContext:
+    try:
+        context = ssl.create_default_context(ssl.Purpose.SERVER_AUTH, cafile=os.fspath(ca))
+        context.minimum_version = ssl.TLSVersion.TLSv1_2
+        context.load_cert_chain(os.fspath(cert), os.fspath(key))
+    except (OSError, ssl.SSLError) as error:
+        raise InputError(f"TLS: {error}; check the files {cert}, {key}, {ca}") from None
+    return context
+
+
+def unreachable(address: Address, error: Exception) -> ConnectionError:
+    return ConnectionError(f"{address.text}: the service cannot be reached ({error}); is rigcald "
+                           "running there?")
+
+
+def broken(address: Address) -> ConnectionError:
+    return ConnectionError(f"{address.text}: the service closed the connection; a job that was "
+                           "submitted goes on")
+
+
+def frame(request: pb.ServiceRequest) -> bytes:
+    payload: bytes = request.SerializeToString()
+    return struct.pack("<I", len(payload)) + payload
+
+
+def frame_length(head: bytes) -> int:
+    length: int = struct.unpack("<I", head)[0]
+    if length > REPLY_BYTES_MAX:
+        raise ConnectionError(f"a reply of {length} bytes: this is no service of rigcal")
+    return length
+
+
+def parse_reply(payload: bytes) -> pb.ServiceReply:
+    try:
+        reply: pb.ServiceReply = pb.ServiceReply.FromString(payload)
+    except DecodeError:
+        raise ConnectionError("a reply that cannot be read: this is no service of rigcal") from None
+    return reply
+
+
+def is_notification(reply: pb.ServiceReply) -> bool:
+    return reply.WhichOneof("reply") in _NOTIFICATIONS
+
+
+def check_reply(reply: pb.ServiceReply) -> pb.ServiceReply:
+    if reply.WhichOneof("reply") == "error":
+        raise ServiceError(pb.ServiceError.Code.Name(reply.error.code), reply.error.text)
+    return reply
+
+
+def state_of(job: pb.JobInfo) -> str:
+    """"queued", "running", "done", "failed" or "cancelled"."""
+    return _STATES.get(job.state, "unknown")
+
+
+def has_ended(job: pb.JobInfo) -> bool:
+    return state_of(job) in ("done", "failed", "cancelled")
+
+
+def hello() -> Operation:
+    welcome = yield pb.ServiceRequest(
+        hello=pb.Hello(protocol_version=PROTOCOL_VERSION, client=f"rigcal.py {_rigcal.__version__}"))
+    return welcome.welcome
+
+
+def sessions() -> Operation:
+    return list((yield pb.ServiceRequest(list_sessions=pb.ListSessions())).session_list.sessions)
+
+
+def jobs() -> Operation:
+    return list((yield pb.ServiceRequest(list_jobs=pb.ListJobs())).job_list.jobs)
+
+
+def job(job_id: str) -> Operation:
+    return (yield pb.ServiceRequest(inspect_job=pb.InspectJob(job_id=job_id))).job_info
+
+
+def cancel(job_id: str) -> Operation:
+    return (yield pb.ServiceRequest(cancel_job=pb.CancelJob(job_id=job_id))).job_info
+
+
+def delete_job(job_id: str) -> Operation:
+    yield pb.ServiceRequest(delete_job=pb.DeleteJob(job_id=job_id))
+
+
+def delete_session(session_id: str) -> Operation:
+    yield pb.ServiceRequest(delete_session=pb.DeleteSession(session_id=session_id))
+
+
+def subscribe(job_id: str) -> Operation:
+    return (yield pb.ServiceRequest(subscribe_job=pb.SubscribeJob(job_id=job_id))).job_info
+
+
+def next_update(job_id: str) -> Operation:
+    while True:
+        told = yield Notified()
+        if told.WhichOneof("reply") == "job_update" and told.job_update.job.job_id == job_id:
+            return told.job_update.job
+
+
+def upload(recording: RecordingLike, index: int = 0) -> Operation:
+    """Uploads what the service does not have yet, under a name made of its content."""
+    name = name_of(recording, index)
+    content = _content_of(recording, name)
+    file_name = os.path.basename(name)
+    if not isinstance(recording, (str, os.PathLike)) and not file_name.endswith(".csv"):
+        file_name += ".csv"
+    digest = hashlib.sha256(content).hexdigest()[:40]
+    state = None
+    for attempt in range(1, _UPLOAD_IDS_MAX + 1):
+        session_id = f"file-{digest}" + (f"-{attempt}" if attempt > 1 else "")
+        try:
+            opened = yield pb.ServiceRequest(open_upload=pb.OpenUpload(
+                session_id=session_id, file_name=file_name, size_bytes=len(content)))
+            state = opened.upload_state
+            break
+        except ServiceError as error:
+            if error.code != "EXISTS" or attempt == _UPLOAD_IDS_MAX:
+                raise
+    assert state is not None
+    while not state.complete:
+        at = state.durable_bytes
+        sent = yield pb.ServiceRequest(upload_part=pb.UploadPart(
+            session_id=session_id, offset_bytes=at, data=content[at:at + _PART_BYTES]))
+        state = sent.upload_state
+    return session_id
+
+
+def _content_of(recording: RecordingLike, name: str) -> bytes:
+    if isinstance(recording, (str, os.PathLike)):
+        try:
+            return Path(recording).read_bytes()
+        except OSError as error:
+            raise InputError(f"{name}: {error.strerror}; name a recording") from None
+    columns = columns_of(recording, name)
+    if len({len(values) for values in columns.values()}) > 1:
+        raise InputError(f"{name}: columns differ in length; give columns of one length")
+    text = io.StringIO()
+    # Every digit; what is missing is an empty cell.
+    pd.DataFrame(columns).to_csv(text, index=False, lineterminator="\n")
+    return text.getvalue().encode()
+
+
+def submit(recordings: RecordingsLike, rig: RigLike, *, job_id: Optional[str] = None,
+           parameters: Union[None, str, Result, Mapping[str, float]] = None, free: Names = (),
+           fix: Values = (), start: Values = (), withhold: Names = (),
+           from_: Optional[float] = None, to: Optional[float] = None, segments: Any = None,
+           step: Optional[float] = None, refine: bool = True, as_is: bool = False,
+           max_iterations: Optional[int] = None, cross_validate: bool = True) -> Operation:
+    """Uploads the recordings and submits a job; its id is made of its content unless given."""
+    described = as_rig(rig)
+    spec = pb.JobSpec(rig_name=os.path.basename(described.path), rig_text=described.text,
+                      free=texts(free), fix=assignments(fix, "fix"), withhold=texts(withhold),
+                      skip_cross_validation=not cross_validate)
+    if isinstance(parameters, str):
+        spec.options.parameters = parameters
+    elif isinstance(parameters, Result):
+        free_ones = parameters.parameters["value"]
+        spec.start.extend(assignments(dict(free_ones), "parameters"))
+    elif parameters is not None:
+        spec.start.extend(assignments(parameters, "parameters"))
+    spec.start.extend(assignments(start, "start"))
+    spec.options.refine_simulation = refine
+    spec.options.repair = not as_is
+    if step is not None:
+        spec.options.step_s = step
+    if max_iterations is not None:
+        spec.options.max_iterations = max_iterations
+    for index, recording in enumerate(list_recordings(recordings)):
+        entry = spec.recordings.add(segments=list_segments(segments))
+        if isinstance(recording, str) and recording.startswith("session:"):
+            entry.session_id = recording[len("session:"):]
+        else:
+            entry.session_id = yield from upload(recording, index)
+            entry.name = os.path.basename(name_of(recording, index))
+        if from_ is not None:
+            entry.from_s = from_
+        if to is not None:
+            entry.to_s = to
+    chosen = job_id or "job-" + uuid.uuid4().hex
+    request = pb.ServiceRequest(submit_job=pb.SubmitJob(job_id=chosen, spec=spec))
+    return (yield request).job_info
+
+
+def result(job_id: str) -> Operation:
+    """The result of a job that is done, with its table and its report."""
+    told = (yield pb.ServiceRequest(get_result=pb.GetResult(job_id=job_id))).job_result
+    page = yield from report(job_id, False)
+    return Result(_to_dict(told.result), table=told.table, page=page)
+
+
+def report(job_id: str, cross_validation: bool) -> Operation:
+    kind = pb.ReadReport.CROSS_VALIDATION if cross_validation else pb.ReadReport.CALIBRATION
+    data = b""
+    while True:
+        part = (yield pb.ServiceRequest(read_report=pb.ReadReport(
+            job_id=job_id, offset_bytes=len(data), kind=kind))).file_part
+        data += part.data
+        if not part.data or len(data) >= part.file_size_bytes:
+            return data.decode()
+
+
+def finish(job_info: pb.JobInfo) -> Operation:
+    """The result of a job that has ended."""
+    if state_of(job_info) != "done":
+        why = job_info.error or "no reason was given"
+        raise ServiceError(state_of(job_info).upper(), f"job '{job_info.job_id}': {why}")
+    return (yield from result(job_info.job_id))
+
+
+def _to_dict(message: Any) -> dict[str, Any]:
+    """proto3 JSON with every field, as rigcal writes it; the option's name changed in Protobuf 5."""
+    try:
+        told = MessageToDict(message, always_print_fields_with_no_presence=True)
+    except TypeError:
+        told = MessageToDict(message, including_default_value_fields=True)
+    result: dict[str, Any] = json.loads(json.dumps(told))
+    return result
+
+
+def progress_of(job_info: pb.JobInfo) -> tuple[str, int, float, float]:
+    at = job_info.progress
+    return at.stage, at.iteration, at.cost, at.gradient_norm

@@ -1,0 +1,204 @@
+"""A client of the calibration service for asyncio."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections import deque
+from typing import Any, AsyncIterator, Optional
+
+from rigcal import _wire
+from rigcal._request import RecordingLike, RecordingsLike
+from rigcal.errors import ServiceError
+from rigcal.estimation import ProgressLike, _print_progress
+from rigcal.result import Result
+from rigcal.rig import RigLike
+
+
+class AsyncClient:
+    """As `Client`, with coroutines. Connects when it is entered, or by `connect`.
+
+        >>> async with rigcal.AsyncClient("rig-server:7700") as service:
+        ...     result = await service.calibrate("run.csv", "rig.textproto")
+
+    One call at a time goes over a connection; others wait for it.
+    """
+
+    def __init__(self, address: Optional[str] = None, *, tls_cert: Any = None, tls_key: Any = None,
+                 tls_ca: Any = None, timeout: float = 60.0) -> None:
+        self._address = _wire.read_address(address, tls_cert, tls_key, tls_ca)
+        self._timeout = timeout
+        self._notifications: deque[Any] = deque()
+        self._reader: Optional[asyncio.StreamReader] = None
+        self._writer: Optional[asyncio.StreamWriter] = None
+        self._turn = asyncio.Lock()
+        self.server_version = ""
+
+    async def connect(self) -> None:
+        """Connects. Raises as `Client`."""
+        address = self._address
+        if address.unix_path:
+            opening: Any = asyncio.open_unix_connection(address.unix_path)
+        else:
+            opening = asyncio.open_connection(address.host, address.port, ssl=address.tls)
+        try:
+            self._reader, self._writer = await asyncio.wait_for(opening, self._timeout)
+        except (OSError, asyncio.TimeoutError) as error:
+            raise _wire.unreachable(address, error) from None
+        self.server_version = (await self._run(_wire.hello())).server_version
+
+    async def close(self) -> None:
+        """Ends the connection; jobs go on."""
+        if self._writer is not None:
+            self._writer.close()
+            try:
+                await self._writer.wait_closed()
+            except OSError:
+                pass
+            self._reader = self._writer = None
+
+    async def __aenter__(self) -> AsyncClient:
+        try:
+            await self.connect()
+        except BaseException:
+            await self.close()
+            raise
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def sessions(self) -> list[Any]:
+        """See `Client.sessions`."""
+        return list(await self._run(_wire.sessions()))
+
+    async def jobs(self) -> list[Any]:
+        """See `Client.jobs`."""
+        return list(await self._run(_wire.jobs()))
+
+    async def job(self, job_id: str) -> Any:
+        """See `Client.job`."""
+        return await self._run(_wire.job(job_id))
+
+    async def upload(self, recording: RecordingLike) -> str:
+        """See `Client.upload`."""
+        return str(await self._run(_wire.upload(recording)))
+
+    async def submit(self, recordings: RecordingsLike, rig: RigLike, **options: Any) -> str:
+        """See `Client.submit`."""
+        return str((await self._run(_wire.submit(recordings, rig, **options))).job_id)
+
+    async def watch(self, job_id: str) -> AsyncIterator[Any]:
+        """See `Client.watch`."""
+        told = await self._run(_wire.subscribe(job_id))
+        yield told
+        while not _wire.has_ended(told):
+            told = await self._run(_wire.next_update(job_id))
+            yield told
+
+    async def result(self, job_id: str) -> Result:
+        """See `Client.result`."""
+        result: Result = await self._run(_wire.result(job_id))
+        return result
+
+    async def report(self, job_id: str, path: Any, *, cross_validation: bool = False) -> None:
+        """See `Client.report`."""
+        page = await self._run(_wire.report(job_id, cross_validation))
+        with open(os.fspath(path), "w", encoding="utf-8") as file:
+            file.write(page)
+
+    async def cancel(self, job_id: str) -> Any:
+        """See `Client.cancel`."""
+        return await self._run(_wire.cancel(job_id))
+
+    async def delete_job(self, job_id: str) -> None:
+        """See `Client.delete_job`."""
+        await self._run(_wire.delete_job(job_id))
+
+    async def delete_session(self, session_id: str) -> None:
+        """See `Client.delete_session`."""
+        await self._run(_wire.delete_session(session_id))
+
+    async def calibrate(self, recordings: RecordingsLike, rig: RigLike, *,
+                        progress: ProgressLike = None, **options: Any) -> Result:
+        """Uploads, calibrates there, and returns the result. Cancelling this cancels the job."""
+        shown = _print_progress if progress is True else progress
+        job_id = await self.submit(recordings, rig, **options)
+        try:
+            async for told in self.watch(job_id):
+                if shown and _wire.state_of(told) == "running":
+                    shown(*_wire.progress_of(told))
+        except ConnectionError:
+            raise
+        except BaseException:
+            await asyncio.shield(self._cancel_quietly(job_id))
+            raise
+        result: Result = await self._run(_wire.finish(told))
+        return result
+
+    async def _cancel_quietly(self, job_id: str) -> None:
+        """Over a connection of its own: this one may stand in the middle of a message."""
+        other = AsyncClient.__new__(AsyncClient)
+        other.__dict__.update(_address=self._address, _timeout=self._timeout,
+                              _notifications=deque(), _reader=None, _writer=None,
+                              _turn=asyncio.Lock())
+        try:
+            async with other:
+                await other.cancel(job_id)
+        except (OSError, ServiceError):
+            pass
+
+    async def _run(self, operation: _wire.Operation) -> Any:
+        async with self._turn:
+            try:
+                asked = next(operation)
+                while True:
+                    try:
+                        waits = isinstance(asked, _wire.Notified)
+                        reply = await (self._next() if waits else self._call(asked))
+                    except ServiceError as error:
+                        asked = operation.throw(error)
+                    else:
+                        asked = operation.send(reply)
+            except StopIteration as end:
+                return end.value
+
+    async def _call(self, request: Any) -> Any:
+        if self._writer is None:
+            raise ConnectionError("not connected; use 'async with', or await connect()")
+        try:
+            self._writer.write(_wire.frame(request))
+            await self._writer.drain()
+        except OSError as error:
+            raise _wire.unreachable(self._address, error) from None
+        while True:
+            try:
+                reply = await asyncio.wait_for(self._receive(), self._timeout)
+            except asyncio.TimeoutError as error:
+                raise _wire.unreachable(self._address, error) from None
+            if not _wire.is_notification(reply):
+                return _wire.check_reply(reply)
+            self._notifications.append(reply)
+
+    async def _next(self) -> Any:
+        if self._notifications:
+            return self._notifications.popleft()
+        while True:
+            reply = await self._receive()
+            if _wire.is_notification(reply):
+                return reply
+            _wire.check_reply(reply)
+
+    async def _receive(self) -> Any:
+        if self._reader is None:
+            raise ConnectionError("not connected; use 'async with', or await connect()")
+        try:
+            head = await self._reader.readexactly(_wire.LENGTH_BYTES)
+            return _wire.parse_reply(
+                await self._reader.readexactly(_wire.frame_length(head)))
+        except asyncio.IncompleteReadError:
+            raise _wire.broken(self._address) from None
+        except ConnectionError:
+            raise
+        except OSError as error:
+            raise _wire.unreachable(self._address, error) from None

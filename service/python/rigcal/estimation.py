@@ -1,0 +1,171 @@
+"""Calibrations in this process."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any, Callable, Iterable, Optional, Union
+
+from rigcal import _rigcal
+from rigcal._request import (Names, ParametersLike, RecordingsLike, Values, count, make_request,
+                             positive, word)
+from rigcal.result import CrossValidation, Examination, Result, Trajectory, Validation
+from rigcal.rig import RigLike
+
+#: Called with the stage, the iteration, the cost and the gradient's norm. What it raises ends the
+#: calibration.
+Progress = Callable[[str, int, float, float], None]
+ProgressLike = Union[None, bool, Progress]
+Segments = Union[None, int, str, Iterable[int]]
+
+
+def _print_progress(stage: str, iteration: int, cost: float, gradient: float) -> None:
+    print(f"\r{stage}: iteration {iteration}  cost {cost:.7g}  gradient {gradient:.2g}\033[K",
+          end="", file=sys.stderr, flush=True)
+
+
+def _run(work: Callable[[Any], Any], progress: ProgressLike, threads: Optional[int]) -> Any:
+    shown = _print_progress if progress is True else (progress or None)
+    try:
+        return work(_rigcal.Monitor(shown, count(threads, "threads", 256)))
+    finally:
+        if progress is True:
+            print(file=sys.stderr)
+
+
+def _trajectories(handle: Any) -> list[Trajectory]:
+    return [Trajectory(**fields) for fields in handle.trajectories()]
+
+
+def calibrate(recordings: RecordingsLike, rig: RigLike, *, parameters: ParametersLike = None,
+              free: Names = (), fix: Values = (), start: Values = (), withhold: Names = (),
+              step: Optional[float] = None, from_: Optional[float] = None,
+              to: Optional[float] = None, segments: Segments = None, refine: bool = True,
+              as_is: bool = False, threads: Optional[int] = None, progress: ProgressLike = None,
+              acceleration_noise: Optional[float] = None, max_iterations: Optional[int] = None,
+              kappa: Optional[float] = None, compliance: Optional[float] = None,
+              damping_time: Optional[float] = None, residual: Optional[str] = None,
+              states: Optional[str] = None, approach: bool = True) -> Result:
+    """Estimates a rig's free parameters from recordings, as `rigcal calibrate` does.
+
+    Args:
+        recordings: one or several: paths of CSV or MCAP files, DataFrames, or arrays by name, with
+            the columns that the rig file's recording { } names. One set of parameters for all.
+        rig: path or text of a rig file, or a Rig.
+        parameters: "physical" or "shadow" (docs/method.md); or where values come from: a Result,
+            the file of one, or numbers by name.
+        free, fix, start: parameters to estimate, to keep ({name: value}, None: at the value they
+            have), to start at a value.
+        withhold: encoders whose readings are left out.
+        step: time step h [s]; default: chosen.
+        from_, to: use samples from and up to these times [s].
+        segments: use these segments only: indices from 0, or "0-3,5".
+        refine: whether to fit the open-loop simulation afterwards.
+        as_is: use recordings as they are, repair nothing.
+        threads: default: one for each processor. The result is the same with any number.
+        progress: True prints; a function is called with stage, iteration, cost, gradient.
+        acceleration_noise, max_iterations: of the method; default: from the data, 100.
+        kappa, compliance, damping_time, residual, states, approach: of shadow parameters alone.
+
+    Raises:
+        FaultyInput: where estimates would be nonsense; `findings` tell why.
+        InputError: naming file, line and field, and what to do.
+        KeyboardInterrupt: at Ctrl-C, after the iteration under way.
+    """
+    request = make_request(
+        recordings, rig, parameters=parameters, free=free, fix=fix, start=start,
+        withhold=withhold, from_=from_, to=to, segments=segments, step=step, refine=refine,
+        as_is=as_is, acceleration_noise=acceleration_noise, max_iterations=max_iterations,
+        kappa=kappa, compliance=compliance, damping_time=damping_time, residual=residual,
+        states=states, approach=approach)
+    handle = _run(lambda monitor: _rigcal.calibrate(request, monitor), progress, threads)
+    text = handle.json()
+    return Result(json.loads(text), trajectories=_trajectories(handle), sensors=handle.sensors(),
+                  controls=handle.controls(), text=text, table=handle.table(), page=handle.page())
+
+
+def crossvalidate(recordings: RecordingsLike, rig: RigLike, *, by: Optional[str] = None,
+                  pieces: Optional[int] = None, piece_length: Optional[float] = None,
+                  parameters: ParametersLike = None, free: Names = (), fix: Values = (),
+                  start: Values = (), withhold: Names = (), step: Optional[float] = None,
+                  from_: Optional[float] = None, to: Optional[float] = None,
+                  segments: Segments = None, refine: bool = True, as_is: bool = False,
+                  threads: Optional[int] = None, progress: ProgressLike = None) -> CrossValidation:
+    """Predicts every recording, or piece of one, from all others.
+
+    Args:
+        by: hold out a "recording" or a "segment" at a time; default: recording, segment for a
+            single recording.
+        pieces: cut every segment into so many pieces of equal length.
+        piece_length: cut every segment into pieces of this length [s].
+
+    Every other argument, and what is raised, as of `calibrate`.
+    """
+    request = make_request(
+        recordings, rig, parameters=parameters, free=free, fix=fix, start=start,
+        withhold=withhold, from_=from_, to=to, segments=segments, **_plain(step, refine, as_is))
+    chosen = "" if by is None else word(by, "by", ("recording", "segment"))
+    if sum(given is not None for given in (by, pieces, piece_length)) > 1:
+        from rigcal.errors import InputError
+
+        raise InputError("by, pieces and piece_length exclude one another; give one")
+    length = 0.0 if piece_length is None else positive(piece_length, "piece_length", " [s]")
+    parts = count(pieces, "pieces", 1000)
+    handle = _run(lambda monitor: _rigcal.crossvalidate(request, chosen, parts, length, monitor),
+                  progress, threads)
+    text = handle.json()
+    return CrossValidation(json.loads(text), text=text, table=handle.table(), page=handle.page())
+
+
+def validate(recordings: RecordingsLike, rig: RigLike, *, parameters: ParametersLike = None,
+             window: Optional[float] = None, start_window: Optional[float] = None,
+             start: Values = (), withhold: Names = (), step: Optional[float] = None,
+             from_: Optional[float] = None, to: Optional[float] = None, segments: Segments = None,
+             refine: bool = True, threads: Optional[int] = None,
+             progress: ProgressLike = None) -> Validation:
+    """Tells how well given parameters predict recordings; only initial states are estimated.
+
+    Args:
+        parameters: a Result, the file of one, or numbers by name; default: the rig file's values.
+        window: cut every segment into windows of this length, each with an initial state of its
+            own [s]; default: whole segments.
+        start_window: estimate a window's initial state from its first seconds alone, and judge the
+            rest [s]; default: from all of it.
+
+    Every other argument, and what is raised, as of `calibrate`.
+    """
+    request = make_request(
+        recordings, rig, parameters=parameters, start=start, withhold=withhold, from_=from_, to=to,
+        segments=segments, **_plain(step, refine, False))
+    length = 0.0 if window is None else positive(window, "window", " [s]")
+    begun = 0.0 if start_window is None else positive(start_window, "start_window", " [s]")
+    handle = _run(lambda monitor: _rigcal.validate(request, length, begun, monitor), progress,
+                  threads)
+    text = handle.json()
+    return Validation(json.loads(text), trajectories=_trajectories(handle),
+                      sensors=handle.sensors(), text=text, table=handle.table(),
+                      page=handle.page())
+
+
+def check(recordings: RecordingsLike, rig: RigLike, *, parameters: ParametersLike = None,
+          free: Names = (), fix: Values = (), start: Values = (), withhold: Names = (),
+          from_: Optional[float] = None, to: Optional[float] = None, segments: Segments = None,
+          threads: Optional[int] = None, progress: ProgressLike = None) -> Examination:
+    """Looks at recordings and a description before any calibration, as `rigcal check` does.
+
+    Arguments, and what is raised, as of `calibrate`; findings are returned, not raised.
+    """
+    request = make_request(
+        recordings, rig, parameters=parameters, free=free, fix=fix, start=start,
+        withhold=withhold, from_=from_, to=to, segments=segments, **_plain(None, True, False))
+    text, table, reason = _run(lambda monitor: _rigcal.check(request, monitor), progress, threads)
+    document = json.loads(text)
+    if reason:
+        document["notes"] = [f"what the recordings can tell is not known: {reason}"]
+    return Examination(document, text=text, table=table)
+
+
+def _plain(step: Optional[float], refine: bool, as_is: bool) -> dict[str, Any]:
+    return dict(step=step, refine=refine, as_is=as_is, acceleration_noise=None, max_iterations=None,
+                kappa=None, compliance=None, damping_time=None, residual=None, states=None,
+                approach=True)

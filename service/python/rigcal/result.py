@@ -1,0 +1,296 @@
+"""What calibrations found."""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence, Union
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from rigcal.errors import Finding, InputError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True)
+class Trajectory:
+    """One segment as it was read and as the estimate explains it."""
+
+    recording: str
+    time: NDArray[np.float64]  #: [s]
+    measured: NDArray[np.float64]  #: rows × sensors [rad or m]; NaN where nothing was read
+    estimated: NDArray[np.float64]  #: of the estimated states
+    simulated: NDArray[np.float64]  #: open loop from the estimated start
+    control: NDArray[np.float64]  #: rows × motors
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What is to be thought of the model."""
+
+    kind: str  #: "holds", "doubtful", "does-not-hold", "explains-nothing"
+    sentence: str
+
+    def __str__(self) -> str:
+        return self.sentence
+
+
+_PARAMETER_FIELDS = {"value": "value", "standard_deviation": "standardDeviation",
+                     "noise": "noiseDeviation", "scatter": "scatterDeviation",
+                     "half_interval": "halfInterval", "lower": "lower", "upper": "upper",
+                     "initial": "initial"}
+
+
+def parameter_frame(entries: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    """rigcal.v1.ParameterResult as a table by name."""
+    columns: dict[str, list[Any]] = {
+        column: [float(entry[field]) for entry in entries]
+        for column, field in _PARAMETER_FIELDS.items()}
+    columns["unit"] = [entry["unit"] for entry in entries]
+    columns["at_bound"] = [bool(entry["atBound"]) for entry in entries]
+    order = ["value", "standard_deviation", "noise", "scatter", "half_interval", "unit", "lower",
+             "upper", "at_bound", "initial"]
+    index = pd.Index([entry["name"] for entry in entries], name="parameter")
+    return pd.DataFrame(columns, index=index)[order]
+
+
+class Outcome:
+    """What every result has: its JSON, and where it was made here, a text and a report."""
+
+    def __init__(self, document: Mapping[str, Any], *, text: Optional[str] = None,
+                 table: Optional[str] = None, page: Optional[str] = None) -> None:
+        self.document = document  #: the JSON that `--json` writes, as Python's types
+        self._text = text
+        self._table = table
+        self._page = page
+
+    @property
+    def notes(self) -> list[str]:
+        """What was chosen, dropped or suspicious."""
+        return list(self.document.get("notes", ()))
+
+    @property
+    def converged(self) -> bool:
+        return bool(self.document.get("converged", False))
+
+    def table(self) -> str:
+        """The text that `rigcal` prints."""
+        if self._table is None:
+            raise InputError("there is no table of a result that was read from JSON; print "
+                             "its parameters")
+        return self._table
+
+    def to_json(self, path: Union[None, str, os.PathLike[str]] = None) -> str:
+        """The same JSON as `--json` writes; written to `path` if there is one."""
+        text = json.dumps(self.document, indent=1) if self._text is None else self._text
+        if path is not None:
+            Path(path).write_text(text, encoding="utf-8")
+        return text
+
+    def report(self, path: Union[str, os.PathLike[str]]) -> None:
+        """Writes the same page as `--plot`: one HTML file without external resources."""
+        if self._page is None:
+            raise InputError("there is no report of a result that was read from JSON; calibrate "
+                             "again, or ask the service for it")
+        Path(path).write_text(self._page, encoding="utf-8")
+
+    def __str__(self) -> str:
+        return self.to_json() if self._table is None else self._table
+
+
+class Result(Outcome):
+    """The result of a calibration."""
+
+    def __init__(self, document: Mapping[str, Any], *, trajectories: Sequence[Trajectory] = (),
+                 sensors: Sequence[tuple[str, str]] = (), controls: Sequence[str] = (),
+                 **texts: Optional[str]) -> None:
+        super().__init__(document, **texts)
+        self.trajectories = list(trajectories)  #: one a segment; none of results from elsewhere
+        self.sensors = list(sensors)  #: name and unit, of the columns of trajectories
+        self.controls = list(controls)  #: of the columns of control
+
+    @classmethod
+    def load(cls, path: Union[str, os.PathLike[str]]) -> Result:
+        """Reads what `to_json` or `rigcal calibrate --json` wrote."""
+        name = os.fspath(path)
+        try:
+            document = json.loads(Path(path).read_text(encoding="utf-8"))
+        except OSError as error:
+            raise InputError(f"{name}: {error.strerror}; name the JSON of a calibration") from None
+        except ValueError as error:
+            raise InputError(f"{name}: is no JSON; give what rigcal calibrate --json wrote "
+                             f"({error})") from None
+        if not isinstance(document, dict) or "covariance" not in document:
+            raise InputError(f"{name}: parameters: holds none; give what rigcal calibrate --json "
+                             "wrote")
+        return cls(document)
+
+    @property
+    def parameters(self) -> pd.DataFrame:
+        """The estimated parameters: value, deviations, half the 95 % interval, unit, bounds.
+
+        `noise` and `scatter` are what `standard_deviation` is the larger of, where pieces of the
+        recordings disagree; deviations are infinite where the data cannot see a parameter.
+        """
+        return parameter_frame(self.document["parameters"])
+
+    @property
+    def tied(self) -> pd.DataFrame:
+        """What follows from the parameters by ties of the rig file."""
+        return parameter_frame(self.document.get("tied", ()))
+
+    @property
+    def covariance(self) -> pd.DataFrame:
+        """Free × free parameters."""
+        return self._matrix("covariance")
+
+    @property
+    def correlation(self) -> pd.DataFrame:
+        """Free × free parameters."""
+        return self._matrix("correlation")
+
+    @property
+    def verdict(self) -> Verdict:
+        told = self.document.get("verdict") or {}
+        return Verdict(told.get("kind", ""), told.get("sentence", ""))
+
+    @property
+    def findings(self) -> list[Finding]:
+        """What was noticed about the recordings and the description."""
+        return [Finding._from_json(finding) for finding in self.document.get("findings", ())]
+
+    @property
+    def simulation(self) -> pd.Series:
+        """Root mean square of the open-loop error of each joint [rad or m]."""
+        rows = self.document["simulation"]
+        return pd.Series([float(row.get("rmseM", row["rmseRad"])) for row in rows],
+                         index=pd.Index([row["hinge"] for row in rows], name="joint"), name="rmse")
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """What was asked for and what the calibration chose."""
+        options: Mapping[str, Any] = self.document["options"]
+        return options
+
+    def plot(self, segments: Optional[Sequence[int]] = None) -> Figure:
+        """Draws readings, simulation and their difference for every sensor, and the intervals.
+
+        Args:
+            segments: indices into `trajectories`; default: the first four.
+        """
+        from rigcal.figure import draw_result
+
+        return draw_result(self, segments)
+
+    def _matrix(self, name: str) -> pd.DataFrame:
+        names = pd.Index([entry["name"] for entry in self.document["parameters"]], name="parameter")
+        rows = [[float(value) for value in row["values"]] for row in self.document[name]]
+        return pd.DataFrame(np.array(rows).reshape(len(names), len(names)), names, names)
+
+    def _values(self) -> list[tuple[str, str, float]]:
+        """Name, unit and value of what was estimated, then of what follows."""
+        entries = list(self.document["parameters"]) + list(self.document.get("tied", ()))
+        return [(entry["name"], entry["unit"], float(entry["value"])) for entry in entries]
+
+    def __repr__(self) -> str:
+        state = "converged" if self.converged else "not converged"
+        return (f"Result({len(self.document['parameters'])} parameters, {state}, "
+                f"verdict '{self.verdict.kind}')")
+
+    def _repr_html_(self) -> str:
+        shown = self.parameters[["value", "standard_deviation", "unit", "initial"]]
+        notes = "".join(f"<li>{html.escape(note)}</li>" for note in self.notes)
+        return (f"<p><b>{html.escape(self.verdict.sentence)}</b></p>"
+                f"{shown.to_html(float_format='{:.5g}'.format)}"
+                + (f"<details><summary>Notes</summary><ul>{notes}</ul></details>" if notes else ""))
+
+
+class CrossValidation(Outcome):
+    """Every piece of the recordings predicted from all others."""
+
+    @property
+    def pieces(self) -> list[str]:
+        return list(self.document["pieces"])
+
+    @property
+    def parameters(self) -> pd.DataFrame:
+        """Every parameter over the folds: mean, deviation by the jackknife, deviation as reported."""
+        rows = self.document["parameters"]
+        fields = {"mean": "mean", "jackknife": "jackknifeStandardDeviation",
+                  "reported": "reportedStandardDeviation"}
+        frame = pd.DataFrame({column: [float(row[field]) for row in rows]
+                              for column, field in fields.items()},
+                             index=pd.Index([row["name"] for row in rows], name="parameter"))
+        frame["unit"] = [row["unit"] for row in rows]
+        return frame
+
+    @property
+    def errors(self) -> dict[str, pd.DataFrame]:
+        """For each joint the open-loop errors [rad or m]: a row a fold, a column a piece.
+
+        Fold i holds out piece i, so that the diagonal holds predictions.
+        """
+        return {matrix["hinge"]: pd.DataFrame(
+            [[float(value) for value in row["values"]] for row in matrix["rmseRad"]],
+            self.pieces, self.pieces) for matrix in self.document["simulationMatrices"]}
+
+
+class Validation(Outcome):
+    """How well given parameters predict recordings."""
+
+    def __init__(self, document: Mapping[str, Any], *, trajectories: Sequence[Trajectory] = (),
+                 sensors: Sequence[tuple[str, str]] = (), **texts: Optional[str]) -> None:
+        super().__init__(document, **texts)
+        self.trajectories = list(trajectories)  #: one a window
+        self.sensors = list(sensors)  #: name and unit
+
+    @property
+    def converged(self) -> bool:
+        """Whether the initial state of every window was fitted to the simulation."""
+        return all(window["fitted"] for window in self.document["windows"])
+
+    @property
+    def errors(self) -> pd.DataFrame:
+        """A row for each recording and sensor: open-loop errors and the readings' noise."""
+        rows = []
+        told = list(self.document["recordings"])
+        for recording in told:
+            for sensor in recording["sensors"]:
+                rows.append({"recording": recording["recording"], "sensor": sensor["sensor"],
+                             "rmse": float(sensor["rmse"]),
+                             "median_window": float(sensor["medianWindow"]),
+                             "worst_window": float(sensor["worstWindow"]),
+                             "largest": float(sensor["largest"]), "noise": float(sensor["noise"]),
+                             "unit": sensor["unit"]})
+        return pd.DataFrame(rows).set_index(["recording", "sensor"])
+
+
+class Examination(Outcome):
+    """What recordings and a description look like, before anything is fitted."""
+
+    @property
+    def findings(self) -> list[Finding]:
+        """The worst first."""
+        return [Finding._from_json(finding) for finding in self.document["findings"]]
+
+    @property
+    def worst(self) -> str:
+        """Severity of the worst finding: "none", "note", "warning", "fault"."""
+        return str(self.document["worst"])
+
+    @property
+    def excitation(self) -> pd.DataFrame:
+        """With which deviation a calibration will know each free parameter, by noise alone."""
+        rows = self.document["excitation"]
+        return pd.DataFrame({"start": [float(row["start"]) for row in rows],
+                             "standard_deviation": [float(row["standardDeviation"])
+                                                    for row in rows],
+                             "unit": [row["unit"] for row in rows]},
+                            index=pd.Index([row["parameter"] for row in rows], name="parameter"))

@@ -1,0 +1,80 @@
+"""Rigs, as their files describe them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Union
+
+import pandas as pd
+
+from rigcal import _rigcal
+from rigcal.errors import InputError
+
+
+def read_text(path: Union[str, os.PathLike[str]], what: str) -> str:
+    """The text of a file; `what` says which file it should have been."""
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{os.fspath(path)}: {error.strerror}; name {what}") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{os.fspath(path)}: is no text in UTF-8; name {what}") from None
+
+
+class Rig:
+    """A mechanism and what is known of it (docs/rig.md describes the files).
+
+    Args:
+        source: path of a rig file, or its text.
+        name: by which messages call a text.
+    """
+
+    def __init__(self, source: Union[str, os.PathLike[str]], name: str = "rig") -> None:
+        if isinstance(source, str) and ("\n" in source or "{" in source):
+            self.path, self.text = name, source
+        else:
+            self.path, self.text = os.fspath(source), read_text(source, "a rig file")
+        self._facts = _rigcal.Rig(self.path, self.text)
+
+    @property
+    def name(self) -> str:
+        """The rig's name, or that of its file."""
+        return self._facts.name or self.path
+
+    @property
+    def sensors(self) -> list[str]:
+        """Names of the encoders, in the order of the columns of readings."""
+        return self._facts.sensors
+
+    @property
+    def motors(self) -> list[str]:
+        """Names of the joints that are driven, in the order of the columns of control."""
+        return self._facts.motors
+
+    @property
+    def parameters(self) -> pd.DataFrame:
+        """Value, unit, bounds and prior of every parameter, and whether it is estimated."""
+        return pd.DataFrame(self._facts.parameters).set_index("name")
+
+    def __reduce__(self):  # type: ignore[no-untyped-def]
+        return (_rebuild, (self.path, self.text))
+
+    def __repr__(self) -> str:
+        free = int(self.parameters["free"].sum())
+        return f"Rig('{self.name}', {len(self.sensors)} encoders, {free} free parameters)"
+
+
+def _rebuild(path: str, text: str) -> Rig:
+    rig = Rig.__new__(Rig)
+    rig.path, rig.text = path, text
+    rig._facts = _rigcal.Rig(path, text)
+    return rig
+
+
+#: What is taken for a rig: a path, a text, or a Rig.
+RigLike = Union[str, "os.PathLike[str]", Rig]
+
+
+def as_rig(rig: RigLike) -> Rig:
+    return rig if isinstance(rig, Rig) else Rig(rig)

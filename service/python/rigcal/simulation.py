@@ -1,0 +1,44 @@
+"""Runs of a rig that were never made."""
+
+from __future__ import annotations
+
+import io
+import os
+from typing import Union
+
+import pandas as pd
+
+from rigcal import _rigcal
+from rigcal._request import ParametersLike, Values, make_request, positive
+from rigcal.rig import RigLike, read_text
+
+
+def simulate(rig: RigLike, scenario: Union[str, os.PathLike[str]], *,
+             parameters: ParametersLike = None, start: Values = (),
+             step: float = 1e-4) -> pd.DataFrame:
+    """Simulates a scenario with the SPOOK stepper, as `rigcal simulate` does.
+
+    Args:
+        rig: path, text, or Rig.
+        scenario: path of a scenario file (proto/scenario.proto), or its text.
+        parameters: values of a result, of its file, or by name; default: the rig file's.
+        start: values by name, over those.
+        step: time step h [s]; the sampling period is a whole multiple of it.
+
+    Returns:
+        The run, with the columns of the rig file's recording { }, as `calibrate` takes it;
+        `attrs["notes"]` tells of limits that were met.
+
+    Raises:
+        InputError: naming file, line and field, and what to do.
+    """
+    if isinstance(scenario, str) and ("\n" in scenario or "{" in scenario):
+        name, text = "scenario", scenario
+    else:
+        name, text = os.fspath(scenario), read_text(scenario, "a scenario file")
+    request = make_request(None, rig, parameters=parameters, start=start)
+    run = _rigcal.simulate(request, name, text, positive(step, "step", " [s]"))
+    frame = pd.read_csv(io.StringIO(run["csv"]), float_precision="round_trip")
+    frame.attrs.update(name=f"run of {os.path.basename(name)}", notes=run["notes"], period=run["period"],
+                       step=run["step"])
+    return frame

@@ -1,0 +1,166 @@
+#include "service/report/examination_page.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "service/report/chart_figure.hpp"
+#include "service/report/data_section.hpp"
+#include "service/report/finding_list.hpp"
+#include "service/report/html_table.hpp"
+#include "service/report/page_parts.hpp"
+#include "service/report/trajectory_section.hpp"
+#include "service/text/number_format.hpp"
+
+namespace service {
+namespace {
+
+using estimator::Finding;
+using estimator::Recording;
+using estimator::Segment;
+
+std::string outcome_of(const std::vector<Finding>& findings) {
+  const auto count = [&](estimator::Severity severity) {
+    return std::ranges::count(findings, severity, &Finding::severity);
+  };
+  const auto faults = count(estimator::Severity::kFault);
+  const auto warnings = count(estimator::Severity::kWarning);
+  if (faults + warnings == 0) return "Nothing wrong was found.";
+  return std::to_string(faults) + (faults == 1 ? " fault, " : " faults, ") +
+         std::to_string(warnings) + (warnings == 1 ? " warning." : " warnings.");
+}
+
+std::string excitation_section(const estimator::Excitation& excitation) {
+  if (excitation.parameters.empty()) return "";
+  using enum CellAlign;
+  HtmlTable table("Standard deviations that a calibration would have, by the readings' noise",
+                  {{"free parameter"},
+                   {"start", kRight},
+                   {"predicted sd", kRight},
+                   {"unit"},
+                   {"of the start", kRight}},
+                  "narrow");
+  for (const estimator::ParameterExcitation& parameter : excitation.parameters) {
+    const bool seen = std::isfinite(parameter.deviation);
+    HtmlCell share = "";
+    if (!seen) share = HtmlCell("not seen").with_class("warn");
+    if (seen && parameter.start != 0.0) {
+      share = format_number(100.0 * parameter.deviation / std::abs(parameter.start), 2) + " %";
+    }
+    table.add({parameter.name, format_number(parameter.start),
+               seen ? format_number(parameter.deviation, 2) : "-", parameter.unit, share});
+  }
+  std::vector<std::string> unseen;
+  for (const estimator::NullDirection& direction : excitation.null_directions) {
+    unseen.push_back(direction.description);
+  }
+  return "<section><h2>What these recordings can tell</h2>\n" + table.html() + "</section>\n" +
+         list_section("Cannot be seen", unseen);
+}
+
+Chart reading_chart(const std::vector<double>& times, const Segment& segment, Eigen::Index index,
+                    const estimator::Sensor& sensor) {
+  const std::string unit = std::string("[") + sensor.units().coordinate + "]";
+  const auto column = segment.angles.col(index);
+  Chart chart;
+  chart.title = "Encoder " + sensor.name;
+  chart.x_label = "time [s]";
+  chart.y_label = std::string(sensor.units().quantity) + " " + unit;
+  chart.series = {{"measured", "series-1", times, {column.begin(), column.end()}, false}};
+  chart.series[0].column = "measured " + sensor.name + " " + unit;
+  return chart;
+}
+
+Chart command_chart(const std::vector<double>& times, const Segment& segment, Eigen::Index motor,
+                    const CalibrationContext& context) {
+  const auto index = static_cast<std::size_t>(motor);
+  const auto column = segment.controls.col(motor);
+  Chart chart;
+  chart.title =
+      "Control of " + (index < context.controls.size() ? context.controls[index]
+                                                       : "motor " + std::to_string(motor + 1));
+  chart.x_label = "time [s]";
+  chart.y_label = "control";
+  chart.height = 150;
+  chart.series = {{"", "control", times, {column.begin(), column.end()}, false}};
+  chart.series[0].column = chart.title;
+  return chart;
+}
+
+std::string segment_section(const std::string& recording, const Segment& segment,
+                            const std::vector<estimator::Sensor>& sensors,
+                            const std::vector<Finding>& findings, const CalibrationContext& context,
+                            std::size_t rows_max) {
+  std::vector<double> times;
+  for (int k = 0; k < segment.sample_count(); ++k) times.push_back(segment.start + segment.time(k));
+  ChartFigure figure;
+  figure.rows_max = rows_max;
+  figure.name =
+      recording.substr(recording.rfind('/') + 1) + "-" + format_number(segment.start, 6) + "s";
+  for (Eigen::Index i = 0; i < segment.angles.cols(); ++i) {
+    const estimator::Sensor& sensor = sensors[static_cast<std::size_t>(i)];
+    Chart chart = reading_chart(times, segment, i, sensor);
+    chart.marks = marks_of(findings, recording, sensor.name);
+    std::vector<double> held = held_on(times, context.held, recording, i);
+    if (!held.empty()) {
+      chart.series.push_back(held_series(times, std::move(held), sensor.name,
+                                         std::string("[") + sensor.units().coordinate + "]"));
+    }
+    figure.charts.push_back(std::move(chart));
+  }
+  for (Eigen::Index motor = 0; motor < segment.controls.cols(); ++motor) {
+    figure.charts.push_back(command_chart(times, segment, motor, context));
+  }
+  return "<section class=\"segment\"><h3>" + escape_html(recording) + ", " +
+         format_number(times.front(), 6) + " s to " + format_number(times.back(), 6) + " s</h3>\n" +
+         chart_figure(figure) + "</section>\n";
+}
+
+std::string reading_sections(const estimator::Mechanism& mechanism,
+                             const std::vector<Recording>& recordings,
+                             const std::vector<Finding>& findings,
+                             const CalibrationContext& context) {
+  constexpr int kShownMax = 24;
+  const std::vector<estimator::Sensor> sensors = estimator::sensors_of(mechanism);
+  double numbers = 0.0;
+  for (const Recording& recording : recordings) {
+    for (const Segment& segment : recording.segments) {
+      numbers += static_cast<double>(segment.angles.size() + segment.controls.size());
+    }
+  }
+  const double share = std::min(1.0, static_cast<double>(kPageNumbersMax) / std::max(numbers, 1.0));
+  std::string html = "<h2 class=\"part\">Readings</h2>\n";
+  int shown = 0, left = 0;
+  for (const Recording& recording : recordings) {
+    for (const Segment& segment : recording.segments) {
+      if (segment.sample_count() < 2) continue;
+      if (shown == kShownMax) {
+        ++left;
+        continue;
+      }
+      ++shown;
+      const auto rows_max = static_cast<std::size_t>(std::ceil(share * segment.sample_count()));
+      html += segment_section(recording.name, segment, sensors, findings, context, rows_max);
+    }
+  }
+  if (left > 0) html += "<p>" + std::to_string(left) + " more segments are not drawn.</p>\n";
+  return html;
+}
+
+}  // namespace
+
+std::string examination_page(const estimator::Mechanism& mechanism,
+                             const std::vector<Recording>& recordings,
+                             const std::vector<Finding>& findings,
+                             const estimator::Excitation& excitation,
+                             const CalibrationContext& context) {
+  const std::string title = "Recordings of " + context.rig;
+  const bool good = std::ranges::all_of(findings, [](const Finding& finding) {
+    return finding.severity == estimator::Severity::kNote;
+  });
+  return html_page(title, heading(title, context, good, outcome_of(findings)) +
+                              finding_section(findings) + excitation_section(excitation) +
+                              reading_sections(mechanism, recordings, findings, context) +
+                              data_section(context) + origin_section(context));
+}
+
+}  // namespace service

@@ -1,0 +1,66 @@
+#include "service/report/html_table.hpp"
+
+#include "service/report/svg_chart.hpp"
+
+namespace service {
+namespace {
+
+std::string attribute(const char* name, const std::string& value) {
+  std::string text;
+  if (!value.empty()) text.append(" ").append(name).append("=\"").append(value).append("\"");
+  return text;
+}
+
+const char* class_of(CellAlign align) {
+  switch (align) {
+    case CellAlign::kLeft:
+      return "";
+    case CellAlign::kRight:
+      return "number";
+    case CellAlign::kWords:
+      return "words";
+  }
+  return "";
+}
+
+/// @param element  "td", or "th" with its scope
+std::string element_of(const std::string& element, const HtmlCell& cell, CellAlign align) {
+  std::string css = class_of(align);
+  if (!cell.css_class.empty()) css += (css.empty() ? "" : " ") + cell.css_class;
+  std::string html = "<";
+  html.append(element).append(attribute("class", css)).append(attribute("style", cell.style));
+  html.append(">").append(cell.is_html ? cell.text : escape_html(cell.text));
+  return html.append("</").append(element.substr(0, 2)).append(">");
+}
+
+}  // namespace
+
+HtmlTable::HtmlTable(const std::string& caption, std::vector<Column> columns,
+                     const std::string& css_class)
+    : columns_(std::move(columns)),
+      html_("<div class=\"wide\" tabindex=\"0\"><table" + attribute("class", css_class) +
+            ">\n<caption>" + escape_html(caption) + "</caption>\n<thead><tr>") {
+  for (const Column& column : columns_) {
+    html_ += element_of("th scope=\"col\"", column.title, column.align);
+  }
+  html_ += "</tr></thead>\n<tbody>\n";
+}
+
+void HtmlTable::add(const std::vector<HtmlCell>& cells) {
+  html_ += "<tr>";
+  for (std::size_t k = 0; k < cells.size(); ++k) {
+    html_ += element_of(k == 0 ? "th scope=\"row\"" : "td", cells[k], columns_[k].align);
+  }
+  html_ += "</tr>\n";
+}
+
+std::vector<HtmlTable::Column> text_and_number_columns(const std::vector<std::string>& titles,
+                                                       std::size_t texts) {
+  std::vector<HtmlTable::Column> columns;
+  for (const std::string& title : titles) {
+    columns.push_back({title, columns.size() < texts ? CellAlign::kLeft : CellAlign::kRight});
+  }
+  return columns;
+}
+
+}  // namespace service

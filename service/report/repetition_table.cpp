@@ -1,0 +1,69 @@
+#include "service/report/repetition_table.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "service/report/result_table.hpp"
+#include "service/text/number_format.hpp"
+
+namespace service {
+namespace {
+
+using estimator::ParameterEstimate;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// In standard deviations; of an exact value, or one that the data do not see, 0 where it is the
+/// same and infinite elsewhere.
+double difference_of(const ParameterEstimate& before, double now) {
+  if (before.value == now) return 0.0;
+  const double deviation = before.at_bound ? 0.0 : before.standard_deviation;
+  if (!std::isfinite(deviation) || !(deviation > 0.0)) return kInfinity;
+  return std::abs(now - before.value) / deviation;
+}
+
+}  // namespace
+
+std::vector<RepeatedParameter> compare_repetition(const std::vector<ParameterEstimate>& before,
+                                                  const std::vector<ParameterEstimate>& now) {
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  std::vector<RepeatedParameter> rows;
+  for (const ParameterEstimate& old : before) {
+    const auto same = std::ranges::find(now, old.name, &ParameterEstimate::name);
+    const bool found = same != now.end();
+    rows.push_back({old.name, old.unit, old.value, found ? same->value : kNone,
+                    old.standard_deviation, found ? difference_of(old, same->value) : kInfinity});
+  }
+  for (const ParameterEstimate& added : now) {
+    if (std::ranges::count(before, added.name, &ParameterEstimate::name) > 0) continue;
+    rows.push_back({added.name, added.unit, kNone, added.value, kNone, kInfinity});
+  }
+  return rows;
+}
+
+bool is_repeated(const std::vector<RepeatedParameter>& parameters) {
+  return std::ranges::all_of(parameters, [](const RepeatedParameter& parameter) {
+    return parameter.difference <= kRepeatedWithin;
+  });
+}
+
+std::string format_repetition(const std::vector<RepeatedParameter>& parameters) {
+  std::vector<std::vector<std::string>> rows = {
+      {"parameter", "before", "± sd", "now", "difference [sd]", "unit"}};
+  for (const RepeatedParameter& parameter : parameters) {
+    const Measured before = format_measured(parameter.before, parameter.deviation);
+    const Measured now = format_measured(parameter.now, parameter.deviation);
+    rows.push_back({parameter.name, before.value, before.standard_deviation, now.value,
+                    format_number(parameter.difference, 2), parameter.unit});
+  }
+  const std::string head = is_repeated(parameters)
+                               ? "Repeated: every estimate is within " +
+                                     format_number(kRepeatedWithin) +
+                                     " standard deviations of the former one."
+                               : "NOT REPEATED: estimates differ by more than " +
+                                     format_number(kRepeatedWithin) + " standard deviations.";
+  return head + "\n\n" + format_table(rows, {false, true, true, true, true, false});
+}
+
+}  // namespace service

@@ -1,0 +1,229 @@
+// Draws the charts of a page anew where they can be zoomed into, over the pictures that stand there
+// for paper and for readers without scripts, and saves the data of figures as CSV.
+"use strict";
+const charts = (() => {
+  const kDigits = { f32: 7, f64: 12 };  // that the precision holds
+  const kNear = 4;                      // [px] within which a mark is pointed at
+  const kCursorStep = 1, kCursorLeap = 20;  // [px] of an arrow key, and with Shift
+  const kZoom = 0.5;                    // of the range that remains with "+"
+
+  const shorter = (value, digits) => Number(value.toPrecision(digits));
+
+  // As service/text/number_format writes numbers.
+  function number(value, digits = 4) {
+    if (value == null || Number.isNaN(value)) return "-";
+    if (!Number.isFinite(value)) return value > 0 ? "inf" : "-inf";
+    const size = Math.abs(value);
+    const plain = size === 0 || (size >= 1e-3 && size < 1e5);
+    const exponent = plain ? 0 : 3 * Math.floor(Math.log10(size) / 3);
+    const scaled = value / 10 ** exponent;
+    const whole = Math.abs(scaled) >= 10 ** digits;
+    const rounded = whole ? Math.round(scaled) : shorter(scaled, digits);
+    const limit = exponent === 0 ? 1e5 : 1e3;
+    if (Math.abs(rounded) >= limit) return number(rounded * 10 ** exponent, digits);
+    return (rounded === 0 ? "0" : String(rounded)) + (exponent === 0 ? "" : "e" + exponent);
+  }
+
+  // Numbers as service/report/embedded_data wrote them; null where there is none.
+  function decode(data) {
+    if (data.values) return data.values;
+    if (data.count) {
+      return Array.from({ length: data.count },
+                        (_, k) => shorter(data.from + k * data.step, kDigits.f64));
+    }
+    const bytes = Uint8Array.from(atob(data.f32 || data.f64), letter => letter.charCodeAt(0));
+    const values = data.f32 ? new Float32Array(bytes.buffer) : new Float64Array(bytes.buffer);
+    const digits = data.f32 ? kDigits.f32 : kDigits.f64;
+    return Array.from(values, value => Number.isFinite(value) ? shorter(value, digits) : null);
+  }
+
+  const cell = text => /[",\n]/.test(text) ? '"' + text.replaceAll('"', '""') + '"' : text;
+
+  function csv(figure) {
+    if (figure.csv !== undefined) return figure.csv;
+    const columns = figure.columns.map(column => decode(column.data));
+    const rows = columns[0].map((_, k) => columns.map(column => column[k] ?? "").join(","));
+    return [figure.columns.map(column => cell(column.name)).join(","), ...rows, ""].join("\n");
+  }
+
+  function save(figure) {
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([csv(figure)], { type: "text/csv" }));
+    link.download = figure.name + ".csv";
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+  }
+
+  const colour = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  const variable = style => style === "control" ? "--ink" : "--" + style.split(" ")[0];
+
+  const marksAt = (marks, x, slack) =>
+      marks.filter(mark => x >= mark.from - slack && x <= mark.to + slack);
+
+  function paintMarks(plot, marks) {
+    const { left, top, width, height } = plot.bbox;
+    plot.ctx.save();
+    plot.ctx.fillStyle = colour("--warn");
+    plot.ctx.globalAlpha = 0.25;
+    for (const mark of marks) {
+      const from = Math.max(plot.valToPos(mark.from, "x", true), left);
+      const to = Math.min(plot.valToPos(mark.to, "x", true), left + width);
+      if (from <= left + width && to >= left) {
+        plot.ctx.fillRect(from, top, Math.max(to - from, 3), height);
+      }
+    }
+    plot.ctx.restore();
+  }
+
+  function axis(label, wholeOnly) {
+    return {
+      label, labelSize: 18,
+      font: "12px system-ui, sans-serif", labelFont: "12px system-ui, sans-serif",
+      stroke: () => colour("--quiet"),
+      ...(wholeOnly ? { incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000] } : {}),
+      grid: { stroke: () => colour("--grid"), width: 1 },
+      ticks: { stroke: () => colour("--grid"), width: 1, size: 4 },
+      values: (_, splits) => splits.map(
+          at => at == null ? "" : number(at, 6)),
+    };
+  }
+
+  function line(one, chart) {
+    return {
+      label: one.label || chart.y.replace(/ \[.*/, ""),
+      stroke: () => colour(variable(one.style)),
+      width: one.aside ? 0 : one.style === "measured" ? 3 : 1.4,
+      points: { show: one.points, size: 6, fill: () => colour(variable(one.style)) },
+      auto: !one.aside,
+      ...(one.aside ? { paths: () => null } : {}),
+      value: (_, value) => number(value, 5),
+    };
+  }
+
+  // One chart; `linked` are those that are zoomed together with it.
+  function draw(chart, figure, columns, place, linked) {
+    const said = document.createElement("p");
+    said.className = "said";
+    const view = document.createElement("div");
+    view.className = "view";
+    view.tabIndex = 0;
+    view.setAttribute("role", "group");
+    view.setAttribute("aria-label", chart.title +
+        ": arrow keys move the readout, plus and minus zoom, Escape shows all");
+    const title = document.createElement("p");
+    title.className = "chart-title";
+    title.textContent = chart.title;
+    const xName = figure.columns[0].name;
+    const options = {
+      width: place.clientWidth, height: chart.height, padding: [8, 14, 0, 0],
+      scales: { x: { time: false, distr: chart.logX ? 3 : 1 }, y: { distr: chart.logY ? 3 : 1 } },
+      axes: [{ ...axis(xName, chart.wholeX), size: 34 }, { ...axis(chart.y), size: 52 }],
+      series: [{ label: xName, value: (_, value) => number(value, 7) },
+               ...chart.series.map(one => ({ ...line(one, chart), spanGaps: figure.united }))],
+      legend: { markers: { stroke: (_, k) => "var(" + variable(chart.series[k - 1].style) + ")" } },
+      cursor: { sync: { key: figure.key, setSeries: false, filters: {
+        pub: type => type === "mousemove" || type === "mouseleave" } } },
+      hooks: {
+        drawClear: [plot => paintMarks(plot, chart.marks)],
+        setScale: [(plot, key) => {
+          if (key !== "x" || linked.busy) return;
+          linked.busy = true;
+          const { min, max } = plot.scales.x;
+          for (const other of linked.plots) if (other !== plot) other.setScale("x", { min, max });
+          linked.range = { min, max };
+          linked.busy = false;
+        }],
+        setCursor: [plot => {
+          const at = plot.posToVal(plot.cursor.left, "x");
+          const slack = Math.abs(plot.posToVal(plot.cursor.left + kNear, "x") - at);
+          const pointed = plot.cursor.left < 0 ? [] : marksAt(chart.marks, at, slack);
+          said.textContent = pointed.map(mark => mark.text).join("; ");
+        }],
+      },
+    };
+    place.append(view);
+    view.append(title);
+    const data = [columns[0], ...chart.series.map(one => columns[one.column + 1])];
+    const plot = new uPlot(options, data, view);
+    if (chart.marks.length) view.append(said);
+    place.classList.add("live");
+    linked.plots.push(plot);
+    if (linked.range) plot.setScale("x", linked.range);
+    view.addEventListener("keydown", event => steer(plot, event));
+    new ResizeObserver(() => {
+      if (place.clientWidth > 0 && place.clientWidth !== plot.width) {
+        plot.setSize({ width: place.clientWidth, height: chart.height });
+      }
+    }).observe(place);
+  }
+
+  function steer(plot, event) {
+    const width = plot.over.clientWidth;
+    const step = event.shiftKey ? kCursorLeap : kCursorStep;
+    const at = plot.cursor.left >= 0 ? plot.cursor.left : width / 2;
+    const move = left => plot.setCursor(
+        { left: Math.min(Math.max(left, 0), width - 1), top: plot.over.clientHeight / 2 });
+    const zoom = share => {
+      const middle = plot.posToVal(at, "x");
+      const { min, max } = plot.scales.x;
+      const all = plot.data[0];
+      plot.setScale("x", {
+        min: Math.max(middle - (middle - min) * share, all[0]),
+        max: Math.min(middle + (max - middle) * share, all[all.length - 1]),
+      });
+    };
+    const all = plot.data[0];
+    const actions = {
+      ArrowLeft: () => move(at - step),
+      ArrowRight: () => move(at + step),
+      "+": () => zoom(kZoom),
+      "-": () => zoom(1 / kZoom),
+      Escape: () => plot.setScale("x", { min: all[0], max: all[all.length - 1] }),
+    };
+    const action = actions[event.key];
+    if (!action || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    action();
+  }
+
+  // Charts are drawn when they come near the window: a page may have a hundred.
+  function enliven(element, index) {
+    const figure = JSON.parse(element.querySelector("script.data").textContent);
+    const caption = element.querySelector("figcaption");
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = "Save data (CSV)";
+    button.addEventListener("click", () => save(figure));
+    caption.append(" ", button);
+    if (!figure.charts) return;
+    figure.key = "figure-" + index;
+    const hint = document.createElement("span");
+    hint.className = "hint";
+    hint.textContent = " Drag to zoom" + (figure.charts.length > 1 ? ", all of these together" : "") +
+        "; double click for all.";
+    caption.append(hint);
+    const linked = { plots: [], busy: false, range: null };
+    const places = [...element.querySelectorAll(".chart")];
+    let columns = null;
+    const observer = new IntersectionObserver(entries => {
+      for (const entry of entries) {
+        if (!entry.isIntersecting) continue;
+        observer.unobserve(entry.target);
+        columns = columns || figure.columns.map(column => decode(column.data));
+        draw(figure.charts[places.indexOf(entry.target)], figure, columns, entry.target, linked);
+      }
+    }, { rootMargin: "600px" });
+    for (const place of places) observer.observe(place);
+    matchMedia("(prefers-color-scheme: dark)")
+        .addEventListener("change", () => linked.plots.forEach(plot => plot.redraw()));
+  }
+
+  return { number, decode, csv, marksAt, enliven };
+})();
+
+if (typeof document !== "undefined") {
+  [...document.querySelectorAll("figure")]
+      .filter(figure => figure.querySelector("script.data"))
+      .forEach(charts.enliven);
+}
+if (typeof module !== "undefined") module.exports = charts;

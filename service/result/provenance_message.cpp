@@ -1,0 +1,191 @@
+#include "service/result/provenance_message.hpp"
+
+#include <google/protobuf/stubs/common.h>
+
+#include <Eigen/Core>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <ctime>
+#include <iterator>
+#include <string_view>
+
+#include "proto/check/number_check.hpp"
+#include "proto/text/input_error.hpp"
+#include "service/import/estimate_kind.hpp"
+#include "service/import/job_options.hpp"
+#include "service/result/result_message.hpp"
+
+namespace service {
+namespace {
+
+namespace v1 = rigcal::v1;
+
+#if defined(__aarch64__)
+constexpr const char* kProcessor = "aarch64";
+#elif defined(__x86_64__)
+constexpr const char* kProcessor = "x86_64";
+#else
+constexpr const char* kProcessor = "another processor";
+#endif
+
+#ifdef NDEBUG
+constexpr const char* kAssertions = "release";
+#else
+constexpr const char* kAssertions = "with assertions";
+#endif
+
+std::string dotted(int major, int minor, int patch) {
+  return std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(patch);
+}
+
+/// What results may differ by in their last digits.
+std::string describe_build() {
+  return std::string(kProcessor) + ", " + kAssertions + ", compiler " + __VERSION__ + ", Eigen " +
+         dotted(EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION) + ", Protobuf " +
+         dotted(GOOGLE_PROTOBUF_VERSION / 1000000, GOOGLE_PROTOBUF_VERSION / 1000 % 1000,
+                GOOGLE_PROTOBUF_VERSION % 1000);
+}
+
+std::time_t seconds_now() {
+  const char* const told = std::getenv("SOURCE_DATE_EPOCH");
+  if (told == nullptr || *told == '\0') return std::time(nullptr);
+  const std::string_view text = told;
+  constexpr long long kYear10000 = 253402300800;  // whose dates have more digits
+  long long seconds = 0;
+  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (fault != std::errc() || end != text.data() + text.size() || seconds < 0 ||
+      seconds >= kYear10000) {
+    throw proto::InputError("SOURCE_DATE_EPOCH: '" + std::string(text) +
+                            "' is no number of seconds since 1970; correct or unset it");
+  }
+  return static_cast<std::time_t>(seconds);
+}
+
+void add_mark(const FileMark& mark, v1::SourceResult* out) {
+  out->set_sha256(mark.sha256);
+  out->set_size_bytes(mark.size_bytes);
+}
+
+void add_source(const RecordingSource& source, const FileMark& mark, v1::SourceResult* out) {
+  out->set_path(source.origin.empty() ? source.path : source.origin);
+  out->set_name(source.name);
+  add_mark(mark, out);
+  out->set_from_s(source.selection.from);
+  out->set_to_s(source.selection.to);
+  for (const int segment : source.selection.segments) out->add_segments(segment);
+}
+
+void add_values(const ParameterValues& values, v1::ProvenanceResult* out) {
+  if (values.file.empty()) return;
+  out->mutable_values_file()->set_path(values.file);
+  add_mark(values.mark, out->mutable_values_file());
+  for (const ParameterValues::Entry& entry : values.entries) {
+    v1::ValueResult* value = out->add_values();
+    value->set_name(entry.name);
+    value->set_value(entry.value);
+    value->set_unit(entry.unit);
+  }
+}
+
+void assign(const std::vector<std::string>& texts,
+            google::protobuf::RepeatedPtrField<std::string>* out) {
+  out->Assign(texts.begin(), texts.end());
+}
+
+std::vector<std::string> texts_of(const google::protobuf::RepeatedPtrField<std::string>& texts) {
+  return {texts.begin(), texts.end()};
+}
+
+[[noreturn]] void fail(const std::string& file, const std::string& field, const std::string& what) {
+  throw proto::InputError(file + ": provenance." + field + ": " + what);
+}
+
+estimator::CalibrationOptions options_of(const std::string& file, const v1::OptionsResult& told) {
+  v1::JobOptions options;
+  if (told.step_s() != 0.0) options.set_step_s(told.step_s());
+  options.set_parameters(told.parameters());
+  if (told.acceleration_noise() != 0.0) options.set_acceleration_noise(told.acceleration_noise());
+  if (told.state_error_weight() != 0.0) options.set_state_error_weight(told.state_error_weight());
+  if (!(told.compliance() < 0.0)) options.set_compliance(told.compliance());
+  if (!(told.damping_time_s() < 0.0)) options.set_damping_time_s(told.damping_time_s());
+  options.set_residual(told.residual());
+  options.set_states(told.states());
+  options.set_filter_cutoff_hz(told.filter_cutoff_hz());
+  options.set_max_iterations(told.max_iterations());
+  options.set_refine_simulation(told.refine_simulation());
+  options.set_approach(told.approach());
+  options.set_repair(told.repair());
+  if (const auto fault = proto::find_number_fault(options)) fail(file, "options", fault->sentence);
+  try {
+    return calibration_options(options);
+  } catch (const proto::InputError& error) {
+    fail(file, "options", error.what());
+  }
+}
+
+RecordingSource source_of(const std::string& file, int index, const v1::SourceResult& told) {
+  RecordingSource source;
+  source.path = told.path();
+  source.name = told.name();
+  source.selection.from = told.from_s();
+  source.selection.to = told.to_s();
+  source.selection.segments = {told.segments().begin(), told.segments().end()};
+  if (!(told.from_s() < told.to_s())) {
+    fail(file, "recordings[" + std::to_string(index) + "]", "fromS does not lie before toS");
+  }
+  return source;
+}
+
+}  // namespace
+
+std::string utc_date() {
+  const std::time_t now = seconds_now();
+  std::tm parts{};
+  ::gmtime_r(&now, &parts);
+  char text[32];
+  return {text, std::strftime(text, std::size(text), "%Y-%m-%dT%H:%M:%SZ", &parts)};
+}
+
+void add_provenance(const CalibrationContext& context, v1::ProvenanceResult* out) {
+  const CalibrationRequest& request = context.request;
+  out->set_date(context.date);
+  out->set_command(context.command);
+  out->set_version(context.version);
+  out->set_build(describe_build());
+  out->mutable_rig()->set_path(request.rig_name);
+  add_mark(mark_text(request.rig_text), out->mutable_rig());
+  out->set_rig_text(request.rig_text);
+  for (std::size_t i = 0; i < request.recordings.size() && i < context.recordings.size(); ++i) {
+    add_source(request.recordings[i], context.recordings[i].mark, out->add_recordings());
+  }
+  add_values(request.values, out);
+  assign(request.edits.start, out->mutable_start());
+  assign(request.edits.free, out->mutable_free());
+  assign(request.edits.fix, out->mutable_fix());
+  assign(request.edits.withhold, out->mutable_withhold());
+  add_asked(request.options, out->mutable_options());
+}
+
+CalibrationRequest request_of(const std::string& file, const v1::ProvenanceResult& provenance) {
+  CalibrationRequest request;
+  request.rig_name = file + ": rig text of " + provenance.rig().path();
+  request.rig_text = provenance.rig_text();
+  if (provenance.has_values_file()) request.values.file = file;
+  for (int i = 0; i < provenance.values_size(); ++i) {
+    const v1::ValueResult& value = provenance.values(i);
+    const std::string field = "values[" + std::to_string(i) + "]";
+    if (!std::isfinite(value.value())) fail(file, field + ".value", "is no finite number");
+    request.values.entries.push_back(
+        {"provenance." + field, value.name(), value.unit(), value.value()});
+  }
+  request.edits = {texts_of(provenance.start()), texts_of(provenance.free()),
+                   texts_of(provenance.fix()), texts_of(provenance.withhold())};
+  for (int i = 0; i < provenance.recordings_size(); ++i) {
+    request.recordings.push_back(source_of(file, i, provenance.recordings(i)));
+  }
+  request.options = options_of(file, provenance.options());
+  return request;
+}
+
+}  // namespace service

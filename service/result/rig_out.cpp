@@ -1,0 +1,239 @@
+#include "service/result/rig_out.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <regex>
+
+#include "proto/rig.pb.h"
+#include "proto/text/printable.hpp"
+#include "proto/text/text_edit.hpp"
+#include "proto/text/text_file.hpp"
+#include "service/import/estimate_kind.hpp"
+#include "service/import/rig_chain_text.hpp"
+#include "service/import/rig_places.hpp"
+#include "service/text/number_format.hpp"
+
+namespace service {
+namespace {
+
+namespace v1 = rigcal::v1;
+using Steps = std::vector<proto::FieldStep>;
+
+constexpr const char* kHeadline = "Calibrated by rigcal ";
+constexpr const char* kAtBound = "at its bound";
+constexpr const char* kUnseen = "not seen in the data";
+
+Steps below(Steps steps, const char* field) {
+  const auto* type = steps.back().field->message_type();
+  steps.push_back({type->FindFieldByName(field), -1});
+  return steps;
+}
+
+/// What a line says of deviations, and what else it says.
+std::string without_deviations(const std::string& comment) {
+  static const std::regex kDeviations(std::string("^((\\S+ )?(± \\S+|") + kAtBound + "|" + kUnseen +
+                                      ")(, |; |$))+");
+  return std::regex_replace(comment, kDeviations, "", std::regex_constants::format_first_only);
+}
+
+std::string deviation_text(const estimator::ParameterEstimate& estimate) {
+  if (estimate.at_bound) return kAtBound;
+  if (!std::isfinite(estimate.standard_deviation)) return kUnseen;
+  return "± " + format_number(estimate.standard_deviation, 2);
+}
+
+class RigWriter {
+ public:
+  RigWriter(const std::string& name, const std::string& text)
+      : name_(name), edit_(name, text, v1::Rig::default_instance()) {
+    if (write_chain_out(name, edit_)) {
+      notes_.push_back(
+          "the chain { } was written as bodies and hinges: its links have values of "
+          "their own");
+    }
+    placed_ = parse_placed_rig(name, edit_.text());
+    proto::TextLocator::Tree tree;
+    proto::parse_text(name, edit_.text(), rig_, tree);
+  }
+
+  /// Writes a value where the file states the parameter, or would.
+  bool set_value(const std::string& parameter, double value) {
+    const Steps* const steps = place_of(parameter);
+    if (steps == nullptr) return false;
+    const estimator::Parameter& was =
+        placed_.rig.mechanism
+            .parameters[static_cast<std::size_t>(placed_.rig.mechanism.find_parameter(parameter))];
+    const Steps value_at = below(*steps, "value");
+    // A prior without a mean has the value for one, and stays where it was.
+    if (value != was.value && edit_.has(below(*steps, "prior_standard_deviation")) &&
+        !edit_.has(below(*steps, "prior_mean"))) {
+      edit_.set_number(below(*steps, "prior_mean"), was.prior_mean);
+    }
+    // So does a bound that the file sets by a value below zero alone.
+    constexpr double kFarBelow = -1e6;
+    const bool below_zero = steps->back().field->name().starts_with("stribeck_") &&
+                            was.lower == -std::numeric_limits<double>::infinity();
+    if (below_zero && value >= 0.0 && was.value < 0.0) {
+      edit_.set_number(below(*steps, "lower"), kFarBelow);
+    }
+    if (value != was.value || edit_.has(value_at)) edit_.set_number(value_at, value);
+    return true;
+  }
+
+  void set_prior(const estimator::ParameterEstimate& estimate) {
+    const Steps* const steps = place_of(estimate.name);
+    if (steps == nullptr || !std::isfinite(estimate.standard_deviation) ||
+        !(estimate.standard_deviation > 0.0) || estimate.at_bound) {
+      return;
+    }
+    edit_.set_number(below(*steps, "prior_mean"), estimate.value);
+    edit_.set_number(below(*steps, "prior_standard_deviation"), estimate.standard_deviation);
+  }
+
+  /// A value that follows from others is written where the file states it as well.
+  void set_tied(const estimator::ParameterEstimate& estimate) {
+    const auto found = placed_.places.find(estimate.name);
+    if (found == placed_.places.end() || !is_tied_by_name(estimate.name)) return;
+    const Steps value_at = below(found->second, "value");
+    if (!edit_.has(value_at) || is_point_from_centre(found->second)) return;
+    edit_.set_number(value_at, estimate.value);
+  }
+
+  void comment(const std::vector<estimator::ParameterEstimate>& estimates) {
+    std::map<int, std::vector<const estimator::ParameterEstimate*>> by_line;
+    for (const estimator::ParameterEstimate& estimate : estimates) {
+      const auto found = placed_.places.find(estimate.name);
+      if (found == placed_.places.end()) continue;
+      const Steps value_at = below(found->second, "value");
+      if (edit_.has(value_at)) by_line[edit_.line_of(value_at)].push_back(&estimate);
+    }
+    for (const auto& [line, in_line] : by_line) {
+      std::string text;
+      for (const estimator::ParameterEstimate* estimate : in_line) {
+        text += text.empty() ? "" : ", ";
+        if (in_line.size() > 1) {
+          text += placed_.places.at(estimate->name).back().field->name() + " ";
+        }
+        text += deviation_text(*estimate);
+      }
+      const std::string rest = without_deviations(edit_.comment_of(line));
+      edit_.set_comment(line, rest.empty() ? text : text + "; " + rest);
+    }
+  }
+
+  /// The file's first comment says whose values it has; what editors look for stays before it.
+  void set_headline(const std::string& headline) {
+    int line = 0;
+    while (edit_.comment_of(line).starts_with("proto-")) ++line;
+    if (edit_.comment_of(line).starts_with(kHeadline)) {
+      edit_.set_comment(line, headline);
+    } else {
+      edit_.insert_line(line, "# " + headline);
+    }
+  }
+
+  void note(const std::string& text) { notes_.push_back(text); }
+  const std::string& text() const { return edit_.text(); }
+  std::vector<std::string> take_notes() { return std::move(notes_); }
+
+ private:
+  /// Nothing, which is noted, where the file cannot state the parameter.
+  const Steps* place_of(const std::string& parameter) {
+    const auto found = placed_.places.find(parameter);
+    if (found == placed_.places.end()) {
+      notes_.push_back(parameter + ": is of the recording, not of the rig; it stays in the result");
+      return nullptr;
+    }
+    // A motor or an encoder is what makes the joint driven or read.
+    for (std::size_t count = 1; count < found->second.size(); ++count) {
+      const std::string& field = found->second[count - 1].field->name();
+      const Steps part(found->second.begin(),
+                       found->second.begin() + static_cast<std::ptrdiff_t>(count));
+      const bool of_hinge = part.front().field->name() == "hinge";
+      if (!of_hinge || (field != "motor" && field != "encoder") || edit_.has(part)) continue;
+      notes_.push_back(parameter + ": was not written, because the file gives the joint no " +
+                       field + " { }; add one");
+      return nullptr;
+    }
+    return &found->second;
+  }
+
+  bool is_tied_by_name(const std::string& parameter) const {
+    return std::ranges::any_of(rig_.tie(),
+                               [&](const v1::Tie& tie) { return tie.parameter() == parameter; });
+  }
+
+  /// A point on a body with a centre of mass is stated in that body's frame, and stays.
+  bool is_point_from_centre(const Steps& steps) const {
+    if (steps.size() != 4 || steps[2].field->name() != "point") return false;
+    const v1::Hinge& hinge = rig_.hinge(steps[0].index);
+    const v1::HingeSide& side = steps[1].field->name() == "parent" ? hinge.parent() : hinge.child();
+    const auto body = std::ranges::find(rig_.body(), side.body(), &v1::Body::name);
+    return body != rig_.body().end() && body->has_center_of_mass();
+  }
+
+  std::string name_;
+  proto::TextEdit edit_;
+  v1::Rig rig_;
+  PlacedRig placed_;
+  std::vector<std::string> notes_;
+};
+
+std::string join(const std::vector<RecordingUse>& recordings) {
+  std::string names;
+  for (const RecordingUse& use : recordings) {
+    names += (names.empty() ? "" : ", ") + use.summary.file;
+  }
+  return names;
+}
+
+}  // namespace
+
+std::string headline_of(const std::string& version, const std::string& date,
+                        const std::string& recordings, const std::string& kind, double step_s) {
+  std::string text =
+      kHeadline + version + ", " + date + ", from " + recordings + ": " + kind + " parameters";
+  if (kind == to_text(estimator::EstimateKind::kShadow)) {
+    text += " at a step of " + format_number(1e3 * step_s) + " ms";
+  }
+  return proto::printable(text);
+}
+
+CalibratedRig calibrated_rig(const estimator::Calibration& calibration,
+                             const CalibrationContext& context) {
+  return {calibration.parameters, calibration.tied, context.kept,
+          headline_of(context.version, context.date, join(context.recordings),
+                      to_text(calibration.kind), calibration.step)};
+}
+
+WrittenRig write_rig(const std::string& name, const std::string& text, const CalibratedRig& rig,
+                     Priors priors) {
+  RigWriter writer(name, text);
+  for (const estimator::Parameter& parameter : rig.kept) {
+    writer.set_value(parameter.name, parameter.value);
+  }
+  for (const estimator::ParameterEstimate& estimate : rig.estimates) {
+    writer.set_value(estimate.name, estimate.value);
+    if (priors == Priors::kFromEstimates) writer.set_prior(estimate);
+  }
+  for (const estimator::ParameterEstimate& estimate : rig.tied) {
+    writer.set_tied(estimate);
+  }
+  if (!rig.tied.empty()) {
+    std::string names;
+    for (const estimator::ParameterEstimate& estimate : rig.tied) {
+      names += (names.empty() ? "" : ", ") + estimate.name;
+    }
+    writer.note(names + ": follow" + (rig.tied.size() == 1 ? "s" : "") +
+                " from the others by the file's ties, which stay");
+  }
+  writer.comment(rig.estimates);
+  writer.set_headline(rig.headline);
+  WrittenRig written{.text = writer.text(), .notes = writer.take_notes()};
+  parse_rig(name + " with the estimates", written.text);
+  return written;
+}
+
+}  // namespace service

@@ -1,0 +1,92 @@
+#include "service/result/stored_result.hpp"
+
+#include <google/protobuf/util/json_util.h>
+
+#include "proto/calibration.pb.h"
+#include "proto/text/files.hpp"
+#include "proto/text/input_error.hpp"
+#include "service/result/provenance_message.hpp"
+
+namespace service {
+namespace {
+
+namespace v1 = rigcal::v1;
+
+std::vector<estimator::ParameterEstimate> estimates_of(
+    const google::protobuf::RepeatedPtrField<v1::ParameterResult>& parameters) {
+  std::vector<estimator::ParameterEstimate> estimates;
+  for (const v1::ParameterResult& parameter : parameters) {
+    estimator::ParameterEstimate estimate;
+    estimate.name = parameter.name();
+    estimate.unit = parameter.unit();
+    estimate.value = parameter.value();
+    estimate.standard_deviation = parameter.standard_deviation();
+    estimate.initial = parameter.initial();
+    estimate.lower = parameter.lower();
+    estimate.upper = parameter.upper();
+    estimate.at_bound = parameter.at_bound();
+    estimate.half_interval = parameter.half_interval();
+    estimates.push_back(std::move(estimate));
+  }
+  return estimates;
+}
+
+CalibratedRig rig_of(const v1::CalibrationResult& result) {
+  CalibratedRig rig{.estimates = estimates_of(result.parameters()),
+                    .tied = estimates_of(result.tied()),
+                    .kept = {},
+                    .headline = {}};
+  for (const v1::ValueResult& value : result.kept()) {
+    estimator::Parameter parameter{.name = value.name(), .unit = value.unit()};
+    parameter.value = value.value();
+    rig.kept.push_back(std::move(parameter));
+  }
+  std::string files;
+  for (const v1::RecordingResult& recording : result.recordings()) {
+    files += (files.empty() ? "" : ", ") + recording.file();
+  }
+  rig.headline = headline_of(result.version(), result.provenance().date(), files,
+                             result.options().parameters(), result.options().step_s());
+  return rig;
+}
+
+}  // namespace
+
+StoredResult stored_result(const std::string& file, const v1::CalibrationResult& result) {
+  const v1::ProvenanceResult& provenance = result.provenance();
+  if (provenance.rig_text().empty()) {
+    throw proto::InputError(file +
+                            ": provenance.rigText: is missing, so what it was made from is "
+                            "not known; an older rigcal wrote it. Calibrate again");
+  }
+  StoredResult stored{.file = file,
+                      .rig = rig_of(result),
+                      .rig_name = provenance.rig().path(),
+                      .rig_text = provenance.rig_text(),
+                      .command = provenance.command(),
+                      .date = provenance.date(),
+                      .version = provenance.version(),
+                      .build = provenance.build(),
+                      .request = request_of(file, provenance),
+                      .recordings = {}};
+  for (const v1::SourceResult& source : provenance.recordings()) {
+    stored.recordings.push_back({source.sha256(), source.size_bytes()});
+  }
+  return stored;
+}
+
+StoredResult read_result(const std::string& path) {
+  v1::CalibrationResult result;
+  google::protobuf::util::JsonParseOptions options;
+  options.ignore_unknown_fields = true;  // of a later version
+  const auto status = google::protobuf::util::JsonStringToMessage(
+      proto::read_file(path, proto::kTableSizeMax), &result, options);
+  if (!status.ok()) {
+    const std::string why(status.message());
+    throw proto::InputError(path + ": is no result; give what rigcal calibrate --json wrote (" +
+                            why.substr(0, why.find('\n')) + ")");
+  }
+  return stored_result(path, result);
+}
+
+}  // namespace service

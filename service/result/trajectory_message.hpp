@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "estimator/calibrate/calibration.hpp"
+#include "proto/calibration.pb.h"
+
+namespace service {
+
+/// Every row of what was measured, estimated and simulated.
+/// @param controls  labels of the motors' controls
+void add_trajectories(const estimator::Calibration& calibration,
+                      const std::vector<std::string>& controls,
+                      google::protobuf::RepeatedPtrField<rigcal::v1::TrajectoryResult>* out_list);
+
+}  // namespace service

@@ -1,0 +1,48 @@
+"""What the tests of the Python package share; RIGCAL_PROGRAMS is the folder of the programs."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import rigcal
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAMS = Path(os.environ.get("RIGCAL_PROGRAMS", ROOT / "build" / "bin"))
+RIG = ROOT / "configs" / "rig-pendulum.textproto"
+SCENARIO = ROOT / "configs" / "scenario-pendulum-release.textproto"
+
+# What the simulated pendulum has; estimates begin at the rig file's values.
+TRUTH = {"pendulum.J_zz": 0.0043, "pivot.b": 3e-4, "pivot.tau_c": 2e-3, "pivot.offset": 0.02}
+SWING = """
+name: "swing" duration_s: 6 rate_hz: 500
+initial { hinge: "pivot" angle_rad: 2.0 }
+release { hinge: "pivot" held_angle_rad: 2.0 held_tolerance_rad: 0.1 }
+noise { angle_standard_deviation_rad: 1e-3 seed: 1 }
+"""
+
+
+@pytest.fixture(scope="session")
+def frame():
+    """Six seconds of a simulated pendulum, as its rig file describes recordings."""
+    return rigcal.simulate(RIG, SWING, start=TRUTH)
+
+
+@pytest.fixture(scope="session")
+def csv(frame, tmp_path_factory):
+    path = tmp_path_factory.mktemp("recordings") / "run.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+@pytest.fixture(scope="session")
+def result(csv):
+    return rigcal.calibrate(csv, RIG)
+
+
+def rigcal_program(*arguments, expected=0):
+    done = subprocess.run([str(PROGRAMS / "rigcal"), *map(str, arguments)], capture_output=True,
+                          text=True, timeout=120)
+    assert done.returncode == expected, done.stderr
+    return done

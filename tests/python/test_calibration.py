@@ -1,0 +1,224 @@
+"""Calibrations in the process: the numbers of the command line, from whatever holds them."""
+
+import json
+import math
+import pickle
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import rigcal
+from conftest import RIG, SCENARIO, TRUTH, rigcal_program
+
+
+def without_time(document):
+    """All of a result but how long it took, when it was made and what was called how."""
+    return {key: value for key, value in document.items()
+            if key not in ("wallTimeS", "recordings", "provenance", "notes")}
+
+
+def columns(frame):
+    return {name: frame[name].to_numpy() for name in frame}
+
+
+# The pipeline is one: a difference in the last bit means another path.
+def test_numbers_are_those_of_the_command_line_to_the_bit(csv, result, tmp_path):
+    out = tmp_path / "result.json"
+    done = rigcal_program("calibrate", csv, "--rig", RIG, "--json", out, "--quiet")
+    told = json.loads(out.read_text())
+    assert without_time(told) == without_time(json.loads(result.to_json()))
+    assert [row["value"] for row in told["parameters"]] == list(result.parameters["value"])
+    assert done.stdout.splitlines()[:10] == result.table().splitlines()[:10]
+
+
+def test_options_reach_the_estimator_as_those_of_the_command_line(csv, tmp_path):
+    out = tmp_path / "result.json"
+    name, value = "pivot.b", 3.1e-4
+    rigcal_program("calibrate", csv, "--rig", RIG, "--json", out, "--quiet", "--fix",
+                   f"{name}={value!r}", "--from", "0.5", "--to", "5", "--no-refine", "--as-is",
+                   "--max-iterations", "30")
+    here = rigcal.calibrate(csv, RIG, fix={name: value}, from_=0.5, to=5, refine=False, as_is=True,
+                            max_iterations=30)
+    assert without_time(json.loads(out.read_text())) == without_time(here.document)
+    assert name not in here.parameters.index
+
+
+def test_table_dictionary_and_file_give_the_same(frame, result):
+    for source in (frame, columns(frame), frame.set_index(frame.columns[0])):
+        told = rigcal.calibrate(source, RIG)
+        pd.testing.assert_frame_equal(told.parameters, result.parameters, check_exact=True)
+        np.testing.assert_array_equal(told.covariance, result.covariance)
+
+
+def test_threads_do_not_change_the_result(csv, result):
+    one = rigcal.calibrate(csv, RIG, threads=1)
+    pd.testing.assert_frame_equal(one.parameters, result.parameters, check_exact=True)
+
+
+def test_result_holds_what_was_found(result):
+    parameters = result.parameters
+    assert result.converged
+    assert list(parameters.columns) == ["value", "standard_deviation", "noise", "scatter",
+                                        "half_interval", "unit", "lower", "upper", "at_bound",
+                                        "initial"]
+    assert (parameters["standard_deviation"] > 0.0).all()
+    np.testing.assert_array_equal(result.covariance.index, parameters.index)
+    np.testing.assert_allclose(np.diag(result.correlation), 1.0)
+    trajectory = result.trajectories[0]
+    assert trajectory.measured.shape == trajectory.simulated.shape == trajectory.estimated.shape
+    assert len(trajectory.time) == len(trajectory.measured)
+    error = trajectory.measured[:, 0] - trajectory.simulated[:, 0]
+    assert math.isclose(np.sqrt(np.nanmean(error**2)), result.simulation.iloc[0], rel_tol=1e-6)
+    assert result.verdict.kind == "holds" and result.verdict.sentence in result._repr_html_()
+    assert "parameters" in repr(result)
+
+
+def test_truth_lies_in_the_intervals(result):
+    for name, row in result.parameters.iterrows():
+        assert abs(row["value"] - TRUTH[name]) <= 2 * row["half_interval"], name
+
+
+def test_files_are_those_of_the_command_line(csv, result, tmp_path):
+    page, there = tmp_path / "here.html", tmp_path / "there.html"
+    result.report(page)
+    rigcal_program("calibrate", csv, "--rig", RIG, "--plot", there, "--quiet")
+    assert page.read_text().count("<svg") == there.read_text().count("<svg") > 0
+    result.to_json(tmp_path / "result.json")
+    again = rigcal.Result.load(tmp_path / "result.json")
+    pd.testing.assert_frame_equal(again.parameters, result.parameters, check_exact=True)
+    with pytest.raises(rigcal.InputError, match="read from JSON"):
+        again.table()
+
+
+def test_results_survive_pickling(result):
+    again = pickle.loads(pickle.dumps(result))
+    pd.testing.assert_frame_equal(again.parameters, result.parameters, check_exact=True)
+    assert again.table() == result.table()
+
+
+def test_values_come_from_results_files_and_numbers(csv, result, tmp_path):
+    path = tmp_path / "result.json"
+    result.to_json(path)
+    tables = []
+    for values in (result, path, dict(result.parameters["value"])):
+        told = rigcal.validate(csv, RIG, parameters=values)
+        tables.append(told.errors)
+    assert (tables[0]["rmse"] < 1e-2).all()
+    for other in tables[1:]:
+        pd.testing.assert_frame_equal(tables[0], other, check_exact=True)
+    fresh = rigcal.validate(csv, RIG, parameters={result.parameters.index[0]:
+                                                  1.1 * result.parameters["value"].iloc[0]})
+    assert fresh.errors["rmse"].iloc[0] > 2 * tables[0]["rmse"].iloc[0]
+
+
+def test_validation_is_that_of_the_command_line(csv, result, tmp_path):
+    out, values = tmp_path / "validation.json", tmp_path / "result.json"
+    result.to_json(values)
+    rigcal_program("validate", csv, "--rig", RIG, "--parameters", values, "--window", "2", "--json",
+                   out, "--quiet")
+    here = rigcal.validate(csv, RIG, parameters=values, window=2)
+    assert json.loads(out.read_text())["windows"] == here.document["windows"]
+    assert here.converged and "window" in here.table()
+
+
+def test_cross_validation_is_that_of_the_command_line(csv, tmp_path):
+    out = tmp_path / "cross.json"
+    rigcal_program("crossvalidate", csv, "--rig", RIG, "--pieces", "3", "--json", out, "--quiet")
+    here = rigcal.crossvalidate(csv, RIG, pieces=3)
+    assert without_time(json.loads(out.read_text())) == without_time(here.document)
+    joint = next(iter(here.errors.values()))
+    assert joint.shape == (3, 3) and here.converged
+    assert (here.parameters["jackknife"] >= 0.0).all()
+
+
+def test_check_is_that_of_the_command_line(csv, tmp_path):
+    out = tmp_path / "check.json"
+    rigcal_program("check", csv, "--rig", RIG, "--json", out, "--quiet")
+    here = rigcal.check(csv, RIG)
+    told = json.loads(out.read_text())
+    assert told["findings"] == here.document["findings"]
+    assert told["excitation"] == here.document["excitation"]
+    assert here.worst == told["worst"] and (here.excitation["standard_deviation"] > 0.0).all()
+
+
+def test_simulation_is_that_of_the_command_line(tmp_path):
+    out = tmp_path / "run.csv"
+    rigcal_program("simulate", "--rig", RIG, "--scenario", SCENARIO, "--step", "1e-3", "--out", out)
+    there = pd.read_csv(out, float_precision="round_trip")
+    pd.testing.assert_frame_equal(there, rigcal.simulate(RIG, SCENARIO, step=1e-3),
+                                  check_exact=True)
+
+
+def test_recordings_are_arrays(csv, frame):
+    recording = rigcal.load_recording(csv, RIG)
+    segment = recording.segments[0]
+    assert recording.rows == len(frame) and segment.readings.shape == (len(frame), 1)
+    np.testing.assert_allclose(np.diff(segment.time), recording.period, rtol=1e-9)
+    assert list(recording.to_frame().columns) == ["segment", "time", *recording.sensors]
+    part = rigcal.load_recording(frame, RIG, from_=1, to=2)
+    assert part.segments[0].time[0] >= 1 and part.segments[0].time[-1] <= 2
+
+
+def test_progress_is_told_and_its_exceptions_end_the_calibration(csv):
+    told = []
+    rigcal.calibrate(csv, RIG, progress=lambda *record: told.append(record))
+    assert {type(field) for field in told[-1]} == {str, int, float}
+    assert len({record[0] for record in told}) >= 2  # stages
+    assert any(record[1] > 0 for record in told)
+
+    class Enough(Exception):
+        pass
+
+    def stop(stage, iteration, cost, gradient):
+        raise Enough(stage)
+
+    with pytest.raises(Enough, match=told[0][0]):
+        rigcal.calibrate(csv, RIG, progress=stop)
+
+
+def test_python_goes_on_while_the_estimator_works(csv):
+    ticks, done = [], threading.Event()
+
+    def tick():
+        while not done.wait(1e-3):
+            ticks.append(1)
+
+    beside = threading.Thread(target=tick)
+    beside.start()
+    within = []
+    rigcal.calibrate(csv, RIG, progress=lambda *_: within.append(len(ticks)))
+    done.set()
+    beside.join()
+    assert within[-1] > within[0]
+
+
+def test_figures_show_every_sensor(result, tmp_path):
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    figure = result.plot()
+    axes = [axis for part in figure.subfigs for axis in part.axes]
+    assert len(axes) == 2 * len(result.sensors) + 1
+    figure.savefig(tmp_path / "result.png")
+    assert (tmp_path / "result.png").stat().st_size > 10_000
+    with pytest.raises(rigcal.InputError, match="no trajectory 7"):
+        result.plot(segments=[7])
+
+
+def test_nothing_but_figures_needs_matplotlib(csv):
+    script = f"""
+import sys
+sys.modules["matplotlib"] = None
+import rigcal
+result = rigcal.calibrate({str(csv)!r}, {str(RIG)!r})
+try:
+    result.plot()
+except ImportError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "pip install matplotlib" in done.stdout

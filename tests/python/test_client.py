@@ -1,0 +1,179 @@
+"""Both clients against a real rigcald."""
+
+import asyncio
+import json
+import signal
+import subprocess
+import socket
+import threading
+
+import pandas as pd
+import pytest
+
+import rigcal
+from conftest import PROGRAMS, RIG, rigcal_program
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory):
+    """The address of a service of its own."""
+    folder = tmp_path_factory.mktemp("service")
+    with open(folder / "log", "w", encoding="utf-8") as log:
+        daemon = subprocess.Popen(
+            [str(PROGRAMS / "rigcald"), "--data", str(folder / "data"), "--listen", "127.0.0.1:0"],
+            stdout=subprocess.PIPE, stderr=log, text=True)
+        line = daemon.stdout.readline() or (folder / "log").read_text()
+        address = "127.0.0.1:" + line.split("127.0.0.1:")[1].split()[0].strip(".,")
+        yield address
+        daemon.send_signal(signal.SIGTERM)
+        daemon.communicate(timeout=30)
+
+
+def test_result_is_that_of_this_process(service, csv, result, tmp_path):
+    told = []
+    with rigcal.Client(service) as client:
+        assert client.server_version
+        there = client.calibrate(csv, RIG, progress=lambda *record: told.append(record))
+        pd.testing.assert_frame_equal(there.parameters, result.parameters, check_exact=True)
+        assert there.converged and "pendulum.J_zz" in there.table()
+        there.report(tmp_path / "report.html")
+        assert "</html>" in (tmp_path / "report.html").read_text()
+        json.loads(there.to_json())
+    assert told and told[-1][0]
+
+
+def test_tables_are_uploaded_with_every_digit(service, frame, csv, result):
+    with rigcal.Client(service) as client:
+        there = client.calibrate([frame], RIG)
+        pd.testing.assert_frame_equal(there.parameters, result.parameters, check_exact=True)
+        assert client.upload(frame) == client.upload(frame)
+
+
+def test_jobs_are_listed_watched_reported_and_deleted(service, csv, tmp_path):
+    with rigcal.Client(service) as client:
+        session = client.upload(csv)
+        assert session in [info.session_id for info in client.sessions()]
+        job = client.submit([f"session:{session}"], RIG, job_id="by-hand", fix={"pivot.b": 3e-4})
+        states = [info.state for info in client.watch(job)]
+        assert states[-1] == rigcal_state("JOB_DONE")
+        assert "pivot.b" not in client.result(job).parameters.index
+        client.report(job, tmp_path / "report.html")
+        assert job in [info.job_id for info in client.jobs()]
+        client.delete_job(job)
+        assert job not in [info.job_id for info in client.jobs()]
+        with pytest.raises(rigcal.ServiceError) as told:
+            client.job(job)
+        assert told.value.code == "NOT_FOUND"
+        other = client.upload(pd.read_csv(csv).iloc[:1000])
+        client.delete_session(other)
+        assert other not in [info.session_id for info in client.sessions()]
+
+
+def rigcal_state(name):
+    from rigcal.messages import service_pb2
+
+    return service_pb2.JobState.Value(name)
+
+
+def test_jobs_are_cancelled(service, csv):
+    with rigcal.Client(service) as client:
+        frame = pd.read_csv(csv)
+        parts = [frame.iloc[at:].assign(t_s=lambda part: part["t_s"] - part["t_s"].iloc[0])
+                 for at in range(0, 1000, 100)]
+        job = client.submit(parts, RIG)
+        client.cancel(job)
+        with pytest.raises(rigcal.ServiceError):
+            for info in client.watch(job):
+                pass
+            client.result(job)
+        assert info.state == rigcal_state("JOB_CANCELLED")
+
+
+# What a callback raises ends the job there, too.
+def test_leaving_a_calibration_cancels_its_job(service, csv):
+    class Enough(Exception):
+        pass
+
+    def leave(*_):
+        raise Enough
+
+    with rigcal.Client(service) as client:
+        parts = [pd.read_csv(csv).iloc[: 3000 - 10 * k] for k in range(10)]
+        with pytest.raises(Enough):
+            client.calibrate(parts, RIG, job_id="left", progress=leave)
+        assert list(client.watch("left"))[-1].state == rigcal_state("JOB_CANCELLED")
+
+
+def test_what_the_service_refuses_is_told(service, csv):
+    with rigcal.Client(service) as client:
+        with pytest.raises(rigcal.ServiceError, match="nobody"):
+            client.calibrate(csv, RIG, free="nobody")
+        with pytest.raises(rigcal.ServiceError) as told:
+            client.result("nothing")
+        assert told.value.code == "NOT_FOUND"
+        assert client.jobs() is not None  # the connection goes on
+    with pytest.raises(ConnectionError, match="127.0.0.1:1"):
+        rigcal.Client("127.0.0.1:1")
+    with pytest.raises(rigcal.InputError, match="HOST:PORT"):
+        rigcal.Client("nowhere")
+    with pytest.raises(rigcal.InputError, match="tls_key"):
+        rigcal.Client(service, tls_cert="a.pem")
+
+
+def test_async_client_does_the_same(service, csv, result, tmp_path):
+    async def run():
+        told = []
+        async with rigcal.AsyncClient(service) as client:
+            there, listed = await asyncio.gather(
+                client.calibrate(csv, RIG, job_id="async",
+                                 progress=lambda *record: told.append(record)),
+                client.sessions())
+            states = [info.state async for info in client.watch("async")]
+            await client.report("async", tmp_path / "report.html")
+            assert "async" in [info.job_id for info in await client.jobs()]
+            await client.delete_job("async")
+            with pytest.raises(rigcal.ServiceError):
+                await client.job("async")
+        return there, states, told, listed
+
+    there, states, told, listed = asyncio.run(run())
+    pd.testing.assert_frame_equal(there.parameters, result.parameters, check_exact=True)
+    assert states == [rigcal_state("JOB_DONE")] and listed is not None
+    with pytest.raises(ConnectionError):
+        asyncio.run(rigcal.AsyncClient("127.0.0.1:1").connect())
+    with pytest.raises(ConnectionError, match="connect"):
+        asyncio.run(rigcal.AsyncClient(service).jobs())
+
+
+def test_cancelling_a_coroutine_cancels_its_job(service, csv):
+    async def run():
+        parts = [pd.read_csv(csv).iloc[: 3000 - 20 * k] for k in range(10)]
+        begun = asyncio.Event()
+        async with rigcal.AsyncClient(service) as client:
+            work = asyncio.create_task(client.calibrate(
+                parts, RIG, job_id="dropped", progress=lambda *_: begun.set()))
+            await asyncio.wait_for(begun.wait(), 60)
+            work.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await work
+        async with rigcal.AsyncClient(service) as other:
+            return [info async for info in other.watch("dropped")][-1]
+
+    assert asyncio.run(run()).state == rigcal_state("JOB_CANCELLED")
+
+
+def test_the_program_sees_what_the_package_sent(service, csv):
+    with rigcal.Client(service) as client:
+        client.submit(csv, RIG, job_id="seen")
+        list(client.watch("seen"))
+    assert "seen" in rigcal_program("jobs", "--server", service).stdout
+
+
+def test_connections_are_given_up_when_the_service_is_silent():
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"127.0.0.1:{silent.getsockname()[1]}"
+        accepted = threading.Thread(target=lambda: silent.accept()[0].recv(64))
+        accepted.start()
+        with pytest.raises(ConnectionError):
+            rigcal.Client(address, timeout=0.2)
+        accepted.join()

@@ -1,0 +1,103 @@
+"""Bad input gets one sentence that says where, what and what to do."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import rigcal
+from conftest import RIG
+
+
+def refused(*words, **arguments):
+    """Raises InputError with these words, in one line."""
+    with pytest.raises(rigcal.InputError) as told:
+        rigcal.calibrate(**{"rig": RIG, **arguments})
+    for word in words:
+        assert word in str(told.value)
+    assert "\n" not in str(told.value)
+    return told.value
+
+
+def test_recordings(frame, csv, tmp_path):
+    time, angle = frame.columns[0], frame.columns[1]
+    refused("no recording", recordings=[])
+    refused("missing.csv", recordings=tmp_path / "missing.csv")
+    refused("recording 1 is a int", recordings=[3])
+    refused("given twice", recordings=[frame, frame])
+    refused("given twice", recordings=[csv, str(csv)])
+    refused("run of scenario", f"'{angle}'", "recording { }", recordings=frame[[time]])
+    refused("recording 1", f"'{angle}'", recordings={time: frame[time]})
+    refused("no column holds numbers", recordings=pd.DataFrame({"a": ["x", "y"]}))
+    refused("shape", recordings={time: np.zeros((3, 2))})
+    refused("two columns", recordings=pd.concat([frame, frame[[angle]]], axis=1))
+    short = {time: frame[time], angle: frame[angle].to_numpy()[:-1]}
+    refused("rows", "one length", recordings=short)
+    refused("no rows", recordings=frame.iloc[:0])
+
+
+# Rows count from 1; the cell is told as in a file.
+@pytest.mark.parametrize("value, word", [(np.nan, "NaN"), (np.inf, "infinite"), (-np.inf, "infinite")])
+def test_cells(frame, value, word):
+    angle = frame.columns[1]
+    wrong = frame.copy()
+    wrong.loc[41, angle] = value
+    wrong.attrs["name"] = "tuesday"
+    refused("tuesday:42:2:", word, recordings=wrong)
+    turned = wrong[list(wrong.columns)[::-1]]
+    refused("tuesday:42:1:", word, recordings=turned)
+
+
+def test_what_a_missing_reading_does_is_what_it_does_in_a_file(frame, tmp_path):
+    text = RIG.read_text().replace("unit: RADIAN", "unit: RADIAN allow_missing: true")
+    assert "allow_missing" in text
+    lacking = frame.copy()
+    lacking.loc[100:120, lacking.columns[1]] = np.nan
+    lacking.to_csv(tmp_path / "run.csv", index=False)
+    pd.testing.assert_frame_equal(rigcal.calibrate(lacking, text).parameters,
+                                  rigcal.calibrate(tmp_path / "run.csv", text).parameters,
+                                  check_exact=True)
+
+
+def test_rigs(csv, tmp_path):
+    refused("missing.textproto", recordings=csv, rig=tmp_path / "missing.textproto")
+    refused("rig:1:", recordings=csv, rig="wheel { }")
+    refused("recording { }", recordings={"t": np.arange(9.0)},
+            rig=RIG.read_text().split("recording {")[0])
+    assert "free parameters" in repr(rigcal.Rig(RIG))
+
+
+@pytest.mark.parametrize("arguments, words", [
+    ({"free": "nobody"}, ["--free", "nobody"]),
+    ({"fix": {"nobody": 1.0}}, ["--fix", "nobody"]),
+    ({"start": {"nobody": float("nan")}}, ["start", "finite"]),
+    ({"withhold": "nobody"}, ["nobody"]),
+    ({"step": 0}, ["step"]), ({"step": float("nan")}, ["step"]), ({"step": 2.0}, ["step"]),
+    ({"from_": 3, "to": 2}, ["from_"]), ({"from_": float("nan")}, ["from_"]),
+    ({"segments": "a"}, ["a"]), ({"segments": [-1]}, ["segments"]), ({"segments": [9]}, ["9"]),
+    ({"threads": 0}, ["threads"]), ({"threads": 1.5}, ["threads"]),
+    ({"max_iterations": 0}, ["max_iterations"]),
+    ({"parameters": "good"}, ["physical", "shadow"]),
+    ({"parameters": {"nobody": 1.0}}, ["nobody"]),
+    ({"residual": "none"}, ["residual", "implicit"]), ({"compliance": -1.0}, ["compliance"]),
+    ({"kappa": float("inf")}, ["kappa"]),
+])
+def test_options(csv, arguments, words):
+    refused(*words, recordings=csv, **arguments)
+
+
+# An encoder whose zero is not where the rig file says.
+def test_what_makes_estimates_nonsense_is_raised_with_its_findings(frame):
+    shifted = frame.assign(theta1_rad=frame["theta1_rad"] + 1.5)
+    fault = refused("off by", "offset", "as_is=True", recordings=shifted, fix={"pivot.offset": 0.0})
+    assert isinstance(fault, rigcal.FaultyInput)
+    assert [finding.severity for finding in fault.findings].count("fault") == 1
+    assert fault.findings[0].channel == "pivot" and abs(fault.findings[0].size + 1.48) < 0.01
+    told = rigcal.calibrate(shifted, RIG, fix={"pivot.offset": 0.0}, as_is=True, refine=False,
+                            max_iterations=3)
+    assert told.findings and not told.converged
+
+
+def test_faults_carry_findings():
+    fault = rigcal.FaultyInput("no", [{"kind": "slip", "severity": "fault", "fromS": 1.5}])
+    assert fault.findings[0].kind == "slip" and fault.findings[0].start == 1.5
+    assert isinstance(fault, ValueError)

@@ -1,0 +1,53 @@
+"""Ctrl-C ends a calibration, and nothing but it."""
+
+import signal
+import subprocess
+import sys
+
+from conftest import RIG
+
+SCRIPT = """
+import sys, rigcal
+def tell(*record):
+    if record[1] == 1:
+        print("under way", flush=True)
+        sys.stdin.readline()  # the signal comes while Python waits, or works
+try:
+    rigcal.calibrate(sys.argv[1], sys.argv[2], progress=tell)
+    print("not interrupted")
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+result = rigcal.calibrate(sys.argv[1], sys.argv[2])
+print("converged", result.converged)
+"""
+
+QUIET = """
+import os, signal, sys, threading, rigcal
+recordings = [sys.argv[1]] + [rigcal.load_recording(sys.argv[1], sys.argv[2])
+    .to_frame().rename(columns={"time": "t_s", "pivot": "theta1_rad"}) for _ in range(7)]
+threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+try:
+    rigcal.calibrate(recordings, sys.argv[2])
+    print("not interrupted")
+except KeyboardInterrupt:
+    print("interrupted")
+print("converged", rigcal.calibrate(sys.argv[1], sys.argv[2]).converged)
+"""
+
+
+def test_ctrl_c_raises_and_leaves_the_interpreter_usable(csv):
+    child = subprocess.Popen([sys.executable, "-c", SCRIPT, str(csv), str(RIG)], text=True,
+                             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert child.stdout.readline() == "under way\n"
+    child.send_signal(signal.SIGINT)
+    out, err = child.communicate("\n", timeout=120)
+    assert child.returncode == 0, err
+    assert out.split("\n")[:2] == ["interrupted", "converged True"]
+
+
+# No callback: the monitor itself must look for signals while the estimator works.
+def test_ctrl_c_is_seen_without_a_callback(csv):
+    done = subprocess.run([sys.executable, "-c", QUIET, str(csv), str(RIG)], text=True,
+                          capture_output=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split("\n")[:2] == ["interrupted", "converged True"]

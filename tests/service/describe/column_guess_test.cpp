@@ -1,0 +1,149 @@
+#include "service/describe/column_guess.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <sstream>
+
+#include "service/describe/rig_proposal.hpp"
+#include "tests/service/run_rigcal.hpp"
+#include "tests/support/refusal.hpp"
+
+namespace service {
+namespace {
+
+using test_support::refusal;
+
+constexpr int kRows = 2000;
+
+/// A recording with 1000 rows a second; the time in units of `tick`.
+struct Column {
+  std::string name;
+  std::function<double(double time)> value;
+};
+
+class Guess : public ::testing::Test {
+ protected:
+  std::vector<ColumnLook> look(const std::vector<Column>& columns) {
+    std::ostringstream text;
+    text.precision(10);
+    for (const Column& column : columns) text << (&column == &columns[0] ? "" : ",") << column.name;
+    text << '\n';
+    for (int k = 0; k < kRows; ++k) {
+      for (const Column& column : columns) {
+        text << (&column == &columns[0] ? "" : ",") << column.value(1e-3 * k);
+      }
+      text << '\n';
+    }
+    return look_at_columns(folder_.write("run.csv", text.str()));
+  }
+
+  RigAnswers propose(RigKind kind, const std::vector<Column>& columns,
+                     const ColumnChoice& choice = {}) {
+    RigAnswers answers;
+    answers.kind = kind;
+    answers.source = "run.csv";
+    answers.links.resize(link_names(kind, 2).size());
+    propose_columns(look(columns), choice, answers);
+    return answers;
+  }
+
+  TemporaryFolder folder_;
+};
+
+double swing(double t) { return 0.6 * std::exp(-t) * std::cos(2.0 * M_PI * 4.0 * t); }
+double drive(double t) { return std::sin(9.0 * t); }
+
+TEST_F(Guess, TakesColumnsByName) {
+  const auto answers =
+      propose(RigKind::kFuruta, {{"t_ms", [](double t) { return 1e3 * t; }},
+                                 {"omega1_rad_s", drive},
+                                 {"pend_deg", [](double t) { return 50.0 * swing(t); }},
+                                 {"arm_deg", [](double t) { return 20.0 * swing(t); }},
+                                 {"u_des_V", drive},
+                                 {"voltage", drive}});
+  EXPECT_EQ(answers.time_column, "t_ms");
+  EXPECT_EQ(answers.time_unit, TimeUnit::kMillisecond);
+  ASSERT_EQ(answers.readings.size(), 2U);
+  EXPECT_EQ(answers.readings[0].column, "arm_deg");  // the arm first, wherever it stands
+  EXPECT_EQ(answers.readings[1].column, "pend_deg");
+  EXPECT_EQ(answers.readings[1].unit, ReadingUnit::kDegree);
+  ASSERT_TRUE(answers.motor.has_value());
+  EXPECT_EQ(answers.motor->column, "voltage");
+  EXPECT_EQ(answers.motor->unit, "V");
+}
+
+// Without units in the names the numbers tell: 200 units are degrees, whole numbers are counts, a
+// clock of 1000 units a second is in milliseconds.
+TEST_F(Guess, TellsUnitsByTheNumbers) {
+  const auto degrees =
+      propose(RigKind::kPendulum, {{"time", [](double t) { return 1e3 * t; }},
+                                   {"angle", [](double t) { return 150.0 * swing(t); }}});
+  EXPECT_EQ(degrees.time_unit, TimeUnit::kMillisecond);
+  EXPECT_EQ(degrees.readings[0].unit, ReadingUnit::kDegree);
+  const auto counts =
+      propose(RigKind::kPendulum, {{"time", [](double t) { return t; }},
+                                   {"enc", [](double t) { return std::round(800.0 * swing(t)); }}});
+  EXPECT_EQ(counts.time_unit, TimeUnit::kSecond);
+  EXPECT_EQ(counts.readings[0].unit, ReadingUnit::kCount);
+  const auto radians =
+      propose(RigKind::kPendulum, {{"time", [](double t) { return t; }}, {"q", swing}});
+  EXPECT_EQ(radians.readings[0].unit, ReadingUnit::kRadian);
+}
+
+// A reading of 4096 counts a turn steps; one written with many digits does not.
+TEST_F(Guess, FindsTheCountsOfAReadingThatSteps) {
+  const double quantum = 2.0 * M_PI / 4096.0;
+  const auto steps =
+      look({{"q", [&](double t) { return quantum * std::round(swing(t) / quantum); }}});
+  ASSERT_TRUE(guess_counts(steps[0], ReadingUnit::kRadian).has_value());
+  EXPECT_EQ(*guess_counts(steps[0], ReadingUnit::kRadian), 4096.0);
+  const auto smooth = look({{"q", swing}});
+  EXPECT_FALSE(guess_counts(smooth[0], ReadingUnit::kRadian).has_value());
+}
+
+// Zero where it comes to rest, half a turn from there, or anywhere.
+TEST_F(Guess, FindsWhereItHangs) {
+  const auto at = [&](const std::string& name, double rest) {
+    return guess_rest(look({{name, [rest](double t) { return swing(t) + rest; }}})[0],
+                      ReadingUnit::kRadian, false);
+  };
+  EXPECT_EQ(at("q", 0.05), 0.0);
+  EXPECT_EQ(at("q", M_PI + 0.05), M_PI);
+  EXPECT_EQ(at("q", -M_PI + 0.05), M_PI);
+  EXPECT_EQ(at("theta_from_upright", 0.0), M_PI);
+  EXPECT_NEAR(at("q", 1.2), 1.2, 0.1);
+  EXPECT_NEAR(at("q", 1.2 + 2.0 * M_PI), 1.2, 0.1);
+  // Driven up, it hangs where it began.
+  const auto up =
+      look({{"q", [](double t) { return t < 0.5 ? 0.0 : std::min(M_PI, 4.0 * (t - 0.5)); }}});
+  EXPECT_EQ(guess_rest(up[0], ReadingUnit::kRadian, true), 0.0);
+  EXPECT_EQ(guess_rest(up[0], ReadingUnit::kRadian, false), M_PI);
+}
+
+TEST_F(Guess, CountsSmallSwings) {
+  const auto found = guess_swing(look({{"q", swing}})[0], ReadingUnit::kRadian, 0.0, 1e-3);
+  ASSERT_TRUE(found.has_value());
+  EXPECT_NEAR(*found, 4.0, 0.1);  // crossings of a dead band are off by a part of a swing of eight
+  const auto still = guess_swing(look({{"q", [](double t) { return 0.1 * t; }}})[0],
+                                 ReadingUnit::kRadian, 0.0, 1e-3);
+  EXPECT_FALSE(still.has_value());
+}
+
+TEST_F(Guess, NamesTheColumnsWhereNoneWillDo) {
+  const std::vector<Column> columns = {{"t", [](double t) { return t; }}, {"angle", swing}};
+  const std::string missing = refusal([&] { propose(RigKind::kDoublePendulum, columns); });
+  EXPECT_NE(missing.find("joint '2'"), std::string::npos) << missing;
+  EXPECT_NE(missing.find("t, angle"), std::string::npos) << missing;
+  ColumnChoice choice;
+  choice.angles = {"phi"};
+  const std::string wrong = refusal([&] { propose(RigKind::kPendulum, columns, choice); });
+  EXPECT_NE(wrong.find("no column 'phi'"), std::string::npos) << wrong;
+  const std::string timeless = refusal([&] { propose(RigKind::kPendulum, {{"angle", swing}}); });
+  EXPECT_NE(timeless.find("--time"), std::string::npos) << timeless;
+  EXPECT_NE(timeless.find("--rate"), std::string::npos) << timeless;
+}
+
+}  // namespace
+}  // namespace service

@@ -1,0 +1,103 @@
+// rigcal init as a person runs it.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <sstream>
+
+#include "service/import/rig_file.hpp"
+#include "tests/service/run_rigcal.hpp"
+#include "tests/support/refusal.hpp"
+
+namespace service {
+namespace {
+
+using test_support::expect_parts;
+
+std::string pendulum_csv() {
+  std::ostringstream text;
+  text << "t_s,theta_rad,u_V\n";
+  for (int k = 0; k < 500; ++k) text << 0.01 * k << ',' << 0.3 * std::cos(0.06 * k) << ",0\n";
+  return text.str();
+}
+
+// Runs with these lines as answers.
+ProgramRun run_answering(const TemporaryFolder& folder, const std::string& arguments,
+                         const std::string& answers) {
+  const std::string in = folder.write("answers", answers), out = folder.file("said");
+  const std::string command =
+      std::string(RIGCAL_BINARY) + " " + arguments + " <" + in + " >" + out + " 2>&1";
+  const int status = std::system(command.c_str());
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, contents_of(out), ""};
+}
+
+TEST(InitCommand, WritesAFileAndSaysWhatComesNext) {
+  const TemporaryFolder folder;
+  const std::string run = folder.write("run.csv", pendulum_csv()),
+                    rig = folder.file("rig.textproto");
+  const ProgramRun init =
+      run_rigcal("init --kind pendulum --name mine --mass 0.2 --from " + run + " --out " + rig);
+  EXPECT_EQ(init.exit_code, 0) << init.err;
+  expect_parts(init.out, {"hangs at pivot = 0°", "rigcal check " + run, "rigcal calibrate " + run,
+                          "--picture", "rod.J_zz"});
+  const Rig loaded = load_rig(rig);
+  EXPECT_EQ(loaded.mechanism.name, "mine");
+  EXPECT_TRUE(loaded.format->controls.empty());  // a command that never changes is none
+}
+
+TEST(InitCommand, NeverOverwritesUnasked) {
+  const TemporaryFolder folder;
+  const std::string rig = folder.write("rig.textproto", "mine");
+  ProgramRun run = run_rigcal("init --kind pendulum --out " + rig);
+  EXPECT_EQ(run.exit_code, 1);
+  expect_parts(run.err, {rig, "--force"});
+  EXPECT_EQ(contents_of(rig), "mine");
+  run = run_rigcal("init --kind pendulum --force --out " + rig);
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_NE(contents_of(rig), "mine");
+}
+
+TEST(InitCommand, AsksAndWritesNothingWhereTheAnswersEnd) {
+  const TemporaryFolder folder;
+  const std::string rig = folder.file("rig.textproto");
+  const ProgramRun ended = run_answering(folder, "init --out " + rig, "\npendulum\n0.3\n");
+  EXPECT_EQ(ended.exit_code, 1);
+  expect_parts(ended.out, {"nothing was written"});
+  EXPECT_FALSE(std::filesystem::exists(rig));
+  const std::string run = folder.write("run.csv", pendulum_csv());
+  const ProgramRun asked =
+      run_answering(folder, "init --out " + rig, run + "\npendulum\n0.3\n0.1\n\ny\n");
+  EXPECT_EQ(asked.exit_code, 0) << asked.out;
+  expect_parts(contents_of(rig), {"theta_rad", "0.1 }  # [kg] given", "-0.15"});
+}
+
+TEST(InitCommand, RefusesInOneSentence) {
+  const TemporaryFolder folder;
+  const std::string run = folder.write("run.csv", pendulum_csv());
+  const std::string out = " --out " + folder.file("rig.textproto");
+  const struct {
+    std::string arguments, part;
+  } wrong[] = {{"--kind helicopter", "no kind of rig"},
+               {"--kind furuta --length 0.2,0.3", "--length"},
+               {"--kind pendulum --arm-length 0.2", "of a furuta"},
+               {"--kind pendulum --cart-mass 0.2", "of a cart-pole"},
+               {"--kind four-bar", "--ground"},
+               {"--kind pendulum --mass -1", "--mass"},
+               {"--kind pendulum --zero sideways", "upright"},
+               {"--kind double-pendulum --from " + run, "joint '2'"},
+               {"--kind pendulum --angle q --from " + run, "no column 'q'"},
+               {"--kind pendulum --invert q --from " + run, "--invert q"},
+               {"--kind pendulum --angle-unit mm --from " + run, "no unit of an angle"},
+               {"--kind pendulum --name 'a\"b'", "--name"},
+               {"--kind pendulum --from run.mcap", "rigcal export"}};
+  for (const auto& [arguments, part] : wrong) {
+    SCOPED_TRACE(arguments);
+    const ProgramRun refused = run_rigcal("init " + arguments + out);
+    EXPECT_EQ(refused.exit_code, 1);
+    expect_parts(refused.err, {part});
+    EXPECT_FALSE(std::filesystem::exists(folder.file("rig.textproto")));
+  }
+}
+
+}  // namespace
+}  // namespace service

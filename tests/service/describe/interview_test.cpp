@@ -1,0 +1,100 @@
+#include "service/describe/interview.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <sstream>
+
+#include "service/describe/rig_interview.hpp"
+#include "tests/support/refusal.hpp"
+
+namespace service {
+namespace {
+
+using test_support::refusal;
+
+int count_of(const std::string& text, const std::string& part) {
+  int count = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
+    ++count;
+  return count;
+}
+
+// Three wrong answers ask the question three times more, each with one sentence.
+TEST(Interview, AsksAgainUntilItUnderstands) {
+  std::istringstream in("long\n-1\n0\nnan\n 0.25 \n");
+  std::ostringstream out;
+  Interview interview(in, out);
+  EXPECT_EQ(interview.ask_size("length [m]", {}), 0.25);
+  EXPECT_EQ(count_of(out.str(), "length [m]"), 5) << out.str();
+  EXPECT_EQ(count_of(out.str(), "is no number above zero"), 4) << out.str();
+}
+
+TEST(Interview, AnEmptyAnswerIsTheProposedOneOrNotKnown) {
+  std::istringstream in("\n\n\nn\n");
+  std::ostringstream out;
+  Interview interview(in, out);
+  EXPECT_EQ(interview.ask_size("length", 0.3), 0.3);
+  EXPECT_FALSE(interview.ask_size("mass", {}).has_value());
+  EXPECT_TRUE(interview.ask_yes("right?", true));
+  EXPECT_FALSE(interview.ask_yes("right?", true));
+}
+
+TEST(Interview, StopsWhereTheAnswersEnd) {
+  std::istringstream in("no number\n");
+  std::ostringstream out;
+  Interview interview(in, out);
+  EXPECT_NE(refusal([&] { interview.ask_size("length", {}); }).find("nothing was written"),
+            std::string::npos);
+}
+
+// A whole conversation: what was answered arrives where the file takes it from.
+TEST(Interview, AsksForAFuruta) {
+  std::istringstream in(
+      "helicopter\nfuruta\n"     // kind
+      "0.2\n\n0.129\n0.024\n\n"  // arm: length, mass; pendulum: length, mass, centre
+      "y\nn\ny\n");              // columns are right; arm counts down, pendulum up
+  std::ostringstream out;
+  Interview interview(in, out);
+  RigAnswers answers;
+  ask_kind(interview, answers);
+  ask_links(interview, answers);
+  ask_columns(interview, {}, {}, answers);
+  EXPECT_EQ(answers.kind, RigKind::kFuruta);
+  EXPECT_EQ(answers.links[0].length, 0.2);
+  EXPECT_FALSE(answers.links[0].mass.has_value());
+  EXPECT_EQ(answers.links[1].length, 0.129);
+  EXPECT_EQ(answers.links[1].mass, 0.024);
+  EXPECT_FALSE(answers.links[1].center.has_value());
+  ASSERT_EQ(answers.readings.size(), 2U);
+  EXPECT_TRUE(answers.readings[0].inverted);
+  EXPECT_FALSE(answers.readings[1].inverted);
+  EXPECT_NE(out.str().find("'helicopter' is no kind"), std::string::npos) << out.str();
+}
+
+// Columns that are not right are asked for one by one.
+TEST(Interview, AsksForColumnsThatItTookWrongly) {
+  std::istringstream in(
+      "n\n"                                // not right
+      "clock\na1\nhanging\na2\nupright\n"  // time, joint 1, its zero, joint 2, its zero
+      "minutes\ndeg\n2048\nn\n"            // unit (the first is none), counts, no motor
+      "y\ny\ny\n");                        // absolute; both count up
+  std::ostringstream out;
+  Interview interview(in, out);
+  RigAnswers answers;
+  answers.kind = RigKind::kDoublePendulum;
+  answers.links.resize(2);
+  ask_columns(interview, {}, {}, answers);
+  EXPECT_EQ(answers.time_column, "clock");
+  EXPECT_EQ(answers.readings[0].column, "a1");
+  EXPECT_EQ(answers.readings[1].column, "a2");
+  EXPECT_EQ(answers.readings[0].rest, 0.0);
+  EXPECT_EQ(answers.readings[1].rest, M_PI);
+  EXPECT_EQ(answers.readings[1].unit, ReadingUnit::kDegree);
+  EXPECT_EQ(answers.readings[0].counts, 2048.0);
+  EXPECT_TRUE(answers.absolute);
+  EXPECT_FALSE(answers.motor.has_value());
+}
+
+}  // namespace
+}  // namespace service

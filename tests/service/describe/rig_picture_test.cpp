@@ -1,0 +1,214 @@
+#include "service/describe/rig_picture.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+
+#include "estimator/tree/rest_pose.hpp"
+#include "service/describe/mechanism_words.hpp"
+#include "service/describe/scene.hpp"
+#include "service/describe/view.hpp"
+#include "tests/service/run_rigcal.hpp"
+#include "tests/support/refusal.hpp"
+
+namespace service {
+namespace {
+
+using test_support::expect_parts;
+using test_support::refusal;
+
+Rig load(const std::string& name) { return load_rig(config(name)); }
+
+std::string words_of(const Rig& rig) {
+  std::string all;
+  for (const auto& line : rest_words(rig, estimator::find_rest(rig.mechanism))) all += line + "\n";
+  return all;
+}
+
+// Every rig is drawn whole: each joint's name at its arrow, nothing outside of the page, no number
+// that is none.
+TEST(RigPicture, DrawsEveryConfig) {
+  int drawn = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(config(""))) {
+    const std::string file = entry.path().filename().string();
+    if (!file.starts_with("rig-")) continue;
+    SCOPED_TRACE(file);
+    const Rig rig = load(file);
+    const RigPicture picture(rig, {});
+    const std::string svg = picture.svg();
+    EXPECT_TRUE(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
+    EXPECT_EQ(svg.find("nan"), std::string::npos);
+    EXPECT_EQ(svg.find("inf"), std::string::npos);
+    for (const estimator::Hinge& hinge : rig.mechanism.hinges) {
+      EXPECT_NE(svg.find(">+" + hinge.name + "<"), std::string::npos) << hinge.name;
+    }
+    for (const estimator::Body& body : rig.mechanism.bodies) {
+      EXPECT_NE(svg.find(">" + body.name + "<"), std::string::npos) << body.name;
+    }
+    ++drawn;
+  }
+  EXPECT_GE(drawn, 14);
+}
+
+// The arrow leads from the zero mark the way that the joint's coordinate grows: a body that turns
+// by the arrow's angle lies at its tip.
+TEST(Scene, ArrowsPointThePositiveWay) {
+  for (const char* file : {"rig-pendulum.textproto", "rig-furuta.textproto"}) {
+    const Rig rig = load(file);
+    const int n = rig.mechanism.hinge_count();
+    const Scene zero = make_scene(rig, Eigen::VectorXd::Zero(n));
+    std::vector<SceneLine> arrows;
+    for (const SceneLine& line : zero.lines) {
+      if (line.ink == Ink::kPositive) arrows.push_back(line);
+    }
+    ASSERT_EQ(arrows.size(), static_cast<std::size_t>(n));
+    for (int j = 0; j < n; ++j) {
+      const SceneLine& arrow = arrows[static_cast<std::size_t>(j)];
+      const Eigen::Vector3d begin = arrow.points.front(), tip = arrow.points.back();
+      const Scene turned = make_scene(rig, Eigen::VectorXd::Unit(n, j) * (M_PI / 3.6));
+      // The body that moves with the joint passes through the arrow's tip then.
+      double nearest = 1.0;
+      for (const SceneLine& line : turned.lines) {
+        if (line.ink != Ink::kBody) continue;
+        for (std::size_t k = 1; k < line.points.size(); ++k) {
+          const Eigen::Vector3d along = line.points[k] - line.points[k - 1];
+          const double share =
+              std::clamp((tip - line.points[k - 1]).dot(along) / along.squaredNorm(), 0.0, 1.0);
+          nearest = std::min(nearest, (line.points[k - 1] + share * along - tip).norm());
+        }
+      }
+      EXPECT_LT(nearest, 1e-9) << file << " joint " << j;
+      EXPECT_GT((tip - begin).norm(), 0.01);
+    }
+  }
+}
+
+// A loop is drawn closed: both bodies of the joint that closes it meet there.
+TEST(Scene, LoopsAreClosed) {
+  const Rig rig = load("rig-fourbar.textproto");
+  const auto rest = estimator::find_rest(rig.mechanism);
+  ASSERT_TRUE(rest.has_value());
+  const Scene scene = make_scene(rig, rest->coordinates);
+  std::vector<Eigen::Vector3d> coupler, rocker;
+  for (const SceneLine& line : scene.lines) {
+    if (line.ink != Ink::kBody || line.points.size() < 2) continue;
+    (coupler.empty() && std::abs((line.points[0] - line.points[1]).norm() - 0.28) < 0.002
+         ? coupler
+         : rocker) = line.points;
+  }
+  ASSERT_FALSE(coupler.empty());
+  double nearest = 1.0;
+  for (const auto& a : coupler) {
+    for (const auto& b : rocker) nearest = std::min(nearest, (a - b).norm());
+  }
+  EXPECT_LT(nearest, 1e-8);
+}
+
+// A plane rig is seen along its axes, a Furuta obliquely first: its motion is in no plane.
+TEST(View, ShowsTheMotion) {
+  const auto views_of = [](const char* file) {
+    const Rig rig = load(file);
+    return choose_views(make_scene(rig, Eigen::VectorXd::Zero(rig.mechanism.hinge_count())));
+  };
+  const auto plane = views_of("rig-chain3.textproto");
+  ASSERT_EQ(plane.size(), 1U);
+  EXPECT_EQ(plane[0].name, "from the front");
+  EXPECT_NEAR(plane[0].right.x(), 1.0, 1e-12);
+  EXPECT_NEAR(plane[0].up.y(), 1.0, 1e-12);
+  const auto furuta = views_of("rig-furuta.textproto");
+  ASSERT_EQ(furuta.size(), 3U);
+  EXPECT_EQ(furuta[1].name, "from above");
+  EXPECT_EQ(furuta[2].name, "from the right");
+  for (const Eigen::Vector3d& axis : {Eigen::Vector3d(1, 0, 0), Eigen::Vector3d(0, 1, 0)}) {
+    EXPECT_LT(std::abs(axis.dot(furuta[0].toward)), 0.8);
+  }
+}
+
+// ω² = m g l / (J + m l²) of the file's values: 0.428, 0.092, 0.01.
+TEST(RestWords, TellRestAndSwings) {
+  const double rate = std::sqrt(0.428 * 9.82 * 0.092 / (0.01 + 0.428 * 0.092 * 0.092));
+  char swing[64];
+  std::snprintf(swing, sizeof swing, "hangs at pivot = 0°; swings at %.3g Hz", rate / (2.0 * M_PI));
+  expect_parts(words_of(load("rig-pendulum.textproto")),
+               {swing, "upright (pivot = 180°) is unstable"});
+  expect_parts(words_of(load("rig-furuta.textproto")), {"hangs at 2 = 0°", "1 turns freely"});
+  expect_parts(words_of(load("rig-cartpole.textproto")), {"rail slides freely", "mm of rail"});
+  expect_parts(words_of(load("rig-fivebar.textproto")), {"rests at O1 = 120.3°", " Hz"});
+  // The rocker hangs from R, about a quarter of a turn below world x, where its angle is zero.
+  expect_parts(words_of(load("rig-fourbar.textproto")), {"O = -82.7°", "R = -97.26°"});
+}
+
+TEST(RigPicture, TakesPlacesOfJoints) {
+  EXPECT_EQ(parse_joint_place("1=0.5").value, 0.5);
+  EXPECT_NEAR(parse_joint_place("1=-90deg").value, -M_PI / 2.0, 1e-15);
+  for (const char* wrong : {"1", "=2", "1=", "1=x", "1=nan", "1=2rad", "1=deg"}) {
+    EXPECT_NE(refusal([&] { parse_joint_place(wrong); }).find("NAME=VALUE"), std::string::npos);
+  }
+  const Rig furuta = load("rig-furuta.textproto");
+  expect_parts(RigPicture(furuta, {{"2", M_PI / 2.0}}).svg(), {"drawn at 90°", "drawn at 0°"});
+  expect_parts(refusal([&] { RigPicture(furuta, {{"3", 0.0}}); }), {"no such joint", "1, 2"});
+  expect_parts(refusal([&] { RigPicture(furuta, {{"2", 0.0}, {"2", 1.0}}); }), {"twice"});
+  // The rocker would end 0.5 m from O, and crank and coupler reach 0.38 m.
+  const Rig loop = load("rig-fourbar.textproto");
+  expect_parts(refusal([&] { RigPicture(loop, {{"R", 0.0}}); }), {"cannot be closed"});
+  expect_parts(RigPicture(loop, {{"O", 1.0}}).svg(), {"drawn at 57.3°"});
+}
+
+// Plain letters alone where nothing else is shown, dot patterns elsewhere; no line wider than
+// asked.
+TEST(RigPicture, FitsATerminal) {
+  const Rig rig = load("rig-furuta.textproto");
+  const RigPicture picture(rig, {});
+  const std::string plain =
+      scene_text(make_scene(rig, Eigen::Vector2d::Zero()), 60, 20, Letters::kAscii);
+  int width = 0;
+  for (const char c : plain) {
+    EXPECT_LT(static_cast<unsigned char>(c), 0x80);
+    width = c == '\n' ? 0 : width + 1;
+    EXPECT_LE(width, 60);
+  }
+  EXPECT_NE(plain.find("+2"), std::string::npos) << plain;
+  EXPECT_NE(picture.text(60, 20, Letters::kBraille).find("●"), std::string::npos);
+}
+
+// A swing-up's commands follow from the motion: on a rig at rest they are a kick and nothing more.
+// The picture shows both, also for a rig file without a unit, and every viewer can draw it.
+TEST(SimulationPicture, ShowsMotionAndCommand) {
+  const TemporaryFolder folder;
+  const std::string svg = folder.file("plan.svg");
+  const std::string what = "simulate --step 2e-3 --rig " +
+                           config("rig-synthetic-furuta.textproto") + " --scenario " +
+                           config("scenario-swing-up.textproto");
+  const ProgramRun run = run_rigcal(what + " --plot " + svg);
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  const std::string picture = contents_of(svg);
+  expect_parts(picture, {"<svg", "angle 1", "angle 2", "command of 1", "command [V]"});
+  EXPECT_EQ(picture.find("var("), std::string::npos);
+  const ProgramRun nothing = run_rigcal(what);
+  EXPECT_EQ(nothing.exit_code, 1);
+  expect_parts(nothing.err, {"--out", "--plot"});
+}
+
+TEST(RigPicture, IsWrittenByInfo) {
+  const TemporaryFolder folder;
+  const std::string svg = folder.file("rig.svg");
+  const std::string rig = config("rig-pendulum.textproto");
+  ProgramRun run = run_rigcal("info " + rig + " --picture " + svg + " --at pivot=30deg");
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  expect_parts(run.out, {"hangs at pivot = 0°", svg});
+  expect_parts(contents_of(svg), {"<svg", "drawn at 30°"});
+  run = run_rigcal("info " + rig + " --picture " + rig);
+  EXPECT_EQ(run.exit_code, 1);
+  run = run_rigcal("info " + rig + " --at pivot=1");
+  EXPECT_EQ(run.exit_code, 1);
+  expect_parts(run.err, {"--picture"});
+  run = run_rigcal("info " + rig + " --picture -");
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  expect_parts(run.out, {"+pivot", "seen from the front"});
+}
+
+}  // namespace
+}  // namespace service

@@ -1,0 +1,247 @@
+#include "proto/recording/joint_state.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <random>
+
+#include "proto/recording/mcap_writer.hpp"
+#include "service/import/recording_file.hpp"
+#include "tests/service/run_rigcal.hpp"
+#include "tests/support/refusal.hpp"
+
+namespace service {
+namespace {
+
+using proto::JointState;
+using test_support::expect_parts;
+using test_support::refusal;
+
+/// Plain CDR, written as the specification has it.
+class CdrWriter {
+ public:
+  explicit CdrWriter(bool little_endian) : little_(little_endian) {}
+
+  template <typename Number>
+  void put(Number number) {
+    while (bytes_.size() % sizeof(Number) != 0) bytes_.push_back(0);
+    std::uint8_t raw[sizeof(Number)];
+    std::memcpy(raw, &number, sizeof(Number));
+    if (little_ != (std::endian::native == std::endian::little)) {
+      std::reverse(std::begin(raw), std::end(raw));
+    }
+    for (const std::uint8_t byte : raw) bytes_.push_back(byte);
+  }
+  void put_text(const std::string& text) {
+    put(static_cast<std::uint32_t>(text.size() + 1));
+    bytes_.insert(bytes_.end(), text.begin(), text.end());
+    bytes_.push_back(0);
+  }
+  void put_numbers(const std::vector<double>& numbers) {
+    put(static_cast<std::uint32_t>(numbers.size()));
+    for (const double number : numbers) put(number);
+  }
+  std::vector<std::uint8_t> message() const {
+    std::vector<std::uint8_t> all = {0, static_cast<std::uint8_t>(little_ ? 1 : 0), 0, 0};
+    for (const std::uint8_t byte : bytes_) all.push_back(byte);
+    return all;
+  }
+
+ private:
+  bool little_;
+  std::vector<std::uint8_t> bytes_;
+};
+
+std::vector<std::uint8_t> encode(const JointState& state, bool little_endian = true) {
+  CdrWriter writer(little_endian);
+  writer.put(static_cast<std::int32_t>(state.stamp_ns / 1'000'000'000));
+  writer.put(static_cast<std::uint32_t>(state.stamp_ns % 1'000'000'000));
+  writer.put_text("base");
+  writer.put(static_cast<std::uint32_t>(state.names.size()));
+  for (const std::string& name : state.names) writer.put_text(name);
+  writer.put_numbers(state.positions);
+  writer.put_numbers(state.velocities);
+  writer.put_numbers(state.efforts);
+  return writer.message();
+}
+
+const JointState kState = {.stamp_ns = 1'700'000'000'123'456'789,
+                           .names = {"arm", "pendulum"},
+                           .positions = {0.25, -1.0 / 3.0},
+                           .velocities = {},
+                           .efforts = {0.5, 0.0}};
+
+TEST(JointStateCdr, ReadsBothByteOrders) {
+  for (const bool little : {true, false}) {
+    const auto state = proto::parse_joint_state(encode(kState, little));
+    ASSERT_TRUE(state.has_value());
+    EXPECT_EQ(state->stamp_ns, kState.stamp_ns);
+    EXPECT_EQ(state->names, kState.names);
+    EXPECT_EQ(state->positions, kState.positions);
+    EXPECT_TRUE(state->velocities.empty());
+    EXPECT_EQ(state->efforts, kState.efforts);
+  }
+}
+
+// No prefix is a message, and no byte sends the reader astray.
+TEST(JointStateCdr, HoldsOutAgainstDamage) {
+  const std::vector<std::uint8_t> whole = encode(kState);
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    EXPECT_FALSE(proto::parse_joint_state({whole.data(), size}).has_value()) << size;
+  }
+  std::mt19937 random(1);
+  for (int trial = 0; trial < 20000; ++trial) {
+    std::vector<std::uint8_t> bytes = whole;
+    for (unsigned k = 0; k <= random() % 3; ++k) {
+      bytes[random() % bytes.size()] = static_cast<std::uint8_t>(random());
+    }
+    const auto state = proto::parse_joint_state(bytes);
+    if (!state) continue;
+    EXPECT_LE(state->names.size(), proto::kJointsMax);
+    EXPECT_TRUE(state->positions.empty() || state->positions.size() == state->names.size());
+  }
+  std::vector<std::uint8_t> other = whole;
+  other[1] = 7;  // CDR of another version
+  EXPECT_FALSE(proto::parse_joint_state(other).has_value());
+  JointState fewer = kState;
+  fewer.positions.pop_back();
+  EXPECT_FALSE(proto::parse_joint_state(encode(fewer)).has_value());
+}
+
+class Bag : public ::testing::Test {
+ protected:
+  /// Swings at about 1 kHz, stamped unevenly.
+  static std::vector<JointState> swing(const std::string& arm, const std::string& pendulum) {
+    std::vector<JointState> states;
+    for (int k = 0; k < 500; ++k) {
+      states.push_back(
+          {.stamp_ns = 1'700'000'000'000'000'000 + 1'000'000LL * k + (k * 7919) % 300'000,
+           .names = {"other", pendulum, arm},
+           .positions = {9.0, std::sin(0.01 * k), std::cos(0.01 * k)},
+           .velocities = {},
+           .efforts = {0.0, 0.0, 0.01 * (k % 10)}});
+    }
+    return states;
+  }
+
+  std::string write(const std::string& name, const std::vector<JointState>& states,
+                    const std::vector<std::string>& topics = {"/joint_states"},
+                    const std::string& schema = std::string(proto::kJointStateSchema)) {
+    const std::string path = folder_.file(name);
+    auto file = proto::create_output_file(path);
+    EXPECT_TRUE(file.ok());
+    proto::McapWriter writer(std::move(file.value()), {.profile = "ros2"});
+    EXPECT_TRUE(writer.start().ok());
+    std::vector<std::uint16_t> channels;
+    for (const std::string& topic : topics) {
+      channels.push_back(writer.add_channel(topic, "cdr", schema, "ros2msg", {}));
+    }
+    for (std::size_t k = 0; k < states.size(); ++k) {
+      const std::vector<std::uint8_t> bytes = encode(states[k], k % 2 == 0);
+      proto::McapMessage message;
+      message.channel_id = channels[k % channels.size()];
+      message.sequence = static_cast<std::uint32_t>(k);
+      message.log_time_ns = 5'000'000 + 1'000'000 * k;
+      message.publish_time_ns = message.log_time_ns;
+      message.data = bytes;
+      EXPECT_TRUE(writer.write_message(message).ok());
+    }
+    EXPECT_TRUE(writer.complete().ok());
+    EXPECT_TRUE(writer.publish().ok());
+    return path;
+  }
+
+  /// The Furuta pendulum with a motor that is commanded in N·m.
+  static Rig rig(const std::string& unit = "N·m") {
+    Rig made = load_rig(config("rig-furuta.textproto"));
+    made.format.reset();
+    for (HingeFacts& facts : made.hinge_facts) {
+      if (!facts.control_unit.empty()) facts.control_unit = unit;
+    }
+    return made;
+  }
+
+  TemporaryFolder folder_;
+};
+
+// By names of hinges; stamps are used as they are, and an effort is a motor's torque.
+TEST_F(Bag, ReadsJointsByName) {
+  const ImportedRecording imported = import_recording(write("a.mcap", swing("1", "2")), rig());
+  ASSERT_EQ(imported.recording.segments.size(), 1U);
+  const estimator::Segment& segment = imported.recording.segments.front();
+  ASSERT_EQ(segment.angles.rows(), 500);
+  EXPECT_EQ(segment.angles(100, 0), std::cos(1.0));
+  EXPECT_EQ(segment.angles(100, 1), std::sin(1.0));
+  EXPECT_DOUBLE_EQ(segment.controls(103, 0), 0.03);
+  EXPECT_FALSE(imported.summary.steady_clock);
+  ASSERT_EQ(segment.times.size(), 500U);
+  EXPECT_NEAR(segment.times[100], 0.1 + 1e-9 * ((100 * 7919) % 300'000), 1e-12);
+}
+
+// By the rig file's columns, with their signs and units.
+TEST_F(Bag, ReadsJointsByColumns) {
+  Rig made = load_rig(config("rig-furuta.textproto"));
+  made.format->angles[0].column = "shoulder";
+  made.format->angles[0].scale = -1.0;
+  made.format->angles[0].offset = 0.5;
+  made.format->angles[1].column = "elbow.position";
+  made.format->angles[1].scale = 1.0;
+  made.format->angles[1].offset = 0.0;
+  made.format->controls[0].column = "shoulder.effort";
+  made.format->controls[0].scale = 2.0;
+  const ImportedRecording imported =
+      import_recording(write("b.mcap", swing("shoulder", "elbow")), made);
+  const estimator::Segment& segment = imported.recording.segments.front();
+  EXPECT_EQ(segment.angles(100, 0), 0.5 - std::cos(1.0));
+  EXPECT_EQ(segment.angles(100, 1), std::sin(1.0));
+  EXPECT_DOUBLE_EQ(segment.controls(103, 0), 0.06);
+}
+
+// Joints that report in messages of their own share a row where the stamp is one; else a joint that
+// is not told was not observed.
+TEST_F(Bag, JoinsMessagesOfOneInstant) {
+  std::vector<JointState> states;
+  for (const JointState& state : swing("1", "2")) {
+    states.push_back({state.stamp_ns, {"2"}, {state.positions[1]}, {}, {}});
+    states.push_back({state.stamp_ns, {"1"}, {state.positions[2]}, {}, {state.efforts[2]}});
+  }
+  const ImportedRecording imported = import_recording(write("c.mcap", states), rig());
+  EXPECT_EQ(imported.recording.segments.front().angles.rows(), 500);
+  EXPECT_TRUE(imported.recording.segments.front().angles.allFinite());
+}
+
+TEST_F(Bag, WithoutStampsHasTheTimesOfTheLog) {
+  std::vector<JointState> states = swing("1", "2");
+  for (JointState& state : states) state.stamp_ns = 0;
+  const ImportedRecording imported = import_recording(write("d.mcap", states), rig());
+  EXPECT_TRUE(imported.summary.steady_clock);
+  EXPECT_EQ(imported.summary.period, 1e-3);
+  ASSERT_FALSE(imported.summary.notes.empty());
+}
+
+TEST_F(Bag, IsRefusedInOneSentence) {
+  const auto refused = [&](const std::string& path, const Rig& with) {
+    return refusal([&] { (void)import_recording(path, with); });
+  };
+  expect_parts(refused(write("names.mcap", swing("x", "2")), rig()),
+               {"names.mcap: no joint is called '1'", "'2'", "'x'", "recording { angle {"});
+  expect_parts(refused(write("volt.mcap", swing("1", "2")), rig("V")),
+               {"volt.mcap: ", "hinge '1'", "in V", "JOINT.effort"});
+  expect_parts(refused(write("two.mcap", swing("1", "2"), {"/a", "/b"}), rig()),
+               {"two.mcap: ", "'/a', '/b'", "keep one"});
+  std::vector<JointState> silent = swing("1", "2");
+  silent[250].efforts.clear();
+  expect_parts(refused(write("silent.mcap", silent), rig()), {"silent.mcap: '1.effort', row 251"});
+  std::vector<JointState> back = swing("1", "2");
+  std::swap(back[10].stamp_ns, back[11].stamp_ns);
+  expect_parts(refused(write("back.mcap", back), rig()), {"back.mcap: ", "time runs backwards"});
+  expect_parts(
+      refused(write("else.mcap", swing("1", "2"), {"/tf"}, "tf2_msgs/msg/TFMessage"), rig()),
+      {"else.mcap: "});
+}
+
+}  // namespace
+}  // namespace service

@@ -1,0 +1,213 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+
+#include "proto/stream/content_name.hpp"
+#include "service/import/parameter_values.hpp"
+#include "service/import/rig_file.hpp"
+#include "service/report/repetition_table.hpp"
+#include "service/result/provenance_message.hpp"
+#include "service/result/stored_result.hpp"
+#include "tests/service/run_rigcal.hpp"
+#include "tests/support/refusal.hpp"
+
+namespace service {
+namespace {
+
+using test_support::expect_parts;
+using test_support::refusal;
+
+/// A simulated pendulum, calibrated once with changes of all kinds.
+class Calibrated : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    folder_ = new TemporaryFolder;
+    ASSERT_EQ(
+        run("simulate --rig " + rig() + " --scenario " +
+            config("scenario-pendulum-release.textproto") + " --step 1e-3 --out " + file("p.csv"))
+            .exit_code,
+        0);
+    ASSERT_EQ(run("calibrate " + file("p.csv") + " --rig " + rig() +
+                  " --to 3 --start pivot.b=2e-4 --fix pendulum.m=0.43 --json " + file("p.json") +
+                  " --rig-out " + file("out.textproto") + " --trajectories --quiet")
+                  .exit_code,
+              0);
+  }
+  static void TearDownTestSuite() { delete folder_; }
+
+  static ProgramRun run(const std::string& arguments) { return run_rigcal(arguments); }
+  static std::string file(const std::string& name) { return folder_->file(name); }
+  static std::string rig() { return config("rig-pendulum.textproto"); }
+  static std::string replaced(std::string text, const std::string& from, const std::string& to) {
+    EXPECT_NE(text.find(from), std::string::npos) << from;
+    for (auto at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
+      text.replace(at, from.size(), to);
+    }
+    return text;
+  }
+
+  static TemporaryFolder* folder_;
+};
+
+TemporaryFolder* Calibrated::folder_ = nullptr;
+
+TEST_F(Calibrated, TellsWhatItWasMadeFrom) {
+  const StoredResult result = read_result(file("p.json"));
+  EXPECT_EQ(result.command, "calibrate");
+  EXPECT_EQ(result.version, RIGCAL_VERSION);
+  EXPECT_EQ(result.rig_name, rig());
+  EXPECT_EQ(result.rig_text, contents_of(rig()));
+  ASSERT_EQ(result.request.recordings.size(), 1U);
+  EXPECT_EQ(result.request.recordings[0].path, file("p.csv"));
+  EXPECT_EQ(result.request.recordings[0].selection.to, 3.0);
+  EXPECT_EQ(result.request.edits.start, std::vector<std::string>{"pivot.b=2e-4"});
+  EXPECT_EQ(result.request.edits.fix, std::vector<std::string>{"pendulum.m=0.43"});
+  proto::ContentName content;
+  content.add(contents_of(file("p.csv")));
+  EXPECT_EQ(result.recordings[0].sha256, content.sha256());
+  EXPECT_EQ(result.recordings[0].sha256.size(), 64U);
+  ASSERT_EQ(result.rig.kept.size(), 1U);
+  EXPECT_EQ(result.rig.kept[0].name, "pendulum.m");
+  expect_parts(contents_of(file("p.json")),
+               {"\"trajectories\": [", "\"simulated\": [", "\"timeS\": ["});
+}
+
+// The rig file written is that of --parameters, to the last bit, and calibrates to itself.
+TEST_F(Calibrated, RigIsWrittenBack) {
+  Rig by_values = load_rig(rig());
+  apply_values(read_parameter_values(file("p.json")), by_values.mechanism);
+  const Rig written = load_rig(file("out.textproto"));
+  for (std::size_t i = 0; i < written.mechanism.parameters.size(); ++i) {
+    EXPECT_EQ(written.mechanism.parameters[i].value, by_values.mechanism.parameters[i].value)
+        << written.mechanism.parameters[i].name;
+  }
+  for (const std::string& arguments :
+       {"--rig " + file("out.textproto") + " --out " + file("a.csv"),
+        "--rig " + rig() + " --parameters " + file("p.json") + " --out " + file("b.csv")}) {
+    ASSERT_EQ(run("simulate --step 1e-3 --scenario " +
+                  config("scenario-pendulum-release.textproto") + " " + arguments)
+                  .exit_code,
+              0);
+  }
+  EXPECT_EQ(contents_of(file("a.csv")), contents_of(file("b.csv")));
+  const ProgramRun again = run("calibrate " + file("p.csv") + " --rig " + file("out.textproto") +
+                               " --to 3 --quiet --json " + file("again.json"));
+  ASSERT_EQ(again.exit_code, 0) << again.err;
+  EXPECT_TRUE(is_repeated(compare_repetition(read_result(file("p.json")).rig.estimates,
+                                             read_result(file("again.json")).rig.estimates)));
+}
+
+TEST_F(Calibrated, WritesOverNoInput) {
+  const std::string start = "calibrate " + file("p.csv") + " --rig " + file("out.textproto");
+  const std::string before = contents_of(file("out.textproto"));
+  const ProgramRun over = run(start + " --rig-out " + file("out.textproto"));
+  EXPECT_EQ(over.exit_code, 1);
+  expect_parts(over.err, {"out.textproto"});
+  EXPECT_EQ(contents_of(file("out.textproto")), before);
+  EXPECT_EQ(run(start + " --json " + file("x") + " --rig-out " + file("x")).exit_code, 1);
+  EXPECT_EQ(run(start + " --rig-out-priors").exit_code, 1);
+  EXPECT_EQ(run(start + " --trajectories").exit_code, 1);
+}
+
+TEST_F(Calibrated, IsRepeatedFromItsResultAlone) {
+  const ProgramRun same = run("repeat --quiet " + file("p.json"));
+  EXPECT_EQ(same.exit_code, 0) << same.err << same.out;
+  expect_parts(same.out, {"Repeated: every estimate is within 0.01"});
+  // A result that says otherwise was not this one.
+  const std::string text = contents_of(file("p.json"));
+  const auto at = text.find("\"value\": ") + 9;
+  folder_->write("other.json", std::string(text).replace(at, text.find(',', at) - at, "0.011"));
+  const ProgramRun other = run("repeat --quiet " + file("other.json"));
+  EXPECT_EQ(other.exit_code, 2) << other.err;
+  expect_parts(other.out, {"NOT REPEATED"});
+}
+
+// Found beside the result; refused where it is another one, or nowhere.
+TEST_F(Calibrated, FindsAndVerifiesItsRecordings) {
+  const TemporaryFolder elsewhere;
+  elsewhere.write("p.json", replaced(contents_of(file("p.json")), file("p.csv"), "/gone/p.csv"));
+  const ProgramRun lost = run("repeat --quiet " + elsewhere.file("p.json"));
+  EXPECT_EQ(lost.exit_code, 1);
+  expect_parts(lost.err, {"p.json: the recording '/gone/p.csv'", "give it"});
+  elsewhere.write("p.csv", contents_of(file("p.csv")));
+  EXPECT_EQ(run("repeat --quiet " + elsewhere.file("p.json")).exit_code, 0);
+  elsewhere.write("p.csv", contents_of(file("p.csv")) + "\n");
+  const ProgramRun changed = run("repeat --quiet " + elsewhere.file("p.json"));
+  EXPECT_EQ(changed.exit_code, 1);
+  expect_parts(changed.err, {"p.csv: has other content", "--changed-data"});
+  EXPECT_EQ(run("repeat --quiet --changed-data " + elsewhere.file("p.json")).exit_code, 0);
+  EXPECT_EQ(run("repeat --quiet " + elsewhere.file("p.json") + " " + file("p.csv")).exit_code, 0);
+  const ProgramRun more =
+      run("repeat --quiet " + elsewhere.file("p.json") + " " + file("p.csv") + " " + rig());
+  EXPECT_EQ(more.exit_code, 1);
+  expect_parts(more.err, {"rig-pendulum.textproto: is none of the recordings"});
+}
+
+TEST_F(Calibrated, ThatIsNoneIsRefused) {
+  const std::string text = contents_of(file("p.json"));
+  const auto refused = [&](const std::string& from, const std::string& to) {
+    return refusal(
+        [&] { (void)read_result(folder_->write("bad.json", replaced(text, from, to))); });
+  };
+  expect_parts(refused("{\n \"rig\"", "[\n \"rig\""), {"bad.json: is no result"});
+  expect_parts(refused("\"rigText\"", "\"riggText\""),
+               {"bad.json: provenance.rigText: is missing"});
+  expect_parts(refused("\"fromS\": \"-Infinity\"", "\"fromS\": 7"), {"recordings[0]: fromS"});
+  expect_parts(refused("\"command\": \"calibrate\"", "\"command\": 3"), {"bad.json: is no result"});
+  const ProgramRun wrong =
+      run("repeat " + folder_->write("val.json", replaced(text, "\"command\": \"calibrate\"",
+                                                          "\"command\": \"validate\"")));
+  EXPECT_EQ(wrong.exit_code, 1);
+  expect_parts(wrong.err, {"val.json: is a result of 'rigcal validate'"});
+}
+
+// Every command that writes JSON tells date, version and hashes.
+TEST_F(Calibrated, AsAllResultsDo) {
+  const std::string input = file("p.csv") + " --rig " + rig() + " --to 2 --quiet --parameters " +
+                            file("p.json") + " --json " + file("j.json");
+  for (const auto& [command, options] : std::vector<std::pair<std::string, std::string>>{
+           {"check", ""}, {"validate", ""}, {"crossvalidate", " --pieces 2"}}) {
+    const ProgramRun made = run(command + " " + input + options);
+    EXPECT_NE(made.exit_code, 1) << made.err;
+    expect_parts(contents_of(file("j.json")), {"\"command\": \"" + command + "\"", "\"date\": \"20",
+                                               "\"sha256\": \"", "\"valuesFile\": {"});
+  }
+}
+
+TEST(UtcDate, HonoursSourceDateEpoch) {
+  ::setenv("SOURCE_DATE_EPOCH", "1763842500", 1);
+  EXPECT_EQ(utc_date(), "2025-11-22T20:15:00Z");
+  ::setenv("SOURCE_DATE_EPOCH", "soon", 1);
+  expect_parts(refusal([] { (void)utc_date(); }), {"SOURCE_DATE_EPOCH: 'soon'", "unset"});
+  ::unsetenv("SOURCE_DATE_EPOCH");
+  EXPECT_EQ(utc_date().size(), 20U);
+}
+
+// A difference is in standard deviations; no number is no repetition.
+TEST(Repetition, FailsSafe) {
+  estimator::ParameterEstimate before;
+  before.name = "a";
+  before.value = 1.0;
+  before.standard_deviation = 0.1;
+  estimator::ParameterEstimate now = before;
+  const auto repeated = [&] { return is_repeated(compare_repetition({before}, {now})); };
+  EXPECT_TRUE(repeated());
+  now.value = 1.0009;
+  EXPECT_TRUE(repeated());
+  now.value = 1.0011;
+  EXPECT_FALSE(repeated());
+  now.value = std::nan("");
+  EXPECT_FALSE(repeated());
+  now.value = 1.0;
+  before.standard_deviation = 0.0;
+  EXPECT_TRUE(repeated()) << "the same, where nothing is left to vary";
+  now.value = 1.0 + 1e-12;
+  EXPECT_FALSE(repeated());
+  EXPECT_FALSE(is_repeated(compare_repetition({before}, {})));
+  EXPECT_FALSE(is_repeated(compare_repetition({}, {now})));
+}
+
+}  // namespace
+}  // namespace service

@@ -1,0 +1,273 @@
+#include "service/result/rig_out.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <sstream>
+
+#include "proto/text/files.hpp"
+#include "service/import/rig_file.hpp"
+#include "tests/service/run_rigcal.hpp"
+#include "tests/support/refusal.hpp"
+
+namespace service {
+namespace {
+
+using estimator::Mechanism;
+using estimator::Parameter;
+using estimator::ParameterEstimate;
+using test_support::expect_parts;
+using test_support::refusal;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+ParameterEstimate estimate(const std::string& name, double value, double deviation) {
+  ParameterEstimate made;
+  made.name = name;
+  made.value = value;
+  made.standard_deviation = deviation;
+  return made;
+}
+
+/// Estimates of all that is free, with digits that only an exact text keeps, and what follows.
+CalibratedRig artificial(Mechanism& mechanism, double factor) {
+  CalibratedRig rig{.estimates = {}, .tied = {}, .kept = {}, .headline = "Calibrated by rigcal 1"};
+  for (Parameter& parameter : mechanism.parameters) {
+    if (!parameter.free) continue;
+    const double value = parameter.value * factor + (parameter.value == 0.0 ? 1e-5 / 3.0 : 0.0);
+    parameter.value = std::min(std::max(value, parameter.lower), parameter.upper);
+    rig.estimates.push_back(estimate(parameter.name, parameter.value, 1e-3 / 7.0));
+  }
+  estimator::apply_ties(mechanism);
+  for (const estimator::Tie& tie : mechanism.ties) {
+    const Parameter& tied = mechanism.parameters[static_cast<std::size_t>(tie.parameter)];
+    rig.tied.push_back(estimate(tied.name, tied.value, 0.0));
+  }
+  return rig;
+}
+
+void expect_same(const Mechanism& written, const Mechanism& meant) {
+  ASSERT_EQ(written.parameters.size(), meant.parameters.size());
+  for (std::size_t i = 0; i < meant.parameters.size(); ++i) {
+    const Parameter& is = written.parameters[i];
+    const Parameter& should = meant.parameters[i];
+    EXPECT_EQ(is.value, should.value) << should.name;
+    EXPECT_EQ(is.free, should.free) << should.name;
+    EXPECT_EQ(is.lower, should.lower) << should.name;
+    EXPECT_EQ(is.upper, should.upper) << should.name;
+    EXPECT_EQ(is.prior_standard_deviation, should.prior_standard_deviation) << should.name;
+    if (std::isfinite(should.prior_standard_deviation)) {
+      EXPECT_EQ(is.prior_mean, should.prior_mean) << should.name;
+    }
+  }
+}
+
+std::size_t count(const std::string& text, const std::string& part) {
+  std::size_t found = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) {
+    ++found;
+  }
+  return found;
+}
+
+/// Every comment of a file, without what lies in a chain.
+std::vector<std::string> comments_of(const std::string& text) {
+  std::vector<std::string> comments;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (const auto at = line.find('#'); at != std::string::npos)
+      comments.push_back(line.substr(at + 1));
+  }
+  return comments;
+}
+
+// Of every rig in configs: values to the last bit, freedom, bounds and priors as they were, no
+// comment lost; and once more, without deviations piling up.
+TEST(RigOut, RoundTripsEveryRig) {
+  int rigs = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(config(""))) {
+    const std::string path = entry.path().string();
+    if (!entry.path().filename().string().starts_with("rig-")) continue;
+    SCOPED_TRACE(path);
+    ++rigs;
+    const std::string text = proto::read_file(path);
+    Mechanism meant = load_rig(path).mechanism;
+    const CalibratedRig first = artificial(meant, 1.0 + 1e-3 / 3.0);
+    const WrittenRig written = write_rig(path, text, first, Priors::kAsTheyWere);
+    expect_same(parse_rig(path, written.text).mechanism, meant);
+    for (const std::string& comment : comments_of(text)) {
+      EXPECT_NE(written.text.find(comment), std::string::npos) << comment;
+    }
+    EXPECT_EQ(count(written.text, "± "), first.estimates.size());
+    const CalibratedRig second = artificial(meant, 1.0 - 1e-3 / 7.0);
+    const WrittenRig again = write_rig(path, written.text, second, Priors::kAsTheyWere);
+    expect_same(parse_rig(path, again.text).mechanism, meant);
+    EXPECT_EQ(count(again.text, "± "), second.estimates.size());
+    EXPECT_EQ(count(again.text, "Calibrated by"), 1U);
+  }
+  EXPECT_GE(rigs, 13);
+}
+
+class PendulumOut : public ::testing::Test {
+ protected:
+  WrittenRig write(const CalibratedRig& rig, Priors priors = Priors::kAsTheyWere) {
+    return write_rig("rig.textproto", text_, rig, priors);
+  }
+  Mechanism read(const WrittenRig& written) {
+    return parse_rig("written.textproto", written.text).mechanism;
+  }
+  static const Parameter& at(const Mechanism& mechanism, const std::string& name) {
+    return mechanism.parameters[static_cast<std::size_t>(mechanism.find_parameter(name))];
+  }
+  void replace(const std::string& from, const std::string& to) {
+    const auto at = text_.find(from);
+    ASSERT_NE(at, std::string::npos) << from;
+    text_.replace(at, from.size(), to);
+  }
+
+  std::string text_ = R"(# proto-file: proto/rig.proto
+body {
+  name: "rod"
+  mass { value: 0.5 }
+  inertia {
+    xx { value: 0.01 }  yy { value: 0.01 free: true }
+    zz { value: 0.01 free: true }     # about the centre of mass
+  }
+}
+hinge {
+  name: "p"
+  parent { body: "ground" axis { z: 1 } zero_direction { y: -1 } }
+  child { body: "rod" point { x { value: -0.1 } } axis { z: 1 } zero_direction { x: 1 } }
+	friction { viscous { value: 1e-4; free: true } }
+  encoder { }
+}
+)";
+};
+
+TEST_F(PendulumOut, KeepsCommentsInTheirColumnsAndTellsDeviations) {
+  const WrittenRig written =
+      write({.estimates = {estimate("rod.J_zz", 0.0123456789, 1.234e-6),
+                           estimate("rod.J_yy", 0.0111, kInfinity), estimate("p.b", 2e-4, 3e-5)},
+             .tied = {},
+             .kept = {},
+             .headline = "Calibrated by rigcal 9"});
+  EXPECT_TRUE(written.notes.empty());
+  expect_parts(
+      written.text,
+      {"# proto-file: proto/rig.proto\n# Calibrated by rigcal 9\nbody {",
+       "    zz { value: 0.0123456789 free: true }  # ± 1.2e-06; about the centre of mass\n",
+       "yy { value: 0.0111 free: true }  # not seen in the data\n",
+       "viscous { value: 2e-04; free: true } }  # ± 3e-05\n"});
+}
+
+// What the file leaves at its default is written where it would stand.
+TEST_F(PendulumOut, AddsWhatIsLeftOut) {
+  const WrittenRig written =
+      write({.estimates = {estimate("p.c", 3e-5, 1e-6), estimate("rod.J_xy", 1e-4, 1e-6),
+                           estimate("p.k", 0.02, 1e-6), estimate("p.offset", 0.01, 1e-3),
+                           estimate("gravity.tilt_x", 0.002, 1e-6)},
+             .tied = {},
+             .kept = {},
+             .headline = "h"});
+  EXPECT_TRUE(written.notes.empty());
+  const Mechanism mechanism = read(written);
+  EXPECT_EQ(at(mechanism, "p.c").value, 3e-5);
+  EXPECT_EQ(at(mechanism, "rod.J_xy").value, 1e-4);
+  EXPECT_EQ(at(mechanism, "p.k").value, 0.02);
+  EXPECT_EQ(at(mechanism, "p.offset").value, 0.01);
+  EXPECT_EQ(at(mechanism, "gravity.tilt_x").value, 0.002);
+}
+
+// What makes a joint driven is not added; what is of a recording is not of the rig.
+TEST_F(PendulumOut, TellsWhatCannotBeWritten) {
+  const WrittenRig written = write({.estimates = {estimate("p slip at 3.2 s", 0.1, 1e-3)},
+                                    .tied = {},
+                                    .kept = {{.name = "p.J_shaft", .unit = "kg·m²", .value = 1e-5}},
+                                    .headline = "h"});
+  ASSERT_EQ(written.notes.size(), 2U);
+  expect_parts(written.notes[0], {"p.J_shaft", "motor { }"});
+  expect_parts(written.notes[1], {"p slip at 3.2 s", "of the recording"});
+}
+
+// A prior without a mean is about the value of then.
+TEST_F(PendulumOut, KeepsPriorsOrMakesThem) {
+  replace("zz { value: 0.01 free: true }",
+          "zz { value: 0.01 free: true prior_standard_deviation: 1e-3 }");
+  const CalibratedRig rig{
+      .estimates = {estimate("rod.J_zz", 0.012, 1e-6)}, .tied = {}, .kept = {}, .headline = "h"};
+  const Parameter kept = at(read(write(rig)), "rod.J_zz");
+  EXPECT_EQ(kept.value, 0.012);
+  EXPECT_EQ(kept.prior_mean, 0.01);
+  EXPECT_EQ(kept.prior_standard_deviation, 1e-3);
+  const Parameter made = at(read(write(rig, Priors::kFromEstimates)), "rod.J_zz");
+  EXPECT_EQ(made.prior_mean, 0.012);
+  EXPECT_EQ(made.prior_standard_deviation, 1e-6);
+}
+
+// A value below zero lets the excess be below zero; its estimate above zero must not forbid it.
+TEST_F(PendulumOut, KeepsABoundThatTheValueSet) {
+  replace("friction { viscous",
+          "friction { stribeck_torque { value: -1e-3 free: true } "
+          "coulomb_torque { value: 0.01 } viscous");
+  const Mechanism mechanism = read(write({.estimates = {estimate("p.tau_delta", 2e-3, 1e-6)},
+                                          .tied = {},
+                                          .kept = {},
+                                          .headline = "h"}));
+  EXPECT_EQ(at(mechanism, "p.tau_delta").value, 2e-3);
+  EXPECT_LT(at(mechanism, "p.tau_delta").lower, -1.0);
+}
+
+// A tied value that the file states too must go on agreeing with its tie.
+TEST_F(PendulumOut, WritesTiedValuesWhereTheyAreStated) {
+  text_ +=
+      "quantity { name: \"half\" unit: \"kg·m²\" is { value: 0.005 free: true } }\n"
+      "tie { parameter: \"rod.J_xx\" term { parameter: \"half\" factor: 2 } }\n";
+  const WrittenRig written = write({.estimates = {estimate("half", 0.006, 1e-6)},
+                                    .tied = {estimate("rod.J_xx", 0.012, 1e-6)},
+                                    .kept = {},
+                                    .headline = "h"});
+  EXPECT_EQ(at(read(written), "rod.J_xx").value, 0.012);
+  ASSERT_EQ(written.notes.size(), 1U);
+  expect_parts(written.notes[0], {"rod.J_xx: follows from the others"});
+}
+
+// The links of a chain come apart.
+TEST(RigOut, WritesAChainsLinks) {
+  const std::string path = config("rig-chain3.textproto");
+  const WrittenRig written = write_rig(
+      path, proto::read_file(path),
+      {.estimates = {estimate("link1.J_zz", 7.795e-4, 1e-6), estimate("link3.J_zz", 7.805e-4, 1e-6),
+                     estimate("joint2.b", 3e-4, 1e-6)},
+       .tied = {},
+       .kept = {},
+       .headline = "h"},
+      Priors::kAsTheyWere);
+  const Mechanism mechanism = parse_rig("written", written.text).mechanism;
+  const auto value = [&](const std::string& name) {
+    return mechanism.parameters[static_cast<std::size_t>(mechanism.find_parameter(name))].value;
+  };
+  EXPECT_EQ(value("link1.J_zz"), 7.795e-4);
+  EXPECT_EQ(value("link2.J_zz"), 7.8e-4);
+  EXPECT_EQ(value("link3.J_zz"), 7.805e-4);
+  EXPECT_EQ(value("joint2.b"), 3e-4);
+  ASSERT_EQ(written.notes.size(), 1U);
+  expect_parts(written.notes[0], {"chain { }", "bodies and hinges"});
+  expect_parts(written.text, {"#       zz { value: 7.8e-4 free: true }  # a slender rod"});
+}
+
+TEST_F(PendulumOut, RefusesListsInOneSentence) {
+  replace("body {\n  name: \"rod\"", "body [ {\n  name: \"rod\"");
+  replace("  }\n}\nhinge", "  }\n} ]\nhinge");
+  expect_parts(refusal([&] {
+                 (void)write({.estimates = {estimate("p.b", 1, 1), estimate("rod.J_xy", 1e-4, 1)},
+                              .tied = {},
+                              .kept = {},
+                              .headline = "h"});
+               }),
+               {"rig.textproto: ", "list", "one by one"});
+}
+
+}  // namespace
+}  // namespace service

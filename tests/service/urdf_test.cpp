@@ -1,0 +1,247 @@
+#include <gtest/gtest.h>
+
+#include <Eigen/Eigenvalues>
+#include <Eigen/Geometry>
+#include <cmath>
+#include <string>
+
+#include "estimator/model/mechanism.hpp"
+#include "proto/text/input_error.hpp"
+#include "service/import/rig_file.hpp"
+#include "service/import/robot/possible_inertia.hpp"
+#include "service/import/robot/urdf_rig.hpp"
+
+namespace service {
+namespace {
+
+// An arm on a base with mass: a turn, a massless tool flange turned by rpy, a slide, a camera mark,
+// a finger that follows, and a link called as the ground is.
+const std::string kArm = R"(<?xml version="1.0"?>
+<robot name="arm">
+  <link name="base"><inertial><mass value="5"/><inertia ixx="1" iyy="1" izz="1"/></inertial></link>
+  <link name="upper.arm">
+    <inertial>
+      <origin xyz="0.1 0 0" rpy="0 0 1.5707963267948966"/>
+      <mass value="2"/>
+      <inertia ixx="0.01" ixy="0" ixz="0" iyy="0.02" iyz="0.001" izz="0.025"/>
+    </inertial>
+    <visual><geometry><mesh filename="package://arm/upper.stl"/></geometry></visual>
+  </link>
+  <link name="flange"/>
+  <link name="ground">
+    <inertial><mass value="0.5"/><inertia ixx="1e-3" iyy="1e-3" izz="1e-2"/></inertial>
+  </link>
+  <link name="camera"/>
+  <link name="finger"><inertial><mass value="0.1"/>
+    <inertia ixx="1e-5" iyy="1e-5" izz="1e-5"/></inertial></link>
+  <joint name="shoulder" type="revolute">
+    <parent link="base"/><child link="upper.arm"/>
+    <origin xyz="0 0 0.3"/><axis xyz="0 1 0"/>
+    <limit lower="-1" upper="2" effort="40" velocity="3"/>
+    <dynamics damping="0.2" friction="0.5"/>
+  </joint>
+  <joint name="wrist" type="fixed">
+    <parent link="upper.arm"/><child link="flange"/>
+    <origin xyz="0.2 0 0" rpy="0 1.5707963267948966 0"/>
+  </joint>
+  <joint name="slide" type="prismatic">
+    <parent link="flange"/><child link="ground"/><origin xyz="0 0 0.1"/><axis xyz="0 0 2"/>
+    <limit lower="0" upper="0.2" effort="0" velocity="0.5"/>
+  </joint>
+  <joint name="eye" type="continuous"><parent link="ground"/><child link="camera"/></joint>
+  <joint name="grip" type="revolute"><parent link="ground"/><child link="finger"/>
+    <axis xyz="1 0 0"/><limit lower="0" upper="1" effort="1" velocity="1"/>
+    <mimic joint="slide" multiplier="2"/>
+  </joint>
+</robot>
+)";
+
+RigText convert(const std::string& text, bool floating = false, bool friction = true) {
+  return write_rig(parse_urdf("arm.urdf", text),
+                   {.source = "arm.urdf", .floating = floating, .friction = friction});
+}
+
+double value(const Rig& rig, const std::string& name) {
+  const int index = rig.mechanism.find_parameter(name);
+  EXPECT_GE(index, 0) << name;
+  return index < 0 ? NAN : rig.mechanism.parameters[static_cast<std::size_t>(index)].value;
+}
+
+bool has_note(const RigText& rig, const std::string& part) {
+  for (const std::string& note : rig.notes) {
+    if (note.find(part) != std::string::npos) return true;
+  }
+  return false;
+}
+
+TEST(Urdf, BecomesARigFileThatLoadsWithItsValues) {
+  const RigText written = convert(kArm);
+  const Rig rig = parse_rig("arm.textproto", written.text);
+  ASSERT_EQ(rig.mechanism.bodies.size(), 3U) << written.text;
+  EXPECT_EQ(rig.mechanism.bodies[0].name, "upper_arm");
+  EXPECT_EQ(rig.mechanism.bodies[1].name, "ground_link");
+  EXPECT_EQ(value(rig, "upper_arm.m"), 2.0);
+  EXPECT_EQ(value(rig, "upper_arm.c_x"), 0.1);
+  // Turned by a quarter about z: what was along x is along y.
+  EXPECT_NEAR(value(rig, "upper_arm.J_xx"), 0.02, 1e-15);
+  EXPECT_NEAR(value(rig, "upper_arm.J_yy"), 0.01, 1e-15);
+  EXPECT_NEAR(value(rig, "upper_arm.J_zz"), 0.025, 1e-15);
+  EXPECT_NEAR(value(rig, "upper_arm.J_xz"), -0.001, 1e-15);
+  EXPECT_EQ(value(rig, "shoulder.b"), 0.2);
+  EXPECT_EQ(value(rig, "shoulder.tau_c"), 0.5);
+  ASSERT_EQ(rig.mechanism.hinges.size(), 2U);
+  ASSERT_EQ(rig.mechanism.welds.size(), 1U) << "the finger follows, and is held";
+  EXPECT_TRUE(rig.mechanism.hinges[0].motorised);
+  EXPECT_FALSE(rig.mechanism.hinges[1].motorised) << "no effort is stated";
+  EXPECT_EQ(rig.hinge_facts[0].control_max, 40.0);
+  EXPECT_EQ(rig.mechanism.hinges[1].kind, estimator::JointKind::kPrismatic);
+}
+
+TEST(Urdf, AxesAndPointsAreThoseOfAWorldWithYUp) {
+  const Rig rig = parse_rig("arm.textproto", convert(kArm).text);
+  // The shoulder: 0.3 m up, about the URDF file's y, which points to our −z.
+  EXPECT_NEAR(value(rig, "shoulder.a_y"), 0.3, 1e-15);
+  const std::string text = convert(kArm).text;
+  EXPECT_NE(text.find("parent { body: \"ground\" point { y { value: 0.3 } } axis { z: -1 }"),
+            std::string::npos)
+      << text;
+  // The slide: behind the flange, whose z points along the upper arm's x.
+  EXPECT_NE(text.find("parent { body: \"upper_arm\" point { x { value: 0.3000"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("axis { x: 1 }"), std::string::npos) << text;
+}
+
+TEST(Urdf, WhatARigFileCannotSayIsTold) {
+  const RigText rig = convert(kArm);
+  EXPECT_TRUE(has_note(rig, "'base' is the base and part of the ground"));
+  EXPECT_TRUE(has_note(rig, "joint 'grip' follows 'slide'"));
+  EXPECT_TRUE(has_note(rig, "joint 'eye' moves nothing that has mass"));
+  EXPECT_TRUE(has_note(rig, "'upper.arm' is called 'upper_arm'"));
+  EXPECT_TRUE(has_note(rig, "link 'ground' has an inertia that no body has"));
+  EXPECT_FALSE(has_note(rig, "'finger' has")) << "its inertia is possible";
+}
+
+TEST(Urdf, LimitsBecomeThoseOfTheRigsSafety) {
+  const std::string text = convert(kArm).text;
+  EXPECT_NE(text.find("hinge { hinge: \"shoulder\" angle_rad_min: -1 angle_rad_max: 2 "
+                      "speed_rad_per_s_max: 3 }"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("hinge { hinge: \"slide\" position_m_min: 0 position_m_max: 0.2 "
+                      "speed_m_per_s_max: 0.5 }"),
+            std::string::npos);
+}
+
+TEST(Urdf, FrictionIsFreeUnlessAskedToBeKept) {
+  const auto free_count = [](const Rig& rig) {
+    int count = 0;
+    for (const auto& parameter : rig.mechanism.parameters) count += parameter.free ? 1 : 0;
+    return count;
+  };
+  EXPECT_EQ(free_count(parse_rig("a", convert(kArm).text)), 4);
+  const Rig kept = parse_rig("a", convert(kArm, false, false).text);
+  EXPECT_EQ(free_count(kept), 0);
+  EXPECT_EQ(value(kept, "shoulder.b"), 0.2);
+}
+
+TEST(Urdf, AFloatingBaseHasSixAxesAndItsMass) {
+  const Rig rig = parse_rig("arm.textproto", convert(kArm, true).text);
+  EXPECT_EQ(rig.mechanism.hinges.size(), 8U);
+  EXPECT_EQ(value(rig, "base.m"), 5.0);
+  int slides = 0;
+  for (const auto& hinge : rig.mechanism.hinges) {
+    slides += hinge.kind == estimator::JointKind::kPrismatic ? 1 : 0;
+  }
+  EXPECT_EQ(slides, 4);
+}
+
+TEST(Urdf, NumbersAreReadAsTheyAreWritten) {
+  // The shortest text that reads back: no digit is lost between the two files.
+  std::string text = kArm;
+  text.replace(text.find("<mass value=\"2\"/>"), 17, "<mass value=\" +0.26703123456789012\"/>");
+  EXPECT_EQ(value(parse_rig("a", convert(text).text), "upper_arm.m"), 0.26703123456789012);
+}
+
+struct Fault {
+  std::string name, from, to, message;
+};
+
+class FaultyUrdf : public ::testing::TestWithParam<Fault> {};
+
+TEST_P(FaultyUrdf, IsRefusedWithTheLine) {
+  std::string text = kArm;
+  const std::size_t at = text.find(GetParam().from);
+  ASSERT_NE(at, std::string::npos);
+  text.replace(at, GetParam().from.size(), GetParam().to);
+  try {
+    convert(text);
+    FAIL() << "was read";
+  } catch (const proto::InputError& error) {
+    EXPECT_NE(std::string(error.what()).find(GetParam().message), std::string::npos)
+        << error.what();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, FaultyUrdf,
+    ::testing::Values(
+        Fault{"NoXml", "</robot>", "", "arm.urdf:"},
+        Fault{"Macro", "<link name=\"flange\"/>", "<xacro:flange/><link name=\"flange\"/>",
+              "arm.urdf:12: <xacro:flange> is a macro"},
+        Fault{"NoNumber", "mass value=\"2\"", "mass value=\"2kg\"",
+              "arm.urdf:7: <mass value=\"2kg\"> is not a finite number"},
+        Fault{"NotANumber", "mass value=\"2\"", "mass value=\"nan\"", "is not a finite number"},
+        Fault{"TwoNumbers", "xyz=\"0 0 0.3\"", "xyz=\"0 0.3\"", "needs three numbers"},
+        Fault{"NegativeMass", "mass value=\"2\"", "mass value=\"-2\"", "a mass below zero"},
+        Fault{"UnknownLink", "<child link=\"upper.arm\"/>", "<child link=\"upper\"/>",
+              "names link 'upper', which the file does not have"},
+        Fault{"LinkTwice", "<link name=\"flange\"/>", "<link name=\"base\"/>", "is there twice"},
+        Fault{"JointTwice", "joint name=\"eye\"", "joint name=\"slide\"", "is there twice"},
+        Fault{"Type", "type=\"continuous\"", "type=\"planar\"", "joint 'eye' is of type planar"},
+        Fault{"NoAxis", "xyz=\"0 0 2\"", "xyz=\"0 0 0\"", "an axis of no direction"},
+        Fault{"TwoParents", "<child link=\"camera\"/>", "<child link=\"finger\"/>",
+              "link 'finger' hangs from two joints, 'eye' and 'grip'"},
+        Fault{"TwoRoots", "<link name=\"camera\"/>", "<link name=\"camera\"/><link name=\"x\"/>",
+              "both hang from nothing"},
+        Fault{"Circle", "<parent link=\"base\"/>", "<parent link=\"ground\"/>", "a circle"},
+        Fault{"NoChild", "<child link=\"camera\"/>", "", "has no <child link"}),
+    [](const auto& entry) { return entry.param.name; });
+
+TEST(Urdf, NothingThatMovesIsTold) {
+  const std::string text = "<robot name=\"r\"><link name=\"a\"/></robot>";
+  EXPECT_THROW(convert(text), proto::InputError);
+  EXPECT_THROW(convert("<mujoco/>"), proto::InputError);
+  EXPECT_THROW(convert(""), proto::InputError);
+}
+
+TEST(PossibleInertia, APossibleOneStaysAsItIs) {
+  const Eigen::Matrix3d rod = Eigen::Vector3d(1e-6, 1.0, 1.0).asDiagonal();
+  const Eigen::Matrix3d plate = Eigen::Vector3d(1.0, 2.0, 3.0).asDiagonal();
+  for (const Eigen::Matrix3d& inertia : {rod, plate}) {
+    EXPECT_TRUE(is_possible_inertia(inertia));
+    EXPECT_EQ(possible_inertia(1.0, inertia), inertia);
+  }
+}
+
+TEST(PossibleInertia, AnImpossibleOneIsMovedToTheBorderAlongItsAxes) {
+  const Eigen::Matrix3d turn =
+      Eigen::AngleAxisd(0.7, Eigen::Vector3d(1, 2, 3).normalized()).toRotationMatrix();
+  const Eigen::Matrix3d J = turn * Eigen::Vector3d(1.0, 2.0, 3.3).asDiagonal() * turn.transpose();
+  EXPECT_FALSE(is_possible_inertia(J));
+  const Eigen::Matrix3d moved = possible_inertia(1.0, J);
+  EXPECT_TRUE(is_possible_inertia(moved));
+  const Eigen::Matrix3d inside = turn.transpose() * moved * turn;
+  EXPECT_NEAR((inside - Eigen::Matrix3d(inside.diagonal().asDiagonal())).norm(), 0.0, 1e-12);
+  // Σ = (2.15, 1.15, −0.15): the last goes to about zero, so J_1 and J_2 rise by 0.15.
+  EXPECT_NEAR((inside.diagonal() - Eigen::Vector3d(1.15, 2.15, 3.3)).norm(), 0.0, 1e-5);
+}
+
+TEST(PossibleInertia, NoneAtAllIsThatOfAGrain) {
+  const Eigen::Matrix3d grain = possible_inertia(2.0, Eigen::Matrix3d::Zero());
+  EXPECT_TRUE(is_possible_inertia(grain));
+  EXPECT_NEAR(grain(0, 0), 2.0 * 2.0 * 1e-8, 1e-20);
+  EXPECT_TRUE(is_possible_inertia(possible_inertia(1.0, -Eigen::Matrix3d::Identity())));
+}
+
+}  // namespace
+}  // namespace service
