@@ -78,14 +78,18 @@ class Bench {
     if (!run_.described.empty()) choice.described = kLaws.at(run_.described);
     RandomRig rig = random_rigs::draw_rig(kind, seed, choice);
     lengthen(rig.mechanism, run_.longer);
-    const estimator::Calibration result =
-        estimator::calibrate_examined(rig.mechanism, {rig.recording}, {}).calibration;
     const std::string how = kind + (rig.driven ? " driven" : " released");
+    estimator::Calibration result;
+    try {
+      result = estimator::calibrate_examined(rig.mechanism, {rig.recording}, {}).calibration;
+    } catch (const estimator::UnusableInput& refused) {
+      result.verdict = {estimator::VerdictKind::kExplainsNothing, refused.what()};
+    }
     const bool told = result.verdict.kind >= estimator::VerdictKind::kDoesNotHold;
     bool inside = true;
     if (result.converged()) {
       for (const estimator::ParameterEstimate& estimate : result.parameters) {
-        if (!means_the_same(estimate.name, run_)) continue;
+        if (!means_the_same(estimate.name, run_) || !rig.truths.contains(estimate.name)) continue;
         const double error = estimate.value - rig.truths.at(estimate.name);
         const bool covered = std::abs(error) <= estimate.half_interval;
         inside = inside && covered;
