@@ -9,7 +9,7 @@
 #include "proto/text/input_error.hpp"
 #include "service/import/estimate_kind.hpp"
 #include "service/import/import_notes.hpp"
-#include "service/import/mcap_recording.hpp"
+#include "service/import/recording_file.hpp"
 #include "service/simulation/scenario_file.hpp"
 #include "service/simulation/simulation.hpp"
 #include "service/simulation/simulation_csv.hpp"
