@@ -14,6 +14,7 @@
 #include "proto/text/input_error.hpp"
 #include "proto/text/text_file.hpp"
 #include "service/import/joint_fields.hpp"
+#include "service/import/joint_limits.hpp"
 #include "service/import/rig_chain.hpp"
 #include "service/import/rig_parameter.hpp"
 #include "service/import/rig_places.hpp"
@@ -122,7 +123,7 @@ class RigReader {
     for (const estimator::Sensor& sensor : estimator::sensors_of(mechanism_)) {
       const v1::Encoder& encoder = encoder_of(rig_, sensor.name);
       result.encoders.push_back({encoder.counts_per_turn(), encoder.counts_per_m(),
-                                 encoder_place(sensor.name), limits_of(sensor)});
+                                 encoder_place(sensor.name), joint_limits(rig_.safety(), sensor)});
     }
     result.mechanism = std::move(mechanism_);
     result.hinge_facts = std::move(hinge_facts_);
@@ -141,18 +142,6 @@ class RigReader {
   }
 
  private:
-  /// What the safety section says of the joint that a sensor reads.
-  estimator::SensorLimits limits_of(const estimator::Sensor& sensor) const {
-    for (const v1::HingeSafety& hinge : rig_.safety().hinge()) {
-      if (hinge.hinge() != sensor.name) continue;
-      if (sensor.kind == estimator::JointKind::kPrismatic) {
-        return {hinge.position_m_min(), hinge.position_m_max(), hinge.speed_m_per_s_max()};
-      }
-      return {hinge.angle_rad_min(), hinge.angle_rad_max(), hinge.speed_rad_per_s_max()};
-    }
-    return {};
-  }
-
   /// Where the encoder of a hinge, or one between bodies, is told of.
   std::string encoder_place(const std::string& name) const {
     for (int i = 0; i < rig_.hinge_size(); ++i) {
