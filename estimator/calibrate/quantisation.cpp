@@ -15,7 +15,6 @@ constexpr double kQuantumTolerance = 0.02;
 constexpr double kAnalogShare = 0.1;
 constexpr double kAnalogDeviations = 3.0;  // of noise before counting, that no error exceeds
 constexpr double kExcess = 0.03;           // root mean square of what is beyond, of the quantum
-constexpr double kSameError = 1e-3;        // of the quantum; an error that stays is one
 constexpr double kLag = 0.02;              // [s]; motions are slower than a few of it
 constexpr int kLags = 4;                   // multiples of it
 constexpr double kQuantaMoved = 2.0;       // between errors that are looked at together
@@ -67,12 +66,10 @@ bool counting_explains(const std::vector<Eigen::VectorXd>& errors, double quantu
   const double largest = 0.5 * quantum + kAnalogDeviations * std::sqrt(analog);
   double squares = 0.0, count = 0.0;
   for (const Eigen::VectorXd& segment : errors) {
-    double last = std::numeric_limits<double>::quiet_NaN();
     for (const double error : segment) {
-      if (std::isnan(error) || std::abs(error - last) < kSameError * quantum) continue;
+      if (std::isnan(error)) continue;
       squares += std::pow(std::max(std::abs(error) - largest, 0.0), 2);
       count += 1.0;
-      last = error;
     }
   }
   return squares <= count * std::pow(kExcess * quantum, 2);

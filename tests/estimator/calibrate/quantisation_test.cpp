@@ -128,17 +128,6 @@ TEST(QuantisedScatter, IsThatOfTheEstimatesOverPhasesOfTheCodeDisc) {
   }
 }
 
-// A simulation comes to rest a tenth of a count off where the joint rests, near the edge of a
-// count: one error among those of a swing, however long it rests. All the way beyond it is the
-// model's.
-TEST(CountingExplains, CountsARestOnce) {
-  Eigen::VectorXd errors(20000);
-  errors.head(5000) = counted(swing().head(5000), 0.2) - swing().head(5000);
-  errors.tail(15000).setConstant(0.58 * kQuantum);
-  EXPECT_TRUE(estimator::counting_explains({errors}, kQuantum, 0.0));
-  EXPECT_FALSE(estimator::counting_explains({1.4 * errors}, kQuantum, 0.0));
-}
-
 /// A cart that sticks, moves on within 50 ms, and sticks again, in places that differ.
 Eigen::VectorXd staircase() {
   std::mt19937 random(4);
