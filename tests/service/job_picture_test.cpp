@@ -56,7 +56,7 @@ TEST(JobPicture, ShowsParametersAndTheirChange) {
   picture.update(running_job(2, 1e-4, 2));
   test_support::expect_parts(joined(picture.lines({80, 24}, 12.3)),
                              {"demo  running  12 s", "2 recordings", "joint estimation",
-                              "iteration 2", "step 0.0001", "1.p1", "0.006", "+20.00 %"});
+                              "iteration 2", "step 100e-6", "1.p1", "0.006", "+20 %"});
 }
 
 std::size_t bar_length(const JobPicture& picture) {

@@ -253,7 +253,10 @@ TEST(OptionBinding, OfInit) {
 TEST(OptionBinding, OfJobSubmission) {
   const TemporaryFolder folder;
   CalibrateOptions options;
-  parse(kEstimation + kService + "--json out.json --plot out.html", options, {});
+  parse(kEstimation + kService +
+            "--json out.json --plot out.html --rig-out out.textproto --rig-out-priors "
+            "--trajectories",
+        options, {});
   options.estimation.rig = folder.write("mine.textproto", "name: \"mine\"");
   options.estimation.values.clear();  // ParameterValuesFile.ReachAJob
   const rigcal::v1::JobSpec spec =

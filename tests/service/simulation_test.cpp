@@ -133,14 +133,14 @@ TEST(Simulation, SaysWhereLimitsAreMetAndWhenItRests) {
 TEST(Simulation, RefusesAStepThatDoesNotDivideThePeriod) {
   const Scenario scenario = scenario_of("duration_s: 1 release { }");
   expect_parts(refusal([&] { (void)simulate(pendulum(), scenario, 3e-4); }),
-               {"--step", "does not divide", "use 0.00025 s"});
+               {"--step", "does not divide", "use 250e-6 s"});
 }
 
 // What could never be kept, or never end, is refused before it begins, with what to change.
 TEST(Simulation, RefusesMoreSamplesAndStepsThanAnybodyCanKeep) {
   const Scenario long_run = scenario_of("duration_s: 9000 rate_hz: 10000 release { }");
   expect_parts(refusal([&] { (void)simulate(pendulum(), long_run, 1e-4); }),
-               {"duration_s", "samples", "2e7 are the most", "rate_hz"});
+               {"duration_s", "samples", "20e6 are the most", "rate_hz"});
   const Scenario scenario = scenario_of("duration_s: 0.01 release { }");
   EXPECT_EQ(simulate(pendulum(), scenario, 1e-3).angles.rows(), 11);
   for (const double step : {1e-15, 0.0, -1e-3, std::nan("")}) {
