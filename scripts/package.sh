@@ -45,6 +45,7 @@ echo "Package: $package"
 chroot=$(mktemp -d)
 mmdebstrap --variant=apt --quiet bookworm "$chroot"
 cp "$package" "$chroot/tmp/rigcal.deb"
+chroot "$chroot" apt-get update -qq
 inside() { chroot "$chroot" env LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive "$@"; }
 files() { (cd "$chroot" && find etc usr lib var/lib/rigcald run -xdev ! -type d 2>/dev/null | sort); }
 
@@ -53,7 +54,7 @@ inside apt-get install -y -qq --no-install-recommends /tmp/rigcal.deb >/dev/null
 for program in rigcal rigcal-daq rigcal-sim rigcald; do inside "$program" --version; done
 inside rigcal info /usr/share/rigcal/configs/rig-furuta.textproto >/dev/null
 inside sh -c 'cd /tmp && rigcal simulate --rig /usr/share/rigcal/configs/rig-pendulum.textproto \
-  --scenario /usr/share/rigcal/configs/scenario-pendulum-release.textproto --out run.csv --quiet'
+  --scenario /usr/share/rigcal/configs/scenario-pendulum-release.textproto --out run.csv'
 inside test -e /lib/systemd/system/rigcald.service
 inside test -e /etc/rigcald/daemon.textproto
 inside apt-get purge -y -qq rigcal >/dev/null
