@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "proto/text/markup.hpp"
 #include "proto/text/printable.hpp"
 
 namespace daq {
@@ -22,18 +23,9 @@ std::string format(const char* pattern, Values... values) {
   return text;
 }
 
-// Text that a scenario or a rig file chose, inside an element.
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (const char c : proto::printable(text)) {
-    out += c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '&' ? "&amp;" : std::string(1, c);
-  }
-  return out;
-}
-
 std::string label(double x, double y, const char* anchor, const std::string& text) {
-  return format("<text x=\"%.0f\" y=\"%.0f\" text-anchor=\"%s\">", x, y, anchor) + escaped(text) +
-         "</text>\n";
+  return format("<text x=\"%.0f\" y=\"%.0f\" text-anchor=\"%s\">", x, y, anchor) +
+         proto::escaped_markup(proto::printable(text)) + "</text>\n";
 }
 
 // 1, 2 or 5 times a power of ten, so that the range takes four to ten of them.

@@ -1,6 +1,5 @@
 #include "proto/text/command_line.hpp"
 
-#include <charconv>
 #include <cmath>
 #include <exception>
 #include <iostream>
@@ -9,17 +8,13 @@
 #include <string>
 
 #include "proto/text/command_pages.hpp"
+#include "proto/text/exact_number.hpp"
 #include "proto/text/standard_streams.hpp"
 
 namespace proto {
 namespace {
 
 constexpr double kMax = std::numeric_limits<double>::max();
-
-std::string number_text(double value) {
-  char text[32];
-  return {text, std::to_chars(text, text + sizeof text, value).ptr};
-}
 
 /// @param range  in words
 CLI::Validator make_range(double low, double high, const std::string& range) {
@@ -62,7 +57,7 @@ int run(CLI::App& app, int argc, char** argv, int bad_input, const std::function
 }  // namespace
 
 CLI::Validator number_from_to(double low, double high) {
-  return make_range(low, high, "between " + number_text(low) + " and " + number_text(high));
+  return make_range(low, high, "between " + exact_number(low) + " and " + exact_number(high));
 }
 
 CLI::Validator positive_number() {

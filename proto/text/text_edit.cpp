@@ -70,11 +70,6 @@ void keep_column(std::string& text, std::size_t from, std::ptrdiff_t growth) {
 
 }  // namespace
 
-std::string exact_number(double value) {
-  char digits[32];
-  return {digits, std::to_chars(digits, digits + sizeof digits, value).ptr};
-}
-
 TextEdit::TextEdit(std::string path, std::string text, const google::protobuf::Message& type)
     : path_(std::move(path)), text_(without_byte_order_mark(text)), type_(&type) {}
 

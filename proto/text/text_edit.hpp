@@ -9,11 +9,9 @@
 #include <vector>
 
 #include "proto/check/number_check.hpp"
+#include "proto/text/exact_number.hpp"
 
 namespace proto {
-
-/// The shortest text that reads as the same number again.
-std::string exact_number(double value);
 
 /// Text of a text-format message that is changed number by number, while comments and layout stay.
 class TextEdit {

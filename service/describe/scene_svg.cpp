@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <set>
 
+#include "proto/text/markup.hpp"
 #include "proto/text/printable.hpp"
 #include "service/describe/flat_picture.hpp"
 #include "service/describe/label_layout.hpp"
@@ -55,15 +56,6 @@ std::string format(const char* pattern, Values... values) {
   return text;
 }
 
-/// Text that a rig file chose, inside an element.
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (const char c : proto::printable(text)) {
-    out += c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '&' ? "&amp;" : std::string(1, c);
-  }
-  return out;
-}
-
 const char* name_of(Ink ink) {
   switch (ink) {
     case Ink::kBody:
@@ -88,7 +80,7 @@ std::string text_at(const Vector2d& at, const char* css, const char* anchor,
                     const std::string& text) {
   return format("<text class=\"%s\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", css, at.x(), at.y(),
                 anchor) +
-         escaped(text) + "</text>\n";
+         proto::escaped_markup(proto::printable(text)) + "</text>\n";
 }
 
 std::string arrow_head(const Vector2d& tip, const Vector2d& along, const char* name) {

@@ -3,9 +3,9 @@
 #include <google/protobuf/struct.pb.h>
 #include <google/protobuf/util/json_util.h>
 
-#include <charconv>
 #include <cmath>
 
+#include "proto/text/exact_number.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/import/estimate_kind.hpp"
@@ -75,11 +75,6 @@ void read_choices(const Struct& result, ParameterValues& out) {
   out.state_error_weight = number_of(out.file, "options", chosen, "stateErrorWeight");
 }
 
-std::string shortest_text(double value) {
-  char buffer[32];
-  return {buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr};
-}
-
 /// What an encoder's readings were larger by after a slip is no parameter of the rig.
 bool is_of_recording(const ParameterValues::Entry& entry) {
   return entry.name.find(" slip at ") != std::string::npos;
@@ -145,8 +140,9 @@ void apply_values(const ParameterValues& values, estimator::Mechanism& mechanism
     const double now = mechanism.parameters[static_cast<std::size_t>(index)].value;
     if (std::abs(now - entry.value) <= kTieTolerance * std::abs(entry.value)) continue;
     fail(values.file, entry.field + ".value",
-         entry.name + " = " + shortest_text(entry.value) + " there, but by a tie of the rig file " +
-             shortest_text(now) + " follows; give the rig file that was calibrated");
+         entry.name + " = " + proto::exact_number(entry.value) +
+             " there, but by a tie of the rig file " + proto::exact_number(now) +
+             " follows; give the rig file that was calibrated");
   }
 }
 
@@ -157,7 +153,7 @@ std::vector<std::string> start_texts(const ParameterValues& values,
     const int index = mechanism.find_parameter(entry.name);
     if (index < 0 && is_of_recording(entry)) continue;
     if (index >= 0 && estimator::find_tie(mechanism, index) != nullptr) continue;
-    texts.push_back(entry.name + "=" + shortest_text(entry.value));
+    texts.push_back(entry.name + "=" + proto::exact_number(entry.value));
   }
   return texts;
 }

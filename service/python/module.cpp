@@ -6,6 +6,7 @@
 #include "proto/text/input_error.hpp"
 #include "service/calibration/pipeline.hpp"
 #include "service/python/program_input.hpp"
+#include "service/result/finding_message.hpp"
 
 namespace service {
 namespace {
@@ -13,21 +14,9 @@ namespace {
 namespace py = pybind11;
 using namespace pybind11::literals;
 
-const char* severity_text(estimator::Severity severity) {
-  switch (severity) {
-    case estimator::Severity::kNote:
-      return "note";
-    case estimator::Severity::kWarning:
-      return "warning";
-    case estimator::Severity::kFault:
-      break;
-  }
-  return "fault";
-}
-
 /// With the names of rigcal.v1.FindingResult in JSON.
 py::dict to_dict(const estimator::Finding& finding) {
-  return py::dict("kind"_a = finding.kind, "severity"_a = severity_text(finding.severity),
+  return py::dict("kind"_a = finding.kind, "severity"_a = to_text(finding.severity),
                   "recording"_a = finding.recording, "channel"_a = finding.channel,
                   "fromS"_a = finding.from, "toS"_a = finding.to, "size"_a = finding.size,
                   "unit"_a = finding.unit, "confidence"_a = finding.confidence,

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <limits>
 
+#include "proto/text/markup.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {
@@ -387,27 +388,6 @@ std::string svg_chart(const Chart& chart) {
          chart_content(chart) + "</svg>\n";
 }
 
-std::string escape_html(const std::string& text) {
-  std::string escaped;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        escaped += "&amp;";
-        break;
-      case '<':
-        escaped += "&lt;";
-        break;
-      case '>':
-        escaped += "&gt;";
-        break;
-      case '"':
-        escaped += "&quot;";
-        break;
-      default:
-        escaped += c;
-    }
-  }
-  return escaped;
-}
+std::string escape_html(const std::string& text) { return proto::escaped_markup(text); }
 
 }  // namespace service

@@ -3,12 +3,12 @@
 #include <Eigen/Geometry>
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <cmath>
 #include <set>
 
+#include "estimator/model/possible_inertia.hpp"
+#include "proto/text/exact_number.hpp"
 #include "proto/text/input_error.hpp"
-#include "service/import/robot/possible_inertia.hpp"
 
 namespace service {
 namespace {
@@ -20,11 +20,10 @@ constexpr double kDryStart = 0.01;      // [N·m] or [N]
 // The least moment that a rig file takes.
 constexpr double kInertiaLeast = 1e-9;  // [kg·m²]
 
-/// The shortest text that reads back as the same number; what rounding left of a zero is one.
+/// An exact number; what rounding left of a zero is one.
 std::string number(double value, double size = 1.0) {
   if (std::abs(value) < 1e-15 * size) return "0";
-  char text[32];
-  return {text, std::to_chars(text, text + sizeof text, value).ptr};
+  return proto::exact_number(value);
 }
 
 std::string direction(const Eigen::Vector3d& v) {
@@ -177,7 +176,7 @@ class RigWriter {
   std::string add_body(const UrdfLink& link) {
     if (!link.inertial) return add_massless(link.name);
     const UrdfInertial& inertial = *link.inertial;
-    Eigen::Matrix3d J = possible_inertia(inertial.mass, inertial.inertia);
+    Eigen::Matrix3d J = estimator::possible_inertia(inertial.mass, inertial.inertia);
     const std::string body = named(link.name);
     if (J != inertial.inertia) {
       notes_.push_back("link '" + link.name +

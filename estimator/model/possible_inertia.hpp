@@ -2,7 +2,7 @@
 
 #include <Eigen/Core>
 
-namespace service {
+namespace estimator {
 
 /// Whether some distribution of mass has this inertia about its centre: none of the second moments
 /// Σ = ½ tr(J) 1 − J lies below zero, and two lie above (a rod's inertia about itself is not zero).
@@ -15,4 +15,4 @@ bool is_possible_inertia(const Eigen::Matrix3d& inertia);
 /// @param inertia  about the centre of mass, symmetric [kg·m²]
 Eigen::Matrix3d possible_inertia(double mass, const Eigen::Matrix3d& inertia);
 
-}  // namespace service
+}  // namespace estimator

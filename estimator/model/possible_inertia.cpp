@@ -1,9 +1,9 @@
-#include "service/import/robot/possible_inertia.hpp"
+#include "estimator/model/possible_inertia.hpp"
 
 #include <Eigen/Eigenvalues>
 #include <algorithm>
 
-namespace service {
+namespace estimator {
 namespace {
 
 constexpr double kRounding = 1e-10;   // of the largest principal value
@@ -33,4 +33,4 @@ Eigen::Matrix3d possible_inertia(double mass, const Eigen::Matrix3d& inertia) {
   return moments.trace() * Eigen::Matrix3d::Identity() - moments;
 }
 
-}  // namespace service
+}  // namespace estimator
