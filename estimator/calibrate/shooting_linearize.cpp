@@ -7,7 +7,8 @@ namespace estimator {
 
 void ShootingProblem::update_slopes() {
   std::vector<IntervalSlopes::Result> slopes(static_cast<std::size_t>(node_count_));
-  IntervalSlopes(*program_, point_.mechanism, sensors_, threads_).run(point_.intervals, slopes);
+  IntervalSlopes(*program_, point_.mechanism, sensors_, threads_, sensing_program_.get())
+      .run(point_.intervals, slopes);
   point_.slopes = std::make_shared<const std::vector<IntervalSlopes::Result>>(std::move(slopes));
 }
 
@@ -16,6 +17,9 @@ void ShootingProblem::linearize(int index, ResidualBlock& out) const {
   switch (block.kind) {
     case BlockKind::kReadings:
       linearize_readings(block, out);
+      return;
+    case BlockKind::kInertial:
+      linearize_inertial(block, out);
       return;
     case BlockKind::kAcceleration:
       linearize_acceleration(block, out);
