@@ -27,6 +27,8 @@ struct Segment {
   /// Of the rows from the first on, rising from 0 [s]; empty: every `period`.
   std::vector<double> times = {};
   std::vector<ZeroShift> shifts = {};
+  bool begins = false;                 ///< its recording begins with it
+  std::vector<int> absent_bodies = {};  ///< of the mechanism, that are not there (Body::only_in)
 
   double time(Eigen::Index sample) const {
     return times.empty() ? static_cast<double>(sample) * period
