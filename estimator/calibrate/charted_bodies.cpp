@@ -10,9 +10,8 @@ namespace estimator {
 namespace {
 
 constexpr double kFlatStart = 0.01;  // least second moment of a start, of the largest
-/// Second moments of a border are known to this factor: the chart's own lower bound is one of U's
-/// diagonal, and relative to where it was laid.
-constexpr double kAtBorder = 10.0;
+/// The border that an estimate was held at was that of where its chart was laid.
+constexpr double kAtBorder = 1.5;
 
 const Parameter& at(const Mechanism& mechanism, int index) {
   return mechanism.parameters[static_cast<std::size_t>(index)];
@@ -36,7 +35,7 @@ std::string obstacle(const Mechanism& mechanism, int body) {
       if (parameter.value == 0.0) continue;
       return parameter.name + " is held at another value than zero";
     }
-    const double least = i < 3 ? 0.0 : -HUGE_VAL;
+    const double least = i < 3 ? 2.0 * kLeastSecondMoment : -HUGE_VAL;
     if (parameter.lower > least || parameter.upper < HUGE_VAL) {
       return parameter.name + " has bounds of its own";
     }
@@ -90,8 +89,10 @@ std::vector<std::string> tell_uncharted(const Mechanism& mechanism) {
 
 bool is_at_border(const Mechanism& mechanism, int body) {
   const Eigen::Vector3d values = principal(mechanism, body).eigenvalues();
-  return values[0] <= kAtBorder * kBorderShare * values[2];
+  return is_at_border(values[0], values[2]);
 }
+
+bool is_at_border(double least, double largest) { return least <= kAtBorder * border_of(largest); }
 
 void move_off_borders(Mechanism& mechanism) {
   for (int body = 0; body < mechanism.body_count(); ++body) {

@@ -25,6 +25,8 @@ std::vector<std::string> tell_uncharted(const Mechanism& mechanism);
 
 /// Whether a charted body lies where the chart goes no farther: it is as good as flat.
 bool is_at_border(const Mechanism& mechanism, int body);
+/// The same of principal second moments.
+bool is_at_border(double least, double largest);
 
 /// Starts that are flat are moved off the border, from where products of inertia hardly act.
 void move_off_borders(Mechanism& mechanism);

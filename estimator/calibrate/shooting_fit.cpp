@@ -14,6 +14,7 @@
 #include "estimator/calibrate/number_text.hpp"
 #include "estimator/calibrate/parameter_book.hpp"
 #include "estimator/calibrate/preparation.hpp"
+#include "estimator/calibrate/presence.hpp"
 #include "estimator/calibrate/second_chance.hpp"
 #include "estimator/model/spanning_tree.hpp"
 
@@ -171,6 +172,8 @@ ShootingInput prepare_shooting(const Mechanism& mechanism, const std::vector<Rec
         continue;
       }
       input.segments.push_back(segment);
+      input.segments.back().begins = &segment == &recording.segments.front();
+      input.segments.back().absent_bodies = bodies_absent_in(mechanism, recording.name);
       input.sources.push_back(recording.name);
       Eigen::MatrixXd states = make_joint_states(mechanism, segment, options.filter_cutoff);
       close_loops(mechanism, segment.period, recording.name, states);
@@ -181,6 +184,9 @@ ShootingInput prepare_shooting(const Mechanism& mechanism, const std::vector<Rec
         noise = std::max(noise, noise_level(segment, sensor));
       }
     }
+  }
+  for (std::string& note : tell_absent(mechanism, recordings)) {
+    input.notes.push_back(std::move(note));
   }
   if (input.segments.empty()) {
     throw std::invalid_argument("the recordings are too short: a segment needs at least " +

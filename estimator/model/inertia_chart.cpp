@@ -71,18 +71,17 @@ SecondMomentChart::SecondMomentChart(InertiaChart kind, const Eigen::Array<bool,
   assert(kind != InertiaChart::kEntries && products.count() != 2);
   const Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> eigen(second_moments(inertia_matrix(at)));
   const Eigen::Vector3d& values = eigen.eigenvalues();
-  floor_ = kBorderShare * values[2];
-  assert(floor_ > 0.0);
+  floor_ = border_of(values[2]);
   axes_ = eigen.eigenvectors();
   if (axes_.determinant() < 0.0) axes_.col(0) *= -1.0;
   start_ = Eigen::VectorXd::Zero(size_);
   const Eigen::Vector3d raised = values.cwiseMax(floor_);
   if (kind_ == InertiaChart::kExponentialEigenvalue) {
-    start_.head(3) = raised.array().log();
+    start_.head<3>() = raised.array().log();
     return;
   }
   const Eigen::Matrix3d U = upper_cholesky(axes_ * raised.asDiagonal() * axes_.transpose());
-  start_.head(3) = U.diagonal().array().log().cwiseMax(lower().array().head(3));
+  start_.head<3>() = U.diagonal().array().log().cwiseMax(lower().head<3>().array());
   for (int product = 0, at_coordinate = 3; product < 3; ++product) {
     if (products_[product]) start_[at_coordinate++] = U(kPairs[product][0], kPairs[product][1]);
   }
@@ -90,13 +89,13 @@ SecondMomentChart::SecondMomentChart(InertiaChart kind, const Eigen::Array<bool,
 
 Eigen::VectorXd SecondMomentChart::lower() const {
   Eigen::VectorXd lower = Eigen::VectorXd::Constant(size_, -HUGE_VAL);
-  lower.head(3).setConstant(std::log(floor_) / logarithms());
+  lower.head<3>().setConstant(std::log(floor_) / logarithms());
   return lower;
 }
 
 Eigen::Matrix3d SecondMomentChart::triangle(const Eigen::VectorXd& coordinates) const {
   Eigen::Matrix3d U = Eigen::Matrix3d::Zero();
-  U.diagonal() = coordinates.head(3).array().exp();
+  U.diagonal() = coordinates.head<3>().array().exp();
   for (int product = 0, at = 3; product < 3; ++product) {
     if (products_[product]) U(kPairs[product][0], kPairs[product][1]) = coordinates[at++];
   }

@@ -50,7 +50,7 @@ class SecondMomentChart {
   int size() const { return size_; }
   /// Those of `at`; second moments below the floor are raised to it.
   const Eigen::VectorXd& start() const { return start_; }
-  /// Least coordinates: a principal second moment of kBorderShare of the largest there was.
+  /// Least coordinates: those of the border, as flat as an estimate goes.
   Eigen::VectorXd lower() const;
 
   Moments moments(const Eigen::VectorXd& coordinates) const;

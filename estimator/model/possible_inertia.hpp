@@ -8,6 +8,13 @@ namespace estimator {
 /// largest: a sheet a thousandth as thick as it is wide. An estimate goes no farther.
 inline constexpr double kBorderShare = 1e-6;
 
+/// The least principal second moment of a body whose largest is this [kg·m²]: on the border of what
+/// bodies can be, as far as an estimate goes. No moment of inertia is below twice the constant.
+inline constexpr double kLeastSecondMoment = 5.001e-10;
+inline constexpr double border_of(double largest) {
+  return largest * kBorderShare > kLeastSecondMoment ? largest * kBorderShare : kLeastSecondMoment;
+}
+
 /// Whether some distribution of mass has this inertia about its centre: none of the second moments
 /// Σ = ½ tr(J) 1 − J lies below zero, and two lie above (a rod's inertia about itself is not zero).
 bool is_possible_inertia(const Eigen::Matrix3d& inertia);

@@ -16,6 +16,7 @@
 #include "service/import/rig_chain.hpp"
 #include "service/import/rig_parameter.hpp"
 #include "service/import/rig_places.hpp"
+#include "service/import/rig_priors.hpp"
 #include "service/import/rig_recording.hpp"
 #include "service/import/rig_sides.hpp"
 #include "service/import/rig_ties.hpp"
@@ -116,6 +117,7 @@ class RigReader {
     add_ties(rig_, root_, stated_, mechanism_);
     remember_additions();
     refuse_faults();
+    read_knowledge(rig_, root_, mechanism_);
     Rig result;
     if (rig_.has_recording()) {
       result.format = read_recording_format(rig_, mechanism_, root_.at("recording"));
