@@ -80,8 +80,8 @@ struct ParameterEstimate {
   /// that from the scatter between pieces; NaN where there is none.
   double noise_deviation = std::numeric_limits<double>::quiet_NaN();
   double scatter_deviation = std::numeric_limits<double>::quiet_NaN();
-  /// What the data alone say, all priors left out, and its deviation from noise: infinite where they
-  /// do not see it. NaN where nothing was known beforehand.
+  /// What the data alone say, all priors left out, and its deviation from noise: infinite where
+  /// they do not see it. NaN where nothing was known beforehand.
   double data_value = std::numeric_limits<double>::quiet_NaN();
   double data_deviation = std::numeric_limits<double>::quiet_NaN();
 };

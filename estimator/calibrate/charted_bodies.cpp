@@ -100,8 +100,8 @@ void move_off_borders(Mechanism& mechanism) {
     const auto solved = principal(mechanism, body);
     const Eigen::Vector3d values =
         solved.eigenvalues().cwiseMax(kFlatStart * solved.eigenvalues()[2]);
-    const Moments moments = moments_of(inertia_from(
-        solved.eigenvectors() * values.asDiagonal() * solved.eigenvectors().transpose()));
+    const Moments moments = moments_of(inertia_from(solved.eigenvectors() * values.asDiagonal() *
+                                                    solved.eigenvectors().transpose()));
     const auto indices = moment_indices(mechanism, body);
     for (int i = 0; i < 6; ++i) {
       Parameter& parameter =

@@ -15,9 +15,9 @@ std::array<int, 6> moment_indices(const Mechanism& mechanism, int body);
 /// Values of a body's moments.
 Moments moments_of(const Mechanism& mechanism, int body);
 
-/// Whether a body's inertia is free as a whole, so that it is estimated in a chart: its three moments
-/// are free, its products are all free or else zero with at most one of them free, and nothing
-/// bounds or ties them but physics. Single moments are estimated as they are.
+/// Whether a body's inertia is free as a whole, so that it is estimated in a chart: its three
+/// moments are free, its products are all free or else zero with at most one of them free, and
+/// nothing bounds or ties them but physics. Single moments are estimated as they are.
 bool is_charted(const Mechanism& mechanism, int body);
 
 /// For every body whose three moments are free and that is not charted, a sentence that says why.

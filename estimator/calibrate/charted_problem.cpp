@@ -80,8 +80,7 @@ void ChartedProblem::linearize(int index, ResidualBlock& out) const {
       for (std::size_t c = 0; c < size; ++c) {
         double sum = 0.0;
         for (std::size_t i = 0; i < size; ++i) {
-          sum += along[i] *
-                 body.slopes(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(c));
+          sum += along[i] * body.slopes(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(c));
         }
         jacobian(row, body.columns[c]) = sum;
       }

@@ -11,10 +11,10 @@
 
 namespace estimator {
 
-/// A problem in its parameters, moved in charts of inertias: whatever step the solver takes leads to
-/// bodies that can exist. Of a charted body (`is_charted`) the moments stand for the coordinates of
-/// their chart, and a free mass for its logarithm. All others, and all that asks the problem itself,
-/// keep SI values.
+/// A problem in its parameters, moved in charts of inertias: whatever step the solver takes leads
+/// to bodies that can exist. Of a charted body (`is_charted`) the moments stand for the coordinates
+/// of their chart, and a free mass for its logarithm. All others, and all that asks the problem
+/// itself, keep SI values.
 class ChartedProblem final : public LeastSquaresProblem {
  public:
   /// @param problem    whose arrow holds the free parameters of the mechanism, in order. It must

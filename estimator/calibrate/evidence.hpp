@@ -42,10 +42,10 @@ struct PrincipalInertia {
 
 /// A prior that lies far from what all else says.
 struct PriorConflict {
-  std::string parameter;        ///< or the body, of a drawing
-  double mean = 0.0;            ///< of the prior
-  double without = 0.0;         ///< what the data, and all other priors, say
-  double deviations = 0.0;      ///< combined ones between the two
+  std::string parameter;    ///< or the body, of a drawing
+  double mean = 0.0;        ///< of the prior
+  double without = 0.0;     ///< what the data, and all other priors, say
+  double deviations = 0.0;  ///< combined ones between the two
   std::string unit;
 };
 

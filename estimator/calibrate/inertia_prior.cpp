@@ -124,7 +124,8 @@ std::string find_drawing_fault(const Mechanism& mechanism, int body) {
   const Body& own = mechanism.bodies[static_cast<std::size_t>(body)];
   if (std::isinf(own.drawing_deviation)) return "";
   const std::string who = "body '" + own.name + "': ";
-  if (!(own.drawing_deviation > 0.0)) return who + "the deviation of its drawing must be above zero";
+  if (!(own.drawing_deviation > 0.0))
+    return who + "the deviation of its drawing must be above zero";
   if (own.massless) return who + "is massless, so no drawing tells its inertia";
   if (!(mechanism.parameter(body, BodyQuantity::kMass).prior_mean > 0.0)) {
     return who + "its drawing has no mass";
@@ -139,8 +140,9 @@ std::string find_drawing_fault(const Mechanism& mechanism, int body) {
       drawn_second_moments(mechanism, body));
   const Eigen::Vector3d& values = solved.eigenvalues();
   if (!(values[0] > kBorderShare * values[2])) {
-    return who + "its drawing is flat, or no possible body, so no deviation is a share of it; give "
-                 "it the thickness that it has";
+    return who +
+           "its drawing is flat, or no possible body, so no deviation is a share of it; give "
+           "it the thickness that it has";
   }
   return "";
 }

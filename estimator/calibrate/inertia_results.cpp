@@ -123,8 +123,7 @@ std::vector<std::string> hold_at_borders(const Mechanism& mechanism,
     if (wish < 0.0 && deviation > 0.0) {
       text += "; the data ask for a second moment beyond it, by " +
               number_text(-wish / deviation, 2) + " of its deviations" +
-              (wish < -kWrongModel * deviation ? ": the model is wrong, or what it holds"
-                                                       : "");
+              (wish < -kWrongModel * deviation ? ": the model is wrong, or what it holds" : "");
     }
     sentences.push_back(text);
     hold_along(gradients, information.inverse);
@@ -164,10 +163,9 @@ std::vector<PrincipalInertia> principal_inertias(const Mechanism& mechanism,
 std::optional<NearestBody> nearest_body(const Moments& moments,
                                         const Eigen::Matrix<double, 6, 6>& covariance) {
   NearestBody nearest{moments, 0.0};
-  const double least = kBorderShare * Solved(second_moments(inertia_matrix(moments)))
-                                          .eigenvalues()
-                                          .cwiseAbs()
-                                          .maxCoeff();
+  const double least =
+      kBorderShare *
+      Solved(second_moments(inertia_matrix(moments))).eigenvalues().cwiseAbs().maxCoeff();
   Eigen::MatrixXd cuts(6, 0);
   for (int round = 0; round < kCutsMax; ++round) {
     const Solved solved(second_moments(inertia_matrix(nearest.moments)));

@@ -43,8 +43,8 @@ struct NearestBody {
 std::optional<NearestBody> nearest_body(const Moments& moments,
                                         const Eigen::Matrix<double, 6, 6>& covariance);
 
-/// A sentence for each body that cannot exist, as motion sees it: the nearest one that can, and what
-/// that costs.
+/// A sentence for each body that cannot exist, as motion sees it: the nearest one that can, and
+/// what that costs.
 std::vector<std::string> tell_impossible(const Mechanism& mechanism,
                                          const std::vector<int>& estimated,
                                          const ParameterInformation& information);

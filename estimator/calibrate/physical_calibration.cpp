@@ -198,8 +198,7 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
   result.principal = principal_inertias(result.mechanism, book.asked(), uncertainty);
   result.conflicts = find_conflicts(result.mechanism, information, variances);
   append(tell_impossible(result.mechanism, book.estimated(), information), result.notes);
-  append(describe_bounds(result.mechanism, book.estimated(), information, variances),
-         result.notes);
+  append(describe_bounds(result.mechanism, book.estimated(), information, variances), result.notes);
   for (const PriorConflict& conflict : result.conflicts) {
     result.notes.push_back("warning: " + describe(conflict));
   }

@@ -184,8 +184,9 @@ void require_untied(const Mechanism& mechanism) {
 /// What is known beforehand that only physical parameters can use.
 void require_no_knowledge(const Mechanism& mechanism) {
   const auto refuse = [](const std::string& what) {
-    throw std::invalid_argument(what + ", which parameters of a SPOOK simulator cannot use; ask for "
-                                       "physical parameters, or leave it out");
+    throw std::invalid_argument(what +
+                                ", which parameters of a SPOOK simulator cannot use; ask for "
+                                "physical parameters, or leave it out");
   };
   for (const Body& body : mechanism.bodies) {
     if (!std::isinf(body.drawing_deviation)) {

@@ -39,9 +39,8 @@ std::vector<std::string> tell_absent(const Mechanism& mechanism,
   std::vector<std::string> sentences;
   for (const Body& body : mechanism.bodies) {
     for (const std::string& pattern : body.only_in) {
-      const bool found = std::ranges::any_of(recordings, [&](const Recording& recording) {
-        return is_of(recording.name, pattern);
-      });
+      const bool found = std::ranges::any_of(
+          recordings, [&](const Recording& recording) { return is_of(recording.name, pattern); });
       if (found) continue;
       sentences.push_back("body " + body.name + " is there only in '" + pattern +
                           "', and none of these recordings is called so");

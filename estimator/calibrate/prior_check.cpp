@@ -118,8 +118,8 @@ std::vector<PriorConflict> find_conflicts(const Mechanism& mechanism,
   free.linearize_priors(mechanism, 0, block);
   for (const FreeParameters::PriorRows& rows : free.prior_rows()) {
     const Eigen::MatrixXd slopes = block.arrow_jacobian.middleRows(rows.first, rows.count);
-    const Rest rest = leave_out(information, variances, slopes,
-                                block.residual.segment(rows.first, rows.count));
+    const Rest rest =
+        leave_out(information, variances, slopes, block.residual.segment(rows.first, rows.count));
     PriorConflict conflict;
     if (rows.body >= 0) {
       conflict = compare_drawing(mechanism, free, rows.body, rest);
@@ -136,8 +136,8 @@ std::vector<PriorConflict> find_conflicts(const Mechanism& mechanism,
 std::string describe(const PriorConflict& conflict) {
   return "the prior of " + conflict.parameter + ", " + number_text(conflict.mean, 4) + " " +
          conflict.unit + ", lies " + number_text(conflict.deviations, 2) +
-         " combined deviations from the " + number_text(conflict.without, 4) + " " +
-         conflict.unit + " that all else says: the prior is wrong, or the model";
+         " combined deviations from the " + number_text(conflict.without, 4) + " " + conflict.unit +
+         " that all else says: the prior is wrong, or the model";
 }
 
 }  // namespace estimator

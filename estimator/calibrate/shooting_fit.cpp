@@ -306,9 +306,8 @@ void ShootingFit::run(ShootingProblem& problem, LmOptions options, ShootingHisto
     history.records.back().iteration += before;
     if (monitor_.on_iteration) monitor_.on_iteration(history.records.back());
   };
-  const LmSummary summary =
-      solve_in_charts(problem, problem.mechanism(), options_.inertia_chart, options, on_iteration,
-                      monitor_.stop);
+  const LmSummary summary = solve_in_charts(problem, problem.mechanism(), options_.inertia_chart,
+                                            options, on_iteration, monitor_.stop);
   history.termination = summary.termination;
   history.iterations += summary.iterations;
   history.cost = summary.cost;

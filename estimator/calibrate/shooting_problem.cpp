@@ -25,10 +25,10 @@ ShootingProblem::ShootingProblem(const Mechanism& mechanism, const std::vector<S
                                  const ShootingNoise& noise, int threads)
     : hinge_count_(mechanism.hinge_count()),
       free_(mechanism),
-      programs_(mechanism,
-                grid.coordinates.independent.empty() ? all_independent(mechanism)
-                                                     : grid.coordinates,
-                absent_bodies(segments)),
+      programs_(
+          mechanism,
+          grid.coordinates.independent.empty() ? all_independent(mechanism) : grid.coordinates,
+          absent_bodies(segments)),
       sensors_(sensors_of(mechanism)),
       noise_(noise),
       threads_(threads) {

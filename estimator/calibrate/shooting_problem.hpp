@@ -178,15 +178,15 @@ class ShootingProblem final : public LeastSquaresProblem {
   int hinge_count_;
   FreeParameters free_;
   ProgramVariants programs_;  ///< a group a segment
-  std::vector<int> moving_;  ///< arrow positions of parameters that act on the motion
+  std::vector<int> moving_;   ///< arrow positions of parameters that act on the motion
   std::vector<Sensor> sensors_;
   ShootingNoise noise_;
   int threads_;
   std::vector<ShotSegment> segments_;
   std::vector<Block> blocks_;
   int node_count_ = 0, max_rows_ = 0;
-  std::vector<int> groups_;     ///< segment of each node
-  Eigen::MatrixXd start_;       ///< 2·coordinates × segments: where first nodes are expected
+  std::vector<int> groups_;          ///< segment of each node
+  Eigen::MatrixXd start_;            ///< 2·coordinates × segments: where first nodes are expected
   Eigen::MatrixXd start_deviation_;  ///< likewise
   Point point_, candidate_, marked_;
 };

@@ -30,16 +30,17 @@ std::string_view to_string(InertiaChart chart);
 /// The second moments Σ of a body about its centre of mass in coordinates without constraints: any
 /// are those of a body that can exist.
 ///
-/// Log-Cholesky: Σ = U Uᵀ with the diagonal e^{d₁}, e^{d₂}, e^{d₃} of U, and above it s₁₂, s₁₃, s₂₃.
-/// With the mass e^{2α} and the centre these are the ten coordinates of [Rucker & Wensing 2022] for
-/// the pseudo-inertia but for the scale e^α of U: any of mass, centre and moments can be held
-/// without the others noticing.
+/// Log-Cholesky: Σ = U Uᵀ with the diagonal e^{d₁}, e^{d₂}, e^{d₃} of U, and above it s₁₂, s₁₃,
+/// s₂₃. With the mass e^{2α} and the centre these are the ten coordinates of [Rucker & Wensing
+/// 2022] for the pseudo-inertia but for the scale e^α of U: any of mass, centre and moments can be
+/// held without the others noticing.
 ///
 /// Exponential-eigenvalue: Σ = R diag(e^{σ}) Rᵀ with R = exp([ω]×) R₀, R₀ the principal axes of
 /// where the chart was laid [MTM, eqs. 44–54]. Where principal moments agree ω has no effect.
 ///
-/// A step (`moved`) that a linear model asks for lets a second moment grow by as much as that has it,
-/// and shrink by a factor: an exponential would overshoot upward, a sum go through zero downward.
+/// A step (`moved`) that a linear model asks for lets a second moment grow by as much as that has
+/// it, and shrink by a factor: an exponential would overshoot upward, a sum go through zero
+/// downward.
 class SecondMomentChart {
  public:
   /// Coordinates: three logarithms, then as many others as products of inertia vary.

@@ -96,8 +96,8 @@ struct Body {
   /// It has neither mass nor inertia: what stands between the axes of a joint of several, such as
   /// the cross of a universal joint. It must carry something.
   bool massless = false;
-  /// How well the drawing is known that its inertia comes from, by share of each principal moment of
-  /// its pseudo-inertia (InertiaPrior); the drawing's values are the means of the parameters'
+  /// How well the drawing is known that its inertia comes from, by share of each principal moment
+  /// of its pseudo-inertia (InertiaPrior); the drawing's values are the means of the parameters'
   /// priors. Infinite: nothing is known beforehand. Physical parameters alone
   double drawing_deviation = std::numeric_limits<double>::infinity();
   /// Recordings that it is there in, by name with * for anything; empty: all of them

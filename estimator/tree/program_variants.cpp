@@ -43,8 +43,8 @@ std::vector<ProgramVariants::Run> ProgramVariants::runs(const Mechanism& values,
   for (std::size_t first = 0, last = 0; first < groups.size(); first = last) {
     const Variant& own = of(groups[first]);
     while (last < groups.size() && &of(groups[last]) == &own) ++last;
-    runs.push_back({*own.program, without(values, own.absent), first, last - first,
-                    own.without_effect});
+    runs.push_back(
+        {*own.program, without(values, own.absent), first, last - first, own.without_effect});
   }
   return runs;
 }

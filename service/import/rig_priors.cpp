@@ -64,8 +64,7 @@ void read_knowledge(const v1::Rig& rig, const proto::TextLocator& root, Mechanis
     const v1::Hinge& source = rig.hinge(i);
     if (!source.has_start_position() && !source.has_start_speed()) continue;
     const proto::TextLocator place = root.at("hinge", i);
-    const auto hinge =
-        std::ranges::find(mechanism.hinges, source.name(), &estimator::Hinge::name);
+    const auto hinge = std::ranges::find(mechanism.hinges, source.name(), &estimator::Hinge::name);
     if (hinge == mechanism.hinges.end()) {
       place.fail("hinge '" + source.name() + "' is fixed; it has neither a position nor a speed");
     }

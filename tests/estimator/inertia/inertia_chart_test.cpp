@@ -17,8 +17,7 @@ constexpr InertiaChart kCharts[] = {InertiaChart::kLogCholesky,
 const Eigen::Array<bool, 3, 1> kAllProducts(true, true, true);
 
 Moments possible(const Eigen::Vector3d& second, const Eigen::Vector3d& turn) {
-  const Eigen::Matrix3d R =
-      Eigen::AngleAxisd(turn.norm(), turn.normalized()).toRotationMatrix();
+  const Eigen::Matrix3d R = Eigen::AngleAxisd(turn.norm(), turn.normalized()).toRotationMatrix();
   return moments_of(inertia_from(R * second.asDiagonal() * R.transpose()));
 }
 
@@ -54,7 +53,8 @@ TEST(InertiaChart, SlopesMatchCentralDifferences) {
       const Eigen::MatrixXd slopes = chart.slopes(at);
       for (int i = 0; i < chart.size(); ++i) {
         const Eigen::VectorXd step = kStep * Eigen::VectorXd::Unit(chart.size(), i);
-        const Moments expected = (chart.moments(at + step) - chart.moments(at - step)) / (2 * kStep);
+        const Moments expected =
+            (chart.moments(at + step) - chart.moments(at - step)) / (2 * kStep);
         // O(step²) of moments of 1e-2, and their rounding over the step.
         EXPECT_LT((slopes.col(i) - expected).norm(), 1e-11) << to_string(kind) << " " << i;
       }
@@ -70,8 +70,7 @@ TEST(InertiaChart, AnyStepLeadsToABodyThatCanExist) {
     for (const Moments& body : bodies()) {
       const SecondMomentChart chart(kind, kAllProducts, body);
       for (int draw = 0; draw < 200; ++draw) {
-        Eigen::VectorXd step =
-            Eigen::VectorXd::NullaryExpr(6, [&] { return gaussian(random); });
+        Eigen::VectorXd step = Eigen::VectorXd::NullaryExpr(6, [&] { return gaussian(random); });
         step.head<3>() *= 10.0;
         const Eigen::VectorXd at = chart.moved(chart.start(), step).cwiseMax(chart.lower());
         ASSERT_TRUE(is_possible_inertia(inertia_matrix(chart.moments(at))));

@@ -22,8 +22,8 @@ Mechanism drawn_body() {
     parameter.value = parameter.prior_mean = value;
   };
   set(mechanism.parameter(0, BodyQuantity::kMass), 0.4);
-  const Eigen::Matrix3d A = (Eigen::Matrix3d() << 0.05, 0.02, -0.01, 0.0, 0.04, 0.03, 0.0, 0.0,
-                             0.06).finished();
+  const Eigen::Matrix3d A =
+      (Eigen::Matrix3d() << 0.05, 0.02, -0.01, 0.0, 0.04, 0.03, 0.0, 0.0, 0.06).finished();
   const Moments moments = moments_of(inertia_from(A * A.transpose()));
   for (int i = 0; i < 6; ++i) {
     set(mechanism.parameters[static_cast<std::size_t>(mechanism.index(0, BodyQuantity::kJxx) + i)],
@@ -110,15 +110,16 @@ TEST(InertiaPrior, SlopesMatchCentralDifferences) {
 TEST(InertiaPrior, IsAsWideAsItSays) {
   Mechanism drawing = drawn_body();
   for (int i = 3; i < 6; ++i) {
-    Parameter& product = drawing.parameters[static_cast<std::size_t>(
-        drawing.index(0, BodyQuantity::kJxx) + i)];
+    Parameter& product =
+        drawing.parameters[static_cast<std::size_t>(drawing.index(0, BodyQuantity::kJxx) + i)];
     product.value = product.prior_mean = 0.0;
   }
   const InertiaPrior prior(drawing, 0);
   const InertiaPrior::Slopes slopes = prior.slopes(drawing);
-  const Moments moments = (Moments() << parameter(drawing, prior, 4).value,
-                           parameter(drawing, prior, 5).value, parameter(drawing, prior, 6).value,
-                           0, 0, 0).finished();
+  const Moments moments =
+      (Moments() << parameter(drawing, prior, 4).value, parameter(drawing, prior, 5).value,
+       parameter(drawing, prior, 6).value, 0, 0, 0)
+          .finished();
   const double m = 0.4, sigma = second_moments(inertia_matrix(moments))(0, 0);
   EXPECT_NEAR(1.0 / slopes.col(0).norm(), kShare * m, 1e-12);
   EXPECT_NEAR(1.0 / slopes.col(1).norm(), kShare / std::sqrt(2.0) * std::sqrt(sigma / m), 1e-12);
