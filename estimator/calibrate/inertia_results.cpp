@@ -82,7 +82,9 @@ std::string direction_text(const Eigen::Vector3d& v) {
   v.cwiseAbs().maxCoeff(&largest);
   const Eigen::Vector3d turned = v[largest] < 0.0 ? Eigen::Vector3d(-v) : v;
   const auto part = [](double x) { return number_text(std::abs(x) < 0.005 ? 0.0 : x, 2); };
-  return "(" + part(turned.x()) + ", " + part(turned.y()) + ", " + part(turned.z()) + ")";
+  std::string text = "(";
+  text.append(part(turned.x())).append(", ").append(part(turned.y())).append(", ");
+  return text.append(part(turned.z())).append(")");
 }
 
 }  // namespace
@@ -149,8 +151,8 @@ std::vector<PrincipalInertia> principal_inertias(const Mechanism& mechanism,
     inertia.at_border = is_charted(mechanism, body) && is_at_border(mechanism, body);
     for (int i = 0; i < 3; ++i) {
       const Eigen::Vector3d v = solved.eigenvectors().col(i);
-      Moments slope;
-      slope << v.cwiseAbs2(), 2.0 * v.x() * v.y(), 2.0 * v.x() * v.z(), 2.0 * v.y() * v.z();
+      Moments slope = moments_of(v * v.transpose());
+      slope.tail<3>() *= 2.0;
       inertia.deviations[i] = deviation_along(mechanism, body, slope, asked, uncertainty);
     }
     result.push_back(inertia);

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "estimator/calibrate/base_parameters.hpp"
 #include "estimator/calibrate/bound_notes.hpp"
 #include "estimator/calibrate/charted_bodies.hpp"
 #include "estimator/calibrate/combinations.hpp"
@@ -195,13 +196,11 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
   }
   book.fill(uncertainty, without_priors(result.mechanism, information, variances), result);
   result.combinations = find_combinations(result.parameters, uncertainty);
+  result.base = estimate_base(result.mechanism, book.asked(), uncertainty);
   result.principal = principal_inertias(result.mechanism, book.asked(), uncertainty);
   result.conflicts = find_conflicts(result.mechanism, information, variances);
   append(tell_impossible(result.mechanism, book.estimated(), information), result.notes);
   append(describe_bounds(result.mechanism, book.estimated(), information, variances), result.notes);
-  for (const PriorConflict& conflict : result.conflicts) {
-    result.notes.push_back("warning: " + describe(conflict));
-  }
   return result;
 }
 

@@ -117,8 +117,8 @@ class RigReader {
     add_ties(rig_, root_, stated_, mechanism_);
     remember_additions();
     refuse_faults();
-    read_knowledge(rig_, root_, mechanism_);
     Rig result;
+    result.prior_places = read_knowledge(rig_, root_, places_, mechanism_);
     if (rig_.has_recording()) {
       result.format = read_recording_format(rig_, mechanism_, root_.at("recording"));
     }

@@ -1,6 +1,7 @@
 #include "service/import/rig_priors.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "estimator/calibrate/inertia_prior.hpp"
 
@@ -52,9 +53,33 @@ void read_start(const v1::Expectation& source, const proto::TextLocator& place,
   target = {source.mean(), source.standard_deviation()};
 }
 
+/// Where priors of parameters stand, and for those of a body with a drawing where that is said.
+std::map<std::string, std::string> prior_places(
+    const v1::Rig& rig, const proto::TextLocator& root,
+    const std::map<std::string, proto::TextLocator>& places, const Mechanism& mechanism) {
+  std::map<std::string, std::string> found;
+  for (const estimator::Parameter& parameter : mechanism.parameters) {
+    const auto place = places.find(parameter.name);
+    if (std::isinf(parameter.prior_standard_deviation) || place == places.end()) continue;
+    found[parameter.name] = place->second.at("prior_standard_deviation").where();
+  }
+  for (int i = 0; i < rig.body_size(); ++i) {
+    if (std::isinf(mechanism.bodies[static_cast<std::size_t>(i)].drawing_deviation)) continue;
+    const std::string where = root.at("body", i).at("drawing_deviation_percent").where();
+    for (const int index : estimator::InertiaPrior(mechanism, i).parameters()) {
+      if (index >= 0) {
+        found[mechanism.parameters[static_cast<std::size_t>(index)].name] = where;
+      }
+    }
+  }
+  return found;
+}
+
 }  // namespace
 
-void read_knowledge(const v1::Rig& rig, const proto::TextLocator& root, Mechanism& mechanism) {
+std::map<std::string, std::string> read_knowledge(
+    const v1::Rig& rig, const proto::TextLocator& root,
+    const std::map<std::string, proto::TextLocator>& places, Mechanism& mechanism) {
   for (int i = 0; i < rig.body_size(); ++i) {
     const proto::TextLocator place = root.at("body", i);
     read_drawing(rig.body(i), place, i, mechanism);
@@ -75,6 +100,7 @@ void read_knowledge(const v1::Rig& rig, const proto::TextLocator& root, Mechanis
       read_start(source.start_speed(), place.at("start_speed"), hinge->start_rate);
     }
   }
+  return prior_places(rig, root, places, mechanism);
 }
 
 }  // namespace service
