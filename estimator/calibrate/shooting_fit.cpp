@@ -5,6 +5,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include "estimator/calibrate/charted_problem.hpp"
 #include "estimator/calibrate/closed_states.hpp"
 #include "estimator/calibrate/inertial_noise.hpp"
 #include "estimator/calibrate/initial_states.hpp"
@@ -15,6 +16,7 @@
 #include "estimator/calibrate/number_text.hpp"
 #include "estimator/calibrate/parameter_book.hpp"
 #include "estimator/calibrate/preparation.hpp"
+#include "estimator/calibrate/presence.hpp"
 #include "estimator/calibrate/second_chance.hpp"
 #include "estimator/model/spanning_tree.hpp"
 
@@ -180,6 +182,8 @@ ShootingInput prepare_shooting(const Mechanism& mechanism, const std::vector<Rec
         continue;
       }
       input.segments.push_back(segment);
+      input.segments.back().begins = &segment == &recording.segments.front();
+      input.segments.back().absent_bodies = bodies_absent_in(mechanism, recording.name);
       input.sources.push_back(recording.name);
       Eigen::MatrixXd states = make_joint_states(mechanism, segment, options.filter_cutoff);
       if (segment.inertial.cols() > 0 && is_tree(mechanism) && !is_all_told(mechanism)) {
@@ -193,6 +197,9 @@ ShootingInput prepare_shooting(const Mechanism& mechanism, const std::vector<Rec
         noise = std::max(noise, noise_level(segment, sensor));
       }
     }
+  }
+  for (std::string& note : tell_absent(mechanism, recordings)) {
+    input.notes.push_back(std::move(note));
   }
   if (input.segments.empty()) {
     throw std::invalid_argument("the recordings are too short: a segment needs at least " +
@@ -313,7 +320,8 @@ void ShootingFit::run(ShootingProblem& problem, LmOptions options, ShootingHisto
     history.records.back().iteration += before;
     if (monitor_.on_iteration) monitor_.on_iteration(history.records.back());
   };
-  const LmSummary summary = solve(problem, options, on_iteration, monitor_.stop);
+  const LmSummary summary = solve_in_charts(problem, problem.mechanism(), options_.inertia_chart,
+                                            options, on_iteration, monitor_.stop);
   history.termination = summary.termination;
   history.iterations += summary.iterations;
   history.cost = summary.cost;

@@ -12,6 +12,7 @@
 #include "estimator/optimize/least_squares_problem.hpp"
 #include "estimator/signal/time_series.hpp"
 #include "estimator/tree/interval_motion.hpp"
+#include "estimator/tree/program_variants.hpp"
 
 namespace estimator {
 
@@ -100,8 +101,8 @@ class ShootingProblem final : public LeastSquaresProblem {
   int sensor_count() const { return static_cast<int>(sensors_.size()); }
   const Sensor& sensor(int index) const { return sensors_[static_cast<std::size_t>(index)]; }
   /// Joints whose motion nodes hold.
-  const std::vector<int>& coordinates() const { return program_->independent(); }
-  int coordinate_count() const { return program_->coordinate_count(); }
+  const std::vector<int>& coordinates() const { return programs_.common().independent(); }
+  int coordinate_count() const { return programs_.common().coordinate_count(); }
   int segment_count() const { return static_cast<int>(segments_.size()); }
   const Mechanism& mechanism() const { return point_.mechanism; }
   const ShootingNoise& noise() const { return noise_; }
@@ -174,6 +175,8 @@ class ShootingProblem final : public LeastSquaresProblem {
   void add_segment(const Segment& segment, const ShootingGrid& grid);
   void place_nodes(const std::vector<Eigen::MatrixXd>& states,
                    const std::vector<double>& state_spacing);
+  void expect_start(int segment);
+  Eigen::VectorXd start_error(const Point& point, int segment) const;
   void make_blocks();
   Span span_of(const ShotSegment& segment, int interval) const;
   void update_controls(Point& point) const;
@@ -200,7 +203,7 @@ class ShootingProblem final : public LeastSquaresProblem {
 
   int hinge_count_;
   FreeParameters free_;
-  std::shared_ptr<const TreeProgram> program_;
+  ProgramVariants programs_;  ///< a group a segment
   std::vector<int> sensed_;
   std::shared_ptr<const SensingProgram> sensing_program_;  ///< null: nothing is sensed
   std::vector<int> moving_;   ///< arrow positions of parameters that act on the motion
@@ -211,7 +214,9 @@ class ShootingProblem final : public LeastSquaresProblem {
   std::vector<ShotSegment> segments_;
   std::vector<Block> blocks_;
   int node_count_ = 0, max_rows_ = 0;
-  Eigen::MatrixXd start_;  ///< 2·coordinates × segments: where the first nodes began
+  std::vector<int> groups_;          ///< segment of each node
+  Eigen::MatrixXd start_;            ///< 2·coordinates × segments: where first nodes are expected
+  Eigen::MatrixXd start_deviation_;  ///< likewise
   Point point_, candidate_, marked_;
 };
 
