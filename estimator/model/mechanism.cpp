@@ -101,10 +101,40 @@ constexpr QuantityFacts kWorldFacts[] = {{"g", "m/s²", 9.82, 0.0, kInfinity},
                                          {"tilt_x", "rad", 0.0, -1.5, 1.5},
                                          {"tilt_z", "rad", 0.0, -1.5, 1.5}};
 
+constexpr double kMountMax = 3.2;   // no rotation vector is longer [rad]
+constexpr double kDelayMax = 0.05;  // [s]
+
+constexpr QuantityFacts scale(const char* suffix) { return {suffix, "-", 1.0, 0.1, 10.0}; }
+constexpr QuantityFacts mount(const char* suffix) {
+  return {suffix, "rad", 0.0, -kMountMax, kMountMax};
+}
+
+// Order of InertialQuantity.
+constexpr QuantityFacts kInertialFacts[] = {any("p_x", "m"),
+                                            any("p_y", "m"),
+                                            any("p_z", "m"),
+                                            mount("mount_x"),
+                                            mount("mount_y"),
+                                            mount("mount_z"),
+                                            any("gyro_bias_x", "rad/s"),
+                                            any("gyro_bias_y", "rad/s"),
+                                            any("gyro_bias_z", "rad/s"),
+                                            scale("gyro_scale_x"),
+                                            scale("gyro_scale_y"),
+                                            scale("gyro_scale_z"),
+                                            any("accel_bias_x", "m/s²"),
+                                            any("accel_bias_y", "m/s²"),
+                                            any("accel_bias_z", "m/s²"),
+                                            scale("accel_scale_x"),
+                                            scale("accel_scale_y"),
+                                            scale("accel_scale_z"),
+                                            {"delay", "s", 0.0, 0.0, kDelayMax}};
+
 static_assert(std::size(kBodyFacts) == Mechanism::kBodyQuantities);
 static_assert(std::size(kHingeFacts) == Mechanism::kHingeQuantities);
 static_assert(std::size(kSliderFacts) == Mechanism::kHingeQuantities);
 static_assert(std::size(kWorldFacts) == Mechanism::kWorldQuantities);
+static_assert(std::size(kInertialFacts) == Mechanism::kInertialQuantities);
 
 void append(ParameterList& list, const std::string& prefix, const QuantityFacts& facts) {
   Parameter parameter;
@@ -283,6 +313,11 @@ void make_parameters(Mechanism& mechanism) {
     append(mechanism.parameters, encoder.name,
            (slides ? kSliderFacts : kHingeFacts)[static_cast<int>(HingeQuantity::kEncoderOffset)]);
   }
+  for (const InertialSensor& sensor : mechanism.inertial_sensors) {
+    for (const QuantityFacts& facts : kInertialFacts) {
+      append(mechanism.parameters, sensor.name, facts);
+    }
+  }
 }
 
 bool has_smooth_friction(const Mechanism& mechanism, int hinge) {
@@ -335,6 +370,12 @@ std::vector<std::string> find_faults(const Mechanism& mechanism, InertiaCheck in
   for (const Hinge& hinge : mechanism.hinges) check_name(hinge.name, "hinge");
   for (const Weld& weld : mechanism.welds) check_name(weld.name, "fixed joint");
   for (const BodyEncoder& each : mechanism.body_encoders) check_name(each.name, "encoder");
+  for (const InertialSensor& each : mechanism.inertial_sensors) {
+    check_name(each.name, "inertial sensor");
+    if (each.body < 0 || each.body >= mechanism.body_count()) {
+      faults.push_back("inertial sensor '" + each.name + "' is on no body");
+    }
+  }
   if (mechanism.bodies.empty()) faults.push_back("the mechanism has no bodies");
   for (const Hinge& hinge : mechanism.hinges) check_hinge(mechanism, hinge, faults);
   for (const Weld& weld : mechanism.welds) {

@@ -57,6 +57,31 @@ enum class HingeQuantity : int {
   kCount
 };
 
+/// Quantities of one inertial sensor. Its axes are those of InertialSensor::frame turned on by the
+/// rotation vector `mount`, in sensor axes.
+enum class InertialQuantity : int {
+  kPointX,  ///< where the accelerometer sits on the body, from its centre of mass [m]
+  kPointY,
+  kPointZ,
+  kMountX,  ///< [rad]
+  kMountY,
+  kMountZ,
+  kRateBiasX,  ///< what the gyroscope reads at rest [rad/s]
+  kRateBiasY,
+  kRateBiasZ,
+  kRateScaleX,  ///< what it reads a unit of the rate [-]
+  kRateScaleY,
+  kRateScaleZ,
+  kForceBiasX,  ///< what the accelerometer reads in free fall [m/s²]
+  kForceBiasY,
+  kForceBiasZ,
+  kForceScaleX,  ///< what it reads a unit of the specific force [-]
+  kForceScaleY,
+  kForceScaleZ,
+  kDelay,  ///< a reading is of so long before [s]
+  kCount
+};
+
 /// Quantities of the surroundings. World y points up when both tilt angles are zero.
 enum class WorldQuantity : int {
   kGravity,  ///< magnitude of the gravitational acceleration [m/s²]
@@ -135,24 +160,40 @@ struct BodyEncoder {
   int body_b = 0;
 };
 
+/// A gyroscope and an accelerometer in one case, fixed to a body. With R the rotation from sensor
+/// axes to the body's, ω, a and g in the body's frame and a of the sensor's point, they read
+///
+///   scale · Rᵀ ω + bias   and   scale · Rᵀ (a − g) + bias
+///
+/// axis by axis: the latter is the specific force, +g upward at rest.
+struct InertialSensor {
+  static constexpr int kAxes = 6;  ///< rate about x, y, z, then specific force along x, y, z
+
+  std::string name;
+  int body = 0;                                         ///< index into bodies
+  Eigen::Matrix3d frame = Eigen::Matrix3d::Identity();  ///< rotation: sensor axes → body
+};
+
 /// Bodies, joints and the values of all their quantities. Pure description: no state.
 ///
 /// `parameters` holds, in this order: kBodyQuantities of each body, kHingeQuantities of each
 /// hinge, kWeldQuantities of each weld, kWorldQuantities, the offset of each encoder between
-/// bodies; behind these whatever else parameters may be tied to. `make_parameters` builds it with
-/// names, units and physical bounds.
+/// bodies, kInertialQuantities of each inertial sensor; behind these whatever else parameters may
+/// be tied to. `make_parameters` builds it with names, units and physical bounds.
 struct Mechanism {
   static constexpr int kBodyQuantities = static_cast<int>(BodyQuantity::kCount);
   static constexpr int kHingeQuantities = static_cast<int>(HingeQuantity::kCount);
   /// Of a weld: its two points, the first of HingeQuantity.
   static constexpr int kWeldQuantities = static_cast<int>(HingeQuantity::kPointBz) + 1;
   static constexpr int kWorldQuantities = static_cast<int>(WorldQuantity::kCount);
+  static constexpr int kInertialQuantities = static_cast<int>(InertialQuantity::kCount);
 
   std::string name;
   std::vector<Body> bodies;
   std::vector<Hinge> hinges;
   std::vector<Weld> welds;
   std::vector<BodyEncoder> body_encoders;
+  std::vector<InertialSensor> inertial_sensors;
   ParameterList parameters;
   std::vector<Tie> ties;              ///< resolved, and applied to the values
   std::vector<std::string> withheld;  ///< sensors whose readings are not used, by name
@@ -161,6 +202,7 @@ struct Mechanism {
   int hinge_count() const { return static_cast<int>(hinges.size()); }
   int weld_count() const { return static_cast<int>(welds.size()); }
   int body_encoder_count() const { return static_cast<int>(body_encoders.size()); }
+  int inertial_count() const { return static_cast<int>(inertial_sensors.size()); }
 
   int index(int body, BodyQuantity quantity) const {
     return body * kBodyQuantities + static_cast<int>(quantity);
@@ -177,6 +219,10 @@ struct Mechanism {
   }
   /// Of its offset.
   int index_of_body_encoder(int encoder) const { return index(WorldQuantity::kCount) + encoder; }
+  int index_of_inertial(int sensor, InertialQuantity quantity) const {
+    return index_of_body_encoder(body_encoder_count()) + sensor * kInertialQuantities +
+           static_cast<int>(quantity);
+  }
 
   Parameter& parameter(int body, BodyQuantity quantity) {
     return parameters[static_cast<std::size_t>(index(body, quantity))];
@@ -192,6 +238,9 @@ struct Mechanism {
   }
   Parameter& weld_parameter(int weld, HingeQuantity point) {
     return parameters[static_cast<std::size_t>(index_of_weld(weld, point))];
+  }
+  Parameter& inertial_parameter(int sensor, InertialQuantity quantity) {
+    return parameters[static_cast<std::size_t>(index_of_inertial(sensor, quantity))];
   }
   Parameter& parameter(WorldQuantity quantity) {
     return parameters[static_cast<std::size_t>(index(quantity))];

@@ -19,6 +19,7 @@ Segment rows_of(const Segment& segment, int first, int count) {
   part.period = segment.period;
   part.angles = segment.angles.middleRows(first, count);
   part.controls = segment.controls.middleRows(first, count);
+  if (segment.inertial.rows() > 0) part.inertial = segment.inertial.middleRows(first, count);
   if (segment.withheld.rows() > 0) part.withheld = segment.withheld.middleRows(first, count);
   if (!segment.times.empty()) {
     for (int k = first; k < first + count; ++k) {

@@ -17,7 +17,8 @@ struct ZeroShift {
 /// Stretch of a recording over which its state goes on.
 ///
 /// Row k was sampled at start + time(k). The control in row k is held over [t_k, t_{k+1}).
-/// A NaN angle means "not observed" (a sensor's channel was missing); controls are finite.
+/// A NaN angle means "not observed" (a sensor's channel was missing), as does one of an inertial
+/// sensor, whose own rate may be lower; controls are finite.
 struct Segment {
   double start = 0.0;        ///< time of row 0 [s]
   double period = 0.0;       ///< sampling period, the mean one where it varies [s], > 0
@@ -27,6 +28,9 @@ struct Segment {
   /// Of the rows from the first on, rising from 0 [s]; empty: every `period`.
   std::vector<double> times = {};
   std::vector<ZeroShift> shifts = {};
+  /// Samples × InertialSensor::kAxes of each inertial sensor in order: rates [rad/s], then specific
+  /// forces [m/s²]. No columns: none is read.
+  Eigen::MatrixXd inertial = {};
 
   double time(Eigen::Index sample) const {
     return times.empty() ? static_cast<double>(sample) * period

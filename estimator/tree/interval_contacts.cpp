@@ -54,9 +54,9 @@ void IntervalLanes<kWidth>::stop_joint(int lane, int joint) {
     coupling[p] = single_.loops()->coupling(joint, p)[0];
     rates[p] = *state(lane, c + p);
   }
-  const JointVector<double> move = -(coupling.dot(rates) / coupling.squaredNorm()) * coupling;
-  if (!(move.norm() <= kRestReach * (1.0 + rates.norm()))) return;
-  rates += move;
+  const double share = coupling.dot(rates) / coupling.squaredNorm();
+  if (!(std::abs(share) * coupling.norm() <= kRestReach * (1.0 + rates.norm()))) return;
+  rates -= share * coupling;
   for (int p = 0; p < c; ++p) {
     *state(lane, c + p) = std::abs(rates[p]) < kRestRate ? 0.0 : rates[p];
   }

@@ -1,6 +1,5 @@
 #include "service/import/rig_file.hpp"
 
-#include <Eigen/Geometry>
 #include <algorithm>
 #include <cctype>
 #include <cmath>
@@ -18,6 +17,7 @@
 #include "service/import/rig_parameter.hpp"
 #include "service/import/rig_places.hpp"
 #include "service/import/rig_recording.hpp"
+#include "service/import/rig_sides.hpp"
 #include "service/import/rig_ties.hpp"
 
 namespace service {
@@ -26,6 +26,7 @@ namespace {
 namespace v1 = rigcal::v1;
 using estimator::BodyQuantity;
 using estimator::HingeQuantity;
+using estimator::InertialQuantity;
 using estimator::WorldQuantity;
 using google::protobuf::Message;
 
@@ -74,6 +75,7 @@ constexpr ParameterField<HingeQuantity> kMotorFields[] = {
     {"input_delay", HingeQuantity::kInputDelay}};
 constexpr ParameterField<HingeQuantity> kEncoderFields[] = {
     {"offset", HingeQuantity::kEncoderOffset}};
+constexpr ParameterField<int> kTripleFields[] = {{"x", 0}, {"y", 1}, {"z", 2}};
 constexpr ParameterField<WorldQuantity> kGravityFields[] = {{"magnitude", WorldQuantity::kGravity},
                                                             {"tilt_x", WorldQuantity::kTiltX},
                                                             {"tilt_z", WorldQuantity::kTiltZ}};
@@ -93,6 +95,7 @@ class RigReader {
       root_.fail("nothing moves: every joint is fixed; give one a kind that moves");
     }
     for (int i = 0; i < rig_.body_encoder_size(); ++i) add_body_encoder(i);
+    for (int i = 0; i < rig_.inertial_sensor_size(); ++i) add_inertial_sensor(i);
     estimator::make_parameters(mechanism_);
     for (int i = 0; i < rig_.body_size(); ++i) read_body(i);
     int hinge = 0, weld = 0;
@@ -108,6 +111,7 @@ class RigReader {
       remember_place(root_.at("gravity").at(field), mechanism_.parameter(quantity));
     }
     for (int i = 0; i < rig_.body_encoder_size(); ++i) read_body_encoder(i);
+    for (int i = 0; i < rig_.inertial_sensor_size(); ++i) read_inertial_sensor(i);
     add_quantities(rig_, root_, mechanism_);
     add_ties(rig_, root_, stated_, mechanism_);
     remember_additions();
@@ -187,49 +191,6 @@ class RigReader {
     mechanism_.bodies.push_back({body.name(), body.massless()});
   }
 
-  /// @param body   the name that the message's field `field` holds
-  int find_body(const std::string& body, const char* field, const proto::TextLocator& place,
-                bool ground_allowed) const {
-    if (body == "ground") {
-      if (ground_allowed) return estimator::Hinge::kGround;
-      place.at(field).fail("the child may not be the ground; exchange parent and child");
-    }
-    std::string known;
-    for (int i = 0; i < mechanism_.body_count(); ++i) {
-      const std::string& name = mechanism_.bodies[static_cast<std::size_t>(i)].name;
-      if (name == body) return i;
-      known += ", " + name;
-    }
-    const std::string choices = (ground_allowed ? "ground" + known : known.substr(2));
-    if (body.empty()) {
-      place.fail(std::string("names no body; write ") + field + ": with one of " + choices);
-    }
-    place.at(field).fail("no body is called '" + body + "'; use one of " + choices);
-  }
-
-  static Eigen::Matrix3d read_frame(const v1::HingeSide& side, const proto::TextLocator& place) {
-    const auto vector = [](const v1::Direction& d) { return Eigen::Vector3d(d.x(), d.y(), d.z()); };
-    const Eigen::Vector3d axis = vector(side.axis());
-    const Eigen::Vector3d mark = vector(side.zero_direction());
-    if (!(axis.norm() > 0.0) || !axis.allFinite()) {
-      place.at("axis").fail("needs a hinge axis; write axis { x: ... y: ... z: ... }");
-    }
-    if (!(mark.norm() > 0.0) || !mark.allFinite()) {
-      place.at("zero_direction").fail("needs a zero mark; write zero_direction { x: ... }");
-    }
-    const Eigen::Vector3d x = axis.normalized();
-    const Eigen::Vector3d across = mark.normalized() - x * x.dot(mark.normalized());
-    if (across.norm() < 1e-6) {
-      place.at("zero_direction")
-          .fail("the zero direction is parallel to the axis; give one across");
-    }
-    Eigen::Matrix3d frame;
-    frame.col(0) = x;
-    frame.col(1) = across.normalized();
-    frame.col(2) = x.cross(frame.col(1));
-    return frame;
-  }
-
   void read_constraint(const v1::Constraint& source, const proto::TextLocator& place,
                        estimator::Hinge& hinge) const {
     const auto is_at_least_zero = [](double x) { return x >= 0.0 && std::isfinite(x); };
@@ -252,13 +213,13 @@ class RigReader {
   template <typename Joint>
   void read_sides(const v1::Hinge& source, const proto::TextLocator& place, Joint& joint) {
     joint.name = source.name();
-    joint.body_a = find_body(source.parent().body(), "body", place.at("parent"), true);
-    joint.body_b = find_body(source.child().body(), "body", place.at("child"), false);
+    joint.body_a = find_body(mechanism_, source.parent().body(), "body", place.at("parent"), true);
+    joint.body_b = find_body(mechanism_, source.child().body(), "body", place.at("child"), false);
     if (joint.body_a == joint.body_b) {
       place.at("child").fail("hinge '" + joint.name + "' connects a body to itself");
     }
-    joint.frame_a = read_frame(source.parent(), place.at("parent"));
-    joint.frame_b = read_frame(source.child(), place.at("child"));
+    joint.frame_a = read_hinge_frame(source.parent(), place.at("parent"));
+    joint.frame_b = read_hinge_frame(source.child(), place.at("child"));
   }
 
   void add_joint(int i) {
@@ -311,9 +272,9 @@ class RigReader {
     const proto::TextLocator place = root_.at("body_encoder", i);
     check_name(source.name(), "encoder", place);
     estimator::BodyEncoder encoder{.name = source.name()};
-    encoder.body_b = find_body(source.body(), "body", place, true);
+    encoder.body_b = find_body(mechanism_, source.body(), "body", place, true);
     if (!source.against().empty()) {
-      encoder.body_a = find_body(source.against(), "against", place, true);
+      encoder.body_a = find_body(mechanism_, source.against(), "against", place, true);
     }
     const bool slides =
         estimator::kind_between(mechanism_, encoder) == estimator::JointKind::kPrismatic;
@@ -333,6 +294,50 @@ class RigReader {
         mechanism_.parameters[static_cast<std::size_t>(mechanism_.index_of_body_encoder(i))];
     read(rig_.body_encoder(i).encoder(), "offset", place, offset);
     remember_place(place.at("offset"), offset);
+  }
+
+  void add_inertial_sensor(int i) {
+    const v1::InertialSensor& source = rig_.inertial_sensor(i);
+    const proto::TextLocator place = root_.at("inertial_sensor", i);
+    check_name(source.name(), "inertial sensor", place);
+    if (source.body() == "ground") {
+      place.at("body").fail("the ground does not move; name the body that the sensor is on");
+    }
+    if (!source.has_gyroscope() && !source.has_accelerometer()) {
+      place.fail("inertial sensor '" + source.name() +
+                 "' reads nothing; add gyroscope { } or accelerometer { }");
+    }
+    const int body = find_body(mechanism_, source.body(), "body", place, false);
+    mechanism_.inertial_sensors.push_back({source.name(), body, read_sensor_frame(source, place)});
+  }
+
+  void read_inertial_sensor(int i) {
+    const v1::InertialSensor& source = rig_.inertial_sensor(i);
+    const proto::TextLocator place = root_.at("inertial_sensor", i);
+    const auto read_one = [&](const Message& message, const char* field,
+                              const proto::TextLocator& where, InertialQuantity quantity) {
+      estimator::Parameter& parameter = mechanism_.inertial_parameter(i, quantity);
+      read(message, field, where, parameter);
+      remember_place(where.at(field), parameter);
+    };
+    const auto read_three = [&](const Message& message, const proto::TextLocator& where,
+                                InertialQuantity first) {
+      for (const auto& [field, axis] : kTripleFields) {
+        read_one(message, field, where,
+                 static_cast<InertialQuantity>(static_cast<int>(first) + axis));
+      }
+    };
+    const proto::TextLocator gyroscope = place.at("gyroscope");
+    const proto::TextLocator accelerometer = place.at("accelerometer");
+    read_three(source.point(), place.at("point"), InertialQuantity::kPointX);
+    read_three(source.mounting(), place.at("mounting"), InertialQuantity::kMountX);
+    read_three(source.gyroscope().bias(), gyroscope.at("bias"), InertialQuantity::kRateBiasX);
+    read_three(source.gyroscope().scale(), gyroscope.at("scale"), InertialQuantity::kRateScaleX);
+    read_three(source.accelerometer().bias(), accelerometer.at("bias"),
+               InertialQuantity::kForceBiasX);
+    read_three(source.accelerometer().scale(), accelerometer.at("scale"),
+               InertialQuantity::kForceScaleX);
+    read_one(source, "delay", place, InertialQuantity::kDelay);
   }
 
   void read_body(int i) {

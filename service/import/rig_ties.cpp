@@ -12,6 +12,7 @@ namespace {
 
 namespace v1 = rigcal::v1;
 using estimator::HingeQuantity;
+using estimator::InertialQuantity;
 using estimator::Mechanism;
 using estimator::Parameter;
 using estimator::Tie;
@@ -64,15 +65,17 @@ Tie read_tie(const v1::Tie& source, const proto::TextLocator& place, const Mecha
   return tie;
 }
 
-/// Names of the centre of mass's coordinates, and the points of joints along them.
+/// Names of the centre of mass's coordinates, and the points of joints and sensors along them.
 struct Axis {
   const char* field;
   const char* suffix;
   HingeQuantity parent, child;
+  InertialQuantity sensor;
 };
-constexpr Axis kAxes[] = {{"x", ".c_x", HingeQuantity::kPointAx, HingeQuantity::kPointBx},
-                          {"y", ".c_y", HingeQuantity::kPointAy, HingeQuantity::kPointBy},
-                          {"z", ".c_z", HingeQuantity::kPointAz, HingeQuantity::kPointBz}};
+constexpr Axis kAxes[] = {
+    {"x", ".c_x", HingeQuantity::kPointAx, HingeQuantity::kPointBx, InertialQuantity::kPointX},
+    {"y", ".c_y", HingeQuantity::kPointAy, HingeQuantity::kPointBy, InertialQuantity::kPointY},
+    {"z", ".c_z", HingeQuantity::kPointAz, HingeQuantity::kPointBz, InertialQuantity::kPointZ}};
 
 /// Points on a body follow from where they lie in its frame, less the centre of mass.
 void tie_point(int point, int centre, const proto::TextLocator& place, Mechanism& mechanism,
@@ -118,6 +121,10 @@ void tie_points(int body, int centre, const proto::TextLocator& place, Mechanism
     for (int w = 0; w < mechanism.weld_count(); ++w) {
       tie_joint(mechanism.welds[static_cast<std::size_t>(w)],
                 [&](HingeQuantity quantity) { return mechanism.index_of_weld(w, quantity); });
+    }
+    for (int i = 0; i < mechanism.inertial_count(); ++i) {
+      if (mechanism.inertial_sensors[static_cast<std::size_t>(i)].body != body) continue;
+      tie_point(mechanism.index_of_inertial(i, axis.sensor), centre, place, mechanism, ties);
     }
     ++centre;
   }

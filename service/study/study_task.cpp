@@ -63,7 +63,8 @@ void add(Fingerprint& key, const estimator::Weld& weld) {
 }
 
 void add(Fingerprint& key, const estimator::Mechanism& mechanism) {
-  const auto& [name, bodies, hinges, welds, body_encoders, parameters, ties, withheld] = mechanism;
+  const auto& [name, bodies, hinges, welds, body_encoders, inertial_sensors, parameters, ties,
+               withheld] = mechanism;
   add(key, name);
   for (const estimator::Body& body : bodies) add(key, body);
   for (const estimator::Hinge& hinge : hinges) add(key, hinge);
@@ -72,6 +73,11 @@ void add(Fingerprint& key, const estimator::Mechanism& mechanism) {
     add(key, encoder.name);
     add(key, encoder.body_a);
     add(key, encoder.body_b);
+  }
+  for (const estimator::InertialSensor& sensor : inertial_sensors) {
+    add(key, sensor.name);
+    add(key, sensor.body);
+    add(key, sensor.frame);
   }
   for (const std::string& sensor : withheld) add(key, sensor);
   for (const estimator::Parameter& parameter : parameters) add(key, parameter);
