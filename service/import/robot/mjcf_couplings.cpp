@@ -1,5 +1,6 @@
 #include "service/import/robot/mjcf_couplings.hpp"
 
+#include <Eigen/Geometry>
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -15,8 +16,8 @@ constexpr double kNear = 1e-6;  // between what should be equal [m] or [-]
 
 std::string name_of(const XMLElement& element) {
   const char* const name = element.Attribute("name");
-  return name != nullptr ? "'" + std::string(name) + "'"
-                         : "of line " + std::to_string(element.GetLineNum());
+  if (name == nullptr) return "of line " + std::to_string(element.GetLineNum());
+  return std::string("'").append(name).append("'");
 }
 
 /// Motors: force gear · (gain control + bias) with bias by speed alone.

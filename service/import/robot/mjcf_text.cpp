@@ -10,7 +10,7 @@ namespace {
 // Two points of an axis that stay together make a hinge; so far apart as levers of a rig are.
 constexpr double kSiteDistance = 0.1;  // [m]
 
-std::string list(const Eigen::Vector3d& v) { return number_list(Eigen::Vector3d(without_rounding(v))); }
+std::string list(const Eigen::Vector3d& v) { return vector_text(Eigen::Vector3d(without_rounding(v))); }
 
 class MjcfWriter {
  public:
@@ -85,7 +85,7 @@ class MjcfWriter {
 
   void write_placement(const Placement& placement) {
     const Eigen::Vector3d position = without_rounding(placement.translation);
-    if (!position.isZero(0.0)) push(xml_, "pos", number_list(position));
+    if (!position.isZero(0.0)) push(xml_, "pos", vector_text(position));
     if (placement.rotation.isIdentity(0.0)) return;
     Eigen::Quaterniond q(placement.rotation);
     if (q.w() < 0.0) q.coeffs() = -q.coeffs();
@@ -110,7 +110,7 @@ class MjcfWriter {
     push(xml_, "pos", list(link.inertial->center));
     push(xml_, "mass", link.inertial->mass);
     if (J.isDiagonal(0.0)) {
-      push(xml_, "diaginertia", number_list(Eigen::Vector3d(J.diagonal())));
+      push(xml_, "diaginertia", vector_text(Eigen::Vector3d(J.diagonal())));
     } else {
       push(xml_, "fullinertia",
            number_list({J(0, 0), J(1, 1), J(2, 2), J(0, 1), J(0, 2), J(1, 2)}));
@@ -124,7 +124,7 @@ class MjcfWriter {
     push(xml_, "name", joint.name);
     xml_.PushAttribute("type", joint.type == RobotJointType::kPrismatic ? "slide" : "hinge");
     if (const Eigen::Vector3d at = without_rounding(placed.at); !at.isZero(0.0)) {
-      push(xml_, "pos", number_list(at));
+      push(xml_, "pos", vector_text(at));
     }
     push(xml_, "axis", list(placed.axis));
     const auto stated = [&](const char* attribute, double value) {
@@ -143,7 +143,7 @@ class MjcfWriter {
   /// Points of hinges that close loops, on this link.
   void write_sites(std::size_t link) {
     for (const RobotLoop& loop : robot_.loops) {
-      for (int side = 0; side < 2; ++side) {
+      for (std::size_t side = 0; side < 2; ++side) {
         if (loop.links[side] != link) continue;
         for (int end = 0; end < 2; ++end) {
           open("site");
@@ -155,7 +155,7 @@ class MjcfWriter {
     }
   }
 
-  static std::string site_name(const RobotLoop& loop, int side, int end) {
+  static std::string site_name(const RobotLoop& loop, std::size_t side, int end) {
     return loop.name + (side == 0 ? "_a" : "_b") + std::to_string(end + 1);
   }
 

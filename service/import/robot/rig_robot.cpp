@@ -66,6 +66,9 @@ class RobotBuilder {
     for (const estimator::BodyEncoder& encoder : mechanism_.body_encoders) {
       note("encoder '" + encoder.name + "' is on no one joint: left out");
     }
+    for (const estimator::InertialSensor& sensor : mechanism_.inertial_sensors) {
+      note("inertial sensor '" + sensor.name + "' has no place there, left out");
+    }
     robot_.gravity = rig_from_robot_world().transpose() * estimator::gravity_of(mechanism_);
     return std::move(robot_);
   }
@@ -184,7 +187,7 @@ class RobotBuilder {
         {source.body_a, source.frame_a, estimator::point_of_hinge(mechanism_, hinge, false)},
         {source.body_b, source.frame_b, estimator::point_of_hinge(mechanism_, hinge, true)}};
     RobotLoop loop{.name = source.name};
-    for (int k = 0; k < 2; ++k) {
+    for (std::size_t k = 0; k < 2; ++k) {
       loop.links[k] = link_of(sides[k].body);
       loop.points[k] = point_in_link(sides[k]);
       loop.axes[k] = frame_in_link(sides[k]).col(0);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <array>
 #include <limits>
 #include <optional>
 #include <string>
@@ -62,8 +63,8 @@ struct RobotJoint {
   double armature = 0.0;   ///< inertia of the motor's shaft, as the joint feels it [kg·m²]
   double stiffness = 0.0;  ///< of a spring [N·m/rad]
   double rest = 0.0;       ///< where that is slack [rad]
-  std::optional<RobotMotor> motor;
-  std::string mimicked;       ///< joint that it follows; empty: none
+  std::optional<RobotMotor> motor = {};
+  std::string mimicked = {};  ///< joint that it follows; empty: none
   bool of_free_body = false;  ///< one of the axes along which nothing holds or reads a body
   int line = 0;
 
@@ -74,8 +75,9 @@ struct RobotJoint {
 /// A hinge that closes a loop of the tree: two links share its axis.
 struct RobotLoop {
   std::string name;
-  std::size_t links[2] = {};
-  Eigen::Vector3d points[2], axes[2];  ///< in the frame of each link
+  std::array<std::size_t, 2> links = {};
+  /// In the frame of each link.
+  std::array<Eigen::Vector3d, 2> points = {}, axes = {};
 };
 
 /// A robot's kinematic tree.

@@ -264,7 +264,7 @@ class RigWriter {
       notes_.push_back("loop '" + loop.name + "' closes at what is no body of its own: left out");
       return;
     }
-    const auto end = [&](const char* which, const Carrier& carrier, int k) {
+    const auto end = [&](const char* which, const Carrier& carrier, std::size_t k) {
       const Placement& p = carrier.placement;
       return side(which, carrier.body, p.rotation * loop.points[k] + p.translation,
                   p.rotation * loop.axes[k], p.rotation * across(loop.axes[k]));

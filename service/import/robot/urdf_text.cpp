@@ -41,8 +41,8 @@ class UrdfWriter {
     const Eigen::Vector3d xyz = without_rounding(at), rpy = without_rounding(angles);
     if (xyz.isZero(0.0) && rpy.isZero(0.0)) return;
     xml_.OpenElement("origin");
-    push(xml_, "xyz", number_list(xyz));
-    if (!rpy.isZero(0.0)) push(xml_, "rpy", number_list(rpy));
+    push(xml_, "xyz", vector_text(xyz));
+    if (!rpy.isZero(0.0)) push(xml_, "rpy", vector_text(rpy));
     xml_.CloseElement();
   }
 
@@ -85,7 +85,7 @@ class UrdfWriter {
     write_link_name("child", joint.child);
     if (moves) {
       xml_.OpenElement("axis");
-      push(xml_, "xyz", number_list(Eigen::Vector3d(without_rounding(joint.axis))));
+      push(xml_, "xyz", vector_text(Eigen::Vector3d(without_rounding(joint.axis))));
       xml_.CloseElement();
       write_limit(joint, slides);
       if (joint.damping != 0.0 || joint.friction != 0.0) {
@@ -156,7 +156,7 @@ class UrdfWriter {
     if (!robot_.gravity) return;
     const Eigen::Vector3d& g = *robot_.gravity;
     if (g.head<2>().isZero(0.0) && g.z() <= 0.0) return;
-    notes_.push_back("gravity (" + number_list(g) +
+    notes_.push_back("gravity (" + vector_text(g) +
                      " m/s²) is tilted: a URDF file has no place for it, left out");
   }
 

@@ -9,12 +9,13 @@ namespace service {
 std::string number_list(const std::vector<double>& values) {
   std::string text;
   for (const double value : values) {
-    text += (text.empty() ? "" : " ") + proto::exact_number(value == 0.0 ? 0.0 : value);
+    if (!text.empty()) text += ' ';
+    text += proto::exact_number(value == 0.0 ? 0.0 : value);  // no minus before a zero
   }
   return text;
 }
 
-std::string number_list(const Eigen::Vector3d& v) { return number_list({v.x(), v.y(), v.z()}); }
+std::string vector_text(const Eigen::Vector3d& v) { return number_list({v.x(), v.y(), v.z()}); }
 
 Eigen::VectorXd without_rounding(const Eigen::VectorXd& v) {
   constexpr double kRounding = 1e-15;

@@ -10,7 +10,7 @@ namespace service {
 
 /// Numbers that read as the same again, with a space between.
 std::string number_list(const std::vector<double>& values);
-std::string number_list(const Eigen::Vector3d& v);
+std::string vector_text(const Eigen::Vector3d& v);
 
 /// What rounding left of zeros is zero: of lengths, angles, directions.
 Eigen::VectorXd without_rounding(const Eigen::VectorXd& v);
