@@ -45,9 +45,9 @@ void export_rig(const ExportOptions& options) {
   }
   Rig rig = load_rig(options.source);
   apply_values(read_parameter_values(options.values), rig.mechanism);
-  std::vector<std::string> remarks = {
-      "Made of " + std::filesystem::path(options.source).filename().string() +
-      " by rigcal " RIGCAL_VERSION};
+  std::vector<std::string> remarks = {"Made of " +
+                                      std::filesystem::path(options.source).filename().string() +
+                                      " by rigcal " RIGCAL_VERSION};
   if (!options.values.empty()) {
     remarks.push_back("with the values of " + options.values + ", where their covariance is");
   }
@@ -73,7 +73,8 @@ void export_recording(const ExportOptions& options) {
 }  // namespace
 
 void add_export(CLI::App& app, ExitCode& exit_code) {
-  CLI::App* command = app.add_subcommand("export", "Write a recording as CSV or MAT file, or a rig as URDF or MJCF file");
+  CLI::App* command = app.add_subcommand(
+      "export", "Write a recording as CSV or MAT file, or a rig as URDF or MJCF file");
   const auto options = std::make_shared<ExportOptions>();
   command
       ->add_option("source", options->source,
@@ -81,8 +82,9 @@ void add_export(CLI::App& app, ExitCode& exit_code) {
       ->required()
       ->type_name("MCAP|RIG");
   command
-      ->add_option("--out", options->out,
-                   "File to write: .csv or .mat; of a rig .urdf, or .xml for MuJoCo; may be repeated")
+      ->add_option(
+          "--out", options->out,
+          "File to write: .csv or .mat; of a rig .urdf, or .xml for MuJoCo; may be repeated")
       ->required()
       ->type_name("FILE");
   command
@@ -92,7 +94,8 @@ void add_export(CLI::App& app, ExitCode& exit_code) {
   command->footer(
       "One row a sample: time, angles, output, segment, and the counts, validity and status as "
       "the\n"
-      "unit sent them. The segment goes up where samples are missing. Of a rig the bodies, joints,\n"
+      "unit sent them. The segment goes up where samples are missing. Of a rig the bodies, "
+      "joints,\n"
       "friction, motors and limits are written; what a format has no place for is told.\n"
       "Examples:\n"
       "  rigcal export run.mcap --out run.csv\n"

@@ -47,7 +47,8 @@ void import_robot(const ImportOptions& options) {
 }  // namespace
 
 void add_import(CLI::App& app, ExitCode& exit_code) {
-  CLI::App* command = app.add_subcommand("import", "Make a rig file of a robot's URDF or MJCF file");
+  CLI::App* command =
+      app.add_subcommand("import", "Make a rig file of a robot's URDF or MJCF file");
   const auto options = std::make_shared<ImportOptions>();
   command->add_option("robot", options->source, "Robot's description (URDF, or MJCF of MuJoCo)")
       ->required()

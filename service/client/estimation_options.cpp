@@ -203,12 +203,11 @@ void check_result_files(const ResultFiles& files, const EstimationOptions& optio
 }
 
 void check_result_files(const ResultFiles& files, const std::vector<std::string>& inputs) {
-  const std::vector<std::pair<std::string, std::string>> outputs = {
-      {"--json", files.json},
-      {"--plot", files.plot},
-      {"--rig-out", files.rig_out},
-      {"--urdf-out", files.urdf_out},
-      {"--mjcf-out", files.mjcf_out}};
+  const std::vector<std::pair<std::string, std::string>> outputs = {{"--json", files.json},
+                                                                    {"--plot", files.plot},
+                                                                    {"--rig-out", files.rig_out},
+                                                                    {"--urdf-out", files.urdf_out},
+                                                                    {"--mjcf-out", files.mjcf_out}};
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const auto& [option, path] = outputs[i];
     if (path.empty()) continue;

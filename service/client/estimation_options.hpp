@@ -47,7 +47,8 @@ void take_parameters_option(const std::string& text, EstimationOptions& options)
 /// Adds --json and --plot to a command. `files` must outlive the parsing.
 void add_result_files(CLI::App& command, ResultFiles& files);
 
-/// Adds the descriptions of the calibrated rig: --rig-out, --rig-out-priors, --urdf-out, --mjcf-out.
+/// Adds the descriptions of the calibrated rig: --rig-out, --rig-out-priors, --urdf-out,
+/// --mjcf-out.
 void add_rig_files(CLI::App& command, ResultFiles& files);
 
 /// Adds what a calibration can write beside these: the rig's descriptions and --trajectories.

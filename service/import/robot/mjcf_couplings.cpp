@@ -76,7 +76,9 @@ class MotorReader {
       if (gain != 0.0) back = -gear * gear * terms[2] / gain;
     }
     const bool slides = joint->type == RobotJointType::kPrismatic;
-    RobotMotor motor{.control_unit = gain != 1.0 ? "1" : slides ? "N" : "N·m",
+    RobotMotor motor{.control_unit = gain != 1.0 ? "1"
+                                     : slides    ? "N"
+                                                 : "N·m",
                      .gain = gain,
                      .back_emf = back};
     const auto range = numbers(element, "ctrlrange");
@@ -151,8 +153,9 @@ class LoopReader {
           source_.xml().vector_or(&element, "anchor", Eigen::Vector3d::Zero());
       const Placement between =
           places_.at_reference[links[1]].inverse() * places_.at_reference[links[0]];
-      connection.ends = {MjcfPlaces::Site{links[0], anchor},
-                         MjcfPlaces::Site{links[1], between.rotation * anchor + between.translation}};
+      connection.ends = {
+          MjcfPlaces::Site{links[0], anchor},
+          MjcfPlaces::Site{links[1], between.rotation * anchor + between.translation}};
     }
     // Only a body can be the child.
     if (connection.ends[1].link == 0) std::swap(connection.ends[0], connection.ends[1]);
@@ -206,8 +209,7 @@ class LoopReader {
     const auto parallel = [&](const Eigen::Vector3d& v) { return v.cross(normal).norm() < kNear; };
     const auto across = [&](const Eigen::Vector3d& v) { return std::abs(v.dot(normal)) < kNear; };
     if (!std::ranges::all_of(turns, parallel) || !std::ranges::all_of(slides, across)) return false;
-    add(connection, connection.name,
-        orientation_of(connection.ends[0].link).transpose() * normal,
+    add(connection, connection.name, orientation_of(connection.ends[0].link).transpose() * normal,
         orientation_of(connection.ends[1].link).transpose() * normal);
     return true;
   }

@@ -79,8 +79,7 @@ class MjcfReader {
   void read_site(const XMLElement& element, const Parent& parent) {
     const char* const name = element.Attribute("name");
     if (name == nullptr) return;
-    const Eigen::Vector3d at =
-        source_.xml().vector_or(&element, "pos", Eigen::Vector3d::Zero());
+    const Eigen::Vector3d at = source_.xml().vector_or(&element, "pos", Eigen::Vector3d::Zero());
     places_.sites[name] = {parent.link,
                            parent.placement.rotation * at + parent.placement.translation};
   }
@@ -139,12 +138,12 @@ class MjcfReader {
     const XMLElement* const shape = element.FirstChildElement("geom");
     const bool from_shapes = inertial == nullptr || source_.inertia_from_shapes();
     if (moves && from_shapes && shape != nullptr) {
-      fail(element,
-           "body '" + name + "' has " +
-               (inertial == nullptr ? "no <inertial>: its" : "an <inertial> that does not count "
-                                                              "(inertiafromgeom): its") +
-               " mass is that of its shapes; let MuJoCo load the model and save it, with "
-               "<compiler saveinertial=\"true\"/>");
+      fail(element, "body '" + name + "' has " +
+                        (inertial == nullptr ? "no <inertial>: its"
+                                             : "an <inertial> that does not count "
+                                               "(inertiafromgeom): its") +
+                        " mass is that of its shapes; let MuJoCo load the model and save it, with "
+                        "<compiler saveinertial=\"true\"/>");
     }
     if (inertial != nullptr) link.inertial = read_inertial(*inertial, name);
     if (!places_.links.emplace(name, robot_.links.size()).second) {

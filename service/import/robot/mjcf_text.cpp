@@ -10,7 +10,9 @@ namespace {
 // Two points of an axis that stay together make a hinge; so far apart as levers of a rig are.
 constexpr double kSiteDistance = 0.1;  // [m]
 
-std::string list(const Eigen::Vector3d& v) { return vector_text(Eigen::Vector3d(without_rounding(v))); }
+std::string list(const Eigen::Vector3d& v) {
+  return vector_text(Eigen::Vector3d(without_rounding(v)));
+}
 
 class MjcfWriter {
  public:

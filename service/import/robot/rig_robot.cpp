@@ -112,9 +112,8 @@ class RobotBuilder {
   /// Point and direction of a joint's side in the frame of its link.
   Eigen::Vector3d point_in_link(const Side& side) const {
     const Eigen::Vector3d point = side.point - frame_of(side.body);
-    return side.body == Hinge::kGround
-               ? Eigen::Vector3d(rig_from_robot_world().transpose() * point)
-               : point;
+    return side.body == Hinge::kGround ? Eigen::Vector3d(rig_from_robot_world().transpose() * point)
+                                       : point;
   }
   static Eigen::Matrix3d frame_in_link(const Side& side) {
     return side.body == Hinge::kGround

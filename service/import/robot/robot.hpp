@@ -53,8 +53,8 @@ struct RobotJoint {
   RobotJointType type = RobotJointType::kFixed;
   std::size_t parent = 0, child = 0;  ///< links
   Placement origin;                   ///< of the child's frame in the parent's, at coordinate 0
-  Eigen::Vector3d axis = Eigen::Vector3d::UnitX();  ///< in the child's frame
-  Eigen::Vector3d at = Eigen::Vector3d::Zero();     ///< where the axis is there [m]
+  Eigen::Vector3d axis = Eigen::Vector3d::UnitX();          ///< in the child's frame
+  Eigen::Vector3d at = Eigen::Vector3d::Zero();             ///< where the axis is there [m]
   double lower = -std::numeric_limits<double>::infinity();  ///< range [rad]
   double upper = std::numeric_limits<double>::infinity();
   double velocity = 0.0;   ///< largest [rad/s]; 0: not stated

@@ -17,6 +17,9 @@ namespace {
 constexpr double kViscousStart = 0.01;  // [N·m·s/rad] or [N·s/m]
 constexpr double kDryStart = 0.01;      // [N·m] or [N]
 
+// How far gravity may lean in a rig file.
+constexpr double kTiltMost = 1.5;  // [rad]
+
 // The least moment that a rig file takes.
 constexpr double kInertiaLeast = 1e-9;  // [kg·m²]
 
@@ -281,11 +284,14 @@ class RigWriter {
     text_ += "gravity {\n  magnitude { value: " + number(magnitude) + " }\n";
     const double level = std::hypot(g.x(), g.z());
     const double angle = std::atan2(level, -g.y());
-    if (angle > 0.0) {
-      // Straight up: about either axis.
-      const double x = level > 0.0 ? -g.z() / level : 1.0, z = level > 0.0 ? g.x() / level : 0.0;
-      text_ += "  tilt_x { value: " + number(angle * x) + " }\n  tilt_z { value: " +
-               number(angle * z) + " }\n";
+    if (magnitude > 0.0 && angle > kTiltMost) {
+      throw proto::InputError(choice_.source +
+                              ": gravity points more than 86 degrees off −z, and rig files know "
+                              "smaller tilts alone; turn the model so that z is up");
+    }
+    if (level > 0.0) {
+      text_ += "  tilt_x { value: " + number(-angle * g.z() / level) +
+               " }\n  tilt_z { value: " + number(angle * g.x() / level) + " }\n";
     }
     text_ += "}\n";
   }

@@ -78,9 +78,9 @@ class UrdfWriter {
                                : joint.has_range() ? "revolute"
                                                    : "continuous");
     // The child's frame lies on the axis here.
-    write_origin(joint.origin.rotation * joint.at + joint.origin.translation -
-                     shifts_[joint.parent],
-                 roll_pitch_yaw(joint.origin.rotation));
+    write_origin(
+        joint.origin.rotation * joint.at + joint.origin.translation - shifts_[joint.parent],
+        roll_pitch_yaw(joint.origin.rotation));
     write_link_name("parent", joint.parent);
     write_link_name("child", joint.child);
     if (moves) {
@@ -106,7 +106,8 @@ class UrdfWriter {
   }
 
   void write_limit(const RobotJoint& joint, bool slides) {
-    const double effort = joint.motor ? std::abs(joint.motor->gain) * joint.motor->control_max : 0.0;
+    const double effort =
+        joint.motor ? std::abs(joint.motor->gain) * joint.motor->control_max : 0.0;
     if (!slides && !joint.has_range() && effort == 0.0 && joint.velocity == 0.0) return;
     xml_.OpenElement("limit");
     if (joint.has_range()) {

@@ -54,9 +54,9 @@ std::vector<double> XmlSource::numbers(const XMLElement& element, const char* at
   if (count != 0 && values.size() != count) {
     static const char* const kWords[] = {"", "one number", "two numbers", "three numbers",
                                          "four numbers"};
-    fail(element, std::string("<") + element.Name() + " " + attribute + "=\"" + text + "\"> needs " +
-                      (count < std::size(kWords) ? kWords[count]
-                                                 : std::to_string(count) + " numbers"));
+    fail(element,
+         std::string("<") + element.Name() + " " + attribute + "=\"" + text + "\"> needs " +
+             (count < std::size(kWords) ? kWords[count] : std::to_string(count) + " numbers"));
   }
   return values;
 }

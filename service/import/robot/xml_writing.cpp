@@ -23,6 +23,7 @@ Eigen::VectorXd without_rounding(const Eigen::VectorXd& v) {
 }
 
 void push_comment(tinyxml2::XMLPrinter& xml, const std::vector<std::string>& lines) {
+  if (lines.empty()) return;
   std::string text;
   for (const std::string& line : lines) text += "\n  " + line;
   for (std::size_t at = 0; (at = text.find("--", at)) != std::string::npos;) {
