@@ -115,8 +115,7 @@ TEST(Mjcf, AnglesAreInDegreesUnlessTheModelSaysOtherwise) {
 // (0.1, 0, 0.5) and 0.2 m along the frame's y, which is the world's −x.
 TEST(Mjcf, ThePoseOfTheFileIsThatAtRef) {
   const Rig rig = rig_of(kModel);
-  const auto placed =
-      estimator::place_bodies(rig.mechanism, Eigen::Vector3d(M_PI / 6, 0.0, 0.0));
+  const auto placed = estimator::place_bodies(rig.mechanism, Eigen::Vector3d(M_PI / 6, 0.0, 0.0));
   std::size_t upper = 0;
   while (rig.mechanism.bodies[upper].name != "upper") ++upper;
   // In rig files y is up, and z what was −y. The centre is 0.1 m along the frame's x, world y.

@@ -129,10 +129,10 @@ std::vector<HingeQuantity> points_and(std::vector<HingeQuantity> more) {
 }
 const std::vector<HingeQuantity> kOfUrdf =
     points_and({HingeQuantity::kViscous, HingeQuantity::kCoulombTorque});
-const std::vector<HingeQuantity> kOfMjcf = points_and(
-    {HingeQuantity::kViscous, HingeQuantity::kCoulombTorque, HingeQuantity::kShaftInertia,
-     HingeQuantity::kStiffness, HingeQuantity::kRestAngle, HingeQuantity::kMotorGain,
-     HingeQuantity::kBackEmf});
+const std::vector<HingeQuantity> kOfMjcf =
+    points_and({HingeQuantity::kViscous, HingeQuantity::kCoulombTorque,
+                HingeQuantity::kShaftInertia, HingeQuantity::kStiffness, HingeQuantity::kRestAngle,
+                HingeQuantity::kMotorGain, HingeQuantity::kBackEmf});
 
 void expect_same_limits(const Rig& a, const Rig& b) {
   ASSERT_EQ(a.encoders.size(), b.encoders.size());
@@ -186,8 +186,8 @@ void expect_round_trips(const std::string& text, bool is_tree) {
   if (is_tree) expect_same(rig, rig_of(urdf_text(robot_of(rig), {}).text), kOfUrdf);
   const Rig back = rig_of(mjcf_text(robot_of(rig), {}).text);
   expect_same(rig, back, kOfMjcf);
-  EXPECT_LE(
-      (estimator::gravity_of(rig.mechanism) - estimator::gravity_of(back.mechanism)).norm(), 1e-12);
+  EXPECT_LE((estimator::gravity_of(rig.mechanism) - estimator::gravity_of(back.mechanism)).norm(),
+            1e-12);
 }
 
 TEST(RobotRoundTrip, RigFilesComeBackWithEverythingThatMjcfHas) {
