@@ -108,6 +108,8 @@ constexpr NumberRange kRanges[] = {
     // scenario.proto
     within("InitialState.angle_rad", kAngle_rad),
     within("InitialState.speed_rad_per_s", kSpeed_rad_per_s),
+    within("InitialState.position_m", kPosition_m),
+    within("InitialState.speed_m_per_s", kSpeed_m_per_s),
     within("Release.held_angle_rad", kAngle_rad),
     above_zero("Release.held_tolerance_rad", 1e3),
     up_to("Release.rest_speed_rad_per_s", kSpeed_rad_per_s),
@@ -139,6 +141,7 @@ constexpr NumberRange kRanges[] = {
     up_to("Limits.command_max", kCommand),
     up_to("Limits.command_slew_max", kQuantity),
     up_to("SensorNoise.angle_standard_deviation_rad", 1e3),
+    up_to("SensorNoise.position_standard_deviation_m", 1e3),
     up_to("SensorNoise.seed", kU64),
     above_zero("Scenario.duration_s", kScenario_s),
     above_zero("Scenario.rate_hz", 1e5),
