@@ -9,12 +9,14 @@ void ShootingProblem::update_slopes() {
   std::vector<IntervalSlopes::Result> slopes(static_cast<std::size_t>(node_count_));
   for (const ProgramVariants::Run& run : programs_.runs(point_.mechanism, groups_)) {
     const auto own = std::span(slopes).subspan(run.first, run.count);
-    IntervalSlopes(run.program, run.values, sensors_, threads_)
+    IntervalSlopes(run.program, run.values, sensors_, threads_, sensing_program_.get())
         .run(std::span(point_.intervals).subspan(run.first, run.count), own);
     for (const int place : run.without_effect) {
       const Eigen::Index column = 2 * coordinate_count() + place;
       for (IntervalSlopes::Result& result : own) {
-        for (IntervalSlopes::RowMajor& readings : result.readings) readings.col(column).setZero();
+        for (std::vector<IntervalSlopes::RowMajor>* all : {&result.readings, &result.inertial}) {
+          for (IntervalSlopes::RowMajor& readings : *all) readings.col(column).setZero();
+        }
         result.end.col(column).setZero();
       }
     }
@@ -27,6 +29,9 @@ void ShootingProblem::linearize(int index, ResidualBlock& out) const {
   switch (block.kind) {
     case BlockKind::kReadings:
       linearize_readings(block, out);
+      return;
+    case BlockKind::kInertial:
+      linearize_inertial(block, out);
       return;
     case BlockKind::kAcceleration:
       linearize_acceleration(block, out);

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "estimator/tree/inertial_sensing.hpp"
+
 namespace estimator {
 namespace {
 
@@ -29,16 +31,26 @@ ShootingProblem::ShootingProblem(const Mechanism& mechanism, const std::vector<S
           mechanism,
           grid.coordinates.independent.empty() ? all_independent(mechanism) : grid.coordinates,
           absent_bodies(segments)),
+      sensed_(sensed_axes(mechanism, segments)),
       sensors_(sensors_of(mechanism)),
       noise_(noise),
       threads_(threads) {
   assert(grid.step > 0.0 && std::isfinite(grid.step) && grid.interval > 0.0);
   assert((noise.angle.array() > 0.0).all() && (noise.acceleration.array() > 0.0).all());
   for (const int index : programs_.common().moving()) moving_.push_back(free_.position(index));
+  if (!sensed_.empty()) {
+    std::vector<int> columns = programs_.common().moving();
+    for (const int index : sensing_parameters(mechanism)) {
+      sensing_.push_back(free_.position(index));
+      columns.push_back(index);
+    }
+    sensing_program_ = std::make_shared<const SensingProgram>(mechanism, sensed_, columns);
+  }
   point_.mechanism = mechanism;
   apply_ties(point_.mechanism);
   for (const Segment& segment : segments) add_segment(segment, grid);
   place_nodes(states, state_spacing);
+  update_looks(point_);
   make_blocks();
   update_controls(point_);
   simulate(point_);
@@ -177,7 +189,7 @@ ShootingProblem::Span ShootingProblem::span_of(const ShotSegment& segment, int i
 }
 
 void ShootingProblem::make_blocks() {
-  max_rows_ = std::max(2 * coordinate_count(), free_.prior_count());
+  max_rows_ = std::max({2 * coordinate_count(), free_.prior_count(), most_inertial_readings()});
   for (int s = 0; s < segment_count(); ++s) {
     const ShotSegment& segment = segments_[static_cast<std::size_t>(s)];
     blocks_.push_back({BlockKind::kStart, s, 0, 0});
@@ -186,6 +198,9 @@ void ShootingProblem::make_blocks() {
       max_rows_ = std::max(max_rows_, span.last - span.first);
       for (int sensor = 0; sensor < sensor_count(); ++sensor) {
         blocks_.push_back({BlockKind::kReadings, s, k, sensor});
+      }
+      for (int place = 0; place < std::ssize(sensed_); ++place) {
+        blocks_.push_back({BlockKind::kInertial, s, k, place});
       }
       if (k + 1 == segment.node_count) continue;
       for (int p = 0; p < coordinate_count(); ++p) {
@@ -244,10 +259,17 @@ void ShootingProblem::simulate(Point& point) const {
           .guess = point.guesses.col(node)};
     }
   }
+  if (!sensed().empty()) {
+    give_looks(point);
+    point.inertial.resize(point.intervals.size());
+  }
   for (const ProgramVariants::Run& run : programs_.runs(point.mechanism, groups_)) {
+    const auto own = std::span(point.intervals).subspan(run.first, run.count);
     IntervalMotion(run.program, run.values, threads_)
-        .run(std::span(point.intervals).subspan(run.first, run.count),
-             std::span(angles).subspan(run.first, run.count));
+        .run(own, std::span(angles).subspan(run.first, run.count));
+    if (sensed().empty()) continue;
+    sense(run.program, *sensing_program_, run.values, own,
+          std::span(point.inertial).subspan(run.first, run.count), threads_);
   }
   if (programs_.common().has_loops()) {
     for (int node = 0; node < node_count_; ++node) {
@@ -342,6 +364,10 @@ double ShootingProblem::total_cost(const Point& point) const {
       }
       sum += squares / (noise_.angle[sensor] * noise_.angle[sensor]);
     }
+    for (int place = 0; place < std::ssize(sensed_); ++place) {
+      sum += inertial_squares(point, s, place) /
+             std::pow(noise_.inertial[sensed()[static_cast<std::size_t>(place)]], 2);
+    }
   }
   return sum;
 }
@@ -390,6 +416,7 @@ double ShootingProblem::evaluate_candidate(const Eigen::VectorXd& node_step,
       point_.states + node_step.reshaped(point_.states.rows(), point_.states.cols());
   candidate_.guesses = point_.guesses;
   update_controls(candidate_);
+  update_looks(candidate_);
   simulate(candidate_);
   return candidate_.cost;
 }

@@ -14,6 +14,7 @@
 #include "service/client/base_list.hpp"
 #include "service/client/command.hpp"
 #include "service/client/remote/job_picture.hpp"
+#include "service/client/rig_files.hpp"
 #include "service/describe/rig_picture.hpp"
 #include "service/import/joint_state_recording.hpp"
 #include "service/import/mcap_recording.hpp"
@@ -204,10 +205,6 @@ void print_variables(const std::string& path) {
             << format_table(rows, {false, true, true})
             << "\nVariables with '-' hold no real numbers. With --rig FILE the rate, gaps and "
                "segments are told.\n";
-}
-
-bool is_rig_file(const std::string& path) {
-  return path.ends_with(".textproto") || path.ends_with(".txtpb") || path.ends_with(".pbtxt");
 }
 
 void print_picture(const InfoOptions& options, const Rig& rig) {

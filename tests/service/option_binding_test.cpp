@@ -86,10 +86,12 @@ TEST(OptionBinding, OfCalibrate) {
   CalibrateOptions options;
   parse(kEstimation + kService +
             "--json out.json --plot out.html --rig-out out.textproto --rig-out-priors "
-            "--trajectories",
+            "--urdf-out out.urdf --mjcf-out out.xml --trajectories",
         options, {});
   expect_estimation(options.estimation);
   EXPECT_EQ(options.files.rig_out, "out.textproto");
+  EXPECT_EQ(options.files.urdf_out, "out.urdf");
+  EXPECT_EQ(options.files.mjcf_out, "out.xml");
   EXPECT_TRUE(options.files.rig_out_priors);
   EXPECT_TRUE(options.files.trajectories);
   EXPECT_EQ(options.files.json, "out.json");
@@ -134,7 +136,8 @@ TEST(OptionBinding, OfRepeat) {
   RepeatOptions options;
   parse(
       "run.json a.csv b.mcap --changed-data --threads 3 --quiet --json out.json --plot out.html "
-      "--rig-out out.textproto --rig-out-priors --trajectories",
+      "--rig-out out.textproto --rig-out-priors --urdf-out out.urdf --mjcf-out out.xml "
+      "--trajectories",
       options, {});
   EXPECT_EQ(options.result, "run.json");
   EXPECT_EQ(options.recordings, (std::vector<std::string>{"a.csv", "b.mcap"}));
@@ -144,6 +147,8 @@ TEST(OptionBinding, OfRepeat) {
   EXPECT_EQ(options.files.json, "out.json");
   EXPECT_EQ(options.files.plot, "out.html");
   EXPECT_EQ(options.files.rig_out, "out.textproto");
+  EXPECT_EQ(options.files.urdf_out, "out.urdf");
+  EXPECT_EQ(options.files.mjcf_out, "out.xml");
   EXPECT_TRUE(options.files.rig_out_priors);
   EXPECT_TRUE(options.files.trajectories);
 }
@@ -195,8 +200,10 @@ TEST(OptionBinding, OfCompare) {
 
 TEST(OptionBinding, OfSimulate) {
   SimulateOptions options;
-  parse("--rig r --scenario s --out o --plot p --step 0.003 --start 1.b=2 --parameters v.json",
-        options, {});
+  parse(
+      "--rig r --scenario s --out o --plot p --step 0.003 --start 1.b=2 --parameters v.json "
+      "--integrator physical",
+      options, {});
   EXPECT_EQ(options.plot, "p");
   EXPECT_EQ(options.values, "v.json");
   EXPECT_EQ(options.rig, "r");
@@ -204,6 +211,7 @@ TEST(OptionBinding, OfSimulate) {
   EXPECT_EQ(options.out, "o");
   EXPECT_EQ(options.step, 0.003);
   EXPECT_EQ(options.edits.start, (std::vector<std::string>{"1.b=2"}));
+  EXPECT_EQ(options.integrator, Integrator::kPhysical);
 }
 
 TEST(OptionBinding, OfInit) {
@@ -257,7 +265,7 @@ TEST(OptionBinding, OfJobSubmission) {
   CalibrateOptions options;
   parse(kEstimation + kService +
             "--json out.json --plot out.html --rig-out out.textproto --rig-out-priors "
-            "--trajectories",
+            "--urdf-out out.urdf --mjcf-out out.xml --trajectories",
         options, {});
   options.estimation.rig = folder.write("mine.textproto", "name: \"mine\"");
   options.estimation.values.clear();  // ParameterValuesFile.ReachAJob
