@@ -81,8 +81,8 @@ std::string base_table(const estimator::Calibration& calibration) {
   for (const estimator::Combination& base : calibration.base) {
     const bool seen = std::isfinite(base.standard_deviation);
     const Measured number = format_measured(base.value, base.standard_deviation);
-    rows.push_back({base.description, number.value, seen ? number.standard_deviation : "not seen",
-                    base.unit});
+    rows.push_back(
+        {base.description, number.value, seen ? number.standard_deviation : "not seen", base.unit});
   }
   return format_table(rows, {false, true, true, false}) + "\n";
 }
