@@ -63,6 +63,7 @@ proto::RecordingHeader make_header(const RigConfig& rig, const ScenarioConfig& s
                                    const firmware_iface::UnitFacts& facts) {
   proto::RecordingHeader header;
   for (const ChannelConfig& channel : rig.channel) header.hinges.push_back(channel.hinge);
+  for (const InertialConfig& sensor : rig.inertial) header.inertial_sensors.push_back(sensor.name);
   header.epoch_unix_ns =
       std::chrono::duration_cast<Nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
           .count();
@@ -89,10 +90,9 @@ proto::StreamSession make_session(const RunOptions& options, const proto::Record
   session.id += '-';
   session.id += std::to_string(header.epoch_unix_ns);
   session.metadata = header.facts;
-  std::string& hinges = session.metadata["hinges"];
-  for (const std::string& hinge : header.hinges) {
-    if (!hinges.empty()) hinges += ',';
-    hinges += hinge;
+  session.metadata["hinges"] = proto::join_names(header.hinges);
+  if (!header.inertial_sensors.empty()) {
+    session.metadata["inertial_sensors"] = proto::join_names(header.inertial_sensors);
   }
   session.epoch_unix_ns = header.epoch_unix_ns;
   return session;
