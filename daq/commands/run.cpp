@@ -22,6 +22,7 @@
 #include "daq/realtime/rt_thread.hpp"
 #include "daq/scenario/plan.hpp"
 #include "daq/stream/stream_sink.hpp"
+#include "proto/recording/recording_rules.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
 #include "proto/text/printable.hpp"
@@ -224,6 +225,19 @@ void print_summary(const ControlLoop& loop, const Supervisor& supervisor,
   print_delays(loop.command_delays(), out);
 }
 
+// With sample 0 and every so many after it a reading is due.
+void print_readings(const RigConfig& rig, const std::array<int, INERTIAL_SENSORS_MAX>& dividers,
+                    const Supervisor& supervisor, std::optional<std::uint64_t> samples_sent,
+                    std::ostream& out) {
+  for (std::size_t i = 0; i < rig.inertial.size(); ++i) {
+    out << "inertial sensor " << rig.inertial[i].name << ": " << supervisor.reading_count(i);
+    if (samples_sent && *samples_sent > 0) {
+      out << " of " << 1 + (*samples_sent - 1) / static_cast<std::uint64_t>(dividers[i]);
+    }
+    out << " readings recorded\n";
+  }
+}
+
 LoopSettings loop_settings(const RigConfig& rig, const ScenarioConfig& scenario,
                            Nanoseconds period) {
   return {.period = period,
@@ -231,7 +245,9 @@ LoopSettings loop_settings(const RigConfig& rig, const ScenarioConfig& scenario,
           .drive = scenario.scenario.command_peak() > 0.0,
           .ttl_ms = rig.ttl_ms,
           .joint_count = rig.channel.size(),
-          .channel = channel_scales(rig)};
+          .channel = channel_scales(rig),
+          .inertial_count = rig.inertial.size(),
+          .inertial = inertial_scales(rig)};
 }
 
 ExitCode outcome(const ControlLoop& loop, const Supervisor& supervisor) {
@@ -306,13 +322,13 @@ ExitCode drive(const RunOptions& options, const RigConfig& rig, const ScenarioCo
   if (const auto status = attach_inputs(*sinks.recording, rig, scenario, period); !status.ok()) {
     return fail(status.error().detail);
   }
-  const auto loop =
-      std::make_unique<ControlLoop>(unit, session.black_box, scenario.scenario, scenario.limits,
-                                    loop_settings(rig, scenario, period));
+  const SafetyLimits limits = with_reading_times(scenario.limits, rig, unit.facts());
+  const auto loop = std::make_unique<ControlLoop>(unit, session.black_box, scenario.scenario,
+                                                  limits, loop_settings(rig, scenario, period));
   RunProgress progress(out, options.terminal, scenario.scenario.duration_s());
   const Say say = [&](const std::string& line) { progress.say(line); };
-  Supervisor supervisor(*loop, session.black_box, scenario.limits, *sinks.recording,
-                        sinks.stream.get(), say);
+  Supervisor supervisor(*loop, session.black_box, limits, *sinks.recording, sinks.stream.get(),
+                        say);
   {
     LoopThread thread(*loop, rig.real_time);
     for (const std::string& sentence : thread.report().refused) say("note: " + sentence);
@@ -323,9 +339,11 @@ ExitCode drive(const RunOptions& options, const RigConfig& rig, const ScenarioCo
   const auto ended = unit.stop_stream(
       [&](const firmware_iface::UnitSample& sample) { supervisor.take_late(sample); });
   if (ended.ok()) samples_sent = ended.value().samples_sent;
+  supervisor.take_inertial(unit.pending_inertial());
   supervisor.finish(samples_sent);
   const proto::Status finished = sinks.recording->finish();
   print_summary(*loop, supervisor, samples_sent, out);
+  print_readings(rig, inertial_dividers(rig, unit.facts()), supervisor, samples_sent, out);
   if (!finished.ok()) return fail(finished.error().detail);
   out << "recorded " << options.out_path << '\n';
   if (sinks.stream) finish_stream(std::move(sinks.stream), options, say);
@@ -351,7 +369,9 @@ ExitCode run_scenario(const RunOptions& options, const std::atomic<bool>& stop, 
   auto session = open_session(rig, out);
   if (!session.ok()) return fail(session.error().detail);
   // The stream first: a line that cannot carry it must not leave an empty recording behind.
-  if (const auto on = session.value()->unit->start_stream(stream_settings(rig)); !on.ok()) {
+  if (const auto on =
+          session.value()->unit->start_stream(stream_settings(rig, session.value()->unit->facts()));
+      !on.ok()) {
     return fail(on.error().detail);
   }
   const proto::RecordingHeader header = make_header(rig, scenario, session.value()->unit->facts());
