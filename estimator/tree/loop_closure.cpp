@@ -8,6 +8,7 @@
 
 #include "estimator/dynamics/tree_inverse_dynamics.hpp"
 #include "estimator/math/subsets.hpp"
+#include "estimator/model/placement.hpp"
 
 namespace estimator {
 namespace {
@@ -40,7 +41,8 @@ double worst_condition(const std::vector<Eigen::MatrixXd>& jacobians,
 
 }  // namespace
 
-LoopClosure::LoopClosure(const Mechanism& mechanism) : n_(mechanism.hinge_count()) {
+LoopClosure::LoopClosure(const Mechanism& mechanism)
+    : mechanism_(mechanism), n_(mechanism.hinge_count()) {
   std::vector<Expression> parameters;
   for (const Parameter& parameter : mechanism.parameters) parameters.emplace_back(parameter.value);
   ExpressionGraph graph;
@@ -118,7 +120,7 @@ bool LoopClosure::close(Eigen::VectorXd& angles, const Eigen::VectorXd& wanted) 
     angles += step;
     if (step.cwiseAbs().maxCoeff() < kSettled) break;
   }
-  return violation(angles).cwiseAbs().maxCoeff() < kClosed;
+  return violation(angles).cwiseAbs().maxCoeff() < kClosed && turns_agree(mechanism_, angles);
 }
 
 Eigen::VectorXd LoopClosure::rates(const Eigen::VectorXd& angles, const Eigen::VectorXd& wanted) {

@@ -28,7 +28,8 @@ class LoopClosure {
   /// Closes the loops near `angles` with joints as near as can be to `wanted`, by Gauss–Newton.
   ///
   /// @param wanted  of every joint; NaN: nothing is wanted of it
-  /// @return whether they are closed to kClosed
+  /// @return whether they are closed to kClosed. The equations also hold for a body that is half a
+  ///         turn off; that is not closed.
   bool close(Eigen::VectorXd& angles, const Eigen::VectorXd& wanted);
 
   /// Rates of all joints that keep the loops closed, as near as can be to those wanted.
@@ -44,6 +45,7 @@ class LoopClosure {
  private:
   void run(const Eigen::VectorXd& angles);
 
+  Mechanism mechanism_;
   int n_, rows_ = 0;
   LaneProgram program_;
   Rows values_;

@@ -7,8 +7,6 @@
 #include <random>
 #include <stdexcept>
 
-#include "estimator/model/placement.hpp"
-
 namespace estimator {
 namespace {
 
@@ -146,7 +144,7 @@ std::optional<RestPose> lowest_rest(const Mechanism& mechanism) {
     } catch (const std::invalid_argument&) {
       continue;  // a change point on the way: another start may pass it by
     }
-    if (!found || !turns_agree(mechanism, found->coordinates)) continue;
+    if (!found) continue;
     const double V = statics.potential(found->coordinates);
     if (!(V < lowest - 1e-9 * (1.0 + std::abs(V)))) continue;
     lowest = V;

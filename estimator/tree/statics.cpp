@@ -93,9 +93,7 @@ bool Statics::move(Eigen::VectorXd& coordinates, const Eigen::VectorXd& step) {
 }
 
 bool Statics::close(Eigen::VectorXd& coordinates, const Eigen::VectorXd& wanted) {
-  if (closure_.has_loops()) {
-    return closure_.close(coordinates, wanted) && turns_agree(mechanism_, coordinates);
-  }
+  if (closure_.has_loops()) return closure_.close(coordinates, wanted);
   for (Eigen::Index j = 0; j < coordinates.size(); ++j) {
     if (!std::isnan(wanted[j])) coordinates[j] = wanted[j];
   }

@@ -4,6 +4,7 @@
 
 #include "proto/text/files.hpp"
 #include "service/client/estimation_progress.hpp"
+#include "service/client/rig_files.hpp"
 #include "service/report/calibration_page.hpp"
 #include "service/report/finding_list.hpp"
 #include "service/report/result_table.hpp"
@@ -39,26 +40,9 @@ ExitCode tell_calibration(const estimator::Calibration& calibration, const Calib
   if (!files.plot.empty()) {
     proto::write_file(files.plot, calibration_page(calibration, input.context));
   }
-  if (!files.rig_out.empty()) {
-    write_rig_out(input.rig_name, input.context.request.rig_text,
-                  calibrated_rig(calibration, input.context), files);
-  }
+  write_rig_files(input.rig_name, input.context.request.rig_text,
+                  calibrated_rig(calibration, input.context), files, files.json);
   return calibration.converged() ? kDone : kNotConverged;
-}
-
-void write_rig_out(const std::string& rig_name, const std::string& rig_text,
-                   const CalibratedRig& rig, const ResultFiles& files) {
-  WrittenRig written;
-  try {
-    written = write_rig(rig_name, rig_text, rig,
-                        files.rig_out_priors ? Priors::kFromEstimates : Priors::kAsTheyWere);
-  } catch (const proto::InputError& error) {
-    throw proto::InputError(files.rig_out + ": was not written: " + error.what());
-  }
-  for (const std::string& note : written.notes) {
-    std::cerr << "note: " << files.rig_out << ": " << note << '\n';
-  }
-  proto::write_file(files.rig_out, written.text);
 }
 
 }  // namespace service

@@ -17,8 +17,4 @@ estimator::Calibration calibrate_here(CalibrationInput& input, const InterruptFl
 ExitCode tell_calibration(const estimator::Calibration& calibration, const CalibrationInput& input,
                           const ResultFiles& files);
 
-/// Writes --rig-out, and tells what could not be written.
-void write_rig_out(const std::string& rig_name, const std::string& rig_text,
-                   const CalibratedRig& rig, const ResultFiles& files);
-
 }  // namespace service

@@ -11,13 +11,16 @@
 #include "proto/text/input_error.hpp"
 #include "service/client/command.hpp"
 #include "service/client/recording_notes.hpp"
+#include "service/client/rig_files.hpp"
+#include "service/import/parameter_values.hpp"
 
 namespace service {
 namespace {
 
 struct ExportOptions {
-  std::string recording;
+  std::string source;
   std::vector<std::string> out;
+  std::string values;  ///< result whose values the rig takes; empty: none
 };
 
 using Exporter = proto::Result<proto::RecordingScan> (*)(const std::string&, const std::string&);
@@ -26,16 +29,41 @@ Exporter exporter_of(const std::string& path) {
   const std::string extension = std::filesystem::path(path).extension().string();
   if (extension == ".csv") return proto::export_csv;
   if (extension == ".mat") return proto::export_mat;
-  throw proto::InputError(path + ": give a name that ends in .csv or .mat");
+  throw proto::InputError(path + ": a recording becomes a .csv or .mat file; give such a name");
+}
+
+void export_rig(const ExportOptions& options) {
+  std::vector<std::string> inputs = {options.source};
+  if (!options.values.empty()) inputs.push_back(options.values);
+  for (const std::string& path : options.out) {
+    if (!is_robot_file(path)) {
+      throw proto::InputError(path +
+                              ": a rig file becomes a URDF file (.urdf) or a MuJoCo model (.xml, "
+                              ".mjcf); give such a name");
+    }
+    proto::check_output(path, inputs);
+  }
+  Rig rig = load_rig(options.source);
+  apply_values(read_parameter_values(options.values), rig.mechanism);
+  std::vector<std::string> remarks = {"Made of " +
+                                      std::filesystem::path(options.source).filename().string() +
+                                      " by rigcal " RIGCAL_VERSION};
+  if (!options.values.empty()) {
+    remarks.push_back("with the values of " + options.values + ", where their covariance is");
+  }
+  for (const std::string& path : options.out) {
+    write_robot(path, rig, remarks);
+    std::cout << path << ": " << rig.mechanism.bodies.size() << " bodies\n";
+  }
 }
 
 void export_recording(const ExportOptions& options) {
   for (const std::string& path : options.out) {
     exporter_of(path);
-    proto::check_output(path, {options.recording});
+    proto::check_output(path, {options.source});
   }
   for (const std::string& path : options.out) {
-    const auto scan = exporter_of(path)(options.recording, path);
+    const auto scan = exporter_of(path)(options.source, path);
     if (!scan.ok()) throw proto::InputError(scan.error().detail);
     std::cout << path << ": " << scan.value().sample_count << " samples\n";
     if (path == options.out.front()) print_damage(scan.value().container, std::cerr);
@@ -45,23 +73,42 @@ void export_recording(const ExportOptions& options) {
 }  // namespace
 
 void add_export(CLI::App& app, ExitCode& exit_code) {
-  CLI::App* command = app.add_subcommand("export", "Write a recording as CSV or MAT file");
+  CLI::App* command = app.add_subcommand(
+      "export", "Write a recording as CSV or MAT file, or a rig as URDF or MJCF file");
   const auto options = std::make_shared<ExportOptions>();
-  command->add_option("recording", options->recording, "Recording of rigcal-daq, finished or not")
+  command
+      ->add_option("source", options->source,
+                   "Recording of rigcal-daq, finished or not; or a rig file")
       ->required()
-      ->type_name("MCAP");
-  command->add_option("--out", options->out, "File to write, .csv or .mat; may be repeated")
+      ->type_name("MCAP|RIG");
+  command
+      ->add_option(
+          "--out", options->out,
+          "File to write: .csv or .mat; of a rig .urdf, or .xml for MuJoCo; may be repeated")
       ->required()
       ->type_name("FILE");
+  command
+      ->add_option("--parameters", options->values,
+                   "Write the rig with the values of this result of rigcal calibrate --json")
+      ->type_name("RESULT.json");
   command->footer(
       "One row a sample: time, angles, output, segment, and the counts, validity and status as "
       "the\n"
-      "unit sent them. The segment goes up where samples are missing.\n"
+      "unit sent them. The segment goes up where samples are missing. Of a rig the bodies, "
+      "joints,\n"
+      "friction, motors and limits are written; what a format has no place for is told.\n"
       "Examples:\n"
       "  rigcal export run.mcap --out run.csv\n"
-      "  rigcal export run.mcap --out run.csv --out run.mat");
+      "  rigcal export run.mcap --out run.csv --out run.mat\n"
+      "  rigcal export rig.textproto --parameters run.json --out rig.urdf --out rig.xml");
   command->callback([options, &exit_code] {
-    export_recording(*options);
+    if (is_rig_file(options->source)) {
+      export_rig(*options);
+    } else if (!options->values.empty()) {
+      throw proto::InputError("--parameters: is of a rig file; " + options->source + " is none");
+    } else {
+      export_recording(*options);
+    }
     exit_code = kDone;
   });
 }

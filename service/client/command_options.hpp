@@ -9,6 +9,7 @@
 #include "service/describe/rig_proposal.hpp"
 #include "service/import/parameter_edits.hpp"
 #include "service/import/recording_pieces.hpp"
+#include "service/simulation/integrator.hpp"
 
 namespace service {
 
@@ -73,6 +74,7 @@ struct SimulateOptions {
   std::string plot;  ///< SVG; empty: none
   // SPOOK is of first order: at 0.1 ms a Furuta pendulum strays by about 0.01 rad in 3 s.
   double step = 1e-4;  ///< [s]
+  Integrator integrator = Integrator::kAutomatic;
   std::string values;  ///< result whose values come before the edits; empty: none
   ParameterEdits edits;
 };

@@ -1,4 +1,5 @@
 #include <iostream>
+#include <map>
 #include <memory>
 
 #include "proto/text/files.hpp"
@@ -30,7 +31,8 @@ ExitCode run_simulate(const SimulateOptions& options) {
   apply_edits(options.edits, rig.mechanism);
   const Scenario scenario = load_scenario(options.scenario, rig);
   const InterruptFlag interrupt;
-  const SimulatedRun run = simulate(rig, scenario, options.step, &interrupt.flag());
+  const SimulatedRun run =
+      simulate(rig, scenario, options.step, &interrupt.flag(), options.integrator);
   if (run.cancelled) {
     std::cerr << "rigcal: stopped; nothing was written\n";
     return kInterrupted;
@@ -41,7 +43,9 @@ ExitCode run_simulate(const SimulateOptions& options) {
     proto::write_file(options.plot, simulation_picture(rig, run, scenario.excitation.name()));
   std::cout << (options.out.empty() ? options.plot : options.out) << ": " << run.angles.rows()
             << " samples at " << format_number(1.0 / run.period) << " Hz, step "
-            << format_number(1e3 * run.step) << " ms\n";
+            << format_number(1e3 * run.step) << " ms, "
+            << (run.integrator == Integrator::kPhysical ? "equations of motion" : "SPOOK stepper")
+            << '\n';
   return kDone;
 }
 
@@ -63,6 +67,16 @@ void add_options(CLI::App& command, SimulateOptions& options) {
   command.add_option("--step", options.step, "Time step h [s]")
       ->check(step_validator())
       ->capture_default_str();
+  const std::map<std::string, Integrator> integrators = {{"spook", Integrator::kSpook},
+                                                         {"physical", Integrator::kPhysical}};
+  command
+      .add_option(
+          "--integrator", options.integrator,
+          "What moves the rig: the SPOOK stepper, which knows hinges alone, or the equations "
+          "of motion in joint coordinates; default: spook, and physical for slides, fixed "
+          "joints and what else spook does not know")
+      ->transform(CLI::CheckedTransformer(integrators).description(""))
+      ->type_name("spook|physical");
   command
       .add_option("--parameters", options.values,
                   "Simulate with the values of this result of rigcal calibrate --json")
@@ -74,7 +88,7 @@ void add_options(CLI::App& command, SimulateOptions& options) {
 
 void add_simulate(CLI::App& app, ExitCode& exit_code) {
   CLI::App* command =
-      app.add_subcommand("simulate", "Simulate a scenario with the SPOOK stepper, as a recording");
+      app.add_subcommand("simulate", "Simulate a scenario on a rig file's model, as a recording");
   const auto options = std::make_shared<SimulateOptions>();
   add_options(*command, *options);
   command->footer(

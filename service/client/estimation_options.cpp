@@ -138,6 +138,16 @@ void add_estimation_options(CLI::App& command, EstimationOptions& options) {
                   "Process noise, for physical parameters [rad/s²/√Hz]; default: from the data")
       ->check(proto::positive_number())
       ->group(method);
+  command
+      .add_option("--inertias", calibration.inertia_chart,
+                  "Of bodies whose moments are all free: in coordinates that only possible bodies "
+                  "have (two kinds), or entry by entry")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, estimator::InertiaChart>{
+          {"log-cholesky", estimator::InertiaChart::kLogCholesky},
+          {"exponential-eigenvalue", estimator::InertiaChart::kExponentialEigenvalue},
+          {"entries", estimator::InertiaChart::kEntries}}))
+      ->type_name("log-cholesky|exponential-eigenvalue|entries")
+      ->group(method);
   command.add_option("--max-iterations", calibration.max_iterations, "Most iterations of a fit")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str()
@@ -167,7 +177,7 @@ void add_result_files(CLI::App& command, ResultFiles& files) {
   command.add_option("--plot", files.plot, "Write a report with plots as HTML")->type_name("FILE");
 }
 
-void add_calibration_files(CLI::App& command, ResultFiles& files) {
+void add_rig_files(CLI::App& command, ResultFiles& files) {
   CLI::Option* const rig_out =
       command
           .add_option("--rig-out", files.rig_out,
@@ -177,6 +187,18 @@ void add_calibration_files(CLI::App& command, ResultFiles& files) {
       .add_flag("--rig-out-priors", files.rig_out_priors,
                 "There, make the estimates what is known beforehand of other recordings")
       ->needs(rig_out);
+  command
+      .add_option("--urdf-out", files.urdf_out,
+                  "Write the rig with the estimates as a robot's URDF file")
+      ->type_name("FILE");
+  command
+      .add_option("--mjcf-out", files.mjcf_out,
+                  "Write the rig with the estimates as a MuJoCo model")
+      ->type_name("FILE");
+}
+
+void add_calibration_files(CLI::App& command, ResultFiles& files) {
+  add_rig_files(command, files);
   command
       .add_flag("--trajectories", files.trajectories,
                 "In the JSON, every row of what was measured, estimated and simulated")
@@ -191,8 +213,11 @@ void check_result_files(const ResultFiles& files, const EstimationOptions& optio
 }
 
 void check_result_files(const ResultFiles& files, const std::vector<std::string>& inputs) {
-  const std::vector<std::pair<std::string, std::string>> outputs = {
-      {"--json", files.json}, {"--plot", files.plot}, {"--rig-out", files.rig_out}};
+  const std::vector<std::pair<std::string, std::string>> outputs = {{"--json", files.json},
+                                                                    {"--plot", files.plot},
+                                                                    {"--rig-out", files.rig_out},
+                                                                    {"--urdf-out", files.urdf_out},
+                                                                    {"--mjcf-out", files.mjcf_out}};
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const auto& [option, path] = outputs[i];
     if (path.empty()) continue;

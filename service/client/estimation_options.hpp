@@ -33,6 +33,8 @@ struct ResultFiles {
   std::string rig_out = {};
   bool rig_out_priors = false;  ///< estimates become priors there
   bool trajectories = false;    ///< are in the JSON
+  std::string urdf_out = {};    ///< the calibrated robot
+  std::string mjcf_out = {};
 };
 
 /// Time steps a mechanism of some centimetres can be stepped with [s].
@@ -45,7 +47,11 @@ void take_parameters_option(const std::string& text, EstimationOptions& options)
 /// Adds --json and --plot to a command. `files` must outlive the parsing.
 void add_result_files(CLI::App& command, ResultFiles& files);
 
-/// Adds what a calibration can write beside these: --rig-out, --rig-out-priors, --trajectories.
+/// Adds the descriptions of the calibrated rig: --rig-out, --rig-out-priors, --urdf-out,
+/// --mjcf-out.
+void add_rig_files(CLI::App& command, ResultFiles& files);
+
+/// Adds what a calibration can write beside these: the rig's descriptions and --trajectories.
 void add_calibration_files(CLI::App& command, ResultFiles& files);
 
 /// Refuses, before the work is done, results that could not be written.

@@ -9,7 +9,7 @@
 
 namespace service {
 
-/// Magnitudes that a hinge should not exceed; 0: no limit.
+/// Magnitudes that a hinge should not exceed; 0: no limit. Of a slide read m for rad.
 struct HingeLimit {
   int hinge = 0;
   double angle_max = 0.0;  ///< [rad]
@@ -21,12 +21,13 @@ struct Scenario {
   daq::Scenario excitation;          ///< joints are the mechanism's hinges
   int motor = -1;                    ///< hinge that is driven; −1: none
   double rate = 1000.0;              ///< samples per second [Hz]
-  Eigen::VectorXd initial_angles{};  ///< one a hinge [rad]
-  Eigen::VectorXd initial_speeds{};  ///< one a hinge [rad/s]
+  Eigen::VectorXd initial_angles{};  ///< one a hinge [rad or m]
+  Eigen::VectorXd initial_speeds{};  ///< one a hinge [rad/s or m/s]
   daq::CommandLimits command_limits{};
   std::vector<HingeLimit> limits{};
-  double noise = 0.0;     ///< standard deviation of the angles' white noise [rad]
-  bool quantise = false;  ///< round angles to encoder counts
+  double noise = 0.0;           ///< standard deviation of the angles' white noise [rad]
+  double position_noise = 0.0;  ///< of the positions' [m]
+  bool quantise = false;        ///< round angles and positions to encoder counts
   std::uint64_t seed = 0;
 };
 

@@ -24,6 +24,7 @@ class ScenarioReader {
     read_command_limits();
     read_limits();
     scenario_.noise = source_.noise().angle_standard_deviation_rad();
+    scenario_.position_noise = source_.noise().position_standard_deviation_m();
     scenario_.quantise = source_.noise().quantise();
     scenario_.seed = source_.noise().seed();
     return scenario_;
@@ -52,6 +53,23 @@ class ScenarioReader {
     place.at(field).fail("the rig has no hinge '" + name + "'; " + field + " is one of " + known);
   }
 
+  bool slides_at(int hinge) const {
+    return rig_.mechanism.hinges[static_cast<std::size_t>(hinge)].kind ==
+           estimator::JointKind::kPrismatic;
+  }
+
+  /// What a joint of one kind is told in the field of the other.
+  static void refuse_other_kind(bool slides, double of_turn, double of_slide,
+                                const proto::TextLocator& place, const char* turn_field,
+                                const char* slide_field) {
+    if (slides && of_turn != 0.0) {
+      place.at(turn_field).fail(std::string("the joint slides; write ") + slide_field);
+    }
+    if (!slides && of_slide != 0.0) {
+      place.at(slide_field).fail(std::string("the joint turns; write ") + turn_field);
+    }
+  }
+
   void read_initial_state() {
     scenario_.initial_angles.setZero(rig_.mechanism.hinge_count());
     scenario_.initial_speeds.setZero(rig_.mechanism.hinge_count());
@@ -59,8 +77,14 @@ class ScenarioReader {
       const proto::TextLocator place = root_.at("initial", i);
       const v1::InitialState& initial = source_.initial(i);
       const int hinge = find_hinge(initial.hinge(), place, "hinge");
-      scenario_.initial_angles[hinge] = initial.angle_rad();
-      scenario_.initial_speeds[hinge] = initial.speed_rad_per_s();
+      const bool slides = slides_at(hinge);
+      refuse_other_kind(slides, initial.angle_rad(), initial.position_m(), place, "angle_rad",
+                        "position_m");
+      refuse_other_kind(slides, initial.speed_rad_per_s(), initial.speed_m_per_s(), place,
+                        "speed_rad_per_s", "speed_m_per_s");
+      scenario_.initial_angles[hinge] = slides ? initial.position_m() : initial.angle_rad();
+      scenario_.initial_speeds[hinge] =
+          slides ? initial.speed_m_per_s() : initial.speed_rad_per_s();
     }
   }
 
@@ -83,9 +107,16 @@ class ScenarioReader {
     const v1::Limits& limits = source_.limits();
     for (int i = 0; i < limits.hinge_size(); ++i) {
       const v1::HingeLimit& limit = limits.hinge(i);
+      const proto::TextLocator place = root_.at("limits").at("hinge", i);
+      const int hinge = find_hinge(limit.hinge(), place, "hinge");
+      const bool slides = slides_at(hinge);
+      refuse_other_kind(slides, limit.angle_rad_max(), limit.position_m_max(), place,
+                        "angle_rad_max", "position_m_max");
+      refuse_other_kind(slides, limit.speed_rad_per_s_max(), limit.speed_m_per_s_max(), place,
+                        "speed_rad_per_s_max", "speed_m_per_s_max");
       scenario_.limits.push_back(
-          {find_hinge(limit.hinge(), root_.at("limits").at("hinge", i), "hinge"),
-           limit.angle_rad_max(), limit.speed_rad_per_s_max()});
+          {hinge, slides ? limit.position_m_max() : limit.angle_rad_max(),
+           slides ? limit.speed_m_per_s_max() : limit.speed_rad_per_s_max()});
     }
   }
 

@@ -4,13 +4,10 @@
 #include <cmath>
 #include <numbers>
 #include <random>
-#include <span>
 
-#include "estimator/dynamics/spook_stepper.hpp"
-#include "estimator/model/kinematics.hpp"
-#include "estimator/model/model_values.hpp"
 #include "estimator/model/sensor.hpp"
 #include "proto/text/input_error.hpp"
+#include "service/simulation/plant.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {
@@ -49,13 +46,6 @@ class CommandHistory {
   std::vector<double> commands_;
 };
 
-/// Hinge angles without jumps of a turn.
-void unwrap(const Eigen::VectorXd& wrapped, Eigen::VectorXd& angles) {
-  for (Eigen::Index j = 0; j < angles.size(); ++j) {
-    angles[j] += std::remainder(wrapped[j] - angles[j], kTwoPi);
-  }
-}
-
 /// Turns true angles into what the encoders read.
 class Encoders {
  public:
@@ -66,9 +56,10 @@ class Encoders {
         random_(scenario.seed) {
     if (!scenario.quantise) return;
     for (std::size_t i = 0; i < sensors_.size(); ++i) {
-      if (rig.encoders[i].counts_per_turn > 0.0) continue;
-      throw proto::InputError("quantise needs counts_per_turn in the encoder of hinge '" +
-                              sensors_[i].name + "' (" + rig.path + ")");
+      if (count(i) > 0.0) continue;
+      throw proto::InputError(
+          std::string("quantise needs ") + (slides(i) ? "counts_per_m" : "counts_per_turn") +
+          " in the encoder of hinge '" + sensors_[i].name + "' (" + rig.path + ")");
     }
   }
 
@@ -81,14 +72,24 @@ class Encoders {
       double& reading = readings[static_cast<Eigen::Index>(i)];
       reading = sensor.sum([&](int hinge) { return angles[hinge]; }) -
                 rig_.mechanism.parameters[static_cast<std::size_t>(sensor.offset)].value;
-      if (scenario_.noise > 0.0) reading += scenario_.noise * normal_(random_);
-      const double counts = rig_.encoders[i].counts_per_turn;
-      if (scenario_.quantise) reading = std::round(reading * counts / kTwoPi) * kTwoPi / counts;
+      const double noise = slides(i) ? scenario_.position_noise : scenario_.noise;
+      if (noise > 0.0) reading += noise * normal_(random_);
+      if (scenario_.quantise) reading = std::round(reading / count(i)) * count(i);
     }
     return readings;
   }
 
  private:
+  bool slides(std::size_t sensor) const {
+    return sensors_[sensor].kind == estimator::JointKind::kPrismatic;
+  }
+  /// What one count is [rad or m]; 0: not stated.
+  double count(std::size_t sensor) const {
+    const EncoderFacts& facts = rig_.encoders[sensor];
+    const double counts = slides(sensor) ? facts.counts_per_m : facts.counts_per_turn;
+    return counts > 0.0 ? (slides(sensor) ? 1.0 : kTwoPi) / counts : 0.0;
+  }
+
   const Rig& rig_;
   const Scenario& scenario_;
   std::vector<estimator::Sensor> sensors_;
@@ -104,8 +105,11 @@ class Watch {
   void check(double time, const Eigen::VectorXd& angles, const Eigen::VectorXd& speeds,
              std::vector<std::string>& notes) {
     for (const HingeLimit& limit : scenario_.limits) {
-      report(limit, "angle", angles[limit.hinge], limit.angle_max, " rad", time, notes);
-      report(limit, "speed", speeds[limit.hinge], limit.speed_max, " rad/s", time, notes);
+      const estimator::JointUnits units =
+          rig_.mechanism.hinges[static_cast<std::size_t>(limit.hinge)].units();
+      report(limit, units.quantity, angles[limit.hinge], limit.angle_max, units.coordinate, time,
+             notes);
+      report(limit, "speed", speeds[limit.hinge], limit.speed_max, units.rate, time, notes);
     }
   }
 
@@ -118,7 +122,7 @@ class Watch {
     if (std::find(reported_.begin(), reported_.end(), key) != reported_.end()) return;
     reported_.push_back(key);
     notes.push_back("hinge " + hinge + " exceeds its " + quantity + " limit of " +
-                    format_number(maximum) + unit + " at " + format_number(time, 6) +
+                    format_number(maximum) + " " + unit + " at " + format_number(time, 6) +
                     " s; a rig's run would end there");
   }
 
@@ -163,54 +167,6 @@ double limited(double command, double last, const daq::CommandLimits& limits, do
                     last + slew);
 }
 
-/// The mechanism in motion: state, stepper, unwrapped angles.
-class Plant {
- public:
-  Plant(const Rig& rig, const Scenario& scenario, double step)
-      : mechanism_(rig.mechanism),
-        stepper_(rig.mechanism, step),
-        state_(estimator::assemble_state(rig.mechanism, estimator::unpack(rig.mechanism),
-                                         scenario.initial_angles, scenario.initial_speeds)),
-        angles_(scenario.initial_angles),
-        speeds_(scenario.initial_speeds),
-        joints_(static_cast<std::size_t>(angles_.size())) {
-    unwrap(estimator::hinge_angles(mechanism_, state_.poses), angles_);
-  }
-
-  const Eigen::VectorXd& angles() const { return angles_; }
-  const Eigen::VectorXd& speeds() const { return speeds_; }
-
-  /// As a scenario sees them; valid until the next call.
-  std::span<const daq::JointState> joints() {
-    for (Eigen::Index j = 0; j < angles_.size(); ++j) {
-      joints_[static_cast<std::size_t>(j)] = {angles_[j], speeds_[j], true};
-    }
-    return joints_;
-  }
-
-  void advance(const Eigen::VectorXd& control, double time) {
-    if (stepper_.step(state_, control) != estimator::StepOutcome::kOk) {
-      throw proto::InputError("the model cannot be stepped at " + format_number(time) +
-                              " s; use a smaller --step, or a compliance above 0 for loops");
-    }
-    const Eigen::VectorXd before = angles_;
-    unwrap(estimator::hinge_angles(mechanism_, state_.poses), angles_);
-    speeds_ = (angles_ - before) / stepper_.step_size();
-    if (!angles_.allFinite()) {
-      throw proto::InputError("the simulation diverges at " + format_number(time) +
-                              " s; use a smaller --step");
-    }
-  }
-
- private:
-  const estimator::Mechanism& mechanism_;
-  estimator::SpookStepper stepper_;
-  estimator::State state_;
-  Eigen::VectorXd angles_;  // unwrapped
-  Eigen::VectorXd speeds_;
-  std::vector<daq::JointState> joints_;
-};
-
 /// Whether a release has come to rest before its duration was over.
 bool has_ended_early(const daq::Scenario& excitation, double time) {
   return excitation.phase() == daq::Phase::kFinished && time < excitation.duration_s();
@@ -231,10 +187,10 @@ int count_motors(const estimator::Mechanism& mechanism) {
 }  // namespace
 
 SimulatedRun simulate(const Rig& rig, const Scenario& scenario, double step,
-                      const std::atomic<bool>* stop) {
+                      const std::atomic<bool>* stop, Integrator integrator) {
   const estimator::Mechanism& mechanism = rig.mechanism;
-  estimator::require_hinges(rig.mechanism);
   SimulatedRun run;
+  run.integrator = choose_integrator(mechanism, integrator);
   run.step = step;
   double rate = scenario.rate;  // a sample's time is k / rate, the same number as on a rig's run
   run.period = 1.0 / rate;
@@ -252,7 +208,7 @@ SimulatedRun simulate(const Rig& rig, const Scenario& scenario, double step,
   run.controls.setZero(samples, motors);
 
   Watch watch(rig, scenario);
-  Plant plant(rig, scenario, step);
+  const std::unique_ptr<Plant> plant = make_plant(rig, scenario, step, run.integrator);
   daq::Scenario excitation = scenario.excitation;  // it remembers where it is
   CommandHistory history(run.period);
   const double delay =
@@ -263,9 +219,9 @@ SimulatedRun simulate(const Rig& rig, const Scenario& scenario, double step,
   for (Eigen::Index k = 0; k < samples; ++k) {
     const double time = static_cast<double>(k) / rate;
     run.cancelled = stop != nullptr && stop->load();
-    run.angles.row(k) = encoders.read(plant.angles());
-    watch.check(time, plant.angles(), plant.speeds(), run.notes);
-    const double command = excitation.command({time, plant.joints()});
+    run.angles.row(k) = encoders.read(plant->angles());
+    watch.check(time, plant->angles(), plant->speeds(), run.notes);
+    const double command = excitation.command({time, plant->joints()});
     const bool rest = has_ended_early(excitation, time);
     if (rest) run.notes.push_back("at rest at " + format_number(time, 6) + " s");
     history.append(limited(command, history.last(), scenario.command_limits, run.period));
@@ -279,7 +235,7 @@ SimulatedRun simulate(const Rig& rig, const Scenario& scenario, double step,
         control[motor_column(mechanism, scenario.motor)] =
             history.mean(begin - delay, begin - delay + step);
       }
-      plant.advance(control, begin);
+      plant->advance(control, begin);
     }
   }
   run.angles.conservativeResize(samples, Eigen::NoChange);

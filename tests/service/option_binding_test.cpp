@@ -45,7 +45,8 @@ const std::string kEstimation =
     "--free 2.b --fix 1.K=0.07 --start 2.b=0.25 --start 1.b=0.5 --parameters shadow --step 0.002 "
     "--acceleration-noise 0.03 --max-iterations 17 --no-refine --kappa 11 --compliance 1.25e-7 "
     "--damping-time 0.004 --residual explicit --states full --no-approach --threads 3 --quiet "
-    "--withhold 2 --as-is --parameters values.json --operator Ada ";
+    "--withhold 2 --as-is --parameters values.json --operator Ada "
+    "--inertias exponential-eigenvalue ";
 
 void expect_estimation(const EstimationOptions& options) {
   EXPECT_EQ(options.recordings, (std::vector<std::string>{"a.csv", "session:b"}));
@@ -74,6 +75,7 @@ void expect_estimation(const EstimationOptions& options) {
   EXPECT_EQ(calibration.state_form, StateForm::kFull);
   EXPECT_FALSE(calibration.approach);
   EXPECT_FALSE(calibration.repair);
+  EXPECT_EQ(calibration.inertia_chart, estimator::InertiaChart::kExponentialEigenvalue);
 }
 
 const std::string kService =
@@ -84,10 +86,12 @@ TEST(OptionBinding, OfCalibrate) {
   CalibrateOptions options;
   parse(kEstimation + kService +
             "--json out.json --plot out.html --rig-out out.textproto --rig-out-priors "
-            "--trajectories",
+            "--urdf-out out.urdf --mjcf-out out.xml --trajectories",
         options, {});
   expect_estimation(options.estimation);
   EXPECT_EQ(options.files.rig_out, "out.textproto");
+  EXPECT_EQ(options.files.urdf_out, "out.urdf");
+  EXPECT_EQ(options.files.mjcf_out, "out.xml");
   EXPECT_TRUE(options.files.rig_out_priors);
   EXPECT_TRUE(options.files.trajectories);
   EXPECT_EQ(options.files.json, "out.json");
@@ -132,7 +136,8 @@ TEST(OptionBinding, OfRepeat) {
   RepeatOptions options;
   parse(
       "run.json a.csv b.mcap --changed-data --threads 3 --quiet --json out.json --plot out.html "
-      "--rig-out out.textproto --rig-out-priors --trajectories",
+      "--rig-out out.textproto --rig-out-priors --urdf-out out.urdf --mjcf-out out.xml "
+      "--trajectories",
       options, {});
   EXPECT_EQ(options.result, "run.json");
   EXPECT_EQ(options.recordings, (std::vector<std::string>{"a.csv", "b.mcap"}));
@@ -142,6 +147,8 @@ TEST(OptionBinding, OfRepeat) {
   EXPECT_EQ(options.files.json, "out.json");
   EXPECT_EQ(options.files.plot, "out.html");
   EXPECT_EQ(options.files.rig_out, "out.textproto");
+  EXPECT_EQ(options.files.urdf_out, "out.urdf");
+  EXPECT_EQ(options.files.mjcf_out, "out.xml");
   EXPECT_TRUE(options.files.rig_out_priors);
   EXPECT_TRUE(options.files.trajectories);
 }
@@ -193,8 +200,10 @@ TEST(OptionBinding, OfCompare) {
 
 TEST(OptionBinding, OfSimulate) {
   SimulateOptions options;
-  parse("--rig r --scenario s --out o --plot p --step 0.003 --start 1.b=2 --parameters v.json",
-        options, {});
+  parse(
+      "--rig r --scenario s --out o --plot p --step 0.003 --start 1.b=2 --parameters v.json "
+      "--integrator physical",
+      options, {});
   EXPECT_EQ(options.plot, "p");
   EXPECT_EQ(options.values, "v.json");
   EXPECT_EQ(options.rig, "r");
@@ -202,6 +211,7 @@ TEST(OptionBinding, OfSimulate) {
   EXPECT_EQ(options.out, "o");
   EXPECT_EQ(options.step, 0.003);
   EXPECT_EQ(options.edits.start, (std::vector<std::string>{"1.b=2"}));
+  EXPECT_EQ(options.integrator, Integrator::kPhysical);
 }
 
 TEST(OptionBinding, OfInit) {
@@ -255,7 +265,7 @@ TEST(OptionBinding, OfJobSubmission) {
   CalibrateOptions options;
   parse(kEstimation + kService +
             "--json out.json --plot out.html --rig-out out.textproto --rig-out-priors "
-            "--trajectories",
+            "--urdf-out out.urdf --mjcf-out out.xml --trajectories",
         options, {});
   options.estimation.rig = folder.write("mine.textproto", "name: \"mine\"");
   options.estimation.values.clear();  // ParameterValuesFile.ReachAJob
@@ -297,7 +307,8 @@ TEST(OptionBinding, OfJobSubmission) {
   EXPECT_EQ(job.acceleration_noise(), 0.03);
   EXPECT_FALSE(job.approach());
   EXPECT_FALSE(job.repair());
-  EXPECT_EQ(rigcal::v1::JobOptions::descriptor()->field_count(), 13) << "a field more: read it too";
+  EXPECT_EQ(job.inertias(), "exponential-eigenvalue");
+  EXPECT_EQ(rigcal::v1::JobOptions::descriptor()->field_count(), 14) << "a field more: read it too";
 }
 
 // The service makes of a job what the command line made of its options, each by itself: what a
@@ -319,7 +330,8 @@ TEST(OptionBinding, SurvivesTheWayToTheService) {
        {"", "--step 0.002", "--kappa 11", "--compliance 0", "--compliance 1e-6", "--damping-time 0",
         "--damping-time 0.004", "--residual explicit", "--residual implicit", "--states full",
         "--states configurations", "--no-approach", "--no-refine", "--parameters physical",
-        "--parameters shadow", "--acceleration-noise 0.03", "--max-iterations 17", "--as-is"}) {
+        "--parameters shadow", "--acceleration-noise 0.03", "--max-iterations 17", "--as-is",
+        "--inertias log-cholesky", "--inertias exponential-eigenvalue", "--inertias entries"}) {
     SCOPED_TRACE(option);
     const auto [here, job] = there(option);
     EXPECT_EQ(job.kind, here.kind);
@@ -335,13 +347,15 @@ TEST(OptionBinding, SurvivesTheWayToTheService) {
     EXPECT_EQ(job.refine_simulation, here.refine_simulation);
     EXPECT_EQ(job.approach, here.approach);
     EXPECT_EQ(job.repair, here.repair);
+    EXPECT_EQ(job.inertia_chart, here.inertia_chart);
   }
   rigcal::v1::JobOptions cutoff;
   cutoff.set_filter_cutoff_hz(3.5);
   EXPECT_EQ(calibration_options(cutoff).filter_cutoff, 3.5);
   for (const auto& wrong : {+[](rigcal::v1::JobOptions& o) { o.set_parameters("both"); },
                             +[](rigcal::v1::JobOptions& o) { o.set_residual("Explicit"); },
-                            +[](rigcal::v1::JobOptions& o) { o.set_states("half"); }}) {
+                            +[](rigcal::v1::JobOptions& o) { o.set_states("half"); },
+                            +[](rigcal::v1::JobOptions& o) { o.set_inertias("cubic"); }}) {
     rigcal::v1::JobOptions options;
     wrong(options);
     EXPECT_NE(refusal([&] { (void)calibration_options(options); }).find(" is not "),

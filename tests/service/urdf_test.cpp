@@ -6,7 +6,8 @@
 #include "estimator/model/mechanism.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/import/rig_file.hpp"
-#include "service/import/robot/urdf_rig.hpp"
+#include "service/import/robot/robot_rig.hpp"
+#include "service/import/robot/urdf_robot.hpp"
 
 namespace service {
 namespace {

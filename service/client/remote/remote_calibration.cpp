@@ -15,6 +15,7 @@
 #include "service/client/remote/service_client.hpp"
 #include "service/client/remote/service_results.hpp"
 #include "service/client/remote/short_id.hpp"
+#include "service/client/rig_files.hpp"
 #include "service/import/parameter_values.hpp"
 #include "service/import/rig_file.hpp"
 #include "service/result/result_message.hpp"
@@ -128,12 +129,12 @@ ExitCode run(ServiceClient& client, const RemoteOptions& remote, const Estimatio
   }
   if (const ExitCode ended = report_end(info); ended != kDone) return ended;
   if (!files.plot.empty()) fetch_report(client, id, false, files.plot);
-  if (!files.json.empty() || !files.rig_out.empty()) {
+  if (!files.json.empty() || has_rig_files(files)) {
     ServiceRequest get;
     get.mutable_get_result()->set_job_id(id);
     const rigcal::v1::CalibrationResult result = client.call(get).job_result().result();
     if (!files.json.empty()) proto::write_file(files.json, to_json(result));
-    if (!files.rig_out.empty()) write_job_rig(id, result, files);
+    if (has_rig_files(files)) write_job_rig(id, result, files);
   }
   return print_result(client, id, false);
 }

@@ -8,6 +8,7 @@
 #include "service/client/remote/service_client.hpp"
 #include "service/client/remote/service_results.hpp"
 #include "service/client/remote/short_id.hpp"
+#include "service/client/rig_files.hpp"
 #include "service/import/simulation_truth.hpp"
 #include "service/report/truth_table.hpp"
 #include "service/result/stored_result.hpp"
@@ -69,7 +70,8 @@ ExitCode print_result(ServiceClient& client, const std::string& job_id, bool jso
 void write_job_rig(const std::string& job_id, const rigcal::v1::CalibrationResult& result,
                    const ResultFiles& files) {
   const StoredResult stored = stored_result("job " + job_id, result);
-  write_rig_out(stored.rig_name, stored.rig_text, stored.rig, files);
+  write_rig_files(stored.rig_name, stored.rig_text, stored.rig, files,
+                  files.json.empty() ? "rigcal result " + job_id + " --json" : files.json);
 }
 
 void fetch_report(ServiceClient& client, const std::string& job_id, bool cross_validation,
@@ -96,7 +98,7 @@ void add_result(CLI::App& app, ExitCode& exit_code) {
     std::string truth;
     bool json = false;
     bool cross_validation = false;
-    ResultFiles files;  // the rig file alone
+    ResultFiles files;  // descriptions of the rig alone
   };
   CLI::App* command = app.add_subcommand("result", "Result of a job of a calibration service");
   const auto options = std::make_shared<Options>();
@@ -112,15 +114,7 @@ void add_result(CLI::App& app, ExitCode& exit_code) {
                    "Print the estimates beside what this simulation file of rigcal-sim says")
       ->type_name("FILE")
       ->excludes(json);
-  CLI::Option* const rig_out =
-      command
-          ->add_option("--rig-out", options->files.rig_out,
-                       "Write the job's rig file with the estimates in place of its values")
-          ->type_name("FILE");
-  command
-      ->add_flag("--rig-out-priors", options->files.rig_out_priors,
-                 "There, make the estimates what is known beforehand of other recordings")
-      ->needs(rig_out);
+  add_rig_files(*command, options->files);
   add_service_options(*command, options->server);
   command->callback([options, &exit_code] {
     TrueParameters truth;
@@ -128,7 +122,7 @@ void add_result(CLI::App& app, ExitCode& exit_code) {
     check_result_files(options->files, std::vector<std::string>{});
     exit_code = with_service(options->server, [&](ServiceClient& client) {
       const std::string job_id = find_job(client, options->id);
-      if (!options->files.rig_out.empty()) {
+      if (has_rig_files(options->files)) {
         ServiceRequest request;
         request.mutable_get_result()->set_job_id(job_id);
         write_job_rig(job_id, client.call(request).job_result().result(), options->files);

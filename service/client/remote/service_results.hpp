@@ -10,7 +10,8 @@ namespace service {
 /// Prints the result of a job that is done, as a table or as JSON.
 ExitCode print_result(ServiceClient& client, const std::string& job_id, bool json);
 
-/// Writes the rig file of a job that is done with the estimates, as calibrate --rig-out does.
+/// Writes the rig of a job that is done with the estimates, as calibrate --rig-out, --urdf-out and
+/// --mjcf-out do.
 /// @throws proto::InputError
 void write_job_rig(const std::string& job_id, const rigcal::v1::CalibrationResult& result,
                    const ResultFiles& files);

@@ -1,15 +1,9 @@
 #include "service/import/robot/urdf_robot.hpp"
 
-#include <tinyxml2.h>
-
 #include <Eigen/Geometry>
-#include <charconv>
-#include <cmath>
 #include <map>
-#include <sstream>
 
-#include "proto/text/files.hpp"
-#include "proto/text/input_error.hpp"
+#include "service/import/robot/xml_source.hpp"
 
 namespace service {
 namespace {
@@ -23,22 +17,17 @@ constexpr double kMassLeast = 1e-6;  // [kg]
 /// Reads one file; every fault names it and the line.
 class UrdfReader {
  public:
-  UrdfReader(const std::string& path, const std::string& text) : path_(path) {
-    const std::string_view plain = proto::without_byte_order_mark(text);
-    document_.Parse(plain.data(), plain.size());
-    if (document_.Error()) {
-      fail(document_.ErrorLineNum(), std::string("is not XML: ") + document_.ErrorName());
-    }
-  }
+  UrdfReader(const std::string& path, const std::string& text) : xml_(path, text) {}
 
-  UrdfRobot read() {
-    const XMLElement* const root = document_.RootElement();
+  Robot read() {
+    const XMLElement* const root = xml_.root();
     if (root == nullptr || std::string_view(root->Name()) != "robot") {
       fail(root == nullptr ? 1 : root->GetLineNum(),
-           "holds no <robot>; give a URDF file (of a .xacro file what xacro makes of it)");
+           "holds no <robot>; give a URDF file (of a .xacro file what xacro makes of it) or a "
+           "MuJoCo model");
     }
     refuse_macros(*root);
-    UrdfRobot robot;
+    Robot robot;
     if (const char* const name = root->Attribute("name")) robot.name = name;
     for (const auto* e = root->FirstChildElement("link"); e; e = e->NextSiblingElement("link")) {
       read_link(*e, robot);
@@ -52,9 +41,7 @@ class UrdfReader {
   }
 
  private:
-  [[noreturn]] void fail(int line, const std::string& what) const {
-    throw proto::InputError(path_ + ":" + std::to_string(line) + ": " + what);
-  }
+  [[noreturn]] void fail(int line, const std::string& what) const { xml_.fail(line, what); }
 
   void refuse_macros(const XMLElement& root) const {
     for (const auto* e = root.FirstChildElement(); e; e = e->NextSiblingElement()) {
@@ -65,70 +52,25 @@ class UrdfReader {
     }
   }
 
-  std::string text_of(const XMLElement& element, const char* attribute, const char* what) const {
-    const char* const text = element.Attribute(attribute);
-    if (text == nullptr || *text == '\0') {
-      fail(element.GetLineNum(), std::string("a ") + what + " has no " + attribute);
-    }
-    return text;
-  }
-
-  double number(const XMLElement& element, const std::string& attribute,
-                const std::string& text) const {
-    double value = 0.0;
-    const char* begin = text.data();
-    const char* const end = begin + text.size();
-    if (begin != end && *begin == '+') ++begin;
-    const auto read = std::from_chars(begin, end, value);
-    if (read.ec != std::errc() || read.ptr != end || !std::isfinite(value)) {
-      fail(element.GetLineNum(), std::string("<") + element.Name() + " " + attribute + "=\"" +
-                                     text + "\"> is not a finite number");
-    }
-    return value;
-  }
-
-  double number_or(const XMLElement* element, const char* attribute, double otherwise) const {
-    const char* const text = element == nullptr ? nullptr : element->Attribute(attribute);
-    if (text == nullptr) return otherwise;
-    std::istringstream words(text);
-    std::string word, more;
-    words >> word >> more;
-    return number(*element, attribute, more.empty() ? word : text);
-  }
-
-  Eigen::Vector3d vector_or(const XMLElement* element, const char* attribute,
-                            const Eigen::Vector3d& otherwise) const {
-    const char* const text = element == nullptr ? nullptr : element->Attribute(attribute);
-    if (text == nullptr) return otherwise;
-    std::istringstream words(text);
-    std::vector<double> values;
-    for (std::string word; words >> word;) values.push_back(number(*element, attribute, word));
-    if (values.size() != 3) {
-      fail(element->GetLineNum(), std::string("<") + element->Name() + " " + attribute + "=\"" +
-                                      text + "\"> needs three numbers");
-    }
-    return {values[0], values[1], values[2]};
-  }
-
   /// Roll, pitch and yaw turn about the fixed axes x, y and z, in this order.
   Placement placement(const XMLElement* origin) const {
-    const Eigen::Vector3d rpy = vector_or(origin, "rpy", Eigen::Vector3d::Zero());
+    const Eigen::Vector3d rpy = xml_.vector_or(origin, "rpy", Eigen::Vector3d::Zero());
     Placement placement;
     placement.rotation = (Eigen::AngleAxisd(rpy.z(), Eigen::Vector3d::UnitZ()) *
                           Eigen::AngleAxisd(rpy.y(), Eigen::Vector3d::UnitY()) *
                           Eigen::AngleAxisd(rpy.x(), Eigen::Vector3d::UnitX()))
                              .toRotationMatrix();
-    placement.translation = vector_or(origin, "xyz", Eigen::Vector3d::Zero());
+    placement.translation = xml_.vector_or(origin, "xyz", Eigen::Vector3d::Zero());
     return placement;
   }
 
-  void read_link(const XMLElement& element, UrdfRobot& robot) {
-    UrdfLink link{.name = text_of(element, "name", "link"), .inertial = {}};
+  void read_link(const XMLElement& element, Robot& robot) {
+    RobotLink link{.name = xml_.text_of(element, "name", "link"), .inertial = {}};
     if (!links_.emplace(link.name, robot.links.size()).second) {
       fail(element.GetLineNum(), "link '" + link.name + "' is there twice");
     }
     if (const auto* const inertial = element.FirstChildElement("inertial")) {
-      const double mass = number_or(inertial->FirstChildElement("mass"), "value", 0.0);
+      const double mass = xml_.number_or(inertial->FirstChildElement("mass"), "value", 0.0);
       if (mass < 0.0) {
         fail(inertial->GetLineNum(), "link '" + link.name + "' has a mass below zero");
       }
@@ -137,15 +79,15 @@ class UrdfReader {
     robot.links.push_back(std::move(link));
   }
 
-  UrdfInertial read_inertial(const XMLElement& element, double mass) const {
+  RobotInertial read_inertial(const XMLElement& element, double mass) const {
     const Placement frame = placement(element.FirstChildElement("origin"));
     const auto* const i = element.FirstChildElement("inertia");
     Eigen::Matrix3d matrix;
-    const double xy = number_or(i, "ixy", 0.0), xz = number_or(i, "ixz", 0.0),
-                 yz = number_or(i, "iyz", 0.0);
-    matrix << number_or(i, "ixx", 0.0), xy, xz,  //
-        xy, number_or(i, "iyy", 0.0), yz,        //
-        xz, yz, number_or(i, "izz", 0.0);
+    const double xy = xml_.number_or(i, "ixy", 0.0), xz = xml_.number_or(i, "ixz", 0.0),
+                 yz = xml_.number_or(i, "iyz", 0.0);
+    matrix << xml_.number_or(i, "ixx", 0.0), xy, xz,  //
+        xy, xml_.number_or(i, "iyy", 0.0), yz,        //
+        xz, yz, xml_.number_or(i, "izz", 0.0);
     return {.mass = mass,
             .center = frame.translation,
             .inertia = frame.rotation * matrix * frame.rotation.transpose()};
@@ -156,7 +98,7 @@ class UrdfReader {
     if (element == nullptr) {
       fail(joint.GetLineNum(), "joint '" + name + "' has no <" + side + " link=\"...\">");
     }
-    const std::string link = text_of(*element, "link", side);
+    const std::string link = xml_.text_of(*element, "link", side);
     const auto found = links_.find(link);
     if (found == links_.end()) {
       fail(element->GetLineNum(),
@@ -165,18 +107,18 @@ class UrdfReader {
     return found->second;
   }
 
-  UrdfJointType type_of(const XMLElement& element, const std::string& name) const {
-    const std::string type = text_of(element, "type", "joint");
-    if (type == "revolute" || type == "continuous") return UrdfJointType::kRevolute;
-    if (type == "prismatic") return UrdfJointType::kPrismatic;
-    if (type == "fixed") return UrdfJointType::kFixed;
+  RobotJointType type_of(const XMLElement& element, const std::string& name) const {
+    const std::string type = xml_.text_of(element, "type", "joint");
+    if (type == "revolute" || type == "continuous") return RobotJointType::kRevolute;
+    if (type == "prismatic") return RobotJointType::kPrismatic;
+    if (type == "fixed") return RobotJointType::kFixed;
     fail(element.GetLineNum(), "joint '" + name + "' is of type " + type +
                                    "; rigcal reads revolute, continuous, prismatic and fixed ones");
   }
 
-  void read_joint(const XMLElement& element, UrdfRobot& robot) {
-    UrdfJoint joint;
-    joint.name = text_of(element, "name", "joint");
+  void read_joint(const XMLElement& element, Robot& robot) {
+    RobotJoint joint;
+    joint.name = xml_.text_of(element, "name", "joint");
     joint.line = element.GetLineNum();
     if (!joints_.emplace(joint.name, joint.line).second) {
       fail(joint.line, "joint '" + joint.name + "' is there twice");
@@ -185,15 +127,15 @@ class UrdfReader {
     joint.parent = link_of(element, "parent", joint.name);
     joint.child = link_of(element, "child", joint.name);
     joint.origin = placement(element.FirstChildElement("origin"));
-    joint.axis = vector_or(element.FirstChildElement("axis"), "xyz", Eigen::Vector3d::UnitX());
-    if (joint.type != UrdfJointType::kFixed && !(joint.axis.norm() > 1e-9)) {
+    joint.axis = xml_.vector_or(element.FirstChildElement("axis"), "xyz", Eigen::Vector3d::UnitX());
+    if (joint.type != RobotJointType::kFixed && !(joint.axis.norm() > 1e-9)) {
       fail(joint.line, "joint '" + joint.name + "' has an axis of no direction");
     }
     joint.axis.normalize();
     const auto* const limit = element.FirstChildElement("limit");
     if (limit != nullptr && std::string_view(element.Attribute("type")) != "continuous") {
-      joint.lower = number_or(limit, "lower", 0.0);
-      joint.upper = number_or(limit, "upper", 0.0);
+      joint.lower = xml_.number_or(limit, "lower", 0.0);
+      joint.upper = xml_.number_or(limit, "upper", 0.0);
       // What is left out is no range, and some write one that nothing reaches.
       const bool range = joint.lower < joint.upper && joint.lower > -kUnbounded;
       if (!range || joint.upper > kUnbounded) {
@@ -201,21 +143,24 @@ class UrdfReader {
         joint.upper = std::numeric_limits<double>::infinity();
       }
     }
-    joint.effort = number_or(limit, "effort", 0.0);
-    joint.velocity = number_or(limit, "velocity", 0.0);
+    if (const double effort = xml_.number_or(limit, "effort", 0.0); effort > 0.0) {
+      const bool slides = joint.type == RobotJointType::kPrismatic;
+      joint.motor = {.control_unit = slides ? "N" : "N·m", .control_max = effort};
+    }
+    joint.velocity = xml_.number_or(limit, "velocity", 0.0);
     const auto* const dynamics = element.FirstChildElement("dynamics");
-    joint.damping = number_or(dynamics, "damping", 0.0);
-    joint.friction = number_or(dynamics, "friction", 0.0);
+    joint.damping = xml_.number_or(dynamics, "damping", 0.0);
+    joint.friction = xml_.number_or(dynamics, "friction", 0.0);
     if (const auto* const mimic = element.FirstChildElement("mimic")) {
-      joint.mimicked = text_of(*mimic, "joint", "mimic");
+      joint.mimicked = xml_.text_of(*mimic, "joint", "mimic");
     }
     robot.joints.push_back(std::move(joint));
   }
 
   /// A tree: every link but one is the child of one joint, and hangs from that one.
-  void find_root(const XMLElement& element, UrdfRobot& robot) const {
-    std::vector<const UrdfJoint*> above(robot.links.size(), nullptr);
-    for (const UrdfJoint& joint : robot.joints) {
+  void find_root(const XMLElement& element, Robot& robot) const {
+    std::vector<const RobotJoint*> above(robot.links.size(), nullptr);
+    for (const RobotJoint& joint : robot.joints) {
       if (above[joint.child] != nullptr) {
         fail(joint.line, "link '" + robot.links[joint.child].name + "' hangs from two joints, '" +
                              above[joint.child]->name + "' and '" + joint.name +
@@ -242,15 +187,14 @@ class UrdfReader {
     robot.root = roots.front();
   }
 
-  const std::string& path_;
-  tinyxml2::XMLDocument document_;
+  XmlSource xml_;
   std::map<std::string, std::size_t> links_;
   std::map<std::string, int> joints_;
 };
 
 }  // namespace
 
-UrdfRobot parse_urdf(const std::string& path, const std::string& text) {
+Robot parse_urdf(const std::string& path, const std::string& text) {
   return UrdfReader(path, text).read();
 }
 

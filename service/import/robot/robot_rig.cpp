@@ -1,4 +1,4 @@
-#include "service/import/robot/urdf_rig.hpp"
+#include "service/import/robot/robot_rig.hpp"
 
 #include <Eigen/Geometry>
 #include <algorithm>
@@ -16,6 +16,9 @@ namespace {
 // What friction that the file does not state begins at: small for a robot's joint.
 constexpr double kViscousStart = 0.01;  // [N·m·s/rad] or [N·s/m]
 constexpr double kDryStart = 0.01;      // [N·m] or [N]
+
+// How far gravity may lean in a rig file.
+constexpr double kTiltMost = 1.5;  // [rad]
 
 // The least moment that a rig file takes.
 constexpr double kInertiaLeast = 1e-9;  // [kg·m²]
@@ -53,10 +56,6 @@ Eigen::Vector3d across(const Eigen::Vector3d& axis) {
   return (e - e.dot(axis) * axis).normalized();
 }
 
-Placement operator*(const Placement& a, const Placement& b) {
-  return {a.rotation * b.rotation, a.rotation * b.translation + a.translation};
-}
-
 /// Where a link ended up: on a body, or on the ground.
 struct Carrier {
   std::string body = "ground";
@@ -65,22 +64,34 @@ struct Carrier {
 
 class RigWriter {
  public:
-  RigWriter(const UrdfRobot& robot, const UrdfImport& choice) : robot_(robot), choice_(choice) {
-    joints_below_.resize(robot.links.size());
-    for (const UrdfJoint& joint : robot.joints) joints_below_[joint.parent].push_back(&joint);
-  }
+  RigWriter(const Robot& robot, const RobotImport& choice)
+      : robot_(robot),
+        choice_(choice),
+        joints_below_(robot.joints_below()),
+        carriers_(robot.links.size()),
+        notes_(robot.notes) {}
 
   RigText write() {
     text_ = "# proto-file: proto/rig.proto\n# proto-message: rigcal.v1.Rig\n#\n# Made from " +
             choice_.source + ". Mark with `free: true` what is to be estimated.\nname: \"" +
             plain(robot_.name) + "\"\n";
-    add_root();
-    for (const UrdfJoint* joint : joints_below_[robot_.root]) add_branch(*joint, root_);
+    const RobotLink& base = robot_.links[robot_.root];
+    if (base.inertial) {
+      notes_.push_back("link '" + base.name +
+                       "' is the base and part of the ground: its mass has no effect");
+    }
+    const Carrier ground{.placement = {rig_from_robot_world(), Eigen::Vector3d::Zero()}};
+    carriers_[robot_.root] = ground;
+    for (const std::size_t joint : joints_below_[robot_.root]) {
+      add_branch(robot_.joints[joint], ground);
+    }
     if (names_.empty()) {
       throw proto::InputError(choice_.source +
                               ": nothing that has mass moves against the base; --floating lets "
                               "the base move");
     }
+    for (const RobotLoop& loop : robot_.loops) add_loop(loop);
+    add_gravity();
     text_ += safety_.empty() ? "" : "safety {\n" + safety_ + "}\n";
     if (!columns_.empty()) {
       text_ += "recording {\n  time { column: \"t_s\" }\n" + columns_ + controls_ + "}\n";
@@ -110,53 +121,9 @@ class RigWriter {
 
   bool carries_mass(std::size_t link) const {
     return robot_.links[link].inertial.has_value() ||
-           std::ranges::any_of(joints_below_[link],
-                               [&](const UrdfJoint* joint) { return carries_mass(joint->child); });
-  }
-
-  // z up in the URDF file is y up here.
-  static Placement upright() {
-    Placement world;
-    world.rotation = Eigen::AngleAxisd(-M_PI_2, Eigen::Vector3d::UnitX()).toRotationMatrix();
-    world.rotation = world.rotation.array().round().matrix().eval();
-    return world;
-  }
-
-  void add_root() {
-    root_.placement = upright();
-    const UrdfLink& link = robot_.links[robot_.root];
-    if (!choice_.floating) {
-      if (link.inertial) {
-        notes_.push_back("link '" + link.name +
-                         "' is the base and part of the ground: its mass has no effect");
-      }
-      return;
-    }
-    add_free_body();
-  }
-
-  // Three slides and three turns between ground and base, as a free body is described.
-  void add_free_body() {
-    static const char* const kNames[] = {"slide_x", "slide_y", "slide_z",
-                                         "turn_y",  "turn_x",  "turn_z"};
-    static const int kAxes[] = {0, 1, 2, 1, 0, 2};
-    std::string below = "ground";
-    for (int k = 0; k < 6; ++k) {
-      const bool last = k == 5;
-      const Eigen::Vector3d axis = Eigen::Vector3d::Unit(kAxes[k]);
-      const Placement to_world = last ? upright() : Placement{};
-      const std::string body = last ? add_body(robot_.links[robot_.root])
-                                    : add_massless(std::string("base_") + kNames[k]);
-      const Eigen::Vector3d inside = to_world.rotation.transpose() * axis;
-      text_ += "hinge {\n  name: \"" + named(kNames[k]) + "\"\n" +
-               (k < 3 ? "  kind: PRISMATIC\n" : "") +
-               side("parent", below, Eigen::Vector3d::Zero(), axis, across(axis)) +
-               side("child", body, Eigen::Vector3d::Zero(), inside,
-                    to_world.rotation.transpose() * across(axis)) +
-               "}\n";
-      below = body;
-    }
-    root_ = {below, {}};
+           std::ranges::any_of(joints_below_[link], [&](std::size_t joint) {
+             return carries_mass(robot_.joints[joint].child);
+           });
   }
 
   static std::string side(const std::string& which, const std::string& body,
@@ -173,9 +140,9 @@ class RigWriter {
     return body;
   }
 
-  std::string add_body(const UrdfLink& link) {
+  std::string add_body(const RobotLink& link) {
     if (!link.inertial) return add_massless(link.name);
-    const UrdfInertial& inertial = *link.inertial;
+    const RobotInertial& inertial = *link.inertial;
     Eigen::Matrix3d J = estimator::possible_inertia(inertial.mass, inertial.inertia);
     const std::string body = named(link.name);
     if (J != inertial.inertia) {
@@ -204,21 +171,21 @@ class RigWriter {
     return body;
   }
 
-  void add_branch(const UrdfJoint& joint, const Carrier& parent) {
-    const UrdfLink& link = robot_.links[joint.child];
-    const bool moves = joint.type != UrdfJointType::kFixed && joint.mimicked.empty();
+  void add_branch(const RobotJoint& joint, const Carrier& parent) {
+    const RobotLink& link = robot_.links[joint.child];
     const Carrier below{parent.body, parent.placement * joint.origin};
     if (!carries_mass(joint.child)) {
-      if (moves)
+      if (joint.moves())
         notes_.push_back("joint '" + joint.name + "' moves nothing that has mass: left out");
       return;
     }
     if (!joint.mimicked.empty()) {
       notes_.push_back("joint '" + joint.name + "' follows '" + joint.mimicked +
-                       "': rig files cannot say so yet, and it is held at zero");
+                       "': rig files tie parameters, not joints that follow one another, and it is "
+                       "held at zero");
     }
     Carrier carrier = below;
-    if (moves) {
+    if (joint.moves()) {
       carrier = {add_body(link), {}};
       add_joint(joint, below, carrier.body);
     } else if (link.inertial && parent.body != "ground") {
@@ -231,23 +198,28 @@ class RigWriter {
     } else if (link.inertial) {
       notes_.push_back("link '" + link.name + "' is fixed to the ground: its mass has no effect");
     }
-    for (const UrdfJoint* next : joints_below_[joint.child]) add_branch(*next, carrier);
+    carriers_[joint.child] = carrier;
+    for (const std::size_t next : joints_below_[joint.child]) {
+      add_branch(robot_.joints[next], carrier);
+    }
   }
 
-  void add_joint(const UrdfJoint& joint, const Carrier& parent, const std::string& child) {
-    const bool slides = joint.type == UrdfJointType::kPrismatic;
+  void add_joint(const RobotJoint& joint, const Carrier& parent, const std::string& child) {
+    const bool slides = joint.type == RobotJointType::kPrismatic;
     const std::string name = named(joint.name);
     const Eigen::Vector3d zero = across(joint.axis);
-    const Eigen::Matrix3d& R = parent.placement.rotation;
+    const Placement& p = parent.placement;
     text_ += "hinge {\n  name: \"" + name + "\"\n" + (slides ? "  kind: PRISMATIC\n" : "") +
-             side("parent", parent.body, parent.placement.translation, R * joint.axis, R * zero) +
-             side("child", child, Eigen::Vector3d::Zero(), joint.axis, zero);
-    add_friction(joint, slides);
-    if (joint.effort > 0.0) {
-      text_ += std::string("  motor { control_unit: \"") + (slides ? "N" : "N·m") +
-               "\" gain { value: 1 } control_max: " + number(joint.effort) + " }\n";
-      controls_ += "  control { hinge: \"" + name + "\" column: \"" + name + "_effort\" }\n";
+             side("parent", parent.body, p.rotation * joint.at + p.translation,
+                  p.rotation * joint.axis, p.rotation * zero) +
+             side("child", child, joint.at, joint.axis, zero);
+    if (joint.of_free_body) {
+      text_ += "}\n";
+      return;
     }
+    add_friction(joint, slides);
+    add_spring(joint, slides);
+    add_motor(joint, name, slides);
     text_ += "  encoder { }\n}\n";
     columns_ +=
         slides ? "  position { hinge: \"" + name + "\" column: \"" + name + "\" unit: METER }\n"
@@ -255,22 +227,91 @@ class RigWriter {
     add_safety(joint, name, slides);
   }
 
-  void add_friction(const UrdfJoint& joint, bool slides) {
+  void add_spring(const RobotJoint& joint, bool slides) {
+    if (joint.stiffness == 0.0) return;
+    text_ += "  spring { stiffness { value: " + number(joint.stiffness) + " }";
+    if (joint.rest != 0.0) {
+      text_ += std::string(slides ? " rest_position" : " rest_angle") +
+               " { value: " + number(joint.rest) + " }";
+    }
+    text_ += " }\n";
+  }
+
+  void add_motor(const RobotJoint& joint, const std::string& name, bool slides) {
+    if (!joint.motor && joint.armature == 0.0) return;
+    RobotMotor motor{.control_unit = slides ? "N" : "N·m"};
+    if (joint.motor) {
+      motor = *joint.motor;
+    } else {
+      notes_.push_back("joint '" + joint.name +
+                       "' has an armature and nothing that drives it: rig files have the one with "
+                       "the other, so that recordings need a column '" +
+                       name + "_effort', of zeros");
+    }
+    text_ += "  motor { control_unit: \"" + motor.control_unit +
+             "\" gain { value: " + number(motor.gain) + " }";
+    if (joint.armature != 0.0) {
+      text_ += std::string(slides ? " reflected_mass" : " shaft_inertia") +
+               " { value: " + number(joint.armature) + " }";
+    }
+    if (motor.back_emf != 0.0) text_ += " back_emf { value: " + number(motor.back_emf) + " }";
+    if (motor.control_max > 0.0) text_ += " control_max: " + number(motor.control_max);
+    text_ += " }\n";
+    controls_ += "  control { hinge: \"" + name + "\" column: \"" + name + "_effort\" }\n";
+  }
+
+  void add_loop(const RobotLoop& loop) {
+    const auto& first = carriers_[loop.links[0]];
+    const auto& second = carriers_[loop.links[1]];
+    if (!first || !second || second->body == "ground") {
+      notes_.push_back("loop '" + loop.name + "' closes at what is no body of its own: left out");
+      return;
+    }
+    const auto end = [&](const char* which, const Carrier& carrier, std::size_t k) {
+      const Placement& p = carrier.placement;
+      return side(which, carrier.body, p.rotation * loop.points[k] + p.translation,
+                  p.rotation * loop.axes[k], p.rotation * across(loop.axes[k]));
+    };
+    text_ += "hinge {\n  name: \"" + named(loop.name) + "\"\n" + end("parent", *first, 0) +
+             end("child", *second, 1) + "}\n";
+  }
+
+  // Gravity is (0, −g, 0) turned about an axis that lies level.
+  void add_gravity() {
+    if (!robot_.gravity) return;
+    const Eigen::Vector3d g = rig_from_robot_world() * *robot_.gravity;
+    const double magnitude = g.norm();
+    text_ += "gravity {\n  magnitude { value: " + number(magnitude) + " }\n";
+    const double level = std::hypot(g.x(), g.z());
+    const double angle = std::atan2(level, -g.y());
+    if (magnitude > 0.0 && angle > kTiltMost) {
+      throw proto::InputError(choice_.source +
+                              ": gravity points more than 86 degrees off −z, and rig files know "
+                              "smaller tilts alone; turn the model so that z is up");
+    }
+    if (level > 0.0) {
+      text_ += "  tilt_x { value: " + number(-angle * g.z() / level) +
+               " }\n  tilt_z { value: " + number(angle * g.x() / level) + " }\n";
+    }
+    text_ += "}\n";
+  }
+
+  void add_friction(const RobotJoint& joint, bool slides) {
     const std::string free = choice_.friction ? " free: true" : "";
     const auto start = [&](double stated, double otherwise) {
       return number(stated > 0.0 || !choice_.friction ? std::max(stated, 0.0) : otherwise);
     };
     const bool stated = joint.damping > 0.0 || joint.friction > 0.0;
     if (!stated && !choice_.friction) return;
-    text_ += "  friction {" + std::string(stated ? "" : "  # the URDF file states none") +
+    text_ += "  friction {" + std::string(stated ? "" : "  # the file states none") +
              "\n    viscous { value: " + start(joint.damping, kViscousStart) + free + " }\n    " +
              (slides ? "coulomb_force" : "coulomb_torque") +
              " { value: " + start(joint.friction, kDryStart) + free + " }\n  }\n";
   }
 
-  void add_safety(const UrdfJoint& joint, const std::string& name, bool slides) {
+  void add_safety(const RobotJoint& joint, const std::string& name, bool slides) {
     std::string limits;
-    if (std::isfinite(joint.lower)) {
+    if (joint.has_range()) {
       limits += std::string(slides ? " position_m_min: " : " angle_rad_min: ") +
                 number(joint.lower) + (slides ? " position_m_max: " : " angle_rad_max: ") +
                 number(joint.upper);
@@ -282,18 +323,24 @@ class RigWriter {
     if (!limits.empty()) safety_ += "  hinge { hinge: \"" + name + "\"" + limits + " }\n";
   }
 
-  const UrdfRobot& robot_;
-  const UrdfImport& choice_;
-  std::vector<std::vector<const UrdfJoint*>> joints_below_;
+  const Robot& robot_;
+  const RobotImport& choice_;
+  std::vector<std::vector<std::size_t>> joints_below_;
+  std::vector<std::optional<Carrier>> carriers_;  // of links, once they are written
   std::set<std::string> names_;
-  Carrier root_;
   std::string text_, safety_, columns_, controls_;
   std::vector<std::string> notes_;
 };
 
 }  // namespace
 
-RigText write_rig(const UrdfRobot& robot, const UrdfImport& choice) {
+RigText write_rig(Robot robot, const RobotImport& choice) {
+  if (choice.floating) {
+    const std::size_t base = robot.root;
+    robot.root = robot.links.size();
+    robot.links.push_back({.name = "world", .inertial = {}});
+    add_free_joint(robot, robot.root, base, {}, "", 0);
+  }
   return RigWriter(robot, choice).write();
 }
 

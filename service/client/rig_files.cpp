@@ -1,0 +1,93 @@
+#include "service/client/rig_files.hpp"
+
+#include <cmath>
+#include <iostream>
+
+#include "proto/text/files.hpp"
+#include "proto/text/input_error.hpp"
+#include "service/import/robot/rig_robot.hpp"
+#include "service/import/robot/robot_text.hpp"
+#include "service/text/number_format.hpp"
+
+namespace service {
+namespace {
+
+void tell(const std::string& path, const std::vector<std::string>& notes) {
+  for (const std::string& note : notes) std::cerr << "note: " << path << ": " << note << '\n';
+}
+
+/// By whom and from what, and each estimate with its deviation.
+std::vector<std::string> remarks_of(const CalibratedRig& calibrated,
+                                    const std::string& covariance) {
+  std::vector<std::string> lines = {calibrated.headline};
+  const auto add = [&](const estimator::ParameterEstimate& estimate) {
+    std::string line = estimate.name + " = " + format_number(estimate.value, 6);
+    if (estimate.at_bound) {
+      line += ", at its bound";
+    } else if (std::isfinite(estimate.standard_deviation)) {
+      line += " ± " + format_number(estimate.standard_deviation, 2);
+    } else {
+      line += ", not seen in the data";
+    }
+    lines.push_back(line + " " + estimate.unit);
+  };
+  for (const auto& estimate : calibrated.estimates) add(estimate);
+  for (const auto& estimate : calibrated.tied) add(estimate);
+  if (!covariance.empty()) lines.push_back("Their covariance: " + covariance);
+  return lines;
+}
+
+void write_text(const std::string& path, const RobotText& robot) {
+  tell(path, robot.notes);
+  proto::write_file(path, robot.text);
+}
+
+}  // namespace
+
+bool is_rig_file(const std::string& path) {
+  return path.ends_with(".textproto") || path.ends_with(".txtpb") || path.ends_with(".pbtxt");
+}
+
+bool is_robot_file(const std::string& path) {
+  return path.ends_with(".urdf") || path.ends_with(".xml") || path.ends_with(".mjcf");
+}
+
+void write_robot(const std::string& path, const Rig& rig, const std::vector<std::string>& remarks) {
+  const Robot robot = robot_of(rig);
+  write_text(path, path.ends_with(".urdf") ? urdf_text(robot, remarks) : mjcf_text(robot, remarks));
+}
+
+bool has_rig_files(const ResultFiles& files) {
+  return !files.rig_out.empty() || !files.urdf_out.empty() || !files.mjcf_out.empty();
+}
+
+void write_rig_files(const std::string& rig_name, const std::string& rig_text,
+                     const CalibratedRig& calibrated, const ResultFiles& files,
+                     const std::string& covariance) {
+  if (!has_rig_files(files)) return;
+  WrittenRig written;
+  try {
+    written = write_rig(rig_name, rig_text, calibrated,
+                        files.rig_out_priors ? Priors::kFromEstimates : Priors::kAsTheyWere);
+  } catch (const proto::InputError& error) {
+    for (const std::string& path : {files.rig_out, files.urdf_out, files.mjcf_out}) {
+      if (path.empty()) continue;
+      throw proto::InputError(path + ": was not written: " + error.what());
+    }
+  }
+  if (!files.rig_out.empty()) {
+    tell(files.rig_out, written.notes);
+    proto::write_file(files.rig_out, written.text);
+  }
+  if (files.urdf_out.empty() && files.mjcf_out.empty()) return;
+  const Robot robot = robot_of(parse_rig(rig_name, written.text));
+  std::vector<std::string> remarks = remarks_of(calibrated, covariance);
+  if (covariance.empty()) {
+    std::cerr << "note: the covariance of the estimates is in the JSON alone; --json FILE writes "
+                 "it\n";
+  }
+  if (!files.urdf_out.empty()) write_text(files.urdf_out, urdf_text(robot, remarks));
+  if (!files.mjcf_out.empty()) write_text(files.mjcf_out, mjcf_text(robot, remarks));
+}
+
+}  // namespace service

@@ -1,0 +1,242 @@
+#include "service/import/robot/mjcf_couplings.hpp"
+
+#include <Eigen/Geometry>
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <set>
+
+namespace service {
+namespace {
+
+using tinyxml2::XMLElement;
+
+constexpr double kNear = 1e-6;  // between what should be equal [m] or [-]
+
+std::string name_of(const XMLElement& element) {
+  const char* const name = element.Attribute("name");
+  if (name == nullptr) return "of line " + std::to_string(element.GetLineNum());
+  return std::string("'").append(name).append("'");
+}
+
+/// Motors: force gear · (gain control + bias) with bias by speed alone.
+class MotorReader {
+ public:
+  MotorReader(const MjcfSource& source, Robot& robot) : source_(source), robot_(robot) {}
+
+  void read() {
+    for (const XMLElement* section : source_.sections("actuator")) {
+      for (const auto* e = section->FirstChildElement(); e; e = e->NextSiblingElement()) {
+        const std::string fault = add(*e);
+        if (fault.empty()) continue;
+        robot_.notes.push_back("actuator " + name_of(*e) + " " + fault + ": left out");
+      }
+    }
+  }
+
+ private:
+  /// All kinds of actuators share their defaults.
+  std::vector<double> numbers(const XMLElement& element, const char* name) const {
+    for (const char* const kind : {"general", "motor"}) {
+      auto found = source_.numbers(element, kind, name, "");
+      if (!found.empty()) return found;
+    }
+    return {};
+  }
+  std::string word(const XMLElement& element, const char* name, const char* otherwise) const {
+    const char* const text = source_.attribute(element, "general", name, "");
+    return text == nullptr ? otherwise : text;
+  }
+
+  std::string add(const XMLElement& element) const {
+    const std::string kind = element.Name();
+    const bool general = kind == "general";
+    if (kind != "motor" && !general) return "is of type " + kind + ", no motor";
+    const char* const on = element.Attribute("joint");
+    const auto joint = std::ranges::find_if(
+        robot_.joints, [&](const RobotJoint& j) { return on != nullptr && j.name == on; });
+    if (joint == robot_.joints.end()) return "drives no joint that is read";
+    if (joint->motor) return "is the second of joint '" + joint->name + "'";
+    const auto first = [&](const char* name, double otherwise) {
+      const auto found = numbers(element, name);
+      return found.empty() ? otherwise : found.front();
+    };
+    const double gear = first("gear", 1.0);
+    double gain = gear, back = 0.0;
+    if (general) {
+      if (word(element, "dyntype", "none") != "none") return "has dynamics of its own";
+      if (word(element, "gaintype", "fixed") != "fixed") return "has a gain that varies";
+      gain = gear * first("gainprm", 1.0);
+      const std::string bias = word(element, "biastype", "none");
+      if (bias != "none" && bias != "affine") return "has a bias that is not affine";
+      auto terms = bias == "none" ? std::vector<double>{} : numbers(element, "biasprm");
+      terms.resize(std::max<std::size_t>(terms.size(), 3), 0.0);
+      if (terms[0] != 0.0 || terms[1] != 0.0) return "is a servo (biasprm)";
+      if (gain != 0.0) back = -gear * gear * terms[2] / gain;
+    }
+    const bool slides = joint->type == RobotJointType::kPrismatic;
+    RobotMotor motor{.control_unit = gain != 1.0 ? "1"
+                                     : slides    ? "N"
+                                                 : "N·m",
+                     .gain = gain,
+                     .back_emf = back};
+    const auto range = numbers(element, "ctrlrange");
+    if (range.size() == 2) motor.control_max = std::max(std::abs(range[0]), std::abs(range[1]));
+    joint->motor = motor;
+    return "";
+  }
+
+  const MjcfSource& source_;
+  Robot& robot_;
+};
+
+/// A point that two links share.
+struct Connection {
+  std::string name;
+  std::array<MjcfPlaces::Site, 2> ends;
+};
+
+class LoopReader {
+ public:
+  LoopReader(const MjcfSource& source, const MjcfPlaces& places, Robot& robot)
+      : source_(source), places_(places), robot_(robot), above_(robot.links.size(), nullptr) {
+    for (const RobotJoint& joint : robot.joints) above_[joint.child] = &joint;
+  }
+
+  void read() {
+    std::vector<Connection> connections;
+    for (const XMLElement* section : source_.sections("equality")) {
+      for (const auto* e = section->FirstChildElement(); e; e = e->NextSiblingElement()) {
+        const char* const active = e->Attribute("active");
+        if (active != nullptr && std::strcmp(active, "false") == 0) continue;
+        if (!add_connection(*e, connections)) leave_out(name_of(*e));
+      }
+    }
+    for (std::size_t k = 0; k < connections.size(); ++k) {
+      const bool pair = k + 1 < connections.size() && belong(connections[k], connections[k + 1]);
+      const bool added =
+          pair ? add_hinge(connections[k], connections[k + 1]) : add_flat_hinge(connections[k]);
+      if (!added) leave_out("'" + connections[k].name + "'");
+      k += pair ? 1 : 0;
+    }
+  }
+
+ private:
+  void leave_out(const std::string& name) const {
+    robot_.notes.push_back("constraint " + name +
+                           " is no hinge between two bodies, and loops of rig files are closed by "
+                           "those: left out");
+  }
+
+  bool add_connection(const XMLElement& element, std::vector<Connection>& connections) const {
+    if (std::strcmp(element.Name(), "connect") != 0) return false;
+    Connection connection;
+    const char* const name = element.Attribute("name");
+    connection.name = name != nullptr ? name : "loop" + std::to_string(element.GetLineNum());
+    if (element.Attribute("site1") != nullptr) {
+      for (std::size_t k = 0; k < 2; ++k) {
+        const char* const site = element.Attribute(k == 0 ? "site1" : "site2");
+        const auto found = places_.sites.find(site == nullptr ? "" : site);
+        if (found == places_.sites.end()) return false;
+        connection.ends[k] = found->second;
+      }
+    } else {
+      std::array<std::size_t, 2> links{};
+      for (std::size_t k = 0; k < 2; ++k) {
+        const char* const body = element.Attribute(k == 0 ? "body1" : "body2");
+        const auto found = places_.links.find(body == nullptr ? "world" : body);
+        if (found == places_.links.end()) return false;
+        links[k] = found->second;
+      }
+      const Eigen::Vector3d anchor =
+          source_.xml().vector_or(&element, "anchor", Eigen::Vector3d::Zero());
+      const Placement between =
+          places_.at_reference[links[1]].inverse() * places_.at_reference[links[0]];
+      connection.ends = {
+          MjcfPlaces::Site{links[0], anchor},
+          MjcfPlaces::Site{links[1], between.rotation * anchor + between.translation}};
+    }
+    // Only a body can be the child.
+    if (connection.ends[1].link == 0) std::swap(connection.ends[0], connection.ends[1]);
+    connections.push_back(connection);
+    return connection.ends[0].link != connection.ends[1].link;
+  }
+
+  static bool belong(const Connection& a, const Connection& b) {
+    return a.ends[0].link == b.ends[0].link && a.ends[1].link == b.ends[1].link;
+  }
+
+  void add(const Connection& at, const std::string& name, const Eigen::Vector3d& first_axis,
+           const Eigen::Vector3d& second_axis) const {
+    RobotLoop loop{.name = name};
+    for (std::size_t k = 0; k < 2; ++k) {
+      loop.links[k] = at.ends[k].link;
+      loop.points[k] = at.ends[k].at;
+    }
+    loop.axes[0] = first_axis;
+    loop.axes[1] = second_axis;
+    robot_.loops.push_back(loop);
+  }
+
+  /// Two points make an axis.
+  bool add_hinge(const Connection& a, const Connection& b) const {
+    const Eigen::Vector3d first = b.ends[0].at - a.ends[0].at, second = b.ends[1].at - a.ends[1].at;
+    const double length = first.norm();
+    if (!(length > kNear) || !(std::abs(second.norm() - length) < kNear * length)) return false;
+    std::string name = a.name;
+    if (name.ends_with("_1")) name.resize(name.size() - 2);
+    add(a, name, first / length, second / second.norm());
+    return true;
+  }
+
+  /// One point does where all joints around turn about one direction, or slide across it.
+  bool add_flat_hinge(const Connection& connection) const {
+    std::set<const RobotJoint*> around;
+    for (const MjcfPlaces::Site& end : connection.ends) {
+      for (const RobotJoint* j = above_[end.link]; j != nullptr; j = above_[j->parent]) {
+        if (!around.insert(j).second) around.erase(j);  // on both ways: above the loop
+      }
+    }
+    std::vector<Eigen::Vector3d> turns, slides;
+    for (const RobotJoint* joint : around) {
+      if (!joint->moves()) continue;
+      const Eigen::Vector3d axis = orientation_of(joint->child) * joint->axis;
+      (joint->type == RobotJointType::kPrismatic ? slides : turns).push_back(axis);
+    }
+    if (turns.empty()) return false;
+    const Eigen::Vector3d normal = turns.front();
+    const auto parallel = [&](const Eigen::Vector3d& v) { return v.cross(normal).norm() < kNear; };
+    const auto across = [&](const Eigen::Vector3d& v) { return std::abs(v.dot(normal)) < kNear; };
+    if (!std::ranges::all_of(turns, parallel) || !std::ranges::all_of(slides, across)) return false;
+    add(connection, connection.name, orientation_of(connection.ends[0].link).transpose() * normal,
+        orientation_of(connection.ends[1].link).transpose() * normal);
+    return true;
+  }
+
+  /// Of a link in the file's pose; links between the joints of one body are turned as that is.
+  const Eigen::Matrix3d& orientation_of(std::size_t link) const {
+    return places_.at_reference[link].rotation;
+  }
+
+  const MjcfSource& source_;
+  const MjcfPlaces& places_;
+  Robot& robot_;
+  std::vector<const RobotJoint*> above_;
+};
+
+}  // namespace
+
+void add_couplings(const MjcfSource& source, const MjcfPlaces& places, Robot& robot) {
+  MotorReader(source, robot).read();
+  LoopReader(source, places, robot).read();
+  for (const char* const section : {"tendon", "deformable"}) {
+    for (const XMLElement* element : source.sections(section)) {
+      for (const auto* e = element->FirstChildElement(); e; e = e->NextSiblingElement()) {
+        robot.notes.push_back(std::string(section) + " " + name_of(*e) + " is left out");
+      }
+    }
+  }
+}
+
+}  // namespace service

@@ -1,0 +1,231 @@
+#include "service/import/robot/rig_robot.hpp"
+
+#include <cmath>
+#include <set>
+
+#include "estimator/model/placement.hpp"
+#include "estimator/model/sensor.hpp"
+#include "estimator/model/spanning_tree.hpp"
+#include "proto/text/exact_number.hpp"
+
+namespace service {
+namespace {
+
+using estimator::BodyQuantity;
+using estimator::Hinge;
+using estimator::HingeQuantity;
+using estimator::Mechanism;
+
+/// What a hinge has and no description of a robot; told where it is not zero.
+constexpr struct {
+  HingeQuantity quantity;
+  const char* what;
+} kNowhere[] = {{HingeQuantity::kQuadraticDrag, "drag with the square of the speed"},
+                {HingeQuantity::kStribeckTorque, "friction that falls with speed (Stribeck)"},
+                {HingeQuantity::kLoadFriction, "friction that grows with the bearing's force"},
+                {HingeQuantity::kLoadFrictionAngular, "friction that grows with its moment"},
+                {HingeQuantity::kSmoothExcess, "friction without a jump, its excess at rest"},
+                {HingeQuantity::kSmoothCoulomb, "friction without a jump"},
+                {HingeQuantity::kConstantTorque, "a constant torque or force"},
+                {HingeQuantity::kInputDelay, "a delay of the control"},
+                {HingeQuantity::kEncoderOffset, "an encoder's offset"}};
+
+/// One side of a joint: a body, and the joint's frame and point there, from its centre of mass.
+struct Side {
+  int body;
+  Eigen::Matrix3d frame;
+  Eigen::Vector3d point;
+};
+
+class RobotBuilder {
+ public:
+  explicit RobotBuilder(const Rig& rig) : rig_(rig), mechanism_(rig.mechanism) {}
+
+  Robot build() {
+    robot_.name = mechanism_.name;
+    std::set<std::string> taken;
+    for (const estimator::Body& body : mechanism_.bodies) taken.insert(body.name);
+    std::string world = "world";
+    for (int k = 2; taken.contains(world); ++k) world = "world_" + std::to_string(k);
+    robot_.links.push_back({.name = world, .inertial = {}});
+    for (int body = 0; body < mechanism_.body_count(); ++body) add_link(body);
+    std::set<int> hinges_in_tree, welds_in_tree;
+    for (const estimator::TreeEdge& edge : estimator::spanning_tree(mechanism_)) {
+      (edge.weld ? welds_in_tree : hinges_in_tree).insert(edge.hinge);
+      add_joint(edge);
+    }
+    for (int hinge = 0; hinge < mechanism_.hinge_count(); ++hinge) {
+      if (!hinges_in_tree.contains(hinge)) add_loop(hinge);
+      note_nowhere(hinge);
+    }
+    for (int weld = 0; weld < mechanism_.weld_count(); ++weld) {
+      if (welds_in_tree.contains(weld)) continue;
+      note("fixed joint '" + mechanism_.welds[static_cast<std::size_t>(weld)].name +
+           "' closes a loop: left out");
+    }
+    for (const estimator::BodyEncoder& encoder : mechanism_.body_encoders) {
+      note("encoder '" + encoder.name + "' is on no one joint: left out");
+    }
+    for (const estimator::InertialSensor& sensor : mechanism_.inertial_sensors) {
+      note("inertial sensor '" + sensor.name + "' has no place there, left out");
+    }
+    robot_.gravity = rig_from_robot_world().transpose() * estimator::gravity_of(mechanism_);
+    return std::move(robot_);
+  }
+
+ private:
+  void note(const std::string& text) { robot_.notes.push_back(text); }
+  static std::size_t link_of(int body) { return static_cast<std::size_t>(body + 1); }
+  double value(int hinge, HingeQuantity quantity) const {
+    return mechanism_.hinge_parameter(hinge, quantity).value;
+  }
+
+  /// Where the frame that the rig file gives points in lies, from the centre of mass.
+  Eigen::Vector3d frame_of(int body) const {
+    if (body == Hinge::kGround) return Eigen::Vector3d::Zero();
+    Eigen::Vector3d frame = Eigen::Vector3d::Zero();
+    const char* const axes[] = {".c_x", ".c_y", ".c_z"};
+    for (int k = 0; k < 3; ++k) {
+      const int found = mechanism_.find_parameter(
+          mechanism_.bodies[static_cast<std::size_t>(body)].name + axes[k]);
+      if (found >= 0) frame(k) = -mechanism_.parameters[static_cast<std::size_t>(found)].value;
+    }
+    return frame;
+  }
+
+  void add_link(int body) {
+    const estimator::Body& source = mechanism_.bodies[static_cast<std::size_t>(body)];
+    RobotLink link{.name = source.name, .inertial = {}};
+    if (!source.massless) {
+      const auto J = [&](BodyQuantity quantity) {
+        return mechanism_.parameter(body, quantity).value;
+      };
+      RobotInertial inertial{.mass = J(BodyQuantity::kMass), .center = -frame_of(body)};
+      inertial.inertia << J(BodyQuantity::kJxx), J(BodyQuantity::kJxy), J(BodyQuantity::kJxz),
+          J(BodyQuantity::kJxy), J(BodyQuantity::kJyy), J(BodyQuantity::kJyz),
+          J(BodyQuantity::kJxz), J(BodyQuantity::kJyz), J(BodyQuantity::kJzz);
+      link.inertial = inertial;
+    }
+    robot_.links.push_back(std::move(link));
+  }
+
+  /// Point and direction of a joint's side in the frame of its link.
+  Eigen::Vector3d point_in_link(const Side& side) const {
+    const Eigen::Vector3d point = side.point - frame_of(side.body);
+    return side.body == Hinge::kGround ? Eigen::Vector3d(rig_from_robot_world().transpose() * point)
+                                       : point;
+  }
+  static Eigen::Matrix3d frame_in_link(const Side& side) {
+    return side.body == Hinge::kGround
+               ? Eigen::Matrix3d(rig_from_robot_world().transpose() * side.frame)
+               : side.frame;
+  }
+
+  void add_joint(const estimator::TreeEdge& edge) {
+    const auto at = static_cast<std::size_t>(edge.hinge);
+    RobotJoint joint;
+    const auto connect = [&](const auto& source, const Eigen::Vector3d& a,
+                             const Eigen::Vector3d& b) {
+      Side parent{source.body_a, source.frame_a, a}, child{source.body_b, source.frame_b, b};
+      // The other way round, the same turn is one about the opposite axis.
+      if (!edge.forward) std::swap(parent, child);
+      joint.name = source.name;
+      joint.parent = link_of(parent.body);
+      joint.child = link_of(child.body);
+      joint.axis = (edge.forward ? 1.0 : -1.0) * child.frame.col(0);
+      joint.at = point_in_link(child);
+      joint.origin.rotation = frame_in_link(parent) * child.frame.transpose();
+      joint.origin.translation = point_in_link(parent) - joint.origin.rotation * joint.at;
+    };
+    if (edge.weld) {
+      connect(mechanism_.welds[at], estimator::point_of_weld(mechanism_, edge.hinge, false),
+              estimator::point_of_weld(mechanism_, edge.hinge, true));
+    } else {
+      connect(mechanism_.hinges[at], estimator::point_of_hinge(mechanism_, edge.hinge, false),
+              estimator::point_of_hinge(mechanism_, edge.hinge, true));
+      fill_joint(edge.hinge, joint);
+    }
+    robot_.joints.push_back(std::move(joint));
+  }
+
+  void fill_joint(int hinge, RobotJoint& joint) const {
+    const Hinge& source = mechanism_.hinges[static_cast<std::size_t>(hinge)];
+    const HingeFacts& facts = rig_.hinge_facts[static_cast<std::size_t>(hinge)];
+    joint.type = source.kind == estimator::JointKind::kPrismatic ? RobotJointType::kPrismatic
+                                                                 : RobotJointType::kRevolute;
+    joint.damping = value(hinge, HingeQuantity::kViscous);
+    joint.friction = value(hinge, HingeQuantity::kCoulombTorque);
+    joint.armature = value(hinge, HingeQuantity::kShaftInertia);
+    joint.stiffness = value(hinge, HingeQuantity::kStiffness);
+    joint.rest = value(hinge, HingeQuantity::kRestAngle);
+    if (source.motorised) {
+      joint.motor = {.control_unit = facts.control_unit,
+                     .gain = value(hinge, HingeQuantity::kMotorGain),
+                     .back_emf = value(hinge, HingeQuantity::kBackEmf),
+                     .control_max = facts.control_max};
+    }
+    const std::vector<estimator::Sensor> sensors = estimator::sensors_of(mechanism_);
+    for (std::size_t k = 0; k < sensors.size(); ++k) {
+      if (sensors[k].name != source.name) continue;
+      const estimator::SensorLimits& limits = rig_.encoders[k].limits;
+      if (limits.lowest < limits.highest) {
+        joint.lower = limits.lowest;
+        joint.upper = limits.highest;
+      }
+      joint.velocity = limits.fastest;
+    }
+  }
+
+  void add_loop(int hinge) {
+    const Hinge& source = mechanism_.hinges[static_cast<std::size_t>(hinge)];
+    if (source.kind == estimator::JointKind::kPrismatic) {
+      note("joint '" + source.name + "' slides and closes a loop: left out");
+      return;
+    }
+    const Side sides[] = {
+        {source.body_a, source.frame_a, estimator::point_of_hinge(mechanism_, hinge, false)},
+        {source.body_b, source.frame_b, estimator::point_of_hinge(mechanism_, hinge, true)}};
+    RobotLoop loop{.name = source.name};
+    for (std::size_t k = 0; k < 2; ++k) {
+      loop.links[k] = link_of(sides[k].body);
+      loop.points[k] = point_in_link(sides[k]);
+      loop.axes[k] = frame_in_link(sides[k]).col(0);
+    }
+    if (source.motorised || source.measured || value(hinge, HingeQuantity::kViscous) != 0.0 ||
+        value(hinge, HingeQuantity::kCoulombTorque) != 0.0 ||
+        value(hinge, HingeQuantity::kStiffness) != 0.0) {
+      note("joint '" + source.name +
+           "' closes a loop: its friction, spring, motor and encoder are left out");
+    }
+    robot_.loops.push_back(loop);
+  }
+
+  void note_nowhere(int hinge) {
+    const Hinge& source = mechanism_.hinges[static_cast<std::size_t>(hinge)];
+    for (const auto& [quantity, what] : kNowhere) {
+      const estimator::Parameter& parameter = mechanism_.hinge_parameter(hinge, quantity);
+      if (parameter.value == 0.0) continue;
+      note(parameter.name + " = " + proto::exact_number(parameter.value) + " " + parameter.unit +
+           ": " + what + " has no place there, left out");
+    }
+    if (source.gear_ratio != 0.0 && value(hinge, HingeQuantity::kShaftInertia) != 0.0) {
+      note("joint '" + source.name +
+           "': that the rotor turns with its parent as well (gear_ratio) has no place there, left "
+           "out");
+    }
+    if (source.creep_speed != 0.0) {
+      note("joint '" + source.name +
+           "': friction that creeps (creep_speed) is written as friction that holds");
+    }
+  }
+
+  const Rig& rig_;
+  const Mechanism& mechanism_;
+  Robot robot_;
+};
+
+}  // namespace
+
+Robot robot_of(const Rig& rig) { return RobotBuilder(rig).build(); }
+
+}  // namespace service

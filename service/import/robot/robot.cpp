@@ -1,0 +1,50 @@
+#include "service/import/robot/robot.hpp"
+
+namespace service {
+
+Eigen::Matrix3d rig_from_robot_world() {
+  Eigen::Matrix3d rotation;
+  rotation << 1.0, 0.0, 0.0,  //
+      0.0, 0.0, 1.0,          //
+      0.0, -1.0, 0.0;
+  return rotation;
+}
+
+std::vector<std::vector<std::size_t>> Robot::joints_below() const {
+  std::vector<std::vector<std::size_t>> below(links.size());
+  for (std::size_t k = 0; k < joints.size(); ++k) below[joints[k].parent].push_back(k);
+  return below;
+}
+
+void add_free_joint(Robot& robot, std::size_t parent, std::size_t child, const Placement& origin,
+                    const std::string& prefix, int line) {
+  // Named by the axes of rig files, whose y points up.
+  static const char* const kNames[] = {"slide_x", "slide_y", "slide_z",
+                                       "turn_y",  "turn_x",  "turn_z"};
+  static const int kAxes[] = {0, 1, 2, 1, 0, 2};
+  std::size_t above = parent;
+  for (int k = 0; k < 6; ++k) {
+    const bool last = k == 5;
+    RobotJoint joint;
+    joint.name = prefix + kNames[k];
+    joint.type = k < 3 ? RobotJointType::kPrismatic : RobotJointType::kRevolute;
+    joint.parent = above;
+    joint.line = line;
+    joint.of_free_body = true;
+    const Eigen::Vector3d axis = rig_from_robot_world().transpose().col(kAxes[k]);
+    // The axes are the parent's; those of the child may be turned against them.
+    if (k == 0) joint.origin.translation = origin.translation;
+    if (last) joint.origin.rotation = origin.rotation;
+    joint.axis = last ? Eigen::Vector3d(origin.rotation.transpose() * axis) : axis;
+    if (last) {
+      joint.child = child;
+    } else {
+      joint.child = robot.links.size();
+      robot.links.push_back({.name = "base_" + joint.name, .inertial = {}});
+    }
+    above = joint.child;
+    robot.joints.push_back(std::move(joint));
+  }
+}
+
+}  // namespace service

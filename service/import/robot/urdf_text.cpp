@@ -1,0 +1,176 @@
+#include <cmath>
+
+#include "proto/text/exact_number.hpp"
+#include "service/import/robot/robot_text.hpp"
+#include "service/import/robot/xml_writing.hpp"
+
+namespace service {
+namespace {
+
+/// Roll, pitch and yaw of a rotation, taken off one after the other: well known in sum wherever
+/// pitch stands, though roll and yaw may each be anything at a quarter turn.
+Eigen::Vector3d roll_pitch_yaw(const Eigen::Matrix3d& R) {
+  const double yaw = std::atan2(R(1, 0), R(0, 0));
+  const double c = std::cos(yaw), s = std::sin(yaw);
+  const double pitch = std::atan2(-R(2, 0), c * R(0, 0) + s * R(1, 0));
+  const double roll = std::atan2(s * R(0, 2) - c * R(1, 2), c * R(1, 1) - s * R(0, 1));
+  return {roll, pitch, yaw};
+}
+
+class UrdfWriter {
+ public:
+  UrdfWriter(const Robot& robot, const std::vector<std::string>& remarks)
+      : robot_(robot), notes_(robot.notes), shifts_(robot.links.size(), Eigen::Vector3d::Zero()) {
+    for (const RobotJoint& joint : robot.joints) shifts_[joint.child] = joint.at;
+    xml_.PushHeader(false, true);
+    push_comment(xml_, remarks);
+  }
+
+  RobotText write() {
+    xml_.OpenElement("robot");
+    push(xml_, "name", robot_.name.empty() ? "robot" : robot_.name);
+    for (std::size_t k = 0; k < robot_.links.size(); ++k) write_link(k);
+    for (const RobotJoint& joint : robot_.joints) write_joint(joint);
+    xml_.CloseElement();
+    note_nowhere();
+    return {xml_.CStr(), std::move(notes_)};
+  }
+
+ private:
+  void write_origin(const Eigen::Vector3d& at, const Eigen::Vector3d& angles) {
+    const Eigen::Vector3d xyz = without_rounding(at), rpy = without_rounding(angles);
+    if (xyz.isZero(0.0) && rpy.isZero(0.0)) return;
+    xml_.OpenElement("origin");
+    push(xml_, "xyz", vector_text(xyz));
+    if (!rpy.isZero(0.0)) push(xml_, "rpy", vector_text(rpy));
+    xml_.CloseElement();
+  }
+
+  void write_link(std::size_t k) {
+    const RobotLink& link = robot_.links[k];
+    xml_.OpenElement("link");
+    push(xml_, "name", link.name);
+    if (link.inertial) {
+      const RobotInertial& inertial = *link.inertial;
+      xml_.OpenElement("inertial");
+      write_origin(inertial.center - shifts_[k], Eigen::Vector3d::Zero());
+      xml_.OpenElement("mass");
+      push(xml_, "value", inertial.mass);
+      xml_.CloseElement();
+      xml_.OpenElement("inertia");
+      const char* const names[3][3] = {{"ixx", "ixy", "ixz"}, {"", "iyy", "iyz"}, {"", "", "izz"}};
+      for (int i = 0; i < 3; ++i) {
+        for (int j = i; j < 3; ++j) push(xml_, names[i][j], inertial.inertia(i, j));
+      }
+      xml_.CloseElement();
+      xml_.CloseElement();
+    }
+    xml_.CloseElement();
+  }
+
+  void write_joint(const RobotJoint& joint) {
+    const bool moves = joint.type != RobotJointType::kFixed;
+    const bool slides = joint.type == RobotJointType::kPrismatic;
+    xml_.OpenElement("joint");
+    push(xml_, "name", joint.name);
+    xml_.PushAttribute("type", !moves              ? "fixed"
+                               : slides            ? "prismatic"
+                               : joint.has_range() ? "revolute"
+                                                   : "continuous");
+    // The child's frame lies on the axis here.
+    write_origin(
+        joint.origin.rotation * joint.at + joint.origin.translation - shifts_[joint.parent],
+        roll_pitch_yaw(joint.origin.rotation));
+    write_link_name("parent", joint.parent);
+    write_link_name("child", joint.child);
+    if (moves) {
+      xml_.OpenElement("axis");
+      push(xml_, "xyz", vector_text(Eigen::Vector3d(without_rounding(joint.axis))));
+      xml_.CloseElement();
+      write_limit(joint, slides);
+      if (joint.damping != 0.0 || joint.friction != 0.0) {
+        xml_.OpenElement("dynamics");
+        push(xml_, "damping", joint.damping);
+        push(xml_, "friction", joint.friction);
+        xml_.CloseElement();
+      }
+      note_joint(joint, slides);
+    }
+    xml_.CloseElement();
+  }
+
+  void write_link_name(const char* side, std::size_t link) {
+    xml_.OpenElement(side);
+    push(xml_, "link", robot_.links[link].name);
+    xml_.CloseElement();
+  }
+
+  void write_limit(const RobotJoint& joint, bool slides) {
+    const double effort =
+        joint.motor ? std::abs(joint.motor->gain) * joint.motor->control_max : 0.0;
+    if (!slides && !joint.has_range() && effort == 0.0 && joint.velocity == 0.0) return;
+    xml_.OpenElement("limit");
+    if (joint.has_range()) {
+      push(xml_, "lower", joint.lower);
+      push(xml_, "upper", joint.upper);
+    } else if (slides) {
+      constexpr double kAnywhere = 1e4;  // a slide must have a range [m]
+      push(xml_, "lower", -kAnywhere);
+      push(xml_, "upper", kAnywhere);
+    }
+    // Both must be there; 0 where none is known.
+    push(xml_, "effort", effort);
+    push(xml_, "velocity", joint.velocity);
+    xml_.CloseElement();
+  }
+
+  void note_joint(const RobotJoint& joint, bool slides) {
+    const auto left_out = [&](double value, const std::string& unit, const std::string& what) {
+      notes_.push_back("joint '" + joint.name + "': " + what + " (" + proto::exact_number(value) +
+                       " " + unit + ") has no place in a URDF file, left out");
+    };
+    const std::string force = slides ? "N" : "N·m", coordinate = slides ? "m" : "rad";
+    if (joint.armature != 0.0) {
+      left_out(joint.armature, slides ? "kg" : "kg·m²", "the inertia of the motor's shaft");
+    }
+    if (joint.stiffness != 0.0) {
+      left_out(joint.stiffness, force + "/" + coordinate, "the stiffness of its spring");
+    }
+    if (!joint.motor) return;
+    const RobotMotor& motor = *joint.motor;
+    if (motor.control_unit != force) {
+      left_out(motor.gain, force + "/" + motor.control_unit, "the gain of its motor");
+    } else if (motor.gain != 1.0) {
+      left_out(motor.gain, "", "the gain of its motor");
+    }
+    if (motor.back_emf != 0.0) {
+      left_out(motor.back_emf, motor.control_unit + "·s/" + coordinate, "the motor's back EMF");
+    }
+  }
+
+  void note_nowhere() {
+    for (const RobotLoop& loop : robot_.loops) {
+      notes_.push_back("joint '" + loop.name +
+                       "' closes a loop: a URDF is a tree, left out, and what it connects hangs "
+                       "open");
+    }
+    if (!robot_.gravity) return;
+    const Eigen::Vector3d& g = *robot_.gravity;
+    if (g.head<2>().isZero(0.0) && g.z() <= 0.0) return;
+    notes_.push_back("gravity (" + vector_text(g) +
+                     " m/s²) is tilted: a URDF file has no place for it, left out");
+  }
+
+  const Robot& robot_;
+  std::vector<std::string> notes_;
+  std::vector<Eigen::Vector3d> shifts_;  // of each link's frame to the axis that carries it
+  tinyxml2::XMLPrinter xml_;
+};
+
+}  // namespace
+
+RobotText urdf_text(const Robot& robot, const std::vector<std::string>& remarks) {
+  return UrdfWriter(robot, remarks).write();
+}
+
+}  // namespace service

@@ -1,0 +1,226 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+
+#include "estimator/model/mechanism.hpp"
+#include "estimator/model/placement.hpp"
+#include "proto/text/input_error.hpp"
+#include "service/import/rig_file.hpp"
+#include "service/import/robot/mjcf_robot.hpp"
+#include "service/import/robot/robot_rig.hpp"
+
+namespace service {
+namespace {
+
+using estimator::HingeQuantity;
+
+// Classes within classes, degrees, a frame, two joints in one body, a body without a name, motors
+// with and without defaults, and things that rig files do not have.
+const std::string kModel = R"(<mujoco model="arm">
+  <compiler angle="degree" eulerseq="XYZ"/>
+  <option gravity="0 0 -9.79" timestep="0.001"><flag contact="disable"/></option>
+  <default>
+    <joint damping="0.5" frictionloss="0.01"/>
+    <motor ctrlrange="-3 2"/>
+    <default class="light">
+      <joint armature="0.002" axis="0 1 0"/>
+      <default class="lighter"><joint damping="0.25"/></default>
+    </default>
+  </default>
+  <worldbody>
+    <geom type="plane" size="1 1 1"/>
+    <body name="column" pos="0 0 0.5">
+      <geom size="0.1"/>
+      <frame pos="0.1 0 0" euler="0 0 90">
+        <body name="upper" childclass="light" pos="0 0.2 0">
+          <joint name="yaw" axis="0 0 1" range="-90 45" ref="30"/>
+          <joint name="pitch" pos="0 0 0.1" class="lighter" stiffness="2" springref="10"/>
+          <geom size="0.1"/>
+          <inertial pos="0.1 0 0" mass="2" diaginertia="0.01 0.02 0.025" quat="1 0 0 1"/>
+          <body pos="0.4 0 0">
+            <joint type="slide" name="reach" axis="2 0 0" range="0 0.3"/>
+            <inertial pos="0 0 0" mass="0.5" fullinertia="0.001 0.002 0.0015 1e-4 0 -1e-4"/>
+          </body>
+        </body>
+      </frame>
+    </body>
+  </worldbody>
+  <actuator>
+    <motor name="m1" joint="yaw" gear="7"/>
+    <general name="m2" joint="pitch" gear="2" gainprm="3" biastype="affine" biasprm="0 0 -0.5"
+             ctrlrange="-1 1"/>
+    <position name="servo" joint="reach" kp="100"/>
+  </actuator>
+</mujoco>
+)";
+
+RigText convert(const std::string& text) {
+  return write_rig(parse_mjcf("arm.xml", text),
+                   {.source = "arm.xml", .floating = false, .friction = false});
+}
+
+Rig rig_of(const std::string& text) { return parse_rig("arm.textproto", convert(text).text); }
+
+double value(const Rig& rig, const std::string& name) {
+  const int index = rig.mechanism.find_parameter(name);
+  EXPECT_GE(index, 0) << name;
+  return index < 0 ? NAN : rig.mechanism.parameters[static_cast<std::size_t>(index)].value;
+}
+
+bool has_note(const RigText& rig, const std::string& part) {
+  for (const std::string& note : rig.notes) {
+    if (note.find(part) != std::string::npos) return true;
+  }
+  return false;
+}
+
+TEST(Mjcf, BodiesJointsAndMotorsAreRead) {
+  const Rig rig = rig_of(kModel);
+  EXPECT_EQ(value(rig, "upper.m"), 2.0);
+  // Turned by a quarter about z: what was along x is along y.
+  EXPECT_NEAR(value(rig, "upper.J_xx"), 0.02, 1e-15);
+  EXPECT_NEAR(value(rig, "upper.J_yy"), 0.01, 1e-15);
+  EXPECT_EQ(value(rig, "body1.J_xy"), 1e-4);
+  EXPECT_EQ(value(rig, "body1.J_yz"), -1e-4);
+  EXPECT_EQ(value(rig, "yaw.K"), 7.0);
+  EXPECT_EQ(value(rig, "pitch.K"), 6.0);
+  // 2 · 0.5 · 2 N·m·s/rad of the joint are K k_e.
+  EXPECT_NEAR(value(rig, "pitch.k_e"), 2.0 / 6.0, 1e-15);
+  EXPECT_EQ(rig.hinge_facts[0].control_max, 3.0) << "of the defaults, whose range is lopsided";
+  EXPECT_EQ(rig.hinge_facts[1].control_max, 1.0);
+  EXPECT_EQ(value(rig, "gravity.g"), 9.79);
+}
+
+TEST(Mjcf, ClassesGiveWhatJointsLeaveOut) {
+  const Rig rig = rig_of(kModel);
+  EXPECT_EQ(value(rig, "yaw.b"), 0.5) << "of main, around the body's class";
+  EXPECT_EQ(value(rig, "pitch.b"), 0.25) << "of the joint's own class";
+  EXPECT_EQ(value(rig, "yaw.J_shaft"), 0.002);
+  EXPECT_EQ(value(rig, "pitch.J_shaft"), 0.002) << "of the class around its own";
+  EXPECT_EQ(value(rig, "reach.f_c"), 0.01);
+}
+
+TEST(Mjcf, AnglesAreInDegreesUnlessTheModelSaysOtherwise) {
+  const Rig rig = rig_of(kModel);
+  EXPECT_NEAR(rig.encoders[0].limits.lowest, -M_PI / 2, 1e-15);
+  EXPECT_NEAR(value(rig, "pitch.theta_rest"), M_PI / 18, 1e-15);
+  EXPECT_EQ(rig.encoders[2].limits.highest, 0.3) << "a slide has no degrees";
+  std::string radians = kModel;
+  radians.replace(radians.find("degree"), 6, "radian");
+  EXPECT_EQ(value(rig_of(radians), "pitch.theta_rest"), 10.0);
+}
+
+// The pose of the file is where yaw reads 30 degrees: there the body stands as the file says, at
+// (0.1, 0, 0.5) and 0.2 m along the frame's y, which is the world's −x.
+TEST(Mjcf, ThePoseOfTheFileIsThatAtRef) {
+  const Rig rig = rig_of(kModel);
+  const auto placed = estimator::place_bodies(rig.mechanism, Eigen::Vector3d(M_PI / 6, 0.0, 0.0));
+  std::size_t upper = 0;
+  while (rig.mechanism.bodies[upper].name != "upper") ++upper;
+  // In rig files y is up, and z what was −y. The centre is 0.1 m along the frame's x, world y.
+  EXPECT_NEAR(placed[upper].r.x(), 0.1 - 0.2, 1e-15);
+  EXPECT_NEAR(placed[upper].r.y(), 0.5, 1e-15);
+  EXPECT_NEAR(placed[upper].r.z(), -0.1, 1e-15);
+}
+
+TEST(Mjcf, WhatARigFileCannotSayIsTold) {
+  const RigText rig = convert(kModel);
+  EXPECT_TRUE(has_note(rig, "actuator 'servo' is of type position"));
+  std::string text = kModel;
+  text.replace(text.find("</actuator>"), 11,
+               "</actuator><equality><joint joint1=\"yaw\" joint2=\"pitch\"/></equality>"
+               "<tendon><fixed name=\"rope\"/></tendon>");
+  EXPECT_TRUE(has_note(convert(text), "constraint of line"));
+  EXPECT_TRUE(has_note(convert(text), "tendon 'rope' is left out"));
+}
+
+TEST(Mjcf, AFreeBodyHasSixAxes) {
+  const std::string text = R"(<mujoco><worldbody><body name="kite" pos="1 2 3" quat="0 1 0 0">
+    <freejoint/><inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/></body></worldbody></mujoco>)";
+  const Rig rig = rig_of(text);
+  ASSERT_EQ(rig.mechanism.hinge_count(), 6);
+  const auto placed = estimator::place_bodies(rig.mechanism, Eigen::VectorXd::Zero(6));
+  EXPECT_NEAR((placed.back().r - Eigen::Vector3d(1, 3, -2)).norm(), 0.0, 1e-15);
+}
+
+// Three rods in a plane: the anchor, a point on the last, becomes a hinge about their common axis.
+TEST(Mjcf, AConnectionAmongParallelAxesClosesALoop) {
+  const auto rod = [](const std::string& name, const std::string& pos, const std::string& inner) {
+    return "<body name=\"" + name + "\" pos=\"" + pos + "\"><joint name=\"j" + name +
+           "\" axis=\"0 1 0\"/><inertial pos=\"0.1 0 0\" mass=\"1\" diaginertia=\"1 1 1\"/>" +
+           inner + "</body>";
+  };
+  const std::string text =
+      "<mujoco><worldbody>" + rod("a", "0 0 0", rod("b", "0 0 0.3", rod("c", "0.5 0 0", ""))) +
+      "</worldbody><equality><connect name=\"end\" body1=\"c\" anchor=\"0 0 -0.3\"/></equality>"
+      "</mujoco>";
+  const RigText written = convert(text);
+  const Rig rig = parse_rig("r", written.text);
+  ASSERT_EQ(rig.mechanism.hinge_count(), 4) << written.text;
+  EXPECT_EQ(rig.mechanism.hinges[3].name, "end");
+  EXPECT_NEAR(value(rig, "end.a_x"), 0.5, 1e-15) << "where the anchor is in the file's pose";
+  EXPECT_TRUE(estimator::turns_agree(rig.mechanism, Eigen::VectorXd::Zero(4)));
+  // An axis askew, and one point is no hinge.
+  std::string askew = text;
+  askew.replace(askew.rfind("0 1 0"), 5, "0 1 1");
+  EXPECT_TRUE(has_note(convert(askew), "constraint 'end' is no hinge"));
+}
+
+struct Fault {
+  std::string name, from, to, message;
+};
+
+class FaultyMjcf : public ::testing::TestWithParam<Fault> {};
+
+TEST_P(FaultyMjcf, IsRefusedWithTheLine) {
+  std::string text = kModel;
+  const std::size_t at = text.find(GetParam().from);
+  ASSERT_NE(at, std::string::npos);
+  text.replace(at, GetParam().from.size(), GetParam().to);
+  try {
+    convert(text);
+    FAIL() << "was read";
+  } catch (const proto::InputError& error) {
+    EXPECT_NE(std::string(error.what()).find(GetParam().message), std::string::npos)
+        << error.what();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, FaultyMjcf,
+    ::testing::Values(
+        Fault{"NoMujoco", "<mujoco model=\"arm\">", "<robot><mujoco>", "arm.xml:"},
+        Fault{"NoInertial", "<inertial pos=\"0.1 0 0\" mass=\"2\"", "<geom size=\"0.1\"",
+              "arm.xml:17: body 'upper' has no <inertial>: its mass is that of its shapes; let"},
+        Fault{"FromShapes", "angle=\"degree\"", "inertiafromgeom=\"true\"",
+              "has an <inertial> that does not count (inertiafromgeom)"},
+        Fault{"Ball", "<joint type=\"slide\"", "<joint type=\"ball\"",
+              "arm.xml:23: a joint is of type ball; rigcal reads hinge, slide and free ones"},
+        Fault{"FreeBelow", "<joint type=\"slide\" name=\"reach\" axis=\"2 0 0\" range=\"0 0.3\"/>",
+              "<freejoint/>", "arm.xml:23: body 'body1' is free and must hang from the world"},
+        Fault{"Class", "childclass=\"light\"", "childclass=\"heavy\"", "names class 'heavy'"},
+        Fault{"Include", "<worldbody>", "<include file=\"x.xml\"/><worldbody>",
+              "arm.xml:12: <include> stands for what is elsewhere"},
+        Fault{"Balance", "angle=\"degree\"", "balanceinertia=\"true\"",
+              "arm.xml:2: balanceinertia changes the masses"},
+        Fault{"TotalMass", "angle=\"degree\"", "settotalmass=\"3\"", "settotalmass changes"},
+        Fault{"Global", "angle=\"degree\"", "coordinate=\"global\"", "arm.xml:2: global coord"},
+        Fault{"Euler", "eulerseq=\"XYZ\"", "eulerseq=\"XYW\"", "is not three of xyzXYZ"},
+        Fault{"NoNumber", "mass=\"2\"", "mass=\"2kg\"", "is not a finite number"},
+        Fault{"NegativeMass", "mass=\"2\"", "mass=\"-2\"", "a mass below zero"},
+        Fault{"SixNumbers", "0.0015 1e-4 0 -1e-4", "0.0015", "needs 6 numbers"},
+        Fault{"NoAxis", "axis=\"2 0 0\"", "axis=\"0 0 0\"", "an axis of no direction"},
+        Fault{"Quat", "quat=\"1 0 0 1\"", "quat=\"0 0 0 0\"", "a quat of no length"},
+        Fault{"Gravity", "0 0 -9.79", "0 -9.79 1", "arm.xml: gravity points more than 86 degrees"},
+        Fault{"Twice", "name=\"upper\"", "name=\"column\"", "body 'column' is there twice"}),
+    [](const auto& entry) { return entry.param.name; });
+
+TEST(Mjcf, NothingThatMovesIsTold) {
+  EXPECT_THROW(convert("<mujoco/>"), proto::InputError);
+  EXPECT_THROW(convert("<mujoco><worldbody><body name=\"a\"/></worldbody></mujoco>"),
+               proto::InputError);
+}
+
+}  // namespace
+}  // namespace service
