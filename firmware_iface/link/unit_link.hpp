@@ -122,6 +122,9 @@ class UnitLink {
   /// Unit faults that remained at the last CLEAR_REPLY.
   std::uint8_t clear_fault_flags() const noexcept { return clear_fault_flags_; }
 
+  /// Readings of the last sample that came, until the next one brings them.
+  const UnitInertial& pending_inertial() const noexcept { return inertial_; }
+
   const LinkCounters& counters() const noexcept { return counters_; }
   const FrameCounters& frame_counters() const noexcept { return decoder_.counters(); }
   const UnitClock& clock() const noexcept { return clock_; }

@@ -73,7 +73,8 @@ void SimulatedUnit::handle_hello(const hello_head& head) noexcept {
     reply.counts_per_turn[k] = settings_.counts_per_turn[k];
   }
   reply.inertial_count = static_cast<std::uint8_t>(settings_.inertial_count);
-  for (std::size_t k = 0; k < reply.inertial_count; ++k) {
+  for (std::size_t k = 0; k < settings_.inertial.size(); ++k) {
+    if (static_cast<int>(k) >= settings_.inertial_count) break;
     reply.inertial_ticks[k] = static_cast<std::uint8_t>(settings_.inertial[k].divider);
   }
   reply.configuration_hash = hello_reply_configuration_hash(&reply);
