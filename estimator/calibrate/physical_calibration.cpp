@@ -9,6 +9,7 @@
 #include "estimator/calibrate/charted_bodies.hpp"
 #include "estimator/calibrate/combinations.hpp"
 #include "estimator/calibrate/identifiability.hpp"
+#include "estimator/calibrate/inertia_prior.hpp"
 #include "estimator/calibrate/inertia_results.hpp"
 #include "estimator/calibrate/interval.hpp"
 #include "estimator/calibrate/number_text.hpp"
@@ -156,6 +157,7 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
   move_off_bounds(result.mechanism, [&](const Mechanism& at) { return fit.first_problem(at); });
   const bool charted = options.inertia_chart != InertiaChart::kEntries;
   if (charted) move_off_borders(result.mechanism);
+  require_possible_starts(result.mechanism);
   book.hold_without_effect(*fit.first_problem(result.mechanism), result.mechanism, result.notes);
   if (charted) append(tell_uncharted(result.mechanism), result.notes);
   result.initial_null_directions =

@@ -179,7 +179,7 @@ class Columns {
   std::vector<double> bare_;
 };
 
-/// Instants at random, with the motions that the loops leave.
+/// Instants at random, with the motions that the loops leave, until these are `count` in all.
 void draw(const Mechanism& mechanism, std::size_t count, unsigned seed,
           std::vector<Instant>& instants, std::vector<Eigen::MatrixXd>& motions) {
   std::mt19937 random(seed);
@@ -188,7 +188,8 @@ void draw(const Mechanism& mechanism, std::size_t count, unsigned seed,
   const int n = mechanism.hinge_count();
   const Eigen::VectorXd unwanted =
       Eigen::VectorXd::Constant(n, std::numeric_limits<double>::quiet_NaN());
-  for (std::size_t tries = 0; instants.size() < count; ++tries) {
+  std::size_t equations = 0;
+  for (std::size_t tries = 0; equations < count; ++tries) {
     if (tries > kTriesMax * count) {
       throw std::invalid_argument(
           "the loops cannot be closed with the hinge points given; check "
@@ -210,6 +211,7 @@ void draw(const Mechanism& mechanism, std::size_t count, unsigned seed,
         Eigen::VectorXd::NullaryExpr(motion.cols(), [&] { return kAcceleration * even(random); });
     instants.push_back({angles, motion * along});
     motions.push_back(motion);
+    equations += static_cast<std::size_t>(motion.cols());
   }
 }
 

@@ -34,7 +34,7 @@ struct DhRow {
 Mechanism make_arm(const std::vector<DhRow>& rows, bool motors = false) {
   Mechanism arm;
   Eigen::Matrix3d z_to_x;  // hinge frame: x along the axis
-  z_to_x << 0, 0, 1, 1, 0, 0, 0, 1, 0;
+  z_to_x << 0, 1, 0, 0, 0, 1, 1, 0, 0;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const std::string name = std::to_string(i + 1);
     arm.bodies.push_back({.name = "L" + name});
