@@ -4,7 +4,6 @@
 #include <Eigen/LU>
 #include <cmath>
 #include <numbers>
-#include <stdexcept>
 
 #include "estimator/model/inertia_chart.hpp"
 #include "estimator/model/possible_inertia.hpp"
@@ -146,17 +145,6 @@ std::string find_drawing_fault(const Mechanism& mechanism, int body) {
            "it the thickness that it has";
   }
   return "";
-}
-
-void require_possible_starts(const Mechanism& mechanism) {
-  for (int body = 0; body < mechanism.body_count(); ++body) {
-    const Body& own = mechanism.bodies[static_cast<std::size_t>(body)];
-    if (std::isinf(own.drawing_deviation)) continue;
-    if (InertiaPrior(mechanism, body).residual(mechanism)) continue;
-    throw std::invalid_argument("body '" + own.name +
-                                "': its mass and moments of inertia start where no body can be, and "
-                                "it has a drawing; start it there");
-  }
 }
 
 }  // namespace estimator

@@ -59,8 +59,4 @@ class InertiaPrior {
 /// Why a body's drawing is none that a prior can have; empty: it is, or there is no prior.
 std::string find_drawing_fault(const Mechanism& mechanism, int body);
 
-/// Refuses a body that has a drawing and is not possible as it stands: no cost tells how to go on.
-/// @throws std::invalid_argument naming the body
-void require_possible_starts(const Mechanism& mechanism);
-
 }  // namespace estimator

@@ -9,7 +9,6 @@
 #include "estimator/calibrate/charted_bodies.hpp"
 #include "estimator/calibrate/combinations.hpp"
 #include "estimator/calibrate/identifiability.hpp"
-#include "estimator/calibrate/inertia_prior.hpp"
 #include "estimator/calibrate/inertia_results.hpp"
 #include "estimator/calibrate/interval.hpp"
 #include "estimator/calibrate/number_text.hpp"

@@ -17,8 +17,7 @@ struct DataAlone {
   Eigen::VectorXd standard_deviations;  ///< infinite where the data do not see it, 0 at a bound
 };
 
-/// Empty where nothing was known of parameters beforehand. What is known of how recordings begin
-/// counts as data.
+/// Empty where nothing was known beforehand.
 ///
 /// @param mechanism    at the estimates; what is free in it are the parameters of `information`
 /// @param information  at the estimates; its last noise group is the priors'
