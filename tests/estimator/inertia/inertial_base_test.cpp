@@ -102,10 +102,11 @@ TEST(InertialBase, OfAPumaHasThirtySix) {
   EXPECT_TRUE(told.contains("L6.mc_x"));
 }
 
-// A motor's shaft on the first joint cannot be told from the link; on the others it can.
-TEST(InertialBase, GroupsTheFirstShaftWithItsLink) {
+// Motors' shafts on the first joint, and on the second, whose axis is always across the first's, go
+// with their links' I about the axis; on the other four they can be told [Kha04, ch. 9].
+TEST(InertialBase, GroupsTheFirstShaftsWithTheirLinks) {
   const InertialBase base = find_inertial_base(make_arm(kPuma, true));
-  EXPECT_EQ(base.base.size(), 36U + 5U);
+  EXPECT_EQ(base.base.size(), 36U + 4U);
 }
 
 /// Torques of the whole inverse dynamics, moving.
