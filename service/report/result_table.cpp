@@ -122,7 +122,7 @@ std::string inertial_table(const estimator::Calibration& calibration) {
     rows.push_back(
         {error.name, format_number(error.rmse), format_number(error.noise), error.unit});
   }
-  return "\n" + format_table(rows, {false, true, true, false});
+  return std::string("\n").append(format_table(rows, {false, true, true, false}));
 }
 
 }  // namespace
@@ -154,7 +154,8 @@ std::string format_table(std::vector<std::vector<std::string>> rows,
 std::string format_calibration(const estimator::Calibration& calibration, double wall_time) {
   std::string text = first_line(calibration) + parameter_table(calibration) + "\n" +
                      principal_table(calibration) + combination_table(calibration) +
-                     base_table(calibration) + simulation_table(calibration) + inertial_table(calibration);
+                     base_table(calibration) + simulation_table(calibration) +
+                     inertial_table(calibration);
   if (!calibration.null_directions.empty()) {
     text += "\nThe data cannot see:\n";
     for (const estimator::NullDirection& direction : calibration.null_directions) {

@@ -182,6 +182,13 @@ TEST(OptionBinding, OfValidate) {
   EXPECT_EQ(options.files.plot, "out.html");
 }
 
+TEST(OptionBinding, OfEstimate) {
+  EstimateOptions options;
+  parse(kEstimation + "--out states.csv", options, {});
+  expect_estimation(options.estimation);
+  EXPECT_EQ(options.out, "states.csv");
+}
+
 TEST(OptionBinding, OfCompare) {
   CompareOptions options;
   parse(kEstimation +
