@@ -116,12 +116,12 @@ TEST(InertialMonitor, NumbersThatAreNoneAreFaults) {
   EXPECT_TRUE(timeless.has(InertialFault::kMissing));
 }
 
-struct Setup {
+struct SensorRun {
   sim::SimulationSettings simulation = simulation_settings();
   LoopSettings loop = furuta_settings();
   SafetyLimits limits = furuta_limits();
 
-  explicit Setup(bool stops_run) {
+  explicit SensorRun(bool stops_run) {
     simulation.unit.inertial_count = 1;
     sim::InertialSettings& sensor = simulation.unit.inertial[0];
     sensor.gyro_noise = 0.01;
@@ -145,7 +145,7 @@ const Trip* run(SimulatedRig& rig, const std::function<void(SimulatedRig&, int)>
 
 // Every reading is recorded once, under the time of its sample, the last one too.
 TEST(InertialLoop, EveryReadingIsToldWithItsSample) {
-  Setup setup(true);
+  SensorRun setup(true);
   SimulatedRig rig(setup.scenario, setup.loop, setup.simulation, setup.limits);
   EXPECT_EQ(run(rig), nullptr);
   const MemorySink& told = rig.told();
@@ -163,7 +163,7 @@ TEST(InertialLoop, EveryReadingIsToldWithItsSample) {
 TEST(InertialLoop, MissingSensorStopsTheRunWhereAsked) {
   for (const bool stops_run : {true, false}) {
     SCOPED_TRACE(stops_run);
-    Setup setup(stops_run);
+    SensorRun setup(stops_run);
     setup.simulation.unit.inertial[0].dropout = 0.9;
     SimulatedRig rig(setup.scenario, setup.loop, setup.simulation, setup.limits);
     const Trip* trip = run(rig);
@@ -185,7 +185,7 @@ TEST(InertialLoop, MissingSensorStopsTheRunWhereAsked) {
 }
 
 TEST(InertialLoop, SaturatedSensorStopsTheRunWhereAsked) {
-  Setup setup(true);
+  SensorRun setup(true);
   setup.simulation.unit.inertial[0].accel_range = 5.0;  // less than gravity
   const auto most = static_cast<std::int16_t>(5.0 * setup.simulation.unit.inertial[0].accel_counts);
   setup.limits.inertial[0].counts_max[5] = setup.loop.inertial[0].counts_max[5] = most;
@@ -197,7 +197,7 @@ TEST(InertialLoop, SaturatedSensorStopsTheRunWhereAsked) {
 }
 
 TEST(InertialLoop, TickDoesNotAllocate) {
-  Setup setup(true);
+  SensorRun setup(true);
   SimulatedRig rig(setup.scenario, setup.loop, setup.simulation, setup.limits);
   std::int64_t allocated = 0;
   rig.run(
