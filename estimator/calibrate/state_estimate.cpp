@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "estimator/calibrate/shooting_fit.hpp"
+#include "estimator/calibrate/withheld_sensors.hpp"
 #include "estimator/tree/inertial_sensing.hpp"
 
 namespace estimator {
@@ -31,6 +32,10 @@ class SegmentSmoother {
         c_(program_.coordinate_count()),
         n_(program_.joint_count()) {
     for (int k = 0; k < segment_.sample_count(); ++k) times_.push_back(segment_.time(k));
+    density_.setZero(c_);
+    for (int p = 0; p < c_; ++p) {
+      if (fit.is_process_noise_seen(p)) density_[p] = problem_.noise().acceleration[p];
+    }
     lay_edges(fit.input().grid.step);
     std::vector<ControlDelay> delays;
     for (const int motor : program_.motors()) {
@@ -238,7 +243,7 @@ class SegmentSmoother {
       covariance = (moves_[at] * covariance * moves_[at].transpose()).eval();
       const double T = period(k);
       for (int p = 0; p < c_; ++p) {
-        const double density = std::pow(problem_.noise().acceleration[p], 2);
+        const double density = std::pow(density_[p], 2);
         covariance(p, p) += density * T * T * T / 3.0;
         covariance(p, c_ + p) += density * T * T / 2.0;
         covariance(c_ + p, p) += density * T * T / 2.0;
@@ -293,7 +298,7 @@ class SegmentSmoother {
             for (int p = 0; p < c_; ++p) {
               const double coupling = motion_slopes_[at](n_ + j, c_ + p);
               value += coupling * pushed[p];
-              variance += std::pow(coupling * problem_.noise().acceleration[p], 2) / period(k);
+              variance += std::pow(coupling * density_[p], 2) / period(k);
             }
           }
           (*values[part])(k, j) = value;
@@ -318,6 +323,7 @@ class SegmentSmoother {
   TreeProgram program_;
   SensingProgram sensing_;
   int c_, n_;
+  Eigen::VectorXd density_;  // root spectral, of what the data show to be unexplained
   std::vector<double> times_, edges_;
   HeldControls controls_;
   Eigen::MatrixXd states_, guesses_;          // coordinates over rates, joints × samples
@@ -338,7 +344,8 @@ std::vector<StateEstimate> estimate_states(const Mechanism& rig, const Mechanism
                                            const std::vector<Recording>& recordings,
                                            const CalibrationOptions& options,
                                            const CalibrationMonitor& monitor) {
-  ShootingFit fit(prepare_shooting(kept(rig), recordings, options), options, monitor,
+  const std::vector<Recording> used = set_withheld_aside(rig, recordings);
+  ShootingFit fit(prepare_shooting(kept(rig), used, options), options, monitor,
                   {"state estimation", "initial states"});
   fit.estimate_jointly(kept(estimate));
   std::vector<StateEstimate> estimates;

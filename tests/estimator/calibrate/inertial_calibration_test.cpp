@@ -5,6 +5,7 @@
 #include <random>
 
 #include "estimator/calibrate/calibration.hpp"
+#include "estimator/calibrate/state_estimate.hpp"
 #include "estimator/math/so3.hpp"
 #include "estimator/model/placement.hpp"
 #include "tests/estimator/calibrate/reference_recording.hpp"
@@ -40,7 +41,9 @@ Mechanism true_mechanism() {
   test_support::add_inertial_sensor(mechanism, "imu", 1,
                                     {{InertialQuantity::kPointX, kPointX},
                                      {InertialQuantity::kPointZ, kPointZ},
-                                     {InertialQuantity::kMountX, kMountX}});
+                                     {InertialQuantity::kMountX, kMountX},
+                                     {InertialQuantity::kRateBiasY, kRateBias},
+                                     {InertialQuantity::kForceBiasX, kForceBias}});
   return mechanism;
 }
 
@@ -69,33 +72,52 @@ Eigen::Matrix<double, 6, 1> reading(const Mechanism& mechanism, const Eigen::Mat
   return result;
 }
 
+double control(Eigen::Index sample) {
+  const auto k = static_cast<double>(sample);
+  return std::sin(0.02 * k) + 0.5 * std::sin(0.071 * k);
+}
+
+/// (θ1, θ2, ω1, ω2), finely.
+const Eigen::MatrixXd& true_motion() {
+  static const Eigen::MatrixXd motion = [] {
+    Eigen::VectorXd fine(kSamples * kFines);
+    for (Eigen::Index k = 0; k < kSamples; ++k) {
+      fine.segment(k * kFines, kFines).setConstant(control(k));
+    }
+    return simulate(rig(), Eigen::Vector4d(0.1, 1.0, 0.0, 0.0), fine, kFine);
+  }();
+  return motion;
+}
+
 /// Encoders and the sensor, whose readings come `delay` late.
-Segment recorded(double delay) {
-  Eigen::VectorXd fine(kSamples * kFines), u(kSamples);
-  for (Eigen::Index k = 0; k < kSamples; ++k) {
-    u[k] = std::sin(0.02 * static_cast<double>(k)) + 0.5 * std::sin(0.071 * static_cast<double>(k));
-    fine.segment(k * kFines, kFines).setConstant(u[k]);
-  }
-  const Eigen::MatrixXd motion =
-      simulate(rig(), Eigen::Vector4d(0.1, 1.0, 0.0, 0.0), fine, kFine);
-  std::mt19937 random(7);
+Segment recorded(double delay, unsigned seed = 7) {
+  const Eigen::MatrixXd& motion = true_motion();
+  std::mt19937 random(seed);
   std::normal_distribution<double> normal;
   const Mechanism mechanism = true_mechanism();
   const auto late = static_cast<Eigen::Index>(std::lround(delay / kFine));
   const Eigen::Index count = kSamples - kFirst;
   Segment segment;
   segment.period = kPeriod;
-  segment.controls = u.tail(count);
+  segment.controls.resize(count, 1);
   segment.angles.resize(count, 2);
   segment.inertial.resize(count, InertialSensor::kAxes);
   for (Eigen::Index k = 0; k < count; ++k) {
     const Eigen::Index at = (k + kFirst) * kFines;
+    segment.controls(k, 0) = control(k + kFirst);
     for (int j = 0; j < 2; ++j) segment.angles(k, j) = motion(at, j) + kAngleNoise * normal(random);
     segment.inertial.row(k) = reading(mechanism, motion, at - late).transpose();
     for (int axis = 0; axis < InertialSensor::kAxes; ++axis) {
       segment.inertial(k, axis) += (axis < 3 ? kRateNoise : kForceNoise) * normal(random);
     }
   }
+  return segment;
+}
+
+/// As if the pendulum's encoder were not there.
+Segment without_second_encoder(Segment segment) {
+  segment.withheld = segment.angles.col(1);
+  segment.angles.conservativeResize(Eigen::NoChange, 1);
   return segment;
 }
 
@@ -131,10 +153,8 @@ const std::vector<std::string> kConstants = {"imu.mount_x", "imu.p_x", "imu.p_z"
 TEST(InertialCalibration, TellsOfAHingeWithoutEncoder) {
   Mechanism mechanism = to_fit(kConstants);
   mechanism.withheld = {"2"};
-  Segment segment = recorded(0.0);
-  segment.withheld = segment.angles.col(1);
-  segment.angles.conservativeResize(Eigen::NoChange, 1);
-  const Calibration found = estimator::calibrate(mechanism, {{"imu", {segment}}});
+  const Calibration found =
+      estimator::calibrate(mechanism, {{"imu", {without_second_encoder(recorded(0.0))}}});
   ASSERT_TRUE(found.converged());
   ASSERT_EQ(found.withheld.size(), 1u);
   EXPECT_LT(found.withheld.front().rmse, 1.1 * kAngleNoise);
@@ -180,6 +200,50 @@ TEST(InertialCalibration, NarrowsWhatEncodersTell) {
     EXPECT_LT(estimate_of(both, name).noise_deviation,
               1.02 * estimate_of(alone, name).noise_deviation)
         << name;
+  }
+}
+
+// Angles, rates and accelerations of both joints, that without encoder as well: their errors are as
+// large as their deviations say, neither larger nor smaller.
+TEST(StateEstimate, DeviationsAreThoseOfTheErrors) {
+  Mechanism mechanism = true_mechanism();
+  mechanism.withheld = {"2"};
+  const Eigen::MatrixXd& motion = true_motion();
+  constexpr int kSeeds = 12;
+  Eigen::Matrix<double, 3, 2> squares = Eigen::Matrix<double, 3, 2>::Zero();
+  double count = 0.0;
+  for (unsigned seed = 1; seed <= kSeeds; ++seed) {
+    const Segment segment = without_second_encoder(recorded(0.0, seed));
+    const auto estimates =
+        estimator::estimate_states(mechanism, mechanism, {{"imu", {segment}}}, {}, {});
+    ASSERT_EQ(estimates.size(), 1u);
+    const estimator::StateEstimate& found = estimates.front();
+    ASSERT_EQ(found.times.size(), static_cast<std::size_t>(segment.sample_count()));
+    for (Eigen::Index k = 50; k < segment.sample_count(); k += 300) {
+      const Eigen::Index at = (k + kFirst) * kFines;
+      for (int j = 0; j < 2; ++j) {
+        const double acceleration = (-3.0 * motion(at, 2 + j) + 4.0 * motion(at + 1, 2 + j) -
+                                     motion(at + 2, 2 + j)) /
+                                    (2.0 * kFine);
+        const double errors[] = {found.angles(k, j) - motion(at, j),
+                                 found.rates(k, j) - motion(at, 2 + j),
+                                 found.accelerations(k, j) - acceleration};
+        const double deviations[] = {found.angle_deviations(k, j), found.rate_deviations(k, j),
+                                     found.acceleration_deviations(k, j)};
+        for (int part = 0; part < 3; ++part) {
+          EXPECT_LT(deviations[part], (part == 2 ? 30.0 : 1.0) * kAngleNoise);
+          squares(part, j) += std::pow(errors[part] / deviations[part], 2);
+        }
+      }
+      count += 1.0;
+    }
+  }
+  // One motion follows from four numbers, so 12 recordings give each mean square some 12 to 48
+  // degrees of freedom: 95 % of a root mean square lie within 1 ± 0.4 at 12.
+  for (int part = 0; part < 3; ++part) {
+    for (int j = 0; j < 2; ++j) {
+      EXPECT_NEAR(std::sqrt(squares(part, j) / count), 1.0, 0.5) << "part " << part << ", joint " << j;
+    }
   }
 }
 
