@@ -153,7 +153,8 @@ void add_estimation_options(CLI::App& command, EstimationOptions& options) {
           [&calibration](const std::string& text) {
             calibration.inertia_chart = inertia_charts().at(text);
           },
-          "Of bodies whose moments are all free: in coordinates that only possible bodies have (two "
+          "Of bodies whose moments are all free: in coordinates that only possible bodies have "
+          "(two "
           "kinds), or entry by entry")
       ->check(CLI::IsMember(inertia_charts()).description(""))
       ->type_name("log-cholesky|exponential-eigenvalue|entries")

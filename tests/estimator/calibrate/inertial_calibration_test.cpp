@@ -145,8 +145,8 @@ void expect_found(const Calibration& calibration, const std::string& name, doubl
   EXPECT_NEAR(found.value, truth, 4.0 * found.standard_deviation) << name;
 }
 
-const std::vector<std::string> kConstants = {"imu.mount_x", "imu.p_x", "imu.p_z",
-                                             "imu.gyro_bias_y", "imu.accel_bias_x"};
+const std::vector<std::string> kConstants = {"imu.mount_x", "imu.p_x", "imu.p_z", "imu.gyro_bias_y",
+                                             "imu.accel_bias_x"};
 
 // The pendulum has no encoder: what it does is told by a sensor of unknown place, mounting and
 // biases alone, and comes out as its encoder would have read it.
@@ -222,9 +222,9 @@ TEST(StateEstimate, DeviationsAreThoseOfTheErrors) {
     for (Eigen::Index k = 50; k < segment.sample_count(); k += 300) {
       const Eigen::Index at = (k + kFirst) * kFines;
       for (int j = 0; j < 2; ++j) {
-        const double acceleration = (-3.0 * motion(at, 2 + j) + 4.0 * motion(at + 1, 2 + j) -
-                                     motion(at + 2, 2 + j)) /
-                                    (2.0 * kFine);
+        const double acceleration =
+            (-3.0 * motion(at, 2 + j) + 4.0 * motion(at + 1, 2 + j) - motion(at + 2, 2 + j)) /
+            (2.0 * kFine);
         const double errors[] = {found.angles(k, j) - motion(at, j),
                                  found.rates(k, j) - motion(at, 2 + j),
                                  found.accelerations(k, j) - acceleration};
@@ -242,7 +242,8 @@ TEST(StateEstimate, DeviationsAreThoseOfTheErrors) {
   // degrees of freedom: 95 % of a root mean square lie within 1 ± 0.4 at 12.
   for (int part = 0; part < 3; ++part) {
     for (int j = 0; j < 2; ++j) {
-      EXPECT_NEAR(std::sqrt(squares(part, j) / count), 1.0, 0.5) << "part " << part << ", joint " << j;
+      EXPECT_NEAR(std::sqrt(squares(part, j) / count), 1.0, 0.5)
+          << "part " << part << ", joint " << j;
     }
   }
 }
