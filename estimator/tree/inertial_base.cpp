@@ -83,7 +83,8 @@ struct Instant {
   Eigen::VectorXd angles, accelerations;
 };
 
-/// Torques of one set of inertias over instants, projected on the motions that loops leave.
+/// Torques of one set of inertias over instants, projected on the motions that loops leave, beside
+/// those of bodies of 1 kg.
 class Columns {
  public:
   Columns(const Mechanism& mechanism, const std::vector<Instant>& instants,
@@ -94,6 +95,9 @@ class Columns {
       for (int i = 0; i < Mechanism::kBodyQuantities; ++i) {
         clear(mechanism.index(body, static_cast<BodyQuantity>(i)));
       }
+      // Bodies fixed to one another have a centre of mass together, so none may be without any.
+      if (mechanism.bodies[static_cast<std::size_t>(body)].massless) continue;
+      bare_[static_cast<std::size_t>(mechanism.index(body, BodyQuantity::kMass))] = 1.0;
     }
     for (int j = 0; j < mechanism.hinge_count(); ++j) {
       for (int i = Mechanism::kWeldQuantities; i < Mechanism::kHingeQuantities; ++i) {
@@ -106,30 +110,31 @@ class Columns {
   Eigen::MatrixXd all() const {
     std::vector<Eigen::VectorXd> columns;
     for (const Carried& carried : carried_bodies(mechanism_)) {
-      const Eigen::VectorXd mass = of_body(carried, 1.0, Eigen::Vector3d::Zero(), Moments::Zero());
+      const Eigen::Vector3d joint = Eigen::Vector3d::Zero();
+      const Eigen::VectorXd point = of_body(carried, 1.0, joint, Moments::Zero());
       std::array<Eigen::VectorXd, 6> moments;
       for (int i = 0; i < 6; ++i) {
         moments[static_cast<std::size_t>(i)] =
-            of_body(carried, 0.0, Eigen::Vector3d::Zero(), Moments::Unit(i));
+            of_body(carried, 1.0, joint, Moments::Unit(i)) - point;
         columns.push_back(moments[static_cast<std::size_t>(i)]);
       }
       // A point mass of 1 kg at 1 m along an axis has the moment 1 kg·m² about the others.
       for (int axis = 0; axis < 3; ++axis) {
         Eigen::VectorXd first =
-            of_body(carried, 1.0, Eigen::Vector3d::Unit(axis), Moments::Zero()) - mass;
+            of_body(carried, 1.0, Eigen::Vector3d::Unit(axis), Moments::Zero()) - point;
         for (int other = 0; other < 3; ++other) {
           if (other != axis) first -= moments[static_cast<std::size_t>(other)];
         }
         columns.push_back(first);
       }
-      columns.push_back(mass);
+      columns.push_back(of_body(carried, 2.0, joint, Moments::Zero()) - point);
     }
     for (int j = 0; j < mechanism_.hinge_count(); ++j) {
       if (!mechanism_.hinges[static_cast<std::size_t>(j)].motorised) continue;
       std::vector<double> values = bare_;
       values[static_cast<std::size_t>(mechanism_.index_of_hinge(j, HingeQuantity::kShaftInertia))] =
           1.0;
-      columns.push_back(torques(values));
+      columns.push_back(torques(values) - torques(bare_));
     }
     Eigen::MatrixXd matrix(columns.empty() ? 0 : columns.front().size(), std::ssize(columns));
     for (std::size_t i = 0; i < columns.size(); ++i) {

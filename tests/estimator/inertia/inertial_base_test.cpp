@@ -178,9 +178,7 @@ TEST(InertialBase, AreAllThatTorquesDependOn) {
   }
 }
 
-// A four-bar linkage has one freedom: its three links are seen through it alone. By hand, with
-// every turn a function of one: of each link I_zz as seen, and of gravity what lifts. Rank checked
-// against an SVD of the projected coefficients.
+// Three links in a plane have nine; closed to a four-bar linkage they have one freedom, and show fewer.
 TEST(InertialBase, ALoopSeesLessOfEachLink) {
   const Mechanism open = make_chain({.links = 3, .length = 0.3});
   const Mechanism loop =
@@ -190,6 +188,27 @@ TEST(InertialBase, ALoopSeesLessOfEachLink) {
   EXPECT_EQ(of_open, 9U);
   EXPECT_LT(of_loop, of_open);
   EXPECT_GE(of_loop, 3U);
+}
+
+// A body on a fixed joint goes with what it is fixed to: no more is seen of both than of one.
+TEST(InertialBase, OfFixedBodiesIsThatOfOne) {
+  Mechanism pendulum = make_chain({.links = 1, .length = 0.3});
+  pendulum.bodies.push_back({.name = "W"});
+  Weld weld{.name = "on"};
+  weld.body_a = 0;
+  weld.body_b = 1;
+  pendulum.welds.push_back(weld);
+  const Mechanism bare = make_chain({.links = 1, .length = 0.3});
+  make_parameters(pendulum);
+  for (const Parameter& parameter : bare.parameters) {
+    pendulum.parameters[static_cast<std::size_t>(pendulum.find_parameter(parameter.name))] =
+        parameter;
+  }
+  pendulum.parameters[static_cast<std::size_t>(pendulum.find_parameter("on.a_x"))].value = 0.05;
+  // The weld is 0.15 + 0.05 m from the hinge.
+  const std::set<std::string> expected = {"L1.I_zz + W.I_zz + 0.4 W.mc_x + 0.04 W.m",
+                                          "L1.mc_x + W.mc_x + 0.2 W.m", "L1.mc_y + W.mc_y"};
+  EXPECT_EQ(texts(pendulum), expected);
 }
 
 TEST(InertialBase, AsksForKnownTorques) {
