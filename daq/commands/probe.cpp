@@ -27,7 +27,7 @@ ExitCode probe_unit(const RigConfig& rig, std::ostream& out) {
   auto opened = open_session(rig, out);
   if (!opened.ok()) return fail(opened.error().detail);
   firmware_iface::UnitLink& unit = *opened.value()->unit;
-  if (const auto started = unit.start_stream(stream_settings(rig)); !started.ok()) {
+  if (const auto started = unit.start_stream(stream_settings(rig, unit.facts())); !started.ok()) {
     return fail(started.error().detail);
   }
   UnitView view(rig, unit);
@@ -44,7 +44,7 @@ ExitCode monitor_unit(const RigConfig& rig, const std::atomic<bool>& stop, bool 
   auto opened = open_session(rig, out);
   if (!opened.ok()) return fail(opened.error().detail);
   firmware_iface::UnitLink& unit = *opened.value()->unit;
-  if (const auto started = unit.start_stream(stream_settings(rig)); !started.ok()) {
+  if (const auto started = unit.start_stream(stream_settings(rig, unit.facts())); !started.ok()) {
     return fail(started.error().detail);
   }
   UnitView view(rig, unit);

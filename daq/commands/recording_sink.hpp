@@ -18,6 +18,9 @@ class RecordingSink final : public RunSink {
   ~RecordingSink() override;
 
   proto::Status write(const proto::Sample& message) override { return writer_.write(message); }
+  proto::Status write(const proto::InertialReading& message) override {
+    return writer_.write(message);
+  }
   proto::Status write(const proto::Command& message) override { return writer_.write(message); }
   proto::Status write(const proto::Gap& message) override { return writer_.write(message); }
   proto::Status write(const proto::ClockFit& message) override { return writer_.write(message); }

@@ -22,6 +22,7 @@
 #include "daq/realtime/rt_thread.hpp"
 #include "daq/scenario/plan.hpp"
 #include "daq/stream/stream_sink.hpp"
+#include "proto/recording/recording_rules.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
 #include "proto/text/printable.hpp"
@@ -63,6 +64,7 @@ proto::RecordingHeader make_header(const RigConfig& rig, const ScenarioConfig& s
                                    const firmware_iface::UnitFacts& facts) {
   proto::RecordingHeader header;
   for (const ChannelConfig& channel : rig.channel) header.hinges.push_back(channel.hinge);
+  for (const InertialConfig& sensor : rig.inertial) header.inertial_sensors.push_back(sensor.name);
   header.epoch_unix_ns =
       std::chrono::duration_cast<Nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
           .count();
@@ -89,10 +91,9 @@ proto::StreamSession make_session(const RunOptions& options, const proto::Record
   session.id += '-';
   session.id += std::to_string(header.epoch_unix_ns);
   session.metadata = header.facts;
-  std::string& hinges = session.metadata["hinges"];
-  for (const std::string& hinge : header.hinges) {
-    if (!hinges.empty()) hinges += ',';
-    hinges += hinge;
+  session.metadata["hinges"] = proto::join_names(header.hinges);
+  if (!header.inertial_sensors.empty()) {
+    session.metadata["inertial_sensors"] = proto::join_names(header.inertial_sensors);
   }
   session.epoch_unix_ns = header.epoch_unix_ns;
   return session;
@@ -224,6 +225,19 @@ void print_summary(const ControlLoop& loop, const Supervisor& supervisor,
   print_delays(loop.command_delays(), out);
 }
 
+// With sample 0 and every so many after it a reading is due.
+void print_readings(const RigConfig& rig, const std::array<int, INERTIAL_SENSORS_MAX>& dividers,
+                    const Supervisor& supervisor, std::optional<std::uint64_t> samples_sent,
+                    std::ostream& out) {
+  for (std::size_t i = 0; i < rig.inertial.size(); ++i) {
+    out << "inertial sensor " << rig.inertial[i].name << ": " << supervisor.reading_count(i);
+    if (samples_sent && *samples_sent > 0) {
+      out << " of " << 1 + (*samples_sent - 1) / static_cast<std::uint64_t>(dividers[i]);
+    }
+    out << " readings recorded\n";
+  }
+}
+
 LoopSettings loop_settings(const RigConfig& rig, const ScenarioConfig& scenario,
                            Nanoseconds period) {
   return {.period = period,
@@ -231,7 +245,9 @@ LoopSettings loop_settings(const RigConfig& rig, const ScenarioConfig& scenario,
           .drive = scenario.scenario.command_peak() > 0.0,
           .ttl_ms = rig.ttl_ms,
           .joint_count = rig.channel.size(),
-          .channel = channel_scales(rig)};
+          .channel = channel_scales(rig),
+          .inertial_count = rig.inertial.size(),
+          .inertial = inertial_scales(rig)};
 }
 
 ExitCode outcome(const ControlLoop& loop, const Supervisor& supervisor) {
@@ -306,13 +322,13 @@ ExitCode drive(const RunOptions& options, const RigConfig& rig, const ScenarioCo
   if (const auto status = attach_inputs(*sinks.recording, rig, scenario, period); !status.ok()) {
     return fail(status.error().detail);
   }
-  const auto loop =
-      std::make_unique<ControlLoop>(unit, session.black_box, scenario.scenario, scenario.limits,
-                                    loop_settings(rig, scenario, period));
+  const SafetyLimits limits = with_reading_times(scenario.limits, rig, unit.facts());
+  const auto loop = std::make_unique<ControlLoop>(unit, session.black_box, scenario.scenario,
+                                                  limits, loop_settings(rig, scenario, period));
   RunProgress progress(out, options.terminal, scenario.scenario.duration_s());
   const Say say = [&](const std::string& line) { progress.say(line); };
-  Supervisor supervisor(*loop, session.black_box, scenario.limits, *sinks.recording,
-                        sinks.stream.get(), say);
+  Supervisor supervisor(*loop, session.black_box, limits, *sinks.recording, sinks.stream.get(),
+                        say);
   {
     LoopThread thread(*loop, rig.real_time);
     for (const std::string& sentence : thread.report().refused) say("note: " + sentence);
@@ -323,9 +339,11 @@ ExitCode drive(const RunOptions& options, const RigConfig& rig, const ScenarioCo
   const auto ended = unit.stop_stream(
       [&](const firmware_iface::UnitSample& sample) { supervisor.take_late(sample); });
   if (ended.ok()) samples_sent = ended.value().samples_sent;
+  supervisor.take_inertial(unit.pending_inertial());
   supervisor.finish(samples_sent);
   const proto::Status finished = sinks.recording->finish();
   print_summary(*loop, supervisor, samples_sent, out);
+  print_readings(rig, inertial_dividers(rig, unit.facts()), supervisor, samples_sent, out);
   if (!finished.ok()) return fail(finished.error().detail);
   out << "recorded " << options.out_path << '\n';
   if (sinks.stream) finish_stream(std::move(sinks.stream), options, say);
@@ -351,7 +369,9 @@ ExitCode run_scenario(const RunOptions& options, const std::atomic<bool>& stop, 
   auto session = open_session(rig, out);
   if (!session.ok()) return fail(session.error().detail);
   // The stream first: a line that cannot carry it must not leave an empty recording behind.
-  if (const auto on = session.value()->unit->start_stream(stream_settings(rig)); !on.ok()) {
+  if (const auto on =
+          session.value()->unit->start_stream(stream_settings(rig, session.value()->unit->facts()));
+      !on.ok()) {
     return fail(on.error().detail);
   }
   const proto::RecordingHeader header = make_header(rig, scenario, session.value()->unit->facts());

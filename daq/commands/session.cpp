@@ -1,8 +1,10 @@
 #include "daq/commands/session.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <iomanip>
 #include <numbers>
+#include <numeric>
 #include <ostream>
 #include <sstream>
 
@@ -34,6 +36,21 @@ std::string contradiction(const RigConfig& rig, const UnitFacts& facts) {
          << "\"; correct counts_per_turn, or the order of the channels";
     return what.str();
   }
+  if (static_cast<int>(rig.inertial.size()) > facts.inertial_count) {
+    what << "the unit has " << facts.inertial_count << " inertial sensors, " << rig.path
+         << " lists " << rig.inertial.size() << "; correct unit { inertial { ... } }";
+    return what.str();
+  }
+  for (std::size_t i = 0; i < rig.inertial.size(); ++i) {
+    const InertialLimits& own = rig.limits.inertial[i];
+    const double period_s = 1e-9 * static_cast<double>(sample_period(rig, facts).count()) *
+                            inertial_dividers(rig, facts)[i];
+    if (own.missing_s_max == 0.0 || own.missing_s_max > period_s) continue;
+    what << "inertial sensor \"" << own.sensor << "\" is read every " << 1e3 * period_s << " ms, "
+         << rig.path << " allows " << 1e3 * own.missing_s_max
+         << " ms without a reading; raise missing_ms_max";
+    return what.str();
+  }
   if (!rig.motor_hinge.empty() && rig.limits.command_max > facts.command_max_V) {
     what << "the unit commands up to " << facts.command_max_V << ", " << rig.path
          << " allows up to " << rig.limits.command_max << "; lower safety { command_max }";
@@ -57,16 +74,57 @@ void print_facts(const firmware_iface::Transport& transport, const UnitFacts& fa
       << (facts.channel_count == 1 ? " channel, " : " channels, ") << facts.tick_rate_Hz << " Hz, ±"
       << facts.command_max_V << " V, ttl up to " << facts.ttl_max_ms << " ms, started "
       << facts.boot_count << (facts.boot_count == 1 ? " time\n" : " times\n");
+  for (int i = 0; i < facts.inertial_count; ++i) {
+    out << "  inertial sensor " << i << ", read "
+        << facts.tick_rate_Hz / facts.inertial_ticks[static_cast<std::size_t>(i)]
+        << " times a second\n";
+  }
 }
 
 }  // namespace
 
-firmware_iface::StreamSettings stream_settings(const RigConfig& rig) {
-  return {.compact = rig.compact, .host_paced = rig.host_paced, .divider = rig.divider};
+firmware_iface::StreamSettings stream_settings(const RigConfig& rig, const UnitFacts& facts) {
+  return {.compact = rig.compact,
+          .host_paced = rig.host_paced,
+          .divider = rig.divider,
+          .inertial_divider = inertial_dividers(rig, facts)};
+}
+
+std::array<int, INERTIAL_SENSORS_MAX> inertial_dividers(const RigConfig& rig,
+                                                        const UnitFacts& facts) {
+  std::array<int, INERTIAL_SENSORS_MAX> dividers{};
+  const std::size_t count =
+      std::min(rig.inertial.size(), static_cast<std::size_t>(facts.inertial_count));
+  for (std::size_t i = 0; i < count; ++i) {
+    const int ticks = std::max(facts.inertial_ticks[i], 1);
+    dividers[i] = rig.inertial[i].divider > 0 ? rig.inertial[i].divider
+                                              : ticks / std::gcd(ticks, rig.divider);
+  }
+  return dividers;
+}
+
+SafetyLimits with_reading_times(SafetyLimits limits, const RigConfig& rig, const UnitFacts& facts) {
+  constexpr double kMissingDefault_s = 10e-3;
+  constexpr double kMissingDefaultReadings = 3.0;
+  const auto dividers = inertial_dividers(rig, facts);
+  for (std::size_t i = 0; i < limits.inertial.size(); ++i) {
+    double& missing_s = limits.inertial[i].missing_s_max;
+    if (missing_s > 0.0) continue;
+    const double period_s =
+        1e-9 * static_cast<double>(sample_period(rig, facts).count()) * dividers[i];
+    missing_s = std::max(kMissingDefault_s, kMissingDefaultReadings * period_s);
+  }
+  return limits;
 }
 
 Nanoseconds sample_period(const RigConfig& rig, const UnitFacts& facts) {
   return Nanoseconds(std::llround(1e9 * rig.divider / facts.tick_rate_Hz));
+}
+
+std::array<InertialScale, INERTIAL_SENSORS_MAX> inertial_scales(const RigConfig& rig) {
+  std::array<InertialScale, INERTIAL_SENSORS_MAX> scales{};
+  for (std::size_t i = 0; i < rig.inertial.size(); ++i) scales[i] = rig.inertial[i].scale;
+  return scales;
 }
 
 std::array<ChannelScale, kJointsMax> channel_scales(const RigConfig& rig) {

@@ -23,10 +23,23 @@ struct UnitSession {
 firmware_iface::Result<std::unique_ptr<UnitSession>> open_session(const RigConfig& rig,
                                                                   std::ostream& out);
 
-firmware_iface::StreamSettings stream_settings(const RigConfig& rig);
+firmware_iface::StreamSettings stream_settings(const RigConfig& rig,
+                                               const firmware_iface::UnitFacts& facts);
+
+/// Samples between two readings of each inertial sensor of the rig file; those not stated as few as
+/// the unit can.
+std::array<int, INERTIAL_SENSORS_MAX> inertial_dividers(const RigConfig& rig,
+                                                        const firmware_iface::UnitFacts& facts);
+
+/// The limits with the times that follow from how often sensors are read.
+SafetyLimits with_reading_times(SafetyLimits limits, const RigConfig& rig,
+                                const firmware_iface::UnitFacts& facts);
 
 /// Time between samples by the unit's clock.
 Nanoseconds sample_period(const RigConfig& rig, const firmware_iface::UnitFacts& facts);
+
+/// From counts to readings for each inertial sensor of the rig file.
+std::array<InertialScale, INERTIAL_SENSORS_MAX> inertial_scales(const RigConfig& rig);
 
 /// From counts to angle for each channel of the rig file.
 std::array<ChannelScale, kJointsMax> channel_scales(const RigConfig& rig);

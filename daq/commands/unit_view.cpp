@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <numbers>
 
 #include "daq/commands/session.hpp"
@@ -28,7 +30,8 @@ UnitView::UnitView(const RigConfig& rig, firmware_iface::UnitLink& unit)
     : rig_(rig),
       unit_(unit),
       scales_(channel_scales(rig)),
-      period_(sample_period(rig, unit.facts())) {}
+      period_(sample_period(rig, unit.facts())),
+      inertial_dividers_(inertial_dividers(rig, unit.facts())) {}
 
 bool UnitView::watch(Nanoseconds duration) {
   const Nanoseconds until = unit_.transport().now() + duration;
@@ -47,6 +50,9 @@ void UnitView::take(const UnitSample& sample) {
     jitter_.add(std::chrono::abs(sample.received - sample_.received - period_));
   }
   sample_ = sample;
+  for (std::size_t i = 0; i < rig_.inertial.size(); ++i) {
+    if (sample.inertial.has(static_cast<int>(i))) readings_[i] = sample.inertial;
+  }
   const double time_s = static_cast<double>(sample.unit_time_us) * 1e-6;
   for (std::size_t j = 0; j < rig_.channel.size(); ++j) {
     if (!sample.channel_is_valid(static_cast<int>(j))) continue;
@@ -65,6 +71,30 @@ std::string UnitView::hinge_line(std::size_t channel) const {
                 sample_.channel_is_valid(static_cast<int>(channel)) ? "good" : "MISSING");
 }
 
+// Missing: two readings that were due have not come; the last sample's are still under way.
+std::string UnitView::inertial_line(std::size_t sensor) const {
+  constexpr std::uint64_t kReadingsLate = 2;
+  const firmware_iface::UnitInertial& reading = readings_[sensor];
+  const InertialScale& scale = rig_.inertial[sensor].scale;
+  const char* name = rig_.inertial[sensor].name.c_str();
+  if (reading.sensors == 0) return format("  %-14s was never read", name);
+  std::array<double, INERTIAL_AXES> values{};
+  bool saturated = false;
+  for (std::size_t axis = 0; axis < values.size(); ++axis) {
+    const int counts = reading.counts[sensor][axis];
+    const bool is_read = counts != INERTIAL_NOT_READ && scale.si_per_count[axis] > 0.0;
+    values[axis] = is_read ? scale.si_per_count[axis] * counts : NAN;
+    saturated = saturated || (is_read && std::abs(counts) >= scale.counts_max[axis]);
+  }
+  const auto late = kReadingsLate * static_cast<std::uint64_t>(inertial_dividers_[sensor]) + 1;
+  const bool missing = sample_.sequence > reading.sequence + late;
+  return format("  %-14s %8.3f %8.3f %8.3f rad/s %9.3f %8.3f %8.3f m/s²   %s", name, values[0],
+                values[1], values[2], values[3], values[4], values[5],
+                missing     ? "MISSING"
+                : saturated ? "SATURATED"
+                            : "good");
+}
+
 std::vector<std::string> UnitView::lines() const {
   const bool any_slides = std::ranges::any_of(rig_.channel, &ChannelConfig::slides);
   std::vector<std::string> lines = {
@@ -73,6 +103,7 @@ std::vector<std::string> UnitView::lines() const {
                  : format("  %-14s %12s %12s %12s %11s   %s", "hinge", "angle [rad]", "angle [deg]",
                           "[rad/s]", "counts", "reading")};
   for (std::size_t j = 0; j < rig_.channel.size(); ++j) lines.push_back(hinge_line(j));
+  for (std::size_t i = 0; i < rig_.inertial.size(); ++i) lines.push_back(inertial_line(i));
   const char* state = sample_.tripped ? "tripped: " : sample_.driving ? "driving" : "ready";
   lines.push_back(
       format("  output   %+.3f %s, %s", sample_.command_V, rig_.command_unit.c_str(), state) +

@@ -28,6 +28,7 @@ class UnitView {
  private:
   void take(const firmware_iface::UnitSample& sample);
   std::string hinge_line(std::size_t channel) const;
+  std::string inertial_line(std::size_t sensor) const;
 
   const RigConfig& rig_;
   firmware_iface::UnitLink& unit_;
@@ -36,6 +37,8 @@ class UnitView {
   firmware_iface::UnitSample sample_;  // the last one
   std::array<double, kJointsMax> angle_rad_{};
   std::array<JointTracker, kJointsMax> trackers_{};
+  std::array<int, INERTIAL_SENSORS_MAX> inertial_dividers_;
+  std::array<firmware_iface::UnitInertial, INERTIAL_SENSORS_MAX> readings_{};  // the last of each
   TimingHistogram jitter_;
 };
 

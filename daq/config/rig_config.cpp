@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <initializer_list>
 
+#include "daq/config/inertial_config.hpp"
 #include "daq/scenario/command_limits.hpp"
 #include "proto/rig.pb.h"
 #include "proto/text/files.hpp"
@@ -151,6 +152,7 @@ void read_safety(const v1::Rig& rig, const proto::TextLocator& place, RigConfig&
   if (safety.hinge_size() != static_cast<int>(config.channel.size())) {
     place.fail("must limit each hinge with a channel of the unit once, and no other");
   }
+  limits.inertial = read_inertial_limits(safety, config.inertial, place);
   const std::vector<std::string> faults = find_faults(limits);
   if (!faults.empty()) place.fail(faults.front());
 
@@ -199,6 +201,7 @@ RigConfig parse_rig_config(const std::string& path, const std::string& text) {
   config.text = text;
   config.name = rig.name();
   read_unit(rig, root.at("unit"), config);
+  config.inertial = read_inertial(rig, root.at("unit"));
   read_motor(rig, root, config);
   read_safety(rig, root.at("safety"), config);
   read_real_time(rig.real_time(), config.real_time);

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "daq/realtime/rt_thread.hpp"
+#include "daq/safety/inertial_monitor.hpp"
 #include "daq/safety/safety_limits.hpp"
 
 namespace daq {
@@ -17,15 +18,23 @@ struct ChannelConfig {
   double offset_rad = 0.0;
 };
 
+/// One inertial sensor of the unit.
+struct InertialConfig {
+  std::string name;
+  int divider = 0;  ///< a reading every so many samples; 0: as often as the unit reads it
+  InertialScale scale;
+};
+
 /// What a rig file (proto/rig.proto) says to the DAQ.
 struct RigConfig {
   std::string path;
   std::string text;  ///< the whole file, for the recording
   std::string name;
   std::string unit_url;
-  std::vector<ChannelConfig> channel;  ///< in the unit's order
-  std::string motor_hinge;             ///< hinge that is driven; empty for a rig without a motor
-  std::string command_unit;            ///< unit of the control signal, e.g. "V"
+  std::vector<ChannelConfig> channel;         ///< in the unit's order
+  std::vector<InertialConfig> inertial = {};  ///< in the unit's order
+  std::string motor_hinge;   ///< hinge that is driven; empty for a rig without a motor
+  std::string command_unit;  ///< unit of the control signal, e.g. "V"
   int ttl_ms = 20;
   int divider = 1;
   bool compact = false;

@@ -55,6 +55,7 @@ ControlLoop::ControlLoop(firmware_iface::UnitLink& unit, BlackBox& black_box, Sc
       black_box_(black_box),
       scenario_(std::move(scenario)),
       safety_(limits),
+      inertial_(limits.inertial),
       settings_(settings),
       staleness_s_max_(limits.staleness_s_max) {}
 
@@ -160,7 +161,7 @@ void ControlLoop::convert_angles(const UnitSample& sample,
 }
 
 Observation ControlLoop::observe(const UnitSample& sample) noexcept {
-  time_s_ = static_cast<double>(sample.unit_time_us - start_unit_time_us_) / 1e6;
+  time_s_ = time_of(sample.unit_time_us);
   observation_.time_s = time_s_;
   convert_angles(sample, observation_);
   for (std::size_t j = 0; j < settings_.joint_count; ++j) {
@@ -170,9 +171,28 @@ Observation ControlLoop::observe(const UnitSample& sample) noexcept {
   return observation_;
 }
 
+// Faults are told by the supervisor; where the rig file asks for it, they end the run as well.
+void ControlLoop::watch_inertial(const UnitSample& sample, const Observation& now) noexcept {
+  constexpr InertialFault kFaults[] = {InertialFault::kMissing, InertialFault::kStuck,
+                                       InertialFault::kSaturated};
+  inertial_.add(now, sample.inertial);
+  for (std::size_t i = 0; i < inertial_.sensor_count(); ++i) {
+    for (const InertialFault fault : kFaults) {
+      InertialMonitor::Finding finding;
+      if (!inertial_.has(i, fault, finding)) continue;
+      counters_.inertial_faults[i].fetch_or(
+          static_cast<std::uint8_t>(1U << static_cast<unsigned>(fault)), std::memory_order_relaxed);
+      if (!inertial_.stops_run(i)) continue;
+      safety_.trip(cause_of(fault), now.time_s, finding.value, finding.limit,
+                   static_cast<std::uint8_t>(i));
+    }
+  }
+}
+
 double ControlLoop::decide(const UnitSample& sample, const Observation& now,
                            double& requested) noexcept {
   advance_phase(sample);
+  watch_inertial(sample, now);
   const bool in_scenario = phase_ > RunPhase::kArming && phase_ < RunPhase::kTripped;
   if (in_scenario && settings_.drive && sample.tripped) {
     safety_.trip(TripCause::kUnitTripped, now.time_s, sample.fault_flags, 0.0);

@@ -31,6 +31,8 @@ struct LoopSettings {
   double after_trip_s = 2.0;      ///< the recording goes on this long after a trip
   std::size_t joint_count = 0;
   std::array<ChannelScale, kJointsMax> channel{};
+  std::size_t inertial_count = 0;
+  std::array<InertialScale, INERTIAL_SENSORS_MAX> inertial{};
 };
 
 /// How far a run has come.
@@ -65,6 +67,8 @@ struct LoopCounters {
   std::atomic<std::int64_t> skipped_periods{0};   ///< host-paced only
   std::atomic<std::int64_t> clamped_commands{0};  ///< beyond the command or slew limit
   std::atomic<std::int64_t> damaged_frames{0};    ///< from the unit: bad checksum or length
+  /// Faults that each inertial sensor has had, a bit of InertialFault each.
+  std::array<std::atomic<std::uint8_t>, INERTIAL_SENSORS_MAX> inertial_faults{};
 };
 
 /// Number of commands that took effect after so many samples; the last entry takes all longer ones.
@@ -99,6 +103,11 @@ class ControlLoop {
   /// Angles and validity of a sample, by the channels' scales. Leaves time and speeds alone.
   void convert_angles(const firmware_iface::UnitSample& sample,
                       Observation& observation) const noexcept;
+  const LoopSettings& settings() const noexcept { return settings_; }
+  /// Time of a latch by the unit's clock, from the first sample on.
+  double time_of(std::int64_t unit_time_us) const noexcept {
+    return static_cast<double>(unit_time_us - start_unit_time_us_) / 1e6;
+  }
   double period_s() const noexcept { return static_cast<double>(settings_.period.count()) * 1e-9; }
   const LoopCounters& counters() const noexcept { return counters_; }
   const DelayCounts& command_delays() const noexcept { return command_delays_; }
@@ -116,6 +125,7 @@ class ControlLoop {
   void take(const firmware_iface::UnitSample& sample) noexcept;
   void measure(const firmware_iface::UnitSample& sample) noexcept;
   Observation observe(const firmware_iface::UnitSample& sample) noexcept;
+  void watch_inertial(const firmware_iface::UnitSample& sample, const Observation& now) noexcept;
   double decide(const firmware_iface::UnitSample& sample, const Observation& now,
                 double& requested) noexcept;
   void advance_phase(const firmware_iface::UnitSample& sample) noexcept;
@@ -131,6 +141,7 @@ class ControlLoop {
   BlackBox& black_box_;
   Scenario scenario_;
   SafetyMonitor safety_;
+  InertialMonitor inertial_;
   LoopSettings settings_;
   double staleness_s_max_;
 

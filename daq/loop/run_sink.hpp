@@ -11,6 +11,7 @@ class RunSink {
  public:
   virtual ~RunSink() = default;
   virtual proto::Status write(const proto::Sample& sample) = 0;
+  virtual proto::Status write(const proto::InertialReading& reading) = 0;
   virtual proto::Status write(const proto::Command& command) = 0;
   virtual proto::Status write(const proto::Gap& gap) = 0;
   virtual proto::Status write(const proto::Event& event) = 0;

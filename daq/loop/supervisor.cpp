@@ -78,6 +78,24 @@ proto::Command command_of(const LoopRecord& record) {
           .flags = record.enabled ? std::uint32_t{COMMAND_ENABLE} : 0U};
 }
 
+proto::InertialReading reading_of(const firmware_iface::UnitInertial& from, std::size_t sensor,
+                                  const InertialScale& scale, double time_s) {
+  proto::InertialReading reading{.timestamp_s = time_s,
+                                 .sequence = from.sequence,
+                                 .sensor = static_cast<std::uint32_t>(sensor)};
+  for (std::size_t axis = 0; axis < proto::kInertialAxes; ++axis) {
+    const std::int16_t counts = from.counts[sensor][axis];
+    const bool is_read = counts != INERTIAL_NOT_READ && scale.si_per_count[axis] > 0.0;
+    reading.counts[axis] = counts;
+    reading.value[axis] =
+        is_read ? scale.si_per_count[axis] * counts : std::numeric_limits<double>::quiet_NaN();
+    if (is_read && std::abs(int{counts}) >= scale.counts_max[axis]) {
+      reading.saturated |= 1U << axis;
+    }
+  }
+  return reading;
+}
+
 }  // namespace
 
 Supervisor::Supervisor(ControlLoop& loop, const BlackBox& black_box, const SafetyLimits& limits,
@@ -122,6 +140,7 @@ void Supervisor::drain() {
   LoopRecord record;
   while (loop_.records().try_pop(record)) take(record);
   note_trip();
+  note_inertial_faults();
   if (black_box_.is_frozen()) note_black_box();
   note_clock();
   if (time_s() < next_stats_s_) return;
@@ -134,10 +153,20 @@ void Supervisor::take(const LoopRecord& record) {
   account(record);
   driven_ = driven_ || (record.phase > RunPhase::kArming && record.phase < RunPhase::kTripped);
   note_phase(record);
+  take_inertial(record.sample.inertial);
   tell(sample_of(record));
   if (record.command_number > last_.command_number) tell(command_of(record));
   ++accounts_.recorded;
   last_ = record;
+}
+
+void Supervisor::take_inertial(const firmware_iface::UnitInertial& readings) {
+  const LoopSettings& settings = loop_.settings();
+  for (std::size_t i = 0; i < settings.inertial_count; ++i) {
+    if (!readings.has(static_cast<int>(i))) continue;
+    tell(reading_of(readings, i, settings.inertial[i], loop_.time_of(readings.unit_time_us)));
+    ++reading_counts_[i];
+  }
 }
 
 void Supervisor::take_late(const firmware_iface::UnitSample& sample) {
@@ -198,18 +227,38 @@ void Supervisor::note_trip() {
   const std::string advice = driven_ ? "" : advise_before_start(*trip, limits_);
   if (!advice.empty()) text += ". " + advice;
   say_("TRIP: " + text);
-  const bool of_hinge = is_of_one_joint(trip->cause) && trip->joint < limits_.joint.size();
-  const bool slides = of_hinge && limits_.joint[trip->joint].slides;
+  const bool slides = is_of_one_joint(trip->cause) && trip->joint < limits_.joint.size() &&
+                      limits_.joint[trip->joint].slides;
   tell(proto::Event{.timestamp_s = trip->time_s,
                     .kind = proto::EventKind::kTrip,
                     .name = std::string(to_string(trip->cause)),
                     .text = text,
-                    .channel = of_hinge ? limits_.joint[trip->joint].hinge : "",
+                    .channel = place_of(*trip, limits_),
                     .value = trip->value,
                     .limit = trip->limit,
                     .unit = std::string(unit_of(trip->cause, slides)),
                     .sequence = last_.sample.sequence,
                     .last_frames = {}});
+}
+
+// Once for each sensor and fault: a recording that lacks readings is to say so.
+void Supervisor::note_inertial_faults() {
+  constexpr const char* kTexts[kInertialFaultCount] = {
+      "is missing: no reading came for longer than it may",
+      "is stuck: its counts stand still while the rig moves",
+      "is saturated: it stays at the end of its range"};
+  for (std::size_t i = 0; i < limits_.inertial.size(); ++i) {
+    const unsigned faults = loop_.counters().inertial_faults[i].load(std::memory_order_relaxed);
+    for (std::size_t fault = 0; fault < kInertialFaultCount; ++fault) {
+      const auto bit = static_cast<std::uint8_t>(1U << fault);
+      if ((faults & bit) == 0 || (inertial_told_[i] & bit) != 0) continue;
+      inertial_told_[i] = static_cast<std::uint8_t>(inertial_told_[i] | bit);
+      const std::string text = "inertial sensor \"" + limits_.inertial[i].sensor + "\" " +
+                               kTexts[fault] + "; check its wiring, its place and its range";
+      say_("note: " + text);
+      report(proto::EventKind::kLink, "inertial sensor", text);
+    }
+  }
 }
 
 // The messages follow the trip as an event of their own: the trip must reach the disk at once, the

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -39,6 +40,12 @@ class Supervisor {
   /// A sample that came after the loop had ended, when the stream was stopped.
   void take_late(const firmware_iface::UnitSample& sample);
 
+  /// Readings of inertial sensors that no sample has brought.
+  void take_inertial(const firmware_iface::UnitInertial& readings);
+
+  /// Readings recorded of an inertial sensor.
+  std::uint64_t reading_count(std::size_t sensor) const { return reading_counts_[sensor]; }
+
   /// Call it when the loop has ended and the stream was stopped. Takes the rest, and balances the
   /// accounts if the unit said how many samples it sent.
   void finish(std::optional<std::uint64_t> samples_sent);
@@ -63,6 +70,7 @@ class Supervisor {
   void note_trip();
   void note_black_box();
   void note_stats();
+  void note_inertial_faults();
   void note_clock();
   void judge_clock(const firmware_iface::ClockFit& fit);
   void note_storage_error();
@@ -80,6 +88,8 @@ class Supervisor {
   std::function<void(const std::string&)> say_;
 
   SampleAccounts accounts_;
+  std::array<std::uint64_t, INERTIAL_SENSORS_MAX> reading_counts_{};
+  std::array<std::uint8_t, INERTIAL_SENSORS_MAX> inertial_told_{};  // faults, a bit each
   std::uint64_t next_sequence_ = 0;
   LoopRecord last_;
   RunPhase phase_ = RunPhase::kSettling;

@@ -31,6 +31,10 @@ constexpr CauseText kCauses[] = {
     {TripCause::kUnitRestarted, "unit restarted", "time since its last good sample", "s"},
     {TripCause::kLinkLost, "link lost", "time without a sample", "s"},
     {TripCause::kPortClosed, "port closed", "time since the last sample", "s"},
+    {TripCause::kInertialMissing, "inertial sensor missing", "time without a reading", "s"},
+    {TripCause::kInertialStuck, "inertial sensor stuck", "time in motion without a change", "s"},
+    {TripCause::kInertialSaturated, "inertial sensor saturated", "time at the end of its range",
+     "s"},
 };
 
 const CauseText& text_of(TripCause cause) { return kCauses[static_cast<std::size_t>(cause)]; }
@@ -90,6 +94,33 @@ bool is_of_one_joint(TripCause cause) {
          cause == TripCause::kEncoderJump || cause == TripCause::kMissingChannel;
 }
 
+bool is_of_one_sensor(TripCause cause) {
+  return cause == TripCause::kInertialMissing || cause == TripCause::kInertialStuck ||
+         cause == TripCause::kInertialSaturated;
+}
+
+TripCause cause_of(InertialFault fault) {
+  switch (fault) {
+    case InertialFault::kMissing:
+      return TripCause::kInertialMissing;
+    case InertialFault::kStuck:
+      return TripCause::kInertialStuck;
+    case InertialFault::kSaturated:
+      return TripCause::kInertialSaturated;
+  }
+  return TripCause::kInertialMissing;
+}
+
+std::string place_of(const Trip& trip, const SafetyLimits& limits) {
+  if (is_of_one_joint(trip.cause) && trip.joint < limits.joint.size()) {
+    return limits.joint[trip.joint].hinge;
+  }
+  if (is_of_one_sensor(trip.cause) && trip.joint < limits.inertial.size()) {
+    return limits.inertial[trip.joint].sensor;
+  }
+  return {};
+}
+
 std::string describe(const Trip& trip, const SafetyLimits& limits) {
   if (trip.cause == TripCause::kNone) return "no trip";
   if (trip.cause == TripCause::kUnitTripped || trip.cause == TripCause::kClearRefused) {
@@ -105,7 +136,8 @@ std::string describe(const Trip& trip, const SafetyLimits& limits) {
   const char* space = unit[0] == '\0' ? "" : " ";
   std::snprintf(figures, sizeof figures, "%s %.6g%s%s, allowed %.6g%s%s, at t = %.3f s", quantity,
                 trip.value, space, unit, trip.limit, space, unit, trip.time_s);
-  return (named ? limits.joint[trip.joint].hinge + ": " : std::string()) + figures;
+  const std::string place = place_of(trip, limits);
+  return (place.empty() ? std::string() : place + ": ") + figures;
 }
 
 std::string advise_before_start(const Trip& trip, const SafetyLimits& limits) {
@@ -155,6 +187,8 @@ std::vector<std::string> find_faults(const SafetyLimits& limits) {
     require_positive(joint.jump_rad_max, hinge + (joint.slides ? "jump_m_max" : "jump_rad_max"));
     require_positive(joint.missing_s_max, hinge + "missing_ms_max");
   }
+  require(limits.inertial.size() <= INERTIAL_SENSORS_MAX,
+          "inertial: at most " + std::to_string(INERTIAL_SENSORS_MAX) + " sensors");
   return found;
 }
 
@@ -170,9 +204,10 @@ SafetyMonitor::SafetyMonitor(const SafetyLimits& limits)
   }
 }
 
-void SafetyMonitor::trip(TripCause cause, double time_s, double value, double limit) noexcept {
+void SafetyMonitor::trip(TripCause cause, double time_s, double value, double limit,
+                         std::uint8_t index) noexcept {
   if (is_tripped()) return;
-  trip_ = {cause, 0, time_s, value, limit};
+  trip_ = {cause, index, time_s, value, limit};
 }
 
 // Every comparison of this class is written so that a NaN on either side trips.

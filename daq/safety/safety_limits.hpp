@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "daq/safety/inertial_monitor.hpp"
 #include "daq/scenario/observation.hpp"
 
 namespace daq {
@@ -24,10 +25,11 @@ struct JointLimits {
 
 /// Limits of a rig, from its rig file. A scenario may ask for less, never for more.
 struct SafetyLimits {
-  double command_max = 0.0;             ///< magnitude [unit of the control signal]
-  double command_slew_per_s_max = 0.0;  ///< magnitude [unit of the control signal / s]
-  double staleness_s_max = 0.0;         ///< longest time between two samples
-  std::vector<JointLimits> joint;       ///< one per hinge with an encoder, at most kJointsMax
+  double command_max = 0.0;                   ///< magnitude [unit of the control signal]
+  double command_slew_per_s_max = 0.0;        ///< magnitude [unit of the control signal / s]
+  double staleness_s_max = 0.0;               ///< longest time between two samples
+  std::vector<JointLimits> joint;             ///< one per hinge with an encoder, at most kJointsMax
+  std::vector<InertialLimits> inertial = {};  ///< one per inertial sensor of the unit
 };
 
 /// What is wrong with the limits, one sentence each naming the field; empty when nothing is.
@@ -47,6 +49,9 @@ enum class TripCause : std::uint8_t {
   kUnitRestarted,  ///< its samples no longer continue the stream
   kLinkLost,
   kPortClosed,  ///< the operating system says that the line is gone
+  kInertialMissing,
+  kInertialStuck,
+  kInertialSaturated,
 };
 std::string_view to_string(TripCause cause);
 
@@ -57,14 +62,21 @@ std::string_view unit_of(TripCause cause, bool slides = false);
 /// True for causes that lie in one hinge.
 bool is_of_one_joint(TripCause cause);
 
+/// True for causes that lie in one inertial sensor.
+bool is_of_one_sensor(TripCause cause);
+TripCause cause_of(InertialFault fault);
+
 /// A trip with its figures. Latched: the first one stays.
 struct Trip {
   TripCause cause = TripCause::kNone;
-  std::uint8_t joint = 0;  ///< index of the hinge, for causes of one hinge
+  std::uint8_t joint = 0;  ///< index of the hinge or the inertial sensor, for causes of one
   double time_s = 0.0;     ///< device time since the run started
   double value = 0.0;      ///< what was seen, in the unit of the limit
   double limit = 0.0;      ///< what is allowed
 };
+
+/// Name of the hinge or the inertial sensor that a trip lies in; empty where it lies in none.
+std::string place_of(const Trip& trip, const SafetyLimits& limits);
 
 /// "pendulum: speed 41.2 rad/s exceeds 40 rad/s at t = 3.141 s", for people.
 std::string describe(const Trip& trip, const SafetyLimits& limits);
@@ -89,7 +101,9 @@ class SafetyMonitor {
   double admit(const Observation& now, double requested) noexcept;
 
   /// Trips for a reason found elsewhere (the unit, the link). Does nothing when tripped already.
-  void trip(TripCause cause, double time_s, double value, double limit) noexcept;
+  /// @param index  of the inertial sensor, where it lies in one
+  void trip(TripCause cause, double time_s, double value, double limit,
+            std::uint8_t index = 0) noexcept;
 
   bool is_tripped() const noexcept { return trip_.cause != TripCause::kNone; }
   const Trip& current_trip() const noexcept { return trip_; }

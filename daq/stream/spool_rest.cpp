@@ -53,6 +53,7 @@ proto::Result<Tail> read_tail(proto::Spool& spool) {
     SampleBatch batch;
     if (!batch.ParseFromString(payload.value())) continue;
     tail.add(batch.samples());
+    tail.add(batch.inertial());
     tail.add(batch.commands());
     tail.add(batch.gaps());
     tail.add(batch.events());
@@ -77,6 +78,9 @@ class RestFinder final : public proto::RecordingVisitor {
   void on_sample(const proto::Sample& sample) override {
     last_sample_ = sample.sequence;
     see(sample, &SampleBatch::add_samples);
+  }
+  void on_inertial(const proto::InertialReading& reading) override {
+    see(reading, &SampleBatch::add_inertial);
   }
   void on_command(const proto::Command& command) override {
     see(command, &SampleBatch::add_commands);

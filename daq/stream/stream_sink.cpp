@@ -30,6 +30,7 @@ void extend_gap(std::optional<proto::Gap>& gap, const SampleBatch& batch) {
 }
 
 auto* add(SampleBatch& batch, const proto::Sample&) { return batch.add_samples(); }
+auto* add(SampleBatch& batch, const proto::InertialReading&) { return batch.add_inertial(); }
 auto* add(SampleBatch& batch, const proto::Command&) { return batch.add_commands(); }
 auto* add(SampleBatch& batch, const proto::Gap&) { return batch.add_gaps(); }
 auto* add(SampleBatch& batch, const proto::Event&) { return batch.add_events(); }
@@ -58,6 +59,9 @@ proto::Status StreamSink::keep(const Message& message, SampleBatch& batch) {
 }
 
 proto::Status StreamSink::write(const proto::Sample& sample) { return keep(sample, *batch_); }
+proto::Status StreamSink::write(const proto::InertialReading& reading) {
+  return keep(reading, *batch_);
+}
 proto::Status StreamSink::write(const proto::Command& command) { return keep(command, *batch_); }
 proto::Status StreamSink::write(const proto::Gap& gap) { return keep(gap, *batch_); }
 proto::Status StreamSink::write(const proto::Event& event) { return keep(event, *batch_); }

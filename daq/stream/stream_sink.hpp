@@ -32,6 +32,7 @@ class StreamSink final : public RunSink {
   ~StreamSink() override;
 
   proto::Status write(const proto::Sample& sample) override;
+  proto::Status write(const proto::InertialReading& reading) override;
   proto::Status write(const proto::Command& command) override;
   proto::Status write(const proto::Gap& gap) override;
   proto::Status write(const proto::Event& event) override;

@@ -13,6 +13,7 @@
 #include "estimator/calibrate/finding.hpp"
 #include "estimator/calibrate/trajectory_problem.hpp"
 #include "estimator/dynamics/step_residual.hpp"
+#include "estimator/model/inertia_chart.hpp"
 #include "estimator/model/mechanism.hpp"
 #include "estimator/optimize/lm_summary.hpp"
 #include "estimator/signal/time_series.hpp"
@@ -57,6 +58,8 @@ struct CalibrationOptions {
   /// Physical: let pieces of the recordings tell whether they agree, and widen deviations by their
   /// scatter where they do not.
   bool compare_pieces = true;
+  /// Physical: how inertias that are free as a whole are estimated.
+  InertiaChart inertia_chart = InertiaChart::kLogCholesky;
 };
 
 /// Half the width of a 95 % interval of a normal distribution, in standard deviations.
@@ -77,6 +80,10 @@ struct ParameterEstimate {
   /// that from the scatter between pieces; NaN where there is none.
   double noise_deviation = std::numeric_limits<double>::quiet_NaN();
   double scatter_deviation = std::numeric_limits<double>::quiet_NaN();
+  /// What the data alone say, all priors left out, and its deviation from noise: infinite where
+  /// they do not see it. NaN where nothing was known beforehand.
+  double data_value = std::numeric_limits<double>::quiet_NaN();
+  double data_deviation = std::numeric_limits<double>::quiet_NaN();
 };
 
 /// A direction in parameter space that the data cannot see, in words and numbers.
@@ -110,6 +117,15 @@ struct SimulationError {
   JointKind kind = JointKind::kRevolute;
 };
 
+/// One axis of an inertial sensor over all fitted segments.
+struct InertialError {
+  std::string name;    ///< such as "imu1.gyro_z"
+  std::string unit;    ///< rad/s or m/s²
+  double rmse = 0.0;   ///< of the motion that parameters and initial states were fitted with
+  double noise = 0.0;  ///< standard deviation of a reading as found from the data
+  int readings = 0;
+};
+
 /// A sensor whose readings were not used, and what that costs.
 struct WithheldSensor {
   std::string name;
@@ -130,6 +146,7 @@ struct Calibration {
   Eigen::MatrixXd correlation;                ///< free × free
   std::vector<NullDirection> null_directions;
   std::vector<SimulationError> simulation;
+  std::vector<InertialError> inertial;  ///< axes that were read; physical parameters only
   std::vector<WithheldSensor> withheld;  ///< physical parameters only
   std::vector<SegmentTrajectory> trajectories;
   Mechanism mechanism;  ///< with the estimated values in place
@@ -156,6 +173,9 @@ struct Calibration {
   std::vector<PieceEstimate> pieces;  ///< physical parameters only, as is what follows from them
   Agreement agreement;
   std::vector<Combination> combinations;
+  std::vector<PrincipalInertia> principal;  ///< of bodies whose moments are free; physical alone
+  std::vector<Combination> base;            ///< inertial parameters as motion sees them; likewise
+  std::vector<PriorConflict> conflicts;     ///< priors that the data contradict; likewise
   /// Whether the stage that the estimates come from converged, to something.
   bool converged() const {
     return verdict.kind != VerdictKind::kExplainsNothing &&

@@ -31,6 +31,24 @@ struct Combination {
   std::string unit;
 };
 
+/// Moments of inertia about the principal axes of a body, which are directions in its frame.
+struct PrincipalInertia {
+  std::string body;
+  Eigen::Vector3d moments, deviations;  ///< smallest first [kg·m²]
+  Eigen::Matrix3d axes;                 ///< columns
+  /// It is as flat, or as thin, as an estimate goes; the deviations are those along the border.
+  bool at_border = false;
+};
+
+/// A prior that lies far from what all else says.
+struct PriorConflict {
+  std::string parameter;    ///< or the body, of a drawing
+  double mean = 0.0;        ///< of the prior
+  double without = 0.0;     ///< what the data, and all other priors, say
+  double deviations = 0.0;  ///< combined ones between the two
+  std::string unit;
+};
+
 enum class VerdictKind {
   kHolds,            ///< what is left is noise, and pieces agree
   kDoubtful,         ///< something hints at what the model lacks

@@ -1,7 +1,9 @@
 #include "estimator/calibrate/free_parameters.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
+#include <limits>
 
 #include "estimator/model/rest_friction.hpp"
 
@@ -37,16 +39,32 @@ FreeParameters::FreeParameters(const Mechanism& mechanism, double angle_noise)
   for (std::size_t i = 0; i < mechanism.parameters.size(); ++i) {
     if (!std::isfinite(mechanism.parameters[i].prior_standard_deviation)) continue;
     const auto index = static_cast<int>(i);
-    Prior prior{index, {}};
-    const Tie* const tie = find_tie(mechanism, index);
-    const std::vector<TieTerm> terms =
-        tie == nullptr ? std::vector<TieTerm>{{index, 1.0}} : tie->terms;
-    for (const TieTerm& term : terms) {
-      if (const int at = position(term.parameter); at >= 0)
-        prior.along.push_back({at, term.factor});
-    }
+    Prior prior{index, along(mechanism, index)};
     if (!prior.along.empty()) priors_.push_back(prior);
   }
+  for (int body = 0; body < mechanism.body_count(); ++body) {
+    if (std::isinf(mechanism.bodies[static_cast<std::size_t>(body)].drawing_deviation)) continue;
+    Drawing drawing{InertiaPrior(mechanism, body), {}};
+    for (std::size_t i = 0; i < drawing.along.size(); ++i) {
+      const int index = drawing.prior.parameters()[i];
+      if (index >= 0) drawing.along[i] = along(mechanism, index);
+    }
+    if (std::ranges::any_of(drawing.along, [](const auto& terms) { return !terms.empty(); })) {
+      drawings_.push_back(drawing);
+    }
+  }
+}
+
+/// How a parameter follows from what is free: factors by arrow position; empty: it does not.
+std::vector<TieTerm> FreeParameters::along(const Mechanism& mechanism, int parameter) const {
+  const Tie* const tie = find_tie(mechanism, parameter);
+  const std::vector<TieTerm> terms =
+      tie == nullptr ? std::vector<TieTerm>{{parameter, 1.0}} : tie->terms;
+  std::vector<TieTerm> along;
+  for (const TieTerm& term : terms) {
+    if (const int at = position(term.parameter); at >= 0) along.push_back({at, term.factor});
+  }
+  return along;
 }
 
 int FreeParameters::position(int parameter_index) const {
@@ -96,6 +114,11 @@ double FreeParameters::prior_cost(const Mechanism& mechanism) const {
     const double residual = angle_noise_ * prior_residual(at(mechanism, prior.parameter));
     sum += residual * residual;
   }
+  for (const Drawing& drawing : drawings_) {
+    const auto residual = drawing.prior.residual(mechanism);
+    if (!residual) return std::numeric_limits<double>::infinity();
+    sum += angle_noise_ * angle_noise_ * residual->squaredNorm();
+  }
   return sum;
 }
 
@@ -111,6 +134,31 @@ void FreeParameters::linearize_priors(const Mechanism& mechanism, int group,
           angle_noise_ * share.factor / parameter.prior_standard_deviation;
     }
   }
+  auto row = static_cast<Eigen::Index>(priors_.size());
+  for (const Drawing& drawing : drawings_) {
+    const auto residual = drawing.prior.residual(mechanism);
+    assert(residual);  // a point without finite cost is never accepted
+    out.residual.segment<InertiaPrior::kRows>(row) = angle_noise_ * *residual;
+    const InertiaPrior::Slopes slopes = angle_noise_ * drawing.prior.slopes(mechanism);
+    for (std::size_t i = 0; i < drawing.along.size(); ++i) {
+      for (const TieTerm& share : drawing.along[i]) {
+        out.arrow_jacobian.col(share.parameter).segment<InertiaPrior::kRows>(row) +=
+            share.factor * slopes.col(static_cast<Eigen::Index>(i));
+      }
+    }
+    row += InertiaPrior::kRows;
+  }
+}
+
+std::vector<FreeParameters::PriorRows> FreeParameters::prior_rows() const {
+  std::vector<PriorRows> rows;
+  int first = 0;
+  for (const Prior& prior : priors_) rows.push_back({prior.parameter, -1, first++, 1});
+  for (const Drawing& drawing : drawings_) {
+    rows.push_back({-1, drawing.prior.body(), first, InertiaPrior::kRows});
+    first += InertiaPrior::kRows;
+  }
+  return rows;
 }
 
 }  // namespace estimator

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <array>
 #include <vector>
 
+#include "estimator/calibrate/inertia_prior.hpp"
 #include "estimator/model/mechanism.hpp"
 #include "estimator/optimize/least_squares_problem.hpp"
 
@@ -32,21 +34,42 @@ class FreeParameters {
   /// Whether parameters that are tied lie within their bounds, as free ones always do.
   static bool is_possible(const Mechanism& mechanism);
 
-  /// Number of Gaussian priors among the parameters that vary.
-  int prior_count() const { return static_cast<int>(priors_.size()); }
-  /// Σ (angle_noise (value − mean)/standard deviation)².
+  /// Number of residuals that priors have: one a Gaussian of a parameter that varies, ten a drawing
+  /// of a body of which anything does.
+  int prior_count() const {
+    return static_cast<int>(priors_.size()) +
+           InertiaPrior::kRows * static_cast<int>(drawings_.size());
+  }
+  /// Σ (angle_noise (value − mean)/standard deviation)², and of drawings as InertiaPrior has it;
+  /// infinite where a body with a drawing is not possible.
   double prior_cost(const Mechanism& mechanism) const;
-  /// The priors as one block that touches parameters only. @param group its noise group
+  /// The priors as one block that touches parameters only: Gaussians, then drawings.
+  /// @param group its noise group
   void linearize_priors(const Mechanism& mechanism, int group, ResidualBlock& out) const;
+
+  /// A prior among the residuals of `linearize_priors`.
+  struct PriorRows {
+    int parameter;  ///< of a Gaussian; −1
+    int body;       ///< of a drawing; −1
+    int first, count;
+  };
+  std::vector<PriorRows> prior_rows() const;
 
  private:
   struct Prior {
     int parameter;
     std::vector<TieTerm> along;  ///< factors by arrow position
   };
+  struct Drawing {
+    InertiaPrior prior;
+    std::array<std::vector<TieTerm>, 10> along;  ///< of each of its parameters, likewise
+  };
+
+  std::vector<TieTerm> along(const Mechanism& mechanism, int parameter) const;
 
   std::vector<int> indices_;
   std::vector<Prior> priors_;
+  std::vector<Drawing> drawings_;
   double angle_noise_;
 };
 

@@ -68,7 +68,8 @@ void ParameterBook::hold_without_effect(const LeastSquaresProblem& problem, Mech
   estimated_ = FreeParameters(mechanism).indices();
 }
 
-void ParameterBook::fill(const Uncertainty& uncertainty, Calibration& result) const {
+void ParameterBook::fill(const Uncertainty& uncertainty, const DataAlone& data,
+                         Calibration& result) const {
   for (std::size_t i = 0; i < asked_.size(); ++i) {
     const auto at = static_cast<Eigen::Index>(i);
     const Parameter& source = result.mechanism.parameters[static_cast<std::size_t>(asked_[i])];
@@ -84,6 +85,11 @@ void ParameterBook::fill(const Uncertainty& uncertainty, Calibration& result) co
     estimate.lower = source.lower;
     estimate.upper = source.upper;
     estimate.at_bound = uncertainty.at_bound[at] != 0;
+    const auto place = std::ranges::find(estimated_, asked_[i]);
+    if (data.values.size() > 0 && place != estimated_.end()) {
+      estimate.data_value = data.values[place - estimated_.begin()];
+      estimate.data_deviation = data.standard_deviations[place - estimated_.begin()];
+    }
     result.parameters.push_back(estimate);
   }
   fill_tied(uncertainty, result);

@@ -4,6 +4,7 @@
 
 #include "estimator/calibrate/calibration.hpp"
 #include "estimator/calibrate/identifiability.hpp"
+#include "estimator/calibrate/prior_check.hpp"
 #include "estimator/model/mechanism.hpp"
 #include "estimator/optimize/least_squares_problem.hpp"
 
@@ -26,7 +27,8 @@ class ParameterBook {
   const std::vector<int>& estimated() const { return estimated_; }
 
   /// Writes the estimates, all of `asked`, with their uncertainty into the result.
-  void fill(const Uncertainty& uncertainty, Calibration& result) const;
+  /// @param data  of those that were estimated; empty: nothing was known beforehand
+  void fill(const Uncertainty& uncertainty, const DataAlone& data, Calibration& result) const;
 
  private:
   void fill_tied(const Uncertainty& uncertainty, Calibration& result) const;

@@ -1,16 +1,21 @@
 #include "estimator/calibrate/physical_calibration.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "estimator/calibrate/base_parameters.hpp"
 #include "estimator/calibrate/bound_notes.hpp"
+#include "estimator/calibrate/charted_bodies.hpp"
 #include "estimator/calibrate/combinations.hpp"
 #include "estimator/calibrate/identifiability.hpp"
+#include "estimator/calibrate/inertia_results.hpp"
 #include "estimator/calibrate/interval.hpp"
 #include "estimator/calibrate/number_text.hpp"
 #include "estimator/calibrate/parameter_book.hpp"
 #include "estimator/calibrate/parameter_effect.hpp"
 #include "estimator/calibrate/pieces.hpp"
+#include "estimator/calibrate/prior_check.hpp"
 #include "estimator/calibrate/quantisation.hpp"
 #include "estimator/calibrate/reading_noise.hpp"
 #include "estimator/calibrate/shooting_fit.hpp"
@@ -25,6 +30,19 @@ std::vector<SimulationError> simulation_errors(const ShootingProblem& problem) {
     errors.push_back({problem.sensor(sensor).name,
                       std::sqrt(problem.squared_error(sensor) / problem.reading_count(sensor)),
                       problem.sensor(sensor).kind});
+  }
+  return errors;
+}
+
+std::vector<InertialError> inertial_errors(const ShootingProblem& problem,
+                                           const ShootingNoise& noise) {
+  std::vector<InertialError> errors;
+  for (int place = 0; place < std::ssize(problem.sensed()); ++place) {
+    const int axis = problem.sensed()[static_cast<std::size_t>(place)];
+    const int readings = problem.inertial_reading_count(place);
+    errors.push_back({inertial_axis_name(problem.mechanism(), axis), inertial_axis_unit(axis),
+                      std::sqrt(problem.inertial_squared_error(place) / std::max(readings, 1)),
+                      noise.inertial[axis], readings});
   }
   return errors;
 }
@@ -51,6 +69,10 @@ void note_process_noise(const ShootingFit& fit, std::vector<std::string>& notes)
         number_text(fit.joint().noise().acceleration[p], 2) + " " + hinge.units().noise +
         "; another friction law or a motor model may explain them");
   }
+}
+
+void append(std::vector<std::string> sentences, std::vector<std::string>& notes) {
+  for (std::string& sentence : sentences) notes.push_back(std::move(sentence));
 }
 
 void note_unresolved_steps(const ShootingProblem& problem, std::vector<std::string>& notes) {
@@ -132,7 +154,11 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
   ShootingFit fit(prepare_shooting(mechanism, recordings, options), options, monitor);
   result.notes = fit.input().notes;
   move_off_bounds(result.mechanism, [&](const Mechanism& at) { return fit.first_problem(at); });
+  const bool charted = options.inertia_chart != InertiaChart::kEntries;
+  if (charted) move_off_borders(result.mechanism);
+  require_possible_starts(result.mechanism);
   book.hold_without_effect(*fit.first_problem(result.mechanism), result.mechanism, result.notes);
+  if (charted) append(tell_uncharted(result.mechanism), result.notes);
   result.initial_null_directions =
       null_directions_at(*fit.first_problem(result.mechanism), result.mechanism, book);
 
@@ -165,12 +191,18 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
   note_cancellation();
   note_unresolved_steps(result.refined ? fit.simulation() : fit.joint(), result.notes);
   result.simulation = simulation_errors(fit.simulation());
+  result.inertial =
+      inertial_errors(result.refined ? fit.simulation() : fit.joint(), fit.joint().noise());
   result.trajectories = fit.trajectories();
   ShootingGrid grid = fit.input().grid;
   if (result.refined) grid.interval = std::numeric_limits<double>::infinity();
   result.withheld =
       judge_withheld(result.refined ? fit.simulation() : fit.joint(), fit.input(), book, grid);
   for (const WithheldSensor& sensor : result.withheld) result.notes.push_back(describe(sensor));
+  if (charted) {
+    append(hold_at_borders(result.mechanism, book.estimated(), variances, information),
+           result.notes);
+  }
   const Eigen::VectorXd half =
       information.valid ? half_intervals(information, variances, counting) : Eigen::VectorXd();
   Uncertainty uncertainty = make_uncertainty(result.mechanism, book.asked(), book.estimated(),
@@ -179,12 +211,13 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
     compare_pieces(fit, book, monitor, uncertainty, result);
     note_cancellation();
   }
-  book.fill(uncertainty, result);
+  book.fill(uncertainty, without_priors(result.mechanism, information, variances), result);
   result.combinations = find_combinations(result.parameters, uncertainty);
-  for (std::string& note :
-       describe_bounds(result.mechanism, book.estimated(), information, variances)) {
-    result.notes.push_back(std::move(note));
-  }
+  result.base = estimate_base(result.mechanism, book.asked(), uncertainty);
+  result.principal = principal_inertias(result.mechanism, book.asked(), uncertainty);
+  result.conflicts = find_conflicts(result.mechanism, information, variances);
+  append(tell_impossible(result.mechanism, book.estimated(), information), result.notes);
+  append(describe_bounds(result.mechanism, book.estimated(), information, variances), result.notes);
   return result;
 }
 

@@ -181,6 +181,30 @@ void require_untied(const Mechanism& mechanism) {
   }
 }
 
+/// What is known beforehand that only physical parameters can use.
+void require_no_knowledge(const Mechanism& mechanism) {
+  const auto refuse = [](const std::string& what) {
+    throw std::invalid_argument(what +
+                                ", which parameters of a SPOOK simulator cannot use; ask for "
+                                "physical parameters, or leave it out");
+  };
+  for (const Body& body : mechanism.bodies) {
+    if (!std::isinf(body.drawing_deviation)) {
+      refuse("body '" + body.name + "' has a prior toward its drawing");
+    }
+    if (!body.only_in.empty()) {
+      refuse("body '" + body.name + "' is there in some recordings only");
+    }
+  }
+  for (const Hinge& hinge : mechanism.hinges) {
+    if (std::isinf(hinge.start_angle.standard_deviation) &&
+        std::isinf(hinge.start_rate.standard_deviation)) {
+      continue;
+    }
+    refuse("of hinge '" + hinge.name + "' it is known how a recording begins");
+  }
+}
+
 }  // namespace
 
 void check_input(const Mechanism& mechanism, const std::vector<Recording>& recordings) {
@@ -223,6 +247,7 @@ Preparation prepare(const Mechanism& mechanism, const std::vector<Recording>& re
                     const CalibrationOptions& options) {
   require_hinges(mechanism);
   require_untied(mechanism);
+  require_no_knowledge(mechanism);
   Preparation preparation;
   preparation.mechanism = mechanism;
   for (Hinge& hinge : preparation.mechanism.hinges) {

@@ -71,7 +71,7 @@ class Pipeline {
   Calibration run() {
     estimate_jointly();
     simulate();
-    book_.fill(uncertainty_, result_);
+    book_.fill(uncertainty_, {}, result_);
     return std::move(result_);
   }
 

@@ -5,14 +5,18 @@
 #include <limits>
 #include <stdexcept>
 
+#include "estimator/calibrate/charted_problem.hpp"
 #include "estimator/calibrate/closed_states.hpp"
+#include "estimator/calibrate/inertial_noise.hpp"
 #include "estimator/calibrate/initial_states.hpp"
 #include "estimator/calibrate/integration_steps.hpp"
 #include "estimator/calibrate/joint_mobility.hpp"
+#include "estimator/calibrate/kinematic_states.hpp"
 #include "estimator/calibrate/noise_update.hpp"
 #include "estimator/calibrate/number_text.hpp"
 #include "estimator/calibrate/parameter_book.hpp"
 #include "estimator/calibrate/preparation.hpp"
+#include "estimator/calibrate/presence.hpp"
 #include "estimator/calibrate/second_chance.hpp"
 #include "estimator/model/spanning_tree.hpp"
 
@@ -91,6 +95,9 @@ double total_readings(const ShootingProblem& problem) {
   for (int sensor = 0; sensor < problem.sensor_count(); ++sensor) {
     readings += problem.reading_count(sensor);
   }
+  for (std::size_t place = 0; place < problem.sensed().size(); ++place) {
+    readings += problem.inertial_reading_count(static_cast<int>(place));
+  }
   return readings;
 }
 
@@ -112,6 +119,11 @@ Mechanism held_near_start(Mechanism mechanism) {
 Mechanism without_creep(Mechanism mechanism) {
   for (Hinge& hinge : mechanism.hinges) hinge.creep_speed = 0.0;
   return mechanism;
+}
+
+/// Whether encoders tell where every joint stands.
+bool is_all_told(const Mechanism& mechanism) {
+  return JointReadings(mechanism).told_count() == mechanism.hinge_count();
 }
 
 bool is_long_enough(const Segment& segment) {
@@ -170,8 +182,13 @@ ShootingInput prepare_shooting(const Mechanism& mechanism, const std::vector<Rec
         continue;
       }
       input.segments.push_back(segment);
+      input.segments.back().begins = &segment == &recording.segments.front();
+      input.segments.back().absent_bodies = bodies_absent_in(mechanism, recording.name);
       input.sources.push_back(recording.name);
       Eigen::MatrixXd states = make_joint_states(mechanism, segment, options.filter_cutoff);
+      if (segment.inertial.cols() > 0 && is_tree(mechanism) && !is_all_told(mechanism)) {
+        smooth_kinematics(mechanism, segment, states);
+      }
       close_loops(mechanism, segment.period, recording.name, states);
       input.states.push_back(std::move(states));
       input.state_spacing.push_back(segment.period);
@@ -180,6 +197,9 @@ ShootingInput prepare_shooting(const Mechanism& mechanism, const std::vector<Rec
         noise = std::max(noise, noise_level(segment, sensor));
       }
     }
+  }
+  for (std::string& note : tell_absent(mechanism, recordings)) {
+    input.notes.push_back(std::move(note));
   }
   if (input.segments.empty()) {
     throw std::invalid_argument("the recordings are too short: a segment needs at least " +
@@ -208,6 +228,7 @@ ShootingInput prepare_shooting(const Mechanism& mechanism, const std::vector<Rec
   limit_steps(creep_step(without_creep(mechanism), input.states), input.grid);
   input.noise.acceleration = kGenerousShare * std::sqrt(kInterval) *
                              scales.cwiseProduct(least)(input.grid.coordinates.independent);
+  prepare_inertial(mechanism, input);
   return input;
 }
 
@@ -299,7 +320,8 @@ void ShootingFit::run(ShootingProblem& problem, LmOptions options, ShootingHisto
     history.records.back().iteration += before;
     if (monitor_.on_iteration) monitor_.on_iteration(history.records.back());
   };
-  const LmSummary summary = solve(problem, options, on_iteration, monitor_.stop);
+  const LmSummary summary = solve_in_charts(problem, problem.mechanism(), options_.inertia_chart,
+                                            options, on_iteration, monitor_.stop);
   history.termination = summary.termination;
   history.iterations += summary.iterations;
   history.cost = summary.cost;
@@ -406,6 +428,11 @@ bool ShootingFit::update_noise(const ParameterInformation& information, Shooting
     const GroupStatistics& group = information.groups[static_cast<std::size_t>(sensor)];
     scale(noise.angle[sensor], sensor_noise_factor(group));
     noise.angle[sensor] = std::max(noise.angle[sensor], kAngleNoiseFloor * scales[sensor]);
+  }
+  for (const int axis : joint_->sensed()) {
+    const auto group = static_cast<std::size_t>(joint_->inertial_group(axis));
+    scale(noise.inertial[axis], sensor_noise_factor(information.groups[group]));
+    noise.inertial[axis] = std::max(noise.inertial[axis], kInertialNoiseFloor);
   }
   if (options_.acceleration_noise > 0.0 || process_seen_.empty()) return changed;
   for (int j = 0; j < static_cast<int>(process_seen_.size()); ++j) {

@@ -7,7 +7,20 @@ namespace estimator {
 
 void ShootingProblem::update_slopes() {
   std::vector<IntervalSlopes::Result> slopes(static_cast<std::size_t>(node_count_));
-  IntervalSlopes(*program_, point_.mechanism, sensors_, threads_).run(point_.intervals, slopes);
+  for (const ProgramVariants::Run& run : programs_.runs(point_.mechanism, groups_)) {
+    const auto own = std::span(slopes).subspan(run.first, run.count);
+    IntervalSlopes(run.program, run.values, sensors_, threads_, sensing_program_.get())
+        .run(std::span(point_.intervals).subspan(run.first, run.count), own);
+    for (const int place : run.without_effect) {
+      const Eigen::Index column = 2 * coordinate_count() + place;
+      for (IntervalSlopes::Result& result : own) {
+        for (std::vector<IntervalSlopes::RowMajor>* all : {&result.readings, &result.inertial}) {
+          for (IntervalSlopes::RowMajor& readings : *all) readings.col(column).setZero();
+        }
+        result.end.col(column).setZero();
+      }
+    }
+  }
   point_.slopes = std::make_shared<const std::vector<IntervalSlopes::Result>>(std::move(slopes));
 }
 
@@ -16,6 +29,9 @@ void ShootingProblem::linearize(int index, ResidualBlock& out) const {
   switch (block.kind) {
     case BlockKind::kReadings:
       linearize_readings(block, out);
+      return;
+    case BlockKind::kInertial:
+      linearize_inertial(block, out);
       return;
     case BlockKind::kAcceleration:
       linearize_acceleration(block, out);
@@ -92,13 +108,14 @@ void ShootingProblem::linearize_acceleration(const Block& block, ResidualBlock& 
 void ShootingProblem::linearize_start(const Block& block, ResidualBlock& out) const {
   const int node = segments_[static_cast<std::size_t>(block.segment)].first_node;
   const int size = 2 * coordinate_count();
-  shape_block(out, node, 1, size, free_.size(), size, start_group());
+  // What is known beforehand has the variance that it is known with.
+  const auto deviation = start_deviation_.col(block.segment);
+  const bool known = (deviation.head(coordinate_count()).array() != kStartAngleDeviation).any() ||
+                     (deviation.tail(coordinate_count()).array() != kStartRateDeviation).any();
+  shape_block(out, node, 1, size, free_.size(), size, known ? prior_group() : start_group());
   out.arrow_jacobian.setZero();
-  Eigen::VectorXd weights(size);
-  weights << Eigen::VectorXd::Constant(coordinate_count(), 1.0 / kStartAngleDeviation),
-      Eigen::VectorXd::Constant(coordinate_count(), 1.0 / kStartRateDeviation);
-  out.node_jacobian = weights.asDiagonal();
-  out.residual = weights.cwiseProduct(point_.states.col(node) - start_.col(block.segment));
+  out.node_jacobian = deviation.cwiseInverse().asDiagonal();
+  out.residual = start_error(point_, block.segment);
 }
 
 }  // namespace estimator

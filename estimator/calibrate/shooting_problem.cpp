@@ -5,11 +5,19 @@
 #include <cmath>
 #include <limits>
 
+#include "estimator/tree/inertial_sensing.hpp"
+
 namespace estimator {
 namespace {
 
 constexpr double kShootingGridTolerance = 1e-6;
 constexpr double kClockTolerance = 0.01;  // by which a step may exceed the longest
+
+std::vector<std::vector<int>> absent_bodies(const std::vector<Segment>& segments) {
+  std::vector<std::vector<int>> absent;
+  for (const Segment& segment : segments) absent.push_back(segment.absent_bodies);
+  return absent;
+}
 
 }  // namespace
 
@@ -19,19 +27,30 @@ ShootingProblem::ShootingProblem(const Mechanism& mechanism, const std::vector<S
                                  const ShootingNoise& noise, int threads)
     : hinge_count_(mechanism.hinge_count()),
       free_(mechanism),
-      program_(std::make_shared<const TreeProgram>(mechanism, grid.coordinates.independent.empty()
-                                                                  ? all_independent(mechanism)
-                                                                  : grid.coordinates)),
+      programs_(
+          mechanism,
+          grid.coordinates.independent.empty() ? all_independent(mechanism) : grid.coordinates,
+          absent_bodies(segments)),
+      sensed_(sensed_axes(mechanism, segments)),
       sensors_(sensors_of(mechanism)),
       noise_(noise),
       threads_(threads) {
   assert(grid.step > 0.0 && std::isfinite(grid.step) && grid.interval > 0.0);
   assert((noise.angle.array() > 0.0).all() && (noise.acceleration.array() > 0.0).all());
-  for (const int index : program_->moving()) moving_.push_back(free_.position(index));
+  for (const int index : programs_.common().moving()) moving_.push_back(free_.position(index));
+  if (!sensed_.empty()) {
+    std::vector<int> columns = programs_.common().moving();
+    for (const int index : sensing_parameters(mechanism)) {
+      sensing_.push_back(free_.position(index));
+      columns.push_back(index);
+    }
+    sensing_program_ = std::make_shared<const SensingProgram>(mechanism, sensed_, columns);
+  }
   point_.mechanism = mechanism;
   apply_ties(point_.mechanism);
   for (const Segment& segment : segments) add_segment(segment, grid);
   place_nodes(states, state_spacing);
+  update_looks(point_);
   make_blocks();
   update_controls(point_);
   simulate(point_);
@@ -88,6 +107,7 @@ void ShootingProblem::place_nodes(const std::vector<Eigen::MatrixXd>& states,
   point_.states.resize(2 * c, node_count_);
   point_.guesses.resize(hinge_count_, node_count_);
   start_.resize(2 * c, segment_count());
+  start_deviation_.resize(2 * c, segment_count());
   for (int s = 0; s < segment_count(); ++s) {
     const auto at = static_cast<std::size_t>(s);
     const ShotSegment& segment = segments_[at];
@@ -103,8 +123,42 @@ void ShootingProblem::place_nodes(const std::vector<Eigen::MatrixXd>& states,
         point_.states(c + p, node) = states[at](hinge_count_ + joint, column);
       }
     }
-    start_.col(s) = point_.states.col(segment.first_node);
+    groups_.insert(groups_.end(), static_cast<std::size_t>(segment.node_count), s);
+    expect_start(s);
   }
+}
+
+/// Where a recording begins, joints stand and move as is known of them.
+void ShootingProblem::expect_start(int segment) {
+  const int c = coordinate_count();
+  const ShotSegment& shot = segments_[static_cast<std::size_t>(segment)];
+  start_.col(segment) = point_.states.col(shot.first_node);
+  start_deviation_.col(segment).head(c).setConstant(kStartAngleDeviation);
+  start_deviation_.col(segment).tail(c).setConstant(kStartRateDeviation);
+  if (!shot.data.begins) return;
+  for (int p = 0; p < c; ++p) {
+    const auto joint = static_cast<std::size_t>(coordinates()[static_cast<std::size_t>(p)]);
+    const Hinge& hinge = point_.mechanism.hinges[joint];
+    const auto expect = [&](const Expectation& known, int row) {
+      if (std::isinf(known.standard_deviation)) return;
+      start_(row, segment) = known.mean;
+      start_deviation_(row, segment) = known.standard_deviation;
+    };
+    expect(hinge.start_angle, p);
+    expect(hinge.start_rate, c + p);
+  }
+}
+
+/// In deviations.
+Eigen::VectorXd ShootingProblem::start_error(const Point& point, int segment) const {
+  const int node = segments_[static_cast<std::size_t>(segment)].first_node;
+  Eigen::VectorXd error = point.states.col(node) - start_.col(segment);
+  for (int p = 0; p < coordinate_count(); ++p) {
+    const auto joint = static_cast<std::size_t>(coordinates()[static_cast<std::size_t>(p)]);
+    const Hinge& hinge = point.mechanism.hinges[joint];
+    if (!std::isinf(hinge.start_angle.standard_deviation)) error[p] = hinge.difference(error[p]);
+  }
+  return error.cwiseQuotient(start_deviation_.col(segment));
 }
 
 Eigen::MatrixXd ShootingProblem::states(int segment) const {
@@ -135,7 +189,7 @@ ShootingProblem::Span ShootingProblem::span_of(const ShotSegment& segment, int i
 }
 
 void ShootingProblem::make_blocks() {
-  max_rows_ = std::max(2 * coordinate_count(), free_.prior_count());
+  max_rows_ = std::max({2 * coordinate_count(), free_.prior_count(), most_inertial_readings()});
   for (int s = 0; s < segment_count(); ++s) {
     const ShotSegment& segment = segments_[static_cast<std::size_t>(s)];
     blocks_.push_back({BlockKind::kStart, s, 0, 0});
@@ -144,6 +198,9 @@ void ShootingProblem::make_blocks() {
       max_rows_ = std::max(max_rows_, span.last - span.first);
       for (int sensor = 0; sensor < sensor_count(); ++sensor) {
         blocks_.push_back({BlockKind::kReadings, s, k, sensor});
+      }
+      for (int place = 0; place < std::ssize(sensed_); ++place) {
+        blocks_.push_back({BlockKind::kInertial, s, k, place});
       }
       if (k + 1 == segment.node_count) continue;
       for (int p = 0; p < coordinate_count(); ++p) {
@@ -167,7 +224,7 @@ ArrowLayout ShootingProblem::layout() const {
 void ShootingProblem::update_controls(Point& point) const {
   std::vector<ControlDelay> delays;
   bool moves = point.controls == nullptr;
-  for (const int motor : program_->motors()) {
+  for (const int motor : programs_.common().motors()) {
     const Parameter& delay = point.mechanism.hinge_parameter(motor, HingeQuantity::kInputDelay);
     delays.push_back({delay.value, delay.free});
     moves |= delay.free;
@@ -202,8 +259,19 @@ void ShootingProblem::simulate(Point& point) const {
           .guess = point.guesses.col(node)};
     }
   }
-  IntervalMotion(*program_, point.mechanism, threads_).run(point.intervals, angles);
-  if (program_->has_loops()) {
+  if (!sensed().empty()) {
+    give_looks(point);
+    point.inertial.resize(point.intervals.size());
+  }
+  for (const ProgramVariants::Run& run : programs_.runs(point.mechanism, groups_)) {
+    const auto own = std::span(point.intervals).subspan(run.first, run.count);
+    IntervalMotion(run.program, run.values, threads_)
+        .run(own, std::span(angles).subspan(run.first, run.count));
+    if (sensed().empty()) continue;
+    sense(run.program, *sensing_program_, run.values, own,
+          std::span(point.inertial).subspan(run.first, run.count), threads_);
+  }
+  if (programs_.common().has_loops()) {
     for (int node = 0; node < node_count_; ++node) {
       point.guesses.col(node) = point.intervals[static_cast<std::size_t>(node)].start_angles;
     }
@@ -281,12 +349,9 @@ double ShootingProblem::total_cost(const Point& point) const {
   double sum = free_.prior_cost(point.mechanism);
   for (int s = 0; s < segment_count(); ++s) {
     const ShotSegment& segment = segments_[static_cast<std::size_t>(s)];
-    const Eigen::VectorXd moved = point.states.col(segment.first_node) - start_.col(s);
-    const int c = coordinate_count();
-    sum += moved.head(c).squaredNorm() / std::pow(kStartAngleDeviation, 2) +
-           moved.tail(c).squaredNorm() / std::pow(kStartRateDeviation, 2);
+    sum += start_error(point, s).squaredNorm();
     for (int k = 0; k + 1 < segment.node_count; ++k) {
-      for (int p = 0; p < c; ++p) {
+      for (int p = 0; p < coordinate_count(); ++p) {
         sum += whitened_defect(point, s, k, p).squaredNorm();
       }
     }
@@ -298,6 +363,10 @@ double ShootingProblem::total_cost(const Point& point) const {
         squares += error * error;
       }
       sum += squares / (noise_.angle[sensor] * noise_.angle[sensor]);
+    }
+    for (int place = 0; place < std::ssize(sensed_); ++place) {
+      sum += inertial_squares(point, s, place) /
+             std::pow(noise_.inertial[sensed()[static_cast<std::size_t>(place)]], 2);
     }
   }
   return sum;
@@ -347,6 +416,7 @@ double ShootingProblem::evaluate_candidate(const Eigen::VectorXd& node_step,
       point_.states + node_step.reshaped(point_.states.rows(), point_.states.cols());
   candidate_.guesses = point_.guesses;
   update_controls(candidate_);
+  update_looks(candidate_);
   simulate(candidate_);
   return candidate_.cost;
 }

@@ -7,10 +7,12 @@
 #include <vector>
 
 #include "estimator/calibrate/free_parameters.hpp"
+#include "estimator/calibrate/inertial_looks.hpp"
 #include "estimator/model/sensor.hpp"
 #include "estimator/optimize/least_squares_problem.hpp"
 #include "estimator/signal/time_series.hpp"
 #include "estimator/tree/interval_motion.hpp"
+#include "estimator/tree/program_variants.hpp"
 
 namespace estimator {
 
@@ -41,6 +43,8 @@ struct ShootingNoise {
   Eigen::VectorXd angle;         ///< one a sensor: standard deviation of a reading [rad or m]
   Eigen::VectorXd acceleration;  ///< one a coordinate: root spectral density of the acceleration
                                  ///< that the model leaves unexplained, a white noise [rad/s²/√Hz]
+  Eigen::VectorXd inertial = {};  ///< one an axis of inertial sensors: standard deviation of a
+                                  ///< reading [rad/s or m/s²]
 };
 
 /// Joint state and parameter estimation in continuous time by multiple shooting: nodes hold joint
@@ -49,6 +53,9 @@ struct ShootingNoise {
 /// physical system and every sample counts.
 ///
 ///   Σ ((θ(t; x_k, χ) − offset − y)/σ_y)² + Σ ‖Q^{−½} (x_{k+1} − φ(x_k, χ))‖² + priors
+///
+/// and the same of what inertial sensors read at their looks (InertialLooks), whose accelerations
+/// are those of the equations of motion there.
 ///
 /// Q is the covariance that white acceleration noise of density σ_a² leaves after one interval T,
 /// σ_a² [T³/3, T²/2; T²/2, T] a hinge. With one node a segment the second sum is empty: output
@@ -83,16 +90,19 @@ class ShootingProblem final : public LeastSquaresProblem {
   Eigen::VectorXd arrow_lower() const override { return free_.lower(point_.mechanism); }
   Eigen::VectorXd arrow_upper() const override { return free_.upper(point_.mechanism); }
 
-  /// Noise groups: sensors in order, then these.
-  int acceleration_group(int coordinate) const { return sensor_count() + coordinate; }
-  int start_group() const { return sensor_count() + coordinate_count(); }
+  /// Noise groups: sensors in order, then these. Axes are InertialSensor::kAxes of each sensor.
+  int inertial_group(int axis) const { return sensor_count() + axis; }
+  int acceleration_group(int coordinate) const {
+    return inertial_group(InertialSensor::kAxes * mechanism().inertial_count()) + coordinate;
+  }
+  int start_group() const { return acceleration_group(coordinate_count()); }
   int prior_group() const { return start_group() + 1; }
 
   int sensor_count() const { return static_cast<int>(sensors_.size()); }
   const Sensor& sensor(int index) const { return sensors_[static_cast<std::size_t>(index)]; }
   /// Joints whose motion nodes hold.
-  const std::vector<int>& coordinates() const { return program_->independent(); }
-  int coordinate_count() const { return program_->coordinate_count(); }
+  const std::vector<int>& coordinates() const { return programs_.common().independent(); }
+  int coordinate_count() const { return programs_.common().coordinate_count(); }
   int segment_count() const { return static_cast<int>(segments_.size()); }
   const Mechanism& mechanism() const { return point_.mechanism; }
   const ShootingNoise& noise() const { return noise_; }
@@ -123,6 +133,12 @@ class ShootingProblem final : public LeastSquaresProblem {
   int reading_count(int sensor) const;
   double squared_error(int sensor) const;
 
+  /// Axes of inertial sensors that are read: sensor · kAxes + axis.
+  const std::vector<int>& sensed() const { return sensed_; }
+  /// Number of readings of the axis at a place among those, and the sum of their squared errors.
+  int inertial_reading_count(int place) const;
+  double inertial_squared_error(int place) const;
+
  private:
   struct ShotSegment {
     Segment data;
@@ -139,15 +155,17 @@ class ShootingProblem final : public LeastSquaresProblem {
     std::shared_ptr<const std::vector<HeldControls>> controls;  ///< of each segment
     std::vector<MotionInterval> intervals;                      ///< one a node
     std::vector<Eigen::MatrixXd> angles;  ///< of each segment: samples × sensors
+    std::shared_ptr<const std::vector<InertialLooks>> looks;  ///< of each segment
+    std::vector<Eigen::MatrixXd> inertial;                    ///< of each node: looks × axes read
     double cost = 0.0;
     /// One a node; complete wherever the problem stands, since threads may linearise at once.
     std::shared_ptr<const std::vector<IntervalSlopes::Result>> slopes;
   };
-  enum class BlockKind : unsigned char { kReadings, kAcceleration, kStart, kPrior };
+  enum class BlockKind : unsigned char { kReadings, kInertial, kAcceleration, kStart, kPrior };
   struct Block {
     BlockKind kind;
     int segment, interval;
-    int detail;  ///< sensor or coordinate
+    int detail;  ///< sensor, place of an inertial axis, or coordinate
   };
   /// Samples [first, last) and integration steps [begin, end) of one interval.
   struct Span {
@@ -157,9 +175,19 @@ class ShootingProblem final : public LeastSquaresProblem {
   void add_segment(const Segment& segment, const ShootingGrid& grid);
   void place_nodes(const std::vector<Eigen::MatrixXd>& states,
                    const std::vector<double>& state_spacing);
+  void expect_start(int segment);
+  Eigen::VectorXd start_error(const Point& point, int segment) const;
   void make_blocks();
   Span span_of(const ShotSegment& segment, int interval) const;
   void update_controls(Point& point) const;
+  void update_looks(Point& point) const;
+  void give_looks(Point& point) const;
+  std::span<const InertialLooks::Reading> inertial_readings(const Point& point, int segment,
+                                                            int node, int place) const;
+  double inertial_error(const Point& point, int segment, int node, int place,
+                        const InertialLooks::Reading& reading) const;
+  double inertial_squares(const Point& point, int segment, int place) const;
+  int most_inertial_readings() const;
   void simulate(Point& point) const;
   void read_sensors(Point& point, const std::vector<Eigen::MatrixXd>& coordinates) const;
   double total_cost(const Point& point) const;
@@ -169,20 +197,26 @@ class ShootingProblem final : public LeastSquaresProblem {
   Eigen::Matrix2d whitening(int segment, int coordinate) const;
   void update_slopes();
   void linearize_readings(const Block& block, ResidualBlock& out) const;
+  void linearize_inertial(const Block& block, ResidualBlock& out) const;
   void linearize_acceleration(const Block& block, ResidualBlock& out) const;
   void linearize_start(const Block& block, ResidualBlock& out) const;
 
   int hinge_count_;
   FreeParameters free_;
-  std::shared_ptr<const TreeProgram> program_;
-  std::vector<int> moving_;  ///< arrow positions of parameters that act on the motion
+  ProgramVariants programs_;  ///< a group a segment
+  std::vector<int> sensed_;
+  std::shared_ptr<const SensingProgram> sensing_program_;  ///< null: nothing is sensed
+  std::vector<int> moving_;   ///< arrow positions of parameters that act on the motion
+  std::vector<int> sensing_;  ///< of those that act on inertial readings alone
   std::vector<Sensor> sensors_;
   ShootingNoise noise_;
   int threads_;
   std::vector<ShotSegment> segments_;
   std::vector<Block> blocks_;
   int node_count_ = 0, max_rows_ = 0;
-  Eigen::MatrixXd start_;  ///< 2·coordinates × segments: where the first nodes began
+  std::vector<int> groups_;          ///< segment of each node
+  Eigen::MatrixXd start_;            ///< 2·coordinates × segments: where first nodes are expected
+  Eigen::MatrixXd start_deviation_;  ///< likewise
   Point point_, candidate_, marked_;
 };
 

@@ -82,9 +82,11 @@ Segment thin(const Segment& from, const Piece& piece, Eigen::Index stride) {
   segment.period = from.period * static_cast<double>(stride);
   segment.angles.resize(rows, from.angles.cols());
   segment.controls.resize(rows, from.controls.cols());
+  segment.inertial.resize(from.inertial.cols() > 0 ? rows : 0, from.inertial.cols());
   for (Eigen::Index k = 0; k < rows; ++k) {
     const Eigen::Index at = piece.first + k * stride;
     segment.angles.row(k) = from.angles.row(at);
+    if (from.inertial.cols() > 0) segment.inertial.row(k) = from.inertial.row(at);
     segment.controls.row(k) = from.controls.middleRows(at, stride).colwise().mean();
     if (!from.times.empty()) segment.times.push_back(from.time(at) - from.time(piece.first));
   }

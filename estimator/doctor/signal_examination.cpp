@@ -5,6 +5,7 @@
 
 #include "estimator/doctor/channels.hpp"
 #include "estimator/doctor/finding_text.hpp"
+#include "estimator/doctor/inertial_axes.hpp"
 #include "estimator/doctor/limits.hpp"
 #include "estimator/doctor/outliers.hpp"
 #include "estimator/doctor/rests.hpp"
@@ -304,6 +305,9 @@ SignalExamination examine_signals(const Mechanism& mechanism,
   }
   find_constant_commands(mechanism, recordings, out);
   compare_quanta(sensors, quanta, facts.quantum, out);
+  for (Finding& finding : find_inertial_mistakes(mechanism, recordings)) {
+    out.findings.push_back(std::move(finding));
+  }
   return out;
 }
 

@@ -3,27 +3,14 @@
 #include <algorithm>
 #include <cassert>
 
+#include "estimator/dynamics/parameter_vectors.hpp"
+
 namespace estimator {
 namespace {
 
 /// Loads below these count with their square: friction has no kink where a load vanishes.
 constexpr double kSmallForce = 1e-4;   // [N], the weight of 10 mg
 constexpr double kSmallMoment = 1e-5;  // [N·m]
-
-template <typename T>
-using Vector3 = Eigen::Matrix<T, 3, 1>;
-
-template <typename T>
-T parameter_of(const std::vector<T>& parameters, int index) {
-  return parameters[static_cast<std::size_t>(index)];
-}
-
-/// The point whose first coordinate has this index.
-template <typename T>
-Vector3<T> point_at(const std::vector<T>& parameters, int index) {
-  return {parameter_of(parameters, index), parameter_of(parameters, index + 1),
-          parameter_of(parameters, index + 2)};
-}
 
 template <typename T>
 Eigen::Matrix<T, 3, 3> inertia_of(const Mechanism& mechanism, const std::vector<T>& parameters,
@@ -41,24 +28,6 @@ Eigen::Matrix<T, 3, 3> inertia_of(const Mechanism& mechanism, const std::vector<
   return J;
 }
 
-/// exp(hat(psi)) y for psi = (x, 0, z), by Rodrigues' formula.
-template <typename T>
-Vector3<T> turned(const T& x, const T& z, const Vector3<T>& y) {
-  using std::cos;
-  using std::sin;
-  using std::sqrt;
-  const T square = x * x + z * z;
-  const T excess = square - T(1e-8);  // of where both quotients lose their digits
-  const T angle = sqrt(square);
-  const T rest = T(1.0) - cos(angle);
-  const T sinc = select_positive(excess, sin(angle) / angle, T(1.0) - square / 6.0);  // sin ψ/ψ
-  const T cosc = select_positive(excess, rest / square, T(0.5) - square / 24.0);  // (1 − cos ψ)/ψ²
-  const Vector3<T> psi(x, T(0.0), z);
-  const Vector3<T> once = psi.cross(y);
-  const Vector3<T> twice = psi.cross(once);
-  return y + sinc * once + cosc * twice;
-}
-
 }  // namespace
 
 template <typename T>
@@ -68,6 +37,7 @@ TreeInverseDynamics<T>::TreeInverseDynamics(const Mechanism& mechanism,
   make_links(mechanism, parameters);
   make_axes(mechanism, parameters);
   make_gravity(mechanism, parameters);
+  make_inertial(mechanism, parameters);
 }
 
 template <typename T>
@@ -88,7 +58,7 @@ void TreeInverseDynamics<T>::add_closing_links(const Mechanism& mechanism,
     const Seat other = seat_of(child);
     const std::size_t links = links_.size();
     add_link(mechanism, parameters, edge);
-    closures_.push_back({seat_of(child), other, point_at(parameters, index_b)});
+    closures_.push_back({seat_of(child), other, vector_at(parameters, index_b)});
     if (links_.size() > links) {
       links_.back().mass = T(0.0);
       links_.back().center = Vector3::Constant(T(0.0));
@@ -119,8 +89,8 @@ void TreeInverseDynamics<T>::add_link(const Mechanism& mechanism, const std::vec
                                       const TreeEdge& edge) {
   const auto at = static_cast<std::size_t>(edge.hinge);
   const auto place = [&](const auto& joint, int index_a, int index_b) {
-    const Vector3 point_a = point_at(parameters, index_a);
-    const Vector3 point_b = point_at(parameters, index_b);
+    const Vector3 point_a = vector_at(parameters, index_a);
+    const Vector3 point_b = vector_at(parameters, index_b);
     const Vector3& on_parent = edge.forward ? point_a : point_b;
     const Vector3& on_child = edge.forward ? point_b : point_a;
     const Eigen::Matrix3d& parent_frame = edge.forward ? joint.frame_a : joint.frame_b;
@@ -226,8 +196,9 @@ void TreeInverseDynamics<T>::make_gravity(const Mechanism& mechanism,
                                           const std::vector<T>& parameters) {
   const T g = parameter_of(parameters, mechanism.index(WorldQuantity::kGravity));
   const Vector3 up(T(0.0), g, T(0.0));
-  up_ = turned(parameter_of(parameters, mechanism.index(WorldQuantity::kTiltX)),
-               parameter_of(parameters, mechanism.index(WorldQuantity::kTiltZ)), up);
+  const Vector3 tilt(parameter_of(parameters, mechanism.index(WorldQuantity::kTiltX)), T(0.0),
+                     parameter_of(parameters, mechanism.index(WorldQuantity::kTiltZ)));
+  up_ = turned<T>(tilt, up);
 }
 
 template <typename T>

@@ -2,6 +2,7 @@
 
 #include <Eigen/Core>
 #include <Eigen/Geometry>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <vector>
@@ -60,6 +61,10 @@ class TreeInverseDynamics {
   /// loop: the joint's point on its child [m, world frame], and ½ vee(E − Eᵀ) of the rotation E
   /// between both orientations [rad where small].
   void closures(const VectorX& angle, std::vector<T>& violation) const;
+
+  /// What an inertial sensor reads in the motion of the last call of `imbalance`, delay left out,
+  /// in the order of its axes [rad/s, m/s²].
+  std::array<T, InertialSensor::kAxes> inertial_readings(int sensor) const;
 
   /// Largest dry friction torque of a hinge at a speed [N·m]: τ_c + τ_δ exp(−ζ ω²) plus the part
   /// that grows with the load of the last call of `imbalance`.
@@ -124,6 +129,15 @@ class TreeInverseDynamics {
     double creep_speed;         // 0: friction holds at rest
   };
 
+  /// An inertial sensor on its link; link −1: the ground.
+  struct Inertial {
+    int link;
+    Eigen::Matrix3d frame;  // link → sensor axes before `mount`, as a rotation
+    Vector3 point;          // from the link's origin, link frame [m]
+    Vector3 mount;
+    Vector3 bias[2], scale[2];  // of the gyroscope, of the accelerometer
+  };
+
   void add_link(const Mechanism& mechanism, const std::vector<T>& parameters, const TreeEdge& edge);
   void add_closing_links(const Mechanism& mechanism, const std::vector<T>& parameters);
   std::vector<Place> places(const VectorX& angle) const;
@@ -132,6 +146,7 @@ class TreeInverseDynamics {
   void make_links(const Mechanism& mechanism, const std::vector<T>& parameters);
   void make_axes(const Mechanism& mechanism, const std::vector<T>& parameters);
   void make_gravity(const Mechanism& mechanism, const std::vector<T>& parameters);
+  void make_inertial(const Mechanism& mechanism, const std::vector<T>& parameters);
   void feel_load(const Link& link, const Motion& motion, Axis& axis) const;
   static Vector3 into_link(const Link& link, const Motion& motion, const Vector3& of_parent);
   static Vector3 into_parent(const Link& link, const Motion& motion, const Vector3& of_link);
@@ -145,7 +160,8 @@ class TreeInverseDynamics {
   std::vector<Closure> closures_;
   std::vector<Motion> motions_;
   std::vector<Axis> axes_;  // by hinge
-  Vector3 up_;              // −gravity, world frame [m/s²]
+  std::vector<Inertial> inertial_;
+  Vector3 up_;  // −gravity, world frame [m/s²]
   bool load_dependent_ = false;
 };
 

@@ -96,6 +96,18 @@ struct Body {
   /// It has neither mass nor inertia: what stands between the axes of a joint of several, such as
   /// the cross of a universal joint. It must carry something.
   bool massless = false;
+  /// How well the drawing is known that its inertia comes from, by share of each principal moment
+  /// of its pseudo-inertia (InertiaPrior); the drawing's values are the means of the parameters'
+  /// priors. Infinite: nothing is known beforehand. Physical parameters alone
+  double drawing_deviation = std::numeric_limits<double>::infinity();
+  /// Recordings that it is there in, by name with * for anything; empty: all of them
+  std::vector<std::string> only_in = {};
+};
+
+/// What is known beforehand of a number, as a Gaussian.
+struct Expectation {
+  double mean = 0.0;
+  double standard_deviation = std::numeric_limits<double>::infinity();  ///< infinite: nothing
 };
 
 /// A joint between two bodies, or between a body and the ground: a hinge, or one that slides.
@@ -137,6 +149,9 @@ struct Hinge {
   /// Turns of the motor's rotor a turn of the joint, where the rotor sits in body a and turns with
   /// it; 0: what that adds is left out. Physical parameters alone
   double gear_ratio = 0.0;
+
+  /// Where, and how fast, it is when a recording begins [rad, rad/s]. Physical parameters alone
+  Expectation start_angle = {}, start_rate = {};
 
   JointUnits units() const { return joint_units(kind); }
   double difference(double of_coordinates) const { return joint_difference(kind, of_coordinates); }

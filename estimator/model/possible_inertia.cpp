@@ -3,34 +3,34 @@
 #include <Eigen/Eigenvalues>
 #include <algorithm>
 
+#include "estimator/model/inertia_chart.hpp"
+
 namespace estimator {
 namespace {
 
-constexpr double kRounding = 1e-10;   // of the largest principal value
-constexpr double kLeastShare = 1e-6;  // of the same
-constexpr double kGrain = 1e-4;       // [m]
+constexpr double kRounding = 1e-10;  // of the largest principal value
+constexpr double kGrain = 1e-4;      // [m]
 
-Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> second_moments(const Eigen::Matrix3d& inertia) {
-  const Eigen::Matrix3d moments = 0.5 * inertia.trace() * Eigen::Matrix3d::Identity() - inertia;
-  return Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d>(moments);
+Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> principal(const Eigen::Matrix3d& inertia) {
+  return Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d>(second_moments(inertia));
 }
 
 }  // namespace
 
 bool is_possible_inertia(const Eigen::Matrix3d& inertia) {
-  const Eigen::Vector3d values = second_moments(inertia).eigenvalues();
+  const Eigen::Vector3d values = principal(inertia).eigenvalues();
   return values(0) >= -kRounding * values(2) && values(1) > kRounding * values(2);
 }
 
 Eigen::Matrix3d possible_inertia(double mass, const Eigen::Matrix3d& inertia) {
   if (is_possible_inertia(inertia)) return inertia;
-  const auto solved = second_moments(inertia);
+  const auto solved = principal(inertia);
   const Eigen::Vector3d& values = solved.eigenvalues();
-  const double least = std::max(kLeastShare * values(2), mass * kGrain * kGrain);
+  const double least = std::max(kBorderShare * values(2), mass * kGrain * kGrain);
   const Eigen::Vector3d raised = values.cwiseMax(least);
   const Eigen::Matrix3d moments =
       solved.eigenvectors() * raised.asDiagonal() * solved.eigenvectors().transpose();
-  return moments.trace() * Eigen::Matrix3d::Identity() - moments;
+  return inertia_from(moments);
 }
 
 }  // namespace estimator

@@ -50,8 +50,6 @@ void accumulate_blocks(const LeastSquaresProblem& problem, const ArrowMatrix& fa
     information.group_schur[group].noalias() += T.transpose() * T;
     information.group_score[group].noalias() -= T.transpose() * block.residual.head(block.rows);
   }
-  information.schur = Eigen::MatrixXd::Zero(p, p);
-  for (const Eigen::MatrixXd& part : information.group_schur) information.schur += part;
 }
 
 // The share of nodes and parameters in the hat matrix.
@@ -72,11 +70,11 @@ void count_effective_parameters(const LeastSquaresProblem& problem, const ArrowM
 }
 
 // Which free parameters are seen at all; the others are null directions by themselves.
-void split_free(const ParameterInformation& information, const Eigen::VectorXd& arrow_scale,
-                std::vector<int>& seen, std::vector<int>& unseen) {
-  for (int i = 0; i < arrow_scale.size(); ++i) {
+void split_free(const ParameterInformation& information, std::vector<int>& seen,
+                std::vector<int>& unseen) {
+  for (int i = 0; i < information.scale.size(); ++i) {
     if (information.at_bound[i] != 0) continue;
-    const bool is_seen = information.schur(i, i) > kNullSensitivity * arrow_scale[i];
+    const bool is_seen = information.schur(i, i) > kNullSensitivity * information.scale[i];
     (is_seen ? seen : unseen).push_back(i);
   }
 }
@@ -107,11 +105,10 @@ void reduce_to_echelon(Eigen::MatrixXd& basis) {
 }
 
 // The inverse over what is determined, and the rest as null directions.
-void analyse_spectrum(const Eigen::VectorXd& arrow_scale, double null_eigenvalue,
-                      ParameterInformation& information) {
-  const Eigen::Index p = arrow_scale.size();
+void analyse_spectrum(ParameterInformation& information) {
+  const Eigen::Index p = information.scale.size();
   std::vector<int> seen, unseen;
-  split_free(information, arrow_scale, seen, unseen);
+  split_free(information, seen, unseen);
   information.inverse = Eigen::MatrixXd::Zero(p, p);
   information.undetermined.assign(static_cast<std::size_t>(p), false);
 
@@ -123,7 +120,7 @@ void analyse_spectrum(const Eigen::VectorXd& arrow_scale, double null_eigenvalue
     const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(unit.asDiagonal() * S *
                                                                unit.asDiagonal());
     const Eigen::VectorXd& values = eigen.eigenvalues();
-    while (weak < values.size() && values[weak] < null_eigenvalue) ++weak;
+    while (weak < values.size() && values[weak] < information.null_eigenvalue) ++weak;
     const Eigen::Index strong = values.size() - weak;
     const Eigen::MatrixXd V = unit.asDiagonal() * eigen.eigenvectors().rightCols(strong);
     information.inverse(seen, seen) =
@@ -174,11 +171,20 @@ ParameterInformation compute_information(const LeastSquaresProblem& problem,
     information.at_bound[i] = chi[i] <= lower[i] ? -1 : (chi[i] >= upper[i] ? 1 : 0);
   }
   accumulate_blocks(problem, factor.factor(), information);
-  analyse_spectrum(factor.arrow_scale(), options.null_eigenvalue, information);
+  information.scale = factor.arrow_scale();
+  information.null_eigenvalue = options.null_eigenvalue;
+  analyse_again(information);
   if (options.effective_parameters) {
     count_effective_parameters(problem, factor.factor(), information);
   }
   return information;
+}
+
+void analyse_again(ParameterInformation& information) {
+  const Eigen::Index p = information.scale.size();
+  information.schur = Eigen::MatrixXd::Zero(p, p);
+  for (const Eigen::MatrixXd& part : information.group_schur) information.schur += part;
+  analyse_spectrum(information);
 }
 
 ParameterCovariance compute_covariance(const ParameterInformation& information,

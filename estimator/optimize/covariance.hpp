@@ -26,6 +26,8 @@ struct ParameterInformation {
   /// False if the nodes are not determined: all else is then unset.
   bool valid = false;
   Eigen::MatrixXd schur;                     ///< S, arrow_size x arrow_size
+  Eigen::VectorXd scale;                     ///< diagonal of J_χᵀJ_χ, the nodes being fixed
+  double null_eigenvalue = 0.0;              ///< as InformationOptions has it
   std::vector<Eigen::MatrixXd> group_schur;  ///< TᵀT of each group; their sum is S
   std::vector<Eigen::VectorXd> group_score;  ///< −Tᵀr of each group: 0 in sum at an optimum
   std::vector<GroupStatistics> groups;
@@ -52,6 +54,9 @@ struct InformationOptions {
 /// raised as far as rounding makes it necessary.
 ParameterInformation compute_information(const LeastSquaresProblem& problem,
                                          const InformationOptions& options = {});
+
+/// Sums the groups' parts anew and finds what they determine, after some of them were changed.
+void analyse_again(ParameterInformation& information);
 
 struct ParameterCovariance {
   Eigen::MatrixXd covariance;          ///< zero for fixed and undetermined directions

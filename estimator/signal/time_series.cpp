@@ -26,6 +26,8 @@ Segment rows_of(const Segment& segment, int first, int count) {
       part.times.push_back(segment.time(k) - segment.time(first));
     }
   }
+  part.begins = segment.begins && first == 0;
+  part.absent_bodies = segment.absent_bodies;
   for (ZeroShift shift : segment.shifts) {
     if (shift.sample >= first + count) continue;
     shift.sample = std::max(shift.sample - first, 0);

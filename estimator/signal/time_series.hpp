@@ -28,6 +28,8 @@ struct Segment {
   /// Of the rows from the first on, rising from 0 [s]; empty: every `period`.
   std::vector<double> times = {};
   std::vector<ZeroShift> shifts = {};
+  bool begins = false;                  ///< its recording begins with it
+  std::vector<int> absent_bodies = {};  ///< of the mechanism, that are not there (Body::only_in)
   /// Samples × InertialSensor::kAxes of each inertial sensor in order: rates [rad/s], then specific
   /// forces [m/s²]. No columns: none is read.
   Eigen::MatrixXd inertial = {};

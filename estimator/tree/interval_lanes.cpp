@@ -94,9 +94,20 @@ void IntervalLanes<kWidth>::start(int lane, MotionInterval& interval, Eigen::Mat
           .angles = &angles,
           .stretch = interval.first_stretch,
           .sample = interval.first_sample,
+          .look = interval.first_look,
           .contacts = Contacts(static_cast<std::size_t>(n), Contact::kForward)};
   interval.log = {};
   interval.checkpoints.clear();
+  interval.looks.reset();
+  if (const int looks = interval.last_look - interval.first_look; looks > 0) {
+    const auto count = static_cast<std::size_t>(looks);
+    interval.looks = std::make_shared<LookLog>();
+    *interval.looks = {.first = interval.first_look,
+                       .states = Eigen::MatrixXd(2 * program_.coordinate_count(), looks),
+                       .guesses = Eigen::MatrixXd(program_.has_loops() ? n : 0, looks),
+                       .stretches = std::vector<int>(count),
+                       .contacts = std::vector<Contacts>(count)};
+  }
   angles.resize(interval.last_sample - interval.first_sample, n);
   load_start(lanes_, lane, interval);
   slot.begin = interval.controls->begin(slot.stretch);
@@ -157,6 +168,7 @@ void IntervalLanes<kWidth>::advance(int lane) {
   Slot& slot = slots_[static_cast<std::size_t>(lane)];
   if (slot.event_joint < 0 && find_event(lane)) return;
   read_samples(lane);
+  take_looks(lane);
   const int rows = 2 * program_.coordinate_count();
   for (int row = 0; row < rows; ++row) *state(lane, row) = lanes_.end_state(row)[lane];
   if (program_.has_loops()) {
@@ -183,6 +195,7 @@ void IntervalLanes<kWidth>::keep_checkpoint(int lane) {
   const Slot& slot = slots_[static_cast<std::size_t>(lane)];
   MotionCheckpoint point{.stretch = slot.stretch,
                          .sample = slot.sample,
+                         .look = slot.look,
                          .event = slot.interval->log.events.size(),
                          .contacts = slot.contacts,
                          .state = Eigen::VectorXd(2 * program_.coordinate_count())};
@@ -409,6 +422,33 @@ void IntervalLanes<kWidth>::read_samples(int lane) {
           w.angle_begin * lanes_.begin_angle(j)[lane] + w.angle_end * lanes_.end_angle(j)[lane] +
           w.rate_begin * lanes_.begin_rate(j)[lane] + w.rate_end * lanes_.end_rate(j)[lane];
     }
+  }
+}
+
+template <int kWidth>
+void IntervalLanes<kWidth>::take_looks(int lane) {
+  Slot& slot = slots_[static_cast<std::size_t>(lane)];
+  const MotionInterval& interval = *slot.interval;
+  const int c = program_.coordinate_count();
+  for (; slot.look < interval.last_look; ++slot.look) {
+    const double time = interval.look_times[slot.look];
+    if (!is_before_end(interval, time, slot.stretch, slot.end)) break;
+    LookLog& log = *interval.looks;
+    const int at = slot.look - log.first;
+    const HermiteWeights angle = hermite_weights(time - slot.begin, slot.end - slot.begin);
+    const HermiteWeights rate = hermite_rate_weights(time - slot.begin, slot.end - slot.begin);
+    const auto place = [&](int j, const HermiteWeights& w) {
+      return w.angle_begin * lanes_.begin_angle(j)[lane] + w.angle_end * lanes_.end_angle(j)[lane] +
+             w.rate_begin * lanes_.begin_rate(j)[lane] + w.rate_end * lanes_.end_rate(j)[lane];
+    };
+    for (int p = 0; p < c; ++p) {
+      const int joint = program_.independent()[static_cast<std::size_t>(p)];
+      log.states(p, at) = place(joint, angle);
+      log.states(c + p, at) = place(joint, rate);
+    }
+    for (int j = 0; j < log.guesses.rows(); ++j) log.guesses(j, at) = place(j, angle);
+    log.stretches[static_cast<std::size_t>(at)] = slot.stretch;
+    log.contacts[static_cast<std::size_t>(at)] = slot.contacts;
   }
 }
 

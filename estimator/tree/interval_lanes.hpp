@@ -27,7 +27,7 @@ class IntervalLanes {
   struct Slot {
     MotionInterval* interval = nullptr;  // none: the lane idles
     Eigen::MatrixXd* angles = nullptr;
-    int stretch = 0, sample = 0, event_count = 0;
+    int stretch = 0, sample = 0, look = 0, event_count = 0;
     double begin = 0.0, end = 0.0;  // of the piece
     int event_joint = -1;           // whose contact ends with the piece; −1: none
     bool holds = false;             // contacts changed too often: joints that stop stay
@@ -51,6 +51,7 @@ class IntervalLanes {
   void meet_event(int lane, double time, int joint);
   void enter_stretch(int lane);
   void read_samples(int lane);
+  void take_looks(int lane);
 
   double* state(int lane, int row) { return lanes_.state(row) + lane; }
   void hold_single(int lane, double time);

@@ -2,6 +2,7 @@
 
 #include <Eigen/Core>
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "estimator/model/sensor.hpp"
 #include "estimator/tree/contact.hpp"
 #include "estimator/tree/held_controls.hpp"
+#include "estimator/tree/sensing_program.hpp"
 #include "estimator/tree/tree_program.hpp"
 
 namespace estimator {
@@ -37,10 +39,20 @@ struct MotionLog {
   int unresolved = 0;
 };
 
+/// The motion at instants at which inertial sensors are read, each on the right side of whatever
+/// jumps there.
+struct LookLog {
+  int first = 0;                 ///< of the looks
+  Eigen::MatrixXd states = {};   ///< coordinates over rates × looks
+  Eigen::MatrixXd guesses = {};  ///< with loops: of all joints × looks
+  std::vector<int> stretches = {};
+  std::vector<Contacts> contacts = {};
+};
+
 /// Where a long interval stands between two stretches, so that its derivatives can begin here.
 struct MotionCheckpoint {
-  int stretch = 0, sample = 0;  ///< that come next
-  std::size_t event = 0;        ///< that comes next in the log
+  int stretch = 0, sample = 0, look = 0;  ///< that come next
+  std::size_t event = 0;                  ///< that comes next in the log
   Contacts contacts = {};
   Eigen::VectorXd state = {};  ///< coordinates over rates
   Eigen::VectorXd guess = {};  ///< with loops: of all joints
@@ -53,12 +65,15 @@ struct MotionInterval {
   int first_sample = 0, last_sample = 0;    ///< [first, last)
   double period = 0.0;                      ///< of the samples [s]
   const double* times = nullptr;            ///< of the segment's samples [s]; null: every period
+  const double* look_times = nullptr;       ///< of the segment, rising [s]
+  int first_look = 0, last_look = 0;        ///< [first, last)
   Eigen::VectorXd start = {};               ///< coordinates over rates
   Eigen::VectorXd guess = {};               ///< with loops: of all joints at the start
   Eigen::VectorXd end = {};                 ///< as the start, where the interval ends: a result
   Eigen::VectorXd start_angles = {};        ///< with loops: of all joints at the start: a result
   MotionLog log = {};                       ///< a result of the values
   std::vector<MotionCheckpoint> checkpoints = {};  ///< a result of the values
+  std::shared_ptr<LookLog> looks = nullptr;        ///< a result of the values; null without looks
 
   double time(int sample) const { return times != nullptr ? times[sample] : sample * period; }
   int stretch_count() const { return last_stretch - first_stretch; }
@@ -101,19 +116,29 @@ class IntervalSlopes {
   /// Of one interval.
   struct Result {
     std::vector<RowMajor> readings;  ///< of each sensor: samples × directions, offsets left out
-    RowMajor end;                    ///< coordinates over rates × directions
+    /// Of each inertial axis wanted: looks × (directions, sensing parameters), where along a delay
+    /// stands what the reading grows by in a unit of time, times −1.
+    std::vector<RowMajor> inertial;
+    RowMajor looks;  ///< of the state at looks, coordinates over rates of each × directions
+    RowMajor end;    ///< coordinates over rates × directions
   };
 
   /// @param sensors  whose readings at the samples are wanted
   /// @param threads  that integrate; results do not depend on it
+  /// @param sensing  what inertial sensors read at the looks (linearize_sensing); null: nothing
   IntervalSlopes(const TreeProgram& program, const Mechanism& values, std::vector<Sensor> sensors,
-                 int threads = 1)
-      : program_(program), values_(values), sensors_(std::move(sensors)), threads_(threads) {}
+                 int threads = 1, const SensingProgram* sensing = nullptr)
+      : program_(program),
+        sensing_(sensing),
+        values_(values),
+        sensors_(std::move(sensors)),
+        threads_(threads) {}
 
   void run(std::span<const MotionInterval> intervals, std::span<Result> results) const;
 
  private:
   const TreeProgram& program_;
+  const SensingProgram* sensing_;
   const Mechanism& values_;
   std::vector<Sensor> sensors_;
   int threads_;

@@ -2,6 +2,7 @@
 #include <cstddef>
 
 #include "estimator/math/parallel_jobs.hpp"
+#include "estimator/tree/inertial_sensing.hpp"
 #include "estimator/tree/interval_motion.hpp"
 #include "estimator/tree/motion_piece.hpp"
 
@@ -27,7 +28,7 @@ class SlopeLanes {
   struct Slot {
     const MotionInterval* interval = nullptr;
     Result* result = nullptr;
-    int stretch = 0, sample = 0;
+    int stretch = 0, sample = 0, look = 0;
     std::size_t event = 0;
     double begin = 0.0, end = 0.0;
     Contacts contacts = {};
@@ -39,6 +40,7 @@ class SlopeLanes {
   void pass(int lane, const MotionEvent& event);
   double rate_slope(int lane, int joint, int direction);
   void read_samples(int lane);
+  void take_looks(int lane);
 
   const TreeProgram& program_;
   MotionLanes<kWidth> lanes_;
@@ -62,7 +64,9 @@ void SlopeLanes::run(std::span<const MotionInterval> intervals, std::span<Result
   while (std::ranges::any_of(slots_, is_busy)) {
     lanes_.step();
     for (int lane = 0; lane < static_cast<int>(kWidth); ++lane) {
-      if (is_busy(slots_[static_cast<std::size_t>(lane)])) read_samples(lane);
+      if (!is_busy(slots_[static_cast<std::size_t>(lane)])) continue;
+      read_samples(lane);
+      take_looks(lane);
     }
     lanes_.commit();
     for (int lane = 0; lane < static_cast<int>(kWidth); ++lane) {
@@ -80,6 +84,7 @@ void SlopeLanes::start(int lane, const MotionInterval& interval, Result& result)
       .result = &result,
       .stretch = interval.first_stretch,
       .sample = interval.first_sample,
+      .look = interval.first_look,
       .begin = interval.controls->begin(interval.first_stretch),
       .contacts = interval.log.start};
   result.readings.resize(sensors_.size());
@@ -87,6 +92,7 @@ void SlopeLanes::start(int lane, const MotionInterval& interval, Result& result)
     readings.resize(interval.last_sample - interval.first_sample, directions);
   }
   result.end.resize(rows, directions);
+  result.looks.resize((interval.last_look - interval.first_look) * rows, directions);
   load_start(lanes_, lane, interval);
   for (int i = 0; i < rows; ++i) {
     for (int d = 0; d < directions; ++d) lanes_.slope(i, d)[lane] = i == d ? 1.0 : 0.0;
@@ -183,6 +189,31 @@ void SlopeLanes::read_samples(int lane) {
   }
 }
 
+/// Derivatives of the state at the instants at which inertial sensors are read.
+void SlopeLanes::take_looks(int lane) {
+  Slot& slot = slots_[static_cast<std::size_t>(lane)];
+  const MotionInterval& interval = *slot.interval;
+  const int n = program_.joint_count(), c = program_.coordinate_count();
+  const double length = slot.end - slot.begin;
+  for (; slot.look < interval.last_look; ++slot.look) {
+    const double time = interval.look_times[slot.look];
+    if (!is_before_end(interval, time, slot.stretch, slot.end)) return;
+    const HermiteWeights weights[] = {hermite_weights(time - slot.begin, length),
+                                      hermite_rate_weights(time - slot.begin, length)};
+    const Eigen::Index at = (slot.look - interval.first_look) * 2 * c;
+    for (int row = 0; row < 2 * c; ++row) {
+      const HermiteWeights& w = weights[row < c ? 0 : 1];
+      const int j = program_.independent()[static_cast<std::size_t>(row % c)];
+      for (int d = 0; d < lanes_.direction_count(); ++d) {
+        slot.result->looks(at + row, d) = w.angle_begin * lanes_.begin_slope(j, d)[lane] +
+                                          w.angle_end * lanes_.end_slope(j, d)[lane] +
+                                          w.rate_begin * lanes_.begin_slope(n + j, d)[lane] +
+                                          w.rate_end * lanes_.end_slope(n + j, d)[lane];
+      }
+    }
+  }
+}
+
 /// Whether derivatives can begin at a checkpoint: a joint of a loop that stops there wants the
 /// slope of its rate, which only a step before it gives.
 bool can_begin(const TreeProgram& program, const MotionInterval& interval,
@@ -203,8 +234,12 @@ MotionInterval leg_of(const MotionInterval& interval, const MotionCheckpoint* fr
                      .last_sample = to ? to->sample : interval.last_sample,
                      .period = interval.period,
                      .times = interval.times,
+                     .look_times = interval.look_times,
+                     .first_look = from ? from->look : interval.first_look,
+                     .last_look = to ? to->look : interval.last_look,
                      .start = from ? from->state : interval.start,
                      .guess = from ? from->guess : interval.guess};
+  leg.looks = interval.looks;
   leg.log.start = from ? from->contacts : interval.log.start;
   const auto events = interval.log.events.begin();
   leg.log.events.assign(
@@ -232,25 +267,34 @@ Result chain(std::span<const Result> legs) {
   const Eigen::Index parameters = directions - states;
   RowMajor start = RowMajor::Identity(states, directions);
   const auto along = [&](const RowMajor& own) {
-    RowMajor whole = own.leftCols(states) * start;
-    whole.rightCols(parameters) += own.rightCols(parameters);
+    RowMajor whole(own.rows(), own.cols());
+    whole.leftCols(directions) = own.leftCols(states) * start;
+    whole.middleCols(states, parameters) += own.middleCols(states, parameters);
+    whole.rightCols(own.cols() - directions) = own.rightCols(own.cols() - directions);
     return whole;
   };
   Result result;
-  result.readings.resize(legs.front().readings.size());
-  for (std::size_t sensor = 0; sensor < result.readings.size(); ++sensor) {
-    Eigen::Index samples = 0;
-    for (const Result& leg : legs) samples += leg.readings[sensor].rows();
-    result.readings[sensor].resize(samples, directions);
-  }
-  Eigen::Index sample = 0;
-  for (const Result& leg : legs) {
-    Eigen::Index samples = 0;
-    for (std::size_t sensor = 0; sensor < result.readings.size(); ++sensor) {
-      samples = leg.readings[sensor].rows();
-      result.readings[sensor].middleRows(sample, samples) = along(leg.readings[sensor]);
+  const auto resize = [&](std::vector<RowMajor> Result::*member) {
+    (result.*member).resize((legs.front().*member).size());
+    for (std::size_t i = 0; i < (result.*member).size(); ++i) {
+      Eigen::Index rows = 0;
+      for (const Result& leg : legs) rows += (leg.*member)[i].rows();
+      (result.*member)[i].resize(rows, (legs.front().*member)[i].cols());
     }
-    sample += samples;
+  };
+  resize(&Result::readings);
+  resize(&Result::inertial);
+  Eigen::Index sample = 0, look = 0;
+  const auto append = [&](const std::vector<RowMajor>& own, std::vector<RowMajor>& whole,
+                          Eigen::Index& at) {
+    for (std::size_t i = 0; i < whole.size(); ++i) {
+      whole[i].middleRows(at, own[i].rows()) = along(own[i]);
+    }
+    at += own.empty() ? 0 : own.front().rows();
+  };
+  for (const Result& leg : legs) {
+    append(leg.readings, result.readings, sample);
+    append(leg.inertial, result.inertial, look);
     start = along(leg.end);
   }
   result.end = start;
@@ -271,6 +315,9 @@ void IntervalSlopes::run(std::span<const MotionInterval> intervals,
   for_each_batch(threads_, legs.size(), kWidth, [&](std::size_t begin, std::size_t count) {
     SlopeLanes(program_, values_, sensors_)
         .run(std::span(legs).subspan(begin, count), std::span(of_legs).subspan(begin, count));
+    if (sensing_ == nullptr) return;
+    linearize_sensing(program_, *sensing_, values_, std::span(legs).subspan(begin, count),
+                      std::span(of_legs).subspan(begin, count));
   });
   for_each_job(threads_, intervals.size(), [&](std::size_t i) {
     const auto own = std::span(of_legs).subspan(first[i], first[i + 1] - first[i]);

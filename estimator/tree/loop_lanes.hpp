@@ -41,6 +41,11 @@ class LoopLanes {
   /// After it: derivatives of the coordinates' accelerations, coordinates × directions.
   void linearize(double* rows, double* linear);
 
+  /// After `linearize`: derivatives of a joint's angle, rate and acceleration along a direction.
+  /// @param linear  result of `linearize`
+  void motion_slopes(int joint, const double* linear, int direction, double* angle, double* rate,
+                     double* acceleration) const;
+
   /// N.
   const double* coupling(int joint, int coordinate) const {
     return row_at<kWidth>(coupling_, joint * c_ + coordinate);

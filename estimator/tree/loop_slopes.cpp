@@ -211,6 +211,31 @@ void LoopLanes<W>::joint_slope(int joint, const double* slopes, int direction, d
   }
 }
 
+/// a = N ÿ + γ: what the closures demand at given ÿ, which holds the part of ÿ that joints at rest
+/// set as well, and N dÿ.
+template <int W>
+void LoopLanes<W>::motion_slopes(int joint, const double* linear, int direction, double* angle,
+                                 double* rate, double* acceleration) const {
+  std::copy_n(row_at<W>(angle_slopes_, joint * directions_ + direction), W, angle);
+  std::copy_n(row_at<W>(rate_slopes_, joint * directions_ + direction), W, rate);
+  const bool is_dependent = closure_of_[static_cast<std::size_t>(joint)] >= 0;
+  if (is_dependent || any_holds_) {
+    std::copy_n(row_at<W>(acceleration_slopes_, joint * directions_ + direction), W, acceleration);
+  } else {
+    std::fill_n(acceleration, W, 0.0);
+  }
+  for (int p = 0; p < c_; ++p) {
+    const double *N = coupling(joint, p), *own = linear + (p * directions_ + direction) * W;
+    for_lanes<W>(acceleration, [=](int lane) { return acceleration[lane] + N[lane] * own[lane]; });
+    if (!any_holds_) continue;
+    const double* held = row_at<W>(held_slopes_, p * directions_ + direction);
+    for_lanes<W>(acceleration, [=](int lane) { return acceleration[lane] - N[lane] * held[lane]; });
+  }
+}
+
+template void LoopLanes<4>::motion_slopes(int, const double*, int, double*, double*, double*) const;
+template void LoopLanes<16>::motion_slopes(int, const double*, int, double*, double*,
+                                           double*) const;
 template void LoopLanes<4>::add_kinematics(const std::vector<TreeProgram::Entry>& entries,
                                            const double* rows);
 template void LoopLanes<4>::solve_dependent(Rows& slopes);

@@ -188,6 +188,24 @@ void MotionLanes<W>::accelerate_at_start() {
 }
 
 template <int W>
+void MotionLanes<W>::linearize_at_start() {
+  accelerate_at_start();
+  linearize(0);
+}
+
+template <int W>
+void MotionLanes<W>::joint_slopes(int joint, int direction, double* angle, double* rate,
+                                  double* acceleration) const {
+  if (loops_) {
+    loops_->motion_slopes(joint, linear_[0].data(), direction, angle, rate, acceleration);
+    return;
+  }
+  std::fill_n(angle, W, direction == joint ? 1.0 : 0.0);
+  std::fill_n(rate, W, direction == n_ + joint ? 1.0 : 0.0);
+  std::copy_n(at(linear_[0], joint * directions_ + direction), W, acceleration);
+}
+
+template <int W>
 void MotionLanes<W>::accelerate_at_end() {
   if (loops_) guess_joints(joint_end_);
   set_state(end_, acceleration_.data(), 1.0);

@@ -53,6 +53,13 @@ class MotionLanes {
   /// Puts all lanes where the last step ended.
   void commit();
 
+  /// Accelerations at the start of the stretch and their derivatives; for slopes alone.
+  void linearize_at_start();
+  /// After it: derivatives of a joint's angle, rate and acceleration along a direction of the state
+  /// there.
+  void joint_slopes(int joint, int direction, double* angle, double* rate,
+                    double* acceleration) const;
+
   // Joints where the last step began and where it ended.
   const double* begin_angle(int joint) const { return at(joints_begin(), joint); }
   const double* begin_rate(int joint) const { return at(joints_begin(), n_ + joint); }

@@ -46,19 +46,24 @@ void load_contacts(MotionLanes<W>& lanes, int lane, const Contacts& contacts) {
   }
 }
 
-/// Whether a sample belongs to a piece that ends at `end`, those before having been read. A piece
-/// that begins at a sample's time holds it.
-inline bool is_within(const MotionInterval& interval, int sample, int stretch, double end) {
-  if (sample >= interval.last_sample) return false;
+/// Whether an instant belongs to a piece that ends at `end`, those before having been read. A piece
+/// that begins at an instant holds it.
+inline bool is_before_end(const MotionInterval& interval, double time, int stretch, double end) {
   const bool is_last =
       stretch + 1 == interval.last_stretch && !(end < interval.controls->end(stretch));
-  return is_last || interval.time(sample) < end - kSampleTolerance * interval.period;
+  return is_last || time < end - kSampleTolerance * interval.period;
+}
+
+/// The same of a sample.
+inline bool is_within(const MotionInterval& interval, int sample, int stretch, double end) {
+  return sample < interval.last_sample &&
+         is_before_end(interval, interval.time(sample), stretch, end);
 }
 
 /// The place of a sample between the ends of a smooth piece, by cubic Hermite interpolation.
 struct HermiteWeights {
-  double angle_begin, angle_end;  ///< [-]
-  double rate_begin, rate_end;    ///< [s]
+  double angle_begin, angle_end;  ///< [-]; of a rate [1/s]
+  double rate_begin, rate_end;    ///< [s]; of a rate [-]
 };
 
 /// θ₀ + x²(3 − 2x) Δθ + x(1 − x)[(1 − x) v₀ − x v₁] T, with x the share of the piece that has
@@ -68,6 +73,14 @@ inline HermiteWeights hermite_weights(double time, double length) {
   const double x = std::clamp(time / length, 0.0, 1.0);
   const double rest = 1.0 - x, turn = x * x * (3.0 - 2.0 * x);
   return {1.0 - turn, turn, x * rest * rest * length, -x * x * rest * length};
+}
+
+/// The same of the rate there, by the derivative along time.
+inline HermiteWeights hermite_rate_weights(double time, double length) {
+  if (!(length > 0.0)) return {0.0, 0.0, 0.0, 1.0};
+  const double x = std::clamp(time / length, 0.0, 1.0);
+  const double rest = 1.0 - x, turn = 6.0 * x * rest / length;
+  return {-turn, turn, rest * (1.0 - 3.0 * x), x * (3.0 * x - 2.0)};
 }
 
 }  // namespace estimator

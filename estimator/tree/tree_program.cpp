@@ -4,6 +4,8 @@
 #include <memory>
 #include <utility>
 
+#include "estimator/tree/tied_values.hpp"
+
 namespace estimator {
 namespace {
 
@@ -41,13 +43,7 @@ class Recorder {
       x_.parameter.push_back(input(TreeProgram::kParameters));
       values[static_cast<std::size_t>(index)] = x_.parameter.back();
     }
-    for (const Tie& tie : mechanism.ties) {
-      Expression value(tie.constant);
-      for (const TieTerm& term : tie.terms) {
-        value += Expression(term.factor) * values[static_cast<std::size_t>(term.parameter)];
-      }
-      values[static_cast<std::size_t>(tie.parameter)] = value;
-    }
+    tie_values(mechanism, values);
     dynamics_ = std::make_unique<TreeInverseDynamics<Expression>>(mechanism, values);
   }
 
@@ -180,6 +176,28 @@ std::vector<TreeProgram::Entry> record_slopes(ExpressionGraph& graph,
 
 }  // namespace
 
+/// Finds the free parameters that act on the motion, and not on sensors alone.
+void TreeProgram::find_moving(const Mechanism& mechanism) {
+  for (int index = 0; index < static_cast<int>(mechanism.parameters.size()); ++index) {
+    if (!mechanism.parameters[static_cast<std::size_t>(index)].free) continue;
+    const int encoders = mechanism.index_of_body_encoder(0);
+    const int inertial = mechanism.index_of_body_encoder(mechanism.body_encoder_count());
+    const int others = mechanism.index_of_inertial(mechanism.inertial_count(), {});
+    if (index >= inertial && index < others) continue;
+    int delay = -1;
+    bool is_offset = index >= encoders && index < inertial;
+    for (int j = 0; j < joint_count_; ++j) {
+      is_offset |= index == mechanism.index_of_hinge(j, HingeQuantity::kEncoderOffset);
+      if (index != mechanism.index_of_hinge(j, HingeQuantity::kInputDelay)) continue;
+      const auto motor = std::find(motors_.begin(), motors_.end(), j);
+      delay = static_cast<int>(motor - motors_.begin());
+    }
+    if (is_offset) continue;
+    moving_.push_back(index);
+    motor_of_delay_.push_back(delay);
+  }
+}
+
 TreeProgram::TreeProgram(const Mechanism& mechanism, CoordinateChoice coordinates)
     : joint_count_(mechanism.hinge_count()), coordinates_(std::move(coordinates)) {
   const int n = joint_count_;
@@ -195,21 +213,7 @@ TreeProgram::TreeProgram(const Mechanism& mechanism, CoordinateChoice coordinate
     creeps_.push_back(dry && mechanism.hinges[static_cast<std::size_t>(j)].creep_speed > 0.0);
     dry_.push_back(dry && !creeps_.back());
   }
-  for (int index = 0; index < static_cast<int>(mechanism.parameters.size()); ++index) {
-    if (!mechanism.parameters[static_cast<std::size_t>(index)].free) continue;
-    int delay = -1;
-    bool is_offset = index >= mechanism.index_of_body_encoder(0) &&
-                     index < mechanism.index_of_body_encoder(mechanism.body_encoder_count());
-    for (int j = 0; j < n; ++j) {
-      is_offset |= index == mechanism.index_of_hinge(j, HingeQuantity::kEncoderOffset);
-      if (index != mechanism.index_of_hinge(j, HingeQuantity::kInputDelay)) continue;
-      const auto motor = std::find(motors_.begin(), motors_.end(), j);
-      delay = static_cast<int>(motor - motors_.begin());
-    }
-    if (is_offset) continue;
-    moving_.push_back(index);
-    motor_of_delay_.push_back(delay);
-  }
+  find_moving(mechanism);
 
   Recorder recorder(mechanism, motors_, moving_, coordinates_);
   ExpressionGraph& graph = recorder.graph();

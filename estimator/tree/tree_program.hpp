@@ -116,6 +116,7 @@ class TreeProgram {
   const std::vector<Entry>& closure_acceleration_slopes() const { return closure_slopes_[2]; }
 
  private:
+  void find_moving(const Mechanism& mechanism);
   int input(int index) const { return program_.input_row(index); }
   int motor_count() const { return static_cast<int>(motors_.size()); }
   int closure_count() const { return static_cast<int>(coordinates_.rows.size()); }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdio>
 
+#include "firmware_iface/wire/inertial.h"
 #include "firmware_iface/wire/limits.h"
 #include "firmware_iface/wire/message_type.h"
 #include "firmware_iface/wire/sample_compact.h"
@@ -25,6 +26,12 @@ int sample_frame_size_bytes(const Traffic& traffic) {
          FRAME_OVERHEAD_BYTES;
 }
 
+int inertial_frame_size_bytes(const Traffic& traffic) {
+  if (traffic.inertial_count == 0) return 0;
+  return INERTIAL_HEAD_SIZE_BYTES + INERTIAL_SENSOR_SIZE_BYTES * traffic.inertial_count +
+         static_cast<int>(message_crc_size_bytes(MESSAGE_INERTIAL)) + FRAME_OVERHEAD_BYTES;
+}
+
 std::string remedies(int baud_rate, const Traffic& traffic, const BaudBudget& budget) {
   std::string text;
   for (const int faster : kUsualBaudRates) {
@@ -37,6 +44,12 @@ std::string remedies(int baud_rate, const Traffic& traffic, const BaudBudget& bu
   compact.compact = true;
   if (!traffic.compact && baud_budget(baud_rate, compact).fits) {
     text += std::string(text.empty() ? "" : ", ") + "use the compact format";
+  }
+  Traffic fewer = traffic;
+  while (fewer.inertial_count > 0 && !baud_budget(baud_rate, fewer).fits) --fewer.inertial_count;
+  if (fewer.inertial_count < traffic.inertial_count && baud_budget(baud_rate, fewer).fits) {
+    text += std::string(text.empty() ? "" : ", ") + "read at most " +
+            std::to_string(fewer.inertial_count) + " inertial sensors";
   }
   const double rate_max_Hz = BaudBudget::kLineShareMax * budget.available_bytes_per_s /
                              static_cast<double>(budget.frame_size_bytes);
@@ -51,7 +64,7 @@ std::string remedies(int baud_rate, const Traffic& traffic, const BaudBudget& bu
 
 BaudBudget baud_budget(int baud_rate, const Traffic& traffic) {
   BaudBudget budget;
-  budget.frame_size_bytes = sample_frame_size_bytes(traffic);
+  budget.frame_size_bytes = sample_frame_size_bytes(traffic) + inertial_frame_size_bytes(traffic);
   budget.available_bytes_per_s =
       static_cast<double>(baud_rate) / static_cast<double>(BITS_PER_BYTE_ON_THE_LINE);
   budget.needed_bytes_per_s = budget.frame_size_bytes * traffic.sample_rate_Hz;
@@ -63,13 +76,18 @@ BaudBudget baud_budget(int baud_rate, const Traffic& traffic) {
 Result<BaudBudget> check_baud_budget(int baud_rate, const Traffic& traffic) {
   const BaudBudget budget = baud_budget(baud_rate, traffic);
   if (budget.fits) return budget;
-  std::array<char, 320> text{};
+  std::string what = traffic.compact ? "compact sample" : "sample";
+  if (traffic.inertial_count > 0) {
+    what += " with " + std::to_string(traffic.inertial_count) + " inertial sensor" +
+            (traffic.inertial_count == 1 ? "" : "s");
+  }
+  std::array<char, 384> text{};
   std::snprintf(text.data(), text.size(),
                 "the line is too slow: %d baud / %d bits = %.2f bytes per ms, but %d bytes per "
                 "%s x %g Hz = %.2f bytes per ms (%.0f %%, at most %.0f %%): ",
                 baud_rate, BITS_PER_BYTE_ON_THE_LINE, budget.available_bytes_per_s * 1e-3,
-                budget.frame_size_bytes, traffic.compact ? "compact sample" : "sample",
-                traffic.sample_rate_Hz, budget.needed_bytes_per_s * 1e-3,
+                budget.frame_size_bytes, what.c_str(), traffic.sample_rate_Hz,
+                budget.needed_bytes_per_s * 1e-3,
                 100.0 * budget.needed_bytes_per_s / budget.available_bytes_per_s,
                 100.0 * BaudBudget::kLineShareMax);
   return Error{ErrorCode::kLineTooSlow, text.data() + remedies(baud_rate, traffic, budget)};

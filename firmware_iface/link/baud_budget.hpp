@@ -11,11 +11,14 @@ struct Traffic {
   int channel_count = 2;
   double sample_rate_Hz = 1000.0;  ///< of SAMPLE one way and COMMAND the other
   bool compact = false;
+  int inertial_count = 0;  ///< inertial sensors read, at most so many with one sample
 };
 
 /// What a line carries and what the traffic needs, for the busier direction (samples).
 struct BaudBudget {
-  int frame_size_bytes = 0;            ///< one SAMPLE on the line, stuffing and delimiter included
+  /// One SAMPLE on the line, stuffing and delimiter included, and the INERTIAL behind it: it must
+  /// be gone before the next sample, however seldom it comes, or that would be late.
+  int frame_size_bytes = 0;
   double available_bytes_per_s = 0.0;  ///< at 10 bits a byte
   double needed_bytes_per_s = 0.0;
   bool fits = false;  ///< needs at most kLineShareMax of the line

@@ -7,6 +7,7 @@
 #include "firmware_iface/wire/clear.h"
 #include "firmware_iface/wire/command.h"
 #include "firmware_iface/wire/fault.h"
+#include "firmware_iface/wire/inertial.h"
 #include "firmware_iface/wire/message_type.h"
 #include "firmware_iface/wire/sample_compact.h"
 
@@ -41,6 +42,9 @@ ReadStatus UnitLink::read_sample(Nanoseconds deadline, UnitSample& sample) noexc
       case MESSAGE_SAMPLE_COMPACT:
         if (take_sample(sample)) return ReadStatus::kSample;
         if (implausible_in_a_row_ >= kImplausibleMax) return ReadStatus::kInconsistent;
+        break;
+      case MESSAGE_INERTIAL:
+        take_inertial();
         break;
       case MESSAGE_FAULT:
         take_fault();
@@ -113,8 +117,35 @@ bool UnitLink::take_sample(UnitSample& sample) noexcept {
   sample.driving = (report.status & STATUS_DRIVING) != 0;
   sample.fault_flags = report.fault_flags;
   sample.unit_error_count = unit_error_count_;
+  sample.inertial = inertial_;
+  inertial_.sensors = 0;
   take_command_echo(report, sample);
   return true;
+}
+
+// Readings of inertial sensors follow the sample they were latched with. Without it their time is
+// not known: they are lost with it.
+void UnitLink::take_inertial() noexcept {
+  inertial_report report;
+  const std::span<const std::uint8_t> message = decoder_.message();
+  if (!streaming_ || !inertial_report_decode(message.data(), message.size(), &report) ||
+      (report.sensors >> facts_.inertial_count) != 0) {
+    ++counters_.messages_unexpected;
+    return;
+  }
+  ++counters_.inertial_received;
+  const std::uint64_t sequence = tracker_.next_sequence() - 1;
+  if (!sample_seen_ || (sequence & 0xFFFFU) != report.sequence) {
+    ++counters_.inertial_unmatched;
+    return;
+  }
+  inertial_.sequence = sequence;
+  inertial_.unit_time_us = last_unit_time_us_;
+  inertial_.sensors = report.sensors;
+  for (std::size_t k = 0; k < inertial_.counts.size(); ++k) {
+    std::copy(std::begin(report.counts[k]), std::end(report.counts[k]),
+              inertial_.counts[k].begin());
+  }
 }
 
 // The echo carries the low bits of a command's sequence. A new echo is that of one of the last

@@ -37,6 +37,8 @@ struct StreamSettings {
   bool compact = false;
   bool host_paced = false;
   int divider = 1;  ///< a sample every divider ticks, 1..255
+  /// Readings of each inertial sensor of the unit every so many samples; 0: none.
+  std::array<int, INERTIAL_SENSORS_MAX> inertial_divider{};
 };
 
 /// How a stream ended.
@@ -63,6 +65,8 @@ struct LinkCounters {
   std::uint64_t samples_repeated = 0;     ///< not newer than the last: dropped
   std::uint64_t samples_implausible = 0;  ///< sequence and clocks contradict: dropped
   std::uint64_t messages_unexpected = 0;  ///< good frames that make no sense here: dropped
+  std::uint64_t inertial_received = 0;    ///< messages with readings of inertial sensors
+  std::uint64_t inertial_unmatched = 0;   ///< of these, whose sample was lost: dropped
   std::uint64_t faults_received = 0;
   std::uint64_t commands_sent = 0;
   std::uint64_t commands_not_sent = 0;  ///< the transport did not take all bytes
@@ -118,6 +122,9 @@ class UnitLink {
   /// Unit faults that remained at the last CLEAR_REPLY.
   std::uint8_t clear_fault_flags() const noexcept { return clear_fault_flags_; }
 
+  /// Readings of the last sample that came, until the next one brings them.
+  const UnitInertial& pending_inertial() const noexcept { return inertial_; }
+
   const LinkCounters& counters() const noexcept { return counters_; }
   const FrameCounters& frame_counters() const noexcept { return decoder_.counters(); }
   const UnitClock& clock() const noexcept { return clock_; }
@@ -144,10 +151,12 @@ class UnitLink {
   IoStatus next_message(Nanoseconds deadline) noexcept;
   IoStatus request(std::span<const std::uint8_t> message, const RequestSettings& settings,
                    const std::function<bool()>& accept);
-  Result<ConfigureAnswer> configure(std::uint8_t flags, std::uint8_t divider,
+  Status check_inertial(const StreamSettings& stream) const;
+  Result<ConfigureAnswer> configure(std::uint8_t flags, const StreamSettings& stream,
                                     const RequestSettings& settings,
                                     const std::function<void(const UnitSample&)>& late_sample);
   bool take_sample(UnitSample& sample) noexcept;
+  void take_inertial() noexcept;
   void take_command_echo(const sample_report& report, UnitSample& sample) noexcept;
   void take_fault() noexcept;
   void book_ended_stream() noexcept;
@@ -178,6 +187,7 @@ class UnitLink {
   int implausible_in_a_row_ = 0;
   std::int64_t last_unit_time_us_ = 0;
   bool sample_seen_ = false;
+  UnitInertial inertial_;  // of the last sample, until the next one comes
   std::uint64_t unit_error_count_ = 0;
   std::uint8_t unit_errors_seen_ = 0;
 

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "firmware_iface/transport/transport.hpp"
+#include "firmware_iface/wire/inertial.h"
 #include "firmware_iface/wire/limits.h"
 
 namespace firmware_iface {
@@ -23,8 +24,21 @@ struct UnitFacts {
   std::uint8_t fault_flags = 0;  ///< FAULT_* (wire/fault.h) latched when asked
   std::uint32_t configuration_hash = 0;
   std::array<std::uint32_t, CHANNELS_MAX> counts_per_turn{};
+  int inertial_count = 0;  ///< inertial sensors, each read every so many ticks
+  std::array<int, INERTIAL_SENSORS_MAX> inertial_ticks{};
   int stream_count = 0;                       ///< streams the unit has started since power-up
   std::optional<std::uint32_t> samples_sent;  ///< by the unit in the last of them
+};
+
+/// What inertial sensors read at the latch of a sample, in counts; INERTIAL_NOT_READ of an axis
+/// that was not read.
+struct UnitInertial {
+  std::uint64_t sequence = 0;  ///< of the sample
+  std::int64_t unit_time_us = 0;
+  std::uint8_t sensors = 0;  ///< bit i: sensor i is in it; 0: there is none
+  std::array<std::array<std::int16_t, INERTIAL_AXES>, INERTIAL_SENSORS_MAX> counts{};
+
+  bool has(int sensor) const noexcept { return ((sensors >> sensor) & 1) != 0; }
 };
 
 /// One sample, past the wraps of the wire.
@@ -44,6 +58,7 @@ struct UnitSample {
   bool driving = false;
   std::uint8_t fault_flags = 0;        ///< FAULT_* (wire/fault.h)
   std::uint64_t unit_error_count = 0;  ///< frames the unit rejected since connect()
+  UnitInertial inertial;  ///< of the sample received before this one: it is sent behind it
 
   bool channel_is_valid(int channel) const noexcept {
     return ((channels_valid >> channel) & 1) != 0;

@@ -1,5 +1,6 @@
 // Beginning and ending sessions and streams: the parts of UnitLink that wait and report Errors.
 
+#include <algorithm>
 #include <cassert>
 #include <cstdio>
 
@@ -34,6 +35,15 @@ std::string find_fault(const hello_reply& reply) {
       return "reports 0 counts per turn on channel " + std::to_string(k);
     }
   }
+  if (reply.inertial_count > INERTIAL_SENSORS_MAX) {
+    return "reports " + std::to_string(reply.inertial_count) + " inertial sensors; at most " +
+           std::to_string(INERTIAL_SENSORS_MAX) + " are possible";
+  }
+  for (int k = 0; k < reply.inertial_count; ++k) {
+    if (reply.inertial_ticks[k] == 0) {
+      return "reports that it never reads inertial sensor " + std::to_string(k);
+    }
+  }
   const std::uint32_t expected = hello_reply_configuration_hash(&reply);
   if (reply.configuration_hash != expected) {
     return "reports configuration hash " + hex(reply.configuration_hash) +
@@ -57,6 +67,9 @@ UnitFacts to_facts(const hello_reply& reply) {
   facts.configuration_hash = reply.configuration_hash;
   for (std::size_t k = 0; k < CHANNELS_MAX; ++k)
     facts.counts_per_turn[k] = reply.counts_per_turn[k];
+  facts.inertial_count = reply.inertial_count;
+  for (std::size_t k = 0; k < INERTIAL_SENSORS_MAX; ++k)
+    facts.inertial_ticks[k] = reply.inertial_ticks[k];
   facts.stream_count = reply.stream_count;
   if (reply.samples_sent != kSamplesSentUnknown) facts.samples_sent = reply.samples_sent;
   return facts;
@@ -164,6 +177,28 @@ void UnitLink::book_ended_stream() noexcept {
   booked_stream_ = facts_.stream_count;
 }
 
+// Readings are of whole samples, and the unit reads a sensor at its own ticks.
+Status UnitLink::check_inertial(const StreamSettings& stream) const {
+  for (std::size_t k = 0; k < stream.inertial_divider.size(); ++k) {
+    const int divider = stream.inertial_divider[k];
+    if (divider == 0) continue;
+    std::string sensor = transport_->report().description + ": inertial sensor ";
+    sensor += std::to_string(k);
+    if (static_cast<int>(k) >= facts_.inertial_count) {
+      return Error{ErrorCode::kUnitRefused, sensor + " is asked for, but the unit has " +
+                                                std::to_string(facts_.inertial_count)};
+    }
+    if (divider < 0 || divider > 255 || divider * stream.divider % facts_.inertial_ticks[k] != 0) {
+      return Error{ErrorCode::kUnitRefused,
+                   sensor + " is asked for every " + std::to_string(divider) + " samples of " +
+                       std::to_string(stream.divider) + " ticks, but the unit reads it every " +
+                       std::to_string(facts_.inertial_ticks[k]) +
+                       " ticks; give it a divider from 1 to 255 that makes a multiple of these"};
+    }
+  }
+  return success();
+}
+
 Status UnitLink::start_stream(const StreamSettings& stream, const RequestSettings& settings) {
   assert(connected_ && !streaming_);
   const std::string& port = transport_->report().description;
@@ -177,9 +212,12 @@ Status UnitLink::start_stream(const StreamSettings& stream, const RequestSetting
         port + ": the unit cannot do " +
             (stream.compact && !facts_.can_compact ? "the compact format" : "host-paced sampling")};
   }
+  if (Status asked_for = check_inertial(stream); !asked_for.ok()) return asked_for;
   if (const std::optional<int> baud_rate = transport_->report().baud_rate) {
+    const auto is_read = [](int divider) { return divider > 0; };
+    const auto inertial_count = std::ranges::count_if(stream.inertial_divider, is_read);
     const Traffic traffic{facts_.channel_count, facts_.tick_rate_Hz / stream.divider,
-                          stream.compact};
+                          stream.compact, static_cast<int>(inertial_count)};
     if (const auto budget = check_baud_budget(*baud_rate, traffic); !budget.ok()) {
       return Error{budget.error().code, port + ": " + budget.error().detail};
     }
@@ -187,8 +225,8 @@ Status UnitLink::start_stream(const StreamSettings& stream, const RequestSetting
   const int flags = STREAM_ON | (stream.compact ? STREAM_COMPACT : 0) |
                     (stream.host_paced ? STREAM_HOST_PACED : 0);
   const Nanoseconds asked = transport_->now();
-  const Result<ConfigureAnswer> answer = configure(
-      static_cast<std::uint8_t>(flags), static_cast<std::uint8_t>(stream.divider), settings, {});
+  const Result<ConfigureAnswer> answer =
+      configure(static_cast<std::uint8_t>(flags), stream, settings, {});
   if (!answer.ok()) {
     connected_ = false;  // whether the unit streams now, only a HELLO can tell
     return answer.error();
@@ -201,6 +239,7 @@ Status UnitLink::start_stream(const StreamSettings& stream, const RequestSetting
   clock_.reset();
   streaming_ = true;
   sample_seen_ = false;
+  inertial_ = {};
   implausible_in_a_row_ = 0;
   echoed_command_ = 0;
   return success();
@@ -208,7 +247,7 @@ Status UnitLink::start_stream(const StreamSettings& stream, const RequestSetting
 
 Result<StreamEnd> UnitLink::stop_stream(const std::function<void(const UnitSample&)>& late_sample,
                                         const RequestSettings& settings) {
-  const Result<ConfigureAnswer> answer = configure(0, 1, settings, late_sample);
+  const Result<ConfigureAnswer> answer = configure(0, {}, settings, late_sample);
   if (!answer.ok()) {
     connected_ = false;
     return answer.error();
@@ -223,9 +262,12 @@ Result<StreamEnd> UnitLink::stop_stream(const std::function<void(const UnitSampl
 }
 
 Result<UnitLink::ConfigureAnswer> UnitLink::configure(
-    std::uint8_t flags, std::uint8_t divider, const RequestSettings& settings,
+    std::uint8_t flags, const StreamSettings& stream, const RequestSettings& settings,
     const std::function<void(const UnitSample&)>& late_sample) {
-  const configure_request ask{++request_sequence_, flags, divider};
+  configure_request ask{++request_sequence_, flags, static_cast<std::uint8_t>(stream.divider), {}};
+  for (std::size_t k = 0; k < INERTIAL_SENSORS_MAX; ++k) {
+    ask.inertial_divider[k] = static_cast<std::uint8_t>(stream.inertial_divider[k]);
+  }
   std::array<std::uint8_t, CONFIGURE_SIZE_BYTES> message;
   configure_request_encode(&ask, message.data());
   configure_reply reply{};
@@ -237,6 +279,7 @@ Result<UnitLink::ConfigureAnswer> UnitLink::configure(
       if (late_sample && take_sample(sample)) late_sample(sample);
       return false;
     }
+    if (received[0] == MESSAGE_INERTIAL && late_sample) take_inertial();
     return configure_reply_decode(received.data(), received.size(), &reply) &&
            reply.sequence == ask.sequence;
   });

@@ -53,9 +53,8 @@ HingeModel::Terms FurutaModel::terms(const JointState& state, double command_V) 
   return terms;
 }
 
-// Newton: bearing 2 carries body B, bearing 1 both bodies.
-JointArray FurutaModel::bearing_loads(const JointState& state,
-                                      const JointArray& acceleration) const {
+FurutaModel::Accelerations FurutaModel::accelerations(const JointState& state,
+                                                      const JointArray& acceleration) const {
   const double w1 = state.speed_rad_s[0];
   const double w2 = state.speed_rad_s[1];
   const double a1 = acceleration[0];
@@ -70,11 +69,40 @@ JointArray FurutaModel::bearing_loads(const JointState& state,
   const Vector3 rod =
       sum(sum(scaled(c * w2 * w2 + s * a2, kUp), scaled(c * a2 - s * w2 * w2 - s * w1 * w1, e_t)),
           scaled(-2.0 * c * w1 * w2 - s * a1, e_r));
-  const Vector3 a_A = scaled(p_.arm_center_distance, arm);
-  const Vector3 a_B = sum(scaled(p_.arm_length, arm), scaled(p_.pendulum_center_distance, rod));
-  const Vector3 F_2 = scaled(p_.pendulum_mass, difference(a_B, g_));
-  const Vector3 F_1 = sum(scaled(p_.arm_mass, difference(a_A, g_)), F_2);
+  return {scaled(p_.arm_center_distance, arm),
+          sum(scaled(p_.arm_length, arm), scaled(p_.pendulum_center_distance, rod))};
+}
+
+// Newton: bearing 2 carries body B, bearing 1 both bodies.
+JointArray FurutaModel::bearing_loads(const JointState& state,
+                                      const JointArray& acceleration) const {
+  const Accelerations a = accelerations(state, acceleration);
+  const Vector3 F_2 = scaled(p_.pendulum_mass, difference(a.pendulum, g_));
+  const Vector3 F_1 = sum(scaled(p_.arm_mass, difference(a.arm, g_)), F_2);
   return {norm(F_1), norm(F_2)};
+}
+
+// The arm turns about the vertical; the pendulum with it and about the arm, whose direction moves.
+BodyMotion FurutaModel::body_motion(int joint, const JointState& state,
+                                    const JointArray& acceleration) const {
+  const Accelerations a = accelerations(state, acceleration);
+  const double w1 = state.speed_rad_s[0];
+  const double w2 = state.speed_rad_s[1];
+  const Vector3 e_r = radial(state.angle_rad[0]);
+  const Vector3 e_t = tangential(state.angle_rad[0]);
+  if (joint == 0) {
+    return {{e_r, cross(kUp, e_r), kUp},
+            scaled(w1, kUp),
+            scaled(acceleration[0], kUp),
+            difference(a.arm, g_)};
+  }
+  const Vector3 rod = difference(scaled(std::sin(state.angle_rad[1]), e_t),
+                                 scaled(std::cos(state.angle_rad[1]), kUp));
+  return {
+      {rod, e_r, cross(rod, e_r)},
+      sum(scaled(w1, kUp), scaled(w2, e_r)),
+      sum(sum(scaled(acceleration[0], kUp), scaled(acceleration[1], e_r)), scaled(w1 * w2, e_t)),
+      difference(a.pendulum, g_)};
 }
 
 double FurutaModel::energy(const JointState& state) const {

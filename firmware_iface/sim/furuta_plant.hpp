@@ -7,8 +7,8 @@ namespace firmware_iface::sim {
 
 /// A Furuta pendulum: a motor turns the arm A about world y (up) by θ1; the pendulum B turns by θ2
 /// about the arm. θ2 = 0 hanging, π upright. Along the arm points e_r = (cos θ1, 0, −sin θ1).
-/// Inertias are about the centres of mass: body A with z up, body B with x from the hinge to its
-/// centre of mass and y along the hinge.
+/// Inertias are about the centres of mass: body A with x along the arm and z up, body B with x from
+/// the hinge to its centre of mass and y along the hinge.
 struct FurutaParameters {
   double arm_mass = 0.238;                  ///< m_A [kg]
   double arm_center_distance = 0.128;       ///< l_1, joint 1 to the arm's centre of mass [m]
@@ -35,12 +35,19 @@ class FurutaModel final : public HingeModel {
   int joint_count() const override { return 2; }
   Terms terms(const JointState& state, double command_V) const override;
   JointArray bearing_loads(const JointState& state, const JointArray& acceleration) const override;
+  BodyMotion body_motion(int joint, const JointState& state,
+                         const JointArray& acceleration) const override;
   const JointFriction& friction(int joint) const override {
     return joint == 0 ? p_.arm_friction : p_.pendulum_friction;
   }
   double energy(const JointState& state) const override;
 
  private:
+  struct Accelerations {
+    Vector3 arm, pendulum;  // of the centres of mass [m/s²]
+  };
+  Accelerations accelerations(const JointState& state, const JointArray& acceleration) const;
+
   FurutaParameters p_;
   Vector3 g_;  // gravity in the world [m/s²]
 };

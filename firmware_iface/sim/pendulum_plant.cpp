@@ -34,6 +34,20 @@ JointArray PendulumModel::bearing_loads(const JointState& state,
   return {p_.mass * norm(difference(a, g_)), 0.0};
 }
 
+BodyMotion PendulumModel::body_motion(int /*joint*/, const JointState& state,
+                                      const JointArray& acceleration) const {
+  constexpr Vector3 kHinge = {0.0, 0.0, 1.0};
+  const double omega = state.speed_rad_s[0];
+  const Vector3 rod = rod_direction(state.angle_rad[0]);
+  const Vector3 normal = rod_normal(state.angle_rad[0]);
+  const Vector3 a = sum(scaled(p_.center_distance * acceleration[0], normal),
+                        scaled(-p_.center_distance * omega * omega, rod));
+  return {{rod, normal, kHinge},
+          scaled(omega, kHinge),
+          scaled(acceleration[0], kHinge),
+          difference(a, g_)};
+}
+
 double PendulumModel::energy(const JointState& state) const {
   const double omega = state.speed_rad_s[0];
   const double J = p_.inertia + p_.mass * p_.center_distance * p_.center_distance;

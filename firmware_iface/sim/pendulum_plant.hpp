@@ -5,7 +5,8 @@
 
 namespace firmware_iface::sim {
 
-/// A pendulum on one hinge along world z. θ = 0 hanging, positive toward world x.
+/// A pendulum on one hinge along world z. θ = 0 hanging, positive toward world x. The body's x axis
+/// points from the hinge to its centre of mass, z along the hinge.
 struct PendulumParameters {
   double mass = 0.428;             ///< m [kg]
   double center_distance = 0.092;  ///< l, hinge to centre of mass [m]
@@ -24,6 +25,8 @@ class PendulumModel final : public HingeModel {
   int joint_count() const override { return 1; }
   Terms terms(const JointState& state, double command_V) const override;
   JointArray bearing_loads(const JointState& state, const JointArray& acceleration) const override;
+  BodyMotion body_motion(int joint, const JointState& state,
+                         const JointArray& acceleration) const override;
   const JointFriction& friction(int /*joint*/) const override { return p_.friction; }
   double energy(const JointState& state) const override;
 

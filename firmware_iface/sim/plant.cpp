@@ -29,6 +29,13 @@ void Plant::set_held(bool held) {
   if (held) state_.speed_rad_s = {};
 }
 
+BodyMotion Plant::body_motion(int joint, double command_V) const {
+  JointArray acceleration{};
+  JointArray torque{};
+  if (!held_) solve(state_, find_motions(command_V), command_V, acceleration, torque);
+  return model_->body_motion(joint, state_, acceleration);
+}
+
 void Plant::advance(double dt_s, double command_V) {
   assert(dt_s >= 0.0);
   if (held_ || dt_s == 0.0) return;

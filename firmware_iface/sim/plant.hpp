@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "firmware_iface/sim/friction.hpp"
+#include "firmware_iface/sim/vector3.hpp"
 
 namespace firmware_iface::sim {
 
@@ -14,6 +15,14 @@ using JointArray = std::array<double, kJointsMax>;
 struct JointState {
   JointArray angle_rad{};
   JointArray speed_rad_s{};
+};
+
+/// How a body moves, in world coordinates.
+struct BodyMotion {
+  std::array<Vector3, 3> axes{};   ///< its x, y and z: see the model's parameters
+  Vector3 angular_velocity{};      ///< [rad/s]
+  Vector3 angular_acceleration{};  ///< [rad/s²]
+  Vector3 specific_force{};        ///< acceleration of its centre of mass, less gravity [m/s²]
 };
 
 /// Equations of motion in minimal coordinates, M q̈ = Q + τ, with τ the dry friction torques.
@@ -36,6 +45,10 @@ class HingeModel {
   virtual JointArray bearing_loads(const JointState& state,
                                    const JointArray& acceleration) const = 0;
 
+  /// Of the body behind the joint, given the accelerations [rad/s²].
+  virtual BodyMotion body_motion(int joint, const JointState& state,
+                                 const JointArray& acceleration) const = 0;
+
   virtual const JointFriction& friction(int joint) const = 0;
 
   /// Kinetic plus potential energy [J].
@@ -55,6 +68,9 @@ class Plant {
 
   /// Moves on by dt_s ≥ 0 with a constant command. Does nothing while held.
   void advance(double dt_s, double command_V);
+
+  /// How the body behind a joint moves from now on, under a command.
+  BodyMotion body_motion(int joint, double command_V) const;
 
   /// A hand holds all joints where they are, at rest; letting go starts them from there.
   void set_held(bool held);

@@ -30,7 +30,8 @@ SimulatedUnit::SimulatedUnit(const UnitSettings& settings, Plant plant, UnitOutp
       output_(&output),
       now_(start),
       plant_time_(start),
-      random_(settings.faults.seed) {
+      random_(settings.faults.seed),
+      inertial_random_(settings.faults.seed + 1) {
   assert(settings.tick_rate_Hz > 0 && settings.command_max_V > 0.0);
   assert(settings.ttl_max_ms > 0 && settings.ttl_max_ms <= 255);
   clock_start_us_ = settings.clock_start_us;
@@ -220,8 +221,31 @@ void SimulatedUnit::send_sample(std::uint64_t unit_us) noexcept {
                                      ? sample_compact_encode(&report, message.data())
                                      : sample_report_encode(&report, message.data());
   send({message.data(), size_bytes});
+  send_inertial();
   ++stream_samples_;
   ++counters_.samples_sent;
+}
+
+// Those that are due with this sample.
+void SimulatedUnit::send_inertial() noexcept {
+  inertial_report report{};
+  report.sequence = static_cast<std::uint16_t>(stream_samples_ & 0xFFFFU);
+  for (std::size_t k = 0; k < static_cast<std::size_t>(settings_.inertial_count); ++k) {
+    if (inertial_divider_[k] == 0 || stream_samples_ % inertial_divider_[k] != 0) continue;
+    const InertialSettings& sensor = settings_.inertial[k];
+    const auto counts = read(sensor, plant_.body_motion(sensor.joint, output_V_), inertial_random_);
+    if (sensor.dropout > 0.0 &&
+        static_cast<double>(inertial_random_() >> 11) * 0x1.0p-53 < sensor.dropout) {
+      ++counters_.inertial_dropouts;
+      continue;
+    }
+    std::copy(counts.begin(), counts.end(), std::begin(report.counts[k]));
+    report.sensors = static_cast<std::uint8_t>(report.sensors | (1U << k));
+  }
+  if (report.sensors == 0) return;
+  std::array<std::uint8_t, INERTIAL_SIZE_BYTES_MAX> message{};
+  send({message.data(), inertial_report_encode(&report, message.data())});
+  ++counters_.inertial_sent;
 }
 
 void SimulatedUnit::send(std::span<const std::uint8_t> message) noexcept {

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "firmware_iface/link/frame_decoder.hpp"
+#include "firmware_iface/sim/inertial_sensor.hpp"
 #include "firmware_iface/sim/plant.hpp"
 #include "firmware_iface/transport/transport.hpp"
 #include "firmware_iface/wire/command.h"
@@ -48,6 +49,8 @@ struct UnitSettings {
   double clock_error_ppm = 0.0;                           ///< positive: the unit's clock is fast
   std::uint64_t clock_start_us = 0;                       ///< unit clock at its first boot
   Nanoseconds boot_time = std::chrono::milliseconds(50);  ///< silent for so long after a reset
+  int inertial_count = 0;
+  std::array<InertialSettings, INERTIAL_SENSORS_MAX> inertial{};
   UnitFaults faults;
   OperatorSettings hand;
 };
@@ -62,6 +65,8 @@ struct UnitCounters {
   std::uint64_t clears = 0;
   std::uint64_t resets = 0;
   std::uint64_t dropouts = 0;
+  std::uint64_t inertial_sent = 0;      ///< INERTIAL messages
+  std::uint64_t inertial_dropouts = 0;  ///< readings that were due and missing
   std::uint64_t releases = 0;
   std::array<std::uint64_t, 8> trips{};  ///< by bit of fault_flags
   Nanoseconds unattended_max{0};         ///< longest output other than zero without a new command
@@ -128,10 +133,12 @@ class SimulatedUnit {
   void tick() noexcept;
   void latch() noexcept;
   void send_sample(std::uint64_t unit_time_us) noexcept;
+  void send_inertial() noexcept;
   void put_command_in_force() noexcept;
   void handle_message(std::span<const std::uint8_t> message) noexcept;
   void handle_hello(const hello_head& head) noexcept;
   void handle_configure(const configure_request& request) noexcept;
+  bool can_do(const configure_request& request) const noexcept;
   void change_stream(const configure_request& request) noexcept;
   void handle_clear(std::span<const std::uint8_t> message) noexcept;
   void handle_command(const command_request& request) noexcept;
@@ -167,6 +174,7 @@ class SimulatedUnit {
   bool streaming_ = false;
   std::uint8_t stream_flags_ = 0;
   int divider_ = 1;
+  std::array<std::uint8_t, INERTIAL_SENSORS_MAX> inertial_divider_{};
   std::uint64_t stream_start_tick_ = 0;
   std::uint32_t stream_samples_ = 0;
   bool session_ = false;  // a HELLO since the boot
@@ -192,6 +200,7 @@ class SimulatedUnit {
   std::array<std::int64_t, CHANNELS_MAX> latched_counts_{};
   std::optional<Nanoseconds> release_at_;
   std::mt19937_64 random_;
+  std::mt19937_64 inertial_random_;
   UnitCounters counters_;
 };
 

@@ -72,14 +72,30 @@ void SimulatedUnit::handle_hello(const hello_head& head) noexcept {
   for (std::size_t k = 0; k < reply.channel_count; ++k) {
     reply.counts_per_turn[k] = settings_.counts_per_turn[k];
   }
+  reply.inertial_count = static_cast<std::uint8_t>(settings_.inertial_count);
+  for (std::size_t k = 0; k < settings_.inertial.size(); ++k) {
+    if (static_cast<int>(k) >= settings_.inertial_count) break;
+    reply.inertial_ticks[k] = static_cast<std::uint8_t>(settings_.inertial[k].divider);
+  }
   reply.configuration_hash = hello_reply_configuration_hash(&reply);
   std::array<std::uint8_t, HELLO_REPLY_SIZE_BYTES> message{};
   hello_reply_encode(&reply, message.data());
   send(message);
 }
 
-void SimulatedUnit::handle_configure(const configure_request& request) noexcept {
+bool SimulatedUnit::can_do(const configure_request& request) const noexcept {
   constexpr int kKnownFlags = STREAM_ON | STREAM_COMPACT | STREAM_HOST_PACED;
+  if ((request.flags & ~kKnownFlags) != 0 || request.divider == 0) return false;
+  for (std::size_t k = 0; k < INERTIAL_SENSORS_MAX; ++k) {
+    const int ticks = request.inertial_divider[k] * request.divider;
+    if (ticks == 0) continue;
+    if (static_cast<int>(k) >= settings_.inertial_count) return false;
+    if (ticks % settings_.inertial[k].divider != 0) return false;
+  }
+  return true;
+}
+
+void SimulatedUnit::handle_configure(const configure_request& request) noexcept {
   std::array<std::uint8_t, CONFIGURE_REPLY_SIZE_BYTES> message{};
   const bool repeated = configured_ && configured_->sequence == request.sequence;
   if (!repeated) {
@@ -88,7 +104,7 @@ void SimulatedUnit::handle_configure(const configure_request& request) noexcept 
         stream_count_};
     if (!session_) {
       configure_answer_.result = CONFIGURE_NO_SESSION;
-    } else if ((request.flags & ~kKnownFlags) != 0 || request.divider == 0) {
+    } else if (!can_do(request)) {
       configure_answer_.result = CONFIGURE_UNSUPPORTED;
     } else {
       change_stream(request);
@@ -107,6 +123,8 @@ void SimulatedUnit::change_stream(const configure_request& request) noexcept {
   configure_answer_.flags = stream_flags_ = request.flags;
   configure_answer_.divider = request.divider;
   divider_ = request.divider;
+  std::copy(std::begin(request.inertial_divider), std::end(request.inertial_divider),
+            inertial_divider_.begin());
   stream_start_tick_ = tick_index_;
   configure_answer_.start_tick_us =
       static_cast<std::uint32_t>(unit_time_of_tick_us(tick_index_) & 0xFFFFFFFFU);

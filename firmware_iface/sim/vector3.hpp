@@ -21,14 +21,18 @@ inline Vector3 cross(const Vector3& a, const Vector3& b) {
 }
 inline double norm(const Vector3& a) { return std::sqrt(dot(a, a)); }
 
-/// Gravity (0, −g, 0) [m/s²] turned by a rotation vector [rad] (Rodrigues' formula).
+/// Turned by a rotation vector [rad] (Rodrigues' formula).
+inline Vector3 rotated(const Vector3& a, const Vector3& turn) {
+  const double angle = norm(turn);
+  if (angle == 0.0) return a;
+  const Vector3 axis = scaled(1.0 / angle, turn);
+  return sum(sum(scaled(std::cos(angle), a), scaled(std::sin(angle), cross(axis, a))),
+             scaled((1.0 - std::cos(angle)) * dot(axis, a), axis));
+}
+
+/// Gravity (0, −g, 0) [m/s²] turned by a rotation vector.
 inline Vector3 tilted_gravity(double g, const Vector3& tilt) {
-  const Vector3 down = {0.0, -g, 0.0};
-  const double angle = norm(tilt);
-  if (angle == 0.0) return down;
-  const Vector3 axis = scaled(1.0 / angle, tilt);
-  return sum(sum(scaled(std::cos(angle), down), scaled(std::sin(angle), cross(axis, down))),
-             scaled((1.0 - std::cos(angle)) * dot(axis, down), axis));
+  return rotated({0.0, -g, 0.0}, tilt);
 }
 
 }  // namespace firmware_iface::sim

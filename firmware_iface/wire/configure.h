@@ -9,6 +9,8 @@
  *        1     2  sequence
  *        3     1  flags       STREAM_*
  *        4     1  divider     a sample every divider ticks, 1..255
+ *        5     1  inertial_divider[0], then [1], [2], [3]: readings of the inertial sensor with
+ *                 sample 0 and every so many samples after it; 0: not read
  *
  * CONFIGURE_REPLY, unit -> host.
  *
@@ -26,11 +28,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "firmware_iface/wire/limits.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-enum { CONFIGURE_SIZE_BYTES = 5, CONFIGURE_REPLY_SIZE_BYTES = 16 };
+enum { CONFIGURE_SIZE_BYTES = 9, CONFIGURE_REPLY_SIZE_BYTES = 16 };
 
 enum {
   STREAM_ON = 0x01,
@@ -41,14 +45,17 @@ enum {
 
 enum {
   CONFIGURE_DONE = 0,
-  CONFIGURE_UNSUPPORTED = 1, /* a flag the unit does not know or cannot do, or divider 0 */
-  CONFIGURE_NO_SESSION = 2,  /* no HELLO since the unit was reset */
+  /* a flag the unit does not know or cannot do, divider 0, an inertial sensor it does not have, or
+   * oftener than it reads it */
+  CONFIGURE_UNSUPPORTED = 1,
+  CONFIGURE_NO_SESSION = 2, /* no HELLO since the unit was reset */
 };
 
 typedef struct {
   uint16_t sequence;
   uint8_t flags;
   uint8_t divider;
+  uint8_t inertial_divider[INERTIAL_SENSORS_MAX];
 } configure_request;
 
 typedef struct {

@@ -37,6 +37,8 @@ void hello_reply_encode(const hello_reply* reply, uint8_t out[HELLO_REPLY_SIZE_B
   put_u16(out + 30, reply->stream_count);
   put_u32(out + 32, reply->samples_sent);
   for (size_t k = 0; k < CHANNELS_MAX; ++k) put_u32(out + 36 + 4 * k, reply->counts_per_turn[k]);
+  out[52] = reply->inertial_count;
+  for (size_t k = 0; k < INERTIAL_SENSORS_MAX; ++k) out[53 + k] = reply->inertial_ticks[k];
 }
 
 bool hello_reply_decode(const uint8_t* in, size_t size_bytes, hello_reply* reply) {
@@ -57,11 +59,13 @@ bool hello_reply_decode(const uint8_t* in, size_t size_bytes, hello_reply* reply
   reply->stream_count = get_u16(in + 30);
   reply->samples_sent = get_u32(in + 32);
   for (size_t k = 0; k < CHANNELS_MAX; ++k) reply->counts_per_turn[k] = get_u32(in + 36 + 4 * k);
+  reply->inertial_count = in[52];
+  for (size_t k = 0; k < INERTIAL_SENSORS_MAX; ++k) reply->inertial_ticks[k] = in[53 + k];
   return true;
 }
 
 uint32_t hello_reply_configuration_hash(const hello_reply* reply) {
-  uint8_t facts[8 + 1 + 2 + 2 + 1 + 1 + 4 * CHANNELS_MAX];
+  uint8_t facts[8 + 1 + 2 + 2 + 1 + 1 + 4 * CHANNELS_MAX + 1 + INERTIAL_SENSORS_MAX];
   put_u64(facts, reply->unit_id);
   facts[8] = reply->channel_count;
   put_u16(facts + 9, reply->tick_rate_Hz);
@@ -69,5 +73,8 @@ uint32_t hello_reply_configuration_hash(const hello_reply* reply) {
   facts[13] = reply->ttl_max_ms;
   facts[14] = reply->capabilities;
   for (size_t k = 0; k < CHANNELS_MAX; ++k) put_u32(facts + 15 + 4 * k, reply->counts_per_turn[k]);
+  uint8_t* inertial = facts + 15 + 4 * CHANNELS_MAX;
+  inertial[0] = reply->inertial_count;
+  for (size_t k = 0; k < INERTIAL_SENSORS_MAX; ++k) inertial[1 + k] = reply->inertial_ticks[k];
   return crc32c(0, facts, sizeof(facts));
 }

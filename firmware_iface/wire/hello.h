@@ -28,6 +28,9 @@
  *       30     2  stream_count      streams started since power-up, kept over resets, wraps
  *       32     4  samples_sent      in the last of them; 0xFFFFFFFF unknown
  *       36     4  counts_per_turn[0], then [1], [2], [3]; 0 for channels that do not exist
+ *       52     1  inertial_count    0..INERTIAL_SENSORS_MAX inertial sensors
+ *       53     1  inertial_ticks[0], then [1], [2], [3]: the unit reads the sensor every so many
+ *                 ticks, 1..255; 0 for sensors that do not exist
  *
  * The first 8 bytes of both, called the head, and the seed of their CRC are the same in every
  * protocol version, and no version makes them longer than MESSAGE_SIZE_BYTES_MAX. */
@@ -42,7 +45,7 @@
 extern "C" {
 #endif
 
-enum { HELLO_HEAD_SIZE_BYTES = 8, HELLO_SIZE_BYTES = 8, HELLO_REPLY_SIZE_BYTES = 52 };
+enum { HELLO_HEAD_SIZE_BYTES = 8, HELLO_SIZE_BYTES = 8, HELLO_REPLY_SIZE_BYTES = 57 };
 
 enum {
   UNIT_CAN_COMPACT = 0x01,    /* compact SAMPLE and COMMAND */
@@ -71,6 +74,8 @@ typedef struct {
   uint16_t stream_count;
   uint32_t samples_sent;
   uint32_t counts_per_turn[CHANNELS_MAX];
+  uint8_t inertial_count;
+  uint8_t inertial_ticks[INERTIAL_SENSORS_MAX];
 } hello_reply;
 
 /* HELLO of this version is the head alone. */
@@ -87,7 +92,8 @@ void hello_reply_encode(const hello_reply* reply, uint8_t out[HELLO_REPLY_SIZE_B
 bool hello_reply_decode(const uint8_t* in, size_t size_bytes, hello_reply* reply);
 
 /* CRC-32C of the encoded unit_id, channel_count, tick_rate_Hz, command_max_mV, ttl_max_ms,
- * capabilities and counts_per_turn: two units or two set-ups of one unit differ in it. */
+ * capabilities, counts_per_turn, inertial_count and inertial_ticks: two units or two set-ups of one
+ * unit differ in it. */
 uint32_t hello_reply_configuration_hash(const hello_reply* reply);
 
 #ifdef __cplusplus

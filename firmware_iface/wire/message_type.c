@@ -5,6 +5,7 @@
 #include "firmware_iface/wire/configure.h"
 #include "firmware_iface/wire/fault.h"
 #include "firmware_iface/wire/hello.h"
+#include "firmware_iface/wire/inertial.h"
 #include "firmware_iface/wire/limits.h"
 #include "firmware_iface/wire/sample.h"
 #include "firmware_iface/wire/sample_compact.h"
@@ -30,6 +31,8 @@ static const message_format kFormats[] = {
     {MESSAGE_SAMPLE, 4, SAMPLE_SIZE_BYTES_MIN, SAMPLE_SIZE_BYTES_MAX, SAMPLE_CHANNEL_SIZE_BYTES},
     {MESSAGE_SAMPLE_COMPACT, 2, SAMPLE_COMPACT_SIZE_BYTES_MIN, SAMPLE_COMPACT_SIZE_BYTES_MAX,
      SAMPLE_COMPACT_CHANNEL_SIZE_BYTES},
+    {MESSAGE_INERTIAL, 4, INERTIAL_SIZE_BYTES_MIN, INERTIAL_SIZE_BYTES_MAX,
+     INERTIAL_SENSOR_SIZE_BYTES},
     {MESSAGE_COMMAND, 4, COMMAND_SIZE_BYTES, COMMAND_SIZE_BYTES, 0},
     {MESSAGE_COMMAND_COMPACT, 2, COMMAND_COMPACT_SIZE_BYTES, COMMAND_COMPACT_SIZE_BYTES, 0},
 };

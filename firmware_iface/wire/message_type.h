@@ -22,6 +22,7 @@ enum {
   MESSAGE_FAULT = 0x07,           /* unit -> host, fault.h */
   MESSAGE_SAMPLE = 0x10,          /* unit -> host, sample.h */
   MESSAGE_SAMPLE_COMPACT = 0x11,  /* unit -> host, sample_compact.h */
+  MESSAGE_INERTIAL = 0x12,        /* unit -> host, inertial.h */
   MESSAGE_COMMAND = 0x20,         /* host -> unit, command.h */
   MESSAGE_COMMAND_COMPACT = 0x21  /* host -> unit, command.h */
 };

@@ -22,6 +22,18 @@ LinkFrame from_frame(const rigcal::v1::LinkFrame& message) {
   return frame;
 }
 
+void write_vector(const double* from, rigcal::v1::Vector3& to) {
+  to.set_x(from[0]);
+  to.set_y(from[1]);
+  to.set_z(from[2]);
+}
+
+void read_vector(const rigcal::v1::Vector3& from, double* to) {
+  to[0] = from.x();
+  to[1] = from.y();
+  to[2] = from.z();
+}
+
 }  // namespace
 
 void to_message(const Sample& sample, rigcal::v1::Sample& message) {
@@ -68,6 +80,31 @@ std::optional<Sample> from_message(const rigcal::v1::Sample& message) {
   sample.fault_flags = message.fault_flags();
   sample.error_count = message.error_count();
   return sample;
+}
+
+void to_message(const InertialReading& reading, rigcal::v1::InertialReading& message) {
+  message.Clear();
+  message.set_timestamp(reading.timestamp_s);
+  message.set_sequence(reading.sequence);
+  message.set_sensor(reading.sensor);
+  write_vector(reading.value.data(), *message.mutable_angular_velocity());
+  write_vector(reading.value.data() + 3, *message.mutable_linear_acceleration());
+  for (const std::int32_t count : reading.counts) message.add_counts(count);
+  message.set_saturated(reading.saturated);
+}
+
+std::optional<InertialReading> from_message(const rigcal::v1::InertialReading& message) {
+  if (message.counts_size() != static_cast<int>(kInertialAxes)) return std::nullopt;
+  InertialReading reading{.timestamp_s = message.timestamp(),
+                          .sequence = message.sequence(),
+                          .sensor = message.sensor(),
+                          .saturated = message.saturated()};
+  read_vector(message.angular_velocity(), reading.value.data());
+  read_vector(message.linear_acceleration(), reading.value.data() + 3);
+  for (std::size_t k = 0; k < kInertialAxes; ++k) {
+    reading.counts[k] = message.counts(static_cast<int>(k));
+  }
+  return reading;
 }
 
 void to_message(const Command& command, rigcal::v1::Command& message) {

@@ -10,6 +10,7 @@ namespace proto {
 /// Between the plain structs and their Protobuf messages. to_message overwrites every field of a
 /// message that may be reused.
 void to_message(const Sample& sample, rigcal::v1::Sample& message);
+void to_message(const InertialReading& reading, rigcal::v1::InertialReading& message);
 void to_message(const Command& command, rigcal::v1::Command& message);
 void to_message(const Gap& gap, rigcal::v1::Gap& message);
 void to_message(const Event& event, rigcal::v1::Event& message);
@@ -17,9 +18,10 @@ void to_message(const ClockFit& fit, rigcal::v1::ClockFit& message);
 void to_message(const LoopStats& stats, rigcal::v1::LoopStats& message);
 
 /// Nothing for a sample whose channel arrays differ in length or have more than kChannelCountMax
-/// entries. An unknown enumerator becomes kUnspecified. Whether a recording may hold it is for
+/// entries, or an inertial reading without a count for each axis. An unknown enumerator becomes kUnspecified. Whether a recording may hold it is for
 /// RecordingRules to say.
 std::optional<Sample> from_message(const rigcal::v1::Sample& message);
+std::optional<InertialReading> from_message(const rigcal::v1::InertialReading& message);
 std::optional<Command> from_message(const rigcal::v1::Command& message);
 std::optional<Gap> from_message(const rigcal::v1::Gap& message);
 std::optional<Event> from_message(const rigcal::v1::Event& message);

@@ -64,12 +64,23 @@ class CsvWriter final : public RecordingVisitor {
     for (const std::string& hinge : header.hinges)
       line_.append(",").append(hinge).append("_counts");
     for (const std::string& hinge : header.hinges) line_.append(",").append(hinge).append("_valid");
-    line_ +=
-        ",command_sequence,tripped,driving,fault_flags,error_count,"
-        "clock_error_ppm,release_s\n";
+    line_ += ",command_sequence,tripped,driving,fault_flags,error_count";
+    for (const std::string& sensor : header.inertial_sensors) {
+      for (const std::string_view ending : kInertialEndings) {
+        line_.append(",").append(sensor).append(ending);
+      }
+    }
+    readings_.resize(header.inertial_sensors.size());
+    line_ += ",clock_error_ppm,release_s\n";
+  }
+
+  // Readings follow their sample: its row is complete when the next one comes.
+  void on_inertial(const InertialReading& reading) override {
+    if (is_open_ && reading.sequence + 1 == next_sequence_) readings_[reading.sensor] = reading;
   }
 
   void on_sample(const Sample& sample) override {
+    end_row();
     if (sample.sequence != next_sequence_) ++segment_;
     next_sequence_ = sample.sequence + 1;
     put_number(sample.timestamp_s);
@@ -88,18 +99,38 @@ class CsvWriter final : public RecordingVisitor {
     put_cell(sample.driving ? 1 : 0);
     put_cell(sample.fault_flags);
     put_cell(sample.error_count);
-    line_ += facts_;
-    if (line_.size() >= kBufferSize) flush();
+    is_open_ = true;
   }
 
   void flush() {
-    if (status_.ok()) status_ = file_.append(as_bytes(line_));
-    line_.clear();
+    end_row();
+    write_out();
   }
 
   const Status& status() const { return status_; }
 
  private:
+  void end_row() {
+    if (!is_open_) return;
+    is_open_ = false;
+    for (std::optional<InertialReading>& reading : readings_) {
+      for (std::size_t axis = 0; axis < kInertialAxes; ++axis) {
+        line_ += ',';
+        if (reading && !std::isnan(reading->value[axis])) put_number(reading->value[axis]);
+      }
+      line_ += ',';
+      if (reading) put_number(reading->saturated);
+      reading.reset();
+    }
+    line_ += facts_;
+    if (line_.size() >= kBufferSize) write_out();
+  }
+
+  void write_out() {
+    if (status_.ok()) status_ = file_.append(as_bytes(line_));
+    line_.clear();
+  }
+
   template <typename Number>
   void put_number(Number value) {
     append_number(line_, value);
@@ -114,6 +145,8 @@ class CsvWriter final : public RecordingVisitor {
   OutputFile& file_;
   std::string facts_;
   std::string line_;  // of text, one or many
+  std::vector<std::optional<InertialReading>> readings_;  // of the row that is open
+  bool is_open_ = false;
   std::uint64_t segment_ = 0;
   std::uint64_t next_sequence_ = ~std::uint64_t{0};
   Status status_ = success();

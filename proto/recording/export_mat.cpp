@@ -2,15 +2,18 @@
 
 #include <matio.h>
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <system_error>
 #include <utility>
 #include <vector>
 
+#include "proto/recording/export_csv.hpp"
 #include "proto/recording/file.hpp"
 #include "proto/recording/release.hpp"
 
@@ -55,7 +58,7 @@ class MatWriter {
   bool write() {
     return write_samples() && write_gaps() && write_clock() &&
            put(make_matrix("release_s", 1, 1, {find_release(recording_.events)})) &&
-           write_hinges() && write_facts();
+           put_names("hinges", recording_.header.hinges) && write_inertial() && write_facts();
   }
 
  private:
@@ -128,15 +131,37 @@ class MatWriter {
     return put(make_matrix("clock", fits.size(), 3, std::move(values)));
   }
 
-  bool write_hinges() {
-    const auto& hinges = recording_.header.hinges;
-    std::array<std::size_t, 2> size = {1, hinges.size()};
+  bool put_names(const char* name, const std::vector<std::string>& names) {
+    std::array<std::size_t, 2> size = {1, names.size()};
     MatVariable cell =
-        own(Mat_VarCreate("hinges", MAT_C_CELL, MAT_T_CELL, 2, size.data(), nullptr, 0));
-    for (std::size_t k = 0; cell && k < hinges.size(); ++k) {
-      Mat_VarSetCell(cell.get(), static_cast<int>(k), make_text(nullptr, hinges[k]).release());
+        own(Mat_VarCreate(name, MAT_C_CELL, MAT_T_CELL, 2, size.data(), nullptr, 0));
+    for (std::size_t k = 0; cell && k < names.size(); ++k) {
+      Mat_VarSetCell(cell.get(), static_cast<int>(k), make_text(nullptr, names[k]).release());
     }
     return put(cell);
+  }
+
+  // Columns as in a CSV file, seven a sensor; NaN where it was not read.
+  bool write_inertial() {
+    const std::vector<std::string>& sensors = recording_.header.inertial_sensors;
+    if (sensors.empty()) return true;
+    const std::size_t rows = recording_.samples.size();
+    const std::size_t columns = kInertialEndings.size();
+    std::vector<double> values(rows * columns * sensors.size(),
+                               std::numeric_limits<double>::quiet_NaN());
+    for (const InertialReading& reading : recording_.inertial) {
+      const auto found =
+          std::ranges::lower_bound(recording_.samples, reading.sequence, {}, &Sample::sequence);
+      if (found == recording_.samples.end() || found->sequence != reading.sequence) continue;
+      const auto row = static_cast<std::size_t>(found - recording_.samples.begin());
+      const std::size_t first = reading.sensor * columns;
+      for (std::size_t axis = 0; axis < kInertialAxes; ++axis) {
+        values[(first + axis) * rows + row] = reading.value[axis];
+      }
+      values[(first + kInertialAxes) * rows + row] = static_cast<double>(reading.saturated);
+    }
+    return put_names("inertial_sensors", sensors) &&
+           put(make_matrix("inertial", rows, columns * sensors.size(), std::move(values)));
   }
 
   bool write_facts() {

@@ -31,6 +31,18 @@ class Inspector final : public RecordingVisitor {
     constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
     info_.header = header;
     info_.channels.resize(header.hinges.size(), {0, kNothing, kNothing});
+    info_.inertial.resize(header.inertial_sensors.size());
+  }
+
+  void on_inertial(const InertialReading& reading) override {
+    RecordingInfo::Inertial& sensor = info_.inertial[reading.sensor];
+    const auto magnitude = [&](std::size_t first) {
+      return std::hypot(reading.value[first], reading.value[first + 1], reading.value[first + 2]);
+    };
+    ++sensor.reading_count;
+    if (reading.saturated != 0) ++sensor.saturated_count;
+    sensor.rate_max = std::fmax(sensor.rate_max, magnitude(0));
+    sensor.force_max = std::fmax(sensor.force_max, magnitude(3));
   }
 
   void on_sample(const Sample& sample) override {
@@ -116,6 +128,13 @@ void append_facts(const RecordingInfo& info, std::string& text) {
     append_line(text, "%-11s %.4f to %.4f rad, %llu samples without a reading",
                 info.header.hinges[c].c_str(), channel.angle_rad_min, channel.angle_rad_max,
                 static_cast<unsigned long long>(channel.invalid_count));
+  }
+  for (std::size_t i = 0; i < info.inertial.size(); ++i) {
+    const RecordingInfo::Inertial& sensor = info.inertial[i];
+    append_line(text, "%-11s up to %.4g rad/s and %.4g m/s², %llu readings, %llu saturated",
+                info.header.inertial_sensors[i].c_str(), sensor.rate_max, sensor.force_max,
+                static_cast<unsigned long long>(sensor.reading_count),
+                static_cast<unsigned long long>(sensor.saturated_count));
   }
 }
 

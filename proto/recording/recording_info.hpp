@@ -1,6 +1,8 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,6 +29,14 @@ struct RecordingInfo {
     double angle_rad_max = 0.0;
   };
   std::vector<Channel> channels;  ///< by hinge
+
+  struct Inertial {
+    std::uint64_t reading_count = 0;
+    std::uint64_t saturated_count = 0;  ///< readings of which an axis is
+    double rate_max = std::numeric_limits<double>::quiet_NaN();   ///< magnitude [rad/s]
+    double force_max = std::numeric_limits<double>::quiet_NaN();  ///< magnitude [m/s²]
+  };
+  std::vector<Inertial> inertial;  ///< by inertial sensor
 
   std::array<std::uint64_t, kGapCauseCount> missing_counts{};  ///< samples, by GapCause
   std::uint64_t gap_count = 0;

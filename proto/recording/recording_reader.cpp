@@ -25,6 +25,9 @@ std::optional<RecordingHeader> parse_recording_header(const McapMap& values) {
       std::from_chars(epoch.data(), epoch.data() + epoch.size(), header.epoch_unix_ns);
   if (error != std::errc() || end != epoch.data() + epoch.size()) return std::nullopt;
   header.hinges = parse_hinges(take(kHingesKey));
+  auto sensors = parse_inertial_sensors(take(kInertialKey));
+  if (!sensors) return std::nullopt;
+  header.inertial_sensors = std::move(*sensors);
   if (breach_of(header)) return std::nullopt;
   return header;
 }
@@ -73,6 +76,10 @@ class Decoder final : public McapVisitor {
     if (is(kSampleTopic)) {
       if (!header_delivered_) deliver_header(channel.metadata);
       decode(sample_message_, message, [&](const Sample& sample) { take_sample(sample); });
+    } else if (channel.topic.starts_with(kInertialTopics.name) &&
+               type == kInertialTopics.message_type) {
+      decode(inertial_message_, message,
+             [&](const InertialReading& reading) { visitor_.on_inertial(reading); });
     } else if (is(kGapTopic)) {
       decode(gap_message_, message, [&](const Gap& gap) { take_gap(gap); });
     } else if (is(kCommandTopic)) {
@@ -109,7 +116,7 @@ class Decoder final : public McapVisitor {
   void deliver_header(const McapMap& protected_values) {
     if (auto header = parse_recording_header(protected_values)) header_ = std::move(*header);
     if (header_) {
-      rules_ = RecordingRules(header_->hinges.size());
+      rules_ = RecordingRules({header_->hinges.size(), header_->inertial_sensors.size()});
       visitor_.on_header(*header_);
     }
     header_delivered_ = header_.has_value();
@@ -167,6 +174,7 @@ class Decoder final : public McapVisitor {
   std::vector<Gap> holes_;                 // jumps in sequence
   std::vector<Gap> listed_;                // by gap messages
   rigcal::v1::Sample sample_message_;
+  rigcal::v1::InertialReading inertial_message_;
   rigcal::v1::Gap gap_message_;
   rigcal::v1::Command command_message_;
   rigcal::v1::Event event_message_;
@@ -193,6 +201,9 @@ class Collector final : public RecordingVisitor {
   explicit Collector(Recording& recording) : recording_(recording) {}
   void on_header(const RecordingHeader& header) override { recording_.header = header; }
   void on_sample(const Sample& sample) override { recording_.samples.push_back(sample); }
+  void on_inertial(const InertialReading& reading) override {
+    recording_.inertial.push_back(reading);
+  }
   void on_command(const Command& command) override { recording_.commands.push_back(command); }
   void on_gap(const Gap& gap) override { recording_.gaps.push_back(gap); }
   void on_event(const Event& event) override { recording_.events.push_back(event); }

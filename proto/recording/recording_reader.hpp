@@ -16,6 +16,7 @@ class RecordingVisitor {
   virtual ~RecordingVisitor() = default;
   virtual void on_header(const RecordingHeader&) {}
   virtual void on_sample(const Sample&) {}
+  virtual void on_inertial(const InertialReading&) {}
   virtual void on_command(const Command&) {}
   virtual void on_gap(const Gap&) {}
   virtual void on_event(const Event&) {}
@@ -49,6 +50,7 @@ Result<RecordingScan> check_recording(const InputFile& file);
 struct Recording {
   RecordingHeader header;
   std::vector<Sample> samples;
+  std::vector<InertialReading> inertial;
   std::vector<Command> commands;
   std::vector<Gap> gaps;  ///< by sequence
   std::vector<Event> events;

@@ -37,6 +37,10 @@ const NumberRange& command_range() {
   static const NumberRange& range = range_of("Command.command_V");
   return range;
 }
+const NumberRange& reading_range() {
+  static const NumberRange& range = range_of("Vector3.x");
+  return range;
+}
 const NumberRange& rate_range() {
   static const NumberRange& range = range_of("ClockFit.rate_error_ppm");
   return range;
@@ -49,19 +53,40 @@ RuleBreach breach_of_number(const std::string& what, const char* quantity, doubl
          (std::isfinite(number) ? "; it must be " + range.text() : ", which is not finite");
 }
 
+std::vector<std::string> split_names(const std::string& list) {
+  std::vector<std::string> names;
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const std::size_t comma = std::min(list.find(',', begin), list.size());
+    names.push_back(list.substr(begin, comma - begin));
+    begin = comma + 1;
+  }
+  return names;
+}
+
+bool are_different(const std::vector<std::string>& names) {
+  const std::set<std::string> different(names.begin(), names.end());
+  return different.size() == names.size() && !different.contains("");
+}
+
 }  // namespace
 
 std::vector<std::string> parse_hinges(const std::string& names) {
-  std::vector<std::string> hinges;
-  for (std::size_t begin = 0; begin <= names.size();) {
-    const std::size_t comma = std::min(names.find(',', begin), names.size());
-    hinges.push_back(names.substr(begin, comma - begin));
-    begin = comma + 1;
-  }
-  const std::set<std::string> different(hinges.begin(), hinges.end());
-  const bool fine = hinges.size() <= kChannelCountMax && different.size() == hinges.size() &&
-                    !different.contains("");
+  std::vector<std::string> hinges = split_names(names);
+  const bool fine = hinges.size() <= kChannelCountMax && are_different(hinges);
   return fine ? hinges : std::vector<std::string>();
+}
+
+std::optional<std::vector<std::string>> parse_inertial_sensors(const std::string& names) {
+  if (names.empty()) return std::vector<std::string>();
+  std::vector<std::string> sensors = split_names(names);
+  if (sensors.size() > kInertialCountMax || !are_different(sensors)) return std::nullopt;
+  return sensors;
+}
+
+std::string join_names(const std::vector<std::string>& names) {
+  std::string list;
+  for (const std::string& name : names) list += (list.empty() ? "" : ",") + name;
+  return list;
 }
 
 RuleBreach breach_of_epoch(std::int64_t epoch_unix_ns) {
@@ -73,20 +98,24 @@ RuleBreach breach_of_epoch(std::int64_t epoch_unix_ns) {
 }
 
 RuleBreach breach_of(const RecordingHeader& header) {
-  std::string names;
-  for (const std::string& hinge : header.hinges) names += (names.empty() ? "" : ",") + hinge;
+  const std::string names = join_names(header.hinges);
   if (header.hinges.empty() || parse_hinges(names) != header.hinges) {
     return "the hinges '" + names + "' are not 1 to " + std::to_string(kChannelCountMax) +
            " different names without commas";
+  }
+  const std::string sensors = join_names(header.inertial_sensors);
+  if (parse_inertial_sensors(sensors) != header.inertial_sensors) {
+    return "the inertial sensors '" + sensors + "' are not at most " +
+           std::to_string(kInertialCountMax) + " different names without commas";
   }
   return breach_of_epoch(header.epoch_unix_ns);
 }
 
 RuleBreach RecordingRules::breach_of_order(const Sample& sample) const {
   const std::string what = "sample " + std::to_string(sample.sequence);
-  if (sample.channel_count != channel_count_) {
+  if (sample.channel_count != shape_.hinges) {
     return what + " has " + std::to_string(sample.channel_count) +
-           " channels, but the recording names " + std::to_string(channel_count_) + " hinges";
+           " channels, but the recording names " + std::to_string(shape_.hinges) + " hinges";
   }
   if (sample.sequence >= kSequenceMax) {
     return what + " is numbered beyond " + std::to_string(kSequenceMax);
@@ -120,6 +149,28 @@ RuleBreach RecordingRules::take(const Sample& sample) {
   has_last_ = true;
   last_sequence_ = sample.sequence;
   last_timestamp_s_ = sample.timestamp_s;
+  return std::nullopt;
+}
+
+RuleBreach RecordingRules::take(const InertialReading& reading) {
+  const std::string what = "the inertial reading of sample " + std::to_string(reading.sequence);
+  if (auto breach = breach_of_time(what, reading.timestamp_s)) return breach;
+  if (reading.sensor >= shape_.inertial_sensors) {
+    return what + " is of sensor " + std::to_string(reading.sensor) +
+           ", but the recording names " + std::to_string(shape_.inertial_sensors);
+  }
+  if (reading.sequence >= kSequenceMax) {
+    return what + " is numbered beyond " + std::to_string(kSequenceMax);
+  }
+  std::optional<std::uint64_t>& last = last_readings_[reading.sensor];
+  if (last && reading.sequence <= *last) {
+    return what + " follows that of sample " + std::to_string(*last) + "; sequences only rise";
+  }
+  for (const double value : reading.value) {
+    if (std::isnan(value)) continue;  // not read
+    if (auto breach = breach_of_number(what, "value", value, reading_range())) return breach;
+  }
+  last = reading.sequence;
   return std::nullopt;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -30,16 +31,32 @@ using RuleBreach = std::optional<std::string>;
 /// 1 to kChannelCountMax different names.
 std::vector<std::string> parse_hinges(const std::string& names);
 
+/// Likewise of inertial sensors: none, or up to kInertialCountMax different names; nothing for any
+/// other list.
+std::optional<std::vector<std::string>> parse_inertial_sensors(const std::string& names);
+
+/// "arm,pendulum", as the functions above read it.
+std::string join_names(const std::vector<std::string>& names);
+
 RuleBreach breach_of(const RecordingHeader& header);
 RuleBreach breach_of_epoch(std::int64_t epoch_unix_ns);
+
+/// How many a recording names.
+struct RecordingShape {
+  std::size_t hinges = 0;
+  std::size_t inertial_sensors = 0;
+};
 
 /// Holds the messages of one recording to the rules, in their order.
 class RecordingRules {
  public:
-  explicit RecordingRules(std::size_t channel_count) : channel_count_(channel_count) {}
+  explicit RecordingRules(const RecordingShape& shape) : shape_(shape) {}
+  explicit RecordingRules(std::size_t hinges) : shape_{.hinges = hinges} {}
 
   /// A sample without a breach counts as taken: the next one must follow it.
   RuleBreach take(const Sample& sample);
+  /// Likewise a reading, of the readings of its sensor.
+  RuleBreach take(const InertialReading& reading);
   RuleBreach take(const Command& command) const;
   RuleBreach take(const Gap& gap) const;
   RuleBreach take(const Event& event) const;
@@ -49,7 +66,8 @@ class RecordingRules {
  private:
   RuleBreach breach_of_order(const Sample& sample) const;
 
-  std::size_t channel_count_;
+  RecordingShape shape_;
+  std::array<std::optional<std::uint64_t>, kInertialCountMax> last_readings_{};  // their samples
   bool has_last_ = false;  // and then, of the last sample taken:
   std::uint64_t last_sequence_ = 0;
   double last_timestamp_s_ = 0.0;

@@ -32,12 +32,10 @@ std::string file_descriptor_set(const google::protobuf::Descriptor& type) {
 
 McapMetadata make_metadata(const RecordingHeader& header) {
   McapMetadata metadata{std::string(kHeaderMetadata), header.facts};
-  std::string hinges;
-  for (const std::string& hinge : header.hinges) {
-    if (!hinges.empty()) hinges += ',';
-    hinges += hinge;
+  metadata.values[std::string(kHingesKey)] = join_names(header.hinges);
+  if (!header.inertial_sensors.empty()) {
+    metadata.values[std::string(kInertialKey)] = join_names(header.inertial_sensors);
   }
-  metadata.values[std::string(kHingesKey)] = hinges;
   metadata.values[std::string(kEpochKey)] = std::to_string(header.epoch_unix_ns);
   metadata.values.insert_or_assign(std::string(kFormatKey), std::string(kFormatVersion));
   return metadata;
@@ -75,10 +73,14 @@ class RecordingWriter::Impl {
   Impl(std::unique_ptr<OutputFile> file, const RecordingHeader& header,
        const McapWriterOptions& options)
       : writer_(std::move(file), options),
-        rules_(header.hinges.size()),
+        rules_({header.hinges.size(), header.inertial_sensors.size()}),
         epoch_unix_ns_(header.epoch_unix_ns) {
     // Metadata records have no checksum of their own, channels within a chunk are protected by its.
     add<rigcal::v1::Sample>(kSampleTopic, sample_channel_, make_metadata(header).values);
+    for (std::size_t k = 0; k < header.inertial_sensors.size(); ++k) {
+      const std::string topic = std::string(kInertialTopics.name) + header.inertial_sensors[k];
+      add<rigcal::v1::InertialReading>({topic, kInertialTopics.message_type}, inertial_channel_[k]);
+    }
     add<rigcal::v1::Command>(kCommandTopic, command_channel_);
     add<rigcal::v1::Gap>(kGapTopic, gap_channel_);
     add<rigcal::v1::Event>(kEventTopic, event_channel_);
@@ -117,6 +119,12 @@ class RecordingWriter::Impl {
     Status status = put(event_channel_, event.timestamp_s, message);
     chunk_events_.push_back(event);
     return status;
+  }
+
+  Status write(const InertialReading& reading) {
+    if (const auto breach = rules_.take(reading)) return refusal(*breach);
+    to_message(reading, inertial_message_);
+    return put(inertial_channel_[reading.sensor], reading.timestamp_s, inertial_message_);
   }
 
   Status write(const Command& command) {
@@ -232,8 +240,10 @@ class RecordingWriter::Impl {
   std::int64_t epoch_unix_ns_;
   std::uint16_t sample_channel_ = 0, command_channel_ = 0, gap_channel_ = 0, event_channel_ = 0,
                 clock_channel_ = 0, loop_stats_channel_ = 0;
-  std::array<std::uint32_t, 8> sequences_{};  // of messages, by channel
+  std::array<std::uint16_t, kInertialCountMax> inertial_channel_{};
+  std::array<std::uint32_t, 8 + kInertialCountMax> sequences_{};  // of messages, by channel
   rigcal::v1::Sample sample_message_;
+  rigcal::v1::InertialReading inertial_message_;
   std::string payload_;
 
   Extent chunk_;  // in the chunk in progress
@@ -273,6 +283,7 @@ RecordingWriter::RecordingWriter(RecordingWriter&&) noexcept = default;
 RecordingWriter& RecordingWriter::operator=(RecordingWriter&&) noexcept = default;
 
 Status RecordingWriter::write(const Sample& sample) { return impl_->write(sample); }
+Status RecordingWriter::write(const InertialReading& reading) { return impl_->write(reading); }
 Status RecordingWriter::write(const Command& command) { return impl_->write(command); }
 Status RecordingWriter::write(const Gap& gap) { return impl_->write(gap); }
 Status RecordingWriter::write(const Event& event) { return impl_->write(event); }

@@ -40,6 +40,7 @@ class RecordingWriter {
 
   /// What breaks RecordingRules is not written, and kUnsupported, with the reason.
   Status write(const Sample& sample);
+  Status write(const InertialReading& reading);
   Status write(const Command& command);
   Status write(const Gap& gap);
   Status write(const Event& event);

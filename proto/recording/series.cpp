@@ -53,6 +53,7 @@ Result<Series> make_series(const Recording& recording) {
     SeriesSegment segment;
     segment.start_s = samples[k].timestamp_s;
     segment.period_s = period_s;
+    segment.first_sequence = samples[k].sequence;
     append_row(samples[k++], segment);
     while (k < samples.size() && continues(samples[k - 1], samples[k], period_us)) {
       append_row(samples[k++], segment);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@ namespace proto {
 struct SeriesSegment {
   double start_s = 0.0;   ///< on the recording's clock
   double period_s = 0.0;  ///< > 0
+  std::uint64_t first_sequence = 0;  ///< of row 0; the others follow one by one
   std::size_t row_count = 0;
   std::vector<double> angle_rad;  ///< row_count × hinges, row by row; NaN where not valid
   std::vector<double> command_V;  ///< row_count, held over [t_k, t_{k+1})

@@ -17,11 +17,14 @@ inline constexpr Topic kGapTopic = {"/rig/gap", "rigcal.v1.Gap"};
 inline constexpr Topic kEventTopic = {"/rig/event", "rigcal.v1.Event"};
 inline constexpr Topic kClockTopic = {"/rig/clock", "rigcal.v1.ClockFit"};
 inline constexpr Topic kLoopStatsTopic = {"/rig/loop_stats", "rigcal.v1.LoopStats"};
+/// Of inertial sensors there is one topic each: this and the sensor's name.
+inline constexpr Topic kInertialTopics = {"/rig/inertial/", "rigcal.v1.InertialReading"};
 
 /// Name of the metadata record that holds the RecordingHeader, and its keys beside the facts. The
 /// channel of the samples carries the same entries as its metadata.
 inline constexpr std::string_view kHeaderMetadata = "rigcal";
 inline constexpr std::string_view kHingesKey = "hinges";
+inline constexpr std::string_view kInertialKey = "inertial_sensors";
 inline constexpr std::string_view kEpochKey = "epoch_unix_ns";
 inline constexpr std::string_view kFormatKey = "format_version";
 inline constexpr std::string_view kFormatVersion = "1";

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <utility>
 
+#include "estimator/calibrate/prior_check.hpp"
 #include "service/calibration/held_readings.hpp"
 #include "service/import/finding_place.hpp"
 #include "service/import/import_notes.hpp"
@@ -49,6 +50,11 @@ void take_over(estimator::ExaminedInput&& examined, CalibrationInput& input) {
 void add_notes(const CalibrationInput& input, estimator::Calibration& calibration) {
   std::vector<std::string> notes = describe_misfit(calibration);
   notes.insert(notes.end(), calibration.notes.begin(), calibration.notes.end());
+  for (const estimator::PriorConflict& conflict : calibration.conflicts) {
+    const auto place = input.rig.prior_places.find(conflict.parameter);
+    const std::string where = place == input.rig.prior_places.end() ? "" : place->second + ": ";
+    notes.push_back("warning: " + where + estimator::describe(conflict));
+  }
   for (const RecordingUse& use : input.context.recordings) {
     for (const std::string& note : describe_import(use.summary)) notes.push_back(note);
   }

@@ -11,6 +11,7 @@
 #include "proto/text/csv_table.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
+#include "service/client/base_list.hpp"
 #include "service/client/command.hpp"
 #include "service/client/remote/job_picture.hpp"
 #include "service/client/rig_files.hpp"
@@ -36,6 +37,7 @@ struct InfoOptions {
   std::string values;               ///< result whose values a rig is shown with; empty: its own
   std::string picture;              ///< SVG to write, or "-": on the terminal; empty: none
   std::vector<std::string> places;  ///< joints that the picture shows elsewhere than at rest
+  bool base = false;                ///< whether to tell what motion sees of a rig's inertias
 };
 
 // A picture on a terminal leaves room for the words below it.
@@ -236,6 +238,9 @@ void check_picture(const InfoOptions& options) {
 
 void show_info(const InfoOptions& options) {
   check_picture(options);
+  if (options.base && !is_rig_file(options.file)) {
+    throw proto::InputError("--base: is of a rig file; " + options.file + " is none");
+  }
   if (!options.values.empty() && !is_rig_file(options.file)) {
     throw proto::InputError("--parameters: shows a rig file with the values of a result; " +
                             options.file + " is none");
@@ -244,6 +249,7 @@ void show_info(const InfoOptions& options) {
     Rig rig = load_rig(options.file);
     apply_values(read_parameter_values(options.values), rig.mechanism);
     print_rig(rig);
+    if (options.base) std::cout << base_list(rig.mechanism);
     print_picture(options, rig);
   } else if (options.file.ends_with(".mat") && options.rig.empty()) {
     print_variables(options.file);
@@ -286,6 +292,8 @@ void add_info(CLI::App& app, ExitCode& exit_code) {
                    "Draw this joint at VALUE [rad or m], or at VALUEdeg; the others at rest")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
+  command->add_flag("--base", options->base,
+                    "Tell what recordings of a rig can show of its inertias at all");
   command->footer(
       "The noise is that of white noise on the column, from third differences.\n"
       "Examples:\n"

@@ -138,6 +138,16 @@ void add_estimation_options(CLI::App& command, EstimationOptions& options) {
                   "Process noise, for physical parameters [rad/s²/√Hz]; default: from the data")
       ->check(proto::positive_number())
       ->group(method);
+  command
+      .add_option("--inertias", calibration.inertia_chart,
+                  "Of bodies whose moments are all free: in coordinates that only possible bodies "
+                  "have (two kinds), or entry by entry")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, estimator::InertiaChart>{
+          {"log-cholesky", estimator::InertiaChart::kLogCholesky},
+          {"exponential-eigenvalue", estimator::InertiaChart::kExponentialEigenvalue},
+          {"entries", estimator::InertiaChart::kEntries}}))
+      ->type_name("log-cholesky|exponential-eigenvalue|entries")
+      ->group(method);
   command.add_option("--max-iterations", calibration.max_iterations, "Most iterations of a fit")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str()

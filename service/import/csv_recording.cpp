@@ -10,6 +10,7 @@
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/import/column_recording.hpp"
+#include "service/import/inertial_readings.hpp"
 #include "service/import/row_times.hpp"
 #include "service/text/number_format.hpp"
 
@@ -24,6 +25,7 @@ struct Requests {
   std::vector<proto::ColumnRequest> columns;
   TimeRequests times;
   int first_angle = 0;
+  int first_inertial = 0;
 };
 
 Requests make_requests(const RecordingFormat& format) {
@@ -46,6 +48,10 @@ Requests make_requests(const RecordingFormat& format) {
   requests.times.first_control = static_cast<int>(requests.columns.size());
   for (const ControlColumn& control : format.controls) {
     add(control.column, proto::MissingCells::kAllowedAtTheEnd);
+  }
+  requests.first_inertial = static_cast<int>(requests.columns.size());
+  for (const InertialColumn& column : format.inertial) {
+    add(column.column, proto::MissingCells::kAllowed);
   }
   return requests;
 }
@@ -194,7 +200,8 @@ std::vector<double> read_control(const ControlColumn& column, std::vector<double
 /// Places without a row have no readings, and a command that changes evenly.
 estimator::Segment make_segment(const Stretch& stretch, const RowTimes& time,
                                 const std::vector<AngleImport>& angles,
-                                const std::vector<std::vector<double>>& controls) {
+                                const std::vector<std::vector<double>>& controls,
+                                const InertialReadings& inertial) {
   estimator::Segment segment;
   segment.start = stretch.start;
   segment.period = time.period;
@@ -202,6 +209,7 @@ estimator::Segment make_segment(const Stretch& stretch, const RowTimes& time,
   segment.angles.setConstant(samples, static_cast<Eigen::Index>(angles.size()),
                              std::numeric_limits<double>::quiet_NaN());
   segment.controls.resize(samples, static_cast<Eigen::Index>(controls.size()));
+  segment.inertial = inertial.no_readings(samples);
   int place = 0;
   for (int k = 0; k < stretch.count; ++k) {
     const int row = stretch.first + k;
@@ -213,6 +221,7 @@ estimator::Segment make_segment(const Stretch& stretch, const RowTimes& time,
     for (std::size_t i = 0; i < controls.size(); ++i) {
       segment.controls(own, static_cast<Eigen::Index>(i)) = controls[i][at];
     }
+    inertial.write_row(row, own, segment);
     draw_command(place, own - place, segment);
     place = own + 1;
     if (!time.is_steady) segment.times.push_back(time.stamps[at] - stretch.start);
@@ -281,9 +290,11 @@ ImportedRecording import_table(const proto::CsvTable& table, const RecordingForm
     hold_to(proto::range_of("Sample.command_V"), table, static_cast<int>(request),
             format.controls[i].column, controls.back());
   }
+  const InertialReadings inertial(format, table, requests.first_inertial, requests.first_angle);
+  inertial.add_notes(summary.notes);
   result.recording.name = path;
   for (const Stretch& stretch : time.stretches) {
-    result.recording.segments.push_back(make_segment(stretch, time, angles, controls));
+    result.recording.segments.push_back(make_segment(stretch, time, angles, controls, inertial));
   }
   return result;
 }

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "proto/check/number_ranges.hpp"
+#include "proto/recording/export_csv.hpp"
 #include "proto/recording/mat_file.hpp"
 #include "proto/recording/recording_reader.hpp"
 #include "proto/recording/recording_rules.hpp"
@@ -20,6 +21,9 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::string_view kAngle = "_rad";
 
+/// time, angles, four numbers, counts and validities, five numbers.
+std::size_t columns_before_inertial(std::size_t hinges) { return 1 + 3 * hinges + 4 + 5; }
+
 /// The hinges of a header, if it is one of an export.
 std::optional<std::vector<std::string>> hinges_of(const std::vector<std::string>& header) {
   std::vector<std::string> hinges;
@@ -27,6 +31,7 @@ std::optional<std::vector<std::string>> hinges_of(const std::vector<std::string>
     hinges.push_back(header[k].substr(0, header[k].size() - kAngle.size()));
   }
   std::vector<std::string> expected = {"time_s"};
+  expected.reserve(columns_before_inertial(hinges.size()));
   const auto add = [&](const char* ending) {
     for (const std::string& hinge : hinges) expected.push_back(hinge + ending);
   };
@@ -40,6 +45,19 @@ std::optional<std::vector<std::string>> hinges_of(const std::vector<std::string>
                          std::equal(expected.begin(), expected.end(), header.begin());
   if (hinges.empty() || hinges.size() > proto::kChannelCountMax || !starts_so) return std::nullopt;
   return hinges;
+}
+
+/// The inertial sensors of an export's header, in which they follow so many columns.
+std::vector<std::string> inertial_sensors_of(const std::vector<std::string>& header,
+                                             std::size_t first) {
+  std::vector<std::string> sensors;
+  const std::size_t count = proto::kInertialEndings.size();
+  for (std::size_t k = first; k + count <= header.size(); k += count) {
+    const std::string_view ending = proto::kInertialEndings.front();
+    if (!header[k].ends_with(ending)) break;
+    sensors.push_back(header[k].substr(0, header[k].size() - ending.size()));
+  }
+  return sensors;
 }
 
 /// A whole number that a double holds exactly.
@@ -57,8 +75,10 @@ Whole whole(double value, const std::string& where, const std::string& what) {
 /// Takes samples one by one, as a recording's reader does.
 class Samples {
  public:
-  explicit Samples(std::vector<std::string> hinges) : rules_(hinges.size()) {
+  Samples(std::vector<std::string> hinges, std::vector<std::string> sensors)
+      : rules_({hinges.size(), sensors.size()}) {
     recording.header.hinges = std::move(hinges);
+    recording.header.inertial_sensors = std::move(sensors);
   }
 
   /// @param where  of the sample, for messages
@@ -74,6 +94,23 @@ class Samples {
       throw proto::InputError(where + ": " + *breach + "; export the recording again");
     }
     recording.samples.push_back(sample);
+  }
+
+  /// What a sensor read with the sample added last; nothing where it tells of no saturation.
+  void add_reading(std::size_t sensor,
+                   const std::array<double, proto::kInertialAxes + 1>& cells,
+                   const std::string& where) {
+    if (std::isnan(cells.back())) return;
+    proto::InertialReading reading{.timestamp_s = recording.samples.back().timestamp_s,
+                                   .sequence = recording.samples.back().sequence,
+                                   .sensor = static_cast<std::uint32_t>(sensor)};
+    std::copy_n(cells.begin(), proto::kInertialAxes, reading.value.begin());
+    const auto mask = whole<std::uint64_t>(cells.back(), where, "the mask of saturated axes");
+    reading.saturated = static_cast<std::uint32_t>(mask & ((1U << proto::kInertialAxes) - 1U));
+    if (const auto breach = rules_.take(reading)) {
+      throw proto::InputError(where + ": " + *breach + "; export the recording again");
+    }
+    recording.inertial.push_back(reading);
   }
 
   proto::Recording recording;
@@ -126,13 +163,21 @@ ImportedRecording import_exported_csv(const std::string& path, std::string_view 
   for (const std::string& hinge : hinges) {
     requests.push_back({hinge + std::string(kAngle), proto::MissingCells::kAllowed});
   }
+  const std::vector<std::string> sensors =
+      inertial_sensors_of(header, columns_before_inertial(hinges.size()));
+  const std::size_t first_inertial = requests.size();
+  for (const std::string& sensor : sensors) {
+    for (const std::string_view ending : proto::kInertialEndings) {
+      requests.push_back({sensor + std::string(ending), proto::MissingCells::kAllowed});
+    }
+  }
   const std::size_t clock = requests.size();
   if (tells_clock) {
     requests.push_back({"clock_error_ppm", proto::MissingCells::kAllowed});
     requests.push_back({"release_s", proto::MissingCells::kAllowed});
   }
   const proto::CsvTable table = proto::parse_csv(path, text, requests);
-  Samples samples(hinges);
+  Samples samples(hinges, sensors);
   for (int row = 0; row < table.row_count(); ++row) {
     const auto k = static_cast<std::size_t>(row);
     proto::Sample sample;
@@ -147,6 +192,13 @@ ImportedRecording import_exported_csv(const std::string& path, std::string_view 
       sample.valid[c] = !std::isnan(sample.angle_rad[c]);
     }
     samples.add(sample, table.where(row, 0));
+    for (std::size_t i = 0; i < sensors.size(); ++i) {
+      std::array<double, proto::kInertialEndings.size()> cells{};
+      for (std::size_t c = 0; c < cells.size(); ++c) {
+        cells[c] = table.values[first_inertial + i * cells.size() + c][k];
+      }
+      samples.add_reading(i, cells, table.where(row, static_cast<int>(first_inertial)));
+    }
   }
   proto::Recording& recording = samples.recording;
   list_gaps(recording);
@@ -189,7 +241,18 @@ ImportedRecording import_exported_mat(const std::string& path, const proto::MatF
   const std::vector<double> sequences = column("sequence", rows);
   const std::vector<double> unit_times = column("device_time_us", rows);
   const std::vector<double> angles = column("angle_rad", rows * hinges.size());
-  Samples samples(hinges);
+  const std::vector<std::string> sensors =
+      file.find("inertial_sensors") == nullptr ? std::vector<std::string>()
+                                               : file.read_texts("inertial_sensors");
+  if (sensors.size() > proto::kInertialCountMax) {
+    throw proto::InputError(path + ": variable 'inertial_sensors' names " +
+                            std::to_string(sensors.size()) +
+                            " sensors; export the recording again");
+  }
+  const std::size_t cells = proto::kInertialEndings.size();
+  const std::vector<double> inertial =
+      sensors.empty() ? std::vector<double>() : column("inertial", rows * cells * sensors.size());
+  Samples samples(hinges, sensors);
   for (std::size_t k = 0; k < rows; ++k) {
     const std::string where = path + ": sample " + std::to_string(k + 1);
     proto::Sample sample;
@@ -203,6 +266,11 @@ ImportedRecording import_exported_mat(const std::string& path, const proto::MatF
       sample.valid[c] = !std::isnan(sample.angle_rad[c]);
     }
     samples.add(sample, where);
+    for (std::size_t i = 0; i < sensors.size(); ++i) {
+      std::array<double, proto::kInertialEndings.size()> own{};
+      for (std::size_t c = 0; c < cells; ++c) own[c] = inertial[(i * cells + c) * rows + k];
+      samples.add_reading(i, own, where);
+    }
   }
   list_gaps(samples.recording);
   const std::vector<double> clock = file.read("clock");  // k×3, by columns

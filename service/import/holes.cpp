@@ -55,12 +55,15 @@ estimator::Segment join(const std::vector<estimator::Segment>& segments, std::si
   joined.angles.setConstant(rows, segments[first].angles.cols(),
                             std::numeric_limits<double>::quiet_NaN());
   joined.controls.resize(rows, segments[first].controls.cols());
+  const Eigen::Index axes = segments[first].inertial.cols();
+  joined.inertial.setConstant(axes > 0 ? rows : 0, axes, std::numeric_limits<double>::quiet_NaN());
   Eigen::Index row = 0;
   for (std::size_t i = 0; i < missing.size(); ++i) {
     const estimator::Segment& part = segments[first + i];
     row += missing[i];
     joined.angles.middleRows(row, part.angles.rows()) = part.angles;
     joined.controls.middleRows(row, part.angles.rows()) = part.controls;
+    if (axes > 0) joined.inertial.middleRows(row, part.angles.rows()) = part.inertial;
     draw_command(row - missing[i], missing[i], joined);
     row += part.angles.rows();
   }

@@ -42,6 +42,11 @@ estimator::CalibrationOptions calibration_options(const rigcal::v1::JobOptions& 
                                         {{"physical", estimator::EstimateKind::kPhysical},
                                          {"shadow", estimator::EstimateKind::kShadow}});
   }
+  options.inertia_chart = choice<estimator::InertiaChart>(
+      "inertias", message.inertias(),
+      {{"log-cholesky", estimator::InertiaChart::kLogCholesky},
+       {"exponential-eigenvalue", estimator::InertiaChart::kExponentialEigenvalue},
+       {"entries", estimator::InertiaChart::kEntries}});
   options.residual_form =
       choice<estimator::ResidualForm>("residual", message.residual(),
                                       {{"implicit", estimator::ResidualForm::kImplicit},

@@ -11,6 +11,7 @@
 #include "proto/recording/release.hpp"
 #include "proto/recording/series.hpp"
 #include "proto/text/input_error.hpp"
+#include "service/import/inertial_samples.hpp"
 #include "service/import/row_times.hpp"
 #include "service/text/number_format.hpp"
 
@@ -73,6 +74,7 @@ std::size_t drop_before(double time_s, std::size_t hinge_count, proto::SeriesSeg
       static_cast<std::size_t>(std::clamp(rows, 0.0, static_cast<double>(segment.row_count)));
   segment.start_s += static_cast<double>(count) * segment.period_s;
   segment.row_count -= count;
+  segment.first_sequence += count;
   segment.angle_rad.erase(
       segment.angle_rad.begin(),
       segment.angle_rad.begin() + static_cast<std::ptrdiff_t>(count * hinge_count));
@@ -171,6 +173,7 @@ ImportedRecording import_samples(const std::string& path, const proto::Recording
   ImportSummary& summary = result.summary;
   summary.file = path;
   summary.rows = static_cast<int>(recording.samples.size());
+  InertialSamples inertial(recording, rig);
   std::size_t held = 0;
   std::vector<estimator::Segment>& segments = result.recording.segments;
   for (proto::SeriesSegment& source : series.value().segments) {
@@ -178,6 +181,7 @@ ImportedRecording import_samples(const std::string& path, const proto::Recording
     held += drop_before(release_s, hinges.size(), source);
     if (source.row_count == 0) continue;
     segments.push_back(make_segment(source, hinges.size(), channels, motors));
+    inertial.fill(source, segments.back());
   }
   summary.holes = join_segments(segments);
   for (std::size_t i = 1; i < segments.size(); ++i) {
@@ -200,6 +204,7 @@ ImportedRecording import_samples(const std::string& path, const proto::Recording
                             std::to_string(kSegmentSamplesMin) + " samples; record longer");
   }
   note_quality(recording, summary);
+  inertial.add_notes(summary.notes);
   return result;
 }
 

@@ -16,6 +16,7 @@
 #include "service/import/rig_chain.hpp"
 #include "service/import/rig_parameter.hpp"
 #include "service/import/rig_places.hpp"
+#include "service/import/rig_priors.hpp"
 #include "service/import/rig_recording.hpp"
 #include "service/import/rig_sides.hpp"
 #include "service/import/rig_ties.hpp"
@@ -117,6 +118,7 @@ class RigReader {
     remember_additions();
     refuse_faults();
     Rig result;
+    result.prior_places = read_knowledge(rig_, root_, places_, mechanism_);
     if (rig_.has_recording()) {
       result.format = read_recording_format(rig_, mechanism_, root_.at("recording"));
     }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -38,6 +39,8 @@ struct Rig {
   std::vector<EncoderFacts> encoders;     ///< one per sensor of the mechanism (sensors_of)
   std::optional<RecordingFormat> format;  ///< absent when the file describes no recordings
   std::optional<CommandSafety> safety;    ///< absent in files that are only calibrated
+  /// Where priors stand in the file, by the names of their parameters.
+  std::map<std::string, std::string> prior_places = {};
 };
 
 /// Reads and checks a rig file.

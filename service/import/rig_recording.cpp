@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "estimator/model/sensor.hpp"
+#include "service/import/inertial_columns.hpp"
 
 namespace service {
 namespace {
@@ -263,6 +264,10 @@ RecordingFormat read_recording_format(const v1::Rig& rig, const estimator::Mecha
                                              hinge_of(rig, hinge.name)->motor().control_unit(),
                                              place.at("control", control)));
     }
+  }
+  format.inertial = read_inertial_columns(rig, mechanism, place);
+  for (const estimator::InertialSensor& sensor : mechanism.inertial_sensors) {
+    format.inertial_sensors.push_back(sensor.name);
   }
   if (format.angles.empty()) place.fail("no hinge is measured; give one an encoder { }");
   return format;

@@ -185,6 +185,43 @@ std::string combinations(const Calibration& calibration) {
   return "<h3>Known better together</h3>\n" + table.html();
 }
 
+std::string principal_moments(const Calibration& calibration) {
+  if (calibration.principal.empty()) return "";
+  using enum CellAlign;
+  HtmlTable table("Moments of inertia about the principal axes, directions in the body's frame",
+                  {{"body"}, {"moment [kg·m²]", kRight}, {"± sd", kRight}, {"axis"}, {""}},
+                  "narrow");
+  for (const estimator::PrincipalInertia& inertia : calibration.principal) {
+    for (int i = 0; i < 3; ++i) {
+      const Measured number = format_measured(inertia.moments[i], inertia.deviations[i]);
+      std::string axis;
+      for (const double part : inertia.axes.col(i)) {
+        axis += (axis.empty() ? "" : ", ") + format_number(std::round(100.0 * part) / 100.0, 2);
+      }
+      table.add({inertia.body, number.value, number.standard_deviation, axis,
+                 inertia.at_border ? "at the border" : ""});
+    }
+  }
+  return "<h3>Principal moments of inertia</h3>\n" + table.html();
+}
+
+std::string base_parameters(const Calibration& calibration) {
+  if (calibration.base.empty()) return "";
+  using enum CellAlign;
+  HtmlTable table(
+      "What motion sees of the inertias: I and c are about the joint that carries a body, along "
+      "its "
+      "axes",
+      {{"base parameter", kWords}, {"value", kRight}, {"± sd", kRight}, {"unit"}}, "narrow");
+  for (const estimator::Combination& base : calibration.base) {
+    const bool seen = std::isfinite(base.standard_deviation);
+    const Measured number = format_measured(base.value, base.standard_deviation);
+    table.add(
+        {base.description, number.value, seen ? number.standard_deviation : "not seen", base.unit});
+  }
+  return "<h3>Base parameters</h3>\n" + table.html();
+}
+
 std::string correlation(const Calibration& calibration) {
   const std::vector<Seen> seen = find_seen(calibration);
   if (seen.size() < 2) return "";
@@ -215,7 +252,8 @@ std::string identifiability_section(const Calibration& calibration) {
   const std::string unseen = null_directions(calibration) + poor_parameters(calibration);
   std::string html = "<section><h2>Identifiability</h2>\n";
   html += unseen.empty() ? "<p>The recordings determine every free parameter.</p>\n" : unseen;
-  html += initial_directions(calibration) + combinations(calibration);
+  html += initial_directions(calibration) + combinations(calibration) +
+          principal_moments(calibration) + base_parameters(calibration);
   const auto n = static_cast<Eigen::Index>(calibration.parameters.size());
   if (calibration.correlation.rows() == n && calibration.correlation.cols() == n) {
     html += dependence_table(calibration) + "</section>\n<section>" + correlation(calibration);

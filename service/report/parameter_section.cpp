@@ -38,6 +38,14 @@ std::string prior_text(const ParameterPrior& prior) {
   return format_number(prior.mean) + " ± " + format_number(prior.standard_deviation, 2);
 }
 
+/// What the data alone say.
+std::string data_text(const ParameterEstimate& estimate) {
+  if (std::isnan(estimate.data_deviation)) return "";
+  if (std::isinf(estimate.data_deviation)) return "not seen";
+  const Measured number = format_measured(estimate.data_value, estimate.data_deviation);
+  return number.value + " ± " + number.standard_deviation;
+}
+
 /// How well the value is known, in per cent of it; in its unit where that says nothing.
 std::string share_text(const ParameterEstimate& estimate) {
   if (estimate.at_bound || !(estimate.standard_deviation > 0.0)) return "";
@@ -59,7 +67,8 @@ std::vector<HtmlCell> cells_of(const ParameterEstimate& estimate, const Paramete
           HtmlCell::of_html(svg_interval(estimate, prior, scale)),
           format_number(estimate.initial),
           bounds_text(estimate),
-          prior_text(prior)};
+          prior_text(prior),
+          data_text(estimate)};
 }
 
 std::vector<HtmlTable::Column> columns_of(const RelativeScale& scale, bool with_priors) {
@@ -73,7 +82,10 @@ std::vector<HtmlTable::Column> columns_of(const RelativeScale& scale, bool with_
       {HtmlCell::of_html("off the estimate [%]<br>" + svg_interval_axis(scale))},
       {"start", kRight},
       {"bounds", kRight}};
-  if (with_priors) columns.push_back({"prior", kRight});
+  if (with_priors) {
+    columns.push_back({"prior", kRight});
+    columns.push_back({"data alone", kRight});
+  }
   return columns;
 }
 
@@ -96,14 +108,15 @@ std::string parameter_section(const estimator::Calibration& calibration) {
   };
   std::vector<ParameterEstimate> all = calibration.parameters;
   all.insert(all.end(), calibration.tied.begin(), calibration.tied.end());
-  const bool with_priors = std::ranges::any_of(
-      all, [&](const ParameterEstimate& estimate) { return prior_of(estimate).exists(); });
+  const bool with_priors = std::ranges::any_of(all, [&](const ParameterEstimate& estimate) {
+    return prior_of(estimate).exists() || !std::isnan(estimate.data_deviation);
+  });
   const RelativeScale scale(all);
   HtmlTable table(caption_of(with_priors), columns_of(scale, with_priors));
   for (std::size_t k = 0; k < all.size(); ++k) {
     std::vector<HtmlCell> cells =
         cells_of(all[k], prior_of(all[k]), scale, k < calibration.parameters.size() ? "" : " tied");
-    if (!with_priors) cells.pop_back();
+    if (!with_priors) cells.resize(cells.size() - 2, "");
     table.add(cells);
   }
   return "<section><h2>Parameters</h2>\n" + table.html() + "</section>\n";

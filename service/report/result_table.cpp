@@ -24,17 +24,67 @@ std::string remark(const estimator::ParameterEstimate& estimate) {
                : "at upper bound " + format_number(estimate.upper);
 }
 
+/// What the data alone say, beside what they say with all that was known beforehand.
+std::vector<std::string> data_cells(const estimator::ParameterEstimate& estimate) {
+  if (std::isnan(estimate.data_deviation)) return {"", ""};
+  if (std::isinf(estimate.data_deviation)) return {"-", "not seen"};
+  const Measured number = format_measured(estimate.data_value, estimate.data_deviation);
+  return {number.value, number.standard_deviation};
+}
+
 std::string parameter_table(const estimator::Calibration& calibration) {
   std::vector<std::vector<std::string>> rows = {
       {"parameter", "value", "± sd", "unit", "initial", ""}};
+  std::vector<bool> right = {false, true, true, false, true, false};
+  const bool with_priors = std::ranges::any_of(
+      calibration.parameters, [](const auto& each) { return !std::isnan(each.data_deviation); });
+  if (with_priors) {
+    rows[0].insert(rows[0].end() - 1, {"data alone", "± sd"});
+    right.insert(right.end() - 1, {true, true});
+  }
   const auto add = [&](const estimator::ParameterEstimate& estimate, const std::string& said) {
     const Measured number = format_measured(estimate.value, estimate.standard_deviation);
     rows.push_back({estimate.name, number.value, number.standard_deviation, estimate.unit,
                     format_number(estimate.initial), said});
+    if (!with_priors) return;
+    const std::vector<std::string> data = data_cells(estimate);
+    rows.back().insert(rows.back().end() - 1, data.begin(), data.end());
   };
   for (const auto& estimate : calibration.parameters) add(estimate, remark(estimate));
   for (const auto& estimate : calibration.tied) add(estimate, "tied");
-  return format_table(rows, {false, true, true, false, true, false});
+  return format_table(rows, right);
+}
+
+/// Principal moments, of bodies whose inertia is free as a whole or at the border.
+std::string principal_table(const estimator::Calibration& calibration) {
+  std::vector<std::vector<std::string>> rows = {
+      {"principal moments", "value", "± sd", "unit", "axis", ""}};
+  for (const estimator::PrincipalInertia& inertia : calibration.principal) {
+    for (int i = 0; i < 3; ++i) {
+      const Measured number = format_measured(inertia.moments[i], inertia.deviations[i]);
+      std::string axis;
+      for (const double part : inertia.axes.col(i)) {
+        axis += (axis.empty() ? "" : ", ") + format_number(std::round(100.0 * part) / 100.0, 2);
+      }
+      rows.push_back({"body " + inertia.body, number.value, number.standard_deviation, "kg·m²",
+                      "(" + axis + ")", inertia.at_border ? "at the border" : ""});
+    }
+  }
+  if (rows.size() == 1) return "";
+  return format_table(rows, {false, true, true, false, false, false}) + "\n";
+}
+
+/// Inertial parameters as motion sees them, where it sees some only together.
+std::string base_table(const estimator::Calibration& calibration) {
+  if (calibration.base.empty() || calibration.null_directions.empty()) return "";
+  std::vector<std::vector<std::string>> rows = {{"seen of inertias", "value", "± sd", "unit"}};
+  for (const estimator::Combination& base : calibration.base) {
+    const bool seen = std::isfinite(base.standard_deviation);
+    const Measured number = format_measured(base.value, base.standard_deviation);
+    rows.push_back(
+        {base.description, number.value, seen ? number.standard_deviation : "not seen", base.unit});
+  }
+  return format_table(rows, {false, true, true, false}) + "\n";
 }
 
 std::string combination_table(const estimator::Calibration& calibration) {
@@ -62,6 +112,17 @@ std::string simulation_table(const estimator::Calibration& calibration) {
         {"hinge " + error.hinge, format_number(1e3 * error.rmse) + (slides ? " mm" : "")});
   }
   return format_table(rows, {false, true});
+}
+
+/// What inertial sensors read beside what they should have read.
+std::string inertial_table(const estimator::Calibration& calibration) {
+  if (calibration.inertial.empty()) return "";
+  std::vector<std::vector<std::string>> rows = {{"inertial sensors", "RMSE", "noise", "unit"}};
+  for (const estimator::InertialError& error : calibration.inertial) {
+    rows.push_back(
+        {error.name, format_number(error.rmse), format_number(error.noise), error.unit});
+  }
+  return std::string("\n").append(format_table(rows, {false, true, true, false}));
 }
 
 }  // namespace
@@ -92,7 +153,9 @@ std::string format_table(std::vector<std::vector<std::string>> rows,
 
 std::string format_calibration(const estimator::Calibration& calibration, double wall_time) {
   std::string text = first_line(calibration) + parameter_table(calibration) + "\n" +
-                     combination_table(calibration) + simulation_table(calibration);
+                     principal_table(calibration) + combination_table(calibration) +
+                     base_table(calibration) + simulation_table(calibration) +
+                     inertial_table(calibration);
   if (!calibration.null_directions.empty()) {
     text += "\nThe data cannot see:\n";
     for (const estimator::NullDirection& direction : calibration.null_directions) {

@@ -80,6 +80,17 @@ void add_withheld(const std::vector<estimator::WithheldSensor>& sensors,
   }
 }
 
+void add_combinations(const std::vector<estimator::Combination>& combinations,
+                      google::protobuf::RepeatedPtrField<v1::CombinationResult>* out_list) {
+  for (const estimator::Combination& combination : combinations) {
+    v1::CombinationResult* out = out_list->Add();
+    out->set_description(combination.description);
+    out->set_value(combination.value);
+    out->set_standard_deviation(combination.standard_deviation);
+    out->set_unit(combination.unit);
+  }
+}
+
 /// What pieces, residuals and combinations say beside the estimates.
 void add_evidence(const estimator::Calibration& calibration, v1::CalibrationResult& result) {
   result.mutable_verdict()->set_kind(std::string(estimator::to_string(calibration.verdict.kind)));
@@ -97,12 +108,40 @@ void add_evidence(const estimator::Calibration& calibration, v1::CalibrationResu
       out->add_standard_deviations(deviation);
     }
   }
-  for (const estimator::Combination& combination : calibration.combinations) {
-    v1::CombinationResult* out = result.add_combinations();
-    out->set_description(combination.description);
-    out->set_value(combination.value);
-    out->set_standard_deviation(combination.standard_deviation);
-    out->set_unit(combination.unit);
+  add_combinations(calibration.combinations, result.mutable_combinations());
+}
+
+/// What is told of inertias and priors.
+void add_inertias(const estimator::Calibration& calibration, v1::CalibrationResult& result) {
+  for (const estimator::PrincipalInertia& inertia : calibration.principal) {
+    v1::PrincipalInertiaResult* out = result.add_principal_inertias();
+    out->set_body(inertia.body);
+    out->set_at_border(inertia.at_border);
+    for (int i = 0; i < 3; ++i) {
+      out->add_moments(inertia.moments[i]);
+      out->add_standard_deviations(inertia.deviations[i]);
+    }
+    add_matrix(inertia.axes.transpose(), out->mutable_axes());
+  }
+  add_combinations(calibration.base, result.mutable_base_parameters());
+  for (const estimator::PriorConflict& conflict : calibration.conflicts) {
+    v1::PriorConflictResult* out = result.add_prior_conflicts();
+    out->set_parameter(conflict.parameter);
+    out->set_prior_mean(conflict.mean);
+    out->set_value_without(conflict.without);
+    out->set_deviations(conflict.deviations);
+    out->set_unit(conflict.unit);
+  }
+}
+
+void add_inertial(const estimator::Calibration& calibration, v1::CalibrationResult& result) {
+  for (const estimator::InertialError& error : calibration.inertial) {
+    v1::InertialResult* out = result.add_inertial();
+    out->set_name(error.name);
+    out->set_unit(error.unit);
+    out->set_rmse(error.rmse);
+    out->set_noise(error.noise);
+    out->set_readings(error.readings);
   }
 }
 
@@ -117,6 +156,7 @@ std::string calibration_json(const estimator::Calibration& calibration,
   add_parameters(calibration.parameters, calibration.mechanism, result.mutable_parameters());
   add_parameters(calibration.tied, calibration.mechanism, result.mutable_tied());
   add_simulation(calibration.simulation, result.mutable_simulation());
+  add_inertial(calibration, result);
   result.set_cost(calibration.cost);
   result.set_iterations(calibration.iterations);
   result.set_termination(std::string(estimator::to_string(calibration.termination)));
@@ -127,6 +167,7 @@ std::string calibration_json(const estimator::Calibration& calibration,
   add_noise(calibration, result);
   add_withheld(calibration.withheld, result);
   add_evidence(calibration, result);
+  add_inertias(calibration, result);
   add_matrix(calibration.correlation, result.mutable_correlation());
   add_matrix(calibration.covariance, result.mutable_covariance());
   add_history(calibration.history, result.mutable_history());

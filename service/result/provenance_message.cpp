@@ -116,6 +116,7 @@ estimator::CalibrationOptions options_of(const std::string& file, const v1::Opti
   options.set_refine_simulation(told.refine_simulation());
   options.set_approach(told.approach());
   options.set_repair(told.repair());
+  options.set_inertias(told.inertias());
   if (const auto fault = proto::find_number_fault(options)) fail(file, "options", fault->sentence);
   try {
     return calibration_options(options);

@@ -26,6 +26,8 @@ void add_parameters(const std::vector<estimator::ParameterEstimate>& estimates,
     out->set_half_interval(estimate.half_interval);
     out->set_noise_deviation(estimate.noise_deviation);
     out->set_scatter_deviation(estimate.scatter_deviation);
+    out->set_data_value(estimate.data_value);
+    out->set_data_standard_deviation(estimate.data_deviation);
     out->set_unit(estimate.unit);
     out->set_lower(estimate.lower);
     out->set_upper(estimate.upper);
@@ -80,6 +82,7 @@ void add_asked(const estimator::CalibrationOptions& options, v1::OptionsResult* 
   out->set_refine_simulation(options.refine_simulation);
   out->set_approach(options.approach);
   out->set_repair(options.repair);
+  out->set_inertias(std::string(to_string(options.inertia_chart)));
 }
 
 void add_recording(const RecordingUse& recording, v1::RecordingResult* out) {

@@ -9,8 +9,10 @@ template <typename Messages>
 proto::RuleBreach take_all(const Messages& messages, proto::RecordingRules& rules) {
   for (const auto& message : messages) {
     const auto thing = proto::from_message(message);
-    // Only a sample can be without one.
-    if (!thing) return "the arrays of a sample differ in length, or name more than eight channels";
+    if (!thing) {
+      return "the arrays of a sample differ in length or name more than eight channels, or an "
+             "inertial reading has no count for each axis";
+    }
     if (auto breach = rules.take(*thing)) return breach;
   }
   return std::nullopt;
@@ -22,7 +24,7 @@ constexpr std::uint64_t kMessageOverhead = 48;
 }  // namespace
 
 std::uint64_t recorded_size(const rigcal::v1::SampleBatch& batch) {
-  const int messages = batch.samples_size() + batch.commands_size() + batch.gaps_size() +
+  const int messages = batch.samples_size() + batch.inertial_size() + batch.commands_size() + batch.gaps_size() +
                        batch.events_size() + batch.clock_fits_size() + batch.loop_stats_size();
   return batch.ByteSizeLong() + kMessageOverhead * static_cast<std::uint64_t>(messages);
 }
@@ -34,6 +36,7 @@ std::optional<std::string> BatchCheck::take(const rigcal::v1::SampleBatch& batch
   }
   proto::RecordingRules rules = rules_;
   auto breach = take_all(batch.samples(), rules);
+  if (!breach) breach = take_all(batch.inertial(), rules);
   if (!breach) breach = take_all(batch.commands(), rules);
   if (!breach) breach = take_all(batch.gaps(), rules);
   if (!breach) breach = take_all(batch.events(), rules);

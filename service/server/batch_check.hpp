@@ -21,7 +21,7 @@ std::uint64_t recorded_size(const rigcal::v1::SampleBatch& batch);
 /// acknowledged can be stored.
 class BatchCheck {
  public:
-  explicit BatchCheck(std::size_t hinge_count) : rules_(hinge_count) {}
+  explicit BatchCheck(const proto::RecordingShape& shape) : rules_(shape) {}
 
   /// Nothing if the batch is good, and then its samples count as seen; else why it is not.
   std::optional<std::string> take(const rigcal::v1::SampleBatch& batch);

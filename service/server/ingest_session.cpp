@@ -64,8 +64,8 @@ IngestSession::IngestSession(ServiceContext& context, std::string folder, Sessio
       changed_(std::move(changed)),
       storage_(context.storage_of(info_.session_id(), info_.owner())),
       log_(std::make_shared<LogHolder>()),
-      hinge_count_(proto::parse_hinges(info_.metadata().at("hinges")).size()),
-      check_(hinge_count_),
+      names_(names_of(info_.metadata()).value()),
+      check_(names_.shape()),
       store_delay_(context.limits.store_retry_s) {}
 
 void IngestSession::start() {
@@ -88,7 +88,7 @@ void IngestSession::start() {
 void IngestSession::load() {
   phase_ = Phase::kLoading;
   storage_([self = shared_from_this(), log = log_, folder = folder_, info = info_, secret = secret_,
-            hinge_count = hinge_count_, is_new = is_new_, limits = context_.limits,
+            shape = names_.shape(), is_new = is_new_, limits = context_.limits,
             main = context_.main] {
     const auto work = [&]() -> Result<Loaded> {
       if (is_new) {
@@ -100,7 +100,7 @@ void IngestSession::load() {
           return created.error();
       }
       log->log.reset();
-      auto opened = SessionLog::open(log_folder(folder), hinge_count, limits.session_size_bytes);
+      auto opened = SessionLog::open(log_folder(folder), shape, limits.session_size_bytes);
       if (!opened.ok()) return opened.error();
       if (Status synced = sync_folder(folder); !synced.ok()) return synced.error();
       log->log.emplace(std::move(opened.value()));

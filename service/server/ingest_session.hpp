@@ -12,6 +12,7 @@
 #include "service/server/batch_check.hpp"
 #include "service/server/service_context.hpp"
 #include "service/server/session_log.hpp"
+#include "service/server/session_names.hpp"
 
 namespace service {
 
@@ -155,7 +156,7 @@ class IngestSession : public std::enable_shared_from_this<IngestSession> {
   std::function<void(bool)> changed_;
   Poster storage_;
   std::shared_ptr<LogHolder> log_;
-  std::size_t hinge_count_;
+  SessionNames names_;
 
   Phase phase_ = Phase::kUnloaded;
   BatchCheck check_;

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "proto/recording/recording_rules.hpp"
+#include "proto/recording/topics.hpp"
 #include "service/server/ingest_session.hpp"
 #include "service/server/log.hpp"
 #include "service/server/session_folder.hpp"
@@ -137,10 +137,11 @@ void IngestSession::retry() {
 
 proto::RecordingHeader IngestSession::header() const {
   proto::RecordingHeader header;
-  header.hinges = proto::parse_hinges(info_.metadata().at("hinges"));
+  header.hinges = names_.hinges;
+  header.inertial_sensors = names_.inertial_sensors;
   header.epoch_unix_ns = info_.epoch_unix_ns();
   for (const auto& [key, value] : info_.metadata()) {
-    if (key != "hinges") header.facts[key] = value;
+    if (key != proto::kHingesKey && key != proto::kInertialKey) header.facts[key] = value;
   }
   header.facts["session"] = info_.session_id();
   return header;

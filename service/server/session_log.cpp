@@ -27,7 +27,7 @@ Result<SampleBatch> read_batch(proto::Spool& spool, std::uint64_t sequence) {
   return batch;
 }
 
-Result<SessionLog> SessionLog::open(const std::string& folder, std::size_t hinge_count,
+Result<SessionLog> SessionLog::open(const std::string& folder, const proto::RecordingShape& shape,
                                     std::uint64_t size_bytes_max) {
   std::error_code ignored;
   if (std::filesystem::is_symlink(folder, ignored)) {
@@ -37,7 +37,7 @@ Result<SessionLog> SessionLog::open(const std::string& folder, std::size_t hinge
       folder, {.size_bytes_max = size_bytes_max, .segment_size_bytes = kLogFileSize});
   if (!spool.ok()) return spool.error();
   if (Status synced = sync_files(folder); !synced.ok()) return synced.error();
-  SessionLog log(std::move(spool.value()), hinge_count);
+  SessionLog log(std::move(spool.value()), shape);
   for (std::uint64_t sequence = 1; sequence < log.spool_.end(); ++sequence) {
     auto batch = read_batch(log.spool_, sequence);
     if (!batch.ok()) return batch.error();

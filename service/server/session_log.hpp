@@ -17,7 +17,8 @@ class SessionLog {
   /// durable, whatever happened to the process that wrote it.
   /// @return kDamaged where what was acknowledged is not there any more, or cannot be in a
   /// recording
-  static proto::Result<SessionLog> open(const std::string& folder, std::size_t hinge_count,
+  static proto::Result<SessionLog> open(const std::string& folder,
+                                        const proto::RecordingShape& shape,
                                         std::uint64_t size_bytes_max);
 
   /// Stores batches, serialized with their numbers, behind the last one and makes them durable.
@@ -34,8 +35,8 @@ class SessionLog {
   const BatchCheck& check() const { return check_; }  ///< having seen what open() found
 
  private:
-  SessionLog(proto::Spool spool, std::size_t hinge_count)
-      : spool_(std::move(spool)), check_(hinge_count) {}
+  SessionLog(proto::Spool spool, const proto::RecordingShape& shape)
+      : spool_(std::move(spool)), check_(shape) {}
 
   proto::Spool spool_;
   BatchCheck check_;

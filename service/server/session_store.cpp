@@ -13,6 +13,7 @@
 #include "service/server/durable_file.hpp"
 #include "service/server/log.hpp"
 #include "service/server/record_file.hpp"
+#include "service/server/session_names.hpp"
 #include "service/server/utf8_prefix.hpp"
 
 namespace service {
@@ -102,8 +103,7 @@ void SessionStore::load_session(const std::string& folder, const std::string& id
   const bool is_upload = record.upload_size_bytes() > 0;
   const auto& metadata = record.info().metadata();
   if (loaded.ok() && (record.info().session_id() != id ||
-                      (!is_upload && (!metadata.contains("hinges") ||
-                                      proto::parse_hinges(metadata.at("hinges")).empty())))) {
+                      (!is_upload && !names_of(metadata)))) {
     loaded = proto::Error{proto::ErrorCode::kDamaged, folder + ": its record is not of a session"};
   }
   if (!loaded.ok()) {
@@ -139,10 +139,11 @@ std::variant<std::shared_ptr<IngestSession>, SessionRefused> SessionStore::open(
                    "a session id is 1 to 64 characters of A-Z a-z 0-9 . _ -, without a dot first");
   }
   const auto& metadata = request.metadata();
-  const auto hinges = metadata.find("hinges");
-  if (hinges == metadata.end() || proto::parse_hinges(hinges->second).empty()) {
+  const auto names = names_of(metadata);
+  if (!names) {
     return refusal(SessionRefused::REASON_BAD_REQUEST,
-                   "metadata 'hinges' must name 1 to 8 different hinges, separated by commas");
+                   "metadata 'hinges' must name 1 to 8 different hinges, separated by commas, and "
+                   "'inertial_sensors', where it is there, up to 4 different sensors");
   }
   if (const auto breach = proto::breach_of_epoch(request.epoch_unix_ns())) {
     return refusal(SessionRefused::REASON_BAD_REQUEST, *breach);
@@ -157,7 +158,7 @@ std::variant<std::shared_ptr<IngestSession>, SessionRefused> SessionStore::open(
     const auto& ingest = found->second.ingest;
     if (ingest && !found->second.removing &&
         ingest->info().epoch_unix_ns() == request.epoch_unix_ns() &&
-        ingest->info().metadata().at("hinges") == hinges->second) {
+        names_of(ingest->info().metadata()) == names) {
       if (!ingest->admits(secret)) {
         return refusal(SessionRefused::REASON_BAD_REQUEST,
                        "session '" + id +

@@ -88,7 +88,7 @@ void LogWriter::add_entries(const Messages& messages, std::vector<Entry>& entrie
   for (const auto& message : messages) {
     auto thing = proto::from_message(message);
     if (!thing) {
-      leave_out(1, "a sample whose arrays differ in length");
+      leave_out(1, "a sample or reading whose arrays differ in length");
       continue;
     }
     if (message.timestamp() > latest_s) latest_s = message.timestamp();
@@ -107,6 +107,7 @@ Status LogWriter::write(const SampleBatch& batch) {
   entries.reserve(static_cast<std::size_t>(batch.samples_size() + batch.commands_size()) + 16);
   add_entries(batch.gaps(), entries);
   add_entries(batch.samples(), entries);
+  add_entries(batch.inertial(), entries);  // behind the sample of their time
   add_entries(batch.commands(), entries);
   add_entries(batch.events(), entries);
   add_entries(batch.clock_fits(), entries);

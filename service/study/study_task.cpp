@@ -42,18 +42,24 @@ void add(Fingerprint& key, const estimator::Parameter& parameter) {
 }
 
 void add(Fingerprint& key, const estimator::Body& body) {
-  const auto& [name, massless] = body;
+  const auto& [name, massless, drawing_deviation, only_in] = body;
   add(key, name);
   add(key, massless);
+  add(key, drawing_deviation);
+  for (const std::string& recording : only_in) add(key, recording);
 }
 
 void add(Fingerprint& key, const estimator::Hinge& hinge) {
   const auto& [name, kind, body_a, body_b, frame_a, frame_b, compliance_linear, compliance_angular,
                damping_time, stick_speed, creep_speed, assembled_at, measured, motorised,
-               gear_ratio] = hinge;
+               gear_ratio, start_angle, start_rate] = hinge;
   const auto add_all = [&key](const auto&... members) { (add(key, members), ...); };
   add_all(name, kind, body_a, body_b, frame_a, frame_b, compliance_linear, compliance_angular,
           damping_time, stick_speed, creep_speed, assembled_at, measured, motorised, gear_ratio);
+  for (const estimator::Expectation& start : {start_angle, start_rate}) {
+    add(key, start.mean);
+    add(key, start.standard_deviation);
+  }
 }
 
 void add(Fingerprint& key, const estimator::Weld& weld) {
@@ -94,11 +100,11 @@ void add(Fingerprint& key, const estimator::Mechanism& mechanism) {
 void add(Fingerprint& key, const estimator::CalibrationOptions& options) {
   const auto& [kind, step, acceleration_noise, state_error_weight, compliance, damping_time,
                weighting_compliance, residual_form, state_form, filter_cutoff, max_iterations,
-               refine_simulation, approach, repair, compare_pieces] = options;
+               refine_simulation, approach, repair, compare_pieces, inertia_chart] = options;
   const auto add_all = [&key](const auto&... members) { (add(key, members), ...); };
   add_all(kind, step, acceleration_noise, state_error_weight, compliance, damping_time,
           weighting_compliance, residual_form, state_form, filter_cutoff, max_iterations,
-          refine_simulation, approach, repair, compare_pieces);
+          refine_simulation, approach, repair, compare_pieces, inertia_chart);
 }
 
 std::string key_of(const StudyTask& task) {

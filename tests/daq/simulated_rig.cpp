@@ -38,6 +38,7 @@ SimulatedRig::SimulatedRig(Scenario scenario, const LoopSettings& loop,
       stream_{.host_paced = loop.host_paced,
               .divider = static_cast<int>(loop.period / std::chrono::milliseconds(1))},
       limits_(limits) {
+  for (std::size_t i = 0; i < loop.inertial_count; ++i) stream_.inertial_divider[i] = 1;
   sim::FurutaParameters parameters;
   parameters.arm_friction.viscous = parameters.pendulum_friction.viscous = 1e-3;
   sim::Plant plant(std::make_unique<sim::FurutaModel>(parameters), {});
@@ -78,6 +79,7 @@ void SimulatedRig::finish() {
       [&](const firmware_iface::UnitSample& sample) { supervisor_->take_late(sample); });
   std::optional<std::uint64_t> sent;
   if (ended.ok()) sent = ended.value().samples_sent;
+  supervisor_->take_inertial(link_->pending_inertial());
   supervisor_->finish(sent);
 }
 

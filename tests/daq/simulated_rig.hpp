@@ -19,6 +19,7 @@ namespace daq {
 class MemorySink final : public RunSink {
  public:
   std::vector<proto::Sample> samples;
+  std::vector<proto::InertialReading> inertial;
   std::vector<proto::Command> commands;
   std::vector<proto::Gap> gaps;
   std::vector<proto::Event> events;
@@ -26,6 +27,9 @@ class MemorySink final : public RunSink {
   std::vector<proto::LoopStats> stats;
 
   proto::Status write(const proto::Sample& message) override { return keep(samples, message); }
+  proto::Status write(const proto::InertialReading& message) override {
+    return keep(inertial, message);
+  }
   proto::Status write(const proto::Command& message) override { return keep(commands, message); }
   proto::Status write(const proto::Gap& message) override { return keep(gaps, message); }
   proto::Status write(const proto::Event& message) override { return keep(events, message); }

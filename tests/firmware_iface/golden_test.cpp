@@ -10,6 +10,7 @@
 #include "firmware_iface/wire/fault.h"
 #include "firmware_iface/wire/frame.h"
 #include "firmware_iface/wire/hello.h"
+#include "firmware_iface/wire/inertial.h"
 #include "firmware_iface/wire/message_type.h"
 #include "firmware_iface/wire/sample_compact.h"
 #include "tests/firmware_iface/protocol_document.hpp"
@@ -45,6 +46,10 @@ Bytes encode_hello_reply(const GoldenVector& v) {
   for (std::size_t k = 0; k < CHANNELS_MAX; ++k) {
     take(v, "counts_per_turn", m.counts_per_turn[k], k);
   }
+  take(v, "inertial_count", m.inertial_count);
+  for (std::size_t k = 0; k < INERTIAL_SENSORS_MAX; ++k) {
+    take(v, "inertial_ticks", m.inertial_ticks[k], k);
+  }
   Bytes out(HELLO_REPLY_SIZE_BYTES);
   hello_reply_encode(&m, out.data());
   return out;
@@ -63,6 +68,21 @@ sample_report report_of(const GoldenVector& v) {
   m.channel_count = static_cast<std::uint8_t>(v.fields.at("encoder_counts").size());
   for (std::size_t k = 0; k < m.channel_count; ++k) {
     take(v, "encoder_counts", m.encoder_counts[k], k);
+  }
+  return m;
+}
+
+inertial_report inertial_of(const GoldenVector& v) {
+  inertial_report m{};
+  take(v, "sequence", m.sequence);
+  take(v, "sensors", m.sensors);
+  std::size_t entry = 0;
+  for (std::size_t k = 0; k < INERTIAL_SENSORS_MAX; ++k) {
+    if (((m.sensors >> k) & 1) == 0) continue;
+    for (std::size_t axis = 0; axis < 3; ++axis, ++entry) {
+      take(v, "rate_counts", m.counts[k][axis], entry);
+      take(v, "force_counts", m.counts[k][axis + 3], entry);
+    }
   }
   return m;
 }
@@ -95,6 +115,9 @@ const std::map<std::string, std::function<Bytes(const GoldenVector&)>>& encoders
          take(v, "sequence", m.sequence);
          take(v, "flags", m.flags);
          take(v, "divider", m.divider);
+         for (std::size_t k = 0; k < INERTIAL_SENSORS_MAX; ++k) {
+           take(v, "inertial_divider", m.inertial_divider[k], k);
+         }
          Bytes out(CONFIGURE_SIZE_BYTES);
          configure_request_encode(&m, out.data());
          return out;
@@ -160,6 +183,13 @@ const std::map<std::string, std::function<Bytes(const GoldenVector&)>>& encoders
          m.status = static_cast<std::uint8_t>(packed >> 4);
          Bytes out(SAMPLE_COMPACT_SIZE_BYTES_MAX);
          out.resize(sample_compact_encode(&m, out.data()));
+         return out;
+       }},
+      {"INERTIAL",
+       [](const GoldenVector& v) {
+         const inertial_report m = inertial_of(v);
+         Bytes out(INERTIAL_SIZE_BYTES_MAX);
+         out.resize(inertial_report_encode(&m, out.data()));
          return out;
        }},
       {"COMMAND",
@@ -261,6 +291,12 @@ TEST(Protocol, DecodersReadTheGoldenBytesBack) {
         sample_report m{};
         ASSERT_TRUE(sample_compact_decode(in, size, &m));
         sample_compact_encode(&m, again.data());
+        break;
+      }
+      case MESSAGE_INERTIAL: {
+        inertial_report m{};
+        ASSERT_TRUE(inertial_report_decode(in, size, &m));
+        inertial_report_encode(&m, again.data());
         break;
       }
       case MESSAGE_COMMAND: {

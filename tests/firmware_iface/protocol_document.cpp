@@ -58,7 +58,7 @@ std::vector<GoldenVector> golden_vectors() {
 
 std::vector<LayoutLine> layout_lines() {
   static const std::regex kLine(R"(([0-9a-f]{2}) (\w+) crc\w+( seed 0)?: (.*))");
-  static const std::regex kField(R"((\w+) [ui](\d+)( x4| per channel)?(, )?)");
+  static const std::regex kField(R"((\w+) [ui](\d+)( x4| per channel| x3 per sensor)?(, )?)");
   std::vector<LayoutLine> lines;
   std::istringstream block(fenced_block("layout"));
   for (std::string text; std::getline(block, text);) {
@@ -70,8 +70,8 @@ std::vector<LayoutLine> layout_lines() {
          ++field) {
       const int size_bytes = std::stoi((*field)[2]) / 8;
       const std::string repeat = (*field)[3];
-      if (repeat == " per channel") {
-        layout.channel_size_bytes += size_bytes;
+      if (repeat.ends_with(" per channel") || repeat.ends_with(" per sensor")) {
+        layout.channel_size_bytes += repeat.starts_with(" x3") ? 3 * size_bytes : size_bytes;
       } else {
         layout.size_bytes += repeat == " x4" ? 4 * size_bytes : size_bytes;
       }

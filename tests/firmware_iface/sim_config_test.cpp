@@ -68,6 +68,14 @@ TEST(SimConfig, MistakesAreNamedWithTheirPlace) {
             std::string::npos);
   EXPECT_NE(complaint_about(pendulum + "unit { encoder {} encoder {} }").find("1 joints"),
             std::string::npos);
+  EXPECT_NE(complaint_about(pendulum + "unit { inertial { joint: 1 } }").find("joints 0 to 0"),
+            std::string::npos);
+  EXPECT_NE(complaint_about(pendulum + "unit { inertial {} inertial {} inertial {} inertial {} "
+                                       "inertial {} }")
+                .find("at most 4"),
+            std::string::npos);
+  EXPECT_NE(complaint_about(pendulum + "unit { inertial { divider: 256 } }").find("divider"),
+            std::string::npos);
   EXPECT_NE(complaint_about(pendulum + "unit_faults { dropout_channel: 1 }").find("channels 0"),
             std::string::npos);
 }
@@ -95,6 +103,13 @@ unit {
   encoder { counts_per_turn: 2000 zero_offset_rad: -0.2 }
   tick_rate_hz: 500 command_max_V: 12.5 command_bits: 10 ttl_max_ms: 90 clock_error_ppm: -33
   clock_start_us: 4000000000
+  inertial {
+    joint: 1 point_m { x: 0.1 y: 0.2 z: 0.3 } mounting_rad { x: 0.4 y: 0.5 z: 0.6 }
+    gyro_bias_rad_s { x: 0.7 y: 0.8 z: 0.9 } accel_bias_m_s2 { x: 1 y: 1.1 z: 1.2 }
+    gyro_noise_rad_s: 0.013 accel_noise_m_s2: 0.014 gyro_counts_per_rad_s: 15
+    accel_counts_per_m_s2: 16 gyro_range_rad_s: 17 accel_range_m_s2: 18 divider: 19 dropout: 0.2
+  }
+  inertial {}
 }
 hand { release: AFTER_FIRST_COMMAND hold_s: 1.5 }
 seed: 5
@@ -135,6 +150,22 @@ unit_faults { channel_dropout: 0.21 dropout_max_ms: 22 dropout_channel: 1 reset:
   EXPECT_EQ(config.start.angle_rad[1], -0.5);
 
   const sim::UnitSettings& unit = config.settings.unit;
+  EXPECT_EQ(unit.inertial_count, 2);
+  const sim::InertialSettings& sensor = unit.inertial[0];
+  EXPECT_EQ(sensor.joint, 1);
+  EXPECT_EQ(sensor.point, (sim::Vector3{0.1, 0.2, 0.3}));
+  EXPECT_EQ(sensor.mounting, (sim::Vector3{0.4, 0.5, 0.6}));
+  EXPECT_EQ(sensor.gyro_bias, (sim::Vector3{0.7, 0.8, 0.9}));
+  EXPECT_EQ(sensor.accel_bias, (sim::Vector3{1.0, 1.1, 1.2}));
+  EXPECT_EQ(sensor.gyro_noise, 0.013);
+  EXPECT_EQ(sensor.accel_noise, 0.014);
+  EXPECT_EQ(sensor.gyro_counts, 15.0);
+  EXPECT_EQ(sensor.accel_counts, 16.0);
+  EXPECT_EQ(sensor.gyro_range, 17.0);
+  EXPECT_EQ(sensor.accel_range, 18.0);
+  EXPECT_EQ(sensor.divider, 19);
+  EXPECT_EQ(sensor.dropout, 0.2);
+  EXPECT_EQ(unit.inertial[1].divider, 1);
   EXPECT_EQ(unit.unit_id, 77u);
   EXPECT_EQ(unit.counts_per_turn[0], 1000u);
   EXPECT_EQ(unit.counts_per_turn[1], 2000u);

@@ -30,7 +30,7 @@ class UnitRules : public ::testing::Test, private sim::UnitOutput {
     receive(message);
   }
   void configure(std::uint8_t flags) {
-    const configure_request request{++configure_sequence_, flags, 1};
+    const configure_request request{++configure_sequence_, flags, 1, {}};
     std::array<std::uint8_t, CONFIGURE_SIZE_BYTES> message{};
     configure_request_encode(&request, message.data());
     receive(message);

@@ -42,7 +42,7 @@ void check(const std::vector<proto::FrameLimit>& limits, const std::uint8_t* dat
   const Decoded whole = decode(limits, data, size, std::max<std::size_t>(size, 1));
   const Decoded cut = decode(limits, data, size, 1 + size % 7);
   require(whole.failed == cut.failed && whole.frames.size() == cut.frames.size());
-  service::BatchCheck batches(2);
+  service::BatchCheck batches({2});
   for (std::size_t k = 0; k < whole.frames.size(); ++k) {
     const proto::Frame& frame = whole.frames[k];
     require(frame.payload == cut.frames[k].payload && frame.type == cut.frames[k].type);

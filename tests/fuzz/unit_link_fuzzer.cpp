@@ -67,6 +67,7 @@ std::vector<Bytes> split(const std::uint8_t* data, std::size_t size) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   sim::SimulationSettings settings;
+  settings.unit.inertial_count = 2;
   auto simulation = std::make_unique<sim::UnitSimulation>(
       settings,
       sim::Plant(std::make_unique<sim::FurutaModel>(sim::FurutaParameters{}), sim::JointState{}),
@@ -74,7 +75,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   sim::SimTransport transport(std::move(simulation), std::make_shared<VirtualTime>(), "fuzz", 0);
   UnitLink link(transport);
   require(link.connect().ok());
-  require(link.start_stream({.compact = size % 2 == 1}).ok());
+  const bool compact = size % 2 == 1;
+  require(link.start_stream({.compact = compact, .inertial_divider = {compact ? 0 : 1, 0}}).ok());
 
   std::uint64_t next_sequence = 0;
   sim::SimulatedUnit& unit = transport.simulation().unit();
@@ -91,6 +93,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       require(sample.sequence == next_sequence + sample.lost_before);
       next_sequence = sample.sequence + 1;
       require(sample.channel_count == 2 && sample.channels_valid <= 3);
+      require(sample.inertial.sensors <= 3);
+      require(sample.inertial.sensors == 0 || sample.inertial.sequence < sample.sequence);
       if (k == 0) link.write_command(1.0, 20);
     }
     if (link.clear_state() != ClearState::kPending) link.request_clear();

@@ -14,6 +14,7 @@
 #include "firmware_iface/wire/fault.h"
 #include "firmware_iface/wire/frame.h"
 #include "firmware_iface/wire/hello.h"
+#include "firmware_iface/wire/inertial.h"
 #include "firmware_iface/wire/sample_compact.h"
 
 namespace {
@@ -40,7 +41,7 @@ std::vector<Bytes> frames() {
   reply.tick_rate_Hz = 1000;
   hello_reply_encode(&reply, out.data());
   add(HELLO_REPLY_SIZE_BYTES);
-  const configure_request configure{9, STREAM_ON | STREAM_COMPACT, 1};
+  const configure_request configure{9, STREAM_ON | STREAM_COMPACT, 1, {1, 10}};
   configure_request_encode(&configure, out.data());
   add(CONFIGURE_SIZE_BYTES);
   const configure_reply configured{9, CONFIGURE_DONE, STREAM_ON, 1, 0, 5000, 1};
@@ -60,6 +61,12 @@ std::vector<Bytes> frames() {
   sample_report sample{3, 3000, 1000, 2, 3, STATUS_DRIVING, 0, 0, 2, {100, -100, 0, 0}};
   add(sample_report_encode(&sample, out.data()));
   add(sample_compact_encode(&sample, out.data()));
+  inertial_report inertial{};
+  inertial.sequence = 3;
+  for (const std::uint8_t sensors : std::array<std::uint8_t, 3>{1, 2, 15}) {
+    inertial.sensors = sensors;
+    add(inertial_report_encode(&inertial, out.data()));
+  }
   for (const std::uint8_t flags : std::array<std::uint8_t, 3>{0, COMMAND_ENABLE, COMMAND_TRIP}) {
     const command_request command{5, 12'345, flags, 20};
     command_request_encode(&command, out.data());

@@ -45,7 +45,8 @@ const std::string kEstimation =
     "--free 2.b --fix 1.K=0.07 --start 2.b=0.25 --start 1.b=0.5 --parameters shadow --step 0.002 "
     "--acceleration-noise 0.03 --max-iterations 17 --no-refine --kappa 11 --compliance 1.25e-7 "
     "--damping-time 0.004 --residual explicit --states full --no-approach --threads 3 --quiet "
-    "--withhold 2 --as-is --parameters values.json --operator Ada ";
+    "--withhold 2 --as-is --parameters values.json --operator Ada "
+    "--inertias exponential-eigenvalue ";
 
 void expect_estimation(const EstimationOptions& options) {
   EXPECT_EQ(options.recordings, (std::vector<std::string>{"a.csv", "session:b"}));
@@ -74,6 +75,7 @@ void expect_estimation(const EstimationOptions& options) {
   EXPECT_EQ(calibration.state_form, StateForm::kFull);
   EXPECT_FALSE(calibration.approach);
   EXPECT_FALSE(calibration.repair);
+  EXPECT_EQ(calibration.inertia_chart, estimator::InertiaChart::kExponentialEigenvalue);
 }
 
 const std::string kService =
@@ -178,6 +180,13 @@ TEST(OptionBinding, OfValidate) {
   EXPECT_EQ(options.start_window, 0.75);
   EXPECT_EQ(options.files.json, "out.json");
   EXPECT_EQ(options.files.plot, "out.html");
+}
+
+TEST(OptionBinding, OfEstimate) {
+  EstimateOptions options;
+  parse(kEstimation + "--out states.csv", options, {});
+  expect_estimation(options.estimation);
+  EXPECT_EQ(options.out, "states.csv");
 }
 
 TEST(OptionBinding, OfCompare) {
@@ -305,7 +314,8 @@ TEST(OptionBinding, OfJobSubmission) {
   EXPECT_EQ(job.acceleration_noise(), 0.03);
   EXPECT_FALSE(job.approach());
   EXPECT_FALSE(job.repair());
-  EXPECT_EQ(rigcal::v1::JobOptions::descriptor()->field_count(), 13) << "a field more: read it too";
+  EXPECT_EQ(job.inertias(), "exponential-eigenvalue");
+  EXPECT_EQ(rigcal::v1::JobOptions::descriptor()->field_count(), 14) << "a field more: read it too";
 }
 
 // The service makes of a job what the command line made of its options, each by itself: what a
@@ -323,11 +333,27 @@ TEST(OptionBinding, SurvivesTheWayToTheService) {
                                 [](const std::string& recording) { return recording; });
     return std::pair{options.estimation.calibration, calibration_options(spec.options())};
   };
-  for (const char* option :
-       {"", "--step 0.002", "--kappa 11", "--compliance 0", "--compliance 1e-6", "--damping-time 0",
-        "--damping-time 0.004", "--residual explicit", "--residual implicit", "--states full",
-        "--states configurations", "--no-approach", "--no-refine", "--parameters physical",
-        "--parameters shadow", "--acceleration-noise 0.03", "--max-iterations 17", "--as-is"}) {
+  for (const char* option : {"",
+                             "--step 0.002",
+                             "--kappa 11",
+                             "--compliance 0",
+                             "--compliance 1e-6",
+                             "--damping-time 0",
+                             "--damping-time 0.004",
+                             "--residual explicit",
+                             "--residual implicit",
+                             "--states full",
+                             "--states configurations",
+                             "--no-approach",
+                             "--no-refine",
+                             "--parameters physical",
+                             "--parameters shadow",
+                             "--acceleration-noise 0.03",
+                             "--max-iterations 17",
+                             "--as-is",
+                             "--inertias log-cholesky",
+                             "--inertias exponential-eigenvalue",
+                             "--inertias entries"}) {
     SCOPED_TRACE(option);
     const auto [here, job] = there(option);
     EXPECT_EQ(job.kind, here.kind);
@@ -343,13 +369,15 @@ TEST(OptionBinding, SurvivesTheWayToTheService) {
     EXPECT_EQ(job.refine_simulation, here.refine_simulation);
     EXPECT_EQ(job.approach, here.approach);
     EXPECT_EQ(job.repair, here.repair);
+    EXPECT_EQ(job.inertia_chart, here.inertia_chart);
   }
   rigcal::v1::JobOptions cutoff;
   cutoff.set_filter_cutoff_hz(3.5);
   EXPECT_EQ(calibration_options(cutoff).filter_cutoff, 3.5);
   for (const auto& wrong : {+[](rigcal::v1::JobOptions& o) { o.set_parameters("both"); },
                             +[](rigcal::v1::JobOptions& o) { o.set_residual("Explicit"); },
-                            +[](rigcal::v1::JobOptions& o) { o.set_states("half"); }}) {
+                            +[](rigcal::v1::JobOptions& o) { o.set_states("half"); },
+                            +[](rigcal::v1::JobOptions& o) { o.set_inertias("cubic"); }}) {
     rigcal::v1::JobOptions options;
     wrong(options);
     EXPECT_NE(refusal([&] { (void)calibration_options(options); }).find(" is not "),

@@ -64,6 +64,30 @@ FurutaParameters to_furuta(const pb::SimFuruta& in, const TextLocator& at) {
   return p;
 }
 
+Vector3 to_vector(const pb::SimVector& in) { return {in.x(), in.y(), in.z()}; }
+
+InertialSettings to_inertial(const pb::SimInertialSensor& in, int joint_count,
+                             const TextLocator& at) {
+  if (in.joint() >= static_cast<std::uint32_t>(joint_count)) {
+    at.at("joint").fail("the rig has joints 0 to " + std::to_string(joint_count - 1));
+  }
+  InertialSettings sensor;
+  sensor.joint = static_cast<int>(in.joint());
+  sensor.point = to_vector(in.point_m());
+  sensor.mounting = to_vector(in.mounting_rad());
+  sensor.gyro_bias = to_vector(in.gyro_bias_rad_s());
+  sensor.accel_bias = to_vector(in.accel_bias_m_s2());
+  sensor.gyro_noise = in.gyro_noise_rad_s();
+  sensor.accel_noise = in.accel_noise_m_s2();
+  if (in.has_gyro_counts_per_rad_s()) sensor.gyro_counts = in.gyro_counts_per_rad_s();
+  if (in.has_accel_counts_per_m_s2()) sensor.accel_counts = in.accel_counts_per_m_s2();
+  sensor.gyro_range = in.gyro_range_rad_s();
+  sensor.accel_range = in.accel_range_m_s2();
+  if (in.divider() > 0) sensor.divider = static_cast<int>(in.divider());
+  sensor.dropout = in.dropout();
+  return sensor;
+}
+
 UnitSettings to_unit(const pb::SimUnit& in, int joint_count, const TextLocator& at) {
   UnitSettings unit;
   if (in.has_unit_id()) unit.unit_id = in.unit_id();
@@ -82,6 +106,16 @@ UnitSettings to_unit(const pb::SimUnit& in, int joint_count, const TextLocator& 
   if (in.has_command_bits()) unit.command_bits = static_cast<int>(in.command_bits());
   if (unit.command_bits == 1) at.at("command_bits").fail("command_bits must be 0, or from 2 to 16");
   if (in.has_ttl_max_ms()) unit.ttl_max_ms = static_cast<int>(in.ttl_max_ms());
+  if (in.inertial_size() > INERTIAL_SENSORS_MAX) {
+    at.at("inertial", INERTIAL_SENSORS_MAX)
+        .fail("a unit reads at most " + std::to_string(INERTIAL_SENSORS_MAX) +
+              " inertial sensors; remove this one");
+  }
+  unit.inertial_count = in.inertial_size();
+  for (int k = 0; k < in.inertial_size(); ++k) {
+    unit.inertial[static_cast<std::size_t>(k)] =
+        to_inertial(in.inertial(k), joint_count, at.at("inertial", k));
+  }
   unit.clock_error_ppm = in.clock_error_ppm();
   unit.clock_start_us = in.clock_start_us();
   return unit;

@@ -30,6 +30,9 @@ void fill_options(const EstimationOptions& options, rigcal::v1::JobOptions& out)
   out.set_refine_simulation(!options.no_refine);
   if (!chosen.approach) out.set_approach(false);
   if (!chosen.repair) out.set_repair(false);
+  if (chosen.inertia_chart != estimator::InertiaChart::kLogCholesky) {
+    out.set_inertias(std::string(to_string(chosen.inertia_chart)));
+  }
 }
 
 // The file's name is what people know it by, unless two have the same one.

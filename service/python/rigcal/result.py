@@ -45,18 +45,19 @@ class Verdict:
 _PARAMETER_FIELDS = {"value": "value", "standard_deviation": "standardDeviation",
                      "noise": "noiseDeviation", "scatter": "scatterDeviation",
                      "half_interval": "halfInterval", "lower": "lower", "upper": "upper",
-                     "initial": "initial"}
+                     "initial": "initial", "data_value": "dataValue",
+                     "data_deviation": "dataStandardDeviation"}
 
 
 def parameter_frame(entries: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     """rigcal.v1.ParameterResult as a table by name."""
     columns: dict[str, list[Any]] = {
-        column: [float(entry[field]) for entry in entries]
+        column: [float(entry.get(field, "nan")) for entry in entries]
         for column, field in _PARAMETER_FIELDS.items()}
     columns["unit"] = [entry["unit"] for entry in entries]
     columns["at_bound"] = [bool(entry["atBound"]) for entry in entries]
     order = ["value", "standard_deviation", "noise", "scatter", "half_interval", "unit", "lower",
-             "upper", "at_bound", "initial"]
+             "upper", "at_bound", "initial", "data_value", "data_deviation"]
     index = pd.Index([entry["name"] for entry in entries], name="parameter")
     return pd.DataFrame(columns, index=index)[order]
 
@@ -138,6 +139,8 @@ class Result(Outcome):
 
         `noise` and `scatter` are what `standard_deviation` is the larger of, where pieces of the
         recordings disagree; deviations are infinite where the data cannot see a parameter.
+        `data_value` and `data_deviation` are what the data alone say, where something was known
+        beforehand; else NaN.
         """
         return parameter_frame(self.document["parameters"])
 

@@ -9,6 +9,7 @@
 #include "estimator/optimize/levenberg_marquardt.hpp"
 #include "tests/estimator/body_encoder.hpp"
 #include "tests/estimator/calibrate/reference_recording.hpp"
+#include "tests/estimator/calibrate/shooting_derivatives.hpp"
 
 namespace {
 
@@ -67,69 +68,13 @@ ShootingProblem problem_with(double interval, Control control = Control::kSmooth
   return problem_of(mechanism_to_fit(), interval, control);
 }
 
-// Residuals of all blocks, and the Jacobian along nodes and parameters.
-void linearize_all(const ShootingProblem& problem, Eigen::VectorXd& residual,
-                   Eigen::MatrixXd& jacobian) {
-  const auto layout = problem.layout();
-  const int nodes = layout.node_count * layout.node_size, columns = nodes + layout.arrow_size;
-  std::vector<Eigen::VectorXd> rows;
-  std::vector<double> values;
-  ResidualBlock block;
-  for (int index = 0; index < problem.block_count(); ++index) {
-    problem.linearize(index, block);
-    EXPECT_LE(block.rows, problem.max_block_rows());
-    for (int row = 0; row < block.rows; ++row) {
-      Eigen::VectorXd full = Eigen::VectorXd::Zero(columns);
-      full.segment(block.first_node * layout.node_size, block.node_span * layout.node_size) =
-          block.node_jacobian.row(row).head(block.node_span * layout.node_size).transpose();
-      full.tail(layout.arrow_size) = block.arrow_jacobian.row(row).transpose();
-      rows.push_back(full);
-      values.push_back(block.residual[row]);
-    }
-  }
-  jacobian.resize(static_cast<Eigen::Index>(rows.size()), columns);
-  residual.resize(jacobian.rows());
-  for (Eigen::Index i = 0; i < jacobian.rows(); ++i) {
-    jacobian.row(i) = rows[static_cast<std::size_t>(i)].transpose();
-    residual[i] = values[static_cast<std::size_t>(i)];
-  }
-}
-
-Eigen::VectorXd residual_after(ShootingProblem problem, const Eigen::VectorXd& step) {
-  const auto layout = problem.layout();
-  const int nodes = layout.node_count * layout.node_size;
-  problem.evaluate_candidate(step.head(nodes), step.tail(layout.arrow_size));
-  problem.accept_candidate();
-  Eigen::VectorXd residual;
-  Eigen::MatrixXd jacobian;
-  linearize_all(problem, residual, jacobian);
-  return residual;
-}
-
-void expect_derivatives(const ShootingProblem& problem) {
-  Eigen::VectorXd residual;
-  Eigen::MatrixXd jacobian;
-  linearize_all(problem, residual, jacobian);
-  EXPECT_NEAR(residual.squaredNorm(), problem.cost(), 1e-9 * problem.cost());
-  for (Eigen::Index i = 0; i < jacobian.cols(); ++i) {
-    const double scale = jacobian.col(i).norm();
-    ASSERT_GT(scale, 0.0) << "unknown " << i;
-    // The mean control is piecewise linear in the delay: stay on one piece.
-    const double distance = 1e-3 / scale;
-    const Eigen::VectorXd step = distance * Eigen::VectorXd::Unit(jacobian.cols(), i);
-    const Eigen::VectorXd slope =
-        (residual_after(problem, step) - residual_after(problem, -step)) / (2.0 * distance);
-    EXPECT_LT((slope - jacobian.col(i)).norm(), 1e-4 * scale) << "unknown " << i;
-  }
-}
-
 // Every kind of block (readings, defects, start, prior) along every kind of unknown (states, delay,
 // encoder offset, prior, motion), against central differences; with a control that switches, the
 // instants of switching move with the delay, some of them within a step.
 class ShootingProblemDerivatives : public testing::TestWithParam<Control> {};
 
 TEST_P(ShootingProblemDerivatives, AreThoseOfAllResiduals) {
-  expect_derivatives(problem_with(0.2, GetParam()));
+  test_support::expect_derivatives(problem_with(0.2, GetParam()));
 }
 
 // Readings at instants of their own, and an encoder that slips in the middle of an interval.
@@ -150,7 +95,7 @@ TEST_P(ShootingProblemDerivatives, HoldWithIrregularTimesAndShifts) {
   segment.angles.col(1).segment(100, 20).setConstant(std::numeric_limits<double>::quiet_NaN());
   Eigen::MatrixXd states(4, 2);
   states << 0.31, 0.32, 1.02, 0.9, 0.21, 0.5, 0.1, -0.4;
-  expect_derivatives(
+  test_support::expect_derivatives(
       ShootingProblem(mechanism, recording.segments, {states}, {0.1}, {4e-3, 0.2}, noise()));
 }
 
@@ -176,7 +121,7 @@ TEST_P(ShootingProblemDerivatives, HoldAlongTies) {
   dry.prior_mean = 1e-3;
   dry.prior_standard_deviation = 1e-4;
   const ShootingProblem problem = problem_of(mechanism, 0.2, GetParam());
-  expect_derivatives(problem);
+  test_support::expect_derivatives(problem);
   EXPECT_EQ(problem.mechanism().parameters[static_cast<std::size_t>(index("2.tau_c"))].value,
             0.2 * value("1.tau_c") + 0.1 * value("1.b"));
 }
@@ -197,7 +142,7 @@ TEST(ShootingProblem, ReadsEncodersBetweenBodies) {
   const ShootingProblem problem(
       mechanism, {segment}, {states}, {0.2}, {4e-3, 0.2},
       {Eigen::VectorXd::LinSpaced(3, 1e-3, 3e-3), Eigen::VectorXd::LinSpaced(3, 0.3, 0.7)});
-  expect_derivatives(problem);
+  test_support::expect_derivatives(problem);
   // A node's first sample is where it stands.
   EXPECT_NEAR(problem.angles(0)(0, 0), 0.3, 1e-12);
   EXPECT_NEAR(problem.angles(0)(0, 1), 0.3 - 0.2 + 0.4 - 0.1, 1e-12);
@@ -282,7 +227,7 @@ TEST(ShootingProblem, IsTheSameToTheLastBitWithAnyNumberOfThreads) {
     const std::size_t at = threads == 1 ? 0 : 1;
     ShootingProblem problem(mechanism_to_fit(), segments, starts, spacing, {4e-3, 0.1}, noise(),
                             threads);
-    linearize_all(problem, residual[at], jacobian[at]);
+    test_support::linearize_all(problem, residual[at], jacobian[at]);
     const auto layout = problem.layout();
     cost[at] = problem.evaluate_candidate(
         Eigen::VectorXd::Constant(layout.node_count * layout.node_size, 1e-2),

@@ -119,7 +119,7 @@ TEST_F(ServiceDisk, KeepsTheLogOfARecordingThatDoesNotReadBack) {
   const std::string folder = store_.files.file("run");
   const std::string log_path = log_folder(folder);
   {
-    auto log = SessionLog::open(log_path, 2, 1 << 30);
+    auto log = SessionLog::open(log_path, {2}, 1 << 30);
     ASSERT_TRUE(log.ok());
     const auto batch = [](std::uint64_t number) {
       return test_support::batch_request(number).sample_batch().SerializeAsString();

@@ -24,7 +24,7 @@ SampleBatch batch(std::uint64_t sequence) { return batch_request(sequence).sampl
 class Stored : public ::testing::Test {
  protected:
   void write_log(const std::vector<SampleBatch>& batches) {
-    auto log = SessionLog::open(log_folder(folder_.file("run")), 2, 1 << 30);
+    auto log = SessionLog::open(log_folder(folder_.file("run")), {2}, 1 << 30);
     ASSERT_TRUE(ok(log));
     std::vector<std::string> bytes;
     for (const SampleBatch& each : batches) bytes.push_back(each.SerializeAsString());
@@ -178,7 +178,7 @@ TEST(BatchCheck, TakesJustWhatCanBeStored) {
   };
   for (const Case& each : cases) {
     SCOPED_TRACE(each.name);
-    BatchCheck check(2);
+    BatchCheck check({2});
     ASSERT_EQ(check.take(batch(1)), std::nullopt);
     SampleBatch changed = batch(2);
     each.change(changed);
@@ -191,7 +191,7 @@ TEST(BatchCheck, TakesJustWhatCanBeStored) {
     if (fault) continue;
     // What is taken is stored, whole.
     const TemporaryFolder folder;
-    auto log = SessionLog::open(log_folder(folder.file("run")), 2, 1 << 30);
+    auto log = SessionLog::open(log_folder(folder.file("run")), {2}, 1 << 30);
     changed.set_batch_sequence(2);
     ASSERT_TRUE(
         ok(log.value().commit({batch(1).SerializeAsString(), changed.SerializeAsString()})));

@@ -1,0 +1,109 @@
+#include "daq/config/inertial_config.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace daq {
+namespace {
+
+namespace v1 = rigcal::v1;
+
+// A range of ±2048 counts is read as at most +2047 of them.
+constexpr double kFullScale = 1.0 - 1e-3;
+constexpr double kStuckDefault_ms = 100.0;
+constexpr double kSaturatedDefault_ms = 100.0;
+
+/// Sets the three axes of an instrument.
+void set_axes(std::size_t first, double counts_per_unit, double range, InertialScale& scale) {
+  double most = INERTIAL_COUNTS_MAX;
+  if (range > 0.0) most = std::min(most, std::floor(kFullScale * range * counts_per_unit));
+  for (std::size_t axis = first; axis < first + 3; ++axis) {
+    scale.si_per_count[axis] = 1.0 / counts_per_unit;
+    scale.counts_max[axis] = static_cast<std::int16_t>(most);
+  }
+}
+
+InertialConfig read_sensor(const v1::UnitInertial& source, const v1::Rig& rig,
+                           const proto::TextLocator& place) {
+  const auto found = std::ranges::find(rig.inertial_sensor(), source.sensor(),
+                                       [](const auto& sensor) { return sensor.name(); });
+  if (found == rig.inertial_sensor().end()) {
+    place.at("sensor").fail("there is no inertial sensor \"" + source.sensor() +
+                            "\"; name one of this file's inertial_sensor { }");
+  }
+  const auto counts = [&](double stated, const char* field, const char* instrument) {
+    if (stated > 0.0) return stated;
+    place.at("sensor").fail("inertial sensor \"" + source.sensor() + "\" states no " + instrument +
+                            " { " + field + ": ... }; the DAQ needs it");
+  };
+  InertialConfig sensor{
+      .name = source.sensor(), .divider = static_cast<int>(source.divider()), .scale = {}};
+  if (found->has_gyroscope()) {
+    const v1::Gyroscope& gyro = found->gyroscope();
+    set_axes(0, counts(gyro.counts_per_rad_per_s(), "counts_per_rad_per_s", "gyroscope"),
+             gyro.range_rad_per_s(), sensor.scale);
+  }
+  if (found->has_accelerometer()) {
+    const v1::Accelerometer& accel = found->accelerometer();
+    set_axes(3, counts(accel.counts_per_m_per_s2(), "counts_per_m_per_s2", "accelerometer"),
+             accel.range_m_per_s2(), sensor.scale);
+  }
+  return sensor;
+}
+
+double seconds_or(double stated_ms, double otherwise_ms) {
+  return 1e-3 * (stated_ms == 0.0 ? otherwise_ms : stated_ms);
+}
+
+}  // namespace
+
+std::vector<InertialConfig> read_inertial(const v1::Rig& rig, const proto::TextLocator& place) {
+  const v1::Unit& unit = rig.unit();
+  if (unit.inertial_size() > INERTIAL_SENSORS_MAX) {
+    place.at("inertial", INERTIAL_SENSORS_MAX)
+        .fail("a unit reads at most " + std::to_string(INERTIAL_SENSORS_MAX) +
+              " inertial sensors; remove this one");
+  }
+  std::vector<InertialConfig> sensors;
+  for (int i = 0; i < unit.inertial_size(); ++i) {
+    InertialConfig sensor = read_sensor(unit.inertial(i), rig, place.at("inertial", i));
+    if (std::ranges::count(sensors, sensor.name, &InertialConfig::name) > 0) {
+      place.at("inertial", i)
+          .fail("inertial sensor \"" + sensor.name + "\" is listed already; list each once");
+    }
+    sensors.push_back(std::move(sensor));
+  }
+  return sensors;
+}
+
+std::vector<InertialLimits> read_inertial_limits(const v1::Safety& safety,
+                                                 const std::vector<InertialConfig>& sensors,
+                                                 const proto::TextLocator& place) {
+  std::vector<InertialLimits> limits;
+  for (const InertialConfig& sensor : sensors) {
+    limits.push_back({.sensor = sensor.name,
+                      .stuck_s_max = 1e-3 * kStuckDefault_ms,
+                      .saturated_s_max = 1e-3 * kSaturatedDefault_ms,
+                      .counts_max = sensor.scale.counts_max});
+  }
+  for (int i = 0; i < safety.inertial_size(); ++i) {
+    const v1::InertialSafety& source = safety.inertial(i);
+    const auto found = std::ranges::find(limits, source.sensor(), &InertialLimits::sensor);
+    if (found == limits.end()) {
+      place.at("inertial", i)
+          .fail("the unit reads no inertial sensor \"" + source.sensor() +
+                "\"; list it in unit { inertial { sensor: ... } } or remove this");
+    }
+    if (found->stops_run) {
+      place.at("inertial", i)
+          .fail("inertial sensor \"" + source.sensor() + "\" is limited already; keep one");
+    }
+    found->stops_run = true;
+    found->missing_s_max = seconds_or(source.missing_ms_max(), 0.0);
+    found->stuck_s_max = seconds_or(source.stuck_ms_max(), kStuckDefault_ms);
+    found->saturated_s_max = seconds_or(source.saturated_ms_max(), kSaturatedDefault_ms);
+  }
+  return limits;
+}
+
+}  // namespace daq

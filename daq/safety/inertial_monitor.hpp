@@ -1,0 +1,81 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "daq/scenario/observation.hpp"
+#include "firmware_iface/link/unit_sample.hpp"
+
+namespace daq {
+
+/// From counts of an inertial sensor to what its axis reads [rad/s] or [m/s²]; 0 of axes that it
+/// does not have.
+struct InertialScale {
+  std::array<double, INERTIAL_AXES> si_per_count{};
+  std::array<std::int16_t, INERTIAL_AXES> counts_max{};  ///< at the end of the range
+};
+
+/// What can be wrong with an inertial sensor.
+enum class InertialFault : std::uint8_t { kMissing, kStuck, kSaturated };
+inline constexpr std::size_t kInertialFaultCount = 3;
+
+/// When an inertial sensor counts as wrong.
+struct InertialLimits {
+  std::string sensor;            ///< name, for messages
+  bool stops_run = false;        ///< the output is switched off then; else it is only told
+  double missing_s_max = 0.0;    ///< longest time without a reading
+  double stuck_s_max = 0.0;      ///< longest time in motion without a change of any count
+  double saturated_s_max = 0.0;  ///< longest time at the end of the range
+  /// Counts at the end of the range, by axis; 0 of axes that the sensor does not have.
+  std::array<std::int16_t, INERTIAL_AXES> counts_max{};
+};
+
+/// Watches inertial sensors. Real-time safe: no allocation, no exceptions.
+///
+/// A sensor is in motion while any hinge turns: where none does, equal counts are what it should
+/// read. A time that is none counts as too long.
+class InertialMonitor {
+ public:
+  struct Finding {
+    InertialFault fault;
+    double value;  ///< for how long [s]
+    double limit;  ///< allowed [s]
+  };
+
+  explicit InertialMonitor(const std::vector<InertialLimits>& limits);
+
+  /// Takes what was read before this sample.
+  void add(const Observation& now, const firmware_iface::UnitInertial& reading) noexcept;
+
+  std::size_t sensor_count() const noexcept { return count_; }
+  bool stops_run(std::size_t sensor) const noexcept { return bounds_[sensor].stops_run; }
+
+  /// Whether the sensor has the fault now, and since when.
+  bool has(std::size_t sensor, InertialFault fault, Finding& finding) const noexcept;
+
+ private:
+  struct Bounds {
+    bool stops_run;
+    std::array<double, kInertialFaultCount> longest_s;
+    std::array<std::int16_t, INERTIAL_AXES> counts_max;
+  };
+  struct Memory {
+    std::array<double, kInertialFaultCount> lasting_s{};  ///< each fault, so far
+    std::array<std::int16_t, INERTIAL_AXES> counts{};
+    bool seen = false;
+  };
+
+  bool is_saturated(std::size_t sensor, const Memory& memory) const noexcept;
+
+  std::size_t count_ = 0;
+  std::array<Bounds, INERTIAL_SENSORS_MAX> bounds_{};
+  std::array<Memory, INERTIAL_SENSORS_MAX> memory_{};
+  std::array<double, kJointsMax> last_angle_rad_{};
+  double last_time_s_ = 0.0;
+  bool started_ = false;
+};
+
+}  // namespace daq

@@ -1,0 +1,321 @@
+#include "estimator/tree/inertial_base.hpp"
+
+#include <Eigen/Dense>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <random>
+#include <stdexcept>
+
+#include "estimator/dynamics/tree_inverse_dynamics.hpp"
+#include "estimator/model/inertia_chart.hpp"
+#include "estimator/model/spanning_tree.hpp"
+#include "estimator/tree/loop_closure.hpp"
+
+namespace estimator {
+namespace {
+
+constexpr int kSpareMotions = 10;     // beyond twice as many equations as unknowns
+constexpr int kTriesMax = 200;        // to close the loops, for each motion
+constexpr double kAcceleration = 10;  // [rad/s², m/s²], as large as gravity
+constexpr double kTurn = 3.0;         // of a joint, either way [rad]
+constexpr double kSlide = 0.3;        // [m]
+constexpr double kUnseen = 1e-10;     // of the largest column
+constexpr double kDependent = 1e-8;   // what is left of a column across others, of its length
+constexpr double kNoPart = 1e-8;      // of the largest share of a grouped parameter
+
+const char* const kAxes[] = {"x", "y", "z"};
+const char* const kMoments[] = {"xx", "yy", "zz", "xy", "xz", "yz"};
+
+/// A body with the points of joints on it, the first that of the joint that carries it.
+struct Carried {
+  int body = 0;
+  std::vector<int> points;  ///< indices of their first coordinates
+};
+
+/// Bodies in the order in which the spanning tree reaches them, massless ones left out.
+std::vector<Carried> carried_bodies(const Mechanism& mechanism) {
+  std::vector<Carried> bodies;
+  for (const TreeEdge& edge : spanning_tree(mechanism)) {
+    const auto at = static_cast<std::size_t>(edge.hinge);
+    const auto index = [&](HingeQuantity quantity) {
+      return edge.weld ? mechanism.index_of_weld(edge.hinge, quantity)
+                       : mechanism.index_of_hinge(edge.hinge, quantity);
+    };
+    const int a = edge.weld ? mechanism.welds[at].body_a : mechanism.hinges[at].body_a;
+    const int b = edge.weld ? mechanism.welds[at].body_b : mechanism.hinges[at].body_b;
+    Carried carried{edge.forward ? b : a,
+                    {index(edge.forward ? HingeQuantity::kPointBx : HingeQuantity::kPointAx)}};
+    if (!mechanism.bodies[static_cast<std::size_t>(carried.body)].massless) {
+      bodies.push_back(carried);
+    }
+  }
+  for (Carried& carried : bodies) {
+    const auto add = [&](int body, int point) {
+      if (body == carried.body && point != carried.points.front()) carried.points.push_back(point);
+    };
+    for (int j = 0; j < mechanism.hinge_count(); ++j) {
+      const Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(j)];
+      add(hinge.body_a, mechanism.index_of_hinge(j, HingeQuantity::kPointAx));
+      add(hinge.body_b, mechanism.index_of_hinge(j, HingeQuantity::kPointBx));
+    }
+    for (int w = 0; w < mechanism.weld_count(); ++w) {
+      const Weld& weld = mechanism.welds[static_cast<std::size_t>(w)];
+      add(weld.body_a, mechanism.index_of_weld(w, HingeQuantity::kPointAx));
+      add(weld.body_b, mechanism.index_of_weld(w, HingeQuantity::kPointBx));
+    }
+  }
+  return bodies;
+}
+
+Eigen::Vector3d point_at(const std::vector<double>& values, int index) {
+  return Eigen::Vector3d::Map(&values[static_cast<std::size_t>(index)]);
+}
+
+std::vector<double> values_of(const Mechanism& mechanism) {
+  std::vector<double> values;
+  for (const Parameter& parameter : mechanism.parameters) values.push_back(parameter.value);
+  return values;
+}
+
+/// A motion in which all joints stand still.
+struct Instant {
+  Eigen::VectorXd angles, accelerations;
+};
+
+/// Torques of one set of inertias over instants, projected on the motions that loops leave.
+class Columns {
+ public:
+  Columns(const Mechanism& mechanism, const std::vector<Instant>& instants,
+          const std::vector<Eigen::MatrixXd>& motions)
+      : mechanism_(mechanism), instants_(instants), motions_(motions), bare_(values_of(mechanism)) {
+    const auto clear = [&](int index) { bare_[static_cast<std::size_t>(index)] = 0.0; };
+    for (int body = 0; body < mechanism.body_count(); ++body) {
+      for (int i = 0; i < Mechanism::kBodyQuantities; ++i) {
+        clear(mechanism.index(body, static_cast<BodyQuantity>(i)));
+      }
+    }
+    for (int j = 0; j < mechanism.hinge_count(); ++j) {
+      for (int i = Mechanism::kWeldQuantities; i < Mechanism::kHingeQuantities; ++i) {
+        clear(mechanism.index_of_hinge(j, static_cast<HingeQuantity>(i)));
+      }
+    }
+  }
+
+  /// Of all standard parameters, in their order.
+  Eigen::MatrixXd all() const {
+    std::vector<Eigen::VectorXd> columns;
+    for (const Carried& carried : carried_bodies(mechanism_)) {
+      const Eigen::VectorXd mass = of_body(carried, 1.0, Eigen::Vector3d::Zero(), Moments::Zero());
+      std::array<Eigen::VectorXd, 6> moments;
+      for (int i = 0; i < 6; ++i) {
+        moments[static_cast<std::size_t>(i)] =
+            of_body(carried, 0.0, Eigen::Vector3d::Zero(), Moments::Unit(i));
+        columns.push_back(moments[static_cast<std::size_t>(i)]);
+      }
+      // A point mass of 1 kg at 1 m along an axis has the moment 1 kg·m² about the others.
+      for (int axis = 0; axis < 3; ++axis) {
+        Eigen::VectorXd first =
+            of_body(carried, 1.0, Eigen::Vector3d::Unit(axis), Moments::Zero()) - mass;
+        for (int other = 0; other < 3; ++other) {
+          if (other != axis) first -= moments[static_cast<std::size_t>(other)];
+        }
+        columns.push_back(first);
+      }
+      columns.push_back(mass);
+    }
+    for (int j = 0; j < mechanism_.hinge_count(); ++j) {
+      if (!mechanism_.hinges[static_cast<std::size_t>(j)].motorised) continue;
+      std::vector<double> values = bare_;
+      values[static_cast<std::size_t>(mechanism_.index_of_hinge(j, HingeQuantity::kShaftInertia))] =
+          1.0;
+      columns.push_back(torques(values));
+    }
+    Eigen::MatrixXd matrix(columns.empty() ? 0 : columns.front().size(), std::ssize(columns));
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      matrix.col(static_cast<Eigen::Index>(i)) = columns[i];
+    }
+    return matrix;
+  }
+
+ private:
+  /// @param centre   from the joint that carries the body [m]
+  /// @param moments  about the centre
+  Eigen::VectorXd of_body(const Carried& carried, double mass, const Eigen::Vector3d& centre,
+                          const Moments& moments) const {
+    std::vector<double> values = bare_;
+    values[static_cast<std::size_t>(mechanism_.index(carried.body, BodyQuantity::kMass))] = mass;
+    for (int i = 0; i < 6; ++i) {
+      values[static_cast<std::size_t>(mechanism_.index(carried.body, BodyQuantity::kJxx) + i)] =
+          moments[i];
+    }
+    const Eigen::Vector3d joint = point_at(bare_, carried.points.front());
+    for (const int point : carried.points) {
+      const Eigen::Vector3d moved = point_at(bare_, point) - joint - centre;
+      for (int i = 0; i < 3; ++i) values[static_cast<std::size_t>(point + i)] = moved[i];
+    }
+    return torques(values);
+  }
+
+  Eigen::VectorXd torques(const std::vector<double>& values) const {
+    TreeInverseDynamics<double> dynamics(mechanism_, values);
+    const int n = mechanism_.hinge_count();
+    const JointVector<double> rest = JointVector<double>::Zero(n);
+    JointVector<double> imbalance;
+    Eigen::VectorXd column(0);
+    for (std::size_t k = 0; k < instants_.size(); ++k) {
+      // With loops the links beyond the tree have joints of their own.
+      dynamics.imbalance(instants_[k].angles, rest, instants_[k].accelerations, rest, imbalance);
+      const Eigen::VectorXd own = motions_[k].transpose() * imbalance.head(n);
+      column.conservativeResize(column.size() + own.size());
+      column.tail(own.size()) = own;
+    }
+    return column;
+  }
+
+  const Mechanism& mechanism_;
+  const std::vector<Instant>& instants_;
+  const std::vector<Eigen::MatrixXd>& motions_;
+  std::vector<double> bare_;
+};
+
+/// Instants at random, with the motions that the loops leave, until these are `count` in all.
+void draw(const Mechanism& mechanism, std::size_t count, unsigned seed,
+          std::vector<Instant>& instants, std::vector<Eigen::MatrixXd>& motions) {
+  std::mt19937 random(seed);
+  std::uniform_real_distribution<double> even(-1.0, 1.0);
+  LoopClosure closure(mechanism);
+  const int n = mechanism.hinge_count();
+  const Eigen::VectorXd unwanted =
+      Eigen::VectorXd::Constant(n, std::numeric_limits<double>::quiet_NaN());
+  std::size_t equations = 0;
+  for (std::size_t tries = 0; equations < count; ++tries) {
+    if (tries > kTriesMax * count) {
+      throw std::invalid_argument(
+          "the loops cannot be closed with the hinge points given; check "
+          "points, signs and zero marks");
+    }
+    Eigen::VectorXd angles(n);
+    for (int j = 0; j < n; ++j) {
+      const Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(j)];
+      angles[j] = (hinge.kind == JointKind::kPrismatic ? kSlide : kTurn) * even(random);
+    }
+    Eigen::MatrixXd motion = Eigen::MatrixXd::Identity(n, n);
+    if (closure.has_loops()) {
+      if (!closure.close(angles, unwanted)) continue;
+      Eigen::FullPivLU<Eigen::MatrixXd> lu(closure.jacobian(angles));
+      lu.setThreshold(1e-7);
+      motion = lu.kernel();
+    }
+    const Eigen::VectorXd along =
+        Eigen::VectorXd::NullaryExpr(motion.cols(), [&] { return kAcceleration * even(random); });
+    instants.push_back({angles, motion * along});
+    motions.push_back(motion);
+    equations += static_cast<std::size_t>(motion.cols());
+  }
+}
+
+std::vector<StandardParameter> standard_parameters(const Mechanism& mechanism) {
+  std::vector<StandardParameter> parameters;
+  for (const Carried& carried : carried_bodies(mechanism)) {
+    const std::string& name = mechanism.bodies[static_cast<std::size_t>(carried.body)].name;
+    for (const char* const moment : kMoments) {
+      parameters.push_back({name + ".I_" + moment, "kg·m²"});
+    }
+    for (const char* const axis : kAxes) parameters.push_back({name + ".mc_" + axis, "kg·m"});
+    parameters.push_back({name + ".m", "kg"});
+  }
+  for (int j = 0; j < mechanism.hinge_count(); ++j) {
+    if (!mechanism.hinges[static_cast<std::size_t>(j)].motorised) continue;
+    const int index = mechanism.index_of_hinge(j, HingeQuantity::kShaftInertia);
+    const Parameter& shaft = mechanism.parameters[static_cast<std::size_t>(index)];
+    parameters.push_back({shaft.name, shaft.unit});
+  }
+  return parameters;
+}
+
+}  // namespace
+
+Eigen::VectorXd standard_values(const Mechanism& mechanism) {
+  std::vector<double> values;
+  const std::vector<double> parameters = values_of(mechanism);
+  for (const Carried& carried : carried_bodies(mechanism)) {
+    const auto value = [&](BodyQuantity quantity) {
+      return mechanism.parameter(carried.body, quantity).value;
+    };
+    Moments moments;
+    for (int i = 0; i < 6; ++i) {
+      moments[i] = value(static_cast<BodyQuantity>(static_cast<int>(BodyQuantity::kJxx) + i));
+    }
+    const double mass = value(BodyQuantity::kMass);
+    const Eigen::Vector3d centre = -point_at(parameters, carried.points.front());
+    moments += moments_of(inertia_from(mass * centre * centre.transpose()));
+    values.insert(values.end(), moments.begin(), moments.end());
+    for (const double coordinate : centre) values.push_back(mass * coordinate);
+    values.push_back(mass);
+  }
+  for (int j = 0; j < mechanism.hinge_count(); ++j) {
+    if (!mechanism.hinges[static_cast<std::size_t>(j)].motorised) continue;
+    values.push_back(mechanism.hinge_parameter(j, HingeQuantity::kShaftInertia).value);
+  }
+  return Eigen::VectorXd::Map(values.data(), std::ssize(values));
+}
+
+Eigen::MatrixXd inertial_regressor(const Mechanism& mechanism, const Eigen::VectorXd& angles,
+                                   const Eigen::VectorXd& accelerations) {
+  const int n = mechanism.hinge_count();
+  const std::vector<Instant> instant = {{angles, accelerations}};
+  const std::vector<Eigen::MatrixXd> motions = {Eigen::MatrixXd::Identity(n, n)};
+  return Columns(mechanism, instant, motions).all();
+}
+
+InertialBase find_inertial_base(const Mechanism& mechanism, unsigned seed) {
+  if (mechanism.hinge_count() > kTreeHingesMax) {
+    throw std::invalid_argument("base parameters need a mechanism of at most " +
+                                std::to_string(kTreeHingesMax) + " joints");
+  }
+  InertialBase result;
+  result.standard = standard_parameters(mechanism);
+  std::vector<Instant> instants;
+  std::vector<Eigen::MatrixXd> motions;
+  draw(mechanism, 2 * result.standard.size() + kSpareMotions, seed, instants, motions);
+  const Eigen::MatrixXd W = Columns(mechanism, instants, motions).all();
+  const double largest = W.colwise().norm().maxCoeff();
+
+  // Columns in order, each kept that the ones before do not make up.
+  std::vector<int> kept, grouped;
+  Eigen::MatrixXd Q(W.rows(), 0);
+  for (int i = 0; i < W.cols(); ++i) {
+    const double length = W.col(i).norm();
+    if (!(length > kUnseen * largest)) {
+      result.unseen.push_back(i);
+      continue;
+    }
+    Eigen::VectorXd across = W.col(i);
+    for (int twice = 0; twice < 2; ++twice) across -= Q * (Q.transpose() * across);
+    if (!(across.norm() > kDependent * length)) {
+      grouped.push_back(i);
+      continue;
+    }
+    kept.push_back(i);
+    Q.conservativeResize(W.rows(), Q.cols() + 1);
+    Q.rightCols(1) = across.normalized();
+  }
+  const Eigen::MatrixXd shares =
+      Eigen::MatrixXd(W(Eigen::all, kept)).colPivHouseholderQr().solve(W(Eigen::all, grouped));
+  const Eigen::VectorXd lengths = W(Eigen::all, kept).colwise().norm();
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    BaseCombination combination{{{kept[i], 1.0}}};
+    const auto row = static_cast<Eigen::Index>(i);
+    for (std::size_t k = 0; k < grouped.size(); ++k) {
+      const auto column = static_cast<Eigen::Index>(k);
+      const double part = std::abs(shares(row, column)) * lengths[row];
+      if (part <= kNoPart * W.col(grouped[k]).norm()) continue;
+      combination.terms.push_back({grouped[k], shares(row, column)});
+    }
+    result.base.push_back(combination);
+  }
+  return result;
+}
+
+}  // namespace estimator

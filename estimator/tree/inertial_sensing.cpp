@@ -1,0 +1,262 @@
+#include "estimator/tree/inertial_sensing.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "estimator/math/parallel_jobs.hpp"
+#include "estimator/tree/motion_lanes.hpp"
+#include "estimator/tree/motion_piece.hpp"
+#include "estimator/tree/sensing_lanes.hpp"
+
+namespace estimator {
+namespace {
+
+constexpr int kWidth = 16;  // lanes
+
+using RowMajor = IntervalSlopes::RowMajor;
+
+/// One look of one interval.
+struct Place {
+  std::size_t interval;
+  int look;  ///< of the interval, from 0
+};
+
+std::vector<Place> places_of(std::span<const MotionInterval> intervals) {
+  std::vector<Place> places;
+  for (std::size_t i = 0; i < intervals.size(); ++i) {
+    for (int look = 0; look < intervals[i].last_look - intervals[i].first_look; ++look) {
+      places.push_back({i, look});
+    }
+  }
+  return places;
+}
+
+/// Puts the motion at a look into a lane.
+void load_look(MotionLanes<kWidth>& lanes, int lane, const MotionInterval& interval, int look) {
+  const LookLog& log = *interval.looks;
+  const int at = interval.first_look + look - log.first;
+  for (int row = 0; row < log.states.rows(); ++row) lanes.state(row)[lane] = log.states(row, at);
+  for (int j = 0; j < log.guesses.rows(); ++j) lanes.guess(j)[lane] = log.guesses(j, at);
+  const double time = interval.look_times[interval.first_look + look];
+  load_piece(lanes, lane, *interval.controls, log.stretches[static_cast<std::size_t>(at)], time,
+             time);
+  load_contacts(lanes, lane, log.contacts[static_cast<std::size_t>(at)]);
+}
+
+/// Runs `use(lane, place)` for each look after `work` has been done on a batch of them.
+template <typename Work, typename Use>
+void for_each_look(std::span<const MotionInterval> intervals, std::span<const Place> places,
+                   MotionLanes<kWidth>& lanes, const Work& work, const Use& use) {
+  for (std::size_t first = 0; first < places.size(); first += kWidth) {
+    const int count = static_cast<int>(std::min<std::size_t>(kWidth, places.size() - first));
+    for (int lane = 0; lane < kWidth; ++lane) {  // those left over repeat the last
+      const Place& place = places[first + static_cast<std::size_t>(std::min(lane, count - 1))];
+      load_look(lanes, lane, intervals[place.interval], place.look);
+    }
+    work();
+    for (int lane = 0; lane < count; ++lane) {
+      use(lane, places[first + static_cast<std::size_t>(lane)]);
+    }
+  }
+}
+
+/// Gives the sensing lanes the motion that the others have found.
+void pass_motion(const MotionLanes<kWidth>& from, SensingLanes<kWidth>& to) {
+  const int n = from.joint_count();
+  for (int j = 0; j < n; ++j) {
+    std::copy_n(from.joint_angle(j), kWidth, to.motion(j));
+    std::copy_n(from.joint_rate(j), kWidth, to.motion(n + j));
+    std::copy_n(from.joint_acceleration(j), kWidth, to.motion(2 * n + j));
+  }
+}
+
+/// Of each sensor where its delay stands among the parameters; −1: it is held.
+std::vector<int> delay_places(const SensingProgram& sensing, const Mechanism& mechanism) {
+  std::vector<int> places;
+  for (int i = 0; i < mechanism.inertial_count(); ++i) {
+    const int delay = mechanism.index_of_inertial(i, InertialQuantity::kDelay);
+    const auto found = std::ranges::find(sensing.parameters(), delay);
+    places.push_back(found == sensing.parameters().end()
+                         ? -1
+                         : static_cast<int>(found - sensing.parameters().begin()));
+  }
+  return places;
+}
+
+/// Derivatives of what is read at a batch of looks along the state there and along parameters.
+class LookSlopes {
+ public:
+  LookSlopes(const TreeProgram& program, const SensingProgram& sensing, const Mechanism& values)
+      : sensing_(sensing),
+        lanes_(program, values, true),
+        sensors_(sensing, values),
+        delays_(delay_places(sensing, values)),
+        directions_(lanes_.direction_count()),
+        states_(2 * lanes_.coordinate_count()),
+        columns_(states_ + static_cast<int>(sensing.parameters().size())),
+        motion_(static_cast<std::size_t>(3 * lanes_.joint_count() * directions_) * kWidth),
+        slopes_(static_cast<std::size_t>(sensing.axis_count() * columns_) * kWidth) {}
+
+  MotionLanes<kWidth>& lanes() { return lanes_; }
+  int columns() const { return columns_; }
+  const double* slope(int axis, int column) const {
+    return row_at<kWidth>(slopes_, axis * columns_ + column);
+  }
+
+  void find() {
+    lanes_.linearize_at_start();
+    pass_motion(lanes_, sensors_);
+    sensors_.read();
+    sensors_.linearize();
+    const int n = lanes_.joint_count();
+    for (int j = 0; j < n; ++j) {
+      for (int d = 0; d < directions_; ++d) {
+        lanes_.joint_slopes(j, d, motion(j, d), motion(n + j, d), motion(2 * n + j, d));
+      }
+    }
+    std::fill(slopes_.begin(), slopes_.end(), 0.0);
+    for (const SensingProgram::Entry& entry : sensing_.slopes()) {
+      const double* own = sensors_.slope(entry);
+      if (entry.column >= 3 * n) {
+        add(entry.axis, states_ + entry.column - 3 * n, [=](int i) { return own[i]; });
+        continue;
+      }
+      for (int d = 0; d < directions_; ++d) {
+        const double* moved = motion(entry.column, d);
+        add(entry.axis, d, [=](int i) { return own[i] * moved[i]; });
+      }
+    }
+    find_delays();
+  }
+
+ private:
+  double* motion(int row, int direction) {
+    return row_at<kWidth>(motion_, row * directions_ + direction);
+  }
+  template <typename F>
+  void add(int axis, int column, const F& f) {
+    double* sum = row_at<kWidth>(slopes_, axis * columns_ + column);
+    for_lanes<kWidth>(sum, [=](int i) { return sum[i] + f(i); });
+  }
+
+  /// A reading of a little earlier is less by what it grows by in that time.
+  void find_delays() {
+    const int c = lanes_.coordinate_count();
+    for (int axis = 0; axis < sensing_.axis_count(); ++axis) {
+      const int sensor = sensing_.axes()[static_cast<std::size_t>(axis)] / InertialSensor::kAxes;
+      const int place = delays_[static_cast<std::size_t>(sensor)];
+      if (place < 0) continue;
+      for (int p = 0; p < c; ++p) {
+        const double *by_angle = slope(axis, p), *by_rate = slope(axis, c + p),
+                     *rate = lanes_.state(c + p), *acceleration = lanes_.acceleration(p);
+        add(axis, states_ + place,
+            [=](int i) { return -(by_angle[i] * rate[i] + by_rate[i] * acceleration[i]); });
+      }
+    }
+  }
+
+  const SensingProgram& sensing_;
+  MotionLanes<kWidth> lanes_;
+  SensingLanes<kWidth> sensors_;
+  std::vector<int> delays_;
+  int directions_, states_, columns_;
+  Rows motion_;  // of joint angles, rates, accelerations × directions
+  Rows slopes_;  // axes × columns
+};
+
+}  // namespace
+
+void sense(const TreeProgram& program, const SensingProgram& sensing, const Mechanism& values,
+           std::span<const MotionInterval> intervals, std::span<Eigen::MatrixXd> readings,
+           int threads) {
+  for (std::size_t i = 0; i < intervals.size(); ++i) {
+    readings[i].resize(intervals[i].last_look - intervals[i].first_look, sensing.axis_count());
+  }
+  const std::vector<Place> places = places_of(intervals);
+  constexpr std::size_t kBatch = 64 * kWidth;
+  for_each_batch(threads, places.size(), kBatch, [&](std::size_t first, std::size_t count) {
+    MotionLanes<kWidth> lanes(program, values, false);
+    SensingLanes<kWidth> sensors(sensing, values);
+    for_each_look(
+        intervals, std::span(places).subspan(first, count), lanes,
+        [&] {
+          lanes.accelerate_at_start();
+          pass_motion(lanes, sensors);
+          sensors.read();
+        },
+        [&](int lane, const Place& place) {
+          for (int axis = 0; axis < sensing.axis_count(); ++axis) {
+            readings[place.interval](place.look, axis) = sensors.reading(axis)[lane];
+          }
+        });
+  });
+}
+
+void linearize_sensing(const TreeProgram& program, const SensingProgram& sensing,
+                       const Mechanism& values, std::span<const MotionInterval> intervals,
+                       std::span<IntervalSlopes::Result> results) {
+  LookSlopes slopes(program, sensing, values);
+  const int states = 2 * program.coordinate_count();
+  const int directions = slopes.lanes().direction_count(), axes = sensing.axis_count();
+  for (std::size_t i = 0; i < intervals.size(); ++i) {
+    results[i].inertial.assign(
+        static_cast<std::size_t>(axes),
+        RowMajor(intervals[i].last_look - intervals[i].first_look, slopes.columns()));
+  }
+  for_each_look(
+      intervals, places_of(intervals), slopes.lanes(), [&] { slopes.find(); },
+      [&](int lane, const Place& place) {
+        IntervalSlopes::Result& result = results[place.interval];
+        const auto moved = result.looks.middleRows(place.look * states, states);
+        for (int axis = 0; axis < axes; ++axis) {
+          auto row = result.inertial[static_cast<std::size_t>(axis)].row(place.look);
+          for (int d = 0; d < slopes.columns(); ++d) {
+            row[d] = d < states ? 0.0 : slopes.slope(axis, d)[lane];
+          }
+          for (int s = 0; s < states; ++s) {
+            row.head(directions) += slopes.slope(axis, s)[lane] * moved.row(s);
+          }
+        }
+      });
+  for (IntervalSlopes::Result& result : results) result.looks.resize(0, 0);
+}
+
+void linearize_motion(const TreeProgram& program, const Mechanism& values,
+                      std::span<const MotionInterval> intervals, Eigen::MatrixXd& motion,
+                      std::vector<RowMajor>& slopes) {
+  MotionLanes<kWidth> lanes(program, values, true);
+  const int n = lanes.joint_count(), states = 2 * lanes.coordinate_count();
+  const std::vector<Place> places = places_of(intervals);
+  motion.resize(3 * n, std::ssize(places));
+  slopes.assign(places.size(), RowMajor(3 * n, states));
+  Eigen::Index at = 0;
+  Rows joint_slopes(static_cast<std::size_t>(3 * n * states) * kWidth);
+  const auto slope_at = [&](int row, int d) {
+    return row_at<kWidth>(joint_slopes, row * states + d);
+  };
+  for_each_look(
+      intervals, places, lanes,
+      [&] {
+        lanes.linearize_at_start();
+        for (int j = 0; j < n; ++j) {
+          for (int d = 0; d < states; ++d) {
+            lanes.joint_slopes(j, d, slope_at(j, d), slope_at(n + j, d), slope_at(2 * n + j, d));
+          }
+        }
+      },
+      [&](int lane, const Place&) {
+        for (int j = 0; j < n; ++j) {
+          motion(j, at) = lanes.joint_angle(j)[lane];
+          motion(n + j, at) = lanes.joint_rate(j)[lane];
+          motion(2 * n + j, at) = lanes.joint_acceleration(j)[lane];
+        }
+        for (int row = 0; row < 3 * n; ++row) {
+          for (int d = 0; d < states; ++d) {
+            slopes[static_cast<std::size_t>(at)](row, d) = slope_at(row, d)[lane];
+          }
+        }
+        ++at;
+      });
+}
+
+}  // namespace estimator

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <span>
+#include <vector>
+
+#include "estimator/tree/interval_motion.hpp"
+#include "estimator/tree/sensing_program.hpp"
+
+namespace estimator {
+
+/// What inertial sensors read at the looks of intervals that IntervalMotion has integrated.
+///
+/// @param readings  of each interval, result: looks × axes wanted [rad/s, m/s²]
+/// @param sensing  whose parameters are those that move the mechanism, in their order, and behind
+///                 these those of the sensors
+void sense(const TreeProgram& program, const SensingProgram& sensing, const Mechanism& values,
+           std::span<const MotionInterval> intervals, std::span<Eigen::MatrixXd> readings,
+           int threads);
+
+/// Derivatives of these readings, from those of the states at the looks, which are used up.
+void linearize_sensing(const TreeProgram& program, const SensingProgram& sensing,
+                       const Mechanism& values, std::span<const MotionInterval> intervals,
+                       std::span<IntervalSlopes::Result> results);
+
+/// Motion of the joints at the looks, and its derivatives along the state there.
+///
+/// @param motion  result: angles, rates, accelerations × looks of all intervals
+/// @param slopes  result, one a look: the same × coordinates over their rates
+void linearize_motion(const TreeProgram& program, const Mechanism& values,
+                      std::span<const MotionInterval> intervals, Eigen::MatrixXd& motion,
+                      std::vector<IntervalSlopes::RowMajor>& slopes);
+
+}  // namespace estimator

@@ -1,0 +1,52 @@
+#include "estimator/tree/program_variants.hpp"
+
+#include <algorithm>
+
+namespace estimator {
+namespace {
+
+/// Values with nothing of the bodies that are missing.
+Mechanism without(Mechanism mechanism, const std::vector<int>& absent) {
+  for (const int body : absent) {
+    for (int i = 0; i < Mechanism::kBodyQuantities; ++i) {
+      mechanism.parameter(body, static_cast<BodyQuantity>(i)).value = 0.0;
+    }
+  }
+  return mechanism;
+}
+
+}  // namespace
+
+ProgramVariants::ProgramVariants(const Mechanism& mechanism, const CoordinateChoice& coordinates,
+                                 const std::vector<std::vector<int>>& absent) {
+  for (const std::vector<int>& own : absent) {
+    const auto known = std::ranges::find(variants_, own, &Variant::absent);
+    variant_of_.push_back(static_cast<int>(known - variants_.begin()));
+    if (known != variants_.end()) continue;
+    Variant variant{
+        own, std::make_shared<const TreeProgram>(without(mechanism, own), coordinates), {}};
+    const std::vector<int>& moving = variant.program->moving();
+    for (std::size_t place = 0; place < moving.size(); ++place) {
+      const int body = moving[place] / Mechanism::kBodyQuantities;
+      if (moving[place] < mechanism.index_of_hinge(0, HingeQuantity::kPointAx) &&
+          std::ranges::find(own, body) != own.end()) {
+        variant.without_effect.push_back(static_cast<int>(place));
+      }
+    }
+    variants_.push_back(std::move(variant));
+  }
+}
+
+std::vector<ProgramVariants::Run> ProgramVariants::runs(const Mechanism& values,
+                                                        std::span<const int> groups) const {
+  std::vector<Run> runs;
+  for (std::size_t first = 0, last = 0; first < groups.size(); first = last) {
+    const Variant& own = of(groups[first]);
+    while (last < groups.size() && &of(groups[last]) == &own) ++last;
+    runs.push_back(
+        {*own.program, without(values, own.absent), first, last - first, own.without_effect});
+  }
+  return runs;
+}
+
+}  // namespace estimator

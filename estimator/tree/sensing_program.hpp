@@ -1,0 +1,52 @@
+#pragma once
+
+#include <vector>
+
+#include "estimator/model/mechanism.hpp"
+#include "estimator/symbolic/lane_program.hpp"
+
+namespace estimator {
+
+/// What inertial sensors of a mechanism read of the motion of its joints, and the derivatives of
+/// that, recorded from TreeInverseDynamics as a program that works on many states at a time.
+class SensingProgram {
+ public:
+  enum Section : int { kParameters, kReadings, kSlopes, kSectionCount };
+
+  /// An entry of the sparse derivatives, as a row of the program.
+  struct Entry {
+    int axis;    ///< its place among those wanted
+    int column;  ///< joint angles, rates, accelerations, parameters
+    int row;
+  };
+
+  /// @param axes        that are wanted: sensor · InertialSensor::kAxes + axis
+  /// @param parameters  indices of those that are unknowns; the others keep their values
+  SensingProgram(const Mechanism& mechanism, std::vector<int> axes, std::vector<int> parameters);
+
+  const LaneProgram& program() const { return program_; }
+  int joint_count() const { return joint_count_; }
+  const std::vector<int>& axes() const { return axes_; }
+  int axis_count() const { return static_cast<int>(axes_.size()); }
+  const std::vector<int>& parameters() const { return parameters_; }
+
+  // Inputs.
+  /// Of the joints' angles, then rates, then accelerations.
+  int motion_row(int index) const { return program_.input_row(index); }
+  int parameter_row(int place) const { return program_.input_row(3 * joint_count_ + place); }
+
+  // Outputs.
+  int reading_row(int axis) const { return program_.output_row(kReadings, axis); }
+  const std::vector<Entry>& slopes() const { return slopes_; }
+
+ private:
+  int joint_count_;
+  std::vector<int> axes_, parameters_;
+  LaneProgram program_;
+  std::vector<Entry> slopes_;
+};
+
+/// Free parameters of inertial sensors, which move nothing.
+std::vector<int> sensing_parameters(const Mechanism& mechanism);
+
+}  // namespace estimator

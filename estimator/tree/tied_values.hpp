@@ -1,0 +1,21 @@
+#pragma once
+
+#include <vector>
+
+#include "estimator/model/mechanism.hpp"
+#include "estimator/symbolic/expression.hpp"
+
+namespace estimator {
+
+/// Gives tied parameters the expressions that follow from those of the others.
+inline void tie_values(const Mechanism& mechanism, std::vector<Expression>& values) {
+  for (const Tie& tie : mechanism.ties) {
+    Expression value(tie.constant);
+    for (const TieTerm& term : tie.terms) {
+      value += Expression(term.factor) * values[static_cast<std::size_t>(term.parameter)];
+    }
+    values[static_cast<std::size_t>(tie.parameter)] = value;
+  }
+}
+
+}  // namespace estimator

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <random>
+
+#include "firmware_iface/sim/plant.hpp"
+#include "firmware_iface/sim/vector3.hpp"
+#include "firmware_iface/wire/inertial.h"
+
+namespace firmware_iface::sim {
+
+/// A gyroscope and an accelerometer in one case on a body of the plant.
+struct InertialSettings {
+  int joint = 0;             ///< whose body it is on
+  Vector3 point{};           ///< from the body's centre of mass, along its axes [m]
+  Vector3 mounting{};        ///< rotation vector from the body's axes to the sensor's [rad]
+  Vector3 gyro_bias{};       ///< [rad/s]
+  Vector3 accel_bias{};      ///< [m/s²]
+  double gyro_noise = 0.0;   ///< standard deviation of a reading [rad/s]
+  double accel_noise = 0.0;  ///< [m/s²]
+  double gyro_counts = 16.4 * 57.29577951308232;  ///< [1/(rad/s)]
+  double accel_counts = 4096.0 / 9.80665;         ///< [1/(m/s²)]
+  double gyro_range = 0.0;                        ///< [rad/s]; 0: what the counts hold
+  double accel_range = 0.0;                       ///< [m/s²]
+  int divider = 1;                                ///< read every so many ticks
+  double dropout = 0.0;                           ///< probability that a reading is missing
+};
+
+/// What a sensor without faults would read: rates about its axes [rad/s], then specific forces
+/// along them [m/s²].
+std::array<double, INERTIAL_AXES> exact_reading(const InertialSettings& sensor,
+                                                const BodyMotion& body) noexcept;
+
+/// A reading with the sensor's bias, noise, quantisation and range.
+std::array<std::int16_t, INERTIAL_AXES> read(const InertialSettings& sensor, const BodyMotion& body,
+                                             std::mt19937_64& random) noexcept;
+
+}  // namespace firmware_iface::sim

@@ -1,0 +1,43 @@
+#include "service/client/base_list.hpp"
+
+#include <vector>
+
+#include "estimator/calibrate/base_parameters.hpp"
+#include "service/report/result_table.hpp"
+#include "service/text/number_format.hpp"
+
+namespace service {
+
+std::string base_list(const estimator::Mechanism& mechanism) {
+  const estimator::InertialBase base = estimator::find_inertial_base(mechanism);
+  const Eigen::VectorXd values = estimator::standard_values(mechanism);
+  std::vector<std::vector<std::string>> rows = {{"base parameter", "value", "unit"}};
+  for (const estimator::BaseCombination& each : base.base) {
+    const estimator::Combination told = estimator::evaluate(base, each, values);
+    rows.push_back({told.description, format_number(told.value, 4), told.unit});
+  }
+  std::string text = "\nOf " + std::to_string(base.standard.size()) +
+                     " inertial parameters motion sees " + std::to_string(base.base.size()) +
+                     " combinations, with every joint read:\n\n" +
+                     format_table(rows, {false, true, false});
+  text +=
+      "\nm is a body's mass, mc its first moment and I its inertia about the joint that carries "
+      "it,\nalong the body's axes.";
+  if (!base.unseen.empty()) {
+    text += " Without any effect:";
+    for (const int index : base.unseen) {
+      text += " " + base.standard[static_cast<std::size_t>(index)].name;
+    }
+    text += ".";
+  }
+  text += "\n";
+  if (!estimator::is_torque_known(mechanism)) {
+    text +=
+        "No torque is known as such (no motor's gain, spring or constant torque is held), so "
+        "motion sees\nthese in proportion to one another and to torques only: hold one, such as "
+        "a mass weighed.\n";
+  }
+  return text;
+}
+
+}  // namespace service

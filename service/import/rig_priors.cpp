@@ -1,0 +1,107 @@
+#include "service/import/rig_priors.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "estimator/calibrate/inertia_prior.hpp"
+
+namespace service {
+namespace {
+
+namespace v1 = rigcal::v1;
+using estimator::Mechanism;
+
+void read_drawing(const v1::Body& source, const proto::TextLocator& place, int body,
+                  Mechanism& mechanism) {
+  if (source.drawing_deviation_percent() == 0.0) return;
+  estimator::Body& own = mechanism.bodies[static_cast<std::size_t>(body)];
+  own.drawing_deviation = 0.01 * source.drawing_deviation_percent();
+  const std::string fault = estimator::find_drawing_fault(mechanism, body);
+  if (!fault.empty()) place.at("drawing_deviation_percent").fail(fault);
+}
+
+/// A body that may be missing must leave everything else as it is: one fixed joint holds it, and it
+/// carries nothing.
+void read_presence(const v1::Body& source, const proto::TextLocator& place, int body,
+                   Mechanism& mechanism) {
+  if (source.only_in_size() == 0) return;
+  estimator::Body& own = mechanism.bodies[static_cast<std::size_t>(body)];
+  const proto::TextLocator where = place.at("only_in");
+  own.only_in.assign(source.only_in().begin(), source.only_in().end());
+  if (std::ranges::any_of(own.only_in, &std::string::empty)) {
+    where.fail("body '" + own.name + "': write names of recordings, * standing for anything");
+  }
+  const auto touches = [&](const auto& joint) {
+    return joint.body_a == body || joint.body_b == body;
+  };
+  if (own.massless || std::ranges::any_of(mechanism.hinges, touches) ||
+      std::ranges::any_of(mechanism.body_encoders, touches) ||
+      std::ranges::any_of(mechanism.inertial_sensors,
+                          [&](const auto& sensor) { return sensor.body == body; }) ||
+      std::ranges::count_if(mechanism.welds, touches) != 1) {
+    where.fail("body '" + own.name +
+               "': only what is held on by one joint of kind FIXED, carries nothing and has a mass "
+               "may be missing in some recordings");
+  }
+}
+
+void read_start(const v1::Expectation& source, const proto::TextLocator& place,
+                estimator::Expectation& target) {
+  if (!(source.standard_deviation() > 0.0)) {
+    place.fail("needs a standard_deviation above zero");
+  }
+  target = {source.mean(), source.standard_deviation()};
+}
+
+/// Where priors of parameters stand, and for those of a body with a drawing where that is said.
+std::map<std::string, std::string> prior_places(
+    const v1::Rig& rig, const proto::TextLocator& root,
+    const std::map<std::string, proto::TextLocator>& places, const Mechanism& mechanism) {
+  std::map<std::string, std::string> found;
+  for (const estimator::Parameter& parameter : mechanism.parameters) {
+    const auto place = places.find(parameter.name);
+    if (std::isinf(parameter.prior_standard_deviation) || place == places.end()) continue;
+    found[parameter.name] = place->second.at("prior_standard_deviation").where();
+  }
+  for (int i = 0; i < rig.body_size(); ++i) {
+    if (std::isinf(mechanism.bodies[static_cast<std::size_t>(i)].drawing_deviation)) continue;
+    const std::string where = root.at("body", i).at("drawing_deviation_percent").where();
+    const estimator::InertiaPrior prior(mechanism, i);
+    for (const int index : prior.parameters()) {
+      if (index >= 0) {
+        found[mechanism.parameters[static_cast<std::size_t>(index)].name] = where;
+      }
+    }
+  }
+  return found;
+}
+
+}  // namespace
+
+std::map<std::string, std::string> read_knowledge(
+    const v1::Rig& rig, const proto::TextLocator& root,
+    const std::map<std::string, proto::TextLocator>& places, Mechanism& mechanism) {
+  for (int i = 0; i < rig.body_size(); ++i) {
+    const proto::TextLocator place = root.at("body", i);
+    read_drawing(rig.body(i), place, i, mechanism);
+    read_presence(rig.body(i), place, i, mechanism);
+  }
+  for (int i = 0; i < rig.hinge_size(); ++i) {
+    const v1::Hinge& source = rig.hinge(i);
+    if (!source.has_start_position() && !source.has_start_speed()) continue;
+    const proto::TextLocator place = root.at("hinge", i);
+    const auto hinge = std::ranges::find(mechanism.hinges, source.name(), &estimator::Hinge::name);
+    if (hinge == mechanism.hinges.end()) {
+      place.fail("hinge '" + source.name() + "' is fixed; it has neither a position nor a speed");
+    }
+    if (source.has_start_position()) {
+      read_start(source.start_position(), place.at("start_position"), hinge->start_angle);
+    }
+    if (source.has_start_speed()) {
+      read_start(source.start_speed(), place.at("start_speed"), hinge->start_rate);
+    }
+  }
+  return prior_places(rig, root, places, mechanism);
+}
+
+}  // namespace service

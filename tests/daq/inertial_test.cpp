@@ -1,0 +1,289 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "daq/commands/session.hpp"
+#include "daq/config/rig_config.hpp"
+#include "proto/text/files.hpp"
+#include "tests/daq/simulated_rig.hpp"
+#include "tests/support/alloc_counter.hpp"
+#include "tests/support/refusal.hpp"
+
+namespace daq {
+namespace {
+
+using firmware_iface::UnitInertial;
+using test_support::expect_parts;
+using test_support::refusal;
+namespace sim = firmware_iface::sim;
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+InertialLimits make_limits(bool stops_run) {
+  return {.sensor = "imu",
+          .stops_run = stops_run,
+          .missing_s_max = 0.005,
+          .stuck_s_max = 0.010,
+          .saturated_s_max = 0.020,
+          .counts_max = {100, 100, 100, 1000, 1000, 1000}};
+}
+
+/// A monitor of one sensor, a millisecond at a time.
+class Watch {
+ public:
+  explicit Watch(const InertialLimits& limits = make_limits(true)) : monitor_({limits}) {}
+
+  /// @param rate  counts about x; the others stay
+  void pass(bool is_read, int rate, bool moves) {
+    now_.time_s += 1e-3;
+    if (moves) now_.joint[0].angle_rad += 0.01;
+    UnitInertial reading;
+    reading.sensors = is_read ? 1 : 0;
+    reading.counts[0][0] = static_cast<std::int16_t>(rate);
+    monitor_.add(now_, reading);
+  }
+  bool has(InertialFault fault) const {
+    InertialMonitor::Finding finding;
+    return monitor_.has(0, fault, finding);
+  }
+  Observation& now() { return now_; }
+
+ private:
+  InertialMonitor monitor_;
+  Observation now_;
+};
+
+// Each fault begins just after its time and ends with its cause. The others stay away.
+TEST(InertialMonitor, MissingAfterItsTimeAndBackWithAReading) {
+  Watch watch;
+  watch.pass(true, 1, true);
+  for (int k = 0; k < 5; ++k) watch.pass(false, 0, true);
+  EXPECT_FALSE(watch.has(InertialFault::kMissing));
+  watch.pass(false, 0, true);
+  EXPECT_TRUE(watch.has(InertialFault::kMissing));
+  watch.pass(true, 2, true);
+  EXPECT_FALSE(watch.has(InertialFault::kMissing));
+  EXPECT_FALSE(watch.has(InertialFault::kStuck));
+}
+
+// Nothing ever came: what is not known is not safe.
+TEST(InertialMonitor, MissingFromTheFirstSampleOn) {
+  Watch watch;
+  for (int k = 0; k < 7; ++k) watch.pass(false, 0, false);
+  EXPECT_TRUE(watch.has(InertialFault::kMissing));
+}
+
+TEST(InertialMonitor, StuckOnlyWhileTheRigMoves) {
+  Watch watch;
+  for (int k = 0; k < 50; ++k) watch.pass(true, 7, false);
+  EXPECT_FALSE(watch.has(InertialFault::kStuck)) << "at rest equal counts are right";
+  for (int k = 0; k < 10; ++k) watch.pass(true, 7, true);
+  EXPECT_FALSE(watch.has(InertialFault::kStuck));
+  watch.pass(true, 7, true);
+  EXPECT_TRUE(watch.has(InertialFault::kStuck));
+  watch.pass(true, 8, true);
+  EXPECT_FALSE(watch.has(InertialFault::kStuck));
+}
+
+TEST(InertialMonitor, SaturatedAtBothEnds) {
+  for (const int end : {100, -100}) {
+    Watch watch;
+    for (int k = 0; k < 30; ++k) watch.pass(true, end - (end > 0 ? 1 : -1) * (1 + k % 2), true);
+    EXPECT_FALSE(watch.has(InertialFault::kSaturated)) << "a count short of it";
+    for (int k = 0; k < 20; ++k) watch.pass(true, end, true);
+    EXPECT_FALSE(watch.has(InertialFault::kSaturated));
+    watch.pass(true, end, true);
+    EXPECT_TRUE(watch.has(InertialFault::kSaturated));
+    watch.pass(true, 0, true);
+    EXPECT_FALSE(watch.has(InertialFault::kSaturated));
+  }
+}
+
+TEST(InertialMonitor, NumbersThatAreNoneAreFaults) {
+  InertialLimits limits = make_limits(true);
+  limits.missing_s_max = limits.stuck_s_max = limits.saturated_s_max = kNaN;
+  Watch watch(limits);
+  watch.pass(true, 1, true);
+  for (const InertialFault fault :
+       {InertialFault::kMissing, InertialFault::kStuck, InertialFault::kSaturated}) {
+    EXPECT_TRUE(watch.has(fault));
+  }
+  Watch timeless;
+  timeless.pass(true, 1, true);
+  timeless.now().time_s = kNaN;
+  timeless.pass(false, 1, true);
+  EXPECT_TRUE(timeless.has(InertialFault::kMissing));
+}
+
+struct SensorRun {
+  sim::SimulationSettings simulation = simulation_settings();
+  LoopSettings loop = furuta_settings();
+  SafetyLimits limits = furuta_limits();
+
+  explicit SensorRun(bool stops_run) {
+    simulation.unit.inertial_count = 1;
+    sim::InertialSettings& sensor = simulation.unit.inertial[0];
+    sensor.gyro_noise = 0.01;
+    loop.inertial_count = 1;
+    for (std::size_t axis = 0; axis < 6; ++axis) {
+      loop.inertial[0].si_per_count[axis] =
+          1.0 / (axis < 3 ? sensor.gyro_counts : sensor.accel_counts);
+      loop.inertial[0].counts_max[axis] = 32767;
+    }
+    limits.inertial = {make_limits(stops_run)};
+    limits.inertial[0].counts_max = loop.inertial[0].counts_max;
+  }
+  Scenario scenario{"step", Step{.amplitude = 1.0, .start_s = 0.0}, 0.5};
+};
+
+const Trip* run(SimulatedRig& rig, const std::function<void(SimulatedRig&, int)>& disturb = {}) {
+  rig.run(disturb);
+  rig.finish();
+  return rig.loop().trip();
+}
+
+// Every reading is recorded once, under the time of its sample, the last one too.
+TEST(InertialLoop, EveryReadingIsToldWithItsSample) {
+  SensorRun setup(true);
+  SimulatedRig rig(setup.scenario, setup.loop, setup.simulation, setup.limits);
+  EXPECT_EQ(run(rig), nullptr);
+  const MemorySink& told = rig.told();
+  ASSERT_EQ(told.inertial.size(), told.samples.size());
+  for (std::size_t k = 0; k < told.inertial.size(); ++k) {
+    EXPECT_EQ(told.inertial[k].sequence, told.samples[k].sequence);
+    EXPECT_EQ(told.inertial[k].timestamp_s, told.samples[k].timestamp_s);
+  }
+  EXPECT_EQ(rig.supervisor().reading_count(0), told.inertial.size());
+  EXPECT_NEAR(told.inertial[0].value[5], 9.82, 0.01) << "up along the arm's z";
+}
+
+// A sensor whose readings cease switches the output off where the rig file asks for it; else it is
+// told of, once, and the run goes on.
+TEST(InertialLoop, MissingSensorStopsTheRunWhereAsked) {
+  for (const bool stops_run : {true, false}) {
+    SCOPED_TRACE(stops_run);
+    SensorRun setup(stops_run);
+    setup.simulation.unit.inertial[0].dropout = 0.9;
+    SimulatedRig rig(setup.scenario, setup.loop, setup.simulation, setup.limits);
+    const Trip* trip = run(rig);
+    EXPECT_EQ(trip != nullptr, stops_run);
+    int told = 0;
+    for (const std::string& line : rig.said()) {
+      told += line.find("\"imu\" is missing") != std::string::npos;
+    }
+    EXPECT_EQ(told, 1);
+    if (!stops_run) continue;
+    EXPECT_EQ(trip->cause, TripCause::kInertialMissing);
+    EXPECT_TRUE(rig.sim_unit().is_tripped());
+    EXPECT_EQ(rig.sim_unit().output_V(), 0.0);
+    const proto::Event* event = rig.told().find("inertial sensor missing");
+    ASSERT_NE(event, nullptr);
+    EXPECT_EQ(event->channel, "imu");
+    expect_parts(event->text, {"imu: time without a reading", "allowed 0.005 s"});
+  }
+}
+
+TEST(InertialLoop, SaturatedSensorStopsTheRunWhereAsked) {
+  SensorRun setup(true);
+  setup.simulation.unit.inertial[0].accel_range = 5.0;  // less than gravity
+  const auto most = static_cast<std::int16_t>(5.0 * setup.simulation.unit.inertial[0].accel_counts);
+  setup.limits.inertial[0].counts_max[5] = setup.loop.inertial[0].counts_max[5] = most;
+  SimulatedRig rig(setup.scenario, setup.loop, setup.simulation, setup.limits);
+  const Trip* trip = run(rig);
+  ASSERT_NE(trip, nullptr);
+  EXPECT_EQ(trip->cause, TripCause::kInertialSaturated);
+  EXPECT_EQ(rig.told().inertial[0].saturated, 1U << 5);
+}
+
+TEST(InertialLoop, TickDoesNotAllocate) {
+  SensorRun setup(true);
+  SimulatedRig rig(setup.scenario, setup.loop, setup.simulation, setup.limits);
+  std::int64_t allocated = 0;
+  rig.run(
+      [&](SimulatedRig& here, int tick) {
+        if (tick < 20) return;
+        test_support::AllocCounter allocations;
+        here.loop().tick();
+        allocated += allocations.count();
+      },
+      100, 10);
+  EXPECT_EQ(allocated, 0);
+}
+
+std::string rig_text(const std::string& in_unit, const std::string& in_safety,
+                     const std::string& sensors = R"(
+inertial_sensor { name: "imu" body: "B"
+  gyroscope { counts_per_rad_per_s: 100 range_rad_per_s: 10 } }
+inertial_sensor { name: "plain" body: "B" accelerometer {} }
+)") {
+  std::string text =
+      proto::read_file(std::string(RIG_SOURCE_DIR) + "/configs/rig-furuta.textproto");
+  const auto insert = [&](const std::string& section, const std::string& more) {
+    const std::size_t at = text.find("\n" + section + " {");
+    ASSERT_NE(at, std::string::npos);
+    text.insert(at + section.size() + 3, more);
+  };
+  insert("unit", in_unit);
+  insert("safety", in_safety);
+  return text + sensors;
+}
+
+TEST(InertialConfig, ScalesAndLimitsAreReadInTheirPlaces) {
+  const RigConfig rig = parse_rig_config(
+      "r.textproto", rig_text(" inertial { sensor: \"imu\" divider: 4 }",
+                              " inertial { sensor: \"imu\" missing_ms_max: 11 stuck_ms_max: 12 "
+                              "saturated_ms_max: 13 }"));
+  ASSERT_EQ(rig.inertial.size(), 1U);
+  EXPECT_EQ(rig.inertial[0].name, "imu");
+  EXPECT_EQ(rig.inertial[0].divider, 4);
+  EXPECT_EQ(rig.inertial[0].scale.si_per_count[2], 0.01);
+  EXPECT_EQ(rig.inertial[0].scale.si_per_count[3], 0.0) << "it has no accelerometer";
+  EXPECT_EQ(rig.inertial[0].scale.counts_max[0], 999);
+  ASSERT_EQ(rig.limits.inertial.size(), 1U);
+  EXPECT_TRUE(rig.limits.inertial[0].stops_run);
+  EXPECT_DOUBLE_EQ(rig.limits.inertial[0].missing_s_max, 0.011);
+  EXPECT_DOUBLE_EQ(rig.limits.inertial[0].stuck_s_max, 0.012);
+  EXPECT_DOUBLE_EQ(rig.limits.inertial[0].saturated_s_max, 0.013);
+  firmware_iface::UnitFacts facts;
+  facts.tick_rate_Hz = 1000.0;
+  facts.inertial_count = 1;
+  facts.inertial_ticks = {2, 0, 0, 0};
+  EXPECT_EQ(inertial_dividers(rig, facts)[0], 4);
+
+  const RigConfig told =
+      parse_rig_config("r.textproto", rig_text(" inertial { sensor: \"imu\" }", ""));
+  EXPECT_FALSE(told.limits.inertial[0].stops_run);
+  EXPECT_EQ(inertial_dividers(told, facts)[0], 2);
+  facts.inertial_ticks[0] = 10;
+  EXPECT_DOUBLE_EQ(with_reading_times(told.limits, told, facts).inertial[0].missing_s_max, 0.03);
+}
+
+TEST(InertialConfig, MistakesAreNamed) {
+  struct Case {
+    const char* unit;
+    const char* safety;
+    std::vector<std::string> parts;
+  };
+  const Case cases[] = {
+      {" inertial { sensor: \"imo\" }", "", {"no inertial sensor \"imo\""}},
+      {" inertial { sensor: \"imu\" } inertial { sensor: \"imu\" }", "", {"listed already"}},
+      {" inertial { sensor: \"plain\" }", "", {"\"plain\" states no accelerometer", "the DAQ"}},
+      {"", " inertial { sensor: \"imu\" }", {"the unit reads no inertial sensor \"imu\""}},
+      {" inertial { sensor: \"imu\" }",
+       " inertial { sensor: \"imu\" } inertial { sensor: \"imu\" }",
+       {"limited already"}},
+      {" inertial { sensor: \"imu\" divider: 256 }", "", {"divider", "255"}},
+  };
+  for (const Case& each : cases) {
+    SCOPED_TRACE(each.unit);
+    SCOPED_TRACE(each.safety);
+    const std::string message =
+        refusal([&] { (void)parse_rig_config("r.textproto", rig_text(each.unit, each.safety)); });
+    expect_parts(message, {"r.textproto:"});
+    expect_parts(message, each.parts);
+  }
+}
+
+}  // namespace
+}  // namespace daq

@@ -1,0 +1,102 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "estimator/calibrate/inertial_looks.hpp"
+#include "estimator/calibrate/shooting_problem.hpp"
+#include "tests/estimator/calibrate/reference_recording.hpp"
+#include "tests/estimator/calibrate/shooting_derivatives.hpp"
+#include "tests/estimator/inertial_sensor.hpp"
+
+namespace {
+
+using estimator::InertialQuantity;
+using estimator::InertialSensor;
+using estimator::Mechanism;
+using estimator::Segment;
+using estimator::ShootingProblem;
+
+constexpr double kPeriod = 2e-3;
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+Mechanism furuta_with_sensors() {
+  test_support::ReferenceFuruta rig;
+  rig.b_1 = 2e-3;
+  rig.b_2 = 2e-4;
+  rig.tau_c1 = 2e-3;
+  rig.K = 0.07;
+  Mechanism mechanism = test_support::mechanism_of(rig);
+  test_support::add_inertial_sensor(mechanism, "arm", 0,
+                                    {{InertialQuantity::kPointX, 0.05},
+                                     {InertialQuantity::kMountZ, 0.2},
+                                     {InertialQuantity::kDelay, 3.3e-3}});
+  test_support::add_inertial_sensor(
+      mechanism, "pole", 1,
+      {{InertialQuantity::kPointY, -0.04}, {InertialQuantity::kMountX, -0.4}});
+  test_support::free_parameters(
+      mechanism, {"A.J_zz", "B.J_yy", "1.b", "1.tau_c", "1.K", "gravity.tilt_x"}, 0.9);
+  for (const char* name : {"arm.p_x", "arm.mount_z", "arm.gyro_bias_z", "arm.accel_bias_x",
+                           "arm.accel_scale_y", "arm.delay", "pole.p_y", "pole.mount_y",
+                           "pole.gyro_scale_y", "pole.gyro_bias_y", "pole.accel_bias_z"}) {
+    mechanism.parameters[static_cast<std::size_t>(mechanism.find_parameter(name))].free = true;
+  }
+  return mechanism;
+}
+
+/// Encoders and both sensors, whose readings need not be right: only the sensors' own rate matters.
+Segment read_by_all() {
+  test_support::ReferenceFuruta rig;
+  rig.K = 0.07;
+  Eigen::VectorXd u(300);
+  for (Eigen::Index k = 0; k < u.size(); ++k) u[k] = std::sin(0.05 * static_cast<double>(k));
+  Segment segment =
+      test_support::record(rig, Eigen::Vector4d(0.3, 1.0, 0.2, 0.0), u, kPeriod, 1e-3, 5)
+          .segments.front();
+  segment.inertial.setConstant(segment.sample_count(), 2 * InertialSensor::kAxes, kNaN);
+  for (int sample = 0; sample < segment.sample_count(); sample += 3) {
+    for (int axis = 0; axis < InertialSensor::kAxes; ++axis) {
+      segment.inertial(sample, axis) = 0.1 * axis;
+    }
+  }
+  for (int sample = 1; sample < segment.sample_count(); sample += 2) {
+    segment.inertial(sample, InertialSensor::kAxes + 1) = 0.3;
+    segment.inertial(sample, InertialSensor::kAxes + 3) = -0.1;
+    segment.inertial(sample, InertialSensor::kAxes + 5) = 9.0;
+  }
+  return segment;
+}
+
+ShootingProblem problem_over(double interval) {
+  Eigen::MatrixXd states(4, 2);
+  states << 0.31, 0.32, 1.02, 0.9, 0.21, 0.5, 0.1, -0.4;
+  const Mechanism mechanism = furuta_with_sensors();
+  return ShootingProblem(mechanism, {read_by_all()}, {states}, {0.1}, {kPeriod, interval},
+                         {Eigen::Vector2d(1e-3, 2e-3), Eigen::Vector2d(0.3, 0.5),
+                          Eigen::VectorXd::Constant(2 * InertialSensor::kAxes, 0.05)});
+}
+
+// Along states, what moves the mechanism, points, mountings, biases, scales and a delay; sensors of
+// different rates and delays; in several intervals.
+TEST(ShootingInertial, DerivativesAreThoseOfTheResiduals) {
+  test_support::expect_derivatives(problem_over(0.2));
+}
+
+// One long interval is taken leg by leg, and the legs chained.
+TEST(ShootingInertial, DerivativesOfLongIntervalsAreChained) {
+  test_support::expect_derivatives(problem_over(std::numeric_limits<double>::infinity()));
+}
+
+// Where intervals end makes no difference to what is read, given states that lie on one motion.
+TEST(ShootingInertial, EveryReadingIsUsedOnce) {
+  const ShootingProblem problem = problem_over(0.2);
+  ASSERT_EQ(problem.sensed().size(), 9u);
+  for (std::size_t place = 0; place < problem.sensed().size(); ++place) {
+    const bool on_arm = problem.sensed()[place] < InertialSensor::kAxes;
+    // Of the arm's 100 readings those of the first 50 ms may be of before the start, when the delay
+    // is at its bound.
+    EXPECT_EQ(problem.inertial_reading_count(static_cast<int>(place)), on_arm ? 91 : 150);
+  }
+}
+
+}  // namespace

@@ -1,0 +1,162 @@
+#include <gtest/gtest.h>
+
+#include <Eigen/Geometry>
+#include <cmath>
+
+#include "estimator/dynamics/tree_inverse_dynamics.hpp"
+#include "estimator/math/so3.hpp"
+#include "estimator/model/mechanisms/furuta.hpp"
+#include "estimator/model/placement.hpp"
+#include "tests/estimator/inertial_sensor.hpp"
+
+namespace {
+
+using estimator::InertialQuantity;
+using estimator::Mechanism;
+using Dynamics = estimator::TreeInverseDynamics<double>;
+
+/// A cart that slides, a hinge on it, a plate welded to the arm.
+Mechanism cart_with_plate() {
+  Mechanism mechanism;
+  mechanism.bodies = {{.name = "cart"}, {.name = "arm"}, {.name = "plate"}};
+  Eigen::Matrix3d along_z;
+  along_z << 0, 0, 1, 1, 0, 0, 0, 1, 0;  // x of the joint is z of the body
+  Eigen::Matrix3d tipped = Eigen::AngleAxisd(0.7, Eigen::Vector3d::UnitY()).toRotationMatrix();
+  mechanism.hinges.push_back({.name = "rail",
+                              .kind = estimator::JointKind::kPrismatic,
+                              .body_a = estimator::Hinge::kGround,
+                              .body_b = 0,
+                              .frame_a = tipped,
+                              .frame_b = tipped});
+  mechanism.hinges.push_back(
+      {.name = "hinge", .body_a = 0, .body_b = 1, .frame_a = along_z, .frame_b = tipped * along_z});
+  mechanism.welds.push_back(
+      {.name = "glue", .body_a = 1, .body_b = 2, .frame_a = along_z, .frame_b = tipped});
+  estimator::make_parameters(mechanism);
+  mechanism.hinge_parameter(1, estimator::HingeQuantity::kPointBx).value = -0.2;
+  mechanism.hinge_parameter(1, estimator::HingeQuantity::kPointAy).value = 0.1;
+  mechanism.weld_parameter(0, estimator::HingeQuantity::kPointAx).value = 0.15;
+  mechanism.weld_parameter(0, estimator::HingeQuantity::kPointBz).value = 0.05;
+  return mechanism;
+}
+
+Mechanism furuta() { return estimator::make_furuta(); }
+
+/// Joint coordinates at a time, smooth and large.
+Eigen::Vector2d angles_at(double t) {
+  return {0.4 + 0.7 * std::sin(3.0 * t), 1.1 * std::cos(2.0 * t) - 0.2 * t};
+}
+
+/// The sensor's place and orientation in the world, from the poses of bodies alone.
+struct SensorPose {
+  Eigen::Vector3d position;
+  Eigen::Matrix3d axes;  ///< sensor → world
+};
+
+SensorPose pose_at(const Mechanism& mechanism, double t) {
+  const estimator::InertialSensor& sensor = mechanism.inertial_sensors.front();
+  const auto value = [&](InertialQuantity quantity, int axis) {
+    return mechanism
+        .parameters[static_cast<std::size_t>(mechanism.index_of_inertial(0, quantity) + axis)]
+        .value;
+  };
+  const auto vector = [&](InertialQuantity first) {
+    return Eigen::Vector3d(value(first, 0), value(first, 1), value(first, 2));
+  };
+  const estimator::Pose pose =
+      estimator::place_bodies(mechanism, angles_at(t))[static_cast<std::size_t>(sensor.body)];
+  const Eigen::Matrix3d body = pose.e.toRotationMatrix();
+  return {pose.r + body * vector(InertialQuantity::kPointX),
+          body * sensor.frame *
+              estimator::exp_so3(vector(InertialQuantity::kMountX)).toRotationMatrix()};
+}
+
+struct Case {
+  const char* name;
+  Mechanism (*make)();
+  int body;
+};
+
+class InertialSensing : public testing::TestWithParam<Case> {
+ protected:
+  Mechanism mechanism() const {
+    Mechanism result = GetParam().make();
+    test_support::add_inertial_sensor(result, "imu", GetParam().body,
+                                      {{InertialQuantity::kPointX, 0.03},
+                                       {InertialQuantity::kPointY, -0.05},
+                                       {InertialQuantity::kPointZ, 0.02},
+                                       {InertialQuantity::kMountX, 0.3},
+                                       {InertialQuantity::kMountY, -0.2},
+                                       {InertialQuantity::kMountZ, 0.8}});
+    result.inertial_sensors.front().frame =
+        Eigen::AngleAxisd(1.1, Eigen::Vector3d(1.0, 2.0, -1.0).normalized()).toRotationMatrix();
+    result.parameter(estimator::WorldQuantity::kTiltX).value = 0.1;
+    result.parameter(estimator::WorldQuantity::kTiltZ).value = -0.2;
+    return result;
+  }
+  std::array<double, 6> readings(const Mechanism& mechanism, double t) const {
+    std::vector<double> values;
+    for (const estimator::Parameter& parameter : mechanism.parameters) {
+      values.push_back(parameter.value);
+    }
+    const double h = 1e-4;
+    const Eigen::Vector2d before = angles_at(t - h), now = angles_at(t), after = angles_at(t + h);
+    Dynamics::VectorX q = now, v = (after - before) / (2.0 * h),
+                      a = (after - 2.0 * now + before) / (h * h), none = Eigen::Vector2d::Zero(),
+                      torque;
+    Dynamics dynamics(mechanism, values);
+    dynamics.imbalance(q, v, a, none, torque);
+    return dynamics.inertial_readings(0);
+  }
+};
+
+// A wrong order of turns, a point in the wrong frame, a term of the acceleration left out, gravity
+// with the wrong sign: against differences of where the sensor is.
+TEST_P(InertialSensing, IsOfHowTheSensorMoves) {
+  const Mechanism rig = mechanism();
+  const double t = 0.9, h = 1e-4;
+  const SensorPose before = pose_at(rig, t - h), now = pose_at(rig, t), after = pose_at(rig, t + h);
+  const Eigen::Vector3d acceleration =
+      (after.position - 2.0 * now.position + before.position) / (h * h);
+  const Eigen::Matrix3d turn = now.axes.transpose() * (after.axes - before.axes) / (2.0 * h);
+  const Eigen::Vector3d rate(turn(2, 1), turn(0, 2), turn(1, 0));
+  const Eigen::Vector3d force = now.axes.transpose() * (acceleration - estimator::gravity_of(rig));
+  const std::array<double, 6> read = readings(rig, t);
+  for (std::size_t i = 0; i < 3; ++i) {
+    // Second differences of steps of 1e-4 s: rounding 1e-8, truncation of the same size.
+    EXPECT_NEAR(read[i], rate[static_cast<Eigen::Index>(i)], 1e-6) << i;
+    EXPECT_NEAR(read[3 + i], force[static_cast<Eigen::Index>(i)], 1e-5) << i;
+  }
+}
+
+// Each axis has its own bias and scale, those of rates and of forces not mixed up.
+TEST_P(InertialSensing, ScalesAndShiftsEachAxisByItself) {
+  Mechanism rig = mechanism();
+  const std::array<double, 6> plain = readings(rig, 0.3);
+  for (int axis = 0; axis < 3; ++axis) {
+    const auto set = [&](InertialQuantity first, double value) {
+      rig.parameters[static_cast<std::size_t>(rig.index_of_inertial(0, first) + axis)].value =
+          value;
+    };
+    set(InertialQuantity::kRateBiasX, 0.1 * (axis + 1));
+    set(InertialQuantity::kRateScaleX, 1.0 + 0.1 * axis);
+    set(InertialQuantity::kForceBiasX, -0.5 * (axis + 1));
+    set(InertialQuantity::kForceScaleX, 0.9 - 0.1 * axis);
+  }
+  const std::array<double, 6> read = readings(rig, 0.3);
+  for (int axis = 0; axis < 3; ++axis) {
+    const auto i = static_cast<std::size_t>(axis);
+    EXPECT_NEAR(read[i], (1.0 + 0.1 * axis) * plain[i] + 0.1 * (axis + 1), 1e-12);
+    EXPECT_NEAR(read[3 + i], (0.9 - 0.1 * axis) * plain[3 + i] - 0.5 * (axis + 1), 1e-12);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(OnEveryKindOfBody, InertialSensing,
+                         testing::Values(Case{"TurnedBody", furuta, 1},
+                                         Case{"FirstBody", furuta, 0},
+                                         Case{"SlidingBody", cart_with_plate, 0},
+                                         Case{"TurnedOnASlide", cart_with_plate, 1},
+                                         Case{"WeldedBody", cart_with_plate, 2}),
+                         [](const auto& instance) { return instance.param.name; });
+
+}  // namespace

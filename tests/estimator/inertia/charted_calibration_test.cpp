@@ -1,0 +1,209 @@
+#include <gtest/gtest.h>
+
+#include <Eigen/Eigenvalues>
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "estimator/calibrate/calibration.hpp"
+#include "estimator/calibrate/charted_bodies.hpp"
+#include "estimator/calibrate/charted_problem.hpp"
+#include "estimator/calibrate/shooting_fit.hpp"
+#include "tests/estimator/calibrate/reference_recording.hpp"
+
+namespace estimator {
+namespace {
+
+using test_support::ReferenceFuruta;
+
+const std::vector<std::string> kMoments = {"B.J_xx", "B.J_yy", "B.J_zz",
+                                           "B.J_xy", "B.J_xz", "B.J_yz"};
+
+/// A driven Furuta pendulum; every moment of its pendulum has an effect of its own.
+class Furuta : public testing::Test {
+ protected:
+  Furuta() {
+    rig_.b_1 = 2e-3;
+    rig_.b_2 = 2e-4;
+    rig_.K = 0.07;
+  }
+
+  Recording recording(unsigned seed = 3) const {
+    Eigen::VectorXd u(1500);
+    for (Eigen::Index k = 0; k < u.size(); ++k)
+      u[k] = 4.0 * std::sin(0.02 * static_cast<double>(k));
+    return test_support::record(rig_, {0.3, 1.4, 0.2, 0.0}, u, 2e-3, 1e-3, seed);
+  }
+
+  Mechanism to_fit(double factor) const {
+    Mechanism mechanism = test_support::mechanism_of(rig_);
+    test_support::free_parameters(mechanism, {"1.b", "2.b"}, 1.0);
+    test_support::free_parameters(mechanism, kMoments, factor);
+    return mechanism;
+  }
+
+  static CalibrationOptions with(InertiaChart chart) {
+    CalibrationOptions options;
+    options.inertia_chart = chart;
+    options.compare_pieces = false;
+    return options;
+  }
+
+  static Mechanism with_values(Mechanism mechanism, const Eigen::VectorXd& arrow) {
+    Eigen::Index at = 0;
+    for (Parameter& parameter : mechanism.parameters) {
+      if (parameter.free) parameter.value = arrow[at++];
+    }
+    return mechanism;
+  }
+
+  static double least_second_moment(const Mechanism& mechanism) {
+    const Eigen::Matrix3d sigma = second_moments(inertia_matrix(moments_of(mechanism, 1)));
+    return Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d>(sigma).eigenvalues()[0];
+  }
+
+  ReferenceFuruta rig_;
+};
+
+double largest_difference(const Calibration& one, const Calibration& other) {
+  double largest = 0.0;
+  for (std::size_t i = 0; i < one.parameters.size(); ++i) {
+    const ParameterEstimate &a = one.parameters[i], &b = other.parameters[i];
+    largest = std::max(largest, std::abs(a.value - b.value) / a.standard_deviation);
+  }
+  return largest;
+}
+
+std::string joined(const std::vector<std::string>& notes) {
+  std::string text;
+  for (const std::string& note : notes) text += note + "\n";
+  return text;
+}
+
+// The slopes of the cost along the chart's coordinates, and the logarithm of a mass, are those of
+// the residuals.
+TEST_F(Furuta, TheChainRuleIsThatOfTheCost) {
+  Mechanism mechanism = to_fit(1.4);
+  mechanism.parameters[static_cast<std::size_t>(mechanism.find_parameter("B.m"))].free = true;
+  mechanism.parameters[static_cast<std::size_t>(mechanism.find_parameter("B.J_xy"))].value = 2e-4;
+  const Recording own = recording();
+  for (const InertiaChart kind :
+       {InertiaChart::kLogCholesky, InertiaChart::kExponentialEigenvalue}) {
+    ShootingFit fit(prepare_shooting(mechanism, {own}, {}), {}, {});
+    const auto problem = fit.first_problem(mechanism);
+    ChartedProblem charted(*problem, mechanism, kind);
+    const ArrowLayout layout = charted.layout();
+    const Eigen::VectorXd still = Eigen::VectorXd::Zero(layout.node_count * layout.node_size);
+    Eigen::VectorXd gradient = Eigen::VectorXd::Zero(layout.arrow_size);
+    ResidualBlock block;
+    for (int i = 0; i < charted.block_count(); ++i) {
+      charted.linearize(i, block);
+      gradient += 2.0 * block.arrow_jacobian.topRows(block.rows).transpose() *
+                  block.residual.head(block.rows);
+    }
+    for (int i = 0; i < layout.arrow_size; ++i) {
+      const double step = 1e-5;
+      const Eigen::VectorXd along = step * Eigen::VectorXd::Unit(layout.arrow_size, i);
+      // Coordinates grow by steps and shrink by factors: both curve by half the square of the step.
+      const double expected =
+          (charted.evaluate_candidate(still, along) - charted.evaluate_candidate(still, -along)) /
+          (2.0 * step);
+      EXPECT_NEAR(gradient[i], expected, 2e-3 * gradient.cwiseAbs().maxCoeff()) << i;
+    }
+  }
+}
+
+// Of a body that can exist the estimate does not depend on the coordinates it was found in.
+TEST_F(Furuta, APossibleOptimumIsTheSameInAnyChart) {
+  rig_.J_Bxx = 3e-3;
+  const Recording own = recording();
+  const Calibration entries = calibrate(to_fit(1.5), {own}, with(InertiaChart::kEntries));
+  ASSERT_TRUE(entries.converged());
+  ASSERT_GT(least_second_moment(entries.mechanism), 1e-4);
+  for (const InertiaChart chart :
+       {InertiaChart::kLogCholesky, InertiaChart::kExponentialEigenvalue}) {
+    for (const double factor : {0.3, 1.5, 3.0}) {
+      const Calibration charted = calibrate(to_fit(factor), {own}, with(chart));
+      ASSERT_TRUE(charted.converged()) << to_string(chart) << " " << factor;
+      EXPECT_LT(largest_difference(entries, charted), 0.01) << to_string(chart) << " " << factor;
+      for (std::size_t i = 0; i < entries.parameters.size(); ++i) {
+        EXPECT_NEAR(charted.parameters[i].standard_deviation,
+                    entries.parameters[i].standard_deviation,
+                    0.01 * entries.parameters[i].standard_deviation);
+      }
+      EXPECT_EQ(joined(charted.notes).find("border"), std::string::npos);
+    }
+  }
+}
+
+// A sheet: noise asks for a body thinner than nothing in about half of all recordings. In the chart
+// every iterate can exist, and the border is told; entry by entry the result is told with the
+// nearest body that can, and what that costs: what the chart's own optimum costs.
+TEST_F(Furuta, AFlatBodyEndsAtTheBorderAndIsToldSo) {
+  rig_.J_Bxx = 1e-3;
+  rig_.J_Byy = 4e-3;
+  rig_.J_Bzz = 3e-3;  // Σ_yy = 0: flat across the axis of its hinge
+  int outside = 0;
+  for (unsigned seed = 1; seed <= 6; ++seed) {
+    const Recording own = recording(seed);
+    const Calibration entries = calibrate(to_fit(1.2), {own}, with(InertiaChart::kEntries));
+    if (least_second_moment(entries.mechanism) > 0.0) continue;
+    ++outside;
+    Mechanism start = to_fit(1.2);
+    CalibrationMonitor monitor;
+    monitor.on_iteration = [&](const IterationRecord& record) {
+      EXPECT_GT(least_second_moment(with_values(start, record.arrow)), 0.0);
+    };
+    const Calibration charted = calibrate(start, {own}, with(InertiaChart::kLogCholesky), monitor);
+    ASSERT_TRUE(charted.converged());
+    EXPECT_GT(least_second_moment(charted.mechanism), 0.0);
+    EXPECT_NE(joined(charted.notes).find("body B: its inertia is at the border"), std::string::npos)
+        << joined(charted.notes);
+    ASSERT_EQ(charted.principal.size(), 1U);
+    EXPECT_TRUE(charted.principal[0].at_border);
+    // On the border the largest moment is the sum of the others, and so is its deviation known.
+    const Eigen::Vector3d moments = charted.principal[0].moments;
+    EXPECT_NEAR(moments[2], moments[0] + moments[1], 1e-4 * moments[2]);
+    EXPECT_TRUE((charted.principal[0].deviations.array() > 0.0).all());
+    const std::string told = joined(entries.notes);
+    EXPECT_NE(told.find("the nearest that one can have (B.J_xx"), std::string::npos) << told;
+    for (const ParameterEstimate& estimate : charted.parameters) {
+      EXPECT_TRUE(std::isfinite(estimate.standard_deviation)) << estimate.name;
+      EXPECT_GT(estimate.standard_deviation, 0.0) << estimate.name;
+    }
+  }
+  EXPECT_GE(outside, 1);
+}
+
+// What else than physics says of moments keeps them entries, and is told.
+TEST_F(Furuta, TiesAndBoundsOfItsOwnKeepEntries) {
+  Mechanism mechanism = to_fit(1.0);
+  EXPECT_TRUE(is_charted(mechanism, 1));
+  EXPECT_FALSE(is_charted(mechanism, 0));
+  EXPECT_TRUE(tell_uncharted(mechanism).empty());
+  const auto at = [&](const char* name) -> Parameter& {
+    return mechanism.parameters[static_cast<std::size_t>(mechanism.find_parameter(name))];
+  };
+  const auto expect_told = [&](const std::string& why) {
+    EXPECT_FALSE(is_charted(mechanism, 1));
+    ASSERT_EQ(tell_uncharted(mechanism).size(), 1U);
+    EXPECT_NE(tell_uncharted(mechanism).front().find(why), std::string::npos)
+        << tell_uncharted(mechanism).front();
+  };
+  at("B.J_yy").upper = 0.1;
+  expect_told("B.J_yy has bounds of its own");
+  at("B.J_yy").upper = HUGE_VAL;
+  at("B.J_xy").free = at("B.J_xz").free = false;
+  EXPECT_TRUE(is_charted(mechanism, 1));  // J_yz alone is free
+  at("B.J_xz").value = 1e-5;
+  expect_told("B.J_xz is held at another value than zero");
+  at("B.J_xz").value = 0.0;
+  at("B.J_xz").free = true;
+  expect_told("one product of inertia is held");
+  at("B.J_xy").free = true;
+  mechanism.ties = {{mechanism.find_parameter("B.J_xy"), 0.0, {}}};
+  expect_told("B.J_xy is tied");
+}
+
+}  // namespace
+}  // namespace estimator

@@ -1,0 +1,128 @@
+#include "estimator/model/inertia_chart.hpp"
+
+#include <gtest/gtest.h>
+
+#include <Eigen/Eigenvalues>
+#include <Eigen/Geometry>
+#include <cmath>
+#include <random>
+
+#include "estimator/model/possible_inertia.hpp"
+
+namespace estimator {
+namespace {
+
+constexpr InertiaChart kCharts[] = {InertiaChart::kLogCholesky,
+                                    InertiaChart::kExponentialEigenvalue};
+const Eigen::Array<bool, 3, 1> kAllProducts(true, true, true);
+
+Moments possible(const Eigen::Vector3d& second, const Eigen::Vector3d& turn) {
+  const Eigen::Matrix3d R = Eigen::AngleAxisd(turn.norm(), turn.normalized()).toRotationMatrix();
+  return moments_of(inertia_from(R * second.asDiagonal() * R.transpose()));
+}
+
+double least_second_moment(const Moments& moments) {
+  return Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d>(second_moments(inertia_matrix(moments)))
+      .eigenvalues()[0];
+}
+
+/// Generic, axially symmetric, a ball, nearly flat.
+std::vector<Moments> bodies() {
+  return {possible({1e-3, 4e-3, 9e-3}, {0.4, -1.1, 0.3}), possible({2e-3, 2e-3, 9e-3}, {1, 0, 0}),
+          possible({5e-3, 5e-3, 5e-3}, {0, 1, 0}), possible({1e-7, 3e-3, 9e-3}, {0.2, 0.9, -0.7})};
+}
+
+// The chart goes through the body it is laid at; a turn lost or U taken lower would not.
+TEST(InertiaChart, GoesThroughWhereItIsLaid) {
+  for (const InertiaChart kind : kCharts) {
+    for (const Moments& body : bodies()) {
+      const SecondMomentChart chart(kind, kAllProducts, body);
+      // U of the flat one loses digits of its least second moment, 1e-5 of the largest.
+      EXPECT_LT((chart.moments(chart.start()) - body).norm(), 1e-12 * body.norm());
+    }
+  }
+}
+
+TEST(InertiaChart, SlopesMatchCentralDifferences) {
+  constexpr double kStep = 1e-5;
+  for (const InertiaChart kind : kCharts) {
+    for (const Moments& body : bodies()) {
+      const SecondMomentChart chart(kind, kAllProducts, body);
+      Eigen::VectorXd at = chart.start();
+      at.tail(3).array() += 0.01;  // off the symmetric place, too
+      const Eigen::MatrixXd slopes = chart.slopes(at);
+      for (int i = 0; i < chart.size(); ++i) {
+        const Eigen::VectorXd step = kStep * Eigen::VectorXd::Unit(chart.size(), i);
+        const Moments expected =
+            (chart.moments(at + step) - chart.moments(at - step)) / (2 * kStep);
+        // O(step²) of moments of 1e-2, and their rounding over the step.
+        EXPECT_LT((slopes.col(i) - expected).norm(), 1e-11) << to_string(kind) << " " << i;
+      }
+    }
+  }
+}
+
+// Whatever step is taken, the body can exist; steps of ten units overshoot by far.
+TEST(InertiaChart, AnyStepLeadsToABodyThatCanExist) {
+  std::mt19937 random(7);
+  std::normal_distribution<double> gaussian;
+  for (const InertiaChart kind : kCharts) {
+    for (const Moments& body : bodies()) {
+      const SecondMomentChart chart(kind, kAllProducts, body);
+      for (int draw = 0; draw < 200; ++draw) {
+        Eigen::VectorXd step = Eigen::VectorXd::NullaryExpr(6, [&] { return gaussian(random); });
+        step.head<3>() *= 10.0;
+        if (kind == InertiaChart::kLogCholesky) step.tail<3>() *= 0.1;  // as large as U is
+        const Eigen::VectorXd at = chart.moved(chart.start(), step).cwiseMax(chart.lower());
+        ASSERT_TRUE(is_possible_inertia(inertia_matrix(chart.moments(at))));
+        ASSERT_GT(least_second_moment(chart.moments(at)), 0.0);
+      }
+    }
+  }
+}
+
+// Upward a step does what a linear model asks for; downward it never passes zero.
+TEST(InertiaChart, StepsGrowAsALinearModelHasIt) {
+  EXPECT_DOUBLE_EQ(grown(2.0, 500.0), 1002.0);
+  EXPECT_DOUBLE_EQ(grown(2.0, -3.0), 2.0 * std::exp(-3.0));
+  const Moments ball = bodies()[2];
+  const SecondMomentChart chart(InertiaChart::kLogCholesky, {false, false, false}, ball);
+  ASSERT_EQ(chart.size(), 3);
+  const Eigen::Vector3d step(0.0, 0.0, 4.0);
+  const Moments linear = ball + chart.slopes(chart.start()) * step;
+  EXPECT_LT((chart.moments(chart.moved(chart.start(), step)) - linear).norm(), 1e-15);
+}
+
+// Products that are held at zero stay there, whichever one is free.
+TEST(InertiaChart, HoldsProductsAtZero) {
+  for (int product = 0; product < 3; ++product) {
+    Moments body = moments_of(inertia_from(Eigen::Vector3d(1e-3, 4e-3, 9e-3).asDiagonal()));
+    body[3 + product] = 1e-3;
+    Eigen::Array<bool, 3, 1> free(false, false, false);
+    free[product] = true;
+    const SecondMomentChart chart(InertiaChart::kExponentialEigenvalue, free, body);
+    ASSERT_EQ(chart.size(), 4);
+    EXPECT_LT((chart.moments(chart.start()) - body).norm(), 1e-15);
+    const Moments moved = chart.moments(chart.start() + Eigen::Vector4d(0.3, -0.2, 0.1, 0.01));
+    for (int other = 0; other < 3; ++other) {
+      if (other == product) continue;
+      EXPECT_EQ(moved[3 + other], 0.0);
+      EXPECT_EQ(chart.slopes(chart.start()).row(3 + other).norm(), 0.0);
+    }
+  }
+}
+
+// A flat body is laid on the border, not at minus infinity.
+TEST(InertiaChart, AFlatBodyIsAtTheBorder) {
+  const Moments sheet = possible({0.0, 3e-3, 9e-3}, {0.3, 0.2, 0.1});
+  for (const InertiaChart kind : kCharts) {
+    const SecondMomentChart chart(kind, kAllProducts, sheet);
+    EXPECT_TRUE(chart.start().allFinite());
+    EXPECT_TRUE((chart.start().array() >= chart.lower().array()).all());
+    EXPECT_NEAR(least_second_moment(chart.moments(chart.start())), border_of(9e-3),
+                1e-3 * border_of(9e-3));
+  }
+}
+
+}  // namespace
+}  // namespace estimator

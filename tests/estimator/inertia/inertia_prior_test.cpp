@@ -1,0 +1,167 @@
+#include "estimator/calibrate/inertia_prior.hpp"
+
+#include <gtest/gtest.h>
+
+#include <Eigen/Dense>
+#include <cmath>
+
+#include "estimator/model/inertia_chart.hpp"
+
+namespace estimator {
+namespace {
+
+constexpr double kShare = 0.1;
+
+/// One body with a centre of mass of its own, drawn and now.
+Mechanism drawn_body() {
+  Mechanism mechanism;
+  mechanism.bodies = {{.name = "B", .drawing_deviation = kShare}};
+  mechanism.hinges = {{.name = "1"}};
+  make_parameters(mechanism);
+  const auto set = [&](Parameter& parameter, double value) {
+    parameter.value = parameter.prior_mean = value;
+  };
+  set(mechanism.parameter(0, BodyQuantity::kMass), 0.4);
+  const Eigen::Matrix3d A =
+      (Eigen::Matrix3d() << 0.05, 0.02, -0.01, 0.0, 0.04, 0.03, 0.0, 0.0, 0.06).finished();
+  const Moments moments = moments_of(inertia_from(A * A.transpose()));
+  for (int i = 0; i < 6; ++i) {
+    set(mechanism.parameters[static_cast<std::size_t>(mechanism.index(0, BodyQuantity::kJxx) + i)],
+        moments[i]);
+  }
+  for (const char* axis : {"x", "y", "z"}) {
+    Parameter centre{.name = std::string("B.c_") + axis, .unit = "m", .value = 0.02};
+    centre.prior_mean = centre.value;
+    mechanism.parameters.push_back(centre);
+  }
+  return mechanism;
+}
+
+Parameter& parameter(Mechanism& mechanism, const InertiaPrior& prior, int i) {
+  return mechanism
+      .parameters[static_cast<std::size_t>(prior.parameters()[static_cast<std::size_t>(i)])];
+}
+
+/// The body, changed in every one of its ten parameters.
+Mechanism changed(const InertiaPrior& prior) {
+  Mechanism mechanism = drawn_body();
+  const double factors[] = {1.3, 0.8, 1.1, 1.4, 1.2, 0.9, 1.05, 0.7, 1.3, 0.8};
+  for (int i = 0; i < 10; ++i) parameter(mechanism, prior, i).value *= factors[i];
+  return mechanism;
+}
+
+/// [Σ_o, m c; m cᵀ, m] about an origin, in axes turned by R.
+Eigen::Matrix4d pseudo_inertia(Mechanism mechanism, const InertiaPrior& prior,
+                               const Eigen::Matrix3d& R, const Eigen::Vector3d& origin) {
+  Moments moments;
+  for (int i = 0; i < 6; ++i) moments[i] = parameter(mechanism, prior, 4 + i).value;
+  const double m = parameter(mechanism, prior, 0).value;
+  Eigen::Vector3d c;
+  for (int i = 0; i < 3; ++i) c[i] = parameter(mechanism, prior, 1 + i).value;
+  c = R * c - origin;
+  Eigen::Matrix4d P;
+  P.topLeftCorner<3, 3>() =
+      R * second_moments(inertia_matrix(moments)) * R.transpose() + m * c * c.transpose();
+  P.topRightCorner<3, 1>() = m * c;
+  P.bottomLeftCorner<1, 3>() = m * c.transpose();
+  P(3, 3) = m;
+  return P;
+}
+
+// The squares sum to 2/s² D whatever the frame and origin of both: D is written out here.
+TEST(InertiaPrior, IsTheDivergenceInAnyFrame) {
+  const Mechanism drawing = drawn_body();
+  const InertiaPrior prior(drawing, 0);
+  const Mechanism now = changed(prior);
+  const double cost = prior.residual(now)->squaredNorm();
+  for (const double turn : {0.0, 0.8}) {
+    const Eigen::Matrix3d R =
+        Eigen::AngleAxisd(turn, Eigen::Vector3d(1, 2, 3).normalized()).toRotationMatrix();
+    const Eigen::Vector3d origin = turn * Eigen::Vector3d(0.3, -0.1, 0.2);
+    const Eigen::Matrix4d X = pseudo_inertia(drawing, prior, R, origin)
+                                  .partialPivLu()
+                                  .solve(pseudo_inertia(now, prior, R, origin));
+    const double D = X.trace() - std::log(X.determinant()) - 4.0;
+    EXPECT_NEAR(cost, 2.0 / (kShare * kShare) * D, 1e-9 * cost);
+  }
+}
+
+TEST(InertiaPrior, SlopesMatchCentralDifferences) {
+  const Mechanism drawing = drawn_body();
+  const InertiaPrior prior(drawing, 0);
+  // At the drawing the diagonal residuals have a series of their own.
+  for (Mechanism at : {drawing, changed(prior)}) {
+    const InertiaPrior::Slopes slopes = prior.slopes(at);
+    for (int i = 0; i < 10; ++i) {
+      const double value = parameter(at, prior, i).value, step = 1e-6 * std::abs(value);
+      parameter(at, prior, i).value = value + step;
+      const InertiaPrior::Residual above = *prior.residual(at);
+      parameter(at, prior, i).value = value - step;
+      const InertiaPrior::Residual below = *prior.residual(at);
+      parameter(at, prior, i).value = value;
+      const InertiaPrior::Residual expected = (above - below) / (2.0 * step);
+      EXPECT_LT((slopes.col(i) - expected).norm(), 1e-7 * slopes.col(i).norm()) << i;
+    }
+  }
+}
+
+// What the rig file promises: mass to s, the centre to s/√2 of the radius of gyration, a second
+// moment to s, each with all else as drawn.
+TEST(InertiaPrior, IsAsWideAsItSays) {
+  Mechanism drawing = drawn_body();
+  for (int i = 3; i < 6; ++i) {
+    Parameter& product =
+        drawing.parameters[static_cast<std::size_t>(drawing.index(0, BodyQuantity::kJxx) + i)];
+    product.value = product.prior_mean = 0.0;
+  }
+  const InertiaPrior prior(drawing, 0);
+  const InertiaPrior::Slopes slopes = prior.slopes(drawing);
+  const Moments moments =
+      (Moments() << parameter(drawing, prior, 4).value, parameter(drawing, prior, 5).value,
+       parameter(drawing, prior, 6).value, 0, 0, 0)
+          .finished();
+  const double m = 0.4, sigma = second_moments(inertia_matrix(moments))(0, 0);
+  EXPECT_NEAR(1.0 / slopes.col(0).norm(), kShare * m, 1e-12);
+  EXPECT_NEAR(1.0 / slopes.col(1).norm(), kShare / std::sqrt(2.0) * std::sqrt(sigma / m), 1e-12);
+  const Moments longer = moments_of(inertia_from(Eigen::Vector3d(sigma, 0, 0).asDiagonal()));
+  EXPECT_NEAR(1.0 / (slopes.rightCols<6>() * longer).norm(), kShare, 1e-12);
+}
+
+TEST(InertiaPrior, NoImpossibleBodyHasAFiniteOne) {
+  Mechanism mechanism = drawn_body();
+  const InertiaPrior prior(mechanism, 0);
+  EXPECT_TRUE(prior.residual(mechanism));
+  Mechanism weightless = mechanism;
+  parameter(weightless, prior, 0).value = 0.0;
+  EXPECT_FALSE(prior.residual(weightless));
+  parameter(mechanism, prior, 4).value *= 3.0;
+  EXPECT_FALSE(prior.residual(mechanism));
+  parameter(mechanism, prior, 4).value = std::nan("");
+  EXPECT_FALSE(prior.residual(mechanism));
+}
+
+TEST(InertiaPrior, AsksForADrawingThatIsOne) {
+  const auto fault = [](const auto& spoil) {
+    Mechanism mechanism = drawn_body();
+    spoil(mechanism);
+    return find_drawing_fault(mechanism, 0);
+  };
+  EXPECT_EQ(fault([](Mechanism&) {}), "");
+  EXPECT_NE(fault([](Mechanism& m) { m.bodies[0].massless = true; }).find("massless"),
+            std::string::npos);
+  EXPECT_NE(fault([](Mechanism& m) { m.bodies[0].drawing_deviation = -0.1; }).find("above zero"),
+            std::string::npos);
+  EXPECT_NE(fault([](Mechanism& m) {
+              m.parameter(0, BodyQuantity::kMass).prior_standard_deviation = 0.1;
+            }).find("B.m"),
+            std::string::npos);
+  EXPECT_NE(fault([](Mechanism& m) {
+              Parameter& zz = m.parameter(0, BodyQuantity::kJzz);
+              zz.prior_mean = m.parameter(0, BodyQuantity::kJxx).value +
+                              m.parameter(0, BodyQuantity::kJyy).value;
+            }).find("thickness"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace estimator

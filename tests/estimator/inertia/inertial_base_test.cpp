@@ -1,0 +1,205 @@
+#include "estimator/tree/inertial_base.hpp"
+
+#include <gtest/gtest.h>
+
+#include <Eigen/Dense>
+#include <Eigen/Geometry>
+#include <random>
+#include <set>
+#include <stdexcept>
+
+#include "estimator/calibrate/base_parameters.hpp"
+#include "estimator/dynamics/tree_inverse_dynamics.hpp"
+#include "estimator/model/mechanisms/chain.hpp"
+#include "estimator/model/mechanisms/furuta.hpp"
+
+namespace estimator {
+namespace {
+
+std::set<std::string> texts(const Mechanism& mechanism, unsigned seed = 1) {
+  const InertialBase base = find_inertial_base(mechanism, seed);
+  std::set<std::string> texts;
+  for (const BaseCombination& each : base.base) {
+    texts.insert(evaluate(base, each, standard_values(mechanism)).description);
+  }
+  return texts;
+}
+
+/// Standard Denavit–Hartenberg: turn θ about z, then d along z, a along x, α about x.
+struct DhRow {
+  double alpha, a, d;
+};
+
+/// A serial arm; link i carries the frame i of its row, at its end.
+Mechanism make_arm(const std::vector<DhRow>& rows, bool motors = false) {
+  Mechanism arm;
+  Eigen::Matrix3d z_to_x;  // hinge frame: x along the axis
+  z_to_x << 0, 1, 0, 0, 0, 1, 1, 0, 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const std::string name = std::to_string(i + 1);
+    arm.bodies.push_back({.name = "L" + name});
+    Hinge hinge{.name = name};
+    hinge.body_a = static_cast<int>(i) - 1;
+    hinge.body_b = static_cast<int>(i);
+    // World y is up: the first axis is vertical.
+    const Eigen::Matrix3d up = Eigen::AngleAxisd(-M_PI / 2, Eigen::Vector3d::UnitX()).matrix();
+    hinge.frame_a = i == 0 ? Eigen::Matrix3d(up * z_to_x) : z_to_x;
+    const Eigen::Matrix3d tilt =
+        Eigen::AngleAxisd(rows[i].alpha, Eigen::Vector3d::UnitX()).matrix();
+    hinge.frame_b = tilt.transpose() * z_to_x;
+    hinge.motorised = motors;
+    arm.hinges.push_back(hinge);
+  }
+  make_parameters(arm);
+  std::mt19937 random(2);
+  std::uniform_real_distribution<double> even(0.5, 1.5);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto j = static_cast<int>(i);
+    // Of the joint from the end of the link, and of the centre of mass from both.
+    const Eigen::Matrix3d tilt =
+        Eigen::AngleAxisd(rows[i].alpha, Eigen::Vector3d::UnitX()).matrix();
+    const Eigen::Vector3d joint = -(tilt.transpose() * Eigen::Vector3d(rows[i].a, 0.0, rows[i].d));
+    const Eigen::Vector3d centre(0.1 * even(random), -0.05 * even(random), 0.07 * even(random));
+    const auto set = [&](int hinge, HingeQuantity x, const Eigen::Vector3d& point) {
+      for (int k = 0; k < 3; ++k) {
+        arm.hinge_parameter(hinge, static_cast<HingeQuantity>(static_cast<int>(x) + k)).value =
+            point[k];
+      }
+    };
+    set(j, HingeQuantity::kPointBx, joint - centre);
+    if (i + 1 < rows.size()) set(j + 1, HingeQuantity::kPointAx, -centre);
+    arm.parameter(j, BodyQuantity::kMass).value = even(random);
+    for (const BodyQuantity moment : {BodyQuantity::kJxx, BodyQuantity::kJyy, BodyQuantity::kJzz}) {
+      arm.parameter(j, moment).value = 0.01 * even(random);
+    }
+    arm.parameter(j, BodyQuantity::kJxz).value = 0.002 * even(random);
+  }
+  return arm;
+}
+
+const std::vector<DhRow> kPuma = {{-M_PI / 2, 0, 0},        {0, 0.4318, 0},
+                                  {M_PI / 2, 0.0203, 0.15}, {-M_PI / 2, 0, 0.4318},
+                                  {M_PI / 2, 0, 0},         {0, 0, 0}};
+
+// [Kha04, ch. 9]: ZZ_1R = ZZ_1 + l² M_2, MX_1R = MX_1 + l M_2, MY_1; ZZ_2, MX_2, MY_2.
+TEST(InertialBase, OfTwoLinksInAPlaneIsTheTextbooks) {
+  const Mechanism arm = make_chain({.links = 2, .length = 0.3});
+  const std::set<std::string> expected = {
+      "L1.I_zz + 0.09 L2.m", "L1.mc_x + 0.3 L2.m", "L1.mc_y", "L2.I_zz", "L2.mc_x", "L2.mc_y"};
+  EXPECT_EQ(texts(arm), expected);
+  EXPECT_EQ(texts(arm, 77), expected);
+}
+
+// [Gau90]: 36 of the Puma 560's inertial parameters without rotors, with a vertical first axis.
+TEST(InertialBase, OfAPumaHasThirtySix) {
+  const InertialBase base = find_inertial_base(make_arm(kPuma));
+  EXPECT_EQ(base.base.size(), 36U);
+  EXPECT_EQ(base.standard.size(), 60U);
+  const std::set<std::string> told = texts(make_arm(kPuma));
+  // The last wrist axes meet: its mass goes to the one before, and I_yy with I_xx.
+  EXPECT_TRUE(told.contains("L6.I_xx − L6.I_yy"));
+  EXPECT_TRUE(told.contains("L6.I_zz"));
+  EXPECT_TRUE(told.contains("L6.mc_x"));
+}
+
+// Motors' shafts on the first joint, and on the second, whose axis is always across the first's, go
+// with their links' I about the axis; on the other four they can be told [Kha04, ch. 9].
+TEST(InertialBase, GroupsTheFirstShaftsWithTheirLinks) {
+  const InertialBase base = find_inertial_base(make_arm(kPuma, true));
+  EXPECT_EQ(base.base.size(), 36U + 4U);
+}
+
+/// Torques of the whole inverse dynamics, moving.
+Eigen::VectorXd torques(const Mechanism& mechanism, const Eigen::VectorXd& q,
+                        const Eigen::VectorXd& v, const Eigen::VectorXd& a) {
+  std::vector<double> values;
+  for (const Parameter& parameter : mechanism.parameters) values.push_back(parameter.value);
+  TreeInverseDynamics<double> dynamics(mechanism, values);
+  JointVector<double> result;
+  dynamics.imbalance(q, v, a, JointVector<double>::Zero(q.size()), result);
+  return result;
+}
+
+// The coefficients times the parameters are the torques at rest; and a change that leaves every
+// base parameter changes no torque, of moving joints either.
+TEST(InertialBase, AreAllThatTorquesDependOn) {
+  const Mechanism arm = make_arm(kPuma);
+  std::mt19937 random(4);
+  std::normal_distribution<double> gaussian;
+  const auto some = [&] {
+    return Eigen::VectorXd(Eigen::VectorXd::NullaryExpr(6, [&] { return gaussian(random); }));
+  };
+  const Eigen::VectorXd q = some(), v = some(), a = some();
+  const Eigen::VectorXd at_rest = torques(arm, q, Eigen::VectorXd::Zero(6), a);
+  EXPECT_LT((inertial_regressor(arm, q, a) * standard_values(arm) - at_rest).norm(),
+            1e-12 * at_rest.norm());
+  // More mass at the wrist's centre on link 6, that much less of it on link 5: nothing is felt.
+  Mechanism other = arm;
+  const auto add_point_mass = [&](int body, double mass, const Eigen::Vector3d& centre_to_point) {
+    const double m = other.parameter(body, BodyQuantity::kMass).value;
+    const Eigen::Vector3d shift = mass / (m + mass) * centre_to_point;
+    const Eigen::Matrix3d sigma =
+        mass * m / (m + mass) * centre_to_point * centre_to_point.transpose();
+    const Eigen::Matrix3d J = sigma.trace() * Eigen::Matrix3d::Identity() - sigma;
+    const double entries[] = {J(0, 0), J(1, 1), J(2, 2), J(0, 1), J(0, 2), J(1, 2)};
+    for (int i = 0; i < 6; ++i) {
+      other.parameter(body, static_cast<BodyQuantity>(1 + i)).value += entries[i];
+    }
+    other.parameter(body, BodyQuantity::kMass).value = m + mass;
+    for (int j = 0; j < other.hinge_count(); ++j) {
+      for (int k = 0; k < 3; ++k) {
+        const Hinge& hinge = other.hinges[static_cast<std::size_t>(j)];
+        const auto point = [&](HingeQuantity x) -> double& {
+          return other.hinge_parameter(j, static_cast<HingeQuantity>(static_cast<int>(x) + k))
+              .value;
+        };
+        if (hinge.body_a == body) point(HingeQuantity::kPointAx) -= shift[k];
+        if (hinge.body_b == body) point(HingeQuantity::kPointBx) -= shift[k];
+      }
+    }
+  };
+  const auto joint_on = [&](int joint, HingeQuantity x) {
+    Eigen::Vector3d point;
+    for (int k = 0; k < 3; ++k) {
+      point[k] =
+          other.hinge_parameter(joint, static_cast<HingeQuantity>(static_cast<int>(x) + k)).value;
+    }
+    return point;
+  };
+  add_point_mass(5, 0.2, joint_on(5, HingeQuantity::kPointBx));
+  add_point_mass(4, -0.2, joint_on(5, HingeQuantity::kPointAx));
+  const Eigen::VectorXd moving = torques(arm, q, v, a);
+  EXPECT_LT((torques(other, q, v, a) - moving).norm(), 1e-12 * moving.norm());
+  const InertialBase base = find_inertial_base(arm);
+  for (const BaseCombination& each : base.base) {
+    EXPECT_NEAR(evaluate(base, each, standard_values(other)).value,
+                evaluate(base, each, standard_values(arm)).value, 1e-8)
+        << evaluate(base, each, standard_values(arm)).description;
+  }
+}
+
+// A four-bar linkage has one freedom: its three links are seen through it alone. By hand, with
+// every turn a function of one: of each link I_zz as seen, and of gravity what lifts. Rank checked
+// against an SVD of the projected coefficients.
+TEST(InertialBase, ALoopSeesLessOfEachLink) {
+  const Mechanism open = make_chain({.links = 3, .length = 0.3});
+  const Mechanism loop =
+      make_chain({.links = 3, .length = 0.3, .closing_point = Eigen::Vector3d(0.4, -0.2, 0.0)});
+  const std::size_t of_open = find_inertial_base(open).base.size();
+  const std::size_t of_loop = find_inertial_base(loop).base.size();
+  EXPECT_EQ(of_open, 9U);
+  EXPECT_LT(of_loop, of_open);
+  EXPECT_GE(of_loop, 3U);
+}
+
+TEST(InertialBase, AsksForKnownTorques) {
+  Mechanism furuta = make_furuta();
+  EXPECT_FALSE(is_torque_known(furuta));
+  furuta.hinge_parameter(0, HingeQuantity::kMotorGain).value = 0.1;
+  EXPECT_TRUE(is_torque_known(furuta));
+  furuta.hinge_parameter(0, HingeQuantity::kMotorGain).free = true;
+  EXPECT_FALSE(is_torque_known(furuta));
+}
+
+}  // namespace
+}  // namespace estimator

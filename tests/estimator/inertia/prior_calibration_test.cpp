@@ -1,0 +1,273 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <string>
+
+#include "estimator/calibrate/calibration.hpp"
+#include "estimator/calibrate/presence.hpp"
+#include "estimator/calibrate/shooting_fit.hpp"
+#include "estimator/model/mechanisms/pendulum.hpp"
+#include "estimator/model/model_values.hpp"
+#include "tests/estimator/calibrate/reference_recording.hpp"
+
+namespace estimator {
+namespace {
+
+using test_support::ReferencePendulum;
+
+constexpr double kNoise = 1e-3;
+
+Parameter& at(Mechanism& mechanism, const std::string& name) {
+  return mechanism.parameters[static_cast<std::size_t>(mechanism.find_parameter(name))];
+}
+
+Recording swing(const ReferencePendulum& rig, const std::string& name, unsigned seed,
+                int samples = 1500, double start = 2.0) {
+  const Eigen::MatrixXd states =
+      test_support::simulate(rig, Eigen::Vector2d(start, 0.0), 2e-3, samples);
+  std::mt19937 random(seed);
+  std::normal_distribution<double> noise(0.0, kNoise);
+  Segment segment;
+  segment.period = 2e-3;
+  segment.angles = states.col(0);
+  segment.controls.resize(segment.angles.rows(), 0);
+  for (double& angle : segment.angles.reshaped()) angle += noise(random);
+  return {name, {segment}};
+}
+
+ReferencePendulum damped() {
+  ReferencePendulum rig;
+  rig.b = 2e-3;
+  return rig;
+}
+
+Mechanism pendulum(const ReferencePendulum& rig) {
+  Mechanism mechanism = make_pendulum(
+      {.mass = rig.m, .distance = rig.l, .inertia_axial = 1e-3, .inertia_swing = rig.J});
+  mechanism.parameter(WorldQuantity::kGravity).value = rig.g;
+  at(mechanism, "1.b").value = 0.5 * rig.b;
+  at(mechanism, "1.b").free = true;
+  return mechanism;
+}
+
+const ParameterEstimate& find(const Calibration& calibration, const std::string& name) {
+  return *std::ranges::find(calibration.parameters, name, &ParameterEstimate::name);
+}
+
+std::string joined(const Calibration& calibration) {
+  std::string text;
+  for (const std::string& note : calibration.notes) text += note + "\n";
+  return text;
+}
+
+CalibrationOptions plain() {
+  CalibrationOptions options;
+  options.compare_pieces = false;
+  return options;
+}
+
+/// A Gaussian prior of the moment, `off` of its deviations from the truth.
+Calibration with_prior(double off, double share) {
+  const ReferencePendulum rig = damped();
+  Mechanism mechanism = pendulum(rig);
+  Parameter& moment = at(mechanism, "P.J_zz");
+  moment.free = true;
+  moment.prior_standard_deviation = share * rig.J;
+  moment.prior_mean = rig.J * (1.0 + off * share);
+  return calibrate(mechanism, {swing(rig, "free", 3)}, plain());
+}
+
+// Beside the estimate stands what the data alone say: what a fit without the prior says.
+TEST(Priors, AreToldBesideWhatTheDataAloneSay) {
+  const ReferencePendulum rig = damped();
+  Mechanism mechanism = pendulum(rig);
+  at(mechanism, "P.J_zz").free = true;
+  const Recording own = swing(rig, "free", 3);
+  const Calibration without = calibrate(mechanism, {own}, plain());
+  const ParameterEstimate& alone = find(without, "P.J_zz");
+  EXPECT_TRUE(std::isnan(alone.data_deviation));  // nothing was known beforehand
+  EXPECT_TRUE(without.conflicts.empty());
+  // As sharp as the data, and two deviations off: the posterior lies halfway.
+  Parameter& moment = at(mechanism, "P.J_zz");
+  moment.prior_standard_deviation = alone.standard_deviation;
+  moment.prior_mean = alone.value + 2.0 * alone.standard_deviation;
+  const Calibration with = calibrate(mechanism, {own}, plain());
+  const ParameterEstimate& both = find(with, "P.J_zz");
+  EXPECT_NEAR(both.value, alone.value + alone.standard_deviation,
+              0.1 * alone.standard_deviation);  // noise levels are estimated
+  EXPECT_NEAR(both.standard_deviation, alone.standard_deviation / std::sqrt(2.0),
+              0.05 * alone.standard_deviation);
+  EXPECT_NEAR(both.data_value, alone.value, 0.1 * alone.standard_deviation);
+  EXPECT_NEAR(both.data_deviation, alone.standard_deviation, 0.05 * alone.standard_deviation);
+  EXPECT_TRUE(with.conflicts.empty());
+}
+
+// A prior that is wrong by many deviations is told, on either side, and a right one is not.
+TEST(Priors, ThatTheDataContradictAreTold) {
+  EXPECT_TRUE(with_prior(0.0, 0.01).conflicts.empty());
+  EXPECT_TRUE(with_prior(2.0, 0.1).conflicts.empty());
+  for (const double off : {-6.0, 6.0}) {
+    const Calibration wrong = with_prior(off, 0.1);
+    ASSERT_EQ(wrong.conflicts.size(), 1U) << off;
+    EXPECT_EQ(wrong.conflicts[0].parameter, "P.J_zz");
+    // The data know it far better than the prior: 6 deviations of the prior, but for noise.
+    EXPECT_NEAR(wrong.conflicts[0].deviations, 6.0, 0.2);
+    EXPECT_NEAR(wrong.conflicts[0].without, damped().J, 0.02 * damped().J);
+  }
+}
+
+// Of a free swing mass and inertia are seen in proportion only: a drawing known to 5 % makes the
+// rest of it, and the data alone say so.
+TEST(Priors, ADrawingTellsWhatTheDataDoNot) {
+  const ReferencePendulum rig = damped();
+  Mechanism mechanism = pendulum(rig);
+  for (const char* name : {"P.m", "P.J_zz"}) {
+    at(mechanism, name).free = true;
+    at(mechanism, name).prior_mean = at(mechanism, name).value;
+  }
+  for (const char* name : {"P.J_xx", "P.J_yy"})
+    at(mechanism, name).prior_mean = at(mechanism, name).value;
+  at(mechanism, "P.m").value *= 1.5;
+  mechanism.bodies[0].drawing_deviation = 0.05;
+  const Calibration result = calibrate(mechanism, {swing(rig, "free", 5)}, plain());
+  ASSERT_TRUE(result.converged());
+  const ParameterEstimate& mass = find(result, "P.m");
+  EXPECT_TRUE(std::isinf(mass.data_deviation));
+  EXPECT_LT(mass.standard_deviation, 0.05 * rig.m);
+  EXPECT_GT(mass.standard_deviation, 0.01 * rig.m);
+  EXPECT_NEAR(mass.value, rig.m, 0.5 * mass.standard_deviation);
+  EXPECT_TRUE(result.conflicts.empty()) << joined(result);
+}
+
+/// The pendulum with a weight fixed 0.05 m below its centre of mass in recordings called loaded*.
+Mechanism weighted(const ReferencePendulum& rig, double weight) {
+  Mechanism bare = pendulum(rig), mechanism = bare;
+  mechanism.bodies.push_back({.name = "W", .only_in = {"loaded*"}});
+  Weld weld{.name = "on", .body_a = 0, .body_b = 1};
+  mechanism.welds.push_back(weld);
+  make_parameters(mechanism);
+  for (const Parameter& parameter : bare.parameters) at(mechanism, parameter.name) = parameter;
+  at(mechanism, "W.m").value = weight;
+  for (const char* name : {"W.J_xx", "W.J_yy", "W.J_zz"}) at(mechanism, name).value = 1e-9;
+  at(mechanism, "on.a_x").value = 0.05;
+  return mechanism;
+}
+
+/// The same in one body.
+ReferencePendulum loaded(const ReferencePendulum& rig, double weight) {
+  ReferencePendulum both = rig;
+  both.m = rig.m + weight;
+  both.l = (rig.m * rig.l + weight * (rig.l + 0.05)) / both.m;
+  both.J =
+      rig.J + rig.m * std::pow(rig.l - both.l, 2) + weight * std::pow(rig.l + 0.05 - both.l, 2);
+  return both;
+}
+
+// A known weight, put on for one of two recordings, tells mass and inertia, which neither recording
+// does: both come out at the truth.
+TEST(Payload, TellsTheScaleOfInertias) {
+  const ReferencePendulum rig = damped();
+  Mechanism mechanism = weighted(rig, 0.2);
+  for (const char* name : {"P.m", "P.J_zz"}) {
+    at(mechanism, name).free = true;
+    at(mechanism, name).value *= 1.3;
+  }
+  const Recording free = swing(rig, "free", 7), heavy = swing(loaded(rig, 0.2), "loaded.csv", 8);
+  const Calibration result = calibrate(mechanism, {free, heavy}, plain());
+  ASSERT_TRUE(result.converged());
+  EXPECT_TRUE(result.null_directions.empty());
+  for (const auto& [name, truth] :
+       {std::pair("P.m", rig.m), std::pair("P.J_zz", rig.J), std::pair("1.b", rig.b)}) {
+    const ParameterEstimate& estimate = find(result, name);
+    EXPECT_NEAR(estimate.value, truth, 3.5 * estimate.standard_deviation) << name;
+    EXPECT_LT(estimate.standard_deviation, 0.02 * truth) << name;
+  }
+  const Calibration alone = calibrate(mechanism, {free}, plain());
+  EXPECT_EQ(alone.null_directions.size(), 1U);
+  EXPECT_NE(joined(alone).find("body W is there only in 'loaded*'"), std::string::npos);
+}
+
+// A weight that is free itself has no effect on what it was not on.
+TEST(Payload, HasNoEffectWhereItIsNot) {
+  const ReferencePendulum rig = damped();
+  Mechanism mechanism = weighted(rig, 0.3);
+  at(mechanism, "P.J_zz").free = at(mechanism, "W.m").free = true;
+  const Recording free = swing(rig, "free", 7), heavy = swing(loaded(rig, 0.2), "loaded.csv", 8);
+  const Calibration result = calibrate(mechanism, {free, heavy}, plain());
+  ASSERT_TRUE(result.converged());
+  const ParameterEstimate& weight = find(result, "W.m");
+  EXPECT_NEAR(weight.value, 0.2, 3.5 * weight.standard_deviation);
+  // With it nowhere on, it is held, and the rest is what a pendulum alone gives.
+  const Calibration alone = calibrate(mechanism, {free}, plain());
+  EXPECT_NE(joined(alone).find("W.m has no effect on these recordings"), std::string::npos);
+  Mechanism bare = pendulum(rig);
+  at(bare, "P.J_zz").free = true;
+  const Calibration same = calibrate(bare, {free}, plain());
+  EXPECT_NEAR(find(alone, "P.J_zz").value, find(same, "P.J_zz").value,
+              1e-3 * find(same, "P.J_zz").standard_deviation);
+}
+
+TEST(Payload, IsNamedByPatterns) {
+  EXPECT_TRUE(matches("loaded-2.csv", "loaded*"));
+  EXPECT_TRUE(matches("run-loaded.csv", "*loaded*"));
+  EXPECT_TRUE(matches("loaded", "loaded*"));
+  EXPECT_FALSE(matches("unloaded.csv", "loaded*"));
+  EXPECT_FALSE(matches("loaded.csv", "loaded"));
+  const Mechanism mechanism = weighted(damped(), 0.1);
+  EXPECT_TRUE(bodies_absent_in(mechanism, "data/loaded.csv").empty());
+  EXPECT_EQ(bodies_absent_in(mechanism, "data/free.csv"), std::vector<int>{1});
+}
+
+// Let go from rest, and known to be: the first speed of a short, noisy recording is taken from
+// there, and what follows from it is known better.
+TEST(Priors, OfHowARecordingBeginsCount) {
+  const ReferencePendulum rig = damped();
+  Mechanism mechanism = pendulum(rig);
+  at(mechanism, "P.J_zz").free = true;
+  const Recording own = swing(rig, "free", 9, 60, 1.0);
+  const auto first_speed = [&](const Mechanism& with) {
+    ShootingFit fit(prepare_shooting(with, {own}, plain()), plain(), {});
+    fit.estimate_jointly(with);
+    return fit.joint().states(0)(1, 0);
+  };
+  const double loose = first_speed(mechanism);
+  const Calibration before = calibrate(mechanism, {own}, plain());
+  mechanism.hinges[0].start_rate = {.mean = 0.0, .standard_deviation = 1e-4};
+  EXPECT_GT(std::abs(loose), 1e-3);
+  EXPECT_LT(std::abs(first_speed(mechanism)), 3e-4);
+  const Calibration after = calibrate(mechanism, {own}, plain());
+  EXPECT_LT(find(after, "P.J_zz").standard_deviation,
+            0.7 * find(before, "P.J_zz").standard_deviation);
+  mechanism.hinges[0].start_rate.mean = 0.5;
+  EXPECT_NEAR(first_speed(mechanism), 0.5, 0.05);
+}
+
+TEST(Priors, ThatASimulatorCannotUseAreRefused) {
+  const ReferencePendulum rig = damped();
+  CalibrationOptions shadow;
+  shadow.kind = EstimateKind::kShadow;
+  const auto refusal = [&](const auto& know) {
+    Mechanism mechanism = pendulum(rig);
+    at(mechanism, "P.J_zz").free = true;
+    know(mechanism);
+    try {
+      (void)calibrate(mechanism, {swing(rig, "free", 3)}, shadow);
+    } catch (const std::invalid_argument& refused) {
+      return std::string(refused.what());
+    }
+    return std::string();
+  };
+  EXPECT_NE(refusal([](Mechanism& m) { m.bodies[0].drawing_deviation = 0.1; }).find("drawing"),
+            std::string::npos);
+  EXPECT_NE(refusal([](Mechanism& m) { m.bodies[0].only_in = {"a"}; }).find("some recordings"),
+            std::string::npos);
+  EXPECT_NE(refusal([](Mechanism& m) {
+              m.hinges[0].start_angle.standard_deviation = 0.1;
+            }).find("begins"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace estimator

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "estimator/model/mechanism.hpp"
+
+namespace test_support {
+
+/// Puts an inertial sensor on a body of a mechanism that has its parameters and no such sensor.
+///
+/// @param values  of its parameters, by quantity; the others stay neutral
+inline void add_inertial_sensor(
+    estimator::Mechanism& mechanism, const std::string& name, int body,
+    const std::vector<std::pair<estimator::InertialQuantity, double>>& values) {
+  estimator::Mechanism whole = mechanism;
+  whole.inertial_sensors.push_back({.name = name, .body = body});
+  estimator::make_parameters(whole);
+  const int begin = mechanism.index_of_inertial(mechanism.inertial_count(), {});
+  const int sensor = whole.inertial_count() - 1;
+  const auto first = whole.parameters.begin() + begin;
+  mechanism.parameters.insert(mechanism.parameters.begin() + begin, first,
+                              first + estimator::Mechanism::kInertialQuantities);
+  mechanism.inertial_sensors = whole.inertial_sensors;
+  for (const auto& [quantity, value] : values) {
+    mechanism.inertial_parameter(sensor, quantity).value = value;
+  }
+}
+
+}  // namespace test_support
