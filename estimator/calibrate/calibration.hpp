@@ -146,7 +146,7 @@ struct Calibration {
   Eigen::MatrixXd correlation;                ///< free × free
   std::vector<NullDirection> null_directions;
   std::vector<SimulationError> simulation;
-  std::vector<InertialError> inertial;  ///< axes that were read; physical parameters only
+  std::vector<InertialError> inertial;   ///< axes that were read; physical parameters only
   std::vector<WithheldSensor> withheld;  ///< physical parameters only
   std::vector<SegmentTrajectory> trajectories;
   Mechanism mechanism;  ///< with the estimated values in place

@@ -96,9 +96,10 @@ void require_possible_starts(const Mechanism& mechanism) {
     const Body& own = mechanism.bodies[static_cast<std::size_t>(body)];
     if (std::isinf(own.drawing_deviation)) continue;
     if (InertiaPrior(mechanism, body).residual(mechanism)) continue;
-    throw std::invalid_argument("body '" + own.name +
-                                "': its mass and moments of inertia start where no body can be, and "
-                                "it has a drawing; start it there");
+    throw std::invalid_argument(
+        "body '" + own.name +
+        "': its mass and moments of inertia start where no body can be, and "
+        "it has a drawing; start it there");
   }
 }
 

@@ -136,8 +136,7 @@ class SegmentSmoother {
     last.last_stretch = before.last_stretch;
     std::vector<Eigen::MatrixXd> unused(steps.size());
     const IntervalMotion motion(program_, mechanism_, threads_);
-    motion.run(std::span(steps).first(steps.size() - 1),
-               std::span(unused).first(steps.size() - 1));
+    motion.run(std::span(steps).first(steps.size() - 1), std::span(unused).first(steps.size() - 1));
     last.looks = std::make_shared<LookLog>(*before.looks);
     last.looks->first = count() - 1;
     last.looks->states = states_.col(count() - 1);
@@ -185,8 +184,8 @@ class SegmentSmoother {
           slope += term.sign * motion_slopes_[at].row(term.hinge);
         }
         const double error = value - problem_.angles(index_)(k, column);
-        readings_[at].push_back({slope, sensors[i].difference(error),
-                                 std::pow(problem_.noise().angle[column], 2)});
+        readings_[at].push_back(
+            {slope, sensors[i].difference(error), std::pow(problem_.noise().angle[column], 2)});
       }
     }
     for (int place = 0; place < sensing_.axis_count(); ++place) read_inertial(place);
@@ -320,12 +319,12 @@ class SegmentSmoother {
   int c_, n_;
   std::vector<double> times_, edges_;
   HeldControls controls_;
-  Eigen::MatrixXd states_, guesses_;          // coordinates over rates, joints × samples
-  Eigen::MatrixXd motion_;                    // joint angles, rates, accelerations × samples
-  std::vector<RowMajor> motion_slopes_;       // of these along the state, one a sample
-  std::vector<RowMajor> moves_;               // from sample to sample
-  std::vector<Eigen::VectorXd> defects_;      // of the nodes' motion there
-  std::vector<Eigen::MatrixXd> predicted_;    // 1 × inertial axes
+  Eigen::MatrixXd states_, guesses_;        // coordinates over rates, joints × samples
+  Eigen::MatrixXd motion_;                  // joint angles, rates, accelerations × samples
+  std::vector<RowMajor> motion_slopes_;     // of these along the state, one a sample
+  std::vector<RowMajor> moves_;             // from sample to sample
+  std::vector<Eigen::VectorXd> defects_;    // of the nodes' motion there
+  std::vector<Eigen::MatrixXd> predicted_;  // 1 × inertial axes
   std::vector<std::vector<RowMajor>> sensed_slopes_;
   std::vector<std::vector<Reading>> readings_;
   std::vector<Eigen::VectorXd> means_;

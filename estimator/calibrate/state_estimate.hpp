@@ -12,8 +12,8 @@ namespace estimator {
 /// a joint that slides has is in m for rad.
 struct StateEstimate {
   std::string recording;
-  double start = 0.0;         ///< of the segment [s]
-  std::vector<double> times;  ///< of the rows since then [s]
+  double start = 0.0;                            ///< of the segment [s]
+  std::vector<double> times;                     ///< of the rows since then [s]
   Eigen::MatrixXd angles, rates, accelerations;  ///< rows × joints [rad, rad/s, rad/s²]
   /// Standard deviations of these, the parameters being right.
   Eigen::MatrixXd angle_deviations, rate_deviations, acceleration_deviations;

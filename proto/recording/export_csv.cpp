@@ -144,7 +144,7 @@ class CsvWriter final : public RecordingVisitor {
 
   OutputFile& file_;
   std::string facts_;
-  std::string line_;  // of text, one or many
+  std::string line_;                                      // of text, one or many
   std::vector<std::optional<InertialReading>> readings_;  // of the row that is open
   bool is_open_ = false;
   std::uint64_t segment_ = 0;

@@ -12,7 +12,7 @@ namespace proto {
 /// Columns of each inertial sensor in an export, behind its name: what it read at the row's sample
 /// [rad/s], [m/s²], and which axes were at the end of their range, a bit each.
 inline constexpr std::array<std::string_view, 7> kInertialEndings = {
-    "_gyro_x_rad_s",  "_gyro_y_rad_s",  "_gyro_z_rad_s", "_accel_x_m_s2",
+    "_gyro_x_rad_s", "_gyro_y_rad_s", "_gyro_z_rad_s", "_accel_x_m_s2",
     "_accel_y_m_s2", "_accel_z_m_s2", "_saturated"};
 
 /// Writes the samples of a recording as CSV: one line of names, one line a sample, columns

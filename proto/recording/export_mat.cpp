@@ -133,8 +133,7 @@ class MatWriter {
 
   bool put_names(const char* name, const std::vector<std::string>& names) {
     std::array<std::size_t, 2> size = {1, names.size()};
-    MatVariable cell =
-        own(Mat_VarCreate(name, MAT_C_CELL, MAT_T_CELL, 2, size.data(), nullptr, 0));
+    MatVariable cell = own(Mat_VarCreate(name, MAT_C_CELL, MAT_T_CELL, 2, size.data(), nullptr, 0));
     for (std::size_t k = 0; cell && k < names.size(); ++k) {
       Mat_VarSetCell(cell.get(), static_cast<int>(k), make_text(nullptr, names[k]).release());
     }

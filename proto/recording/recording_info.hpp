@@ -32,7 +32,7 @@ struct RecordingInfo {
 
   struct Inertial {
     std::uint64_t reading_count = 0;
-    std::uint64_t saturated_count = 0;  ///< readings of which an axis is
+    std::uint64_t saturated_count = 0;                            ///< readings of which an axis is
     double rate_max = std::numeric_limits<double>::quiet_NaN();   ///< magnitude [rad/s]
     double force_max = std::numeric_limits<double>::quiet_NaN();  ///< magnitude [m/s²]
   };

@@ -156,8 +156,8 @@ RuleBreach RecordingRules::take(const InertialReading& reading) {
   const std::string what = "the inertial reading of sample " + std::to_string(reading.sequence);
   if (auto breach = breach_of_time(what, reading.timestamp_s)) return breach;
   if (reading.sensor >= shape_.inertial_sensors) {
-    return what + " is of sensor " + std::to_string(reading.sensor) +
-           ", but the recording names " + std::to_string(shape_.inertial_sensors);
+    return what + " is of sensor " + std::to_string(reading.sensor) + ", but the recording names " +
+           std::to_string(shape_.inertial_sensors);
   }
   if (reading.sequence >= kSequenceMax) {
     return what + " is numbered beyond " + std::to_string(kSequenceMax);

@@ -38,8 +38,8 @@ inline constexpr std::size_t kInertialAxes = 6;
 /// What an inertial sensor read at a sample's latch.
 struct InertialReading {
   double timestamp_s = 0.0;
-  std::uint64_t sequence = 0;  ///< of the sample
-  std::uint32_t sensor = 0;    ///< index into RecordingHeader::inertial_sensors
+  std::uint64_t sequence = 0;                 ///< of the sample
+  std::uint32_t sensor = 0;                   ///< index into RecordingHeader::inertial_sensors
   std::array<double, kInertialAxes> value{};  ///< [rad/s] and [m/s²]; NaN where not read
   std::array<std::int32_t, kInertialAxes> counts{};
   std::uint32_t saturated = 0;  ///< bit i: counts[i] is at the end of its range
@@ -132,7 +132,7 @@ struct RecordingHeader {
   std::vector<std::string> hinges{};  ///< by channel, 1 to kChannelCountMax names without commas
   /// At most kInertialCountMax names without commas.
   std::vector<std::string> inertial_sensors{};
-  std::int64_t epoch_unix_ns = 0;     ///< host time of timestamp zero
+  std::int64_t epoch_unix_ns = 0;  ///< host time of timestamp zero
   /// Anything else, by name: rig, scenario, seed, firmware, configuration_hash, version, ...
   std::map<std::string, std::string> facts{};
 };

@@ -12,8 +12,8 @@ namespace proto {
 
 /// Samples without a gap, at equal distances in time: row k at start_s + k·period_s.
 struct SeriesSegment {
-  double start_s = 0.0;   ///< on the recording's clock
-  double period_s = 0.0;  ///< > 0
+  double start_s = 0.0;              ///< on the recording's clock
+  double period_s = 0.0;             ///< > 0
   std::uint64_t first_sequence = 0;  ///< of row 0; the others follow one by one
   std::size_t row_count = 0;
   std::vector<double> angle_rad;  ///< row_count × hinges, row by row; NaN where not valid

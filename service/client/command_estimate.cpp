@@ -12,8 +12,7 @@ namespace service {
 namespace {
 
 std::vector<estimator::StateEstimate> run(const EstimateOptions& options,
-                                          const InterruptFlag& interrupt,
-                                          CalibrationInput& input) {
+                                          const InterruptFlag& interrupt, CalibrationInput& input) {
   ProgressLine progress(options.estimation.quiet);
   return run_state_estimation(make_request(options.estimation), input,
                               make_monitor(interrupt, progress, options.estimation.threads));
@@ -45,8 +44,8 @@ ExitCode estimate(const EstimateOptions& options) {
   proto::write_file(options.out, text);
   std::size_t rows = 0;
   for (const estimator::StateEstimate& each : states) rows += each.times.size();
-  std::cout << options.out << ": " << rows << " samples of "
-            << input.rig.mechanism.hinge_count() << " joints\n";
+  std::cout << options.out << ": " << rows << " samples of " << input.rig.mechanism.hinge_count()
+            << " joints\n";
   return kDone;
 }
 

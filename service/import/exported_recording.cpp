@@ -97,8 +97,7 @@ class Samples {
   }
 
   /// What a sensor read with the sample added last; nothing where it tells of no saturation.
-  void add_reading(std::size_t sensor,
-                   const std::array<double, proto::kInertialAxes + 1>& cells,
+  void add_reading(std::size_t sensor, const std::array<double, proto::kInertialAxes + 1>& cells,
                    const std::string& where) {
     if (std::isnan(cells.back())) return;
     proto::InertialReading reading{.timestamp_s = recording.samples.back().timestamp_s,
@@ -241,8 +240,8 @@ ImportedRecording import_exported_mat(const std::string& path, const proto::MatF
   const std::vector<double> sequences = column("sequence", rows);
   const std::vector<double> unit_times = column("device_time_us", rows);
   const std::vector<double> angles = column("angle_rad", rows * hinges.size());
-  const std::vector<std::string> sensors =
-      file.find("inertial_sensors") == nullptr ? std::vector<std::string>()
+  const std::vector<std::string> sensors = file.find("inertial_sensors") == nullptr
+                                               ? std::vector<std::string>()
                                                : file.read_texts("inertial_sensors");
   if (sensors.size() > proto::kInertialCountMax) {
     throw proto::InputError(path + ": variable 'inertial_sensors' names " +

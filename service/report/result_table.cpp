@@ -119,8 +119,7 @@ std::string inertial_table(const estimator::Calibration& calibration) {
   if (calibration.inertial.empty()) return "";
   std::vector<std::vector<std::string>> rows = {{"inertial sensors", "RMSE", "noise", "unit"}};
   for (const estimator::InertialError& error : calibration.inertial) {
-    rows.push_back(
-        {error.name, format_number(error.rmse), format_number(error.noise), error.unit});
+    rows.push_back({error.name, format_number(error.rmse), format_number(error.noise), error.unit});
   }
   return std::string("\n").append(format_table(rows, {false, true, true, false}));
 }

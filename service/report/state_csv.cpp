@@ -7,8 +7,8 @@ namespace {
 
 /// What a column holds, and what its name ends in.
 struct Quantity {
-  const Eigen::MatrixXd estimator::StateEstimate::* values;
-  const Eigen::MatrixXd estimator::StateEstimate::* deviations;
+  const Eigen::MatrixXd estimator::StateEstimate::*values;
+  const Eigen::MatrixXd estimator::StateEstimate::*deviations;
   const char* turn;
   const char* slide;
 };

@@ -24,8 +24,9 @@ constexpr std::uint64_t kMessageOverhead = 48;
 }  // namespace
 
 std::uint64_t recorded_size(const rigcal::v1::SampleBatch& batch) {
-  const int messages = batch.samples_size() + batch.inertial_size() + batch.commands_size() + batch.gaps_size() +
-                       batch.events_size() + batch.clock_fits_size() + batch.loop_stats_size();
+  const int messages = batch.samples_size() + batch.inertial_size() + batch.commands_size() +
+                       batch.gaps_size() + batch.events_size() + batch.clock_fits_size() +
+                       batch.loop_stats_size();
   return batch.ByteSizeLong() + kMessageOverhead * static_cast<std::uint64_t>(messages);
 }
 

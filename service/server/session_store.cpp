@@ -102,8 +102,7 @@ void SessionStore::load_session(const std::string& folder, const std::string& id
   Status loaded = load_record(folder + "/session.textproto", record);
   const bool is_upload = record.upload_size_bytes() > 0;
   const auto& metadata = record.info().metadata();
-  if (loaded.ok() && (record.info().session_id() != id ||
-                      (!is_upload && !names_of(metadata)))) {
+  if (loaded.ok() && (record.info().session_id() != id || (!is_upload && !names_of(metadata)))) {
     loaded = proto::Error{proto::ErrorCode::kDamaged, folder + ": its record is not of a session"};
   }
   if (!loaded.ok()) {

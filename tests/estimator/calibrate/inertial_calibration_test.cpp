@@ -76,8 +76,7 @@ Segment recorded(double delay) {
     u[k] = std::sin(0.02 * static_cast<double>(k)) + 0.5 * std::sin(0.071 * static_cast<double>(k));
     fine.segment(k * kFines, kFines).setConstant(u[k]);
   }
-  const Eigen::MatrixXd motion =
-      simulate(rig(), Eigen::Vector4d(0.1, 1.0, 0.0, 0.0), fine, kFine);
+  const Eigen::MatrixXd motion = simulate(rig(), Eigen::Vector4d(0.1, 1.0, 0.0, 0.0), fine, kFine);
   std::mt19937 random(7);
   std::normal_distribution<double> normal;
   const Mechanism mechanism = true_mechanism();
@@ -123,8 +122,8 @@ void expect_found(const Calibration& calibration, const std::string& name, doubl
   EXPECT_NEAR(found.value, truth, 4.0 * found.standard_deviation) << name;
 }
 
-const std::vector<std::string> kConstants = {"imu.mount_x", "imu.p_x", "imu.p_z",
-                                             "imu.gyro_bias_y", "imu.accel_bias_x"};
+const std::vector<std::string> kConstants = {"imu.mount_x", "imu.p_x", "imu.p_z", "imu.gyro_bias_y",
+                                             "imu.accel_bias_x"};
 
 // The pendulum has no encoder: what it does is told by a sensor of unknown place, mounting and
 // biases alone, and comes out as its encoder would have read it.
