@@ -168,7 +168,10 @@ TEST_F(Calibrated, AsAllResultsDo) {
   const std::string input = file("p.csv") + " --rig " + rig() + " --to 2 --quiet --parameters " +
                             file("p.json") + " --json " + file("j.json");
   for (const auto& [command, options] : std::vector<std::pair<std::string, std::string>>{
-           {"check", ""}, {"validate", ""}, {"crossvalidate", " --pieces 2"}}) {
+           {"check", ""},
+           {"validate", ""},
+           {"crossvalidate", " --pieces 2"},
+           {"compare", " --laws viscous,viscous+dry --window 0.5 --folds 2"}}) {
     const ProgramRun made = run(command + " " + input + options);
     EXPECT_NE(made.exit_code, 1) << made.err;
     expect_parts(contents_of(file("j.json")), {"\"command\": \"" + command + "\"", "\"date\": \"20",

@@ -32,7 +32,8 @@ constexpr double kExact = 1e-12;
 const std::string kArm = R"(<robot name="arm &amp; hand">
   <link name="base"/>
   <link name="upper"><inertial><origin xyz="0.1 -0.02 0.3" rpy="0.3 -0.2 1.1"/><mass value="2.5"/>
-    <inertia ixx="0.013" ixy="1e-4" ixz="-2e-4" iyy="0.021" iyz="1e-3" izz="0.025"/></inertial></link>
+    <inertia ixx="0.013" ixy="1e-4" ixz="-2e-4" iyy="0.021" iyz="1e-3" izz="0.025"/></inertial>
+  </link>
   <link name="tool"><inertial><origin xyz="0 0.01 0"/><mass value="0.2"/>
     <inertia ixx="1e-4" ixy="0" ixz="0" iyy="2e-4" iyz="0" izz="1.5e-4"/></inertial></link>
   <link name="cross"/>
@@ -206,7 +207,8 @@ TEST(RobotRoundTrip, RigFilesComeBackWithEverythingThatMjcfHas) {
 
 // What shipped rigs do not have: springs, back EMF and a shaft on a slide, a table that leans far.
 const std::string kCart = R"(name: "cart"
-body { name: "cart" mass { value: 0.7 } inertia { xx { value: 1 } yy { value: 1 } zz { value: 1 } } }
+body { name: "cart" mass { value: 0.7 }
+  inertia { xx { value: 1 } yy { value: 1 } zz { value: 1 } } }
 body { name: "bob" mass { value: 0.2 }
   inertia { xx { value: 2e-3 } yy { value: 2e-3 } zz { value: 1e-3 } yz { value: 3e-4 } }
   center_of_mass { x { value: 0.01 } y { value: -0.2 } } }

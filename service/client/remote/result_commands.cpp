@@ -71,7 +71,7 @@ void write_job_rig(const std::string& job_id, const rigcal::v1::CalibrationResul
                    const ResultFiles& files) {
   const StoredResult stored = stored_result("job " + job_id, result);
   write_rig_files(stored.rig_name, stored.rig_text, stored.rig, files,
-                  files.json.empty() ? "rigcal result " + job_id + " --json" : files.json);
+                  files.json.empty() ? "the JSON of rigcal result " + job_id : files.json);
 }
 
 void fetch_report(ServiceClient& client, const std::string& job_id, bool cross_validation,

@@ -16,7 +16,8 @@ from rigcal.rig import RigLike, read_text
 def simulate(rig: RigLike, scenario: Union[str, os.PathLike[str]], *,
              parameters: ParametersLike = None, start: Values = (),
              step: float = 1e-4) -> pd.DataFrame:
-    """Simulates a scenario with the SPOOK stepper, as `rigcal simulate` does.
+    """Simulates a scenario as `rigcal simulate` does: by SPOOK, or where a joint slides or holds
+    fast by the equations of motion.
 
     Args:
         rig: path, text, or Rig.

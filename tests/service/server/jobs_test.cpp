@@ -116,6 +116,19 @@ TEST(Jobs, CalibratesAStreamedSessionInSegmentsBetweenItsGaps) {
   EXPECT_EQ(run_rigcal("report j1 --out " + files.file("r.html") + at(service)).exit_code, 0);
   EXPECT_NE(contents_of(files.file("r.html")).find("</html>"), std::string::npos);
   EXPECT_EQ(run_rigcal("watch j1" + at(service)).exit_code, 0);
+  // A job's rig is written back as that of a calibration here, and knows where the covariance is.
+  EXPECT_EQ(run_rigcal("result j1 --rig-out " + files.file("r.textproto") + " --urdf-out " +
+                       files.file("r.urdf") + at(service))
+                .exit_code,
+            0);
+  const std::string written = contents_of(files.file("r.textproto"));
+  EXPECT_EQ(written.find("# proto-file"), 0U);
+  EXPECT_NE(written.find("Calibrated by rigcal"), std::string::npos);
+  EXPECT_NE(written.find("# ± "), std::string::npos) << written;
+  EXPECT_EQ(run_rigcal("info " + files.file("r.textproto")).exit_code, 0);
+  EXPECT_NE(
+      contents_of(files.file("r.urdf")).find("Their covariance: the JSON of rigcal result j1"),
+      std::string::npos);
   EXPECT_EQ(run_rigcal("sessions run --fetch " + files.file("run.mcap") + at(service)).exit_code,
             0);
   const ProgramRun info = run_rigcal("info " + files.file("run.mcap"));
