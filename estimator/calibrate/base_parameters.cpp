@@ -124,8 +124,8 @@ std::vector<Combination> estimate_base(const Mechanism& mechanism, const std::ve
 
 bool is_torque_known(const Mechanism& mechanism) {
   for (int j = 0; j < mechanism.hinge_count(); ++j) {
-    for (const HingeQuantity quantity : {HingeQuantity::kMotorGain, HingeQuantity::kStiffness,
-                                         HingeQuantity::kConstantTorque}) {
+    for (const HingeQuantity quantity :
+         {HingeQuantity::kMotorGain, HingeQuantity::kStiffness, HingeQuantity::kConstantTorque}) {
       const int index = mechanism.index_of_hinge(j, quantity);
       if (!varies(mechanism, index) &&
           mechanism.parameters[static_cast<std::size_t>(index)].value != 0.0) {

@@ -117,6 +117,15 @@ struct SimulationError {
   JointKind kind = JointKind::kRevolute;
 };
 
+/// One axis of an inertial sensor over all fitted segments.
+struct InertialError {
+  std::string name;    ///< such as "imu1.gyro_z"
+  std::string unit;    ///< rad/s or m/s²
+  double rmse = 0.0;   ///< of the motion that parameters and initial states were fitted with
+  double noise = 0.0;  ///< standard deviation of a reading as found from the data
+  int readings = 0;
+};
+
 /// A sensor whose readings were not used, and what that costs.
 struct WithheldSensor {
   std::string name;
@@ -137,6 +146,7 @@ struct Calibration {
   Eigen::MatrixXd correlation;                ///< free × free
   std::vector<NullDirection> null_directions;
   std::vector<SimulationError> simulation;
+  std::vector<InertialError> inertial;  ///< axes that were read; physical parameters only
   std::vector<WithheldSensor> withheld;  ///< physical parameters only
   std::vector<SegmentTrajectory> trajectories;
   Mechanism mechanism;  ///< with the estimated values in place

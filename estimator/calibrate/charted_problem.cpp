@@ -8,11 +8,17 @@
 #include "estimator/model/possible_inertia.hpp"
 
 namespace estimator {
+namespace {
+
+constexpr double kRounding = 1e-9;  // of moments that go through a chart and back
+
+}  // namespace
 
 ChartedProblem::ChartedProblem(LeastSquaresProblem& problem, const Mechanism& mechanism,
                                InertiaChart chart)
     : problem_(problem) {
   const FreeParameters free(mechanism);
+  bool moved = false;
   for (int body = 0; body < mechanism.body_count(); ++body) {
     if (!is_charted(mechanism, body)) continue;
     const auto indices = moment_indices(mechanism, body);
@@ -29,6 +35,8 @@ ChartedProblem::ChartedProblem(LeastSquaresProblem& problem, const Mechanism& me
     const SecondMomentChart laid(chart, products, moments_of(mechanism, body));
     bodies_.push_back({laid, columns, moments, {}});
     point_.coordinates.push_back(laid.start());
+    const Moments own = moments_of(mechanism, body);
+    moved |= (laid.moments(laid.start()) - own).norm() > kRounding * own.norm();
     const int mass = mechanism.index(body, BodyQuantity::kMass);
     if (free.position(mass) < 0) continue;
     const double value = mechanism.parameter(body, BodyQuantity::kMass).value;
@@ -43,7 +51,7 @@ ChartedProblem::ChartedProblem(LeastSquaresProblem& problem, const Mechanism& me
   Eigen::VectorXd values = problem.arrow();
   const Eigen::VectorXd before = values;
   enter(values);
-  if (((values - before).array().abs() > kBorderShare * before.array().abs()).any()) {
+  if (moved) {
     const double cost =
         problem.evaluate_candidate(Eigen::VectorXd::Zero(unknowns), values - before);
     if (std::isfinite(cost)) problem.accept_candidate();

@@ -15,7 +15,7 @@ namespace estimator {
 ///   2/s² D,   D = tr(P₀⁻¹P) − log det(P₀⁻¹P) − 4,
 ///
 /// s being Body::drawing_deviation: near the drawing ((P − P₀)/(s P₀))² along each principal axis
-/// [Wensing, Kim & Slotine 2018]. No impossible body has a finite one.
+/// [Wen18]. No impossible body has a finite one.
 ///
 /// With P = U Uᵀ, upper triangular, T = U₀⁻¹U and φ(t)² = t² − 2 log t − 1 it is a sum of squares,
 /// D = Σ φ(T_ii)² + Σ T_ij², each of which is smooth. Seen from the drawing's centre of mass, U has

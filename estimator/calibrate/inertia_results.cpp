@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <stdexcept>
 
 #include "estimator/calibrate/charted_bodies.hpp"
+#include "estimator/calibrate/inertia_prior.hpp"
 #include "estimator/calibrate/number_text.hpp"
 #include "estimator/model/possible_inertia.hpp"
 #include "estimator/model/turning_axis.hpp"
@@ -88,6 +90,17 @@ std::string direction_text(const Eigen::Vector3d& v) {
 }
 
 }  // namespace
+
+void require_possible_starts(const Mechanism& mechanism) {
+  for (int body = 0; body < mechanism.body_count(); ++body) {
+    const Body& own = mechanism.bodies[static_cast<std::size_t>(body)];
+    if (std::isinf(own.drawing_deviation)) continue;
+    if (InertiaPrior(mechanism, body).residual(mechanism)) continue;
+    throw std::invalid_argument("body '" + own.name +
+                                "': its mass and moments of inertia start where no body can be, and "
+                                "it has a drawing; start it there");
+  }
+}
 
 std::vector<std::string> hold_at_borders(const Mechanism& mechanism,
                                          const std::vector<int>& estimated,

@@ -13,6 +13,10 @@
 
 namespace estimator {
 
+/// Refuses a body that has a drawing and is not possible as it stands: no cost tells how to go on.
+/// @throws std::invalid_argument naming the body
+void require_possible_starts(const Mechanism& mechanism);
+
 /// Fixes charted bodies that are as flat as an estimate goes (`is_at_border`) to where they are:
 /// what is known of everything else is so if they are there, as with a parameter at a bound. A
 /// sentence for each says whether the data ask for what no body can be.

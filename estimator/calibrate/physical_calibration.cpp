@@ -1,5 +1,6 @@
 #include "estimator/calibrate/physical_calibration.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -29,6 +30,19 @@ std::vector<SimulationError> simulation_errors(const ShootingProblem& problem) {
     errors.push_back({problem.sensor(sensor).name,
                       std::sqrt(problem.squared_error(sensor) / problem.reading_count(sensor)),
                       problem.sensor(sensor).kind});
+  }
+  return errors;
+}
+
+std::vector<InertialError> inertial_errors(const ShootingProblem& problem,
+                                           const ShootingNoise& noise) {
+  std::vector<InertialError> errors;
+  for (int place = 0; place < std::ssize(problem.sensed()); ++place) {
+    const int axis = problem.sensed()[static_cast<std::size_t>(place)];
+    const int readings = problem.inertial_reading_count(place);
+    errors.push_back({inertial_axis_name(problem.mechanism(), axis), inertial_axis_unit(axis),
+                      std::sqrt(problem.inertial_squared_error(place) / std::max(readings, 1)),
+                      noise.inertial[axis], readings});
   }
   return errors;
 }
@@ -142,6 +156,7 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
   move_off_bounds(result.mechanism, [&](const Mechanism& at) { return fit.first_problem(at); });
   const bool charted = options.inertia_chart != InertiaChart::kEntries;
   if (charted) move_off_borders(result.mechanism);
+  require_possible_starts(result.mechanism);
   book.hold_without_effect(*fit.first_problem(result.mechanism), result.mechanism, result.notes);
   if (charted) append(tell_uncharted(result.mechanism), result.notes);
   result.initial_null_directions =
@@ -176,6 +191,8 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
   note_cancellation();
   note_unresolved_steps(result.refined ? fit.simulation() : fit.joint(), result.notes);
   result.simulation = simulation_errors(fit.simulation());
+  result.inertial =
+      inertial_errors(result.refined ? fit.simulation() : fit.joint(), fit.joint().noise());
   result.trajectories = fit.trajectories();
   ShootingGrid grid = fit.input().grid;
   if (result.refined) grid.interval = std::numeric_limits<double>::infinity();

@@ -26,7 +26,8 @@ DataAlone without_priors(const Mechanism& mechanism, const ParameterInformation&
                          const Eigen::VectorXd& variances);
 
 /// Priors, one by one, that lie kConflictDeviations or more from what the data and all other priors
-/// say: of a drawing the entry that lies farthest. [Hau78]
+/// say [Hau78]. A drawing is told by the parameter that lies farthest from it, with the estimate in
+/// place of what all else says.
 std::vector<PriorConflict> find_conflicts(const Mechanism& mechanism,
                                           const ParameterInformation& information,
                                           const Eigen::VectorXd& variances);

@@ -20,7 +20,7 @@ Eigen::Matrix3d upper_cholesky(const Eigen::Matrix3d& sigma);
 
 /// Coordinates in which the inertia of a body is estimated.
 enum class InertiaChart {
-  kLogCholesky,  ///< every body that can exist, once [Ruc22]
+  kLogCholesky,  ///< every body that can exist, once [Rucker & Wensing 2022]
   kExponentialEigenvalue,
   kEntries,  ///< moments and mass themselves: an estimate may be no possible body
 };

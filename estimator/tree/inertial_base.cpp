@@ -88,10 +88,7 @@ class Columns {
  public:
   Columns(const Mechanism& mechanism, const std::vector<Instant>& instants,
           const std::vector<Eigen::MatrixXd>& motions)
-      : mechanism_(mechanism),
-        instants_(instants),
-        motions_(motions),
-        bare_(values_of(mechanism)) {
+      : mechanism_(mechanism), instants_(instants), motions_(motions), bare_(values_of(mechanism)) {
     const auto clear = [&](int index) { bare_[static_cast<std::size_t>(index)] = 0.0; };
     for (int body = 0; body < mechanism.body_count(); ++body) {
       for (int i = 0; i < Mechanism::kBodyQuantities; ++i) {
@@ -130,8 +127,8 @@ class Columns {
     for (int j = 0; j < mechanism_.hinge_count(); ++j) {
       if (!mechanism_.hinges[static_cast<std::size_t>(j)].motorised) continue;
       std::vector<double> values = bare_;
-      values[static_cast<std::size_t>(
-          mechanism_.index_of_hinge(j, HingeQuantity::kShaftInertia))] = 1.0;
+      values[static_cast<std::size_t>(mechanism_.index_of_hinge(j, HingeQuantity::kShaftInertia))] =
+          1.0;
       columns.push_back(torques(values));
     }
     Eigen::MatrixXd matrix(columns.empty() ? 0 : columns.front().size(), std::ssize(columns));
@@ -182,7 +179,7 @@ class Columns {
   std::vector<double> bare_;
 };
 
-/// Instants at random, with the motions that the loops leave.
+/// Instants at random, with the motions that the loops leave, until these are `count` in all.
 void draw(const Mechanism& mechanism, std::size_t count, unsigned seed,
           std::vector<Instant>& instants, std::vector<Eigen::MatrixXd>& motions) {
   std::mt19937 random(seed);
@@ -191,10 +188,12 @@ void draw(const Mechanism& mechanism, std::size_t count, unsigned seed,
   const int n = mechanism.hinge_count();
   const Eigen::VectorXd unwanted =
       Eigen::VectorXd::Constant(n, std::numeric_limits<double>::quiet_NaN());
-  for (std::size_t tries = 0; instants.size() < count; ++tries) {
+  std::size_t equations = 0;
+  for (std::size_t tries = 0; equations < count; ++tries) {
     if (tries > kTriesMax * count) {
-      throw std::invalid_argument("the loops cannot be closed with the hinge points given; check "
-                                  "points, signs and zero marks");
+      throw std::invalid_argument(
+          "the loops cannot be closed with the hinge points given; check "
+          "points, signs and zero marks");
     }
     Eigen::VectorXd angles(n);
     for (int j = 0; j < n; ++j) {
@@ -212,6 +211,7 @@ void draw(const Mechanism& mechanism, std::size_t count, unsigned seed,
         Eigen::VectorXd::NullaryExpr(motion.cols(), [&] { return kAcceleration * even(random); });
     instants.push_back({angles, motion * along});
     motions.push_back(motion);
+    equations += static_cast<std::size_t>(motion.cols());
   }
 }
 
@@ -245,8 +245,7 @@ Eigen::VectorXd standard_values(const Mechanism& mechanism) {
     };
     Moments moments;
     for (int i = 0; i < 6; ++i) {
-      moments[i] =
-          value(static_cast<BodyQuantity>(static_cast<int>(BodyQuantity::kJxx) + i));
+      moments[i] = value(static_cast<BodyQuantity>(static_cast<int>(BodyQuantity::kJxx) + i));
     }
     const double mass = value(BodyQuantity::kMass);
     const Eigen::Vector3d centre = -point_at(parameters, carried.points.front());

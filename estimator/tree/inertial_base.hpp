@@ -9,8 +9,8 @@
 namespace estimator {
 
 /// One of the numbers that equations of motion are linear in: of each body its mass, first moments
-/// m c and moments of inertia I about the joint that carries it, along the body's axes; of each motor
-/// the inertia of its shaft.
+/// m c and moments of inertia I about the joint that carries it, along the body's axes; of each
+/// motor the inertia of its shaft.
 struct StandardParameter {
   std::string name;  ///< "B.m", "B.mc_x", "B.I_xx", "1.J_shaft"
   std::string unit;
@@ -28,8 +28,8 @@ struct BaseCombination {
 /// What motions and torques of a mechanism can tell of its inertias at all: the base parameters
 /// [Gau90], as many as the rank of the equations' coefficients over motions of every joint.
 ///
-/// Parameters of bodies near the ground are kept and what only adds to them is grouped with them, as
-/// textbooks do [Kha04]: I_yy of a link that turns about z goes with I_xx and the link before.
+/// Parameters of bodies near the ground are kept and what only adds to them is grouped with them,
+/// as textbooks do [Kha04]: I_yy of a link that turns about z goes with I_xx and the link before.
 struct InertialBase {
   std::vector<StandardParameter> standard;
   std::vector<BaseCombination> base;

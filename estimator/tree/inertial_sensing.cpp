@@ -221,4 +221,42 @@ void linearize_sensing(const TreeProgram& program, const SensingProgram& sensing
   for (IntervalSlopes::Result& result : results) result.looks.resize(0, 0);
 }
 
+void linearize_motion(const TreeProgram& program, const Mechanism& values,
+                      std::span<const MotionInterval> intervals, Eigen::MatrixXd& motion,
+                      std::vector<RowMajor>& slopes) {
+  MotionLanes<kWidth> lanes(program, values, true);
+  const int n = lanes.joint_count(), states = 2 * lanes.coordinate_count();
+  const std::vector<Place> places = places_of(intervals);
+  motion.resize(3 * n, std::ssize(places));
+  slopes.assign(places.size(), RowMajor(3 * n, states));
+  Eigen::Index at = 0;
+  Rows joint_slopes(static_cast<std::size_t>(3 * n * states) * kWidth);
+  const auto slope_at = [&](int row, int d) {
+    return row_at<kWidth>(joint_slopes, row * states + d);
+  };
+  for_each_look(
+      intervals, places, lanes,
+      [&] {
+        lanes.linearize_at_start();
+        for (int j = 0; j < n; ++j) {
+          for (int d = 0; d < states; ++d) {
+            lanes.joint_slopes(j, d, slope_at(j, d), slope_at(n + j, d), slope_at(2 * n + j, d));
+          }
+        }
+      },
+      [&](int lane, const Place&) {
+        for (int j = 0; j < n; ++j) {
+          motion(j, at) = lanes.joint_angle(j)[lane];
+          motion(n + j, at) = lanes.joint_rate(j)[lane];
+          motion(2 * n + j, at) = lanes.joint_acceleration(j)[lane];
+        }
+        for (int row = 0; row < 3 * n; ++row) {
+          for (int d = 0; d < states; ++d) {
+            slopes[static_cast<std::size_t>(at)](row, d) = slope_at(row, d)[lane];
+          }
+        }
+        ++at;
+      });
+}
+
 }  // namespace estimator

@@ -2,6 +2,7 @@
 
 #include <Eigen/Core>
 #include <span>
+#include <vector>
 
 #include "estimator/tree/interval_motion.hpp"
 #include "estimator/tree/sensing_program.hpp"
@@ -21,5 +22,13 @@ void sense(const TreeProgram& program, const SensingProgram& sensing, const Mech
 void linearize_sensing(const TreeProgram& program, const SensingProgram& sensing,
                        const Mechanism& values, std::span<const MotionInterval> intervals,
                        std::span<IntervalSlopes::Result> results);
+
+/// Motion of the joints at the looks, and its derivatives along the state there.
+///
+/// @param motion  result: angles, rates, accelerations × looks of all intervals
+/// @param slopes  result, one a look: the same × coordinates over their rates
+void linearize_motion(const TreeProgram& program, const Mechanism& values,
+                      std::span<const MotionInterval> intervals, Eigen::MatrixXd& motion,
+                      std::vector<IntervalSlopes::RowMajor>& slopes);
 
 }  // namespace estimator

@@ -20,8 +20,9 @@ std::string base_list(const estimator::Mechanism& mechanism) {
                      " inertial parameters motion sees " + std::to_string(base.base.size()) +
                      " combinations, with every joint read:\n\n" +
                      format_table(rows, {false, true, false});
-  text += "\nm is a body's mass, mc its first moment and I its inertia about the joint that carries "
-          "it,\nalong the body's axes.";
+  text +=
+      "\nm is a body's mass, mc its first moment and I its inertia about the joint that carries "
+      "it,\nalong the body's axes.";
   if (!base.unseen.empty()) {
     text += " Without any effect:";
     for (const int index : base.unseen) {
@@ -31,9 +32,10 @@ std::string base_list(const estimator::Mechanism& mechanism) {
   }
   text += "\n";
   if (!estimator::is_torque_known(mechanism)) {
-    text += "No torque is known as such (no motor's gain, spring or constant torque is held), so "
-            "motion sees\nthese in proportion to one another and to torques only: hold one, such as "
-            "a mass weighed.\n";
+    text +=
+        "No torque is known as such (no motor's gain, spring or constant torque is held), so "
+        "motion sees\nthese in proportion to one another and to torques only: hold one, such as "
+        "a mass weighed.\n";
   }
   return text;
 }

@@ -21,6 +21,7 @@ void add_check(CLI::App& app, ExitCode& exit_code);
 void add_repeat(CLI::App& app, ExitCode& exit_code);
 void add_crossvalidate(CLI::App& app, ExitCode& exit_code);
 void add_validate(CLI::App& app, ExitCode& exit_code);
+void add_estimate(CLI::App& app, ExitCode& exit_code);
 void add_compare(CLI::App& app, ExitCode& exit_code);
 void add_simulate(CLI::App& app, ExitCode& exit_code);
 void add_init(CLI::App& app, ExitCode& exit_code);

@@ -42,6 +42,12 @@ struct ValidateOptions {
   ResultFiles files;
 };
 
+/// What `rigcal estimate` is told.
+struct EstimateOptions {
+  EstimationOptions estimation;
+  std::string out;  ///< file for the states; "-": standard output
+};
+
 /// What one piece of a comparison of laws is.
 enum class LawPieces { kChosen, kRecording, kSegment, kWindow };
 
@@ -100,6 +106,7 @@ void add_options(CLI::App& command, CalibrateOptions& options);
 void add_options(CLI::App& command, CheckOptions& options);
 void add_options(CLI::App& command, CrossvalidateOptions& options);
 void add_options(CLI::App& command, ValidateOptions& options);
+void add_options(CLI::App& command, EstimateOptions& options);
 void add_options(CLI::App& command, CompareOptions& options);
 void add_options(CLI::App& command, RepeatOptions& options);
 void add_options(CLI::App& command, SimulateOptions& options);

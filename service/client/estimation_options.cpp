@@ -58,6 +58,15 @@ void add_simulator_options(CLI::App& command, estimator::CalibrationOptions& cal
       ->group(group);
 }
 
+const std::map<std::string, estimator::InertiaChart>& inertia_charts() {
+  using estimator::InertiaChart;
+  static const std::map<std::string, InertiaChart> charts = {
+      {"log-cholesky", InertiaChart::kLogCholesky},
+      {"exponential-eigenvalue", InertiaChart::kExponentialEigenvalue},
+      {"entries", InertiaChart::kEntries}};
+  return charts;
+}
+
 }  // namespace
 
 void take_parameters_option(const std::string& text, EstimationOptions& options) {
@@ -139,13 +148,14 @@ void add_estimation_options(CLI::App& command, EstimationOptions& options) {
       ->check(proto::positive_number())
       ->group(method);
   command
-      .add_option("--inertias", calibration.inertia_chart,
-                  "Of bodies whose moments are all free: in coordinates that only possible bodies "
-                  "have (two kinds), or entry by entry")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, estimator::InertiaChart>{
-          {"log-cholesky", estimator::InertiaChart::kLogCholesky},
-          {"exponential-eigenvalue", estimator::InertiaChart::kExponentialEigenvalue},
-          {"entries", estimator::InertiaChart::kEntries}}))
+      .add_option_function<std::string>(
+          "--inertias",
+          [&calibration](const std::string& text) {
+            calibration.inertia_chart = inertia_charts().at(text);
+          },
+          "Of bodies whose moments are all free: in coordinates that only possible bodies have (two "
+          "kinds), or entry by entry")
+      ->check(CLI::IsMember(inertia_charts()).description(""))
       ->type_name("log-cholesky|exponential-eigenvalue|entries")
       ->group(method);
   command.add_option("--max-iterations", calibration.max_iterations, "Most iterations of a fit")

@@ -39,6 +39,7 @@ int main(int argc, char** argv) {
   service::add_repeat(app, exit_code);
   service::add_crossvalidate(app, exit_code);
   service::add_validate(app, exit_code);
+  service::add_estimate(app, exit_code);
   service::add_compare(app, exit_code);
   service::add_simulate(app, exit_code);
   service::add_info(app, exit_code);

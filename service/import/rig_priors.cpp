@@ -66,7 +66,8 @@ std::map<std::string, std::string> prior_places(
   for (int i = 0; i < rig.body_size(); ++i) {
     if (std::isinf(mechanism.bodies[static_cast<std::size_t>(i)].drawing_deviation)) continue;
     const std::string where = root.at("body", i).at("drawing_deviation_percent").where();
-    for (const int index : estimator::InertiaPrior(mechanism, i).parameters()) {
+    const estimator::InertiaPrior prior(mechanism, i);
+    for (const int index : prior.parameters()) {
       if (index >= 0) {
         found[mechanism.parameters[static_cast<std::size_t>(index)].name] = where;
       }

@@ -209,14 +209,15 @@ std::string base_parameters(const Calibration& calibration) {
   if (calibration.base.empty()) return "";
   using enum CellAlign;
   HtmlTable table(
-      "What motion sees of the inertias: I and c are about the joint that carries a body, along its "
+      "What motion sees of the inertias: I and c are about the joint that carries a body, along "
+      "its "
       "axes",
       {{"base parameter", kWords}, {"value", kRight}, {"± sd", kRight}, {"unit"}}, "narrow");
   for (const estimator::Combination& base : calibration.base) {
     const bool seen = std::isfinite(base.standard_deviation);
     const Measured number = format_measured(base.value, base.standard_deviation);
-    table.add({base.description, number.value, seen ? number.standard_deviation : "not seen",
-               base.unit});
+    table.add(
+        {base.description, number.value, seen ? number.standard_deviation : "not seen", base.unit});
   }
   return "<h3>Base parameters</h3>\n" + table.html();
 }

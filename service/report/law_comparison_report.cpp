@@ -90,22 +90,23 @@ std::string law_table(const LawComparison& comparison) {
   return "<section><h2>Laws</h2>\n" + table.html() + "</section>\n";
 }
 
+/// Laws above one another: there may be many pieces, but their errors are short.
 std::string piece_table(const LawComparison& comparison) {
-  std::vector<std::string> titles = {"piece"};
-  for (const LawScore& score : comparison.laws) {
-    if (score.has_result()) titles.push_back(score.law.name);
+  std::string html = "<section><h2>Pieces</h2><ol>\n";
+  std::vector<std::string> titles = {"law"};
+  for (const std::string& piece : short_names(comparison.pieces)) {
+    html += "<li>" + escape_html(piece) + "</li>\n";
+    titles.push_back(std::to_string(titles.size()));
   }
   HtmlTable table("Error of each piece while it was held out [mrad]",
-                  text_and_number_columns(titles, 1));
-  const std::vector<std::string> names = short_names(comparison.pieces);
-  for (std::size_t p = 0; p < names.size(); ++p) {
-    std::vector<HtmlCell> cells = {names[p]};
-    for (const LawScore& score : comparison.laws) {
-      if (score.has_result()) cells.emplace_back(format_number(1e3 * score.errors[p], 3));
-    }
+                  text_and_number_columns(titles, 1), "narrow");
+  for (const LawScore& score : comparison.laws) {
+    if (!score.has_result()) continue;
+    std::vector<HtmlCell> cells = {score.law.name};
+    for (const double error : score.errors) cells.emplace_back(format_number(1e3 * error, 3));
     table.add(cells);
   }
-  return "<section><h2>Pieces</h2>\n" + table.html() + "</section>\n";
+  return html + "</ol>\n" + table.html() + "</section>\n";
 }
 
 std::string estimate_table(const LawComparison& comparison) {

@@ -57,7 +57,7 @@ tbody th { color: var(--ink); font-weight: 400; }
 caption { text-align: left; color: var(--quiet); padding: 2px 0 6px; position: sticky; left: 0;
   max-width: min(76ch, calc(100vw - 48px)); }
 td.hash { font: 12px ui-monospace, monospace; }
-th.words, td.words { white-space: normal; overflow-wrap: anywhere; }
+th.words, td.words { white-space: normal; overflow-wrap: anywhere; min-width: 13em; }
 th { color: var(--quiet); font-weight: 600; }
 td.number, th.number { text-align: right; }
 .mark { fill: var(--warn); opacity: 0.25; }
@@ -126,7 +126,10 @@ svg .cell.strong { fill: #000000; }
   .view, .hint, figcaption button { display: none; }
   @page { margin: 14mm; }
   body { max-width: none; padding: 0; font-size: 11px; }
-  h2, h3 { break-after: avoid; }
+  h2 { font-size: 14px; }
+  h3 { font-size: 12px; }
+  h2, h3 { break-after: avoid; break-inside: avoid; }
+  th.words, td.words { min-width: 0; }
   .chart, svg, tr, p, li, .summary div { break-inside: avoid; }
   caption, thead { break-after: avoid; }
   .summary { gap: 6px; }

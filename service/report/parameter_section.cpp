@@ -108,10 +108,9 @@ std::string parameter_section(const estimator::Calibration& calibration) {
   };
   std::vector<ParameterEstimate> all = calibration.parameters;
   all.insert(all.end(), calibration.tied.begin(), calibration.tied.end());
-  const bool with_priors = std::ranges::any_of(
-      all, [&](const ParameterEstimate& estimate) {
-        return prior_of(estimate).exists() || !std::isnan(estimate.data_deviation);
-      });
+  const bool with_priors = std::ranges::any_of(all, [&](const ParameterEstimate& estimate) {
+    return prior_of(estimate).exists() || !std::isnan(estimate.data_deviation);
+  });
   const RelativeScale scale(all);
   HtmlTable table(caption_of(with_priors), columns_of(scale, with_priors));
   for (std::size_t k = 0; k < all.size(); ++k) {

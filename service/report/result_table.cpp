@@ -81,8 +81,8 @@ std::string base_table(const estimator::Calibration& calibration) {
   for (const estimator::Combination& base : calibration.base) {
     const bool seen = std::isfinite(base.standard_deviation);
     const Measured number = format_measured(base.value, base.standard_deviation);
-    rows.push_back({base.description, number.value, seen ? number.standard_deviation : "not seen",
-                    base.unit});
+    rows.push_back(
+        {base.description, number.value, seen ? number.standard_deviation : "not seen", base.unit});
   }
   return format_table(rows, {false, true, true, false}) + "\n";
 }
@@ -114,6 +114,17 @@ std::string simulation_table(const estimator::Calibration& calibration) {
   return format_table(rows, {false, true});
 }
 
+/// What inertial sensors read beside what they should have read.
+std::string inertial_table(const estimator::Calibration& calibration) {
+  if (calibration.inertial.empty()) return "";
+  std::vector<std::vector<std::string>> rows = {{"inertial sensors", "RMSE", "noise", "unit"}};
+  for (const estimator::InertialError& error : calibration.inertial) {
+    rows.push_back(
+        {error.name, format_number(error.rmse), format_number(error.noise), error.unit});
+  }
+  return std::string("\n").append(format_table(rows, {false, true, true, false}));
+}
+
 }  // namespace
 
 std::string format_table(std::vector<std::vector<std::string>> rows,
@@ -143,7 +154,8 @@ std::string format_table(std::vector<std::vector<std::string>> rows,
 std::string format_calibration(const estimator::Calibration& calibration, double wall_time) {
   std::string text = first_line(calibration) + parameter_table(calibration) + "\n" +
                      principal_table(calibration) + combination_table(calibration) +
-                     base_table(calibration) + simulation_table(calibration);
+                     base_table(calibration) + simulation_table(calibration) +
+                     inertial_table(calibration);
   if (!calibration.null_directions.empty()) {
     text += "\nThe data cannot see:\n";
     for (const estimator::NullDirection& direction : calibration.null_directions) {

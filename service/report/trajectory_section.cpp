@@ -148,6 +148,15 @@ std::string zero_controls(const SegmentTrajectory& trajectory, const TrajectoryL
   return html;
 }
 
+/// Which samples these are; names of pieces say it themselves.
+std::string title_of(const SegmentTrajectory& trajectory) {
+  const std::string range = format_number(trajectory.start, 6) + " s to " +
+                            format_number(trajectory.time(trajectory.measured.rows() - 1), 6) +
+                            " s";
+  if (trajectory.recording.ends_with(" " + range)) return trajectory.recording;
+  return trajectory.recording + ", " + range;
+}
+
 }  // namespace
 
 std::vector<double> held_on(const std::vector<double>& times, const std::vector<HeldReading>& held,
@@ -204,10 +213,8 @@ std::string trajectory_sections(const std::vector<SegmentTrajectory>& trajectori
           static_cast<std::size_t>(static_cast<double>(rows) * static_cast<double>(numbers_max) /
                                    static_cast<double>(numbers));
     }
-    html += "<section class=\"segment\"><h3>" + escape_html(trajectory.recording) + ", " +
-            format_number(trajectory.start, 6) + " s to " +
-            format_number(trajectory.time(rows - 1), 6) + " s</h3>\n" + chart_figure(figure) +
-            zero_controls(trajectory, labels) + "</section>\n";
+    html += "<section class=\"segment\"><h3>" + escape_html(title_of(trajectory)) + "</h3>\n" +
+            chart_figure(figure) + zero_controls(trajectory, labels) + "</section>\n";
   }
   if (moving.size() > shown) {
     html += "<p>The other segments, " + std::to_string(moving.size() - shown) +

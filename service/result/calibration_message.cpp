@@ -134,6 +134,17 @@ void add_inertias(const estimator::Calibration& calibration, v1::CalibrationResu
   }
 }
 
+void add_inertial(const estimator::Calibration& calibration, v1::CalibrationResult& result) {
+  for (const estimator::InertialError& error : calibration.inertial) {
+    v1::InertialResult* out = result.add_inertial();
+    out->set_name(error.name);
+    out->set_unit(error.unit);
+    out->set_rmse(error.rmse);
+    out->set_noise(error.noise);
+    out->set_readings(error.readings);
+  }
+}
+
 }  // namespace
 
 std::string calibration_json(const estimator::Calibration& calibration,
@@ -145,6 +156,7 @@ std::string calibration_json(const estimator::Calibration& calibration,
   add_parameters(calibration.parameters, calibration.mechanism, result.mutable_parameters());
   add_parameters(calibration.tied, calibration.mechanism, result.mutable_tied());
   add_simulation(calibration.simulation, result.mutable_simulation());
+  add_inertial(calibration, result);
   result.set_cost(calibration.cost);
   result.set_iterations(calibration.iterations);
   result.set_termination(std::string(estimator::to_string(calibration.termination)));

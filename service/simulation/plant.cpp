@@ -82,7 +82,8 @@ class PhysicalPlant final : public Plant {
 
   void advance(const Eigen::VectorXd& control, double time) override {
     segment_.controls.rowwise() = control.transpose();
-    controls_ = {segment_, {0.0, segment_.period},
+    controls_ = {segment_,
+                 {0.0, segment_.period},
                  std::vector<estimator::ControlDelay>(program_.motors().size())};
     interval_[0].last_stretch = controls_.first(1);
     motion_.run(interval_, joint_angles_);

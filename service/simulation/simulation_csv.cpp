@@ -1,9 +1,9 @@
 #include "service/simulation/simulation_csv.hpp"
 
-#include <charconv>
 #include <functional>
 
 #include "service/import/recording_file.hpp"
+#include "service/text/csv_row.hpp"
 
 namespace service {
 namespace {
@@ -13,13 +13,6 @@ struct Column {
   std::string name;
   std::function<double(Eigen::Index)> value;
 };
-
-void append_number(std::string& text, double value) {
-  char digits[32];
-  const auto result =
-      std::to_chars(digits, digits + sizeof digits, value + 0.0, std::chars_format::general, 10);
-  text.append(digits, result.ptr);
-}
 
 std::vector<Column> make_columns(const SimulatedRun& run, const RecordingFormat& format) {
   std::vector<Column> columns;
@@ -59,7 +52,7 @@ std::string simulation_csv(const Rig& rig, const SimulatedRun& run) {
   for (Eigen::Index k = 0; k < run.angles.rows(); ++k) {
     for (std::size_t j = 0; j < columns.size(); ++j) {
       if (j > 0) text += ',';
-      append_number(text, columns[j].value(k));
+      text += csv_number(columns[j].value(k));
     }
     text += '\n';
   }

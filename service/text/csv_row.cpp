@@ -1,5 +1,7 @@
 #include "service/text/csv_row.hpp"
 
+#include <charconv>
+
 namespace service {
 
 std::string csv_row(const std::vector<std::string>& cells) {
@@ -15,6 +17,13 @@ std::string csv_row(const std::vector<std::string>& cells) {
     row += '"';
   }
   return row + '\n';
+}
+
+std::string csv_number(double value) {
+  char digits[32];
+  const auto result =  // without the sign of a zero
+      std::to_chars(digits, digits + sizeof digits, value + 0.0, std::chars_format::general, 10);
+  return {digits, result.ptr};
 }
 
 }  // namespace service

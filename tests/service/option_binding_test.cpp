@@ -182,6 +182,13 @@ TEST(OptionBinding, OfValidate) {
   EXPECT_EQ(options.files.plot, "out.html");
 }
 
+TEST(OptionBinding, OfEstimate) {
+  EstimateOptions options;
+  parse(kEstimation + "--out states.csv", options, {});
+  expect_estimation(options.estimation);
+  EXPECT_EQ(options.out, "states.csv");
+}
+
 TEST(OptionBinding, OfCompare) {
   CompareOptions options;
   parse(kEstimation +
@@ -326,12 +333,27 @@ TEST(OptionBinding, SurvivesTheWayToTheService) {
                                 [](const std::string& recording) { return recording; });
     return std::pair{options.estimation.calibration, calibration_options(spec.options())};
   };
-  for (const char* option :
-       {"", "--step 0.002", "--kappa 11", "--compliance 0", "--compliance 1e-6", "--damping-time 0",
-        "--damping-time 0.004", "--residual explicit", "--residual implicit", "--states full",
-        "--states configurations", "--no-approach", "--no-refine", "--parameters physical",
-        "--parameters shadow", "--acceleration-noise 0.03", "--max-iterations 17", "--as-is",
-        "--inertias log-cholesky", "--inertias exponential-eigenvalue", "--inertias entries"}) {
+  for (const char* option : {"",
+                             "--step 0.002",
+                             "--kappa 11",
+                             "--compliance 0",
+                             "--compliance 1e-6",
+                             "--damping-time 0",
+                             "--damping-time 0.004",
+                             "--residual explicit",
+                             "--residual implicit",
+                             "--states full",
+                             "--states configurations",
+                             "--no-approach",
+                             "--no-refine",
+                             "--parameters physical",
+                             "--parameters shadow",
+                             "--acceleration-noise 0.03",
+                             "--max-iterations 17",
+                             "--as-is",
+                             "--inertias log-cholesky",
+                             "--inertias exponential-eigenvalue",
+                             "--inertias entries"}) {
     SCOPED_TRACE(option);
     const auto [here, job] = there(option);
     EXPECT_EQ(job.kind, here.kind);

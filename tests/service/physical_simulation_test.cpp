@@ -45,8 +45,8 @@ SimulatedRun run_of(const std::string& rig_text, const std::string& scenario, do
 
 // x(t) = x0 cos(ωt) with ω = 2/s: a mass left out, or bolted on wrongly, changes ω.
 TEST(PhysicalSimulation, ACartOnASpringSwingsAsItsMassesSay) {
-  const SimulatedRun run = run_of(
-      kCart, "duration_s: 2 release { } initial { hinge: \"rail\" position_m: 0.2 }", 1e-3);
+  const SimulatedRun run =
+      run_of(kCart, "duration_s: 2 release { } initial { hinge: \"rail\" position_m: 0.2 }", 1e-3);
   EXPECT_EQ(run.integrator, Integrator::kPhysical);
   ASSERT_EQ(run.angles.rows(), 2001);
   for (const Eigen::Index k : {0, 500, 1234, 2000}) {

@@ -119,6 +119,16 @@ TEST(Urdf, WhatARigFileCannotSayIsTold) {
   EXPECT_FALSE(has_note(rig, "'finger' has")) << "its inertia is possible";
 }
 
+// Simulators add such an inertia to the link that it is fixed to; it must not go unsaid.
+TEST(Urdf, AnInertiaWithoutMassIsTold) {
+  std::string text = kArm;
+  text.replace(text.find("<link name=\"flange\"/>"), 22,
+               "<link name=\"flange\"><inertial><mass value=\"0\"/><inertia ixx=\"1\" iyy=\"1\" "
+               "izz=\"1\"/></inertial></link>");
+  EXPECT_TRUE(has_note(convert(text), "link 'flange' has an inertia and no mass"));
+  EXPECT_FALSE(has_note(convert(kArm), "has an inertia and no mass"));
+}
+
 TEST(Urdf, LimitsBecomeThoseOfTheRigsSafety) {
   const std::string text = convert(kArm).text;
   EXPECT_NE(text.find("hinge { hinge: \"shoulder\" angle_rad_min: -1 angle_rad_max: 2 "

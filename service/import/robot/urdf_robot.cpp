@@ -74,7 +74,13 @@ class UrdfReader {
       if (mass < 0.0) {
         fail(inertial->GetLineNum(), "link '" + link.name + "' has a mass below zero");
       }
-      if (mass > kMassLeast) link.inertial = read_inertial(*inertial, mass);
+      const RobotInertial read = read_inertial(*inertial, mass);
+      if (mass > kMassLeast) {
+        link.inertial = read;
+      } else if (!read.inertia.isZero(0.0)) {
+        robot.notes.push_back("link '" + link.name +
+                              "' has an inertia and no mass: its inertia is left out");
+      }
     }
     robot.links.push_back(std::move(link));
   }

@@ -30,7 +30,8 @@ class Furuta : public testing::Test {
 
   Recording recording(unsigned seed = 3) const {
     Eigen::VectorXd u(1500);
-    for (Eigen::Index k = 0; k < u.size(); ++k) u[k] = 4.0 * std::sin(0.02 * static_cast<double>(k));
+    for (Eigen::Index k = 0; k < u.size(); ++k)
+      u[k] = 4.0 * std::sin(0.02 * static_cast<double>(k));
     return test_support::record(rig_, {0.3, 1.4, 0.2, 0.0}, u, 2e-3, 1e-3, seed);
   }
 
@@ -104,9 +105,9 @@ TEST_F(Furuta, TheChainRuleIsThatOfTheCost) {
       const double step = 1e-5;
       const Eigen::VectorXd along = step * Eigen::VectorXd::Unit(layout.arrow_size, i);
       // Coordinates grow by steps and shrink by factors: both curve by half the square of the step.
-      const double expected = (charted.evaluate_candidate(still, along) -
-                               charted.evaluate_candidate(still, -along)) /
-                              (2.0 * step);
+      const double expected =
+          (charted.evaluate_candidate(still, along) - charted.evaluate_candidate(still, -along)) /
+          (2.0 * step);
       EXPECT_NEAR(gradient[i], expected, 2e-3 * gradient.cwiseAbs().maxCoeff()) << i;
     }
   }
@@ -136,8 +137,8 @@ TEST_F(Furuta, APossibleOptimumIsTheSameInAnyChart) {
 }
 
 // A sheet: noise asks for a body thinner than nothing in about half of all recordings. In the chart
-// every iterate can exist, and the border is told; entry by entry the result is told with the nearest
-// body that can, and what that costs: what the chart's own optimum costs.
+// every iterate can exist, and the border is told; entry by entry the result is told with the
+// nearest body that can, and what that costs: what the chart's own optimum costs.
 TEST_F(Furuta, AFlatBodyEndsAtTheBorderAndIsToldSo) {
   rig_.J_Bxx = 1e-3;
   rig_.J_Byy = 4e-3;
@@ -153,8 +154,7 @@ TEST_F(Furuta, AFlatBodyEndsAtTheBorderAndIsToldSo) {
     monitor.on_iteration = [&](const IterationRecord& record) {
       EXPECT_GT(least_second_moment(with_values(start, record.arrow)), 0.0);
     };
-    const Calibration charted =
-        calibrate(start, {own}, with(InertiaChart::kLogCholesky), monitor);
+    const Calibration charted = calibrate(start, {own}, with(InertiaChart::kLogCholesky), monitor);
     ASSERT_TRUE(charted.converged());
     EXPECT_GT(least_second_moment(charted.mechanism), 0.0);
     EXPECT_NE(joined(charted.notes).find("body B: its inertia is at the border"), std::string::npos)

@@ -127,7 +127,8 @@ TEST(Priors, ADrawingTellsWhatTheDataDoNot) {
     at(mechanism, name).free = true;
     at(mechanism, name).prior_mean = at(mechanism, name).value;
   }
-  for (const char* name : {"P.J_xx", "P.J_yy"}) at(mechanism, name).prior_mean = at(mechanism, name).value;
+  for (const char* name : {"P.J_xx", "P.J_yy"})
+    at(mechanism, name).prior_mean = at(mechanism, name).value;
   at(mechanism, "P.m").value *= 1.5;
   mechanism.bodies[0].drawing_deviation = 0.05;
   const Calibration result = calibrate(mechanism, {swing(rig, "free", 5)}, plain());
@@ -159,7 +160,8 @@ ReferencePendulum loaded(const ReferencePendulum& rig, double weight) {
   ReferencePendulum both = rig;
   both.m = rig.m + weight;
   both.l = (rig.m * rig.l + weight * (rig.l + 0.05)) / both.m;
-  both.J = rig.J + rig.m * std::pow(rig.l - both.l, 2) + weight * std::pow(rig.l + 0.05 - both.l, 2);
+  both.J =
+      rig.J + rig.m * std::pow(rig.l - both.l, 2) + weight * std::pow(rig.l + 0.05 - both.l, 2);
   return both;
 }
 
@@ -218,8 +220,8 @@ TEST(Payload, IsNamedByPatterns) {
   EXPECT_EQ(bodies_absent_in(mechanism, "data/free.csv"), std::vector<int>{1});
 }
 
-// Let go from rest, and known to be: the first speed of a short, noisy recording is taken from there,
-// and what follows from it is known better.
+// Let go from rest, and known to be: the first speed of a short, noisy recording is taken from
+// there, and what follows from it is known better.
 TEST(Priors, OfHowARecordingBeginsCount) {
   const ReferencePendulum rig = damped();
   Mechanism mechanism = pendulum(rig);
@@ -261,8 +263,9 @@ TEST(Priors, ThatASimulatorCannotUseAreRefused) {
             std::string::npos);
   EXPECT_NE(refusal([](Mechanism& m) { m.bodies[0].only_in = {"a"}; }).find("some recordings"),
             std::string::npos);
-  EXPECT_NE(refusal([](Mechanism& m) { m.hinges[0].start_angle.standard_deviation = 0.1; })
-                .find("begins"),
+  EXPECT_NE(refusal([](Mechanism& m) {
+              m.hinges[0].start_angle.standard_deviation = 0.1;
+            }).find("begins"),
             std::string::npos);
 }
 

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "tests/service/server/pendulum_jobs.hpp"
+#include "tests/service/server/streaming_rig.hpp"
 
 // `rigcal watch` as an operator sees it, on a terminal.
 
@@ -149,6 +150,33 @@ TEST_F(Watch, TellsThatTheServiceIsGone) {
   EXPECT_EQ(later.wait(), 3);
   EXPECT_NE(later.output().find("start rigcald or name another"), std::string::npos)
       << later.output();
+}
+
+// A session that is being recorded shows its newest samples, all counted, until it ends; after
+// that there is nothing to watch.
+TEST(WatchSession, ShowsSamplesUntilTheRecordingEnds) {
+  constexpr std::uint64_t kSamples = 20;
+  ServiceProcess service;
+  ASSERT_TRUE(service.start());
+  std::uint64_t batches = 2;
+  test_support::send_through(service, "run", batches, kSamples);
+  Terminal terminal("watch session:run" + at(service));
+  ASSERT_TRUE(eventually(
+      [&] {
+        test_support::send_through(service, "run", ++batches, kSamples);
+        return terminal.shows("angles", 0.1);
+      },
+      60.0))
+      << terminal.output();
+  test_support::complete_session(service, "run", ++batches, kSamples);
+  EXPECT_EQ(terminal.wait(), 0) << terminal.output();
+  EXPECT_NE(terminal.output().find("run has ended with " + std::to_string(batches * kSamples) +
+                                   " samples"),
+            std::string::npos)
+      << terminal.output();
+  const ProgramRun after = run_rigcal("watch session:run" + at(service));
+  EXPECT_EQ(after.exit_code, 3);
+  EXPECT_NE(after.err.find("is not being recorded"), std::string::npos) << after.err;
 }
 
 }  // namespace

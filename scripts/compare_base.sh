@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# Base parameters of robots, by rigcal and by Pinocchio's regressor.
+set -euo pipefail
+
+usage() {
+  cat <<'USAGE'
+Usage: scripts/compare_base.sh [OPTIONS]
+
+Imports URDF files of PyPI's example-robot-data, lists base parameters with `rigcal info --base`, and
+compares their number and span with Pinocchio's joint torque regressor over random motions. Prints a
+table; exit status 1 where the numbers differ.
+
+Pinocchio (pin) and example-robot-data come from PyPI into a Python environment of their own, once;
+nothing else in this project needs them.
+
+  scripts/compare_base.sh
+  scripts/compare_base.sh --robot ur5_robot --robot panda
+
+  RIG_ROBOTS=DIR    where the Python environment lives (default: ~/.cache/rigcal-robots)
+  RIG_RIGCAL=FILE   the program to compare (default: build/bin/rigcal)
+USAGE
+}
+
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+if [[ ${1:-} == -h || ${1:-} == --help ]]; then
+  usage
+  exit 0
+fi
+environment=${RIG_ROBOTS:-$HOME/.cache/rigcal-robots}
+rigcal=${RIG_RIGCAL:-build/bin/rigcal}
+
+fail() {
+  echo "compare_base: $1" >&2
+  exit 1
+}
+
+[[ -x $rigcal ]] ||
+  fail "there is no program $rigcal: cmake --build --preset release --target rigcal"
+python3 -c 'import ensurepip, venv' 2>/dev/null ||
+  fail "python3-venv is missing: apt-get install python3-venv"
+if ! "$environment/bin/python" -c 'import pinocchio' 2>/dev/null; then
+  echo "Installing pin and example-robot-data from PyPI into $environment" >&2
+  python3 -m venv --clear "$environment" ||
+    fail "cannot make a Python environment in $environment; set RIG_ROBOTS to another folder."
+  "$environment/bin/pip" --disable-pip-version-check install --quiet --retries 1 --timeout 15 \
+    pin example-robot-data ||
+    fail "pip could not install Pinocchio, see above; PyPI (https://pypi.org) must be reachable."
+fi
+robots=$(find "$environment" -type d -path '*share/example-robot-data/robots' | head -1)
+[[ -n $robots ]] || fail "there are no robots in $environment; remove it and run again."
+
+PYTHONDONTWRITEBYTECODE=1 "$environment/bin/python" scripts/peers/base_parameters.py \
+  --rigcal "$rigcal" --robots "$robots" "$@"

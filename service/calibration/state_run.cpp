@@ -1,0 +1,28 @@
+#include "service/calibration/state_run.hpp"
+
+#include <stdexcept>
+
+#include "proto/text/input_error.hpp"
+
+namespace service {
+
+std::vector<estimator::StateEstimate> run_state_estimation(
+    const CalibrationRequest& request, CalibrationInput& input,
+    const estimator::CalibrationMonitor& monitor) {
+  if (request.values.kind == estimator::EstimateKind::kShadow ||
+      input.context.options.kind == estimator::EstimateKind::kShadow) {
+    throw proto::InputError(
+        "shadow parameters are those of a simulator; states are estimated with physical ones, so "
+        "give --parameters the result of a calibration of these");
+  }
+  estimator::Mechanism rig = parse_rig(request.rig_name, request.rig_text).mechanism;
+  rig.withheld = input.rig.mechanism.withheld;
+  try {
+    return estimator::estimate_states(rig, input.rig.mechanism, input.recordings,
+                                      input.context.options, monitor);
+  } catch (const std::invalid_argument& fault) {
+    throw proto::InputError(describe_fault(input, fault));
+  }
+}
+
+}  // namespace service
