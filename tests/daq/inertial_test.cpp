@@ -23,9 +23,9 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 InertialLimits make_limits(bool stops_run) {
   return {.sensor = "imu",
           .stops_run = stops_run,
-          .missing_s_max = 0.005,
-          .stuck_s_max = 0.010,
-          .saturated_s_max = 0.020,
+          .missing_s_max = 0.0055,  // between two samples
+          .stuck_s_max = 0.0105,
+          .saturated_s_max = 0.0205,
           .counts_max = {100, 100, 100, 1000, 1000, 1000}};
 }
 
@@ -180,7 +180,7 @@ TEST(InertialLoop, MissingSensorStopsTheRunWhereAsked) {
     const proto::Event* event = rig.told().find("inertial sensor missing");
     ASSERT_NE(event, nullptr);
     EXPECT_EQ(event->channel, "imu");
-    expect_parts(event->text, {"imu: time without a reading", "allowed 0.005 s"});
+    expect_parts(event->text, {"imu: time without a reading", "allowed 0.0055 s"});
   }
 }
 

@@ -156,6 +156,7 @@ class FullSink final : public RunSink {
     if (++sample_count <= 100) return proto::success();
     return proto::Error{proto::ErrorCode::kDiskFull, "run.mcap: no space"};
   }
+  proto::Status write(const proto::InertialReading&) override { return proto::success(); }
   proto::Status write(const proto::Command&) override { return proto::success(); }
   proto::Status write(const proto::Gap&) override { return proto::success(); }
   proto::Status write(const proto::Event&) override { return proto::success(); }

@@ -49,6 +49,11 @@ hinge { name: "pendulum" encoder { counts_per_turn: 4096 } }
 unit {
   url: "sim:x" ttl_ms: 20 divider: 1
   channel { hinge: "arm" offset_rad: 0.01 } channel { hinge: "pendulum" }
+  inertial { sensor: "imu" }
+}
+inertial_sensor {
+  name: "imu" body: "rod" gyroscope { counts_per_rad_per_s: 100 }
+  accelerometer { counts_per_m_per_s2: 100 }
 }
 safety {
   command_max: 8 command_slew_per_s_max: 8000 staleness_ms_max: 15
@@ -57,6 +62,7 @@ safety {
     missing_ms_max: 10
   }
   hinge { hinge: "pendulum" angle_rad_min: -200 angle_rad_max: 200 speed_rad_per_s_max: 80 }
+  inertial { sensor: "imu" }
 }
 real_time { priority: 0 cpu: 0 }
 )";
