@@ -178,7 +178,8 @@ TEST(InertialBase, AreAllThatTorquesDependOn) {
   }
 }
 
-// Three links in a plane have nine; closed to a four-bar linkage they have one freedom, and show fewer.
+// Three links in a plane have nine; closed to a four-bar linkage they have one freedom, and show
+// fewer.
 TEST(InertialBase, ALoopSeesLessOfEachLink) {
   const Mechanism open = make_chain({.links = 3, .length = 0.3});
   const Mechanism loop =
