@@ -36,7 +36,7 @@ TEST(InertialReading, PutsMembersIntoTheirFields) {
   const InertialReading reading = make_reading(9, 2);
   rigcal::v1::InertialReading message;
   to_message(reading, message);
-  EXPECT_EQ(message.timestamp(), 9e-3);
+  EXPECT_EQ(message.timestamp(), reading.timestamp_s);
   EXPECT_EQ(message.sequence(), 9U);
   EXPECT_EQ(message.sensor(), 2U);
   EXPECT_EQ(message.angular_velocity().x(), 0.5);
