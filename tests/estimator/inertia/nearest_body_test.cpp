@@ -30,7 +30,7 @@ TEST(NearestBody, ContradictsTheDataLeast) {
   EXPECT_NEAR(nearest->cost, cost(nearest->moments - moments, covariance), 1e-6 * nearest->cost);
   const Eigen::SelfAdjointEigenSolver<Covariance> root(covariance);
   int possible = 0;
-  for (int draw = 0; draw < 20000; ++draw) {
+  for (int draw = 0; draw < 4000; ++draw) {
     const Eigen::VectorXd shift = Eigen::VectorXd::NullaryExpr(6, [&] { return gaussian(random); });
     const Moments other =
         nearest->moments + std::pow(0.5, draw % 8) * (root.operatorSqrt() * shift);
@@ -38,7 +38,7 @@ TEST(NearestBody, ContradictsTheDataLeast) {
     ++possible;
     ASSERT_GE(cost(other - moments, covariance), 0.999 * nearest->cost);
   }
-  EXPECT_GT(possible, 1000);
+  EXPECT_GT(possible, 200);
 }
 
 // What is held stays; where only J_zz may move it comes down to J_xx + J_yy.

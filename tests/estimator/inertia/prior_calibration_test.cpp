@@ -136,7 +136,8 @@ TEST(Priors, ADrawingTellsWhatTheDataDoNot) {
   const ParameterEstimate& mass = find(result, "P.m");
   EXPECT_TRUE(std::isinf(mass.data_deviation));
   EXPECT_LT(mass.standard_deviation, 0.05 * rig.m);
-  EXPECT_GT(mass.standard_deviation, 0.01 * rig.m);
+  // J_zz moves with the mass, and with it the small second moment across the rod by ten times that.
+  EXPECT_GT(mass.standard_deviation, 0.002 * rig.m);
   EXPECT_NEAR(mass.value, rig.m, 0.5 * mass.standard_deviation);
   EXPECT_TRUE(result.conflicts.empty()) << joined(result);
 }
