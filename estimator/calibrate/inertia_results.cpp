@@ -103,53 +103,60 @@ void require_possible_starts(const Mechanism& mechanism) {
   }
 }
 
-std::vector<std::string> hold_at_borders(const Mechanism& mechanism,
-                                         const std::vector<int>& estimated,
-                                         const Eigen::VectorXd& variances,
-                                         ParameterInformation& information) {
-  std::vector<std::string> sentences;
-  if (!information.valid) return sentences;
+std::vector<BorderBody> hold_at_borders(const Mechanism& mechanism,
+                                        const std::vector<int>& estimated,
+                                        const Eigen::VectorXd& variances,
+                                        ParameterInformation& information) {
+  std::vector<BorderBody> borders;
+  if (!information.valid) return borders;
   const Eigen::MatrixXd inverse = information.inverse;
   const Eigen::MatrixXd covariance = compute_covariance(information, variances).covariance;
   Eigen::VectorXd score = Eigen::VectorXd::Zero(inverse.rows());
   for (const Eigen::VectorXd& part : information.group_score) score += part;
+  const Eigen::VectorXd step = inverse * score;
   for (int body = 0; body < mechanism.body_count(); ++body) {
-    if (!is_charted(mechanism, body) || !is_at_border(mechanism, body)) continue;
+    if (!is_charted(mechanism, body)) continue;
     const Solved solved(second_moments(inertia_matrix(moments_of(mechanism, body))));
     const Eigen::Vector3d values = solved.eigenvalues();
-    const int thin = is_at_border(values[1], values[2]) ? 2 : 1;
+    const auto gradient = [&](int i, int k) {
+      return spread(mechanism, body,
+                    second_moment_slope(solved.eigenvectors().col(i), solved.eigenvectors().col(k)),
+                    estimated);
+    };
+    int thin = 0;
+    while (thin < 2 && (is_at_border(values[thin], values[2]) ||
+                        values[thin] + gradient(thin, thin).dot(step) <= 0.0)) {
+      ++thin;
+    }
+    if (thin == 0) continue;
     Eigen::MatrixXd gradients(inverse.rows(), thin == 1 ? 1 : 3);
     int column = 0;
     for (int i = 0; i < thin; ++i) {
-      for (int k = 0; k <= i; ++k) {
-        gradients.col(column++) =
-            spread(mechanism, body,
-                   second_moment_slope(solved.eigenvectors().col(i), solved.eigenvectors().col(k)),
-                   estimated);
-      }
+      for (int k = 0; k <= i; ++k) gradients.col(column++) = gradient(i, k);
     }
     const Eigen::VectorXd along = gradients.col(0);
     const double deviation = std::sqrt(along.dot(covariance * along));
-    const double wish = along.dot(inverse * score);
+    const double wish = values[0] + along.dot(step);
     std::string text = "body " + name_of(mechanism, body) +
                        ": its inertia is at the border of what a body can have: " +
                        (thin == 1 ? "it is flat across " : "it is a rod across ") +
                        direction_text(solved.eigenvectors().col(0)) +
                        " of its frame, and all deviations hold if it is";
     if (wish < 0.0 && deviation > 0.0) {
-      text += "; the data ask for a second moment beyond it, by " +
-              number_text(-wish / deviation, 2) + " of its deviations" +
-              (wish < -kWrongModel * deviation ? ": the model is wrong, or what it holds" : "");
+      text += "; the data ask for a second moment below zero, by " +
+              number_text(-wish / deviation, 2) + " of its deviations";
+      if (wish < -kWrongModel * deviation) text += ": the model is wrong, or what it holds";
     }
-    sentences.push_back(text);
+    borders.push_back({body, text});
     hold_along(gradients, information.inverse);
   }
-  return sentences;
+  return borders;
 }
 
 std::vector<PrincipalInertia> principal_inertias(const Mechanism& mechanism,
                                                  const std::vector<int>& asked,
-                                                 const Uncertainty& uncertainty) {
+                                                 const Uncertainty& uncertainty,
+                                                 const std::vector<BorderBody>& borders) {
   std::vector<PrincipalInertia> result;
   for (int body = 0; body < mechanism.body_count(); ++body) {
     const auto indices = moment_indices(mechanism, body);
@@ -162,7 +169,8 @@ std::vector<PrincipalInertia> principal_inertias(const Mechanism& mechanism,
                              .moments = solved.eigenvalues(),
                              .deviations = Eigen::Vector3d::Zero(),
                              .axes = solved.eigenvectors()};
-    inertia.at_border = is_charted(mechanism, body) && is_at_border(mechanism, body);
+    inertia.at_border =
+        std::ranges::find(borders, body, &BorderBody::body) != borders.end();
     for (int i = 0; i < 3; ++i) {
       const Eigen::Vector3d v = solved.eigenvectors().col(i);
       Moments slope = moments_of(v * v.transpose());

@@ -17,23 +17,31 @@ namespace estimator {
 /// @throws std::invalid_argument naming the body
 void require_possible_starts(const Mechanism& mechanism);
 
-/// Fixes charted bodies that are as flat as an estimate goes (`is_at_border`) to where they are:
-/// what is known of everything else is so if they are there, as with a parameter at a bound. A
-/// sentence for each says whether the data ask for what no body can be.
+/// A charted body whose best estimate would be none that can exist, or hardly.
+struct BorderBody {
+  int body = 0;
+  std::string sentence;  ///< which way it is thin, and whether the data ask for what cannot be
+};
+
+/// Fixes charted bodies at the border to where they are: those as flat as an estimate goes
+/// (`is_at_border`), and those on the way there, whose second moment a full step would take below
+/// zero. What is known of everything else is so if they are there, as with a parameter at a bound.
 ///
 /// @param estimated    parameters of `information`, in its order
 /// @param information  at the estimates; its inverse is changed
 /// @param variances    of the weighted residuals of each noise group
-std::vector<std::string> hold_at_borders(const Mechanism& mechanism,
-                                         const std::vector<int>& estimated,
-                                         const Eigen::VectorXd& variances,
-                                         ParameterInformation& information);
+std::vector<BorderBody> hold_at_borders(const Mechanism& mechanism,
+                                        const std::vector<int>& estimated,
+                                        const Eigen::VectorXd& variances,
+                                        ParameterInformation& information);
 
 /// Principal moments of bodies with a free moment, those left out that turn about one axis or none:
 /// the others of theirs are not seen.
+/// @param borders  bodies at the border
 std::vector<PrincipalInertia> principal_inertias(const Mechanism& mechanism,
                                                  const std::vector<int>& asked,
-                                                 const Uncertainty& uncertainty);
+                                                 const Uncertainty& uncertainty,
+                                                 const std::vector<BorderBody>& borders);
 
 /// A body that can exist and contradicts the data least.
 struct NearestBody {

@@ -199,10 +199,11 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
   result.withheld =
       judge_withheld(result.refined ? fit.simulation() : fit.joint(), fit.input(), book, grid);
   for (const WithheldSensor& sensor : result.withheld) result.notes.push_back(describe(sensor));
+  std::vector<BorderBody> borders;
   if (charted) {
-    append(hold_at_borders(result.mechanism, book.estimated(), variances, information),
-           result.notes);
+    borders = hold_at_borders(result.mechanism, book.estimated(), variances, information);
   }
+  for (const BorderBody& border : borders) result.notes.push_back(border.sentence);
   const Eigen::VectorXd half =
       information.valid ? half_intervals(information, variances, counting) : Eigen::VectorXd();
   Uncertainty uncertainty = make_uncertainty(result.mechanism, book.asked(), book.estimated(),
@@ -214,7 +215,7 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
   book.fill(uncertainty, without_priors(result.mechanism, information, variances), result);
   result.combinations = find_combinations(result.parameters, uncertainty);
   result.base = estimate_base(result.mechanism, book.asked(), uncertainty);
-  result.principal = principal_inertias(result.mechanism, book.asked(), uncertainty);
+  result.principal = principal_inertias(result.mechanism, book.asked(), uncertainty, borders);
   result.conflicts = find_conflicts(result.mechanism, information, variances);
   append(tell_impossible(result.mechanism, book.estimated(), information), result.notes);
   append(describe_bounds(result.mechanism, book.estimated(), information, variances), result.notes);
