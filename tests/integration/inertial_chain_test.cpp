@@ -43,7 +43,7 @@ sim::SimulationSettings make_simulation() {
     sensor.joint = joint;
     sensor.point = {0.02, 0.01, -0.03};
     sensor.mounting = {0.1, -0.2, 0.3};
-    sensor.gyro_range = joint == 0 ? 3.0 : 0.0;  // less than the arm turns
+    sensor.gyro_range = joint == 0 ? 0.3 : 0.0;  // less than the arm turns
     sensor.dropout = 0.02;
   }
   return settings;
