@@ -169,8 +169,7 @@ std::vector<PrincipalInertia> principal_inertias(const Mechanism& mechanism,
                              .moments = solved.eigenvalues(),
                              .deviations = Eigen::Vector3d::Zero(),
                              .axes = solved.eigenvectors()};
-    inertia.at_border =
-        std::ranges::find(borders, body, &BorderBody::body) != borders.end();
+    inertia.at_border = std::ranges::find(borders, body, &BorderBody::body) != borders.end();
     for (int i = 0; i < 3; ++i) {
       const Eigen::Vector3d v = solved.eigenvectors().col(i);
       Moments slope = moments_of(v * v.transpose());

@@ -14,12 +14,17 @@ struct DoublePendulumParameters {
   double gravity = 9.82;
 };
 
-/// Two joints whose friction does not know the load.
+/// Two joints whose friction does not know the load, and no inertial sensors.
 class PlanarModel : public firmware_iface::sim::HingeModel {
  public:
   int joint_count() const override { return 2; }
   firmware_iface::sim::JointArray bearing_loads(
       const firmware_iface::sim::JointState&,
+      const firmware_iface::sim::JointArray&) const override {
+    return {};
+  }
+  firmware_iface::sim::BodyMotion body_motion(
+      int, const firmware_iface::sim::JointState&,
       const firmware_iface::sim::JointArray&) const override {
     return {};
   }
