@@ -57,17 +57,28 @@ std::string advise_fields(const Descriptor& root, const std::string& error) {
   return advice;
 }
 
+/// Messages of a schema, and of those that it imports.
+std::vector<const Descriptor*> messages_of(const google::protobuf::FileDescriptor& schema) {
+  std::vector<const Descriptor*> messages;
+  const auto append = [&](const google::protobuf::FileDescriptor& file) {
+    for (int i = 0; i < file.message_type_count(); ++i) messages.push_back(file.message_type(i));
+  };
+  append(schema);
+  for (int i = 0; i < schema.dependency_count(); ++i) append(*schema.dependency(i));
+  return messages;
+}
+
 /// What to do about an unknown enumerator: those there are.
 std::string advise_enumerators(const Descriptor& root, const std::string& error) {
   const std::string value = between(error, "value of \"", "\"");
   const std::string field = between(error, "for field \"", "\"");
   if (value.empty() || field.empty()) return "";
   std::string advice = "'" + value + "' is no value of '" + field + "'";
-  for (int i = 0; i < root.file()->message_type_count(); ++i) {
-    const auto* found = root.file()->message_type(i)->FindFieldByName(field);
+  for (const Descriptor* message : messages_of(*root.file())) {
+    const auto* found = message->FindFieldByName(field);
     if (found == nullptr || found->enum_type() == nullptr) continue;
     if (found->enum_type()->FindValueByName(value) != nullptr) continue;
-    advice += "; in a " + root.file()->message_type(i)->name() + " use one of";
+    advice += "; in a " + message->name() + " use one of";
     for (int k = 0; k < found->enum_type()->value_count(); ++k) {
       if (found->enum_type()->value(k)->name() == "UNIT_UNSPECIFIED") continue;
       advice += " " + found->enum_type()->value(k)->name();

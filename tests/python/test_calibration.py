@@ -64,7 +64,7 @@ def test_result_holds_what_was_found(result):
     assert result.converged
     assert list(parameters.columns) == ["value", "standard_deviation", "noise", "scatter",
                                         "half_interval", "unit", "lower", "upper", "at_bound",
-                                        "initial"]
+                                        "initial", "data_value", "data_deviation"]
     assert (parameters["standard_deviation"] > 0.0).all()
     np.testing.assert_array_equal(result.covariance.index, parameters.index)
     np.testing.assert_allclose(np.diag(result.correlation), 1.0)

@@ -46,7 +46,7 @@ TEST(ConfigFiles, RigFilesLoadAndDescribeTheirRecordings) {
                             {"rig-synthetic-pendulum.textproto", 1, 0, 5},
                             {"rig-pendulum.textproto", 1, 0, 4},
                             {"rig-chain3.textproto", 3, 0, 6},
-                            {"rig-chain3imu.textproto", 3, 1, 31},
+                            {"rig-chain3imu.textproto", 3, 1, 28},
                             {"rig-cartpole.textproto", 2, 1, 7},
                             {"rig-multiarm-double.textproto", 2, 0, 11},
                             {"rig-dfki-double-pendulum.textproto", 2, 2, 13},
