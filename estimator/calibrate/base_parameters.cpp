@@ -7,6 +7,7 @@
 
 #include "estimator/calibrate/number_text.hpp"
 #include "estimator/dynamics/tree_inverse_dynamics.hpp"
+#include "estimator/model/placement.hpp"
 
 namespace estimator {
 namespace {
@@ -35,16 +36,7 @@ Eigen::VectorXd lengths(const Mechanism& mechanism) {
     }
     lengths.insert(lengths.end(), point.begin(), point.end());
   };
-  for (int j = 0; j < mechanism.hinge_count(); ++j) {
-    const Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(j)];
-    add(hinge.body_a, mechanism.index_of_hinge(j, HingeQuantity::kPointAx));
-    add(hinge.body_b, mechanism.index_of_hinge(j, HingeQuantity::kPointBx));
-  }
-  for (int w = 0; w < mechanism.weld_count(); ++w) {
-    const Weld& weld = mechanism.welds[static_cast<std::size_t>(w)];
-    add(weld.body_a, mechanism.index_of_weld(w, HingeQuantity::kPointAx));
-    add(weld.body_b, mechanism.index_of_weld(w, HingeQuantity::kPointBx));
-  }
+  for_each_joint_point(mechanism, add);
   return Eigen::VectorXd::Map(lengths.data(), std::ssize(lengths));
 }
 

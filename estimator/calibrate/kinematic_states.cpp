@@ -26,10 +26,15 @@ constexpr double kCautious = 3.0;  // times the noise of readings: what noise le
 // Readings without noise still get a finite weight [rad], [rad/s or m/s²].
 constexpr double kAngleNoiseMin = 1e-4, kInertialNoiseMin = 1e-4;
 
-// How far things may be from where they start.
-constexpr double kAngleSpread = 1.0, kRateSpread = 10.0, kAccelerationSpread = 100.0;
-constexpr double kRateBias = 0.3, kForceBias = 2.0, kScaleSpread = 0.1, kPointSpread = 0.05,
-                 kMountSpread = 0.3;
+// How far things may be from where they start, generously.
+constexpr double kAngleSpread = 1.0;           // [rad or m]
+constexpr double kRateSpread = 10.0;           // [rad/s or m/s]
+constexpr double kAccelerationSpread = 100.0;  // [rad/s² or m/s²]
+constexpr double kRateBias = 0.3;              // of a gyroscope [rad/s]
+constexpr double kForceBias = 2.0;             // of an accelerometer [m/s²]
+constexpr double kScaleSpread = 0.1;           // [-]
+constexpr double kPointSpread = 0.05;          // [m]
+constexpr double kMountSpread = 0.3;           // [rad]
 
 double spread_of(InertialQuantity quantity) {
   if (quantity < InertialQuantity::kMountX) return kPointSpread;

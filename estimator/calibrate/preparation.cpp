@@ -250,6 +250,12 @@ Preparation prepare(const Mechanism& mechanism, const std::vector<Recording>& re
   require_no_knowledge(mechanism);
   Preparation preparation;
   preparation.mechanism = mechanism;
+  if (mechanism.inertial_count() > 0) {
+    preparation.notes.push_back(
+        "what inertial sensors read is not used: a SPOOK simulator is fitted to encoders alone; "
+        "ask "
+        "for physical parameters");
+  }
   for (Hinge& hinge : preparation.mechanism.hinges) {
     if (options.compliance >= 0.0) {
       hinge.compliance_linear = hinge.compliance_angular = options.compliance;

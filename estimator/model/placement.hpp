@@ -17,6 +17,22 @@ Configuration place_bodies(const Mechanism& mechanism, const Eigen::VectorXd& co
 /// spanning tree. Equations that close loops also hold for a body that is half a turn off.
 bool turns_agree(const Mechanism& mechanism, const Eigen::VectorXd& coordinates);
 
+/// Calls `use(body, index)` with every point at which a joint sits on a body or the ground, and the
+/// index of its first coordinate among the parameters: hinges in order, then fixed joints.
+template <typename Use>
+void for_each_joint_point(const Mechanism& mechanism, const Use& use) {
+  for (int j = 0; j < mechanism.hinge_count(); ++j) {
+    const Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(j)];
+    use(hinge.body_a, mechanism.index_of_hinge(j, HingeQuantity::kPointAx));
+    use(hinge.body_b, mechanism.index_of_hinge(j, HingeQuantity::kPointBx));
+  }
+  for (int w = 0; w < mechanism.weld_count(); ++w) {
+    const Weld& weld = mechanism.welds[static_cast<std::size_t>(w)];
+    use(weld.body_a, mechanism.index_of_weld(w, HingeQuantity::kPointAx));
+    use(weld.body_b, mechanism.index_of_weld(w, HingeQuantity::kPointBx));
+  }
+}
+
 /// A point of a joint in the frame of body a or b [m].
 Eigen::Vector3d point_of_hinge(const Mechanism& mechanism, int hinge, bool on_child);
 Eigen::Vector3d point_of_weld(const Mechanism& mechanism, int weld, bool on_child);

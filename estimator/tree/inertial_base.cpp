@@ -9,6 +9,7 @@
 
 #include "estimator/dynamics/tree_inverse_dynamics.hpp"
 #include "estimator/model/inertia_chart.hpp"
+#include "estimator/model/placement.hpp"
 #include "estimator/model/spanning_tree.hpp"
 #include "estimator/tree/loop_closure.hpp"
 
@@ -54,16 +55,7 @@ std::vector<Carried> carried_bodies(const Mechanism& mechanism) {
     const auto add = [&](int body, int point) {
       if (body == carried.body && point != carried.points.front()) carried.points.push_back(point);
     };
-    for (int j = 0; j < mechanism.hinge_count(); ++j) {
-      const Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(j)];
-      add(hinge.body_a, mechanism.index_of_hinge(j, HingeQuantity::kPointAx));
-      add(hinge.body_b, mechanism.index_of_hinge(j, HingeQuantity::kPointBx));
-    }
-    for (int w = 0; w < mechanism.weld_count(); ++w) {
-      const Weld& weld = mechanism.welds[static_cast<std::size_t>(w)];
-      add(weld.body_a, mechanism.index_of_weld(w, HingeQuantity::kPointAx));
-      add(weld.body_b, mechanism.index_of_weld(w, HingeQuantity::kPointBx));
-    }
+    for_each_joint_point(mechanism, add);
   }
   return bodies;
 }
