@@ -1,4 +1,5 @@
 #include "tests/architecture/source_rules.hpp"
+#include "tests/support/source_folder.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +10,7 @@ namespace architecture {
 namespace {
 
 const Tree& our_tree() {
-  static const Tree kTree = read_tree(RIG_SOURCE_DIR);
+  static const Tree kTree = read_tree(test_support::source_folder());
   return kTree;
 }
 

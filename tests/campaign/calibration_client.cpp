@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "tests/integration/child_process.hpp"
+#include "tests/support/source_folder.hpp"
 
 namespace campaign {
 namespace {
@@ -27,7 +28,7 @@ noise { angle_standard_deviation_rad: 0.0005 seed: 3 }
 )";
 // One, and those that began and failed while the job's folder was being made.
 constexpr int kTurnsMax = 16;
-constexpr const char* kRig = RIG_SOURCE_DIR "/configs/rig-pendulum.textproto";
+const std::string kRig = test_support::source_folder() + "/configs/rig-pendulum.textproto";
 
 bool same_to_the_last_digit(const CalibrationResult& a, const CalibrationResult& b) {
   if (a.parameters_size() != b.parameters_size()) return false;

@@ -18,6 +18,7 @@
 #include "proto/stream/service_states.hpp"
 #include "tests/campaign/pendulum_recording.hpp"
 #include "tests/integration/child_process.hpp"
+#include "tests/support/source_folder.hpp"
 
 namespace campaign {
 namespace {
@@ -324,8 +325,9 @@ void NumberAttacker::put_into_scenario(const Number& number) {
   std::ofstream(file) << text_of(scenario);
   std::filesystem::remove(table);
   test_support::ChildProcess program(
-      {programs_ + "/rigcal", "simulate", "--rig", RIG_SOURCE_DIR "/configs/rig-pendulum.textproto",
-       "--scenario", file, "--out", table},
+      {programs_ + "/rigcal", "simulate", "--rig",
+       test_support::source_folder() + "/configs/rig-pendulum.textproto", "--scenario", file,
+       "--out", table},
       folder_ + "/simulate.log");
   const auto code = program.wait(300.0);
   if (!code || *code > 3) return fail(number, "rigcal simulate: " + program.output());

@@ -5,13 +5,15 @@
 #include <iterator>
 #include <sstream>
 
+#include "tests/support/source_folder.hpp"
+
 namespace campaign {
 namespace {
 
 using rigcal::v1::ServiceReply;
 using rigcal::v1::ServiceRequest;
 
-constexpr const char* kRig = RIG_SOURCE_DIR "/configs/rig-pendulum.textproto";
+const std::string kRig = test_support::source_folder() + "/configs/rig-pendulum.textproto";
 
 std::string swing() {
   constexpr double kPeriod_s = 4e-3, kDuration_s = 3.0;

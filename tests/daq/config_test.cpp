@@ -8,6 +8,7 @@
 #include "daq/config/rig_config.hpp"
 #include "daq/config/scenario_config.hpp"
 #include "tests/support/refusal.hpp"
+#include "tests/support/source_folder.hpp"
 
 namespace daq {
 namespace {
@@ -15,7 +16,7 @@ namespace {
 using test_support::expect_parts;
 using test_support::refusal;
 
-const std::string kConfigs = std::string(RIG_SOURCE_DIR) + "/configs/";
+const std::string kConfigs = test_support::source_folder() + "/configs/";
 
 RigConfig furuta() { return load_rig_config(kConfigs + "rig-furuta.textproto"); }
 

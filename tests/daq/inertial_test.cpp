@@ -9,6 +9,7 @@
 #include "tests/daq/simulated_rig.hpp"
 #include "tests/support/alloc_counter.hpp"
 #include "tests/support/refusal.hpp"
+#include "tests/support/source_folder.hpp"
 
 namespace daq {
 namespace {
@@ -218,7 +219,7 @@ inertial_sensor { name: "imu" body: "B"
 inertial_sensor { name: "plain" body: "B" accelerometer {} }
 )") {
   std::string text =
-      proto::read_file(std::string(RIG_SOURCE_DIR) + "/configs/rig-furuta.textproto");
+      proto::read_file(test_support::source_folder() + "/configs/rig-furuta.textproto");
   const auto insert = [&](const std::string& section, const std::string& more) {
     const std::size_t at = text.find("\n" + section + " {");
     ASSERT_NE(at, std::string::npos);

@@ -5,11 +5,13 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "tests/support/source_folder.hpp"
+
 namespace protocol_document {
 namespace {
 
 std::string read_document() {
-  std::ifstream in(RIG_SOURCE_DIR "/firmware_iface/PROTOCOL.md");
+  std::ifstream in(test_support::source_folder() + "/firmware_iface/PROTOCOL.md");
   std::ostringstream text;
   text << in.rdbuf();
   return text.str();

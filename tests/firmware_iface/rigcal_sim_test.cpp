@@ -12,6 +12,7 @@
 
 #include "firmware_iface/link/unit_link.hpp"
 #include "firmware_iface/open_transport.hpp"
+#include "tests/support/source_folder.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 // The program itself, as a person would run it.
@@ -76,7 +77,7 @@ class Program {
   pid_t pid_ = -1;
 };
 
-constexpr const char* kConfig = RIG_SOURCE_DIR "/configs/sim-furuta.textproto";
+const std::string kConfig = test_support::source_folder() + "/configs/sim-furuta.textproto";
 
 // Its counts at the end, the link's books and the file of the truth must agree to the sample.
 TEST(RigcalSim, CountsWhatItSentAndWritesTheTruth) {

@@ -9,6 +9,7 @@
 #include "firmware_iface/sim/config/sim_config.hpp"
 #include "firmware_iface/sim/truth_file.hpp"
 #include "proto/text/input_error.hpp"
+#include "tests/support/source_folder.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace {
@@ -31,22 +32,26 @@ std::string complaint_about(const std::string& text) {
 }
 
 TEST(SimConfig, ShippedFilesLoad) {
-  const auto furuta = load_sim_config(RIG_SOURCE_DIR "/configs/sim-furuta.textproto");
+  const auto furuta =
+      load_sim_config(test_support::source_folder() + "/configs/sim-furuta.textproto");
   EXPECT_EQ(furuta.make_plant().joint_count(), 2);
   EXPECT_NEAR(furuta.make_plant().state().angle_rad[1], 3.1116, 1e-12);
   EXPECT_EQ(furuta.settings.to_host.baud_rate, 921'600);
   EXPECT_EQ(furuta.settings.unit.hand.release, sim::OperatorSettings::Release::kAfterStreamStart);
-  const auto hanging = load_sim_config(RIG_SOURCE_DIR "/configs/sim-furuta-hanging.textproto");
+  const auto hanging =
+      load_sim_config(test_support::source_folder() + "/configs/sim-furuta-hanging.textproto");
   EXPECT_EQ(hanging.make_plant().state().angle_rad[1], 0.0);
   EXPECT_EQ(hanging.settings.unit.hand.release, sim::OperatorSettings::Release::kFree);
-  const auto pendulum = load_sim_config(RIG_SOURCE_DIR "/configs/sim-pendulum.textproto");
+  const auto pendulum =
+      load_sim_config(test_support::source_folder() + "/configs/sim-pendulum.textproto");
   EXPECT_EQ(pendulum.make_plant().joint_count(), 1);
   EXPECT_EQ(pendulum.settings.unit.clock_error_ppm, -20.0);
 }
 
 TEST(SimConfig, OverridesReplaceTheFilesValuesAndAreWrittenDown) {
-  const auto config = load_sim_config(RIG_SOURCE_DIR "/configs/sim-furuta.textproto",
-                                      {.baud_rate = 230'400, .clock_error_ppm = 99.5, .seed = 7});
+  const auto config =
+      load_sim_config(test_support::source_folder() + "/configs/sim-furuta.textproto",
+                      {.baud_rate = 230'400, .clock_error_ppm = 99.5, .seed = 7});
   EXPECT_EQ(config.settings.to_unit.baud_rate, 230'400);
   EXPECT_EQ(config.settings.unit.clock_error_ppm, 99.5);
   EXPECT_NE(config.settings.to_host.faults.seed, config.settings.to_unit.faults.seed);
@@ -206,7 +211,7 @@ unit_faults { channel_dropout: 0.21 dropout_max_ms: 22 dropout_channel: 1 reset:
 
 // What the command line sets is held to the same table as what the file says.
 TEST(SimConfig, HoldsTheCommandLineToTheRanges) {
-  const std::string file = RIG_SOURCE_DIR "/configs/sim-furuta.textproto";
+  const std::string file = test_support::source_folder() + "/configs/sim-furuta.textproto";
   sim::SimOverrides overrides;
   overrides.baud_rate = 12'000'000;
   EXPECT_EQ(load_sim_config(file, overrides).settings.to_host.baud_rate, 12'000'000);

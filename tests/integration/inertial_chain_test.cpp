@@ -16,6 +16,7 @@
 #include "service/import/mcap_recording.hpp"
 #include "service/import/rig_file.hpp"
 #include "tests/daq/simulated_rig.hpp"
+#include "tests/support/source_folder.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace {
@@ -27,7 +28,7 @@ constexpr int kAxes = 6;
 
 /// The Furuta pendulum of the shipped file with two inertial sensors, and one that is not recorded.
 service::Rig make_rig() {
-  const std::string path = std::string(RIG_SOURCE_DIR) + "/configs/rig-furuta.textproto";
+  const std::string path = test_support::source_folder() + "/configs/rig-furuta.textproto";
   return service::parse_rig(path, proto::read_file(path) + R"(
 inertial_sensor { name: "spare" body: "B" gyroscope {} }
 inertial_sensor { name: "imu-b" body: "B" gyroscope {} accelerometer {} }

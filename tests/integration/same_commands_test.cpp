@@ -12,13 +12,14 @@
 #include "service/simulation/scenario_file.hpp"
 #include "service/simulation/simulation.hpp"
 #include "tests/daq/simulated_rig.hpp"
+#include "tests/support/source_folder.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path kConfigs = fs::path(RIG_SOURCE_DIR) / "configs";
+const fs::path kConfigs = fs::path(test_support::source_folder()) / "configs";
 
 // Every shipped scenario, with the rig that a unit can run it on.
 struct Case {

@@ -13,6 +13,7 @@
 #include "service/import/rig_file.hpp"
 #include "tests/support/evaluation_data.hpp"
 #include "tests/support/refusal.hpp"
+#include "tests/support/source_folder.hpp"
 
 namespace service {
 namespace {
@@ -20,7 +21,7 @@ namespace {
 using test_support::expect_parts;
 using test_support::refusal;
 
-const std::string kRigPath = std::string(RIG_SOURCE_DIR) + "/configs/rig-cartpole.textproto";
+const std::string kRigPath = test_support::source_folder() + "/configs/rig-cartpole.textproto";
 
 /// Truth of one set of the evaluation data (its truth.json), by parameter; masses are given.
 struct CartPoleTruth {

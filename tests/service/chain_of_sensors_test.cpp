@@ -10,6 +10,7 @@
 #include "service/import/csv_recording.hpp"
 #include "service/import/rig_file.hpp"
 #include "tests/support/evaluation_data.hpp"
+#include "tests/support/source_folder.hpp"
 
 namespace service {
 namespace {
@@ -92,7 +93,7 @@ TEST(ChainOfSensors, InertialSensorsReplaceEncoders) {
   for (const auto& [variant, noise] : {std::pair{"noise", 1e-3}, std::pair{"quant", counts}}) {
     for (const ChainTruth& truth : kTruths) {
       SCOPED_TRACE(std::string(truth.set) + " " + variant);
-      Rig rig = load_rig(std::string(RIG_SOURCE_DIR) + "/configs/rig-chain3imu.textproto");
+      Rig rig = load_rig(test_support::source_folder() + "/configs/rig-chain3imu.textproto");
       for (int body = 0; body < 3; ++body) {
         rig.mechanism.parameter(body, estimator::BodyQuantity::kMass).value = truth.masses[body];
       }

@@ -7,12 +7,13 @@
 #include "estimator/model/mechanism.hpp"
 #include "proto/text/files.hpp"
 #include "service/import/rig_file.hpp"
+#include "tests/support/source_folder.hpp"
 
 namespace service {
 namespace {
 
 Rig load(const std::string& name) {
-  return load_rig(std::string(RIG_SOURCE_DIR) + "/configs/" + name);
+  return load_rig(test_support::source_folder() + "/configs/" + name);
 }
 
 double value_of(const Rig& rig, const std::string& parameter) {
@@ -86,7 +87,7 @@ TEST(ConfigFiles, AnglesFromUprightAreZeroWhenHanging) {
 TEST(Documents, RigFilesTheyShowLoad) {
   int shown = 0;
   for (const char* name : {"README.md", "docs/calibrating.md"}) {
-    const std::string text = proto::read_file(std::string(RIG_SOURCE_DIR) + "/" + name);
+    const std::string text = proto::read_file(test_support::source_folder() + "/" + name);
     const std::string open = "```textproto\n";
     for (std::size_t at = text.find(open); at != std::string::npos; at = text.find(open, at)) {
       at += open.size();

@@ -14,6 +14,7 @@
 #include "service/import/import_notes.hpp"
 #include "service/import/rig_file.hpp"
 #include "tests/support/refusal.hpp"
+#include "tests/support/source_folder.hpp"
 
 namespace service {
 namespace {
@@ -353,7 +354,7 @@ TEST(InertialColumns, MistakesAreNamed) {
 
 // The file of the evaluation data has these columns; each must reach its sensor.
 TEST(InertialColumns, ChainOfThreeReadsItsSensors) {
-  const Rig rig = load_rig(std::string(RIG_SOURCE_DIR) + "/configs/rig-chain3imu.textproto");
+  const Rig rig = load_rig(test_support::source_folder() + "/configs/rig-chain3imu.textproto");
   std::ostringstream csv;
   csv << "t_s,h1_rad,h2_rad,h3_rad,imu1_gyro_rad_s,imu1_ax_m_s2,imu1_ay_m_s2,imu2_gyro_rad_s,"
          "imu2_ax_m_s2,imu2_ay_m_s2,imu3_gyro_rad_s,imu3_ax_m_s2,imu3_ay_m_s2,u0\n";

@@ -13,6 +13,7 @@
 #include "service/import/rig_file.hpp"
 #include "tests/support/evaluation_data.hpp"
 #include "tests/support/refusal.hpp"
+#include "tests/support/source_folder.hpp"
 
 namespace service {
 namespace {
@@ -21,7 +22,7 @@ using test_support::expect_parts;
 using Truth = std::map<std::string, double>;
 
 std::string config(const std::string& name) {
-  return std::string(RIG_SOURCE_DIR) + "/configs/rig-" + name + ".textproto";
+  return test_support::source_folder() + "/configs/rig-" + name + ".textproto";
 }
 
 estimator::Recording recording_of(const std::filesystem::path& data, const std::string& name,

@@ -13,6 +13,7 @@
 #include "service/import/robot/robot_file.hpp"
 #include "service/import/robot/robot_rig.hpp"
 #include "service/import/robot/robot_text.hpp"
+#include "tests/support/source_folder.hpp"
 
 // Rig files become robots' descriptions and rig files again, with the same bodies and joints: two
 // roundings of a number near one, or of a turn, stay below 1e-12.
@@ -198,7 +199,7 @@ TEST(RobotRoundTrip, RigFilesComeBackWithEverythingThatMjcfHas) {
     SCOPED_TRACE(name);
     expect_round_trips(
         [&] {
-          std::ifstream file(std::string(RIG_SOURCE_DIR) + "/configs/rig-" + name + ".textproto");
+          std::ifstream file(test_support::source_folder() + "/configs/rig-" + name + ".textproto");
           return std::string(std::istreambuf_iterator<char>(file), {});
         }(),
         true);

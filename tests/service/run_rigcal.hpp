@@ -7,6 +7,7 @@
 #include <sstream>
 #include <string>
 
+#include "tests/support/source_folder.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace service {
@@ -47,7 +48,7 @@ inline ProgramRun run_rigcal(const std::string& arguments) {
 }
 
 inline std::string config(const std::string& name) {
-  return std::string(RIG_SOURCE_DIR) + "/configs/" + name;
+  return test_support::source_folder() + "/configs/" + name;
 }
 
 }  // namespace service

@@ -5,6 +5,7 @@
 
 #include "service/simulation/scenario_file.hpp"
 #include "tests/support/refusal.hpp"
+#include "tests/support/source_folder.hpp"
 
 namespace service {
 namespace {
@@ -12,7 +13,7 @@ namespace {
 using test_support::expect_parts;
 using test_support::refusal;
 
-const std::string kConfigs = std::string(RIG_SOURCE_DIR) + "/configs/";
+const std::string kConfigs = test_support::source_folder() + "/configs/";
 
 Rig furuta() { return load_rig(kConfigs + "rig-furuta.textproto"); }
 

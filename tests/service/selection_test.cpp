@@ -7,6 +7,7 @@
 #include "service/import/rig_file.hpp"
 #include "service/text/column_statistics.hpp"
 #include "tests/support/refusal.hpp"
+#include "tests/support/source_folder.hpp"
 
 namespace service {
 namespace {
@@ -74,7 +75,7 @@ TEST(Selection, SegmentListsHoldNumbersAndRanges) {
 }
 
 TEST(ParameterEdits, ChangeValueAndFreedom) {
-  Rig rig = load_rig(std::string(RIG_SOURCE_DIR) + "/configs/rig-furuta.textproto");
+  Rig rig = load_rig(test_support::source_folder() + "/configs/rig-furuta.textproto");
   apply_edits({{"A.J_zz=0.02"}, {"A.J_xx"}, {"1.K", "2.b=0.5"}}, rig.mechanism);
   const auto get = [&](const char* name) {
     return rig.mechanism.parameters[static_cast<std::size_t>(rig.mechanism.find_parameter(name))];
@@ -90,7 +91,7 @@ TEST(ParameterEdits, ChangeValueAndFreedom) {
 
 TEST(ParameterEdits, RefuseWhatMakesNoSense) {
   const auto refusal_of = [](const ParameterEdits& edits) {
-    Rig rig = load_rig(std::string(RIG_SOURCE_DIR) + "/configs/rig-furuta.textproto");
+    Rig rig = load_rig(test_support::source_folder() + "/configs/rig-furuta.textproto");
     return refusal([&] { apply_edits(edits, rig.mechanism); });
   };
   expect_parts(refusal_of({{}, {}, {"A.Jzz"}}), {"--fix A.Jzz", "did you mean A.J_zz"});

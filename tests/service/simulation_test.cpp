@@ -11,6 +11,7 @@
 #include "service/simulation/scenario_file.hpp"
 #include "service/simulation/simulation_csv.hpp"
 #include "tests/support/refusal.hpp"
+#include "tests/support/source_folder.hpp"
 
 namespace service {
 namespace {
@@ -89,7 +90,7 @@ TEST(Simulation, EncodersRoundToCountsAndNoiseRepeatsWithItsSeed) {
 // The scenario file's gain and frequency must pump the demo rig over the top: a wrong sign only
 // spins the arm, the frequency of the pendulum on a fixed pivot stalls at 2.1 rad.
 TEST(Simulation, SwingUpPassesTheUpright) {
-  const std::string configs = std::string(RIG_SOURCE_DIR) + "/configs/";
+  const std::string configs = test_support::source_folder() + "/configs/";
   Rig rig = load_rig(configs + "rig-furuta.textproto");
   apply_edits({{"A.J_zz=0.0044", "B.J_yy=0.00396", "B.J_zz=0.0039", "1.K=0.0729"}, {}, {}},
               rig.mechanism);

@@ -7,12 +7,14 @@
 #include <stdexcept>
 #include <vector>
 
+#include "tests/support/source_folder.hpp"
+
 namespace test_support {
 
 std::optional<std::filesystem::path> find_evaluation_data() {
   namespace fs = std::filesystem;
   if (const char* given = std::getenv("RIG_DATA")) return fs::path(given);
-  const fs::path source(RIG_SOURCE_DIR);
+  const fs::path source(source_folder());
   for (const char* relative : {"../shared/data", "../../shared/data"}) {
     if (fs::is_directory(source / relative)) return source / relative;
   }

@@ -14,6 +14,7 @@
 #include "service/import/recording_selection.hpp"
 #include "service/import/rig_file.hpp"
 #include "tests/support/evaluation_data.hpp"
+#include "tests/support/source_folder.hpp"
 
 namespace {
 
@@ -93,7 +94,7 @@ int main(int argc, char** argv) {
     return 1;
   }
   const Case& chosen = cases().at(name);
-  service::Rig rig = service::load_rig(std::string(RIG_SOURCE_DIR) + "/configs/" + chosen.rig);
+  service::Rig rig = service::load_rig(test_support::source_folder() + "/configs/" + chosen.rig);
   service::ParameterEdits edits;
   edits.fix = chosen.fixed;
   service::apply_edits(edits, rig.mechanism);

@@ -15,6 +15,7 @@
 #include "daq/commands/latency.hpp"
 #include "proto/recording/recording_reader.hpp"
 #include "tests/integration/child_process.hpp"
+#include "tests/support/source_folder.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace {
@@ -112,15 +113,17 @@ void bench_run(int seconds, const test_support::TemporaryFolder& folder) {
   std::ofstream(folder.file("scenario.textproto"))
       << "name: \"bench\" duration_s: " << seconds
       << " multisine { motor: \"1\" ramp_s: 0.5 sine { frequency_hz: 1 amplitude: 0.3 } }";
-  ChildProcess sim({RIGCAL_SIM, "--config", RIG_SOURCE_DIR "/configs/sim-furuta.textproto",
-                    "--link", folder.file("unit")},
-                   folder.file("sim.txt"));
+  ChildProcess sim(
+      {RIGCAL_SIM, "--config", test_support::source_folder() + "/configs/sim-furuta.textproto",
+       "--link", folder.file("unit")},
+      folder.file("sim.txt"));
   test_support::eventually([&] { return !sim.output().empty(); }, kGrace_s);
   Cyclictest cyclictest(seconds, folder.file("cyclictest2"));
-  ChildProcess daq({RIGCAL_DAQ, "run", "--rig", RIG_SOURCE_DIR "/configs/rig-furuta.textproto",
-                    "--url", "pty://" + folder.file("unit"), "--scenario",
-                    folder.file("scenario.textproto"), "--out", folder.file("run.mcap")},
-                   folder.file("daq.txt"));
+  ChildProcess daq(
+      {RIGCAL_DAQ, "run", "--rig", test_support::source_folder() + "/configs/rig-furuta.textproto",
+       "--url", "pty://" + folder.file("unit"), "--scenario", folder.file("scenario.textproto"),
+       "--out", folder.file("run.mcap")},
+      folder.file("daq.txt"));
   const Figures reference = cyclictest.wait();
   daq.wait(kGrace_s);
   const auto run = proto::read_recording(folder.file("run.mcap"));

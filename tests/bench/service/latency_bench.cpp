@@ -14,6 +14,7 @@
 
 #include "proto/recording/convert.hpp"
 #include "tests/service/server/service_process.hpp"
+#include "tests/support/source_folder.hpp"
 
 namespace {
 
@@ -76,7 +77,7 @@ bool stream(SocketClient& rig, const std::string& id, const std::vector<std::str
 }
 
 rigcal::v1::JobInfo calibrate(SocketClient& client, const std::string& id) {
-  std::ifstream file(RIG_SOURCE_DIR "/configs/rig-pendulum.textproto");
+  std::ifstream file(test_support::source_folder() + "/configs/rig-pendulum.textproto");
   ServiceRequest request;
   request.mutable_submit_job()->set_job_id(id);
   auto& spec = *request.mutable_submit_job()->mutable_spec();

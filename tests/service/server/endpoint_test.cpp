@@ -16,6 +16,7 @@
 #include "tests/service/server/certificates.hpp"
 #include "tests/service/server/service_process.hpp"
 #include "tests/support/refusal.hpp"
+#include "tests/support/source_folder.hpp"
 
 namespace service {
 namespace {
@@ -96,7 +97,8 @@ TEST(Endpoint, HasAUnitThatSystemdTakes) {
     GTEST_SKIP() << "systemd is not installed";
   }
   const TemporaryFolder files;
-  std::string unit = contents_of(RIG_SOURCE_DIR "/scripts/systemd/rigcald.service");
+  std::string unit =
+      contents_of(test_support::source_folder() + "/scripts/systemd/rigcald.service");
   const std::string installed = "/usr/local/bin/rigcald";
   const std::size_t at = unit.find("ExecStart=" + installed);
   ASSERT_NE(at, std::string::npos) << unit;
@@ -375,7 +377,7 @@ TEST(PythonClient, StreamsAndCalibrates) {
     GTEST_SKIP() << "python3-protobuf is not installed";
   }
   const TemporaryFolder files;
-  const std::string root = RIG_SOURCE_DIR;
+  const std::string root = test_support::source_folder();
   ASSERT_EQ(std::system(("mkdir " + files.file("py") + " && cd " + root +
                          " && protoc --python_out=" + files.file("py") + " proto/*.proto")
                             .c_str()),
