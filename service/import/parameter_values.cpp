@@ -4,6 +4,7 @@
 #include <google/protobuf/util/json_util.h>
 
 #include <cmath>
+#include <limits>
 
 #include "proto/text/exact_number.hpp"
 #include "proto/text/files.hpp"
@@ -64,6 +65,33 @@ void add_list(const Struct& result, const std::string& list, ParameterValues& ou
   }
 }
 
+/// Of the entries read so far; what is no number is infinite.
+void read_covariance(const Struct& result, ParameterValues& out) {
+  const Value* rows = find(result, "covariance");
+  if (rows == nullptr) return;
+  const auto count = std::ssize(out.entries);
+  out.covariance.setConstant(count, count, std::numeric_limits<double>::infinity());
+  const auto check_size = [&](const Value* list, const std::string& field) {
+    if (list != nullptr && list->kind_case() == Value::kListValue &&
+        list->list_value().values_size() == count) {
+      return;
+    }
+    fail(out.file, field, "has not one entry a parameter; give the JSON of rigcal calibrate");
+  };
+  check_size(rows, "covariance");
+  for (Eigen::Index i = 0; i < count; ++i) {
+    const Value& row = rows->list_value().values(static_cast<int>(i));
+    const std::string field = "covariance[" + std::to_string(i) + "].values";
+    const Value* numbers =
+        row.kind_case() == Value::kStructValue ? find(row.struct_value(), "values") : nullptr;
+    check_size(numbers, field);
+    for (Eigen::Index j = 0; j < count; ++j) {
+      const Value& number = numbers->list_value().values(static_cast<int>(j));
+      if (number.kind_case() == Value::kNumberValue) out.covariance(i, j) = number.number_value();
+    }
+  }
+}
+
 void read_choices(const Struct& result, ParameterValues& out) {
   const Value* options = find(result, "options");
   if (options == nullptr || options->kind_case() != Value::kStructValue) return;
@@ -107,6 +135,7 @@ ParameterValues read_parameter_values(const std::string& path) {
                             why.substr(0, why.find('\n')) + ")");
   }
   add_list(result, "parameters", values);
+  read_covariance(result, values);
   add_list(result, "tied", values);
   if (values.entries.empty()) {
     fail(path, "parameters", "holds none; give what rigcal calibrate --json wrote");
@@ -114,6 +143,27 @@ ParameterValues read_parameter_values(const std::string& path) {
   add_list(result, "kept", values);
   read_choices(result, values);
   return values;
+}
+
+estimator::ParameterSpread spread_of(const ParameterValues& values,
+                                     const estimator::Mechanism& mechanism,
+                                     std::vector<std::string>& unknown) {
+  estimator::ParameterSpread spread;
+  std::vector<Eigen::Index> known;
+  for (Eigen::Index i = 0; i < values.covariance.rows(); ++i) {
+    const ParameterValues::Entry& entry = values.entries[static_cast<std::size_t>(i)];
+    const int index = mechanism.find_parameter(entry.name);
+    if (index < 0 || estimator::find_tie(mechanism, index) != nullptr) continue;
+    if (mechanism.parameters[static_cast<std::size_t>(index)].value != entry.value) continue;
+    if (!std::isfinite(values.covariance(i, i))) {
+      unknown.push_back(entry.name);
+      continue;
+    }
+    spread.parameters.push_back(index);
+    known.push_back(i);
+  }
+  spread.covariance = values.covariance(known, known);
+  return spread;
 }
 
 void apply_values(const ParameterValues& values, estimator::Mechanism& mechanism) {
