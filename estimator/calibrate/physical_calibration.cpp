@@ -40,7 +40,8 @@ std::vector<InertialError> inertial_errors(const ShootingProblem& problem,
   for (int place = 0; place < std::ssize(problem.sensed()); ++place) {
     const int axis = problem.sensed()[static_cast<std::size_t>(place)];
     const int readings = problem.inertial_reading_count(place);
-    errors.push_back({inertial_axis_name(problem.mechanism(), axis), inertial_axis_unit(problem.mechanism(), axis),
+    errors.push_back({inertial_axis_name(problem.mechanism(), axis),
+                      inertial_axis_unit(problem.mechanism(), axis),
                       std::sqrt(problem.inertial_squared_error(place) / std::max(readings, 1)),
                       noise.inertial[axis], readings});
   }

@@ -158,10 +158,10 @@ LoadFacts load_facts(const v1::LoadColumn& source, const v1::Rig& rig,
     const v1::LoadCell& cell = is_force ? facts.force() : facts.moment();
     return {i, axis, is_force, cell.range(), cell.counts_per_unit(), 0.0};
   }
-  place.at("sensor").fail(
-      "no sensor of torques is called '" + source.sensor() + "'; " +
-      (names.empty() ? "add torque_sensor { name: \"" + source.sensor() + "\" ... }"
-                     : "use one of" + names));
+  place.at("sensor").fail("no sensor of torques is called '" + source.sensor() + "'; " +
+                          (names.empty()
+                               ? "add torque_sensor { name: \"" + source.sensor() + "\" ... }"
+                               : "use one of" + names));
 }
 
 InertialColumn read_load_column(const v1::LoadColumn& source, const v1::Rig& rig,
@@ -179,8 +179,7 @@ InertialColumn read_load_column(const v1::LoadColumn& source, const v1::Rig& rig
   if (source.unit() == v1::LoadColumn::COUNT) {
     needs("counts", facts.counts_per_unit, "counts_per_unit");
     scale = 1.0 / facts.counts_per_unit;
-  } else if (source.unit() == v1::LoadColumn::AMPERE &&
-             source.axis() == v1::LoadColumn::TORQUE) {
+  } else if (source.unit() == v1::LoadColumn::AMPERE && source.axis() == v1::LoadColumn::TORQUE) {
     needs("amperes", facts.per_ampere, "torque_per_A");
     scale = facts.per_ampere;
   } else if (source.unit() !=
@@ -188,8 +187,8 @@ InertialColumn read_load_column(const v1::LoadColumn& source, const v1::Rig& rig
     const bool has_unit = source.unit() != v1::LoadColumn::UNIT_UNSPECIFIED;
     (has_unit ? place.at("unit") : place)
         .fail("column '" + source.column() + "' " +
-              (has_unit ? "is of another kind of unit" : "has no unit") + "; write unit: " +
-              (facts.is_force ? "NEWTON" : "NEWTON_METER") +
+              (has_unit ? "is of another kind of unit" : "has no unit") +
+              "; write unit: " + (facts.is_force ? "NEWTON" : "NEWTON_METER") +
               (source.axis() == v1::LoadColumn::TORQUE ? ", AMPERE" : "") + " or COUNT");
   }
   return {.column = source.column(),

@@ -30,8 +30,8 @@ struct ControlColumn {
   std::string place = {};  ///< as of an angle
 };
 
-/// CSV column with what an inertial sensor reads along one axis, or one of torque and force: reading
-/// = scale · value, in rad/s or m/s², N·m or N.
+/// CSV column with what an inertial sensor reads along one axis, or one of torque and force:
+/// reading = scale · value, in rad/s or m/s², N·m or N.
 struct InertialColumn {
   std::string column;
   std::string sensor;

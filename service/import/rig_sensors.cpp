@@ -44,7 +44,8 @@ void add_torque(const v1::TorqueSensor& source, const proto::TextLocator& place,
   const bool is_motor = source.of() == v1::TorqueSensor::MOTOR;
   if (is_motor && !hinge.motorised) {
     place.at("hinge").fail("torque sensor '" + source.name() + "' is of the motor of hinge '" +
-                           hinge.name + "', which has none; add motor { } to it or write of: JOINT");
+                           hinge.name +
+                           "', which has none; add motor { } to it or write of: JOINT");
   }
   mechanism.inertial_sensors.push_back(
       {.name = source.name(),
@@ -91,8 +92,8 @@ class SensorReader {
 
   /// One of the two instruments of a sensor.
   template <typename Instrument>
-  void instrument(const Instrument& source, const proto::TextLocator& place,
-                  InertialQuantity bias, InertialQuantity scale) const {
+  void instrument(const Instrument& source, const proto::TextLocator& place, InertialQuantity bias,
+                  InertialQuantity scale) const {
     three(source.bias(), place.at("bias"), bias);
     three(source.scale(), place.at("scale"), scale);
   }

@@ -25,21 +25,22 @@ inline std::vector<NewtonLoad> newton_loads(const estimator::Mechanism& mechanis
   estimator::Configuration at[5];
   for (int i = 0; i < 5; ++i) {
     const double t = 0.5 * (i - 2) * kStep;
-    at[i] = estimator::place_bodies(
-        mechanism, Eigen::VectorXd(angle + t * rate + 0.5 * t * t * acceleration));
+    at[i] = estimator::place_bodies(mechanism,
+                                    Eigen::VectorXd(angle + t * rate + 0.5 * t * t * acceleration));
   }
   const int bodies = mechanism.body_count();
   std::vector<Eigen::Vector3d> forces, torques;
   for (int b = 0; b < bodies; ++b) {
     using estimator::BodyQuantity;
-    const auto value = [&](BodyQuantity quantity) { return mechanism.parameter(b, quantity).value; };
+    const auto value = [&](BodyQuantity quantity) {
+      return mechanism.parameter(b, quantity).value;
+    };
     Eigen::Matrix3d J;
     J << value(BodyQuantity::kJxx), value(BodyQuantity::kJxy), value(BodyQuantity::kJxz),
         value(BodyQuantity::kJxy), value(BodyQuantity::kJyy), value(BodyQuantity::kJyz),
         value(BodyQuantity::kJxz), value(BodyQuantity::kJyz), value(BodyQuantity::kJzz);
     const auto pose = [&](int i) { return at[i][static_cast<std::size_t>(b)]; };
-    const Eigen::Vector3d a =
-        (pose(4).r - 2.0 * pose(2).r + pose(0).r) / (kStep * kStep);
+    const Eigen::Vector3d a = (pose(4).r - 2.0 * pose(2).r + pose(0).r) / (kStep * kStep);
     const auto momentum = [&](int from) {  // between two instants a step apart
       const Eigen::Vector3d omega =
           estimator::log_so3(pose(from + 2).e * pose(from).e.conjugate()) / kStep;

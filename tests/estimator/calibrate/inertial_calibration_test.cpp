@@ -8,6 +8,8 @@
 namespace {
 
 using estimator::Calibration;
+using estimator::Mechanism;
+using estimator::Segment;
 using test_support::kAngleNoise;
 using test_support::kDelay;
 using test_support::kForceBias;
@@ -20,8 +22,6 @@ using test_support::kRateBias;
 using test_support::kRateNoise;
 using test_support::ReferenceFuruta;
 using test_support::without_second_encoder;
-using estimator::Mechanism;
-using estimator::Segment;
 
 Segment recorded(double delay) { return test_support::sensed_furuta(delay, 7); }
 Mechanism to_fit(const std::vector<std::string>& constants) {

@@ -27,7 +27,7 @@ inline constexpr int kFines = 20;                      // of a period
 inline constexpr int kSamples = 2000, kFirst = 100;    // of the simulation; before the recording
 inline constexpr double kAngleNoise = 1e-3, kRateNoise = 2e-3, kForceNoise = 0.02;
 inline constexpr double kMountX = 0.12, kPointX = 0.04, kPointZ = -0.02, kRateBias = 0.03,
-                 kForceBias = -0.2, kDelay = 6e-3;
+                        kForceBias = -0.2, kDelay = 6e-3;
 
 inline ReferenceFuruta sensed_rig() {
   ReferenceFuruta rig;
@@ -41,18 +41,19 @@ inline ReferenceFuruta sensed_rig() {
 inline Mechanism sensed_mechanism() {
   Mechanism mechanism = mechanism_of(sensed_rig());
   add_inertial_sensor(mechanism, "imu", 1,
-                                    {{InertialQuantity::kPointX, kPointX},
-                                     {InertialQuantity::kPointZ, kPointZ},
-                                     {InertialQuantity::kMountX, kMountX},
-                                     {InertialQuantity::kRateBiasY, kRateBias},
-                                     {InertialQuantity::kForceBiasX, kForceBias}});
+                      {{InertialQuantity::kPointX, kPointX},
+                       {InertialQuantity::kPointZ, kPointZ},
+                       {InertialQuantity::kMountX, kMountX},
+                       {InertialQuantity::kRateBiasY, kRateBias},
+                       {InertialQuantity::kForceBiasX, kForceBias}});
   return mechanism;
 }
 
 /// What the sensor reads from a place of a finely sampled motion on, by one-sided differences of
 /// where it is: controls jump at samples.
-inline Eigen::Matrix<double, 6, 1> inertial_reading(const Mechanism& mechanism, const Eigen::MatrixXd& motion,
-                                    Eigen::Index at) {
+inline Eigen::Matrix<double, 6, 1> inertial_reading(const Mechanism& mechanism,
+                                                    const Eigen::MatrixXd& motion,
+                                                    Eigen::Index at) {
   Eigen::Vector3d places[4];
   Eigen::Matrix3d turns[4];
   for (int i = 0; i < 4; ++i) {

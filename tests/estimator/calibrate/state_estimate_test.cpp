@@ -36,9 +36,10 @@ Eigen::RowVectorXd truth_at(Eigen::Index sample) {
   const Eigen::MatrixXd& motion = furuta_motion();
   const Eigen::Index at = (sample + kFirst) * kFines;
   const Eigen::Vector2d angle = motion.row(at).head(2), rate = motion.row(at).tail(2);
-  const Eigen::Vector2d acceleration = (-3.0 * motion.row(at).tail(2) +
-                                        4.0 * motion.row(at + 1).tail(2) - motion.row(at + 2).tail(2)) /
-                                       (2.0 * kFine);
+  const Eigen::Vector2d acceleration =
+      (-3.0 * motion.row(at).tail(2) + 4.0 * motion.row(at + 1).tail(2) -
+       motion.row(at + 2).tail(2)) /
+      (2.0 * kFine);
   const Mechanism mechanism = sensed_mechanism();
   const auto loads = test_support::newton_loads(mechanism, angle, rate, acceleration);
   Eigen::RowVectorXd truth =
@@ -116,8 +117,8 @@ void expect_scores(const std::vector<Scores>& scores, double mean_square_toleran
 
 StateEstimate estimated(const Mechanism& mechanism, const Segment& segment,
                         const StateOptions& options) {
-  const auto all = estimator::estimate_states(mechanism, mechanism, {{"imu", {segment}}}, {}, {},
-                                              options);
+  const auto all =
+      estimator::estimate_states(mechanism, mechanism, {{"imu", {segment}}}, {}, {}, options);
   EXPECT_EQ(all.size(), 1u);
   EXPECT_EQ(all.front().times.size(), static_cast<std::size_t>(segment.sample_count()));
   return all.front();
@@ -153,7 +154,8 @@ ParameterSpread spread_of(const estimator::Calibration& calibration) {
 std::vector<Scores> scores_with_estimated_parameters(int seeds, unsigned other) {
   std::vector<Scores> scores = no_scores();
   for (unsigned seed = 1; seed <= static_cast<unsigned>(seeds); ++seed) {
-    Mechanism mechanism = test_support::furuta_to_fit({"imu.mount_x", "imu.p_x", "imu.gyro_bias_y"});
+    Mechanism mechanism =
+        test_support::furuta_to_fit({"imu.mount_x", "imu.p_x", "imu.gyro_bias_y"});
     mechanism.withheld = {"2"};
     estimator::CalibrationOptions options;
     options.compare_pieces = false;  // of a second or two each, they tell nothing
