@@ -2,6 +2,7 @@
 
 #include "estimator/model/rest_friction.hpp"
 #include "estimator/model/sensor.hpp"
+#include "estimator/model/spanning_tree.hpp"
 
 #include <Eigen/Eigenvalues>
 #include <algorithm>
@@ -423,6 +424,15 @@ std::vector<std::string> find_faults(const Mechanism& mechanism, InertiaCheck in
     check_joint(mechanism, weld, "fixed joint '" + weld.name + "': ", faults);
   }
   if (!faults.empty()) return faults;
+  for (const InertialSensor& each : mechanism.inertial_sensors) {
+    if (each.kind == InertialSensor::Kind::kInertial ||
+        each.kind == InertialSensor::Kind::kMotorTorque || is_tree(mechanism)) {
+      continue;
+    }
+    faults.push_back("sensor '" + each.name + "' reads what joint '" +
+                     mechanism.hinges[static_cast<std::size_t>(each.hinge)].name +
+                     "' carries, which the motion of a closed loop leaves open; remove it");
+  }
   for (const BodyEncoder& encoder : mechanism.body_encoders) {
     std::string fault;
     terms_between(mechanism, encoder, fault);

@@ -15,8 +15,7 @@ struct NewtonLoad {
 };
 
 /// Newton's and Euler's laws for all bodies that hang on each joint, from differences of where they
-/// are: an oracle that has no recursion, and no velocities or accelerations of its own. For trees
-/// whose joints lead away from the ground.
+/// are: an oracle that has no recursion, and no velocities or accelerations of its own. For trees.
 inline std::vector<NewtonLoad> newton_loads(const estimator::Mechanism& mechanism,
                                             const Eigen::VectorXd& angle,
                                             const Eigen::VectorXd& rate,
@@ -52,26 +51,31 @@ inline std::vector<NewtonLoad> newton_loads(const estimator::Mechanism& mechanis
   }
   std::vector<NewtonLoad> loads;
   for (int j = 0; j < mechanism.hinge_count(); ++j) {
+    // Bodies that the ground is not reached from without this joint.
+    std::vector<bool> held(static_cast<std::size_t>(bodies) + 1, false);
+    held[0] = true;  // the ground, before the bodies
+    for (int round = 0; round <= bodies; ++round) {
+      for (int i = 0; i < mechanism.hinge_count(); ++i) {
+        const estimator::Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(i)];
+        if (i == j) continue;
+        const auto a = static_cast<std::size_t>(hinge.body_a + 1);
+        const auto b = static_cast<std::size_t>(hinge.body_b + 1);
+        held[a] = held[b] = held[a] || held[b];
+      }
+    }
     const int own = mechanism.hinges[static_cast<std::size_t>(j)].body_b;
     const auto& pose = at[2][static_cast<std::size_t>(own)];
     const Eigen::Vector3d point = pose.r + pose.e * estimator::point_of_hinge(mechanism, j, true);
     NewtonLoad load{Eigen::Vector3d::Zero(), Eigen::Vector3d::Zero()};
-    for (int b = 0; b < bodies; ++b) {
-      int up = b;  // towards the ground, until the joint's body or the ground
-      while (up != own && up != estimator::Hinge::kGround) {
-        for (const estimator::Hinge& hinge : mechanism.hinges) {
-          if (hinge.body_b != up) continue;
-          up = hinge.body_a;
-          break;
-        }
-      }
-      if (up != own) continue;
-      const auto body = static_cast<std::size_t>(b);
-      load.force += forces[body];
-      load.moment += torques[body] + (at[2][body].r - point).cross(forces[body]);
+    for (std::size_t b = 0; b < static_cast<std::size_t>(bodies); ++b) {
+      if (held[b + 1]) continue;
+      load.force += forces[b];
+      load.moment += torques[b] + (at[2][b].r - point).cross(forces[b]);
     }
-    load.force = pose.e.conjugate() * load.force;
-    load.moment = pose.e.conjugate() * load.moment;
+    // What hangs on the joint may be its body a.
+    const double sign = held[static_cast<std::size_t>(own) + 1] ? -1.0 : 1.0;
+    load.force = sign * (pose.e.conjugate() * load.force);
+    load.moment = sign * (pose.e.conjugate() * load.moment);
     loads.push_back(load);
   }
   return loads;
