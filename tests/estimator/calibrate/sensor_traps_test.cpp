@@ -97,7 +97,8 @@ TEST(SensorTraps, HeadingAboutGravity) {
   EXPECT_FALSE(is_told(with, {"about gravity"})) << notes_of(with);
 }
 
-/// Two wheels with motors and encoders on upright axes, side by side, and a gyroscope on the second.
+/// Two wheels with motors and encoders on upright axes, side by side, and a gyroscope on the
+/// second.
 Mechanism two_wheels() {
   Mechanism mechanism;
   mechanism.bodies = {{.name = "A"}, {.name = "B"}};
@@ -186,8 +187,7 @@ Segment read_swing(double angle) {
   constexpr int kSamples = 1500;
   constexpr double kPeriod = 2e-3;
   const test_support::ReferencePendulum rig{.b = 1e-3};
-  const Eigen::MatrixXd motion =
-      simulate(rig, Eigen::Vector2d(angle, 0.0), kPeriod, kSamples - 1);
+  const Eigen::MatrixXd motion = simulate(rig, Eigen::Vector2d(angle, 0.0), kPeriod, kSamples - 1);
   Segment segment;
   segment.period = kPeriod;
   segment.angles = motion.col(0);
@@ -211,8 +211,8 @@ TEST(SensorTraps, BiasAgainstMountingWithoutLargeRotation) {
   for (const double swing : {0.01, 1.0}) {
     Mechanism mechanism = pendulum_with_sensor();
     set_free(mechanism, {"1.b", "imu.accel_bias_y", "imu.mount_z"});
-    const Calibration found = estimator::calibrate(
-        mechanism, {{"swing", {read_swing(swing)}}}, quick());
+    const Calibration found =
+        estimator::calibrate(mechanism, {{"swing", {read_swing(swing)}}}, quick());
     EXPECT_EQ(is_told(found, {"imu.accel_bias_y", "imu.mount_z", "gravity"}), swing < 0.1)
         << notes_of(found);
   }
