@@ -100,17 +100,13 @@ std::vector<Scores> no_scores() {
 
 /// @param mean_square_tolerance  of each quantity, from the freedom that draws leave
 void expect_scores(const std::vector<Scores>& scores, double mean_square_tolerance) {
-  Scores all;
   double covered = 0.0, count = 0.0;
   for (std::size_t i = 0; i < scores.size(); ++i) {
     if (scores[i].count() == 0.0) continue;
     EXPECT_NEAR(scores[i].mean_square(), 1.0, mean_square_tolerance) << "quantity " << i;
     covered += scores[i].coverage() * scores[i].count();
     count += scores[i].count();
-    std::printf("quantity %zu: %.3f %.4f (%g)\n", i, scores[i].mean_square(), scores[i].coverage(),
-                scores[i].count());
   }
-  std::printf("coverage %.4f\n", covered / count);
   EXPECT_GE(covered / count, 0.93);
   EXPECT_LE(covered / count, 0.97);
 }
