@@ -17,7 +17,7 @@ namespace service {
 namespace {
 
 constexpr double kPeriod = 0.005;  // [s]
-constexpr int kRows = 1200;
+constexpr int kInitRows = 1200;
 constexpr double kNoise = 2e-4;  // [rad or m]
 constexpr double kDegree = M_PI / 180.0;
 
@@ -84,7 +84,7 @@ TEST(InitCalibration, OfAPendulumInDegreesFromUpright) {
   test_support::ReferencePendulum rig;
   rig.b = 4e-4;
   rig.tau_c = rig.tau_s = 1e-3;
-  const Eigen::MatrixXd motion = simulate(rig, {1.3, 0.0}, kPeriod, kRows);
+  const Eigen::MatrixXd motion = simulate(rig, {1.3, 0.0}, kPeriod, kInitRows);
   const Eigen::VectorXd angle = (noisy(motion.col(0), 1).array() - M_PI) / kDegree;
   const auto calibration = calibrate_described(csv_of("time,angle", {angle}),
                                                "--kind pendulum --mass 0.428 --center 0.092");
@@ -95,7 +95,7 @@ TEST(InitCalibration, OfAPendulumInDegreesFromUpright) {
 // it is no fault of the estimate. An estimate below zero would be one.
 TEST(InitCalibration, EntriesThatAPlanarRigCannotSeeAreNoFault) {
   const test_support::ReferencePendulum pendulum;
-  const Eigen::MatrixXd motion = simulate(pendulum, {1.3, 0.0}, kPeriod, kRows);
+  const Eigen::MatrixXd motion = simulate(pendulum, {1.3, 0.0}, kPeriod, kInitRows);
   const TemporaryFolder folder;
   const std::string run = folder.write("run.csv", csv_of("t_s,q", {noisy(motion.col(0), 1)}));
   Rig rig = load_rig(config("rig-synthetic-pendulum.textproto"));
@@ -116,7 +116,7 @@ TEST(InitCalibration, EntriesThatAPlanarRigCannotSeeAreNoFault) {
 TEST(InitCalibration, OfADoublePendulumRelativeAndAbsolute) {
   const test_support::ReferenceChain chain;
   const Eigen::MatrixXd motion =
-      simulate(chain, Eigen::Vector4d(0.9, 0.3, 0.0, 0.0), kPeriod, kRows);
+      simulate(chain, Eigen::Vector4d(0.9, 0.3, 0.0, 0.0), kPeriod, kInitRows);
   const Eigen::VectorXd first = motion.col(0), second = motion.col(1);
   const std::string sizes =
       "--kind double-pendulum --length 0.3,0.3 --center 0.15,0.15 --mass 0.2 ";
@@ -139,13 +139,13 @@ TEST(InitCalibration, OfAFurutaInCounts) {
   rig.tau_c1 = 4e-3;
   rig.tau_c2 = 1e-3;
   rig.K = 0.07;
-  Eigen::VectorXd u(kRows);
+  Eigen::VectorXd u(kInitRows);
   for (Eigen::Index k = 0; k < u.size(); ++k) {
     u[k] = std::sin(2.0 * kPeriod * static_cast<double>(k)) > 0.3 ? 2.0 : -1.5;
   }
   const Eigen::MatrixXd motion = simulate(rig, {0.0, 0.0, 0.0, 0.0}, u, kPeriod);
   const auto counts = [&](Eigen::Index column) -> Eigen::VectorXd {
-    return (motion.col(column).head(kRows) * 4096.0 / (2.0 * M_PI)).array().round();
+    return (motion.col(column).head(kInitRows) * 4096.0 / (2.0 * M_PI)).array().round();
   };
   const auto calibration = calibrate_described(
       csv_of("t_s,pend_count,arm_count,u_V", {counts(1), counts(0), u}),
@@ -182,9 +182,9 @@ TEST(InitCalibration, OfACartPole) {
   const CartPole rig;
   constexpr int kSteps = 20;  // of Runge-Kutta's method a row: exact to 1e-9
   constexpr double h = kPeriod / kSteps;
-  Eigen::VectorXd u(kRows), x(kRows), angle(kRows);
+  Eigen::VectorXd u(kInitRows), x(kInitRows), angle(kInitRows);
   Eigen::Vector4d y = Eigen::Vector4d::Zero();
-  for (Eigen::Index k = 0; k < kRows; ++k) {
+  for (Eigen::Index k = 0; k < kInitRows; ++k) {
     const double time = kPeriod * static_cast<double>(k);
     x[k] = y[0];
     angle[k] = y[1];
