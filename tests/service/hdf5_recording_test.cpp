@@ -64,7 +64,8 @@ std::vector<double> angles() {
 Rig pendulum(const std::string& time, const std::string& angle, const std::string& more = "") {
   return parse_rig("rig.textproto", R"(
     body { name: "arm" inertia { zz { value: 0.02 } } mass { value: 0.5 } }
-    hinge { name: "1" axis { z: 1 } parent { body: "ground" } child { body: "arm" point { y { value: 0.2 } } } }
+    hinge { name: "1" axis { z: 1 } parent { body: "ground" }
+      child { body: "arm" point { y { value: 0.2 } } } }
     gravity { y: -9.81 }
     recording { time_column: ")" + time +
                                         R"(" angle { hinge: "1" column: ")" + angle + R"(" )" +
