@@ -85,8 +85,9 @@ class Faults:
     filter_time: float = 0.0  # of a low-pass of first order [s]
 
 
+# None is of the very instant a command jumps at, where an acceleration has two values.
 CASES = {
-    "biases, mounting, noise": Faults(),
+    "turned, shifted, biased": Faults(delay=0.8e-3),
     "and 3.4 ms late": Faults(delay=3.4e-3),
     "and axes 0.3 deg askew": Faults(delay=3.4e-3, misalignment=np.radians(0.3)),
     "and a low-pass of 2 ms": Faults(delay=3.4e-3, misalignment=np.radians(0.3), filter_time=2e-3),
