@@ -42,6 +42,8 @@ int main(int argc, char** argv) {
   service::add_estimate(app, exit_code);
   service::add_compare(app, exit_code);
   service::add_simulate(app, exit_code);
+  service::add_design(app, exit_code);
+  service::add_identify(app, exit_code);
   service::add_info(app, exit_code);
   service::add_import(app, exit_code);
   service::add_export(app, exit_code);
