@@ -19,9 +19,9 @@ constexpr double kThinned = 5e-3;         // from one instant to the next, about
 constexpr double kDifferenceTime = 0.01;  // over which jerk is looked for [s]
 constexpr double kStill = 0.1;            // over which the first pose is looked for [s]
 constexpr int kTurns = 16;                // angles tried for a joint at the start
-constexpr int kRounds = 8;
-constexpr double kSettled = 1e-4;  // change of the angles that ends the rounds [rad]
-constexpr double kCautious = 3.0;  // times the noise of readings: what noise leaves out
+constexpr int kKinematicRounds = 8;
+constexpr double kSettledAngle = 1e-4;  // change of the angles that ends the rounds [rad]
+constexpr double kCautious = 3.0;       // times the noise of readings: what noise leaves out
 
 // Readings without noise still get a finite weight [rad], [rad/s or m/s²].
 constexpr double kAngleNoiseMin = 1e-4, kInertialNoiseMin = 1e-4;
@@ -78,12 +78,12 @@ class Smoother {
 
   void run(Eigen::MatrixXd& states) {
     begin_at(states);
-    for (int round = 0; round < kRounds; ++round) {
+    for (int round = 0; round < kKinematicRounds; ++round) {
       const Eigen::MatrixXd before = means_;
       if (!smooth()) return;
       const double change = (means_ - before).topRows(n_).cwiseAbs().maxCoeff();
       if (!std::isfinite(change)) return;
-      if (change < kSettled) break;
+      if (change < kSettledAngle) break;
     }
     write(states);
   }
