@@ -238,10 +238,4 @@ int count_trips(const DesignTask& task, const Eigen::VectorXd& command, int draw
   return trips;
 }
 
-bool starts_within(const DesignTask& task) {
-  const PlanBench bench(task.mechanism, task.facts, 1);
-  const PlanMotion motion = bench.move(task.mechanism, Eigen::MatrixXd::Zero(2, 1));
-  return excess(motion.excursions.front(), task.limits.sensors, 0.0) == 0.0;
-}
-
 }  // namespace estimator

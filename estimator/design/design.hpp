@@ -68,7 +68,4 @@ double peak_share(const DesignTask& task, const Eigen::VectorXd& amplitudes);
 /// How many of so many draws of what is known leave the limits under a command, one a sample.
 int count_trips(const DesignTask& task, const Eigen::VectorXd& command, int draws, int threads);
 
-/// Whether the mechanism is within the limits before anything moves.
-bool starts_within(const DesignTask& task);
-
 }  // namespace estimator

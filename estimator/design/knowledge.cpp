@@ -2,6 +2,7 @@
 
 #include <Eigen/Eigenvalues>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "estimator/calibrate/free_parameters.hpp"
@@ -11,45 +12,61 @@ namespace {
 
 constexpr int kTrials = 50;
 
-/// A direction that the information tells less of than this, scaled to a unit diagonal, is drawn no
-/// wider.
+/// With a unit diagonal, a direction that priors tell less of than this is drawn no wider.
 constexpr double kLeastTold = 1e-6;
 
-/// With a unit diagonal, as Σ V diag(λ) Vᵀ.
+constexpr double kRounding = 1e-14;
+
+/// A symmetric matrix with a unit diagonal as V diag(λ) Vᵀ, and the scale that it had.
 struct Spectrum {
-  Eigen::VectorXd scale;  ///< that was divided by
-  Eigen::VectorXd values;
+  Eigen::VectorXd scale, values;
   Eigen::MatrixXd vectors;
 };
 
 /// @param symmetric  with a diagonal above zero
 Spectrum spectrum_of(const Eigen::MatrixXd& symmetric) {
-  Spectrum spectrum{.scale = symmetric.diagonal().cwiseSqrt(), .values = {}, .vectors = {}};
-  const auto inverse = spectrum.scale.cwiseInverse().asDiagonal();
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(inverse * symmetric * inverse);
-  spectrum.values = solver.eigenvalues();
-  spectrum.vectors = solver.eigenvectors();
-  return spectrum;
+  const Eigen::VectorXd scale = symmetric.diagonal().cwiseSqrt();
+  const Eigen::VectorXd unit = scale.cwiseInverse();
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(unit.asDiagonal() * symmetric *
+                                                              unit.asDiagonal());
+  return {scale, solver.eigenvalues(), solver.eigenvectors()};
 }
 
-/// A root of the inverse.
-Eigen::MatrixXd inverse_root(const Eigen::MatrixXd& symmetric) {
-  const Spectrum spectrum = spectrum_of(symmetric);
-  return spectrum.scale.cwiseInverse().asDiagonal() * spectrum.vectors *
-         spectrum.values.cwiseMax(kLeastTold).cwiseSqrt().cwiseInverse().asDiagonal();
+/// Rows with something on the diagonal.
+std::vector<Eigen::Index> told(const Eigen::MatrixXd& symmetric) {
+  std::vector<Eigen::Index> rows;
+  for (Eigen::Index i = 0; i < symmetric.rows(); ++i) {
+    if (symmetric(i, i) > 0.0 && std::isfinite(symmetric(i, i))) rows.push_back(i);
+  }
+  return rows;
 }
 
-Knowledge knowledge_of(const Mechanism& mechanism, Eigen::MatrixXd information) {
+/// Of the rows with something on the diagonal; zero elsewhere.
+/// @param least  eigenvalue that counts, of a unit diagonal
+Eigen::MatrixXd inverse_of(const Eigen::MatrixXd& symmetric, double least) {
+  const std::vector<Eigen::Index> rows = told(symmetric);
+  Eigen::MatrixXd inverse = Eigen::MatrixXd::Zero(symmetric.rows(), symmetric.cols());
+  if (rows.empty()) return inverse;
+  const Spectrum spectrum = spectrum_of(symmetric(rows, rows));
+  const Eigen::MatrixXd V = spectrum.scale.cwiseInverse().asDiagonal() * spectrum.vectors;
+  inverse(rows, rows) =
+      V * spectrum.values.cwiseMax(least).cwiseInverse().asDiagonal() * V.transpose();
+  return inverse;
+}
+
+Knowledge knowledge_of(const Mechanism& mechanism, Eigen::MatrixXd information,
+                       Eigen::MatrixXd covariance) {
   const Eigen::VectorXd values = FreeParameters(mechanism).values(mechanism);
-  Eigen::MatrixXd drawn = information;
-  std::vector<Eigen::Index> varied;
   for (Eigen::Index i = 0; i < values.size(); ++i) {
-    if (!(drawn(i, i) > 0.0)) drawn(i, i) = std::pow(kUnknownShare * values[i], -2);
-    if (std::isfinite(drawn(i, i))) varied.push_back(i);
+    if (!(covariance(i, i) > 0.0)) covariance(i, i) = std::pow(kUnknownShare * values[i], 2);
   }
   Knowledge knowledge{.information = std::move(information),
                       .root = Eigen::MatrixXd::Zero(values.size(), values.size())};
-  if (!varied.empty()) knowledge.root(varied, varied) = inverse_root(drawn(varied, varied));
+  const std::vector<Eigen::Index> rows = told(covariance);
+  if (rows.empty()) return knowledge;
+  const Spectrum spectrum = spectrum_of(covariance(rows, rows));
+  knowledge.root(rows, rows) = spectrum.scale.asDiagonal() * spectrum.vectors *
+                               spectrum.values.cwiseMax(0.0).cwiseSqrt().asDiagonal();
   return knowledge;
 }
 
@@ -59,24 +76,13 @@ Knowledge knowledge_of_priors(const Mechanism& mechanism) {
   const FreeParameters free(mechanism);
   ResidualBlock priors;
   free.linearize_priors(mechanism, 0, priors);
-  return knowledge_of(mechanism, priors.arrow_jacobian.transpose() * priors.arrow_jacobian);
+  Eigen::MatrixXd information = priors.arrow_jacobian.transpose() * priors.arrow_jacobian;
+  Eigen::MatrixXd covariance = inverse_of(information, kLeastTold);
+  return knowledge_of(mechanism, std::move(information), std::move(covariance));
 }
 
 Knowledge knowledge_of_estimate(const Mechanism& mechanism, const Eigen::MatrixXd& covariance) {
-  std::vector<Eigen::Index> known;
-  for (Eigen::Index i = 0; i < covariance.rows(); ++i) {
-    if (covariance(i, i) > 0.0 && std::isfinite(covariance(i, i))) known.push_back(i);
-  }
-  Eigen::MatrixXd information = Eigen::MatrixXd::Zero(covariance.rows(), covariance.cols());
-  if (!known.empty()) {
-    const Spectrum spectrum = spectrum_of(covariance(known, known));
-    const double least = 1e-14 * spectrum.values.maxCoeff();  // of rounding
-    const auto unscale = spectrum.scale.cwiseInverse().asDiagonal();
-    information(known, known) = unscale * spectrum.vectors *
-                                spectrum.values.cwiseMax(least).cwiseInverse().asDiagonal() *
-                                spectrum.vectors.transpose() * unscale;
-  }
-  return knowledge_of(mechanism, std::move(information));
+  return knowledge_of(mechanism, inverse_of(covariance, kRounding), covariance);
 }
 
 Mechanism draw(const Mechanism& mechanism, const Knowledge& knowledge, std::mt19937_64& random) {

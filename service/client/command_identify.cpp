@@ -17,6 +17,7 @@
 #include "service/client/interrupt.hpp"
 #include "service/design/experiment_table.hpp"
 #include "service/import/recording_file.hpp"
+#include "service/report/result_table.hpp"
 #include "service/result/calibration_outcome.hpp"
 #include "service/text/number_format.hpp"
 
@@ -50,12 +51,14 @@ class Identification {
     while (true) {
       const int last = folder_.count();
       Today today = look_at(options_.rig, last > 0 ? folder_.result(last) : "");
+      tell_obtained(today);
       ExperimentRequest request = request_for(today);
       if (last > 0 && is_reached(today, request.targets)) return kDone;
       if (last >= options_.runs)
         return tell_why_not("the " + std::to_string(last) + " runs of --runs");
       const Experiment experiment = design_experiment(today, request, folder_.scenario(last + 1));
       if (experiment.cancelled) return stopped();
+      predicted_ = experiment.parameters;
       std::cout << "\nRun " << last + 1 << ", as predicted:\n" << format_experiment(experiment);
       for (const std::string& note : experiment.notes) std::cerr << "note: " << note << '\n';
       if (last > 0 && !is_worthwhile(experiment)) {
@@ -131,6 +134,20 @@ class Identification {
                 << report_ << folder_.result(folder_.count()) << '\n';
     }
     return reached_;
+  }
+
+  /// What the last run was for, beside what it gave.
+  void tell_obtained(const Today& today) const {
+    if (predicted_.empty()) return;
+    std::vector<std::vector<std::string>> rows = {
+        {"parameter", "sd predicted", "sd obtained", "unit"}};
+    const estimator::FreeParameters free(today.rig.mechanism);
+    for (const PlannedParameter& parameter : predicted_) {
+      const int place = free.position(today.rig.mechanism.find_parameter(parameter.name));
+      rows.push_back({parameter.name, format_number(parameter.after, 2),
+                      format_number(today.deviations[place], 2), parameter.unit});
+    }
+    std::cout << '\n' << format_table(std::move(rows), {false, true, true, false});
   }
 
   static bool is_worthwhile(const Experiment& experiment) {
@@ -216,6 +233,7 @@ class Identification {
   double caution_ = 1.0;
   bool reached_ = false;
   std::string report_;
+  std::vector<PlannedParameter> predicted_;  // of the last run
   std::chrono::steady_clock::time_point ended_ = {};
 };
 

@@ -9,15 +9,15 @@
 namespace service {
 namespace {
 
-constexpr int kDigits = 2;
+constexpr int kDeviationDigits = 2;
 
 std::string share_of(double deviation, double value) {
   if (std::isinf(deviation) || value == 0.0) return "";
-  return format_number(100.0 * deviation / std::abs(value), kDigits) + " %";
+  return format_number(100.0 * deviation / std::abs(value), kDeviationDigits) + " %";
 }
 
 std::string deviation_of(double deviation) {
-  return std::isinf(deviation) ? "unknown" : format_number(deviation, kDigits);
+  return std::isinf(deviation) ? "unknown" : format_number(deviation, kDeviationDigits);
 }
 
 }  // namespace
@@ -29,7 +29,7 @@ std::string format_experiment(const Experiment& experiment) {
     std::string asked;
     if (parameter.is_target) {
       asked = parameter.asked == 0.0 ? "as well as possible"
-                                     : format_number(parameter.asked, kDigits) +
+                                     : format_number(parameter.asked, kDeviationDigits) +
                                            (parameter.after <= parameter.asked ? "" : ", not yet");
     }
     rows.push_back({parameter.name, format_number(parameter.value), deviation_of(parameter.before),

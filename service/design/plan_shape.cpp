@@ -18,7 +18,7 @@ constexpr double kSamplesACycle = 20.0;  // at least
 constexpr double kRamp_s = 0.5;
 constexpr int kPulsesMax = 24;
 constexpr double kPulseMin_s = 0.2;
-constexpr int kDigits = 8;  // a command to a hundred-millionth of itself
+constexpr int kCommandDigits = 8;  // a command to a hundred-millionth of itself
 
 /// Where a pulse begins, and the one before it ends [s].
 double pulse_start(const PlanShape& shape, int pulse) {
@@ -80,7 +80,7 @@ Eigen::MatrixXd signals_of(const PlanShape& shape, double period) {
 
 std::string excitation_text(const PlanShape& shape, const std::string& motor,
                             const Eigen::VectorXd& amplitudes) {
-  const auto number = [](double value) { return format_number(value, kDigits); };
+  const auto number = [](double value) { return format_number(value, kCommandDigits); };
   if (shape.kind == PlanKind::kPulses) {
     std::string text = "pulse_train {\n  motor: " + quoted(motor) + "\n";
     for (int i = 0; i < shape.pulses; ++i) {
