@@ -90,9 +90,9 @@ class TreeInverseDynamics {
     double sign;            // +1 where the link's body is the hinge's body b
     Eigen::Matrix3d mount;  // parent's link frame → hinge frame on the parent, as a rotation
     Vector3 from_parent;    // parent's origin to the joint's point, parent's link frame [m]
-    Vector3 center;         // origin to centre of mass, link frame [m]
-    T mass;
-    Matrix3 inertia;  // about the centre of mass, link frame
+    Vector3 center = Vector3::Zero();  // origin to centre of mass, link frame [m]
+    T mass = T(0.0);
+    Matrix3 inertia = Matrix3::Zero();  // about the centre of mass, link frame
   };
   /// Where a body sits on its link; the ground is a body of link −1, at its origin.
   struct Seat {

@@ -73,7 +73,8 @@ std::vector<Precision> read_precisions(const std::string& option,
 
 std::vector<Precision> usual_precisions(const estimator::Mechanism& mechanism) {
   std::vector<Precision> precisions;
-  for (const int index : estimator::FreeParameters(mechanism).indices()) {
+  const estimator::FreeParameters free(mechanism);
+  for (const int index : free.indices()) {
     const estimator::Parameter& parameter = mechanism.parameters[static_cast<std::size_t>(index)];
     if (parameter.value == 0.0 || parameter.unit == kAngleUnit || is_offset(mechanism, index)) {
       continue;
