@@ -37,6 +37,19 @@ Eigen::VectorXd closed(const Mechanism& mechanism, const Eigen::VectorXd& joints
 
 }  // namespace
 
+Eigen::VectorXd come_to_rest(const Mechanism& mechanism, const Eigen::VectorXd& joints) {
+  const auto motors =
+      std::ranges::count(mechanism.hinges, true, [](const Hinge& hinge) { return hinge.motorised; });
+  if (motors == 0) return joints;
+  const Eigen::VectorXd unit =
+      Eigen::VectorXd::Ones(static_cast<Eigen::Index>(sensors_of(mechanism).size()));
+  const PlanBench bench(
+      mechanism, {.period = kPeriod, .rate = 1.0 / kPeriod, .start = joints, .noise = unit}, 1);
+  const auto samples = static_cast<Eigen::Index>(kSettling / kPeriod);
+  const PlanMotion motion = bench.move(mechanism, Eigen::MatrixXd::Zero(samples, 1));
+  return motion.end.allFinite() ? Eigen::VectorXd(motion.end.col(0)) : joints;
+}
+
 Eigen::VectorXd resting_start(const Mechanism& mechanism, const Eigen::VectorXd& placed) {
   Eigen::VectorXd start(mechanism.hinge_count());
   for (Eigen::Index j = 0; j < start.size(); ++j) {
@@ -44,21 +57,12 @@ Eigen::VectorXd resting_start(const Mechanism& mechanism, const Eigen::VectorXd&
     start[j] = std::isfinite(placed[j]) ? placed[j] : std::isfinite(stated) ? stated : 0.0;
   }
   start = closed(mechanism, start);
+  if (placed.array().isFinite().all()) return start;
   if (is_upright(mechanism, start)) {
-    if (const auto rest = find_rest(mechanism)) {
-      start = placed.array().isFinite().select(placed, rest->coordinates);
-    }
+    if (const auto rest = find_rest(mechanism)) start = rest->coordinates;
   }
-  const Eigen::Index motors = std::ranges::count(
-      mechanism.hinges, true, [](const Hinge& hinge) { return hinge.motorised; });
-  if (motors == 0) return start;
-  const Eigen::VectorXd unit =
-      Eigen::VectorXd::Ones(static_cast<Eigen::Index>(sensors_of(mechanism).size()));
-  const PlanBench bench(
-      mechanism, {.period = kPeriod, .rate = 1.0 / kPeriod, .start = start, .noise = unit}, 1);
-  const auto samples = static_cast<Eigen::Index>(kSettling / kPeriod);
-  const PlanMotion motion = bench.move(mechanism, Eigen::MatrixXd::Zero(samples, 1));
-  return motion.end.allFinite() ? Eigen::VectorXd(motion.end.col(0)) : start;
+  start = come_to_rest(mechanism, start);
+  return placed.array().isFinite().select(placed, start);
 }
 
 }  // namespace estimator

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "estimator/calibrate/free_parameters.hpp"
+#include "estimator/design/start_pose.hpp"
 #include "proto/text/command_line.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
@@ -90,7 +91,7 @@ class Identification {
     return request;
   }
 
-  /// Where the last run left the joints: encoders count on from there.
+  /// Where the last run left the joints, and rest then takes them: encoders count on from there.
   std::vector<std::string> where_it_stands(const Rig& rig) const {
     const estimator::Mechanism& mechanism = rig.mechanism;
     const ImportedRecording imported = import_recording(folder_.recording(folder_.count()), rig);
@@ -101,9 +102,10 @@ class Identification {
         readings[i] = angles(k - 1, i);
       }
     }
-    std::vector<std::string> places;
     const estimator::JointReadings joints(mechanism);
-    const Eigen::VectorXd at = joints.coordinates(readings);
+    const Eigen::VectorXd at =
+        estimator::come_to_rest(mechanism, joints.coordinates(readings));
+    std::vector<std::string> places;
     for (int j = 0; j < mechanism.hinge_count(); ++j) {
       if (!joints.is_told(j) || !std::isfinite(at[j])) continue;
       places.push_back(mechanism.hinges[static_cast<std::size_t>(j)].name + "=" +

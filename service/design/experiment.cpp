@@ -360,9 +360,10 @@ class Designer {
     segment.period = run.period;
     segment.angles = run.angles;
     segment.controls = run.controls;
-    const estimator::Uncertainty uncertainty =
-        estimator::predict_plan(task_.mechanism, std::move(segment), today_.noise, today_.quantum,
-                                today_.knowledge, request_.threads);
+    const bool stands_in = today_.is_estimated && today_.recordings.empty();
+    const estimator::Uncertainty uncertainty = estimator::predict_plan(
+        task_.mechanism, today_.recordings, segment, today_.noise, today_.quantum,
+        stands_in ? today_.knowledge.information : Eigen::MatrixXd(), request_.threads);
     const std::vector<int> free = estimator::FreeParameters(task_.mechanism).indices();
     for (std::size_t i = 0; i < free.size(); ++i) {
       const estimator::Parameter& parameter =

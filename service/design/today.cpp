@@ -7,6 +7,7 @@
 #include "estimator/calibrate/free_parameters.hpp"
 #include "estimator/model/sensor.hpp"
 #include "proto/text/input_error.hpp"
+#include "service/calibration/calibration_input.hpp"
 #include "service/import/parameter_edits.hpp"
 #include "service/import/parameter_values.hpp"
 #include "service/result/stored_result.hpp"
@@ -78,6 +79,18 @@ Eigen::MatrixXd covariance_of(const StoredResult& stored, const estimator::Mecha
   return covariance;
 }
 
+/// What the result was made from. Without that, its covariance stands for it.
+void find_recordings(const StoredResult& stored, Today& today) {
+  try {
+    today.recordings = load_input(stored.request).recordings;
+  } catch (const proto::InputError& missing) {
+    today.notes.push_back(
+        "a recording of " + stored.file + " cannot be read again (" + missing.what() +
+        "), so its covariance is counted as if later runs were weighed against it as they deserve; "
+        "a calibration of all together weighs every reading alike and can be less sharp");
+  }
+}
+
 /// What nothing is known of has no deviation.
 Eigen::VectorXd known_deviations(const estimator::Knowledge& knowledge) {
   Eigen::VectorXd deviations = knowledge.root.rowwise().norm();
@@ -112,6 +125,7 @@ Today look_at(const std::string& rig_path, const std::string& result) {
     find_noise(&stored, today);
     today.knowledge = estimator::knowledge_of_estimate(mechanism, covariance_of(stored, mechanism));
     today.is_estimated = true;
+    find_recordings(stored, today);
   }
   if (estimator::FreeParameters(mechanism).size() == 0) {
     throw proto::InputError(rig_path +

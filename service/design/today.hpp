@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "estimator/design/knowledge.hpp"
+#include "estimator/signal/time_series.hpp"
 #include "service/import/rig_file.hpp"
 
 namespace service {
@@ -15,6 +16,7 @@ struct Today {
   estimator::Knowledge knowledge;
   /// Of each free parameter, by the last result or the priors; infinite: nothing is known.
   Eigen::VectorXd deviations;
+  std::vector<estimator::Recording> recordings;  ///< of the last result, where they still are
   bool is_estimated = false;  ///< else values are the rig file's, and could be anything
   Eigen::VectorXd noise;      ///< standard deviation of a reading, one a sensor [rad or m]
   Eigen::VectorXd quantum;    ///< one count, where counting is what makes the noise; 0: it is not

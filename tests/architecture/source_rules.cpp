@@ -153,7 +153,7 @@ std::vector<Violation> service_is_layered(const Tree& tree) {
       {"service/calibration/", {"service/text/", "service/import/", "service/result/"}},
       {"service/design/",
        {"service/text/", "service/import/", "service/simulation/", "service/result/",
-        "service/report/"}},
+        "service/report/", "service/calibration/"}},
       {"service/study/",
        {"service/text/", "service/import/", "service/simulation/", "service/result/",
         "service/report/", "service/calibration/"}},

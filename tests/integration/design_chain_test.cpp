@@ -111,7 +111,7 @@ TEST_F(DesignChain, TellsTwiceAsMuchAsTheShippedMultisine) {
 
   const service::Today today = service::look_at(kRig, path("pulse.json"));
   const service::Experiment experiment = service::design_experiment(
-      today, {.duration = 20.0, .command_max = 6.0, .threads = 2}, path("designed.textproto"));
+      today, {.duration = 20.0, .command_max = 6.0, .at = {"1=0", "2=0"}, .threads = 2}, path("designed.textproto"));
   proto::write_file(path("designed.textproto"), experiment.scenario);
   ASSERT_EQ(run(path("designed.textproto"), path("designed.mcap"), simulated_furuta()), "");
 

@@ -5,14 +5,15 @@
 #include "estimator/calibrate/free_parameters.hpp"
 #include "estimator/design/design.hpp"
 #include "tests/estimator/calibrate/simulated_furuta.hpp"
+#include "tests/estimator/design/plan_times.hpp"
 
 namespace {
 
 using estimator::Design;
 using estimator::DesignTask;
+using test_support::kPlanPeriod;
+using test_support::kPlanSamples;
 
-constexpr double kPeriod = 0.004;
-constexpr int kSamples = 751;
 constexpr int kTones = 4;
 
 DesignTask task() {
@@ -24,18 +25,18 @@ DesignTask task() {
   task.knowledge = knowledge_of_estimate(task.mechanism,
                                          Eigen::MatrixXd((0.05 * values).cwiseAbs2().asDiagonal()));
   for (int i = 0; i < free.size(); ++i) task.targets.push_back({i, 0.01 * std::abs(values[i])});
-  task.facts = {.period = kPeriod,
+  task.facts = {.period = kPlanPeriod,
                 .rate = 1000.0,
                 .motor = 0,
                 .start = Eigen::Vector2d::Zero(),
                 .noise = Eigen::Vector2d(1e-3, 1e-3)};
   task.limits = {.command_max = 3.0,
                  .command_slew_per_s_max = 100.0,
-                 .sensors = {{-2.0, 2.0, 15.0}, {-1.5, 1.5, 20.0}}};
-  task.signals.resize(kSamples, 2 * kTones);
-  for (int k = 0; k < kSamples; ++k) {
+                 .sensors = {{-20.0, 20.0, 30.0}, {-20.0, 20.0, 40.0}}};
+  task.signals.resize(kPlanSamples, 2 * kTones);
+  for (int k = 0; k < kPlanSamples; ++k) {
     for (int i = 0; i < kTones; ++i) {
-      const double angle = 2.0 * M_PI * (0.5 + 0.6 * i) * k * kPeriod;
+      const double angle = 2.0 * M_PI * (0.5 + 0.6 * i) * k * kPlanPeriod;
       task.signals(k, 2 * i) = std::sin(angle);
       task.signals(k, 2 * i + 1) = std::cos(angle);
     }
@@ -53,7 +54,7 @@ TEST(DesignPlan, StaysWithinTheLimitsAndTellsMoreThanChance) {
   EXPECT_LE(command.cwiseAbs().maxCoeff(), own.limits.command_max * (1.0 + 1e-12));
   const auto steps = command.size() - 1;
   EXPECT_LE((command.tail(steps) - command.head(steps)).cwiseAbs().maxCoeff(),
-            own.limits.command_slew_per_s_max * kPeriod * (1.0 + 1e-12));
+            own.limits.command_slew_per_s_max * kPlanPeriod * (1.0 + 1e-12));
   EXPECT_EQ(count_trips(own, command, 50, 2), 0);
   EXPECT_GT(count_trips(own, 20.0 * command, 50, 2), 40);
 }

@@ -14,7 +14,7 @@ using estimator::FreeParameters;
 using estimator::Knowledge;
 using estimator::Mechanism;
 
-Mechanism rig() { return test_support::furuta_with_free({"A.J_zz", "B.J_yy", "1.b", "1.K"}); }
+Mechanism known_rig() { return test_support::furuta_with_free({"A.J_zz", "B.J_yy", "1.b", "1.K"}); }
 
 /// Covariance of draws about the values.
 Eigen::MatrixXd scatter(const Mechanism& mechanism, const Knowledge& knowledge, int draws) {
@@ -32,7 +32,7 @@ Eigen::MatrixXd scatter(const Mechanism& mechanism, const Knowledge& knowledge, 
 // Correlated and of scales that are orders of magnitude apart. The deviation of a variance from
 // 4000 draws is 2 %.
 TEST(Knowledge, DrawsScatterAsTheEstimate) {
-  const Mechanism mechanism = rig();
+  const Mechanism mechanism = known_rig();
   const Eigen::VectorXd deviations = 0.02 * FreeParameters(mechanism).values(mechanism).cwiseAbs();
   Eigen::MatrixXd correlation = Eigen::MatrixXd::Identity(4, 4);
   correlation(0, 3) = correlation(3, 0) = 0.95;
@@ -51,7 +51,7 @@ TEST(Knowledge, DrawsScatterAsTheEstimate) {
 
 // What a recording did not see has a row of zeros there: that is no certainty.
 TEST(Knowledge, OfWhatWasNotSeenIsNone) {
-  const Mechanism mechanism = rig();
+  const Mechanism mechanism = known_rig();
   const Eigen::VectorXd values = FreeParameters(mechanism).values(mechanism);
   Eigen::MatrixXd covariance = Eigen::MatrixXd::Zero(4, 4);
   covariance(1, 1) = 1e-10;
@@ -63,7 +63,7 @@ TEST(Knowledge, OfWhatWasNotSeenIsNone) {
 }
 
 TEST(Knowledge, OfPriorsIsTheirs) {
-  Mechanism mechanism = rig();
+  Mechanism mechanism = known_rig();
   const int index = mechanism.find_parameter("1.b");
   estimator::Parameter& b = mechanism.parameters[static_cast<std::size_t>(index)];
   b.prior_mean = b.value;
@@ -76,7 +76,7 @@ TEST(Knowledge, OfPriorsIsTheirs) {
 
 // However wide: within bounds, with bodies that can exist.
 TEST(Knowledge, DrawsArePossible) {
-  const Mechanism mechanism = rig();
+  const Mechanism mechanism = known_rig();
   const Eigen::VectorXd values = FreeParameters(mechanism).values(mechanism);
   const Knowledge knowledge =
       knowledge_of_estimate(mechanism, Eigen::MatrixXd((3.0 * values).cwiseAbs2().asDiagonal()));
