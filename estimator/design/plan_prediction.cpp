@@ -20,8 +20,7 @@ Uncertainty predict_plan(const Mechanism& mechanism, const std::vector<Recording
   input.grid.interval = std::numeric_limits<double>::infinity();
   const ShootingProblem problem(mechanism, input.segments, input.states, input.state_spacing,
                                 input.grid, input.noise, threads);
-  ParameterInformation information =
-      compute_information(problem, {.effective_parameters = false});
+  ParameterInformation information = compute_information(problem, {.effective_parameters = false});
   if (information.valid) {
     if (known.size() > 0) {
       information.group_schur[static_cast<std::size_t>(problem.prior_group())] = known;

@@ -38,8 +38,8 @@ Eigen::VectorXd closed(const Mechanism& mechanism, const Eigen::VectorXd& joints
 }  // namespace
 
 Eigen::VectorXd come_to_rest(const Mechanism& mechanism, const Eigen::VectorXd& joints) {
-  const auto motors =
-      std::ranges::count(mechanism.hinges, true, [](const Hinge& hinge) { return hinge.motorised; });
+  const auto motors = std::ranges::count(mechanism.hinges, true,
+                                         [](const Hinge& hinge) { return hinge.motorised; });
   if (motors == 0) return joints;
   const Eigen::VectorXd unit =
       Eigen::VectorXd::Ones(static_cast<Eigen::Index>(sensors_of(mechanism).size()));

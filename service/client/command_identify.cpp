@@ -103,8 +103,7 @@ class Identification {
       }
     }
     const estimator::JointReadings joints(mechanism);
-    const Eigen::VectorXd at =
-        estimator::come_to_rest(mechanism, joints.coordinates(readings));
+    const Eigen::VectorXd at = estimator::come_to_rest(mechanism, joints.coordinates(readings));
     std::vector<std::string> places;
     for (int j = 0; j < mechanism.hinge_count(); ++j) {
       if (!joints.is_told(j) || !std::isfinite(at[j])) continue;
@@ -216,11 +215,20 @@ class Identification {
     estimation.calibration.kind = estimator::EstimateKind::kPhysical;
     if (run > 1 && folder_.has_result(run - 1)) estimation.values = folder_.result(run - 1);
     CalibrationInput input = load_estimation_input(estimation);
-    const estimator::Calibration calibration =
-        calibrate_here(input, interrupt_, options_.quiet, estimation.threads);
+    const estimator::Calibration calibration = calibrate(input);
     if (was_stopped(calibration)) return stopped();
     std::cout << '\n';
     return tell_calibration(calibration, input, {.json = folder_.result(run), .plot = {}});
+  }
+
+  estimator::Calibration calibrate(CalibrationInput& input) const {
+    try {
+      return calibrate_here(input, interrupt_, options_.quiet, options_.experiment.threads);
+    } catch (const proto::InputError& fault) {
+      throw proto::InputError(std::string(fault.what()) + "; where a run is no good, remove " +
+                              folder_.recording(folder_.count()) +
+                              " and give the same command again");
+    }
   }
 
   ExitCode stopped() const {

@@ -22,7 +22,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr double kPeriodMax = 0.004;  // of the commands that are tried [s]
-constexpr double kSearch_s = 20.0;    // longest that the search takes, of all kinds together
+constexpr double kSearch_s = 15.0;    // longest that the search takes, of all kinds together
 constexpr int kScreens = 2;           // batches of plans that show what can be seen at all
 constexpr int kDraws = 200;           // that must stay within the limits
 constexpr double kCalmer = 0.93;      // factor on a plan of which a draw does not

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -36,6 +37,8 @@ sim::FurutaParameters simulated_furuta() {
   return furuta;
 }
 
+constexpr int kDraws = 200;
+
 std::string config(const std::string& name) {
   return test_support::source_folder() + "/configs/" + name;
 }
@@ -45,22 +48,28 @@ class DesignChain : public ::testing::Test {
   std::string path(const std::string& name) const { return folder_.file(name); }
 
   /// What ended the run; "" where its time did.
+  /// @param recording  file to write; "": none
   std::string run(const std::string& scenario_path, const std::string& recording,
                   const sim::FurutaParameters& furuta) {
     const daq::RigConfig rig = daq::load_rig_config(kRig);
     const daq::ScenarioConfig scenario = daq::load_scenario_config(scenario_path, rig);
     proto::RecordingHeader header;
     header.hinges = {"1", "2"};
-    auto writer = proto::RecordingWriter::create(recording, header);
-    EXPECT_TRUE(writer.ok()) << writer.error().detail;
-    daq::RecordingSink sink(std::move(writer.value()));
+    std::optional<daq::RecordingSink> sink;
+    if (!recording.empty()) {
+      auto writer = proto::RecordingWriter::create(recording, header);
+      EXPECT_TRUE(writer.ok()) << writer.error().detail;
+      sink.emplace(std::move(writer.value()));
+    }
     daq::SimulatedRig unit(scenario.scenario, daq::furuta_settings(), daq::simulation_settings(),
-                           scenario.limits, &sink, furuta);
+                           scenario.limits, sink ? &*sink : nullptr, furuta);
     unit.run();
     const std::string tripped =
         unit.loop().trip() == nullptr ? "" : daq::describe(*unit.loop().trip(), scenario.limits);
     unit.finish();
-    EXPECT_TRUE(sink.finish().ok());
+    if (sink) {
+      EXPECT_TRUE(sink->finish().ok());
+    }
     return tripped;
   }
 
@@ -111,7 +120,8 @@ TEST_F(DesignChain, TellsTwiceAsMuchAsTheShippedMultisine) {
 
   const service::Today today = service::look_at(kRig, path("pulse.json"));
   const service::Experiment experiment = service::design_experiment(
-      today, {.duration = 20.0, .command_max = 6.0, .at = {"1=0", "2=0"}, .threads = 2}, path("designed.textproto"));
+      today, {.duration = 20.0, .command_max = 6.0, .at = {"1=0", "2=0"}, .threads = 2},
+      path("designed.textproto"));
   proto::write_file(path("designed.textproto"), experiment.scenario);
   ASSERT_EQ(run(path("designed.textproto"), path("designed.mcap"), simulated_furuta()), "");
 
@@ -132,7 +142,7 @@ TEST_F(DesignChain, TellsTwiceAsMuchAsTheShippedMultisine) {
   }
 
   std::mt19937_64 random(7);
-  for (int k = 0; k < 10; ++k) {
+  for (int k = 0; k < kDraws; ++k) {
     const estimator::Mechanism drawn = draw(today.rig.mechanism, today.knowledge, random);
     const auto value = [&](const char* name) {
       return drawn.parameters[static_cast<std::size_t>(drawn.find_parameter(name))].value;
@@ -147,8 +157,7 @@ TEST_F(DesignChain, TellsTwiceAsMuchAsTheShippedMultisine) {
     furuta.pendulum_friction.coulomb = value("2.tau_c");
     furuta.motor_gain = value("1.K");
     furuta.tilt = {value("gravity.tilt_x"), 0.0, value("gravity.tilt_z")};
-    EXPECT_EQ(run(path("designed.textproto"), path("draw-" + std::to_string(k) + ".mcap"), furuta),
-              "");
+    EXPECT_EQ(run(path("designed.textproto"), "", furuta), "");
   }
 }
 

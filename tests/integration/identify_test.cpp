@@ -2,6 +2,7 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -52,12 +53,24 @@ class Identify : public ::testing::Test {
   void expect_motor_off() {
     sim_->send_signal(SIGINT);
     ASSERT_EQ(sim_->wait(kPatience_s), 0) << sim_->output();
+    const std::vector<double> volts = outputs();
+    ASSERT_GT(volts.size(), 100U);
+    EXPECT_EQ(volts.back(), 0.0);
+  }
+
+  /// Of the unit, so far as they are written [V].
+  std::vector<double> outputs() const {
     const std::string truth = files_.file("truth.csv");
-    const std::vector<double> output =
-        proto::parse_csv(truth, contents_of(truth), {{"command_V"}}).values[0];
-    ASSERT_GT(output.size(), 100U);
-    EXPECT_TRUE(std::ranges::any_of(output, [](double volts) { return volts != 0.0; }));
-    EXPECT_EQ(output.back(), 0.0);
+    std::string text = contents_of(truth);
+    text.resize(text.rfind('\n') + 1);
+    if (std::ranges::count(text, '\n') < 2) return {};
+    return proto::parse_csv(truth, text, {{"command_V"}}).values[0];
+  }
+
+  double largest_output() const {
+    double largest = 0.0;
+    for (const double volts : outputs()) largest = std::max(largest, std::abs(volts));
+    return largest;
   }
 
   TemporaryFolder files_;
@@ -94,9 +107,7 @@ TEST_F(Identify, CtrlCLeavesTheMotorOffAndEverythingRecorded) {
   start("1.K:1e-9", "60", "1");
   ASSERT_TRUE(eventually([this] { return exists("run-01.mcap.part"); }, kPatience_s))
       << identify_->output();
-  ASSERT_TRUE(
-      eventually([this] { return std::filesystem::file_size(file("run-01.mcap.part")) > 100'000; },
-                 kPatience_s));
+  ASSERT_TRUE(eventually([this] { return largest_output() > 0.1; }, kPatience_s));
   identify_->send_signal(SIGINT);
   ASSERT_EQ(identify_->wait(kPatience_s), 130) << identify_->output();
   EXPECT_NE(identify_->output().find("recorded " + file("run-01.mcap")), std::string::npos)
@@ -120,7 +131,7 @@ TEST_F(Identify, RefusesWithOneSentence) {
     return run.err;
   };
   EXPECT_NE(refusal("--until 1.K").find("1.K: tells no precision"), std::string::npos);
-  EXPECT_NE(refusal("--until 1.k:1%").find("did you mean 1.K"), std::string::npos);
+  EXPECT_NE(refusal("--until 1.k:1%").find("did you mean"), std::string::npos);
   EXPECT_NE(refusal("--until A.m:1%").find("is not free"), std::string::npos);
   EXPECT_NE(refusal("--until 1.K:-2").find("standard deviation above zero"), std::string::npos);
 }
