@@ -39,36 +39,49 @@ PlanBench::PlanBench(const Mechanism& mechanism, PlanFacts facts, int threads)
   steps_a_sample_ = std::max(1, static_cast<int>(std::ceil(facts_.period / longest)));
 }
 
-PlanMotion PlanBench::move(const Mechanism& values, const Eigen::MatrixXd& commands) const {
-  const auto samples = static_cast<int>(commands.rows());
-  const auto plans = static_cast<std::size_t>(commands.cols());
+std::vector<HeldControls> PlanBench::hold(const Mechanism& values,
+                                          const Eigen::MatrixXd& commands) const {
   const std::vector<int>& motors = program_.motors();
   std::vector<double> edges;
-  for (int k = 0; k <= (samples - 1) * steps_a_sample_; ++k) {
-    edges.push_back(k * facts_.period / steps_a_sample_);
+  for (Eigen::Index k = 0; k <= (commands.rows() - 1) * steps_a_sample_; ++k) {
+    edges.push_back(static_cast<double>(k) * facts_.period / steps_a_sample_);
   }
   std::vector<ControlDelay> delays;
   for (const int motor : motors) {
     const Parameter& delay = values.hinge_parameter(motor, HingeQuantity::kInputDelay);
     delays.push_back({delay.value, delay.free});
   }
-  const std::vector<int>& independent = program_.independent();
-  const auto n = static_cast<Eigen::Index>(independent.size());
-  MotionInterval interval{.last_sample = samples, .period = facts_.period, .guess = start_};
-  interval.start.setZero(2 * n);
-  interval.start.head(n) = start_(independent);
-
-  PlanMotion motion;
-  motion.controls.reserve(plans);  // intervals point to them
-  for (std::size_t k = 0; k < plans; ++k) {
+  std::vector<HeldControls> controls;
+  for (const auto& command : commands.colwise()) {
     Segment segment;
     segment.period = facts_.period;
-    segment.angles.resize(samples, 0);
-    segment.controls.setZero(samples, static_cast<Eigen::Index>(motors.size()));
-    segment.controls.col(facts_.motor) = commands.col(static_cast<Eigen::Index>(k));
-    motion.controls.emplace_back(segment, edges, delays);
-    interval.controls = &motion.controls.back();
-    interval.last_stretch = motion.controls.back().first(static_cast<int>(edges.size()) - 1);
+    segment.angles.resize(commands.rows(), 0);
+    segment.controls.setZero(commands.rows(), static_cast<Eigen::Index>(motors.size()));
+    segment.controls.col(facts_.motor) = command;
+    controls.emplace_back(segment, edges, delays);
+  }
+  return controls;
+}
+
+MotionInterval PlanBench::interval_of(const HeldControls& controls, Eigen::Index samples) const {
+  return {.controls = &controls,
+          .last_stretch = controls.first(static_cast<int>(samples - 1) * steps_a_sample_),
+          .last_sample = static_cast<int>(samples),
+          .period = facts_.period};
+}
+
+PlanMotion PlanBench::move(const Mechanism& values, const Eigen::MatrixXd& commands) const {
+  const Eigen::Index samples = commands.rows();
+  const auto plans = static_cast<std::size_t>(commands.cols());
+  const std::vector<int>& independent = program_.independent();
+  const auto n = static_cast<Eigen::Index>(independent.size());
+  PlanMotion motion;
+  motion.controls = hold(values, commands);
+  for (const HeldControls& controls : motion.controls) {
+    MotionInterval interval = interval_of(controls, samples);
+    interval.guess = start_;
+    interval.start.setZero(2 * n);
+    interval.start.head(n) = start_(independent);
     motion.intervals.push_back(interval);
   }
   std::vector<Eigen::MatrixXd> joints(plans, Eigen::MatrixXd(samples, program_.joint_count()));
@@ -78,7 +91,29 @@ PlanMotion PlanBench::move(const Mechanism& values, const Eigen::MatrixXd& comma
     motion.excursions.push_back(excursion_of(joints[k]));
     motion.end.col(static_cast<Eigen::Index>(k)) = joints[k].row(samples - 1);
   }
+  if (facts_.coast > 0.0) coast(values, motion);
   return motion;
+}
+
+void PlanBench::coast(const Mechanism& values, PlanMotion& motion) const {
+  const auto samples = static_cast<Eigen::Index>(facts_.coast / facts_.period) + 2;
+  const std::vector<HeldControls> none = hold(values, Eigen::MatrixXd::Zero(samples, 1));
+  std::vector<MotionInterval> intervals;
+  for (std::size_t k = 0; k < motion.intervals.size(); ++k) {
+    intervals.push_back(interval_of(none.front(), samples));
+    intervals.back().start = motion.intervals[k].end;
+    intervals.back().guess = motion.end.col(static_cast<Eigen::Index>(k));
+  }
+  std::vector<Eigen::MatrixXd> joints(intervals.size(),
+                                      Eigen::MatrixXd(samples, program_.joint_count()));
+  IntervalMotion(program_, values, threads_).run(intervals, joints);
+  for (std::size_t k = 0; k < intervals.size(); ++k) {
+    const Excursion after = excursion_of(joints[k]);
+    Excursion& all = motion.excursions[k];
+    all.lowest = all.lowest.cwiseMin<Eigen::PropagateNaN>(after.lowest).eval();
+    all.highest = all.highest.cwiseMax<Eigen::PropagateNaN>(after.highest).eval();
+    all.fastest = all.fastest.cwiseMax<Eigen::PropagateNaN>(after.fastest).eval();
+  }
 }
 
 Excursion PlanBench::excursion_of(const Eigen::MatrixXd& joints) const {

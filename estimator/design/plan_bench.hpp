@@ -18,9 +18,10 @@ struct PlanFacts {
   int motor = 0;          ///< that is commanded, among the motors
   Eigen::VectorXd start;  ///< where joints rest when a run begins [rad or m]
   Eigen::VectorXd noise;  ///< standard deviation of a reading, one a sensor [rad or m]
+  double coast = 0.0;     ///< that the motion goes on for once nothing is commanded any more [s]
 };
 
-/// How far a motion goes, one a sensor; not finite where it diverges.
+/// How far a motion goes, coasting included, one a sensor; not finite where it diverges.
 struct Excursion {
   Eigen::VectorXd lowest, highest;  ///< [rad or m]
   Eigen::VectorXd fastest;          ///< magnitude [rad/s or m/s]
@@ -38,7 +39,7 @@ struct PlanMotion {
   std::vector<HeldControls> controls;
   std::vector<MotionInterval> intervals;
   std::vector<Excursion> excursions;  ///< of each plan
-  Eigen::MatrixXd end;                ///< where joints are at the end, joints × plans
+  Eigen::MatrixXd end;                ///< where joints are when the commands end, joints × plans
 };
 
 /// Simulates plans on a mechanism, many side by side, open loop from rest, and tells what their
@@ -60,6 +61,9 @@ class PlanBench {
                                     const std::vector<std::size_t>& places) const;
 
  private:
+  std::vector<HeldControls> hold(const Mechanism& values, const Eigen::MatrixXd& commands) const;
+  MotionInterval interval_of(const HeldControls& controls, Eigen::Index samples) const;
+  void coast(const Mechanism& values, PlanMotion& motion) const;
   Excursion excursion_of(const Eigen::MatrixXd& joints) const;
   PlanInformation information_of(const IntervalSlopes::Result& slopes) const;
 

@@ -60,6 +60,13 @@ void add_experiment_options(CLI::App& command, ExperimentRequest& experiment) {
   command.add_option("--kind", experiment.kind, "What is commanded; default: what tells more")
       ->transform(CLI::CheckedTransformer(kinds).description(""))
       ->type_name("multisine|pulses");
+  command
+      .add_option(
+          "--at", experiment.at,
+          "Where a joint stands when the next run begins [rad or m]; default: at its zero, or "
+          "where gravity leaves it")
+      ->type_name("JOINT=VALUE")
+      ->allow_extra_args(false);
   command.add_option("--threads", experiment.threads, "To work with; default: all processors")
       ->check(CLI::Range(1, 1024));
 }
@@ -79,12 +86,6 @@ void add_options(CLI::App& command, DesignOptions& options) {
                   "its unit; default: all that are free, as well as possible")
       ->type_name("NAME[:PRECISION]");
   add_experiment_options(command, options.experiment);
-  command
-      .add_option("--at", options.experiment.at,
-                  "Where a joint stands when the run begins [rad or m]; default: at its zero, or "
-                  "where gravity leaves it")
-      ->type_name("JOINT=VALUE")
-      ->allow_extra_args(false);
   command.add_option("--out", options.out, "Scenario file to write")->required()->type_name("FILE");
 }
 

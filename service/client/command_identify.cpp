@@ -30,7 +30,7 @@ constexpr int kRunDone = 0, kRunTripped = 3;
 
 /// Share of the rig's limits that a run uses while nothing has been estimated, and the factor on it
 /// after a run that met a limit.
-constexpr double kFirstCaution = 0.5, kMoreCaution = 0.7;
+constexpr double kFirstCaution = 0.2, kMoreCaution = 0.7;
 
 /// A run that is predicted to narrow no target below this share of its deviation is not worth
 /// making.
@@ -87,7 +87,9 @@ class Identification {
     if (request.threads == 0) {
       request.threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
     }
-    if (folder_.count() > 0) request.at = where_it_stands(today.rig);
+    if (folder_.count() > 0 && (recorded_ || request.at.empty())) {
+      request.at = where_it_stands(today.rig);
+    }
     return request;
   }
 
@@ -182,6 +184,7 @@ class Identification {
     const int code = run_program(command, interrupt_.flag());
     ended_ = std::chrono::steady_clock::now();
     folder_.look();
+    recorded_ = true;
     if (interrupt_.flag().load()) return stopped();
     if (code == kRunTripped && folder_.count() == run) {
       caution_ *= kMoreCaution;
@@ -242,6 +245,7 @@ class Identification {
   IdentificationFolder folder_;
   double caution_ = 1.0;
   bool reached_ = false;
+  bool recorded_ = false;  // here, so that where the joints stand is known
   std::string report_;
   std::vector<PlannedParameter> predicted_;  // of the last run
   std::chrono::steady_clock::time_point ended_ = {};

@@ -22,6 +22,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr double kPeriodMax = 0.004;  // of the commands that are tried [s]
+constexpr double kCoast_s = 10.0;     // after a run, within the limits all the while
 constexpr double kSearch_s = 15.0;    // longest that the search takes, of all kinds together
 constexpr int kScreens = 2;           // batches of plans that show what can be seen at all
 constexpr int kDraws = 200;           // that must stay within the limits
@@ -172,7 +173,8 @@ class Designer {
                    .motor = column,
                    .start = estimator::resting_start(task_.mechanism,
                                                      read_places(request_.at, task_.mechanism)),
-                   .noise = today_.noise};
+                   .noise = today_.noise,
+                   .coast = kCoast_s};
   }
 
   /// The limits of the motion, or a part of them about the start.

@@ -131,7 +131,7 @@ TEST_F(Identify, RefusesWithOneSentence) {
     return run.err;
   };
   EXPECT_NE(refusal("--until 1.K").find("1.K: tells no precision"), std::string::npos);
-  EXPECT_NE(refusal("--until 1.k:1%").find("did you mean"), std::string::npos);
+  EXPECT_NE(refusal("--until 1.q:1%").find("did you mean"), std::string::npos);
   EXPECT_NE(refusal("--until A.m:1%").find("is not free"), std::string::npos);
   EXPECT_NE(refusal("--until 1.K:-2").find("standard deviation above zero"), std::string::npos);
 }

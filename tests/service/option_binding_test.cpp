@@ -222,7 +222,8 @@ TEST(OptionBinding, OfSimulate) {
 }
 
 const std::string kExperiment =
-    "--duration 12 --rate 500 --motor m --command-max 3 --kind pulses --threads 3 ";
+    "--duration 12 --rate 500 --motor m --command-max 3 --kind pulses --at 1=0.5 --at 2=1 "
+    "--threads 3 ";
 
 void expect_experiment(const ExperimentRequest& experiment) {
   EXPECT_EQ(experiment.duration, 12.0);
@@ -230,18 +231,17 @@ void expect_experiment(const ExperimentRequest& experiment) {
   EXPECT_EQ(experiment.motor, "m");
   EXPECT_EQ(experiment.command_max, 3.0);
   EXPECT_EQ(experiment.kind, PlanKind::kPulses);
+  EXPECT_EQ(experiment.at, (std::vector<std::string>{"1=0.5", "2=1"}));
   EXPECT_EQ(experiment.threads, 3);
 }
 
 TEST(OptionBinding, OfDesign) {
   DesignOptions options;
-  parse(kExperiment + "--rig r --after a --for 1.b:2% 2.b --at 1=0.5 --at 2=1 --out o", options,
-        {});
+  parse(kExperiment + "--rig r --after a --for 1.b:2% 2.b --out o", options, {});
   expect_experiment(options.experiment);
   EXPECT_EQ(options.rig, "r");
   EXPECT_EQ(options.after, "a");
   EXPECT_EQ(options.targets, (std::vector<std::string>{"1.b:2%", "2.b"}));
-  EXPECT_EQ(options.experiment.at, (std::vector<std::string>{"1=0.5", "2=1"}));
   EXPECT_EQ(options.out, "o");
 }
 
