@@ -39,6 +39,11 @@ std::vector<Scenario> one_of_each() {
                             .kick_time_s = 0.1}),
                    5.0);
   all.emplace_back("pulse", Pulse{.amplitude = 2, .start_s = 0.5, .width_s = 1}, 5.0);
+  all.emplace_back("pulse_train",
+                   PulseTrain{{{.amplitude = 2, .start_s = 0.5, .width_s = 1},
+                               {.amplitude = -3, .start_s = 2, .width_s = 0.5},
+                               {.amplitude = 1.5, .start_s = 1, .width_s = 2}}},
+                   5.0);
   all.emplace_back("step", Step{.amplitude = -1.5, .start_s = 1}, 5.0);
   all.emplace_back("chirp",
                    Chirp{.amplitude = 1,
