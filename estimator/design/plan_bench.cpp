@@ -88,14 +88,16 @@ PlanMotion PlanBench::move(const Mechanism& values, const Eigen::MatrixXd& comma
   IntervalMotion(program_, values, threads_).run(motion.intervals, joints);
   motion.end.resize(program_.joint_count(), commands.cols());
   for (std::size_t k = 0; k < plans; ++k) {
-    motion.excursions.push_back(excursion_of(joints[k]));
     motion.end.col(static_cast<Eigen::Index>(k)) = joints[k].row(samples - 1);
   }
-  if (facts_.coast > 0.0) coast(values, motion);
+  if (facts_.coast > 0.0) coast(values, motion, joints);
+  for (const Eigen::MatrixXd& own : joints) motion.excursions.push_back(excursion_of(own));
   return motion;
 }
 
-void PlanBench::coast(const Mechanism& values, PlanMotion& motion) const {
+/// Goes on from where the commands end; joints get the samples.
+void PlanBench::coast(const Mechanism& values, const PlanMotion& motion,
+                      std::vector<Eigen::MatrixXd>& joints) const {
   const auto samples = static_cast<Eigen::Index>(facts_.coast / facts_.period) + 2;
   const std::vector<HeldControls> none = hold(values, Eigen::MatrixXd::Zero(samples, 1));
   std::vector<MotionInterval> intervals;
@@ -104,15 +106,12 @@ void PlanBench::coast(const Mechanism& values, PlanMotion& motion) const {
     intervals.back().start = motion.intervals[k].end;
     intervals.back().guess = motion.end.col(static_cast<Eigen::Index>(k));
   }
-  std::vector<Eigen::MatrixXd> joints(intervals.size(),
-                                      Eigen::MatrixXd(samples, program_.joint_count()));
-  IntervalMotion(program_, values, threads_).run(intervals, joints);
+  std::vector<Eigen::MatrixXd> after(intervals.size(),
+                                     Eigen::MatrixXd(samples, program_.joint_count()));
+  IntervalMotion(program_, values, threads_).run(intervals, after);
   for (std::size_t k = 0; k < intervals.size(); ++k) {
-    const Excursion after = excursion_of(joints[k]);
-    Excursion& all = motion.excursions[k];
-    all.lowest = all.lowest.cwiseMin<Eigen::PropagateNaN>(after.lowest).eval();
-    all.highest = all.highest.cwiseMax<Eigen::PropagateNaN>(after.highest).eval();
-    all.fastest = all.fastest.cwiseMax<Eigen::PropagateNaN>(after.fastest).eval();
+    joints[k].conservativeResize(joints[k].rows() + samples - 1, Eigen::NoChange);
+    joints[k].bottomRows(samples) = after[k];  // its first sample is the commands' last
   }
 }
 

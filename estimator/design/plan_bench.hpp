@@ -63,7 +63,8 @@ class PlanBench {
  private:
   std::vector<HeldControls> hold(const Mechanism& values, const Eigen::MatrixXd& commands) const;
   MotionInterval interval_of(const HeldControls& controls, Eigen::Index samples) const;
-  void coast(const Mechanism& values, PlanMotion& motion) const;
+  void coast(const Mechanism& values, const PlanMotion& motion,
+             std::vector<Eigen::MatrixXd>& joints) const;
   Excursion excursion_of(const Eigen::MatrixXd& joints) const;
   PlanInformation information_of(const IntervalSlopes::Result& slopes) const;
 

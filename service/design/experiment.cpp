@@ -29,7 +29,7 @@ constexpr int kDraws = 200;           // that must stay within the limits
 constexpr double kCalmer = 0.93;      // factor on a plan of which a draw does not
 constexpr int kCalmerMax = 25;
 /// Of the largest command: between samples a sum of sines is a little higher than at them.
-constexpr double kPeakShare = 0.995;
+constexpr double kPeakShare = 0.99;
 
 std::string list_of(const std::vector<std::string>& names) {
   std::string list;

@@ -144,6 +144,18 @@ TEST(Multisine, KeepsStatedPhasesAndChoosesTheOthersRepeatably) {
   }
 }
 
+// Faded in over 2 s, cos(2π 0.1 t) is t/2 cos(0.2π t), largest where t tan(0.2π t) = 1/(0.2π).
+TEST(Multisine, PeakIsThatOfWhatIsFadedIn) {
+  const Multisine multisine{.tones = {{0.1, 1.0, pi / 2.0}}, .ramp_s = 2.0, .duration_s = 2.5};
+  double peak = 0.0;
+  for (int k = 0; k < 2500; ++k) {
+    peak = std::max(peak, std::abs(multisine.command(at(1e-3 * k))));
+  }
+  EXPECT_NEAR(peak, 0.447, 1e-3);
+  EXPECT_GE(multisine.command_peak(), peak);
+  EXPECT_LT(multisine.command_peak(), 1.01 * peak);
+}
+
 TEST(Replay, HoldsEachValueUntilTheNextRow) {
   Replay replay({3.0, 3.5, 8.0}, {1.0, -2.0, 5.0});
   EXPECT_EQ(replay.command(at(0.0)), 1.0);
