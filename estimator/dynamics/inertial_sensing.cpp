@@ -19,29 +19,95 @@ void TreeInverseDynamics<T>::make_inertial(const Mechanism& mechanism,
                   Vector3(vector(InertialQuantity::kPointX) - seat.point),
          .mount = vector(InertialQuantity::kMountX),
          .bias = {vector(InertialQuantity::kRateBiasX), vector(InertialQuantity::kForceBiasX)},
-         .scale = {vector(InertialQuantity::kRateScaleX), vector(InertialQuantity::kForceScaleX)}});
+         .scale = {vector(InertialQuantity::kRateScaleX), vector(InertialQuantity::kForceScaleX)},
+         .kind = sensor.kind,
+         .hinge = sensor.hinge});
+    if (sensor.kind == InertialSensor::Kind::kInertial) continue;
+    inertial_.back().frame = sensor.frame.transpose();
+    inertial_.back().point = vector(InertialQuantity::kPointX);
   }
+}
+
+/// Moment and force that a link's joint passes on to its hinge's body b, about its point there and
+/// in its frame.
+template <typename T>
+std::array<typename TreeInverseDynamics<T>::Vector3, 2> TreeInverseDynamics<T>::reaction(
+    std::size_t at) const {
+  const Link& link = links_[at];
+  const Motion& motion = motions_[at];
+  Vector3 moment = motion.moment, force = motion.force;
+  if (link.sign < 0.0) {
+    // The link is body a: what it gets is what b gives, whose point lies elsewhere along a slide.
+    if (link.slides) {
+      const Vector3 way = motion.from_parent - link.from_parent;
+      const T along = way.dot(link.mount.col(0).template cast<T>());
+      moment[1] -= along * force[2];
+      moment[2] += along * force[1];
+    }
+    for (Vector3* each : {&moment, &force}) {
+      const Vector3 of_link = *each;
+      *each = -Vector3(of_link[0], motion.cosine * of_link[1] - motion.sine * of_link[2],
+                       motion.cosine * of_link[2] + motion.sine * of_link[1]);
+    }
+  }
+  const Matrix3 frame = link.frame.template cast<T>();
+  return {frame * moment, frame * force};
+}
+
+template <typename T>
+std::array<T, static_cast<std::size_t>(JointLoad::kCount)> TreeInverseDynamics<T>::joint_loads(
+    int hinge) const {
+  const auto joint = static_cast<std::size_t>(hinge);
+  const Axis& axis = axes_[joint];
+  const auto [moment, force] = reaction(link_of_hinge_[joint]);
+  return {axis.torque, axis.motor_torque, axis.torque - axis.motor_torque - axis.idle_torque,
+          moment[0],   moment[1],         moment[2],
+          force[0],    force[1],          force[2]};
+}
+
+/// What a sensor's two instruments would read along their body's axes, without bias and scale.
+template <typename T>
+std::array<typename TreeInverseDynamics<T>::Vector3, 2> TreeInverseDynamics<T>::nominal_readings(
+    const Inertial& sensor) const {
+  const Vector3 none = Vector3::Constant(T(0.0));
+  if (sensor.kind == InertialSensor::Kind::kInertial) {
+    if (sensor.link < 0) return {none, up_};
+    const Motion& motion = motions_[static_cast<std::size_t>(sensor.link)];
+    const Vector3 swing = motion.omega.cross(sensor.point);
+    return {motion.omega, Vector3(motion.acceleration + motion.alpha.cross(sensor.point) +
+                                  motion.omega.cross(swing))};
+  }
+  const auto joint = static_cast<std::size_t>(sensor.hinge);
+  const std::size_t at = link_of_hinge_[joint];
+  if (sensor.kind == InertialSensor::Kind::kForceTorque) {
+    const auto [moment, force] = reaction(at);
+    return {Vector3(moment - sensor.point.cross(force)), force};
+  }
+  Vector3 first = none;
+  if (sensor.kind == InertialSensor::Kind::kMotorTorque) {
+    first[0] = axes_[joint].motor_torque;
+  } else {
+    const Motion& motion = motions_[at];
+    first[0] = links_[at].sign * (links_[at].slides ? motion.force[0] : motion.moment[0]);
+  }
+  return {first, none};
 }
 
 template <typename T>
 std::array<T, InertialSensor::kAxes> TreeInverseDynamics<T>::inertial_readings(int sensor) const {
   const Inertial& own = inertial_[static_cast<std::size_t>(sensor)];
-  Vector3 rate = Vector3::Constant(T(0.0)), force = up_;
-  if (own.link >= 0) {
-    const Motion& motion = motions_[static_cast<std::size_t>(own.link)];
-    rate = motion.omega;
-    const Vector3 swing = motion.omega.cross(own.point);
-    force = motion.acceleration + motion.alpha.cross(own.point) + motion.omega.cross(swing);
-  }
+  const std::array<Vector3, 2> of_body = nominal_readings(own);
   std::array<T, InertialSensor::kAxes> readings;
   const Vector3 back = -own.mount;
-  const Vector3 of_body[] = {rate, force};
-  for (int kind = 0; kind < 2; ++kind) {
-    const Vector3 nominal = own.frame.template cast<T>() * of_body[kind];
-    const Vector3 along = turned<T>(back, nominal);
-    for (int i = 0; i < 3; ++i) {
-      readings[static_cast<std::size_t>(3 * kind + i)] =
-          own.scale[kind][i] * along[i] + own.bias[kind][i];
+  for (std::size_t kind = 0; kind < 2; ++kind) {
+    Vector3 along = of_body[kind];
+    if (own.kind < InertialSensor::Kind::kJointTorque) {
+      const Vector3 nominal = own.frame.template cast<T>() * of_body[kind];
+      along = turned<T>(back, nominal);
+    }
+    for (std::size_t i = 0; i < 3; ++i) {
+      const auto axis = static_cast<Eigen::Index>(i);
+      readings[3 * kind + i] = own.scale[kind][axis] * along[axis] + own.bias[kind][axis];
     }
   }
   return readings;
@@ -54,9 +120,27 @@ template void TreeInverseDynamics<Expression>::make_inertial(const Mechanism&,
                                                              const std::vector<Expression>&);
 template std::array<double, InertialSensor::kAxes> TreeInverseDynamics<double>::inertial_readings(
     int) const;
+template std::array<double, static_cast<std::size_t>(JointLoad::kCount)>
+TreeInverseDynamics<double>::joint_loads(int) const;
 template std::array<Dual, InertialSensor::kAxes> TreeInverseDynamics<Dual>::inertial_readings(
     int) const;
+template std::array<Dual, static_cast<std::size_t>(JointLoad::kCount)>
+TreeInverseDynamics<Dual>::joint_loads(int) const;
 template std::array<Expression, InertialSensor::kAxes>
 TreeInverseDynamics<Expression>::inertial_readings(int) const;
+template std::array<Expression, static_cast<std::size_t>(JointLoad::kCount)>
+TreeInverseDynamics<Expression>::joint_loads(int) const;
+template std::array<TreeInverseDynamics<double>::Vector3, 2> TreeInverseDynamics<double>::reaction(
+    std::size_t) const;
+template std::array<TreeInverseDynamics<double>::Vector3, 2>
+TreeInverseDynamics<double>::nominal_readings(const Inertial&) const;
+template std::array<TreeInverseDynamics<Dual>::Vector3, 2> TreeInverseDynamics<Dual>::reaction(
+    std::size_t) const;
+template std::array<TreeInverseDynamics<Dual>::Vector3, 2>
+TreeInverseDynamics<Dual>::nominal_readings(const Inertial&) const;
+template std::array<TreeInverseDynamics<Expression>::Vector3, 2> TreeInverseDynamics<Expression>::reaction(
+    std::size_t) const;
+template std::array<TreeInverseDynamics<Expression>::Vector3, 2>
+TreeInverseDynamics<Expression>::nominal_readings(const Inertial&) const;
 
 }  // namespace estimator

@@ -47,6 +47,10 @@ void TreeInverseDynamics<T>::make_links(const Mechanism& mechanism,
   for (const TreeEdge& edge : spanning_tree(mechanism)) add_link(mechanism, parameters, edge);
   add_closing_links(mechanism, parameters);
   motions_.resize(links_.size());
+  link_of_hinge_.resize(links_.size());
+  for (std::size_t at = 0; at < links_.size(); ++at) {
+    link_of_hinge_[static_cast<std::size_t>(links_[at].hinge)] = at;
+  }
 }
 
 /// Joints beyond the spanning tree: each seats a copy of its child, without mass.
@@ -108,6 +112,7 @@ void TreeInverseDynamics<T>::add_link(const Mechanism& mechanism, const std::vec
       link.hinge = edge.hinge;
       link.slides = mechanism.hinges[at].kind == JointKind::kPrismatic;
       link.sign = edge.forward ? 1.0 : -1.0;
+      link.frame = joint.frame_b;
       link.parent = parent.link;
       link.mount = mount;
       link.from_parent = parent.frame.transpose().template cast<T>() * offset;
@@ -180,6 +185,7 @@ void TreeInverseDynamics<T>::make_axes(const Mechanism& mechanism,
     axis.shaft_inertia = value(HingeQuantity::kShaftInertia);
     axis.back_emf = value(HingeQuantity::kBackEmf);
     axis.load_force = axis.load_moment = T(0.0);
+    axis.torque = axis.motor_torque = axis.idle_torque = T(0.0);
     axis.creep_speed = mechanism.hinges[static_cast<std::size_t>(j)].creep_speed;
     axis.gear_ratio = mechanism.hinges[static_cast<std::size_t>(j)].gear_ratio;
     for (const HingeQuantity quantity :
@@ -217,20 +223,21 @@ typename TreeInverseDynamics<T>::Vector3 TreeInverseDynamics<T>::into_parent(
   return link.mount.template cast<T>() * x;
 }
 
+/// @param of_links  what the links' motion demands along the joint
 template <typename T>
 T TreeInverseDynamics<T>::axis_imbalance(const Link& link, const T& angle, const T& rate,
-                                         const T& acceleration, const T& control) const {
+                                         const T& acceleration, const T& control,
+                                         const T& of_links) {
   using std::abs;
-  const Axis& axis = axes_[static_cast<std::size_t>(link.hinge)];
+  Axis& axis = axes_[static_cast<std::size_t>(link.hinge)];
   const T turns = link.slides ? T(0.0) : T(2.0 * M_PI * nearest(T(angle / (2.0 * M_PI))));
   const T speed = abs(rate);
-  T torque = axis.shaft_inertia * acceleration;
-  torque += (axis.viscous + axis.quadratic_drag * speed) * rate;
+  axis.torque = of_links + axis.shaft_inertia * acceleration;
+  axis.motor_torque = axis.motor_gain * (control - axis.back_emf * rate);
+  axis.idle_torque = axis.constant_torque - axis.stiffness * (angle - turns - axis.rest_angle);
+  T torque = axis.torque + (axis.viscous + axis.quadratic_drag * speed) * rate;
   if (axis.has_smooth) torque += axis.smooth.torque(rate);
-  torque += axis.stiffness * (angle - turns - axis.rest_angle);
-  torque -= axis.constant_torque;
-  torque -= axis.motor_gain * (control - axis.back_emf * rate);
-  return torque;
+  return torque - axis.idle_torque - axis.motor_torque;
 }
 
 /// A rotor that sits in body a spins about the axis by ω_a·x + N ω in all, ω the joint's rate. What
@@ -338,8 +345,8 @@ void TreeInverseDynamics<T>::imbalance(const VectorX& angle, const VectorX& rate
     const Motion& motion = motions_[at];
     const int j = link.hinge;
     const T rotor = add_rotor(link, rate[j], acceleration[j], motions_[at]);
-    imbalance[j] = link.sign * (link.slides ? motion.force[0] : motion.moment[0]) + rotor +
-                   axis_imbalance(link, angle[j], rate[j], acceleration[j], control[j]);
+    const T of_links = link.sign * (link.slides ? motion.force[0] : motion.moment[0]) + rotor;
+    imbalance[j] = axis_imbalance(link, angle[j], rate[j], acceleration[j], control[j], of_links);
     if (load_dependent_) feel_load(link, motion, axes_[static_cast<std::size_t>(j)]);
     if (link.parent < 0) continue;
     Motion& parent = motions_[static_cast<std::size_t>(link.parent)];

@@ -18,6 +18,22 @@ namespace estimator {
 /// Most hinges of a mechanism in joint coordinates: vectors over them live on the stack.
 inline constexpr int kTreeHingesMax = 16;
 
+/// What is known of the load of one joint, by the motion.
+enum class JointLoad : int {
+  kTorque,       ///< all that acts along the joint, motor to friction [N·m]
+  kMotorTorque,  ///< K (u − k_e ω) [N·m]
+  /// What of kTorque neither motor nor spring nor constant torque makes: friction, and what the
+  /// motion has beyond the model [N·m]
+  kFriction,
+  kMomentX,  ///< that the joint passes on to its body b about its point there, body frame [N·m]
+  kMomentY,
+  kMomentZ,
+  kForceX,  ///< the same of the force [N]
+  kForceY,
+  kForceZ,
+  kCount
+};
+
 /// One value a hinge.
 template <typename T>
 using JointVector = Eigen::Matrix<T, Eigen::Dynamic, 1, 0, kTreeHingesMax, 1>;
@@ -62,7 +78,11 @@ class TreeInverseDynamics {
   /// between both orientations [rad where small].
   void closures(const VectorX& angle, std::vector<T>& violation) const;
 
-  /// What an inertial sensor reads in the motion of the last call of `imbalance`, delay left out,
+  /// Loads of a joint in the motion of the last call of `imbalance`, in the order of JointLoad. In
+  /// a mechanism with loops, what closes them is left out.
+  std::array<T, static_cast<std::size_t>(JointLoad::kCount)> joint_loads(int hinge) const;
+
+  /// What a sensor reads in the motion of the last call of `imbalance`, delay left out,
   /// in the order of its axes [rad/s, m/s²].
   std::array<T, InertialSensor::kAxes> inertial_readings(int sensor) const;
 
@@ -88,6 +108,7 @@ class TreeInverseDynamics {
     int parent;             // index into links_, −1: ground
     bool slides;            // along the axis, instead of turning about it
     double sign;            // +1 where the link's body is the hinge's body b
+    Eigen::Matrix3d frame;  // hinge frame → its body b, as a rotation
     Eigen::Matrix3d mount;  // parent's link frame → hinge frame on the parent, as a rotation
     Vector3 from_parent;    // parent's origin to the joint's point, parent's link frame [m]
     Vector3 center = Vector3::Zero();  // origin to centre of mass, link frame [m]
@@ -126,6 +147,8 @@ class TreeInverseDynamics {
     SmoothFriction<T> smooth;
     bool has_smooth;
     T load_force, load_moment;  // magnitudes of the reaction that friction grows with
+    T torque, motor_torque;     // along the joint: in all, and by the motor
+    T idle_torque;              // of spring and constant torque
     double creep_speed;         // 0: friction holds at rest
   };
 
@@ -136,6 +159,8 @@ class TreeInverseDynamics {
     Vector3 point;          // from the link's origin, link frame [m]
     Vector3 mount;
     Vector3 bias[2], scale[2];  // of the gyroscope, of the accelerometer
+    InertialSensor::Kind kind;
+    int hinge;
   };
 
   void add_link(const Mechanism& mechanism, const std::vector<T>& parameters, const TreeEdge& edge);
@@ -152,7 +177,9 @@ class TreeInverseDynamics {
   static Vector3 into_parent(const Link& link, const Motion& motion, const Vector3& of_link);
   void move_link(std::size_t at, const T& shift, const T& speed, const T& acceleration);
   T axis_imbalance(const Link& link, const T& angle, const T& rate, const T& acceleration,
-                   const T& control) const;
+                   const T& control, const T& of_links);
+  std::array<Vector3, 2> reaction(std::size_t at) const;
+  std::array<Vector3, 2> nominal_readings(const Inertial& sensor) const;
   T add_rotor(const Link& link, const T& rate, const T& acceleration, Motion& motion);
 
   std::vector<Seat> seats_;  // of the ground and every body
@@ -162,6 +189,7 @@ class TreeInverseDynamics {
   std::vector<Axis> axes_;  // by hinge
   std::vector<Inertial> inertial_;
   Vector3 up_;  // −gravity, world frame [m/s²]
+  std::vector<std::size_t> link_of_hinge_;
   bool load_dependent_ = false;
 };
 

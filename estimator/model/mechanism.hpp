@@ -181,12 +181,28 @@ struct BodyEncoder {
 ///   scale · Rᵀ ω + bias   and   scale · Rᵀ (a − g) + bias
 ///
 /// axis by axis: the latter is the specific force, +g upward at rest.
+///
+/// Or an instrument at a joint that reads, likewise with bias and scale, the moment and the force
+/// that the joint passes on to its body b in place of ω and a − g; `point` is then where the moment
+/// is taken, from the joint's point on that body. Of a torque there is one axis, the first,
+/// whatever the other quantities are.
 struct InertialSensor {
   static constexpr int kAxes = 6;  ///< rate about x, y, z, then specific force along x, y, z
 
+  enum class Kind {
+    kInertial,
+    kForceTorque,  ///< moment about x, y, z [N·m], then force along x, y, z [N]
+    kJointTorque,  ///< what a joint passes on to its body b along its axis [N·m], or [N]
+    kMotorTorque,  ///< what a joint's motor makes, K (u − k_e ω) [N·m], or [N]
+  };
+
   std::string name;
-  int body = 0;                                         ///< index into bodies
+  int body = 0;  ///< index into bodies; of a joint its body b
   Eigen::Matrix3d frame = Eigen::Matrix3d::Identity();  ///< rotation: sensor axes → body
+  Kind kind = Kind::kInertial;
+  int hinge = -1;  ///< whose moment and force it reads
+
+  int axis_count() const { return kind < Kind::kJointTorque ? kAxes : 1; }
 };
 
 /// Bodies, joints and the values of all their quantities. Pure description: no state.

@@ -61,14 +61,30 @@ void for_each_look(std::span<const MotionInterval> intervals, std::span<const Pl
   }
 }
 
-/// Gives the sensing lanes the motion that the others have found.
-void pass_motion(const MotionLanes<kSensingLanes>& from, SensingLanes<kSensingLanes>& to) {
+/// Gives the sensing lanes the motion that the others have found, and the controls.
+void pass_motion(MotionLanes<kSensingLanes>& from, SensingLanes<kSensingLanes>& to) {
   const int n = from.joint_count();
   for (int j = 0; j < n; ++j) {
     std::copy_n(from.joint_angle(j), kSensingLanes, to.motion(j));
     std::copy_n(from.joint_rate(j), kSensingLanes, to.motion(n + j));
     std::copy_n(from.joint_acceleration(j), kSensingLanes, to.motion(2 * n + j));
   }
+  for (int m = 0; m < from.motor_count(); ++m)
+    std::copy_n(from.control(m), kSensingLanes, to.control(m));
+}
+
+/// Of each motor where its delay stands among the directions of the motion; −1: it is held.
+std::vector<int> input_delay_directions(const TreeProgram& program, const Mechanism& mechanism) {
+  std::vector<int> directions;
+  for (const int joint : program.motors()) {
+    const auto at = std::ranges::find(program.moving(),
+                                      mechanism.index_of_hinge(joint, HingeQuantity::kInputDelay));
+    directions.push_back(at == program.moving().end()
+                             ? -1
+                             : 2 * program.coordinate_count() +
+                                   static_cast<int>(at - program.moving().begin()));
+  }
+  return directions;
 }
 
 /// Of each sensor where its delay stands among the parameters; −1: it is held.
@@ -92,6 +108,7 @@ class LookSlopes {
         lanes_(program, values, true),
         sensors_(sensing, values),
         delays_(delay_places(sensing, values)),
+        input_delays_(input_delay_directions(program, values)),
         directions_(lanes_.direction_count()),
         states_(2 * lanes_.coordinate_count()),
         columns_(states_ + static_cast<int>(sensing.parameters().size())),
@@ -118,6 +135,13 @@ class LookSlopes {
     std::fill(slopes_.begin(), slopes_.end(), 0.0);
     for (const SensingProgram::Entry& entry : sensing_.slopes()) {
       const double* own = sensors_.slope(entry);
+      if (entry.column >= sensing_.control_column(0)) {
+        const int motor = entry.column - sensing_.control_column(0);
+        const int direction = input_delays_[static_cast<std::size_t>(motor)];
+        const double* late = lanes_.control_slope(motor);
+        if (direction >= 0) add(entry.axis, direction, [=](int i) { return own[i] * late[i]; });
+        continue;
+      }
       if (entry.column >= 3 * n) {
         add(entry.axis, states_ + entry.column - 3 * n, [=](int i) { return own[i]; });
         continue;
@@ -159,7 +183,7 @@ class LookSlopes {
   const SensingProgram& sensing_;
   MotionLanes<kSensingLanes> lanes_;
   SensingLanes<kSensingLanes> sensors_;
-  std::vector<int> delays_;
+  std::vector<int> delays_, input_delays_;
   int directions_, states_, columns_;
   Rows motion_;  // of joint angles, rates, accelerations × directions
   Rows slopes_;  // axes × columns
@@ -226,23 +250,30 @@ void linearize_motion(const TreeProgram& program, const Mechanism& values,
                       std::span<const MotionInterval> intervals, Eigen::MatrixXd& motion,
                       std::vector<RowMajor>& slopes) {
   MotionLanes<kSensingLanes> lanes(program, values, true);
-  const int n = lanes.joint_count(), states = 2 * lanes.coordinate_count();
+  const int n = lanes.joint_count(), motors = lanes.motor_count(), rows = 3 * n + motors;
+  const int directions = lanes.direction_count();
+  const std::vector<int> delays = input_delay_directions(program, values);
   const std::vector<Place> places = places_of(intervals);
-  motion.resize(3 * n, std::ssize(places));
-  slopes.assign(places.size(), RowMajor(3 * n, states));
+  motion.resize(rows, std::ssize(places));
+  slopes.assign(places.size(), RowMajor(rows, directions));
   Eigen::Index at = 0;
-  Rows joint_slopes(static_cast<std::size_t>(3 * n * states) * kSensingLanes);
+  Rows joint_slopes(static_cast<std::size_t>(rows * directions) * kSensingLanes, 0.0);
   const auto slope_at = [&](int row, int d) {
-    return row_at<kSensingLanes>(joint_slopes, row * states + d);
+    return row_at<kSensingLanes>(joint_slopes, row * directions + d);
   };
   for_each_look(
       intervals, places, lanes,
       [&] {
         lanes.linearize_at_start();
         for (int j = 0; j < n; ++j) {
-          for (int d = 0; d < states; ++d) {
+          for (int d = 0; d < directions; ++d) {
             lanes.joint_slopes(j, d, slope_at(j, d), slope_at(n + j, d), slope_at(2 * n + j, d));
           }
+        }
+        for (int m = 0; m < motors; ++m) {
+          const int delay = delays[static_cast<std::size_t>(m)];
+          if (delay < 0) continue;
+          std::copy_n(lanes.control_slope(m), kSensingLanes, slope_at(3 * n + m, delay));
         }
       },
       [&](int lane, const Place&) {
@@ -251,13 +282,44 @@ void linearize_motion(const TreeProgram& program, const Mechanism& values,
           motion(n + j, at) = lanes.joint_rate(j)[lane];
           motion(2 * n + j, at) = lanes.joint_acceleration(j)[lane];
         }
-        for (int row = 0; row < 3 * n; ++row) {
-          for (int d = 0; d < states; ++d) {
+        for (int m = 0; m < motors; ++m) motion(3 * n + m, at) = lanes.control(m)[lane];
+        for (int row = 0; row < rows; ++row) {
+          for (int d = 0; d < directions; ++d) {
             slopes[static_cast<std::size_t>(at)](row, d) = slope_at(row, d)[lane];
           }
         }
         ++at;
       });
+}
+
+void sense_motion(const SensingProgram& sensing, const Mechanism& values,
+                  const Eigen::MatrixXd& motion, Eigen::MatrixXd& readings,
+                  std::vector<RowMajor>& slopes) {
+  SensingLanes<kSensingLanes> lanes(sensing, values);
+  const int moves = 3 * sensing.joint_count();
+  readings.resize(sensing.axis_count(), motion.cols());
+  slopes.assign(static_cast<std::size_t>(motion.cols()),
+                RowMajor::Zero(sensing.axis_count(), sensing.column_count()));
+  for (Eigen::Index first = 0; first < motion.cols(); first += kSensingLanes) {
+    const auto count =
+        static_cast<int>(std::min<Eigen::Index>(kSensingLanes, motion.cols() - first));
+    for (int lane = 0; lane < kSensingLanes; ++lane) {  // those left over repeat the last
+      const auto of = motion.col(first + std::min(lane, count - 1));
+      for (int i = 0; i < moves; ++i) lanes.motion(i)[lane] = of[i];
+      for (int m = 0; m < sensing.motor_count(); ++m) lanes.control(m)[lane] = of[moves + m];
+    }
+    lanes.read();
+    lanes.linearize();
+    for (int lane = 0; lane < count; ++lane) {
+      for (int axis = 0; axis < sensing.axis_count(); ++axis) {
+        readings(axis, first + lane) = lanes.reading(axis)[lane];
+      }
+      for (const SensingProgram::Entry& entry : sensing.slopes()) {
+        slopes[static_cast<std::size_t>(first + lane)](entry.axis, entry.column) =
+            lanes.slope(entry)[lane];
+      }
+    }
+  }
 }
 
 }  // namespace estimator

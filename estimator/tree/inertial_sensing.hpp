@@ -23,12 +23,21 @@ void linearize_sensing(const TreeProgram& program, const SensingProgram& sensing
                        const Mechanism& values, std::span<const MotionInterval> intervals,
                        std::span<IntervalSlopes::Result> results);
 
-/// Motion of the joints at the looks, and its derivatives along the state there.
+/// Motion of the joints and controls at the looks, and its derivatives along the state there.
 ///
-/// @param motion  result: angles, rates, accelerations × looks of all intervals
-/// @param slopes  result, one a look: the same × coordinates over their rates
+/// @param motion  result: angles, rates, accelerations, controls × looks of all intervals
+/// @param slopes  result, one a look: the same × coordinates over their rates, moving parameters
 void linearize_motion(const TreeProgram& program, const Mechanism& values,
                       std::span<const MotionInterval> intervals, Eigen::MatrixXd& motion,
                       std::vector<IntervalSlopes::RowMajor>& slopes);
+
+/// What is read, or carried, in motions that need not be those of the equations of motion.
+///
+/// @param motion    angles, rates, accelerations, controls × instants
+/// @param readings  result: axes wanted × instants
+/// @param slopes    result, one an instant: axes × SensingProgram::column_count()
+void sense_motion(const SensingProgram& sensing, const Mechanism& values,
+                  const Eigen::MatrixXd& motion, Eigen::MatrixXd& readings,
+                  std::vector<IntervalSlopes::RowMajor>& slopes);
 
 }  // namespace estimator

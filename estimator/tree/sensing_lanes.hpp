@@ -24,6 +24,8 @@ class SensingLanes {
 
   /// Of the joints' angles, then rates, then accelerations; to be written before `read`.
   double* motion(int index) { return row_at<kWidth>(rows_, program_.motion_row(index)); }
+  /// Likewise, of the joints with a motor in their order.
+  double* control(int motor) { return row_at<kWidth>(rows_, program_.control_row(motor)); }
   /// To be written before `set_parameters`.
   double* parameter(int place) { return row_at<kWidth>(rows_, program_.parameter_row(place)); }
 

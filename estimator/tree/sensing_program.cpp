@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "estimator/dynamics/tree_inverse_dynamics.hpp"
 #include "estimator/tree/tied_values.hpp"
 
 namespace estimator {
@@ -31,13 +30,25 @@ SensingProgram::SensingProgram(const Mechanism& mechanism, std::vector<int> axes
   for (const int index : parameters_) values[static_cast<std::size_t>(index)] = input(kParameters);
   tie_values(mechanism, values);
   Dynamics dynamics(mechanism, values);
-  const Dynamics::VectorX control = Dynamics::VectorX::Constant(joint_count_, Expression(0.0));
+  Dynamics::VectorX control = Dynamics::VectorX::Constant(joint_count_, Expression(0.0));
+  for (int j = 0; j < joint_count_; ++j) {
+    if (!mechanism.hinges[static_cast<std::size_t>(j)].motorised) continue;
+    control[j] = input(kReadings);
+    ++motor_count_;
+  }
   Dynamics::VectorX unused;
   dynamics.imbalance(motion[0], motion[1], motion[2], control, unused);
   std::vector<std::vector<Expression>> outputs(kSectionCount);
+  const int first_load = load_axis(mechanism, 0, JointLoad::kTorque);
+  constexpr int kLoads = static_cast<int>(JointLoad::kCount);
   for (const int axis : axes_) {
-    const auto own = dynamics.inertial_readings(axis / InertialSensor::kAxes);
-    outputs[kReadings].push_back(own[static_cast<std::size_t>(axis % InertialSensor::kAxes)]);
+    if (axis < first_load) {
+      const auto own = dynamics.inertial_readings(axis / InertialSensor::kAxes);
+      outputs[kReadings].push_back(own[static_cast<std::size_t>(axis % InertialSensor::kAxes)]);
+    } else {
+      const auto own = dynamics.joint_loads((axis - first_load) / kLoads);
+      outputs[kReadings].push_back(own[static_cast<std::size_t>((axis - first_load) % kLoads)]);
+    }
   }
   const auto along = differentiate(graph, outputs[kReadings], columns);
   for (int axis = 0; axis < axis_count(); ++axis) {

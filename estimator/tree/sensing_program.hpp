@@ -2,13 +2,15 @@
 
 #include <vector>
 
+#include "estimator/dynamics/tree_inverse_dynamics.hpp"
 #include "estimator/model/mechanism.hpp"
 #include "estimator/symbolic/lane_program.hpp"
 
 namespace estimator {
 
-/// What inertial sensors of a mechanism read of the motion of its joints, and the derivatives of
-/// that, recorded from TreeInverseDynamics as a program that works on many states at a time.
+/// What sensors of a mechanism read of the motion of its joints and of the controls, and what its
+/// joints carry, with the derivatives of that: recorded from TreeInverseDynamics as a program that
+/// works on many states at a time.
 class SensingProgram {
  public:
   enum Section : int { kParameters, kReadings, kSlopes, kSectionCount };
@@ -16,11 +18,12 @@ class SensingProgram {
   /// An entry of the sparse derivatives, as a row of the program.
   struct Entry {
     int axis;    ///< its place among those wanted
-    int column;  ///< joint angles, rates, accelerations, parameters
+    int column;  ///< joint angles, rates, accelerations, parameters, controls
     int row;
   };
 
-  /// @param axes        that are wanted: sensor · InertialSensor::kAxes + axis
+  /// @param axes        that are wanted: sensor · InertialSensor::kAxes + axis; behind those of all
+  ///                    sensors come the loads of joints (load_axis)
   /// @param parameters  indices of those that are unknowns; the others keep their values
   SensingProgram(const Mechanism& mechanism, std::vector<int> axes, std::vector<int> parameters);
 
@@ -29,22 +32,36 @@ class SensingProgram {
   const std::vector<int>& axes() const { return axes_; }
   int axis_count() const { return static_cast<int>(axes_.size()); }
   const std::vector<int>& parameters() const { return parameters_; }
+  int motor_count() const { return motor_count_; }
 
   // Inputs.
   /// Of the joints' angles, then rates, then accelerations.
   int motion_row(int index) const { return program_.input_row(index); }
   int parameter_row(int place) const { return program_.input_row(3 * joint_count_ + place); }
+  /// Of a joint with a motor, in their order.
+  int control_row(int motor) const { return program_.input_row(control_column(0) + motor); }
+  /// Column of a control in the derivatives.
+  int control_column(int motor) const {
+    return 3 * joint_count_ + static_cast<int>(parameters_.size()) + motor;
+  }
+  int column_count() const { return control_column(motor_count_); }
 
   // Outputs.
   int reading_row(int axis) const { return program_.output_row(kReadings, axis); }
   const std::vector<Entry>& slopes() const { return slopes_; }
 
  private:
-  int joint_count_;
+  int joint_count_, motor_count_ = 0;
   std::vector<int> axes_, parameters_;
   LaneProgram program_;
   std::vector<Entry> slopes_;
 };
+
+/// The axis that is a load of a joint.
+inline int load_axis(const Mechanism& mechanism, int joint, JointLoad load) {
+  return mechanism.inertial_count() * InertialSensor::kAxes +
+         joint * static_cast<int>(JointLoad::kCount) + static_cast<int>(load);
+}
 
 /// Free parameters of inertial sensors, which move nothing.
 std::vector<int> sensing_parameters(const Mechanism& mechanism);

@@ -1,34 +1,17 @@
 #include "proto/recording/recording_writer.hpp"
 
-#include <google/protobuf/descriptor.pb.h>
-
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include "proto/recording/convert.hpp"
 #include "proto/recording/mcap_writer.hpp"
+#include "proto/recording/message_schema.hpp"
 #include "proto/recording/recording_rules.hpp"
 #include "proto/recording/topics.hpp"
 
 namespace proto {
 namespace {
-
-void add_file(const google::protobuf::FileDescriptor& file,
-              google::protobuf::FileDescriptorSet& set) {
-  for (int k = 0; k < file.dependency_count(); ++k) add_file(*file.dependency(k), set);
-  for (const auto& present : set.file()) {
-    if (present.name() == file.name()) return;
-  }
-  file.CopyTo(set.add_file());
-}
-
-// The schema of a message as MCAP wants it: a FileDescriptorSet with everything it depends on.
-std::string file_descriptor_set(const google::protobuf::Descriptor& type) {
-  google::protobuf::FileDescriptorSet set;
-  add_file(*type.file(), set);
-  return set.SerializeAsString();
-}
 
 McapMetadata make_metadata(const RecordingHeader& header) {
   McapMetadata metadata{std::string(kHeaderMetadata), header.facts};
@@ -179,10 +162,8 @@ class RecordingWriter::Impl {
  private:
   template <typename Message>
   void add(const Topic& topic, std::uint16_t& channel, McapMap metadata = {}) {
-    const std::string schema = file_descriptor_set(*Message::descriptor());
-    channel =
-        writer_.add_channel(std::string(topic.name), "protobuf", std::string(topic.message_type),
-                            "protobuf", as_bytes(schema), std::move(metadata));
+    channel = add_message_channel(writer_, std::string(topic.name), *Message::descriptor(),
+                                  std::move(metadata));
   }
 
   static Error refusal(const std::string& breach) {

@@ -19,6 +19,8 @@ inline constexpr Topic kClockTopic = {"/rig/clock", "rigcal.v1.ClockFit"};
 inline constexpr Topic kLoopStatsTopic = {"/rig/loop_stats", "rigcal.v1.LoopStats"};
 /// Of inertial sensors there is one topic each: this and the sensor's name.
 inline constexpr Topic kInertialTopics = {"/rig/inertial/", "rigcal.v1.InertialReading"};
+/// Of estimated states there is one topic each, in a file of their own: this and the joint's name.
+inline constexpr Topic kJointTopics = {"/rig/joint/", "rigcal.v1.JointEstimate"};
 
 /// Name of the metadata record that holds the RecordingHeader, and its keys beside the facts. The
 /// channel of the samples carries the same entries as its metadata.

@@ -8,7 +8,8 @@ namespace service {
 
 std::vector<estimator::StateEstimate> run_state_estimation(
     const CalibrationRequest& request, CalibrationInput& input,
-    const estimator::CalibrationMonitor& monitor) {
+    const estimator::CalibrationMonitor& monitor, estimator::StateOptions options,
+    std::vector<std::string>& notes) {
   if (request.values.kind == estimator::EstimateKind::kShadow ||
       input.context.options.kind == estimator::EstimateKind::kShadow) {
     throw proto::InputError(
@@ -17,9 +18,15 @@ std::vector<estimator::StateEstimate> run_state_estimation(
   }
   estimator::Mechanism rig = parse_rig(request.rig_name, request.rig_text).mechanism;
   rig.withheld = input.rig.mechanism.withheld;
+  std::vector<std::string> unknown;
+  options.spread = spread_of(request.values, input.rig.mechanism, unknown);
+  for (const std::string& name : unknown) {
+    notes.push_back(request.values.file + " does not know " + name +
+                    ": deviations hold if its value is right");
+  }
   try {
     return estimator::estimate_states(rig, input.rig.mechanism, input.recordings,
-                                      input.context.options, monitor);
+                                      input.context.options, monitor, options);
   } catch (const std::invalid_argument& fault) {
     throw proto::InputError(describe_fault(input, fault));
   }

@@ -1,22 +1,22 @@
+#include <algorithm>
 #include <iostream>
 #include <memory>
 
+#include "proto/recording/file.hpp"
+#include "proto/text/command_line.hpp"
 #include "proto/text/files.hpp"
+#include "proto/text/input_error.hpp"
 #include "service/calibration/state_run.hpp"
 #include "service/client/command.hpp"
 #include "service/client/command_options.hpp"
 #include "service/client/estimation_progress.hpp"
 #include "service/report/state_csv.hpp"
+#include "service/result/state_recording.hpp"
 
 namespace service {
 namespace {
 
-std::vector<estimator::StateEstimate> run(const EstimateOptions& options,
-                                          const InterruptFlag& interrupt, CalibrationInput& input) {
-  ProgressLine progress(options.estimation.quiet);
-  return run_state_estimation(make_request(options.estimation), input,
-                              make_monitor(interrupt, progress, options.estimation.threads));
-}
+bool is_mcap(const std::string& path) { return path.ends_with(".mcap"); }
 
 void check_output(const EstimateOptions& options) {
   if (options.out == "-") return;
@@ -24,24 +24,68 @@ void check_output(const EstimateOptions& options) {
   inputs.push_back(options.estimation.rig);
   if (!options.estimation.values.empty()) inputs.push_back(options.estimation.values);
   proto::check_output(options.out, inputs);
+  if (!is_mcap(options.out)) return;
+  if (options.estimation.recordings.size() > 1) {
+    throw proto::InputError(options.out +
+                            ": an MCAP file has one clock; estimate one recording at a time, or "
+                            "write CSV");
+  }
+  if (const proto::Status free = proto::check_free(options.out); !free.ok()) {
+    throw proto::InputError(options.out + ": " + free.error().detail);
+  }
+}
+
+std::vector<int> wanted_quantities(const EstimateOptions& options) {
+  std::vector<int> wanted;
+  for (const std::string& name : options.only.empty() ? state_names() : options.only) {
+    for (const int quantity : state_quantities(name)) wanted.push_back(quantity);
+  }
+  std::ranges::sort(wanted);
+  wanted.erase(std::ranges::unique(wanted).begin(), wanted.end());
+  return wanted;
+}
+
+estimator::StateOptions state_options(const EstimateOptions& options,
+                                      const std::vector<int>& wanted) {
+  estimator::StateOptions result;
+  if (options.causal || options.lag > 0.0) result.readings = estimator::StateReadings::kLagged;
+  result.lag = options.lag;
+  result.loads = wanted.back() >= static_cast<int>(estimator::StateQuantity::kLoads);
+  return result;
+}
+
+void write(const EstimateOptions& options, const estimator::Mechanism& mechanism,
+           const std::vector<estimator::StateEstimate>& states, const std::vector<int>& wanted) {
+  if (is_mcap(options.out)) {
+    write_state_recording(options.out, mechanism, states, wanted);
+  } else if (const std::string text = state_csv(mechanism, states, wanted); options.out == "-") {
+    std::cout << text << std::flush;
+  } else {
+    proto::write_file(options.out, text);
+  }
 }
 
 ExitCode estimate(const EstimateOptions& options) {
   check_output(options);
+  const std::vector<int> wanted = wanted_quantities(options);
   CalibrationInput input = load_estimation_input(options.estimation);
   input.context.command = "estimate";
   const InterruptFlag interrupt;  // to the end: the states are written whole or not at all
-  const std::vector<estimator::StateEstimate> states = run(options, interrupt, input);
+  std::vector<std::string> notes;
+  std::vector<estimator::StateEstimate> states;
+  {
+    ProgressLine progress(options.estimation.quiet);
+    states = run_state_estimation(make_request(options.estimation), input,
+                                  make_monitor(interrupt, progress, options.estimation.threads),
+                                  state_options(options, wanted), notes);
+  }
   if (interrupt.flag()) {
     std::cerr << "rigcal: stopped; nothing was written\n";
     return kInterrupted;
   }
-  const std::string text = state_csv(input.rig.mechanism, states);
-  if (options.out == "-") {
-    std::cout << text << std::flush;
-    return kDone;
-  }
-  proto::write_file(options.out, text);
+  for (const std::string& note : notes) std::cerr << "note: " << note << '\n';
+  write(options, input.rig.mechanism, states, wanted);
+  if (options.out == "-") return kDone;
   std::size_t rows = 0;
   for (const estimator::StateEstimate& each : states) rows += each.times.size();
   std::cout << options.out << ": " << rows << " samples of " << input.rig.mechanism.hinge_count()
@@ -53,28 +97,49 @@ ExitCode estimate(const EstimateOptions& options) {
 
 void add_options(CLI::App& command, EstimateOptions& options) {
   add_estimation_options(command, options.estimation);
+  const std::string group = "Result";
   command
       .add_option("--out", options.out,
-                  "CSV file for the states: of every joint angle, rate and acceleration, each with "
-                  "its standard deviation; '-' for standard output")
+                  "CSV or MCAP file for the states, each with its standard deviation; '-' for CSV "
+                  "on standard output")
       ->required()
       ->type_name("FILE")
-      ->group("Result");
+      ->group(group);
+  command
+      .add_option("--only", options.only,
+                  "Of every joint only these, with commas between; default: all that can be told")
+      ->delimiter(',')
+      ->check(CLI::IsMember(state_names()).description(""))
+      ->type_name("angle|rate|acceleration|effort|motor|friction|moment|force")
+      ->allow_extra_args(false)
+      ->group(group);
+  command
+      .add_flag("--causal", options.causal,
+                "Readings after a sample do not count for its state: a filter, as it would run "
+                "beside the rig")
+      ->group(group);
+  command
+      .add_option("--lag", options.lag,
+                  "The same, but readings of so much time after a sample do count [s]")
+      ->check(proto::positive_number())
+      ->group(group);
 }
 
 void add_estimate(CLI::App& app, ExitCode& exit_code) {
-  CLI::App* command = app.add_subcommand(
-      "estimate", "Estimate the motion of every joint at every sample, with given parameters");
+  CLI::App* command =
+      app.add_subcommand("estimate", "Estimate what every joint does and carries at every sample");
   const auto options = std::make_shared<EstimateOptions>();
   add_options(*command, *options);
   command->footer(
       "Every parameter is kept, at the value of --parameters or of the rig file. States are\n"
-      "smoothed: those of a sample follow from all readings of its segment, earlier and later.\n"
-      "Joints that no encoder reads are estimated too. Deviations hold if the parameters are\n"
-      "right.\n"
+      "smoothed: those of a sample follow from all readings of its segment, earlier and later,\n"
+      "unless --causal or --lag is given. Joints that no encoder reads are estimated too.\n"
+      "Deviations take in how well the parameters of a result are known; those of a rig file\n"
+      "count as right.\n"
       "Examples:\n"
       "  rigcal estimate run.csv --rig rig.textproto --parameters run.json --out states.csv\n"
-      "  rigcal estimate run.csv --rig rig.textproto --withhold h2 --out states.csv");
+      "  rigcal estimate run.csv --rig rig.textproto --withhold h2 --only angle --out states.csv\n"
+      "  rigcal estimate run.csv --rig rig.textproto --causal --out states.mcap");
   command->callback([options, &exit_code] { exit_code = estimate(*options); });
 }
 

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "service/client/estimation_options.hpp"
 #include "service/client/remote/remote_calibration.hpp"
@@ -46,7 +47,10 @@ struct ValidateOptions {
 /// What `rigcal estimate` is told.
 struct EstimateOptions {
   EstimationOptions estimation;
-  std::string out;  ///< file for the states; "-": standard output
+  std::string out;                ///< file for the states; "-": standard output
+  std::vector<std::string> only;  ///< what is wanted of every joint; empty: all
+  bool causal = false;            ///< readings after a sample do not count for it
+  double lag = 0.0;               ///< but those of so much time do [s]; 0: none
 };
 
 /// What one piece of a comparison of laws is.

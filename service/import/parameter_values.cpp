@@ -61,6 +61,37 @@ void add_list(const Struct& result, const std::string& list, ParameterValues& ou
     out.entries.push_back({field, text_of(out.file, field, parameter, "name"),
                            text_of(out.file, field, parameter, "unit"),
                            number_of(out.file, field, parameter, "value")});
+    const Value* deviation = find(parameter, "standardDeviation");  // infinite as a text
+    if (deviation != nullptr && deviation->kind_case() == Value::kNumberValue) {
+      out.entries.back().deviation = deviation->number_value();
+    }
+  }
+}
+
+/// Of the entries read so far.
+void read_covariance(const Struct& result, ParameterValues& out) {
+  const Value* rows = find(result, "covariance");
+  if (rows == nullptr) return;
+  const auto count = std::ssize(out.entries);
+  out.covariance.setZero(count, count);
+  const auto check_size = [&](const Value* list, const std::string& field) {
+    if (list != nullptr && list->kind_case() == Value::kListValue &&
+        list->list_value().values_size() == count) {
+      return;
+    }
+    fail(out.file, field, "has not one entry a parameter; give the JSON of rigcal calibrate");
+  };
+  check_size(rows, "covariance");
+  for (Eigen::Index i = 0; i < count; ++i) {
+    const Value& row = rows->list_value().values(static_cast<int>(i));
+    const std::string field = "covariance[" + std::to_string(i) + "].values";
+    const Value* numbers =
+        row.kind_case() == Value::kStructValue ? find(row.struct_value(), "values") : nullptr;
+    check_size(numbers, field);
+    for (Eigen::Index j = 0; j < count; ++j) {
+      const Value& number = numbers->list_value().values(static_cast<int>(j));
+      if (number.kind_case() == Value::kNumberValue) out.covariance(i, j) = number.number_value();
+    }
   }
 }
 
@@ -107,6 +138,7 @@ ParameterValues read_parameter_values(const std::string& path) {
                             why.substr(0, why.find('\n')) + ")");
   }
   add_list(result, "parameters", values);
+  read_covariance(result, values);
   add_list(result, "tied", values);
   if (values.entries.empty()) {
     fail(path, "parameters", "holds none; give what rigcal calibrate --json wrote");
@@ -114,6 +146,27 @@ ParameterValues read_parameter_values(const std::string& path) {
   add_list(result, "kept", values);
   read_choices(result, values);
   return values;
+}
+
+estimator::KeptParameters spread_of(const ParameterValues& values,
+                                    const estimator::Mechanism& mechanism,
+                                    std::vector<std::string>& unknown) {
+  estimator::KeptParameters spread;
+  std::vector<Eigen::Index> known;
+  for (Eigen::Index i = 0; i < values.covariance.rows(); ++i) {
+    const ParameterValues::Entry& entry = values.entries[static_cast<std::size_t>(i)];
+    const int index = mechanism.find_parameter(entry.name);
+    if (index < 0 || estimator::find_tie(mechanism, index) != nullptr) continue;
+    if (mechanism.parameters[static_cast<std::size_t>(index)].value != entry.value) continue;
+    if (!std::isfinite(entry.deviation)) {
+      unknown.push_back(entry.name);
+      continue;
+    }
+    spread.parameters.push_back(index);
+    known.push_back(i);
+  }
+  spread.covariance = values.covariance(known, known);
+  return spread;
 }
 
 void apply_values(const ParameterValues& values, estimator::Mechanism& mechanism) {

@@ -1,10 +1,13 @@
 #pragma once
 
+#include <Eigen/Core>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "estimator/calibrate/calibration.hpp"
+#include "estimator/calibrate/segment_steps.hpp"
 #include "estimator/model/mechanism.hpp"
 #include "service/import/file_mark.hpp"
 
@@ -17,10 +20,13 @@ struct ParameterValues {
     std::string name;
     std::string unit;
     double value = 0.0;
+    double deviation = std::numeric_limits<double>::infinity();  ///< where it is told
   };
   std::string file;  ///< empty: there are none
   FileMark mark = {};
   std::vector<Entry> entries;  ///< estimated ones, then those that follow from them
+  /// Of the first entries, those estimated; of nothing where their deviation is infinite.
+  Eigen::MatrixXd covariance;
   /// What they are parameters of, where the file says so; of a simulator its step and weight too.
   std::optional<estimator::EstimateKind> kind;
   double step = 0.0;                ///< [s]; 0: not told
@@ -30,6 +36,12 @@ struct ParameterValues {
 /// Reads them; nothing for an empty path.
 /// @throws proto::InputError naming the file and the field
 ParameterValues read_parameter_values(const std::string& path);
+
+/// How well those values are known, of the parameters of a rig that have them still.
+/// @param unknown  result: names of parameters that the data did not see, which are left out
+estimator::KeptParameters spread_of(const ParameterValues& values,
+                                    const estimator::Mechanism& mechanism,
+                                    std::vector<std::string>& unknown);
 
 /// Gives the parameters of a rig those values; what they leave out, and what is free, stays as it
 /// is.

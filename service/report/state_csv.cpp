@@ -1,50 +1,91 @@
 #include "service/report/state_csv.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 #include "service/text/csv_row.hpp"
 
 namespace service {
 namespace {
 
-/// What a column holds, and what its name ends in.
+using estimator::StateEstimate;
+
+/// What it is asked for by, and what its columns end in.
 struct Quantity {
-  const Eigen::MatrixXd estimator::StateEstimate::*values;
-  const Eigen::MatrixXd estimator::StateEstimate::*deviations;
+  const char* name;
   const char* turn;
   const char* slide;
 };
 
-using estimator::StateEstimate;
+// In the order of StateQuantity and JointLoad.
+constexpr Quantity kQuantities[] = {{"angle", "rad", "m"},
+                                    {"rate", "rad_per_s", "m_per_s"},
+                                    {"acceleration", "rad_per_s2", "m_per_s2"},
+                                    {"effort", "effort_Nm", "effort_N"},
+                                    {"motor", "motor_Nm", "motor_N"},
+                                    {"friction", "friction_Nm", "friction_N"},
+                                    {"moment", "moment_x_Nm", "moment_x_Nm"},
+                                    {"moment", "moment_y_Nm", "moment_y_Nm"},
+                                    {"moment", "moment_z_Nm", "moment_z_Nm"},
+                                    {"force", "force_x_N", "force_x_N"},
+                                    {"force", "force_y_N", "force_y_N"},
+                                    {"force", "force_z_N", "force_z_N"}};
+static_assert(std::size(kQuantities) == estimator::kStateQuantities);
 
-constexpr Quantity kQuantities[] = {
-    {&StateEstimate::angles, &StateEstimate::angle_deviations, "rad", "m"},
-    {&StateEstimate::rates, &StateEstimate::rate_deviations, "rad_per_s", "m_per_s"},
-    {&StateEstimate::accelerations, &StateEstimate::acceleration_deviations, "rad_per_s2",
-     "m_per_s2"}};
+struct Column {
+  Eigen::Index index;
+  std::string name;
+};
+
+std::vector<Column> columns_of(const estimator::Mechanism& mechanism,
+                               const std::vector<int>& wanted) {
+  std::vector<Column> columns;
+  for (int j = 0; j < mechanism.hinge_count(); ++j) {
+    const estimator::Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(j)];
+    const bool slides = hinge.kind == estimator::JointKind::kPrismatic;
+    for (const int quantity : wanted) {
+      if (!estimator::is_told(mechanism, j, quantity)) continue;
+      const Quantity& facts = kQuantities[quantity];
+      columns.push_back({StateEstimate::column(j, quantity),
+                         hinge.name + "_" + (slides ? facts.slide : facts.turn)});
+    }
+  }
+  return columns;
+}
 
 }  // namespace
 
+std::vector<std::string> state_names() {
+  std::vector<std::string> names;
+  for (const Quantity& each : kQuantities) names.emplace_back(each.name);
+  names.erase(std::ranges::unique(names).begin(), names.end());
+  return names;
+}
+
+std::vector<int> state_quantities(const std::string& name) {
+  std::vector<int> quantities;
+  for (int i = 0; i < estimator::kStateQuantities; ++i) {
+    if (name == kQuantities[i].name) quantities.push_back(i);
+  }
+  return quantities;
+}
+
 std::string state_csv(const estimator::Mechanism& mechanism,
-                      const std::vector<StateEstimate>& estimates) {
+                      const std::vector<StateEstimate>& estimates, const std::vector<int>& wanted) {
+  const std::vector<Column> columns = columns_of(mechanism, wanted);
   std::vector<std::string> cells = {"recording", "t_s"};
-  for (const estimator::Hinge& hinge : mechanism.hinges) {
-    for (const Quantity& quantity : kQuantities) {
-      const std::string name =
-          hinge.name + "_" +
-          (hinge.kind == estimator::JointKind::kPrismatic ? quantity.slide : quantity.turn);
-      cells.push_back(name);
-      cells.push_back(name + "_sd");
-    }
+  for (const Column& column : columns) {
+    cells.push_back(column.name);
+    cells.push_back(column.name + "_sd");
   }
   std::string text = csv_row(cells);
   for (const StateEstimate& estimate : estimates) {
     for (std::size_t k = 0; k < estimate.times.size(); ++k) {
       const auto row = static_cast<Eigen::Index>(k);
       cells = {estimate.recording, csv_number(estimate.start + estimate.times[k])};
-      for (int j = 0; j < mechanism.hinge_count(); ++j) {
-        for (const Quantity& quantity : kQuantities) {
-          cells.push_back(csv_number((estimate.*quantity.values)(row, j)));
-          cells.push_back(csv_number((estimate.*quantity.deviations)(row, j)));
-        }
+      for (const Column& column : columns) {
+        cells.push_back(csv_number(estimate.values(row, column.index)));
+        cells.push_back(csv_number(estimate.deviations(row, column.index)));
       }
       text += csv_row(cells);
     }

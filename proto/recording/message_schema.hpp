@@ -1,0 +1,17 @@
+#pragma once
+
+#include <google/protobuf/descriptor.h>
+
+#include <cstdint>
+#include <string>
+
+#include "proto/recording/mcap_writer.hpp"
+
+namespace proto {
+
+/// Declares a channel of Protobuf messages, with the schema that a reader needs for them.
+/// @return its id
+std::uint16_t add_message_channel(McapWriter& writer, const std::string& topic,
+                                  const google::protobuf::Descriptor& type, McapMap metadata = {});
+
+}  // namespace proto
