@@ -108,8 +108,8 @@ double Multisine::command(const Moment& now) const noexcept {
   return now.time_s < ramp_s ? sum * now.time_s / ramp_s : sum;
 }
 
-// Between two grid points the signal rises by at most |f''| (Δt/2)²/2 above the higher one. While it
-// is faded in, f = s t/T and f'' = s'' t/T + 2 s'/T.
+// Between two grid points the signal rises by at most |f''| (Δt/2)²/2 above the higher one. While
+// it is faded in, f = s t/T and f'' = s'' t/T + 2 s'/T.
 double Multisine::command_peak() const {
   const Grid grid = make_grid(*this, kFinePointsPerCycle, kFinePointsMax);
   std::vector<double> values = sample(*this, grid);
@@ -124,8 +124,7 @@ double Multisine::command_peak() const {
     curvature_max += std::abs(tone.amplitude) * omega * omega;
     if (ramp_s > 0.0) curvature_max += std::abs(tone.amplitude) * 2.0 * omega / ramp_s;
   }
-  const double bound =
-      peak_of(values) + curvature_max * grid.period_s * grid.period_s / 8.0;
+  const double bound = peak_of(values) + curvature_max * grid.period_s * grid.period_s / 8.0;
   return std::min(bound, amplitude_sum);
 }
 

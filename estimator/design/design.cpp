@@ -31,7 +31,7 @@ constexpr double kSpread = 0.3;
 constexpr double kUnseen = 1e9;         // deviation of what a plan does not see, as wanted
 constexpr double kOutOfQuestion = 1e6;  // added to what a plan exceeds
 constexpr double kRidge = 1e-13;        // beside a unit diagonal: of rounding
-constexpr double kQuietest = 0.03;      // share of the largest command that a screen begins at
+constexpr double kQuietest = 0.003;     // share of the largest command that a screen begins at
 
 /// By how much a motion exceeds what it may, in shares of the limits; 0: not at all.
 /// @param margin  share that is kept free
