@@ -40,7 +40,7 @@ std::vector<FilteredInstant> filter_motion(InstantEstimator& estimator,
                                            const std::vector<Eigen::VectorXd>& starts,
                                            const MotionModel& model);
 
-/// Every instant with all before and after it [Rauch, Tung and Striebel], about the filter's
+/// Every instant with all before and after it [Rau65], about the filter's
 /// linearisations.
 std::vector<SmoothedInstant> smooth_motion(const std::vector<FilteredInstant>& filtered,
                                            const MotionModel& model);

@@ -315,16 +315,16 @@ class StudyReader {
   static StudyChain read_chain(const v1::StudyChain& source, const proto::TextLocator& place) {
     if (source.links() == 0) place.at("links").fail("links must be given, above 0");
     if (source.draws() == 0) place.at("draws").fail("draws must be given, above 0");
-    StudyChain chain{
-        .links = source.links(),
-        .draws = source.draws(),
-        .seed = source.seed(),
-        .angle_error = given(source.angle_error_rad(), place, "angle_error_rad"),
-        .rate_error = given(source.rate_error_rad_s(), place, "rate_error_rad_s"),
-        .dynamics_error = given(source.dynamics_error(), place, "dynamics_error"),
-        .records = source.records()};
+    StudyChain chain;
+    chain.links = source.links();
+    chain.draws = source.draws();
+    chain.seed = source.seed();
+    chain.angle_error = given(source.angle_error_rad(), place, "angle_error_rad");
+    chain.rate_error = given(source.rate_error_rad_s(), place, "rate_error_rad_s");
+    chain.dynamics_error = given(source.dynamics_error(), place, "dynamics_error");
+    chain.records = source.records();
     if (chain.records == 0) return chain;
-    chain.duration = given(source.record_s(), place, "record_s");
+    chain.duration = given(source.duration_s(), place, "duration_s");
     chain.period = 1.0 / given(source.rate_hz(), place, "rate_Hz");
     chain.jerk = given(source.jerk(), place, "jerk");
     return chain;
@@ -332,7 +332,8 @@ class StudyReader {
 
   StudyRobot read_robot(const v1::StudyRobot& source, const proto::TextLocator& place) const {
     if (source.rig().empty()) place.fail("names no rig file; write rig: \"rig-....textproto\"");
-    StudyRobot robot{.path = beside(source.rig())};
+    StudyRobot robot;
+    robot.path = beside(source.rig());
     if (!std::filesystem::exists(robot.path)) return robot;
     robot.mechanism = parse_rig(robot.path, proto::read_file(robot.path)).mechanism;
     const estimator::Mechanism& mechanism = *robot.mechanism;
@@ -356,7 +357,7 @@ class StudyReader {
       place.at("slowest_Hz").fail("slowest_Hz must not lie above fastest_Hz");
     }
     robot.seed = source.seed();
-    robot.duration = given(source.record_s(), place, "record_s");
+    robot.duration = given(source.duration_s(), place, "duration_s");
     robot.period = 1.0 / given(source.rate_hz(), place, "rate_Hz");
     robot.jerk = given(source.jerk(), place, "jerk");
     robot.outside_force = source.outside_force_n();
