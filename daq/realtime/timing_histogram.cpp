@@ -9,7 +9,7 @@ namespace daq {
 namespace {
 
 // There is one writer, so a load and a store do what a costlier fetch_add would.
-void increase(std::atomic<std::int64_t>& value, std::int64_t by) noexcept {
+void add_to(std::atomic<std::int64_t>& value, std::int64_t by) noexcept {
   value.store(value.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
 }
 
@@ -18,10 +18,10 @@ void increase(std::atomic<std::int64_t>& value, std::int64_t by) noexcept {
 void TimingHistogram::add(Nanoseconds duration) noexcept {
   const std::int64_t ns = std::max<std::int64_t>(duration.count(), 0);
   const auto bin = static_cast<std::size_t>(std::min<std::int64_t>(ns / 1000, kBins - 1));
-  increase(bins_[bin], 1);
-  increase(sum_, ns);
+  add_to(bins_[bin], 1);
+  add_to(sum_, ns);
   if (ns > max_.load(std::memory_order_relaxed)) max_.store(ns, std::memory_order_relaxed);
-  increase(count_, 1);
+  add_to(count_, 1);
 }
 
 Nanoseconds TimingHistogram::mean() const noexcept {

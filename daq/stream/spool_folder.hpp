@@ -7,6 +7,10 @@
 
 namespace daq {
 
+/// Messages of all kinds in a batch, at most. A sample takes some 100 bytes, so that a batch stays
+/// far below its limits even when the supervisor finds a full ring.
+inline constexpr int kBatchMessagesMax = 500;
+
 /// What a run has for the service, in a folder beside its recording: the session and the batches
 /// that the service does not have yet. It outlives the process.
 struct SpoolFolder {

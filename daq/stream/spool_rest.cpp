@@ -20,7 +20,6 @@ namespace fs = std::filesystem;
 using rigcal::v1::SampleBatch;
 
 constexpr std::uint64_t kTailBatches = 64;
-constexpr int kBatchMessagesMax = 500;
 
 template <typename Message>
 std::string key_of(const Message& message) {

@@ -14,9 +14,6 @@ using State = proto::StreamSender::State;
 
 constexpr std::chrono::milliseconds kBatchAge(100);
 constexpr std::chrono::milliseconds kTurn(20);
-// Of all kinds. A sample takes some 100 bytes, so that a batch stays far below its limits even when
-// the supervisor finds a full ring.
-constexpr int kBatchMessagesMax = 500;
 
 // Lists the samples of a batch that could not be kept, together with those before it.
 void extend_gap(std::optional<proto::Gap>& gap, const SampleBatch& batch) {

@@ -15,7 +15,6 @@ namespace {
 constexpr double kOne = 1e-8;        // factors this near to one are one
 constexpr double kStep = 1e-5;       // of a parameter, for differences of what is of third degree
 constexpr double kSmallStep = 1e-8;  // [SI] likewise, of one near zero
-constexpr double kAcross = 1e-3;     // share of a null direction in what is not seen
 constexpr double kMoved = 1e-12;     // [m]
 
 /// Where the points of joints lie on a body against one another: what combinations depend on.
@@ -103,11 +102,8 @@ std::vector<Combination> estimate_base(const Mechanism& mechanism, const std::ve
     if (along.isZero(0.0)) continue;
     Combination estimate = evaluate(base, combination, values);
     estimate.standard_deviation = std::sqrt(std::max(variance_along(uncertainty, along), 0.0));
-    for (const NullDirection& direction : uncertainty.null_directions) {
-      const Eigen::VectorXd parts = along.cwiseProduct(direction.coefficients);
-      if (std::abs(parts.sum()) > kAcross * parts.cwiseAbs().maxCoeff()) {
-        estimate.standard_deviation = std::numeric_limits<double>::infinity();
-      }
+    if (!is_determined(uncertainty, along)) {
+      estimate.standard_deviation = std::numeric_limits<double>::infinity();
     }
     result.push_back(estimate);
   }

@@ -198,6 +198,11 @@ struct CalibrationMonitor {
   const std::atomic<bool>* stop = nullptr;  ///< polled once per iteration
 };
 
+/// Whether the caller wants it to end.
+inline bool is_stopped(const CalibrationMonitor& monitor) {
+  return monitor.stop != nullptr && monitor.stop->load(std::memory_order_relaxed);
+}
+
 /// Estimates the free parameters of `mechanism` and the states of all recordings jointly.
 ///
 /// @throws std::invalid_argument naming the recording or parameter and what to do, when the input

@@ -13,14 +13,10 @@ constexpr double kFlatStart = 0.01;  // least second moment of a start, of the l
 /// The border that an estimate was held at was that of where its chart was laid.
 constexpr double kAtBorder = 1.5;
 
-const Parameter& at(const Mechanism& mechanism, int index) {
-  return mechanism.parameters[static_cast<std::size_t>(index)];
-}
-
 bool has_free_moments(const Mechanism& mechanism, int body) {
   const auto indices = moment_indices(mechanism, body);
   return std::all_of(indices.begin(), indices.begin() + 3,
-                     [&](int index) { return at(mechanism, index).free; });
+                     [&](int index) { return parameter_at(mechanism, index).free; });
 }
 
 /// Why a body with free moments is not charted; empty: it is.
@@ -28,7 +24,7 @@ std::string obstacle(const Mechanism& mechanism, int body) {
   const auto indices = moment_indices(mechanism, body);
   int free_products = 0, held_products = 0;
   for (std::size_t i = 0; i < indices.size(); ++i) {
-    const Parameter& parameter = at(mechanism, indices[i]);
+    const Parameter& parameter = parameter_at(mechanism, indices[i]);
     if (find_tie(mechanism, indices[i]) != nullptr) return parameter.name + " is tied";
     if (i >= 3) ++(parameter.free ? free_products : held_products);
     if (!parameter.free) {
@@ -64,7 +60,7 @@ Moments moments_of(const Mechanism& mechanism, int body) {
   const auto indices = moment_indices(mechanism, body);
   Moments moments;
   for (int i = 0; i < 6; ++i) {
-    moments[i] = at(mechanism, indices[static_cast<std::size_t>(i)]).value;
+    moments[i] = parameter_at(mechanism, indices[static_cast<std::size_t>(i)]).value;
   }
   return moments;
 }

@@ -11,7 +11,6 @@ namespace {
 constexpr double kGain = 5.0;        // by which a combination must be sharper than its members
 constexpr double kPoor = 0.01;       // relative deviation of members that are worth it
 constexpr double kSimplicity = 1.5;  // by which anything but a ratio must be sharper than a ratio
-constexpr double kAcross = 1e-3;     // share of a null direction in a combination that is not seen
 
 struct Candidate {
   Eigen::Index a = 0, b = 0;
@@ -32,14 +31,6 @@ std::string quotient_unit(const std::string& a, const std::string& b) {
 
 std::string product_unit(const std::string& a, const std::string& b) {
   return a.empty() || b.empty() ? a + b : in_parentheses(a) + "·" + in_parentheses(b);
-}
-
-/// Whether no direction that the data cannot see changes a combination with this gradient.
-bool is_determined(const Uncertainty& uncertainty, const Eigen::VectorXd& gradient) {
-  return std::ranges::all_of(uncertainty.null_directions, [&](const NullDirection& direction) {
-    const Eigen::VectorXd parts = gradient.cwiseProduct(direction.coefficients);
-    return std::abs(parts.sum()) <= kAcross * parts.cwiseAbs().maxCoeff();
-  });
 }
 
 class Search {

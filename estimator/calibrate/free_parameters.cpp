@@ -10,10 +10,6 @@
 namespace estimator {
 namespace {
 
-const Parameter& at(const Mechanism& mechanism, int index) {
-  return mechanism.parameters[static_cast<std::size_t>(index)];
-}
-
 /// How many prior standard deviations the value lies from the prior's mean.
 double prior_residual(const Parameter& parameter) {
   return (parameter.value - parameter.prior_mean) / parameter.prior_standard_deviation;
@@ -24,7 +20,7 @@ Eigen::VectorXd gather(const Mechanism& mechanism, const std::vector<int>& indic
                        Member Parameter::*member) {
   Eigen::VectorXd values(static_cast<Eigen::Index>(indices.size()));
   for (std::size_t i = 0; i < indices.size(); ++i) {
-    values[static_cast<Eigen::Index>(i)] = at(mechanism, indices[i]).*member;
+    values[static_cast<Eigen::Index>(i)] = parameter_at(mechanism, indices[i]).*member;
   }
   return values;
 }
@@ -95,7 +91,7 @@ Eigen::VectorXd FreeParameters::upper(const Mechanism& mechanism) const {
 void FreeParameters::move(const Mechanism& from, const Eigen::VectorXd& step, Mechanism& to) const {
   for (std::size_t i = 0; i < indices_.size(); ++i) {
     to.parameters[static_cast<std::size_t>(indices_[i])].value =
-        at(from, indices_[i]).value + step[static_cast<Eigen::Index>(i)];
+        parameter_at(from, indices_[i]).value + step[static_cast<Eigen::Index>(i)];
   }
   apply_ties(to);
 }
@@ -103,7 +99,7 @@ void FreeParameters::move(const Mechanism& from, const Eigen::VectorXd& step, Me
 // Friction that rises from rest is nowhere negative, either.
 bool FreeParameters::is_possible(const Mechanism& mechanism) {
   return opposes_motion(mechanism) && std::ranges::all_of(mechanism.ties, [&](const Tie& tie) {
-           const Parameter& parameter = at(mechanism, tie.parameter);
+           const Parameter& parameter = parameter_at(mechanism, tie.parameter);
            return parameter.value >= parameter.lower && parameter.value <= parameter.upper;
          });
 }
@@ -111,7 +107,7 @@ bool FreeParameters::is_possible(const Mechanism& mechanism) {
 double FreeParameters::prior_cost(const Mechanism& mechanism) const {
   double sum = 0.0;
   for (const Prior& prior : priors_) {
-    const double residual = angle_noise_ * prior_residual(at(mechanism, prior.parameter));
+    const double residual = angle_noise_ * prior_residual(parameter_at(mechanism, prior.parameter));
     sum += residual * residual;
   }
   for (const Drawing& drawing : drawings_) {
@@ -127,7 +123,7 @@ void FreeParameters::linearize_priors(const Mechanism& mechanism, int group,
   shape_block(out, 0, 0, 0, size(), prior_count(), group);
   out.arrow_jacobian.setZero();
   for (std::size_t row = 0; row < priors_.size(); ++row) {
-    const Parameter& parameter = at(mechanism, priors_[row].parameter);
+    const Parameter& parameter = parameter_at(mechanism, priors_[row].parameter);
     out.residual[static_cast<Eigen::Index>(row)] = angle_noise_ * prior_residual(parameter);
     for (const TieTerm& share : priors_[row].along) {
       out.arrow_jacobian(static_cast<Eigen::Index>(row), share.parameter) =

@@ -9,6 +9,7 @@
 namespace estimator {
 namespace {
 
+constexpr double kAcross = 1e-3;      // share of a null direction in what is not seen
 constexpr double kNegligible = 1e-3;  // share of the largest coefficient that is left unsaid
 constexpr Eigen::Index kLongestLag = 2000;
 constexpr double kEvidentInflation = 2.0;  // of a variance, by correlation
@@ -96,6 +97,13 @@ Uncertainty make_uncertainty(const Mechanism& mechanism, const std::vector<int>&
     result.null_directions.push_back(direction);
   }
   return result;
+}
+
+bool is_determined(const Uncertainty& uncertainty, const Eigen::VectorXd& gradient) {
+  return std::ranges::all_of(uncertainty.null_directions, [&](const NullDirection& direction) {
+    const Eigen::VectorXd parts = gradient.cwiseProduct(direction.coefficients);
+    return std::abs(parts.sum()) <= kAcross * parts.cwiseAbs().maxCoeff();
+  });
 }
 
 double variance_along(const Uncertainty& uncertainty, const Eigen::VectorXd& direction) {

@@ -28,6 +28,9 @@ struct Uncertainty {
 /// it is larger.
 double variance_along(const Uncertainty& uncertainty, const Eigen::VectorXd& direction);
 
+/// Whether no direction that the data cannot see changes a combination with this gradient.
+bool is_determined(const Uncertainty& uncertainty, const Eigen::VectorXd& gradient);
+
 /// Spreads the covariance of the estimated parameters over all that were asked for.
 ///
 /// @param asked     indices into mechanism.parameters that were free in the rig

@@ -13,10 +13,6 @@ namespace {
 
 constexpr double kSeriesBelow = 1e-2;  // |t − 1|: where φ loses digits, and eight terms keep all
 
-const Parameter& at(const Mechanism& mechanism, int index) {
-  return mechanism.parameters[static_cast<std::size_t>(index)];
-}
-
 /// φ(t)/(t − 1), of u = t − 1: φ² = u² + 2 (u − log(1 + u)) = u² (2 − 2u/3 + 2u²/4 − …).
 double phi_quotient(double u) {
   if (std::abs(u) > kSeriesBelow) {
@@ -62,26 +58,26 @@ InertiaPrior::InertiaPrior(const Mechanism& mechanism, int body) : body_(body) {
   const int centre = mechanism.find_parameter(own.name + ".c_x");
   for (int i = 0; i < 3; ++i) {
     parameters_[static_cast<std::size_t>(1 + i)] = centre < 0 ? -1 : centre + i;
-    centre_[i] = centre < 0 ? 0.0 : at(mechanism, centre + i).prior_mean;
+    centre_[i] = centre < 0 ? 0.0 : parameter_at(mechanism, centre + i).prior_mean;
   }
   for (int i = 0; i < 6; ++i) {
     parameters_[static_cast<std::size_t>(4 + i)] = mechanism.index(body, BodyQuantity::kJxx) + i;
   }
-  mass_ = at(mechanism, parameters_[0]).prior_mean;
+  mass_ = parameter_at(mechanism, parameters_[0]).prior_mean;
   unfactor_ = upper_cholesky(drawn_second_moments(mechanism, body)).inverse();
 }
 
 InertiaPrior::Values InertiaPrior::values(const Mechanism& mechanism) const {
   Moments moments;
   for (int i = 0; i < 6; ++i) {
-    moments[i] = at(mechanism, parameters_[static_cast<std::size_t>(4 + i)]).value;
+    moments[i] = parameter_at(mechanism, parameters_[static_cast<std::size_t>(4 + i)]).value;
   }
-  Values values{.mass = at(mechanism, parameters_[0]).value,
+  Values values{.mass = parameter_at(mechanism, parameters_[0]).value,
                 .shift = Eigen::Vector3d::Zero(),
                 .sigma = second_moments(inertia_matrix(moments))};
   for (int i = 0; i < 3; ++i) {
     const int index = parameters_[static_cast<std::size_t>(1 + i)];
-    if (index >= 0) values.shift[i] = at(mechanism, index).value - centre_[i];
+    if (index >= 0) values.shift[i] = parameter_at(mechanism, index).value - centre_[i];
   }
   return values;
 }

@@ -19,10 +19,9 @@ namespace {
 
 using Solved = Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d>;
 
-constexpr double kNegligible = 1e-12;  // of a variance
-constexpr double kAcross = 1e-3;       // share of a null direction in what is not seen
-constexpr double kWrongModel = 3.0;    // deviations beyond the border
-constexpr int kCutsMax = 50;           // of a cone: a dozen come to within a thousandth of it
+constexpr double kNegligibleVariance = 1e-12;  // of a variance
+constexpr double kWrongModel = 3.0;            // deviations beyond the border
+constexpr int kCutsMax = 50;  // of a cone: a dozen come to within a thousandth of it
 
 const std::string& name_of(const Mechanism& mechanism, int body) {
   return mechanism.bodies[static_cast<std::size_t>(body)].name;
@@ -70,12 +69,7 @@ double deviation_along(const Mechanism& mechanism, int body, const Moments& slop
       if (place != asked.end()) along[place - asked.begin()] += term.factor * slope[i];
     }
   }
-  for (const NullDirection& direction : uncertainty.null_directions) {
-    const Eigen::VectorXd parts = along.cwiseProduct(direction.coefficients);
-    if (std::abs(parts.sum()) > kAcross * parts.cwiseAbs().maxCoeff()) {
-      return std::numeric_limits<double>::infinity();
-    }
-  }
+  if (!is_determined(uncertainty, along)) return std::numeric_limits<double>::infinity();
   return std::sqrt(std::max(variance_along(uncertainty, along), 0.0));
 }
 
@@ -240,7 +234,7 @@ std::vector<std::string> tell_impossible(const Mechanism& mechanism,
     std::string changes;
     const auto indices = moment_indices(mechanism, body);
     for (int i = 0; i < 6; ++i) {
-      if (covariance(i, i) <= kNegligible * covariance.maxCoeff()) continue;
+      if (covariance(i, i) <= kNegligibleVariance * covariance.maxCoeff()) continue;
       const Parameter& parameter =
           mechanism.parameters[static_cast<std::size_t>(indices[static_cast<std::size_t>(i)])];
       changes += (changes.empty() ? "" : ", ") + parameter.name + " " +

@@ -45,6 +45,8 @@ std::vector<Group> groups_of(const Mechanism& mechanism, const std::vector<int>&
 std::vector<int> sensed_axes(const Mechanism& mechanism, const std::vector<Segment>& segments) {
   std::vector<int> axes;
   for (int axis = 0; axis < mechanism.inertial_count() * kAxes; ++axis) {
+    const auto sensor = static_cast<std::size_t>(axis / kAxes);
+    if (axis % kAxes >= mechanism.inertial_sensors[sensor].axis_count()) continue;
     if (std::ranges::any_of(segments, [&](const Segment& segment) {
           return axis < segment.inertial.cols() &&
                  !segment.inertial.col(axis).array().isNaN().all();
@@ -56,13 +58,26 @@ std::vector<int> sensed_axes(const Mechanism& mechanism, const std::vector<Segme
 }
 
 std::string inertial_axis_name(const Mechanism& mechanism, int axis) {
-  static constexpr const char* kNames[kAxes] = {"gyro_x",  "gyro_y",  "gyro_z",
-                                                "accel_x", "accel_y", "accel_z"};
-  return mechanism.inertial_sensors[static_cast<std::size_t>(axis / kAxes)].name + "." +
-         kNames[axis % kAxes];
+  using Kind = InertialSensor::Kind;
+  static constexpr const char* kInertial[kAxes] = {"gyro_x",  "gyro_y",  "gyro_z",
+                                                   "accel_x", "accel_y", "accel_z"};
+  static constexpr const char* kLoad[kAxes] = {"moment_x", "moment_y", "moment_z",
+                                               "force_x",  "force_y",  "force_z"};
+  const InertialSensor& sensor = mechanism.inertial_sensors[static_cast<std::size_t>(axis / kAxes)];
+  if (sensor.axis_count() == 1) return sensor.name + ".torque";
+  return sensor.name + "." + (sensor.kind == Kind::kInertial ? kInertial : kLoad)[axis % kAxes];
 }
 
-const char* inertial_axis_unit(int axis) { return axis % kAxes < 3 ? "rad/s" : "m/s²"; }
+std::string inertial_axis_unit(const Mechanism& mechanism, int axis) {
+  const InertialSensor& sensor = mechanism.inertial_sensors[static_cast<std::size_t>(axis / kAxes)];
+  const bool is_first = axis % kAxes < 3;
+  if (sensor.kind == InertialSensor::Kind::kInertial) return is_first ? "rad/s" : "m/s²";
+  if (sensor.axis_count() == 1) {
+    const Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(sensor.hinge)];
+    return hinge.kind == JointKind::kPrismatic ? "N" : "N·m";
+  }
+  return is_first ? "N·m" : "N";
+}
 
 InertialLooks::InertialLooks(const Mechanism& mechanism, const Segment& segment,
                              const std::vector<int>& axes)

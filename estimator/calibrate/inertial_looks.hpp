@@ -13,8 +13,8 @@ std::vector<int> sensed_axes(const Mechanism& mechanism, const std::vector<Segme
 /// Name of an axis, such as "imu1.gyro_z".
 std::string inertial_axis_name(const Mechanism& mechanism, int axis);
 
-/// rad/s or m/s².
-const char* inertial_axis_unit(int axis);
+/// rad/s or m/s²; of moments and forces N·m or N.
+std::string inertial_axis_unit(const Mechanism& mechanism, int axis);
 
 /// When a segment's inertial readings are of: a delay before the samples that they came with.
 /// Sensors of one delay that is held are looked at together.

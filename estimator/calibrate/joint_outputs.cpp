@@ -9,7 +9,7 @@
 namespace estimator {
 namespace {
 
-constexpr std::size_t kBatch = 64;  // samples whose loads are found together
+constexpr std::size_t kLoadBatch = 64;  // samples whose loads are found together
 
 /// A root of a covariance, which may be singular.
 Eigen::MatrixXd root_of(const Eigen::MatrixXd& covariance) {
@@ -68,7 +68,7 @@ void JointOutputs::add(int sample, const SampleStep& step, const StateFilter::Es
                           B * estimate.push_covariance * B.transpose() + mixed + mixed.transpose(),
                       means.rightCols(means.cols() - 1) +
                           step.motion_slopes.rightCols(step.motion_slopes.cols() - 2 * c)});
-  if (waiting_.size() == kBatch) flush();
+  if (waiting_.size() == kLoadBatch) flush();
 }
 
 void JointOutputs::flush() {
@@ -93,9 +93,9 @@ void JointOutputs::write(const Motion& motion, const Eigen::VectorXd& loads,
                          const Eigen::MatrixXd& slopes) {
   const int n = steps_.joint_count(), moves = 3 * n;
   const Eigen::MatrixXd along = motion.along * root_;
-  const Eigen::VectorXd own = deviations_of(
-      Eigen::MatrixXd::Identity(motion.value.size(), motion.value.size()), motion.covariance,
-      along);
+  const Eigen::VectorXd own =
+      deviations_of(Eigen::MatrixXd::Identity(motion.value.size(), motion.value.size()),
+                    motion.covariance, along);
   for (int j = 0; j < n; ++j) {
     for (int part = 0; part < 3; ++part) {
       out_.values(motion.sample, StateEstimate::column(j, part)) = motion.value[part * n + j];
@@ -111,8 +111,7 @@ void JointOutputs::write(const Motion& motion, const Eigen::VectorXd& loads,
     if (columns_[i] < 0) continue;
     by_parameters.col(static_cast<Eigen::Index>(i)) += slopes.col(moves + columns_[i]);
   }
-  const Eigen::VectorXd spread =
-      deviations_of(by_motion, motion.covariance, by_parameters * root_);
+  const Eigen::VectorXd spread = deviations_of(by_motion, motion.covariance, by_parameters * root_);
   for (std::size_t i = 0; i < quantities_.size(); ++i) {
     const Eigen::Index column = StateEstimate::column(joints_[i], quantities_[i]);
     out_.values(motion.sample, column) = loads[static_cast<Eigen::Index>(i)];

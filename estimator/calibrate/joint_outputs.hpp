@@ -30,7 +30,7 @@ class JointOutputs {
 
   const SegmentSteps& steps_;
   StateEstimate& out_;
-  Eigen::MatrixXd root_;  // of the covariance of the parameters: C = root rootᵀ
+  Eigen::MatrixXd root_;                  // of the covariance of the parameters: C = root rootᵀ
   std::vector<int> quantities_, joints_;  // of each load that is told
   std::unique_ptr<const SensingProgram> loads_;  // null: none is
   std::vector<int> columns_;  // of each parameter of the spread among those of the loads; −1: none

@@ -19,9 +19,9 @@ constexpr double kThinned = 5e-3;         // from one instant to the next, about
 constexpr double kDifferenceTime = 0.01;  // over which jerk is looked for [s]
 constexpr double kStill = 0.1;            // over which the first pose is looked for [s]
 constexpr int kTurns = 16;                // angles tried for a joint at the start
-constexpr int kRounds = 8;
-constexpr double kSettled = 1e-4;  // change of the angles that ends the rounds [rad]
-constexpr double kCautious = 3.0;  // times the noise of readings: what noise leaves out
+constexpr int kKinematicRounds = 8;
+constexpr double kSettledAngle = 1e-4;  // change of the angles that ends the rounds [rad]
+constexpr double kCautious = 3.0;       // times the noise of readings: what noise leaves out
 
 // Readings without noise still get a finite weight [rad], [rad/s or m/s²].
 constexpr double kAngleNoiseMin = 1e-4, kInertialNoiseMin = 1e-4;
@@ -47,6 +47,16 @@ double spread_of(InertialQuantity quantity) {
 
 double squared(double x) { return x * x; }
 
+/// Axes that read motion alone, and no forces.
+std::vector<int> kinematic_axes(const Mechanism& mechanism, const Segment& segment) {
+  std::vector<int> axes = sensed_axes(mechanism, {segment});
+  std::erase_if(axes, [&](int axis) {
+    const auto sensor = static_cast<std::size_t>(axis / InertialSensor::kAxes);
+    return mechanism.inertial_sensors[sensor].kind != InertialSensor::Kind::kInertial;
+  });
+  return axes;
+}
+
 /// One reading of one instant.
 struct Row {
   double value, variance;
@@ -61,7 +71,7 @@ class Smoother {
         segment_(segment),
         n_(mechanism.hinge_count()),
         sensors_(sensors_of(mechanism)),
-        program_(mechanism, sensed_axes(mechanism, {segment}), constants_of(mechanism)),
+        program_(mechanism, kinematic_axes(mechanism, segment), constants_of(mechanism)),
         lanes_(program_, mechanism),
         size_(3 * n_ + static_cast<int>(program_.parameters().size())) {
     stride_ = std::max(1, static_cast<int>(std::lround(kThinned / segment.period)));
@@ -78,12 +88,12 @@ class Smoother {
 
   void run(Eigen::MatrixXd& states) {
     begin_at(states);
-    for (int round = 0; round < kRounds; ++round) {
+    for (int round = 0; round < kKinematicRounds; ++round) {
       const Eigen::MatrixXd before = means_;
       if (!smooth()) return;
       const double change = (means_ - before).topRows(n_).cwiseAbs().maxCoeff();
       if (!std::isfinite(change)) return;
-      if (change < kSettled) break;
+      if (change < kSettledAngle) break;
     }
     write(states);
   }
@@ -93,7 +103,14 @@ class Smoother {
   static std::vector<int> constants_of(const Mechanism& mechanism) {
     std::vector<int> constants = sensing_parameters(mechanism);
     for (int i = 0; i < mechanism.inertial_count(); ++i) {
-      std::erase(constants, mechanism.index_of_inertial(i, InertialQuantity::kDelay));
+      const bool is_kinematic = mechanism.inertial_sensors[static_cast<std::size_t>(i)].kind ==
+                                InertialSensor::Kind::kInertial;
+      const int first = mechanism.index_of_inertial(i, {});
+      const int delay = mechanism.index_of_inertial(i, InertialQuantity::kDelay);
+      std::erase_if(constants, [=](int index) {
+        return index == delay ||
+               (!is_kinematic && index >= first && index < first + Mechanism::kInertialQuantities);
+      });
     }
     return constants;
   }
@@ -375,6 +392,7 @@ class Smoother {
 
 void smooth_kinematics(const Mechanism& mechanism, const Segment& segment,
                        Eigen::MatrixXd& states) {
+  if (kinematic_axes(mechanism, segment).empty()) return;
   Smoother(mechanism, segment).run(states);
 }
 

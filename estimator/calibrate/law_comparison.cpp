@@ -91,10 +91,6 @@ bool is_simpler(const LawScore& a, const LawScore& b) {
   return std::pair(a.parameters, a.order) < std::pair(b.parameters, b.order);
 }
 
-bool is_stopped(const CalibrationMonitor& monitor) {
-  return monitor.stop != nullptr && monitor.stop->load(std::memory_order_relaxed);
-}
-
 /// One law over all folds.
 class LawRun {
  public:

@@ -12,6 +12,9 @@ namespace estimator {
 /// "-inf", "-" for NaN.
 std::string number_text(double value, int digits = 3);
 
+/// A name as messages write it: 'arm'.
+inline std::string quoted(const std::string& name) { return "'" + name + "'"; }
+
 /// Exponent of the notation for numbers of this magnitude: 0 where they are plain.
 int notation_exponent(double magnitude);
 

@@ -18,6 +18,7 @@
 #include "estimator/calibrate/prior_check.hpp"
 #include "estimator/calibrate/quantisation.hpp"
 #include "estimator/calibrate/reading_noise.hpp"
+#include "estimator/calibrate/sensor_traps.hpp"
 #include "estimator/calibrate/shooting_fit.hpp"
 #include "estimator/calibrate/withheld_sensors.hpp"
 
@@ -40,7 +41,8 @@ std::vector<InertialError> inertial_errors(const ShootingProblem& problem,
   for (int place = 0; place < std::ssize(problem.sensed()); ++place) {
     const int axis = problem.sensed()[static_cast<std::size_t>(place)];
     const int readings = problem.inertial_reading_count(place);
-    errors.push_back({inertial_axis_name(problem.mechanism(), axis), inertial_axis_unit(axis),
+    errors.push_back({inertial_axis_name(problem.mechanism(), axis),
+                      inertial_axis_unit(problem.mechanism(), axis),
                       std::sqrt(problem.inertial_squared_error(place) / std::max(readings, 1)),
                       noise.inertial[axis], readings});
   }
@@ -121,6 +123,12 @@ QuantisedErrors account_for_correlation(const ShootingFit& fit, ParameterInforma
   return counting;
 }
 
+/// What readings alone, priors left out, say of the parameters.
+Eigen::MatrixXd seen_by_data(const ParameterInformation& information) {
+  if (!information.valid) return {};
+  return information.schur - information.group_schur.back();
+}
+
 std::vector<NullDirection> null_directions_at(const ShootingProblem& problem,
                                               const Mechanism& mechanism,
                                               const ParameterBook& book) {
@@ -168,6 +176,9 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
   ParameterInformation information = compute_information(fit.joint());
   Eigen::VectorXd variances = group_variances(information, 1.0);
   note_process_noise(fit, result.notes);
+  append(name_sensor_traps(result.mechanism, book.asked(), book.estimated(),
+                           seen_by_data(information)),
+         result.notes);
 
   QuantisedErrors counting;
   result.refined = fit.fit_simulation();

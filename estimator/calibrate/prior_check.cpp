@@ -14,10 +14,6 @@ namespace {
 
 constexpr double kTold = 1e-8;  // share of a prior's variance that all else takes away, at least
 
-const Parameter& at(const Mechanism& mechanism, int index) {
-  return mechanism.parameters[static_cast<std::size_t>(index)];
-}
-
 Eigen::VectorXd total_score(const ParameterInformation& information) {
   Eigen::VectorXd score = Eigen::VectorXd::Zero(information.schur.rows());
   for (const Eigen::VectorXd& part : information.group_score) score += part;
@@ -79,7 +75,8 @@ int farthest_from_drawing(const Mechanism& mechanism, int body) {
   Mechanism drawn = mechanism;
   for (const int index : prior.parameters()) {
     if (index >= 0) {
-      drawn.parameters[static_cast<std::size_t>(index)].value = at(mechanism, index).prior_mean;
+      drawn.parameters[static_cast<std::size_t>(index)].value =
+          parameter_at(mechanism, index).prior_mean;
     }
   }
   const InertiaPrior::Slopes slopes = prior.slopes(drawn);
@@ -88,8 +85,9 @@ int farthest_from_drawing(const Mechanism& mechanism, int body) {
   for (int i = 0; i < 10; ++i) {
     const int index = prior.parameters()[static_cast<std::size_t>(i)];
     if (index < 0 || !varies(mechanism, index)) continue;
-    const double off = std::abs(at(mechanism, index).value - at(mechanism, index).prior_mean) *
-                       slopes.col(i).norm();
+    const double off =
+        std::abs(parameter_at(mechanism, index).value - parameter_at(mechanism, index).prior_mean) *
+        slopes.col(i).norm();
     if (!(off > most)) continue;
     most = off;
     farthest = index;
@@ -135,8 +133,8 @@ std::vector<PriorConflict> find_conflicts(const Mechanism& mechanism,
     const Distance found = distance(information, scatter, A, residual);
     if (!(found.deviations >= kConflictDeviations)) continue;
     const bool drawing = rows.body >= 0;
-    const Parameter& parameter =
-        at(mechanism, drawing ? farthest_from_drawing(mechanism, rows.body) : rows.parameter);
+    const Parameter& parameter = parameter_at(
+        mechanism, drawing ? farthest_from_drawing(mechanism, rows.body) : rows.parameter);
     const double without =
         drawing ? parameter.value
                 : parameter.prior_mean + found.residual[0] * parameter.prior_standard_deviation;

@@ -11,7 +11,7 @@ namespace {
 using RowMajor = IntervalSlopes::RowMajor;
 
 /// With these free, and nothing else.
-Mechanism with_free(Mechanism mechanism, const std::vector<int>& parameters) {
+Mechanism only_free(Mechanism mechanism, const std::vector<int>& parameters) {
   for (Parameter& parameter : mechanism.parameters) parameter.free = false;
   for (const int index : parameters) {
     mechanism.parameters[static_cast<std::size_t>(index)].free = true;
@@ -45,7 +45,7 @@ SegmentSteps::SegmentSteps(const Mechanism& mechanism, const Segment& segment,
     : segment_(segment),
       spacing_(spacing),
       threads_(threads),
-      freed_(with_free(mechanism, parameters)),
+      freed_(only_free(mechanism, parameters)),
       programs_(freed_, grid.coordinates, {segment.absent_bodies}),
       run_(programs_.runs(freed_, std::vector<int>{0}).front()),
       sensing_(run_.values, sensed_axes(mechanism, {segment}),
@@ -193,7 +193,8 @@ std::vector<SampleStep> SegmentSteps::linearize(int first, const States& at) {
   if (moving > 0) last_looks_ = steps[moving - 1].looks;
   if (is_to_end) look_at_last(at.guesses.col(count - 1), steps.back());
   const int states = 2 * coordinate_count();
-  for (IntervalSlopes::Result& each : slopes) each.looks = RowMajor::Identity(states, program_width());
+  for (IntervalSlopes::Result& each : slopes)
+    each.looks = RowMajor::Identity(states, program_width());
   std::vector<Eigen::MatrixXd> sensed_values(steps.size());
   if (sensing_.axis_count() > 0) {
     sense(program(), sensing_, values(), steps, sensed_values, threads_);

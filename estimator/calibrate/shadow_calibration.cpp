@@ -17,10 +17,6 @@
 namespace estimator {
 namespace {
 
-/// Open-loop errors above this say that the motion cannot be predicted from its start (passing the
-/// upright, or a model that is far off); there a simulation fit has no basin to work in [rad].
-constexpr double kPredictableRmse = 0.5;
-
 constexpr std::string_view kSimulationFit = "simulation fit";
 
 bool differs_in_friction(const Mechanism& a, const Mechanism& b) {

@@ -48,11 +48,6 @@ constexpr double kStagnantDecrease = 0.1;  // in three steps: the solver crawls
 constexpr int kNoiseRounds = 10;
 constexpr double kNoiseSettled = 0.05;  // relative change of a noise level
 
-/// Open-loop errors above this say that the motion cannot be predicted from its start; there a
-/// simulation fit has no basin to work in [rad]. Of what slides this and the other thresholds in
-/// rad are multiplied by JointUnits::scale.
-constexpr double kPredictableRmse = 0.5;
-
 /// Root mean square acceleration of every hinge, from its start rates [rad/s²].
 Eigen::VectorXd typical_accelerations(const std::vector<Eigen::MatrixXd>& states,
                                       const std::vector<double>& spacing, Eigen::Index hinges) {

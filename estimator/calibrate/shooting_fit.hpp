@@ -12,6 +12,11 @@
 
 namespace estimator {
 
+/// Open-loop errors above this say that the motion cannot be predicted from its start (passing the
+/// upright, or a model that is far off); there a simulation fit has no basin to work in [rad]. Of
+/// what slides this and other thresholds in rad are multiplied by JointUnits::scale.
+inline constexpr double kPredictableRmse = 0.5;
+
 /// Perfect readings still get a finite weight [rad].
 inline constexpr double kAngleNoiseFloor = 1e-7;
 

@@ -46,7 +46,9 @@ struct StateEstimate {
   /// Rows × joints · kStateQuantities, and standard deviations; NaN where it cannot be told.
   Eigen::MatrixXd values, deviations;
 
-  static Eigen::Index column(int joint, int quantity) { return joint * kStateQuantities + quantity; }
+  static Eigen::Index column(int joint, int quantity) {
+    return joint * kStateQuantities + quantity;
+  }
   static Eigen::Index column(int joint, StateQuantity quantity) {
     return column(joint, static_cast<int>(quantity));
   }

@@ -6,8 +6,8 @@
 namespace estimator {
 
 /// A Kalman filter over the samples of a segment, linearised about states that need not be its own,
-/// and its adjoint back [Bie77], which inverts no covariance: motion that forgets its past, or noise
-/// that is next to nothing, would forbid that.
+/// and its adjoint back [Bie77], which inverts no covariance: motion that forgets its past, or
+/// noise that is next to nothing, would forbid that.
 ///
 /// Beside every mean go its derivatives along parameters that are kept, at given readings. With C
 /// the covariance of their values, the errors of a state have P + X C Xᵀ, P from readings and noise
@@ -30,9 +30,9 @@ class StateFilter {
 
   /// A state and what pushes it, beyond what is explained, on the way to the next sample.
   struct Estimate {
-    Eigen::MatrixXd mean, push;                    ///< means
-    Eigen::MatrixXd covariance, push_covariance;   ///< of each, parameters being right
-    Eigen::MatrixXd cross;                         ///< covariance of state and push, likewise
+    Eigen::MatrixXd mean, push;                   ///< means
+    Eigen::MatrixXd covariance, push_covariance;  ///< of each, parameters being right
+    Eigen::MatrixXd cross;                        ///< covariance of state and push, likewise
   };
 
   /// @param mean  of the first sample, before its readings

@@ -44,10 +44,6 @@ constexpr double kExplained = 0.3;
 /// Share of the accelerations from which on it is told that nothing explains them.
 constexpr double kUnexplainedTold = 0.5;
 
-bool is_stopped(const CalibrationMonitor& monitor) {
-  return monitor.stop != nullptr && monitor.stop->load(std::memory_order_relaxed);
-}
-
 TrialFit fitted(const Mechanism& mechanism, const std::vector<Recording>& excerpts,
                 const CalibrationMonitor& monitor) {
   TrialFit fit(mechanism, excerpts);

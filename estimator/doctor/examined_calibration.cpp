@@ -16,10 +16,6 @@ namespace {
 /// Times that a calibration is looked at: what a second repair lays open is rare, and small.
 constexpr int kLooks = 3;
 
-bool is_stopped(const CalibrationMonitor& monitor) {
-  return monitor.stop != nullptr && monitor.stop->load(std::memory_order_relaxed);
-}
-
 void append(const std::vector<Finding>& more, std::vector<Finding>& findings) {
   findings.insert(findings.end(), more.begin(), more.end());
 }

@@ -41,8 +41,6 @@ constexpr Scale kSlideScales[] = {{1e-3, "is in millimetres, not in metres"},
                                   {0.25, "has four times as many counts a metre"},
                                   {4.0, "has a quarter of the counts a metre"}};
 
-std::string quoted(const std::string& name) { return "'" + name + "'"; }
-
 std::function<void(Segment&)> scale_angle(Eigen::Index column, double factor) {
   return [=](Segment& segment) { segment.angles.col(column) *= factor; };
 }

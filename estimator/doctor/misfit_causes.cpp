@@ -17,7 +17,7 @@ namespace {
 constexpr double kClearlyLarger = 2.0;
 
 /// Causes told one after another, each beside those before.
-constexpr int kRounds = 2;
+constexpr int kCauseRounds = 2;
 
 /// Errors over pieces may be this many times as large as those over whole recordings.
 constexpr double kNoWorse = 1.5;
@@ -27,8 +27,6 @@ constexpr double kWorkMost = 6e7;
 
 /// Causes whose costs differ by less than this factor are told together.
 constexpr double kAlike = 1.3;
-
-std::string quoted(const std::string& name) { return "'" + name + "'"; }
 
 /// The sensor whose errors are largest beside its noise.
 Eigen::Index worst_of(const Eigen::VectorXd& rmse, const Eigen::VectorXd& noise) {
@@ -79,10 +77,6 @@ Finding none_explains(const MisfitCase& on) {
           .advice = "the interval that holds is that of the scatter between pieces"};
 }
 
-bool is_stopped(const CalibrationMonitor& monitor) {
-  return monitor.stop != nullptr && monitor.stop->load(std::memory_order_relaxed);
-}
-
 bool is_misfit(const Eigen::VectorXd& rmse, const Eigen::VectorXd& noise) {
   return (rmse.array() > kClearlyLarger * noise.array()).any();
 }
@@ -122,7 +116,7 @@ std::vector<Finding> explain_misfit(const Calibration& calibration, const Mechan
   const Finding unexplained = none_explains(on);
   std::vector<Finding> findings;
   bool beside_friction = false;
-  while (std::ssize(findings) < kRounds && is_misfit(on.rmse, on.noise)) {
+  while (std::ssize(findings) < kCauseRounds && is_misfit(on.rmse, on.noise)) {
     std::vector<Cause> causes =
         try_causes(on, findings.empty() ? recordings : std::vector<Recording>());
     if (is_stopped(monitor)) return {};

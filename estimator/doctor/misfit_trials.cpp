@@ -46,8 +46,6 @@ std::optional<Cause> judged(const MisfitCase& on, const PieceFit& fit, Finding f
                fit.mechanism(), pieces};
 }
 
-std::string quoted(const std::string& name) { return "'" + name + "'"; }
-
 std::string with_deviation(double value, double deviation, int digits = 3) {
   return number_text(value, digits) + " ± " + number_text(deviation, 2);
 }

@@ -12,12 +12,12 @@ namespace {
 
 /// Readings that a side is judged by, and the degree of the polynomial through them. Short ones
 /// bend with the motion, long ones average noise.
-struct Window {
+struct SideWindow {
   std::size_t count;
   int degree;
 };
-constexpr Window kMotionWindows[] = {{3, 1}, {8, 2}};
-constexpr Window kResidualWindows[] = {{8, 2}, {24, 2}};
+constexpr SideWindow kMotionWindows[] = {{3, 1}, {8, 2}};
+constexpr SideWindow kResidualWindows[] = {{8, 2}, {24, 2}};
 
 constexpr std::size_t kLongestStride = 4;  // of readings that accelerations are taken over
 constexpr double kBendMargin = 2.0;        // accelerations above the largest one that lasts
@@ -30,8 +30,8 @@ class OutlierSearch {
       : series_(series),
         scale_(scale),
         bound_(normal_bound(chance / std::max<double>(1.0, static_cast<double>(series.size())))),
-        windows_(kind == SeriesKind::kMotion ? std::span<const Window>(kMotionWindows)
-                                             : std::span<const Window>(kResidualWindows)),
+        windows_(kind == SeriesKind::kMotion ? std::span<const SideWindow>(kMotionWindows)
+                                             : std::span<const SideWindow>(kResidualWindows)),
         bend_(kBendMargin * (kind == SeriesKind::kMotion
                                  ? scale.acceleration(kLongestStride)
                                  : scale.lasting_acceleration(kLongestStride, true))) {}
@@ -74,7 +74,7 @@ class OutlierSearch {
     return difference > std::max(bound_ * scale_.noise(k), 0.5 * scale_.quantum());
   }
 
-  std::optional<EdgeFit> side(std::size_t first, const Window& window) const {
+  std::optional<EdgeFit> side(std::size_t first, const SideWindow& window) const {
     if (!series_.is_dense(first, window.count)) return std::nullopt;
     return EdgeFit({series_.times.data() + first, window.count},
                    {series_.values.data() + first, window.count}, window.degree, series_.period);
@@ -82,14 +82,14 @@ class OutlierSearch {
 
   /// The outliers among `count` readings from `first` on, where the first and the last are.
   std::vector<Outlier> judge(std::size_t first, std::size_t count) const {
-    for (const Window& window : windows_) {
+    for (const SideWindow& window : windows_) {
       std::vector<Outlier> off = judge(first, count, window);
       if (!off.empty()) return off;
     }
     return {};
   }
 
-  std::vector<Outlier> judge(std::size_t first, std::size_t count, const Window& window) const {
+  std::vector<Outlier> judge(std::size_t first, std::size_t count, const SideWindow& window) const {
     const std::size_t behind = first + count;
     const bool has_left = first >= window.count, at_start = first == 0;
     const bool has_right = behind + window.count <= series_.size();
@@ -117,7 +117,7 @@ class OutlierSearch {
   const ReadingSeries& series_;
   const SignalScale& scale_;
   double bound_;
-  std::span<const Window> windows_;
+  std::span<const SideWindow> windows_;
   double bend_;
 };
 

@@ -26,7 +26,7 @@ constexpr double kLongestShift = 3.0;  // that the motion on both sides still te
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// Readings of one sensor around the jump, time in windows' half lengths from the jump.
-struct Window {
+struct JumpWindow {
   Eigen::VectorXd x, y, rates;  ///< rates: of a model [per unit of x]; empty: none
   Eigen::Index before = 0;      ///< readings ahead of the jump
   double unit = 1.0;            ///< of x [s]
@@ -41,7 +41,7 @@ Eigen::MatrixXd powers(const Eigen::VectorXd& x, Eigen::Index columns) {
   return result;
 }
 
-Eigen::VectorXd behind(const Window& window) {
+Eigen::VectorXd behind(const JumpWindow& window) {
   Eigen::VectorXd indicator = Eigen::VectorXd::Zero(window.x.size());
   indicator.tail(window.x.size() - window.before).setOnes();
   return indicator;
@@ -51,18 +51,18 @@ double squares(const Eigen::MatrixXd& basis, const Eigen::VectorXd& y) {
   return (y - basis * basis.householderQr().solve(y)).squaredNorm();
 }
 
-double smooth_squares(const Window& window) {
+double smooth_squares(const JumpWindow& window) {
   return squares(powers(window.x, kDegree + 1), window.y);
 }
 
-Eigen::MatrixXd stepped_basis(const Window& window) {
+Eigen::MatrixXd stepped_basis(const JumpWindow& window) {
   Eigen::MatrixXd basis(window.x.size(), kDegree + 2);
   basis << powers(window.x, kDegree + 1), behind(window);
   return basis;
 }
 
 /// Of one motion whose clock jumps by `lost`, in units of x.
-double shifted_squares(const Window& window, double lost) {
+double shifted_squares(const JumpWindow& window, double lost) {
   const Eigen::VectorXd indicator = behind(window);
   if (window.rates.size() > 0) {
     return squares(powers(window.x, kDegree + 1),
@@ -71,22 +71,22 @@ double shifted_squares(const Window& window, double lost) {
   return squares(powers(window.x + lost * indicator, kDegree + 1), window.y);
 }
 
-double broken_squares(const Window& window) {
+double broken_squares(const JumpWindow& window) {
   const Eigen::Index n = window.before, m = window.x.size() - n;
   return squares(powers(window.x.head(n), kHalfDegree + 1), window.y.head(n)) +
          squares(powers(window.x.tail(m), kHalfDegree + 1), window.y.tail(m));
 }
 
-double stepped_squares(const Window& window) {
+double stepped_squares(const JumpWindow& window) {
   return window.jumps ? squares(stepped_basis(window), window.y) : smooth_squares(window);
 }
 
-Window cut_window(const JumpView& view, std::size_t side) {
+JumpWindow cut_window(const JumpView& view, std::size_t side) {
   const ReadingSeries& series = *view.series;
   const std::size_t first = view.position > side ? view.position - side : 0;
   const std::size_t last = std::min(view.position + side, series.size());
   const auto n = static_cast<Eigen::Index>(last - first);
-  Window window;
+  JumpWindow window;
   const double jump = 0.5 * (series.times[view.position - 1] + series.times[view.position]);
   window.unit = static_cast<double>(side) * series.period;
   window.before = static_cast<Eigen::Index>(view.position - first);
@@ -106,9 +106,9 @@ Window cut_window(const JumpView& view, std::size_t side) {
 
 /// What a hypothesis leaves of all windows, in variances of readings.
 template <typename Squares>
-double misfit(const std::vector<Window>& windows, const Squares& squares_of) {
+double misfit(const std::vector<JumpWindow>& windows, const Squares& squares_of) {
   double sum = 0.0;
-  for (const Window& window : windows) sum += squares_of(window) / window.variance;
+  for (const JumpWindow& window : windows) sum += squares_of(window) / window.variance;
   return sum;
 }
 
@@ -119,15 +119,16 @@ struct TimeShift {
 };
 
 /// The lost time that explains all windows best.
-TimeShift best_shift(const std::vector<Window>& windows) {
+TimeShift best_shift(const std::vector<JumpWindow>& windows) {
   constexpr int kCoarse = 64;
   double longest = kInfinity;
-  for (const Window& window : windows) {
+  for (const JumpWindow& window : windows) {
     longest = std::min(longest, kLongestShift * window.unit);
   }
   const auto misfit_at = [&](double lost) {
-    return misfit(
-        windows, [&](const Window& window) { return shifted_squares(window, lost / window.unit); });
+    return misfit(windows, [&](const JumpWindow& window) {
+      return shifted_squares(window, lost / window.unit);
+    });
   };
   // Short times are told finely: they grow by a constant factor.
   const double shortest = 1e-3 * longest;
@@ -152,17 +153,17 @@ TimeShift best_shift(const std::vector<Window>& windows) {
   return best;
 }
 
-bool is_wide_enough(const Window& window) {
+bool is_wide_enough(const JumpWindow& window) {
   const Eigen::Index after = window.x.size() - window.before;
   return window.before > kDegree + 1 && after > kDegree + 1;
 }
 
 /// The longest window over which a polynomial on each side follows the readings, one of a higher
 /// degree then follows both; else the shortest, with the variance that is left there.
-Window choose_window(const JumpView& view) {
-  Window window;
+JumpWindow choose_window(const JumpView& view) {
+  JumpWindow window;
   for (const std::size_t side : kSides) {
-    Window shorter = cut_window(view, side);
+    JumpWindow shorter = cut_window(view, side);
     if (!is_wide_enough(shorter)) continue;
     window = std::move(shorter);
     const double left_over = static_cast<double>(window.x.size() - 2 * (kHalfDegree + 1));
@@ -173,8 +174,8 @@ Window choose_window(const JumpView& view) {
   return window;
 }
 
-void book_sizes(const std::vector<Window>& windows, StepExplanation& out) {
-  for (const Window& window : windows) {
+void book_sizes(const std::vector<JumpWindow>& windows, StepExplanation& out) {
+  for (const JumpWindow& window : windows) {
     if (!window.jumps) {
       out.sizes.push_back(0.0);
       out.deviations.push_back(0.0);
@@ -219,7 +220,7 @@ void book_rates(const std::vector<JumpView>& views, StepExplanation& out) {
 
 StepExplanation explain_step(const std::vector<JumpView>& views) {
   StepExplanation out;
-  std::vector<Window> windows;
+  std::vector<JumpWindow> windows;
   double readings = 0.0;
   for (const JumpView& view : views) {
     windows.push_back(choose_window(view));
@@ -228,8 +229,8 @@ StepExplanation explain_step(const std::vector<JumpView>& views) {
       windows.back().x.resize(0);
     }
   }
-  std::vector<Window> usable;
-  for (const Window& window : windows) {
+  std::vector<JumpWindow> usable;
+  for (const JumpWindow& window : windows) {
     if (window.x.size() > 0) usable.push_back(window);
     readings += static_cast<double>(window.x.size());
   }
@@ -241,7 +242,7 @@ StepExplanation explain_step(const std::vector<JumpView>& views) {
   }
   const double price = std::log(readings);
   double jumps = 0.0;
-  for (const Window& window : usable) jumps += window.jumps ? 1.0 : 0.0;
+  for (const JumpWindow& window : usable) jumps += window.jumps ? 1.0 : 0.0;
   const double slip =
       misfit(usable, stepped_squares) + price * jumps + kCoincidence * std::max(0.0, jumps - 1.0);
   const TimeShift shift = best_shift(usable);
@@ -256,7 +257,7 @@ StepExplanation explain_step(const std::vector<JumpView>& views) {
               : slip < lost               ? StepCause::kSlip
                                           : StepCause::kLostTime;
   if (best > kTorn * std::max(torn, readings)) out.cause = StepCause::kBreak;
-  for (Window& window : windows) {
+  for (JumpWindow& window : windows) {
     if (window.x.size() == 0) window = usable.front(), window.jumps = false;
   }
   book_sizes(windows, out);

@@ -10,16 +10,16 @@
 namespace estimator {
 namespace {
 
-struct Window {
+struct StepWindow {
   std::size_t count;  ///< readings on each side
   int degree;
   std::size_t stride;  ///< that accelerations are taken over, at most
 };
 /// Of a motion: short ones, since long ones bend. What a model leaves of it is nearly straight.
-constexpr Window kMotionWindows[] = {{4, 1, 4}, {12, 2, 8}};
-constexpr Window kResidualWindows[] = {{4, 1, 1}, {12, 2, 6}, {36, 2, 18}, {108, 2, 54}};
+constexpr StepWindow kMotionSteps[] = {{4, 1, 4}, {12, 2, 8}};
+constexpr StepWindow kResidualSteps[] = {{4, 1, 1}, {12, 2, 6}, {36, 2, 18}, {108, 2, 54}};
 
-constexpr double kBendMargin = 2.0;  // accelerations above the largest one that lasts
+constexpr double kStepBendMargin = 2.0;  // accelerations above the largest one that lasts
 
 /// What gravity and motors do to joints of rigs on a table [rad/s²], whether or not it was seen to
 /// last in this recording.
@@ -40,9 +40,9 @@ class StepSearch {
   std::vector<Step> run() {
     std::vector<Candidate> candidates;
     if (kind_ == SeriesKind::kMotion) {
-      for (const Window& window : kMotionWindows) scan(window, candidates);
+      for (const StepWindow& window : kMotionSteps) scan(window, candidates);
     } else {
-      for (const Window& window : kResidualWindows) scan(window, candidates);
+      for (const StepWindow& window : kResidualSteps) scan(window, candidates);
     }
     std::ranges::sort(candidates, std::greater<>(), &Candidate::ratio);
     std::vector<Candidate> kept;
@@ -67,11 +67,11 @@ class StepSearch {
     std::size_t reach;  ///< readings beside it that its windows share
   };
 
-  void scan(const Window& window, std::vector<Candidate>& candidates) const {
+  void scan(const StepWindow& window, std::vector<Candidate>& candidates) const {
     const double period = series_.period;
     const double bend = kind_ == SeriesKind::kResidual
-                            ? kBendMargin * scale_.lasting_acceleration(window.stride, true)
-                            : std::max(kBendMargin * scale_.acceleration(window.stride),
+                            ? kStepBendMargin * scale_.lasting_acceleration(window.stride, true)
+                            : std::max(kStepBendMargin * scale_.acceleration(window.stride),
                                        kPlausibleAcceleration * unit_ * period * period);
     for (std::size_t k = window.count; k + window.count <= series_.size(); ++k) {
       if (!is_suspect(k, window)) continue;
@@ -83,10 +83,10 @@ class StepSearch {
 
   /// Cheap, and true of every step: the change is unlike those beside it, or, where a long window
   /// would see less than that, means beside it differ.
-  bool is_suspect(std::size_t k, const Window& window) const {
+  bool is_suspect(std::size_t k, const StepWindow& window) const {
     const std::vector<double>& y = series_.values;
     const double least = std::max(scale_.noise(k), 0.5 * scale_.quantum());
-    if (window.count <= kMotionWindows[1].count) {
+    if (window.count <= kMotionSteps[1].count) {
       const double beside = 0.5 * (y[k - 1] - y[k - 2] + y[k + 1] - y[k]);
       return std::abs(y[k] - y[k - 1] - beside) > least;
     }
@@ -99,7 +99,7 @@ class StepSearch {
     return std::abs(after - before) / kMean > least;
   }
 
-  std::optional<Candidate> judge(std::size_t k, const Window& window, double bend) const {
+  std::optional<Candidate> judge(std::size_t k, const StepWindow& window, double bend) const {
     const std::size_t m = window.count;
     if (!series_.is_dense(k - m, 2 * m)) return std::nullopt;
     const double* t = series_.times.data() + k;

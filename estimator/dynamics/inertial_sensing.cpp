@@ -118,12 +118,12 @@ template void TreeInverseDynamics<double>::make_inertial(const Mechanism&,
 template void TreeInverseDynamics<Dual>::make_inertial(const Mechanism&, const std::vector<Dual>&);
 template void TreeInverseDynamics<Expression>::make_inertial(const Mechanism&,
                                                              const std::vector<Expression>&);
-template std::array<double, InertialSensor::kAxes>
-TreeInverseDynamics<double>::inertial_readings(int) const;
+template std::array<double, InertialSensor::kAxes> TreeInverseDynamics<double>::inertial_readings(
+    int) const;
 template std::array<double, static_cast<std::size_t>(JointLoad::kCount)>
 TreeInverseDynamics<double>::joint_loads(int) const;
-template std::array<Dual, InertialSensor::kAxes>
-TreeInverseDynamics<Dual>::inertial_readings(int) const;
+template std::array<Dual, InertialSensor::kAxes> TreeInverseDynamics<Dual>::inertial_readings(
+    int) const;
 template std::array<Dual, static_cast<std::size_t>(JointLoad::kCount)>
 TreeInverseDynamics<Dual>::joint_loads(int) const;
 template std::array<Expression, InertialSensor::kAxes>

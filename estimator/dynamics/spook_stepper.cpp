@@ -13,7 +13,7 @@
 namespace estimator {
 namespace {
 
-using Rows = HingeRowFactor::Rows;
+using HingeRows = HingeRowFactor::Rows;
 
 // The load-dependent bound is a fixed point: friction about an axis changes the bearing forces it
 // depends on. Below 1e-14 of the bound nothing is left to gain.
@@ -40,9 +40,9 @@ bool has_damping(const HingeValues& values) {
 }
 
 // Part of the constraint rows on one body: sign·[I, −[c]×; 0, nᵀ] (v, ω) with Wᵀ the angular part.
-Rows rows_times(double sign, const Eigen::Matrix<double, 3, 5>& W, const Eigen::Vector3d& v,
-                const Eigen::Vector3d& omega) {
-  Rows product = W.transpose() * omega;
+HingeRows rows_times(double sign, const Eigen::Matrix<double, 3, 5>& W, const Eigen::Vector3d& v,
+                     const Eigen::Vector3d& omega) {
+  HingeRows product = W.transpose() * omega;
   product.head<3>() += sign * v;
   return product;
 }
@@ -61,9 +61,9 @@ SpookStepper::SpookStepper(const Mechanism& mechanism, double step, GyroscopicFo
   const auto hinge_count = static_cast<Eigen::Index>(hinges_.size());
   factor_ = HingeRowFactor(first_block_);
   for (auto* rows : {&c_, &reduced_, &lambda_, &lambda_base_})
-    rows->assign(hinges_.size(), Rows::Zero());
+    rows->assign(hinges_.size(), HingeRows::Zero());
   for (auto* columns : {&z_, &load_}) {
-    columns->assign(axes_.size(), std::vector<Rows>(hinges_.size(), Rows::Zero()));
+    columns->assign(axes_.size(), std::vector<HingeRows>(hinges_.size(), HingeRows::Zero()));
   }
   for (auto* matrix : {&N_, &N_damped_}) matrix->setZero(axis_count, axis_count);
   for (auto* vector : {&r_, &r_damped_, &axis_bound_, &axis_stick_speed_, &axis_lambda_}) {
@@ -205,10 +205,10 @@ void SpookStepper::load_hinges(const State& state,
   }
 }
 
-// Rows and axis on each body of the hinge; A v into c_, Ḡ v into omega.
+// HingeRows and axis on each body of the hinge; A v into c_, Ḡ v into omega.
 void SpookStepper::load_ends(const State& state, HingeWork& hinge) {
   const HingeGeometry& geometry = hinge.geometry;
-  Rows A_v = Rows::Zero();
+  HingeRows A_v = HingeRows::Zero();
   hinge.omega = 0.0;
   for (int e = hinge.first_end; e < hinge.first_end + hinge.end_count; ++e) {
     End& end = ends_[static_cast<std::size_t>(e)];
@@ -296,8 +296,8 @@ void SpookStepper::assemble_axes() {
   for (std::size_t a = 0; a < axes_.size(); ++a) {
     const auto j = static_cast<std::size_t>(axes_[a]);
     const auto row = static_cast<Eigen::Index>(a);
-    std::vector<Rows>& z = z_[a];
-    for (Rows& rows : z) rows.setZero();
+    std::vector<HingeRows>& z = z_[a];
+    for (HingeRows& rows : z) rows.setZero();
     int begin = static_cast<int>(j);
     for (const Coupling& coupling : couplings_) {
       const bool is_row = coupling.row == axes_[a], is_column = coupling.column == axes_[a];

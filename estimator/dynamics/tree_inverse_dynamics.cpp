@@ -348,8 +348,7 @@ void TreeInverseDynamics<T>::imbalance(const VectorX& angle, const VectorX& rate
     const int j = link.hinge;
     const T rotor = add_rotor(link, rate[j], acceleration[j], motions_[at]);
     const T of_links = link.sign * (link.slides ? motion.force[0] : motion.moment[0]) + rotor;
-    imbalance[j] =
-        axis_imbalance(link, angle[j], rate[j], acceleration[j], control[j], of_links);
+    imbalance[j] = axis_imbalance(link, angle[j], rate[j], acceleration[j], control[j], of_links);
     if (load_dependent_) feel_load(link, motion, axes_[static_cast<std::size_t>(j)]);
     if (link.parent < 0) continue;
     Motion& parent = motions_[static_cast<std::size_t>(link.parent)];

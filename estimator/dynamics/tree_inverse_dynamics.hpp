@@ -22,15 +22,15 @@ inline constexpr int kTreeHingesMax = 16;
 
 /// What is known of the load of one joint, by the motion.
 enum class JointLoad : int {
-  kTorque,        ///< all that acts along the joint, motor to friction [N·m]
-  kMotorTorque,   ///< K (u − k_e ω) [N·m]
+  kTorque,       ///< all that acts along the joint, motor to friction [N·m]
+  kMotorTorque,  ///< K (u − k_e ω) [N·m]
   /// What of kTorque neither motor nor spring nor constant torque makes: friction, and what the
   /// motion has beyond the model [N·m]
   kFriction,
-  kMomentX,       ///< that the joint passes on to its body b about its point there, body frame [N·m]
+  kMomentX,  ///< that the joint passes on to its body b about its point there, body frame [N·m]
   kMomentY,
   kMomentZ,
-  kForceX,        ///< the same of the force [N]
+  kForceX,  ///< the same of the force [N]
   kForceY,
   kForceZ,
   kCount
@@ -82,8 +82,8 @@ class TreeInverseDynamics {
   /// between both orientations [rad where small].
   void closures(const VectorX& angle, std::vector<T>& violation) const;
 
-  /// Loads of a joint in the motion of the last call of `imbalance`, in the order of JointLoad. In a
-  /// mechanism with loops, what closes them is left out.
+  /// Loads of a joint in the motion of the last call of `imbalance`, in the order of JointLoad. In
+  /// a mechanism with loops, what closes them is left out.
   std::array<T, static_cast<std::size_t>(JointLoad::kCount)> joint_loads(int hinge) const;
 
   /// Lets the surroundings push a joint's body b from the next call of `imbalance` on: a moment about

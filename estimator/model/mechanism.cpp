@@ -2,6 +2,7 @@
 
 #include "estimator/model/rest_friction.hpp"
 #include "estimator/model/sensor.hpp"
+#include "estimator/model/spanning_tree.hpp"
 
 #include <Eigen/Eigenvalues>
 #include <algorithm>
@@ -130,11 +131,48 @@ constexpr QuantityFacts kInertialFacts[] = {any("p_x", "m"),
                                             scale("accel_scale_z"),
                                             {"delay", "s", 0.0, 0.0, kDelayMax}};
 
+// The same of a sensor that reads moment and force; only scales of instruments are free of bounds
+// that tell a wrong unit.
+constexpr QuantityFacts kLoadFacts[] = {any("p_x", "m"),
+                                        any("p_y", "m"),
+                                        any("p_z", "m"),
+                                        mount("mount_x"),
+                                        mount("mount_y"),
+                                        mount("mount_z"),
+                                        any("moment_bias_x", "N·m"),
+                                        any("moment_bias_y", "N·m"),
+                                        any("moment_bias_z", "N·m"),
+                                        scale("moment_scale_x"),
+                                        scale("moment_scale_y"),
+                                        scale("moment_scale_z"),
+                                        any("force_bias_x", "N"),
+                                        any("force_bias_y", "N"),
+                                        any("force_bias_z", "N"),
+                                        scale("force_scale_x"),
+                                        scale("force_scale_y"),
+                                        scale("force_scale_z"),
+                                        {"delay", "s", 0.0, 0.0, kDelayMax}};
+
+/// What the quantities of a sensor are called.
+QuantityFacts facts_of(const Mechanism& mechanism, const InertialSensor& sensor, int quantity) {
+  using Kind = InertialSensor::Kind;
+  if (sensor.kind == Kind::kInertial) return kInertialFacts[quantity];
+  QuantityFacts facts = kLoadFacts[quantity];
+  if (sensor.kind == Kind::kForceTorque) return facts;
+  if (quantity == static_cast<int>(InertialQuantity::kRateScaleX)) facts.suffix = "scale";
+  if (quantity == static_cast<int>(InertialQuantity::kRateBiasX)) {
+    const Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(sensor.hinge)];
+    facts = any("bias", hinge.kind == JointKind::kPrismatic ? "N" : "N·m");
+  }
+  return facts;
+}
+
 static_assert(std::size(kBodyFacts) == Mechanism::kBodyQuantities);
 static_assert(std::size(kHingeFacts) == Mechanism::kHingeQuantities);
 static_assert(std::size(kSliderFacts) == Mechanism::kHingeQuantities);
 static_assert(std::size(kWorldFacts) == Mechanism::kWorldQuantities);
 static_assert(std::size(kInertialFacts) == Mechanism::kInertialQuantities);
+static_assert(std::size(kLoadFacts) == Mechanism::kInertialQuantities);
 
 void append(ParameterList& list, const std::string& prefix, const QuantityFacts& facts) {
   Parameter parameter;
@@ -314,8 +352,8 @@ void make_parameters(Mechanism& mechanism) {
            (slides ? kSliderFacts : kHingeFacts)[static_cast<int>(HingeQuantity::kEncoderOffset)]);
   }
   for (const InertialSensor& sensor : mechanism.inertial_sensors) {
-    for (const QuantityFacts& facts : kInertialFacts) {
-      append(mechanism.parameters, sensor.name, facts);
+    for (int quantity = 0; quantity < Mechanism::kInertialQuantities; ++quantity) {
+      append(mechanism.parameters, sensor.name, facts_of(mechanism, sensor, quantity));
     }
   }
 }
@@ -371,9 +409,13 @@ std::vector<std::string> find_faults(const Mechanism& mechanism, InertiaCheck in
   for (const Weld& weld : mechanism.welds) check_name(weld.name, "fixed joint");
   for (const BodyEncoder& each : mechanism.body_encoders) check_name(each.name, "encoder");
   for (const InertialSensor& each : mechanism.inertial_sensors) {
-    check_name(each.name, "inertial sensor");
+    const bool is_inertial = each.kind == InertialSensor::Kind::kInertial;
+    check_name(each.name, is_inertial ? "inertial sensor" : "sensor");
     if (each.body < 0 || each.body >= mechanism.body_count()) {
       faults.push_back("inertial sensor '" + each.name + "' is on no body");
+    }
+    if (!is_inertial && (each.hinge < 0 || each.hinge >= mechanism.hinge_count())) {
+      faults.push_back("sensor '" + each.name + "' is at no joint");
     }
   }
   if (mechanism.bodies.empty()) faults.push_back("the mechanism has no bodies");
@@ -382,6 +424,15 @@ std::vector<std::string> find_faults(const Mechanism& mechanism, InertiaCheck in
     check_joint(mechanism, weld, "fixed joint '" + weld.name + "': ", faults);
   }
   if (!faults.empty()) return faults;
+  for (const InertialSensor& each : mechanism.inertial_sensors) {
+    if (each.kind == InertialSensor::Kind::kInertial ||
+        each.kind == InertialSensor::Kind::kMotorTorque || is_tree(mechanism)) {
+      continue;
+    }
+    faults.push_back("sensor '" + each.name + "' reads what joint '" +
+                     mechanism.hinges[static_cast<std::size_t>(each.hinge)].name +
+                     "' carries, which the motion of a closed loop leaves open; remove it");
+  }
   for (const BodyEncoder& encoder : mechanism.body_encoders) {
     std::string fault;
     terms_between(mechanism, encoder, fault);

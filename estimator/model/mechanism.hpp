@@ -184,20 +184,20 @@ struct BodyEncoder {
 ///
 /// Or an instrument at a joint that reads, likewise with bias and scale, the moment and the force
 /// that the joint passes on to its body b in place of ω and a − g; `point` is then where the moment
-/// is taken, from the joint's point on that body. Of a torque there is one axis, the first, whatever
-/// the other quantities are.
+/// is taken, from the joint's point on that body. Of a torque there is one axis, the first,
+/// whatever the other quantities are.
 struct InertialSensor {
   static constexpr int kAxes = 6;  ///< rate about x, y, z, then specific force along x, y, z
 
   enum class Kind {
     kInertial,
-    kForceTorque,   ///< moment about x, y, z [N·m], then force along x, y, z [N]
-    kJointTorque,   ///< what a joint passes on to its body b along its axis [N·m], or [N]
-    kMotorTorque,   ///< what a joint's motor makes, K (u − k_e ω) [N·m], or [N]
+    kForceTorque,  ///< moment about x, y, z [N·m], then force along x, y, z [N]
+    kJointTorque,  ///< what a joint passes on to its body b along its axis [N·m], or [N]
+    kMotorTorque,  ///< what a joint's motor makes, K (u − k_e ω) [N·m], or [N]
   };
 
   std::string name;
-  int body = 0;                                         ///< index into bodies; of a joint its body b
+  int body = 0;  ///< index into bodies; of a joint its body b
   Eigen::Matrix3d frame = Eigen::Matrix3d::Identity();  ///< rotation: sensor axes → body
   Kind kind = Kind::kInertial;
   int hinge = -1;  ///< whose moment and force it reads
@@ -283,6 +283,11 @@ struct Mechanism {
   /// Index of the parameter of that name, or −1.
   int find_parameter(std::string_view parameter_name) const;
 };
+
+/// The parameter of that index.
+inline const Parameter& parameter_at(const Mechanism& mechanism, int index) {
+  return mechanism.parameters[static_cast<std::size_t>(index)];
+}
 
 /// Fills `mechanism.parameters` for its bodies and joints with names ("A.J_zz", "1.b",
 /// "gravity.tilt_x"), units as the kind of a joint demands, neutral values (mass 1 kg, inertia 1

@@ -8,10 +8,6 @@
 namespace estimator {
 namespace {
 
-const Parameter& at(const Mechanism& mechanism, int index) {
-  return mechanism.parameters[static_cast<std::size_t>(index)];
-}
-
 /// Adds `factor` times a parameter, once in a list.
 void add_term(std::vector<TieTerm>& terms, int parameter, double factor) {
   const auto same = std::ranges::find(terms, parameter, &TieTerm::parameter);
@@ -59,7 +55,7 @@ void apply_ties(Mechanism& mechanism) {
   for (const Tie& tie : mechanism.ties) {
     double value = tie.constant;
     for (const TieTerm& term : tie.terms)
-      value += term.factor * at(mechanism, term.parameter).value;
+      value += term.factor * parameter_at(mechanism, term.parameter).value;
     mechanism.parameters[static_cast<std::size_t>(tie.parameter)].value = value;
   }
 }
@@ -70,10 +66,10 @@ const Tie* find_tie(const Mechanism& mechanism, int parameter) {
 }
 
 bool varies(const Mechanism& mechanism, int parameter) {
-  if (at(mechanism, parameter).free) return true;
+  if (parameter_at(mechanism, parameter).free) return true;
   const Tie* const tie = find_tie(mechanism, parameter);
   return tie != nullptr && std::ranges::any_of(tie->terms, [&](const TieTerm& term) {
-           return at(mechanism, term.parameter).free;
+           return parameter_at(mechanism, term.parameter).free;
          });
 }
 

@@ -11,7 +11,7 @@
 namespace estimator {
 namespace {
 
-constexpr int kWidth = 16;  // lanes
+constexpr int kSensingLanes = 16;  // lanes
 
 using RowMajor = IntervalSlopes::RowMajor;
 
@@ -32,7 +32,8 @@ std::vector<Place> places_of(std::span<const MotionInterval> intervals) {
 }
 
 /// Puts the motion at a look into a lane.
-void load_look(MotionLanes<kWidth>& lanes, int lane, const MotionInterval& interval, int look) {
+void load_look(MotionLanes<kSensingLanes>& lanes, int lane, const MotionInterval& interval,
+               int look) {
   const LookLog& log = *interval.looks;
   const int at = interval.first_look + look - log.first;
   for (int row = 0; row < log.states.rows(); ++row) lanes.state(row)[lane] = log.states(row, at);
@@ -46,10 +47,10 @@ void load_look(MotionLanes<kWidth>& lanes, int lane, const MotionInterval& inter
 /// Runs `use(lane, place)` for each look after `work` has been done on a batch of them.
 template <typename Work, typename Use>
 void for_each_look(std::span<const MotionInterval> intervals, std::span<const Place> places,
-                   MotionLanes<kWidth>& lanes, const Work& work, const Use& use) {
-  for (std::size_t first = 0; first < places.size(); first += kWidth) {
-    const int count = static_cast<int>(std::min<std::size_t>(kWidth, places.size() - first));
-    for (int lane = 0; lane < kWidth; ++lane) {  // those left over repeat the last
+                   MotionLanes<kSensingLanes>& lanes, const Work& work, const Use& use) {
+  for (std::size_t first = 0; first < places.size(); first += kSensingLanes) {
+    const int count = static_cast<int>(std::min<std::size_t>(kSensingLanes, places.size() - first));
+    for (int lane = 0; lane < kSensingLanes; ++lane) {  // those left over repeat the last
       const Place& place = places[first + static_cast<std::size_t>(std::min(lane, count - 1))];
       load_look(lanes, lane, intervals[place.interval], place.look);
     }
@@ -61,22 +62,23 @@ void for_each_look(std::span<const MotionInterval> intervals, std::span<const Pl
 }
 
 /// Gives the sensing lanes the motion that the others have found, and the controls.
-void pass_motion(MotionLanes<kWidth>& from, SensingLanes<kWidth>& to) {
+void pass_motion(MotionLanes<kSensingLanes>& from, SensingLanes<kSensingLanes>& to) {
   const int n = from.joint_count();
   for (int j = 0; j < n; ++j) {
-    std::copy_n(from.joint_angle(j), kWidth, to.motion(j));
-    std::copy_n(from.joint_rate(j), kWidth, to.motion(n + j));
-    std::copy_n(from.joint_acceleration(j), kWidth, to.motion(2 * n + j));
+    std::copy_n(from.joint_angle(j), kSensingLanes, to.motion(j));
+    std::copy_n(from.joint_rate(j), kSensingLanes, to.motion(n + j));
+    std::copy_n(from.joint_acceleration(j), kSensingLanes, to.motion(2 * n + j));
   }
-  for (int m = 0; m < from.motor_count(); ++m) std::copy_n(from.control(m), kWidth, to.control(m));
+  for (int m = 0; m < from.motor_count(); ++m)
+    std::copy_n(from.control(m), kSensingLanes, to.control(m));
 }
 
 /// Of each motor where its delay stands among the directions of the motion; −1: it is held.
 std::vector<int> input_delay_directions(const TreeProgram& program, const Mechanism& mechanism) {
   std::vector<int> directions;
   for (const int joint : program.motors()) {
-    const auto at = std::ranges::find(
-        program.moving(), mechanism.index_of_hinge(joint, HingeQuantity::kInputDelay));
+    const auto at = std::ranges::find(program.moving(),
+                                      mechanism.index_of_hinge(joint, HingeQuantity::kInputDelay));
     directions.push_back(at == program.moving().end()
                              ? -1
                              : 2 * program.coordinate_count() +
@@ -110,13 +112,13 @@ class LookSlopes {
         directions_(lanes_.direction_count()),
         states_(2 * lanes_.coordinate_count()),
         columns_(states_ + static_cast<int>(sensing.parameters().size())),
-        motion_(static_cast<std::size_t>(3 * lanes_.joint_count() * directions_) * kWidth),
-        slopes_(static_cast<std::size_t>(sensing.axis_count() * columns_) * kWidth) {}
+        motion_(static_cast<std::size_t>(3 * lanes_.joint_count() * directions_) * kSensingLanes),
+        slopes_(static_cast<std::size_t>(sensing.axis_count() * columns_) * kSensingLanes) {}
 
-  MotionLanes<kWidth>& lanes() { return lanes_; }
+  MotionLanes<kSensingLanes>& lanes() { return lanes_; }
   int columns() const { return columns_; }
   const double* slope(int axis, int column) const {
-    return row_at<kWidth>(slopes_, axis * columns_ + column);
+    return row_at<kSensingLanes>(slopes_, axis * columns_ + column);
   }
 
   void find() {
@@ -154,12 +156,12 @@ class LookSlopes {
 
  private:
   double* motion(int row, int direction) {
-    return row_at<kWidth>(motion_, row * directions_ + direction);
+    return row_at<kSensingLanes>(motion_, row * directions_ + direction);
   }
   template <typename F>
   void add(int axis, int column, const F& f) {
-    double* sum = row_at<kWidth>(slopes_, axis * columns_ + column);
-    for_lanes<kWidth>(sum, [=](int i) { return sum[i] + f(i); });
+    double* sum = row_at<kSensingLanes>(slopes_, axis * columns_ + column);
+    for_lanes<kSensingLanes>(sum, [=](int i) { return sum[i] + f(i); });
   }
 
   /// A reading of a little earlier is less by what it grows by in that time.
@@ -179,8 +181,8 @@ class LookSlopes {
   }
 
   const SensingProgram& sensing_;
-  MotionLanes<kWidth> lanes_;
-  SensingLanes<kWidth> sensors_;
+  MotionLanes<kSensingLanes> lanes_;
+  SensingLanes<kSensingLanes> sensors_;
   std::vector<int> delays_, input_delays_;
   int directions_, states_, columns_;
   Rows motion_;  // of joint angles, rates, accelerations × directions
@@ -196,10 +198,10 @@ void sense(const TreeProgram& program, const SensingProgram& sensing, const Mech
     readings[i].resize(intervals[i].last_look - intervals[i].first_look, sensing.axis_count());
   }
   const std::vector<Place> places = places_of(intervals);
-  constexpr std::size_t kBatch = 64 * kWidth;
+  constexpr std::size_t kBatch = 64 * kSensingLanes;
   for_each_batch(threads, places.size(), kBatch, [&](std::size_t first, std::size_t count) {
-    MotionLanes<kWidth> lanes(program, values, false);
-    SensingLanes<kWidth> sensors(sensing, values);
+    MotionLanes<kSensingLanes> lanes(program, values, false);
+    SensingLanes<kSensingLanes> sensors(sensing, values);
     for_each_look(
         intervals, std::span(places).subspan(first, count), lanes,
         [&] {
@@ -247,7 +249,7 @@ void linearize_sensing(const TreeProgram& program, const SensingProgram& sensing
 void linearize_motion(const TreeProgram& program, const Mechanism& values,
                       std::span<const MotionInterval> intervals, Eigen::MatrixXd& motion,
                       std::vector<RowMajor>& slopes) {
-  MotionLanes<kWidth> lanes(program, values, true);
+  MotionLanes<kSensingLanes> lanes(program, values, true);
   const int n = lanes.joint_count(), motors = lanes.motor_count(), rows = 3 * n + motors;
   const int directions = lanes.direction_count();
   const std::vector<int> delays = input_delay_directions(program, values);
@@ -255,9 +257,9 @@ void linearize_motion(const TreeProgram& program, const Mechanism& values,
   motion.resize(rows, std::ssize(places));
   slopes.assign(places.size(), RowMajor(rows, directions));
   Eigen::Index at = 0;
-  Rows joint_slopes(static_cast<std::size_t>(rows * directions) * kWidth, 0.0);
+  Rows joint_slopes(static_cast<std::size_t>(rows * directions) * kSensingLanes, 0.0);
   const auto slope_at = [&](int row, int d) {
-    return row_at<kWidth>(joint_slopes, row * directions + d);
+    return row_at<kSensingLanes>(joint_slopes, row * directions + d);
   };
   for_each_look(
       intervals, places, lanes,
@@ -271,7 +273,7 @@ void linearize_motion(const TreeProgram& program, const Mechanism& values,
         for (int m = 0; m < motors; ++m) {
           const int delay = delays[static_cast<std::size_t>(m)];
           if (delay < 0) continue;
-          std::copy_n(lanes.control_slope(m), kWidth, slope_at(3 * n + m, delay));
+          std::copy_n(lanes.control_slope(m), kSensingLanes, slope_at(3 * n + m, delay));
         }
       },
       [&](int lane, const Place&) {
@@ -293,14 +295,15 @@ void linearize_motion(const TreeProgram& program, const Mechanism& values,
 void sense_motion(const SensingProgram& sensing, const Mechanism& values,
                   const Eigen::MatrixXd& motion, Eigen::MatrixXd& readings,
                   std::vector<RowMajor>& slopes) {
-  SensingLanes<kWidth> lanes(sensing, values);
+  SensingLanes<kSensingLanes> lanes(sensing, values);
   const int moves = 3 * sensing.joint_count();
   readings.resize(sensing.axis_count(), motion.cols());
   slopes.assign(static_cast<std::size_t>(motion.cols()),
                 RowMajor::Zero(sensing.axis_count(), sensing.column_count()));
-  for (Eigen::Index first = 0; first < motion.cols(); first += kWidth) {
-    const auto count = static_cast<int>(std::min<Eigen::Index>(kWidth, motion.cols() - first));
-    for (int lane = 0; lane < kWidth; ++lane) {  // those left over repeat the last
+  for (Eigen::Index first = 0; first < motion.cols(); first += kSensingLanes) {
+    const auto count =
+        static_cast<int>(std::min<Eigen::Index>(kSensingLanes, motion.cols() - first));
+    for (int lane = 0; lane < kSensingLanes; ++lane) {  // those left over repeat the last
       const auto of = motion.col(first + std::min(lane, count - 1));
       for (int i = 0; i < moves; ++i) lanes.motion(i)[lane] = of[i];
       for (int m = 0; m < sensing.motor_count(); ++m) lanes.control(m)[lane] = of[moves + m];

@@ -12,15 +12,15 @@ namespace {
 using Result = IntervalSlopes::Result;
 using RowMajor = IntervalSlopes::RowMajor;
 
-constexpr std::size_t kWidth = 16;  // lanes
+constexpr std::size_t kSlopeLanes = 16;  // lanes
 
-/// The engine of IntervalSlopes: kWidth intervals at a time, each lane going on to the next as soon
-/// as it has finished one.
+/// The engine of IntervalSlopes: kSlopeLanes intervals at a time, each lane going on to the next as
+/// soon as it has finished one.
 class SlopeLanes {
  public:
   SlopeLanes(const TreeProgram& program, const Mechanism& values,
              const std::vector<Sensor>& sensors)
-      : program_(program), lanes_(program, values, true), sensors_(sensors), slots_(kWidth) {}
+      : program_(program), lanes_(program, values, true), sensors_(sensors), slots_(kSlopeLanes) {}
 
   void run(std::span<const MotionInterval> intervals, std::span<Result> results);
 
@@ -43,7 +43,7 @@ class SlopeLanes {
   void take_looks(int lane);
 
   const TreeProgram& program_;
-  MotionLanes<kWidth> lanes_;
+  MotionLanes<kSlopeLanes> lanes_;
   const std::vector<Sensor>& sensors_;
   std::vector<Slot> slots_;
 };
@@ -59,17 +59,17 @@ void SlopeLanes::run(std::span<const MotionInterval> intervals, std::span<Result
       lanes_.length()[lane] = 0.0;
     }
   };
-  for (int lane = 0; lane < static_cast<int>(kWidth); ++lane) fill(lane);
+  for (int lane = 0; lane < static_cast<int>(kSlopeLanes); ++lane) fill(lane);
   const auto is_busy = [](const Slot& slot) { return slot.interval != nullptr; };
   while (std::ranges::any_of(slots_, is_busy)) {
     lanes_.step();
-    for (int lane = 0; lane < static_cast<int>(kWidth); ++lane) {
+    for (int lane = 0; lane < static_cast<int>(kSlopeLanes); ++lane) {
       if (!is_busy(slots_[static_cast<std::size_t>(lane)])) continue;
       read_samples(lane);
       take_looks(lane);
     }
     lanes_.commit();
-    for (int lane = 0; lane < static_cast<int>(kWidth); ++lane) {
+    for (int lane = 0; lane < static_cast<int>(kSlopeLanes); ++lane) {
       if (!is_busy(slots_[static_cast<std::size_t>(lane)])) continue;
       go_on(lane);
       if (!is_busy(slots_[static_cast<std::size_t>(lane)])) fill(lane);
@@ -312,7 +312,7 @@ void IntervalSlopes::run(std::span<const MotionInterval> intervals,
     first.push_back(legs.size());
   }
   std::vector<Result> of_legs(legs.size());
-  for_each_batch(threads_, legs.size(), kWidth, [&](std::size_t begin, std::size_t count) {
+  for_each_batch(threads_, legs.size(), kSlopeLanes, [&](std::size_t begin, std::size_t count) {
     SlopeLanes(program_, values_, sensors_)
         .run(std::span(legs).subspan(begin, count), std::span(of_legs).subspan(begin, count));
     if (sensing_ == nullptr) return;

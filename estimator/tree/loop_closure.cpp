@@ -13,13 +13,13 @@
 namespace estimator {
 namespace {
 
-constexpr int kWidth = 4;
-constexpr int kRounds = 50;
-constexpr double kClosureWeight = 1e3;  // of the closures beside what is wanted of the joints
-constexpr double kInertness = 1e-3;     // weight of staying where it is
-constexpr double kStepMax = 0.5;        // of a joint in a round [rad]
-constexpr double kSettled = 1e-12;
-constexpr double kRankTolerance = 1e-7;  // of the largest singular value
+constexpr int kClosureLanes = 4;
+constexpr int kClosingRounds = 50;
+constexpr double kClosureWeight = 1e3;   // of the closures beside what is wanted of the joints
+constexpr double kInertness = 1e-3;      // weight of staying where it is
+constexpr double kClosingStepMax = 0.5;  // of a joint in a round [rad]
+constexpr double kClosingSettled = 1e-12;
+constexpr double kClosingRankTolerance = 1e-7;  // of the largest singular value
 constexpr int kChoicesMax = 20000;
 
 /// Smallest singular value of the dependent joints' columns, in the worst of the configurations;
@@ -62,22 +62,22 @@ LoopClosure::LoopClosure(const Mechanism& mechanism)
     outputs.insert(outputs.end(), row.begin(), row.end());
   }
   program_ = LaneProgram(graph, inputs, {{}, outputs});
-  values_.assign(static_cast<std::size_t>(program_.row_count()) * kWidth, 0.0);
-  program_.fill_constants(values_.data(), kWidth);
-  program_.run<kWidth>(0, values_.data());
+  values_.assign(static_cast<std::size_t>(program_.row_count()) * kClosureLanes, 0.0);
+  program_.fill_constants(values_.data(), kClosureLanes);
+  program_.run<kClosureLanes>(0, values_.data());
 }
 
 void LoopClosure::run(const Eigen::VectorXd& angles) {
   for (int j = 0; j < n_; ++j) {
-    std::fill_n(row_at<kWidth>(values_, program_.input_row(j)), kWidth, angles[j]);
+    std::fill_n(row_at<kClosureLanes>(values_, program_.input_row(j)), kClosureLanes, angles[j]);
   }
-  program_.run<kWidth>(1, values_.data());
+  program_.run<kClosureLanes>(1, values_.data());
 }
 
 Eigen::VectorXd LoopClosure::violation(const Eigen::VectorXd& angles) {
   run(angles);
   Eigen::VectorXd c(rows_);
-  for (int i = 0; i < rows_; ++i) c[i] = *row_at<kWidth>(values_, program_.output_row(1, i));
+  for (int i = 0; i < rows_; ++i) c[i] = *row_at<kClosureLanes>(values_, program_.output_row(1, i));
   return c;
 }
 
@@ -86,7 +86,7 @@ Eigen::MatrixXd LoopClosure::jacobian(const Eigen::VectorXd& angles) {
   Eigen::MatrixXd G(rows_, n_);
   for (int i = 0; i < rows_; ++i) {
     for (int j = 0; j < n_; ++j) {
-      G(i, j) = *row_at<kWidth>(values_, program_.output_row(1, rows_ + i * n_ + j));
+      G(i, j) = *row_at<kClosureLanes>(values_, program_.output_row(1, rows_ + i * n_ + j));
     }
   }
   return G;
@@ -95,7 +95,7 @@ Eigen::MatrixXd LoopClosure::jacobian(const Eigen::VectorXd& angles) {
 bool LoopClosure::close(Eigen::VectorXd& angles, const Eigen::VectorXd& wanted) {
   Eigen::MatrixXd A(rows_ + 2 * n_, n_);
   Eigen::VectorXd b(rows_ + 2 * n_);
-  for (int round = 0; round < kRounds; ++round) {
+  for (int round = 0; round < kClosingRounds; ++round) {
     const Eigen::VectorXd c = violation(angles);
     A.setZero();
     b.setZero();
@@ -110,7 +110,7 @@ bool LoopClosure::close(Eigen::VectorXd& angles, const Eigen::VectorXd& wanted) 
     Eigen::VectorXd step = A.householderQr().solve(b);
     const double largest = step.cwiseAbs().maxCoeff();
     if (!std::isfinite(largest)) return false;
-    if (largest > kStepMax) step *= kStepMax / largest;
+    if (largest > kClosingStepMax) step *= kClosingStepMax / largest;
     angles += step;
     if (largest < 1e-6) break;
   }
@@ -118,7 +118,7 @@ bool LoopClosure::close(Eigen::VectorXd& angles, const Eigen::VectorXd& wanted) 
     const Eigen::MatrixXd G = jacobian(angles);
     const Eigen::VectorXd step = -G.completeOrthogonalDecomposition().solve(violation(angles));
     angles += step;
-    if (step.cwiseAbs().maxCoeff() < kSettled) break;
+    if (step.cwiseAbs().maxCoeff() < kClosingSettled) break;
   }
   return violation(angles).cwiseAbs().maxCoeff() < kClosed && turns_agree(mechanism_, angles);
 }
@@ -126,7 +126,7 @@ bool LoopClosure::close(Eigen::VectorXd& angles, const Eigen::VectorXd& wanted) 
 Eigen::VectorXd LoopClosure::rates(const Eigen::VectorXd& angles, const Eigen::VectorXd& wanted) {
   const Eigen::MatrixXd G = jacobian(angles);
   Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr;
-  qr.setThreshold(kRankTolerance);
+  qr.setThreshold(kClosingRankTolerance);
   qr.compute(G.transpose());
   const Eigen::MatrixXd Q = qr.householderQ();
   const Eigen::MatrixXd free = Q.rightCols(n_ - qr.rank());
@@ -151,12 +151,12 @@ CoordinateChoice LoopClosure::choose(const std::vector<Eigen::VectorXd>& configu
   for (const Eigen::VectorXd& angles : configurations) {
     jacobians.push_back(jacobian(angles));
     Eigen::JacobiSVD<Eigen::MatrixXd> svd(jacobians.back());
-    svd.setThreshold(kRankTolerance);
+    svd.setThreshold(kClosingRankTolerance);
     rank = std::max(rank, svd.rank());
   }
   std::vector<int> dependent(static_cast<std::size_t>(rank)), best;
   for (std::size_t i = 0; i < dependent.size(); ++i) dependent[i] = static_cast<int>(i);
-  double best_worst = kRankTolerance;
+  double best_worst = kClosingRankTolerance;
   int tried = 0;
   do {
     const double worst = worst_condition(jacobians, dependent, best_worst);

@@ -13,8 +13,8 @@
 namespace estimator {
 namespace {
 
-constexpr double kAtBound = 1e-9;        // share of a bound within which friction is exhausted
-constexpr double kRankTolerance = 1e-9;  // of the largest singular value
+constexpr double kAtBound = 1e-9;  // share of a bound within which friction is exhausted
+constexpr double kContactRankTolerance = 1e-9;  // of the largest singular value
 
 }  // namespace
 
@@ -57,7 +57,7 @@ Contacts settle_contacts(const RestingJoints& joints) {
 double holding_margin(const Eigen::MatrixXd& coupling, const Eigen::VectorXd& bound,
                       const Eigen::VectorXd& force) {
   Eigen::JacobiSVD<Eigen::MatrixXd> svd(coupling, Eigen::ComputeThinV);
-  svd.setThreshold(kRankTolerance);
+  svd.setThreshold(kContactRankTolerance);
   const Eigen::Index rank = svd.rank();
   if (rank == 0) return std::numeric_limits<double>::infinity();
   const Eigen::MatrixXd basis = svd.matrixV().leftCols(rank);
@@ -74,7 +74,7 @@ double holding_margin(const Eigen::MatrixXd& coupling, const Eigen::VectorXd& bo
         edges.row(static_cast<Eigen::Index>(i)) = reduced.row(face[i]);
       }
       Eigen::JacobiSVD<Eigen::MatrixXd> of_edges(edges, Eigen::ComputeFullV);
-      of_edges.setThreshold(kRankTolerance);
+      of_edges.setThreshold(kContactRankTolerance);
       if (of_edges.rank() + 1 < rank) continue;  // no face: the edges depend on one another
       normal = of_edges.matrixV().col(rank - 1);
     }

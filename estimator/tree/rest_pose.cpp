@@ -10,9 +10,9 @@
 namespace estimator {
 namespace {
 
-constexpr int kRounds = 300;
-constexpr double kStepMax = 0.3;        // of a joint in a round, in its scale [rad]
-constexpr double kSettled = 1e-9;       // a step below which the pose is found, likewise
+constexpr int kRestRounds = 300;
+constexpr double kRestStepMax = 0.3;    // of a joint in a round, in its scale [rad]
+constexpr double kRestSettled = 1e-9;   // a step below which the pose is found, likewise
 constexpr double kSure = 1e-6;          // steps below this are not judged by V, which is rounded
 constexpr double kKick = 0.2;           // off a balance that does not hold, likewise
 constexpr double kSlowestShare = 1e-6;  // of the largest |ω²|: motions slower take steps as if not
@@ -44,13 +44,13 @@ class Descent {
   Statics& statics() { return statics_; }
 
   std::optional<RestPose> run(Eigen::VectorXd q) {
-    for (int round = 0; round < kRounds; ++round) {
+    for (int round = 0; round < kRestRounds; ++round) {
       const Statics::Local local = statics_.at(q);
       const std::vector<NormalMode> modes = normal_modes(mechanism_, local);
       const Eigen::VectorXd step = newton_step(local, !modes.empty());
       const double size = size_of(mechanism_, local.motions * step);
       if (!std::isfinite(size)) return std::nullopt;
-      if (size > kSettled) {
+      if (size > kRestSettled) {
         if (!go(q, local, step, size)) return std::nullopt;
         continue;
       }
@@ -90,7 +90,7 @@ class Descent {
 
   /// Takes the step, or as much of it as goes downhill.
   bool go(Eigen::VectorXd& q, const Statics::Local& local, Eigen::VectorXd step, double size) {
-    if (size > kStepMax) step *= kStepMax / size;
+    if (size > kRestStepMax) step *= kRestStepMax / size;
     const double before = sign_ * statics_.potential(q);
     const double slope = sign_ * local.gradient.dot(step);
     for (double share = 1.0; share > 1e-6; share *= 0.5) {

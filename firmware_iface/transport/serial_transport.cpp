@@ -12,7 +12,6 @@ namespace firmware_iface {
 namespace {
 
 constexpr int kBaudRateDefault = 921'600;
-constexpr int kBaudRateMax = 12'000'000;
 
 struct PortDeleter {
   void operator()(sp_port* port) const noexcept {

@@ -15,8 +15,6 @@
 namespace firmware_iface {
 namespace {
 
-constexpr int kBaudRateMax = 12'000'000;
-
 /// A connected, non-blocking descriptor.
 class StreamTransport final : public Transport {
  public:

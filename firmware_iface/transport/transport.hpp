@@ -12,6 +12,9 @@ namespace firmware_iface {
 
 using Nanoseconds = std::chrono::nanoseconds;
 
+/// Of any line [baud].
+inline constexpr int kBaudRateMax = 12'000'000;
+
 enum class IoStatus {
   kOk,
   kTimeout,  ///< nothing arrived by the deadline; or, writing, the kernel's buffer was full

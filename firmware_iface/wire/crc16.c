@@ -1,7 +1,7 @@
 #include "firmware_iface/wire/crc16.h"
 
 /* Remainder of each byte value times x^16. */
-static const uint16_t kTable[256] = {
+static const uint16_t kCrc16Table[256] = {
     0x0000U, 0x5935U, 0xB26AU, 0xEB5FU, 0x3DE1U, 0x64D4U, 0x8F8BU, 0xD6BEU, 0x7BC2U, 0x22F7U,
     0xC9A8U, 0x909DU, 0x4623U, 0x1F16U, 0xF449U, 0xAD7CU, 0xF784U, 0xAEB1U, 0x45EEU, 0x1CDBU,
     0xCA65U, 0x9350U, 0x780FU, 0x213AU, 0x8C46U, 0xD573U, 0x3E2CU, 0x6719U, 0xB1A7U, 0xE892U,
@@ -33,7 +33,7 @@ static const uint16_t kTable[256] = {
 uint16_t crc16_5935(uint16_t seed, const uint8_t* data, size_t size_bytes) {
   uint32_t crc = 0xFFFFU ^ (uint32_t)seed;
   for (size_t k = 0; k < size_bytes; ++k) {
-    crc = ((crc << 8) & 0xFFFFU) ^ kTable[(crc >> 8) ^ data[k]];
+    crc = ((crc << 8) & 0xFFFFU) ^ kCrc16Table[(crc >> 8) ^ data[k]];
   }
   return (uint16_t)crc;
 }

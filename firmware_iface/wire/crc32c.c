@@ -1,7 +1,7 @@
 #include "firmware_iface/wire/crc32c.h"
 
 /* Remainder of each byte value times x^32, reflected. */
-static const uint32_t kTable[256] = {
+static const uint32_t kCrc32cTable[256] = {
     0x00000000U, 0xF26B8303U, 0xE13B70F7U, 0x1350F3F4U, 0xC79A971FU, 0x35F1141CU, 0x26A1E7E8U,
     0xD4CA64EBU, 0x8AD958CFU, 0x78B2DBCCU, 0x6BE22838U, 0x9989AB3BU, 0x4D43CFD0U, 0xBF284CD3U,
     0xAC78BF27U, 0x5E133C24U, 0x105EC76FU, 0xE235446CU, 0xF165B798U, 0x030E349BU, 0xD7C45070U,
@@ -44,7 +44,7 @@ static const uint32_t kTable[256] = {
 uint32_t crc32c(uint32_t seed, const uint8_t* data, size_t size_bytes) {
   uint32_t crc = 0xFFFFFFFFU ^ seed;
   for (size_t k = 0; k < size_bytes; ++k) {
-    crc = (crc >> 8) ^ kTable[(crc ^ data[k]) & 0xFFU];
+    crc = (crc >> 8) ^ kCrc32cTable[(crc ^ data[k]) & 0xFFU];
   }
   return crc ^ 0xFFFFFFFFU;
 }

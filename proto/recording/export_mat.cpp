@@ -23,7 +23,7 @@ namespace {
 // Programs that tell files by their first bytes look for these first words.
 constexpr const char* kFileText = "MATLAB 5.0 MAT-file, a recording of rigcal";
 
-using MatFile = std::unique_ptr<mat_t, int (*)(mat_t*)>;
+using OpenMat = std::unique_ptr<mat_t, int (*)(mat_t*)>;
 using MatVariable = std::unique_ptr<matvar_t, void (*)(matvar_t*)>;
 
 MatVariable own(matvar_t* variable) { return {variable, Mat_VarFree}; }
@@ -186,7 +186,7 @@ class MatWriter {
 Status write_file(const Recording& recording, const std::string& mat_path) {
   const std::string part = part_path(mat_path);
   {
-    const MatFile file(Mat_CreateVer(part.c_str(), kFileText, MAT_FT_MAT5), Mat_Close);
+    const OpenMat file(Mat_CreateVer(part.c_str(), kFileText, MAT_FT_MAT5), Mat_Close);
     if (!file || !MatWriter(recording, *file).write()) {
       return Error{ErrorCode::kInputOutput, part + ": cannot write; is the disk full?"};
     }

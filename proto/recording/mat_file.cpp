@@ -12,12 +12,12 @@
 namespace proto {
 namespace {
 
-using MatVariable = std::unique_ptr<matvar_t, void (*)(matvar_t*)>;
+using VariableInfo = std::unique_ptr<matvar_t, void (*)(matvar_t*)>;
 
 constexpr std::size_t kVariablesMax = 10'000;
 constexpr std::size_t kElementsMax = kTableSizeMax / sizeof(double);  // of one variable
 
-MatVariable own(matvar_t* variable) { return {variable, Mat_VarFree}; }
+VariableInfo owned(matvar_t* variable) { return {variable, Mat_VarFree}; }
 
 void be_silent(int, char*) {}  // what is wrong is told by who called
 
@@ -130,7 +130,7 @@ MatFile::MatFile(const std::string& path) : path_(path), file_(nullptr, Mat_Clos
 
 void MatFile::list_variables() {
   while (variables_.size() < kVariablesMax) {
-    const MatVariable info = own(Mat_VarReadNextInfo(file_.get()));
+    const VariableInfo info = owned(Mat_VarReadNextInfo(file_.get()));
     if (!info) break;
     if (info->name == nullptr) continue;
     Variable variable{.name = info->name};
@@ -157,7 +157,7 @@ std::vector<double> MatFile::read(const std::string& name) const {
   if (known == nullptr) fail(name, "is missing");
   if (!known->is_numeric) fail(name, "is no full matrix of real numbers; save it as one");
   Mat_Rewind(file_.get());
-  const MatVariable variable = own(Mat_VarRead(file_.get(), name.c_str()));
+  const VariableInfo variable = owned(Mat_VarRead(file_.get(), name.c_str()));
   const std::size_t count = known->rows * known->columns;
   if (count == 0) return {};
   if (!variable || variable->data == nullptr || !is_numeric(*variable) ||
@@ -171,7 +171,7 @@ std::vector<double> MatFile::read(const std::string& name) const {
 std::vector<std::string> MatFile::read_texts(const std::string& name) const {
   if (find(name) == nullptr) fail(name, "is missing");
   Mat_Rewind(file_.get());
-  const MatVariable variable = own(Mat_VarRead(file_.get(), name.c_str()));
+  const VariableInfo variable = owned(Mat_VarRead(file_.get(), name.c_str()));
   if (!variable) fail(name, "is damaged; save the file again");
   if (variable->class_type == MAT_C_CHAR) return {text_of(*variable)};
   if (variable->class_type != MAT_C_CELL) fail(name, "is no cell of texts");

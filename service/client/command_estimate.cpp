@@ -126,8 +126,8 @@ void add_options(CLI::App& command, EstimateOptions& options) {
 }
 
 void add_estimate(CLI::App& app, ExitCode& exit_code) {
-  CLI::App* command = app.add_subcommand(
-      "estimate", "Estimate what every joint does and carries at every sample");
+  CLI::App* command =
+      app.add_subcommand("estimate", "Estimate what every joint does and carries at every sample");
   const auto options = std::make_shared<EstimateOptions>();
   add_options(*command, *options);
   command->footer(

@@ -29,7 +29,7 @@
 namespace service {
 namespace {
 
-using Rows = std::vector<std::vector<std::string>>;
+using TableRows = std::vector<std::vector<std::string>>;
 
 struct InfoOptions {
   std::string file;
@@ -70,7 +70,7 @@ void print_rig(const Rig& rig) {
   const estimator::Mechanism& mechanism = rig.mechanism;
   std::cout << "rig " << (mechanism.name.empty() ? rig.path : mechanism.name) << ": "
             << mechanism.body_count() << " bodies, " << mechanism.hinge_count() << " hinges\n\n";
-  Rows hinges = {{"hinge", "parent", "child", "encoder", "motor", "compliance", "damping"}};
+  TableRows hinges = {{"hinge", "parent", "child", "encoder", "motor", "compliance", "damping"}};
   std::size_t sensor = 0;
   for (std::size_t i = 0; i < mechanism.hinges.size(); ++i) {
     const estimator::Hinge& hinge = mechanism.hinges[i];
@@ -87,7 +87,7 @@ void print_rig(const Rig& rig) {
   }
   std::cout << format_table(hinges, std::vector<bool>(7, false)) << '\n';
   if (mechanism.body_encoder_count() > 0) {
-    Rows encoders = {{"encoder", "of", "against", "reads", "resolution"}};
+    TableRows encoders = {{"encoder", "of", "against", "reads", "resolution"}};
     for (const estimator::BodyEncoder& encoder : mechanism.body_encoders) {
       encoders.push_back({encoder.name, body_name(mechanism, encoder.body_b),
                           body_name(mechanism, encoder.body_a), describe_terms(mechanism, encoder),
@@ -95,7 +95,7 @@ void print_rig(const Rig& rig) {
     }
     std::cout << format_table(encoders, std::vector<bool>(5, false)) << '\n';
   }
-  Rows parameters = {{"parameter", "value", "unit", "estimated", "lower", "upper", "prior"}};
+  TableRows parameters = {{"parameter", "value", "unit", "estimated", "lower", "upper", "prior"}};
   for (std::size_t i = 0; i < mechanism.parameters.size(); ++i) {
     const estimator::Parameter& parameter = mechanism.parameters[i];
     const bool prior = std::isfinite(parameter.prior_standard_deviation);
@@ -123,7 +123,8 @@ std::vector<std::string> statistics_row(const std::string& name,
           format_number(statistics.noise, 2)};
 }
 
-const Rows kStatisticsHead = {{"column", "values", "lowest", "highest", "smallest step", "noise"}};
+const TableRows kStatisticsHead = {
+    {"column", "values", "lowest", "highest", "smallest step", "noise"}};
 const std::vector<bool> kStatisticsRight = {false, true, true, true, true, true};
 
 void print_recording(const InfoOptions& options) {
@@ -135,13 +136,13 @@ void print_recording(const InfoOptions& options) {
             << format_number(100.0 * summary.jitter_max, 2) << " % of a period\n"
             << summary.gaps.size() << " gaps, " << summary.holes.rows << " missing rows elsewhere, "
             << summary.dropped_rows << " dropped rows\n\n";
-  Rows segments = {{"segment", "start [s]", "end [s]", "samples"}};
+  TableRows segments = {{"segment", "start [s]", "end [s]", "samples"}};
   for (const SegmentUse& use : select_part({}, imported)) {
     segments.push_back({std::to_string(use.index), format_number(use.start, 8),
                         format_number(use.end, 8), std::to_string(use.samples)});
   }
   std::cout << format_table(segments, std::vector<bool>(4, true)) << '\n';
-  Rows rows = kStatisticsHead;
+  TableRows rows = kStatisticsHead;
   rows[0][0] = "signal";
   const auto add_signal = [&](const std::string& name, const auto& matrix_of, Eigen::Index column) {
     std::vector<double> values;
@@ -173,7 +174,7 @@ void print_recording(const InfoOptions& options) {
 
 void print_columns(const std::string& path) {
   const std::string text = proto::read_file(path, proto::kTableSizeMax);
-  Rows rows = kStatisticsHead;
+  TableRows rows = kStatisticsHead;
   int row_count = 0;
   std::string fault;
   for (const std::string& name : proto::parse_csv_header(path, text)) {
@@ -195,7 +196,7 @@ void print_columns(const std::string& path) {
 
 /// What a rig file's recording { } may name as columns.
 void print_variables(const std::string& path) {
-  Rows rows = {{"variable", "rows", "columns"}};
+  TableRows rows = {{"variable", "rows", "columns"}};
   const proto::MatFile file(path);
   for (const proto::MatFile::Variable& variable : file.variables()) {
     rows.push_back({variable.name, variable.is_numeric ? std::to_string(variable.rows) : "-",

@@ -156,11 +156,11 @@ int reading_score(const ColumnLook& column, bool position) {
 double period_of(const ColumnLook& column) { return median(changes_of(column.values)); }
 
 /// Where a stretch of values lies and how far it moves.
-struct Stretch {
+struct ValueStretch {
   double mean, spread;
 };
 
-Stretch stretch_of(const std::vector<double>& values, std::size_t begin, std::size_t end) {
+ValueStretch stretch_of(const std::vector<double>& values, std::size_t begin, std::size_t end) {
   double sum = 0.0, low = 1e300, high = -1e300, count = 0.0;
   for (std::size_t k = begin; k < end; ++k) {
     if (std::isnan(values[k])) continue;
@@ -329,9 +329,9 @@ double guess_rest(const ColumnLook& column, ReadingUnit unit, bool driven) {
   const double scale = scale_of(unit, 0.0);
   const std::size_t n = column.values.size(), part = std::max<std::size_t>(1, n / 20);
   if (!(scale > 0.0) || n == 0) return 0.0;
-  const Stretch all = stretch_of(column.values, 0, n);
-  const Stretch calm = driven ? stretch_of(column.values, 0, std::max<std::size_t>(1, n / 100))
-                              : stretch_of(column.values, n - part, n);
+  const ValueStretch all = stretch_of(column.values, 0, n);
+  const ValueStretch calm = driven ? stretch_of(column.values, 0, std::max<std::size_t>(1, n / 100))
+                                   : stretch_of(column.values, n - part, n);
   const double rest = scale * (calm.spread < 0.15 * all.spread ? calm.mean : median(column.values));
   const double turned = std::remainder(rest, kTwoPi);
   if (std::abs(turned) < kAboutZero) return 0.0;

@@ -16,7 +16,7 @@ using Eigen::Vector2d;
 
 // Dots of a letter; a dot is about square on a usual terminal.
 constexpr int kAcross = 2, kDown = 4;
-constexpr double kMargin = 12.0;  // for labels [dots]
+constexpr double kLabelMargin = 12.0;  // for labels [dots]
 
 /// A grid of dots with letters over it.
 class Canvas {
@@ -174,7 +174,7 @@ Letters letters_of_locale() {
 std::string scene_text(const Scene& scene, int columns, int rows, Letters letters) {
   const View view = choose_views(scene).front();
   const Vector2d area(kAcross * columns, kDown * rows);
-  const Vector2d margin(1.5 * kMargin, kMargin);
+  const Vector2d margin(1.5 * kLabelMargin, kLabelMargin);
   const FlatPicture picture = flatten(scene, view, margin, area - margin);
   Canvas canvas(columns, rows);
   for (const FlatPicture::Line& line : picture.lines) {

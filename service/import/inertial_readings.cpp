@@ -179,7 +179,7 @@ void InertialReadings::check_gravity(int sensor) const {
   const Readings* axes[3];
   for (int k = 0; k < 3; ++k) {
     axes[k] = find(sensor * kAxes + kAxes / 2 + k);
-    if (axes[k] == nullptr) return;
+    if (axes[k] == nullptr || axes[k]->column->si_unit != "m/s²") return;
   }
   std::vector<double> magnitudes;
   for (std::size_t row = 0; row < axes[0]->values.size(); ++row) {
@@ -204,7 +204,7 @@ void InertialReadings::check_gravity(int sensor) const {
 
 void InertialReadings::check_units() const {
   for (const Readings& each : columns_) {
-    if (each.column->index % kAxes >= kAxes / 2) continue;
+    if (each.column->si_unit != "rad/s") continue;
     std::vector<double> speeds;
     for (const double rate : each.values) {
       if (!std::isnan(rate)) speeds.push_back(std::abs(rate));
@@ -231,7 +231,8 @@ void InertialReadings::add_notes(std::vector<std::string>& notes) const {
     const std::string name = "column '" + each.column->column + "'";
     if (!changes(raw, 0, raw.size())) {
       notes.push_back("warning: " + name + (read.empty() ? " is empty" : " never changes") +
-                      ": is inertial sensor '" + each.column->sensor + "' connected?");
+                      ": is " + kind_of(*each.column) + " '" + each.column->sensor +
+                      "' connected?");
     } else if (read.size() < raw.size()) {
       notes.push_back(name + " was read in " + std::to_string(read.size()) + " of " +
                       std::to_string(raw.size()) + " rows");
@@ -245,7 +246,7 @@ void InertialReadings::add_notes(std::vector<std::string>& notes) const {
       return each.column->index / kAxes == static_cast<int>(i);
     };
     if (std::ranges::any_of(columns_, is_own)) continue;
-    notes.push_back("inertial sensor '" + format_.inertial_sensors[i] +
+    notes.push_back("sensor '" + format_.inertial_sensors[i] +
                     "' has no column in the rig file's recording { } and is not read");
   }
 }

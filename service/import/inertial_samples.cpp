@@ -8,8 +8,7 @@
 namespace service {
 namespace {
 
-constexpr int kAxes = estimator::InertialSensor::kAxes;
-static_assert(kAxes == proto::kInertialAxes);
+static_assert(estimator::InertialSensor::kAxes == proto::kInertialAxes);
 
 }  // namespace
 
@@ -26,7 +25,8 @@ InertialSamples::InertialSamples(const proto::Recording& recording, const Rig& r
 void InertialSamples::fill(const proto::SeriesSegment& source, estimator::Segment& segment) {
   const auto is_known = [](const Column& column) { return column.sensor >= 0; };
   if (std::ranges::none_of(columns_, is_known)) return;
-  segment.inertial.setConstant(segment.angles.rows(), kAxes * rig_.mechanism.inertial_count(),
+  segment.inertial.setConstant(segment.angles.rows(),
+                               estimator::InertialSensor::kAxes * rig_.mechanism.inertial_count(),
                                std::numeric_limits<double>::quiet_NaN());
   const std::uint64_t end = source.first_sequence + source.row_count;
   for (const proto::InertialReading& reading : recording_.inertial) {
@@ -36,9 +36,9 @@ void InertialSamples::fill(const proto::SeriesSegment& source, estimator::Segmen
     ++column.read;
     if (reading.saturated != 0) ++column.saturated;
     const auto row = static_cast<Eigen::Index>(reading.sequence - source.first_sequence);
-    for (int axis = 0; axis < kAxes; ++axis) {
+    for (int axis = 0; axis < estimator::InertialSensor::kAxes; ++axis) {
       if (((reading.saturated >> axis) & 1) != 0) continue;
-      segment.inertial(row, kAxes * column.sensor + axis) =
+      segment.inertial(row, estimator::InertialSensor::kAxes * column.sensor + axis) =
           reading.value[static_cast<std::size_t>(axis)];
     }
   }

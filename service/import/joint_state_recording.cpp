@@ -16,7 +16,7 @@
 namespace service {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kUnread = std::numeric_limits<double>::quiet_NaN();
 constexpr std::string_view kPosition = ".position";
 constexpr std::string_view kVelocity = ".velocity";
 constexpr std::string_view kEffort = ".effort";
@@ -82,7 +82,7 @@ double number_of(const proto::JointState& state, const JointColumn& column) {
   const auto found = std::ranges::find(state.names, column.joint);
   const auto index = static_cast<std::size_t>(found - state.names.begin());
   const std::vector<double>& numbers = state.*column.numbers;
-  return index < numbers.size() ? numbers[index] : kNaN;
+  return index < numbers.size() ? numbers[index] : kUnread;
 }
 
 std::string list_of(const std::set<std::string>& names) {
@@ -158,7 +158,7 @@ proto::CsvTable make_table(const std::string& path, const Collector& bag,
   };
   std::int64_t first_ns = 0, last_ns = 0;
   for (std::size_t k = 0; k < bag.states.size(); ++k) {
-    std::vector<double> row(columns.size(), kNaN);
+    std::vector<double> row(columns.size(), kUnread);
     for (std::size_t i = 1; i < columns.size(); ++i) row[i] = number_of(bag.states[k], columns[i]);
     if (std::ranges::all_of(row, [](double value) { return std::isnan(value); })) continue;
     const bool is_first = table.lines.empty();

@@ -4,7 +4,6 @@
 #include <google/protobuf/util/json_util.h>
 
 #include <cmath>
-#include <limits>
 
 #include "proto/text/exact_number.hpp"
 #include "proto/text/files.hpp"
@@ -62,15 +61,19 @@ void add_list(const Struct& result, const std::string& list, ParameterValues& ou
     out.entries.push_back({field, text_of(out.file, field, parameter, "name"),
                            text_of(out.file, field, parameter, "unit"),
                            number_of(out.file, field, parameter, "value")});
+    const Value* deviation = find(parameter, "standardDeviation");  // infinite as a text
+    if (deviation != nullptr && deviation->kind_case() == Value::kNumberValue) {
+      out.entries.back().deviation = deviation->number_value();
+    }
   }
 }
 
-/// Of the entries read so far; what is no number is infinite.
+/// Of the entries read so far.
 void read_covariance(const Struct& result, ParameterValues& out) {
   const Value* rows = find(result, "covariance");
   if (rows == nullptr) return;
   const auto count = std::ssize(out.entries);
-  out.covariance.setConstant(count, count, std::numeric_limits<double>::infinity());
+  out.covariance.setZero(count, count);
   const auto check_size = [&](const Value* list, const std::string& field) {
     if (list != nullptr && list->kind_case() == Value::kListValue &&
         list->list_value().values_size() == count) {
@@ -155,7 +158,7 @@ estimator::ParameterSpread spread_of(const ParameterValues& values,
     const int index = mechanism.find_parameter(entry.name);
     if (index < 0 || estimator::find_tie(mechanism, index) != nullptr) continue;
     if (mechanism.parameters[static_cast<std::size_t>(index)].value != entry.value) continue;
-    if (!std::isfinite(values.covariance(i, i))) {
+    if (!std::isfinite(entry.deviation)) {
       unknown.push_back(entry.name);
       continue;
     }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,11 +20,12 @@ struct ParameterValues {
     std::string name;
     std::string unit;
     double value = 0.0;
+    double deviation = std::numeric_limits<double>::infinity();  ///< where it is told
   };
   std::string file;  ///< empty: there are none
   FileMark mark = {};
   std::vector<Entry> entries;  ///< estimated ones, then those that follow from them
-  /// Of the first entries, those estimated: infinite variances where the data did not see them.
+  /// Of the first entries, those estimated; of nothing where their deviation is infinite.
   Eigen::MatrixXd covariance;
   /// What they are parameters of, where the file says so; of a simulator its step and weight too.
   std::optional<estimator::EstimateKind> kind;

@@ -18,6 +18,7 @@
 #include "service/import/rig_places.hpp"
 #include "service/import/rig_priors.hpp"
 #include "service/import/rig_recording.hpp"
+#include "service/import/rig_sensors.hpp"
 #include "service/import/rig_sides.hpp"
 #include "service/import/rig_ties.hpp"
 
@@ -27,7 +28,6 @@ namespace {
 namespace v1 = rigcal::v1;
 using estimator::BodyQuantity;
 using estimator::HingeQuantity;
-using estimator::InertialQuantity;
 using estimator::WorldQuantity;
 using google::protobuf::Message;
 
@@ -76,7 +76,6 @@ constexpr ParameterField<HingeQuantity> kMotorFields[] = {
     {"input_delay", HingeQuantity::kInputDelay}};
 constexpr ParameterField<HingeQuantity> kEncoderFields[] = {
     {"offset", HingeQuantity::kEncoderOffset}};
-constexpr ParameterField<int> kTripleFields[] = {{"x", 0}, {"y", 1}, {"z", 2}};
 constexpr ParameterField<WorldQuantity> kGravityFields[] = {{"magnitude", WorldQuantity::kGravity},
                                                             {"tilt_x", WorldQuantity::kTiltX},
                                                             {"tilt_z", WorldQuantity::kTiltZ}};
@@ -96,7 +95,10 @@ class RigReader {
       root_.fail("nothing moves: every joint is fixed; give one a kind that moves");
     }
     for (int i = 0; i < rig_.body_encoder_size(); ++i) add_body_encoder(i);
-    for (int i = 0; i < rig_.inertial_sensor_size(); ++i) add_inertial_sensor(i);
+    add_sensors(rig_, root_, mechanism_,
+                [this](const std::string& name, const char* kind, const proto::TextLocator& place) {
+                  check_name(name, kind, place);
+                });
     estimator::make_parameters(mechanism_);
     for (int i = 0; i < rig_.body_size(); ++i) read_body(i);
     int hinge = 0, weld = 0;
@@ -112,7 +114,7 @@ class RigReader {
       remember_place(root_.at("gravity").at(field), mechanism_.parameter(quantity));
     }
     for (int i = 0; i < rig_.body_encoder_size(); ++i) read_body_encoder(i);
-    for (int i = 0; i < rig_.inertial_sensor_size(); ++i) read_inertial_sensor(i);
+    read_sensor_parameters();
     add_quantities(rig_, root_, mechanism_);
     add_ties(rig_, root_, stated_, mechanism_);
     remember_additions();
@@ -298,48 +300,13 @@ class RigReader {
     remember_place(place.at("offset"), offset);
   }
 
-  void add_inertial_sensor(int i) {
-    const v1::InertialSensor& source = rig_.inertial_sensor(i);
-    const proto::TextLocator place = root_.at("inertial_sensor", i);
-    check_name(source.name(), "inertial sensor", place);
-    if (source.body() == "ground") {
-      place.at("body").fail("the ground does not move; name the body that the sensor is on");
-    }
-    if (!source.has_gyroscope() && !source.has_accelerometer()) {
-      place.fail("inertial sensor '" + source.name() +
-                 "' reads nothing; add gyroscope { } or accelerometer { }");
-    }
-    const int body = find_body(mechanism_, source.body(), "body", place, false);
-    mechanism_.inertial_sensors.push_back({source.name(), body, read_sensor_frame(source, place)});
-  }
-
-  void read_inertial_sensor(int i) {
-    const v1::InertialSensor& source = rig_.inertial_sensor(i);
-    const proto::TextLocator place = root_.at("inertial_sensor", i);
-    const auto read_one = [&](const Message& message, const char* field,
-                              const proto::TextLocator& where, InertialQuantity quantity) {
-      estimator::Parameter& parameter = mechanism_.inertial_parameter(i, quantity);
-      read(message, field, where, parameter);
-      remember_place(where.at(field), parameter);
-    };
-    const auto read_three = [&](const Message& message, const proto::TextLocator& where,
-                                InertialQuantity first) {
-      for (const auto& [field, axis] : kTripleFields) {
-        read_one(message, field, where,
-                 static_cast<InertialQuantity>(static_cast<int>(first) + axis));
-      }
-    };
-    const proto::TextLocator gyroscope = place.at("gyroscope");
-    const proto::TextLocator accelerometer = place.at("accelerometer");
-    read_three(source.point(), place.at("point"), InertialQuantity::kPointX);
-    read_three(source.mounting(), place.at("mounting"), InertialQuantity::kMountX);
-    read_three(source.gyroscope().bias(), gyroscope.at("bias"), InertialQuantity::kRateBiasX);
-    read_three(source.gyroscope().scale(), gyroscope.at("scale"), InertialQuantity::kRateScaleX);
-    read_three(source.accelerometer().bias(), accelerometer.at("bias"),
-               InertialQuantity::kForceBiasX);
-    read_three(source.accelerometer().scale(), accelerometer.at("scale"),
-               InertialQuantity::kForceScaleX);
-    read_one(source, "delay", place, InertialQuantity::kDelay);
+  void read_sensor_parameters() {
+    read_sensors(rig_, root_, mechanism_,
+                 [this](const Message& message, const char* field, const proto::TextLocator& where,
+                        estimator::Parameter& parameter) {
+                   read(message, field, where, parameter);
+                   remember_place(where.at(field), parameter);
+                 });
   }
 
   void read_body(int i) {

@@ -29,6 +29,29 @@ bool make_frame(const Eigen::Vector3d& along, const Eigen::Vector3d& toward,
   return true;
 }
 
+template <typename Sensor>
+Eigen::Matrix3d sensor_frame(const Sensor& sensor, const proto::TextLocator& place) {
+  const auto direction = [&](const char* field, bool is_given, const v1::Direction& given,
+                             const Eigen::Vector3d& otherwise) {
+    const Eigen::Vector3d vector = is_given ? vector_of(given) : otherwise;
+    if (!is_direction(vector)) {
+      place.at(field).fail(std::string("has no length; write ") + field +
+                           " { x: ... y: ... z: ... }");
+    }
+    return vector;
+  };
+  const Eigen::Vector3d x =
+      direction("x_axis", sensor.has_x_axis(), sensor.x_axis(), Eigen::Vector3d::UnitX());
+  const Eigen::Vector3d y =
+      direction("y_axis", sensor.has_y_axis(), sensor.y_axis(), Eigen::Vector3d::UnitY());
+  Eigen::Matrix3d frame;
+  if (!make_frame(x, y, frame)) {
+    place.fail("sensor '" + sensor.name() +
+               "': its x_axis and y_axis are parallel; give both in the body's frame");
+  }
+  return frame;
+}
+
 }  // namespace
 
 int find_body(const estimator::Mechanism& mechanism, const std::string& body, const char* field,
@@ -68,25 +91,12 @@ Eigen::Matrix3d read_hinge_frame(const v1::HingeSide& side, const proto::TextLoc
 
 Eigen::Matrix3d read_sensor_frame(const v1::InertialSensor& sensor,
                                   const proto::TextLocator& place) {
-  const auto direction = [&](const char* field, bool is_given, const v1::Direction& given,
-                             const Eigen::Vector3d& otherwise) {
-    const Eigen::Vector3d vector = is_given ? vector_of(given) : otherwise;
-    if (!is_direction(vector)) {
-      place.at(field).fail(std::string("has no length; write ") + field +
-                           " { x: ... y: ... z: ... }");
-    }
-    return vector;
-  };
-  const Eigen::Vector3d x =
-      direction("x_axis", sensor.has_x_axis(), sensor.x_axis(), Eigen::Vector3d::UnitX());
-  const Eigen::Vector3d y =
-      direction("y_axis", sensor.has_y_axis(), sensor.y_axis(), Eigen::Vector3d::UnitY());
-  Eigen::Matrix3d frame;
-  if (!make_frame(x, y, frame)) {
-    place.fail("inertial sensor '" + sensor.name() +
-               "': its x_axis and y_axis are parallel; give both in the body's frame");
-  }
-  return frame;
+  return sensor_frame(sensor, place);
+}
+
+Eigen::Matrix3d read_sensor_frame(const v1::ForceTorqueSensor& sensor,
+                                  const proto::TextLocator& place) {
+  return sensor_frame(sensor, place);
 }
 
 }  // namespace service

@@ -123,7 +123,9 @@ void tie_points(int body, int centre, const proto::TextLocator& place, Mechanism
                 [&](HingeQuantity quantity) { return mechanism.index_of_weld(w, quantity); });
     }
     for (int i = 0; i < mechanism.inertial_count(); ++i) {
-      if (mechanism.inertial_sensors[static_cast<std::size_t>(i)].body != body) continue;
+      const auto& sensor = mechanism.inertial_sensors[static_cast<std::size_t>(i)];
+      // A sensor at a joint sits where that is.
+      if (sensor.body != body || sensor.hinge >= 0) continue;
       tie_point(mechanism.index_of_inertial(i, axis.sensor), centre, place, mechanism, ties);
     }
     ++centre;

@@ -12,7 +12,7 @@ namespace {
 using Column = std::vector<double>;
 
 /// The rows of a figure: one x, a column for every series.
-struct Rows {
+struct ChartRows {
   Column x;
   std::vector<Column> columns;
   bool united = false;  ///< of series over different x: what is empty is not a gap
@@ -43,8 +43,8 @@ Column over(const Column& x, const ChartSeries& series) {
   return y;
 }
 
-Rows rows_of(const std::vector<const ChartSeries*>& all) {
-  Rows rows;
+ChartRows rows_of(const std::vector<const ChartSeries*>& all) {
+  ChartRows rows;
   rows.x = all.front()->x;
   rows.united = std::ranges::any_of(
       all, [&](const ChartSeries* series) { return series->x != all.front()->x; });
@@ -56,7 +56,7 @@ Rows rows_of(const std::vector<const ChartSeries*>& all) {
 }
 
 /// Reduces the rows to those that draw the same lines; how many of them stood for one.
-std::size_t reduce(Rows& rows, std::size_t rows_max) {
+std::size_t reduce(ChartRows& rows, std::size_t rows_max) {
   if (rows.x.size() <= rows_max) return 1;
   // Of a series a column of pixels keeps first, lowest, highest and last, of which the first and
   // the last are common to all.
@@ -149,7 +149,7 @@ std::string chart_json(const Chart& chart, std::size_t& column) {
       .text();
 }
 
-std::string json_of(const ChartFigure& figure, const Rows& rows) {
+std::string json_of(const ChartFigure& figure, const ChartRows& rows) {
   std::vector<std::string> columns, charts;
   columns.push_back(column_json(figure.charts.front().x_label, json_spaced(rows.x)));
   std::size_t column = 0;
@@ -184,7 +184,7 @@ std::string described(std::size_t rows, std::size_t stretch) {
 std::string chart_figure(const ChartFigure& figure) {
   const std::vector<const ChartSeries*> all = series_of(figure);
   if (all.empty()) return "";
-  Rows rows = rows_of(all);
+  ChartRows rows = rows_of(all);
   const std::size_t count = rows.x.size();
   const std::size_t stretch = reduce(rows, figure.rows_max);
   std::string html = "<figure>\n";

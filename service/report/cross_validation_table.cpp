@@ -11,12 +11,12 @@
 namespace service {
 namespace {
 
-using Rows = std::vector<std::vector<std::string>>;
+using TableRows = std::vector<std::vector<std::string>>;
 
 std::string thousandths(double value) { return format_number(1e3 * value); }
 
 std::string piece_table(const estimator::CrossValidation& validation) {
-  Rows rows = {{"held out", "states", "cost"}};
+  TableRows rows = {{"held out", "states", "cost"}};
   std::vector<bool> right = {false, true, true};
   for (const std::string& hinge : validation.hinges) {
     rows[0].push_back("open loop " + hinge);
@@ -64,7 +64,7 @@ std::string warnings(const estimator::CrossValidation& validation) {
 }
 
 std::string parameter_table(const estimator::CrossValidation& validation) {
-  Rows rows = {{"parameter", "mean", "± between folds", "± reported", "unit"}};
+  TableRows rows = {{"parameter", "mean", "± between folds", "± reported", "unit"}};
   for (const estimator::ParameterSpread& spread : validation.parameters) {
     const Measured number = format_measured(spread.mean, spread.standard_deviation);
     rows.push_back(

@@ -16,7 +16,7 @@ namespace {
 
 using estimator::LawComparison;
 using estimator::LawScore;
-using Rows = std::vector<std::vector<std::string>>;
+using TableRows = std::vector<std::vector<std::string>>;
 
 const std::vector<std::string> kHead = {
     "law", "parameters", "held out [mrad]", "± %", "fit [mrad]", "above the best", ""};
@@ -54,8 +54,8 @@ std::string remark(const LawComparison& comparison, std::size_t index) {
   return joined(remarks);
 }
 
-Rows law_rows(const LawComparison& comparison) {
-  Rows rows;
+TableRows law_rows(const LawComparison& comparison) {
+  TableRows rows;
   for (std::size_t i = 0; i < comparison.laws.size(); ++i) {
     const LawScore& score = comparison.laws[i];
     if (!score.has_result()) {
@@ -126,7 +126,7 @@ std::string estimate_table(const LawComparison& comparison) {
 }  // namespace
 
 std::string format_law_comparison(const LawComparison& comparison, double wall_time) {
-  Rows rows = {kHead};
+  TableRows rows = {kHead};
   for (std::vector<std::string>& row : law_rows(comparison)) rows.push_back(std::move(row));
   return "Friction of " + joined(comparison.joints) + "; " +
          std::to_string(comparison.pieces.size()) +

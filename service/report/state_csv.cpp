@@ -71,8 +71,7 @@ std::vector<int> state_quantities(const std::string& name) {
 }
 
 std::string state_csv(const estimator::Mechanism& mechanism,
-                      const std::vector<StateEstimate>& estimates,
-                      const std::vector<int>& wanted) {
+                      const std::vector<StateEstimate>& estimates, const std::vector<int>& wanted) {
   const std::vector<Column> columns = columns_of(mechanism, wanted);
   std::vector<std::string> cells = {"recording", "t_s"};
   for (const Column& column : columns) {

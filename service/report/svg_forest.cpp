@@ -23,16 +23,17 @@ constexpr double kSlack = 0.08;       // of the axis beyond what it must show
 constexpr double kLongest = 4.0;      // of the typical bar, that the axis still shows whole
 constexpr double kMostPercent = 2.0;  // of the value, beyond which an axis is in its unit
 
-std::string format(const char* pattern, double a, double b = 0.0, double c = 0.0, double d = 0.0) {
+std::string forest_format(const char* pattern, double a, double b = 0.0, double c = 0.0,
+                          double d = 0.0) {
   char text[256];
   std::snprintf(text, sizeof text, pattern, a, b, c, d);
   return text;
 }
 
-std::string text_at(double x, double y, const char* anchor, const char* style,
-                    const std::string& text) {
-  return format("<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"", x, y) + anchor + "\" class=\"" +
-         style + "\">" + escape_html(text) + "</text>\n";
+std::string forest_text(double x, double y, const char* anchor, const char* style,
+                        const std::string& text) {
+  return forest_format("<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"", x, y) + anchor +
+         "\" class=\"" + style + "\">" + escape_html(text) + "</text>\n";
 }
 
 double half_width(const PieceEstimate& piece, Eigen::Index at) {
@@ -40,10 +41,10 @@ double half_width(const PieceEstimate& piece, Eigen::Index at) {
 }
 
 /// One parameter's axis, in columns of pixels.
-class Axis {
+class ForestAxis {
  public:
-  Axis(const std::vector<PieceEstimate>& pieces, const ParameterEstimate& estimate, Eigen::Index at,
-       double left)
+  ForestAxis(const std::vector<PieceEstimate>& pieces, const ParameterEstimate& estimate,
+             Eigen::Index at, double left)
       : left_(left), low_(estimate.value), high_(estimate.value) {
     std::vector<double> halves;
     for (const PieceEstimate& piece : pieces) {
@@ -83,43 +84,45 @@ class Axis {
     std::string svg;
     for (const double tick : nice_ticks((low_ - zero) / unit, (high_ - zero) / unit, 3)) {
       const double x = to_x(zero + unit * tick);
-      svg += format("<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\" class=\"grid\"/>", x, x,
-                    kTop, y);
-      svg += text_at(x, y + 14.0, "middle", "tick",
-                     relative ? format_number(tick, 3) : format_number(tick, 3));
+      svg += forest_format("<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\" class=\"grid\"/>",
+                           x, x, kTop, y);
+      svg += forest_text(x, y + 14.0, "middle", "tick",
+                         relative ? format_number(tick, 3) : format_number(tick, 3));
     }
-    return svg + text_at(left_ + 0.5 * kColumn, y + 30.0, "middle", "label",
-                         relative ? "% off the estimate" : estimate.unit);
+    return svg + forest_text(left_ + 0.5 * kColumn, y + 30.0, "middle", "label",
+                             relative ? "% off the estimate" : estimate.unit);
   }
 
  private:
   double left_, low_, high_;
 };
 
-std::string bar(const Axis& axis, double value, double half, double y, const char* style) {
-  return format("<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\" class=\"",
-                axis.to_x(value - half), axis.to_x(value + half), y, y) +
+std::string bar(const ForestAxis& axis, double value, double half, double y, const char* style) {
+  return forest_format("<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\" class=\"",
+                       axis.to_x(value - half), axis.to_x(value + half), y, y) +
          style + "\"/>";
 }
 
-std::string dot(const Axis& axis, double value, double y, const char* style) {
+std::string dot(const ForestAxis& axis, double value, double y, const char* style) {
   if (!axis.holds(value)) return "";
-  return format("<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3.5\" class=\"", axis.to_x(value), y) + style +
-         "\"/>\n";
+  return forest_format("<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3.5\" class=\"", axis.to_x(value), y) +
+         style + "\"/>\n";
 }
 
 std::string column(const std::vector<PieceEstimate>& pieces, const ParameterEstimate& estimate,
                    Eigen::Index at, double left) {
-  const Axis axis(pieces, estimate, at, left);
+  const ForestAxis axis(pieces, estimate, at, left);
   const double bottom = kTop + kRow * static_cast<double>(pieces.size() + 1);
-  std::string svg = text_at(left + 0.5 * kColumn, kTop - 10.0, "middle", "title", estimate.name);
+  std::string svg =
+      forest_text(left + 0.5 * kColumn, kTop - 10.0, "middle", "title", estimate.name);
   svg += axis.ticks(estimate, bottom);
   const double half = estimate.half_interval;
   const bool seen = std::isfinite(half) && half > 0.0;
   if (seen) {
     const double x = axis.to_x(estimate.value - half);
-    svg += format("<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" class=\"prior\"/>", x,
-                  kTop, axis.to_x(estimate.value + half) - x, bottom - kTop);
+    svg += forest_format(
+        "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" class=\"prior\"/>", x, kTop,
+        axis.to_x(estimate.value + half) - x, bottom - kTop);
   }
   for (std::size_t p = 0; p < pieces.size(); ++p) {
     const double y = kTop + kRow * (static_cast<double>(p) + 0.5);
@@ -139,12 +142,12 @@ std::string svg_forest(const std::vector<PieceEstimate>& pieces,
                        const std::vector<std::size_t>& columns) {
   const auto rows = static_cast<double>(pieces.size() + 1);
   const double width = kLabels + static_cast<double>(columns.size()) * (kColumn + kGap);
-  std::string svg = format("<svg viewBox=\"0 0 %.0f %.0f\" style=\"max-width:%.0fpx\"", width,
-                           kTop + kRow * rows + kBottom, width) +
+  std::string svg = forest_format("<svg viewBox=\"0 0 %.0f %.0f\" style=\"max-width:%.0fpx\"",
+                                  width, kTop + kRow * rows + kBottom, width) +
                     " role=\"img\" aria-label=\"Parameters by piece\">\n";
   for (std::size_t p = 0; p <= pieces.size(); ++p) {
-    svg += text_at(kLabels - kGap, kTop + kRow * (static_cast<double>(p) + 0.5) + 4.0, "end",
-                   "tick", p < pieces.size() ? labels[p] : "all together");
+    svg += forest_text(kLabels - kGap, kTop + kRow * (static_cast<double>(p) + 0.5) + 4.0, "end",
+                       "tick", p < pieces.size() ? labels[p] : "all together");
   }
   for (std::size_t c = 0; c < columns.size(); ++c) {
     svg += column(pieces, parameters[columns[c]], static_cast<Eigen::Index>(columns[c]),

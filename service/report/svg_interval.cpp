@@ -11,10 +11,10 @@ namespace {
 
 using estimator::ParameterEstimate;
 
-constexpr double kWidth = 200.0;  // [px]
-constexpr double kMiddle = 10.0;  // [px], of a height of 20
-constexpr double kMargin = 10.0;  // [px], for an arrow at either end
-constexpr int kDecadesMin = 3;    // to either side
+constexpr double kWidth = 200.0;       // [px]
+constexpr double kMiddle = 10.0;       // [px], of a height of 20
+constexpr double kArrowMargin = 10.0;  // [px], for an arrow at either end
+constexpr int kDecadesMin = 3;         // to either side
 constexpr int kDecadesMax = 7;
 
 std::string format(const char* pattern, double a, double b = 0.0, double c = 0.0, double d = 0.0) {
@@ -23,7 +23,7 @@ std::string format(const char* pattern, double a, double b = 0.0, double c = 0.0
   return text;
 }
 
-double to_x(double place) { return 0.5 * kWidth + place * (0.5 * kWidth - kMargin); }
+double to_x(double place) { return 0.5 * kWidth + place * (0.5 * kWidth - kArrowMargin); }
 
 bool has_interval(const ParameterEstimate& estimate) {
   return !estimate.at_bound && std::isfinite(estimate.standard_deviation) &&
@@ -31,9 +31,9 @@ bool has_interval(const ParameterEstimate& estimate) {
 }
 
 /// Where values lie on the scale.
-class Axis {
+class IntervalAxis {
  public:
-  Axis(const ParameterEstimate& estimate, const RelativeScale& scale)
+  IntervalAxis(const ParameterEstimate& estimate, const RelativeScale& scale)
       : value_(estimate.value), scale_(scale) {}
 
   double share(double value) const { return (value - value_) / std::abs(value_); }
@@ -45,7 +45,7 @@ class Axis {
   const RelativeScale& scale_;
 };
 
-std::string start_mark(const Axis& axis, double start) {
+std::string start_mark(const IntervalAxis& axis, double start) {
   if (!std::isfinite(start) || std::isnan(axis.share(start))) return "";
   if (axis.holds(start)) {
     return format("<circle cx=\"%.1f\" cy=\"%.0f\" r=\"4\" class=\"ring\"/>", axis.at(start),
@@ -58,13 +58,13 @@ std::string start_mark(const Axis& axis, double start) {
          format("L%.1f 14Z\" class=\"ring\"/>", base);
 }
 
-std::string bound_mark(const Axis& axis, double bound) {
+std::string bound_mark(const IntervalAxis& axis, double bound) {
   if (!std::isfinite(bound) || !axis.holds(bound)) return "";
   return format("<line x1=\"%.1f\" x2=\"%.1f\" y1=\"2\" y2=\"18\" class=\"bound\"/>",
                 axis.at(bound), axis.at(bound));
 }
 
-std::string prior_band(const Axis& axis, const ParameterPrior& prior) {
+std::string prior_band(const IntervalAxis& axis, const ParameterPrior& prior) {
   const double half = estimator::kNormalHalfWidth95 * prior.standard_deviation;
   const double left = axis.at(prior.mean - half), right = axis.at(prior.mean + half);
   if (!prior.exists() || !(right >= left)) return "";
@@ -119,13 +119,13 @@ bool has_relative_interval(const ParameterEstimate& estimate) {
 std::string svg_interval(const ParameterEstimate& estimate, const ParameterPrior& prior,
                          const RelativeScale& scale) {
   if (!std::isfinite(estimate.value)) return "";
-  const Axis axis(estimate, scale);
+  const IntervalAxis axis(estimate, scale);
   std::string svg = kOpen + grid(scale);
   const bool relative = has_relative_interval(estimate);
   if (relative) svg += prior_band(axis, prior);
   const bool unseen = !relative && !estimate.at_bound && estimate.standard_deviation > 0.0;
-  svg += format("<line x1=\"%.0f\" x2=\"%.0f\" y1=\"10\" y2=\"10\" class=\"", kMargin,
-                kWidth - kMargin) +
+  svg += format("<line x1=\"%.0f\" x2=\"%.0f\" y1=\"10\" y2=\"10\" class=\"", kArrowMargin,
+                kWidth - kArrowMargin) +
          (unseen ? "line simulated dashed\"/>" : "axis\"/>");
   if (estimate.value != 0.0)
     svg += bound_mark(axis, estimate.lower) + bound_mark(axis, estimate.upper);

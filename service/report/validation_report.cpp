@@ -17,7 +17,7 @@ namespace {
 
 using estimator::Validation;
 using estimator::ValidationWindow;
-using Rows = std::vector<std::vector<std::string>>;
+using TableRows = std::vector<std::vector<std::string>>;
 
 const std::vector<std::string> kHead = {"recording", "sensor",  "windows", "RMSE",       "median",
                                         "worst",     "largest", "noise",   "RMSE/noise", ""};
@@ -25,7 +25,7 @@ const std::vector<std::string> kHead = {"recording", "sensor",  "windows", "RMSE
 std::string thousandths(double value) { return format_number(1e3 * value, 3); }
 
 /// The table's rows without its head.
-Rows error_rows(const Validation& validation) {
+TableRows error_rows(const Validation& validation) {
   const std::vector<RecordingErrors> errors = errors_by_recording(validation);
   std::vector<std::string> names;
   for (const RecordingErrors& row : errors) {
@@ -33,7 +33,7 @@ Rows error_rows(const Validation& validation) {
   }
   names = short_names(names);
   names.emplace_back("all");
-  Rows rows;
+  TableRows rows;
   for (std::size_t r = 0; r < errors.size(); ++r) {
     for (std::size_t i = 0; i < validation.sensors.size(); ++i) {
       const SensorErrors& own = errors[r].sensors[i];
@@ -143,7 +143,7 @@ std::vector<std::string> describe_validation(const Validation& validation,
 
 std::string format_validation(const Validation& validation, const ValidationChoice& choice,
                               double wall_time) {
-  Rows rows = {kHead};
+  TableRows rows = {kHead};
   for (std::vector<std::string>& row : error_rows(validation)) rows.push_back(std::move(row));
   std::string text =
       outcome(validation, choice) + "; open-loop errors:\n\n" +

@@ -56,9 +56,9 @@ void write_state_recording(const std::string& path, const estimator::Mechanism& 
   check(path, writer.start());
   std::vector<std::uint16_t> channels;
   for (const estimator::Hinge& hinge : mechanism.hinges) {
-    channels.push_back(proto::add_message_channel(
-        writer, std::string(proto::kJointTopics.name) + hinge.name,
-        *v1::JointEstimate::descriptor()));
+    channels.push_back(
+        proto::add_message_channel(writer, std::string(proto::kJointTopics.name) + hinge.name,
+                                   *v1::JointEstimate::descriptor()));
   }
   Eigen::RowVectorXd unwanted = Eigen::RowVectorXd::Constant(
       estimator::kStateQuantities, std::numeric_limits<double>::quiet_NaN());
@@ -69,7 +69,8 @@ void write_state_recording(const std::string& path, const estimator::Mechanism& 
     for (std::size_t k = 0; k < estimate.times.size(); ++k, ++sequence) {
       const auto row = static_cast<Eigen::Index>(k);
       const double time = estimate.start + estimate.times[k];
-      const auto time_ns = static_cast<std::uint64_t>(std::llround(std::max(time, 0.0) / kNanosecond));
+      const auto time_ns =
+          static_cast<std::uint64_t>(std::llround(std::max(time, 0.0) / kNanosecond));
       for (int j = 0; j < mechanism.hinge_count(); ++j) {
         const Eigen::Index first = estimator::StateEstimate::column(j, 0);
         v1::JointEstimate message;

@@ -55,7 +55,7 @@ std::string quoted(std::string_view text) {
   return '"' + proto::printable(escaped) + (text.size() > kSizeMax ? "...\"" : "\"");
 }
 
-std::string number_text(double number) {
+std::string field_text(double number) {
   char text[32];
   std::snprintf(text, sizeof text, "%.6g", number);
   return text;
@@ -66,7 +66,7 @@ std::string number_text(double number) {
 LogField::LogField(std::string_view name, std::string_view text) : key(name), value(quoted(text)) {}
 LogField::LogField(std::string_view name, std::uint64_t number)
     : key(name), value(std::to_string(number)) {}
-LogField::LogField(std::string_view name, double number) : key(name), value(number_text(number)) {}
+LogField::LogField(std::string_view name, double number) : key(name), value(field_text(number)) {}
 
 bool logs(LogLevel level) { return logger().should_log(to_spdlog(level)); }
 

@@ -6,7 +6,7 @@
 namespace service {
 namespace {
 
-std::string number_text(double number) {
+std::string metric_text(double number) {
   char text[32];
   std::snprintf(text, sizeof text, "%.9g", number);
   return text;
@@ -46,10 +46,10 @@ void DurationHistogram::render(const std::string& name, const std::string& help,
   std::uint64_t below = 0;
   for (std::size_t k = 0; k < counts_.size(); ++k) {
     below += counts_[k];
-    const std::string bound = k < kBounds_s.size() ? number_text(kBounds_s[k]) : "+Inf";
+    const std::string bound = k < kBounds_s.size() ? metric_text(kBounds_s[k]) : "+Inf";
     out += name + "_bucket{le=\"" + bound + "\"} " + std::to_string(below) + '\n';
   }
-  out += name + "_sum " + number_text(sum_s_) + '\n';
+  out += name + "_sum " + metric_text(sum_s_) + '\n';
   out += name + "_count " + std::to_string(below) + '\n';
 }
 

@@ -17,7 +17,6 @@
 namespace service {
 namespace {
 
-constexpr int kProgressDescriptor = 3;
 constexpr int kNice = 10;
 constexpr rlim_t kGrace_s = 10;
 constexpr double kDurationMax = 1e7;         // [s]

@@ -9,6 +9,9 @@
 
 namespace service {
 
+/// Descriptor of that pipe in the worker.
+inline constexpr int kProgressDescriptor = 3;
+
 /// What a worker process tells the service through its pipe: progress as JobUpdate, and, last, why
 /// it failed as ServiceError, both framed as ServiceReply.
 const std::vector<proto::FrameLimit>& worker_message_limits();

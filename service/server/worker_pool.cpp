@@ -19,8 +19,6 @@
 namespace service {
 namespace {
 
-constexpr int kProgressDescriptor = 3;  // in the worker
-
 double seconds(const timeval& time) {
   return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
 }

@@ -25,6 +25,10 @@ class ScenarioReader {
     read_limits();
     scenario_.noise = source_.noise().angle_standard_deviation_rad();
     scenario_.position_noise = source_.noise().position_standard_deviation_m();
+    scenario_.rate_noise = source_.noise().gyroscope_standard_deviation_rad_per_s();
+    scenario_.acceleration_noise = source_.noise().accelerometer_standard_deviation_m_per_s2();
+    scenario_.moment_noise = source_.noise().torque_standard_deviation_nm();
+    scenario_.force_noise = source_.noise().force_standard_deviation_n();
     scenario_.quantise = source_.noise().quantise();
     scenario_.seed = source_.noise().seed();
     return scenario_;

@@ -8,6 +8,7 @@
 #include "estimator/model/sensor.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/simulation/plant.hpp"
+#include "service/simulation/sensor_readings.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {
@@ -206,6 +207,9 @@ SimulatedRun simulate(const Rig& rig, const Scenario& scenario, double step,
   Encoders encoders(rig, scenario);
   run.angles.resize(samples, encoders.count());
   run.controls.setZero(samples, motors);
+  SensorReadings sensors(rig, scenario, step);
+  run.inertial.resize(sensors.sensor_count() > 0 ? samples : 0,
+                      estimator::InertialSensor::kAxes * sensors.sensor_count());
 
   Watch watch(rig, scenario);
   const std::unique_ptr<Plant> plant = make_plant(rig, scenario, step, run.integrator);
@@ -229,17 +233,23 @@ SimulatedRun simulate(const Rig& rig, const Scenario& scenario, double step,
       run.controls(k, motor_column(mechanism, scenario.motor)) = history.last();
     }
     if (rest || run.cancelled) samples = k + 1;
-    for (int i = 0; i < steps && k + 1 < samples; ++i) {
+    // The last sample is read as the motion would go on.
+    const int after = k + 1 < samples ? steps : std::min(1, sensors.sensor_count());
+    for (int i = 0; i < after; ++i) {
       const double begin = time + i * step;
       if (scenario.motor >= 0) {
         control[motor_column(mechanism, scenario.motor)] =
             history.mean(begin - delay, begin - delay + step);
       }
+      const Eigen::VectorXd angles = plant->angles(), speeds = plant->speeds();
       plant->advance(control, begin);
+      sensors.take(angles, speeds, (plant->speeds() - speeds) / step, control);
+      if (i == 0 && sensors.sensor_count() > 0) run.inertial.row(k) = sensors.read();
     }
   }
   run.angles.conservativeResize(samples, Eigen::NoChange);
   run.controls.conservativeResize(samples, Eigen::NoChange);
+  if (sensors.sensor_count() > 0) run.inertial.conservativeResize(samples, Eigen::NoChange);
   return run;
 }
 

@@ -16,6 +16,7 @@ struct SimulatedRun {
   double period = 0.0;       ///< of the samples [s]
   double step = 0.0;         ///< h of the stepper [s]
   Eigen::MatrixXd angles;    ///< samples × sensors, as the encoders read them [rad or m]
+  Eigen::MatrixXd inertial;  ///< samples × axes of other sensors, as Segment::inertial
   Eigen::MatrixXd controls;  ///< samples × motors; row k is held until row k + 1
   Integrator integrator = Integrator::kSpook;  ///< that moved it
   bool cancelled = false;          ///< the stop flag was set; the samples so far are there

@@ -34,6 +34,11 @@ std::vector<Column> make_columns(const SimulatedRun& run, const RecordingFormat&
                          return run.controls(k, static_cast<Eigen::Index>(i)) / control.scale;
                        }});
   }
+  for (const InertialColumn& axis : format.inertial) {
+    columns.push_back({axis.column, [&run, &axis](Eigen::Index k) {
+                         return run.inertial(k, axis.index) / axis.scale;
+                       }});
+  }
   if (!format.segment_column.empty()) {
     columns.push_back({format.segment_column, [](Eigen::Index) { return 0.0; }});
   }

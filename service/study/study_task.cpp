@@ -84,6 +84,8 @@ void add(Fingerprint& key, const estimator::Mechanism& mechanism) {
     add(key, sensor.name);
     add(key, sensor.body);
     add(key, sensor.frame);
+    add(key, static_cast<int>(sensor.kind));
+    add(key, sensor.hinge);
   }
   for (const std::string& sensor : withheld) add(key, sensor);
   for (const estimator::Parameter& parameter : parameters) add(key, parameter);

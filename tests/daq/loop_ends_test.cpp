@@ -13,14 +13,14 @@
 namespace daq {
 namespace {
 
-Scenario steady_drive() { return {"step", Step{.amplitude = 1.0, .start_s = 0.0}, 60.0}; }
+Scenario ending_drive() { return {"step", Step{.amplitude = 1.0, .start_s = 0.0}, 60.0}; }
 
 // A unit that leaves the CLEAR unanswered has been asked often enough after a second; that is told
 // then, not when the time for arming is over.
 TEST(LoopEnds, WhenTheClearIsNotAnswered) {
   LoopSettings settings = furuta_settings();
   settings.arm_s_max = 60.0;
-  SimulatedRig rig(steady_drive(), settings);
+  SimulatedRig rig(ending_drive(), settings);
   double tripped_at_s = 0.0;
   rig.run(
       [&](SimulatedRig& r, int tick) {
@@ -37,7 +37,7 @@ TEST(LoopEnds, WhenTheClearIsNotAnswered) {
 // Samples that contradict the stream are another stream's: the unit restarted, and the run ends
 // with that word and not with silence.
 TEST(LoopEnds, WhenTheUnitIsInAnotherStream) {
-  SimulatedRig rig(steady_drive());
+  SimulatedRig rig(ending_drive());
   rig.run(
       [&](SimulatedRig& r, int tick) {
         if (tick != 400) return;
@@ -60,7 +60,7 @@ TEST(LoopEnds, WhenTheUnitIsInAnotherStream) {
 
 // A command that the transport did not take was not sent, and is counted.
 TEST(LoopCounts, CommandsThatTheTransportDidNotTake) {
-  SimulatedRig rig(steady_drive());
+  SimulatedRig rig(ending_drive());
   rig.run([](SimulatedRig& r, int tick) {
     if (tick != 400) return;
     EXPECT_EQ(r.loop().counters().unsent_commands.load(), 0);
@@ -71,15 +71,15 @@ TEST(LoopCounts, CommandsThatTheTransportDidNotTake) {
   EXPECT_EQ(rig.loop().trip()->cause, TripCause::kPortClosed);
 }
 
-LoopSettings host_paced() {
+LoopSettings ending_settings() {
   LoopSettings settings = furuta_settings();
-  settings.host_paced = true;
+  settings.ending_settings = true;
   return settings;
 }
 
 // Periods in which the host stood still are skipped, counted, and not made up for.
 TEST(LoopCounts, PeriodsThatAPacingHostSkipped) {
-  SimulatedRig rig({"step", Step{.amplitude = 1.0, .start_s = 0.0}, 0.3}, host_paced());
+  SimulatedRig rig({"step", Step{.amplitude = 1.0, .start_s = 0.0}, 0.3}, ending_settings());
   rig.run([](SimulatedRig& r, int tick) {
     if (tick == 200) r.abandon(std::chrono::milliseconds(5));
   });
@@ -91,7 +91,7 @@ TEST(LoopCounts, PeriodsThatAPacingHostSkipped) {
 // A sample is recorded with the number of the command that answers it: the one that a clean line
 // echoes with the next sample.
 TEST(LoopCounts, TheNumberOfTheCommandThatAnswersASample) {
-  SimulatedRig rig({"step", Step{.amplitude = 1.0, .start_s = 0.0}, 0.3}, host_paced());
+  SimulatedRig rig({"step", Step{.amplitude = 1.0, .start_s = 0.0}, 0.3}, ending_settings());
   rig.run();
   rig.supervisor().poll();
   const auto& samples = rig.told().samples;
@@ -169,7 +169,7 @@ class FullSink final : public RunSink {
 // A run that is not recorded any more is not worth its risk.
 TEST(LoopEnds, WhenTheRecorderCannotGoOn) {
   FullSink sink;
-  SimulatedRig rig(steady_drive(), furuta_settings(), simulation_settings(), furuta_limits(),
+  SimulatedRig rig(ending_drive(), furuta_settings(), simulation_settings(), furuta_limits(),
                    &sink);
   rig.run({}, 2000);
   EXPECT_TRUE(rig.supervisor().wants_stop());

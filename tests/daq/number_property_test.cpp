@@ -43,7 +43,7 @@ constexpr double kValues[] = {std::numeric_limits<double>::quiet_NaN(),
                               1e-300,
                               0.1};
 
-const char* const kRig = R"(name: "small"
+const char* const kPropertyRig = R"(name: "small"
 hinge { name: "arm" motor { control_unit: "V" control_max: 8 } encoder { counts_per_turn: 4096 } }
 hinge { name: "pendulum" encoder { counts_per_turn: 4096 } }
 unit {
@@ -202,8 +202,8 @@ class Numbers : public ::testing::Test {
 };
 
 TEST_F(Numbers, OfARigFileAreRefusedOrSafe) {
-  const v1::Rig base = parsed<v1::Rig>(kRig);
-  const std::string usual = essence(parse_rig_config("r.textproto", kRig));
+  const v1::Rig base = parsed<v1::Rig>(kPropertyRig);
+  const std::string usual = essence(parse_rig_config("r.textproto", kPropertyRig));
   for (const FieldPath& path : test_support::numeric_fields(*v1::Rig::descriptor())) {
     for (const double value : kValues) {
       v1::Rig rig = base;
@@ -230,7 +230,7 @@ TEST_F(Numbers, OfARigFileAreRefusedOrSafe) {
 }
 
 TEST_F(Numbers, OfAScenarioFileAreRefusedOrSafe) {
-  const RigConfig rig = parse_rig_config("r.textproto", kRig);
+  const RigConfig rig = parse_rig_config("r.textproto", kPropertyRig);
   for (const char* text : kScenarios) {
     const v1::Scenario base = parsed<v1::Scenario>(std::string(text) + kLimits);
     for (const FieldPath& path : test_support::numeric_fields(*v1::Scenario::descriptor())) {

@@ -8,24 +8,33 @@
 
 namespace test_support {
 
-/// Puts an inertial sensor on a body of a mechanism that has its parameters and no such sensor.
+/// Puts a sensor on a mechanism that has its parameters and no such sensor.
 ///
 /// @param values  of its parameters, by quantity; the others stay neutral
-inline void add_inertial_sensor(
-    estimator::Mechanism& mechanism, const std::string& name, int body,
+inline void add_sensor(
+    estimator::Mechanism& mechanism, const estimator::InertialSensor& added,
     const std::vector<std::pair<estimator::InertialQuantity, double>>& values) {
   estimator::Mechanism whole = mechanism;
-  whole.inertial_sensors.push_back({.name = name, .body = body});
+  whole.inertial_sensors.push_back(added);
   estimator::make_parameters(whole);
   const int begin = mechanism.index_of_inertial(mechanism.inertial_count(), {});
   const int sensor = whole.inertial_count() - 1;
-  const auto first = whole.parameters.begin() + begin;
-  mechanism.parameters.insert(mechanism.parameters.begin() + begin, first,
-                              first + estimator::Mechanism::kInertialQuantities);
+  const int first = whole.index_of_inertial(sensor, {});
+  mechanism.parameters.insert(mechanism.parameters.begin() + begin,
+                              whole.parameters.begin() + first,
+                              whole.parameters.begin() + first +
+                                  estimator::Mechanism::kInertialQuantities);
   mechanism.inertial_sensors = whole.inertial_sensors;
   for (const auto& [quantity, value] : values) {
     mechanism.inertial_parameter(sensor, quantity).value = value;
   }
+}
+
+/// The same of an inertial sensor on a body.
+inline void add_inertial_sensor(
+    estimator::Mechanism& mechanism, const std::string& name, int body,
+    const std::vector<std::pair<estimator::InertialQuantity, double>>& values) {
+  add_sensor(mechanism, {.name = name, .body = body}, values);
 }
 
 }  // namespace test_support

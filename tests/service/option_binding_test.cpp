@@ -184,9 +184,12 @@ TEST(OptionBinding, OfValidate) {
 
 TEST(OptionBinding, OfEstimate) {
   EstimateOptions options;
-  parse(kEstimation + "--out states.csv", options, {});
+  parse(kEstimation + "--out states.csv --only angle,force --causal --lag 0.25", options, {});
   expect_estimation(options.estimation);
   EXPECT_EQ(options.out, "states.csv");
+  EXPECT_EQ(options.only, (std::vector<std::string>{"angle", "force"}));
+  EXPECT_TRUE(options.causal);
+  EXPECT_EQ(options.lag, 0.25);
 }
 
 TEST(OptionBinding, OfCompare) {

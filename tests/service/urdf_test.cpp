@@ -14,7 +14,7 @@ namespace {
 
 // An arm on a base with mass: a turn, a massless tool flange turned by rpy, a slide, a camera mark,
 // a finger that follows, and a link called as the ground is.
-const std::string kArm = R"(<?xml version="1.0"?>
+const std::string kUrdfArm = R"(<?xml version="1.0"?>
 <robot name="arm">
   <link name="base"><inertial><mass value="5"/><inertia ixx="1" iyy="1" izz="1"/></inertial></link>
   <link name="upper.arm">
@@ -54,18 +54,18 @@ const std::string kArm = R"(<?xml version="1.0"?>
 </robot>
 )";
 
-RigText convert(const std::string& text, bool floating = false, bool friction = true) {
+RigText convert_urdf(const std::string& text, bool floating = false, bool friction = true) {
   return write_rig(parse_urdf("arm.urdf", text),
                    {.source = "arm.urdf", .floating = floating, .friction = friction});
 }
 
-double value(const Rig& rig, const std::string& name) {
+double urdf_value(const Rig& rig, const std::string& name) {
   const int index = rig.mechanism.find_parameter(name);
   EXPECT_GE(index, 0) << name;
   return index < 0 ? NAN : rig.mechanism.parameters[static_cast<std::size_t>(index)].value;
 }
 
-bool has_note(const RigText& rig, const std::string& part) {
+bool has_urdf_note(const RigText& rig, const std::string& part) {
   for (const std::string& note : rig.notes) {
     if (note.find(part) != std::string::npos) return true;
   }
@@ -73,20 +73,20 @@ bool has_note(const RigText& rig, const std::string& part) {
 }
 
 TEST(Urdf, BecomesARigFileThatLoadsWithItsValues) {
-  const RigText written = convert(kArm);
+  const RigText written = convert_urdf(kUrdfArm);
   const Rig rig = parse_rig("arm.textproto", written.text);
   ASSERT_EQ(rig.mechanism.bodies.size(), 3U) << written.text;
   EXPECT_EQ(rig.mechanism.bodies[0].name, "upper_arm");
   EXPECT_EQ(rig.mechanism.bodies[1].name, "ground_link");
-  EXPECT_EQ(value(rig, "upper_arm.m"), 2.0);
-  EXPECT_EQ(value(rig, "upper_arm.c_x"), 0.1);
+  EXPECT_EQ(urdf_value(rig, "upper_arm.m"), 2.0);
+  EXPECT_EQ(urdf_value(rig, "upper_arm.c_x"), 0.1);
   // Turned by a quarter about z: what was along x is along y.
-  EXPECT_NEAR(value(rig, "upper_arm.J_xx"), 0.02, 1e-15);
-  EXPECT_NEAR(value(rig, "upper_arm.J_yy"), 0.01, 1e-15);
-  EXPECT_NEAR(value(rig, "upper_arm.J_zz"), 0.025, 1e-15);
-  EXPECT_NEAR(value(rig, "upper_arm.J_xz"), -0.001, 1e-15);
-  EXPECT_EQ(value(rig, "shoulder.b"), 0.2);
-  EXPECT_EQ(value(rig, "shoulder.tau_c"), 0.5);
+  EXPECT_NEAR(urdf_value(rig, "upper_arm.J_xx"), 0.02, 1e-15);
+  EXPECT_NEAR(urdf_value(rig, "upper_arm.J_yy"), 0.01, 1e-15);
+  EXPECT_NEAR(urdf_value(rig, "upper_arm.J_zz"), 0.025, 1e-15);
+  EXPECT_NEAR(urdf_value(rig, "upper_arm.J_xz"), -0.001, 1e-15);
+  EXPECT_EQ(urdf_value(rig, "shoulder.b"), 0.2);
+  EXPECT_EQ(urdf_value(rig, "shoulder.tau_c"), 0.5);
   ASSERT_EQ(rig.mechanism.hinges.size(), 2U);
   ASSERT_EQ(rig.mechanism.welds.size(), 1U) << "the finger follows, and is held";
   EXPECT_TRUE(rig.mechanism.hinges[0].motorised);
@@ -96,10 +96,10 @@ TEST(Urdf, BecomesARigFileThatLoadsWithItsValues) {
 }
 
 TEST(Urdf, AxesAndPointsAreThoseOfAWorldWithYUp) {
-  const Rig rig = parse_rig("arm.textproto", convert(kArm).text);
+  const Rig rig = parse_rig("arm.textproto", convert_urdf(kUrdfArm).text);
   // The shoulder: 0.3 m up, about the URDF file's y, which points to our −z.
-  EXPECT_NEAR(value(rig, "shoulder.a_y"), 0.3, 1e-15);
-  const std::string text = convert(kArm).text;
+  EXPECT_NEAR(urdf_value(rig, "shoulder.a_y"), 0.3, 1e-15);
+  const std::string text = convert_urdf(kUrdfArm).text;
   EXPECT_NE(text.find("parent { body: \"ground\" point { y { value: 0.3 } } axis { z: -1 }"),
             std::string::npos)
       << text;
@@ -110,27 +110,27 @@ TEST(Urdf, AxesAndPointsAreThoseOfAWorldWithYUp) {
 }
 
 TEST(Urdf, WhatARigFileCannotSayIsTold) {
-  const RigText rig = convert(kArm);
-  EXPECT_TRUE(has_note(rig, "'base' is the base and part of the ground"));
-  EXPECT_TRUE(has_note(rig, "joint 'grip' follows 'slide'"));
-  EXPECT_TRUE(has_note(rig, "joint 'eye' moves nothing that has mass"));
-  EXPECT_TRUE(has_note(rig, "'upper.arm' is called 'upper_arm'"));
-  EXPECT_TRUE(has_note(rig, "link 'ground' has an inertia that no body has"));
-  EXPECT_FALSE(has_note(rig, "'finger' has")) << "its inertia is possible";
+  const RigText rig = convert_urdf(kUrdfArm);
+  EXPECT_TRUE(has_urdf_note(rig, "'base' is the base and part of the ground"));
+  EXPECT_TRUE(has_urdf_note(rig, "joint 'grip' follows 'slide'"));
+  EXPECT_TRUE(has_urdf_note(rig, "joint 'eye' moves nothing that has mass"));
+  EXPECT_TRUE(has_urdf_note(rig, "'upper.arm' is called 'upper_arm'"));
+  EXPECT_TRUE(has_urdf_note(rig, "link 'ground' has an inertia that no body has"));
+  EXPECT_FALSE(has_urdf_note(rig, "'finger' has")) << "its inertia is possible";
 }
 
 // Simulators add such an inertia to the link that it is fixed to; it must not go unsaid.
 TEST(Urdf, AnInertiaWithoutMassIsTold) {
-  std::string text = kArm;
+  std::string text = kUrdfArm;
   text.replace(text.find("<link name=\"flange\"/>"), 22,
                "<link name=\"flange\"><inertial><mass value=\"0\"/><inertia ixx=\"1\" iyy=\"1\" "
                "izz=\"1\"/></inertial></link>");
-  EXPECT_TRUE(has_note(convert(text), "link 'flange' has an inertia and no mass"));
-  EXPECT_FALSE(has_note(convert(kArm), "has an inertia and no mass"));
+  EXPECT_TRUE(has_urdf_note(convert_urdf(text), "link 'flange' has an inertia and no mass"));
+  EXPECT_FALSE(has_urdf_note(convert_urdf(kUrdfArm), "has an inertia and no mass"));
 }
 
 TEST(Urdf, LimitsBecomeThoseOfTheRigsSafety) {
-  const std::string text = convert(kArm).text;
+  const std::string text = convert_urdf(kUrdfArm).text;
   EXPECT_NE(text.find("hinge { hinge: \"shoulder\" angle_rad_min: -1 angle_rad_max: 2 "
                       "speed_rad_per_s_max: 3 }"),
             std::string::npos)
@@ -146,16 +146,16 @@ TEST(Urdf, FrictionIsFreeUnlessAskedToBeKept) {
     for (const auto& parameter : rig.mechanism.parameters) count += parameter.free ? 1 : 0;
     return count;
   };
-  EXPECT_EQ(free_count(parse_rig("a", convert(kArm).text)), 4);
-  const Rig kept = parse_rig("a", convert(kArm, false, false).text);
+  EXPECT_EQ(free_count(parse_rig("a", convert_urdf(kUrdfArm).text)), 4);
+  const Rig kept = parse_rig("a", convert_urdf(kUrdfArm, false, false).text);
   EXPECT_EQ(free_count(kept), 0);
-  EXPECT_EQ(value(kept, "shoulder.b"), 0.2);
+  EXPECT_EQ(urdf_value(kept, "shoulder.b"), 0.2);
 }
 
 TEST(Urdf, AFloatingBaseHasSixAxesAndItsMass) {
-  const Rig rig = parse_rig("arm.textproto", convert(kArm, true).text);
+  const Rig rig = parse_rig("arm.textproto", convert_urdf(kUrdfArm, true).text);
   EXPECT_EQ(rig.mechanism.hinges.size(), 8U);
-  EXPECT_EQ(value(rig, "base.m"), 5.0);
+  EXPECT_EQ(urdf_value(rig, "base.m"), 5.0);
   int slides = 0;
   for (const auto& hinge : rig.mechanism.hinges) {
     slides += hinge.kind == estimator::JointKind::kPrismatic ? 1 : 0;
@@ -165,24 +165,25 @@ TEST(Urdf, AFloatingBaseHasSixAxesAndItsMass) {
 
 TEST(Urdf, NumbersAreReadAsTheyAreWritten) {
   // The shortest text that reads back: no digit is lost between the two files.
-  std::string text = kArm;
+  std::string text = kUrdfArm;
   text.replace(text.find("<mass value=\"2\"/>"), 17, "<mass value=\" +0.26703123456789012\"/>");
-  EXPECT_EQ(value(parse_rig("a", convert(text).text), "upper_arm.m"), 0.26703123456789012);
+  EXPECT_EQ(urdf_value(parse_rig("a", convert_urdf(text).text), "upper_arm.m"),
+            0.26703123456789012);
 }
 
-struct Fault {
+struct UrdfFault {
   std::string name, from, to, message;
 };
 
-class FaultyUrdf : public ::testing::TestWithParam<Fault> {};
+class FaultyUrdf : public ::testing::TestWithParam<UrdfFault> {};
 
 TEST_P(FaultyUrdf, IsRefusedWithTheLine) {
-  std::string text = kArm;
+  std::string text = kUrdfArm;
   const std::size_t at = text.find(GetParam().from);
   ASSERT_NE(at, std::string::npos);
   text.replace(at, GetParam().from.size(), GetParam().to);
   try {
-    convert(text);
+    convert_urdf(text);
     FAIL() << "was read";
   } catch (const proto::InputError& error) {
     EXPECT_NE(std::string(error.what()).find(GetParam().message), std::string::npos)
@@ -193,33 +194,35 @@ TEST_P(FaultyUrdf, IsRefusedWithTheLine) {
 INSTANTIATE_TEST_SUITE_P(
     All, FaultyUrdf,
     ::testing::Values(
-        Fault{"NoXml", "</robot>", "", "arm.urdf:"},
-        Fault{"Macro", "<link name=\"flange\"/>", "<xacro:flange/><link name=\"flange\"/>",
-              "arm.urdf:12: <xacro:flange> is a macro"},
-        Fault{"NoNumber", "mass value=\"2\"", "mass value=\"2kg\"",
-              "arm.urdf:7: <mass value=\"2kg\"> is not a finite number"},
-        Fault{"NotANumber", "mass value=\"2\"", "mass value=\"nan\"", "is not a finite number"},
-        Fault{"TwoNumbers", "xyz=\"0 0 0.3\"", "xyz=\"0 0.3\"", "needs three numbers"},
-        Fault{"NegativeMass", "mass value=\"2\"", "mass value=\"-2\"", "a mass below zero"},
-        Fault{"UnknownLink", "<child link=\"upper.arm\"/>", "<child link=\"upper\"/>",
-              "names link 'upper', which the file does not have"},
-        Fault{"LinkTwice", "<link name=\"flange\"/>", "<link name=\"base\"/>", "is there twice"},
-        Fault{"JointTwice", "joint name=\"eye\"", "joint name=\"slide\"", "is there twice"},
-        Fault{"Type", "type=\"continuous\"", "type=\"planar\"", "joint 'eye' is of type planar"},
-        Fault{"NoAxis", "xyz=\"0 0 2\"", "xyz=\"0 0 0\"", "an axis of no direction"},
-        Fault{"TwoParents", "<child link=\"camera\"/>", "<child link=\"finger\"/>",
-              "link 'finger' hangs from two joints, 'eye' and 'grip'"},
-        Fault{"TwoRoots", "<link name=\"camera\"/>", "<link name=\"camera\"/><link name=\"x\"/>",
-              "both hang from nothing"},
-        Fault{"Circle", "<parent link=\"base\"/>", "<parent link=\"ground\"/>", "a circle"},
-        Fault{"NoChild", "<child link=\"camera\"/>", "", "has no <child link"}),
+        UrdfFault{"NoXml", "</robot>", "", "arm.urdf:"},
+        UrdfFault{"Macro", "<link name=\"flange\"/>", "<xacro:flange/><link name=\"flange\"/>",
+                  "arm.urdf:12: <xacro:flange> is a macro"},
+        UrdfFault{"NoNumber", "mass value=\"2\"", "mass value=\"2kg\"",
+                  "arm.urdf:7: <mass value=\"2kg\"> is not a finite number"},
+        UrdfFault{"NotANumber", "mass value=\"2\"", "mass value=\"nan\"", "is not a finite number"},
+        UrdfFault{"TwoNumbers", "xyz=\"0 0 0.3\"", "xyz=\"0 0.3\"", "needs three numbers"},
+        UrdfFault{"NegativeMass", "mass value=\"2\"", "mass value=\"-2\"", "a mass below zero"},
+        UrdfFault{"UnknownLink", "<child link=\"upper.arm\"/>", "<child link=\"upper\"/>",
+                  "names link 'upper', which the file does not have"},
+        UrdfFault{"LinkTwice", "<link name=\"flange\"/>", "<link name=\"base\"/>",
+                  "is there twice"},
+        UrdfFault{"JointTwice", "joint name=\"eye\"", "joint name=\"slide\"", "is there twice"},
+        UrdfFault{"Type", "type=\"continuous\"", "type=\"planar\"",
+                  "joint 'eye' is of type planar"},
+        UrdfFault{"NoAxis", "xyz=\"0 0 2\"", "xyz=\"0 0 0\"", "an axis of no direction"},
+        UrdfFault{"TwoParents", "<child link=\"camera\"/>", "<child link=\"finger\"/>",
+                  "link 'finger' hangs from two joints, 'eye' and 'grip'"},
+        UrdfFault{"TwoRoots", "<link name=\"camera\"/>",
+                  "<link name=\"camera\"/><link name=\"x\"/>", "both hang from nothing"},
+        UrdfFault{"Circle", "<parent link=\"base\"/>", "<parent link=\"ground\"/>", "a circle"},
+        UrdfFault{"NoChild", "<child link=\"camera\"/>", "", "has no <child link"}),
     [](const auto& entry) { return entry.param.name; });
 
 TEST(Urdf, NothingThatMovesIsTold) {
   const std::string text = "<robot name=\"r\"><link name=\"a\"/></robot>";
-  EXPECT_THROW(convert(text), proto::InputError);
-  EXPECT_THROW(convert("<mujoco/>"), proto::InputError);
-  EXPECT_THROW(convert(""), proto::InputError);
+  EXPECT_THROW(convert_urdf(text), proto::InputError);
+  EXPECT_THROW(convert_urdf("<mujoco/>"), proto::InputError);
+  EXPECT_THROW(convert_urdf(""), proto::InputError);
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ using estimator::TrajectorySettings;
 using test_support::CeresAutodiffFuruta;
 using test_support::CeresFuruta;
 
-constexpr double kNoise = 1e-3;  // [rad]
+constexpr double kCeresNoise = 1e-3;  // [rad]
 
 estimator::LmOptions to_the_last_digit() {
   estimator::LmOptions options;
@@ -56,7 +56,7 @@ struct Comparison {
       : mechanism(std::move(truth)) {
     settings.state_form = form;
     settings.state_error_weight = 1e4;
-    data = test_support::simulate_furuta(mechanism, nodes, settings.step.step, kNoise, 5);
+    data = test_support::simulate_furuta(mechanism, nodes, settings.step.step, kCeresNoise, 5);
     test_support::disturb_parameters(mechanism, factor);
   }
   TrajectoryProblem problem() const { return {mechanism, {data}, settings}; }
@@ -68,8 +68,9 @@ estimator::Parameter& named(Mechanism& mechanism, const std::string& name) {
 
 // Standard deviations of the parameters where the problem stands, as a scale for differences.
 Eigen::VectorXd standard_deviations(const TrajectoryProblem& problem) {
-  return compute_covariance(compute_information(problem),
-                            Eigen::VectorXd::Constant(problem.group_count(), kNoise * kNoise))
+  return compute_covariance(
+             compute_information(problem),
+             Eigen::VectorXd::Constant(problem.group_count(), kCeresNoise * kCeresNoise))
       .standard_deviation;
 }
 
@@ -180,8 +181,8 @@ TEST(TrajectoryOptimum, OfTwoSegmentsIsWeightedByInformation) {
   TrajectorySettings settings;
   settings.state_error_weight = 1e4;
   const double h = settings.step.step;
-  const TrajectoryData first = test_support::simulate_furuta(truth, 150, h, kNoise, 8);
-  const TrajectoryData second = test_support::simulate_furuta(truth, 300, h, kNoise, 9);
+  const TrajectoryData first = test_support::simulate_furuta(truth, 150, h, kCeresNoise, 8);
+  const TrajectoryData second = test_support::simulate_furuta(truth, 300, h, kCeresNoise, 9);
   TrajectoryProblem alone_1(truth, {first}, settings), alone_2(truth, {second}, settings);
   TrajectoryProblem both(truth, {first, second}, settings);
   for (TrajectoryProblem* problem : {&alone_1, &alone_2, &both}) {

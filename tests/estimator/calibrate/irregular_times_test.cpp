@@ -21,7 +21,7 @@ using estimator::Segment;
 using test_support::ReferenceFuruta;
 
 constexpr double kPeriod = 1e-3;
-constexpr double kNoise = 5e-4;
+constexpr double kIrregularNoise = 5e-4;
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 ReferenceFuruta rig() {
@@ -36,8 +36,8 @@ ReferenceFuruta rig() {
 Recording driven() {
   Eigen::VectorXd u(3000);
   for (Eigen::Index k = 0; k < u.size(); ++k) u[k] = (k / 500) % 2 == 0 ? 0.8 : -0.8;
-  Recording recording =
-      test_support::record(rig(), Eigen::Vector4d(0.1, 1.0, 0.0, 0.0), u, kPeriod, kNoise, 4);
+  Recording recording = test_support::record(rig(), Eigen::Vector4d(0.1, 1.0, 0.0, 0.0), u, kPeriod,
+                                             kIrregularNoise, 4);
   recording.name = "driven";
   return recording;
 }
@@ -144,8 +144,8 @@ TEST(IrregularTimes, LeaveTheNoiseLevelWhatItIs) {
   const Recording recording = thinned(driven());
   const Segment& segment = recording.segments.front();
   for (const Eigen::Index sensor : {0, 1}) {
-    EXPECT_NEAR(estimator::noise_level(segment, sensor), kNoise, 0.1 * kNoise);
-    EXPECT_GT(estimator::noise_level(segment.angles.col(sensor)), 2.0 * kNoise);
+    EXPECT_NEAR(estimator::noise_level(segment, sensor), kIrregularNoise, 0.1 * kIrregularNoise);
+    EXPECT_GT(estimator::noise_level(segment.angles.col(sensor)), 2.0 * kIrregularNoise);
   }
 }
 
@@ -177,7 +177,7 @@ TEST(ZeroShifts, AreEstimatedBesideTheRest) {
     const estimator::ParameterEstimate& found = calibration.parameters.back();
     EXPECT_EQ(found.name, "2 slip");
     EXPECT_NEAR(found.value, slip, 3.0 * found.standard_deviation);
-    EXPECT_LT(found.standard_deviation, kNoise);
+    EXPECT_LT(found.standard_deviation, kIrregularNoise);
     for (std::size_t i = 0; i < clean.parameters.size(); ++i) {
       const estimator::ParameterEstimate& own = calibration.parameters[i];
       EXPECT_NEAR(own.value, clean.parameters[i].value, own.standard_deviation) << own.name;

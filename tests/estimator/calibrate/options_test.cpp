@@ -16,7 +16,7 @@ using estimator::CalibrationOptions;
 using estimator::Mechanism;
 using estimator::Recording;
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kNotANumber = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// Two seconds at 1 kHz.
@@ -68,7 +68,7 @@ TEST(CalibrationOptions, AreRefusedByNameWhereTheyAreNoNumbersInRange) {
       options.*choice.value = value;
       return refusal_of(options);
     };
-    for (const double bad : {kNaN, kInfinity, -kInfinity}) {
+    for (const double bad : {kNotANumber, kInfinity, -kInfinity}) {
       EXPECT_NE(with(bad).find(choice.name), std::string::npos) << choice.name << ' ' << bad;
     }
     EXPECT_EQ(with(0.0) == "", choice.may_be_zero) << choice.name;
@@ -104,7 +104,7 @@ TEST(CalibrationOptions, AreCheckedByEveryEntryPoint) {
   for (const auto kind : {estimator::EstimateKind::kPhysical, estimator::EstimateKind::kShadow}) {
     CalibrationOptions options;
     options.kind = kind;
-    options.step = kNaN;
+    options.step = kNotANumber;
     EXPECT_THROW(estimator::calibrate(pendulum(), recordings(), options), std::invalid_argument);
     EXPECT_THROW(estimator::evaluate(pendulum(), recordings(), options), std::invalid_argument);
     EXPECT_THROW(estimator::cross_validate(
@@ -121,7 +121,7 @@ TEST(CalibrationInput, IsRefusedWhereItHoldsNoNumbers) {
     return !find_faults(mechanism).empty();
   };
   EXPECT_FALSE(refuses([](Mechanism&) {}));
-  for (const double bad : {kNaN, kInfinity}) {
+  for (const double bad : {kNotANumber, kInfinity}) {
     EXPECT_TRUE(refuses([&](Mechanism& m) { m.hinges[0].compliance_linear = bad; }));
     EXPECT_TRUE(refuses([&](Mechanism& m) { m.hinges[0].compliance_angular = bad; }));
     EXPECT_TRUE(refuses([&](Mechanism& m) { m.hinges[0].damping_time = bad; }));
@@ -135,8 +135,9 @@ TEST(CalibrationInput, IsRefusedWhereItHoldsNoNumbers) {
     spoilt[0].segments[0].controls.setConstant(2000, 1, bad);
     EXPECT_THROW(estimator::calibrate(pendulum(), spoilt), std::invalid_argument);
   }
-  EXPECT_TRUE(refuses([](Mechanism& m) { m.parameters[0].prior_standard_deviation = kNaN; }));
-  EXPECT_TRUE(refuses([](Mechanism& m) { m.parameters[0].lower = kNaN; }));
+  EXPECT_TRUE(
+      refuses([](Mechanism& m) { m.parameters[0].prior_standard_deviation = kNotANumber; }));
+  EXPECT_TRUE(refuses([](Mechanism& m) { m.parameters[0].lower = kNotANumber; }));
 }
 
 }  // namespace

@@ -24,9 +24,9 @@ using estimator::Recording;
 using test_support::ReferenceFuruta;
 using test_support::ReferencePendulum;
 
-constexpr double kNoise = 1e-3;
+constexpr double kPhysicalNoise = 1e-3;
 
-const ParameterEstimate& find(const Calibration& calibration, const std::string& name) {
+const ParameterEstimate& estimate_of(const Calibration& calibration, const std::string& name) {
   for (const ParameterEstimate& estimate : calibration.parameters) {
     if (estimate.name == name) return estimate;
   }
@@ -35,7 +35,7 @@ const ParameterEstimate& find(const Calibration& calibration, const std::string&
 
 void expect_within(const Calibration& result, const std::string& name, double truth,
                    double deviations) {
-  const ParameterEstimate& estimate = find(result, name);
+  const ParameterEstimate& estimate = estimate_of(result, name);
   EXPECT_LT(std::abs(estimate.value - truth), deviations * estimate.standard_deviation)
       << name << " " << estimate.value << " ± " << estimate.standard_deviation;
 }
@@ -81,15 +81,15 @@ Recording record(const ReferencePendulum& rig, int samples, double noise, unsign
 TEST(PhysicalCalibration, FindsThePhysicalParametersOfAStickingPendulum) {
   const ReferencePendulum rig = sticky_pendulum();
   const Calibration result =
-      estimator::calibrate(pendulum_to_fit(rig), {record(rig, 16000, kNoise, 3)});
+      estimator::calibrate(pendulum_to_fit(rig), {record(rig, 16000, kPhysicalNoise, 3)});
   EXPECT_EQ(result.kind, EstimateKind::kPhysical);
   EXPECT_TRUE(result.converged());
   expect_within(result, "P.J_zz", rig.J, 4.0);
   expect_within(result, "1.b", rig.b, 4.0);
   expect_within(result, "1.tau_c", rig.tau_c, 4.0);
-  EXPECT_LT(find(result, "P.J_zz").standard_deviation, 1e-4 * rig.J);
-  EXPECT_NEAR(result.simulation.front().rmse, kNoise, 0.03 * kNoise);
-  EXPECT_NEAR(result.angle_noise[0], kNoise, 0.03 * kNoise);
+  EXPECT_LT(estimate_of(result, "P.J_zz").standard_deviation, 1e-4 * rig.J);
+  EXPECT_NEAR(result.simulation.front().rmse, kPhysicalNoise, 0.03 * kPhysicalNoise);
+  EXPECT_NEAR(result.angle_noise[0], kPhysicalNoise, 0.03 * kPhysicalNoise);
   EXPECT_EQ(result.acceleration_noise[0], 0.0) << "the model is right: nothing is unexplained";
 }
 
@@ -120,7 +120,7 @@ TEST(PhysicalCalibration, FindsAStribeckExcessFromAnyStart) {
     SCOPED_TRACE(std::to_string(kinetic) + ", " + std::to_string(excess) + ", " +
                  std::to_string(rate));
     for (const ParameterEstimate& estimate : from(kinetic, excess, rate).parameters) {
-      const ParameterEstimate& expected = find(reference, estimate.name);
+      const ParameterEstimate& expected = estimate_of(reference, estimate.name);
       EXPECT_NEAR(estimate.value, expected.value, 0.1 * expected.standard_deviation)
           << estimate.name;
     }
@@ -138,9 +138,10 @@ TEST(PhysicalCalibration, ReportsTheScatterOfItsEstimates) {
   const int runs = 40;
   for (int run = 0; run < runs; ++run) {
     const Calibration result = estimator::calibrate(
-        pendulum_to_fit(rig), {record(rig, 4000, kNoise, 100u + static_cast<unsigned>(run))});
+        pendulum_to_fit(rig),
+        {record(rig, 4000, kPhysicalNoise, 100u + static_cast<unsigned>(run))});
     for (const auto& [name, value] : truth) {
-      const ParameterEstimate& estimate = find(result, name);
+      const ParameterEstimate& estimate = estimate_of(result, name);
       const double deviations = (estimate.value - value) / estimate.standard_deviation;
       covered += std::abs(deviations) < 1.96 ? 1 : 0;
       squares += deviations * deviations;
@@ -157,7 +158,7 @@ TEST(PhysicalCalibration, ReportsAModelThatDoesNotExplainTheMotion) {
   ReferencePendulum rig = sticky_pendulum();
   rig.c = 2e-4;
   const Calibration wrong =
-      estimator::calibrate(pendulum_to_fit(rig), {record(rig, 8000, kNoise, 7)});
+      estimator::calibrate(pendulum_to_fit(rig), {record(rig, 8000, kPhysicalNoise, 7)});
   EXPECT_GT(wrong.acceleration_noise[0], 0.0);
   std::string notes;
   for (const std::string& note : wrong.notes) notes += note + "\n";
@@ -168,7 +169,7 @@ TEST(PhysicalCalibration, ReportsAModelThatDoesNotExplainTheMotion) {
   auto& drag = right.hinge_parameter(0, HingeQuantity::kQuadraticDrag);
   drag.value = 1e-5;
   drag.free = true;
-  const Calibration result = estimator::calibrate(right, {record(rig, 8000, kNoise, 7)});
+  const Calibration result = estimator::calibrate(right, {record(rig, 8000, kPhysicalNoise, 7)});
   EXPECT_EQ(result.acceleration_noise[0], 0.0);
   expect_within(result, "1.c", rig.c, 4.0);
 }
@@ -188,8 +189,8 @@ Recording driven_motion(int samples) {
     const double t = 1e-3 * static_cast<double>(k);
     u[k] = 6.0 * std::sin(9.0 * t) * std::sin(0.7 * t);
   }
-  return test_support::record(driven_rig(), Eigen::Vector4d(0.0, 2.9, 0.0, 0.0), u, 1e-3, kNoise,
-                              11);
+  return test_support::record(driven_rig(), Eigen::Vector4d(0.0, 2.9, 0.0, 0.0), u, 1e-3,
+                              kPhysicalNoise, 11);
 }
 
 Mechanism driven_mechanism_to_fit(double inertia_factor) {
@@ -210,7 +211,7 @@ TEST(PhysicalCalibration, EstimatesFromAMotionThatCannotBePredicted) {
   expect_within(result, "B.J_yy", rig.J_Byy, 4.0);
   expect_within(result, "B.J_zz", rig.J_Bzz, 4.0);
   expect_within(result, "1.K", rig.K, 4.0);
-  EXPECT_LT(find(result, "B.J_yy").standard_deviation, 1e-3 * rig.J_Byy);
+  EXPECT_LT(estimate_of(result, "B.J_yy").standard_deviation, 1e-3 * rig.J_Byy);
 }
 
 // A tenth of the inertias and ten times motor gain and friction: accelerations are wrong by a
@@ -234,11 +235,12 @@ TEST(PhysicalCalibration, TellsAStopInAnyOfItsStages) {
   rig.b = 0.0;
   Mechanism mechanism = pendulum_to_fit(rig);
   mechanism.hinge_parameter(0, HingeQuantity::kViscous).value = 1e-4;
-  const std::vector<Recording> recordings = {record(rig, 2000, kNoise, 5)};
+  const std::vector<Recording> recordings = {record(rig, 2000, kPhysicalNoise, 5)};
   int iterations = 0;
   estimator::CalibrationMonitor monitor;
   monitor.on_iteration = [&](const estimator::IterationRecord&) { ++iterations; };
-  ASSERT_TRUE(find(estimator::calibrate(mechanism, recordings, {}, monitor), "1.b").at_bound);
+  ASSERT_TRUE(
+      estimate_of(estimator::calibrate(mechanism, recordings, {}, monitor), "1.b").at_bound);
   const int total = iterations;
   ASSERT_GT(total, 10);
   for (int stop_at = 1; stop_at < total; ++stop_at) {
@@ -277,13 +279,13 @@ TEST(PhysicalCalibration, CrossValidates) {
   const ReferencePendulum rig = sticky_pendulum();
   std::vector<Recording> pieces;
   for (unsigned seed = 1; seed <= 3; ++seed) {
-    pieces.push_back(record(rig, 3000, kNoise, seed));
+    pieces.push_back(record(rig, 3000, kPhysicalNoise, seed));
     pieces.back().name = "release " + std::to_string(seed);
   }
   const auto result = estimator::cross_validate(pendulum_to_fit(rig), pieces);
   for (Eigen::Index i = 0; i < 3; ++i) {
-    EXPECT_NEAR(result.observation(i, i), kNoise, 0.06 * kNoise);
-    EXPECT_NEAR(result.simulation.front()(i, i), kNoise, 0.06 * kNoise);
+    EXPECT_NEAR(result.observation(i, i), kPhysicalNoise, 0.06 * kPhysicalNoise);
+    EXPECT_NEAR(result.simulation.front()(i, i), kPhysicalNoise, 0.06 * kPhysicalNoise);
   }
 }
 

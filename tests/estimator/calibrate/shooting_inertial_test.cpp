@@ -87,6 +87,60 @@ TEST(ShootingInertial, DerivativesOfLongIntervalsAreChained) {
   test_support::expect_derivatives(problem_over(std::numeric_limits<double>::infinity()));
 }
 
+/// With an instrument behind the second hinge, a current sensor at the motor that comes late, and
+/// one of six axes at the first hinge.
+Mechanism furuta_with_load_sensors() {
+  using Kind = InertialSensor::Kind;
+  test_support::ReferenceFuruta rig;
+  rig.b_1 = 2e-3;
+  rig.b_2 = 2e-4;
+  rig.tau_c1 = 2e-3;
+  rig.K = 0.07;
+  rig.k_e = 0.05;
+  Mechanism mechanism = test_support::mechanism_of(rig);
+  test_support::add_sensor(mechanism,
+                           {.name = "strain", .body = 1, .kind = Kind::kJointTorque, .hinge = 1},
+                           {{InertialQuantity::kRateScaleX, 1.2}});
+  test_support::add_sensor(mechanism,
+                           {.name = "current", .body = 0, .kind = Kind::kMotorTorque, .hinge = 0},
+                           {{InertialQuantity::kDelay, 3.3e-3}});
+  test_support::add_sensor(mechanism,
+                           {.name = "wrist", .body = 0, .kind = Kind::kForceTorque, .hinge = 0},
+                           {{InertialQuantity::kMountY, 0.2}, {InertialQuantity::kPointX, 0.01}});
+  test_support::free_parameters(mechanism,
+                                {"A.J_zz", "B.J_yy", "B.m", "1.b", "1.tau_c", "1.K", "1.k_e"}, 0.9);
+  for (const char* name :
+       {"1.delay", "strain.scale", "strain.bias", "current.scale", "current.bias", "current.delay",
+        "wrist.p_x", "wrist.mount_y", "wrist.moment_bias_x", "wrist.moment_scale_z",
+        "wrist.force_bias_y", "wrist.force_scale_x", "A.m"}) {
+    mechanism.parameters[static_cast<std::size_t>(mechanism.find_parameter(name))].free = true;
+  }
+  mechanism.hinge_parameter(0, estimator::HingeQuantity::kInputDelay).value = 1.3e-3;
+  return mechanism;
+}
+
+// Of torques and forces likewise, along masses that move nothing and along the delay of the control
+// that the motor's current follows.
+TEST(ShootingInertial, DerivativesOfLoadsAreThoseOfTheResiduals) {
+  Segment segment = read_by_all();
+  Eigen::MatrixXd readings =
+      Eigen::MatrixXd::Constant(segment.sample_count(), 3 * InertialSensor::kAxes, kNaN);
+  for (int sample = 0; sample < segment.sample_count(); sample += 3) {
+    readings(sample, 0) = 0.01;
+    readings(sample, InertialSensor::kAxes) = -0.02;
+    readings.row(sample).tail(InertialSensor::kAxes).setConstant(0.5);
+  }
+  segment.inertial = readings;
+  Eigen::MatrixXd states(4, 2);
+  states << 0.31, 0.32, 1.02, 0.9, 0.21, 0.5, 0.1, -0.4;
+  const ShootingProblem problem(
+      furuta_with_load_sensors(), {segment}, {states}, {0.1}, {kPeriod, 0.2},
+      {Eigen::Vector2d(1e-3, 2e-3), Eigen::Vector2d(0.3, 0.5),
+       Eigen::VectorXd::Constant(3 * InertialSensor::kAxes, 0.05)});
+  ASSERT_EQ(problem.sensed().size(), 8U);
+  test_support::expect_derivatives(problem);
+}
+
 // Where intervals end makes no difference to what is read, given states that lie on one motion.
 TEST(ShootingInertial, EveryReadingIsUsedOnce) {
   const ShootingProblem problem = problem_over(0.2);

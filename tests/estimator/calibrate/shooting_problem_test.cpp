@@ -21,7 +21,7 @@ using estimator::ShootingNoise;
 using estimator::ShootingProblem;
 using test_support::ReferenceFuruta;
 
-constexpr double kPeriod = 2e-3;
+constexpr double kShootingPeriod = 2e-3;
 
 ReferenceFuruta rig_with_motor() {
   ReferenceFuruta rig;
@@ -38,8 +38,8 @@ Recording driven(Control control = Control::kSmooth) {
   Eigen::VectorXd u(400);
   for (Eigen::Index k = 0; k < u.size(); ++k) u[k] = std::sin(0.05 * static_cast<double>(k));
   if (control == Control::kSwitched) u = u.array().sign();
-  return test_support::record(rig_with_motor(), Eigen::Vector4d(0.3, 1.0, 0.2, 0.0), u, kPeriod,
-                              1e-3, 5);
+  return test_support::record(rig_with_motor(), Eigen::Vector4d(0.3, 1.0, 0.2, 0.0), u,
+                              kShootingPeriod, 1e-3, 5);
 }
 
 Mechanism mechanism_to_fit() {
@@ -89,7 +89,7 @@ TEST_P(ShootingProblemDerivatives, HoldWithIrregularTimesAndShifts) {
   Recording recording = driven(GetParam());
   estimator::Segment& segment = recording.segments.front();
   for (int k = 0; k < segment.sample_count(); ++k) {
-    segment.times.push_back((k + 0.4 * std::sin(3.0 * k)) * kPeriod);
+    segment.times.push_back((k + 0.4 * std::sin(3.0 * k)) * kShootingPeriod);
   }
   segment.shifts = {{1, 150, static_cast<int>(mechanism.parameters.size()) - 1}};
   segment.angles.col(1).segment(100, 20).setConstant(std::numeric_limits<double>::quiet_NaN());
@@ -134,7 +134,7 @@ TEST(ShootingProblem, ReadsEncodersBetweenBodies) {
   test_support::add_body_encoder(mechanism, "back", 2, 1, -0.2);
   test_support::free_parameters(mechanism, {"1.c", "L2.J_zz"}, 0.9);
   estimator::Segment segment;
-  segment.period = kPeriod;
+  segment.period = kShootingPeriod;
   segment.angles = 0.3 * Eigen::MatrixXd::Random(200, 3);
   segment.controls.resize(200, 0);
   Eigen::MatrixXd states(6, 2);
@@ -195,8 +195,8 @@ TEST(ShootingProblem, AgreesWithOneNodeWhereProcessNoiseIsNegligible) {
   states.topRows(2) = one.angles(0).topRows(samples - 1).transpose();
   states.bottomRows(2) =
       (one.angles(0).bottomRows(samples - 1) - one.angles(0).topRows(samples - 1)).transpose() /
-      kPeriod;
-  ShootingProblem many(one.mechanism(), driven().segments, {states}, {kPeriod}, {4e-3, 0.1},
+      kShootingPeriod;
+  ShootingProblem many(one.mechanism(), driven().segments, {states}, {kShootingPeriod}, {4e-3, 0.1},
                        noise());
   ASSERT_GT(many.layout().node_count, 5);
   ASSERT_TRUE(is_converged(solve(many).termination));

@@ -17,7 +17,7 @@ using estimator::Recording;
 using estimator::WithheldSensor;
 using test_support::ReferenceFuruta;
 
-constexpr double kNoise = 1e-3;
+constexpr double kWithheldNoise = 1e-3;
 
 ReferenceFuruta rig() {
   ReferenceFuruta rig;
@@ -30,8 +30,8 @@ ReferenceFuruta rig() {
 Recording driven(unsigned seed, const std::string& name) {
   Eigen::VectorXd u(2000);
   for (Eigen::Index k = 0; k < u.size(); ++k) u[k] = std::sin(0.02 * static_cast<double>(k));
-  Recording recording =
-      test_support::record(rig(), Eigen::Vector4d(0.1, 1.0, 0.0, 0.0), u, 2e-3, kNoise, seed);
+  Recording recording = test_support::record(rig(), Eigen::Vector4d(0.1, 1.0, 0.0, 0.0), u, 2e-3,
+                                             kWithheldNoise, seed);
   recording.name = name;
   return recording;
 }
@@ -59,11 +59,11 @@ TEST(WithheldSensors, TakeNoPartAndTellTheirCost) {
   ASSERT_EQ(some.withheld.size(), 1U);
   const WithheldSensor& sensor = some.withheld[0];
   EXPECT_EQ(sensor.name, "1");
-  EXPECT_NEAR(sensor.noise, kNoise, 0.1 * kNoise);
+  EXPECT_NEAR(sensor.noise, kWithheldNoise, 0.1 * kWithheldNoise);
   // The pendulum does not tell where the arm stands, only how it moves.
   const double scatter = std::sqrt(sensor.rmse * sensor.rmse - sensor.mean * sensor.mean);
-  EXPECT_LT(scatter, 30.0 * kNoise);
-  EXPECT_GT(scatter, 0.9 * kNoise);
+  EXPECT_LT(scatter, 30.0 * kWithheldNoise);
+  EXPECT_GT(scatter, 0.9 * kWithheldNoise);
   double narrowing = 1.0;
   std::string narrowed;
   for (std::size_t i = 0; i < all.parameters.size(); ++i) {
@@ -101,7 +101,7 @@ TEST(WithheldSensors, MayBeAnyOfThem) {
   EXPECT_EQ(some.simulation[0].hinge, "1");
   EXPECT_EQ(some.trajectories[0].measured.col(0), recording.segments[0].angles.col(0));
   ASSERT_EQ(some.withheld.size(), 1U);
-  EXPECT_LT(some.withheld[0].rmse, 20.0 * kNoise);
+  EXPECT_LT(some.withheld[0].rmse, 20.0 * kWithheldNoise);
 }
 
 TEST(WithheldSensors, TakeNoPartInACrossValidation) {
@@ -109,7 +109,7 @@ TEST(WithheldSensors, TakeNoPartInACrossValidation) {
       estimator::cross_validate(without("1"), {driven(5, "a"), driven(6, "b")});
   EXPECT_EQ(result.hinges, std::vector<std::string>{"2"});
   ASSERT_EQ(result.folds.size(), 2U);
-  EXPECT_LT(result.folds[0].evaluation.simulation[0].rmse, 3.0 * kNoise);
+  EXPECT_LT(result.folds[0].evaluation.simulation[0].rmse, 3.0 * kWithheldNoise);
   const estimator::Evaluation evaluation = estimator::evaluate(without("1"), {driven(5, "a")});
   EXPECT_EQ(evaluation.simulation.size(), 1U);
 }

@@ -22,8 +22,8 @@ using estimator::Mechanism;
 using estimator::Recording;
 using test_support::ReferenceFuruta;
 
-constexpr double kNoise = 1e-3;   // [rad]
-constexpr double kPeriod = 4e-3;  // [s]
+constexpr double kNoise = 1e-3;        // [rad]
+constexpr double kFaultPeriod = 4e-3;  // [s]
 
 struct Described {
   Mechanism mechanism;
@@ -43,11 +43,11 @@ ReferenceFuruta furuta() {
 Described driven() {
   Eigen::VectorXd u(1000);
   for (Eigen::Index k = 0; k < u.size(); ++k) {
-    const double t = kPeriod * static_cast<double>(k);
+    const double t = kFaultPeriod * static_cast<double>(k);
     u[k] = 2.0 * std::sin(3.0 * t) + 1.5 * std::sin(8.1 * t + 1.0);
   }
   Described rig{test_support::mechanism_of(furuta()),
-                {test_support::record(furuta(), {0.2, 0.5, 0.0, 0.0}, u, kPeriod, kNoise, 7)}};
+                {test_support::record(furuta(), {0.2, 0.5, 0.0, 0.0}, u, kFaultPeriod, kNoise, 7)}};
   test_support::free_parameters(rig.mechanism, {"A.J_zz", "B.J_yy", "B.J_zz", "1.b", "2.b", "1.K"},
                                 1.7);
   return rig;
@@ -57,7 +57,7 @@ Described driven() {
 Described released() {
   Described rig{test_support::mechanism_of(furuta()),
                 {test_support::record(furuta(), {0.2, 2.0, 0.0, 0.0}, Eigen::VectorXd::Zero(1000),
-                                      kPeriod, kNoise, 8)}};
+                                      kFaultPeriod, kNoise, 8)}};
   test_support::free_parameters(rig.mechanism, {"A.J_zz", "B.J_yy", "B.J_zz", "1.b", "2.b"}, 1.7);
   return rig;
 }
@@ -67,11 +67,11 @@ Described two_links() {
   const test_support::ReferenceChain truth;
   Eigen::VectorXd start(4);
   start << 1.2, 0.4, 0.0, 0.0;
-  const Eigen::MatrixXd motion = test_support::simulate(truth, start, kPeriod, 999);
+  const Eigen::MatrixXd motion = test_support::simulate(truth, start, kFaultPeriod, 999);
   std::mt19937 random(9);
   std::normal_distribution<double> normal(0.0, kNoise);
   estimator::Segment segment;
-  segment.period = kPeriod;
+  segment.period = kFaultPeriod;
   segment.angles.resize(motion.rows(), 2);
   segment.angles << motion.col(0), motion.col(1) - motion.col(0);
   for (double& angle : segment.angles.reshaped()) angle += normal(random);
@@ -225,9 +225,9 @@ TEST(DescriptionFaults, AreNotSeenInAMirror) {
 // A lone pendulum let go swings the same to the left and to the right.
 TEST(DescriptionFaults, AreNotSeenWhereAPendulumCannotTell) {
   const test_support::ReferencePendulum truth{.b = 2e-4};
-  const Eigen::MatrixXd motion = test_support::simulate(truth, {1.5, 0.0}, kPeriod, 999);
+  const Eigen::MatrixXd motion = test_support::simulate(truth, {1.5, 0.0}, kFaultPeriod, 999);
   estimator::Segment segment;
-  segment.period = kPeriod;
+  segment.period = kFaultPeriod;
   segment.angles = -motion.col(0);
   segment.controls.resize(motion.rows(), 0);
   Mechanism mechanism = estimator::make_pendulum(
@@ -245,7 +245,7 @@ TEST(DescriptionFaults, TellWhatNothingExplains) {
   double walk = 0.0, rate = 0.0;
   for (double& angle : rig.recordings[0].segments[0].angles.col(1)) {
     rate = 0.98 * rate + 0.3 * normal(random);
-    walk += kPeriod * rate;
+    walk += kFaultPeriod * rate;
     angle = walk;
   }
   const std::vector<Finding> findings =

@@ -18,7 +18,7 @@ using estimator::HingeQuantity;
 using estimator::Mechanism;
 using estimator::Recording;
 
-constexpr double kNoise = 1e-3;  // [rad]
+constexpr double kExaminedNoise = 1e-3;  // [rad]
 
 /// A pendulum whose inertia and frictions are estimated, from a start off the truth.
 Mechanism pendulum() {
@@ -40,7 +40,7 @@ Eigen::VectorXd clean_readings() {
   rig.tau_c = 0.01;
   const Eigen::VectorXd angles =
       test_support::simulate(rig, Eigen::Vector2d(2.0, 0.0), 1e-3, 6000).col(0);
-  return test_support::as_read(angles, kNoise, 0.0, 1);
+  return test_support::as_read(angles, kExaminedNoise, 0.0, 1);
 }
 
 Recording recording_of(const Eigen::VectorXd& readings) {
@@ -101,7 +101,7 @@ TEST(ExaminedCalibration, HoldsSpikesBack) {
 // Spikes that the motion hides are seen beside the fitted one.
 TEST(ExaminedCalibration, FindsSmallSpikesBesideTheModel) {
   Eigen::VectorXd readings = clean_readings();
-  for (const int row : {1000, 2500, 4000}) readings[row] += 12.0 * kNoise;
+  for (const int row : {1000, 2500, 4000}) readings[row] += 12.0 * kExaminedNoise;
   const ExaminedCalibration examined = calibrate(readings);
   const Finding* const outliers = find(examined.calibration, "outliers");
   ASSERT_NE(outliers, nullptr);
@@ -123,7 +123,7 @@ TEST(ExaminedCalibration, CutsWhereTimeIsLost) {
   EXPECT_NEAR(lost->size, 0.010, 0.002);
   ASSERT_EQ(examined.input.recordings[0].segments.size(), 2U);
   EXPECT_NEAR(examined.input.recordings[0].segments[1].start, 2.3, 1.5e-3);
-  EXPECT_LT(examined.calibration.simulation[0].rmse, 1.2 * kNoise);
+  EXPECT_LT(examined.calibration.simulation[0].rmse, 1.2 * kExaminedNoise);
 }
 
 // A fault is no start of a calibration, but for who insists.

@@ -16,7 +16,7 @@ namespace {
 
 using namespace estimator;
 
-constexpr double kPeriod = 2e-3;  // [s]
+constexpr double kAxesPeriod = 2e-3;  // [s]
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 /// A Furuta pendulum with an inertial sensor at an odd place of the pendulum.
@@ -50,12 +50,12 @@ Recording swinging(const Mechanism& mechanism) {
   std::mt19937 random(3);
   std::normal_distribution<double> normal;
   Segment segment;
-  segment.period = kPeriod;
+  segment.period = kAxesPeriod;
   segment.angles.resize(kRows, 2);
   segment.controls.setZero(kRows, 1);
   segment.inertial.resize(kRows, 6);
   for (Eigen::Index k = 0; k < kRows; ++k) {
-    const double t = kPeriod * static_cast<double>(k);
+    const double t = kAxesPeriod * static_cast<double>(k);
     segment.angles.row(k) = angles(t).transpose();
     for (double& angle : segment.angles.row(k)) angle += 1e-3 * normal(random);
     const Pose before = pose(t - kFine), now = pose(t), after = pose(t + kFine);

@@ -14,20 +14,20 @@ using estimator::Finding;
 using estimator::Recording;
 using estimator::SensorFacts;
 
-constexpr double kPeriod = 1e-3;    // [s]
-constexpr double kAmplitude = 1.0;  // [rad]
-constexpr double kSwing = 6.0;      // [rad/s]
+constexpr double kLimitPeriod = 1e-3;  // [s]
+constexpr double kAmplitude = 1.0;     // [rad]
+constexpr double kSwing = 6.0;         // [rad/s]
 constexpr double kQuantum = 2.0 * M_PI / 4096.0;
 
 /// A pendulum whose fastest is kAmplitude · kSwing, as an encoder counts it, under a command that
 /// goes from −4 to 4.
 Recording swinging() {
   estimator::Segment segment;
-  segment.period = kPeriod;
+  segment.period = kLimitPeriod;
   segment.angles.resize(3000, 1);
   segment.controls.resize(3000, 1);
   for (Eigen::Index k = 0; k < 3000; ++k) {
-    const double t = kPeriod * static_cast<double>(k);
+    const double t = kLimitPeriod * static_cast<double>(k);
     segment.angles(k, 0) = kQuantum * std::round(kAmplitude * std::sin(kSwing * t) / kQuantum);
     segment.controls(k, 0) = 4.0 * std::sin(5.0 * t);
   }

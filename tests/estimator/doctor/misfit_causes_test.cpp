@@ -15,33 +15,33 @@ using estimator::Mechanism;
 using estimator::Recording;
 using test_support::ReferenceFuruta;
 
-constexpr double kNoise = 5e-4;   // [rad]
-constexpr double kPeriod = 4e-3;  // [s]
-constexpr double kCommand = 3.0;  // [V], largest
+constexpr double kCauseNoise = 5e-4;   // [rad]
+constexpr double kCausePeriod = 4e-3;  // [s]
+constexpr double kCommand = 3.0;       // [V], largest
 
-ReferenceFuruta rig() {
-  ReferenceFuruta rig;
-  rig.b_1 = 2e-3;
-  rig.b_2 = 2e-4;
-  rig.K = 0.07;
-  return rig;
+ReferenceFuruta misfit_rig() {
+  ReferenceFuruta misfit_rig;
+  misfit_rig.b_1 = 2e-3;
+  misfit_rig.b_2 = 2e-4;
+  misfit_rig.K = 0.07;
+  return misfit_rig;
 }
 
 Eigen::VectorXd command() {
   Eigen::VectorXd u(1500);
   for (Eigen::Index k = 0; k < u.size(); ++k) {
-    const double t = kPeriod * static_cast<double>(k);
+    const double t = kCausePeriod * static_cast<double>(k);
     u[k] = kCommand * (0.5 * std::sin(3.0 * t) + 0.5 * std::sin(11.3 * t + 1.0));
   }
   return u;
 }
 
 Recording recorded(const Eigen::VectorXd& u) {
-  return test_support::record(rig(), {0.2, 0.5, 0.0, 0.0}, u, kPeriod, kNoise, 5);
+  return test_support::record(misfit_rig(), {0.2, 0.5, 0.0, 0.0}, u, kCausePeriod, kCauseNoise, 5);
 }
 
 Mechanism described() {
-  Mechanism mechanism = test_support::mechanism_of(rig());
+  Mechanism mechanism = test_support::mechanism_of(misfit_rig());
   test_support::free_parameters(mechanism, {"A.J_zz", "B.J_yy", "1.b", "2.b", "1.K"}, 1.3);
   return mechanism;
 }
@@ -67,7 +67,7 @@ TEST(MisfitCauses, TellACommandThatIsLateOrEarly) {
   Recording late = recorded(u), early = recorded(u);
   late.segments[0].controls.topRows(rows - n) = u.tail(rows - n);
   early.segments[0].controls.bottomRows(rows - n) = u.head(rows - n);
-  const double shift = static_cast<double>(n) * kPeriod;
+  const double shift = static_cast<double>(n) * kCausePeriod;
   const std::vector<Finding> of_late = explained(described(), late);
   expect_first(of_late, "late-command");
   EXPECT_EQ(of_late[0].channel, "1");
@@ -99,11 +99,11 @@ TEST(MisfitCauses, TellACommandThatIsClipped) {
 
 // Dry friction that the description leaves at zero, and the joint that has it.
 TEST(MisfitCauses, TellFrictionThatTheDescriptionLacks) {
-  ReferenceFuruta dry = rig();
+  ReferenceFuruta dry = misfit_rig();
   dry.tau_c1 = 0.02;
   dry.smoothing_speed = 1e-3;
   const Recording recording =
-      test_support::record(dry, {0.2, 0.5, 0.0, 0.0}, command(), kPeriod, kNoise, 5);
+      test_support::record(dry, {0.2, 0.5, 0.0, 0.0}, command(), kCausePeriod, kCauseNoise, 5);
   const std::vector<Finding> findings = explained(described(), recording);
   expect_first(findings, "friction-law");
   EXPECT_NE(findings[0].what.find("1.tau_c 0.02"), std::string::npos) << findings[0].what;

@@ -14,8 +14,8 @@ using estimator::ReadingSeries;
 using estimator::SignalScale;
 using test_support::MadeUpMotion;
 
-constexpr double kCount = 2.0 * M_PI / 4096.0;
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kOutlierCount = 2.0 * M_PI / 4096.0;
+constexpr double kUnread = std::numeric_limits<double>::quiet_NaN();
 
 /// Rows of the outliers, with their sizes.
 std::vector<std::pair<int, double>> outliers_of(const Eigen::VectorXd& readings, double rate,
@@ -43,7 +43,7 @@ TEST(Outliers, AreNoneInMotionWithKinksAndBlows) {
 // Each of them, of either sign, also several in a row, two close together, at both ends and beside
 // readings that are missing; and nothing else.
 TEST(Outliers, AreFoundWhereverTheyAre) {
-  for (const auto& [noise, count] : {std::pair(1e-3, 0.0), {0.0, kCount}, {1e-4, 1e-5}}) {
+  for (const auto& [noise, count] : {std::pair(1e-3, 0.0), {0.0, kOutlierCount}, {1e-4, 1e-5}}) {
     SCOPED_TRACE(testing::Message() << "noise " << noise << ", count " << count);
     Eigen::VectorXd readings =
         test_support::as_read(MadeUpMotion{}.angles(1000.0, 3000, 1), noise, count, 1);
@@ -59,7 +59,7 @@ TEST(Outliers, AreFoundWhereverTheyAre) {
     for (const int row : {1600, 1601, 1602, 1603, 1604}) spoil(row, -0.3);
     spoil(2000, 0.3);
     spoil(2004, -0.3);
-    readings[2399] = readings[2401] = kNaN;
+    readings[2399] = readings[2401] = kUnread;
     spoil(2400, 0.05);
     spoil(2999, -0.3);
     std::set<int> found;
@@ -78,7 +78,8 @@ TEST(Outliers, AreFoundWhereverTheyAre) {
 TEST(Outliers, AreFoundAtLowRates) {
   MadeUpMotion motion;
   motion.push = 0.0;
-  Eigen::VectorXd readings = test_support::as_read(motion.angles(100.0, 1500, 2), 0.0, kCount, 2);
+  Eigen::VectorXd readings =
+      test_support::as_read(motion.angles(100.0, 1500, 2), 0.0, kOutlierCount, 2);
   readings[700] += 0.3;
   const auto found = outliers_of(readings, 100.0);
   ASSERT_EQ(found.size(), 1U);
@@ -97,7 +98,7 @@ TEST(Outliers, KnowTurnsOfWhatTurnsAlone) {
 // Two readings on the far side of a lasting step are as good as those behind them.
 TEST(Outliers, AreNotTheReadingsBesideAStep) {
   Eigen::VectorXd readings =
-      test_support::as_read(MadeUpMotion{}.angles(1000.0, 2000, 4), 0.0, kCount, 4);
+      test_support::as_read(MadeUpMotion{}.angles(1000.0, 2000, 4), 0.0, kOutlierCount, 4);
   readings.tail(900).array() += 0.2;
   EXPECT_TRUE(outliers_of(readings, 1000.0).empty());
 }

@@ -20,7 +20,7 @@ using Eigen::Vector3d;
 using test_support::FreedomPose;
 using test_support::OneFreedom;
 
-constexpr double kStep = 1e-3;
+constexpr double kMotionStep = 1e-3;
 
 Matrix3d frame_of(const Vector3d& axis, const Vector3d& mark) {
   Matrix3d frame;
@@ -57,12 +57,12 @@ void set_body(Mechanism& mechanism, int body, double mass, const Vector3d& momen
 /// Without controls.
 HeldControls no_controls(const Mechanism& mechanism, int steps) {
   Segment segment;
-  segment.period = kStep;
+  segment.period = kMotionStep;
   std::size_t motors = 0;
   for (const Hinge& hinge : mechanism.hinges) motors += hinge.motorised ? 1 : 0;
   segment.controls = Eigen::MatrixXd::Zero(steps + 1, static_cast<Eigen::Index>(motors));
   segment.angles = Eigen::MatrixXd::Zero(steps + 1, 1);
-  return {segment, even_edges(kStep, steps), std::vector<ControlDelay>(motors)};
+  return {segment, even_edges(kMotionStep, steps), std::vector<ControlDelay>(motors)};
 }
 
 MotionInterval interval_of(const HeldControls& controls, int steps, const Eigen::VectorXd& start,
@@ -72,7 +72,7 @@ MotionInterval interval_of(const HeldControls& controls, int steps, const Eigen:
           .last_stretch = controls.first(steps),
           .first_sample = 0,
           .last_sample = steps + 1,
-          .period = kStep,
+          .period = kMotionStep,
           .start = start,
           .guess = guess};
 }
@@ -94,7 +94,7 @@ constexpr double kCrank = 0.1, kCoupler = 0.28, kRocker = 0.2, kGroundLink = 0.3
 constexpr double kOff = 0.012;  // of the coupler's centre of mass, across
 
 /// Crank, coupler and rocker in the vertical plane.
-Mechanism four_bar() {
+Mechanism moving_four_bar() {
   const Vector3d x = Vector3d::UnitX(), z = Vector3d::UnitZ();
   Mechanism mechanism;
   mechanism.bodies = {{"crank"}, {"coupler"}, {"rocker"}};
@@ -190,7 +190,7 @@ void expect_same_motion(const Mechanism& mechanism, const OneFreedom& freedom, d
   const HeldControls controls = no_controls(mechanism, steps);
   const Outcome outcome = move(program, mechanism, controls, steps,
                                start_of(program, angles, speed * freedom.joint_rates(s)), angles);
-  const Eigen::Vector2d end = freedom.move({s, speed}, steps * kStep, steps);
+  const Eigen::Vector2d end = freedom.move({s, speed}, steps * kMotionStep, steps);
   const Eigen::VectorXd expected = joints_of(freedom.pose(end[0]));
   for (int j = 0; j < mechanism.hinge_count(); ++j) {
     EXPECT_NEAR(std::remainder(outcome.angles(steps, j) - expected[j], 2.0 * M_PI), 0.0, tolerance)
@@ -201,7 +201,7 @@ void expect_same_motion(const Mechanism& mechanism, const OneFreedom& freedom, d
 }
 
 TEST(LoopMotion, AFourBarFollowsLagrangesEquation) {
-  Mechanism mechanism = four_bar();
+  Mechanism mechanism = moving_four_bar();
   add_friction(mechanism, 1e-3, 0.0);
   const OneFreedom freedom = freedom_of(mechanism, {0, 1, 2}, four_bar_pose);
   expect_same_motion(mechanism, freedom, 0.7, 12.0, 400, 1e-7);  // turns round
@@ -209,7 +209,7 @@ TEST(LoopMotion, AFourBarFollowsLagrangesEquation) {
 
 // All joints slip, and two of them turn back while the mechanism goes on: dead centres.
 TEST(LoopMotion, DryFrictionOfEveryJointActsThroughDeadCentres) {
-  Mechanism mechanism = four_bar();
+  Mechanism mechanism = moving_four_bar();
   add_friction(mechanism, 5e-4, 2e-3);
   const OneFreedom freedom = freedom_of(mechanism, {0, 1, 2}, four_bar_pose);
   expect_same_motion(mechanism, freedom, 0.7, 25.0, 500, 2e-6);  // its integrator steps over kinks
@@ -335,7 +335,7 @@ Mechanism five_bar() {
 /// @param parts  that each step is cut into
 HeldControls driven(const TreeProgram& program, int steps, int parts = 1) {
   Segment segment;
-  segment.period = kStep;
+  segment.period = kMotionStep;
   const auto motors = static_cast<Eigen::Index>(program.motors().size());
   segment.controls.resize(steps + 1, motors);
   for (int k = 0; k <= steps; ++k) {
@@ -345,7 +345,7 @@ HeldControls driven(const TreeProgram& program, int steps, int parts = 1) {
     }
   }
   segment.angles = Eigen::MatrixXd::Zero(steps + 1, 1);
-  return {segment, even_edges(kStep / parts, steps * parts),
+  return {segment, even_edges(kMotionStep / parts, steps * parts),
           std::vector<ControlDelay>(program.motors().size())};
 }
 
@@ -399,7 +399,7 @@ TEST(LoopMotion, CreepsWithTheStepThatItsFrictionAsksFor) {
   Eigen::VectorXd state(10);
   state << rig.angles, Eigen::VectorXd::Zero(5);
   const double longest = creep_step(rig.mechanism, {state});
-  EXPECT_LT(longest, kStep);
+  EXPECT_LT(longest, kMotionStep);
   const auto angles_with = [&](int parts) {
     const HeldControls controls = driven(program, 400, parts);
     MotionInterval interval = interval_of(controls, 400 * parts, start, rig.angles);
@@ -409,7 +409,7 @@ TEST(LoopMotion, CreepsWithTheStepThatItsFrictionAsksFor) {
     EXPECT_TRUE(interval.log.events.empty());
     return angles;
   };
-  const int enough = static_cast<int>(std::ceil(kStep / longest));
+  const int enough = static_cast<int>(std::ceil(kMotionStep / longest));
   const Eigen::MatrixXd fine = angles_with(10 * enough);
   EXPECT_GT((fine.row(400) - fine.row(0)).cwiseAbs().maxCoeff(), 0.03);
   EXPECT_LT((angles_with(enough) - fine).cwiseAbs().maxCoeff(), 1e-5);

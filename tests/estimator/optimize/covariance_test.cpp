@@ -43,16 +43,16 @@ Eigen::MatrixXd dense_response(const LinearChainProblem& problem) {
   return J_chi - J_x * J_x.householderQr().solve(J_chi);
 }
 
-const ArrowLayout kLayouts[] = {{1, 4, 1, 2},   {9, 6, 2, 4},  {12, 5, 2, 7},
-                                {10, 9, 1, 13}, {6, 7, 0, 3},  {7, 3, 3, 5},
-                                {8, 12, 2, 12}, {15, 6, 2, 0}, {6, 24, 1, 13}};
+const ArrowLayout kCovarianceLayouts[] = {{1, 4, 1, 2},   {9, 6, 2, 4},  {12, 5, 2, 7},
+                                          {10, 9, 1, 13}, {6, 7, 0, 3},  {7, 3, 3, 5},
+                                          {8, 12, 2, 12}, {15, 6, 2, 0}, {6, 24, 1, 13}};
 
 // Every quantity against dense formulas that share no step with the sweep: QR projection instead of
 // Cholesky, the full inverse instead of a selected one. Catches a response of the wrong sign, a
 // block paired with the wrong nodes of the window, and groups that are mixed up.
 TEST(Covariance, AgreesWithDenseFormulas) {
   std::mt19937 random(31);
-  for (const ArrowLayout& layout : kLayouts) {
+  for (const ArrowLayout& layout : kCovarianceLayouts) {
     for (const bool uncoupled : {false, true}) {
       SCOPED_TRACE(::testing::Message()
                    << layout.node_count << " x " << layout.node_size << ", bandwidth "

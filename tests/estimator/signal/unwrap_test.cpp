@@ -10,7 +10,7 @@ namespace estimator {
 namespace {
 
 constexpr double kPi = std::numbers::pi;
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kUnread = std::numeric_limits<double>::quiet_NaN();
 
 // Many turns both ways: counting only one turn, or comparing with the first sample instead of the
 // last one, loses the later turns.
@@ -30,8 +30,8 @@ TEST(Unwrap, LeavesAContinuousAngleAlone) {
 
 TEST(Unwrap, ContinuesAcrossNaN) {
   Eigen::VectorXd angle(6), expected(6);
-  angle << kNaN, 3.0, kNaN, -3.0, kNaN, 3.0;
-  expected << kNaN, 3.0, kNaN, -3.0 + 2.0 * kPi, kNaN, 3.0;
+  angle << kUnread, 3.0, kUnread, -3.0, kUnread, 3.0;
+  expected << kUnread, 3.0, kUnread, -3.0 + 2.0 * kPi, kUnread, 3.0;
   const Eigen::VectorXd actual = unwrap(angle);
   for (int k = 0; k < 6; ++k) {
     if (std::isnan(expected[k])) {

@@ -20,8 +20,8 @@ using rigcal::v1::ServiceRequest;
 using test_support::ServerInHand;
 using test_support::SocketClient;
 
-struct Served {
-  explicit Served(const ServiceLimits& limits = {}) : server(limits) {
+struct ListenerServed {
+  explicit ListenerServed(const ServiceLimits& limits = {}) : server(limits) {
     path = server.store.files.file("socket");
     const std::vector<ListenPlace> places = {parse_listen_place(server.io, "unix:" + path),
                                              parse_listen_place(server.io, "127.0.0.1:0")};
@@ -33,7 +33,7 @@ struct Served {
     listener->start();
     server.run();
   }
-  ~Served() { server.stop(); }
+  ~ListenerServed() { server.stop(); }
 
   std::string path;
   std::uint16_t port = 0;
@@ -57,7 +57,7 @@ std::string own_account() {
 // The kernel says whose process has connected the Unix socket; over TCP it is the address. What one
 // made by the one way is not its own by the other.
 TEST(Listener, KnowsAccountsAtTheUnixSocketAndAddressesElsewhere) {
-  Served served;
+  ListenerServed served;
   SocketClient local(served.path);
   ASSERT_TRUE(local.call(test_support::open_request("a")).has_session_opened());
   SocketClient remote(served.port, "127.0.0.7");
@@ -84,7 +84,7 @@ TEST(Listener, KnowsAccountsAtTheUnixSocketAndAddressesElsewhere) {
 TEST(Listener, HoldsTheShareAndTheLimitOfConnections) {
   ServiceLimits limits;
   limits.connections = 3;
-  Served served(limits);
+  ListenerServed served(limits);
   auto first = std::make_unique<SocketClient>(served.port, "127.0.0.1");
   EXPECT_EQ(greet(*first).code(), 0);
   SocketClient second(served.port, "127.0.0.1");
@@ -112,7 +112,7 @@ TEST(Listener, HoldsTheShareAndTheLimitOfConnections) {
 TEST(Listener, LetsTheSilentMakeRoomBeginningWithTheNewcomersOwn) {
   ServiceLimits limits;
   limits.connections = 3;
-  Served served(limits);
+  ListenerServed served(limits);
   SocketClient other(served.port, "127.0.0.2");
   SocketClient older(served.port, "127.0.0.1");
   SocketClient newer(served.port, "127.0.0.1");
@@ -153,7 +153,7 @@ TEST(Listener, ReplacesTheSocketOfADeadServiceOnly) {
   EXPECT_TRUE(std::filesystem::is_regular_file(path));
   std::string served_path;
   {
-    Served served;
+    ListenerServed served;
     served_path = served.path;
     EXPECT_TRUE(std::filesystem::exists(served_path));
     served.listener.reset();

@@ -17,19 +17,19 @@ using test_support::fault_of;
 using test_support::OutletInHand;
 using test_support::StoreInHand;
 
-const Identity kAnna{"account:anna", false};
+const Identity kLifeAnna{"account:anna", false};
 const Identity kBerta{"account:berta", false};
 
 ServiceError::Code remove_job(StoreInHand& store, const std::string& id) {
   ServiceError fault;
-  store.jobs->remove(id, kAnna, [&](const auto& outcome) { fault = fault_of(outcome); });
+  store.jobs->remove(id, kLifeAnna, [&](const auto& outcome) { fault = fault_of(outcome); });
   store.drain();
   return fault.code();
 }
 
 ServiceError::Code remove_session(StoreInHand& store, const std::string& id) {
   ServiceError fault;
-  store.sessions->remove(id, kAnna, [&](const auto& outcome) { fault = fault_of(outcome); });
+  store.sessions->remove(id, kLifeAnna, [&](const auto& outcome) { fault = fault_of(outcome); });
   store.drain();
   return fault.code();
 }
@@ -40,7 +40,8 @@ ServiceError::Code open_upload(StoreInHand& store, const std::string& id, std::u
   open.set_file_name("a.csv");
   open.set_size_bytes(size);
   ServiceError fault;
-  store.sessions->open_upload(open, kAnna, [&](const auto& outcome) { fault = fault_of(outcome); });
+  store.sessions->open_upload(open, kLifeAnna,
+                              [&](const auto& outcome) { fault = fault_of(outcome); });
   store.drain();
   return fault.code();
 }
@@ -48,9 +49,9 @@ ServiceError::Code open_upload(StoreInHand& store, const std::string& id, std::u
 // Neither a job that runs nor one that waits can be deleted, nor the recording either reads.
 TEST(Lives, KeepWhatIsInUse) {
   StoreInHand store;
-  store.upload("data", kAnna);
-  ASSERT_EQ(fault_of(store.submit("a1", kAnna)).code(), 0);
-  ASSERT_EQ(fault_of(store.submit("a2", kAnna)).code(), 0);
+  store.upload("data", kLifeAnna);
+  ASSERT_EQ(fault_of(store.submit("a1", kLifeAnna)).code(), 0);
+  ASSERT_EQ(fault_of(store.submit("a2", kLifeAnna)).code(), 0);
   EXPECT_EQ(store.job("a1").state(), rigcal::v1::JOB_RUNNING);
   EXPECT_EQ(store.job("a2").state(), rigcal::v1::JOB_QUEUED);
   EXPECT_EQ(remove_job(store, "a1"), ServiceError::NOT_READY);
@@ -69,11 +70,11 @@ TEST(Lives, KeepWhatIsInUse) {
 // that was done already is done.
 TEST(Lives, OfCancelledJobsEndAsCancelled) {
   StoreInHand store;
-  store.upload("data", kAnna);
+  store.upload("data", kLifeAnna);
   for (const bool done : {false, true}) {
     const std::string id = done ? "a2" : "a1";
-    ASSERT_EQ(fault_of(store.submit(id, kAnna)).code(), 0);
-    ASSERT_EQ(fault_of(store.jobs->cancel(id, kAnna)).code(), 0);
+    ASSERT_EQ(fault_of(store.submit(id, kLifeAnna)).code(), 0);
+    ASSERT_EQ(fault_of(store.jobs->cancel(id, kLifeAnna)).code(), 0);
     ASSERT_TRUE(store.runner.runs.at(id).stopped);
     EXPECT_EQ(store.job(id).state(), rigcal::v1::JOB_RUNNING) << "its worker has not ended yet";
     store.runner.runs.at(id).on_ended({done, done ? "" : "killed"});
@@ -84,8 +85,8 @@ TEST(Lives, OfCancelledJobsEndAsCancelled) {
 
 TEST(Lives, OfFailedJobsKeepTheReason) {
   StoreInHand store;
-  store.upload("data", kAnna);
-  ASSERT_EQ(fault_of(store.submit("a1", kAnna)).code(), 0);
+  store.upload("data", kLifeAnna);
+  ASSERT_EQ(fault_of(store.submit("a1", kLifeAnna)).code(), 0);
   store.runner.runs.at("a1").on_ended({false, "no convergence"});
   store.drain();
   EXPECT_EQ(store.job("a1").state(), rigcal::v1::JOB_FAILED);
@@ -96,8 +97,8 @@ TEST(Lives, OfFailedJobsKeepTheReason) {
 // begins it again.
 TEST(Lives, OfJobsGoOnAfterAnOrderlyStop) {
   StoreInHand store;
-  store.upload("data", kAnna);
-  ASSERT_EQ(fault_of(store.submit("a1", kAnna)).code(), 0);
+  store.upload("data", kLifeAnna);
+  ASSERT_EQ(fault_of(store.submit("a1", kLifeAnna)).code(), 0);
   EXPECT_EQ(store.job("a1").start_count(), 1);
   store.jobs->shut_down();
   EXPECT_TRUE(store.runner.runs.at("a1").stopped);
@@ -113,8 +114,8 @@ TEST(Lives, OfJobsGoOnAfterAnOrderlyStop) {
 // A service that died between the result and its record has the result.
 TEST(Lives, OfJobsWithAResultAreOver) {
   StoreInHand store;
-  store.upload("data", kAnna);
-  ASSERT_EQ(fault_of(store.submit("a1", kAnna)).code(), 0);
+  store.upload("data", kLifeAnna);
+  ASSERT_EQ(fault_of(store.submit("a1", kLifeAnna)).code(), 0);
   std::ofstream(store.context.data_folder + "/jobs/a1/result.json") << "{}";
   store.restart();
   EXPECT_EQ(store.job("a1").state(), rigcal::v1::JOB_DONE);
@@ -124,8 +125,8 @@ TEST(Lives, OfJobsWithAResultAreOver) {
 // Jobs that waited wait on in the order in which they came, not in that of their names.
 TEST(Lives, OfWaitingJobsKeepTheirOrderOverARestart) {
   StoreInHand store;
-  store.upload("data", kAnna);
-  for (const char* id : {"m", "z", "a"}) ASSERT_EQ(fault_of(store.submit(id, kAnna)).code(), 0);
+  store.upload("data", kLifeAnna);
+  for (const char* id : {"m", "z", "a"}) ASSERT_EQ(fault_of(store.submit(id, kLifeAnna)).code(), 0);
   store.runner.order.clear();
   store.restart();
   EXPECT_EQ(store.runner.order, (std::vector<std::string>{"m"})) << "it was interrupted";
@@ -142,7 +143,7 @@ TEST(Lives, OfJobsWaitForTheirSessionToBeStored) {
   };
   auto outlet = std::make_unique<OutletInHand>();
   const auto rig = std::make_shared<Conversation>(store.context, *store.sessions, *store.jobs,
-                                                  Peer{kAnna, "test"});
+                                                  Peer{kLifeAnna, "test"});
   rig->attach(*outlet);
   const auto send = [&](const rigcal::v1::ServiceRequest& request) {
     std::vector<proto::Frame> frames;
@@ -155,10 +156,10 @@ TEST(Lives, OfJobsWaitForTheirSessionToBeStored) {
     store.drain();
   };
   send(test_support::open_request("run"));
-  EXPECT_EQ(fault_of(store.submit("early", kAnna, "run")).code(), ServiceError::NOT_READY);
+  EXPECT_EQ(fault_of(store.submit("early", kLifeAnna, "run")).code(), ServiceError::NOT_READY);
   EXPECT_EQ(remove_session(store, "run"), ServiceError::NOT_READY) << "it streams";
   send(test_support::close_request(0));
-  ASSERT_EQ(fault_of(store.submit("a1", kAnna, "run")).code(), 0);
+  ASSERT_EQ(fault_of(store.submit("a1", kLifeAnna, "run")).code(), 0);
   EXPECT_EQ(store.job("a1").state(), rigcal::v1::JOB_QUEUED);
   ASSERT_FALSE(kept.empty());
   for (const Task& task : kept) task();
@@ -206,24 +207,24 @@ TEST(Lives, OfUploadsAreSharedByContentOnly) {
   const std::string named = proto::upload_id(name.text(), 1);
   const Identity root{"account:root", true};
   ASSERT_FALSE(found(open(named, "a.csv", kBerta)));
-  EXPECT_TRUE(refused(open(named, "a.csv", kAnna))) << "under way";
+  EXPECT_TRUE(refused(open(named, "a.csv", kLifeAnna))) << "under way";
   EXPECT_TRUE(refused(open(named, "a.csv", root))) << "under way, and an operator's own may differ";
   store.upload(named, kBerta);
-  EXPECT_TRUE(found(open(named, "b.csv", kAnna)));
-  EXPECT_TRUE(refused(open(named, "a.mcap", kAnna))) << "stored as a table";
+  EXPECT_TRUE(found(open(named, "b.csv", kLifeAnna)));
+  EXPECT_TRUE(refused(open(named, "a.mcap", kLifeAnna))) << "stored as a table";
 
   store.upload("mine", kBerta);
   EXPECT_TRUE(found(open("mine", "a.csv", kBerta)));
-  EXPECT_TRUE(refused(open("mine", "a.csv", kAnna)));
+  EXPECT_TRUE(refused(open("mine", "a.csv", kLifeAnna)));
   EXPECT_TRUE(refused(open("mine", "a.csv", root)));
 }
 
 // From the moment its deletion is asked for, a recording is gone for everybody.
 TEST(Lives, OfSessionsEndWithTheOrderToDelete) {
   StoreInHand store;
-  store.upload("data", kAnna);
+  store.upload("data", kLifeAnna);
   EXPECT_FALSE(std::holds_alternative<ServiceError>(store.sessions->recording_path("data")));
-  store.sessions->remove("data", kAnna, [](const auto&) {});
+  store.sessions->remove("data", kLifeAnna, [](const auto&) {});
   EXPECT_EQ(fault_of(store.sessions->recording_path("data")).code(), ServiceError::NOT_FOUND);
   EXPECT_EQ(remove_session(store, "data"), ServiceError::NOT_READY) << "twice";
 }
@@ -239,7 +240,7 @@ TEST(Lives, OfUploadsTakeOnePartAtATime) {
     part.set_offset_bytes(offset);
     part.set_data("ab");
     store.sessions->append_upload(
-        part, kAnna, [&](const auto& outcome) { faults.push_back(fault_of(outcome).code()); });
+        part, kLifeAnna, [&](const auto& outcome) { faults.push_back(fault_of(outcome).code()); });
   };
   append(0);
   append(0);

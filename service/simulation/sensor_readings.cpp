@@ -1,0 +1,73 @@
+#include "service/simulation/sensor_readings.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace service {
+namespace {
+
+std::vector<double> values_of(const estimator::Mechanism& mechanism) {
+  std::vector<double> values;
+  for (const estimator::Parameter& parameter : mechanism.parameters) {
+    values.push_back(parameter.value);
+  }
+  return values;
+}
+
+}  // namespace
+
+SensorReadings::SensorReadings(const Rig& rig, const Scenario& scenario, double step)
+    : mechanism_(rig.mechanism),
+      scenario_(scenario),
+      dynamics_(rig.mechanism, values_of(rig.mechanism)),
+      random_(scenario.seed + 1) {  // beside that of the encoders
+  for (int i = 0; i < mechanism_.inertial_count(); ++i) {
+    const int delay = mechanism_.index_of_inertial(i, estimator::InertialQuantity::kDelay);
+    late_.push_back(std::lround(estimator::parameter_at(mechanism_, delay).value / step));
+  }
+  if (!late_.empty()) {
+    past_.setConstant(1 + *std::ranges::max_element(late_), kAxes * mechanism_.inertial_count(),
+                      std::numeric_limits<double>::quiet_NaN());
+  }
+}
+
+void SensorReadings::take(const Eigen::VectorXd& angles, const Eigen::VectorXd& speeds,
+                          const Eigen::VectorXd& accelerations, const Eigen::VectorXd& control) {
+  if (late_.empty()) return;
+  using Vector = estimator::TreeInverseDynamics<double>::VectorX;
+  Vector commands = Vector::Zero(mechanism_.hinge_count()), unused;
+  Eigen::Index motor = 0;
+  for (int j = 0; j < mechanism_.hinge_count(); ++j) {
+    if (mechanism_.hinges[static_cast<std::size_t>(j)].motorised) commands[j] = control[motor++];
+  }
+  dynamics_.imbalance(angles, speeds, accelerations, commands, unused);
+  const Eigen::Index row = taken_++ % past_.rows();
+  for (int i = 0; i < mechanism_.inertial_count(); ++i) {
+    const auto readings = dynamics_.inertial_readings(i);
+    const int axes = mechanism_.inertial_sensors[static_cast<std::size_t>(i)].axis_count();
+    for (int k = 0; k < axes; ++k) past_(row, i * kAxes + k) = readings[static_cast<std::size_t>(k)];
+  }
+}
+
+Eigen::RowVectorXd SensorReadings::read() {
+  Eigen::RowVectorXd readings = Eigen::RowVectorXd::Constant(
+      past_.cols(), std::numeric_limits<double>::quiet_NaN());
+  for (int i = 0; i < mechanism_.inertial_count(); ++i) {
+    const auto sensor = static_cast<std::size_t>(i);
+    const Eigen::Index of = taken_ - 1 - late_[sensor];
+    if (of < 0) continue;
+    const bool is_inertial =
+        mechanism_.inertial_sensors[sensor].kind == estimator::InertialSensor::Kind::kInertial;
+    for (int k = 0; k < kAxes; ++k) {
+      const double noise = k < kAxes / 2
+                               ? (is_inertial ? scenario_.rate_noise : scenario_.moment_noise)
+                               : (is_inertial ? scenario_.acceleration_noise : scenario_.force_noise);
+      readings[i * kAxes + k] = past_(of % past_.rows(), i * kAxes + k);
+      if (noise > 0.0) readings[i * kAxes + k] += noise * normal_(random_);
+    }
+  }
+  return readings;
+}
+
+}  // namespace service

@@ -1,0 +1,221 @@
+// What sensors cannot tell is told by name, of recordings that a simulator made.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "estimator/calibrate/calibration.hpp"
+#include "tests/estimator/calibrate/sensed_furuta.hpp"
+#include "tests/estimator/calibrate/swinging_pendulum.hpp"
+
+namespace {
+
+using estimator::Calibration;
+using estimator::HingeQuantity;
+using estimator::InertialQuantity;
+using estimator::InertialSensor;
+using estimator::Mechanism;
+using estimator::Segment;
+
+/// Whether a note names all of these.
+bool is_told(const Calibration& found, const std::vector<std::string>& parts) {
+  return std::ranges::any_of(found.notes, [&](const std::string& note) {
+    return std::ranges::all_of(
+        parts, [&](const std::string& part) { return note.find(part) != std::string::npos; });
+  });
+}
+
+std::string notes_of(const Calibration& found) {
+  std::string all;
+  for (const std::string& note : found.notes) all += note + "\n";
+  return all;
+}
+
+void set_free(Mechanism& mechanism, const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    mechanism.parameters[static_cast<std::size_t>(mechanism.find_parameter(name))].free = true;
+  }
+}
+
+/// The Furuta's arm, whose axis is fixed in space, with a sensor of its own.
+Mechanism furuta_with_arm_sensor() {
+  Mechanism mechanism = test_support::mechanism_of(test_support::sensed_rig());
+  test_support::add_inertial_sensor(mechanism, "imu", 0, {{InertialQuantity::kPointX, 0.1}});
+  return mechanism;
+}
+
+/// What it reads, and the encoders, with noise.
+Segment read_on_arm() {
+  Segment segment = test_support::sensed_furuta(0.0, 3);
+  const Eigen::MatrixXd& motion = test_support::furuta_motion();
+  const Mechanism mechanism = furuta_with_arm_sensor();
+  const double g = mechanism.parameter(estimator::WorldQuantity::kGravity).value;
+  const double radius =
+      0.1 + estimator::point_of_hinge(mechanism, 0, true).x() * -1.0;  // from the axis
+  std::mt19937 random(11);
+  std::normal_distribution<double> normal;
+  for (Eigen::Index k = 0; k < segment.angles.rows(); ++k) {
+    const Eigen::Index at = (k + test_support::kFirst) * test_support::kFines;
+    const double rate = motion(at, 2);
+    const double acceleration = (motion(at + 1, 2) - rate) / test_support::kFine;
+    segment.inertial.row(k) << 0.0, 0.0, rate, -radius * rate * rate, radius * acceleration, g;
+    for (int axis = 0; axis < InertialSensor::kAxes; ++axis) {
+      segment.inertial(k, axis) +=
+          (axis < 3 ? test_support::kRateNoise : test_support::kForceNoise) * normal(random);
+    }
+  }
+  return segment;
+}
+
+estimator::CalibrationOptions quick() {
+  estimator::CalibrationOptions options;
+  options.compare_pieces = false;
+  return options;
+}
+
+// Where the sensor sits along the arm's axis changes no reading.
+TEST(SensorTraps, PlaceAlongAnAxisFixedInSpace) {
+  Mechanism mechanism = furuta_with_arm_sensor();
+  set_free(mechanism, {"1.b", "imu.p_x", "imu.p_y", "imu.p_z"});
+  const Calibration found = estimator::calibrate(mechanism, {{"arm", {read_on_arm()}}}, quick());
+  EXPECT_TRUE(is_told(found, {"imu.p_z", "axis", "keep"})) << notes_of(found);
+  EXPECT_FALSE(is_told(found, {"imu.p_x", "axis that"})) << notes_of(found);
+}
+
+// Turned about gravity as a whole, all that the sensor reads is the same.
+TEST(SensorTraps, HeadingAboutGravity) {
+  Mechanism mechanism = furuta_with_arm_sensor();
+  mechanism.withheld = {"1"};
+  set_free(mechanism, {"1.b", "imu.gyro_bias_z"});
+  Segment segment = read_on_arm();
+  segment.withheld = segment.angles.col(0);
+  segment.angles = segment.angles.col(1).eval();
+  const Calibration found = estimator::calibrate(mechanism, {{"arm", {segment}}}, quick());
+  EXPECT_TRUE(is_told(found, {"hinge 1", "about gravity", "encoder"})) << notes_of(found);
+  mechanism.withheld.clear();
+  const Calibration with = estimator::calibrate(mechanism, {{"arm", {read_on_arm()}}}, quick());
+  EXPECT_FALSE(is_told(with, {"about gravity"})) << notes_of(with);
+}
+
+/// Two wheels with motors and encoders on upright axes, side by side, and a gyroscope on the second.
+Mechanism two_wheels() {
+  Mechanism mechanism;
+  mechanism.bodies = {{.name = "A"}, {.name = "B"}};
+  Eigen::Matrix3d upright;
+  upright << 0, 0, 1, 1, 0, 0, 0, 1, 0;  // x of the joint is y of the world
+  mechanism.hinges = {
+      {.name = "1", .body_b = 0, .frame_a = upright, .frame_b = upright, .motorised = true},
+      {.name = "2", .body_b = 1, .frame_a = upright, .frame_b = upright, .motorised = true}};
+  make_parameters(mechanism);
+  for (int j = 0; j < 2; ++j) {
+    mechanism.parameter(j, estimator::BodyQuantity::kJyy).value = 0.01;
+    mechanism.parameter(j, estimator::BodyQuantity::kJxx).value = 0.01;
+    mechanism.parameter(j, estimator::BodyQuantity::kJzz).value = 0.01;
+    mechanism.hinge_parameter(j, HingeQuantity::kViscous).value = 0.02;
+    mechanism.hinge_parameter(j, HingeQuantity::kMotorGain).value = 0.1;
+  }
+  test_support::add_inertial_sensor(mechanism, "gyro", 1, {});
+  return mechanism;
+}
+
+/// Both wheels driven alike, by ω' = (K u − b ω)/J with held commands.
+Segment driven_wheels(bool with_second_encoder) {
+  constexpr int kSamples = 1500;
+  constexpr double kPeriod = 2e-3, kDecay = 2.0, kGain = 10.0;  // b/J [1/s], K/J
+  Segment segment;
+  segment.period = kPeriod;
+  segment.angles.resize(kSamples, with_second_encoder ? 2 : 1);
+  segment.controls.resize(kSamples, 2);
+  segment.inertial.setConstant(kSamples, InertialSensor::kAxes, std::nan(""));
+  std::mt19937 random(2);
+  std::normal_distribution<double> normal;
+  double angle = 0.0, rate = 0.0;
+  for (int k = 0; k < kSamples; ++k) {
+    const double u = std::sin(0.013 * k) + std::sin(0.031 * k);
+    segment.controls.row(k).setConstant(u);
+    for (Eigen::Index i = 0; i < segment.angles.cols(); ++i) {
+      segment.angles(k, i) = angle + 1e-3 * normal(random);
+    }
+    segment.inertial(k, 1) = rate + 2e-3 * normal(random);
+    const double limit = kGain * u / kDecay, decay = std::exp(-kDecay * kPeriod);
+    angle += limit * kPeriod + (rate - limit) * (1.0 - decay) / kDecay;
+    rate = limit + (rate - limit) * decay;
+  }
+  return segment;
+}
+
+// Of a wheel without encoder, twice the gain reads like twice the scale; with one it does not.
+TEST(SensorTraps, GyroscopeScaleWithoutEncoder) {
+  for (const bool with_encoder : {false, true}) {
+    Mechanism mechanism = two_wheels();
+    mechanism.hinges[1].measured = with_encoder;
+    set_free(mechanism, {"1.b", "2.K", "2.b", "gyro.gyro_scale_y"});
+    const Calibration found =
+        estimator::calibrate(mechanism, {{"wheels", {driven_wheels(with_encoder)}}}, quick());
+    EXPECT_EQ(is_told(found, {"gyro.gyro_scale_y", "encoder", "keep the scale"}), !with_encoder)
+        << notes_of(found);
+  }
+}
+
+// What the motor does late and what the sensor tells late add up, unless an encoder stands between.
+TEST(SensorTraps, DelaysButForTheirDifferences) {
+  for (const bool with_encoder : {false, true}) {
+    Mechanism mechanism = two_wheels();
+    mechanism.hinges[1].measured = with_encoder;
+    mechanism.hinge_parameter(1, HingeQuantity::kInputDelay).value = 5e-3;
+    mechanism.inertial_parameter(0, InertialQuantity::kDelay).value = 5e-3;
+    set_free(mechanism, {"1.b", "2.b", "2.delay", "gyro.delay"});
+    const Calibration found =
+        estimator::calibrate(mechanism, {{"wheels", {driven_wheels(with_encoder)}}}, quick());
+    EXPECT_EQ(is_told(found, {"2.delay", "gyro.delay", "differences"}), !with_encoder)
+        << notes_of(found);
+  }
+}
+
+/// A pendulum with a sensor at its hinge.
+Mechanism pendulum_with_sensor() {
+  Mechanism mechanism = test_support::pendulum_of({.b = 1e-3});
+  test_support::add_inertial_sensor(
+      mechanism, "imu", 0,
+      {{InertialQuantity::kPointX, estimator::point_of_hinge(mechanism, 0, true).x()}});
+  return mechanism;
+}
+
+/// What is read of a swing from rest: x of the body points down where it hangs, z along the axis.
+Segment read_swing(double angle) {
+  constexpr int kSamples = 1500;
+  constexpr double kPeriod = 2e-3;
+  const test_support::ReferencePendulum rig{.b = 1e-3};
+  const Eigen::MatrixXd motion =
+      simulate(rig, Eigen::Vector2d(angle, 0.0), kPeriod, kSamples - 1);
+  Segment segment;
+  segment.period = kPeriod;
+  segment.angles = motion.col(0);
+  segment.controls.resize(kSamples, 0);
+  segment.inertial.resize(kSamples, InertialSensor::kAxes);
+  std::mt19937 random(4);
+  std::normal_distribution<double> normal;
+  for (int k = 0; k < kSamples; ++k) {
+    segment.angles(k, 0) += 1e-4 * normal(random);
+    segment.inertial.row(k) << 0.0, 0.0, motion(k, 1), -rig.g * std::cos(motion(k, 0)),
+        rig.g * std::sin(motion(k, 0)), 0.0;
+    for (int axis = 0; axis < InertialSensor::kAxes; ++axis) {
+      segment.inertial(k, axis) += 2e-3 * normal(random);
+    }
+  }
+  return segment;
+}
+
+// A sensor that hardly turns against gravity takes its bias for a tilt of its mounting.
+TEST(SensorTraps, BiasAgainstMountingWithoutLargeRotation) {
+  for (const double swing : {0.01, 1.0}) {
+    Mechanism mechanism = pendulum_with_sensor();
+    set_free(mechanism, {"1.b", "imu.accel_bias_y", "imu.mount_z"});
+    const Calibration found = estimator::calibrate(
+        mechanism, {{"swing", {read_swing(swing)}}}, quick());
+    EXPECT_EQ(is_told(found, {"imu.accel_bias_y", "imu.mount_z", "gravity"}), swing < 0.1)
+        << notes_of(found);
+  }
+}
+
+}  // namespace

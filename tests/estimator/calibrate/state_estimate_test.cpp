@@ -1,0 +1,227 @@
+#include "estimator/calibrate/state_estimate.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "estimator/calibrate/calibration.hpp"
+#include "tests/estimator/calibrate/sensed_furuta.hpp"
+#include "tests/estimator/calibrate/swinging_pendulum.hpp"
+#include "tests/estimator/newton_loads.hpp"
+
+namespace {
+
+using estimator::JointLoad;
+using estimator::Mechanism;
+using estimator::ParameterSpread;
+using estimator::Segment;
+using estimator::StateEstimate;
+using estimator::StateOptions;
+using estimator::StateQuantity;
+using estimator::StateReadings;
+using test_support::furuta_motion;
+using test_support::kFine;
+using test_support::kFines;
+using test_support::kFirst;
+using test_support::sensed_furuta;
+using test_support::sensed_mechanism;
+using test_support::without_second_encoder;
+
+constexpr int kJoints = 2;
+
+/// What both joints do and carry at a sample of a recording, by the simulator.
+Eigen::RowVectorXd truth_at(Eigen::Index sample) {
+  const test_support::ReferenceFuruta rig = test_support::sensed_rig();
+  const Eigen::MatrixXd& motion = furuta_motion();
+  const Eigen::Index at = (sample + kFirst) * kFines;
+  const Eigen::Vector2d angle = motion.row(at).head(2), rate = motion.row(at).tail(2);
+  const Eigen::Vector2d acceleration =
+      (-3.0 * motion.row(at).tail(2) + 4.0 * motion.row(at + 1).tail(2) -
+       motion.row(at + 2).tail(2)) /
+      (2.0 * kFine);
+  const Mechanism mechanism = sensed_mechanism();
+  const auto loads = test_support::newton_loads(mechanism, angle, rate, acceleration);
+  Eigen::RowVectorXd truth =
+      Eigen::RowVectorXd::Constant(kJoints * estimator::kStateQuantities, std::nan(""));
+  for (int j = 0; j < kJoints; ++j) {
+    const test_support::NewtonLoad& load = loads[static_cast<std::size_t>(j)];
+    const double friction = -(j == 0 ? rig.b_1 : rig.b_2) * rate[j];
+    const double motor = rig.K * test_support::furuta_control(sample + kFirst);
+    truth[StateEstimate::column(j, StateQuantity::kAngle)] = angle[j];
+    truth[StateEstimate::column(j, StateQuantity::kRate)] = rate[j];
+    truth[StateEstimate::column(j, StateQuantity::kAcceleration)] = acceleration[j];
+    truth[StateEstimate::column(j, JointLoad::kTorque)] = friction + (j == 0 ? motor : 0.0);
+    if (j == 0) truth[StateEstimate::column(j, JointLoad::kMotorTorque)] = motor;
+    truth[StateEstimate::column(j, JointLoad::kFriction)] = friction;
+    truth.segment<3>(StateEstimate::column(j, JointLoad::kMomentX)) = load.moment;
+    truth.segment<3>(StateEstimate::column(j, JointLoad::kForceX)) = load.force;
+  }
+  return truth;
+}
+
+/// Errors in units of their deviations.
+class Scores {
+ public:
+  void add(double error, double deviation) {
+    squares_ += std::pow(error / deviation, 2);
+    covered_ += std::abs(error) < estimator::kNormalHalfWidth95 * deviation ? 1.0 : 0.0;
+    count_ += 1.0;
+  }
+  double mean_square() const { return squares_ / count_; }
+  double coverage() const { return covered_ / count_; }
+  double count() const { return count_; }
+
+ private:
+  double squares_ = 0.0, covered_ = 0.0, count_ = 0.0;
+};
+
+/// Of an estimate, every so many samples, what is uncertain at all.
+void score(const StateEstimate& found, int first, int stride, std::vector<Scores>& scores) {
+  for (Eigen::Index k = first; k < found.values.rows(); k += stride) {
+    const Eigen::RowVectorXd truth = truth_at(k);
+    for (Eigen::Index i = 0; i < truth.size(); ++i) {
+      EXPECT_EQ(std::isnan(truth[i]), std::isnan(found.values(k, i))) << i;
+      const double deviation = found.deviations(k, i);
+      if (std::isnan(truth[i])) continue;
+      // What differences of the oracle leave; known parameters make some torques exact.
+      if (deviation > 1e-5) {
+        scores[static_cast<std::size_t>(i)].add(found.values(k, i) - truth[i], deviation);
+      } else {
+        EXPECT_NEAR(found.values(k, i), truth[i], 1e-4) << i;
+      }
+    }
+  }
+}
+
+std::vector<Scores> no_scores() {
+  return std::vector<Scores>(kJoints * estimator::kStateQuantities);
+}
+
+/// @param mean_square_tolerance  of each quantity, from the freedom that draws leave
+void expect_scores(const std::vector<Scores>& scores, double mean_square_tolerance) {
+  Scores all;
+  double covered = 0.0, count = 0.0;
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    if (scores[i].count() == 0.0) continue;
+    EXPECT_NEAR(scores[i].mean_square(), 1.0, mean_square_tolerance) << "quantity " << i;
+    covered += scores[i].coverage() * scores[i].count();
+    count += scores[i].count();
+    std::printf("quantity %zu: %.3f %.4f (%g)\n", i, scores[i].mean_square(), scores[i].coverage(),
+                scores[i].count());
+  }
+  std::printf("coverage %.4f\n", covered / count);
+  EXPECT_GE(covered / count, 0.93);
+  EXPECT_LE(covered / count, 0.97);
+}
+
+StateEstimate estimated(const Mechanism& mechanism, const Segment& segment,
+                        const StateOptions& options) {
+  const auto all =
+      estimator::estimate_states(mechanism, mechanism, {{"imu", {segment}}}, {}, {}, options);
+  EXPECT_EQ(all.size(), 1u);
+  EXPECT_EQ(all.front().times.size(), static_cast<std::size_t>(segment.sample_count()));
+  return all.front();
+}
+
+// Motion and loads of both joints, that without encoder as well: their errors are as large as their
+// deviations say, neither larger nor smaller. Loads are held against Newton's and Euler's laws.
+TEST(StateEstimate, DeviationsAreThoseOfTheErrors) {
+  Mechanism mechanism = sensed_mechanism();
+  mechanism.withheld = {"2"};
+  constexpr int kSeeds = 24;
+  std::vector<Scores> scores = no_scores();
+  for (unsigned seed = 1; seed <= kSeeds; ++seed) {
+    score(estimated(mechanism, without_second_encoder(sensed_furuta(0.0, seed)), {}), 50, 300,
+          scores);
+  }
+  // One motion follows from four numbers: 24 recordings leave each mean square 24 to 96 degrees of
+  // freedom, a deviation of 0.29 to 0.14.
+  expect_scores(scores, 0.9);
+}
+
+/// The values that a calibration gave, and how well they are known.
+ParameterSpread spread_of(const estimator::Calibration& calibration) {
+  ParameterSpread spread;
+  for (const estimator::ParameterEstimate& each : calibration.parameters) {
+    spread.parameters.push_back(calibration.mechanism.find_parameter(each.name));
+  }
+  spread.covariance = calibration.covariance;
+  return spread;
+}
+
+/// States with parameters that come from a recording: that itself, or another one.
+std::vector<Scores> scores_with_estimated_parameters(int seeds, unsigned other) {
+  std::vector<Scores> scores = no_scores();
+  for (unsigned seed = 1; seed <= static_cast<unsigned>(seeds); ++seed) {
+    Mechanism mechanism =
+        test_support::furuta_to_fit({"imu.mount_x", "imu.p_x", "imu.gyro_bias_y"});
+    mechanism.withheld = {"2"};
+    estimator::CalibrationOptions options;
+    options.compare_pieces = false;  // of a second or two each, they tell nothing
+    const auto calibration = estimator::calibrate(
+        mechanism, {{"imu", {without_second_encoder(sensed_furuta(0.0, seed))}}}, options);
+    EXPECT_TRUE(calibration.converged());
+    Mechanism values = calibration.mechanism;
+    values.withheld = {"2"};
+    const Segment segment = without_second_encoder(sensed_furuta(0.0, seed + other));
+    StateOptions wanted;
+    wanted.spread = spread_of(calibration);
+    score(estimated(values, segment, wanted), 50, 300, scores);
+  }
+  return scores;
+}
+
+// Parameters from another recording err independently of the readings.
+TEST(StateEstimate, DeviationsTakeInThoseOfParameters) {
+  expect_scores(scores_with_estimated_parameters(20, 1000), 0.9);
+}
+
+// Parameters from the recording itself err as its readings do, which lessens some errors of states.
+TEST(StateEstimate, DeviationsHoldForParametersOfTheSameRecording) {
+  expect_scores(scores_with_estimated_parameters(20, 0), 0.9);
+}
+
+// A filter's errors are as large as it says, and readings after a sample have no say; those of a
+// lag lie between the filter's and the smoother's.
+TEST(StateEstimate, IsCausalWhereAskedTo) {
+  Mechanism mechanism = sensed_mechanism();
+  mechanism.withheld = {"2"};
+  StateOptions filtered{.readings = StateReadings::kLagged}, lagged = filtered;
+  lagged.lag = 0.1;
+  std::vector<Scores> scores = no_scores(), lagged_scores = no_scores();
+  for (unsigned seed = 1; seed <= 24; ++seed) {
+    const Segment segment = without_second_encoder(sensed_furuta(0.0, seed));
+    score(estimated(mechanism, segment, filtered), 300, 300, scores);
+    score(estimated(mechanism, segment, lagged), 300, 300, lagged_scores);
+  }
+  expect_scores(scores, 0.9);
+  expect_scores(lagged_scores, 0.9);
+  const Segment segment = without_second_encoder(sensed_furuta(0.0, 1));
+  Segment changed = segment;
+  constexpr int kFrom = 1000;
+  const Segment other = without_second_encoder(sensed_furuta(0.0, 2));
+  changed.angles.bottomRows(changed.sample_count() - kFrom) =
+      other.angles.bottomRows(changed.sample_count() - kFrom);
+  changed.inertial.bottomRows(changed.sample_count() - kFrom) =
+      other.inertial.bottomRows(changed.sample_count() - kFrom);
+  const Eigen::Index angle = StateEstimate::column(1, StateQuantity::kAngle);
+  constexpr int kBefore = kFrom - 100;
+  const auto change = [&](const StateOptions& options) {
+    const StateEstimate before = estimated(mechanism, segment, options);
+    const StateEstimate after = estimated(mechanism, changed, options);
+    return std::abs(before.values(kBefore, angle) - after.values(kBefore, angle)) /
+           before.deviations(kBefore, angle);
+  };
+  // Noise levels are those of the whole, so a little of what comes later is left.
+  EXPECT_LT(change(filtered), 0.02);
+  EXPECT_LT(change(lagged), 0.02);
+  EXPECT_GT(change({}), 0.1);
+  const auto deviation = [&](const StateOptions& options) {
+    return estimated(mechanism, segment, options).deviations(kBefore, angle);
+  };
+  EXPECT_LT(deviation({}), deviation(lagged));
+  EXPECT_LT(deviation(lagged), deviation(filtered));
+}
+
+}  // namespace

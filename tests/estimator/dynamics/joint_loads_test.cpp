@@ -1,0 +1,164 @@
+#include <gtest/gtest.h>
+
+#include <Eigen/Geometry>
+#include <random>
+
+#include "estimator/dynamics/tree_inverse_dynamics.hpp"
+#include "tests/estimator/dynamics/mechanism_edits.hpp"
+#include "tests/estimator/inertial_sensor.hpp"
+#include "tests/estimator/newton_loads.hpp"
+
+namespace estimator {
+namespace {
+
+using Kind = InertialSensor::Kind;
+using Dynamics = TreeInverseDynamics<double>;
+
+Eigen::Matrix3d turned_about(const Eigen::Vector3d& axis, double angle) {
+  return Eigen::AngleAxisd(angle, axis.normalized()).toRotationMatrix();
+}
+
+/// A hinge, a slide and a hinge one after the other, askew; the slide leads from what hangs on it to
+/// what it hangs on, and its motor drives it.
+Mechanism skew_tree() {
+  Mechanism mechanism;
+  mechanism.bodies = {{.name = "A"}, {.name = "B"}, {.name = "C"}};
+  mechanism.hinges = {{.name = "1",
+                       .body_b = 0,
+                       .frame_a = turned_about({1, 2, 0}, 0.7),
+                       .frame_b = turned_about({0, 1, 1}, -0.4)},
+                      {.name = "2",
+                       .kind = JointKind::kPrismatic,
+                       .body_a = 1,
+                       .body_b = 0,
+                       .frame_a = turned_about({1, 0, 1}, 1.1),
+                       .frame_b = turned_about({0, 1, -1}, 0.5),
+                       .motorised = true},
+                      {.name = "3",
+                       .body_a = 2,
+                       .body_b = 1,
+                       .frame_a = turned_about({1, 1, 1}, -0.9),
+                       .frame_b = turned_about({2, 1, 0}, 0.3)}};
+  make_parameters(mechanism);
+  std::mt19937 random(3);
+  std::uniform_real_distribution<double> number(-0.2, 0.2);
+  for (int j = 0; j < 3; ++j) {
+    for (int k = 0; k < 6; ++k) {
+      mechanism.hinge_parameter(j, static_cast<HingeQuantity>(k)).value = number(random);
+    }
+    mechanism.hinge_parameter(j, HingeQuantity::kViscous).value = 0.1;
+  }
+  for (int b = 0; b < 3; ++b) {
+    mechanism.parameter(b, BodyQuantity::kMass).value = 0.5 + b;
+    mechanism.parameter(b, BodyQuantity::kJxx).value = 0.02;
+    mechanism.parameter(b, BodyQuantity::kJyy).value = 0.03;
+    mechanism.parameter(b, BodyQuantity::kJzz).value = 0.025;
+    mechanism.parameter(b, BodyQuantity::kJxy).value = 0.003;
+  }
+  mechanism.hinge_parameter(1, HingeQuantity::kMotorGain).value = 2.0;
+  mechanism.hinge_parameter(1, HingeQuantity::kBackEmf).value = 0.3;
+  mechanism.hinge_parameter(1, HingeQuantity::kStiffness).value = 4.0;
+  mechanism.hinge_parameter(1, HingeQuantity::kConstantTorque).value = 0.7;
+  mechanism.hinge_parameter(1, HingeQuantity::kShaftInertia).value = 0.2;
+  mechanism.parameter(WorldQuantity::kTiltX).value = 0.1;
+  return mechanism;
+}
+
+const Eigen::Vector3d kAngle(0.4, -0.1, 0.8), kRate(1.5, 0.6, -2.0), kAcceleration(3.0, -4.0, 5.0);
+constexpr double kControl = 0.9;
+
+Dynamics moved(const Mechanism& mechanism, JointVector<double>& imbalance) {
+  Dynamics dynamics(mechanism, test_support::values_of(mechanism));
+  dynamics.imbalance(kAngle, kRate, kAcceleration, Eigen::Vector3d(0.0, kControl, 0.0), imbalance);
+  return dynamics;
+}
+
+// Moments and forces of joints that turn, slide, and are described from either side, against
+// Newton's and Euler's laws for all that hangs on them.
+TEST(JointLoads, AreNewtonsAndEulers) {
+  const Mechanism mechanism = skew_tree();
+  JointVector<double> unused;
+  const Dynamics dynamics = moved(mechanism, unused);
+  const auto expected = test_support::newton_loads(mechanism, kAngle, kRate, kAcceleration);
+  for (int j = 0; j < 3; ++j) {
+    const auto loads = dynamics.joint_loads(j);
+    const auto at = static_cast<std::size_t>(j);
+    const Eigen::Vector3d moment(loads[3], loads[4], loads[5]), force(loads[6], loads[7], loads[8]);
+    EXPECT_LT((moment - expected[at].moment).norm(), 1e-4 * moment.norm()) << j;
+    EXPECT_LT((force - expected[at].force).norm(), 1e-4 * force.norm()) << j;
+    EXPECT_GT(std::abs(moment[0]), 1e-2);
+  }
+}
+
+// Along the joint: its force or moment about the axis, the shaft's inertia beside it; the motor's
+// law; and what is left over is what friction has to be for the motion to be balanced.
+TEST(JointLoads, AddUpAlongTheJoint) {
+  const Mechanism mechanism = skew_tree();
+  JointVector<double> imbalance;
+  const Dynamics dynamics = moved(mechanism, imbalance);
+  for (int j = 0; j < 3; ++j) {
+    const auto loads = dynamics.joint_loads(j);
+    const Eigen::Vector3d axis = mechanism.hinges[static_cast<std::size_t>(j)].frame_b.col(0);
+    const int first = j == 1 ? 6 : 3;
+    const double along = axis[0] * loads[static_cast<std::size_t>(first)] +
+                         axis[1] * loads[static_cast<std::size_t>(first + 1)] +
+                         axis[2] * loads[static_cast<std::size_t>(first + 2)];
+    const double shaft = j == 1 ? 0.2 * kAcceleration[1] : 0.0;
+    EXPECT_NEAR(loads[0], along + shaft, 1e-12) << j;
+    EXPECT_NEAR(loads[1], j == 1 ? 2.0 * (kControl - 0.3 * kRate[1]) : 0.0, 1e-12);
+    const double idle = j == 1 ? 0.7 - 4.0 * kAngle[1] : 0.0;
+    EXPECT_NEAR(loads[2], loads[0] - loads[1] - idle, 1e-12);
+    EXPECT_NEAR(imbalance[j], loads[2] + 0.1 * kRate[j], 1e-12);
+  }
+}
+
+/// Puts a sensor at a joint of a mechanism.
+Mechanism with_sensor(Mechanism mechanism, Kind kind, int hinge,
+                      const std::vector<std::pair<InertialQuantity, double>>& values) {
+  test_support::add_sensor(mechanism,
+                           {.name = "s",
+                            .body = mechanism.hinges[static_cast<std::size_t>(hinge)].body_b,
+                            .frame = turned_about({0, 0, 1}, 0.5),
+                            .kind = kind,
+                            .hinge = hinge},
+                           values);
+  return mechanism;
+}
+
+// A sensor of torque reads its joint's or its motor's, scaled and biased; one of six axes reads
+// moment and force along its own axes, the moment about its own point.
+TEST(JointLoads, AreReadBySensors) {
+  JointVector<double> unused;
+  for (int j = 0; j < 3; ++j) {
+    const auto loads = moved(skew_tree(), unused).joint_loads(j);
+    const Mechanism torque =
+        with_sensor(skew_tree(), Kind::kJointTorque, j,
+                    {{InertialQuantity::kRateScaleX, 1.5}, {InertialQuantity::kRateBiasX, 0.2}});
+    const double along = loads[0] - (j == 1 ? 0.2 * kAcceleration[1] : 0.0);
+    EXPECT_NEAR(moved(torque, unused).inertial_readings(0)[0], 1.5 * along + 0.2, 1e-12) << j;
+
+    const Eigen::Vector3d point(0.02, -0.03, 0.05), mount(0.1, -0.2, 0.3);
+    const Mechanism six = with_sensor(
+        skew_tree(), Kind::kForceTorque, j,
+        {{InertialQuantity::kPointX, point[0]},     {InertialQuantity::kPointY, point[1]},
+         {InertialQuantity::kPointZ, point[2]},     {InertialQuantity::kMountX, mount[0]},
+         {InertialQuantity::kMountY, mount[1]},     {InertialQuantity::kMountZ, mount[2]},
+         {InertialQuantity::kRateScaleY, 1.1},      {InertialQuantity::kRateBiasZ, 0.3},
+         {InertialQuantity::kForceScaleZ, 0.9},     {InertialQuantity::kForceBiasX, -2.0}});
+    const Eigen::Vector3d force(loads[6], loads[7], loads[8]);
+    const Eigen::Vector3d moment =
+        Eigen::Vector3d(loads[3], loads[4], loads[5]) - point.cross(force);
+    const Eigen::Matrix3d axes =
+        turned_about({0, 0, 1}, 0.5) * exp_so3(mount).toRotationMatrix();
+    const Eigen::Vector3d m = axes.transpose() * moment, f = axes.transpose() * force;
+    const auto read = moved(six, unused).inertial_readings(0);
+    const double expected[] = {m[0], 1.1 * m[1], m[2] + 0.3, f[0] - 2.0, f[1], 0.9 * f[2]};
+    for (std::size_t k = 0; k < 6; ++k) EXPECT_NEAR(read[k], expected[k], 1e-12) << j << ' ' << k;
+  }
+  const Mechanism motor = with_sensor(skew_tree(), Kind::kMotorTorque, 1, {});
+  EXPECT_NEAR(moved(motor, unused).inertial_readings(0)[0], 2.0 * (kControl - 0.3 * kRate[1]),
+              1e-12);
+}
+
+}  // namespace
+}  // namespace estimator

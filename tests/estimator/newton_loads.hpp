@@ -1,0 +1,84 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <Eigen/Geometry>
+#include <vector>
+
+#include "estimator/math/so3.hpp"
+#include "estimator/model/placement.hpp"
+
+namespace test_support {
+
+/// Of one joint: what it passes on to its body b, about its point there, in that body's frame.
+struct NewtonLoad {
+  Eigen::Vector3d moment, force;  // [N·m], [N]
+};
+
+/// Newton's and Euler's laws for all bodies that hang on each joint, from differences of where they
+/// are: an oracle that has no recursion, and no velocities or accelerations of its own. For trees.
+inline std::vector<NewtonLoad> newton_loads(const estimator::Mechanism& mechanism,
+                                            const Eigen::VectorXd& angle,
+                                            const Eigen::VectorXd& rate,
+                                            const Eigen::VectorXd& acceleration) {
+  constexpr double kStep = 2e-4;  // [s]; leaves 1e-6 of terms, and 1e-8 of rounding
+  estimator::Configuration at[5];
+  for (int i = 0; i < 5; ++i) {
+    const double t = 0.5 * (i - 2) * kStep;
+    at[i] = estimator::place_bodies(mechanism,
+                                    Eigen::VectorXd(angle + t * rate + 0.5 * t * t * acceleration));
+  }
+  const int bodies = mechanism.body_count();
+  std::vector<Eigen::Vector3d> forces, torques;
+  for (int b = 0; b < bodies; ++b) {
+    using estimator::BodyQuantity;
+    const auto value = [&](BodyQuantity quantity) {
+      return mechanism.parameter(b, quantity).value;
+    };
+    Eigen::Matrix3d J;
+    J << value(BodyQuantity::kJxx), value(BodyQuantity::kJxy), value(BodyQuantity::kJxz),
+        value(BodyQuantity::kJxy), value(BodyQuantity::kJyy), value(BodyQuantity::kJyz),
+        value(BodyQuantity::kJxz), value(BodyQuantity::kJyz), value(BodyQuantity::kJzz);
+    const auto pose = [&](int i) { return at[i][static_cast<std::size_t>(b)]; };
+    const Eigen::Vector3d a = (pose(4).r - 2.0 * pose(2).r + pose(0).r) / (kStep * kStep);
+    const auto momentum = [&](int from) {  // between two instants a step apart
+      const Eigen::Vector3d omega =
+          estimator::log_so3(pose(from + 2).e * pose(from).e.conjugate()) / kStep;
+      const Eigen::Matrix3d R = pose(from + 1).e.toRotationMatrix();
+      return Eigen::Vector3d(R * J * R.transpose() * omega);
+    };
+    forces.push_back(value(BodyQuantity::kMass) * (a - estimator::gravity_of(mechanism)));
+    torques.push_back((momentum(2) - momentum(0)) / kStep);
+  }
+  std::vector<NewtonLoad> loads;
+  for (int j = 0; j < mechanism.hinge_count(); ++j) {
+    // Bodies that the ground is not reached from without this joint.
+    std::vector<bool> held(static_cast<std::size_t>(bodies) + 1, false);
+    held[0] = true;  // the ground, before the bodies
+    for (int round = 0; round <= bodies; ++round) {
+      for (int i = 0; i < mechanism.hinge_count(); ++i) {
+        const estimator::Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(i)];
+        if (i == j) continue;
+        const auto a = static_cast<std::size_t>(hinge.body_a + 1);
+        const auto b = static_cast<std::size_t>(hinge.body_b + 1);
+        held[a] = held[b] = held[a] || held[b];
+      }
+    }
+    const int own = mechanism.hinges[static_cast<std::size_t>(j)].body_b;
+    const auto& pose = at[2][static_cast<std::size_t>(own)];
+    const Eigen::Vector3d point = pose.r + pose.e * estimator::point_of_hinge(mechanism, j, true);
+    NewtonLoad load{Eigen::Vector3d::Zero(), Eigen::Vector3d::Zero()};
+    for (std::size_t b = 0; b < static_cast<std::size_t>(bodies); ++b) {
+      if (held[b + 1]) continue;
+      load.force += forces[b];
+      load.moment += torques[b] + (at[2][b].r - point).cross(forces[b]);
+    }
+    // What hangs on the joint may be its body a.
+    const double sign = held[static_cast<std::size_t>(own) + 1] ? -1.0 : 1.0;
+    load.force = sign * (pose.e.conjugate() * load.force);
+    load.moment = sign * (pose.e.conjugate() * load.moment);
+    loads.push_back(load);
+  }
+  return loads;
+}
+
+}  // namespace test_support

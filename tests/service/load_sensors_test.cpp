@@ -1,0 +1,176 @@
+// Sensors of torque and force, from rig file over simulation and recording to estimates.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+
+#include "estimator/calibrate/calibration.hpp"
+#include "service/import/csv_recording.hpp"
+#include "service/simulation/scenario_file.hpp"
+#include "service/simulation/simulation.hpp"
+#include "service/simulation/simulation_csv.hpp"
+#include "tests/support/refusal.hpp"
+
+namespace service {
+namespace {
+
+using test_support::expect_parts;
+using test_support::refusal;
+
+/// Two links that hang on one another, a motor on the first: its current is read, what its gear
+/// passes on, and moment and force at the second joint.
+std::string rig_text(const std::string& sensors, const std::string& columns) {
+  return R"(
+body { name: "A" mass { value: 0.5 }
+  inertia { xx { value: 0.001 } yy { value: 0.004 } zz { value: 0.004 } } }
+body { name: "B" mass { value: 0.3 }
+  inertia { xx { value: 0.001 } yy { value: 0.002 } zz { value: 0.002 } } }
+hinge { name: "1"
+  parent { body: "ground" axis { z: 1 } zero_direction { y: -1 } }
+  child { body: "A" point { x { value: -0.1 } } axis { z: 1 } zero_direction { x: 1 } }
+  friction { viscous { value: 0.01 } coulomb_torque { value: 0.005 } }
+  motor { control_unit: "V" gain { value: 0.4 } back_emf { value: 0.05 }
+          input_delay { value: 0.002 } }
+  encoder { } }
+hinge { name: "2"
+  parent { body: "A" point { x { value: 0.1 } } axis { z: 1 } zero_direction { x: 1 } }
+  child { body: "B" point { x { value: -0.1 } } axis { z: 1 } zero_direction { x: 1 } }
+  friction { viscous { value: 0.002 } }
+  encoder { } }
+gravity { magnitude { value: 9.81 } }
+)" + sensors +
+         "recording { time { column: \"t\" }\n"
+         "  angle { hinge: \"1\" column: \"x1\" unit: RADIAN }\n"
+         "  angle { hinge: \"2\" column: \"x2\" unit: RADIAN }\n"
+         "  control { hinge: \"1\" column: \"u\" }\n" +
+         columns + "}\n";
+}
+
+const char* const kSensors = R"(
+torque_sensor { name: "current" hinge: "1" of: MOTOR torque_per_A: 0.08
+  bias { value: 0.02 } scale { value: 0.95 } delay { value: 0.003 } }
+torque_sensor { name: "strain" hinge: "1" bias { value: -0.05 } scale { value: 1.1 } }
+force_torque_sensor { name: "wrist" hinge: "2" point { x { value: 0.02 } }
+  mounting { z { value: 0.1 } }
+  moment { bias { z { value: 0.01 } } } force { bias { x { value: 0.3 } } scale { y { value: 0.9 } } } }
+)";
+const char* const kColumns = R"(
+  load { sensor: "current" axis: TORQUE column: "i" unit: AMPERE }
+  load { sensor: "strain" axis: TORQUE column: "tau" unit: NEWTON_METER inverted: true }
+  load { sensor: "wrist" axis: MOMENT_Z column: "mz" unit: NEWTON_METER }
+  load { sensor: "wrist" axis: FORCE_X column: "fx" unit: NEWTON }
+  load { sensor: "wrist" axis: FORCE_Y column: "fy" unit: NEWTON }
+)";
+
+Rig make_rig() { return parse_rig("r.textproto", rig_text(kSensors, kColumns)); }
+
+estimator::Recording simulated(const Rig& rig, int seed) {
+  const Scenario scenario = parse_scenario(
+      "s.textproto",
+      "duration_s: 6 multisine { motor: \"1\" ramp_s: 0.5 sine { frequency_hz: 0.7 amplitude: 2 } "
+      "sine { frequency_hz: 1.3 amplitude: 2 } sine { frequency_hz: 2.9 amplitude: 2 } } "
+      "initial { hinge: \"2\" angle_rad: 0.5 } noise { angle_standard_deviation_rad: 0.001 "
+      "torque_standard_deviation_Nm: 0.01 force_standard_deviation_N: 0.05 seed: " +
+          std::to_string(seed) + " }",
+      rig);
+  const SimulatedRun run = simulate(rig, scenario, 1e-3, nullptr, Integrator::kPhysical);
+  return import_csv_text("run.csv", simulation_csv(rig, run), *rig.format).recording;
+}
+
+// What simulate writes comes back through the rig file's columns, in its units and signs; a reading
+// that would be of before the start is not there.
+TEST(LoadSensors, AreSimulatedAndReadBack) {
+  const Rig rig = make_rig();
+  const estimator::Recording recording = simulated(rig, 1);
+  const estimator::Segment& segment = recording.segments.front();
+  ASSERT_EQ(segment.inertial.cols(), 18);
+  EXPECT_TRUE(segment.inertial.col(0).head(3).array().isNaN().all());
+  EXPECT_TRUE(segment.inertial.col(0).tail(segment.sample_count() - 3).allFinite());
+  EXPECT_TRUE(segment.inertial.col(6).allFinite());
+  for (const int unused : {1, 5, 7, 12, 13, 17}) {
+    EXPECT_TRUE(segment.inertial.col(unused).array().isNaN().all()) << unused;
+  }
+}
+
+// Biases, scales, delays and the mounting come out, with masses that no motion tells, and the noise
+// of every axis from its own column.
+TEST(LoadSensors, TellTheirConstantsAndMasses) {
+  const Rig truth = make_rig();
+  Rig rig = make_rig();
+  const std::vector<std::pair<std::string, double>> starts = {
+      {"current.bias", 0.0}, {"current.scale", 1.0},        {"current.delay", 0.001},
+      {"strain.bias", 0.0},  {"strain.scale", 1.0},         {"wrist.mount_z", 0.0},
+      {"wrist.p_x", 0.0},    {"wrist.moment_bias_z", 0.0},  {"wrist.force_bias_x", 0.0},
+      {"B.m", 0.2},          {"1.b", 0.02},                 {"1.K", 0.3}};
+  for (const auto& [name, start] : starts) {
+    const int index = rig.mechanism.find_parameter(name);
+    ASSERT_GE(index, 0) << name;
+    rig.mechanism.parameters[static_cast<std::size_t>(index)].free = true;
+    rig.mechanism.parameters[static_cast<std::size_t>(index)].value = start;
+  }
+  estimator::CalibrationOptions options;
+  options.compare_pieces = false;
+  const estimator::Calibration found =
+      estimator::calibrate(rig.mechanism, {simulated(truth, 2)}, options);
+  EXPECT_TRUE(found.converged());
+  ASSERT_EQ(found.parameters.size(), starts.size());
+  for (const estimator::ParameterEstimate& estimate : found.parameters) {
+    const int index = truth.mechanism.find_parameter(estimate.name);
+    EXPECT_NEAR(estimate.value,
+                truth.mechanism.parameters[static_cast<std::size_t>(index)].value,
+                4.0 * estimate.standard_deviation)
+        << estimate.name;
+  }
+  ASSERT_EQ(found.inertial.size(), 5U);
+  const struct {
+    const char* name;
+    const char* unit;
+    double noise;
+  } axes[] = {{"current.torque", "N·m", 0.01},
+              {"strain.torque", "N·m", 0.01},
+              {"wrist.moment_z", "N·m", 0.01},
+              {"wrist.force_x", "N", 0.05},
+              {"wrist.force_y", "N", 0.05}};
+  for (std::size_t i = 0; i < 5; ++i) {
+    EXPECT_EQ(found.inertial[i].name, axes[i].name);
+    EXPECT_EQ(found.inertial[i].unit, axes[i].unit);
+    EXPECT_NEAR(found.inertial[i].noise, axes[i].noise, 0.1 * axes[i].noise) << axes[i].name;
+  }
+}
+
+std::string refused(const std::string& sensors, const std::string& columns) {
+  return refusal([&] { parse_rig("r.textproto", rig_text(sensors, columns)); });
+}
+
+TEST(LoadSensors, RefuseWhatTheyCannotBe) {
+  const std::string current = "torque_sensor { name: \"s\" hinge: \"1\" }\n";
+  const std::string wrist = "force_torque_sensor { name: \"w\" hinge: \"2\" force { } }\n";
+  const auto column = [](const std::string& sensor, const std::string& axis,
+                         const std::string& unit) {
+    return "load { sensor: \"" + sensor + "\" axis: " + axis + " column: \"c\" unit: " + unit +
+           " }\n";
+  };
+  expect_parts(refused("torque_sensor { name: \"s\" hinge: \"9\" }", ""),
+               {"r.textproto:", "no joint that moves is called '9'", "1, 2"});
+  expect_parts(refused("torque_sensor { name: \"s\" hinge: \"2\" of: MOTOR }", ""),
+               {"'s'", "motor of hinge '2'", "of: JOINT"});
+  expect_parts(refused("torque_sensor { name: \"A\" hinge: \"2\" }", ""), {"'A'", "taken"});
+  expect_parts(refused("force_torque_sensor { name: \"w\" hinge: \"2\" }", ""),
+               {"'w' reads nothing", "moment { } or force { }"});
+  expect_parts(refused(current, column("x", "TORQUE", "NEWTON_METER")),
+               {"no sensor of torques is called 'x'", "use one of s"});
+  expect_parts(refused(current, column("s", "FORCE_X", "NEWTON")), {"no axis of sensor 's'"});
+  expect_parts(refused(wrist, column("w", "TORQUE", "NEWTON")), {"no axis of sensor 'w'"});
+  expect_parts(refused(wrist, column("w", "MOMENT_X", "NEWTON_METER")), {"has no moment { }"});
+  expect_parts(refused(current, column("s", "TORQUE", "AMPERE")), {"torque_per_A", "'s'"});
+  expect_parts(refused(current, column("s", "TORQUE", "COUNT")), {"counts_per_unit", "'s'"});
+  expect_parts(refused(current, column("s", "TORQUE", "NEWTON")),
+               {"another kind of unit", "NEWTON_METER, AMPERE or COUNT"});
+  expect_parts(refused(wrist, column("w", "FORCE_X", "NEWTON_METER")), {"NEWTON or COUNT"});
+  expect_parts(refused(current, column("s", "TORQUE", "NEWTON_METER") +
+                                    column("s", "TORQUE", "NEWTON_METER")),
+               {"two columns; keep one"});
+}
+
+}  // namespace
+}  // namespace service
