@@ -14,7 +14,7 @@ USAGE
 }
 
 demo_packages=(ca-certificates ccache cmake g++ git libasio-dev libcli11-dev libeigen3-dev
-  libmatio-dev libprotobuf-dev libserialport-dev libspdlog-dev libssl-dev libtinyxml2-dev ninja-build
+  libhdf5-dev libmatio-dev libprotobuf-dev libserialport-dev libspdlog-dev libssl-dev libtinyxml2-dev ninja-build
   pkg-config protobuf-compiler)
 test_packages=("${demo_packages[@]}" libbenchmark-dev libceres-dev libgtest-dev libopenblas-dev
   mypy nodejs openssl pybind11-dev python3-dev python3-ipykernel python3-matplotlib python3-nbclient

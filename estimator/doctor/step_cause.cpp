@@ -139,9 +139,9 @@ TimeShift best_shift(const std::vector<JumpWindow>& windows) {
     if (here < best.misfit) best = {lost, 0.0, here};
   }
   double low = best.lost / factor, high = best.lost * factor;
-  constexpr double kGolden = 0.6180339887498949;
+  constexpr double kGoldenCut = 0.6180339887498949;
   for (int i = 0; i < 40; ++i) {
-    const double a = high - kGolden * (high - low), b = low + kGolden * (high - low);
+    const double a = high - kGoldenCut * (high - low), b = low + kGoldenCut * (high - low);
     (misfit_at(a) < misfit_at(b) ? high : low) = misfit_at(a) < misfit_at(b) ? b : a;
   }
   best.lost = 0.5 * (low + high);

@@ -124,11 +124,11 @@ class TreeInverseDynamics {
     Eigen::Matrix3d frame;  // hinge frame → its body b, as a rotation
     Eigen::Matrix3d mount;  // parent's link frame → hinge frame on the parent, as a rotation
     Vector3 from_parent;    // parent's origin to the joint's point, parent's link frame [m]
-    Vector3 center;         // origin to centre of mass, link frame [m]
-    T mass;
-    Matrix3 inertia;  // about the centre of mass, link frame
-    Vector3 push_moment = Vector3::Constant(T(0.0));  // from outside, about the origin, link frame
-    Vector3 push_force = Vector3::Constant(T(0.0));
+    Vector3 center = Vector3::Zero();  // origin to centre of mass, link frame [m]
+    T mass = T(0.0);
+    Matrix3 inertia = Matrix3::Zero();  // about the centre of mass, link frame
+    Vector3 push_moment = Vector3::Zero();  // from outside, about the origin, link frame [N·m]
+    Vector3 push_force = Vector3::Zero();   // [N]
   };
   /// Where a body sits on its link; the ground is a body of link −1, at its origin.
   struct Seat {

@@ -24,8 +24,10 @@ McapMetadata make_metadata(const RecordingHeader& header) {
   return metadata;
 }
 
+}  // namespace
+
 // Samples and gaps of one chunk, for the case that it cannot be written.
-struct Extent {
+struct SampleExtent {
   bool empty = true;
   double timestamp_s = 0.0;
   std::uint64_t first_sequence = 0;
@@ -42,14 +44,12 @@ struct Extent {
     empty = false;
   }
 
-  void include(const Extent& other) {
+  void include(const SampleExtent& other) {
     if (other.empty) return;
     include(other.timestamp_s, other.first_sequence, other.end_sequence - other.first_sequence);
     sample_count += other.sample_count;
   }
 };
-
-}  // namespace
 
 class RecordingWriter::Impl {
  public:
@@ -187,7 +187,7 @@ class RecordingWriter::Impl {
   }
 
   void write_losses() {
-    const Extent lost = std::exchange(lost_, {});
+    const SampleExtent lost = std::exchange(lost_, {});
     const std::vector<Event> events = std::exchange(lost_events_, {});
     if (!lost.empty) {
       static_cast<void>(write(Gap{.timestamp_s = lost.timestamp_s,
@@ -227,9 +227,9 @@ class RecordingWriter::Impl {
   rigcal::v1::InertialReading inertial_message_;
   std::string payload_;
 
-  Extent chunk_;  // in the chunk in progress
+  SampleExtent chunk_;  // in the chunk in progress
   std::vector<Event> chunk_events_;
-  Extent lost_;  // in dropped chunks, not yet listed
+  SampleExtent lost_;  // in dropped chunks, not yet listed
   std::vector<Event> lost_events_;
   bool writing_losses_ = false;
   std::uint64_t chunk_count_ = 0;    // written, when last looked at

@@ -10,7 +10,7 @@ namespace {
 using Eigen::Vector3d;
 
 constexpr double kParallel = 0.999;  // cosine between axes that count as one direction
-constexpr double kAcross = 0.3;      // cosine below which a slide shows in a view
+constexpr double kEdgeOn = 0.3;      // cosine below which a slide shows in a view
 constexpr double kStraight = 0.995;  // cosine within which a direction is called by a side's name
 constexpr std::size_t kPlainViewsMax = 2;
 
@@ -46,7 +46,7 @@ View oblique(const Scene& scene) {
 
 bool shows(const Vector3d& toward, const std::vector<Vector3d>& slides) {
   return std::ranges::all_of(
-      slides, [&](const Vector3d& slide) { return std::abs(slide.dot(toward)) < kAcross; });
+      slides, [&](const Vector3d& slide) { return std::abs(slide.dot(toward)) < kEdgeOn; });
 }
 
 }  // namespace

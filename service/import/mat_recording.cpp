@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 
 #include "proto/recording/mat_file.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/import/exported_recording.hpp"
+#include "service/import/named_columns.hpp"
 
 namespace service {
 namespace {
@@ -58,23 +58,6 @@ std::vector<double> read_column(const std::string& path, const proto::MatFile& f
   return {begin, begin + static_cast<std::ptrdiff_t>(variable->rows)};
 }
 
-/// What a CSV file's cells are held to.
-void check_numbers(const proto::CsvTable& table, int request, const proto::ColumnRequest& asked) {
-  const std::vector<double>& values = table.values[static_cast<std::size_t>(request)];
-  for (std::size_t k = 0; k < values.size(); ++k) {
-    if (std::isfinite(values[k])) continue;
-    const bool last = k + 1 == values.size();
-    if (std::isnan(values[k]) &&
-        (asked.missing == proto::MissingCells::kAllowed ||
-         (last && asked.missing == proto::MissingCells::kAllowedAtTheEnd))) {
-      continue;
-    }
-    throw proto::InputError(table.where(static_cast<int>(k), request) +
-                            ": is not finite; remove the row, or write allow_missing: true for an "
-                            "angle that was not observed");
-  }
-}
-
 }  // namespace
 
 ImportedRecording import_mat(const std::string& path, const Rig& rig) {
@@ -85,29 +68,9 @@ ImportedRecording import_mat(const std::string& path, const Rig& rig) {
                             ": does not say how recordings look; add recording { } with " +
                             "the variables of " + path + " (" + list_of(file) + ") for columns");
   }
-  proto::CsvTable table;
-  table.path = path;
-  const std::vector<proto::ColumnRequest> requests = column_requests(*rig.format);
-  for (std::size_t i = 0; i < requests.size(); ++i) {
-    table.header.push_back(requests[i].name);
-    table.fields.push_back(static_cast<int>(i));
-    table.sources.push_back("variable '" + requests[i].name + "'");
-    table.values.push_back(read_column(path, file, requests[i].name));
-    if (table.values.back().size() != table.values.front().size()) {
-      throw proto::InputError(
-          path + ": variable '" + requests[i].name + "' has " +
-          std::to_string(table.values.back().size()) + " elements, '" + requests.front().name +
-          "' " + std::to_string(table.values.front().size()) + "; cut them to the same samples");
-    }
-  }
-  const std::size_t rows = table.values.front().size();
-  if (rows == 0)
-    throw proto::InputError(path + ": its variables are empty; record something first");
-  for (std::size_t k = 0; k < rows; ++k) table.lines.push_back(static_cast<int>(k) + 1);
-  for (std::size_t i = 0; i < requests.size(); ++i) {
-    check_numbers(table, static_cast<int>(i), requests[i]);
-  }
-  return import_table(table, *rig.format);
+  return import_named_columns(path, "variable", *rig.format, [&](const std::string& name) {
+    return read_column(path, file, name);
+  });
 }
 
 }  // namespace service

@@ -3,10 +3,12 @@
 #include <algorithm>
 
 #include "estimator/model/sensor.hpp"
+#include "proto/recording/hdf5_file.hpp"
 #include "proto/text/csv_table.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/import/exported_recording.hpp"
+#include "service/import/hdf5_recording.hpp"
 #include "service/import/joint_state_recording.hpp"
 #include "service/import/mat_recording.hpp"
 #include "service/import/mcap_recording.hpp"
@@ -68,6 +70,7 @@ ImportedRecording import_recording(const std::string& path, const Rig& rig) {
     return is_joint_state_bag(path) ? import_joint_states(path, rig) : import_mcap(path, rig);
   }
   if (path.ends_with(".mat")) return import_mat(path, rig);
+  if (proto::is_hdf5(path)) return import_hdf5(path, rig);
   return import_csv_of_any_kind(path, rig);
 }
 

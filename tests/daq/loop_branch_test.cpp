@@ -18,7 +18,7 @@ namespace {
 using firmware_iface::ClearState;
 using std::chrono::milliseconds;
 
-Scenario steady_drive() { return {"step", Step{.amplitude = 1.0, .start_s = 0.0}, 60.0}; }
+Scenario branch_drive() { return {"step", Step{.amplitude = 1.0, .start_s = 0.0}, 60.0}; }
 
 LoopSettings host_paced() {
   LoopSettings settings = furuta_settings();
@@ -72,7 +72,7 @@ TEST_P(Pacing, RunsAScenarioToItsEnd) {
 // periods, long before staleness trips, the output is zero. When samples come back, so does it.
 TEST_P(Pacing, NeverRepeatsACommandThatNoSampleAsksFor) {
   constexpr int kCut = 700, kMend = 760;
-  SimulatedRig rig(steady_drive(), settings(), simulation_settings(), patient_limits());
+  SimulatedRig rig(branch_drive(), settings(), simulation_settings(), patient_limits());
   rig.run(
       [&](SimulatedRig& r, int tick) {
         if (tick == kCut) {
@@ -97,7 +97,7 @@ TEST(Arming, WaitsForASampleThatIsNotTripped) {
   simulation.to_host.latency = std::chrono::microseconds(5500);
   LoopSettings settings = furuta_settings();
   settings.arm_s_max = 0.3;
-  SimulatedRig rig(steady_drive(), settings, simulation, patient_limits());
+  SimulatedRig rig(branch_drive(), settings, simulation, patient_limits());
   int trips = 0;
   rig.run([&](SimulatedRig& r, int) {
     EXPECT_EQ(r.sim_unit().output_V(), 0.0);
@@ -117,13 +117,13 @@ TEST(Arming, WaitsForASampleThatIsNotTripped) {
 // And the other way round: samples that are not tripped do not stand for the unit's word. An
 // earlier session has cleared it; the line to it is cut before the second is armed.
 TEST(Arming, WaitsForTheUnitsWordThatItIsCleared) {
-  SimulatedRig rig(steady_drive());
+  SimulatedRig rig(branch_drive());
   rig.run({}, 300);
   ASSERT_FALSE(rig.sim_unit().is_tripped());
   rig.simulation().to_unit().set_faults({.frame_lost = 1.0});
   LoopSettings settings = furuta_settings();
   settings.settle_s = 0.0;
-  ControlLoop second(rig.link(), rig.black_box(), steady_drive(), furuta_limits(), settings);
+  ControlLoop second(rig.link(), rig.black_box(), branch_drive(), furuta_limits(), settings);
   // Until the unit's ttl ends the first drive its samples are not tripped.
   LoopRecord record;
   int not_tripped = 0;
@@ -138,7 +138,7 @@ TEST(Arming, WaitsForTheUnitsWordThatItIsCleared) {
 TEST(Arming, WatchesFirst) {
   LoopSettings settings = furuta_settings();
   settings.settle_s = 0.2;
-  SimulatedRig rig(steady_drive(), settings);
+  SimulatedRig rig(branch_drive(), settings);
   rig.run(
       [](SimulatedRig& r, int tick) {
         if (tick < 200) {
@@ -155,7 +155,7 @@ TEST(Arming, WatchesFirst) {
 TEST(Arming, RefusesARigOutsideItsRangeWithAdvice) {
   LoopSettings settings = furuta_settings();
   settings.channel[1].offset_rad = 300.0;  // left in full swing: 48 turns
-  SimulatedRig rig(steady_drive(), settings);
+  SimulatedRig rig(branch_drive(), settings);
   rig.run([](SimulatedRig& r, int) { EXPECT_EQ(r.sim_unit().output_V(), 0.0); });
   EXPECT_EQ(rig.sim_unit().counters().clears, 0U);
   const proto::Event* trip = rig.told().find("angle");
@@ -170,7 +170,7 @@ TEST(Arming, RefusesARigOutsideItsRangeWithAdvice) {
 TEST(Arming, AdvisesOnlyBeforeTheStart) {
   SafetyLimits limits = furuta_limits();
   limits.joint[0].angle_rad_max = 0.5;
-  SimulatedRig rig(steady_drive(), furuta_settings(), simulation_settings(), limits);
+  SimulatedRig rig(branch_drive(), furuta_settings(), simulation_settings(), limits);
   rig.run();
   const proto::Event* trip = rig.told().find("angle");
   ASSERT_NE(trip, nullptr);
@@ -183,7 +183,7 @@ TEST(NotANumber, InAChannelsScaleTripsAndRecords) {
   for (const std::size_t joint : {0U, 1U}) {
     LoopSettings settings = furuta_settings();
     settings.channel[joint].offset_rad = std::numeric_limits<double>::quiet_NaN();
-    SimulatedRig rig(steady_drive(), settings);
+    SimulatedRig rig(branch_drive(), settings);
     rig.run([](SimulatedRig& r, int) { EXPECT_EQ(r.sim_unit().output_V(), 0.0); });
     rig.finish();
     ASSERT_NE(rig.loop().trip(), nullptr);
@@ -214,7 +214,7 @@ TEST(LastMessage, TripsAfterATripAndElseSwitchesOff) {
   for (const bool tripped : {false, true}) {
     SafetyLimits limits = furuta_limits();
     if (tripped) limits.joint[0].angle_rad_max = 0.2;
-    SimulatedRig rig(steady_drive(), furuta_settings(), simulation_settings(), limits);
+    SimulatedRig rig(branch_drive(), furuta_settings(), simulation_settings(), limits);
     rig.run({}, tripped ? 100'000 : 400);
     if (tripped) {
       ASSERT_NE(rig.loop().trip(), nullptr);
@@ -236,7 +236,7 @@ TEST(LastMessage, TripsAfterATripAndElseSwitchesOff) {
 TEST(LastMessage, IsATripAlsoWhenTheRunEndsAtOnce) {
   SafetyLimits limits = furuta_limits();
   limits.joint[0].angle_rad_max = 0.2;
-  SimulatedRig rig(steady_drive(), furuta_settings(), simulation_settings(), limits);
+  SimulatedRig rig(branch_drive(), furuta_settings(), simulation_settings(), limits);
   const auto facts = rig.link().connect();
   ASSERT_TRUE(facts.ok());
   ASSERT_TRUE(rig.link().start_stream({}).ok());
@@ -255,7 +255,7 @@ TEST(LastMessage, IsATripAlsoWhenTheRunEndsAtOnce) {
 TEST(ControlLoopEnd, RecordsOnAfterATrip) {
   SafetyLimits limits = furuta_limits();
   limits.joint[0].angle_rad_max = 0.2;
-  SimulatedRig rig(steady_drive(), furuta_settings(), simulation_settings(), limits);
+  SimulatedRig rig(branch_drive(), furuta_settings(), simulation_settings(), limits);
   rig.run();
   ASSERT_NE(rig.loop().trip(), nullptr);
   const double recorded_s = rig.supervisor().time_s() - rig.loop().trip()->time_s;
@@ -288,7 +288,7 @@ class Books : public ::testing::Test {
     EXPECT_NEAR(gap.timestamp_s, 1e-3 * static_cast<double>(first), 1e-12);
   }
 
-  SimulatedRig rig_{steady_drive()};
+  SimulatedRig rig_{branch_drive()};
 };
 
 // What the link knows to have lost is the link's, the rest of a jump was dropped by the full ring:

@@ -73,7 +73,7 @@ TEST(LoopCounts, CommandsThatTheTransportDidNotTake) {
 
 LoopSettings ending_settings() {
   LoopSettings settings = furuta_settings();
-  settings.ending_settings = true;
+  settings.host_paced = true;
   return settings;
 }
 

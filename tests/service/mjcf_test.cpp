@@ -60,7 +60,7 @@ RigText convert(const std::string& text) {
                    {.source = "arm.xml", .floating = false, .friction = false});
 }
 
-Rig rig_of(const std::string& text) { return parse_rig("arm.textproto", convert(text).text); }
+Rig mjcf_rig(const std::string& text) { return parse_rig("arm.textproto", convert(text).text); }
 
 double value(const Rig& rig, const std::string& name) {
   const int index = rig.mechanism.find_parameter(name);
@@ -76,7 +76,7 @@ bool has_note(const RigText& rig, const std::string& part) {
 }
 
 TEST(Mjcf, BodiesJointsAndMotorsAreRead) {
-  const Rig rig = rig_of(kModel);
+  const Rig rig = mjcf_rig(kModel);
   EXPECT_EQ(value(rig, "upper.m"), 2.0);
   // Turned by a quarter about z: what was along x is along y.
   EXPECT_NEAR(value(rig, "upper.J_xx"), 0.02, 1e-15);
@@ -93,7 +93,7 @@ TEST(Mjcf, BodiesJointsAndMotorsAreRead) {
 }
 
 TEST(Mjcf, ClassesGiveWhatJointsLeaveOut) {
-  const Rig rig = rig_of(kModel);
+  const Rig rig = mjcf_rig(kModel);
   EXPECT_EQ(value(rig, "yaw.b"), 0.5) << "of main, around the body's class";
   EXPECT_EQ(value(rig, "pitch.b"), 0.25) << "of the joint's own class";
   EXPECT_EQ(value(rig, "yaw.J_shaft"), 0.002);
@@ -102,19 +102,19 @@ TEST(Mjcf, ClassesGiveWhatJointsLeaveOut) {
 }
 
 TEST(Mjcf, AnglesAreInDegreesUnlessTheModelSaysOtherwise) {
-  const Rig rig = rig_of(kModel);
+  const Rig rig = mjcf_rig(kModel);
   EXPECT_NEAR(rig.encoders[0].limits.lowest, -M_PI / 2, 1e-15);
   EXPECT_NEAR(value(rig, "pitch.theta_rest"), M_PI / 18, 1e-15);
   EXPECT_EQ(rig.encoders[2].limits.highest, 0.3) << "a slide has no degrees";
   std::string radians = kModel;
   radians.replace(radians.find("degree"), 6, "radian");
-  EXPECT_EQ(value(rig_of(radians), "pitch.theta_rest"), 10.0);
+  EXPECT_EQ(value(mjcf_rig(radians), "pitch.theta_rest"), 10.0);
 }
 
 // The pose of the file is where yaw reads 30 degrees: there the body stands as the file says, at
 // (0.1, 0, 0.5) and 0.2 m along the frame's y, which is the world's −x.
 TEST(Mjcf, ThePoseOfTheFileIsThatAtRef) {
-  const Rig rig = rig_of(kModel);
+  const Rig rig = mjcf_rig(kModel);
   const auto placed = estimator::place_bodies(rig.mechanism, Eigen::Vector3d(M_PI / 6, 0.0, 0.0));
   std::size_t upper = 0;
   while (rig.mechanism.bodies[upper].name != "upper") ++upper;
@@ -138,7 +138,7 @@ TEST(Mjcf, WhatARigFileCannotSayIsTold) {
 TEST(Mjcf, AFreeBodyHasSixAxes) {
   const std::string text = R"(<mujoco><worldbody><body name="kite" pos="1 2 3" quat="0 1 0 0">
     <freejoint/><inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/></body></worldbody></mujoco>)";
-  const Rig rig = rig_of(text);
+  const Rig rig = mjcf_rig(text);
   ASSERT_EQ(rig.mechanism.hinge_count(), 6);
   const auto placed = estimator::place_bodies(rig.mechanism, Eigen::VectorXd::Zero(6));
   EXPECT_NEAR((placed.back().r - Eigen::Vector3d(1, 3, -2)).norm(), 0.0, 1e-15);

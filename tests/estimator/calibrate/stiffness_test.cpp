@@ -13,7 +13,7 @@ using estimator::CalibrationOptions;
 using estimator::Mechanism;
 using test_support::ReferenceFuruta;
 
-constexpr double kPeriod = 1e-3;
+constexpr double kStiffPeriod = 1e-3;
 constexpr double kHardlyVisible =
     1e-6;  // joints softer than this bend visibly; no rigid rig fits them
 
@@ -41,7 +41,7 @@ Problem four_parameters() {
   rig.b_2 = 1e-4;
   const Eigen::Vector4d start(0.0, M_PI - 0.03, 0.0, 0.0);
   return {rig,
-          test_support::record(rig, start, Eigen::VectorXd::Zero(10000), kPeriod, 1e-3, 3),
+          test_support::record(rig, start, Eigen::VectorXd::Zero(10000), kStiffPeriod, 1e-3, 3),
           {"A.J_zz", "B.J_yy", "1.b", "2.b"}};
 }
 
@@ -50,12 +50,13 @@ Problem twelve_parameters() {
   const ReferenceFuruta rig = rig_with_friction();
   Eigen::VectorXd control(10000);
   for (Eigen::Index k = 0; k < control.size(); ++k) {
-    const double t = kPeriod * static_cast<double>(k);
+    const double t = kStiffPeriod * static_cast<double>(k);
     control[k] = 1.2 * (std::sin(2.0 * M_PI * 0.4 * t) + std::sin(2.0 * M_PI * 1.1 * t + 1.0) +
                         std::sin(2.0 * M_PI * 2.3 * t + 2.0));
   }
   return {rig,
-          test_support::record(rig, Eigen::Vector4d(0.2, 1.0, 0.0, 0.0), control, kPeriod, 1e-3, 4),
+          test_support::record(rig, Eigen::Vector4d(0.2, 1.0, 0.0, 0.0), control, kStiffPeriod,
+                               1e-3, 4),
           {"A.J_zz", "B.J_yy", "B.J_zz", "1.b", "2.b", "2.c", "1.tau_c", "2.tau_c", "1.K",
            "2.offset", "gravity.tilt_x", "gravity.tilt_z"}};
 }

@@ -27,10 +27,10 @@ using estimator::TrajectoryProblem;
 using estimator::TrajectorySettings;
 using test_support::smooth_furuta;
 
-constexpr double kNoise = 1e-3;  // σ of every weighted residual: angles [rad], impulses/√κ
+constexpr double kTracedNoise = 1e-3;  // σ of every weighted residual: angles [rad], impulses/√κ
 
 // Draws trajectories whose residuals, all of them, are independent and Gaussian with variance
-// kNoise²: the case in which the covariance is exact to first order in the noise.
+// kTracedNoise²: the case in which the covariance is exact to first order in the noise.
 class MatchedData {
  public:
   MatchedData(const Mechanism& mechanism, const TrajectorySettings& settings, unsigned seed)
@@ -86,7 +86,7 @@ class MatchedData {
   static constexpr int kTangent = 12;
 
   Eigen::VectorXd noise(Eigen::Index size) {
-    return Eigen::VectorXd::NullaryExpr(size, [&] { return kNoise * normal_(random_); });
+    return Eigen::VectorXd::NullaryExpr(size, [&] { return kTracedNoise * normal_(random_); });
   }
 
   // The nearest configuration whose weighted constraint rows are a draw of the noise.
@@ -134,8 +134,9 @@ TrajectorySettings weighted(double state_error_weight) {
 }
 
 ParameterCovariance covariance_of(const TrajectoryProblem& problem) {
-  return compute_covariance(compute_information(problem, {.effective_parameters = false}),
-                            Eigen::VectorXd::Constant(problem.group_count(), kNoise * kNoise));
+  return compute_covariance(
+      compute_information(problem, {.effective_parameters = false}),
+      Eigen::VectorXd::Constant(problem.group_count(), kTracedNoise * kTracedNoise));
 }
 
 // What a standard deviation means: the whole pipeline of residuals, optimiser and covariance on
@@ -204,7 +205,8 @@ TEST(TrajectoryCovariance, IsTheCornerOfTheDensePseudoInverse) {
   const Mechanism mechanism = test_support::furuta_with_12_parameters();
   const TrajectorySettings settings = weighted(1e4);
   const TrajectoryProblem problem(
-      mechanism, {test_support::simulate_furuta(mechanism, 40, settings.step.step, kNoise, 4)},
+      mechanism,
+      {test_support::simulate_furuta(mechanism, 40, settings.step.step, kTracedNoise, 4)},
       settings);
   const ParameterCovariance covariance = covariance_of(problem);
   const Eigen::MatrixXd J = dense_jacobian(problem);
@@ -213,7 +215,7 @@ TEST(TrajectoryCovariance, IsTheCornerOfTheDensePseudoInverse) {
       unit.asDiagonal() *
       Eigen::MatrixXd((J * unit.asDiagonal()).completeOrthogonalDecomposition().pseudoInverse());
   const Eigen::MatrixXd rows = inverse.bottomRows(12);
-  const Eigen::MatrixXd expected = kNoise * kNoise * rows * rows.transpose();
+  const Eigen::MatrixXd expected = kTracedNoise * kTracedNoise * rows * rows.transpose();
   for (int i = 0; i < 12; ++i) {
     EXPECT_NEAR(covariance.standard_deviation[i] / std::sqrt(expected(i, i)), 1.0, 1e-5) << i;
     for (int j = 0; j < i; ++j) {
@@ -233,7 +235,8 @@ TEST(TrajectoryCovariance, FindsTheTradeOffOfFrictionAgainstBackEmf) {
   const TrajectorySettings settings = weighted(1e4);
   const double K = truth.hinge_parameter(0, estimator::HingeQuantity::kMotorGain).value;
   TrajectoryProblem problem(
-      start, {test_support::simulate_furuta(truth, 200, settings.step.step, kNoise, 6)}, settings);
+      start, {test_support::simulate_furuta(truth, 200, settings.step.step, kTracedNoise, 6)},
+      settings);
   const estimator::LmSummary summary = solve(problem);
   EXPECT_TRUE(is_converged(summary.termination)) << to_string(summary.termination);
   EXPECT_LE(summary.iterations, 10);
