@@ -10,7 +10,7 @@
 namespace estimator {
 
 /// Values of parameters that are kept, and how well they are known.
-struct ParameterSpread {
+struct KeptParameters {
   std::vector<int> parameters;  ///< indices into Mechanism::parameters
   Eigen::MatrixXd covariance;
 };

@@ -33,7 +33,7 @@ enum class StateReadings {
 struct StateOptions {
   StateReadings readings = StateReadings::kAll;
   double lag = 0.0;             ///< of kLagged; 0: a filter [s]
-  ParameterSpread spread = {};  ///< how well the values are known; empty: exactly
+  KeptParameters spread = {};  ///< how well the values are known; empty: exactly
   bool loads = true;            ///< whether they are wanted
 };
 

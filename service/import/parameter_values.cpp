@@ -148,10 +148,10 @@ ParameterValues read_parameter_values(const std::string& path) {
   return values;
 }
 
-estimator::ParameterSpread spread_of(const ParameterValues& values,
+estimator::KeptParameters spread_of(const ParameterValues& values,
                                      const estimator::Mechanism& mechanism,
                                      std::vector<std::string>& unknown) {
-  estimator::ParameterSpread spread;
+  estimator::KeptParameters spread;
   std::vector<Eigen::Index> known;
   for (Eigen::Index i = 0; i < values.covariance.rows(); ++i) {
     const ParameterValues::Entry& entry = values.entries[static_cast<std::size_t>(i)];

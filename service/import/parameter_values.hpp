@@ -39,7 +39,7 @@ ParameterValues read_parameter_values(const std::string& path);
 
 /// How well those values are known, of the parameters of a rig that have them still.
 /// @param unknown  result: names of parameters that the data did not see, which are left out
-estimator::ParameterSpread spread_of(const ParameterValues& values,
+estimator::KeptParameters spread_of(const ParameterValues& values,
                                      const estimator::Mechanism& mechanism,
                                      std::vector<std::string>& unknown);
 

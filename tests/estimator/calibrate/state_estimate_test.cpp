@@ -14,7 +14,7 @@ namespace {
 
 using estimator::JointLoad;
 using estimator::Mechanism;
-using estimator::ParameterSpread;
+using estimator::KeptParameters;
 using estimator::Segment;
 using estimator::StateEstimate;
 using estimator::StateOptions;
@@ -141,8 +141,8 @@ TEST(StateEstimate, DeviationsAreThoseOfTheErrors) {
 }
 
 /// The values that a calibration gave, and how well they are known.
-ParameterSpread spread_of(const estimator::Calibration& calibration) {
-  ParameterSpread spread;
+KeptParameters spread_of(const estimator::Calibration& calibration) {
+  KeptParameters spread;
   for (const estimator::ParameterEstimate& each : calibration.parameters) {
     spread.parameters.push_back(calibration.mechanism.find_parameter(each.name));
   }
