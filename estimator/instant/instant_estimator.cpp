@@ -50,23 +50,29 @@ InstantEstimator::Part InstantEstimator::first(int joints) const {
   for (int axis = 0; axis < program_.axis_count(); ++axis) {
     bool all = true;
     for (int i = 0; i < program_.motion_count(); ++i) all &= is_in(i) || !program_.depends(axis, i);
-    if (all) part.axes.push_back(axis);
+    if (!all) continue;
+    bool feels = false;
+    for (int i = program_.motion_count(); i < program_.unknown_count(); ++i) {
+      feels |= program_.depends(axis, i);
+    }
+    if (feels) {
+      part.coupled.push_back(static_cast<int>(part.axes.size()));
+      part.feeling.push_back(axis);
+    }
+    part.axes.push_back(axis);
   }
+  part.weights = noise_.axes(part.axes).cwiseInverse();
   return part;
 }
 
-/// Residuals, in deviations of their axes; whitened as the last linearisation says.
+/// Residuals, in deviations of their axes; whitened as the last linearisation says, if there is one.
 /// @return the cost
 double InstantEstimator::look(const Part& part, const Eigen::VectorXd& readings,
                               const MotionPrior& prior, const Eigen::VectorXd& motion) {
   program_.read(motion, values_);
-  plain_ = ((readings - values_).cwiseQuotient(noise_.axes))(part.axes);
+  plain_ = (readings - values_)(part.axes).cwiseProduct(part.weights);
   residual_ = plain_;
-  if (!coupled_.empty()) {
-    Eigen::VectorXd felt = plain_(coupled_);
-    factor_.triangularView<Eigen::Lower>().solveInPlace(felt);
-    residual_(coupled_) = felt;
-  }
+  if (factor_.size() > 0) whiten_residual(part);
   const Eigen::VectorXd apart = motion - prior.mean;
   return residual_.squaredNorm() + apart.dot(prior.information * apart);
 }
@@ -74,30 +80,30 @@ double InstantEstimator::look(const Part& part, const Eigen::VectorXd& readings,
 /// Derivatives of the readings in deviations of their axes, where they were last looked at.
 void InstantEstimator::linearize(const Part& part) {
   program_.linearize(slopes_);
-  slopes_.array().colwise() /= noise_.axes.array();
   jacobian_ = slopes_(part.axes, part.unknowns);
-  if (noise_.has_outside()) whiten(part);
+  jacobian_.array().colwise() *= part.weights.array();
+  if (!part.coupled.empty()) whiten(part);
 }
 
 /// What pushes from outside makes readings that feel it err together: L Lᵀ = 1 + B B', B their
 /// derivatives along pushes of one deviation. L⁻¹ makes the errors independent again.
 void InstantEstimator::whiten(const Part& part) {
-  pushes_ = slopes_.rightCols(program_.outside_count())(part.axes, Eigen::all) *
-            outside_deviation_.asDiagonal();
-  coupled_.clear();
-  for (Eigen::Index row = 0; row < pushes_.rows(); ++row) {
-    if (pushes_.row(row).any()) coupled_.push_back(row);
-  }
-  const Eigen::MatrixXd felt = pushes_(coupled_, Eigen::all);
-  Eigen::MatrixXd covariance = Eigen::MatrixXd::Identity(felt.rows(), felt.rows());
-  covariance.selfadjointView<Eigen::Lower>().rankUpdate(felt);
-  factor_ = covariance.llt().matrixL();
-  Eigen::MatrixXd rows = jacobian_(coupled_, Eigen::all);
+  pushes_ = slopes_.rightCols(program_.outside_count())(part.feeling, Eigen::all);
+  pushes_.array().colwise() *= part.weights(part.coupled).array();
+  pushes_.array().rowwise() *= outside_deviation_.transpose().array();
+  factor_.setIdentity(pushes_.rows(), pushes_.rows());
+  factor_.selfadjointView<Eigen::Lower>().rankUpdate(pushes_);
+  Eigen::LLT<Eigen::Ref<Eigen::MatrixXd>> in_place(factor_);  // its lower triangle becomes L
+  Eigen::MatrixXd rows = jacobian_(part.coupled, Eigen::all);
   factor_.triangularView<Eigen::Lower>().solveInPlace(rows);
-  jacobian_(coupled_, Eigen::all) = rows;
-  Eigen::VectorXd residual = plain_(coupled_);
-  factor_.triangularView<Eigen::Lower>().solveInPlace(residual);
-  residual_(coupled_) = residual;
+  jacobian_(part.coupled, Eigen::all) = rows;
+  whiten_residual(part);
+}
+
+void InstantEstimator::whiten_residual(const Part& part) {
+  Eigen::VectorXd felt = plain_(part.coupled);
+  factor_.triangularView<Eigen::Lower>().solveInPlace(felt);
+  residual_(part.coupled) = felt;
 }
 
 InstantEstimate InstantEstimator::solve(const Part& part, const Eigen::VectorXd& readings,
@@ -105,7 +111,7 @@ InstantEstimate InstantEstimator::solve(const Part& part, const Eigen::VectorXd&
                                         int max_iterations) {
   InstantEstimate result;
   result.motion = start;
-  coupled_.clear();
+  factor_.resize(0, 0);
   Damping damping{LmOptions{}};
   look(part, readings, prior, start);
   Eigen::MatrixXd H, damped;
@@ -148,10 +154,9 @@ InstantEstimate InstantEstimator::solve(const Part& part, const Eigen::VectorXd&
     factor.compute(H);
     result.covariance = factor.solve(Eigen::MatrixXd::Identity(H.rows(), H.cols()));
     if (noise_.has_outside()) {
-      Eigen::VectorXd felt = residual_(coupled_);
+      Eigen::VectorXd felt = residual_(part.coupled);
       factor_.triangularView<Eigen::Lower>().transpose().solveInPlace(felt);
-      result.outside = outside_deviation_.cwiseProduct(
-          pushes_(coupled_, Eigen::all).transpose() * felt);
+      result.outside = outside_deviation_.cwiseProduct(pushes_.transpose() * felt);
     }
   }
   return result;
@@ -171,7 +176,7 @@ InstantEstimate InstantEstimator::estimate_first(int joints, const Eigen::Vector
 }
 
 Eigen::MatrixXd InstantEstimator::bound(const Eigen::VectorXd& motion) {
-  coupled_.clear();
+  factor_.resize(0, 0);
   program_.read(motion, values_);
   plain_ = residual_ = Eigen::VectorXd::Zero(values_.size());
   linearize(all());

@@ -70,6 +70,9 @@ class InstantEstimator {
  private:
   struct Part {
     std::vector<int> axes, unknowns;
+    std::vector<int> coupled;  // places among the axes of those that feel pushes
+    std::vector<int> feeling;  // the axes at these places
+    Eigen::VectorXd weights;   // of the axes, over their deviations
   };
   Part first(int joints) const;
   const Part& all() const { return parts_.back(); }
@@ -77,6 +80,7 @@ class InstantEstimator {
               const Eigen::VectorXd& motion);
   void linearize(const Part& part);
   void whiten(const Part& part);
+  void whiten_residual(const Part& part);
   InstantEstimate solve(const Part& part, const Eigen::VectorXd& readings,
                         const MotionPrior& prior, const Eigen::VectorXd& start,
                         int max_iterations);
@@ -88,10 +92,10 @@ class InstantEstimator {
   Eigen::VectorXd outside_deviation_;
 
   // At the motion last looked at.
-  Eigen::VectorXd values_, plain_, residual_;   // residual_ is plain_, whitened
-  Eigen::MatrixXd slopes_, jacobian_, pushes_;  // of the part's axes, whitened; pushes_ not
-  std::vector<Eigen::Index> coupled_;           // of the part's axes, those that feel pushes
-  Eigen::MatrixXd factor_;                      // of the coupled readings' covariance
+  Eigen::VectorXd values_, plain_, residual_;  // residual_ is plain_, whitened
+  Eigen::MatrixXd slopes_, jacobian_;          // of the part's axes, whitened
+  Eigen::MatrixXd pushes_;                     // of the coupled axes along pushes, not whitened
+  Eigen::MatrixXd factor_;                     // of the coupled readings' covariance
 };
 
 }  // namespace estimator

@@ -98,7 +98,9 @@ void InstantProgram::read(const Eigen::Ref<const Eigen::VectorXd>& unknowns,
 
 void InstantProgram::linearize(Eigen::MatrixXd& slopes) {
   program_.run<kWidth>(kSlopes, rows_.data());
-  slopes.setZero(axis_count(), unknown_count_);
+  if (slopes.rows() != axis_count() || slopes.cols() != unknown_count_) {
+    slopes.setZero(axis_count(), unknown_count_);
+  }
   for (const Entry& entry : entries_) {
     slopes(entry.axis, entry.unknown) = *row_at<kWidth>(rows_, entry.row);
   }

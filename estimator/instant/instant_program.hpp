@@ -53,7 +53,7 @@ class InstantProgram {
   void read(const Eigen::Ref<const Eigen::VectorXd>& unknowns, Eigen::VectorXd& values);
 
   /// Derivatives where `read` was last.
-  /// @param slopes  result: axes × unknowns
+  /// @param slopes  result: axes × unknowns; of that size, entries that always are zero must be so
   void linearize(Eigen::MatrixXd& slopes);
 
  private:

@@ -67,12 +67,11 @@ struct ChainDraw {
   MotionErrors before, after;
   /// Standard deviations that the sensors alone allow, root of the sum over joints and over d.
   double angle_bound = 0.0, rate_bound = 0.0, dynamics_bound = 0.0;
-  double normalised = 0.0;  ///< mean of squared errors of the state over their bounds' squares
   double lead = 0.0;        ///< FoundMotion::lead
   bool converged = false;
   bool right = false;     ///< every unknown within some deviations of the truth
   int iterations = 0;     ///< of the whole search
-  double seconds = 0.0;   ///< of the whole search
+  double seconds = 0.0;   ///< of the whole search, processor time
   double again = 0.0;     ///< of an estimate from where the search ended, all derivatives included
   std::string line;       ///< chain, sensors, readings and results, as one JSON object
 };
@@ -81,7 +80,7 @@ struct ChainDraw {
 struct RecordErrors {
   double angle = 0.0, rate = 0.0, dynamics = 0.0;  ///< of norms: root mean square
   double angle_bound = 0.0, rate_bound = 0.0;      ///< by the estimates' covariances, likewise
-  double normalised = 0.0;                         ///< as ChainDraw::normalised, by the covariances
+  double normalised = 0.0;  ///< mean of squared errors of angles and rates over their variances
 };
 
 /// One chain over a time.

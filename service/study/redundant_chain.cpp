@@ -1,5 +1,5 @@
-#include <chrono>
 #include <cmath>
+#include <ctime>
 #include <random>
 #include <utility>
 
@@ -187,8 +187,9 @@ struct Case {
   est::MotionPrior prior;
 };
 
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+/// Of the processor, on one core.
+double seconds_since(std::clock_t start) {
+  return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
 }
 
 /// Of the errors of coordinates and rates, over their variances.
@@ -249,7 +250,7 @@ ChainDraw run_draw(const StudyChain& chain, const StudyNoise& noise, std::uint64
   const Eigen::VectorXd readings = own.read(own.truth);
   ChainDraw draw;
   draw.before = own.errors(own.prior.mean, own.truth);
-  auto start = std::chrono::steady_clock::now();
+  std::clock_t start = std::clock();
   const est::FoundMotion found = est::search_motion(own.estimator, readings, own.prior);
   draw.seconds = seconds_since(start);
   draw.iterations = found.iterations;
@@ -259,7 +260,7 @@ ChainDraw run_draw(const StudyChain& chain, const StudyNoise& noise, std::uint64
     motion = found.motions.front().motion;
     draw.converged = found.motions.front().converged;
   }
-  start = std::chrono::steady_clock::now();
+  start = std::clock();
   own.estimator.estimate(readings, own.prior, motion);
   draw.again = seconds_since(start);
   draw.after = own.errors(motion, own.truth);
@@ -268,7 +269,6 @@ ChainDraw run_draw(const StudyChain& chain, const StudyNoise& noise, std::uint64
   const Eigen::VectorXd variance = bound.diagonal();
   const Eigen::VectorXd error = motion - own.truth;
   draw.right = (error.cwiseAbs2().array() < kRight * kRight * variance.array()).all();
-  draw.normalised = normalised_square(error, bound);
   draw.angle_bound = std::sqrt(variance.head(n).sum());
   draw.rate_bound = std::sqrt(variance.segment(n, n).sum());
   Eigen::MatrixXd slopes;
@@ -291,7 +291,7 @@ ChainRecord run_record(const StudyChain& chain, const StudyNoise& noise, std::ui
   if (starts.empty()) starts.push_back(own.prior.mean);
   const est::MotionModel model{chain.period, Eigen::VectorXd::Constant(chain.links, chain.jerk)};
   ChainRecord record;
-  const auto start = std::chrono::steady_clock::now();
+  const std::clock_t start = std::clock();
   const std::vector<est::FilteredInstant> filtered =
       est::filter_motion(own.estimator, readings, own.prior, starts, model);
   const double count = static_cast<double>(truth.cols());

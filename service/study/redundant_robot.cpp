@@ -1,6 +1,6 @@
 #include <algorithm>
-#include <chrono>
 #include <cmath>
+#include <ctime>
 #include <random>
 #include <utility>
 
@@ -130,11 +130,11 @@ RobotRecord run_robot(const StudyRobot& robot, const StudyNoise& noise) {
   est::InstantEstimate causal;
   for (Eigen::Index k = 0; k < count; ++k) {
     const Eigen::VectorXd true_angles = withheld_of(robot, truth.col(k));
-    const auto start = std::chrono::steady_clock::now();
+    const std::clock_t start = std::clock();
     const est::MotionPrior before = k == 0 ? prior : est::predict(causal, model);
     causal = estimator.estimate(readings.col(k), before, before.mean);
     record.seconds.push_back(
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+        static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
     record.causal.col(k) = withheld_of(robot, causal.motion) - true_angles;
     record.deviation.col(k) = withheld_of(robot, causal.covariance.diagonal().cwiseSqrt());
     const est::InstantEstimate alone = estimator.estimate(readings.col(k), prior, prior.mean);
