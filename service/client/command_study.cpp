@@ -81,7 +81,9 @@ ExitCode run(const StudyOptions& options) {
         [&](const std::vector<StudyTask>& tasks) -> std::optional<std::vector<StudyRun>> {
       std::vector<StudyRun> runs =
           run_tasks(tasks, store, options.jobs, &interrupt.flag(),
-                    [&](const StudyProgress& p) { progress.show(progress_text(p)); });
+                    [&](const StudyProgress& p) {
+                      if (p.total > 0) progress.show(progress_text(p));
+                    });
       if (interrupt.flag().load()) return std::nullopt;
       return runs;
     };

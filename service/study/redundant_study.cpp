@@ -63,7 +63,7 @@ std::string noise_text(const StudyNoise& noise) {
          format_number(noise.moment) + " N·m, encoders " + format_number(noise.encoder) + " rad.";
 }
 
-struct Verdict {
+struct Goals {
   bool good = true;
   std::string text;
   void add(bool holds, const std::string& what) {
@@ -74,7 +74,7 @@ struct Verdict {
 
 /// Errors of single instants, beside what the paper prints and what the sensors allow.
 StudyTable instant_table(const std::vector<ChainDraw>& draws, const StudyNoise& noise,
-                         Verdict& verdict) {
+                         Goals& goals) {
   StudyTable table;
   table.name = "table-instant";
   table.title = "A chain at an instant";
@@ -98,9 +98,9 @@ StudyTable instant_table(const std::vector<ChainDraw>& draws, const StudyNoise& 
          text_of(spread_of(draws, [&](const ChainDraw& draw) { return error(draw.before); })),
          format_number(printed.before), text_of(after), format_number(printed.after),
          text_of(spread_of(right, bound)), format_number(share, 4)});
-    verdict.add(share <= kBoundWanted,
+    goals.add(share <= kBoundWanted,
                 "RMSE " + format_number(share, 4) + " of the bound");
-    verdict.add(after.mean <= printed.wanted,
+    goals.add(after.mean <= printed.wanted,
                 name + " " + format_number(after.mean, 3) + " (wanted ≤ " +
                     format_number(printed.wanted) + ")");
   };
@@ -113,7 +113,7 @@ StudyTable instant_table(const std::vector<ChainDraw>& draws, const StudyNoise& 
   return table;
 }
 
-StudyTable convergence_table(const std::vector<ChainDraw>& draws, Verdict& verdict) {
+StudyTable convergence_table(const std::vector<ChainDraw>& draws, Goals& goals) {
   StudyTable table;
   table.name = "table-convergence";
   table.title = "Convergence from the prior";
@@ -122,7 +122,7 @@ StudyTable convergence_table(const std::vector<ChainDraw>& draws, Verdict& verdi
       "undecided: another motion costs less than nine more.";
   table.header = {"", "value"};
   const double right = share_of(draws, &ChainDraw::right);
-  verdict.add(right >= kConvergedWanted, percent(right) + " of the draws converged to the truth");
+  goals.add(right >= kConvergedWanted, percent(right) + " of the draws converged to the truth");
   const auto add = [&](const std::string& name, const std::string& value) {
     table.rows.push_back({name, value});
   };
@@ -243,7 +243,7 @@ double quantile(std::vector<double> values, double share) {
   return values[static_cast<std::size_t>(at)];
 }
 
-StudyTable robot_table(const RobotRecord& record, const StudyNoise& noise, Verdict& verdict) {
+StudyTable robot_table(const RobotRecord& record, const StudyNoise& noise, Goals& goals) {
   StudyTable table;
   table.name = "table-robot";
   table.title = "A robot whose joints lack encoders";
@@ -274,10 +274,10 @@ StudyTable robot_table(const RobotRecord& record, const StudyNoise& noise, Verdi
                           format_number(1e3 * of(record.instant).cwiseAbs().maxCoeff(), 3),
                           format_number(1e3 * rms(record.instant), 3)});
   }
-  verdict.add(largest <= kRobotWanted,
+  goals.add(largest <= kRobotWanted,
               "robot: joints without encoder within " + format_number(1e3 * largest, 3) +
                   " mrad (wanted ≤ 5, paper 100)");
-  verdict.add(mean_time <= kRobotTimeWanted,
+  goals.add(mean_time <= kRobotTimeWanted,
               format_number(1e3 * mean_time, 3) + " ms an instant (wanted ≤ 1)");
   return table;
 }
@@ -314,7 +314,7 @@ std::optional<StudyReport> study_redundant(const Study& study, const std::vector
   const auto is_stopped = [&] { return !run({}).has_value(); };
   const RedundantStudy& redundant = *study.redundant;
   StudyReport report;
-  Verdict verdict;
+  Goals goals;
   if (redundant.chain) {
     const StudyChain& chain = *redundant.chain;
     std::vector<ChainDraw> draws;
@@ -325,8 +325,8 @@ std::optional<StudyReport> study_redundant(const Study& study, const std::vector
       lines.text += draws.back().line;
     }
     report.files.push_back(std::move(lines));
-    report.tables.push_back(instant_table(draws, redundant.noise, verdict));
-    report.tables.push_back(convergence_table(draws, verdict));
+    report.tables.push_back(instant_table(draws, redundant.noise, goals));
+    report.tables.push_back(convergence_table(draws, goals));
     report.figures.push_back(error_figure(draws));
     std::vector<ChainRecord> records;
     for (int i = 0; i < chain.records; ++i) {
@@ -341,14 +341,14 @@ std::optional<StudyReport> study_redundant(const Study& study, const std::vector
   if (redundant.robot && redundant.robot->mechanism) {
     if (is_stopped()) return std::nullopt;
     const RobotRecord record = run_robot(*redundant.robot, redundant.noise);
-    report.tables.push_back(robot_table(record, redundant.noise, verdict));
+    report.tables.push_back(robot_table(record, redundant.noise, goals));
     report.figures.push_back(robot_figure(record));
   } else if (redundant.robot) {
     report.notes.push_back("the robot is left out: " + redundant.robot->path +
                            " is not there; scripts/compare_redundant.sh makes it");
   }
-  report.good = verdict.good;
-  report.outcome = as_sentence(verdict.text);
+  report.good = goals.good;
+  report.outcome = as_sentence(goals.text);
   return report;
 }
 
