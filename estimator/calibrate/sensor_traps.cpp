@@ -115,7 +115,8 @@ class TrapFinder {
     if (part < 1.0 - 1e-6) return;
     sentences_.push_back(list(along) + ": where inertial sensor " + sensor.name +
                          " sits along the axis that its body turns about changes nothing that it "
-                         "reads; keep " + name(along.back()));
+                         "reads; keep " +
+                         name(along.back()));
   }
 
   bool is_moved_by_untold_joint(int body) const {
@@ -145,8 +146,8 @@ class TrapFinder {
     if (!is_moved_by_untold_joint(sensor.body)) return;
     const std::vector<int> scales = together({asked_of(i, InertialQuantity::kRateScaleX, 3)});
     if (scales.empty()) return;
-    sentences_.push_back(list(scales) +
-                         ": no encoder tells how far the body of inertial sensor " + sensor.name +
+    sentences_.push_back(list(scales) + ": no encoder tells how far the body of inertial sensor " +
+                         sensor.name +
                          " turns, and without one its gyroscope's scale trades off with what moves "
                          "it; keep the scale, or give the joint an encoder");
   }
@@ -179,7 +180,8 @@ class TrapFinder {
     if (parts.size() < 2) return;
     sentences_.push_back(list(parts) +
                          ": of delays only differences are told, and no encoder reads what these "
-                         "are of; keep " + name(parts.back()) + ", or add an encoder");
+                         "are of; keep " +
+                         name(parts.back()) + ", or add an encoder");
   }
 
   /// Turned about gravity as a whole, everything but an encoder reads the same.

@@ -32,9 +32,9 @@ enum class StateReadings {
 
 struct StateOptions {
   StateReadings readings = StateReadings::kAll;
-  double lag = 0.0;             ///< of kLagged; 0: a filter [s]
+  double lag = 0.0;            ///< of kLagged; 0: a filter [s]
   KeptParameters spread = {};  ///< how well the values are known; empty: exactly
-  bool loads = true;            ///< whether they are wanted
+  bool loads = true;           ///< whether they are wanted
 };
 
 /// What all joints do and carry over one segment as its readings have it, and how well that is

@@ -23,7 +23,7 @@ constexpr double kInterval = 0.1;  // [s]
 constexpr double kRowsMin = 4.0;   // at least, in an interval
 constexpr int kRoughIterations = 6;
 constexpr int kFineIterations = 8;
-constexpr double kTolerance = 1e-2;  // relative decrease of the cost that ends a fit
+constexpr double kTrialTolerance = 1e-2;  // relative decrease of the cost that ends a fit
 
 /// Integration may be as much coarser than a calibration's, and no finer than the excerpt.
 constexpr double kStepFactor = 4.0;
@@ -115,11 +115,11 @@ double longest_period(const std::vector<Segment>& segments) {
   return longest;
 }
 
-LmOptions few(int iterations) {
+LmOptions few_trials(int iterations) {
   LmOptions options;
   options.max_iterations = iterations;
-  options.cost_tolerance = kTolerance;
-  options.stagnant_gain = kTolerance;
+  options.cost_tolerance = kTrialTolerance;
+  options.stagnant_gain = kTrialTolerance;
   return options;
 }
 
@@ -166,13 +166,13 @@ void TrialFit::set_share(double share) {
 void TrialFit::approach(const std::atomic<bool>* stop) {
   if (!is_valid()) return;
   set_share(kRoughShare);
-  solve(*problem_, few(kRoughIterations), {}, stop);
+  solve(*problem_, few_trials(kRoughIterations), {}, stop);
 }
 
 void TrialFit::settle(const std::atomic<bool>* stop) {
   if (!is_valid()) return;
   set_share(kFineShare);
-  solve(*problem_, few(kFineIterations), {}, stop);
+  solve(*problem_, few_trials(kFineIterations), {}, stop);
 }
 
 double TrialFit::misfit() const {

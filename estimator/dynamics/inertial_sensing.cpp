@@ -130,5 +130,17 @@ template std::array<Expression, InertialSensor::kAxes>
 TreeInverseDynamics<Expression>::inertial_readings(int) const;
 template std::array<Expression, static_cast<std::size_t>(JointLoad::kCount)>
 TreeInverseDynamics<Expression>::joint_loads(int) const;
+template std::array<TreeInverseDynamics<double>::Vector3, 2> TreeInverseDynamics<double>::reaction(
+    std::size_t) const;
+template std::array<TreeInverseDynamics<double>::Vector3, 2>
+TreeInverseDynamics<double>::nominal_readings(const Inertial&) const;
+template std::array<TreeInverseDynamics<Dual>::Vector3, 2> TreeInverseDynamics<Dual>::reaction(
+    std::size_t) const;
+template std::array<TreeInverseDynamics<Dual>::Vector3, 2>
+TreeInverseDynamics<Dual>::nominal_readings(const Inertial&) const;
+template std::array<TreeInverseDynamics<Expression>::Vector3, 2> TreeInverseDynamics<Expression>::reaction(
+    std::size_t) const;
+template std::array<TreeInverseDynamics<Expression>::Vector3, 2>
+TreeInverseDynamics<Expression>::nominal_readings(const Inertial&) const;
 
 }  // namespace estimator

@@ -15,7 +15,7 @@ namespace {
 using Eigen::Vector2d;
 
 // Dots of a letter; a dot is about square on a usual terminal.
-constexpr int kAcross = 2, kDown = 4;
+constexpr int kDotsAcross = 2, kDotsDown = 4;
 constexpr double kLabelMargin = 12.0;  // for labels [dots]
 
 /// A grid of dots with letters over it.
@@ -29,11 +29,11 @@ class Canvas {
 
   void dot(const Vector2d& at) {
     const int x = static_cast<int>(std::floor(at.x())), y = static_cast<int>(std::floor(at.y()));
-    if (!holds(x / kAcross, y / kDown) || x < 0 || y < 0) return;
+    if (!holds(x / kDotsAcross, y / kDotsDown) || x < 0 || y < 0) return;
     // Braille numbers its dots 1 2 3 7 down the left and 4 5 6 8 down the right.
-    static constexpr unsigned kBits[kDown][kAcross] = {
+    static constexpr unsigned kBits[kDotsDown][kDotsAcross] = {
         {0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
-    dots_[index(x / kAcross, y / kDown)] |= kBits[y % kDown][x % kAcross];
+    dots_[index(x / kDotsAcross, y / kDotsDown)] |= kBits[y % kDotsDown][x % kDotsAcross];
   }
 
   /// @param gap  dots left out after each that is drawn
@@ -44,15 +44,15 @@ class Canvas {
   }
 
   void letter(const Vector2d& at, const std::string& text) {
-    const int column = static_cast<int>(std::floor(at.x() / kAcross));
-    const int row = static_cast<int>(std::floor(at.y() / kDown));
+    const int column = static_cast<int>(std::floor(at.x() / kDotsAcross));
+    const int row = static_cast<int>(std::floor(at.y() / kDotsDown));
     if (holds(column, row)) letters_[index(column, row)] = text;
   }
 
   /// A word from the letter that holds `at` on.
   void write(const Vector2d& at, const std::string& text) {
     Vector2d place = at;
-    for (std::size_t begin = 0; begin < text.size(); place.x() += kAcross) {
+    for (std::size_t begin = 0; begin < text.size(); place.x() += kDotsAcross) {
       std::size_t end = begin + 1;
       while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) ++end;
       letter(place, text.substr(begin, end - begin));
@@ -173,7 +173,7 @@ Letters letters_of_locale() {
 
 std::string scene_text(const Scene& scene, int columns, int rows, Letters letters) {
   const View view = choose_views(scene).front();
-  const Vector2d area(kAcross * columns, kDown * rows);
+  const Vector2d area(kDotsAcross * columns, kDotsDown * rows);
   const Vector2d margin(1.5 * kLabelMargin, kLabelMargin);
   const FlatPicture picture = flatten(scene, view, margin, area - margin);
   Canvas canvas(columns, rows);
@@ -198,7 +198,8 @@ std::string scene_text(const Scene& scene, int columns, int rows, Letters letter
     const Vector2d tip = line.points.back();
     canvas.letter(tip, tip_of(tip - line.points[line.points.size() - 2], letters));
   }
-  for (const PlacedLabel& label : place_labels(picture, Vector2d(kAcross, kDown), 3.0, area)) {
+  for (const PlacedLabel& label :
+       place_labels(picture, Vector2d(kDotsAcross, kDotsDown), 3.0, area)) {
     const Vector2d middle = 0.5 * (label.low + label.high);
     canvas.write({label.low.x() + 0.5, middle.y()}, label.text);
   }

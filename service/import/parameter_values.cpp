@@ -149,8 +149,8 @@ ParameterValues read_parameter_values(const std::string& path) {
 }
 
 estimator::KeptParameters spread_of(const ParameterValues& values,
-                                     const estimator::Mechanism& mechanism,
-                                     std::vector<std::string>& unknown) {
+                                    const estimator::Mechanism& mechanism,
+                                    std::vector<std::string>& unknown) {
   estimator::KeptParameters spread;
   std::vector<Eigen::Index> known;
   for (Eigen::Index i = 0; i < values.covariance.rows(); ++i) {

@@ -40,8 +40,8 @@ ParameterValues read_parameter_values(const std::string& path);
 /// How well those values are known, of the parameters of a rig that have them still.
 /// @param unknown  result: names of parameters that the data did not see, which are left out
 estimator::KeptParameters spread_of(const ParameterValues& values,
-                                     const estimator::Mechanism& mechanism,
-                                     std::vector<std::string>& unknown);
+                                    const estimator::Mechanism& mechanism,
+                                    std::vector<std::string>& unknown);
 
 /// Gives the parameters of a rig those values; what they leave out, and what is free, stays as it
 /// is.

@@ -25,13 +25,13 @@ struct Scenario {
   Eigen::VectorXd initial_speeds{};  ///< one a hinge [rad/s or m/s]
   daq::CommandLimits command_limits{};
   std::vector<HingeLimit> limits{};
-  double noise = 0.0;           ///< standard deviation of the angles' white noise [rad]
-  double position_noise = 0.0;  ///< of the positions' [m]
+  double noise = 0.0;               ///< standard deviation of the angles' white noise [rad]
+  double position_noise = 0.0;      ///< of the positions' [m]
   double rate_noise = 0.0;          ///< of gyroscopes' [rad/s]
   double acceleration_noise = 0.0;  ///< of accelerometers' [m/s²]
   double moment_noise = 0.0;        ///< of torques' and moments' [N·m]; of what slides [N]
   double force_noise = 0.0;         ///< of forces' [N]
-  bool quantise = false;        ///< round angles and positions to encoder counts
+  bool quantise = false;            ///< round angles and positions to encoder counts
   std::uint64_t seed = 0;
 };
 

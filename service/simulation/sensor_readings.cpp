@@ -46,13 +46,14 @@ void SensorReadings::take(const Eigen::VectorXd& angles, const Eigen::VectorXd& 
   for (int i = 0; i < mechanism_.inertial_count(); ++i) {
     const auto readings = dynamics_.inertial_readings(i);
     const int axes = mechanism_.inertial_sensors[static_cast<std::size_t>(i)].axis_count();
-    for (int k = 0; k < axes; ++k) past_(row, i * kAxes + k) = readings[static_cast<std::size_t>(k)];
+    for (int k = 0; k < axes; ++k)
+      past_(row, i * kAxes + k) = readings[static_cast<std::size_t>(k)];
   }
 }
 
 Eigen::RowVectorXd SensorReadings::read() {
-  Eigen::RowVectorXd readings = Eigen::RowVectorXd::Constant(
-      past_.cols(), std::numeric_limits<double>::quiet_NaN());
+  Eigen::RowVectorXd readings =
+      Eigen::RowVectorXd::Constant(past_.cols(), std::numeric_limits<double>::quiet_NaN());
   for (int i = 0; i < mechanism_.inertial_count(); ++i) {
     const auto sensor = static_cast<std::size_t>(i);
     const Eigen::Index of = taken_ - 1 - late_[sensor];
@@ -60,9 +61,9 @@ Eigen::RowVectorXd SensorReadings::read() {
     const bool is_inertial =
         mechanism_.inertial_sensors[sensor].kind == estimator::InertialSensor::Kind::kInertial;
     for (int k = 0; k < kAxes; ++k) {
-      const double noise = k < kAxes / 2
-                               ? (is_inertial ? scenario_.rate_noise : scenario_.moment_noise)
-                               : (is_inertial ? scenario_.acceleration_noise : scenario_.force_noise);
+      const double noise =
+          k < kAxes / 2 ? (is_inertial ? scenario_.rate_noise : scenario_.moment_noise)
+                        : (is_inertial ? scenario_.acceleration_noise : scenario_.force_noise);
       readings[i * kAxes + k] = past_(of % past_.rows(), i * kAxes + k);
       if (noise > 0.0) readings[i * kAxes + k] += noise * normal_(random_);
     }

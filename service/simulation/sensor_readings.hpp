@@ -25,7 +25,8 @@ class SensorReadings {
   void take(const Eigen::VectorXd& angles, const Eigen::VectorXd& speeds,
             const Eigen::VectorXd& accelerations, const Eigen::VectorXd& control);
 
-  /// Of the step taken last, as Segment::inertial has it; NaN for what would be of before the start.
+  /// Of the step taken last, as Segment::inertial has it; NaN for what would be of before the
+  /// start.
   Eigen::RowVectorXd read();
 
  private:

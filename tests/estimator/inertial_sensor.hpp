@@ -11,19 +11,17 @@ namespace test_support {
 /// Puts a sensor on a mechanism that has its parameters and no such sensor.
 ///
 /// @param values  of its parameters, by quantity; the others stay neutral
-inline void add_sensor(
-    estimator::Mechanism& mechanism, const estimator::InertialSensor& added,
-    const std::vector<std::pair<estimator::InertialQuantity, double>>& values) {
+inline void add_sensor(estimator::Mechanism& mechanism, const estimator::InertialSensor& added,
+                       const std::vector<std::pair<estimator::InertialQuantity, double>>& values) {
   estimator::Mechanism whole = mechanism;
   whole.inertial_sensors.push_back(added);
   estimator::make_parameters(whole);
   const int begin = mechanism.index_of_inertial(mechanism.inertial_count(), {});
   const int sensor = whole.inertial_count() - 1;
   const int first = whole.index_of_inertial(sensor, {});
-  mechanism.parameters.insert(mechanism.parameters.begin() + begin,
-                              whole.parameters.begin() + first,
-                              whole.parameters.begin() + first +
-                                  estimator::Mechanism::kInertialQuantities);
+  mechanism.parameters.insert(
+      mechanism.parameters.begin() + begin, whole.parameters.begin() + first,
+      whole.parameters.begin() + first + estimator::Mechanism::kInertialQuantities);
   mechanism.inertial_sensors = whole.inertial_sensors;
   for (const auto& [quantity, value] : values) {
     mechanism.inertial_parameter(sensor, quantity).value = value;

@@ -29,9 +29,9 @@ class EstimateCommand : public testing::Test {
         folder_.write("s.textproto",
                       "duration_s: 1 release { } initial { hinge: \"2\" angle_rad: 1 } "
                       "noise { angle_standard_deviation_rad: 0.001 seed: 5 }");
-    const ProgramRun run = run_rigcal("simulate --rig " + config("rig-furuta.textproto") +
-                                      " --scenario " + scenario + " --integrator physical --out " +
-                                      folder_.file("run.csv"));
+    const ProgramRun run =
+        run_rigcal("simulate --rig " + config("rig-furuta.textproto") + " --scenario " + scenario +
+                   " --integrator physical --out " + folder_.file("run.csv"));
     EXPECT_EQ(run.exit_code, 0) << run.err;
   }
 

@@ -97,11 +97,18 @@ TEST(LoadSensors, AreSimulatedAndReadBack) {
 TEST(LoadSensors, TellTheirConstantsAndMasses) {
   const Rig truth = make_rig();
   Rig rig = make_rig();
-  const std::vector<std::pair<std::string, double>> starts = {
-      {"current.bias", 0.0}, {"current.scale", 1.0},        {"current.delay", 0.001},
-      {"strain.bias", 0.0},  {"strain.scale", 1.0},         {"wrist.mount_z", 0.0},
-      {"wrist.p_x", 0.0},    {"wrist.moment_bias_z", 0.0},  {"wrist.force_bias_x", 0.0},
-      {"B.m", 0.2},          {"1.b", 0.02},                 {"1.K", 0.3}};
+  const std::vector<std::pair<std::string, double>> starts = {{"current.bias", 0.0},
+                                                              {"current.scale", 1.0},
+                                                              {"current.delay", 0.001},
+                                                              {"strain.bias", 0.0},
+                                                              {"strain.scale", 1.0},
+                                                              {"wrist.mount_z", 0.0},
+                                                              {"wrist.p_x", 0.0},
+                                                              {"wrist.moment_bias_z", 0.0},
+                                                              {"wrist.force_bias_x", 0.0},
+                                                              {"B.m", 0.2},
+                                                              {"1.b", 0.02},
+                                                              {"1.K", 0.3}};
   for (const auto& [name, start] : starts) {
     const int index = rig.mechanism.find_parameter(name);
     ASSERT_GE(index, 0) << name;
@@ -116,8 +123,7 @@ TEST(LoadSensors, TellTheirConstantsAndMasses) {
   ASSERT_EQ(found.parameters.size(), starts.size());
   for (const estimator::ParameterEstimate& estimate : found.parameters) {
     const int index = truth.mechanism.find_parameter(estimate.name);
-    EXPECT_NEAR(estimate.value,
-                truth.mechanism.parameters[static_cast<std::size_t>(index)].value,
+    EXPECT_NEAR(estimate.value, truth.mechanism.parameters[static_cast<std::size_t>(index)].value,
                 4.0 * estimate.standard_deviation)
         << estimate.name;
   }

@@ -97,7 +97,8 @@ TEST(SensorTraps, HeadingAboutGravity) {
   EXPECT_FALSE(is_told(with, {"about gravity"})) << notes_of(with);
 }
 
-/// Two wheels with motors and encoders on upright axes, side by side, and a gyroscope on the second.
+/// Two wheels with motors and encoders on upright axes, side by side, and a gyroscope on the
+/// second.
 Mechanism two_wheels() {
   Mechanism mechanism;
   mechanism.bodies = {{.name = "A"}, {.name = "B"}};
@@ -120,25 +121,25 @@ Mechanism two_wheels() {
 
 /// Both wheels driven alike, by ω' = (K u − b ω)/J with held commands.
 Segment driven_wheels(bool with_second_encoder) {
-  constexpr int kSamples = 1500;
-  constexpr double kPeriod = 2e-3, kDecay = 2.0, kGain = 10.0;  // b/J [1/s], K/J
+  constexpr int kWheelSamples = 1500;
+  constexpr double kWheelPeriod = 2e-3, kDecay = 2.0, kGain = 10.0;  // b/J [1/s], K/J
   Segment segment;
-  segment.period = kPeriod;
-  segment.angles.resize(kSamples, with_second_encoder ? 2 : 1);
-  segment.controls.resize(kSamples, 2);
-  segment.inertial.setConstant(kSamples, InertialSensor::kAxes, std::nan(""));
+  segment.period = kWheelPeriod;
+  segment.angles.resize(kWheelSamples, with_second_encoder ? 2 : 1);
+  segment.controls.resize(kWheelSamples, 2);
+  segment.inertial.setConstant(kWheelSamples, InertialSensor::kAxes, std::nan(""));
   std::mt19937 random(2);
   std::normal_distribution<double> normal;
   double angle = 0.0, rate = 0.0;
-  for (int k = 0; k < kSamples; ++k) {
+  for (int k = 0; k < kWheelSamples; ++k) {
     const double u = std::sin(0.013 * k) + std::sin(0.031 * k);
     segment.controls.row(k).setConstant(u);
     for (Eigen::Index i = 0; i < segment.angles.cols(); ++i) {
       segment.angles(k, i) = angle + 1e-3 * normal(random);
     }
     segment.inertial(k, 1) = rate + 2e-3 * normal(random);
-    const double limit = kGain * u / kDecay, decay = std::exp(-kDecay * kPeriod);
-    angle += limit * kPeriod + (rate - limit) * (1.0 - decay) / kDecay;
+    const double limit = kGain * u / kDecay, decay = std::exp(-kDecay * kWheelPeriod);
+    angle += limit * kWheelPeriod + (rate - limit) * (1.0 - decay) / kDecay;
     rate = limit + (rate - limit) * decay;
   }
   return segment;
@@ -183,19 +184,18 @@ Mechanism pendulum_with_sensor() {
 
 /// What is read of a swing from rest: x of the body points down where it hangs, z along the axis.
 Segment read_swing(double angle) {
-  constexpr int kSamples = 1500;
-  constexpr double kPeriod = 2e-3;
+  constexpr int kSwingSamples = 1500;
+  constexpr double kSwingPeriod = 2e-3;
   const test_support::ReferencePendulum rig{.b = 1e-3};
-  const Eigen::MatrixXd motion =
-      simulate(rig, Eigen::Vector2d(angle, 0.0), kPeriod, kSamples - 1);
+  const Eigen::MatrixXd motion = simulate(rig, Eigen::Vector2d(angle, 0.0), kSwingPeriod, kSwingSamples - 1);
   Segment segment;
-  segment.period = kPeriod;
+  segment.period = kSwingPeriod;
   segment.angles = motion.col(0);
-  segment.controls.resize(kSamples, 0);
-  segment.inertial.resize(kSamples, InertialSensor::kAxes);
+  segment.controls.resize(kSwingSamples, 0);
+  segment.inertial.resize(kSwingSamples, InertialSensor::kAxes);
   std::mt19937 random(4);
   std::normal_distribution<double> normal;
-  for (int k = 0; k < kSamples; ++k) {
+  for (int k = 0; k < kSwingSamples; ++k) {
     segment.angles(k, 0) += 1e-4 * normal(random);
     segment.inertial.row(k) << 0.0, 0.0, motion(k, 1), -rig.g * std::cos(motion(k, 0)),
         rig.g * std::sin(motion(k, 0)), 0.0;
@@ -211,8 +211,8 @@ TEST(SensorTraps, BiasAgainstMountingWithoutLargeRotation) {
   for (const double swing : {0.01, 1.0}) {
     Mechanism mechanism = pendulum_with_sensor();
     set_free(mechanism, {"1.b", "imu.accel_bias_y", "imu.mount_z"});
-    const Calibration found = estimator::calibrate(
-        mechanism, {{"swing", {read_swing(swing)}}}, quick());
+    const Calibration found =
+        estimator::calibrate(mechanism, {{"swing", {read_swing(swing)}}}, quick());
     EXPECT_EQ(is_told(found, {"imu.accel_bias_y", "imu.mount_z", "gravity"}), swing < 0.1)
         << notes_of(found);
   }

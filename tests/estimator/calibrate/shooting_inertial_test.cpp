@@ -133,10 +133,10 @@ TEST(ShootingInertial, DerivativesOfLoadsAreThoseOfTheResiduals) {
   segment.inertial = readings;
   Eigen::MatrixXd states(4, 2);
   states << 0.31, 0.32, 1.02, 0.9, 0.21, 0.5, 0.1, -0.4;
-  const ShootingProblem problem(
-      furuta_with_load_sensors(), {segment}, {states}, {0.1}, {kPeriod, 0.2},
-      {Eigen::Vector2d(1e-3, 2e-3), Eigen::Vector2d(0.3, 0.5),
-       Eigen::VectorXd::Constant(3 * InertialSensor::kAxes, 0.05)});
+  const ShootingProblem problem(furuta_with_load_sensors(), {segment}, {states}, {0.1},
+                                {kPeriod, 0.2},
+                                {Eigen::Vector2d(1e-3, 2e-3), Eigen::Vector2d(0.3, 0.5),
+                                 Eigen::VectorXd::Constant(3 * InertialSensor::kAxes, 0.05)});
   ASSERT_EQ(problem.sensed().size(), 8U);
   test_support::expect_derivatives(problem);
 }

@@ -13,8 +13,8 @@
 namespace {
 
 using estimator::JointLoad;
-using estimator::Mechanism;
 using estimator::KeptParameters;
+using estimator::Mechanism;
 using estimator::Segment;
 using estimator::StateEstimate;
 using estimator::StateOptions;

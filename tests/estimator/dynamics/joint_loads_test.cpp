@@ -18,8 +18,8 @@ Eigen::Matrix3d turned_about(const Eigen::Vector3d& axis, double angle) {
   return Eigen::AngleAxisd(angle, axis.normalized()).toRotationMatrix();
 }
 
-/// A hinge, a slide and a hinge one after the other, askew; the slide leads from what hangs on it to
-/// what it hangs on, and its motor drives it.
+/// A hinge, a slide and a hinge one after the other, askew; the slide leads from what hangs on it
+/// to what it hangs on, and its motor drives it.
 Mechanism skew_tree() {
   Mechanism mechanism;
   mechanism.bodies = {{.name = "A"}, {.name = "B"}, {.name = "C"}};
@@ -138,18 +138,21 @@ TEST(JointLoads, AreReadBySensors) {
     EXPECT_NEAR(moved(torque, unused).inertial_readings(0)[0], 1.5 * along + 0.2, 1e-12) << j;
 
     const Eigen::Vector3d point(0.02, -0.03, 0.05), mount(0.1, -0.2, 0.3);
-    const Mechanism six = with_sensor(
-        skew_tree(), Kind::kForceTorque, j,
-        {{InertialQuantity::kPointX, point[0]},     {InertialQuantity::kPointY, point[1]},
-         {InertialQuantity::kPointZ, point[2]},     {InertialQuantity::kMountX, mount[0]},
-         {InertialQuantity::kMountY, mount[1]},     {InertialQuantity::kMountZ, mount[2]},
-         {InertialQuantity::kRateScaleY, 1.1},      {InertialQuantity::kRateBiasZ, 0.3},
-         {InertialQuantity::kForceScaleZ, 0.9},     {InertialQuantity::kForceBiasX, -2.0}});
+    const Mechanism six = with_sensor(skew_tree(), Kind::kForceTorque, j,
+                                      {{InertialQuantity::kPointX, point[0]},
+                                       {InertialQuantity::kPointY, point[1]},
+                                       {InertialQuantity::kPointZ, point[2]},
+                                       {InertialQuantity::kMountX, mount[0]},
+                                       {InertialQuantity::kMountY, mount[1]},
+                                       {InertialQuantity::kMountZ, mount[2]},
+                                       {InertialQuantity::kRateScaleY, 1.1},
+                                       {InertialQuantity::kRateBiasZ, 0.3},
+                                       {InertialQuantity::kForceScaleZ, 0.9},
+                                       {InertialQuantity::kForceBiasX, -2.0}});
     const Eigen::Vector3d force(loads[6], loads[7], loads[8]);
     const Eigen::Vector3d moment =
         Eigen::Vector3d(loads[3], loads[4], loads[5]) - point.cross(force);
-    const Eigen::Matrix3d axes =
-        turned_about({0, 0, 1}, 0.5) * exp_so3(mount).toRotationMatrix();
+    const Eigen::Matrix3d axes = turned_about({0, 0, 1}, 0.5) * exp_so3(mount).toRotationMatrix();
     const Eigen::Vector3d m = axes.transpose() * moment, f = axes.transpose() * force;
     const auto read = moved(six, unused).inertial_readings(0);
     const double expected[] = {m[0], 1.1 * m[1], m[2] + 0.3, f[0] - 2.0, f[1], 0.9 * f[2]};
