@@ -26,8 +26,7 @@ std::array<T, 6> TreeInverseDynamics<T>::body_accelerations(int hinge) const {
   const Matrix3 frame = links_[at].frame.template cast<T>();
   const Vector3 alpha = frame * motions_[at].alpha;
   const Vector3 acceleration = frame * motions_[at].acceleration;
-  return {alpha[0],        alpha[1],        alpha[2],
-          acceleration[0], acceleration[1], acceleration[2]};
+  return {alpha[0], alpha[1], alpha[2], acceleration[0], acceleration[1], acceleration[2]};
 }
 
 template std::size_t TreeInverseDynamics<double>::child_link(int) const;

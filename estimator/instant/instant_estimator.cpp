@@ -13,7 +13,8 @@
 namespace estimator {
 namespace {
 
-/// A step that promises less, in squared deviations, moves nothing by a thousandth of its deviation.
+/// A step that promises less, in squared deviations, moves nothing by a thousandth of its
+/// deviation.
 constexpr double kNegligible = 1e-6;
 
 }  // namespace
@@ -43,7 +44,9 @@ InstantEstimator::Part InstantEstimator::first(int joints) const {
   const int n = program_.joint_count();
   Part part;
   const auto end = order_.begin() + joints;
-  const auto is_in = [&](int unknown) { return std::find(order_.begin(), end, unknown % n) != end; };
+  const auto is_in = [&](int unknown) {
+    return std::find(order_.begin(), end, unknown % n) != end;
+  };
   for (int i = 0; i < program_.motion_count(); ++i) {
     if (is_in(i)) part.unknowns.push_back(i);
   }
@@ -65,7 +68,8 @@ InstantEstimator::Part InstantEstimator::first(int joints) const {
   return part;
 }
 
-/// Residuals, in deviations of their axes; whitened as the last linearisation says, if there is one.
+/// Residuals, in deviations of their axes; whitened as the last linearisation says, if there is
+/// one.
 /// @return the cost
 double InstantEstimator::look(const Part& part, const Eigen::VectorXd& readings,
                               const MotionPrior& prior, const Eigen::VectorXd& motion) {
@@ -170,8 +174,7 @@ InstantEstimate InstantEstimator::estimate(const Eigen::VectorXd& readings,
 
 InstantEstimate InstantEstimator::estimate_first(int joints, const Eigen::VectorXd& readings,
                                                  const MotionPrior& prior,
-                                                 const Eigen::VectorXd& start,
-                                                 int max_iterations) {
+                                                 const Eigen::VectorXd& start, int max_iterations) {
   return solve(parts_[static_cast<std::size_t>(joints)], readings, prior, start, max_iterations);
 }
 

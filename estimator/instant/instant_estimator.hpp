@@ -31,8 +31,8 @@ struct InstantEstimate {
   Eigen::VectorXd motion;      ///< coordinates, rates, accelerations
   Eigen::VectorXd outside;     ///< what pushes, as InstantProgram has it
   Eigen::MatrixXd covariance;  ///< of the motion
-  /// Twice the negative logarithm of the posterior density, up to a constant: squared residuals over
-  /// their variances, those of the prior included.
+  /// Twice the negative logarithm of the posterior density, up to a constant: squared residuals
+  /// over their variances, those of the prior included.
   double cost = std::numeric_limits<double>::infinity();
   int iterations = 0;
   bool converged = false;
@@ -40,8 +40,8 @@ struct InstantEstimate {
 
 /// Motion and loads of a mechanism at one instant from redundant, noisy sensors: the maximum of the
 /// posterior [Nori, problem 6], iterated. In joint coordinates the model D d + b = 0 holds exactly;
-/// what remains are sensors and prior, in 3 n unknowns. What pushes from outside is linear, has mean
-/// zero and is marginalised: it adds to the covariance of the readings that feel it.
+/// what remains are sensors and prior, in 3 n unknowns. What pushes from outside is linear, has
+/// mean zero and is marginalised: it adds to the covariance of the readings that feel it.
 class InstantEstimator {
  public:
   InstantEstimator(const Mechanism& mechanism, std::vector<InstantAxis> axes, InstantNoise noise);
@@ -56,8 +56,8 @@ class InstantEstimator {
   InstantEstimate estimate(const Eigen::VectorXd& readings, const MotionPrior& prior,
                            const Eigen::VectorXd& start, int max_iterations = 50);
 
-  /// The same of the first `joints` joints of `order`, by the axes that tell of these alone; the others stay
-  /// where they start. No covariance.
+  /// The same of the first `joints` joints of `order`, by the axes that tell of these alone; the
+  /// others stay where they start. No covariance.
   InstantEstimate estimate_first(int joints, const Eigen::VectorXd& readings,
                                  const MotionPrior& prior, const Eigen::VectorXd& start,
                                  int max_iterations);
@@ -81,14 +81,13 @@ class InstantEstimator {
   void linearize(const Part& part);
   void whiten(const Part& part);
   void whiten_residual(const Part& part);
-  InstantEstimate solve(const Part& part, const Eigen::VectorXd& readings,
-                        const MotionPrior& prior, const Eigen::VectorXd& start,
-                        int max_iterations);
+  InstantEstimate solve(const Part& part, const Eigen::VectorXd& readings, const MotionPrior& prior,
+                        const Eigen::VectorXd& start, int max_iterations);
 
   InstantProgram program_;
   InstantNoise noise_;
-  std::vector<int> order_;    // joints, parents first
-  std::vector<Part> parts_;   // of the first 0, 1, … n joints
+  std::vector<int> order_;   // joints, parents first
+  std::vector<Part> parts_;  // of the first 0, 1, … n joints
   Eigen::VectorXd outside_deviation_;
 
   // At the motion last looked at.

@@ -27,10 +27,10 @@ struct InstantAxis {
 /// their bodies from outside, with exact derivatives: recorded from TreeInverseDynamics, so the
 /// equations of motion hold by construction, D d + b = 0 of [Nori, eq. 3].
 ///
-/// Unknowns, n joints: coordinates [rad], rates [rad/s], accelerations [rad/s²], n each; then, where
-/// asked for, of each joint's body b the moment about the joint's point [N·m] and the force [N] that
-/// act on it from outside, in its frame. Only links that nothing closes: a tree, its joints given
-/// from parent to child. Not for two threads at a time.
+/// Unknowns, n joints: coordinates [rad], rates [rad/s], accelerations [rad/s²], n each; then,
+/// where asked for, of each joint's body b the moment about the joint's point [N·m] and the force
+/// [N] that act on it from outside, in its frame. Only links that nothing closes: a tree, its
+/// joints given from parent to child. Not for two threads at a time.
 class InstantProgram {
  public:
   /// @param axes     that are wanted

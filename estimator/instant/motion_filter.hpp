@@ -9,8 +9,8 @@ namespace estimator {
 
 /// How accelerations of joints wander between instants: their derivatives are white noise.
 struct MotionModel {
-  double period = 0.0;       ///< between instants [s], > 0
-  Eigen::VectorXd jerk;      ///< square root of each joint's density [rad/s³/√Hz], > 0
+  double period = 0.0;   ///< between instants [s], > 0
+  Eigen::VectorXd jerk;  ///< square root of each joint's density [rad/s³/√Hz], > 0
 };
 
 /// An instant of a record as the filter saw it.
@@ -32,7 +32,8 @@ MotionPrior predict(const InstantEstimate& estimate, const MotionModel& model);
 ///
 /// @param readings  axes × instants
 /// @param prior     of the first instant
-/// @param starts    of the first instant's iterations: where there are several, each is followed for
+/// @param starts    of the first instant's iterations: where there are several, each is followed
+/// for
 ///                  some instants, and the most probable goes on
 std::vector<FilteredInstant> filter_motion(InstantEstimator& estimator,
                                            const Eigen::MatrixXd& readings,

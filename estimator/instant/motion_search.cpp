@@ -48,8 +48,7 @@ FoundMotion search_motion(InstantEstimator& estimator, const Eigen::VectorXd& re
         if (std::abs(turn) > kWithin * deviation[joint]) continue;
         Eigen::VectorXd start = each.motion;
         start[joint] += turn;
-        next.push_back(
-            estimator.estimate_first(joints, readings, prior, start, kStageIterations));
+        next.push_back(estimator.estimate_first(joints, readings, prior, start, kStageIterations));
         found.iterations += next.back().iterations;
       }
     }

@@ -80,10 +80,9 @@ ExitCode run(const StudyOptions& options) {
     const TaskRunner runner =
         [&](const std::vector<StudyTask>& tasks) -> std::optional<std::vector<StudyRun>> {
       std::vector<StudyRun> runs =
-          run_tasks(tasks, store, options.jobs, &interrupt.flag(),
-                    [&](const StudyProgress& p) {
-                      if (p.total > 0) progress.show(progress_text(p));
-                    });
+          run_tasks(tasks, store, options.jobs, &interrupt.flag(), [&](const StudyProgress& p) {
+            if (p.total > 0) progress.show(progress_text(p));
+          });
       if (interrupt.flag().load()) return std::nullopt;
       return runs;
     };
@@ -117,9 +116,8 @@ void complete(StudyOptions& options) {
 
 void add_study(CLI::App& app, ExitCode& exit_code) {
   std::map<std::string, StudyKind> kinds;
-  for (const StudyKind kind :
-       {StudyKind::kPendulum, StudyKind::kFuruta, StudyKind::kSynthetic, StudyKind::kRobustness,
-        StudyKind::kRedundant}) {
+  for (const StudyKind kind : {StudyKind::kPendulum, StudyKind::kFuruta, StudyKind::kSynthetic,
+                               StudyKind::kRobustness, StudyKind::kRedundant}) {
     kinds.emplace(to_string(kind), kind);
   }
   CLI::App* command = app.add_subcommand(

@@ -9,7 +9,8 @@
 #include "estimator/instant/motion_filter.hpp"
 #include "estimator/model/mechanism.hpp"
 
-// States, accelerations and loads from redundant sensors: what a study asks for, and what comes out.
+// States, accelerations and loads from redundant sensors: what a study asks for, and what comes
+// out.
 
 namespace service {
 
@@ -36,12 +37,12 @@ struct StudyChain {
 
 /// A robot (StudyRobot of proto/study.proto).
 struct StudyRobot {
-  std::string path;                                ///< of the rig file
-  std::optional<estimator::Mechanism> mechanism;   ///< absent: the file is not there
-  std::vector<int> gyroscopes, wrenches, withheld; ///< inertial sensors, joints, joints
-  Eigen::VectorXd about;                           ///< a joint [rad]
-  double amplitude = 0.0;                          ///< [rad]
-  double slowest = 0.0, fastest = 0.0;             ///< [Hz]
+  std::string path;                                 ///< of the rig file
+  std::optional<estimator::Mechanism> mechanism;    ///< absent: the file is not there
+  std::vector<int> gyroscopes, wrenches, withheld;  ///< inertial sensors, joints, joints
+  Eigen::VectorXd about;                            ///< a joint [rad]
+  double amplitude = 0.0;                           ///< [rad]
+  double slowest = 0.0, fastest = 0.0;              ///< [Hz]
   std::uint64_t seed = 0;
   double duration = 0.0, period = 0.0;  ///< [s]
   double jerk = 0.0;                    ///< [rad/s³/√Hz]
@@ -67,13 +68,13 @@ struct ChainDraw {
   MotionErrors before, after;
   /// Standard deviations that the sensors alone allow, root of the sum over joints and over d.
   double angle_bound = 0.0, rate_bound = 0.0, dynamics_bound = 0.0;
-  double lead = 0.0;        ///< FoundMotion::lead
+  double lead = 0.0;  ///< FoundMotion::lead
   bool converged = false;
-  bool right = false;     ///< every unknown within some deviations of the truth
-  int iterations = 0;     ///< of the whole search
-  double seconds = 0.0;   ///< of the whole search, processor time
-  double again = 0.0;     ///< of an estimate from where the search ended, all derivatives included
-  std::string line;       ///< chain, sensors, readings and results, as one JSON object
+  bool right = false;    ///< every unknown within some deviations of the truth
+  int iterations = 0;    ///< of the whole search
+  double seconds = 0.0;  ///< of the whole search, processor time
+  double again = 0.0;    ///< of an estimate from where the search ended, all derivatives included
+  std::string line;      ///< chain, sensors, readings and results, as one JSON object
 };
 
 /// Mean squares over the instants of a record.
@@ -92,13 +93,13 @@ struct ChainRecord {
 
 /// A robot over a time: errors of joints without encoder.
 struct RobotRecord {
-  int axes = 0;                        ///< read at an instant, and null readings of what pushes
-  std::vector<std::string> joints;     ///< without encoder
-  std::vector<double> times;           ///< [s]
-  Eigen::MatrixXd instant, causal;     ///< joints × instants [rad]
-  Eigen::MatrixXd deviation;           ///< of the causal ones
-  std::vector<double> seconds;         ///< of an instant, causal
-  double settled = 0.0;                ///< errors count from this time on [s]
+  int axes = 0;                     ///< read at an instant, and null readings of what pushes
+  std::vector<std::string> joints;  ///< without encoder
+  std::vector<double> times;        ///< [s]
+  Eigen::MatrixXd instant, causal;  ///< joints × instants [rad]
+  Eigen::MatrixXd deviation;        ///< of the causal ones
+  std::vector<double> seconds;      ///< of an instant, causal
+  double settled = 0.0;             ///< errors count from this time on [s]
 };
 
 /// Draws a chain and a state, and estimates it.

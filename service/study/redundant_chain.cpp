@@ -112,8 +112,8 @@ DrawnSensors draw_sensors(int links, const StudyNoise& noise, Random& random) {
         add(inertial(2 * i + 1, 4), noise.accelerometer);
     }
   }
-  sensors.noise.axes = Eigen::Map<Eigen::VectorXd>(
-      deviations.data(), static_cast<Eigen::Index>(deviations.size()));
+  sensors.noise.axes =
+      Eigen::Map<Eigen::VectorXd>(deviations.data(), static_cast<Eigen::Index>(deviations.size()));
   return sensors;
 }
 
@@ -124,8 +124,8 @@ std::vector<est::InstantAxis> dynamics_axes(int links) {
     for (int k = 0; k < 6; ++k) axes.push_back({est::InstantQuantity::kAcceleration, i, k});
     axes.push_back(load(i, est::JointLoad::kTorque));
     for (int k = 0; k < 6; ++k) {
-      axes.push_back({est::InstantQuantity::kLoad, i,
-                      static_cast<int>(est::JointLoad::kMomentX) + k});
+      axes.push_back(
+          {est::InstantQuantity::kLoad, i, static_cast<int>(est::JointLoad::kMomentX) + k});
     }
     axes.push_back({est::InstantQuantity::kMotion, i, 2});
   }
@@ -176,6 +176,16 @@ struct Case {
     const Eigen::VectorXd error = motion - true_motion;
     return {error.head(n), error.segment(n, n),
             (dynamics_of(motion) - dynamics_of(true_motion)).norm()};
+  }
+
+  /// How far off d is as it is told beforehand [Nori, section VII-A]: 20 numbers a link, of which
+  /// those of joints' accelerations are the prior's. The others follow from the motion; that they
+  /// are told so roughly adds nothing, and they are left out.
+  double told_dynamics(double most) {
+    const Eigen::Index n = truth.size() / 3;
+    double squares = (prior.mean - truth).tail(n).squaredNorm();
+    for (Eigen::Index i = 0; i < 19 * n; ++i) squares += std::pow(uniform(random, 0.0, most), 2);
+    return std::sqrt(squares);
   }
 
   Random random;
@@ -250,6 +260,7 @@ ChainDraw run_draw(const StudyChain& chain, const StudyNoise& noise, std::uint64
   const Eigen::VectorXd readings = own.read(own.truth);
   ChainDraw draw;
   draw.before = own.errors(own.prior.mean, own.truth);
+  draw.before.dynamics = own.told_dynamics(chain.dynamics_error);
   std::clock_t start = std::clock();
   const est::FoundMotion found = est::search_motion(own.estimator, readings, own.prior);
   draw.seconds = seconds_since(start);
@@ -275,8 +286,8 @@ ChainDraw run_draw(const StudyChain& chain, const StudyNoise& noise, std::uint64
   own.dynamics_of(own.truth);
   own.dynamics.linearize(slopes);
   draw.dynamics_bound = std::sqrt((slopes * bound * slopes.transpose()).trace());
-  draw.line = draw_line(own.chain.links, own.estimator, own.truth, own.prior.mean, readings,
-                        motion, draw);
+  draw.line =
+      draw_line(own.chain.links, own.estimator, own.truth, own.prior.mean, readings, motion, draw);
   return draw;
 }
 
@@ -301,15 +312,11 @@ ChainRecord run_record(const StudyChain& chain, const StudyNoise& noise, std::ui
     const auto at = static_cast<std::size_t>(k);
     const est::InstantEstimate& causal = filtered[at].estimate;
     // The instant for itself: it is told as much beforehand as the first one was.
-    const est::MotionPrior wide{truth.col(k) + own.prior.mean - own.truth,
-                                own.prior.information};
-    const est::InstantEstimate alone =
-        own.estimator.estimate(readings.col(k), wide, causal.motion);
-    add_instant(own, alone.motion, own.estimator.bound(truth.col(k)), truth.col(k),
-                record.instant);
+    const est::MotionPrior wide{truth.col(k) + own.prior.mean - own.truth, own.prior.information};
+    const est::InstantEstimate alone = own.estimator.estimate(readings.col(k), wide, causal.motion);
+    add_instant(own, alone.motion, own.estimator.bound(truth.col(k)), truth.col(k), record.instant);
     add_instant(own, causal.motion, causal.covariance, truth.col(k), record.causal);
-    add_instant(own, smoothed[at].motion, smoothed[at].covariance, truth.col(k),
-                record.smoothed);
+    add_instant(own, smoothed[at].motion, smoothed[at].covariance, truth.col(k), record.smoothed);
     record.times.push_back(static_cast<double>(k) * chain.period);
     const auto angle_error = [&](const Eigen::VectorXd& motion) {
       return (motion - truth.col(k)).head(chain.links).norm();

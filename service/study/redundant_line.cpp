@@ -19,8 +19,8 @@ std::string field(const char* name, const std::string& value) {
 
 /// What an axis reads, in words that know nothing of this program.
 std::string axis_line(const estimator::InstantAxis& axis, double deviation) {
-  const int link = axis.quantity == estimator::InstantQuantity::kInertial ? axis.index / 2
-                                                                          : axis.index;
+  const int link =
+      axis.quantity == estimator::InstantQuantity::kInertial ? axis.index / 2 : axis.index;
   std::string what;
   if (axis.quantity == estimator::InstantQuantity::kInertial) {
     what = axis.component == 2 ? "rate_z" : axis.component == 3 ? "specific_x" : "specific_y";
@@ -55,10 +55,10 @@ std::string draw_line(const std::vector<LinkLine>& links, estimator::InstantEsti
     if (i > 0) text += ',';
     text += axis_line(axes[i], estimator.noise().axes[static_cast<Eigen::Index>(i)]);
   }
-  return text + "]," + field("truth", list_of(truth)) + "," +
-         field("prior", list_of(prior_mean)) + "," + field("readings", list_of(readings)) + "," +
-         field("estimate", list_of(motion)) + "," + field("right", draw.right ? "true" : "false") +
-         "," + field("seconds", json_number(draw.seconds)) + "," +
+  return text + "]," + field("truth", list_of(truth)) + "," + field("prior", list_of(prior_mean)) +
+         "," + field("readings", list_of(readings)) + "," + field("estimate", list_of(motion)) +
+         "," + field("right", draw.right ? "true" : "false") + "," +
+         field("seconds", json_number(draw.seconds)) + "," +
          field("again_seconds", json_number(draw.again)) + "," +
          field("dynamics_error", json_number(draw.after.dynamics)) + "}\n";
 }

@@ -10,10 +10,10 @@ namespace service {
 
 /// A link of a drawn chain: x runs from its joint to the next.
 struct LinkLine {
-  double mass = 0.0;     ///< [kg]
-  double length = 0.0;   ///< [m]
-  double center = 0.0;   ///< of mass, from the joint [m]
-  double inertia = 0.0;  ///< about the centre of mass, across the link [kg·m²]
+  double mass = 0.0;                   ///< [kg]
+  double length = 0.0;                 ///< [m]
+  double center = 0.0;                 ///< of mass, from the joint [m]
+  double inertia = 0.0;                ///< about the centre of mass, across the link [kg·m²]
   std::array<double, 2> sensors = {};  ///< where inertial sensors sit, from the joint [m]
 };
 

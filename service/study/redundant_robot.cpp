@@ -78,9 +78,9 @@ est::InstantEstimator make_estimator(const StudyRobot& robot, const StudyNoise& 
   for (int j = 0; j < mechanism.hinge_count(); ++j) {
     if (!has(robot.withheld, j)) add(est::InstantQuantity::kMotion, j, 0, 1, noise.encoder);
   }
-  est::InstantNoise levels{Eigen::Map<Eigen::VectorXd>(
-                               deviations.data(), static_cast<Eigen::Index>(deviations.size())),
-                           robot.outside_moment, robot.outside_force};
+  est::InstantNoise levels{
+      Eigen::Map<Eigen::VectorXd>(deviations.data(), static_cast<Eigen::Index>(deviations.size())),
+      robot.outside_moment, robot.outside_force};
   return {mechanism, std::move(axes), std::move(levels)};
 }
 
@@ -133,8 +133,7 @@ RobotRecord run_robot(const StudyRobot& robot, const StudyNoise& noise) {
     const std::clock_t start = std::clock();
     const est::MotionPrior before = k == 0 ? prior : est::predict(causal, model);
     causal = estimator.estimate(readings.col(k), before, before.mean);
-    record.seconds.push_back(
-        static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
+    record.seconds.push_back(static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
     record.causal.col(k) = withheld_of(robot, causal.motion) - true_angles;
     record.deviation.col(k) = withheld_of(robot, causal.covariance.diagonal().cwiseSqrt());
     const est::InstantEstimate alone = estimator.estimate(readings.col(k), prior, prior.mean);

@@ -297,7 +297,8 @@ class StudyReader {
   RedundantStudy read_redundant() const {
     const v1::StudyRedundant& source = source_.redundant();
     const proto::TextLocator place = root_.at("redundant");
-    if (!source.has_chain() && !source.has_robot()) place.fail("has neither chain { } nor robot { }");
+    if (!source.has_chain() && !source.has_robot())
+      place.fail("has neither chain { } nor robot { }");
     const proto::TextLocator at_noise = place.at("noise");
     const v1::StudyNoise& noise = source.noise();
     RedundantStudy redundant;
@@ -340,8 +341,8 @@ class StudyReader {
     if (!estimator::is_tree(mechanism)) {
       place.at("rig").fail("the robot's joints close loops; a redundant study needs a tree");
     }
-    robot.gyroscopes = read_names(source.gyroscope(), mechanism.inertial_sensors,
-                                  "inertial sensor", place, "gyroscope");
+    robot.gyroscopes = read_names(source.gyroscope(), mechanism.inertial_sensors, "inertial sensor",
+                                  place, "gyroscope");
     robot.wrenches = read_names(source.wrench(), mechanism.hinges, "joint", place, "wrench");
     robot.withheld = read_names(source.withheld(), mechanism.hinges, "joint", place, "withheld");
     robot.about.setZero(mechanism.hinge_count());

@@ -30,8 +30,7 @@ std::vector<InstantAxis> rich_axes(const estimator::Mechanism& mechanism) {
   for (int j = 0; j < mechanism.hinge_count(); ++j) {
     axes.push_back({InstantQuantity::kMotion, j, 0});
     for (int k = 0; k < 6; ++k) {
-      axes.push_back(
-          {InstantQuantity::kLoad, j, static_cast<int>(JointLoad::kMomentX) + k});
+      axes.push_back({InstantQuantity::kLoad, j, static_cast<int>(JointLoad::kMomentX) + k});
     }
   }
   return axes;
@@ -62,9 +61,9 @@ TEST(InstantEstimator, MarginalisesWhatPushesFromOutside) {
   Eigen::VectorXd readings;
   estimator.program().read(truth, readings);
   readings += deviation.cwiseProduct(normal_vector(rows, random));
-  const MotionPrior prior = estimator::independent_prior(
-      truth + 0.05 * normal_vector(truth.size(), random),
-      Eigen::VectorXd::Constant(truth.size(), 0.5));
+  const MotionPrior prior =
+      estimator::independent_prior(truth + 0.05 * normal_vector(truth.size(), random),
+                                   Eigen::VectorXd::Constant(truth.size(), 0.5));
   const InstantEstimate estimate = estimator.estimate(readings, prior, prior.mean);
   ASSERT_TRUE(estimate.converged);
 
@@ -81,8 +80,7 @@ TEST(InstantEstimator, MarginalisesWhatPushesFromOutside) {
   Eigen::VectorXd push_deviation(pushes);
   for (Eigen::Index i = 0; i < pushes; ++i) push_deviation[i] = i % 6 < 3 ? kMoment : kForce;
   H.bottomRightCorner(pushes, pushes) += push_deviation.cwiseAbs2().cwiseInverse().asDiagonal();
-  Eigen::VectorXd gradient =
-      slopes.transpose() * (readings - values).cwiseQuotient(deviation);
+  Eigen::VectorXd gradient = slopes.transpose() * (readings - values).cwiseQuotient(deviation);
   gradient.head(motions) -= prior.information * (estimate.motion - prior.mean);
   gradient.tail(pushes) -= estimate.outside.cwiseQuotient(push_deviation.cwiseAbs2());
   const Eigen::MatrixXd covariance = H.inverse();
@@ -136,7 +134,7 @@ struct SensedChain {
   std::vector<InstantAxis> axes;
 };
 
-// From a prior that is 1.4 rad off in all, descent ends in another maximum more often than not; the
+// From a prior that is 0.9 rad off a joint, descent ends in another maximum more often than not; the
 // search must find the right one. It cannot catch a search that is wider than it need be.
 TEST(MotionSearch, FindsTheMotionThatDescentMisses) {
   constexpr int kLinks = 8, kDraws = 20;
@@ -149,7 +147,7 @@ TEST(MotionSearch, FindsTheMotionThatDescentMisses) {
   int by_descent = 0, by_search = 0;
   for (int draw = 0; draw < kDraws; ++draw) {
     Eigen::VectorXd truth(3 * kLinks), width(3 * kLinks);
-    width << Eigen::VectorXd::Constant(kLinks, 0.5), Eigen::VectorXd::Constant(kLinks, 1.0),
+    width << Eigen::VectorXd::Constant(kLinks, 0.9), Eigen::VectorXd::Constant(kLinks, 1.0),
         Eigen::VectorXd::Constant(kLinks, 50.0);
     for (Eigen::Index i = 0; i < truth.size(); ++i) {
       truth[i] = (i < kLinks ? M_PI : 3.0) * uniform(random);

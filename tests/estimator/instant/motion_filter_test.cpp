@@ -27,8 +27,7 @@ TEST(MotionFilter, IsTheLeastSquaresOfTheRecordWhereAllIsLinear) {
   for (int k = 0; k < kCount; ++k) readings(0, k) = 0.3 * std::sin(0.5 * k) + 0.01 * (k % 3);
   const MotionPrior prior =
       estimator::independent_prior(Eigen::Vector3d(0.1, 0.2, -0.3), Eigen::Vector3d(0.5, 2.0, 9.0));
-  const auto filtered =
-      estimator::filter_motion(estimator, readings, prior, {prior.mean}, model);
+  const auto filtered = estimator::filter_motion(estimator, readings, prior, {prior.mean}, model);
   const auto smoothed = estimator::smooth_motion(filtered, model);
   ASSERT_EQ(filtered.size(), static_cast<std::size_t>(kCount));
 
@@ -78,8 +77,7 @@ TEST(MotionFilter, IsTheLeastSquaresOfTheRecordWhereAllIsLinear) {
 TEST(MotionFilter, GoesOnWithTheStartThatTheRecordBearsOut) {
   estimator::Mechanism mechanism = estimator::make_chain({.links = 1});
   InstantEstimator estimator(
-      mechanism,
-      {{InstantQuantity::kAcceleration, 0, 3}, {InstantQuantity::kMotion, 0, 1}},
+      mechanism, {{InstantQuantity::kAcceleration, 0, 3}, {InstantQuantity::kMotion, 0, 1}},
       {Eigen::Vector2d(0.02, 2e-3)});
   const MotionModel model{0.02, Eigen::VectorXd::Constant(1, 5.0)};
   constexpr int kCount = 60;

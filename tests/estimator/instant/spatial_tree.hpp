@@ -9,8 +9,8 @@
 
 namespace test_support {
 
-/// A trunk on a slide that carries two arms of two turning links each, no two axes parallel, with an
-/// inertial sensor at the end of each arm.
+/// A trunk on a slide that carries two arms of two turning links each, no two axes parallel, with
+/// an inertial sensor at the end of each arm.
 inline estimator::Mechanism spatial_tree() {
   using Eigen::AngleAxisd, Eigen::Vector3d;
   estimator::Mechanism mechanism;
@@ -19,13 +19,13 @@ inline estimator::Mechanism spatial_tree() {
   for (int i = 0; i < 5; ++i) {
     const Eigen::Matrix3d tipped =
         AngleAxisd(0.4 + 0.9 * i, Vector3d(1.0, 0.3 * i, -0.5).normalized()).toRotationMatrix();
-    mechanism.hinges.push_back({.name = std::to_string(i),
-                                .kind = i == 0 ? estimator::JointKind::kPrismatic
-                                               : estimator::JointKind::kRevolute,
-                                .body_a = parents[i],
-                                .body_b = i,
-                                .frame_a = tipped,
-                                .frame_b = tipped.transpose()});
+    mechanism.hinges.push_back(
+        {.name = std::to_string(i),
+         .kind = i == 0 ? estimator::JointKind::kPrismatic : estimator::JointKind::kRevolute,
+         .body_a = parents[i],
+         .body_b = i,
+         .frame_a = tipped,
+         .frame_b = tipped.transpose()});
   }
   estimator::make_parameters(mechanism);
   for (int i = 0; i < 5; ++i) {
