@@ -338,6 +338,8 @@ void TreeInverseDynamics<T>::imbalance(const VectorX& angle, const VectorX& rate
     const int j = links_[at].hinge;
     const double sign = links_[at].sign;
     move_link(at, sign * angle[j], sign * rate[j], sign * acceleration[j]);
+    motions_[at].force -= links_[at].push_force;
+    motions_[at].moment -= links_[at].push_moment;
   }
   imbalance.resize(hinge_count());
   for (std::size_t at = links_.size(); at-- > 0;) {

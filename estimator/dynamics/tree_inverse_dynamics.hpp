@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <type_traits>
 #include <vector>
 
 #include "estimator/dynamics/smooth_friction.hpp"
@@ -15,7 +16,8 @@
 
 namespace estimator {
 
-/// Most hinges of a mechanism in joint coordinates: vectors over them live on the stack.
+/// Most hinges of a mechanism in joint coordinates: vectors over them live on the stack. Of
+/// expressions, which are recorded once, there may be any number.
 inline constexpr int kTreeHingesMax = 16;
 
 /// What is known of the load of one joint, by the motion.
@@ -36,7 +38,9 @@ enum class JointLoad : int {
 
 /// One value a hinge.
 template <typename T>
-using JointVector = Eigen::Matrix<T, Eigen::Dynamic, 1, 0, kTreeHingesMax, 1>;
+using JointVector =
+    Eigen::Matrix<T, Eigen::Dynamic, 1, 0,
+                  std::is_same_v<T, Expression> ? Eigen::Dynamic : kTreeHingesMax, 1>;
 
 /// Continuous-time inverse dynamics of a mechanism in joint coordinates: recursive Newton–Euler
 /// [Fea08, sec. 5.3]. Scalars T are double or Dual; with Dual, derivatives along any
@@ -82,6 +86,15 @@ class TreeInverseDynamics {
   /// a mechanism with loops, what closes them is left out.
   std::array<T, static_cast<std::size_t>(JointLoad::kCount)> joint_loads(int hinge) const;
 
+  /// Lets the surroundings push a joint's body b from the next call of `imbalance` on: a moment about
+  /// the joint's point there [N·m] and a force [N], body frame.
+  void push(int hinge, const Vector3& moment, const Vector3& force);
+
+  /// How a joint's body b moves in the motion of the last call of `imbalance`: its angular
+  /// acceleration [rad/s²], and the acceleration less gravity of its point of the joint [m/s²], body
+  /// frame.
+  std::array<T, 6> body_accelerations(int hinge) const;
+
   /// What a sensor reads in the motion of the last call of `imbalance`, delay left out,
   /// in the order of its axes [rad/s, m/s²].
   std::array<T, InertialSensor::kAxes> inertial_readings(int sensor) const;
@@ -114,6 +127,8 @@ class TreeInverseDynamics {
     Vector3 center = Vector3::Zero();  // origin to centre of mass, link frame [m]
     T mass = T(0.0);
     Matrix3 inertia = Matrix3::Zero();  // about the centre of mass, link frame
+    Vector3 push_moment = Vector3::Zero();  // from outside, about the origin, link frame [N·m]
+    Vector3 push_force = Vector3::Zero();   // [N]
   };
   /// Where a body sits on its link; the ground is a body of link −1, at its origin.
   struct Seat {
@@ -179,6 +194,7 @@ class TreeInverseDynamics {
   T axis_imbalance(const Link& link, const T& angle, const T& rate, const T& acceleration,
                    const T& control, const T& of_links);
   std::array<Vector3, 2> reaction(std::size_t at) const;
+  std::size_t child_link(int hinge) const;
   std::array<Vector3, 2> nominal_readings(const Inertial& sensor) const;
   T add_rotor(const Link& link, const T& rate, const T& acceleration, Motion& motion);
 

@@ -63,7 +63,8 @@ Study load(const StudyOptions& options) {
 ExitCode run(const StudyOptions& options) {
   const Study study = load(options);
   std::vector<std::string> notes;
-  const std::vector<LoadedSet> sets = load_sets(study, options.folders, notes);
+  std::vector<LoadedSet> sets;
+  if (!study.sets.empty()) sets = load_sets(study, options.folders, notes);
   if (!options.quiet) {
     for (const std::string& note : notes) std::cerr << "note: " << note << '\n';
   }
@@ -79,8 +80,9 @@ ExitCode run(const StudyOptions& options) {
     const TaskRunner runner =
         [&](const std::vector<StudyTask>& tasks) -> std::optional<std::vector<StudyRun>> {
       std::vector<StudyRun> runs =
-          run_tasks(tasks, store, options.jobs, &interrupt.flag(),
-                    [&](const StudyProgress& p) { progress.show(progress_text(p)); });
+          run_tasks(tasks, store, options.jobs, &interrupt.flag(), [&](const StudyProgress& p) {
+            if (p.total > 0) progress.show(progress_text(p));
+          });
       if (interrupt.flag().load()) return std::nullopt;
       return runs;
     };
@@ -114,8 +116,8 @@ void complete(StudyOptions& options) {
 
 void add_study(CLI::App& app, ExitCode& exit_code) {
   std::map<std::string, StudyKind> kinds;
-  for (const StudyKind kind :
-       {StudyKind::kPendulum, StudyKind::kFuruta, StudyKind::kSynthetic, StudyKind::kRobustness}) {
+  for (const StudyKind kind : {StudyKind::kPendulum, StudyKind::kFuruta, StudyKind::kSynthetic,
+                               StudyKind::kRobustness, StudyKind::kRedundant}) {
     kinds.emplace(to_string(kind), kind);
   }
   CLI::App* command = app.add_subcommand(
@@ -125,7 +127,7 @@ void add_study(CLI::App& app, ExitCode& exit_code) {
   command->add_option("kind", options->kind, "What to study")
       ->required()
       ->transform(CLI::CheckedTransformer(kinds).description(""))
-      ->type_name("pendulum|furuta|synthetic|robustness");
+      ->type_name("pendulum|furuta|synthetic|robustness|redundant");
   command
       ->add_option("--config", options->config,
                    "Study file (proto/study.proto); default: configs/study-KIND.textproto")
@@ -151,6 +153,7 @@ void add_study(CLI::App& app, ExitCode& exit_code) {
       "Examples:\n"
       "  scripts/study.sh                           (records what is missing, then all studies)\n"
       "  rigcal study synthetic\n"
+      "  rigcal study redundant\n"
       "  rigcal study furuta --recordings recordings --out out/furuta --jobs 4\n"
       "  rigcal study robustness --config my-study.textproto --out out/mine");
   command->callback([options, &exit_code] {

@@ -16,6 +16,8 @@ StudyFunction function_of(StudyKind kind) {
       return study_furuta;
     case StudyKind::kSynthetic:
       return study_synthetic;
+    case StudyKind::kRedundant:
+      return study_redundant;
     case StudyKind::kRobustness:
       break;
   }
@@ -41,6 +43,8 @@ std::string to_string(StudyKind kind) {
       return "furuta";
     case StudyKind::kSynthetic:
       return "synthetic";
+    case StudyKind::kRedundant:
+      return "redundant";
     case StudyKind::kRobustness:
       break;
   }

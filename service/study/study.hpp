@@ -10,10 +10,11 @@
 #include "service/import/recording_selection.hpp"
 #include "service/import/rig_file.hpp"
 #include "service/simulation/scenario.hpp"
+#include "service/study/redundant.hpp"
 
 namespace service {
 
-enum class StudyKind { kPendulum, kFuruta, kSynthetic, kRobustness };
+enum class StudyKind { kPendulum, kFuruta, kSynthetic, kRobustness, kRedundant };
 
 /// "pendulum", … as on the command line.
 std::string to_string(StudyKind kind);
@@ -110,6 +111,7 @@ struct Study {
   std::vector<StudySweep> sweeps;
   StudyStarts starts;
   StudyTrace trace;
+  std::optional<RedundantStudy> redundant;  ///< of kRedundant, which has no sets
 };
 
 }  // namespace service

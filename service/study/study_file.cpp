@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "estimator/model/spanning_tree.hpp"
 #include "proto/study.pb.h"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
@@ -39,6 +40,10 @@ class StudyReader {
   Study read() {
     study_.kind = read_kind();
     study_.title = source_.title();
+    if (study_.kind == StudyKind::kRedundant) {
+      study_.redundant = read_redundant();
+      return std::move(study_);
+    }
     const StudySettings common = read_settings(source_.settings(), root_.at("settings"));
     read_methods();
     if (source_.set_size() == 0) root_.fail("names no rig; write set { name: ... rig: ... }");
@@ -63,8 +68,10 @@ class StudyReader {
         return StudyKind::kSynthetic;
       case v1::Study::ROBUSTNESS:
         return StudyKind::kRobustness;
+      case v1::Study::REDUNDANT:
+        return StudyKind::kRedundant;
       default:
-        root_.at("kind").fail("write kind: PENDULUM, FURUTA, SYNTHETIC or ROBUSTNESS");
+        root_.at("kind").fail("write kind: PENDULUM, FURUTA, SYNTHETIC, ROBUSTNESS or REDUNDANT");
     }
   }
 
@@ -285,6 +292,99 @@ class StudyReader {
       if (recording.name == name) return;
     }
     place.at(field).fail("set '" + study_.sets.front().name + "' has no recording '" + name + "'");
+  }
+
+  RedundantStudy read_redundant() const {
+    const v1::StudyRedundant& source = source_.redundant();
+    const proto::TextLocator place = root_.at("redundant");
+    if (!source.has_chain() && !source.has_robot())
+      place.fail("has neither chain { } nor robot { }");
+    const proto::TextLocator at_noise = place.at("noise");
+    const v1::StudyNoise& noise = source.noise();
+    RedundantStudy redundant;
+    redundant.noise = {
+        .gyroscope = given(noise.gyroscope_rad_s(), at_noise, "gyroscope_rad_s"),
+        .accelerometer = given(noise.accelerometer_m_s2(), at_noise, "accelerometer_m_s2"),
+        .force = given(noise.force_n(), at_noise, "force_N"),
+        .moment = given(noise.moment_nm(), at_noise, "moment_Nm"),
+        .encoder = given(noise.encoder_rad(), at_noise, "encoder_rad")};
+    if (source.has_chain()) redundant.chain = read_chain(source.chain(), place.at("chain"));
+    if (source.has_robot()) redundant.robot = read_robot(source.robot(), place.at("robot"));
+    return redundant;
+  }
+
+  static StudyChain read_chain(const v1::StudyChain& source, const proto::TextLocator& place) {
+    if (source.links() == 0) place.at("links").fail("links must be given, above 0");
+    if (source.draws() == 0) place.at("draws").fail("draws must be given, above 0");
+    StudyChain chain;
+    chain.links = source.links();
+    chain.draws = source.draws();
+    chain.seed = source.seed();
+    chain.angle_error = given(source.angle_error_rad(), place, "angle_error_rad");
+    chain.rate_error = given(source.rate_error_rad_s(), place, "rate_error_rad_s");
+    chain.dynamics_error = given(source.dynamics_error(), place, "dynamics_error");
+    chain.records = source.records();
+    if (chain.records == 0) return chain;
+    chain.duration = given(source.duration_s(), place, "duration_s");
+    chain.period = 1.0 / given(source.rate_hz(), place, "rate_Hz");
+    chain.jerk = given(source.jerk(), place, "jerk");
+    return chain;
+  }
+
+  StudyRobot read_robot(const v1::StudyRobot& source, const proto::TextLocator& place) const {
+    if (source.rig().empty()) place.fail("names no rig file; write rig: \"rig-....textproto\"");
+    StudyRobot robot;
+    robot.path = beside(source.rig());
+    if (!std::filesystem::exists(robot.path)) return robot;
+    robot.mechanism = parse_rig(robot.path, proto::read_file(robot.path)).mechanism;
+    const estimator::Mechanism& mechanism = *robot.mechanism;
+    if (!estimator::is_tree(mechanism)) {
+      place.at("rig").fail("the robot's joints close loops; a redundant study needs a tree");
+    }
+    robot.gyroscopes = read_names(source.gyroscope(), mechanism.inertial_sensors, "inertial sensor",
+                                  place, "gyroscope");
+    robot.wrenches = read_names(source.wrench(), mechanism.hinges, "joint", place, "wrench");
+    robot.withheld = read_names(source.withheld(), mechanism.hinges, "joint", place, "withheld");
+    robot.about.setZero(mechanism.hinge_count());
+    for (int i = 0; i < source.about_size(); ++i) {
+      const proto::TextLocator at = place.at("about", i);
+      robot.about[index_of(source.about(i).name(), mechanism.hinges, "joint", at, "name")] =
+          source.about(i).angle_rad();
+    }
+    robot.amplitude = source.amplitude_rad();
+    robot.slowest = given(source.slowest_hz(), place, "slowest_Hz");
+    robot.fastest = given(source.fastest_hz(), place, "fastest_Hz");
+    if (robot.slowest > robot.fastest) {
+      place.at("slowest_Hz").fail("slowest_Hz must not lie above fastest_Hz");
+    }
+    robot.seed = source.seed();
+    robot.duration = given(source.duration_s(), place, "duration_s");
+    robot.period = 1.0 / given(source.rate_hz(), place, "rate_Hz");
+    robot.jerk = given(source.jerk(), place, "jerk");
+    robot.outside_force = source.outside_force_n();
+    robot.outside_moment = source.outside_moment_nm();
+    return robot;
+  }
+
+  template <typename Named>
+  static int index_of(const std::string& name, const std::vector<Named>& items, const char* what,
+                      const proto::TextLocator& place, const char* field) {
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      if (items[i].name == name) return static_cast<int>(i);
+    }
+    place.at(field).fail("the rig has no " + std::string(what) + " '" + name +
+                         "' (rigcal info RIG lists all)");
+  }
+
+  template <typename Named>
+  static std::vector<int> read_names(const google::protobuf::RepeatedPtrField<std::string>& names,
+                                     const std::vector<Named>& items, const char* what,
+                                     const proto::TextLocator& place, const char* field) {
+    std::vector<int> indices;
+    for (const std::string& name : names) {
+      indices.push_back(index_of(name, items, what, place, field));
+    }
+    return indices;
   }
 
   std::string beside(const std::string& file) const {

@@ -35,6 +35,11 @@ std::optional<StudyReport> study_synthetic(const Study& study, const std::vector
 std::optional<StudyReport> study_robustness(const Study& study, const std::vector<LoadedSet>& sets,
                                             const TaskRunner& run);
 
+/// States, accelerations and loads of a chain and of a robot from redundant sensors without
+/// encoders [Nori, section VII], simulated. Its runs are short and not kept.
+std::optional<StudyReport> study_redundant(const Study& study, const std::vector<LoadedSet>& sets,
+                                           const TaskRunner& run);
+
 /// The study of the kind the file names.
 std::optional<StudyReport> run_study(const Study& study, const std::vector<LoadedSet>& sets,
                                      const TaskRunner& run);

@@ -83,6 +83,9 @@ std::string write_report(const StudyReport& report, const std::string& folder) {
   proto::write_file((out / "tables.md").string(), markdown);
   proto::write_file((out / "runs.csv").string(), runs_csv(report.runs));
   proto::write_file((out / "histories.csv").string(), histories_csv(report.runs));
+  for (const StudyFile& file : report.files) {
+    proto::write_file((out / file.name).string(), file.text);
+  }
   const std::string path = (out / "index.html").string();
   proto::write_file(path, html_page(report.title, page));
   return path;

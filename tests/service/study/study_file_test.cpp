@@ -31,6 +31,7 @@ TEST(StudyFiles, LoadWithTheRigsAndScenariosTheyName) {
     EXPECT_EQ(study.kind, kind) << file;
     EXPECT_FALSE(study.sets.empty()) << file;
   }
+  EXPECT_TRUE(load_study(config("study-redundant.textproto")).redundant.has_value());
 }
 
 // What is written must arrive, in the units and order it was written in.

@@ -1,0 +1,39 @@
+#include <cassert>
+
+#include "estimator/dynamics/tree_inverse_dynamics.hpp"
+
+namespace estimator {
+
+/// The link of a joint's body b, where that is not the body nearer to the ground.
+template <typename T>
+std::size_t TreeInverseDynamics<T>::child_link(int hinge) const {
+  const std::size_t at = link_of_hinge_[static_cast<std::size_t>(hinge)];
+  assert(links_[at].sign > 0.0);
+  return at;
+}
+
+template <typename T>
+void TreeInverseDynamics<T>::push(int hinge, const Vector3& moment, const Vector3& force) {
+  Link& link = links_[child_link(hinge)];
+  const Matrix3 into_link = link.frame.transpose().template cast<T>();
+  link.push_moment = into_link * moment;
+  link.push_force = into_link * force;
+}
+
+template <typename T>
+std::array<T, 6> TreeInverseDynamics<T>::body_accelerations(int hinge) const {
+  const std::size_t at = child_link(hinge);
+  const Matrix3 frame = links_[at].frame.template cast<T>();
+  const Vector3 alpha = frame * motions_[at].alpha;
+  const Vector3 acceleration = frame * motions_[at].acceleration;
+  return {alpha[0], alpha[1], alpha[2], acceleration[0], acceleration[1], acceleration[2]};
+}
+
+template std::size_t TreeInverseDynamics<double>::child_link(int) const;
+template std::size_t TreeInverseDynamics<Expression>::child_link(int) const;
+template void TreeInverseDynamics<double>::push(int, const Vector3&, const Vector3&);
+template void TreeInverseDynamics<Expression>::push(int, const Vector3&, const Vector3&);
+template std::array<double, 6> TreeInverseDynamics<double>::body_accelerations(int) const;
+template std::array<Expression, 6> TreeInverseDynamics<Expression>::body_accelerations(int) const;
+
+}  // namespace estimator
