@@ -187,7 +187,8 @@ Segment read_swing(double angle) {
   constexpr int kSwingSamples = 1500;
   constexpr double kSwingPeriod = 2e-3;
   const test_support::ReferencePendulum rig{.b = 1e-3};
-  const Eigen::MatrixXd motion = simulate(rig, Eigen::Vector2d(angle, 0.0), kSwingPeriod, kSwingSamples - 1);
+  const Eigen::MatrixXd motion =
+      simulate(rig, Eigen::Vector2d(angle, 0.0), kSwingPeriod, kSwingSamples - 1);
   Segment segment;
   segment.period = kSwingPeriod;
   segment.angles = motion.col(0);
