@@ -134,8 +134,8 @@ struct SensedChain {
   std::vector<InstantAxis> axes;
 };
 
-// From a prior that is 0.9 rad off a joint, descent ends in another maximum more often than not; the
-// search must find the right one. It cannot catch a search that is wider than it need be.
+// From a prior that is 0.9 rad off a joint, descent ends in another maximum more often than not;
+// the search must find the right one. It cannot catch a search that is wider than it need be.
 TEST(MotionSearch, FindsTheMotionThatDescentMisses) {
   constexpr int kLinks = 8, kDraws = 20;
   const SensedChain chain(kLinks);
