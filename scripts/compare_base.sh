@@ -29,23 +29,10 @@ fi
 environment=${RIG_ROBOTS:-$HOME/.cache/rigcal-robots}
 rigcal=${RIG_RIGCAL:-build/bin/rigcal}
 
-fail() {
-  echo "compare_base: $1" >&2
-  exit 1
-}
+name=compare_base
+source scripts/peers/environment.sh
 
-[[ -x $rigcal ]] ||
-  fail "there is no program $rigcal: cmake --build --preset release --target rigcal"
-python3 -c 'import ensurepip, venv' 2>/dev/null ||
-  fail "python3-venv is missing: apt-get install python3-venv"
-if ! "$environment/bin/python" -c 'import pinocchio' 2>/dev/null; then
-  echo "Installing pin and example-robot-data from PyPI into $environment" >&2
-  python3 -m venv --clear "$environment" ||
-    fail "cannot make a Python environment in $environment; set RIG_ROBOTS to another folder."
-  "$environment/bin/pip" --disable-pip-version-check install --quiet --retries 1 --timeout 15 \
-    pin example-robot-data ||
-    fail "pip could not install Pinocchio, see above; PyPI (https://pypi.org) must be reachable."
-fi
+peers_environment "$environment" RIG_ROBOTS pin example-robot-data
 robots=$(find "$environment" -type d -path '*share/example-robot-data/robots' | head -1)
 [[ -n $robots ]] || fail "there are no robots in $environment; remove it and run again."
 

@@ -36,29 +36,14 @@ done
 environment=${RIG_PEERS:-$HOME/.cache/rigcal-peers}
 rigcal=${RIG_RIGCAL:-build/bin/rigcal}
 
-fail() {
-  echo "compare_peers: $1" >&2
-  exit 1
-}
+name=compare_peers
+source scripts/peers/environment.sh
 
-[[ -x $rigcal ]] ||
-  fail "there is no program $rigcal: cmake --build --preset release --target rigcal"
 command -v gcc >/dev/null || fail "gcc is missing: apt-get install gcc"
-python3 -c 'import ensurepip, venv' 2>/dev/null ||
-  fail "python3-venv is missing: apt-get install python3-venv"
 python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
   fail "mujoco[sysid] needs Python 3.11 or newer."
 
-# The mark says that an installation ended well; what was broken off is made anew.
-if [[ ! -e $environment/installed ]]; then
-  echo "Installing casadi, mujoco[sysid], numpy and scipy from PyPI into $environment"
-  python3 -m venv --clear "$environment" ||
-    fail "cannot make a Python environment in $environment; set RIG_PEERS to another folder."
-  "$environment/bin/pip" --disable-pip-version-check install --quiet --retries 1 --timeout 15 \
-    casadi 'mujoco[sysid]' numpy scipy ||
-    fail "pip could not install the peers, see above; PyPI (https://pypi.org) must be reachable."
-  touch "$environment/installed"
-fi
+peers_environment "$environment" RIG_PEERS casadi 'mujoco[sysid]' numpy scipy
 "$environment/bin/python" -c 'from mujoco.sysid import optimize' 2>/dev/null ||
   fail "the mujoco in $environment has no sysid toolbox; remove the folder and run again."
 

@@ -8,6 +8,7 @@
 #include "daq/scenario/multisine.hpp"
 #include "daq/scenario/observation.hpp"
 #include "daq/scenario/pulse.hpp"
+#include "daq/scenario/pulse_train.hpp"
 #include "daq/scenario/release.hpp"
 #include "daq/scenario/replay.hpp"
 #include "daq/scenario/step.hpp"
@@ -17,7 +18,8 @@ namespace daq {
 
 /// To add a scenario: write its type (command, command_peak, faults, and phase if the operator or
 /// the rig decides when it runs) and name it here. The compiler lists the rest.
-using Excitation = std::variant<Release, SwingUp, Pulse, Step, Chirp, Multisine, Replay>;
+using Excitation =
+    std::variant<Release, SwingUp, Pulse, Step, Chirp, Multisine, Replay, PulseTrain>;
 
 /// An excitation and how long it runs. `duration_s` counts from the start, or where an operator
 /// starts the motion from that moment.

@@ -108,18 +108,23 @@ double Multisine::command(const Moment& now) const noexcept {
   return now.time_s < ramp_s ? sum * now.time_s / ramp_s : sum;
 }
 
-// Between two grid points the signal rises by at most |f''| (Δt/2)²/2 above the higher one.
+// Between two grid points the signal rises by at most |f''| (Δt/2)²/2 above the higher one. While
+// it is faded in, f = s t/T and f'' = s'' t/T + 2 s'/T.
 double Multisine::command_peak() const {
   const Grid grid = make_grid(*this, kFinePointsPerCycle, kFinePointsMax);
+  std::vector<double> values = sample(*this, grid);
+  for (int k = 0; k < grid.points && k * grid.period_s < ramp_s; ++k) {
+    values[static_cast<std::size_t>(k)] *= k * grid.period_s / ramp_s;
+  }
   double amplitude_sum = 0.0;
   double curvature_max = 0.0;
   for (const Tone& tone : tones) {
     const double omega = kTwoPi * tone.frequency_Hz;
     amplitude_sum += std::abs(tone.amplitude);
     curvature_max += std::abs(tone.amplitude) * omega * omega;
+    if (ramp_s > 0.0) curvature_max += std::abs(tone.amplitude) * 2.0 * omega / ramp_s;
   }
-  const double bound =
-      peak_of(sample(*this, grid)) + curvature_max * grid.period_s * grid.period_s / 8.0;
+  const double bound = peak_of(values) + curvature_max * grid.period_s * grid.period_s / 8.0;
   return std::min(bound, amplitude_sum);
 }
 

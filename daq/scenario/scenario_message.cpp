@@ -74,6 +74,14 @@ Excitation read(const v1::Pulse& source, const Context& /*context*/) {
   return Pulse{source.command(), source.start_s(), source.width_s()};
 }
 
+Excitation read(const v1::PulseTrain& source, const Context& /*context*/) {
+  PulseTrain train;
+  for (const v1::TrainPulse& pulse : source.pulse()) {
+    train.pulses.push_back({pulse.command(), pulse.start_s(), pulse.width_s()});
+  }
+  return train;
+}
+
 Excitation read(const v1::Step& source, const Context& /*context*/) {
   return Step{source.command(), source.start_s()};
 }
@@ -128,12 +136,14 @@ auto with_excitation(const v1::Scenario& source, const proto::TextLocator& root,
       return use(source.multisine(), "multisine");
     case v1::Scenario::kReplay:
       return use(source.replay(), "replay");
+    case v1::Scenario::kPulseTrain:
+      return use(source.pulse_train(), "pulse_train");
     case v1::Scenario::EXCITATION_NOT_SET:
       break;
   }
   root.fail(
-      "names no excitation; write one of release, swing_up, pulse, step, chirp, multisine, "
-      "replay");
+      "names no excitation; write one of release, swing_up, pulse, pulse_train, step, chirp, "
+      "multisine, replay");
 }
 
 // Where the field stands that a fault begins with: "multisine.sine[2].frequency_hz must be …".

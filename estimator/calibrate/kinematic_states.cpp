@@ -203,7 +203,8 @@ class Smoother {
     }
     for (const SensingProgram::Entry& entry : program_.slopes()) {
       const int row = row_of[static_cast<std::size_t>(entry.axis)];
-      if (row >= 0) slope(row, entry.column) = lanes_.slope(entry)[0];
+      if (row < 0 || entry.column >= size_) continue;  // controls are no unknowns
+      slope(row, entry.column) = lanes_.slope(entry)[0];
     }
   }
 

@@ -21,7 +21,7 @@ constexpr int kInstantsMax = 400;  // of all recordings: each costs three poses
 constexpr int kInstantsMin = 20;
 // Of the squares of what is read, about its mean for rates.
 constexpr double kUnexplained = 0.5;          // by the description, before anything is told
-constexpr double kExplained = 0.1;            // left by the mistake that is told
+constexpr double kAxesExplained = 0.1;            // left by the mistake that is told
 constexpr double kStandardGravity = 9.80665;  // [m/s²]
 constexpr double kDegrees = 180.0 / std::numbers::pi;
 
@@ -250,7 +250,7 @@ std::optional<Mistake> find_mistake(Comparison& comparison, bool turns) {
   if (!(unexplained(comparison, is_read, {}) > kUnexplained)) return std::nullopt;
   for (Mistake mistake : all_mistakes(is_read, {1.0, unit, 1.0 / unit})) {
     mistake.unexplained = unexplained(comparison, is_read, mistake);
-    if (mistake.unexplained < kExplained) explaining.push_back(mistake);
+    if (mistake.unexplained < kAxesExplained) explaining.push_back(mistake);
   }
   std::ranges::sort(explaining, {}, &Mistake::changes);
   const bool is_alone =

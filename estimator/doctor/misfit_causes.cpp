@@ -26,7 +26,7 @@ constexpr double kNoWorse = 1.5;
 constexpr double kWorkMost = 6e7;
 
 /// Causes whose costs differ by less than this factor are told together.
-constexpr double kAlike = 1.3;
+constexpr double kCauseAlike = 1.3;
 
 /// The sensor whose errors are largest beside its noise.
 Eigen::Index worst_of(const Eigen::VectorXd& rmse, const Eigen::VectorXd& noise) {
@@ -52,7 +52,7 @@ Finding told(const MisfitCase& on, const std::vector<Cause>& causes) {
                   error_text(sensor, best.rmse[worst]);
   int alike = 1;
   for (std::size_t i = 1; i < causes.size(); ++i) {
-    if (!(causes[i].cost_per_reading < kAlike * best.cost_per_reading)) break;
+    if (!(causes[i].cost_per_reading < kCauseAlike * best.cost_per_reading)) break;
     finding.what += (alike == 1 ? "; it may as well be that " : ", or ") + causes[i].finding.what;
     ++alike;
   }

@@ -8,7 +8,8 @@ namespace service {
 enum ExitCode : int {
   kDone = 0,
   kBadInput = 1,  ///< bad input or usage; the message says what to do
-  /// The result was printed and written, but the solver did not converge; check: with warnings.
+  /// The result was printed and written, but the solver did not converge; check: with warnings;
+  /// identify: the precision was not reached.
   kNotConverged = 2,
   kServiceTrouble = 3,  ///< the service is not there or refuses, or the job has no result
   kInterrupted = 130    ///< stopped by Ctrl-C
@@ -24,6 +25,8 @@ void add_validate(CLI::App& app, ExitCode& exit_code);
 void add_estimate(CLI::App& app, ExitCode& exit_code);
 void add_compare(CLI::App& app, ExitCode& exit_code);
 void add_simulate(CLI::App& app, ExitCode& exit_code);
+void add_design(CLI::App& app, ExitCode& exit_code);
+void add_identify(CLI::App& app, ExitCode& exit_code);
 void add_init(CLI::App& app, ExitCode& exit_code);
 void add_info(CLI::App& app, ExitCode& exit_code);
 void add_export(CLI::App& app, ExitCode& exit_code);

@@ -8,6 +8,7 @@
 #include "service/client/estimation_options.hpp"
 #include "service/client/remote/remote_calibration.hpp"
 #include "service/describe/rig_proposal.hpp"
+#include "service/design/experiment.hpp"
 #include "service/import/parameter_edits.hpp"
 #include "service/import/recording_pieces.hpp"
 #include "service/simulation/integrator.hpp"
@@ -89,6 +90,28 @@ struct SimulateOptions {
   ParameterEdits edits;
 };
 
+/// What `rigcal design` is told.
+struct DesignOptions {
+  std::string rig;
+  std::string after;                 ///< result; empty: none yet
+  std::vector<std::string> targets;  ///< "NAME[:PRECISION]"
+  std::string out;
+  ExperimentRequest experiment;  ///< threads 0: as many as there are processors
+};
+
+/// What `rigcal identify` is told.
+struct IdentifyOptions {
+  std::string rig;
+  std::vector<std::string> targets;  ///< "NAME:PRECISION"
+  std::string folder;
+  std::string url;  ///< empty: the rig file's
+  std::string daq;  ///< empty: beside this program
+  int runs = 8;
+  double pause = 20.0;           ///< [s]
+  ExperimentRequest experiment;  ///< threads 0: as many as there are processors
+  bool quiet = false;
+};
+
 /// What `rigcal init` is told.
 struct InitOptions {
   std::string out;
@@ -115,5 +138,10 @@ void add_options(CLI::App& command, CompareOptions& options);
 void add_options(CLI::App& command, RepeatOptions& options);
 void add_options(CLI::App& command, SimulateOptions& options);
 void add_options(CLI::App& command, InitOptions& options);
+void add_options(CLI::App& command, DesignOptions& options);
+void add_options(CLI::App& command, IdentifyOptions& options);
+
+/// Options of the runs that design and identify have in common.
+void add_experiment_options(CLI::App& command, ExperimentRequest& experiment);
 
 }  // namespace service

@@ -20,6 +20,8 @@ constexpr const char* kFooter =
     "  rigcal compare run.csv --rig configs/rig-furuta.textproto\n"
     "  rigcal simulate --rig configs/rig-furuta.textproto \\\n"
     "      --scenario configs/scenario-release.textproto --out release.csv\n"
+    "  rigcal design --rig rig.textproto --after run.json --for 1.b:2% --out next.textproto\n"
+    "  rigcal identify --rig rig.textproto --until 1.b:2% --folder runs\n"
     "\n"
     "Exit status: 0 done, 1 bad input or usage, or output that failed, 2 not converged,\n"
     "3 trouble with the service, 130 stopped by Ctrl-C.\n"
@@ -42,6 +44,8 @@ int main(int argc, char** argv) {
   service::add_estimate(app, exit_code);
   service::add_compare(app, exit_code);
   service::add_simulate(app, exit_code);
+  service::add_design(app, exit_code);
+  service::add_identify(app, exit_code);
   service::add_info(app, exit_code);
   service::add_import(app, exit_code);
   service::add_export(app, exit_code);

@@ -106,10 +106,16 @@ class Writer {
   void name_rig() { text_.line("name: \"" + answers_.name + "\""); }
 
   /// A body that turns about z alone: xx and yy are not seen.
-  void planar_body(const LinkValues& link, const std::string& mass_comment) {
+  void planar_body(const LinkValues& link, const std::string& mass_comment,
+                   bool beside_the_line = false) {
     text_.open("body");
     text_.line("name: \"" + link.name + "\"");
     text_.value("mass", link.mass, "[kg]" + mass_comment);
+    if (beside_the_line) {
+      text_.comment(
+          "Off the line between its hinges [m]: a bent link's centre of mass lies there.");
+      text_.line("center_of_mass { y { value: 0 free: true } }");
+    }
     // Wide enough for any zz that a link of that length has, by the triangle inequality.
     const double unseen = link.mass.value * square(link.length.value);
     text_.open("inertia");
@@ -380,7 +386,8 @@ void Writer::write_cart_pole() {
   write_recording(text_, answers_, {"rail", "pivot"}, "rail");
 }
 
-/// One motion tells little of each link: inertias, and friction where the links are held.
+/// One motion tells little of each link: inertias, friction, and where between two moving hinges
+/// the weight hangs.
 void Writer::write_fourbar() {
   std::vector<LinkValues> links;
   for (std::size_t k = 0; k < 3; ++k) {
@@ -401,7 +408,7 @@ void Writer::write_fourbar() {
       "along it, from the crank's side. Angles of O and R are zero along world x, from O "
       "to R and on.");
   name_rig();
-  for (const LinkValues& link : links) planar_body(link, "");
+  for (std::size_t k = 0; k < 3; ++k) planar_body(links[k], "", k == 1);
   struct Joint {
     const char *name, *parent, *child;
     Known on_parent, on_child;
@@ -423,9 +430,9 @@ void Writer::write_fourbar() {
     text_.line(std::string("name: \"") + joint.name + "\"");
     side("parent", joint.parent, "z: 1", "x: 1", "", &joint.on_parent, "[m]");
     side("child", joint.child, "z: 1", "x: 1", "", &joint.on_child, "[m]");
+    const LinkValues& link = links[joint.reading == 0 ? 0 : 2];
+    friction(link.viscous(), link.dry());
     if (joint.reading >= 0) {
-      const LinkValues& link = links[joint.reading == 0 ? 0 : 2];
-      friction(link.viscous(), link.dry());
       if (joint.reading == 0 && answers_.motor) motor(links[1].weight, "N·m");
       const ReadingAnswer* const read = reading(static_cast<std::size_t>(joint.reading));
       if (read != nullptr) write_encoder(text_, *read, false, false);

@@ -38,27 +38,6 @@ int distance(const std::string& a, const std::string& b) {
   return row[b.size()];
 }
 
-estimator::Parameter& find(const std::string& option, const std::string& name,
-                           estimator::Mechanism& mechanism) {
-  const int index = mechanism.find_parameter(name);
-  if (index >= 0) {
-    if (estimator::find_tie(mechanism, index) != nullptr) {
-      throw proto::InputError(option + " " + name +
-                              ": follows from other parameters by a tie of the rig file; change "
-                              "those, or remove the tie");
-    }
-    return mechanism.parameters[static_cast<std::size_t>(index)];
-  }
-  std::vector<std::pair<int, std::string>> near;
-  for (const estimator::Parameter& parameter : mechanism.parameters) {
-    near.emplace_back(distance(name, parameter.name), parameter.name);
-  }
-  std::sort(near.begin(), near.end());
-  throw proto::InputError(option + " " + name + ": the rig has no such parameter; did you mean " +
-                          near.at(0).second + ", " + near.at(1).second + " or " +
-                          near.at(2).second + "? (rigcal info RIG lists all)");
-}
-
 void set_value(const std::string& option, const Assignment& edit, estimator::Parameter& parameter) {
   double value = 0.0;
   const char* end = edit.value.data() + edit.value.size();
@@ -96,15 +75,36 @@ void withhold(const std::string& name, estimator::Mechanism& mechanism) {
 
 }  // namespace
 
+estimator::Parameter& named_parameter(const std::string& option, const std::string& name,
+                                      estimator::Mechanism& mechanism) {
+  const int index = mechanism.find_parameter(name);
+  if (index >= 0) {
+    if (estimator::find_tie(mechanism, index) != nullptr) {
+      throw proto::InputError(option + " " + name +
+                              ": follows from other parameters by a tie of the rig file; change "
+                              "those, or remove the tie");
+    }
+    return mechanism.parameters[static_cast<std::size_t>(index)];
+  }
+  std::vector<std::pair<int, std::string>> near;
+  for (const estimator::Parameter& parameter : mechanism.parameters) {
+    near.emplace_back(distance(name, parameter.name), parameter.name);
+  }
+  std::sort(near.begin(), near.end());
+  throw proto::InputError(option + " " + name + ": the rig has no such parameter; did you mean " +
+                          near.at(0).second + ", " + near.at(1).second + " or " +
+                          near.at(2).second + "? (rigcal info RIG lists all)");
+}
+
 void apply_edits(const ParameterEdits& edits, estimator::Mechanism& mechanism) {
   for (const std::string& text : edits.start) {
     const Assignment edit = split(text);
-    set_value("--start", edit, find("--start", edit.name, mechanism));
+    set_value("--start", edit, named_parameter("--start", edit.name, mechanism));
   }
-  for (const std::string& name : edits.free) find("--free", name, mechanism).free = true;
+  for (const std::string& name : edits.free) named_parameter("--free", name, mechanism).free = true;
   for (const std::string& text : edits.fix) {
     const Assignment edit = split(text);
-    estimator::Parameter& parameter = find("--fix", edit.name, mechanism);
+    estimator::Parameter& parameter = named_parameter("--fix", edit.name, mechanism);
     if (text.find('=') != std::string::npos) set_value("--fix", edit, parameter);
     parameter.free = false;
   }

@@ -42,6 +42,11 @@ void add_torque(const v1::TorqueSensor& source, const proto::TextLocator& place,
   const int joint = find_joint(mechanism, source.hinge(), place);
   const estimator::Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(joint)];
   const bool is_motor = source.of() == v1::TorqueSensor::MOTOR;
+  if (is_motor && source.delay().free()) {
+    place.at("delay").fail("torque sensor '" + source.name() +
+                           "': a motor's torque jumps with the control, so by how much its readings "
+                           "are late is not estimated; give the value without free");
+  }
   if (is_motor && !hinge.motorised) {
     place.at("hinge").fail("torque sensor '" + source.name() + "' is of the motor of hinge '" +
                            hinge.name +

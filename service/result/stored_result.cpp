@@ -2,6 +2,9 @@
 
 #include <google/protobuf/util/json_util.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "proto/calibration.pb.h"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
@@ -50,6 +53,32 @@ CalibratedRig rig_of(const v1::CalibrationResult& result) {
   return rig;
 }
 
+/// @throws InputError where it is not square, or of other parameters
+Eigen::MatrixXd covariance_of(const std::string& file, const v1::CalibrationResult& result) {
+  const int count = result.parameters_size();
+  Eigen::MatrixXd covariance = Eigen::MatrixXd::Zero(count, count);
+  if (result.covariance_size() == 0) return covariance;
+  const auto fits = [&](const v1::MatrixRow& row) { return row.values_size() == count; };
+  if (result.covariance_size() != count || !std::ranges::all_of(result.covariance(), fits)) {
+    throw proto::InputError(file +
+                            ": covariance: is not one row and column a parameter; give what "
+                            "rigcal calibrate --json wrote");
+  }
+  for (int i = 0; i < count; ++i) {
+    for (int k = 0; k < count; ++k) covariance(i, k) = result.covariance(i).values(k);
+  }
+  return covariance;
+}
+
+std::map<std::string, double> noise_of(const v1::CalibrationResult& result) {
+  std::map<std::string, double> noise;
+  for (const v1::NoiseResult& each : result.noise()) {
+    const double reading = each.has_reading_m() ? each.reading_m() : each.reading_rad();
+    if (reading > 0.0 && std::isfinite(reading)) noise[each.hinge()] = reading;
+  }
+  return noise;
+}
+
 }  // namespace
 
 StoredResult stored_result(const std::string& file, const v1::CalibrationResult& result) {
@@ -61,6 +90,8 @@ StoredResult stored_result(const std::string& file, const v1::CalibrationResult&
   }
   StoredResult stored{.file = file,
                       .rig = rig_of(result),
+                      .covariance = covariance_of(file, result),
+                      .noise = noise_of(result),
                       .rig_name = provenance.rig().path(),
                       .rig_text = provenance.rig_text(),
                       .command = provenance.command(),

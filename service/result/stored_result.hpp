@@ -1,5 +1,7 @@
 #pragma once
 
+#include <Eigen/Core>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -17,6 +19,8 @@ namespace service {
 struct StoredResult {
   std::string file;  ///< for messages
   CalibratedRig rig;
+  Eigen::MatrixXd covariance;           ///< in the order of its estimates
+  std::map<std::string, double> noise;  ///< of a reading, by encoder [rad or m]; where it is told
   std::string rig_name;
   std::string rig_text;
   std::string command;  ///< that it is of

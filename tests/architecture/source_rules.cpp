@@ -137,7 +137,10 @@ std::vector<Violation> estimator_is_layered(const Tree& tree) {
         "estimator/dynamics/", "estimator/tree/"}},
       {"estimator/doctor/",
        {"estimator/math/", "estimator/signal/", "estimator/optimize/", "estimator/model/",
-        "estimator/dynamics/", "estimator/tree/", "estimator/calibrate/"}}};
+        "estimator/dynamics/", "estimator/tree/", "estimator/calibrate/"}},
+      {"estimator/design/",
+       {"estimator/math/", "estimator/signal/", "estimator/optimize/", "estimator/model/",
+        "estimator/dynamics/", "estimator/tree/", "estimator/calibrate/", "estimator/doctor/"}}};
   return check_layers(tree, "estimator/", kLayers);
 }
 
@@ -151,6 +154,9 @@ std::vector<Violation> service_is_layered(const Tree& tree) {
       {"service/report/",
        {"service/text/", "service/import/", "service/describe/", "service/result/"}},
       {"service/calibration/", {"service/text/", "service/import/", "service/result/"}},
+      {"service/design/",
+       {"service/text/", "service/import/", "service/simulation/", "service/result/",
+        "service/report/", "service/calibration/"}},
       {"service/study/",
        {"service/text/", "service/import/", "service/simulation/", "service/result/",
         "service/report/", "service/calibration/"}},
@@ -159,7 +165,8 @@ std::vector<Violation> service_is_layered(const Tree& tree) {
         "service/calibration/"}},
       {"service/client/",
        {"service/text/", "service/import/", "service/describe/", "service/simulation/",
-        "service/result/", "service/report/", "service/calibration/", "service/study/"}},
+        "service/result/", "service/report/", "service/calibration/", "service/design/",
+        "service/study/"}},
       {"service/python/",
        {"service/text/", "service/import/", "service/simulation/", "service/result/",
         "service/report/", "service/calibration/"}}};

@@ -20,7 +20,7 @@ using test_support::open_request;
 using test_support::request_frame;
 using test_support::SocketClient;
 
-constexpr double kReplyPatience_s = 30.0;
+constexpr double kHoarderPatience_s = 30.0;
 constexpr std::size_t kPartSize = 1u << 20;
 // More than the shares: half of the limits that proto/daemon.proto states.
 constexpr int kConnections = 300;
@@ -162,7 +162,7 @@ void Hoarder::hoard_sessions() {
     ServiceRequest open = open_request(caller_.name() + "-" + std::to_string(++count_));
     (*open.mutable_open_session()->mutable_metadata())["notes"] = std::string(60'000, '"');
     SocketClient client = caller_.connect();
-    refusal = client.connected() ? refusal_of(client.call(open, kReplyPatience_s)) : std::nullopt;
+    refusal = client.connected() ? refusal_of(client.call(open, kHoarderPatience_s)) : std::nullopt;
   }
   expect_share("sessions", refusal, calm);
   // All of them want to be stored at the same time.
@@ -189,7 +189,7 @@ void Hoarder::hoard_streams() {
     SocketClient& client = streams.emplace_back(caller_.connect());
     const ServiceRequest open =
         open_request(caller_.name() + "-stream-" + std::to_string(++count_));
-    refusal = client.connected() ? refusal_of(client.call(open, kReplyPatience_s)) : std::nullopt;
+    refusal = client.connected() ? refusal_of(client.call(open, kHoarderPatience_s)) : std::nullopt;
   }
   expect_share("streams", refusal, calm);
   // Batches as large as they may be, and nobody reads their acknowledgements.
@@ -210,7 +210,7 @@ void Hoarder::hoard_connections() {
   for (int k = 0; k < kConnections && refusal == ""; ++k) {
     SocketClient& client = clients.emplace_back(caller_.connect());
     refusal =
-        client.connected() ? refusal_of(client.call(hello(), kReplyPatience_s)) : std::nullopt;
+        client.connected() ? refusal_of(client.call(hello(), kHoarderPatience_s)) : std::nullopt;
   }
   expect_share("connections", refusal, calm);
   pause(static_cast<int>(random_() % 2000));

@@ -14,7 +14,7 @@ using test_support::open_request;
 using test_support::request_frame;
 using test_support::SocketClient;
 
-void pause(int milliseconds) {
+void hold_back(int milliseconds) {
   std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
 }
 
@@ -57,7 +57,7 @@ void HostileClient::run(const std::atomic<bool>& stop) {
     const Kind& kind = kKinds[random_() % kKinds.size()];
     (this->*kind.attack)();
     ledger_.count(std::string("attacks: ") + kind.name);
-    pause(static_cast<int>(random_() % 50));
+    hold_back(static_cast<int>(random_() % 50));
   }
 }
 
@@ -112,7 +112,7 @@ void HostileClient::hang_half_open() {
     const std::string frame = request_frame(open_request("evil-half"));
     client.send_bytes(frame.substr(0, random_() % frame.size()));
   }
-  pause(1000);
+  hold_back(1000);
 }
 
 void HostileClient::drip() {
@@ -123,7 +123,7 @@ void HostileClient::drip() {
     for (Client& client : clients) {
       if (client.connected()) client.send_bytes(frame.substr(at, 1));
     }
-    pause(100);
+    hold_back(100);
   }
 }
 
@@ -135,7 +135,7 @@ void HostileClient::crowd() {
     if (random_() % 8 == 0) client.send_bytes(noise(8));
   }
   ledger_.count("connections of crowds", clients.size());
-  pause(500);
+  hold_back(500);
 }
 
 void HostileClient::never_read() {
@@ -148,7 +148,7 @@ void HostileClient::never_read() {
   std::string frames;
   for (int k = 0; k < 2000; ++k) frames += request_frame(request);
   client.send_bytes(frames);
-  pause(500);
+  hold_back(500);
 }
 
 void HostileClient::ask_nonsense() {

@@ -21,10 +21,10 @@ using test_support::same;
 using test_support::SocketClient;
 
 constexpr std::uint64_t kWindow = 16;
-constexpr std::uint64_t kSamplesPerBatch = 20;
-constexpr double kReplyPatience_s = 15.0;
+constexpr std::uint64_t kRigSamplesPerBatch = 20;
+constexpr double kRigPatience_s = 15.0;
 
-void pause(int milliseconds) {
+void rest(int milliseconds) {
   std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
 }
 
@@ -51,13 +51,13 @@ void MadeUpRig::stream_session() {
     SocketClient client(service_.port());
     expects_refusal_ = false;
     const ServiceReply reply =
-        client.connected() ? client.call(open_request(id_), kReplyPatience_s) : ServiceReply();
+        client.connected() ? client.call(open_request(id_), kRigPatience_s) : ServiceReply();
     if (!reply.has_session_opened()) {
       if (reply.has_session_refused() &&
           reply.session_refused().reason() == SessionRefused::REASON_BAD_REQUEST) {
         ledger_.fail(id_ + ": opening is refused: " + reply.session_refused().text());
       }
-      pause(100);
+      rest(100);
       continue;
     }
     const std::uint64_t through = reply.session_opened().acknowledged_through();
@@ -78,7 +78,7 @@ void MadeUpRig::acknowledge(std::uint64_t through) {
   }
   if (through > acknowledged_) {
     ledger_.count("samples of made-up rigs acknowledged",
-                  (through - acknowledged_) * kSamplesPerBatch);
+                  (through - acknowledged_) * kRigSamplesPerBatch);
   }
   acknowledged_ = std::max(acknowledged_, through);
 }
@@ -109,14 +109,14 @@ MadeUpRig::End MadeUpRig::stream(SocketClient& client) {
       if (random_() % 40 == 0 && !misbehave(client, next)) return End::kConnectionLost;
       if (next > batch_count_) continue;
       sent_through_ = std::max(sent_through_, next);
-      if (!client.send(batch_request(next++, kSamplesPerBatch))) return End::kConnectionLost;
+      if (!client.send(batch_request(next++, kRigSamplesPerBatch))) return End::kConnectionLost;
       ledger_.count("batches sent by made-up rigs");
       if (!take_acknowledgements(client, 0.0)) return End::kConnectionLost;
-      pause(static_cast<int>(random_() % 4));
+      rest(static_cast<int>(random_() % 4));
       continue;
     }
     const std::uint64_t before = acknowledged_;
-    if (!take_acknowledgements(client, kReplyPatience_s)) return End::kConnectionLost;
+    if (!take_acknowledgements(client, kRigPatience_s)) return End::kConnectionLost;
     if (acknowledged_ == before) return End::kConnectionLost;  // silent for too long
   }
   return End::kAllAcknowledged;
@@ -124,23 +124,23 @@ MadeUpRig::End MadeUpRig::stream(SocketClient& client) {
 
 // False when the connection is to be given up.
 bool MadeUpRig::misbehave(SocketClient& client, std::uint64_t& next) {
-  const std::string frame = test_support::request_frame(batch_request(next, kSamplesPerBatch));
+  const std::string frame = test_support::request_frame(batch_request(next, kRigSamplesPerBatch));
   switch (random_() % 7) {
     case 0:
     case 1: {  // some of what was sent, once more
       const std::uint64_t again = 1 + random_() % std::max<std::uint64_t>(next - 1, 1);
       if (again >= next) return true;
       ledger_.count("batches sent twice");
-      return client.send(batch_request(again, kSamplesPerBatch));
+      return client.send(batch_request(again, kRigSamplesPerBatch));
     }
     case 2: {  // another content under a number that was acknowledged
       if (acknowledged_ == 0) return true;
-      auto altered = batch_request(acknowledged_ + 1000, kSamplesPerBatch);
+      auto altered = batch_request(acknowledged_ + 1000, kRigSamplesPerBatch);
       altered.mutable_sample_batch()->set_batch_sequence(1 + random_() % acknowledged_);
       ledger_.count("batches sent again, altered");
       expects_refusal_ = true;
       client.send(altered);
-      take_acknowledgements(client, kReplyPatience_s);
+      take_acknowledgements(client, kRigPatience_s);
       return false;
     }
     case 3: {  // the one after the next first
@@ -148,9 +148,9 @@ bool MadeUpRig::misbehave(SocketClient& client, std::uint64_t& next) {
       expects_refusal_ = true;
       sent_through_ = std::max(sent_through_, next + 1);
       ledger_.count("batches sent out of order");
-      client.send(batch_request(next + 1, kSamplesPerBatch));
+      client.send(batch_request(next + 1, kRigSamplesPerBatch));
       client.send_bytes(frame);
-      take_acknowledgements(client, kReplyPatience_s);
+      take_acknowledgements(client, kRigPatience_s);
       return false;
     }
     case 4:  // breaks off in the middle
@@ -171,7 +171,7 @@ bool MadeUpRig::misbehave(SocketClient& client, std::uint64_t& next) {
 
 bool MadeUpRig::close(SocketClient& client) {
   if (!client.send(close_request(batch_count_))) return false;
-  while (const auto reply = client.receive(kReplyPatience_s)) {
+  while (const auto reply = client.receive(kRigPatience_s)) {
     if (reply->has_session_closed()) return true;
     if (!reply->has_acknowledge()) return false;
   }
@@ -182,7 +182,7 @@ void MadeUpRig::compare() {
   const auto stored = wait_for_recording(service_, id_, ledger_);
   if (!stored) return;
   ledger_.count("samples of made-up rigs stored", stored->samples.size());
-  bool all = stored->samples.size() == batch_count_ * kSamplesPerBatch && stored->gaps.empty() &&
+  bool all = stored->samples.size() == batch_count_ * kRigSamplesPerBatch && stored->gaps.empty() &&
              stored->commands.size() == stored->samples.size();
   for (std::size_t k = 0; all && k < stored->samples.size(); ++k) {
     all = same(stored->samples[k], make_sample(k)) && stored->commands[k].command_sequence == k;

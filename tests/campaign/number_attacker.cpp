@@ -31,7 +31,7 @@ using test_support::SocketClient;
 using v1::ServiceReply;
 using v1::ServiceRequest;
 
-constexpr double kReplyPatience_s = 30.0;
+constexpr double kAttackPatience_s = 30.0;
 constexpr std::size_t kJobsUnderWay = 20;
 constexpr std::size_t kSentenceMin = 12;
 constexpr double kInf = std::numeric_limits<double>::infinity();
@@ -185,7 +185,7 @@ void NumberAttacker::put_into_opening(const Number& number) {
   test_support::put_number(request, number.path, number.value);
   SocketClient client = caller_.connect();
   if (!client.connected()) return;
-  if (expect_right(number, client.call(request, kReplyPatience_s))) {
+  if (expect_right(number, client.call(request, kAttackPatience_s))) {
     client.half_close();
     finish_session(number, id, 0);
   }
@@ -200,13 +200,13 @@ void NumberAttacker::put_into_stream(const Number& number) {
   test_support::put_number(in_batch ? batch : close, number.path, number.value);
   SocketClient client = caller_.connect();
   if (!client.connected()) return;
-  if (!client.call(open_request(stream_), kReplyPatience_s).has_session_opened()) return;
-  const ServiceReply reply = client.call(batch, kReplyPatience_s);
+  if (!client.call(open_request(stream_), kAttackPatience_s).has_session_opened()) return;
+  const ServiceReply reply = client.call(batch, kAttackPatience_s);
   const bool lost = reply.reply_case() == ServiceReply::REPLY_NOT_SET;
   const bool taken = in_batch ? expect_right(number, reply) : reply.has_acknowledge();
   if (!taken && !lost) return;
   if (taken) {
-    const ServiceReply closed = client.call(close, kReplyPatience_s);
+    const ServiceReply closed = client.call(close, kAttackPatience_s);
     if (!in_batch) expect_right(number, closed);
   }
   client.half_close();

@@ -14,7 +14,7 @@ using rigcal::v1::SampleBatch;
 using Random = std::mt19937_64;
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
 std::size_t draw(Random& random, std::size_t count) { return random() % count; }
 
@@ -38,8 +38,8 @@ const std::string& bad_name(Random& random) {
 }
 
 double bad_number(Random& random) {
-  constexpr std::array kNumbers = {kNan, kInf, -kInf,       1e308, -1e308,
-                                   1e9,  -1e9, 1.0000001e9, 5e-324};
+  constexpr std::array kNumbers = {kNan, kInfinite, -kInfinite,  1e308, -1e308,
+                                   1e9,  -1e9,      1.0000001e9, 5e-324};
   return kNumbers[draw(random, kNumbers.size())];
 }
 

@@ -22,7 +22,7 @@ using test_support::close_request;
 using test_support::request_frame;
 using test_support::SocketClient;
 
-constexpr double kReplyPatience_s = 30.0;
+constexpr double kThiefPatience_s = 30.0;
 constexpr int kJobsKept = 20;
 // In the header of what a thief made where its owner had deleted it: its secret is a guess, which
 // another thief may make as well.
@@ -156,7 +156,7 @@ void Thief::break_in(Caller& as, const SessionInfo& listed) {
                          request_frame(close_request(batch.sample_batch().batch_sequence())))) {
     return;
   }
-  const auto reply = client.receive(kReplyPatience_s);
+  const auto reply = client.receive(kThiefPatience_s);
   as.count("thefts refused: opening a session without its secret");
   if (!reply) {
     if (calm.lasted()) as.fail("no answer to an opening without a secret");

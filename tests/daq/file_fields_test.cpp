@@ -118,6 +118,18 @@ TEST(ScenarioFields, OfAStep) {
   EXPECT_EQ(step.at(10.0), 0.0);
 }
 
+// Where pulses overlap they add up, and that is the peak.
+TEST(ScenarioFields, OfAPulseTrain) {
+  Excited train(
+      "pulse_train { motor: \"arm\" pulse { command: 2 start_s: 1 width_s: 2 }"
+      " pulse { command: -3 start_s: 2 width_s: 4 } }");
+  EXPECT_EQ(train.at(0.999), 0.0);
+  EXPECT_EQ(train.at(1.0), 2.0);
+  EXPECT_EQ(train.at(2.5), -1.0);
+  EXPECT_EQ(train.at(5.999), -3.0);
+  EXPECT_EQ(train.at(6.0), 0.0);
+}
+
 // A linear sweep: phase 2π (f₀ t + (f₁ − f₀) t²/(2 T)) over the time T behind the start.
 TEST(ScenarioFields, OfAChirp) {
   Excited chirp(

@@ -39,6 +39,11 @@ std::vector<Scenario> one_of_each() {
                             .kick_time_s = 0.1}),
                    5.0);
   all.emplace_back("pulse", Pulse{.amplitude = 2, .start_s = 0.5, .width_s = 1}, 5.0);
+  all.emplace_back("pulse_train",
+                   PulseTrain{{{.amplitude = 2, .start_s = 0.5, .width_s = 1},
+                               {.amplitude = -3, .start_s = 2, .width_s = 0.5},
+                               {.amplitude = 1.5, .start_s = 1, .width_s = 2}}},
+                   5.0);
   all.emplace_back("step", Step{.amplitude = -1.5, .start_s = 1}, 5.0);
   all.emplace_back("chirp",
                    Chirp{.amplitude = 1,
@@ -137,6 +142,18 @@ TEST(Multisine, KeepsStatedPhasesAndChoosesTheOthersRepeatably) {
   for (std::size_t i = 0; i < first.tones.size(); ++i) {
     EXPECT_EQ(first.tones[i].phase_rad, second.tones[i].phase_rad);
   }
+}
+
+// Faded in over 2 s, cos(2π 0.1 t) is t/2 cos(0.2π t), largest where t tan(0.2π t) = 1/(0.2π).
+TEST(Multisine, PeakIsThatOfWhatIsFadedIn) {
+  const Multisine multisine{.tones = {{0.1, 1.0, pi / 2.0}}, .ramp_s = 2.0, .duration_s = 2.5};
+  double peak = 0.0;
+  for (int k = 0; k < 2500; ++k) {
+    peak = std::max(peak, std::abs(multisine.command(at(1e-3 * k))));
+  }
+  EXPECT_NEAR(peak, 0.447, 1e-3);
+  EXPECT_GE(multisine.command_peak(), peak);
+  EXPECT_LT(multisine.command_peak(), 1.01 * peak);
 }
 
 TEST(Replay, HoldsEachValueUntilTheNextRow) {

@@ -31,17 +31,21 @@ sim::SimulationSettings simulation_settings() {
   return settings;
 }
 
+sim::FurutaParameters furuta_parameters() {
+  sim::FurutaParameters parameters;
+  parameters.arm_friction.viscous = parameters.pendulum_friction.viscous = 1e-3;
+  return parameters;
+}
+
 SimulatedRig::SimulatedRig(Scenario scenario, const LoopSettings& loop,
                            const sim::SimulationSettings& simulation, const SafetyLimits& limits,
-                           RunSink* recording)
+                           RunSink* recording, const sim::FurutaParameters& furuta)
     : time_(std::make_shared<firmware_iface::VirtualTime>()),
       stream_{.host_paced = loop.host_paced,
               .divider = static_cast<int>(loop.period / std::chrono::milliseconds(1))},
       limits_(limits) {
   for (std::size_t i = 0; i < loop.inertial_count; ++i) stream_.inertial_divider[i] = 1;
-  sim::FurutaParameters parameters;
-  parameters.arm_friction.viscous = parameters.pendulum_friction.viscous = 1e-3;
-  sim::Plant plant(std::make_unique<sim::FurutaModel>(parameters), {});
+  sim::Plant plant(std::make_unique<sim::FurutaModel>(furuta), {});
   transport_ = std::make_unique<sim::SimTransport>(
       std::make_unique<sim::UnitSimulation>(simulation, std::move(plant), time_->now(),
                                             [this](const sim::Truth& truth) {

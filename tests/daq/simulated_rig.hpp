@@ -54,6 +54,8 @@ class MemorySink final : public RunSink {
 SafetyLimits furuta_limits();
 LoopSettings furuta_settings();
 firmware_iface::sim::SimulationSettings simulation_settings();
+/// With viscous friction alone.
+firmware_iface::sim::FurutaParameters furuta_parameters();
 
 /// A whole run in virtual time: loop, supervisor, link, line, unit and plant in one thread, a
 /// function of its settings and nothing else.
@@ -61,7 +63,8 @@ class SimulatedRig {
  public:
   SimulatedRig(Scenario scenario, const LoopSettings& loop = furuta_settings(),
                const firmware_iface::sim::SimulationSettings& simulation = simulation_settings(),
-               const SafetyLimits& limits = furuta_limits(), RunSink* recording = nullptr);
+               const SafetyLimits& limits = furuta_limits(), RunSink* recording = nullptr,
+               const firmware_iface::sim::FurutaParameters& furuta = furuta_parameters());
 
   /// Starts the stream and ticks until the run is over or tick_count_max ticks have passed; after
   /// each, `disturb` may do something to the rig. The supervisor looks every poll_every ticks, not

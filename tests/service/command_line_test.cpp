@@ -36,7 +36,7 @@ std::string milliseconds(const std::string& csv) {
   return text.str();
 }
 
-std::string replaced(std::string text, const std::string& from, const std::string& to) {
+std::string with_replaced(std::string text, const std::string& from, const std::string& to) {
   const std::size_t at = text.find(from);
   EXPECT_NE(at, std::string::npos) << from;
   return text.replace(at, from.size(), to);
@@ -84,18 +84,18 @@ TEST(CommandLine, BadRecordingsAreRefusedWithPlaceAndRemedy) {
   };
   const Bad bads[] = {
       {"missing.csv",
-       replaced(good, "theta1_rad", "phi"),
+       with_replaced(good, "theta1_rad", "phi"),
        {":1", "no column 'theta1_rad'", "'t_s', 'phi'"}},
-      {"nan.csv", replaced(good, "\n0.05,", "\n0.05,nan\n0.0505,"), {":52:2", "'nan'"}},
-      {"text.csv", replaced(good, "\n0.05,", "\n0.05,x"), {":52:2", "not a finite number"}},
-      {"backwards.csv", replaced(good, "\n0.05,", "\n0.04,"), {":52:1", "backwards"}},
+      {"nan.csv", with_replaced(good, "\n0.05,", "\n0.05,nan\n0.0505,"), {":52:2", "'nan'"}},
+      {"text.csv", with_replaced(good, "\n0.05,", "\n0.05,x"), {":52:2", "not a finite number"}},
+      {"backwards.csv", with_replaced(good, "\n0.05,", "\n0.04,"), {":52:1", "backwards"}},
       {"degrees.csv", swing_csv(200, 57.3), {":2", "unit: DEGREE"}},
       {"short.csv", swing_csv(9), {"too short"}},
       {"brief.csv", swing_csv(30), {"brief.csv with", "at least 10 samples", "record longer"}},
       {"milliseconds.csv", milliseconds(good), {"1 s apart", "MILLISECOND", "'t_s'"}},
       {"rest.csv", swing_csv(200, 0.0), {"nothing moves", "encoders"}},
-      {"spike.csv", replaced(good, "\n0.05,", "\n0.05,9"), {"remove them"}},
-      {"ragged.csv", replaced(good, "\n0.05,", "\n0.05,0,"), {":52", "3 cells"}},
+      {"spike.csv", with_replaced(good, "\n0.05,", "\n0.05,9"), {"remove them"}},
+      {"ragged.csv", with_replaced(good, "\n0.05,", "\n0.05,0,"), {":52", "3 cells"}},
       {"empty.csv", "", {"empty"}},
       {"rows.csv", "t_s,theta1_rad\n", {"no rows"}},
       {"binary.csv", std::string("\0\1\2\3", 4), {"not a text file"}},
@@ -123,11 +123,11 @@ TEST(CommandLine, BadRigFilesAreRefusedWithPlaceAndRemedy) {
     expect_refused("calibrate " + recording + " --rig " + rig, parts);
     expect_refused("info " + rig, parts);
   };
-  expect_rig(replaced(good, "mass {", "mas {"), {"rig.textproto:", "unknown field 'mas'"});
-  expect_rig(replaced(good, "zz { value: 0.01", "zz { value: 1"),
+  expect_rig(with_replaced(good, "mass {", "mas {"), {"rig.textproto:", "unknown field 'mas'"});
+  expect_rig(with_replaced(good, "zz { value: 0.01", "zz { value: 1"),
              {"rig.textproto:", "triangle inequality"});
-  expect_rig(replaced(good, "value: 0.428", "value: -0.428"), {"rig.textproto:", "bounds"});
-  expect_rig(replaced(good, "mass {", "mass {{"), {"rig.textproto:"});
+  expect_rig(with_replaced(good, "value: 0.428", "value: -0.428"), {"rig.textproto:", "bounds"});
+  expect_rig(with_replaced(good, "mass {", "mass {{"), {"rig.textproto:"});
   expect_rig("", {"rig.textproto", "no bodies"});
   expect_refused("calibrate " + recording + " --rig /nowhere.textproto",
                  {"/nowhere.textproto", "cannot be opened"});

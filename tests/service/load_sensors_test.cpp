@@ -149,6 +149,10 @@ std::string refused(const std::string& sensors, const std::string& columns) {
 }
 
 TEST(LoadSensors, RefuseWhatTheyCannotBe) {
+  expect_parts(refused("torque_sensor { name: \"s\" hinge: \"1\" of: MOTOR "
+                       "delay { value: 0.002 free: true } }",
+                       ""),
+               {"r.textproto:", "delay", "jumps", "free"});
   const std::string current = "torque_sensor { name: \"s\" hinge: \"1\" }\n";
   const std::string wrist = "force_torque_sensor { name: \"w\" hinge: \"2\" force { } }\n";
   const auto column = [](const std::string& sensor, const std::string& axis,

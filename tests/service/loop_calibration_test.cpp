@@ -21,7 +21,7 @@ namespace {
 using test_support::expect_parts;
 using Truth = std::map<std::string, double>;
 
-std::string config(const std::string& name) {
+std::string loop_rig(const std::string& name) {
   return test_support::source_folder() + "/configs/rig-" + name + ".textproto";
 }
 
@@ -53,7 +53,7 @@ void expect_truth(const estimator::Calibration& result, const Truth& truth, doub
 TEST(LoopCalibration, AFourBarIsFound) {
   const auto data = test_support::find_evaluation_data();
   if (!data) GTEST_SKIP() << "no evaluation data beside the checkout";
-  const Rig rig = load_rig(config("fourbar"));
+  const Rig rig = load_rig(loop_rig("fourbar"));
   const estimator::Calibration result =
       estimator::calibrate(rig.mechanism, {recording_of(*data, "fourbar_base__noise", rig)});
   expect_truth(result,
@@ -77,7 +77,7 @@ TEST(LoopCalibration, AFourBarIsFound) {
 TEST(LoopCalibration, ShadowParametersOfAFourBarBeginAtThePhysicalOnes) {
   const auto data = test_support::find_evaluation_data();
   if (!data) GTEST_SKIP() << "no evaluation data beside the checkout";
-  const Rig rig = load_rig(config("fourbar"));
+  const Rig rig = load_rig(loop_rig("fourbar"));
   estimator::Recording recording = recording_of(*data, "fourbar_base__noise", rig);
   estimator::Segment& segment = recording.segments.front();
   segment.angles = segment.angles.topRows(3000).eval();
@@ -97,7 +97,7 @@ TEST(LoopCalibration, ShadowParametersOfAFourBarBeginAtThePhysicalOnes) {
 TEST(LoopCalibration, ADrivenFiveBarIsFound) {
   const auto data = test_support::find_evaluation_data();
   if (!data) GTEST_SKIP() << "no evaluation data beside the checkout";
-  const Rig rig = load_rig(config("fivebar"));
+  const Rig rig = load_rig(loop_rig("fivebar"));
   const estimator::Calibration result =
       estimator::calibrate(rig.mechanism, {recording_of(*data, "fivebar_base__noise", rig)});
   expect_truth(result,
@@ -148,7 +148,7 @@ estimator::Recording standing(const Rig& rig, double first, double second) {
 }
 
 TEST(LoopCalibration, TellsWhatIsWrongWithALoop) {
-  Rig rig = load_rig(config("fivebar"));
+  Rig rig = load_rig(loop_rig("fivebar"));
   const estimator::Recording recording = standing(rig, 2.1, 1.04);
   rig.mechanism.hinges[1].assembled_at = std::nan("");
   expect_parts(refusal(rig, recording),

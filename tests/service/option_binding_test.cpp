@@ -224,6 +224,46 @@ TEST(OptionBinding, OfSimulate) {
   EXPECT_EQ(options.integrator, Integrator::kPhysical);
 }
 
+const std::string kExperiment =
+    "--duration 12 --rate 500 --motor m --command-max 3 --kind pulses --at 1=0.5 --at 2=1 "
+    "--threads 3 ";
+
+void expect_experiment(const ExperimentRequest& experiment) {
+  EXPECT_EQ(experiment.duration, 12.0);
+  EXPECT_EQ(experiment.rate, 500.0);
+  EXPECT_EQ(experiment.motor, "m");
+  EXPECT_EQ(experiment.command_max, 3.0);
+  EXPECT_EQ(experiment.kind, PlanKind::kPulses);
+  EXPECT_EQ(experiment.at, (std::vector<std::string>{"1=0.5", "2=1"}));
+  EXPECT_EQ(experiment.threads, 3);
+}
+
+TEST(OptionBinding, OfDesign) {
+  DesignOptions options;
+  parse(kExperiment + "--rig r --after a --for 1.b:2% 2.b --out o", options, {});
+  expect_experiment(options.experiment);
+  EXPECT_EQ(options.rig, "r");
+  EXPECT_EQ(options.after, "a");
+  EXPECT_EQ(options.targets, (std::vector<std::string>{"1.b:2%", "2.b"}));
+  EXPECT_EQ(options.out, "o");
+}
+
+TEST(OptionBinding, OfIdentify) {
+  IdentifyOptions options;
+  parse(kExperiment +
+            "--rig r --until 1.b:2% 2.b:1 --folder f --url u --runs 4 --pause 7 --daq d --quiet",
+        options, {});
+  expect_experiment(options.experiment);
+  EXPECT_EQ(options.rig, "r");
+  EXPECT_EQ(options.targets, (std::vector<std::string>{"1.b:2%", "2.b:1"}));
+  EXPECT_EQ(options.folder, "f");
+  EXPECT_EQ(options.url, "u");
+  EXPECT_EQ(options.runs, 4);
+  EXPECT_EQ(options.pause, 7.0);
+  EXPECT_EQ(options.daq, "d");
+  EXPECT_TRUE(options.quiet);
+}
+
 TEST(OptionBinding, OfInit) {
   InitOptions options;
   parse(

@@ -46,7 +46,7 @@ tie { parameter: "B.J_zz" constant: 0.002 term { parameter: "A.J_zz" factor: 0.5
 tie { parameter: "2.b" term { parameter: "1.b" } }
 )";
 
-std::string edited(const std::string& from, const std::string& to) {
+std::string tied_rig(const std::string& from, const std::string& to) {
   std::string text = kArms;
   const std::size_t at = text.find(from);
   EXPECT_NE(at, std::string::npos) << from;
@@ -86,20 +86,20 @@ TEST(RigTies, CentreOfMassMovesAllPointsOfItsBody) {
 // A point that the file ties, on a body with a centre of mass of its own, is tied in that body's
 // frame.
 TEST(RigTies, PointsMayBeTiedInTheFrameOfTheBody) {
-  const Rig rig = parse_rig("r.textproto",
-                            edited("tie { parameter: \"2.b\"",
-                                   "quantity { name: \"length\" unit: \"m\" is { value: 0.25 } }\n"
-                                   "tie { parameter: \"2.a_x\" term { parameter: \"length\" } }\n"
-                                   "tie { parameter: \"2.b\""));
+  const Rig rig = parse_rig(
+      "r.textproto", tied_rig("tie { parameter: \"2.b\"",
+                              "quantity { name: \"length\" unit: \"m\" is { value: 0.25 } }\n"
+                              "tie { parameter: \"2.a_x\" term { parameter: \"length\" } }\n"
+                              "tie { parameter: \"2.b\""));
   EXPECT_DOUBLE_EQ(value_of(rig, "2.a_x"), 0.25 - 0.08);
 }
 
 // Centres of mass are parameters like others: those of equal bodies are tied to one another.
 TEST(RigTies, CentresOfMassMayBeTiedThemselves) {
-  Rig rig =
-      parse_rig("r.textproto", edited("  name: \"B\"\n", "  name: \"B\"\n  center_of_mass { }\n") +
-                                   "tie { parameter: \"B.c_x\" term { parameter: \"A.c_x\" "
-                                   "factor: -1 } }\n");
+  Rig rig = parse_rig("r.textproto",
+                      tied_rig("  name: \"B\"\n", "  name: \"B\"\n  center_of_mass { }\n") +
+                          "tie { parameter: \"B.c_x\" term { parameter: \"A.c_x\" "
+                          "factor: -1 } }\n");
   EXPECT_DOUBLE_EQ(value_of(rig, "2.b_x"), -0.1 + 0.08);
   apply_edits({{"A.c_x=0.11"}, {}, {}}, rig.mechanism);
   EXPECT_DOUBLE_EQ(value_of(rig, "2.b_x"), -0.1 + 0.11);
@@ -126,7 +126,7 @@ class RigTiesRefuse : public ::testing::TestWithParam<BadTies> {};
 
 TEST_P(RigTiesRefuse, WithPlaceCauseAndRemedy) {
   const BadTies& bad = GetParam();
-  expect_parts(refusal([&] { (void)parse_rig("r.textproto", edited(bad.from, bad.to)); }),
+  expect_parts(refusal([&] { (void)parse_rig("r.textproto", tied_rig(bad.from, bad.to)); }),
                bad.message);
 }
 

@@ -20,7 +20,7 @@ using test_support::expect_parts;
 using test_support::refusal;
 
 // A frictionless pendulum: mass 0.4, centre of mass at 0.1, inertia 0.001 about it.
-const char* const kPendulum = R"(
+const char* const kSimulatedPendulum = R"(
 body { name: "B" mass { value: 0.4 }
   inertia { xx { value: 0.001 } yy { value: 0.001 } zz { value: 0.001 } } }
 hinge { name: "1"
@@ -35,7 +35,7 @@ recording { time { column: "t" unit: MILLISECOND }
   control { hinge: "1" column: "u" scale: 2 } }
 )";
 
-Rig pendulum() { return parse_rig("r.textproto", kPendulum); }
+Rig pendulum() { return parse_rig("r.textproto", kSimulatedPendulum); }
 
 Scenario scenario_of(const std::string& text) {
   return parse_scenario("s.textproto", text, pendulum());

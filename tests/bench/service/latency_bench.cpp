@@ -22,8 +22,8 @@ using rigcal::v1::ServiceRequest;
 using test_support::SocketClient;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::uint64_t kSamplesPerBatch = 100;
-constexpr std::uint64_t kBatches = 100;  // 10 s at 1 kHz
+constexpr std::uint64_t kLatencySamplesPerBatch = 100;
+constexpr std::uint64_t kLatencyBatches = 100;  // 10 s at 1 kHz
 
 // The pendulum of configs/rig-pendulum.textproto swings, with friction, and is seen by an encoder.
 std::vector<double> swing() {
@@ -33,7 +33,7 @@ std::vector<double> swing() {
   constexpr double kStep_s = 1e-5, kCount_rad = 2.0 * 3.14159265358979323846 / 4096.0;
   double angle = 1.0, speed = 0.0;
   std::vector<double> angles;
-  for (std::uint64_t k = 0; angles.size() < kBatches * kSamplesPerBatch; ++k) {
+  for (std::uint64_t k = 0; angles.size() < kLatencyBatches * kLatencySamplesPerBatch; ++k) {
     if (k % 100 == 0) angles.push_back(kCount_rad * std::round(angle / kCount_rad));
     const double torque =
         -kStiffness * std::sin(angle) - kViscous * speed - std::copysign(kCoulomb, speed);
@@ -46,11 +46,11 @@ std::vector<double> swing() {
 std::vector<std::string> make_frames() {
   const std::vector<double> angles = swing();
   std::vector<std::string> frames;
-  for (std::uint64_t sequence = 1; sequence <= kBatches; ++sequence) {
+  for (std::uint64_t sequence = 1; sequence <= kLatencyBatches; ++sequence) {
     ServiceRequest request;
     request.mutable_sample_batch()->set_batch_sequence(sequence);
-    for (std::uint64_t k = (sequence - 1) * kSamplesPerBatch; k < sequence * kSamplesPerBatch;
-         ++k) {
+    for (std::uint64_t k = (sequence - 1) * kLatencySamplesPerBatch;
+         k < sequence * kLatencySamplesPerBatch; ++k) {
       proto::Sample sample;
       sample.timestamp_s = 1e-3 * static_cast<double>(k);
       sample.sequence = k;
@@ -109,7 +109,7 @@ void LastSampleToResult(benchmark::State& state) {
     const auto start = Clock::now();
     rig.send_bytes(frames.back());
     rig.receive();
-    rig.call(test_support::close_request(kBatches));
+    rig.call(test_support::close_request(kLatencyBatches));
     const rigcal::v1::JobInfo job = calibrate(client, id);
     const std::chrono::duration<double> took = Clock::now() - start;
     if (job.state() != rigcal::v1::JOB_DONE) return state.SkipWithError(job.error().c_str());

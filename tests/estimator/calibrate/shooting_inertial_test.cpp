@@ -110,7 +110,7 @@ Mechanism furuta_with_load_sensors() {
   test_support::free_parameters(mechanism,
                                 {"A.J_zz", "B.J_yy", "B.m", "1.b", "1.tau_c", "1.K", "1.k_e"}, 0.9);
   for (const char* name :
-       {"1.delay", "strain.scale", "strain.bias", "current.scale", "current.bias", "current.delay",
+       {"1.delay", "strain.scale", "strain.bias", "current.scale", "current.bias",
         "wrist.p_x", "wrist.mount_y", "wrist.moment_bias_x", "wrist.moment_scale_z",
         "wrist.force_bias_y", "wrist.force_scale_x", "A.m"}) {
     mechanism.parameters[static_cast<std::size_t>(mechanism.find_parameter(name))].free = true;

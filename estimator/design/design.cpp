@@ -1,0 +1,241 @@
+#include "estimator/design/design.hpp"
+
+#include <Eigen/Cholesky>
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+
+#include "estimator/calibrate/free_parameters.hpp"
+#include "estimator/design/evolution.hpp"
+#include "estimator/math/parallel_jobs.hpp"
+#include "estimator/optimize/covariance.hpp"
+
+namespace estimator {
+namespace {
+
+constexpr int kPlans = 16;  // side by side: what the integration's lanes hold
+constexpr int kDraws = 3;   // that the search looks at beside the estimate
+constexpr std::uint64_t kSeed = 20261123;
+
+/// Share of a limit's range that plans leave free at either end, and of the speed's: what the
+/// search does not see are other draws and what counting adds to speeds.
+constexpr double kMargin = 0.1;
+
+/// Growth of a change of the start above which a motion counts as one that cannot be predicted: of
+/// a count it would make a tenth of a radian.
+constexpr double kGrowthMax = 100.0;
+
+/// Of the first points around the best plan of the screening, as a share of its mean amplitude.
+constexpr double kSpread = 0.3;
+
+constexpr double kUnseen = 1e9;         // deviation of what a plan does not see, as wanted
+constexpr double kOutOfQuestion = 1e6;  // added to what a plan exceeds
+constexpr double kRidge = 1e-13;        // beside a unit diagonal: of rounding
+constexpr double kQuietest = 0.003;     // share of the largest command that a screen begins at
+
+/// By how much a motion exceeds what it may, in shares of the limits; 0: not at all.
+/// @param margin  share that is kept free
+double excess(const Excursion& motion, const std::vector<SensorLimits>& limits, double margin) {
+  double worst = 0.0;
+  for (std::size_t i = 0; i < limits.size(); ++i) {
+    const auto at = static_cast<Eigen::Index>(i);
+    const double low = motion.lowest[at], high = motion.highest[at], speed = motion.fastest[at];
+    if (!std::isfinite(low + high + speed)) return std::numeric_limits<double>::infinity();
+    const SensorLimits& own = limits[i];
+    if (own.highest > own.lowest) {
+      const double range = own.highest - own.lowest;
+      worst = std::max({worst, (own.lowest - low) / range + 0.5 * margin,
+                        (high - own.highest) / range + 0.5 * margin});
+    }
+    if (own.fastest > 0.0) worst = std::max(worst, speed / own.fastest - 1.0 + margin);
+  }
+  return worst;
+}
+
+/// Deviations that an information leaves; kUnseen-fold where it leaves nothing.
+double worst_of(const Eigen::MatrixXd& information, const std::vector<DesignTarget>& targets) {
+  const Eigen::VectorXd unit = information.diagonal().cwiseSqrt().cwiseInverse();
+  const auto n = information.rows();
+  std::vector<Eigen::Index> seen;
+  for (Eigen::Index i = 0; i < n; ++i) {
+    if (std::isfinite(unit[i])) seen.push_back(i);
+  }
+  const Eigen::VectorXd scale = unit(seen);
+  Eigen::MatrixXd scaled = scale.asDiagonal() * information(seen, seen) * scale.asDiagonal();
+  scaled.diagonal().array() += kRidge;
+  const auto size = static_cast<Eigen::Index>(seen.size());
+  const Eigen::MatrixXd inverse = scaled.ldlt().solve(Eigen::MatrixXd::Identity(size, size));
+  double worst = 0.0;
+  for (const DesignTarget& target : targets) {
+    const auto place = std::ranges::find(seen, target.place);
+    if (place == seen.end()) return kUnseen;
+    const Eigen::Index at = place - seen.begin();
+    const double variance = inverse(at, at);
+    if (!(variance > 0.0)) return kUnseen;
+    worst = std::max(worst, scale[at] * std::sqrt(variance) / target.wanted);
+  }
+  return worst;
+}
+
+/// Judges plans, batch by batch.
+class Search {
+ public:
+  Search(const DesignTask& task, int threads)
+      : task_(task), threads_(threads), bench_(task.mechanism, task.facts, 1) {
+    values_.push_back(task.mechanism);
+    std::mt19937_64 random(kSeed);
+    for (int k = 0; k < kDraws; ++k)
+      values_.push_back(draw(task.mechanism, task.knowledge, random));
+    const int n = FreeParameters(task.mechanism).size();
+    seen_.group_schur.assign(1, task.knowledge.information);
+    seen_.scale = task.knowledge.information.diagonal();
+    seen_.at_bound = Eigen::VectorXi::Zero(n);
+  }
+
+  /// Cost of each plan, and what it may not do.
+  /// @param amplitudes  signals × plans
+  std::vector<double> judge(const Eigen::MatrixXd& amplitudes) {
+    Eigen::MatrixXd commands(task_.signals.rows(), amplitudes.cols());
+    for (Eigen::Index k = 0; k < amplitudes.cols(); ++k) {
+      commands.col(k) = limited_command(task_, amplitudes.col(k));
+    }
+    std::vector<PlanMotion> motions(values_.size());
+    for_each_job(threads_, values_.size(),
+                 [&](std::size_t v) { motions[v] = bench_.move(values_[v], commands); });
+    const auto plans = static_cast<std::size_t>(amplitudes.cols());
+    std::vector<double> costs(plans, 0.0);
+    for (std::size_t k = 0; k < plans; ++k) {
+      for (const PlanMotion& motion : motions) {
+        costs[k] = std::max(costs[k], excess(motion.excursions[k], task_.limits.sensors, kMargin));
+      }
+    }
+    std::vector<std::size_t> allowed;
+    for (std::size_t k = 0; k < plans; ++k) {
+      if (costs[k] == 0.0) {
+        allowed.push_back(k);
+      } else {
+        costs[k] += kOutOfQuestion;
+      }
+    }
+    look(motions, allowed, costs);
+    return costs;
+  }
+
+  static bool is_allowed(double cost) { return cost < kOutOfQuestion; }
+
+  Uncertainty seen() const {
+    ParameterInformation all = seen_;
+    all.valid = true;
+    all.null_eigenvalue = InformationOptions{}.null_eigenvalue;
+    analyse_again(all);
+    const std::vector<int> free = FreeParameters(task_.mechanism).indices();
+    return make_uncertainty(task_.mechanism, free, free, all, Eigen::VectorXd::Ones(1));
+  }
+
+ private:
+  void look(const std::vector<PlanMotion>& motions, const std::vector<std::size_t>& allowed,
+            std::vector<double>& costs) {
+    if (allowed.empty()) return;
+    std::vector<std::vector<PlanInformation>> looks(values_.size());
+    for_each_job(threads_, values_.size(),
+                 [&](std::size_t v) { looks[v] = bench_.look(values_[v], motions[v], allowed); });
+    for (std::size_t i = 0; i < allowed.size(); ++i) {
+      double sum = 0.0, growth = 0.0;
+      for (const std::vector<PlanInformation>& own : looks) {
+        growth = std::max(growth, own[i].growth);
+        if (!(growth <= kGrowthMax)) break;
+        sum += std::log(worst_of(own[i].information + task_.knowledge.information, task_.targets));
+        seen_.group_schur.front() += own[i].information;
+        seen_.scale += own[i].scale;
+      }
+      costs[allowed[i]] = growth <= kGrowthMax ? sum / static_cast<double>(looks.size())
+                                               : kOutOfQuestion + std::log(growth / kGrowthMax);
+    }
+  }
+
+  const DesignTask& task_;
+  int threads_;
+  PlanBench bench_;
+  std::vector<Mechanism> values_;  // the estimate, then draws
+  ParameterInformation seen_;
+};
+
+/// Plans of all sizes and of all colours.
+Eigen::MatrixXd random_plans(const DesignTask& task, std::mt19937_64& random) {
+  std::normal_distribution<double> normal;
+  std::uniform_real_distribution<double> uniform;
+  const double most = std::isfinite(task.limits.command_max) ? task.limits.command_max : 1.0;
+  Eigen::MatrixXd plans(task.signals.cols(), kPlans);
+  for (auto plan : plans.colwise()) {
+    for (double& amplitude : plan) amplitude = normal(random) * std::exp(normal(random));
+    const double peak = (task.signals * plan).cwiseAbs().maxCoeff();
+    plan *= most * std::pow(kQuietest, uniform(random)) / peak;
+  }
+  return plans;
+}
+
+}  // namespace
+
+double peak_share(const DesignTask& task, const Eigen::VectorXd& amplitudes) {
+  const double peak = (task.signals * amplitudes).cwiseAbs().maxCoeff();
+  return peak > task.limits.command_max ? task.limits.command_max / peak : 1.0;
+}
+
+Eigen::VectorXd limited_command(const DesignTask& task, const Eigen::VectorXd& amplitudes) {
+  Eigen::VectorXd command = peak_share(task, amplitudes) * (task.signals * amplitudes);
+  const double most = task.limits.command_slew_per_s_max * task.facts.period;
+  double last = 0.0;
+  for (double& each : command) {
+    each = std::clamp(each, last - most, last + most);
+    last = each;
+  }
+  return command;
+}
+
+Design design_plan(const DesignTask& task, const DesignEffort& effort) {
+  Search search(task, effort.threads);
+  std::mt19937_64 random(kSeed);
+  Design design;
+  double least = std::numeric_limits<double>::infinity();
+  const auto is_over = [&] { return effort.over && effort.over(); };
+  const auto take = [&](const Eigen::MatrixXd& plans, const std::vector<double>& costs) {
+    const auto best = std::ranges::min_element(costs);
+    if (!Search::is_allowed(*best) || !(*best < least)) return;
+    least = *best;
+    const Eigen::VectorXd amplitudes = plans.col(best - costs.begin());
+    design.amplitudes = peak_share(task, amplitudes) * amplitudes;
+  };
+  for (int k = 0; k < effort.screens && !(k > 0 && is_over()); ++k) {
+    const Eigen::MatrixXd plans = random_plans(task, random);
+    take(plans, search.judge(plans));
+  }
+  if (design.amplitudes.size() > 0) {
+    const double mean =
+        design.amplitudes.norm() / std::sqrt(static_cast<double>(design.amplitudes.size()));
+    Evolution evolution(design.amplitudes, kSpread * mean, kPlans, kSeed);
+    for (int k = 0; k < effort.rounds && !is_over(); ++k) {
+      const Eigen::MatrixXd plans = evolution.ask();
+      const std::vector<double> costs = search.judge(plans);
+      evolution.tell(costs);
+      take(plans, costs);
+    }
+  }
+  design.worst = std::exp(least);
+  design.seen = search.seen();
+  return design;
+}
+
+int count_trips(const DesignTask& task, const Eigen::VectorXd& command, int draws, int threads) {
+  const PlanBench bench(task.mechanism, task.facts, 1);
+  std::mt19937_64 random(kSeed + 1);  // others than the search has seen
+  std::vector<Mechanism> values;
+  for (int k = 0; k < draws; ++k) values.push_back(draw(task.mechanism, task.knowledge, random));
+  std::atomic<int> trips{0};
+  for_each_job(threads, values.size(), [&](std::size_t k) {
+    const PlanMotion motion = bench.move(values[k], command);
+    if (excess(motion.excursions.front(), task.limits.sensors, 0.0) > 0.0) ++trips;
+  });
+  return trips;
+}
+
+}  // namespace estimator

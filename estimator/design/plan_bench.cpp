@@ -1,0 +1,189 @@
+#include "estimator/design/plan_bench.hpp"
+
+#include <Eigen/QR>
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <utility>
+
+#include "estimator/calibrate/closed_states.hpp"
+#include "estimator/calibrate/free_parameters.hpp"
+#include "estimator/calibrate/joint_mobility.hpp"
+#include "estimator/calibrate/shooting_problem.hpp"
+
+namespace estimator {
+namespace {
+
+/// Joints at rest over zero rates, with loops closed.
+Eigen::MatrixXd closed_rest(const Mechanism& mechanism, const PlanFacts& facts) {
+  Eigen::MatrixXd state = Eigen::MatrixXd::Zero(2 * facts.start.size(), 1);
+  state.topRows(facts.start.size()) = facts.start;
+  close_loops(mechanism, facts.period, "the start", state);
+  return state;
+}
+
+}  // namespace
+
+PlanBench::PlanBench(const Mechanism& mechanism, PlanFacts facts, int threads)
+    : facts_(std::move(facts)),
+      sensors_(sensors_of(mechanism)),
+      start_(closed_rest(mechanism, facts_).col(0).head(facts_.start.size())),
+      program_(mechanism, choose_coordinates(mechanism, {closed_rest(mechanism, facts_)})),
+      threads_(threads) {
+  assert(facts_.noise.size() == static_cast<Eigen::Index>(sensors_.size()));
+  const FreeParameters free(mechanism);
+  free_count_ = free.size();
+  for (const int index : program_.moving()) moving_.push_back(free.position(index));
+  for (const Sensor& sensor : sensors_) offsets_.push_back(free.position(sensor.offset));
+  const double longest = creep_step(mechanism, {closed_rest(mechanism, facts_)});
+  steps_a_sample_ = std::max(1, static_cast<int>(std::ceil(facts_.period / longest)));
+}
+
+std::vector<HeldControls> PlanBench::hold(const Mechanism& values,
+                                          const Eigen::MatrixXd& commands) const {
+  const std::vector<int>& motors = program_.motors();
+  std::vector<double> edges;
+  for (Eigen::Index k = 0; k <= (commands.rows() - 1) * steps_a_sample_; ++k) {
+    edges.push_back(static_cast<double>(k) * facts_.period / steps_a_sample_);
+  }
+  std::vector<ControlDelay> delays;
+  for (const int motor : motors) {
+    const Parameter& delay = values.hinge_parameter(motor, HingeQuantity::kInputDelay);
+    delays.push_back({delay.value, delay.free});
+  }
+  std::vector<HeldControls> controls;
+  for (const auto& command : commands.colwise()) {
+    Segment segment;
+    segment.period = facts_.period;
+    segment.angles.resize(commands.rows(), 0);
+    segment.controls.setZero(commands.rows(), static_cast<Eigen::Index>(motors.size()));
+    segment.controls.col(facts_.motor) = command;
+    controls.emplace_back(segment, edges, delays);
+  }
+  return controls;
+}
+
+MotionInterval PlanBench::interval_of(const HeldControls& controls, Eigen::Index samples) const {
+  return {.controls = &controls,
+          .last_stretch = controls.first(static_cast<int>(samples - 1) * steps_a_sample_),
+          .last_sample = static_cast<int>(samples),
+          .period = facts_.period};
+}
+
+PlanMotion PlanBench::move(const Mechanism& values, const Eigen::MatrixXd& commands) const {
+  const Eigen::Index samples = commands.rows();
+  const auto plans = static_cast<std::size_t>(commands.cols());
+  const std::vector<int>& independent = program_.independent();
+  const auto n = static_cast<Eigen::Index>(independent.size());
+  PlanMotion motion;
+  motion.controls = hold(values, commands);
+  for (const HeldControls& controls : motion.controls) {
+    MotionInterval interval = interval_of(controls, samples);
+    interval.guess = start_;
+    interval.start.setZero(2 * n);
+    interval.start.head(n) = start_(independent);
+    motion.intervals.push_back(interval);
+  }
+  std::vector<Eigen::MatrixXd> joints(plans, Eigen::MatrixXd(samples, program_.joint_count()));
+  IntervalMotion(program_, values, threads_).run(motion.intervals, joints);
+  motion.end.resize(program_.joint_count(), commands.cols());
+  for (std::size_t k = 0; k < plans; ++k) {
+    motion.end.col(static_cast<Eigen::Index>(k)) = joints[k].row(samples - 1);
+  }
+  if (facts_.coast > 0.0) coast(values, motion, joints);
+  for (const Eigen::MatrixXd& own : joints) motion.excursions.push_back(excursion_of(own));
+  return motion;
+}
+
+/// Goes on from where the commands end; joints get the samples.
+void PlanBench::coast(const Mechanism& values, const PlanMotion& motion,
+                      std::vector<Eigen::MatrixXd>& joints) const {
+  const auto samples = static_cast<Eigen::Index>(facts_.coast / facts_.period) + 2;
+  const std::vector<HeldControls> none = hold(values, Eigen::MatrixXd::Zero(samples, 1));
+  std::vector<MotionInterval> intervals;
+  for (std::size_t k = 0; k < motion.intervals.size(); ++k) {
+    intervals.push_back(interval_of(none.front(), samples));
+    intervals.back().start = motion.intervals[k].end;
+    intervals.back().guess = motion.end.col(static_cast<Eigen::Index>(k));
+  }
+  std::vector<Eigen::MatrixXd> after(intervals.size(),
+                                     Eigen::MatrixXd(samples, program_.joint_count()));
+  IntervalMotion(program_, values, threads_).run(intervals, after);
+  for (std::size_t k = 0; k < intervals.size(); ++k) {
+    joints[k].conservativeResize(joints[k].rows() + samples - 1, Eigen::NoChange);
+    joints[k].bottomRows(samples) = after[k];  // its first sample is the commands' last
+  }
+}
+
+Excursion PlanBench::excursion_of(const Eigen::MatrixXd& joints) const {
+  const auto count = static_cast<Eigen::Index>(sensors_.size());
+  Excursion excursion;
+  excursion.lowest.resize(count);
+  excursion.highest.resize(count);
+  excursion.fastest.resize(count);
+  for (Eigen::Index i = 0; i < count; ++i) {
+    Eigen::VectorXd readings = Eigen::VectorXd::Zero(joints.rows());
+    for (const Sensor::Term& term : sensors_[static_cast<std::size_t>(i)].terms) {
+      readings += term.sign * joints.col(term.hinge);
+    }
+    const Eigen::Index steps = readings.size() - 1;
+    // NaN must not hide among the others.
+    excursion.lowest[i] = readings.minCoeff<Eigen::PropagateNaN>();
+    excursion.highest[i] = readings.maxCoeff<Eigen::PropagateNaN>();
+    excursion.fastest[i] =
+        (readings.tail(steps) - readings.head(steps)).cwiseAbs().maxCoeff<Eigen::PropagateNaN>() /
+        facts_.period;
+  }
+  return excursion;
+}
+
+std::vector<PlanInformation> PlanBench::look(const Mechanism& values, const PlanMotion& motion,
+                                             const std::vector<std::size_t>& places) const {
+  std::vector<MotionInterval> intervals;
+  for (const std::size_t place : places) intervals.push_back(motion.intervals[place]);
+  std::vector<IntervalSlopes::Result> slopes(places.size());
+  IntervalSlopes(program_, values, sensors_, threads_).run(intervals, slopes);
+  std::vector<PlanInformation> informations;
+  for (const IntervalSlopes::Result& own : slopes) informations.push_back(information_of(own));
+  return informations;
+}
+
+/// Of whitened readings J = [J_x, J_χ] and what ties the start down, by QR: the block of R that is
+/// left of the parameters once the start state is eliminated, RᵀR = Σ TᵀT.
+PlanInformation PlanBench::information_of(const IntervalSlopes::Result& slopes) const {
+  const Eigen::Index states = 2 * program_.coordinate_count();
+  const Eigen::Index samples = slopes.readings.front().rows();
+  const auto sensors = static_cast<Eigen::Index>(sensors_.size());
+  Eigen::MatrixXd J = Eigen::MatrixXd::Zero(sensors * samples + states, states + free_count_);
+  PlanInformation result;
+  for (Eigen::Index i = 0; i < sensors; ++i) {
+    const IntervalSlopes::RowMajor& own = slopes.readings[static_cast<std::size_t>(i)];
+    // Fewer readings than there will be, each worth as many.
+    const double weight = std::sqrt(facts_.rate * facts_.period) / facts_.noise[i];
+    auto rows = J.middleRows(i * samples, samples);
+    rows.leftCols(states) = weight * own.leftCols(states);
+    for (std::size_t k = 0; k < moving_.size(); ++k) {
+      rows.col(states + moving_[k]) = weight * own.col(states + static_cast<Eigen::Index>(k));
+    }
+    const Eigen::Index offset = offsets_[static_cast<std::size_t>(i)];
+    if (offset >= 0) rows.col(states + offset).setConstant(-weight);
+    result.growth = std::max(result.growth, own.leftCols(states / 2).cwiseAbs().maxCoeff());
+  }
+  auto start = J.bottomLeftCorner(states, states).diagonal();
+  start.head(states / 2).setConstant(1.0 / kStartAngleDeviation);
+  start.tail(states / 2).setConstant(1.0 / kStartRateDeviation);
+  result.information.setConstant(free_count_, free_count_,
+                                 std::numeric_limits<double>::quiet_NaN());
+  if (!J.allFinite()) {
+    result.growth = std::numeric_limits<double>::infinity();
+    return result;
+  }
+  result.scale = J.rightCols(free_count_).colwise().squaredNorm();
+  const Eigen::HouseholderQR<Eigen::Ref<Eigen::MatrixXd>> qr(J);
+  const Eigen::MatrixXd R =
+      J.block(states, states, free_count_, free_count_).triangularView<Eigen::Upper>();
+  result.information.noalias() = R.transpose() * R;
+  return result;
+}
+
+}  // namespace estimator

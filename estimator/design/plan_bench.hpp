@@ -1,0 +1,82 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <span>
+#include <vector>
+
+#include "estimator/model/mechanism.hpp"
+#include "estimator/model/sensor.hpp"
+#include "estimator/tree/held_controls.hpp"
+#include "estimator/tree/interval_motion.hpp"
+
+namespace estimator {
+
+/// What all plans of one design have in common.
+struct PlanFacts {
+  double period = 0.0;    ///< of the commands, each held so long [s]
+  double rate = 0.0;      ///< readings a second [Hz]
+  int motor = 0;          ///< that is commanded, among the motors
+  Eigen::VectorXd start;  ///< where joints rest when a run begins [rad or m]
+  Eigen::VectorXd noise;  ///< standard deviation of a reading, one a sensor [rad or m]
+  double coast = 0.0;     ///< that the motion goes on for once nothing is commanded any more [s]
+};
+
+/// How far a motion goes, coasting included, one a sensor; not finite where it diverges.
+struct Excursion {
+  Eigen::VectorXd lowest, highest;  ///< [rad or m]
+  Eigen::VectorXd fastest;          ///< magnitude [rad/s or m/s]
+};
+
+/// What a recording of a plan would say.
+struct PlanInformation {
+  Eigen::MatrixXd information;  ///< Σ TᵀT over its readings, whitened: free × free
+  Eigen::VectorXd scale;        ///< its diagonal if the initial state were known
+  double growth = 0.0;          ///< largest share of a change of the start that a reading shows
+};
+
+/// Plans in motion, for what is asked of them next.
+struct PlanMotion {
+  std::vector<HeldControls> controls;
+  std::vector<MotionInterval> intervals;
+  std::vector<Excursion> excursions;  ///< of each plan
+  Eigen::MatrixXd end;                ///< where joints are when the commands end, joints × plans
+};
+
+/// Simulates plans on a mechanism, many side by side, open loop from rest, and tells what their
+/// recordings would say about the free parameters. Initial states are unknown to whoever estimates.
+class PlanBench {
+ public:
+  /// @param mechanism  what is free in it, and what is built into the equations
+  /// @throws std::invalid_argument where its loops cannot be closed at the start
+  PlanBench(const Mechanism& mechanism, PlanFacts facts, int threads);
+
+  const PlanFacts& facts() const { return facts_; }
+
+  /// @param values    a mechanism of the same build
+  /// @param commands  samples × plans
+  PlanMotion move(const Mechanism& values, const Eigen::MatrixXd& commands) const;
+
+  /// Of plans in motion, those at these places.
+  std::vector<PlanInformation> look(const Mechanism& values, const PlanMotion& motion,
+                                    const std::vector<std::size_t>& places) const;
+
+ private:
+  std::vector<HeldControls> hold(const Mechanism& values, const Eigen::MatrixXd& commands) const;
+  MotionInterval interval_of(const HeldControls& controls, Eigen::Index samples) const;
+  void coast(const Mechanism& values, const PlanMotion& motion,
+             std::vector<Eigen::MatrixXd>& joints) const;
+  Excursion excursion_of(const Eigen::MatrixXd& joints) const;
+  PlanInformation information_of(const IntervalSlopes::Result& slopes) const;
+
+  PlanFacts facts_;
+  std::vector<Sensor> sensors_;
+  Eigen::VectorXd start_;  // of the joints, loops closed
+  TreeProgram program_;
+  std::vector<Eigen::Index> moving_;   // places among the free parameters
+  std::vector<Eigen::Index> offsets_;  // of each sensor's offset, likewise; −1: not free
+  Eigen::Index free_count_;
+  int steps_a_sample_;
+  int threads_;
+};
+
+}  // namespace estimator

@@ -1,0 +1,68 @@
+#include "estimator/design/start_pose.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "estimator/calibrate/closed_states.hpp"
+#include "estimator/design/plan_bench.hpp"
+#include "estimator/tree/rest_pose.hpp"
+
+namespace estimator {
+namespace {
+
+/// A mode that grows faster than this share of the fastest is an upright balance, not the slight
+/// tilt of an axis that friction holds.
+constexpr double kUprightShare = 0.05;
+
+constexpr double kSettling = 30.0;  // [s]
+constexpr double kPeriod = 0.004;   // [s]
+
+bool is_upright(const Mechanism& mechanism, const Eigen::VectorXd& joints) {
+  Statics statics(mechanism);
+  const std::vector<NormalMode> modes = normal_modes(mechanism, statics.at(joints));
+  double fastest = 0.0, growing = 0.0;
+  for (const NormalMode& mode : modes) {
+    fastest = std::max(fastest, std::abs(mode.rate_squared));
+    growing = std::max(growing, -mode.rate_squared);
+  }
+  return growing > kUprightShare * fastest;
+}
+
+Eigen::VectorXd closed(const Mechanism& mechanism, const Eigen::VectorXd& joints) {
+  Eigen::MatrixXd state = Eigen::MatrixXd::Zero(2 * joints.size(), 1);
+  state.topRows(joints.size()) = joints;
+  close_loops(mechanism, kPeriod, "the start", state);
+  return state.col(0).head(joints.size());
+}
+
+}  // namespace
+
+Eigen::VectorXd come_to_rest(const Mechanism& mechanism, const Eigen::VectorXd& joints) {
+  const auto motors = std::ranges::count(mechanism.hinges, true,
+                                         [](const Hinge& hinge) { return hinge.motorised; });
+  if (motors == 0) return joints;
+  const Eigen::VectorXd unit =
+      Eigen::VectorXd::Ones(static_cast<Eigen::Index>(sensors_of(mechanism).size()));
+  const PlanBench bench(
+      mechanism, {.period = kPeriod, .rate = 1.0 / kPeriod, .start = joints, .noise = unit}, 1);
+  const auto samples = static_cast<Eigen::Index>(kSettling / kPeriod);
+  const PlanMotion motion = bench.move(mechanism, Eigen::MatrixXd::Zero(samples, 1));
+  return motion.end.allFinite() ? Eigen::VectorXd(motion.end.col(0)) : joints;
+}
+
+Eigen::VectorXd resting_start(const Mechanism& mechanism, const Eigen::VectorXd& placed) {
+  Eigen::VectorXd start(mechanism.hinge_count());
+  for (Eigen::Index j = 0; j < start.size(); ++j) {
+    const double stated = mechanism.hinges[static_cast<std::size_t>(j)].assembled_at;
+    start[j] = std::isfinite(placed[j]) ? placed[j] : std::isfinite(stated) ? stated : 0.0;
+  }
+  start = closed(mechanism, start);
+  if (placed.array().isFinite().all()) return start;
+  if (is_upright(mechanism, start)) {
+    if (const auto rest = find_rest(mechanism)) start = rest->coordinates;
+  }
+  start = come_to_rest(mechanism, start);
+  return placed.array().isFinite().select(placed, start);
+}
+
+}  // namespace estimator

@@ -1,0 +1,106 @@
+#include <iostream>
+#include <map>
+#include <memory>
+#include <thread>
+
+#include "proto/text/command_line.hpp"
+#include "proto/text/files.hpp"
+#include "proto/text/input_error.hpp"
+#include "service/client/command.hpp"
+#include "service/client/command_options.hpp"
+#include "service/client/interrupt.hpp"
+#include "service/design/experiment_table.hpp"
+
+namespace service {
+namespace {
+
+ExitCode run_design(const DesignOptions& options) {
+  std::vector<std::string> inputs = {options.rig};
+  if (!options.after.empty()) inputs.push_back(options.after);
+  proto::check_output(options.out, inputs);
+  Today today = look_at(options.rig, options.after);
+  ExperimentRequest request = options.experiment;
+  request.targets = read_precisions("--for", options.targets, today.rig.mechanism);
+  if (request.threads == 0) {
+    request.threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  }
+  const InterruptFlag interrupt;
+  request.stop = &interrupt.flag();
+  const Experiment experiment = design_experiment(today, request, options.out);
+  if (experiment.cancelled) {
+    std::cerr << "rigcal: stopped; nothing was written\n";
+    return kInterrupted;
+  }
+  for (const std::string& note : experiment.notes) std::cerr << "note: " << note << '\n';
+  proto::write_file(options.out, experiment.scenario);
+  std::cout << format_experiment(experiment) << '\n'
+            << options.out << ": " << name_of(experiment.kind) << "; none of " << experiment.draws
+            << " draws of what is known leaves the rig's limits\n";
+  return kDone;
+}
+
+}  // namespace
+
+void add_experiment_options(CLI::App& command, ExperimentRequest& experiment) {
+  command.add_option("--duration", experiment.duration, "Length of a run [s]")
+      ->check(proto::number_from_to(0.5, 600.0))
+      ->capture_default_str();
+  command.add_option("--rate", experiment.rate, "Samples a second that the unit sends [Hz]")
+      ->check(proto::number_from_to(20.0, 10000.0))
+      ->capture_default_str();
+  command.add_option("--motor", experiment.motor, "Joint that is driven; default: the only one")
+      ->type_name("JOINT");
+  command
+      .add_option("--command-max", experiment.command_max,
+                  "Largest command, in the motor's unit; default: what the rig file allows")
+      ->check(proto::number_from_to(1e-9, 1e6))
+      ->type_name("NUMBER");
+  const std::map<std::string, PlanKind> kinds = {{"multisine", PlanKind::kMultisine},
+                                                 {"pulses", PlanKind::kPulses}};
+  command.add_option("--kind", experiment.kind, "What is commanded; default: what tells more")
+      ->transform(CLI::CheckedTransformer(kinds).description(""))
+      ->type_name("multisine|pulses");
+  command
+      .add_option(
+          "--at", experiment.at,
+          "Where a joint stands when the next run begins [rad or m]; default: at its zero, or "
+          "where gravity leaves it")
+      ->type_name("JOINT=VALUE")
+      ->allow_extra_args(false);
+  command.add_option("--threads", experiment.threads, "To work with; default: all processors")
+      ->check(CLI::Range(1, 1024));
+}
+
+void add_options(CLI::App& command, DesignOptions& options) {
+  options.experiment.threads = 0;
+  command.add_option("--rig", options.rig, "Rig file (proto/rig.proto)")
+      ->required()
+      ->type_name("FILE");
+  command
+      .add_option("--after", options.after,
+                  "Result of rigcal calibrate --json: what is known already")
+      ->type_name("FILE");
+  command
+      .add_option("--for", options.targets,
+                  "Parameter to tell, and the standard deviation wanted, as 1.b:2% or 1.b:1e-5 in "
+                  "its unit; default: all that are free, as well as possible")
+      ->type_name("NAME[:PRECISION]");
+  add_experiment_options(command, options.experiment);
+  command.add_option("--out", options.out, "Scenario file to write")->required()->type_name("FILE");
+}
+
+void add_design(CLI::App& app, ExitCode& exit_code) {
+  CLI::App* command = app.add_subcommand(
+      "design", "Find the run that tells most about parameters, within the rig's limits");
+  const auto options = std::make_shared<DesignOptions>();
+  add_options(*command, *options);
+  command->footer(
+      "Example:\n"
+      "  rigcal design --rig configs/rig-furuta.textproto --after run.json --for 1.b:2% \\\n"
+      "      --for 2.b:2% --duration 20 --out designed.textproto\n"
+      "  rigcal-daq run --rig configs/rig-furuta.textproto --scenario designed.textproto \\\n"
+      "      --out designed.mcap");
+  command->callback([options, &exit_code] { exit_code = run_design(*options); });
+}
+
+}  // namespace service

@@ -1,0 +1,309 @@
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <iostream>
+#include <memory>
+#include <thread>
+
+#include "estimator/calibrate/free_parameters.hpp"
+#include "estimator/design/start_pose.hpp"
+#include "proto/text/command_line.hpp"
+#include "proto/text/files.hpp"
+#include "proto/text/input_error.hpp"
+#include "service/client/calibration_files.hpp"
+#include "service/client/child_program.hpp"
+#include "service/client/command.hpp"
+#include "service/client/command_options.hpp"
+#include "service/client/identification_folder.hpp"
+#include "service/client/interrupt.hpp"
+#include "service/design/experiment_table.hpp"
+#include "service/import/recording_file.hpp"
+#include "service/report/result_table.hpp"
+#include "service/result/calibration_outcome.hpp"
+#include "service/text/number_format.hpp"
+
+namespace service {
+namespace {
+
+// As rigcal-daq ends.
+constexpr int kRunDone = 0, kRunTripped = 3;
+
+/// Share of the rig's limits that a run uses while nothing has been estimated, and the factor on it
+/// after a run that met a limit.
+constexpr double kFirstCaution = 0.2, kMoreCaution = 0.7;
+
+/// A run that is predicted to narrow no target below this share of its deviation is not worth
+/// making.
+constexpr double kWorthwhile = 0.97;
+
+/// Record, estimate, design, and again.
+class Identification {
+ public:
+  Identification(const IdentifyOptions& options, const InterruptFlag& interrupt)
+      : options_(options), interrupt_(interrupt), folder_(options.folder) {}
+
+  ExitCode run() {
+    if (folder_.count() > 0) {
+      std::cout << options_.folder << ": goes on after run " << folder_.count() << '\n';
+      if (!folder_.has_result(folder_.count())) {
+        if (const ExitCode code = estimate(); code != kDone) return code;
+      }
+    }
+    while (true) {
+      const int last = folder_.count();
+      Today today = look_at(options_.rig, last > 0 ? folder_.result(last) : "");
+      tell_obtained(today);
+      ExperimentRequest request = request_for(today);
+      if (last > 0 && is_reached(today, request.targets)) return kDone;
+      if (last >= options_.runs)
+        return tell_why_not("the " + std::to_string(last) + " runs of --runs");
+      const Experiment experiment = design_experiment(today, request, folder_.scenario(last + 1));
+      if (experiment.cancelled) return stopped();
+      predicted_ = experiment.parameters;
+      std::cout << "\nRun " << last + 1 << ", as predicted:\n" << format_experiment(experiment);
+      for (const std::string& note : experiment.notes) std::cerr << "note: " << note << '\n';
+      if (last > 0 && !is_worthwhile(experiment)) {
+        return tell_why_not("these runs, and a further one of " +
+                            format_number(options_.experiment.duration) +
+                            " s would hardly tell more");
+      }
+      proto::write_file(folder_.scenario(last + 1), experiment.scenario);
+      if (const ExitCode code = record(); code != kDone) return code;
+      if (const ExitCode code = estimate(); code != kDone) return code;
+    }
+  }
+
+ private:
+  ExperimentRequest request_for(Today& today) const {
+    ExperimentRequest request = options_.experiment;
+    request.targets = read_precisions("--until", options_.targets, today.rig.mechanism);
+    for (const Precision& target : request.targets) {
+      if (target.deviation > 0.0) continue;
+      throw proto::InputError("--until " + target.name + ": tells no precision to reach; write " +
+                              target.name + ":2%");
+    }
+    request.stop = &interrupt_.flag();
+    request.caution = caution_ * (folder_.count() == 0 ? kFirstCaution : 1.0);
+    if (request.threads == 0) {
+      request.threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+    }
+    if (folder_.count() > 0 && (recorded_ || request.at.empty())) {
+      request.at = where_it_stands(today.rig);
+    }
+    return request;
+  }
+
+  /// Where the last run left the joints, and rest then takes them: encoders count on from there.
+  std::vector<std::string> where_it_stands(const Rig& rig) const {
+    const estimator::Mechanism& mechanism = rig.mechanism;
+    const ImportedRecording imported = import_recording(folder_.recording(folder_.count()), rig);
+    const Eigen::MatrixXd& angles = imported.recording.segments.back().angles;
+    Eigen::VectorXd readings = angles.row(angles.rows() - 1).transpose();
+    for (Eigen::Index i = 0; i < readings.size(); ++i) {
+      for (Eigen::Index k = angles.rows() - 1; k > 0 && std::isnan(readings[i]); --k) {
+        readings[i] = angles(k - 1, i);
+      }
+    }
+    const estimator::JointReadings joints(mechanism);
+    const Eigen::VectorXd at = estimator::come_to_rest(mechanism, joints.coordinates(readings));
+    std::vector<std::string> places;
+    for (int j = 0; j < mechanism.hinge_count(); ++j) {
+      if (!joints.is_told(j) || !std::isfinite(at[j])) continue;
+      places.push_back(mechanism.hinges[static_cast<std::size_t>(j)].name + "=" +
+                       format_number(at[j], 9));
+    }
+    return places;
+  }
+
+  static double deviation_of(const Today& today, const Precision& target) {
+    return today.deviations[estimator::FreeParameters(today.rig.mechanism).position(target.index)];
+  }
+
+  bool is_reached(const Today& today, const std::vector<Precision>& targets) {
+    reached_ = true;
+    report_.clear();
+    for (const Precision& target : targets) {
+      const double deviation = deviation_of(today, target);
+      const bool reached = deviation <= target.deviation;
+      reached_ &= reached;
+      const std::string& unit =
+          today.rig.mechanism.parameters[static_cast<std::size_t>(target.index)].unit;
+      report_ += "  " + target.name + ": standard deviation " + format_number(deviation, 3) +
+                 ", asked for " + format_number(target.deviation, 3) + " " + unit +
+                 (reached ? "" : ", not reached") + "\n";
+    }
+    if (reached_) {
+      std::cout << "\nReached after " << folder_.count() << " runs:\n"
+                << report_ << folder_.result(folder_.count()) << '\n';
+    }
+    return reached_;
+  }
+
+  /// What the last run was for, beside what it gave.
+  void tell_obtained(const Today& today) const {
+    if (predicted_.empty()) return;
+    std::vector<std::vector<std::string>> rows = {
+        {"parameter", "sd predicted", "sd obtained", "unit"}};
+    const estimator::FreeParameters free(today.rig.mechanism);
+    for (const PlannedParameter& parameter : predicted_) {
+      const int place = free.position(today.rig.mechanism.find_parameter(parameter.name));
+      rows.push_back({parameter.name, format_number(parameter.after, 2),
+                      format_number(today.deviations[place], 2), parameter.unit});
+    }
+    std::cout << '\n' << format_table(std::move(rows), {false, true, true, false});
+  }
+
+  static bool is_worthwhile(const Experiment& experiment) {
+    return std::ranges::any_of(experiment.parameters, [](const PlannedParameter& parameter) {
+      return parameter.is_target && parameter.before > parameter.asked &&
+             parameter.after < kWorthwhile * parameter.before;
+    });
+  }
+
+  ExitCode tell_why_not(const std::string& after) const {
+    std::cout << "\nNot reached after " << after << ":\n"
+              << report_
+              << "Allow more runs (--runs), longer ones (--duration) or a lower precision.\n";
+    return kNotConverged;
+  }
+
+  ExitCode record() {
+    const int run = folder_.count() + 1;
+    wait_for_rest();
+    if (interrupt_.flag().load()) return stopped();
+    std::vector<std::string> command = {
+        options_.daq.empty() ? program_beside_this("rigcal-daq") : options_.daq,
+        "run",
+        "--rig",
+        options_.rig,
+        "--scenario",
+        folder_.scenario(run),
+        "--out",
+        folder_.recording(run)};
+    if (!options_.url.empty()) command.insert(command.end(), {"--url", options_.url});
+    const int code = run_program(command, interrupt_.flag());
+    ended_ = std::chrono::steady_clock::now();
+    folder_.look();
+    recorded_ = true;
+    if (interrupt_.flag().load()) return stopped();
+    if (code == kRunTripped && folder_.count() == run) {
+      caution_ *= kMoreCaution;
+      std::cerr << "note: a limit ended run " << run
+                << "; what it recorded is used, and the next run keeps farther from the limits\n";
+      return kDone;
+    }
+    if (code == kRunDone && folder_.count() == run) return kDone;
+    std::cerr << "rigcal: rigcal-daq ended run " << run << " with status " << code
+              << "; mend that and give the same command again, which goes on from "
+              << options_.folder << '\n';
+    return kBadInput;
+  }
+
+  void wait_for_rest() const {
+    const auto until = ended_ + std::chrono::duration<double>(options_.pause);
+    while (folder_.count() > 0 && std::chrono::steady_clock::now() < until &&
+           !interrupt_.flag().load()) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+  }
+
+  /// From all recordings, beginning at what was estimated before.
+  ExitCode estimate() {
+    const int run = folder_.count();
+    EstimationOptions estimation;
+    estimation.recordings = folder_.recordings();
+    estimation.rig = options_.rig;
+    estimation.quiet = options_.quiet;
+    estimation.threads = options_.experiment.threads;
+    estimation.calibration.kind = estimator::EstimateKind::kPhysical;
+    if (run > 1 && folder_.has_result(run - 1)) estimation.values = folder_.result(run - 1);
+    CalibrationInput input = load_estimation_input(estimation);
+    const estimator::Calibration calibration = calibrate(input);
+    if (was_stopped(calibration)) return stopped();
+    std::cout << '\n';
+    return tell_calibration(calibration, input, {.json = folder_.result(run), .plot = {}});
+  }
+
+  estimator::Calibration calibrate(CalibrationInput& input) const {
+    try {
+      return calibrate_here(input, interrupt_, options_.quiet, options_.experiment.threads);
+    } catch (const proto::InputError& fault) {
+      throw proto::InputError(std::string(fault.what()) + "; where a run is no good, remove " +
+                              folder_.recording(folder_.count()) +
+                              " and give the same command again");
+    }
+  }
+
+  ExitCode stopped() const {
+    std::cerr << "rigcal: stopped; " << folder_.count() << " runs are in " << options_.folder
+              << ", and the same command goes on from there\n";
+    return kInterrupted;
+  }
+
+  const IdentifyOptions& options_;
+  const InterruptFlag& interrupt_;
+  IdentificationFolder folder_;
+  double caution_ = 1.0;
+  bool reached_ = false;
+  bool recorded_ = false;  // here, so that where the joints stand is known
+  std::string report_;
+  std::vector<PlannedParameter> predicted_;  // of the last run
+  std::chrono::steady_clock::time_point ended_ = {};
+};
+
+ExitCode run_identify(const IdentifyOptions& options) {
+  const InterruptFlag interrupt;
+  return Identification(options, interrupt).run();
+}
+
+}  // namespace
+
+void add_options(CLI::App& command, IdentifyOptions& options) {
+  options.experiment.threads = 0;
+  command.add_option("--rig", options.rig, "Rig file (proto/rig.proto)")
+      ->required()
+      ->type_name("FILE");
+  command
+      .add_option(
+          "--until", options.targets,
+          "Parameter and the standard deviation to reach, as 1.b:2% or 1.b:1e-5 in its unit")
+      ->required()
+      ->type_name("NAME:PRECISION");
+  command
+      .add_option("--folder", options.folder,
+                  "Folder for scenarios, recordings and results; one with runs in it is gone on "
+                  "from")
+      ->required()
+      ->type_name("FOLDER");
+  command.add_option("--url", options.url, "Unit to use instead of the rig file's")
+      ->type_name("URL");
+  command.add_option("--runs", options.runs, "Most runs that are recorded, with those there are")
+      ->check(CLI::Range(1, 99))
+      ->capture_default_str();
+  command
+      .add_option("--pause", options.pause,
+                  "Time for the rig to come to rest between runs, beside that of estimating [s]")
+      ->check(proto::number_from_to(0.0, 3600.0))
+      ->capture_default_str();
+  add_experiment_options(command, options.experiment);
+  command.add_option("--daq", options.daq, "The rigcal-daq to use; default: the one beside rigcal")
+      ->type_name("FILE");
+  command.add_flag("--quiet", options.quiet, "No progress");
+}
+
+void add_identify(CLI::App& app, ExitCode& exit_code) {
+  CLI::App* command = app.add_subcommand(
+      "identify", "Record, estimate and design runs until parameters are known well enough");
+  const auto options = std::make_shared<IdentifyOptions>();
+  add_options(*command, *options);
+  command->footer(
+      "Drives the rig: each run is one of rigcal-daq, with its safety. Ctrl-C ends the run in "
+      "order, "
+      "the motor off.\n"
+      "Example:\n"
+      "  rigcal identify --rig configs/rig-furuta.textproto --until 1.b:2% --until 2.b:2% \\\n"
+      "      --folder furuta");
+  command->callback([options, &exit_code] { exit_code = run_identify(*options); });
+}
+
+}  // namespace service

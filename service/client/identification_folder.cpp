@@ -1,0 +1,46 @@
+#include "service/client/identification_folder.hpp"
+
+#include <cstdio>
+#include <filesystem>
+#include <utility>
+
+#include "proto/recording/file.hpp"
+#include "proto/text/input_error.hpp"
+
+namespace service {
+
+IdentificationFolder::IdentificationFolder(std::string path) : path_(std::move(path)) {
+  std::error_code error;
+  std::filesystem::create_directories(path_, error);
+  if (!std::filesystem::is_directory(path_)) {
+    throw proto::InputError(path_ + ": is no folder and cannot be made one; give another --folder");
+  }
+  look();
+  const std::string part = proto::part_path(recording(count_ + 1));
+  if (std::filesystem::exists(part)) {
+    throw proto::InputError(part + ": was left half recorded; finish it with rigcal recover " +
+                            part + ", or remove it");
+  }
+}
+
+void IdentificationFolder::look() {
+  while (std::filesystem::exists(recording(count_ + 1))) ++count_;
+}
+
+bool IdentificationFolder::has_result(int run) const {
+  return std::filesystem::exists(result(run));
+}
+
+std::vector<std::string> IdentificationFolder::recordings() const {
+  std::vector<std::string> all;
+  for (int run = 1; run <= count_; ++run) all.push_back(recording(run));
+  return all;
+}
+
+std::string IdentificationFolder::name(const char* stem, int run, const char* ending) const {
+  char number[16];
+  std::snprintf(number, sizeof number, "%02d", run);
+  return (std::filesystem::path(path_) / (stem + std::string(number) + ending)).string();
+}
+
+}  // namespace service

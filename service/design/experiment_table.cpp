@@ -1,0 +1,42 @@
+#include "service/design/experiment_table.hpp"
+
+#include <cmath>
+#include <vector>
+
+#include "service/report/result_table.hpp"
+#include "service/text/number_format.hpp"
+
+namespace service {
+namespace {
+
+constexpr int kDeviationDigits = 2;
+
+std::string share_of(double deviation, double value) {
+  if (std::isinf(deviation) || value == 0.0) return "";
+  return format_number(100.0 * deviation / std::abs(value), kDeviationDigits) + " %";
+}
+
+std::string deviation_of(double deviation) {
+  return std::isinf(deviation) ? "unknown" : format_number(deviation, kDeviationDigits);
+}
+
+}  // namespace
+
+std::string format_experiment(const Experiment& experiment) {
+  std::vector<std::vector<std::string>> rows = {
+      {"parameter", "value", "sd now", "", "sd after", "", "unit", "asked for"}};
+  for (const PlannedParameter& parameter : experiment.parameters) {
+    std::string asked;
+    if (parameter.is_target) {
+      asked = parameter.asked == 0.0 ? "as well as possible"
+                                     : format_number(parameter.asked, kDeviationDigits) +
+                                           (parameter.after <= parameter.asked ? "" : ", not yet");
+    }
+    rows.push_back({parameter.name, format_number(parameter.value), deviation_of(parameter.before),
+                    share_of(parameter.before, parameter.value), deviation_of(parameter.after),
+                    share_of(parameter.after, parameter.value), parameter.unit, asked});
+  }
+  return format_table(std::move(rows), {false, true, true, true, true, true, false, false});
+}
+
+}  // namespace service

@@ -1,0 +1,108 @@
+#include "service/design/plan_shape.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "service/text/number_format.hpp"
+
+namespace service {
+namespace {
+
+constexpr double kTwoPi = 2.0 * std::numbers::pi;
+constexpr int kTones = 12;
+constexpr double kCyclesMin = 1.5;       // of the slowest tone in the run
+constexpr double kFastestTone_Hz = 2.0;  // at least
+constexpr double kBeyondModes = 3.0;     // the fastest tone, in frequencies of the fastest mode
+constexpr double kSamplesACycle = 20.0;  // at least
+constexpr double kRamp_s = 0.5;
+constexpr int kPulsesMax = 24;
+constexpr double kPulseMin_s = 0.2;
+constexpr int kCommandDigits = 8;  // a command to a hundred-millionth of itself
+
+/// Where a pulse begins, and the one before it ends [s].
+double pulse_start(const PlanShape& shape, int pulse) {
+  return shape.duration * pulse / shape.pulses;
+}
+
+/// A text field's value.
+std::string quoted(const std::string& text) {
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') quoted += '\\';
+    quoted += c;
+  }
+  return quoted + "\"";
+}
+
+}  // namespace
+
+PlanShape shape_of(PlanKind kind, double duration, double fastest_hz, double rate) {
+  PlanShape shape{.kind = kind, .duration = duration};
+  if (kind == PlanKind::kPulses) {
+    shape.pulses = std::clamp(static_cast<int>(duration / kPulseMin_s), 1, kPulsesMax);
+    return shape;
+  }
+  shape.ramp = std::min(kRamp_s, 0.1 * duration);
+  const double slowest = kCyclesMin / duration;
+  const double fastest = std::max(
+      2.0 * slowest,
+      std::min(std::max(kFastestTone_Hz, kBeyondModes * fastest_hz), rate / kSamplesACycle));
+  for (int i = 0; i < kTones; ++i) {
+    shape.frequencies.push_back(slowest *
+                                std::pow(fastest / slowest, static_cast<double>(i) / (kTones - 1)));
+  }
+  return shape;
+}
+
+Eigen::MatrixXd signals_of(const PlanShape& shape, double period) {
+  const auto samples = static_cast<Eigen::Index>(std::floor(shape.duration / period + 1e-9)) + 1;
+  const auto count = shape.kind == PlanKind::kPulses
+                         ? static_cast<Eigen::Index>(shape.pulses)
+                         : 2 * static_cast<Eigen::Index>(shape.frequencies.size());
+  Eigen::MatrixXd signals = Eigen::MatrixXd::Zero(samples, count);
+  for (Eigen::Index k = 0; k + 1 < samples; ++k) {  // nothing is commanded at the end
+    const double time = static_cast<double>(k) * period;
+    if (shape.kind == PlanKind::kPulses) {
+      const int pulse = static_cast<int>((time + 1e-9) / shape.duration * shape.pulses);
+      signals(k, std::min(pulse, shape.pulses - 1)) = 1.0;
+      continue;
+    }
+    const double share = time < shape.ramp ? time / shape.ramp : 1.0;
+    for (std::size_t i = 0; i < shape.frequencies.size(); ++i) {
+      const double angle = kTwoPi * shape.frequencies[i] * time;
+      signals(k, 2 * static_cast<Eigen::Index>(i)) = share * std::sin(angle);
+      signals(k, 2 * static_cast<Eigen::Index>(i) + 1) = share * std::cos(angle);
+    }
+  }
+  return signals;
+}
+
+std::string excitation_text(const PlanShape& shape, const std::string& motor,
+                            const Eigen::VectorXd& amplitudes) {
+  const auto number = [](double value) { return format_number(value, kCommandDigits); };
+  if (shape.kind == PlanKind::kPulses) {
+    std::string text = "pulse_train {\n  motor: " + quoted(motor) + "\n";
+    for (int i = 0; i < shape.pulses; ++i) {
+      const double start = pulse_start(shape, i);
+      text += "  pulse { command: " + number(amplitudes[i]) + " start_s: " + number(start) +
+              " width_s: " + number(pulse_start(shape, i + 1) - start) + " }\n";
+    }
+    return text + "}\n";
+  }
+  std::string text =
+      "multisine {\n  motor: " + quoted(motor) + "\n  ramp_s: " + number(shape.ramp) + "\n";
+  for (std::size_t i = 0; i < shape.frequencies.size(); ++i) {
+    // a sin(x) + b cos(x) = √(a² + b²) sin(x + atan2(b, a)).
+    const double a = amplitudes[2 * static_cast<Eigen::Index>(i)];
+    const double b = amplitudes[2 * static_cast<Eigen::Index>(i) + 1];
+    text += "  sine { frequency_hz: " + number(shape.frequencies[i]) +
+            " amplitude: " + number(std::hypot(a, b)) + " phase_rad: " + number(std::atan2(b, a)) +
+            " }\n";
+  }
+  return text + "}\n";
+}
+
+std::string name_of(PlanKind kind) { return kind == PlanKind::kPulses ? "pulses" : "multisine"; }
+
+}  // namespace service

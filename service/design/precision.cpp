@@ -1,0 +1,108 @@
+#include "service/design/precision.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "estimator/calibrate/free_parameters.hpp"
+#include "estimator/model/sensor.hpp"
+#include "proto/text/input_error.hpp"
+#include "service/import/parameter_edits.hpp"
+
+namespace service {
+namespace {
+
+constexpr double kShareWanted = 0.01;   // of the value
+constexpr double kAngleWanted = 0.001;  // [rad]
+constexpr const char* kAngleUnit = "rad";
+
+/// A deviation above zero, or a share of the value.
+double read_deviation(const std::string& option, const std::string& text,
+                      const std::string& precision, const estimator::Parameter& parameter) {
+  const bool percent = precision.ends_with('%');
+  double number = 0.0;
+  const char* const end = precision.data() + precision.size() - (percent ? 1 : 0);
+  const auto read = std::from_chars(precision.data(), end, number);
+  if (read.ec != std::errc() || read.ptr != end || !(number > 0.0) || !std::isfinite(number)) {
+    throw proto::InputError(option + " " + text + ": '" + precision +
+                            "' is no standard deviation above zero; write " + parameter.name +
+                            ":2% or a number in " + parameter.unit);
+  }
+  if (!percent) return number;
+  if (parameter.value == 0.0) {
+    throw proto::InputError(option + " " + text +
+                            ": the value is 0, of which a share means "
+                            "nothing; write a number in " +
+                            parameter.unit);
+  }
+  return 0.01 * number * std::abs(parameter.value);
+}
+
+bool is_offset(const estimator::Mechanism& mechanism, int index) {
+  const std::vector<estimator::Sensor> sensors = estimator::all_sensors_of(mechanism);
+  return std::ranges::any_of(
+      sensors, [index](const estimator::Sensor& sensor) { return sensor.offset == index; });
+}
+
+}  // namespace
+
+std::vector<Precision> read_precisions(const std::string& option,
+                                       const std::vector<std::string>& texts,
+                                       estimator::Mechanism& mechanism) {
+  std::vector<Precision> precisions;
+  for (const std::string& text : texts) {
+    const std::size_t colon = text.rfind(':');
+    const std::string name = text.substr(0, colon);
+    const estimator::Parameter& parameter = named_parameter(option, name, mechanism);
+    if (!parameter.free) {
+      throw proto::InputError(option + " " + text +
+                              ": is not free, so nothing would be estimated; mark it with free: "
+                              "true in the rig file");
+    }
+    if (std::ranges::find(precisions, name, &Precision::name) != precisions.end()) {
+      throw proto::InputError(option + " " + text + ": is asked for twice; give it once");
+    }
+    Precision precision{.name = name, .index = mechanism.find_parameter(name)};
+    if (colon != std::string::npos) {
+      precision.deviation = read_deviation(option, text, text.substr(colon + 1), parameter);
+    }
+    precisions.push_back(std::move(precision));
+  }
+  return precisions;
+}
+
+std::vector<Precision> usual_precisions(const estimator::Mechanism& mechanism) {
+  std::vector<Precision> precisions;
+  const estimator::FreeParameters free(mechanism);
+  for (const int index : free.indices()) {
+    const estimator::Parameter& parameter = mechanism.parameters[static_cast<std::size_t>(index)];
+    if (parameter.value == 0.0 || parameter.unit == kAngleUnit || is_offset(mechanism, index)) {
+      continue;
+    }
+    precisions.push_back({.name = parameter.name, .index = index});
+  }
+  return precisions;
+}
+
+double wanted_deviation(const Precision& precision, const estimator::Mechanism& mechanism) {
+  if (precision.deviation > 0.0) return precision.deviation;
+  const estimator::Parameter& parameter =
+      mechanism.parameters[static_cast<std::size_t>(precision.index)];
+  if (parameter.unit == kAngleUnit) return kAngleWanted;
+  if (parameter.value != 0.0) return kShareWanted * std::abs(parameter.value);
+  throw proto::InputError("--for " + precision.name +
+                          ": the value is 0, so say how well it is to be known; write " +
+                          precision.name + ":NUMBER in " + parameter.unit);
+}
+
+std::vector<estimator::DesignTarget> targets_of(const std::vector<Precision>& precisions,
+                                                const estimator::Mechanism& mechanism) {
+  const estimator::FreeParameters free(mechanism);
+  std::vector<estimator::DesignTarget> targets;
+  for (const Precision& precision : precisions) {
+    targets.push_back({free.position(precision.index), wanted_deviation(precision, mechanism)});
+  }
+  return targets;
+}
+
+}  // namespace service

@@ -1,0 +1,139 @@
+#include "service/design/today.hpp"
+
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "estimator/calibrate/free_parameters.hpp"
+#include "estimator/model/sensor.hpp"
+#include "proto/text/input_error.hpp"
+#include "service/calibration/calibration_input.hpp"
+#include "service/import/parameter_edits.hpp"
+#include "service/import/parameter_values.hpp"
+#include "service/result/stored_result.hpp"
+#include "service/text/number_format.hpp"
+
+namespace service {
+namespace {
+
+constexpr double kUsualNoise = 1e-3;  // of an encoder of which nothing is told [rad]
+
+/// Noise above this many times that of counting has another cause.
+constexpr double kCountingNoise = 1.5;
+
+double count_of(const Rig& rig, std::size_t sensor, bool slides) {
+  const EncoderFacts& facts = rig.encoders[sensor];
+  const double counts = slides ? facts.counts_per_m : facts.counts_per_turn;
+  return counts > 0.0 ? (slides ? 1.0 : 2.0 * std::numbers::pi) / counts : 0.0;
+}
+
+void find_noise(const StoredResult* stored, Today& today) {
+  const std::vector<estimator::Sensor> sensors = estimator::sensors_of(today.rig.mechanism);
+  const auto count = static_cast<Eigen::Index>(sensors.size());
+  today.noise.resize(count);
+  today.quantum.setZero(count);
+  for (std::size_t i = 0; i < sensors.size(); ++i) {
+    const auto at = static_cast<Eigen::Index>(i);
+    const estimator::JointUnits units = sensors[i].units();
+    const double quantum =
+        count_of(today.rig, i, sensors[i].kind == estimator::JointKind::kPrismatic);
+    const double counting = quantum / std::sqrt(12.0);
+    double& noise = today.noise[at];
+    noise = counting;
+    if (stored != nullptr && stored->noise.contains(sensors[i].name)) {
+      noise = stored->noise.at(sensors[i].name);
+    } else if (quantum == 0.0) {
+      noise = kUsualNoise * units.scale;
+      today.notes.push_back("encoder " + sensors[i].name +
+                            ": neither a result nor the rig file tells its noise; " +
+                            format_number(noise) + " " + units.coordinate + " is assumed");
+    }
+    if (noise <= kCountingNoise * counting) today.quantum[at] = quantum;
+  }
+}
+
+/// Of the free parameters; rows of what the result does not estimate are zero.
+Eigen::MatrixXd covariance_of(const StoredResult& stored, const estimator::Mechanism& mechanism) {
+  const std::vector<int> free = estimator::FreeParameters(mechanism).indices();
+  std::vector<Eigen::Index> places;  // in the result; −1
+  for (const int index : free) {
+    const std::string& name = mechanism.parameters[static_cast<std::size_t>(index)].name;
+    Eigen::Index place = -1;
+    for (std::size_t k = 0; k < stored.rig.estimates.size(); ++k) {
+      const estimator::ParameterEstimate& estimate = stored.rig.estimates[k];
+      if (estimate.name == name && std::isfinite(estimate.standard_deviation)) {
+        place = static_cast<Eigen::Index>(k);
+      }
+    }
+    places.push_back(place);
+  }
+  const auto n = static_cast<Eigen::Index>(free.size());
+  Eigen::MatrixXd covariance = Eigen::MatrixXd::Zero(n, n);
+  for (Eigen::Index i = 0; i < n; ++i) {
+    for (Eigen::Index k = 0; k < n; ++k) {
+      const Eigen::Index row = places[static_cast<std::size_t>(i)];
+      const Eigen::Index column = places[static_cast<std::size_t>(k)];
+      if (row >= 0 && column >= 0) covariance(i, k) = stored.covariance(row, column);
+    }
+  }
+  return covariance;
+}
+
+/// What the result was made from. Without that, its covariance stands for it.
+void find_recordings(const StoredResult& stored, Today& today) {
+  try {
+    today.recordings = load_input(stored.request).recordings;
+  } catch (const proto::InputError& missing) {
+    today.notes.push_back(
+        "a recording of " + stored.file + " cannot be read again (" + missing.what() +
+        "), so its covariance is counted as if later runs were weighed against it as they deserve; "
+        "a calibration of all together weighs every reading alike and can be less sharp");
+  }
+}
+
+/// What nothing is known of has no deviation.
+Eigen::VectorXd known_deviations(const estimator::Knowledge& knowledge) {
+  Eigen::VectorXd deviations = knowledge.root.rowwise().norm();
+  for (Eigen::Index i = 0; i < deviations.size(); ++i) {
+    if (knowledge.information(i, i) > 0.0) continue;
+    deviations[i] = std::numeric_limits<double>::infinity();
+  }
+  return deviations;
+}
+
+}  // namespace
+
+Today look_at(const std::string& rig_path, const std::string& result) {
+  Today today;
+  today.rig = load_rig(rig_path);
+  estimator::Mechanism& mechanism = today.rig.mechanism;
+  if (result.empty()) {
+    find_noise(nullptr, today);
+    today.knowledge = estimator::knowledge_of_priors(mechanism);
+  } else {
+    const ParameterValues values = read_parameter_values(result);
+    if (values.kind == estimator::EstimateKind::kShadow) {
+      throw proto::InputError(result +
+                              ": holds parameters of a SPOOK simulator, and experiments are "
+                              "designed for physical ones; calibrate with --parameters physical");
+    }
+    const StoredResult stored = read_result(result);
+    ParameterEdits edits = stored.request.edits;
+    edits.start.clear();
+    apply_edits(edits, mechanism);
+    apply_values(values, mechanism);
+    find_noise(&stored, today);
+    today.knowledge = estimator::knowledge_of_estimate(mechanism, covariance_of(stored, mechanism));
+    today.is_estimated = true;
+    find_recordings(stored, today);
+  }
+  if (estimator::FreeParameters(mechanism).size() == 0) {
+    throw proto::InputError(rig_path +
+                            ": no parameter is free, so there is nothing to learn; mark some with "
+                            "free: true");
+  }
+  today.deviations = known_deviations(today.knowledge);
+  return today;
+}
+
+}  // namespace service

@@ -1,0 +1,88 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "estimator/calibrate/free_parameters.hpp"
+#include "estimator/design/design.hpp"
+#include "tests/estimator/calibrate/simulated_furuta.hpp"
+#include "tests/estimator/design/plan_times.hpp"
+
+namespace {
+
+using estimator::Design;
+using estimator::DesignTask;
+using test_support::kPlanPeriod;
+using test_support::kPlanSamples;
+
+constexpr int kTones = 4;
+
+DesignTask task() {
+  DesignTask task;
+  task.mechanism =
+      test_support::furuta_with_free({"A.J_zz", "B.J_yy", "1.b", "2.b", "1.K", "1.tau_c"});
+  const estimator::FreeParameters free(task.mechanism);
+  const Eigen::VectorXd values = free.values(task.mechanism);
+  task.knowledge = knowledge_of_estimate(task.mechanism,
+                                         Eigen::MatrixXd((0.05 * values).cwiseAbs2().asDiagonal()));
+  for (int i = 0; i < free.size(); ++i) task.targets.push_back({i, 0.01 * std::abs(values[i])});
+  task.facts = {.period = kPlanPeriod,
+                .rate = 1000.0,
+                .motor = 0,
+                .start = Eigen::Vector2d::Zero(),
+                .noise = Eigen::Vector2d(1e-3, 1e-3)};
+  task.limits = {.command_max = 3.0,
+                 .command_slew_per_s_max = 100.0,
+                 .sensors = {{-20.0, 20.0, 30.0}, {-20.0, 20.0, 40.0}}};
+  task.signals.resize(kPlanSamples, 2 * kTones);
+  for (int k = 0; k < kPlanSamples; ++k) {
+    for (int i = 0; i < kTones; ++i) {
+      const double angle = 2.0 * M_PI * (0.5 + 0.6 * i) * k * kPlanPeriod;
+      task.signals(k, 2 * i) = std::sin(angle);
+      task.signals(k, 2 * i + 1) = std::cos(angle);
+    }
+  }
+  return task;
+}
+
+TEST(DesignPlan, StaysWithinTheLimitsAndTellsMoreThanChance) {
+  const DesignTask own = task();
+  const Design screened = design_plan(own, {.screens = 2, .rounds = 0});
+  const Design design = design_plan(own, {.screens = 2, .rounds = 15});
+  ASSERT_GT(design.amplitudes.size(), 0);
+  EXPECT_LT(design.worst, 0.9 * screened.worst);
+  const Eigen::VectorXd command = limited_command(own, design.amplitudes);
+  EXPECT_LE(command.cwiseAbs().maxCoeff(), own.limits.command_max * (1.0 + 1e-12));
+  const auto steps = command.size() - 1;
+  EXPECT_LE((command.tail(steps) - command.head(steps)).cwiseAbs().maxCoeff(),
+            own.limits.command_slew_per_s_max * kPlanPeriod * (1.0 + 1e-12));
+  EXPECT_EQ(count_trips(own, command, 50, 2), 0);
+  EXPECT_GT(count_trips(own, 20.0 * command, 50, 2), 10);
+}
+
+TEST(DesignPlan, DoesNotDependOnThreads) {
+  const DesignTask own = task();
+  const Design one = design_plan(own, {.screens = 1, .rounds = 2, .threads = 1});
+  const Design three = design_plan(own, {.screens = 1, .rounds = 2, .threads = 3});
+  EXPECT_EQ(one.amplitudes, three.amplitudes);
+  EXPECT_EQ(one.worst, three.worst);
+}
+
+// The shaft's inertia adds to the arm's: no motion tells them apart, and that is told of both.
+TEST(DesignPlan, TellsWhatNothingCanTell) {
+  DesignTask own = task();
+  own.mechanism = test_support::furuta_with_free({"A.J_zz", "1.J_shaft", "1.b", "1.K"});
+  own.knowledge = knowledge_of_priors(own.mechanism);
+  own.targets = {{0, 1e-4}};
+  const Design design = design_plan(own, {.screens = 2, .rounds = 0});
+  EXPECT_EQ(design.seen.standard_deviation.array().isInf().count(), 2);
+  ASSERT_EQ(design.seen.null_directions.size(), 1U);
+  EXPECT_NE(design.seen.null_directions[0].description.find("J_shaft"), std::string::npos);
+}
+
+TEST(DesignPlan, FindsNothingWhereNothingIsAllowed) {
+  DesignTask own = task();
+  own.limits.sensors[1].fastest = 1e-9;
+  EXPECT_EQ(design_plan(own, {.screens = 1, .rounds = 1}).amplitudes.size(), 0);
+}
+
+}  // namespace

@@ -1,0 +1,71 @@
+#include <gtest/gtest.h>
+
+#include <Eigen/QR>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "estimator/design/evolution.hpp"
+
+namespace {
+
+using estimator::Evolution;
+
+template <typename Cost>
+Evolution searched(const Eigen::VectorXd& start, double spread, int rounds, const Cost& cost) {
+  Evolution evolution(start, spread, 16, 1);
+  for (int k = 0; k < rounds; ++k) {
+    const Eigen::MatrixXd points = evolution.ask();
+    std::vector<double> costs;
+    for (const auto& point : points.colwise()) costs.push_back(cost(point));
+    evolution.tell(costs);
+  }
+  return evolution;
+}
+
+// A curved valley a hundred times as steep as it is long: without the covariance (a wrong rank-one
+// or rank-μ update) the search crawls along it and ends far off.
+TEST(Evolution, FollowsACurvedValley) {
+  const auto rosenbrock = [](const Eigen::VectorXd& x) {
+    double sum = 0.0;
+    for (Eigen::Index i = 0; i + 1 < x.size(); ++i) {
+      sum += 100.0 * std::pow(x[i + 1] - x[i] * x[i], 2) + std::pow(1.0 - x[i], 2);
+    }
+    return sum;
+  };
+  const Evolution evolution = searched(Eigen::VectorXd::Zero(5), 0.3, 400, rosenbrock);
+  EXPECT_LT(evolution.best_cost(), 1e-10);
+  EXPECT_LT((evolution.best() - Eigen::VectorXd::Ones(5)).norm(), 1e-4);
+}
+
+// Scales a thousandfold apart, turned off the axes.
+TEST(Evolution, LearnsScalesAndDirections) {
+  Eigen::MatrixXd turn = Eigen::MatrixXd::Random(6, 6).householderQr().householderQ();
+  const Eigen::VectorXd scales =
+      Eigen::VectorXd::LinSpaced(6, 0.0, 3.0).unaryExpr([](double e) { return std::pow(10.0, e); });
+  const auto bowl = [&](const Eigen::VectorXd& x) {
+    return (scales.asDiagonal() * turn * x).squaredNorm();
+  };
+  EXPECT_LT(searched(Eigen::VectorXd::Ones(6), 0.5, 300, bowl).best_cost(), 1e-10);
+}
+
+// Only the order counts: points that are out of the question, even all but one, do no harm.
+TEST(Evolution, WorksWithPointsThatHaveNoCost) {
+  const auto half = [](const Eigen::VectorXd& x) {
+    if (x[0] < 0.5) return std::numeric_limits<double>::quiet_NaN();
+    return x.squaredNorm();
+  };
+  const Evolution evolution = searched(Eigen::Vector2d(3.0, 3.0), 0.5, 100, half);
+  EXPECT_NEAR(evolution.best_cost(), 0.25, 1e-4);
+}
+
+TEST(Evolution, IsAFunctionOfItsSeed) {
+  Evolution one(Eigen::VectorXd::Zero(3), 1.0, 8, 5), same(Eigen::VectorXd::Zero(3), 1.0, 8, 5);
+  Evolution other(Eigen::VectorXd::Zero(3), 1.0, 8, 6);
+  const Eigen::MatrixXd points = one.ask();
+  EXPECT_EQ(points, same.ask());
+  EXPECT_NE(points, other.ask());
+}
+
+}  // namespace

@@ -1,0 +1,90 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include "estimator/calibrate/free_parameters.hpp"
+#include "estimator/design/knowledge.hpp"
+#include "tests/estimator/calibrate/simulated_furuta.hpp"
+
+namespace {
+
+using estimator::FreeParameters;
+using estimator::Knowledge;
+using estimator::Mechanism;
+
+Mechanism known_rig() { return test_support::furuta_with_free({"A.J_zz", "B.J_yy", "1.b", "1.K"}); }
+
+/// Covariance of draws about the values.
+Eigen::MatrixXd scatter(const Mechanism& mechanism, const Knowledge& knowledge, int draws) {
+  const FreeParameters free(mechanism);
+  const Eigen::VectorXd values = free.values(mechanism);
+  std::mt19937_64 random(3);
+  Eigen::MatrixXd sum = Eigen::MatrixXd::Zero(values.size(), values.size());
+  for (int k = 0; k < draws; ++k) {
+    const Eigen::VectorXd off = free.values(draw(mechanism, knowledge, random)) - values;
+    sum += off * off.transpose();
+  }
+  return sum / draws;
+}
+
+// Correlated and of scales that are orders of magnitude apart. The deviation of a variance from
+// 4000 draws is 2 %.
+TEST(Knowledge, DrawsScatterAsTheEstimate) {
+  const Mechanism mechanism = known_rig();
+  const Eigen::VectorXd deviations = 0.02 * FreeParameters(mechanism).values(mechanism).cwiseAbs();
+  Eigen::MatrixXd correlation = Eigen::MatrixXd::Identity(4, 4);
+  correlation(0, 3) = correlation(3, 0) = 0.95;
+  correlation(1, 2) = correlation(2, 1) = -0.6;
+  const Eigen::MatrixXd covariance =
+      deviations.asDiagonal() * correlation * deviations.asDiagonal();
+  const Knowledge knowledge = knowledge_of_estimate(mechanism, covariance);
+  EXPECT_LT((knowledge.information * covariance - Eigen::MatrixXd::Identity(4, 4)).norm(), 1e-9);
+  const Eigen::MatrixXd found = scatter(mechanism, knowledge, 4000);
+  for (Eigen::Index i = 0; i < 4; ++i) {
+    for (Eigen::Index k = 0; k < 4; ++k) {
+      EXPECT_NEAR(found(i, k), covariance(i, k), 0.1 * deviations[i] * deviations[k]) << i << k;
+    }
+  }
+}
+
+// What a recording did not see has a row of zeros there: that is no certainty.
+TEST(Knowledge, OfWhatWasNotSeenIsNone) {
+  const Mechanism mechanism = known_rig();
+  const Eigen::VectorXd values = FreeParameters(mechanism).values(mechanism);
+  Eigen::MatrixXd covariance = Eigen::MatrixXd::Zero(4, 4);
+  covariance(1, 1) = 1e-10;
+  const Knowledge knowledge = knowledge_of_estimate(mechanism, covariance);
+  EXPECT_NEAR(knowledge.information(1, 1), 1e10, 1.0);
+  EXPECT_EQ(knowledge.information(0, 0), 0.0);
+  EXPECT_NEAR(knowledge.root.row(0).norm(), estimator::kUnknownShare * std::abs(values[0]),
+              1e-9 * std::abs(values[0]));
+}
+
+TEST(Knowledge, OfPriorsIsTheirs) {
+  Mechanism mechanism = known_rig();
+  const int index = mechanism.find_parameter("1.b");
+  estimator::Parameter& b = mechanism.parameters[static_cast<std::size_t>(index)];
+  b.prior_mean = b.value;
+  b.prior_standard_deviation = 2e-5;
+  const Knowledge knowledge = knowledge_of_priors(mechanism);
+  const int place = FreeParameters(mechanism).position(index);
+  EXPECT_NEAR(knowledge.information(place, place), 1.0 / (2e-5 * 2e-5), 1.0);
+  EXPECT_NEAR(knowledge.information.sum(), knowledge.information(place, place), 1.0);
+}
+
+// However wide: within bounds, with bodies that can exist.
+TEST(Knowledge, DrawsArePossible) {
+  const Mechanism mechanism = known_rig();
+  const Eigen::VectorXd values = FreeParameters(mechanism).values(mechanism);
+  const Knowledge knowledge =
+      knowledge_of_estimate(mechanism, Eigen::MatrixXd((3.0 * values).cwiseAbs2().asDiagonal()));
+  std::mt19937_64 random(1);
+  for (int k = 0; k < 200; ++k) {
+    const Mechanism drawn = draw(mechanism, knowledge, random);
+    EXPECT_TRUE(find_faults(drawn, estimator::InertiaCheck::kFixed).empty());
+  }
+}
+
+}  // namespace

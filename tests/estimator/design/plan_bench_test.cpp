@@ -1,0 +1,161 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include "estimator/calibrate/shooting_problem.hpp"
+#include "estimator/design/plan_bench.hpp"
+#include "estimator/design/plan_prediction.hpp"
+#include "estimator/design/start_pose.hpp"
+#include "estimator/model/mechanisms/pendulum.hpp"
+#include "estimator/optimize/covariance.hpp"
+#include "tests/estimator/calibrate/simulated_furuta.hpp"
+#include "tests/estimator/design/plan_times.hpp"
+
+namespace {
+
+using estimator::HingeQuantity;
+using estimator::Mechanism;
+using test_support::kPlanPeriod;
+using test_support::kPlanSamples;
+
+Mechanism planned_rig() {
+  return test_support::furuta_with_free({"A.J_zz", "B.J_yy", "1.b", "1.tau_c", "1.K", "2.offset"});
+}
+
+estimator::PlanFacts facts() {
+  return {.period = kPlanPeriod,
+          .rate = 1.0 / kPlanPeriod,
+          .motor = 0,
+          .start = Eigen::Vector2d(0.1, 0.0),
+          .noise = Eigen::Vector2d(1e-3, 2e-3)};
+}
+
+/// Plans side by side, each with a tone of its own.
+Eigen::MatrixXd commands(int plans) {
+  Eigen::MatrixXd commands(kPlanSamples, plans);
+  for (int plan = 0; plan < plans; ++plan) {
+    for (int k = 0; k < kPlanSamples; ++k) {
+      commands(k, plan) = 1.5 * std::sin(2.0 * M_PI * (0.7 + 0.4 * plan) * k * kPlanPeriod);
+    }
+  }
+  return commands;
+}
+
+// The same sum, by the way a calibration takes: TᵀT of the shooting problem with one node. It sees
+// a wrong elimination of the start, a lost weight, columns mixed up, an offset's sign.
+TEST(PlanBench, TellsWhatACalibrationWould) {
+  const Mechanism mechanism = planned_rig();
+  const estimator::PlanBench bench(mechanism, facts(), 1);
+  const Eigen::MatrixXd all = commands(3);
+  const estimator::PlanMotion motion = bench.move(mechanism, all);
+  const std::vector<estimator::PlanInformation> told = bench.look(mechanism, motion, {0, 2});
+  ASSERT_EQ(told.size(), 2U);
+
+  estimator::Segment segment;
+  segment.period = kPlanPeriod;
+  segment.angles = Eigen::MatrixXd::Zero(kPlanSamples, 2);
+  segment.controls = all.col(2);
+  Eigen::MatrixXd start = Eigen::MatrixXd::Zero(4, 1);
+  start.topRows(2) = facts().start;
+  const estimator::ShootingProblem problem(
+      mechanism, {segment}, {start}, {kPlanPeriod},
+      {.step = kPlanPeriod, .interval = std::numeric_limits<double>::infinity()},
+      {.angle = facts().noise, .acceleration = Eigen::Vector2d::Ones()});
+  const estimator::ParameterInformation information =
+      compute_information(problem, {.effective_parameters = false});
+  ASSERT_TRUE(information.valid);
+  const Eigen::VectorXd scale = information.schur.diagonal().cwiseSqrt().cwiseInverse();
+  const Eigen::MatrixXd difference =
+      scale.asDiagonal() * (told[1].information - information.schur) * scale.asDiagonal();
+  EXPECT_LT(difference.cwiseAbs().maxCoeff(), 1e-6);
+
+  // And how far the motion goes, of the same plan.
+  const Eigen::VectorXd angles = problem.angles(0).col(0).array();
+  EXPECT_NEAR(motion.excursions[2].highest[0], angles.maxCoeff(), 1e-9);
+  EXPECT_NEAR(motion.excursions[2].lowest[0], angles.minCoeff(), 1e-9);
+}
+
+// A rate of readings beyond that of the commands counts as so many more readings.
+TEST(PlanBench, CountsReadingsBetweenCommands) {
+  const Mechanism mechanism = planned_rig();
+  estimator::PlanFacts dense = facts();
+  dense.rate *= 4.0;
+  const estimator::PlanBench once(mechanism, facts(), 1), four(mechanism, dense, 1);
+  const auto told = [&](const estimator::PlanBench& bench) {
+    return bench.look(mechanism, bench.move(mechanism, commands(1)), {0})[0].information;
+  };
+  const Eigen::MatrixXd a = told(once), b = told(four);
+  // The start's own prior counts once, and for next to nothing.
+  EXPECT_NEAR(b(0, 0) / a(0, 0), 4.0, 1e-3);
+  EXPECT_NEAR(b(4, 4) / a(4, 4), 4.0, 1e-3);
+}
+
+// A motion that passes close by the upright multiplies what the start was off by.
+TEST(PlanBench, TellsHowAMotionAmplifiesItsStart) {
+  Mechanism mechanism = estimator::make_pendulum({.motorised = true});
+  mechanism.hinge_parameter(0, HingeQuantity::kMotorGain).value = 1.0;
+  mechanism.hinge_parameter(0, HingeQuantity::kMotorGain).free = true;
+  const auto growth = [&](double start) {
+    const estimator::PlanBench bench(mechanism,
+                                     {.period = kPlanPeriod,
+                                      .rate = 250.0,
+                                      .start = Eigen::VectorXd::Constant(1, start),
+                                      .noise = Eigen::VectorXd::Constant(1, 1e-3)},
+                                     1);
+    const Eigen::MatrixXd quiet = Eigen::MatrixXd::Zero(kPlanSamples, 1);
+    return bench.look(mechanism, bench.move(mechanism, quiet), {0})[0].growth;
+  };
+  EXPECT_LT(growth(0.3), 1.5);
+  EXPECT_GT(growth(M_PI - 1e-4), 100.0);
+}
+
+// Readings with white noise: the prediction is S⁻¹, beside what was known, to what the start that
+// is found from the readings makes of it.
+TEST(PlanPrediction, AddsToWhatWasKnown) {
+  const Mechanism mechanism = planned_rig();
+  const estimator::PlanBench bench(mechanism, facts(), 1);
+  const Eigen::MatrixXd command = commands(1);
+  const Eigen::MatrixXd information =
+      bench.look(mechanism, bench.move(mechanism, command), {0})[0].information;
+  Eigen::MatrixXd known = Eigen::MatrixXd::Zero(information.rows(), information.cols());
+  known(2, 2) = 4.0 * information(2, 2);
+
+  estimator::Segment run;
+  run.period = kPlanPeriod;
+  run.controls = command;
+  run.angles.resize(kPlanSamples, 2);
+  estimator::Segment still = run;
+  still.angles.setZero();
+  Eigen::MatrixXd start = Eigen::MatrixXd::Zero(4, 1);
+  start.topRows(2) = facts().start;
+  run.angles = estimator::ShootingProblem(
+                   mechanism, {still}, {start}, {kPlanPeriod},
+                   {.step = kPlanPeriod, .interval = std::numeric_limits<double>::infinity()},
+                   {.angle = facts().noise, .acceleration = Eigen::Vector2d::Ones()})
+                   .angles(0);
+  const estimator::Uncertainty predicted =
+      predict_plan(mechanism, {}, run, facts().noise, Eigen::Vector2d::Zero(), known, 1);
+  const Eigen::MatrixXd expected = (information + known).inverse();
+  for (Eigen::Index i = 0; i < expected.rows(); ++i) {
+    EXPECT_NEAR(predicted.standard_deviation[i], std::sqrt(expected(i, i)),
+                0.05 * std::sqrt(expected(i, i)))
+        << i;
+  }
+}
+
+// A pendulum whose zero is upright does not rest there; one that friction holds does where it is.
+TEST(RestingStart, IsWhereTheRigRests) {
+  const Eigen::VectorXd open =
+      Eigen::VectorXd::Constant(1, std::numeric_limits<double>::quiet_NaN());
+  Mechanism pendulum = estimator::make_pendulum({.motorised = true});
+  pendulum.hinge_parameter(0, HingeQuantity::kCoulombTorque).value = 0.01;
+  EXPECT_NEAR(resting_start(pendulum, open)[0], 0.0, 1e-9);
+  EXPECT_NEAR(come_to_rest(pendulum, Eigen::VectorXd::Constant(1, 0.02))[0], 0.02, 1e-9);
+  EXPECT_EQ(resting_start(pendulum, Eigen::VectorXd::Constant(1, 0.3))[0], 0.3);
+  pendulum.parameter(estimator::WorldQuantity::kGravity).value *= -1.0;
+  EXPECT_NEAR(std::abs(resting_start(pendulum, open)[0]), M_PI, 0.05);
+}
+
+}  // namespace

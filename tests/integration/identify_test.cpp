@@ -1,0 +1,140 @@
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "proto/text/csv_table.hpp"
+#include "tests/integration/child_process.hpp"
+#include "tests/service/run_rigcal.hpp"
+
+// rigcal identify on the simulated rig: three programs, in real time.
+
+namespace service {
+namespace {
+
+using test_support::ChildProcess;
+using test_support::eventually;
+
+constexpr double kPatience_s = 120.0;
+
+class Identify : public ::testing::Test {
+ protected:
+  Identify() {
+    // Patient with a loaded machine.
+    std::string rig = contents_of(config("rig-furuta.textproto"));
+    const std::string limit = "staleness_ms_max: 250";
+    rig.replace(rig.find(limit), limit.size(), "staleness_ms_max: 2000");
+    rig_ = files_.write("rig.textproto", rig);
+    sim_.emplace(std::vector<std::string>{RIGCAL_SIM, "--config",
+                                          config("sim-furuta-hanging.textproto"), "--link",
+                                          files_.file("unit"), "--truth", files_.file("truth.csv")},
+                 files_.file("sim.log"));
+    EXPECT_TRUE(
+        eventually([this] { return sim_->output().find('\n') != std::string::npos; }, kPatience_s));
+  }
+
+  void start(const std::string& until, const std::string& duration, const std::string& runs) {
+    identify_.emplace(std::vector<std::string>{RIGCAL_BINARY, "identify", "--rig", rig_, "--url",
+                                               "pty://" + files_.file("unit"), "--until", until,
+                                               "--folder", files_.file("runs"), "--duration",
+                                               duration, "--runs", runs, "--pause", "1", "--quiet"},
+                      files_.file("identify.log"));
+  }
+
+  std::string file(const std::string& name) const { return files_.file("runs/" + name); }
+  bool exists(const std::string& name) const { return std::filesystem::exists(file(name)); }
+
+  /// By what was true at the unit in the end.
+  void expect_motor_off() {
+    sim_->send_signal(SIGINT);
+    ASSERT_EQ(sim_->wait(kPatience_s), 0) << sim_->output();
+    const std::vector<double> volts = outputs();
+    ASSERT_GT(volts.size(), 100U);
+    EXPECT_EQ(volts.back(), 0.0);
+  }
+
+  /// Of the unit, so far as they are written [V].
+  std::vector<double> outputs() const {
+    const std::string truth = files_.file("truth.csv");
+    std::string text = contents_of(truth);
+    text.resize(text.rfind('\n') + 1);
+    if (std::ranges::count(text, '\n') < 2) return {};
+    return proto::parse_csv(truth, text, {{"command_V"}}).values[0];
+  }
+
+  double largest_output() const {
+    double largest = 0.0;
+    for (const double volts : outputs()) largest = std::max(largest, std::abs(volts));
+    return largest;
+  }
+
+  TemporaryFolder files_;
+  std::string rig_;
+  std::optional<ChildProcess> sim_, identify_;
+};
+
+// A precision that one run of a few seconds does not give and several do; then the same command
+// finds that there is nothing left to do.
+TEST_F(Identify, RecordsUntilThePrecisionIsReached) {
+  start("1.K:1%", "4", "6");
+  ASSERT_EQ(identify_->wait(4 * kPatience_s), 0) << identify_->output();
+  EXPECT_NE(identify_->output().find("Reached after"), std::string::npos) << identify_->output();
+  for (const char* name : {"run-01.textproto", "run-01.mcap", "result-01.json"}) {
+    EXPECT_TRUE(exists(name)) << name;
+  }
+  const auto recordings = [this] {
+    return std::distance(std::filesystem::directory_iterator(files_.file("runs")), {});
+  };
+  const auto before = recordings();
+  start("1.K:1%", "4", "6");
+  ASSERT_EQ(identify_->wait(kPatience_s), 0) << identify_->output();
+  EXPECT_EQ(recordings(), before);
+
+  // What no number of runs gives is told.
+  start("1.K:1e-12", "4", "1");
+  EXPECT_EQ(identify_->wait(kPatience_s), 2) << identify_->output();
+  EXPECT_NE(identify_->output().find("Not reached"), std::string::npos) << identify_->output();
+}
+
+// Ctrl-C in the middle of a run: the run is ended in order and recorded whole, and the same command
+// goes on from it.
+TEST_F(Identify, CtrlCLeavesTheMotorOffAndEverythingRecorded) {
+  start("1.K:1e-9", "60", "1");
+  ASSERT_TRUE(eventually([this] { return exists("run-01.mcap.part"); }, kPatience_s))
+      << identify_->output();
+  ASSERT_TRUE(eventually([this] { return largest_output() > 0.1; }, kPatience_s));
+  identify_->send_signal(SIGINT);
+  ASSERT_EQ(identify_->wait(kPatience_s), 130) << identify_->output();
+  EXPECT_NE(identify_->output().find("recorded " + file("run-01.mcap")), std::string::npos)
+      << identify_->output();
+  EXPECT_NE(identify_->output().find("every sample accounted for"), std::string::npos);
+  EXPECT_TRUE(exists("run-01.mcap"));
+  EXPECT_FALSE(exists("run-01.mcap.part"));
+  EXPECT_FALSE(exists("result-01.json"));
+  expect_motor_off();
+
+  start("1.K:1e-9", "60", "1");  // nothing is left to record, and all to estimate
+  EXPECT_EQ(identify_->wait(kPatience_s), 2) << identify_->output();
+  EXPECT_TRUE(exists("result-01.json"));
+}
+
+TEST_F(Identify, RefusesWithOneSentence) {
+  const auto refusal = [this](const std::string& arguments) {
+    const ProgramRun run =
+        run_rigcal("identify --rig " + rig_ + " --folder " + files_.file("none") + " " + arguments);
+    EXPECT_EQ(run.exit_code, 1) << run.err;
+    return run.err;
+  };
+  EXPECT_NE(refusal("--until 1.K").find("1.K: tells no precision"), std::string::npos);
+  EXPECT_NE(refusal("--until 1.q:1%").find("did you mean"), std::string::npos);
+  EXPECT_NE(refusal("--until A.m:1%").find("is not free"), std::string::npos);
+  EXPECT_NE(refusal("--until 1.K:-2").find("standard deviation above zero"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace service
