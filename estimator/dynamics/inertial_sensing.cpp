@@ -138,8 +138,8 @@ template std::array<TreeInverseDynamics<Dual>::Vector3, 2> TreeInverseDynamics<D
     std::size_t) const;
 template std::array<TreeInverseDynamics<Dual>::Vector3, 2>
 TreeInverseDynamics<Dual>::nominal_readings(const Inertial&) const;
-template std::array<TreeInverseDynamics<Expression>::Vector3, 2> TreeInverseDynamics<Expression>::reaction(
-    std::size_t) const;
+template std::array<TreeInverseDynamics<Expression>::Vector3, 2>
+    TreeInverseDynamics<Expression>::reaction(std::size_t) const;
 template std::array<TreeInverseDynamics<Expression>::Vector3, 2>
 TreeInverseDynamics<Expression>::nominal_readings(const Inertial&) const;
 

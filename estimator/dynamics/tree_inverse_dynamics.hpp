@@ -86,13 +86,13 @@ class TreeInverseDynamics {
   /// a mechanism with loops, what closes them is left out.
   std::array<T, static_cast<std::size_t>(JointLoad::kCount)> joint_loads(int hinge) const;
 
-  /// Lets the surroundings push a joint's body b from the next call of `imbalance` on: a moment about
-  /// the joint's point there [N·m] and a force [N], body frame.
+  /// Lets the surroundings push a joint's body b from the next call of `imbalance` on: a moment
+  /// about the joint's point there [N·m] and a force [N], body frame.
   void push(int hinge, const Vector3& moment, const Vector3& force);
 
   /// How a joint's body b moves in the motion of the last call of `imbalance`: its angular
-  /// acceleration [rad/s²], and the acceleration less gravity of its point of the joint [m/s²], body
-  /// frame.
+  /// acceleration [rad/s²], and the acceleration less gravity of its point of the joint [m/s²],
+  /// body frame.
   std::array<T, 6> body_accelerations(int hinge) const;
 
   /// What a sensor reads in the motion of the last call of `imbalance`, delay left out,
@@ -126,7 +126,7 @@ class TreeInverseDynamics {
     Vector3 from_parent;    // parent's origin to the joint's point, parent's link frame [m]
     Vector3 center = Vector3::Zero();  // origin to centre of mass, link frame [m]
     T mass = T(0.0);
-    Matrix3 inertia = Matrix3::Zero();  // about the centre of mass, link frame
+    Matrix3 inertia = Matrix3::Zero();      // about the centre of mass, link frame
     Vector3 push_moment = Vector3::Zero();  // from outside, about the origin, link frame [N·m]
     Vector3 push_force = Vector3::Zero();   // [N]
   };
