@@ -45,7 +45,8 @@ def main():
                    check=True, stderr=subprocess.DEVNULL)
     with open(out, 'a', encoding='utf-8') as rig:
         for body in INERTIAL:
-            rig.write(f'inertial_sensor {{ name: "{body}" body: "{body}" }}\n')
+            rig.write(f'inertial_sensor {{ name: "imu_{body}" body: "{body}" '
+                      'gyroscope {} accelerometer {} }\n')
 
 
 if __name__ == '__main__':
