@@ -63,7 +63,10 @@ std::vector<double> angles() {
 /// A pendulum whose recordings have the columns `time` and `angle`.
 Rig pendulum(const std::string& time, const std::string& angle, const std::string& more = "") {
   return parse_rig("rig.textproto", R"(
-    body { name: "arm" inertia { xx { value: 0.02 } yy { value: 0.02 } zz { value: 0.02 } } mass { value: 0.5 } }
+    body {
+      name: "arm" mass { value: 0.5 }
+      inertia { xx { value: 0.02 } yy { value: 0.02 } zz { value: 0.02 } }
+    }
     hinge {
       name: "1"
       parent { body: "ground" axis { z: 1 } zero_direction { y: -1 } }

@@ -52,7 +52,8 @@ torque_sensor { name: "current" hinge: "1" of: MOTOR torque_per_A: 0.08
 torque_sensor { name: "strain" hinge: "1" bias { value: -0.05 } scale { value: 1.1 } }
 force_torque_sensor { name: "wrist" hinge: "2" point { x { value: 0.02 } }
   mounting { z { value: 0.1 } }
-  moment { bias { z { value: 0.01 } } } force { bias { x { value: 0.3 } } scale { y { value: 0.9 } } } }
+  moment { bias { z { value: 0.01 } } }
+  force { bias { x { value: 0.3 } } scale { y { value: 0.9 } } } }
 )";
 const char* const kColumns = R"(
   load { sensor: "current" axis: TORQUE column: "i" unit: AMPERE }
