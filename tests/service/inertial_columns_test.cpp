@@ -161,7 +161,7 @@ TEST(InertialColumns, WithoutColumnsNothingIsRead) {
   const ImportedRecording imported = import_csv_text(
       "run.csv", make_csv({}, 20, [](int) { return std::vector<std::string>(); }), *rig.format);
   EXPECT_EQ(imported.recording.segments.at(0).inertial.size(), 0);
-  expect_parts(notes_of(imported), {"inertial sensor 'imu' has no column", "'gyro' has no column"});
+  expect_parts(notes_of(imported), {"sensor 'imu' has no column", "'gyro' has no column"});
 }
 
 // A sensor with a rate of its own: every third row has a reading, and no other is made up.
