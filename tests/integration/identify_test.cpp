@@ -76,13 +76,13 @@ class Identify : public ::testing::Test {
   std::optional<ChildProcess> sim_, identify_;
 };
 
-// A precision that the careful first run does not give and the next ones do; then the same command
+// A precision that a run or a few give, as the machine has time to design them; then the same command
 // finds that there is nothing left to do.
 TEST_F(Identify, RecordsUntilThePrecisionIsReached) {
   start("2.b:5%", "4", "6");
   ASSERT_EQ(identify_->wait(4 * kPatience_s), 0) << identify_->output();
   EXPECT_NE(identify_->output().find("Reached after"), std::string::npos) << identify_->output();
-  for (const char* name : {"run-01.mcap", "result-01.json", "run-02.textproto", "run-02.mcap"}) {
+  for (const char* name : {"run-01.textproto", "run-01.mcap", "result-01.json"}) {
     EXPECT_TRUE(exists(name)) << name;
   }
   const auto recordings = [this] {
