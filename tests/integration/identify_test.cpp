@@ -76,7 +76,7 @@ class Identify : public ::testing::Test {
   std::optional<ChildProcess> sim_, identify_;
 };
 
-// A precision that a run or a few give, as the machine has time to design them; then the same command
+// A precision that a few runs give, as the machine has time to design them; then the same command
 // finds that there is nothing left to do.
 TEST_F(Identify, RecordsUntilThePrecisionIsReached) {
   start("2.b:5%", "4", "6");
