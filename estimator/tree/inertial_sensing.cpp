@@ -217,6 +217,26 @@ void sense(const TreeProgram& program, const SensingProgram& sensing, const Mech
   });
 }
 
+Eigen::MatrixXd motion_at_looks(const TreeProgram& program, const Mechanism& values,
+                                std::span<const MotionInterval> intervals) {
+  MotionLanes<kSensingLanes> lanes(program, values, false);
+  const int n = lanes.joint_count();
+  const std::vector<Place> places = places_of(intervals);
+  Eigen::MatrixXd motion(3 * n, std::ssize(places));
+  Eigen::Index at = 0;
+  for_each_look(
+      intervals, places, lanes, [&] { lanes.accelerate_at_start(); },
+      [&](int lane, const Place&) {
+        for (int j = 0; j < n; ++j) {
+          motion(j, at) = lanes.joint_angle(j)[lane];
+          motion(n + j, at) = lanes.joint_rate(j)[lane];
+          motion(2 * n + j, at) = lanes.joint_acceleration(j)[lane];
+        }
+        ++at;
+      });
+  return motion;
+}
+
 void linearize_sensing(const TreeProgram& program, const SensingProgram& sensing,
                        const Mechanism& values, std::span<const MotionInterval> intervals,
                        std::span<IntervalSlopes::Result> results) {

@@ -23,6 +23,10 @@ void linearize_sensing(const TreeProgram& program, const SensingProgram& sensing
                        const Mechanism& values, std::span<const MotionInterval> intervals,
                        std::span<IntervalSlopes::Result> results);
 
+/// Motion of the joints at the looks: angles, rates, accelerations × looks of all intervals.
+Eigen::MatrixXd motion_at_looks(const TreeProgram& program, const Mechanism& values,
+                                std::span<const MotionInterval> intervals);
+
 /// Motion of the joints and controls at the looks, and its derivatives along the state there.
 ///
 /// @param motion  result: angles, rates, accelerations, controls × looks of all intervals

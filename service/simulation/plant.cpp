@@ -9,12 +9,15 @@
 #include "estimator/dynamics/spook_stepper.hpp"
 #include "estimator/model/kinematics.hpp"
 #include "estimator/model/model_values.hpp"
+#include "estimator/tree/inertial_sensing.hpp"
 #include "estimator/tree/interval_motion.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {
 namespace {
+
+constexpr double kBegin = 0.0;  // of a step [s]
 
 void refuse_divergence(const Eigen::VectorXd& angles, double time) {
   if (angles.allFinite()) return;
@@ -38,11 +41,15 @@ class SpookPlant final : public Plant {
       throw proto::InputError("the model cannot be stepped at " + format_number(time) +
                               " s; use a smaller --step, or a compliance above 0 for loops");
     }
-    const Eigen::VectorXd before = angles_;
+    motion_.col(0) = angles_;
+    motion_.col(1) = speeds_;
     unwrap(estimator::hinge_angles(mechanism_, state_.poses));
-    speeds_ = (angles_ - before) / stepper_.step_size();
+    speeds_ = (angles_ - motion_.col(0)) / stepper_.step_size();
+    motion_.col(2) = (speeds_ - motion_.col(1)) / stepper_.step_size();
     refuse_divergence(angles_, time);
   }
+
+  Eigen::MatrixXd motion() const override { return motion_; }
 
  private:
   void unwrap(const Eigen::VectorXd& wrapped) {
@@ -54,6 +61,8 @@ class SpookPlant final : public Plant {
   const estimator::Mechanism& mechanism_;
   estimator::SpookStepper stepper_;
   estimator::State state_;
+  Eigen::Matrix<double, Eigen::Dynamic, 3> motion_ =
+      Eigen::Matrix<double, Eigen::Dynamic, 3>::Zero(angles_.size(), 3);
 };
 
 /// Runge–Kutta steps of the equations of motion, cut where joints stop, reverse or break loose.
@@ -70,7 +79,12 @@ class PhysicalPlant final : public Plant {
     segment_.angles = Eigen::MatrixXd::Zero(2, 1);
     segment_.controls.resize(2, static_cast<Eigen::Index>(program_.motors().size()));
     joint_angles_[0].resize(2, program_.joint_count());
-    interval_[0] = {.controls = &controls_, .last_sample = 2, .period = step, .guess = angles_};
+    interval_[0] = {.controls = &controls_,
+                    .last_sample = 2,
+                    .period = step,
+                    .look_times = &kBegin,
+                    .last_look = 1,
+                    .guess = angles_};
     const auto& independent = program_.independent();
     const auto n = static_cast<Eigen::Index>(independent.size());
     interval_[0].start.resize(2 * n);
@@ -87,6 +101,7 @@ class PhysicalPlant final : public Plant {
                  std::vector<estimator::ControlDelay>(program_.motors().size())};
     interval_[0].last_stretch = controls_.first(1);
     motion_.run(interval_, joint_angles_);
+    begin_ = interval_[0];
     const Eigen::VectorXd before = angles_;
     angles_ = joint_angles_[0].row(1).transpose();
     speeds_ = (angles_ - before) / segment_.period;
@@ -97,6 +112,11 @@ class PhysicalPlant final : public Plant {
     refuse_divergence(angles_, time);
     interval_[0].start = interval_[0].end;
     interval_[0].guess = angles_;
+  }
+
+  Eigen::MatrixXd motion() const override {
+    const Eigen::MatrixXd at = estimator::motion_at_looks(program_, mechanism_, {&begin_, 1});
+    return at.reshaped(angles_.size(), 3);
   }
 
  private:
@@ -116,6 +136,7 @@ class PhysicalPlant final : public Plant {
   estimator::Segment segment_;
   estimator::HeldControls controls_;
   std::array<estimator::MotionInterval, 1> interval_;
+  estimator::MotionInterval begin_;  // of the step taken last
   std::vector<Eigen::MatrixXd> joint_angles_;
 };
 

@@ -32,6 +32,10 @@ class Plant {
   /// @throws proto::InputError where the model cannot be stepped
   virtual void advance(const Eigen::VectorXd& control, double time) = 0;
 
+  /// Angles, rates and accelerations of all joints at the beginning of the step taken last, under
+  /// its controls: 3 columns. SPOOK knows one velocity and one acceleration a step.
+  virtual Eigen::MatrixXd motion() const = 0;
+
  protected:
   explicit Plant(const Scenario& scenario);
 

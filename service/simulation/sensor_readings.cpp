@@ -32,16 +32,14 @@ SensorReadings::SensorReadings(const Rig& rig, const Scenario& scenario, double 
   }
 }
 
-void SensorReadings::take(const Eigen::VectorXd& angles, const Eigen::VectorXd& speeds,
-                          const Eigen::VectorXd& accelerations, const Eigen::VectorXd& control) {
-  if (late_.empty()) return;
+void SensorReadings::take(const Eigen::MatrixXd& motion, const Eigen::VectorXd& control) {
   using Vector = estimator::TreeInverseDynamics<double>::VectorX;
   Vector commands = Vector::Zero(mechanism_.hinge_count()), unused;
   Eigen::Index motor = 0;
   for (int j = 0; j < mechanism_.hinge_count(); ++j) {
     if (mechanism_.hinges[static_cast<std::size_t>(j)].motorised) commands[j] = control[motor++];
   }
-  dynamics_.imbalance(angles, speeds, accelerations, commands, unused);
+  dynamics_.imbalance(motion.col(0), motion.col(1), motion.col(2), commands, unused);
   const Eigen::Index row = taken_++ % past_.rows();
   for (int i = 0; i < mechanism_.inertial_count(); ++i) {
     const auto readings = dynamics_.inertial_readings(i);

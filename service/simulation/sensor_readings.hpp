@@ -20,13 +20,13 @@ class SensorReadings {
 
   int sensor_count() const { return mechanism_.inertial_count(); }
 
-  /// The plant before a step: as it is, how it will have sped up in the step, and what its motors
-  /// are told meanwhile.
-  void take(const Eigen::VectorXd& angles, const Eigen::VectorXd& speeds,
-            const Eigen::VectorXd& accelerations, const Eigen::VectorXd& control);
+  /// A step of the plant.
+  /// @param motion   Plant::motion
+  /// @param control  what its motors are told meanwhile
+  void take(const Eigen::MatrixXd& motion, const Eigen::VectorXd& control);
 
-  /// Of the step taken last, as Segment::inertial has it; NaN for what would be of before the
-  /// start.
+  /// At the beginning of the step taken last, as Segment::inertial has it; NaN for what would be of
+  /// before the start.
   Eigen::RowVectorXd read();
 
  private:

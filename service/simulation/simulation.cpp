@@ -241,10 +241,10 @@ SimulatedRun simulate(const Rig& rig, const Scenario& scenario, double step,
         control[motor_column(mechanism, scenario.motor)] =
             history.mean(begin - delay, begin - delay + step);
       }
-      const Eigen::VectorXd angles = plant->angles(), speeds = plant->speeds();
       plant->advance(control, begin);
-      sensors.take(angles, speeds, (plant->speeds() - speeds) / step, control);
-      if (i == 0 && sensors.sensor_count() > 0) run.inertial.row(k) = sensors.read();
+      if (sensors.sensor_count() == 0) continue;
+      sensors.take(plant->motion(), control);
+      if (i == 0) run.inertial.row(k) = sensors.read();
     }
   }
   run.angles.conservativeResize(samples, Eigen::NoChange);

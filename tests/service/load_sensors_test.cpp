@@ -93,6 +93,57 @@ TEST(LoadSensors, AreSimulatedAndReadBack) {
   }
 }
 
+// Biases, scales and the mounting come out, with masses that no motion tells, and the noise
+// of every axis from its own column.
+TEST(LoadSensors, TellTheirConstantsAndMasses) {
+  const Rig truth = make_rig();
+  Rig rig = make_rig();
+  const std::vector<std::pair<std::string, double>> starts = {{"current.bias", 0.0},
+                                                              {"current.scale", 1.0},
+                                                              {"strain.bias", 0.0},
+                                                              {"strain.scale", 1.0},
+                                                              {"wrist.mount_z", 0.0},
+                                                              {"wrist.p_x", 0.0},
+                                                              {"wrist.moment_bias_z", 0.0},
+                                                              {"wrist.force_bias_x", 0.0},
+                                                              {"B.m", 0.2},
+                                                              {"1.b", 0.02},
+                                                              {"1.K", 0.3}};
+  for (const auto& [name, start] : starts) {
+    const int index = rig.mechanism.find_parameter(name);
+    ASSERT_GE(index, 0) << name;
+    rig.mechanism.parameters[static_cast<std::size_t>(index)].free = true;
+    rig.mechanism.parameters[static_cast<std::size_t>(index)].value = start;
+  }
+  estimator::CalibrationOptions options;
+  options.compare_pieces = false;
+  const estimator::Calibration found =
+      estimator::calibrate(rig.mechanism, {simulated(truth, 2)}, options);
+  EXPECT_TRUE(found.converged());
+  ASSERT_EQ(found.parameters.size(), starts.size());
+  for (const estimator::ParameterEstimate& estimate : found.parameters) {
+    const int index = truth.mechanism.find_parameter(estimate.name);
+    EXPECT_NEAR(estimate.value, truth.mechanism.parameters[static_cast<std::size_t>(index)].value,
+                4.0 * estimate.standard_deviation)
+        << estimate.name;
+  }
+  ASSERT_EQ(found.inertial.size(), 5U);
+  const struct {
+    const char* name;
+    const char* unit;
+    double noise;
+  } axes[] = {{"current.torque", "N·m", 0.01},
+              {"strain.torque", "N·m", 0.01},
+              {"wrist.moment_z", "N·m", 0.01},
+              {"wrist.force_x", "N", 0.05},
+              {"wrist.force_y", "N", 0.05}};
+  for (std::size_t i = 0; i < 5; ++i) {
+    EXPECT_EQ(found.inertial[i].name, axes[i].name);
+    EXPECT_EQ(found.inertial[i].unit, axes[i].unit);
+    EXPECT_NEAR(found.inertial[i].noise, axes[i].noise, 0.1 * axes[i].noise) << axes[i].name;
+  }
+}
+
 std::string refused(const std::string& sensors, const std::string& columns) {
   return refusal([&] { parse_rig("r.textproto", rig_text(sensors, columns)); });
 }
