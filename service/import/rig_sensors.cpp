@@ -96,12 +96,18 @@ class SensorReader {
     }
   }
 
-  /// One of the two instruments of a sensor.
+  /// The first instrument of a sensor: a gyroscope, or what reads moments.
   template <typename Instrument>
-  void instrument(const Instrument& source, const proto::TextLocator& place, InertialQuantity bias,
-                  InertialQuantity scale) const {
-    three(source.bias(), place.at("bias"), bias);
-    three(source.scale(), place.at("scale"), scale);
+  void first(const Instrument& source, const proto::TextLocator& place) const {
+    three(source.bias(), place.at("bias"), InertialQuantity::kRateBiasX);
+    three(source.scale(), place.at("scale"), InertialQuantity::kRateScaleX);
+  }
+
+  /// The second: an accelerometer, or what reads forces.
+  template <typename Instrument>
+  void second(const Instrument& source, const proto::TextLocator& place) const {
+    three(source.bias(), place.at("bias"), InertialQuantity::kForceBiasX);
+    three(source.scale(), place.at("scale"), InertialQuantity::kForceScaleX);
   }
 
   /// What sensors of six axes have in common.
@@ -142,10 +148,8 @@ void read_sensors(const v1::Rig& rig, const proto::TextLocator& root,
     const proto::TextLocator place = root.at("inertial_sensor", i);
     const SensorReader reader(sensor, mechanism, read);
     reader.place(source, place);
-    reader.instrument(source.gyroscope(), place.at("gyroscope"), InertialQuantity::kRateBiasX,
-                      InertialQuantity::kRateScaleX);
-    reader.instrument(source.accelerometer(), place.at("accelerometer"),
-                      InertialQuantity::kForceBiasX, InertialQuantity::kForceScaleX);
+    reader.first(source.gyroscope(), place.at("gyroscope"));
+    reader.second(source.accelerometer(), place.at("accelerometer"));
   }
   for (int i = 0; i < rig.torque_sensor_size(); ++i, ++sensor) {
     const v1::TorqueSensor& source = rig.torque_sensor(i);
@@ -160,10 +164,8 @@ void read_sensors(const v1::Rig& rig, const proto::TextLocator& root,
     const proto::TextLocator place = root.at("force_torque_sensor", i);
     const SensorReader reader(sensor, mechanism, read);
     reader.place(source, place);
-    reader.instrument(source.moment(), place.at("moment"), InertialQuantity::kRateBiasX,
-                      InertialQuantity::kRateScaleX);
-    reader.instrument(source.force(), place.at("force"), InertialQuantity::kForceBiasX,
-                      InertialQuantity::kForceScaleX);
+    reader.first(source.moment(), place.at("moment"));
+    reader.second(source.force(), place.at("force"));
   }
 }
 

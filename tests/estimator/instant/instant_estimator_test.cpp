@@ -23,10 +23,7 @@ using estimator::MotionPrior;
 
 /// Inertial sensors, the wrench of every joint, and coordinates.
 std::vector<InstantAxis> rich_axes(const estimator::Mechanism& mechanism) {
-  std::vector<InstantAxis> axes;
-  for (int i = 0; i < mechanism.inertial_count(); ++i) {
-    for (int k = 0; k < 6; ++k) axes.push_back({InstantQuantity::kInertial, i, k});
-  }
+  std::vector<InstantAxis> axes = test_support::inertial_axes(mechanism);
   for (int j = 0; j < mechanism.hinge_count(); ++j) {
     axes.push_back({InstantQuantity::kMotion, j, 0});
     for (int k = 0; k < 6; ++k) {

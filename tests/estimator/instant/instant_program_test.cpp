@@ -17,10 +17,7 @@ using estimator::InstantQuantity;
 using estimator::JointLoad;
 
 std::vector<InstantAxis> every_axis(const estimator::Mechanism& mechanism) {
-  std::vector<InstantAxis> axes;
-  for (int i = 0; i < mechanism.inertial_count(); ++i) {
-    for (int k = 0; k < 6; ++k) axes.push_back({InstantQuantity::kInertial, i, k});
-  }
+  std::vector<InstantAxis> axes = test_support::inertial_axes(mechanism);
   for (int j = 0; j < mechanism.hinge_count(); ++j) {
     for (int k = 0; k < 3; ++k) axes.push_back({InstantQuantity::kMotion, j, k});
     for (int k = 0; k < 6; ++k) axes.push_back({InstantQuantity::kAcceleration, j, k});

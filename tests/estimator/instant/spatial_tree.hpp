@@ -2,7 +2,9 @@
 
 #include <Eigen/Geometry>
 #include <string>
+#include <vector>
 
+#include "estimator/instant/instant_program.hpp"
 #include "estimator/model/mechanism.hpp"
 #include "estimator/model/mechanisms/frames.hpp"
 #include "tests/estimator/inertial_sensor.hpp"
@@ -40,6 +42,17 @@ inline estimator::Mechanism spatial_tree() {
                          {estimator::InertialQuantity::kMountZ, 0.3}});
   }
   return mechanism;
+}
+
+/// All that its inertial sensors read.
+inline std::vector<estimator::InstantAxis> inertial_axes(const estimator::Mechanism& mechanism) {
+  std::vector<estimator::InstantAxis> axes;
+  for (int i = 0; i < mechanism.inertial_count(); ++i) {
+    for (int k = 0; k < estimator::InertialSensor::kAxes; ++k) {
+      axes.push_back({estimator::InstantQuantity::kInertial, i, k});
+    }
+  }
+  return axes;
 }
 
 }  // namespace test_support
