@@ -107,10 +107,10 @@ class DesignChain : public ::testing::Test {
   const test_support::TemporaryFolder folder_;
 };
 
-// What issue and handbook promise of the designed run, beside the shipped multisine under its own
-// limit of the command and as long: at most half its worst relative deviation; the deviations as
-// they were predicted, within 30 %; and the safety of the run's own process quiet, for rigs drawn
-// from what was known beforehand.
+// What the handbook promises of the designed run, beside the shipped multisine under its own limit
+// of the command and as long: at most half its worst relative deviation; that one as it was
+// predicted, within 30 %, whatever plan this machine finds in the time there is; and the safety of
+// the run's own process quiet, for rigs drawn from what was known beforehand.
 TEST_F(DesignChain, TellsTwiceAsMuchAsTheShippedMultisine) {
   const std::string pulse = config("scenario-pulse.textproto");
   ASSERT_EQ(run(pulse, path("pulse.mcap"), simulated_furuta()), "");
@@ -134,16 +134,17 @@ TEST_F(DesignChain, TellsTwiceAsMuchAsTheShippedMultisine) {
   RecordProperty("worst_with_designed_percent", std::to_string(worst(with_designed)));
   EXPECT_LT(worst(with_designed), 0.5 * worst(with_shipped));
 
+  std::map<std::string, double> predicted;
   for (const service::PlannedParameter& parameter : experiment.parameters) {
-    const double obtained = with_designed.at(parameter.name);
-    RecordProperty(parameter.name + "_obtained_over_predicted",
-                   std::to_string(obtained / parameter.after));
-    // Which plan is found in the time given depends on the machine; plans that amplify how they
-    // begin predict less well, and 0.48 to 1.31
-    // were seen.
-    EXPECT_LT(obtained, 1.5 * parameter.after) << parameter.name;
-    EXPECT_GT(obtained, 0.25 * parameter.after) << parameter.name;
+    predicted[parameter.name] = parameter.after;
+    const double ratio = with_designed.at(parameter.name) / parameter.after;
+    RecordProperty(parameter.name + "_obtained_over_predicted", std::to_string(ratio));
+    // What is known far better than it has to be is another matter: a calibration widens where its
+    // residuals hang together, which nobody predicts.
+    EXPECT_LT(ratio, 2.5) << parameter.name;
+    EXPECT_GT(ratio, 0.4) << parameter.name;
   }
+  EXPECT_NEAR(worst(with_designed) / worst(predicted), 1.0, 0.3);
 
   std::mt19937_64 random(7);
   for (int k = 0; k < kDraws; ++k) {
