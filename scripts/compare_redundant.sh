@@ -31,27 +31,10 @@ done
 environment=${RIG_REDUNDANT:-$HOME/.cache/rigcal-redundant}
 rigcal=${RIG_RIGCAL:-build/bin/rigcal}
 
-fail() {
-  echo "compare_redundant: $1" >&2
-  exit 1
-}
+name=compare_redundant
+source scripts/peers/environment.sh
 
-[[ -x $rigcal ]] ||
-  fail "there is no program $rigcal: cmake --build --preset release --target rigcal"
-python3 -c 'import ensurepip, venv' 2>/dev/null ||
-  fail "python3-venv is missing: apt-get install python3-venv"
-
-# The mark says that an installation ended well; what was broken off is made anew.
-if [[ ! -e $environment/installed ]]; then
-  echo "Installing idyntree, numpy and example-robot-data from PyPI into $environment"
-  python3 -m venv --clear "$environment" ||
-    fail "cannot make a Python environment in $environment; set RIG_REDUNDANT to another folder."
-  pip=("$environment/bin/pip" --disable-pip-version-check install --quiet --retries 1 --timeout 15)
-  { "${pip[@]}" idyntree numpy && "${pip[@]}" --no-deps example-robot-data; } ||
-    fail "pip could not install the packages, see above; PyPI (https://pypi.org) must be reachable."
-  touch "$environment/installed"
-fi
-
+peers_environment "$environment" RIG_REDUNDANT idyntree numpy example-robot-data
 mkdir -p "$out"
 export PYTHONDONTWRITEBYTECODE=1
 # A study whose goals are not all reached ends with another status, and says so itself.

@@ -138,6 +138,15 @@ struct WithheldSensor {
 };
 
 /// Result of a calibration.
+/// An instrument that reads along axes which are not square, and is not described so.
+struct CrossAxes {
+  std::string sensor, instrument;  ///< "gyroscope", "accelerometer", "moment", "force"
+  std::string share;               ///< name of the parameter that shows it best
+  double value = 0.0, standard_deviation = 0.0;  ///< of that [-]
+  std::string moved;                             ///< the estimate that it moves most
+  double shift = 0.0;                            ///< by so many of its standard deviations
+};
+
 struct Calibration {
   EstimateKind kind = EstimateKind::kShadow;
   std::vector<ParameterEstimate> parameters;  ///< the free ones
@@ -148,6 +157,7 @@ struct Calibration {
   std::vector<SimulationError> simulation;
   std::vector<InertialError> inertial;   ///< axes that were read; physical parameters only
   std::vector<WithheldSensor> withheld;  ///< physical parameters only
+  std::vector<CrossAxes> cross_axes;     ///< evident ones that no parameter stands for
   std::vector<SegmentTrajectory> trajectories;
   Mechanism mechanism;  ///< with the estimated values in place
   /// Physical: noise levels found, one a sensor [rad] and one a hinge [rad/s²/√Hz]; the latter 0

@@ -63,15 +63,21 @@ std::string inertial_axis_name(const Mechanism& mechanism, int axis) {
                                                    "accel_x", "accel_y", "accel_z"};
   static constexpr const char* kLoad[kAxes] = {"moment_x", "moment_y", "moment_z",
                                                "force_x",  "force_y",  "force_z"};
+  static constexpr const char* kPosition[] = {"x", "y", "z"};
   const InertialSensor& sensor = mechanism.inertial_sensors[static_cast<std::size_t>(axis / kAxes)];
+  if (sensor.kind == Kind::kDistance) return sensor.name + ".distance";
   if (sensor.axis_count() == 1) return sensor.name + ".torque";
-  return sensor.name + "." + (sensor.kind == Kind::kInertial ? kInertial : kLoad)[axis % kAxes];
+  const char* const* names = sensor.kind == Kind::kInertial   ? kInertial
+                             : sensor.kind == Kind::kPosition ? kPosition
+                                                              : kLoad;
+  return sensor.name + "." + names[axis % kAxes];
 }
 
 std::string inertial_axis_unit(const Mechanism& mechanism, int axis) {
   const InertialSensor& sensor = mechanism.inertial_sensors[static_cast<std::size_t>(axis / kAxes)];
   const bool is_first = axis % kAxes < 3;
   if (sensor.kind == InertialSensor::Kind::kInertial) return is_first ? "rad/s" : "m/s²";
+  if (!sensor.is_load()) return "m";
   if (sensor.axis_count() == 1) {
     const Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(sensor.hinge)];
     return hinge.kind == JointKind::kPrismatic ? "N" : "N·m";

@@ -13,7 +13,7 @@ std::vector<int> sensed_axes(const Mechanism& mechanism, const std::vector<Segme
 /// Name of an axis, such as "imu1.gyro_z".
 std::string inertial_axis_name(const Mechanism& mechanism, int axis);
 
-/// rad/s or m/s²; of moments and forces N·m or N.
+/// rad/s or m/s²; of moments and forces N·m or N; of places m.
 std::string inertial_axis_unit(const Mechanism& mechanism, int axis);
 
 /// When a segment's inertial readings are of: a delay before the samples that they came with.

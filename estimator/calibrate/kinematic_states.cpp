@@ -17,6 +17,7 @@ namespace {
 
 constexpr double kThinned = 5e-3;         // from one instant to the next, about [s]
 constexpr double kDifferenceTime = 0.01;  // over which jerk is looked for [s]
+constexpr double kPlaceTime = 0.05;       // the same by places, whose noise is differenced thrice
 constexpr double kStill = 0.1;            // over which the first pose is looked for [s]
 constexpr int kTurns = 16;                // angles tried for a joint at the start
 constexpr int kKinematicRounds = 8;
@@ -34,15 +35,21 @@ constexpr double kRateBias = 0.3;              // of a gyroscope [rad/s]
 constexpr double kForceBias = 2.0;             // of an accelerometer [m/s²]
 constexpr double kScaleSpread = 0.1;           // [-]
 constexpr double kPointSpread = 0.05;          // [m]
+constexpr double kOriginSpread = 1.0;          // of a sensor of places [m]
+constexpr double kCrossSpread = 0.05;          // [-]
 constexpr double kMountSpread = 0.3;           // [rad]
 
-double spread_of(InertialQuantity quantity) {
+double spread_of(InertialSensor::Kind kind, InertialQuantity quantity) {
   if (quantity < InertialQuantity::kMountX) return kPointSpread;
-  if (quantity < InertialQuantity::kRateBiasX) return kMountSpread;
-  if (quantity < InertialQuantity::kRateScaleX) return kRateBias;
+  if (quantity < InertialQuantity::kRateBiasX) {
+    return kind == InertialSensor::Kind::kDistance ? kOriginSpread : kMountSpread;
+  }
+  if (quantity < InertialQuantity::kRateScaleX) {
+    return kind == InertialSensor::Kind::kInertial ? kRateBias : kOriginSpread;
+  }
   if (quantity < InertialQuantity::kForceBiasX) return kScaleSpread;
   if (quantity < InertialQuantity::kForceScaleX) return kForceBias;
-  return kScaleSpread;
+  return quantity < InertialQuantity::kRateCrossXY ? kScaleSpread : kCrossSpread;
 }
 
 double squared(double x) { return x * x; }
@@ -52,7 +59,7 @@ std::vector<int> kinematic_axes(const Mechanism& mechanism, const Segment& segme
   std::vector<int> axes = sensed_axes(mechanism, {segment});
   std::erase_if(axes, [&](int axis) {
     const auto sensor = static_cast<std::size_t>(axis / InertialSensor::kAxes);
-    return mechanism.inertial_sensors[sensor].kind != InertialSensor::Kind::kInertial;
+    return mechanism.inertial_sensors[sensor].is_load();
   });
   return axes;
 }
@@ -103,8 +110,7 @@ class Smoother {
   static std::vector<int> constants_of(const Mechanism& mechanism) {
     std::vector<int> constants = sensing_parameters(mechanism);
     for (int i = 0; i < mechanism.inertial_count(); ++i) {
-      const bool is_kinematic = mechanism.inertial_sensors[static_cast<std::size_t>(i)].kind ==
-                                InertialSensor::Kind::kInertial;
+      const bool is_kinematic = !mechanism.inertial_sensors[static_cast<std::size_t>(i)].is_load();
       const int first = mechanism.index_of_inertial(i, {});
       const int delay = mechanism.index_of_inertial(i, InertialQuantity::kDelay);
       std::erase_if(constants, [=](int index) {
@@ -124,20 +130,29 @@ class Smoother {
         .value;
   }
 
+  InertialSensor::Kind kind_of(int axis) const {
+    return mechanism_.inertial_sensors[static_cast<std::size_t>(axis / InertialSensor::kAxes)].kind;
+  }
+  bool is_inertial(int axis) const { return kind_of(axis) == InertialSensor::Kind::kInertial; }
+
   /// Density of a white jerk by how accelerations change: of turns by gyroscopes, of slides, and
-  /// where there is no gyroscope, by accelerometers.
+  /// where there is no gyroscope, by accelerometers and places.
   void find_jerk() {
-    const int far = std::max(1, static_cast<int>(std::lround(kDifferenceTime / segment_.period)));
-    const double time = far * segment_.period;
     double turn = 0.0, slide = 0.0;
     for (const int axis : program_.axes()) {
       const auto column = segment_.inertial.col(axis);
-      const bool is_rate = axis % InertialSensor::kAxes < 3;
+      const bool is_rate = is_inertial(axis) && axis % InertialSensor::kAxes < 3;
+      const double wanted = is_inertial(axis) ? kDifferenceTime : kPlaceTime;
+      const int far = std::max(1, static_cast<int>(std::lround(wanted / segment_.period)));
+      const double time = far * segment_.period;
       double sum = 0.0, count = 0.0;
-      for (Eigen::Index k = 2 * far; k < column.size(); ++k) {
-        const double change = is_rate
-                                  ? (column[k] - 2.0 * column[k - far] + column[k - 2 * far]) / time
-                                  : column[k] - column[k - far];
+      for (Eigen::Index k = (is_inertial(axis) ? 2 : 3) * far; k < column.size(); ++k) {
+        double change = column[k] - column[k - far];
+        if (is_rate) change = (change - column[k - far] + column[k - 2 * far]) / time;
+        if (!is_inertial(axis)) {
+          change += 2.0 * (column[k - 2 * far] - column[k - far]);
+          change = (change + column[k - 2 * far] - column[k - 3 * far]) / (time * time);
+        }
         if (std::isnan(change)) continue;
         sum += change * change;
         count += 1.0;
@@ -209,7 +224,8 @@ class Smoother {
   }
 
   /// The start, and everywhere else what the encoders say. Joints that no encoder tells of are
-  /// tried all round, one after the other, against what accelerometers read at first.
+  /// tried all round, one after the other, against what accelerometers, or sensors of places, read
+  /// at first.
   void begin_at(const Eigen::MatrixXd& states) {
     const int count = instant_count();
     means_.setZero(size_, count);
@@ -239,8 +255,8 @@ class Smoother {
     }
   }
 
-  /// How far accelerometers on what hangs from a joint alone, or nearest to it, are from what they
-  /// read in the first moments.
+  /// How far accelerometers, and sensors of places, on what hangs from a joint alone, or nearest to
+  /// it, are from what they read in the first moments.
   double misfit_at_start(const Eigen::VectorXd& mean, int joint) {
     read_inertial(mean);
     const int body = mechanism_.hinges[static_cast<std::size_t>(joint)].body_b;
@@ -250,7 +266,7 @@ class Smoother {
     bool is_own = false;
     for (int place = 0; place < program_.axis_count(); ++place) {
       const int axis = program_.axes()[static_cast<std::size_t>(place)];
-      if (axis % InertialSensor::kAxes < 3) continue;
+      if (is_inertial(axis) && axis % InertialSensor::kAxes < 3) continue;
       double sum = 0.0, count = 0.0;
       for (const double value : segment_.inertial.col(axis).head(samples)) {
         if (std::isnan(value)) continue;
@@ -277,10 +293,11 @@ class Smoother {
     for (int i = 3 * n_; i < size_; ++i) {
       const int index = program_.parameters()[static_cast<std::size_t>(i - 3 * n_)];
       const Parameter& parameter = mechanism_.parameters[static_cast<std::size_t>(index)];
-      const int quantity =
-          (index - mechanism_.index_of_inertial(0, {})) % Mechanism::kInertialQuantities;
+      const int place = index - mechanism_.index_of_inertial(0, {});
+      const auto sensor = static_cast<std::size_t>(place / Mechanism::kInertialQuantities);
+      const auto quantity = static_cast<InertialQuantity>(place % Mechanism::kInertialQuantities);
       spread[i] = std::min(parameter.prior_standard_deviation,
-                           spread_of(static_cast<InertialQuantity>(quantity)));
+                           spread_of(mechanism_.inertial_sensors[sensor].kind, quantity));
     }
     return spread.cwiseAbs2().asDiagonal();
   }

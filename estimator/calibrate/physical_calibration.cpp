@@ -8,6 +8,7 @@
 #include "estimator/calibrate/bound_notes.hpp"
 #include "estimator/calibrate/charted_bodies.hpp"
 #include "estimator/calibrate/combinations.hpp"
+#include "estimator/calibrate/cross_axes.hpp"
 #include "estimator/calibrate/identifiability.hpp"
 #include "estimator/calibrate/inertia_results.hpp"
 #include "estimator/calibrate/interval.hpp"
@@ -210,6 +211,9 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
   result.withheld =
       judge_withheld(result.refined ? fit.simulation() : fit.joint(), fit.input(), book, grid);
   for (const WithheldSensor& sensor : result.withheld) result.notes.push_back(describe(sensor));
+  result.cross_axes =
+      find_cross_axes(result.refined ? fit.simulation() : fit.joint(), fit.input(), grid);
+  for (const CrossAxes& each : result.cross_axes) result.notes.push_back(describe(each));
   std::vector<BorderBody> borders;
   if (charted) {
     borders = hold_at_borders(result.mechanism, book.estimated(), variances, information);

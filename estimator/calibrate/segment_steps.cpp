@@ -49,7 +49,8 @@ SegmentSteps::SegmentSteps(const Mechanism& mechanism, const Segment& segment,
       programs_(freed_, grid.coordinates, {segment.absent_bodies}),
       run_(programs_.runs(freed_, std::vector<int>{0}).front()),
       sensing_(run_.values, sensed_axes(mechanism, {segment}),
-               sensing_columns(run_.program, freed_)) {
+               sensing_columns(run_.program, freed_),
+               static_cast<int>(run_.program.moving().size())) {
   for (int k = 0; k < segment.sample_count(); ++k) times_.push_back(segment.time(k));
   lay_edges(grid.step, node_count);
   place_columns(parameters);
@@ -85,12 +86,16 @@ void SegmentSteps::place_columns(const std::vector<int>& parameters) {
   for (const int index : parameters) {
     const bool acts = !is_missing(index);
     motion_columns_.push_back(acts ? column(program().moving(), index) : -1);
-    sensing_columns_.push_back(acts ? column(sensing_.parameters(), index) : -1);
   }
-  for (const int axis : sensed()) {
-    const int delay =
-        freed_.index_of_inertial(axis / InertialSensor::kAxes, InertialQuantity::kDelay);
-    delay_columns_.push_back(column(sensing_.parameters(), delay));
+  for (int axis = 0; axis < sensing_.axis_count(); ++axis) {
+    const auto own = [&](int index) {
+      const int place = place_of(sensing_.parameters(), index);
+      return place < 0 ? -1 : sensing_.slope_column(axis, place, states);
+    };
+    std::vector<int>& columns = sensing_columns_.emplace_back();
+    for (const int index : parameters) columns.push_back(is_missing(index) ? -1 : own(index));
+    const int sensor = sensed()[static_cast<std::size_t>(axis)] / InertialSensor::kAxes;
+    delay_columns_.push_back(own(freed_.index_of_inertial(sensor, InertialQuantity::kDelay)));
   }
 }
 
@@ -223,7 +228,8 @@ void SegmentSteps::take_sensed(const Eigen::MatrixXd& values, const std::vector<
   for (int axis = 0; axis < sensing_.axis_count(); ++axis) {
     const RowMajor& own = slopes[static_cast<std::size_t>(axis)];
     out.sensed[axis] = values(0, axis);
-    out.sensed_slopes.row(axis) = chosen_columns(own, sensing_columns_);
+    out.sensed_slopes.row(axis) =
+        chosen_columns(own, sensing_columns_[static_cast<std::size_t>(axis)]);
     const int delay = delay_columns_[static_cast<std::size_t>(axis)];
     if (delay >= 0) out.sensed_rate[axis] = -own(0, delay);
   }

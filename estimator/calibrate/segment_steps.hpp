@@ -94,8 +94,9 @@ class SegmentSteps {
   ProgramVariants programs_;
   ProgramVariants::Run run_;
   SensingProgram sensing_;
-  std::vector<int> motion_columns_, sensing_columns_;  // of each parameter of the spread; −1: none
-  std::vector<int> delay_columns_;                     // of each sensed axis
+  std::vector<int> motion_columns_;                // of each parameter of the spread; −1: none
+  std::vector<std::vector<int>> sensing_columns_;  // likewise, of each sensed axis
+  std::vector<int> delay_columns_;                 // of each sensed axis
   HeldControls controls_;
   std::shared_ptr<const LookLog> last_looks_;  // of the last sample but one
 };

@@ -106,8 +106,10 @@ void ShootingProblem::linearize_inertial(const Block& block, ResidualBlock& out)
     out.residual[row] = weight * inertial_error(point_, block.segment, node, place, reading);
     const double* slope = slopes.row(reading.look - point_.intervals[at].first_look).data();
     for (int i = 0; i < states; ++i) out.node_jacobian(row, i) = weight * *slope++;
-    for (const std::vector<int>* columns : {&moving_, &sensing_}) {
-      for (const int column : *columns) out.arrow_jacobian(row, column) = weight * *slope++;
+    for (const int column : moving_) out.arrow_jacobian(row, column) = weight * *slope++;
+    for (const int constant : sensing_program_->constants(place)) {
+      const int column = sensing_[static_cast<std::size_t>(constant) - moving_.size()];
+      out.arrow_jacobian(row, column) = weight * *slope++;
     }
     ++row;
   }

@@ -44,7 +44,8 @@ ShootingProblem::ShootingProblem(const Mechanism& mechanism, const std::vector<S
       sensing_.push_back(free_.position(index));
       columns.push_back(index);
     }
-    sensing_program_ = std::make_shared<const SensingProgram>(mechanism, sensed_, columns);
+    sensing_program_ = std::make_shared<const SensingProgram>(mechanism, sensed_, columns,
+                                                              static_cast<int>(moving_.size()));
   }
   point_.mechanism = mechanism;
   apply_ties(point_.mechanism);

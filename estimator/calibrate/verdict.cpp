@@ -165,6 +165,13 @@ void doubt_accelerations(const Calibration& calibration, Doubts& doubts) {
   }
 }
 
+void doubt_axes(const Calibration& calibration, Doubts& doubts) {
+  if (calibration.cross_axes.empty()) return;
+  const CrossAxes& first = calibration.cross_axes.front();
+  doubts.add(VerdictKind::kDoesNotHold, "the axes of the " + first.instrument + " of sensor " +
+                                            first.sensor + " read across one another");
+}
+
 std::string praise(const Calibration& calibration, const std::vector<SensorFit>& fits) {
   double worst = 0.0;
   for (const SensorFit& fit : fits) {
@@ -234,6 +241,7 @@ Verdict judge(const Calibration& calibration) {
   doubt_agreement(calibration.agreement, doubts);
   doubt_residuals(fits, doubts);
   doubt_accelerations(calibration, doubts);
+  doubt_axes(calibration, doubts);
   if (doubts.kind == VerdictKind::kHolds) return {doubts.kind, praise(calibration, fits)};
   const bool fails = doubts.kind == VerdictKind::kDoesNotHold;
   return {doubts.kind,

@@ -11,6 +11,16 @@ void TreeInverseDynamics<T>::make_inertial(const Mechanism& mechanism,
     const auto vector = [&](InertialQuantity first) {
       return vector_at(parameters, mechanism.index_of_inertial(i, first));
     };
+    const auto cross = [&](InertialQuantity first) {
+      Matrix3 matrix = Matrix3::Constant(T(0.0));
+      auto index = static_cast<std::size_t>(mechanism.index_of_inertial(i, first));
+      for (int row = 0; row < 3; ++row) {
+        for (int column = 0; column < 3; ++column) {
+          if (row != column) matrix(row, column) = parameters[index++];
+        }
+      }
+      return matrix;
+    };
     const Seat& seat = seat_of(sensor.body);
     inertial_.push_back(
         {.link = seat.link,
@@ -20,11 +30,13 @@ void TreeInverseDynamics<T>::make_inertial(const Mechanism& mechanism,
          .mount = vector(InertialQuantity::kMountX),
          .bias = {vector(InertialQuantity::kRateBiasX), vector(InertialQuantity::kForceBiasX)},
          .scale = {vector(InertialQuantity::kRateScaleX), vector(InertialQuantity::kForceScaleX)},
+         .cross = {cross(InertialQuantity::kRateCrossXY), cross(InertialQuantity::kForceCrossXY)},
          .kind = sensor.kind,
+         .has_axes = sensor.has_axes(),
          .hinge = sensor.hinge});
     if (sensor.kind == InertialSensor::Kind::kInertial) continue;
     inertial_.back().frame = sensor.frame.transpose();
-    inertial_.back().point = vector(InertialQuantity::kPointX);
+    if (sensor.is_load()) inertial_.back().point = vector(InertialQuantity::kPointX);
   }
 }
 
@@ -65,6 +77,19 @@ std::array<T, static_cast<std::size_t>(JointLoad::kCount)> TreeInverseDynamics<T
           force[0],    force[1],          force[2]};
 }
 
+/// Where a sensor's point is, in the motion of the last call of `imbalance`, in the world frame.
+template <typename T>
+typename TreeInverseDynamics<T>::Vector3 TreeInverseDynamics<T>::place_of(
+    const Inertial& sensor) const {
+  Vector3 place = sensor.point;
+  for (int at = sensor.link; at >= 0;) {
+    const auto own = static_cast<std::size_t>(at);
+    place = into_parent(links_[own], motions_[own], place) + motions_[own].from_parent;
+    at = links_[own].parent;
+  }
+  return place;
+}
+
 /// What a sensor's two instruments would read along their body's axes, without bias and scale.
 template <typename T>
 std::array<typename TreeInverseDynamics<T>::Vector3, 2> TreeInverseDynamics<T>::nominal_readings(
@@ -76,6 +101,14 @@ std::array<typename TreeInverseDynamics<T>::Vector3, 2> TreeInverseDynamics<T>::
     const Vector3 swing = motion.omega.cross(sensor.point);
     return {motion.omega, Vector3(motion.acceleration + motion.alpha.cross(sensor.point) +
                                   motion.omega.cross(swing))};
+  }
+  if (sensor.kind == InertialSensor::Kind::kPosition) return {place_of(sensor), none};
+  if (sensor.kind == InertialSensor::Kind::kDistance) {
+    using std::sqrt;
+    const Vector3 way = place_of(sensor) - sensor.mount;
+    Vector3 first = none;
+    first[0] = sqrt(way.dot(way));
+    return {first, none};
   }
   const auto joint = static_cast<std::size_t>(sensor.hinge);
   const std::size_t at = link_of_hinge_[joint];
@@ -101,9 +134,10 @@ std::array<T, InertialSensor::kAxes> TreeInverseDynamics<T>::inertial_readings(i
   const Vector3 back = -own.mount;
   for (std::size_t kind = 0; kind < 2; ++kind) {
     Vector3 along = of_body[kind];
-    if (own.kind < InertialSensor::Kind::kJointTorque) {
+    if (own.has_axes) {
       const Vector3 nominal = own.frame.template cast<T>() * of_body[kind];
       along = turned<T>(back, nominal);
+      along += Vector3(own.cross[kind] * along);
     }
     for (std::size_t i = 0; i < 3; ++i) {
       const auto axis = static_cast<Eigen::Index>(i);
@@ -118,6 +152,12 @@ template void TreeInverseDynamics<double>::make_inertial(const Mechanism&,
 template void TreeInverseDynamics<Dual>::make_inertial(const Mechanism&, const std::vector<Dual>&);
 template void TreeInverseDynamics<Expression>::make_inertial(const Mechanism&,
                                                              const std::vector<Expression>&);
+template TreeInverseDynamics<double>::Vector3 TreeInverseDynamics<double>::place_of(
+    const Inertial&) const;
+template TreeInverseDynamics<Dual>::Vector3 TreeInverseDynamics<Dual>::place_of(
+    const Inertial&) const;
+template TreeInverseDynamics<Expression>::Vector3 TreeInverseDynamics<Expression>::place_of(
+    const Inertial&) const;
 template std::array<double, InertialSensor::kAxes> TreeInverseDynamics<double>::inertial_readings(
     int) const;
 template std::array<double, static_cast<std::size_t>(JointLoad::kCount)>

@@ -167,14 +167,17 @@ class TreeInverseDynamics {
     double creep_speed;         // 0: friction holds at rest
   };
 
-  /// An inertial sensor on its link; link −1: the ground.
+  /// An inertial sensor on its link; link −1: the ground. Of an instrument on the ground `frame`
+  /// is that of the ground → sensor axes.
   struct Inertial {
     int link;
     Eigen::Matrix3d frame;  // link → sensor axes before `mount`, as a rotation
     Vector3 point;          // from the link's origin, link frame [m]
     Vector3 mount;
     Vector3 bias[2], scale[2];  // of the gyroscope, of the accelerometer
+    Matrix3 cross[2];           // what each axis reads of the others, per its scale
     InertialSensor::Kind kind;
+    bool has_axes;
     int hinge;
   };
 
@@ -188,6 +191,7 @@ class TreeInverseDynamics {
   void make_gravity(const Mechanism& mechanism, const std::vector<T>& parameters);
   void make_inertial(const Mechanism& mechanism, const std::vector<T>& parameters);
   void feel_load(const Link& link, const Motion& motion, Axis& axis) const;
+  Vector3 place_of(const Inertial& sensor) const;
   static Vector3 into_link(const Link& link, const Motion& motion, const Vector3& of_parent);
   static Vector3 into_parent(const Link& link, const Motion& motion, const Vector3& of_link);
   void move_link(std::size_t at, const T& shift, const T& speed, const T& acceleration);

@@ -9,180 +9,10 @@
 #include <cmath>
 #include <limits>
 #include <set>
-#include <span>
 #include <stdexcept>
 
 namespace estimator {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-/// Name suffix, unit, neutral value and physical bounds of one kind of quantity.
-struct QuantityFacts {
-  const char* suffix;
-  const char* unit;
-  double value;
-  double lower;
-  double upper;
-};
-
-// Order of BodyQuantity. Inertias stay above zero: at zero the mass matrix is singular.
-constexpr QuantityFacts kBodyFacts[] = {{"m", "kg", 1.0, 1e-6, kInfinity},
-                                        {"J_xx", "kg·m²", 1.0, 1e-9, kInfinity},
-                                        {"J_yy", "kg·m²", 1.0, 1e-9, kInfinity},
-                                        {"J_zz", "kg·m²", 1.0, 1e-9, kInfinity},
-                                        {"J_xy", "kg·m²", 0.0, -kInfinity, kInfinity},
-                                        {"J_xz", "kg·m²", 0.0, -kInfinity, kInfinity},
-                                        {"J_yz", "kg·m²", 0.0, -kInfinity, kInfinity}};
-
-constexpr QuantityFacts any(const char* suffix, const char* unit) {
-  return {suffix, unit, 0.0, -kInfinity, kInfinity};
-}
-constexpr QuantityFacts at_least_zero(const char* suffix, const char* unit, double value = 0.0) {
-  return {suffix, unit, value, 0.0, kInfinity};
-}
-
-// Order of HingeQuantity.
-constexpr QuantityFacts kHingeFacts[] = {any("a_x", "m"),
-                                         any("a_y", "m"),
-                                         any("a_z", "m"),
-                                         any("b_x", "m"),
-                                         any("b_y", "m"),
-                                         any("b_z", "m"),
-                                         at_least_zero("b", "N·m·s/rad"),
-                                         at_least_zero("c", "N·m·s²/rad²"),
-                                         at_least_zero("tau_c", "N·m"),
-                                         at_least_zero("tau_delta", "N·m"),
-                                         at_least_zero("zeta", "s²/rad²", 1.0),
-                                         at_least_zero("r_mu", "m"),
-                                         at_least_zero("mu", "-"),
-                                         at_least_zero("gamma_1", "N·m"),
-                                         at_least_zero("gamma_2", "s/rad"),
-                                         at_least_zero("gamma_3", "s/rad"),
-                                         at_least_zero("gamma_4", "N·m"),
-                                         at_least_zero("gamma_5", "s/rad"),
-                                         any("tau_0", "N·m"),
-                                         at_least_zero("k", "N·m/rad"),
-                                         any("theta_rest", "rad"),
-                                         any("K", "N·m/unit"),
-                                         at_least_zero("J_shaft", "kg·m²"),
-                                         at_least_zero("k_e", "unit·s/rad"),
-                                         at_least_zero("delay", "s"),
-                                         any("offset", "rad")};
-
-// The same of a joint that slides. The excess of static friction decays over a speed of 1 m/s.
-constexpr QuantityFacts kSliderFacts[] = {any("a_x", "m"),
-                                          any("a_y", "m"),
-                                          any("a_z", "m"),
-                                          any("b_x", "m"),
-                                          any("b_y", "m"),
-                                          any("b_z", "m"),
-                                          at_least_zero("b", "N·s/m"),
-                                          at_least_zero("c", "N·s²/m²"),
-                                          at_least_zero("f_c", "N"),
-                                          at_least_zero("f_delta", "N"),
-                                          at_least_zero("zeta", "s²/m²", 1.0),
-                                          at_least_zero("mu", "-"),
-                                          at_least_zero("mu_moment", "1/m"),
-                                          at_least_zero("gamma_1", "N"),
-                                          at_least_zero("gamma_2", "s/m"),
-                                          at_least_zero("gamma_3", "s/m"),
-                                          at_least_zero("gamma_4", "N"),
-                                          at_least_zero("gamma_5", "s/m"),
-                                          any("f_0", "N"),
-                                          at_least_zero("k", "N/m"),
-                                          any("x_rest", "m"),
-                                          any("K", "N/unit"),
-                                          at_least_zero("m_shaft", "kg"),
-                                          at_least_zero("k_e", "unit·s/m"),
-                                          at_least_zero("delay", "s"),
-                                          any("offset", "m")};
-
-constexpr QuantityFacts kWorldFacts[] = {{"g", "m/s²", 9.82, 0.0, kInfinity},
-                                         {"tilt_x", "rad", 0.0, -1.5, 1.5},
-                                         {"tilt_z", "rad", 0.0, -1.5, 1.5}};
-
-constexpr double kMountMax = 3.2;   // no rotation vector is longer [rad]
-constexpr double kDelayMax = 0.05;  // [s]
-
-constexpr QuantityFacts scale(const char* suffix) { return {suffix, "-", 1.0, 0.1, 10.0}; }
-constexpr QuantityFacts mount(const char* suffix) {
-  return {suffix, "rad", 0.0, -kMountMax, kMountMax};
-}
-
-// Order of InertialQuantity.
-constexpr QuantityFacts kInertialFacts[] = {any("p_x", "m"),
-                                            any("p_y", "m"),
-                                            any("p_z", "m"),
-                                            mount("mount_x"),
-                                            mount("mount_y"),
-                                            mount("mount_z"),
-                                            any("gyro_bias_x", "rad/s"),
-                                            any("gyro_bias_y", "rad/s"),
-                                            any("gyro_bias_z", "rad/s"),
-                                            scale("gyro_scale_x"),
-                                            scale("gyro_scale_y"),
-                                            scale("gyro_scale_z"),
-                                            any("accel_bias_x", "m/s²"),
-                                            any("accel_bias_y", "m/s²"),
-                                            any("accel_bias_z", "m/s²"),
-                                            scale("accel_scale_x"),
-                                            scale("accel_scale_y"),
-                                            scale("accel_scale_z"),
-                                            {"delay", "s", 0.0, 0.0, kDelayMax}};
-
-// The same of a sensor that reads moment and force; only scales of instruments are free of bounds
-// that tell a wrong unit.
-constexpr QuantityFacts kLoadFacts[] = {any("p_x", "m"),
-                                        any("p_y", "m"),
-                                        any("p_z", "m"),
-                                        mount("mount_x"),
-                                        mount("mount_y"),
-                                        mount("mount_z"),
-                                        any("moment_bias_x", "N·m"),
-                                        any("moment_bias_y", "N·m"),
-                                        any("moment_bias_z", "N·m"),
-                                        scale("moment_scale_x"),
-                                        scale("moment_scale_y"),
-                                        scale("moment_scale_z"),
-                                        any("force_bias_x", "N"),
-                                        any("force_bias_y", "N"),
-                                        any("force_bias_z", "N"),
-                                        scale("force_scale_x"),
-                                        scale("force_scale_y"),
-                                        scale("force_scale_z"),
-                                        {"delay", "s", 0.0, 0.0, kDelayMax}};
-
-/// What the quantities of a sensor are called.
-QuantityFacts facts_of(const Mechanism& mechanism, const InertialSensor& sensor, int quantity) {
-  using Kind = InertialSensor::Kind;
-  if (sensor.kind == Kind::kInertial) return kInertialFacts[quantity];
-  QuantityFacts facts = kLoadFacts[quantity];
-  if (sensor.kind == Kind::kForceTorque) return facts;
-  if (quantity == static_cast<int>(InertialQuantity::kRateScaleX)) facts.suffix = "scale";
-  if (quantity == static_cast<int>(InertialQuantity::kRateBiasX)) {
-    const Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(sensor.hinge)];
-    facts = any("bias", hinge.kind == JointKind::kPrismatic ? "N" : "N·m");
-  }
-  return facts;
-}
-
-static_assert(std::size(kBodyFacts) == Mechanism::kBodyQuantities);
-static_assert(std::size(kHingeFacts) == Mechanism::kHingeQuantities);
-static_assert(std::size(kSliderFacts) == Mechanism::kHingeQuantities);
-static_assert(std::size(kWorldFacts) == Mechanism::kWorldQuantities);
-static_assert(std::size(kInertialFacts) == Mechanism::kInertialQuantities);
-static_assert(std::size(kLoadFacts) == Mechanism::kInertialQuantities);
-
-void append(ParameterList& list, const std::string& prefix, const QuantityFacts& facts) {
-  Parameter parameter;
-  parameter.name = prefix + "." + facts.suffix;
-  parameter.unit = facts.unit;
-  parameter.value = facts.value;
-  parameter.lower = facts.lower;
-  parameter.upper = facts.upper;
-  list.push_back(parameter);
-}
 
 bool has_free_inertia(const Mechanism& mechanism, int body) {
   for (const BodyQuantity quantity : {BodyQuantity::kJxx, BodyQuantity::kJyy, BodyQuantity::kJzz,
@@ -326,38 +156,6 @@ int Mechanism::find_parameter(std::string_view parameter_name) const {
   return -1;
 }
 
-void make_parameters(Mechanism& mechanism) {
-  mechanism.parameters.clear();
-  for (const Body& body : mechanism.bodies) {
-    for (QuantityFacts facts : kBodyFacts) {
-      if (body.massless) facts.value = facts.lower = facts.upper = 0.0;
-      append(mechanism.parameters, body.name, facts);
-    }
-  }
-  for (const Hinge& hinge : mechanism.hinges) {
-    for (const QuantityFacts& facts :
-         hinge.kind == JointKind::kPrismatic ? kSliderFacts : kHingeFacts) {
-      append(mechanism.parameters, hinge.name, facts);
-    }
-  }
-  for (const Weld& weld : mechanism.welds) {
-    for (const QuantityFacts& facts : std::span(kHingeFacts).first<Mechanism::kWeldQuantities>()) {
-      append(mechanism.parameters, weld.name, facts);
-    }
-  }
-  for (const QuantityFacts& facts : kWorldFacts) append(mechanism.parameters, "gravity", facts);
-  for (const BodyEncoder& encoder : mechanism.body_encoders) {
-    const bool slides = kind_between(mechanism, encoder) == JointKind::kPrismatic;
-    append(mechanism.parameters, encoder.name,
-           (slides ? kSliderFacts : kHingeFacts)[static_cast<int>(HingeQuantity::kEncoderOffset)]);
-  }
-  for (const InertialSensor& sensor : mechanism.inertial_sensors) {
-    for (int quantity = 0; quantity < Mechanism::kInertialQuantities; ++quantity) {
-      append(mechanism.parameters, sensor.name, facts_of(mechanism, sensor, quantity));
-    }
-  }
-}
-
 bool has_smooth_friction(const Mechanism& mechanism, int hinge) {
   return std::ranges::any_of(std::initializer_list<HingeQuantity>{HingeQuantity::kSmoothExcess,
                                                                   HingeQuantity::kSmoothCoulomb},
@@ -414,7 +212,7 @@ std::vector<std::string> find_faults(const Mechanism& mechanism, InertiaCheck in
     if (each.body < 0 || each.body >= mechanism.body_count()) {
       faults.push_back("inertial sensor '" + each.name + "' is on no body");
     }
-    if (!is_inertial && (each.hinge < 0 || each.hinge >= mechanism.hinge_count())) {
+    if (each.is_load() && (each.hinge < 0 || each.hinge >= mechanism.hinge_count())) {
       faults.push_back("sensor '" + each.name + "' is at no joint");
     }
   }
@@ -425,8 +223,7 @@ std::vector<std::string> find_faults(const Mechanism& mechanism, InertiaCheck in
   }
   if (!faults.empty()) return faults;
   for (const InertialSensor& each : mechanism.inertial_sensors) {
-    if (each.kind == InertialSensor::Kind::kInertial ||
-        each.kind == InertialSensor::Kind::kMotorTorque || is_tree(mechanism)) {
+    if (!each.is_load() || each.kind == InertialSensor::Kind::kMotorTorque || is_tree(mechanism)) {
       continue;
     }
     faults.push_back("sensor '" + each.name + "' reads what joint '" +

@@ -21,10 +21,18 @@ void add_lower_product(int rows, int depth, ConstPanel A, Eigen::MatrixXd& C) {
   add_product_lower(rows, rows, depth, A, {C.data(), static_cast<int>(C.outerStride())});
 }
 
+// Nodes that blocks may be over while none of them is eliminated.
+ArrowLayout open_nodes(ArrowLayout layout) {
+  layout.node_count = layout.bandwidth + 1;
+  return layout;
+}
+
 }  // namespace
 
 ArrowFactor::ArrowFactor(const ArrowLayout& layout, int max_block_rows)
     : factor_(layout),
+      sums_(open_nodes(layout)),
+      has_sums_(static_cast<std::size_t>(layout.bandwidth) + 1),
       ring_(1),
       corner_(zero_corner(factor_.arrow_rows())),
       eliminated_corner_(zero_corner(factor_.arrow_rows())),
@@ -43,6 +51,10 @@ ArrowFactor::ArrowFactor(const ArrowLayout& layout, int max_block_rows)
   block_.residual.resize(max_block_rows);
   block_.node_jacobian.resize(max_block_rows, factor_.band_rows());
   block_.arrow_jacobian.resize(max_block_rows, layout.arrow_size);
+  const int columns = layout.node_size + factor_.arrow_rows();
+  seen_.reserve(static_cast<std::size_t>(layout.arrow_size));
+  tall_.resize(static_cast<Eigen::Index>(padded_rows(columns)) * max_block_rows);
+  tall_product_ = zero_corner(columns);
 }
 
 bool ArrowFactor::factorize(const LeastSquaresProblem& problem, double damping) {
@@ -74,6 +86,7 @@ void ArrowFactor::start(double damping) {
   pending_count_ = 0;
   corner_.setZero();
   eliminated_corner_.setZero();
+  has_sums_.assign(has_sums_.size(), false);
 }
 
 // Room for more columns over the given nodes: in the last pending block if it is over the same
@@ -110,6 +123,10 @@ void ArrowFactor::add_block(const ResidualBlock& block) {
   const int node_columns = block.node_span * layout.node_size;
   assert(block.node_span <= layout.bandwidth + 1);
   if (m == 0) return;
+  if (block.node_span == 1 && m > layout.node_size) {
+    add_sums(block);
+    return;
+  }
 
   double* const columns = append_columns(block.first_node, block.node_span, m);
   const int stride = factor_.stride_for_span(block.node_span);
@@ -133,11 +150,63 @@ void ArrowFactor::add_block(const ResidualBlock& block) {
   }
 }
 
+// Adds [J_x r J_χ]ᵀ [J_x r J_χ] of a block over one node, which is smaller than the block. Most
+// readings tell of few parameters: the others' part is zero.
+void ArrowFactor::add_sums(const ResidualBlock& block) {
+  const int m = block.rows, s = factor_.layout().node_size;
+  seen_.clear();
+  for (int i = 0; i < factor_.layout().arrow_size; ++i) {
+    if (!block.arrow_jacobian.col(i).head(m).isZero(0.0)) seen_.push_back(i);
+  }
+  const int columns = s + 1 + static_cast<int>(seen_.size()), stride = padded_rows(columns);
+  const auto put = [&](int at, const double* values) {
+    for (int i = 0; i < m; ++i) tall_[at + static_cast<Eigen::Index>(i) * stride] = values[i];
+  };
+  for (int j = 0; j < s; ++j) put(j, block.node_jacobian.col(j).data());
+  put(s, block.residual.data());
+  for (int k = 0; k < columns - s - 1; ++k) {
+    put(s + 1 + k, block.arrow_jacobian.col(seen_[static_cast<std::size_t>(k)]).data());
+  }
+  for (int i = columns; i < stride; ++i) {
+    for (int row = 0; row < m; ++row) tall_[i + static_cast<Eigen::Index>(row) * stride] = 0.0;
+  }
+  tall_product_.topLeftCorner(stride, stride).setZero();
+  add_lower_product(columns, m, {tall_.data(), stride}, tall_product_);
+
+  const int slot = block.first_node % sums_.layout().node_count;
+  const Panel arrow = sums_.arrow(slot), band = sums_.band(slot);
+  if (!has_sums_[static_cast<std::size_t>(slot)]) {
+    std::fill_n(arrow.data, static_cast<std::ptrdiff_t>(arrow.stride) * s, 0.0);
+    has_sums_[static_cast<std::size_t>(slot)] = true;
+  }
+  // Rows of the arrow strip and of the corner: 0 is the residual's.
+  const auto row_of = [&](int column) {
+    return column == s ? 0 : 1 + seen_[static_cast<std::size_t>(column - s - 1)];
+  };
+  for (int j = 0; j < s; ++j) {
+    const double* product = tall_product_.col(j).data();
+    double* const band_column = band.data + static_cast<std::ptrdiff_t>(band.stride) * j;
+    double* const arrow_column = arrow.data + static_cast<std::ptrdiff_t>(arrow.stride) * j;
+    for (int i = j; i < s; ++i) band_column[i] += product[i];
+    for (int i = s; i < columns; ++i) arrow_column[row_of(i)] += product[i];
+  }
+  for (int j = s; j < columns; ++j) {
+    const double* product = tall_product_.col(j).data();
+    for (int i = j; i < columns; ++i) corner_(row_of(i), row_of(j)) += product[i];
+  }
+}
+
 bool ArrowFactor::eliminate_next() {
   const ArrowLayout& layout = factor_.layout();
   const int s = layout.node_size;
   const int node = eliminated_++;
 
+  const int slot = node % sums_.layout().node_count;
+  const auto own = static_cast<std::size_t>(slot);
+  const ConstPanel none{nullptr, 0};
+  elimination_.start_arrow = has_sums_[own] ? ConstPanel(sums_.arrow(slot)) : none;
+  elimination_.start_band = has_sums_[own] ? ConstPanel(sums_.band(slot)) : none;
+  has_sums_[own] = false;
   elimination_.added.clear();
   for (int reach = layout.bandwidth + 1; reach > 0; --reach) {
     for (int index = 0; index < pending_count_; ++index) {

@@ -72,6 +72,7 @@ class ArrowFactor {
 
   void start(double damping);
   void add_block(const ResidualBlock& block);
+  void add_sums(const ResidualBlock& block);
   PendingBlock& pending(int index) {
     return ring_[(ring_begin_ + static_cast<std::size_t>(index)) % ring_.size()];
   }
@@ -82,7 +83,14 @@ class ArrowFactor {
   ArrowMatrix factor_;
   double damping_ = 0.0;
   ResidualBlock block_;
-  int eliminated_ = 0;              // nodes whose panel holds L and R
+  int eliminated_ = 0;  // nodes whose panel holds L and R
+  /// Sums of tall residual blocks over one node, as `NodeElimination::start_arrow` has them: of
+  /// the nodes from eliminated_ on, by their remainder.
+  ArrowMatrix sums_;
+  std::vector<bool> has_sums_;
+  std::vector<int> seen_;           // parameters that a block's derivatives are not all zero along
+  Eigen::VectorXd tall_;            // [J_x r J_seen]ᵀ of one block, padded
+  Eigen::MatrixXd tall_product_;    // lower, padded
   std::vector<PendingBlock> ring_;  // in the order of the blocks
   std::size_t ring_begin_ = 0;
   int pending_count_ = 0;

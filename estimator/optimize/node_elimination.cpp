@@ -76,6 +76,16 @@ RIG_INLINE void accumulate_terms(Tile<V, N>& tile, const std::vector<PanelTerm>&
   }
 }
 
+// The tile at `row` of a strip and column `first` before any term.
+template <int V, int N>
+RIG_INLINE void begin_tile(Tile<V, N>& tile, ConstPanel start, int row, int first) {
+  if (start.data == nullptr) {
+    set_zero(tile);
+  } else {
+    load(tile, start.data + row + first * static_cast<long>(start.stride), start.stride);
+  }
+}
+
 // Column group `first` … `first` + N of A: the diagonal tile and the rows of A below it.
 template <int N>
 bool factor_diagonal_columns(const NodeElimination& node, int first) {
@@ -85,7 +95,7 @@ bool factor_diagonal_columns(const NodeElimination& node, int first) {
   bool positive = true;
   for_each_row_tile(first, padded_rows(node.node_size), [&](int row, auto vectors) {
     Tile<vectors, N> tile;
-    set_zero(tile);
+    begin_tile(tile, node.start_band, row, first);
     accumulate_terms<true, Strip::kBand>(tile, node.added, node.node_size, row, first);
     const bool on_diagonal = row == first;
     if (on_diagonal) {
@@ -115,7 +125,8 @@ void solve_rows(const NodeElimination& node, int begin, int end, int rows) {
   for_each_row_tile(begin, end, [&](int row, auto vectors) {
     for_each_column_group(node.node_size, [&](int first, auto columns) {
       Tile<vectors, columns> tile;
-      set_zero(tile);
+      begin_tile(tile, strip == Strip::kArrow ? node.start_arrow : ConstPanel{nullptr, 0}, row,
+                 first);
       accumulate_terms<true, strip>(tile, node.added, rows, row, first);
       if (strip == Strip::kArrow && row == 0) {
         unroll<columns>([&](auto j)

@@ -19,23 +19,25 @@ struct PanelTerm {
 /// The panel of one node of a block-banded arrow matrix, to be assembled, damped and factorised
 /// without ever storing what it was before:
 ///
-///   [A; B] = Σ added − Σ subtracted,  A += α D,  A = L Lᵀ,  B ← B L⁻ᵀ
+///   [A; B] = start + Σ added − Σ subtracted,  A += α D,  A = L Lᵀ,  B ← B L⁻ᵀ
 ///
 /// with A node_size x node_size at the top of the band strip and B all rows below and the arrow
-/// strip. `added` are the residual blocks that touch the node, `subtracted` the factors of earlier
-/// nodes. D is the diagonal of Σ added, with 1 in place of 0.
+/// strip. `start` and `added` are the residual blocks that touch the node, `subtracted` the factors
+/// of earlier nodes. D is the diagonal of start + Σ added, with 1 in place of 0.
 struct NodeElimination {
   int node_size = 0;
   int arrow_rows = 0;
   int band_rows = 0;  ///< whole node blocks
   double damping = 0.0;
-  std::vector<PanelTerm> added;       ///< by falling rows
-  std::vector<PanelTerm> subtracted;  ///< by falling rows
+  ConstPanel start_arrow{nullptr, 0};  ///< arrow_rows x node_size; null: zero
+  ConstPanel start_band{nullptr, 0};   ///< A alone, lower; where start_arrow is not null
+  std::vector<PanelTerm> added;        ///< by falling rows
+  std::vector<PanelTerm> subtracted;   ///< by falling rows
 
   Panel arrow;                 ///< out: R, arrow_rows x node_size
   Panel band;                  ///< out: L and the rows below; unspecified above the diagonal
   double* scale = nullptr;     ///< out: D, node_size
-  double* gradient = nullptr;  ///< out: row 0 of the arrow strip of Σ added, node_size
+  double* gradient = nullptr;  ///< out: row 0 of the arrow strip of start + Σ added, node_size
 };
 
 /// @return false at a pivot that is not positive (or NaN); the outputs are then unusable.

@@ -130,6 +130,8 @@ Expression nearest(const Expression& a) {
 Expression select_positive(const Expression& condition, const Expression& yes,
                            const Expression& no) {
   if (condition.is_constant()) return condition.constant() > 0.0 ? yes : no;
+  if (is_same(yes, no)) return yes;
+  if (yes.is_constant() && no.is_constant(yes.constant())) return yes;
   return condition.graph()->intern(Operation::kSelect, condition, yes, no);
 }
 

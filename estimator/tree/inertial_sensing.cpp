@@ -87,19 +87,6 @@ std::vector<int> input_delay_directions(const TreeProgram& program, const Mechan
   return directions;
 }
 
-/// Of each sensor where its delay stands among the parameters; −1: it is held.
-std::vector<int> delay_places(const SensingProgram& sensing, const Mechanism& mechanism) {
-  std::vector<int> places;
-  for (int i = 0; i < mechanism.inertial_count(); ++i) {
-    const int delay = mechanism.index_of_inertial(i, InertialQuantity::kDelay);
-    const auto found = std::ranges::find(sensing.parameters(), delay);
-    places.push_back(found == sensing.parameters().end()
-                         ? -1
-                         : static_cast<int>(found - sensing.parameters().begin()));
-  }
-  return places;
-}
-
 /// Derivatives of what is read at a batch of looks along the state there and along parameters.
 class LookSlopes {
  public:
@@ -107,18 +94,26 @@ class LookSlopes {
       : sensing_(sensing),
         lanes_(program, values, true),
         sensors_(sensing, values),
-        delays_(delay_places(sensing, values)),
         input_delays_(input_delay_directions(program, values)),
         directions_(lanes_.direction_count()),
         states_(2 * lanes_.coordinate_count()),
-        columns_(states_ + static_cast<int>(sensing.parameters().size())),
         motion_(static_cast<std::size_t>(3 * lanes_.joint_count() * directions_) * kSensingLanes),
-        slopes_(static_cast<std::size_t>(sensing.axis_count() * columns_) * kSensingLanes) {}
+        moves_(static_cast<std::size_t>(3 * lanes_.joint_count() * directions_)) {
+    int rows = 0;
+    for (int axis = 0; axis < sensing.axis_count(); ++axis) {
+      first_.push_back(rows);
+      rows += columns(axis);
+    }
+    slopes_.resize(static_cast<std::size_t>(rows) * kSensingLanes);
+  }
 
   MotionLanes<kSensingLanes>& lanes() { return lanes_; }
-  int columns() const { return columns_; }
+  /// Of the state, what moves the mechanism, and the constants that an axis reads by.
+  int columns(int axis) const {
+    return directions_ + static_cast<int>(sensing_.constants(axis).size());
+  }
   const double* slope(int axis, int column) const {
-    return row_at<kSensingLanes>(slopes_, axis * columns_ + column);
+    return row_at<kSensingLanes>(slopes_, row_of(axis, column));
   }
 
   void find() {
@@ -132,6 +127,12 @@ class LookSlopes {
         lanes_.joint_slopes(j, d, motion(j, d), motion(n + j, d), motion(2 * n + j, d));
       }
     }
+    // Along most directions no angle moves and no rate.
+    for (int row = 0; row < 3 * n * directions_; ++row) {
+      const double* moved = row_at<kSensingLanes>(motion_, row);
+      moves_[static_cast<std::size_t>(row)] =
+          std::any_of(moved, moved + kSensingLanes, [](double value) { return value != 0.0; });
+    }
     std::fill(slopes_.begin(), slopes_.end(), 0.0);
     for (const SensingProgram::Entry& entry : sensing_.slopes()) {
       const double* own = sensors_.slope(entry);
@@ -143,10 +144,12 @@ class LookSlopes {
         continue;
       }
       if (entry.column >= 3 * n) {
-        add(entry.axis, states_ + entry.column - 3 * n, [=](int i) { return own[i]; });
+        const int column = sensing_.slope_column(entry.axis, entry.column - 3 * n, states_);
+        add(entry.axis, column, [=](int i) { return own[i]; });
         continue;
       }
       for (int d = 0; d < directions_; ++d) {
+        if (!moves_[static_cast<std::size_t>(entry.column * directions_ + d)]) continue;
         const double* moved = motion(entry.column, d);
         add(entry.axis, d, [=](int i) { return own[i] * moved[i]; });
       }
@@ -155,12 +158,13 @@ class LookSlopes {
   }
 
  private:
+  int row_of(int axis, int column) const { return first_[static_cast<std::size_t>(axis)] + column; }
   double* motion(int row, int direction) {
     return row_at<kSensingLanes>(motion_, row * directions_ + direction);
   }
   template <typename F>
   void add(int axis, int column, const F& f) {
-    double* sum = row_at<kSensingLanes>(slopes_, axis * columns_ + column);
+    double* sum = row_at<kSensingLanes>(slopes_, row_of(axis, column));
     for_lanes<kSensingLanes>(sum, [=](int i) { return sum[i] + f(i); });
   }
 
@@ -168,13 +172,12 @@ class LookSlopes {
   void find_delays() {
     const int c = lanes_.coordinate_count();
     for (int axis = 0; axis < sensing_.axis_count(); ++axis) {
-      const int sensor = sensing_.axes()[static_cast<std::size_t>(axis)] / InertialSensor::kAxes;
-      const int place = delays_[static_cast<std::size_t>(sensor)];
+      const int place = sensing_.delay(axis);
       if (place < 0) continue;
       for (int p = 0; p < c; ++p) {
         const double *by_angle = slope(axis, p), *by_rate = slope(axis, c + p),
                      *rate = lanes_.state(c + p), *acceleration = lanes_.acceleration(p);
-        add(axis, states_ + place,
+        add(axis, sensing_.slope_column(axis, place, states_),
             [=](int i) { return -(by_angle[i] * rate[i] + by_rate[i] * acceleration[i]); });
       }
     }
@@ -183,10 +186,12 @@ class LookSlopes {
   const SensingProgram& sensing_;
   MotionLanes<kSensingLanes> lanes_;
   SensingLanes<kSensingLanes> sensors_;
-  std::vector<int> delays_, input_delays_;
-  int directions_, states_, columns_;
-  Rows motion_;  // of joint angles, rates, accelerations × directions
-  Rows slopes_;  // axes × columns
+  std::vector<int> input_delays_;
+  int directions_, states_;
+  Rows motion_;              // of joint angles, rates, accelerations × directions
+  std::vector<bool> moves_;  // of its rows: whether any lane is not zero
+  std::vector<int> first_;   // row of each axis' first column
+  Rows slopes_;              // of all axes, one after the other
 };
 
 }  // namespace
@@ -244,9 +249,11 @@ void linearize_sensing(const TreeProgram& program, const SensingProgram& sensing
   const int states = 2 * program.coordinate_count();
   const int directions = slopes.lanes().direction_count(), axes = sensing.axis_count();
   for (std::size_t i = 0; i < intervals.size(); ++i) {
-    results[i].inertial.assign(
-        static_cast<std::size_t>(axes),
-        RowMajor(intervals[i].last_look - intervals[i].first_look, slopes.columns()));
+    const int looks = intervals[i].last_look - intervals[i].first_look;
+    results[i].inertial.clear();
+    for (int axis = 0; axis < axes; ++axis) {
+      results[i].inertial.emplace_back(looks, slopes.columns(axis));
+    }
   }
   for_each_look(
       intervals, places_of(intervals), slopes.lanes(), [&] { slopes.find(); },
@@ -255,7 +262,7 @@ void linearize_sensing(const TreeProgram& program, const SensingProgram& sensing
         const auto moved = result.looks.middleRows(place.look * states, states);
         for (int axis = 0; axis < axes; ++axis) {
           auto row = result.inertial[static_cast<std::size_t>(axis)].row(place.look);
-          for (int d = 0; d < slopes.columns(); ++d) {
+          for (int d = 0; d < slopes.columns(axis); ++d) {
             row[d] = d < states ? 0.0 : slopes.slope(axis, d)[lane];
           }
           for (int s = 0; s < states; ++s) {

@@ -18,7 +18,8 @@ void sense(const TreeProgram& program, const SensingProgram& sensing, const Mech
            std::span<const MotionInterval> intervals, std::span<Eigen::MatrixXd> readings,
            int threads);
 
-/// Derivatives of these readings, from those of the states at the looks, which are used up.
+/// Derivatives of these readings, from those of the states at the looks, which are used up: of each
+/// axis along the state, what moves the mechanism, and SensingProgram::constants of that axis.
 void linearize_sensing(const TreeProgram& program, const SensingProgram& sensing,
                        const Mechanism& values, std::span<const MotionInterval> intervals,
                        std::span<IntervalSlopes::Result> results);

@@ -116,8 +116,8 @@ class IntervalSlopes {
   /// Of one interval.
   struct Result {
     std::vector<RowMajor> readings;  ///< of each sensor: samples × directions, offsets left out
-    /// Of each inertial axis wanted: looks × (directions, sensing parameters), where along a delay
-    /// stands what the reading grows by in a unit of time, times −1.
+    /// Of each inertial axis wanted: looks × (directions, SensingProgram::constants of the axis),
+    /// where along a delay stands what the reading grows by in a unit of time, times −1.
     std::vector<RowMajor> inertial;
     RowMajor looks;  ///< of the state at looks, coordinates over rates of each × directions
     RowMajor end;    ///< coordinates over rates × directions

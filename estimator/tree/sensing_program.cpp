@@ -1,16 +1,33 @@
 #include "estimator/tree/sensing_program.hpp"
 
+#include <algorithm>
+#include <cassert>
 #include <utility>
 
 #include "estimator/tree/tied_values.hpp"
 
 namespace estimator {
 
+namespace {
+
+/// Where the delay of an axis' sensor stands among parameters; −1: it is held, or there is none.
+int delay_place(const Mechanism& mechanism, const std::vector<int>& parameters, int axis) {
+  const int sensor = axis / InertialSensor::kAxes;
+  if (sensor >= mechanism.inertial_count()) return -1;
+  const auto found =
+      std::ranges::find(parameters, mechanism.index_of_inertial(sensor, InertialQuantity::kDelay));
+  return found == parameters.end() ? -1 : static_cast<int>(found - parameters.begin());
+}
+
+}  // namespace
+
 SensingProgram::SensingProgram(const Mechanism& mechanism, std::vector<int> axes,
-                               std::vector<int> parameters)
+                               std::vector<int> parameters, int moving)
     : joint_count_(mechanism.hinge_count()),
       axes_(std::move(axes)),
-      parameters_(std::move(parameters)) {
+      parameters_(std::move(parameters)),
+      moving_(moving),
+      constants_(axes_.size()) {
   using Dynamics = TreeInverseDynamics<Expression>;
   ExpressionGraph graph;
   std::vector<LaneProgram::Input> inputs;
@@ -62,6 +79,25 @@ SensingProgram::SensingProgram(const Mechanism& mechanism, std::vector<int> axes
   }
   program_ = LaneProgram(graph, inputs, outputs);
   for (Entry& entry : slopes_) entry.row = program_.output_row(kSlopes, entry.row);
+  for (const Entry& entry : slopes_) {
+    const int place = entry.column - 3 * joint_count_;
+    if (place < moving_ || place >= std::ssize(parameters_)) continue;
+    constants_[static_cast<std::size_t>(entry.axis)].push_back(place);
+  }
+  for (std::size_t i = 0; i < axes_.size(); ++i) {
+    delays_.push_back(delay_place(mechanism, parameters_, axes_[i]));
+    if (delays_.back() >= 0) constants_[i].push_back(delays_.back());
+    std::ranges::sort(constants_[i]);
+    assert(std::ranges::adjacent_find(constants_[i]) == constants_[i].end());
+  }
+}
+
+int SensingProgram::slope_column(int axis, int place, int states) const {
+  if (place < moving_) return states + place;
+  const std::vector<int>& own = constants(axis);
+  const auto found = std::ranges::lower_bound(own, place);
+  if (found == own.end() || *found != place) return -1;
+  return states + moving_ + static_cast<int>(found - own.begin());
 }
 
 std::vector<int> sensing_parameters(const Mechanism& mechanism) {

@@ -25,7 +25,9 @@ class SensingProgram {
   /// @param axes        that are wanted: sensor · InertialSensor::kAxes + axis; behind those of all
   ///                    sensors come the loads of joints (load_axis)
   /// @param parameters  indices of those that are unknowns; the others keep their values
-  SensingProgram(const Mechanism& mechanism, std::vector<int> axes, std::vector<int> parameters);
+  /// @param moving      so many of them, the first, move the mechanism
+  SensingProgram(const Mechanism& mechanism, std::vector<int> axes, std::vector<int> parameters,
+                 int moving = 0);
 
   const LaneProgram& program() const { return program_; }
   int joint_count() const { return joint_count_; }
@@ -33,6 +35,18 @@ class SensingProgram {
   int axis_count() const { return static_cast<int>(axes_.size()); }
   const std::vector<int>& parameters() const { return parameters_; }
   int motor_count() const { return motor_count_; }
+
+  /// Places of the parameters that an axis reads by, beyond those that move the mechanism, rising:
+  /// of all sensors' constants few.
+  const std::vector<int>& constants(int axis) const {
+    return constants_[static_cast<std::size_t>(axis)];
+  }
+  /// Where the delay of an axis' sensor stands among the parameters; −1: it is held.
+  int delay(int axis) const { return delays_[static_cast<std::size_t>(axis)]; }
+  /// In a row of an axis' derivatives along first the state, then what moves the mechanism, then
+  /// its constants, the column of a parameter; −1: there is none.
+  /// @param states  columns of the state
+  int slope_column(int axis, int place, int states) const;
 
   // Inputs.
   /// Of the joints' angles, then rates, then accelerations.
@@ -53,6 +67,9 @@ class SensingProgram {
  private:
   int joint_count_, motor_count_ = 0;
   std::vector<int> axes_, parameters_;
+  int moving_;
+  std::vector<std::vector<int>> constants_;
+  std::vector<int> delays_;
   LaneProgram program_;
   std::vector<Entry> slopes_;
 };

@@ -37,7 +37,7 @@ const Words kAngleWords = {"theta", "phi",      "psi",   "alpha",  "beta",     "
                            "ang",   "pos",      "arm",   "pend",   "pendulum", "pole", "pivot",
                            "joint", "position", "crank", "rocker", "link",     "hinge"};
 const Words kRadian = {"rad", "radian", "radians"};
-const Words kDegree = {"deg", "degree", "degrees"};
+const Words kDegreeWords = {"deg", "degree", "degrees"};
 const Words kTurn = {"turn", "turns", "rev", "revs"};
 const Words kCount = {"count", "counts", "cnt", "tick", "ticks", "inc", "enc", "encoder"};
 const Words kMetre = {"m", "meter", "metre"};
@@ -131,7 +131,7 @@ ColumnLook look_at(const std::string& name, const std::vector<double>& values) {
 bool is_rate(const ColumnLook& column) {
   if (has(column, kRateWords)) return true;
   // "theta_rad_s", "deg/s"
-  const bool angle = has(column, kRadian) || has(column, kDegree) || has(column, kMetre);
+  const bool angle = has(column, kRadian) || has(column, kDegreeWords) || has(column, kMetre);
   return angle && has(column, {"s", "sec", "per"});
 }
 
@@ -143,11 +143,11 @@ int reading_score(const ColumnLook& column, bool position) {
   if (position) {
     score += has(column, kMetre) || has(column, kMillimetre) ? 4 : 0;
     score += has(column, kPositionWords) ? 2 : 0;
-    score -= has(column, kRadian) || has(column, kDegree) ? 4 : 0;
+    score -= has(column, kRadian) || has(column, kDegreeWords) ? 4 : 0;
     return score > 0 ? score : -1;
   }
   score += has(column, kAngleWords) ? 2 : 0;
-  score += has(column, kRadian) || has(column, kDegree) || has(column, kTurn) ? 3 : 0;
+  score += has(column, kRadian) || has(column, kDegreeWords) || has(column, kTurn) ? 3 : 0;
   score += has(column, kCount) ? 2 : 0;
   score -= has(column, kMetre) || has(column, kMillimetre) ? 6 : 0;
   return score > 0 ? score : -1;
@@ -253,7 +253,7 @@ const ColumnLook* find_command(const std::vector<ColumnLook>& columns) {
   int most = 0;
   for (const ColumnLook& column : columns) {
     if (column.values.empty() || column.constant || is_rate(column)) continue;
-    if (has(column, kTimeWords) || has(column, kRadian) || has(column, kDegree)) continue;
+    if (has(column, kTimeWords) || has(column, kRadian) || has(column, kDegreeWords)) continue;
     int score = has(column, kCommandWords) ? 4 : 0;
     score += has(column, {"measured", "meas", "act", "actual"}) ? 1 : 0;
     score -= has(column, kWantedWords) ? 2 : 0;
@@ -290,7 +290,7 @@ ReadingUnit guess_reading_unit(const ColumnLook& column, bool position) {
                                                     : ReadingUnit::kMetre;
   }
   if (has(column, kRadian)) return ReadingUnit::kRadian;
-  if (has(column, kDegree)) return ReadingUnit::kDegree;
+  if (has(column, kDegreeWords)) return ReadingUnit::kDegree;
   if (has(column, kTurn)) return ReadingUnit::kTurn;
   const double range = column.high - column.low;
   if (column.whole && (has(column, kCount) || range > kCountsLeast)) return ReadingUnit::kCount;

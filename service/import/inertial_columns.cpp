@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "service/import/place_columns.hpp"
+
 namespace service {
 namespace {
 
@@ -130,7 +132,7 @@ LoadFacts load_facts(const v1::LoadColumn& source, const v1::Rig& rig,
   int torque = 0, six = 0;  // sensors of each kind so far
   for (int i = 0; i < mechanism.inertial_count(); ++i) {
     const auto& own = mechanism.inertial_sensors[static_cast<std::size_t>(i)];
-    if (own.kind == Kind::kInertial) continue;
+    if (!own.is_load()) continue;
     const int at = own.kind == Kind::kForceTorque ? six++ : torque++;
     names += " " + own.name;
     if (own.name != source.sensor()) continue;
@@ -230,6 +232,12 @@ std::vector<InertialColumn> read_inertial_columns(const v1::Rig& rig,
     const v1::LoadColumn& source = rig.recording().load(i);
     const proto::TextLocator own = place.at("load", i);
     add(read_load_column(source, rig, mechanism, own), v1::LoadColumn::Axis_Name(source.axis()),
+        own);
+  }
+  for (int i = 0; i < rig.recording().place_size(); ++i) {
+    const v1::PlaceColumn& source = rig.recording().place(i);
+    const proto::TextLocator own = place.at("place", i);
+    add(read_place_column(source, rig, mechanism, own), v1::PlaceColumn::Axis_Name(source.axis()),
         own);
   }
   return columns;

@@ -10,7 +10,7 @@
 namespace service {
 
 /// The columns of a rig file's recording { } that hold what its inertial sensors read, then those
-/// of its sensors of torque and force.
+/// of its sensors of torque and force, then those of its sensors of places.
 /// @param place  of recording { }
 /// @throws proto::InputError for an unknown sensor, a part it does not have, a unit of the wrong
 ///         kind, two columns for one axis, or one for two

@@ -135,6 +135,7 @@ bool InertialReadings::rests(const Readings& readings, std::size_t first, std::s
 /// Where the range is not stated: readings that stand still at the largest or smallest of all
 /// while the rig moves, too long for a peak of what they come from.
 void InertialReadings::drop_held_extremes(Readings& readings, int first_angle) const {
+  if (readings.column->si_unit == "m") return;  // a mark that rests has no full scale
   // As recorded: scaled ones may differ by rounding.
   const std::vector<double>& raw = table_.values[static_cast<std::size_t>(readings.request)];
   const std::vector<std::size_t> rows = rows_read(raw);

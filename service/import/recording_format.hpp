@@ -30,22 +30,23 @@ struct ControlColumn {
   std::string place = {};  ///< as of an angle
 };
 
-/// CSV column with what an inertial sensor reads along one axis, or one of torque and force:
-/// reading = scale · value, in rad/s or m/s², N·m or N.
+/// CSV column with what an inertial sensor reads along one axis, or one of torque and force, or of
+/// places: reading = scale · value, in rad/s or m/s², N·m or N, or m.
 struct InertialColumn {
   std::string column;
   std::string sensor;
   int index = 0;             ///< of the columns of estimator::Segment::inertial
   double scale = 1.0;        ///< [rad/s or m/s² per unit of the column], negative when inverted
   double range = 0.0;        ///< most it can read either way [rad/s or m/s²]; 0: not stated
-  std::string si_unit = {};  ///< "rad/s" or "m/s²", "N·m" or "N"
+  std::string si_unit = {};  ///< "rad/s" or "m/s²", "N·m" or "N", "m"
   bool in_si = true;         ///< the rig file says that the column is in that unit
   std::string place = {};    ///< as of an angle
 };
 
 /// Of what kind its sensor is, for people.
 inline const char* kind_of(const InertialColumn& column) {
-  return column.si_unit.starts_with("N") ? "sensor" : "inertial sensor";
+  return column.si_unit.ends_with("s") || column.si_unit.ends_with("s²") ? "inertial sensor"
+                                                                         : "sensor";
 }
 
 /// How a rig's CSV recordings look. Columns are in hinge order, as in estimator::Segment.

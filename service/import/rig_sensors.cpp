@@ -23,18 +23,25 @@ int find_joint(const estimator::Mechanism& mechanism, const std::string& name,
   place.at("hinge").fail("no joint that moves is called '" + name + "'; use one of " + known);
 }
 
-void add_inertial(const v1::InertialSensor& source, const proto::TextLocator& place,
-                  estimator::Mechanism& mechanism) {
+/// The body, not the ground, that a sensor tells of.
+template <typename Sensor>
+int moving_body(const Sensor& source, const proto::TextLocator& place,
+                const estimator::Mechanism& mechanism) {
   if (source.body() == "ground") {
     place.at("body").fail("the ground does not move; name the body that the sensor is on");
   }
+  return find_body(mechanism, source.body(), "body", place, false);
+}
+
+void add_inertial(const v1::InertialSensor& source, const proto::TextLocator& place,
+                  estimator::Mechanism& mechanism) {
   if (!source.has_gyroscope() && !source.has_accelerometer()) {
     place.fail("inertial sensor '" + source.name() +
                "' reads nothing; add gyroscope { } or accelerometer { }");
   }
-  const int body = find_body(mechanism, source.body(), "body", place, false);
-  mechanism.inertial_sensors.push_back(
-      {.name = source.name(), .body = body, .frame = read_sensor_frame(source, place)});
+  mechanism.inertial_sensors.push_back({.name = source.name(),
+                                        .body = moving_body(source, place, mechanism),
+                                        .frame = read_sensor_frame(source, place)});
 }
 
 void add_torque(const v1::TorqueSensor& source, const proto::TextLocator& place,
@@ -75,6 +82,21 @@ void add_force_torque(const v1::ForceTorqueSensor& source, const proto::TextLoca
        .hinge = joint});
 }
 
+void add_position(const v1::PositionSensor& source, const proto::TextLocator& place,
+                  estimator::Mechanism& mechanism) {
+  mechanism.inertial_sensors.push_back({.name = source.name(),
+                                        .body = moving_body(source, place, mechanism),
+                                        .frame = read_sensor_frame(source, place),
+                                        .kind = InertialSensor::Kind::kPosition});
+}
+
+void add_distance(const v1::DistanceSensor& source, const proto::TextLocator& place,
+                  estimator::Mechanism& mechanism) {
+  mechanism.inertial_sensors.push_back({.name = source.name(),
+                                        .body = moving_body(source, place, mechanism),
+                                        .kind = InertialSensor::Kind::kDistance});
+}
+
 /// Reads the parameters of one sensor.
 class SensorReader {
  public:
@@ -101,6 +123,7 @@ class SensorReader {
   void first(const Instrument& source, const proto::TextLocator& place) const {
     three(source.bias(), place.at("bias"), InertialQuantity::kRateBiasX);
     three(source.scale(), place.at("scale"), InertialQuantity::kRateScaleX);
+    cross(source.cross_axis(), place.at("cross_axis"), InertialQuantity::kRateCrossXY);
   }
 
   /// The second: an accelerometer, or what reads forces.
@@ -108,6 +131,7 @@ class SensorReader {
   void second(const Instrument& source, const proto::TextLocator& place) const {
     three(source.bias(), place.at("bias"), InertialQuantity::kForceBiasX);
     three(source.scale(), place.at("scale"), InertialQuantity::kForceScaleX);
+    cross(source.cross_axis(), place.at("cross_axis"), InertialQuantity::kForceCrossXY);
   }
 
   /// What sensors of six axes have in common.
@@ -116,6 +140,23 @@ class SensorReader {
     three(source.point(), place.at("point"), InertialQuantity::kPointX);
     three(source.mounting(), place.at("mounting"), InertialQuantity::kMountX);
     one(source, "delay", place, InertialQuantity::kDelay);
+  }
+
+  /// @param first  of the six quantities
+  void cross(const v1::CrossAxis& source, const proto::TextLocator& place,
+             InertialQuantity first) const {
+    static constexpr const char* kFields[] = {"xy", "xz", "yx", "yz", "zx", "zy"};
+    constexpr double kPercent = 0.01;
+    for (int k = 0; k < 6; ++k) {
+      const auto quantity = static_cast<InertialQuantity>(static_cast<int>(first) + k);
+      if (source.deviation_percent() > 0.0) {
+        estimator::Parameter& known = mechanism_.inertial_parameter(sensor_, quantity);
+        known.free = true;
+        known.prior_mean = 0.0;
+        known.prior_standard_deviation = kPercent * source.deviation_percent();
+      }
+      one(source, kFields[k], place, quantity);
+    }
   }
 
  private:
@@ -138,6 +179,8 @@ void add_sensors(const v1::Rig& rig, const proto::TextLocator& root,
   add(rig.inertial_sensor(), "inertial_sensor", "inertial sensor", add_inertial);
   add(rig.torque_sensor(), "torque_sensor", "torque sensor", add_torque);
   add(rig.force_torque_sensor(), "force_torque_sensor", "force/torque sensor", add_force_torque);
+  add(rig.position_sensor(), "position_sensor", "position sensor", add_position);
+  add(rig.distance_sensor(), "distance_sensor", "distance sensor", add_distance);
 }
 
 void read_sensors(const v1::Rig& rig, const proto::TextLocator& root,
@@ -166,6 +209,24 @@ void read_sensors(const v1::Rig& rig, const proto::TextLocator& root,
     reader.place(source, place);
     reader.first(source.moment(), place.at("moment"));
     reader.second(source.force(), place.at("force"));
+  }
+  for (int i = 0; i < rig.position_sensor_size(); ++i, ++sensor) {
+    const v1::PositionSensor& source = rig.position_sensor(i);
+    const proto::TextLocator place = root.at("position_sensor", i);
+    const SensorReader reader(sensor, mechanism, read);
+    reader.place(source, place);
+    reader.three(source.bias(), place.at("bias"), InertialQuantity::kRateBiasX);
+    reader.three(source.scale(), place.at("scale"), InertialQuantity::kRateScaleX);
+  }
+  for (int i = 0; i < rig.distance_sensor_size(); ++i, ++sensor) {
+    const v1::DistanceSensor& source = rig.distance_sensor(i);
+    const proto::TextLocator place = root.at("distance_sensor", i);
+    const SensorReader reader(sensor, mechanism, read);
+    reader.three(source.point(), place.at("point"), InertialQuantity::kPointX);
+    reader.three(source.anchor(), place.at("anchor"), InertialQuantity::kMountX);
+    reader.one(source, "bias", place, InertialQuantity::kRateBiasX);
+    reader.one(source, "scale", place, InertialQuantity::kRateScaleX);
+    reader.one(source, "delay", place, InertialQuantity::kDelay);
   }
 }
 

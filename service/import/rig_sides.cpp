@@ -47,7 +47,7 @@ Eigen::Matrix3d sensor_frame(const Sensor& sensor, const proto::TextLocator& pla
   Eigen::Matrix3d frame;
   if (!make_frame(x, y, frame)) {
     place.fail("sensor '" + sensor.name() +
-               "': its x_axis and y_axis are parallel; give both in the body's frame");
+               "': its x_axis and y_axis are parallel; give two that differ");
   }
   return frame;
 }
@@ -90,6 +90,11 @@ Eigen::Matrix3d read_hinge_frame(const v1::HingeSide& side, const proto::TextLoc
 }
 
 Eigen::Matrix3d read_sensor_frame(const v1::InertialSensor& sensor,
+                                  const proto::TextLocator& place) {
+  return sensor_frame(sensor, place);
+}
+
+Eigen::Matrix3d read_sensor_frame(const v1::PositionSensor& sensor,
                                   const proto::TextLocator& place) {
   return sensor_frame(sensor, place);
 }

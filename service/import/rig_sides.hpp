@@ -20,8 +20,11 @@ int find_body(const estimator::Mechanism& mechanism, const std::string& body, co
 Eigen::Matrix3d read_hinge_frame(const rigcal::v1::HingeSide& side,
                                  const proto::TextLocator& place);
 
-/// The axes of a sensor, as a rotation into the body's frame.
+/// The axes of a sensor, as a rotation into its body's frame, or into the ground's where it is
+/// there.
 /// @throws proto::InputError for directions of no length, or parallel ones
+Eigen::Matrix3d read_sensor_frame(const rigcal::v1::PositionSensor& sensor,
+                                  const proto::TextLocator& place);
 Eigen::Matrix3d read_sensor_frame(const rigcal::v1::InertialSensor& sensor,
                                   const proto::TextLocator& place);
 Eigen::Matrix3d read_sensor_frame(const rigcal::v1::ForceTorqueSensor& sensor,

@@ -24,11 +24,14 @@ const char* class_of(CellAlign align) {
 }
 
 /// @param element  "td", or "th" with its scope
-std::string element_of(const std::string& element, const HtmlCell& cell, CellAlign align) {
+/// @param title    of its column, told beside it where the page is narrow
+std::string element_of(const std::string& element, const HtmlCell& cell, CellAlign align,
+                       const std::string& title = "") {
   std::string css = class_of(align);
   if (!cell.css_class.empty()) css += (css.empty() ? "" : " ") + cell.css_class;
   std::string html = "<";
   html.append(element).append(attribute("class", css)).append(attribute("style", cell.style));
+  html.append(attribute("data-title", escape_html(title)));
   html.append(">").append(cell.is_html ? cell.text : escape_html(cell.text));
   return html.append("</").append(element.substr(0, 2)).append(">");
 }
@@ -49,7 +52,10 @@ HtmlTable::HtmlTable(const std::string& caption, std::vector<Column> columns,
 void HtmlTable::add(const std::vector<HtmlCell>& cells) {
   html_ += "<tr>";
   for (std::size_t k = 0; k < cells.size(); ++k) {
-    html_ += element_of(k == 0 ? "th scope=\"row\"" : "td", cells[k], columns_[k].align);
+    const Column& column = columns_[k];
+    html_ += k == 0 ? element_of("th scope=\"row\"", cells[k], column.align)
+                    : element_of("td", cells[k], column.align,
+                                 column.title.is_html ? "" : column.title.text);
   }
   html_ += "</tr>\n";
 }

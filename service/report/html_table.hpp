@@ -29,7 +29,8 @@ struct HtmlCell {
   std::string style = {};
 };
 
-/// A table in HTML, which scrolls sideways where it is wider than the page.
+/// A table in HTML. On a narrow page its rows become lists, each cell beside its column's title; a
+/// table of class "matrix" scrolls sideways.
 class HtmlTable {
  public:
   struct Column {

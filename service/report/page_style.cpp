@@ -33,7 +33,7 @@ const std::string& page_style() {
 }
 * { box-sizing: border-box; }
 body {
-  margin: 0 auto; padding: 24px; max-width: 1080px; background: var(--paper); color: var(--ink);
+  margin: 0 auto; padding: 24px; max-width: 1160px; background: var(--paper); color: var(--ink);
   font: 15px/1.45 system-ui, -apple-system, "Segoe UI", "DejaVu Sans", sans-serif;
 }
 h1 { font-size: 24px; margin: 0 0 4px; }
@@ -51,7 +51,7 @@ p, ul { margin: 6px 0; max-width: 76ch; }
 .summary b { display: block; font-size: 19px; font-variant-numeric: tabular-nums; }
 .wide { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
-th, td { padding: 4px 10px; border-bottom: 1px solid var(--grid); text-align: left;
+th, td { padding: 4px 8px; border-bottom: 1px solid var(--grid); text-align: left;
   white-space: nowrap; }
 tbody th { color: var(--ink); font-weight: 400; }
 caption { text-align: left; color: var(--quiet); padding: 2px 0 6px; position: sticky; left: 0;
@@ -121,6 +121,18 @@ svg .cell.strong { fill: #000000; }
 .ring { fill: var(--paper); stroke: var(--quiet); stroke-width: 1.5; }
 .positive { fill: #e69f00; }
 .negative { fill: #56b4e9; }
+@media screen and (max-width: 720px) {
+  body { padding: 14px; }
+  .wide table:not(.matrix), .wide table:not(.matrix) > * { display: block; }
+  .wide table:not(.matrix) thead { display: none; }
+  .wide table:not(.matrix) tr { border-bottom: 1px solid var(--grid); padding: 4px 0; }
+  .wide table:not(.matrix) th, .wide table:not(.matrix) td { border: 0; padding: 1px 0;
+    text-align: left; white-space: normal; overflow-wrap: anywhere; }
+  .wide table:not(.matrix) tbody th { font-weight: 600; }
+  .wide table:not(.matrix) td[data-title]::before { content: attr(data-title);
+    color: var(--quiet); display: inline-block; width: 11em; padding-right: 1em; }
+  .wide table:not(.matrix) td:empty { display: none; }
+}
 @media print {
   .chart.live > svg { display: block; }
   .view, .hint, figcaption button { display: none; }

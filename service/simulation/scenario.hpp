@@ -26,7 +26,7 @@ struct Scenario {
   daq::CommandLimits command_limits{};
   std::vector<HingeLimit> limits{};
   double noise = 0.0;               ///< standard deviation of the angles' white noise [rad]
-  double position_noise = 0.0;      ///< of the positions' [m]
+  double position_noise = 0.0;      ///< of the positions', and of sensors of places [m]
   double rate_noise = 0.0;          ///< of gyroscopes' [rad/s]
   double acceleration_noise = 0.0;  ///< of accelerometers' [m/s²]
   double moment_noise = 0.0;        ///< of torques' and moments' [N·m]; of what slides [N]

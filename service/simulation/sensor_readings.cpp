@@ -49,6 +49,13 @@ void SensorReadings::take(const Eigen::MatrixXd& motion, const Eigen::VectorXd& 
   }
 }
 
+double SensorReadings::noise_of(const estimator::InertialSensor& sensor, int axis) const {
+  const bool is_first = axis < kAxes / 2;
+  if (sensor.is_load()) return is_first ? scenario_.moment_noise : scenario_.force_noise;
+  if (sensor.kind != estimator::InertialSensor::Kind::kInertial) return scenario_.position_noise;
+  return is_first ? scenario_.rate_noise : scenario_.acceleration_noise;
+}
+
 Eigen::RowVectorXd SensorReadings::read() {
   Eigen::RowVectorXd readings =
       Eigen::RowVectorXd::Constant(past_.cols(), std::numeric_limits<double>::quiet_NaN());
@@ -56,12 +63,8 @@ Eigen::RowVectorXd SensorReadings::read() {
     const auto sensor = static_cast<std::size_t>(i);
     const Eigen::Index of = taken_ - 1 - late_[sensor];
     if (of < 0) continue;
-    const bool is_inertial =
-        mechanism_.inertial_sensors[sensor].kind == estimator::InertialSensor::Kind::kInertial;
     for (int k = 0; k < kAxes; ++k) {
-      const double noise =
-          k < kAxes / 2 ? (is_inertial ? scenario_.rate_noise : scenario_.moment_noise)
-                        : (is_inertial ? scenario_.acceleration_noise : scenario_.force_noise);
+      const double noise = noise_of(mechanism_.inertial_sensors[sensor], k);
       readings[i * kAxes + k] = past_(of % past_.rows(), i * kAxes + k);
       if (noise > 0.0) readings[i * kAxes + k] += noise * normal_(random_);
     }

@@ -10,9 +10,9 @@
 
 namespace service {
 
-/// What inertial sensors, and those of torques and forces, read of a plant in motion. A reading is
-/// of the motion of so long before as the sensor is late, to the nearest step. Without any such
-/// sensor, none of this does anything.
+/// What inertial sensors, and those of torques and forces and of places, read of a plant in motion.
+/// A reading is of the motion of so long before as the sensor is late, to the nearest step. Without
+/// any such sensor, none of this does anything.
 class SensorReadings {
  public:
   /// @param step  of the plant [s]
@@ -31,6 +31,8 @@ class SensorReadings {
 
  private:
   static constexpr int kAxes = estimator::InertialSensor::kAxes;
+
+  double noise_of(const estimator::InertialSensor& sensor, int axis) const;
 
   const estimator::Mechanism& mechanism_;
   const Scenario& scenario_;

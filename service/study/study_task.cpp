@@ -210,7 +210,9 @@ void fill_history(const estimator::Calibration& calibration, StudyRun& run) {
 void fill(const estimator::Calibration& calibration, const StudyTask& task, StudyRun& run) {
   run.termination =
       to_string(calibration.refined ? calibration.refinement_termination : calibration.termination);
-  run.converged = calibration.converged();
+  // Of the solver, whatever the model explains: a study varies what models leave out.
+  run.converged = is_converged(calibration.refined ? calibration.refinement_termination
+                                                   : calibration.termination);
   run.iterations = calibration.iterations;
   run.cost = calibration.cost;
   for (const estimator::ParameterEstimate& p : calibration.parameters) {

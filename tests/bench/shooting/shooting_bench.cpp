@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include <string>
 #include <vector>
 
 #include "estimator/calibrate/shooting_problem.hpp"
@@ -11,6 +12,7 @@
 #include "estimator/optimize/arrow_factor.hpp"
 #include "tests/bench/shooting/furuta_limit.hpp"
 #include "tests/estimator/calibrate/reference_recording.hpp"
+#include "tests/estimator/inertial_sensor.hpp"
 
 namespace {
 
@@ -58,6 +60,8 @@ ShootingProblem problem_of(const Mechanism& mechanism, int samples, int threads)
   Segment segment;
   segment.period = kPeriod;
   segment.angles = Eigen::MatrixXd::Zero(samples, joints);
+  const int axes = estimator::InertialSensor::kAxes * mechanism.inertial_count();
+  if (axes > 0) segment.inertial = Eigen::MatrixXd::Zero(samples, axes);
   int motors = 0;
   for (const estimator::Hinge& hinge : mechanism.hinges) motors += hinge.motorised ? 1 : 0;
   segment.controls.resize(samples, motors);
@@ -66,7 +70,9 @@ ShootingProblem problem_of(const Mechanism& mechanism, int samples, int threads)
   }
   return ShootingProblem(
       mechanism, {segment}, {recurring_states(joints, samples)}, {kInterval}, {kStep, kInterval},
-      {Eigen::VectorXd::Constant(joints, 1e-3), Eigen::VectorXd::Constant(joints, 0.3)}, threads);
+      {Eigen::VectorXd::Constant(joints, 1e-3), Eigen::VectorXd::Constant(joints, 0.3),
+       Eigen::VectorXd::Constant(axes, 1e-2)},
+      threads);
 }
 
 void run(benchmark::State& bench, const Mechanism& mechanism, int samples, int threads = 1) {
@@ -97,6 +103,24 @@ void furuta_load_friction(benchmark::State& bench) {
   run(bench, mechanism, kSamples);
 }
 
+// Inertial sensors of six axes, of each place, mounting and biases unknown.
+void furuta_inertial(benchmark::State& bench) {
+  using estimator::InertialQuantity;
+  Mechanism mechanism = furuta();
+  for (int i = 0; i < bench.range(0); ++i) {
+    test_support::add_inertial_sensor(mechanism, "imu" + std::to_string(i), (i + 1) % 2, {});
+    for (const InertialQuantity first :
+         {InertialQuantity::kPointX, InertialQuantity::kMountX, InertialQuantity::kRateBiasX,
+          InertialQuantity::kForceBiasX}) {
+      for (int k = 0; k < 3; ++k) {
+        const auto quantity = static_cast<InertialQuantity>(static_cast<int>(first) + k);
+        mechanism.inertial_parameter(i, quantity).free = true;
+      }
+    }
+  }
+  run(bench, mechanism, kSamples / 4);
+}
+
 void furuta_samples(benchmark::State& bench) {
   run(bench, furuta(), static_cast<int>(bench.range(0)));
 }
@@ -112,6 +136,7 @@ void chain_joints(benchmark::State& bench) {
 BENCHMARK(limit)->Unit(benchmark::kMillisecond);
 BENCHMARK(furuta_iteration)->Arg(1)->Arg(2)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(furuta_load_friction)->Unit(benchmark::kMillisecond);
+BENCHMARK(furuta_inertial)->DenseRange(0, 4, 1)->Unit(benchmark::kMillisecond);
 BENCHMARK(furuta_samples)
     ->RangeMultiplier(10)
     ->Range(1'000, 1'000'000)

@@ -62,6 +62,8 @@ TEST(Expression, LeavesOutWhatNeedsNoComputing) {
   EXPECT_EQ((x / 1.0).node(), x.node());
   EXPECT_TRUE((0.0 / x).is_constant(0.0));
   EXPECT_TRUE(sin(Expression(0.0)).is_constant(0.0));
+  EXPECT_TRUE(select_positive(x, 0.0, 0.0).is_constant(0.0));
+  EXPECT_EQ(select_positive(x, y, y).node(), y.node());
   EXPECT_EQ(graph.nodes().size(), before);
   const Expression sum = x + y;
   EXPECT_EQ((y + x).node(), sum.node());

@@ -151,6 +151,66 @@ TEST_P(InertialSensing, ScalesAndShiftsEachAxisByItself) {
   }
 }
 
+// Each axis reads its own share of each other, those of rates and of forces not mixed up, and by
+// its own scale.
+TEST_P(InertialSensing, ReadsAcrossItsAxes) {
+  Mechanism rig = mechanism();
+  const std::array<double, 6> plain = readings(rig, 0.3);
+  const auto set = [&](InertialQuantity quantity, double value) {
+    rig.inertial_parameter(0, quantity).value = value;
+  };
+  Eigen::Matrix3d of_rates = Eigen::Matrix3d::Identity(), of_forces = of_rates;
+  int place = 0;
+  for (int row = 0; row < 3; ++row) {
+    for (int column = 0; column < 3; ++column) {
+      if (row == column) continue;
+      of_rates(row, column) = 0.01 * (place + 1);
+      of_forces(row, column) = -0.02 * (place + 1);
+      const auto after = [&](InertialQuantity first) {
+        return static_cast<InertialQuantity>(static_cast<int>(first) + place);
+      };
+      set(after(InertialQuantity::kRateCrossXY), of_rates(row, column));
+      set(after(InertialQuantity::kForceCrossXY), of_forces(row, column));
+      ++place;
+    }
+  }
+  set(InertialQuantity::kRateScaleY, 1.3);
+  set(InertialQuantity::kForceScaleZ, 0.8);
+  const std::array<double, 6> read = readings(rig, 0.3);
+  const Eigen::Vector3d rates = of_rates * Eigen::Map<const Eigen::Vector3d>(plain.data());
+  const Eigen::Vector3d forces = of_forces * Eigen::Map<const Eigen::Vector3d>(plain.data() + 3);
+  for (std::size_t i = 0; i < 3; ++i) {
+    const auto axis = static_cast<Eigen::Index>(i);
+    EXPECT_NEAR(read[i], (i == 1 ? 1.3 : 1.0) * rates[axis], 1e-12) << i;
+    EXPECT_NEAR(read[3 + i], (i == 2 ? 0.8 : 1.0) * forces[axis], 1e-12) << i;
+  }
+}
+
+// A camera that stands askew, and a wire: against the poses of bodies alone.
+TEST_P(InertialSensing, TellsWhereAPointIs) {
+  Mechanism rig = mechanism();
+  const double t = 0.9;
+  const Eigen::Vector3d place = pose_at(rig, t).position;
+  const Eigen::Matrix3d frame = rig.inertial_sensors.front().frame;
+
+  rig.inertial_sensors.front().kind = estimator::InertialSensor::Kind::kPosition;
+  rig.inertial_parameter(0, InertialQuantity::kRateScaleY).value = 1.2;
+  rig.inertial_parameter(0, InertialQuantity::kRateBiasZ).value = -0.4;
+  const Eigen::Matrix3d turned =
+      frame * estimator::exp_so3(Eigen::Vector3d(0.3, -0.2, 0.8)).toRotationMatrix();
+  const Eigen::Vector3d along = turned.transpose() * place;
+  const std::array<double, 6> read = readings(rig, t);
+  EXPECT_NEAR(read[0], along[0], 1e-12);
+  EXPECT_NEAR(read[1], 1.2 * along[1], 1e-12);
+  EXPECT_NEAR(read[2], along[2] - 0.4, 1e-12);
+
+  rig.inertial_sensors.front().kind = estimator::InertialSensor::Kind::kDistance;
+  rig.inertial_parameter(0, InertialQuantity::kRateScaleX).value = 0.9;
+  rig.inertial_parameter(0, InertialQuantity::kRateBiasX).value = 0.05;
+  EXPECT_NEAR(readings(rig, t)[0], 0.9 * (place - Eigen::Vector3d(0.3, -0.2, 0.8)).norm() + 0.05,
+              1e-12);
+}
+
 INSTANTIATE_TEST_SUITE_P(OnEveryKindOfBody, InertialSensing,
                          testing::Values(Case{"TurnedBody", furuta, 1},
                                          Case{"FirstBody", furuta, 0},

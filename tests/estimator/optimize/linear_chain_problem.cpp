@@ -137,6 +137,11 @@ LinearChainProblem make_random_chain(const ArrowLayout& layout, std::mt19937& ra
     problem.add(
         random_block(layout, last - reach + 1, reach, layout.node_size, any_group(), random));
     problem.add(random_block(layout, last, 1, uniform(1, 2), any_group(), random));
+    if (last % 3 == 1) continue;
+    ResidualBlock tall =
+        random_block(layout, last, 1, 3 * layout.node_size + uniform(1, 9), any_group(), random);
+    for (int i = last % 2; i < layout.arrow_size; i += 2) tall.arrow_jacobian.col(i).setZero();
+    problem.add(tall);
   }
   return problem;
 }

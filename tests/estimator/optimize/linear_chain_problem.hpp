@@ -81,7 +81,8 @@ struct RandomChainOptions {
   int group_count = 3;
 };
 
-/// A full-rank problem with random blocks of every span and of 1 to node_size + 2 rows.
+/// A full-rank problem with random blocks of every span and of 1 to node_size + 2 rows, and taller
+/// ones that tell of some parameters alone.
 LinearChainProblem make_random_chain(const estimator::ArrowLayout& layout, std::mt19937& random,
                                      const RandomChainOptions& options = {});
 

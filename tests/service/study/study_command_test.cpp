@@ -31,6 +31,8 @@ TEST(StudyCommand, WritesItsFolderAndRepeatsNothing) {
   ASSERT_EQ(first.exit_code, 0) << first.err;
   EXPECT_NE(first.err.find("run 4 of 4"), std::string::npos) << first.err;
   EXPECT_NE(first.out.find("| h [s] |"), std::string::npos) << first.out;
+  // Whether the solver did, whatever its model leaves of the motion.
+  EXPECT_NE(first.out.find("4 of 4 runs converged"), std::string::npos) << first.out;
   EXPECT_EQ(lines_of(folder.file("out/runs.jsonl")), 4U);
   EXPECT_EQ(lines_of(folder.file("out/runs.csv")), 5U);
   for (const char* file : {"out/tables.md", "out/table-step.csv", "out/figure-step.svg"}) {

@@ -1,0 +1,260 @@
+// What the quantities of a mechanism are called, their units, neutral values and bounds.
+#include <iterator>
+#include <limits>
+#include <span>
+#include <string>
+
+#include "estimator/model/mechanism.hpp"
+#include "estimator/model/sensor.hpp"
+
+namespace estimator {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// Name suffix, unit, neutral value and physical bounds of one kind of quantity.
+struct QuantityFacts {
+  const char* suffix;
+  const char* unit;
+  double value;
+  double lower;
+  double upper;
+};
+
+// Order of BodyQuantity. Inertias stay above zero: at zero the mass matrix is singular.
+constexpr QuantityFacts kBodyFacts[] = {{"m", "kg", 1.0, 1e-6, kInfinity},
+                                        {"J_xx", "kg·m²", 1.0, 1e-9, kInfinity},
+                                        {"J_yy", "kg·m²", 1.0, 1e-9, kInfinity},
+                                        {"J_zz", "kg·m²", 1.0, 1e-9, kInfinity},
+                                        {"J_xy", "kg·m²", 0.0, -kInfinity, kInfinity},
+                                        {"J_xz", "kg·m²", 0.0, -kInfinity, kInfinity},
+                                        {"J_yz", "kg·m²", 0.0, -kInfinity, kInfinity}};
+
+constexpr QuantityFacts any(const char* suffix, const char* unit) {
+  return {suffix, unit, 0.0, -kInfinity, kInfinity};
+}
+constexpr QuantityFacts at_least_zero(const char* suffix, const char* unit, double value = 0.0) {
+  return {suffix, unit, value, 0.0, kInfinity};
+}
+
+// Order of HingeQuantity.
+constexpr QuantityFacts kHingeFacts[] = {any("a_x", "m"),
+                                         any("a_y", "m"),
+                                         any("a_z", "m"),
+                                         any("b_x", "m"),
+                                         any("b_y", "m"),
+                                         any("b_z", "m"),
+                                         at_least_zero("b", "N·m·s/rad"),
+                                         at_least_zero("c", "N·m·s²/rad²"),
+                                         at_least_zero("tau_c", "N·m"),
+                                         at_least_zero("tau_delta", "N·m"),
+                                         at_least_zero("zeta", "s²/rad²", 1.0),
+                                         at_least_zero("r_mu", "m"),
+                                         at_least_zero("mu", "-"),
+                                         at_least_zero("gamma_1", "N·m"),
+                                         at_least_zero("gamma_2", "s/rad"),
+                                         at_least_zero("gamma_3", "s/rad"),
+                                         at_least_zero("gamma_4", "N·m"),
+                                         at_least_zero("gamma_5", "s/rad"),
+                                         any("tau_0", "N·m"),
+                                         at_least_zero("k", "N·m/rad"),
+                                         any("theta_rest", "rad"),
+                                         any("K", "N·m/unit"),
+                                         at_least_zero("J_shaft", "kg·m²"),
+                                         at_least_zero("k_e", "unit·s/rad"),
+                                         at_least_zero("delay", "s"),
+                                         any("offset", "rad")};
+
+// The same of a joint that slides. The excess of static friction decays over a speed of 1 m/s.
+constexpr QuantityFacts kSliderFacts[] = {any("a_x", "m"),
+                                          any("a_y", "m"),
+                                          any("a_z", "m"),
+                                          any("b_x", "m"),
+                                          any("b_y", "m"),
+                                          any("b_z", "m"),
+                                          at_least_zero("b", "N·s/m"),
+                                          at_least_zero("c", "N·s²/m²"),
+                                          at_least_zero("f_c", "N"),
+                                          at_least_zero("f_delta", "N"),
+                                          at_least_zero("zeta", "s²/m²", 1.0),
+                                          at_least_zero("mu", "-"),
+                                          at_least_zero("mu_moment", "1/m"),
+                                          at_least_zero("gamma_1", "N"),
+                                          at_least_zero("gamma_2", "s/m"),
+                                          at_least_zero("gamma_3", "s/m"),
+                                          at_least_zero("gamma_4", "N"),
+                                          at_least_zero("gamma_5", "s/m"),
+                                          any("f_0", "N"),
+                                          at_least_zero("k", "N/m"),
+                                          any("x_rest", "m"),
+                                          any("K", "N/unit"),
+                                          at_least_zero("m_shaft", "kg"),
+                                          at_least_zero("k_e", "unit·s/m"),
+                                          at_least_zero("delay", "s"),
+                                          any("offset", "m")};
+
+constexpr QuantityFacts kWorldFacts[] = {{"g", "m/s²", 9.82, 0.0, kInfinity},
+                                         {"tilt_x", "rad", 0.0, -1.5, 1.5},
+                                         {"tilt_z", "rad", 0.0, -1.5, 1.5}};
+
+constexpr double kMountMax = 3.2;        // no rotation vector is longer [rad]
+constexpr double kDelayMax = 0.05;       // [s]
+constexpr double kCameraDelayMax = 0.2;  // exposure, transfer, image processing [s]
+constexpr double kCrossMax = 0.5;        // more is another axis [-]
+
+constexpr QuantityFacts scale(const char* suffix) { return {suffix, "-", 1.0, 0.1, 10.0}; }
+constexpr QuantityFacts cross(const char* suffix) {
+  return {suffix, "-", 0.0, -kCrossMax, kCrossMax};
+}
+constexpr QuantityFacts mount(const char* suffix) {
+  return {suffix, "rad", 0.0, -kMountMax, kMountMax};
+}
+
+// Order of InertialQuantity.
+constexpr QuantityFacts kInertialFacts[] = {any("p_x", "m"),
+                                            any("p_y", "m"),
+                                            any("p_z", "m"),
+                                            mount("mount_x"),
+                                            mount("mount_y"),
+                                            mount("mount_z"),
+                                            any("gyro_bias_x", "rad/s"),
+                                            any("gyro_bias_y", "rad/s"),
+                                            any("gyro_bias_z", "rad/s"),
+                                            scale("gyro_scale_x"),
+                                            scale("gyro_scale_y"),
+                                            scale("gyro_scale_z"),
+                                            any("accel_bias_x", "m/s²"),
+                                            any("accel_bias_y", "m/s²"),
+                                            any("accel_bias_z", "m/s²"),
+                                            scale("accel_scale_x"),
+                                            scale("accel_scale_y"),
+                                            scale("accel_scale_z"),
+                                            cross("gyro_cross_xy"),
+                                            cross("gyro_cross_xz"),
+                                            cross("gyro_cross_yx"),
+                                            cross("gyro_cross_yz"),
+                                            cross("gyro_cross_zx"),
+                                            cross("gyro_cross_zy"),
+                                            cross("accel_cross_xy"),
+                                            cross("accel_cross_xz"),
+                                            cross("accel_cross_yx"),
+                                            cross("accel_cross_yz"),
+                                            cross("accel_cross_zx"),
+                                            cross("accel_cross_zy"),
+                                            {"delay", "s", 0.0, 0.0, kDelayMax}};
+
+// The same of a sensor that reads moment and force; only scales of instruments are free of bounds
+// that tell a wrong unit.
+constexpr QuantityFacts kLoadFacts[] = {any("p_x", "m"),
+                                        any("p_y", "m"),
+                                        any("p_z", "m"),
+                                        mount("mount_x"),
+                                        mount("mount_y"),
+                                        mount("mount_z"),
+                                        any("moment_bias_x", "N·m"),
+                                        any("moment_bias_y", "N·m"),
+                                        any("moment_bias_z", "N·m"),
+                                        scale("moment_scale_x"),
+                                        scale("moment_scale_y"),
+                                        scale("moment_scale_z"),
+                                        any("force_bias_x", "N"),
+                                        any("force_bias_y", "N"),
+                                        any("force_bias_z", "N"),
+                                        scale("force_scale_x"),
+                                        scale("force_scale_y"),
+                                        scale("force_scale_z"),
+                                        cross("moment_cross_xy"),
+                                        cross("moment_cross_xz"),
+                                        cross("moment_cross_yx"),
+                                        cross("moment_cross_yz"),
+                                        cross("moment_cross_zx"),
+                                        cross("moment_cross_zy"),
+                                        cross("force_cross_xy"),
+                                        cross("force_cross_xz"),
+                                        cross("force_cross_yx"),
+                                        cross("force_cross_yz"),
+                                        cross("force_cross_zx"),
+                                        cross("force_cross_zy"),
+                                        {"delay", "s", 0.0, 0.0, kDelayMax}};
+
+/// The same of a sensor that tells where a point is. It has no second instrument.
+constexpr QuantityFacts kPositionFacts[] = {
+    any("p_x", "m"),    any("p_y", "m"),  any("p_z", "m"),    mount("mount_x"),
+    mount("mount_y"),   mount("mount_z"), any("bias_x", "m"), any("bias_y", "m"),
+    any("bias_z", "m"), scale("scale_x"), scale("scale_y"),   scale("scale_z")};
+constexpr QuantityFacts kDistanceFacts[] = {
+    any("p_x", "m"),      any("p_y", "m"),      any("p_z", "m"), any("anchor_x", "m"),
+    any("anchor_y", "m"), any("anchor_z", "m"), any("bias", "m")};
+
+/// What the quantities of a sensor are called.
+QuantityFacts facts_of(const Mechanism& mechanism, const InertialSensor& sensor, int quantity) {
+  using Kind = InertialSensor::Kind;
+  if (sensor.kind == Kind::kInertial) return kInertialFacts[quantity];
+  QuantityFacts facts = kLoadFacts[quantity];
+  if (sensor.kind == Kind::kForceTorque) return facts;
+  if (!sensor.is_load()) {
+    const bool is_position = sensor.kind == Kind::kPosition;
+    if (is_position && quantity < std::ssize(kPositionFacts)) return kPositionFacts[quantity];
+    if (!is_position && quantity < std::ssize(kDistanceFacts)) return kDistanceFacts[quantity];
+    if (quantity == static_cast<int>(InertialQuantity::kDelay)) facts.upper = kCameraDelayMax;
+  }
+  if (quantity == static_cast<int>(InertialQuantity::kRateScaleX)) facts.suffix = "scale";
+  if (sensor.is_load() && quantity == static_cast<int>(InertialQuantity::kRateBiasX)) {
+    const Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(sensor.hinge)];
+    facts = any("bias", hinge.kind == JointKind::kPrismatic ? "N" : "N·m");
+  }
+  return facts;
+}
+
+static_assert(std::size(kBodyFacts) == Mechanism::kBodyQuantities);
+static_assert(std::size(kHingeFacts) == Mechanism::kHingeQuantities);
+static_assert(std::size(kSliderFacts) == Mechanism::kHingeQuantities);
+static_assert(std::size(kWorldFacts) == Mechanism::kWorldQuantities);
+static_assert(std::size(kInertialFacts) == Mechanism::kInertialQuantities);
+static_assert(std::size(kLoadFacts) == Mechanism::kInertialQuantities);
+
+void append(ParameterList& list, const std::string& prefix, const QuantityFacts& facts) {
+  Parameter parameter;
+  parameter.name = prefix + "." + facts.suffix;
+  parameter.unit = facts.unit;
+  parameter.value = facts.value;
+  parameter.lower = facts.lower;
+  parameter.upper = facts.upper;
+  list.push_back(parameter);
+}
+
+}  // namespace
+
+void make_parameters(Mechanism& mechanism) {
+  mechanism.parameters.clear();
+  for (const Body& body : mechanism.bodies) {
+    for (QuantityFacts facts : kBodyFacts) {
+      if (body.massless) facts.value = facts.lower = facts.upper = 0.0;
+      append(mechanism.parameters, body.name, facts);
+    }
+  }
+  for (const Hinge& hinge : mechanism.hinges) {
+    for (const QuantityFacts& facts :
+         hinge.kind == JointKind::kPrismatic ? kSliderFacts : kHingeFacts) {
+      append(mechanism.parameters, hinge.name, facts);
+    }
+  }
+  for (const Weld& weld : mechanism.welds) {
+    for (const QuantityFacts& facts : std::span(kHingeFacts).first<Mechanism::kWeldQuantities>()) {
+      append(mechanism.parameters, weld.name, facts);
+    }
+  }
+  for (const QuantityFacts& facts : kWorldFacts) append(mechanism.parameters, "gravity", facts);
+  for (const BodyEncoder& encoder : mechanism.body_encoders) {
+    const bool slides = kind_between(mechanism, encoder) == JointKind::kPrismatic;
+    append(mechanism.parameters, encoder.name,
+           (slides ? kSliderFacts : kHingeFacts)[static_cast<int>(HingeQuantity::kEncoderOffset)]);
+  }
+  for (const InertialSensor& sensor : mechanism.inertial_sensors) {
+    for (int quantity = 0; quantity < Mechanism::kInertialQuantities; ++quantity) {
+      append(mechanism.parameters, sensor.name, facts_of(mechanism, sensor, quantity));
+    }
+  }
+}
+
+}  // namespace estimator

@@ -1,0 +1,202 @@
+// Sensors of places and axes that are not square, from rig file over simulation and recording to
+// estimates.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+
+#include "estimator/calibrate/calibration.hpp"
+#include "service/import/csv_recording.hpp"
+#include "service/simulation/scenario_file.hpp"
+#include "service/simulation/simulation.hpp"
+#include "service/simulation/simulation_csv.hpp"
+#include "tests/support/refusal.hpp"
+
+namespace service {
+namespace {
+
+using test_support::expect_parts;
+using test_support::refusal;
+
+/// Two links that hang on one another, the first with an encoder.
+std::string placed_rig_text(const std::string& sensors, const std::string& columns) {
+  return R"(
+body { name: "A" mass { value: 0.5 }
+  inertia { xx { value: 0.001 } yy { value: 0.004 } zz { value: 0.004 } } }
+body { name: "B" mass { value: 0.3 }
+  inertia { xx { value: 0.001 } yy { value: 0.002 } zz { value: 0.002 } } }
+hinge { name: "1"
+  parent { body: "ground" axis { z: 1 } zero_direction { y: -1 } }
+  child { body: "A" point { x { value: -0.1 } } axis { z: 1 } zero_direction { x: 1 } }
+  friction { viscous { value: 0.002 } }
+  encoder { } }
+hinge { name: "2"
+  parent { body: "A" point { x { value: 0.1 } } axis { z: 1 } zero_direction { x: 1 } }
+  child { body: "B" point { x { value: -0.1 } } axis { z: 1 } zero_direction { x: 1 } }
+  friction { viscous { value: 0.001 } } }
+gravity { magnitude { value: 9.81 } }
+)" + sensors +
+         "recording { time { column: \"t\" }\n"
+         "  angle { hinge: \"1\" column: \"x1\" unit: RADIAN }\n" +
+         columns + "}\n";
+}
+
+const char* const kCamera = R"(
+position_sensor { name: "camera" body: "B" point { x { value: 0.09 } }
+  x_axis { y: -1 } y_axis { x: 1 } mounting { z { value: 0.05 } } counts_per_m: 2000
+  bias { x { value: 0.3 } y { value: -0.2 } } scale { x { value: 1.02 } y { value: 0.97 } }
+  delay { value: 0.03 } }
+)";
+const char* const kWire = R"(
+distance_sensor { name: "wire" body: "B" point { y { value: 0.01 } }
+  anchor { x { value: 0.5 } y { value: 0.1 } } bias { value: 0.02 } delay { value: 0.004 } }
+)";
+const char* const kPlaces = R"(
+  place { sensor: "camera" axis: X column: "px" unit: COUNT inverted: true }
+  place { sensor: "camera" axis: Y column: "py" unit: MILLIMETER }
+  place { sensor: "wire" axis: DISTANCE column: "d" unit: METER }
+)";
+
+Rig placed_rig() {
+  return parse_rig("r.textproto", placed_rig_text(std::string(kCamera) + kWire, kPlaces));
+}
+
+estimator::Recording placed_run(const Rig& rig, int seed) {
+  const Scenario scenario = parse_scenario(
+      "s.textproto",
+      "duration_s: 6 release { } initial { hinge: \"1\" angle_rad: 1.4 } "
+      "initial { hinge: \"2\" angle_rad: -0.9 } noise { angle_standard_deviation_rad: 0.0005 "
+      "position_standard_deviation_m: 0.0004 gyroscope_standard_deviation_rad_per_s: 0.005 "
+      "accelerometer_standard_deviation_m_per_s2: 0.03 seed: " +
+          std::to_string(seed) + " }",
+      rig);
+  const SimulatedRun run = simulate(rig, scenario, 1e-3, nullptr, Integrator::kPhysical);
+  return import_csv_text("run.csv", simulation_csv(rig, run), *rig.format).recording;
+}
+
+void set_free(Rig& rig, const std::vector<std::pair<std::string, double>>& starts) {
+  for (const auto& [name, start] : starts) {
+    const int index = rig.mechanism.find_parameter(name);
+    ASSERT_GE(index, 0) << name;
+    rig.mechanism.parameters[static_cast<std::size_t>(index)].free = true;
+    rig.mechanism.parameters[static_cast<std::size_t>(index)].value = start;
+  }
+}
+
+void expect_truth(const estimator::Calibration& found, const estimator::Mechanism& truth) {
+  EXPECT_TRUE(found.converged());
+  for (const estimator::ParameterEstimate& estimate : found.parameters) {
+    const int index = truth.find_parameter(estimate.name);
+    EXPECT_NEAR(estimate.value, truth.parameters[static_cast<std::size_t>(index)].value,
+                4.0 * estimate.standard_deviation)
+        << estimate.name;
+  }
+}
+
+// A joint without an encoder that a camera and a wire see: constants of both, and friction, with
+// the noise of every axis from its own column.
+TEST(PlaceSensors, TellTheirConstantsAndAJointWithoutEncoder) {
+  const Rig truth = placed_rig();
+  Rig rig = placed_rig();
+  set_free(rig, {{"camera.mount_z", 0.0},
+                 {"camera.bias_x", 0.0},
+                 {"camera.bias_y", 0.0},
+                 {"camera.scale_x", 1.0},
+                 {"camera.delay", 0.0},
+                 {"wire.anchor_x", 0.45},
+                 {"wire.anchor_y", 0.0},
+                 {"2.b", 0.004},
+                 {"B.J_zz", 0.003}});
+  estimator::CalibrationOptions options;
+  options.compare_pieces = false;
+  const estimator::Calibration found =
+      estimator::calibrate(rig.mechanism, {placed_run(truth, 3)}, options);
+  expect_truth(found, truth.mechanism);
+  ASSERT_EQ(found.inertial.size(), 3U);
+  const char* const names[] = {"camera.x", "camera.y", "wire.distance"};
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(found.inertial[i].name, names[i]);
+    EXPECT_EQ(found.inertial[i].unit, "m");
+    EXPECT_NEAR(found.inertial[i].noise, 0.0004, 0.1 * 0.0004) << names[i];
+  }
+}
+
+const char* const kImu = R"(
+inertial_sensor { name: "imu" body: "A" point { x { value: 0.05 } }
+  gyroscope { cross_axis { xz { value: 0.02 } } }
+  accelerometer { cross_axis { xy { value: -0.015 } yx { value: 0.01 } } } }
+)";
+const char* const kImuColumns = R"(
+  place { sensor: "camera" axis: X column: "px" unit: METER }
+  place { sensor: "camera" axis: Y column: "py" unit: METER }
+  inertial { sensor: "imu" axis: GYRO_X column: "gx" unit: RADIAN_PER_SECOND }
+  inertial { sensor: "imu" axis: GYRO_Z column: "gz" unit: RADIAN_PER_SECOND }
+  inertial { sensor: "imu" axis: ACCEL_X column: "ax" unit: METER_PER_SECOND_SQUARED }
+  inertial { sensor: "imu" axis: ACCEL_Y column: "ay" unit: METER_PER_SECOND_SQUARED }
+)";
+
+// What a data sheet says of cross-axis sensitivity is enough: all six are free, those that motion
+// tells are found, those that it does not stay where they were known to be.
+TEST(CrossAxes, AreFoundByTheirDeviationOfADataSheet) {
+  const Rig truth =
+      parse_rig("r.textproto", placed_rig_text(std::string(kCamera) + kImu, kImuColumns));
+  std::string sheet = kImu;
+  for (const char* const known :
+       {"xz { value: 0.02 }", "xy { value: -0.015 } yx { value: 0.01 }"}) {
+    const std::size_t at = sheet.find(known);
+    ASSERT_NE(at, std::string::npos);
+    sheet.replace(at, std::string(known).size(), "deviation_percent: 2");
+  }
+  const Rig rig =
+      parse_rig("r.textproto", placed_rig_text(std::string(kCamera) + sheet, kImuColumns));
+  estimator::CalibrationOptions options;
+  options.compare_pieces = false;
+  const estimator::Calibration found =
+      estimator::calibrate(rig.mechanism, {placed_run(truth, 4)}, options);
+  expect_truth(found, truth.mechanism);
+  const auto deviation_of = [&](const std::string& name) {
+    for (const estimator::ParameterEstimate& each : found.parameters) {
+      if (each.name == name) return each.standard_deviation;
+    }
+    ADD_FAILURE() << name << " is not estimated";
+    return 0.0;
+  };
+  EXPECT_LT(deviation_of("imu.gyro_cross_xz"), 0.001);
+  EXPECT_LT(deviation_of("imu.accel_cross_xy"), 0.005);
+  EXPECT_NEAR(deviation_of("imu.accel_cross_zx"), 0.02, 1e-4);  // nothing reads z
+}
+
+std::string refused_places(const std::string& sensors, const std::string& columns) {
+  return refusal([&] { parse_rig("r.textproto", placed_rig_text(sensors, columns)); });
+}
+
+TEST(PlaceSensors, RefuseWhatTheyCannotBe) {
+  const auto column = [](const char* sensor, const char* axis, const char* unit) {
+    return std::string("place { sensor: \"") + sensor + "\" axis: " + axis +
+           " column: \"c\" unit: " + unit + " }\n";
+  };
+  expect_parts(refused_places("position_sensor { name: \"p\" body: \"ground\" }", ""),
+               {"r.textproto:", "the ground does not move"});
+  expect_parts(refused_places("distance_sensor { name: \"p\" body: \"C\" }", ""),
+               {"no body is called 'C'"});
+  expect_parts(
+      refused_places("position_sensor { name: \"p\" body: \"A\" x_axis { x: 1 } y_axis { x: 2 } }",
+                     ""),
+      {"'p'", "parallel"});
+  expect_parts(refused_places("distance_sensor { name: \"A\" body: \"A\" }", ""), {"'A'", "taken"});
+  expect_parts(refused_places(kWire, column("x", "DISTANCE", "METER")),
+               {"no sensor of places is called 'x'", "use one of wire"});
+  expect_parts(refused_places("", column("x", "X", "METER")), {"add position_sensor"});
+  expect_parts(refused_places(kWire, column("wire", "X", "METER")), {"write axis: DISTANCE"});
+  expect_parts(refused_places(kCamera, column("camera", "DISTANCE", "METER")),
+               {"write axis: X, Y or Z"});
+  expect_parts(refused_places(kWire, column("wire", "DISTANCE", "COUNT")), {"counts_per_m"});
+  expect_parts(refused_places(kWire, column("wire", "DISTANCE", "UNIT_UNSPECIFIED")),
+               {"has no unit", "METER, MILLIMETER or COUNT"});
+  expect_parts(refused_places(kWire, column("wire", "DISTANCE", "METER") +
+                                         column("wire", "DISTANCE", "METER")),
+               {"two columns; keep one"});
+}
+
+}  // namespace
+}  // namespace service
