@@ -8,5 +8,6 @@ execute_process(COMMAND ${PROTOC} --proto_path=${SOURCE_DIR} --python_out=${raw}
 foreach(extension py pyi)
   file(READ ${raw}/proto/${NAME}_pb2.${extension} text)
   string(REPLACE "from proto import " "from rigcal.messages import " text "${text}")
+  string(REPLACE "from proto." "from rigcal.messages." text "${text}")
   file(WRITE ${OUT_DIR}/${NAME}_pb2.${extension} "${text}")
 endforeach()
