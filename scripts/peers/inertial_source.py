@@ -70,8 +70,8 @@ recording {{ time {{ column: "t" }}
 SENSOR = """inertial_sensor {{ name: "imu{k}" body: "{body}"
   point {{ x {{ value: 0 free: true }} y {{ value: 0 free: true }} z {{ value: 0 free: true }} }}
   mounting {{ x {{ value: 0 free: true }} y {{ value: 0 free: true }} z {{ value: 0 free: true }} }}
-  gyroscope {{ bias {{ x {{ value: 0 free: true }} y {{ value: 0 free: true }} z {{ value: 0 free: true }} }} }}
-  accelerometer {{ bias {{ x {{ value: 0 free: true }} y {{ value: 0 free: true }} z {{ value: 0 free: true }} }} }}
+  gyroscope {{ bias {{ x {{ value: 0 free: true }} y {{ value: 0 free: true }} z {{ value: 0 free: true }} }} {cross} }}
+  accelerometer {{ bias {{ x {{ value: 0 free: true }} y {{ value: 0 free: true }} z {{ value: 0 free: true }} }} {cross} }}
   delay {{ value: 0 free: true }} }}
 """
 
@@ -83,6 +83,7 @@ class Faults:
     delay: float = 0.0  # [s], which the model does know
     misalignment: float = 0.0  # of axes against one another [rad]
     filter_time: float = 0.0  # of a low-pass of first order [s]
+    described: bool = False  # whether the rig file tells of the misalignment, as a data sheet would
 
 
 # None is of the very instant a command jumps at, where an acceleration has two values.
@@ -90,6 +91,7 @@ CASES = {
     "turned, shifted, biased": Faults(delay=0.8e-3),
     "and 3.4 ms late": Faults(delay=3.4e-3),
     "and axes 0.3 deg askew": Faults(delay=3.4e-3, misalignment=np.radians(0.3)),
+    "and that told, 1 %": Faults(delay=3.4e-3, misalignment=np.radians(0.3), described=True),
     "and a low-pass of 2 ms": Faults(delay=3.4e-3, misalignment=np.radians(0.3), filter_time=2e-3),
 }
 
@@ -159,6 +161,9 @@ def simulate(rng: np.random.Generator, faults: Faults, seconds: float):
             truth[f"imu{k + 1}.mount_{name}"] = mounts[k][axis]
             truth[f"imu{k + 1}.gyro_bias_{name}"] = biases[k][axis]
             truth[f"imu{k + 1}.accel_bias_{name}"] = biases[k][3 + axis]
+            for other, second in enumerate("xyz"):
+                for instrument in ("gyro", "accel"):
+                    truth[f"imu{k + 1}.{instrument}_cross_{name}{second}"] = skew[axis, other]
         truth[f"imu{k + 1}.delay"] = late * PERIOD / STEPS
     angles = np.array(angles) + rng.normal(0, ANGLE_NOISE, (rows, 2))
     return np.arange(rows) * PERIOD, angles, np.array(controls), readings, truth
@@ -173,7 +178,8 @@ def run(rigcal: str, rng: np.random.Generator, faults: Faults, seconds: float, w
             f'{name[6].upper()} column: "{name}" unit: '
             f'{"RADIAN_PER_SECOND" if name[5] == "g" else "METER_PER_SECOND_SQUARED"} }}\n'
             for name in names)
-        sensors = SENSOR.format(k=1, body="A") + SENSOR.format(k=2, body="B")
+        cross = "cross_axis { deviation_percent: 1 }" if faults.described else ""
+        sensors = "".join(SENSOR.format(k=k, body=body, cross=cross) for k, body in ((1, "A"), (2, "B")))
         Path(folder, "rig.textproto").write_text(RIG.format(sensors=sensors, columns=columns))
         table = np.column_stack([t, angles, controls, readings])
         np.savetxt(Path(folder, "run.csv"), table, delimiter=",", fmt="%.12g",

@@ -92,7 +92,6 @@ constexpr Spread kSpreads[] = {{"1.b", 5e-4},
                                {"camera.mount_y", 0.1},
                                {"camera.mount_z", 0.1},
                                {"wire.anchor_x", 0.03},
-                               {"wire.anchor_y", 0.03},
                                {"wire.anchor_z", 0.03},
                                {"wire.bias", 0.01}};
 constexpr Spread kDelays[] = {{"imu.delay", 4e-3}, {"camera.delay", 30e-3}};  // up to twice that
