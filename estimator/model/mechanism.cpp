@@ -1,5 +1,6 @@
 #include "estimator/model/mechanism.hpp"
 
+#include "estimator/model/joint_stop.hpp"
 #include "estimator/model/rest_friction.hpp"
 #include "estimator/model/sensor.hpp"
 #include "estimator/model/spanning_tree.hpp"
@@ -68,7 +69,10 @@ constexpr QuantityFacts kHingeFacts[] = {any("a_x", "m"),
                                          at_least_zero("J_shaft", "kg·m²"),
                                          at_least_zero("k_e", "unit·s/rad"),
                                          at_least_zero("delay", "s"),
-                                         any("offset", "rad")};
+                                         any("offset", "rad"),
+                                         any("stop_lower", "rad"),
+                                         any("stop_upper", "rad"),
+                                         {"restitution", "-", 0.0, 0.0, 1.0}};
 
 // The same of a joint that slides. The excess of static friction decays over a speed of 1 m/s.
 constexpr QuantityFacts kSliderFacts[] = {any("a_x", "m"),
@@ -96,7 +100,10 @@ constexpr QuantityFacts kSliderFacts[] = {any("a_x", "m"),
                                           at_least_zero("m_shaft", "kg"),
                                           at_least_zero("k_e", "unit·s/m"),
                                           at_least_zero("delay", "s"),
-                                          any("offset", "m")};
+                                          any("offset", "m"),
+                                          any("stop_lower", "m"),
+                                          any("stop_upper", "m"),
+                                          {"restitution", "-", 0.0, 0.0, 1.0}};
 
 constexpr QuantityFacts kWorldFacts[] = {{"g", "m/s²", 9.82, 0.0, kInfinity},
                                          {"tilt_x", "rad", 0.0, -1.5, 1.5},
@@ -377,6 +384,7 @@ void require_hinges(const Mechanism& mechanism) {
     const Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(j)];
     if (hinge.kind == JointKind::kPrismatic) refuse(hinge.name, "slides");
     if (hinge.gear_ratio != 0.0) refuse(hinge.name, "has a rotor that turns with its parent");
+    if (hinge.stops_lower || hinge.stops_upper) refuse(hinge.name, "has end stops");
     if (has_smooth_friction(mechanism, j)) refuse(hinge.name, "has friction without a jump");
   }
   if (!mechanism.welds.empty()) refuse(mechanism.welds.front().name, "holds two bodies together");
@@ -440,6 +448,7 @@ std::vector<std::string> find_faults(const Mechanism& mechanism, InertiaCheck in
   }
   check_parameters(mechanism, faults);
   check_rest_friction(mechanism, faults);
+  check_stops(mechanism, faults);
   check_reachable(mechanism, faults);
   for (int body = 0; body < mechanism.body_count(); ++body) {
     if (mechanism.bodies[static_cast<std::size_t>(body)].massless) {
