@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "estimator/model/joint_stop.hpp"
 #include "estimator/model/rest_friction.hpp"
 
 namespace estimator {
@@ -96,9 +97,10 @@ void FreeParameters::move(const Mechanism& from, const Eigen::VectorXd& step, Me
   apply_ties(to);
 }
 
-// Friction that rises from rest is nowhere negative, either.
+// Friction that rises from rest is nowhere negative, and a joint has some way between its stops.
 bool FreeParameters::is_possible(const Mechanism& mechanism) {
-  return opposes_motion(mechanism) && std::ranges::all_of(mechanism.ties, [&](const Tie& tie) {
+  return opposes_motion(mechanism) && are_stops_apart(mechanism) &&
+         std::ranges::all_of(mechanism.ties, [&](const Tie& tie) {
            const Parameter& parameter = parameter_at(mechanism, tie.parameter);
            return parameter.value >= parameter.lower && parameter.value <= parameter.upper;
          });

@@ -7,6 +7,8 @@
 #include "estimator/calibrate/number_text.hpp"
 #include "estimator/doctor/reading_series.hpp"
 #include "estimator/doctor/signal_scale.hpp"
+#include "estimator/model/joint_stop.hpp"
+#include "estimator/model/ties.hpp"
 
 namespace estimator {
 namespace {
@@ -21,6 +23,11 @@ constexpr double kOftenAtLimit = 0.01;
 /// this part of the limit at most.
 constexpr double kSpeedError = 0.05;
 constexpr double kDeviations = 6.0;
+
+/// A stop that is known may give way, or be known, by this much [rad]; one that is estimated may be
+/// elsewhere by as much as this, unless a prior says less [rad].
+constexpr double kStopSlack = 0.01;
+constexpr double kUnknownStop = 0.1;
 
 /// Where something is beyond a limit, and by how much at most.
 struct Excess {
@@ -136,7 +143,60 @@ void compare_command(const std::string& motor, Eigen::Index column, double most,
   }
 }
 
+/// By how much a stop, or a zero, may be elsewhere than the description has it.
+double unknown_part(const Mechanism& mechanism, int parameter, double unit) {
+  if (!varies(mechanism, parameter)) return 0.0;
+  const double known = kDeviations * parameter_at(mechanism, parameter).prior_standard_deviation;
+  return std::min(known, kUnknownStop * unit);
+}
+
+void compare_stop(const Mechanism& mechanism, const JointStop& stop, const Sensor& sensor,
+                  Eigen::Index column, double quantum, const Recording& recording,
+                  SignalExamination& out) {
+  const double unit = sensor.units().scale;
+  const double room =
+      kStopSlack * unit + quantum + unknown_part(mechanism, sensor.offset, unit) +
+      unknown_part(mechanism, mechanism.index_of_hinge(stop.joint, stop.where), unit);
+  const double offset = parameter_at(mechanism, sensor.offset).value;
+  Excess excess;
+  for (const Segment& segment : recording.segments) {
+    const ReadingSeries series =
+        observed_readings(segment, segment.angles.col(column), sensor.kind);
+    const SignalScale scale(series, quantum);
+    for (std::size_t k = 0; k < series.size(); ++k) {
+      const double beyond = -stop.distance(sensor.terms.front().sign * (series.values[k] + offset));
+      if (beyond > room + kDeviations * scale.noise(k)) {
+        excess.add(segment.start + series.times[k], beyond);
+      }
+    }
+  }
+  if (excess.rows == 0) return;
+  Finding finding =
+      excess_finding("beyond-stop", recording, sensor.name, excess, sensor.units().coordinate);
+  finding.what = "encoder " + sensor.name + " reads up to " + number_text(excess.extreme) + " " +
+                 finding.unit + " beyond the " + (stop.side > 0.0 ? "lower" : "upper") +
+                 " stop of its joint at " + number_text(stop.position, 4) + " " + finding.unit +
+                 when(excess);
+  finding.advice =
+      "correct the stop's position in `stops`, or the encoder's sign, zero and whole turns; an "
+      "estimate puts the joint at its stop there";
+  out.findings.push_back(std::move(finding));
+}
+
 }  // namespace
+
+void compare_stops(const Mechanism& mechanism, const std::vector<double>& quanta,
+                   const Recording& recording, SignalExamination& out) {
+  const std::vector<Sensor> sensors = sensors_of(mechanism);
+  for (const JointStop& stop : joint_stops(mechanism)) {
+    for (std::size_t i = 0; i < sensors.size(); ++i) {
+      const Sensor& sensor = sensors[i];
+      if (sensor.terms.size() != 1 || sensor.terms.front().hinge != stop.joint) continue;
+      compare_stop(mechanism, stop, sensor, static_cast<Eigen::Index>(i), quanta[i], recording,
+                   out);
+    }
+  }
+}
 
 void compare_limits(const Mechanism& mechanism, const std::vector<double>& quanta,
                     const Recording& recording, const SensorFacts& facts, SignalExamination& out) {

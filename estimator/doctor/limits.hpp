@@ -14,4 +14,10 @@ namespace estimator {
 void compare_limits(const Mechanism& mechanism, const std::vector<double>& quanta,
                     const Recording& recording, const SensorFacts& facts, SignalExamination& out);
 
+/// Readings well beyond an end stop of the joint that they are of: where the description is wrong
+/// about the stop, or about the encoder's zero. Whatever noise, counting and what is not known yet
+/// of the stop explain is not told.
+void compare_stops(const Mechanism& mechanism, const std::vector<double>& quanta,
+                   const Recording& recording, SignalExamination& out);
+
 }  // namespace estimator

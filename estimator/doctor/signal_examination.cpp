@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "estimator/doctor/bounces.hpp"
 #include "estimator/doctor/channels.hpp"
 #include "estimator/doctor/finding_text.hpp"
 #include "estimator/doctor/inertial_axes.hpp"
@@ -11,6 +12,7 @@
 #include "estimator/doctor/rests.hpp"
 #include "estimator/doctor/step_cause.hpp"
 #include "estimator/doctor/steps.hpp"
+#include "estimator/model/joint_stop.hpp"
 #include "estimator/model/sensor.hpp"
 
 namespace estimator {
@@ -298,10 +300,12 @@ SignalExamination examine_signals(const Mechanism& mechanism,
     find_dead_channels(mechanism, recording, out);
     find_copies(mechanism, recording, out);
     find_rests(sensors, quanta, recording, static_cast<int>(r), out);
-    if (!facts.limits.empty() || !facts.command_most.empty()) {
-      compare_limits(mechanism, quanta, without_held(recording, static_cast<int>(r), out.held),
-                     facts, out);
+    if (!facts.limits.empty() || !facts.command_most.empty() || !joint_stops(mechanism).empty()) {
+      const Recording used = without_held(recording, static_cast<int>(r), out.held);
+      compare_limits(mechanism, quanta, used, facts, out);
+      compare_stops(mechanism, quanta, used, out);
     }
+    find_bounces(mechanism, quanta, recording, out);
   }
   find_constant_commands(mechanism, recordings, out);
   compare_quanta(sensors, quanta, facts.quantum, out);

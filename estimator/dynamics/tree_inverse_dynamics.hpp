@@ -24,8 +24,8 @@ inline constexpr int kTreeHingesMax = 16;
 enum class JointLoad : int {
   kTorque,       ///< all that acts along the joint, motor to friction [N·m]
   kMotorTorque,  ///< K (u − k_e ω) [N·m]
-  /// What of kTorque neither motor nor spring nor constant torque makes: friction, and what the
-  /// motion has beyond the model [N·m]
+  /// What of kTorque neither motor nor spring nor constant torque makes: friction, what an end stop
+  /// pushes with, and what the motion has beyond the model [N·m]
   kFriction,
   kMomentX,  ///< that the joint passes on to its body b about its point there, body frame [N·m]
   kMomentY,

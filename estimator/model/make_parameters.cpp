@@ -63,7 +63,10 @@ constexpr QuantityFacts kHingeFacts[] = {any("a_x", "m"),
                                          at_least_zero("J_shaft", "kg·m²"),
                                          at_least_zero("k_e", "unit·s/rad"),
                                          at_least_zero("delay", "s"),
-                                         any("offset", "rad")};
+                                         any("offset", "rad"),
+                                         any("stop_lower", "rad"),
+                                         any("stop_upper", "rad"),
+                                         {"restitution", "-", 0.0, 0.0, 1.0}};
 
 // The same of a joint that slides. The excess of static friction decays over a speed of 1 m/s.
 constexpr QuantityFacts kSliderFacts[] = {any("a_x", "m"),
@@ -91,7 +94,10 @@ constexpr QuantityFacts kSliderFacts[] = {any("a_x", "m"),
                                           at_least_zero("m_shaft", "kg"),
                                           at_least_zero("k_e", "unit·s/m"),
                                           at_least_zero("delay", "s"),
-                                          any("offset", "m")};
+                                          any("offset", "m"),
+                                          any("stop_lower", "m"),
+                                          any("stop_upper", "m"),
+                                          {"restitution", "-", 0.0, 0.0, 1.0}};
 
 constexpr QuantityFacts kWorldFacts[] = {{"g", "m/s²", 9.82, 0.0, kInfinity},
                                          {"tilt_x", "rad", 0.0, -1.5, 1.5},

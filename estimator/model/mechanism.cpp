@@ -1,5 +1,6 @@
 #include "estimator/model/mechanism.hpp"
 
+#include "estimator/model/joint_stop.hpp"
 #include "estimator/model/rest_friction.hpp"
 #include "estimator/model/sensor.hpp"
 #include "estimator/model/spanning_tree.hpp"
@@ -175,6 +176,7 @@ void require_hinges(const Mechanism& mechanism) {
     const Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(j)];
     if (hinge.kind == JointKind::kPrismatic) refuse(hinge.name, "slides");
     if (hinge.gear_ratio != 0.0) refuse(hinge.name, "has a rotor that turns with its parent");
+    if (hinge.stops_lower || hinge.stops_upper) refuse(hinge.name, "has end stops");
     if (has_smooth_friction(mechanism, j)) refuse(hinge.name, "has friction without a jump");
   }
   if (!mechanism.welds.empty()) refuse(mechanism.welds.front().name, "holds two bodies together");
@@ -237,6 +239,7 @@ std::vector<std::string> find_faults(const Mechanism& mechanism, InertiaCheck in
   }
   check_parameters(mechanism, faults);
   check_rest_friction(mechanism, faults);
+  check_stops(mechanism, faults);
   check_reachable(mechanism, faults);
   for (int body = 0; body < mechanism.body_count(); ++body) {
     if (mechanism.bodies[static_cast<std::size_t>(body)].massless) {

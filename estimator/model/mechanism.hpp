@@ -54,6 +54,9 @@ enum class HingeQuantity : int {
   kBackEmf,              ///< k_e: torque K (u − k_e ω) [unit·s/rad]
   kInputDelay,           ///< the control acts this much later than recorded [s]
   kEncoderOffset,        ///< the encoder reads θ − offset [rad]
+  kStopLower,            ///< θ is nowhere below, where the hinge has that stop [rad]
+  kStopUpper,            ///< θ is nowhere above, where the hinge has that stop [rad]
+  kRestitution,          ///< e: it leaves its stops at e times the speed it struck them at [-]
   kCount
 };
 
@@ -161,6 +164,10 @@ struct Hinge {
   /// Turns of the motor's rotor a turn of the joint, where the rotor sits in body a and turns with
   /// it; 0: what that adds is left out. Physical parameters alone
   double gear_ratio = 0.0;
+
+  /// Whether it strikes an end stop at either end of its way (Impact). Physical parameters of
+  /// mechanisms without loops alone
+  bool stops_lower = false, stops_upper = false;
 
   /// Where, and how fast, it is when a recording begins [rad, rad/s]. Physical parameters alone
   Expectation start_angle = {}, start_rate = {};

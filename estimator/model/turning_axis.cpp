@@ -9,7 +9,7 @@
 namespace estimator {
 namespace {
 
-constexpr double kOneAxis = 1e-9;  // sine between axes that are one
+constexpr double kParallelAxes = 1e-9;  // sine between axes that are one
 
 }  // namespace
 
@@ -38,7 +38,7 @@ std::optional<Eigen::Vector3d> turning_axis(const Mechanism& mechanism, int body
           poses[static_cast<std::size_t>(hinge.body_b)].e * hinge.frame_b.col(0);
       if (hinge.kind == JointKind::kRevolute) {
         if (axis.isZero()) axis = own;
-        if (!(axis.cross(own).norm() < kOneAxis)) return std::nullopt;
+        if (!(axis.cross(own).norm() < kParallelAxes)) return std::nullopt;
       }
     }
     at = parent;

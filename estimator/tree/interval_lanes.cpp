@@ -29,6 +29,7 @@ constexpr int kLeg = 128;
 template <int kWidth>
 IntervalLanes<kWidth>::IntervalLanes(const TreeProgram& program, const Mechanism& values)
     : program_(program),
+      stops_(joint_stops(values)),
       lanes_(program, values, false),
       single_(program, values, false),
       slots_(kWidth),
@@ -70,10 +71,7 @@ void IntervalLanes<kWidth>::find_torques() {
   bool any_sticks = false;
   for (std::size_t lane = 0; lane < slots_.size(); ++lane) {
     const Slot& slot = slots_[lane];
-    if (slot.interval == nullptr ||
-        std::ranges::find(slot.contacts, Contact::kStick) == slot.contacts.end()) {
-      continue;
-    }
+    if (slot.interval == nullptr || std::ranges::none_of(slot.contacts, is_held)) continue;
     any_sticks = true;
     if (program_.has_loops()) {
       spare_[lane] = spare_torque(lanes_, static_cast<int>(lane), slot.contacts);
@@ -113,6 +111,7 @@ void IntervalLanes<kWidth>::start(int lane, MotionInterval& interval, Eigen::Mat
   slot.begin = interval.controls->begin(slot.stretch);
   settle_start(lane);
   interval.log.start = slot.contacts;
+  settle_start_at_stops(lane);
   enter_stretch(lane);
 }
 
@@ -139,7 +138,7 @@ void IntervalLanes<kWidth>::enter_stretch(int lane) {
   slot.end = controls.end(slot.stretch);
   slot.event_count = 0;
   slot.holds = false;
-  slot.event_joint = -1;
+  slot.event_joint = slot.event_stop = -1;
   const std::vector<int>& jumps = controls.jumps(slot.stretch);
   if (!jumps.empty() && slot.stretch > 0) {
     hold_single(lane, slot.begin);
@@ -177,7 +176,7 @@ void IntervalLanes<kWidth>::advance(int lane) {
     }
   }
   if (slot.event_joint >= 0) {
-    meet_event(lane, slot.end, slot.event_joint);
+    meet(lane, slot.end, slot.event_joint, slot.event_stop);
     return;
   }
   if (++slot.stretch < slot.interval->last_stretch) {
@@ -212,12 +211,11 @@ void IntervalLanes<kWidth>::keep_checkpoint(int lane) {
 template <int kWidth>
 bool IntervalLanes<kWidth>::find_event(int lane) {
   Slot& slot = slots_[static_cast<std::size_t>(lane)];
-  int first = -1;
-  double earliest = std::numeric_limits<double>::infinity();
+  Ending first;
   bool asked = false;  // joints of loops that stick are asked together
   for (int j = 0; j < program_.joint_count(); ++j) {
-    if (!program_.is_dry(j)) continue;
     const Contact contact = slot.contacts[static_cast<std::size_t>(j)];
+    if (!program_.is_dry(j) || is_at_stop(contact)) continue;
     if (contact == Contact::kStick && (slot.holds || asked)) continue;
     double left;
     if (contact != Contact::kStick) {
@@ -230,28 +228,47 @@ bool IntervalLanes<kWidth>::find_event(int lane) {
              std::abs(torques_[static_cast<std::size_t>(j)][static_cast<std::size_t>(lane)]);
     }
     if (!(left < 0.0)) continue;
-    const double time = locate(lane, j, left);
-    if (time < earliest) {
-      earliest = time;
-      first = j;
-    }
+    const double time = locate(lane, j, -1, slot.end - slot.begin, left);
+    if (time < first.time) first = {time, j, -1};
   }
-  if (first < 0) return false;
+  find_stop_event(lane, first);
+  if (first.joint < 0) return false;
   if (++slot.event_count == kEventsMax) {
     ++slot.interval->log.unresolved;
     slot.holds = true;
   }
-  if (earliest <= 0.0) {
-    meet_event(lane, slot.begin, first);
+  if (first.time <= 0.0) {
+    meet(lane, slot.begin, first.joint, first.stop);
   } else {
-    slot.end = slot.begin + earliest;
-    slot.event_joint = first;
+    slot.end = slot.begin + first.time;
+    slot.event_joint = first.joint;
+    slot.event_stop = first.stop;
     load(lane);
   }
   return true;
 }
 
-/// Changes the contact of a joint at the state that the lane stands at, and begins the next piece.
+/// Changes the contact of a joint, in dry friction or at a stop.
+template <int kWidth>
+void IntervalLanes<kWidth>::meet(int lane, double time, int joint, int stop) {
+  if (stop < 0) {
+    meet_event(lane, time, joint);
+  } else {
+    meet_stop(lane, time, stop, true);
+  }
+  begin_piece(lane, time);
+}
+
+template <int kWidth>
+void IntervalLanes<kWidth>::begin_piece(int lane, double time) {
+  Slot& slot = slots_[static_cast<std::size_t>(lane)];
+  slot.begin = time;
+  slot.end = slot.interval->controls->end(slot.stretch);
+  slot.event_joint = slot.event_stop = -1;
+  load(lane);
+}
+
+/// Changes the contact that a joint has in dry friction at the state that the lane stands at.
 template <int kWidth>
 void IntervalLanes<kWidth>::meet_event(int lane, double time, int joint) {
   Slot& slot = slots_[static_cast<std::size_t>(lane)];
@@ -280,10 +297,6 @@ void IntervalLanes<kWidth>::meet_event(int lane, double time, int joint) {
   event.drop = before - accelerate_single();
   event.contacts = slot.contacts;
   slot.interval->log.events.push_back(event);
-  slot.begin = time;
-  slot.end = slot.interval->controls->end(slot.stretch);
-  slot.event_joint = -1;
-  load(lane);
 }
 
 /// Puts the state of a lane, with its contacts and the controls at a time, into the narrow engine.
@@ -323,7 +336,9 @@ double IntervalLanes<kWidth>::holding_torque_single(int joint) const {
 template <int kWidth>
 std::array<double, IntervalLanes<kWidth>::kSingle> IntervalLanes<kWidth>::margin(const Slot& slot,
                                                                                  int joint,
+                                                                                 int stop,
                                                                                  bool at_end) {
+  if (stop >= 0) return stop_margin(slot, stop, at_end);
   const Contact contact = slot.contacts[static_cast<std::size_t>(joint)];
   std::array<double, kSingle> left;
   if (contact != Contact::kStick) {
@@ -351,22 +366,27 @@ std::array<double, IntervalLanes<kWidth>::kSingle> IntervalLanes<kWidth>::margin
   return left;
 }
 
-/// The time into the piece at which the margin of a joint vanishes, given what is left of it at the
-/// end, < 0. Regula falsi with four probes at a time, close about where the line between the ends
-/// of the bracket vanishes: closer from round to round, since the line fits better.
+/// The time into the piece at which the margin of a joint vanishes, given what is left of it, < 0,
+/// at a later time. Regula falsi with four probes at a time, close about where the line between the
+/// ends of the bracket vanishes: closer from round to round, since the line fits better.
 template <int kWidth>
-double IntervalLanes<kWidth>::locate(int lane, int joint, double at_end) {
+double IntervalLanes<kWidth>::locate(int lane, int joint, int stop, double time, double left) {
   const Slot& slot = slots_[static_cast<std::size_t>(lane)];
   hold_single(lane, slot.begin);
-  Bracket bracket{0.0, slot.end - slot.begin, margin(slot, joint, false)[0], at_end};
-  const bool slips = slot.contacts[static_cast<std::size_t>(joint)] != Contact::kStick;
-  if (slips && bracket.at_low == 0.0) leave_rest(lane, joint, bracket);
+  Bracket bracket{0.0, time, margin(slot, joint, stop, false)[0], left};
+  const bool slips = !is_held(slot.contacts[static_cast<std::size_t>(joint)]);
+  const bool leaves = stop < 0 ? bracket.at_low == 0.0
+                               : !(bracket.at_low > 0.0) &&
+                                     stops_[static_cast<std::size_t>(stop)].side *
+                                             *single_.state(program_.joint_count() + joint) >=
+                                         0.0;
+  if (slips && leaves) leave_rest(lane, joint, stop, bracket);
   if (!(bracket.at_low > 0.0)) return 0.0;
   double reach = kProbeReach;
   for (int round = 0; round < kLocateRounds && bracket.width() > kLocateTolerance; ++round) {
     const double root = bracket.root(), width = bracket.width();
     const bool is_early = root - bracket.low < 0.5 * width;
-    probe(lane, joint,
+    probe(lane, joint, stop,
           {root - reach * width, root, root + reach * width,
            0.5 * (root + (is_early ? bracket.high : bracket.low))},
           bracket);
@@ -377,24 +397,24 @@ double IntervalLanes<kWidth>::locate(int lane, int joint, double at_end) {
 
 /// A joint that has just been let go moves first and comes back: halves the time until it is away.
 template <int kWidth>
-void IntervalLanes<kWidth>::leave_rest(int lane, int joint, Bracket& bracket) {
+void IntervalLanes<kWidth>::leave_rest(int lane, int joint, int stop, Bracket& bracket) {
   for (int round = 0; round < kHalvings && !(bracket.at_low > 0.0); ++round) {
     const double high = bracket.high;
-    probe(lane, joint, {high / 2.0, high / 4.0, high / 8.0, high / 16.0}, bracket);
+    probe(lane, joint, stop, {high / 2.0, high / 4.0, high / 8.0, high / 16.0}, bracket);
   }
 }
 
 /// Narrows a bracket by the margins at four times within.
 template <int kWidth>
-void IntervalLanes<kWidth>::probe(int lane, int joint, const std::array<double, kSingle>& times,
-                                  Bracket& bracket) {
+void IntervalLanes<kWidth>::probe(int lane, int joint, int stop,
+                                  const std::array<double, kSingle>& times, Bracket& bracket) {
   const Slot& slot = slots_[static_cast<std::size_t>(lane)];
   for (int i = 0; i < kSingle; ++i) {
     const double time = std::clamp(times[static_cast<std::size_t>(i)], bracket.low, bracket.high);
     load_piece(single_, i, *slot.interval->controls, slot.stretch, slot.begin, slot.begin + time);
   }
   single_.step();
-  const std::array<double, kSingle> left = margin(slot, joint, true);
+  const std::array<double, kSingle> left = margin(slot, joint, stop, true);
   for (std::size_t i = 0; i < times.size(); ++i) {
     if (left[i] > 0.0 && times[i] > bracket.low && times[i] < bracket.high) {
       bracket.low = times[i];

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <array>
+#include <limits>
 #include <span>
 #include <vector>
 
+#include "estimator/model/joint_stop.hpp"
 #include "estimator/tree/interval_motion.hpp"
 #include "estimator/tree/motion_lanes.hpp"
 
@@ -30,6 +32,7 @@ class IntervalLanes {
     int stretch = 0, sample = 0, look = 0, event_count = 0;
     double begin = 0.0, end = 0.0;  // of the piece
     int event_joint = -1;           // whose contact ends with the piece; −1: none
+    int event_stop = -1;            // at that of the stops; −1: in dry friction
     bool holds = false;             // contacts changed too often: joints that stop stay
     Contacts contacts;
   };
@@ -42,6 +45,12 @@ class IntervalLanes {
     double root() const { return low + at_low / (at_low - at_high) * width(); }
   };
 
+  /// The first contact that does not last, after how much of a piece.
+  struct Ending {
+    double time = std::numeric_limits<double>::infinity();
+    int joint = -1, stop = -1;  // as of Slot
+  };
+
   void start(int lane, MotionInterval& interval, Eigen::MatrixXd& angles);
   void idle(int lane);
   void keep_checkpoint(int lane);
@@ -49,6 +58,8 @@ class IntervalLanes {
   void advance(int lane);
   bool find_event(int lane);
   void meet_event(int lane, double time, int joint);
+  void meet(int lane, double time, int joint, int stop);
+  void begin_piece(int lane, double time);
   void enter_stretch(int lane);
   void read_samples(int lane);
   void take_looks(int lane);
@@ -62,14 +73,34 @@ class IntervalLanes {
   void stop_joint(int lane, int joint);
   void settle_loops(int lane, int joint, double time, bool stops);
   double holding_torque_single(int joint) const;
-  std::array<double, kSingle> margin(const Slot& slot, int joint, bool at_end);
-  double locate(int lane, int joint, double at_end);
-  void leave_rest(int lane, int joint, Bracket& bracket);
-  void probe(int lane, int joint, const std::array<double, kSingle>& times, Bracket& bracket);
+  std::array<double, kSingle> margin(const Slot& slot, int joint, int stop, bool at_end);
+  double locate(int lane, int joint, int stop, double time, double left);
+  void leave_rest(int lane, int joint, int stop, Bracket& bracket);
+  void probe(int lane, int joint, int stop, const std::array<double, kSingle>& times,
+             Bracket& bracket);
   void settle_joint(int lane, int joint, double time);
   void settle_start(int lane);
 
+  // Of joints that have end stops; in trees.
+  static Contact contact_at(const JointStop& stop) {
+    return stop.side > 0.0 ? Contact::kAtLower : Contact::kAtUpper;
+  }
+  bool rests_at(const Slot& slot, int stop) const {
+    const JointStop& at = stops_[static_cast<std::size_t>(stop)];
+    return slot.contacts[static_cast<std::size_t>(at.joint)] == contact_at(at);
+  }
+  void settle_start_at_stops(int lane);
+  void find_stop_event(int lane, Ending& first);
+  double find_dip(int lane, int stop, double& left);
+  std::array<double, kSingle> stop_margin(const Slot& slot, int stop, bool at_end);
+  void meet_stop(int lane, double time, int stop, bool moves);
+  void impact_joint(int lane, double time, int stop, MotionImpact& impact);
+  void leave_impact(int lane, int stop, double restitution, const Eigen::MatrixXd& mass,
+                    MotionImpact& impact);
+  void settle_rest(int lane, double time);
+
   const TreeProgram& program_;
+  std::vector<JointStop> stops_;
   MotionLanes<kWidth> lanes_;
   MotionLanes<kSingle> single_;  // one state in all its lanes
   std::vector<Slot> slots_;

@@ -2,6 +2,7 @@
 #include <cstddef>
 
 #include "estimator/math/parallel_jobs.hpp"
+#include "estimator/tree/impact_slopes.hpp"
 #include "estimator/tree/inertial_sensing.hpp"
 #include "estimator/tree/interval_motion.hpp"
 #include "estimator/tree/motion_piece.hpp"
@@ -20,7 +21,11 @@ class SlopeLanes {
  public:
   SlopeLanes(const TreeProgram& program, const Mechanism& values,
              const std::vector<Sensor>& sensors)
-      : program_(program), lanes_(program, values, true), sensors_(sensors), slots_(kSlopeLanes) {}
+      : program_(program),
+        lanes_(program, values, true),
+        impacts_(program, values),
+        sensors_(sensors),
+        slots_(kSlopeLanes) {}
 
   void run(std::span<const MotionInterval> intervals, std::span<Result> results);
 
@@ -38,12 +43,14 @@ class SlopeLanes {
   void load(int lane);
   void go_on(int lane);
   void pass(int lane, const MotionEvent& event);
+  void pass_impact(int lane, const MotionEvent& event);
   double rate_slope(int lane, int joint, int direction);
   void read_samples(int lane);
   void take_looks(int lane);
 
   const TreeProgram& program_;
   MotionLanes<kSlopeLanes> lanes_;
+  ImpactSlopes impacts_;
   const std::vector<Sensor>& sensors_;
   std::vector<Slot> slots_;
 };
@@ -129,7 +136,9 @@ void SlopeLanes::pass(int lane, const MotionEvent& event) {
     return;
   }
   const auto joint = static_cast<std::size_t>(event.joint);
-  if (slot.contacts[joint] != Contact::kStick) {
+  if (event.impact != nullptr) {
+    pass_impact(lane, event);
+  } else if (!is_held(slot.contacts[joint])) {
     if (event.approach != 0.0) {
       for (int d = 0; d < directions; ++d)
         move(d, -rate_slope(lane, event.joint, d) / event.approach);
@@ -140,6 +149,23 @@ void SlopeLanes::pass(int lane, const MotionEvent& event) {
     }
   }
   slot.contacts = event.contacts;
+}
+
+/// The same where rates jump.
+void SlopeLanes::pass_impact(int lane, const MotionEvent& event) {
+  const int rows = 2 * program_.coordinate_count(), directions = lanes_.direction_count();
+  Eigen::MatrixXd slopes(rows, directions);
+  for (int i = 0; i < rows; ++i) {
+    for (int d = 0; d < directions; ++d) slopes(i, d) = lanes_.slope(i, d)[lane];
+  }
+  impacts_.pass(event, slopes);
+  for (int i = 0; i < rows; ++i) {
+    for (int d = 0; d < directions; ++d) lanes_.slope(i, d)[lane] = slopes(i, d);
+  }
+  for (int j = 0; j < program_.joint_count(); ++j) {
+    lanes_.state(j)[lane] = event.impact->position[j];
+    lanes_.state(program_.joint_count() + j)[lane] = event.rates[j];
+  }
 }
 
 /// Derivative of a joint's rate where the last piece ended.

@@ -41,8 +41,8 @@ template <int W>
 void load_contacts(MotionLanes<W>& lanes, int lane, const Contacts& contacts) {
   for (std::size_t j = 0; j < contacts.size(); ++j) {
     const auto joint = static_cast<int>(j);
-    lanes.slip(joint)[lane] = static_cast<double>(contacts[j]);
-    lanes.free(joint)[lane] = contacts[j] == Contact::kStick ? 0.0 : 1.0;
+    lanes.slip(joint)[lane] = slip_of(contacts[j]);
+    lanes.free(joint)[lane] = is_held(contacts[j]) ? 0.0 : 1.0;
   }
 }
 

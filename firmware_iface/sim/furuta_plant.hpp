@@ -24,6 +24,8 @@ struct FurutaParameters {
   double back_emf = 0.0;                    ///< k_e: torque K (u − k_e ω1) [V·s/rad]
   JointFriction arm_friction;
   JointFriction pendulum_friction;
+  JointStops arm_stops;
+  JointStops pendulum_stops;
   double gravity = 9.82;  ///< [m/s²]
   Vector3 tilt{};         ///< rotation vector of gravity [rad]
 };
@@ -39,6 +41,9 @@ class FurutaModel final : public HingeModel {
                          const JointArray& acceleration) const override;
   const JointFriction& friction(int joint) const override {
     return joint == 0 ? p_.arm_friction : p_.pendulum_friction;
+  }
+  const JointStops& stops(int joint) const override {
+    return joint == 0 ? p_.arm_stops : p_.pendulum_stops;
   }
   double energy(const JointState& state) const override;
 

@@ -14,6 +14,7 @@ struct PendulumParameters {
   double motor_gain = 0.0;         ///< K [N·m/V]; 0: no motor
   double back_emf = 0.0;           ///< k_e: torque K (u − k_e ω) [V·s/rad]
   JointFriction friction;
+  JointStops stops;
   double gravity = 9.82;  ///< [m/s²]
   Vector3 tilt{};         ///< rotation vector of gravity [rad]
 };
@@ -28,6 +29,7 @@ class PendulumModel final : public HingeModel {
   BodyMotion body_motion(int joint, const JointState& state,
                          const JointArray& acceleration) const override;
   const JointFriction& friction(int /*joint*/) const override { return p_.friction; }
+  const JointStops& stops(int /*joint*/) const override { return p_.stops; }
   double energy(const JointState& state) const override;
 
  private:

@@ -11,9 +11,12 @@ namespace {
 // RK4 at this step follows the fastest rig motion (20 rad/s) to about 1e-9 rad per second.
 constexpr double kSubstepMax = 5e-4;  // [s]
 
-// A joint can come to rest a few times within a substep when another one drives it; should it keep
-// chattering, the rest of the substep is taken without looking for more.
-constexpr int kRestsPerSubstepMax = 16;
+// A joint can come to rest, or strike, a few times within a substep; should it keep chattering, the
+// rest of the substep is taken without looking for more.
+constexpr int kEventsPerSubstepMax = 16;
+
+// A rebound that would end sooner is rest [s].
+constexpr double kFlightMin = 2e-5;
 
 constexpr int kLoadIterationsMax = 20;   // contraction by about r_μ / lever arm: 5 are usual
 constexpr double kLoadTolerance = 1e-9;  // [N]
@@ -45,15 +48,56 @@ void Plant::advance(double dt_s, double command_V) {
 
 void Plant::advance_substep(double h, double command_V) {
   double left = h;
-  for (int rest = 0; rest <= kRestsPerSubstepMax && left > 0.0; ++rest) {
+  for (int event = 0; event <= kEventsPerSubstepMax && left > 0.0; ++event) {
     const Motions motions = find_motions(command_V);
     int joint = -1;
-    const double until_rest =
-        rest < kRestsPerSubstepMax ? time_of_rest(motions, command_V, left, joint) : left;
-    state_ = runge_kutta(state_, motions, command_V, until_rest);
-    if (joint >= 0) state_.speed_rad_s[static_cast<std::size_t>(joint)] = 0.0;
-    left -= until_rest;
+    const double until_event =
+        event < kEventsPerSubstepMax ? time_of_event(motions, command_V, left, joint) : left;
+    state_ = runge_kutta(state_, motions, command_V, until_event);
+    if (joint >= 0) meet_event(static_cast<std::size_t>(joint), command_V);
+    left -= until_event;
   }
+}
+
+bool Plant::is_beyond(const JointState& state, std::size_t joint) const {
+  const JointStops& stops = model_->stops(static_cast<int>(joint));
+  const double angle = state.angle_rad[joint], speed = state.speed_rad_s[joint];
+  return (angle < stops.lower_rad && speed < 0.0) || (angle > stops.upper_rad && speed > 0.0);
+}
+
+// Whether a stop makes the torque that holds a joint at rest: it pushes and never pulls.
+bool Plant::is_held_by_stop(std::size_t joint, double torque) const {
+  const JointStops& stops = model_->stops(static_cast<int>(joint));
+  const double angle = state_.angle_rad[joint];
+  return (angle <= stops.lower_rad && torque >= 0.0) || (angle >= stops.upper_rad && torque <= 0.0);
+}
+
+// A joint that sliding friction has stopped rests. One at a stop turns round; the others' speeds
+// follow, by an impulse along that joint alone: M Δq̇ has no other entry.
+void Plant::meet_event(std::size_t joint, double command_V) {
+  JointArray& speed = state_.speed_rad_s;
+  if (!is_beyond(state_, joint)) {
+    speed[joint] = 0.0;
+    return;
+  }
+  const JointStops& stops = model_->stops(static_cast<int>(joint));
+  const bool is_lower = speed[joint] < 0.0;
+  const JointArray before = speed;
+  const auto leave_with = [&](double own) {
+    speed = before;
+    speed[joint] = own;
+    if (joint_count() < 2) return;
+    const std::size_t other = 1 - joint;
+    const auto M = model_->terms(state_, command_V).mass_matrix;
+    speed[other] -= M[other][joint] / M[other][other] * (own - before[joint]);
+  };
+  state_.angle_rad[joint] = is_lower ? stops.lower_rad : stops.upper_rad;
+  leave_with(-stops.restitution * before[joint]);
+  JointArray acceleration{};
+  JointArray torque{};
+  solve(state_, find_motions(command_V), command_V, acceleration, torque);
+  const double back = is_lower ? -acceleration[joint] : acceleration[joint];
+  if (2.0 * std::abs(speed[joint]) < kFlightMin * back) leave_with(0.0);
 }
 
 // Which way each joint moves, or that it rests. Joints at rest are first held; of those that the
@@ -74,6 +118,7 @@ Plant::Motions Plant::find_motions(double command_V) const {
     std::size_t loosest = count;
     for (std::size_t k = 0; k < count; ++k) {
       if (motions[k] != Motion::kRest) continue;
+      if (is_held_by_stop(k, torque[k])) continue;
       const double limit = model_->friction(static_cast<int>(k)).dry_limit(0.0, loads[k]);
       const double excess = std::abs(torque[k]) - limit;
       if (excess > worst) {
@@ -163,12 +208,14 @@ JointState Plant::runge_kutta(const JointState& state, const Motions& motions, d
   return end;
 }
 
-// When, within h, the first sliding joint with dry friction comes to rest; h and joint −1 when none
-// does.
-double Plant::time_of_rest(const Motions& motions, double command_V, double h, int& joint) const {
+// When, within h, the first sliding joint with dry friction comes to rest or a joint strikes a
+// stop; h and joint −1 when none does.
+double Plant::time_of_event(const Motions& motions, double command_V, double h, int& joint) const {
   const auto turned = [&](const JointState& end, int k) {
     const auto index = static_cast<std::size_t>(k);
-    if (motions[index] == Motion::kRest || !model_->friction(k).is_dry()) return false;
+    if (motions[index] == Motion::kRest) return false;
+    if (is_beyond(end, index)) return true;
+    if (!model_->friction(k).is_dry()) return false;
     const double direction = motions[index] == Motion::kForward ? 1.0 : -1.0;
     return end.speed_rad_s[index] * direction < 0.0;
   };

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <limits>
 #include <memory>
 
 #include "firmware_iface/sim/friction.hpp"
@@ -15,6 +16,13 @@ using JointArray = std::array<double, kJointsMax>;
 struct JointState {
   JointArray angle_rad{};
   JointArray speed_rad_s{};
+};
+
+/// End stops of a joint; infinite: none.
+struct JointStops {
+  double lower_rad = -std::numeric_limits<double>::infinity();
+  double upper_rad = std::numeric_limits<double>::infinity();
+  double restitution = 0.0;  ///< of its speed, a joint leaves a stop with this share, 0 to 1
 };
 
 /// How a body moves, in world coordinates.
@@ -50,14 +58,20 @@ class HingeModel {
                                  const JointArray& acceleration) const = 0;
 
   virtual const JointFriction& friction(int joint) const = 0;
+  virtual const JointStops& stops(int /*joint*/) const {
+    static constexpr JointStops kNone;
+    return kNone;
+  }
 
   /// Kinetic plus potential energy [J].
   virtual double energy(const JointState& state) const = 0;
 };
 
-/// A rig that moves: fourth-order Runge–Kutta between the events at which a joint comes to rest.
-/// Dry friction is exact: while a joint slides its torque opposes the motion; a joint that comes to
-/// rest stays there for as long as the torque it takes to hold it is within the static limit.
+/// A rig that moves: fourth-order Runge–Kutta between the events at which a joint comes to rest or
+/// strikes a stop. Dry friction is exact: while a joint slides its torque opposes the motion; a
+/// joint that comes to rest stays there for as long as the torque it takes to hold it is within the
+/// static limit, or presses it against a stop. What strikes a stop rebounds at once, by an impulse
+/// along that joint alone; rebounds too short for any reading end at rest.
 class Plant {
  public:
   Plant(std::unique_ptr<HingeModel> model, const JointState& start);
@@ -89,7 +103,10 @@ class Plant {
              JointArray& acceleration, JointArray& friction_torque) const;
   JointState runge_kutta(const JointState& state, const Motions& motions, double command_V,
                          double h) const;
-  double time_of_rest(const Motions& motions, double command_V, double h, int& joint) const;
+  double time_of_event(const Motions& motions, double command_V, double h, int& joint) const;
+  bool is_beyond(const JointState& state, std::size_t joint) const;
+  bool is_held_by_stop(std::size_t joint, double torque) const;
+  void meet_event(std::size_t joint, double command_V);
 
   std::unique_ptr<HingeModel> model_;
   JointState start_;

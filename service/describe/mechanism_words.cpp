@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "estimator/model/joint_stop.hpp"
 #include "estimator/model/placement.hpp"
 #include "estimator/model/sensor.hpp"
 #include "service/describe/view.hpp"
@@ -131,6 +132,17 @@ std::string devices_text(const Rig& rig, int joint, const EncoderFacts* encoder)
   return text;
 }
 
+/// "; stops at -20° and 30°"
+std::string stops_text(const estimator::Mechanism& mechanism, int joint) {
+  std::string text;
+  for (const estimator::JointStop& stop : estimator::joint_stops(mechanism)) {
+    if (stop.joint != joint) continue;
+    const JointKind kind = mechanism.hinges[static_cast<std::size_t>(joint)].kind;
+    text += (text.empty() ? "; stops at " : " and ") + coordinate_text(kind, stop.position);
+  }
+  return text;
+}
+
 /// Which way a slide counts up, on the page.
 std::string way_of(const Eigen::Vector3d& axis) {
   const std::string from = side_of(axis);
@@ -171,6 +183,12 @@ std::vector<std::string> rest_words(const Rig& rig, const std::optional<RestPose
   if (pulled) {
     words.push_back((weighs ? "hangs at " : "rests at ") + pose_text(mechanism, *rest) +
                     swing_text(mechanism, *rest));
+    for (const estimator::JointStop& stop : estimator::joint_stops(mechanism)) {
+      if (stop.distance(rest->coordinates[stop.joint]) >= 0.0) continue;
+      const estimator::Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(stop.joint)];
+      words.back() += "; " + hinge.name + " rests at its stop before, at " +
+                      coordinate_text(hinge.kind, stop.position);
+    }
   }
   for (const NormalMode& mode : rest->modes) {
     if (estimator::is_neutral(mode, rest->modes)) words.push_back(free_text(mechanism, mode));
@@ -208,7 +226,7 @@ std::vector<std::string> joint_words(const Rig& rig, const Eigen::VectorXd& coor
     words.push_back(hinge.name + " (" + body_name(hinge.body_b) + " on " + body_name(hinge.body_a) +
                     "): drawn at " + coordinate_text(hinge.kind, coordinates[j]) + ", positive " +
                     (slides ? way_of(axis_of(j)) : "counterclockwise seen " + side_of(axis_of(j))) +
-                    devices_text(rig, j, encoder));
+                    stops_text(mechanism, j) + devices_text(rig, j, encoder));
   }
   for (const estimator::BodyEncoder& encoder : mechanism.body_encoders) {
     std::string fault, sum;

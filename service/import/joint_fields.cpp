@@ -30,8 +30,8 @@ constexpr KindedField kKindedFields[] = {
     {"encoder", "counts_per_m", v1::Hinge::PRISMATIC, "counts_per_turn"},
     {"", "constant_force", v1::Hinge::PRISMATIC, "constant_torque [N·m]"}};
 
-constexpr const char* kMovingParts[] = {"friction", "constant_torque", "constant_force",
-                                        "spring",   "motor",           "encoder"};
+constexpr const char* kMovingParts[] = {"friction", "constant_torque", "constant_force", "spring",
+                                        "motor",    "encoder",         "stops"};
 
 bool has(const Message& message, const char* field) {
   return message.GetReflection()->HasField(message,

@@ -76,6 +76,10 @@ constexpr ParameterField<HingeQuantity> kMotorFields[] = {
     {"input_delay", HingeQuantity::kInputDelay}};
 constexpr ParameterField<HingeQuantity> kEncoderFields[] = {
     {"offset", HingeQuantity::kEncoderOffset}};
+constexpr ParameterField<HingeQuantity> kStopFields[] = {
+    {"lower", HingeQuantity::kStopLower},
+    {"upper", HingeQuantity::kStopUpper},
+    {"restitution", HingeQuantity::kRestitution}};
 constexpr ParameterField<WorldQuantity> kGravityFields[] = {{"magnitude", WorldQuantity::kGravity},
                                                             {"tilt_x", WorldQuantity::kTiltX},
                                                             {"tilt_z", WorldQuantity::kTiltZ}};
@@ -247,8 +251,27 @@ class RigReader {
     hinge.measured = source.has_encoder();
     hinge.motorised = source.has_motor();
     hinge.gear_ratio = source.motor().gear_ratio();
+    if (source.has_stops()) read_stops(source, place.at("stops"), hinge);
     mechanism_.hinges.push_back(hinge);
     read_hinge_facts(source, place);
+  }
+
+  void read_stops(const v1::Hinge& source, const proto::TextLocator& place,
+                  estimator::Hinge& hinge) const {
+    const v1::Stops& stops = source.stops();
+    const auto is_given = [&](bool stated, const char* quantity) {
+      return stated || is_tied(rig_, source.name() + quantity);
+    };
+    hinge.stops_lower = is_given(stops.has_lower(), ".stop_lower");
+    hinge.stops_upper = is_given(stops.has_upper(), ".stop_upper");
+    if (!hinge.stops_lower && !hinge.stops_upper) {
+      place.fail("joint '" + hinge.name + "' has stops and none is placed; write lower or upper [" +
+                 hinge.units().coordinate + "]");
+    }
+    if (!is_given(stops.has_restitution(), ".restitution")) {
+      place.fail("joint '" + hinge.name +
+                 "' has stops and no restitution; write restitution { value: ... }, from 0 to 1");
+    }
   }
 
   void read_hinge_facts(const v1::Hinge& source, const proto::TextLocator& place) {
@@ -384,6 +407,7 @@ class RigReader {
     read_hinge_parameters(hinge, source.spring(), place.at("spring"), kSpringFields);
     read_hinge_parameters(hinge, source.motor(), place.at("motor"), kMotorFields);
     read_hinge_parameters(hinge, source.encoder(), place.at("encoder"), kEncoderFields);
+    read_hinge_parameters(hinge, source.stops(), place.at("stops"), kStopFields);
   }
 
   void read_weld(int i, int weld) {

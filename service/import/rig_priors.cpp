@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "estimator/calibrate/inertia_prior.hpp"
+#include "estimator/model/joint_stop.hpp"
+#include "service/text/number_format.hpp"
 
 namespace service {
 namespace {
@@ -53,6 +55,18 @@ void read_start(const v1::Expectation& source, const proto::TextLocator& place,
   target = {source.mean(), source.standard_deviation()};
 }
 
+void refuse_start_beyond_stops(const Mechanism& mechanism, int hinge,
+                               const proto::TextLocator& place) {
+  const estimator::Hinge& own = mechanism.hinges[static_cast<std::size_t>(hinge)];
+  for (const estimator::JointStop& stop : estimator::joint_stops(mechanism)) {
+    if (stop.joint != hinge || stop.distance(own.start_angle.mean) >= 0.0) continue;
+    place.fail("joint '" + own.name + "' cannot begin at " +
+               format_number(own.start_angle.mean, 6) + " " + own.units().coordinate +
+               ", beyond its stop at " + format_number(stop.position, 6) + " " +
+               own.units().coordinate + "; correct the mean or the stop");
+  }
+}
+
 /// Where priors of parameters stand, and for those of a body with a drawing where that is said.
 std::map<std::string, std::string> prior_places(
     const v1::Rig& rig, const proto::TextLocator& root,
@@ -96,6 +110,8 @@ std::map<std::string, std::string> read_knowledge(
     }
     if (source.has_start_position()) {
       read_start(source.start_position(), place.at("start_position"), hinge->start_angle);
+      refuse_start_beyond_stops(mechanism, static_cast<int>(hinge - mechanism.hinges.begin()),
+                                place.at("start_position"));
     }
     if (source.has_start_speed()) {
       read_start(source.start_speed(), place.at("start_speed"), hinge->start_rate);

@@ -3,8 +3,10 @@
 #include <utility>
 
 #include "daq/scenario/scenario_message.hpp"
+#include "estimator/model/joint_stop.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/text_file.hpp"
+#include "service/text/number_format.hpp"
 
 namespace service {
 namespace {
@@ -89,6 +91,24 @@ class ScenarioReader {
       scenario_.initial_angles[hinge] = slides ? initial.position_m() : initial.angle_rad();
       scenario_.initial_speeds[hinge] =
           slides ? initial.speed_m_per_s() : initial.speed_rad_per_s();
+    }
+    refuse_start_beyond_stops();
+  }
+
+  void refuse_start_beyond_stops() const {
+    for (const estimator::JointStop& stop : estimator::joint_stops(rig_.mechanism)) {
+      const double start = scenario_.initial_angles[stop.joint];
+      if (stop.distance(start) >= 0.0) continue;
+      const estimator::Hinge& hinge = rig_.mechanism.hinges[static_cast<std::size_t>(stop.joint)];
+      const std::string unit = hinge.units().coordinate;
+      proto::TextLocator place = root_;
+      for (int i = 0; i < source_.initial_size(); ++i) {
+        if (source_.initial(i).hinge() == hinge.name) place = root_.at("initial", i);
+      }
+      place.fail("hinge '" + hinge.name + "' starts at " + format_number(start, 6) + " " + unit +
+                 ", beyond its stop at " + format_number(stop.position, 6) + " " + unit +
+                 "; write initial { hinge: \"" + hinge.name + "\" " +
+                 (slides_at(stop.joint) ? "position_m" : "angle_rad") + ": ... } within its stops");
     }
   }
 

@@ -7,6 +7,7 @@
 #include "firmware_iface/sim/furuta_plant.hpp"
 #include "firmware_iface/sim/pendulum_plant.hpp"
 #include "tests/support/reference_simulators.hpp"
+#include "tests/support/stopped_motion.hpp"
 
 namespace {
 
@@ -221,6 +222,78 @@ TEST(PendulumPlant, SticksWhereTheReferenceSticks) {
   }
   EXPECT_LT(worst, 1e-6);
   EXPECT_EQ(plant.state().speed_rad_s[0], 0.0) << "at rest, exactly";
+}
+
+// A pendulum pressed against a stop comes to rest there after many rebounds, either side. Rebounds
+// shorter than 2e-5 s are left out: they rise by less than 20 rad/s² (2e-5 s)²/8.
+TEST(PendulumPlant, StrikesAsTheReferenceStrikes) {
+  for (const double side : {1.0, -1.0}) {
+    PendulumParameters p;
+    p.friction.viscous = 2e-4;
+    (side > 0.0 ? p.stops.lower_rad : p.stops.upper_rad) = side * 0.2;
+    p.stops.restitution = 0.6;
+    test_support::StoppedMotion reference =
+        test_support::stopped_pendulum(p.inertia + p.mass * p.center_distance * p.center_distance,
+                                       p.mass * p.center_distance, 2e-4);
+    reference.stops = {{0, side, side * 0.2, 0.6}};
+    reference.q[0] = side * 1.2;
+    const Eigen::MatrixXd expected = reference.sample(1e-3, 4000);
+    Plant plant = pendulum(p, side * 1.2);
+    double worst = 0.0;
+    for (int k = 1; k <= 4000; ++k) {
+      plant.advance(1e-3, 0.0);
+      worst = std::max(worst, std::abs(plant.state().angle_rad[0] - expected(k, 0)));
+    }
+    EXPECT_LT(worst, 1e-8);
+    EXPECT_EQ(plant.state().angle_rad[0], side * 0.2);
+    EXPECT_EQ(plant.state().speed_rad_s[0], 0.0) << "at rest, exactly";
+    EXPECT_GE(reference.rests, 1);
+  }
+}
+
+// The arm gets its share of the pendulum's impulses.
+TEST(FurutaPlant, StrikesAsTheReferenceStrikes) {
+  FurutaParameters p;
+  p.motor_gain = 0.0;
+  p.arm_friction.viscous = 1e-3;
+  p.pendulum_friction.viscous = 2e-4;
+  p.pendulum_stops = {-0.9, 0.5, 0.7};
+  test_support::FurutaShape shape;
+  shape.arm_inertia = p.arm_inertia_zz + p.shaft_inertia +
+                      p.arm_mass * p.arm_center_distance * p.arm_center_distance;
+  shape.J_xx = p.pendulum_inertia_xx;
+  shape.J_yy = p.pendulum_inertia_yy;
+  shape.J_zz = p.pendulum_inertia_zz;
+  test_support::StoppedMotion reference = test_support::stopped_furuta(shape);
+  reference.stops = {{1, 1.0, -0.9, 0.7}, {1, -1.0, 0.5, 0.7}};
+  reference.q = {0.0, -0.8};
+  reference.v = {2.0, 1.0};
+  const Eigen::MatrixXd expected = reference.sample(1e-3, 1500);
+  Plant plant = furuta(p, {{0.0, -0.8}, {2.0, 1.0}});
+  double worst = 0.0;
+  for (int k = 1; k <= 1500; ++k) {
+    plant.advance(1e-3, 0.0);
+    for (int j = 0; j < 2; ++j) {
+      worst = std::max(
+          worst, std::abs(plant.state().angle_rad[static_cast<std::size_t>(j)] - expected(k, j)));
+    }
+  }
+  EXPECT_LT(worst, 1e-7);
+  EXPECT_GE(reference.impacts, 4);
+}
+
+// Drawn off its stop by the motor, it leaves when the motor has overcome gravity and dry friction.
+TEST(PendulumPlant, LeavesItsStopWhenPushAndFrictionAreOvercome) {
+  PendulumParameters p;
+  p.motor_gain = 0.1;
+  p.friction.coulomb = 0.02;
+  p.stops.lower_rad = 0.5;
+  const double weight = p.mass * p.gravity * p.center_distance * std::sin(0.5);
+  Plant plant = pendulum(p, 0.5);
+  plant.advance(0.1, (weight + 0.0199) / p.motor_gain);
+  EXPECT_EQ(plant.state().angle_rad[0], 0.5);
+  plant.advance(0.1, (weight + 0.0201) / p.motor_gain);
+  EXPECT_GT(plant.state().angle_rad[0], 0.5);
 }
 
 // Small swings have the period 2π sqrt((J + m l²) / (m g l)); the amplitude of 1e-3 rad lengthens

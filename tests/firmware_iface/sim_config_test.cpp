@@ -3,6 +3,7 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <sstream>
 #include <variant>
 
@@ -83,6 +84,16 @@ TEST(SimConfig, MistakesAreNamedWithTheirPlace) {
             std::string::npos);
   EXPECT_NE(complaint_about(pendulum + "unit_faults { dropout_channel: 1 }").find("channels 0"),
             std::string::npos);
+  const std::string stopped = "pendulum { mass_kg: 1 center_distance_m: 0.1\n";
+  EXPECT_NE(
+      complaint_about(stopped + "stops { lower_rad: 1 upper_rad: 0.5 } }").find("bad.textproto:2:"),
+      std::string::npos);
+  EXPECT_NE(complaint_about(stopped + "stops { lower_rad: 0.5 } }").find("beyond a stop"),
+            std::string::npos);
+  EXPECT_NE(complaint_about(stopped + "stops { upper_rad: -0.5 } }").find("beyond a stop"),
+            std::string::npos);
+  EXPECT_NE(complaint_about(stopped + "stops { restitution: 1.5 } }").find("from 0 to 1"),
+            std::string::npos);
 }
 
 // Each number of a simulation, read back where it acts: one that is read into its neighbour's place
@@ -101,6 +112,8 @@ furuta {
   pendulum_friction { viscous: 4.1 quadratic_drag: 4.2 coulomb_torque: 4.3 stribeck_torque: 4.4
                       stribeck_rate: 4.5 load_arm: 4.6 }
   arm_start_angle_rad: 0.25 pendulum_start_angle_rad: -0.5
+  arm_stops { lower_rad: -5.1 upper_rad: 5.2 restitution: 0.53 }
+  pendulum_stops { upper_rad: 6.2 restitution: 0.63 }
 }
 gravity { magnitude: 9.5 tilt_x_rad: 0.01 tilt_z_rad: -0.02 }
 unit {
@@ -151,6 +164,12 @@ unit_faults { channel_dropout: 0.21 dropout_max_ms: 22 dropout_channel: 1 reset:
   };
   EXPECT_EQ(friction(rig.arm_friction), (std::array{3.1, 3.2, 3.3, 3.4, 3.5, 3.6}));
   EXPECT_EQ(friction(rig.pendulum_friction), (std::array{4.1, 4.2, 4.3, 4.4, 4.5, 4.6}));
+  EXPECT_EQ(rig.arm_stops.lower_rad, -5.1);
+  EXPECT_EQ(rig.arm_stops.upper_rad, 5.2);
+  EXPECT_EQ(rig.arm_stops.restitution, 0.53);
+  EXPECT_EQ(rig.pendulum_stops.lower_rad, -std::numeric_limits<double>::infinity());
+  EXPECT_EQ(rig.pendulum_stops.upper_rad, 6.2);
+  EXPECT_EQ(rig.pendulum_stops.restitution, 0.63);
   EXPECT_EQ(config.start.angle_rad[0], 0.25);
   EXPECT_EQ(config.start.angle_rad[1], -0.5);
 

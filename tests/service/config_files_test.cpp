@@ -46,6 +46,7 @@ TEST(ConfigFiles, RigFilesLoadAndDescribeTheirRecordings) {
                             {"rig-furuta.textproto", 2, 1, 10},
                             {"rig-synthetic-pendulum.textproto", 1, 0, 5},
                             {"rig-pendulum.textproto", 1, 0, 4},
+                            {"rig-pendulum-stop.textproto", 1, 0, 4},
                             {"rig-chain3.textproto", 3, 0, 6},
                             {"rig-chain3imu.textproto", 3, 1, 28},
                             {"rig-cartpole.textproto", 2, 1, 7},

@@ -28,6 +28,21 @@ JointFriction to_friction(const pb::SimFriction& in) {
           in.stribeck_torque(), in.stribeck_rate(),  in.load_arm()};
 }
 
+JointStops to_stops(const pb::SimStops& in, double start_angle_rad, const TextLocator& at) {
+  JointStops stops;
+  if (in.has_lower_rad()) stops.lower_rad = in.lower_rad();
+  if (in.has_upper_rad()) stops.upper_rad = in.upper_rad();
+  stops.restitution = in.restitution();
+  if (!(stops.lower_rad < stops.upper_rad)) {
+    at.fail("the lower stop must lie below the upper one; exchange lower_rad and upper_rad");
+  }
+  if (start_angle_rad < stops.lower_rad || start_angle_rad > stops.upper_rad) {
+    at.fail("the joint starts at " + std::to_string(start_angle_rad) +
+            " rad, beyond a stop; correct the start angle or the stop");
+  }
+  return stops;
+}
+
 PendulumParameters to_pendulum(const pb::SimPendulum& in, const TextLocator& at) {
   require_given(in.mass_kg(), at, "mass_kg");
   require_given(in.center_distance_m(), at, "center_distance_m");
@@ -38,6 +53,7 @@ PendulumParameters to_pendulum(const pb::SimPendulum& in, const TextLocator& at)
   p.motor_gain = in.motor().gain();
   p.back_emf = in.motor().back_emf();
   p.friction = to_friction(in.friction());
+  p.stops = to_stops(in.stops(), in.start_angle_rad(), at.at("stops"));
   return p;
 }
 
@@ -61,6 +77,9 @@ FurutaParameters to_furuta(const pb::SimFuruta& in, const TextLocator& at) {
   p.back_emf = in.motor().back_emf();
   p.arm_friction = to_friction(in.arm_friction());
   p.pendulum_friction = to_friction(in.pendulum_friction());
+  p.arm_stops = to_stops(in.arm_stops(), in.arm_start_angle_rad(), at.at("arm_stops"));
+  p.pendulum_stops =
+      to_stops(in.pendulum_stops(), in.pendulum_start_angle_rad(), at.at("pendulum_stops"));
   return p;
 }
 

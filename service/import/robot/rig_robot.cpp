@@ -213,6 +213,10 @@ class RobotBuilder {
            "': that the rotor turns with its parent as well (gear_ratio) has no place there, left "
            "out");
     }
+    if (source.stops_lower || source.stops_upper) {
+      note("joint '" + source.name +
+           "': end stops and what rebounds from them have no place there, left out");
+    }
     if (source.creep_speed != 0.0) {
       note("joint '" + source.name +
            "': friction that creeps (creep_speed) is written as friction that holds");

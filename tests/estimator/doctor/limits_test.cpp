@@ -62,6 +62,43 @@ TEST(Limits, TellReadingsBeyondEitherEnd) {
   }
 }
 
+// A stop that readings are beyond of by more than noise, counts and what is not known yet explain.
+TEST(Limits, TellReadingsWellBeyondAStop) {
+  for (const double side : {1.0, -1.0}) {
+    SCOPED_TRACE(side);
+    estimator::Mechanism pendulum = estimator::make_pendulum();
+    (side > 0.0 ? pendulum.hinges[0].stops_lower : pendulum.hinges[0].stops_upper) = true;
+    estimator::Parameter& stop =
+        pendulum.hinge_parameter(0, side > 0.0 ? estimator::HingeQuantity::kStopLower
+                                               : estimator::HingeQuantity::kStopUpper);
+    estimator::Parameter& offset =
+        pendulum.hinge_parameter(0, estimator::HingeQuantity::kEncoderOffset);
+    const auto found_at = [&](double position) {
+      stop.value = side * position;
+      estimator::SignalExamination out;
+      estimator::compare_stops(pendulum, {kQuantum}, swinging(), out);
+      return out.findings;
+    };
+    EXPECT_TRUE(found_at(-kAmplitude).empty());
+    EXPECT_TRUE(found_at(-kAmplitude + 0.01).empty()) << "known to this only";
+    const std::vector<Finding> found = found_at(-0.8);
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].kind, "beyond-stop");
+    EXPECT_NEAR(found[0].size, 0.2, kQuantum);
+    EXPECT_NEAR(std::abs(kAmplitude * std::sin(kSwing * found[0].from)), 0.81, 0.02);
+    EXPECT_NE(found[0].what.find(side > 0.0 ? "lower stop" : "upper stop"), std::string::npos);
+    stop.free = true;  // wherever within 0.1 rad
+    EXPECT_TRUE(found_at(-0.91).empty());
+    EXPECT_EQ(found_at(-0.8).size(), 1U);
+    stop.prior_standard_deviation = 0.01;
+    EXPECT_EQ(found_at(-0.91).size(), 1U);
+    stop.free = false;
+    offset.value = side * 0.2;  // what it reads is less by that
+    EXPECT_TRUE(found_at(-0.8).empty());
+    offset.value = 0.0;
+  }
+}
+
 // Differences of counts at 1 kHz are steps of 1.5 rad/s: the speed is that of the motion.
 TEST(Limits, TellSpeedsOfTheMotionNotOfItsCounts) {
   const std::vector<Finding> found = compared(swinging(), {.limits = {{0.0, 0.0, 5.0}}});

@@ -1,0 +1,234 @@
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <vector>
+
+#include "estimator/tree/interval_lanes.hpp"
+#include "estimator/tree/motion_piece.hpp"
+
+// Joints that strike their end stops, rest there and leave them, in trees.
+
+namespace estimator {
+namespace {
+
+/// Rates that an impact leaves a joint, of the change of all, below which it is not moved by it.
+constexpr double kUnmoved = 1e-12;
+constexpr double kGrazing = 1e-9;  // speed of an impact whose instant does not matter [rad/s]
+
+}  // namespace
+
+/// Joints that an interval starts with at their stops, or beyond.
+template <int kWidth>
+void IntervalLanes<kWidth>::settle_start_at_stops(int lane) {
+  Slot& slot = slots_[static_cast<std::size_t>(lane)];
+  for (int i = 0; i < std::ssize(stops_); ++i) {
+    const JointStop& stop = stops_[static_cast<std::size_t>(i)];
+    const double distance = stop.distance(*state(lane, stop.joint));
+    const double speed = stop.side * *state(lane, program_.joint_count() + stop.joint);
+    if (distance > 0.0 || (distance == 0.0 && speed > 0.0)) continue;
+    meet_stop(lane, slot.begin, i, false);
+  }
+}
+
+/// The first joint that strikes or leaves a stop within the piece, where that is before `first`.
+template <int kWidth>
+void IntervalLanes<kWidth>::find_stop_event(int lane, Ending& first) {
+  const Slot& slot = slots_[static_cast<std::size_t>(lane)];
+  for (int i = 0; i < std::ssize(stops_); ++i) {
+    const JointStop& stop = stops_[static_cast<std::size_t>(i)];
+    const bool rests = rests_at(slot, i);
+    if (rests && slot.holds) continue;
+    const auto joint = static_cast<std::size_t>(stop.joint);
+    double time = slot.end - slot.begin, left;
+    if (rests) {
+      left = stop.side * torques_[joint][static_cast<std::size_t>(lane)];
+      if (program_.is_dry(stop.joint)) left += lanes_.holding_bound(stop.joint)[lane];
+    } else {
+      left = stop.distance(lanes_.end_angle(stop.joint)[lane]);
+      if (left >= 0.0) time = find_dip(lane, i, left);
+    }
+    if (!(left < 0.0)) continue;
+    time = locate(lane, stop.joint, i, time, left);
+    if (time < first.time) first = {time, stop.joint, i};
+  }
+}
+
+/// Where a joint turns back beyond a stop within the piece, to end before it: the time at which it
+/// turns, and how far it is from the stop then.
+template <int kWidth>
+double IntervalLanes<kWidth>::find_dip(int lane, int stop, double& left) {
+  const Slot& slot = slots_[static_cast<std::size_t>(lane)];
+  const JointStop& at = stops_[static_cast<std::size_t>(stop)];
+  const double length = slot.end - slot.begin;
+  const double begin = at.distance(lanes_.begin_angle(at.joint)[lane]);
+  const double v0 = at.side * lanes_.begin_rate(at.joint)[lane];
+  const double v1 = at.side * lanes_.end_rate(at.joint)[lane];
+  if (!(v0 < 0.0 && v1 > 0.0)) return length;
+  const double turn = length * v0 / (v0 - v1);
+  // As if the acceleration were even, and with as much to spare again.
+  if (begin + v0 * turn > 0.0) return length;
+  hold_single(lane, slot.begin);
+  for (int i = 0; i < kSingle; ++i) {
+    load_piece(single_, i, *slot.interval->controls, slot.stretch, slot.begin, slot.begin + turn);
+  }
+  single_.step();
+  left = stop_margin(slot, stop, true)[0];
+  return turn;
+}
+
+/// How far a joint is from its stop, or what push it has to spare there, in each lane of the narrow
+/// engine (margin).
+template <int kWidth>
+std::array<double, IntervalLanes<kWidth>::kSingle> IntervalLanes<kWidth>::stop_margin(
+    const Slot& slot, int stop, bool at_end) {
+  const JointStop& at = stops_[static_cast<std::size_t>(stop)];
+  std::array<double, kSingle> left;
+  if (!rests_at(slot, stop)) {
+    const double* angle = at_end ? single_.end_angle(at.joint) : single_.state(at.joint);
+    for (std::size_t i = 0; i < left.size(); ++i) left[i] = at.distance(angle[i]);
+    return left;
+  }
+  at_end ? single_.accelerate_at_end() : single_.accelerate_at_start();
+  single_.holding_torque(at.joint, left.data());
+  for (std::size_t i = 0; i < left.size(); ++i) {
+    left[i] *= at.side;
+    if (program_.is_dry(at.joint)) left[i] += single_.holding_bound(at.joint)[i];
+  }
+  return left;
+}
+
+/// A joint strikes a stop, or leaves the one that it rests at, where the lane stands.
+///
+/// @param moves  whether the instant is one that the motion sets; false: the interval starts there
+template <int kWidth>
+void IntervalLanes<kWidth>::meet_stop(int lane, double time, int stop, bool moves) {
+  Slot& slot = slots_[static_cast<std::size_t>(lane)];
+  const JointStop& at = stops_[static_cast<std::size_t>(stop)];
+  const int n = program_.joint_count();
+  MotionEvent event{.time = time, .stretch = slot.stretch, .joint = at.joint};
+  if (rests_at(slot, stop)) {
+    hold_single(lane, time);
+    const JointVector<double> before = accelerate_single();
+    slot.contacts[static_cast<std::size_t>(at.joint)] = contact_of(at.side);
+    hold_single(lane, time);
+    event.drop = before - accelerate_single();
+  } else {
+    auto impact = std::make_shared<MotionImpact>();
+    impact->stop = stop;
+    *state(lane, at.joint) = at.position;
+    impact->position.resize(n);
+    impact->rates.resize(n);
+    for (int j = 0; j < n; ++j) {
+      impact->position[j] = *state(lane, j);
+      impact->rates[j] = *state(lane, n + j);
+    }
+    hold_single(lane, time);
+    impact->before = accelerate_single();
+    const double speed = impact->rates[at.joint];
+    if (moves && std::abs(speed) > kGrazing) impact->speed = speed;
+    if (moves || !(at.side * speed > 0.0)) {
+      impact_joint(lane, time, stop, *impact);
+    } else {
+      slot.contacts[static_cast<std::size_t>(at.joint)] = contact_of(at.side);
+    }
+    hold_single(lane, time);
+    impact->after = accelerate_single();
+    event.rates.resize(n);
+    for (int j = 0; j < n; ++j) event.rates[j] = *state(lane, n + j);
+    event.impact = std::move(impact);
+  }
+  event.contacts = slot.contacts;
+  slot.interval->log.events.push_back(event);
+}
+
+/// A rebound, or rest where that would not last.
+template <int kWidth>
+void IntervalLanes<kWidth>::impact_joint(int lane, double time, int stop, MotionImpact& impact) {
+  Slot& slot = slots_[static_cast<std::size_t>(lane)];
+  const JointStop& at = stops_[static_cast<std::size_t>(stop)];
+  const int n = program_.joint_count();
+  const Contacts contacts = slot.contacts;
+  Eigen::MatrixXd mass(n, n);
+  for (int j = 0; j < n; ++j) {
+    for (int k = 0; k < n; ++k) mass(j, k) = single_.mass(j, k)[0];
+  }
+  if (!slot.holds) {
+    leave_impact(lane, stop, at.restitution, mass, impact);
+    hold_single(lane, time);
+    const double back = -at.side * accelerate_single()[at.joint];  // < 0: driven off
+    const double speed = at.side * *state(lane, n + at.joint);
+    impact.rebounds = 2.0 * speed > kFlightMin * back;
+  }
+  if (!impact.rebounds) {
+    slot.contacts = contacts;
+    leave_impact(lane, stop, 0.0, mass, impact);
+    slot.contacts[static_cast<std::size_t>(at.joint)] = contact_at(at);
+  }
+  settle_rest(lane, time);
+}
+
+/// Gives joints the rates that they have after an impact, and the contacts that go with them.
+template <int kWidth>
+void IntervalLanes<kWidth>::leave_impact(int lane, int stop, double restitution,
+                                         const Eigen::MatrixXd& mass, MotionImpact& impact) {
+  Slot& slot = slots_[static_cast<std::size_t>(lane)];
+  const int n = program_.joint_count();
+  std::vector<JointStop> near{stops_[static_cast<std::size_t>(stop)]};
+  near.front().restitution = restitution;
+  for (int i = 0; i < std::ssize(stops_); ++i) {
+    if (rests_at(slot, i)) near.push_back(stops_[static_cast<std::size_t>(i)]);
+  }
+  std::vector<int> pushing{0};
+  if (near.size() > 1) pushing = pushing_stops(mass, impact.rates, near);
+  if (pushing.empty() || pushing.front() != 0) pushing.insert(pushing.begin(), 0);
+  impact.struck.clear();
+  for (const int i : pushing) {
+    const JointStop& each = near[static_cast<std::size_t>(i)];
+    impact.struck.push_back({each.joint, each.restitution});
+  }
+  const Eigen::MatrixXd before = impact.rates;
+  Eigen::VectorXd after = strike<double>(mass, before, impact.struck);
+  for (const auto& each : impact.struck) {
+    after[each.joint] = -each.restitution * impact.rates[each.joint];  // without rounding
+  }
+  slot.contacts[static_cast<std::size_t>(near.front().joint)] = contact_of(near.front().side);
+  const double least = kUnmoved * (after - before).norm();
+  for (int j = 0; j < n; ++j) {
+    Contact& contact = slot.contacts[static_cast<std::size_t>(j)];
+    if (is_held(contact) && std::abs(after[j]) <= least) {
+      after[j] = 0.0;
+    } else if (after[j] != 0.0) {
+      contact = contact_of(after[j]);
+    }
+    *state(lane, n + j) = after[j];
+  }
+}
+
+/// Which joints that stand still after an impact go on to.
+template <int kWidth>
+void IntervalLanes<kWidth>::settle_rest(int lane, double time) {
+  Slot& slot = slots_[static_cast<std::size_t>(lane)];
+  for (int j = 0; j < program_.joint_count(); ++j) {
+    if (slot.contacts[static_cast<std::size_t>(j)] == Contact::kStick) settle_joint(lane, j, time);
+  }
+  for (int i = 0; i < std::ssize(stops_) && !slot.holds; ++i) {
+    if (!rests_at(slot, i)) continue;
+    hold_single(lane, time);
+    const JointStop& stop = stops_[static_cast<std::size_t>(i)];
+    if (stop_margin(slot, i, false)[0] < 0.0) {
+      slot.contacts[static_cast<std::size_t>(stop.joint)] = contact_of(stop.side);
+    }
+  }
+}
+
+// The parts of either engine that stand in this file.
+template void IntervalLanes<4>::settle_start_at_stops(int);
+template void IntervalLanes<16>::settle_start_at_stops(int);
+template void IntervalLanes<4>::find_stop_event(int, Ending&);
+template void IntervalLanes<16>::find_stop_event(int, Ending&);
+template void IntervalLanes<4>::meet_stop(int, double, int, bool);
+template void IntervalLanes<16>::meet_stop(int, double, int, bool);
+template std::array<double, 4> IntervalLanes<4>::stop_margin(const Slot&, int, bool);
+template std::array<double, 4> IntervalLanes<16>::stop_margin(const Slot&, int, bool);
+
+}  // namespace estimator

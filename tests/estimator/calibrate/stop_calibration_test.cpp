@@ -1,0 +1,258 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <iostream>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "estimator/calibrate/calibration.hpp"
+#include "estimator/model/mechanisms/chain.hpp"
+#include "estimator/model/mechanisms/furuta.hpp"
+#include "estimator/model/mechanisms/pendulum.hpp"
+#include "tests/support/stopped_motion.hpp"
+
+// Rigs that strike end stops, estimated from data of simulators in minimal coordinates.
+
+namespace {
+
+using estimator::Calibration;
+using estimator::HingeQuantity;
+using estimator::JointKind;
+using estimator::Mechanism;
+using test_support::StoppedMotion;
+
+/// What encoders make of angles: noise of a deviation, then counts; 0: none.
+struct Encoding {
+  double noise = 0.0, count = 0.0;
+};
+
+estimator::Recording recorded(StoppedMotion rig, const Eigen::Vector2d& angles,
+                              const Eigen::Vector2d& rates, int joints, double duration,
+                              double period, const Encoding& encoding, unsigned seed) {
+  rig.q = angles;
+  rig.v = rates;
+  std::mt19937 random(seed);
+  std::normal_distribution<double> normal;
+  estimator::Segment segment;
+  segment.period = period;
+  segment.angles =
+      rig.sample(period, static_cast<int>(std::lround(duration / period))).leftCols(joints);
+  segment.controls.resize(segment.angles.rows(), 0);
+  for (double& reading : segment.angles.reshaped()) {
+    if (encoding.noise > 0.0) reading += encoding.noise * normal(random);
+    if (encoding.count > 0.0) reading = encoding.count * std::round(reading / encoding.count);
+  }
+  return {"run " + std::to_string(seed), {segment}};
+}
+
+void stop_at(Mechanism& mechanism, int joint, double side, double position, double restitution) {
+  auto& hinge = mechanism.hinges[static_cast<std::size_t>(joint)];
+  (side > 0.0 ? hinge.stops_lower : hinge.stops_upper) = true;
+  mechanism
+      .hinge_parameter(joint, side > 0.0 ? HingeQuantity::kStopLower : HingeQuantity::kStopUpper)
+      .value = position;
+  mechanism.hinge_parameter(joint, HingeQuantity::kRestitution).value = restitution;
+}
+
+/// Frees parameters from a start of their own.
+Mechanism started(Mechanism mechanism, const std::map<std::string, double>& starts) {
+  for (const auto& [name, start] : starts) {
+    auto& parameter =
+        mechanism.parameters[static_cast<std::size_t>(mechanism.find_parameter(name))];
+    parameter.value = start;
+    parameter.free = true;
+  }
+  return mechanism;
+}
+
+/// How far estimates are from the truth, in their deviations, over many draws.
+struct Coverage {
+  std::map<std::string, double> truth;
+  int beyond_three = 0, within_two = 0, count = 0, unconverged = 0;
+
+  void add(const Calibration& result) {
+    if (!result.converged() || !result.refined) ++unconverged;
+    for (const estimator::ParameterEstimate& estimate : result.parameters) {
+      const double z = (estimate.value - truth.at(estimate.name)) / estimate.standard_deviation;
+      if (!(std::abs(z) < 3.0)) {
+        ++beyond_three;
+        ADD_FAILURE() << estimate.name << " " << estimate.value << " ± "
+                      << estimate.standard_deviation << " for " << truth.at(estimate.name);
+      }
+      within_two += std::abs(z) < 1.96 ? 1 : 0;
+      ++count;
+    }
+  }
+
+  /// Three deviations hold but one of 370 estimates; of what 95 % intervals should hold so few are
+  /// missing that it happens by chance once in a thousand times, four binomial deviations below.
+  void expect() const {
+    EXPECT_EQ(unconverged, 0);
+    const double mean = 0.95 * count, deviation = std::sqrt(0.95 * 0.05 * count);
+    EXPECT_GE(within_two, mean - 4.0 * deviation) << "of " << count;
+    ::testing::Test::RecordProperty("within_95_percent_intervals", within_two);
+    ::testing::Test::RecordProperty("estimates", count);
+    std::cout << within_two << " of " << count << " estimates within their 95 % intervals\n";
+  }
+};
+
+/// A pendulum of the shape of make_pendulum that strikes a stop past the bottom, from a release and
+/// from a push, as two recordings.
+constexpr double kJ = 3.96e-3, kArm = 0.428 * 0.092, kInertia = kJ + 0.428 * 0.092 * 0.092;
+struct StruckPendulum {
+  double side = 1.0, position = -0.15, restitution = 0.6, b = 3e-4;
+
+  Mechanism mechanism() const {
+    Mechanism pendulum = estimator::make_pendulum();
+    stop_at(pendulum, 0, side, position, restitution);
+    pendulum.hinge_parameter(0, HingeQuantity::kViscous).value = b;
+    return pendulum;
+  }
+  std::vector<estimator::Recording> record(const Encoding& encoding, unsigned seed) const {
+    StoppedMotion rig = test_support::stopped_pendulum(kInertia, kArm, b);
+    rig.stops = {{0, side, position, restitution}};
+    std::mt19937 random(seed);
+    std::uniform_real_distribution<double> unit(0.0, 1.0);
+    const Eigen::Vector2d angle(side * (0.8 + 0.6 * unit(random)), 0.0);
+    const Eigen::Vector2d pushed(side * 0.2, 0.0), speed(side * (3.0 + 2.0 * unit(random)), 0.0);
+    return {recorded(rig, angle, {0.0, 0.0}, 1, 4.0, 2e-3, encoding, 2 * seed),
+            recorded(rig, pushed, speed, 1, 4.0, 2e-3, encoding, 2 * seed + 1)};
+  }
+};
+
+constexpr double kPendulumNoise = 5e-4, kPendulumCount = 2.0 * M_PI / 4096.0;
+
+// A swing against a stop on either side, whose position is known or not. Counts over draws of the
+// motion's start; a wrong law, derivative or instant leaves estimates many deviations off.
+TEST(StopCalibration, OfAPendulumCoversTheTruth) {
+  for (const bool counted : {false, true}) {
+    for (const bool known : {true, false}) {
+      SCOPED_TRACE(::testing::Message()
+                   << (counted ? "counts" : "noise") << (known ? ", stop known" : ""));
+      const Encoding encoding =
+          counted ? Encoding{0.0, kPendulumCount} : Encoding{kPendulumNoise, 0.0};
+      const double side = known ? 1.0 : -1.0;
+      const StruckPendulum rig{.side = side, .position = -side * 0.15};
+      const std::string stop = side > 0.0 ? "1.stop_lower" : "1.stop_upper";
+      std::map<std::string, double> starts = {
+          {"P.J_zz", 1.2 * kJ}, {"1.b", 1e-4}, {"1.restitution", 0.4}};
+      if (!known) starts[stop] = rig.position + 0.03;
+      Coverage coverage{.truth = {{"P.J_zz", kJ},
+                                  {"1.b", rig.b},
+                                  {"1.restitution", rig.restitution},
+                                  {stop, rig.position}}};
+      for (unsigned seed = 1; seed <= 10; ++seed) {
+        SCOPED_TRACE(seed);
+        coverage.add(
+            estimator::calibrate(started(rig.mechanism(), starts), rig.record(encoding, seed)));
+      }
+      coverage.expect();
+    }
+  }
+}
+
+// A knee between two stops: thigh and shank share every impulse.
+TEST(StopCalibration, OfADoublePendulumCoversTheTruth) {
+  constexpr double kMass = 0.2, kLength = 0.3, kOwn = 1.5e-3;
+  Mechanism chain = estimator::make_chain({.links = 2});
+  for (int j = 0; j < 2; ++j) chain.hinge_parameter(j, HingeQuantity::kViscous).value = 1e-3;
+  stop_at(chain, 1, 1.0, -0.3, 0.4);
+  stop_at(chain, 1, -1.0, 0.4, 0.4);
+  Coverage coverage{.truth = {{"L1.J_zz", kOwn},
+                              {"L2.J_zz", kOwn},
+                              {"1.b", 1e-3},
+                              {"2.restitution", 0.4},
+                              {"2.stop_lower", -0.3},
+                              {"2.stop_upper", 0.4}}};
+  for (unsigned seed = 1; seed <= 4; ++seed) {
+    SCOPED_TRACE(seed);
+    StoppedMotion rig = test_support::stopped_double_pendulum(kMass, kLength, kOwn, {1e-3, 1e-3});
+    rig.stops = {{1, 1.0, -0.3, 0.4}, {1, -1.0, 0.4, 0.4}};
+    coverage.add(estimator::calibrate(
+        started(chain, {{"L1.J_zz", 1.2 * kOwn},
+                        {"L2.J_zz", 0.8 * kOwn},
+                        {"1.b", 5e-4},
+                        {"2.restitution", 0.6},
+                        {"2.stop_lower", -0.28},
+                        {"2.stop_upper", 0.42}}),
+        {recorded(rig, {0.9 + 0.1 * seed, -0.1}, {0.0, 0.0}, 2, 3.0, 2e-3, {5e-4, 0.0}, seed)}));
+  }
+  coverage.expect();
+}
+
+// The passive joint of a Furuta pendulum strikes; its arm tells of it too.
+TEST(StopCalibration, OfAFurutaPendulumCoversTheTruth) {
+  Mechanism furuta = estimator::make_furuta();
+  furuta.hinge_parameter(0, HingeQuantity::kViscous).value = 1e-3;
+  furuta.hinge_parameter(1, HingeQuantity::kViscous).value = 2e-4;
+  furuta.hinges[0].motorised = false;
+  stop_at(furuta, 1, -1.0, 0.5, 0.6);
+  test_support::FurutaShape shape;
+  shape.arm_inertia = 3e-3 + 0.238 * 0.128 * 0.128;
+  Coverage coverage{.truth = {{"A.J_zz", 3e-3},
+                              {"B.J_yy", 4e-3},
+                              {"1.b", 1e-3},
+                              {"2.b", 2e-4},
+                              {"2.restitution", 0.6},
+                              {"2.stop_upper", 0.5}}};
+  for (unsigned seed = 1; seed <= 4; ++seed) {
+    SCOPED_TRACE(seed);
+    StoppedMotion rig = test_support::stopped_furuta(shape);
+    rig.stops = {{1, -1.0, 0.5, 0.6}};
+    coverage.add(estimator::calibrate(started(furuta, {{"A.J_zz", 4e-3},
+                                                       {"B.J_yy", 3e-3},
+                                                       {"1.b", 5e-4},
+                                                       {"2.b", 1e-4},
+                                                       {"2.restitution", 0.4},
+                                                       {"2.stop_upper", 0.47}}),
+                                      {recorded(rig, {0.0, -1.2 - 0.05 * seed}, {2.0, 0.0}, 2, 4.0,
+                                                2e-3, {0.0, kPendulumCount}, seed)}));
+  }
+  coverage.expect();
+}
+
+// A carriage on a spring against its buffer, which is where it was measured.
+TEST(StopCalibration, OfACarriageAtItsBufferCoversTheTruth) {
+  Mechanism cart = estimator::make_pendulum({.mass = 0.5, .distance = 0.0});
+  cart.hinges[0].kind = JointKind::kPrismatic;
+  estimator::make_parameters(cart);
+  cart.parameter(0, estimator::BodyQuantity::kMass).value = 0.5;
+  cart.hinge_parameter(0, HingeQuantity::kRestAngle).value = 0.05;
+  stop_at(cart, 0, -1.0, 0.1, 0.5);
+  Coverage coverage{.truth = {{"1.k", 8.0}, {"1.b", 0.05}, {"1.restitution", 0.5}}};
+  for (unsigned seed = 1; seed <= 6; ++seed) {
+    SCOPED_TRACE(seed);
+    StoppedMotion rig;
+    rig.mass = [](const Eigen::Vector2d&) -> Eigen::Matrix2d {
+      return Eigen::Vector2d(0.5, 1.0).asDiagonal();
+    };
+    rig.force = [](const Eigen::Vector2d& q, const Eigen::Vector2d& v) {
+      return Eigen::Vector2d(-8.0 * (q[0] - 0.05) - 0.05 * v[0], 0.0);
+    };
+    rig.stops = {{0, -1.0, 0.1, 0.5}};
+    coverage.add(estimator::calibrate(
+        started(cart, {{"1.k", 10.0}, {"1.b", 0.02}, {"1.restitution", 0.8}}),
+        {recorded(rig, {-0.3 - 0.02 * seed, 0.0}, {0.0, 0.0}, 1, 5.0, 2e-3,
+                  {seed % 2 == 0 ? 1e-4 : 0.0, seed % 2 == 0 ? 0.0 : 2e-4}, seed)}));
+  }
+  coverage.expect();
+}
+
+// Nothing comes back, or all of it: estimates end at the border, from within.
+TEST(StopCalibration, ReachesTheBordersOfRestitution) {
+  for (const double restitution : {0.0, 1.0}) {
+    SCOPED_TRACE(restitution);
+    const StruckPendulum rig{.restitution = restitution};
+    const Calibration result =
+        estimator::calibrate(started(rig.mechanism(), {{"1.b", 1e-4}, {"1.restitution", 0.5}}),
+                             rig.record({kPendulumNoise, 0.0}, 1));
+    EXPECT_TRUE(result.converged());
+    EXPECT_NEAR(result.mechanism.hinge_parameter(0, HingeQuantity::kRestitution).value, restitution,
+                5e-3);
+  }
+}
+
+}  // namespace

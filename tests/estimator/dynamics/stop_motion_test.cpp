@@ -1,0 +1,451 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <vector>
+
+#include "estimator/model/mechanisms/chain.hpp"
+#include "estimator/model/mechanisms/furuta.hpp"
+#include "estimator/model/mechanisms/pendulum.hpp"
+#include "estimator/tree/interval_motion.hpp"
+#include "tests/estimator/dynamics/even_edges.hpp"
+#include "tests/estimator/joint_sensor.hpp"
+#include "tests/support/stopped_motion.hpp"
+
+// Joints that strike their end stops, rest there and leave them: against simulators in minimal
+// coordinates, and derivatives against differences.
+
+namespace estimator {
+namespace {
+
+constexpr double kStopPeriod = 2e-3;
+
+using test_support::StoppedMotion;
+
+void place_stop(Mechanism& mechanism, int joint, double side, double position, double restitution) {
+  Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(joint)];
+  (side > 0.0 ? hinge.stops_lower : hinge.stops_upper) = true;
+  mechanism
+      .hinge_parameter(joint, side > 0.0 ? HingeQuantity::kStopLower : HingeQuantity::kStopUpper)
+      .value = position;
+  mechanism.hinge_parameter(joint, HingeQuantity::kRestitution).value = restitution;
+}
+
+/// A mechanism and its controls for some time.
+struct StopRun {
+  StopRun(const Mechanism& rig, double duration, double period = kStopPeriod,
+          const std::function<double(double)>& control = {})
+      : mechanism(rig), program(rig) {
+    const int steps = static_cast<int>(std::lround(duration / period));
+    segment.period = period;
+    segment.controls =
+        Eigen::MatrixXd::Zero(steps + 1, static_cast<Eigen::Index>(program.motors().size()));
+    for (int k = 0; k <= steps && control; ++k) segment.controls(k, 0) = control(k * period);
+    controls = HeldControls(segment, even_edges(period, steps),
+                            std::vector<ControlDelay>(program.motors().size()));
+    count = steps;
+  }
+
+  MotionInterval run(const Mechanism& values, const Eigen::VectorXd& start,
+                     Eigen::MatrixXd* angles = nullptr) const {
+    std::vector<MotionInterval> interval = {{.controls = &controls,
+                                             .last_stretch = controls.first(count),
+                                             .last_sample = count + 1,
+                                             .period = segment.period,
+                                             .start = start}};
+    std::vector<Eigen::MatrixXd> read(1);
+    IntervalMotion(program, values).run(interval, read);
+    if (angles != nullptr) *angles = read[0];
+    return interval[0];
+  }
+
+  Mechanism mechanism;
+  TreeProgram program;
+  Segment segment;
+  HeldControls controls;
+  int count = 0;
+};
+
+struct Happened {
+  int impacts = 0, rests = 0, releases = 0;
+};
+Happened happened(const MotionInterval& interval) {
+  Happened counts;
+  Contacts before = interval.log.start;
+  for (const MotionEvent& event : interval.log.events) {
+    if (event.joint < 0) continue;
+    const auto joint = static_cast<std::size_t>(event.joint);
+    counts.impacts += event.impact != nullptr ? 1 : 0;
+    counts.rests += !is_at_stop(before[joint]) && is_at_stop(event.contacts[joint]) ? 1 : 0;
+    counts.releases += event.impact == nullptr && is_at_stop(before[joint]) ? 1 : 0;
+    before = event.contacts;
+  }
+  return counts;
+}
+
+/// Readings of every joint against those of another simulator.
+void expect_motion(const StopRun& run, const Eigen::VectorXd& start, StoppedMotion other,
+                   double tolerance, const Happened& least) {
+  const Eigen::Index n = start.size() / 2;
+  Eigen::MatrixXd angles;
+  const MotionInterval interval = run.run(run.mechanism, start, &angles);
+  other.q.head(n) = start.head(n);
+  other.v.head(n) = start.tail(n);
+  const Eigen::MatrixXd expected = other.sample(run.segment.period, run.count);
+  EXPECT_LT((angles - expected.leftCols(n)).cwiseAbs().maxCoeff(), tolerance);
+  const Happened counts = happened(interval);
+  EXPECT_GE(counts.impacts, least.impacts);
+  EXPECT_GE(counts.rests, least.rests);
+  EXPECT_GE(counts.releases, least.releases);
+  EXPECT_EQ(interval.log.unresolved, 0);
+}
+
+/// Ends and readings along every direction against central differences.
+void expect_slopes(const StopRun& run, const Eigen::VectorXd& start, const Happened& least,
+                   double tolerance = 2e-5) {
+  const auto states = static_cast<int>(start.size());
+  const MotionInterval interval = run.run(run.mechanism, start);
+  const Happened counts = happened(interval);
+  EXPECT_GE(counts.impacts, least.impacts);
+  EXPECT_GE(counts.rests, least.rests);
+  EXPECT_GE(counts.releases, least.releases);
+  std::vector<int> joints;
+  for (int j = 0; j < states / 2; ++j) joints.push_back(j);
+  std::vector<IntervalSlopes::Result> slopes(1);
+  IntervalSlopes(run.program, run.mechanism, test_support::joint_sensors(joints))
+      .run({&interval, 1}, slopes);
+  for (int d = 0; d < slopes[0].end.cols(); ++d) {
+    SCOPED_TRACE(d < states ? "state " + std::to_string(d)
+                            : run.mechanism
+                                  .parameters[static_cast<std::size_t>(
+                                      run.program.moving()[static_cast<std::size_t>(d - states)])]
+                                  .name);
+    const auto moved = [&](double by, Eigen::MatrixXd& read) {
+      Mechanism values = run.mechanism;
+      Eigen::VectorXd from = start;
+      if (d < states) {
+        from[d] += by;
+      } else {
+        const int index = run.program.moving()[static_cast<std::size_t>(d - states)];
+        values.parameters[static_cast<std::size_t>(index)].value += by;
+      }
+      return run.run(values, from, &read).end;
+    };
+    // At the border of restitution there is one side alone.
+    const double value = d < states
+                             ? 1.0
+                             : run.mechanism
+                                   .parameters[static_cast<std::size_t>(
+                                       run.program.moving()[static_cast<std::size_t>(d - states)])]
+                                   .value;
+    const double up_by = 1e-7, down_by = value == 0.0 ? 0.0 : -1e-7;
+    Eigen::MatrixXd up_read, down_read;
+    const Eigen::VectorXd up = moved(up_by, up_read), down = moved(down_by, down_read);
+    const Eigen::VectorXd end = (up - down) / (up_by - down_by);
+    const Eigen::MatrixXd read = (up_read - down_read) / (up_by - down_by);
+    EXPECT_LT((slopes[0].end.col(d) - end).cwiseAbs().maxCoeff(),
+              tolerance * (1.0 + end.cwiseAbs().maxCoeff()))
+        << slopes[0].end.col(d).transpose() << "\n"
+        << end.transpose();
+    for (std::size_t j = 0; j < joints.size(); ++j) {
+      const auto column = static_cast<Eigen::Index>(j);
+      EXPECT_LT((slopes[0].readings[j].col(d) - read.col(column)).cwiseAbs().maxCoeff(),
+                tolerance * (1.0 + read.col(column).cwiseAbs().maxCoeff()))
+          << j;
+    }
+  }
+}
+
+void free_up(Mechanism& mechanism, const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    mechanism.parameters[static_cast<std::size_t>(mechanism.find_parameter(name))].free = true;
+  }
+}
+
+constexpr double kSwing = 3.96e-3, kMass = 0.428, kDistance = 0.092;  // of make_pendulum
+
+Mechanism pendulum_at_stop(double side, double position, double restitution) {
+  Mechanism pendulum = make_pendulum();
+  pendulum.hinge_parameter(0, HingeQuantity::kViscous).value = 2e-4;
+  place_stop(pendulum, 0, side, position, restitution);
+  free_up(pendulum,
+          {"P.J_zz", "1.b", side > 0.0 ? "1.stop_lower" : "1.stop_upper", "1.restitution"});
+  return pendulum;
+}
+
+StoppedMotion pendulum_elsewhere(double side, double position, double restitution) {
+  StoppedMotion rig = test_support::stopped_pendulum(kSwing + kMass * kDistance * kDistance,
+                                                     kMass * kDistance, 2e-4);
+  rig.stops = {{0, side, position, restitution}};
+  return rig;
+}
+
+// A pendulum that swings against a stop on either side, through many rebounds to rest. Rebounds
+// that are too short to follow rise by less than 100 rad/s² · (1e-4 s)²/8.
+TEST(StopMotion, OfAPendulumIsThatOfAnotherSimulator) {
+  for (const double side : {1.0, -1.0}) {
+    for (const double restitution : {0.0, 0.3, 0.7, 1.0}) {
+      SCOPED_TRACE(::testing::Message() << side << " " << restitution);
+      const Eigen::Vector2d start(side * 1.2, side * 0.5);
+      // The stop is off the bottom, so that the pendulum is pressed against it.
+      expect_motion({pendulum_at_stop(side, side * 0.2, restitution), 4.0}, start,
+                    pendulum_elsewhere(side, side * 0.2, restitution), 5e-7,
+                    {restitution > 0.0 ? 4 : 1, restitution < 0.9 ? 1 : 0, 0});
+    }
+  }
+}
+
+// The sampling of the readings, and with it the steps, does not matter beyond their error.
+TEST(StopMotion, DoesNotDependOnTheSteps) {
+  const Eigen::Vector2d start(1.0, 0.0);
+  for (const double period : {0.5e-3, 10e-3}) {
+    expect_motion({pendulum_at_stop(1.0, -0.1, 0.8), 3.0, period}, start,
+                  pendulum_elsewhere(1.0, -0.1, 0.8), 2e-6, {4, 0, 0});
+  }
+}
+
+Mechanism double_pendulum(double restitution) {
+  Mechanism chain = make_chain({.links = 2});
+  for (int j = 0; j < 2; ++j) {
+    chain.hinge_parameter(j, HingeQuantity::kViscous).value = 1e-3;
+  }
+  place_stop(chain, 1, 1.0, -0.3, restitution);
+  place_stop(chain, 1, -1.0, 0.4, restitution);
+  free_up(chain,
+          {"L1.m", "L2.J_zz", "2.b_x", "1.b", "2.stop_lower", "2.stop_upper", "2.restitution"});
+  return chain;
+}
+
+StoppedMotion double_elsewhere(double restitution) {
+  StoppedMotion rig =
+      test_support::stopped_double_pendulum(0.2, 0.3, 1.5e-3, Eigen::Vector2d(1e-3, 1e-3));
+  rig.stops = {{1, 1.0, -0.3, restitution}, {1, -1.0, 0.4, restitution}};
+  return rig;
+}
+
+// A knee between two stops: the thigh jumps with every impact, the knee rests at its stops and is
+// pulled off them.
+TEST(StopMotion, OfADoublePendulumIsThatOfAnotherSimulator) {
+  for (const double restitution : {0.0, 0.4}) {
+    SCOPED_TRACE(restitution);
+    expect_motion({double_pendulum(restitution), 2.0}, Eigen::Vector4d(1.3, -0.1, 0.0, 0.0),
+                  double_elsewhere(restitution), 1e-6, {3, 1, 1});
+  }
+  expect_motion({double_pendulum(1.0), 1.0}, Eigen::Vector4d(1.3, -0.1, 0.0, 0.0),
+                double_elsewhere(1.0), 1e-6, {3, 0, 0});
+}
+
+Mechanism furuta_at_stops() {
+  Mechanism furuta = make_furuta();
+  furuta.hinge_parameter(0, HingeQuantity::kViscous).value = 1e-3;
+  furuta.hinge_parameter(1, HingeQuantity::kViscous).value = 2e-4;
+  place_stop(furuta, 1, -1.0, 0.5, 0.6);
+  free_up(furuta, {"A.J_zz", "B.J_yy", "2.stop_upper", "2.restitution"});
+  return furuta;
+}
+
+// A Furuta pendulum whose passive joint strikes: the arm gets its share of the impulse.
+TEST(StopMotion, OfAFurutaPendulumIsThatOfAnotherSimulator) {
+  test_support::FurutaShape shape;
+  shape.arm_inertia = 3e-3 + 0.238 * 0.128 * 0.128;
+  StoppedMotion rig = test_support::stopped_furuta(shape);
+  rig.stops = {{1, -1.0, 0.5, 0.6}};
+  expect_motion({furuta_at_stops(), 2.0}, Eigen::Vector4d(0.0, -1.4, 2.0, 0.0), rig, 1e-6,
+                {3, 0, 0});
+}
+
+/// A carriage on a spring between buffers.
+Mechanism carriage(double coulomb) {
+  Mechanism cart = make_pendulum({.mass = 0.5, .distance = 0.0, .motorised = true});
+  cart.hinges[0].kind = JointKind::kPrismatic;
+  make_parameters(cart);
+  cart.parameter(0, BodyQuantity::kMass).value = 0.5;
+  cart.hinge_parameter(0, HingeQuantity::kStiffness).value = 8.0;
+  cart.hinge_parameter(0, HingeQuantity::kRestAngle).value = 0.3;
+  cart.hinge_parameter(0, HingeQuantity::kViscous).value = 0.1;
+  cart.hinge_parameter(0, HingeQuantity::kCoulombTorque).value = coulomb;
+  cart.hinge_parameter(0, HingeQuantity::kMotorGain).value = 1.0;
+  place_stop(cart, 0, -1.0, 0.1, 0.5);
+  free_up(cart, {"1.k", "1.b", "1.f_c", "1.stop_upper", "1.restitution"});
+  EXPECT_EQ(cart.hinge_parameter(0, HingeQuantity::kStopUpper).unit, "m");
+  return cart;
+}
+
+TEST(StopMotion, OfASlideIsThatOfAnotherSimulator) {
+  StoppedMotion rig;
+  rig.mass = [](const Eigen::Vector2d&) -> Eigen::Matrix2d {
+    return Eigen::Vector2d(0.5, 1.0).asDiagonal();
+  };
+  rig.force = [](const Eigen::Vector2d& q, const Eigen::Vector2d& v) {
+    return Eigen::Vector2d(-8.0 * (q[0] - 0.3) - 0.1 * v[0], 0.0);
+  };
+  rig.stops = {{0, -1.0, 0.1, 0.5}};
+  expect_motion({carriage(0.0), 4.0}, Eigen::Vector2d(-0.4, 0.0), rig, 1e-6, {5, 1, 0});
+}
+
+// A carriage pressed on its buffer by the spring with 1.6 N and drawn back by the motor: it leaves
+// when the motor has overcome the spring and friction, which is counted once, and whose part it is
+// to hold when the spring is overcome alone. Both ways.
+TEST(StopMotion, LeavesAStopWhenItsPushWouldPullByMoreThanFrictionHolds) {
+  for (const double side : {1.0, -1.0}) {
+    for (const double coulomb : {0.0, 0.4}) {
+      SCOPED_TRACE(::testing::Message() << side << " " << coulomb);
+      Mechanism cart = carriage(coulomb);
+      if (side > 0.0) {
+        cart.hinges[0].stops_upper = false;
+        place_stop(cart, 0, 1.0, -0.1, 0.5);
+        cart.hinge_parameter(0, HingeQuantity::kRestAngle).value = -0.3;
+      }
+      // 2 N/s away from the stop.
+      const StopRun run(cart, 1.5, 1e-3, [&](double t) { return side * 2.0 * t; });
+      const MotionInterval interval = run.run(cart, Eigen::Vector2d(-side * 0.1, 0.0));
+      const Happened counts = happened(interval);
+      EXPECT_EQ(counts.releases, 1);
+      for (const MotionEvent& event : interval.log.events) {
+        if (event.impact != nullptr) continue;
+        // The staircase of the control is a line from half a period on.
+        EXPECT_NEAR(event.time, (1.6 + coulomb) / 2.0, 1e-3);
+        EXPECT_EQ(event.contacts[0], contact_of(side));
+      }
+      EXPECT_GT(side * (interval.end[0] + side * 0.1), 0.01);
+    }
+  }
+}
+
+// Energy of motion and height never grows, and stays where nothing is lost.
+TEST(StopMotion, NeverGainsEnergy) {
+  for (const double restitution : {0.0, 0.5, 1.0}) {
+    SCOPED_TRACE(restitution);
+    Mechanism chain = double_pendulum(restitution);
+    for (int j = 0; j < 2; ++j) chain.hinge_parameter(j, HingeQuantity::kViscous).value = 0.0;
+    place_stop(chain, 0, -1.0, 0.7, restitution);
+    const StoppedMotion formulas =
+        test_support::stopped_double_pendulum(0.2, 0.3, 1.5e-3, Eigen::Vector2d::Zero());
+    const auto energy = [&](const Eigen::VectorXd& state) {
+      const Eigen::Vector2d q = state.head(2), v = state.tail(2);
+      return 0.5 * v.dot(formulas.mass(q) * v) -
+             0.2 * 9.82 * (0.45 * std::cos(q[0]) + 0.15 * std::cos(q[0] + q[1]));
+    };
+    const StopRun run(chain, 0.05, 1e-3);
+    Eigen::VectorXd state = Eigen::Vector4d(-1.8, 0.1, -1.0, 3.0);
+    const double first = energy(state);
+    double last = first;
+    int impacts = 0;
+    for (int piece = 0; piece < 60; ++piece) {
+      const MotionInterval interval = run.run(chain, state);
+      impacts += happened(interval).impacts;
+      state = interval.end;
+      const double now = energy(state);
+      EXPECT_LE(now, last + 1e-7);  // Runge–Kutta steps of 1 ms, 50 of them
+      last = now;
+    }
+    EXPECT_GT(impacts, 5);
+    if (restitution == 1.0) {
+      EXPECT_NEAR(last, first, 1e-6);
+    } else {
+      EXPECT_LT(last, first - 0.01);
+    }
+  }
+}
+
+TEST(StopSlopes, PassAnImpactAndManyOnEitherSide) {
+  for (const double side : {1.0, -1.0}) {
+    SCOPED_TRACE(side);
+    const Mechanism pendulum = pendulum_at_stop(side, -side * 0.3, 0.8);
+    // In the middle of an interval, in the middle of a step.
+    expect_slopes({pendulum, 0.35}, Eigen::Vector2d(side * 0.6, 0.0), {1, 0, 0});
+    expect_slopes({pendulum, 2.0}, Eigen::Vector2d(side * 0.6, -side), {3, 0, 0});
+  }
+}
+
+TEST(StopSlopes, PassTwoImpactsInOneStep) {
+  Mechanism pendulum = pendulum_at_stop(1.0, -0.002, 0.8);
+  place_stop(pendulum, 0, -1.0, 0.002, 0.8);
+  free_up(pendulum, {"1.stop_upper"});
+  expect_slopes({pendulum, 0.02, 10e-3}, Eigen::Vector2d(0.0, 1.1), {3, 0, 0});
+}
+
+// Rest forgets where the motion came from, and follows the stop.
+TEST(StopSlopes, PassIntoRest) {
+  const Mechanism dead = pendulum_at_stop(1.0, 0.3, 0.0);
+  expect_slopes({dead, 0.8}, Eigen::Vector2d(0.6, 0.0), {1, 1, 0});
+  const Mechanism lively = pendulum_at_stop(1.0, 0.3, 0.3);
+  expect_slopes({lively, 1.5}, Eigen::Vector2d(0.6, 0.0), {3, 1, 0});
+}
+
+TEST(StopSlopes, PassJumpsOfOtherJointsAndRelease) {
+  expect_slopes({double_pendulum(0.4), 1.2}, Eigen::Vector4d(1.3, -0.1, 0.0, 0.0), {3, 1, 1}, 1e-4);
+  expect_slopes({double_pendulum(0.0), 1.2}, Eigen::Vector4d(1.3, -0.1, 0.0, 0.0), {2, 1, 1}, 1e-4);
+  expect_slopes({furuta_at_stops(), 0.8}, Eigen::Vector4d(0.0, -1.4, 2.0, 0.0), {1, 0, 0});
+}
+
+TEST(StopSlopes, PassReleaseFromRestUnderFriction) {
+  const Mechanism cart = carriage(0.4);
+  const StopRun run(cart, 2.0, 1e-3, [](double t) { return -2.2471 * std::max(0.0, t - 0.6); });
+  expect_slopes(run, Eigen::Vector2d(0.02, 0.3), {2, 1, 1});
+}
+
+// A stop that follows from another parameter.
+TEST(StopSlopes, FollowTies) {
+  Mechanism pendulum = pendulum_at_stop(1.0, -0.3, 0.8);
+  place_stop(pendulum, 0, -1.0, 0.3, 0.8);
+  const int lower = pendulum.index_of_hinge(0, HingeQuantity::kStopLower);
+  const int upper = pendulum.index_of_hinge(0, HingeQuantity::kStopUpper);
+  pendulum.ties.push_back({.parameter = upper, .constant = 0.0, .terms = {{lower, -1.0}}});
+  const StopRun run(pendulum, 1.0);
+  const Eigen::Vector2d start(0.1, 3.0);
+  const MotionInterval interval = run.run(pendulum, start);
+  EXPECT_GE(happened(interval).impacts, 3);
+  std::vector<IntervalSlopes::Result> slopes(1);
+  IntervalSlopes(run.program, pendulum, test_support::joint_sensors({0}))
+      .run({&interval, 1}, slopes);
+  const auto end = [&](double by) {
+    Mechanism values = pendulum;
+    values.parameters[static_cast<std::size_t>(lower)].value += by;
+    apply_ties(values);
+    return run.run(values, start).end;
+  };
+  constexpr double kBy = 1e-7;
+  const Eigen::VectorXd slope = (end(kBy) - end(-kBy)) / (2.0 * kBy);
+  const auto place = std::ranges::find(run.program.moving(), lower) - run.program.moving().begin();
+  EXPECT_LT((slopes[0].end.col(2 + place) - slope).norm(), 2e-5 * slope.norm());
+}
+
+// Nodes lie where an estimate puts them, a little beyond a stop too: there the joint is put at the
+// stop, from where motion depends on the stop and no more on where it was.
+TEST(StopMotion, PutsAStartBeyondAStopAtIt) {
+  const Mechanism pendulum = pendulum_at_stop(1.0, 0.1, 0.5);
+  const StopRun run(pendulum, 0.2);
+  for (const double speed : {-0.7, 0.0, 0.7}) {
+    SCOPED_TRACE(speed);
+    Eigen::MatrixXd beyond_read, at_read;
+    const MotionInterval beyond = run.run(pendulum, Eigen::Vector2d(0.08, speed), &beyond_read);
+    const MotionInterval at = run.run(pendulum, Eigen::Vector2d(0.1, speed), &at_read);
+    EXPECT_EQ(beyond_read(0, 0), 0.1);
+    EXPECT_EQ(beyond.end, at.end);
+    EXPECT_EQ(beyond_read, at_read);
+    std::vector<IntervalSlopes::Result> slopes(1);
+    IntervalSlopes(run.program, pendulum, test_support::joint_sensors({0}))
+        .run({&beyond, 1}, slopes);
+    EXPECT_EQ(slopes[0].end.col(0).norm(), 0.0);
+    for (int d = 1; d < slopes[0].end.cols(); ++d) {
+      const auto end = [&](double by) {
+        Mechanism values = pendulum;
+        Eigen::Vector2d start(0.08, speed);
+        if (d < 2) {
+          start[d] += by;
+        } else {
+          const int index = run.program.moving()[static_cast<std::size_t>(d - 2)];
+          values.parameters[static_cast<std::size_t>(index)].value += by;
+        }
+        return run.run(values, start).end;
+      };
+      if (d == 1 && speed == 0.0) continue;  // a kink
+      const Eigen::VectorXd slope = (end(1e-7) - end(-1e-7)) / 2e-7;
+      EXPECT_LT((slopes[0].end.col(d) - slope).norm(), 2e-5 * (1.0 + slope.norm())) << d;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace estimator

@@ -1,0 +1,223 @@
+// Joints with end stops, from the rig file to the program's answers.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "estimator/model/joint_stop.hpp"
+#include "proto/calibration.pb.h"
+#include "service/import/rig_file.hpp"
+#include "service/simulation/scenario_file.hpp"
+#include "service/simulation/simulation.hpp"
+#include "tests/service/run_rigcal.hpp"
+#include "tests/support/refusal.hpp"
+
+namespace service {
+namespace {
+
+using estimator::HingeQuantity;
+using test_support::expect_parts;
+using test_support::refusal;
+
+// One statement a line, so that messages can be located.
+const std::string kStoppedRig = R"(name: "p"
+body { name: "rod" mass { value: 0.4 } inertia { xx { value: 0.01 } yy { value: 0.01 } zz { value: 0.01 } } }
+hinge { name: "pivot"
+  parent { body: "ground" axis { z: 1 } zero_direction { y: -1 } }
+  child { body: "rod" point { x { value: -0.1 } } axis { z: 1 } zero_direction { x: 1 } }
+  encoder { }
+  stops {
+    lower { value: -0.4 free: true prior_standard_deviation: 0.02 }
+    upper { value: 1.1 }
+    restitution { value: 0.5 free: true }
+  }
+}
+recording { time { column: "t" } angle { hinge: "pivot" column: "a" } }
+)";
+
+std::string with(const std::string& from, const std::string& to) {
+  std::string text = kStoppedRig;
+  const std::size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
+TEST(EndStops, AreOrdinaryParametersOfTheirJoint) {
+  const Rig rig = parse_rig("r", kStoppedRig);
+  const estimator::Hinge& hinge = rig.mechanism.hinges[0];
+  EXPECT_TRUE(hinge.stops_lower && hinge.stops_upper);
+  const estimator::Parameter& lower = rig.mechanism.hinge_parameter(0, HingeQuantity::kStopLower);
+  EXPECT_EQ(lower.name, "pivot.stop_lower");
+  EXPECT_EQ(lower.unit, "rad");
+  EXPECT_EQ(lower.value, -0.4);
+  EXPECT_TRUE(lower.free);
+  EXPECT_EQ(lower.prior_standard_deviation, 0.02);
+  const estimator::Parameter& upper = rig.mechanism.hinge_parameter(0, HingeQuantity::kStopUpper);
+  EXPECT_EQ(upper.value, 1.1);
+  EXPECT_FALSE(upper.free);
+  const estimator::Parameter& e = rig.mechanism.hinge_parameter(0, HingeQuantity::kRestitution);
+  EXPECT_EQ(e.name, "pivot.restitution");
+  EXPECT_EQ(e.unit, "-");
+  EXPECT_EQ(e.lower, 0.0);
+  EXPECT_EQ(e.upper, 1.0);
+
+  const Rig one = parse_rig("r", with("    upper { value: 1.1 }\n", ""));
+  EXPECT_FALSE(one.mechanism.hinges[0].stops_upper);
+  const Rig none = parse_rig("r", kStoppedRig.substr(0, kStoppedRig.find("  stops {")) +
+                                      kStoppedRig.substr(kStoppedRig.find("\n}\nrecording") + 1));
+  EXPECT_TRUE(estimator::joint_stops(none.mechanism).empty());
+}
+
+TEST(EndStops, MayBeTied) {
+  const Rig rig = parse_rig("r", with("    upper { value: 1.1 }\n", "") +
+                                     "tie { parameter: \"pivot.stop_upper\" constant: 0.1 "
+                                     "term { parameter: \"pivot.stop_lower\" factor: -2 } }\n");
+  ASSERT_TRUE(rig.mechanism.hinges[0].stops_upper);
+  EXPECT_NEAR(rig.mechanism.hinge_parameter(0, HingeQuantity::kStopUpper).value, 0.9, 1e-15);
+}
+
+// One sentence with the place, the cause and what to do.
+TEST(EndStops, AreRefusedWithPlaceCauseAndRemedy) {
+  struct Bad {
+    std::string text;
+    std::vector<std::string> parts;
+  };
+  const std::string slide = "hinge { name: \"pivot\" kind: FIXED";
+  const Bad bad[] = {
+      {with("value: -0.4", "value: 1.1"), {"r:8", "'pivot.stop_lower'", "below the upper one"}},
+      {with("restitution { value: 0.5", "restitution { value: 1.5"), {"r:10", "1.5", "[0, 1]"}},
+      {with("restitution { value: 0.5", "restitution { value: -0.1"), {"r:10", "-0.1", "[0, 1]"}},
+      {with("    restitution { value: 0.5 free: true }\n", ""),
+       {"r:7", "no restitution", "write restitution { value: ... }"}},
+      {with("    lower { value: -0.4 free: true prior_standard_deviation: 0.02 }\n"
+            "    upper { value: 1.1 }\n",
+            ""),
+       {"r:7", "none is placed", "write lower or upper [rad]"}},
+      {with("  encoder { }\n", "  start_position { mean: 1.2 standard_deviation: 0.1 }\n"),
+       {"r:6", "'pivot' cannot begin at 1.2 rad", "its stop at 1.1 rad", "correct"}},
+      {with("  encoder { }\n", "")
+           .replace(with("  encoder { }\n", "").find("hinge {"), 23, slide + "\n"),
+       {"'pivot' is fixed", "remove its stops"}},
+  };
+  for (const Bad& each : bad) {
+    const std::string message = refusal([&] { (void)parse_rig("r", each.text); });
+    expect_parts(message, each.parts);
+    EXPECT_EQ(std::ranges::count(message, '\n'), 0) << message;
+  }
+}
+
+TEST(EndStops, AreNotOfLoops) {
+  std::string text = contents_of(config("rig-fourbar.textproto"));
+  const std::size_t at = text.find("  encoder {");
+  ASSERT_NE(at, std::string::npos);
+  text.insert(at, "  stops { upper { value: 9 } restitution { value: 0.5 } }\n");
+  expect_parts(refusal([&] { (void)parse_rig("r", text); }),
+               {"has end stops", "closed loops", "remove its stops"});
+}
+
+TEST(EndStops, HoldInSimulations) {
+  const Rig rig = load_rig(config("rig-pendulum-stop.textproto"));
+  const std::string text = contents_of(config("scenario-pendulum-stop.textproto"));
+  const Scenario scenario = parse_scenario("s", text.substr(0, text.find("noise")), rig);
+  const SimulatedRun run = simulate(rig, scenario, 1e-3, nullptr, Integrator::kAutomatic);
+  EXPECT_EQ(run.integrator, Integrator::kPhysical) << "SPOOK knows no stops";
+  EXPECT_GE(run.angles.minCoeff(), 0.2 - 1e-12);
+  EXPECT_NEAR(run.angles(run.angles.rows() - 1, 0), 0.2, 1e-6) << "it comes to rest there";
+  // A release at rest comes back to e² of its height, friction left out.
+  Eigen::Index k = 0;
+  while (run.angles(k + 1, 0) <= run.angles(k, 0)) ++k;
+  double highest = 0.0;
+  for (; run.angles(k + 1, 0) >= run.angles(k, 0); ++k) highest = run.angles(k + 1, 0);
+  const double fallen = std::cos(0.2) - std::cos(1.4), risen = std::cos(0.2) - std::cos(highest);
+  EXPECT_NEAR(risen / fallen, 0.36, 0.02);  // 3e-4 N·m·s/rad take a few per cent
+  EXPECT_LT(risen / fallen, 0.36);
+
+  expect_parts(refusal([&] {
+                 (void)parse_scenario("s",
+                                      "duration_s: 1 release { } initial { hinge: \"pivot\" "
+                                      "angle_rad: 0.1 }",
+                                      rig);
+               }),
+               {"s:1", "'pivot' starts at 0.1 rad", "its stop at 0.2 rad"});
+  expect_parts(refusal([&] { (void)parse_scenario("s", "duration_s: 1 release { }", rig); }),
+               {"'pivot' starts at 0 rad", "write initial"});
+}
+
+/// Chains of commands on one simulated recording.
+class EndStopCommands : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const ProgramRun run =
+        run_rigcal("simulate --rig " + rig_ + " --scenario " +
+                   config("scenario-pendulum-stop.textproto") + " --step 1e-3 --out " + recording_);
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+  }
+  std::string edited(const std::string& from, const std::string& to) const {
+    std::string text = contents_of(rig_);
+    const std::size_t at = text.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    return folder_.write("edited.textproto", text.replace(at, from.size(), to));
+  }
+
+  TemporaryFolder folder_;
+  std::string rig_ = config("rig-pendulum-stop.textproto");
+  std::string recording_ = folder_.file("bounces.csv");
+};
+
+// An impact is neither a slip nor an outlier nor lost time nor a misfit.
+TEST_F(EndStopCommands, CheckFindsNothingWrong) {
+  const ProgramRun run = run_rigcal("check " + recording_ + " --rig " + rig_);
+  EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
+  expect_parts(run.out, {"Nothing wrong was found.", "pivot.restitution"});
+}
+
+TEST_F(EndStopCommands, CheckTellsReadingsBeyondAStop) {
+  const ProgramRun run =
+      run_rigcal("check " + recording_ + " --rig " +
+                 edited("lower { value: 0.2 free: true }", "lower { value: 0.3 }"));
+  EXPECT_EQ(run.exit_code, 2) << run.out << run.err;
+  expect_parts(run.out, {"encoder pivot reads up to 0.1", "beyond the lower stop", "at 0.3 rad",
+                         "the first at 0."});
+}
+
+TEST_F(EndStopCommands, CalibrationFindsStopAndRestitution) {
+  const std::string start = edited("value: 0.2 free", "value: 0.23 free");
+  std::string text = contents_of(start);
+  text.replace(text.find("value: 0.6"), 10, "value: 0.4");
+  const std::string rig = folder_.write("start.textproto", text);
+  const std::string json = folder_.file("run.json"), out = folder_.file("out.textproto");
+  const ProgramRun run =
+      run_rigcal("calibrate " + recording_ + " --rig " + rig + " --json " + json + " --rig-out " +
+                 out + " --plot " + folder_.file("run.html") + " --quiet");
+  EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
+  const Rig found = load_rig(out);
+  EXPECT_NEAR(found.mechanism.hinge_parameter(0, HingeQuantity::kStopLower).value, 0.2, 1e-4);
+  EXPECT_NEAR(found.mechanism.hinge_parameter(0, HingeQuantity::kRestitution).value, 0.6, 3e-3);
+  const ProgramRun prediction =
+      run_rigcal("validate " + recording_ + " --rig " + rig + " --parameters " + json + " --quiet");
+  EXPECT_EQ(prediction.exit_code, 0) << prediction.out << prediction.err;
+  const ProgramRun states =
+      run_rigcal("estimate " + recording_ + " --rig " + rig + " --parameters " + json +
+                 " --quiet --out " + folder_.file("states.csv"));
+  EXPECT_EQ(states.exit_code, 0) << states.err;
+  EXPECT_EQ(contents_of(folder_.file("states.csv")).find("nan"), std::string::npos);
+}
+
+TEST_F(EndStopCommands, ShadowParametersAreRefused) {
+  const ProgramRun run =
+      run_rigcal("calibrate " + recording_ + " --rig " + rig_ + " --parameters shadow --quiet");
+  EXPECT_EQ(run.exit_code, 1) << run.out;
+  expect_parts(run.err, {"'pivot' has end stops", "ask for physical parameters"});
+}
+
+TEST_F(EndStopCommands, InfoTellsWhereJointsStop) {
+  const ProgramRun run = run_rigcal("info " + rig_ + " --picture " + folder_.file("rig.svg"));
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  expect_parts(run.out, {"stops at 11.46°", "pivot.stop_lower", "pivot.restitution"});
+}
+
+}  // namespace
+}  // namespace service
