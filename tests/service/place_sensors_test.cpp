@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numeric>
 #include <string>
 
 #include "estimator/calibrate/calibration.hpp"
@@ -164,6 +165,37 @@ TEST(CrossAxes, AreFoundByTheirDeviationOfADataSheet) {
   EXPECT_LT(deviation_of("imu.gyro_cross_xz"), 0.001);
   EXPECT_LT(deviation_of("imu.accel_cross_xy"), 0.005);
   EXPECT_NEAR(deviation_of("imu.accel_cross_zx"), 0.02, 1e-4);  // nothing reads z
+}
+
+// Where the rig file does not know of such axes, the verdict says so with what to write; of square
+// axes it says nothing.
+TEST(CrossAxes, ThatNobodyDescribedAreTold) {
+  const std::string with_camera = kCamera;
+  Rig truth = parse_rig("r.textproto", placed_rig_text(with_camera + kImu, kImuColumns));
+  Rig rig = truth;
+  for (const char* const share :
+       {"imu.gyro_cross_xz", "imu.accel_cross_xy", "imu.accel_cross_yx"}) {
+    set_free(rig, {{share, 0.0}});
+    rig.mechanism.parameters[static_cast<std::size_t>(rig.mechanism.find_parameter(share))].free =
+        false;
+  }
+  set_free(rig, {{"imu.p_x", 0.05}, {"imu.mount_z", 0.0}, {"2.b", 0.001}, {"B.J_zz", 0.002}});
+  estimator::CalibrationOptions options;
+  options.compare_pieces = false;
+  const estimator::Calibration found =
+      estimator::calibrate(rig.mechanism, {placed_run(truth, 5)}, options);
+  EXPECT_EQ(found.verdict.kind, estimator::VerdictKind::kDoesNotHold) << found.verdict.sentence;
+  expect_parts(found.verdict.sentence, {"sensor imu", "across one another"});
+  ASSERT_FALSE(found.cross_axes.empty());
+  const std::string all_notes =
+      std::accumulate(found.notes.begin(), found.notes.end(), std::string());
+  expect_parts(all_notes,
+               {"accelerometer of sensor 'imu'", "deviation_percent: 2", "accelerometer { }"});
+
+  const estimator::Calibration square =
+      estimator::calibrate(rig.mechanism, {placed_run(rig, 6)}, options);
+  EXPECT_TRUE(square.cross_axes.empty());
+  EXPECT_EQ(square.verdict.kind, estimator::VerdictKind::kHolds) << square.verdict.sentence;
 }
 
 std::string refused_places(const std::string& sensors, const std::string& columns) {
