@@ -138,6 +138,9 @@ class Bench {
     const estimator::Calibration found = estimator::calibrate(described.mechanism, {recording});
     ++runs_;
     converged_ += found.converged() ? 1 : 0;
+    if (found.verdict.kind != estimator::VerdictKind::kHolds) {
+      std::fprintf(stderr, "\n%u: %s\n", seed, found.verdict.sentence.c_str());
+    }
     holds_ += found.verdict.kind == estimator::VerdictKind::kHolds ? 1 : 0;
     if (!found.converged()) return;
     for (const estimator::ParameterEstimate& each : found.parameters) {
