@@ -24,7 +24,7 @@ using test_support::refusal;
 
 // One statement a line, so that messages can be located.
 const std::string kStoppedRig = R"(name: "p"
-body { name: "rod" mass { value: 0.4 } inertia { xx { value: 0.01 } yy { value: 0.01 } zz { value: 0.01 } } }
+body { name: "rod" mass { value: 0.4 } inertia { xx { value: 1 } yy { value: 1 } zz { value: 1 } } }
 hinge { name: "pivot"
   parent { body: "ground" axis { z: 1 } zero_direction { y: -1 } }
   child { body: "rod" point { x { value: -0.1 } } axis { z: 1 } zero_direction { x: 1 } }
