@@ -46,10 +46,12 @@ void add_windows(const ShootingProblem& joint, const Segment& segment, int index
   const int most = std::max(1, std::min(nodes / kNodesMin, samples / kSamplesMin));
   const int count =
       std::clamp(static_cast<int>(std::lround(kPieces * path.back() / whole)), 1, most);
+  const auto sample_at = [&](int node) {
+    const double time = joint.node_times(index)[static_cast<std::size_t>(node)];
+    return segment.first_sample_from(time - 0.5 * segment.period);
+  };
   const auto path_at = [&](int node) {
-    const int sample = std::min(
-        segment.first_sample_from(node * joint.spacing(index) - 0.5 * segment.period), samples - 1);
-    return path[static_cast<std::size_t>(sample)];
+    return path[static_cast<std::size_t>(std::min(sample_at(node), samples - 1))];
   };
   int node = 0;
   for (int i = 0; i < count; ++i) {
@@ -62,10 +64,8 @@ void add_windows(const ShootingProblem& joint, const Segment& segment, int index
       }
     }
     Window window{.segment = index, .node = node};
-    window.first = segment.first_sample_from(node * joint.spacing(index) - 0.5 * segment.period);
-    window.end = later > 0
-                     ? segment.first_sample_from(next * joint.spacing(index) - 0.5 * segment.period)
-                     : samples;
+    window.first = sample_at(node);
+    window.end = later > 0 ? sample_at(next) : samples;
     const auto at = [&](int sample) { return path[static_cast<std::size_t>(sample)]; };
     window.share = (at(window.end - 1) - at(window.first)) / whole;
     windows.push_back(window);

@@ -40,10 +40,10 @@ int place_of(const std::vector<int>& list, int value) {
 }  // namespace
 
 SegmentSteps::SegmentSteps(const Mechanism& mechanism, const Segment& segment,
-                           const ShootingGrid& grid, double spacing, int node_count,
+                           const ShootingGrid& grid, const std::vector<double>& node_times,
                            const std::vector<int>& parameters, int threads)
     : segment_(segment),
-      spacing_(spacing),
+      node_times_(node_times),
       threads_(threads),
       freed_(only_free(mechanism, parameters)),
       programs_(freed_, grid.coordinates, {segment.absent_bodies}),
@@ -52,7 +52,7 @@ SegmentSteps::SegmentSteps(const Mechanism& mechanism, const Segment& segment,
                sensing_columns(run_.program, freed_),
                static_cast<int>(run_.program.moving().size())) {
   for (int k = 0; k < segment.sample_count(); ++k) times_.push_back(segment.time(k));
-  lay_edges(grid.step, node_count);
+  lay_edges(grid.step);
   place_columns(parameters);
   std::vector<ControlDelay> delays;
   for (const int motor : program().motors()) {
@@ -63,9 +63,9 @@ SegmentSteps::SegmentSteps(const Mechanism& mechanism, const Segment& segment,
 }
 
 /// Every sample and every node ends a step, and none is longer than the longest.
-void SegmentSteps::lay_edges(double step, int node_count) {
+void SegmentSteps::lay_edges(double step) {
   std::vector<double> instants = times_;
-  for (int k = 0; k < node_count; ++k) instants.push_back(k * spacing_);
+  instants.insert(instants.end(), node_times_.begin(), node_times_.end());
   std::ranges::sort(instants);
   edges_ = {instants.front()};
   for (const double instant : instants) {
@@ -134,9 +134,10 @@ MotionInterval SegmentSteps::interval(double begin, double end, int first_look,
 SegmentSteps::States SegmentSteps::along(const Eigen::MatrixXd& nodes) const {
   std::vector<MotionInterval> intervals;
   for (Eigen::Index k = 0; k < nodes.cols(); ++k) {
-    const double begin = static_cast<double>(k) * spacing_;
+    const auto node = static_cast<std::size_t>(k);
+    const double begin = node_times_[node];
     const bool is_last = k + 1 == nodes.cols();
-    const double end = is_last ? edges_.back() : begin + spacing_;
+    const double end = is_last ? edges_.back() : node_times_[node + 1];
     intervals.push_back(interval(begin, end, segment_.first_sample_from(begin),
                                  is_last ? sample_count() : segment_.first_sample_from(end)));
     intervals.back().start = state_of(nodes.col(k));

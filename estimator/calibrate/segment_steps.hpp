@@ -33,9 +33,10 @@ class SegmentSteps {
  public:
   /// @param mechanism  the values; what is free does not matter
   /// @param grid       for its longest step and its coordinates
-  /// @param spacing    from node to node [s]
+  /// @param node_times  of the segment [s]
   SegmentSteps(const Mechanism& mechanism, const Segment& segment, const ShootingGrid& grid,
-               double spacing, int node_count, const std::vector<int>& parameters, int threads);
+               const std::vector<double>& node_times, const std::vector<int>& parameters,
+               int threads);
   SegmentSteps(const SegmentSteps&) = delete;
   SegmentSteps& operator=(const SegmentSteps&) = delete;
 
@@ -70,7 +71,7 @@ class SegmentSteps {
  private:
   const TreeProgram& program() const { return run_.program; }
   bool is_missing(int parameter) const;
-  void lay_edges(double step, int node_count);
+  void lay_edges(double step);
   void place_columns(const std::vector<int>& parameters);
   int step_at(double time) const;
   MotionInterval interval(double begin, double end, int first_look, int last_look) const;
@@ -87,7 +88,7 @@ class SegmentSteps {
   }
 
   const Segment& segment_;
-  double spacing_;
+  std::vector<double> node_times_;
   int threads_;
   std::vector<double> times_, edges_;
   Mechanism freed_;

@@ -17,7 +17,9 @@
 #include "estimator/calibrate/parameter_book.hpp"
 #include "estimator/calibrate/preparation.hpp"
 #include "estimator/calibrate/presence.hpp"
+#include "estimator/calibrate/quiet_nodes.hpp"
 #include "estimator/calibrate/second_chance.hpp"
+#include "estimator/calibrate/tangled_nodes.hpp"
 #include "estimator/model/spanning_tree.hpp"
 
 namespace estimator {
@@ -166,7 +168,6 @@ ShootingInput prepare_shooting(const Mechanism& mechanism, const std::vector<Rec
         "parameters");
   }
   ShootingInput input;
-  input.grid.interval = kInterval;
   input.noise.angle = kAngleNoiseFloor * sensor_scales(mechanism);
   for (const Recording& recording : recordings) {
     for (const Segment& segment : recording.segments) {
@@ -193,9 +194,8 @@ ShootingInput prepare_shooting(const Mechanism& mechanism, const std::vector<Rec
       }
     }
   }
-  for (std::string& note : tell_absent(mechanism, recordings)) {
-    input.notes.push_back(std::move(note));
-  }
+  for (std::string& note : tell_absent(mechanism, recordings)) input.notes.push_back(note);
+  input.grid.interval = node_interval(mechanism, input.segments, kInterval);
   if (input.segments.empty()) {
     throw std::invalid_argument("the recordings are too short: a segment needs at least " +
                                 std::to_string(kSamplesMin) + " samples over " +
@@ -307,19 +307,23 @@ void ShootingFit::announce(std::string_view stage, std::string_view change,
 }
 
 void ShootingFit::run(ShootingProblem& problem, LmOptions options, ShootingHistory& history) const {
-  const int before = history.iterations;
-  options.max_iterations = std::min(options.max_iterations, options_.max_iterations - before);
+  int most = options.max_iterations, before = 0;
   const auto on_iteration = [&](const IterationRecord& record) {
     if (record.iteration == 0 && !history.records.empty()) return;
     history.records.push_back(record);
     history.records.back().iteration += before;
     if (monitor_.on_iteration) monitor_.on_iteration(history.records.back());
   };
-  const LmSummary summary = solve_in_charts(problem, problem.mechanism(), options_.inertia_chart,
-                                            options, on_iteration, monitor_.stop);
-  history.termination = summary.termination;
-  history.iterations += summary.iterations;
-  history.cost = summary.cost;
+  for (int round = 0; round <= kUntangleRounds; ++round) {
+    if (round > 0 && (is_over(history) || !untangle(problem))) return;
+    before = history.iterations;
+    options.max_iterations = std::min(most, options_.max_iterations - before);
+    const LmSummary summary = solve_in_charts(problem, problem.mechanism(), options_.inertia_chart,
+                                              options, on_iteration, monitor_.stop);
+    history.termination = summary.termination;
+    history.iterations += summary.iterations;
+    history.cost = summary.cost;
+  }
 }
 
 /// A problem with the states that the joint problem has now.

@@ -88,7 +88,7 @@ void ShootingProblem::linearize_acceleration(const Block& block, ResidualBlock& 
   const IntervalSlopes::RowMajor& end = (*point_.slopes)[static_cast<std::size_t>(node)].end;
   IntervalSlopes::RowMajor moved(2, end.cols());
   moved << end.row(j), end.row(coordinate_count() + j);
-  const Eigen::Matrix2d W = whitening(block.segment, j);
+  const Eigen::Matrix2d W = whitening(block.segment, block.interval, j);
   moved = -W * moved;
   out.node_jacobian.leftCols(size) = moved.leftCols(size);
   out.node_jacobian.rightCols(size).setZero();

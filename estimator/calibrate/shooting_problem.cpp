@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "estimator/calibrate/quiet_nodes.hpp"
 #include "estimator/tree/inertial_sensing.hpp"
 
 namespace estimator {
@@ -89,8 +90,11 @@ void ShootingProblem::add_segment(const Segment& segment, const ShootingGrid& gr
     const auto piece = static_cast<std::size_t>(time / kStepPiece);
     return std::max(shortest, fitting(steps[std::min(piece, steps.size() - 1)], tick));
   };
+  const std::vector<int> striking = sensors_of_stops(point_.mechanism, sensors_);
   for (int node = 0, at = 0; node < shot.node_count; ++node) {
-    const int end = node + 1 == shot.node_count ? ticks : (node + 1) * per_node;
+    int end = node + 1 == shot.node_count ? ticks : (node + 1) * per_node;
+    if (end < ticks) end = quiet_tick(segment, sensors_, striking, tick, end, per_node);
+    shot.node_times.push_back(striking.empty() ? node * shot.spacing : at * tick);
     shot.steps.push_back(static_cast<int>(shot.edges.size()) - 1);
     while (at < end) {
       at = std::min(at + step_at(at * tick), end);
@@ -113,7 +117,7 @@ void ShootingProblem::place_nodes(const std::vector<Eigen::MatrixXd>& states,
     const auto at = static_cast<std::size_t>(s);
     const ShotSegment& segment = segments_[at];
     for (int k = 0; k < segment.node_count; ++k) {
-      const double time = k * spacing(s);
+      const double time = segment.node_times[static_cast<std::size_t>(k)];
       const Eigen::Index column =
           std::clamp<Eigen::Index>(std::lround(time / state_spacing[at]), 0, states[at].cols() - 1);
       const int node = segment.first_node + k;
@@ -326,8 +330,12 @@ double ShootingProblem::reading_error(const Point& point, int segment, int sampl
 }
 
 /// L⁻¹ with L Lᵀ = σ_a² [T³/3, T²/2; T²/2, T], so that whitened = L⁻¹ (Δθ, Δω).
-Eigen::Matrix2d ShootingProblem::whitening(int segment, int coordinate) const {
-  const double T = spacing(segment);
+Eigen::Matrix2d ShootingProblem::whitening(int segment, int interval, int coordinate) const {
+  const std::vector<double>& times = node_times(segment);
+  const auto at = static_cast<std::size_t>(interval);
+  const bool is_even = times[at] == interval * spacing(segment) &&
+                       times[at + 1] == (interval + 1) * spacing(segment);
+  const double T = is_even ? spacing(segment) : times[at + 1] - times[at];
   const double scale = 1.0 / (noise_.acceleration[coordinate] * std::sqrt(T));
   Eigen::Matrix2d inverse;
   inverse << std::sqrt(3.0) / T, 0.0, -3.0 / T, 2.0;
@@ -343,7 +351,7 @@ Eigen::Vector2d ShootingProblem::whitened_defect(const Point& point, int segment
                                    point.states(coordinate, node + 1) - end[coordinate]),
                                point.states(coordinate_count() + coordinate, node + 1) -
                                    end[coordinate_count() + coordinate]);
-  return whitening(segment, coordinate) * defect;
+  return whitening(segment, interval, coordinate) * defect;
 }
 
 double ShootingProblem::total_cost(const Point& point) const {

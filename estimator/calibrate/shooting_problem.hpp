@@ -118,8 +118,13 @@ class ShootingProblem final : public LeastSquaresProblem {
 
   /// Nodes of a segment, 2·joints × nodes; rates of joints that follow from others are left zero.
   Eigen::MatrixXd states(int segment) const;
-  /// From node to node of a segment [s].
+  /// From node to node of a segment, as a rule [s].
   double spacing(int segment) const { return segments_[static_cast<std::size_t>(segment)].spacing; }
+  /// Where its nodes are, from the segment's first sample on: every `spacing`, but for mechanisms
+  /// with end stops, whose nodes keep off impacts (quiet_instant) [s].
+  const std::vector<double>& node_times(int segment) const {
+    return segments_[static_cast<std::size_t>(segment)].node_times;
+  }
 
   /// Integration steps in which contacts change more often than is followed (MotionLog), and all.
   int unresolved_steps() const;
@@ -144,8 +149,9 @@ class ShootingProblem final : public LeastSquaresProblem {
     Segment data;
     std::vector<double> edges;  ///< of the integration steps [s]
     std::vector<int> steps;     ///< first of every interval, and one past the last
-    double spacing;             ///< from node to node [s]
+    double spacing;             ///< from node to node, as a rule [s]
     int first_node, node_count;
+    std::vector<double> node_times = {};  ///< [s]
     int step_count() const { return steps.back(); }
   };
   struct Point {
@@ -194,7 +200,7 @@ class ShootingProblem final : public LeastSquaresProblem {
   double reading_error(const Point& point, int segment, int sample, int sensor) const;
   Eigen::Vector2d whitened_defect(const Point& point, int segment, int interval,
                                   int coordinate) const;
-  Eigen::Matrix2d whitening(int segment, int coordinate) const;
+  Eigen::Matrix2d whitening(int segment, int interval, int coordinate) const;
   void update_slopes();
   void linearize_readings(const Block& block, ResidualBlock& out) const;
   void linearize_inertial(const Block& block, ResidualBlock& out) const;

@@ -27,8 +27,8 @@ class SegmentStates {
         options_(options),
         segment_(fit.input().segments[static_cast<std::size_t>(segment)]),
         nodes_(problem_.states(segment)),
-        steps_(problem_.mechanism(), segment_, fit.input().grid, problem_.spacing(segment),
-               static_cast<int>(nodes_.cols()), options.spread.parameters, threads),
+        steps_(problem_.mechanism(), segment_, fit.input().grid, problem_.node_times(segment),
+               options.spread.parameters, threads),
         sensors_(sensors_of(problem_.mechanism())),
         c_(steps_.coordinate_count()) {
     density_.setZero(c_);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "estimator/doctor/bounces.hpp"
 #include "estimator/doctor/channels.hpp"
 #include "estimator/doctor/finding_text.hpp"
 #include "estimator/doctor/inertial_axes.hpp"
@@ -305,7 +304,6 @@ SignalExamination examine_signals(const Mechanism& mechanism,
       compare_limits(mechanism, quanta, used, facts, out);
       compare_stops(mechanism, quanta, used, out);
     }
-    find_bounces(mechanism, quanta, recording, out);
   }
   find_constant_commands(mechanism, recordings, out);
   compare_quanta(sensors, quanta, facts.quantum, out);

@@ -8,6 +8,7 @@
 #include "estimator/calibrate/quantisation.hpp"
 #include "estimator/calibrate/shooting_fit.hpp"
 #include "estimator/calibrate/shooting_problem.hpp"
+#include "estimator/calibrate/tangled_nodes.hpp"
 #include "estimator/model/sensor.hpp"
 #include "estimator/model/ties.hpp"
 #include "estimator/optimize/levenberg_marquardt.hpp"
@@ -173,6 +174,9 @@ void TrialFit::settle(const std::atomic<bool>* stop) {
   if (!is_valid()) return;
   set_share(kFineShare);
   solve(*problem_, few_trials(kFineIterations), {}, stop);
+  for (int round = 0; round < kUntangleRounds && untangle(*problem_); ++round) {
+    solve(*problem_, few_trials(kFineIterations), {}, stop);
+  }
 }
 
 double TrialFit::misfit() const {

@@ -52,10 +52,11 @@ void add(Fingerprint& key, const estimator::Body& body) {
 void add(Fingerprint& key, const estimator::Hinge& hinge) {
   const auto& [name, kind, body_a, body_b, frame_a, frame_b, compliance_linear, compliance_angular,
                damping_time, stick_speed, creep_speed, assembled_at, measured, motorised,
-               gear_ratio, start_angle, start_rate] = hinge;
+               gear_ratio, stops_lower, stops_upper, start_angle, start_rate] = hinge;
   const auto add_all = [&key](const auto&... members) { (add(key, members), ...); };
   add_all(name, kind, body_a, body_b, frame_a, frame_b, compliance_linear, compliance_angular,
-          damping_time, stick_speed, creep_speed, assembled_at, measured, motorised, gear_ratio);
+          damping_time, stick_speed, creep_speed, assembled_at, measured, motorised, gear_ratio,
+          stops_lower, stops_upper);
   for (const estimator::Expectation& start : {start_angle, start_rate}) {
     add(key, start.mean);
     add(key, start.standard_deviation);
