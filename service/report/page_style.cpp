@@ -123,7 +123,8 @@ svg .cell.strong { fill: #000000; }
 .negative { fill: #56b4e9; }
 @media screen and (max-width: 720px) {
   body { padding: 14px; }
-  .wide table:not(.matrix), .wide table:not(.matrix) > * { display: block; }
+  .wide table:not(.matrix), .wide table:not(.matrix) :is(caption, tbody, tr, th, td) {
+    display: block; }
   .wide table:not(.matrix) thead { display: none; }
   .wide table:not(.matrix) tr { border-bottom: 1px solid var(--grid); padding: 4px 0; }
   .wide table:not(.matrix) th, .wide table:not(.matrix) td { border: 0; padding: 1px 0;
