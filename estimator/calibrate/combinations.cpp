@@ -10,6 +10,7 @@ namespace {
 
 constexpr double kGain = 5.0;        // by which a combination must be sharper than its members
 constexpr double kPoor = 0.01;       // relative deviation of members that are worth it
+constexpr double kTogether = 0.5;    // correlation of members that may be sharper together
 constexpr double kSimplicity = 1.5;  // by which anything but a ratio must be sharper than a ratio
 
 struct Candidate {
@@ -74,6 +75,10 @@ class Search {
   /// The best of what two parameters can be combined to, where it is sharp.
   void add(Eigen::Index a, Eigen::Index b, std::vector<Candidate>& candidates) const {
     const ParameterEstimate &p = at(a), &q = at(b);
+    const Eigen::MatrixXd& noise = uncertainty_.noise_covariance;
+    const double apart = std::sqrt(noise(a, a) * noise(b, b));
+    const bool are_told = std::isfinite(p.standard_deviation + q.standard_deviation);
+    if (are_told && !(std::abs(noise(a, b)) > kTogether * apart)) return;
     std::optional<Candidate> best;
     const auto offer = [&](const char* sign, double value, double by_a, double by_b,
                            const std::string& unit, double handicap) {

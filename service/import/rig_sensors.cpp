@@ -1,5 +1,7 @@
 #include "service/import/rig_sensors.hpp"
 
+#include <cmath>
+
 #include "service/import/rig_sides.hpp"
 
 namespace service {
@@ -149,13 +151,13 @@ class SensorReader {
     constexpr double kPercent = 0.01;
     for (int k = 0; k < 6; ++k) {
       const auto quantity = static_cast<InertialQuantity>(static_cast<int>(first) + k);
-      if (source.deviation_percent() > 0.0) {
-        estimator::Parameter& known = mechanism_.inertial_parameter(sensor_, quantity);
-        known.free = true;
-        known.prior_mean = 0.0;
-        known.prior_standard_deviation = kPercent * source.deviation_percent();
-      }
       one(source, kFields[k], place, quantity);
+      if (!(source.deviation_percent() > 0.0)) continue;
+      estimator::Parameter& known = mechanism_.inertial_parameter(sensor_, quantity);
+      known.free = true;  // a value of its own is where it starts
+      if (std::isfinite(known.prior_standard_deviation)) continue;
+      known.prior_mean = 0.0;
+      known.prior_standard_deviation = kPercent * source.deviation_percent();
     }
   }
 

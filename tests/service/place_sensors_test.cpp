@@ -167,6 +167,28 @@ TEST(CrossAxes, AreFoundByTheirDeviationOfADataSheet) {
   EXPECT_NEAR(deviation_of("imu.accel_cross_zx"), 0.02, 1e-4);  // nothing reads z
 }
 
+// What a calibration writes back beside the deviation is where the next one starts; a prior of its
+// own counts for more.
+TEST(CrossAxes, KeepTheirFreedomBesideAValue) {
+  const Rig rig =
+      parse_rig("r.textproto", placed_rig_text(R"(inertial_sensor { name: "imu" body: "A"
+        gyroscope { cross_axis { deviation_percent: 2 xz { value: 0.004 }
+          zx { value: 0.01 prior_mean: 0.02 prior_standard_deviation: 0.003 } } } })",
+                                               ""));
+  const auto share = [&](const char* name) {
+    return estimator::parameter_at(rig.mechanism, rig.mechanism.find_parameter(name));
+  };
+  for (const char* const name : {"imu.gyro_cross_xz", "imu.gyro_cross_zx", "imu.gyro_cross_xy"}) {
+    EXPECT_TRUE(share(name).free) << name;
+  }
+  EXPECT_EQ(share("imu.gyro_cross_xz").value, 0.004);
+  EXPECT_EQ(share("imu.gyro_cross_xz").prior_mean, 0.0);
+  EXPECT_EQ(share("imu.gyro_cross_xz").prior_standard_deviation, 0.02);
+  EXPECT_EQ(share("imu.gyro_cross_zx").prior_mean, 0.02);
+  EXPECT_EQ(share("imu.gyro_cross_zx").prior_standard_deviation, 0.003);
+  EXPECT_FALSE(share("imu.accel_cross_xz").free);
+}
+
 // Where the rig file does not know of such axes, the verdict says so with what to write; of square
 // axes it says nothing.
 TEST(CrossAxes, ThatNobodyDescribedAreTold) {

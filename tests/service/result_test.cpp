@@ -159,10 +159,9 @@ TEST(CalibrationPage, ShowsIntervalsAgainstPriorAndBounds) {
 // sqrt(1 − 0.8²) = 0.6: a factor of 1/0.6 = 1.7.
 TEST(CalibrationPage, SaysWhatTheDataDoNotTell) {
   const std::string html = calibration_page(correlated_calibration(), prepared_context());
-  expect_parts(html,
-               {"A.J and A.m trade off", "ΔA.J = 0.002 kg·m², ΔA.m = -1 kg",
-                "A.m cannot be told from zero", ">1.7</td>",
-                ">6e-6</td>", "A.m (0.8)", "Correlation of the estimates"});
+  expect_parts(html, {"A.J and A.m trade off", "ΔA.J = 0.002 kg·m², ΔA.m = -1 kg",
+                      "A.m cannot be told from zero", ">1.7</td>", ">6e-6</td>", "A.m (0.8)",
+                      "Correlation of the estimates"});
   // A parameter that does nothing is its own direction: there is nothing to change together.
   estimator::Calibration lone = correlated_calibration();
   lone.null_directions = {{"A.m has no effect", Eigen::Vector2d(0.0, 1.0)}};
