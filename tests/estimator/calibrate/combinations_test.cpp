@@ -106,14 +106,13 @@ TEST(Combinations, AreAsUncertainAsPiecesSay) {
   EXPECT_NEAR(deviation(), 1e-2 * std::sqrt(2.0), 1e-8);
 }
 
-// Two that only their priors tell, at zero but for rounding: their sum is large beside each, and no
-// sharper.
+// Two that only their priors tell, at zero: no share of zero is small beside another.
 TEST(Combinations, NeedErrorsInCommon) {
-  const std::vector<ParameterEstimate> parameters = {parameter("a", "-", 1e-20, 0.02),
-                                                     parameter("b", "-", 3e-19, 0.02)};
-  EXPECT_TRUE(
-      find_combinations(parameters, with_common_error(parameters, {0.0, 0.0}, {2e18, 0.02 / 3e-19}))
-          .empty());
+  const std::vector<ParameterEstimate> parameters = {parameter("a", "-", 0.0, 0.02),
+                                                     parameter("b", "-", 0.0, 0.02)};
+  Uncertainty uncertainty = with_common_error(parameters, {0.0, 0.0}, {0.0, 0.0});
+  uncertainty.noise_covariance.diagonal().setConstant(0.02 * 0.02);
+  EXPECT_TRUE(find_combinations(parameters, uncertainty).empty());
 }
 
 // At a bound nothing trades off; known to a tenth of a percent nothing needs company.
