@@ -137,7 +137,6 @@ struct WithheldSensor {
   std::string narrowed;    ///< the parameter that it is of; empty: none
 };
 
-/// Result of a calibration.
 /// An instrument that reads along axes which are not square, and is not described so.
 struct CrossAxes {
   std::string sensor, instrument;  ///< "gyroscope", "accelerometer", "moment", "force"
@@ -147,6 +146,7 @@ struct CrossAxes {
   double shift = 0.0;                            ///< by so many of its standard deviations
 };
 
+/// Result of a calibration.
 struct Calibration {
   EstimateKind kind = EstimateKind::kShadow;
   std::vector<ParameterEstimate> parameters;  ///< the free ones

@@ -81,13 +81,7 @@ ShootingProblem with_shares(const ShootingProblem& fitted, const ShootingInput& 
       mechanism.parameters[static_cast<std::size_t>(index)].free = true;
     }
   }
-  std::vector<Eigen::MatrixXd> states;
-  std::vector<double> spacing;
-  for (int s = 0; s < fitted.segment_count(); ++s) {
-    states.push_back(fitted.states(s));
-    spacing.push_back(fitted.spacing(s));
-  }
-  return {mechanism, input.segments, states, spacing, grid, fitted.noise()};
+  return fitted.restated(mechanism, input.segments, grid, fitted.noise());
 }
 
 }  // namespace

@@ -307,7 +307,8 @@ void ShootingFit::announce(std::string_view stage, std::string_view change,
 }
 
 void ShootingFit::run(ShootingProblem& problem, LmOptions options, ShootingHistory& history) const {
-  int most = options.max_iterations, before = 0;
+  const int most = options.max_iterations;
+  int before = 0;
   const auto on_iteration = [&](const IterationRecord& record) {
     if (record.iteration == 0 && !history.records.empty()) return;
     history.records.push_back(record);
@@ -330,14 +331,8 @@ void ShootingFit::run(ShootingProblem& problem, LmOptions options, ShootingHisto
 std::unique_ptr<ShootingProblem> ShootingFit::problem_from(const Mechanism& mechanism,
                                                            const ShootingNoise& noise,
                                                            const ShootingGrid& grid) const {
-  std::vector<Eigen::MatrixXd> states;
-  std::vector<double> spacing;
-  for (int s = 0; s < joint_->segment_count(); ++s) {
-    states.push_back(joint_->states(s));
-    spacing.push_back(joint_->spacing(s));
-  }
-  return std::make_unique<ShootingProblem>(mechanism, input_.segments, states, spacing, grid, noise,
-                                           monitor_.threads);
+  return std::make_unique<ShootingProblem>(
+      joint_->restated(mechanism, input_.segments, grid, noise));
 }
 
 void ShootingFit::estimate_jointly(const Mechanism& start) {

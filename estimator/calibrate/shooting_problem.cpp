@@ -60,6 +60,20 @@ ShootingProblem::ShootingProblem(const Mechanism& mechanism, const std::vector<S
   update_slopes();
 }
 
+ShootingProblem ShootingProblem::restated(const Mechanism& mechanism,
+                                          const std::vector<Segment>& segments,
+                                          const ShootingGrid& grid,
+                                          const ShootingNoise& noise) const {
+  assert(segments.size() == segments_.size());
+  std::vector<Eigen::MatrixXd> states;
+  std::vector<double> spacing;
+  for (int s = 0; s < segment_count(); ++s) {
+    states.push_back(this->states(s));
+    spacing.push_back(this->spacing(s));
+  }
+  return {mechanism, segments, states, spacing, grid, noise, threads_};
+}
+
 /// Steps are whole sampling periods, or whole parts of one where the motion is too fast for that.
 void ShootingProblem::add_segment(const Segment& segment, const ShootingGrid& grid) {
   const auto fitting = [](double step, double tick) {

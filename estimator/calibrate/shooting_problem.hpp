@@ -74,6 +74,11 @@ class ShootingProblem final : public LeastSquaresProblem {
                   const std::vector<double>& state_spacing, const ShootingGrid& grid,
                   const ShootingNoise& noise, int threads = 1);
 
+  /// Another problem of the same motion, which begins at the states that this one has come to.
+  /// @param segments  as many, over the same times
+  ShootingProblem restated(const Mechanism& mechanism, const std::vector<Segment>& segments,
+                           const ShootingGrid& grid, const ShootingNoise& noise) const;
+
   // LeastSquaresProblem.
   ArrowLayout layout() const override;
   int block_count() const override { return static_cast<int>(blocks_.size()); }
@@ -121,7 +126,7 @@ class ShootingProblem final : public LeastSquaresProblem {
   /// From node to node of a segment, as a rule [s].
   double spacing(int segment) const { return segments_[static_cast<std::size_t>(segment)].spacing; }
   /// Where its nodes are, from the segment's first sample on: every `spacing`, but for mechanisms
-  /// with end stops, whose nodes keep off impacts (quiet_instant) [s].
+  /// with end stops, whose nodes keep off impacts (quiet_tick) [s].
   const std::vector<double>& node_times(int segment) const {
     return segments_[static_cast<std::size_t>(segment)].node_times;
   }

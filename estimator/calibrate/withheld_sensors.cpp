@@ -36,12 +36,6 @@ ShootingProblem problem_with_all(const ShootingProblem& fitted,
                                  const std::vector<Segment>& segments, const ShootingGrid& grid) {
   Mechanism mechanism = fitted.mechanism();
   const std::vector<Sensor> sensors = all_sensors_of(mechanism);
-  std::vector<Eigen::MatrixXd> states;
-  std::vector<double> spacing;
-  for (int s = 0; s < fitted.segment_count(); ++s) {
-    states.push_back(fitted.states(s));
-    spacing.push_back(fitted.spacing(s));
-  }
   ShootingNoise noise = fitted.noise();
   noise.angle.resize(static_cast<Eigen::Index>(sensors.size()));
   Eigen::Index used = 0;
@@ -57,7 +51,7 @@ ShootingProblem problem_with_all(const ShootingProblem& fitted,
     }
   }
   mechanism.withheld.clear();
-  return {mechanism, segments, states, spacing, grid, noise};
+  return fitted.restated(mechanism, segments, grid, noise);
 }
 
 Eigen::VectorXd deviations(const ShootingProblem& problem, const ParameterBook& book) {

@@ -61,17 +61,11 @@ PieceFit::PieceFit(const Mechanism& mechanism, const std::vector<Recording>& pie
     ShootingInput input = prepare_shooting(mechanism, pieces, {});
     input.noise.angle = noise;
     const ShootingProblem loose = followed(mechanism, input, monitor, work_);
-    std::vector<Eigen::MatrixXd> states;
-    std::vector<double> spacing;
-    for (int s = 0; s < loose.segment_count(); ++s) {
-      states.push_back(loose.states(s));
-      spacing.push_back(loose.spacing(s));
-    }
     Mechanism near = mechanism;
     take_values(loose.mechanism(), near);
     input.grid.interval = std::numeric_limits<double>::infinity();
-    problem_ = std::make_unique<ShootingProblem>(near, input.segments, states, spacing, input.grid,
-                                                 input.noise, monitor.threads);
+    problem_ = std::make_unique<ShootingProblem>(
+        loose.restated(near, input.segments, input.grid, input.noise));
   } catch (const std::invalid_argument&) {
     return;  // what makes no sense explains nothing
   }

@@ -212,7 +212,7 @@ std::vector<std::string> find_faults(const Mechanism& mechanism, InertiaCheck in
     const bool is_inertial = each.kind == InertialSensor::Kind::kInertial;
     check_name(each.name, is_inertial ? "inertial sensor" : "sensor");
     if (each.body < 0 || each.body >= mechanism.body_count()) {
-      faults.push_back("inertial sensor '" + each.name + "' is on no body");
+      faults.push_back("sensor '" + each.name + "' is on no body");
     }
     if (each.is_load() && (each.hinge < 0 || each.hinge >= mechanism.hinge_count())) {
       faults.push_back("sensor '" + each.name + "' is at no joint");

@@ -60,7 +60,7 @@ void InertialSamples::add_notes(std::vector<std::string>& notes) const {
   }
   for (const estimator::InertialSensor& sensor : rig_.mechanism.inertial_sensors) {
     if (std::ranges::count(columns_, sensor.name, &Column::name) > 0) continue;
-    notes.push_back("inertial sensor '" + sensor.name + "' is not in the recording");
+    notes.push_back("sensor '" + sensor.name + "' is not in the recording");
   }
 }
 

@@ -45,8 +45,7 @@ struct InertialColumn {
 
 /// Of what kind its sensor is, for people.
 inline const char* kind_of(const InertialColumn& column) {
-  return column.si_unit.ends_with("s") || column.si_unit.ends_with("s²") ? "inertial sensor"
-                                                                         : "sensor";
+  return column.si_unit == "rad/s" || column.si_unit == "m/s²" ? "inertial sensor" : "sensor";
 }
 
 /// How a rig's CSV recordings look. Columns are in hinge order, as in estimator::Segment.

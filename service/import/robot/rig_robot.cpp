@@ -67,7 +67,7 @@ class RobotBuilder {
       note("encoder '" + encoder.name + "' is on no one joint: left out");
     }
     for (const estimator::InertialSensor& sensor : mechanism_.inertial_sensors) {
-      note("inertial sensor '" + sensor.name + "' has no place there, left out");
+      note("sensor '" + sensor.name + "' has no place there, left out");
     }
     robot_.gravity = rig_from_robot_world().transpose() * estimator::gravity_of(mechanism_);
     return std::move(robot_);
