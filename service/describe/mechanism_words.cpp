@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "estimator/model/joint_stop.hpp"
 #include "estimator/model/placement.hpp"
 #include "estimator/model/sensor.hpp"
+#include "service/describe/sensor_marks.hpp"
 #include "service/describe/view.hpp"
 #include "service/text/number_format.hpp"
 
@@ -143,18 +145,6 @@ std::string stops_text(const estimator::Mechanism& mechanism, int joint) {
   return text;
 }
 
-/// Which way a slide counts up, on the page.
-std::string way_of(const Eigen::Vector3d& axis) {
-  const std::string from = side_of(axis);
-  if (from == "from the right") return "to the right";
-  if (from == "from the left") return "to the left";
-  if (from == "from above") return "upward";
-  if (from == "from below") return "downward";
-  if (from == "from the front") return "toward the front";
-  if (from == "from behind") return "toward the back";
-  return "along its arrow";
-}
-
 }  // namespace
 
 std::string coordinate_text(JointKind kind, double value) {
@@ -239,6 +229,7 @@ std::vector<std::string> joint_words(const Rig& rig, const Eigen::VectorXd& coor
     words.push_back(encoder.name + ": encoder of " + body_name(encoder.body_b) + " against " +
                     body_name(encoder.body_a) + ", reads " + sum);
   }
+  std::ranges::move(sensor_words(mechanism, poses), std::back_inserter(words));
   return words;
 }
 

@@ -15,7 +15,8 @@ namespace service {
 /// @param rest  what find_rest says of it
 std::vector<std::string> rest_words(const Rig& rig, const std::optional<estimator::RestPose>& rest);
 
-/// Of each joint and encoder: where it stands, which way is positive, what reads and drives it.
+/// Of each joint and encoder: where it stands, which way is positive, what reads and drives it; and
+/// of each other sensor what it reads.
 std::vector<std::string> joint_words(const Rig& rig, const Eigen::VectorXd& coordinates);
 
 /// A coordinate for people: "12.5°" or "0.013 m".

@@ -8,6 +8,7 @@
 #include "estimator/model/placement.hpp"
 #include "estimator/model/sensor.hpp"
 #include "service/describe/body_points.hpp"
+#include "service/describe/sensor_marks.hpp"
 
 namespace service {
 namespace {
@@ -26,6 +27,7 @@ constexpr double kArcOfReach = 0.62;    // the arc's radius
 constexpr double kReadingRadius = 1.3;  // of an encoder between bodies: outside the joint's
 constexpr double kRailHalf = 0.55;
 constexpr double kCartHalf = 0.11;
+constexpr double kSensorAxis = 0.12;
 constexpr double kArcTurn = M_PI / 3.6;
 constexpr int kArcPoints = 16;
 constexpr double kUpright = 0.7;  // cosine above which an axis counts as vertical
@@ -54,6 +56,7 @@ class SceneMaker {
     }
     for (int w = 0; w < mechanism_.weld_count(); ++w) draw_weld(w);
     for (const estimator::BodyEncoder& encoder : mechanism_.body_encoders) draw_encoder(encoder);
+    for (int k = 0; k < mechanism_.inertial_count(); ++k) draw_sensor(k);
     return scene_;
   }
 
@@ -249,6 +252,29 @@ class SceneMaker {
     draw_angle(p, e, Eigen::AngleAxisd(-turned, e) * *far, kReadingRadius, Ink::kReading,
                encoder.name);
     scene_.symbols.push_back({Symbol::kEncoder, p});
+  }
+
+  void draw_sensor(int k) {
+    const auto& sensor = mechanism_.inertial_sensors[static_cast<std::size_t>(k)];
+    const SensorMark mark = mark_of(mechanism_, k, poses_);
+    scene_.symbols.push_back({sensor.is_load() ? Symbol::kLoadSensor : Symbol::kSensor, mark.at});
+    if (sensor.kind == estimator::InertialSensor::Kind::kDistance) {
+      scene_.lines.push_back({Ink::kSensor, {mark.anchor, mark.at}});
+      scene_.symbols.push_back(
+          {Symbol::kGround, mark.anchor, (mark.anchor - mark.at).normalized()});
+    }
+    if (!sensor.has_axes()) {
+      scene_.labels.push_back({Ink::kSensor, mark.at, sensor.name});
+      return;
+    }
+    for (int axis = 0; axis < 3; ++axis) {
+      const Vector3d tip = mark.at + kSensorAxis * size_ * mark.axes.col(axis);
+      scene_.lines.push_back({Ink::kSensor, {mark.at, tip}, true});
+      const std::string letter(1, static_cast<char>('x' + axis));
+      if (axis < 2) {
+        scene_.labels.push_back({Ink::kSensor, tip, axis == 0 ? sensor.name + " x" : letter});
+      }
+    }
   }
 
   int joint_beside(const std::vector<estimator::Sensor::Term>& terms, int body) const {

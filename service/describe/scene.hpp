@@ -17,10 +17,11 @@ enum class Ink {
   kZero,      ///< where a body is when its joint, or encoder, is at zero
   kPositive,  ///< which way a joint counts up
   kReading,   ///< which way an encoder between two bodies counts up
+  kSensor,    ///< axes of other sensors, and wires that they measure
 };
 
 /// Symbols of one size, whatever the scale of the picture.
-enum class Symbol { kHinge, kMass, kEncoder, kMotor, kGround };
+enum class Symbol { kHinge, kMass, kEncoder, kMotor, kGround, kSensor, kLoadSensor };
 
 struct SceneLine {
   Ink ink;

@@ -39,8 +39,11 @@ path { fill: none; stroke-linecap: round; stroke-linejoin: round; }
 .mass { fill: #ffffff; stroke: #1a1d21; stroke-width: 1.2; } .quarter { fill: #1a1d21; }
 .encoder { fill: none; stroke: #0072b2; stroke-width: 2.4; stroke-dasharray: 3 2.6; }
 .motor { fill: none; stroke: #d55e00; stroke-width: 3; }
+.sensor { stroke: #7b3fa0; stroke-width: 1.8; } .case { fill: #f1e6f7; stroke: #7b3fa0; }
+.around { fill: none; stroke: #7b3fa0; stroke-width: 2; }
 .head-positive, text.positive { fill: #00796b; stroke: none; }
 .head-reading, text.reading { fill: #0072b2; stroke: none; }
+.head-sensor, text.sensor { fill: #7b3fa0; stroke: none; }
 .gravity { stroke: #a02c5a; stroke-width: 2; } .head-gravity, text.gravity { fill: #a02c5a; }
 text.zero { fill: #5a636e; stroke: none; font-size: 12px; }
 text.body { stroke: none; font-style: italic; fill: #3d4752; }
@@ -72,6 +75,8 @@ const char* name_of(Ink ink) {
       return "positive";
     case Ink::kReading:
       return "reading";
+    case Ink::kSensor:
+      return "sensor";
   }
   return "";
 }
@@ -100,6 +105,11 @@ std::string path_of(const std::vector<Vector2d>& points, const char* css) {
 std::string circle(const Vector2d& at, double radius, const char* css) {
   return format("<circle class=\"%s\" cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\"/>\n", css, at.x(), at.y(),
                 radius);
+}
+
+std::string square(const Vector2d& at, double half, const char* css) {
+  return format("<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>\n", css,
+                at.x() - half, at.y() - half, 2.0 * half, 2.0 * half);
 }
 
 /// A plate with hatching on its far side; a plain square where it lies behind.
@@ -142,6 +152,10 @@ std::string draw_sign(Symbol symbol, const Vector2d& at, const Vector2d& toward)
       return circle(at, 15.0, "motor");
     case Symbol::kGround:
       return draw_ground(at, toward);
+    case Symbol::kSensor:
+      return square(at, 5.0, "case");
+    case Symbol::kLoadSensor:
+      return square(at, 18.0, "around");
   }
   return "";
 }
@@ -194,13 +208,13 @@ std::string draw_panel(const Scene& scene, const View& view, const Vector2d& siz
                            size.x(), size.y());
   svg += text_at({12.0, 20.0}, "quiet", "start", view.name);
   for (const Ink ink : {Ink::kSupport, Ink::kRail, Ink::kBody, Ink::kAxis, Ink::kZero,
-                        Ink::kPositive, Ink::kReading}) {
+                        Ink::kPositive, Ink::kReading, Ink::kSensor}) {
     for (const FlatPicture::Line& line : picture.lines) {
       if (line.ink == ink) svg += draw_line(line);
     }
   }
-  for (const Symbol symbol :
-       {Symbol::kGround, Symbol::kMotor, Symbol::kEncoder, Symbol::kHinge, Symbol::kMass}) {
+  for (const Symbol symbol : {Symbol::kGround, Symbol::kMotor, Symbol::kLoadSensor,
+                              Symbol::kEncoder, Symbol::kHinge, Symbol::kMass, Symbol::kSensor}) {
     for (const FlatPicture::Sign& sign : picture.signs) {
       if (sign.symbol == symbol) svg += draw_sign(symbol, sign.at, sign.toward);
     }
@@ -236,6 +250,12 @@ std::string draw_key(const Scene& scene, double y) {
   if (used.contains(Symbol::kEncoder))
     entries.push_back({draw_sign(Symbol::kEncoder, o, o), "encoder"});
   if (used.contains(Symbol::kMotor)) entries.push_back({draw_sign(Symbol::kMotor, o, o), "motor"});
+  if (used.contains(Symbol::kSensor)) {
+    entries.push_back({draw_sign(Symbol::kSensor, o, o), "sensor"});
+  }
+  if (used.contains(Symbol::kLoadSensor)) {
+    entries.push_back({square(o, 9.0, "around"), "sensor of what a joint carries"});
+  }
   if (used.contains(Symbol::kMass)) {
     entries.push_back({draw_sign(Symbol::kMass, o, o), "centre of mass"});
   }

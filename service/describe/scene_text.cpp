@@ -133,6 +133,8 @@ std::string letter_of(Symbol symbol, Letters letters) {
       return "o";
     case Symbol::kMass:
       return braille ? "●" : "@";
+    case Symbol::kSensor:
+      return braille ? "■" : "#";
     default:
       return "";
   }

@@ -61,6 +61,17 @@ std::string side_of(const Vector3d& direction) {
   return size > kStraight * direction.norm() ? side : side + ", along the axis";
 }
 
+std::string way_of(const Vector3d& direction) {
+  const std::string from = side_of(direction);
+  if (from == "from the right") return "to the right";
+  if (from == "from the left") return "to the left";
+  if (from == "from above") return "upward";
+  if (from == "from below") return "downward";
+  if (from == "from the front") return "toward the front";
+  if (from == "from behind") return "toward the back";
+  return "along its arrow";
+}
+
 std::vector<View> choose_views(const Scene& scene) {
   std::vector<Vector3d> directions = directions_of(scene.turns);
   if (directions.empty()) {

@@ -26,4 +26,7 @@ std::vector<View> choose_views(const Scene& scene);
 /// From where a direction points at who looks: "from above", "from the front".
 std::string side_of(const Eigen::Vector3d& direction);
 
+/// Which way a direction leads on the page: "to the right", "upward".
+std::string way_of(const Eigen::Vector3d& direction);
+
 }  // namespace service

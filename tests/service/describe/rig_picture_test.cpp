@@ -86,6 +86,69 @@ TEST(Scene, ArrowsPointThePositiveWay) {
   }
 }
 
+// Sensors beside the encoders are drawn where they sit, with axes as they are mounted, and told.
+TEST(Scene, ShowsEverySensor) {
+  const Rig rig = parse_rig("r.textproto", R"(
+body { name: "A" mass { value: 0.5 }
+  inertia { xx { value: 0.001 } yy { value: 0.004 } zz { value: 0.004 } } }
+hinge { name: "1"
+  parent { body: "ground" axis { z: 1 } zero_direction { y: -1 } }
+  child { body: "A" point { x { value: -0.1 } } axis { z: 1 } zero_direction { x: 1 } }
+  encoder { } motor { control_unit: "V" gain { value: 0.1 } } }
+inertial_sensor { name: "tip" body: "A" point { x { value: 0.2 } } x_axis { x: 1 } y_axis { y: 1 }
+  mounting { z { value: 1.5707963267948966 } } gyroscope { } accelerometer { } }
+force_torque_sensor { name: "flange" hinge: "1" point { x { value: 0.03 } } }
+torque_sensor { name: "shaft" hinge: "1" }
+torque_sensor { name: "coil" hinge: "1" of: MOTOR }
+position_sensor { name: "camera" body: "A" point { x { value: 0.1 } }
+  x_axis { y: -1 } y_axis { x: 1 } }
+distance_sensor { name: "wire" body: "A" point { x { value: 0.15 } }
+  anchor { x { value: 0.5 } y { value: 0.25 } } }
+gravity { magnitude { value: 9.81 } }
+)");
+  // Hanging: A's x points down, its y to the right.
+  const Scene scene = make_scene(rig, Eigen::VectorXd::Zero(1));
+  std::vector<Eigen::Vector3d> cases, around, tips, ends;
+  for (const SceneSymbol& symbol : scene.symbols) {
+    if (symbol.symbol == Symbol::kSensor) cases.push_back(symbol.at);
+    if (symbol.symbol == Symbol::kLoadSensor) around.push_back(symbol.at);
+  }
+  for (const SceneLine& line : scene.lines) {
+    if (line.ink != Ink::kSensor) continue;
+    (line.arrow ? tips : ends).push_back((line.points[1] - line.points[0]).normalized());
+    if (!line.arrow) EXPECT_LT((line.points[0] - Eigen::Vector3d(0.5, 0.25, 0.0)).norm(), 1e-12);
+  }
+  const auto is_near = [](const Eigen::Vector3d& a, double x, double y, double z) {
+    return (a - Eigen::Vector3d(x, y, z)).norm() < 1e-9;
+  };
+  ASSERT_EQ(cases.size(), 3U);
+  EXPECT_TRUE(is_near(cases[0], 0.0, -0.3, 0.0)) << cases[0].transpose();
+  EXPECT_TRUE(is_near(cases[1], 0.0, -0.2, 0.0)) << cases[1].transpose();
+  EXPECT_TRUE(is_near(cases[2], 0.0, -0.25, 0.0)) << cases[2].transpose();
+  ASSERT_EQ(around.size(), 3U);
+  EXPECT_TRUE(is_near(around[0], 0.0, -0.03, 0.0)) << around[0].transpose();
+  EXPECT_TRUE(is_near(around[1], 0.0, 0.0, 0.0)) << around[1].transpose();
+  EXPECT_EQ(ends.size(), 1U);
+  ASSERT_EQ(tips.size(), 9U);
+  EXPECT_TRUE(is_near(tips[0], 1.0, 0.0, 0.0)) << tips[0].transpose();  // a quarter turn about z
+  EXPECT_TRUE(is_near(tips[1], 0.0, 1.0, 0.0)) << tips[1].transpose();
+  EXPECT_TRUE(is_near(tips[3], 0.0, -1.0, 0.0)) << tips[3].transpose();
+  EXPECT_TRUE(is_near(tips[6], 0.0, -1.0, 0.0)) << tips[6].transpose();  // the camera's do not turn
+  EXPECT_TRUE(is_near(tips[7], 1.0, 0.0, 0.0)) << tips[7].transpose();
+
+  std::string words;
+  for (const auto& line : joint_words(rig, Eigen::VectorXd::Zero(1))) words += line + "\n";
+  expect_parts(words, {"tip: gyroscope and accelerometer on A; x to the right, y upward",
+                       "flange: moment and force that 1 passes on to A; x downward, y to the right",
+                       "shaft: torque of 1\n", "coil: torque of the motor of 1\n",
+                       "camera: place of a point of A; x downward, y to the right",
+                       "wire: distance of a point of A from (0.5, 0.25, 0) m of the ground"});
+  const std::string svg = RigPicture(rig, {}).svg();
+  for (const char* name : {"tip x", "flange x", "shaft", "coil", "camera x", "wire"}) {
+    EXPECT_NE(svg.find(std::string(">") + name + "<"), std::string::npos) << name;
+  }
+}
+
 // A loop is drawn closed: both bodies of the joint that closes it meet there.
 TEST(Scene, LoopsAreClosed) {
   const Rig rig = load("rig-fourbar.textproto");
