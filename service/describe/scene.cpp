@@ -90,6 +90,9 @@ class SceneMaker {
     for (int j = 0; j < mechanism_.hinge_count(); ++j) {
       all.push_back(in_world(hinge(j).body_a, estimator::point_of_hinge(mechanism_, j, false)));
     }
+    for (int k = 0; k < mechanism_.inertial_count(); ++k) {
+      all.push_back(mark_of(mechanism_, k, poses_).at);
+    }
     double largest = 0.0;
     for (const Vector3d& a : all) {
       for (const Vector3d& b : all) largest = std::max(largest, (a - b).norm());
@@ -262,6 +265,10 @@ class SceneMaker {
       scene_.lines.push_back({Ink::kSensor, {mark.anchor, mark.at}});
       scene_.symbols.push_back(
           {Symbol::kGround, mark.anchor, (mark.anchor - mark.at).normalized()});
+    }
+    if (!sensor.is_load() && sensor.body >= 0 &&
+        (mark.at - center(sensor.body)).norm() > 1e-3 * size_) {
+      scene_.lines.push_back({Ink::kBody, {center(sensor.body), mark.at}});
     }
     if (!sensor.has_axes()) {
       scene_.labels.push_back({Ink::kSensor, mark.at, sensor.name});

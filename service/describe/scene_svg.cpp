@@ -22,6 +22,7 @@ constexpr double kSideWidth = 330.0;
 constexpr double kRow = 20.0;
 const Vector2d kLetter(7.3, 15.0);  // at the font's size
 constexpr double kAway = 9.0;
+constexpr double kKeyRow = 36.0;
 constexpr std::size_t kLineLetters = 124;  // of the words below
 
 const char* const kStyle = R"(<style>
@@ -153,7 +154,7 @@ std::string draw_sign(Symbol symbol, const Vector2d& at, const Vector2d& toward)
     case Symbol::kGround:
       return draw_ground(at, toward);
     case Symbol::kSensor:
-      return square(at, 5.0, "case");
+      return square(at, 9.0, "case");
     case Symbol::kLoadSensor:
       return square(at, 18.0, "around");
   }
@@ -213,8 +214,8 @@ std::string draw_panel(const Scene& scene, const View& view, const Vector2d& siz
       if (line.ink == ink) svg += draw_line(line);
     }
   }
-  for (const Symbol symbol : {Symbol::kGround, Symbol::kMotor, Symbol::kLoadSensor,
-                              Symbol::kEncoder, Symbol::kHinge, Symbol::kMass, Symbol::kSensor}) {
+  for (const Symbol symbol : {Symbol::kGround, Symbol::kMotor, Symbol::kLoadSensor, Symbol::kSensor,
+                              Symbol::kEncoder, Symbol::kHinge, Symbol::kMass}) {
     for (const FlatPicture::Sign& sign : picture.signs) {
       if (sign.symbol == symbol) svg += draw_sign(symbol, sign.at, sign.toward);
     }
@@ -235,7 +236,12 @@ struct KeyEntry {
   const char* text;
 };
 
-std::string draw_key(const Scene& scene, double y) {
+struct Key {
+  std::string svg;
+  double bottom;  ///< middle of its last line
+};
+
+Key draw_key(const Scene& scene, double y) {
   std::set<Symbol> used;
   for (const SceneSymbol& symbol : scene.symbols) used.insert(symbol.symbol);
   const bool readings = std::ranges::any_of(
@@ -254,7 +260,7 @@ std::string draw_key(const Scene& scene, double y) {
     entries.push_back({draw_sign(Symbol::kSensor, o, o), "sensor"});
   }
   if (used.contains(Symbol::kLoadSensor)) {
-    entries.push_back({square(o, 9.0, "around"), "sensor of what a joint carries"});
+    entries.push_back({square(o, 9.0, "around"), "load sensor"});
   }
   if (used.contains(Symbol::kMass)) {
     entries.push_back({draw_sign(Symbol::kMass, o, o), "centre of mass"});
@@ -265,11 +271,16 @@ std::string draw_key(const Scene& scene, double y) {
   std::string svg;
   double x = kEdge + 20.0;
   for (const KeyEntry& entry : entries) {
+    const double width = 24.0 + 7.0 * display_width(entry.text);
+    if (x + width > kWidth - kEdge) {
+      x = kEdge + 20.0;
+      y += kKeyRow;
+    }
     svg += format("<g transform=\"translate(%.0f %.0f)\">\n", x, y) + entry.drawing + "</g>\n";
     svg += text_at({x + 24.0, y + 4.5}, "quiet", "start", entry.text);
-    x += 24.0 + 7.0 * display_width(entry.text) + 38.0;
+    x += width + 38.0;
   }
-  return svg;
+  return {svg, y};
 }
 
 /// Cut at spaces so that lines fit; what is continued is moved in.
@@ -295,8 +306,8 @@ std::string scene_svg(const Scene& scene, const std::string& title,
   const double inner = kWidth - 2.0 * kEdge;
   const double main = views.size() > 1 ? inner - kSideWidth - kEdge : inner;
   const std::vector<std::string> lines = wrapped(words);
-  const double key = kTitle + kMainHeight + 30.0;
-  const double height = key + 30.0 + kRow * static_cast<double>(lines.size());
+  const Key key = draw_key(scene, kTitle + kMainHeight + 30.0);
+  const double height = key.bottom + 30.0 + kRow * static_cast<double>(lines.size());
   std::string svg = format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" "
       "viewBox=\"0 0 %.0f %.0f\">\n",
@@ -315,8 +326,8 @@ std::string scene_svg(const Scene& scene, const std::string& title,
     panel(views[k], 2.0 * kEdge + main, kTitle + (side + kEdge) * static_cast<double>(k - 1),
           {kSideWidth, side});
   }
-  svg += draw_key(scene, key);
-  double y = key + 34.0;
+  svg += key.svg;
+  double y = key.bottom + 34.0;
   for (const std::string& line : lines) {
     const double indent = line.starts_with("    ") ? 22.0 : 0.0;
     svg += text_at({kEdge + indent, y}, "words", "start", line);

@@ -95,8 +95,8 @@ std::string piece_section(const Calibration& calibration) {
   for (std::size_t begin = 0; begin < seen.size(); begin += kColumns) {
     const auto first = seen.begin() + static_cast<std::ptrdiff_t>(begin);
     const auto count = static_cast<std::ptrdiff_t>(std::min(kColumns, seen.size() - begin));
-    pictures +=
-        svg_forest(calibration.pieces, labels, calibration.parameters, {first, first + count});
+    pictures += svg_forest(calibration.pieces, labels, calibration.parameters,
+                           {first, first + count}, std::min(kColumns, seen.size()));
   }
   html += data_figure(
       pictures, "pieces", pieces_csv(calibration, labels),

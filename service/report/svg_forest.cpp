@@ -86,8 +86,7 @@ class ForestAxis {
       const double x = to_x(zero + unit * tick);
       svg += forest_format("<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\" class=\"grid\"/>",
                            x, x, kTop, y);
-      svg += forest_text(x, y + 14.0, "middle", "tick",
-                         relative ? format_number(tick, 3) : format_number(tick, 3));
+      svg += forest_text(x, y + 14.0, "middle", "tick", format_number(tick, 3));
     }
     return svg + forest_text(left_ + 0.5 * kColumn, y + 30.0, "middle", "label",
                              relative ? "% off the estimate" : estimate.unit);
@@ -139,12 +138,16 @@ std::string column(const std::vector<PieceEstimate>& pieces, const ParameterEsti
 std::string svg_forest(const std::vector<PieceEstimate>& pieces,
                        const std::vector<std::string>& labels,
                        const std::vector<ParameterEstimate>& parameters,
-                       const std::vector<std::size_t>& columns) {
+                       const std::vector<std::size_t>& columns, std::size_t widest) {
+  const auto width_of = [](std::size_t count) {
+    return kLabels + static_cast<double>(count) * (kColumn + kGap);
+  };
   const auto rows = static_cast<double>(pieces.size() + 1);
-  const double width = kLabels + static_cast<double>(columns.size()) * (kColumn + kGap);
-  std::string svg = forest_format("<svg viewBox=\"0 0 %.0f %.0f\" style=\"max-width:%.0fpx\"",
-                                  width, kTop + kRow * rows + kBottom, width) +
-                    " role=\"img\" aria-label=\"Parameters by piece\">\n";
+  const double width = width_of(columns.size());
+  std::string svg =
+      forest_format("<svg viewBox=\"0 0 %.0f %.0f\" style=\"width:%.4g%%;max-width:%.0fpx\"", width,
+                    kTop + kRow * rows + kBottom, 100.0 * width / width_of(widest), width) +
+      " role=\"img\" aria-label=\"Parameters by piece\">\n";
   for (std::size_t p = 0; p <= pieces.size(); ++p) {
     svg += forest_text(kLabels - kGap, kTop + kRow * (static_cast<double>(p) + 0.5) + 4.0, "end",
                        "tick", p < pieces.size() ? labels[p] : "all together");

@@ -15,9 +15,10 @@ namespace service {
 /// @param pieces   one or more
 /// @param labels   of the pieces
 /// @param columns  indices of the parameters to draw
+/// @param widest   columns of the widest forest of a figure, whose scale all share
 std::string svg_forest(const std::vector<estimator::PieceEstimate>& pieces,
                        const std::vector<std::string>& labels,
                        const std::vector<estimator::ParameterEstimate>& parameters,
-                       const std::vector<std::size_t>& columns);
+                       const std::vector<std::size_t>& columns, std::size_t widest);
 
 }  // namespace service

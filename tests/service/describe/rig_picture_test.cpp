@@ -97,7 +97,7 @@ hinge { name: "1"
   encoder { } motor { control_unit: "V" gain { value: 0.1 } } }
 inertial_sensor { name: "tip" body: "A" point { x { value: 0.2 } } x_axis { x: 1 } y_axis { y: 1 }
   mounting { z { value: 1.5707963267948966 } } gyroscope { } accelerometer { } }
-force_torque_sensor { name: "flange" hinge: "1" point { x { value: 0.03 } } }
+force_torque_sensor { name: "flange" hinge: "1" point { x { value: 0.03 } } moment { } force { } }
 torque_sensor { name: "shaft" hinge: "1" }
 torque_sensor { name: "coil" hinge: "1" of: MOTOR }
 position_sensor { name: "camera" body: "A" point { x { value: 0.1 } }
