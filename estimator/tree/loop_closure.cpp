@@ -114,9 +114,13 @@ bool LoopClosure::close(Eigen::VectorXd& angles, const Eigen::VectorXd& wanted) 
     angles += step;
     if (largest < 1e-6) break;
   }
-  for (int round = 0; round < 5; ++round) {  // onto the closures alone
-    const Eigen::MatrixXd G = jacobian(angles);
-    const Eigen::VectorXd step = -G.completeOrthogonalDecomposition().solve(violation(angles));
+  // Onto the closures alone. Joints that carry the whole loop move them by what is still open: that
+  // is no way to close it.
+  Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> decomposition;
+  decomposition.setThreshold(kClosingRankTolerance);
+  for (int round = 0; round < 5; ++round) {
+    const Eigen::VectorXd step =
+        -decomposition.compute(jacobian(angles)).solve(violation(angles));
     angles += step;
     if (step.cwiseAbs().maxCoeff() < kClosingSettled) break;
   }
