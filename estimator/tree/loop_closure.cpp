@@ -119,8 +119,7 @@ bool LoopClosure::close(Eigen::VectorXd& angles, const Eigen::VectorXd& wanted) 
   Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> decomposition;
   decomposition.setThreshold(kClosingRankTolerance);
   for (int round = 0; round < 5; ++round) {
-    const Eigen::VectorXd step =
-        -decomposition.compute(jacobian(angles)).solve(violation(angles));
+    const Eigen::VectorXd step = -decomposition.compute(jacobian(angles)).solve(violation(angles));
     angles += step;
     if (step.cwiseAbs().maxCoeff() < kClosingSettled) break;
   }

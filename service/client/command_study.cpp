@@ -117,7 +117,7 @@ void complete(StudyOptions& options) {
 void add_study(CLI::App& app, ExitCode& exit_code) {
   std::map<std::string, StudyKind> kinds;
   for (const StudyKind kind : {StudyKind::kPendulum, StudyKind::kFuruta, StudyKind::kSynthetic,
-                               StudyKind::kRobustness, StudyKind::kRedundant}) {
+                               StudyKind::kRobustness, StudyKind::kRedundant, StudyKind::kLeg}) {
     kinds.emplace(to_string(kind), kind);
   }
   CLI::App* command = app.add_subcommand(
@@ -127,7 +127,7 @@ void add_study(CLI::App& app, ExitCode& exit_code) {
   command->add_option("kind", options->kind, "What to study")
       ->required()
       ->transform(CLI::CheckedTransformer(kinds).description(""))
-      ->type_name("pendulum|furuta|synthetic|robustness|redundant");
+      ->type_name("pendulum|furuta|synthetic|robustness|redundant|leg");
   command
       ->add_option("--config", options->config,
                    "Study file (proto/study.proto); default: configs/study-KIND.textproto")
@@ -154,6 +154,7 @@ void add_study(CLI::App& app, ExitCode& exit_code) {
       "  scripts/study.sh                           (records what is missing, then all studies)\n"
       "  rigcal study synthetic\n"
       "  rigcal study redundant\n"
+      "  rigcal study leg\n"
       "  rigcal study furuta --recordings recordings --out out/furuta --jobs 4\n"
       "  rigcal study robustness --config my-study.textproto --out out/mine");
   command->callback([options, &exit_code] {

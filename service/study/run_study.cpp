@@ -18,6 +18,8 @@ StudyFunction function_of(StudyKind kind) {
       return study_synthetic;
     case StudyKind::kRedundant:
       return study_redundant;
+    case StudyKind::kLeg:
+      return study_leg;
     case StudyKind::kRobustness:
       break;
   }
@@ -45,6 +47,8 @@ std::string to_string(StudyKind kind) {
       return "synthetic";
     case StudyKind::kRedundant:
       return "redundant";
+    case StudyKind::kLeg:
+      return "leg";
     case StudyKind::kRobustness:
       break;
   }

@@ -10,11 +10,12 @@
 #include "service/import/recording_selection.hpp"
 #include "service/import/rig_file.hpp"
 #include "service/simulation/scenario.hpp"
+#include "service/study/leg.hpp"
 #include "service/study/redundant.hpp"
 
 namespace service {
 
-enum class StudyKind { kPendulum, kFuruta, kSynthetic, kRobustness, kRedundant };
+enum class StudyKind { kPendulum, kFuruta, kSynthetic, kRobustness, kRedundant, kLeg };
 
 /// "pendulum", … as on the command line.
 std::string to_string(StudyKind kind);
@@ -112,6 +113,7 @@ struct Study {
   StudyStarts starts;
   StudyTrace trace;
   std::optional<RedundantStudy> redundant;  ///< of kRedundant, which has no sets
+  std::optional<LegStudy> leg;              ///< of kLeg, likewise
 };
 
 }  // namespace service

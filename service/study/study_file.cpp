@@ -12,6 +12,7 @@
 #include "proto/text/input_error.hpp"
 #include "proto/text/text_file.hpp"
 #include "service/simulation/scenario_file.hpp"
+#include "service/study/leg_file.hpp"
 
 namespace service {
 namespace {
@@ -44,6 +45,10 @@ class StudyReader {
       study_.redundant = read_redundant();
       return std::move(study_);
     }
+    if (study_.kind == StudyKind::kLeg) {
+      study_.leg = read_leg(source_.leg(), root_.at("leg"), beside(""));
+      return std::move(study_);
+    }
     const StudySettings common = read_settings(source_.settings(), root_.at("settings"));
     read_methods();
     if (source_.set_size() == 0) root_.fail("names no rig; write set { name: ... rig: ... }");
@@ -70,8 +75,11 @@ class StudyReader {
         return StudyKind::kRobustness;
       case v1::Study::REDUNDANT:
         return StudyKind::kRedundant;
+      case v1::Study::LEG:
+        return StudyKind::kLeg;
       default:
-        root_.at("kind").fail("write kind: PENDULUM, FURUTA, SYNTHETIC, ROBUSTNESS or REDUNDANT");
+        root_.at("kind").fail(
+            "write kind: PENDULUM, FURUTA, SYNTHETIC, ROBUSTNESS, REDUNDANT or LEG");
     }
   }
 

@@ -40,6 +40,11 @@ std::optional<StudyReport> study_robustness(const Study& study, const std::vecto
 std::optional<StudyReport> study_redundant(const Study& study, const std::vector<LoadedSet>& sets,
                                            const TaskRunner& run);
 
+/// Torques of the motors of a leg with a four-bar linkage, by the nominal model, by one with a
+/// constant ratio in its place, and by one with the linkage [MTM, Figs. 13 to 15].
+std::optional<StudyReport> study_leg(const Study& study, const std::vector<LoadedSet>& sets,
+                                     const TaskRunner& run);
+
 /// The study of the kind the file names.
 std::optional<StudyReport> run_study(const Study& study, const std::vector<LoadedSet>& sets,
                                      const TaskRunner& run);

@@ -53,7 +53,9 @@ TEST(ConfigFiles, RigFilesLoadAndDescribeTheirRecordings) {
                             {"rig-multiarm-double.textproto", 2, 0, 11},
                             {"rig-dfki-double-pendulum.textproto", 2, 2, 13},
                             {"rig-fourbar.textproto", 4, 1, 12, 2},
-                            {"rig-fivebar.textproto", 5, 2, 18, 3}};
+                            {"rig-fivebar.textproto", 5, 2, 18, 3},
+                            {"rig-leg.textproto", 6, 3, 31, 2},
+                            {"rig-leg-ratio.textproto", 3, 3, 30}};
   for (const Expected& expected : files) {
     SCOPED_TRACE(expected.file);
     const Rig rig = load(expected.file);

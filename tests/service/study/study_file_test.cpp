@@ -32,6 +32,7 @@ TEST(StudyFiles, LoadWithTheRigsAndScenariosTheyName) {
     EXPECT_FALSE(study.sets.empty()) << file;
   }
   EXPECT_TRUE(load_study(config("study-redundant.textproto")).redundant.has_value());
+  EXPECT_TRUE(load_study(config("study-leg.textproto")).leg.has_value());
 }
 
 // What is written must arrive, in the units and order it was written in.

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# A leg with a four-bar linkage by another simulator, and what rigcal makes of it.
+set -euo pipefail
+
+usage() {
+  cat <<'USAGE'
+Usage: scripts/compare_leg.sh [OPTIONS]
+
+MuJoCo moves legs like those of `rigcal study leg`, their linkage closed by a constraint of its own,
+and reads them; the study then estimates each from one recording, with a constant ratio and with the
+linkage, and predicts the torques of another. Recordings and reports are left in out/leg.
+
+MuJoCo and numpy come from PyPI into a Python environment of their own, once; nothing else in this
+project needs them. rigcal must have been built.
+
+  scripts/compare_leg.sh
+  scripts/compare_leg.sh --legs 10 --seconds 12 --seed 2
+
+  RIG_PEERS=DIR     where the Python environment lives (default: ~/.cache/rigcal-inertial)
+  RIG_RIGCAL=FILE   the program to judge (default: build/bin/rigcal)
+USAGE
+}
+
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+if [[ ${1:-} == -h || ${1:-} == --help ]]; then
+  usage
+  exit 0
+fi
+environment=${RIG_PEERS:-$HOME/.cache/rigcal-inertial}
+rigcal=${RIG_RIGCAL:-build/bin/rigcal}
+name=compare_leg
+source scripts/peers/environment.sh
+
+peers_environment "$environment" RIG_PEERS mujoco numpy
+PYTHONDONTWRITEBYTECODE=1 "$environment/bin/python" scripts/peers/leg_source.py \
+  --rigcal "$rigcal" "$@"

@@ -1,0 +1,82 @@
+#include "service/study/needed_controls.hpp"
+
+#include <Eigen/Dense>
+#include <stdexcept>
+
+namespace service {
+namespace {
+
+constexpr double kLoopRank = 1e-7;    // of the closures' derivatives, to the largest pivot
+constexpr double kDrivenRank = 1e-6;  // of what motors determine, likewise
+
+std::vector<double> parameter_values(const estimator::Mechanism& mechanism) {
+  if (mechanism.hinge_count() > estimator::kTreeHingesMax) {
+    throw std::invalid_argument("controls of a mechanism with more than " +
+                                std::to_string(estimator::kTreeHingesMax) + " joints are not told");
+  }
+  std::vector<double> values;
+  for (const estimator::Parameter& parameter : mechanism.parameters)
+    values.push_back(parameter.value);
+  return values;
+}
+
+}  // namespace
+
+NeededControls::NeededControls(const estimator::Mechanism& mechanism)
+    : mechanism_(mechanism),
+      dynamics_(mechanism, parameter_values(mechanism)),
+      closure_(mechanism) {
+  for (int j = 0; j < mechanism.hinge_count(); ++j) {
+    if (mechanism.hinges[static_cast<std::size_t>(j)].motorised) motors_.push_back(j);
+  }
+  gains_.resize(static_cast<Eigen::Index>(motors_.size()));
+  for (std::size_t i = 0; i < motors_.size(); ++i) {
+    const estimator::Parameter& gain =
+        mechanism.hinge_parameter(motors_[i], estimator::HingeQuantity::kMotorGain);
+    if (gain.value == 0.0) throw std::invalid_argument(gain.name + " is zero: no control moves it");
+    gains_[static_cast<Eigen::Index>(i)] = gain.value;
+  }
+  if (closure_.has_loops() && dynamics_.is_load_dependent()) {
+    throw std::invalid_argument(
+        "the loads of bearings in a closed loop are not known, nor is friction that grows with "
+        "them");
+  }
+}
+
+Eigen::MatrixXd NeededControls::couplings(const Eigen::VectorXd& angles) {
+  const Eigen::Index n = mechanism_.hinge_count();
+  Eigen::MatrixXd motions = Eigen::MatrixXd::Identity(n, n);
+  if (closure_.has_loops()) {
+    Eigen::FullPivLU<Eigen::MatrixXd> lu(closure_.jacobian(angles));
+    lu.setThreshold(kLoopRank);
+    motions = lu.kernel();
+  }
+  const Eigen::MatrixXd driven = motions(motors_, Eigen::all);
+  Eigen::FullPivLU<Eigen::MatrixXd> lu(driven);
+  lu.setThreshold(kDrivenRank);
+  if (driven.rows() != driven.cols() || !lu.isInvertible()) {
+    throw std::invalid_argument("the motors do not determine how the joints move");
+  }
+  return motions * lu.inverse();
+}
+
+Eigen::VectorXd NeededControls::at(const Eigen::VectorXd& angles, const Eigen::VectorXd& rates,
+                                   const Eigen::VectorXd& accelerations) {
+  const estimator::JointVector<double> angle = angles, rate = rates, acceleration = accelerations;
+  const estimator::JointVector<double> no_control =
+      estimator::JointVector<double>::Zero(angles.size());
+  estimator::JointVector<double> torque;
+  dynamics_.imbalance(angle, rate, acceleration, no_control, torque);
+  for (int j = 0; j < mechanism_.hinge_count(); ++j) {
+    const bool creeps = mechanism_.hinges[static_cast<std::size_t>(j)].creep_speed > 0.0;
+    const double slip = creeps          ? dynamics_.creep_share(j, rate[j])
+                        : rate[j] > 0.0 ? 1.0
+                        : rate[j] < 0.0 ? -1.0
+                                        : 0.0;
+    torque[j] += slip * dynamics_.dry_bound(j, rate[j]);
+  }
+  const Eigen::VectorXd of_motors = couplings(angles).transpose() * Eigen::VectorXd(torque);
+  return of_motors.cwiseQuotient(gains_);
+}
+
+}  // namespace service
