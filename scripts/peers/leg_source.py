@@ -13,7 +13,7 @@ import numpy as np
 PERIOD = 2e-3  # of samples, over which torques are held [s]
 STEPS = 40  # of the simulator a sample
 ENCODER_NOISE, TORQUE_NOISE = 1e-5, 0.1  # [rad], [N·m]
-SLOPE = 4.0  # of dry friction at rest [s/rad]
+SLOPE = 2.5  # of dry friction at rest [s/rad]
 LEVER = 0.25  # the lever stands so far beyond the calf [rad]
 
 # In the robot's own axes: x ahead, y to the left, z up. The pin at the calf is a constraint.
@@ -68,7 +68,7 @@ leg {{
   ratio_rig: "{configs}/rig-leg-ratio.textproto"
 {nominal}
   torque_noise_Nm: {noise}
-  cutoff_Hz: 30
+  cutoff_Hz: 35
   recorded {{ training: "training.csv" held_out: "held-out.csv" }}
 }}
 """
@@ -104,7 +104,7 @@ def reference(rng: np.random.Generator, rows: int) -> np.ndarray:
     time = PERIOD * np.arange(rows)
     columns = []
     for _ in MOTORS:
-        rates = 2 * np.pi * np.exp(rng.uniform(np.log(0.2), np.log(3.0), 3))
+        rates = 2 * np.pi * np.exp(rng.uniform(np.log(0.2), np.log(2.5), 3))
         phases = rng.uniform(0, 2 * np.pi, 3)
         sines = np.sin(np.outer(time, rates) + phases).sum(axis=1)
         columns.append(sines / np.abs(sines).max())

@@ -62,11 +62,6 @@ struct LegCase {
 /// Draws a leg and records it twice, with motions of their own.
 LegCase draw_leg(const LegStudy& study, std::uint64_t index);
 
-/// Motion of all joints as encoders saw it: joints × samples [rad, rad/s, rad/s²].
-struct LegMotion {
-  Eigen::MatrixXd angles, rates, accelerations;
-};
-
 /// Torques of the motors of a recording, samples × motors [N·m], and what a model says of them.
 struct LegTorques {
   double start = 0.0, period = 0.0;     ///< of the samples [s]

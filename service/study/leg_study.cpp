@@ -157,6 +157,32 @@ Eigen::Index driven_of(const LegStudy& study) {
   return std::ranges::find(motors, name) - motors.begin();
 }
 
+/// Errors at the crank, leg by leg.
+StudyTable leg_table(const LegStudy& study, const std::vector<LegResult>& results) {
+  StudyTable table;
+  table.name = "table-legs";
+  table.title = "Torque of the crank's motor, leg by leg";
+  table.caption =
+      "Root mean square of predicted less measured torque over the noise; the least and the "
+      "largest transmission d knee / d crank, and the constant ratio that was estimated.";
+  table.header = {"", "least", "largest", "ratio"};
+  for (const LegPrediction& each : results.front().predictions) table.header.push_back(each.model);
+  const Eigen::Index motor = driven_of(study);
+  const auto& knee = study.loop.mechanism.hinges[static_cast<std::size_t>(study.knee)].name;
+  for (const LegResult& result : results) {
+    const Eigen::VectorXd& transmission = result.predictions[2].torques.transmission;
+    const RunParameter* ratio = result.ratio.find(knee + ".K");
+    std::vector<std::string> row{result.leg.name, format_number(transmission.minCoeff(), 3),
+                                 format_number(transmission.maxCoeff(), 3),
+                                 ratio == nullptr ? "-" : format_number(ratio->value)};
+    for (const LegPrediction& each : result.predictions) {
+      row.push_back(format_number(each.torques.errors()[motor] / study.torque_noise, 3));
+    }
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
 /// Errors at the crank by how far the transmission is from one.
 StudyTable transmission_table(const LegStudy& study, const std::vector<LegResult>& results) {
   constexpr double kEdges[] = {0.0, kNearlyOne, 0.05, 0.1, 1e3};
@@ -369,6 +395,7 @@ std::optional<StudyReport> study_leg(const Study& study, const std::vector<Loade
 
   StudyReport report;
   report.tables.push_back(torque_table(leg, results));
+  report.tables.push_back(leg_table(leg, results));
   report.tables.push_back(transmission_table(leg, results));
   report.tables.push_back(parameter_table(leg, results.front()));
   report.figures.push_back(torque_figure(leg, results.front()));

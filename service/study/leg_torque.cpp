@@ -1,5 +1,7 @@
+#include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <stdexcept>
 
 #include "estimator/calibrate/closed_states.hpp"
 #include "estimator/model/sensor.hpp"
@@ -12,6 +14,11 @@ namespace {
 
 constexpr int kLowPassPoles = 4;
 constexpr double kLowPassMargin = 0.25;  // [s]
+
+/// Motion of all joints as encoders saw it: joints × samples [rad, rad/s, rad/s²].
+struct LegMotion {
+  Eigen::MatrixXd angles, rates, accelerations;
+};
 
 /// Angles of all joints by encoders, loops closed: joints × samples [rad].
 Eigen::MatrixXd joint_angles(const estimator::Mechanism& model, const estimator::Segment& segment,
@@ -55,11 +62,11 @@ Eigen::VectorXd LegTorques::errors() const {
 
 LegTorques predict_torques(const estimator::Mechanism& model, const estimator::Segment& segment,
                            double cutoff, int crank, int knee) {
-  const LegMotion motion = differentiate(joint_angles(model, segment, cutoff), segment.period);
   const auto margin = static_cast<Eigen::Index>(std::ceil(kLowPassMargin / segment.period));
   const Eigen::Index first = std::max<Eigen::Index>(margin, 2);
   const Eigen::Index count = segment.sample_count() - 2 * first - 1;
   if (count < 1) throw std::invalid_argument("the recording is shorter than half a second");
+  const LegMotion motion = differentiate(joint_angles(model, segment, cutoff), segment.period);
 
   NeededControls needed(model);
   LegTorques torques;

@@ -120,8 +120,8 @@ std::string short_study() {
   };
   replace("\"rig-leg.textproto\"", "\"" + config("rig-leg.textproto") + "\"");
   replace("\"rig-leg-ratio.textproto\"", "\"" + config("rig-leg-ratio.textproto") + "\"");
-  replace("legs: 10", "legs: 1");
-  replace("duration_s: 10", "duration_s: 5");
+  replace("legs: 6", "legs: 1");
+  replace("duration_s: 10", "duration_s: 4");
   return text;
 }
 
@@ -133,10 +133,10 @@ double cell(const std::string& csv, const std::string& row, int column) {
   return std::stod(csv.substr(at));
 }
 
-// The whole command on one leg: what was estimated with the linkage predicts held-out torques to
-// their noise, within what 11500 samples and three drawn motions leave open; a constant ratio does
-// not at the crank, and the nominal model is worse still. It cannot see a fault that draw and
-// estimate share; scripts/compare_leg.sh can.
+// The whole command on one leg. By its true parameters inverse dynamics meets the held-out torques
+// but for their noise, and what differences of noisy angles add, some 5 %; what 4 s tell of the leg
+// with its linkage is nearly as good. A constant ratio is not at the crank, and the nominal model
+// is worse still. It cannot see a fault that draw and estimate share; scripts/compare_leg.sh can.
 TEST(LegStudy, LinkagePredictsTorquesToTheirNoiseAndAConstantRatioDoesNot) {
   const TemporaryFolder folder;
   const std::string study = folder.write("study.textproto", short_study());
@@ -144,10 +144,11 @@ TEST(LegStudy, LinkagePredictsTorquesToTheirNoiseAndAConstantRatioDoesNot) {
   EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
   const std::string table = contents_of(folder.file("out/table-torque.csv"));
   for (const int over_noise : {2, 4, 6}) {
-    EXPECT_GT(cell(table, "linkage", over_noise), 0.9) << table;
-    EXPECT_LT(cell(table, "linkage", over_noise), 1.15) << table;
+    EXPECT_GT(cell(table, "truth", over_noise), 0.9) << table;
+    EXPECT_LT(cell(table, "truth", over_noise), 1.15) << table;
+    EXPECT_LT(cell(table, "linkage", over_noise), 1.25 * cell(table, "truth", over_noise));
   }
-  EXPECT_GT(cell(table, "constant ratio", 6), 2.0 * cell(table, "linkage", 6)) << table;
+  EXPECT_GT(cell(table, "constant ratio", 6), 1.5 * cell(table, "linkage", 6)) << table;
   EXPECT_GT(cell(table, "nominal", 6), 5.0 * cell(table, "constant ratio", 6)) << table;
   EXPECT_NE(contents_of(folder.file("out/training.csv")).find("KFE_Nm"), std::string::npos);
 }
@@ -162,7 +163,7 @@ TEST(LegStudy, RefusesFaultsWithFileAndLine) {
       {"legs: 1", "", "legs must be given"},
       {"legs: 1", "legs: -1", "legs is -1"},
       {"torque_noise_Nm: 0.1", "", "torque_noise_Nm must be given"},
-      {"cutoff_Hz: 30", "cutoff_Hz: 600", "cutoff_Hz must lie below half of rate_Hz"},
+      {"cutoff_Hz: 35", "cutoff_Hz: 600", "cutoff_Hz must lie below half of rate_Hz"},
       {"slowest_Hz: 0.2", "slowest_Hz: 9", "slowest_Hz must not lie above fastest_Hz"},
       {"KFE.b=0.4", "KFE.q=0.4", "KFE.q"},
       {"joint: \"KFE\"", "joint: \"knee\"", "no drive { } of the motor at joint 'KFE'"},
