@@ -56,6 +56,7 @@ Contacts settle_contacts(const RestingJoints& joints) {
 
 double holding_margin(const Eigen::MatrixXd& coupling, const Eigen::VectorXd& bound,
                       const Eigen::VectorXd& force) {
+  if (!coupling.allFinite()) return std::numeric_limits<double>::quiet_NaN();
   Eigen::JacobiSVD<Eigen::MatrixXd> svd(coupling, Eigen::ComputeThinV);
   svd.setThreshold(kContactRankTolerance);
   const Eigen::Index rank = svd.rank();

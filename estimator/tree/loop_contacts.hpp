@@ -28,6 +28,7 @@ Contacts settle_contacts(const RestingJoints& joints);
 /// weighed so that a joint that holds a coordinate alone counts with its own torque.
 ///
 /// @param force  that is to be held, c
+/// @return not a number where the coupling is none, as that of a loop that cannot be closed
 double holding_margin(const Eigen::MatrixXd& coupling, const Eigen::VectorXd& bound,
                       const Eigen::VectorXd& force);
 

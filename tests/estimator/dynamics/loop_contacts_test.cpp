@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 namespace estimator {
 namespace {
 
@@ -22,6 +24,13 @@ TEST(LoopContacts, JointsThatHoldACoordinateEachSpareTheirOwnTorque) {
               0.05, 1e-12);
   EXPECT_NEAR(holding_margin(coupling, Eigen::Vector2d(0.3, 0.5), Eigen::Vector2d(-0.35, 0.1)),
               -0.05, 1e-12);
+}
+
+// A motion that is tried may tear a loop open; what comes of it is told, and nothing breaks.
+TEST(LoopContacts, ALoopThatIsTornHoldsNothingThatIsANumber) {
+  const Eigen::MatrixXd coupling = Eigen::MatrixXd::Constant(3, 2, std::nan(""));
+  EXPECT_TRUE(
+      std::isnan(holding_margin(coupling, Eigen::Vector3d(0.1, 0.2, 0.3), Eigen::Vector2d(1, 1))));
 }
 
 TEST(LoopContacts, RestGoesOnWhereItCanAndEndsTowardWhatPulls) {
