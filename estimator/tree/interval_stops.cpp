@@ -226,6 +226,16 @@ template void IntervalLanes<4>::settle_start_at_stops(int);
 template void IntervalLanes<16>::settle_start_at_stops(int);
 template void IntervalLanes<4>::find_stop_event(int, Ending&);
 template void IntervalLanes<16>::find_stop_event(int, Ending&);
+template double IntervalLanes<4>::find_dip(int, int, double&);
+template double IntervalLanes<16>::find_dip(int, int, double&);
+template void IntervalLanes<4>::impact_joint(int, double, int, MotionImpact&);
+template void IntervalLanes<16>::impact_joint(int, double, int, MotionImpact&);
+template void IntervalLanes<4>::leave_impact(int, int, double, const Eigen::MatrixXd&,
+                                             MotionImpact&);
+template void IntervalLanes<16>::leave_impact(int, int, double, const Eigen::MatrixXd&,
+                                              MotionImpact&);
+template void IntervalLanes<4>::settle_rest(int, double);
+template void IntervalLanes<16>::settle_rest(int, double);
 template void IntervalLanes<4>::meet_stop(int, double, int, bool);
 template void IntervalLanes<16>::meet_stop(int, double, int, bool);
 template std::array<double, 4> IntervalLanes<4>::stop_margin(const Slot&, int, bool);
