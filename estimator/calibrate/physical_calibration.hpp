@@ -21,9 +21,14 @@ namespace estimator {
 /// Parameters that 2 or 3 drive to a bound get a second chance from their start.
 ///
 /// As `calibrate`. The mechanism must be a tree.
+///
+/// @param control_noise  one a motor: standard deviation of what is recorded of its control about
+///                       what acted, such as the noise of a torque that is measured [unit of the
+///                       control]; empty: what is recorded acted. With it, ask for no refinement
+///                       by simulation (3), which knows nothing of it
 Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Recording>& recordings,
-                               const CalibrationOptions& options,
-                               const CalibrationMonitor& monitor);
+                               const CalibrationOptions& options, const CalibrationMonitor& monitor,
+                               const Eigen::VectorXd& control_noise = {});
 
 /// The mechanism with parameters from stages 1 and 2; nothing where these do not converge. For
 /// mechanisms and recordings that `can_shoot`.

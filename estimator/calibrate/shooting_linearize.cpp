@@ -86,9 +86,14 @@ void ShootingProblem::linearize_acceleration(const Block& block, ResidualBlock& 
   const int size = 2 * coordinate_count(), j = block.detail;
   shape_block(out, node, 2, size, free_.size(), 2, acceleration_group(j));
   const IntervalSlopes::RowMajor& end = (*point_.slopes)[static_cast<std::size_t>(node)].end;
-  IntervalSlopes::RowMajor moved(2, end.cols());
-  moved << end.row(j), end.row(coordinate_count() + j);
-  const Eigen::Matrix2d W = whitening(block.segment, block.interval, j);
+  const Eigen::VectorXd mix = mixing(node, j);
+  IntervalSlopes::RowMajor moved = IntervalSlopes::RowMajor::Zero(2, end.cols());
+  for (int p = 0; p < coordinate_count(); ++p) {
+    if (mix[p] == 0.0) continue;
+    moved.row(0) += mix[p] * end.row(p);
+    moved.row(1) += mix[p] * end.row(coordinate_count() + p);
+  }
+  const Eigen::Matrix2d W = whitening(block.segment, block.interval);
   moved = -W * moved;
   out.node_jacobian.leftCols(size) = moved.leftCols(size);
   out.node_jacobian.rightCols(size).setZero();
@@ -96,9 +101,9 @@ void ShootingProblem::linearize_acceleration(const Block& block, ResidualBlock& 
   for (std::size_t i = 0; i < moving_.size(); ++i) {
     out.arrow_jacobian.col(moving_[i]) = moved.col(size + static_cast<Eigen::Index>(i));
   }
-  for (Eigen::Index row = 0; row < 2; ++row) {
-    out.node_jacobian(row, size + j) = W(row, 0);
-    out.node_jacobian(row, size + coordinate_count() + j) = W(row, 1);
+  for (int p = 0; p < coordinate_count(); ++p) {
+    out.node_jacobian.col(size + p) = mix[p] * W.col(0);
+    out.node_jacobian.col(size + coordinate_count() + p) = mix[p] * W.col(1);
   }
   const Eigen::Vector2d defect = whitened_defect(point_, block.segment, block.interval, j);
   out.residual[0] = defect[0];

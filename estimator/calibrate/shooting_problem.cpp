@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "estimator/calibrate/control_noise.hpp"
 #include "estimator/calibrate/quiet_nodes.hpp"
 #include "estimator/tree/inertial_sensing.hpp"
 
@@ -52,6 +53,7 @@ ShootingProblem::ShootingProblem(const Mechanism& mechanism, const std::vector<S
   apply_ties(point_.mechanism);
   for (const Segment& segment : segments) add_segment(segment, grid);
   place_nodes(states, state_spacing);
+  update_mixing();
   update_looks(point_);
   make_blocks();
   update_controls(point_);
@@ -343,29 +345,55 @@ double ShootingProblem::reading_error(const Point& point, int segment, int sampl
   return sensors_[static_cast<std::size_t>(sensor)].difference(error);
 }
 
-/// L⁻¹ with L Lᵀ = σ_a² [T³/3, T²/2; T²/2, T], so that whitened = L⁻¹ (Δθ, Δω).
-Eigen::Matrix2d ShootingProblem::whitening(int segment, int interval, int coordinate) const {
+/// L⁻¹ with L Lᵀ = [T³/3, T²/2; T²/2, T], so that L⁻¹ (Δθ, Δω) is white for accelerations of unit
+/// density.
+Eigen::Matrix2d ShootingProblem::whitening(int segment, int interval) const {
   const std::vector<double>& times = node_times(segment);
   const auto at = static_cast<std::size_t>(interval);
   const bool is_even = times[at] == interval * spacing(segment) &&
                        times[at + 1] == (interval + 1) * spacing(segment);
   const double T = is_even ? spacing(segment) : times[at + 1] - times[at];
-  const double scale = 1.0 / (noise_.acceleration[coordinate] * std::sqrt(T));
   Eigen::Matrix2d inverse;
   inverse << std::sqrt(3.0) / T, 0.0, -3.0 / T, 2.0;
-  return scale * inverse;
+  return inverse / std::sqrt(T);
+}
+
+/// What makes the accelerations of all coordinates one that is white of unit density.
+Eigen::VectorXd ShootingProblem::mixing(int node, int coordinate) const {
+  if (!mixing_.empty()) return mixing_[static_cast<std::size_t>(node)].row(coordinate);
+  return Eigen::VectorXd::Unit(coordinate_count(), coordinate) / noise_.acceleration[coordinate];
+}
+
+/// Where the nodes are now: weights stay as they are while the problem is solved.
+void ShootingProblem::update_mixing() {
+  if (noise_.control.size() == 0) return;
+  mixing_.clear();
+  for (const ShotSegment& segment : segments_) {
+    for (int k = 0; k < segment.node_count; ++k) {
+      mixing_.push_back(acceleration_whitening(
+          point_.mechanism, noise_.acceleration, noise_.control, segment.data.period,
+          point_.states.col(segment.first_node + k).head(coordinate_count())));
+    }
+  }
 }
 
 Eigen::Vector2d ShootingProblem::whitened_defect(const Point& point, int segment, int interval,
                                                  int coordinate) const {
   const int node = segments_[static_cast<std::size_t>(segment)].first_node + interval;
   const Eigen::VectorXd& end = point.intervals[static_cast<std::size_t>(node)].end;
-  const auto joint = static_cast<std::size_t>(coordinates()[static_cast<std::size_t>(coordinate)]);
-  const Eigen::Vector2d defect(point.mechanism.hinges[joint].difference(
-                                   point.states(coordinate, node + 1) - end[coordinate]),
-                               point.states(coordinate_count() + coordinate, node + 1) -
-                                   end[coordinate_count() + coordinate]);
-  return whitening(segment, interval, coordinate) * defect;
+  const auto defect = [&](int p) {
+    const auto joint = static_cast<std::size_t>(coordinates()[static_cast<std::size_t>(p)]);
+    return Eigen::Vector2d(
+        point.mechanism.hinges[joint].difference(point.states(p, node + 1) - end[p]),
+        point.states(coordinate_count() + p, node + 1) - end[coordinate_count() + p]);
+  };
+  if (mixing_.empty()) {
+    return whitening(segment, interval) * defect(coordinate) / noise_.acceleration[coordinate];
+  }
+  Eigen::Vector2d mixed = Eigen::Vector2d::Zero();
+  const Eigen::MatrixXd& mix = mixing_[static_cast<std::size_t>(node)];
+  for (int p = 0; p <= coordinate; ++p) mixed += mix(coordinate, p) * defect(p);
+  return whitening(segment, interval) * mixed;
 }
 
 double ShootingProblem::total_cost(const Point& point) const {
@@ -397,6 +425,7 @@ double ShootingProblem::total_cost(const Point& point) const {
 
 void ShootingProblem::set_noise(const ShootingNoise& noise) {
   noise_ = noise;
+  update_mixing();
   point_.cost = total_cost(point_);
 }
 

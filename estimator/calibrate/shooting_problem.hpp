@@ -45,6 +45,9 @@ struct ShootingNoise {
                                  ///< that the model leaves unexplained, a white noise [rad/s²/√Hz]
   Eigen::VectorXd inertial = {};  ///< one an axis of inertial sensors: standard deviation of a
                                   ///< reading [rad/s or m/s²]
+  /// One a motor: standard deviation of what is recorded of its control about what acted, from
+  /// sample to sample [unit of the control]. Empty: what is recorded acted
+  Eigen::VectorXd control = {};
 };
 
 /// Joint state and parameter estimation in continuous time by multiple shooting: nodes hold joint
@@ -58,7 +61,8 @@ struct ShootingNoise {
 /// are those of the equations of motion there.
 ///
 /// Q is the covariance that white acceleration noise of density σ_a² leaves after one interval T,
-/// σ_a² [T³/3, T²/2; T²/2, T] a hinge. With one node a segment the second sum is empty: output
+/// σ_a² [T³/3, T²/2; T²/2, T] a hinge; noise of controls adds to it across hinges, as white too
+/// (acceleration_whitening). With one node a segment the second sum is empty: output
 /// error, the maximum-likelihood estimate where the model is right and readings are noisy.
 ///
 /// All residuals are whitened: their variance is 1 where the noise levels are right.
@@ -205,7 +209,9 @@ class ShootingProblem final : public LeastSquaresProblem {
   double reading_error(const Point& point, int segment, int sample, int sensor) const;
   Eigen::Vector2d whitened_defect(const Point& point, int segment, int interval,
                                   int coordinate) const;
-  Eigen::Matrix2d whitening(int segment, int interval, int coordinate) const;
+  Eigen::Matrix2d whitening(int segment, int interval) const;
+  Eigen::VectorXd mixing(int node, int coordinate) const;
+  void update_mixing();
   void update_slopes();
   void linearize_readings(const Block& block, ResidualBlock& out) const;
   void linearize_inertial(const Block& block, ResidualBlock& out) const;
@@ -221,6 +227,8 @@ class ShootingProblem final : public LeastSquaresProblem {
   std::vector<int> sensing_;  ///< of those that act on inertial readings alone
   std::vector<Sensor> sensors_;
   ShootingNoise noise_;
+  /// Of each node: rows of defects, in deviations; none while controls are what is recorded.
+  std::vector<Eigen::MatrixXd> mixing_;
   int threads_;
   std::vector<ShotSegment> segments_;
   std::vector<Block> blocks_;

@@ -77,6 +77,19 @@ TEST_P(ShootingProblemDerivatives, AreThoseOfAllResiduals) {
   test_support::expect_derivatives(problem_with(0.2, GetParam()));
 }
 
+// Noise of the control ties the defects of all joints to one another.
+TEST(ShootingProblem, NoiseOfControlsLeavesDerivativesRight) {
+  const Recording recording = driven();
+  Eigen::MatrixXd states(4, 2);
+  states << 0.31, 0.32, 1.02, 0.9, 0.21, 0.5, 0.1, -0.4;
+  ShootingNoise noisy = noise();
+  noisy.control = Eigen::VectorXd::Constant(1, 2.0);
+  const ShootingProblem problem(mechanism_to_fit(), recording.segments, {states}, {0.1},
+                                {4e-3, 0.2}, noisy);
+  EXPECT_GT(std::abs(problem.cost() - problem_with(0.2).cost()), 1e-4 * problem.cost());
+  test_support::expect_derivatives(problem);
+}
+
 // Readings at instants of their own, and an encoder that slips in the middle of an interval.
 TEST_P(ShootingProblemDerivatives, HoldWithIrregularTimesAndShifts) {
   Mechanism mechanism = mechanism_to_fit();

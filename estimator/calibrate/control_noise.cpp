@@ -1,0 +1,32 @@
+#include "estimator/calibrate/control_noise.hpp"
+
+#include <Eigen/Cholesky>
+#include <vector>
+
+#include "estimator/dynamics/mass_matrix.hpp"
+
+namespace estimator {
+
+Eigen::MatrixXd acceleration_whitening(const Mechanism& mechanism,
+                                       const Eigen::VectorXd& acceleration,
+                                       const Eigen::VectorXd& control, double period,
+                                       const Eigen::VectorXd& angles) {
+  std::vector<double> values;
+  for (const Parameter& parameter : mechanism.parameters) values.push_back(parameter.value);
+  TreeInverseDynamics<double> dynamics(mechanism, values);
+  const Eigen::Index n = mechanism.hinge_count();
+  Eigen::MatrixXd torques = Eigen::MatrixXd::Zero(n, control.size());
+  Eigen::Index motor = 0;
+  for (int j = 0; j < n; ++j) {
+    if (!mechanism.hinges[static_cast<std::size_t>(j)].motorised) continue;
+    torques(j, motor) =
+        mechanism.hinge_parameter(j, HingeQuantity::kMotorGain).value * control[motor];
+    ++motor;
+  }
+  const Eigen::MatrixXd moved = mass_matrix(dynamics, angles).llt().solve(torques);
+  Eigen::MatrixXd S = period * moved * moved.transpose();
+  S.diagonal() += acceleration.cwiseAbs2();
+  return S.llt().matrixL().solve(Eigen::MatrixXd::Identity(n, n));
+}
+
+}  // namespace estimator
