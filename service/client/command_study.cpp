@@ -86,7 +86,10 @@ ExitCode run(const StudyOptions& options) {
       if (interrupt.flag().load()) return std::nullopt;
       return runs;
     };
-    report = run_study(study, sets, runner);
+    const auto count = [&](int done, int total) {
+      progress.show(progress_text({.done = done, .total = total}));
+    };
+    report = run_study(study, sets, runner, count);
   }
   if (!report) {
     std::cerr << "rigcal: stopped; finished runs are kept in " << options.out
@@ -116,8 +119,9 @@ void complete(StudyOptions& options) {
 
 void add_study(CLI::App& app, ExitCode& exit_code) {
   std::map<std::string, StudyKind> kinds;
-  for (const StudyKind kind : {StudyKind::kPendulum, StudyKind::kFuruta, StudyKind::kSynthetic,
-                               StudyKind::kRobustness, StudyKind::kRedundant, StudyKind::kLeg}) {
+  for (const StudyKind kind :
+       {StudyKind::kPendulum, StudyKind::kFuruta, StudyKind::kSynthetic, StudyKind::kRobustness,
+        StudyKind::kRedundant, StudyKind::kLeg, StudyKind::kArm}) {
     kinds.emplace(to_string(kind), kind);
   }
   CLI::App* command = app.add_subcommand(
@@ -127,7 +131,7 @@ void add_study(CLI::App& app, ExitCode& exit_code) {
   command->add_option("kind", options->kind, "What to study")
       ->required()
       ->transform(CLI::CheckedTransformer(kinds).description(""))
-      ->type_name("pendulum|furuta|synthetic|robustness|redundant|leg");
+      ->type_name("pendulum|furuta|synthetic|robustness|redundant|leg|arm");
   command
       ->add_option("--config", options->config,
                    "Study file (proto/study.proto); default: configs/study-KIND.textproto")
@@ -155,6 +159,7 @@ void add_study(CLI::App& app, ExitCode& exit_code) {
       "  rigcal study synthetic\n"
       "  rigcal study redundant\n"
       "  rigcal study leg\n"
+      "  rigcal study arm\n"
       "  rigcal study furuta --recordings recordings --out out/furuta --jobs 4\n"
       "  rigcal study robustness --config my-study.textproto --out out/mine");
   command->callback([options, &exit_code] {

@@ -20,6 +20,7 @@ StudyFunction function_of(StudyKind kind) {
       return study_redundant;
     case StudyKind::kLeg:
       return study_leg;
+    case StudyKind::kArm:
     case StudyKind::kRobustness:
       break;
   }
@@ -49,6 +50,8 @@ std::string to_string(StudyKind kind) {
       return "redundant";
     case StudyKind::kLeg:
       return "leg";
+    case StudyKind::kArm:
+      return "arm";
     case StudyKind::kRobustness:
       break;
   }
@@ -56,8 +59,10 @@ std::string to_string(StudyKind kind) {
 }
 
 std::optional<StudyReport> run_study(const Study& study, const std::vector<LoadedSet>& sets,
-                                     const TaskRunner& run) {
-  std::optional<StudyReport> report = function_of(study.kind)(study, sets, run);
+                                     const TaskRunner& run, const RunCounter& count) {
+  std::optional<StudyReport> report = study.kind == StudyKind::kArm
+                                          ? study_arm(study, run, count)
+                                          : function_of(study.kind)(study, sets, run);
   if (!report) return report;
   report->title = study.title.empty() ? "Study: " + to_string(study.kind) : study.title;
   conclude(*report);

@@ -10,12 +10,13 @@
 #include "service/import/recording_selection.hpp"
 #include "service/import/rig_file.hpp"
 #include "service/simulation/scenario.hpp"
+#include "service/study/arm.hpp"
 #include "service/study/leg.hpp"
 #include "service/study/redundant.hpp"
 
 namespace service {
 
-enum class StudyKind { kPendulum, kFuruta, kSynthetic, kRobustness, kRedundant, kLeg };
+enum class StudyKind { kPendulum, kFuruta, kSynthetic, kRobustness, kRedundant, kLeg, kArm };
 
 /// "pendulum", … as on the command line.
 std::string to_string(StudyKind kind);
@@ -114,6 +115,7 @@ struct Study {
   StudyTrace trace;
   std::optional<RedundantStudy> redundant;  ///< of kRedundant, which has no sets
   std::optional<LegStudy> leg;              ///< of kLeg, likewise
+  std::vector<StudyArm> arms;               ///< of kArm, likewise
 };
 
 }  // namespace service

@@ -12,6 +12,7 @@
 #include "proto/text/input_error.hpp"
 #include "proto/text/text_file.hpp"
 #include "service/simulation/scenario_file.hpp"
+#include "service/study/arm_file.hpp"
 #include "service/study/leg_file.hpp"
 
 namespace service {
@@ -49,6 +50,10 @@ class StudyReader {
       study_.leg = read_leg(source_.leg(), root_.at("leg"), beside(""));
       return std::move(study_);
     }
+    if (study_.kind == StudyKind::kArm) {
+      study_.arms = read_arms(source_.arms(), root_);
+      return std::move(study_);
+    }
     const StudySettings common = read_settings(source_.settings(), root_.at("settings"));
     read_methods();
     if (source_.set_size() == 0) root_.fail("names no rig; write set { name: ... rig: ... }");
@@ -77,9 +82,11 @@ class StudyReader {
         return StudyKind::kRedundant;
       case v1::Study::LEG:
         return StudyKind::kLeg;
+      case v1::Study::ARM:
+        return StudyKind::kArm;
       default:
         root_.at("kind").fail(
-            "write kind: PENDULUM, FURUTA, SYNTHETIC, ROBUSTNESS, REDUNDANT or LEG");
+            "write kind: PENDULUM, FURUTA, SYNTHETIC, ROBUSTNESS, REDUNDANT, LEG or ARM");
     }
   }
 

@@ -33,6 +33,7 @@ TEST(StudyFiles, LoadWithTheRigsAndScenariosTheyName) {
   }
   EXPECT_TRUE(load_study(config("study-redundant.textproto")).redundant.has_value());
   EXPECT_TRUE(load_study(config("study-leg.textproto")).leg.has_value());
+  EXPECT_EQ(load_study(config("study-arm.textproto")).arms.size(), 2U);
 }
 
 // What is written must arrive, in the units and order it was written in.

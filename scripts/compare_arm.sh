@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# Arms: rigcal beside regressions and MuJoCo's system identification toolbox.
+set -euo pipefail
+
+usage() {
+  cat <<'USAGE'
+Usage: scripts/compare_arm.sh [OUTPUT_FOLDER]
+
+Runs `rigcal study arm` (configs/study-arm.textproto; takes hours), checks the arms that it draws against
+Pinocchio, and fits those of two links with MuJoCo's sysid. Prints tables, also left in OUTPUT_FOLDER
+(default: out/arm): study/index.html, pinocchio.md, mujoco.md.
+
+Pinocchio (pin) and mujoco[sysid] come from PyPI into a Python environment of their own, once; nothing
+else in this project needs them. rigcal must have been built.
+
+  RIG_ARM_CONFIG=FILE  another study of kind ARM
+  RIG_ARM=DIR          where the Python environment lives (default: ~/.cache/rigcal-arm)
+  RIG_RIGCAL=FILE      the program (default: build/bin/rigcal)
+USAGE
+}
+
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+out=out/arm
+while (($# > 0)); do
+  case $1 in
+    -h | --help) usage; exit 0 ;;
+    -*) usage >&2; exit 1 ;;
+    *) out=$1; shift ;;
+  esac
+done
+environment=${RIG_ARM:-$HOME/.cache/rigcal-arm}
+rigcal=${RIG_RIGCAL:-build/bin/rigcal}
+
+name=compare_arm
+source scripts/peers/environment.sh
+
+peers_environment "$environment" RIG_ARM pin 'mujoco[sysid]' numpy
+mkdir -p "$out"
+export PYTHONDONTWRITEBYTECODE=1
+# A study whose goals are not all reached ends with another status, and says so itself.
+"$rigcal" study arm --config "${RIG_ARM_CONFIG:-configs/study-arm.textproto}" --out "$out/study" ||
+  true
+"$environment/bin/python" scripts/peers/arm_source.py "$out/study/draws.jsonl" | tee "$out/pinocchio.md"
+"$environment/bin/python" scripts/peers/arm_mujoco.py "$out/study/draws.jsonl" | tee "$out/mujoco.md"

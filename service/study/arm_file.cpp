@@ -1,0 +1,52 @@
+#include "service/study/arm_file.hpp"
+
+#include <string>
+
+namespace service {
+namespace {
+
+/// Ranges were held to when the text was parsed; what is left out reads 0.
+template <typename Number>
+Number stated(Number value, const proto::TextLocator& place, const char* field) {
+  if (value != 0) return value;
+  place.at(field).fail(std::string(field) + " must be given, above 0");
+}
+
+StudyArm read_arm(const rigcal::v1::StudyArm& source, const proto::TextLocator& place) {
+  StudyArm arm;
+  arm.links = stated(source.links(), place, "links");
+  arm.draws = stated(source.draws(), place, "draws");
+  arm.tied = source.tied_draws();
+  arm.seed = source.seed();
+  arm.duration = stated(source.duration_s(), place, "duration_s");
+  arm.period = 1.0 / stated(source.rate_hz(), place, "rate_Hz");
+  arm.amplitude = stated(source.amplitude_rad(), place, "amplitude_rad");
+  arm.slowest = stated(source.slowest_hz(), place, "slowest_Hz");
+  arm.fastest = stated(source.fastest_hz(), place, "fastest_Hz");
+  if (arm.slowest > arm.fastest) {
+    place.at("slowest_Hz").fail("slowest_Hz must not lie above fastest_Hz");
+  }
+  arm.dither = source.dither();
+  arm.wrong = source.start_error();
+  arm.noise.assign(source.noise().begin(), source.noise().end());
+  if (arm.noise.empty()) place.fail("has no noise; write noise: [0, 0.1]");
+  arm.energy_starts = source.energy_starts();
+  if (arm.energy_starts == 0) return arm;
+  arm.energy_duration = stated(source.energy_duration_s(), place, "energy_duration_s");
+  arm.energy_noise = stated(source.energy_noise(), place, "energy_noise");
+  return arm;
+}
+
+}  // namespace
+
+std::vector<StudyArm> read_arms(const rigcal::v1::StudyArms& source,
+                                const proto::TextLocator& root) {
+  if (source.arm_size() == 0) root.fail("names no arm; write arms { arm { links: 2 ... } }");
+  std::vector<StudyArm> arms;
+  for (int i = 0; i < source.arm_size(); ++i) {
+    arms.push_back(read_arm(source.arm(i), root.at("arms").at("arm", i)));
+  }
+  return arms;
+}
+
+}  // namespace service

@@ -1,0 +1,274 @@
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "service/study/arm.hpp"
+#include "service/study/study_kinds.hpp"
+#include "service/text/number_format.hpp"
+
+namespace service {
+namespace {
+
+/// [MTM, Table II] in percent.
+struct PrintedErrors {
+  double noise, torque, energy, estimate;
+};
+constexpr PrintedErrors kPrinted[] = {
+    {0.0, 3.5, 6.5, 2.0}, {0.005, 9.5, 8.0, 2.3}, {0.01, 22.0, 12.5, 2.8}, {0.1, 95.0, 38.0, 6.0}};
+
+constexpr double kExactWanted = 1e-4;  // median relative error without noise
+constexpr double kNoisyWanted = 0.06;  // at the largest noise
+constexpr double kCoverLow = 0.93, kCoverHigh = 0.97;
+constexpr double kTieTolerance = 1.02;  // deviations are told at two estimates
+constexpr int kExported = 2;            // draws of each noise, for other programs
+
+double quantile_of(std::vector<double> values, double share) {
+  if (values.empty()) return std::nan("");
+  std::ranges::sort(values);
+  return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
+}
+
+double mean_of(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+/// One number of every item, or a list of every item, as one list.
+template <typename Items, typename Get>
+std::vector<double> gathered(const Items& items, const Get& get) {
+  std::vector<double> all;
+  for (const auto& item : items) {
+    if constexpr (requires { get(item).begin(); }) {
+      const auto& list = get(item);
+      all.insert(all.end(), list.begin(), list.end());
+    } else {
+      all.push_back(static_cast<double>(get(item)));
+    }
+  }
+  return all;
+}
+
+std::string percent_of(double share) { return format_number(100.0 * share, 3) + " %"; }
+
+struct Wishes {
+  bool good = true;
+  std::string text;
+  void add(bool holds, const std::string& what) {
+    good &= holds;
+    text += (text.empty() ? "" : "; ") + what + (holds ? "" : " (not reached)");
+  }
+};
+
+std::string printed_beside(double noise, double PrintedErrors::*column) {
+  for (const PrintedErrors& each : kPrinted) {
+    if (each.noise == noise) return format_number(each.*column, 3) + " %";
+  }
+  return "–";
+}
+
+/// One row of Table II.
+void add_errors(const std::vector<ArmDraw>& draws, StudyTable& table) {
+  const double noise = draws.front().noise;
+  const auto median = [&](std::vector<double> ArmDraw::*list) {
+    return percent_of(
+        quantile_of(gathered(
+                        draws, [&](const ArmDraw& d) -> const auto& { return d.*list; }),
+                    0.5));
+  };
+  std::vector<double> worse = gathered(
+      draws, [](const ArmDraw& d) -> const auto& { return d.errors; });
+  table.rows.push_back(
+      {format_number(noise), std::to_string(draws.size()), median(&ArmDraw::torque_errors),
+       printed_beside(noise, &PrintedErrors::torque), median(&ArmDraw::energy_errors),
+       printed_beside(noise, &PrintedErrors::energy), median(&ArmDraw::errors),
+       printed_beside(noise, &PrintedErrors::estimate), percent_of(quantile_of(worse, 0.9))});
+}
+
+/// What the estimates are worth.
+void add_trust(const std::vector<ArmDraw>& draws, StudyTable& table) {
+  int held = 0, intervals = 0, found = 0;
+  for (const ArmDraw& draw : draws) {
+    found += draw.found ? 1 : 0;
+    if (!draw.found) continue;
+    held += draw.held;
+    intervals += draw.intervals;
+  }
+  const auto possible = std::ranges::count_if(draws, &ArmDraw::possible);
+  const std::vector<double> ties = gathered(
+      draws, [](const ArmDraw& d) -> const auto& { return d.tied_ratios; });
+  const double noise = draws.front().noise;
+  table.rows.push_back(
+      {format_number(noise), std::to_string(found) + " of " + std::to_string(draws.size()),
+       noise > 0.0 ? percent_of(static_cast<double>(held) / std::max(intervals, 1)) : "–",
+       std::to_string(possible) + " of " + std::to_string(draws.size()),
+       ties.empty() ? "–" : format_number(quantile_of(ties, 0.5), 3),
+       ties.empty() ? "–" : format_number(quantile_of(ties, 1.0), 3),
+       format_number(mean_of(gathered(draws, [](const ArmDraw& d) { return d.seconds; })), 3),
+       format_number(mean_of(gathered(draws, [](const ArmDraw& d) { return d.iterations; })), 3)});
+}
+
+void judge(const StudyArm& arm, const std::vector<std::vector<ArmDraw>>& all, Wishes& wishes) {
+  int held = 0, intervals = 0;
+  bool possible = true;
+  std::vector<double> ties;
+  const std::string name = std::to_string(arm.links) + " links: ";
+  for (const std::vector<ArmDraw>& draws : all) {
+    const double noise = draws.front().noise;
+    const double median =
+        quantile_of(gathered(
+                        draws, [](const ArmDraw& d) -> const auto& { return d.errors; }),
+                    0.5);
+    if (noise == 0.0)
+      wishes.add(median <= kExactWanted, name + percent_of(median) + " without noise");
+    if (noise == 0.1) wishes.add(median <= kNoisyWanted, name + percent_of(median) + " at 0.1");
+    for (const ArmDraw& draw : draws) {
+      possible &= draw.possible;
+      ties.insert(ties.end(), draw.tied_ratios.begin(), draw.tied_ratios.end());
+      if (noise == 0.0 || !draw.found) continue;
+      held += draw.held;
+      intervals += draw.intervals;
+    }
+  }
+  wishes.add(possible, name + "every body possible");
+  if (intervals > 0) {
+    const double cover = static_cast<double>(held) / intervals;
+    wishes.add(cover >= kCoverLow && cover <= kCoverHigh,
+               name + "intervals hold in " + percent_of(cover));
+  }
+  if (!ties.empty()) {
+    wishes.add(quantile_of(ties, 1.0) <= kTieTolerance, name + "ties do not widen");
+  }
+}
+
+StudyTable errors_table(const StudyArm& arm) {
+  StudyTable table;
+  table.name = "table-errors-" + std::to_string(arm.links);
+  table.title = "Errors, " + std::to_string(arm.links) + " links";
+  table.caption =
+      "Medians over draws and parameters of the relative error of base parameters, friction and "
+      "gains; " +
+      format_number(arm.duration) + " s at " + format_number(1.0 / arm.period) +
+      " Hz, noise on angles [rad] and controls [N·m], starts " + percent_of(arm.wrong) +
+      " off. Regressions with the window that is best by the truth. Last column: the tenth of them "
+      "with the largest errors begins there. Paper: [MTM, Table II].";
+  table.header = {"noise", "draws",  "torques", "paper",       "energy",
+                  "paper", "rigcal", "paper",   "rigcal, 90 %"};
+  return table;
+}
+
+StudyTable trust_table(const StudyArm& arm) {
+  StudyTable table;
+  table.name = "table-trust-" + std::to_string(arm.links);
+  table.title = "What is told, " + std::to_string(arm.links) + " links";
+  table.caption =
+      "Found: ends with residuals that are noise. Intervals: of found draws. Tied: friction of all "
+      "joints follows from the first's; deviations of base parameters over those without. "
+      "Processor "
+      "time on one core.";
+  table.header = {"noise",           "found",        "95 % intervals hold",
+                  "possible bodies", "tied, median", "tied, largest",
+                  "time [s]",        "iterations"};
+  return table;
+}
+
+StudyTable time_table(const std::vector<ArmTime>& times) {
+  StudyTable table;
+  table.name = "table-time";
+  table.title = "Time of a calibration";
+  table.caption = "Noise 0.01; processor time on one core.";
+  table.header = {"links", "duration [s]", "time [s]", "iterations",
+                  "an iteration and second [ms]"};
+  for (const ArmTime& time : times) {
+    table.rows.push_back({std::to_string(time.links), format_number(time.duration),
+                          format_number(time.seconds, 3), std::to_string(time.iterations),
+                          format_number(1e3 * time.seconds / time.iterations / time.duration, 3)});
+  }
+  return table;
+}
+
+/// [MTM, Table I]
+StudyTable energy_table(const StudyArm& arm, const std::vector<EnergyRuns>& runs) {
+  StudyTable table;
+  table.name = "table-energy-" + std::to_string(arm.links);
+  table.title = "Observations of energy, " + std::to_string(arm.links) + " links";
+  table.caption =
+      "One recording of " + format_number(arm.energy_duration) + " s with noise " +
+      format_number(arm.energy_noise) + ", " + std::to_string(runs.size()) +
+      " starts; medians. Loose: the noise of controls is taken thirty times as large as it is. "
+      "Told: errors of friction over the deviations told, root mean square; 1 is right.";
+  table.header = {"",         "found",    "iterations", "cost", "angles, largest error [rad]",
+                  "inertias", "friction", "told"};
+  const auto row = [&](const std::string& name, EnergyRun EnergyRuns::*part) {
+    const auto median = [&](const auto& field) {
+      return quantile_of(gathered(runs, [&](const EnergyRuns& r) { return (r.*part).*field; }),
+                         0.5);
+    };
+    const auto found =
+        std::ranges::count_if(runs, [&](const EnergyRuns& r) { return (r.*part).found; });
+    table.rows.push_back(
+        {name, std::to_string(found), format_number(median(&EnergyRun::iterations)),
+         format_number(median(&EnergyRun::cost), 4),
+         format_number(median(&EnergyRun::trajectory), 3), percent_of(median(&EnergyRun::inertia)),
+         percent_of(median(&EnergyRun::friction)), format_number(median(&EnergyRun::told), 3)});
+  };
+  row("without, right weights", &EnergyRuns::without);
+  row("with, right weights", &EnergyRuns::with);
+  row("without, loose", &EnergyRuns::loose_without);
+  row("with, loose", &EnergyRuns::loose_with);
+  return table;
+}
+
+int runs_of(const StudyArm& arm) {
+  return arm.draws * static_cast<int>(arm.noise.size()) + arm.energy_starts;
+}
+
+}  // namespace
+
+std::optional<StudyReport> study_arm(const Study& study, const TaskRunner& run,
+                                     const RunCounter& count) {
+  const StopQuestion is_stopped = [&] { return !run({}).has_value(); };
+  StudyReport report;
+  Wishes wishes;
+  StudyFile lines{"draws.jsonl", ""};
+  int done = 0, total = 0;
+  for (const StudyArm& arm : study.arms) total += runs_of(arm);
+  std::vector<ArmTime> times;
+  for (const StudyArm& arm : study.arms) {
+    StudyTable errors = errors_table(arm), trust = trust_table(arm);
+    std::vector<std::vector<ArmDraw>> all;
+    for (const double noise : arm.noise) {
+      std::vector<ArmDraw>& draws = all.emplace_back();
+      for (int i = 0; i < arm.draws; ++i) {
+        const auto index = static_cast<std::uint64_t>(i);
+        count(done++, total);
+        draws.push_back(run_arm_draw(arm, noise, index, is_stopped));
+        if (is_stopped()) return std::nullopt;
+        if (i < kExported) lines.text += arm_line(arm, noise, index);
+      }
+      add_errors(draws, errors);
+      add_trust(draws, trust);
+    }
+    judge(arm, all, wishes);
+    report.tables.push_back(std::move(errors));
+    report.tables.push_back(std::move(trust));
+    std::vector<EnergyRuns> energy;
+    for (int i = 0; i < arm.energy_starts; ++i) {
+      count(done++, total);
+      energy.push_back(run_energy(arm, static_cast<std::uint64_t>(i), is_stopped));
+      if (is_stopped()) return std::nullopt;
+    }
+    if (!energy.empty()) report.tables.push_back(energy_table(arm, energy));
+    for (const double share : {0.25, 0.5, 1.0}) {
+      times.push_back(time_arm(arm, arm.links, share * arm.duration, is_stopped));
+      if (is_stopped()) return std::nullopt;
+    }
+  }
+  report.tables.push_back(time_table(times));
+  report.files.push_back(std::move(lines));
+  report.good = wishes.good;
+  report.outcome = as_sentence(wishes.text);
+  return report;
+}
+
+}  // namespace service
