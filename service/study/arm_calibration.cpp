@@ -3,6 +3,7 @@
 #include <cmath>
 #include <ctime>
 
+#include "estimator/calibrate/charted_bodies.hpp"
 #include "estimator/calibrate/physical_calibration.hpp"
 #include "estimator/model/inertia_chart.hpp"
 #include "estimator/model/possible_inertia.hpp"
@@ -124,6 +125,22 @@ bool all_possible(const est::Mechanism& mechanism, const est::InertialBase& base
   return true;
 }
 
+/// Moments that no motion shows stay where they were and may not fit the others: the nearest that
+/// do.
+est::Mechanism with_possible_bodies(est::Mechanism mechanism) {
+  for (int body = 0; body < mechanism.body_count(); ++body) {
+    const Eigen::Matrix3d possible =
+        est::possible_inertia(mechanism.parameter(body, est::BodyQuantity::kMass).value,
+                              est::inertia_matrix(est::moments_of(mechanism, body)));
+    const est::Moments moments = est::moments_of(possible);
+    for (int i = 0; i < 6; ++i) {
+      const int index = mechanism.index(body, est::BodyQuantity::kJxx) + i;
+      mechanism.parameters[static_cast<std::size_t>(index)].value = moments[i];
+    }
+  }
+  return mechanism;
+}
+
 /// Friction of every joint follows from the first's, in the proportion that it has.
 est::Mechanism with_tied_friction(est::Mechanism mechanism, const Arm& arm) {
   for (int j = 1; j < arm.size(); ++j) {
@@ -171,8 +188,8 @@ ArmDraw run_arm_draw(const StudyArm& arm, double noise, std::uint64_t index,
   draw.energy_errors = errors_of(tuned_regression(drawn.arm, run, middle, regress_energy).values);
   if (index < static_cast<std::uint64_t>(arm.tied) && noise > 0.0 && draw.found) {
     const est::Calibration tied =
-        calibrate_arm(with_tied_friction(arm_mechanism(drawn.start, drawn.start_bodies), drawn.arm),
-                      run, noise, is_stopped);
+        calibrate_arm(with_tied_friction(with_possible_bodies(result.mechanism), drawn.arm), run,
+                      noise, is_stopped);
     for (std::size_t i = 0; i < tied.base.size(); ++i) {
       draw.tied_ratios.push_back(tied.base[i].standard_deviation /
                                  result.base[i].standard_deviation);
