@@ -251,6 +251,7 @@ std::vector<Violation> protobuf_stays_at_the_edge(const Tree& tree) {
                                                  "service/import/",
                                                  "service/result/",
                                                  "service/simulation/scenario_file.",
+                                                 "service/study/arm_file.",
                                                  "service/study/leg_file.",
                                                  "service/study/study_file.",
                                                  "service/study/study_run_line.",
