@@ -13,18 +13,21 @@ namespace {
 
 constexpr double kNotByChance = 1e-4;  // probability of a decrease that comes by chance
 constexpr double kNotTold = 1e-9;      // eigenvalue, scaled to unit diagonal, of what nothing tells
+constexpr double kMuch = 0.25;         // of what an instrument's squared readings are off by
 constexpr int kShares = 6;             // of one instrument
 
 struct Instrument {
   int sensor, place;        ///< 0: the first of a sensor, 1: the second
   std::vector<int> shares;  ///< of the axes that are read, indices of parameters
+  double readings = 0.0;    ///< of these axes
 };
 
 /// Those of which the description says nothing.
 std::vector<Instrument> candidates(const ShootingProblem& fitted) {
   const Mechanism& mechanism = fitted.mechanism();
   std::vector<Instrument> found;
-  for (const int axis : fitted.sensed()) {
+  for (std::size_t at = 0; at < fitted.sensed().size(); ++at) {
+    const int axis = fitted.sensed()[at];
     const int sensor = axis / InertialSensor::kAxes, place = axis % InertialSensor::kAxes / 3;
     const InertialSensor& own = mechanism.inertial_sensors[static_cast<std::size_t>(sensor)];
     if (!own.has_axes() || own.kind == InertialSensor::Kind::kPosition) continue;
@@ -38,6 +41,7 @@ std::vector<Instrument> candidates(const ShootingProblem& fitted) {
     if (found.empty() || found.back().sensor != sensor || found.back().place != place) {
       found.push_back({sensor, place, {}});
     }
+    found.back().readings += fitted.inertial_reading_count(static_cast<int>(at));
     for (const int k : {0, 1}) found.back().shares.push_back(first + 2 * (axis % 3) + k);
   }
   return found;
@@ -111,7 +115,8 @@ std::vector<CrossAxes> find_cross_axes(const ShootingProblem& fitted, const Shoo
     const Step after = step_along(information.schur, score, taken);
     const int added = after.rank - before.rank;
     if (added <= 0) continue;
-    if (!(chi_square_tail(after.decrease - before.decrease, added) < kNotByChance)) continue;
+    const double decrease = after.decrease - before.decrease;
+    if (!(chi_square_tail(decrease, added) < kNotByChance)) continue;
 
     const auto kept = static_cast<Eigen::Index>(estimated.size());
     const auto in_deviations = [](const Eigen::ArrayXd& change, const Eigen::ArrayXd& deviation) {
@@ -122,7 +127,8 @@ std::vector<CrossAxes> find_cross_axes(const ShootingProblem& fitted, const Shoo
         kept == 0 ? 0.0
                   : in_deviations(after.change.head(kept) - before.change, before.deviation)
                         .maxCoeff(&moved);
-    if (!(shift > 1.0)) continue;
+    const bool moves = shift > 1.0;
+    if (!moves && !(decrease > kMuch * instrument.readings)) continue;
     const Eigen::Index shares = std::ssize(instrument.shares);
     in_deviations(after.change.tail(shares), after.deviation.tail(shares)).maxCoeff(&worst);
     const auto name_of = [&](int position) {
@@ -138,8 +144,8 @@ std::vector<CrossAxes> find_cross_axes(const ShootingProblem& fitted, const Shoo
                      .share = name_of(taken[static_cast<std::size_t>(kept + worst)]),
                      .value = after.change[kept + worst],
                      .standard_deviation = after.deviation[kept + worst],
-                     .moved = name_of(estimated[static_cast<std::size_t>(moved)]),
-                     .shift = shift});
+                     .moved = moves ? name_of(estimated[static_cast<std::size_t>(moved)]) : "",
+                     .shift = moves ? shift : 0.0});
   }
   return found;
 }
@@ -149,10 +155,11 @@ std::string describe(const CrossAxes& found) {
   return "the axes of the " + found.instrument + " of sensor '" + found.sensor +
          "' read across one another (" + found.share + " " +
          number_text(kPercent * found.value, 2) + " ± " +
-         number_text(kPercent * found.standard_deviation, 1) + " %), which moves " + found.moved +
-         " by " + number_text(found.shift, 2) +
-         " standard deviations; write cross_axis { deviation_percent: 2 } in its " +
-         found.instrument + " { }";
+         number_text(kPercent * found.standard_deviation, 1) + " %), " +
+         (found.moved.empty() ? "which is what it is off by"
+                              : "which moves " + found.moved + " by " +
+                                    number_text(found.shift, 2) + " standard deviations") +
+         "; write cross_axis { deviation_percent: 2 } in its " + found.instrument + " { }";
 }
 
 }  // namespace estimator

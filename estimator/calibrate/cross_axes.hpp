@@ -9,7 +9,8 @@
 namespace estimator {
 
 /// Instruments whose axes evidently read across one another, of which the description says
-/// nothing, where that moves an estimate by more than its standard deviation. By the score test:
+/// nothing, where that moves an estimate by more than its standard deviation, or is much of what
+/// the instrument's readings are off by (`moved` is empty then). By the score test:
 /// what the residuals would lose, linearised at the estimates, if an instrument's cross-axis shares
 /// were free too, against χ² of their number.
 ///

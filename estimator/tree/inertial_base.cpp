@@ -298,8 +298,11 @@ InertialBase find_inertial_base(const Mechanism& mechanism, unsigned seed) {
     Q.conservativeResize(W.rows(), Q.cols() + 1);
     Q.rightCols(1) = across.normalized();
   }
-  const Eigen::MatrixXd shares =
-      Eigen::MatrixXd(W(Eigen::all, kept)).colPivHouseholderQr().solve(W(Eigen::all, grouped));
+  Eigen::MatrixXd shares(std::ssize(kept), 0);
+  if (!grouped.empty()) {  // Eigen solves for no columns through a null pointer
+    shares =
+        Eigen::MatrixXd(W(Eigen::all, kept)).colPivHouseholderQr().solve(W(Eigen::all, grouped));
+  }
   const Eigen::VectorXd lengths = W(Eigen::all, kept).colwise().norm();
   for (std::size_t i = 0; i < kept.size(); ++i) {
     BaseCombination combination{{{kept[i], 1.0}}};

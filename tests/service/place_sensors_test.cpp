@@ -220,6 +220,40 @@ TEST(CrossAxes, ThatNobodyDescribedAreTold) {
   EXPECT_EQ(square.verdict.kind, estimator::VerdictKind::kHolds) << square.verdict.sentence;
 }
 
+// Across a plane motion a gyroscope's axis should read nothing: what it does read moves no
+// estimate, and would only pass for noise.
+TEST(CrossAxes, ThatMoveNothingAreToldByWhatTheyAreOffBy) {
+  const std::string columns = R"(
+  inertial { sensor: "imu" axis: GYRO_X column: "gx" unit: RADIAN_PER_SECOND }
+  inertial { sensor: "imu" axis: GYRO_Z column: "gz" unit: RADIAN_PER_SECOND }
+)";
+  Rig truth = parse_rig("r.textproto", placed_rig_text(R"(
+inertial_sensor { name: "imu" body: "B" gyroscope { cross_axis { xz { value: 0.05 } } } }
+)",
+                                                       columns));
+  Rig rig = truth;
+  set_free(rig, {{"imu.gyro_cross_xz", 0.0}, {"2.b", 0.001}, {"B.J_zz", 0.002}});
+  rig.mechanism
+      .parameters[static_cast<std::size_t>(rig.mechanism.find_parameter("imu.gyro_cross_xz"))]
+      .free = false;
+  estimator::CalibrationOptions options;
+  options.compare_pieces = false;
+  const estimator::Calibration found =
+      estimator::calibrate(rig.mechanism, {placed_run(truth, 7)}, options);
+  EXPECT_EQ(found.verdict.kind, estimator::VerdictKind::kDoesNotHold) << found.verdict.sentence;
+  ASSERT_EQ(found.cross_axes.size(), 1U);
+  EXPECT_EQ(found.cross_axes[0].share, "imu.gyro_cross_xz");
+  EXPECT_NEAR(found.cross_axes[0].value, 0.05, 0.002);
+  EXPECT_EQ(found.cross_axes[0].moved, "");
+  const std::string all_notes =
+      std::accumulate(found.notes.begin(), found.notes.end(), std::string());
+  expect_parts(all_notes, {"gyroscope of sensor 'imu'", "is off by", "gyroscope { }"});
+
+  const estimator::Calibration square =
+      estimator::calibrate(rig.mechanism, {placed_run(rig, 8)}, options);
+  EXPECT_TRUE(square.cross_axes.empty());
+}
+
 std::string refused_places(const std::string& sensors, const std::string& columns) {
   return refusal([&] { parse_rig("r.textproto", placed_rig_text(sensors, columns)); });
 }

@@ -86,7 +86,7 @@ TEST(ShootingProblem, NoiseOfControlsLeavesDerivativesRight) {
   noisy.control = Eigen::VectorXd::Constant(1, 2.0);
   const ShootingProblem problem(mechanism_to_fit(), recording.segments, {states}, {0.1},
                                 {4e-3, 0.2}, noisy);
-  EXPECT_GT(std::abs(problem.cost() - problem_with(0.2).cost()), 1e-4 * problem.cost());
+  EXPECT_GT(std::abs(problem.cost() - problem_with(0.2).cost()), 50.0);
   test_support::expect_derivatives(problem);
 }
 
