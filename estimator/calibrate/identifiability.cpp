@@ -113,6 +113,7 @@ double variance_along(const Uncertainty& uncertainty, const Eigen::VectorXd& dir
 }
 
 Eigen::VectorXd group_variances(const ParameterInformation& information, double angle_noise) {
+  if (!information.valid) return {};
   Eigen::VectorXd variances(static_cast<Eigen::Index>(information.groups.size()));
   for (std::size_t g = 0; g < information.groups.size(); ++g) {
     const GroupStatistics& group = information.groups[g];

@@ -44,7 +44,8 @@ Uncertainty make_uncertainty(const Mechanism& mechanism, const std::vector<int>&
                              const Eigen::VectorXd& half_interval = {});
 
 /// Variance of each group's weighted residuals, cost/(rows − effective parameters); 0 for groups
-/// without redundancy. That of the last group, the priors, is known: angle_noise².
+/// without redundancy. That of the last group, the priors, is known: angle_noise². Empty where the
+/// information is not valid.
 Eigen::VectorXd group_variances(const ParameterInformation& information, double angle_noise);
 
 /// By how much correlation in time inflates the variance of a mean of these residuals:

@@ -111,12 +111,13 @@ void book_joint(const ShootingFit& fit, Calibration& result) {
 QuantisedErrors account_for_correlation(const ShootingFit& fit, ParameterInformation& information,
                                         Eigen::VectorXd& variances,
                                         std::vector<std::string>& notes) {
+  if (!information.valid) return {};
   const ShootingProblem& problem = fit.simulation();
   const std::vector<Segment>& segments = fit.input().segments;
   std::vector<std::vector<Eigen::VectorXd>> errors = reading_errors(problem, segments);
   const std::vector<CountingSensor> sensors = take_counting_sensors(problem, segments, errors);
   widen_for_correlation(problem.mechanism(), errors, variances, notes);
-  if (sensors.empty() || !information.valid) return {};
+  if (sensors.empty()) return {};
   QuantisedErrors counting = quantised_errors(problem, sensors);
   for (std::size_t i = 0; i < sensors.size(); ++i) {
     information.group_schur[static_cast<std::size_t>(sensors[i].sensor)] = counting.scatter[i];
@@ -204,6 +205,12 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
     (result.refined ? result.refinement_termination : result.termination) = Termination::kCancelled;
   };
   note_cancellation();
+  if (!information.valid) {
+    result.notes.push_back(
+        "the estimate ended where states are not determined, so that nothing is told of "
+        "deviations: "
+        "look at the recordings, or begin nearer");
+  }
   note_unresolved_steps(result.refined ? fit.simulation() : fit.joint(), result.notes);
   result.simulation = simulation_errors(fit.simulation());
   result.inertial =

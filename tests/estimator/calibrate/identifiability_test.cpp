@@ -57,6 +57,7 @@ TEST(WidenForCorrelation, WidensEachSensorByItsOwnErrors) {
 // one angle does.
 TEST(GroupVariances, AreThoseOfTheRowsThatAreLeft) {
   estimator::ParameterInformation information;
+  information.valid = true;
   information.groups = {{.rows = 100, .cost = 40.0, .effective_parameters = 20.0},
                         {.rows = 10, .cost = 3.0, .effective_parameters = 9.4},
                         {.rows = 10, .cost = 3.0, .effective_parameters = 9.6},
@@ -66,6 +67,11 @@ TEST(GroupVariances, AreThoseOfTheRowsThatAreLeft) {
   EXPECT_NEAR(variances[1], 5.0, 1e-12);
   EXPECT_EQ(variances[2], 0.0);
   EXPECT_DOUBLE_EQ(variances[3], 1e-4);
+}
+
+// After a numerical failure there is nothing to divide, and nothing to write to.
+TEST(GroupVariances, AreNoneWhereStatesAreNotDetermined) {
+  EXPECT_EQ(estimator::group_variances({}, 1.0).size(), 0);
 }
 
 // White noise of deviation a passes fourth differences with √70 a; a cubic leaves nothing.
