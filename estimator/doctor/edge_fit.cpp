@@ -1,6 +1,5 @@
 #include "estimator/doctor/edge_fit.hpp"
 
-#include <Eigen/Cholesky>
 #include <cmath>
 #include <limits>
 
@@ -8,49 +7,74 @@ namespace estimator {
 
 EdgeFit::EdgeFit(std::span<const double> times, std::span<const double> values, int degree,
                  double unit)
-    : times_(times), values_(values), origin_(0.5 * (times.front() + times.back())), unit_(unit) {
-  const int n = degree + 1;
-  inverse_.setZero(n, n);
-  Powers sum = Powers::Zero(n);
-  coefficients_.resize(n);  // the shape that `powers` takes
-  // About the first reading, so that turns that have been made cost no digits.
+    : times_(times),
+      values_(values),
+      size_(degree + 1),
+      origin_(0.5 * (times.front() + times.back())),
+      scale_(2.0 / (times.back() - times.front())),
+      unit_(unit) {
+  // Sums of powers of time, and of these times readings: about the first reading, so that turns
+  // that have been made cost no digits.
+  double moments[2 * kDegreeMax + 1] = {}, sums[kDegreeMax + 1] = {};
   for (std::size_t i = 0; i < times.size(); ++i) {
-    const Powers row = powers(times[i]);
-    inverse_ += row * row.transpose();
-    sum += row * (values[i] - values.front());
+    const double u = scaled(times[i]), value = values[i] - values.front();
+    double power = 1.0;
+    for (int k = 0; k < 2 * size_ - 1; ++k, power *= u) {
+      moments[k] += power;
+      if (k < size_) sums[k] += power * value;
+    }
   }
-  inverse_ = inverse_.ldlt().solve(decltype(inverse_)::Identity(n, n)).eval();
-  coefficients_ = inverse_ * sum;
+  for (int i = 0; i < size_; ++i) {
+    for (int j = 0; j < size_; ++j) inverse_[i][j] = moments[i + j];
+  }
+  invert();
+  for (int i = 0; i < size_; ++i) {
+    for (int j = 0; j < size_; ++j) coefficients_[i] += inverse_[i][j] * sums[j];
+  }
   coefficients_[0] += values.front();
 }
 
-EdgeFit::Powers EdgeFit::powers(double time) const {
-  Powers row(coefficients_.size());
-  // Times run over about ±1, whatever the window's length.
-  const double half = 0.5 * (times_.back() - times_.front());
-  double power = 1.0;
-  for (Eigen::Index i = 0; i < row.size(); ++i, power *= (time - origin_) / half) row[i] = power;
-  return row;
+/// By Gauss and Jordan; sums of squares need no pivots.
+void EdgeFit::invert() {
+  for (int k = 0; k < size_; ++k) {
+    const double pivot = 1.0 / inverse_[k][k];
+    inverse_[k][k] = 1.0;
+    for (int j = 0; j < size_; ++j) inverse_[k][j] *= pivot;
+    for (int i = 0; i < size_; ++i) {
+      if (i == k) continue;
+      const double factor = inverse_[i][k];
+      inverse_[i][k] = 0.0;
+      for (int j = 0; j < size_; ++j) inverse_[i][j] -= factor * inverse_[k][j];
+    }
+  }
 }
 
-double EdgeFit::value(double time) const { return coefficients_.dot(powers(time)); }
+double EdgeFit::polynomial(const Coefficients& coefficients, double u) const {
+  double value = coefficients[size_ - 1];
+  for (int i = size_ - 2; i >= 0; --i) value = value * u + coefficients[i];
+  return value;
+}
+
+double EdgeFit::value(double time) const { return polynomial(coefficients_, scaled(time)); }
 
 double EdgeFit::slope(double time) const {
-  const double half = 0.5 * (times_.back() - times_.front());
-  const Powers row = powers(time);
-  double slope = 0.0;
-  for (Eigen::Index i = 1; i < row.size(); ++i) {
-    slope += static_cast<double>(i) * coefficients_[i] * row[i - 1] / half;
-  }
+  const double u = scaled(time);
+  double slope = 0.0, power = scale_;
+  for (int i = 1; i < size_; ++i, power *= u) slope += i * coefficients_[i] * power;
   return slope;
 }
 
 Reach EdgeFit::at(double time) const {
-  const Powers row = inverse_ * powers(time);
+  // A reading's weight is a polynomial of its time.
+  Coefficients weights{};
+  double power = 1.0;
+  for (int j = 0; j < size_; ++j, power *= scaled(time)) {
+    for (int i = 0; i < size_; ++i) weights[i] += inverse_[i][j] * power;
+  }
   Reach reach{.value = value(time)};
   double squares = 0.0;
   for (const double each : times_) {
-    const double weight = row.dot(powers(each));
+    const double weight = polynomial(weights, scaled(each));
     const double distance = (each - time) / unit_;
     squares += weight * weight;
     reach.sum += std::abs(weight);
@@ -63,10 +87,10 @@ Reach EdgeFit::at(double time) const {
 double EdgeFit::residual_variance() const {
   double squares = 0.0;
   for (std::size_t i = 0; i < times_.size(); ++i) {
-    squares += std::pow(values_[i] - value(times_[i]), 2);
+    const double left = values_[i] - value(times_[i]);
+    squares += left * left;
   }
-  const auto left_over =
-      static_cast<double>(times_.size()) - static_cast<double>(coefficients_.size());
+  const double left_over = static_cast<double>(times_.size()) - size_;
   return left_over > 0.0 ? squares / left_over : std::numeric_limits<double>::infinity();
 }
 

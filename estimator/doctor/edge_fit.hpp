@@ -1,6 +1,6 @@
 #pragma once
 
-#include <Eigen/Core>
+#include <array>
 #include <span>
 
 namespace estimator {
@@ -31,13 +31,18 @@ class EdgeFit {
   double residual_variance() const;
 
  private:
-  using Powers = Eigen::Matrix<double, Eigen::Dynamic, 1, 0, kDegreeMax + 1, 1>;
-  Powers powers(double time) const;
+  using Coefficients = std::array<double, kDegreeMax + 1>;  ///< of powers of scaled times
+
+  /// Times run over ±1, whatever the window's length.
+  double scaled(double time) const { return (time - origin_) * scale_; }
+  double polynomial(const Coefficients& coefficients, double u) const;
+  void invert();
 
   std::span<const double> times_, values_;
-  double origin_, unit_;
-  Powers coefficients_;
-  Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, 0, kDegreeMax + 1, kDegreeMax + 1> inverse_;
+  int size_;  ///< of the polynomial
+  double origin_, scale_, unit_;
+  Coefficients coefficients_{};
+  std::array<Coefficients, kDegreeMax + 1> inverse_{};  ///< of the normal equations
 };
 
 }  // namespace estimator
