@@ -11,6 +11,7 @@
 #include "estimator/doctor/rests.hpp"
 #include "estimator/doctor/step_cause.hpp"
 #include "estimator/doctor/steps.hpp"
+#include "estimator/doctor/strikes.hpp"
 #include "estimator/model/joint_stop.hpp"
 #include "estimator/model/sensor.hpp"
 
@@ -299,6 +300,7 @@ SignalExamination examine_signals(const Mechanism& mechanism,
     find_dead_channels(mechanism, recording, out);
     find_copies(mechanism, recording, out);
     find_rests(sensors, quanta, recording, static_cast<int>(r), out);
+    find_strikes(mechanism, quanta, without_held(recording, static_cast<int>(r), out.held), out);
     if (!facts.limits.empty() || !facts.command_most.empty() || !joint_stops(mechanism).empty()) {
       const Recording used = without_held(recording, static_cast<int>(r), out.held);
       compare_limits(mechanism, quanta, used, facts, out);

@@ -1,0 +1,191 @@
+#include "estimator/doctor/strikes.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "estimator/calibrate/number_text.hpp"
+#include "estimator/doctor/edge_fit.hpp"
+#include "estimator/doctor/reading_series.hpp"
+#include "estimator/doctor/signal_scale.hpp"
+#include "estimator/model/joint_stop.hpp"
+#include "estimator/model/spanning_tree.hpp"
+
+namespace estimator {
+namespace {
+
+constexpr std::size_t kWindows[] = {2, 4, 8, 16};  // readings that a speed is taken over
+constexpr double kDeviations = 5.0;                // of a speed's noise
+constexpr double kAccelerations = 2.0;             // that last, explain no strike
+constexpr double kReboundMost = 1.1;  // of the speed before; nothing throws back faster
+constexpr int kStrikesMin = 3;
+constexpr double kCommonShare = 0.8;  // of all strikes on a side, at one place
+constexpr double kWidth = 0.01;       // of that place [rad]
+constexpr double kDescribed = 0.1;    // a described stop is as near as this [rad]
+
+/// A jump of a reading's speed.
+struct Strike {
+  double time = 0.0;                 ///< of the recording [s]
+  double place = 0.0;                ///< [rad or m]
+  double before = 0.0, after = 0.0;  ///< speeds [rad/s or m/s]
+  double rating = 0.0;               ///< jump over what is explained
+  double width = 0.0;                ///< how well the place is known [rad or m]
+};
+
+/// The jump between the readings k − 1 and k, by `window` readings on either side.
+Strike strike_at(const ReadingSeries& series, const SignalScale& scale, double acceleration,
+                 std::size_t k, std::size_t window) {
+  const double T = series.period, n = static_cast<double>(window);
+  const double noise = std::sqrt(24.0 / (n * (n * n - 1.0))) * scale.noise(k) / T;
+  const double counting = 3.0 * scale.quantum() / (n * T);
+  const double explained =
+      std::max(kDeviations * noise, counting) + kAccelerations * acceleration / T * n;
+  const std::vector<double>& y = series.values;
+  const double secants = y[k + window - 1] - y[k] - y[k - 1] + y[k - window];
+  if (!(std::abs(secants) > 0.5 * explained * (n - 1.0) * T)) return {};  // nothing like it
+  const EdgeFit before({&series.times[k - window], window}, {&series.values[k - window], window}, 1,
+                       T);
+  const EdgeFit after({&series.times[k], window}, {&series.values[k], window}, 1, T);
+  const double time = 0.5 * (series.times[k - 1] + series.times[k]);
+  Strike strike;
+  strike.time = time;
+  strike.before = before.slope(time);
+  strike.after = after.slope(time);
+  strike.place = 0.5 * (before.value(time) + after.value(time));
+  strike.rating = std::abs(strike.after - strike.before) / explained;
+  strike.width = std::abs(strike.before) * T + kDeviations * scale.noise(k) + scale.quantum();
+  const bool turns = strike.after * strike.before <= 0.0 || std::abs(strike.after) < explained;
+  const bool slower = std::abs(strike.after) <= kReboundMost * std::abs(strike.before) + explained;
+  if (!turns || !slower || !std::isfinite(strike.rating)) strike.rating = 0.0;
+  return strike;
+}
+
+/// The largest jumps of a segment, each once.
+void add_strikes(const ReadingSeries& series, const SignalScale& scale, double start,
+                 std::vector<Strike>& strikes) {
+  constexpr std::size_t kLongest = kWindows[std::size(kWindows) - 1];
+  if (series.size() < 4 * kLongest) return;
+  const double acceleration = scale.acceleration(kLongest);
+  const auto rated = [&](std::size_t k) {
+    Strike best;
+    for (const std::size_t window : kWindows) {
+      if (k < window || k + window > series.size()) break;
+      if (!series.is_dense(k - window, 2 * window)) break;
+      const Strike strike = strike_at(series, scale, acceleration, k, window);
+      if (strike.rating > best.rating) best = strike;
+    }
+    return best;
+  };
+  std::size_t last = 0;
+  for (std::size_t k = kWindows[0]; k + kWindows[0] <= series.size(); ++k) {
+    Strike strike = rated(k);
+    if (!(strike.rating > 1.0)) continue;
+    strike.time += start;
+    if (last > 0 && k - last <= kLongest) {
+      if (strike.rating > strikes.back().rating) strikes.back() = strike;
+    } else {
+      strikes.push_back(strike);
+    }
+    last = k;
+  }
+}
+
+/// What a joint strikes on one side.
+struct StruckStop {
+  int strikes = 0;
+  double place = 0.0, restitution = 0.0, fastest = 0.0;
+  double first = 0.0, last = 0.0;  ///< [s]
+};
+
+/// @param side     the way a joint goes that strikes there, by the readings: 1 or −1
+/// @param extreme  reading that is furthest that way
+StruckStop struck_stop(std::vector<Strike> strikes, double side, double extreme, double unit) {
+  std::erase_if(strikes, [&](const Strike& each) { return side * each.before <= 0.0; });
+  StruckStop stop;
+  if (std::ssize(strikes) < kStrikesMin) return stop;
+  std::vector<double> places, rebounds;
+  for (const Strike& each : strikes) places.push_back(each.place);
+  const double place = median_of(places);
+  const auto is_there = [&](const Strike& each) {
+    return std::abs(each.place - place) <= kWidth * unit + each.width;
+  };
+  double width = 0.0;
+  for (const Strike& each : strikes) {
+    if (!is_there(each)) continue;
+    if (stop.strikes++ == 0) stop.first = each.time;
+    stop.last = each.time;
+    stop.fastest = std::max(stop.fastest, std::abs(each.before));
+    width = std::max(width, each.width);
+    rebounds.push_back(std::clamp(-each.after / each.before, 0.0, 1.0));
+  }
+  const bool common = stop.strikes >= kCommonShare * static_cast<double>(strikes.size());
+  const bool furthest = side * (extreme - place) <= kWidth * unit + width;
+  if (stop.strikes < kStrikesMin || !common || !furthest) return {};
+  stop.place = place;
+  stop.restitution = median_of(rebounds);
+  return stop;
+}
+
+Finding struck_finding(const Mechanism& mechanism, const Sensor& sensor, const Recording& recording,
+                       const StruckStop& stop, double coordinate, bool upper) {
+  const std::string unit = sensor.units().coordinate;
+  Finding finding{.kind = "undescribed-stop",
+                  .severity = Severity::kWarning,
+                  .recording = recording.name,
+                  .channel = sensor.name,
+                  .from = stop.first,
+                  .to = stop.last,
+                  .size = coordinate,
+                  .unit = unit};
+  finding.what = "encoder " + sensor.name + " stops or turns back at " + number_text(coordinate) +
+                 " " + unit + " within a sample, " + std::to_string(stop.strikes) +
+                 " times, from up to " + number_text(stop.fastest) + " " + unit +
+                 "/s, and never goes beyond: an end stop that is not described";
+  finding.advice = is_tree(mechanism)
+                       ? "write stops { " + std::string(upper ? "upper" : "lower") +
+                             " { value: " + number_text(coordinate) +
+                             " free: true } restitution { value: " + number_text(stop.restitution) +
+                             " free: true } } at that joint; without it every "
+                             "strike counts as friction"
+                       : "leave the strikes out: stops of joints in loops are not modelled";
+  return finding;
+}
+
+}  // namespace
+
+void find_strikes(const Mechanism& mechanism, const std::vector<double>& quanta,
+                  const Recording& recording, SignalExamination& out) {
+  const std::vector<Sensor> sensors = sensors_of(mechanism);
+  const std::vector<JointStop> described = joint_stops(mechanism);
+  for (std::size_t i = 0; i < sensors.size(); ++i) {
+    const Sensor& sensor = sensors[i];
+    if (sensor.terms.size() != 1) continue;
+    const double unit = sensor.units().scale;
+    std::vector<Strike> strikes;
+    double lowest = HUGE_VAL, highest = -HUGE_VAL;
+    for (const Segment& segment : recording.segments) {
+      const ReadingSeries series =
+          observed_readings(segment, segment.angles.col(static_cast<Eigen::Index>(i)), sensor.kind);
+      add_strikes(series, SignalScale(series, quanta[i]), segment.start, strikes);
+      for (const double value : series.values) {
+        lowest = std::min(lowest, value);
+        highest = std::max(highest, value);
+      }
+    }
+    for (const double side : {1.0, -1.0}) {
+      const StruckStop stop = struck_stop(strikes, side, side > 0.0 ? highest : lowest, unit);
+      if (stop.strikes == 0) continue;
+      const double sign = sensor.terms.front().sign;
+      const double coordinate = sign * (stop.place + parameter_at(mechanism, sensor.offset).value);
+      const bool upper = side * sign > 0.0;
+      const bool known = std::ranges::any_of(described, [&](const JointStop& each) {
+        return each.joint == sensor.terms.front().hinge && (each.side < 0.0) == upper &&
+               std::abs(each.position - coordinate) <= kDescribed * unit;
+      });
+      if (known) continue;
+      out.findings.push_back(struck_finding(mechanism, sensor, recording, stop, coordinate, upper));
+    }
+  }
+}
+
+}  // namespace estimator
