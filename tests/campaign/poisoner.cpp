@@ -101,10 +101,18 @@ void Poisoner::poison_one() {
   }
   if (!session.opened) return caller_.count("poisoned headers refused");
   expect_readable(session);
-  delete_session(caller_, session.id);
-  if (fs::exists(caller_.service().session_folder(session.id))) {
-    caller_.fail(session.id + ": is deleted, and its folder is there");
+  if (!delete_session(caller_, session.id)) return;
+  const fs::path folder = caller_.service().session_folder(session.id);
+  if (!fs::exists(folder)) return;
+  std::string files;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    files += " " + entry.path().filename().string();
   }
+  ServiceRequest request;
+  request.mutable_inspect_session()->set_session_id(session.id);
+  caller_.fail(session.id + ", " + session.poison + ": is deleted, and its folder is there, with" +
+               files + "; inspected: " + brief(caller_.ask(request)));
 }
 
 // False when it has to go on over another connection.
