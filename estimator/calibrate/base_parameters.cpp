@@ -73,8 +73,8 @@ Combination evaluate(const InertialBase& base, const BaseCombination& combinatio
     const double size = std::abs(term.factor);
     if (std::abs(size - 1.0) > kOne) result.description += number_text(size, 4) + " ";
     result.description += standard.name;
-    result.value += term.factor * standard_values[term.parameter];
   }
+  result.value = combination.value(standard_values);
   return result;
 }
 

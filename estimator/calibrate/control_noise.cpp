@@ -1,11 +1,21 @@
 #include "estimator/calibrate/control_noise.hpp"
 
 #include <Eigen/Cholesky>
+#include <algorithm>
 #include <vector>
 
 #include "estimator/dynamics/mass_matrix.hpp"
 
 namespace estimator {
+
+Eigen::VectorXd control_noise_of(const Mechanism& mechanism) {
+  std::vector<double> noise;
+  for (const Hinge& hinge : mechanism.hinges) {
+    if (hinge.motorised) noise.push_back(hinge.control_noise);
+  }
+  if (std::ranges::all_of(noise, [](double each) { return each == 0.0; })) return {};
+  return Eigen::Map<const Eigen::VectorXd>(noise.data(), std::ssize(noise));
+}
 
 Eigen::MatrixXd acceleration_whitening(const Mechanism& mechanism,
                                        const Eigen::VectorXd& acceleration,

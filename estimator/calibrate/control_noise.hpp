@@ -6,6 +6,9 @@
 
 namespace estimator {
 
+/// One a motor: Hinge::control_noise. Empty where every control is what acted.
+Eigen::VectorXd control_noise_of(const Mechanism& mechanism);
+
 /// Lower triangular W with W S Wᵀ = 1, S the density of the accelerations that the model leaves
 /// unexplained: beside σ_a² of each joint what controls do that act otherwise than recorded,
 ///
@@ -16,8 +19,7 @@ namespace estimator {
 /// trees, whose coordinates are those of all joints.
 ///
 /// @param acceleration  σ_a of each joint, above 0 [rad/s²/√Hz]
-/// @param control       one a motor: standard deviation about what is recorded [unit of the
-/// control]
+/// @param control       one a motor (control_noise_of)
 /// @param period        T [s]
 /// @param angles        where the joints stand [rad or m]
 Eigen::MatrixXd acceleration_whitening(const Mechanism& mechanism,

@@ -156,15 +156,13 @@ void compare_pieces(const ShootingFit& fit, const ParameterBook& book,
 }  // namespace
 
 Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Recording>& recordings,
-                               const CalibrationOptions& options, const CalibrationMonitor& monitor,
-                               const Eigen::VectorXd& control_noise) {
+                               const CalibrationOptions& options,
+                               const CalibrationMonitor& monitor) {
   ParameterBook book(mechanism);
   Calibration result;
   result.kind = EstimateKind::kPhysical;
   result.mechanism = mechanism;
-  ShootingInput input = prepare_shooting(mechanism, recordings, options);
-  input.noise.control = control_noise;
-  ShootingFit fit(std::move(input), options, monitor);
+  ShootingFit fit(prepare_shooting(mechanism, recordings, options), options, monitor);
   result.notes = fit.input().notes;
   move_off_bounds(result.mechanism, [&](const Mechanism& at) { return fit.first_problem(at); });
   const bool charted = options.inertia_chart != InertiaChart::kEntries;

@@ -16,19 +16,15 @@ namespace estimator {
 ///    still shorter intervals give;
 /// 2. the process noise as small as the data allow, found with the readings' noise from the
 ///    residuals (variance components);
-/// 3. where the motion can be predicted from its start, the fit of the open-loop simulation itself.
+/// 3. where the motion can be predicted from its start, the fit of the open-loop simulation itself,
+///    which knows nothing of controls that acted otherwise than recorded (Hinge::control_noise).
 ///
 /// Parameters that 2 or 3 drive to a bound get a second chance from their start.
 ///
-/// As `calibrate`. The mechanism must be a tree.
-///
-/// @param control_noise  one a motor: standard deviation of what is recorded of its control about
-///                       what acted, such as the noise of a torque that is measured [unit of the
-///                       control]; empty: what is recorded acted. With it, ask for no refinement
-///                       by simulation (3), which knows nothing of it
+/// As `calibrate`.
 Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Recording>& recordings,
-                               const CalibrationOptions& options, const CalibrationMonitor& monitor,
-                               const Eigen::VectorXd& control_noise = {});
+                               const CalibrationOptions& options,
+                               const CalibrationMonitor& monitor);
 
 /// The mechanism with parameters from stages 1 and 2; nothing where these do not converge. For
 /// mechanisms and recordings that `can_shoot`.

@@ -3,34 +3,20 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <stdexcept>
 
 #include "estimator/calibrate/charted_problem.hpp"
-#include "estimator/calibrate/closed_states.hpp"
 #include "estimator/calibrate/inertial_noise.hpp"
-#include "estimator/calibrate/initial_states.hpp"
 #include "estimator/calibrate/integration_steps.hpp"
 #include "estimator/calibrate/joint_mobility.hpp"
-#include "estimator/calibrate/kinematic_states.hpp"
 #include "estimator/calibrate/noise_update.hpp"
 #include "estimator/calibrate/number_text.hpp"
-#include "estimator/calibrate/parameter_book.hpp"
-#include "estimator/calibrate/preparation.hpp"
-#include "estimator/calibrate/presence.hpp"
-#include "estimator/calibrate/quiet_nodes.hpp"
 #include "estimator/calibrate/second_chance.hpp"
 #include "estimator/calibrate/tangled_nodes.hpp"
-#include "estimator/model/spanning_tree.hpp"
 
 namespace estimator {
 namespace {
 
-constexpr int kSamplesMin = 10;
-constexpr double kDurationMin = 0.05;      // [s]
-constexpr double kInterval = 0.2;          // [s]; short enough for any motion to be predictable
-constexpr double kGenerousShare = 0.02;    // process noise of a loose fit, of the accelerations
 constexpr double kNegligibleShare = 1e-6;  // process noise not worth a word, of the accelerations
-constexpr double kDifferenceTime = 0.01;   // over which accelerations are differenced [s]
 constexpr double kLooseTolerance = 1e-4;   // relative decrease of the cost that ends a loose fit
 constexpr int kLooseIterations = 30;
 
@@ -49,43 +35,6 @@ constexpr double kNegligibleDecrease = 1e-2;
 constexpr double kStagnantDecrease = 0.1;  // in three steps: the solver crawls
 constexpr int kNoiseRounds = 10;
 constexpr double kNoiseSettled = 0.05;  // relative change of a noise level
-
-/// Root mean square acceleration of every hinge, from its start rates [rad/s²].
-Eigen::VectorXd typical_accelerations(const std::vector<Eigen::MatrixXd>& states,
-                                      const std::vector<double>& spacing, Eigen::Index hinges) {
-  Eigen::VectorXd sums = Eigen::VectorXd::Zero(hinges);
-  double count = 0.0;
-  for (std::size_t s = 0; s < states.size(); ++s) {
-    const auto stride =
-        std::max<Eigen::Index>(1, static_cast<Eigen::Index>(kDifferenceTime / spacing[s]));
-    const double time = static_cast<double>(stride) * spacing[s];
-    for (Eigen::Index k = stride; k < states[s].cols(); k += stride) {
-      const Eigen::VectorXd change =
-          states[s].col(k).tail(hinges) - states[s].col(k - stride).tail(hinges);
-      sums += (change / time).cwiseAbs2();
-      count += 1.0;
-    }
-  }
-  return (sums / std::max(count, 1.0)).cwiseSqrt();
-}
-
-/// Fastest speed of every hinge, from its start rates [rad/s].
-Eigen::VectorXd fastest_speeds(const std::vector<Eigen::MatrixXd>& states, Eigen::Index hinges) {
-  Eigen::VectorXd fastest = Eigen::VectorXd::Zero(hinges);
-  for (const Eigen::MatrixXd& each : states) {
-    fastest = fastest.cwiseMax(each.bottomRows(hinges).cwiseAbs().rowwise().maxCoeff());
-  }
-  return fastest;
-}
-
-/// Scale of every hinge's coordinate.
-Eigen::VectorXd hinge_scales(const Mechanism& mechanism) {
-  Eigen::VectorXd scales(mechanism.hinge_count());
-  for (int j = 0; j < mechanism.hinge_count(); ++j) {
-    scales[j] = mechanism.hinges[static_cast<std::size_t>(j)].units().scale;
-  }
-  return scales;
-}
 
 double total_readings(const ShootingProblem& problem) {
   double readings = 0.0;
@@ -111,121 +60,7 @@ Mechanism held_near_start(Mechanism mechanism) {
   return mechanism;
 }
 
-/// With dry friction that holds, which needs no short steps. It tells apart what a start can be far
-/// from, and no more is asked of it.
-Mechanism without_creep(Mechanism mechanism) {
-  for (Hinge& hinge : mechanism.hinges) hinge.creep_speed = 0.0;
-  return mechanism;
-}
-
-/// Whether encoders tell where every joint stands.
-bool is_all_told(const Mechanism& mechanism) {
-  return JointReadings(mechanism).told_count() == mechanism.hinge_count();
-}
-
-bool is_long_enough(const Segment& segment) {
-  return segment.sample_count() >= kSamplesMin &&
-         segment.duration() + segment.period >= kDurationMin;
-}
-
 }  // namespace
-
-bool has_loaded_loop(const Mechanism& mechanism) {
-  if (is_tree(mechanism)) return false;
-  for (int j = 0; j < mechanism.hinge_count(); ++j) {
-    for (const HingeQuantity quantity :
-         {HingeQuantity::kLoadFriction, HingeQuantity::kLoadFrictionAngular}) {
-      if (varies(mechanism, mechanism.index_of_hinge(j, quantity)) ||
-          mechanism.hinge_parameter(j, quantity).value != 0.0) {
-        return true;
-      }
-    }
-  }
-  return false;
-}
-
-bool can_shoot(const Mechanism& mechanism, const std::vector<Recording>& recordings) {
-  const auto has_long_segment = [](const Recording& recording) {
-    return std::ranges::any_of(recording.segments, is_long_enough);
-  };
-  return mechanism.hinge_count() <= kTreeHingesMax && !has_loaded_loop(mechanism) &&
-         std::ranges::any_of(recordings, has_long_segment);
-}
-
-ShootingInput prepare_shooting(const Mechanism& mechanism, const std::vector<Recording>& recordings,
-                               const CalibrationOptions& options) {
-  check_input(mechanism, recordings);
-  check_options(options, recordings);
-  if (mechanism.hinge_count() > kTreeHingesMax) {
-    throw std::invalid_argument("physical parameters need a mechanism of at most " +
-                                std::to_string(kTreeHingesMax) +
-                                " joints; ask for shadow parameters");
-  }
-  if (has_loaded_loop(mechanism)) {
-    throw std::invalid_argument(
-        "friction that grows with a bearing's load (r_mu, mu) needs the load, which the motion of "
-        "a closed loop leaves open; give the joints constant friction, or ask for shadow "
-        "parameters");
-  }
-  ShootingInput input;
-  input.noise.angle = kAngleNoiseFloor * sensor_scales(mechanism);
-  for (const Recording& recording : recordings) {
-    for (const Segment& segment : recording.segments) {
-      if (!is_long_enough(segment)) {
-        input.notes.push_back(recording.name + ": a segment of " +
-                              std::to_string(segment.sample_count()) +
-                              " samples is too short and was left out");
-        continue;
-      }
-      input.segments.push_back(segment);
-      input.segments.back().begins = &segment == &recording.segments.front();
-      input.segments.back().absent_bodies = bodies_absent_in(mechanism, recording.name);
-      input.sources.push_back(recording.name);
-      Eigen::MatrixXd states = make_joint_states(mechanism, segment, options.filter_cutoff);
-      if (segment.inertial.cols() > 0 && is_tree(mechanism) && !is_all_told(mechanism)) {
-        smooth_kinematics(mechanism, segment, states);
-      }
-      close_loops(mechanism, segment.period, recording.name, states);
-      input.states.push_back(std::move(states));
-      input.state_spacing.push_back(segment.period);
-      for (Eigen::Index sensor = 0; sensor < segment.angles.cols(); ++sensor) {
-        double& noise = input.noise.angle[sensor];
-        noise = std::max(noise, noise_level(segment, sensor));
-      }
-    }
-  }
-  for (std::string& note : tell_absent(mechanism, recordings)) input.notes.push_back(note);
-  input.grid.interval = node_interval(mechanism, input.segments, kInterval);
-  if (input.segments.empty()) {
-    throw std::invalid_argument("the recordings are too short: a segment needs at least " +
-                                std::to_string(kSamplesMin) + " samples over " +
-                                number_text(kDurationMin) + " s; record longer");
-  }
-  require_motion(recordings);
-  require_mass(mechanism, input.states.front().col(0));
-  const Eigen::VectorXd scales = hinge_scales(mechanism);
-  input.fastest = fastest_speeds(input.states, mechanism.hinge_count());
-  input.grid.step =
-      options.step > 0.0 ? options.step : choose_step(input.fastest.cwiseQuotient(scales));
-  const Eigen::VectorXd accelerations =
-      typical_accelerations(input.states, input.state_spacing, mechanism.hinge_count())
-          .cwiseQuotient(scales);
-  const Eigen::VectorXd least =
-      accelerations.cwiseMax(1e-3 * accelerations.maxCoeff()).cwiseMax(1e-6);
-  input.grid.coordinates = choose_coordinates(mechanism, input.states);
-  if (options.step == 0.0 &&
-      JointReadings(mechanism).told_count() >= std::ssize(input.grid.coordinates.independent)) {
-    for (std::size_t s = 0; s < input.states.size(); ++s) {
-      input.grid.local_steps.push_back(choose_local_steps(
-          input.segments[s], input.states[s], input.state_spacing[s], scales, input.grid.step));
-    }
-  }
-  limit_steps(creep_step(without_creep(mechanism), input.states), input.grid);
-  input.noise.acceleration = kGenerousShare * std::sqrt(kInterval) *
-                             scales.cwiseProduct(least)(input.grid.coordinates.independent);
-  prepare_inertial(mechanism, input);
-  return input;
-}
 
 ShootingFit::ShootingFit(ShootingInput input, const CalibrationOptions& options,
                          const CalibrationMonitor& monitor, StageNames stages)
@@ -454,7 +289,10 @@ bool ShootingFit::fit_simulation() {
     const double squares = simulation_->squared_error(sensor) / simulation_->reading_count(sensor);
     predictable_ &= squares < std::pow(kPredictableRmse * scales[sensor], 2);
   }
-  if (!options_.refine_simulation || !predictable_ || is_cancelled()) return false;
+  const bool controls_acted = input_.noise.control.size() == 0;
+  if (!options_.refine_simulation || !controls_acted || !predictable_ || is_cancelled()) {
+    return false;
+  }
   if (monitor_.on_stage) monitor_.on_stage(stages_.simulation, simulation_->mechanism());
   run(*simulation_, options_for(*simulation_, kNegligibleDecrease), simulation_history_);
   retry_simulation();

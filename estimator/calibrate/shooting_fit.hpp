@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "estimator/calibrate/calibration.hpp"
+#include "estimator/calibrate/shooting_input.hpp"
 #include "estimator/calibrate/shooting_problem.hpp"
 #include "estimator/optimize/covariance.hpp"
 #include "estimator/optimize/levenberg_marquardt.hpp"
@@ -16,33 +17,6 @@ namespace estimator {
 /// upright, or a model that is far off); there a simulation fit has no basin to work in [rad]. Of
 /// what slides this and other thresholds in rad are multiplied by JointUnits::scale.
 inline constexpr double kPredictableRmse = 0.5;
-
-/// Perfect readings still get a finite weight [rad].
-inline constexpr double kAngleNoiseFloor = 1e-7;
-
-/// What shooting works on: checked segments and where their states start.
-struct ShootingInput {
-  std::vector<Segment> segments;
-  std::vector<std::string> sources;  ///< name of the recording of each segment
-  std::vector<Eigen::MatrixXd> states;
-  std::vector<double> state_spacing;
-  Eigen::VectorXd fastest;  ///< speed of every hinge, from the states [rad/s]
-  ShootingNoise noise;  ///< first guess: readings from their differences, a generous process noise
-  ShootingGrid grid;
-  std::vector<std::string> notes;
-};
-
-/// Checks mechanism and recordings and takes what is long enough.
-/// @throws std::invalid_argument naming what is wrong and what to do
-ShootingInput prepare_shooting(const Mechanism& mechanism, const std::vector<Recording>& recordings,
-                               const CalibrationOptions& options);
-
-/// Whether friction would have to know the reactions in a closed loop, which its motion leaves
-/// open.
-bool has_loaded_loop(const Mechanism& mechanism);
-
-/// Whether the mechanism is one for shooting and any recording is long enough.
-bool can_shoot(const Mechanism& mechanism, const std::vector<Recording>& recordings);
 
 /// One solve after another, with all iterations counted and recorded as one history.
 struct ShootingHistory {
@@ -73,8 +47,8 @@ class ShootingFit {
   /// given.
   void estimate_jointly(const Mechanism& start);
 
-  /// Stage 4, or only the open-loop simulation where that is asked for or the motion cannot be
-  /// predicted. True if it was fitted.
+  /// Stage 4, or only the open-loop simulation where that is asked for, the motion cannot be
+  /// predicted, or controls acted otherwise than recorded. True if it was fitted.
   bool fit_simulation();
 
   /// After `estimate_jointly`.

@@ -107,6 +107,9 @@ void check_hinge(const Mechanism& mechanism, const Hinge& hinge, std::vector<std
       !(hinge.stick_speed > 0.0)) {
     faults.push_back(who + "compliances and damping time must be ≥ 0, the stick speed > 0");
   }
+  if (!(hinge.control_noise >= 0.0) || !std::isfinite(hinge.control_noise)) {
+    faults.push_back(who + "the noise of its control must be ≥ 0");
+  }
   if (hinge.creep_speed < 0.0) faults.push_back(who + "the creep speed must be ≥ 0");
   if (!std::isfinite(hinge.gear_ratio)) faults.push_back(who + "the gear ratio must be finite");
   if (hinge.gear_ratio != 0.0 && hinge.kind == JointKind::kPrismatic) {
@@ -177,6 +180,7 @@ void require_hinges(const Mechanism& mechanism) {
     if (hinge.kind == JointKind::kPrismatic) refuse(hinge.name, "slides");
     if (hinge.gear_ratio != 0.0) refuse(hinge.name, "has a rotor that turns with its parent");
     if (hinge.stops_lower || hinge.stops_upper) refuse(hinge.name, "has end stops");
+    if (hinge.control_noise != 0.0) refuse(hinge.name, "has a control with noise");
     if (has_smooth_friction(mechanism, j)) refuse(hinge.name, "has friction without a jump");
   }
   if (!mechanism.welds.empty()) refuse(mechanism.welds.front().name, "holds two bodies together");

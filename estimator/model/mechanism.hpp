@@ -165,6 +165,11 @@ struct Hinge {
   /// it; 0: what that adds is left out. Physical parameters alone
   double gear_ratio = 0.0;
 
+  /// Standard deviation of what is recorded of the motor's control about what acted, from sample to
+  /// sample, such as the noise of a torque that is measured; 0: what is recorded acted. Physical
+  /// parameters of mechanisms without loops alone [unit of the control]
+  double control_noise = 0.0;
+
   /// Whether it strikes an end stop at either end of its way (Impact). Physical parameters of
   /// mechanisms without loops alone
   bool stops_lower = false, stops_upper = false;

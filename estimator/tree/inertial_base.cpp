@@ -266,6 +266,12 @@ Eigen::MatrixXd inertial_regressor(const Mechanism& mechanism, const Eigen::Vect
   return Columns(mechanism, instant, motions).all();
 }
 
+double BaseCombination::value(const Eigen::VectorXd& standard) const {
+  double sum = 0.0;
+  for (const Term& term : terms) sum += term.factor * standard[term.parameter];
+  return sum;
+}
+
 InertialBase find_inertial_base(const Mechanism& mechanism, unsigned seed) {
   if (mechanism.hinge_count() > kTreeHingesMax) {
     throw std::invalid_argument("base parameters need a mechanism of at most " +

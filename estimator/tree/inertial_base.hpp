@@ -23,6 +23,9 @@ struct BaseCombination {
     double factor;
   };
   std::vector<Term> terms;  ///< the one that it is named by first, with the factor 1
+
+  /// Of standard parameters with these values.
+  double value(const Eigen::VectorXd& standard) const;
 };
 
 /// What motions and torques of a mechanism can tell of its inertias at all: the base parameters

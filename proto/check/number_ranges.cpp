@@ -59,6 +59,7 @@ constexpr NumberRange kRanges[] = {
     up_to("Motor.control_max", kCommand),
     above_zero("Friction.creep_speed", kSpeed_rad_per_s),
     within("Motor.gear_ratio", 1e6),
+    up_to("Motor.control_noise", kCommand),
     within("Hinge.assembled_at", kAngle_rad),
     above_zero("Body.drawing_deviation_percent", 1e6),
     within("Expectation.mean", kQuantity),

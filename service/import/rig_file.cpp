@@ -251,6 +251,7 @@ class RigReader {
     hinge.measured = source.has_encoder();
     hinge.motorised = source.has_motor();
     hinge.gear_ratio = source.motor().gear_ratio();
+    hinge.control_noise = source.motor().control_noise();
     if (source.has_stops()) read_stops(source, place.at("stops"), hinge);
     mechanism_.hinges.push_back(hinge);
     read_hinge_facts(source, place);

@@ -158,6 +158,9 @@ TEST(LoopCalibration, TellsWhatIsWrongWithALoop) {
   rig.mechanism.parameters[static_cast<std::size_t>(point)].value = 0.9;
   expect_parts(refusal(rig, recording), {"standing", "cannot be closed", "check points"});
 
+  for (estimator::Hinge& hinge : rig.mechanism.hinges) hinge.control_noise = 0.1;
+  expect_parts(refusal(rig, recording), {"control_noise", "loop", "remove it"});
+
   rig.mechanism.parameters[static_cast<std::size_t>(rig.mechanism.find_parameter("T.r_mu"))].value =
       1e-3;
   estimator::CalibrationOptions options;

@@ -109,6 +109,13 @@ TEST(RigFile, ValuesFreedomAndUnitsArriveAtTheirQuantities) {
   EXPECT_EQ(mechanism.hinges[0].body_a, estimator::Hinge::kGround);
 }
 
+TEST(RigFile, NoiseOfAControlArrivesAtItsMotor) {
+  EXPECT_EQ(parse_rig("r.textproto", kPendulum).mechanism.hinges[0].control_noise, 0.0);
+  const Rig rig = parse_rig(
+      "r.textproto", edited("control_unit: \"V\"", "control_unit: \"V\" control_noise: 0.2"));
+  EXPECT_EQ(rig.mechanism.hinges[0].control_noise, 0.2);
+}
+
 TEST(RigFile, ColumnsCarrySignUnitAndOffset) {
   const Rig rig = parse_rig("r.textproto", kPendulum);
   ASSERT_TRUE(rig.format.has_value());
@@ -226,6 +233,10 @@ const BadRig kBadRigs[] = {
      "zero_direction { y: -1 }",
      "zero_direction { z: 5 }",
      {"r.textproto:9:41", "parallel"}},
+    {"ControlNoiseBelowZero",
+     "control_unit: \"V\"",
+     "control_unit: \"V\" control_noise: -0.1",
+     {"r.textproto:12:", "control_noise is -0.1"}},
     {"ControlUnitMissing", "control_unit: \"V\"", "", {"r.textproto:12:3", "control_unit"}},
     {"ChainBesideBodies",
      "name: \"p\"",

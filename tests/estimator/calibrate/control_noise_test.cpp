@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <stdexcept>
 
+#include "estimator/calibrate/calibration.hpp"
 #include "estimator/model/mechanisms/chain.hpp"
+#include "tests/estimator/calibrate/swinging_pendulum.hpp"
 
 namespace {
 
@@ -34,6 +37,50 @@ TEST(ControlNoise, GoesFromJointToJointByTheInertias) {
   S.diagonal() += acceleration.cwiseAbs2();
   EXPECT_LT((W * S * W.transpose() - Eigen::Matrix2d::Identity()).norm(), 1e-9) << W;
   EXPECT_EQ(W(0, 1), 0.0);
+}
+
+// One a motor, in the order of the joints: a joint without a motor has none.
+TEST(ControlNoise, IsThatOfTheMotors) {
+  estimator::Mechanism mechanism = estimator::make_chain({.links = 3});
+  mechanism.hinges[0].motorised = mechanism.hinges[2].motorised = true;
+  EXPECT_EQ(estimator::control_noise_of(mechanism).size(), 0);
+  mechanism.hinges[2].control_noise = 0.3;
+  EXPECT_EQ(estimator::control_noise_of(mechanism), Eigen::Vector2d(0.0, 0.3));
+}
+
+TEST(ControlNoise, IsRefusedBelowZeroAndByShadowParameters) {
+  estimator::Mechanism mechanism = estimator::make_chain({.links = 1});
+  mechanism.hinges[0].motorised = true;
+  mechanism.hinges[0].control_noise = 0.1;
+  EXPECT_TRUE(find_faults(mechanism).empty());
+  EXPECT_THROW(require_hinges(mechanism), std::invalid_argument);
+  for (const double bad : {-0.1, std::nan(""), HUGE_VAL}) {
+    mechanism.hinges[0].control_noise = bad;
+    ASSERT_EQ(find_faults(mechanism).size(), 1U) << bad;
+    EXPECT_NE(find_faults(mechanism)[0].find("noise of its control"), std::string::npos);
+  }
+}
+
+// A control that acted otherwise than recorded swings the pendulum in a way that no simulation of
+// the record follows: the joint fit stands, and is as unsure as that makes it.
+TEST(ControlNoise, WeighsAndIsNotSimulated) {
+  const test_support::ReferencePendulum rig{.b = 2e-3};
+  estimator::Recording recording = test_support::swing(rig, "swing", 1.0, 800, 0.01, 1e-4, 5);
+  estimator::Segment& segment = recording.segments.front();
+  segment.controls = Eigen::MatrixXd::Zero(segment.angles.rows(), 1);
+  estimator::Mechanism mechanism =
+      test_support::freed(test_support::pendulum_of(rig), {"P.J_zz", "1.b"}, 1.3);
+  mechanism.hinges[0].motorised = true;
+  mechanism.hinge_parameter(0, HingeQuantity::kMotorGain).value = 1.0;
+  const estimator::Calibration exact = estimator::calibrate(mechanism, {recording});
+  EXPECT_TRUE(exact.refined);
+  mechanism.hinges[0].control_noise = 0.05;
+  const estimator::Calibration noisy = estimator::calibrate(mechanism, {recording});
+  EXPECT_TRUE(noisy.converged());
+  EXPECT_FALSE(noisy.refined);
+  for (std::size_t i = 0; i < noisy.parameters.size(); ++i) {
+    EXPECT_GT(noisy.parameters[i].standard_deviation, 3.0 * exact.parameters[i].standard_deviation);
+  }
 }
 
 }  // namespace
