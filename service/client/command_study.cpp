@@ -86,10 +86,7 @@ ExitCode run(const StudyOptions& options) {
       if (interrupt.flag().load()) return std::nullopt;
       return runs;
     };
-    const auto count = [&](int done, int total) {
-      progress.show(progress_text({.done = done, .total = total}));
-    };
-    report = run_study(study, sets, runner, count);
+    report = run_study(study, sets, runner);
   }
   if (!report) {
     std::cerr << "rigcal: stopped; finished runs are kept in " << options.out

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
+
+#include "service/study/study_run.hpp"
 
 // Arms drawn at random, simulated and calibrated: what a study asks for, and what comes out.
 
@@ -36,26 +38,18 @@ struct ArmDraw {
   std::vector<double> errors, torque_errors, energy_errors;  ///< the latter two: of regressions
   int held = 0, intervals = 0;                               ///< 95 % intervals that hold the truth
   bool possible = false;                                     ///< every body is one that can exist
-  double seconds = 0.0;                                      ///< of the processor
+  double seconds = 0.0;                                      ///< on one core
   int iterations = 0;
   std::vector<double> tied_ratios;  ///< deviations of base parameters with the tie over without
 };
-
-/// Whether to end, asked now and then.
-using StopQuestion = std::function<bool()>;
-
-/// Draws, simulates, reads with noise, calibrates and regresses.
-ArmDraw run_arm_draw(const StudyArm& arm, double noise, std::uint64_t index,
-                     const StopQuestion& is_stopped);
 
 /// Processor time of a calibration from 10 mrad and 10 mN·m of noise.
 struct ArmTime {
   int links = 0;
   double duration = 0.0;  ///< [s]
-  double seconds = 0.0;   ///< of the whole calibration
+  double seconds = 0.0;   ///< of the whole calibration, on one core
   int iterations = 0;
 };
-ArmTime time_arm(const StudyArm& arm, int links, double duration, const StopQuestion& is_stopped);
 
 /// One estimate with or without observations of energy.
 struct EnergyRun {
@@ -75,7 +69,11 @@ struct EnergyRuns {
 };
 
 /// From one of several starts of the same recording.
-EnergyRuns run_energy(const StudyArm& arm, std::uint64_t start, const StopQuestion& is_stopped);
+EnergyRuns run_energy(const StudyArm& arm, std::uint64_t start, const std::atomic<bool>* stop);
+
+/// As numbers with names, to be kept, and back.
+std::vector<RunParameter> parameters_of(const EnergyRuns& runs);
+EnergyRuns energy_runs_of(const StudyRun& kept);
 
 /// A draw for other programs: the arm, where its calibration starts, and what is read, as one JSON
 /// object and a line.

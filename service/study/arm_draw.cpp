@@ -118,7 +118,7 @@ std::string body_text(const std::string& name, const ArmBody& body) {
          "\n}\n";
 }
 
-std::string hinge_text(std::size_t i, const ArmLink& link) {
+std::string hinge_text(std::size_t i, const ArmLink& link, double noise) {
   const std::string name = std::to_string(i + 1);
   const std::string parent = i == 0 ? "ground" : std::string("L") + std::to_string(i);
   return "hinge {\n  name: \"" + name + "\"\n  parent {\n    body: \"" + parent + "\"\n    " +
@@ -129,7 +129,8 @@ std::string hinge_text(std::size_t i, const ArmLink& link) {
          parameter("viscous", link.viscous, true) + "\n    " +
          parameter("coulomb_torque", link.coulomb, true) +
          "\n  }\n  motor {\n    control_unit: \"N·m\"\n    " + parameter("gain", link.gain, i > 0) +
-         "\n    " + parameter("shaft_inertia", link.shaft, i > 0) + "\n  }\n  encoder { }\n}\n";
+         "\n    " + parameter("shaft_inertia", link.shaft, i > 0) +
+         (noise > 0.0 ? "\n    control_noise: " + number(noise) : "") + "\n  }\n  encoder { }\n}\n";
 }
 
 }  // namespace
@@ -181,17 +182,18 @@ DrawnArm draw_arm(int links, double wrong, std::uint64_t seed, std::uint64_t sta
   return drawn;
 }
 
-std::string arm_rig_text(const Arm& arm, const std::vector<ArmBody>& bodies) {
+std::string arm_rig_text(const Arm& arm, const std::vector<ArmBody>& bodies, double noise) {
   std::string text = "name: \"arm\"\n";
   for (std::size_t i = 0; i < bodies.size(); ++i) {
     text += body_text(std::string("L") + std::to_string(i + 1), bodies[i]);
   }
-  for (std::size_t i = 0; i < arm.links.size(); ++i) text += hinge_text(i, arm.links[i]);
+  for (std::size_t i = 0; i < arm.links.size(); ++i) text += hinge_text(i, arm.links[i], noise);
   return text + "gravity { " + parameter("magnitude", arm.gravity, false) + " }\n";
 }
 
-estimator::Mechanism arm_mechanism(const Arm& arm, const std::vector<ArmBody>& bodies) {
-  return parse_rig("arm", arm_rig_text(arm, bodies)).mechanism;
+estimator::Mechanism arm_mechanism(const Arm& arm, const std::vector<ArmBody>& bodies,
+                                   double noise) {
+  return parse_rig("arm", arm_rig_text(arm, bodies, noise)).mechanism;
 }
 
 ArmRun recorded(const ArmRun& run, double noise, std::uint64_t seed) {
@@ -203,9 +205,13 @@ ArmRun recorded(const ArmRun& run, double noise, std::uint64_t seed) {
   return noisy;
 }
 
-DrawnRun draw_run(const StudyArm& settings, int links, double duration, std::uint64_t index) {
-  DrawnArm drawn =
-      draw_arm(links, settings.wrong, settings.seed + index, settings.seed + 7'919 * (index + 1));
+DrawnArm draw_arm_of(const StudyArm& settings, std::uint64_t index) {
+  return draw_arm(settings.links, settings.wrong, settings.seed + index,
+                  settings.seed + 7'919 * (index + 1));
+}
+
+DrawnRun draw_run(const StudyArm& settings, double duration, std::uint64_t index) {
+  DrawnArm drawn = draw_arm_of(settings, index);
   ArmRun clean = simulate_arm(drawn.arm,
                               {.seed = settings.seed + 1'000'003 * (index + 1),
                                .duration = duration,

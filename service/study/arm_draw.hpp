@@ -40,20 +40,25 @@ DrawnArm draw_arm(int links, double wrong, std::uint64_t seed, std::uint64_t sta
 inline constexpr int kArmLinksMax = 6;
 
 /// A rig file that describes an arm, everything that is not known free.
-std::string arm_rig_text(const Arm& arm, const std::vector<ArmBody>& bodies);
+/// @param noise  of controls [N·m]
+std::string arm_rig_text(const Arm& arm, const std::vector<ArmBody>& bodies, double noise);
 
 /// The same, read.
-estimator::Mechanism arm_mechanism(const Arm& arm, const std::vector<ArmBody>& bodies);
+estimator::Mechanism arm_mechanism(const Arm& arm, const std::vector<ArmBody>& bodies,
+                                   double noise = 0.0);
 
 /// A run as it is recorded: white noise on angles [rad] and controls [N·m].
 ArmRun recorded(const ArmRun& run, double noise, std::uint64_t seed);
 
-/// A draw of a study, and how it moves.
+/// A draw of a study.
+DrawnArm draw_arm_of(const StudyArm& settings, std::uint64_t index);
+
+/// The same with how it moves.
 struct DrawnRun {
   DrawnArm drawn;
   ArmRun clean;
 };
-DrawnRun draw_run(const StudyArm& settings, int links, double duration, std::uint64_t index);
+DrawnRun draw_run(const StudyArm& settings, double duration, std::uint64_t index);
 
 /// What is recorded of it.
 ArmRun recorded_draw(const StudyArm& settings, const ArmRun& clean, double noise,

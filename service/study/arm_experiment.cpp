@@ -3,6 +3,9 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "estimator/calibrate/charted_problem.hpp"
 #include "estimator/calibrate/shooting_fit.hpp"
@@ -91,11 +94,9 @@ double relative(const VectorXd& values, const VectorXd& truth) {
 
 VectorXd base_values(const est::InertialBase& base, const est::Mechanism& mechanism) {
   const VectorXd standard = est::standard_values(mechanism);
-  VectorXd values = VectorXd::Zero(std::ssize(base.base));
-  for (std::size_t i = 0; i < base.base.size(); ++i) {
-    for (const auto& term : base.base[i].terms) {
-      values[static_cast<Eigen::Index>(i)] += term.factor * standard[term.parameter];
-    }
+  VectorXd values(std::ssize(base.base));
+  for (Eigen::Index i = 0; i < values.size(); ++i) {
+    values[i] = base.base[static_cast<std::size_t>(i)].value(standard);
   }
   return values;
 }
@@ -112,15 +113,13 @@ std::vector<int> friction_of(const est::Mechanism& mechanism) {
 
 /// Solves, and compares with the truth.
 EnergyRun solve(est::LeastSquaresProblem& problem, const est::ShootingProblem& inner,
-                const EnergyCase& own, const StopQuestion& is_stopped) {
+                const EnergyCase& own, const std::atomic<bool>* stop) {
   est::LmOptions options;
   options.max_iterations = kEnergyIterations;
   options.cost_tolerance = kEnergyTolerance;
   options.stagnant_gain = kEnergyTolerance;
-  std::atomic<bool> stop = false;
   const est::LmSummary summary = est::solve_in_charts(
-      problem, inner.mechanism(), est::InertiaChart::kLogCholesky, options,
-      [&](const est::IterationRecord&) { stop = is_stopped(); }, &stop);
+      problem, inner.mechanism(), est::InertiaChart::kLogCholesky, options, {}, stop);
   EnergyRun run{.iterations = summary.iterations, .cost = summary.cost};
   const est::Mechanism& reached = inner.mechanism();
   run.trajectory = (inner.angles(0) - own.clean.angles).cwiseAbs().maxCoeff();
@@ -146,20 +145,61 @@ EnergyRun solve(est::LeastSquaresProblem& problem, const est::ShootingProblem& i
   return run;
 }
 
+constexpr std::pair<const char*, EnergyRun EnergyRuns::*> kEnergyParts[] = {
+    {"without", &EnergyRuns::without},
+    {"with", &EnergyRuns::with},
+    {"loose_without", &EnergyRuns::loose_without},
+    {"loose_with", &EnergyRuns::loose_with}};
+
 }  // namespace
 
-EnergyRuns run_energy(const StudyArm& arm, std::uint64_t start, const StopQuestion& is_stopped) {
+std::vector<RunParameter> parameters_of(const EnergyRuns& runs) {
+  std::vector<RunParameter> all;
+  for (const auto& [name, part] : kEnergyParts) {
+    const EnergyRun& run = runs.*part;
+    const auto add = [&, name = name](const char* what, double value) {
+      all.push_back({.name = std::string(name) + "." + what, .unit = "SI", .value = value});
+    };
+    add("found", run.found ? 1.0 : 0.0);
+    add("iterations", run.iterations);
+    add("cost", run.cost);
+    add("trajectory", run.trajectory);
+    add("inertia", run.inertia);
+    add("friction", run.friction);
+    add("told", run.told);
+  }
+  return all;
+}
+
+EnergyRuns energy_runs_of(const StudyRun& kept) {
+  EnergyRuns runs;
+  for (const auto& [name, part] : kEnergyParts) {
+    const auto value = [&, name = name](const char* what) {
+      return kept.find(std::string(name) + "." + what)->value;
+    };
+    runs.*part = {.found = value("found") != 0.0,
+                  .iterations = static_cast<int>(value("iterations")),
+                  .cost = value("cost"),
+                  .trajectory = value("trajectory"),
+                  .inertia = value("inertia"),
+                  .friction = value("friction"),
+                  .told = value("told")};
+  }
+  return runs;
+}
+
+EnergyRuns run_energy(const StudyArm& arm, std::uint64_t start, const std::atomic<bool>* stop) {
   const EnergyCase own(arm, start);
   EnergyRuns runs;
   est::ShootingProblem loose = own.problem();
-  runs.loose_without = solve(loose, loose, own, is_stopped);
+  runs.loose_without = solve(loose, loose, own, stop);
   est::ShootingProblem right = own.tightened(loose);
-  runs.without = solve(right, right, own, is_stopped);
+  runs.without = solve(right, right, own, stop);
   EnergyObservedProblem loose_with(own.problem(), own.drawn.arm, own.run, arm.energy_noise);
-  runs.loose_with = solve(loose_with, loose_with.inner(), own, is_stopped);
+  runs.loose_with = solve(loose_with, loose_with.inner(), own, stop);
   EnergyObservedProblem right_with(own.tightened(loose_with.inner()), own.drawn.arm, own.run,
                                    arm.energy_noise);
-  runs.with = solve(right_with, right_with.inner(), own, is_stopped);
+  runs.with = solve(right_with, right_with.inner(), own, stop);
   runs.without.iterations += runs.loose_without.iterations;
   runs.with.iterations += runs.loose_with.iterations;
   return runs;

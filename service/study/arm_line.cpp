@@ -49,7 +49,7 @@ std::string arm_of(const Arm& arm, const std::vector<ArmBody>& bodies) {
 }  // namespace
 
 std::string arm_line(const StudyArm& arm, double noise, std::uint64_t index) {
-  const auto [drawn, clean] = draw_run(arm, arm.links, arm.duration, index);
+  const auto [drawn, clean] = draw_run(arm, arm.duration, index);
   const ArmRun read = recorded_draw(arm, clean, noise, index);
   return "{" + member("noise", json_number(noise)) + "," + member("draw", std::to_string(index)) +
          "," + member("gravity", json_number(drawn.arm.gravity)) + "," +

@@ -2,9 +2,12 @@
 #include <cmath>
 #include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "service/study/arm.hpp"
+#include "service/study/arm_judgement.hpp"
+#include "service/study/arm_tasks.hpp"
 #include "service/study/study_kinds.hpp"
 #include "service/text/number_format.hpp"
 
@@ -21,8 +24,9 @@ constexpr PrintedErrors kPrinted[] = {
 constexpr double kExactWanted = 1e-4;  // median relative error without noise
 constexpr double kNoisyWanted = 0.06;  // at the largest noise
 constexpr double kCoverLow = 0.93, kCoverHigh = 0.97;
-constexpr double kTieTolerance = 1.02;  // deviations are told at two estimates
-constexpr int kExported = 2;            // draws of each noise, for other programs
+constexpr double kTieTolerance = 1.02;               // deviations are told at two estimates
+constexpr int kExported = 2;                         // draws of each noise, for other programs
+constexpr double kTimedShares[] = {0.25, 0.5, 1.0};  // of a recording
 
 double quantile_of(std::vector<double> values, double share) {
   if (values.empty()) return std::nan("");
@@ -219,55 +223,130 @@ StudyTable energy_table(const StudyArm& arm, const std::vector<EnergyRuns>& runs
   return table;
 }
 
-int runs_of(const StudyArm& arm) {
-  return arm.draws * static_cast<int>(arm.noise.size()) + arm.energy_starts;
+/// What of one kind of arm was computed.
+struct ArmRuns {
+  std::vector<std::vector<ArmDraw>> draws;  ///< by noise
+  std::vector<ArmTime> times;
+  std::vector<EnergyRuns> energy;
+};
+
+/// Runs a list of tasks together and hands the runs out in the same order.
+class TaskList {
+ public:
+  void add(StudyTask task) { tasks_.push_back(std::move(task)); }
+  bool compute(const TaskRunner& run) {
+    std::optional<std::vector<StudyRun>> runs = run(tasks_);
+    if (runs) runs_ = *std::move(runs);
+    return runs.has_value();
+  }
+  const StudyRun& next() { return runs_[next_++]; }
+  void rewind() { next_ = 0; }
+  const std::vector<StudyRun>& runs() const { return runs_; }
+
+ private:
+  std::vector<StudyTask> tasks_;
+  std::vector<StudyRun> runs_;
+  std::size_t next_ = 0;
+};
+
+bool is_tied(const StudyArm& arm, double noise, int draw) { return noise > 0.0 && draw < arm.tied; }
+
+/// Calls visit(noise, draw) for every recording.
+template <typename Visit>
+void for_each_draw(const StudyArm& arm, const Visit& visit) {
+  for (const double noise : arm.noise) {
+    for (int draw = 0; draw < arm.draws; ++draw) visit(noise, draw);
+  }
+}
+
+/// Everything but what follows from other runs.
+TaskList first_tasks(const std::vector<StudyArm>& arms) {
+  TaskList tasks;
+  for (const StudyArm& arm : arms) {
+    for_each_draw(arm, [&](double noise, int draw) {
+      tasks.add(arm_fit_task(arm, noise, static_cast<std::uint64_t>(draw)));
+      tasks.add(arm_regression_task(arm, noise, static_cast<std::uint64_t>(draw)));
+    });
+    for (const double share : kTimedShares) tasks.add(arm_time_task(arm, share * arm.duration));
+    for (int i = 0; i < arm.energy_starts; ++i) {
+      tasks.add(arm_energy_task(arm, static_cast<std::uint64_t>(i)));
+    }
+  }
+  return tasks;
+}
+
+/// Ties begin where their fits have ended.
+TaskList tied_tasks(const std::vector<StudyArm>& arms, TaskList& first) {
+  TaskList tasks;
+  for (const StudyArm& arm : arms) {
+    for_each_draw(arm, [&](double noise, int draw) {
+      const StudyRun& fit = first.next();
+      first.next();
+      if (is_tied(arm, noise, draw)) {
+        tasks.add(arm_tied_task(arm, noise, static_cast<std::uint64_t>(draw), fit));
+      }
+    });
+    for (int i = 0; i < static_cast<int>(std::size(kTimedShares)) + arm.energy_starts; ++i) {
+      first.next();
+    }
+  }
+  first.rewind();
+  return tasks;
+}
+
+/// What was computed of one kind, in the order of the lists.
+ArmRuns take_runs(const StudyArm& arm, TaskList& first, TaskList& tied) {
+  ArmRuns runs;
+  for_each_draw(arm, [&](double noise, int draw) {
+    if (draw == 0) runs.draws.emplace_back();
+    const StudyRun& fit = first.next();
+    const StudyRun& regressions = first.next();
+    const StudyRun* of_tie = is_tied(arm, noise, draw) ? &tied.next() : nullptr;
+    runs.draws.back().push_back(
+        judge_arm_draw(arm, noise, static_cast<std::uint64_t>(draw), fit, regressions, of_tie));
+  });
+  for (const double share : kTimedShares) {
+    const StudyRun& run = first.next();
+    runs.times.push_back({arm.links, share * arm.duration, run.wall_time, run.iterations});
+  }
+  for (int i = 0; i < arm.energy_starts; ++i) runs.energy.push_back(energy_runs_of(first.next()));
+  return runs;
 }
 
 }  // namespace
 
-std::optional<StudyReport> study_arm(const Study& study, const TaskRunner& run,
-                                     const RunCounter& count) {
-  const StopQuestion is_stopped = [&] { return !run({}).has_value(); };
+std::optional<StudyReport> study_arm(const Study& study, const std::vector<LoadedSet>&,
+                                     const TaskRunner& run) {
+  TaskList first = first_tasks(study.arms);
+  if (!first.compute(run)) return std::nullopt;
+  TaskList tied = tied_tasks(study.arms, first);
+  if (!tied.compute(run)) return std::nullopt;
   StudyReport report;
   Wishes wishes;
   StudyFile lines{"draws.jsonl", ""};
-  int done = 0, total = 0;
-  for (const StudyArm& arm : study.arms) total += runs_of(arm);
   std::vector<ArmTime> times;
   for (const StudyArm& arm : study.arms) {
+    const ArmRuns runs = take_runs(arm, first, tied);
     StudyTable errors = errors_table(arm), trust = trust_table(arm);
-    std::vector<std::vector<ArmDraw>> all;
-    for (const double noise : arm.noise) {
-      std::vector<ArmDraw>& draws = all.emplace_back();
-      for (int i = 0; i < arm.draws; ++i) {
-        const auto index = static_cast<std::uint64_t>(i);
-        count(done++, total);
-        draws.push_back(run_arm_draw(arm, noise, index, is_stopped));
-        if (is_stopped()) return std::nullopt;
-        if (i < kExported) lines.text += arm_line(arm, noise, index);
-      }
+    for (const std::vector<ArmDraw>& draws : runs.draws) {
       add_errors(draws, errors);
       add_trust(draws, trust);
     }
-    judge(arm, all, wishes);
+    judge(arm, runs.draws, wishes);
     report.tables.push_back(std::move(errors));
     report.tables.push_back(std::move(trust));
-    std::vector<EnergyRuns> energy;
-    for (int i = 0; i < arm.energy_starts; ++i) {
-      count(done++, total);
-      energy.push_back(run_energy(arm, static_cast<std::uint64_t>(i), is_stopped));
-      if (is_stopped()) return std::nullopt;
-    }
-    if (!energy.empty()) report.tables.push_back(energy_table(arm, energy));
-    for (const double share : {0.25, 0.5, 1.0}) {
-      times.push_back(time_arm(arm, arm.links, share * arm.duration, is_stopped));
-      if (is_stopped()) return std::nullopt;
-    }
+    if (!runs.energy.empty()) report.tables.push_back(energy_table(arm, runs.energy));
+    times.insert(times.end(), runs.times.begin(), runs.times.end());
+    for_each_draw(arm, [&](double noise, int draw) {
+      if (draw < kExported) lines.text += arm_line(arm, noise, static_cast<std::uint64_t>(draw));
+    });
   }
   report.tables.push_back(time_table(times));
   report.files.push_back(std::move(lines));
   report.good = wishes.good;
   report.outcome = as_sentence(wishes.text);
+  report.runs = first.runs();
+  report.runs.insert(report.runs.end(), tied.runs().begin(), tied.runs().end());
   return report;
 }
 

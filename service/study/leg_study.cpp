@@ -14,6 +14,7 @@ namespace service {
 namespace {
 
 constexpr double kLoopWanted = 1.1;    // torque error of the model with the linkage, over the noise
+constexpr int kLegIterations = 200;    // bodies that are hardly seen crawl
 constexpr double kNearlyOne = 0.02;    // a transmission that a constant ratio describes
 constexpr double kPictureStart = 2.0;  // of the torques that are drawn [s]
 constexpr double kPictureLength = 4.0;  // [s]
@@ -67,18 +68,14 @@ StudyTask task_of(const std::string& model, const Rig& rig,
   place.set = rig.mechanism.name;
   place.model = model;
   place.method = method.name;
-  return make_task(place, data, rig.mechanism, make_options(method, StudySettings{}));
+  StudySettings settings;
+  settings.max_iterations = kLegIterations;
+  return make_task(place, data, rig.mechanism, make_options(method, settings));
 }
 
-estimator::Mechanism with_estimates(const Rig& rig, const StudyRun& run) {
+estimator::Mechanism estimate_of(const Rig& rig, const StudyRun& run) {
   if (!run.error.empty()) throw proto::InputError(rig.path + ": " + run.error);
-  estimator::Mechanism mechanism = rig.mechanism;
-  for (const RunParameter& parameter : run.parameters) {
-    const int index = mechanism.find_parameter(parameter.name);
-    mechanism.parameters[static_cast<std::size_t>(index)].value = parameter.value;
-  }
-  estimator::apply_ties(mechanism);
-  return mechanism;
+  return with_estimates(rig.mechanism, run);
 }
 
 void predict(const LegStudy& study, LegResult& result) {
@@ -92,8 +89,8 @@ void predict(const LegStudy& study, LegResult& result) {
         {name, predict_torques(model, of_loop, study.cutoff, study.crank, study.knee)});
   };
   add_ratio("nominal", study.nominal);
-  add_ratio("constant ratio", with_estimates(study.ratio, result.ratio));
-  add_loop("linkage", with_estimates(study.loop, result.loop));
+  add_ratio("constant ratio", estimate_of(study.ratio, result.ratio));
+  add_loop("linkage", estimate_of(study.loop, result.loop));
   if (result.leg.truth) add_loop("truth", *result.leg.truth);
 }
 

@@ -22,16 +22,6 @@ RunPlace place_of(const ModelFits& fits, const char* stage) {
   return place;
 }
 
-/// The mechanism with the estimates of a run in place. What was free stays so: an estimate may be
-/// no possible body, which only a fixed parameter must be.
-estimator::Mechanism with_estimates(estimator::Mechanism mechanism, const StudyRun& run) {
-  for (const RunParameter& estimate : run.parameters) {
-    const int index = mechanism.find_parameter(estimate.name);
-    mechanism.parameters[static_cast<std::size_t>(index)].value = estimate.value;
-  }
-  return mechanism;
-}
-
 struct Choice {
   const StudyModel* model;
   const StudyMethod* method;

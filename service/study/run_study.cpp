@@ -21,6 +21,7 @@ StudyFunction function_of(StudyKind kind) {
     case StudyKind::kLeg:
       return study_leg;
     case StudyKind::kArm:
+      return study_arm;
     case StudyKind::kRobustness:
       break;
   }
@@ -59,10 +60,8 @@ std::string to_string(StudyKind kind) {
 }
 
 std::optional<StudyReport> run_study(const Study& study, const std::vector<LoadedSet>& sets,
-                                     const TaskRunner& run, const RunCounter& count) {
-  std::optional<StudyReport> report = study.kind == StudyKind::kArm
-                                          ? study_arm(study, run, count)
-                                          : function_of(study.kind)(study, sets, run);
+                                     const TaskRunner& run) {
+  std::optional<StudyReport> report = function_of(study.kind)(study, sets, run);
   if (!report) return report;
   report->title = study.title.empty() ? "Study: " + to_string(study.kind) : study.title;
   conclude(*report);

@@ -24,11 +24,11 @@ class Queue {
         continue;
       }
       waiting_.push_back(&task);
-      work_left_ += task.work();
+      work_left_ += task.work;
     }
     // Short runs first: what a study cannot do shows early.
     std::stable_sort(waiting_.begin(), waiting_.end(),
-                     [](const StudyTask* a, const StudyTask* b) { return a->work() < b->work(); });
+                     [](const StudyTask* a, const StudyTask* b) { return a->work < b->work; });
     progress_.done = progress_.kept;
     on_progress_(progress_);
   }
@@ -66,8 +66,8 @@ class Queue {
   void finish(const StudyTask& task) {
     const std::lock_guard lock(mutex_);
     ++progress_.done;
-    work_done_ += task.work();
-    work_left_ -= task.work();
+    work_done_ += task.work;
+    work_left_ -= task.work;
     const double elapsed =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
     progress_.time_left = elapsed / work_done_ * work_left_;

@@ -45,17 +45,13 @@ std::optional<StudyReport> study_redundant(const Study& study, const std::vector
 std::optional<StudyReport> study_leg(const Study& study, const std::vector<LoadedSet>& sets,
                                      const TaskRunner& run);
 
-/// Tells how many runs of how many are done.
-using RunCounter = std::function<void(int, int)>;
-
 /// Parameters of arms drawn at random, beside those of regressions [MTM, Tables I and II],
-/// simulated. Its runs are not kept.
-std::optional<StudyReport> study_arm(const Study& study, const TaskRunner& run,
-                                     const RunCounter& count);
+/// simulated.
+std::optional<StudyReport> study_arm(const Study& study, const std::vector<LoadedSet>& sets,
+                                     const TaskRunner& run);
 
 /// The study of the kind the file names.
-/// @param count  of a kind whose runs are no tasks
 std::optional<StudyReport> run_study(const Study& study, const std::vector<LoadedSet>& sets,
-                                     const TaskRunner& run, const RunCounter& count);
+                                     const TaskRunner& run);
 
 }  // namespace service

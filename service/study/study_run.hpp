@@ -56,6 +56,7 @@ struct StudyRun {
   double wall_time = 0.0;    ///< [s]
   std::string error;         ///< why there is no result; empty: there is one
   std::vector<RunParameter> parameters;
+  std::vector<RunParameter> base;  ///< inertial parameters as motion sees them
   std::vector<RunIteration> history;
   std::vector<RunHinge> hinges;
   double start = 0.0;           ///< of the trajectories [s]

@@ -29,16 +29,22 @@ RunPlace get_place(const v1::StudyRunRecord& in) {
           in.start(), in.trained_on(), in.step_s(),    in.compliance(), in.state_error_weight()};
 }
 
+void put_parameter(const RunParameter& parameter, v1::StudyRunRecord::Parameter& out) {
+  out.set_name(parameter.name);
+  out.set_unit(parameter.unit);
+  out.set_value(parameter.value);
+  out.set_standard_deviation(parameter.standard_deviation);
+  out.set_initial(parameter.initial);
+  out.set_at_bound(parameter.at_bound);
+}
+
+RunParameter get_parameter(const v1::StudyRunRecord::Parameter& in) {
+  return {in.name(), in.unit(), in.value(), in.standard_deviation(), in.initial(), in.at_bound()};
+}
+
 void put_lists(const StudyRun& run, v1::StudyRunRecord& out) {
-  for (const RunParameter& parameter : run.parameters) {
-    v1::StudyRunRecord::Parameter* p = out.add_parameter();
-    p->set_name(parameter.name);
-    p->set_unit(parameter.unit);
-    p->set_value(parameter.value);
-    p->set_standard_deviation(parameter.standard_deviation);
-    p->set_initial(parameter.initial);
-    p->set_at_bound(parameter.at_bound);
-  }
+  for (const RunParameter& each : run.parameters) put_parameter(each, *out.add_parameter());
+  for (const RunParameter& each : run.base) put_parameter(each, *out.add_base());
   for (const RunIteration& iteration : run.history) {
     v1::StudyRunRecord::Iteration* i = out.add_history();
     i->set_iteration(iteration.iteration);
@@ -56,10 +62,8 @@ void put_lists(const StudyRun& run, v1::StudyRunRecord& out) {
 }
 
 void get_lists(const v1::StudyRunRecord& in, StudyRun& run) {
-  for (const v1::StudyRunRecord::Parameter& p : in.parameter()) {
-    run.parameters.push_back(
-        {p.name(), p.unit(), p.value(), p.standard_deviation(), p.initial(), p.at_bound()});
-  }
+  for (const auto& each : in.parameter()) run.parameters.push_back(get_parameter(each));
+  for (const auto& each : in.base()) run.base.push_back(get_parameter(each));
   for (const v1::StudyRunRecord::Iteration& i : in.history()) {
     run.history.push_back({i.iteration(), i.cost(), {i.value().begin(), i.value().end()}});
   }

@@ -15,6 +15,18 @@ namespace {
 
 using estimator::SegmentTrajectory;
 
+/// Step that work is reckoned with where none is given [s].
+constexpr double kStep = 0.004;
+
+struct CalibrationTask {
+  RunPlace place;
+  std::shared_ptr<const StudyData> data;
+  estimator::Mechanism mechanism;  ///< start values
+  estimator::CalibrationOptions options;
+  bool states_only = false;  ///< parameters are kept
+  bool keep_trajectories = false;
+};
+
 template <typename Value>
 void add(Fingerprint& key, const Value& value) {
   if constexpr (std::is_enum_v<Value> || std::is_integral_v<Value>) {
@@ -52,11 +64,12 @@ void add(Fingerprint& key, const estimator::Body& body) {
 void add(Fingerprint& key, const estimator::Hinge& hinge) {
   const auto& [name, kind, body_a, body_b, frame_a, frame_b, compliance_linear, compliance_angular,
                damping_time, stick_speed, creep_speed, assembled_at, measured, motorised,
-               gear_ratio, stops_lower, stops_upper, start_angle, start_rate] = hinge;
+               gear_ratio, control_noise, stops_lower, stops_upper, start_angle, start_rate] =
+      hinge;
   const auto add_all = [&key](const auto&... members) { (add(key, members), ...); };
   add_all(name, kind, body_a, body_b, frame_a, frame_b, compliance_linear, compliance_angular,
           damping_time, stick_speed, creep_speed, assembled_at, measured, motorised, gear_ratio,
-          stops_lower, stops_upper);
+          control_noise, stops_lower, stops_upper);
   for (const estimator::Expectation& start : {start_angle, start_rate}) {
     add(key, start.mean);
     add(key, start.standard_deviation);
@@ -110,9 +123,9 @@ void add(Fingerprint& key, const estimator::CalibrationOptions& options) {
           refine_simulation, approach, repair, compare_pieces, inertia_chart);
 }
 
-std::string key_of(const StudyTask& task) {
+std::string key_of(const CalibrationTask& task) {
   // The place says where a run stands in the study's tables; the rest decides what comes out.
-  const auto& [place, data, mechanism, options, states_only, keep_trajectories, own_key] = task;
+  const auto& [place, data, mechanism, options, states_only, keep_trajectories] = task;
   Fingerprint key;
   key.add(RIGCAL_VERSION).add(data->fingerprint);
   add(key, mechanism);
@@ -136,7 +149,7 @@ double snapped_step(double step, const StudyData& data) {
   return step;
 }
 
-bool is_physical(const StudyTask& task) {
+bool is_physical(const CalibrationTask& task) {
   return task.options.kind == estimator::EstimateKind::kPhysical;
 }
 
@@ -208,7 +221,7 @@ void fill_history(const estimator::Calibration& calibration, StudyRun& run) {
   }
 }
 
-void fill(const estimator::Calibration& calibration, const StudyTask& task, StudyRun& run) {
+void fill(const estimator::Calibration& calibration, const CalibrationTask& task, StudyRun& run) {
   run.termination =
       to_string(calibration.refined ? calibration.refinement_termination : calibration.termination);
   // Of the solver, whatever the model explains: a study varies what models leave out.
@@ -220,18 +233,32 @@ void fill(const estimator::Calibration& calibration, const StudyTask& task, Stud
     run.parameters.push_back(
         {p.name, p.unit, p.value, p.standard_deviation, p.initial, p.at_bound});
   }
+  for (const estimator::Combination& base : calibration.base) {
+    run.base.push_back({base.description, base.unit, base.value, base.standard_deviation});
+  }
   fill_history(calibration, run);
   fill_errors(calibration.observation_rmse, calibration.trajectories, is_physical(task), run);
   fill_hinges(calibration.simulation, calibration.trajectories, task.keep_trajectories, run);
 }
 
-void fill(const estimator::Evaluation& evaluation, const StudyTask& task, StudyRun& run) {
+void fill(const estimator::Evaluation& evaluation, const CalibrationTask& task, StudyRun& run) {
   run.termination = to_string(evaluation.termination);
   run.converged = is_converged(evaluation.termination);
   run.iterations = evaluation.iterations;
   run.cost = evaluation.cost;
   fill_errors(evaluation.observation_rmse, evaluation.trajectories, is_physical(task), run);
   fill_hinges(evaluation.simulation, evaluation.trajectories, task.keep_trajectories, run);
+}
+
+void compute(const CalibrationTask& task, StudyRun& run, const std::atomic<bool>* stop) {
+  estimator::CalibrationMonitor monitor;
+  monitor.stop = stop;
+  const std::vector<estimator::Recording>& recordings = task.data->recordings;
+  if (task.states_only) {
+    fill(evaluate(task.mechanism, recordings, task.options, monitor), task, run);
+  } else {
+    fill(calibrate(task.mechanism, recordings, task.options, monitor), task, run);
+  }
 }
 
 }  // namespace
@@ -263,35 +290,38 @@ StudyTask make_task(RunPlace place, std::shared_ptr<const StudyData> data,
                     const estimator::Mechanism& mechanism,
                     const estimator::CalibrationOptions& options, bool states_only,
                     bool keep_trajectories) {
-  StudyTask task;
-  task.place = std::move(place);
-  task.place.recording = data->name;
-  task.options = options;
-  if (options.step > 0.0) task.options.step = snapped_step(options.step, *data);
+  CalibrationTask task{std::move(place), std::move(data), mechanism,
+                       options,          states_only,     keep_trajectories};
+  task.place.recording = task.data->name;
+  if (options.step > 0.0) task.options.step = snapped_step(options.step, *task.data);
   task.place.step = task.options.step;
   task.place.compliance = options.compliance;
   task.place.state_error_weight = options.state_error_weight;
-  task.data = std::move(data);
-  task.mechanism = mechanism;
-  task.states_only = states_only;
-  task.keep_trajectories = keep_trajectories;
-  task.key = key_of(task);
-  return task;
+  const double step = task.options.step > 0.0 ? task.options.step : kStep;
+  return {.place = task.place,
+          .key = key_of(task),
+          .work = task.data->duration / step,
+          .compute = [task](StudyRun& run, const std::atomic<bool>* stop) {
+            compute(task, run, stop);
+          }};
+}
+
+estimator::Mechanism with_estimates(estimator::Mechanism mechanism, const StudyRun& run) {
+  for (const RunParameter& estimate : run.parameters) {
+    const int index = mechanism.find_parameter(estimate.name);
+    mechanism.parameters[static_cast<std::size_t>(index)].value = estimate.value;
+  }
+  estimator::apply_ties(mechanism);
+  return mechanism;
 }
 
 StudyRun run_task(const StudyTask& task, const std::atomic<bool>* stop) {
   StudyRun run;
   run.key = task.key;
   run.place = task.place;
-  estimator::CalibrationMonitor monitor;
-  monitor.stop = stop;
   const auto start = std::chrono::steady_clock::now();
   try {
-    if (task.states_only) {
-      fill(evaluate(task.mechanism, task.data->recordings, task.options, monitor), task, run);
-    } else {
-      fill(calibrate(task.mechanism, task.data->recordings, task.options, monitor), task, run);
-    }
+    task.compute(run, stop);
   } catch (const std::invalid_argument& fault) {
     run.termination = "refused";
     run.error = fault.what();

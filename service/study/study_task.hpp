@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -21,21 +22,15 @@ struct StudyData {
   ParameterEdits edits;   ///< what this recording cannot show
 };
 
-/// Step that a time is reckoned with where none is given [s].
-inline constexpr double kStep = 0.004;
-
-/// One calibration, or state estimation with parameters given, that a study asks for.
+/// Something that a study has computed: mostly a calibration, or a state estimation with parameters
+/// given.
 struct StudyTask {
   RunPlace place;
-  std::shared_ptr<const StudyData> data;
-  estimator::Mechanism mechanism;  ///< start values
-  estimator::CalibrationOptions options;
-  bool states_only = false;  ///< parameters are kept
-  bool keep_trajectories = false;
-  std::string key;
-
-  /// Rough amount of work, for the time left [steps].
-  double work() const { return data->duration / (options.step > 0.0 ? options.step : kStep); }
+  std::string key;    ///< of everything that decides what comes out
+  double work = 0.0;  ///< rough amount, for the time left [steps of a calibration]
+  /// Fills all but key, place and time. A flag that is set ends it early.
+  /// @throws std::invalid_argument where it is refused
+  std::function<void(StudyRun&, const std::atomic<bool>* stop)> compute;
 };
 
 /// The options of a method with settings. Of shadow parameters, those of the paper, a study looks
@@ -43,8 +38,8 @@ struct StudyTask {
 estimator::CalibrationOptions make_options(const StudyMethod& method,
                                            const StudySettings& settings);
 
-/// A task with its key. The step becomes the nearest whole multiple, or fraction, of the data's
-/// sampling period, which a clock some ppm off makes a little different. The key covers the
+/// A calibration with its key. The step becomes the nearest whole multiple, or fraction, of the
+/// data's sampling period, which a clock some ppm off makes a little different. The key covers the
 /// mechanism, the data, the options and the program's version, so that a run is repeated exactly
 /// when one of them has changed.
 StudyTask make_task(RunPlace place, std::shared_ptr<const StudyData> data,
@@ -52,8 +47,12 @@ StudyTask make_task(RunPlace place, std::shared_ptr<const StudyData> data,
                     const estimator::CalibrationOptions& options, bool states_only = false,
                     bool keep_trajectories = false);
 
-/// Runs a task. What the estimator refuses becomes the run's `error`.
+/// Computes and times. What is refused becomes the run's `error`.
 /// @return a run whose termination says "cancelled" when the flag was set
 StudyRun run_task(const StudyTask& task, const std::atomic<bool>* stop);
+
+/// The mechanism with the estimates of a run, as far as it has any. What was free stays so: an
+/// estimate may be no possible body, which only a fixed parameter must be.
+estimator::Mechanism with_estimates(estimator::Mechanism mechanism, const StudyRun& run);
 
 }  // namespace service

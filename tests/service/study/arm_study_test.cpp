@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <string>
 
 #include "estimator/calibrate/shooting_fit.hpp"
 #include "estimator/dynamics/tree_inverse_dynamics.hpp"
@@ -9,7 +11,9 @@
 #include "service/study/arm.hpp"
 #include "service/study/arm_draw.hpp"
 #include "service/study/arm_energy.hpp"
+#include "service/study/arm_judgement.hpp"
 #include "service/study/arm_regressors.hpp"
+#include "service/study/arm_tasks.hpp"
 #include "service/study/study_file.hpp"
 #include "tests/service/run_rigcal.hpp"
 
@@ -43,7 +47,14 @@ StudyArm tiny_arm() {
   return load_study(folder.write("study.textproto", kTinyArms)).arms.front();
 }
 
-bool goes_on() { return false; }
+/// The first draw, computed and compared with the truth.
+ArmDraw draw_of(const StudyArm& arm, double noise) {
+  const StudyRun fit = run_task(arm_fit_task(arm, noise, 0), nullptr);
+  const StudyRun regressions = run_task(arm_regression_task(arm, noise, 0), nullptr);
+  if (noise == 0.0) return judge_arm_draw(arm, noise, 0, fit, regressions, nullptr);
+  const StudyRun tied = run_task(arm_tied_task(arm, noise, 0, fit), nullptr);
+  return judge_arm_draw(arm, noise, 0, fit, regressions, &tied);
+}
 
 double median_error(std::vector<double> errors) {
   std::ranges::sort(errors);
@@ -84,7 +95,7 @@ TEST(Arm, MeansTheSameAsItsRigFile) {
 TEST(Arm, KeepsItsBooksOfEnergy) {
   StudyArm settings = tiny_arm();
   settings.period = 1e-3;
-  const auto [drawn, run] = draw_run(settings, 2, 4.0, 0);
+  const auto [drawn, run] = draw_run(settings, 4.0, 0);
   double put_in = 0.0, taken = 0.0;
   const Eigen::Index last = run.angles.rows() - 1;
   for (Eigen::Index k = 0; k < last; ++k) {
@@ -108,7 +119,7 @@ TEST(ArmRegression, IsExactWithoutNoise) {
   StudyArm settings = tiny_arm();
   settings.period = 1e-3;
   settings.dither = 0.0;
-  auto [drawn, run] = draw_run(settings, 2, 8.0, 0);
+  auto [drawn, run] = draw_run(settings, 8.0, 0);
   for (ArmLink& link : drawn.arm.links) link.coulomb = 0.0;  // whose jumps polynomials smear
   run = simulate_arm(drawn.arm,
                      {.seed = 2,
@@ -131,7 +142,7 @@ TEST(ArmRegression, IsExactWithoutNoise) {
 
 // The goal of the study, on 8 s.
 TEST(ArmStudy, FindsWhatIsThereWithoutNoise) {
-  const ArmDraw draw = run_arm_draw(tiny_arm(), 0.0, 0, goes_on);
+  const ArmDraw draw = draw_of(tiny_arm(), 0.0);
   EXPECT_TRUE(draw.found);
   EXPECT_TRUE(draw.possible);
   EXPECT_LT(median_error(draw.errors), 1e-4);
@@ -140,7 +151,7 @@ TEST(ArmStudy, FindsWhatIsThereWithoutNoise) {
 
 // A tie is knowledge: nothing may be known worse for it, and something must be known better.
 TEST(ArmStudy, TiesNeverWiden) {
-  const ArmDraw draw = run_arm_draw(tiny_arm(), 0.01, 0, goes_on);
+  const ArmDraw draw = draw_of(tiny_arm(), 0.01);
   EXPECT_TRUE(draw.found);
   ASSERT_EQ(draw.tied_ratios.size(), 7U);
   EXPECT_LE(*std::ranges::max_element(draw.tied_ratios), 1.02);
@@ -152,7 +163,7 @@ TEST(ArmStudy, TiesNeverWiden) {
 // the wrong place of the chain, or a column in the wrong place of a block, shows.
 TEST(ArmEnergy, HasTheDerivativesOfItsCost) {
   StudyArm settings = tiny_arm();
-  const auto [drawn, clean] = draw_run(settings, 2, 0.3, 0);
+  const auto [drawn, clean] = draw_run(settings, 0.3, 0);
   const ArmRun run = recorded(clean, 0.01, 9);
   const estimator::Mechanism start = arm_mechanism(drawn.start, drawn.start_bodies);
   estimator::ShootingInput input =
@@ -224,7 +235,44 @@ TEST(ArmStudy, RefusesFaultsWithFileAndLine) {
   }
 }
 
-// The whole command: tables, and draws for other programs.
+// What is kept of a solve with energy must come back as it was, or a study that goes on lies.
+TEST(ArmStudy, KeepsWhatEnergySolvesCameTo) {
+  EnergyRuns runs;
+  runs.without = {true, 7, 3.5, 0.01, 0.02, 0.03, 1.5};
+  runs.loose_without.cost = 9.0;
+  StudyRun kept;
+  kept.parameters = parameters_of(runs);
+  const EnergyRuns back = energy_runs_of(kept);
+  EXPECT_TRUE(back.without.found);
+  EXPECT_FALSE(back.with.found);
+  EXPECT_EQ(back.without.iterations, 7);
+  EXPECT_EQ(back.without.cost, 3.5);
+  EXPECT_EQ(back.without.trajectory, 0.01);
+  EXPECT_EQ(back.without.inertia, 0.02);
+  EXPECT_EQ(back.without.friction, 0.03);
+  EXPECT_EQ(back.without.told, 1.5);
+  EXPECT_EQ(back.loose_without.cost, 9.0);
+  EXPECT_EQ(back.loose_with.cost, 0.0);
+}
+
+// Two recordings that differ in anything must not share a place in the store.
+TEST(ArmStudy, GivesEveryRunAKeyOfItsOwn) {
+  const StudyArm arm = tiny_arm();
+  StudyArm other = arm;
+  other.dither = 0.2;
+  StudyRun fit;
+  fit.key = "another";
+  std::set<std::string> keys;
+  for (const StudyTask& task :
+       {arm_fit_task(arm, 0.0, 0), arm_fit_task(arm, 0.01, 0), arm_fit_task(arm, 0.0, 1),
+        arm_fit_task(other, 0.0, 0), arm_regression_task(arm, 0.0, 0), arm_time_task(arm, 2.0),
+        arm_time_task(arm, 4.0), arm_tied_task(arm, 0.01, 0, {}), arm_tied_task(arm, 0.01, 0, fit),
+        arm_energy_task(arm, 0), arm_energy_task(arm, 1)}) {
+    EXPECT_TRUE(keys.insert(task.key).second) << task.place.stage;
+  }
+}
+
+// The whole command: tables, draws for other programs, and runs that a second call does not repeat.
 TEST(ArmStudy, WritesItsFolder) {
   const TemporaryFolder folder;
   const std::string config = folder.write("study.textproto", kTinyArms);
@@ -235,6 +283,12 @@ TEST(ArmStudy, WritesItsFolder) {
   EXPECT_NE(contents_of(folder.file("out/table-errors-2.csv")).find("2.8 %"), std::string::npos);
   const std::string draws = contents_of(folder.file("out/draws.jsonl"));
   EXPECT_EQ(std::ranges::count(draws, '\n'), 2);
+  const std::string kept = contents_of(folder.file("out/runs.jsonl"));
+  EXPECT_EQ(std::ranges::count(kept, '\n'), 9);
+  const ProgramRun again =
+      run_rigcal("study arm --config " + config + " --out " + folder.file("out"));
+  EXPECT_EQ(again.out, run.out);
+  EXPECT_EQ(contents_of(folder.file("out/runs.jsonl")), kept);
 }
 
 }  // namespace

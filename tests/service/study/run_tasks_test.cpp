@@ -13,6 +13,18 @@
 namespace service {
 namespace {
 
+/// What make_task is given.
+struct Asked {
+  std::shared_ptr<const StudyData> data;
+  estimator::Mechanism mechanism;
+  estimator::CalibrationOptions options;
+  bool states_only = false, keep_trajectories = false;
+
+  StudyTask task() const {
+    return make_task({}, data, mechanism, options, states_only, keep_trajectories);
+  }
+};
+
 /// The tiny study, loaded, with one task a step.
 struct Loaded {
   TemporaryFolder folder;
@@ -20,15 +32,18 @@ struct Loaded {
   std::vector<std::string> notes;
   std::vector<LoadedSet> sets = load_sets(study, {}, notes);
   std::vector<StudyTask> tasks;
+  Asked asked;  ///< of the first
 
   Loaded() {
     const LoadedSet& set = sets.front();
     for (const double step : study.sweeps.front().values) {
       StudySettings settings = set.set->settings;
       settings.step = step;
-      tasks.push_back(make_task({}, set.data.front(),
-                                mechanism_of(*set.set, set.set->models.front(), *set.data.front()),
-                                make_options(study.methods.front(), settings)));
+      const Asked one{set.data.front(),
+                      mechanism_of(*set.set, set.set->models.front(), *set.data.front()),
+                      make_options(study.methods.front(), settings)};
+      if (tasks.empty()) asked = one;
+      tasks.push_back(one.task());
     }
   }
 
@@ -41,16 +56,14 @@ struct Loaded {
 // key, else a study shows the numbers of other options.
 TEST(StudyTask, KeyChangesWithWhateverChangesTheResult) {
   const Loaded loaded;
-  const StudyTask& plain = loaded.tasks.front();
+  const Asked& plain = loaded.asked;
   std::set<std::string> keys;
   const auto expect_new_key = [&](const char* what, const auto& change) {
-    StudyTask task = plain;
-    change(task);
-    const StudyTask made = make_task({}, task.data, task.mechanism, task.options, task.states_only,
-                                     task.keep_trajectories);
-    EXPECT_TRUE(keys.insert(made.key).second) << what;
+    Asked other = plain;
+    change(other);
+    EXPECT_TRUE(keys.insert(other.task().key).second) << what;
   };
-  using Task = StudyTask;
+  using Task = Asked;
   expect_new_key("nothing", [](Task&) {});
   expect_new_key("kind", [](Task& t) { t.options.kind = estimator::EstimateKind::kPhysical; });
   expect_new_key("no kind", [](Task& t) { t.options.kind.reset(); });
@@ -75,6 +88,7 @@ TEST(StudyTask, KeyChangesWithWhateverChangesTheResult) {
   expect_new_key("a free one",
                  [](Task& t) { t.mechanism.parameters[0].free = !t.mechanism.parameters[0].free; });
   expect_new_key("an encoder less", [](Task& t) { t.mechanism.hinges[1].measured = false; });
+  expect_new_key("noise of a control", [](Task& t) { t.mechanism.hinges[0].control_noise = 1.0; });
   expect_new_key("another body", [](Task& t) { t.mechanism.hinges[1].body_a = 1; });
 }
 
@@ -116,7 +130,7 @@ TEST(RunTasks, KeepNothingThatWasStopped) {
 // Every input must change the key: two runs under one key would show one's result as the other's.
 TEST(StudyTask, KeysDifferWithEveryInput) {
   Loaded loaded;
-  const StudyTask& base = loaded.tasks.front();
+  const Asked& base = loaded.asked;
   std::set<std::string> keys;
   for (const StudyTask& task : loaded.tasks) keys.insert(task.key);
   EXPECT_EQ(keys.size(), loaded.tasks.size());
@@ -132,7 +146,7 @@ TEST(StudyTask, KeysDifferWithEveryInput) {
   // Where a run stands in its study is not an input.
   RunPlace place;
   place.stage = "elsewhere";
-  EXPECT_EQ(make_task(place, base.data, base.mechanism, base.options).key, base.key);
+  EXPECT_EQ(make_task(place, base.data, base.mechanism, base.options).key, base.task().key);
 }
 
 // A clock 35 ppm off makes 10 ms not quite ten periods; the estimator would refuse the step.
@@ -141,9 +155,8 @@ TEST(StudyTask, StepsFitAClockThatRunsAFewPartsPerMillionOff) {
   const auto data = std::make_shared<StudyData>(*loaded.sets.front().data.front());
   const double period = 1e-3 * (1.0 + 35e-6);
   data->recordings.front().segments.front().period = period;
-  const StudyTask task =
-      make_task({}, data, loaded.tasks.front().mechanism, loaded.tasks.front().options);
-  EXPECT_DOUBLE_EQ(task.options.step, 5.0 * period);
+  const StudyTask task = make_task({}, data, loaded.asked.mechanism, loaded.asked.options);
+  EXPECT_DOUBLE_EQ(task.place.step, 5.0 * period);
   EXPECT_TRUE(run_task(task, nullptr).error.empty());
 }
 
@@ -151,7 +164,7 @@ TEST(StudyTask, StepsFitAClockThatRunsAFewPartsPerMillionOff) {
 // readings. Kept runs must know it too.
 TEST(StudyTask, TrajectoriesKnowWhenTheirSamplesAre) {
   Loaded loaded;
-  const StudyTask& base = loaded.tasks.front();
+  const Asked& base = loaded.asked;
   for (const bool physical : {false, true}) {
     StudyMethod method = loaded.study.methods.front();
     method.physical = physical;
@@ -161,7 +174,7 @@ TEST(StudyTask, TrajectoriesKnowWhenTheirSamplesAre) {
     const StudyRun run = run_task(task, nullptr);
     ASSERT_FALSE(run.hinges.empty()) << run.error;
     const estimator::Segment& segment = base.data->recordings.front().segments.front();
-    EXPECT_DOUBLE_EQ(run.spacing, physical ? segment.period : task.options.step);
+    EXPECT_DOUBLE_EQ(run.spacing, physical ? segment.period : task.place.step);
     const std::string file = loaded.folder.file("kept.jsonl");
     RunStore(file).append(run);
     EXPECT_EQ(RunStore(file).find(run.key)->spacing, run.spacing);
@@ -171,11 +184,9 @@ TEST(StudyTask, TrajectoriesKnowWhenTheirSamplesAre) {
 // The estimator's refusal is a result of the study, with its reason.
 TEST(StudyTask, RefusalsAreKeptWithTheirReason) {
   Loaded loaded;
-  estimator::CalibrationOptions options = loaded.tasks.front().options;
-  options.step = 0.0123;
-  const StudyTask task =
-      make_task({}, loaded.tasks.front().data, loaded.tasks.front().mechanism, options);
-  const StudyRun run = run_task(task, nullptr);
+  Asked asked = loaded.asked;
+  asked.options.step = 0.0123;
+  const StudyRun run = run_task(asked.task(), nullptr);
   EXPECT_FALSE(run.converged);
   EXPECT_NE(run.error.find("sampling period"), std::string::npos) << run.error;
 }

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <cstdint>
+#include <vector>
+
+#include "estimator/model/mechanism.hpp"
+#include "estimator/tree/inertial_base.hpp"
+#include "service/study/arm.hpp"
+#include "service/study/arm_draw.hpp"
+#include "service/study/study_run.hpp"
+
+namespace service {
+
+/// What estimates of a draw are compared with.
+class ArmTruth {
+ public:
+  explicit ArmTruth(const DrawnArm& drawn);
+
+  const estimator::InertialBase& base() const { return base_; }
+
+  /// Relative errors of base parameters, then of friction and gains.
+  /// @param values  in the order of regression_values
+  std::vector<double> errors(const Eigen::VectorXd& values) const;
+  double median_error(const Eigen::VectorXd& values) const;
+
+  /// How many 95 % intervals there are, and how many hold.
+  void count_intervals(const StudyRun& run, ArmDraw& draw) const;
+
+ private:
+  estimator::Mechanism mechanism_;
+  estimator::InertialBase base_;
+  Eigen::VectorXd values_;
+};
+
+/// Compares with the truth.
+/// @param fit          the run of the arm_fit_task
+/// @param regressions  the run of the arm_regression_task
+/// @param tied         the run of the arm_tied_task, or null
+ArmDraw judge_arm_draw(const StudyArm& arm, double noise, std::uint64_t index, const StudyRun& fit,
+                       const StudyRun& regressions, const StudyRun* tied);
+
+}  // namespace service
