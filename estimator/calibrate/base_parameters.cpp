@@ -12,10 +12,11 @@
 namespace estimator {
 namespace {
 
-constexpr double kOne = 1e-8;        // factors this near to one are one
-constexpr double kStep = 1e-5;       // of a parameter, for differences of what is of third degree
-constexpr double kSmallStep = 1e-8;  // [SI] likewise, of one near zero
-constexpr double kMoved = 1e-12;     // [m]
+constexpr double kOne = 1e-8;          // factors this near to one are one
+constexpr double kStep = 1e-5;         // of a parameter, for differences of what is of third degree
+constexpr double kSmallStep = 1e-8;    // [SI] likewise, of one near zero
+constexpr double kMoved = 1e-12;       // [m]
+constexpr double kRoundedOff = 1e-14;  // of a value, by a few operations
 
 /// Where the points of joints lie on a body against one another: what combinations depend on.
 Eigen::VectorXd lengths(const Mechanism& mechanism) {
@@ -53,8 +54,12 @@ Eigen::MatrixXd standard_slopes(const Mechanism& mechanism, const std::vector<in
     };
     const Mechanism above = moved(step), below = moved(-step);
     if ((lengths(above) - lengths(below)).lpNorm<Eigen::Infinity>() > kMoved) return {};
+    const Eigen::VectorXd high = standard_values(above), low = standard_values(below);
+    // What differs by rounding alone does not depend on the parameter, which may be unseen.
+    const Eigen::ArrayXd rounding = kRoundedOff * high.cwiseAbs().cwiseMax(low.cwiseAbs()).array();
+    const Eigen::ArrayXd change = (high - low).array();
     slopes.col(static_cast<Eigen::Index>(i)) =
-        (standard_values(above) - standard_values(below)) / (2.0 * step);
+        (change.abs() > rounding).select(change, 0.0) / (2.0 * step);
   }
   return slopes;
 }

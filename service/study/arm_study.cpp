@@ -168,8 +168,7 @@ StudyTable trust_table(const StudyArm& arm) {
   table.caption =
       "Found: ends with residuals that are noise. Intervals: of found draws. Tied: friction of all "
       "joints follows from the first's; deviations of base parameters over those without. "
-      "Processor "
-      "time on one core.";
+      "Time on one core, beside as many others as were asked for.";
   table.header = {"noise",           "found",        "95 % intervals hold",
                   "possible bodies", "tied, median", "tied, largest",
                   "time [s]",        "iterations"};
@@ -180,7 +179,7 @@ StudyTable time_table(const std::vector<ArmTime>& times) {
   StudyTable table;
   table.name = "table-time";
   table.title = "Time of a calibration";
-  table.caption = "Noise 0.01; processor time on one core.";
+  table.caption = "Noise 0.01; time on one core, beside as many others as were asked for.";
   table.header = {"links", "duration [s]", "time [s]", "iterations",
                   "an iteration and second [ms]"};
   for (const ArmTime& time : times) {

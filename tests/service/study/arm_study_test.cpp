@@ -159,6 +159,22 @@ TEST(ArmStudy, TiesNeverWiden) {
   EXPECT_LT(median_error(draw.errors), 0.01);
 }
 
+// A base parameter depends on no moment that its motion cannot see; rounding that says it does must
+// not make it one that recordings do not tell.
+TEST(ArmStudy, BaseParametersAreTold) {
+  const StudyArm arm = tiny_arm();
+  for (const std::uint64_t index : {0U, 1U}) {
+    const StudyRun fit = run_task(arm_fit_task(arm, 0.01, index), nullptr);
+    const StudyRun tied = run_task(arm_tied_task(arm, 0.01, index, fit), nullptr);
+    for (const StudyRun* run : {&fit, &tied}) {
+      ASSERT_EQ(run->base.size(), 7U);
+      for (const RunParameter& each : run->base) {
+        EXPECT_LT(each.standard_deviation, 0.1) << index << ' ' << each.name;
+      }
+    }
+  }
+}
+
 // The gradient of energies along states and parameters, against differences of the cost: a block in
 // the wrong place of the chain, or a column in the wrong place of a block, shows.
 TEST(ArmEnergy, HasTheDerivativesOfItsCost) {
