@@ -9,7 +9,7 @@ Usage: scripts/demo.sh [OUTPUT_FOLDER]
 Installs missing Debian packages and builds the programs. Then starts the calibration service and a
 simulated Furuta pendulum with encoders of 4096 counts a turn, records a release, a swing-up and a
 pulse at 1 kHz, calibrates all three jointly, and prints the estimates beside the parameters of the
-simulation. Takes about two minutes after the build, half of it the recordings. Recordings, reports
+simulation. Takes one to two minutes after the build, most of it the recordings. Recordings, reports
 and logs go to OUTPUT_FOLDER (default: out/demo).
 USAGE
 }
