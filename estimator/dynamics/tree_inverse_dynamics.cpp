@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cassert>
 
+#include "estimator/dynamics/inertial_sensing.hpp"
+#include "estimator/dynamics/outside_push.hpp"
 #include "estimator/dynamics/parameter_vectors.hpp"
 
 namespace estimator {

@@ -64,12 +64,6 @@ Eigen::Vector3d point_at(const std::vector<double>& values, int index) {
   return Eigen::Vector3d::Map(&values[static_cast<std::size_t>(index)]);
 }
 
-std::vector<double> values_of(const Mechanism& mechanism) {
-  std::vector<double> values;
-  for (const Parameter& parameter : mechanism.parameters) values.push_back(parameter.value);
-  return values;
-}
-
 /// A motion in which all joints stand still.
 struct Instant {
   Eigen::VectorXd angles, accelerations;

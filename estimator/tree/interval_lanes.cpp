@@ -7,6 +7,8 @@
 #include <limits>
 #include <numeric>
 
+#include "estimator/tree/interval_contacts.hpp"
+#include "estimator/tree/interval_stops.hpp"
 #include "estimator/tree/motion_piece.hpp"
 
 namespace estimator {

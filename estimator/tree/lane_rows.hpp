@@ -22,7 +22,9 @@ const double* row_at(const Rows& rows, int index) {
 /// out = f(lane) for every lane. Rows either are the same or do not overlap.
 template <int W, typename F>
 [[gnu::always_inline]] inline void for_lanes(double* out, const F& f) {
-#ifndef __clang__
+#ifdef __clang__
+#pragma clang loop vectorize(assume_safety) unroll(disable)
+#else
 #pragma GCC ivdep
 #endif
   for (int i = 0; i < W; ++i) out[i] = f(i);

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "estimator/tree/loop_slopes.hpp"
+
 namespace estimator {
 namespace {
 

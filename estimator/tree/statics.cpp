@@ -13,12 +13,6 @@ namespace {
 // Central differences of a gradient that is exact: truncation and rounding are about even here.
 constexpr double kDifference = 1e-5;  // [rad], of a slide times its scale
 
-std::vector<double> values_of(const Mechanism& mechanism) {
-  std::vector<double> values;
-  for (const Parameter& parameter : mechanism.parameters) values.push_back(parameter.value);
-  return values;
-}
-
 }  // namespace
 
 Statics::Statics(const Mechanism& mechanism)

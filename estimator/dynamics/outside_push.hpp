@@ -1,6 +1,10 @@
+#pragma once
+
 #include <cassert>
 
 #include "estimator/dynamics/tree_inverse_dynamics.hpp"
+
+// Members of TreeInverseDynamics, for tree_inverse_dynamics.cpp: a body pushed from outside.
 
 namespace estimator {
 
@@ -28,12 +32,5 @@ std::array<T, 6> TreeInverseDynamics<T>::body_accelerations(int hinge) const {
   const Vector3 acceleration = frame * motions_[at].acceleration;
   return {alpha[0], alpha[1], alpha[2], acceleration[0], acceleration[1], acceleration[2]};
 }
-
-template std::size_t TreeInverseDynamics<double>::child_link(int) const;
-template std::size_t TreeInverseDynamics<Expression>::child_link(int) const;
-template void TreeInverseDynamics<double>::push(int, const Vector3&, const Vector3&);
-template void TreeInverseDynamics<Expression>::push(int, const Vector3&, const Vector3&);
-template std::array<double, 6> TreeInverseDynamics<double>::body_accelerations(int) const;
-template std::array<Expression, 6> TreeInverseDynamics<Expression>::body_accelerations(int) const;
 
 }  // namespace estimator

@@ -1,7 +1,11 @@
+#pragma once
+
 #include <algorithm>
 #include <utility>
 
 #include "estimator/tree/loop_lanes.hpp"
+
+// Members of LoopLanes, for loop_lanes.cpp: how motions of loops change with what moves them.
 
 namespace estimator {
 
@@ -232,23 +236,5 @@ void LoopLanes<W>::motion_slopes(int joint, const double* linear, int direction,
     for_lanes<W>(acceleration, [=](int lane) { return acceleration[lane] - N[lane] * held[lane]; });
   }
 }
-
-template void LoopLanes<4>::motion_slopes(int, const double*, int, double*, double*, double*) const;
-template void LoopLanes<16>::motion_slopes(int, const double*, int, double*, double*,
-                                           double*) const;
-template void LoopLanes<4>::add_kinematics(const std::vector<TreeProgram::Entry>& entries,
-                                           const double* rows);
-template void LoopLanes<4>::solve_dependent(Rows& slopes);
-template void LoopLanes<4>::linearize_joints(double* rows);
-template void LoopLanes<4>::linearize(double* rows, double* linear);
-template void LoopLanes<4>::joint_slope(int joint, const double* slopes, int direction,
-                                        double* angle, double* rate) const;
-template void LoopLanes<16>::add_kinematics(const std::vector<TreeProgram::Entry>& entries,
-                                            const double* rows);
-template void LoopLanes<16>::solve_dependent(Rows& slopes);
-template void LoopLanes<16>::linearize_joints(double* rows);
-template void LoopLanes<16>::linearize(double* rows, double* linear);
-template void LoopLanes<16>::joint_slope(int joint, const double* slopes, int direction,
-                                         double* angle, double* rate) const;
 
 }  // namespace estimator

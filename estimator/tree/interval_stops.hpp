@@ -1,3 +1,5 @@
+#pragma once
+
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -6,16 +8,15 @@
 #include "estimator/tree/interval_lanes.hpp"
 #include "estimator/tree/motion_piece.hpp"
 
-// Joints that strike their end stops, rest there and leave them, in trees.
+// Members of IntervalLanes, for interval_lanes.cpp: joints that strike their end stops, rest there
+// and leave them, in trees.
 
 namespace estimator {
-namespace {
 
 /// Rates that an impact leaves a joint, of the change of all, below which it is not moved by it.
-constexpr double kUnmoved = 1e-12;
-constexpr double kGrazing = 1e-9;  // speed of an impact whose instant does not matter [rad/s]
-
-}  // namespace
+inline constexpr double kUnmoved = 1e-12;
+inline constexpr double kGrazing =
+    1e-9;  // speed of an impact whose instant does not matter [rad/s]
 
 /// Joints that an interval starts with at their stops, or beyond.
 template <int kWidth>
@@ -222,23 +223,5 @@ void IntervalLanes<kWidth>::settle_rest(int lane, double time) {
 }
 
 // The parts of either engine that stand in this file.
-template void IntervalLanes<4>::settle_start_at_stops(int);
-template void IntervalLanes<16>::settle_start_at_stops(int);
-template void IntervalLanes<4>::find_stop_event(int, Ending&);
-template void IntervalLanes<16>::find_stop_event(int, Ending&);
-template double IntervalLanes<4>::find_dip(int, int, double&);
-template double IntervalLanes<16>::find_dip(int, int, double&);
-template void IntervalLanes<4>::impact_joint(int, double, int, MotionImpact&);
-template void IntervalLanes<16>::impact_joint(int, double, int, MotionImpact&);
-template void IntervalLanes<4>::leave_impact(int, int, double, const Eigen::MatrixXd&,
-                                             MotionImpact&);
-template void IntervalLanes<16>::leave_impact(int, int, double, const Eigen::MatrixXd&,
-                                              MotionImpact&);
-template void IntervalLanes<4>::settle_rest(int, double);
-template void IntervalLanes<16>::settle_rest(int, double);
-template void IntervalLanes<4>::meet_stop(int, double, int, bool);
-template void IntervalLanes<16>::meet_stop(int, double, int, bool);
-template std::array<double, 4> IntervalLanes<4>::stop_margin(const Slot&, int, bool);
-template std::array<double, 4> IntervalLanes<16>::stop_margin(const Slot&, int, bool);
 
 }  // namespace estimator

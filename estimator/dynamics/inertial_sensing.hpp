@@ -1,5 +1,9 @@
+#pragma once
+
 #include "estimator/dynamics/parameter_vectors.hpp"
 #include "estimator/dynamics/tree_inverse_dynamics.hpp"
+
+// Members of TreeInverseDynamics, for tree_inverse_dynamics.cpp: what sensors on bodies read.
 
 namespace estimator {
 
@@ -146,41 +150,5 @@ std::array<T, InertialSensor::kAxes> TreeInverseDynamics<T>::inertial_readings(i
   }
   return readings;
 }
-
-template void TreeInverseDynamics<double>::make_inertial(const Mechanism&,
-                                                         const std::vector<double>&);
-template void TreeInverseDynamics<Dual>::make_inertial(const Mechanism&, const std::vector<Dual>&);
-template void TreeInverseDynamics<Expression>::make_inertial(const Mechanism&,
-                                                             const std::vector<Expression>&);
-template TreeInverseDynamics<double>::Vector3 TreeInverseDynamics<double>::place_of(
-    const Inertial&) const;
-template TreeInverseDynamics<Dual>::Vector3 TreeInverseDynamics<Dual>::place_of(
-    const Inertial&) const;
-template TreeInverseDynamics<Expression>::Vector3 TreeInverseDynamics<Expression>::place_of(
-    const Inertial&) const;
-template std::array<double, InertialSensor::kAxes> TreeInverseDynamics<double>::inertial_readings(
-    int) const;
-template std::array<double, static_cast<std::size_t>(JointLoad::kCount)>
-TreeInverseDynamics<double>::joint_loads(int) const;
-template std::array<Dual, InertialSensor::kAxes> TreeInverseDynamics<Dual>::inertial_readings(
-    int) const;
-template std::array<Dual, static_cast<std::size_t>(JointLoad::kCount)>
-TreeInverseDynamics<Dual>::joint_loads(int) const;
-template std::array<Expression, InertialSensor::kAxes>
-TreeInverseDynamics<Expression>::inertial_readings(int) const;
-template std::array<Expression, static_cast<std::size_t>(JointLoad::kCount)>
-TreeInverseDynamics<Expression>::joint_loads(int) const;
-template std::array<TreeInverseDynamics<double>::Vector3, 2> TreeInverseDynamics<double>::reaction(
-    std::size_t) const;
-template std::array<TreeInverseDynamics<double>::Vector3, 2>
-TreeInverseDynamics<double>::nominal_readings(const Inertial&) const;
-template std::array<TreeInverseDynamics<Dual>::Vector3, 2> TreeInverseDynamics<Dual>::reaction(
-    std::size_t) const;
-template std::array<TreeInverseDynamics<Dual>::Vector3, 2>
-TreeInverseDynamics<Dual>::nominal_readings(const Inertial&) const;
-template std::array<TreeInverseDynamics<Expression>::Vector3, 2>
-    TreeInverseDynamics<Expression>::reaction(std::size_t) const;
-template std::array<TreeInverseDynamics<Expression>::Vector3, 2>
-TreeInverseDynamics<Expression>::nominal_readings(const Inertial&) const;
 
 }  // namespace estimator

@@ -1,3 +1,5 @@
+#pragma once
+
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -6,15 +8,13 @@
 #include "estimator/tree/loop_contacts.hpp"
 #include "estimator/tree/motion_piece.hpp"
 
-// Which joints of an interval stick and which slip, at its start and where a contact ends.
+// Members of IntervalLanes, for interval_lanes.cpp: which joints stick and which slip, at the start
+// of an interval and where a contact ends.
 
 namespace estimator {
-namespace {
 
-constexpr double kRestReach = 1e-9;  // by which coordinates may be moved to stop a joint
-constexpr double kLoosening = 1e-9;  // of the bounds, where a joint has broken loose
-
-}  // namespace
+inline constexpr double kRestReach = 1e-9;  // by which coordinates may be moved to stop a joint
+inline constexpr double kLoosening = 1e-9;  // of the bounds, where a joint has broken loose
 
 /// Contacts at the start, from the joints' rates.
 template <int kWidth>
@@ -152,16 +152,5 @@ void IntervalLanes<kWidth>::settle_joint(int lane, int joint, double time) {
 }
 
 // The parts of either engine that stand in this file.
-template void IntervalLanes<4>::settle_start(int);
-template void IntervalLanes<16>::settle_start(int);
-template void IntervalLanes<4>::stop_joint(int, int);
-template void IntervalLanes<16>::stop_joint(int, int);
-template void IntervalLanes<4>::settle_loops(int, int, double, bool);
-template void IntervalLanes<16>::settle_loops(int, int, double, bool);
-template void IntervalLanes<4>::settle_joint(int, int, double);
-template void IntervalLanes<16>::settle_joint(int, int, double);
-template double IntervalLanes<4>::spare_torque(const MotionLanes<4>&, int, const Contacts&) const;
-template double IntervalLanes<16>::spare_torque(const MotionLanes<4>&, int, const Contacts&) const;
-template double IntervalLanes<16>::spare_torque(const MotionLanes<16>&, int, const Contacts&) const;
 
 }  // namespace estimator
