@@ -7,8 +7,6 @@
 namespace daq {
 namespace {
 
-double microseconds(Nanoseconds duration) { return static_cast<double>(duration.count()) * 1e-3; }
-
 void print_grants(const LatencyResult& result, std::ostream& out) {
   const auto word = [](bool granted) { return granted ? "granted" : "not granted"; };
   out << "real-time priority " << word(result.real_time.fifo) << ", locked memory "

@@ -41,8 +41,6 @@ PhaseText text_of(RunPhase phase) {
   return {"", ""};
 }
 
-double microseconds(Nanoseconds duration) { return static_cast<double>(duration.count()) * 1e-3; }
-
 std::uint64_t read(const std::atomic<std::int64_t>& counter) {
   return static_cast<std::uint64_t>(counter.load(std::memory_order_relaxed));
 }

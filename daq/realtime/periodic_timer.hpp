@@ -7,6 +7,10 @@ namespace daq {
 
 using Nanoseconds = std::chrono::nanoseconds;
 
+inline double microseconds(Nanoseconds duration) {
+  return static_cast<double>(duration.count()) * 1e-3;
+}
+
 /// Time of CLOCK_MONOTONIC, the clock every deadline here refers to.
 Nanoseconds monotonic_now() noexcept;
 

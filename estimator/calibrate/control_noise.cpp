@@ -21,9 +21,7 @@ Eigen::MatrixXd acceleration_whitening(const Mechanism& mechanism,
                                        const Eigen::VectorXd& acceleration,
                                        const Eigen::VectorXd& control, double period,
                                        const Eigen::VectorXd& angles) {
-  std::vector<double> values;
-  for (const Parameter& parameter : mechanism.parameters) values.push_back(parameter.value);
-  TreeInverseDynamics<double> dynamics(mechanism, values);
+  TreeInverseDynamics<double> dynamics(mechanism, values_of(mechanism));
   const Eigen::Index n = mechanism.hinge_count();
   Eigen::MatrixXd torques = Eigen::MatrixXd::Zero(n, control.size());
   Eigen::Index motor = 0;

@@ -45,12 +45,6 @@ bool is_zero_without_friction(HingeQuantity quantity) {
   return quantity != HingeQuantity::kStribeckRate;  // a decay of nothing is nothing
 }
 
-std::vector<double> values_of(const Mechanism& mechanism) {
-  std::vector<double> values;
-  for (const Parameter& parameter : mechanism.parameters) values.push_back(parameter.value);
-  return values;
-}
-
 /// Without any friction but a dry one of one newton metre a newton of load, by which the dynamics
 /// tell the load.
 Mechanism with_load_alone(Mechanism mechanism) {

@@ -15,9 +15,7 @@ constexpr int kPoses = 20;  // at which sensors are tried, along all segments
 /// Root mean square of how much each axis reads of an acceleration of each joint, axes × joints.
 Eigen::MatrixXd leverage(const Mechanism& mechanism, const std::vector<Eigen::MatrixXd>& states) {
   using Dynamics = TreeInverseDynamics<double>;
-  std::vector<double> values;
-  for (const Parameter& parameter : mechanism.parameters) values.push_back(parameter.value);
-  Dynamics dynamics(mechanism, values);
+  Dynamics dynamics(mechanism, values_of(mechanism));
   const int n = mechanism.hinge_count(), axes = InertialSensor::kAxes * mechanism.inertial_count();
   const auto readings = [&](const Eigen::VectorXd& angle, const Eigen::VectorXd& acceleration) {
     Dynamics::VectorX q = angle, a = acceleration, none = Dynamics::VectorX::Zero(n), torque;

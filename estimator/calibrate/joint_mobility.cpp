@@ -26,12 +26,6 @@ constexpr double kDependent = 1e-9;          // rows of loop closures below this
 
 using Dynamics = TreeInverseDynamics<double>;
 
-std::vector<double> values_of(const Mechanism& mechanism) {
-  std::vector<double> values;
-  for (const Parameter& parameter : mechanism.parameters) values.push_back(parameter.value);
-  return values;
-}
-
 /// Accelerations of the joints by torques of a unit each, loops kept closed: Z (Zᵀ M Z)⁻¹ Zᵀ with
 /// the motions Z that they leave.
 Eigen::MatrixXd joint_mobility(Dynamics& dynamics, LoopClosure& closure,

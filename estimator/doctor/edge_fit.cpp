@@ -9,7 +9,7 @@ EdgeFit::EdgeFit(std::span<const double> times, std::span<const double> values, 
                  double unit)
     : times_(times),
       values_(values),
-      size_(degree + 1),
+      size_(static_cast<std::size_t>(degree) + 1),
       origin_(0.5 * (times.front() + times.back())),
       scale_(2.0 / (times.back() - times.front())),
       unit_(unit) {
@@ -19,39 +19,39 @@ EdgeFit::EdgeFit(std::span<const double> times, std::span<const double> values, 
   for (std::size_t i = 0; i < times.size(); ++i) {
     const double u = scaled(times[i]), value = values[i] - values.front();
     double power = 1.0;
-    for (int k = 0; k < 2 * size_ - 1; ++k, power *= u) {
+    for (std::size_t k = 0; k < 2 * size_ - 1; ++k, power *= u) {
       moments[k] += power;
       if (k < size_) sums[k] += power * value;
     }
   }
-  for (int i = 0; i < size_; ++i) {
-    for (int j = 0; j < size_; ++j) inverse_[i][j] = moments[i + j];
+  for (std::size_t i = 0; i < size_; ++i) {
+    for (std::size_t j = 0; j < size_; ++j) inverse_[i][j] = moments[i + j];
   }
   invert();
-  for (int i = 0; i < size_; ++i) {
-    for (int j = 0; j < size_; ++j) coefficients_[i] += inverse_[i][j] * sums[j];
+  for (std::size_t i = 0; i < size_; ++i) {
+    for (std::size_t j = 0; j < size_; ++j) coefficients_[i] += inverse_[i][j] * sums[j];
   }
   coefficients_[0] += values.front();
 }
 
 /// By Gauss and Jordan; sums of squares need no pivots.
 void EdgeFit::invert() {
-  for (int k = 0; k < size_; ++k) {
+  for (std::size_t k = 0; k < size_; ++k) {
     const double pivot = 1.0 / inverse_[k][k];
     inverse_[k][k] = 1.0;
-    for (int j = 0; j < size_; ++j) inverse_[k][j] *= pivot;
-    for (int i = 0; i < size_; ++i) {
+    for (std::size_t j = 0; j < size_; ++j) inverse_[k][j] *= pivot;
+    for (std::size_t i = 0; i < size_; ++i) {
       if (i == k) continue;
       const double factor = inverse_[i][k];
       inverse_[i][k] = 0.0;
-      for (int j = 0; j < size_; ++j) inverse_[i][j] -= factor * inverse_[k][j];
+      for (std::size_t j = 0; j < size_; ++j) inverse_[i][j] -= factor * inverse_[k][j];
     }
   }
 }
 
 double EdgeFit::polynomial(const Coefficients& coefficients, double u) const {
-  double value = coefficients[size_ - 1];
-  for (int i = size_ - 2; i >= 0; --i) value = value * u + coefficients[i];
+  double value = 0.0;
+  for (std::size_t i = size_; i-- > 0;) value = value * u + coefficients[i];
   return value;
 }
 
@@ -60,7 +60,8 @@ double EdgeFit::value(double time) const { return polynomial(coefficients_, scal
 double EdgeFit::slope(double time) const {
   const double u = scaled(time);
   double slope = 0.0, power = scale_;
-  for (int i = 1; i < size_; ++i, power *= u) slope += i * coefficients_[i] * power;
+  for (std::size_t i = 1; i < size_; ++i, power *= u)
+    slope += static_cast<double>(i) * coefficients_[i] * power;
   return slope;
 }
 
@@ -68,8 +69,8 @@ Reach EdgeFit::at(double time) const {
   // A reading's weight is a polynomial of its time.
   Coefficients weights{};
   double power = 1.0;
-  for (int j = 0; j < size_; ++j, power *= scaled(time)) {
-    for (int i = 0; i < size_; ++i) weights[i] += inverse_[i][j] * power;
+  for (std::size_t j = 0; j < size_; ++j, power *= scaled(time)) {
+    for (std::size_t i = 0; i < size_; ++i) weights[i] += inverse_[i][j] * power;
   }
   Reach reach{.value = value(time)};
   double squares = 0.0;
@@ -90,7 +91,7 @@ double EdgeFit::residual_variance() const {
     const double left = values_[i] - value(times_[i]);
     squares += left * left;
   }
-  const double left_over = static_cast<double>(times_.size()) - size_;
+  const double left_over = static_cast<double>(times_.size()) - static_cast<double>(size_);
   return left_over > 0.0 ? squares / left_over : std::numeric_limits<double>::infinity();
 }
 

@@ -39,7 +39,7 @@ class EdgeFit {
   void invert();
 
   std::span<const double> times_, values_;
-  int size_;  ///< of the polynomial
+  std::size_t size_;  ///< of the polynomial
   double origin_, scale_, unit_;
   Coefficients coefficients_{};
   std::array<Coefficients, kDegreeMax + 1> inverse_{};  ///< of the normal equations

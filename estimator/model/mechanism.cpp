@@ -160,6 +160,12 @@ int Mechanism::find_parameter(std::string_view parameter_name) const {
   return -1;
 }
 
+std::vector<double> values_of(const Mechanism& mechanism) {
+  std::vector<double> values;
+  for (const Parameter& parameter : mechanism.parameters) values.push_back(parameter.value);
+  return values;
+}
+
 bool has_smooth_friction(const Mechanism& mechanism, int hinge) {
   return std::ranges::any_of(std::initializer_list<HingeQuantity>{HingeQuantity::kSmoothExcess,
                                                                   HingeQuantity::kSmoothCoulomb},

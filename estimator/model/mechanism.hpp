@@ -329,6 +329,9 @@ inline const Parameter& parameter_at(const Mechanism& mechanism, int index) {
   return mechanism.parameters[static_cast<std::size_t>(index)];
 }
 
+/// Values of all parameters, in their order [SI].
+std::vector<double> values_of(const Mechanism& mechanism);
+
 /// Fills `mechanism.parameters` for its bodies and joints with names ("A.J_zz", "1.b",
 /// "gravity.tilt_x"), units as the kind of a joint demands, neutral values (mass 1 kg, inertia 1
 /// kg·m², the rest 0, gravity 9.82 m/s²) and the bounds physics sets (masses, inertias, friction ≥

@@ -16,7 +16,7 @@
 namespace service {
 namespace {
 
-bool is_mcap(const std::string& path) { return path.ends_with(".mcap"); }
+bool writes_mcap(const std::string& path) { return path.ends_with(".mcap"); }
 
 void check_output(const EstimateOptions& options) {
   if (options.out == "-") return;
@@ -24,7 +24,7 @@ void check_output(const EstimateOptions& options) {
   inputs.push_back(options.estimation.rig);
   if (!options.estimation.values.empty()) inputs.push_back(options.estimation.values);
   proto::check_output(options.out, inputs);
-  if (!is_mcap(options.out)) return;
+  if (!writes_mcap(options.out)) return;
   if (options.estimation.recordings.size() > 1) {
     throw proto::InputError(options.out +
                             ": an MCAP file has one clock; estimate one recording at a time, or "
@@ -56,7 +56,7 @@ estimator::StateOptions state_options(const EstimateOptions& options,
 
 void write(const EstimateOptions& options, const estimator::Mechanism& mechanism,
            const std::vector<estimator::StateEstimate>& states, const std::vector<int>& wanted) {
-  if (is_mcap(options.out)) {
+  if (writes_mcap(options.out)) {
     write_state_recording(options.out, mechanism, states, wanted);
   } else if (const std::string text = state_csv(mechanism, states, wanted); options.out == "-") {
     std::cout << text << std::flush;

@@ -35,8 +35,7 @@ constexpr double kUpright = 0.7;  // cosine above which an axis counts as vertic
 class SceneMaker {
  public:
   SceneMaker(const Rig& rig, const Eigen::VectorXd& coordinates)
-      : rig_(rig),
-        mechanism_(rig.mechanism),
+      : mechanism_(rig.mechanism),
         at_(coordinates),
         poses_(estimator::place_bodies(rig.mechanism, coordinates)),
         points_(body_points(rig.mechanism)) {
@@ -291,7 +290,6 @@ class SceneMaker {
     return terms.back().hinge;
   }
 
-  const Rig& rig_;
   const estimator::Mechanism& mechanism_;
   const Eigen::VectorXd& at_;
   estimator::Configuration poses_;

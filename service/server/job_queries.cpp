@@ -9,16 +9,11 @@
 #include "service/server/utf8_prefix.hpp"
 
 namespace service {
-namespace {
 
 using proto::has_ended;
 using proto::state_name;
 using rigcal::v1::JobInfo;
 using rigcal::v1::ServiceError;
-
-constexpr int kListCountMax = 1000;
-
-}  // namespace
 
 std::uint64_t index_size(const JobInfo& info) {
   constexpr std::uint64_t kJobSize = 1024;

@@ -8,6 +8,9 @@
 
 namespace service {
 
+/// Sessions or jobs that a list tells, at most.
+inline constexpr int kListCountMax = 1000;
+
 /// What a request came to: its reply, or why there is none.
 template <typename Reply>
 using Outcome = std::variant<Reply, rigcal::v1::ServiceError>;

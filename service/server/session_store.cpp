@@ -28,7 +28,6 @@ using rigcal::v1::SessionRecord;
 using rigcal::v1::SessionRefused;
 using rigcal::v1::SessionState;
 
-constexpr int kListCountMax = 1000;
 constexpr std::size_t kListedTextSize = 128;
 
 SessionRefused refusal(SessionRefused::Reason reason, const std::string& text) {

@@ -5,17 +5,6 @@
 #include <limits>
 
 namespace service {
-namespace {
-
-std::vector<double> values_of(const estimator::Mechanism& mechanism) {
-  std::vector<double> values;
-  for (const estimator::Parameter& parameter : mechanism.parameters) {
-    values.push_back(parameter.value);
-  }
-  return values;
-}
-
-}  // namespace
 
 SensorReadings::SensorReadings(const Rig& rig, const Scenario& scenario, double step)
     : mechanism_(rig.mechanism),

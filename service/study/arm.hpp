@@ -43,11 +43,11 @@ struct ArmDraw {
   std::vector<double> tied_ratios;  ///< deviations of base parameters with the tie over without
 };
 
-/// Processor time of a calibration from 10 mrad and 10 mN·m of noise.
+/// How long a calibration from 10 mrad and 10 mN·m of noise takes on one core.
 struct ArmTime {
   int links = 0;
   double duration = 0.0;  ///< [s]
-  double seconds = 0.0;   ///< of the whole calibration, on one core
+  double seconds = 0.0;   ///< of the whole calibration
   int iterations = 0;
 };
 

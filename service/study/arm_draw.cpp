@@ -3,11 +3,11 @@
 #include <Eigen/Eigenvalues>
 #include <Eigen/Geometry>
 #include <cmath>
-#include <cstdio>
 #include <numbers>
 #include <random>
 #include <utility>
 
+#include "proto/text/exact_number.hpp"
 #include "service/import/rig_file.hpp"
 
 namespace service {
@@ -15,6 +15,7 @@ namespace {
 
 using Eigen::Matrix3d;
 using Eigen::Vector3d;
+using proto::exact_number;
 using Random = std::mt19937_64;
 
 double between(Random& random, double low, double high) {
@@ -88,19 +89,13 @@ ArmBody wrong_body(const ArmBody& body, double wrong, Random& random) {
   return start;
 }
 
-std::string number(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.17g", value);
-  return text;
-}
-
 std::string parameter(const char* name, double value, bool free) {
-  return std::string(name) + " { value: " + number(value) + (free ? " free: true }" : " }");
+  return std::string(name) + " { value: " + exact_number(value) + (free ? " free: true }" : " }");
 }
 
 std::string direction(const char* name, const Vector3d& v) {
-  return std::string(name) + " { x: " + number(v.x()) + " y: " + number(v.y()) +
-         " z: " + number(v.z()) + " }";
+  return std::string(name) + " { x: " + exact_number(v.x()) + " y: " + exact_number(v.y()) +
+         " z: " + exact_number(v.z()) + " }";
 }
 
 std::string point(const char* name, const Vector3d& v, bool free) {
@@ -130,7 +125,8 @@ std::string hinge_text(std::size_t i, const ArmLink& link, double noise) {
          parameter("coulomb_torque", link.coulomb, true) +
          "\n  }\n  motor {\n    control_unit: \"N·m\"\n    " + parameter("gain", link.gain, i > 0) +
          "\n    " + parameter("shaft_inertia", link.shaft, i > 0) +
-         (noise > 0.0 ? "\n    control_noise: " + number(noise) : "") + "\n  }\n  encoder { }\n}\n";
+         (noise > 0.0 ? "\n    control_noise: " + exact_number(noise) : "") +
+         "\n  }\n  encoder { }\n}\n";
 }
 
 }  // namespace

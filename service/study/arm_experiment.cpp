@@ -157,8 +157,8 @@ std::vector<RunParameter> parameters_of(const EnergyRuns& runs) {
   std::vector<RunParameter> all;
   for (const auto& [name, part] : kEnergyParts) {
     const EnergyRun& run = runs.*part;
-    const auto add = [&, name = name](const char* what, double value) {
-      all.push_back({.name = std::string(name) + "." + what, .unit = "SI", .value = value});
+    const auto add = [&, prefix = std::string(name) + "."](const char* what, double value) {
+      all.push_back({.name = prefix + what, .unit = "SI", .value = value});
     };
     add("found", run.found ? 1.0 : 0.0);
     add("iterations", run.iterations);
@@ -174,8 +174,8 @@ std::vector<RunParameter> parameters_of(const EnergyRuns& runs) {
 EnergyRuns energy_runs_of(const StudyRun& kept) {
   EnergyRuns runs;
   for (const auto& [name, part] : kEnergyParts) {
-    const auto value = [&, name = name](const char* what) {
-      return kept.find(std::string(name) + "." + what)->value;
+    const auto value = [&, prefix = std::string(name) + "."](const char* what) {
+      return kept.find(prefix + what)->value;
     };
     runs.*part = {.found = value("found") != 0.0,
                   .iterations = static_cast<int>(value("iterations")),

@@ -35,7 +35,7 @@ std::vector<double> relative_errors(const est::InertialBase& base, const VectorX
 }
 
 /// Values of a mechanism in the order of regression_values.
-VectorXd values_of(const est::Mechanism& mechanism) {
+VectorXd arm_values(const est::Mechanism& mechanism) {
   const int n = mechanism.hinge_count();
   VectorXd values(regression_size(n));
   values.head(11 * n) = est::standard_values(mechanism);
@@ -122,7 +122,7 @@ ArmDraw judge_arm_draw(const StudyArm& arm, double noise, std::uint64_t index, c
   draw.noise = noise;
   draw.found = fit.error.empty() && rmse_of(arm, fit) <= kFoundOver * noise + kFoundRmse;
   // Standard parameters of links lie about their joints in both; shafts follow them.
-  draw.errors = truth.errors(values_of(reached));
+  draw.errors = truth.errors(arm_values(reached));
   draw.possible = all_possible(reached, truth.base());
   truth.count_intervals(fit, draw);
   draw.seconds = fit.wall_time;

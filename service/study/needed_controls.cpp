@@ -9,23 +9,18 @@ namespace {
 constexpr double kLoopRank = 1e-7;    // of the closures' derivatives, to the largest pivot
 constexpr double kDrivenRank = 1e-6;  // of what motors determine, likewise
 
-std::vector<double> parameter_values(const estimator::Mechanism& mechanism) {
+std::vector<double> checked_values(const estimator::Mechanism& mechanism) {
   if (mechanism.hinge_count() > estimator::kTreeHingesMax) {
     throw std::invalid_argument("controls of a mechanism with more than " +
                                 std::to_string(estimator::kTreeHingesMax) + " joints are not told");
   }
-  std::vector<double> values;
-  for (const estimator::Parameter& parameter : mechanism.parameters)
-    values.push_back(parameter.value);
-  return values;
+  return values_of(mechanism);
 }
 
 }  // namespace
 
 NeededControls::NeededControls(const estimator::Mechanism& mechanism)
-    : mechanism_(mechanism),
-      dynamics_(mechanism, parameter_values(mechanism)),
-      closure_(mechanism) {
+    : mechanism_(mechanism), dynamics_(mechanism, checked_values(mechanism)), closure_(mechanism) {
   for (int j = 0; j < mechanism.hinge_count(); ++j) {
     if (mechanism.hinges[static_cast<std::size_t>(j)].motorised) motors_.push_back(j);
   }

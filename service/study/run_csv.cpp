@@ -2,20 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
+#include "proto/text/exact_number.hpp"
 #include "service/text/csv_row.hpp"
 
 namespace service {
 namespace {
 
-/// Enough digits to read the same number back.
-std::string exact(double value) {
-  if (std::isnan(value)) return "";
-  char text[32];
-  std::snprintf(text, sizeof text, "%.17g", value);
-  return text;
-}
+/// Nothing for what is not known.
+std::string exact(double value) { return std::isnan(value) ? "" : proto::exact_number(value); }
 
 /// Names of all parameters that occur, in order of appearance.
 std::vector<std::string> parameter_names(const std::vector<StudyRun>& runs) {

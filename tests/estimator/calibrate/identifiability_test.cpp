@@ -10,13 +10,14 @@
 #include "estimator/calibrate/preparation.hpp"
 #include "estimator/model/mechanisms/furuta.hpp"
 #include "estimator/model/mechanisms/pendulum.hpp"
+#include "tests/support/not_a_number.hpp"
 
 namespace {
 
 using estimator::correlation_inflation;
 using estimator::Mechanism;
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+using test_support::kNaN;
 
 Eigen::VectorXd series(std::initializer_list<double> values) {
   return Eigen::Map<const Eigen::VectorXd>(values.begin(),

@@ -1,13 +1,13 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
 #include <random>
 #include <stdexcept>
 
 #include "estimator/calibrate/calibration.hpp"
 #include "estimator/calibrate/preparation.hpp"
 #include "tests/estimator/calibrate/reference_recording.hpp"
+#include "tests/support/not_a_number.hpp"
 
 // Recordings as they come: stamps of a clock that is not steady, rows that are missing, an encoder
 // that slips.
@@ -22,7 +22,7 @@ using test_support::ReferenceFuruta;
 
 constexpr double kPeriod = 1e-3;
 constexpr double kIrregularNoise = 5e-4;
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+using test_support::kNaN;
 
 ReferenceFuruta rig() {
   ReferenceFuruta rig;
@@ -76,7 +76,7 @@ Recording emptied(Recording recording) {
   std::mt19937 random(8);
   Segment& segment = recording.segments.front();
   for (Eigen::Index k = 0; k < segment.angles.rows(); ++k) {
-    if (!is_kept(k, random)) segment.angles.row(k).setConstant(kNan);
+    if (!is_kept(k, random)) segment.angles.row(k).setConstant(kNaN);
   }
   return recording;
 }
@@ -105,7 +105,7 @@ TEST(IrregularTimes, CostLittleWhereFewAreMissing) {
   std::mt19937 random(3);
   Segment& segment = holed.segments.front();
   for (Eigen::Index k = 1; k < segment.angles.rows(); ++k) {
-    if (std::bernoulli_distribution(0.05)(random)) segment.angles.row(k).setConstant(kNan);
+    if (std::bernoulli_distribution(0.05)(random)) segment.angles.row(k).setConstant(kNaN);
   }
   const Calibration all = estimator::calibrate(to_fit(), {whole});
   const Calibration most = estimator::calibrate(to_fit(), {holed});
@@ -117,7 +117,7 @@ TEST(IrregularTimes, CostLittleWhereFewAreMissing) {
 }
 
 TEST(IrregularTimes, MustRise) {
-  for (const double wrong : {0.0, -1e-3, kNan}) {
+  for (const double wrong : {0.0, -1e-3, kNaN}) {
     Recording recording = thinned(driven());
     recording.segments.front().times[5] = recording.segments.front().times[4] + wrong;
     EXPECT_THROW(estimator::calibrate(to_fit(), {recording}), std::invalid_argument) << wrong;

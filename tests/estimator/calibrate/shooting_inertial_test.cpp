@@ -8,6 +8,7 @@
 #include "tests/estimator/calibrate/reference_recording.hpp"
 #include "tests/estimator/calibrate/shooting_derivatives.hpp"
 #include "tests/estimator/inertial_sensor.hpp"
+#include "tests/support/not_a_number.hpp"
 
 namespace {
 
@@ -18,7 +19,7 @@ using estimator::Segment;
 using estimator::ShootingProblem;
 
 constexpr double kPeriod = 2e-3;
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+using test_support::kNaN;
 
 Mechanism furuta_with_sensors() {
   test_support::ReferenceFuruta rig;

@@ -4,10 +4,10 @@
 
 #include <atomic>
 #include <cmath>
-#include <limits>
 #include <stdexcept>
 
 #include "tests/estimator/calibrate/swinging_pendulum.hpp"
+#include "tests/support/not_a_number.hpp"
 
 namespace {
 
@@ -22,7 +22,7 @@ using test_support::pendulum_of;
 using test_support::ReferencePendulum;
 using test_support::swing;
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+using test_support::kNaN;
 constexpr double kNoise = 1e-3;  // [rad]
 
 SegmentTrajectory trajectory(const Eigen::VectorXd& measured, const Eigen::VectorXd& simulated) {

@@ -79,7 +79,7 @@ TEST(ExaminedCalibration, HoldsSpikesBack) {
   const ExaminedCalibration clean = calibrate(readings);
   std::mt19937 random(5);
   for (int i = 0; i < 20; ++i) {
-    readings[static_cast<Eigen::Index>(300 * i + random() % 200)] += i % 2 == 0 ? 0.3 : -0.3;
+    readings[300 * i + static_cast<Eigen::Index>(random() % 200)] += i % 2 == 0 ? 0.3 : -0.3;
   }
   const ExaminedCalibration spiked = calibrate(readings);
   const Finding* const outliers = find(spiked.calibration, "outliers");

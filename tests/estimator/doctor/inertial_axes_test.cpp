@@ -4,20 +4,20 @@
 
 #include <cmath>
 #include <functional>
-#include <limits>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "estimator/model/kinematics.hpp"
 #include "estimator/model/mechanisms/furuta.hpp"
+#include "tests/support/not_a_number.hpp"
 
 namespace {
 
 using namespace estimator;
 
 constexpr double kAxesPeriod = 2e-3;  // [s]
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+using test_support::kNaN;
 
 /// A Furuta pendulum with an inertial sensor at an odd place of the pendulum.
 Mechanism with_sensor() {

@@ -68,7 +68,7 @@ const Eigen::Vector3d kAngle(0.4, -0.1, 0.8), kRate(1.5, 0.6, -2.0), kAccelerati
 constexpr double kControl = 0.9;
 
 Dynamics moved(const Mechanism& mechanism, JointVector<double>& imbalance) {
-  Dynamics dynamics(mechanism, test_support::values_of(mechanism));
+  Dynamics dynamics(mechanism, values_of(mechanism));
   dynamics.imbalance(kAngle, kRate, kAcceleration, Eigen::Vector3d(0.0, kControl, 0.0), imbalance);
   return dynamics;
 }

@@ -14,8 +14,6 @@
 namespace estimator {
 namespace {
 
-using test_support::values_of;
-
 // Columns: the axis, the zero mark, their cross product.
 Eigen::Matrix3d frame_of(const Eigen::Vector3d& axis, const Eigen::Vector3d& mark) {
   Eigen::Matrix3d frame;

@@ -1,20 +1,10 @@
 #pragma once
 
 #include <utility>
-#include <vector>
 
 #include "estimator/model/mechanism.hpp"
 
 namespace test_support {
-
-/// Values of all parameters, in the mechanism's order.
-inline std::vector<double> values_of(const estimator::Mechanism& mechanism) {
-  std::vector<double> values;
-  for (const estimator::Parameter& parameter : mechanism.parameters) {
-    values.push_back(parameter.value);
-  }
-  return values;
-}
 
 /// Names a hinge's child as its parent and its parent as its child: the same joint, whose angle is
 /// the opposite.

@@ -9,8 +9,6 @@
 namespace estimator {
 namespace {
 
-using test_support::values_of;
-
 // Kinetic energy is more by J_shaft/N φ̇ ω_a, with the rate of the body that the motor sits in: the
 // inner link where the joint is described outwards, else the outer one, θ̇₁ − φ̇.
 TEST(Rotor, TurnsWithTheBodyItSitsIn) {

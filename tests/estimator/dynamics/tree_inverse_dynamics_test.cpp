@@ -15,8 +15,6 @@ namespace {
 
 constexpr double kMass = 0.428, kArm = 0.092, kInertia = 0.0039, kGravity = 9.82;
 
-using test_support::values_of;
-
 JointVector<double> one(double value) { return JointVector<double>::Constant(1, value); }
 
 Mechanism pendulum() {
@@ -60,30 +58,30 @@ TEST(TreeInverseDynamics, AsksForThePendulumsTorque) {
 // Each torque of the axis by itself, at a speed of either sign: b ω, c |ω| ω, k (θ − θ_rest) with
 // whole turns left out, −τ_0, −K (u − k_e ω), J_shaft θ̈.
 TEST(TreeInverseDynamics, CountsEveryTorqueOfTheAxis) {
-  constexpr double kAngle = 0.4, kAcceleration = -2.0, kControl = 1.5;
-  const auto added = [&](const std::vector<std::pair<HingeQuantity, double>>& quantities,
-                         double angle, double rate) {
+  constexpr double angle = 0.4, acceleration = -2.0, control = 1.5;
+  const auto added = [&](const std::vector<std::pair<HingeQuantity, double>>& quantities, double at,
+                         double rate) {
     Mechanism mechanism = pendulum();
     for (const auto& [quantity, value] : quantities) {
       mechanism.hinge_parameter(0, quantity).value = value;
     }
-    return imbalance_of(mechanism, angle, rate, kAcceleration, kControl) -
-           imbalance_of(pendulum(), angle, rate, kAcceleration, kControl);
+    return imbalance_of(mechanism, at, rate, acceleration, control) -
+           imbalance_of(pendulum(), at, rate, acceleration, control);
   };
   for (const double rate : {-3.0, 3.0}) {
-    EXPECT_NEAR(added({{HingeQuantity::kViscous, 0.01}}, kAngle, rate), 0.01 * rate, 1e-12);
-    EXPECT_NEAR(added({{HingeQuantity::kQuadraticDrag, 0.01}}, kAngle, rate),
+    EXPECT_NEAR(added({{HingeQuantity::kViscous, 0.01}}, angle, rate), 0.01 * rate, 1e-12);
+    EXPECT_NEAR(added({{HingeQuantity::kQuadraticDrag, 0.01}}, angle, rate),
                 0.01 * std::abs(rate) * rate, 1e-12);
-    EXPECT_NEAR(added({{HingeQuantity::kConstantTorque, 0.2}}, kAngle, rate), -0.2, 1e-12);
-    EXPECT_NEAR(added({{HingeQuantity::kShaftInertia, 0.1}}, kAngle, rate), 0.1 * kAcceleration,
+    EXPECT_NEAR(added({{HingeQuantity::kConstantTorque, 0.2}}, angle, rate), -0.2, 1e-12);
+    EXPECT_NEAR(added({{HingeQuantity::kShaftInertia, 0.1}}, angle, rate), 0.1 * acceleration,
                 1e-12);
     EXPECT_NEAR(
-        added({{HingeQuantity::kMotorGain, 0.1}, {HingeQuantity::kBackEmf, 0.05}}, kAngle, rate),
-        -0.1 * (kControl - 0.05 * rate), 1e-12);
+        added({{HingeQuantity::kMotorGain, 0.1}, {HingeQuantity::kBackEmf, 0.05}}, angle, rate),
+        -0.1 * (control - 0.05 * rate), 1e-12);
     for (const double turns : {-2.0, 0.0, 1.0}) {
       EXPECT_NEAR(added({{HingeQuantity::kStiffness, 0.3}, {HingeQuantity::kRestAngle, 0.1}},
-                        kAngle + 2.0 * M_PI * turns, rate),
-                  0.3 * (kAngle - 0.1), 1e-12);
+                        angle + 2.0 * M_PI * turns, rate),
+                  0.3 * (angle - 0.1), 1e-12);
     }
   }
 }

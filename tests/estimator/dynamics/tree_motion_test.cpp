@@ -19,8 +19,6 @@
 namespace estimator {
 namespace {
 
-using test_support::values_of;
-
 // Angles every `period`, rows from time 0, integrated in steps of period / steps_per_period.
 Eigen::MatrixXd integrate(const Mechanism& mechanism, const Eigen::VectorXd& angles,
                           const Eigen::VectorXd& rates, const Eigen::VectorXd& control,

@@ -112,9 +112,7 @@ TEST(InertialBase, GroupsTheFirstShaftsWithTheirLinks) {
 /// Torques of the whole inverse dynamics, moving.
 Eigen::VectorXd torques(const Mechanism& mechanism, const Eigen::VectorXd& q,
                         const Eigen::VectorXd& v, const Eigen::VectorXd& a) {
-  std::vector<double> values;
-  for (const Parameter& parameter : mechanism.parameters) values.push_back(parameter.value);
-  TreeInverseDynamics<double> dynamics(mechanism, values);
+  TreeInverseDynamics<double> dynamics(mechanism, values_of(mechanism));
   JointVector<double> result;
   dynamics.imbalance(q, v, a, JointVector<double>::Zero(q.size()), result);
   return result;

@@ -10,6 +10,7 @@
 #include "estimator/optimize/arrow_factor.hpp"
 #include "tests/estimator/optimize/linear_chain_problem.hpp"
 #include "tests/estimator/optimize/rotation_chain_problem.hpp"
+#include "tests/support/not_a_number.hpp"
 
 namespace {
 
@@ -24,7 +25,7 @@ using test_support::LinearChainProblem;
 using test_support::RotationChain;
 using test_support::RotationChainProblem;
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+using test_support::kNaN;
 
 // Dynamic from the start: converting fixed-size vectors makes g++ 12 see array bounds violated.
 Eigen::VectorXd vector(std::initializer_list<double> values) {

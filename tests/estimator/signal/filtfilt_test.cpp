@@ -1,16 +1,16 @@
 #include "estimator/signal/filtfilt.hpp"
+#include "tests/support/not_a_number.hpp"
 
 #include <gtest/gtest.h>
 
 #include <array>
 #include <cmath>
-#include <limits>
 #include <numbers>
 
 namespace estimator {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+using test_support::kNaN;
 
 // Independent numbers for x_k = sin(0.3 k) + 0.5 cos(1.7 k) + 0.01 k², k = 0 … 39:
 //   python3: sosfiltfilt(butter(n, wn, output='sos'), x)[[0, 1, 7, 20, 38, 39]]  (SciPy 1.10.1)

@@ -72,9 +72,7 @@ TEST(Arm, MeansTheSameAsItsRigFile) {
   for (const int links : {2, 6}) {
     const DrawnArm drawn = draw_arm(links, 0.7, 5, 6);
     const estimator::Mechanism mechanism = arm_mechanism(drawn.arm, drawn.bodies);
-    std::vector<double> values;
-    for (const auto& parameter : mechanism.parameters) values.push_back(parameter.value);
-    estimator::TreeInverseDynamics<double> dynamics(mechanism, values);
+    estimator::TreeInverseDynamics<double> dynamics(mechanism, values_of(mechanism));
     const Eigen::VectorXd q = wave(links, 0.3), v = 3.0 * wave(links, 1.0),
                           a = 9.0 * wave(links, 2.0), u = wave(links, 4.0);
     estimator::JointVector<double> imbalance;
