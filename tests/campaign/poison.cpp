@@ -172,7 +172,7 @@ void fill_black_box(Random& random, SampleBatch& batch) {
   for (int k = 0; k < 2000; ++k) {
     auto& frame = *event.add_last_frames();
     frame.set_timestamp(k % 500 == 0 ? bad_number(random) : 0.0);
-    frame.set_frame(std::string(k % 97, '\xff'));
+    frame.set_frame(std::string(static_cast<std::size_t>(k % 97), '\xff'));
   }
 }
 

@@ -106,7 +106,7 @@ class DeadRun : public ::testing::Test {
 // The recording holds up to a quarter of a second more than had reached the spool: the service gets
 // it as well, every message once. Whether a batch had been spooled at all, and where it was cut.
 TEST_F(DeadRun, SendsWhatOnlyTheRecordingHolds) {
-  for (const std::uint64_t spooled : {0, 1, 20, 45, 3000, 4999}) {
+  for (const std::uint64_t spooled : {0U, 1U, 20U, 45U, 3000U, 4999U}) {
     SCOPED_TRACE(spooled);
     std::filesystem::remove_all(file("run.mcap.spool"));
     std::filesystem::remove(file("run.mcap.part"));

@@ -45,8 +45,9 @@ std::vector<GoldenVector> golden_vectors() {
       const std::size_t equals = word.find('=');
       std::istringstream values(word.substr(equals + 1));
       for (std::string value; std::getline(values, value, ',');) {
-        vector.fields[word.substr(0, equals)].push_back(static_cast<std::uint64_t>(
-            value.front() == '-' ? std::stoll(value, nullptr, 0) : std::stoull(value, nullptr, 0)));
+        vector.fields[word.substr(0, equals)].push_back(
+            value.front() == '-' ? static_cast<std::uint64_t>(std::stoll(value, nullptr, 0))
+                                 : std::stoull(value, nullptr, 0));
       }
     }
     std::istringstream hex(bytes);

@@ -82,7 +82,7 @@ TEST(CsvTable, SurvivesDamage) {
     for (int edit = 0; edit < edits; ++edit) {
       const std::size_t at = random() % text.size();
       const char byte =
-          static_cast<char>(round % 2 == 0 ? random() % 256 : ",;\n\r.e-+n\""[random() % 10]);
+          round % 2 == 0 ? static_cast<char>(random() % 256) : ",;\n\r.e-+n\""[random() % 10];
       if (random() % 3 == 0) {
         text.resize(at + 1);
       } else {

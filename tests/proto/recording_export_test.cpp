@@ -80,7 +80,7 @@ TEST(MakeSeries, CutsWhereTheUnitsClockJumps) {
 TEST(MakeSeries, RefusesARecordingWithoutTwoSamplesInARow) {
   Recording recording;
   recording.header = test_support::furuta_header();
-  for (const std::uint64_t k : {0, 2, 4}) recording.samples.push_back(make_sample(k));
+  for (const std::uint64_t k : {0U, 2U, 4U}) recording.samples.push_back(make_sample(k));
   EXPECT_FALSE(make_series(recording).ok());
 }
 

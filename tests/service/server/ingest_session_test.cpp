@@ -475,7 +475,7 @@ TEST_F(IngestSessions, CountWhatIsDurable) {
 
 // A session ends with the batch that came last: closed with one less or one more it stays open.
 TEST_F(IngestSessions, EndWithTheirLastBatch) {
-  for (const std::uint64_t last : {1, 3}) {
+  for (const std::uint64_t last : {1U, 3U}) {
     const auto rig = open("run");
     service_.run_all();
     for (std::uint64_t k = 1; k <= 2; ++k) send(*rig, k);
