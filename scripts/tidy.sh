@@ -10,6 +10,6 @@ fi
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 scripts/install_dependencies.sh lint
 cmake --preset debug --log-level=WARNING
-cmake --build --preset debug --target proto  # generated headers must exist to be included
+cmake --build --preset debug --target rig_schemas  # generated headers must exist to be included
 git ls-files -z -- "${@:-.}" | grep -zE '\.cpp$' |
   xargs -0 --no-run-if-empty -n 1 -P "${RIG_JOBS:-$(nproc)}" clang-tidy -p build-debug --quiet
