@@ -151,6 +151,4 @@ void IntervalLanes<kWidth>::settle_joint(int lane, int joint, double time) {
   if (std::abs(held) > single_.holding_bound(joint)[0]) contact = contact_of(-held);
 }
 
-// The parts of either engine that stand in this file.
-
 }  // namespace estimator

@@ -15,8 +15,8 @@ namespace estimator {
 
 /// Rates that an impact leaves a joint, of the change of all, below which it is not moved by it.
 inline constexpr double kUnmoved = 1e-12;
-inline constexpr double kGrazing =
-    1e-9;  // speed of an impact whose instant does not matter [rad/s]
+/// Speed of an impact whose instant does not matter [rad/s].
+inline constexpr double kGrazing = 1e-9;
 
 /// Joints that an interval starts with at their stops, or beyond.
 template <int kWidth>
@@ -221,7 +221,5 @@ void IntervalLanes<kWidth>::settle_rest(int lane, double time) {
     }
   }
 }
-
-// The parts of either engine that stand in this file.
 
 }  // namespace estimator
