@@ -93,8 +93,7 @@ TEST(RunCsv, QuotesCellsAndLeavesOutWhatIsNotThere) {
   EXPECT_NE(csv.find("0.3333333333333333"), std::string::npos) << csv;
   EXPECT_TRUE(csv.ends_with(",,\n")) << csv;
   const std::string histories = histories_csv({example("a"), other});
-  EXPECT_TRUE(histories.ends_with(",1,0.3333333333333333,0.1,0.01\n"))
-      << histories;
+  EXPECT_TRUE(histories.ends_with(",1,0.3333333333333333,0.1,0.01\n")) << histories;
 }
 
 }  // namespace
