@@ -1,12 +1,11 @@
 #include "estimator/calibrate/agreement.hpp"
 
-#include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cassert>
 #include <cmath>
 #include <limits>
 
+#include "estimator/math/decompositions.hpp"
 #include "estimator/math/distributions.hpp"
 
 namespace estimator {
@@ -16,19 +15,17 @@ constexpr double kUnseen = 1e-10;      // eigenvalue of the scaled information, 
 constexpr double kSeenShare = 1e-3;    // of all information on a direction, that a piece must hold
 constexpr double kOthersShare = 0.05;  // that all others must, for what is without the piece
 
-using Solver = Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>;
-
 /// B with Bᵀ H B = 1 over the directions that H sees; H⁺ = B Bᵀ.
 Eigen::MatrixXd whitening_basis(const Eigen::MatrixXd& H) {
   if (H.rows() == 0) return H;
   const Eigen::VectorXd scale = H.diagonal().unaryExpr(
       [](double value) { return value > 0.0 ? 1.0 / std::sqrt(value) : 0.0; });
-  const Solver eigen(scale.asDiagonal() * H * scale.asDiagonal());
-  const Eigen::VectorXd& values = eigen.eigenvalues();
+  const SymmetricEigen eigen = symmetric_eigen(scale.asDiagonal() * H * scale.asDiagonal());
+  const Eigen::VectorXd& values = eigen.values;
   const double least = kUnseen * values[values.size() - 1];
   const auto seen = static_cast<Eigen::Index>(
       std::ranges::count_if(values, [&](double value) { return value > least; }));
-  return scale.asDiagonal() * eigen.eigenvectors().rightCols(seen) *
+  return scale.asDiagonal() * eigen.vectors.rightCols(seen) *
          values.tail(seen).cwiseSqrt().cwiseInverse().asDiagonal();
 }
 
@@ -43,9 +40,9 @@ struct WhitePiece {
       : score(B.transpose() * piece.score),
         information(B.transpose() * piece.information * B),
         noise(B.transpose() * piece.noise * B) {
-    const Solver eigen(information);
-    shares = eigen.eigenvalues().cwiseMax(0.0);
-    directions = eigen.eigenvectors();
+    const SymmetricEigen eigen = symmetric_eigen(information);
+    shares = eigen.values.cwiseMax(0.0);
+    directions = eigen.vectors;
   }
 
   Eigen::MatrixXd seen() const {
@@ -63,7 +60,7 @@ Agreement cochran(const std::vector<WhitePiece>& pieces, Eigen::Index size) {
     if (E.cols() == 0) continue;
     const Eigen::MatrixXd D = E.transpose() * piece.information;
     const Eigen::VectorXd g = E.transpose() * piece.score;
-    const Eigen::LDLT<Eigen::MatrixXd> C(E.transpose() * piece.noise * E);
+    const SymmetricFactor C(E.transpose() * piece.noise * E);
     N += D.transpose() * C.solve(D);
     b += D.transpose() * C.solve(g);
     squares += g.dot(C.solve(g));
@@ -133,7 +130,7 @@ PieceComparison compare_pieces(const std::vector<PieceScore>& pieces,
     book_estimate(piece, B, result);
   }
   if (cut) {
-    result.agreement.statistic += d.dot(noise.ldlt().solve(d));
+    result.agreement.statistic += d.dot(SymmetricFactor(noise).solve(d));
     result.agreement.degrees_of_freedom += static_cast<double>(B.cols());
   }
   result.agreement.p_value =

@@ -1,6 +1,5 @@
 #include "estimator/calibrate/bound_notes.hpp"
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 

@@ -1,9 +1,9 @@
 #include "estimator/calibrate/charted_bodies.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 
+#include "estimator/math/decompositions.hpp"
 #include "estimator/model/possible_inertia.hpp"
 
 namespace estimator {
@@ -40,9 +40,8 @@ std::string obstacle(const Mechanism& mechanism, int body) {
   return "";
 }
 
-Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> principal(const Mechanism& mechanism, int body) {
-  return Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d>(
-      second_moments(inertia_matrix(moments_of(mechanism, body))));
+SymmetricEigen3 principal(const Mechanism& mechanism, int body) {
+  return symmetric_eigen3(second_moments(inertia_matrix(moments_of(mechanism, body))));
 }
 
 }  // namespace
@@ -67,7 +66,7 @@ Moments moments_of(const Mechanism& mechanism, int body) {
 
 bool is_charted(const Mechanism& mechanism, int body) {
   return has_free_moments(mechanism, body) && obstacle(mechanism, body).empty() &&
-         principal(mechanism, body).eigenvalues()[2] > 0.0;
+         principal(mechanism, body).values[2] > 0.0;
 }
 
 std::vector<std::string> tell_uncharted(const Mechanism& mechanism) {
@@ -84,7 +83,7 @@ std::vector<std::string> tell_uncharted(const Mechanism& mechanism) {
 }
 
 bool is_at_border(const Mechanism& mechanism, int body) {
-  const Eigen::Vector3d values = principal(mechanism, body).eigenvalues();
+  const Eigen::Vector3d values = principal(mechanism, body).values;
   return is_at_border(values[0], values[2]);
 }
 
@@ -94,10 +93,9 @@ void move_off_borders(Mechanism& mechanism) {
   for (int body = 0; body < mechanism.body_count(); ++body) {
     if (!is_charted(mechanism, body) || !is_at_border(mechanism, body)) continue;
     const auto solved = principal(mechanism, body);
-    const Eigen::Vector3d values =
-        solved.eigenvalues().cwiseMax(kFlatStart * solved.eigenvalues()[2]);
-    const Moments moments = moments_of(inertia_from(solved.eigenvectors() * values.asDiagonal() *
-                                                    solved.eigenvectors().transpose()));
+    const Eigen::Vector3d values = solved.values.cwiseMax(kFlatStart * solved.values[2]);
+    const Moments moments =
+        moments_of(inertia_from(solved.vectors * values.asDiagonal() * solved.vectors.transpose()));
     const auto indices = moment_indices(mechanism, body);
     for (int i = 0; i < 6; ++i) {
       Parameter& parameter =

@@ -1,10 +1,10 @@
 #include "estimator/calibrate/cross_axes.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 
 #include "estimator/calibrate/number_text.hpp"
+#include "estimator/math/decompositions.hpp"
 #include "estimator/math/distributions.hpp"
 #include "estimator/optimize/covariance.hpp"
 
@@ -60,13 +60,12 @@ Step step_along(const Eigen::MatrixXd& schur, const Eigen::VectorXd& score,
   const Eigen::VectorXd b = score(taken);
   const Eigen::VectorXd scale =
       (S.diagonal().array() > 0.0).select(S.diagonal().cwiseSqrt().cwiseInverse(), 0.0);
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(
-      Eigen::MatrixXd(scale.asDiagonal() * S * scale.asDiagonal()));
+  const SymmetricEigen solved = symmetric_eigen(scale.asDiagonal() * S * scale.asDiagonal());
   Step step{Eigen::VectorXd::Zero(b.size()), Eigen::VectorXd::Zero(b.size())};
   for (Eigen::Index k = 0; k < b.size(); ++k) {
-    const double eigenvalue = solver.eigenvalues()[k];
+    const double eigenvalue = solved.values[k];
     if (!(eigenvalue > kNotTold)) continue;
-    const Eigen::VectorXd direction = scale.asDiagonal() * solver.eigenvectors().col(k);
+    const Eigen::VectorXd direction = scale.asDiagonal() * solved.vectors.col(k);
     const double along = direction.dot(b);
     step.change += along / eigenvalue * direction;
     step.deviation += direction.cwiseAbs2() / eigenvalue;

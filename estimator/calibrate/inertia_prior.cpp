@@ -1,10 +1,10 @@
 #include "estimator/calibrate/inertia_prior.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <Eigen/LU>
 #include <cmath>
 #include <numbers>
 
+#include "estimator/math/decompositions.hpp"
 #include "estimator/model/inertia_chart.hpp"
 #include "estimator/model/possible_inertia.hpp"
 
@@ -132,9 +132,7 @@ std::string find_drawing_fault(const Mechanism& mechanism, int body) {
     return who + "a prior of its drawing and one of " + parameter.name +
            " say the same twice; remove one";
   }
-  const Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> solved(
-      drawn_second_moments(mechanism, body));
-  const Eigen::Vector3d& values = solved.eigenvalues();
+  const Eigen::Vector3d values = symmetric_eigen3(drawn_second_moments(mechanism, body)).values;
   if (!(values[0] > kBorderShare * values[2])) {
     return who +
            "its drawing is flat, or no possible body, so no deviation is a share of it; give "

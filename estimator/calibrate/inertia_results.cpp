@@ -1,7 +1,5 @@
 #include "estimator/calibrate/inertia_results.hpp"
 
-#include <Eigen/Eigenvalues>
-#include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -10,14 +8,13 @@
 #include "estimator/calibrate/charted_bodies.hpp"
 #include "estimator/calibrate/inertia_prior.hpp"
 #include "estimator/calibrate/number_text.hpp"
+#include "estimator/math/decompositions.hpp"
 #include "estimator/model/possible_inertia.hpp"
 #include "estimator/model/turning_axis.hpp"
 #include "estimator/optimize/box_step.hpp"
 
 namespace estimator {
 namespace {
-
-using Solved = Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d>;
 
 constexpr double kNegligibleVariance = 1e-12;  // of a variance
 constexpr double kWrongModel = 3.0;            // deviations beyond the border
@@ -52,7 +49,7 @@ Eigen::VectorXd spread(const Mechanism& mechanism, int body, const Moments& slop
 void hold_along(const Eigen::MatrixXd& gradients, Eigen::MatrixXd& inverse) {
   const Eigen::MatrixXd across = inverse * gradients;
   const Eigen::MatrixXd inner = gradients.transpose() * across;
-  inverse -= across * inner.completeOrthogonalDecomposition().pseudoInverse() * across.transpose();
+  inverse -= across * pseudo_inverse(inner) * across.transpose();
   inverse = 0.5 * (inverse + inverse.transpose()).eval();
 }
 
@@ -110,12 +107,12 @@ std::vector<BorderBody> hold_at_borders(const Mechanism& mechanism,
   const Eigen::VectorXd step = inverse * score;
   for (int body = 0; body < mechanism.body_count(); ++body) {
     if (!is_charted(mechanism, body)) continue;
-    const Solved solved(second_moments(inertia_matrix(moments_of(mechanism, body))));
-    const Eigen::Vector3d values = solved.eigenvalues();
+    const SymmetricEigen3 solved =
+        symmetric_eigen3(second_moments(inertia_matrix(moments_of(mechanism, body))));
+    const Eigen::Vector3d values = solved.values;
     const auto gradient = [&](int i, int k) {
       return spread(mechanism, body,
-                    second_moment_slope(solved.eigenvectors().col(i), solved.eigenvectors().col(k)),
-                    estimated);
+                    second_moment_slope(solved.vectors.col(i), solved.vectors.col(k)), estimated);
     };
     int thin = 0;
     while (thin < 2 && (is_at_border(values[thin], values[2]) ||
@@ -134,7 +131,7 @@ std::vector<BorderBody> hold_at_borders(const Mechanism& mechanism,
     std::string text = "body " + name_of(mechanism, body) +
                        ": its inertia is at the border of what a body can have: " +
                        (thin == 1 ? "it is flat across " : "it is a rod across ") +
-                       direction_text(solved.eigenvectors().col(0)) +
+                       direction_text(solved.vectors.col(0)) +
                        " of its frame, and all deviations hold if it is";
     if (wish < 0.0 && deviation > 0.0) {
       text += "; the data ask for a second moment below zero, by " +
@@ -158,14 +155,14 @@ std::vector<PrincipalInertia> principal_inertias(const Mechanism& mechanism,
       return std::ranges::find(asked, index) != asked.end() || varies(mechanism, index);
     });
     if (!free || turning_axis(mechanism, body)) continue;
-    const Solved solved(inertia_matrix(moments_of(mechanism, body)));
+    const SymmetricEigen3 solved = symmetric_eigen3(inertia_matrix(moments_of(mechanism, body)));
     PrincipalInertia inertia{.body = name_of(mechanism, body),
-                             .moments = solved.eigenvalues(),
+                             .moments = solved.values,
                              .deviations = Eigen::Vector3d::Zero(),
-                             .axes = solved.eigenvectors()};
+                             .axes = solved.vectors};
     inertia.at_border = std::ranges::find(borders, body, &BorderBody::body) != borders.end();
     for (int i = 0; i < 3; ++i) {
-      const Eigen::Vector3d v = solved.eigenvectors().col(i);
+      const Eigen::Vector3d v = solved.vectors.col(i);
       Moments slope = moments_of(v * v.transpose());
       slope.tail<3>() *= 2.0;
       inertia.deviations[i] = deviation_along(mechanism, body, slope, asked, uncertainty);
@@ -182,14 +179,14 @@ std::optional<NearestBody> nearest_body(const Moments& moments,
   NearestBody nearest{moments, 0.0};
   const double least =
       kBorderShare *
-      Solved(second_moments(inertia_matrix(moments))).eigenvalues().cwiseAbs().maxCoeff();
+      symmetric_eigen3(second_moments(inertia_matrix(moments))).values.cwiseAbs().maxCoeff();
   Eigen::MatrixXd cuts(6, 0);
   for (int round = 0; round < kCutsMax; ++round) {
-    const Solved solved(second_moments(inertia_matrix(nearest.moments)));
-    if (solved.eigenvalues()[0] >= 0.0) return nearest;
+    const SymmetricEigen3 solved =
+        symmetric_eigen3(second_moments(inertia_matrix(nearest.moments)));
+    if (solved.values[0] >= 0.0) return nearest;
     cuts.conservativeResize(6, round + 1);
-    cuts.col(round) =
-        second_moment_slope(solved.eigenvectors().col(0), solved.eigenvectors().col(0));
+    cuts.col(round) = second_moment_slope(solved.vectors.col(0), solved.vectors.col(0));
     // min ½ δᵀC⁻¹δ with cutsᵀ(moments + δ) ≥ least: δ = C cuts μ, μ ≥ 0 of the dual problem.
     const Eigen::MatrixXd inner = cuts.transpose() * covariance * cuts;
     if (!(inner(round, round) > 0.0)) return std::nullopt;

@@ -1,19 +1,19 @@
 #include "estimator/calibrate/interval.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <random>
 
 #include "estimator/calibrate/calibration.hpp"
+#include "estimator/math/decompositions.hpp"
 
 namespace estimator {
 namespace {
 
 /// R with R Rᵀ = A, of a covariance that may be singular.
 Eigen::MatrixXd square_root(const Eigen::MatrixXd& A) {
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(A);
-  return eigen.eigenvectors() * eigen.eigenvalues().cwiseMax(0.0).cwiseSqrt().asDiagonal();
+  const SymmetricEigen eigen = symmetric_eigen(A);
+  return eigen.vectors * eigen.values.cwiseMax(0.0).cwiseSqrt().asDiagonal();
 }
 
 /// Covariance of the part of Tᵀe that is normal, over all groups.

@@ -1,14 +1,12 @@
 #include "estimator/calibrate/joint_mobility.hpp"
 
-#include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
-#include <Eigen/LU>
 #include <algorithm>
 #include <limits>
 #include <stdexcept>
 
 #include "estimator/calibrate/number_text.hpp"
 #include "estimator/dynamics/mass_matrix.hpp"
+#include "estimator/math/decompositions.hpp"
 #include "estimator/tree/loop_closure.hpp"
 
 namespace estimator {
@@ -31,10 +29,10 @@ using Dynamics = TreeInverseDynamics<double>;
 Eigen::MatrixXd joint_mobility(Dynamics& dynamics, LoopClosure& closure,
                                const Eigen::VectorXd& state) {
   const Eigen::MatrixXd mass = mass_matrix(dynamics, state.head(dynamics.hinge_count()));
-  if (!closure.has_loops()) return mass.inverse();
-  Eigen::FullPivLU<Eigen::MatrixXd> factor(closure.jacobian(state.head(mass.rows())));
-  const Eigen::MatrixXd motions = factor.setThreshold(kDependent).kernel();
-  return motions * (motions.transpose() * mass * motions).inverse() * motions.transpose();
+  if (!closure.has_loops()) return SymmetricFactor(mass).inverse();
+  const Eigen::MatrixXd motions = null_space(closure.jacobian(state.head(mass.rows())), kDependent);
+  return motions * SymmetricFactor(motions.transpose() * mass * motions).inverse() *
+         motions.transpose();
 }
 
 }  // namespace
@@ -50,16 +48,12 @@ bool has_steep_friction(const Mechanism& mechanism) {
 void require_mass(const Mechanism& mechanism, const Eigen::VectorXd& state) {
   if (!is_tree(mechanism)) return;  // a joint that closes a loop moves no mass of its own
   Dynamics dynamics(mechanism, values_of(mechanism));
-  const Eigen::LDLT<Eigen::MatrixXd> factor(
-      mass_matrix(dynamics, state.head(dynamics.hinge_count())));
-  const Eigen::VectorXd pivots = factor.vectorD();
+  const SymmetricFactor factor(mass_matrix(dynamics, state.head(dynamics.hinge_count())));
+  const Eigen::VectorXd pivots = factor.pivots();
   const auto none = [&](double pivot) { return !(pivot > kSingular * pivots.maxCoeff()); };
   const auto found = std::find_if(pivots.begin(), pivots.end(), none);
   if (found == pivots.end()) return;
-  const auto count = static_cast<int>(pivots.size());
-  const Eigen::VectorXi order =
-      factor.transpositionsP() * Eigen::VectorXi::LinSpaced(count, 0, count - 1);
-  const auto joint = static_cast<std::size_t>(order[found - pivots.begin()]);
+  const auto joint = static_cast<std::size_t>(factor.order()[found - pivots.begin()]);
   throw std::invalid_argument("joint '" + mechanism.hinges[joint].name +
                               "' moves no mass of its own where the recordings begin; give the "
                               "bodies that it carries a mass, or turn its axis");
@@ -85,10 +79,7 @@ double creep_step(const Mechanism& mechanism, const std::vector<Eigen::MatrixXd>
       }
       const Eigen::VectorXd root = steepness.cwiseSqrt();
       const Eigen::MatrixXd rate = root.asDiagonal() * mobility * root.asDiagonal();
-      const double fastest =
-          Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(rate, Eigen::EigenvaluesOnly)
-              .eigenvalues()
-              .maxCoeff();  // [1/s]
+      const double fastest = symmetric_eigen(rate).values.maxCoeff();  // [1/s]
       const double longest = kCreepShare / fastest;
       step = std::min(step, longest);
       if (longest >= kShortestCreepStep) continue;

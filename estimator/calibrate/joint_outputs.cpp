@@ -1,10 +1,11 @@
 #include "estimator/calibrate/joint_outputs.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <memory>
+
+#include "estimator/math/decompositions.hpp"
 
 namespace estimator {
 namespace {
@@ -14,8 +15,8 @@ constexpr std::size_t kLoadBatch = 64;  // samples whose loads are found togethe
 /// A root of a covariance, which may be singular.
 Eigen::MatrixXd root_of(const Eigen::MatrixXd& covariance) {
   if (covariance.size() == 0) return covariance;
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(covariance);
-  return solver.eigenvectors() * solver.eigenvalues().cwiseMax(0.0).cwiseSqrt().asDiagonal();
+  const SymmetricEigen solved = symmetric_eigen(covariance);
+  return solved.vectors * solved.values.cwiseMax(0.0).cwiseSqrt().asDiagonal();
 }
 
 /// Standard deviations of what has these derivatives along the motion and along parameters.

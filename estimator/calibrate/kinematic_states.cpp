@@ -1,6 +1,5 @@
 #include "estimator/calibrate/kinematic_states.hpp"
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -9,6 +8,7 @@
 
 #include "estimator/calibrate/inertial_looks.hpp"
 #include "estimator/calibrate/preparation.hpp"
+#include "estimator/math/decompositions.hpp"
 #include "estimator/model/sensor.hpp"
 #include "estimator/tree/sensing_lanes.hpp"
 
@@ -352,8 +352,8 @@ class Smoother {
       const Eigen::MatrixXd cross = covariance * slope.transpose();
       Eigen::MatrixXd spread = slope * cross;
       spread.diagonal() += variances;
-      const Eigen::LDLT<Eigen::MatrixXd> factor(spread);
-      if (factor.info() != Eigen::Success) return false;
+      const SymmetricFactor factor(spread);
+      if (!factor.ok()) return false;
       mean += cross * factor.solve(residual);
       covariance -= cross * factor.solve(cross.transpose());
       covariance = 0.5 * (covariance + covariance.transpose()).eval();
@@ -373,8 +373,8 @@ class Smoother {
       const auto at = static_cast<std::size_t>(k);
       Eigen::MatrixXd moved = filtered[at];  // F P
       move(moved);
-      const Eigen::LDLT<Eigen::MatrixXd> factor(predicted[at + 1]);
-      if (factor.info() != Eigen::Success) return false;
+      const SymmetricFactor factor(predicted[at + 1]);
+      if (!factor.ok()) return false;
       means_.col(k) =
           filtered_means.col(k) +
           moved.transpose() * factor.solve(means_.col(k + 1) - predicted_means.col(k + 1));

@@ -1,13 +1,12 @@
 #include "estimator/calibrate/prior_check.hpp"
 
-#include <Eigen/Eigenvalues>
-#include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "estimator/calibrate/free_parameters.hpp"
 #include "estimator/calibrate/number_text.hpp"
+#include "estimator/math/decompositions.hpp"
 
 namespace estimator {
 namespace {
@@ -54,17 +53,16 @@ Distance distance(const ParameterInformation& information, const Eigen::MatrixXd
   const Eigen::MatrixXd left = Eigen::MatrixXd::Identity(A.rows(), A.rows()) - gain * A.transpose();
   const Eigen::MatrixXd scatter =
       left * left.transpose() + gain * (others - A.transpose() * A) * gain.transpose();
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solved(0.5 *
-                                                              (scatter + scatter.transpose()));
+  const SymmetricEigen solved = symmetric_eigen(0.5 * (scatter + scatter.transpose()));
   Distance result;
   for (Eigen::Index i = 0; i < A.rows(); ++i) {
-    const Eigen::VectorXd v = solved.eigenvectors().col(i);
+    const Eigen::VectorXd v = solved.vectors.col(i);
     if (!(v.dot(left * v) > kTold)) continue;
-    const double variance = solved.eigenvalues()[i];
+    const double variance = solved.values[i];
     result.deviations =
         std::max(result.deviations, std::abs(v.dot(residual)) / std::sqrt(variance));
   }
-  result.residual = left.completeOrthogonalDecomposition().solve(residual);
+  result.residual = least_squares(left, residual);
   return result;
 }
 

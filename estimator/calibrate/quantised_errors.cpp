@@ -1,10 +1,10 @@
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cassert>
 #include <cmath>
 #include <random>
 
 #include "estimator/calibrate/quantisation.hpp"
+#include "estimator/math/decompositions.hpp"
 
 namespace estimator {
 namespace {
@@ -62,7 +62,7 @@ std::vector<std::vector<SensorRows>> collect_rows(const ShootingProblem& problem
   }
   std::vector<std::vector<SensorRows>> rows(segments);
   for (std::size_t s = 0; s < segments; ++s) {
-    const Eigen::MatrixXd follow = -nodes[s].ldlt().solve(cross[s]);
+    const Eigen::MatrixXd follow = -SymmetricFactor(nodes[s]).solve(cross[s]);
     for (std::size_t i = 0; i < sensors.size(); ++i) {
       rows[s].push_back({parameter_rows[s][i] + node_rows[s][i] * follow,
                          angles_read(problem, static_cast<int>(s), sensors[i].sensor)});

@@ -1,10 +1,10 @@
 #include "estimator/calibrate/sensor_traps.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <functional>
 
+#include "estimator/math/decompositions.hpp"
 #include "estimator/model/placement.hpp"
 #include "estimator/model/sensor.hpp"
 #include "estimator/model/spanning_tree.hpp"
@@ -46,12 +46,11 @@ class TrapFinder {
   void find_directions(const std::vector<int>& estimated, const Eigen::MatrixXd& seen) {
     if (seen.rows() != std::ssize(estimated) || !seen.allFinite()) return;
     const Eigen::VectorXd scale = seen.diagonal().cwiseMax(1e-300).cwiseSqrt().cwiseInverse();
-    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(
-        Eigen::MatrixXd(scale.asDiagonal() * seen * scale.asDiagonal()));
-    for (Eigen::Index k = 0; k < seen.rows() && solver.eigenvalues()[k] < kHardlySeen; ++k) {
+    const SymmetricEigen solved = symmetric_eigen(scale.asDiagonal() * seen * scale.asDiagonal());
+    for (Eigen::Index k = 0; k < seen.rows() && solved.values[k] < kHardlySeen; ++k) {
       std::vector<int>& parts = directions_.emplace_back();
       for (Eigen::Index i = 0; i < seen.rows(); ++i) {
-        if (std::abs(solver.eigenvectors()(i, k)) < kPart) continue;
+        if (std::abs(solved.vectors(i, k)) < kPart) continue;
         parts.push_back(estimated[static_cast<std::size_t>(i)]);
       }
     }

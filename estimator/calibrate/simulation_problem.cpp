@@ -1,13 +1,13 @@
 #include "estimator/calibrate/simulation_problem.hpp"
 
 #include <Eigen/LU>
-#include <Eigen/QR>
 #include <algorithm>
 #include <cassert>
 #include <cmath>
 #include <limits>
 
 #include "estimator/dynamics/spook_stepper.hpp"
+#include "estimator/math/decompositions.hpp"
 #include "estimator/math/so3.hpp"
 #include "estimator/model/hinge_geometry.hpp"
 #include "estimator/model/kinematics.hpp"
@@ -15,17 +15,10 @@
 namespace estimator {
 namespace {
 
-/// Orthonormal basis of the null space of G.
-Eigen::MatrixXd null_space(const Eigen::MatrixXd& G) {
-  const Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(G.transpose());
-  const Eigen::MatrixXd Q = qr.householderQ();
-  return Q.rightCols(G.cols() - qr.rank());
-}
-
 /// Removes from the velocity its part across the constraints.
 void project_velocity(const Mechanism& mechanism, const ModelValues& values, State& state) {
   const Eigen::MatrixXd G = constraint_jacobian(mechanism, values, state.poses);
-  state.velocity -= G.completeOrthogonalDecomposition().solve(G * state.velocity);
+  state.velocity -= least_squares(G, G * state.velocity);
 }
 
 }  // namespace
@@ -164,8 +157,7 @@ Eigen::MatrixXd SimulationProblem::initial_basis(int segment) const {
     turn.block<5, 3>(5 * j, 6 * hinge.body_b + 3) += rows.b;
     if (!ground) turn.block<5, 3>(5 * j, 6 * hinge.body_a + 3) += rows.a;
   }
-  basis.bottomLeftCorner(n, freedom) =
-      -G.completeOrthogonalDecomposition().solve(Eigen::MatrixXd(turn * Z));
+  basis.bottomLeftCorner(n, freedom) = -pseudo_inverse(G) * (turn * Z);
   return basis;
 }
 

@@ -1,12 +1,12 @@
 #include "estimator/design/design.hpp"
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <atomic>
 #include <cmath>
 
 #include "estimator/calibrate/free_parameters.hpp"
 #include "estimator/design/evolution.hpp"
+#include "estimator/math/decompositions.hpp"
 #include "estimator/math/parallel_jobs.hpp"
 #include "estimator/optimize/covariance.hpp"
 
@@ -63,8 +63,7 @@ double worst_of(const Eigen::MatrixXd& information, const std::vector<DesignTarg
   const Eigen::VectorXd scale = unit(seen);
   Eigen::MatrixXd scaled = scale.asDiagonal() * information(seen, seen) * scale.asDiagonal();
   scaled.diagonal().array() += kRidge;
-  const auto size = static_cast<Eigen::Index>(seen.size());
-  const Eigen::MatrixXd inverse = scaled.ldlt().solve(Eigen::MatrixXd::Identity(size, size));
+  const Eigen::MatrixXd inverse = SymmetricFactor(scaled).inverse();
   double worst = 0.0;
   for (const DesignTarget& target : targets) {
     const auto place = std::ranges::find(seen, target.place);

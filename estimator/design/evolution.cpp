@@ -1,11 +1,12 @@
 #include "estimator/design/evolution.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cassert>
 #include <cmath>
 #include <limits>
 #include <numeric>
+
+#include "estimator/math/decompositions.hpp"
 
 namespace estimator {
 
@@ -30,9 +31,9 @@ Evolution::Evolution(const Eigen::VectorXd& start, double spread, int points, st
 }
 
 void Evolution::decompose() {
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(covariance_);
-  axes_ = solver.eigenvectors();
-  lengths_ = solver.eigenvalues().cwiseMax(1e-20).cwiseSqrt();
+  const SymmetricEigen solved = symmetric_eigen(covariance_);
+  axes_ = solved.vectors;
+  lengths_ = solved.values.cwiseMax(1e-20).cwiseSqrt();
 }
 
 const Eigen::MatrixXd& Evolution::ask() {

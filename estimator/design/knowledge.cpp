@@ -1,11 +1,11 @@
 #include "estimator/design/knowledge.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <cmath>
 #include <utility>
 #include <vector>
 
 #include "estimator/calibrate/free_parameters.hpp"
+#include "estimator/math/decompositions.hpp"
 
 namespace estimator {
 namespace {
@@ -27,9 +27,8 @@ struct Spectrum {
 Spectrum spectrum_of(const Eigen::MatrixXd& symmetric) {
   const Eigen::VectorXd scale = symmetric.diagonal().cwiseSqrt();
   const Eigen::VectorXd unit = scale.cwiseInverse();
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(unit.asDiagonal() * symmetric *
-                                                              unit.asDiagonal());
-  return {scale, solver.eigenvalues(), solver.eigenvectors()};
+  const auto [values, vectors] = symmetric_eigen(unit.asDiagonal() * symmetric * unit.asDiagonal());
+  return {scale, values, vectors};
 }
 
 /// Rows with something on the diagonal.

@@ -1,12 +1,12 @@
 #include "estimator/doctor/step_cause.hpp"
 
-#include <Eigen/QR>
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
 
 #include "estimator/doctor/edge_fit.hpp"
+#include "estimator/math/decompositions.hpp"
 
 namespace estimator {
 namespace {
@@ -48,7 +48,7 @@ Eigen::VectorXd behind(const JumpWindow& window) {
 }
 
 double squares(const Eigen::MatrixXd& basis, const Eigen::VectorXd& y) {
-  return (y - basis * basis.householderQr().solve(y)).squaredNorm();
+  return (y - basis * least_squares(basis, y)).squaredNorm();
 }
 
 double smooth_squares(const JumpWindow& window) {
@@ -182,11 +182,8 @@ void book_sizes(const std::vector<JumpWindow>& windows, StepExplanation& out) {
       continue;
     }
     const Eigen::MatrixXd basis = stepped_basis(window);
-    const Eigen::MatrixXd inverse =
-        (basis.transpose() * basis)
-            .ldlt()
-            .solve(Eigen::MatrixXd::Identity(basis.cols(), basis.cols()));
-    const Eigen::VectorXd solved = basis.householderQr().solve(window.y);
+    const Eigen::MatrixXd inverse = SymmetricFactor(basis.transpose() * basis).inverse();
+    const Eigen::VectorXd solved = least_squares(basis, window.y);
     out.sizes.push_back(solved[kDegree + 1]);
     out.deviations.push_back(
         std::sqrt(std::max(0.0, window.variance * inverse(kDegree + 1, kDegree + 1))));

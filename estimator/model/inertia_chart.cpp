@@ -1,9 +1,9 @@
 #include "estimator/model/inertia_chart.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <cassert>
 #include <cmath>
 
+#include "estimator/math/decompositions.hpp"
 #include "estimator/math/so3.hpp"
 #include "estimator/model/possible_inertia.hpp"
 
@@ -69,10 +69,10 @@ SecondMomentChart::SecondMomentChart(InertiaChart kind, const Eigen::Array<bool,
       products_(products),
       size_(3 + static_cast<int>(products.count())) {
   assert(kind != InertiaChart::kEntries && products.count() != 2);
-  const Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> eigen(second_moments(inertia_matrix(at)));
-  const Eigen::Vector3d& values = eigen.eigenvalues();
+  const SymmetricEigen3 eigen = symmetric_eigen3(second_moments(inertia_matrix(at)));
+  const Eigen::Vector3d& values = eigen.values;
   floor_ = border_of(values[2]);
-  axes_ = eigen.eigenvectors();
+  axes_ = eigen.vectors;
   if (axes_.determinant() < 0.0) axes_.col(0) *= -1.0;
   start_ = Eigen::VectorXd::Zero(size_);
   const Eigen::Vector3d raised = values.cwiseMax(floor_);

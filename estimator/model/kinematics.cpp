@@ -1,8 +1,8 @@
 #include "estimator/model/kinematics.hpp"
 
-#include <Eigen/QR>
 #include <cmath>
 
+#include "estimator/math/decompositions.hpp"
 #include "estimator/math/so3.hpp"
 #include "estimator/model/hinge_geometry.hpp"
 #include "estimator/model/spanning_tree.hpp"
@@ -133,7 +133,7 @@ void project_to_constraints(const Mechanism& mechanism, const ModelValues& value
     const Eigen::VectorXd g = constraint_violation(mechanism, values, q);
     if (g.cwiseAbs().maxCoeff() < kViolationTolerance) return;
     const Eigen::MatrixXd G = constraint_jacobian(mechanism, values, q);
-    const Eigen::VectorXd delta = -G.completeOrthogonalDecomposition().solve(g);
+    const Eigen::VectorXd delta = -least_squares(G, g);
     for (int i = 0; i < mechanism.body_count(); ++i) {
       auto& pose = q[static_cast<std::size_t>(i)];
       pose = retract(pose, delta.segment<6>(6 * i));
@@ -175,7 +175,7 @@ State assemble_state(const Mechanism& mechanism, const ModelValues& values,
     }
     target[G.rows() + i] = rates[tree[static_cast<std::size_t>(i)].hinge];
   }
-  state.velocity = system.completeOrthogonalDecomposition().solve(target);
+  state.velocity = least_squares(system, target);
   return state;
 }
 

@@ -1,11 +1,11 @@
 #include "estimator/model/mechanism.hpp"
 
+#include "estimator/math/decompositions.hpp"
 #include "estimator/model/joint_stop.hpp"
 #include "estimator/model/rest_friction.hpp"
 #include "estimator/model/sensor.hpp"
 #include "estimator/model/spanning_tree.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -32,8 +32,7 @@ void check_inertia(const Mechanism& mechanism, int body, InertiaCheck inertias,
   J << value(BodyQuantity::kJxx), value(BodyQuantity::kJxy), value(BodyQuantity::kJxz),
       value(BodyQuantity::kJxy), value(BodyQuantity::kJyy), value(BodyQuantity::kJyz),
       value(BodyQuantity::kJxz), value(BodyQuantity::kJyz), value(BodyQuantity::kJzz);
-  const Eigen::Vector3d moments =
-      Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d>(J, Eigen::EigenvaluesOnly).eigenvalues();
+  const Eigen::Vector3d moments = symmetric_eigen3(J).values;
   const std::string who = "body '" + mechanism.bodies[static_cast<std::size_t>(body)].name + "': ";
   if (!(moments[0] > 0.0)) {
     faults.push_back(who + "the inertia matrix is not positive definite (smallest principal " +

@@ -1,8 +1,8 @@
 #include "estimator/model/possible_inertia.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 
+#include "estimator/math/decompositions.hpp"
 #include "estimator/model/inertia_chart.hpp"
 
 namespace estimator {
@@ -11,25 +11,24 @@ namespace {
 constexpr double kRounding = 1e-10;  // of the largest principal value
 constexpr double kGrain = 1e-4;      // [m]
 
-Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> principal(const Eigen::Matrix3d& inertia) {
-  return Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d>(second_moments(inertia));
+SymmetricEigen3 principal(const Eigen::Matrix3d& inertia) {
+  return symmetric_eigen3(second_moments(inertia));
 }
 
 }  // namespace
 
 bool is_possible_inertia(const Eigen::Matrix3d& inertia) {
-  const Eigen::Vector3d values = principal(inertia).eigenvalues();
+  const Eigen::Vector3d values = principal(inertia).values;
   return values(0) >= -kRounding * values(2) && values(1) > kRounding * values(2);
 }
 
 Eigen::Matrix3d possible_inertia(double mass, const Eigen::Matrix3d& inertia) {
   if (is_possible_inertia(inertia)) return inertia;
   const auto solved = principal(inertia);
-  const Eigen::Vector3d& values = solved.eigenvalues();
+  const Eigen::Vector3d& values = solved.values;
   const double least = std::max(kBorderShare * values(2), mass * kGrain * kGrain);
   const Eigen::Vector3d raised = values.cwiseMax(least);
-  const Eigen::Matrix3d moments =
-      solved.eigenvectors() * raised.asDiagonal() * solved.eigenvectors().transpose();
+  const Eigen::Matrix3d moments = solved.vectors * raised.asDiagonal() * solved.vectors.transpose();
   return inertia_from(moments);
 }
 

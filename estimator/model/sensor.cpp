@@ -1,10 +1,11 @@
 #include "estimator/model/sensor.hpp"
 
 #include <Eigen/Geometry>
-#include <Eigen/QR>
 #include <cmath>
 #include <deque>
 #include <map>
+
+#include "estimator/math/decompositions.hpp"
 
 namespace estimator {
 namespace {
@@ -153,9 +154,7 @@ JointReadings::JointReadings(const Mechanism& mechanism) : sensors_(sensors_of(m
       matrix_(i, term.hinge) += term.sign;
     }
   }
-  Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> decomposition(matrix_);
-  decomposition.setThreshold(kRankLimit);
-  inverse_ = decomposition.pseudoInverse();
+  inverse_ = pseudo_inverse(matrix_, kRankLimit);
   const Eigen::MatrixXd resolution = inverse_ * matrix_;  // the identity where all is told
   for (Eigen::Index j = 0; j < joints; ++j) {
     told_.push_back(std::abs(resolution(j, j) - 1.0) < kRankLimit);
@@ -171,8 +170,7 @@ Eigen::VectorXd JointReadings::whole_turns(
     if (sensors_[static_cast<std::size_t>(i)].kind != JointKind::kRevolute) continue;
     // weights · earlier rows = this row, where those before tell what it reads
     const Eigen::MatrixXd before = matrix_.topRows(i).transpose();
-    const Eigen::VectorXd weights =
-        before.completeOrthogonalDecomposition().solve(matrix_.row(i).transpose());
+    const Eigen::VectorXd weights = least_squares(before, matrix_.row(i).transpose());
     if ((before * weights - matrix_.row(i).transpose()).norm() > kRankLimit) continue;
     const double expected = weights.dot(readings.head(i) + turns.head(i));
     turns[i] = kTurn * std::round((expected - readings[i]) / kTurn);

@@ -1,24 +1,24 @@
 #include "estimator/optimize/box_step.hpp"
 
-#include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cassert>
 #include <cmath>
 #include <vector>
+
+#include "estimator/math/decompositions.hpp"
 
 namespace estimator {
 namespace {
 
 // The nearest matrix to S whose eigenvalues reach the floor; S itself where they do already.
 Eigen::MatrixXd with_eigenvalue_floor(const Eigen::MatrixXd& S) {
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(S);
-  const Eigen::VectorXd& values = eigen.eigenvalues();
+  const SymmetricEigen eigen = symmetric_eigen(S);
+  const Eigen::VectorXd& values = eigen.values;
   const double largest = values[values.size() - 1];
   if (!(largest > 0.0)) return Eigen::MatrixXd::Identity(S.rows(), S.cols());
   const double floor = kEigenvalueFloor * largest;
   if (values[0] >= floor) return S;
-  const Eigen::MatrixXd& V = eigen.eigenvectors();
+  const Eigen::MatrixXd& V = eigen.vectors;
   return V * values.cwiseMax(floor).asDiagonal() * V.transpose();
 }
 
@@ -58,7 +58,7 @@ class ActiveSet {
     }
     if (free.empty()) return false;
     const Eigen::VectorXd gradient = S_ * x_ + s_;
-    const Eigen::VectorXd direction = -S_(free, free).ldlt().solve(gradient(free));
+    const Eigen::VectorXd direction = -SymmetricFactor(S_(free, free)).solve(gradient(free));
     double fraction = 1.0;
     int blocking = -1;
     for (std::size_t k = 0; k < free.size(); ++k) {

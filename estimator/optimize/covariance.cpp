@@ -1,10 +1,10 @@
 #include "estimator/optimize/covariance.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <cassert>
 #include <cmath>
 #include <limits>
 
+#include "estimator/math/decompositions.hpp"
 #include "estimator/optimize/arrow_factor.hpp"
 #include "estimator/optimize/node_response.hpp"
 #include "estimator/optimize/node_trace.hpp"
@@ -117,15 +117,14 @@ void analyse_spectrum(ParameterInformation& information) {
   if (!seen.empty()) {
     const Eigen::MatrixXd S = information.schur(seen, seen);
     const Eigen::VectorXd unit = S.diagonal().cwiseSqrt().cwiseInverse();
-    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(unit.asDiagonal() * S *
-                                                               unit.asDiagonal());
-    const Eigen::VectorXd& values = eigen.eigenvalues();
+    const SymmetricEigen eigen = symmetric_eigen(unit.asDiagonal() * S * unit.asDiagonal());
+    const Eigen::VectorXd& values = eigen.values;
     while (weak < values.size() && values[weak] < information.null_eigenvalue) ++weak;
     const Eigen::Index strong = values.size() - weak;
-    const Eigen::MatrixXd V = unit.asDiagonal() * eigen.eigenvectors().rightCols(strong);
+    const Eigen::MatrixXd V = unit.asDiagonal() * eigen.vectors.rightCols(strong);
     information.inverse(seen, seen) =
         V * values.tail(strong).cwiseInverse().asDiagonal() * V.transpose();
-    weak_basis = eigen.eigenvectors().leftCols(weak);
+    weak_basis = eigen.vectors.leftCols(weak);
     for (std::size_t k = 0; k < seen.size(); ++k) {
       const double share = weak_basis.row(static_cast<Eigen::Index>(k)).norm();
       information.undetermined[static_cast<std::size_t>(seen[k])] = share > kNullShare;

@@ -1,6 +1,6 @@
 #include "estimator/tree/inertial_base.hpp"
 
-#include <Eigen/Dense>
+#include <Eigen/QR>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "estimator/dynamics/tree_inverse_dynamics.hpp"
+#include "estimator/math/decompositions.hpp"
 #include "estimator/model/inertia_chart.hpp"
 #include "estimator/model/placement.hpp"
 #include "estimator/model/spanning_tree.hpp"
@@ -194,9 +195,7 @@ void draw(const Mechanism& mechanism, std::size_t count, unsigned seed,
     Eigen::MatrixXd motion = Eigen::MatrixXd::Identity(n, n);
     if (closure.has_loops()) {
       if (!closure.close(angles, unwanted)) continue;
-      Eigen::FullPivLU<Eigen::MatrixXd> lu(closure.jacobian(angles));
-      lu.setThreshold(1e-7);
-      motion = lu.kernel();
+      motion = null_space(closure.jacobian(angles), 1e-7);
     }
     const Eigen::VectorXd along =
         Eigen::VectorXd::NullaryExpr(motion.cols(), [&] { return kAcceleration * even(random); });

@@ -1,12 +1,13 @@
 #include "estimator/tree/loop_closure.hpp"
 
-#include <Eigen/Dense>
+#include <Eigen/SVD>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
 
 #include "estimator/dynamics/tree_inverse_dynamics.hpp"
+#include "estimator/math/decompositions.hpp"
 #include "estimator/math/subsets.hpp"
 #include "estimator/model/placement.hpp"
 
@@ -107,7 +108,7 @@ bool LoopClosure::close(Eigen::VectorXd& angles, const Eigen::VectorXd& wanted) 
       A(rows_ + j, j) = 1.0;
       b[rows_ + j] = wanted[j] - angles[j];
     }
-    Eigen::VectorXd step = A.householderQr().solve(b);
+    Eigen::VectorXd step = least_squares(A, b);
     const double largest = step.cwiseAbs().maxCoeff();
     if (!std::isfinite(largest)) return false;
     if (largest > kClosingStepMax) step *= kClosingStepMax / largest;
@@ -116,10 +117,9 @@ bool LoopClosure::close(Eigen::VectorXd& angles, const Eigen::VectorXd& wanted) 
   }
   // Onto the closures alone. Joints that carry the whole loop move them by what is still open: that
   // is no way to close it.
-  Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> decomposition;
-  decomposition.setThreshold(kClosingRankTolerance);
   for (int round = 0; round < 5; ++round) {
-    const Eigen::VectorXd step = -decomposition.compute(jacobian(angles)).solve(violation(angles));
+    const Eigen::VectorXd step =
+        -least_squares(jacobian(angles), violation(angles), kClosingRankTolerance);
     angles += step;
     if (step.cwiseAbs().maxCoeff() < kClosingSettled) break;
   }
@@ -127,12 +127,7 @@ bool LoopClosure::close(Eigen::VectorXd& angles, const Eigen::VectorXd& wanted) 
 }
 
 Eigen::VectorXd LoopClosure::rates(const Eigen::VectorXd& angles, const Eigen::VectorXd& wanted) {
-  const Eigen::MatrixXd G = jacobian(angles);
-  Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr;
-  qr.setThreshold(kClosingRankTolerance);
-  qr.compute(G.transpose());
-  const Eigen::MatrixXd Q = qr.householderQ();
-  const Eigen::MatrixXd free = Q.rightCols(n_ - qr.rank());
+  const Eigen::MatrixXd free = null_space(jacobian(angles), kClosingRankTolerance);
   Eigen::MatrixXd A = free;
   Eigen::VectorXd b = wanted;
   for (int j = 0; j < n_; ++j) {
@@ -140,7 +135,7 @@ Eigen::VectorXd LoopClosure::rates(const Eigen::VectorXd& angles, const Eigen::V
     A.row(j).setZero();
     b[j] = 0.0;
   }
-  return free * A.completeOrthogonalDecomposition().solve(b);
+  return free * least_squares(A, b);
 }
 
 CoordinateChoice LoopClosure::choose(const std::vector<Eigen::VectorXd>& configurations) {

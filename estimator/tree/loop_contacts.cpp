@@ -1,12 +1,13 @@
 #include "estimator/tree/loop_contacts.hpp"
 
-#include <Eigen/Dense>
+#include <Eigen/SVD>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
 #include <vector>
 
+#include "estimator/math/decompositions.hpp"
 #include "estimator/math/lemke.hpp"
 #include "estimator/math/subsets.hpp"
 
@@ -22,7 +23,7 @@ constexpr double kContactRankTolerance = 1e-9;  // of the largest singular value
 /// u and the slack of its upper bound.
 Contacts settle_contacts(const RestingJoints& joints) {
   const Eigen::Index s = joints.bound.size();
-  const Eigen::LDLT<Eigen::MatrixXd> mass(joints.mass);
+  const SymmetricFactor mass(joints.mass);
   const Eigen::VectorXd unhindered = joints.drift - joints.coupling * mass.solve(joints.force);
   const Eigen::MatrixXd response =
       joints.coupling * mass.solve(Eigen::MatrixXd(joints.coupling.transpose()));

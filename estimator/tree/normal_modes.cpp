@@ -1,9 +1,9 @@
 #include "estimator/tree/normal_modes.hpp"
 
-#include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
+
+#include "estimator/math/decompositions.hpp"
 
 namespace estimator {
 namespace {
@@ -22,19 +22,18 @@ bool is_neutral(const NormalMode& mode, const std::vector<NormalMode>& all) {
 
 std::vector<NormalMode> normal_modes(const Mechanism& mechanism, const Statics::Local& local) {
   std::vector<NormalMode> modes;
-  const Eigen::VectorXd pivots = Eigen::LDLT<Eigen::MatrixXd>(local.mass).vectorD();
+  const Eigen::VectorXd pivots = SymmetricFactor(local.mass).pivots();
   if (pivots.size() == 0 || !(pivots.minCoeff() > kMassless * pivots.maxCoeff())) return modes;
-  const Eigen::GeneralizedSelfAdjointEigenSolver<Eigen::MatrixXd> solver(local.stiffness,
-                                                                         local.mass);
+  const SymmetricEigen solved = generalized_eigen(local.stiffness, local.mass);
   for (Eigen::Index k = 0; k < pivots.size(); ++k) {
-    Eigen::VectorXd shape = local.motions * solver.eigenvectors().col(k);
+    Eigen::VectorXd shape = local.motions * solved.vectors.col(k);
     double largest = 0.0;  // with its sign
     for (Eigen::Index j = 0; j < shape.size(); ++j) {
       const double part = shape[j] / mechanism.hinges[static_cast<std::size_t>(j)].units().scale;
       if (std::abs(part) > std::abs(largest) * (1.0 + 1e-9)) largest = part;
     }
     shape /= largest;
-    modes.push_back({solver.eigenvalues()[k], shape});
+    modes.push_back({solved.values[k], shape});
   }
   return modes;
 }

@@ -1,11 +1,12 @@
 #include "estimator/tree/rest_pose.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <random>
 #include <stdexcept>
+
+#include "estimator/math/decompositions.hpp"
 
 namespace estimator {
 namespace {
@@ -81,11 +82,11 @@ class Descent {
     const Eigen::Index n = local.gradient.size();
     const Eigen::MatrixXd metric =
         has_mass ? local.mass : Eigen::MatrixXd(Eigen::MatrixXd::Identity(n, n));
-    const Eigen::GeneralizedSelfAdjointEigenSolver<Eigen::MatrixXd> solver(local.stiffness, metric);
-    const Eigen::VectorXd rates = solver.eigenvalues().cwiseAbs();
+    const SymmetricEigen solved = generalized_eigen(local.stiffness, metric);
+    const Eigen::VectorXd rates = solved.values.cwiseAbs();
     const double least = std::max(kSlowest, kSlowestShare * rates.maxCoeff());
-    const Eigen::VectorXd along = solver.eigenvectors().transpose() * local.gradient;
-    return -sign_ * (solver.eigenvectors() * along.cwiseQuotient(rates.cwiseMax(least)));
+    const Eigen::VectorXd along = solved.vectors.transpose() * local.gradient;
+    return -sign_ * (solved.vectors * along.cwiseQuotient(rates.cwiseMax(least)));
   }
 
   /// Takes the step, or as much of it as goes downhill.

@@ -1,10 +1,10 @@
 #include "estimator/tree/statics.hpp"
 
-#include <Eigen/Dense>
 #include <cmath>
 #include <limits>
 
 #include "estimator/dynamics/mass_matrix.hpp"
+#include "estimator/math/decompositions.hpp"
 #include "estimator/model/placement.hpp"
 
 namespace estimator {
@@ -61,7 +61,7 @@ Eigen::MatrixXd Statics::motions(const Eigen::VectorXd& coordinates) {
   const Eigen::MatrixXd J = closure_.jacobian(coordinates);
   const auto& rows = choice_.rows;
   const Eigen::MatrixXd J_d = J(rows, choice_.dependent), J_i = J(rows, choice_.independent);
-  const Eigen::MatrixXd follow = -J_d.partialPivLu().solve(J_i);
+  const Eigen::MatrixXd follow = -solve_square(J_d, J_i);
   for (std::size_t k = 0; k < choice_.dependent.size(); ++k) {
     Z.row(choice_.dependent[k]) = follow.row(static_cast<Eigen::Index>(k));
   }

@@ -1,10 +1,10 @@
 #include "service/report/identifiability_section.hpp"
 
-#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
+#include "estimator/math/decompositions.hpp"
 #include "service/report/chart_figure.hpp"
 #include "service/report/embedded_data.hpp"
 #include "service/report/html_table.hpp"
@@ -63,7 +63,7 @@ void measure(const Calibration& calibration, std::vector<Seen>& seen) {
                                         seen[static_cast<std::size_t>(j)].index);
     }
   }
-  const Eigen::MatrixXd inverse = R.inverse();
+  const Eigen::MatrixXd inverse = estimator::SymmetricFactor(R).inverse();
   for (Eigen::Index i = 0; i < n; ++i) {
     Seen& one = seen[static_cast<std::size_t>(i)];
     const double deviation =

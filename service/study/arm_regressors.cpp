@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "estimator/math/decompositions.hpp"
+
 namespace service {
 namespace {
 
@@ -42,7 +44,8 @@ Filter make_filter(int window, double period) {
   for (int i = 0; i < window; ++i) {
     for (int p = 0; p <= kOrder; ++p) powers(i, p) = std::pow((i - half) * period, p);
   }
-  const MatrixXd fit = (powers.transpose() * powers).ldlt().solve(powers.transpose());
+  const MatrixXd fit =
+      estimator::SymmetricFactor(powers.transpose() * powers).solve(powers.transpose());
   return {fit.row(0), fit.row(1), 2.0 * fit.row(2)};
 }
 

@@ -3,6 +3,8 @@
 #include <Eigen/Dense>
 #include <stdexcept>
 
+#include "estimator/math/decompositions.hpp"
+
 namespace service {
 namespace {
 
@@ -42,9 +44,7 @@ Eigen::MatrixXd NeededControls::couplings(const Eigen::VectorXd& angles) {
   const Eigen::Index n = mechanism_.hinge_count();
   Eigen::MatrixXd motions = Eigen::MatrixXd::Identity(n, n);
   if (closure_.has_loops()) {
-    Eigen::FullPivLU<Eigen::MatrixXd> lu(closure_.jacobian(angles));
-    lu.setThreshold(kLoopRank);
-    motions = lu.kernel();
+    motions = estimator::null_space(closure_.jacobian(angles), kLoopRank);
   }
   const Eigen::MatrixXd driven = motions(motors_, Eigen::all);
   Eigen::FullPivLU<Eigen::MatrixXd> lu(driven);

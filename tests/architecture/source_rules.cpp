@@ -9,6 +9,8 @@
 #include <sstream>
 #include <string_view>
 
+#include "tests/architecture/function_names.hpp"
+
 namespace architecture {
 namespace {
 
@@ -432,6 +434,7 @@ const std::vector<Rule>& source_rules() {
       {"HeadersImposeNoNames", headers_impose_no_names},
       {"HeadersAreGuarded", headers_are_guarded},
       {"SourcesAreListed", sources_are_listed},
+      {"AnonymousFunctionsHideNone", anonymous_functions_hide_none},
   };
   return kRules;
 }

@@ -66,6 +66,13 @@ const std::map<std::string, Tree>& bad_trees() {
       {"SourcesAreListed",
        {file("daq/CMakeLists.txt", "file(GLOB sources *.cpp)"),
         file("daq/loop/CMakeLists.txt", "file(READ a b)")}},
+      {"AnonymousFunctionsHideNone",
+       {{"service/client/a.cpp",
+         {"namespace {", "bool is_mcap(const std::filesystem::path& file) { return true; }",
+          "bool is_mcap(int file) { return true; }", "}  // namespace",
+          "bool is_mcap(const fs::path& path) { return false; }"}},
+        file("daq/other.hpp", "bool is_mcap(int file);"),
+        file("service/import/a.hpp", "bool is_mcap(const std::filesystem::path& path);")}},
   };
   return kTrees;
 }
