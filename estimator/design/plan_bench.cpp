@@ -1,6 +1,5 @@
 #include "estimator/design/plan_bench.hpp"
 
-#include <Eigen/QR>
 #include <algorithm>
 #include <cassert>
 #include <cmath>
@@ -10,6 +9,7 @@
 #include "estimator/calibrate/free_parameters.hpp"
 #include "estimator/calibrate/joint_mobility.hpp"
 #include "estimator/calibrate/shooting_problem.hpp"
+#include "estimator/math/decompositions.hpp"
 
 namespace estimator {
 namespace {
@@ -179,9 +179,7 @@ PlanInformation PlanBench::information_of(const IntervalSlopes::Result& slopes) 
     return result;
   }
   result.scale = J.rightCols(free_count_).colwise().squaredNorm();
-  const Eigen::HouseholderQR<Eigen::Ref<Eigen::MatrixXd>> qr(J);
-  const Eigen::MatrixXd R =
-      J.block(states, states, free_count_, free_count_).triangularView<Eigen::Upper>();
+  const Eigen::MatrixXd R = triangular_factor(J).bottomRightCorner(free_count_, free_count_);
   result.information.noalias() = R.transpose() * R;
   return result;
 }

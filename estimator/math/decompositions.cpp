@@ -52,6 +52,11 @@ Eigen::MatrixXd SymmetricFactor::solve_columns(const Eigen::MatrixXd& B) const {
   return ldlt_.solve(B);
 }
 
+Eigen::MatrixXd triangular_factor(Eigen::Ref<Eigen::MatrixXd> A) {
+  const Eigen::HouseholderQR<Eigen::Ref<Eigen::MatrixXd>> in_place(A);
+  return A.topRows(A.cols()).triangularView<Eigen::Upper>();
+}
+
 Eigen::VectorXd least_squares(const Eigen::MatrixXd& A, const Eigen::VectorXd& b,
                               std::optional<double> tolerance) {
   return orthogonal(A, tolerance).solve(b);

@@ -61,6 +61,10 @@ class SymmetricFactor {
   Eigen::LDLT<Eigen::MatrixXd> ldlt_;
 };
 
+/// R with Rᵀ R = Aᵀ A, upper triangular, of a matrix with at least as many rows as columns.
+/// @param A is overwritten
+Eigen::MatrixXd triangular_factor(Eigen::Ref<Eigen::MatrixXd> A);
+
 // In what follows pivots below `tolerance` of the largest count as none; without one, below
 // rounding.
 

@@ -100,11 +100,12 @@ std::string window_charts(const Validation& validation) {
 }
 
 std::string outcome(const Validation& validation, const ValidationChoice& choice) {
+  const std::size_t count = validation.windows.size();
   return "Parameters kept: " +
          (choice.parameters_file.empty() ? "those of the rig file" : choice.parameters_file) +
-         "; " + std::to_string(validation.windows.size()) +
-         (choice.window > 0.0 ? " windows of " + format_number(choice.window) + " s"
-                              : " whole segments");
+         "; " + std::to_string(count) + (choice.window > 0.0 ? " window" : " whole segment") +
+         (count == 1 ? "" : "s") +
+         (choice.window > 0.0 ? " of " + format_number(choice.window) + " s" : "");
 }
 
 }  // namespace

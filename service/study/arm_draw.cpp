@@ -1,12 +1,12 @@
 #include "service/study/arm_draw.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <Eigen/Geometry>
 #include <cmath>
 #include <numbers>
 #include <random>
 #include <utility>
 
+#include "estimator/math/decompositions.hpp"
 #include "proto/text/exact_number.hpp"
 #include "service/import/rig_file.hpp"
 
@@ -81,10 +81,9 @@ ArmBody wrong_body(const ArmBody& body, double wrong, Random& random) {
   ArmBody start = body;
   start.mass *= off_by(random, wrong);
   for (double& coordinate : start.centre) coordinate *= off_by(random, wrong);
-  const Eigen::SelfAdjointEigenSolver<Matrix3d> principal(body.second);
-  Vector3d moments = principal.eigenvalues();
+  const auto [second_moments, axes] = estimator::symmetric_eigen3(body.second);
+  Vector3d moments = second_moments;
   for (double& moment : moments) moment *= off_by(random, wrong);
-  const Matrix3d& axes = principal.eigenvectors();
   start.second = axes * moments.asDiagonal() * axes.transpose();
   return start;
 }

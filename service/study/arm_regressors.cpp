@@ -1,6 +1,5 @@
 #include "service/study/arm_regressors.hpp"
 
-#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 
@@ -14,7 +13,7 @@ using Eigen::VectorXd;
 
 constexpr int kOrder = 3;            // of the polynomials
 constexpr double kStretch = 0.1;     // of an equation of energy [s]
-constexpr double kRank = 1e-9;       // of the largest singular value
+constexpr double kRank = 1e-9;       // of the largest pivot
 constexpr double kStanding = 1e-12;  // [rad/s]
 
 double sign_of(double rate) { return rate > kStanding ? 1.0 : rate < -kStanding ? -1.0 : 0.0; }
@@ -23,14 +22,13 @@ double sign_of(double rate) { return rate > kStanding ? 1.0 : rate < -kStanding 
 VectorXd solve_shown(const MatrixXd& rows, const VectorXd& right) {
   VectorXd scale = rows.colwise().norm();
   for (double& each : scale) each = each > 0.0 ? each : 1.0;
-  // Normal equations' eigenvalues are squares; QR first keeps all digits.
-  const Eigen::HouseholderQR<MatrixXd> qr(rows * scale.cwiseInverse().asDiagonal());
+  // Normal equations' eigenvalues are squares; a triangle keeps all digits.
   const Eigen::Index n = rows.cols();
-  const MatrixXd R = qr.matrixQR().topRows(n).template triangularView<Eigen::Upper>();
-  const VectorXd rotated = (qr.householderQ().transpose() * right).head(n);
-  Eigen::BDCSVD<MatrixXd> svd(R, Eigen::ComputeThinU | Eigen::ComputeThinV);
-  svd.setThreshold(kRank);
-  return svd.solve(rotated).cwiseQuotient(scale);
+  MatrixXd all(rows.rows(), n + 1);
+  all << rows * scale.cwiseInverse().asDiagonal(), right;
+  const MatrixXd R = estimator::triangular_factor(all);
+  return estimator::least_squares(R.topLeftCorner(n, n), R.col(n).head(n), kRank)
+      .cwiseQuotient(scale);
 }
 
 /// Of one signal: coefficients of its value, first and second derivative at the centre.

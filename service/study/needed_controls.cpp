@@ -1,6 +1,5 @@
 #include "service/study/needed_controls.hpp"
 
-#include <Eigen/Dense>
 #include <stdexcept>
 
 #include "estimator/math/decompositions.hpp"
@@ -47,12 +46,10 @@ Eigen::MatrixXd NeededControls::couplings(const Eigen::VectorXd& angles) {
     motions = estimator::null_space(closure_.jacobian(angles), kLoopRank);
   }
   const Eigen::MatrixXd driven = motions(motors_, Eigen::all);
-  Eigen::FullPivLU<Eigen::MatrixXd> lu(driven);
-  lu.setThreshold(kDrivenRank);
-  if (driven.rows() != driven.cols() || !lu.isInvertible()) {
+  if (driven.rows() != driven.cols() || estimator::null_space(driven, kDrivenRank).cols() > 0) {
     throw std::invalid_argument("the motors do not determine how the joints move");
   }
-  return motions * lu.inverse();
+  return motions * estimator::pseudo_inverse(driven);
 }
 
 Eigen::VectorXd NeededControls::at(const Eigen::VectorXd& angles, const Eigen::VectorXd& rates,

@@ -54,9 +54,11 @@ TEST_F(ValidateCommand, JudgesGivenParameters) {
   };
   const auto [right, whole] = rmse(0.004, "");
   EXPECT_EQ(whole, 1);
+  expect_parts(contents_of(folder_.file("v.html")), {"; 1 whole segment<"});
   EXPECT_GT(rmse(0.0041, "").first, 3.0 * right);
   const auto [in_windows, windows] = rmse(0.0041, "--window 1");
   EXPECT_EQ(windows, 4);
+  expect_parts(contents_of(folder_.file("v.html")), {"; 4 windows of 1 s<"});
   EXPECT_LT(in_windows, rmse(0.0041, "").first) << "short windows hide what grows";
   EXPECT_GT(rmse(0.0041, "--window 1 --start-window 0.3").first, in_windows);
 }

@@ -83,6 +83,15 @@ TEST(SymmetricFactor, SaysWhatItCannotEliminate) {
   EXPECT_TRUE(SymmetricFactor(Eigen::Matrix2d::Identity()).ok());
 }
 
+TEST(TriangularFactor, HasTheSquareOfTheMatrix) {
+  const Eigen::MatrixXd A = random_matrix(40, 5, 15);
+  Eigen::MatrixXd overwritten = A;
+  const Eigen::MatrixXd R = triangular_factor(overwritten);
+  ASSERT_EQ(R.rows(), 5);
+  EXPECT_LT(largest(R.transpose() * R - A.transpose() * A), 1e-12);
+  EXPECT_EQ(largest(R.triangularView<Eigen::StrictlyLower>().toDenseMatrix()), 0.0);
+}
+
 TEST(LeastSquares, TakesTheSmallestOfAllSolutions) {
   const Eigen::MatrixXd tall = random_matrix(8, 3, 9);
   Eigen::MatrixXd A(8, 4);
