@@ -193,6 +193,11 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
     information = compute_information(fit.simulation());
     variances = group_variances(information, 1.0);
     counting = account_for_correlation(fit, information, variances, result.notes);
+  } else if (fit.has_gone_astray()) {
+    result.notes.push_back(
+        "a simulation of the whole recording was fitted, but ended far from what the estimated "
+        "states follow to the noise: from its start the motion cannot be predicted for so long. "
+        "The estimates are those of states and parameters; compare simulations on shorter pieces");
   } else if (!fit.is_predictable()) {
     result.notes.push_back(
         "the open-loop simulation leaves the recording; it was not refined. Long motions through "

@@ -32,10 +32,14 @@ std::optional<Mechanism> off_bounds(Mechanism mechanism, const Mechanism& start)
   return mechanism;
 }
 
+bool is_excess_free(const Mechanism& mechanism, int hinge) {
+  return mechanism.hinge_parameter(hinge, HingeQuantity::kStribeckTorque).free &&
+         mechanism.hinge_parameter(hinge, HingeQuantity::kStribeckRate).free;
+}
+
 bool is_excess_lost(const Mechanism& mechanism, int hinge, double fastest) {
   const Parameter& excess = mechanism.hinge_parameter(hinge, HingeQuantity::kStribeckTorque);
   const Parameter& rate = mechanism.hinge_parameter(hinge, HingeQuantity::kStribeckRate);
-  if (!excess.free || !rate.free) return false;
   if (may_rise_from_rest(mechanism, hinge) && rate.value < std::pow(kDecayed / fastest, 2)) {
     return true;  // of the wrong sign it stands for drag, and hardly decays
   }
@@ -64,13 +68,14 @@ Mechanism with_excess(Mechanism mechanism, int hinge, double share, double decay
 }  // namespace
 
 std::vector<Mechanism> second_chances(const Mechanism& reached, const Mechanism& start,
-                                      const Eigen::VectorXd& fastest) {
+                                      const Eigen::VectorXd& fastest, bool unexplained) {
   std::vector<Mechanism> chances;
   if (std::optional<Mechanism> freed = off_bounds(reached, start)) {
     chances.push_back(std::move(*freed));
   }
   for (int j = 0; j < reached.hinge_count(); ++j) {
-    if (!(fastest[j] > 0.0) || !is_excess_lost(reached, j, fastest[j])) continue;
+    if (!(fastest[j] > 0.0) || !is_excess_free(reached, j)) continue;
+    if (!unexplained && !is_excess_lost(reached, j, fastest[j])) continue;
     for (const double share : kDecaySpeeds) {
       chances.push_back(with_excess(reached, j, kExcessShare, share * fastest[j]));
       if (!may_rise_from_rest(reached, j)) continue;

@@ -24,6 +24,9 @@ constexpr int kLooseIterations = 30;
 /// leaves with so much process noise.
 constexpr double kAstray = 10.0;
 
+/// Of a sensor's residuals in the simulation to those of the states.
+constexpr double kAstrayRatio = 1.5;
+
 /// Process noise as large as the accelerations themselves and intervals too short for a wrong model
 /// to lead far astray: hardly more than a regression of accelerations, which any start survives.
 constexpr double kApproachShare = 1.0;
@@ -196,9 +199,20 @@ void ShootingFit::estimate_jointly(const Mechanism& start) {
   retry_jointly();
 }
 
+bool ShootingFit::leaves_accelerations() const {
+  for (int p = 0; p < joint_->coordinate_count(); ++p) {
+    if (is_process_noise_seen(p)) return true;
+  }
+  return false;
+}
+
+std::vector<Mechanism> ShootingFit::chances_at(const Mechanism& reached) const {
+  return second_chances(reached, start_, input_.fastest, leaves_accelerations());
+}
+
 /// Tries second chances for where the joint problem ended, and stays with the first that is better.
 void ShootingFit::retry_jointly() {
-  for (const Mechanism& chance : second_chances(joint_->mechanism(), start_, input_.fastest)) {
+  for (const Mechanism& chance : chances_at(joint_->mechanism())) {
     if (is_over(joint_history_)) return;
     if (try_again(joint_, problem_from(chance, joint_->noise(), input_.grid), kSmallDecrease,
                   joint_history_)) {
@@ -296,13 +310,29 @@ bool ShootingFit::fit_simulation() {
   if (monitor_.on_stage) monitor_.on_stage(stages_.simulation, simulation_->mechanism());
   run(*simulation_, options_for(*simulation_, kNegligibleDecrease), simulation_history_);
   retry_simulation();
-  return true;
+  if (!is_astray()) return true;
+  astray_ = true;
+  simulation_ = simulation_from(joint_->mechanism());
+  return false;
+}
+
+/// Whether the simulation ended farther from the readings than the states did, although these
+/// follow the model: some trajectory of it explains the readings, and the fit did not find it.
+bool ShootingFit::is_astray() const {
+  if (leaves_accelerations()) return false;
+  for (int sensor = 0; sensor < joint_->sensor_count(); ++sensor) {
+    const double states = joint_->squared_error(sensor);
+    if (simulation_->squared_error(sensor) > kAstrayRatio * kAstrayRatio * states) {
+      return !is_cancelled();
+    }
+  }
+  return false;
 }
 
 /// As `retry_jointly`.
 void ShootingFit::retry_simulation() {
   const Mechanism reached = simulation_->mechanism();
-  for (const Mechanism& chance : second_chances(reached, start_, input_.fastest)) {
+  for (const Mechanism& chance : chances_at(reached)) {
     if (is_over(simulation_history_)) return;
     if (try_again(simulation_, simulation_from(chance), kNegligibleDecrease, simulation_history_)) {
       return;

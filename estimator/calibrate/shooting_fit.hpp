@@ -61,6 +61,8 @@ class ShootingFit {
   const ShootingProblem& simulation() const { return *simulation_; }
   const ShootingHistory& simulation_history() const { return simulation_history_; }
   bool is_predictable() const { return predictable_; }
+  /// Whether the simulation fit lost its way, and what there is is the simulation from the states.
+  bool has_gone_astray() const { return astray_; }
 
   /// Measured, estimated and simulated angles of each segment.
   std::vector<SegmentTrajectory> trajectories() const;
@@ -76,8 +78,11 @@ class ShootingFit {
                                                 const ShootingNoise& noise,
                                                 const ShootingGrid& grid) const;
   std::unique_ptr<ShootingProblem> simulation_from(const Mechanism& mechanism) const;
+  bool leaves_accelerations() const;
+  std::vector<Mechanism> chances_at(const Mechanism& reached) const;
   void retry_jointly();
   void retry_simulation();
+  bool is_astray() const;
   bool try_again(std::unique_ptr<ShootingProblem>& problem, std::unique_ptr<ShootingProblem> again,
                  double decrease, ShootingHistory& history) const;
   LmOptions options_for(const ShootingProblem& problem, double decrease) const;
@@ -95,7 +100,7 @@ class ShootingFit {
   std::unique_ptr<ShootingProblem> joint_, simulation_;
   ShootingHistory joint_history_, simulation_history_;
   std::vector<bool> process_seen_;
-  bool predictable_ = false;
+  bool predictable_ = false, astray_ = false;
 };
 
 }  // namespace estimator

@@ -53,7 +53,7 @@ TrialFit fitted(const Mechanism& mechanism, const std::vector<Recording>& excerp
 }
 
 /// Whether the best trial explains the readings, and the description as given does not: neither
-/// from its own start nor from the values that the trial found.
+/// from its own start nor from the values, or values and states, that the trial found.
 bool is_better(DescriptionTrials& trials, const Mechanism& mechanism,
                const std::vector<Recording>& excerpts, const CalibrationMonitor& monitor) {
   const Trial& best = trials.trials.front();
@@ -69,6 +69,9 @@ bool is_better(DescriptionTrials& trials, const Mechanism& mechanism,
   }
   apply_ties(from_there);
   TrialFit again = fitted(from_there, excerpts, monitor);
+  TrialFit beside(from_there, excerpts, &best.fit);
+  beside.settle(monitor.stop);
+  if (beside.misfit() < again.misfit()) again = std::move(beside);
   if (again.misfit() < trials.given.misfit()) trials.given = std::move(again);
   return improves() && trials.given.misfit() > kBadMisfit;
 }

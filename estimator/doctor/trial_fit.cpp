@@ -126,12 +126,20 @@ LmOptions few_trials(int iterations) {
 
 }  // namespace
 
-TrialFit::TrialFit(const Mechanism& mechanism, const std::vector<Recording>& excerpts) {
+TrialFit::TrialFit(const Mechanism& mechanism, const std::vector<Recording>& excerpts,
+                   const TrialFit* near) {
   try {
     const Mechanism start = held(mechanism);
     ShootingInput input = prepare_shooting(start, excerpts, {});
     if (is_too_fast(start, input)) return;
     coarsen_noise(input, start);
+    if (near != nullptr && near->is_valid() &&
+        near->problem_->segment_count() == std::ssize(input.segments)) {
+      for (std::size_t s = 0; s < input.segments.size(); ++s) {
+        input.states[s] = near->problem_->states(static_cast<int>(s));
+        input.state_spacing[s] = near->problem_->spacing(static_cast<int>(s));
+      }
+    }
     const double longest = longest_period(input.segments);
     input.grid.local_steps.clear();
     input.grid.step = std::min(kStepFactor * input.grid.step, kLongestStep);

@@ -22,7 +22,9 @@ class TrialFit {
 
   /// @param excerpts  few rows; a fit costs in proportion
   /// @param start     of the parameters; a mechanism of the same build
-  TrialFit(const Mechanism& mechanism, const std::vector<Recording>& excerpts);
+  /// @param near      begins with the states of this fit to as many excerpts, where there is one
+  TrialFit(const Mechanism& mechanism, const std::vector<Recording>& excerpts,
+           const TrialFit* near = nullptr);
 
   /// With a process noise as large as the accelerations themselves: hardly more than a regression.
   void approach(const std::atomic<bool>* stop);

@@ -84,6 +84,15 @@ TEST(SecondChances, FindAStribeckExcessThatIsLost) {
   EXPECT_EQ(count_with(HingeQuantity::kStribeckRate, 0.99 * visible), 0U);
 }
 
+// One that only looks found stands in a valley of its own; accelerations left over tell.
+TEST(SecondChances, TryAnyExcessWhereAccelerationsAreLeft) {
+  const Mechanism reached = with_excess();
+  EXPECT_EQ(second_chances(reached, reached, kSpeeds, true).size(), 5U);
+  Mechanism held = with_excess();
+  of_second(held, HingeQuantity::kStribeckRate).free = false;
+  EXPECT_TRUE(second_chances(held, held, kSpeeds, true).empty());
+}
+
 // Only where the fit may move it, and where the hinge moved at all.
 TEST(SecondChances, NeedAFreeExcessOnAHingeThatMoves) {
   for (const HingeQuantity quantity :

@@ -178,6 +178,16 @@ TEST(Verdict, BelievesWhatIsExplainedButCannotBePredicted) {
   EXPECT_TRUE(says(calibration, "accelerations are left unexplained"));
   calibration.acceleration_noise[0] = 1.05 * third;
   EXPECT_EQ(kind_of(calibration), VerdictKind::kExplainsNothing);
+  // A ten-thousandth is within the deviations: no more than a hint.
+  calibration.acceleration_noise[0] = 3.0 * third * 0.95e-4;
+  EXPECT_EQ(kind_of(calibration), VerdictKind::kDoubtful);
+  EXPECT_TRUE(says(calibration, "a trace of the accelerations is left unexplained"));
+  calibration.acceleration_noise[0] = 3.0 * third * 1.05e-4;
+  EXPECT_EQ(kind_of(calibration), VerdictKind::kDoesNotHold);
+  calibration.mechanism.hinges[0].name = "one that nobody reads";
+  calibration.acceleration_noise[0] = 3.0 * third * 0.95e-4;
+  EXPECT_EQ(kind_of(calibration), VerdictKind::kDoesNotHold);
+  calibration.mechanism.hinges[0].name = calibration.simulation.front().hinge;
   calibration.acceleration_noise[0] = 0.0;
   calibration.termination = Termination::kMaxIterations;
   EXPECT_EQ(kind_of(calibration), VerdictKind::kExplainsNothing);
