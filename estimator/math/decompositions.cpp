@@ -3,6 +3,7 @@
 #include <Eigen/Eigenvalues>
 #include <Eigen/LU>
 #include <Eigen/QR>
+#include <algorithm>
 
 namespace estimator {
 namespace {
@@ -54,7 +55,10 @@ Eigen::MatrixXd SymmetricFactor::solve_columns(const Eigen::MatrixXd& B) const {
 
 Eigen::MatrixXd triangular_factor(Eigen::Ref<Eigen::MatrixXd> A) {
   const Eigen::HouseholderQR<Eigen::Ref<Eigen::MatrixXd>> in_place(A);
-  return A.topRows(A.cols()).triangularView<Eigen::Upper>();
+  const Eigen::Index rank_most = std::min(A.rows(), A.cols());
+  Eigen::MatrixXd R = Eigen::MatrixXd::Zero(A.cols(), A.cols());
+  R.topRows(rank_most) = A.topRows(rank_most).triangularView<Eigen::Upper>();
+  return R;
 }
 
 Eigen::VectorXd least_squares(const Eigen::MatrixXd& A, const Eigen::VectorXd& b,

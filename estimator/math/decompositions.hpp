@@ -61,7 +61,7 @@ class SymmetricFactor {
   Eigen::LDLT<Eigen::MatrixXd> ldlt_;
 };
 
-/// R with Rᵀ R = Aᵀ A, upper triangular, of a matrix with at least as many rows as columns.
+/// R with Rᵀ R = Aᵀ A, square and upper triangular.
 /// @param A is overwritten
 Eigen::MatrixXd triangular_factor(Eigen::Ref<Eigen::MatrixXd> A);
 

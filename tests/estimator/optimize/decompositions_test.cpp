@@ -83,13 +83,16 @@ TEST(SymmetricFactor, SaysWhatItCannotEliminate) {
   EXPECT_TRUE(SymmetricFactor(Eigen::Matrix2d::Identity()).ok());
 }
 
+// Of few rows as well: a short recording has fewer equations than there are unknowns.
 TEST(TriangularFactor, HasTheSquareOfTheMatrix) {
-  const Eigen::MatrixXd A = random_matrix(40, 5, 15);
-  Eigen::MatrixXd overwritten = A;
-  const Eigen::MatrixXd R = triangular_factor(overwritten);
-  ASSERT_EQ(R.rows(), 5);
-  EXPECT_LT(largest(R.transpose() * R - A.transpose() * A), 1e-12);
-  EXPECT_EQ(largest(R.triangularView<Eigen::StrictlyLower>().toDenseMatrix()), 0.0);
+  for (const Eigen::Index rows : {40, 5, 3}) {
+    const Eigen::MatrixXd A = random_matrix(rows, 5, 15);
+    Eigen::MatrixXd overwritten = A;
+    const Eigen::MatrixXd R = triangular_factor(overwritten);
+    ASSERT_EQ(R.rows(), 5);
+    EXPECT_LT(largest(R.transpose() * R - A.transpose() * A), 1e-12) << rows;
+    EXPECT_EQ(largest(R.triangularView<Eigen::StrictlyLower>().toDenseMatrix()), 0.0);
+  }
 }
 
 TEST(LeastSquares, TakesTheSmallestOfAllSolutions) {
