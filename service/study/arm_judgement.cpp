@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "estimator/calibrate/calibration.hpp"
 #include "estimator/model/inertia_chart.hpp"
@@ -50,7 +51,11 @@ VectorXd arm_values(const est::Mechanism& mechanism) {
   return values;
 }
 
+/// A value that is no number counts as the largest.
 double median_of(std::vector<double> values) {
+  for (double& value : values) {
+    if (std::isnan(value)) value = std::numeric_limits<double>::infinity();
+  }
   std::ranges::sort(values);
   return values[values.size() / 2];
 }
