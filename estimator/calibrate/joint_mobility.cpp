@@ -29,10 +29,10 @@ using Dynamics = TreeInverseDynamics<double>;
 Eigen::MatrixXd joint_mobility(Dynamics& dynamics, LoopClosure& closure,
                                const Eigen::VectorXd& state) {
   const Eigen::MatrixXd mass = mass_matrix(dynamics, state.head(dynamics.hinge_count()));
-  if (!closure.has_loops()) return SymmetricFactor(mass).inverse();
+  if (!closure.has_loops())
+    return solve_square(mass, Eigen::MatrixXd::Identity(mass.rows(), mass.cols()));
   const Eigen::MatrixXd motions = null_space(closure.jacobian(state.head(mass.rows())), kDependent);
-  return motions * SymmetricFactor(motions.transpose() * mass * motions).inverse() *
-         motions.transpose();
+  return motions * solve_square(motions.transpose() * mass * motions, motions.transpose());
 }
 
 }  // namespace

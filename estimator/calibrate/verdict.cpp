@@ -160,22 +160,22 @@ void doubt_residuals(const std::vector<SensorFit>& fits, Doubts& doubts) {
 void doubt_accelerations(const Calibration& calibration, const std::vector<SensorFit>& fits,
                          Doubts& doubts) {
   if (calibration.refined) return;
-  const std::string* named = nullptr;
-  bool grave = false;
+  const std::string *grave = nullptr, *trace = nullptr;
   for (Eigen::Index j = 0; j < calibration.acceleration_noise.size(); ++j) {
     if (!(calibration.acceleration_noise[j] > 0.0)) continue;
     const std::string& name = calibration.mechanism.hinges[static_cast<std::size_t>(j)].name;
     const auto fit = std::ranges::find(fits, name, &SensorFit::name);
     const double share = fit == fits.end() ? 0.0 : fit->unexplained;  // 0: no reading tells
-    const bool is_trace = share > 0.0 && share < kTraceShare;
-    if (named == nullptr || (!grave && !is_trace)) named = &name;
-    grave |= !is_trace;
+    const std::string*& first = share > 0.0 && share < kTraceShare ? trace : grave;
+    if (first == nullptr) first = &name;
   }
-  if (named == nullptr) return;
-  doubts.add(grave ? VerdictKind::kDoesNotHold : VerdictKind::kDoubtful,
-             (grave ? "accelerations are left unexplained (hinge "
-                    : "a trace of the accelerations is left unexplained (hinge ") +
-                 *named + ")");
+  if (grave != nullptr) {
+    doubts.add(VerdictKind::kDoesNotHold,
+               "accelerations are left unexplained (hinge " + *grave + ")");
+  } else if (trace != nullptr) {
+    doubts.add(VerdictKind::kDoubtful,
+               "a trace of the accelerations is left unexplained (hinge " + *trace + ")");
+  }
 }
 
 void doubt_axes(const Calibration& calibration, Doubts& doubts) {

@@ -30,7 +30,8 @@ struct SymmetricEigen3 {
 /// @param A symmetric; its lower triangle is read
 SymmetricEigen3 symmetric_eigen3(const Eigen::Matrix3d& A);
 
-/// Pᵀ L D Lᵀ P of a symmetric matrix, with pivoting.
+/// Pᵀ L D Lᵀ P of a symmetric matrix, with pivoting. Directions with a pivot of zero are left out
+/// of what is solved.
 class SymmetricFactor {
  public:
   explicit SymmetricFactor(const Eigen::MatrixXd& A);
@@ -77,7 +78,7 @@ Eigen::MatrixXd pseudo_inverse(const Eigen::MatrixXd& A, std::optional<double> t
 /// Orthonormal columns Z with G Z = 0, all there are.
 Eigen::MatrixXd null_space(const Eigen::MatrixXd& G, std::optional<double> tolerance = {});
 
-/// A⁻¹ B of a square matrix that is known to be regular.
+/// A⁻¹ B of a square matrix; not finite, or huge, where it is singular.
 Eigen::MatrixXd solve_square(const Eigen::MatrixXd& A, const Eigen::MatrixXd& B);
 
 }  // namespace estimator

@@ -63,7 +63,7 @@ void measure(const Calibration& calibration, std::vector<Seen>& seen) {
                                         seen[static_cast<std::size_t>(j)].index);
     }
   }
-  const Eigen::MatrixXd inverse = estimator::SymmetricFactor(R).inverse();
+  const Eigen::MatrixXd inverse = estimator::solve_square(R, Eigen::MatrixXd::Identity(n, n));
   for (Eigen::Index i = 0; i < n; ++i) {
     Seen& one = seen[static_cast<std::size_t>(i)];
     const double deviation =

@@ -214,8 +214,8 @@ TEST(PhysicalCalibration, EstimatesFromAMotionThatCannotBePredicted) {
   EXPECT_LT(estimate_of(result, "B.J_yy").standard_deviation, 1e-3 * rig.J_Byy);
 }
 
-// Just predictable enough for the simulation to be fitted, in whose many valleys that fit ends
-// forty times the noise away. The states explain the readings, and their estimates must stand.
+// Just predictable enough for the simulation to be fitted, in whose many valleys that fit is lost.
+// The states explain the readings, and their estimates must stand.
 TEST(PhysicalCalibration, KeepsWhatTheStatesTellWhereTheSimulationGoesAstray) {
   const ReferenceFuruta rig = driven_rig();
   const Calibration result =
