@@ -214,6 +214,22 @@ TEST(DescriptionFaults, AreNotSeenInFrictionOfAnotherLaw) {
   EXPECT_TRUE(estimator::find_description_faults(rig.mechanism, rig.recordings).empty());
 }
 
+// A description is judged from where its mistake's fit ended, states as well: before the first
+// iteration a trial beside another leaves what that one left.
+TEST(TrialFit, BeginsWithTheStatesOfAnother) {
+  const Described rig = driven();
+  estimator::TrialFit ended(rig.mechanism, rig.recordings);
+  ended.approach(nullptr);
+  ended.settle(nullptr);
+  const std::atomic<bool> stop = true;
+  estimator::TrialFit beside(ended.mechanism(), rig.recordings, &ended);
+  beside.settle(&stop);
+  EXPECT_NEAR(beside.misfit(), ended.misfit(), 0.05 * ended.misfit());
+  estimator::TrialFit alone(ended.mechanism(), rig.recordings);
+  alone.settle(&stop);
+  EXPECT_GT(alone.misfit(), 3.0 * ended.misfit());
+}
+
 // Everything mirrored at once is a rig like any other: no recording tells.
 TEST(DescriptionFaults, AreNotSeenInAMirror) {
   Described rig = driven();
