@@ -14,9 +14,10 @@ namespace estimator {
 namespace {
 
 constexpr int kAssemblyStarts = 64;
-constexpr double kSameAngle = 1e-3;     // [rad or m]
-constexpr double kIndifferent = 0.02;   // readings do not tell misfits apart that differ by less
-constexpr int kConfigurationsMax = 64;  // that the choice of coordinates looks at
+constexpr double kSameAngle = 1e-3;      // [rad or m]
+constexpr double kIndifferent = 0.02;    // readings do not tell misfits apart that differ by less
+constexpr int kConfigurationsMax = 256;  // that the choice of coordinates looks at
+constexpr double kTrendTime = 0.02;      // over which it is told where joints are going [s]
 constexpr double kNotWanted = std::numeric_limits<double>::quiet_NaN();
 
 /// One way in which the loops close.
@@ -138,7 +139,13 @@ void close_loops(const Mechanism& mechanism, double period, const std::string& w
   };
   Eigen::VectorXd angles = assemble_start(mechanism, closure, measured_at(0), where);
   Eigen::MatrixXd closed(n, samples);
+  const auto trend = std::max<Eigen::Index>(1, std::lround(kTrendTime / period));
   for (Eigen::Index k = 0; k < samples; ++k) {
+    // On the way that it was going: where links lie in one line, what is read does not tell to
+    // which side they turn.
+    if (const Eigen::Index back = std::min(k - 1, trend); back > 0) {
+      angles += (closed.col(k - 1) - closed.col(k - 1 - back)) / static_cast<double>(back);
+    }
     if (!closure.close(angles, measured_at(k))) {
       throw std::invalid_argument(where + ": the loops cannot be closed " +
                                   number_text(static_cast<double>(k) * period) +
@@ -161,16 +168,16 @@ CoordinateChoice choose_coordinates(const Mechanism& mechanism,
                                     const std::vector<Eigen::MatrixXd>& states) {
   LoopClosure closure(mechanism);
   if (!closure.has_loops()) return all_independent(mechanism);
+  const Eigen::Index n = mechanism.hinge_count();
   Eigen::Index columns = 0;
   for (const Eigen::MatrixXd& each : states) columns += each.cols();
   const Eigen::Index stride = std::max<Eigen::Index>(1, columns / kConfigurationsMax);
-  std::vector<Eigen::VectorXd> configurations;
+  std::vector<Eigen::MatrixXd> motions;
   for (const Eigen::MatrixXd& each : states) {
-    for (Eigen::Index k = 0; k < each.cols(); k += stride) {
-      configurations.emplace_back(each.col(k).head(mechanism.hinge_count()));
-    }
+    Eigen::MatrixXd& motion = motions.emplace_back(n, (each.cols() + stride - 1) / stride);
+    for (Eigen::Index k = 0; k < motion.cols(); ++k) motion.col(k) = each.col(k * stride).head(n);
   }
-  return closure.choose(configurations);
+  return closure.choose(motions);
 }
 
 }  // namespace estimator

@@ -164,6 +164,7 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
   result.mechanism = mechanism;
   ShootingFit fit(prepare_shooting(mechanism, recordings, options), options, monitor);
   result.notes = fit.input().notes;
+  fit.shorten_intervals(result.mechanism);
   move_off_bounds(result.mechanism, [&](const Mechanism& at) { return fit.first_problem(at); });
   const bool charted = options.inertia_chart != InertiaChart::kEntries;
   if (charted) move_off_borders(result.mechanism);
@@ -257,6 +258,7 @@ std::optional<Mechanism> approach_physically(const Mechanism& mechanism,
   ShootingFit fit(prepare_shooting(mechanism, recordings, options), options, monitor,
                   {.joint = "approach"});
   Mechanism start = mechanism;
+  fit.shorten_intervals(start);
   const auto problem_at = [&](const Mechanism& at) { return fit.first_problem(at); };
   move_off_bounds(start, problem_at);
   for (const int index : find_parameters_without_effect(*problem_at(start), start)) {
@@ -274,6 +276,7 @@ Evaluation evaluate_physical(const Mechanism& rig, const Mechanism& estimate,
                              const CalibrationOptions& options, const CalibrationMonitor& monitor) {
   ShootingFit fit(prepare_shooting(rig, recordings, options), options, monitor,
                   {"state estimation", "initial states"});
+  fit.shorten_intervals(estimate);
   fit.estimate_jointly(estimate);
   Evaluation evaluation;
   evaluation.cost = fit.joint_history().cost;

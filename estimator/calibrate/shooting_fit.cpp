@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <stdexcept>
 
 #include "estimator/calibrate/charted_problem.hpp"
 #include "estimator/calibrate/inertial_noise.hpp"
@@ -92,6 +93,22 @@ LmOptions ShootingFit::options_for(const ShootingProblem& problem, double decrea
   options.cost_tolerance = decrease / readings;
   options.stagnant_gain = kStagnantDecrease / readings;
   return options;
+}
+
+void ShootingFit::shorten_intervals(const Mechanism& start) {
+  double least = 0.0;
+  for (const Segment& segment : input_.segments) {
+    least = std::max(least, kApproachSamples * segment.period);
+  }
+  while (!std::isfinite(first_problem(start)->cost())) {
+    if (input_.grid.interval <= least) {
+      throw std::invalid_argument(
+          "the motion of the description cannot be followed from what is read, even over " +
+          number_text(input_.grid.interval) +
+          " s: loops tear, or values overflow; check hinge points, masses and inertias");
+    }
+    input_.grid.interval = std::max(0.5 * input_.grid.interval, least);
+  }
 }
 
 std::unique_ptr<ShootingProblem> ShootingFit::first_problem(const Mechanism& mechanism) const {

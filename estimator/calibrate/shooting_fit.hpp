@@ -40,6 +40,11 @@ class ShootingFit {
 
   const ShootingInput& input() const { return input_; }
 
+  /// Puts nodes nearer to one another until the motion from each can be followed to the next: near
+  /// configurations that loops hardly close in, values that are not right yet may tear them.
+  /// @throws std::invalid_argument where it cannot be followed over a few samples
+  void shorten_intervals(const Mechanism& start);
+
   /// Intervals and process noise of the second stage, at the start.
   std::unique_ptr<ShootingProblem> first_problem(const Mechanism& mechanism) const;
 

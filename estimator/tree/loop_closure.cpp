@@ -24,18 +24,25 @@ constexpr double kClosingRankTolerance = 1e-7;  // of the largest singular value
 constexpr int kChoicesMax = 20000;
 
 /// Smallest singular value of the dependent joints' columns, in the worst of the configurations;
-/// not looked for to the end where it is not above `enough`.
-double worst_condition(const std::vector<Eigen::MatrixXd>& jacobians,
+/// not looked for to the end where it is not above `enough`. Zero where a motion takes them through
+/// a configuration in which they depend on one another: their orientation is reversed behind it,
+/// however far apart the configurations lie that are looked at.
+double worst_condition(const std::vector<std::vector<Eigen::MatrixXd>>& motions,
                        const std::vector<int>& dependent, double enough) {
   double worst = std::numeric_limits<double>::infinity();
-  for (const Eigen::MatrixXd& G : jacobians) {
-    Eigen::MatrixXd D(G.rows(), dependent.size());
-    for (std::size_t i = 0; i < dependent.size(); ++i) {
-      D.col(static_cast<Eigen::Index>(i)) = G.col(dependent[i]);
+  for (const std::vector<Eigen::MatrixXd>& jacobians : motions) {
+    Eigen::MatrixXd before;
+    for (const Eigen::MatrixXd& G : jacobians) {
+      Eigen::MatrixXd D(G.rows(), dependent.size());
+      for (std::size_t i = 0; i < dependent.size(); ++i) {
+        D.col(static_cast<Eigen::Index>(i)) = G.col(dependent[i]);
+      }
+      const double smallest = Eigen::JacobiSVD<Eigen::MatrixXd>(D).singularValues()[D.cols() - 1];
+      worst = std::min(worst, smallest);
+      if (!(worst > enough)) return worst;
+      if (before.size() > 0 && (before.transpose() * D).determinant() < 0.0) return 0.0;
+      before = std::move(D);
     }
-    const double smallest = Eigen::JacobiSVD<Eigen::MatrixXd>(D).singularValues()[D.cols() - 1];
-    worst = std::min(worst, smallest);
-    if (!(worst > enough)) break;
   }
   return worst;
 }
@@ -138,19 +145,22 @@ Eigen::VectorXd LoopClosure::rates(const Eigen::VectorXd& angles, const Eigen::V
   return free * least_squares(A, b);
 }
 
-CoordinateChoice LoopClosure::choose(const std::vector<Eigen::VectorXd>& configurations) {
+CoordinateChoice LoopClosure::choose(const std::vector<Eigen::MatrixXd>& motions) {
   CoordinateChoice choice;
   if (!has_loops()) {
     for (int j = 0; j < n_; ++j) choice.independent.push_back(j);
     return choice;
   }
-  std::vector<Eigen::MatrixXd> jacobians;
-  Eigen::Index rank = 0;
-  for (const Eigen::VectorXd& angles : configurations) {
-    jacobians.push_back(jacobian(angles));
-    Eigen::JacobiSVD<Eigen::MatrixXd> svd(jacobians.back());
-    svd.setThreshold(kClosingRankTolerance);
-    rank = std::max(rank, svd.rank());
+  std::vector<std::vector<Eigen::MatrixXd>> jacobians;
+  Eigen::Index rank = 0, count = 0;
+  for (const Eigen::MatrixXd& angles : motions) {
+    std::vector<Eigen::MatrixXd>& along = jacobians.emplace_back();
+    for (Eigen::Index k = 0; k < angles.cols(); ++k, ++count) {
+      along.push_back(jacobian(angles.col(k)));
+      Eigen::JacobiSVD<Eigen::MatrixXd> svd(along.back());
+      svd.setThreshold(kClosingRankTolerance);
+      rank = std::max(rank, svd.rank());
+    }
   }
   std::vector<int> dependent(static_cast<std::size_t>(rank)), best;
   for (std::size_t i = 0; i < dependent.size(); ++i) dependent[i] = static_cast<int>(i);
@@ -173,12 +183,11 @@ CoordinateChoice LoopClosure::choose(const std::vector<Eigen::VectorXd>& configu
     if (!std::ranges::binary_search(best, j)) choice.independent.push_back(j);
   }
   // Rows that are independent of one another along all configurations.
-  Eigen::MatrixXd D =
-      Eigen::MatrixXd::Zero(rows_, rank * static_cast<Eigen::Index>(jacobians.size()));
-  for (std::size_t s = 0; s < jacobians.size(); ++s) {
-    for (Eigen::Index i = 0; i < rank; ++i) {
-      D.col(static_cast<Eigen::Index>(s) * rank + i) =
-          jacobians[s].col(best[static_cast<std::size_t>(i)]);
+  Eigen::MatrixXd D(rows_, rank * count);
+  Eigen::Index column = 0;
+  for (const std::vector<Eigen::MatrixXd>& along : jacobians) {
+    for (const Eigen::MatrixXd& G : along) {
+      for (const int joint : best) D.col(column++) = G.col(joint);
     }
   }
   const Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(D.transpose());

@@ -38,9 +38,10 @@ class LoopClosure {
   /// Joints that determine the others best in the worst of some closed configurations, and
   /// equations that do it.
   ///
+  /// @param motions  joint angles, a column a configuration, one behind the other on its way
   /// @throws std::invalid_argument where all choices pass a change point: the configurations leave
   ///         it open how the mechanism goes on
-  CoordinateChoice choose(const std::vector<Eigen::VectorXd>& configurations);
+  CoordinateChoice choose(const std::vector<Eigen::MatrixXd>& motions);
 
  private:
   void run(const Eigen::VectorXd& angles);

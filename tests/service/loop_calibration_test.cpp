@@ -9,6 +9,8 @@
 #include <string>
 
 #include "estimator/calibrate/calibration.hpp"
+#include "estimator/calibrate/closed_states.hpp"
+#include "estimator/tree/loop_closure.hpp"
 #include "service/import/csv_recording.hpp"
 #include "service/import/rig_file.hpp"
 #include "tests/support/evaluation_data.hpp"
@@ -120,6 +122,38 @@ TEST(LoopCalibration, ADrivenFiveBarIsFound) {
                 {"T.b", 1e-4},
                 {"T.tau_c", 3e-4}},
                1e-3);
+}
+
+// Both driven cranks tell where the elbows of a five-bar are, but not to which side the tip goes on
+// where its links lie in one line (T at pi, 0.3 s after the start): it goes on as it went. The
+// cranks' angles cannot describe that motion, and coordinates that pass a change point between two
+// of the configurations that are looked at are not taken either.
+TEST(LoopCalibration, AFiveBarIsFollowedThroughItsStretchedPose) {
+  const Rig rig = load_rig(loop_rig("fivebar"));
+  constexpr int kO1 = 0, kO2 = 2, kT = 4, kSamples = 601;
+  constexpr double kPeriod = 1e-3, kCrank = 3.0;
+  estimator::LoopClosure closure(rig.mechanism);
+  Eigen::MatrixXd motion(5, kSamples);
+  Eigen::VectorXd angles(5);
+  angles << kCrank, -1.3, 1.4, 1.3, 1.7;
+  for (int k = 0; k < kSamples; ++k) {
+    Eigen::VectorXd wanted = Eigen::VectorXd::Constant(5, std::nan(""));
+    wanted[kO1] = kCrank;
+    wanted[kT] = M_PI + 4.5 * (k * kPeriod - 0.3);
+    ASSERT_TRUE(closure.close(angles, wanted)) << k;
+    motion.col(k) = angles;
+  }
+  Eigen::MatrixXd states = Eigen::MatrixXd::Zero(10, kSamples);
+  for (const int read : {kO1, kO2}) states.row(read) = motion.row(read);
+  estimator::close_loops(rig.mechanism, kPeriod, "stretched", states);
+  EXPECT_LT((states.topRows(5) - motion).cwiseAbs().maxCoeff(), 0.02);
+  Eigen::MatrixXd ends(5, 2);
+  ends << motion.col(0), motion.col(kSamples - 1);
+  const std::vector<int> cranks = {kO1, kO2};
+  EXPECT_EQ(closure.choose({ends.leftCols(1), ends.rightCols(1)}).independent, cranks);
+  EXPECT_EQ(closure.choose({ends}).independent, (std::vector<int>{kO1, kT}));
+  EXPECT_EQ(estimator::choose_coordinates(rig.mechanism, {states}).independent,
+            (std::vector<int>{kO1, kT}));
 }
 
 /// What a calibration refuses to do.

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cmath>
 #include <random>
+#include <stdexcept>
 #include <string>
 
 #include "estimator/calibrate/calibration.hpp"
@@ -11,6 +12,7 @@
 #include "estimator/model/mechanisms/chain.hpp"
 #include "estimator/model/mechanisms/pendulum.hpp"
 #include "tests/estimator/calibrate/reference_recording.hpp"
+#include "tests/support/refusal.hpp"
 
 namespace {
 
@@ -238,6 +240,28 @@ TEST(PhysicalCalibration, FindsBackFromAStartThatLeadsAstray) {
   EXPECT_TRUE(result.converged());
   expect_within(result, "B.J_yy", rig.J_Byy, 4.0);
   expect_within(result, "1.K", rig.K, 4.0);
+}
+
+// Damping so large that the motion cannot be followed for a fifth of a second (rates overflow) can
+// be for less: no reason to say that the recordings excite nothing. Where it cannot be for ten
+// samples, that is said.
+TEST(PhysicalCalibration, StartsWhereTheMotionCanBeFollowedForAShortWhileOnly) {
+  const ReferencePendulum rig = sticky_pendulum();
+  const Recording recording = record(rig, 4000, kPhysicalNoise, 3);
+  Mechanism mechanism = pendulum_to_fit(rig);
+  estimator::Parameter& damping = mechanism.hinge_parameter(0, HingeQuantity::kViscous);
+  damping.value = 100.0;
+  const Calibration result = estimator::calibrate(mechanism, {recording});
+  for (const ParameterEstimate& each : result.parameters) {
+    EXPECT_TRUE(std::isfinite(each.value)) << each.name;
+  }
+  damping.value = 1e200;
+  try {
+    (void)estimator::calibrate(mechanism, {recording});
+    ADD_FAILURE() << "not refused";
+  } catch (const std::invalid_argument& fault) {
+    test_support::expect_parts(fault.what(), {"cannot be followed", "0.01 s", "check", "inertias"});
+  }
 }
 
 // Viscous friction that is not there ends at its bound, which costs a second try from its start. A
