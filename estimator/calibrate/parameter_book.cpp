@@ -17,7 +17,7 @@ Mechanism as_seen(const Mechanism& mechanism) {
   Mechanism seen = mechanism;
   for (int body = 0; body < mechanism.body_count(); ++body) {
     const auto axis = turning_axis(mechanism, body);
-    if (!axis) continue;
+    if (!axis || mechanism.bodies[static_cast<std::size_t>(body)].massless) continue;
     const auto value = [&](BodyQuantity quantity) -> double& {
       return seen.parameter(body, quantity).value;
     };

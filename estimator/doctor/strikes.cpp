@@ -126,8 +126,8 @@ StruckStop struck_stop(std::vector<Strike> strikes, double side, double extreme,
   return stop;
 }
 
-Finding struck_finding(const Mechanism& mechanism, const Sensor& sensor, const Recording& recording,
-                       const StruckStop& stop, double coordinate, bool upper) {
+Finding struck_finding(const Sensor& sensor, const Recording& recording, const StruckStop& stop,
+                       double coordinate, bool upper) {
   const std::string unit = sensor.units().coordinate;
   Finding finding{.kind = "undescribed-stop",
                   .severity = Severity::kWarning,
@@ -141,13 +141,10 @@ Finding struck_finding(const Mechanism& mechanism, const Sensor& sensor, const R
                  " " + unit + " within a sample, " + std::to_string(stop.strikes) +
                  " times, from up to " + number_text(stop.fastest) + " " + unit +
                  "/s, and never goes beyond: an end stop that is not described";
-  finding.advice = is_tree(mechanism)
-                       ? "write stops { " + std::string(upper ? "upper" : "lower") +
-                             " { value: " + number_text(coordinate) +
-                             " free: true } restitution { value: " + number_text(stop.restitution) +
-                             " free: true } } at that joint; without it every "
-                             "strike counts as friction"
-                       : "leave the strikes out: stops of joints in loops are not modelled";
+  finding.advice = "write stops { " + std::string(upper ? "upper" : "lower") +
+                   " { value: " + number_text(coordinate) +
+                   " free: true } restitution { value: " + number_text(stop.restitution) +
+                   " free: true } } at that joint; without it every strike counts as friction";
   return finding;
 }
 
@@ -155,6 +152,7 @@ Finding struck_finding(const Mechanism& mechanism, const Sensor& sensor, const R
 
 void find_strikes(const Mechanism& mechanism, const std::vector<double>& quanta,
                   const Recording& recording, SignalExamination& out) {
+  if (!is_tree(mechanism)) return;  // links that line up turn a joint back like a stop
   const std::vector<Sensor> sensors = sensors_of(mechanism);
   const std::vector<JointStop> described = joint_stops(mechanism);
   for (std::size_t i = 0; i < sensors.size(); ++i) {
@@ -183,7 +181,7 @@ void find_strikes(const Mechanism& mechanism, const std::vector<double>& quanta,
                std::abs(each.position - coordinate) <= kDescribed * unit;
       });
       if (known) continue;
-      out.findings.push_back(struck_finding(mechanism, sensor, recording, stop, coordinate, upper));
+      out.findings.push_back(struck_finding(sensor, recording, stop, coordinate, upper));
     }
   }
 }

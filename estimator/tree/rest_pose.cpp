@@ -80,6 +80,7 @@ class Descent {
 
   Eigen::VectorXd newton_step(const Statics::Local& local, bool has_mass) const {
     const Eigen::Index n = local.gradient.size();
+    if (n == 0) return local.gradient;  // a pose in which the loops hold everything
     const Eigen::MatrixXd metric =
         has_mass ? local.mass : Eigen::MatrixXd(Eigen::MatrixXd::Identity(n, n));
     const SymmetricEigen solved = generalized_eigen(local.stiffness, metric);

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "estimator/model/sensor.hpp"
+#include "estimator/tree/loop_freedom.hpp"
 #include "proto/rig.pb.h"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
@@ -447,8 +448,9 @@ class RigReader {
   // The estimator names bodies, hinges and parameters in quotes; that leads back to the line.
   void refuse_faults() const {
     const std::vector<std::string> faults = estimator::find_faults(mechanism_);
-    if (faults.empty()) return;
-    const std::string& fault = faults.front();
+    const std::string fault =
+        faults.empty() ? estimator::find_lost_freedom(mechanism_) : faults.front();
+    if (fault.empty()) return;
     const std::size_t open = fault.find('\'');
     const std::size_t close = fault.find('\'', open + 1);
     const auto found = open == std::string::npos

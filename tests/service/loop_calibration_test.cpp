@@ -10,6 +10,7 @@
 
 #include "estimator/calibrate/calibration.hpp"
 #include "estimator/calibrate/closed_states.hpp"
+#include "estimator/doctor/signal_examination.hpp"
 #include "estimator/tree/loop_closure.hpp"
 #include "service/import/csv_recording.hpp"
 #include "service/import/rig_file.hpp"
@@ -154,6 +155,48 @@ TEST(LoopCalibration, AFiveBarIsFollowedThroughItsStretchedPose) {
   EXPECT_EQ(closure.choose({ends}).independent, (std::vector<int>{kO1, kT}));
   EXPECT_EQ(estimator::choose_coordinates(rig.mechanism, {states}).independent,
             (std::vector<int>{kO1, kT}));
+}
+
+// The rocker turns back where crank and coupler line up, at the same angle every time and within
+// few samples: no stop that the rig file lacks.
+TEST(LoopCalibration, ARockersDeadCentresAreNoEndStops) {
+  const auto data = test_support::find_evaluation_data();
+  if (!data) GTEST_SKIP() << "no evaluation data beside the checkout";
+  const Rig rig = load_rig(loop_rig("fourbar"));
+  for (const char* variant : {"noise", "quant"}) {
+    const auto examined = estimator::examine_signals(
+        rig.mechanism, {recording_of(*data, std::string("fourbar_base__") + variant, rig)});
+    for (const estimator::Finding& each : examined.findings) ADD_FAILURE() << each.what;
+  }
+}
+
+// Three bars between two points of the ground, and a body that is fixed twice.
+TEST(LoopCalibration, LoopsThatCannotMoveAreRefused) {
+  const auto body = [](const std::string& name) {
+    return "body { name: '" + name +
+           "' mass { value: 1 } inertia { xx { value: .01 } yy { value: .01 } zz { value: .01 } } "
+           "}\n";
+  };
+  const auto joint = [](const std::string& name, const std::string& parent,
+                        const std::string& child, const std::string& kind, double a, double b) {
+    const auto side = [](const std::string& of, double x) {
+      return " { body: '" + of + "' point { x { value: " + std::to_string(x) +
+             " } } axis { z: 1 } zero_direction { x: 1 } }";
+    };
+    return "hinge { name: '" + name + "' kind: " + kind + " parent" + side(parent, a) + " child" +
+           side(child, b) + " }\n";
+  };
+  const auto refused = [](const std::string& text) {
+    return test_support::refusal([&] { (void)parse_rig("r.textproto", text); });
+  };
+  const std::string links = body("A") + body("B") + joint("O", "ground", "A", "REVOLUTE", 0, -.1) +
+                            joint("P", "A", "B", "REVOLUTE", .1, -.1);
+  expect_parts(refused(links + joint("Q", "ground", "B", "REVOLUTE", .25, .1)),
+               {"r.textproto:5:", "'Q' closes a loop that cannot move", "take a joint away"});
+  EXPECT_NO_THROW((void)parse_rig("r.textproto", links)) << "the same without its loop";
+  expect_parts(refused(links + body("W") + joint("w1", "ground", "W", "FIXED", 0, 0) +
+                       joint("w2", "ground", "W", "FIXED", 0, 0)),
+               {"r.textproto:7:", "'w2'", "fixed to one another already", "remove it"});
 }
 
 /// What a calibration refuses to do.
