@@ -1,6 +1,7 @@
 #include <stdexcept>
 
 #include "estimator/calibrate/calibration.hpp"
+#include "estimator/calibrate/number_text.hpp"
 #include "estimator/calibrate/physical_calibration.hpp"
 #include "estimator/calibrate/shadow_calibration.hpp"
 #include "estimator/calibrate/shooting_fit.hpp"
@@ -39,6 +40,14 @@ Calibration calibrate(const Mechanism& mechanism, const std::vector<Recording>& 
   Calibration result = chosen_kind(mechanism, options) == EstimateKind::kPhysical
                            ? calibrate_physical(mechanism, used, options, monitor)
                            : calibrate_shadow(mechanism, used, options, monitor);
+  if (!options.kind && has_loaded_loop(mechanism)) {
+    result.notes.insert(
+        result.notes.begin(),
+        "warning: friction grows with a bearing's load in a loop, which physical parameters do not "
+        "know: these are the parameters of a SPOOK simulator at a time step of " +
+            number_text(result.step) +
+            " s, not the rig's; hold r_mu and mu at zero for the rig's own");
+  }
   result.verdict = judge(result);
   return result;
 }

@@ -37,6 +37,11 @@ Eigen::VectorXd take_places(const estimator::Mechanism& mechanism, Eigen::Vector
     if (!std::isnan(wanted[joint])) {
       throw proto::InputError("--at " + place.name + ": is given twice; give each joint once");
     }
+    const bool slides =
+        mechanism.hinges[static_cast<std::size_t>(joint)].kind == estimator::JointKind::kPrismatic;
+    if (place.degrees && slides) {
+      throw proto::InputError("--at " + place.name + ": the joint slides; give its place in m");
+    }
     wanted[joint] = place.value;
   }
   if (mechanism.hinge_count() <= estimator::kTreeHingesMax) {
@@ -65,15 +70,15 @@ JointPlace parse_joint_place(const std::string& text) {
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0) throw proto::InputError(advice);
   std::string number = text.substr(equals + 1);
-  JointPlace place{text.substr(0, equals), 0.0};
-  const bool degrees = number.ends_with("deg");
-  if (degrees) number.resize(number.size() - 3);
+  JointPlace place{.name = text.substr(0, equals)};
+  place.degrees = number.ends_with("deg");
+  if (place.degrees) number.resize(number.size() - 3);
   const auto end = number.data() + number.size();
   const auto [rest, fault] = std::from_chars(number.data(), end, place.value);
   if (fault != std::errc() || rest != end || !std::isfinite(place.value)) {
     throw proto::InputError(advice);
   }
-  if (degrees) place.value *= M_PI / 180.0;
+  if (place.degrees) place.value *= M_PI / 180.0;
   return place;
 }
 

@@ -12,7 +12,8 @@ namespace service {
 /// A joint that a picture shows elsewhere than at rest.
 struct JointPlace {
   std::string name;
-  double value = 0.0;  ///< [rad] or [m]
+  double value = 0.0;    ///< [rad] or [m]
+  bool degrees = false;  ///< given in degrees: of a joint that turns
 };
 
 /// Reads "NAME=VALUE", in rad or m, or "NAME=VALUEdeg". @throws proto::InputError

@@ -247,6 +247,38 @@ TEST(CartPole, AMasslessCrossMakesAUniversalJoint) {
                {"r.textproto:49", "creep_speed"});
 }
 
+// A table of two slides, with nothing between them that has mass: that body is not called
+// impossible.
+TEST(CartPole, ABodyWithoutMassBetweenSlidesIsNotJudged) {
+  const std::string slide = "friction { viscous { value: 1 free: true } } encoder {} }\n";
+  const Rig rig = parse_rig("r.textproto", R"(body { name: "between" massless: true }
+body { name: "table" mass { value: 1 } inertia { xx { value: 1 } yy { value: 1 } zz { value: 1 } } }
+hinge { name: "x" kind: PRISMATIC parent { body: "ground" axis { x: 1 } zero_direction { y: 1 } }
+  child { body: "between" axis { x: 1 } zero_direction { y: 1 } } )" +
+                                               slide +
+                                               R"(hinge { name: "y" kind: PRISMATIC
+  parent { body: "between" axis { y: 1 } zero_direction { x: 1 } }
+  child { body: "table" axis { y: 1 } zero_direction { x: 1 } } )" +
+                                               slide +
+                                               R"(gravity { magnitude { value: 0 } }
+recording { time { column: "t" } position { hinge: "x" column: "x" unit: METER }
+  position { hinge: "y" column: "y" unit: METER } })");
+  estimator::Recording recording{"coasting", {{}}};
+  estimator::Segment& segment = recording.segments[0];
+  segment.period = 1e-2;
+  segment.controls.resize(200, 0);
+  segment.angles.resize(200, 2);
+  for (int k = 0; k < 200; ++k) {
+    const double gone = 1.0 - std::exp(-0.01 * k);
+    segment.angles.row(k) << 0.3 * gone + 1e-5 * (k % 3), 0.2 * gone - 1e-5 * (k % 2);
+  }
+  const estimator::Calibration result = estimator::calibrate(rig.mechanism, {recording});
+  EXPECT_NEAR(result.parameters.at(0).value, 1.0, 0.01);
+  for (const std::string& note : result.notes) {
+    EXPECT_EQ(note.find("not physical"), std::string::npos) << note;
+  }
+}
+
 // Only physical parameters know of slides.
 TEST(CartPole, ShadowParametersAreRefused) {
   const Rig rig = load_rig(kRigPath);

@@ -96,6 +96,28 @@ TEST(LoopCalibration, ShadowParametersOfAFourBarBeginAtThePhysicalOnes) {
   }
 }
 
+// Reactions inside loops are not known to physical parameters. What is estimated in their place is
+// said first, since it is not the rig's.
+TEST(LoopCalibration, TellsThatFrictionOfALoadMakesItASimulatorsParameters) {
+  const auto data = test_support::find_evaluation_data();
+  if (!data) GTEST_SKIP() << "no evaluation data beside the checkout";
+  Rig rig = load_rig(loop_rig("fourbar"));
+  estimator::Recording recording = recording_of(*data, "fourbar_base__noise", rig);
+  estimator::Segment& segment = recording.segments.front();
+  segment.angles = segment.angles.topRows(500).eval();
+  segment.controls = segment.controls.topRows(500).eval();
+  const int place = rig.mechanism.find_parameter("Q.r_mu");
+  rig.mechanism.parameters[static_cast<std::size_t>(place)].value = 1e-4;
+  const estimator::Calibration result = estimator::calibrate(rig.mechanism, {recording});
+  ASSERT_FALSE(result.notes.empty());
+  expect_parts(result.notes.front(), {"SPOOK simulator", "not the rig's", "r_mu"});
+  estimator::CalibrationOptions asked;
+  asked.kind = estimator::EstimateKind::kShadow;
+  for (const std::string& note : estimator::calibrate(rig.mechanism, {recording}, asked).notes) {
+    EXPECT_EQ(note.find("not the rig's"), std::string::npos) << note;
+  }
+}
+
 // Two degrees of freedom, three hinges that nothing reads.
 TEST(LoopCalibration, ADrivenFiveBarIsFound) {
   const auto data = test_support::find_evaluation_data();

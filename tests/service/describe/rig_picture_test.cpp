@@ -216,6 +216,10 @@ TEST(RigPicture, TakesPlacesOfJoints) {
   expect_parts(RigPicture(furuta, {{"2", M_PI / 2.0}}).svg(), {"drawn at 90°", "drawn at 0°"});
   expect_parts(refusal([&] { RigPicture(furuta, {{"3", 0.0}}); }), {"no such joint", "1, 2"});
   expect_parts(refusal([&] { RigPicture(furuta, {{"2", 0.0}, {"2", 1.0}}); }), {"twice"});
+  const Rig cart = load("rig-cartpole.textproto");
+  expect_parts(refusal([&] { RigPicture(cart, {parse_joint_place("rail=30deg")}); }),
+               {"rail", "slides", "in m"});
+  expect_parts(RigPicture(cart, {parse_joint_place("pivot=30deg")}).svg(), {"drawn at 30°"});
   // The rocker would end 0.5 m from O, and crank and coupler reach 0.38 m.
   const Rig loop = load("rig-fourbar.textproto");
   expect_parts(refusal([&] { RigPicture(loop, {{"R", 0.0}}); }), {"cannot be closed"});
