@@ -1,5 +1,6 @@
 #include "estimator/calibrate/closed_states.hpp"
 
+#include <Eigen/SVD>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -18,6 +19,7 @@ constexpr double kSameAngle = 1e-3;      // [rad or m]
 constexpr double kIndifferent = 0.02;    // readings do not tell misfits apart that differ by less
 constexpr int kConfigurationsMax = 256;  // that the choice of coordinates looks at
 constexpr double kTrendTime = 0.02;      // over which it is told where joints are going [s]
+constexpr double kInLine = 0.02;         // of singular values, least to largest
 constexpr double kNotWanted = std::numeric_limits<double>::quiet_NaN();
 
 /// One way in which the loops close.
@@ -122,6 +124,18 @@ Eigen::VectorXd assemble_start(const Mechanism& mechanism, LoopClosure& closure,
       ->angles;
 }
 
+/// Whether the joints that nothing reads hardly follow from those that something does.
+bool is_hardly_told(const Eigen::MatrixXd& jacobian, const JointReadings& readings) {
+  std::vector<int> unread;
+  for (int j = 0; j < jacobian.cols(); ++j) {
+    if (!readings.is_told(j)) unread.push_back(j);
+  }
+  if (unread.empty()) return false;
+  const Eigen::VectorXd values =
+      Eigen::JacobiSVD<Eigen::MatrixXd>(jacobian(Eigen::all, unread)).singularValues();
+  return !(values[values.size() - 1] > kInLine * values[0]);
+}
+
 }  // namespace
 
 void close_loops(const Mechanism& mechanism, double period, const std::string& where,
@@ -141,9 +155,10 @@ void close_loops(const Mechanism& mechanism, double period, const std::string& w
   Eigen::MatrixXd closed(n, samples);
   const auto trend = std::max<Eigen::Index>(1, std::lround(kTrendTime / period));
   for (Eigen::Index k = 0; k < samples; ++k) {
-    // On the way that it was going: where links lie in one line, what is read does not tell to
-    // which side they turn.
-    if (const Eigen::Index back = std::min(k - 1, trend); back > 0) {
+    // Where links lie about in one line, what is read does not tell to which side they turn: on the
+    // way that they were going.
+    const Eigen::Index back = std::min(k - 1, trend);
+    if (back > 0 && is_hardly_told(closure.jacobian(angles), readings)) {
       angles += (closed.col(k - 1) - closed.col(k - 1 - back)) / static_cast<double>(back);
     }
     if (!closure.close(angles, measured_at(k))) {
