@@ -6,6 +6,7 @@
 
 #include "estimator/calibrate/number_text.hpp"
 #include "estimator/doctor/excerpt.hpp"
+#include "estimator/model/sensor.hpp"
 #include "estimator/model/spanning_tree.hpp"
 #include "estimator/model/ties.hpp"
 
@@ -40,6 +41,10 @@ constexpr std::size_t kAlternativesMax = 4;
 /// Share of the accelerations that a description without its mistake leaves at most. With 0.5 a
 /// pendulum that hardly moved in its noise was told to be in other units.
 constexpr double kExplained = 0.3;
+
+/// A free zero this far from where it is said to be is told, and the estimate begins there [rad].
+constexpr double kFarZero = 0.25 * M_PI;
+constexpr double kHalfTurn = 0.1;  // about π, what is told as half a turn [rad]
 
 /// Share of the accelerations from which on it is told that nothing explains them.
 constexpr double kUnexplainedTold = 0.5;
@@ -136,6 +141,50 @@ Finding unexplained(double share) {
               "where one joint moves at a time"};
 }
 
+/// The description with an encoder's zero where it is said to be, as if it were not free.
+bool holds_with_zero_kept(const Mechanism& mechanism, const std::vector<Recording>& excerpts,
+                          int offset, double misfit, const CalibrationMonitor& monitor) {
+  Mechanism kept = mechanism;
+  kept.parameters[static_cast<std::size_t>(offset)].free = false;
+  return !(fitted(kept, excerpts, monitor).misfit() > std::max(kBadMisfit, kImprovement * misfit));
+}
+
+Finding far_zero(const Sensor& sensor, double size) {
+  const bool half = std::abs(std::abs(size) - M_PI) < kHalfTurn;
+  return {.kind = "shifted-zero",
+          .severity = Severity::kWarning,
+          .channel = sensor.name,
+          .size = size,
+          .unit = sensor.units().coordinate,
+          .what = "the zero of the encoder of hinge " + quoted(sensor.name) + " is off by " +
+                  (half ? "half a turn" : number_text(size) + " " + sensor.units().coordinate) +
+                  " from what its free offset starts with",
+          .advice = "nothing, if zeros are free on purpose; else turn `zero_direction` of hinge " +
+                    quoted(sensor.name) + ", or give `offset_rad` in its column",
+          .treatment = "its offset starts from there"};
+}
+
+/// Zeros that are free and that a fit which explains the readings found elsewhere.
+void find_far_zeros(const Mechanism& mechanism, const std::vector<Recording>& excerpts,
+                    const TrialFit& fit, const CalibrationMonitor& monitor,
+                    DescriptionExamination& out) {
+  if (!fit.is_valid() || !(fit.unexplained() < kExplained)) return;
+  for (const Sensor& sensor : sensors_of(mechanism)) {
+    const Parameter& offset = mechanism.parameters[static_cast<std::size_t>(sensor.offset)];
+    if (sensor.kind != JointKind::kRevolute || !offset.free) continue;
+    const double found = fit.mechanism().parameters[static_cast<std::size_t>(sensor.offset)].value;
+    const double size = sensor.difference(found - offset.value);
+    if (!(std::abs(size) > kFarZero)) continue;
+    if (holds_with_zero_kept(mechanism, excerpts, sensor.offset, fit.misfit(), monitor)) continue;
+    if (is_stopped(monitor)) return;
+    out.findings.push_back(far_zero(sensor, size));
+    // Whole turns are left away where bounds let them.
+    const double nearest = offset.value + size;
+    const bool fits = nearest >= offset.lower && nearest <= offset.upper;
+    out.starts.push_back({sensor.offset, fits ? nearest : found});
+  }
+}
+
 }  // namespace
 
 DescriptionTrials try_mistakes(const Mechanism& mechanism, const std::vector<Recording>& excerpts,
@@ -163,28 +212,32 @@ DescriptionTrials try_mistakes(const Mechanism& mechanism, const std::vector<Rec
   return result;
 }
 
-std::vector<Finding> find_description_faults(const Mechanism& mechanism,
-                                             const std::vector<Recording>& recordings,
-                                             const CalibrationMonitor& monitor) {
+DescriptionExamination examine_description(const Mechanism& mechanism,
+                                           const std::vector<Recording>& recordings,
+                                           const CalibrationMonitor& monitor) {
   const std::vector<Recording> excerpts = take_excerpts(mechanism, recordings, {});
-  std::vector<Finding> findings;
+  DescriptionExamination out;
   Mechanism described = mechanism;
   std::vector<Recording> readings = excerpts;
   for (int round = 0; round < kMistakesMax; ++round) {
     DescriptionTrials trials = try_mistakes(described, readings, monitor);
-    if (is_stopped(monitor) || !(trials.given.misfit() > kBadMisfit)) break;
-    if (trials.trials.empty() || !is_better(trials, described, readings, monitor)) {
+    if (is_stopped(monitor)) break;
+    const bool explains = !(trials.given.misfit() > kBadMisfit);
+    if (explains || trials.trials.empty() || !is_better(trials, described, readings, monitor)) {
       const double left = trials.given.unexplained();
-      if (trials.given.is_valid() && left > kUnexplainedTold) findings.push_back(unexplained(left));
+      if (!explains && trials.given.is_valid() && left > kUnexplainedTold) {
+        out.findings.push_back(unexplained(left));
+      }
+      if (round == 0) find_far_zeros(mechanism, excerpts, trials.given, monitor, out);
       break;
     }
     const Trial& best = trials.trials.front();
-    findings.push_back(told(trials));
+    out.findings.push_back(told(trials));
     readings = mended(readings, best.hypothesis);
     described = mended(described, best.hypothesis);
     take_values(best.fit.mechanism(), described);
   }
-  return findings;
+  return out;
 }
 
 }  // namespace estimator

@@ -26,16 +26,29 @@ struct DescriptionTrials {
 DescriptionTrials try_mistakes(const Mechanism& mechanism, const std::vector<Recording>& excerpts,
                                const CalibrationMonitor& monitor = {});
 
+/// A free offset of an encoder that estimates are to begin with.
+struct OffsetStart {
+  int parameter = 0;
+  double value = 0.0;  ///< [rad]
+};
+
+/// What is wrong with a description, and what can be done without asking.
+struct DescriptionExamination {
+  std::vector<Finding> findings;
+  std::vector<OffsetStart> starts;
+};
+
 /// Mistakes in the description of a rig, before any fit: short fits to a few lively seconds of the
 /// recordings, of the description as given and of it without each likely mistake. A fault is told
 /// only where the description explains the readings badly and, without the mistake, much better;
-/// mistakes that the recordings cannot tell apart are told together. Where nothing explains them,
-/// that is told ("unexplained").
+/// mistakes that the recordings cannot tell apart are told together. A zero that is far from where
+/// it is said to be, and free, is a warning and gives a start. Where nothing explains them, that is
+/// told ("unexplained").
 ///
 /// The work is bounded by the number of rows, hypotheses and iterations. Recordings that cannot be
 /// used give nothing; `calibrate` says why.
-std::vector<Finding> find_description_faults(const Mechanism& mechanism,
-                                             const std::vector<Recording>& recordings,
-                                             const CalibrationMonitor& monitor = {});
+DescriptionExamination examine_description(const Mechanism& mechanism,
+                                           const std::vector<Recording>& recordings,
+                                           const CalibrationMonitor& monitor = {});
 
 }  // namespace estimator

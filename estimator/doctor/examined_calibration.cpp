@@ -9,6 +9,7 @@
 #include "estimator/doctor/finding_text.hpp"
 #include "estimator/doctor/misfit_causes.hpp"
 #include "estimator/model/sensor.hpp"
+#include "estimator/model/ties.hpp"
 
 namespace estimator {
 namespace {
@@ -94,9 +95,18 @@ ExaminedInput examine(const Mechanism& mechanism, const std::vector<Recording>& 
     input.findings = examination.findings;
     withdraw_treatments(input.findings);
   }
-  if (!is_stopped(monitor)) {
-    append(find_description_faults(input.mechanism, input.recordings, monitor), input.findings);
+  if (is_stopped(monitor)) return input;
+  DescriptionExamination description =
+      examine_description(input.mechanism, input.recordings, monitor);
+  if (options.repair) {
+    for (const OffsetStart& start : description.starts) {
+      input.mechanism.parameters[static_cast<std::size_t>(start.parameter)].value = start.value;
+    }
+    apply_ties(input.mechanism);
+  } else {
+    withdraw_treatments(description.findings);
   }
+  append(description.findings, input.findings);
   return input;
 }
 
@@ -111,12 +121,11 @@ ExaminedCalibration calibrate_examined(const Mechanism& mechanism,
   const std::vector<ParameterEstimate> first = out.calibration.parameters;
   for (int look = 1; look <= kLooks && !is_stopped(monitor); ++look) {
     SignalExamination more = examine_residuals(out.calibration, out.input.recordings);
-    if (!options.repair || look == kLooks) {
+    if (!options.repair || look == kLooks || !more.needs_repair()) {
       withdraw_treatments(more.findings);
       append(more.findings, out.input.findings);
       break;
     }
-    if (!more.needs_repair()) break;
     take_values(out.calibration.mechanism, out.input.mechanism);
     apply(more, out.input);
     out.calibration = calibrate(out.input.mechanism, out.input.recordings, options, monitor);

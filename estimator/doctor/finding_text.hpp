@@ -15,6 +15,7 @@ struct OutlierCount {
   double first = 0.0, last = 0.0;  ///< times of outliers [s]
   double largest = 0.0;            ///< [rad or m]
   double noise = 0.0;              ///< of a reading [rad or m]
+  double left = 0.0;               ///< of all readings by a model, 2-norm [rad or m]
 };
 
 /// A share of false readings above which they are not isolated, and are used.

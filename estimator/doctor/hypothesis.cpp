@@ -155,31 +155,94 @@ bool is_parallel_to_parent(const Mechanism& mechanism, int hinge, int parent) {
          1.0 - std::abs(child.frame_a.col(0).dot(carrier.frame_b.col(0))) < kParallel;
 }
 
-/// Angles against the ground where angles against the body before are meant, and the reverse.
-void add_references(const Mechanism& mechanism, const std::vector<Sensor>& sensors,
-                    std::vector<Hypothesis>& out) {
+/// A sensor, and the one that reads the body before.
+struct Reference {
+  Eigen::Index own, carrier;
+  bool absolute;  ///< described so: what the carrier reads is part of what it reads
+};
+
+/// Whether `own` reads all that `carrier` does and one joint more.
+bool reads_one_more(const Sensor& own, const Sensor& carrier) {
+  return own.terms.size() == carrier.terms.size() + 1 && own.kind == JointKind::kRevolute &&
+         std::ranges::all_of(carrier.terms, [&](const Sensor::Term& term) {
+           return std::ranges::any_of(own.terms, [&](const Sensor::Term& each) {
+             return each.hinge == term.hinge && each.sign == term.sign;
+           });
+         });
+}
+
+/// In the order of sensors, so that a carrier mostly comes before what it carries.
+std::vector<Reference> references_of(const Mechanism& mechanism,
+                                     const std::vector<Sensor>& sensors) {
+  std::vector<Reference> result;
   for (std::size_t i = 0; i < sensors.size(); ++i) {
     for (std::size_t j = 0; j < sensors.size(); ++j) {
       const int hinge = joint_of(sensors[i]), parent = joint_of(sensors[j]);
-      if (i == j || hinge < 0 || parent < 0) continue;
-      if (!is_parallel_to_parent(mechanism, hinge, parent)) continue;
-      const auto own = static_cast<Eigen::Index>(i), carrier = static_cast<Eigen::Index>(j);
-      const std::string who = "the angle of hinge " + quoted(sensors[i].name);
-      const std::string before = "that of hinge " + quoted(sensors[j].name);
-      out.push_back(
-          {.kind = "absolute-angle",
-           .channel = sensors[i].name,
-           .mistake = who + " is absolute, and described as relative to " + before,
-           .remedy = "subtract " + before + " in the recording, or describe an encoder " +
-                     "between the ground and the body",
-           .mend_segment = [=](Segment& s) { s.angles.col(own) -= s.angles.col(carrier); }});
-      out.push_back(
-          {.kind = "relative-angle",
-           .channel = sensors[i].name,
-           .mistake = who + " lacks " + before,
-           .remedy = "add " + before + " in the recording",
-           .mend_segment = [=](Segment& s) { s.angles.col(own) += s.angles.col(carrier); }});
+      const bool absolute = reads_one_more(sensors[i], sensors[j]);
+      const bool relative =
+          i != j && hinge >= 0 && parent >= 0 && is_parallel_to_parent(mechanism, hinge, parent);
+      if (!absolute && !relative) continue;
+      result.push_back({static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j), absolute});
     }
+  }
+  return result;
+}
+
+void subtract(const Reference& of, Segment& s) { s.angles.col(of.own) -= s.angles.col(of.carrier); }
+void add(const Reference& of, Segment& s) { s.angles.col(of.own) += s.angles.col(of.carrier); }
+
+/// Angles against the ground where angles against the body before are meant, and the reverse.
+void add_references(const Mechanism& mechanism, const std::vector<Sensor>& sensors,
+                    std::vector<Hypothesis>& out) {
+  std::vector<Reference> relative, absolute;
+  for (const Reference& each : references_of(mechanism, sensors)) {
+    (each.absolute ? absolute : relative).push_back(each);
+    const std::string& channel = sensors[static_cast<std::size_t>(each.own)].name;
+    const std::string who =
+        std::string("the angle of ") + (each.absolute ? "encoder " : "hinge ") + quoted(channel);
+    const std::string before =
+        "that of hinge " + quoted(sensors[static_cast<std::size_t>(each.carrier)].name);
+    if (each.absolute) {
+      out.push_back({.kind = "relative-angle",
+                     .channel = channel,
+                     .mistake = who + " is relative to " + before + ", and described as absolute",
+                     .remedy = "describe it by the encoder of the joint itself, or add " + before +
+                               " in the recording",
+                     .mend_segment = [=](Segment& s) { add(each, s); }});
+      continue;
+    }
+    out.push_back({.kind = "absolute-angle",
+                   .channel = channel,
+                   .mistake = who + " is absolute, and described as relative to " + before,
+                   .remedy = "subtract " + before + " in the recording, or describe an encoder " +
+                             "between the ground and the body",
+                   .mend_segment = [=](Segment& s) { subtract(each, s); }});
+    out.push_back({.kind = "relative-angle",
+                   .channel = channel,
+                   .mistake = who + " lacks " + before,
+                   .remedy = "add " + before + " in the recording",
+                   .mend_segment = [=](Segment& s) { add(each, s); }});
+  }
+  if (relative.size() > 1) {
+    out.push_back(
+        {.kind = "absolute-angle",
+         .channel = "",
+         .mistake = "every angle is absolute, and described as relative to the body before",
+         .remedy = "describe encoders between the ground and the bodies, or subtract from "
+                   "each angle that of the body before in the recording",
+         .mend_segment = [=](Segment& s) {
+           for (auto of = relative.rbegin(); of != relative.rend(); ++of) subtract(*of, s);
+         }});
+  }
+  if (absolute.size() > 1) {
+    out.push_back(
+        {.kind = "relative-angle",
+         .channel = "",
+         .mistake = "every angle is relative to the body before, and described as absolute",
+         .remedy = "describe them by the encoders of the joints themselves",
+         .mend_segment = [=](Segment& s) {
+           for (const Reference& of : absolute) add(of, s);
+         }});
   }
 }
 

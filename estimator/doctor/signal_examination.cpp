@@ -20,6 +20,10 @@ namespace {
 
 constexpr std::size_t kResidualJumps = 3;  // of a segment beside a model that holds
 constexpr int kSameRows = 2;               // apart, at which jumps of two sensors count as one
+/// Of all that a model leaves of readings, root mean square, that a step in them has to reach. A
+/// slip that the model knows nothing of leaves its own half on either side; smaller steps are of
+/// what leaves the rest.
+constexpr double kResidualStep = 0.5;
 
 /// Rows whose sensors jump together.
 struct Jump {
@@ -61,6 +65,7 @@ class SegmentExamination {
     const SignalScale scale(series, quantum(sensor));
     std::vector<Outlier> outliers = find_outliers(series, scale, kind());
     count.readings += static_cast<int>(series.size());
+    if (kind() == SeriesKind::kResidual) count.left = std::hypot(count.left, norm_of(series));
     for (Outlier& outlier : outliers) {
       const double time = segment_.start + series.times[outlier.position];
       if (count.count++ == 0) count.first = time;
@@ -82,9 +87,13 @@ class SegmentExamination {
     for (int i = 0; i < std::ssize(sensors_); ++i) {
       const ReadingSeries& series = series_[static_cast<std::size_t>(i)];
       scales_.emplace_back(series, quantum(i));
+      const double rms = norm_of(series) / std::sqrt(static_cast<double>(series.size()));
       for (const Step& step : find_steps(series, scales_.back(), kind(), unit(i))) {
         const int row = series.rows[step.position];
         if (std::abs(model_jump(row, i)) > 0.5 * std::abs(step.size) || is_freed(row, i)) continue;
+        if (kind() == SeriesKind::kResidual && !(std::abs(step.size) > kResidualStep * rms)) {
+          continue;
+        }
         const auto same = std::ranges::find_if(
             jumps, [&](const Jump& jump) { return std::abs(jump.row - row) <= kSameRows; });
         Jump& jump = same == jumps.end() ? jumps.emplace_back(Jump{row, {}, {}, {}}) : *same;
@@ -139,6 +148,11 @@ class SegmentExamination {
     });
   }
 
+  static double norm_of(const ReadingSeries& series) {
+    return Eigen::Map<const Eigen::VectorXd>(series.values.data(),
+                                             static_cast<Eigen::Index>(series.size()))
+        .norm();
+  }
   ReadingSeries series_of(int sensor) const {
     return observed_readings(segment_, readings_.col(sensor),
                              sensors_[static_cast<std::size_t>(sensor)].kind);
@@ -195,7 +209,7 @@ class RecordingExamination {
   /// After all segments.
   void book_outliers() {
     for (std::size_t i = 0; i < sensors_.size(); ++i) {
-      if (outliers_[i].count == 0) continue;
+      if (outliers_[i].count == 0 || is_drowned(outliers_[i])) continue;
       out_.findings.push_back(outlier_finding(sensors_[i], name_, outliers_[i], kind_));
       if (out_.findings.back().treatment.empty()) continue;
       out_.held.insert(out_.held.end(), held_[i].begin(), held_[i].end());
@@ -203,6 +217,12 @@ class RecordingExamination {
   }
 
  private:
+  /// Beside a model that leaves more of every reading than that, outliers count for nothing.
+  static bool is_drowned(const OutlierCount& outliers) {
+    return std::abs(outliers.largest) * std::sqrt(static_cast<double>(outliers.readings)) <
+           outliers.left;
+  }
+
   void book(int segment, double time, const Jump& jump, const StepExplanation& explanation) {
     const auto largest =
         static_cast<std::size_t>(std::ranges::max_element(jump.ratings) - jump.ratings.begin());

@@ -82,7 +82,7 @@ void run_before(Run& to) {
             : shifted ? with_shifted_zero(rig, all[i].channel)
                       : mended({rig.recording}, all[i]);
         const std::clock_t begin = std::clock();
-        const auto findings = estimator::find_description_faults(described, readings);
+        const auto findings = estimator::examine_description(described, readings).findings;
         const double took = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
         to.longest = std::max(to.longest, took);
         Tally& tally = to.tallies[clean ? "clean " + kind : all[i].kind + " " + kind];
@@ -317,7 +317,7 @@ void run_recording(Run& to, const std::string& rig_file, const std::string& file
   const auto tell = [&](const estimator::Mechanism& mechanism,
                         const std::vector<estimator::Recording>& readings, const char* planted) {
     const std::clock_t begin = std::clock();
-    const auto findings = estimator::find_description_faults(mechanism, readings);
+    const auto findings = estimator::examine_description(mechanism, readings).findings;
     std::printf("%s (%.2f s)\n", planted,
                 static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC);
     for (const auto& finding : findings) std::printf("      %s\n", finding.what.c_str());

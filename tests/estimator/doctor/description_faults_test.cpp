@@ -11,6 +11,7 @@
 
 #include "estimator/model/mechanisms/chain.hpp"
 #include "estimator/model/mechanisms/pendulum.hpp"
+#include "tests/estimator/body_encoder.hpp"
 #include "tests/estimator/calibrate/reference_recording.hpp"
 
 namespace {
@@ -97,8 +98,9 @@ Hypothesis mistake(const Mechanism& mechanism, const std::string& kind,
 }
 
 std::vector<Finding> findings_with(const Described& rig, const Hypothesis& planted) {
-  return estimator::find_description_faults(mended(rig.mechanism, planted),
-                                            mended(rig.recordings, planted));
+  return estimator::examine_description(mended(rig.mechanism, planted),
+                                        mended(rig.recordings, planted))
+      .findings;
 }
 
 struct Case {
@@ -166,13 +168,100 @@ TEST(DescriptionFaults, TellUnitsAndReferencesBothWays) {
   expect(scaled(180.0 / M_PI), "every angle is in degrees, not in radians");
 }
 
+/// Links that swing without friction, read by absolute angles.
+Described described_absolute(int links) {
+  const test_support::ReferenceChain truth{.links = links};
+  Eigen::VectorXd start = Eigen::VectorXd::Zero(2 * links);
+  start.head(links) = Eigen::VectorXd::LinSpaced(links, 1.2, -0.3);
+  estimator::Segment segment;
+  segment.period = kFaultPeriod;
+  segment.angles = test_support::simulate(truth, start, kFaultPeriod, 999).leftCols(links);
+  std::mt19937 random(10);
+  std::normal_distribution<double> normal(0.0, kNoise);
+  for (double& angle : segment.angles.reshaped()) angle += normal(random);
+  segment.controls.resize(segment.angles.rows(), 0);
+  Described rig{estimator::make_chain({.links = links}), {{"links", {segment}}}};
+  for (int i = 1; i < links; ++i) {
+    rig.mechanism.hinges[static_cast<std::size_t>(i)].measured = false;
+    const std::string name = "inclination" + std::to_string(i + 1);
+    test_support::add_body_encoder(rig.mechanism, name, estimator::Hinge::kGround, i, 0.0);
+    rig.mechanism
+        .parameters[static_cast<std::size_t>(rig.mechanism.find_parameter(name + ".offset"))]
+        .free = false;
+  }
+  rig.mechanism.parameter(0, estimator::BodyQuantity::kJzz).free = true;
+  return rig;
+}
+
+// Relative angles taken for absolute ones: one body's, and of three links all.
+TEST(DescriptionFaults, TellRelativeAnglesThatAreDescribedAsAbsolute) {
+  for (const int links : {2, 3}) {
+    Described rig = described_absolute(links);
+    EXPECT_TRUE(estimator::examine_description(rig.mechanism, rig.recordings).findings.empty());
+    Eigen::MatrixXd& angles = rig.recordings[0].segments[0].angles;
+    for (Eigen::Index i = links - 1; i > 0; --i) angles.col(i) -= angles.col(i - 1);
+    const std::vector<Finding> findings =
+        estimator::examine_description(rig.mechanism, rig.recordings).findings;
+    ASSERT_EQ(findings.size(), 1U) << links;
+    EXPECT_EQ(findings[0].severity, estimator::Severity::kFault);
+    const std::string told = links == 2 ? "the angle of encoder 'inclination2' is relative to that "
+                                          "of hinge '1', and described as absolute"
+                                        : "every angle is relative to the body before";
+    EXPECT_NE(findings[0].what.find(told), std::string::npos) << findings[0].what;
+  }
+}
+
+// The reverse, of three links: each by itself explains nothing.
+TEST(DescriptionFaults, TellWhereEveryAngleIsAbsolute) {
+  Described rig = described_absolute(3);
+  rig.mechanism = estimator::make_chain({.links = 3});
+  rig.mechanism.parameter(0, estimator::BodyQuantity::kJzz).free = true;
+  const std::vector<Finding> findings =
+      estimator::examine_description(rig.mechanism, rig.recordings).findings;
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_NE(findings[0].what.find("every angle is absolute"), std::string::npos)
+      << findings[0].what;
+}
+
+// A free zero that is far off is found by a fit, told, and where the estimate begins; one nearby is
+// what it is free for.
+TEST(DescriptionFaults, StartFreeZerosWhereTheyAre) {
+  for (const int hinge : {0, 1}) {
+    for (const double shift : {M_PI, -1.2, 0.3}) {
+      SCOPED_TRACE(std::to_string(hinge) + " by " + std::to_string(shift));
+      Described rig = two_links();
+      estimator::Parameter& offset =
+          rig.mechanism.hinge_parameter(hinge, HingeQuantity::kEncoderOffset);
+      offset.free = true;
+      rig.recordings[0].segments[0].angles.col(hinge).array() -= shift;
+      const estimator::DescriptionExamination found =
+          estimator::examine_description(rig.mechanism, rig.recordings);
+      if (shift == 0.3) {
+        EXPECT_TRUE(found.findings.empty());
+        EXPECT_TRUE(found.starts.empty());
+        continue;
+      }
+      ASSERT_EQ(found.findings.size(), 1U);
+      EXPECT_NE(found.findings[0].what.find(shift == M_PI ? "half a turn" : "1.2"),
+                std::string::npos)
+          << found.findings[0].what;
+      if (found.findings[0].severity == estimator::Severity::kFault) continue;
+      ASSERT_EQ(found.starts.size(), 1U);
+      EXPECT_EQ(found.starts[0].parameter,
+                rig.mechanism.index_of_hinge(hinge, HingeQuantity::kEncoderOffset));
+      EXPECT_NEAR(std::remainder(found.starts[0].value - shift, 2.0 * M_PI), 0.0, 0.06);
+      EXPECT_LT(std::abs(found.starts[0].value), 3.3);
+    }
+  }
+}
+
 // A zero that is anywhere is fitted, and its place is told.
 TEST(DescriptionFaults, TellWhereAShiftedZeroIs) {
   for (const double shift : {0.7, -1.9}) {
     Described rig = two_links();
     rig.recordings[0].segments[0].angles.col(1).array() -= shift;
     const std::vector<Finding> findings =
-        estimator::find_description_faults(rig.mechanism, rig.recordings);
+        estimator::examine_description(rig.mechanism, rig.recordings).findings;
     ASSERT_EQ(findings.size(), 1U);
     EXPECT_EQ(findings[0].kind, "shifted-zero");
     EXPECT_EQ(findings[0].channel, "2");
@@ -192,13 +281,13 @@ TEST(DescriptionFaults, AreFoundTogether) {
     faulty.recordings = mended(faulty.recordings, planted);
   }
   const std::vector<Finding> findings =
-      estimator::find_description_faults(faulty.mechanism, faulty.recordings);
+      estimator::examine_description(faulty.mechanism, faulty.recordings).findings;
   EXPECT_FALSE(findings.empty());
 }
 
 TEST(DescriptionFaults, AreNotSeenWhereThereAreNone) {
   for (const Described& rig : {driven(), released(), two_links()}) {
-    EXPECT_TRUE(estimator::find_description_faults(rig.mechanism, rig.recordings).empty());
+    EXPECT_TRUE(estimator::examine_description(rig.mechanism, rig.recordings).findings.empty());
   }
 }
 
@@ -211,7 +300,7 @@ TEST(DescriptionFaults, AreNotSeenInFrictionOfAnotherLaw) {
     parameter.free = false;
     parameter.value = 0.0;
   }
-  EXPECT_TRUE(estimator::find_description_faults(rig.mechanism, rig.recordings).empty());
+  EXPECT_TRUE(estimator::examine_description(rig.mechanism, rig.recordings).findings.empty());
 }
 
 // A description is judged from where its mistake's fit ended, states as well: before the first
@@ -235,7 +324,7 @@ TEST(DescriptionFaults, AreNotSeenInAMirror) {
   Described rig = driven();
   rig.recordings[0].segments[0].angles *= -1.0;
   rig.recordings[0].segments[0].controls *= -1.0;
-  EXPECT_TRUE(estimator::find_description_faults(rig.mechanism, rig.recordings).empty());
+  EXPECT_TRUE(estimator::examine_description(rig.mechanism, rig.recordings).findings.empty());
 }
 
 // A lone pendulum let go swings the same to the left and to the right.
@@ -250,7 +339,8 @@ TEST(DescriptionFaults, AreNotSeenWhereAPendulumCannotTell) {
       {.mass = truth.m, .distance = truth.l, .inertia_swing = 0.5 * truth.J});
   mechanism.parameter(0, estimator::BodyQuantity::kJzz).free = true;
   mechanism.hinge_parameter(0, HingeQuantity::kViscous).free = true;
-  EXPECT_TRUE(estimator::find_description_faults(mechanism, {{"pendulum", {segment}}}).empty());
+  EXPECT_TRUE(
+      estimator::examine_description(mechanism, {{"pendulum", {segment}}}).findings.empty());
 }
 
 // What no mistake explains is told as that, and by no name.
@@ -265,7 +355,7 @@ TEST(DescriptionFaults, TellWhatNothingExplains) {
     angle = walk;
   }
   const std::vector<Finding> findings =
-      estimator::find_description_faults(rig.mechanism, rig.recordings);
+      estimator::examine_description(rig.mechanism, rig.recordings).findings;
   ASSERT_EQ(findings.size(), 1U);
   EXPECT_EQ(findings[0].kind, "unexplained");
   EXPECT_EQ(findings[0].severity, estimator::Severity::kWarning);
@@ -274,10 +364,10 @@ TEST(DescriptionFaults, TellWhatNothingExplains) {
 // Recordings that no calibration takes are its own to refuse.
 TEST(DescriptionFaults, SayNothingOfRecordingsThatCannotBeUsed) {
   const Described rig = two_links();
-  EXPECT_TRUE(estimator::find_description_faults(rig.mechanism, {}).empty());
+  EXPECT_TRUE(estimator::examine_description(rig.mechanism, {}).findings.empty());
   std::vector<Recording> still = rig.recordings;
   still[0].segments[0].angles.setZero();
-  EXPECT_TRUE(estimator::find_description_faults(rig.mechanism, still).empty());
+  EXPECT_TRUE(estimator::examine_description(rig.mechanism, still).findings.empty());
 }
 
 TEST(DescriptionFaults, StopWhenAsked) {
@@ -286,9 +376,9 @@ TEST(DescriptionFaults, StopWhenAsked) {
   const std::atomic<bool> stop = true;
   estimator::CalibrationMonitor monitor;
   monitor.stop = &stop;
-  EXPECT_TRUE(estimator::find_description_faults(mended(rig.mechanism, planted),
-                                                 mended(rig.recordings, planted), monitor)
-                  .empty());
+  EXPECT_TRUE(estimator::examine_description(mended(rig.mechanism, planted),
+                                             mended(rig.recordings, planted), monitor)
+                  .findings.empty());
 }
 
 }  // namespace

@@ -13,6 +13,7 @@ namespace {
 
 using estimator::Calibration;
 using estimator::ExaminedCalibration;
+using estimator::ExaminedInput;
 using estimator::Finding;
 using estimator::HingeQuantity;
 using estimator::Mechanism;
@@ -37,7 +38,6 @@ Mechanism pendulum() {
 Eigen::VectorXd clean_readings() {
   test_support::ReferencePendulum rig;
   rig.b = 2e-3;
-  rig.tau_c = 0.01;
   const Eigen::VectorXd angles =
       test_support::simulate(rig, Eigen::Vector2d(2.0, 0.0), 1e-3, 6000).col(0);
   return test_support::as_read(angles, kExaminedNoise, 0.0, 1);
@@ -108,6 +108,75 @@ TEST(ExaminedCalibration, FindsSmallSpikesBesideTheModel) {
   for (const int row : {1000, 2500, 4000}) {
     EXPECT_TRUE(std::isnan(examined.input.recordings[0].segments[0].angles(row, 0))) << row;
   }
+}
+
+/// A pendulum whose dry friction is not in the description, read with little noise.
+Mechanism without_dry_friction() {
+  Mechanism mechanism = pendulum();
+  estimator::Parameter& dry = mechanism.hinge_parameter(0, HingeQuantity::kCoulombTorque);
+  dry.value = 0.0;
+  dry.free = false;
+  return mechanism;
+}
+
+constexpr double kFineNoise = 3e-5;  // [rad]
+
+Eigen::VectorXd fine_readings() {
+  test_support::ReferencePendulum rig;
+  rig.b = 2e-3;
+  rig.tau_c = rig.tau_s = 2e-3;
+  return test_support::as_read(
+      test_support::simulate(rig, Eigen::Vector2d(2.0, 0.0), 1e-3, 6000).col(0), kFineNoise, 0.0,
+      3);
+}
+
+// A step in what a model leaves of the readings is a slip where the model holds. Where it leaves
+// far more than the step, neither slips nor outliers of that size are told, and the estimates are
+// those of the recording as it is.
+TEST(ExaminedCalibration, FindsSlipsBesideAModelThatHoldsAlone) {
+  constexpr double kSlip = 4e-4;
+  Eigen::VectorXd readings = fine_readings();
+  readings.tail(readings.size() - 3000).array() += kSlip;
+  for (const int row : {1000, 4000}) readings[row] += 10.0 * kFineNoise;
+  const ExaminedCalibration holds =
+      estimator::calibrate_examined(pendulum(), {recording_of(readings)}, {});
+  const Finding* const slip = find(holds.calibration, "slip");
+  ASSERT_NE(slip, nullptr);
+  EXPECT_NEAR(slip->size, kSlip, 0.2 * kSlip);
+  EXPECT_NEAR(slip->from, 3.0, 0.01);
+  EXPECT_NE(find(holds.calibration, "outliers"), nullptr);
+
+  const ExaminedCalibration fails =
+      estimator::calibrate_examined(without_dry_friction(), {recording_of(readings)}, {});
+  EXPECT_GT(fails.calibration.simulation[0].rmse, 5.0 * kSlip);
+  EXPECT_EQ(find(fails.calibration, "slip"), nullptr);
+  EXPECT_EQ(find(fails.calibration, "outliers"), nullptr);
+  const Calibration as_is = estimator::calibrate(without_dry_friction(), {recording_of(readings)});
+  ASSERT_EQ(fails.calibration.parameters.size(), as_is.parameters.size());
+  for (std::size_t i = 0; i < as_is.parameters.size(); ++i) {
+    EXPECT_EQ(fails.calibration.parameters[i].value, as_is.parameters[i].value);
+  }
+}
+
+// A free zero that is half a turn off is told and estimated all the same; as it is, it is told
+// alone.
+TEST(ExaminedCalibration, BeginsFreeZerosWhereTheyAre) {
+  Mechanism mechanism = pendulum();
+  mechanism.hinge_parameter(0, HingeQuantity::kEncoderOffset).free = true;
+  const Eigen::VectorXd readings = clean_readings().array() - M_PI;
+  estimator::CalibrationOptions options;
+  const ExaminedCalibration repaired =
+      estimator::calibrate_examined(mechanism, {recording_of(readings)}, options);
+  const Finding* found = find(repaired.calibration, "shifted-zero");
+  ASSERT_NE(found, nullptr);
+  EXPECT_FALSE(found->treatment.empty());
+  EXPECT_LT(repaired.calibration.simulation[0].rmse, 1.2 * kExaminedNoise);
+  options.repair = false;
+  const ExaminedInput as_is = estimator::examine(mechanism, {recording_of(readings)}, options);
+  const auto told = std::ranges::find(as_is.findings, "shifted-zero", &Finding::kind);
+  ASSERT_NE(told, as_is.findings.end());
+  EXPECT_TRUE(told->treatment.empty());
+  EXPECT_EQ(as_is.mechanism.hinge_parameter(0, HingeQuantity::kEncoderOffset).value, 0.0);
 }
 
 // Ten milliseconds lost without a word: told, and cut there, to the sample.
