@@ -46,24 +46,6 @@ SymmetricEigen3 principal(const Mechanism& mechanism, int body) {
 
 }  // namespace
 
-std::array<int, 6> moment_indices(const Mechanism& mechanism, int body) {
-  std::array<int, 6> indices;
-  for (int i = 0; i < 6; ++i) {
-    const auto quantity = static_cast<BodyQuantity>(static_cast<int>(BodyQuantity::kJxx) + i);
-    indices[static_cast<std::size_t>(i)] = mechanism.index(body, quantity);
-  }
-  return indices;
-}
-
-Moments moments_of(const Mechanism& mechanism, int body) {
-  const auto indices = moment_indices(mechanism, body);
-  Moments moments;
-  for (int i = 0; i < 6; ++i) {
-    moments[i] = parameter_at(mechanism, indices[static_cast<std::size_t>(i)]).value;
-  }
-  return moments;
-}
-
 bool is_charted(const Mechanism& mechanism, int body) {
   return has_free_moments(mechanism, body) && obstacle(mechanism, body).empty() &&
          principal(mechanism, body).values[2] > 0.0;

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <string>
 #include <vector>
 
@@ -8,12 +7,6 @@
 #include "estimator/model/mechanism.hpp"
 
 namespace estimator {
-
-/// The parameters of a body's moments, in the order of Moments.
-std::array<int, 6> moment_indices(const Mechanism& mechanism, int body);
-
-/// Values of a body's moments.
-Moments moments_of(const Mechanism& mechanism, int body);
 
 /// Whether a body's inertia is free as a whole, so that it is estimated in a chart: its three
 /// moments are free, its products are all free or else zero with at most one of them free, and

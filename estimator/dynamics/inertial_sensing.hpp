@@ -2,6 +2,7 @@
 
 #include "estimator/dynamics/parameter_vectors.hpp"
 #include "estimator/dynamics/tree_inverse_dynamics.hpp"
+#include "estimator/math/rodrigues.hpp"
 
 // Members of TreeInverseDynamics, for tree_inverse_dynamics.cpp: what sensors on bodies read.
 

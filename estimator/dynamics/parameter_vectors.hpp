@@ -1,14 +1,9 @@
 #pragma once
 
 #include <Eigen/Core>
-#include <Eigen/Geometry>
-#include <cmath>
 #include <vector>
 
-#include "estimator/math/dual.hpp"
-#include "estimator/symbolic/expression.hpp"
-
-// Parameters of a mechanism as scalars of any kind, and what vectors are made of them.
+// Parameters of a mechanism as scalars of any kind, and vectors that are made of them.
 
 namespace estimator {
 
@@ -22,23 +17,6 @@ template <typename T>
 Eigen::Matrix<T, 3, 1> vector_at(const std::vector<T>& parameters, int index) {
   return {parameter_of(parameters, index), parameter_of(parameters, index + 1),
           parameter_of(parameters, index + 2)};
-}
-
-/// exp(hat(psi)) y, by Rodrigues' formula.
-template <typename T>
-Eigen::Matrix<T, 3, 1> turned(const Eigen::Matrix<T, 3, 1>& psi, const Eigen::Matrix<T, 3, 1>& y) {
-  using std::cos;
-  using std::sin;
-  using std::sqrt;
-  const T square = psi[0] * psi[0] + psi[1] * psi[1] + psi[2] * psi[2];
-  const T excess = square - T(1e-8);  // of where both quotients lose their digits
-  const T angle = sqrt(square);
-  const T rest = T(1.0) - cos(angle);
-  const T sinc = select_positive(excess, sin(angle) / angle, T(1.0) - square / 6.0);  // sin ψ/ψ
-  const T cosc = select_positive(excess, rest / square, T(0.5) - square / 24.0);  // (1 − cos ψ)/ψ²
-  const Eigen::Matrix<T, 3, 1> once = psi.cross(y);
-  const Eigen::Matrix<T, 3, 1> twice = psi.cross(once);
-  return y + sinc * once + cosc * twice;
 }
 
 }  // namespace estimator

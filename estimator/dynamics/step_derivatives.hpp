@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "estimator/dynamics/step_state_derivatives.hpp"
+#include "estimator/model/moments.hpp"
 
 namespace estimator {
 
@@ -129,8 +130,8 @@ class StepKernel final : public StepResidual, private StepStateDerivatives<kBodi
       P.template segment<3>(at) = ws.phi.template segment<3>(at) - before;
       return;
     }
-    const Eigen::Matrix3d dJ =
-        body.R * inertia_element(column.target.quantity) * body.R.transpose();
+    const int moment = column.target.quantity - static_cast<int>(BodyQuantity::kJxx);
+    const Eigen::Matrix3d dJ = body.R * inertia_matrix(Moments::Unit(moment)) * body.R.transpose();
     const Eigen::Vector3d dL = dJ * body.omega;
     const Eigen::Vector3d before =
         dL - 0.5 * h * (body.omega.cross(dJ * body.omega_gyro) + body.omega_gyro.cross(dL));

@@ -7,35 +7,6 @@
 
 namespace estimator {
 
-/// ∂J/∂(element) of the body-frame inertia matrix, for kJxx … kJyz.
-inline Eigen::Matrix3d inertia_element(int quantity) {
-  Eigen::Matrix3d E = Eigen::Matrix3d::Zero();
-  switch (static_cast<BodyQuantity>(quantity)) {
-    case BodyQuantity::kJxx:
-      E(0, 0) = 1.0;
-      break;
-    case BodyQuantity::kJyy:
-      E(1, 1) = 1.0;
-      break;
-    case BodyQuantity::kJzz:
-      E(2, 2) = 1.0;
-      break;
-    case BodyQuantity::kJxy:
-      E(0, 1) = E(1, 0) = 1.0;
-      break;
-    case BodyQuantity::kJxz:
-      E(0, 2) = E(2, 0) = 1.0;
-      break;
-    case BodyQuantity::kJyz:
-      E(1, 2) = E(2, 1) = 1.0;
-      break;
-    case BodyQuantity::kMass:
-    case BodyQuantity::kCount:
-      break;
-  }
-  return E;
-}
-
 /// Load-dependent part of the dry friction bound [N·m·s], multipliers as impulses in the hinge
 /// frame: rμ (|λ_x| + |λ_y| + |λ_z|) + μ (|λ₄| + |λ₅|) [Mar, eq. F.4].
 inline double load_bound(const HingeValues& values, const HingeGeometry& geometry,

@@ -6,6 +6,8 @@
 #include "estimator/dynamics/inertial_sensing.hpp"
 #include "estimator/dynamics/outside_push.hpp"
 #include "estimator/dynamics/parameter_vectors.hpp"
+#include "estimator/model/gravity.hpp"
+#include "estimator/model/moments.hpp"
 
 namespace estimator {
 namespace {
@@ -17,17 +19,12 @@ constexpr double kSmallMoment = 1e-5;  // [N·m]
 template <typename T>
 Eigen::Matrix<T, 3, 3> inertia_of(const Mechanism& mechanism, const std::vector<T>& parameters,
                                   int body) {
-  const auto value = [&](BodyQuantity quantity) {
-    return parameter_of(parameters, mechanism.index(body, quantity));
-  };
-  Eigen::Matrix<T, 3, 3> J;
-  J(0, 0) = value(BodyQuantity::kJxx);
-  J(1, 1) = value(BodyQuantity::kJyy);
-  J(2, 2) = value(BodyQuantity::kJzz);
-  J(0, 1) = J(1, 0) = value(BodyQuantity::kJxy);
-  J(0, 2) = J(2, 0) = value(BodyQuantity::kJxz);
-  J(1, 2) = J(2, 1) = value(BodyQuantity::kJyz);
-  return J;
+  const std::array<int, 6> indices = moment_indices(mechanism, body);
+  Eigen::Matrix<T, 6, 1> moments;
+  for (int k = 0; k < 6; ++k) {
+    moments[k] = parameter_of(parameters, indices[static_cast<std::size_t>(k)]);
+  }
+  return inertia_matrix(moments);
 }
 
 }  // namespace
@@ -202,11 +199,11 @@ void TreeInverseDynamics<T>::make_axes(const Mechanism& mechanism,
 template <typename T>
 void TreeInverseDynamics<T>::make_gravity(const Mechanism& mechanism,
                                           const std::vector<T>& parameters) {
-  const T g = parameter_of(parameters, mechanism.index(WorldQuantity::kGravity));
-  const Vector3 up(T(0.0), g, T(0.0));
-  const Vector3 tilt(parameter_of(parameters, mechanism.index(WorldQuantity::kTiltX)), T(0.0),
-                     parameter_of(parameters, mechanism.index(WorldQuantity::kTiltZ)));
-  up_ = turned<T>(tilt, up);
+  const auto value = [&](WorldQuantity quantity) {
+    return parameter_of(parameters, mechanism.index(quantity));
+  };
+  up_ = -gravity_vector(value(WorldQuantity::kGravity), value(WorldQuantity::kTiltX),
+                        value(WorldQuantity::kTiltZ));
 }
 
 template <typename T>

@@ -18,6 +18,9 @@ inline double value_of(const Dual& x) { return x.value(); }
 
 /// What Eigen's dual numbers lack.
 inline Dual nearest(const Dual& x) { return std::nearbyint(x.value()); }
+inline double select_positive(double condition, double yes, double no) {
+  return condition > 0.0 ? yes : no;
+}
 inline Dual select_positive(const Dual& condition, const Dual& yes, const Dual& no) {
   return condition.value() > 0.0 ? yes : no;
 }

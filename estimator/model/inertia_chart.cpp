@@ -26,20 +26,6 @@ std::string_view to_string(InertiaChart chart) {
   return "";
 }
 
-Eigen::Matrix3d inertia_matrix(const Moments& moments) {
-  Eigen::Matrix3d J;
-  J << moments[0], moments[3], moments[4],  //
-      moments[3], moments[1], moments[5],   //
-      moments[4], moments[5], moments[2];
-  return J;
-}
-
-Moments moments_of(const Eigen::Matrix3d& inertia) {
-  Moments moments;
-  moments << inertia.diagonal(), inertia(0, 1), inertia(0, 2), inertia(1, 2);
-  return moments;
-}
-
 Eigen::Matrix3d second_moments(const Eigen::Matrix3d& inertia) {
   return 0.5 * inertia.trace() * Eigen::Matrix3d::Identity() - inertia;
 }

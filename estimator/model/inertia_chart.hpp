@@ -3,13 +3,9 @@
 #include <Eigen/Core>
 #include <string_view>
 
+#include "estimator/model/moments.hpp"
+
 namespace estimator {
-
-/// Moments of inertia as a vector: J_xx, J_yy, J_zz, J_xy, J_xz, J_yz, as BodyQuantity has them.
-using Moments = Eigen::Matrix<double, 6, 1>;
-
-Eigen::Matrix3d inertia_matrix(const Moments& moments);
-Moments moments_of(const Eigen::Matrix3d& inertia);
 
 /// Σ = ½ tr(J) 1 − J, and back: J = tr(Σ) 1 − Σ.
 Eigen::Matrix3d second_moments(const Eigen::Matrix3d& inertia);

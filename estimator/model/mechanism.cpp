@@ -2,9 +2,11 @@
 
 #include "estimator/math/decompositions.hpp"
 #include "estimator/model/joint_stop.hpp"
+#include "estimator/model/moments.hpp"
 #include "estimator/model/rest_friction.hpp"
 #include "estimator/model/sensor.hpp"
 #include "estimator/model/spanning_tree.hpp"
+#include "estimator/model/turning_axis.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -25,20 +27,16 @@ bool has_free_inertia(const Mechanism& mechanism, int body) {
 
 void check_inertia(const Mechanism& mechanism, int body, InertiaCheck inertias,
                    std::vector<std::string>& faults) {
-  const auto value = [&](BodyQuantity quantity) {
-    return mechanism.parameter(body, quantity).value;
-  };
-  Eigen::Matrix3d J;
-  J << value(BodyQuantity::kJxx), value(BodyQuantity::kJxy), value(BodyQuantity::kJxz),
-      value(BodyQuantity::kJxy), value(BodyQuantity::kJyy), value(BodyQuantity::kJyz),
-      value(BodyQuantity::kJxz), value(BodyQuantity::kJyz), value(BodyQuantity::kJzz);
-  const Eigen::Vector3d moments = symmetric_eigen3(J).values;
+  const Eigen::Vector3d moments =
+      symmetric_eigen3(inertia_matrix(moments_of(mechanism, body))).values;
   const std::string who = "body '" + mechanism.bodies[static_cast<std::size_t>(body)].name + "': ";
   if (!(moments[0] > 0.0)) {
     faults.push_back(who + "the inertia matrix is not positive definite (smallest principal " +
                      "moment " + std::to_string(moments[0]) + " kg·m²)");
   } else if (moments[2] > (moments[0] + moments[1]) * (1.0 + 1e-9) &&
-             !(inertias == InertiaCheck::kFixed && has_free_inertia(mechanism, body))) {
+             !(inertias == InertiaCheck::kFixed && has_free_inertia(mechanism, body)) &&
+             !turning_axis(mechanism, body)) {
+    // Of a body that turns about one axis alone the other moments are anything: nothing sees them.
     faults.push_back(who + "the inertia violates the triangle inequality: the largest principal " +
                      "moment may not exceed the sum of the two others; no body of positive " +
                      "density has such an inertia");

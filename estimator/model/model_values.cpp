@@ -1,23 +1,10 @@
 #include "estimator/model/model_values.hpp"
 
-#include <Eigen/Geometry>
-
-#include "estimator/math/so3.hpp"
+#include "estimator/model/gravity.hpp"
+#include "estimator/model/moments.hpp"
 
 namespace estimator {
 namespace {
-
-BodyValues unpack_body(const Mechanism& mechanism, int body) {
-  const auto value = [&](BodyQuantity quantity) {
-    return mechanism.parameter(body, quantity).value;
-  };
-  BodyValues values;
-  values.mass = value(BodyQuantity::kMass);
-  values.inertia << value(BodyQuantity::kJxx), value(BodyQuantity::kJxy), value(BodyQuantity::kJxz),
-      value(BodyQuantity::kJxy), value(BodyQuantity::kJyy), value(BodyQuantity::kJyz),
-      value(BodyQuantity::kJxz), value(BodyQuantity::kJyz), value(BodyQuantity::kJzz);
-  return values;
-}
 
 HingeValues unpack_hinge(const Mechanism& mechanism, int hinge) {
   const auto value = [&](HingeQuantity quantity) {
@@ -46,18 +33,19 @@ HingeValues unpack_hinge(const Mechanism& mechanism, int hinge) {
   return values;
 }
 
-/// Gravity (0, −g, 0) turned by the rotation vector (tilt_x, 0, tilt_z), and its derivatives.
+/// Gravity, and its derivatives.
 void unpack_gravity(const Mechanism& mechanism, ModelValues& values) {
-  const double g = mechanism.parameter(WorldQuantity::kGravity).value;
-  const Eigen::Vector3d tilt(mechanism.parameter(WorldQuantity::kTiltX).value, 0.0,
-                             mechanism.parameter(WorldQuantity::kTiltZ).value);
-  const Eigen::Vector3d down = exp_so3(tilt) * Eigen::Vector3d(0.0, -1.0, 0.0);
-  values.gravity = g * down;
-  // exp(tilt + δ) = exp(J_l(tilt) δ) exp(tilt), hence d(gravity) = −[gravity]× J_l δ.
-  const Eigen::Matrix3d turn = -hat(values.gravity) * left_jacobian_inverse(tilt).inverse();
-  values.gravity_jacobian.col(0) = down;
-  values.gravity_jacobian.col(1) = turn.col(0);
-  values.gravity_jacobian.col(2) = turn.col(2);
+  constexpr WorldQuantity kQuantities[] = {WorldQuantity::kGravity, WorldQuantity::kTiltX,
+                                           WorldQuantity::kTiltZ};
+  Dual inputs[3];
+  for (int k = 0; k < 3; ++k) {
+    inputs[k] = Dual(mechanism.parameter(kQuantities[k]).value, kDualLanes, k);
+  }
+  const Eigen::Matrix<Dual, 3, 1> gravity = gravity_vector(inputs[0], inputs[1], inputs[2]);
+  for (int i = 0; i < 3; ++i) {
+    values.gravity[i] = gravity[i].value();
+    values.gravity_jacobian.row(i) = gravity[i].derivatives().head<3>();
+  }
 }
 
 }  // namespace
@@ -65,7 +53,8 @@ void unpack_gravity(const Mechanism& mechanism, ModelValues& values) {
 ModelValues unpack(const Mechanism& mechanism) {
   ModelValues values;
   for (int i = 0; i < mechanism.body_count(); ++i) {
-    values.bodies.push_back(unpack_body(mechanism, i));
+    values.bodies.push_back({mechanism.parameter(i, BodyQuantity::kMass).value,
+                             inertia_matrix(moments_of(mechanism, i))});
   }
   for (int j = 0; j < mechanism.hinge_count(); ++j) {
     values.hinges.push_back(unpack_hinge(mechanism, j));

@@ -1,6 +1,7 @@
 #include "estimator/model/placement.hpp"
 
 #include "estimator/math/so3.hpp"
+#include "estimator/model/gravity.hpp"
 #include "estimator/model/spanning_tree.hpp"
 
 namespace estimator {
@@ -92,9 +93,8 @@ bool turns_agree(const Mechanism& mechanism, const Eigen::VectorXd& coordinates)
 
 Eigen::Vector3d gravity_of(const Mechanism& mechanism) {
   const auto value = [&](WorldQuantity quantity) { return mechanism.parameter(quantity).value; };
-  const Eigen::Quaterniond tilt =
-      exp_so3({value(WorldQuantity::kTiltX), 0.0, value(WorldQuantity::kTiltZ)});
-  return tilt * Eigen::Vector3d(0.0, -value(WorldQuantity::kGravity), 0.0);
+  return gravity_vector(value(WorldQuantity::kGravity), value(WorldQuantity::kTiltX),
+                        value(WorldQuantity::kTiltZ));
 }
 
 }  // namespace estimator

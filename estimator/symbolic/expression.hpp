@@ -74,9 +74,6 @@ inline double nearest(double x) { return std::nearbyint(x); }
 /// `yes` where `condition` > 0, else `no`. What is not selected may be undefined.
 Expression select_positive(const Expression& condition, const Expression& yes,
                            const Expression& no);
-inline double select_positive(double condition, double yes, double no) {
-  return condition > 0.0 ? yes : no;
-}
 
 /// Nodes of expressions, each stored once: equal subexpressions are one node, and what needs no
 /// computing (sums with zero, products with one, constants) leaves no node. Operands come before

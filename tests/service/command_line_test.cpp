@@ -124,8 +124,8 @@ TEST(CommandLine, BadRigFilesAreRefusedWithPlaceAndRemedy) {
     expect_refused("info " + rig, parts);
   };
   expect_rig(with_replaced(good, "mass {", "mas {"), {"rig.textproto:", "unknown field 'mas'"});
-  expect_rig(with_replaced(good, "zz { value: 0.01", "zz { value: 1"),
-             {"rig.textproto:", "triangle inequality"});
+  expect_rig(with_replaced(good, "zz { value: 0.01", "xy { value: 1 } zz { value: 0.01"),
+             {"rig.textproto:", "not positive definite"});
   expect_rig(with_replaced(good, "value: 0.428", "value: -0.428"), {"rig.textproto:", "bounds"});
   expect_rig(with_replaced(good, "mass {", "mass {{"), {"rig.textproto:"});
   expect_rig("", {"rig.textproto", "no bodies"});

@@ -69,6 +69,31 @@ TEST(RigFile, StribeckExcessMayLieBelowZero) {
                {"r.textproto:12:1:", "1.tau_delta", "1.tau_c", "rest"});
 }
 
+// No body has one moment above the sum of the others. That is told of one that turns about several
+// axes; of one that turns about one alone, nothing sees the others, whatever stands there.
+TEST(RigFile, MomentsMustFitWhereMotionSeesThem) {
+  const std::string too_large =
+      edited("zz { value: 0.01 free: true }", "zz { value: 0.03 free: true }");
+  EXPECT_EQ(parse_rig("r.textproto", too_large)
+                .mechanism.parameter(0, estimator::BodyQuantity::kJzz)
+                .value,
+            0.03);
+  const auto on_a_carrier = [&](const std::string& axis) {
+    std::string text = too_large;
+    text.replace(text.find("body: \"ground\" axis { z: 1 } zero_direction { y: -1 }"), 54,
+                 "body: \"A\" axis { z: 1 } zero_direction { y: -1 }");
+    return text +
+           "body { name: \"A\" mass { value: 1 } inertia { xx { value: 1 } yy { value: 1 } zz { "
+           "value: 1 } } }\n"
+           "hinge { name: \"0\" parent { body: \"ground\" axis " +
+           axis + " zero_direction { x: 1 } } child { body: \"A\" axis " + axis +
+           " zero_direction { x: 1 } } }\n";
+  };
+  EXPECT_NO_THROW((void)parse_rig("r.textproto", on_a_carrier("{ z: 1 }")));
+  expect_parts(refusal([&] { (void)parse_rig("r.textproto", on_a_carrier("{ y: 1 }")); }),
+               {"r.textproto:2:1", "'B'", "triangle inequality", "correct the inertia"});
+}
+
 // Every unit of time and of angle by its factor: one that is off by a thousand is refused later, at
 // the sampling period, but one that stands for another would pass.
 TEST(RigFile, UnitsOfTheRecordingAreTheirFactors) {
@@ -177,10 +202,10 @@ const BadRig kBadRigs[] = {
     {"NameTaken", "name: \"1\"", "name: \"B\"", {"r.textproto:8:3", "'B'", "taken"}},
     {"NameWithSpace", "name: \"1\"", "name: \"1 a\"", {"r.textproto:8:3", "letters"}},
     {"ReservedName", "name: \"1\"", "name: \"gravity\"", {"r.textproto:8:3", "choose another"}},
-    {"TriangleInequality",
+    {"NegativeMoment",
      "zz { value: 0.01 free: true }",
-     "zz { value: 0.03 }",
-     {"r.textproto:2:1", "'B'", "triangle inequality", "correct the inertia"}},
+     "zz { value: 0.01 } xy { value: 0.03 }",
+     {"r.textproto:2:1", "'B'", "not positive definite", "correct the inertia"}},
     {"NegativeMass",
      "value: 0.4",
      "value: -0.4",

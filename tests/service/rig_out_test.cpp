@@ -160,6 +160,13 @@ TEST_F(PendulumOut, KeepsCommentsInTheirColumnsAndTellsDeviations) {
                 "viscous { value: 2e-04; free: true } }  # ± 30e-6\n"});
 }
 
+// The estimate of what motion sees is written whatever the file keeps of what it does not.
+TEST_F(PendulumOut, WritesAMomentThatTheKeptOnesDoNotAdmit) {
+  const WrittenRig written = write(
+      {.estimates = {estimate("rod.J_zz", 0.05, 1e-6)}, .tied = {}, .kept = {}, .headline = "h"});
+  EXPECT_EQ(at(read(written), "rod.J_zz").value, 0.05);
+}
+
 // What the file leaves at its default is written where it would stand.
 TEST_F(PendulumOut, AddsWhatIsLeftOut) {
   const WrittenRig written =

@@ -8,6 +8,7 @@
 
 #include "estimator/model/mechanism.hpp"
 #include "estimator/model/placement.hpp"
+#include "estimator/model/possible_inertia.hpp"
 #include "service/import/rig_file.hpp"
 #include "service/import/robot/rig_robot.hpp"
 #include "service/import/robot/robot_file.hpp"
@@ -203,6 +204,25 @@ TEST(RobotRoundTrip, RigFilesComeBackWithEverythingThatMjcfHas) {
           return std::string(std::istreambuf_iterator<char>(file), {});
         }(),
         true);
+  }
+}
+
+// A body that turns about z alone, with a moment about z that no body has beside those about x and
+// y, which nothing sees: these are raised, and that is told.
+TEST(RobotRoundTrip, MomentsThatNothingSeesAreRaisedToThoseOfABody) {
+  Rig rig = load_rig(test_support::source_folder() + "/configs/rig-pendulum.textproto");
+  for (const double zz : {0.019, 0.05}) {
+    rig.mechanism.parameter(0, estimator::BodyQuantity::kJzz).value = zz;
+    const Robot robot = robot_of(rig);
+    const auto link =
+        std::ranges::find_if(robot.links, [](const auto& each) { return !!each.inertial; });
+    ASSERT_NE(link, robot.links.end());
+    EXPECT_TRUE(estimator::is_possible_inertia(link->inertial->inertia));
+    EXPECT_NEAR(link->inertial->inertia(2, 2), zz, 1e-12);
+    const bool told = std::ranges::any_of(robot.notes, [](const std::string& note) {
+      return note.find("were raised to those of a body that can exist") != std::string::npos;
+    });
+    EXPECT_EQ(told, zz == 0.05);
   }
 }
 

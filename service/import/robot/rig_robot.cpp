@@ -3,9 +3,12 @@
 #include <cmath>
 #include <set>
 
+#include "estimator/model/moments.hpp"
 #include "estimator/model/placement.hpp"
+#include "estimator/model/possible_inertia.hpp"
 #include "estimator/model/sensor.hpp"
 #include "estimator/model/spanning_tree.hpp"
+#include "estimator/model/turning_axis.hpp"
 #include "proto/text/exact_number.hpp"
 
 namespace service {
@@ -15,6 +18,8 @@ using estimator::BodyQuantity;
 using estimator::Hinge;
 using estimator::HingeQuantity;
 using estimator::Mechanism;
+
+constexpr double kSeenShare = 1e-9;  // by which a moment that motions see may change
 
 /// What a hinge has and no description of a robot; told where it is not zero.
 constexpr struct {
@@ -93,18 +98,30 @@ class RobotBuilder {
     return frame;
   }
 
+  /// Moments that no motion sees may be anything in a rig file, and must fit in a robot's.
+  Eigen::Matrix3d inertia_of(int body, double mass) {
+    const Eigen::Matrix3d inertia =
+        estimator::inertia_matrix(estimator::moments_of(mechanism_, body));
+    const auto axis = estimator::turning_axis(mechanism_, body);
+    if (!axis) return inertia;
+    const Eigen::Matrix3d possible = estimator::possible_inertia(mass, inertia);
+    if (possible == inertia) return inertia;
+    const double seen = axis->dot(inertia * *axis), kept = axis->dot(possible * *axis);
+    if (!(std::abs(kept - seen) <= kSeenShare * seen)) return inertia;
+    note(
+        "body '" + mechanism_.bodies[static_cast<std::size_t>(body)].name +
+        "': moments about axes that it does not turn about were raised to those of a body that can "
+        "exist");
+    return possible;
+  }
+
   void add_link(int body) {
     const estimator::Body& source = mechanism_.bodies[static_cast<std::size_t>(body)];
     RobotLink link{.name = source.name, .inertial = {}};
     if (!source.massless) {
-      const auto J = [&](BodyQuantity quantity) {
-        return mechanism_.parameter(body, quantity).value;
-      };
-      RobotInertial inertial{.mass = J(BodyQuantity::kMass), .center = -frame_of(body)};
-      inertial.inertia << J(BodyQuantity::kJxx), J(BodyQuantity::kJxy), J(BodyQuantity::kJxz),
-          J(BodyQuantity::kJxy), J(BodyQuantity::kJyy), J(BodyQuantity::kJyz),
-          J(BodyQuantity::kJxz), J(BodyQuantity::kJyz), J(BodyQuantity::kJzz);
-      link.inertial = inertial;
+      const double mass = mechanism_.parameter(body, BodyQuantity::kMass).value;
+      link.inertial =
+          RobotInertial{.mass = mass, .center = -frame_of(body), .inertia = inertia_of(body, mass)};
     }
     robot_.links.push_back(std::move(link));
   }
