@@ -7,6 +7,7 @@
 
 #include "estimator/calibrate/number_text.hpp"
 #include "estimator/calibrate/shooting_fit.hpp"
+#include "estimator/doctor/law_trials.hpp"
 #include "estimator/doctor/misfit_trials.hpp"
 #include "estimator/model/sensor.hpp"
 

@@ -2,7 +2,6 @@
 
 #include <Eigen/Core>
 #include <limits>
-#include <optional>
 #include <vector>
 
 #include "estimator/calibrate/calibration.hpp"
@@ -51,10 +50,6 @@ struct MisfitCase {
 
 /// Root mean square errors of all sensors [rad or m].
 Eigen::VectorXd errors_of(const PieceFit& fit, Eigen::Index sensors);
-
-/// All friction that joints may have beside what the description knows, where it leaves less; its
-/// finding is empty.
-std::optional<Cause> fit_all_friction(const MisfitCase& on);
 
 /// Causes that help, in no particular order; as many as the budget allows, the likeliest first.
 /// @param recordings  that the pieces are of; none: readings that stay at an end of an encoder's

@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "estimator/model/mechanisms/pendulum.hpp"
 #include "tests/estimator/calibrate/reference_recording.hpp"
+#include "tests/estimator/doctor/made_up_motion.hpp"
 
 namespace {
 
@@ -95,6 +97,44 @@ TEST(MisfitCauses, TellACommandThatIsClipped) {
   const std::vector<Finding> findings = explained(described(), recording);
   expect_first(findings, "clipped-command");
   EXPECT_NEAR(findings[0].size, level, 0.03 * level);
+}
+
+// A distance that is kept at a wrong value, too far or too near.
+TEST(MisfitCauses, TellADistanceThatIsWrong) {
+  for (const double factor : {1.05, 0.95}) {
+    Mechanism mechanism = described();
+    estimator::Parameter& distance =
+        mechanism.hinge_parameter(1, estimator::HingeQuantity::kPointAx);
+    const double truth = distance.value;
+    distance.value *= factor;
+    const std::vector<Finding> findings = explained(mechanism, recorded(command()));
+    expect_first(findings, "wrong-length");
+    EXPECT_EQ(findings[0].channel, distance.name);
+    EXPECT_NEAR(findings[0].size, truth - distance.value, 0.1 * std::abs(truth - distance.value));
+  }
+}
+
+// A pendulum's hinge said to be so far from its centre of mass that no inertia is left: the clock
+// is as right as it was, and the farthest that can be is told, I / (m l).
+TEST(MisfitCauses, TellADistanceThatLeavesNoRoomForInertia) {
+  const test_support::ReferencePendulum truth{.b = 2e-3};
+  Eigen::MatrixXd motion = test_support::simulate(truth, {1.5, 0.0}, kCausePeriod, 1500);
+  const Recording recording{
+      "run",
+      {test_support::segment_of(test_support::as_read(motion.col(0), 1e-4, 0.0, 3),
+                                1.0 / kCausePeriod)}};
+  const double farthest = (truth.J + truth.m * truth.l * truth.l) / (truth.m * truth.l);
+  Mechanism mechanism = estimator::make_pendulum(
+      {.mass = truth.m, .distance = 1.2 * farthest, .inertia_swing = 1e-3});
+  mechanism.parameter(0, estimator::BodyQuantity::kJzz).free = true;
+  mechanism.parameter(0, estimator::BodyQuantity::kJzz).lower = 1e-9;
+  mechanism.hinge_parameter(0, estimator::HingeQuantity::kViscous).free = true;
+  mechanism.parameter(estimator::WorldQuantity::kGravity).value = truth.g;
+  const std::vector<Finding> findings = explained(mechanism, recording);
+  expect_first(findings, "wrong-length");
+  EXPECT_NEAR(std::abs(findings[0].size), 0.2 * farthest, 0.01 * farthest);
+  EXPECT_NE(findings[0].what.find("no room for any inertia"), std::string::npos);
+  for (const Finding& finding : findings) EXPECT_NE(finding.kind, "clock-rate") << finding.what;
 }
 
 // Dry friction that the description leaves at zero, and the joint that has it.

@@ -1,0 +1,148 @@
+#include "estimator/doctor/law_trials.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "estimator/calibrate/number_text.hpp"
+#include "estimator/doctor/hypothesis.hpp"
+#include "estimator/doctor/misfit_judgement.hpp"
+#include "estimator/model/ties.hpp"
+
+namespace estimator {
+namespace {
+
+constexpr double kStribeckShare = 0.1;  // of τ_c, start of an excess
+constexpr double kDragShare = 0.1;      // of viscous friction at 1 rad/s, start of a drag
+constexpr double kAtBound = 1e-3;       // of a bound, within which a value is at it
+constexpr double kDryShare = 0.1;       // of viscous friction at 1 rad/s, start of a dry one
+constexpr double kViscousShare = 0.01;  // of dry friction at 1 rad/s, start of a viscous one
+
+/// Viscous friction, dry friction, drag, and an excess of dry friction at rest, free at every joint
+/// that has friction of a kind that goes with it.
+/// @param freed  their parameters
+Mechanism with_all_friction(const Mechanism& estimate, std::vector<int>& freed) {
+  Mechanism richer = estimate;
+  const auto free_beside = [&](int hinge, HingeQuantity quantity, HingeQuantity beside,
+                               double share) {
+    const int index = richer.index_of_hinge(hinge, quantity);
+    const double known = estimate.hinge_parameter(hinge, beside).value;
+    if (varies(richer, index) || find_tie(richer, index) != nullptr || !(known > 0.0)) return false;
+    Parameter& parameter = richer.parameters[static_cast<std::size_t>(index)];
+    parameter.free = true;
+    parameter.value = std::max(parameter.value, share * known);
+    freed.push_back(index);
+    return true;
+  };
+  for (int hinge = 0; hinge < richer.hinge_count(); ++hinge) {
+    free_beside(hinge, HingeQuantity::kViscous, HingeQuantity::kCoulombTorque, kViscousShare);
+    free_beside(hinge, HingeQuantity::kCoulombTorque, HingeQuantity::kViscous, kDryShare);
+    free_beside(hinge, HingeQuantity::kQuadraticDrag, HingeQuantity::kViscous, kDragShare);
+    if (free_beside(hinge, HingeQuantity::kStribeckTorque, HingeQuantity::kCoulombTorque,
+                    kStribeckShare)) {
+      richer.hinge_parameter(hinge, HingeQuantity::kStribeckRate).free = true;
+    }
+  }
+  return richer;
+}
+
+}  // namespace
+
+int hold_moments_at_bounds(Mechanism& mechanism) {
+  int first = -1;
+  for (int body = 0; body < mechanism.body_count(); ++body) {
+    for (const BodyQuantity moment : {BodyQuantity::kJxx, BodyQuantity::kJyy, BodyQuantity::kJzz}) {
+      Parameter& parameter = mechanism.parameter(body, moment);
+      if (!parameter.free || !(parameter.value <= (1.0 + kAtBound) * parameter.lower)) continue;
+      parameter.free = false;
+      if (first < 0) first = mechanism.index(body, moment);
+    }
+  }
+  return first;
+}
+
+/// Where the distances that are kept ask for less inertia than none, a shorter one and any inertia
+/// explain the same: the inertia stays at its bound, and tells the longest that can be.
+void try_lengths(const MisfitCase& whole, std::vector<Cause>& causes) {
+  MisfitCase on = whole;
+  const int bound = hold_moments_at_bounds(on.estimate);
+  for (int hinge = 0; hinge < on.estimate.hinge_count(); ++hinge) {
+    for (int k = 0; k < 6; ++k) {
+      const int index = on.estimate.index_of_hinge(hinge, static_cast<HingeQuantity>(k));
+      const Parameter& point = on.estimate.parameters[static_cast<std::size_t>(index)];
+      if (point.value == 0.0 || varies(on.estimate, index)) continue;
+      if (find_tie(on.estimate, index) != nullptr) continue;
+      FreedOne freed = free_one(on, index, point.value, -2.0 * std::abs(point.value),
+                                2.0 * std::abs(point.value));
+      if (!freed.cause) continue;
+      const std::string found = with_deviation(point.value + freed.size, freed.deviation, 4) + " m";
+      const std::string kept = number_text(point.value, 4) + " m";
+      std::string what = point.name + " is " + found + " instead of " + kept;
+      if (bound >= 0) {
+        what = point.name + ", " + kept + ", leaves no room for any inertia: " +
+               on.estimate.parameters[static_cast<std::size_t>(bound)].name +
+               " is at its lower bound, where it would have to be " + found +
+               ", and with more inertia nearer";
+      }
+      freed.cause->finding = {
+          .kind = "wrong-length",
+          .severity = Severity::kWarning,
+          .channel = point.name,
+          .size = freed.size,
+          .unit = "m",
+          .what = std::move(what),
+          .advice = "measure it again, or estimate it",
+      };
+      causes.push_back(std::move(*freed.cause));
+    }
+  }
+}
+
+void try_signs(const MisfitCase& on, std::vector<Cause>& causes) {
+  for (const Hypothesis& hypothesis : likely_mistakes(on.estimate)) {
+    if (hypothesis.kind != "wrong-point-sign") continue;
+    const PieceFit fit = on.fit(mended(on.estimate, hypothesis));
+    add(causes, judged(on, fit,
+                       {.kind = hypothesis.kind,
+                        .severity = Severity::kFault,
+                        .channel = hypothesis.channel,
+                        .what = hypothesis.mistake,
+                        .advice = hypothesis.remedy},
+                       on.pieces));
+  }
+}
+
+void try_friction(const MisfitCase& on, std::vector<Cause>& causes) {
+  std::vector<int> freed;
+  const Mechanism richer = with_all_friction(on.estimate, freed);
+  if (freed.empty()) return;
+  const PieceFit fit = on.fit(richer);
+  if (!helps(on, fit)) return;
+  Finding finding{.kind = "friction-law", .severity = Severity::kWarning};
+  for (const int index : freed) {
+    const Parameter& parameter = fit.mechanism().parameters[static_cast<std::size_t>(index)];
+    const double deviation = fit.deviation(index);
+    if (!(parameter.value > 0.0) || !is_sure(parameter.value, deviation)) continue;
+    finding.what +=
+        (finding.what.empty() ? "friction has parts that the description does not know: " : ", ") +
+        parameter.name + " " + with_deviation(parameter.value, deviation) + " " + parameter.unit;
+  }
+  if (finding.what.empty()) return;
+  finding.advice =
+      "estimate them too (`rigcal compare` tells which of them predict); they stand in "
+      "`friction { }` of the joint";
+  add(causes, judged(on, fit, std::move(finding), on.pieces));
+}
+
+std::optional<Cause> fit_all_friction(const MisfitCase& on) {
+  std::vector<int> freed;
+  const Mechanism richer = with_all_friction(on.estimate, freed);
+  if (freed.empty()) return std::nullopt;
+  const PieceFit fit = on.fit(richer);
+  if (!(fit.cost_per_reading() < on.cost_per_reading)) return std::nullopt;
+  return Cause{
+      {}, fit.cost_per_reading(), errors_of(fit, on.noise.size()), fit.mechanism(), on.pieces};
+}
+
+}  // namespace estimator

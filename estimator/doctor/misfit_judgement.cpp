@@ -1,0 +1,56 @@
+#include "estimator/doctor/misfit_judgement.hpp"
+
+#include <cmath>
+#include <utility>
+
+#include "estimator/calibrate/number_text.hpp"
+
+namespace estimator {
+namespace {
+
+/// A cause is told where it takes the cost down to this, and is this many of its deviations large.
+constexpr double kHelps = 0.6;
+constexpr double kSure = 5.0;
+
+}  // namespace
+
+bool helps(const MisfitCase& on, const PieceFit& fit) {
+  return fit.cost_per_reading() < kHelps * on.cost_per_reading;
+}
+
+bool is_sure(double size, double deviation) { return std::abs(size) > kSure * deviation; }
+
+std::optional<Cause> judged(const MisfitCase& on, const PieceFit& fit, Finding finding,
+                            const std::vector<Recording>& pieces) {
+  if (!helps(on, fit)) return std::nullopt;
+  return Cause{std::move(finding), fit.cost_per_reading(), errors_of(fit, on.noise.size()),
+               fit.mechanism(), pieces};
+}
+
+std::string with_deviation(double value, double deviation, int digits) {
+  return number_text(value, digits) + " ± " + number_text(deviation, 2);
+}
+
+FreedOne free_one(const MisfitCase& on, int index, double start, double lower, double upper) {
+  Mechanism mechanism = on.estimate;
+  Parameter& parameter = mechanism.parameters[static_cast<std::size_t>(index)];
+  const double before = parameter.value;
+  parameter.free = true;
+  parameter.value = start;
+  parameter.lower = lower;
+  parameter.upper = upper;
+  const PieceFit fit = on.fit(mechanism);
+  FreedOne freed;
+  if (!helps(on, fit)) return freed;
+  freed.size = fit.mechanism().parameters[static_cast<std::size_t>(index)].value - before;
+  freed.deviation = fit.deviation(index);
+  if (!is_sure(freed.size, freed.deviation)) return freed;
+  freed.cause = judged(on, fit, {}, on.pieces);
+  return freed;
+}
+
+void add(std::vector<Cause>& causes, std::optional<Cause> cause) {
+  if (cause) causes.push_back(std::move(*cause));
+}
+
+}  // namespace estimator

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "estimator/doctor/misfit_trials.hpp"
+
+namespace estimator {
+
+/// Whether a fit helps enough to be told; then with its errors.
+std::optional<Cause> judged(const MisfitCase& on, const PieceFit& fit, Finding finding,
+                            const std::vector<Recording>& pieces);
+
+/// Whether something is so many of its deviations large that it is told.
+bool is_sure(double size, double deviation);
+
+/// Whether a fit takes the cost far enough down to be told.
+bool helps(const MisfitCase& on, const PieceFit& fit);
+
+/// Frees one parameter and fits. What it becomes, less what it was, is the size.
+struct FreedOne {
+  double size = 0.0, deviation = 0.0;
+  std::optional<Cause> cause;
+};
+FreedOne free_one(const MisfitCase& on, int index, double start, double lower, double upper);
+
+void add(std::vector<Cause>& causes, std::optional<Cause> cause);
+
+/// "2 ± 0.1".
+std::string with_deviation(double value, double deviation, int digits = 3);
+
+}  // namespace estimator

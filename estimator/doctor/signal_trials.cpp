@@ -1,0 +1,247 @@
+#include "estimator/doctor/signal_trials.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "estimator/calibrate/number_text.hpp"
+#include "estimator/doctor/clock_rate.hpp"
+#include "estimator/doctor/misfit_judgement.hpp"
+#include "estimator/model/sensor.hpp"
+
+namespace estimator {
+namespace {
+
+/// A search goes on only where its first steps take the cost down to this.
+constexpr double kPromising = 0.9;
+
+constexpr double kDelayMost = 0.1;  // [s]
+constexpr double kClockMost = 0.2;  // [-]
+constexpr double kClipStep = 0.1;   // of the largest command
+constexpr double kClipLeast = 0.2;
+constexpr std::size_t kClipPatience = 2;  // steps without a gain that end the search
+constexpr int kClipRounds = 2;            // of parabolas, over steps that shrink to this part
+constexpr double kClipFiner = 0.3;
+constexpr int kPlateauRows = 5;         // readings that stay at an end of the range
+constexpr double kPlateauShare = 1e-9;  // within which readings are the same, of the range
+
+std::vector<Recording> clipped(std::vector<Recording> pieces, Eigen::Index motor, double level) {
+  for (Recording& recording : pieces) {
+    for (Segment& segment : recording.segments) {
+      segment.controls.col(motor) = segment.controls.col(motor).cwiseMax(-level).cwiseMin(level);
+    }
+  }
+  return pieces;
+}
+
+double largest_command(const std::vector<Recording>& pieces, Eigen::Index motor) {
+  double largest = 0.0;
+  for (const Recording& recording : pieces) {
+    for (const Segment& segment : recording.segments) {
+      largest = std::max(largest, segment.controls.col(motor).cwiseAbs().maxCoeff());
+    }
+  }
+  return largest;
+}
+
+/// Lowest point of the parabola through three, and its curvature.
+struct Parabola {
+  double lowest = 0.0, curvature = 0.0;
+};
+Parabola through(double middle, double step, double before, double at, double after) {
+  const double curvature = (before - 2.0 * at + after) / (step * step);
+  const double slope = (after - before) / (2.0 * step);
+  return {curvature > 0.0 ? middle - slope / curvature : std::numeric_limits<double>::quiet_NaN(),
+          curvature};
+}
+
+/// Standard deviation of what a parabola of costs is over, ∆cost = 1 at one of white noise.
+double parabola_deviation(const Parabola& parabola, double cost_per_reading) {
+  return std::sqrt(2.0 * std::max(cost_per_reading, 1.0) / parabola.curvature);
+}
+
+/// Share of the largest command at which the cost is least; 1: nowhere below that of no clipping.
+struct ClippedShare {
+  double share = 1.0;
+  Parabola parabola;  ///< of the cost about it
+};
+
+/// The cost falls down to the level that is right, and rises below it.
+template <typename Cost>
+ClippedShare search_clipped_share(const Cost& cost_at) {
+  std::vector<double> costs = {cost_at(1.0)};
+  std::size_t best = 0;
+  while (costs.size() <= best + kClipPatience &&
+         kClipStep * static_cast<double>(costs.size()) < 1.0 - kClipLeast) {
+    costs.push_back(cost_at(1.0 - kClipStep * static_cast<double>(costs.size())));
+    if (costs.back() < costs[best]) best = costs.size() - 1;
+  }
+  if (!(costs[best] < kPromising * costs.front()) || best + 1 >= costs.size()) return {};
+  ClippedShare found{1.0 - kClipStep * static_cast<double>(best),
+                     through(1.0 - kClipStep * static_cast<double>(best), kClipStep,
+                             costs[best + 1], costs[best], costs[best - 1])};
+  double step = kClipStep;
+  for (int round = 0; round < kClipRounds && found.parabola.curvature > 0.0; ++round) {
+    found.share = std::clamp(found.parabola.lowest, found.share - step, found.share + step);
+    step *= kClipFiner;
+    found.parabola = through(found.share, step, cost_at(found.share - step), cost_at(found.share),
+                             cost_at(found.share + step));
+  }
+  return found;
+}
+
+/// Takes away the readings that stay at one value, the largest or the smallest of all.
+/// @return how many
+int mask_plateau(std::vector<Recording>& recordings, Eigen::Index sensor, double value,
+                 double tolerance) {
+  int masked = 0;
+  for (Recording& recording : recordings) {
+    for (Segment& segment : recording.segments) {
+      auto column = segment.angles.col(sensor);
+      Eigen::Index first = 0;
+      for (Eigen::Index k = 0; k <= column.size(); ++k) {
+        if (k < column.size() && std::abs(column[k] - value) <= tolerance) continue;
+        if (k - first >= kPlateauRows) {
+          column.segment(first, k - first).setConstant(std::numeric_limits<double>::quiet_NaN());
+          masked += static_cast<int>(k - first);
+        }
+        first = k + 1;
+      }
+    }
+  }
+  return masked;
+}
+
+std::pair<double, double> range_of(const std::vector<Recording>& recordings, Eigen::Index sensor) {
+  double lowest = std::numeric_limits<double>::infinity(), highest = -lowest;
+  for (const Recording& recording : recordings) {
+    for (const Segment& segment : recording.segments) {
+      for (const double reading : segment.angles.col(sensor)) {
+        if (std::isnan(reading)) continue;
+        lowest = std::min(lowest, reading);
+        highest = std::max(highest, reading);
+      }
+    }
+  }
+  return {lowest, highest};
+}
+
+}  // namespace
+
+void try_delays(const MisfitCase& on, std::vector<Cause>& causes) {
+  for (int hinge = 0; hinge < on.estimate.hinge_count(); ++hinge) {
+    const Hinge& of = on.estimate.hinges[static_cast<std::size_t>(hinge)];
+    if (!of.motorised) continue;
+    const int index = on.estimate.index_of_hinge(hinge, HingeQuantity::kInputDelay);
+    const double now = on.estimate.parameters[static_cast<std::size_t>(index)].value;
+    FreedOne freed = free_one(on, index, now, -kDelayMost, kDelayMost);
+    if (!freed.cause) continue;
+    const bool late = freed.size > 0.0;
+    freed.cause->finding = {
+        .kind = late ? "late-command" : "early-command",
+        .severity = Severity::kWarning,
+        .channel = of.name,
+        .size = freed.size,
+        .unit = "s",
+        .what = "the command of hinge " + quoted(of.name) + " acts " +
+                with_deviation(1e3 * std::abs(freed.size), 1e3 * freed.deviation) + " ms " +
+                (late ? "later" : "earlier") + " than it is recorded",
+        .advice = late ? "estimate it: `motor { input_delay { value: " +
+                             number_text(now + freed.size) + " free: true } }`"
+                       : "the time stamps of commands lie behind those of angles: shift the column "
+                         "of the control by that much",
+    };
+    causes.push_back(std::move(*freed.cause));
+  }
+}
+
+void try_clipped_commands(const MisfitCase& on, std::vector<Cause>& causes) {
+  Eigen::Index motor = 0;
+  for (const Hinge& hinge : on.estimate.hinges) {
+    if (!hinge.motorised) continue;
+    const Eigen::Index column = motor++;
+    const double largest = largest_command(on.pieces, column);
+    if (!(largest > 0.0)) continue;
+    const auto fit_at = [&](double share) {
+      return on.fit(on.estimate, clipped(on.pieces, column, share * largest));
+    };
+    const ClippedShare found = search_clipped_share([&](double at) { return fit_at(at).cost(); });
+    if (!(found.share < 1.0)) continue;
+    const double best = found.share;
+    const PieceFit fit = fit_at(best);
+    const double deviation = largest * parabola_deviation(found.parabola, fit.cost_per_reading());
+    if (!is_sure(largest * (1.0 - best), deviation)) continue;
+    add(causes,
+        judged(on, fit,
+               {.kind = "clipped-command",
+                .severity = Severity::kWarning,
+                .channel = hinge.name,
+                .size = best * largest,
+                .unit = "",
+                .what = "the command of hinge " + quoted(hinge.name) + " acts no further than to " +
+                        with_deviation(best * largest, deviation) + " of the " +
+                        number_text(largest) + " recorded",
+                .advice = "record what the amplifier puts out, limit the command to what "
+                          "it can, or leave out the parts beyond"},
+               clipped(on.pieces, column, best * largest)));
+  }
+}
+
+void try_clock(const MisfitCase& on, std::vector<Cause>& causes) {
+  ClockedMechanism clocked = with_clock_rate(on.estimate);
+  const PieceFit loose = on.fit(clocked.mechanism);
+  if (!helps(on, loose)) return;
+  clocked.mechanism = loose.mechanism();
+  const double rate = clocked.mechanism.parameters.back().value;
+  const double deviation = loose.deviation(clocked.rate);
+  if (!is_sure(rate, deviation) || !(std::abs(rate) < kClockMost)) return;
+  // Rates are of first order there; with right times nothing is.
+  const std::vector<Recording> pieces = without_clock_error(on.pieces, rate);
+  Mechanism mechanism = on.estimate;
+  take_from_clock(clocked, mechanism);
+  add(causes, judged(on, on.fit(mechanism, pieces),
+                     {.kind = "clock-rate",
+                      .severity = Severity::kWarning,
+                      .size = rate,
+                      .unit = "-",
+                      .what = "the clock of the time stamps is " +
+                              with_deviation(100.0 * std::abs(rate), 100.0 * deviation) +
+                              " % too " + (rate > 0.0 ? "fast" : "slow") + " (rate " +
+                              with_deviation(1.0 + rate, deviation, 5) + ")",
+                      .advice = "check the sampling rate against another clock: times are to be "
+                                "multiplied by " +
+                                number_text(1.0 / (1.0 + rate), 5)},
+                     pieces));
+}
+
+void try_clipped_angles(const MisfitCase& on, const std::vector<Recording>& recordings,
+                        std::vector<Cause>& causes) {
+  const std::vector<Sensor> sensors = sensors_of(on.estimate);
+  for (std::size_t i = 0; i < sensors.size(); ++i) {
+    const auto column = static_cast<Eigen::Index>(i);
+    const auto [lowest, highest] = range_of(recordings, column);
+    for (const double end : {lowest, highest}) {
+      std::vector<Recording> without = recordings;
+      const int masked = mask_plateau(without, column, end, kPlateauShare * (highest - lowest));
+      if (masked == 0) continue;
+      const std::vector<Recording> pieces = take_excerpts(on.estimate, without, kMisfitBudget);
+      const PieceFit fit = on.fit(on.estimate, pieces);
+      add(causes,
+          judged(on, fit,
+                 {.kind = "clipped-angle",
+                  .severity = Severity::kWarning,
+                  .channel = sensors[i].name,
+                  .size = end,
+                  .unit = sensors[i].units().coordinate,
+                  .what = "the encoder of hinge " + quoted(sensors[i].name) + " reads no further " +
+                          "than " + number_text(end, 4) + " " + sensors[i].units().coordinate +
+                          ": " + std::to_string(masked) + " readings stay there",
+                  .advice = "leave these rows out, or mark their readings as missing"},
+                 pieces));
+    }
+  }
+}
+
+}  // namespace estimator
