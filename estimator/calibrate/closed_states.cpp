@@ -19,6 +19,7 @@ constexpr double kSameAngle = 1e-3;      // [rad or m]
 constexpr double kIndifferent = 0.02;    // readings do not tell misfits apart that differ by less
 constexpr int kConfigurationsMax = 256;  // that the choice of coordinates looks at
 constexpr double kTrendTime = 0.02;      // over which it is told where joints are going [s]
+constexpr double kToldTwist = 0.1;       // beside a distance [rad]
 constexpr double kInLine = 0.02;         // of singular values, least to largest
 constexpr double kNotWanted = std::numeric_limits<double>::quiet_NaN();
 
@@ -40,8 +41,10 @@ bool is_same(const Mechanism& mechanism, const Eigen::VectorXd& a, const Eigen::
 }
 
 /// All ways that are found from random starts and fit the readings as well as the best of them.
+/// @param nearest  where none was found: angles at which the loops are nearly closed
 std::vector<Assembly> find_assemblies(const Mechanism& mechanism, LoopClosure& closure,
-                                      const Eigen::VectorXd& measured) {
+                                      const Eigen::VectorXd& measured, Eigen::VectorXd& nearest) {
+  double least = std::numeric_limits<double>::infinity();
   std::vector<Assembly> found;
   std::mt19937 random(1);
   for (int start = 0; start < kAssemblyStarts; ++start) {
@@ -50,7 +53,14 @@ std::vector<Assembly> find_assemblies(const Mechanism& mechanism, LoopClosure& c
       const double turn = 2.0 * M_PI * (static_cast<double>(random()) / std::mt19937::max() - 0.5);
       if (std::isnan(angle)) angle = start == 0 ? 0.0 : turn;
     }
-    if (!closure.close(angles, measured)) continue;
+    const Eigen::VectorXd began = angles;
+    if (!closure.close(angles, measured)) {
+      Eigen::VectorXd near = began;
+      const double open = closure.approach(near, measured) ? closure.openness(near) : least;
+      if (open < least) nearest = near;
+      least = std::min(least, open);
+      continue;
+    }
     const auto is_known = [&](const Assembly& each) {
       return is_same(mechanism, each.angles, angles);
     };
@@ -111,11 +121,12 @@ bool is_told(const Mechanism& mechanism) {
 
 Eigen::VectorXd assemble_start(const Mechanism& mechanism, LoopClosure& closure,
                                const Eigen::VectorXd& measured, const std::string& where) {
-  const std::vector<Assembly> found = find_assemblies(mechanism, closure, measured);
+  Eigen::VectorXd nearest = Eigen::VectorXd::Zero(measured.size());
+  const std::vector<Assembly> found = find_assemblies(mechanism, closure, measured, nearest);
   if (found.empty()) {
-    throw std::invalid_argument(where +
-                                ": the loops cannot be closed with the hinge points given at the "
-                                "angles read first; check points, signs and zero marks");
+    throw std::invalid_argument(where + ": at the angles read first " +
+                                gap_text(closure.widest_gap(nearest)) +
+                                "; check points, signs and zero marks");
   }
   if (found.size() == 1) return found.front().angles;
   if (!is_told(mechanism)) refuse_ambiguity(mechanism, measured, found, where);
@@ -137,6 +148,21 @@ bool is_hardly_told(const Eigen::MatrixXd& jacobian, const JointReadings& readin
 }
 
 }  // namespace
+
+std::string gap_text(const LoopGap& gap) {
+  std::string text = "joint " + quoted(gap.joint) + " leaves its loop ";
+  const bool twisted = gap.turn > (gap.distance > kClosed ? kToldTwist : kClosed);
+  if (gap.distance > kClosed) {
+    text += "open by " + number_text(1e3 * gap.distance) + " mm";
+  } else if (!twisted) {
+    text += "closed half a turn off alone";
+  }
+  if (twisted) {
+    text += (gap.distance > kClosed ? " and twisted by " : "twisted by ") + number_text(gap.turn) +
+            " rad";
+  }
+  return text;
+}
 
 void close_loops(const Mechanism& mechanism, double period, const std::string& where,
                  Eigen::MatrixXd& states) {
@@ -162,10 +188,10 @@ void close_loops(const Mechanism& mechanism, double period, const std::string& w
       angles += (closed.col(k - 1) - closed.col(k - 1 - back)) / static_cast<double>(back);
     }
     if (!closure.close(angles, measured_at(k))) {
-      throw std::invalid_argument(where + ": the loops cannot be closed " +
-                                  number_text(static_cast<double>(k) * period) +
-                                  " s after the start of a segment with the hinge points given; "
-                                  "check points, signs and zero marks");
+      throw std::invalid_argument(where + ": " + number_text(static_cast<double>(k) * period) +
+                                  " s after the start of a segment " +
+                                  gap_text(closure.widest_gap(angles)) +
+                                  "; check points, signs and zero marks");
     }
     closed.col(k) = angles;
   }

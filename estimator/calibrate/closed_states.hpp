@@ -6,6 +6,7 @@
 
 #include "estimator/model/mechanism.hpp"
 #include "estimator/tree/coordinate_choice.hpp"
+#include "estimator/tree/loop_closure.hpp"
 
 namespace estimator {
 
@@ -21,6 +22,9 @@ namespace estimator {
 /// @throws std::invalid_argument where a loop cannot be closed, or can be in several ways
 void close_loops(const Mechanism& mechanism, double period, const std::string& where,
                  Eigen::MatrixXd& states);
+
+/// "joint 'R' leaves its loop open by 3.1 mm"
+std::string gap_text(const LoopGap& gap);
 
 /// The joints that describe the motion through all of some states best.
 /// @throws std::invalid_argument where a change point is passed whatever joints are taken

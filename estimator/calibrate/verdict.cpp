@@ -31,8 +31,7 @@ std::vector<Eigen::VectorXd> residuals_of(const Calibration& calibration, Eigen:
         calibration.refined ? trajectory.simulated : trajectory.estimated;
     Eigen::VectorXd& errors = residuals.emplace_back(model.col(sensor));
     errors -= trajectory.measured.col(sensor);
-    if (kind == JointKind::kPrismatic) continue;
-    for (double& error : errors) error = std::remainder(error, 2.0 * M_PI);
+    for (double& error : errors) error = joint_difference(kind, error);
   }
   return residuals;
 }

@@ -117,7 +117,7 @@ Finding told(const DescriptionTrials& trials) {
   if (first.size_parameter >= 0) {
     const Parameter& size =
         causes.front()->fit.mechanism().parameters[static_cast<std::size_t>(first.size_parameter)];
-    finding.size = std::remainder(size.value, 2.0 * M_PI);
+    finding.size = turn_difference(size.value);
     finding.unit = size.unit;
     finding.what += " by " + number_text(finding.size) + " " + size.unit;
   }

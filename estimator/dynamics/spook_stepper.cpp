@@ -15,20 +15,11 @@ namespace {
 
 using HingeRows = HingeRowFactor::Rows;
 
-// The load-dependent bound is a fixed point: friction about an axis changes the bearing forces it
-// depends on. Below 1e-14 of the bound nothing is left to gain.
-constexpr int kMaxLoadIterations = 100;
-constexpr double kLoadTolerance = 1e-14;
-
 // The mean gyroscopic torque is a fixed point that contracts by about h ω a round.
 constexpr int kMaxGyroscopicIterations = 60;
 constexpr double kGyroscopicTolerance = 1e-10;  // of the fastest body
 
 const Pose kGroundPose;
-
-bool has_load_friction(const HingeValues& values) {
-  return values.load_friction != 0.0 || values.load_friction_angular != 0.0;
-}
 
 bool has_dry_friction(const HingeValues& values) {
   return values.coulomb_torque != 0.0 || values.stribeck_torque != 0.0 || has_load_friction(values);
@@ -85,10 +76,9 @@ void SpookStepper::prepare_topology() {
   for (std::size_t j = 0; j < hinges_.size(); ++j) {
     const Hinge& hinge = mechanism_.hinges[j];
     HingeWork& work = hinges_[j];
-    work.gamma = 1.0 / (1.0 + 4.0 * damping_time_of(hinge, h_) / h_);
-    const double per_compliance = 4.0 * work.gamma / (h_ * h_);
-    work.sigma << Eigen::Vector3d::Constant(per_compliance * hinge.compliance_linear),
-        Eigen::Vector2d::Constant(per_compliance * hinge.compliance_angular);
+    const RowRelaxation relaxation = relax_rows(hinge, h_);
+    work.gamma = relaxation.gamma;
+    work.sigma = relaxation.sigma;
     work.control = hinge.motorised ? motor++ : -1;
     work.first_end = static_cast<int>(ends_.size());
     for (const auto& [body, sign] : {std::pair{hinge.body_a, 1.0}, std::pair{hinge.body_b, -1.0}}) {

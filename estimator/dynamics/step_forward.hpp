@@ -31,9 +31,6 @@ class StepForward {
   }
 
  protected:
-  static constexpr int kMaxLoadIterations = 50;
-  static constexpr double kLoadTolerance = 1e-13;  ///< relative change of the friction bound
-
   /// This thread's workspace, sized for this mechanism.
   Workspace& workspace() const {
     static thread_local Workspace storage;
@@ -51,23 +48,21 @@ class StepForward {
   /// γ, Σ, Σ_w⁻¹ and ρ of every row: constants of the problem.
   void set_row_scales(const Mechanism& mechanism) {
     const std::vector<Eigen::Vector2d> weights = relative_weights(mechanism, values_);
-    const double h = settings_.step;
     for (std::size_t j = 0; j < hinges_.size(); ++j) {
+      const RowRelaxation relaxation = relax_rows(hinges_[j], settings_.step);
       RowScales scales;
-      scales.gamma = 1.0 / (1.0 + 4.0 * damping_time_of(hinges_[j], h) / h);
-      const double per_compliance = 4.0 * scales.gamma / (h * h);
+      scales.gamma = relaxation.gamma;
+      scales.sigma = relaxation.sigma;
       for (int row = 0; row < 5; ++row) {
-        const double compliance =
-            row < 3 ? hinges_[j].compliance_linear : hinges_[j].compliance_angular;
-        scales.sigma[row] = per_compliance * compliance;
         if (settings_.form == ResidualForm::kExplicit) {
           scales.sigma_w_inv[row] = 1.0 / scales.sigma[row];
           scales.rho[row] = 0.0;
           continue;
         }
-        scales.sigma_w_inv[row] = settings_.weighting_compliance > 0.0
-                                      ? 1.0 / (per_compliance * settings_.weighting_compliance)
-                                      : kRelativeWeight * weights[j][row < 3 ? 0 : 1];
+        scales.sigma_w_inv[row] =
+            settings_.weighting_compliance > 0.0
+                ? 1.0 / (relaxation.per_compliance * settings_.weighting_compliance)
+                : kRelativeWeight * weights[j][row < 3 ? 0 : 1];
         scales.rho[row] = 1.0 - scales.sigma_w_inv[row] * scales.sigma[row];
       }
       row_scales_.push_back(scales);
@@ -75,10 +70,9 @@ class StepForward {
   }
 
   bool has_load_friction() const {
-    for (const HingeValues& hinge : values_.hinges) {
-      if (hinge.load_friction != 0.0 || hinge.load_friction_angular != 0.0) return true;
-    }
-    return false;
+    return std::ranges::any_of(values_.hinges, [](const HingeValues& hinge) {
+      return estimator::has_load_friction(hinge);
+    });
   }
 
   void compute(const StepInput& input, Workspace& ws) const {
@@ -235,8 +229,7 @@ class StepForward {
     return -row_scales_[j].sigma_w_inv.cwiseProduct(ws.s.template segment<5>(row));
   }
 
-  /// Load-dependent friction changes the multipliers it depends on: a fixed point, which
-  /// contracts because friction about the axis hardly loads the bearing.
+  /// Load-dependent friction changes the multipliers it depends on.
   void iterate_load_friction(Workspace& ws) const {
     for (int round = 0; round < kMaxLoadIterations; ++round) {
       double change = 0.0, size = 0.0;

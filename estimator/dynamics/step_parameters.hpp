@@ -53,7 +53,7 @@ inline double torque_derivative(HingeQuantity quantity, const HingeValues& value
                                 const HingeTerms& terms, const AxisDrive& drive,
                                 const Eigen::Matrix<double, 5, 1>& lambda, double h) {
   const double omega_squared = terms.omega * terms.omega;
-  const double decay = std::exp(-values.stribeck_rate * omega_squared);
+  const double decay = stribeck_share(values.stribeck_rate, terms.omega);
   switch (quantity) {
     case HingeQuantity::kViscous:
       return -h * terms.omega_next;

@@ -79,7 +79,7 @@ class StepStateDerivatives : public StepForward<kBodies, kHinges> {
     const double T_w = -terms.damping - (slipping ? 0.0 : terms.bound / hinge.stick_speed);
     const double stribeck_slope = -2.0 * values.stribeck_rate * terms.omega * h *
                                   values.stribeck_torque *
-                                  std::exp(-values.stribeck_rate * terms.omega * terms.omega);
+                                  stribeck_share(values.stribeck_rate, terms.omega);
     const double drag_slope =
         h * values.quadratic_drag * (terms.omega < 0.0 ? -1.0 : 1.0) * terms.omega_next;
     const double T_v = values.shaft_inertia - drag_slope - stribeck_slope * terms.sat;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "estimator/dynamics/axis_law.hpp"
 #include "estimator/dynamics/inertial_sensing.hpp"
 #include "estimator/dynamics/outside_push.hpp"
 #include "estimator/dynamics/parameter_vectors.hpp"
@@ -233,8 +234,9 @@ T TreeInverseDynamics<T>::axis_imbalance(const Link& link, const T& angle, const
   const T speed = abs(rate);
   axis.torque = of_links + axis.shaft_inertia * acceleration;
   axis.motor_torque = axis.motor_gain * (control - axis.back_emf * rate);
-  axis.idle_torque = axis.constant_torque - axis.stiffness * (angle - turns - axis.rest_angle);
-  T torque = axis.torque + (axis.viscous + axis.quadratic_drag * speed) * rate;
+  const T stretch = angle - turns - axis.rest_angle;
+  axis.idle_torque = idle_torque(axis.constant_torque, axis.stiffness, stretch);
+  T torque = axis.torque + drag_factor(axis.viscous, axis.quadratic_drag, speed) * rate;
   if (axis.has_smooth) torque += axis.smooth.torque(rate);
   return torque - axis.idle_torque - axis.motor_torque;
 }
@@ -406,11 +408,8 @@ void TreeInverseDynamics<T>::closures(const VectorX& angle, std::vector<T>& viol
 
 template <typename T>
 T TreeInverseDynamics<T>::dry_bound(int hinge, const T& rate) const {
-  using std::exp;
   const Axis& axis = axes_[static_cast<std::size_t>(hinge)];
-  T bound = axis.coulomb_torque;
-  const T decay = -axis.stribeck_rate * rate * rate;
-  bound += axis.stribeck_torque * exp(decay);
+  T bound = dry_friction(axis.coulomb_torque, axis.stribeck_torque, axis.stribeck_rate, rate);
   if (load_dependent_) {
     bound += axis.load_friction * axis.load_force + axis.load_friction_angular * axis.load_moment;
   }

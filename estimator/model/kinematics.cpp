@@ -25,7 +25,7 @@ const Pose& pose_of(int body, const Configuration& q) {
 
 /// Twist about x, in [−π, π].
 double twist_angle(const Eigen::Quaterniond& q) {
-  return std::remainder(2.0 * std::atan2(q.x(), q.w()), 2.0 * M_PI);
+  return turn_difference(2.0 * std::atan2(q.x(), q.w()));
 }
 
 void place_body(const Hinge& hinge, const HingeValues& values, double angle, bool forward,

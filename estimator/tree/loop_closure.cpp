@@ -10,6 +10,7 @@
 #include "estimator/math/decompositions.hpp"
 #include "estimator/math/subsets.hpp"
 #include "estimator/model/placement.hpp"
+#include "estimator/model/spanning_tree.hpp"
 
 namespace estimator {
 namespace {
@@ -100,7 +101,7 @@ Eigen::MatrixXd LoopClosure::jacobian(const Eigen::VectorXd& angles) {
   return G;
 }
 
-bool LoopClosure::close(Eigen::VectorXd& angles, const Eigen::VectorXd& wanted) {
+bool LoopClosure::approach(Eigen::VectorXd& angles, const Eigen::VectorXd& wanted) {
   Eigen::MatrixXd A(rows_ + 2 * n_, n_);
   Eigen::VectorXd b(rows_ + 2 * n_);
   for (int round = 0; round < kClosingRounds; ++round) {
@@ -122,6 +123,15 @@ bool LoopClosure::close(Eigen::VectorXd& angles, const Eigen::VectorXd& wanted) 
     angles += step;
     if (largest < 1e-6) break;
   }
+  return true;
+}
+
+double LoopClosure::openness(const Eigen::VectorXd& angles) {
+  return violation(angles).norm() + (turns_agree(mechanism_, angles) ? 0.0 : M_PI);
+}
+
+bool LoopClosure::close(Eigen::VectorXd& angles, const Eigen::VectorXd& wanted) {
+  if (!approach(angles, wanted)) return false;
   // Onto the closures alone. Joints that carry the whole loop move them by what is still open: that
   // is no way to close it.
   for (int round = 0; round < 5; ++round) {
@@ -131,6 +141,38 @@ bool LoopClosure::close(Eigen::VectorXd& angles, const Eigen::VectorXd& wanted) 
     if (step.cwiseAbs().maxCoeff() < kClosingSettled) break;
   }
   return violation(angles).cwiseAbs().maxCoeff() < kClosed && turns_agree(mechanism_, angles);
+}
+
+std::vector<std::string> LoopClosure::closing_joints() const {
+  std::vector<std::string> names;
+  const std::vector<TreeEdge> edges = spanning_tree(mechanism_);
+  const auto book = [&](const auto& joints, bool weld) {
+    for (int i = 0; i < std::ssize(joints); ++i) {
+      const auto is_edge = [&](const TreeEdge& edge) {
+        return edge.hinge == i && edge.weld == weld;
+      };
+      if (std::ranges::none_of(edges, is_edge)) {
+        names.push_back(joints[static_cast<std::size_t>(i)].name);
+      }
+    }
+  };
+  book(mechanism_.hinges, false);
+  book(mechanism_.welds, true);
+  return names;
+}
+
+LoopGap LoopClosure::widest_gap(const Eigen::VectorXd& angles) {
+  const std::vector<std::string> names = closing_joints();
+  const Eigen::VectorXd c = violation(angles);
+  LoopGap widest;
+  double most = -1.0;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const auto own = c.segment<6>(6 * static_cast<Eigen::Index>(i));
+    if (!(own.norm() > most)) continue;
+    most = own.norm();
+    widest = {names[i], own.head<3>().norm(), std::asin(std::min(1.0, own.tail<3>().norm()))};
+  }
+  return widest;
 }
 
 Eigen::VectorXd LoopClosure::rates(const Eigen::VectorXd& angles, const Eigen::VectorXd& wanted) {

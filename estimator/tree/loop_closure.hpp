@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <string>
 #include <vector>
 
 #include "estimator/model/mechanism.hpp"
@@ -9,6 +10,13 @@
 #include "estimator/tree/lane_rows.hpp"
 
 namespace estimator {
+
+/// Where a loop is open: the joint that would close it, and how far its two sides are apart.
+struct LoopGap {
+  std::string joint;
+  double distance = 0.0;  ///< [m]
+  double turn = 0.0;      ///< [rad]
+};
 
 /// The equations c(q) = 0 that close the loops of a mechanism, six for every joint beyond a
 /// spanning tree (a body that is reached twice must be at one place: point [m], orientation
@@ -25,12 +33,26 @@ class LoopClosure {
   Eigen::VectorXd violation(const Eigen::VectorXd& angles);
   Eigen::MatrixXd jacobian(const Eigen::VectorXd& angles);
 
+  /// Brings the loops of an open or closed mechanism as near to closed as can be near `angles`.
+  /// @param wanted  of every joint; NaN: nothing is wanted of it
+  /// @return whether there are angles at all
+  bool approach(Eigen::VectorXd& angles, const Eigen::VectorXd& wanted);
+
+  /// How far the loops are from closed: the norm of c, and π for a body that is half a turn off.
+  double openness(const Eigen::VectorXd& angles);
+
   /// Closes the loops near `angles` with joints as near as can be to `wanted`, by Gauss–Newton.
   ///
   /// @param wanted  of every joint; NaN: nothing is wanted of it
   /// @return whether they are closed to kClosed. The equations also hold for a body that is half a
   ///         turn off; that is not closed.
   bool close(Eigen::VectorXd& angles, const Eigen::VectorXd& wanted);
+
+  /// Joints beyond the spanning tree, in the order of their equations.
+  std::vector<std::string> closing_joints() const;
+
+  /// The loop that is open widest.
+  LoopGap widest_gap(const Eigen::VectorXd& angles);
 
   /// Rates of all joints that keep the loops closed, as near as can be to those wanted.
   Eigen::VectorXd rates(const Eigen::VectorXd& angles, const Eigen::VectorXd& wanted);

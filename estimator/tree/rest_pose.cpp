@@ -160,7 +160,7 @@ RestPose near_zero(const Mechanism& mechanism, RestPose pose) {
   for (Eigen::Index j = 0; j < pose.coordinates.size(); ++j) {
     if (mechanism.hinges[static_cast<std::size_t>(j)].kind == JointKind::kPrismatic) continue;
     double& angle = pose.coordinates[j];
-    angle = std::remainder(angle, 2.0 * M_PI);
+    angle = turn_difference(angle);
     if (angle < -M_PI + 1e-6) angle += 2.0 * M_PI;  // upright is π, not −π
   }
   return pose;

@@ -333,7 +333,7 @@ double guess_rest(const ColumnLook& column, ReadingUnit unit, bool driven) {
   const ValueStretch calm = driven ? stretch_of(column.values, 0, std::max<std::size_t>(1, n / 100))
                                    : stretch_of(column.values, n - part, n);
   const double rest = scale * (calm.spread < 0.15 * all.spread ? calm.mean : median(column.values));
-  const double turned = std::remainder(rest, kTwoPi);
+  const double turned = estimator::turn_difference(rest);
   if (std::abs(turned) < kAboutZero) return 0.0;
   if (M_PI - std::abs(turned) < kAboutZero) return M_PI;
   return turned;
@@ -347,7 +347,7 @@ std::optional<double> guess_swing(const ColumnLook& column, ReadingUnit unit, do
   std::size_t begin = 0;
   const std::size_t n = column.values.size();
   const auto off = [&](std::size_t k) {
-    return std::remainder(scale * column.values[k] - rest, kTwoPi);
+    return estimator::turn_difference(scale * column.values[k] - rest);
   };
   for (std::size_t k = 0; k < n; ++k) {
     if (std::abs(off(k)) > kSmallSwing) begin = k + 1;

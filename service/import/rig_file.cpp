@@ -7,8 +7,8 @@
 #include <map>
 #include <set>
 
+#include "estimator/doctor/loop_faults.hpp"
 #include "estimator/model/sensor.hpp"
-#include "estimator/tree/loop_freedom.hpp"
 #include "proto/rig.pb.h"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
@@ -449,7 +449,7 @@ class RigReader {
   void refuse_faults() const {
     const std::vector<std::string> faults = estimator::find_faults(mechanism_);
     const std::string fault =
-        faults.empty() ? estimator::find_lost_freedom(mechanism_) : faults.front();
+        faults.empty() ? estimator::find_loop_fault(mechanism_) : faults.front();
     if (fault.empty()) return;
     const std::size_t open = fault.find('\'');
     const std::size_t close = fault.find('\'', open + 1);

@@ -216,6 +216,20 @@ TEST(LoopCalibration, LoopsThatCannotMoveAreRefused) {
   expect_parts(refused(links + joint("Q", "ground", "B", "REVOLUTE", .25, .1)),
                {"r.textproto:5:", "'Q' closes a loop that cannot move", "take a joint away"});
   EXPECT_NO_THROW((void)parse_rig("r.textproto", links)) << "the same without its loop";
+  // Two links of 0.2 m reach 0.4 m, in their plane, about axes that are parallel.
+  expect_parts(refused(links + joint("Q", "ground", "B", "REVOLUTE", .9, .1)),
+               {"r.textproto:5:", "'Q' leaves its loop open by 501 mm wherever", "check lengths"});
+  const std::string ends = body("C") + joint("Q", "B", "C", "REVOLUTE", .1, -.1);
+  const std::string last = joint("R", "ground", "C", "REVOLUTE", .3, .1);
+  EXPECT_NO_THROW((void)parse_rig("r.textproto", links + ends + last)) << "a four-bar";
+  const auto changed = [&](const std::string& from, const std::string& to) {
+    std::string text = last;
+    return text.replace(text.find(from), from.size(), to);
+  };
+  expect_parts(refused(links + ends + changed("} axis", "z { value: 0.01 } } axis")),
+               {"'R' leaves its loop open by 10 mm wherever"});
+  expect_parts(refused(links + ends + changed("axis { z: 1 }", "axis { z: 1 y: 0.3 }")),
+               {"'R' leaves its loop", "twisted by 0.291 rad wherever"});
   expect_parts(refused(links + body("W") + joint("w1", "ground", "W", "FIXED", 0, 0) +
                        joint("w2", "ground", "W", "FIXED", 0, 0)),
                {"r.textproto:7:", "'w2'", "fixed to one another already", "remove it"});
@@ -255,7 +269,8 @@ TEST(LoopCalibration, TellsWhatIsWrongWithALoop) {
 
   const int point = rig.mechanism.find_parameter("O2.a_x");
   rig.mechanism.parameters[static_cast<std::size_t>(point)].value = 0.9;
-  expect_parts(refusal(rig, recording), {"standing", "cannot be closed", "check points"});
+  expect_parts(refusal(rig, recording), {"standing: at the angles read first joint '",
+                                         "leaves its loop open by", "mm; check points"});
 
   for (estimator::Hinge& hinge : rig.mechanism.hinges) hinge.control_noise = 0.1;
   expect_parts(refusal(rig, recording), {"control_noise", "loop", "remove it"});

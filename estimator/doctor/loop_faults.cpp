@@ -1,0 +1,68 @@
+#include "estimator/doctor/loop_faults.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include "estimator/calibrate/closed_states.hpp"
+#include "estimator/dynamics/tree_inverse_dynamics.hpp"
+#include "estimator/math/decompositions.hpp"
+#include "estimator/model/spanning_tree.hpp"
+#include "estimator/tree/loop_closure.hpp"
+
+namespace estimator {
+namespace {
+
+constexpr int kLoopStarts = 16;
+constexpr int kClosingStarts = 64;
+constexpr double kLooseRank = 1e-7;  // singular values, of the largest
+
+}  // namespace
+
+std::string find_loop_fault(const Mechanism& mechanism) {
+  if (is_tree(mechanism) || mechanism.hinge_count() > kTreeHingesMax) return "";
+  const Eigen::Index n = mechanism.hinge_count();
+  LoopClosure closure(mechanism);
+  const std::string joint = "joint '" + closure.closing_joints().back() + "' closes a loop ";
+  const Eigen::VectorXd any =
+      Eigen::VectorXd::Constant(n, std::numeric_limits<double>::quiet_NaN());
+  std::mt19937 random(1);
+  Eigen::Index free = -1;
+  Eigen::VectorXd nearest;
+  double least = std::numeric_limits<double>::infinity();
+  // What closes from a few starts is looked at for its freedom; what never does gets more of them.
+  for (int start = 0; start < (free < 0 ? kClosingStarts : kLoopStarts) && free <= 0; ++start) {
+    Eigen::VectorXd angles(n);
+    for (double& angle : angles) {
+      angle = 2.0 * M_PI * (static_cast<double>(random()) / std::mt19937::max() - 0.5);
+    }
+    const Eigen::VectorXd began = angles;
+    if (!closure.close(angles, any)) {
+      Eigen::VectorXd near = began;
+      const double open = closure.approach(near, any) ? closure.openness(near) : least;
+      if (!(open < least)) continue;
+      least = open;
+      nearest = near;
+      continue;
+    }
+    const Eigen::MatrixXd J = closure.jacobian(angles);
+    if (J.cwiseAbs().maxCoeff() < kLooseRank) {
+      return joint +
+             "in which no joint moves: its bodies are fixed to one another already; remove "
+             "it";
+    }
+    free = std::max(free, null_space(J, kLooseRank).cols());
+  }
+  if (free > 0) return "";
+  if (free == 0) {
+    return joint +
+           "that cannot move: the joints leave one another no freedom; check axes and "
+           "hinge points, or take a joint away";
+  }
+  if (nearest.size() == 0) return "";
+  return gap_text(closure.widest_gap(nearest)) +
+         " wherever its joints stand; check lengths, hinge points and axes";
+}
+
+}  // namespace estimator
