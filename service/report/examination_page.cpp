@@ -99,7 +99,7 @@ std::string segment_section(const std::string& recording, const Segment& segment
   for (Eigen::Index i = 0; i < segment.angles.cols(); ++i) {
     const estimator::Sensor& sensor = sensors[static_cast<std::size_t>(i)];
     Chart chart = reading_chart(times, segment, i, sensor);
-    chart.marks = marks_of(findings, recording, sensor.name);
+    chart.marks = marks_of(findings, recording, sensor.name, times);
     std::vector<double> held = held_on(times, context.held, recording, i);
     if (!held.empty()) {
       chart.series.push_back(held_series(times, std::move(held), sensor.name,

@@ -126,7 +126,8 @@ ChartFigure segment_figure(const SegmentTrajectory& trajectory, const Trajectory
       angle.series.push_back(held_series(angle.series[0].x, std::move(held), hinge,
                                          std::string("[") + units.coordinate + "]"));
     }
-    angle.marks = error.marks = marks_of(labels.findings, trajectory.recording, hinge);
+    angle.marks = error.marks =
+        marks_of(labels.findings, trajectory.recording, hinge, angle.series[0].x);
     figure.charts.push_back(std::move(angle));
     figure.charts.push_back(std::move(error));
   }
@@ -184,15 +185,19 @@ ChartSeries held_series(const std::vector<double>& times, std::vector<double> va
 }
 
 std::vector<ChartMark> marks_of(const std::vector<estimator::Finding>& findings,
-                                const std::string& recording, const std::string& sensor) {
+                                const std::string& recording, const std::string& sensor,
+                                const std::vector<double>& times) {
   std::vector<ChartMark> marks;
   for (const estimator::Finding& finding : findings) {
     const bool concerns = (finding.recording.empty() || finding.recording == recording) &&
                           (finding.channel.empty() || finding.channel == sensor);
-    if (!concerns || !std::isfinite(finding.from)) continue;
+    if (!concerns) continue;
     std::string text = finding.what;
     if (!finding.treatment.empty()) text += " (" + finding.treatment + ")";
-    marks.push_back({finding.from, std::isfinite(finding.to) ? finding.to : finding.from, text});
+    for (const estimator::TimeStretch& stretch : finding.stretches) {
+      if (stretch.to < times.front() || stretch.from > times.back()) continue;
+      marks.push_back({stretch.from, stretch.to, text});
+    }
   }
   return marks;
 }

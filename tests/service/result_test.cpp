@@ -238,13 +238,20 @@ TEST(CalibrationPage, DrawsWhatWasHeldBackAndFound) {
   finding.from = finding.to = 0.5;
   finding.what = "one outlier at 0.5 s";
   finding.treatment = "held back";
-  calibration.findings = {finding};
+  estimator::Finding slip = finding;
+  slip.kind = "slip";
+  slip.stretches = {{0.7, 0.7}, {3.0, 4.0}, {15.0, 16.0}};
+  slip.what = "it slips";
+  calibration.findings = {finding, slip};
   CalibrationContext context = prepared_context();
   EXPECT_EQ(count_of(calibration_page(calibration, context), "held back pivot"), 0);
   context.held = {{"run & more.csv", 0, 0.5, 9.0}, {"other.csv", 0, 0.7, 9.0}};
   const std::string html = calibration_page(calibration, context);
   EXPECT_EQ(count_of(html, "held back pivot [rad]"), 1);  // of the segment that holds 0.5 s
-  expect_parts(html, {"<title>one outlier at 0.5 s (held back)</title>"});
+  // A point is a mark by itself; stretches of the segment are shaded in both its charts.
+  EXPECT_EQ(count_of(html, "<title>one outlier at 0.5 s"), 0);
+  EXPECT_EQ(count_of(html, "<title>it slips (held back)</title>"), 4);
+  EXPECT_EQ(count_of(html, "class=\"mark\""), 4);
 }
 
 // A file or parameter name must not become markup.
