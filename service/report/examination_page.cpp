@@ -110,9 +110,12 @@ std::string segment_section(const std::string& recording, const Segment& segment
   for (Eigen::Index motor = 0; motor < segment.controls.cols(); ++motor) {
     figure.charts.push_back(command_chart(times, segment, motor, context));
   }
-  return "<section class=\"segment\"><h3>" + escape_html(recording) + ", " +
-         format_number(times.front(), 6) + " s to " + format_number(times.back(), 6) + " s</h3>\n" +
-         chart_figure(figure) + "</section>\n";
+  const std::string title = recording + ", " + format_number(times.front(), 6) + " s to " +
+                            format_number(times.back(), 6) + " s";
+  figure.caption = title + ": what the encoders read" +
+                   (segment.controls.cols() > 0 ? ", and the control." : ".");
+  return "<section class=\"segment\"><h3>" + escape_html(title) + "</h3>\n" + chart_figure(figure) +
+         "</section>\n";
 }
 
 std::string reading_sections(const estimator::Mechanism& mechanism,

@@ -110,9 +110,21 @@ std::string label_of(const TrajectoryLabels& labels, Eigen::Index motor) {
   return index < labels.controls.size() ? labels.controls[index] : "";
 }
 
+/// Which samples these are; names of pieces say it themselves.
+std::string title_of(const SegmentTrajectory& trajectory) {
+  const std::string range = format_number(trajectory.start, 6) + " s to " +
+                            format_number(trajectory.time(trajectory.measured.rows() - 1), 6) +
+                            " s";
+  if (trajectory.recording.ends_with(" " + range)) return trajectory.recording;
+  return trajectory.recording + ", " + range;
+}
+
 ChartFigure segment_figure(const SegmentTrajectory& trajectory, const TrajectoryLabels& labels) {
   ChartFigure figure;
   const std::string& path = trajectory.recording;
+  figure.caption = title_of(trajectory) +
+                   ": what the encoders read, and the simulation in open loop from the estimated "
+                   "start; below each, by how much the two differ";
   figure.name = path.substr(path.rfind('/') + 1) + "-" + format_number(trajectory.start, 6) + "s";
   for (Eigen::Index sensor = 0; sensor < trajectory.measured.cols(); ++sensor) {
     const auto index = static_cast<std::size_t>(sensor);
@@ -131,10 +143,12 @@ ChartFigure segment_figure(const SegmentTrajectory& trajectory, const Trajectory
     figure.charts.push_back(std::move(angle));
     figure.charts.push_back(std::move(error));
   }
+  const std::size_t undriven = figure.charts.size();
   for (Eigen::Index motor = 0; motor < trajectory.control.cols(); ++motor) {
     if (is_zero(trajectory, motor)) continue;
     figure.charts.push_back(control_chart(trajectory, motor, label_of(labels, motor)));
   }
+  figure.caption += figure.charts.size() > undriven ? "; last, the control." : ".";
   return figure;
 }
 
@@ -147,15 +161,6 @@ std::string zero_controls(const SegmentTrajectory& trajectory, const TrajectoryL
             ": zero throughout.</p>\n";
   }
   return html;
-}
-
-/// Which samples these are; names of pieces say it themselves.
-std::string title_of(const SegmentTrajectory& trajectory) {
-  const std::string range = format_number(trajectory.start, 6) + " s to " +
-                            format_number(trajectory.time(trajectory.measured.rows() - 1), 6) +
-                            " s";
-  if (trajectory.recording.ends_with(" " + range)) return trajectory.recording;
-  return trajectory.recording + ", " + range;
 }
 
 }  // namespace
