@@ -82,7 +82,9 @@ Eigen::MatrixXd without(const WhitePiece& piece) {
 }
 
 /// H_p⁺ g_p and its deviations, in parameters.
-void book_estimate(const WhitePiece& piece, const Eigen::MatrixXd& B, PieceComparison& result) {
+/// @param own  diagonal of the piece's information
+void book_estimate(const WhitePiece& piece, const Eigen::VectorXd& own, const Eigen::MatrixXd& B,
+                   PieceComparison& result) {
   const Eigen::VectorXd inverse =
       piece.shares.unaryExpr([](double share) { return share > kSeenShare ? 1.0 / share : 0.0; });
   const Eigen::MatrixXd A =
@@ -92,9 +94,11 @@ void book_estimate(const WhitePiece& piece, const Eigen::MatrixXd& B, PieceCompa
       inverse.unaryExpr([](double value) { return value > 0.0 ? 0.0 : 1.0; }).asDiagonal();
   Eigen::VectorXd deviation = (A * piece.noise * A.transpose()).diagonal().cwiseSqrt();
   for (Eigen::Index i = 0; i < deviation.size(); ++i) {
-    // What the piece does not see would leave it at least this uncertain.
+    // What the piece does not see would leave it at least this uncertain. What none of its readings
+    // depends on moves with the rest by what other pieces say.
     const double least = missing.row(i).norm() / std::sqrt(kSeenShare);
-    if (!(least < deviation[i])) deviation[i] = std::numeric_limits<double>::quiet_NaN();
+    if (!(least < deviation[i]) || !(own[i] > 0.0))
+      deviation[i] = std::numeric_limits<double>::quiet_NaN();
   }
   result.estimates.push_back(A * piece.score);
   result.deviations.push_back(deviation);
@@ -120,14 +124,15 @@ PieceComparison compare_pieces(const std::vector<PieceScore>& pieces,
   const auto count = static_cast<double>(pieces.size());
   Eigen::MatrixXd V = Eigen::MatrixXd::Zero(B.cols(), B.cols()), noise = V;
   Eigen::VectorXd shares = Eigen::VectorXd::Zero(H.rows()), squares = shares;
-  for (const WhitePiece& piece : white) {
+  for (std::size_t p = 0; p < white.size(); ++p) {
+    const WhitePiece& piece = white[p];
     const Eigen::VectorXd e = without(piece) * (piece.score - piece.information * d);
     V += (count - 1.0) / count * e * e.transpose();
     noise += piece.noise;
     const Eigen::VectorXd share = (B * piece.information * B.transpose()).diagonal();
     shares += share;
     squares += share.cwiseAbs2();
-    book_estimate(piece, B, result);
+    book_estimate(piece, pieces[p].information.diagonal(), B, result);
   }
   if (cut) {
     result.agreement.statistic += d.dot(SymmetricFactor(noise).solve(d));

@@ -198,6 +198,25 @@ std::vector<PieceScore> scores_of(ShootingProblem& problem, const WindowedInput&
   return scores;
 }
 
+/// A piece tells how far an encoder slipped only where it reads it before and after: on one side of
+/// a slip, its size and the encoder's zero are one number.
+void leave_out_slips_elsewhere(const WindowedInput& input, int piece,
+                               const std::vector<int>& parameters, Eigen::VectorXd& deviations) {
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    bool is_slip = false, before = false, after = false;
+    for (std::size_t s = 0; s < input.segments.size(); ++s) {
+      const std::vector<ZeroShift>& shifts = input.segments[s].shifts;
+      const auto shift = std::ranges::find(shifts, parameters[i], &ZeroShift::parameter);
+      is_slip |= shift != shifts.end();
+      if (input.piece[s] != piece) continue;
+      before |= shift == shifts.end() || shift->sample > 0;
+      after |= shift != shifts.end();
+    }
+    if (!is_slip || (before && after)) continue;
+    deviations[static_cast<Eigen::Index>(i)] = std::numeric_limits<double>::quiet_NaN();
+  }
+}
+
 }  // namespace
 
 std::optional<Pieces> compare_pieces(const ShootingFit& fit, bool refined,
@@ -230,6 +249,8 @@ std::optional<Pieces> compare_pieces(const ShootingFit& fit, bool refined,
     told.from = segment_of(first).start + segment_of(first).time(first.first);
     told.to = segment_of(last).start + segment_of(last).time(last.end - 1);
     told.standard_deviations = result.comparison.deviations[p];
+    leave_out_slips_elsewhere(input, static_cast<int>(p), result.parameters,
+                              told.standard_deviations);
     told.values = told.standard_deviations.array().isNaN().select(
         told.standard_deviations, at + result.comparison.estimates[p]);
     result.told.push_back(std::move(told));

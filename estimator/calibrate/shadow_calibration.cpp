@@ -181,9 +181,12 @@ class Pipeline {
 
   Termination fit_simulation(SimulationProblem& problem, std::string_view stage) {
     const LmSummary summary = solve_stage(problem, stage);
+    const bool is_first = !result_.refined;
     result_.refined = true;
     for (IterationRecord record : summary.history) {
       record.iteration += result_.refinement_iterations;
+      record.solve = is_first ? 0 : 1;
+      record.stage = is_first ? "" : "with the rig's friction";
       result_.refinement_history.push_back(std::move(record));
     }
     result_.refinement_iterations += summary.iterations;

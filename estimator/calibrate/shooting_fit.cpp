@@ -129,7 +129,7 @@ void ShootingFit::fit_loosely(const Mechanism& start) {
   if (joint_->cost() <= kAstray * total_readings(*joint_) || is_cancelled()) return;
   if (!approach(held)) return;
   std::unique_ptr<ShootingProblem> again = first_problem(held);
-  announce(stages_.joint, "from what short pieces give", held);
+  announce("from what short pieces give", held, joint_history_);
   run(*again, loose, joint_history_);
   if (again->cost() < joint_->cost()) joint_ = std::move(again);
 }
@@ -149,16 +149,21 @@ bool ShootingFit::approach(Mechanism& mechanism) {
   LmOptions loose;
   loose.cost_tolerance = kLooseTolerance;
   loose.max_iterations = kLooseIterations;
-  announce(stages_.joint, "in short pieces", mechanism);
+  announce("in short pieces", mechanism, joint_history_);
   run(problem, loose, joint_history_);
   take_values(problem.mechanism(), mechanism);
   return true;
 }
 
-void ShootingFit::announce(std::string_view stage, std::string_view change,
-                           const Mechanism& varied) const {
+void ShootingFit::announce(std::string_view change, const Mechanism& varied,
+                           ShootingHistory& history) const {
+  ++history.solve;
+  history.stage = change;
   if (!monitor_.on_stage) return;
-  monitor_.on_stage(std::string(stage).append(", ").append(change), varied);
+  const bool is_joint = &history == &joint_history_;
+  monitor_.on_stage(
+      std::string(is_joint ? stages_.joint : stages_.simulation).append(", ").append(change),
+      varied);
 }
 
 void ShootingFit::run(ShootingProblem& problem, LmOptions options, ShootingHistory& history) const {
@@ -168,6 +173,8 @@ void ShootingFit::run(ShootingProblem& problem, LmOptions options, ShootingHisto
     if (record.iteration == 0 && !history.records.empty()) return;
     history.records.push_back(record);
     history.records.back().iteration += before;
+    history.records.back().solve = history.solve;
+    history.records.back().stage = history.stage;
     if (monitor_.on_iteration) monitor_.on_iteration(history.records.back());
   };
   for (int round = 0; round <= kUntangleRounds; ++round) {
@@ -205,7 +212,7 @@ void ShootingFit::estimate_jointly(const Mechanism& start) {
   if (has_steep_friction(reached)) {
     // Friction that holds comes near, and tells how short steps friction that creeps needs.
     joint_ = problem_from(without_creep(reached), noise, input_.grid);
-    announce(stages_.joint, "with friction that holds", reached);
+    announce("with friction that holds", reached, joint_history_);
     run(*joint_, options_for(*joint_, kSmallDecrease), joint_history_);
     take_values(joint_->mechanism(), reached);
     limit_steps(creep_step(reached, input_.states), input_.grid);
@@ -244,8 +251,7 @@ bool ShootingFit::try_again(std::unique_ptr<ShootingProblem>& problem,
                             std::unique_ptr<ShootingProblem> again, double decrease,
                             ShootingHistory& history) const {
   const ShootingHistory before = history;
-  announce(&history == &joint_history_ ? stages_.joint : stages_.simulation, "from another start",
-           again->mechanism());
+  announce("from another start", again->mechanism(), history);
   run(*again, options_for(*again, decrease), history);
   if (again->cost() < before.cost - kSmallDecrease) {
     problem = std::move(again);
@@ -261,7 +267,7 @@ bool ShootingFit::try_again(std::unique_ptr<ShootingProblem>& problem,
 /// longer frees the states at all, or until the residuals ask for more than it explains.
 void ShootingFit::estimate_noise() {
   for (int round = 0; round < kNoiseRounds; ++round) {
-    announce(stages_.joint, "noise re-estimated", joint_->mechanism());
+    announce("noise re-estimated", joint_->mechanism(), joint_history_);
     run(*joint_, options_for(*joint_, kSmallDecrease), joint_history_);
     if (is_over(joint_history_)) return;
     const ParameterInformation information = compute_information(*joint_);
@@ -271,7 +277,7 @@ void ShootingFit::estimate_noise() {
     joint_->set_noise(noise);
     if (!changed) break;
   }
-  announce(stages_.joint, "noise as found", joint_->mechanism());
+  announce("noise as found", joint_->mechanism(), joint_history_);
   run(*joint_, options_for(*joint_, kNegligibleDecrease), joint_history_);
 }
 

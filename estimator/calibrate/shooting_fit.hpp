@@ -23,6 +23,8 @@ struct ShootingHistory {
   Termination termination = Termination::kNumericalFailure;  ///< of the last solve
   int iterations = 0;
   double cost = 0.0;  ///< after the last solve
+  int solve = 0;      ///< as of IterationRecord, likewise the next
+  std::string stage;  ///< "noise re-estimated", …
   std::vector<IterationRecord> records;
 };
 
@@ -93,7 +95,7 @@ class ShootingFit {
   LmOptions options_for(const ShootingProblem& problem, double decrease) const;
   void run(ShootingProblem& problem, LmOptions options, ShootingHistory& history) const;
   /// Tells that another problem begins, whose cost does not compare with the one before.
-  void announce(std::string_view stage, std::string_view change, const Mechanism& varied) const;
+  void announce(std::string_view change, const Mechanism& varied, ShootingHistory& history) const;
   void estimate_noise();
   bool update_noise(const ParameterInformation& information, ShootingNoise& noise);
 

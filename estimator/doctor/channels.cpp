@@ -130,8 +130,10 @@ void find_plateaus(const std::vector<Sensor>& sensors, const std::vector<double>
         const SignalScale scale(series, quanta[static_cast<std::size_t>(i)]);
         PlateauSearch(series, scale, end, side, sensor.units().scale)
             .run([&](std::size_t first, std::size_t count) {
-              if (plateaus++ == 0) finding.from = segment.start + series.times[first];
-              finding.to = segment.start + series.times[first + count - 1];
+              ++plateaus;
+              add_stretch({segment.start + series.times[first],
+                           segment.start + series.times[first + count - 1]},
+                          finding.stretches);
               readings += static_cast<int>(count);
               for (std::size_t k = first; k < first + count; ++k) {
                 out.held.push_back({index, s, i, series.rows[k]});
@@ -139,6 +141,8 @@ void find_plateaus(const std::vector<Sensor>& sensors, const std::vector<double>
             });
       }
       if (plateaus == 0) continue;
+      finding.from = finding.stretches.front().from;
+      finding.to = finding.stretches.back().to;
       finding.size = end;
       finding.unit = sensor.units().coordinate;
       finding.what = "encoder " + sensor.name + " is stuck at its " +

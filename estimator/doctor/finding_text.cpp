@@ -74,6 +74,7 @@ Finding slip_finding(const Sensor& sensor, const std::string& recording, double 
   finding.recording = recording;
   finding.channel = sensor.name;
   finding.from = finding.to = time;
+  finding.stretches = {{time, time}};
   finding.size = size;
   finding.unit = sensor.units().coordinate;
   finding.what = encoder(sensor) + " slips by " + size_text(sensor, size, quantum);
@@ -96,6 +97,7 @@ Finding cut_finding(const std::vector<Sensor>& sensors, int sensor, const std::s
   finding.severity = Severity::kWarning;
   finding.recording = recording;
   finding.from = finding.to = time;
+  finding.stretches = {{time, time}};
   finding.confidence = explanation.confidence;
   finding.advice =
       "look at what writes the recording: a buffer that overflowed, a clock that was "

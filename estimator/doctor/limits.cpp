@@ -31,13 +31,14 @@ constexpr double kUnknownStop = 0.1;
 
 /// Where something is beyond a limit, and by how much at most.
 struct Excess {
-  double first = 0.0, last = 0.0;  ///< [s]
+  std::vector<TimeStretch> stretches;
   double extreme = 0.0;
   int rows = 0;
 
+  double first() const { return stretches.front().from; }
   void add(double time, double value) {
-    if (rows++ == 0) first = time;
-    last = time;
+    ++rows;
+    add_stretch({time, time}, stretches);
     if (std::abs(value) > std::abs(extreme)) extreme = value;
   }
 };
@@ -48,15 +49,16 @@ Finding excess_finding(const char* kind, const Recording& recording, const std::
           .severity = Severity::kWarning,
           .recording = recording.name,
           .channel = channel,
-          .from = excess.first,
-          .to = excess.last,
+          .from = excess.first(),
+          .to = excess.stretches.back().to,
+          .stretches = excess.stretches,
           .size = excess.extreme,
           .unit = unit};
 }
 
 std::string when(const Excess& excess) {
   return " (" + std::to_string(excess.rows) + (excess.rows == 1 ? " row" : " rows") +
-         ", the first at " + number_text(excess.first, 6) + " s)";
+         ", the first at " + number_text(excess.first(), 6) + " s)";
 }
 
 void compare_range(const Sensor& sensor, int column, const SensorLimits& limits,
@@ -137,7 +139,7 @@ void compare_command(const std::string& motor, Eigen::Index column, double most,
     finding.severity = Severity::kNote;
     finding.what = "the command of motor " + motor + " is at its limit of " + number_text(most, 4) +
                    " in " + std::to_string(at.rows) + " of " + std::to_string(rows) +
-                   " rows, the first at " + number_text(at.first, 6) + " s";
+                   " rows, the first at " + number_text(at.first(), 6) + " s";
     finding.advice = "nothing, if what was recorded is what the motor got, and not what was asked";
     out.findings.push_back(std::move(finding));
   }

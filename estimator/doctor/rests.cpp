@@ -48,8 +48,12 @@ void find_rests(const std::vector<Sensor>& sensors, const std::vector<double>& q
   }
   if (!(resting > kShareMin * rows)) return;
   int held = 0;
+  std::vector<TimeStretch> stretches;
   for (const Rest& rest : rests) {
     const Segment& segment = recording.segments[static_cast<std::size_t>(rest.segment)];
+    add_stretch(
+        {segment.start + segment.time(rest.first), segment.start + segment.time(rest.end - 1)},
+        stretches);
     double kept = segment.time(rest.first);
     for (int k = rest.first + 1; k + 1 < rest.end; ++k) {
       if (segment.time(k) - kept >= kEvery) {
@@ -62,23 +66,21 @@ void find_rests(const std::vector<Sensor>& sensors, const std::vector<double>& q
       }
     }
   }
-  const Segment& first = recording.segments[static_cast<std::size_t>(rests.front().segment)];
-  const Segment& last = recording.segments[static_cast<std::size_t>(rests.back().segment)];
-  out.findings.push_back({.kind = "rest",
-                          .severity = Severity::kNote,
-                          .recording = recording.name,
-                          .from = first.start + first.time(rests.front().first),
-                          .to = last.start + last.time(rests.back().end - 1),
-                          .size = static_cast<double>(resting) / rows,
-                          .unit = "-",
-                          .what = "all encoders rest in " + number_text(100.0 * resting / rows, 2) +
-                                  " % of the rows, the first time from " +
-                                  number_text(first.start + first.time(rests.front().first), 4) +
-                                  " s on: each repeats one reading, and its error",
-                          .advice = "nothing, or leave the rest out",
-                          .treatment = "of each rest one row in " + number_text(kEvery) +
-                                       " s is used, " + std::to_string(held) +
-                                       " rows are held back"});
+  out.findings.push_back(
+      {.kind = "rest",
+       .severity = Severity::kNote,
+       .recording = recording.name,
+       .from = stretches.front().from,
+       .to = stretches.back().to,
+       .stretches = stretches,
+       .size = static_cast<double>(resting) / rows,
+       .unit = "-",
+       .what = "all encoders rest in " + number_text(100.0 * resting / rows, 2) +
+               " % of the rows, the first time from " + number_text(stretches.front().from, 4) +
+               " s on: each repeats one reading, and its error",
+       .advice = "nothing, or leave the rest out",
+       .treatment = "of each rest one row in " + number_text(kEvery) + " s is used, " +
+                    std::to_string(held) + " rows are held back"});
 }
 
 }  // namespace estimator

@@ -94,7 +94,7 @@ void add_strikes(const ReadingSeries& series, const SignalScale& scale, double s
 struct StruckStop {
   int strikes = 0;
   double place = 0.0, restitution = 0.0, fastest = 0.0;
-  double first = 0.0, last = 0.0;  ///< [s]
+  std::vector<TimeStretch> stretches;
 };
 
 /// @param side     the way a joint goes that strikes there, by the readings: 1 or −1
@@ -112,8 +112,8 @@ StruckStop struck_stop(std::vector<Strike> strikes, double side, double extreme,
   double width = 0.0;
   for (const Strike& each : strikes) {
     if (!is_there(each)) continue;
-    if (stop.strikes++ == 0) stop.first = each.time;
-    stop.last = each.time;
+    ++stop.strikes;
+    add_stretch({each.time, each.time}, stop.stretches);
     stop.fastest = std::max(stop.fastest, std::abs(each.before));
     width = std::max(width, each.width);
     rebounds.push_back(std::clamp(-each.after / each.before, 0.0, 1.0));
@@ -133,8 +133,9 @@ Finding struck_finding(const Sensor& sensor, const Recording& recording, const S
                   .severity = Severity::kWarning,
                   .recording = recording.name,
                   .channel = sensor.name,
-                  .from = stop.first,
-                  .to = stop.last,
+                  .from = stop.stretches.front().from,
+                  .to = stop.stretches.back().to,
+                  .stretches = stop.stretches,
                   .size = coordinate,
                   .unit = unit};
   finding.what = "encoder " + sensor.name + " stops or turns back at " + number_text(coordinate) +

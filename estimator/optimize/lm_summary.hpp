@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -36,6 +37,10 @@ struct IterationRecord {
   double gain_ratio = 0.0;     ///< actual over predicted decrease of the accepted step
   int rejected = 0;            ///< rejected trial steps within this iteration
   Eigen::VectorXd arrow;       ///< parameter values after the iteration
+  /// In a sequence of solves: how many were before, and what its own differs in from the first;
+  /// set by whoever runs them.
+  int solve = 0;
+  std::string stage = {};
 };
 
 /// Outcome of a solve.

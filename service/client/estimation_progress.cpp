@@ -8,6 +8,12 @@
 #include "service/text/number_format.hpp"
 
 namespace service {
+namespace {
+
+constexpr const char* kNotComparable =
+    "  (another problem: its cost does not compare with those before)";
+
+}  // namespace
 
 estimator::CalibrationMonitor make_monitor(const InterruptFlag& interrupt, ProgressLine& progress,
                                            int threads, const std::string* prefix) {
@@ -15,12 +21,21 @@ estimator::CalibrationMonitor make_monitor(const InterruptFlag& interrupt, Progr
   monitor.threads =
       threads > 0 ? threads : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   monitor.stop = &interrupt.flag();
-  const auto stage = std::make_shared<std::string>();
-  monitor.on_stage = [stage](std::string_view name, const estimator::Mechanism&) { *stage = name; };
+  struct Stage {
+    std::string name;
+    bool is_first = true, has_shown = false;
+  };
+  const auto stage = std::make_shared<Stage>();
+  monitor.on_stage = [stage](std::string_view name, const estimator::Mechanism&) {
+    *stage = {std::string(name), stage->is_first && !stage->has_shown, false};
+  };
   monitor.on_iteration = [stage, prefix, &progress](const estimator::IterationRecord& record) {
-    progress.show((prefix == nullptr ? "" : *prefix) + *stage + ": iteration " +
+    const bool changed = !stage->is_first && !stage->has_shown;
+    stage->has_shown = true;
+    progress.show((prefix == nullptr ? "" : *prefix) + stage->name + ": iteration " +
                   std::to_string(record.iteration) + "  cost " + format_number(record.cost, 7) +
-                  "  gradient " + format_number(record.gradient_norm, 2));
+                  "  gradient " + format_number(record.gradient_norm, 2) +
+                  (changed ? kNotComparable : ""));
   };
   return monitor;
 }

@@ -11,23 +11,38 @@ namespace {
 using Eigen::Vector2d;
 
 constexpr int kDirections = 16;
+constexpr int kRings = 2;              // of distances, each as far from the one before
+constexpr int kBodyRings = 5;          // of a body's name, which must leave its outline
+constexpr double kFirstRing = 0.5;     // that all but the nearest cost
+constexpr double kRing = 1.0;          // that each costs
+constexpr double kBodyWeight = 3.0;    // a label on a body is worse than one on a thin line
 constexpr double kLabelWeight = 40.0;  // a label on a label is worse than one on a line
 constexpr double kOutside = 1000.0;
 constexpr double kSampling = 0.4;  // of a letter's height: distance between points of a line
 
-/// Points that a label should not cover.
-std::vector<Vector2d> obstacles_of(const FlatPicture& picture, double spacing) {
-  std::vector<Vector2d> points;
+/// A point that a label should not cover, and what it costs to.
+struct Obstacle {
+  Vector2d at;
+  double weight;
+};
+
+std::vector<Obstacle> obstacles_of(const FlatPicture& picture, double spacing) {
+  std::vector<Obstacle> points;
   for (const FlatPicture::Line& line : picture.lines) {
+    const double weight = line.ink == Ink::kBody ? kBodyWeight : 1.0;
     for (std::size_t k = 1; k < line.points.size(); ++k) {
       const Vector2d along = line.points[k] - line.points[k - 1];
       const int count = std::max(1, static_cast<int>(along.norm() / spacing));
-      for (int i = 0; i <= count; ++i) points.push_back(line.points[k - 1] + along * i / count);
+      for (int i = 0; i <= count; ++i) {
+        points.push_back({line.points[k - 1] + along * i / count, weight});
+      }
     }
   }
   for (const FlatPicture::Sign& sign : picture.signs) {
     for (const double x : {-1.0, 0.0, 1.0}) {
-      for (const double y : {-1.0, 0.0, 1.0}) points.push_back(sign.at + spacing * Vector2d(x, y));
+      for (const double y : {-1.0, 0.0, 1.0}) {
+        points.push_back({sign.at + spacing * Vector2d(x, y), 1.0});
+      }
     }
   }
   return points;
@@ -42,24 +57,26 @@ double overlap(const PlacedLabel& a, const PlacedLabel& b) {
 
 std::vector<PlacedLabel> place_labels(const FlatPicture& picture, const Vector2d& letter,
                                       double away, const Vector2d& area) {
-  const std::vector<Vector2d> obstacles = obstacles_of(picture, kSampling * letter.y());
+  const std::vector<Obstacle> obstacles = obstacles_of(picture, kSampling * letter.y());
   std::vector<PlacedLabel> placed;
   for (const FlatPicture::Label& label : picture.labels) {
     const Vector2d half(0.5 * letter.x() * display_width(label.text), 0.5 * letter.y());
     PlacedLabel best;
     double least = 1e300;
-    for (int k = 0; k < 2 * kDirections; ++k) {
+    const int rings = label.ink == Ink::kBody ? kBodyRings : kRings;
+    for (int k = 0; k < rings * kDirections; ++k) {
       const double turn = 2.0 * M_PI * k / kDirections;
-      const double distance = away * (k < kDirections ? 1.0 : 2.0);
+      const int ring = k / kDirections;
+      const double distance = away * (1.0 + ring);
       const Vector2d out(std::cos(turn), -std::sin(turn));
       // The box touches a circle about the point.
       const Vector2d center = label.at + distance * out + out.cwiseProduct(half);
       const PlacedLabel candidate{label.ink, label.text, center - half, center + half};
-      double cost = k < kDirections ? 0.0 : 1.5;
-      for (const Vector2d& point : obstacles) {
-        const bool inside = (point.array() > candidate.low.array() - 1.0).all() &&
-                            (point.array() < candidate.high.array() + 1.0).all();
-        cost += inside ? 1.0 : 0.0;
+      double cost = ring > 0 ? kFirstRing + kRing * ring : 0.0;
+      for (const Obstacle& point : obstacles) {
+        const bool inside = (point.at.array() > candidate.low.array() - 1.0).all() &&
+                            (point.at.array() < candidate.high.array() + 1.0).all();
+        cost += inside ? point.weight : 0.0;
       }
       for (const PlacedLabel& other : placed) cost += kLabelWeight * overlap(candidate, other);
       const bool outside =

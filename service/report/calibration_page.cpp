@@ -1,5 +1,6 @@
 #include "service/report/calibration_page.hpp"
 
+#include <algorithm>
 #include <limits>
 
 #include "service/import/estimate_kind.hpp"
@@ -69,43 +70,79 @@ std::string head(const Calibration& calibration, const CalibrationContext& conte
   return html + "</div>\n";
 }
 
-/// The stages of a solver one after the other: their numbering starts again where the simulation
-/// fit turns from smoothed friction to the rig's own.
-std::string cost_chart(const std::string& name, const std::string& title, const std::string& unit,
-                       const std::vector<estimator::IterationRecord>& history,
-                       const std::vector<std::string>& stages) {
-  if (history.size() < 2) return "";
+/// Costs over iterations, a line for each solve and a style for each stage.
+Chart cost_chart(const std::vector<estimator::IterationRecord>& history,
+                 const std::string& first_stage) {
+  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
   Chart chart;
-  chart.title = title;
   chart.x_label = "iteration";
-  chart.y_label = unit;
   chart.log_y = true;
   chart.whole_x = true;
-  double before = std::numeric_limits<double>::infinity();
-  for (const estimator::IterationRecord& record : history) {
-    if (!(record.iteration > before)) {
-      const bool first = chart.series.empty();
-      chart.series.push_back({"", first ? "simulated" : "residual", {}, {}, true});
+  std::vector<double> x;
+  for (std::size_t k = 0; k < history.size(); ++k) {
+    const bool begins = k > 0 && history[k].solve != history[k - 1].solve;
+    // A row of no cost between two solves parts their lines.
+    if (begins) x.push_back(0.5 * (history[k - 1].iteration + history[k].iteration));
+    const std::string& name = history[k].stage.empty() ? first_stage : history[k].stage;
+    auto series = std::ranges::find(chart.series, name, &ChartSeries::label);
+    if (series == chart.series.end()) {
+      const std::size_t index = chart.series.size();
+      series =
+          chart.series.insert(series, {name, "series-" + std::to_string(1 + index % 6), {}, {}});
+      series->markers = true;
+      series->shape = static_cast<MarkerShape>(index % 4);
+      series->column = name;
     }
-    before = record.iteration;
-    chart.series.back().x.push_back(record.iteration);
-    chart.series.back().y.push_back(record.cost);
+    series->y.resize(x.size(), kNaN);
+    series->y.push_back(history[k].cost);
+    x.push_back(history[k].iteration);
   }
-  for (std::size_t k = 0; k < chart.series.size() && chart.series.size() == stages.size(); ++k) {
-    chart.series[k].label = stages[k];
+  for (ChartSeries& series : chart.series) {
+    series.x = x;
+    series.y.resize(x.size(), kNaN);
   }
-  return chart_figure({.name = name, .charts = {std::move(chart)}});
+  if (chart.series.size() == 1) {
+    chart.series.front().label.clear();
+    chart.series.front().column.clear();
+  }
+  return chart;
+}
+
+std::string cost_figure(const std::string& name, const std::string& title, const std::string& unit,
+                        Chart chart) {
+  chart.title = title + ": cost per iteration";
+  chart.y_label = unit;
+  chart.height = 260;
+  std::string caption = title + ": cost after each iteration.";
+  if (chart.series.size() > 1) {
+    caption +=
+        " Each stage, and each round of one, solves a problem of its own: residuals are weighed "
+        "anew, or it starts elsewhere. Costs of different ones do not compare.";
+  }
+  return chart_figure({.name = name, .caption = caption, .charts = {std::move(chart)}});
 }
 
 std::string convergence(const Calibration& calibration) {
-  std::vector<std::string> stages;
-  if (!is_physical(calibration)) stages = {"with friction smoothed", "with the rig's friction"};
-  const std::string charts = cost_chart("joint-estimation", "Joint estimation: cost per iteration",
-                                        "cost", calibration.history, {}) +
-                             cost_chart("simulation-fit", "Simulation fit: cost per iteration",
-                                        is_physical(calibration) ? "cost" : "cost [rad²]",
-                                        calibration.refinement_history, stages);
-  return charts.empty() ? "" : "<section><h2>Convergence</h2>" + charts + "</section>\n";
+  std::string html;
+  if (calibration.history.size() > 1) {
+    html += cost_figure("joint-estimation", "Joint estimation", "cost",
+                        cost_chart(calibration.history, "from the start"));
+  }
+  if (calibration.refinement_history.size() > 1) {
+    html += cost_figure("simulation-fit", "Simulation fit",
+                        is_physical(calibration) ? "cost" : "cost [rad²]",
+                        cost_chart(calibration.refinement_history, is_physical(calibration)
+                                                                       ? "from the joint estimation"
+                                                                       : "with friction smoothed"));
+  }
+  if (html.empty()) return "";
+  const bool both = calibration.history.size() > 1 && calibration.refinement_history.size() > 1;
+  return "<section><h2>Convergence</h2>\n" +
+         std::string(both ? "<p>The two fits have different residuals: the states follow the "
+                            "readings in the first, and the model alone in the second. Their costs "
+                            "do not compare.</p>\n"
+                          : "") +
+         html + "</section>\n";
 }
 
 std::string chosen(double value, const char* unit, bool by_program) {

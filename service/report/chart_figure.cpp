@@ -176,7 +176,13 @@ std::string described(std::size_t rows, std::size_t stretch) {
     text += ", reduced: of every " + std::to_string(stretch) +
             " rows the first, lowest, highest and last of each line";
   }
-  return text;
+  return text + ".";
+}
+
+std::string caption_of(const ChartFigure& figure) {
+  const bool marked =
+      std::ranges::any_of(figure.charts, [](const Chart& chart) { return !chart.marks.empty(); });
+  return figure.caption + (marked ? " Shaded: what was found there." : "");
 }
 
 }  // namespace
@@ -191,13 +197,14 @@ std::string chart_figure(const ChartFigure& figure) {
   for (const Chart& chart : figure.charts) {
     html += "<div class=\"chart\">" + svg_chart(chart) + "</div>\n";
   }
-  return html + "<figcaption class=\"quiet\">" + described(count, stretch) + "</figcaption>\n" +
+  return html + "<figcaption>" + escape_html(caption_of(figure)) + " <span class=\"hint\">" +
+         described(count, stretch) + "</span></figcaption>\n" +
          data_element(json_of(figure, rows)) + "</figure>\n";
 }
 
 std::string data_figure(const std::string& picture, const std::string& name, const std::string& csv,
                         const std::string& caption) {
-  return "<figure>\n" + picture + "<figcaption class=\"quiet\">" + caption + "</figcaption>\n" +
+  return "<figure>\n" + picture + "<figcaption>" + caption + "</figcaption>\n" +
          data_element(Object().add("name", json_string(name)).add("csv", json_string(csv)).text()) +
          "</figure>\n";
 }

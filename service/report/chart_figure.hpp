@@ -11,7 +11,8 @@ namespace service {
 
 /// Charts over one x that are looked at together.
 struct ChartFigure {
-  std::string name;  ///< of the file that the data may be saved as, without its extension
+  std::string name;  ///< of the files that data and picture may be saved as, without an extension
+  std::string caption;  ///< one sentence or more: what is drawn, and of what
   std::vector<Chart> charts;
   /// Most rows of data that the page holds; of more, the first, lowest, highest and last of every
   /// column of as many as fit, which the caption says.
@@ -19,15 +20,15 @@ struct ChartFigure {
 };
 
 /// The figure in HTML: pictures for paper and for readers without scripts; the data behind them,
-/// from which the page's script (web/charts.js) draws charts to zoom into and saves CSV. Series
-/// over another x than the first are put on the union of all.
+/// from which the page's script (web/charts.js) draws charts to zoom into and saves CSV and SVG.
+/// Series over another x than the first are put on the union of all.
 std::string chart_figure(const ChartFigure& figure);
 
 /// A picture that is not drawn anew, and the CSV that its data is saved as.
-/// @param picture  HTML
+/// @param picture  HTML with SVG elements in it
 /// @param caption  HTML
 std::string data_figure(const std::string& picture, const std::string& name, const std::string& csv,
-                        const std::string& caption = "");
+                        const std::string& caption);
 
 /// What a script element with the data of a figure begins with.
 inline constexpr const char* kFigureData = "<script type=\"application/json\" class=\"data\">";

@@ -4,9 +4,12 @@
 #include <cmath>
 #include <cstdio>
 
+#include "service/report/chart_figure.hpp"
+#include "service/report/embedded_data.hpp"
 #include "service/report/html_table.hpp"
 #include "service/report/page_parts.hpp"
 #include "service/report/svg_chart.hpp"
+#include "service/text/csv_row.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {
@@ -94,9 +97,8 @@ std::string table(const CalibrationContext& context) {
   return table.html();
 }
 
-/// Segments as bars along time: used ones full, others hollow, gaps red.
+/// Segments as bars along time: used ones full, others hollow, gaps in a colour of their own.
 std::string strip(const RecordingUse& use) {
-  if (use.segments.empty()) return "";
   const double low = use.segments.front().start;
   const double high = std::max(use.segments.back().end, low + 1e-9);
   const auto to_x = [&](double time) {
@@ -121,6 +123,37 @@ std::string strip(const RecordingUse& use) {
            format_number(tick, 6) + "</text>\n";
   }
   return svg + "</svg>\n";
+}
+
+/// Segments and gaps in order of time.
+std::string use_csv(const RecordingUse& use) {
+  struct Row {
+    double from, to;
+    std::string what, samples;
+  };
+  std::vector<Row> rows;
+  for (const SegmentUse& segment : use.segments) {
+    rows.push_back({segment.start, segment.end, "segment " + std::to_string(segment.index),
+                    std::to_string(segment.samples)});
+  }
+  for (const Gap& gap : use.summary.gaps) {
+    rows.push_back({gap.start, gap.start + gap.duration, "gap", ""});
+  }
+  std::ranges::stable_sort(rows, {}, &Row::from);
+  std::string csv = csv_row({"from [s]", "to [s]", "what", "samples used"});
+  for (const Row& row : rows) {
+    csv += csv_row({json_number(row.from), json_number(row.to), row.what, row.samples});
+  }
+  return csv;
+}
+
+std::string use_figure(const RecordingUse& use) {
+  if (use.segments.empty()) return "";
+  return data_figure("<div class=\"wide strip\" tabindex=\"0\">" + strip(use) + "</div>",
+                     use.summary.file.substr(use.summary.file.rfind('/') + 1) + "-use",
+                     use_csv(use),
+                     "What was used of " + escape_html(recording_title(use)) +
+                         " along time [s]: full used, hollow not used, orange a gap.");
 }
 
 std::string segment_table(const RecordingUse& use) {
@@ -163,8 +196,8 @@ std::string gap_list(const ImportSummary& summary) {
 std::string data_section(const CalibrationContext& context) {
   std::string html = "<section><h2>Data quality</h2>\n" + table(context) + "</section>\n";
   for (const RecordingUse& use : context.recordings) {
-    html += "<section><h3>" + escape_html(recording_title(use)) + ": use along time [s]</h3>\n" +
-            "<figure>" + strip(use) + "</figure>\n" + gap_list(use.summary);
+    html += "<section><h3>" + escape_html(recording_title(use)) + ": use along time</h3>\n" +
+            use_figure(use) + gap_list(use.summary);
     if (use.segments.size() > 1) html += segment_table(use);
     html += "</section>\n";
   }

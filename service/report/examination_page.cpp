@@ -99,7 +99,7 @@ std::string segment_section(const std::string& recording, const Segment& segment
   for (Eigen::Index i = 0; i < segment.angles.cols(); ++i) {
     const estimator::Sensor& sensor = sensors[static_cast<std::size_t>(i)];
     Chart chart = reading_chart(times, segment, i, sensor);
-    chart.marks = marks_of(findings, recording, sensor.name);
+    chart.marks = marks_of(findings, recording, sensor.name, times);
     std::vector<double> held = held_on(times, context.held, recording, i);
     if (!held.empty()) {
       chart.series.push_back(held_series(times, std::move(held), sensor.name,
@@ -110,9 +110,12 @@ std::string segment_section(const std::string& recording, const Segment& segment
   for (Eigen::Index motor = 0; motor < segment.controls.cols(); ++motor) {
     figure.charts.push_back(command_chart(times, segment, motor, context));
   }
-  return "<section class=\"segment\"><h3>" + escape_html(recording) + ", " +
-         format_number(times.front(), 6) + " s to " + format_number(times.back(), 6) + " s</h3>\n" +
-         chart_figure(figure) + "</section>\n";
+  const std::string title = recording + ", " + format_number(times.front(), 6) + " s to " +
+                            format_number(times.back(), 6) + " s";
+  figure.caption = title + ": what the encoders read" +
+                   (segment.controls.cols() > 0 ? ", and the control." : ".");
+  return "<section class=\"segment\"><h3>" + escape_html(title) + "</h3>\n" + chart_figure(figure) +
+         "</section>\n";
 }
 
 std::string reading_sections(const estimator::Mechanism& mechanism,

@@ -69,7 +69,8 @@ std::string finding_section(const std::vector<Finding>& findings) {
   if (findings.empty()) return "";
   using enum CellAlign;
   HtmlTable table(
-      "Places in time are marked on the readings below. --as-is leaves recordings as they are.",
+      "Places in time are shaded on the readings below; single readings that are held back are "
+      "points there. --as-is leaves recordings as they are.",
       {{"kind"}, {"what", kWords}, {"to do", kWords}, {"rigcal", kWords}});
   for (const Finding& finding : worst_first(findings)) {
     const bool harmless = finding.severity == estimator::Severity::kNote;

@@ -243,7 +243,8 @@ std::string correlation(const Calibration& calibration) {
   }
   return "<h3>Correlation of the estimates</h3>\n" +
          data_figure(svg_correlation(calibration.correlation(indices, indices), names),
-                     "correlation", csv);
+                     "correlation", csv,
+                     "How errors of two estimates go together, from −1 (blue) to 1 (orange).");
 }
 
 }  // namespace

@@ -1,9 +1,17 @@
 #include "service/report/page_style.hpp"
 
 namespace service {
+namespace {
 
-const std::string& page_style() {
-  static const std::string kStyle = R"(
+/// Colours on paper, and in pictures that are saved for it.
+const std::string kPaper = R"(
+  --paper: #ffffff; --ink: #000000; --quiet: #444444; --grid: #dddddd; --frame: #888888;
+  --panel: #ffffff; --measured: #8a9099; --simulated: #0072b2; --residual: #d55e00;
+  --warn: #b34700;
+  --series-1: #0072b2; --series-2: #d55e00; --series-3: #009e73; --series-4: #aa4499;
+  --series-5: #b58900; --series-6: #666666;)";
+
+constexpr const char* kStyle = R"(
 :root {
   color-scheme: light dark;
   --paper: #ffffff; --ink: #1a1d21; --quiet: #5a636e; --grid: #e3e6ea; --frame: #9aa3ad;
@@ -19,16 +27,6 @@ const std::string& page_style() {
     --warn: #f0a050;
     --series-1: #56b4e9; --series-2: #f08a3c; --series-3: #3ac79b; --series-4: #dd8fc8;
     --series-5: #e6c84a; --series-6: #a8a8a8;
-  }
-}
-@media print {
-  :root {
-    color-scheme: light;
-    --paper: #ffffff; --ink: #000000; --quiet: #444444; --grid: #dddddd; --frame: #888888;
-    --panel: #ffffff; --measured: #8a9099; --simulated: #0072b2; --residual: #d55e00;
-    --warn: #b34700;
-    --series-1: #0072b2; --series-2: #d55e00; --series-3: #009e73; --series-4: #aa4499;
-    --series-5: #b58900; --series-6: #666666;
   }
 }
 * { box-sizing: border-box; }
@@ -67,10 +65,13 @@ table.dense th, table.dense td { padding: 2px 7px; }
 table.matrix, table.narrow { width: auto; }
 table.matrix td.held-out { outline: 2px solid var(--ink); outline-offset: -2px; font-weight: 600; }
 figure { margin: 6px 0; }
-figcaption { font-size: 13px; }
+figcaption { font-size: 13px; color: var(--quiet); max-width: 100ch; overflow-wrap: anywhere; }
 figcaption button { font: inherit; color: var(--ink); background: var(--panel); cursor: pointer;
   border: 1px solid var(--frame); border-radius: 4px; padding: 1px 8px; }
 .chart.live > svg { display: none; }
+figure.on-paper { width: 930px; }
+.on-paper .chart.live > svg { display: block; }
+.on-paper .view { display: none; }
 .chart-title { font-size: 13px; font-weight: 600; margin: 8px 0 0; }
 .said { min-height: 1.45em; margin: 0; font-size: 13px; color: var(--warn); }
 .view:focus-visible { outline: 2px solid var(--simulated); }
@@ -79,6 +80,14 @@ figcaption button { font: inherit; color: var(--ink); background: var(--panel); 
 .uplot .u-legend th, .uplot .u-legend td { border: 0; padding: 0 4px; }
 .uplot .u-select { background: var(--simulated); opacity: 0.2; }
 svg { width: 100%; height: auto; display: block; }
+.bands { max-width: 100%; }
+.bands .again { display: none; }
+.forest { display: flex; flex-wrap: wrap; max-width: 958px; }
+.forest > div { display: flex; width: 20.04%; }
+.forest > div:first-child { width: 39.87%; }
+.forest > div:not(:first-child) > .labels { display: none; }
+.forest .labels { flex: 190; min-width: 0; }
+.forest svg { flex: 192; min-width: 0; }
 svg.interval { width: 170px; height: 17px; }
 svg text { fill: var(--ink); font-family: inherit; }
 svg .tick { font-size: 12px; fill: var(--quiet); }
@@ -121,8 +130,22 @@ svg .cell.strong { fill: #000000; }
 .ring { fill: var(--paper); stroke: var(--quiet); stroke-width: 1.5; }
 .positive { fill: #e69f00; }
 .negative { fill: #56b4e9; }
+@media screen and (max-width: 1005px) {
+  .forest { max-width: 574px; }
+  .forest > div { width: 33.44%; }
+  .forest > div:nth-child(odd) { width: 66.54%; }
+  .forest > div:nth-child(odd) > .labels { display: block; }
+}
+@media screen and (max-width: 601px) {
+  figure { overflow-x: auto; }
+  .forest { width: 382px; }
+  .forest > div:nth-child(n) { width: 100%; }
+  .forest > div:nth-child(n) > .labels { display: block; }
+}
 @media screen and (max-width: 720px) {
   body { padding: 14px; }
+  .bands { max-width: none; }
+  .strip svg { width: 825px; }
   .wide table:not(.matrix), .wide table:not(.matrix) :is(caption, tbody, tr, th, td) {
     display: block; }
   .wide table:not(.matrix) thead { display: none; }
@@ -130,13 +153,19 @@ svg .cell.strong { fill: #000000; }
   .wide table:not(.matrix) th, .wide table:not(.matrix) td { border: 0; padding: 1px 0;
     text-align: left; white-space: normal; overflow-wrap: anywhere; }
   .wide table:not(.matrix) tbody th { font-weight: 600; }
+  .wide table:not(.matrix) td[data-title] { display: grid; column-gap: 1em;
+    grid-template-columns: 9em minmax(0, 1fr); }
   .wide table:not(.matrix) td[data-title]::before { content: attr(data-title);
-    color: var(--quiet); display: inline-block; width: 11em; padding-right: 1em; }
+    color: var(--quiet); }
   .wide table:not(.matrix) td:empty { display: none; }
 }
 @media print {
   .chart.live > svg { display: block; }
   .view, .hint, figcaption button { display: none; }
+  figcaption { font-size: 10px; break-before: avoid; }
+  .forest { break-inside: avoid; }
+  .bands > div { break-inside: avoid; }
+  .bands .again { display: block; }
   @page { margin: 14mm; }
   body { max-width: none; padding: 0; font-size: 11px; }
   h2 { font-size: 14px; }
@@ -144,7 +173,8 @@ svg .cell.strong { fill: #000000; }
   h2, h3 { break-after: avoid; break-inside: avoid; }
   th.words, td.words { min-width: 0; }
   .chart, svg, tr, p, li, .summary div { break-inside: avoid; }
-  caption, thead { break-after: avoid; }
+  caption, thead { break-inside: avoid; break-after: avoid; }
+  tbody tr:nth-child(-n+2), tbody tr:last-child { break-before: avoid; }
   .summary { gap: 6px; }
   .summary div { padding: 4px 8px; }
   .chart:first-child { break-before: avoid; }
@@ -155,7 +185,14 @@ svg .cell.strong { fill: #000000; }
   .summary b { font-size: 14px; }
 }
 )";
-  return kStyle;
+
+}  // namespace
+
+const std::string& page_style() {
+  static const std::string style = std::string(kStyle) +
+                                   "@media print { :root { color-scheme: light;" + kPaper +
+                                   "} }\n.on-paper {" + kPaper + "}\n";
+  return style;
 }
 
 }  // namespace service

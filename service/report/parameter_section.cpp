@@ -7,6 +7,7 @@
 #include "service/report/html_table.hpp"
 #include "service/report/svg_chart.hpp"
 #include "service/report/svg_interval.hpp"
+#include "service/result/calibration_outcome.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {
@@ -119,7 +120,9 @@ std::string parameter_section(const estimator::Calibration& calibration) {
     if (!with_priors) cells.resize(cells.size() - 2, "");
     table.add(cells);
   }
-  return "<section><h2>Parameters</h2>\n" + table.html() + "</section>\n";
+  const std::string why = describe_intervals(calibration);
+  return "<section><h2>Parameters</h2>\n" + table.html() +
+         (why.empty() ? "" : "<p>" + escape_html(why) + "</p>\n") + "</section>\n";
 }
 
 }  // namespace service

@@ -17,7 +17,6 @@ namespace {
 
 using estimator::Calibration;
 
-constexpr std::size_t kColumns = 4;  // parameters beside one another
 constexpr std::size_t kLongestName = 14;
 
 /// "run.csv 5 to 10 s"; the end of a long name tells more than its beginning.
@@ -91,16 +90,11 @@ std::string piece_section(const Calibration& calibration) {
   }
   std::string html = "<section><h2>Pieces</h2>\n" + agreement_text(calibration);
   const std::vector<std::string> labels = labels_of(calibration);
-  std::string pictures;
-  for (std::size_t begin = 0; begin < seen.size(); begin += kColumns) {
-    const auto first = seen.begin() + static_cast<std::ptrdiff_t>(begin);
-    const auto count = static_cast<std::ptrdiff_t>(std::min(kColumns, seen.size() - begin));
-    pictures += svg_forest(calibration.pieces, labels, calibration.parameters,
-                           {first, first + count}, std::min(kColumns, seen.size()));
-  }
   html += data_figure(
-      pictures, "pieces", pieces_csv(calibration, labels),
-      "Orange: what a piece alone says, from an initial state of its own, with 95 % by noise; "
+      svg_forest(calibration.pieces, labels, calibration.parameters, seen), "pieces",
+      pieces_csv(calibration, labels),
+      "What each piece of the recordings says of a parameter. Orange: what a piece alone says, "
+      "from an initial state of its own, with 95 % by noise; "
       "blue: "
       "the estimate from all, its 95 % interval as a band. An empty place: the piece cannot tell.");
   return html + deviation_table(calibration) + "</section>\n";

@@ -151,7 +151,9 @@ std::string format_table(std::vector<std::vector<std::string>> rows,
 }
 
 std::string format_calibration(const estimator::Calibration& calibration, double wall_time) {
-  std::string text = first_line(calibration) + parameter_table(calibration) + "\n" +
+  const std::string intervals = describe_intervals(calibration);
+  std::string text = first_line(calibration) + parameter_table(calibration) +
+                     (intervals.empty() ? "" : "\n" + intervals + "\n") + "\n" +
                      principal_table(calibration) + combination_table(calibration) +
                      base_table(calibration) + simulation_table(calibration) +
                      inertial_table(calibration);

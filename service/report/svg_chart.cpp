@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "proto/text/markup.hpp"
+#include "service/report/chart_legend.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {
@@ -15,8 +16,6 @@ constexpr int kMarginLeft = 74;
 constexpr int kMarginRight = 14;
 constexpr int kMarginTop = 30;
 constexpr int kMarginBottom = 42;
-constexpr int kLegendKeyWidth = 26;
-constexpr double kCharacterWidth = 7.4;  // of the 12 px legend, generous
 
 struct Range {
   double low = std::numeric_limits<double>::infinity();
@@ -61,7 +60,8 @@ class Plane {
 
   double left() const { return kMarginLeft; }
   double right() const { return chart_.width - kMarginRight; }
-  double top() const { return kMarginTop; }
+  double top() const { return top_; }
+  void move_top(double top) { top_ = top; }
   double bottom() const { return chart_.height - kMarginBottom; }
   double transform(double y) const { return chart_.log_y ? std::log10(y) : y; }
   double transform_x(double x) const { return chart_.log_x ? std::log10(x) : x; }
@@ -91,6 +91,7 @@ class Plane {
   }
 
   const Chart& chart_;
+  double top_ = kMarginTop;
   Range x_;
   Range y_;
 };
@@ -207,20 +208,6 @@ std::string marks(const Chart& chart, const Plane& plane) {
            pixel(plane.top()) + "\" width=\"" + pixel(width) + "\" height=\"" +
            pixel(plane.bottom() - plane.top()) + "\" class=\"mark\"><title>" +
            escape_html(mark.text) + "</title></rect>\n";
-  }
-  return svg;
-}
-
-std::string legend(const Chart& chart, const Plane& plane) {
-  std::string svg;
-  double x = plane.right();
-  for (auto series = chart.series.rbegin(); series != chart.series.rend(); ++series) {
-    if (series->label.empty()) continue;
-    x -= kCharacterWidth * display_width(series->label);
-    svg += text_at(x, 18, "start", "tick", series->label);
-    x -= kLegendKeyWidth;
-    svg += legend_key(*series, x, 14);
-    x -= 10;
   }
   return svg;
 }
@@ -376,10 +363,12 @@ std::string legend_key(const ChartSeries& series, double x, double y) {
 }
 
 std::string chart_content(const Chart& chart) {
-  const Plane plane(chart);
+  Plane plane(chart);
+  const ChartLegend legend = chart_legend(chart, plane.left(), plane.right());
+  plane.move_top(kMarginTop + legend.height);
   std::string svg = marks(chart, plane) + axes(chart, plane);
   for (const ChartSeries& series : chart.series) svg += drawing_of(chart, plane, series);
-  return svg + legend(chart, plane);
+  return svg + legend.svg;
 }
 
 std::string svg_chart(const Chart& chart) {

@@ -13,12 +13,16 @@ namespace {
 using estimator::ParameterEstimate;
 using estimator::PieceEstimate;
 
-constexpr double kRow = 20.0;         // [px]
-constexpr double kTop = 26.0;         // [px], for the parameter's name
-constexpr double kBottom = 40.0;      // [px], for ticks and what they are of
-constexpr double kLabels = 190.0;     // [px]
-constexpr double kColumn = 170.0;     // [px]
-constexpr double kGap = 22.0;         // [px], between columns
+constexpr double kRow = 20.0;     // [px]
+constexpr double kTop = 26.0;     // [px], for the parameter's name
+constexpr double kBottom = 40.0;  // [px], for ticks and what they are of
+// Widths that page_style makes shares of [px]: of the labels, and of a parameter's picture with
+// room for ticks beside its axis.
+constexpr double kLabels = 190.0;
+constexpr double kPicture = 192.0;
+constexpr double kLeft = 11.0;
+constexpr double kColumn = kPicture - 2.0 * kLeft;
+constexpr std::size_t kAbreast = 4;   // pictures beside one another
 constexpr double kSlack = 0.08;       // of the axis beyond what it must show
 constexpr double kLongest = 4.0;      // of the typical bar, that the axis still shows whole
 constexpr double kMostPercent = 2.0;  // of the value, beyond which an axis is in its unit
@@ -109,11 +113,11 @@ std::string dot(const ForestAxis& axis, double value, double y, const char* styl
 }
 
 std::string column(const std::vector<PieceEstimate>& pieces, const ParameterEstimate& estimate,
-                   Eigen::Index at, double left) {
-  const ForestAxis axis(pieces, estimate, at, left);
+                   Eigen::Index at) {
+  const ForestAxis axis(pieces, estimate, at, kLeft);
   const double bottom = kTop + kRow * static_cast<double>(pieces.size() + 1);
   std::string svg =
-      forest_text(left + 0.5 * kColumn, kTop - 10.0, "middle", "title", estimate.name);
+      forest_text(kLeft + 0.5 * kColumn, kTop - 10.0, "middle", "title", estimate.name);
   svg += axis.ticks(estimate, bottom);
   const double half = estimate.half_interval;
   const bool seen = std::isfinite(half) && half > 0.0;
@@ -133,30 +137,43 @@ std::string column(const std::vector<PieceEstimate>& pieces, const ParameterEsti
   return svg + dot(axis, estimate.value, bottom - 0.5 * kRow, "dot simulated");
 }
 
+std::string label_column(const std::vector<std::string>& labels) {
+  std::string svg;
+  for (std::size_t p = 0; p <= labels.size(); ++p) {
+    svg += forest_text(kLabels - kLeft, kTop + kRow * (static_cast<double>(p) + 0.5) + 4.0, "end",
+                       "tick", p < labels.size() ? labels[p] : "all together");
+  }
+  return svg;
+}
+
+/// @param attributes  beside the size
+std::string picture(double width, std::size_t pieces, const std::string& attributes,
+                    const std::string& content) {
+  const double height = kTop + kRow * static_cast<double>(pieces + 1) + kBottom;
+  return forest_format("<svg viewBox=\"0 0 %.0f %.0f\" ", width, height) + attributes + ">\n" +
+         content + "</svg>\n";
+}
+
 }  // namespace
 
 std::string svg_forest(const std::vector<PieceEstimate>& pieces,
                        const std::vector<std::string>& labels,
                        const std::vector<ParameterEstimate>& parameters,
-                       const std::vector<std::size_t>& columns, std::size_t widest) {
-  const auto width_of = [](std::size_t count) {
-    return kLabels + static_cast<double>(count) * (kColumn + kGap);
-  };
-  const auto rows = static_cast<double>(pieces.size() + 1);
-  const double width = width_of(columns.size());
-  std::string svg =
-      forest_format("<svg viewBox=\"0 0 %.0f %.0f\" style=\"width:%.4g%%;max-width:%.0fpx\"", width,
-                    kTop + kRow * rows + kBottom, 100.0 * width / width_of(widest), width) +
-      " role=\"img\" aria-label=\"Parameters by piece\">\n";
-  for (std::size_t p = 0; p <= pieces.size(); ++p) {
-    svg += forest_text(kLabels - kGap, kTop + kRow * (static_cast<double>(p) + 0.5) + 4.0, "end",
-                       "tick", p < pieces.size() ? labels[p] : "all together");
-  }
+                       const std::vector<std::size_t>& columns) {
+  const std::string left = picture(kLabels, pieces.size(), "class=\"labels\" aria-hidden=\"true\"",
+                                   label_column(labels));
+  std::string html;
   for (std::size_t c = 0; c < columns.size(); ++c) {
-    svg += column(pieces, parameters[columns[c]], static_cast<Eigen::Index>(columns[c]),
-                  kLabels + static_cast<double>(c) * (kColumn + kGap));
+    if (c % kAbreast == 0)
+      html += html.empty() ? "<div class=\"forest\">\n" : "</div>\n<div class=\"forest\">\n";
+    const ParameterEstimate& estimate = parameters[columns[c]];
+    html += "<div>" + left +
+            picture(kPicture, pieces.size(),
+                    "role=\"img\" aria-label=\"" + escape_html(estimate.name) + " by piece\"",
+                    column(pieces, estimate, static_cast<Eigen::Index>(columns[c]))) +
+            "</div>\n";
   }
-  return svg + "</svg>\n";
+  return html.empty() ? "" : html + "</div>\n";
 }
 
 }  // namespace service

@@ -12,6 +12,7 @@ namespace {
 
 constexpr int kCell = 44;           // [px]
 constexpr double kNameWidth = 7.2;  // [px] a character of a name
+constexpr int kBandRows = 8;        // that paper keeps together: less than half a page
 
 std::string fixed(const char* format, double value) {
   char text[32];
@@ -33,6 +34,12 @@ std::string cell(double value, int x, int y) {
   return svg;
 }
 
+std::string strip(int width, int height, const std::string& content,
+                  const std::string& attributes = "") {
+  return "<svg viewBox=\"0 0 " + std::to_string(width) + " " + std::to_string(height) +
+         "\" aria-hidden=\"true\"" + attributes + ">\n" + content + "</svg>\n";
+}
+
 }  // namespace
 
 std::string svg_correlation(const Eigen::MatrixXd& correlation,
@@ -41,22 +48,33 @@ std::string svg_correlation(const Eigen::MatrixXd& correlation,
   int longest = 0;
   for (const std::string& name : names) longest = std::max(longest, display_width(name));
   const int margin = static_cast<int>(kNameWidth * longest) + 12;
-  const int size = margin + n * kCell + 2;
-  std::string svg = "<svg viewBox=\"0 0 " + std::to_string(size) + " " + std::to_string(size) +
-                    "\" style=\"max-width:" + std::to_string(size) +
-                    "px\" role=\"img\" aria-label=\"Correlation of the parameters\">\n";
-  for (int i = 0; i < n; ++i) {
-    const int middle = margin + i * kCell + kCell / 2;
-    const std::string name = escape_html(names[static_cast<std::size_t>(i)]);
-    svg += "<text x=\"" + std::to_string(margin - 6) + "\" y=\"" + std::to_string(middle + 4) +
-           "\" text-anchor=\"end\" class=\"tick\">" + name + "</text>";
-    svg += "<text transform=\"translate(" + std::to_string(middle + 4) + "," +
-           std::to_string(margin - 6) + ") rotate(-90)\" class=\"tick\">" + name + "</text>\n";
-    for (int j = 0; j < n; ++j) {
-      svg += cell(correlation(i, j), margin + j * kCell, margin + i * kCell);
-    }
+  const int width = margin + n * kCell + 2;
+  std::string head;
+  for (int j = 0; j < n; ++j) {
+    head += "<text transform=\"translate(" + std::to_string(margin + j * kCell + kCell / 2 + 4) +
+            "," + std::to_string(margin - 6) + ") rotate(-90)\" class=\"tick\">" +
+            escape_html(names[static_cast<std::size_t>(j)]) + "</text>\n";
   }
-  return svg + "</svg>\n";
+  const int bands = (n + kBandRows - 1) / kBandRows, band_rows = (n + bands - 1) / bands;
+  std::string html = "<div class=\"wide\" tabindex=\"0\"><div class=\"bands\" style=\"width:" +
+                     std::to_string(width) +
+                     "px\" role=\"img\" aria-label=\"Correlation of the parameters\">\n";
+  for (int begin = 0; begin < n; begin += band_rows) {
+    html += "<div>" + strip(width, margin, head, begin > 0 ? " class=\"again\"" : "");
+    const int rows = std::min(band_rows, n - begin);
+    std::string content;
+    for (int i = 0; i < rows; ++i) {
+      content += "<text x=\"" + std::to_string(margin - 6) + "\" y=\"" +
+                 std::to_string(i * kCell + kCell / 2 + 4) +
+                 "\" text-anchor=\"end\" class=\"tick\">" +
+                 escape_html(names[static_cast<std::size_t>(begin + i)]) + "</text>\n";
+      for (int j = 0; j < n; ++j) {
+        content += cell(correlation(begin + i, j), margin + j * kCell, i * kCell);
+      }
+    }
+    html += strip(width, rows * kCell, content) + "</div>\n";
+  }
+  return html + "</div></div>\n";
 }
 
 }  // namespace service

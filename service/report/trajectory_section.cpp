@@ -110,9 +110,21 @@ std::string label_of(const TrajectoryLabels& labels, Eigen::Index motor) {
   return index < labels.controls.size() ? labels.controls[index] : "";
 }
 
+/// Which samples these are; names of pieces say it themselves.
+std::string title_of(const SegmentTrajectory& trajectory) {
+  const std::string range = format_number(trajectory.start, 6) + " s to " +
+                            format_number(trajectory.time(trajectory.measured.rows() - 1), 6) +
+                            " s";
+  if (trajectory.recording.ends_with(" " + range)) return trajectory.recording;
+  return trajectory.recording + ", " + range;
+}
+
 ChartFigure segment_figure(const SegmentTrajectory& trajectory, const TrajectoryLabels& labels) {
   ChartFigure figure;
   const std::string& path = trajectory.recording;
+  figure.caption = title_of(trajectory) +
+                   ": what the encoders read, and the simulation in open loop from the estimated "
+                   "start; below each, by how much the two differ";
   figure.name = path.substr(path.rfind('/') + 1) + "-" + format_number(trajectory.start, 6) + "s";
   for (Eigen::Index sensor = 0; sensor < trajectory.measured.cols(); ++sensor) {
     const auto index = static_cast<std::size_t>(sensor);
@@ -126,14 +138,17 @@ ChartFigure segment_figure(const SegmentTrajectory& trajectory, const Trajectory
       angle.series.push_back(held_series(angle.series[0].x, std::move(held), hinge,
                                          std::string("[") + units.coordinate + "]"));
     }
-    angle.marks = error.marks = marks_of(labels.findings, trajectory.recording, hinge);
+    angle.marks = error.marks =
+        marks_of(labels.findings, trajectory.recording, hinge, angle.series[0].x);
     figure.charts.push_back(std::move(angle));
     figure.charts.push_back(std::move(error));
   }
+  const std::size_t undriven = figure.charts.size();
   for (Eigen::Index motor = 0; motor < trajectory.control.cols(); ++motor) {
     if (is_zero(trajectory, motor)) continue;
     figure.charts.push_back(control_chart(trajectory, motor, label_of(labels, motor)));
   }
+  figure.caption += figure.charts.size() > undriven ? "; last, the control." : ".";
   return figure;
 }
 
@@ -146,15 +161,6 @@ std::string zero_controls(const SegmentTrajectory& trajectory, const TrajectoryL
             ": zero throughout.</p>\n";
   }
   return html;
-}
-
-/// Which samples these are; names of pieces say it themselves.
-std::string title_of(const SegmentTrajectory& trajectory) {
-  const std::string range = format_number(trajectory.start, 6) + " s to " +
-                            format_number(trajectory.time(trajectory.measured.rows() - 1), 6) +
-                            " s";
-  if (trajectory.recording.ends_with(" " + range)) return trajectory.recording;
-  return trajectory.recording + ", " + range;
 }
 
 }  // namespace
@@ -184,15 +190,19 @@ ChartSeries held_series(const std::vector<double>& times, std::vector<double> va
 }
 
 std::vector<ChartMark> marks_of(const std::vector<estimator::Finding>& findings,
-                                const std::string& recording, const std::string& sensor) {
+                                const std::string& recording, const std::string& sensor,
+                                const std::vector<double>& times) {
   std::vector<ChartMark> marks;
   for (const estimator::Finding& finding : findings) {
     const bool concerns = (finding.recording.empty() || finding.recording == recording) &&
                           (finding.channel.empty() || finding.channel == sensor);
-    if (!concerns || !std::isfinite(finding.from)) continue;
+    if (!concerns) continue;
     std::string text = finding.what;
     if (!finding.treatment.empty()) text += " (" + finding.treatment + ")";
-    marks.push_back({finding.from, std::isfinite(finding.to) ? finding.to : finding.from, text});
+    for (const estimator::TimeStretch& stretch : finding.stretches) {
+      if (stretch.to < times.front() || stretch.from > times.back()) continue;
+      marks.push_back({stretch.from, stretch.to, text});
+    }
   }
   return marks;
 }

@@ -32,9 +32,10 @@ std::vector<double> held_on(const std::vector<double>& times, const std::vector<
 ChartSeries held_series(const std::vector<double>& times, std::vector<double> values,
                         const std::string& sensor, const std::string& unit);
 
-/// Stretches in which something was found of a recording, about one sensor or about all.
+/// Stretches of `times` in which something was found of a recording, about one sensor or about all.
 std::vector<ChartMark> marks_of(const std::vector<estimator::Finding>& findings,
-                                const std::string& recording, const std::string& sensor);
+                                const std::string& recording, const std::string& sensor,
+                                const std::vector<double>& times);
 
 /// A section for each segment, the first 24: measured and simulated angles, their difference and
 /// the control, as one figure.

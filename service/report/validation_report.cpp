@@ -86,7 +86,10 @@ std::string window_chart(const Validation& validation, const std::string& record
   }
   if (chart.series.front().x.size() < 2) return "";
   const std::string file = recording.substr(recording.rfind('/') + 1);
-  return chart_figure({.name = file + "-windows", .charts = {std::move(chart)}});
+  return chart_figure(
+      {.name = file + "-windows",
+       .caption = recording + ": open-loop error of each window, at the time where it begins.",
+       .charts = {std::move(chart)}});
 }
 
 std::string window_charts(const Validation& validation) {

@@ -1,11 +1,18 @@
 #include "service/result/calibration_outcome.hpp"
 
+#include <cmath>
+
+#include "estimator/calibrate/agreement.hpp"
 #include "estimator/calibrate/verdict.hpp"
+#include "service/text/number_format.hpp"
 
 namespace service {
 namespace {
 
+using estimator::ParameterEstimate;
 using estimator::Termination;
+
+constexpr double kWide = 2.05;  // standard deviations: "± 2", rounded
 
 }  // namespace
 
@@ -31,6 +38,26 @@ std::string describe_ending(const estimator::Calibration& calibration) {
   return calibration.verdict.kind == estimator::VerdictKind::kExplainsNothing
              ? "NO RESULT (the model explains nothing)"
              : "NOT CONVERGED";
+}
+
+std::string describe_intervals(const estimator::Calibration& calibration) {
+  if (!(calibration.agreement.p_value < estimator::kDisagreementLevel)) return "";
+  const ParameterEstimate* widest = nullptr;
+  double most = kWide;
+  for (const ParameterEstimate& estimate : calibration.parameters) {
+    if (estimate.at_bound || !std::isfinite(estimate.half_interval)) continue;
+    const double ratio = estimate.half_interval / estimate.standard_deviation;
+    if (!(ratio > most)) continue;
+    most = ratio;
+    widest = &estimate;
+  }
+  if (widest == nullptr) return "";
+  return "95 % intervals are up to " + format_number(most, 2) +
+         " standard deviations wide to "
+         "either side (" +
+         widest->name +
+         "), not 2: pieces disagree, and the fewer of them tell a "
+         "parameter, the less is known of their scatter (Student's factor, 12.7 for two).";
 }
 
 std::vector<std::string> describe_misfit(const estimator::Calibration& calibration) {

@@ -17,6 +17,9 @@ std::string describe_stage(estimator::Termination termination, int iterations);
 /// estimation reached its limit of iterations)", "NOT CONVERGED", "NO RESULT (…)".
 std::string describe_ending(const estimator::Calibration& calibration);
 
+/// Why 95 % intervals are wider than ± 2 standard deviations; empty where none is.
+std::string describe_intervals(const estimator::Calibration& calibration);
+
 /// Warnings on hinges whose motion the model does not explain (estimator::is_unexplained). Empty
 /// when all is well.
 std::vector<std::string> describe_misfit(const estimator::Calibration& calibration);

@@ -153,7 +153,7 @@ TEST(ChartFigure, NamesCannotLeaveTheData) {
   EXPECT_EQ(count_of(html, "</script"), 1);
   EXPECT_EQ(html.find("<!--"), std::string::npos);
   EXPECT_EQ(data_of(html).fields().at("name").string_value(), evil);
-  const std::string shown = data_figure("<svg></svg>", evil, evil);
+  const std::string shown = data_figure("<svg></svg>", evil, evil, "caption");
   EXPECT_EQ(count_of(shown, "<script"), 1);
   EXPECT_EQ(data_of(shown).fields().at("csv").string_value(), evil);
 }
@@ -196,6 +196,34 @@ TEST(ChartFigure, TellsMarksWherePointedAt) {
   const std::string html = chart_figure({.name = "run", .charts = {chart}});
   expect_parts(html,
                {"<title>an outlier &amp; more</title>", "\"text\":\"an outlier \\u0026 more\""});
+}
+
+// Names that do not fit beside the title have rows of their own, above the plot and in the frame.
+TEST(ChartFigure, BreaksALongLegend) {
+  Chart chart;
+  chart.title = "cost";
+  const auto top = [&] {
+    const std::string svg = svg_chart(chart);
+    const std::size_t frame = svg.rfind("<rect", svg.find("class=\"frame\""));
+    return std::stod(svg.substr(svg.find("y=\"", frame) + 3));
+  };
+  chart.series = {{"short", "series-1", {0, 1}, {1, 2}}};
+  const double one_row = top();
+  for (int k = 0; k < 6; ++k) {
+    chart.series.push_back(
+        {"a stage of a long name " + std::to_string(k), "series-2", {0, 1}, {1, 2}});
+  }
+  EXPECT_GT(top(), one_row + 15.0);
+  const std::string svg = svg_chart(chart);
+  int keys = 0;
+  for (std::size_t at = 0; (at = svg.find("class=\"tick\">a stage", at)) != std::string::npos;
+       ++at) {
+    const std::size_t text = svg.rfind("<text", at);
+    EXPECT_GE(std::stod(svg.substr(text + 9)), 74.0);
+    EXPECT_LT(std::stod(svg.substr(svg.find("y=\"", text) + 3)), top());
+    ++keys;
+  }
+  EXPECT_EQ(keys, 6);
 }
 
 // RFC 4648, section 10.

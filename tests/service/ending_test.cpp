@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "service/client/estimation_progress.hpp"
 #include "service/result/calibration_outcome.hpp"
 #include "tests/service/prepared_calibration.hpp"
 
@@ -24,6 +25,53 @@ TEST(Ending, TellsOfTheStageThatDidNotConverge) {
   calibration.refinement_termination = Termination::kCostTolerance;
   calibration.verdict.kind = estimator::VerdictKind::kExplainsNothing;
   EXPECT_NE(describe_ending(calibration).find("NO RESULT"), std::string::npos);
+}
+
+// An interval of several ± sd beside the table is told why; one of two is not, nor where pieces
+// agree, nor of a parameter at its bound.
+TEST(Intervals, AreToldWhyWhereTheyAreWide) {
+  estimator::Calibration calibration = prepared_calibration();
+  estimator::ParameterEstimate& first = calibration.parameters[0];
+  calibration.agreement = {412.0, 60.0, 1e-40};
+  first.half_interval = 1.97 * first.standard_deviation;
+  EXPECT_EQ(describe_intervals(calibration), "");
+  first.half_interval = 12.7 * first.standard_deviation;
+  const std::string why = describe_intervals(calibration);
+  for (const char* part : {"up to 13 standard deviations", "(B.J_zz)", "pieces disagree"}) {
+    EXPECT_NE(why.find(part), std::string::npos) << why;
+  }
+  calibration.agreement.p_value = 0.02;
+  EXPECT_EQ(describe_intervals(calibration), "");
+  calibration.agreement.p_value = 1e-40;
+  first.at_bound = true;
+  EXPECT_EQ(describe_intervals(calibration), "");
+}
+
+// Another stage solves another problem: a cost that is a thousand times higher is no setback, which
+// its first line says, and no other.
+TEST(EstimationProgress, SaysWhereCostsDoNotCompare) {
+  const auto shown = [](const std::vector<std::string>& stages) {
+    testing::internal::CaptureStderr();
+    {
+      InterruptFlag interrupt;
+      ProgressLine progress(false);
+      const estimator::CalibrationMonitor monitor = make_monitor(interrupt, progress, 1);
+      for (const std::string& stage : stages) {
+        monitor.on_stage(stage, {});
+        for (int k = 0; k < 2 && stage != "comparison"; ++k) monitor.on_iteration({.iteration = k});
+      }
+    }
+    return testing::internal::GetCapturedStderr();
+  };
+  EXPECT_EQ(shown({"joint estimation"}).find("another problem"), std::string::npos);
+  // A stage of which nothing was shown leaves nothing to compare with.
+  EXPECT_EQ(shown({"comparison", "joint estimation"}).find("another problem"), std::string::npos);
+  const std::string text = shown({"joint estimation", "comparison", "simulation fit"});
+  const std::size_t said = text.find("another problem");
+  ASSERT_NE(said, std::string::npos) << text;
+  EXPECT_EQ(text.find("another problem", said + 1), std::string::npos);
+  EXPECT_GT(said, text.find("simulation fit: iteration 0"));
+  EXPECT_LT(said, text.find("simulation fit: iteration 1"));
 }
 
 }  // namespace

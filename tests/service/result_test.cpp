@@ -9,6 +9,7 @@
 #include "service/report/calibration_page.hpp"
 #include "service/report/result_table.hpp"
 #include "service/report/svg_chart.hpp"
+#include "service/report/svg_matrix.hpp"
 #include "service/result/calibration_outcome.hpp"
 #include "service/text/number_format.hpp"
 #include "tests/service/prepared_calibration.hpp"
@@ -122,8 +123,8 @@ TEST(CalibrationPage, IsSelfContainedAndComplete) {
     EXPECT_EQ(page.find(external), std::string::npos) << external;
   }
   EXPECT_EQ(html.find("https:"), std::string::npos);
-  // Readings of two segments, the cost; the correlation of two parameters needs both seen.
-  EXPECT_EQ(count_of(page, "<script type=\"application/json\""), 3);
+  // Readings of two segments, the cost, the use; the correlation of two parameters needs both seen.
+  EXPECT_EQ(count_of(page, "<script type=\"application/json\""), 4);
   EXPECT_EQ(count_of(page, "<script"), count_of(page, "</script>"));
   EXPECT_EQ(count_of(html, "<table"), count_of(html, "<caption>"));
   EXPECT_EQ(count_of(html, "<th>"), 0) << "a head without a scope";
@@ -197,21 +198,71 @@ TEST(CalibrationPage, TellsTheQualityOfTheDataAndTheOptions) {
   EXPECT_EQ(count_of(html, "class=\"gap\""), 1);
 }
 
-// The solver numbers its iterations anew where it turns to the rig's own friction; joined, the two
-// would look like a cost that rises.
-TEST(CalibrationPage, DrawsTheStagesOfTheSimulationFitApart) {
+// Every solve is a problem of its own; joined, they would look like a cost that rises. Rounds of
+// one stage have one name in the legend.
+TEST(CalibrationPage, DrawsTheSolvesOfAFitApartAndNamesTheStages) {
   estimator::Calibration c = prepared_calibration();
+  EXPECT_EQ(calibration_page(c, prepared_context()).find("do not compare"), std::string::npos);
   c.refined = true;
   c.refinement_termination = estimator::Termination::kMaxIterations;
-  for (const int k : {0, 1, 2, 2, 3}) {
+  const auto add = [&](int iteration, int solve, const char* stage) {
     estimator::IterationRecord record;
-    record.iteration = k;
-    record.cost = 1.0 + k;
+    record.iteration = iteration;
+    record.cost = 1.0 + iteration;
+    record.solve = solve;
+    record.stage = stage;
     c.refinement_history.push_back(record);
-  }
-  const std::string html = calibration_page(c, prepared_context());
-  expect_parts(html, {"with friction smoothed", "with the rig's friction", "Not converged",
-                      "mean something only at an optimum"});
+  };
+  for (const int k : {0, 1, 2}) add(k, 0, "");
+  for (const int k : {2, 3}) add(k, 1, "with the rig's friction");
+  for (const int k : {4, 5}) add(k, 2, "with the rig's friction");
+  const std::string page = calibration_page(c, prepared_context());
+  const std::string html = without_scripts(page);
+  expect_parts(html, {"Not converged", "mean something only at an optimum",
+                      "Costs of different ones do not compare", "Their costs do not compare"});
+  EXPECT_EQ(count_of(html, ">with friction smoothed</text>"), 1);
+  EXPECT_EQ(count_of(html, ">with the rig&#39;s friction</text>") +
+                count_of(html, ">with the rig's friction</text>"),
+            1);
+  // A line is broken where its second solve begins: pen down twice.
+  const std::size_t line = html.find("class=\"line series-2\"");
+  ASSERT_NE(line, std::string::npos);
+  const std::string path = html.substr(html.rfind("<path", line), line - html.rfind("<path", line));
+  EXPECT_EQ(count_of(path, "M"), 2) << path;
+  expect_parts(page, {"\"iteration\",\"data\":{\"values\":[0,1,2,2,2,3,3.5,4,5]}"});
+}
+
+// On paper a figure stands without the text around it; its picture and data can be had alone.
+TEST(CalibrationPage, HasACaptionForEveryFigure) {
+  estimator::Calibration c = correlated_calibration();
+  c.correlation = Eigen::MatrixXd::Identity(2, 2);
+  const std::string page = calibration_page(c, prepared_context());
+  const std::string html = without_scripts(page);
+  EXPECT_EQ(count_of(html, "<figure>"), count_of(html, "</figcaption>"));
+  EXPECT_EQ(count_of(html, "<figure>"), count_of(page, "<script type=\"application/json\""));
+  EXPECT_EQ(count_of(html, "<figcaption></figcaption>"), 0);
+  expect_parts(page, {"<figcaption>run &amp; more.csv, 20 s to 30 s: what the encoders read",
+                      "<figcaption>Joint estimation: cost after each iteration.",
+                      "<figcaption>How errors of two estimates go together",
+                      "<figcaption>What was used of run &amp; more.csv along time",
+                      "<span class=\"hint\">10001 rows of data.</span>", "Save SVG",
+                      "from [s],to [s],what,samples used\\u000a"});
+}
+
+// What paper keeps together is less than half a page: a large matrix has bands of rows, with the
+// names of its columns over each.
+TEST(CorrelationMatrix, BreaksBetweenBandsOfRows) {
+  const auto drawn = [](int size) {
+    std::vector<std::string> names;
+    for (int k = 0; k < size; ++k) names.push_back("p" + std::to_string(k));
+    return svg_correlation(Eigen::MatrixXd::Identity(size, size), names);
+  };
+  EXPECT_EQ(count_of(drawn(8), "class=\"again\""), 0);
+  EXPECT_EQ(count_of(drawn(9), "class=\"again\""), 1);
+  EXPECT_EQ(count_of(drawn(17), "class=\"again\""), 2);
+  EXPECT_EQ(count_of(drawn(17), ">1.00</text>"), 17);
+  EXPECT_EQ(count_of(drawn(17), "<rect"), 17 * 17);
+  EXPECT_EQ(count_of(drawn(9), "rotate(-90)"), 2 * 9);
 }
 
 // A page that does not say when, by whom and of which files it was made cannot be cited.
@@ -238,13 +289,20 @@ TEST(CalibrationPage, DrawsWhatWasHeldBackAndFound) {
   finding.from = finding.to = 0.5;
   finding.what = "one outlier at 0.5 s";
   finding.treatment = "held back";
-  calibration.findings = {finding};
+  estimator::Finding slip = finding;
+  slip.kind = "slip";
+  slip.stretches = {{0.7, 0.7}, {3.0, 4.0}, {15.0, 16.0}};
+  slip.what = "it slips";
+  calibration.findings = {finding, slip};
   CalibrationContext context = prepared_context();
   EXPECT_EQ(count_of(calibration_page(calibration, context), "held back pivot"), 0);
   context.held = {{"run & more.csv", 0, 0.5, 9.0}, {"other.csv", 0, 0.7, 9.0}};
   const std::string html = calibration_page(calibration, context);
   EXPECT_EQ(count_of(html, "held back pivot [rad]"), 1);  // of the segment that holds 0.5 s
-  expect_parts(html, {"<title>one outlier at 0.5 s (held back)</title>"});
+  // A point is a mark by itself; stretches of the segment are shaded in both its charts.
+  EXPECT_EQ(count_of(html, "<title>one outlier at 0.5 s"), 0);
+  EXPECT_EQ(count_of(html, "<title>it slips (held back)</title>"), 4);
+  EXPECT_EQ(count_of(html, "class=\"mark\""), 4);
 }
 
 // A file or parameter name must not become markup.
@@ -372,9 +430,10 @@ TEST(CalibrationPage, ShowsVerdictPiecesAndCombinations) {
   const std::size_t verdict = html.find("The model does not hold: pieces disagree");
   ASSERT_NE(verdict, std::string::npos);
   EXPECT_LT(verdict, html.find("Joint estimation"));
-  expect_parts(html, {"Pieces disagree", "Parameters by piece", "all together",
+  expect_parts(html, {"Pieces disagree", "B.J_zz by piece", "all together",
                       "from the scatter between pieces", "Known better together", "B.J_zz / 1.K"});
   EXPECT_EQ(without_scripts(html).find("nan"), std::string::npos);
+  expect_parts(html, {"standard deviations wide to either side (B.J_zz)"});
   EXPECT_EQ(calibration_page(prepared_calibration(), prepared_context()).find("<h2>Pieces"),
             std::string::npos);
 }

@@ -1,11 +1,15 @@
 // Draws the charts of a page anew where they can be zoomed into, over the pictures that stand there
-// for paper and for readers without scripts, and saves the data of figures as CSV.
+// for paper and for readers without scripts, and saves the data of figures as CSV and what they
+// show on paper as SVG.
 "use strict";
 const charts = (() => {
   const kDigits = { f32: 7, f64: 12 };  // that the precision holds
   const kNear = 4;                      // [px] within which a mark is pointed at
   const kCursorStep = 1, kCursorLeap = 20;  // [px] of an arrow key, and with Shift
   const kZoom = 0.5;                    // of the range that remains with "+"
+  // What drawings have from the page's style, and must hold themselves once they are saved.
+  const kDrawn = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray",
+                  "stroke-linejoin", "opacity", "font-size", "font-weight"];
 
   const shorter = (value, digits) => Number(value.toPrecision(digits));
 
@@ -46,10 +50,53 @@ const charts = (() => {
     return [figure.columns.map(column => cell(column.name)).join(","), ...rows, ""].join("\n");
   }
 
-  function save(figure) {
+  // A drawing, with its style in itself.
+  function styled(node) {
+    const copy = node.cloneNode(false);
+    if (node.nodeType !== Node.ELEMENT_NODE) return copy;
+    const style = getComputedStyle(node);
+    copy.removeAttribute("class");
+    if (node.tagName !== "title") {
+      for (const name of kDrawn) copy.setAttribute(name, style.getPropertyValue(name));
+    }
+    copy.append(...[...node.childNodes].map(styled));
+    return copy;
+  }
+
+  // All pictures of a figure in one, where and as large as they stand on paper.
+  function svg(element) {
+    const space = element.querySelector("svg").namespaceURI;
+    const make = (name, attributes) => {
+      const made = document.createElementNS(space, name);
+      for (const key in attributes) made.setAttribute(key, attributes[key]);
+      return made;
+    };
+    element.classList.add("on-paper");
+    const shown = [...element.querySelectorAll("svg")]
+        .map(picture => ({ picture, box: picture.getBoundingClientRect() }))
+        .filter(one => one.box.width > 0);
+    const least = side => Math.min(...shown.map(one => one.box[side]));
+    const most = side => Math.max(...shown.map(one => one.box[side]));
+    const left = least("left"), top = least("top");
+    const width = most("right") - left, height = most("bottom") - top;
+    const whole = make("svg", { width, height, viewBox: [0, 0, width, height].join(" "),
+                                "font-family": "sans-serif" });
+    whole.append(make("rect", { width, height, fill: "#ffffff" }));
+    for (const { picture, box } of shown) {
+      const scale = box.width / picture.viewBox.baseVal.width;
+      const group = make("g", { transform: "translate(" + (box.left - left) + " " +
+                                           (box.top - top) + ") scale(" + scale + ")" });
+      group.append(...[...picture.childNodes].map(styled));
+      whole.append(group);
+    }
+    element.classList.remove("on-paper");
+    return new XMLSerializer().serializeToString(whole);
+  }
+
+  function save(text, name, type) {
     const link = document.createElement("a");
-    link.href = URL.createObjectURL(new Blob([csv(figure)], { type: "text/csv" }));
-    link.download = figure.name + ".csv";
+    link.href = URL.createObjectURL(new Blob([text], { type }));
+    link.download = name;
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 1000);
   }
@@ -190,11 +237,15 @@ const charts = (() => {
   function enliven(element, index) {
     const figure = JSON.parse(element.querySelector("script.data").textContent);
     const caption = element.querySelector("figcaption");
-    const button = document.createElement("button");
-    button.type = "button";
-    button.textContent = "Save data (CSV)";
-    button.addEventListener("click", () => save(figure));
-    caption.append(" ", button);
+    const offer = (text, action) => {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.textContent = text;
+      button.addEventListener("click", action);
+      caption.append(" ", button);
+    };
+    offer("Save data (CSV)", () => save(csv(figure), figure.name + ".csv", "text/csv"));
+    offer("Save SVG", () => save(svg(element), figure.name + ".svg", "image/svg+xml"));
     if (!figure.charts) return;
     figure.key = "figure-" + index;
     const hint = document.createElement("span");
@@ -218,7 +269,7 @@ const charts = (() => {
         .addEventListener("change", () => linked.plots.forEach(plot => plot.redraw()));
   }
 
-  return { number, decode, csv, marksAt, enliven };
+  return { number, decode, csv, svg, marksAt, enliven };
 })();
 
 if (typeof document !== "undefined") {

@@ -52,6 +52,21 @@ TEST(PieceComparison, IsCochransQOfAWeightedMean) {
   }
 }
 
+// Parameter 1 is read through the sum of both by all pieces but the first, which reads parameter 0
+// alone: what it finds of 0 would move 1 through the others, yet none of its readings depends on 1.
+TEST(PieceComparison, TellsNothingOfWhatNoReadingOfThePieceDependsOn) {
+  const auto reads = [](const Eigen::RowVector2d& row, double reading, double deviation) {
+    const Eigen::MatrixXd H = row.transpose() * row / (deviation * deviation);
+    return PieceScore{row.transpose() * reading / (deviation * deviation), H, H};
+  };
+  const Eigen::RowVector2d first(1.0, 0.0), sum(1.0, 1.0);
+  const PieceComparison result =
+      compare({reads(first, 0.3, 1.0), reads(sum, 0.1, 1e-3), reads(sum, -0.1, 1e-3)});
+  EXPECT_NEAR(result.estimates[0][0], 0.3, 1e-9);
+  EXPECT_NEAR(result.deviations[0][0], 1.0, 1e-9);
+  EXPECT_TRUE(std::isnan(result.deviations[0][1]));
+}
+
 // The delete-one jackknife by leaving each piece out, of two parameters told unequally; beside it
 // the squared distance from the estimate about which all is linear, here zero.
 TEST(PieceComparison, ScatterIsTheDeleteOneJackknife) {

@@ -93,6 +93,17 @@ TEST(PhysicalCalibration, FindsThePhysicalParametersOfAStickingPendulum) {
   EXPECT_NEAR(result.simulation.front().rmse, kPhysicalNoise, 0.03 * kPhysicalNoise);
   EXPECT_NEAR(result.angle_noise[0], kPhysicalNoise, 0.03 * kPhysicalNoise);
   EXPECT_EQ(result.acceleration_noise[0], 0.0) << "the model is right: nothing is unexplained";
+  // Solves are told apart: within one no cost rises, and each but the first says what it is.
+  const std::vector<estimator::IterationRecord>& history = result.history;
+  EXPECT_EQ(history.front().solve, 0);
+  EXPECT_GE(history.back().solve, 2);
+  EXPECT_EQ(history.back().stage, "noise as found");
+  for (std::size_t k = 0; k < history.size(); ++k) {
+    EXPECT_EQ(history[k].stage.empty(), history[k].solve == 0);
+    if (k == 0 || history[k].solve != history[k - 1].solve) continue;
+    EXPECT_LE(history[k].cost, history[k - 1].cost);
+    EXPECT_EQ(history[k].stage, history[k - 1].stage);
+  }
 }
 
 // An excess that decays over the wrong speeds is soon taken for a part of the kinetic torque, or

@@ -135,6 +135,56 @@ TEST(Pieces, WidenWhatDisagrees) {
   EXPECT_EQ(agreeing.half_interval[1], kNormalHalfWidth95);
 }
 
+// The pendulum's encoder slips at 5.2 s and at 10.8 s. Little is read of it before the first slip
+// and behind the second, so that the others know its zero there far better than pieces do that lie
+// on one side; these would tell a slip by what the others say.
+TEST(Pieces, TellOnlySlipsWithinThem) {
+  constexpr int kRows = 2 * kSamples, kFirst = 2600, kSecond = 5400, kNear = 100, kSparse = 1000;
+  const Eigen::VectorXd once = excitation();
+  const Eigen::VectorXd control = (Eigen::VectorXd(kRows) << once, once).finished();
+  Recording recording =
+      test_support::record(rig(), Eigen::Vector4d(0.0, 0.3, 0.0, 0.0), control, kPeriod, kNoise, 4);
+  Mechanism mechanism = test_support::mechanism_of(rig());
+  test_support::free_parameters(mechanism, {"B.J_yy", "2.b", "2.offset"}, 1.5);
+  Segment& segment = recording.segments.front();
+  const auto slip = [&](const char* name, int row, double size) {
+    Parameter parameter;
+    parameter.name = name;
+    parameter.unit = "rad";
+    parameter.free = true;
+    mechanism.parameters.push_back(parameter);
+    segment.shifts.push_back({1, row, static_cast<int>(mechanism.parameters.size()) - 1});
+    segment.angles.col(1).bottomRows(kRows - row).array() += size;
+  };
+  slip("early slip", kFirst, 0.02);
+  slip("late slip", kSecond, -0.01);
+  for (int k = 0; k < kRows; ++k) {
+    const bool near = k > kFirst - kNear && k < kSecond + kNear;
+    if (!near && k % kSparse != 0) segment.angles(k, 1) = NAN;
+  }
+  const Calibration result = calibrate(mechanism, {recording}, {}, {});
+  ASSERT_TRUE(result.converged());
+  ASSERT_GE(result.pieces.size(), 6U);
+  const auto told = [&](std::size_t parameter, double row) {
+    int count = 0;
+    for (const PieceEstimate& piece : result.pieces) {
+      const auto at = static_cast<Eigen::Index>(parameter);
+      const bool tells = std::isfinite(piece.values[at]);
+      EXPECT_EQ(tells, std::isfinite(piece.standard_deviations[at]));
+      const bool holds = piece.from < kPeriod * row && piece.to > kPeriod * row;
+      EXPECT_TRUE(holds || !tells || row < 0) << parameter << " from " << piece.from << " s on";
+      count += tells;
+    }
+    return count;
+  };
+  ASSERT_EQ(result.parameters.size(), 5U);
+  EXPECT_NEAR(result.parameters[3].value, 0.02, 2e-3);
+  EXPECT_NEAR(result.parameters[4].value, -0.01, 2e-3);
+  EXPECT_GE(told(0, -1), 6);
+  EXPECT_EQ(told(3, kFirst), 1);
+  EXPECT_EQ(told(4, kSecond), 1);
+}
+
 // A segment's slice begins where its first row was, with everything that belongs to its rows.
 TEST(Pieces, KeepWhatBelongsToTheirRows) {
   Segment segment;

@@ -70,6 +70,13 @@ TEST_F(Channels, AreClippedAtEitherEnd) {
     EXPECT_EQ(clips[0].channel, "1");
     EXPECT_NEAR(clips[0].size, side * limit, 1e-9);
     EXPECT_EQ(static_cast<long>(found.held.size()), (whole.array() >= limit).count());
+    // Each plateau is marked, and what lies between two is not.
+    double marked = 0.0;
+    for (const estimator::TimeStretch& each : clips[0].stretches) marked += each.to - each.from;
+    EXPECT_GT(clips[0].stretches.size(), 1U);
+    EXPECT_NEAR(marked, 1e-3 * static_cast<double>((whole.array() >= limit).count()), 0.02);
+    EXPECT_EQ(clips[0].from, clips[0].stretches.front().from);
+    EXPECT_EQ(clips[0].to, clips[0].stretches.back().to);
   }
 }
 

@@ -85,6 +85,8 @@ TEST(ExaminedCalibration, HoldsSpikesBack) {
   const Finding* const outliers = find(spiked.calibration, "outliers");
   ASSERT_NE(outliers, nullptr);
   EXPECT_NE(outliers->what.find("20 of 6001"), std::string::npos) << outliers->what;
+  EXPECT_GT(outliers->to - outliers->from, 1.0);
+  EXPECT_TRUE(outliers->stretches.empty()) << "what lies between two outliers is marked";
   EXPECT_EQ(spiked.input.recordings[0].segments[0].angles.array().isNaN().count(), 20);
   for (std::size_t i = 0; i < 3; ++i) {
     const estimator::ParameterEstimate& before = clean.calibration.parameters[i];

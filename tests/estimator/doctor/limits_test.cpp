@@ -59,6 +59,14 @@ TEST(Limits, TellReadingsBeyondEitherEnd) {
     EXPECT_EQ(found[0].kind, "beyond-range");
     EXPECT_NEAR(found[0].size, extreme, kQuantum);
     EXPECT_NEAR(std::abs(kAmplitude * std::sin(kSwing * found[0].from)), 0.9, 0.02);
+    EXPECT_GT(found[0].stretches.size(), 1U);
+    for (const estimator::TimeStretch& each : found[0].stretches) {
+      // Beyond at both ends of a stretch, and not for longer than half a swing.
+      for (const double t : {each.from, each.to}) {
+        EXPECT_GE(extreme * kAmplitude * std::sin(kSwing * t), 0.9 - kQuantum);
+      }
+      EXPECT_LT(each.to - each.from, M_PI / kSwing);
+    }
   }
 }
 

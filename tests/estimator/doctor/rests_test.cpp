@@ -43,6 +43,9 @@ TEST(Rests, KeepSomeOfTheirRows) {
   EXPECT_EQ(out.findings[0].kind, "rest");
   EXPECT_EQ(out.findings[0].severity, estimator::Severity::kNote);
   EXPECT_NEAR(out.findings[0].from, 3.0, 0.05);
+  ASSERT_EQ(out.findings[0].stretches.size(), 1U);
+  EXPECT_EQ(out.findings[0].stretches[0].from, out.findings[0].from);
+  EXPECT_EQ(out.findings[0].stretches[0].to, out.findings[0].to);
   EXPECT_NEAR(out.findings[0].size, 0.7, 0.01);
   EXPECT_NEAR(static_cast<double>(out.held.size()), 0.9 * 700.0, 15.0);
   for (const estimator::HeldReading& held : out.held) EXPECT_GT(held.row, 295);

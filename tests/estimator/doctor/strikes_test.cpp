@@ -84,6 +84,7 @@ TEST(Strikes, AreSeenOnBothSides) {
       EXPECT_EQ(finding.kind, "undescribed-stop");
       EXPECT_NEAR(std::abs(finding.size), 0.6, 0.02) << seed;
       EXPECT_GE(finding.from, 2.0);
+      ASSERT_GT(finding.stretches.size(), 1U) << "from the first strike to the last";
       EXPECT_NE(finding.advice.find(finding.size > 0.0 ? "upper" : "lower"), std::string::npos);
       ++found;
     }

@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "estimator/tree/rest_pose.hpp"
+#include "service/describe/label_layout.hpp"
 #include "service/describe/mechanism_words.hpp"
 #include "service/describe/scene.hpp"
 #include "service/describe/view.hpp"
@@ -26,6 +27,30 @@ std::string words_of(const Rig& rig) {
   std::string all;
   for (const auto& line : rest_words(rig, estimator::find_rest(rig.mechanism))) all += line + "\n";
   return all;
+}
+
+// A name that does not fit into the outline of its body stands beside it: no edge crosses it. One
+// that fits stays near.
+TEST(LabelLayout, LeavesAnOutlineThatIsTooSmall) {
+  const Eigen::Vector2d middle(200.0, 200.0), letter(7.3, 15.0);
+  for (const double half : {26.0, 80.0}) {
+    FlatPicture picture;
+    picture.lines.push_back(
+        {Ink::kBody,
+         {middle + Eigen::Vector2d(-half, -0.6 * half), middle + Eigen::Vector2d(half, -0.6 * half),
+          middle + Eigen::Vector2d(half, 0.6 * half), middle + Eigen::Vector2d(-half, 0.6 * half),
+          middle + Eigen::Vector2d(-half, -0.6 * half)},
+         false});
+    picture.signs.push_back({Symbol::kMass, middle, Eigen::Vector2d::Zero()});
+    picture.labels.push_back({Ink::kBody, middle, "cart"});
+    const PlacedLabel label =
+        place_labels(picture, letter, 9.0, Eigen::Vector2d(400.0, 400.0)).front();
+    const Eigen::Vector2d low = label.low - middle, high = label.high - middle;
+    const Eigen::Vector2d edge(half, 0.6 * half);
+    const bool inside = (low.array() > -edge.array()).all() && (high.array() < edge.array()).all();
+    const bool outside = (low.array() > edge.array()).any() || (high.array() < -edge.array()).any();
+    EXPECT_TRUE(half < 50.0 ? outside : inside) << low.transpose() << ", " << high.transpose();
+  }
 }
 
 // Every rig is drawn whole: each joint's name at its arrow, nothing outside of the page, no number
