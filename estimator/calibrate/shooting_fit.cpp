@@ -68,7 +68,9 @@ Mechanism held_near_start(Mechanism mechanism) {
 
 ShootingFit::ShootingFit(ShootingInput input, const CalibrationOptions& options,
                          const CalibrationMonitor& monitor, StageNames stages)
-    : input_(std::move(input)), options_(options), monitor_(monitor), stages_(stages) {}
+    : input_(std::move(input)), options_(options), monitor_(monitor), stages_(stages) {
+  joint_history_.iterations_most = simulation_history_.iterations_most = options_.max_iterations;
+}
 
 bool ShootingFit::is_process_noise_seen(int coordinate) const {
   const double generous = input_.noise.acceleration[coordinate];
@@ -81,7 +83,7 @@ bool ShootingFit::is_cancelled() const {
 }
 
 bool ShootingFit::is_over(const ShootingHistory& history) const {
-  return is_cancelled() || history.iterations >= options_.max_iterations;
+  return is_cancelled() || history.iterations >= history.iterations_most;
 }
 
 /// Residuals being whitened, a decrease of the cost by d moves no parameter by more than √d of its
@@ -180,7 +182,7 @@ void ShootingFit::run(ShootingProblem& problem, LmOptions options, ShootingHisto
   for (int round = 0; round <= kUntangleRounds; ++round) {
     if (round > 0 && (is_over(history) || !untangle(problem))) return;
     before = history.iterations;
-    options.max_iterations = std::min(most, options_.max_iterations - before);
+    options.max_iterations = std::min(most, history.iterations_most - before);
     const LmSummary summary = solve_in_charts(problem, problem.mechanism(), options_.inertia_chart,
                                               options, on_iteration, monitor_.stop);
     history.termination = summary.termination;
@@ -235,7 +237,10 @@ std::vector<Mechanism> ShootingFit::chances_at(const Mechanism& reached) const {
 }
 
 /// Tries second chances for where the joint problem ended, and stays with the first that is better.
+/// They have iterations of their own: a fit that took many is the one that needs them.
 void ShootingFit::retry_jointly() {
+  if (is_over(joint_history_)) return;
+  joint_history_.iterations_most = joint_history_.iterations + options_.max_iterations;
   for (const Mechanism& chance : chances_at(joint_->mechanism())) {
     if (is_over(joint_history_)) return;
     if (try_again(joint_, problem_from(chance, joint_->noise(), input_.grid), kSmallDecrease,
@@ -354,6 +359,8 @@ bool ShootingFit::is_astray() const {
 
 /// As `retry_jointly`.
 void ShootingFit::retry_simulation() {
+  if (is_over(simulation_history_)) return;
+  simulation_history_.iterations_most = simulation_history_.iterations + options_.max_iterations;
   const Mechanism reached = simulation_->mechanism();
   for (const Mechanism& chance : chances_at(reached)) {
     if (is_over(simulation_history_)) return;

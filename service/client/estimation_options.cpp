@@ -159,7 +159,7 @@ void add_estimation_options(CLI::App& command, EstimationOptions& options) {
       ->check(CLI::IsMember(inertia_charts()).description(""))
       ->type_name("log-cholesky|exponential-eigenvalue|entries")
       ->group(method);
-  command.add_option("--max-iterations", calibration.max_iterations, "Most iterations of a fit")
+  command.add_option("--max-iterations", calibration.max_iterations, "Most iterations of a fit; second chances of it get as many again")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str()
       ->group(method);
