@@ -46,10 +46,6 @@ std::optional<Cause> judged(const MisfitCase& on, const PieceFit& fit, Finding f
                fit.mechanism(), pieces};
 }
 
-std::string with_deviation(double value, double deviation, int digits = 3) {
-  return number_text(value, digits) + " ± " + number_text(deviation, 2);
-}
-
 /// Frees one parameter and fits. What it becomes, less what it was, is the size.
 struct Freed {
   double size = 0.0, deviation = 0.0;
@@ -96,8 +92,8 @@ void try_delays(const MisfitCase& on, std::vector<Cause>& causes) {
         .size = freed.size,
         .unit = "s",
         .what = "the command of hinge " + quoted(of.name) + " acts " +
-                with_deviation(1e3 * std::abs(freed.size), 1e3 * freed.deviation) + " ms " +
-                (late ? "later" : "earlier") + " than it is recorded",
+                notation::format_with_deviation(1e3 * std::abs(freed.size), 1e3 * freed.deviation) +
+                " ms " + (late ? "later" : "earlier") + " than it is recorded",
         .advice = late ? "estimate it: `motor { input_delay { value: " +
                              number_text(now + freed.size) + " free: true } }`"
                        : "the time stamps of commands lie behind those of angles: shift the column "
@@ -196,7 +192,7 @@ void try_clipped_commands(const MisfitCase& on, std::vector<Cause>& causes) {
                 .size = best * largest,
                 .unit = "",
                 .what = "the command of hinge " + quoted(hinge.name) + " acts no further than to " +
-                        with_deviation(best * largest, deviation) + " of the " +
+                        notation::format_with_deviation(best * largest, deviation) + " of the " +
                         number_text(largest) + " recorded",
                 .advice = "record what the amplifier puts out, limit the command to what "
                           "it can, or leave out the parts beyond"},
@@ -218,19 +214,20 @@ void try_clock(const MisfitCase& on, std::vector<Cause>& causes) {
   const std::vector<Recording> pieces = without_clock_error(on.pieces, rate);
   Mechanism mechanism = on.estimate;
   take_from_clock(clocked, mechanism);
-  add(causes, judged(on, on.fit(mechanism, pieces),
-                     {.kind = "clock-rate",
-                      .severity = Severity::kWarning,
-                      .size = rate,
-                      .unit = "-",
-                      .what = "the clock of the time stamps is " +
-                              with_deviation(100.0 * std::abs(rate), 100.0 * deviation) +
-                              " % too " + (rate > 0.0 ? "fast" : "slow") + " (rate " +
-                              with_deviation(1.0 + rate, deviation, 5) + ")",
-                      .advice = "check the sampling rate against another clock: times are to be "
-                                "multiplied by " +
-                                number_text(1.0 / (1.0 + rate), 5)},
-                     pieces));
+  add(causes,
+      judged(on, on.fit(mechanism, pieces),
+             {.kind = "clock-rate",
+              .severity = Severity::kWarning,
+              .size = rate,
+              .unit = "-",
+              .what = "the clock of the time stamps is " +
+                      notation::format_with_deviation(100.0 * std::abs(rate), 100.0 * deviation) +
+                      " % too " + (rate > 0.0 ? "fast" : "slow") + " (rate " +
+                      notation::format_with_deviation(1.0 + rate, deviation) + ")",
+              .advice = "check the sampling rate against another clock: times are to be "
+                        "multiplied by " +
+                        number_text(1.0 / (1.0 + rate), 5)},
+             pieces));
 }
 
 // --- encoders -----------------------------------------------------------------------------------
@@ -317,9 +314,9 @@ void try_lengths(const MisfitCase& on, std::vector<Cause>& causes) {
           .channel = point.name,
           .size = freed.size,
           .unit = "m",
-          .what = point.name + " is " + number_text(point.value + freed.size, 4) + " ± " +
-                  number_text(freed.deviation, 2) + " m instead of " + number_text(point.value, 4) +
-                  " m",
+          .what = point.name + " is " +
+                  notation::format_with_deviation(point.value + freed.size, freed.deviation) +
+                  " m instead of " + number_text(point.value, 4) + " m",
           .advice = "measure it again, or estimate it",
       };
       causes.push_back(std::move(*freed.cause));
@@ -382,7 +379,8 @@ void try_friction(const MisfitCase& on, std::vector<Cause>& causes) {
     if (!(parameter.value > kSure * deviation)) continue;
     finding.what +=
         (finding.what.empty() ? "friction has parts that the description does not know: " : ", ") +
-        parameter.name + " " + with_deviation(parameter.value, deviation) + " " + parameter.unit;
+        parameter.name + " " + notation::format_with_deviation(parameter.value, deviation) + " " +
+        parameter.unit;
   }
   if (finding.what.empty()) return;
   finding.advice =

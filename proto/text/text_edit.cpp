@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "notation/number_format.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
 #include "proto/text/text_file.hpp"
@@ -118,7 +119,7 @@ void TextEdit::replace(const std::vector<FieldStep>& steps, std::string_view tex
 }
 
 void TextEdit::set_number(const std::vector<FieldStep>& steps, double value) {
-  const std::string number = exact_number(value);
+  const std::string number = notation::format_exact(value);
   const std::optional<Span> span = find(steps);
   if (!span) {
     std::size_t existing = steps.size() - 1;

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "proto/check/number_check.hpp"
-#include "proto/text/exact_number.hpp"
 
 namespace proto {
 

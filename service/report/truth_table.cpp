@@ -30,7 +30,8 @@ std::string format_truth(const std::vector<estimator::ParameterEstimate>& estima
     if (found == truth.end()) continue;
     const Measured number = format_measured(estimate.value, estimate.standard_deviation);
     const double error = estimate.value - found->second;
-    rows.push_back({estimate.name, format_number(found->second, 6), number.value,
+    const Notation notation(estimate.value, estimate.standard_deviation);
+    rows.push_back({estimate.name, notation.number(found->second, 6), number.value,
                     number.standard_deviation, estimate.unit, error_text(error, found->second),
                     in_deviations(error, estimate.standard_deviation)});
   }

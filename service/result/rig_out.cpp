@@ -41,7 +41,8 @@ std::string without_deviations(const std::string& comment) {
 std::string deviation_text(const estimator::ParameterEstimate& estimate) {
   if (estimate.at_bound) return kAtBound;
   if (!std::isfinite(estimate.standard_deviation)) return kUnseen;
-  return "± " + format_number(estimate.standard_deviation, 2);
+  return "± " + Notation(estimate.value, estimate.standard_deviation)
+                    .deviation(estimate.standard_deviation);
 }
 
 class RigWriter {

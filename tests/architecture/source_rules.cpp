@@ -19,7 +19,8 @@ namespace fs = std::filesystem;
 constexpr int kLinesMax = 500;
 constexpr int kColumnsMax = 100;
 
-constexpr std::array kModules = {"daq", "estimator", "firmware_iface", "proto", "service"};
+constexpr std::array kModules = {"daq",      "estimator", "firmware_iface",
+                                 "notation", "proto",     "service"};
 
 bool starts_with_any(std::string_view text, const std::vector<std::string>& prefixes) {
   return std::any_of(prefixes.begin(), prefixes.end(),
@@ -78,20 +79,21 @@ std::vector<Violation> estimator_is_pure(const Tree& tree) {
   // Work is shared out between threads in one place.
   static const std::string kThreads = "estimator/math/parallel_jobs.cpp";
   return check_includes(
-      tree, {"estimator/"},
+      tree, {"estimator/", "notation/"},
       [](const SourceFile& file, const Include& include) -> std::optional<std::string> {
         if (file.path == kThreads && (include.target == "thread" || include.target == "mutex")) {
           return std::nullopt;
         }
-        const bool own = include.quoted && include.target.starts_with("estimator/");
+        const bool own = include.quoted && (include.target.starts_with("estimator/") ||
+                                            include.target.starts_with("notation/"));
         const bool eigen = !include.quoted && (include.target.starts_with("Eigen/") ||
                                                include.target.starts_with("unsupported/Eigen/"));
         const bool standard = !include.quoted &&
                               include.target.find_first_of("/.") == std::string::npos &&
                               !kForbidden.contains(include.target);
         if (own || eigen || standard) return std::nullopt;
-        return "estimator may include the standard library without I/O, threads and clocks, Eigen "
-               "and itself, not " +
+        return "estimator and notation may include the standard library without I/O, threads and "
+               "clocks, Eigen and themselves, not " +
                include.target;
       });
 }
@@ -181,11 +183,12 @@ std::vector<Violation> modules_keep_apart(const Tree& tree) {
     std::vector<std::string> may_use;  // besides itself
   };
   static const std::vector<Module> kDependencies = {
-      {"estimator/", {}},
-      {"proto/", {}},
-      {"firmware_iface/", {"proto/sim.pb.h", "proto/check/", "proto/text/"}},
-      {"daq/", {"firmware_iface/", "proto/"}},
-      {"service/", {"estimator/", "proto/"}},
+      {"notation/", {}},
+      {"estimator/", {"notation/"}},
+      {"proto/", {"notation/"}},
+      {"firmware_iface/", {"notation/", "proto/sim.pb.h", "proto/check/", "proto/text/"}},
+      {"daq/", {"firmware_iface/", "notation/", "proto/"}},
+      {"service/", {"estimator/", "notation/", "proto/"}},
   };
   // The one arrow between them: a simulation commands what a rig's run does.
   static const std::vector<Module> kExceptions = {
@@ -220,11 +223,12 @@ std::vector<Violation> scenarios_stand_alone(const Tree& tree) {
   return check_includes(
       tree, {"daq/scenario/"},
       [](const SourceFile&, const Include& include) -> std::optional<std::string> {
-        static const std::vector<std::string> kMayUse = {"daq/scenario/", "proto/text/",
-                                                         "proto/scenario.pb.h"};
+        static const std::vector<std::string> kMayUse = {"daq/scenario/", "notation/",
+                                                         "proto/text/", "proto/scenario.pb.h"};
         if (!include.quoted || starts_with_any(include.target, kMayUse)) return std::nullopt;
-        return "daq/scenario serves simulations too: only itself, proto/text and the schema of "
-               "scenarios, not " +
+        return "daq/scenario serves simulations too: only itself, notation, proto/text and the "
+               "schema "
+               "of scenarios, not " +
                include.target;
       });
 }
@@ -261,7 +265,7 @@ std::vector<Violation> protobuf_stays_at_the_edge(const Tree& tree) {
                                                  "service/client/remote/",
                                                  "tests/"};
   return check_includes(
-      tree, {"daq/", "estimator/", "firmware_iface/", "proto/", "service/", "tests/"},
+      tree, {"daq/", "estimator/", "firmware_iface/", "notation/", "proto/", "service/", "tests/"},
       [](const SourceFile& file, const Include& include) -> std::optional<std::string> {
         const bool protobuf =
             include.target.ends_with(".pb.h") || include.target.starts_with("google/protobuf/");
@@ -277,7 +281,7 @@ std::vector<Violation> includes_are_written_from_the_root(const Tree& tree) {
   std::set<std::string> paths;
   for (const SourceFile& file : tree) paths.insert(file.path);
   return check_includes(
-      tree, {"daq/", "estimator/", "firmware_iface/", "proto/", "service/", "tests/"},
+      tree, {"daq/", "estimator/", "firmware_iface/", "notation/", "proto/", "service/", "tests/"},
       [&](const SourceFile&, const Include& include) -> std::optional<std::string> {
         const bool generated = include.target.ends_with(".pb.h");
         if (!include.quoted || generated || paths.contains(include.target)) return std::nullopt;

@@ -6,7 +6,7 @@
 #include "estimator/model/placement.hpp"
 #include "estimator/model/sensor.hpp"
 #include "estimator/model/spanning_tree.hpp"
-#include "proto/text/exact_number.hpp"
+#include "notation/number_format.hpp"
 
 namespace service {
 namespace {
@@ -205,7 +205,7 @@ class RobotBuilder {
     for (const auto& [quantity, what] : kNowhere) {
       const estimator::Parameter& parameter = mechanism_.hinge_parameter(hinge, quantity);
       if (parameter.value == 0.0) continue;
-      note(parameter.name + " = " + proto::exact_number(parameter.value) + " " + parameter.unit +
+      note(parameter.name + " = " + notation::format_exact(parameter.value) + " " + parameter.unit +
            ": " + what + " has no place there, left out");
     }
     if (source.gear_ratio != 0.0 && value(hinge, HingeQuantity::kShaftInertia) != 0.0) {
