@@ -33,6 +33,28 @@ int decimals_of(double sd, int exponent) {
   return std::max(0, 1 - leading_exponent(sd / std::pow(10.0, exponent), 2));
 }
 
+/// The shortest digits of a number other than zero; the point alone moves, so that the text is the
+/// same decimal number.
+std::string exact_text(double value, int exponent) {
+  char scientific[32];
+  const auto end = std::to_chars(scientific, scientific + sizeof scientific, std::abs(value),
+                                 std::chars_format::scientific)
+                       .ptr;
+  const std::string text(scientific, end);
+  const std::size_t e = text.find('e');
+  std::string digits = text.substr(0, e);
+  std::erase(digits, '.');
+  int whole = std::stoi(text.substr(e + 1)) - exponent + 1;  // digits before the point
+  if (whole < 1) {
+    digits.insert(0, static_cast<std::size_t>(1 - whole), '0');
+    whole = 1;
+  }
+  const auto point = static_cast<std::size_t>(whole);
+  if (digits.size() < point) digits.append(point - digits.size(), '0');
+  if (digits.size() > point) digits.insert(point, ".");
+  return (value < 0.0 ? "-" : "") + digits + exponent_text(exponent);
+}
+
 std::string without_trailing_zeros(std::string text) {
   if (text.find('.') == std::string::npos) return text;
   text.erase(text.find_last_not_of('0') + 1);
@@ -65,29 +87,12 @@ std::string format_signed(double value, int digits) {
 }
 
 std::string format_exact(double value) {
-  char text[64];
   const double size = std::abs(value);
-  if (!std::isfinite(value) || value == 0.0) {
-    return {text, std::to_chars(text, text + sizeof text, value).ptr};
-  }
-  if (size >= kPlainBegin && size < kPlainEnd) {
-    const std::string plain(
-        text, std::to_chars(text, text + sizeof text, value, std::chars_format::fixed).ptr);
-    const std::size_t point = std::min(plain.find('.'), plain.size() - 1);
-    if (may_be_plain(size, static_cast<int>(plain.size() - point - 1))) return plain;
-  }
-  // The digits stay, the point moves: the text is the same decimal number.
-  const std::string scientific(
-      text, std::to_chars(text, text + sizeof text, size, std::chars_format::scientific).ptr);
-  const std::size_t e = scientific.find('e');
-  std::string digits = scientific.substr(0, e);
-  std::erase(digits, '.');
-  const int exponent = static_cast<int>(std::stol(scientific.substr(e + 1)));
-  const int shift = ((exponent % 3) + 3) % 3;
-  const std::size_t whole = static_cast<std::size_t>(shift) + 1;
-  if (digits.size() < whole) digits.append(whole - digits.size(), '0');
-  if (digits.size() > whole) digits.insert(whole, ".");
-  return (value < 0.0 ? "-" : "") + digits + exponent_text(exponent - shift);
+  if (size >= kPlainBegin && size < kPlainEnd) return exact_text(value, 0);
+  if (value == 0.0) return std::signbit(value) ? "-0" : "0";
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value > 0.0 ? "inf" : "-inf";
+  return exact_text(value, engineering_exponent(size));
 }
 
 std::string format_range(double low, double high, int digits) {
@@ -138,13 +143,20 @@ std::string Notation::rounded(double number) const {
   return is_zero(text) ? "0" : text + exponent_text(exponent_);
 }
 
-std::string Notation::number(double number, int digits) const {
+bool Notation::suits(double number) const {
   const double mantissa = std::abs(number) / std::pow(10.0, exponent_);
-  const bool suits = chosen_ && mantissa >= 1e-4 && mantissa < kPlainEnd;  // false for NaN
-  if (!suits) return format_number(number, digits);
-  const int decimals = std::max(0, digits - 1 - leading_exponent(mantissa, digits));
-  return without_trailing_zeros(fixed(number / std::pow(10.0, exponent_), decimals)) +
-         exponent_text(exponent_);
+  return chosen_ && mantissa >= 1e-4 && mantissa < kPlainEnd;  // false for NaN
+}
+
+std::string Notation::number(double number, int digits) const {
+  if (!suits(number)) return format_number(number, digits);
+  const double mantissa = number / std::pow(10.0, exponent_);
+  const int decimals = std::max(0, digits - 1 - leading_exponent(std::abs(mantissa), digits));
+  return without_trailing_zeros(fixed(mantissa, decimals)) + exponent_text(exponent_);
+}
+
+std::string Notation::exact(double number) const {
+  return suits(number) ? exact_text(number, exponent_) : format_exact(number);
 }
 
 std::string Notation::deviation(double standard_deviation) const {

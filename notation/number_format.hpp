@@ -16,7 +16,7 @@ std::string format_number(double value, int digits = 4);
 /// The same with its sign: "+1.5", "-1.5", "0".
 std::string format_signed(double value, int digits = 4);
 
-/// The fewest digits that read as the same number again.
+/// The fewest digits that read as the same number again, plain from 0.001 to 99 999.
 std::string format_exact(double value);
 
 /// The ends of a range with the exponent of the larger: "950e-6 … 1033e-6".
@@ -48,10 +48,15 @@ class Notation {
   /// So many significant digits. A number that the exponent does not suit has its own.
   std::string number(double number, int digits = 4) const;
 
+  /// The fewest digits that read as the same number again, likewise.
+  std::string exact(double number) const;
+
   /// Another standard deviation of the quantity: two digits, "inf", "-".
   std::string deviation(double standard_deviation) const;
 
  private:
+  bool suits(double number) const;
+
   bool known_ = false;  // whether there is a deviation that tells where to round
   bool chosen_ = true;  // whether there is anything that chooses an exponent
   int exponent_ = 0;

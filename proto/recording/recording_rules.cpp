@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <set>
 
+#include "notation/number_format.hpp"
 #include "proto/check/number_ranges.hpp"
 
 namespace proto {
@@ -12,9 +12,7 @@ namespace {
 
 // A number as people read it, with digits enough to tell neighbouring samples apart.
 std::string text_of(double number) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.9g", number);
-  return text;
+  return std::isnan(number) ? "nan" : notation::format_number(number, 9);
 }
 
 // Not a comparison that a NaN would pass.

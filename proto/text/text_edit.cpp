@@ -5,7 +5,6 @@
 #include <memory>
 #include <utility>
 
-#include "notation/number_format.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
 #include "proto/text/text_file.hpp"
@@ -118,8 +117,7 @@ void TextEdit::replace(const std::vector<FieldStep>& steps, std::string_view tex
   text_.replace(span.begin, span.end - span.begin, text);
 }
 
-void TextEdit::set_number(const std::vector<FieldStep>& steps, double value) {
-  const std::string number = notation::format_exact(value);
+void TextEdit::set_number(const std::vector<FieldStep>& steps, const std::string& number) {
   const std::optional<Span> span = find(steps);
   if (!span) {
     std::size_t existing = steps.size() - 1;

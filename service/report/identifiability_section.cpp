@@ -12,6 +12,7 @@
 #include "service/report/svg_chart.hpp"
 #include "service/report/svg_interval.hpp"
 #include "service/report/svg_matrix.hpp"
+#include "service/result/calibration_outcome.hpp"
 #include "service/text/csv_row.hpp"
 #include "service/text/number_format.hpp"
 
@@ -104,7 +105,7 @@ std::string dependence_table(const Calibration& calibration) {
       "narrow");
   for (const Seen& one : seen) {
     const ParameterEstimate& estimate = calibration.parameters[static_cast<std::size_t>(one.index)];
-    const Notation notation(estimate.value, estimate.standard_deviation);
+    const Notation notation = notation_of(estimate);
     table.add({estimate.name, notation.deviation(estimate.standard_deviation),
                notation.deviation(one.deviation_alone), format_number(one.inflation, 2),
                partner_text(calibration, one)});

@@ -7,6 +7,7 @@
 #include "service/report/html_table.hpp"
 #include "service/report/svg_chart.hpp"
 #include "service/report/svg_interval.hpp"
+#include "service/result/calibration_outcome.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {
@@ -27,7 +28,7 @@ HtmlCell interval_cell(const ParameterEstimate& estimate) {
   if (estimate.at_bound) return HtmlCell("at bound").with_class("warn");
   if (std::isinf(sd)) return HtmlCell("not seen").with_class("warn");
   if (!(sd > 0.0)) return "-";
-  const Notation notation(estimate.value, sd);
+  const Notation notation = notation_of(estimate);
   return notation.rounded(estimate.value - estimate.half_interval) + " … " +
          notation.rounded(estimate.value + estimate.half_interval);
 }
@@ -63,7 +64,7 @@ std::vector<HtmlCell> cells_of(const ParameterEstimate& estimate, const Paramete
           interval_cell(estimate),
           share_text(estimate),
           HtmlCell::of_html(svg_interval(estimate, prior, scale)),
-          Notation(estimate.value, estimate.standard_deviation).number(estimate.initial),
+          notation_of(estimate).number(estimate.initial),
           bounds_text(estimate),
           prior_text(prior),
           data_text(estimate)};

@@ -9,6 +9,7 @@
 #include "service/report/page_parts.hpp"
 #include "service/report/svg_chart.hpp"
 #include "service/report/svg_forest.hpp"
+#include "service/result/calibration_outcome.hpp"
 #include "service/text/csv_row.hpp"
 #include "service/text/number_format.hpp"
 
@@ -73,7 +74,7 @@ std::string deviation_table(const Calibration& calibration) {
                   "narrow");
   for (const estimator::ParameterEstimate& estimate : calibration.parameters) {
     if (estimate.at_bound || !std::isfinite(estimate.standard_deviation)) continue;
-    const Notation notation(estimate.value, estimate.standard_deviation);
+    const Notation notation = notation_of(estimate);
     table.add({estimate.name, notation.deviation(estimate.standard_deviation),
                notation.deviation(estimate.noise_deviation),
                notation.deviation(estimate.scatter_deviation), estimate.unit});

@@ -11,10 +11,6 @@
 namespace service {
 namespace {
 
-Notation notation_of(const estimator::ParameterEstimate& estimate) {
-  return {estimate.value, estimate.standard_deviation};
-}
-
 std::string remark(const estimator::ParameterEstimate& estimate) {
   if (!estimate.at_bound) {
     if (std::isinf(estimate.standard_deviation)) return "not seen by the data";

@@ -13,9 +13,7 @@
 namespace notation {
 namespace {
 
-std::string both(double value, double sd) {
-  return format_with_deviation(value, sd);
-}
+std::string both(double value, double sd) { return format_with_deviation(value, sd); }
 
 // Two notations of one magnitude, "3.4e2" beside "551e-12", are what one rule is to prevent.
 TEST(NumberFormat, IsPlainFromOneThousandthTo99999) {
@@ -135,6 +133,12 @@ TEST(Notation, IsThatOfTheQuantityWhereverItStands) {
   EXPECT_EQ(notation.deviation(INFINITY), "inf");
   EXPECT_EQ(notation.deviation(0.0), "-");
   EXPECT_EQ(notation.deviation(NAN), "-");
+  EXPECT_EQ(notation.exact(0.0012735812345), "1.2735812345e-3");
+  EXPECT_EQ(notation.exact(-7.78e-7), "-0.000778e-3");
+  EXPECT_EQ(notation.exact(2.0), "2000e-3");
+  EXPECT_EQ(notation.exact(0.0), "0");
+  EXPECT_EQ(notation.exact(1e-12), "1e-12");
+  EXPECT_EQ(Notation(0.13857, 0.00019).exact(0.13857000163079747), "0.13857000163079747");
   EXPECT_EQ(notation.number(0.001), "1e-3");
   EXPECT_EQ(notation.number(0.5), "500e-3");
   EXPECT_EQ(notation.number(99.996e-3, 4), "100e-3");
@@ -169,6 +173,8 @@ TEST(ExactNumber, ReadsAsTheSameBits) {
   for (int k = 0; k < 200000; ++k) {
     const double value = std::pow(10.0, size(random));
     ASSERT_EQ(std::strtod(format_exact(value).c_str(), nullptr), value);
+    const Notation notation(value * std::pow(10.0, 0.3 * size(random)), 1e-3 * value);
+    ASSERT_EQ(std::strtod(notation.exact(value).c_str(), nullptr), value);
   }
 }
 
@@ -181,12 +187,15 @@ TEST(ExactNumber, IsWrittenAsOtherNumbersAre) {
   EXPECT_EQ(format_exact(123456.5), "123.4565e3");
   EXPECT_EQ(format_exact(0.001), "0.001");
   EXPECT_EQ(format_exact(0.0043), "0.0043");
-  EXPECT_EQ(format_exact(0.0012735812), "1.2735812e-3");
+  EXPECT_EQ(format_exact(0.0012735812), "0.0012735812");
   EXPECT_EQ(format_exact(-2.0), "-2");
   EXPECT_EQ(format_exact(4096.0), "4096");
-  EXPECT_EQ(format_exact(1.0 / 3.0), "333.3333333333333e-3");
+  EXPECT_EQ(format_exact(1.0 / 3.0), "0.3333333333333333");
   EXPECT_EQ(format_exact(0.0), "0");
+  EXPECT_EQ(format_exact(-0.0), "-0");
   EXPECT_EQ(format_exact(INFINITY), "inf");
+  EXPECT_EQ(format_exact(-INFINITY), "-inf");
+  EXPECT_EQ(format_exact(NAN), "nan");
 }
 
 }  // namespace
