@@ -28,6 +28,14 @@ for (const [values, texts, offset] of ticks) {
   assert.deepEqual(charts.tickTexts(values), { texts, offset });
 }
 
+const decades = [[0.001, "0.001"], [5, "5"], [1000, "1000"], [1e4, "10⁴"], [5e4, "5·10⁴"],
+                 [1e-4, "10⁻⁴"], [2e-12, "2·10⁻¹²"]];
+for (const [value, text] of decades) assert.equal(charts.decadeText(value), text);
+
+assert.equal(charts.spansDecade([[1, 5, null], [9]]), false);
+assert.equal(charts.spansDecade([[1, 5, null], [10]]), true);
+assert.equal(charts.spansDecade([[null]]), false);
+
 assert.equal(charts.labelWithOffset("angle [rad]", ""), "angle [rad]");
 assert.equal(charts.labelWithOffset("angle [rad]", "1.5"), "angle − 1.5 [rad]");
 assert.equal(charts.labelWithOffset("angle [rad]", "-1.5"), "angle + 1.5 [rad]");

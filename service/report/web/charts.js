@@ -65,6 +65,15 @@ const charts = (() => {
                                            : { texts: whole, offset: "" };
   }
 
+  // At a tick of a logarithmic axis: plain from 0.001 to 9999, "5·10⁴" beyond.
+  function decadeText(value) {
+    const exponent = Math.floor(Math.log10(value) + 1e-9);
+    if (exponent >= -3 && exponent < 4) return number(value);
+    const factor = number(value / 10 ** exponent, 1);
+    const power = "10" + String(exponent).replace("-", "⁻").replace(/\d/g, d => "⁰¹²³⁴⁵⁶⁷⁸⁹"[d]);
+    return factor === "1" ? power : factor + "·" + power;
+  }
+
   // The label of an axis with what is taken off its ticks: "angle − 1.5 [rad]".
   function labelWithOffset(label, offset) {
     if (!offset) return label;
@@ -134,7 +143,7 @@ const charts = (() => {
       grid: { stroke: () => colour("--grid"), width: 1 },
       ticks: { stroke: () => colour("--grid"), width: 1, size: 4 },
       values: (_, splits) => {
-        if (logarithmic) return splits.map(at => at == null ? "" : number(at, 6));
+        if (logarithmic) return splits.map(at => at == null ? "" : decadeText(at));
         const told = tickTexts(splits);
         offset = told.offset;
         return told.texts;
@@ -154,6 +163,15 @@ const charts = (() => {
     };
   }
 
+  // Whether values span a decade; within less of it a logarithmic axis would show a line that is flat.
+  function spansDecade(columns) {
+    let low = Infinity, high = 0;
+    for (const value of columns.flat()) {
+      if (value > 0) { low = Math.min(low, value); high = Math.max(high, value); }
+    }
+    return high >= 10 * low;
+  }
+
   // One chart; `linked` are those that are zoomed together with it.
   function draw(chart, figure, columns, place, linked) {
     const said = document.createElement("p");
@@ -168,11 +186,13 @@ const charts = (() => {
     title.className = "chart-title";
     title.textContent = chart.title;
     const xName = figure.columns[0].name;
+    const data = [columns[0], ...chart.series.map(one => columns[one.column + 1])];
+    const logY = chart.logY && spansDecade(data.slice(1));
     const options = {
       width: place.clientWidth, height: chart.height, padding: [8, 14, 0, 0],
-      scales: { x: { time: false, distr: chart.logX ? 3 : 1 }, y: { distr: chart.logY ? 3 : 1 } },
+      scales: { x: { time: false, distr: chart.logX ? 3 : 1 }, y: { distr: logY ? 3 : 1 } },
       axes: [{ ...axis(xName, chart.wholeX, chart.logX), size: 34 },
-             { ...axis(chart.y, false, chart.logY), size: 52 }],
+             { ...axis(chart.y, false, logY), size: 52 }],
       series: [{ label: xName, value: (_, value) => number(value, 7) },
                ...chart.series.map(one => ({ ...line(one, chart), spanGaps: figure.united }))],
       legend: { markers: { stroke: (_, k) => "var(" + variable(chart.series[k - 1].style) + ")" } },
@@ -198,7 +218,6 @@ const charts = (() => {
     };
     place.append(view);
     view.append(title);
-    const data = [columns[0], ...chart.series.map(one => columns[one.column + 1])];
     const plot = new uPlot(options, data, view);
     if (chart.marks.length) view.append(said);
     place.classList.add("live");
@@ -273,7 +292,7 @@ const charts = (() => {
         .addEventListener("change", () => linked.plots.forEach(plot => plot.redraw()));
   }
 
-  return { number, tickTexts, labelWithOffset, decode, csv, marksAt, enliven };
+  return { number, tickTexts, decadeText, spansDecade, labelWithOffset, decode, csv, marksAt, enliven };
 })();
 
 if (typeof document !== "undefined") {
