@@ -192,7 +192,7 @@ const charts = (() => {
       width: place.clientWidth, height: chart.height, padding: [8, 14, 0, 0],
       scales: { x: { time: false, distr: chart.logX ? 3 : 1 }, y: { distr: logY ? 3 : 1 } },
       axes: [{ ...axis(xName, chart.wholeX, chart.logX), size: 34 },
-             { ...axis(chart.y, false, logY), size: 52 }],
+             { ...axis(chart.y, false, logY), size: 58 }],
       series: [{ label: xName, value: (_, value) => number(value, 7) },
                ...chart.series.map(one => ({ ...line(one, chart), spanGaps: figure.united }))],
       legend: { markers: { stroke: (_, k) => "var(" + variable(chart.series[k - 1].style) + ")" } },
