@@ -18,7 +18,7 @@ demo_packages=(ca-certificates ccache clang-16 cmake g++ git libasio-dev libcli1
   pkg-config protobuf-compiler)
 test_packages=("${demo_packages[@]}" libbenchmark-dev libceres-dev libclang-rt-16-dev libgtest-dev libopenblas-dev
   mypy nodejs openssl pybind11-dev python3-dev python3-ipykernel python3-matplotlib python3-nbclient
-  python3-numpy python3-pandas python3-protobuf python3-pytest)
+  python3-numpy python3-pandas python3-protobuf python3-pytest python3-venv)
 # The official MCAP reader comes through npm, which other distributions of node bring along.
 command -v npm >/dev/null || test_packages+=(npm)
 lint_packages=("${test_packages[@]}" clang-format clang-tidy)

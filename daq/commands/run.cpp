@@ -6,7 +6,6 @@
 #include <cmath>
 #include <filesystem>
 #include <functional>
-#include <iomanip>
 #include <memory>
 #include <optional>
 #include <ostream>
@@ -22,6 +21,7 @@
 #include "daq/realtime/rt_thread.hpp"
 #include "daq/scenario/plan.hpp"
 #include "daq/stream/stream_sink.hpp"
+#include "proto/notation/number_format.hpp"
 #include "proto/recording/recording_rules.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
@@ -200,7 +200,7 @@ void print_delays(const DelayCounts& delays, std::ostream& out) {
     const double share = 100.0 * static_cast<double>(delays[k].load()) / static_cast<double>(total);
     if (share == 0.0) continue;
     out << ' ' << k << (k + 1 < delays.size() ? "" : " or more")
-        << (k == 1 ? " tick (" : " ticks (") << std::setprecision(4) << share << " %)";
+        << (k == 1 ? " tick (" : " ticks (") << notation::format_number(share) << " %)";
   }
   out << '\n';
 }

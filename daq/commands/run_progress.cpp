@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <ostream>
 
+#include "proto/notation/number_format.hpp"
 #include "proto/text/standard_streams.hpp"
 
 namespace daq {
@@ -43,7 +44,8 @@ void RunProgress::show(const Supervisor& supervisor) {
   if (running_since_s_ >= 0.0) {
     const double ran_s = time_s - running_since_s_;
     text += progress_bar(ran_s / duration_s_, kBarWidth) + " ";
-    std::snprintf(numbers, sizeof numbers, "%.1f of %.4g s", ran_s, duration_s_);
+    std::snprintf(numbers, sizeof numbers, "%.1f of %s s", ran_s,
+                  notation::format_number(duration_s_).c_str());
   } else {
     std::snprintf(numbers, sizeof numbers, "%.1f s", time_s);
   }

@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include "firmware_iface/wire/fault.h"
+#include "proto/notation/number_format.hpp"
 
 namespace daq {
 namespace {
@@ -62,23 +63,26 @@ std::string describe_fault_flags(unsigned flags) {
 
 namespace {
 
+std::string at_time(const Trip& trip) {
+  char text[48];
+  std::snprintf(text, sizeof text, ", at t = %.3f s", trip.time_s);
+  return text;
+}
+
 std::string describe_unit_trip(const Trip& trip) {
   const auto flags = static_cast<unsigned>(trip.value);
   char figures[64];
-  std::snprintf(figures, sizeof figures, " (fault flags 0x%02x), at t = %.3f s", flags,
-                trip.time_s);
+  std::snprintf(figures, sizeof figures, " (fault flags 0x%02x)", flags);
   std::string causes = describe_fault_flags(flags);
   if (causes.empty()) causes = "it does not answer";
   return (trip.cause == TripCause::kUnitTripped ? "the unit switched off: "
                                                 : "the unit cannot be cleared: ") +
-         causes + figures;
+         causes + figures + at_time(trip);
 }
 
 std::string describe_closed_port(const Trip& trip) {
-  char figures[80];
-  std::snprintf(figures, sizeof figures, ", %.3g s after the last sample, at t = %.3f s",
-                trip.value, trip.time_s);
-  return "the port closed: cable pulled, adapter or unit switched off" + std::string(figures);
+  return "the port closed: cable pulled, adapter or unit switched off, " +
+         notation::format_number(trip.value, 3) + " s after the last sample" + at_time(trip);
 }
 
 }  // namespace
@@ -131,34 +135,32 @@ std::string describe(const Trip& trip, const SafetyLimits& limits) {
   const bool slides = named && limits.joint[trip.joint].slides;
   const bool is_position = slides && trip.cause == TripCause::kAngle;
   const char* quantity = is_position ? "position" : text_of(trip.cause).quantity;
-  const char* unit = unit_of(trip.cause, slides).data();
-  char figures[160];
-  const char* space = unit[0] == '\0' ? "" : " ";
-  std::snprintf(figures, sizeof figures, "%s %.6g%s%s, allowed %.6g%s%s, at t = %.3f s", quantity,
-                trip.value, space, unit, trip.limit, space, unit, trip.time_s);
+  const std::string unit(unit_of(trip.cause, slides));
+  const auto figure = [&](double value) {
+    return (std::isnan(value) ? "NaN" : notation::format_number(value, 6)) +
+           (unit.empty() ? "" : " " + unit);
+  };
   const std::string place = place_of(trip, limits);
-  return (place.empty() ? std::string() : place + ": ") + figures;
+  return (place.empty() ? std::string() : place + ": ") + quantity + " " + figure(trip.value) +
+         ", allowed " + figure(trip.limit) + at_time(trip);
 }
 
 std::string advise_before_start(const Trip& trip, const SafetyLimits& limits) {
   if (trip.cause != TripCause::kAngle || trip.joint >= limits.joint.size()) return "";
   const JointLimits& joint = limits.joint[trip.joint];
-  char figures[200];
+  const std::string unit = joint.slides ? " m" : " rad";
+  const std::string between = notation::format_number(joint.angle_rad_min) + " and " +
+                              notation::format_number(joint.angle_rad_max) + unit;
+  const std::string stands =
+      joint.hinge + "\" stands at " + notation::format_number(trip.value) + unit;
+  const std::string again = "and switch the unit off and on: its encoders count from there.";
   if (joint.slides) {
-    std::snprintf(
-        figures, sizeof figures,
-        "\" stands at %.4g m. Push it by hand to between %.4g and %.4g m, or bring the rig "
-        "to where it starts and switch the unit off and on: its encoders count from there.",
-        trip.value, joint.angle_rad_min, joint.angle_rad_max);
-    return "Nothing was driven: joint \"" + joint.hinge + figures;
+    return "Nothing was driven: joint \"" + stands + ". Push it by hand to between " + between +
+           ", or bring the rig to where it starts " + again;
   }
-  std::snprintf(figures, sizeof figures,
-                "\" stands at %.4g rad (%.2f turns). Turn it by hand to between %.4g and %.4g rad, "
-                "or bring the rig to rest and switch the unit off and on: its encoders count from "
-                "there.",
-                trip.value, trip.value / (2.0 * std::numbers::pi), joint.angle_rad_min,
-                joint.angle_rad_max);
-  return "Nothing was driven: hinge \"" + joint.hinge + figures;
+  return "Nothing was driven: hinge \"" + stands + " (" +
+         notation::format_number(trip.value / (2.0 * std::numbers::pi), 3) +
+         " turns). Turn it by hand to between " + between + ", or bring the rig to rest " + again;
 }
 
 std::vector<std::string> find_faults(const SafetyLimits& limits) {

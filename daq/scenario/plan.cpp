@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "proto/notation/axis_ticks.hpp"
 #include "proto/text/markup.hpp"
 #include "proto/text/printable.hpp"
 
@@ -14,6 +15,7 @@ namespace {
 // The drawing area and its surroundings [px].
 constexpr double kLeft = 60.0, kRight = 860.0, kTop = 50.0, kBottom = 290.0;
 constexpr int kWidth = 900, kHeight = 340;
+constexpr int kTicksMax = 10;        // of an axis
 constexpr double kPixelsMin = 0.05;  // shorter steps in time are drawn as one
 
 template <typename... Values>
@@ -26,15 +28,6 @@ std::string format(const char* pattern, Values... values) {
 std::string label(double x, double y, const char* anchor, const std::string& text) {
   return format("<text x=\"%.0f\" y=\"%.0f\" text-anchor=\"%s\">", x, y, anchor) +
          proto::escaped_markup(proto::printable(text)) + "</text>\n";
-}
-
-// 1, 2 or 5 times a power of ten, so that the range takes four to ten of them.
-double tick_step(double range) {
-  const double decade = std::pow(10.0, std::floor(std::log10(range / 4.0)));
-  for (const double factor : {5.0, 2.0}) {
-    if (factor * decade * 4.0 <= range) return factor * decade;
-  }
-  return decade;
 }
 
 std::string grid_line(double x1, double y1, double x2, double y2) {
@@ -54,18 +47,19 @@ struct Axes {
 
 std::string draw_axes(const Axes& axes, const std::string& unit) {
   std::string svg;
-  const double step_s = tick_step(axes.end_s);
-  for (int k = 0; k * step_s <= axes.end_s * (1.0 + 1e-9); ++k) {
-    const double x = axes.x(k * step_s);
+  const std::vector<double> times = notation::nice_ticks(0.0, axes.end_s, kTicksMax);
+  const notation::TickTexts time_texts = notation::tick_texts(times);
+  for (std::size_t k = 0; k < times.size(); ++k) {
+    const double x = axes.x(times[k]);
     svg += grid_line(x, kTop, x, kBottom);
-    svg += label(x, kBottom + 18, "middle", format("%.4g", k * step_s));
+    svg += label(x, kBottom + 18, "middle", time_texts.texts[k]);
   }
-  const double step = tick_step(2.0 * axes.range);
-  const int count = static_cast<int>(axes.range / step * (1.0 + 1e-9));
-  for (int k = -count; k <= count; ++k) {
-    const double y = axes.y(k * step);
+  const std::vector<double> commands = notation::nice_ticks(-axes.range, axes.range, kTicksMax);
+  const notation::TickTexts command_texts = notation::tick_texts(commands);
+  for (std::size_t k = 0; k < commands.size(); ++k) {
+    const double y = axes.y(commands[k]);
     svg += grid_line(kLeft, y, kRight, y);
-    svg += label(kLeft - 8, y + 4, "end", format("%.4g", k * step));
+    svg += label(kLeft - 8, y + 4, "end", command_texts.texts[k]);
   }
   svg += label(kRight, kBottom + 38, "end", "time [s]");
   return svg + label(kLeft - 8, kTop - 18, "start", "command [" + unit + "]");

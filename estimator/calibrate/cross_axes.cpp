@@ -153,8 +153,9 @@ std::string describe(const CrossAxes& found) {
   constexpr double kPercent = 100.0;
   return "the axes of the " + found.instrument + " of sensor '" + found.sensor +
          "' read across one another (" + found.share + " " +
-         number_text(kPercent * found.value, 2) + " ± " +
-         number_text(kPercent * found.standard_deviation, 1) + " %), " +
+         notation::format_with_deviation(kPercent * found.value,
+                                         kPercent * found.standard_deviation) +
+         " %), " +
          (found.moved.empty() ? "which is what it is off by"
                               : "which moves " + found.moved + " by " +
                                     number_text(found.shift, 2) + " standard deviations") +

@@ -109,8 +109,9 @@ Finding cut_finding(const std::vector<Sensor>& sensors, int sensor, const std::s
   const std::string speeds = "its speed is " + rate_text(own, explanation.rates_before[at]) +
                              " before and " + rate_text(own, explanation.rates_after[at]) +
                              " after";
-  const std::string lost = number_text(1e3 * explanation.lost_time) + " ± " +
-                           number_text(1e3 * explanation.time_deviation, 1) + " ms";
+  const std::string lost = notation::format_with_deviation(1e3 * explanation.lost_time,
+                                                           1e3 * explanation.time_deviation) +
+                           " ms";
   if (explanation.cause == StepCause::kLostTime) {
     finding.kind = "lost-time";
     finding.size = explanation.lost_time;

@@ -9,6 +9,7 @@
 #include "estimator/doctor/hypothesis.hpp"
 #include "estimator/doctor/misfit_judgement.hpp"
 #include "estimator/model/ties.hpp"
+#include "proto/notation/number_format.hpp"
 
 namespace estimator {
 namespace {
@@ -76,7 +77,8 @@ void try_lengths(const MisfitCase& whole, std::vector<Cause>& causes) {
       FreedOne freed = free_one(on, index, point.value, -2.0 * std::abs(point.value),
                                 2.0 * std::abs(point.value));
       if (!freed.cause) continue;
-      const std::string found = with_deviation(point.value + freed.size, freed.deviation, 4) + " m";
+      const std::string found =
+          notation::format_with_deviation(point.value + freed.size, freed.deviation) + " m";
       const std::string kept = number_text(point.value, 4) + " m";
       std::string what = point.name + " is " + found + " instead of " + kept;
       if (bound >= 0) {
@@ -126,7 +128,8 @@ void try_friction(const MisfitCase& on, std::vector<Cause>& causes) {
     if (!(parameter.value > 0.0) || !is_sure(parameter.value, deviation)) continue;
     finding.what +=
         (finding.what.empty() ? "friction has parts that the description does not know: " : ", ") +
-        parameter.name + " " + with_deviation(parameter.value, deviation) + " " + parameter.unit;
+        parameter.name + " " + notation::format_with_deviation(parameter.value, deviation) + " " +
+        parameter.unit;
   }
   if (finding.what.empty()) return;
   finding.advice =

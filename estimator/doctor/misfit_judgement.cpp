@@ -3,8 +3,6 @@
 #include <cmath>
 #include <utility>
 
-#include "estimator/calibrate/number_text.hpp"
-
 namespace estimator {
 namespace {
 
@@ -25,10 +23,6 @@ std::optional<Cause> judged(const MisfitCase& on, const PieceFit& fit, Finding f
   if (!helps(on, fit)) return std::nullopt;
   return Cause{std::move(finding), fit.cost_per_reading(), errors_of(fit, on.noise.size()),
                fit.mechanism(), pieces};
-}
-
-std::string with_deviation(double value, double deviation, int digits) {
-  return number_text(value, digits) + " ± " + number_text(deviation, 2);
 }
 
 FreedOne free_one(const MisfitCase& on, int index, double start, double lower, double upper) {

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "estimator/doctor/misfit_trials.hpp"
@@ -26,8 +25,5 @@ struct FreedOne {
 FreedOne free_one(const MisfitCase& on, int index, double start, double lower, double upper);
 
 void add(std::vector<Cause>& causes, std::optional<Cause> cause);
-
-/// "2 ± 0.1".
-std::string with_deviation(double value, double deviation, int digits = 3);
 
 }  // namespace estimator

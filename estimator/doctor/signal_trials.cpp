@@ -10,6 +10,7 @@
 #include "estimator/doctor/clock_rate.hpp"
 #include "estimator/doctor/misfit_judgement.hpp"
 #include "estimator/model/sensor.hpp"
+#include "proto/notation/number_format.hpp"
 
 namespace estimator {
 namespace {
@@ -146,8 +147,8 @@ void try_delays(const MisfitCase& on, std::vector<Cause>& causes) {
         .size = freed.size,
         .unit = "s",
         .what = "the command of hinge " + quoted(of.name) + " acts " +
-                with_deviation(1e3 * std::abs(freed.size), 1e3 * freed.deviation) + " ms " +
-                (late ? "later" : "earlier") + " than it is recorded",
+                notation::format_with_deviation(1e3 * std::abs(freed.size), 1e3 * freed.deviation) +
+                " ms " + (late ? "later" : "earlier") + " than it is recorded",
         .advice = late ? "estimate it: `motor { input_delay { value: " +
                              number_text(now + freed.size) + " free: true } }`"
                        : "the time stamps of commands lie behind those of angles: shift the column "
@@ -181,7 +182,7 @@ void try_clipped_commands(const MisfitCase& on, std::vector<Cause>& causes) {
                 .size = best * largest,
                 .unit = "",
                 .what = "the command of hinge " + quoted(hinge.name) + " acts no further than to " +
-                        with_deviation(best * largest, deviation) + " of the " +
+                        notation::format_with_deviation(best * largest, deviation) + " of the " +
                         number_text(largest) + " recorded",
                 .advice = "record what the amplifier puts out, limit the command to what "
                           "it can, or leave out the parts beyond"},
@@ -201,19 +202,20 @@ void try_clock(const MisfitCase& on, std::vector<Cause>& causes) {
   const std::vector<Recording> pieces = without_clock_error(on.pieces, rate);
   Mechanism mechanism = on.estimate;
   take_from_clock(clocked, mechanism);
-  add(causes, judged(on, on.fit(mechanism, pieces),
-                     {.kind = "clock-rate",
-                      .severity = Severity::kWarning,
-                      .size = rate,
-                      .unit = "-",
-                      .what = "the clock of the time stamps is " +
-                              with_deviation(100.0 * std::abs(rate), 100.0 * deviation) +
-                              " % too " + (rate > 0.0 ? "fast" : "slow") + " (rate " +
-                              with_deviation(1.0 + rate, deviation, 5) + ")",
-                      .advice = "check the sampling rate against another clock: times are to be "
-                                "multiplied by " +
-                                number_text(1.0 / (1.0 + rate), 5)},
-                     pieces));
+  add(causes,
+      judged(on, on.fit(mechanism, pieces),
+             {.kind = "clock-rate",
+              .severity = Severity::kWarning,
+              .size = rate,
+              .unit = "-",
+              .what = "the clock of the time stamps is " +
+                      notation::format_with_deviation(100.0 * std::abs(rate), 100.0 * deviation) +
+                      " % too " + (rate > 0.0 ? "fast" : "slow") + " (rate " +
+                      notation::format_with_deviation(1.0 + rate, deviation) + ")",
+              .advice = "check the sampling rate against another clock: times are to be "
+                        "multiplied by " +
+                        number_text(1.0 / (1.0 + rate), 5)},
+             pieces));
 }
 
 void try_clipped_angles(const MisfitCase& on, const std::vector<Recording>& recordings,

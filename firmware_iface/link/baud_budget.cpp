@@ -9,6 +9,7 @@
 #include "firmware_iface/wire/limits.h"
 #include "firmware_iface/wire/message_type.h"
 #include "firmware_iface/wire/sample_compact.h"
+#include "proto/notation/number_format.hpp"
 
 namespace firmware_iface {
 namespace {
@@ -54,10 +55,8 @@ std::string remedies(int baud_rate, const Traffic& traffic, const BaudBudget& bu
   const double rate_max_Hz = BaudBudget::kLineShareMax * budget.available_bytes_per_s /
                              static_cast<double>(budget.frame_size_bytes);
   const int divider = static_cast<int>(std::ceil(traffic.sample_rate_Hz / rate_max_Hz));
-  std::array<char, 64> slower{};
-  std::snprintf(slower.data(), slower.size(), "%ssample at %g Hz", text.empty() ? "" : ", or ",
-                traffic.sample_rate_Hz / divider);
-  return text + slower.data();
+  return text + (text.empty() ? "" : ", or ") + "sample at " +
+         notation::format_number(traffic.sample_rate_Hz / divider) + " Hz";
 }
 
 }  // namespace
@@ -84,9 +83,10 @@ Result<BaudBudget> check_baud_budget(int baud_rate, const Traffic& traffic) {
   std::array<char, 384> text{};
   std::snprintf(text.data(), text.size(),
                 "the line is too slow: %d baud / %d bits = %.2f bytes per ms, but %d bytes per "
-                "%s x %g Hz = %.2f bytes per ms (%.0f %%, at most %.0f %%): ",
+                "%s x %s Hz = %.2f bytes per ms (%.0f %%, at most %.0f %%): ",
                 baud_rate, BITS_PER_BYTE_ON_THE_LINE, budget.available_bytes_per_s * 1e-3,
-                budget.frame_size_bytes, what.c_str(), traffic.sample_rate_Hz,
+                budget.frame_size_bytes, what.c_str(),
+                notation::format_number(traffic.sample_rate_Hz).c_str(),
                 budget.needed_bytes_per_s * 1e-3,
                 100.0 * budget.needed_bytes_per_s / budget.available_bytes_per_s,
                 100.0 * BaudBudget::kLineShareMax);

@@ -5,11 +5,11 @@
 
 #include <cassert>
 #include <cmath>
-#include <sstream>
 #include <unordered_map>
 #include <utility>
 
 #include "proto/check/number_ranges.hpp"
+#include "proto/notation/number_format.hpp"
 
 namespace proto {
 namespace {
@@ -126,11 +126,11 @@ class Walk {
     if (range == nullptr ? std::isfinite(number) : range->holds(number)) return true;
     fault_.path = path_;
     fault_.path.push_back({&field, index});
-    std::ostringstream sentence;
-    sentence << text_of(fault_.path) << " is " << number << "; it must be ";
-    if (range == nullptr || !std::isfinite(number)) sentence << "a finite number";
-    if (range != nullptr) sentence << (std::isfinite(number) ? "" : ", ") << range->text();
-    fault_.sentence = sentence.str();
+    fault_.sentence = text_of(fault_.path) + " is " +
+                      (std::isnan(number) ? "nan" : notation::format_number(number, 6)) +
+                      "; it must be ";
+    if (range == nullptr || !std::isfinite(number)) fault_.sentence += "a finite number";
+    if (range != nullptr) fault_.sentence += (std::isfinite(number) ? "" : ", ") + range->text();
     return false;
   }
 

@@ -7,8 +7,9 @@
 #include <cstdlib>
 #include <iterator>
 #include <limits>
-#include <sstream>
 #include <unordered_map>
+
+#include "proto/notation/number_format.hpp"
 
 namespace proto {
 namespace {
@@ -426,13 +427,9 @@ bool NumberRange::holds(double value) const {
 }
 
 std::string NumberRange::text() const {
-  std::ostringstream text;
-  if (above_min) {
-    text << "above " << min << ", up to " << max;
-  } else {
-    text << "from " << min << " to " << max;
-  }
-  return text.str();
+  const auto bound = [](double number) { return notation::format_exact(number); };
+  return above_min ? "above " + bound(min) + ", up to " + bound(max)
+                   : "from " + bound(min) + " to " + bound(max);
 }
 
 std::span<const NumberRange> number_ranges() { return kRanges; }

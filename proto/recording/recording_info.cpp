@@ -9,6 +9,7 @@
 #include <numeric>
 #include <utility>
 
+#include "proto/notation/number_format.hpp"
 #include "proto/recording/file.hpp"
 #include "proto/recording/recording_recover.hpp"
 #include "proto/text/printable.hpp"
@@ -131,8 +132,10 @@ void append_facts(const RecordingInfo& info, std::string& text) {
   }
   for (std::size_t i = 0; i < info.inertial.size(); ++i) {
     const RecordingInfo::Inertial& sensor = info.inertial[i];
-    append_line(text, "%-11s up to %.4g rad/s and %.4g m/s², %llu readings, %llu saturated",
-                info.header.inertial_sensors[i].c_str(), sensor.rate_max, sensor.force_max,
+    append_line(text, "%-11s up to %s rad/s and %s m/s², %llu readings, %llu saturated",
+                info.header.inertial_sensors[i].c_str(),
+                notation::format_number(sensor.rate_max).c_str(),
+                notation::format_number(sensor.force_max).c_str(),
                 static_cast<unsigned long long>(sensor.reading_count),
                 static_cast<unsigned long long>(sensor.saturated_count));
   }

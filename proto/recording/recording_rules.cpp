@@ -2,19 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <set>
 
 #include "proto/check/number_ranges.hpp"
+#include "proto/notation/number_format.hpp"
 
 namespace proto {
 namespace {
 
 // A number as people read it, with digits enough to tell neighbouring samples apart.
 std::string text_of(double number) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.9g", number);
-  return text;
+  return std::isnan(number) ? "nan" : notation::format_number(number, 9);
 }
 
 // Not a comparison that a NaN would pass.

@@ -1,5 +1,6 @@
 #include "proto/text/command_line.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <exception>
 #include <iostream>
@@ -7,8 +8,11 @@
 #include <new>
 #include <string>
 
+#include "proto/notation/number_format.hpp"
+#include "proto/text/command_options.hpp"
 #include "proto/text/command_pages.hpp"
-#include "proto/text/exact_number.hpp"
+#include "proto/text/near_names.hpp"
+#include "proto/text/printable.hpp"
 #include "proto/text/standard_streams.hpp"
 
 namespace proto {
@@ -36,6 +40,13 @@ void refuse_empty_texts(CLI::App& app) {
   for (CLI::App* command : app.get_subcommands({})) refuse_empty_texts(*command);
 }
 
+/// What stands where a command should, and is none; empty: nothing does.
+std::string unknown_command(const CLI::App& app, int argc, char** argv) {
+  const std::vector<std::string> names = command_names(app);
+  if (names.empty() || argc < 2 || argv[1][0] == '-') return "";
+  return std::ranges::find(names, argv[1]) == names.end() ? argv[1] : "";
+}
+
 int run(CLI::App& app, int argc, char** argv, int bad_input, const std::function<int()>& work) {
   const auto refused = [&](const std::string& why) {
     std::cout.flush();
@@ -46,6 +57,13 @@ int run(CLI::App& app, int argc, char** argv, int bad_input, const std::function
     app.parse(argc, argv);
     return work();
   } catch (const CLI::ParseError& error) {
+    const std::string all = " (" + app.get_name() + " --help lists all)";
+    if (argc < 2 && !command_names(app).empty()) return refused("no command was given" + all);
+    const std::string word = unknown_command(app, argc, argv);
+    if (!word.empty()) {
+      return refused("there is no command '" + printable(word) + "'" +
+                     did_you_mean(word, command_names(app)) + all);
+    }
     return app.exit(error) == 0 ? 0 : bad_input;
   } catch (const std::bad_alloc&) {
     return refused("out of memory; use a shorter part of the recording, or a shorter run");
@@ -57,7 +75,8 @@ int run(CLI::App& app, int argc, char** argv, int bad_input, const std::function
 }  // namespace
 
 CLI::Validator number_from_to(double low, double high) {
-  return make_range(low, high, "between " + exact_number(low) + " and " + exact_number(high));
+  return make_range(
+      low, high, "between " + notation::format_exact(low) + " and " + notation::format_exact(high));
 }
 
 CLI::Validator positive_number() {
@@ -67,6 +86,19 @@ CLI::Validator positive_number() {
 CLI::Validator number_from_zero() { return make_range(0.0, kMax, "a number from 0 on"); }
 
 CLI::Validator finite_number() { return make_range(-kMax, kMax, "a finite number"); }
+
+CLI::Validator one_of(const std::vector<std::string>& words) {
+  return CLI::Validator(
+      [words](std::string& text) -> std::string {
+        if (std::ranges::find(words, text) != words.end()) return "";
+        std::string list;
+        for (const std::string& word : words) {
+          list += (list.empty() ? "" : &word == &words.back() ? " or " : ", ") + word;
+        }
+        return "'" + text + "' is not " + list + did_you_mean(text, words);
+      },
+      "");
+}
 
 int run_program(CLI::App& app, int argc, char** argv, int bad_input,
                 const std::function<int()>& work) {

@@ -2,6 +2,9 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <map>
+#include <string>
+#include <vector>
 
 namespace proto {
 
@@ -12,6 +15,29 @@ CLI::Validator number_from_to(double low, double high);
 CLI::Validator positive_number();
 CLI::Validator number_from_zero();
 CLI::Validator finite_number();
+
+/// One of these words, for `check`.
+CLI::Validator one_of(const std::vector<std::string>& words);
+
+/// The words of a table.
+template <typename Value>
+std::vector<std::string> words_of(const std::map<std::string, Value>& values) {
+  std::vector<std::string> words;
+  for (const auto& [word, value] : values) words.push_back(word);
+  return words;
+}
+
+/// One of these words, which becomes its value, for `transform`.
+template <typename Value>
+CLI::Validator one_of(const std::map<std::string, Value>& values) {
+  return CLI::Validator(
+      [values, is_one = one_of(words_of(values))](std::string& text) {
+        std::string refusal = is_one(text);
+        if (refusal.empty()) text = CLI::detail::value_string(values.at(text));
+        return refusal;
+      },
+      "");
+}
 
 /// Runs a program: reads its command line, calls `work`, and hands over what was printed.
 ///

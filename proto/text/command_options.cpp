@@ -68,4 +68,10 @@ std::vector<const CLI::App*> commands_of(const CLI::App& program) {
   return {all.begin(), all.end()};
 }
 
+std::vector<std::string> command_names(const CLI::App& program) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : commands_of(program)) names.push_back(command->get_name());
+  return names;
+}
+
 }  // namespace proto

@@ -26,5 +26,6 @@ std::vector<OptionText> options_of(const CLI::App& command);
 
 /// The commands of a program, in the order of its help.
 std::vector<const CLI::App*> commands_of(const CLI::App& program);
+std::vector<std::string> command_names(const CLI::App& program);
 
 }  // namespace proto

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "proto/text/command_line.hpp"
 #include "proto/text/command_options.hpp"
 #include "proto/text/command_pages.hpp"
 
@@ -55,12 +56,6 @@ std::vector<std::string> names_of(const std::vector<OptionText>& options) {
   for (const OptionText& option : options) {
     names.insert(names.end(), option.names.begin(), option.names.end());
   }
-  return names;
-}
-
-std::vector<std::string> command_names(const CLI::App& program) {
-  std::vector<std::string> names;
-  for (const CLI::App* command : commands_of(program)) names.push_back(command->get_name());
   return names;
 }
 
@@ -236,7 +231,7 @@ void add_page_options(CLI::App& program) {
             print_and_end(completion_script(program, shell));
           },
           "Print a script that completes commands in this shell")
-      ->check(CLI::IsMember(kShells).description(""))
+      ->check(one_of(kShells))
       ->type_name("bash|zsh|fish");
 }
 

@@ -117,8 +117,7 @@ void TextEdit::replace(const std::vector<FieldStep>& steps, std::string_view tex
   text_.replace(span.begin, span.end - span.begin, text);
 }
 
-void TextEdit::set_number(const std::vector<FieldStep>& steps, double value) {
-  const std::string number = exact_number(value);
+void TextEdit::set_number(const std::vector<FieldStep>& steps, const std::string& number) {
   const std::optional<Span> span = find(steps);
   if (!span) {
     std::size_t existing = steps.size() - 1;

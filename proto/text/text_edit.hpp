@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "proto/check/number_check.hpp"
-#include "proto/text/exact_number.hpp"
 
 namespace proto {
 
@@ -28,9 +27,9 @@ class TextEdit {
   /// Line of that field, from 0. The file must have it.
   int line_of(const std::vector<FieldStep>& steps) const;
 
-  /// Gives a number another value; adds the field, and messages around it, where they are left out.
+  /// Gives a number another text; adds the field, and messages around it, where they are left out.
   /// @throws InputError where the file has the field in a list, [ ... ]
-  void set_number(const std::vector<FieldStep>& steps, double value);
+  void set_number(const std::vector<FieldStep>& steps, const std::string& number);
 
   /// Puts other text in the place of a field of the file's message. The file must have it.
   void replace(const std::vector<FieldStep>& steps, std::string_view text);

@@ -175,7 +175,7 @@ void add_options(CLI::App& command, CompareOptions& options) {
       .add_option("--by", options.by,
                   "What is held out; default: recordings or segments where there are five or more, "
                   "else windows of equal length")
-      ->transform(CLI::CheckedTransformer(kinds).description(""))
+      ->transform(proto::one_of(kinds))
       ->type_name("recording|segment|window")
       ->group(group);
   command.add_option("--window", options.window, "Length of the windows [s]")

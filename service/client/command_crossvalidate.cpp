@@ -78,7 +78,7 @@ void add_options(CLI::App& command, CrossvalidateOptions& options) {
                    .add_option("--by", options.cut.kind,
                                "Hold out a recording or a segment at a time; default: recording, "
                                "segment for a single recording")
-                   ->transform(CLI::CheckedTransformer(kinds).description(""))
+                   ->transform(proto::one_of(kinds))
                    ->type_name("recording|segment")
                    ->group(pieces);
   CLI::Option* count = command

@@ -58,7 +58,7 @@ void add_experiment_options(CLI::App& command, ExperimentRequest& experiment) {
   const std::map<std::string, PlanKind> kinds = {{"multisine", PlanKind::kMultisine},
                                                  {"pulses", PlanKind::kPulses}};
   command.add_option("--kind", experiment.kind, "What is commanded; default: what tells more")
-      ->transform(CLI::CheckedTransformer(kinds).description(""))
+      ->transform(proto::one_of(kinds))
       ->type_name("multisine|pulses");
   command
       .add_option(

@@ -109,7 +109,7 @@ void add_options(CLI::App& command, EstimateOptions& options) {
       .add_option("--only", options.only,
                   "Of every joint only these, with commas between; default: all that can be told")
       ->delimiter(',')
-      ->check(CLI::IsMember(state_names()).description(""))
+      ->check(proto::one_of(state_names()))
       ->type_name("angle|rate|acceleration|effort|motor|friction|moment|force")
       ->allow_extra_args(false)
       ->group(group);

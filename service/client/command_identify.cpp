@@ -147,8 +147,9 @@ class Identification {
     const estimator::FreeParameters free(today.rig.mechanism);
     for (const PlannedParameter& parameter : predicted_) {
       const int place = free.position(today.rig.mechanism.find_parameter(parameter.name));
-      rows.push_back({parameter.name, format_number(parameter.after, 2),
-                      format_number(today.deviations[place], 2), parameter.unit});
+      const Notation notation(parameter.value, parameter.after);
+      rows.push_back({parameter.name, notation.deviation(parameter.after),
+                      notation.deviation(today.deviations[place]), parameter.unit});
     }
     std::cout << '\n' << format_table(std::move(rows), {false, true, true, false});
   }

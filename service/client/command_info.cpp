@@ -100,14 +100,14 @@ void print_rig(const Rig& rig) {
     const estimator::Parameter& parameter = mechanism.parameters[i];
     const bool prior = std::isfinite(parameter.prior_standard_deviation);
     const bool tied = estimator::find_tie(mechanism, static_cast<int>(i)) != nullptr;
-    parameters.push_back({parameter.name, format_number(parameter.value, 6), parameter.unit,
-                          parameter.free ? "free"
-                          : tied         ? "tied"
-                                         : "",
-                          format_number(parameter.lower), format_number(parameter.upper),
-                          prior ? format_number(parameter.prior_mean) + " ± " +
-                                      format_number(parameter.prior_standard_deviation)
-                                : ""});
+    parameters.push_back(
+        {parameter.name, format_number(parameter.value, 6), parameter.unit,
+         parameter.free ? "free"
+         : tied         ? "tied"
+                        : "",
+         format_number(parameter.lower), format_number(parameter.upper),
+         prior ? format_with_deviation(parameter.prior_mean, parameter.prior_standard_deviation)
+               : ""});
   }
   std::cout << format_table(parameters, {false, true, false, false, true, true, false});
 }

@@ -2,6 +2,7 @@
 #include <map>
 #include <memory>
 
+#include "proto/text/command_line.hpp"
 #include "proto/text/files.hpp"
 #include "service/client/command.hpp"
 #include "service/client/command_options.hpp"
@@ -75,7 +76,7 @@ void add_options(CLI::App& command, SimulateOptions& options) {
           "What moves the rig: the SPOOK stepper, which knows hinges alone, or the equations "
           "of motion in joint coordinates; default: spook, and physical for slides, fixed "
           "joints and what else spook does not know")
-      ->transform(CLI::CheckedTransformer(integrators).description(""))
+      ->transform(proto::one_of(integrators))
       ->type_name("spook|physical");
   command
       .add_option("--parameters", options.values,

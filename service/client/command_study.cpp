@@ -6,6 +6,7 @@
 #include <memory>
 #include <thread>
 
+#include "proto/text/command_line.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/client/command.hpp"
 #include "service/client/interrupt.hpp"
@@ -127,7 +128,7 @@ void add_study(CLI::App& app, ExitCode& exit_code) {
   options->folders = {"out/study/recordings", default_data_folder()};
   command->add_option("kind", options->kind, "What to study")
       ->required()
-      ->transform(CLI::CheckedTransformer(kinds).description(""))
+      ->transform(proto::one_of(kinds))
       ->type_name("pendulum|furuta|synthetic|robustness|redundant|leg|arm");
   command
       ->add_option("--config", options->config,

@@ -42,13 +42,13 @@ void add_simulator_options(CLI::App& command, estimator::CalibrationOptions& cal
   command
       .add_option("--residual", calibration.residual_form,
                   "Form of the step residual; default: implicit")
-      ->transform(CLI::CheckedTransformer(residuals).description(""))
+      ->transform(proto::one_of(residuals))
       ->type_name("explicit|implicit")
       ->group(group);
   command
       .add_option("--states", calibration.state_form,
                   "Unknowns of a time step; default: configurations")
-      ->transform(CLI::CheckedTransformer(states).description(""))
+      ->transform(proto::one_of(states))
       ->type_name("configurations|full")
       ->group(group);
   command
@@ -156,10 +156,12 @@ void add_estimation_options(CLI::App& command, EstimationOptions& options) {
           "Of bodies whose moments are all free: in coordinates that only possible bodies have "
           "(two "
           "kinds), or entry by entry")
-      ->check(CLI::IsMember(inertia_charts()).description(""))
+      ->check(proto::one_of(proto::words_of(inertia_charts())))
       ->type_name("log-cholesky|exponential-eigenvalue|entries")
       ->group(method);
-  command.add_option("--max-iterations", calibration.max_iterations, "Most iterations of a fit; second chances of it get as many again")
+  command
+      .add_option("--max-iterations", calibration.max_iterations,
+                  "Most iterations of a fit; second chances of it get as many again")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str()
       ->group(method);

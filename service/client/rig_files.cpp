@@ -21,11 +21,12 @@ std::vector<std::string> remarks_of(const CalibratedRig& calibrated,
                                     const std::string& covariance) {
   std::vector<std::string> lines = {calibrated.headline};
   const auto add = [&](const estimator::ParameterEstimate& estimate) {
-    std::string line = estimate.name + " = " + format_number(estimate.value, 6);
+    const Measured number = format_measured(estimate.value, estimate.standard_deviation);
+    std::string line = estimate.name + " = " + number.value;
     if (estimate.at_bound) {
       line += ", at its bound";
     } else if (std::isfinite(estimate.standard_deviation)) {
-      line += " ± " + format_number(estimate.standard_deviation, 2);
+      line += " ± " + number.standard_deviation;
     } else {
       line += ", not seen in the data";
     }

@@ -16,8 +16,8 @@ std::string share_of(double deviation, double value) {
   return format_number(100.0 * deviation / std::abs(value), kDeviationDigits) + " %";
 }
 
-std::string deviation_of(double deviation) {
-  return std::isinf(deviation) ? "unknown" : format_number(deviation, kDeviationDigits);
+std::string deviation_of(const Notation& notation, double deviation) {
+  return std::isinf(deviation) ? "unknown" : notation.deviation(deviation);
 }
 
 }  // namespace
@@ -26,15 +26,17 @@ std::string format_experiment(const Experiment& experiment) {
   std::vector<std::vector<std::string>> rows = {
       {"parameter", "value", "sd now", "", "sd after", "", "unit", "asked for"}};
   for (const PlannedParameter& parameter : experiment.parameters) {
+    const Notation notation(parameter.value, parameter.after);
     std::string asked;
     if (parameter.is_target) {
       asked = parameter.asked == 0.0 ? "as well as possible"
-                                     : format_number(parameter.asked, kDeviationDigits) +
+                                     : notation.deviation(parameter.asked) +
                                            (parameter.after <= parameter.asked ? "" : ", not yet");
     }
-    rows.push_back({parameter.name, format_number(parameter.value), deviation_of(parameter.before),
-                    share_of(parameter.before, parameter.value), deviation_of(parameter.after),
-                    share_of(parameter.after, parameter.value), parameter.unit, asked});
+    rows.push_back(
+        {parameter.name, notation.number(parameter.value), deviation_of(notation, parameter.before),
+         share_of(parameter.before, parameter.value), deviation_of(notation, parameter.after),
+         share_of(parameter.after, parameter.value), parameter.unit, asked});
   }
   return format_table(std::move(rows), {false, true, true, true, true, true, false, false});
 }

@@ -6,6 +6,7 @@
 
 #include "estimator/model/sensor.hpp"
 #include "proto/text/input_error.hpp"
+#include "proto/text/near_names.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {
@@ -20,22 +21,6 @@ Assignment split(const std::string& text) {
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos) return {text, ""};
   return {text.substr(0, equals), text.substr(equals + 1)};
-}
-
-/// Edit distance of two names [Levenshtein], for suggestions.
-int distance(const std::string& a, const std::string& b) {
-  std::vector<int> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = static_cast<int>(j);
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    int diagonal = row[0];
-    row[0] = static_cast<int>(i);
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const int replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
-    }
-  }
-  return row[b.size()];
 }
 
 void set_value(const std::string& option, const Assignment& edit, estimator::Parameter& parameter) {
@@ -86,14 +71,14 @@ estimator::Parameter& named_parameter(const std::string& option, const std::stri
     }
     return mechanism.parameters[static_cast<std::size_t>(index)];
   }
-  std::vector<std::pair<int, std::string>> near;
+  std::vector<std::string> names;
   for (const estimator::Parameter& parameter : mechanism.parameters) {
-    near.emplace_back(distance(name, parameter.name), parameter.name);
+    names.push_back(parameter.name);
   }
-  std::sort(near.begin(), near.end());
+  const std::vector<std::string> near = proto::nearest_names(name, names, 3);
   throw proto::InputError(option + " " + name + ": the rig has no such parameter; did you mean " +
-                          near.at(0).second + ", " + near.at(1).second + " or " +
-                          near.at(2).second + "? (rigcal info RIG lists all)");
+                          near.at(0) + ", " + near.at(1) + " or " + near.at(2) +
+                          "? (rigcal info RIG lists all)");
 }
 
 void apply_edits(const ParameterEdits& edits, estimator::Mechanism& mechanism) {

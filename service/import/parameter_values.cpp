@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "proto/text/exact_number.hpp"
+#include "proto/notation/number_format.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/import/estimate_kind.hpp"
@@ -193,8 +193,8 @@ void apply_values(const ParameterValues& values, estimator::Mechanism& mechanism
     const double now = mechanism.parameters[static_cast<std::size_t>(index)].value;
     if (std::abs(now - entry.value) <= kTieTolerance * std::abs(entry.value)) continue;
     fail(values.file, entry.field + ".value",
-         entry.name + " = " + proto::exact_number(entry.value) +
-             " there, but by a tie of the rig file " + proto::exact_number(now) +
+         entry.name + " = " + notation::format_exact(entry.value) +
+             " there, but by a tie of the rig file " + notation::format_exact(now) +
              " follows; give the rig file that was calibrated");
   }
 }
@@ -206,7 +206,7 @@ std::vector<std::string> start_texts(const ParameterValues& values,
     const int index = mechanism.find_parameter(entry.name);
     if (index < 0 && is_of_recording(entry)) continue;
     if (index >= 0 && estimator::find_tie(mechanism, index) != nullptr) continue;
-    texts.push_back(entry.name + "=" + proto::exact_number(entry.value));
+    texts.push_back(entry.name + "=" + notation::format_exact(entry.value));
   }
   return texts;
 }

@@ -7,6 +7,7 @@
 #include "service/calibration/pipeline.hpp"
 #include "service/python/program_input.hpp"
 #include "service/result/finding_message.hpp"
+#include "service/text/number_format.hpp"
 
 namespace service {
 namespace {
@@ -45,6 +46,21 @@ void translate(std::exception_ptr thrown) {
   }
 }
 
+/// How numbers are written; what is printed or drawn in Python looks as it does elsewhere.
+void bind_numbers(py::module_& module) {
+  module.def("format_number", &format_number, "value"_a, "digits"_a = 4);
+  module.def(
+      "format_measured",
+      [](double value, double standard_deviation) {
+        const Measured number = format_measured(value, standard_deviation);
+        return py::make_tuple(number.value, number.standard_deviation);
+      },
+      "value"_a, "standard_deviation"_a);
+  py::class_<Notation>(module, "Notation")
+      .def(py::init<double, double>(), "value"_a, "standard_deviation"_a)
+      .def("number", &Notation::number, "number"_a, "digits"_a = 4);
+}
+
 }  // namespace
 }  // namespace service
 
@@ -52,6 +68,7 @@ PYBIND11_MODULE(_rigcal, module) {
   module.doc() = "The calibration service's own pipeline; use it through the package rigcal.";
   module.attr("__version__") = RIGCAL_VERSION;
   pybind11::register_exception_translator(&service::translate);
+  service::bind_numbers(module);
   service::bind_input(module);
   service::bind_estimation(module);
 }

@@ -83,6 +83,16 @@ py::list parameters_of(const Rig& rig) {
   return list;
 }
 
+/// Of recordings, as the rig file names them.
+std::vector<std::string> column_names(const Rig& rig) {
+  std::vector<std::string> names;
+  if (!rig.format) return names;
+  for (const proto::ColumnRequest& column : column_requests(*rig.format)) {
+    names.push_back(column.name);
+  }
+  return names;
+}
+
 std::vector<std::string> sensor_names(const Rig& rig) {
   std::vector<std::string> names;
   for (const auto& sensor : estimator::all_sensors_of(rig.mechanism)) names.push_back(sensor.name);
@@ -173,6 +183,7 @@ void bind_input(py::module_& module) {
       .def(py::init(&parse_rig), "name"_a, "text"_a)
       .def_property_readonly("name", [](const Rig& rig) { return rig.mechanism.name; })
       .def_property_readonly("parameters", &parameters_of)
+      .def_property_readonly("columns", &column_names)
       .def_property_readonly("sensors", &sensor_names)
       .def_property_readonly("motors", &motor_names);
   py::class_<Selection>(module, "Selection")

@@ -101,12 +101,12 @@ std::string parameters(const CrossValidation& validation) {
   for (std::size_t p = 0; p < validation.parameters.size(); ++p) {
     const estimator::ParameterSpread& spread = validation.parameters[p];
     const Measured number = format_measured(spread.mean, spread.standard_deviation);
-    std::vector<HtmlCell> cells = {
-        spread.name + " [" + spread.unit + "]", number.value, number.standard_deviation,
-        format_measured(spread.mean, spread.reported_standard_deviation).standard_deviation};
+    const Notation notation(spread.mean, spread.standard_deviation);
+    std::vector<HtmlCell> cells = {spread.name + " [" + spread.unit + "]", number.value,
+                                   number.standard_deviation,
+                                   notation.deviation(spread.reported_standard_deviation)};
     for (const estimator::Fold& fold : validation.folds) {
-      cells.emplace_back(
-          format_measured(fold.calibration.parameters[p].value, spread.standard_deviation).value);
+      cells.emplace_back(notation.rounded(fold.calibration.parameters[p].value));
     }
     table.add(cells);
   }

@@ -67,10 +67,10 @@ std::string parameter_table(const estimator::CrossValidation& validation) {
   TableRows rows = {{"parameter", "mean", "± between folds", "± reported", "unit"}};
   for (const estimator::ParameterSpread& spread : validation.parameters) {
     const Measured number = format_measured(spread.mean, spread.standard_deviation);
-    rows.push_back(
-        {spread.name, number.value, number.standard_deviation,
-         format_measured(spread.mean, spread.reported_standard_deviation).standard_deviation,
-         spread.unit});
+    rows.push_back({spread.name, number.value, number.standard_deviation,
+                    Notation(spread.mean, spread.standard_deviation)
+                        .deviation(spread.reported_standard_deviation),
+                    spread.unit});
   }
   return format_table(rows, {false, true, true, true, false});
 }

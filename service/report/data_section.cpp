@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "proto/notation/axis_ticks.hpp"
 #include "service/report/chart_figure.hpp"
 #include "service/report/embedded_data.hpp"
 #include "service/report/html_table.hpp"
@@ -17,9 +18,10 @@ namespace {
 
 constexpr std::size_t kListedGapsMax = 20;
 constexpr std::size_t kListedSegmentsMax = 40;
-constexpr double kStripWidth = 900.0;  // [px]
-constexpr double kStripMargin = 14.0;  // [px]
-constexpr double kGapWidthMin = 2.0;   // [px]; a shorter gap would not be seen
+constexpr double kStripWidth = 900.0;    // [px]
+constexpr double kStripMargin = 14.0;    // [px]
+constexpr std::size_t kTickLength = 10;  // that fits between two ticks
+constexpr double kGapWidthMin = 2.0;     // [px]; a shorter gap would not be seen
 
 std::string format(const char* pattern, double a, double b = 0.0) {
   char text[160];
@@ -118,9 +120,12 @@ std::string strip(const RecordingUse& use) {
     svg += format("<rect x=\"%.1f\" y=\"2\" width=\"%.1f\" height=\"22\" class=\"gap\"/>\n", left,
                   std::max(right - left, kGapWidthMin));
   }
-  for (const double tick : nice_ticks(low, high, 12)) {
-    svg += format("<text x=\"%.1f\" y=\"40\" text-anchor=\"middle\" class=\"tick\">", to_x(tick)) +
-           format_number(tick, 6) + "</text>\n";
+  const std::vector<double> ticks = notation::nice_ticks(low, high, 12);
+  const std::vector<std::string> texts = notation::tick_texts(ticks, kTickLength).texts;
+  for (std::size_t k = 0; k < ticks.size(); ++k) {
+    svg +=
+        format("<text x=\"%.1f\" y=\"40\" text-anchor=\"middle\" class=\"tick\">", to_x(ticks[k])) +
+        texts[k] + "</text>\n";
   }
   return svg + "</svg>\n";
 }

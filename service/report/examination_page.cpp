@@ -41,13 +41,14 @@ std::string excitation_section(const estimator::Excitation& excitation) {
                   "narrow");
   for (const estimator::ParameterExcitation& parameter : excitation.parameters) {
     const bool seen = std::isfinite(parameter.deviation);
+    const Notation notation(parameter.start, parameter.deviation);
     HtmlCell share = "";
     if (!seen) share = HtmlCell("not seen").with_class("warn");
     if (seen && parameter.start != 0.0) {
       share = format_number(100.0 * parameter.deviation / std::abs(parameter.start), 2) + " %";
     }
-    table.add({parameter.name, format_number(parameter.start),
-               seen ? format_number(parameter.deviation, 2) : "-", parameter.unit, share});
+    table.add({parameter.name, notation.number(parameter.start),
+               seen ? notation.deviation(parameter.deviation) : "-", parameter.unit, share});
   }
   std::vector<std::string> unseen;
   for (const estimator::NullDirection& direction : excitation.null_directions) {

@@ -87,12 +87,13 @@ std::string format_excitation(const estimator::Excitation& excitation) {
       {"free parameter", "start", "predicted sd", "unit", ""}};
   for (const estimator::ParameterExcitation& parameter : excitation.parameters) {
     const bool seen = std::isfinite(parameter.deviation);
+    const Notation notation(parameter.start, parameter.deviation);
     std::string share;
     if (seen && parameter.start != 0.0) {
       share = format_number(100.0 * parameter.deviation / std::abs(parameter.start), 2) + " %";
     }
-    rows.push_back({parameter.name, format_number(parameter.start),
-                    seen ? format_number(parameter.deviation, 2) : "-", parameter.unit,
+    rows.push_back({parameter.name, notation.number(parameter.start),
+                    seen ? notation.deviation(parameter.deviation) : "-", parameter.unit,
                     seen ? share : "not seen by the data"});
   }
   std::string text = "What these recordings can tell, by the noise of their readings:\n" +

@@ -12,6 +12,7 @@
 #include "service/report/svg_chart.hpp"
 #include "service/report/svg_interval.hpp"
 #include "service/report/svg_matrix.hpp"
+#include "service/result/calibration_outcome.hpp"
 #include "service/text/csv_row.hpp"
 #include "service/text/number_format.hpp"
 
@@ -104,8 +105,9 @@ std::string dependence_table(const Calibration& calibration) {
       "narrow");
   for (const Seen& one : seen) {
     const ParameterEstimate& estimate = calibration.parameters[static_cast<std::size_t>(one.index)];
-    table.add({estimate.name, format_number(estimate.standard_deviation, 2),
-               format_number(one.deviation_alone, 2), format_number(one.inflation, 2),
+    const Notation notation = notation_of(estimate);
+    table.add({estimate.name, notation.deviation(estimate.standard_deviation),
+               notation.deviation(one.deviation_alone), format_number(one.inflation, 2),
                partner_text(calibration, one)});
   }
   return "<h3>What each owes to the others</h3>\n" + table.html();

@@ -29,9 +29,9 @@ std::string excess(const LawScore& score) {
     return format_number(ratio, 2) + " ×/÷ " +
            format_number(std::exp(score.log_ratio.deviation), 2) + " times";
   }
-  const Measured percent =
-      format_measured(100.0 * (ratio - 1.0), 100.0 * ratio * score.log_ratio.deviation);
-  return "+" + percent.value + " ± " + percent.standard_deviation + " %";
+  return "+" +
+         format_with_deviation(100.0 * (ratio - 1.0), 100.0 * ratio * score.log_ratio.deviation) +
+         " %";
 }
 
 std::string joined(const std::vector<std::string>& words) {

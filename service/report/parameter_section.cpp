@@ -18,9 +18,7 @@ using estimator::ParameterEstimate;
 std::string bounds_text(const ParameterEstimate& estimate) {
   const bool low = std::isfinite(estimate.lower);
   const bool high = std::isfinite(estimate.upper);
-  if (low && high) {
-    return format_number(estimate.lower) + " … " + format_number(estimate.upper);
-  }
+  if (low && high) return format_range(estimate.lower, estimate.upper);
   if (low) return "≥ " + format_number(estimate.lower);
   return high ? "≤ " + format_number(estimate.upper) : "none";
 }
@@ -30,21 +28,21 @@ HtmlCell interval_cell(const ParameterEstimate& estimate) {
   if (estimate.at_bound) return HtmlCell("at bound").with_class("warn");
   if (std::isinf(sd)) return HtmlCell("not seen").with_class("warn");
   if (!(sd > 0.0)) return "-";
-  return format_measured(estimate.value - estimate.half_interval, sd).value + " … " +
-         format_measured(estimate.value + estimate.half_interval, sd).value;
+  const Notation notation = notation_of(estimate);
+  return notation.rounded(estimate.value - estimate.half_interval) + " … " +
+         notation.rounded(estimate.value + estimate.half_interval);
 }
 
 std::string prior_text(const ParameterPrior& prior) {
   if (!prior.exists()) return "";
-  return format_number(prior.mean) + " ± " + format_number(prior.standard_deviation, 2);
+  return format_with_deviation(prior.mean, prior.standard_deviation);
 }
 
 /// What the data alone say.
 std::string data_text(const ParameterEstimate& estimate) {
   if (std::isnan(estimate.data_deviation)) return "";
   if (std::isinf(estimate.data_deviation)) return "not seen";
-  const Measured number = format_measured(estimate.data_value, estimate.data_deviation);
-  return number.value + " ± " + number.standard_deviation;
+  return format_with_deviation(estimate.data_value, estimate.data_deviation);
 }
 
 /// How well the value is known, in per cent of it; in its unit where that says nothing.
@@ -66,7 +64,7 @@ std::vector<HtmlCell> cells_of(const ParameterEstimate& estimate, const Paramete
           interval_cell(estimate),
           share_text(estimate),
           HtmlCell::of_html(svg_interval(estimate, prior, scale)),
-          format_number(estimate.initial),
+          notation_of(estimate).number(estimate.initial),
           bounds_text(estimate),
           prior_text(prior),
           data_text(estimate)};

@@ -9,6 +9,7 @@
 #include "service/report/page_parts.hpp"
 #include "service/report/svg_chart.hpp"
 #include "service/report/svg_forest.hpp"
+#include "service/result/calibration_outcome.hpp"
 #include "service/text/csv_row.hpp"
 #include "service/text/number_format.hpp"
 
@@ -70,11 +71,12 @@ std::string deviation_table(const Calibration& calibration) {
                    {"from the scatter between pieces", kRight},
                    {"unit"}},
                   "narrow");
-  const auto cell = [](double deviation) { return HtmlCell(format_number(deviation, 2)); };
   for (const estimator::ParameterEstimate& estimate : calibration.parameters) {
     if (estimate.at_bound || !std::isfinite(estimate.standard_deviation)) continue;
-    table.add({estimate.name, cell(estimate.standard_deviation), cell(estimate.noise_deviation),
-               cell(estimate.scatter_deviation), estimate.unit});
+    const Notation notation = notation_of(estimate);
+    table.add({estimate.name, notation.deviation(estimate.standard_deviation),
+               notation.deviation(estimate.noise_deviation),
+               notation.deviation(estimate.scatter_deviation), estimate.unit});
   }
   return table.html();
 }

@@ -53,9 +53,10 @@ std::string format_repetition(const std::vector<RepeatedParameter>& parameters) 
       {"parameter", "before", "± sd", "now", "difference [sd]", "unit"}};
   for (const RepeatedParameter& parameter : parameters) {
     const Measured before = format_measured(parameter.before, parameter.deviation);
-    const Measured now = format_measured(parameter.now, parameter.deviation);
-    rows.push_back({parameter.name, before.value, before.standard_deviation, now.value,
-                    format_number(parameter.difference, 2), parameter.unit});
+    const Notation notation(parameter.before, parameter.deviation);
+    rows.push_back({parameter.name, before.value, before.standard_deviation,
+                    notation.rounded(parameter.now), format_number(parameter.difference, 2),
+                    parameter.unit});
   }
   const std::string head = is_repeated(parameters)
                                ? "Repeated: every estimate is within " +

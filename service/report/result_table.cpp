@@ -15,13 +15,12 @@ std::string remark(const estimator::ParameterEstimate& estimate) {
   if (!estimate.at_bound) {
     if (std::isinf(estimate.standard_deviation)) return "not seen by the data";
     if (!(estimate.standard_deviation > estimate.noise_deviation)) return "";
-    return "by noise alone " +
-           format_measured(estimate.value, estimate.noise_deviation).standard_deviation;
+    return "by noise alone " + notation_of(estimate).deviation(estimate.noise_deviation);
   }
   const bool lower =
       std::abs(estimate.value - estimate.lower) <= std::abs(estimate.value - estimate.upper);
-  return lower ? "at lower bound " + format_number(estimate.lower)
-               : "at upper bound " + format_number(estimate.upper);
+  return lower ? "at lower bound " + notation_of(estimate).number(estimate.lower)
+               : "at upper bound " + notation_of(estimate).number(estimate.upper);
 }
 
 /// What the data alone say, beside what they say with all that was known beforehand.
@@ -45,7 +44,7 @@ std::string parameter_table(const estimator::Calibration& calibration) {
   const auto add = [&](const estimator::ParameterEstimate& estimate, const std::string& said) {
     const Measured number = format_measured(estimate.value, estimate.standard_deviation);
     rows.push_back({estimate.name, number.value, number.standard_deviation, estimate.unit,
-                    format_number(estimate.initial), said});
+                    notation_of(estimate).number(estimate.initial), said});
     if (!with_priors) return;
     const std::vector<std::string> data = data_cells(estimate);
     rows.back().insert(rows.back().end() - 1, data.begin(), data.end());

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <limits>
 
+#include "proto/notation/axis_ticks.hpp"
 #include "proto/text/markup.hpp"
 #include "service/report/chart_legend.hpp"
 #include "service/text/number_format.hpp"
@@ -27,8 +28,10 @@ struct Range {
     high = std::max(high, value);
   }
   void widen(double fraction) {
+    constexpr double kNoise = 1e-9;  // of the values: what varies by less is constant
     if (!(low <= high)) *this = {0.0, 1.0};
-    const double size = high - low;
+    const double size =
+        high - low > kNoise * std::max(std::abs(low), std::abs(high)) ? high - low : 0.0;
     const double pad = size > 0.0 ? fraction * size : (high == 0.0 ? 1.0 : 0.1 * std::abs(high));
     low -= pad;
     high += pad;
@@ -112,6 +115,20 @@ struct Tick {
   std::string text;
 };
 
+struct AxisTicks {
+  std::vector<Tick> ticks;
+  std::string offset;  // of the texts, see notation::TickTexts
+};
+
+AxisTicks texts_at(const std::vector<double>& values, bool logarithmic) {
+  const notation::TickTexts told = notation::tick_texts(values);
+  AxisTicks axis{.ticks = {}, .offset = told.offset};
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    axis.ticks.push_back({logarithmic ? std::log10(values[k]) : values[k], told.texts[k]});
+  }
+  return axis;
+}
+
 /// A factor of a power of ten: plain from 0.001 to 9999, "5·10⁻⁸" beyond.
 std::string factor_text(double factor, int exponent) {
   if (exponent >= -3 && exponent < 4) return format_number(factor * std::pow(10.0, exponent), 4);
@@ -120,63 +137,55 @@ std::string factor_text(double factor, int exponent) {
 }
 
 /// Decades; over two decades or less 1, 2 and 5 times them; over less than one, linear ticks.
-std::vector<Tick> log_ticks(const Range& range, double count_max) {
-  std::vector<Tick> ticks;
+AxisTicks log_ticks(const Range& range, double count_max) {
+  AxisTicks axis;
   const double span = range.high - range.low;
   if (span >= 1.0 && span <= 2.1) {
     for (double decade = std::floor(range.low); decade <= range.high; decade += 1.0) {
       for (const double factor : {1.0, 2.0, 5.0}) {
         const double at = decade + std::log10(factor);
         if (at < range.low || at > range.high) continue;
-        ticks.push_back({at, factor_text(factor, static_cast<int>(decade))});
+        axis.ticks.push_back({at, factor_text(factor, static_cast<int>(decade))});
       }
     }
-    return ticks;
+    return axis;
   }
   const double stride = std::max(1.0, std::ceil(span / count_max));
   for (double decade = std::ceil(range.low); decade <= range.high; decade += stride) {
-    ticks.push_back({decade, decade_text(static_cast<int>(decade))});
+    axis.ticks.push_back({decade, decade_text(static_cast<int>(decade))});
   }
-  if (ticks.size() >= 2) return ticks;
-  ticks.clear();
-  for (const double value : nice_ticks(std::pow(10.0, range.low), std::pow(10.0, range.high), 6)) {
-    if (value > 0.0) ticks.push_back({std::log10(value), format_number(value, 4)});
-  }
-  return ticks;
+  if (axis.ticks.size() >= 2) return axis;
+  std::vector<double> values =
+      notation::nice_ticks(std::pow(10.0, range.low), std::pow(10.0, range.high), 6);
+  std::erase_if(values, [](double value) { return !(value > 0.0); });
+  return texts_at(values, true);
 }
 
-std::vector<Tick> x_ticks(const Chart& chart, const Plane& plane) {
+AxisTicks x_ticks(const Chart& chart, const Plane& plane) {
   const Range& range = plane.x_range();
   const int room = std::clamp(chart.width / 75, 3, 12);
   if (chart.log_x) return log_ticks(range, room);
   const double span = range.high - range.low;
   const int ticks_max =
       chart.whole_x ? std::min(static_cast<int>(std::max(span, 1.0)), room) : room;
-  std::vector<Tick> ticks;
-  for (const double tick : nice_ticks(range.low, range.high, ticks_max)) {
-    ticks.push_back({tick, format_number(tick, 6)});
-  }
-  return ticks;
+  return texts_at(notation::nice_ticks(range.low, range.high, ticks_max), false);
 }
 
-std::vector<Tick> y_ticks(const Chart& chart, const Plane& plane) {
+AxisTicks y_ticks(const Chart& chart, const Plane& plane) {
   const Range& range = plane.y_range();
   if (chart.log_y) return log_ticks(range, 6.0);
-  std::vector<Tick> ticks;
-  for (const double tick : nice_ticks(range.low, range.high, 6)) {
-    ticks.push_back({tick, format_number(tick, 4)});
-  }
-  return ticks;
+  return texts_at(notation::nice_ticks(range.low, range.high, 6), false);
 }
 
 std::string axes(const Chart& chart, const Plane& plane) {
   std::string svg;
-  for (const Tick& tick : x_ticks(chart, plane)) {
+  const AxisTicks horizontal = x_ticks(chart, plane), vertical = y_ticks(chart, plane);
+  for (const Tick& tick : horizontal.ticks) {
     const double x = plane.to_x(tick.at);
     svg += line_at(x, plane.top(), x, plane.bottom(), "grid");
     svg += text_at(x, plane.bottom() + 15, "middle", "tick", tick.text);
   }
-  for (const Tick& tick : y_ticks(chart, plane)) {
+  for (const Tick& tick : vertical.ticks) {
     const double y = plane.to_y(tick.at);
     svg += line_at(plane.left(), y, plane.right(), y, "grid");
     svg += text_at(plane.left() - 6, y + 4, "end", "tick", tick.text);
@@ -185,11 +194,11 @@ std::string axes(const Chart& chart, const Plane& plane) {
          pixel(plane.right() - plane.left()) + "\" height=\"" +
          pixel(plane.bottom() - plane.top()) + "\" class=\"frame\"/>\n";
   svg += text_at(0.5 * (plane.left() + plane.right()), chart.height - 8.0, "middle", "label",
-                 chart.x_label);
+                 notation::label_with_offset(chart.x_label, horizontal.offset));
   const double middle = 0.5 * (plane.top() + plane.bottom());
   svg += "<text transform=\"translate(14," + pixel(middle) +
-         ") rotate(-90)\" text-anchor=\"middle\" class=\"label\">" + escape_html(chart.y_label) +
-         "</text>\n";
+         ") rotate(-90)\" text-anchor=\"middle\" class=\"label\">" +
+         escape_html(notation::label_with_offset(chart.y_label, vertical.offset)) + "</text>\n";
   svg += text_at(plane.left(), 18, "start", "title", chart.title);
   return svg;
 }
@@ -299,25 +308,6 @@ std::string drawing_of(const Chart& chart, const Plane& plane, const ChartSeries
 }
 
 }  // namespace
-
-std::vector<double> nice_ticks(double low, double high, int count_max) {
-  const double raw = (high - low) / count_max;
-  if (!(raw > 0.0) || !std::isfinite(raw)) return {low};
-  const double power = std::pow(10.0, std::floor(std::log10(raw)));
-  double step = 10.0 * power;
-  for (const double factor : {1.0, 2.0, 5.0}) {
-    if (factor * power >= raw) {
-      step = factor * power;
-      break;
-    }
-  }
-  std::vector<double> ticks;
-  // Counting in whole steps keeps zero exactly zero.
-  for (double k = std::ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k += 1.0) {
-    ticks.push_back(k == 0.0 ? 0.0 : k * step);
-  }
-  return ticks;
-}
 
 std::vector<std::size_t> decimate(const std::vector<double>& x, const std::vector<double>& y,
                                   int columns) {

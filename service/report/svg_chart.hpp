@@ -49,9 +49,6 @@ std::string svg_chart(const Chart& chart);
 /// What is inside that element, for pictures of several charts.
 std::string chart_content(const Chart& chart);
 
-/// Ticks at 1, 2 or 5 times a power of ten within [low, high], at most `count_max`.
-std::vector<double> nice_ticks(double low, double high, int count_max);
-
 /// Points that draw the same line at a width of `columns` pixels, as indices into x and y.
 std::vector<std::size_t> decimate(const std::vector<double>& x, const std::vector<double>& y,
                                   int columns);

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "proto/notation/axis_ticks.hpp"
 #include "service/report/svg_chart.hpp"
-#include "service/text/number_format.hpp"
 
 namespace service {
 namespace {
@@ -86,11 +86,14 @@ class ForestAxis {
     const double unit = relative ? 0.01 * std::abs(estimate.value) : 1.0;
     const double zero = relative ? estimate.value : 0.0;
     std::string svg;
-    for (const double tick : nice_ticks((low_ - zero) / unit, (high_ - zero) / unit, 3)) {
-      const double x = to_x(zero + unit * tick);
+    const std::vector<double> ticks =
+        notation::nice_ticks((low_ - zero) / unit, (high_ - zero) / unit, 3);
+    const std::vector<std::string> texts = notation::tick_texts(ticks).texts;
+    for (std::size_t k = 0; k < ticks.size(); ++k) {
+      const double x = to_x(zero + unit * ticks[k]);
       svg += forest_format("<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\" class=\"grid\"/>",
                            x, x, kTop, y);
-      svg += forest_text(x, y + 14.0, "middle", "tick", format_number(tick, 3));
+      svg += forest_text(x, y + 14.0, "middle", "tick", texts[k]);
     }
     return svg + forest_text(left_ + 0.5 * kColumn, y + 30.0, "middle", "label",
                              relative ? "% off the estimate" : estimate.unit);

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "estimator/calibrate/calibration.hpp"
+#include "service/text/number_format.hpp"
 
 namespace service {
 
@@ -23,5 +24,10 @@ std::string describe_intervals(const estimator::Calibration& calibration);
 /// Warnings on hinges whose motion the model does not explain (estimator::is_unexplained). Empty
 /// when all is well.
 std::vector<std::string> describe_misfit(const estimator::Calibration& calibration);
+
+/// How an estimate is written in every table, page and file.
+inline Notation notation_of(const estimator::ParameterEstimate& estimate) {
+  return {estimate.value, estimate.standard_deviation};
+}
 
 }  // namespace service

@@ -13,6 +13,7 @@
 #include "service/import/estimate_kind.hpp"
 #include "service/import/rig_chain_text.hpp"
 #include "service/import/rig_places.hpp"
+#include "service/result/calibration_outcome.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {
@@ -41,7 +42,7 @@ std::string without_deviations(const std::string& comment) {
 std::string deviation_text(const estimator::ParameterEstimate& estimate) {
   if (estimate.at_bound) return kAtBound;
   if (!std::isfinite(estimate.standard_deviation)) return kUnseen;
-  return "± " + format_number(estimate.standard_deviation, 2);
+  return "± " + notation_of(estimate).deviation(estimate.standard_deviation);
 }
 
 class RigWriter {
@@ -59,7 +60,7 @@ class RigWriter {
   }
 
   /// Writes a value where the file states the parameter, or would.
-  bool set_value(const std::string& parameter, double value) {
+  bool set_value(const std::string& parameter, double value, const Notation& notation) {
     const Steps* const steps = place_of(parameter);
     if (steps == nullptr) return false;
     const estimator::Parameter& was =
@@ -69,16 +70,18 @@ class RigWriter {
     // A prior without a mean has the value for one, and stays where it was.
     if (value != was.value && edit_.has(below(*steps, "prior_standard_deviation")) &&
         !edit_.has(below(*steps, "prior_mean"))) {
-      edit_.set_number(below(*steps, "prior_mean"), was.prior_mean);
+      edit_.set_number(below(*steps, "prior_mean"), notation::format_exact(was.prior_mean));
     }
     // So does a bound that the file sets by a value below zero alone.
     constexpr double kFarBelow = -1e6;
     const bool below_zero = steps->back().field->name().starts_with("stribeck_") &&
                             was.lower == -std::numeric_limits<double>::infinity();
     if (below_zero && value >= 0.0 && was.value < 0.0) {
-      edit_.set_number(below(*steps, "lower"), kFarBelow);
+      edit_.set_number(below(*steps, "lower"), notation::format_exact(kFarBelow));
     }
-    if (value != was.value || edit_.has(value_at)) edit_.set_number(value_at, value);
+    if (value != was.value || edit_.has(value_at)) {
+      edit_.set_number(value_at, notation.exact(value));
+    }
     return true;
   }
 
@@ -88,8 +91,10 @@ class RigWriter {
         !(estimate.standard_deviation > 0.0) || estimate.at_bound) {
       return;
     }
-    edit_.set_number(below(*steps, "prior_mean"), estimate.value);
-    edit_.set_number(below(*steps, "prior_standard_deviation"), estimate.standard_deviation);
+    const Notation notation = notation_of(estimate);
+    edit_.set_number(below(*steps, "prior_mean"), notation.exact(estimate.value));
+    edit_.set_number(below(*steps, "prior_standard_deviation"),
+                     notation.exact(estimate.standard_deviation));
   }
 
   /// A value that follows from others is written where the file states it as well.
@@ -98,7 +103,7 @@ class RigWriter {
     if (found == placed_.places.end() || !is_tied_by_name(estimate.name)) return;
     const Steps value_at = below(found->second, "value");
     if (!edit_.has(value_at) || is_point_from_centre(found->second)) return;
-    edit_.set_number(value_at, estimate.value);
+    edit_.set_number(value_at, notation_of(estimate).exact(estimate.value));
   }
 
   void comment(const std::vector<estimator::ParameterEstimate>& estimates) {
@@ -212,10 +217,10 @@ WrittenRig write_rig(const std::string& name, const std::string& text, const Cal
                      Priors priors) {
   RigWriter writer(name, text);
   for (const estimator::Parameter& parameter : rig.kept) {
-    writer.set_value(parameter.name, parameter.value);
+    writer.set_value(parameter.name, parameter.value, {parameter.value, 0.0});
   }
   for (const estimator::ParameterEstimate& estimate : rig.estimates) {
-    writer.set_value(estimate.name, estimate.value);
+    writer.set_value(estimate.name, estimate.value, notation_of(estimate));
     if (priors == Priors::kFromEstimates) writer.set_prior(estimate);
   }
   for (const estimator::ParameterEstimate& estimate : rig.tied) {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "estimator/math/decompositions.hpp"
-#include "proto/text/exact_number.hpp"
+#include "proto/notation/number_format.hpp"
 #include "service/import/rig_file.hpp"
 
 namespace service {
@@ -15,7 +15,6 @@ namespace {
 
 using Eigen::Matrix3d;
 using Eigen::Vector3d;
-using proto::exact_number;
 using Random = std::mt19937_64;
 
 double between(Random& random, double low, double high) {
@@ -89,12 +88,13 @@ ArmBody wrong_body(const ArmBody& body, double wrong, Random& random) {
 }
 
 std::string parameter(const char* name, double value, bool free) {
-  return std::string(name) + " { value: " + exact_number(value) + (free ? " free: true }" : " }");
+  return std::string(name) + " { value: " + notation::format_exact(value) +
+         (free ? " free: true }" : " }");
 }
 
 std::string direction(const char* name, const Vector3d& v) {
-  return std::string(name) + " { x: " + exact_number(v.x()) + " y: " + exact_number(v.y()) +
-         " z: " + exact_number(v.z()) + " }";
+  return std::string(name) + " { x: " + notation::format_exact(v.x()) +
+         " y: " + notation::format_exact(v.y()) + " z: " + notation::format_exact(v.z()) + " }";
 }
 
 std::string point(const char* name, const Vector3d& v, bool free) {
@@ -124,7 +124,7 @@ std::string hinge_text(std::size_t i, const ArmLink& link, double noise) {
          parameter("coulomb_torque", link.coulomb, true) +
          "\n  }\n  motor {\n    control_unit: \"N·m\"\n    " + parameter("gain", link.gain, i > 0) +
          "\n    " + parameter("shaft_inertia", link.shaft, i > 0) +
-         (noise > 0.0 ? "\n    control_noise: " + exact_number(noise) : "") +
+         (noise > 0.0 ? "\n    control_noise: " + notation::format_exact(noise) : "") +
          "\n  }\n  encoder { }\n}\n";
 }
 

@@ -240,7 +240,8 @@ StudyTable parameter_table(const LegStudy& study, const LegResult& result) {
                                ? Measured{"-", "-"}
                                : format_measured(of_ratio->value, of_ratio->standard_deviation);
     const std::string truth =
-        result.leg.truth ? format_number(estimator::parameter_at(*result.leg.truth, index).value)
+        result.leg.truth ? Notation(parameter.value, parameter.standard_deviation)
+                               .number(estimator::parameter_at(*result.leg.truth, index).value)
                          : "-";
     table.rows.push_back({parameter.name, parameter.unit, truth, loop.value,
                           loop.standard_deviation, ratio.value, ratio.standard_deviation});

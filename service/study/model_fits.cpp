@@ -35,8 +35,7 @@ double mean(const std::vector<double>& values) {
 
 std::string measured_text(double value, double deviation) {
   if (std::isinf(deviation)) return format_number(value) + " (not seen)";
-  const Measured text = format_measured(value, deviation);
-  return text.value + " ± " + text.standard_deviation;
+  return format_with_deviation(value, deviation);
 }
 
 std::string parameter_cell(const StudyRun& run, const std::string& name) {

@@ -39,7 +39,7 @@ Spread spread_of(const Items& items, const Value& value) {
 }
 
 std::string text_of(const Spread& spread) {
-  return format_number(spread.mean, 3) + " ± " + format_number(spread.deviation, 2);
+  return format_with_deviation(spread.mean, spread.deviation);
 }
 
 std::string percent(double share) { return format_number(100.0 * share, 4) + " %"; }

@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <cmath>
 
-#include "proto/text/exact_number.hpp"
+#include "proto/notation/number_format.hpp"
 #include "service/text/csv_row.hpp"
 
 namespace service {
 namespace {
 
 /// Nothing for what is not known.
-std::string exact(double value) { return std::isnan(value) ? "" : proto::exact_number(value); }
+std::string exact(double value) { return std::isnan(value) ? "" : notation::format_exact(value); }
 
 /// Names of all parameters that occur, in order of appearance.
 std::vector<std::string> parameter_names(const std::vector<StudyRun>& runs) {

@@ -78,20 +78,24 @@ std::vector<Violation> estimator_is_pure(const Tree& tree) {
   // Work is shared out between threads in one place.
   static const std::string kThreads = "estimator/math/parallel_jobs.cpp";
   return check_includes(
-      tree, {"estimator/"},
+      tree, {"estimator/", "proto/notation/"},
       [](const SourceFile& file, const Include& include) -> std::optional<std::string> {
         if (file.path == kThreads && (include.target == "thread" || include.target == "mutex")) {
           return std::nullopt;
         }
-        const bool own = include.quoted && include.target.starts_with("estimator/");
+        const bool own =
+            include.quoted &&
+            (include.target.starts_with("proto/notation/") ||
+             (file.path.starts_with("estimator/") && include.target.starts_with("estimator/")));
         const bool eigen = !include.quoted && (include.target.starts_with("Eigen/") ||
                                                include.target.starts_with("unsupported/Eigen/"));
         const bool standard = !include.quoted &&
                               include.target.find_first_of("/.") == std::string::npos &&
                               !kForbidden.contains(include.target);
         if (own || eigen || standard) return std::nullopt;
-        return "estimator may include the standard library without I/O, threads and clocks, Eigen "
-               "and itself, not " +
+        return "estimator and proto/notation may include the standard library without I/O, threads "
+               "and "
+               "clocks, Eigen and themselves, not " +
                include.target;
       });
 }
@@ -181,9 +185,9 @@ std::vector<Violation> modules_keep_apart(const Tree& tree) {
     std::vector<std::string> may_use;  // besides itself
   };
   static const std::vector<Module> kDependencies = {
-      {"estimator/", {}},
+      {"estimator/", {"proto/notation/"}},
       {"proto/", {}},
-      {"firmware_iface/", {"proto/sim.pb.h", "proto/check/", "proto/text/"}},
+      {"firmware_iface/", {"proto/notation/", "proto/sim.pb.h", "proto/check/", "proto/text/"}},
       {"daq/", {"firmware_iface/", "proto/"}},
       {"service/", {"estimator/", "proto/"}},
   };
@@ -220,11 +224,13 @@ std::vector<Violation> scenarios_stand_alone(const Tree& tree) {
   return check_includes(
       tree, {"daq/scenario/"},
       [](const SourceFile&, const Include& include) -> std::optional<std::string> {
-        static const std::vector<std::string> kMayUse = {"daq/scenario/", "proto/text/",
-                                                         "proto/scenario.pb.h"};
+        static const std::vector<std::string> kMayUse = {"daq/scenario/", "proto/notation/",
+                                                         "proto/text/", "proto/scenario.pb.h"};
         if (!include.quoted || starts_with_any(include.target, kMayUse)) return std::nullopt;
-        return "daq/scenario serves simulations too: only itself, proto/text and the schema of "
-               "scenarios, not " +
+        return "daq/scenario serves simulations too: only itself, proto/notation, proto/text and "
+               "the "
+               "schema "
+               "of scenarios, not " +
                include.target;
       });
 }

@@ -280,7 +280,7 @@ TEST(Plan, IsDrawnToScale) {
   const std::string svg = plan_svg(plan, "pulse", "V");
   EXPECT_TRUE(svg.ends_with("</svg>\n"));
   EXPECT_NE(svg.find("M60.00 170.00H260.00V50.00H460.00V170.00H860.00"), std::string::npos) << svg;
-  for (const char* text : {">pulse<", ">time [s]<", ">command [V]<", ">0.2<", ">-2<"}) {
+  for (const char* text : {">pulse<", ">time [s]<", ">command [V]<", ">0.2<", ">-2.0<"}) {
     EXPECT_NE(svg.find(text), std::string::npos) << text;
   }
   EXPECT_NE(plan_svg(plan, "a<b> & \x1b", "V").find(">a&lt;b&gt; &amp; \\u001b</text>"),

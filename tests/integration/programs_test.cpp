@@ -5,6 +5,7 @@
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <utility>
 
 #include "tests/support/temporary_folder.hpp"
 
@@ -62,6 +63,19 @@ TEST_P(EveryProgram, EscapesWhatItRepeats) {
   EXPECT_EQ(refused.exit_code, GetParam().bad_usage);
   EXPECT_EQ(refused.err.find('\x1b'), std::string::npos);
   EXPECT_EQ(refused.err.find("\xc2\x9b"), std::string::npos);
+}
+
+// Of both programs that have commands.
+TEST(Programs, TellTheCommandThatWasMeant) {
+  const std::pair<Program, std::pair<std::string, std::string>> kMistyped[] = {
+      {{"rigcal", RIGCAL_BINARY, 1}, {"calibrat run.csv", "'calibrate'"}},
+      {{"rigcal-daq", RIGCAL_DAQ, 2}, {"prob --rig x", "'probe'"}}};
+  for (const auto& [program, words] : kMistyped) {
+    const ProgramRun refused = run(program, words.first, "/dev/null");
+    EXPECT_EQ(refused.exit_code, program.bad_usage);
+    EXPECT_NE(refused.err.find("there is no command"), std::string::npos) << refused.err;
+    EXPECT_NE(refused.err.find("did you mean " + words.second), std::string::npos) << refused.err;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(All, EveryProgram,

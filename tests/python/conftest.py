@@ -1,6 +1,7 @@
 """What the tests of the Python package share; RIGCAL_PROGRAMS is the folder of the programs."""
 
 import os
+import signal
 import subprocess
 from pathlib import Path
 
@@ -46,3 +47,18 @@ def rigcal_program(*arguments, expected=0):
                           text=True, timeout=120)
     assert done.returncode == expected, done.stderr
     return done
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory):
+    """The address of a service of its own."""
+    folder = tmp_path_factory.mktemp("service")
+    with open(folder / "log", "w", encoding="utf-8") as log:
+        daemon = subprocess.Popen(
+            [str(PROGRAMS / "rigcald"), "--data", str(folder / "data"), "--listen", "127.0.0.1:0"],
+            stdout=subprocess.PIPE, stderr=log, text=True)
+        line = daemon.stdout.readline() or (folder / "log").read_text()
+        address = "127.0.0.1:" + line.split("127.0.0.1:")[1].split()[0].strip(".,")
+        yield address
+        daemon.send_signal(signal.SIGTERM)
+        daemon.communicate(timeout=30)

@@ -77,6 +77,17 @@ def test_result_holds_what_was_found(result):
     assert "parameters" in repr(result)
 
 
+# "9.8037e-08" in a notebook is another number, at a glance, than "98.037e-9" in the terminal.
+def test_numbers_look_as_they_do_in_the_terminal(result):
+    rows = {line.split()[0]: line.split() for line in result.table().splitlines()
+            if line.split()[:1] and line.split()[0] in result.parameters.index}
+    assert len(rows) == len(result.parameters)
+    page = result._repr_html_()
+    for name, (_, value, deviation, *_) in rows.items():
+        for number in (value, deviation):
+            assert f"<td>{number}</td>" in page, (name, number)
+
+
 def test_truth_lies_in_the_intervals(result):
     for name, row in result.parameters.iterrows():
         assert abs(row["value"] - TRUTH[name]) <= 2 * row["half_interval"], name
@@ -202,6 +213,10 @@ def test_figures_show_every_sensor(result, tmp_path):
     figure = result.plot()
     axes = [axis for part in figure.subfigs for axis in part.axes]
     assert len(axes) == 2 * len(result.sensors) + 1
+    labels = [label.get_text() for label in axes[-1].get_yticklabels()]
+    for name, label in zip(result.parameters.index, labels):
+        value = next(line for line in result.table().splitlines() if line.split()[:1] == [name])
+        assert label.startswith(f"{name} = {value.split()[1]} "), (label, value)
     figure.savefig(tmp_path / "result.png")
     assert (tmp_path / "result.png").stat().st_size > 10_000
     with pytest.raises(rigcal.InputError, match="no trajectory 7"):

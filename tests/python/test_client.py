@@ -2,8 +2,6 @@
 
 import asyncio
 import json
-import signal
-import subprocess
 import socket
 import threading
 
@@ -11,22 +9,7 @@ import pandas as pd
 import pytest
 
 import rigcal
-from conftest import PROGRAMS, RIG, rigcal_program
-
-
-@pytest.fixture(scope="module")
-def service(tmp_path_factory):
-    """The address of a service of its own."""
-    folder = tmp_path_factory.mktemp("service")
-    with open(folder / "log", "w", encoding="utf-8") as log:
-        daemon = subprocess.Popen(
-            [str(PROGRAMS / "rigcald"), "--data", str(folder / "data"), "--listen", "127.0.0.1:0"],
-            stdout=subprocess.PIPE, stderr=log, text=True)
-        line = daemon.stdout.readline() or (folder / "log").read_text()
-        address = "127.0.0.1:" + line.split("127.0.0.1:")[1].split()[0].strip(".,")
-        yield address
-        daemon.send_signal(signal.SIGTERM)
-        daemon.communicate(timeout=30)
+from conftest import RIG, rigcal_program
 
 
 def test_result_is_that_of_this_process(service, csv, result, tmp_path):

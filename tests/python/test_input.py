@@ -6,6 +6,7 @@ import pytest
 
 import rigcal
 from conftest import RIG
+from rigcal import _wire
 
 
 def refused(*words, **arguments):
@@ -33,6 +34,28 @@ def test_recordings(frame, csv, tmp_path):
     short = {time: frame[time], angle: frame[angle].to_numpy()[:-1]}
     refused("rows", "one length", recordings=short)
     refused("no rows", recordings=frame.iloc[:0])
+
+
+# Cells that were read as texts: "no column 'theta1_rad'" of a column that is there.
+@pytest.mark.parametrize("cell", ["0,25", "n/a"])
+def test_text_where_numbers_must_be(frame, cell):
+    angle = frame.columns[1]
+    wrong = frame.astype({angle: object})
+    wrong.loc[41, angle] = cell
+    refused("recording 1" if not frame.attrs.get("name") else frame.attrs["name"],
+            f"column '{angle}' holds text, '{cell}' in row 42; give numbers", recordings=wrong)
+    refused(f"column '{angle}' holds text", "row 42",
+            recordings={name: wrong[name].to_numpy() for name in wrong})
+    with pytest.raises(rigcal.InputError, match=f"'{angle}' holds text"):
+        list(_wire.submit(wrong, RIG))
+    dated = frame.assign(**{angle: pd.Timestamp("2026-11-24")})
+    refused(f"'{angle}' holds dates or times", recordings=dated)
+
+
+# What the rig does not read may stand beside.
+def test_texts_beside(frame, result):
+    told = rigcal.calibrate(frame.assign(remark="good", day=pd.Timestamp("2026-11-24")), RIG)
+    pd.testing.assert_frame_equal(told.parameters, result.parameters, check_exact=True)
 
 
 # Rows count from 1; the cell is told as in a file.

@@ -73,6 +73,42 @@ TEST(CommandLine, WrongUsageIsRefused) {
   }
 }
 
+TEST(CommandLine, MistypedCommandsAreToldWithTheNearest) {
+  expect_refused("calibrat run.csv",
+                 {"there is no command 'calibrat'", "did you mean 'calibrate'?", "rigcal --help"});
+  expect_refused("run.csv", {"there is no command 'run.csv'", "rigcal --help"});
+  EXPECT_EQ(run_rigcal("run.csv").err.find("did you mean"), std::string::npos);
+  expect_refused("", {"no command was given", "rigcal --help"});
+  EXPECT_EQ(run_rigcal("info").err.find("there is no command"), std::string::npos);
+}
+
+// Every option that takes one of some words: a sentence with these, instead of the parser's text.
+TEST(CommandLine, WordsThatAreNoChoiceAreToldWithTheChoices) {
+  struct Choice {
+    const char* arguments;
+    std::vector<std::string> parts;
+  };
+  const Choice choices[] = {
+      {"study foo", {"kind", "'foo' is not", "arm, furuta,", " or synthetic"}},
+      {"study furta", {"'furta'", "did you mean 'furuta'?"}},
+      {"calibrate x --rig y --states half", {"--states", "'half' is not configurations or full"}},
+      {"calibrate x --rig y --residual half", {"--residual", "is not explicit or implicit"}},
+      {"calibrate x --rig y --inertias entrie", {"--inertias", "did you mean 'entries'?"}},
+      {"crossvalidate x --rig y --by piece", {"--by", "is not recording or segment"}},
+      {"compare x --rig y --by piece", {"--by", "is not recording, segment or window"}},
+      {"estimate x --rig y --out z --only angel", {"--only", "'angel'", "angle, "}},
+      {"simulate --integrator euler", {"--integrator", "is not physical or spook"}},
+      {"design --kind pulse", {"--kind", "did you mean 'pulses'?"}},
+      {"--completion csh", {"--completion", "is not bash, zsh or fish"}}};
+  for (const Choice& choice : choices) {
+    SCOPED_TRACE(choice.arguments);
+    const ProgramRun run = run_rigcal(choice.arguments);
+    EXPECT_EQ(run.exit_code, 1);
+    expect_parts(run.err, choice.parts);
+    EXPECT_EQ(run.err.find("FAILED"), std::string::npos) << run.err;
+  }
+}
+
 // Every kind of bad recording: non-zero exit, one message with file and line, what to do.
 TEST(CommandLine, BadRecordingsAreRefusedWithPlaceAndRemedy) {
   const TemporaryFolder folder;

@@ -265,11 +265,11 @@ TEST(CsvRecording, HoldsItsNumbersToTheTableOfRanges) {
   };
   for (const double value : {1e13, -1e13, 1e308}) {
     expect_parts(refusal_of(with(&Row::theta, value)),
-                 {"r.csv:22:2", "column 'theta'", "must be from -1e+12 to 1e+12"});
+                 {"r.csv:22:2", "column 'theta'", "must be from -1e12 to 1e12"});
   }
   for (const double value : {1.1e6, -1.1e6}) {
     expect_parts(refusal_of(with(&Row::u, value)),
-                 {"r.csv:22:3", "column 'u'", "must be from -1e+06 to 1e+06"});
+                 {"r.csv:22:3", "column 'u'", "must be from -1e6 to 1e6"});
   }
   EXPECT_NO_THROW((void)import_text(with(&Row::u, 1e6), make_format()));
   // A factor of the rig file's is part of the number.

@@ -121,7 +121,7 @@ TEST_F(ParameterValuesFile, ReachAJob) {
       make_spec({}, options, [](const std::string& recording) { return recording; });
   ASSERT_EQ(spec.start_size(), 3);
   EXPECT_EQ(spec.start(0), "pendulum.J_zz=0.0041");
-  EXPECT_EQ(spec.start(1), "pivot.b=0.000125");
+  EXPECT_EQ(spec.start(1), "pivot.b=125e-6");
   EXPECT_EQ(spec.start(2), "pivot.b=3");
 }
 

@@ -78,7 +78,7 @@ TEST(ResultTable, AlignsColumnsDespiteUnitsInUnicode) {
 
 TEST(ResultTable, TellsWhatAPersonMustKnow) {
   const std::string text = format_calibration(prepared_calibration(), 0.25);
-  expect_parts(text, {"B.J_zz", "0.0039601", "0.0000023", "kg·m²", "at lower bound 0",
+  expect_parts(text, {"B.J_zz", "3.9601e-3", "0.0023e-3", "kg·m²", "at lower bound 0",
                       "hinge pivot", "3", "1.b is not seen", "chosen for a test", "Converged",
                       "cost tolerance", "2 iterations"});
   estimator::Calibration failed = prepared_calibration();
@@ -150,7 +150,7 @@ estimator::Calibration correlated_calibration() {
 // estimate's, or a prior left out, would mislead whoever publishes it.
 TEST(CalibrationPage, ShowsIntervalsAgainstPriorAndBounds) {
   const std::string html = calibration_page(correlated_calibration(), prepared_context());
-  expect_parts(html, {"0.003980 … 0.004020", "0.0045 ± 200e-6", "≥ 1e-9", "class=\"prior\"",
+  expect_parts(html, {"0.003980 … 0.004020", "0.00450 ± 0.00020", "≥ 1e-9", "class=\"prior\"",
                       "95 % of the prior", "± 0.5 %", "includes 0"});
   const std::string without = calibration_page(prepared_calibration(), prepared_context());
   EXPECT_EQ(without.find("class=\"prior\""), std::string::npos);
@@ -161,7 +161,7 @@ TEST(CalibrationPage, ShowsIntervalsAgainstPriorAndBounds) {
 TEST(CalibrationPage, SaysWhatTheDataDoNotTell) {
   const std::string html = calibration_page(correlated_calibration(), prepared_context());
   expect_parts(html, {"A.J and A.m trade off", "ΔA.J = 0.002 kg·m², ΔA.m = -1 kg",
-                      "A.m cannot be told from zero", ">1.7</td>", ">6e-6</td>", "A.m (0.8)",
+                      "A.m cannot be told from zero", ">1.7</td>", ">0.0000060</td>", "A.m (0.8)",
                       "Correlation of the estimates"});
   // A parameter that does nothing is its own direction: there is nothing to change together.
   estimator::Calibration lone = correlated_calibration();
@@ -335,16 +335,21 @@ TEST(Decimation, KeepsSpikesAndGaps) {
       std::any_of(kept.begin(), kept.end(), [&](std::size_t k) { return std::isnan(y[k]); }));
 }
 
-TEST(Ticks, AreRoundAndCoverTheRange) {
-  EXPECT_EQ(nice_ticks(0.0, 10.0, 10).size(), 11U);
-  const std::vector<double> ticks = nice_ticks(-0.3, 0.3, 6);
-  ASSERT_EQ(ticks.size(), 7U);
-  for (int k = 0; k < 7; ++k) EXPECT_NEAR(ticks[static_cast<std::size_t>(k)], 0.1 * (k - 3), 1e-15);
-  EXPECT_EQ(ticks[3], 0.0);
-  for (const double tick : nice_ticks(0.00123, 0.00987, 5)) {
-    EXPECT_NEAR(tick * 1e3, std::round(tick * 1e3 * 2.0) / 2.0, 1e-9);
+// The cost of a fit that hardly falls: ticks of four digits were 20203, 20203, 20202, 20202.
+TEST(Chart, WritesTicksApartAndWhatTheyHaveInCommonOnce) {
+  Chart chart{.title = "Cost", .x_label = "iteration", .y_label = "cost", .series = {}};
+  chart.series = {{"", "measured", {0.0, 1.0, 2.0}, {20203.17, 20202.61, 20202.42}}};
+  for (const bool logarithmic : {false, true}) {
+    chart.log_y = logarithmic;
+    const std::string svg = svg_chart(chart);
+    for (const char* tick : {">20202.4<", ">20202.6<", ">20203.0<"}) {
+      EXPECT_NE(svg.find(tick), std::string::npos) << tick << logarithmic << svg;
+    }
   }
-  EXPECT_EQ(nice_ticks(2.0, 2.0, 5).size(), 1U);
+  chart.series[0].y = {20202.617, 20202.61, 20202.602};
+  const std::string close = svg_chart(chart);
+  EXPECT_NE(close.find(">cost − 20202.6<"), std::string::npos) << close;
+  EXPECT_NE(close.find(">0.010<"), std::string::npos) << close;
 }
 
 // Degenerate charts must draw: a single point, a constant, nothing observed.
@@ -419,7 +424,7 @@ TEST(ResultTable, BeginsWithTheVerdict) {
   estimator::Calibration calibration = judged_calibration();
   const std::string text = format_calibration(calibration, 0.25);
   EXPECT_EQ(text.find("The model does not hold: pieces disagree (Q 412 on 60).\n"), 0U) << text;
-  expect_parts(text, {"by noise alone 0.0000011", "known better together", "B.J_zz / 1.K",
+  expect_parts(text, {"by noise alone 0.0011e-3", "known better together", "B.J_zz / 1.K",
                       "kg·m²/(N·m/V)", "Converged"});
   calibration.verdict = {estimator::VerdictKind::kExplainsNothing, "the model explains nothing"};
   expect_parts(format_calibration(calibration, 0.25), {"NO RESULT"});

@@ -153,11 +153,12 @@ TEST_F(PendulumOut, KeepsCommentsInTheirColumnsAndTellsDeviations) {
              .kept = {},
              .headline = "Calibrated by rigcal 9"});
   EXPECT_TRUE(written.notes.empty());
-  expect_parts(written.text,
-               {"# proto-file: proto/rig.proto\n# Calibrated by rigcal 9\nbody {",
-                "    zz { value: 0.0123456789 free: true }  # ± 1.2e-6; about the centre of mass\n",
-                "yy { value: 0.0111 free: true }  # not seen in the data\n",
-                "viscous { value: 2e-04; free: true } }  # ± 30e-6\n"});
+  expect_parts(
+      written.text,
+      {"# proto-file: proto/rig.proto\n# Calibrated by rigcal 9\nbody {",
+       "    zz { value: 12.3456789e-3 free: true }  # ± 0.0012e-3; about the centre of mass\n",
+       "yy { value: 0.0111 free: true }  # not seen in the data\n",
+       "viscous { value: 200e-6; free: true } }  # ± 30e-6\n"});
 }
 
 // The estimate of what motion sees is written whatever the file keeps of what it does not.

@@ -9,7 +9,7 @@
 #include "estimator/model/sensor.hpp"
 #include "estimator/model/spanning_tree.hpp"
 #include "estimator/model/turning_axis.hpp"
-#include "proto/text/exact_number.hpp"
+#include "proto/notation/number_format.hpp"
 
 namespace service {
 namespace {
@@ -222,7 +222,7 @@ class RobotBuilder {
     for (const auto& [quantity, what] : kNowhere) {
       const estimator::Parameter& parameter = mechanism_.hinge_parameter(hinge, quantity);
       if (parameter.value == 0.0) continue;
-      note(parameter.name + " = " + proto::exact_number(parameter.value) + " " + parameter.unit +
+      note(parameter.name + " = " + notation::format_exact(parameter.value) + " " + parameter.unit +
            ": " + what + " has no place there, left out");
     }
     if (source.gear_ratio != 0.0 && value(hinge, HingeQuantity::kShaftInertia) != 0.0) {

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "estimator/model/possible_inertia.hpp"
-#include "proto/text/exact_number.hpp"
+#include "proto/notation/number_format.hpp"
 #include "proto/text/input_error.hpp"
 
 namespace service {
@@ -26,7 +26,7 @@ constexpr double kInertiaLeast = 1e-9;  // [kg·m²]
 /// An exact number; what rounding left of a zero is one.
 std::string number(double value, double size = 1.0) {
   if (std::abs(value) < 1e-15 * size) return "0";
-  return proto::exact_number(value);
+  return notation::format_exact(value);
 }
 
 std::string direction(const Eigen::Vector3d& v) {

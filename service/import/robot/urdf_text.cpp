@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include "proto/text/exact_number.hpp"
+#include "proto/notation/number_format.hpp"
 #include "service/import/robot/robot_text.hpp"
 #include "service/import/robot/xml_writing.hpp"
 
@@ -126,8 +126,9 @@ class UrdfWriter {
 
   void note_joint(const RobotJoint& joint, bool slides) {
     const auto left_out = [&](double value, const std::string& unit, const std::string& what) {
-      notes_.push_back("joint '" + joint.name + "': " + what + " (" + proto::exact_number(value) +
-                       " " + unit + ") has no place in a URDF file, left out");
+      notes_.push_back("joint '" + joint.name + "': " + what + " (" +
+                       notation::format_exact(value) + " " + unit +
+                       ") has no place in a URDF file, left out");
     };
     const std::string force = slides ? "N" : "N·m", coordinate = slides ? "m" : "rad";
     if (joint.armature != 0.0) {

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "proto/text/exact_number.hpp"
+#include "proto/notation/number_format.hpp"
 
 namespace service {
 
@@ -10,7 +10,7 @@ std::string number_list(const std::vector<double>& values) {
   std::string text;
   for (const double value : values) {
     if (!text.empty()) text += ' ';
-    text += proto::exact_number(value == 0.0 ? 0.0 : value);  // no minus before a zero
+    text += notation::format_exact(value == 0.0 ? 0.0 : value);  // no minus before a zero
   }
   return text;
 }

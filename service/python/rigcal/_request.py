@@ -50,8 +50,12 @@ def name_of(recording: RecordingLike, index: int) -> str:
     return str(name) if name else f"recording {index + 1}"
 
 
-def columns_of(recording: RecordingLike, name: str) -> dict[str, NDArray[np.float64]]:
-    """The columns of a table as numbers; nothing of a file. An index with a name is a column."""
+def columns_of(recording: RecordingLike, name: str,
+               needed: Sequence[str]) -> dict[str, NDArray[np.float64]]:
+    """The columns of a table as numbers; nothing of a file. An index with a name is a column.
+
+    What no rig reads may stand beside: texts, dates.
+    """
     if isinstance(recording, (str, os.PathLike)):
         return {}
     if isinstance(recording, pd.DataFrame):
@@ -66,18 +70,32 @@ def columns_of(recording: RecordingLike, name: str) -> dict[str, NDArray[np.floa
         if values.ndim != 1:
             raise InputError(f"{name}: column '{column}' has the shape {values.shape}; give one "
                              "number a row")
-        # What no rig reads may stand beside: texts, dates. The importer tells if it is needed.
         if np.issubdtype(values.dtype, np.number) or values.dtype == bool:
             columns[str(column)] = values.astype(float)
         elif values.dtype == object:
             try:
                 columns[str(column)] = values.astype(float)
             except (TypeError, ValueError):
-                continue
+                pass
+        if str(column) in needed and str(column) not in columns:
+            raise InputError(f"{name}: column '{column}' holds {_kind_of(values)}; give numbers "
+                             "(pandas.to_numeric makes them of texts)")
     if not columns:
         raise InputError(f"{name}: no column holds numbers; give columns of floats, times in seconds "
                          "or as the rig file says")
     return columns
+
+
+def _kind_of(values: NDArray[Any]) -> str:
+    """What stands in a column that holds no numbers, with the first cell that is none."""
+    if np.issubdtype(values.dtype, np.datetime64) or np.issubdtype(values.dtype, np.timedelta64):
+        return "dates or times"
+    for row, cell in enumerate(values):
+        try:
+            float(cell)
+        except (TypeError, ValueError):
+            return f"text, {str(cell)!r} in row {row + 1}"
+    return "no numbers"
 
 
 def texts(names: Names) -> list[str]:
@@ -206,7 +224,7 @@ def make_request(recordings: Optional[RecordingsLike], rig: RigLike, *,
     taken: set[str] = set()
     for index, recording in enumerate([] if recordings is None else list_recordings(recordings)):
         name = name_of(recording, index)
-        columns = columns_of(recording, name)
+        columns = columns_of(recording, name, described.columns)
         if columns and name in taken:
             name = f"{name} ({index + 1})"  # of another table; files are told apart by their paths
         taken.add(name)

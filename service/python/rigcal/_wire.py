@@ -15,7 +15,7 @@ import struct
 import uuid
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generator, Mapping, Optional, Union
+from typing import Any, Generator, Mapping, Optional, Sequence, Union
 
 import pandas as pd
 from google.protobuf.json_format import MessageToDict
@@ -181,10 +181,10 @@ def next_update(job_id: str) -> Operation:
             return told.job_update.job
 
 
-def upload(recording: RecordingLike, index: int = 0) -> Operation:
+def upload(recording: RecordingLike, index: int = 0, needed: Sequence[str] = ()) -> Operation:
     """Uploads what the service does not have yet, under a name made of its content."""
     name = name_of(recording, index)
-    content = _content_of(recording, name)
+    content = _content_of(recording, name, needed)
     file_name = os.path.basename(name)
     if not isinstance(recording, (str, os.PathLike)) and not file_name.endswith(".csv"):
         file_name += ".csv"
@@ -209,13 +209,13 @@ def upload(recording: RecordingLike, index: int = 0) -> Operation:
     return session_id
 
 
-def _content_of(recording: RecordingLike, name: str) -> bytes:
+def _content_of(recording: RecordingLike, name: str, needed: Sequence[str]) -> bytes:
     if isinstance(recording, (str, os.PathLike)):
         try:
             return Path(recording).read_bytes()
         except OSError as error:
             raise InputError(f"{name}: {error.strerror}; name a recording") from None
-    columns = columns_of(recording, name)
+    columns = columns_of(recording, name, needed)
     if len({len(values) for values in columns.values()}) > 1:
         raise InputError(f"{name}: columns differ in length; give columns of one length")
     text = io.StringIO()
@@ -254,7 +254,7 @@ def submit(recordings: RecordingsLike, rig: RigLike, *, job_id: Optional[str] = 
         if isinstance(recording, str) and recording.startswith("session:"):
             entry.session_id = recording[len("session:"):]
         else:
-            entry.session_id = yield from upload(recording, index)
+            entry.session_id = yield from upload(recording, index, described.columns)
             entry.name = os.path.basename(name_of(recording, index))
         if from_ is not None:
             entry.from_s = from_
@@ -299,8 +299,3 @@ def _to_dict(message: Any) -> dict[str, Any]:
         told = MessageToDict(message, including_default_value_fields=True)
     result: dict[str, Any] = json.loads(json.dumps(told))
     return result
-
-
-def progress_of(job_info: pb.JobInfo) -> tuple[str, int, float, float]:
-    at = job_info.progress
-    return at.stage, at.iteration, at.cost, at.gradient_norm

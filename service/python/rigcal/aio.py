@@ -8,9 +8,9 @@ from collections import deque
 from typing import Any, AsyncIterator, Optional
 
 from rigcal import _wire
+from rigcal._progress import JobSteps, ProgressLike, telling
 from rigcal._request import RecordingLike, RecordingsLike
 from rigcal.errors import ServiceError
-from rigcal.estimation import ProgressLike, _print_progress
 from rigcal.result import Result
 from rigcal.rig import RigLike
 
@@ -122,12 +122,12 @@ class AsyncClient:
     async def calibrate(self, recordings: RecordingsLike, rig: RigLike, *,
                         progress: ProgressLike = None, **options: Any) -> Result:
         """Uploads, calibrates there, and returns the result. Cancelling this cancels the job."""
-        shown = _print_progress if progress is True else progress
         job_id = await self.submit(recordings, rig, **options)
         try:
-            async for told in self.watch(job_id):
-                if shown and _wire.state_of(told) == "running":
-                    shown(*_wire.progress_of(told))
+            with telling(progress) as tell:
+                steps = JobSteps(tell)
+                async for told in self.watch(job_id):
+                    steps(told)
         except ConnectionError:
             raise
         except BaseException:

@@ -3,34 +3,21 @@
 from __future__ import annotations
 
 import json
-import sys
 from typing import Any, Callable, Iterable, Optional, Union
 
 from rigcal import _rigcal
+from rigcal._progress import ProgressLike, telling
 from rigcal._request import (Names, ParametersLike, RecordingsLike, Values, count, make_request,
                              positive, word)
 from rigcal.result import CrossValidation, Examination, Result, Trajectory, Validation
 from rigcal.rig import RigLike
 
-#: Called with the stage, the iteration, the cost and the gradient's norm. What it raises ends the
-#: calibration.
-Progress = Callable[[str, int, float, float], None]
-ProgressLike = Union[None, bool, Progress]
 Segments = Union[None, int, str, Iterable[int]]
 
 
-def _print_progress(stage: str, iteration: int, cost: float, gradient: float) -> None:
-    print(f"\r{stage}: iteration {iteration}  cost {cost:.7g}  gradient {gradient:.2g}\033[K",
-          end="", file=sys.stderr, flush=True)
-
-
 def _run(work: Callable[[Any], Any], progress: ProgressLike, threads: Optional[int]) -> Any:
-    shown = _print_progress if progress is True else (progress or None)
-    try:
-        return work(_rigcal.Monitor(shown, count(threads, "threads", 256)))
-    finally:
-        if progress is True:
-            print(file=sys.stderr)
+    with telling(progress) as told:
+        return work(_rigcal.Monitor(told, count(threads, "threads", 256)))
 
 
 def _trajectories(handle: Any) -> list[Trajectory]:
@@ -49,8 +36,9 @@ def calibrate(recordings: RecordingsLike, rig: RigLike, *, parameters: Parameter
     """Estimates a rig's free parameters from recordings, as `rigcal calibrate` does.
 
     Args:
-        recordings: one or several: paths of CSV or MCAP files, DataFrames, or arrays by name, with
-            the columns that the rig file's recording { } names. One set of parameters for all.
+        recordings: one or several: paths of files (CSV, MCAP, MAT, HDF5, ROS 2 bags), DataFrames,
+            or arrays by name, with the columns that the rig file's recording { } names. One set of
+            parameters for all.
         rig: path or text of a rig file, or a Rig.
         parameters: "physical" or "shadow" (docs/method.md); or where values come from: a Result,
             the file of one, or numbers by name.
@@ -63,7 +51,8 @@ def calibrate(recordings: RecordingsLike, rig: RigLike, *, parameters: Parameter
         refine: whether to fit the open-loop simulation afterwards.
         as_is: use recordings as they are, repair nothing.
         threads: default: one for each processor. The result is the same with any number.
-        progress: True prints; a function is called with stage, iteration, cost, gradient.
+        progress: True prints on standard error; a function is called with stage, iteration, cost,
+            gradient.
         acceleration_noise, max_iterations: of the method; default: from the data, 100.
         kappa, compliance, damping_time, residual, states, approach: of shadow parameters alone.
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Optional, Sequence
 
 import numpy as np
 
+from rigcal import _rigcal
 from rigcal.errors import InputError
 
 if TYPE_CHECKING:
@@ -100,9 +101,11 @@ def _draw_intervals(axis: Any, result: Result) -> None:
     for place in places[~known]:
         axis.annotate("not seen", (1.4 * largest, place), ha="right", va="center", color=_RESIDUAL,
                       fontsize="small")
-    labels = [f"{name} = {number:.4g} {unit}" + (" (at its bound)" if bound else "")
-              for name, number, unit, bound in zip(frame.index, value, frame["unit"],
-                                                   frame["at_bound"])]
+    labels = [f"{name} = {_rigcal.format_measured(number, deviation)[0]} {unit}"
+              + (" (at its bound)" if bound else "")
+              for name, number, deviation, unit, bound in zip(
+                  frame.index, value, frame["standard_deviation"], frame["unit"],
+                  frame["at_bound"])]
     axis.set_yticks(places, labels, fontsize="small")
     axis.set_xlabel("half of the 95 % interval [% of the value]")
     axis.spines[["top", "right"]].set_visible(False)

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from rigcal import _rigcal
 from rigcal.errors import Finding, InputError
 
 if TYPE_CHECKING:
@@ -208,10 +209,15 @@ class Result(Outcome):
                 f"verdict '{self.verdict.kind}')")
 
     def _repr_html_(self) -> str:
-        shown = self.parameters[["value", "standard_deviation", "unit", "initial"]]
+        found = self.parameters
+        cells = [(*_rigcal.format_measured(value, deviation), unit,
+                  _rigcal.Notation(value, deviation).number(initial))
+                 for value, deviation, unit, initial in zip(
+                     found["value"], found["standard_deviation"], found["unit"], found["initial"])]
+        shown = pd.DataFrame(cells, found.index, ["value", "± sd", "unit", "initial"])
         notes = "".join(f"<li>{html.escape(note)}</li>" for note in self.notes)
         return (f"<p><b>{html.escape(self.verdict.sentence)}</b></p>"
-                f"{shown.to_html(float_format='{:.5g}'.format)}"
+                f"{shown.to_html()}"
                 + (f"<details><summary>Notes</summary><ul>{notes}</ul></details>" if notes else ""))
 
 

@@ -43,6 +43,11 @@ class Rig:
         return self._facts.name or self.path
 
     @property
+    def columns(self) -> list[str]:
+        """Names of the columns of recordings, as the rig file's recording { } has them."""
+        return self._facts.columns
+
+    @property
     def sensors(self) -> list[str]:
         """Names of the encoders, in the order of the columns of readings."""
         return self._facts.sensors

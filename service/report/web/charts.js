@@ -13,19 +13,77 @@ const charts = (() => {
 
   const shorter = (value, digits) => Number(value.toPrecision(digits));
 
-  // As service/text/number_format writes numbers.
+  // What follows writes numbers as notation/number_format and notation/axis_ticks do.
+  const kPlainDecimals = 6, kTickLength = 7;
+
+  const mayBePlain = (size, decimals) => size === 0 ||
+      (size >= 1e-3 && size < 1e5 && (decimals <= kPlainDecimals || size >= 1));
+  const engineering = size => 3 * Math.floor(Math.log10(size) / 3);
+  const suffix = exponent => exponent === 0 ? "" : "e" + exponent;
+
+  function digitsOf(value, digits) {
+    return String(Math.abs(value) >= 10 ** digits ? Math.round(value) : shorter(value, digits));
+  }
+
   function number(value, digits = 4) {
     if (value == null || Number.isNaN(value)) return "-";
     if (!Number.isFinite(value)) return value > 0 ? "inf" : "-inf";
     const size = Math.abs(value);
-    const plain = size === 0 || (size >= 1e-3 && size < 1e5);
-    const exponent = plain ? 0 : 3 * Math.floor(Math.log10(size) / 3);
-    const scaled = value / 10 ** exponent;
-    const whole = Math.abs(scaled) >= 10 ** digits;
-    const rounded = whole ? Math.round(scaled) : shorter(scaled, digits);
-    const limit = exponent === 0 ? 1e5 : 1e3;
-    if (Math.abs(rounded) >= limit) return number(rounded * 10 ** exponent, digits);
-    return (rounded === 0 ? "0" : String(rounded)) + (exponent === 0 ? "" : "e" + exponent);
+    if (size === 0) return "0";
+    if (size >= 5e-4 && size < 1e5) {
+      const text = digitsOf(value, digits);
+      if (mayBePlain(Math.abs(+text), (text.split(".")[1] || "").length)) return text;
+    }
+    for (let exponent = engineering(size);; exponent += 3) {
+      const mantissa = digitsOf(value / 10 ** exponent, digits);
+      if (Math.abs(+mantissa) < 1e3) return mantissa + suffix(exponent);
+    }
+  }
+
+  function writeTicks(ticks, spacing) {
+    const largest = Math.max(...ticks.map(Math.abs));
+    const decimals = exponent =>
+        Math.max(0, -Math.floor(Math.log10(spacing / 10 ** exponent) + 1e-9));
+    const exponent = mayBePlain(largest, decimals(0)) ? 0 : engineering(largest);
+    return ticks.map(tick => {
+      const text = (tick / 10 ** exponent).toFixed(Math.min(decimals(exponent), 20));
+      return +text === 0 ? "0" : text + suffix(exponent);
+    });
+  }
+
+  // Texts of an axis's ticks, and what is taken off all of them.
+  function tickTexts(ticks) {
+    const gaps = ticks.slice(1).map((tick, k) => Math.abs(tick - ticks[k])).filter(gap => gap > 0);
+    if (!gaps.length) return { texts: ticks.map(tick => number(tick)), offset: "" };
+    const spacing = Math.min(...gaps);
+    const longest = texts => Math.max(...texts.map(text => text.length));
+    const whole = writeTicks(ticks, spacing);
+    if (longest(whole) <= kTickLength) return { texts: whole, offset: "" };
+    const first = ticks[0], last = ticks[ticks.length - 1];
+    const power = Math.ceil(Math.log10(Math.abs(last - first)) - 1e-9);
+    const nearest = Math.abs(first) < Math.abs(last) ? first : last;
+    const offset = power < 0 ? Math.trunc(nearest * 10 ** -power) / 10 ** -power
+                             : Math.trunc(nearest / 10 ** power) * 10 ** power;
+    const texts = writeTicks(ticks.map(tick => tick - offset), spacing);
+    return longest(texts) < longest(whole) ? { texts, offset: number(offset, 17) }
+                                           : { texts: whole, offset: "" };
+  }
+
+  // At a tick of a logarithmic axis: plain from 0.001 to 9999, "5·10⁴" beyond.
+  function decadeText(value) {
+    const exponent = Math.floor(Math.log10(value) + 1e-9);
+    if (exponent >= -3 && exponent < 4) return number(value);
+    const factor = number(value / 10 ** exponent, 1);
+    const power = "10" + String(exponent).replace("-", "⁻").replace(/\d/g, d => "⁰¹²³⁴⁵⁶⁷⁸⁹"[d]);
+    return factor === "1" ? power : factor + "·" + power;
+  }
+
+  // The label of an axis with what is taken off its ticks: "angle − 1.5 [rad]".
+  function labelWithOffset(label, offset) {
+    if (!offset) return label;
+    const text = offset.startsWith("-") ? " + " + offset.slice(1) : " − " + offset;
+    const unit = label.lastIndexOf(" [");
+    return unit < 0 ? label + text : label.slice(0, unit) + text + label.slice(unit);
   }
 
   // Numbers as service/report/embedded_data wrote them; null where there is none.
@@ -122,16 +180,21 @@ const charts = (() => {
     plot.ctx.restore();
   }
 
-  function axis(label, wholeOnly) {
+  function axis(label, wholeOnly, logarithmic) {
+    let offset = "";
     return {
-      label, labelSize: 18,
+      label: () => labelWithOffset(label, offset), labelSize: 18,
       font: "12px system-ui, sans-serif", labelFont: "12px system-ui, sans-serif",
       stroke: () => colour("--quiet"),
       ...(wholeOnly ? { incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000] } : {}),
       grid: { stroke: () => colour("--grid"), width: 1 },
       ticks: { stroke: () => colour("--grid"), width: 1, size: 4 },
-      values: (_, splits) => splits.map(
-          at => at == null ? "" : number(at, 6)),
+      values: (_, splits) => {
+        if (logarithmic) return splits.map(at => at == null ? "" : decadeText(at));
+        const told = tickTexts(splits);
+        offset = told.offset;
+        return told.texts;
+      },
     };
   }
 
@@ -145,6 +208,15 @@ const charts = (() => {
       ...(one.aside ? { paths: () => null } : {}),
       value: (_, value) => number(value, 5),
     };
+  }
+
+  // Whether values span a decade; within less of it a logarithmic axis would show a line that is flat.
+  function spansDecade(columns) {
+    let low = Infinity, high = 0;
+    for (const value of columns.flat()) {
+      if (value > 0) { low = Math.min(low, value); high = Math.max(high, value); }
+    }
+    return high >= 10 * low;
   }
 
   // One chart; `linked` are those that are zoomed together with it.
@@ -161,10 +233,13 @@ const charts = (() => {
     title.className = "chart-title";
     title.textContent = chart.title;
     const xName = figure.columns[0].name;
+    const data = [columns[0], ...chart.series.map(one => columns[one.column + 1])];
+    const logY = chart.logY && spansDecade(data.slice(1));
     const options = {
       width: place.clientWidth, height: chart.height, padding: [8, 14, 0, 0],
-      scales: { x: { time: false, distr: chart.logX ? 3 : 1 }, y: { distr: chart.logY ? 3 : 1 } },
-      axes: [{ ...axis(xName, chart.wholeX), size: 34 }, { ...axis(chart.y), size: 52 }],
+      scales: { x: { time: false, distr: chart.logX ? 3 : 1 }, y: { distr: logY ? 3 : 1 } },
+      axes: [{ ...axis(xName, chart.wholeX, chart.logX), size: 34 },
+             { ...axis(chart.y, false, logY), size: 58 }],
       series: [{ label: xName, value: (_, value) => number(value, 7) },
                ...chart.series.map(one => ({ ...line(one, chart), spanGaps: figure.united }))],
       legend: { markers: { stroke: (_, k) => "var(" + variable(chart.series[k - 1].style) + ")" } },
@@ -190,7 +265,6 @@ const charts = (() => {
     };
     place.append(view);
     view.append(title);
-    const data = [columns[0], ...chart.series.map(one => columns[one.column + 1])];
     const plot = new uPlot(options, data, view);
     if (chart.marks.length) view.append(said);
     place.classList.add("live");
@@ -269,7 +343,8 @@ const charts = (() => {
         .addEventListener("change", () => linked.plots.forEach(plot => plot.redraw()));
   }
 
-  return { number, decode, csv, svg, marksAt, enliven };
+  return { number, tickTexts, decadeText, spansDecade, labelWithOffset, decode, csv, svg, marksAt,
+    enliven };
 })();
 
 if (typeof document !== "undefined") {

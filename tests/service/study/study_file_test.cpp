@@ -62,8 +62,8 @@ TEST(StudyFile, RefusesFaultsWithFileAndLine) {
   const Fault faults[] = {
       {"kind: SYNTHETIC", "kind: SYNTETIC", ":1:"},
       {"title:", "tittle:", ":2:"},
-      {"step_s: 0.01", "step_s: -1", ":3:12: settings.step_s is -1; it must be from 1e-06 to 1"},
-      {"compliance: 1e-4", "compliance: -1", "compliance is -1; it must be from 0 to 1e+06"},
+      {"step_s: 0.01", "step_s: -1", ":3:12: settings.step_s is -1; it must be from 1e-6 to 1"},
+      {"compliance: 1e-4", "compliance: -1", "compliance is -1; it must be from 0 to 1e6"},
       {"A.J_zz=0.003", "A.J_zz=x", "is not NAME=VALUE"},
       {"A.J_zz=0.003", "A.J_qq=1", "no parameter 'A.J_qq'"},
       {"to_s: 2", "from_s: 3 to_s: 2", "from_s must lie before to_s"},

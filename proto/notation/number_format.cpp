@@ -1,0 +1,171 @@
+#include "proto/notation/number_format.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "proto/notation/exponent.hpp"
+
+namespace notation {
+namespace {
+
+constexpr int kValueDigits = 5;      // of a value whose deviation is not known
+constexpr double kShareMin = 1e-12;  // of the value; double precision ends at 1e-16
+
+/// So many significant digits; what has more before the point is whole: "260e-9", not "2.6e2e-9".
+std::string print_digits(double number, int digits) {
+  if (std::abs(number) >= std::pow(10.0, digits)) return fixed(number, 0);
+  char text[64];
+  const auto end =
+      std::to_chars(text, text + sizeof text, number, std::chars_format::general, digits).ptr;
+  const std::string general(text, end);
+  const bool rounded_up = general.find('e') != std::string::npos;  // 99.6 to two digits: "1e+02"
+  return rounded_up ? fixed(read(general), 0) : general;
+}
+
+bool is_deviation(double value, double sd) {
+  return std::isfinite(value) && std::isfinite(sd) && sd > 0.0 &&
+         !(sd < kShareMin * std::abs(value));
+}
+
+/// Decimals of the second significant digit of a deviation.
+int decimals_of(double sd, int exponent) {
+  return std::max(0, 1 - leading_exponent(sd / std::pow(10.0, exponent), 2));
+}
+
+/// The shortest digits of a number other than zero; the point alone moves, so that the text is the
+/// same decimal number.
+std::string exact_text(double value, int exponent) {
+  char scientific[32];
+  const auto end = std::to_chars(scientific, scientific + sizeof scientific, std::abs(value),
+                                 std::chars_format::scientific)
+                       .ptr;
+  const std::string text(scientific, end);
+  const std::size_t e = text.find('e');
+  std::string digits = text.substr(0, e);
+  std::erase(digits, '.');
+  int whole = std::stoi(text.substr(e + 1)) - exponent + 1;  // digits before the point
+  if (whole < 1) {
+    digits.insert(0, static_cast<std::size_t>(1 - whole), '0');
+    whole = 1;
+  }
+  const auto point = static_cast<std::size_t>(whole);
+  if (digits.size() < point) digits.append(point - digits.size(), '0');
+  if (digits.size() > point) digits.insert(point, ".");
+  return (value < 0.0 ? "-" : "") + digits + exponent_text(exponent);
+}
+
+std::string without_trailing_zeros(std::string text) {
+  if (text.find('.') == std::string::npos) return text;
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.back() == '.') text.pop_back();
+  return text;
+}
+
+}  // namespace
+
+std::string format_number(double value, int digits) {
+  if (std::isnan(value)) return "-";
+  if (std::isinf(value)) return value > 0.0 ? "inf" : "-inf";
+  if (value == 0.0) return "0";
+  const double size = std::abs(value);
+  if (size >= 0.5 * kPlainBegin && size < kPlainEnd) {
+    const std::string text = print_digits(value, digits);
+    const std::size_t point = text.find('.');
+    const std::size_t decimals = point == std::string::npos ? 0 : text.size() - point - 1;
+    if (may_be_plain(std::abs(read(text)), static_cast<int>(decimals))) return text;
+  }
+  for (int exponent = engineering_exponent(size);; exponent += 3) {
+    const std::string mantissa = print_digits(value / std::pow(10.0, exponent), digits);
+    if (std::abs(read(mantissa)) < 1e3) return mantissa + exponent_text(exponent);
+  }
+}
+
+std::string format_signed(double value, int digits) {
+  std::string text = value > 0.0 ? "+" : "";
+  return text += format_number(value, digits);
+}
+
+std::string format_exact(double value) {
+  const double size = std::abs(value);
+  if (size >= kPlainBegin && size < kPlainEnd) return exact_text(value, 0);
+  if (value == 0.0) return std::signbit(value) ? "-0" : "0";
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value > 0.0 ? "inf" : "-inf";
+  return exact_text(value, engineering_exponent(size));
+}
+
+std::string format_range(double low, double high, int digits) {
+  const double far = std::abs(low) > std::abs(high) ? low : high;
+  const Notation notation(far, 0.0);
+  return notation.number(low, digits) + " … " + notation.number(high, digits);
+}
+
+Measured format_measured(double value, double standard_deviation) {
+  const double sd = standard_deviation;
+  if (is_deviation(value, sd)) {
+    const Notation notation(value, sd);
+    return {notation.rounded(value), notation.rounded(sd)};
+  }
+  if (!std::isfinite(value)) return {format_number(value), "-"};
+  if (std::isinf(sd)) return {format_number(value, kValueDigits), "inf"};
+  if (!(sd > 0.0)) return {format_number(value, kValueDigits + 1), "-"};
+  return {format_number(value, 12), format_number(sd, 2)};
+}
+
+std::string format_with_deviation(double value, double standard_deviation) {
+  const Measured number = format_measured(value, standard_deviation);
+  return number.value + " ± " + number.standard_deviation;
+}
+
+Notation::Notation(double value, double standard_deviation)
+    : known_(is_deviation(value, standard_deviation)),
+      chosen_(known_ || (std::isfinite(value) && value != 0.0)) {
+  if (!known_) {
+    const std::string text = format_number(value, kValueDigits);
+    const std::size_t e = text.find('e');
+    if (e != std::string::npos) exponent_ = static_cast<int>(std::stol(text.substr(e + 1)));
+    return;
+  }
+  const double largest = std::max(std::abs(value), standard_deviation);
+  const auto rounded_largest = [&] {
+    decimals_ = decimals_of(standard_deviation, exponent_);
+    return read(fixed(largest / std::pow(10.0, exponent_), decimals_));
+  };
+  if (largest < kPlainEnd && may_be_plain(rounded_largest(), decimals_)) return;
+  exponent_ = engineering_exponent(largest);
+  while (rounded_largest() >= 1e3) exponent_ += 3;
+}
+
+std::string Notation::rounded(double number) const {
+  if (!known_ || !std::isfinite(number)) return this->number(number, kValueDigits);
+  const std::string text = fixed(number / std::pow(10.0, exponent_), decimals_);
+  return is_zero(text) ? "0" : text + exponent_text(exponent_);
+}
+
+bool Notation::suits(double number) const {
+  const double mantissa = std::abs(number) / std::pow(10.0, exponent_);
+  return chosen_ && mantissa >= 1e-4 && mantissa < kPlainEnd;  // false for NaN
+}
+
+std::string Notation::number(double number, int digits) const {
+  if (!suits(number)) return format_number(number, digits);
+  const double mantissa = number / std::pow(10.0, exponent_);
+  const int decimals = std::max(0, digits - 1 - leading_exponent(std::abs(mantissa), digits));
+  return without_trailing_zeros(fixed(mantissa, decimals)) + exponent_text(exponent_);
+}
+
+std::string Notation::exact(double number) const {
+  return suits(number) ? exact_text(number, exponent_) : format_exact(number);
+}
+
+std::string Notation::deviation(double standard_deviation) const {
+  if (std::isinf(standard_deviation)) return "inf";
+  if (!(standard_deviation > 0.0)) return "-";
+  const double mantissa = standard_deviation / std::pow(10.0, exponent_);
+  const bool suits = chosen_ && mantissa >= 1e-9 && mantissa < kPlainEnd;
+  if (!suits) return format_number(standard_deviation, 2);
+  return fixed(mantissa, decimals_of(standard_deviation, exponent_)) + exponent_text(exponent_);
+}
+
+}  // namespace notation

@@ -1,0 +1,62 @@
+"""How far calibrations are."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from typing import Any, Callable, Iterator, Optional, Union
+
+from rigcal import _rigcal
+
+#: Called with the stage, the iteration, the cost and the gradient's norm. What it raises ends the
+#: calibration.
+Progress = Callable[[str, int, float, float], None]
+ProgressLike = Union[None, bool, Progress]
+
+
+class _Printer:
+    """One line that changes on a terminal, one line an iteration elsewhere."""
+
+    def __init__(self) -> None:
+        self._terminal = sys.stderr.isatty()
+        self._shown = False
+
+    def __call__(self, stage: str, iteration: int, cost: float, gradient: float) -> None:
+        text = (f"{stage}: iteration {iteration}  cost {_rigcal.format_number(cost, 7)}  "
+                f"gradient {_rigcal.format_number(gradient, 2)}")
+        before, after = ("\r", "\033[K") if self._terminal else ("", "\n")
+        print(before + text, end=after, file=sys.stderr, flush=True)
+        self._shown = True
+
+    def end(self) -> None:
+        if self._terminal and self._shown:
+            print(file=sys.stderr)
+
+
+@contextmanager
+def telling(progress: ProgressLike) -> Iterator[Optional[Progress]]:
+    """The function that is told; True: one that prints."""
+    if progress is not True:
+        yield progress or None
+        return
+    printer = _Printer()
+    try:
+        yield printer
+    finally:
+        printer.end()
+
+
+class JobSteps:
+    """Tells of a job's iterations, each once: the service repeats the last one with other news."""
+
+    def __init__(self, tell: Optional[Progress]) -> None:
+        self._tell = tell
+        self._last = (0, 0.0, 0.0)  # before the first
+
+    def __call__(self, job_info: Any) -> None:
+        at = job_info.progress
+        step = (at.iteration, at.cost, at.gradient_norm)
+        if self._tell is None or not at.stage or step == self._last:
+            return
+        self._last = step
+        self._tell(at.stage, *step)

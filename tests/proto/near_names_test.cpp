@@ -1,0 +1,36 @@
+#include "proto/text/near_names.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace proto {
+namespace {
+
+const std::vector<std::string> kNames = {"calibrate", "check", "compare", "info"};
+
+// A letter too few, too many, another, and two exchanged are what fingers do.
+TEST(NearNames, SuggestWhatWasMeant) {
+  for (const char* name : {"calibrat", "calibratee", "calibrote", "claibrate", "Calibrate"}) {
+    EXPECT_EQ(did_you_mean(name, kNames), "; did you mean 'calibrate'?") << name;
+  }
+  EXPECT_EQ(did_you_mean("inf", kNames), "; did you mean 'info'?");
+}
+
+// A suggestion that nobody can have meant hides that there is none.
+TEST(NearNames, SuggestNothingFarOff) {
+  for (const char* name : {"run.csv", "fit", "x", "", "prepare"}) {
+    EXPECT_EQ(did_you_mean(name, kNames), "") << name;
+  }
+  EXPECT_EQ(did_you_mean("calibrate", {}), "");
+}
+
+TEST(NearNames, ComeNearestFirst) {
+  EXPECT_EQ(nearest_names("chek", kNames, 2), (std::vector<std::string>{"check", "info"}));
+  EXPECT_EQ(nearest_names("info", kNames, 9).size(), kNames.size());
+  EXPECT_EQ(nearest_names("info", kNames, 9).front(), "info");
+}
+
+}  // namespace
+}  // namespace proto

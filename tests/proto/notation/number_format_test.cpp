@@ -1,0 +1,202 @@
+#include "proto/notation/number_format.hpp"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <limits>
+#include <random>
+#include <string>
+
+namespace notation {
+namespace {
+
+std::string both(double value, double sd) { return format_with_deviation(value, sd); }
+
+// Two notations of one magnitude, "3.4e2" beside "551e-12", are what one rule is to prevent.
+TEST(NumberFormat, IsPlainFromOneThousandthTo99999) {
+  EXPECT_EQ(format_number(0.001), "0.001");
+  EXPECT_EQ(format_number(-0.001), "-0.001");
+  EXPECT_EQ(format_number(0.0009996), "999.6e-6");
+  EXPECT_EQ(format_number(std::nextafter(0.001, 0.0)), "0.001");
+  EXPECT_EQ(format_number(340.0, 2), "340");
+  EXPECT_EQ(format_number(99999.0), "99999");
+  EXPECT_EQ(format_number(-99999.0, 2), "-99999");
+  EXPECT_EQ(format_number(1e5), "100e3");
+  EXPECT_EQ(format_number(123456.0, 6), "123.456e3");
+  EXPECT_EQ(format_number(1e6), "1e6");
+  EXPECT_EQ(format_number(1e-5), "10e-6");
+  EXPECT_EQ(format_number(1e-6), "1e-6");
+  EXPECT_EQ(format_number(5.51e-10, 3), "551e-12");
+}
+
+// Zeros behind a point are not to be counted: "0.00127358" beside "434.2e-6".
+TEST(NumberFormat, HasAnExponentWhereSixDecimalsAreTooFew) {
+  EXPECT_EQ(format_number(0.001274, 4), "0.001274");
+  EXPECT_EQ(format_number(0.00127358, 6), "1.27358e-3");
+  EXPECT_EQ(format_number(0.00127400, 6), "0.001274");
+  EXPECT_EQ(format_number(-0.0123456, 5), "-0.012346");
+  EXPECT_EQ(format_number(-0.0123456, 6), "-12.3456e-3");
+  EXPECT_EQ(format_number(1.23456789, 9), "1.23456789");
+  EXPECT_EQ(format_number(0.99999999, 7), "1");
+  EXPECT_EQ(both(0.00127358, 7.8e-7), "1.27358e-3 ± 0.00078e-3");
+  EXPECT_EQ(both(0.0728999, 1.3e-6), "72.8999e-3 ± 0.0013e-3");
+  EXPECT_EQ(both(0.0728999, 1.3e-5), "0.072900 ± 0.000013");
+  EXPECT_EQ(both(1.23456789, 1.3e-6), "1.2345679 ± 0.0000013");
+  EXPECT_EQ(both(0.9999999, 1e-6), "999.9999e-3 ± 0.0010e-3");
+  EXPECT_EQ(both(0.99999999, 1e-6), "1.0000000 ± 0.0000010");
+}
+
+// Rounding that ends in the next notation is written there.
+TEST(NumberFormat, RoundsIntoTheNextNotation) {
+  EXPECT_EQ(format_number(0.00099996), "0.001");
+  EXPECT_EQ(format_number(99999.6), "100e3");
+  EXPECT_EQ(format_number(999960.0), "1e6");
+  EXPECT_EQ(format_number(9.9996e-7), "1e-6");
+  EXPECT_EQ(format_number(99.6, 2), "100");
+  EXPECT_EQ(format_number(9.6, 1), "10");
+  EXPECT_EQ(both(0.00099998, 1e-7), "999.98e-6 ± 0.10e-6");
+  EXPECT_EQ(both(0.000999996, 1e-7), "1.00000e-3 ± 0.00010e-3");
+  EXPECT_EQ(both(99999.8, 12.0), "100.000e3 ± 0.012e3");
+}
+
+TEST(NumberFormat, KeepsZeroAndWhatIsNoNumberApart) {
+  EXPECT_EQ(format_number(0.0), "0");
+  EXPECT_EQ(format_number(-0.0), "0");
+  EXPECT_EQ(format_number(NAN), "-");
+  EXPECT_EQ(format_number(INFINITY), "inf");
+  EXPECT_EQ(format_number(-INFINITY), "-inf");
+  EXPECT_EQ(format_signed(1.5), "+1.5");
+  EXPECT_EQ(format_signed(-1.5), "-1.5");
+  EXPECT_EQ(format_signed(0.0), "0");
+  EXPECT_EQ(format_signed(NAN), "-");
+}
+
+TEST(NumberFormat, RoundsToTheSecondDigitOfTheDeviation) {
+  EXPECT_EQ(both(0.0039601, 2.34e-6), "3.9601e-3 ± 0.0023e-3");
+  EXPECT_EQ(both(3.96012e-4, 2.34e-6), "396.0e-6 ± 2.3e-6");
+  EXPECT_EQ(both(-12.3456, 0.9961), "-12.3 ± 1.0");
+  EXPECT_EQ(both(1234567.0, 2000.0), "1.2346e6 ± 0.0020e6");
+  EXPECT_EQ(both(9.994e-4, 4.3e-6), "999.4e-6 ± 4.3e-6");
+  EXPECT_EQ(both(2.5e-5, 0.0), "25e-6 ± -");
+  EXPECT_EQ(both(2.5, 0.0), "2.5 ± -");
+  EXPECT_EQ(both(2.5, NAN), "2.5 ± -");
+  EXPECT_EQ(both(NAN, 1.0), "- ± -");
+}
+
+// A value that is smaller than its deviation takes the deviation's notation.
+TEST(NumberFormat, FollowsADeviationAboveItsValue) {
+  EXPECT_EQ(both(5.0, 30.0), "5 ± 30");
+  EXPECT_EQ(both(5.0, INFINITY), "5 ± inf");
+  EXPECT_EQ(both(0.0, 1e-4), "0 ± 100e-6");
+  EXPECT_EQ(both(-0.01, 3.0), "0 ± 3.0");
+  EXPECT_EQ(both(-3e-5, 0.02), "0 ± 0.020");
+  EXPECT_EQ(both(3e-5, 4e5), "0 ± 400e3");
+}
+
+// Beyond double precision there are no common decimals.
+TEST(NumberFormat, TellsADeviationFarBelowItsValue) {
+  EXPECT_EQ(both(1.25, 1e-15), "1.25 ± 1e-15");
+  EXPECT_EQ(both(1e300, 1e-300), "1e300 ± 1e-300");
+  EXPECT_EQ(format_number(std::numeric_limits<double>::max()), "179.8e306");
+}
+
+TEST(NumberFormat, KeepsWholeDigits) {
+  EXPECT_EQ(format_number(5.7e-5), "57e-6");
+  EXPECT_EQ(format_number(2.61e-7, 2), "261e-9");
+  EXPECT_EQ(format_number(261.0, 2), "261");
+  EXPECT_EQ(format_number(-0.00107), "-0.00107");
+}
+
+// An interval whose ends differ in notation, "958e-6 … 0.001033", is read wrong at a glance.
+TEST(NumberFormat, WritesARangeWithOneExponent) {
+  EXPECT_EQ(format_range(958e-6, 0.001033), "0.000958 … 0.001033");
+  EXPECT_EQ(format_range(-0.5, 1e-4), "-0.5 … 0.0001");
+  EXPECT_EQ(format_range(2e-4, 9e-4), "200e-6 … 900e-6");
+  EXPECT_EQ(format_range(-2e5, 5e4), "-200e3 … 50e3");
+  EXPECT_EQ(format_range(1e-9, 10.0), "1e-9 … 10");
+  EXPECT_EQ(format_range(0.0, INFINITY), "0 … inf");
+}
+
+// The same deviation beside its value, "0.00078e-3", and in the next table, "778e-9", is taken for
+// another.
+TEST(Notation, IsThatOfTheQuantityWhereverItStands) {
+  const Notation notation(0.00127358, 7.78e-7);
+  EXPECT_EQ(notation.rounded(0.00127358), "1.27358e-3");
+  EXPECT_EQ(notation.rounded(0.00127358 - 1.96 * 7.78e-7), "1.27206e-3");
+  EXPECT_EQ(notation.rounded(0.0), "0");
+  EXPECT_EQ(notation.deviation(7.78e-7), "0.00078e-3");
+  EXPECT_EQ(notation.deviation(1.2e-8), "0.000012e-3");
+  EXPECT_EQ(notation.deviation(0.002), "2.0e-3");
+  EXPECT_EQ(notation.deviation(INFINITY), "inf");
+  EXPECT_EQ(notation.deviation(0.0), "-");
+  EXPECT_EQ(notation.deviation(NAN), "-");
+  EXPECT_EQ(notation.exact(0.0012735812345), "1.2735812345e-3");
+  EXPECT_EQ(notation.exact(-7.78e-7), "-0.000778e-3");
+  EXPECT_EQ(notation.exact(2.0), "2000e-3");
+  EXPECT_EQ(notation.exact(0.0), "0");
+  EXPECT_EQ(notation.exact(1e-12), "1e-12");
+  EXPECT_EQ(Notation(0.13857, 0.00019).exact(0.13857000163079747), "0.13857000163079747");
+  EXPECT_EQ(notation.number(0.001), "1e-3");
+  EXPECT_EQ(notation.number(0.5), "500e-3");
+  EXPECT_EQ(notation.number(99.996e-3, 4), "100e-3");
+  EXPECT_EQ(notation.number(0.0), "0");
+  EXPECT_EQ(notation.number(NAN), "-");
+  EXPECT_EQ(notation.number(5e5), "500e3");    // not 500000000e-3
+  EXPECT_EQ(notation.number(2e-12), "2e-12");  // not 0.000000002e-3
+}
+
+// Where nothing tells a deviation, the value alone chooses.
+TEST(Notation, IsThatOfTheValueWithoutADeviation) {
+  for (const double sd : {0.0, static_cast<double>(NAN), static_cast<double>(INFINITY)}) {
+    const Notation notation(434.2e-6, sd);
+    EXPECT_EQ(notation.number(0.001), "1000e-6") << sd;
+    EXPECT_EQ(notation.rounded(0.00043421), "434.21e-6") << sd;
+    EXPECT_EQ(Notation(0.0, sd).number(1e-4), "100e-6") << sd;  // a zero chooses nothing
+    EXPECT_EQ(Notation(0.0, sd).deviation(1e-4), "100e-6") << sd;
+  }
+}
+
+// A file that loads with other bits than were estimated predicts something else.
+TEST(ExactNumber, ReadsAsTheSameBits) {
+  std::mt19937_64 random(20261124);
+  for (int k = 0; k < 200000; ++k) {
+    const double value = std::bit_cast<double>(random());
+    if (!std::isfinite(value)) continue;
+    const std::string text = format_exact(value);
+    const double read = std::strtod(text.c_str(), nullptr);
+    ASSERT_EQ(std::bit_cast<std::uint64_t>(read), std::bit_cast<std::uint64_t>(value)) << text;
+  }
+  std::uniform_real_distribution<double> size(-9.0, 7.0);
+  for (int k = 0; k < 200000; ++k) {
+    const double value = std::pow(10.0, size(random));
+    ASSERT_EQ(std::strtod(format_exact(value).c_str(), nullptr), value);
+    const Notation notation(value * std::pow(10.0, 0.3 * size(random)), 1e-3 * value);
+    ASSERT_EQ(std::strtod(notation.exact(value).c_str(), nullptr), value);
+  }
+}
+
+TEST(ExactNumber, IsWrittenAsOtherNumbersAre) {
+  EXPECT_EQ(format_exact(1.4428444509778183e-05), "14.428444509778183e-6");
+  EXPECT_EQ(format_exact(-1e-4), "-100e-6");
+  EXPECT_EQ(format_exact(1e-5), "10e-6");
+  EXPECT_EQ(format_exact(1e-6), "1e-6");
+  EXPECT_EQ(format_exact(1e5), "100e3");
+  EXPECT_EQ(format_exact(123456.5), "123.4565e3");
+  EXPECT_EQ(format_exact(0.001), "0.001");
+  EXPECT_EQ(format_exact(0.0043), "0.0043");
+  EXPECT_EQ(format_exact(0.0012735812), "0.0012735812");
+  EXPECT_EQ(format_exact(-2.0), "-2");
+  EXPECT_EQ(format_exact(4096.0), "4096");
+  EXPECT_EQ(format_exact(1.0 / 3.0), "0.3333333333333333");
+  EXPECT_EQ(format_exact(0.0), "0");
+  EXPECT_EQ(format_exact(-0.0), "-0");
+  EXPECT_EQ(format_exact(INFINITY), "inf");
+  EXPECT_EQ(format_exact(-INFINITY), "-inf");
+  EXPECT_EQ(format_exact(NAN), "nan");
+}
+
+}  // namespace
+}  // namespace notation

@@ -1,0 +1,79 @@
+"""What is printed while a calibration goes on."""
+
+import asyncio
+import os
+import pty
+import re
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import rigcal
+from conftest import RIG
+from rigcal._progress import JobSteps
+
+SCRIPT = """
+import sys, rigcal
+rigcal.calibrate(sys.argv[1], sys.argv[2], progress=True)
+"""
+LINE = re.compile(r"[^:]+: iteration \d+  cost \S+  gradient \S+")
+
+
+def calibrate(csv, **streams):
+    return subprocess.Popen([sys.executable, "-c", SCRIPT, str(csv), str(RIG)], **streams)
+
+
+# What a terminal obeys is noise in a file or a log.
+def test_pipes_get_plain_lines(csv):
+    told = calibrate(csv, stderr=subprocess.PIPE, text=True).communicate()[1]
+    lines = told.splitlines()
+    assert len(lines) > 3 and "\r" not in told and "\033" not in told
+    for line in lines:
+        assert LINE.fullmatch(line), line
+    assert not re.search(r"e[+-]?0\d|e[+]", told), told  # one way of writing numbers
+
+
+def test_terminals_get_one_line_that_changes(csv):
+    main, other = pty.openpty()
+    child = calibrate(csv, stderr=other)
+    os.close(other)
+    told = b""
+    try:
+        while part := os.read(main, 65536):
+            told += part
+    except OSError:  # the other end is closed
+        pass
+    os.close(main)
+    assert child.wait(timeout=60) == 0
+    assert told.startswith(b"\r") and told.endswith(b"\033[K\r\n") and told.count(b"\n") == 1
+    for line in told.decode().split("\r")[1:-1]:
+        assert LINE.fullmatch(line.removesuffix("\033[K")), line
+
+
+# A job is told of before it has a stage and when it has ended, again with other news, and when a stage
+# has begun that has no iteration yet.
+def test_iterations_of_a_job_are_told_once():
+    told = []
+    steps = JobSteps(lambda *step: told.append(step))
+    for stage, *numbers in [("", 0, 0.0, 0.0), ("joint", 0, 0.0, 0.0), ("joint", 0, 9.0, 1.0),
+                            ("joint", 0, 9.0, 1.0), ("joint", 1, 4.0, 0.1),
+                            ("simulation", 1, 4.0, 0.1), ("simulation", 0, 7.0, 2.0),
+                            ("", 3, 5.0, 0.0)]:
+        progress = SimpleNamespace(stage=stage, iteration=numbers[0], cost=numbers[1],
+                                   gradient_norm=numbers[2])
+        steps(SimpleNamespace(progress=progress))
+    assert told == [("joint", 0, 9.0, 1.0), ("joint", 1, 4.0, 0.1), ("simulation", 0, 7.0, 2.0)]
+    JobSteps(None)(SimpleNamespace(progress=progress))
+
+
+def test_the_service_is_told_of_alike(service, csv, capfd):
+    with rigcal.Client(service) as client:
+        client.calibrate(csv, RIG, progress=True, job_id="told")
+
+    async def run():
+        async with rigcal.AsyncClient(service) as other:
+            await other.calibrate(csv, RIG, progress=True, job_id="told-async")
+
+    asyncio.run(run())
+    lines = capfd.readouterr().err.splitlines()
+    assert lines and all(LINE.fullmatch(line) for line in lines), lines
