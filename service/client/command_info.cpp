@@ -16,7 +16,7 @@
 #include "service/client/remote/job_picture.hpp"
 #include "service/client/rig_files.hpp"
 #include "service/describe/rig_picture.hpp"
-#include "service/import/joint_state_recording.hpp"
+#include "service/import/mcap_kind.hpp"
 #include "service/import/mcap_recording.hpp"
 #include "service/import/parameter_values.hpp"
 #include "service/import/recording_file.hpp"
@@ -255,10 +255,11 @@ void show_info(const InfoOptions& options) {
   } else if (options.file.ends_with(".mat") && options.rig.empty()) {
     print_variables(options.file);
   } else if (is_mcap(options.file) && options.rig.empty()) {
-    if (is_joint_state_bag(options.file)) {
+    if (const McapKind kind = mcap_kind(options.file); kind != McapKind::kRecording) {
       throw proto::InputError(options.file +
-                              ": is a ROS 2 bag with joint states; give the rig file too, --rig "
-                              "FILE, to read it");
+                              (kind == McapKind::kStates ? ": holds states that rigcal estimated"
+                                                         : ": is a ROS 2 bag with joint states") +
+                              "; give the rig file too, --rig FILE, to read it");
     }
     const auto info = proto::inspect_recording(options.file);
     if (!info.ok()) throw proto::InputError(info.error().detail);

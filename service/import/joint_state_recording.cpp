@@ -9,7 +9,6 @@
 #include "proto/recording/file.hpp"
 #include "proto/recording/joint_state.hpp"
 #include "proto/recording/mcap_reader.hpp"
-#include "proto/recording/topics.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/import/recording_file.hpp"
 
@@ -26,18 +25,10 @@ constexpr std::size_t kMessagesMax = 20'000'000;  // hours at 1 kHz
 /// Messages that say when and where a recording's joints were.
 class Collector final : public proto::McapVisitor {
  public:
-  explicit Collector(bool first_only) : first_only_(first_only) {}
-
-  bool on_metadata(const proto::McapMetadata& metadata) override {
-    is_ours = is_ours || metadata.name == proto::kHeaderMetadata;
-    return !(first_only_ && is_ours);
-  }
-
   bool on_message(const proto::McapChannel& channel, const proto::McapSchema* schema,
                   const proto::McapMessage& message) override {
     if (schema == nullptr || schema->name != proto::kJointStateSchema) return true;
     topics.insert(channel.topic);
-    if (first_only_) return false;
     const bool is_cdr = channel.message_encoding == "cdr";
     auto state = is_cdr ? proto::parse_joint_state(message.data) : std::nullopt;
     if (!state) {
@@ -50,15 +41,11 @@ class Collector final : public proto::McapVisitor {
     return states.size() < kMessagesMax;
   }
 
-  bool is_ours = false;
   bool is_stamped = false;
   std::set<std::string> topics;
   std::vector<proto::JointState> states;
   std::vector<std::int64_t> logged_ns;
   std::size_t unreadable = 0;
-
- private:
-  bool first_only_;
 };
 
 /// What a column of the bag is: a joint, and which of its numbers.
@@ -201,15 +188,12 @@ void check_table(const proto::CsvTable& table, const RecordingFormat& format) {
   }
 }
 
-Collector collect(const std::string& path, bool first_only) {
-  Collector bag(first_only);
+Collector collect(const std::string& path) {
+  Collector bag;
   const auto file = proto::open_input_file(path);
-  if (!file.ok()) {
-    if (first_only) return bag;  // told by who reads it
-    throw proto::InputError(file.error().detail);
-  }
+  if (!file.ok()) throw proto::InputError(file.error().detail);
   const auto scan = proto::scan_mcap(*file.value(), bag);
-  if (!scan.ok() && !first_only) throw proto::InputError(path + ": " + scan.error().detail);
+  if (!scan.ok()) throw proto::InputError(path + ": " + scan.error().detail);
   return bag;
 }
 
@@ -221,13 +205,8 @@ std::string joint_key(const proto::JointState& state) {
 
 }  // namespace
 
-bool is_joint_state_bag(const std::string& path) {
-  const Collector bag = collect(path, true);
-  return !bag.is_ours && !bag.topics.empty();
-}
-
 ImportedRecording import_joint_states(const std::string& path, const Rig& rig) {
-  const Collector bag = collect(path, false);
+  const Collector bag = collect(path);
   if (bag.states.size() >= kMessagesMax) {
     throw proto::InputError(path + ": holds more joint states than can be used; cut the bag");
   }

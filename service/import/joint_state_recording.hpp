@@ -7,10 +7,6 @@
 
 namespace service {
 
-/// Whether an MCAP file is a bag of ROS 2 that holds sensor_msgs/msg/JointState, and no recording
-/// of rigcal-daq.
-bool is_joint_state_bag(const std::string& path);
-
 /// Reads the joint states of a bag. Times are those of the headers, since the first.
 ///
 /// Joints are found by the columns of the rig file's recording { } where these name joints of the

@@ -11,7 +11,10 @@
 #include "service/import/hdf5_recording.hpp"
 #include "service/import/joint_state_recording.hpp"
 #include "service/import/mat_recording.hpp"
+#include "service/import/mcap_kind.hpp"
 #include "service/import/mcap_recording.hpp"
+#include "service/import/motion_csv.hpp"
+#include "service/import/state_mcap.hpp"
 
 namespace service {
 namespace {
@@ -25,10 +28,12 @@ bool has_columns(const std::vector<std::string>& header, const RecordingFormat& 
 ImportedRecording import_csv_of_any_kind(const std::string& path, const Rig& rig) {
   const std::string text = proto::read_file(path, proto::kTableSizeMax);
   const std::vector<std::string> header = proto::parse_csv_header(path, text);
+  if (is_state_csv(header)) return import_state_csv(path, text, rig);
   if (rig.format && has_columns(header, *rig.format)) {
     return import_csv_text(path, text, *rig.format);
   }
   if (is_exported_csv(header)) return import_exported_csv(path, text, rig);
+  if (is_truth_csv(header)) return import_truth_csv(path, text, rig);
   if (const RecordingFormat plain = plain_format(rig); has_columns(header, plain)) {
     return import_csv_text(path, text, plain);
   }
@@ -67,7 +72,14 @@ RecordingFormat plain_format(const Rig& rig) {
 
 ImportedRecording import_recording(const std::string& path, const Rig& rig) {
   if (is_mcap(path)) {
-    return is_joint_state_bag(path) ? import_joint_states(path, rig) : import_mcap(path, rig);
+    switch (mcap_kind(path)) {
+      case McapKind::kJointStates:
+        return import_joint_states(path, rig);
+      case McapKind::kStates:
+        return import_state_mcap(path, rig);
+      case McapKind::kRecording:
+        return import_mcap(path, rig);
+    }
   }
   if (path.ends_with(".mat")) return import_mat(path, rig);
   if (proto::is_hdf5(path)) return import_hdf5(path, rig);

@@ -50,10 +50,11 @@ TEST_F(EstimateCommand, WritesAllThatCanBeTold) {
   std::string header, row;
   std::getline(lines, header);
   const std::vector<std::string> names = split(header);
-  // Of the driven hinge 12 quantities, of the other all but a motor's; each with its deviation.
-  EXPECT_EQ(names.size(), 2U + 2U * (12U + 11U));
-  for (const char* name : {"1_rad", "1_rad_sd", "1_effort_Nm", "1_motor_Nm", "2_friction_Nm_sd",
-                           "2_moment_y_Nm", "2_force_z_N_sd"}) {
+  // Of the driven hinge 12 quantities, of the other all but a motor's; each with its deviation. And
+  // the control.
+  EXPECT_EQ(names.size(), 3U + 2U * (12U + 11U));
+  for (const char* name : {"1_control", "1_rad", "1_rad_sd", "1_effort_Nm", "1_motor_Nm",
+                           "2_friction_Nm_sd", "2_moment_y_Nm", "2_force_z_N_sd"}) {
     EXPECT_EQ(std::ranges::count(names, name), 1) << name;
   }
   EXPECT_EQ(std::ranges::count(names, "2_motor_Nm"), 0);
@@ -114,6 +115,20 @@ TEST_F(EstimateCommand, WritesMcap) {
   const ProgramRun again = estimate("--out " + out);
   EXPECT_NE(again.exit_code, 0);
   EXPECT_NE(again.err.find("states.mcap"), std::string::npos) << again.err;
+}
+
+TEST_F(EstimateCommand, WritesWhatItsRigFileReads) {
+  for (const char* name : {"states.csv", "states.mcap"}) {
+    const std::string out = folder_.file(name);
+    ASSERT_EQ(estimate("--only angle,rate --out " + out).exit_code, 0);
+    const ProgramRun again = run_rigcal("estimate " + out + " --rig " +
+                                        config("rig-furuta.textproto") + " --only angle --out -");
+    EXPECT_EQ(again.exit_code, 0) << again.err;
+    EXPECT_NE(again.err.find("estimates of a model"), std::string::npos) << again.err;
+  }
+  const ProgramRun info = run_rigcal("info " + folder_.file("states.mcap"));
+  EXPECT_EQ(info.exit_code, 1);
+  EXPECT_NE(info.err.find("--rig"), std::string::npos) << info.err;
 }
 
 }  // namespace
