@@ -381,21 +381,24 @@ ExitCode run_scenario(const RunOptions& options, const std::atomic<bool>& stop, 
 }
 
 ExitCode plot_scenario(const RunOptions& options, const std::string& path, std::ostream& out) {
-  const RigConfig rig = load_rig_config(options.rig_path);
-  const ScenarioConfig scenario = load_scenario_config(options.scenario_path, rig);
+  const RigConfig rig = load_rig_config_for_plan(options.rig_path);
+  const ScenarioConfig config = load_scenario_config(options.scenario_path, rig);
+  const Scenario& scenario = config.scenario;
   require_new_file(path, {".svg", ".csv"});
-  constexpr double kPlanPeriod_s = 1e-3;  // of a unit that ticks at 1 kHz
-  const CommandPlan plan = make_plan(scenario.scenario, kPlanPeriod_s * rig.divider);
-  const bool picture = std::filesystem::path(path).extension() == ".svg";
-  proto::write_file(
-      path, picture ? plan_svg(plan, scenario.scenario.name(), rig.command_unit) : plan_csv(plan));
-  out << scenario.scenario.name() << ": " << scenario.scenario.duration_s() << " s, at most "
-      << scenario.scenario.command_peak() << ' ' << rig.command_unit << "; plan in " << path
-      << '\n';
-  if (!scenario.scenario.is_open_loop()) {
-    out << "The commands depend on the rig's motion: the plan shows a rig that stays at rest. "
-           "rigcal simulate --plot\nshows what they are on the rig that the rig file describes.\n";
+  if (!scenario.is_open_loop()) {
+    throw proto::InputError(options.scenario_path + ": the commands of " + scenario.name() +
+                            " depend on the rig's motion, which a dry run does not know; 'rigcal "
+                            "simulate --rig " +
+                            options.rig_path + " --scenario " + options.scenario_path +
+                            " --plot motion.svg' draws both on the rig file's model");
   }
+  constexpr double kPlanPeriod_s = 1e-3;  // of a unit that ticks at 1 kHz
+  const CommandPlan plan = make_plan(scenario, kPlanPeriod_s * rig.divider);
+  const bool picture = std::filesystem::path(path).extension() == ".svg";
+  proto::write_file(path,
+                    picture ? plan_svg(plan, scenario.name(), rig.command_unit) : plan_csv(plan));
+  out << scenario.name() << ": " << scenario.duration_s() << " s, at most "
+      << scenario.command_peak() << ' ' << rig.command_unit << "; plan in " << path << '\n';
   return ExitCode::kDone;
 }
 
