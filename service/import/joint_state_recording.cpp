@@ -97,10 +97,13 @@ RecordingFormat format_of(const std::string& path, const Rig& rig,
     for (AngleColumn& angle : format.angles) angle.column = angle.hinge;
   }
   for (AngleColumn& angle : format.angles) {
+    const bool slides = angle.kind == estimator::JointKind::kPrismatic;
     if (!names_joint(angle)) {
       throw proto::InputError(path + ": no joint is called '" + angle.hinge + "'; the bag has " +
-                              list_of(joints) + "; name one in the rig file: recording { angle { " +
-                              "hinge: \"" + angle.hinge + "\" column: ... unit: RADIAN } }");
+                              list_of(joints) + "; name one in the rig file: recording { " +
+                              (rig.format ? "" : "time { column: \"header.stamp\" } ") +
+                              (slides ? "position" : "angle") + " { hinge: \"" + angle.hinge +
+                              "\" column: ... unit: " + (slides ? "METER" : "RADIAN") + " } }");
     }
     angle.allow_missing = true;  // a message may tell of some joints only
   }

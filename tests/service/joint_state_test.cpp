@@ -10,6 +10,7 @@
 
 #include "proto/recording/mcap_writer.hpp"
 #include "service/import/recording_file.hpp"
+#include "tests/proto/mcap_compress.hpp"
 #include "tests/service/run_rigcal.hpp"
 #include "tests/support/refusal.hpp"
 
@@ -213,6 +214,20 @@ TEST_F(Bag, JoinsMessagesOfOneInstant) {
   EXPECT_TRUE(imported.recording.segments.front().angles.allFinite());
 }
 
+TEST_F(Bag, ReadsCompressedChunks) {
+  const std::string plain = write("plain.mcap", swing("1", "2"));
+  const ImportedRecording expected = import_recording(plain, rig());
+  for (const char* compression : {"zstd", "lz4"}) {
+    const proto::Bytes file =
+        test_support::compress_chunks(proto::as_bytes(contents_of(plain)), compression);
+    folder_.write("packed.mcap", std::string(proto::as_text(file)));
+    const ImportedRecording imported = import_recording(folder_.file("packed.mcap"), rig());
+    EXPECT_EQ(imported.recording.segments.front().angles,
+              expected.recording.segments.front().angles);
+    EXPECT_EQ(imported.recording.segments.front().times, expected.recording.segments.front().times);
+  }
+}
+
 TEST_F(Bag, WithoutStampsHasTheTimesOfTheLog) {
   std::vector<JointState> states = swing("1", "2");
   for (JointState& state : states) state.stamp_ns = 0;
@@ -228,6 +243,10 @@ TEST_F(Bag, IsRefusedInOneSentence) {
   };
   expect_parts(refused(write("names.mcap", swing("x", "2")), rig()),
                {"names.mcap: no joint is called '1'", "'2'", "'x'", "recording { angle {"});
+  Rig cart = load_rig(config("rig-cartpole.textproto"));
+  expect_parts(refused(write("cart.mcap", swing("x", "2")), cart),
+               {"cart.mcap: no joint is called '" + cart.mechanism.hinges[0].name + "'",
+                "recording { position {", "unit: METER"});
   expect_parts(refused(write("volt.mcap", swing("1", "2")), rig("V")),
                {"volt.mcap: ", "hinge '1'", "in V", "JOINT.effort"});
   expect_parts(refused(write("two.mcap", swing("1", "2"), {"/a", "/b"}), rig()),
