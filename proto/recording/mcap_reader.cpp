@@ -149,9 +149,14 @@ Status Scanner::read_content(std::uint64_t offset, std::uint64_t size) {
 
 Status Scanner::read_opening() {
   std::array<std::uint8_t, kMcapMagic.size()> magic{};
-  if (size_ < magic.size()) return Error{ErrorCode::kDamaged, "too short to be an MCAP file"};
+  const std::string remedy =
+      "; give a recording of rigcal-daq or a ROS 2 bag in one file, or, of another kind, its own "
+      "ending (.csv, .mat, .h5)";
+  if (size_ < magic.size())
+    return Error{ErrorCode::kDamaged, "too short to be an MCAP file" + remedy};
   if (Status read = file_.read(0, magic); !read.ok()) return read;
-  if (magic != kMcapMagic) return Error{ErrorCode::kDamaged, "does not start as an MCAP file"};
+  if (magic != kMcapMagic)
+    return Error{ErrorCode::kDamaged, "does not start as an MCAP file" + remedy};
   data_crc_ = crc32(magic);
   keep(magic.size());
   offset_ = trusted_end_ = magic.size();

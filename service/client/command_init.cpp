@@ -74,35 +74,29 @@ std::string rig_name(const InitOptions& options, const RigAnswers& answers) {
   return name;
 }
 
-std::vector<ColumnLook> look_at(const std::string& recording) {
-  if (recording.ends_with(".mcap") || recording.ends_with(".mcap.part")) {
-    throw proto::InputError(recording + ": --from reads CSV; rigcal export makes one of it");
-  }
-  return look_at_columns(recording);
-}
-
 RigAnswers collect(const InitOptions& options, std::istream& in, std::ostream& out) {
   RigAnswers answers;
   if (!options.kind.empty()) {
     answers.kind = parse_rig_kind(options.kind);
     take_options(options, answers);
     answers.source = options.from;
-    const auto columns = options.from.empty() ? std::vector<ColumnLook>{} : look_at(options.from);
+    const auto columns =
+        options.from.empty() ? std::vector<ColumnLook>{} : look_at_columns(options.from);
     propose_columns(columns, options.columns, answers);
     return answers;
   }
   Interview interview(in, out);
   std::vector<ColumnLook> columns;
   if (options.from.empty()) {
-    answers.source = interview.ask_until<std::string>(
-        "a CSV recording of it to look at (empty: there is none yet)", "",
-        [&](const std::string& path) {
-          if (!path.empty()) columns = look_at(path);
-          return path;
-        });
+    answers.source =
+        interview.ask_until<std::string>("a recording of it to look at (empty: there is none yet)",
+                                         "", [&](const std::string& path) {
+                                           if (!path.empty()) columns = look_at_columns(path);
+                                           return path;
+                                         });
   } else {
     answers.source = options.from;
-    columns = look_at(options.from);
+    columns = look_at_columns(options.from);
   }
   ask_kind(interview, answers);
   take_options(options, answers);
@@ -189,7 +183,8 @@ void add_options(CLI::App& command, InitOptions& options) {
   text("--kind", options.kind,
        "pendulum, double-pendulum, chain, furuta, cart-pole or four-bar; without it init asks",
        "KIND");
-  text("--from", options.from, "Recording whose columns are looked at", "CSV");
+  text("--from", options.from,
+       "Recording whose columns are looked at: CSV, MAT, HDF5, or a ROS 2 bag", "RECORDING");
   text("--name", options.name, "Name of the rig", "TEXT");
   command.add_option("--links", options.links, "Links of a chain")
       ->check(CLI::Range(2, 16))

@@ -208,6 +208,26 @@ std::string joint_key(const proto::JointState& state) {
 
 }  // namespace
 
+std::vector<NamedColumn> joint_state_columns(const std::string& path) {
+  const Collector bag = collect(path);
+  std::set<std::string> joints, efforts;
+  for (const proto::JointState& state : bag.states) {
+    for (std::size_t k = 0; k < state.names.size(); ++k) {
+      joints.insert(state.names[k]);
+      if (k < state.efforts.size()) efforts.insert(state.names[k]);
+    }
+  }
+  std::vector<proto::ColumnRequest> requests = {{kTime}};
+  for (const std::string& joint : joints) requests.push_back({joint});
+  for (const std::string& joint : efforts) requests.push_back({joint + std::string(kEffort)});
+  proto::CsvTable table = make_table(path, bag, requests);
+  std::vector<NamedColumn> columns;
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    columns.push_back({requests[i].name, std::move(table.values[i])});
+  }
+  return columns;
+}
+
 ImportedRecording import_joint_states(const std::string& path, const Rig& rig) {
   const Collector bag = collect(path);
   if (bag.states.size() >= kMessagesMax) {

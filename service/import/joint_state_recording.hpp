@@ -1,7 +1,9 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
+#include "service/import/column_recording.hpp"
 #include "service/import/csv_recording.hpp"
 #include "service/import/rig_file.hpp"
 
@@ -15,5 +17,9 @@ namespace service {
 /// where its unit is that of a torque or force, the effort of the joint with its hinge's name.
 /// @throws proto::InputError naming the file and what to do
 ImportedRecording import_joint_states(const std::string& path, const Rig& rig);
+
+/// What a bag tells of its joints, with the time first: "header.stamp", "elbow", "elbow.effort".
+/// @throws proto::InputError for a file that cannot be read
+std::vector<NamedColumn> joint_state_columns(const std::string& path);
 
 }  // namespace service

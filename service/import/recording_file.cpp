@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "estimator/model/sensor.hpp"
-#include "proto/recording/hdf5_file.hpp"
 #include "proto/text/csv_table.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
@@ -11,9 +10,9 @@
 #include "service/import/hdf5_recording.hpp"
 #include "service/import/joint_state_recording.hpp"
 #include "service/import/mat_recording.hpp"
-#include "service/import/mcap_kind.hpp"
 #include "service/import/mcap_recording.hpp"
 #include "service/import/motion_csv.hpp"
+#include "service/import/recording_kind.hpp"
 #include "service/import/state_mcap.hpp"
 
 namespace service {
@@ -56,6 +55,7 @@ RecordingFormat plain_format(const Rig& rig) {
     angle.hinge = sensor.name;
     angle.kind = sensor.kind;
     angle.in_radians = !slides;
+    angle.allow_missing = true;
     format.angles.push_back(angle);
   }
   for (std::size_t j = 0; j < rig.mechanism.hinges.size(); ++j) {
@@ -71,19 +71,22 @@ RecordingFormat plain_format(const Rig& rig) {
 }
 
 ImportedRecording import_recording(const std::string& path, const Rig& rig) {
-  if (is_mcap(path)) {
-    switch (mcap_kind(path)) {
-      case McapKind::kJointStates:
-        return import_joint_states(path, rig);
-      case McapKind::kStates:
-        return import_state_mcap(path, rig);
-      case McapKind::kRecording:
-        return import_mcap(path, rig);
-    }
+  const RecordingKind kind = recording_kind(path);
+  switch (kind) {
+    case RecordingKind::kDaqMcap:
+      return import_mcap(path, rig);
+    case RecordingKind::kJointState:
+      return import_joint_states(path, rig);
+    case RecordingKind::kStateMcap:
+      return import_state_mcap(path, rig);
+    case RecordingKind::kMat:
+      return import_mat(path, rig);
+    case RecordingKind::kHdf5:
+      return import_hdf5(path, rig);
+    default:
+      refuse_unread_kind(path, kind);
+      return import_csv_of_any_kind(path, rig);
   }
-  if (path.ends_with(".mat")) return import_mat(path, rig);
-  if (proto::is_hdf5(path)) return import_hdf5(path, rig);
-  return import_csv_of_any_kind(path, rig);
 }
 
 }  // namespace service

@@ -4,14 +4,22 @@
 
 namespace service {
 
-/// What an MCAP file holds of what can be read.
-enum class McapKind {
-  kRecording,    ///< of rigcal-daq, or nothing that is known
-  kJointStates,  ///< a bag of ROS 2 with sensor_msgs/msg/JointState
-  kStates        ///< what `rigcal estimate` wrote
+/// What a file is, by its name and first bytes.
+enum class RecordingKind {
+  kDaqMcap,     ///< of rigcal-daq, or MCAP of which nothing is known
+  kJointState,  ///< MCAP: a bag of ROS 2 with sensor_msgs/msg/JointState
+  kStateMcap,   ///< MCAP that `rigcal estimate` wrote
+  kMat,
+  kHdf5,
+  kParquet,  ///< not read
+  kJson,     ///< a result of rigcal, no recording
+  kTable     ///< anything else: CSV
 };
 
-/// By the first of its records that tells.
-McapKind mcap_kind(const std::string& path);
+/// A file that cannot be read is what its name says.
+RecordingKind recording_kind(const std::string& path);
+
+/// @throws proto::InputError for kinds that are no recordings or not read, saying what to do
+void refuse_unread_kind(const std::string& path, RecordingKind kind);
 
 }  // namespace service

@@ -228,6 +228,29 @@ TEST_F(Bag, ReadsCompressedChunks) {
   }
 }
 
+// A rig file of init names the bag's joints, and what is exported with it is the same recording.
+TEST_F(Bag, IsDescribedAndExported) {
+  const std::string bag = write("free.mcap", swing("arm", "pendulum"));
+  const std::string made = folder_.file("made.textproto");
+  const ProgramRun init = run_rigcal(
+      "init --kind double-pendulum --length 0.3,0.2 --angle "
+      "pendulum,arm --angle-unit rad --from " +
+      bag + " --out " + made);
+  ASSERT_EQ(init.exit_code, 0) << init.err;
+  const Rig described = load_rig(made);
+  const auto original = import_recording(bag, described).recording.segments;
+  const ProgramRun refused = run_rigcal("export " + bag + " --out " + folder_.file("a.csv"));
+  EXPECT_EQ(refused.exit_code, 1);
+  expect_parts(refused.err, {"free.mcap", "--rig RIG"});
+  const ProgramRun run =
+      run_rigcal("export " + bag + " --rig " + made + " --out " + folder_.file("a.csv"));
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  expect_parts(run.out, {"a.csv: 500 samples"});
+  const auto again = import_recording(folder_.file("a.csv"), described).recording.segments;
+  ASSERT_EQ(again.size(), 1U);
+  EXPECT_LT((again[0].angles - original[0].angles).cwiseAbs().maxCoeff(), 1e-9);
+}
+
 TEST_F(Bag, WithoutStampsHasTheTimesOfTheLog) {
   std::vector<JointState> states = swing("1", "2");
   for (JointState& state : states) state.stamp_ns = 0;
@@ -242,7 +265,8 @@ TEST_F(Bag, IsRefusedInOneSentence) {
     return refusal([&] { (void)import_recording(path, with); });
   };
   expect_parts(refused(write("names.mcap", swing("x", "2")), rig()),
-               {"names.mcap: no joint is called '1'", "'2'", "'x'", "recording { angle {"});
+               {"names.mcap: no joint is called '1'", "'2'", "'x'", "recording { time {",
+                "angle { hinge: \"1\""});
   Rig cart = load_rig(config("rig-cartpole.textproto"));
   expect_parts(refused(write("cart.mcap", swing("x", "2")), cart),
                {"cart.mcap: no joint is called '" + cart.mechanism.hinges[0].name + "'",
