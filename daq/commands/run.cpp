@@ -39,13 +39,7 @@ constexpr std::chrono::seconds kStreamPatience(5);
 // A name for a new file: with that ending, in a folder that exists, not taken.
 void require_new_file(const std::string& path, const std::vector<std::string>& extensions) {
   const std::filesystem::path file(path);
-  if (std::find(extensions.begin(), extensions.end(), file.extension()) == extensions.end()) {
-    std::string choice;
-    for (const std::string& extension : extensions) {
-      choice += (choice.empty() ? "" : " or ") + extension;
-    }
-    throw proto::InputError(path + ": give a name that ends in " + choice);
-  }
+  proto::check_ending(path, extensions);
   if (file.has_parent_path() && !std::filesystem::is_directory(file.parent_path())) {
     throw proto::InputError(path + ": there is no folder " + file.parent_path().string() +
                             "; make it first");

@@ -225,6 +225,7 @@ void check_picture(const InfoOptions& options) {
     throw proto::InputError("--picture: draws a rig file; " + options.file + " is none");
   }
   if (options.picture == "-") return;
+  proto::check_ending(options.picture, {".svg"});
   std::vector<std::string> inputs = {options.file};
   if (!options.values.empty()) inputs.push_back(options.values);
   proto::check_output(options.picture, inputs);

@@ -26,6 +26,8 @@ ExitCode run_simulate(const SimulateOptions& options) {
   for (const std::string& output : {options.out, options.plot}) {
     if (!output.empty()) proto::check_output(output, inputs);
   }
+  if (!options.out.empty()) proto::check_ending(options.out, {".csv"});
+  if (!options.plot.empty()) proto::check_ending(options.plot, {".svg"});
   Rig rig = load_rig(options.rig);
   apply_values(read_parameter_values(options.values), rig.mechanism);
   apply_edits(options.edits, rig.mechanism);

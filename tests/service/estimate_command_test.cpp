@@ -74,6 +74,15 @@ TEST_F(EstimateCommand, WritesWhatIsAskedFor) {
             "recording,t_s,1_rad_per_s,1_rad_per_s_sd,1_force_x_N,1_force_x_N_sd,1_force_y_N,"
             "1_force_y_N_sd,1_force_z_N,1_force_z_N_sd,2_rad_per_s,2_rad_per_s_sd,2_force_x_N,"
             "2_force_x_N_sd,2_force_y_N,2_force_y_N_sd,2_force_z_N,2_force_z_N_sd");
+  const ProgramRun unknown = estimate("--out " + folder_.file("states.xyz"));
+  EXPECT_EQ(unknown.exit_code, 1);
+  EXPECT_NE(unknown.err.find("states.xyz: give a name that ends in .csv or .mcap"),
+            std::string::npos);
+  const ProgramRun report =
+      run_rigcal("calibrate " + folder_.file("run.csv") + " --rig " +
+                 config("rig-furuta.textproto") + " --plot " + folder_.file("report.pdf"));
+  EXPECT_EQ(report.exit_code, 1);
+  EXPECT_NE(report.err.find("report.pdf: give a name that ends in .html"), std::string::npos);
   const ProgramRun wrong = estimate("--only speed --out -");
   EXPECT_NE(wrong.exit_code, 0);
   EXPECT_NE(wrong.err.find("--only"), std::string::npos) << wrong.err;
