@@ -141,10 +141,7 @@ void add_export(CLI::App& app, ExitCode& exit_code) {
                    "Read the recording as this rig file says, whatever calibrate reads, and write "
                    "the columns of its recording { }, or plain ones")
       ->type_name("RIG");
-  command
-      ->add_option("--parameters", options->values,
-                   "Write the rig with the values of this result of rigcal calibrate --json")
-      ->type_name("RESULT.json");
+  add_values_option(*command, options->values, "Write the rig");
   command->footer(
       "One row a sample: time, angles, output, segment, and the counts, validity and status as "
       "the\n"

@@ -311,10 +311,7 @@ void add_info(CLI::App& app, ExitCode& exit_code) {
       ->type_name("FILE");
   command->add_option("--rig", options->rig, "Read the recording as this rig file says")
       ->type_name("FILE");
-  command
-      ->add_option("--parameters", options->values,
-                   "Show the rig file with the values of this result of rigcal calibrate --json")
-      ->type_name("FILE");
+  add_values_option(*command, options->values, "Show the rig file");
   command
       ->add_option("--picture", options->picture,
                    "Draw the rig of a rig file as an SVG picture, or on the terminal (-)")

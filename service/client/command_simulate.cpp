@@ -79,10 +79,7 @@ void add_options(CLI::App& command, SimulateOptions& options) {
           "joints and what else spook does not know")
       ->transform(CLI::CheckedTransformer(integrators).description(""))
       ->type_name("spook|physical");
-  command
-      .add_option("--parameters", options.values,
-                  "Simulate with the values of this result of rigcal calibrate --json")
-      ->type_name("FILE");
+  add_values_option(command, options.values, "Simulate");
   command.add_option("--start", options.edits.start, "Simulate with this parameter at VALUE")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
