@@ -2,6 +2,7 @@
 
 #include <google/protobuf/io/tokenizer.h>
 
+#include <algorithm>
 #include <cctype>
 
 #include "proto/check/number_check.hpp"
@@ -132,18 +133,33 @@ std::vector<OpenMessage> open_messages(const std::string& text) {
   return open;
 }
 
+/// Whether nothing follows a place in a text, counted from 0.
+bool is_at_end(const std::string& text, int line, int column) {
+  std::size_t at = 0;
+  for (int k = 0; k < line && at != std::string::npos; ++k) {
+    at = text.find('\n', at);
+    if (at != std::string::npos) ++at;
+  }
+  if (at == std::string::npos) return true;
+  const std::size_t place = at + static_cast<std::size_t>(std::max(column, 0));
+  return text.find_first_not_of(" \t\r\n", place) == std::string::npos;
+}
+
 /// What to do about a text that ends before it is whole; empty where it does not.
-std::string advise_ending(const std::string& text, const std::string& error) {
-  if (!error.ends_with("got: ")) return "";  // nothing
+std::string advise_ending(const std::string& text, const FirstError& error) {
   const std::vector<OpenMessage> open = open_messages(text);
+  const bool ends = error.message().ends_with("got: ") ||  // nothing
+                    (!open.empty() && is_at_end(text, error.line(), error.column()));
+  if (!ends) return "";
   if (open.empty()) return "the file ends too early: a value is missing at its end";
   const OpenMessage& last = open.back();
   return "the file ends too early: " + last.field + " { of line " + std::to_string(last.line) +
          " is not closed; write the '}' that is missing, at its end or within it";
 }
 
-std::string explain(const Descriptor& root, const std::string& text, const std::string& error) {
-  std::string advice = advise_ending(text, error);
+std::string explain(const Descriptor& root, const std::string& text, const FirstError& fault) {
+  const std::string& error = fault.message();
+  std::string advice = advise_ending(text, fault);
   if (advice.empty()) advice = advise_fields(root, error);
   if (advice.empty()) advice = advise_enumerators(root, error);
   if (!advice.empty()) return advice;
@@ -190,7 +206,7 @@ void parse_text(const std::string& path, const std::string& text,
   if (!parser.ParseFromString(std::string(without_byte_order_mark(text)), &message)) {
     throw InputError(path + ":" + std::to_string(error.line() + 1) + ":" +
                      std::to_string(error.column() + 1) + ": " +
-                     explain(*message.GetDescriptor(), text, error.message()));
+                     explain(*message.GetDescriptor(), text, error));
   }
   const std::optional<NumberFault> fault = find_number_fault(message);
   if (!fault) return;

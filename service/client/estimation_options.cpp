@@ -240,12 +240,12 @@ void check_result_files(const ResultFiles& files, const std::vector<std::string>
     const auto& [option, path] = outputs[i];
     if (path.empty()) continue;
     proto::check_output(path, inputs);
-    if (option == "--plot") proto::check_ending(path, {".html", ".htm"});
     for (std::size_t k = 0; k < i; ++k) {
       if (outputs[k].second != path) continue;
       throw proto::InputError(path + ": is both " + outputs[k].first + " and " + option +
                               "; name two files");
     }
+    if (option == "--plot") proto::check_ending(path, {".html", ".htm"});
   }
 }
 
