@@ -96,7 +96,9 @@ class Commands {
     CLI::Option* out = command.add_option("--out", run_.out_path, "recording to write, *.mcap");
     add_service(command, "also stream to this service, host:port or unix:/path", run_.service);
     CLI::Option* plot = command.add_option(
-        "--plot", plot_path_, "dry run: write the planned command to this .svg or .csv and stop");
+        "--plot", plot_path_,
+        "dry run: write the planned command to this .svg or .csv and stop; of a scenario whose "
+        "commands do not depend on the motion. Needs no unit in the rig file");
     out->excludes(plot);
     command.callback([this, out, plot] {
       if (*plot) {

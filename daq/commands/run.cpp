@@ -39,13 +39,7 @@ constexpr std::chrono::seconds kStreamPatience(5);
 // A name for a new file: with that ending, in a folder that exists, not taken.
 void require_new_file(const std::string& path, const std::vector<std::string>& extensions) {
   const std::filesystem::path file(path);
-  if (std::find(extensions.begin(), extensions.end(), file.extension()) == extensions.end()) {
-    std::string choice;
-    for (const std::string& extension : extensions) {
-      choice += (choice.empty() ? "" : " or ") + extension;
-    }
-    throw proto::InputError(path + ": give a name that ends in " + choice);
-  }
+  proto::check_ending(path, extensions);
   if (file.has_parent_path() && !std::filesystem::is_directory(file.parent_path())) {
     throw proto::InputError(path + ": there is no folder " + file.parent_path().string() +
                             "; make it first");
@@ -381,21 +375,24 @@ ExitCode run_scenario(const RunOptions& options, const std::atomic<bool>& stop, 
 }
 
 ExitCode plot_scenario(const RunOptions& options, const std::string& path, std::ostream& out) {
-  const RigConfig rig = load_rig_config(options.rig_path);
-  const ScenarioConfig scenario = load_scenario_config(options.scenario_path, rig);
+  const RigConfig rig = load_rig_config_for_plan(options.rig_path);
+  const ScenarioConfig config = load_scenario_config(options.scenario_path, rig);
+  const Scenario& scenario = config.scenario;
   require_new_file(path, {".svg", ".csv"});
-  constexpr double kPlanPeriod_s = 1e-3;  // of a unit that ticks at 1 kHz
-  const CommandPlan plan = make_plan(scenario.scenario, kPlanPeriod_s * rig.divider);
-  const bool picture = std::filesystem::path(path).extension() == ".svg";
-  proto::write_file(
-      path, picture ? plan_svg(plan, scenario.scenario.name(), rig.command_unit) : plan_csv(plan));
-  out << scenario.scenario.name() << ": " << scenario.scenario.duration_s() << " s, at most "
-      << scenario.scenario.command_peak() << ' ' << rig.command_unit << "; plan in " << path
-      << '\n';
-  if (!scenario.scenario.is_open_loop()) {
-    out << "The commands depend on the rig's motion: the plan shows a rig that stays at rest. "
-           "rigcal simulate --plot\nshows what they are on the rig that the rig file describes.\n";
+  if (!scenario.is_open_loop()) {
+    throw proto::InputError(options.scenario_path + ": the commands of " + scenario.name() +
+                            " depend on the rig's motion, which a dry run does not know; 'rigcal "
+                            "simulate --rig " +
+                            options.rig_path + " --scenario " + options.scenario_path +
+                            " --plot motion.svg' draws both on the rig file's model");
   }
+  constexpr double kPlanPeriod_s = 1e-3;  // of a unit that ticks at 1 kHz
+  const CommandPlan plan = make_plan(scenario, kPlanPeriod_s * rig.divider);
+  const bool picture = std::filesystem::path(path).extension() == ".svg";
+  proto::write_file(path,
+                    picture ? plan_svg(plan, scenario.name(), rig.command_unit) : plan_csv(plan));
+  out << scenario.name() << ": " << scenario.duration_s() << " s, at most "
+      << scenario.command_peak() << ' ' << rig.command_unit << "; plan in " << path << '\n';
   return ExitCode::kDone;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <limits>
 
 #include "daq/config/inertial_config.hpp"
 #include "daq/scenario/command_limits.hpp"
@@ -102,7 +103,8 @@ void read_motor(const v1::Rig& rig, const proto::TextLocator& place, RigConfig& 
     if (!config.motor_hinge.empty()) {
       place.at("hinge", i)
           .fail("the conversion unit drives one motor, and hinge \"" + config.motor_hinge +
-                "\" has one already");
+                "\" has one already; rigcal simulate --plot draws what a scenario does to one of "
+                "several");
     }
     config.motor_hinge = rig.hinge(i).name();
     config.command_unit = rig.hinge(i).motor().control_unit();
@@ -171,6 +173,38 @@ void read_real_time(const v1::RealTime& source, RealTimeSettings& settings) {
   if (source.has_lock_memory()) settings.lock_memory = source.lock_memory();
 }
 
+/// Names of joints and the limits of the command, where there are no sections of unit and safety.
+void read_for_plan(const v1::Rig& rig, RigConfig& config) {
+  const double inf = std::numeric_limits<double>::infinity();
+  const v1::Hinge* motor = find_hinge(rig, config.motor_hinge);
+  const double control_max = motor == nullptr ? 0.0 : motor->motor().control_max();
+  config.divider = rig.unit().divider() == 0 ? 1 : static_cast<int>(rig.unit().divider());
+  const double stated = or_default(rig.safety().command_max(), control_max);
+  config.limits.command_max = or_default(stated, inf);
+  const double slew = rig.safety().command_slew_per_s_max();
+  config.limits.command_slew_per_s_max = or_default(slew, inf);
+  for (const v1::Hinge& hinge : rig.hinge()) {
+    if (hinge.kind() == v1::Hinge::FIXED) continue;
+    config.channel.push_back(
+        {.hinge = hinge.name(), .slides = hinge.kind() == v1::Hinge::PRISMATIC});
+  }
+}
+
+v1::Rig parse_rig(const std::string& path, const std::string& text,
+                  proto::TextLocator::Tree& tree) {
+  v1::Rig rig;
+  proto::parse_text(path, text, rig, tree);
+  return rig;
+}
+
+RigConfig begin_config(const std::string& path, const std::string& text, const v1::Rig& rig) {
+  RigConfig config;
+  config.path = path;
+  config.text = text;
+  config.name = rig.name();
+  return config;
+}
+
 }  // namespace
 
 int RigConfig::find_channel(const std::string& hinge) const {
@@ -184,27 +218,35 @@ RigConfig load_rig_config(const std::string& path) {
 }
 
 RigConfig parse_rig_config(const std::string& path, const std::string& text) {
-  v1::Rig rig;
   proto::TextLocator::Tree tree;
-  proto::parse_text(path, text, rig, tree);
+  const v1::Rig rig = parse_rig(path, text, tree);
   const proto::TextLocator root(path, rig.GetDescriptor(), &tree);
   if (!rig.has_unit()) {
-    root.fail(
-        "has no unit section; rigcal-daq needs unit { url: \"...\" channel { ... } }, and rigcal "
-        "simulate --plot draws what a scenario does without one");
+    root.fail("has no unit section; rigcal-daq needs unit { url: \"...\" channel { ... } }");
   }
   if (!rig.has_safety()) {
     root.fail("has no safety section; rigcal-daq needs safety { command_max: ... hinge { ... } }");
   }
-  RigConfig config;
-  config.path = path;
-  config.text = text;
-  config.name = rig.name();
+  RigConfig config = begin_config(path, text, rig);
   read_unit(rig, root.at("unit"), config);
   config.inertial = read_inertial(rig, root.at("unit"));
   read_motor(rig, root, config);
   read_safety(rig, root.at("safety"), config);
   read_real_time(rig.real_time(), config.real_time);
+  return config;
+}
+
+RigConfig load_rig_config_for_plan(const std::string& path) {
+  return parse_rig_config_for_plan(path, proto::read_file(path));
+}
+
+RigConfig parse_rig_config_for_plan(const std::string& path, const std::string& text) {
+  proto::TextLocator::Tree tree;
+  const v1::Rig rig = parse_rig(path, text, tree);
+  if (rig.has_unit() && rig.has_safety()) return parse_rig_config(path, text);
+  RigConfig config = begin_config(path, text, rig);
+  read_motor(rig, proto::TextLocator(path, rig.GetDescriptor(), &tree), config);
+  read_for_plan(rig, config);
   return config;
 }
 

@@ -54,4 +54,12 @@ RigConfig load_rig_config(const std::string& path);
 /// The same for text that is already in memory; `path` is used in messages.
 RigConfig parse_rig_config(const std::string& path, const std::string& text);
 
+/// What a plan of commands takes of a rig file: all of it where it has sections of unit and safety,
+/// else the names of joints and motor, and what limits of the command it states. `limits` then has
+/// no joints. @throws proto::InputError likewise
+RigConfig load_rig_config_for_plan(const std::string& path);
+
+/// The same for text that is already in memory.
+RigConfig parse_rig_config_for_plan(const std::string& path, const std::string& text);
+
 }  // namespace daq

@@ -89,7 +89,9 @@ ScenarioConfig parse_scenario_config(const std::string& path, const std::string&
   Scenario scenario = make_scenario(source, path, root, scenario_rig(rig)).scenario;
   const CommandLimits command = tighten_command(
       {rig.limits.command_max, rig.limits.command_slew_per_s_max}, source.limits(), root);
-  const SafetyLimits limits = tighten(rig.limits, command, source.limits(), root.at("limits"));
+  const bool only_plan = rig.limits.joint.empty();  // load_rig_config_for_plan
+  const SafetyLimits limits =
+      only_plan ? rig.limits : tighten(rig.limits, command, source.limits(), root.at("limits"));
   check_command(scenario, command, rig.command_unit, rig.path, root);
   return {path, text, std::move(scenario), limits};
 }

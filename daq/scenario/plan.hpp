@@ -13,8 +13,7 @@ struct CommandPlan {
   std::vector<double> command;  // [unit of the control signal]
 };
 
-/// Dry run of an open-loop scenario from its start to its end, `period_s` > 0. A closed-loop
-/// scenario sees hinges at rest at zero; its plan is then only what it does first.
+/// Dry run of an open-loop scenario from its start to its end, `period_s` > 0.
 CommandPlan make_plan(Scenario scenario, double period_s);
 
 /// "t_s,command" with a row for each change, held until the next, and a last row for the end: a

@@ -37,6 +37,7 @@ class SegmentStates {
     }
     find_sensed();
     out_.start = segment_.start;
+    out_.controls = segment_.controls;
   }
 
   StateEstimate run() {

@@ -45,6 +45,7 @@ struct StateEstimate {
   std::vector<double> times;  ///< of the rows since then [s]
   /// Rows × joints · kStateQuantities, and standard deviations; NaN where it cannot be told.
   Eigen::MatrixXd values, deviations;
+  Eigen::MatrixXd controls;  ///< as recorded: rows × motors, in hinge order
 
   static Eigen::Index column(int joint, int quantity) {
     return joint * kStateQuantities + quantity;

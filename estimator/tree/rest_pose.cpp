@@ -7,6 +7,8 @@
 #include <stdexcept>
 
 #include "estimator/math/decompositions.hpp"
+#include "estimator/model/joint_stop.hpp"
+#include "estimator/model/placement.hpp"
 
 namespace estimator {
 namespace {
@@ -166,7 +168,65 @@ RestPose near_zero(const Mechanism& mechanism, RestPose pose) {
   return pose;
 }
 
+/// A spring that outweighs whatever acts on a joint [N·m/rad].
+double holding_stiffness(const Mechanism& mechanism) {
+  constexpr double kOutweighs = 1e6;  // no more than a microradian off
+  double most = 1.0;
+  for (int i = 0; i < mechanism.body_count(); ++i) {
+    most += mechanism.parameter(i, BodyQuantity::kMass).value * gravity_of(mechanism).norm();
+  }
+  for (int j = 0; j < mechanism.hinge_count(); ++j) {
+    most += mechanism.hinge_parameter(j, HingeQuantity::kStiffness).value;
+  }
+  return kOutweighs * most;
+}
+
+/// The coordinate between a joint's two stops if whole turns take it there, else as it is.
+double turned_within(const std::vector<JointStop>& stops, const Mechanism& mechanism, int joint,
+                     double coordinate) {
+  const Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(joint)];
+  const bool has_both = hinge.stops_lower && hinge.stops_upper;
+  if (hinge.kind == JointKind::kPrismatic || !has_both) return coordinate;
+  for (const double turned : {coordinate, coordinate + 2.0 * M_PI, coordinate - 2.0 * M_PI}) {
+    const bool fits = std::ranges::all_of(stops, [&](const JointStop& stop) {
+      return stop.joint != joint || stop.distance(turned) >= 0.0;
+    });
+    if (fits) return turned;
+  }
+  return coordinate;
+}
+
 }  // namespace
+
+Eigen::VectorXd rest_within_stops(const Mechanism& mechanism, const RestPose& rest) {
+  const std::vector<JointStop> stops = joint_stops(mechanism);
+  Eigen::VectorXd coordinates = rest.coordinates;
+  if (stops.empty()) return coordinates;
+  Mechanism held = mechanism;
+  std::vector<const JointStop*> at;  // of each joint: the stop that holds it
+  at.resize(mechanism.hinges.size(), nullptr);
+  for (int round = 0; round < mechanism.hinge_count(); ++round) {
+    bool beyond = false;
+    for (const JointStop& stop : stops) {
+      const auto j = static_cast<std::size_t>(stop.joint);
+      coordinates[stop.joint] =
+          turned_within(stops, mechanism, stop.joint, coordinates[stop.joint]);
+      if (at[j] != nullptr || stop.distance(coordinates[stop.joint]) >= 0.0) continue;
+      at[j] = &stop;
+      beyond = true;
+      held.hinges[j].assembled_at = stop.position;
+      held.hinge_parameter(stop.joint, HingeQuantity::kStiffness).value =
+          holding_stiffness(mechanism);
+      held.hinge_parameter(stop.joint, HingeQuantity::kRestAngle).value = stop.position;
+    }
+    if (!beyond) break;
+    if (const auto found = find_rest(held)) coordinates = found->coordinates;
+    for (const JointStop* stop : at) {
+      if (stop != nullptr) coordinates[stop->joint] = stop->position;
+    }
+  }
+  return coordinates;
+}
 
 std::optional<RestPose> find_rest(const Mechanism& mechanism) {
   if (mechanism.hinge_count() > kTreeHingesMax) return std::nullopt;

@@ -23,6 +23,11 @@ struct RestPose {
 ///         closed, or with more joints than kTreeHingesMax
 std::optional<RestPose> find_rest(const Mechanism& mechanism);
 
+/// Where it rests with its end stops, which find_rest does not know: joints that would rest beyond
+/// a stop lie at it, the others rest as that leaves them.
+/// @param rest  what find_rest found
+Eigen::VectorXd rest_within_stops(const Mechanism& mechanism, const RestPose& rest);
+
 /// The highest balance above a rest pose, such as an upright pendulum; nothing where there is none,
 /// or it is no higher.
 std::optional<RestPose> find_top(const Mechanism& mechanism, const RestPose& rest);

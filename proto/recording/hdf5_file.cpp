@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <string_view>
 
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
@@ -79,6 +80,8 @@ class ColumnList {
  public:
   explicit ColumnList(std::vector<Hdf5File::Column>& columns) : columns_(columns) {}
 
+  bool has_blocks() const { return has_blocks_; }
+
   void add_group(hid_t group, const std::string& prefix, int depth) {
     H5G_info_t info;
     if (H5Gget_info(group, &info) < 0) return;
@@ -91,7 +94,9 @@ class ColumnList {
       const Hdf5Handle object(H5Oopen(group, name.data(), H5P_DEFAULT), H5Oclose);
       if (!object.valid()) continue;
       const H5I_type_t kind = H5Iget_type(object.id());
-      if (kind == H5I_GROUP && depth < kDepthMax) {
+      // PyTables keeps the index of a table beside it.
+      const bool is_index = std::string_view(name.data()).starts_with("_i_");
+      if (kind == H5I_GROUP && depth < kDepthMax && !is_index) {
         add_group(object.id(), prefix + name.data() + "/", depth + 1);
       } else if (kind == H5I_DATASET) {
         add_data_set(group, object.id(), prefix, name.data());
@@ -129,6 +134,8 @@ class ColumnList {
       H5free_memory(field);
       column.name = path + "." + column.field;
       if (is_number(member.id())) columns_.push_back(column);
+      has_blocks_ |=
+          H5Tget_class(member.id()) == H5T_ARRAY && column.field.starts_with("values_block");
     }
   }
 
@@ -153,6 +160,7 @@ class ColumnList {
   }
 
   std::vector<Hdf5File::Column>& columns_;
+  bool has_blocks_ = false;
 };
 
 }  // namespace
@@ -160,13 +168,15 @@ class ColumnList {
 Hdf5File::Hdf5File(const std::string& path) : path_(path) {
   std::error_code unknown;
   const auto size = std::filesystem::file_size(path, unknown);
-  if (unknown) throw InputError(path + ": " + unknown.message());
+  if (unknown) throw InputError(path + ": cannot be opened: " + unknown.message());
   if (size > kTableSizeMax) throw InputError(path + ": is larger than 1 GiB; cut it");
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // what is wrong is told by who called
   file_ = std::make_shared<const Hdf5Handle>(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT),
                                              H5Fclose);
   if (!file_->valid()) throw InputError(path + ": is no HDF5 file, or damaged; save it again");
-  ColumnList(columns_).add_group(file_->id(), "", 0);
+  ColumnList list(columns_);
+  list.add_group(file_->id(), "", 0);
+  has_blocks_ = list.has_blocks();
 }
 
 const Hdf5File::Column* Hdf5File::find(const std::string& name) const {

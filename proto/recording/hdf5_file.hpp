@@ -31,6 +31,9 @@ class Hdf5File {
   /// The column of that name, or the only one whose last part is that name; null for none.
   const Column* find(const std::string& name) const;
 
+  /// Whether pandas wrote it with format "table", in which columns stand in blocks without names.
+  bool has_blocks() const { return has_blocks_; }
+
   /// @throws InputError naming file and column, for one that is damaged
   std::vector<double> read(const Column& column) const;
 
@@ -38,6 +41,7 @@ class Hdf5File {
   std::string path_;
   std::shared_ptr<const class Hdf5Handle> file_;
   std::vector<Column> columns_;
+  bool has_blocks_ = false;
 };
 
 /// Whether a file is called .h5, .hdf5 or .hdf.

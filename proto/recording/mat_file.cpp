@@ -118,7 +118,7 @@ std::string text_of(const matvar_t& variable) {
 MatFile::MatFile(const std::string& path) : path_(path), file_(nullptr, Mat_Close) {
   std::error_code unknown;
   const auto size = std::filesystem::file_size(path, unknown);
-  if (unknown) throw InputError(path + ": " + unknown.message());
+  if (unknown) throw InputError(path + ": cannot be opened: " + unknown.message());
   if (size > kTableSizeMax) throw InputError(path + ": is larger than 1 GiB; cut it");
   Mat_LogInitFunc("rigcal", be_silent);
   file_.reset(Mat_Open(path.c_str(), MAT_ACC_RDONLY));

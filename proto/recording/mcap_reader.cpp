@@ -5,15 +5,19 @@
 #include <utility>
 
 #include "proto/recording/crc32.hpp"
+#include "proto/recording/mcap_compression.hpp"
 
 namespace proto {
 namespace {
 
 constexpr std::uint64_t kRecordSizeMax = 64u << 20;  // content of one record [byte]
+constexpr std::uint64_t kExpandedFree = 1u << 30;    // chunks of any file may expand to [byte]
+constexpr std::uint64_t kExpandedShare = 256;        // and beyond that to so many times its size
 constexpr std::size_t kProblemsMax = 16;
 constexpr auto kOpcodeMax = static_cast<std::uint8_t>(McapOpcode::kDataEnd);
 constexpr std::size_t kSearchWindow = 64u << 10;  // read at once while searching for a chunk [byte]
 constexpr std::size_t kChunkFixedSize = 40;       // content of a chunk without name and records
+constexpr std::size_t kCompressionNameMax = 4;    // of one that is known
 
 struct Declarations {
   std::map<std::uint16_t, McapSchema> schemas;
@@ -51,7 +55,7 @@ struct RecordHeader {
   std::uint64_t size;
 };
 
-// A whole uncompressed chunk of matching sizes with a checksum could start with these bytes.
+// A whole chunk of matching sizes with a checksum could start with these bytes.
 bool may_start_chunk(std::span<const std::uint8_t> bytes, std::uint64_t remaining) {
   ByteCursor cursor(bytes);
   if (cursor.take<std::uint8_t>() != static_cast<std::uint8_t>(McapOpcode::kChunk)) return false;
@@ -60,16 +64,21 @@ bool may_start_chunk(std::span<const std::uint8_t> bytes, std::uint64_t remainin
   cursor.take_bytes(16);
   const auto uncompressed_size = cursor.take<std::uint64_t>();
   const auto crc = cursor.take<std::uint32_t>();
-  const auto compression_size = cursor.take<std::uint32_t>();
+  const std::string_view compression = cursor.take_text();
   const auto records_size = cursor.take<std::uint64_t>();
-  return cursor.ok() && crc != 0 && compression_size == 0 && uncompressed_size == records_size &&
-         size == records_size + kChunkFixedSize;
+  return cursor.ok() && crc != 0 && is_known_compression(compression) &&
+         (!compression.empty() || uncompressed_size == records_size) &&
+         size == records_size + compression.size() + kChunkFixedSize;
 }
 
 class Scanner {
  public:
   Scanner(const InputFile& file, McapVisitor& visitor)
-      : file_(file), visitor_(visitor), size_(file.size_bytes()), search_budget_(4 * size_) {}
+      : file_(file),
+        visitor_(visitor),
+        size_(file.size_bytes()),
+        search_budget_(4 * size_),
+        expansion_budget_(kExpandedFree + kExpandedShare * size_) {}
 
   Result<McapScan> run() {
     if (Status opened = read_opening(); !opened.ok()) return opened.error();
@@ -88,6 +97,7 @@ class Scanner {
   Status take_chunk(std::uint64_t record_end);
   Status take_ending();
   bool summary_is_intact(std::uint64_t summary_start) const;
+  Result<bool> expand(McapChunk& chunk);
   std::optional<std::string> check_chunk(const McapChunk& chunk, ChunkContent& content) const;
   void deliver(const std::vector<McapMessage>& messages);
   bool is_cut_attachment(std::uint64_t size) const;
@@ -103,17 +113,18 @@ class Scanner {
   McapVisitor& visitor_;
   const std::uint64_t size_;
   std::uint64_t offset_ = 0;
-  std::uint64_t trusted_end_ = 0;  // end of the last record whose content was exactly right
-  std::uint64_t kept_bytes_ = 0;   // in records that were used or may be ignored
-  std::uint64_t kept_end_ = 0;     // where the last of them ends
-  std::uint64_t searched_to_ = 0;  // no chunk starts between trusted_end_ and here
-  std::uint64_t search_budget_;    // bytes that may still be read to verify candidates [byte]
+  std::uint64_t trusted_end_ = 0;   // end of the last record whose content was exactly right
+  std::uint64_t kept_bytes_ = 0;    // in records that were used or may be ignored
+  std::uint64_t kept_end_ = 0;      // where the last of them ends
+  std::uint64_t searched_to_ = 0;   // no chunk starts between trusted_end_ and here
+  std::uint64_t search_budget_;     // bytes that may still be read to verify candidates [byte]
+  std::uint64_t expansion_budget_;  // bytes that compressed chunks may still expand to [byte]
   std::uint32_t data_crc_ = 0;
   bool data_crc_known_ = true;
   bool ended_ = false;    // by the file
   bool stopped_ = false;  // by the visitor
   Declarations declarations_;
-  Bytes content_;
+  Bytes content_, expanded_;
   McapScan scan_;
 };
 
@@ -138,9 +149,14 @@ Status Scanner::read_content(std::uint64_t offset, std::uint64_t size) {
 
 Status Scanner::read_opening() {
   std::array<std::uint8_t, kMcapMagic.size()> magic{};
-  if (size_ < magic.size()) return Error{ErrorCode::kDamaged, "too short to be an MCAP file"};
+  const std::string remedy =
+      "; give a recording of rigcal-daq or a ROS 2 bag in one file, or, of another kind, its own "
+      "ending (.csv, .mat, .h5)";
+  if (size_ < magic.size())
+    return Error{ErrorCode::kDamaged, "too short to be an MCAP file" + remedy};
   if (Status read = file_.read(0, magic); !read.ok()) return read;
-  if (magic != kMcapMagic) return Error{ErrorCode::kDamaged, "does not start as an MCAP file"};
+  if (magic != kMcapMagic)
+    return Error{ErrorCode::kDamaged, "does not start as an MCAP file" + remedy};
   data_crc_ = crc32(magic);
   keep(magic.size());
   offset_ = trusted_end_ = magic.size();
@@ -268,20 +284,45 @@ void Scanner::deliver(const std::vector<McapMessage>& messages) {
   }
 }
 
+// Puts plain records in place of compressed ones.
+// @return false where they are damaged; an error where they are what is not read
+Result<bool> Scanner::expand(McapChunk& chunk) {
+  if (chunk.compression.empty()) return true;
+  const std::string remedy =
+      "; save the file uncompressed first, for example with 'mcap filter --output-compression "
+      "none'";
+  if (!is_known_compression(chunk.compression)) {
+    return Error{
+        ErrorCode::kUnsupported,
+        "chunks compressed with '" + std::string(chunk.compression) + "' are not read" + remedy};
+  }
+  if (chunk.uncompressed_size > kRecordSizeMax) {
+    return Error{ErrorCode::kUnsupported, "a compressed chunk expands to more than 64 MiB" +
+                                              remedy + " --chunk-size 1000000"};
+  }
+  if (chunk.uncompressed_size > expansion_budget_) {
+    return Error{ErrorCode::kUnsupported,
+                 "compressed chunks expand to more than 256 times the file" + remedy};
+  }
+  expansion_budget_ -= chunk.uncompressed_size;
+  const auto size = static_cast<std::size_t>(chunk.uncompressed_size);
+  if (!expand_records(chunk.compression, chunk.records, size, expanded_)) return false;
+  chunk.records = expanded_;
+  return true;
+}
+
 Status Scanner::take_chunk(std::uint64_t record_end) {
-  const auto chunk = parse_chunk(content_);
+  auto chunk = parse_chunk(content_);
   if (!chunk) {
     ++scan_.damaged_chunk_count;
     return resynchronise("a chunk is damaged");
   }
-  if (!chunk->compression.empty()) {
-    return Error{ErrorCode::kUnsupported,
-                 "chunks compressed with '" + std::string(chunk->compression) +
-                     "' are not read; save the file uncompressed first, for example with "
-                     "'mcap filter --output-compression none'"};
-  }
+  const auto expanded = expand(*chunk);
+  if (!expanded.ok()) return expanded.error();
   ChunkContent content;
-  if (const auto problem = check_chunk(*chunk, content)) {
+  auto problem = expanded.value() ? check_chunk(*chunk, content)
+                                  : std::optional<std::string>("a compressed chunk is damaged");
+  if (problem) {
     ++scan_.damaged_chunk_count;
     note(offset_, *problem);
     // Its length may be right nevertheless. If not, the search starts inside this chunk.
@@ -373,8 +414,10 @@ Result<bool> Scanner::verify_candidate(std::uint64_t offset) {
   if (Status read = read_content(offset + kMcapRecordHeaderSize, size); !read.ok()) {
     return read.error();
   }
-  const auto chunk = parse_chunk(content_);
-  return chunk && crc32(chunk->records) == chunk->uncompressed_crc;
+  auto chunk = parse_chunk(content_);
+  if (!chunk) return false;
+  const auto expanded = expand(*chunk);
+  return expanded.ok() && expanded.value() && crc32(chunk->records) == chunk->uncompressed_crc;
 }
 
 Result<std::optional<std::uint64_t>> Scanner::find_chunk(std::uint64_t from) {
@@ -383,9 +426,12 @@ Result<std::optional<std::uint64_t>> Scanner::find_chunk(std::uint64_t from) {
   while (search_budget_ > 0 && from + kHeadSize <= size_) {
     window.resize(static_cast<std::size_t>(std::min<std::uint64_t>(kSearchWindow, size_ - from)));
     if (Status read = file_.read(from, window); !read.ok()) return read.error();
+    const bool last = from + window.size() == size_;
+    const std::size_t look = kHeadSize + (last ? 0 : kCompressionNameMax);
     std::size_t at = 0;
-    for (; at + kHeadSize <= window.size() && search_budget_ > 0; ++at) {
-      const auto head = std::span(window).subspan(at, kHeadSize);
+    for (; at + look <= window.size() && search_budget_ > 0; ++at) {
+      const auto head = std::span(window).subspan(
+          at, std::min(kHeadSize + kCompressionNameMax, window.size() - at));
       if (!may_start_chunk(head, size_ - from - at)) continue;
       const auto verified = verify_candidate(from + at);
       if (!verified.ok()) return verified.error();

@@ -43,11 +43,14 @@ struct McapScan {
 /// counted. Where the sequence of records is broken, the next chunk with a checksum is searched
 /// for. Metadata and attachments between records are handed over as they come.
 ///
-/// Bounded whatever the bytes say: one record of at most 64 MiB in memory, time linear in the
-/// file's size. Messages outside chunks carry no checksum and are not read (a problem is noted).
+/// Chunks compressed with zstd or lz4 are expanded.
 ///
-/// @return kDamaged if the file does not start as an MCAP file, kUnsupported for compressed
-///         chunks, kInputOutput if the disk fails
+/// Bounded whatever the bytes say: one record of at most 64 MiB in memory, and what a chunk expands
+/// to, as much at most; time linear in the file's size, of which all chunks may expand to 256 times
+/// (and 1 GiB). Messages outside chunks carry no checksum and are not read (a problem is noted).
+///
+/// @return kDamaged if the file does not start as an MCAP file, kUnsupported for chunks
+///         compressed otherwise or too large, kInputOutput if the disk fails
 Result<McapScan> scan_mcap(const InputFile& file, McapVisitor& visitor);
 
 }  // namespace proto

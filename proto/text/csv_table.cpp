@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <optional>
 
 #include "proto/text/files.hpp"
@@ -38,14 +39,30 @@ bool take_line(std::string_view& rest, std::string_view& line) {
   return true;
 }
 
+/// Behind the quotes that open at `begin` and close before a delimiter; npos where none do.
+std::size_t end_of_quotes(std::string_view line, std::size_t begin, char delimiter) {
+  std::size_t end = begin + 1;
+  for (; (end = line.find('"', end)) != std::string_view::npos; ++end) {
+    const std::size_t after = line.find_first_not_of(" \r", end + 1);
+    if (after == std::string_view::npos || line[after] == delimiter) return after;
+    if (line[end + 1] == '"') ++end;
+  }
+  return end;
+}
+
 void split(std::string_view line, char delimiter, std::vector<std::string_view>& cells) {
   cells.clear();
   std::size_t begin = 0;
-  for (std::size_t end; (end = line.find(delimiter, begin)) != std::string_view::npos;
-       begin = end + 1) {
+  bool quotes = line.find('"') != std::string_view::npos;
+  for (std::size_t end = 0; end != std::string_view::npos; begin = end + 1) {
+    end = line.find(delimiter, begin);
+    if (quotes && begin < line.size() && line[begin] == '"') {
+      const std::size_t behind = end_of_quotes(line, begin, delimiter);
+      quotes = behind != std::string_view::npos;
+      if (quotes) end = behind;
+    }
     cells.push_back(line.substr(begin, end - begin));
   }
-  cells.push_back(line.substr(begin));
 }
 
 bool is_missing(std::string_view cell) {
@@ -79,6 +96,18 @@ char find_delimiter(std::string_view header) {
   }
   return ',';
 }
+
+/// Numbers names as they are met.
+class NameNumbers {
+ public:
+  double number(std::string_view name) {
+    return numbers_.try_emplace(std::string(name), static_cast<double>(numbers_.size()))
+        .first->second;
+  }
+
+ private:
+  std::map<std::string, double> numbers_;
+};
 
 std::string list_of(const std::vector<std::string>& names) {
   std::string list;
@@ -177,6 +206,7 @@ CsvTable parse_csv(const std::string& path, std::string_view text,
     table.fields.push_back(find_field(path, header, request.name));
   }
   table.values.resize(requests.size());
+  std::vector<NameNumbers> names(requests.size());
 
   // A missing cell is only forgiven at the end once it is known that no row follows.
   int missing_request = -1;
@@ -197,7 +227,8 @@ CsvTable parse_csv(const std::string& path, std::string_view text,
     }
     for (std::size_t i = 0; i < requests.size(); ++i) {
       const std::string_view cell = cells[static_cast<std::size_t>(table.fields[i])];
-      const std::optional<double> value = parse_number(cell);
+      const std::optional<double> value =
+          requests[i].kind == CellKind::kName ? names[i].number(unquote(cell)) : parse_number(cell);
       const bool missing = value && std::isnan(*value);
       if (!value || (missing && requests[i].missing == MissingCells::kForbidden)) {
         refuse_cell(table.where(table.row_count() - 1, static_cast<int>(i)), requests[i].name,

@@ -13,10 +13,17 @@ enum class MissingCells {
   kAllowedAtTheEnd  ///< in the last row the value is NaN; an error elsewhere
 };
 
+/// What stands in a column's cells.
+enum class CellKind {
+  kNumber,
+  kName  ///< any text; the value numbers the names from 0 as they are met
+};
+
 /// A column to read.
 struct ColumnRequest {
   std::string name;
   MissingCells missing = MissingCells::kForbidden;
+  CellKind kind = CellKind::kNumber;
 };
 
 /// Columns of a CSV file as numbers, or of another file that is read like one.
@@ -38,7 +45,7 @@ struct CsvTable {
 };
 
 /// Names of the columns of CSV text: its first line, cut at commas, or, where it has none, at
-/// semicolons or tabs. Quotes and spaces around names are removed.
+/// semicolons or tabs, but for those within quotes. Quotes and spaces around names are removed.
 /// @throws InputError for an empty file, a file that is not text, or one that starts with numbers
 std::vector<std::string> parse_csv_header(const std::string& path, std::string_view text);
 

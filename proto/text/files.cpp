@@ -175,4 +175,15 @@ void check_output(const std::string& output, const std::vector<std::string>& inp
   }
 }
 
+void check_ending(const std::string& output, const std::vector<std::string>& endings) {
+  std::string choice;
+  for (const std::string& ending : endings) {
+    if (output.ends_with(ending)) return;
+    choice += (choice.empty() ? "" : " or ") + ending;
+  }
+  const Target target = follow_links(output);
+  if (target.special || target.descriptor >= 0) return;
+  throw InputError(output + ": give a name that ends in " + choice);
+}
+
 }  // namespace proto

@@ -56,4 +56,9 @@ void write_file(const std::string& path, std::string_view contents);
 ///         be written to
 void check_output(const std::string& output, const std::vector<std::string>& inputs);
 
+/// Refuses an output whose name ends otherwise than what is written there; a device, a pipe or an
+/// open descriptor may be called anything.
+/// @throws InputError naming the endings
+void check_ending(const std::string& output, const std::vector<std::string>& endings);
+
 }  // namespace proto

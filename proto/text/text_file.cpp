@@ -2,6 +2,9 @@
 
 #include <google/protobuf/io/tokenizer.h>
 
+#include <algorithm>
+#include <cctype>
+
 #include "proto/check/number_check.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
@@ -87,8 +90,77 @@ std::string advise_enumerators(const Descriptor& root, const std::string& error)
   return advice;
 }
 
-std::string explain(const Descriptor& root, const std::string& error) {
-  std::string advice = advise_fields(root, error);
+/// A message of a text whose brace is open.
+struct OpenMessage {
+  std::string field;
+  int line;  ///< from 1
+};
+
+/// The messages that are open where a text ends, the outermost first. Braces in quotes and comments
+/// do not count.
+std::vector<OpenMessage> open_messages(const std::string& text) {
+  std::vector<OpenMessage> open;
+  std::string word;
+  int line = 1;
+  char quote = '\0';
+  bool comment = false;
+  for (std::size_t k = 0; k < text.size(); ++k) {
+    const char c = text[k];
+    if (c == '\n') {
+      ++line;
+      comment = false;
+      quote = '\0';  // a text ends with its line
+    } else if (quote != '\0') {
+      if (c == '\\') ++k;
+      if (c == quote) quote = '\0';
+    } else if (comment) {
+      continue;
+    } else if (c == '#') {
+      comment = true;
+    } else if (c == '"' || c == '\'') {
+      quote = c;
+    } else if (c == '{' || c == '<') {
+      open.push_back({word, line});
+      word.clear();
+    } else if (c == '}' || c == '>') {
+      if (!open.empty()) open.pop_back();
+      word.clear();
+    } else if (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_') {
+      if (k > 0 && std::isspace(static_cast<unsigned char>(text[k - 1])) != 0) word.clear();
+      word += c;
+    }
+  }
+  return open;
+}
+
+/// Whether nothing follows a place in a text, counted from 0.
+bool is_at_end(const std::string& text, int line, int column) {
+  std::size_t at = 0;
+  for (int k = 0; k < line && at != std::string::npos; ++k) {
+    at = text.find('\n', at);
+    if (at != std::string::npos) ++at;
+  }
+  if (at == std::string::npos) return true;
+  const std::size_t place = at + static_cast<std::size_t>(std::max(column, 0));
+  return text.find_first_not_of(" \t\r\n", place) == std::string::npos;
+}
+
+/// What to do about a text that ends before it is whole; empty where it does not.
+std::string advise_ending(const std::string& text, const FirstError& error) {
+  const std::vector<OpenMessage> open = open_messages(text);
+  const bool ends = error.message().ends_with("got: ") ||  // nothing
+                    (!open.empty() && is_at_end(text, error.line(), error.column()));
+  if (!ends) return "";
+  if (open.empty()) return "the file ends too early: a value is missing at its end";
+  const OpenMessage& last = open.back();
+  return "the file ends too early: " + last.field + " { of line " + std::to_string(last.line) +
+         " is not closed; write the '}' that is missing, at its end or within it";
+}
+
+std::string explain(const Descriptor& root, const std::string& text, const FirstError& fault) {
+  const std::string& error = fault.message();
+  std::string advice = advise_ending(text, fault);
+  if (advice.empty()) advice = advise_fields(root, error);
   if (advice.empty()) advice = advise_enumerators(root, error);
   if (!advice.empty()) return advice;
   return error + " (correct the text; " + root.file()->name() + " documents the fields)";
@@ -134,7 +206,7 @@ void parse_text(const std::string& path, const std::string& text,
   if (!parser.ParseFromString(std::string(without_byte_order_mark(text)), &message)) {
     throw InputError(path + ":" + std::to_string(error.line() + 1) + ":" +
                      std::to_string(error.column() + 1) + ": " +
-                     explain(*message.GetDescriptor(), error.message()));
+                     explain(*message.GetDescriptor(), text, error));
   }
   const std::optional<NumberFault> fault = find_number_fault(message);
   if (!fault) return;

@@ -16,9 +16,11 @@ namespace {
 
 ExitCode run_design(const DesignOptions& options) {
   std::vector<std::string> inputs = {options.rig};
-  if (!options.after.empty()) inputs.push_back(options.after);
+  for (const std::string& result : {options.after, options.values}) {
+    if (!result.empty()) inputs.push_back(result);
+  }
   proto::check_output(options.out, inputs);
-  Today today = look_at(options.rig, options.after);
+  Today today = look_at(options.rig, options.after, options.values);
   ExperimentRequest request = options.experiment;
   request.targets = read_precisions("--for", options.targets, today.rig.mechanism);
   if (request.threads == 0) {
@@ -76,10 +78,15 @@ void add_options(CLI::App& command, DesignOptions& options) {
   command.add_option("--rig", options.rig, "Rig file (proto/rig.proto)")
       ->required()
       ->type_name("FILE");
-  command
-      .add_option("--after", options.after,
-                  "Result of rigcal calibrate --json: what is known already")
-      ->type_name("FILE");
+  CLI::Option* const after =
+      command
+          .add_option("--after", options.after,
+                      "Result of rigcal calibrate --json: what is known already, values and "
+                      "deviations")
+          ->type_name("RESULT.json");
+  add_values_option(command, options.values,
+                    "Design, as if nothing were known but the rig file's priors,")
+      ->excludes(after);
   command
       .add_option("--for", options.targets,
                   "Parameter to tell, and the standard deviation wanted, as 1.b:2% or 1.b:1e-5 in "

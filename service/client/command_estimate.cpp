@@ -24,6 +24,7 @@ void check_output(const EstimateOptions& options) {
   inputs.push_back(options.estimation.rig);
   if (!options.estimation.values.empty()) inputs.push_back(options.estimation.values);
   proto::check_output(options.out, inputs);
+  proto::check_ending(options.out, {".csv", ".mcap"});
   if (!writes_mcap(options.out)) return;
   if (options.estimation.recordings.size() > 1) {
     throw proto::InputError(options.out +

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <iostream>
@@ -12,7 +13,11 @@
 #include "service/client/command.hpp"
 #include "service/client/recording_notes.hpp"
 #include "service/client/rig_files.hpp"
+#include "service/import/import_notes.hpp"
 #include "service/import/parameter_values.hpp"
+#include "service/import/recording_csv.hpp"
+#include "service/import/recording_file.hpp"
+#include "service/import/recording_kind.hpp"
 
 namespace service {
 namespace {
@@ -20,6 +25,7 @@ namespace {
 struct ExportOptions {
   std::string source;
   std::vector<std::string> out;
+  std::string rig;     ///< that a recording is read with; empty: as it is
   std::string values;  ///< result whose values the rig takes; empty: none
 };
 
@@ -70,6 +76,49 @@ void export_recording(const ExportOptions& options) {
   }
 }
 
+/// A recording as the rig file reads it, in the rig file's columns.
+void export_as_read(const ExportOptions& options) {
+  for (const std::string& path : options.out) {
+    if (!path.ends_with(".csv")) {
+      throw proto::InputError(path +
+                              ": what is read with a rig file becomes a .csv file; give such a "
+                              "name");
+    }
+    proto::check_output(path, {options.source, options.rig});
+  }
+  const Rig rig = load_rig(options.rig);
+  const ImportedRecording imported = import_recording(options.source, rig);
+  for (const std::string& note : describe_import(imported.summary)) {
+    std::cerr << "note: " << note << '\n';
+  }
+  for (const std::string& loss : csv_losses(rig, imported.recording)) {
+    std::cerr << "note: " << loss << '\n';
+  }
+  const std::string text = recording_csv(rig, imported.recording);
+  for (const std::string& path : options.out) {
+    proto::write_file(path, text);
+    std::cout << path << ": " << std::ranges::count(text, '\n') - 1 << " samples\n";
+  }
+}
+
+void export_source(const ExportOptions& options) {
+  const std::string& source = options.source;
+  if (is_rig_file(source)) {
+    if (options.rig.empty()) return export_rig(options);
+    throw proto::InputError("--rig: is of a recording; " + source + " is a rig file");
+  }
+  if (!options.values.empty()) {
+    throw proto::InputError("--parameters: is of a rig file; " + source + " is none");
+  }
+  if (!options.rig.empty()) return export_as_read(options);
+  const RecordingKind kind = recording_kind(source);
+  if (kind == RecordingKind::kDaqMcap) return export_recording(options);
+  refuse_unread_kind(source, kind);
+  throw proto::InputError(source +
+                          ": is no recording of rigcal-daq (MCAP) and no rig file; give the rig "
+                          "file that reads it, --rig RIG, to write it in the rig file's columns");
+}
+
 }  // namespace
 
 void add_export(CLI::App& app, ExitCode& exit_code) {
@@ -78,9 +127,9 @@ void add_export(CLI::App& app, ExitCode& exit_code) {
   const auto options = std::make_shared<ExportOptions>();
   command
       ->add_option("source", options->source,
-                   "Recording of rigcal-daq, finished or not; or a rig file")
+                   "Recording of rigcal-daq, finished or not; with --rig any other; or a rig file")
       ->required()
-      ->type_name("MCAP|RIG");
+      ->type_name("RECORDING|RIG");
   command
       ->add_option(
           "--out", options->out,
@@ -88,9 +137,11 @@ void add_export(CLI::App& app, ExitCode& exit_code) {
       ->required()
       ->type_name("FILE");
   command
-      ->add_option("--parameters", options->values,
-                   "Write the rig with the values of this result of rigcal calibrate --json")
-      ->type_name("RESULT.json");
+      ->add_option("--rig", options->rig,
+                   "Read the recording as this rig file says, whatever calibrate reads, and write "
+                   "the columns of its recording { }, or plain ones")
+      ->type_name("RIG");
+  add_values_option(*command, options->values, "Write the rig");
   command->footer(
       "One row a sample: time, angles, output, segment, and the counts, validity and status as "
       "the\n"
@@ -100,15 +151,10 @@ void add_export(CLI::App& app, ExitCode& exit_code) {
       "Examples:\n"
       "  rigcal export run.mcap --out run.csv\n"
       "  rigcal export run.mcap --out run.csv --out run.mat\n"
+      "  rigcal export bag.mcap --rig rig.textproto --out run.csv\n"
       "  rigcal export rig.textproto --parameters run.json --out rig.urdf --out rig.xml");
   command->callback([options, &exit_code] {
-    if (is_rig_file(options->source)) {
-      export_rig(*options);
-    } else if (!options->values.empty()) {
-      throw proto::InputError("--parameters: is of a rig file; " + options->source + " is none");
-    } else {
-      export_recording(*options);
-    }
+    export_source(*options);
     exit_code = kDone;
   });
 }

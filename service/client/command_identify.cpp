@@ -51,7 +51,8 @@ class Identification {
     }
     while (true) {
       const int last = folder_.count();
-      Today today = look_at(options_.rig, last > 0 ? folder_.result(last) : "");
+      Today today = last > 0 ? look_at(options_.rig, folder_.result(last))
+                             : look_at(options_.rig, "", options_.values);
       tell_obtained(today);
       ExperimentRequest request = request_for(today);
       if (last > 0 && is_reached(today, request.targets)) return kDone;
@@ -217,6 +218,7 @@ class Identification {
     estimation.quiet = options_.quiet;
     estimation.threads = options_.experiment.threads;
     estimation.calibration.kind = estimator::EstimateKind::kPhysical;
+    estimation.values = options_.values;
     if (run > 1 && folder_.has_result(run - 1)) estimation.values = folder_.result(run - 1);
     CalibrationInput input = load_estimation_input(estimation);
     const estimator::Calibration calibration = calibrate(input);
@@ -276,6 +278,7 @@ void add_options(CLI::App& command, IdentifyOptions& options) {
                   "from")
       ->required()
       ->type_name("FOLDER");
+  add_values_option(command, options.values, "Design and estimate the first run, beginning");
   command.add_option("--url", options.url, "Unit to use instead of the rig file's")
       ->type_name("URL");
   command.add_option("--runs", options.runs, "Most runs that are recorded, with those there are")

@@ -8,7 +8,6 @@
 #include "estimator/model/sensor.hpp"
 #include "proto/recording/mat_file.hpp"
 #include "proto/recording/recording_info.hpp"
-#include "proto/text/csv_table.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/client/base_list.hpp"
@@ -16,13 +15,15 @@
 #include "service/client/remote/job_picture.hpp"
 #include "service/client/rig_files.hpp"
 #include "service/describe/rig_picture.hpp"
-#include "service/import/joint_state_recording.hpp"
-#include "service/import/mcap_recording.hpp"
 #include "service/import/parameter_values.hpp"
+#include "service/import/recording_columns.hpp"
 #include "service/import/recording_file.hpp"
+#include "service/import/recording_kind.hpp"
 #include "service/import/recording_selection.hpp"
 #include "service/import/rig_file.hpp"
 #include "service/report/result_table.hpp"
+#include "service/result/result_head.hpp"
+#include "service/result/stored_result.hpp"
 #include "service/text/column_statistics.hpp"
 #include "service/text/number_format.hpp"
 
@@ -173,24 +174,16 @@ void print_recording(const InfoOptions& options) {
 }
 
 void print_columns(const std::string& path) {
-  const std::string text = proto::read_file(path, proto::kTableSizeMax);
   TableRows rows = kStatisticsHead;
-  int row_count = 0;
-  std::string fault;
-  for (const std::string& name : proto::parse_csv_header(path, text)) {
-    try {
-      const proto::CsvTable table =
-          proto::parse_csv(path, text, {{name, proto::MissingCells::kAllowed}});
-      row_count = table.row_count();
-      rows.push_back(statistics_row(name, table.values[0]));
-    } catch (const proto::InputError& error) {
-      rows.push_back({name, "-"});
-      if (fault.empty()) fault = error.what();
-    }
+  std::size_t row_count = 0;
+  const RecordingColumns recording = read_columns(path);
+  for (const NamedColumn& column : recording.columns) {
+    row_count = std::max(row_count, column.values.size());
+    rows.push_back(column.values.empty() ? std::vector<std::string>{column.name, "-"}
+                                         : statistics_row(column.name, column.values));
   }
-  if (row_count == 0) throw proto::InputError(fault);
   std::cout << path << ": " << row_count << " rows\n\n" << format_table(rows, kStatisticsRight);
-  if (!fault.empty()) std::cout << "note: " << fault << '\n';
+  if (!recording.fault.empty()) std::cout << "note: " << recording.fault << '\n';
   std::cout << "\nWith --rig FILE the rate, gaps and segments are told too.\n";
 }
 
@@ -232,9 +225,55 @@ void check_picture(const InfoOptions& options) {
     throw proto::InputError("--picture: draws a rig file; " + options.file + " is none");
   }
   if (options.picture == "-") return;
+  proto::check_ending(options.picture, {".svg"});
   std::vector<std::string> inputs = {options.file};
   if (!options.values.empty()) inputs.push_back(options.values);
   proto::check_output(options.picture, inputs);
+}
+
+/// Of a calibration the parameters; of what else rigcal wrote what it is and where it comes from.
+void print_result(const std::string& path) {
+  const ResultHead head = read_result_head(path);
+  std::cout << path << ": " << name_of_result(head) << '\n';
+  if (!head.rig.empty() || !head.rig_file.empty()) {
+    std::cout << "rig        " << head.rig
+              << (head.rig_file.empty() ? "" : " (" + head.rig_file + ")") << '\n';
+  }
+  for (const std::string& recording : head.recordings) {
+    std::cout << "recording  " << recording << '\n';
+  }
+  if (!head.verdict.empty()) std::cout << as_sentence(head.verdict) << '\n';
+  if (head.command != "calibrate") return;
+  TableRows rows = {{"parameter", "value", "± sd", "unit"}};
+  for (const auto& estimate : read_result(path).rig.estimates) {
+    const Measured number = format_measured(estimate.value, estimate.standard_deviation);
+    rows.push_back({estimate.name, number.value, number.standard_deviation, estimate.unit});
+  }
+  std::cout << '\n'
+            << format_table(rows, {false, true, true, false})
+            << "\n--parameters takes its values; rigcal repeat makes it again.\n";
+}
+
+/// What a recording holds, with no rig file to say what it means.
+void print_file(const std::string& path) {
+  switch (recording_kind(path)) {
+    case RecordingKind::kMat:
+      return print_variables(path);
+    case RecordingKind::kStateMcap:
+      throw proto::InputError(path +
+                              ": holds states that rigcal estimated; give the rig file too, --rig "
+                              "FILE, to read it");
+    case RecordingKind::kJson:
+      return print_result(path);
+    case RecordingKind::kDaqMcap: {
+      const auto info = proto::inspect_recording(path);
+      if (!info.ok()) throw proto::InputError(info.error().detail);
+      std::cout << path << '\n' << proto::to_text(info.value());
+      return;
+    }
+    default:
+      print_columns(path);
+  }
 }
 
 void show_info(const InfoOptions& options) {
@@ -252,38 +291,27 @@ void show_info(const InfoOptions& options) {
     print_rig(rig);
     if (options.base) std::cout << base_list(rig.mechanism);
     print_picture(options, rig);
-  } else if (options.file.ends_with(".mat") && options.rig.empty()) {
-    print_variables(options.file);
-  } else if (is_mcap(options.file) && options.rig.empty()) {
-    if (is_joint_state_bag(options.file)) {
-      throw proto::InputError(options.file +
-                              ": is a ROS 2 bag with joint states; give the rig file too, --rig "
-                              "FILE, to read it");
-    }
-    const auto info = proto::inspect_recording(options.file);
-    if (!info.ok()) throw proto::InputError(info.error().detail);
-    std::cout << options.file << '\n' << proto::to_text(info.value());
   } else if (!options.rig.empty()) {
     print_recording(options);
   } else {
-    print_columns(options.file);
+    print_file(options.file);
   }
 }
 
 }  // namespace
 
 void add_info(CLI::App& app, ExitCode& exit_code) {
-  CLI::App* command = app.add_subcommand("info", "Tell what a recording or a rig file holds");
+  CLI::App* command =
+      app.add_subcommand("info", "Tell what a recording, a rig file or a result holds");
   const auto options = std::make_shared<InfoOptions>();
-  command->add_option("file", options->file, "Recording (.mcap, CSV) or rig file (.textproto)")
+  command
+      ->add_option("file", options->file,
+                   "Recording (CSV, MCAP, MAT, HDF5), rig file (.textproto) or result (JSON)")
       ->required()
       ->type_name("FILE");
   command->add_option("--rig", options->rig, "Read the recording as this rig file says")
       ->type_name("FILE");
-  command
-      ->add_option("--parameters", options->values,
-                   "Show the rig file with the values of this result of rigcal calibrate --json")
-      ->type_name("FILE");
+  add_values_option(*command, options->values, "Show the rig file");
   command
       ->add_option("--picture", options->picture,
                    "Draw the rig of a rig file as an SVG picture, or on the terminal (-)")
@@ -301,6 +329,7 @@ void add_info(CLI::App& app, ExitCode& exit_code) {
       "  rigcal info run.mcap\n"
       "  rigcal info run.csv\n"
       "  rigcal info run.csv --rig configs/rig-furuta.textproto\n"
+      "  rigcal info run.json\n"
       "  rigcal info configs/rig-furuta.textproto\n"
       "  rigcal info configs/rig-furuta.textproto --picture rig.svg --at 2=30deg");
   command->callback([options, &exit_code] {

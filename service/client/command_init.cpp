@@ -32,8 +32,32 @@ void take_sizes(const std::vector<double>& sizes, const char* option, std::size_
   for (std::size_t k = 0; k < sizes.size(); ++k) answers.links[first + k].*field = sizes[k];
 }
 
+/// Refuses options that are of other kinds.
+void refuse_foreign_options(const InitOptions& options, RigKind kind) {
+  const auto require = [&](bool given, bool fits, const std::string& what) {
+    if (given && !fits) {
+      throw proto::InputError(what + ", and this is a " + name_of(kind) + "; leave it out");
+    }
+  };
+  const bool chain = kind == RigKind::kChain;
+  const bool plane = chain || kind == RigKind::kDoublePendulum;
+  const bool cart = kind == RigKind::kCartPole;
+  const ColumnChoice& columns = options.columns;
+  require(options.links > 0, chain, "--links is of a chain");
+  require(options.arm_length || options.arm_mass || options.arm_center, kind == RigKind::kFuruta,
+          "--arm-length, --arm-mass and --arm-center are of a furuta");
+  require(options.cart_mass.has_value(), cart, "--cart-mass is of a cart-pole");
+  require(!columns.position.empty() || !columns.position_unit.empty() || columns.counts_per_m > 0.0,
+          cart, "--position, --position-unit and --counts-per-m are of a cart-pole");
+  require(options.ground.has_value(), kind == RigKind::kFourbar, "--ground is of a four-bar");
+  require(options.absolute, plane, "--absolute is of a double-pendulum or chain");
+  require(options.axis_lean != 0.0, plane || kind == RigKind::kPendulum,
+          "--axis-lean is of a pendulum, double-pendulum or chain");
+}
+
 /// What the command line says of the mechanism; its kind is known.
 void take_options(const InitOptions& options, RigAnswers& answers) {
+  refuse_foreign_options(options, answers.kind);
   const std::size_t asked = answers.links.size();
   const int chain = options.links > 0 ? options.links : asked > 0 ? static_cast<int>(asked) : 3;
   answers.links.resize(link_names(answers.kind, chain).size());
@@ -41,29 +65,14 @@ void take_options(const InitOptions& options, RigAnswers& answers) {
   take_sizes(options.lengths, "--length", first, &LinkAnswer::length, answers);
   take_sizes(options.centers, "--center", first, &LinkAnswer::center, answers);
   take_sizes(options.masses, "--mass", first, &LinkAnswer::mass, answers);
-  const bool arm = options.arm_length || options.arm_mass || options.arm_center;
-  if (arm && answers.kind != RigKind::kFuruta) {
-    throw proto::InputError("--arm-length, --arm-mass and --arm-center are of a furuta");
-  }
   if (options.arm_length) answers.links[0].length = options.arm_length;
   if (options.arm_mass) answers.links[0].mass = options.arm_mass;
   if (options.arm_center) answers.links[0].center = options.arm_center;
-  if (options.cart_mass && answers.kind != RigKind::kCartPole) {
-    throw proto::InputError("--cart-mass is of a cart-pole");
-  }
-  if (options.ground && answers.kind != RigKind::kFourbar) {
-    throw proto::InputError("--ground is of a four-bar");
-  }
   answers.cart_mass = options.cart_mass;
   answers.ground = options.ground;
   answers.gravity = options.gravity;
   answers.absolute = options.absolute;
-  if (options.axis_lean != 0.0) {
-    const bool plane = answers.kind == RigKind::kPendulum ||
-                       answers.kind == RigKind::kDoublePendulum || answers.kind == RigKind::kChain;
-    if (!plane) throw proto::InputError("--axis-lean is of a pendulum, double-pendulum or chain");
-    answers.axis_lean = options.axis_lean * kDegree;
-  }
+  answers.axis_lean = options.axis_lean * kDegree;
 }
 
 std::string rig_name(const InitOptions& options, const RigAnswers& answers) {
@@ -74,35 +83,29 @@ std::string rig_name(const InitOptions& options, const RigAnswers& answers) {
   return name;
 }
 
-std::vector<ColumnLook> look_at(const std::string& recording) {
-  if (recording.ends_with(".mcap") || recording.ends_with(".mcap.part")) {
-    throw proto::InputError(recording + ": --from reads CSV; rigcal export makes one of it");
-  }
-  return look_at_columns(recording);
-}
-
 RigAnswers collect(const InitOptions& options, std::istream& in, std::ostream& out) {
   RigAnswers answers;
   if (!options.kind.empty()) {
     answers.kind = parse_rig_kind(options.kind);
     take_options(options, answers);
     answers.source = options.from;
-    const auto columns = options.from.empty() ? std::vector<ColumnLook>{} : look_at(options.from);
+    const auto columns =
+        options.from.empty() ? std::vector<ColumnLook>{} : look_at_columns(options.from);
     propose_columns(columns, options.columns, answers);
     return answers;
   }
   Interview interview(in, out);
   std::vector<ColumnLook> columns;
   if (options.from.empty()) {
-    answers.source = interview.ask_until<std::string>(
-        "a CSV recording of it to look at (empty: there is none yet)", "",
-        [&](const std::string& path) {
-          if (!path.empty()) columns = look_at(path);
-          return path;
-        });
+    answers.source =
+        interview.ask_until<std::string>("a recording of it to look at (empty: there is none yet)",
+                                         "", [&](const std::string& path) {
+                                           if (!path.empty()) columns = look_at_columns(path);
+                                           return path;
+                                         });
   } else {
     answers.source = options.from;
-    columns = look_at(options.from);
+    columns = look_at_columns(options.from);
   }
   ask_kind(interview, answers);
   take_options(options, answers);
@@ -189,7 +192,8 @@ void add_options(CLI::App& command, InitOptions& options) {
   text("--kind", options.kind,
        "pendulum, double-pendulum, chain, furuta, cart-pole or four-bar; without it init asks",
        "KIND");
-  text("--from", options.from, "Recording whose columns are looked at", "CSV");
+  text("--from", options.from,
+       "Recording whose columns are looked at: CSV, MAT, HDF5, or a ROS 2 bag", "RECORDING");
   text("--name", options.name, "Name of the rig", "TEXT");
   command.add_option("--links", options.links, "Links of a chain")
       ->check(CLI::Range(2, 16))

@@ -94,6 +94,7 @@ struct SimulateOptions {
 struct DesignOptions {
   std::string rig;
   std::string after;                 ///< result; empty: none yet
+  std::string values;                ///< result whose values count alone; empty: none
   std::vector<std::string> targets;  ///< "NAME[:PRECISION]"
   std::string out;
   ExperimentRequest experiment;  ///< threads 0: as many as there are processors
@@ -104,8 +105,9 @@ struct IdentifyOptions {
   std::string rig;
   std::vector<std::string> targets;  ///< "NAME:PRECISION"
   std::string folder;
-  std::string url;  ///< empty: the rig file's
-  std::string daq;  ///< empty: beside this program
+  std::string values;  ///< result whose values the first run begins at; empty: the rig file's
+  std::string url;     ///< empty: the rig file's
+  std::string daq;     ///< empty: beside this program
   int runs = 8;
   double pause = 20.0;           ///< [s]
   ExperimentRequest experiment;  ///< threads 0: as many as there are processors

@@ -9,6 +9,7 @@
 #include "service/import/import_notes.hpp"
 #include "service/report/repetition_table.hpp"
 #include "service/result/calibration_outcome.hpp"
+#include "service/result/result_head.hpp"
 #include "service/result/stored_result.hpp"
 
 namespace service {
@@ -110,12 +111,22 @@ void tell_origin(const StoredResult& result, bool quiet) {
             << result.version << " (" << result.build << ")\n";
 }
 
+/// Of other commands' results the input alone is known.
+void require_calibration(const std::string& path) {
+  const ResultHead head = read_result_head(path);
+  if (head.command.empty() || head.command == "calibrate") return;
+  std::string recordings;
+  for (const std::string& each : head.recordings) recordings += " " + each;
+  throw proto::InputError(path + ": is " + name_of_result(head) +
+                          "; only results of 'rigcal calibrate' and of jobs can be repeated, so "
+                          "give the command again: rigcal " +
+                          head.command + recordings + " --rig " +
+                          (head.rig_file.empty() ? "RIG" : head.rig_file));
+}
+
 ExitCode repeat(const RepeatOptions& options) {
+  require_calibration(options.result);
   StoredResult result = read_result(options.result);
-  if (result.command != "calibrate") {
-    throw proto::InputError(options.result + ": is a result of 'rigcal " + result.command +
-                            "'; only those of calibrate and of jobs can be repeated");
-  }
   find_recordings(options, result);
   std::vector<std::string> inputs = {options.result};
   for (const RecordingSource& source : result.request.recordings) inputs.push_back(source.path);

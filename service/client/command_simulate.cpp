@@ -27,6 +27,8 @@ ExitCode run_simulate(const SimulateOptions& options) {
   for (const std::string& output : {options.out, options.plot}) {
     if (!output.empty()) proto::check_output(output, inputs);
   }
+  if (!options.out.empty()) proto::check_ending(options.out, {".csv"});
+  if (!options.plot.empty()) proto::check_ending(options.plot, {".svg"});
   Rig rig = load_rig(options.rig);
   apply_values(read_parameter_values(options.values), rig.mechanism);
   apply_edits(options.edits, rig.mechanism);
@@ -78,10 +80,7 @@ void add_options(CLI::App& command, SimulateOptions& options) {
           "joints and what else spook does not know")
       ->transform(proto::one_of(integrators))
       ->type_name("spook|physical");
-  command
-      .add_option("--parameters", options.values,
-                  "Simulate with the values of this result of rigcal calibrate --json")
-      ->type_name("FILE");
+  add_values_option(command, options.values, "Simulate");
   command.add_option("--start", options.edits.start, "Simulate with this parameter at VALUE")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);

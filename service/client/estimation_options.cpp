@@ -185,6 +185,13 @@ void add_estimation_options(CLI::App& command, EstimationOptions& options) {
   command.add_flag("--quiet", options.quiet, "No progress");
 }
 
+CLI::Option* add_values_option(CLI::App& command, std::string& values, const std::string& what) {
+  return command
+      .add_option("--parameters", values,
+                  what + " with the values of this result of rigcal calibrate --json")
+      ->type_name("RESULT.json");
+}
+
 void add_result_files(CLI::App& command, ResultFiles& files) {
   command.add_option("--json", files.json, "Write the result as JSON")->type_name("FILE");
   command.add_option("--plot", files.plot, "Write a report with plots as HTML")->type_name("FILE");
@@ -240,6 +247,7 @@ void check_result_files(const ResultFiles& files, const std::vector<std::string>
       throw proto::InputError(path + ": is both " + outputs[k].first + " and " + option +
                               "; name two files");
     }
+    if (option == "--plot") proto::check_ending(path, {".html", ".htm"});
   }
 }
 

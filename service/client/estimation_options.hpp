@@ -44,6 +44,10 @@ CLI::Validator step_validator();
 /// @throws CLI::ValidationError where it is neither
 void take_parameters_option(const std::string& text, EstimationOptions& options);
 
+/// Adds --parameters RESULT.json to a command that takes values alone.
+/// @param what  what the command does with them, for people
+CLI::Option* add_values_option(CLI::App& command, std::string& values, const std::string& what);
+
 /// Adds --json and --plot to a command. `files` must outlive the parsing.
 void add_result_files(CLI::App& command, ResultFiles& files);
 

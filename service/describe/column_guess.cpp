@@ -6,9 +6,7 @@
 #include <numeric>
 #include <set>
 
-#include "proto/text/csv_table.hpp"
-#include "proto/text/files.hpp"
-#include "proto/text/input_error.hpp"
+#include "service/import/recording_columns.hpp"
 #include "service/text/column_statistics.hpp"
 
 namespace service {
@@ -175,20 +173,11 @@ ValueStretch stretch_of(const std::vector<double>& values, std::size_t begin, st
 }  // namespace
 
 std::vector<ColumnLook> look_at_columns(const std::string& path) {
-  const std::string text = proto::read_file(path, proto::kTableSizeMax);
   std::vector<ColumnLook> columns;
-  std::string fault;
-  for (const std::string& name : proto::parse_csv_header(path, text)) {
-    try {
-      const auto table = proto::parse_csv(path, text, {{name, proto::MissingCells::kAllowed}});
-      columns.push_back(look_at(name, table.values[0]));
-    } catch (const proto::InputError& error) {
-      columns.push_back({name, words_of(name), {}});
-      fault = error.what();
-    }
+  for (const NamedColumn& column : read_columns(path).columns) {
+    columns.push_back(column.values.empty() ? ColumnLook{column.name, words_of(column.name), {}}
+                                            : look_at(column.name, column.values));
   }
-  const bool any = std::ranges::any_of(columns, [](const auto& c) { return !c.values.empty(); });
-  if (!any) throw proto::InputError(fault.empty() ? path + ": has no rows of numbers" : fault);
   return columns;
 }
 

@@ -20,8 +20,8 @@ struct ColumnLook {
   double quantum = 0.0;  ///< of a reading that steps; 0: it does not
 };
 
-/// Looks at all columns of a CSV recording.
-/// @throws proto::InputError for a file that is no such
+/// Looks at all columns of a recording (read_columns).
+/// @throws proto::InputError for a file that has none
 std::vector<ColumnLook> look_at_columns(const std::string& path);
 
 /// Which column is the time, by its name and by rising evenly; nothing where none does.

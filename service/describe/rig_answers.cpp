@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "proto/text/input_error.hpp"
+#include "service/text/number_format.hpp"
 
 namespace service {
 namespace {
@@ -94,6 +95,38 @@ std::vector<std::string> link_names(RigKind kind, int chain) {
   std::vector<std::string> names;
   for (int k = 1; k <= chain; ++k) names.push_back("link" + std::to_string(k));
   return names;
+}
+
+void check_sizes(const RigAnswers& answers) {
+  const std::vector<std::string> names =
+      link_names(answers.kind, static_cast<int>(answers.links.size()));
+  const bool fourbar = answers.kind == RigKind::kFourbar;
+  // Beyond the hinge to the next link there may be something of a link, beyond its tip nothing.
+  if (!fourbar && !answers.links.empty()) {
+    const LinkAnswer& last = answers.links.back();
+    if (last.length && last.center && *last.center > *last.length) {
+      throw proto::InputError(names.back() + ": its centre of mass at " +
+                              format_number(*last.center) + " m lies beyond its tip at " +
+                              format_number(*last.length) +
+                              " m; measure both from its hinge, the length to the tip");
+    }
+  }
+  if (!fourbar || !answers.ground) return;
+  double sum = *answers.ground, longest = *answers.ground;
+  std::string which = "the distance between the fixed hinges";
+  for (std::size_t k = 0; k < answers.links.size(); ++k) {
+    if (!answers.links[k].length) return;
+    const double length = *answers.links[k].length;
+    sum += length;
+    if (length <= longest) continue;
+    longest = length;
+    which = "the " + names[k];
+  }
+  if (longest < sum - longest) return;
+  throw proto::InputError("a four-bar of these lengths cannot be closed and move: " + which + ", " +
+                          format_number(longest) +
+                          " m, is not less than the other three together, " +
+                          format_number(sum - longest) + " m; measure from hinge to hinge");
 }
 
 std::vector<std::string> reading_names(RigKind kind, int chain) {

@@ -77,6 +77,10 @@ struct RigAnswers {
 /// @param chain  number of links of a chain
 std::vector<std::string> link_names(RigKind kind, int chain);
 
+/// Refuses sizes that no rig of the kind has: a centre of mass beyond a link's tip, or a four-bar
+/// that cannot be closed. @throws proto::InputError
+void check_sizes(const RigAnswers& answers);
+
 /// What is read of a kind, in the order of RigAnswers::readings: joints by their names.
 std::vector<std::string> reading_names(RigKind kind, int chain);
 

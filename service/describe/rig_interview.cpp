@@ -116,6 +116,26 @@ void ask_choice(Interview& interview, const std::vector<ColumnLook>& columns,
                                       answers.motor ? answers.motor->unit : "V");
 }
 
+void ask_sizes(Interview& interview, RigAnswers& answers) {
+  const auto names = link_names(answers.kind, static_cast<int>(answers.links.size()));
+  for (std::size_t k = 0; k < names.size(); ++k) {
+    LinkAnswer& link = answers.links[k];
+    link.length = interview.ask_size(names[k] + ": " + length_question(answers.kind, k) + " [m]",
+                                     link.length);
+    link.mass = interview.ask_size(names[k] + ": mass [kg]", link.mass);
+    if (answers.kind == RigKind::kFuruta && k == 0 && !link.mass) continue;
+    link.center = interview.ask_size(
+        names[k] + ": from its hinge to its centre of mass [m] (empty: halfway)", link.center);
+  }
+  if (answers.kind == RigKind::kCartPole) {
+    answers.cart_mass = interview.ask_size("cart: mass [kg]", answers.cart_mass);
+  }
+  if (answers.kind == RigKind::kFourbar) {
+    answers.ground =
+        interview.ask_size("distance between the two fixed hinges [m]", answers.ground);
+  }
+}
+
 }  // namespace
 
 void ask_kind(Interview& interview, RigAnswers& answers) {
@@ -135,24 +155,16 @@ void ask_kind(Interview& interview, RigAnswers& answers) {
 }
 
 void ask_links(Interview& interview, RigAnswers& answers) {
-  const auto names = link_names(answers.kind, static_cast<int>(answers.links.size()));
-  answers.links.resize(names.size());
+  answers.links.resize(link_names(answers.kind, static_cast<int>(answers.links.size())).size());
   interview.say("What is known of it? An empty answer: not known. A ruler and a scale are enough.");
-  for (std::size_t k = 0; k < names.size(); ++k) {
-    LinkAnswer& link = answers.links[k];
-    link.length = interview.ask_size(names[k] + ": " + length_question(answers.kind, k) + " [m]",
-                                     link.length);
-    link.mass = interview.ask_size(names[k] + ": mass [kg]", link.mass);
-    if (answers.kind == RigKind::kFuruta && k == 0 && !link.mass) continue;
-    link.center = interview.ask_size(
-        names[k] + ": from its hinge to its centre of mass [m] (empty: halfway)", link.center);
-  }
-  if (answers.kind == RigKind::kCartPole) {
-    answers.cart_mass = interview.ask_size("cart: mass [kg]", answers.cart_mass);
-  }
-  if (answers.kind == RigKind::kFourbar) {
-    answers.ground =
-        interview.ask_size("distance between the two fixed hinges [m]", answers.ground);
+  for (bool possible = false; !possible;) {
+    ask_sizes(interview, answers);
+    try {
+      check_sizes(answers);
+      possible = true;
+    } catch (const proto::InputError& fault) {
+      interview.say(fault.what());
+    }
   }
 }
 

@@ -85,7 +85,7 @@ JointPlace parse_joint_place(const std::string& text) {
 RigPicture::RigPicture(const Rig& rig, const std::vector<JointPlace>& places) : rig_(rig) {
   const auto rest = estimator::find_rest(rig.mechanism);
   rest_words_ = rest_words(rig, rest);
-  coordinates_ = rest ? rest->coordinates
+  coordinates_ = rest ? estimator::rest_within_stops(rig.mechanism, *rest)
                       : Eigen::VectorXd(Eigen::VectorXd::Zero(rig.mechanism.hinge_count()));
   coordinates_ = take_places(rig.mechanism, coordinates_, places);
 }

@@ -68,6 +68,7 @@ class Writer {
   explicit Writer(const RigAnswers& answers) : answers_(answers) {}
 
   std::string write() {
+    check_sizes(answers_);
     head();
     switch (answers_.kind) {
       case RigKind::kPendulum:

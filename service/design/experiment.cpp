@@ -117,7 +117,7 @@ class Designer {
       result_.notes.push_back(
           "no result is given, so free parameters without a prior are taken to lie within " +
           format_number(100.0 * estimator::kUnknownShare) +
-          " % of the rig file's values (one standard deviation); give --after RESULT.json once "
+          " % of their values (one standard deviation); give --after RESULT.json once "
           "there is one");
     }
     search();

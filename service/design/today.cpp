@@ -91,6 +91,15 @@ void find_recordings(const StoredResult& stored, Today& today) {
   }
 }
 
+/// @param path  of a result; empty: none
+ParameterValues read_physical_values(const std::string& path) {
+  ParameterValues values = read_parameter_values(path);
+  if (values.kind != estimator::EstimateKind::kShadow) return values;
+  throw proto::InputError(path +
+                          ": holds parameters of a SPOOK simulator, and experiments are designed "
+                          "for physical ones; calibrate with --parameters physical");
+}
+
 /// What nothing is known of has no deviation.
 Eigen::VectorXd known_deviations(const estimator::Knowledge& knowledge) {
   Eigen::VectorXd deviations = knowledge.root.rowwise().norm();
@@ -103,25 +112,21 @@ Eigen::VectorXd known_deviations(const estimator::Knowledge& knowledge) {
 
 }  // namespace
 
-Today look_at(const std::string& rig_path, const std::string& result) {
+Today look_at(const std::string& rig_path, const std::string& result, const std::string& values) {
   Today today;
   today.rig = load_rig(rig_path);
   estimator::Mechanism& mechanism = today.rig.mechanism;
   if (result.empty()) {
+    apply_values(read_physical_values(values), mechanism);
     find_noise(nullptr, today);
     today.knowledge = estimator::knowledge_of_priors(mechanism);
   } else {
-    const ParameterValues values = read_parameter_values(result);
-    if (values.kind == estimator::EstimateKind::kShadow) {
-      throw proto::InputError(result +
-                              ": holds parameters of a SPOOK simulator, and experiments are "
-                              "designed for physical ones; calibrate with --parameters physical");
-    }
+    const ParameterValues estimated = read_physical_values(result);
     const StoredResult stored = read_result(result);
     ParameterEdits edits = stored.request.edits;
     edits.start.clear();
     apply_edits(edits, mechanism);
-    apply_values(values, mechanism);
+    apply_values(estimated, mechanism);
     find_noise(&stored, today);
     today.knowledge = estimator::knowledge_of_estimate(mechanism, covariance_of(stored, mechanism));
     today.is_estimated = true;

@@ -25,7 +25,10 @@ struct Today {
 
 /// @param rig_path  the rig file
 /// @param result    what `rigcal calibrate --json` wrote; empty: only the rig file is there
+/// @param values    a result whose values count alone, where there is no `result`; empty: those of
+///                  the rig file
 /// @throws proto::InputError, also for a result that is of another rig
-Today look_at(const std::string& rig_path, const std::string& result);
+Today look_at(const std::string& rig_path, const std::string& result,
+              const std::string& values = "");
 
 }  // namespace service

@@ -31,8 +31,11 @@ ImportedRecording import_hdf5(const std::string& path, const Rig& rig) {
     const proto::Hdf5File::Column* const column = file.find(name);
     if (column == nullptr) {
       throw proto::InputError(path + ": no data set '" + name + "', or several in groups; the " +
-                              "file has " + list_of(file) +
-                              "; correct the name in the rig file's recording { }");
+                              "file has " + list_of(file) + "; " +
+                              (file.has_blocks()
+                                   ? "pandas wrote a table without names of columns: save it with "
+                                     "to_hdf(..., format='fixed')"
+                                   : "correct the name in the rig file's recording { }"));
     }
     return file.read(*column);
   });

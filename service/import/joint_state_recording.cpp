@@ -9,7 +9,6 @@
 #include "proto/recording/file.hpp"
 #include "proto/recording/joint_state.hpp"
 #include "proto/recording/mcap_reader.hpp"
-#include "proto/recording/topics.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/import/recording_file.hpp"
 
@@ -26,18 +25,10 @@ constexpr std::size_t kMessagesMax = 20'000'000;  // hours at 1 kHz
 /// Messages that say when and where a recording's joints were.
 class Collector final : public proto::McapVisitor {
  public:
-  explicit Collector(bool first_only) : first_only_(first_only) {}
-
-  bool on_metadata(const proto::McapMetadata& metadata) override {
-    is_ours = is_ours || metadata.name == proto::kHeaderMetadata;
-    return !(first_only_ && is_ours);
-  }
-
   bool on_message(const proto::McapChannel& channel, const proto::McapSchema* schema,
                   const proto::McapMessage& message) override {
     if (schema == nullptr || schema->name != proto::kJointStateSchema) return true;
     topics.insert(channel.topic);
-    if (first_only_) return false;
     const bool is_cdr = channel.message_encoding == "cdr";
     auto state = is_cdr ? proto::parse_joint_state(message.data) : std::nullopt;
     if (!state) {
@@ -50,15 +41,11 @@ class Collector final : public proto::McapVisitor {
     return states.size() < kMessagesMax;
   }
 
-  bool is_ours = false;
   bool is_stamped = false;
   std::set<std::string> topics;
   std::vector<proto::JointState> states;
   std::vector<std::int64_t> logged_ns;
   std::size_t unreadable = 0;
-
- private:
-  bool first_only_;
 };
 
 /// What a column of the bag is: a joint, and which of its numbers.
@@ -110,10 +97,13 @@ RecordingFormat format_of(const std::string& path, const Rig& rig,
     for (AngleColumn& angle : format.angles) angle.column = angle.hinge;
   }
   for (AngleColumn& angle : format.angles) {
+    const bool slides = angle.kind == estimator::JointKind::kPrismatic;
     if (!names_joint(angle)) {
       throw proto::InputError(path + ": no joint is called '" + angle.hinge + "'; the bag has " +
-                              list_of(joints) + "; name one in the rig file: recording { angle { " +
-                              "hinge: \"" + angle.hinge + "\" column: ... unit: RADIAN } }");
+                              list_of(joints) + "; name one in the rig file: recording { " +
+                              (rig.format ? "" : "time { column: \"header.stamp\" } ") +
+                              (slides ? "position" : "angle") + " { hinge: \"" + angle.hinge +
+                              "\" column: ... unit: " + (slides ? "METER" : "RADIAN") + " } }");
     }
     angle.allow_missing = true;  // a message may tell of some joints only
   }
@@ -201,15 +191,12 @@ void check_table(const proto::CsvTable& table, const RecordingFormat& format) {
   }
 }
 
-Collector collect(const std::string& path, bool first_only) {
-  Collector bag(first_only);
+Collector collect(const std::string& path) {
+  Collector bag;
   const auto file = proto::open_input_file(path);
-  if (!file.ok()) {
-    if (first_only) return bag;  // told by who reads it
-    throw proto::InputError(file.error().detail);
-  }
+  if (!file.ok()) throw proto::InputError(file.error().detail);
   const auto scan = proto::scan_mcap(*file.value(), bag);
-  if (!scan.ok() && !first_only) throw proto::InputError(path + ": " + scan.error().detail);
+  if (!scan.ok()) throw proto::InputError(path + ": " + scan.error().detail);
   return bag;
 }
 
@@ -221,13 +208,28 @@ std::string joint_key(const proto::JointState& state) {
 
 }  // namespace
 
-bool is_joint_state_bag(const std::string& path) {
-  const Collector bag = collect(path, true);
-  return !bag.is_ours && !bag.topics.empty();
+std::vector<NamedColumn> joint_state_columns(const std::string& path) {
+  const Collector bag = collect(path);
+  std::set<std::string> joints, efforts;
+  for (const proto::JointState& state : bag.states) {
+    for (std::size_t k = 0; k < state.names.size(); ++k) {
+      joints.insert(state.names[k]);
+      if (k < state.efforts.size()) efforts.insert(state.names[k]);
+    }
+  }
+  std::vector<proto::ColumnRequest> requests = {{kTime}};
+  for (const std::string& joint : joints) requests.push_back({joint});
+  for (const std::string& joint : efforts) requests.push_back({joint + std::string(kEffort)});
+  proto::CsvTable table = make_table(path, bag, requests);
+  std::vector<NamedColumn> columns;
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    columns.push_back({requests[i].name, std::move(table.values[i])});
+  }
+  return columns;
 }
 
 ImportedRecording import_joint_states(const std::string& path, const Rig& rig) {
-  const Collector bag = collect(path, false);
+  const Collector bag = collect(path);
   if (bag.states.size() >= kMessagesMax) {
     throw proto::InputError(path + ": holds more joint states than can be used; cut the bag");
   }

@@ -1,15 +1,13 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
+#include "service/import/column_recording.hpp"
 #include "service/import/csv_recording.hpp"
 #include "service/import/rig_file.hpp"
 
 namespace service {
-
-/// Whether an MCAP file is a bag of ROS 2 that holds sensor_msgs/msg/JointState, and no recording
-/// of rigcal-daq.
-bool is_joint_state_bag(const std::string& path);
 
 /// Reads the joint states of a bag. Times are those of the headers, since the first.
 ///
@@ -19,5 +17,9 @@ bool is_joint_state_bag(const std::string& path);
 /// where its unit is that of a torque or force, the effort of the joint with its hinge's name.
 /// @throws proto::InputError naming the file and what to do
 ImportedRecording import_joint_states(const std::string& path, const Rig& rig);
+
+/// What a bag tells of its joints, with the time first: "header.stamp", "elbow", "elbow.effort".
+/// @throws proto::InputError for a file that cannot be read
+std::vector<NamedColumn> joint_state_columns(const std::string& path);
 
 }  // namespace service

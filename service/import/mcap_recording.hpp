@@ -11,6 +11,9 @@ namespace service {
 /// True for the names of rigcal-daq's recordings, finished (".mcap") or cut off (".mcap.part").
 bool is_mcap(const std::string& path);
 
+/// Counts and tells the rows that are left out since a hand held the rig.
+void note_released(int held_rows, ImportSummary& summary);
+
 /// Reads a recording of rigcal-daq into gap-free segments [rad, unit of the control]. Channels are
 /// found by the names of their hinges; what is damaged is left out and told in the notes.
 /// @throws InputError naming the file, for a file that cannot be read, a hinge it does not hold, a

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "estimator/model/sensor.hpp"
-#include "proto/recording/hdf5_file.hpp"
 #include "proto/text/csv_table.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
@@ -12,6 +11,9 @@
 #include "service/import/joint_state_recording.hpp"
 #include "service/import/mat_recording.hpp"
 #include "service/import/mcap_recording.hpp"
+#include "service/import/motion_csv.hpp"
+#include "service/import/recording_kind.hpp"
+#include "service/import/state_mcap.hpp"
 
 namespace service {
 namespace {
@@ -25,10 +27,12 @@ bool has_columns(const std::vector<std::string>& header, const RecordingFormat& 
 ImportedRecording import_csv_of_any_kind(const std::string& path, const Rig& rig) {
   const std::string text = proto::read_file(path, proto::kTableSizeMax);
   const std::vector<std::string> header = proto::parse_csv_header(path, text);
+  if (is_state_csv(header)) return import_state_csv(path, text, rig);
   if (rig.format && has_columns(header, *rig.format)) {
     return import_csv_text(path, text, *rig.format);
   }
   if (is_exported_csv(header)) return import_exported_csv(path, text, rig);
+  if (is_truth_csv(header)) return import_truth_csv(path, text, rig);
   if (const RecordingFormat plain = plain_format(rig); has_columns(header, plain)) {
     return import_csv_text(path, text, plain);
   }
@@ -51,6 +55,7 @@ RecordingFormat plain_format(const Rig& rig) {
     angle.hinge = sensor.name;
     angle.kind = sensor.kind;
     angle.in_radians = !slides;
+    angle.allow_missing = true;
     format.angles.push_back(angle);
   }
   for (std::size_t j = 0; j < rig.mechanism.hinges.size(); ++j) {
@@ -66,12 +71,22 @@ RecordingFormat plain_format(const Rig& rig) {
 }
 
 ImportedRecording import_recording(const std::string& path, const Rig& rig) {
-  if (is_mcap(path)) {
-    return is_joint_state_bag(path) ? import_joint_states(path, rig) : import_mcap(path, rig);
+  const RecordingKind kind = recording_kind(path);
+  switch (kind) {
+    case RecordingKind::kDaqMcap:
+      return import_mcap(path, rig);
+    case RecordingKind::kJointState:
+      return import_joint_states(path, rig);
+    case RecordingKind::kStateMcap:
+      return import_state_mcap(path, rig);
+    case RecordingKind::kMat:
+      return import_mat(path, rig);
+    case RecordingKind::kHdf5:
+      return import_hdf5(path, rig);
+    default:
+      refuse_unread_kind(path, kind);
+      return import_csv_of_any_kind(path, rig);
   }
-  if (path.ends_with(".mat")) return import_mat(path, rig);
-  if (proto::is_hdf5(path)) return import_hdf5(path, rig);
-  return import_csv_of_any_kind(path, rig);
 }
 
 }  // namespace service

@@ -35,11 +35,13 @@ static_assert(std::size(kQuantities) == estimator::kStateQuantities);
 struct Column {
   Eigen::Index index;
   std::string name;
+  bool is_control = false;  ///< of the controls: without a deviation
 };
 
 std::vector<Column> columns_of(const estimator::Mechanism& mechanism,
                                const std::vector<int>& wanted) {
   std::vector<Column> columns;
+  Eigen::Index motor = 0;
   for (int j = 0; j < mechanism.hinge_count(); ++j) {
     const estimator::Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(j)];
     const bool slides = hinge.kind == estimator::JointKind::kPrismatic;
@@ -49,11 +51,18 @@ std::vector<Column> columns_of(const estimator::Mechanism& mechanism,
       columns.push_back({StateEstimate::column(j, quantity),
                          hinge.name + "_" + (slides ? facts.slide : facts.turn)});
     }
+    if (!hinge.motorised) continue;
+    if (tells_angles(wanted)) columns.push_back({motor, hinge.name + "_control", true});
+    ++motor;
   }
   return columns;
 }
 
 }  // namespace
+
+bool tells_angles(const std::vector<int>& wanted) {
+  return std::ranges::count(wanted, static_cast<int>(estimator::StateQuantity::kAngle)) > 0;
+}
 
 std::vector<std::string> state_names() {
   std::vector<std::string> names;
@@ -76,7 +85,7 @@ std::string state_csv(const estimator::Mechanism& mechanism,
   std::vector<std::string> cells = {"recording", "t_s"};
   for (const Column& column : columns) {
     cells.push_back(column.name);
-    cells.push_back(column.name + "_sd");
+    if (!column.is_control) cells.push_back(column.name + "_sd");
   }
   std::string text = csv_row(cells);
   for (const StateEstimate& estimate : estimates) {
@@ -84,6 +93,10 @@ std::string state_csv(const estimator::Mechanism& mechanism,
       const auto row = static_cast<Eigen::Index>(k);
       cells = {estimate.recording, csv_number(estimate.start + estimate.times[k])};
       for (const Column& column : columns) {
+        if (column.is_control) {
+          cells.push_back(csv_number(estimate.controls(row, column.index)));
+          continue;
+        }
         cells.push_back(csv_number(estimate.values(row, column.index)));
         cells.push_back(csv_number(estimate.deviations(row, column.index)));
       }

@@ -1,11 +1,13 @@
 #include "service/simulation/scenario_file.hpp"
 
+#include <limits>
 #include <utility>
 
 #include "daq/scenario/scenario_message.hpp"
 #include "estimator/model/joint_stop.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/text_file.hpp"
+#include "service/simulation/start_assembly.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {
@@ -77,7 +79,8 @@ class ScenarioReader {
   }
 
   void read_initial_state() {
-    scenario_.initial_angles.setZero(rig_.mechanism.hinge_count());
+    Eigen::VectorXd stated = Eigen::VectorXd::Constant(rig_.mechanism.hinge_count(),
+                                                       std::numeric_limits<double>::quiet_NaN());
     scenario_.initial_speeds.setZero(rig_.mechanism.hinge_count());
     for (int i = 0; i < source_.initial_size(); ++i) {
       const proto::TextLocator place = root_.at("initial", i);
@@ -88,11 +91,26 @@ class ScenarioReader {
                         "position_m");
       refuse_other_kind(slides, initial.speed_rad_per_s(), initial.speed_m_per_s(), place,
                         "speed_rad_per_s", "speed_m_per_s");
-      scenario_.initial_angles[hinge] = slides ? initial.position_m() : initial.angle_rad();
+      stated[hinge] = slides ? initial.position_m() : initial.angle_rad();
       scenario_.initial_speeds[hinge] =
           slides ? initial.speed_m_per_s() : initial.speed_rad_per_s();
     }
+    const auto assembled = assemble_joints(rig_.mechanism, stated);
+    if (!assembled) refuse_open_loops();
+    scenario_.initial_angles = *assembled;
     refuse_start_beyond_stops();
+  }
+
+  [[noreturn]] void refuse_open_loops() const {
+    if (source_.initial_size() > 0) {
+      root_.at("initial", 0)
+          .fail(
+              "the loops of " + rig_.path +
+              " cannot be closed with joints there; write initial { } for fewer joints, or others");
+    }
+    root_.fail("does not tell where the rig begins, and the loops of " + rig_.path +
+               " cannot be closed about zero; write initial { hinge: ... angle_rad: ... } for a "
+               "joint, or assembled_at for a hinge in the rig file");
   }
 
   void refuse_start_beyond_stops() const {

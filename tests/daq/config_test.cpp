@@ -1,14 +1,18 @@
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <functional>
 #include <numbers>
+#include <sstream>
 #include <string>
 
+#include "daq/commands/run.hpp"
 #include "daq/commands/session.hpp"
 #include "daq/config/rig_config.hpp"
 #include "daq/config/scenario_config.hpp"
 #include "tests/support/refusal.hpp"
 #include "tests/support/source_folder.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace daq {
 namespace {
@@ -106,6 +110,51 @@ TEST(RigConfig, RefusesWithPlaceCauseAndRemedy) {
 TEST(RigConfig, RefusesARigThatIsOnlyCalibrated) {
   expect_parts(refusal([] { load_rig_config(kConfigs + "rig-lund-furuta.textproto"); }),
                {"rig-lund-furuta.textproto", "unit section"});
+}
+
+std::string plan_refusal(const std::string& rig, const std::string& scenario) {
+  return refusal([&] {
+    parse_scenario_config("s.textproto", scenario, parse_rig_config_for_plan("r.textproto", rig));
+  });
+}
+
+// What is drawn needs no unit; where the file has one, a plan is held to all that a run is.
+TEST(RigConfig, APlanNeedsNoUnit) {
+  const std::string bare = kRig.substr(0, kRig.find("unit {"));
+  const RigConfig rig = parse_rig_config_for_plan("r.textproto", bare);
+  EXPECT_EQ(rig.motor_hinge, "arm");
+  EXPECT_EQ(rig.command_unit, "V");
+  EXPECT_EQ(rig.divider, 1);
+  const std::string pulse = "duration_s: 1 pulse { motor: \"arm\" command: 4 width_s: 0.1 } ";
+  const ScenarioConfig scenario = parse_scenario_config("s.textproto", pulse, rig);
+  EXPECT_EQ(scenario.scenario.command_peak(), 4.0);
+  const std::string limit = "limits { hinge { hinge: \"rod\" angle_rad_max: 99 } }";
+  EXPECT_NO_THROW(parse_scenario_config("s.textproto", pulse + limit, rig));
+  expect_parts(plan_refusal(bare, "duration_s: 1 pulse { motor: \"arm\" command: 7 width_s: 1 }"),
+               {"s.textproto", "5"});
+  expect_parts(plan_refusal(bare, "duration_s: 1 pulse { motor: \"rod\" command: 1 width_s: 1 }"),
+               {"s.textproto", "rod"});
+  const RigConfig whole = parse_rig_config_for_plan("r.textproto", kRig);
+  EXPECT_EQ(whole.limits.joint.size(), 2U);
+  expect_parts(plan_refusal(kRig, pulse + limit), {"s.textproto", "angle_rad_max"});
+}
+
+// Nothing wrong is drawn: only a rig's motion says what a swing-up commands.
+TEST(PlotScenario, RefusesCommandsThatDependOnTheMotion) {
+  const test_support::TemporaryFolder folder;
+  const std::string plan = folder.file("plan.svg");
+  std::ostringstream out;
+  const RunOptions swing_up = {.rig_path = kConfigs + "rig-furuta.textproto",
+                               .scenario_path = kConfigs + "scenario-swing-up.textproto"};
+  expect_parts(refusal([&] { (void)plot_scenario(swing_up, plan, out); }),
+               {"scenario-swing-up.textproto", "depend on the rig's motion",
+                "rigcal simulate --rig " + swing_up.rig_path, "--plot"});
+  EXPECT_FALSE(std::filesystem::exists(plan));
+  const RunOptions pulse = {.rig_path = kConfigs + "rig-paper-furuta.textproto",
+                            .scenario_path = kConfigs + "scenario-pulse.textproto"};
+  EXPECT_EQ(plot_scenario(pulse, plan, out), ExitCode::kDone);
+  EXPECT_NE(out.str().find("at most 3"), std::string::npos) << out.str();
+  EXPECT_TRUE(std::filesystem::exists(plan));
 }
 
 // The same rig with a cart in place of the arm.

@@ -4,12 +4,15 @@
 #include <array>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <string>
 
 #include "proto/recording/mcap_reader.hpp"
 #include "proto/recording/mcap_writer.hpp"
 #include "proto/recording/recording_writer.hpp"
+#include "tests/proto/mcap_compress.hpp"
 
 namespace {
 
@@ -87,6 +90,15 @@ bool write_bare(const std::string& path, const std::string& source_path) {
          writer.complete().ok() && writer.publish().ok();
 }
 
+bool write_compressed(const std::string& path, const std::string& source_path,
+                      const char* compression) {
+  std::ifstream source(source_path, std::ios::binary);
+  const std::string plain{std::istreambuf_iterator<char>(source), {}};
+  const proto::Bytes packed = test_support::compress_chunks(proto::as_bytes(plain), compression);
+  std::ofstream out(path, std::ios::binary);
+  return static_cast<bool>(out << proto::as_text(packed));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -106,6 +118,11 @@ int main(int argc, char** argv) {
   }
   if (!std::filesystem::exists(folder / "bare.mcap")) {
     fine = fine && write_bare((folder / "bare.mcap").string(), (folder / "two.mcap").string());
+  }
+  for (const char* compression : {"zstd", "lz4"}) {
+    const std::filesystem::path packed = folder / (std::string(compression) + ".mcap");
+    if (std::filesystem::exists(packed)) continue;
+    fine = fine && write_compressed(packed.string(), (folder / "bare.mcap").string(), compression);
   }
   return fine ? 0 : 1;
 }

@@ -37,6 +37,25 @@ TEST(CsvTable, TakesSemicolonsWhereTheHeaderHasNoComma) {
   EXPECT_EQ(parse_csv("f.csv", "a,b(x;y)\n1,2\n", {{"b(x;y)"}}).values[0].at(0), 2.0);
 }
 
+// As programs write texts that hold separators; a quote that never closes is a letter like others.
+TEST(CsvTable, SeparatorsWithinQuotesAreText) {
+  const CsvTable table = parse_csv("f.csv",
+                                   "\"a, b\",c,d\n"
+                                   "\"x, \"\"y\"\"\",2,3\n"
+                                   "\"x,4,5\n"
+                                   "\"\",6,\"7\" \n",
+                                   {{"c"}, {"d"}});
+  EXPECT_EQ(table.header[0], "a, b");
+  EXPECT_EQ(table.values[0], (std::vector<double>{2.0, 4.0, 6.0}));
+  EXPECT_EQ(table.values[1], (std::vector<double>{3.0, 5.0, 7.0}));
+}
+
+TEST(CsvTable, NumbersNamesAsTheyAreMet) {
+  const CsvTable table = parse_csv("f.csv", "n,x\nb.csv,1\n\"a,c\",2\nb.csv,3\n,4\n",
+                                   {{.name = "n", .kind = CellKind::kName}, {"x"}});
+  EXPECT_EQ(table.values[0], (std::vector<double>{0.0, 1.0, 0.0, 2.0}));
+}
+
 TEST(CsvTable, MissingCellsAreReadOnlyWhereAllowed) {
   const CsvTable allowed = parse_csv("f.csv", "a\n1\nnan\n2\n", {{"a", MissingCells::kAllowed}});
   EXPECT_TRUE(std::isnan(allowed.values[0].at(1)));

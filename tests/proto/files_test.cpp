@@ -21,5 +21,15 @@ TEST(ReadFile, StopsAtItsBound) {
   expect_parts(refusal([&] { read_file(path, 999); }), {path, "larger"});
 }
 
+// What is written is what the name says, but a device has a name of its own.
+TEST(CheckEnding, TakesTheEndingsOfWhatIsWritten) {
+  check_ending("a.svg", {".svg", ".csv"});
+  check_ending("/dev/null", {".svg"});
+  expect_parts(refusal([] {
+                 check_ending("a.png", {".svg", ".csv"});
+               }),
+               {"a.png: give a name that ends in .svg or .csv"});
+}
+
 }  // namespace
 }  // namespace proto

@@ -23,7 +23,11 @@ inline void repair_chunk_checksums(std::vector<std::uint8_t>& file) {
     const std::size_t end = at + proto::kMcapRecordHeaderSize + static_cast<std::size_t>(size);
     if (opcode == proto::McapOpcode::kChunk && end >= at + kRecordsOffset) {
       const auto records = std::span(file).subspan(at + kRecordsOffset, end - at - kRecordsOffset);
-      proto::put_at(file, at + kCrcOffset, proto::crc32(records));
+      const bool plain =
+          proto::ByteCursor(std::span(file).subspan(at + kCrcOffset + 4)).take<std::uint32_t>() ==
+          0;
+      // Of a compressed one the checksum is of what nobody has expanded: none.
+      proto::put_at(file, at + kCrcOffset, plain ? proto::crc32(records) : std::uint32_t{0});
     }
     at = end;
   }

@@ -168,5 +168,25 @@ TEST(ParseText, ReadsATextBehindAByteOrderMark) {
   expect_parts(text_refusal("\xEF\xBB\xBFnme: \"r\""), {"r.textproto:1:", "unknown field 'nme'"});
 }
 
+// A brace that is missing shows where the file ends, far from where it should stand.
+TEST(ParseText, SaysWhichMessageIsNotClosed) {
+  expect_parts(
+      text_refusal("name: \"r\"\nbody {\n  mass { value: 1\n"),
+      {"r.textproto:4:1: the file ends too early", "mass { of line 3 is not closed", "'}'"});
+  expect_parts(text_refusal("body {\n  name: \"{\" # } {\n  mass: <value: 1>\n"),
+               {"body { of line 1 is not closed"});
+  expect_parts(text_refusal("name: \"r\" body { name: 'a\\'{' }\nhinge\n{ friction { } "),
+               {"hinge { of line 3 is not closed"});
+  expect_parts(text_refusal("name: \"r\"\nbody { mass { value:"),
+               {"the file ends too early", "mass { of line 2"});
+  // In the middle of a word, which alone would be an unknown field.
+  expect_parts(text_refusal("body {\n  name: \"b\"\n  iner\n"),
+               {"the file ends too early", "body { of line 1"});
+  expect_parts(text_refusal("body {\n  iner\n  { }\n"), {"unknown field 'iner'"});
+  expect_parts(text_refusal("name:"), {"the file ends too early: a value is missing"});
+  // One brace too many is no early end.
+  expect_parts(text_refusal("body { } }"), {"r.textproto:1:10", "correct the text"});
+}
+
 }  // namespace
 }  // namespace proto

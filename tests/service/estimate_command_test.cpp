@@ -50,10 +50,11 @@ TEST_F(EstimateCommand, WritesAllThatCanBeTold) {
   std::string header, row;
   std::getline(lines, header);
   const std::vector<std::string> names = split(header);
-  // Of the driven hinge 12 quantities, of the other all but a motor's; each with its deviation.
-  EXPECT_EQ(names.size(), 2U + 2U * (12U + 11U));
-  for (const char* name : {"1_rad", "1_rad_sd", "1_effort_Nm", "1_motor_Nm", "2_friction_Nm_sd",
-                           "2_moment_y_Nm", "2_force_z_N_sd"}) {
+  // Of the driven hinge 12 quantities, of the other all but a motor's; each with its deviation. And
+  // the control.
+  EXPECT_EQ(names.size(), 3U + 2U * (12U + 11U));
+  for (const char* name : {"1_control", "1_rad", "1_rad_sd", "1_effort_Nm", "1_motor_Nm",
+                           "2_friction_Nm_sd", "2_moment_y_Nm", "2_force_z_N_sd"}) {
     EXPECT_EQ(std::ranges::count(names, name), 1) << name;
   }
   EXPECT_EQ(std::ranges::count(names, "2_motor_Nm"), 0);
@@ -73,6 +74,15 @@ TEST_F(EstimateCommand, WritesWhatIsAskedFor) {
             "recording,t_s,1_rad_per_s,1_rad_per_s_sd,1_force_x_N,1_force_x_N_sd,1_force_y_N,"
             "1_force_y_N_sd,1_force_z_N,1_force_z_N_sd,2_rad_per_s,2_rad_per_s_sd,2_force_x_N,"
             "2_force_x_N_sd,2_force_y_N,2_force_y_N_sd,2_force_z_N,2_force_z_N_sd");
+  const ProgramRun unknown = estimate("--out " + folder_.file("states.xyz"));
+  EXPECT_EQ(unknown.exit_code, 1);
+  EXPECT_NE(unknown.err.find("states.xyz: give a name that ends in .csv or .mcap"),
+            std::string::npos);
+  const ProgramRun report =
+      run_rigcal("calibrate " + folder_.file("run.csv") + " --rig " +
+                 config("rig-furuta.textproto") + " --plot " + folder_.file("report.pdf"));
+  EXPECT_EQ(report.exit_code, 1);
+  EXPECT_NE(report.err.find("report.pdf: give a name that ends in .html"), std::string::npos);
   const ProgramRun wrong = estimate("--only speed --out -");
   EXPECT_NE(wrong.exit_code, 0);
   EXPECT_NE(wrong.err.find("--only"), std::string::npos) << wrong.err;
@@ -114,6 +124,20 @@ TEST_F(EstimateCommand, WritesMcap) {
   const ProgramRun again = estimate("--out " + out);
   EXPECT_NE(again.exit_code, 0);
   EXPECT_NE(again.err.find("states.mcap"), std::string::npos) << again.err;
+}
+
+TEST_F(EstimateCommand, WritesWhatItsRigFileReads) {
+  for (const char* name : {"states.csv", "states.mcap"}) {
+    const std::string out = folder_.file(name);
+    ASSERT_EQ(estimate("--only angle,rate --out " + out).exit_code, 0);
+    const ProgramRun again = run_rigcal("estimate " + out + " --rig " +
+                                        config("rig-furuta.textproto") + " --only angle --out -");
+    EXPECT_EQ(again.exit_code, 0) << again.err;
+    EXPECT_NE(again.err.find("estimates of a model"), std::string::npos) << again.err;
+  }
+  const ProgramRun info = run_rigcal("info " + folder_.file("states.mcap"));
+  EXPECT_EQ(info.exit_code, 1);
+  EXPECT_NE(info.err.find("--rig"), std::string::npos) << info.err;
 }
 
 }  // namespace

@@ -214,7 +214,7 @@ TEST_F(Hdf5, RefusalsNameTheFileAndTheDataSet) {
   std::ofstream(path_) << "t,theta\n0,1\n";
   expect_parts(told("t", "theta"), {"run.h5: is no HDF5 file"});
   expect_parts(refusal([&] { import_recording("gone.h5", pendulum("t", "theta")); }),
-               {"gone.h5: No such file"});
+               {"gone.h5: cannot be opened: No such file"});
 }
 
 }  // namespace

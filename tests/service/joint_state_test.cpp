@@ -10,6 +10,7 @@
 
 #include "proto/recording/mcap_writer.hpp"
 #include "service/import/recording_file.hpp"
+#include "tests/proto/mcap_compress.hpp"
 #include "tests/service/run_rigcal.hpp"
 #include "tests/support/refusal.hpp"
 
@@ -213,6 +214,43 @@ TEST_F(Bag, JoinsMessagesOfOneInstant) {
   EXPECT_TRUE(imported.recording.segments.front().angles.allFinite());
 }
 
+TEST_F(Bag, ReadsCompressedChunks) {
+  const std::string plain = write("plain.mcap", swing("1", "2"));
+  const ImportedRecording expected = import_recording(plain, rig());
+  for (const char* compression : {"zstd", "lz4"}) {
+    const proto::Bytes file =
+        test_support::compress_chunks(proto::as_bytes(contents_of(plain)), compression);
+    folder_.write("packed.mcap", std::string(proto::as_text(file)));
+    const ImportedRecording imported = import_recording(folder_.file("packed.mcap"), rig());
+    EXPECT_EQ(imported.recording.segments.front().angles,
+              expected.recording.segments.front().angles);
+    EXPECT_EQ(imported.recording.segments.front().times, expected.recording.segments.front().times);
+  }
+}
+
+// A rig file of init names the bag's joints, and what is exported with it is the same recording.
+TEST_F(Bag, IsDescribedAndExported) {
+  const std::string bag = write("free.mcap", swing("arm", "pendulum"));
+  const std::string made = folder_.file("made.textproto");
+  const ProgramRun init = run_rigcal(
+      "init --kind double-pendulum --length 0.3,0.2 --angle "
+      "pendulum,arm --angle-unit rad --from " +
+      bag + " --out " + made);
+  ASSERT_EQ(init.exit_code, 0) << init.err;
+  const Rig described = load_rig(made);
+  const auto original = import_recording(bag, described).recording.segments;
+  const ProgramRun refused = run_rigcal("export " + bag + " --out " + folder_.file("a.csv"));
+  EXPECT_EQ(refused.exit_code, 1);
+  expect_parts(refused.err, {"free.mcap", "--rig RIG"});
+  const ProgramRun run =
+      run_rigcal("export " + bag + " --rig " + made + " --out " + folder_.file("a.csv"));
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  expect_parts(run.out, {"a.csv: 500 samples"});
+  const auto again = import_recording(folder_.file("a.csv"), described).recording.segments;
+  ASSERT_EQ(again.size(), 1U);
+  EXPECT_LT((again[0].angles - original[0].angles).cwiseAbs().maxCoeff(), 1e-9);
+}
+
 TEST_F(Bag, WithoutStampsHasTheTimesOfTheLog) {
   std::vector<JointState> states = swing("1", "2");
   for (JointState& state : states) state.stamp_ns = 0;
@@ -227,7 +265,12 @@ TEST_F(Bag, IsRefusedInOneSentence) {
     return refusal([&] { (void)import_recording(path, with); });
   };
   expect_parts(refused(write("names.mcap", swing("x", "2")), rig()),
-               {"names.mcap: no joint is called '1'", "'2'", "'x'", "recording { angle {"});
+               {"names.mcap: no joint is called '1'", "'2'", "'x'", "recording { time {",
+                "angle { hinge: \"1\""});
+  Rig cart = load_rig(config("rig-cartpole.textproto"));
+  expect_parts(refused(write("cart.mcap", swing("x", "2")), cart),
+               {"cart.mcap: no joint is called '" + cart.mechanism.hinges[0].name + "'",
+                "recording { position {", "unit: METER"});
   expect_parts(refused(write("volt.mcap", swing("1", "2")), rig("V")),
                {"volt.mcap: ", "hinge '1'", "in V", "JOINT.effort"});
   expect_parts(refused(write("two.mcap", swing("1", "2"), {"/a", "/b"}), rig()),

@@ -240,23 +240,29 @@ void expect_experiment(const ExperimentRequest& experiment) {
 
 TEST(OptionBinding, OfDesign) {
   DesignOptions options;
-  parse(kExperiment + "--rig r --after a --for 1.b:2% 2.b --out o", options, {});
+  parse(kExperiment + "--rig r --after a --for 1.b:2% 2.b --out o", options, {"--parameters"});
   expect_experiment(options.experiment);
   EXPECT_EQ(options.rig, "r");
   EXPECT_EQ(options.after, "a");
   EXPECT_EQ(options.targets, (std::vector<std::string>{"1.b:2%", "2.b"}));
   EXPECT_EQ(options.out, "o");
+  DesignOptions valued;
+  parse(kExperiment + "--rig r --parameters v --for 2.b --out o", valued, {"--after"});
+  EXPECT_EQ(valued.values, "v");
+  EXPECT_EQ(valued.after, "");
 }
 
 TEST(OptionBinding, OfIdentify) {
   IdentifyOptions options;
   parse(kExperiment +
-            "--rig r --until 1.b:2% 2.b:1 --folder f --url u --runs 4 --pause 7 --daq d --quiet",
+            "--rig r --until 1.b:2% 2.b:1 --folder f --parameters v --url u --runs 4 --pause 7 "
+            "--daq d --quiet",
         options, {});
   expect_experiment(options.experiment);
   EXPECT_EQ(options.rig, "r");
   EXPECT_EQ(options.targets, (std::vector<std::string>{"1.b:2%", "2.b:1"}));
   EXPECT_EQ(options.folder, "f");
+  EXPECT_EQ(options.values, "v");
   EXPECT_EQ(options.url, "u");
   EXPECT_EQ(options.runs, 4);
   EXPECT_EQ(options.pause, 7.0);

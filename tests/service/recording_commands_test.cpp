@@ -95,7 +95,16 @@ TEST(RecordingCommands, WrongInputIsRefusedWithTheRemedy) {
     expect_parts(run.err, parts);
   };
   refused("info " + folder.file("none.mcap"), {"none.mcap", "No such file"});
-  refused("info " + folder.file("text.mcap"), {"text.mcap", "MCAP"});
+  refused("info " + folder.file("text.mcap"), {"text.mcap", "does not start as an MCAP file",
+                                               "give a recording of rigcal-daq", ".csv"});
+  folder.write("short.mcap", "");
+  refused("info " + folder.file("short.mcap"), {"short.mcap", "too short", "give a recording"});
+  folder.write("run.csv", "time,angle\n0,1\n1,2\n");
+  refused("export " + folder.file("run.csv") + " --out " + folder.file("a.csv"),
+          {"run.csv", "no recording of rigcal-daq (MCAP) and no rig file", "--rig RIG"});
+  for (const char* ending : {".mat", ".h5"}) {
+    refused("info none" + std::string(ending), {"cannot be opened", "No such file"});
+  }
   refused("export " + folder.file("run.mcap") + " --out " + folder.file("run.xlsx"),
           {"run.xlsx", ".csv or .mat"});
   refused("export " + folder.file("run.mcap") + " --out " + folder.file("none/run.csv"),

@@ -152,6 +152,7 @@ void add_report(CLI::App& app, ExitCode& exit_code) {
   command->callback([options, &exit_code] {
     const std::string path = options->out.empty() ? options->id + ".html" : options->out;
     proto::check_output(path, {});
+    proto::check_ending(path, {".html", ".htm"});
     exit_code = with_service(options->server, [&](ServiceClient& client) {
       fetch_report(client, find_job(client, options->id), options->cross_validation, path);
       std::cout << "wrote " << path << '\n';

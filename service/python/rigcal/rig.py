@@ -17,7 +17,9 @@ def read_text(path: Union[str, os.PathLike[str]], what: str) -> str:
     try:
         return Path(path).read_text(encoding="utf-8")
     except OSError as error:
-        raise InputError(f"{os.fspath(path)}: {error.strerror}; name {what}") from None
+        raise InputError(
+            f"{os.fspath(path)}: cannot be opened: {error.strerror}; name {what} that is there"
+        ) from None
     except UnicodeDecodeError:
         raise InputError(f"{os.fspath(path)}: is no text in UTF-8; name {what}") from None
 

@@ -164,5 +164,40 @@ TEST(RestPose, AClosedLoopHangsAsAParallelogram) {
   EXPECT_FALSE(turns_agree(mechanism, flipped));
 }
 
+// The first link lies at its stop; the second hangs straight down from there, its stops allowing.
+TEST(RestPose, LiesAtItsStops) {
+  ChainDescription chain;
+  chain.links = 2;
+  Mechanism mechanism = make_chain(chain);
+  mechanism.hinges[0].stops_lower = true;
+  value(mechanism, 0, HingeQuantity::kStopLower) = 0.4;
+  const auto rest = find_rest(mechanism);
+  ASSERT_TRUE(rest.has_value());
+  Eigen::VectorXd q = rest_within_stops(mechanism, *rest);
+  EXPECT_EQ(q[0], 0.4);
+  EXPECT_NEAR(q[1], -0.4, 1e-5);
+  // A second stop, which the second link meets only because of the first.
+  mechanism.hinges[1].stops_lower = true;
+  value(mechanism, 1, HingeQuantity::kStopLower) = -0.1;
+  q = rest_within_stops(mechanism, *rest);
+  EXPECT_EQ(q[0], 0.4);
+  EXPECT_EQ(q[1], -0.1);
+  // Stops on both sides of a whole turn let it hang there.
+  mechanism.hinges[0].stops_upper = true;
+  value(mechanism, 0, HingeQuantity::kStopLower) = 2.0 * M_PI - 0.5;
+  value(mechanism, 0, HingeQuantity::kStopUpper) = 2.0 * M_PI + 0.5;
+  mechanism.hinges[1].stops_lower = false;
+  q = rest_within_stops(mechanism, *rest);
+  EXPECT_NEAR(q[0], 2.0 * M_PI, 1e-8);
+  EXPECT_NEAR(q[1], 0.0, 1e-8);
+}
+
+TEST(RestPose, WithoutStopsIsAsItIs) {
+  const Mechanism mechanism = make_pendulum();
+  const auto rest = find_rest(mechanism);
+  ASSERT_TRUE(rest.has_value());
+  EXPECT_EQ(rest_within_stops(mechanism, *rest), rest->coordinates);
+}
+
 }  // namespace
 }  // namespace estimator

@@ -89,13 +89,35 @@ TEST(InitCommand, RefusesInOneSentence) {
                {"--kind pendulum --invert q --from " + run, "--invert q"},
                {"--kind pendulum --angle-unit mm --from " + run, "no unit of an angle"},
                {"--kind pendulum --name 'a\"b'", "--name"},
-               {"--kind pendulum --from run.mcap", "rigcal export"}};
+               {"--kind pendulum --from run.mcap", "run.mcap"},
+               {"--kind furuta --links 3", "--links is of a chain, and this is a furuta"},
+               {"--kind pendulum --position x", "of a cart-pole"},
+               {"--kind furuta --absolute", "of a double-pendulum or chain"},
+               {"--kind cart-pole --axis-lean 3", "--axis-lean is of a pendulum"},
+               {"--kind pendulum --length 0.3 --center 5",
+                "rod: its centre of mass at 5 m lies beyond its tip at 0.3 m"},
+               {"--kind double-pendulum --length 0.3,0.2 --center 0.1,0.21", "link2: its centre"},
+               {"--kind four-bar --ground 0.1 --length 0.1,0.1,5",
+                "the rocker, 5 m, is not less than the other three together, 0.3 m"},
+               {"--kind four-bar --ground 0.4 --length 0.1,0.1,0.2", "the fixed hinges, 0.4 m"}};
   for (const auto& [arguments, part] : wrong) {
     SCOPED_TRACE(arguments);
     const ProgramRun refused = run_rigcal("init " + arguments + out);
     EXPECT_EQ(refused.exit_code, 1);
     expect_parts(refused.err, {part});
     EXPECT_FALSE(std::filesystem::exists(folder.file("rig.textproto")));
+  }
+}
+
+// A link may go on beyond the hinge to the next, and a four-bar may be as long as it closes.
+TEST(InitCommand, TakesWhatIsPossible) {
+  const TemporaryFolder folder;
+  for (const char* arguments : {"--kind double-pendulum --length 0.3,0.2 --center 0.31,0.2",
+                                "--kind furuta --arm-length 0.2 --arm-center 0.3 --arm-mass 0.1",
+                                "--kind four-bar --ground 0.1 --length 0.1,0.1,0.299"}) {
+    const ProgramRun run = run_rigcal("init --force " + std::string(arguments) + " --out " +
+                                      folder.file("r.textproto"));
+    EXPECT_EQ(run.exit_code, 0) << arguments << run.err;
   }
 }
 

@@ -72,6 +72,22 @@ TEST(Interview, AsksForAFuruta) {
   EXPECT_NE(out.str().find("'helicopter' is no kind"), std::string::npos) << out.str();
 }
 
+// Sizes that cannot be are told and asked for again, with what was said as the proposal.
+TEST(Interview, AsksAgainForSizesThatNoRigHas) {
+  std::istringstream in(
+      "0.1\n\n\n0.1\n\n\n5\n\n\n0.1\n"  // length, mass, centre of three links; ground
+      "\n\n\n\n\n\n0.15\n\n\n\n");
+  std::ostringstream out;
+  Interview interview(in, out);
+  RigAnswers answers;
+  answers.kind = RigKind::kFourbar;
+  ask_links(interview, answers);
+  EXPECT_NE(out.str().find("cannot be closed and move"), std::string::npos) << out.str();
+  EXPECT_EQ(answers.links[0].length, 0.1);
+  EXPECT_EQ(answers.links[2].length, 0.15);
+  EXPECT_EQ(answers.ground, 0.1);
+}
+
 // Columns that are not right are asked for one by one.
 TEST(Interview, AsksForColumnsThatItTookWrongly) {
   std::istringstream in(

@@ -231,6 +231,15 @@ TEST(RestWords, TellRestAndSwings) {
   expect_parts(words_of(load("rig-fourbar.textproto")), {"O = -82.7°", "R = -97.26°"});
 }
 
+// It hangs at its stop, which does not let it down to zero.
+TEST(RigPicture, IsDrawnAtRestWithinTheStops) {
+  const Rig rig = load("rig-pendulum-stop.textproto");
+  expect_parts(RigPicture(rig, {}).svg(),
+               {"drawn at 11.46°", "rests at its stop before, at 11.46°"});
+  // Where a place is asked for, it is taken.
+  expect_parts(RigPicture(rig, {{"pivot", 0.5}}).svg(), {"drawn at 28.65°"});
+}
+
 TEST(RigPicture, TakesPlacesOfJoints) {
   EXPECT_EQ(parse_joint_place("1=0.5").value, 0.5);
   EXPECT_NEAR(parse_joint_place("1=-90deg").value, -M_PI / 2.0, 1e-15);
@@ -296,6 +305,15 @@ TEST(RigPicture, IsWrittenByInfo) {
   expect_parts(contents_of(svg), {"<svg", "drawn at 30°"});
   run = run_rigcal("info " + rig + " --picture " + rig);
   EXPECT_EQ(run.exit_code, 1);
+  for (const std::string& picture :
+       {"info " + rig + " --picture " + folder.file("rig.png"),
+        "simulate --rig " + rig + " --scenario " + config("scenario-pendulum-release.textproto") +
+            " --plot " + folder.file("rig.png")}) {
+    run = run_rigcal(picture);
+    EXPECT_EQ(run.exit_code, 1);
+    expect_parts(run.err, {"rig.png: give a name that ends in .svg"});
+    EXPECT_FALSE(std::filesystem::exists(folder.file("rig.png")));
+  }
   run = run_rigcal("info " + rig + " --at pivot=1");
   EXPECT_EQ(run.exit_code, 1);
   expect_parts(run.err, {"--picture"});

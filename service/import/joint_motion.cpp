@@ -1,0 +1,135 @@
+#include "service/import/joint_motion.hpp"
+
+#include <cmath>
+
+#include "estimator/model/sensor.hpp"
+#include "proto/text/input_error.hpp"
+#include "service/import/recording_file.hpp"
+
+namespace service {
+namespace {
+
+/// Columns of encoders from those of joints.
+class ReadingColumns {
+ public:
+  explicit ReadingColumns(const proto::CsvTable& told) : told_(told) {
+    table.path = told.path;
+    table.delimiter = told.delimiter;
+    table.header = told.header;
+    table.lines = told.lines;
+  }
+
+  /// A column of the file, under a name that a format asks for it by.
+  void add(int request) { add(request, told_.values[static_cast<std::size_t>(request)]); }
+  void add(int request, std::vector<double> values) {
+    const auto at = static_cast<std::size_t>(request);
+    table.fields.push_back(told_.fields[at]);
+    if (!told_.sources.empty()) table.sources.push_back(told_.sources[at]);
+    table.values.push_back(std::move(values));
+  }
+
+  void add_sensor(const estimator::Sensor& sensor, double offset, const std::vector<int>& joints) {
+    std::vector<double> readings(told_.lines.size(), -offset);
+    for (const estimator::Sensor::Term& term : sensor.terms) {
+      const int request = joints[static_cast<std::size_t>(term.hinge)];
+      const std::vector<double>& own = told_.values[static_cast<std::size_t>(request)];
+      for (std::size_t k = 0; k < readings.size(); ++k) readings[k] += term.sign * own[k];
+    }
+    add(joints[static_cast<std::size_t>(sensor.terms.front().hinge)], std::move(readings));
+  }
+
+  proto::CsvTable table;
+
+ private:
+  const proto::CsvTable& told_;
+};
+
+/// When rows were, and the segment of each by number. Times that go back, as those of another
+/// recording do, go on after the ones before, by whole seconds.
+struct RowPlaces {
+  explicit RowPlaces(const JointMotion& motion)
+      : times(motion.table.values[static_cast<std::size_t>(motion.time)]),
+        segments(times.size(), 0.0) {
+    const std::vector<double>* const names =
+        motion.segment < 0 ? nullptr
+                           : &motion.table.values[static_cast<std::size_t>(motion.segment)];
+    double shift = 0.0;
+    for (std::size_t k = 1; k < times.size(); ++k) {
+      times[k] += shift;
+      const bool goes_back = times[k] < times[k - 1];
+      if (goes_back) {
+        const double more = 1.0 + std::ceil(times[k - 1] - times[k]);
+        shift += more;
+        times[k] += more;
+        ++shifts;
+      }
+      const bool changes = goes_back || (names != nullptr && (*names)[k] != (*names)[k - 1]);
+      segments[k] = segments[k - 1] + (changes ? 1.0 : 0.0);
+    }
+  }
+
+  std::vector<double> times;  ///< [s]
+  std::vector<double> segments;
+  int shifts = 0;
+};
+
+/// What import_table is to take the columns for.
+RecordingFormat format_of_motion(const Rig& rig) {
+  RecordingFormat format = plain_format(rig);
+  format.segment_column = "recording";
+  for (AngleColumn& angle : format.angles) angle.allow_missing = true;
+  if (!rig.format) return format;
+  format.jitter_tolerance = rig.format->jitter_tolerance;
+  format.speed_max = rig.format->speed_max;
+  format.slide_speed_max = rig.format->slide_speed_max;
+  return format;
+}
+
+void require_told(const JointMotion& motion, const Rig& rig) {
+  const estimator::Mechanism& mechanism = rig.mechanism;
+  for (const estimator::Sensor& sensor : estimator::sensors_of(mechanism)) {
+    for (const estimator::Sensor::Term& term : sensor.terms) {
+      const auto joint = static_cast<std::size_t>(term.hinge);
+      if (motion.joints[joint] >= 0) continue;
+      throw proto::InputError(motion.table.path + ": does not tell where joint '" +
+                              mechanism.hinges[joint].name + "' is, which encoder '" + sensor.name +
+                              "' reads; estimate with angles (--only angle), and use the rig "
+                              "file that they were estimated with");
+    }
+  }
+  for (std::size_t j = 0, motor = 0; j < mechanism.hinges.size(); ++j) {
+    if (!mechanism.hinges[j].motorised || motion.controls[motor++] >= 0) continue;
+    throw proto::InputError(motion.table.path + ": does not tell the control of hinge '" +
+                            mechanism.hinges[j].name +
+                            "'; use the rig file that the file was made with");
+  }
+}
+
+}  // namespace
+
+ImportedRecording import_joint_motion(const JointMotion& motion, const Rig& rig) {
+  require_told(motion, rig);
+  ReadingColumns columns(motion.table);
+  const RowPlaces places(motion);
+  columns.add(motion.time, places.times);
+  columns.add(motion.segment < 0 ? motion.time : motion.segment, places.segments);
+  for (const estimator::Sensor& sensor : estimator::sensors_of(rig.mechanism)) {
+    const double offset = rig.mechanism.parameters[static_cast<std::size_t>(sensor.offset)].value;
+    columns.add_sensor(sensor, offset, motion.joints);
+  }
+  for (const int control : motion.controls) columns.add(control);
+  ImportedRecording imported = import_table(columns.table, format_of_motion(rig));
+  if (places.shifts > 0) {
+    imported.summary.notes.push_back("times begin anew " + std::to_string(places.shifts) +
+                                     " times; those of later recordings were made to go on");
+  }
+  return imported;
+}
+
+void note_estimated(ImportSummary& summary) {
+  summary.notes.push_back(
+      "angles are estimates of a model, which a calibration gives back with deviations that say "
+      "nothing of the rig; calibrate the recording itself");
+}
+
+}  // namespace service

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+
+#include "service/import/csv_recording.hpp"
+#include "service/import/rig_file.hpp"
+
+namespace service {
+
+/// Reads the states that `rigcal estimate` wrote as MCAP, as import_state_csv does.
+/// @throws proto::InputError naming the file and what to do
+ImportedRecording import_state_mcap(const std::string& path, const Rig& rig);
+
+}  // namespace service

@@ -1,0 +1,109 @@
+#include "service/simulation/start_assembly.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "estimator/tree/rest_pose.hpp"
+#include "estimator/tree/statics.hpp"
+
+namespace service {
+namespace {
+
+constexpr double kAnywhere = std::numeric_limits<double>::quiet_NaN();
+
+// How far from where it is stated a joint may come to be [rad], of a slide times its scale: read
+// ones are meant exactly, others may be stated with few digits.
+constexpr double kReadNear = 1e-3, kPassiveNear = 0.05;
+
+// Joints go to where they are stated by steps of at most this [rad], so that loops stay assembled
+// as they are.
+constexpr double kWayStep = 0.05;
+constexpr int kWayStepsMax = 1000;
+
+/// Takes joints of closed loops to where they are stated to be.
+class StartAssembly {
+ public:
+  StartAssembly(const estimator::Mechanism& mechanism, const Eigen::VectorXd& stated)
+      : mechanism_(mechanism), stated_(stated), statics_(mechanism) {}
+
+  bool has_loops() const { return statics_.has_loops(); }
+
+  std::optional<Eigen::VectorXd> run() {
+    const auto rest = estimator::find_rest(mechanism_);
+    Eigen::VectorXd joints = rest ? rest->coordinates : where_described();
+    if (stated_.array().isNaN().all()) {
+      if (!rest && !statics_.close(joints, described())) return std::nullopt;
+      return joints;
+    }
+    Eigen::VectorXd direct = joints;
+    if (!go(joints)) {
+      if (!statics_.close(direct, stated_)) return std::nullopt;
+      joints = direct;
+    }
+    return settle(joints) ? std::optional(joints) : std::nullopt;
+  }
+
+ private:
+  const estimator::Hinge& hinge(Eigen::Index j) const {
+    return mechanism_.hinges[static_cast<std::size_t>(j)];
+  }
+
+  /// What assembled_at says.
+  Eigen::VectorXd described() const {
+    Eigen::VectorXd at(stated_.size());
+    for (Eigen::Index j = 0; j < at.size(); ++j) at[j] = hinge(j).assembled_at;
+    return at;
+  }
+  Eigen::VectorXd where_described() const {
+    const Eigen::VectorXd at = described();
+    return at.array().isNaN().select(0.0, at);
+  }
+
+  bool go(Eigen::VectorXd& joints) {
+    const Eigen::VectorXd begin = joints;
+    double way = 0.0;
+    for (Eigen::Index j = 0; j < joints.size(); ++j) {
+      if (std::isnan(stated_[j])) continue;
+      way = std::max(way, std::abs(stated_[j] - begin[j]) / hinge(j).units().scale);
+    }
+    const int steps = static_cast<int>(
+        std::clamp(std::ceil(way / kWayStep), 1.0, static_cast<double>(kWayStepsMax)));
+    for (int k = 1; k <= steps; ++k) {
+      const double share = static_cast<double>(k) / steps;
+      if (!statics_.close(joints, begin + share * (stated_ - begin))) return false;
+    }
+    return true;
+  }
+
+  /// Brings the joints that are read to exactly where they are stated.
+  /// @return false where some are not where they are stated to be
+  bool settle(Eigen::VectorXd& joints) {
+    Eigen::VectorXd read = stated_;
+    for (Eigen::Index j = 0; j < read.size(); ++j) {
+      if (!hinge(j).measured) read[j] = kAnywhere;
+    }
+    if (!read.array().isNaN().all() && !statics_.close(joints, read)) return false;
+    for (Eigen::Index j = 0; j < joints.size(); ++j) {
+      const double near = (hinge(j).measured ? kReadNear : kPassiveNear) * hinge(j).units().scale;
+      if (std::abs(hinge(j).difference(joints[j] - stated_[j])) > near) return false;
+    }
+    return true;
+  }
+
+  const estimator::Mechanism& mechanism_;
+  const Eigen::VectorXd& stated_;
+  estimator::Statics statics_;
+};
+
+}  // namespace
+
+std::optional<Eigen::VectorXd> assemble_joints(const estimator::Mechanism& mechanism,
+                                               const Eigen::VectorXd& stated) {
+  if (mechanism.hinge_count() <= estimator::kTreeHingesMax) {
+    if (StartAssembly assembly(mechanism, stated); assembly.has_loops()) return assembly.run();
+  }
+  return Eigen::VectorXd(stated.array().isNaN().select(0.0, stated));
+}
+
+}  // namespace service

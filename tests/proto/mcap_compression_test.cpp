@@ -1,0 +1,153 @@
+#include "proto/recording/mcap_compression.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "proto/recording/mcap_reader.hpp"
+#include "proto/recording/mcap_writer.hpp"
+#include "tests/proto/mcap_compress.hpp"
+#include "tests/proto/recording_support.hpp"
+
+namespace proto {
+namespace {
+
+using test_support::compress_chunks;
+using test_support::compressed;
+using test_support::Disk;
+using test_support::MemoryOutputFile;
+using test_support::ok;
+
+/// All that is said on all channels.
+class Listener final : public McapVisitor {
+ public:
+  bool on_message(const McapChannel& channel, const McapSchema*,
+                  const McapMessage& message) override {
+    put_bytes(said, as_bytes(channel.topic));
+    put(said, message.log_time_ns);
+    put_bytes(said, message.data);
+    return true;
+  }
+  Bytes said;
+};
+
+Result<McapScan> scan(const Bytes& file, Listener& listener) {
+  return scan_mcap(*view_as_input_file(file), listener);
+}
+
+/// Some hundred messages in several chunks.
+Bytes plain_file() {
+  const auto disk = std::make_shared<Disk>();
+  McapWriter writer(std::make_unique<MemoryOutputFile>(disk), {});
+  EXPECT_TRUE(ok(writer.start()));
+  const std::uint16_t channel = writer.add_channel("/t", "raw", "", "", {});
+  for (std::uint64_t k = 0; k < 400; ++k) {
+    const Bytes data(20 + k % 7, static_cast<std::uint8_t>(k));
+    EXPECT_TRUE(ok(writer.write_message({channel, 0, k * 10'000'000, 0, data})));
+  }
+  EXPECT_TRUE(ok(writer.complete()));
+  return disk->content;
+}
+
+TEST(McapCompression, ChunksAreReadAsPlainOnesAre) {
+  const Bytes plain = plain_file();
+  Listener expected;
+  ASSERT_TRUE(ok(scan(plain, expected)));
+  for (const char* compression : {"zstd", "lz4"}) {
+    SCOPED_TRACE(compression);
+    const Bytes file = compress_chunks(plain, compression);
+    EXPECT_LT(file.size(), plain.size());
+    Listener listener;
+    const auto result = scan(file, listener);
+    ASSERT_TRUE(ok(result));
+    EXPECT_TRUE(result.value().intact());
+    EXPECT_EQ(listener.said, expected.said);
+    EXPECT_EQ(result.value().skipped_bytes, 0u);
+  }
+}
+
+// Sizes that are declared are those that come out, or the chunk is damaged.
+TEST(McapCompression, OtherSizesThanDeclaredAreDamage) {
+  const Bytes bytes(1000, 7);
+  for (const char* compression : {"zstd", "lz4"}) {
+    SCOPED_TRACE(compression);
+    const Bytes packed = compressed(compression, bytes);
+    Bytes out;
+    EXPECT_TRUE(expand_records(compression, packed, 1000, out));
+    EXPECT_EQ(out, bytes);
+    EXPECT_FALSE(expand_records(compression, packed, 999, out));
+    EXPECT_FALSE(expand_records(compression, packed, 1001, out));
+    EXPECT_FALSE(expand_records(compression, packed, 0, out));
+    for (std::size_t size = 0; size < packed.size(); ++size) {
+      EXPECT_FALSE(expand_records(compression, std::span(packed).first(size), 1000, out)) << size;
+    }
+    Bytes longer = packed;
+    longer.push_back(1);
+    EXPECT_FALSE(expand_records(compression, longer, 1000, out));
+  }
+  Bytes out;
+  EXPECT_FALSE(expand_records("lzma", bytes, 1000, out));
+}
+
+// What follows a damaged place is found again, and no byte sends the reader astray.
+TEST(McapCompression, DamageCostsItsChunkAlone) {
+  const Bytes plain = plain_file();
+  Listener whole;
+  const auto undamaged = scan(plain, whole);
+  ASSERT_TRUE(ok(undamaged));
+  const std::uint64_t chunks = undamaged.value().intact_chunk_count;
+  ASSERT_GT(chunks, 3u);
+  std::mt19937 random(5);
+  for (const char* compression : {"zstd", "lz4"}) {
+    SCOPED_TRACE(compression);
+    const Bytes good = compress_chunks(plain, compression);
+    for (int run = 0; run < 300; ++run) {
+      Bytes file = good;
+      file[kMcapMagic.size() + random() % (file.size() - kMcapMagic.size())] ^=
+          static_cast<std::uint8_t>(1 + random() % 255);
+      Listener listener;
+      const auto result = scan(file, listener);
+      // A letter of a compression's name makes it another.
+      if (!result.ok()) {
+        EXPECT_EQ(result.error().code, ErrorCode::kUnsupported);
+        continue;
+      }
+      EXPECT_LE(listener.said.size(), whole.said.size());
+      EXPECT_GE(result.value().intact_chunk_count + 1, chunks);
+    }
+  }
+}
+
+// A few kilobytes that would expand to gigabytes.
+TEST(McapCompression, WhatExpandsTooFarIsRefused) {
+  const Bytes zeros(64u << 20, 0);
+  const Bytes packed = compressed("zstd", zeros);
+  ASSERT_LT(packed.size(), 10'000u);
+  const auto file_of = [&](int chunks, std::uint64_t size) {
+    Bytes file(kMcapMagic.begin(), kMcapMagic.end());
+    for (int k = 0; k < chunks; ++k) put_record(file, McapChunk{0, 0, size, 0, "zstd", packed});
+    return file;
+  };
+  Listener listener;
+  const auto large = scan(file_of(1, (64u << 20) + 1), listener);
+  ASSERT_FALSE(large.ok());
+  EXPECT_NE(large.error().detail.find("64 MiB"), std::string::npos) << large.error().detail;
+  const auto many = scan(file_of(60, 64u << 20), listener);
+  ASSERT_FALSE(many.ok());
+  EXPECT_NE(many.error().detail.find("256 times"), std::string::npos) << many.error().detail;
+  EXPECT_TRUE(scan(file_of(3, 64u << 20), listener).ok());
+}
+
+TEST(McapCompression, OfOtherKindsIsRefusedWithARemedy) {
+  Bytes file(kMcapMagic.begin(), kMcapMagic.end());
+  put_record(file, McapChunk{0, 0, 3, 0, "brotli", Bytes{1, 2, 3}});
+  Listener listener;
+  const auto result = scan(file, listener);
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.error().code, ErrorCode::kUnsupported);
+  EXPECT_NE(result.error().detail.find("'brotli'"), std::string::npos);
+  EXPECT_NE(result.error().detail.find("mcap filter"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace proto

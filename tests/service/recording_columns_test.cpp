@@ -1,0 +1,215 @@
+// What files hold that a rig file does not yet describe, and files that are no recordings.
+#include "service/import/recording_columns.hpp"
+
+#include <gtest/gtest.h>
+#include <hdf5.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+
+#include "proto/recording/export_mat.hpp"
+#include "proto/recording/recording_writer.hpp"
+#include "service/import/recording_csv.hpp"
+#include "service/import/recording_file.hpp"
+#include "service/import/recording_kind.hpp"
+#include "tests/service/run_rigcal.hpp"
+#include "tests/support/refusal.hpp"
+
+namespace service {
+namespace {
+
+using test_support::expect_parts;
+using test_support::refusal;
+
+std::vector<std::string> names_of(const RecordingColumns& recording) {
+  std::vector<std::string> names;
+  for (const NamedColumn& column : recording.columns) names.push_back(column.name);
+  return names;
+}
+
+void put_column(hid_t file, const char* name, const std::vector<double>& values) {
+  const hsize_t size = values.size();
+  const hid_t space = H5Screate_simple(1, &size, nullptr);
+  const hid_t set =
+      H5Dcreate2(file, name, H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  H5Dwrite(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data());
+  H5Dclose(set);
+  H5Sclose(space);
+}
+
+/// A swing in a group, beside an index as PyTables makes it, a setting and a pandas table.
+void write_hdf5(const std::string& path) {
+  const hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+  for (const char* group : {"run", "run/_i_table"}) {
+    H5Gclose(H5Gcreate2(file, group, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+  }
+  std::vector<double> times, angles;
+  for (int k = 0; k < 200; ++k) {
+    times.push_back(0.01 * k);
+    angles.push_back(0.5 * std::cos(0.1 * k));
+  }
+  put_column(file, "run/t_s", times);
+  put_column(file, "run/theta_rad", angles);
+  put_column(file, "run/mass", {0.3});
+  put_column(file, "run/_i_table/sorted", times);
+  struct Row {
+    double index;
+    double block[2];
+  };
+  const hsize_t two = 2, rows = 3;
+  const hid_t block = H5Tarray_create2(H5T_NATIVE_DOUBLE, 1, &two);
+  const hid_t type = H5Tcreate(H5T_COMPOUND, sizeof(Row));
+  H5Tinsert(type, "index", offsetof(Row, index), H5T_NATIVE_DOUBLE);
+  H5Tinsert(type, "values_block_0", offsetof(Row, block), block);
+  const hid_t space = H5Screate_simple(1, &rows, nullptr);
+  H5Dclose(H5Dcreate2(file, "run/table", type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+  H5Sclose(space);
+  H5Tclose(type);
+  H5Tclose(block);
+  H5Fclose(file);
+}
+
+// By its content, too, whatever it is called; an index beside a table is none of a person's
+// columns.
+TEST(RecordingColumns, OfHdf5) {
+  const TemporaryFolder folder;
+  write_hdf5(folder.file("run.h5"));
+  std::filesystem::copy_file(folder.file("run.h5"), folder.file("run.dat"));
+  for (const char* name : {"run.h5", "run.dat"}) {
+    EXPECT_EQ(recording_kind(folder.file(name)), RecordingKind::kHdf5);
+    const RecordingColumns recording = read_columns(folder.file(name));
+    EXPECT_EQ(names_of(recording), (std::vector<std::string>{"t_s", "theta_rad"}));
+    EXPECT_EQ(recording.columns[0].values.size(), 200U);
+    expect_parts(recording.fault, {"pandas", "format='fixed'"});
+  }
+  const ProgramRun info = run_rigcal("info " + folder.file("run.h5"));
+  EXPECT_EQ(info.exit_code, 0) << info.err;
+  EXPECT_NE(info.out.find("theta_rad"), std::string::npos);
+  const std::string rig = folder.file("rig.textproto");
+  const ProgramRun init = run_rigcal("init --kind pendulum --length 0.3 --from " +
+                                     folder.file("run.h5") + " --out " + rig);
+  EXPECT_EQ(init.exit_code, 0) << init.err;
+  EXPECT_EQ(import_recording(folder.file("run.h5"), load_rig(rig)).summary.rows, 200);
+  const Rig other = load_rig(config("rig-pendulum.textproto"));
+  expect_parts(refusal([&] { (void)import_recording(folder.file("run.h5"), other); }),
+               {"run.h5", "no data set", "format='fixed'"});
+}
+
+TEST(RecordingColumns, OfMat) {
+  const TemporaryFolder folder;
+  auto writer = proto::RecordingWriter::create(
+      folder.file("run.mcap"), {.hinges = {"a", "b"}, .epoch_unix_ns = 0, .facts = {}});
+  ASSERT_TRUE(writer.ok());
+  for (int k = 0; k < 100; ++k) {
+    proto::Sample sample;
+    sample.sequence = static_cast<std::uint64_t>(k);
+    sample.device_time_us = 1000 * k;
+    sample.timestamp_s = 1e-3 * k;
+    sample.channel_count = 2;
+    sample.angle_rad = {std::sin(0.01 * k), std::cos(0.01 * k)};
+    sample.valid = {true, true};
+    ASSERT_TRUE(writer.value().write(sample).ok());
+  }
+  ASSERT_TRUE(writer.value().finish().ok());
+  ASSERT_TRUE(proto::export_mat(folder.file("run.mcap"), folder.file("run.mat")).ok());
+  const std::vector<std::string> names = names_of(read_columns(folder.file("run.mat")));
+  for (const char* name : {"time_s", "angle_rad(1)", "angle_rad(2)", "command_V"}) {
+    EXPECT_EQ(std::ranges::count(names, name), 1) << name;
+  }
+  EXPECT_EQ(std::ranges::count(names, "release_s"), 0);
+  // A rig that names the file's own variables reads these; its joints are called otherwise.
+  const std::string rig = folder.file("rig.textproto");
+  const ProgramRun init = run_rigcal(
+      "init --kind double-pendulum --length 0.3,0.2 --no-motor --time time_s "
+      "--angle 'angle_rad(1),angle_rad(2)' --angle-unit rad --from " +
+      folder.file("run.mat") + " --out " + rig);
+  ASSERT_EQ(init.exit_code, 0) << init.err;
+  EXPECT_EQ(import_recording(folder.file("run.mat"), load_rig(rig)).summary.rows, 100);
+  // What rigcal-daq wrote has no columns, and says so.
+  expect_parts(refusal([&] { (void)read_columns(folder.file("run.mcap")); }),
+               {"run.mcap", "rigcal export"});
+}
+
+TEST(RecordingKinds, WhatIsNoRecordingSaysWhatToDo) {
+  const TemporaryFolder folder;
+  folder.write("run.parquet", "PAR1\x15\x04 and so on PAR1");
+  folder.write("run.json", "\n {\"rig\": \"r\", \"version\": \"1\"}");
+  const Rig rig = load_rig(config("rig-furuta.textproto"));
+  expect_parts(refusal([&] { (void)import_recording(folder.file("run.parquet"), rig); }),
+               {"run.parquet: is a Parquet file", "to_csv"});
+  expect_parts(refusal([&] { (void)import_recording(folder.file("run.json"), rig); }),
+               {"run.json: is JSON", "--parameters"});
+  for (const char* command :
+       {"info ", "init --kind pendulum --out x.textproto --from ", "export --out x.csv "}) {
+    const ProgramRun run = run_rigcal(command + folder.file("run.parquet"));
+    EXPECT_EQ(run.exit_code, 1);
+    expect_parts(run.err, {"run.parquet: is a Parquet file", "to_csv"});
+  }
+}
+
+/// Two stretches, irregular and regular, a hole, a missing reading.
+estimator::Recording uneven() {
+  estimator::Recording recording{.name = "r", .segments = {}};
+  for (int s = 0; s < 2; ++s) {
+    estimator::Segment segment;
+    segment.start = 3.0 * s;
+    segment.period = 0.01;
+    segment.angles.resize(60, 2);
+    segment.controls.resize(60, 1);
+    for (int k = 0; k < 60; ++k) {
+      segment.angles.row(k) << std::sin(0.1 * k + s), std::cos(0.07 * k);
+      segment.controls(k, 0) = 0.1 * (k % 7);
+      if (s == 1) segment.times.push_back(0.01 * k + (k % 3 == 0 ? 0.004 : 0.0));
+    }
+    recording.segments.push_back(segment);
+  }
+  recording.segments[0].angles(7, 1) = std::nan("");
+  return recording;
+}
+
+// Without columns of the rig file's, and with: signs, units and zeros as it states them.
+TEST(RecordingCsv, IsReadBackWithItsRigFile) {
+  const TemporaryFolder folder;
+  Rig plain = load_rig(config("rig-furuta.textproto"));
+  plain.format.reset();
+  Rig formatted = load_rig(config("rig-furuta.textproto"));
+  for (AngleColumn& angle : formatted.format->angles) {
+    angle.allow_missing = true;
+    angle.scale = -M_PI / 180.0;
+    angle.offset = 0.5;
+  }
+  const estimator::Recording recording = uneven();
+  for (const Rig* rig : {&plain, &formatted}) {
+    EXPECT_TRUE(csv_losses(*rig, recording).empty());
+    folder.write("run.csv", recording_csv(*rig, recording));
+    const auto read = import_recording(folder.file("run.csv"), *rig).recording.segments;
+    ASSERT_EQ(read.size(), 2U);
+    for (std::size_t s = 0; s < 2; ++s) {
+      const estimator::Segment& is = read[s];
+      const estimator::Segment& was = recording.segments[s];
+      ASSERT_EQ(is.angles.rows(), was.angles.rows());
+      for (Eigen::Index k = 0; k < is.angles.rows(); ++k) {
+        EXPECT_NEAR(is.start + is.time(k), was.start + was.time(k), 1e-9);
+        for (Eigen::Index i = 0; i < 2; ++i) {
+          const double a = is.angles(k, i), b = was.angles(k, i);
+          EXPECT_TRUE(std::abs(a - b) < 1e-9 || (std::isnan(a) && std::isnan(b))) << k;
+        }
+        EXPECT_NEAR(is.controls(k, 0), was.controls(k, 0), 1e-9);
+      }
+    }
+  }
+}
+
+TEST(RecordingCsv, TellsWhatItLoses) {
+  Rig rig = load_rig(config("rig-furuta.textproto"));
+  rig.format->time_column.clear();
+  rig.format->rate = 100.0;
+  const std::vector<std::string> losses = csv_losses(rig, uneven());
+  ASSERT_EQ(losses.size(), 2U);
+  expect_parts(losses[0], {"gaps", "time { column"});
+  expect_parts(losses[1], {"allow_missing"});
+}
+
+}  // namespace
+}  // namespace service

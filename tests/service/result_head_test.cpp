@@ -1,0 +1,56 @@
+// Results of other commands than calibrate, where one may be given.
+#include "service/result/result_head.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/service/run_rigcal.hpp"
+#include "tests/support/refusal.hpp"
+
+namespace service {
+namespace {
+
+using test_support::expect_parts;
+using test_support::refusal;
+
+const std::string kCompared = R"({"rig": "pendulum", "version": "0.1.0", "verdict": "take viscous",
+  "pieces": ["a to b"], "provenance": {"command": "compare", "date": "2026-11-24T10:50:07Z",
+  "version": "0.1.0", "rig": {"path": "t1.textproto"}, "recordings": [{"path": "run 1.csv"}]}})";
+
+TEST(ResultHead, TellsWhatAResultIsOf) {
+  const TemporaryFolder folder;
+  const ResultHead head = read_result_head(folder.write("c.json", kCompared));
+  EXPECT_EQ(head.command, "compare");
+  EXPECT_EQ(head.recordings, (std::vector<std::string>{"run 1.csv"}));
+  EXPECT_EQ(name_of_result(head), "a result of 'rigcal compare' 0.1.0 of 2026-11-24T10:50:07Z");
+}
+
+// The command is looked at before the rest is read, whose fields are not a calibration's.
+TEST(ResultHead, OnlyCalibrationsAreRepeated) {
+  const TemporaryFolder folder;
+  const ProgramRun run = run_rigcal("repeat " + folder.write("c.json", kCompared));
+  EXPECT_EQ(run.exit_code, 1);
+  expect_parts(run.err, {"c.json: is a result of 'rigcal compare'",
+                         "only results of 'rigcal "
+                         "calibrate' and of jobs",
+                         "rigcal compare run 1.csv --rig t1.textproto"});
+  EXPECT_EQ(run.err.find("type.googleapis"), std::string::npos) << run.err;
+}
+
+TEST(ResultHead, InfoPrintsIt) {
+  const TemporaryFolder folder;
+  const ProgramRun run = run_rigcal("info " + folder.write("c.json", kCompared));
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  expect_parts(run.out, {"a result of 'rigcal compare'", "pendulum (t1.textproto)", "run 1.csv",
+                         "Take viscous."});
+}
+
+TEST(ResultHead, WhatIsNoResultSaysWhatToGive) {
+  const TemporaryFolder folder;
+  expect_parts(refusal([&] { (void)read_result_head(folder.write("a.json", "{\"a\": 1}")); }),
+               {"a.json: is no result of rigcal", "--json"});
+  expect_parts(refusal([&] { (void)read_result_head(folder.write("b.json", "{\"a\": ")); }),
+               {"b.json: is no JSON", "--json"});
+}
+
+}  // namespace
+}  // namespace service

@@ -1,0 +1,58 @@
+// What is known of a rig before a run is designed.
+#include "service/design/today.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/service/run_rigcal.hpp"
+#include "tests/support/refusal.hpp"
+
+namespace service {
+namespace {
+
+using test_support::expect_parts;
+using test_support::refusal;
+
+std::string values_of(double viscous, const std::string& more = "") {
+  return "{\"parameters\": [{\"name\": \"1.b\", \"unit\": \"N·m·s/rad\", \"value\": " +
+         std::to_string(viscous) + ", \"standardDeviation\": 1e-7}]" + more + "}";
+}
+
+double viscous_of(const Today& today) {
+  const estimator::Mechanism& mechanism = today.rig.mechanism;
+  return mechanism.parameters[static_cast<std::size_t>(mechanism.find_parameter("1.b"))].value;
+}
+
+// Values alone: how well they are known is what --after tells, and nothing of it is taken.
+TEST(Today, TakesTheValuesOfAResultAlone) {
+  const TemporaryFolder folder;
+  const std::string rig = config("rig-furuta.textproto");
+  const Today plain = look_at(rig, "");
+  EXPECT_EQ(viscous_of(plain), 1e-4);
+  const Today valued = look_at(rig, "", folder.write("v.json", values_of(0.002)));
+  EXPECT_EQ(viscous_of(valued), 0.002);
+  EXPECT_FALSE(valued.is_estimated);
+  EXPECT_EQ(valued.deviations, plain.deviations);
+}
+
+TEST(Today, ValuesOfASimulatorAreRefused) {
+  const TemporaryFolder folder;
+  const std::string shadow =
+      folder.write("s.json", values_of(0.002,
+                                       ", \"options\": {\"parameters\": \"shadow\", \"stepS\": "
+                                       "0.001, \"stateErrorWeight\": 1}"));
+  expect_parts(refusal([&] { (void)look_at(config("rig-furuta.textproto"), "", shadow); }),
+               {"s.json", "SPOOK simulator"});
+}
+
+TEST(Today, DesignTakesOneResult) {
+  const TemporaryFolder folder;
+  const std::string values = folder.write("v.json", values_of(0.002));
+  const ProgramRun run =
+      run_rigcal("design --rig " + config("rig-furuta.textproto") + " --after " + values +
+                 " --parameters " + values + " --out " + folder.file("next.textproto"));
+  EXPECT_EQ(run.exit_code, 1);
+  expect_parts(run.err, {"--after", "--parameters"});
+}
+
+}  // namespace
+}  // namespace service
