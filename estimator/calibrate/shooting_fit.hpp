@@ -23,9 +23,9 @@ struct ShootingHistory {
   Termination termination = Termination::kNumericalFailure;  ///< of the last solve
   int iterations = 0;
   int iterations_most = 0;  ///< at which it is over; second chances get as many again
-  double cost = 0.0;  ///< after the last solve
-  int solve = 0;      ///< as of IterationRecord, likewise the next
-  std::string stage;  ///< "noise re-estimated", …
+  double cost = 0.0;        ///< after the last solve
+  int solve = 0;            ///< as of IterationRecord, likewise the next
+  std::string stage;        ///< "noise re-estimated", …
   std::vector<IterationRecord> records;
 };
 

@@ -130,7 +130,7 @@ TEST(DaemonConfig, LeavesTheDefaultsWhereNothingIsSaid) {
 TEST(DaemonConfig, RefusesWhatTheTableDoesNotAllow) {
   const auto refused = [](const std::string& text) { return refusal([&] { (void)load(text); }); };
   expect_parts(refused("limits {\n buffer_bytes: 33554431 }"),
-               {"daemon.textproto:2:2", "limits.buffer_bytes is 3.35544e+07"});
+               {"daemon.textproto:2:2", "limits.buffer_bytes is 33.5544e6"});
   expect_parts(refused("limits { connections: 0 }"), {"limits.connections is 0", "from 1 to"});
   expect_parts(refused("share { processor_s: 0.5 }"), {"share.processor_s is 0.5", "from 1 to"});
   expect_parts(refused("share { disk_bytes: 0 }"), {"share.disk_bytes is 0"});
