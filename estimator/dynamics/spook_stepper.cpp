@@ -60,7 +60,7 @@ SpookStepper::SpookStepper(const Mechanism& mechanism, double step, GyroscopicFo
   for (auto* vector : {&r_, &r_damped_, &axis_bound_, &axis_stick_speed_, &axis_lambda_}) {
     vector->setZero(axis_count);
   }
-  for (auto* vector : {&torque_, &friction_, &bound_}) vector->setZero(hinge_count);
+  for (auto* vector : {&friction_, &bound_}) vector->setZero(hinge_count);
   for (Eigen::Index a = 0; a < axis_count; ++a) {
     axis_stick_speed_[a] =
         mechanism_.hinges[static_cast<std::size_t>(axes_[static_cast<std::size_t>(a)])].stick_speed;
@@ -385,9 +385,6 @@ bool SpookStepper::iterate_load_friction() {
 void SpookStepper::finish_velocities() {
   friction_.setZero();
   bound_.setZero();
-  for (std::size_t j = 0; j < hinges_.size(); ++j) {
-    torque_[static_cast<Eigen::Index>(j)] = hinges_[j].T_0;
-  }
   lambda_ = reduced_;
   for (std::size_t a = 0; a < axes_.size(); ++a) {
     const auto row = static_cast<Eigen::Index>(a);
@@ -399,7 +396,6 @@ void SpookStepper::finish_velocities() {
       bound_[axes_[a]] = axis_bound_[row];
     }
     const double T = friction_[axes_[a]] - hinge.D * omega;
-    torque_[axes_[a]] += T;
     for (std::size_t k = 0; k < hinges_.size(); ++k) lambda_[k] -= T * z_[a][k];
     for (int e = hinge.first_end; e < hinge.first_end + hinge.end_count; ++e) {
       const End& end = ends_[static_cast<std::size_t>(e)];

@@ -55,9 +55,6 @@ class SpookStepper {
   /// [N·m·s]. The mean force on body a is λ/h.
   const std::vector<HingeRowFactor::Rows>& multipliers() const { return lambda_; }
 
-  /// Axis impulses T of the last step, one a hinge, dry friction included [N·m·s].
-  const Eigen::VectorXd& axis_impulses() const { return torque_; }
-
   /// Dry friction impulses of the last step, one a hinge [N·m·s].
   const Eigen::VectorXd& friction_impulses() const { return friction_; }
 
@@ -141,7 +138,7 @@ class SpookStepper {
   HingeFrictionSolver friction_solver_;
   bool dry_ = false, load_dependent_ = false;
 
-  Eigen::VectorXd torque_, friction_, bound_;
+  Eigen::VectorXd friction_, bound_;
 };
 
 }  // namespace estimator

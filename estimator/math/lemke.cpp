@@ -3,6 +3,7 @@
 #include <Eigen/LU>
 #include <cassert>
 #include <cmath>
+#include <optional>
 #include <vector>
 
 namespace estimator {
@@ -206,17 +207,6 @@ LcpSolution solve_lcp(const Eigen::MatrixXd& H, const Eigen::VectorXd& q, int ma
   solution.z = size * D.cwiseProduct(solution.z);
   solution.w = size * solution.w.cwiseQuotient(D);
   return solution;
-}
-
-std::optional<Eigen::VectorXd> lcp_tangent(const Eigen::MatrixXd& H, const LcpSolution& solution,
-                                           const Eigen::MatrixXd& H_dot,
-                                           const Eigen::VectorXd& q_dot) {
-  assert(solution.outcome == LcpOutcome::kSolved);
-  std::vector<Index> active;
-  for (Index i = 0; i < q_dot.size(); ++i) {
-    if (solution.z[i] > solution.w[i]) active.push_back(i);
-  }
-  return solve_active(H, active, -(q_dot + H_dot * solution.z));
 }
 
 }  // namespace estimator

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <Eigen/Core>
-#include <optional>
 
 namespace estimator {
 
@@ -33,15 +32,5 @@ struct LcpSolution {
 /// @param q          n
 /// @param max_pivots limit of pivots; 0 for 50 (n + 1)
 LcpSolution solve_lcp(const Eigen::MatrixXd& H, const Eigen::VectorXd& q, int max_pivots = 0);
-
-/// Derivative of the solution z along (Ḣ, q̇) [Mar, eqs. D.3–D.7, with q̇ on the right of D.4 and
-/// +z_α in D.7]:  H_αα ż_α = −(q̇ + Ḣ z)_α, ż = 0 elsewhere, α = {i: z_i > w_i}.
-///
-/// It is the derivative where complementarity is strict (z_i + w_i > 0 for all i).
-///
-/// @return ż, or nothing where H_αα is singular: z is then not differentiable
-std::optional<Eigen::VectorXd> lcp_tangent(const Eigen::MatrixXd& H, const LcpSolution& solution,
-                                           const Eigen::MatrixXd& H_dot,
-                                           const Eigen::VectorXd& q_dot);
 
 }  // namespace estimator

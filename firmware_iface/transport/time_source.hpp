@@ -22,16 +22,4 @@ class MonotonicTime final : public TimeSource {
   void sleep_until(Nanoseconds time) noexcept override;
 };
 
-/// Time that passes only when someone sleeps, and then at once.
-class VirtualTime final : public TimeSource {
- public:
-  Nanoseconds now() const noexcept override { return now_; }
-  void sleep_until(Nanoseconds time) noexcept override {
-    if (time > now_) now_ = time;
-  }
-
- private:
-  Nanoseconds now_{0};
-};
-
 }  // namespace firmware_iface

@@ -1,4 +1,5 @@
 #include "tests/daq/simulated_rig.hpp"
+#include "tests/support/virtual_time.hpp"
 
 #include <gtest/gtest.h>
 

@@ -11,7 +11,7 @@
 #include "daq/loop/supervisor.hpp"
 #include "firmware_iface/sim/furuta_plant.hpp"
 #include "firmware_iface/sim/sim_transport.hpp"
-#include "firmware_iface/transport/time_source.hpp"
+#include "tests/support/virtual_time.hpp"
 
 namespace daq {
 

@@ -15,7 +15,8 @@
 #include "firmware_iface/sim/furuta_plant.hpp"
 #include "firmware_iface/sim/sim_server.hpp"
 #include "firmware_iface/transport/descriptor.hpp"
-#include "firmware_iface/transport/memory_transport.hpp"
+#include "tests/firmware_iface/memory_transport.hpp"
+#include "tests/support/virtual_time.hpp"
 
 namespace transport_bench {
 

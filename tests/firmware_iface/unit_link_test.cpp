@@ -1,10 +1,11 @@
 #include <gtest/gtest.h>
 
-#include "firmware_iface/transport/memory_transport.hpp"
 #include "firmware_iface/wire/clear.h"
 #include "firmware_iface/wire/fault.h"
+#include "tests/firmware_iface/memory_transport.hpp"
 #include "tests/firmware_iface/virtual_rig.hpp"
 #include "tests/support/alloc_counter.hpp"
+#include "tests/support/virtual_time.hpp"
 
 namespace {
 

@@ -15,6 +15,7 @@
 #include "firmware_iface/sim/sim_transport.hpp"
 #include "firmware_iface/wire/cobs.h"
 #include "firmware_iface/wire/message_type.h"
+#include "tests/support/virtual_time.hpp"
 
 namespace {
 

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "estimator/model/mechanisms/chain.hpp"
-#include "estimator/model/mechanisms/furuta.hpp"
 #include "tests/estimator/dynamics/dense_step.hpp"
 #include "tests/estimator/dynamics/pair_formulation.hpp"
+#include "tests/support/mechanisms/furuta.hpp"
 
 namespace estimator {
 namespace {

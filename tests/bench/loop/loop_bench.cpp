@@ -16,6 +16,7 @@
 #include "firmware_iface/sim/furuta_plant.hpp"
 #include "firmware_iface/sim/sim_transport.hpp"
 #include "tests/daq/simulated_rig.hpp"
+#include "tests/support/virtual_time.hpp"
 
 namespace {
 

@@ -10,11 +10,11 @@
 
 #include "estimator/model/mechanisms/chain.hpp"
 #include "estimator/model/mechanisms/frames.hpp"
-#include "estimator/model/mechanisms/furuta.hpp"
-#include "estimator/model/mechanisms/pendulum.hpp"
 #include "firmware_iface/sim/furuta_plant.hpp"
 #include "firmware_iface/sim/pendulum_plant.hpp"
 #include "tests/bench/rigs/planar_models.hpp"
+#include "tests/support/mechanisms/furuta.hpp"
+#include "tests/support/mechanisms/pendulum.hpp"
 
 namespace random_rigs {
 namespace {

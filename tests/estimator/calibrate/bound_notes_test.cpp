@@ -5,7 +5,7 @@
 #include <cmath>
 #include <string>
 
-#include "estimator/model/mechanisms/pendulum.hpp"
+#include "tests/support/mechanisms/pendulum.hpp"
 
 namespace estimator {
 namespace {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "estimator/calibrate/preparation.hpp"
-#include "estimator/model/mechanisms/furuta.hpp"
-#include "estimator/model/mechanisms/pendulum.hpp"
+#include "tests/support/mechanisms/furuta.hpp"
+#include "tests/support/mechanisms/pendulum.hpp"
 #include "tests/support/not_a_number.hpp"
 
 namespace {

@@ -8,7 +8,7 @@
 #include "estimator/calibrate/calibration.hpp"
 #include "estimator/calibrate/cross_validation.hpp"
 #include "estimator/calibrate/preparation.hpp"
-#include "estimator/model/mechanisms/pendulum.hpp"
+#include "tests/support/mechanisms/pendulum.hpp"
 
 namespace {
 

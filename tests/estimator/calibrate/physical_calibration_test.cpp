@@ -10,8 +10,8 @@
 #include "estimator/calibrate/calibration.hpp"
 #include "estimator/calibrate/cross_validation.hpp"
 #include "estimator/model/mechanisms/chain.hpp"
-#include "estimator/model/mechanisms/pendulum.hpp"
 #include "tests/estimator/calibrate/reference_recording.hpp"
+#include "tests/support/mechanisms/pendulum.hpp"
 #include "tests/support/refusal.hpp"
 
 namespace {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "estimator/calibrate/calibration.hpp"
-#include "estimator/model/mechanisms/pendulum.hpp"
+#include "tests/support/mechanisms/pendulum.hpp"
 #include "tests/support/reference_simulators.hpp"
 
 namespace {

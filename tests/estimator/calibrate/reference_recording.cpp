@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "estimator/model/mechanisms/furuta.hpp"
+#include "tests/support/mechanisms/furuta.hpp"
 
 namespace test_support {
 

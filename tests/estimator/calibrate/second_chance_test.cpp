@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "estimator/model/mechanisms/furuta.hpp"
+#include "tests/support/mechanisms/furuta.hpp"
 
 namespace estimator {
 namespace {

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "estimator/dynamics/rollout.hpp"
 #include "estimator/model/kinematics.hpp"
-#include "estimator/model/mechanisms/furuta.hpp"
 #include "estimator/signal/resample.hpp"
+#include "tests/support/mechanisms/furuta.hpp"
+#include "tests/support/mechanisms/rollout.hpp"
 
 namespace test_support {
 

@@ -10,8 +10,8 @@
 
 #include "estimator/calibrate/calibration.hpp"
 #include "estimator/model/mechanisms/chain.hpp"
-#include "estimator/model/mechanisms/furuta.hpp"
-#include "estimator/model/mechanisms/pendulum.hpp"
+#include "tests/support/mechanisms/furuta.hpp"
+#include "tests/support/mechanisms/pendulum.hpp"
 #include "tests/support/stopped_motion.hpp"
 
 // Rigs that strike end stops, estimated from data of simulators in minimal coordinates.

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "estimator/model/mechanism.hpp"
-#include "estimator/model/mechanisms/pendulum.hpp"
 #include "estimator/signal/time_series.hpp"
+#include "tests/support/mechanisms/pendulum.hpp"
 #include "tests/support/reference_simulators.hpp"
 
 namespace test_support {

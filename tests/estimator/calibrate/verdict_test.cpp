@@ -6,7 +6,7 @@
 #include <limits>
 #include <random>
 
-#include "estimator/model/mechanisms/pendulum.hpp"
+#include "tests/support/mechanisms/pendulum.hpp"
 
 namespace estimator {
 namespace {

@@ -8,10 +8,10 @@
 #include "estimator/design/plan_bench.hpp"
 #include "estimator/design/plan_prediction.hpp"
 #include "estimator/design/start_pose.hpp"
-#include "estimator/model/mechanisms/pendulum.hpp"
 #include "estimator/optimize/covariance.hpp"
 #include "tests/estimator/calibrate/simulated_furuta.hpp"
 #include "tests/estimator/design/plan_times.hpp"
+#include "tests/support/mechanisms/pendulum.hpp"
 
 namespace {
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "estimator/model/mechanisms/furuta.hpp"
 #include "tests/estimator/doctor/made_up_motion.hpp"
+#include "tests/support/mechanisms/furuta.hpp"
 
 namespace {
 

@@ -10,9 +10,9 @@
 #include "estimator/calibrate/shooting_problem.hpp"
 #include "estimator/doctor/excitation.hpp"
 #include "estimator/doctor/misfit_trials.hpp"
-#include "estimator/model/mechanisms/pendulum.hpp"
 #include "estimator/model/ties.hpp"
 #include "tests/estimator/calibrate/reference_recording.hpp"
+#include "tests/support/mechanisms/pendulum.hpp"
 #include "tests/support/reference_simulators.hpp"
 
 namespace {

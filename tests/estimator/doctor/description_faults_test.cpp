@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "estimator/model/mechanisms/chain.hpp"
-#include "estimator/model/mechanisms/pendulum.hpp"
 #include "tests/estimator/body_encoder.hpp"
 #include "tests/estimator/calibrate/reference_recording.hpp"
+#include "tests/support/mechanisms/pendulum.hpp"
 
 namespace {
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <random>
 
-#include "estimator/model/mechanisms/pendulum.hpp"
 #include "tests/estimator/doctor/made_up_motion.hpp"
+#include "tests/support/mechanisms/pendulum.hpp"
 #include "tests/support/reference_simulators.hpp"
 
 namespace {

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "estimator/model/mechanisms/pendulum.hpp"
+#include "tests/support/mechanisms/pendulum.hpp"
 
 namespace {
 

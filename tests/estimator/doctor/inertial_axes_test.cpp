@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "estimator/model/kinematics.hpp"
-#include "estimator/model/mechanisms/furuta.hpp"
+#include "tests/support/mechanisms/furuta.hpp"
 #include "tests/support/not_a_number.hpp"
 
 namespace {

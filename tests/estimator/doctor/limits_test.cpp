@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include "estimator/model/mechanisms/pendulum.hpp"
+#include "tests/support/mechanisms/pendulum.hpp"
 
 namespace {
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "estimator/model/mechanisms/pendulum.hpp"
 #include "tests/estimator/calibrate/reference_recording.hpp"
 #include "tests/estimator/doctor/made_up_motion.hpp"
+#include "tests/support/mechanisms/pendulum.hpp"
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "estimator/model/mechanisms/pendulum.hpp"
+#include "tests/support/mechanisms/pendulum.hpp"
 
 namespace {
 

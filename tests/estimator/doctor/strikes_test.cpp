@@ -6,8 +6,8 @@
 #include <random>
 #include <vector>
 
-#include "estimator/model/mechanisms/pendulum.hpp"
 #include "tests/estimator/doctor/made_up_motion.hpp"
+#include "tests/support/mechanisms/pendulum.hpp"
 
 namespace {
 

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "estimator/dynamics/hinge_terms.hpp"
-#include "estimator/dynamics/mlcp.hpp"
 #include "estimator/model/kinematics.hpp"
 #include "estimator/model/mechanism.hpp"
+#include "tests/support/mechanisms/mlcp.hpp"
 
 namespace estimator {
 

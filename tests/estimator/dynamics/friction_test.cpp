@@ -5,10 +5,10 @@
 
 #include "estimator/dynamics/spook_stepper.hpp"
 #include "estimator/model/mechanisms/chain.hpp"
-#include "estimator/model/mechanisms/furuta.hpp"
-#include "estimator/model/mechanisms/pendulum.hpp"
 #include "tests/estimator/dynamics/dense_step.hpp"
 #include "tests/estimator/dynamics/pair_formulation.hpp"
+#include "tests/support/mechanisms/furuta.hpp"
+#include "tests/support/mechanisms/pendulum.hpp"
 
 namespace estimator {
 namespace {

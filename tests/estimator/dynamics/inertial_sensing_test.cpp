@@ -5,9 +5,9 @@
 
 #include "estimator/dynamics/tree_inverse_dynamics.hpp"
 #include "estimator/math/so3.hpp"
-#include "estimator/model/mechanisms/furuta.hpp"
 #include "estimator/model/placement.hpp"
 #include "tests/estimator/inertial_sensor.hpp"
+#include "tests/support/mechanisms/furuta.hpp"
 
 namespace {
 

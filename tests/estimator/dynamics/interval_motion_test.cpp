@@ -8,12 +8,12 @@
 
 #include "estimator/math/so3.hpp"
 #include "estimator/model/mechanisms/chain.hpp"
-#include "estimator/model/mechanisms/furuta.hpp"
-#include "estimator/model/mechanisms/pendulum.hpp"
 #include "tests/estimator/dynamics/even_edges.hpp"
 #include "tests/estimator/dynamics/mechanism_edits.hpp"
 #include "tests/estimator/dynamics/tree_motion.hpp"
 #include "tests/estimator/joint_sensor.hpp"
+#include "tests/support/mechanisms/furuta.hpp"
+#include "tests/support/mechanisms/pendulum.hpp"
 
 namespace estimator {
 namespace {

@@ -1,4 +1,4 @@
-#include "estimator/dynamics/mlcp.hpp"
+#include "tests/support/mechanisms/mlcp.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "estimator/math/ldlt_block.hpp"
+#include "tests/support/mechanisms/ldlt_block.hpp"
 
 namespace estimator {
 namespace {
@@ -149,28 +149,6 @@ TEST_F(Lemke, StopsAtTheLimitOfPivots) {
   EXPECT_EQ(solution.z, VectorXd::Zero(6));
 }
 
-// The paper prints ẏ for q̇ in (D.4) and −z_α in (D.7); either misprint fails here. Central
-// differences with step 1e-6: truncation 1e-12 · z''', round-off 1e-10 · condition.
-TEST_F(Lemke, TangentMatchesCentralDifferences) {
-  int compared = 0;
-  for (int trial = 0; trial < 1000; ++trial) {
-    SCOPED_TRACE(::testing::Message() << "seed " << kSeed << " trial " << trial);
-    const int n = pick(1, 6);
-    const MatrixXd H = p_matrix(n) + 0.9 * MatrixXd::Identity(n, n), H_dot = gaussian(n, n);
-    const VectorXd q = gaussian(n, 1), q_dot = gaussian(n, 1);
-    const LcpSolution solution = solve_lcp(H, q);
-    ASSERT_EQ(solution.outcome, LcpOutcome::kSolved);
-    if ((solution.z + solution.w).minCoeff() < 1e-3) continue;  // nearly degenerate: a kink
-    const auto z_at = [&](double t) { return solve_lcp(H + t * H_dot, q + t * q_dot).z; };
-    const VectorXd expected = (z_at(1e-6) - z_at(-1e-6)) / 2e-6;
-    const std::optional<VectorXd> actual = lcp_tangent(H, solution, H_dot, q_dot);
-    ASSERT_TRUE(actual.has_value());
-    ASSERT_LT((*actual - expected).cwiseAbs().maxCoeff(), 1e-7 * (1.0 + expected.norm()));
-    ++compared;
-  }
-  EXPECT_GT(compared, 800);
-}
-
 // L D Lᵀ must give S back, and D_BB must be the Schur complement of a dense solve, with blocks of
 // different sizes, an indefinite free part and zero blocks. Pivots are not exchanged between
 // blocks, so round-off grows with the inverse of the smallest pivot, hence 1e-7.
@@ -239,33 +217,6 @@ TEST_F(RandomProblems, MlcpSatisfiesItsDefinition) {
     ASSERT_GE(solution.w.minCoeff(), 0.0);
     ASSERT_EQ(solution.lambda.tail(bounded).cwiseProduct(solution.w).cwiseAbs().maxCoeff(), 0.0);
   }
-}
-
-TEST_F(RandomProblems, MlcpTangentMatchesCentralDifferences) {
-  int compared = 0;
-  for (int trial = 0; trial < 500; ++trial) {
-    SCOPED_TRACE(::testing::Message() << "seed " << kSeed << " trial " << trial);
-    const std::vector<int> sizes = {pick(1, 3), pick(1, 3)};
-    const int a = sizes[0] + sizes[1], bounded = pick(1, 4), n = a + bounded;
-    const Mlcp problem = random_mlcp(gaussian(n, n), gaussian(n, n), gaussian(n, 1), sizes);
-    const MlcpSolution solution = solve_mlcp(problem);
-    if ((solution.lambda.tail(bounded) + solution.w).minCoeff() < 1e-3) continue;
-    MatrixXd S_dot = gaussian(n, n);
-    S_dot = S_dot + S_dot.transpose().eval();
-    const VectorXd b_dot = gaussian(n, 1);
-    const auto lambda_at = [&](double t) {
-      Mlcp moved = problem;
-      moved.S += t * S_dot;
-      moved.b += t * b_dot;
-      return solve_mlcp(moved).lambda;
-    };
-    const VectorXd expected = (lambda_at(1e-6) - lambda_at(-1e-6)) / 2e-6;
-    const std::optional<VectorXd> actual = mlcp_tangent(problem, solution, S_dot, b_dot);
-    ASSERT_TRUE(actual.has_value());
-    ASSERT_LT((*actual - expected).cwiseAbs().maxCoeff(), 1e-7 * (1.0 + expected.norm()));
-    ++compared;
-  }
-  EXPECT_GT(compared, 350);
 }
 
 }  // namespace

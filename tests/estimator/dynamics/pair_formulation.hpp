@@ -3,9 +3,9 @@
 #include <Eigen/Core>
 #include <Eigen/LU>
 
-#include "estimator/dynamics/mlcp.hpp"
 #include "estimator/model/mechanism.hpp"
 #include "tests/estimator/dynamics/dense_step.hpp"
+#include "tests/support/mechanisms/mlcp.hpp"
 
 namespace estimator {
 

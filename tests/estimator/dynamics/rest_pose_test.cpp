@@ -7,9 +7,9 @@
 
 #include "estimator/model/mechanisms/chain.hpp"
 #include "estimator/model/mechanisms/frames.hpp"
-#include "estimator/model/mechanisms/furuta.hpp"
-#include "estimator/model/mechanisms/pendulum.hpp"
 #include "estimator/model/placement.hpp"
+#include "tests/support/mechanisms/furuta.hpp"
+#include "tests/support/mechanisms/pendulum.hpp"
 
 namespace estimator {
 namespace {

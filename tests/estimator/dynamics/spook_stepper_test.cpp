@@ -6,13 +6,13 @@
 #include <numbers>
 #include <random>
 
-#include "estimator/dynamics/rollout.hpp"
 #include "estimator/dynamics/step_residual.hpp"
 #include "estimator/model/mechanisms/chain.hpp"
-#include "estimator/model/mechanisms/furuta.hpp"
-#include "estimator/model/mechanisms/pendulum.hpp"
 #include "tests/estimator/dynamics/dense_step.hpp"
 #include "tests/support/alloc_counter.hpp"
+#include "tests/support/mechanisms/furuta.hpp"
+#include "tests/support/mechanisms/pendulum.hpp"
+#include "tests/support/mechanisms/rollout.hpp"
 
 namespace estimator {
 namespace {

@@ -5,11 +5,11 @@
 #include <vector>
 
 #include "estimator/model/mechanisms/chain.hpp"
-#include "estimator/model/mechanisms/furuta.hpp"
-#include "estimator/model/mechanisms/pendulum.hpp"
 #include "estimator/tree/interval_motion.hpp"
 #include "tests/estimator/dynamics/even_edges.hpp"
 #include "tests/estimator/joint_sensor.hpp"
+#include "tests/support/mechanisms/furuta.hpp"
+#include "tests/support/mechanisms/pendulum.hpp"
 #include "tests/support/stopped_motion.hpp"
 
 // Joints that strike their end stops, rest there and leave them: against simulators in minimal

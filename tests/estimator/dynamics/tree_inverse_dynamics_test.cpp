@@ -7,8 +7,8 @@
 
 #include "estimator/model/mechanisms/chain.hpp"
 #include "estimator/model/mechanisms/frames.hpp"
-#include "estimator/model/mechanisms/pendulum.hpp"
 #include "tests/estimator/dynamics/mechanism_edits.hpp"
+#include "tests/support/mechanisms/pendulum.hpp"
 
 namespace estimator {
 namespace {

@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "estimator/dynamics/rollout.hpp"
 #include "estimator/model/mechanisms/chain.hpp"
-#include "estimator/model/mechanisms/furuta.hpp"
-#include "estimator/model/mechanisms/pendulum.hpp"
+#include "tests/support/mechanisms/furuta.hpp"
+#include "tests/support/mechanisms/pendulum.hpp"
+#include "tests/support/mechanisms/rollout.hpp"
 #include "tests/support/reference_simulators.hpp"
 
 namespace estimator {

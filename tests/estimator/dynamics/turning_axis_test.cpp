@@ -4,7 +4,7 @@
 
 #include "estimator/model/mechanisms/chain.hpp"
 #include "estimator/model/mechanisms/frames.hpp"
-#include "estimator/model/mechanisms/furuta.hpp"
+#include "tests/support/mechanisms/furuta.hpp"
 
 namespace estimator {
 namespace {

@@ -11,7 +11,7 @@
 #include "estimator/calibrate/base_parameters.hpp"
 #include "estimator/dynamics/tree_inverse_dynamics.hpp"
 #include "estimator/model/mechanisms/chain.hpp"
-#include "estimator/model/mechanisms/furuta.hpp"
+#include "tests/support/mechanisms/furuta.hpp"
 
 namespace estimator {
 namespace {

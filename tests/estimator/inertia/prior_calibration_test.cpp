@@ -8,9 +8,9 @@
 #include "estimator/calibrate/calibration.hpp"
 #include "estimator/calibrate/presence.hpp"
 #include "estimator/calibrate/shooting_fit.hpp"
-#include "estimator/model/mechanisms/pendulum.hpp"
 #include "estimator/model/model_values.hpp"
 #include "tests/estimator/calibrate/reference_recording.hpp"
+#include "tests/support/mechanisms/pendulum.hpp"
 
 namespace estimator {
 namespace {

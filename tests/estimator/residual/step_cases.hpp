@@ -10,8 +10,8 @@
 #include "estimator/dynamics/step_residual.hpp"
 #include "estimator/model/kinematics.hpp"
 #include "estimator/model/mechanisms/chain.hpp"
-#include "estimator/model/mechanisms/furuta.hpp"
-#include "estimator/model/mechanisms/pendulum.hpp"
+#include "tests/support/mechanisms/furuta.hpp"
+#include "tests/support/mechanisms/pendulum.hpp"
 
 namespace estimator {
 

@@ -1,10 +1,9 @@
-#include "estimator/dynamics/mlcp.hpp"
+#include "tests/support/mechanisms/mlcp.hpp"
 
-#include <Eigen/LU>
 #include <cassert>
 #include <numeric>
 
-#include "estimator/math/ldlt_block.hpp"
+#include "tests/support/mechanisms/ldlt_block.hpp"
 
 namespace estimator {
 
@@ -30,24 +29,6 @@ MlcpSolution solve_mlcp(const Mlcp& problem, int max_pivots) {
     solution.w = lcp.w;
   }
   return solution;
-}
-
-std::optional<Eigen::VectorXd> mlcp_tangent(const Mlcp& problem, const MlcpSolution& solution,
-                                            const Eigen::MatrixXd& S_dot,
-                                            const Eigen::VectorXd& b_dot) {
-  assert(solution.outcome == LcpOutcome::kSolved);
-  const Eigen::Index n = problem.b.size(), a = problem.free_count();
-  std::vector<Eigen::Index> equations;
-  for (Eigen::Index i = 0; i < n; ++i) {
-    if (i < a || solution.lambda[i] > solution.w[i - a]) equations.push_back(i);
-  }
-  const Eigen::VectorXd r = -(b_dot + S_dot * solution.lambda);
-  Eigen::VectorXd lambda_dot = Eigen::VectorXd::Zero(n);
-  if (equations.empty()) return lambda_dot;
-  const Eigen::FullPivLU<Eigen::MatrixXd> lu(problem.S(equations, equations));
-  if (!lu.isInvertible()) return std::nullopt;
-  lambda_dot(equations) = lu.solve(r(equations).eval());
-  return lambda_dot;
 }
 
 }  // namespace estimator

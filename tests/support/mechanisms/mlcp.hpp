@@ -1,7 +1,6 @@
 #pragma once
 
 #include <Eigen/Core>
-#include <optional>
 #include <vector>
 
 #include "estimator/math/lemke.hpp"
@@ -34,13 +33,5 @@ struct MlcpSolution {
 /// Lemke's algorithm and substitutes back [Mar, appendix A]. General and not fast: it is what the
 /// per-hinge friction solve is checked against, and what contacts need.
 MlcpSolution solve_mlcp(const Mlcp& problem, int max_pivots = 0);
-
-/// Derivative of λ along (Ṡ, ḃ): the free rows and the active ones, α = {i: λ_i > w_i}, stay
-/// equations, hence S_FF λ̇_F = −(ḃ + Ṡ λ)_F with F = A ∪ α and λ̇ = 0 elsewhere.
-///
-/// @return λ̇, or nothing where S_FF is singular
-std::optional<Eigen::VectorXd> mlcp_tangent(const Mlcp& problem, const MlcpSolution& solution,
-                                            const Eigen::MatrixXd& S_dot,
-                                            const Eigen::VectorXd& b_dot);
 
 }  // namespace estimator

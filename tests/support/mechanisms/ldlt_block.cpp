@@ -1,4 +1,4 @@
-#include "estimator/math/ldlt_block.hpp"
+#include "tests/support/mechanisms/ldlt_block.hpp"
 
 #include <cassert>
 

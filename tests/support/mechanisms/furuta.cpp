@@ -1,4 +1,4 @@
-#include "estimator/model/mechanisms/furuta.hpp"
+#include "tests/support/mechanisms/furuta.hpp"
 
 #include "estimator/model/mechanisms/frames.hpp"
 

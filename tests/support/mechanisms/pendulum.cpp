@@ -1,4 +1,4 @@
-#include "estimator/model/mechanisms/pendulum.hpp"
+#include "tests/support/mechanisms/pendulum.hpp"
 
 #include "estimator/model/mechanisms/frames.hpp"
 

@@ -1,4 +1,4 @@
-#include "estimator/dynamics/rollout.hpp"
+#include "tests/support/mechanisms/rollout.hpp"
 
 #include <cassert>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "firmware_iface/transport/memory_transport.hpp"
+#include "tests/firmware_iface/memory_transport.hpp"
 
 #include <algorithm>
 #include <utility>

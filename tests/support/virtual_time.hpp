@@ -1,0 +1,19 @@
+#pragma once
+
+#include "firmware_iface/transport/time_source.hpp"
+
+namespace firmware_iface {
+
+/// Time that passes only when someone sleeps, and then at once.
+class VirtualTime final : public TimeSource {
+ public:
+  Nanoseconds now() const noexcept override { return now_; }
+  void sleep_until(Nanoseconds time) noexcept override {
+    if (time > now_) now_ = time;
+  }
+
+ private:
+  Nanoseconds now_{0};
+};
+
+}  // namespace firmware_iface
