@@ -81,11 +81,15 @@ TEST(Verdict, DoubtsWhiteResiduals) {
   EXPECT_EQ(kind_of(calibration), VerdictKind::kDoubtful) << judge(calibration).sentence;
 }
 
-// Smaller than the noise, a slow wave is none.
+// Smaller than the noise, a slow wave is none: a hint, which pieces that disagree confirm.
 TEST(Verdict, TellsWhatIsCorrelated) {
-  const Calibration calibration = swing(0.5 * kNoise);
-  EXPECT_EQ(kind_of(calibration), VerdictKind::kDoesNotHold);
+  Calibration calibration = swing(0.5 * kNoise);
+  EXPECT_EQ(kind_of(calibration), VerdictKind::kDoubtful);
   EXPECT_TRUE(says(calibration, "correlated")) << judge(calibration).sentence;
+  calibration.agreement = {95.0, 60.0, 2.7e-3};
+  EXPECT_EQ(kind_of(calibration), VerdictKind::kDoesNotHold);
+  calibration.agreement = {70.0, 60.0, 0.18};
+  EXPECT_EQ(kind_of(calibration), VerdictKind::kDoubtful);
 }
 
 // Errors of counting are correlated while a hinge moves slowly, and nothing is wrong with the
