@@ -95,7 +95,10 @@ ExaminedInput examine(const Mechanism& mechanism, const std::vector<Recording>& 
     input.findings = examination.findings;
     withdraw_treatments(input.findings);
   }
-  if (is_stopped(monitor)) return input;
+  // Beside an encoder that tells nothing any description looks wrong.
+  const bool is_dead = std::ranges::any_of(
+      input.findings, [](const Finding& finding) { return finding.kind == "dead-channel"; });
+  if (is_stopped(monitor) || is_dead) return input;
   DescriptionExamination description =
       examine_description(input.mechanism, input.recordings, monitor);
   if (options.repair) {

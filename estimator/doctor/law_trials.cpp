@@ -16,6 +16,7 @@ namespace {
 
 constexpr double kStribeckShare = 0.1;  // of τ_c, start of an excess
 constexpr double kDragShare = 0.1;      // of viscous friction at 1 rad/s, start of a drag
+constexpr double kGainMost = 100.0;     // of a gain that is kept, where it is looked for
 constexpr double kAtBound = 1e-3;       // of a bound, within which a value is at it
 constexpr double kDryShare = 0.1;       // of viscous friction at 1 rad/s, start of a dry one
 constexpr double kViscousShare = 0.01;  // of dry friction at 1 rad/s, start of a viscous one
@@ -98,6 +99,33 @@ void try_lengths(const MisfitCase& whole, std::vector<Cause>& causes) {
       };
       causes.push_back(std::move(*freed.cause));
     }
+  }
+}
+
+void try_gains(const MisfitCase& on, std::vector<Cause>& causes) {
+  for (int hinge = 0; hinge < on.estimate.hinge_count(); ++hinge) {
+    const int index = on.estimate.index_of_hinge(hinge, HingeQuantity::kMotorGain);
+    const Parameter& gain = on.estimate.parameters[static_cast<std::size_t>(index)];
+    if (!on.estimate.hinges[static_cast<std::size_t>(hinge)].motorised || gain.value == 0.0 ||
+        varies(on.estimate, index) || find_tie(on.estimate, index) != nullptr) {
+      continue;
+    }
+    const double widest = kGainMost * std::abs(gain.value);
+    FreedOne freed = free_one(on, index, gain.value, -widest, widest);
+    if (!freed.cause) continue;
+    freed.cause->finding = {
+        .kind = "wrong-gain",
+        .severity = Severity::kWarning,
+        .channel = gain.name,
+        .size = freed.size,
+        .unit = gain.unit,
+        .what = gain.name + " is " +
+                notation::format_with_deviation(gain.value + freed.size, freed.deviation) + " " +
+                gain.unit + " instead of " + number_text(gain.value, 4) + " " + gain.unit,
+        .advice = "estimate it: `motor { gain { value: " + number_text(gain.value + freed.size) +
+                  " free: true } }`",
+    };
+    causes.push_back(std::move(*freed.cause));
   }
 }
 

@@ -16,6 +16,9 @@ int hold_moments_at_bounds(Mechanism& mechanism);
 /// Distances of hinges that are kept at another value than the right one.
 void try_lengths(const MisfitCase& on, std::vector<Cause>& causes);
 
+/// Motors' gains that are kept at another value than the right one.
+void try_gains(const MisfitCase& on, std::vector<Cause>& causes);
+
 /// Coordinates of hinges with the wrong sign.
 void try_signs(const MisfitCase& on, std::vector<Cause>& causes);
 

@@ -16,7 +16,10 @@ bool helps(const MisfitCase& on, const PieceFit& fit) {
   return fit.cost_per_reading() < kHelps * on.cost_per_reading;
 }
 
-bool is_sure(double size, double deviation) { return std::abs(size) > kSure * deviation; }
+// At the end of where it was looked for, a parameter has no deviation.
+bool is_sure(double size, double deviation) {
+  return deviation > 0.0 && std::abs(size) > kSure * deviation;
+}
 
 std::optional<Cause> judged(const MisfitCase& on, const PieceFit& fit, Finding finding,
                             const std::vector<Recording>& pieces) {

@@ -35,6 +35,7 @@ std::vector<Cause> try_causes(const MisfitCase& on, const std::vector<Recording>
   std::vector<Cause> causes;
   Mechanism held = on.estimate;
   const bool no_room = hold_moments_at_bounds(held) >= 0;
+  try_gains(on, causes);
   try_delays(on, causes);
   // A distance that leaves no room for inertia makes all motion slower or faster, as a clock does.
   if (no_room) try_lengths(on, causes);

@@ -187,6 +187,11 @@ Eigen::VectorXd LoopClosure::rates(const Eigen::VectorXd& angles, const Eigen::V
   return free * least_squares(A, b);
 }
 
+double LoopClosure::condition(const Eigen::VectorXd& angles, const std::vector<int>& dependent) {
+  const Eigen::MatrixXd D = jacobian(angles)(Eigen::all, dependent);
+  return Eigen::JacobiSVD<Eigen::MatrixXd>(D).singularValues()[D.cols() - 1];
+}
+
 CoordinateChoice LoopClosure::choose(const std::vector<Eigen::MatrixXd>& motions) {
   CoordinateChoice choice;
   if (!has_loops()) {

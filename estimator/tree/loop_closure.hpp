@@ -57,6 +57,10 @@ class LoopClosure {
   /// Rates of all joints that keep the loops closed, as near as can be to those wanted.
   Eigen::VectorXd rates(const Eigen::VectorXd& angles, const Eigen::VectorXd& wanted);
 
+  /// How well the other joints determine these: the smallest singular value of their columns of
+  /// ∂c/∂q. Zero where they can go on in two ways.
+  double condition(const Eigen::VectorXd& angles, const std::vector<int>& dependent);
+
   /// Joints that determine the others best in the worst of some closed configurations, and
   /// equations that do it.
   ///

@@ -121,8 +121,17 @@ class AngleImport {
                               time.stamps[static_cast<std::size_t>(row)];
       const double speed =
           std::abs(at(row + window) - at(row)) / std::max(duration, window * time.period);
-      if (speed > speed_max) refuse_speed(row, speed, speed_max);
+      if (speed > speed_max) refuse_speed(largest_step(row, window), speed, speed_max);
     }
+  }
+
+  /// The row that the largest step of a window leads to.
+  int largest_step(int first, int window) const {
+    int largest = first + 1;
+    for (int row = first + 1; row <= first + window; ++row) {
+      if (std::abs(at(row) - at(row - 1)) > std::abs(at(largest) - at(largest - 1))) largest = row;
+    }
+    return largest;
   }
 
   /// Hints that are worth a look but no reason to refuse.

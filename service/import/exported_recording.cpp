@@ -79,6 +79,7 @@ class Samples {
       : rules_({hinges.size(), sensors.size()}) {
     recording.header.hinges = std::move(hinges);
     recording.header.inertial_sensors = std::move(sensors);
+    recording.scan.container.finished = true;  // a table has no end that could be missing
   }
 
   /// @param where  of the sample, for messages

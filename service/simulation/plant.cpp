@@ -2,8 +2,10 @@
 
 #include <array>
 #include <cmath>
-#include <numbers>
+#include <limits>
+#include <map>
 #include <stdexcept>
+#include <utility>
 
 #include "estimator/calibrate/closed_states.hpp"
 #include "estimator/dynamics/spook_stepper.hpp"
@@ -11,6 +13,7 @@
 #include "estimator/model/model_values.hpp"
 #include "estimator/tree/inertial_sensing.hpp"
 #include "estimator/tree/interval_motion.hpp"
+#include "estimator/tree/loop_closure.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/text/number_format.hpp"
 
@@ -18,6 +21,8 @@ namespace service {
 namespace {
 
 constexpr double kBegin = 0.0;  // of a step [s]
+constexpr double kWorn = 0.5;   // of the condition of coordinates, below which others are sought
+constexpr double kChangePoint = 1e-4;  // condition of the best coordinates [m, rad a rad]
 
 void refuse_divergence(const Eigen::VectorXd& angles, double time) {
   if (angles.allFinite()) return;
@@ -54,7 +59,7 @@ class SpookPlant final : public Plant {
  private:
   void unwrap(const Eigen::VectorXd& wrapped) {
     for (Eigen::Index j = 0; j < angles_.size(); ++j) {
-      angles_[j] += std::remainder(wrapped[j] - angles_[j], 2.0 * std::numbers::pi);
+      angles_[j] += estimator::turn_difference(wrapped[j] - angles_[j]);
     }
   }
 
@@ -65,27 +70,109 @@ class SpookPlant final : public Plant {
       Eigen::Matrix<double, Eigen::Dynamic, 3>::Zero(angles_.size(), 3);
 };
 
-/// Runge–Kutta steps of the equations of motion, cut where joints stop, reverse or break loose.
+/// The equations of motion in one choice of coordinates.
+class Course {
+ public:
+  Course(const estimator::Mechanism& mechanism, estimator::CoordinateChoice choice)
+      : choice_(std::move(choice)), program_(mechanism, choice_), motion_(program_, mechanism) {}
+
+  const estimator::CoordinateChoice& choice() const { return choice_; }
+  const estimator::TreeProgram& program() const { return program_; }
+  estimator::IntervalMotion& motion() { return motion_; }
+
+ private:
+  estimator::CoordinateChoice choice_;
+  estimator::TreeProgram program_;
+  estimator::IntervalMotion motion_;
+};
+
+/// Runge–Kutta steps of the equations of motion, cut where joints stop, reverse or break loose. The
+/// coordinates of a loop change where the joints that they are determine the others badly.
 class PhysicalPlant final : public Plant {
  public:
   PhysicalPlant(const Rig& rig, const Scenario& scenario, double step)
-      : Plant(scenario),
-        mechanism_(rig.mechanism),
-        close_(close()),
-        program_(mechanism_, estimator::choose_coordinates(mechanism_, {close_})),
-        motion_(program_, mechanism_),
-        joint_angles_(1) {
+      : Plant(scenario), mechanism_(rig.mechanism), closure_(mechanism_), joint_angles_(1) {
+    close();
+    choose_course();
+    const estimator::TreeProgram& program = course_->program();
     segment_.period = step;
     segment_.angles = Eigen::MatrixXd::Zero(2, 1);
-    segment_.controls.resize(2, static_cast<Eigen::Index>(program_.motors().size()));
-    joint_angles_[0].resize(2, program_.joint_count());
+    segment_.controls.resize(2, static_cast<Eigen::Index>(program.motors().size()));
+    joint_angles_[0].resize(2, program.joint_count());
     interval_[0] = {.controls = &controls_,
                     .last_sample = 2,
                     .period = step,
                     .look_times = &kBegin,
                     .last_look = 1,
                     .guess = angles_};
-    const auto& independent = program_.independent();
+    begin_from_here();
+  }
+
+  void advance(const Eigen::VectorXd& control, double time) override {
+    segment_.controls.rowwise() = control.transpose();
+    controls_ = {segment_,
+                 {0.0, segment_.period},
+                 std::vector<estimator::ControlDelay>(course_->program().motors().size())};
+    interval_[0].last_stretch = controls_.first(1);
+    course_->motion().run(interval_, joint_angles_);
+    begin_ = interval_[0];
+    course_of_begin_ = course_;
+    const Eigen::VectorXd before = angles_;
+    angles_ = joint_angles_[0].row(1).transpose();
+    speeds_ = (angles_ - before) / segment_.period;
+    const auto& independent = course_->program().independent();
+    const auto n = static_cast<Eigen::Index>(independent.size());
+    for (Eigen::Index i = 0; i < n; ++i) {
+      speeds_[independent[static_cast<std::size_t>(i)]] = interval_[0].end[n + i];
+    }
+    refuse_divergence(angles_, time);
+    interval_[0].start = interval_[0].end;
+    interval_[0].guess = angles_;
+    if (closure_.has_loops()) look_at_coordinates(time);
+  }
+
+  Eigen::MatrixXd motion() const override {
+    const Eigen::MatrixXd at =
+        estimator::motion_at_looks(course_of_begin_->program(), mechanism_, {&begin_, 1});
+    return at.reshaped(angles_.size(), 3);
+  }
+
+ private:
+  /// Closes the loops at the start.
+  void close() {
+    Eigen::MatrixXd states(2 * angles_.size(), 1);
+    states << angles_, speeds_;
+    estimator::close_loops(mechanism_, 1.0, "the start", states);
+    angles_ = states.col(0).head(angles_.size());
+  }
+
+  void choose_course() {
+    estimator::CoordinateChoice choice = closure_.choose({angles_});
+    const auto key = std::pair(choice.independent, choice.rows);
+    std::unique_ptr<Course>& course = courses_[key];
+    if (!course) course = std::make_unique<Course>(mechanism_, std::move(choice));
+    course_ = course.get();
+    if (closure_.has_loops()) good_ = closure_.condition(angles_, course_->choice().dependent);
+  }
+
+  void look_at_coordinates(double time) {
+    const estimator::CoordinateChoice& present = course_->choice();
+    if (closure_.condition(angles_, present.dependent) > kWorn * good_) return;
+    Eigen::VectorXd known =
+        Eigen::VectorXd::Constant(angles_.size(), std::numeric_limits<double>::quiet_NaN());
+    for (const int joint : present.independent) known[joint] = speeds_[joint];
+    speeds_ = closure_.rates(angles_, known);
+    choose_course();
+    if (!(good_ > kChangePoint)) {
+      throw proto::InputError("at " + format_number(time) +
+                              " s the loops pass a change point, at which their joints can go on "
+                              "in two ways; begin or drive the rig so that it stays away from it");
+    }
+    begin_from_here();
+  }
+
+  void begin_from_here() {
+    const auto& independent = course_->program().independent();
     const auto n = static_cast<Eigen::Index>(independent.size());
     interval_[0].start.resize(2 * n);
     for (Eigen::Index i = 0; i < n; ++i) {
@@ -94,45 +181,12 @@ class PhysicalPlant final : public Plant {
     }
   }
 
-  void advance(const Eigen::VectorXd& control, double time) override {
-    segment_.controls.rowwise() = control.transpose();
-    controls_ = {segment_,
-                 {0.0, segment_.period},
-                 std::vector<estimator::ControlDelay>(program_.motors().size())};
-    interval_[0].last_stretch = controls_.first(1);
-    motion_.run(interval_, joint_angles_);
-    begin_ = interval_[0];
-    const Eigen::VectorXd before = angles_;
-    angles_ = joint_angles_[0].row(1).transpose();
-    speeds_ = (angles_ - before) / segment_.period;
-    const auto n = static_cast<Eigen::Index>(program_.independent().size());
-    for (Eigen::Index i = 0; i < n; ++i) {
-      speeds_[program_.independent()[static_cast<std::size_t>(i)]] = interval_[0].end[n + i];
-    }
-    refuse_divergence(angles_, time);
-    interval_[0].start = interval_[0].end;
-    interval_[0].guess = angles_;
-  }
-
-  Eigen::MatrixXd motion() const override {
-    const Eigen::MatrixXd at = estimator::motion_at_looks(program_, mechanism_, {&begin_, 1});
-    return at.reshaped(angles_.size(), 3);
-  }
-
- private:
-  /// The state at the start, with loops closed: a column as of a calibration's states.
-  Eigen::MatrixXd close() {
-    Eigen::MatrixXd states(2 * angles_.size(), 1);
-    states << angles_, speeds_;
-    estimator::close_loops(mechanism_, 1.0, "the start", states);
-    angles_ = states.col(0).head(angles_.size());
-    return states;
-  }
-
   const estimator::Mechanism& mechanism_;
-  Eigen::MatrixXd close_;
-  estimator::TreeProgram program_;
-  estimator::IntervalMotion motion_;
+  estimator::LoopClosure closure_;
+  std::map<std::pair<std::vector<int>, std::vector<int>>, std::unique_ptr<Course>> courses_;
+  Course* course_ = nullptr;
+  Course* course_of_begin_ = nullptr;
+  double good_ = 0.0;  // condition of the coordinates where they were chosen
   estimator::Segment segment_;
   estimator::HeldControls controls_;
   std::array<estimator::MotionInterval, 1> interval_;

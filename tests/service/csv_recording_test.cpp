@@ -193,6 +193,15 @@ TEST(CsvRecording, RefusesDegreesReadAsRadians) {
                {"r.csv:", ":2:", "'theta'", "rad/s", "unit: DEGREE"});
 }
 
+// The line of the reading that is thrown off, not of where the window about it begins.
+TEST(CsvRecording, TellsTheLineOfAReadingThatIsTooFast) {
+  const std::string thrown = make_csv(200, [](int k, Row& row) {
+    if (k >= 120 && k < 140) row.theta += 300.0;
+  });
+  const std::string refused = refusal_of(thrown);
+  EXPECT_NE(refused.find("r.csv:122:2"), std::string::npos) << refused;
+}
+
 TEST(CsvRecording, RefusesTimeThatDoesNotIncrease) {
   const auto back = [](int k, Row& row) {
     if (k == 40) row.t = 0.2;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <random>
 
+#include "estimator/model/mechanisms/chain.hpp"
 #include "tests/estimator/doctor/made_up_motion.hpp"
 #include "tests/support/mechanisms/pendulum.hpp"
 #include "tests/support/reference_simulators.hpp"
@@ -195,6 +196,23 @@ TEST(ExaminedCalibration, CutsWhereTimeIsLost) {
   ASSERT_EQ(examined.input.recordings[0].segments.size(), 2U);
   EXPECT_NEAR(examined.input.recordings[0].segments[1].start, 2.3, 1.5e-3);
   EXPECT_LT(examined.calibration.simulation[0].rmse, 1.2 * kExaminedNoise);
+}
+
+// A dead encoder is told as that, and no description is blamed for what it does not read.
+TEST(ExaminedCalibration, BlamesNoDescriptionForADeadEncoder) {
+  const test_support::ReferenceChain truth;
+  Eigen::VectorXd start(4);
+  start << 1.2, 0.4, 0.0, 0.0;
+  estimator::Segment segment;
+  segment.period = 4e-3;
+  segment.angles = test_support::simulate(truth, start, segment.period, 999).leftCols(2);
+  segment.angles.col(1).setZero();
+  segment.controls.resize(segment.angles.rows(), 0);
+  Mechanism mechanism = estimator::make_chain({.links = 2});
+  mechanism.parameter(0, estimator::BodyQuantity::kJzz).free = true;
+  const ExaminedInput input = estimator::examine(mechanism, {{"run", {segment}}}, {});
+  ASSERT_EQ(input.findings.size(), 1U);
+  EXPECT_EQ(input.findings[0].kind, "dead-channel");
 }
 
 // A fault is no start of a calibration, but for who insists.

@@ -99,6 +99,24 @@ TEST(MisfitCauses, TellACommandThatIsClipped) {
   EXPECT_NEAR(findings[0].size, level, 0.03 * level);
 }
 
+// A motor's gain that is kept at a wrong value, far off or of the wrong sign; no delay is told that
+// ends where the search for it ends.
+TEST(MisfitCauses, TellAGainThatIsWrong) {
+  for (const double factor : {0.3, 1.6}) {
+    Mechanism mechanism = described();
+    estimator::Parameter& gain = mechanism.hinge_parameter(0, estimator::HingeQuantity::kMotorGain);
+    gain.free = false;
+    gain.value = factor * misfit_rig().K;
+    const std::vector<Finding> findings = explained(mechanism, recorded(command()));
+    expect_first(findings, "wrong-gain");
+    EXPECT_EQ(findings[0].channel, gain.name);
+    EXPECT_NEAR(findings[0].size, misfit_rig().K - gain.value, 0.03 * misfit_rig().K);
+    for (const Finding& finding : findings) {
+      EXPECT_EQ(finding.what.find("± -"), std::string::npos) << finding.what;
+    }
+  }
+}
+
 // A distance that is kept at a wrong value, too far or too near.
 TEST(MisfitCauses, TellADistanceThatIsWrong) {
   for (const double factor : {1.05, 0.95}) {
