@@ -1,5 +1,6 @@
 #include "service/simulation/plant.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -138,12 +139,18 @@ class PhysicalPlant final : public Plant {
   }
 
  private:
-  /// Closes the loops at the start.
+  /// Closes the loops at the start. Joints that are given a speed take the others along.
   void close() {
+    if (!closure_.has_loops()) return;
     Eigen::MatrixXd states(2 * angles_.size(), 1);
     states << angles_, speeds_;
     estimator::close_loops(mechanism_, 1.0, "the start", states);
     angles_ = states.col(0).head(angles_.size());
+    const auto is_given = [](double speed) { return speed != 0.0; };
+    if (std::ranges::none_of(speeds_, is_given)) return;
+    speeds_ = closure_.rates(angles_, speeds_.unaryExpr([&](double speed) {
+      return is_given(speed) ? speed : std::numeric_limits<double>::quiet_NaN();
+    }));
   }
 
   void choose_course() {

@@ -115,5 +115,39 @@ TEST(PhysicalSimulation, TurnsAndSlidesAreToldApart) {
       << run.notes[0];
 }
 
+// A crank of 3 m, a rod of 5 m and a block on a slide along x. Far from its dead centres the block
+// determines the crank better than the other way round, and at them not at all.
+const std::string kSlider = R"(name: "slider"
+body { name: "crank" mass { value: 9 } inertia { xx { value: 9 } yy { value: 9 } zz { value: 90 } } }
+body { name: "rod" mass { value: 1 } inertia { xx { value: 2 } yy { value: 2 } zz { value: 2 } } }
+body { name: "block" mass { value: 1 } inertia { xx { value: 1 } yy { value: 1 } zz { value: 1 } } }
+hinge { name: "O" parent { body: "ground" axis { z: 1 } zero_direction { x: 1 } }
+  child { body: "crank" axis { z: 1 } zero_direction { x: 1 } } encoder { } }
+hinge { name: "P" parent { body: "crank" point { x { value: 3 } } axis { z: 1 } zero_direction { x: 1 } }
+  child { body: "rod" point { x { value: -2.5 } } axis { z: 1 } zero_direction { x: 1 } } }
+hinge { name: "Q" assembled_at: 0
+  parent { body: "rod" point { x { value: 2.5 } } axis { z: 1 } zero_direction { x: 1 } }
+  child { body: "block" axis { z: 1 } zero_direction { x: 1 } } }
+hinge { name: "S" kind: PRISMATIC parent { body: "ground" axis { x: 1 } zero_direction { y: 1 } }
+  child { body: "block" axis { x: 1 } zero_direction { y: 1 } } encoder { } }
+gravity { magnitude { value: 0 } }
+recording { time { column: "t" } angle { hinge: "O" column: "o" unit: RADIAN }
+  position { hinge: "S" column: "s" unit: METER } }
+)";
+
+TEST(PhysicalSimulation, ALoopRunsThroughItsDeadCentres) {
+  const SimulatedRun run = run_of(
+      kSlider,
+      "duration_s: 4 release { } initial { hinge: \"O\" angle_rad: 1.5 speed_rad_per_s: 5 }", 1e-3);
+  ASSERT_GT(run.angles.rows(), 3000);
+  EXPECT_GT(run.angles.col(0).maxCoeff(), 4.0 * M_PI);
+  for (Eigen::Index k = 0; k < run.angles.rows(); ++k) {
+    const double across = 3.0 * std::sin(run.angles(k, 0));
+    ASSERT_NEAR(run.angles(k, 1),
+                3.0 * std::cos(run.angles(k, 0)) + std::sqrt(25.0 - across * across), 1e-6)
+        << k;
+  }
+}
+
 }  // namespace
 }  // namespace service
