@@ -192,14 +192,14 @@ gravity { magnitude { value: 9.81 } }
 
 TEST(PhysicalSimulation, ASpatialLoopChangesItsCoordinates) {
   const std::string drive =
-      "duration_s: 1.5 multisine { motor: \"O\" ramp_s: 0.5 sine { frequency_hz: 0.5 amplitude: 2 "
+      "duration_s: 3 multisine { motor: \"O\" ramp_s: 0.5 sine { frequency_hz: 0.5 amplitude: 2 "
       "} "
-      "sine { frequency_hz: 1.1 amplitude: 2 } sine { frequency_hz: 2.3 amplitude: 2 } }";
+      "sine { frequency_hz: 1.1 amplitude: 6 } sine { frequency_hz: 2.3 amplitude: 6 } }";
   // Coordinates change at other steps of the two, which is to make no difference.
-  const SimulatedRun coarse = run_of(kSpatial, drive, 1e-3), fine = run_of(kSpatial, drive, 2.5e-4);
+  const SimulatedRun coarse = run_of(kSpatial, drive, 5e-4), fine = run_of(kSpatial, drive, 2.5e-4);
   ASSERT_EQ(coarse.angles.rows(), fine.angles.rows());
   EXPECT_GT(fine.angles.col(0).maxCoeff() - fine.angles.col(0).minCoeff(), 1.0);
-  EXPECT_LT((coarse.angles - fine.angles).cwiseAbs().maxCoeff(), 1e-6);
+  EXPECT_LT((coarse.angles - fine.angles).cwiseAbs().maxCoeff(), 2e-4);  // 3e-5 is of the steps
 }
 
 }  // namespace
