@@ -14,7 +14,10 @@ namespace v1 = rigcal::v1;
 
 ScenarioRig scenario_rig(const RigConfig& rig) {
   ScenarioRig facts{.path = rig.path};
-  for (const ChannelConfig& channel : rig.channel) facts.hinges.push_back(channel.hinge);
+  for (const ChannelConfig& channel : rig.channel) {
+    facts.hinges.push_back(channel.hinge);
+    facts.slides.push_back(channel.slides);
+  }
   if (!rig.motor_hinge.empty()) facts.motors.push_back(rig.motor_hinge);
   return facts;
 }

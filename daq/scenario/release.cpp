@@ -1,6 +1,5 @@
 #include "daq/scenario/release.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -10,22 +9,26 @@ namespace {
 // A hand holds still for this long; a swinging pendulum does not stay near one angle so long.
 constexpr double kHeldTime_s = 0.5;
 constexpr double kHeldSpeed_rad_per_s = 0.5;
+constexpr double kHeldSpeed_m_per_s = 0.05;
 
 }  // namespace
 
 // The distance is taken on the circle: a pendulum held upright may have come from either side.
 bool Release::is_held(const JointState& joint) const noexcept {
-  const double distance =
-      std::remainder(joint.angle_rad - settings_.held_angle_rad, 2.0 * std::numbers::pi);
+  double distance = joint.angle_rad - settings_.held_angle_rad;
+  if (!slides(settings_.joint)) {
+    distance = std::remainder(distance, 2.0 * std::numbers::pi);
+  }
   return joint.valid && std::abs(distance) <= settings_.held_tolerance_rad;
 }
 
 bool Release::is_at_rest(const Moment& now) const noexcept {
-  return std::all_of(
-      now.joint.begin(), now.joint.begin() + static_cast<std::ptrdiff_t>(settings_.joint_count),
-      [&](const JointState& joint) {
-        return joint.valid && std::abs(joint.speed_rad_per_s) < settings_.rest_speed_rad_per_s;
-      });
+  for (std::size_t j = 0; j < settings_.joint_count; ++j) {
+    const double slower = slides(j) ? settings_.rest_speed_m_per_s : settings_.rest_speed_rad_per_s;
+    const JointState& joint = now.joint[j];
+    if (!(joint.valid && std::abs(joint.speed_rad_per_s) < slower)) return false;
+  }
+  return true;
 }
 
 double Release::command(const Moment& now) noexcept {
@@ -37,7 +40,9 @@ double Release::command(const Moment& now) noexcept {
   };
   switch (phase_) {
     case Phase::kWaitingForHold:
-      if (lasted(is_held(joint) && std::abs(joint.speed_rad_per_s) < kHeldSpeed_rad_per_s,
+      if (lasted(is_held(joint) &&
+                     std::abs(joint.speed_rad_per_s) <
+                         (slides(settings_.joint) ? kHeldSpeed_m_per_s : kHeldSpeed_rad_per_s),
                  kHeldTime_s)) {
         phase_ = Phase::kWaitingForRelease;
       }
@@ -49,7 +54,7 @@ double Release::command(const Moment& now) noexcept {
       }
       break;
     case Phase::kRunning:
-      if (settings_.rest_speed_rad_per_s > 0.0 && lasted(is_at_rest(now), settings_.rest_time_s)) {
+      if (waits_for_rest() && lasted(is_at_rest(now), settings_.rest_time_s)) {
         phase_ = Phase::kFinished;
       }
       break;
@@ -62,10 +67,14 @@ double Release::command(const Moment& now) noexcept {
 std::vector<std::string> Release::faults() const {
   std::vector<std::string> found;
   if (settings_.has_operator && !(settings_.held_tolerance_rad > 0.0)) {
-    found.push_back("release.held_tolerance_rad must be positive");
+    found.push_back(slides(settings_.joint) ? "release.held_tolerance_m must be positive"
+                                            : "release.held_tolerance_rad must be positive");
   }
   if (!(settings_.rest_speed_rad_per_s >= 0.0)) {
     found.push_back("release.rest_speed_rad_per_s must not be negative");
+  }
+  if (!(settings_.rest_speed_m_per_s >= 0.0)) {
+    found.push_back("release.rest_speed_m_per_s must not be negative");
   }
   if (!(settings_.rest_time_s >= 0.0)) found.push_back("release.rest_time_s must not be negative");
   return found;

@@ -7,15 +7,18 @@
 
 namespace daq {
 
-/// No command. Waits until the operator holds the hinge near an angle, then until it is let go,
-/// and runs until every hinge rests. A simulation has no operator: it starts where its hinges are.
+/// No command. Waits until the operator holds a joint near an angle or a position, then until it is
+/// let go, and runs until every joint rests. A simulation has no operator: it starts where its
+/// joints are.
 struct ReleaseSettings {
   bool has_operator = true;
   std::size_t joint = 0;
   std::size_t joint_count = 1;
-  double held_angle_rad = 0.0;
+  std::vector<bool> slides = {};  // of these, read m for rad; none: all turn
+  double held_angle_rad = 0.0;    // of the joint that is held, or its position
   double held_tolerance_rad = 0.1;
   double rest_speed_rad_per_s = 0.0;  // 0: rest is not waited for, the duration ends the run
+  double rest_speed_m_per_s = 0.0;
   double rest_time_s = 1.0;
 };
 
@@ -33,6 +36,12 @@ class Release {
  private:
   bool is_held(const JointState& joint) const noexcept;
   bool is_at_rest(const Moment& now) const noexcept;
+  bool slides(std::size_t joint) const noexcept {
+    return joint < settings_.slides.size() && settings_.slides[joint];
+  }
+  bool waits_for_rest() const noexcept {
+    return settings_.rest_speed_rad_per_s > 0.0 || settings_.rest_speed_m_per_s > 0.0;
+  }
 
   ReleaseSettings settings_;
   Phase phase_;

@@ -49,15 +49,49 @@ void check_motor(const Message& excitation, const Context& context) {
                            "; write motor: " + quoted_list(motors));
 }
 
+/// Refuses a number of the other kind of joint.
+void refuse_kind(double number, const char* field, const std::string& hinge, bool slides,
+                 const char* instead, const Context& context) {
+  if (number == 0.0) return;
+  context.place.at(field).fail("joint \"" + hinge + (slides ? "\" slides" : "\" turns") +
+                               " and has no " + field + "; write " + instead);
+}
+
 Excitation read(const v1::Release& source, const Context& context) {
   const bool held = context.rig.has_operator;
-  return Release({.has_operator = held,
-                  .joint = held ? joint_of(source.hinge(), "hinge", context) : 0,
-                  .joint_count = context.rig.hinges.size(),
-                  .held_angle_rad = source.held_angle_rad(),
-                  .held_tolerance_rad = source.held_tolerance_rad(),
-                  .rest_speed_rad_per_s = source.rest_speed_rad_per_s(),
-                  .rest_time_s = source.rest_time_s()});
+  ReleaseSettings settings{.has_operator = held,
+                           .joint = held ? joint_of(source.hinge(), "hinge", context) : 0,
+                           .joint_count = context.rig.hinges.size(),
+                           .slides = context.rig.slides,
+                           .held_angle_rad = source.held_angle_rad(),
+                           .held_tolerance_rad = source.held_tolerance_rad(),
+                           .rest_speed_rad_per_s = source.rest_speed_rad_per_s(),
+                           .rest_speed_m_per_s = source.rest_speed_m_per_s(),
+                           .rest_time_s = source.rest_time_s()};
+  const bool slides = std::ranges::count(settings.slides, true) > 0;
+  const bool turns = std::ranges::count(settings.slides, false) > 0;
+  const auto refuse = [&](double number, const char* field, bool of_slide, const char* instead) {
+    refuse_kind(number, field, source.hinge(), of_slide, instead, context);
+  };
+  if (held && settings.slides[settings.joint]) {
+    refuse(source.held_angle_rad(), "held_angle_rad", true, "held_position_m");
+    refuse(source.held_tolerance_rad(), "held_tolerance_rad", true, "held_tolerance_m");
+    settings.held_angle_rad = source.held_position_m();
+    settings.held_tolerance_rad = source.held_tolerance_m();
+  } else if (held) {
+    refuse(source.held_position_m(), "held_position_m", false, "held_angle_rad");
+    refuse(source.held_tolerance_m(), "held_tolerance_m", false, "held_tolerance_rad");
+  }
+  // A joint whose speed of rest is not stated would never rest.
+  if (slides && settings.rest_speed_rad_per_s > 0.0 && settings.rest_speed_m_per_s == 0.0) {
+    context.place.at("rest_speed_rad_per_s")
+        .fail("some joints of the rig slide; write rest_speed_m_per_s beside it");
+  }
+  if (turns && settings.rest_speed_m_per_s > 0.0 && settings.rest_speed_rad_per_s == 0.0) {
+    context.place.at("rest_speed_m_per_s")
+        .fail("some joints of the rig turn; write rest_speed_rad_per_s beside it");
+  }
+  return Release(settings);
 }
 
 Excitation read(const v1::SwingUp& source, const Context& context) {

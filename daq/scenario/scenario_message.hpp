@@ -14,6 +14,7 @@ namespace daq {
 struct ScenarioRig {
   std::string path{};                 ///< of the rig file, for messages
   std::vector<std::string> hinges{};  ///< in the order of a moment's joints
+  std::vector<bool> slides{};         ///< of these; none: all turn
   std::vector<std::string> motors{};  ///< hinges that are driven
   bool has_operator = true;           ///< someone holds a hinge and lets it go; not in a simulation
 };

@@ -43,6 +43,7 @@ class ScenarioReader {
     daq::ScenarioRig facts{.path = rig_.path, .has_operator = false};
     for (const estimator::Hinge& hinge : rig_.mechanism.hinges) {
       facts.hinges.push_back(hinge.name);
+      facts.slides.push_back(hinge.kind == estimator::JointKind::kPrismatic);
       if (hinge.motorised) facts.motors.push_back(hinge.name);
     }
     daq::RigScenario made = daq::make_scenario(source_, path, root_, facts);

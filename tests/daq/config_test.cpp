@@ -230,6 +230,24 @@ TEST(RigConfig, RefusesTheUnitsOfTheOtherKind) {
                                        rig);
                }),
                {"s.textproto:1", "\"arm\" slides", "position_m_max"});
+  const auto release_refused = [&](const std::string& fields) {
+    return refusal([&] {
+      parse_scenario_config("s.textproto", "duration_s: 5 release { " + fields + " }", rig);
+    });
+  };
+  expect_parts(release_refused("hinge: \"arm\" held_angle_rad: 0.1 held_tolerance_m: 0.1"),
+               {"s.textproto:1", "\"arm\" slides", "held_position_m"});
+  expect_parts(release_refused("hinge: \"arm\" held_tolerance_rad: 0.1"),
+               {"\"arm\" slides", "held_tolerance_m"});
+  expect_parts(release_refused("hinge: \"rod\" held_position_m: 0.1 held_tolerance_rad: 0.1"),
+               {"\"rod\" turns", "held_angle_rad"});
+  expect_parts(release_refused("hinge: \"rod\" held_tolerance_m: 0.1"),
+               {"\"rod\" turns", "held_tolerance_rad"});
+  expect_parts(release_refused("hinge: \"arm\" held_tolerance_m: 0.1 rest_speed_m_per_s: 0.1"),
+               {"some joints of the rig turn", "rest_speed_rad_per_s"});
+  EXPECT_NO_THROW(parse_scenario_config(
+      "s.textproto",
+      "duration_s: 5 release { hinge: \"arm\" held_position_m: 0.1 held_tolerance_m: 0.1 }", rig));
 }
 
 std::string scenario_refusal(const std::string& text) {

@@ -199,6 +199,27 @@ TEST(Release, FollowsTheOperator) {
   EXPECT_EQ(release.phase(), Phase::kFinished);
 }
 
+// A cart is held where it is, not a whole "turn" of its rail away, and rests by its own speed.
+TEST(Release, KnowsNoTurnsOfASlide) {
+  const ReleaseSettings settings{.slides = {true},
+                                 .held_angle_rad = 0.2,
+                                 .held_tolerance_rad = 0.01,
+                                 .rest_speed_m_per_s = 0.02,
+                                 .rest_time_s = 1.0};
+  Release elsewhere(settings), held(settings);
+  for (int k = 0; k < 1000; ++k) {
+    elsewhere.command(at(1e-3 * k, 0.2 + 2.0 * pi));
+    held.command(at(1e-3 * k, 0.2));
+  }
+  EXPECT_EQ(elsewhere.phase(), Phase::kWaitingForHold);
+  EXPECT_EQ(held.phase(), Phase::kWaitingForRelease);
+  held.command(at(1.1, 0.3, 0.1));
+  for (int k = 1200; k < 2500; ++k) held.command(at(1e-3 * k, 0.3, 0.03));
+  EXPECT_EQ(held.phase(), Phase::kRunning);
+  for (int k = 2500; k < 3600; ++k) held.command(at(1e-3 * k, 0.3, 0.01));
+  EXPECT_EQ(held.phase(), Phase::kFinished);
+}
+
 // A pendulum driven past the hold angle must not count as held: it is near it only for a moment.
 TEST(Release, DoesNotTakeAPassingPendulumForAHeldOne) {
   Scenario release("release", Release({.held_angle_rad = 0.0}), 60.0);
