@@ -176,8 +176,8 @@ def set_parameters(request: Any, parameters: ParametersLike) -> None:
     elif isinstance(parameters, Mapping):
         request.edits.start = assignments(parameters, "parameters")
     elif not isinstance(parameters, (str, os.PathLike)):
-        raise InputError(f"parameters is {shown(parameters)}; give physical or shadow, a Result, the "
-                         "file of one, or numbers by name")
+        raise InputError(f"parameters is {shown(parameters)}; give physical or shadow, a Result, "
+                         "the file of one, or numbers by name")
     else:
         path = os.fspath(parameters)
         if not path.endswith(".json") and not os.path.exists(path):
