@@ -143,9 +143,9 @@ class Commands {
         ->check(proto::number_from_to(0.1, 86400.0));
     command.add_option("--priority", latency_.real_time.priority, "SCHED_FIFO, 0: ordinary thread")
         ->capture_default_str()
-        ->check(CLI::Range(0, 99));
+        ->check(proto::count_from_to(0, 99));
     command.add_option("--cpu", latency_.real_time.cpu, "run on this processor only")
-        ->check(CLI::Range(-1, 1023));
+        ->check(proto::count_from_to(-1, 1023));
     command.callback([this] {
       latency_.duration = daq::Nanoseconds(static_cast<std::int64_t>(latency_duration_s_ * 1e9));
       exit_code_ = daq::run_latency(latency_, std::cout);

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "proto/notation/number_format.hpp"
+#include "proto/text/command_faults.hpp"
 #include "proto/text/command_options.hpp"
 #include "proto/text/command_pages.hpp"
 #include "proto/text/near_names.hpp"
@@ -26,7 +27,7 @@ CLI::Validator make_range(double low, double high, const std::string& range) {
       [low, high, range](std::string& text) -> std::string {
         double value = 0.0;
         if (CLI::detail::lexical_cast(text, value) && value >= low && value <= high) return "";
-        return "'" + text + "' is not " + range;
+        return "'" + text + "' is not " + range + advise_decimal_point(text);
       },
       "");
 }
@@ -64,7 +65,8 @@ int run(CLI::App& app, int argc, char** argv, int bad_input, const std::function
       return refused("there is no command '" + printable(word) + "'" +
                      did_you_mean(word, command_names(app)) + all);
     }
-    return app.exit(error) == 0 ? 0 : bad_input;
+    if (error.get_exit_code() == 0) return app.exit(error);
+    return refused(usage_fault(app, error));
   } catch (const std::bad_alloc&) {
     return refused("out of memory; use a shorter part of the recording, or a shorter run");
   } catch (const std::exception& error) {
@@ -77,6 +79,18 @@ int run(CLI::App& app, int argc, char** argv, int bad_input, const std::function
 CLI::Validator number_from_to(double low, double high) {
   return make_range(
       low, high, "between " + notation::format_exact(low) + " and " + notation::format_exact(high));
+}
+
+CLI::Validator count_from_to(int low, int high) {
+  const std::string range =
+      "a whole number from " + std::to_string(low) + " to " + std::to_string(high);
+  return CLI::Validator(
+      [low, high, range](std::string& text) -> std::string {
+        int value = 0;
+        if (CLI::detail::lexical_cast(text, value) && value >= low && value <= high) return "";
+        return "'" + text + "' is not " + range;
+      },
+      "");
 }
 
 CLI::Validator positive_number() {

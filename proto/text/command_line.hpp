@@ -11,6 +11,9 @@ namespace proto {
 /// Numbers an option takes, bounds included. A NaN is none of them.
 CLI::Validator number_from_to(double low, double high);
 
+/// Whole numbers an option takes, bounds included.
+CLI::Validator count_from_to(int low, int high);
+
 /// Any finite number above zero, from zero on, at all.
 CLI::Validator positive_number();
 CLI::Validator number_from_zero();

@@ -25,11 +25,9 @@ bool is_file(const std::string& part) {
   return std::ranges::find(kFiles, part) != kFiles.end();
 }
 
-/// What an option takes, without what CLI11 says of its range.
+/// What an option takes; empty: nothing.
 std::string value_of(const CLI::Option& option) {
-  if (option.get_items_expected_max() == 0) return "";
-  const std::string type = option.get_type_name();
-  return type.substr(0, type.find(':')) == "INT" ? "INT" : type;
+  return option.get_items_expected_max() == 0 ? "" : option.get_type_name();
 }
 
 OptionText text_of(const CLI::Option& option) {

@@ -1,6 +1,7 @@
 #include "proto/text/csv_table.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -97,6 +98,14 @@ char find_delimiter(std::string_view header) {
   return ',';
 }
 
+/// Whether a cell begins with a letter and is no "inf".
+bool is_word(std::string_view cell) {
+  if (cell.empty() || std::isalpha(static_cast<unsigned char>(cell.front())) == 0) return false;
+  double value = 0.0;
+  return std::from_chars(cell.data(), cell.data() + cell.size(), value).ptr !=
+         cell.data() + cell.size();
+}
+
 /// Numbers names as they are met.
 class NameNumbers {
  public:
@@ -165,7 +174,7 @@ int find_field(const std::string& path, const Header& header, const std::string&
 }
 
 [[noreturn]] void refuse_cell(const std::string& where, const std::string& column,
-                              std::string_view cell) {
+                              std::string_view cell, bool first_row) {
   const std::string shown(unquote(cell).substr(0, 40));
   const std::string who = where + ": column '" + column + "': ";
   if (is_missing(unquote(cell))) {
@@ -175,6 +184,9 @@ int find_field(const std::string& path, const Header& header, const std::string&
   }
   if (shown.find(',') != std::string::npos) {
     throw InputError(who + "'" + shown + "' has a decimal comma; write a decimal point");
+  }
+  if (first_row && is_word(shown)) {
+    throw TextColumn(who + "holds text, such as '" + shown + "'; name a column of numbers");
   }
   throw InputError(who + "'" + shown + "' is not a finite number; correct or remove the row");
 }
@@ -216,7 +228,8 @@ CsvTable parse_csv(const std::string& path, std::string_view text,
     if (trim(line).empty()) continue;
     if (missing_request >= 0) {
       const auto request = static_cast<std::size_t>(missing_request);
-      refuse_cell(table.where(table.row_count() - 1, missing_request), requests[request].name, "");
+      refuse_cell(table.where(table.row_count() - 1, missing_request), requests[request].name, "",
+                  false);
     }
     split(line, table.delimiter, cells);
     table.lines.push_back(number);
@@ -231,8 +244,8 @@ CsvTable parse_csv(const std::string& path, std::string_view text,
           requests[i].kind == CellKind::kName ? names[i].number(unquote(cell)) : parse_number(cell);
       const bool missing = value && std::isnan(*value);
       if (!value || (missing && requests[i].missing == MissingCells::kForbidden)) {
-        refuse_cell(table.where(table.row_count() - 1, static_cast<int>(i)), requests[i].name,
-                    cell);
+        refuse_cell(table.where(table.row_count() - 1, static_cast<int>(i)), requests[i].name, cell,
+                    table.row_count() == 1);
       }
       if (missing && requests[i].missing == MissingCells::kAllowedAtTheEnd) {
         missing_request = static_cast<int>(i);

@@ -4,6 +4,8 @@
 #include <string_view>
 #include <vector>
 
+#include "proto/text/input_error.hpp"
+
 namespace proto {
 
 /// What an empty cell, or "nan", means in a column.
@@ -49,10 +51,17 @@ struct CsvTable {
 /// @throws InputError for an empty file, a file that is not text, or one that starts with numbers
 std::vector<std::string> parse_csv_header(const std::string& path, std::string_view text);
 
+/// Bad input: a column that was to hold numbers begins with a word.
+class TextColumn : public InputError {
+ public:
+  using InputError::InputError;
+};
+
 /// Reads the requested columns. Other columns may hold anything. Both kinds of line ends and blank
 /// lines are fine.
 /// @throws InputError "FILE:LINE:FIELD: what; what to do" for a column that is missing or named
-///         twice, a row of the wrong length, a cell that is no finite number
+///         twice, a row of the wrong length, a cell that is no finite number; TextColumn for a
+///         column that begins with a word
 CsvTable parse_csv(const std::string& path, std::string_view text,
                    const std::vector<ColumnRequest>& requests);
 

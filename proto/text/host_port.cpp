@@ -11,11 +11,16 @@
 
 namespace proto {
 
-HostPort parse_host_port(const std::string& text) {
-  const auto fail = [&](const char* why) {
-    throw InputError("'" + text + "' is no address: " + why +
-                     "; write HOST:PORT, e.g. 127.0.0.1:7330");
+namespace {
+
+/// @param forms  what an address looks like
+HostPort parse_address(const std::string& text, const std::string& forms) {
+  const auto fail = [&](const std::string& why) {
+    throw InputError("'" + text + "' is no address: " + why + "; write " + forms);
   };
+  if (const std::size_t scheme = text.find("://"); scheme != std::string::npos) {
+    fail("nothing like " + text.substr(0, scheme) + ":// stands before it");
+  }
   const std::size_t colon = text.rfind(':');
   if (colon == std::string::npos || colon + 1 == text.size()) fail("the port is missing");
   if (colon == 0) fail("the host is missing");
@@ -32,9 +37,17 @@ HostPort parse_host_port(const std::string& text) {
   return parsed;
 }
 
+}  // namespace
+
+HostPort parse_host_port(const std::string& text) {
+  return parse_address(text, "HOST:PORT, e.g. 127.0.0.1:7330");
+}
+
 ServicePlace parse_service_place(const std::string& text) {
   constexpr std::string_view kUnix = "unix:";
-  if (!text.starts_with(kUnix)) return {parse_host_port(text), ""};
+  if (!text.starts_with(kUnix)) {
+    return {parse_address(text, "HOST:PORT or unix:/PATH, e.g. 127.0.0.1:7330"), ""};
+  }
   ServicePlace place;
   place.unix_path = text.substr(kUnix.size());
   const auto fail = [&](const std::string& why) {

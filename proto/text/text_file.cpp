@@ -8,6 +8,7 @@
 #include "proto/check/number_check.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
+#include "proto/text/near_names.hpp"
 
 namespace proto {
 namespace {
@@ -47,45 +48,20 @@ std::string between(const std::string& text, const std::string& open, const std:
   return end == std::string::npos ? "" : text.substr(start, end - start);
 }
 
+std::string with_article(const std::string& name) {
+  return (std::string("AEIOU").find(name.front()) == std::string::npos ? "a " : "an ") + name;
+}
+
 /// What to do about an unknown field: the fields there are.
 std::string advise_fields(const Descriptor& root, const std::string& error) {
   const Descriptor* type =
       root.file()->pool()->FindMessageTypeByName(between(error, "Message type \"", "\""));
   const std::string field = between(error, "has no field named \"", "\"");
   if (type == nullptr || field.empty()) return "";
-  std::string advice = "unknown field '" + field + "' in a " + type->name() + "; use one of";
+  std::string advice =
+      "unknown field '" + field + "' in " + with_article(type->name()) + "; use one of";
   for (int i = 0; i < type->field_count(); ++i) {
     advice += (i == 0 ? " " : ", ") + type->field(i)->name();
-  }
-  return advice;
-}
-
-/// Messages of a schema, and of those that it imports.
-std::vector<const Descriptor*> messages_of(const google::protobuf::FileDescriptor& schema) {
-  std::vector<const Descriptor*> messages;
-  const auto append = [&](const google::protobuf::FileDescriptor& file) {
-    for (int i = 0; i < file.message_type_count(); ++i) messages.push_back(file.message_type(i));
-  };
-  append(schema);
-  for (int i = 0; i < schema.dependency_count(); ++i) append(*schema.dependency(i));
-  return messages;
-}
-
-/// What to do about an unknown enumerator: those there are.
-std::string advise_enumerators(const Descriptor& root, const std::string& error) {
-  const std::string value = between(error, "value of \"", "\"");
-  const std::string field = between(error, "for field \"", "\"");
-  if (value.empty() || field.empty()) return "";
-  std::string advice = "'" + value + "' is no value of '" + field + "'";
-  for (const Descriptor* message : messages_of(*root.file())) {
-    const auto* found = message->FindFieldByName(field);
-    if (found == nullptr || found->enum_type() == nullptr) continue;
-    if (found->enum_type()->FindValueByName(value) != nullptr) continue;
-    advice += "; in a " + message->name() + " use one of";
-    for (int k = 0; k < found->enum_type()->value_count(); ++k) {
-      if (found->enum_type()->value(k)->name() == "UNIT_UNSPECIFIED") continue;
-      advice += " " + found->enum_type()->value(k)->name();
-    }
   }
   return advice;
 }
@@ -133,16 +109,74 @@ std::vector<OpenMessage> open_messages(const std::string& text) {
   return open;
 }
 
-/// Whether nothing follows a place in a text, counted from 0.
-bool is_at_end(const std::string& text, int line, int column) {
+/// Where a place in a text is, whose line and column count from 0; tabs go to the next eighth
+/// column.
+std::size_t offset_of(const std::string& text, int line, int column) {
   std::size_t at = 0;
-  for (int k = 0; k < line && at != std::string::npos; ++k) {
+  for (int k = 0; k < line; ++k) {
     at = text.find('\n', at);
-    if (at != std::string::npos) ++at;
+    if (at == std::string::npos) return text.size();
+    ++at;
   }
-  if (at == std::string::npos) return true;
-  const std::size_t place = at + static_cast<std::size_t>(std::max(column, 0));
-  return text.find_first_not_of(" \t\r\n", place) == std::string::npos;
+  for (int k = 0; k < column && at < text.size() && text[at] != '\n'; ++at) {
+    k = text[at] == '\t' ? (k / 8 + 1) * 8 : k + 1;
+  }
+  return at;
+}
+
+/// Whether nothing follows a place in a text.
+bool is_at_end(const std::string& text, int line, int column) {
+  return text.find_first_not_of(" \t\r\n", offset_of(text, line, column)) == std::string::npos;
+}
+
+/// The message in which a text stands that ends so; null where its fields are unknown.
+const Descriptor* innermost(const Descriptor& root, const std::string& text) {
+  const Descriptor* message = &root;
+  for (const OpenMessage& open : open_messages(text)) {
+    const auto* field = message->FindFieldByName(open.field);
+    message = field == nullptr ? nullptr : field->message_type();
+    if (message == nullptr) break;
+  }
+  return message;
+}
+
+/// What to do about an unknown enumerator: those there are.
+std::string advise_enumerators(const Descriptor& root, const std::string& text,
+                               const FirstError& error) {
+  const std::string value = between(error.message(), "value of \"", "\"");
+  const std::string name = between(error.message(), "for field \"", "\"");
+  if (value.empty() || name.empty()) return "";
+  const Descriptor* message =
+      innermost(root, text.substr(0, offset_of(text, error.line(), error.column())));
+  const auto* field = message == nullptr ? nullptr : message->FindFieldByName(name);
+  const std::string fault = "'" + value + "' is no value of '" + name + "'";
+  if (field == nullptr || field->enum_type() == nullptr) return fault;
+  std::vector<std::string> values;
+  std::string list;
+  for (int k = 0; k < field->enum_type()->value_count(); ++k) {
+    const std::string& other = field->enum_type()->value(k)->name();
+    if (other == "UNIT_UNSPECIFIED") continue;
+    values.push_back(other);
+    list += (list.empty() ? "" : ", ") + other;
+  }
+  return fault + " in " + with_article(message->name()) + "; use one of " + list +
+         did_you_mean(value, values);
+}
+
+/// What to do about a number with a comma, which separates fields here.
+std::string advise_decimal_point(const std::string& text, const FirstError& error) {
+  constexpr std::string_view kStray = "Expected identifier, got: ";
+  const std::string& message = error.message();
+  const std::size_t place = offset_of(text, error.line(), error.column());
+  if (!message.starts_with(kStray) || place < 2 || text[place - 1] != ',') return "";
+  const std::string decimals = message.substr(kStray.size());
+  std::size_t begin = place - 1;
+  while (begin > 0 && std::isdigit(static_cast<unsigned char>(text[begin - 1])) != 0) --begin;
+  const bool digits = std::isdigit(static_cast<unsigned char>(decimals.front())) != 0;
+  if (begin == place - 1 || !digits) return "";
+  const std::string whole = text.substr(begin, place - 1 - begin);
+  return "'" + whole + "," + decimals + "' is not a number; write a decimal point: " + whole + "." +
+         decimals;
 }
 
 /// What to do about a text that ends before it is whole; empty where it does not.
@@ -161,7 +195,8 @@ std::string explain(const Descriptor& root, const std::string& text, const First
   const std::string& error = fault.message();
   std::string advice = advise_ending(text, fault);
   if (advice.empty()) advice = advise_fields(root, error);
-  if (advice.empty()) advice = advise_enumerators(root, error);
+  if (advice.empty()) advice = advise_enumerators(root, text, fault);
+  if (advice.empty()) advice = advise_decimal_point(text, fault);
   if (!advice.empty()) return advice;
   return error + " (correct the text; " + root.file()->name() + " documents the fields)";
 }
@@ -199,14 +234,15 @@ void TextLocator::fail(const std::string& what) const { throw InputError(where()
 
 void parse_text(const std::string& path, const std::string& text,
                 google::protobuf::Message& message, TextLocator::Tree& tree) {
+  const std::string plain(without_byte_order_mark(text));
   FirstError error;
   TextFormat::Parser parser;
   parser.RecordErrorsTo(&error);
   parser.WriteLocationsTo(&tree);
-  if (!parser.ParseFromString(std::string(without_byte_order_mark(text)), &message)) {
+  if (!parser.ParseFromString(plain, &message)) {
     throw InputError(path + ":" + std::to_string(error.line() + 1) + ":" +
                      std::to_string(error.column() + 1) + ": " +
-                     explain(*message.GetDescriptor(), text, error));
+                     explain(*message.GetDescriptor(), plain, error));
   }
   const std::optional<NumberFault> fault = find_number_fault(message);
   if (!fault) return;

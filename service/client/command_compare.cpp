@@ -185,7 +185,7 @@ void add_options(CLI::App& command, CompareOptions& options) {
   command
       .add_option("--folds", options.folds,
                   "Fits of each law, each without its share of the pieces")
-      ->check(CLI::Range(2, 1000))
+      ->check(proto::count_from_to(2, 1000))
       ->capture_default_str()
       ->group(group);
   add_result_files(command, options.files);

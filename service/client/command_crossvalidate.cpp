@@ -84,7 +84,7 @@ void add_options(CLI::App& command, CrossvalidateOptions& options) {
   CLI::Option* count = command
                            .add_option("--pieces", options.cut.count,
                                        "Cut every segment into so many pieces of equal length")
-                           ->check(CLI::Range(1, 1000))
+                           ->check(proto::count_from_to(1, 1000))
                            ->type_name("N")
                            ->group(pieces);
   CLI::Option* length = command

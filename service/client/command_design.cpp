@@ -70,7 +70,7 @@ void add_experiment_options(CLI::App& command, ExperimentRequest& experiment) {
       ->type_name("JOINT=VALUE")
       ->allow_extra_args(false);
   command.add_option("--threads", experiment.threads, "To work with; default: all processors")
-      ->check(CLI::Range(1, 1024));
+      ->check(proto::count_from_to(1, 1024));
 }
 
 void add_options(CLI::App& command, DesignOptions& options) {

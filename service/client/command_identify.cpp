@@ -282,7 +282,7 @@ void add_options(CLI::App& command, IdentifyOptions& options) {
   command.add_option("--url", options.url, "Unit to use instead of the rig file's")
       ->type_name("URL");
   command.add_option("--runs", options.runs, "Most runs that are recorded, with those there are")
-      ->check(CLI::Range(1, 99))
+      ->check(proto::count_from_to(1, 99))
       ->capture_default_str();
   command
       .add_option("--pause", options.pause,

@@ -179,8 +179,10 @@ void print_columns(const std::string& path) {
   const RecordingColumns recording = read_columns(path);
   for (const NamedColumn& column : recording.columns) {
     row_count = std::max(row_count, column.values.size());
-    rows.push_back(column.values.empty() ? std::vector<std::string>{column.name, "-"}
-                                         : statistics_row(column.name, column.values));
+    const bool words = std::ranges::find(recording.texts, column.name) != recording.texts.end();
+    rows.push_back(column.values.empty()
+                       ? std::vector<std::string>{column.name, words ? "text" : "-"}
+                       : statistics_row(column.name, column.values));
   }
   std::cout << path << ": " << row_count << " rows\n\n" << format_table(rows, kStatisticsRight);
   if (!recording.fault.empty()) std::cout << "note: " << recording.fault << '\n';

@@ -196,7 +196,7 @@ void add_options(CLI::App& command, InitOptions& options) {
        "Recording whose columns are looked at: CSV, MAT, HDF5, or a ROS 2 bag", "RECORDING");
   text("--name", options.name, "Name of the rig", "TEXT");
   command.add_option("--links", options.links, "Links of a chain")
-      ->check(CLI::Range(2, 16))
+      ->check(proto::count_from_to(2, 16))
       ->type_name("COUNT");
   sizes("--length", options.lengths,
         "Length of each link, hinge to hinge or tip [m]; of a furuta the pendulum's");

@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 
+#include "proto/text/command_line.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/client/calibration_files.hpp"
 #include "service/client/command_options.hpp"
@@ -162,7 +163,7 @@ void add_options(CLI::App& command, RepeatOptions& options) {
       .add_option("--threads", options.threads,
                   "Threads to work with; the result is the same with any number. Default: one for "
                   "each processor")
-      ->check(CLI::Range(1, 256));
+      ->check(proto::count_from_to(1, 256));
   command.add_flag("--quiet", options.quiet, "No progress");
   add_result_files(command, options.files);
   add_calibration_files(command, options.files);

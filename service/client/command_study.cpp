@@ -146,7 +146,7 @@ void add_study(CLI::App& app, ExitCode& exit_code) {
                    "Folder of the evaluation data; default: RIG_DATA, or ../shared/data")
       ->type_name("DIR");
   command->add_option("--jobs", options->jobs, "Runs at once; default: 2, or the cores there are")
-      ->check(CLI::Range(1, 256))
+      ->check(proto::count_from_to(1, 256))
       ->type_name("N");
   command->add_flag("--quiet", options->quiet, "No progress");
   command->footer(

@@ -162,7 +162,7 @@ void add_estimation_options(CLI::App& command, EstimationOptions& options) {
   command
       .add_option("--max-iterations", calibration.max_iterations,
                   "Most iterations of a fit; second chances of it get as many again")
-      ->check(CLI::Range(1, 100000))
+      ->check(proto::count_from_to(1, 100000))
       ->capture_default_str()
       ->group(method);
   command
@@ -179,7 +179,7 @@ void add_estimation_options(CLI::App& command, EstimationOptions& options) {
       .add_option("--threads", options.threads,
                   "Threads to work with on this machine; the result is the same with any number. "
                   "Default: one for each processor")
-      ->check(CLI::Range(1, 256));
+      ->check(proto::count_from_to(1, 256));
   command.add_option("--operator", options.operator_name, "Who works at the rig, for the report")
       ->type_name("NAME");
   command.add_flag("--quiet", options.quiet, "No progress");

@@ -5,16 +5,9 @@
 #include <string>
 #include <thread>
 
-#include "service/text/number_format.hpp"
+#include "service/text/iteration_text.hpp"
 
 namespace service {
-namespace {
-
-constexpr const char* kNotComparable =
-    "  (another problem: its cost does not compare with those before)";
-
-}  // namespace
-
 estimator::CalibrationMonitor make_monitor(const InterruptFlag& interrupt, ProgressLine& progress,
                                            int threads, const std::string* prefix) {
   estimator::CalibrationMonitor monitor;
@@ -32,10 +25,8 @@ estimator::CalibrationMonitor make_monitor(const InterruptFlag& interrupt, Progr
   monitor.on_iteration = [stage, prefix, &progress](const estimator::IterationRecord& record) {
     const bool changed = !stage->is_first && !stage->has_shown;
     stage->has_shown = true;
-    progress.show((prefix == nullptr ? "" : *prefix) + stage->name + ": iteration " +
-                  std::to_string(record.iteration) + "  cost " + format_number(record.cost, 7) +
-                  "  gradient " + format_number(record.gradient_norm, 2) +
-                  (changed ? kNotComparable : ""));
+    progress.show(iteration_text((prefix == nullptr ? "" : *prefix) + stage->name, record.iteration,
+                                 record.cost, record.gradient_norm, changed));
   };
   return monitor;
 }

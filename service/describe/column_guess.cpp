@@ -45,8 +45,10 @@ const Words kRateWords = {"vel",   "velocity", "speed",  "rate",         "omega"
                           "dot",   "gyro",     "dq",     "qd",           "dtheta", "acc",
                           "accel", "ddq",      "thetad", "acceleration", "dx",     "xd"};
 const Words kWantedWords = {"des", "desired", "ref", "reference", "setpoint", "target", "goal"};
-const Words kCommandWords = {"u",   "cmd",    "command", "control", "input", "volt",  "voltage",
-                             "tau", "torque", "current", "pwm",     "duty",  "force", "motor"};
+const Words kEffortWords = {"effort", "eff"};  // as ROS calls a torque, or a force of what slides
+const Words kCommandWords = {"u",       "cmd",   "command", "control", "input", "volt",
+                             "voltage", "tau",   "torque",  "current", "pwm",   "duty",
+                             "force",   "motor", "effort",  "eff"};
 const Words kSegmentWords = {"segment", "seg", "run", "trial", "piece"};
 
 /// A name's words in small letters: cut at what is no letter or digit, and before capitals behind
@@ -259,6 +261,7 @@ std::string guess_command_unit(const ColumnLook& column) {
   if (has(column, {"nm", "torque", "tau"})) return "N·m";
   if (has(column, {"n", "force"})) return "N";
   if (has(column, {"pwm", "duty"})) return "1";
+  if (has(column, kEffortWords)) return has(column, kPositionWords) ? "N" : "N·m";
   return "V";
 }
 

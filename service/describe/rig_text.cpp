@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "proto/notation/number_format.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/describe/rig_text_parts.hpp"
 
@@ -59,6 +60,12 @@ LinkValues link_values(const RigAnswers& answers, std::size_t index, double leng
   link.weight = link.mass.value * answers.gravity * link.center.value;
   link.inertia = link.mass.value * square(link.length.value) / 12.0;
   return link;
+}
+
+/// A component of a unit vector, in plain decimals, which people compare with tables of sines.
+std::string direction_number(double value) {
+  constexpr double kSteps = 1e8;  // to 1
+  return notation::format_exact(std::round(kSteps * value) / kSteps);
 }
 
 std::string in_metres(double value) { return number(value) + " m"; }
@@ -184,7 +191,7 @@ class Writer {
   std::string planar_axis() const {
     const double lean = answers_.axis_lean;
     if (lean == 0.0) return "z: 1";
-    return "y: " + number(std::sin(lean)) + " z: " + number(std::cos(lean));
+    return "y: " + direction_number(std::sin(lean)) + " z: " + direction_number(std::cos(lean));
   }
 
   void write_chain();

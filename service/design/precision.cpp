@@ -53,7 +53,7 @@ std::vector<Precision> read_precisions(const std::string& option,
   for (const std::string& text : texts) {
     const std::size_t colon = text.rfind(':');
     const std::string name = text.substr(0, colon);
-    const estimator::Parameter& parameter = named_parameter(option, name, mechanism);
+    const estimator::Parameter& parameter = named_parameter(option + " " + name, name, mechanism);
     if (!parameter.free) {
       throw proto::InputError(option + " " + text +
                               ": is not free, so nothing would be estimated; mark it with free: "

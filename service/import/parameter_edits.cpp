@@ -23,49 +23,61 @@ Assignment split(const std::string& text) {
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
-void set_value(const std::string& option, const Assignment& edit, estimator::Parameter& parameter) {
+/// How an edit was asked for: "--fix arm.m=1", or "fix={'arm.m': 1}" by a program.
+std::string asked(const ParameterEdits& edits, const std::string& what, const Assignment& edit) {
+  const bool value = !edit.value.empty();
+  if (!edits.of_program) return "--" + what + " " + edit.name + (value ? "=" + edit.value : "");
+  if (value) return what + "={'" + edit.name + "': " + edit.value + "}";
+  return what + "=['" + edit.name + "']";
+}
+
+estimator::Parameter& parameter_of(const ParameterEdits& edits, const std::string& what,
+                                   const std::string& name, estimator::Mechanism& mechanism) {
+  return named_parameter(asked(edits, what, {name, ""}), name, mechanism,
+                         edits.of_program ? "Rig.parameters" : "rigcal info RIG");
+}
+
+void set_value(const std::string& place, const Assignment& edit, estimator::Parameter& parameter) {
   double value = 0.0;
   const char* end = edit.value.data() + edit.value.size();
   const auto result = std::from_chars(edit.value.data(), end, value);
   if (result.ec != std::errc() || result.ptr != end || !std::isfinite(value)) {
-    throw proto::InputError(option + " " + edit.name + "=" + edit.value + ": '" + edit.value +
-                            "' is not a number; write " + edit.name + "=VALUE in " +
-                            parameter.unit);
+    throw proto::InputError(place + ": '" + edit.value + "' is not a number; write " + edit.name +
+                            "=VALUE in " + parameter.unit);
   }
   if (value < parameter.lower || value > parameter.upper) {
-    throw proto::InputError(option + ' ' + edit.name + '=' + format_number(value, 6) +
-                            ": lies outside its bounds [" + format_number(parameter.lower, 6) +
-                            ", " + format_number(parameter.upper, 6) + "] " + parameter.unit +
+    throw proto::InputError(place + ": lies outside its bounds [" +
+                            format_number(parameter.lower, 6) + ", " +
+                            format_number(parameter.upper, 6) + "] " + parameter.unit +
                             "; correct the value, or the bounds in the rig file");
   }
   parameter.value = value;
 }
 
-void withhold(const std::string& name, estimator::Mechanism& mechanism) {
-  const std::string option = "--withhold " + name;
+void withhold(const std::string& place, const std::string& name, estimator::Mechanism& mechanism) {
   const std::vector<estimator::Sensor> sensors = estimator::sensors_of(mechanism);
   std::string names;
   for (const estimator::Sensor& sensor : sensors) {
     names += (names.empty() ? "" : ", ") + sensor.name;
   }
   if (std::ranges::count(sensors, name, &estimator::Sensor::name) == 0) {
-    throw proto::InputError(option + ": the rig has no such encoder that is used; use one of " +
+    throw proto::InputError(place + ": the rig has no such encoder that is used; use one of " +
                             names);
   }
   if (sensors.size() == 1) {
-    throw proto::InputError(option + ": nothing would be left to read; keep one encoder");
+    throw proto::InputError(place + ": nothing would be left to read; keep one encoder");
   }
   mechanism.withheld.push_back(name);
 }
 
 }  // namespace
 
-estimator::Parameter& named_parameter(const std::string& option, const std::string& name,
-                                      estimator::Mechanism& mechanism) {
+estimator::Parameter& named_parameter(const std::string& asked, const std::string& name,
+                                      estimator::Mechanism& mechanism, const char* lister) {
   const int index = mechanism.find_parameter(name);
   if (index >= 0) {
     if (estimator::find_tie(mechanism, index) != nullptr) {
-      throw proto::InputError(option + " " + name +
+      throw proto::InputError(asked +
                               ": follows from other parameters by a tie of the rig file; change "
                               "those, or remove the tie");
     }
@@ -76,25 +88,29 @@ estimator::Parameter& named_parameter(const std::string& option, const std::stri
     names.push_back(parameter.name);
   }
   const std::vector<std::string> near = proto::nearest_names(name, names, 3);
-  throw proto::InputError(option + " " + name + ": the rig has no such parameter; did you mean " +
-                          near.at(0) + ", " + near.at(1) + " or " + near.at(2) +
-                          "? (rigcal info RIG lists all)");
+  throw proto::InputError(asked + ": the rig has no such parameter; did you mean " + near.at(0) +
+                          ", " + near.at(1) + " or " + near.at(2) + "? (" + lister + " lists all)");
 }
 
 void apply_edits(const ParameterEdits& edits, estimator::Mechanism& mechanism) {
   for (const std::string& text : edits.start) {
     const Assignment edit = split(text);
-    set_value("--start", edit, named_parameter("--start", edit.name, mechanism));
+    estimator::Parameter& parameter = parameter_of(edits, "start", edit.name, mechanism);
+    set_value(asked(edits, "start", edit), edit, parameter);
   }
-  for (const std::string& name : edits.free) named_parameter("--free", name, mechanism).free = true;
+  for (const std::string& name : edits.free) {
+    parameter_of(edits, "free", name, mechanism).free = true;
+  }
   for (const std::string& text : edits.fix) {
     const Assignment edit = split(text);
-    estimator::Parameter& parameter = named_parameter("--fix", edit.name, mechanism);
-    if (text.find('=') != std::string::npos) set_value("--fix", edit, parameter);
+    estimator::Parameter& parameter = parameter_of(edits, "fix", edit.name, mechanism);
+    if (text.find('=') != std::string::npos) set_value(asked(edits, "fix", edit), edit, parameter);
     parameter.free = false;
   }
   estimator::apply_ties(mechanism);
-  for (const std::string& name : edits.withhold) withhold(name, mechanism);
+  for (const std::string& name : edits.withhold) {
+    withhold(asked(edits, "withhold", {name, ""}), name, mechanism);
+  }
 }
 
 }  // namespace service

@@ -19,6 +19,9 @@ RecordingColumns csv_columns(const std::string& path) {
     try {
       auto table = proto::parse_csv(path, text, {{name, proto::MissingCells::kAllowed}});
       found.columns.push_back({name, std::move(table.values[0])});
+    } catch (const proto::TextColumn&) {
+      found.columns.push_back({name, {}});
+      found.texts.push_back(name);
     } catch (const proto::InputError& error) {
       found.columns.push_back({name, {}});
       found.fault = error.what();
@@ -87,7 +90,7 @@ RecordingColumns columns_of(const std::string& path, RecordingKind kind) {
     case RecordingKind::kHdf5:
       return hdf5_columns(path);
     case RecordingKind::kJointState:
-      return {.columns = joint_state_columns(path), .fault = {}};
+      return {.columns = joint_state_columns(path)};
     case RecordingKind::kDaqMcap:
       throw proto::InputError(path +
                               ": has no columns; its rig file reads it as it is, and 'rigcal "

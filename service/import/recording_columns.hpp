@@ -11,7 +11,8 @@ namespace service {
 struct RecordingColumns {
   /// By the names that a rig file's recording { } reads them by; without values: no numbers.
   std::vector<NamedColumn> columns;
-  std::string fault;  ///< why the last of those holds none; empty where all do
+  std::vector<std::string> texts = {};  ///< names of those that hold words
+  std::string fault = {};  ///< why the last of the others holds none; empty where all do
 };
 
 /// Reads all columns of a CSV, MAT or HDF5 file, or what a ROS 2 bag tells of its joints.

@@ -7,6 +7,7 @@
 #include "service/calibration/pipeline.hpp"
 #include "service/python/program_input.hpp"
 #include "service/result/finding_message.hpp"
+#include "service/text/iteration_text.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {
@@ -46,9 +47,12 @@ void translate(std::exception_ptr thrown) {
   }
 }
 
-/// How numbers are written; what is printed or drawn in Python looks as it does elsewhere.
+/// How numbers and iterations are written; what is printed or drawn in Python looks as it does
+/// elsewhere.
 void bind_numbers(py::module_& module) {
   module.def("format_number", &format_number, "value"_a, "digits"_a = 4);
+  module.def("iteration_text", &iteration_text, "stage"_a, "iteration"_a, "cost"_a, "gradient"_a,
+             "another_problem"_a);
   module.def(
       "format_measured",
       [](double value, double standard_deviation) {

@@ -202,6 +202,7 @@ void bind_input(py::module_& module) {
              program.request.rig_name = rig_name;
              program.request.rig_text = rig_text;
              program.request.version = RIGCAL_VERSION;
+             program.request.edits.of_program = true;
              return program;
            }),
            "rig_name"_a, "rig_text"_a)

@@ -22,6 +22,7 @@ constexpr double kLabels = 190.0;
 constexpr double kPicture = 192.0;
 constexpr double kLeft = 11.0;
 constexpr double kColumn = kPicture - 2.0 * kLeft;
+constexpr double kCharacter = 7.2;    // [px] of a tick's text
 constexpr std::size_t kAbreast = 4;   // pictures beside one another
 constexpr double kSlack = 0.08;       // of the axis beyond what it must show
 constexpr double kLongest = 4.0;      // of the typical bar, that the axis still shows whole
@@ -86,14 +87,21 @@ class ForestAxis {
     const double unit = relative ? 0.01 * std::abs(estimate.value) : 1.0;
     const double zero = relative ? estimate.value : 0.0;
     std::string svg;
-    const std::vector<double> ticks =
-        notation::nice_ticks((low_ - zero) / unit, (high_ - zero) / unit, 3);
+    const double low = (low_ - zero) / unit, high = (high_ - zero) / unit;
+    std::vector<double> ticks = notation::nice_ticks(low, high, 3);
+    if (ticks.size() < 2) ticks = notation::nice_ticks(low, high, 5);  // one tells no scale
     const std::vector<std::string> texts = notation::tick_texts(ticks).texts;
+    double taken = 0.0;  // by texts [px]
     for (std::size_t k = 0; k < ticks.size(); ++k) {
       const double x = to_x(zero + unit * ticks[k]);
       svg += forest_format("<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\" class=\"grid\"/>",
                            x, x, kTop, y);
-      svg += forest_text(x, y + 14.0, "middle", "tick", texts[k]);
+      // Under its line, but within the picture, which would clip it, and clear of the one before.
+      const double half = 0.5 * kCharacter * static_cast<double>(texts[k].size());
+      const double middle = std::clamp(x, half, kPicture - half);
+      if (middle - half < taken) continue;
+      svg += forest_text(middle, y + 14.0, "middle", "tick", texts[k]);
+      taken = middle + half;
     }
     return svg + forest_text(left_ + 0.5 * kColumn, y + 30.0, "middle", "label",
                              relative ? "% off the estimate" : estimate.unit);

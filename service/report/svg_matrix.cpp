@@ -12,12 +12,19 @@ namespace {
 
 constexpr int kCell = 44;           // [px]
 constexpr double kNameWidth = 7.2;  // [px] a character of a name
-constexpr int kBandRows = 8;        // that paper keeps together: less than half a page
+constexpr int kWholeRows = 5;       // of a matrix that paper keeps in one piece
+constexpr int kBandRows = 4;        // at most, that paper keeps together of a larger one
 
 std::string fixed(const char* format, double value) {
   char text[32];
   std::snprintf(text, sizeof text, format, value);
   return text;
+}
+
+/// With two decimals, and no sign where they are zero.
+std::string correlation_text(double value) {
+  if (std::isnan(value)) return "-";
+  return fixed("%.2f", std::abs(value) < 0.005 ? 0.0 : value);
 }
 
 std::string cell(double value, int x, int y) {
@@ -29,8 +36,7 @@ std::string cell(double value, int x, int y) {
                     fixed("%.2f", magnitude) + "\"/>";
   svg += "<text x=\"" + std::to_string(x + kCell / 2) + "\" y=\"" +
          std::to_string(y + kCell / 2 + 4) + "\" text-anchor=\"middle\" class=\"cell" +
-         (magnitude > 0.6 ? " strong" : "") + "\">" +
-         (std::isnan(value) ? "-" : fixed("%.2f", value)) + "</text>\n";
+         (magnitude > 0.6 ? " strong" : "") + "\">" + correlation_text(value) + "</text>\n";
   return svg;
 }
 
@@ -55,13 +61,13 @@ std::string svg_correlation(const Eigen::MatrixXd& correlation,
             "," + std::to_string(margin - 6) + ") rotate(-90)\" class=\"tick\">" +
             escape_html(names[static_cast<std::size_t>(j)]) + "</text>\n";
   }
-  const int bands = (n + kBandRows - 1) / kBandRows, band_rows = (n + bands - 1) / bands;
+  const int bands = n <= kWholeRows ? 1 : (n + kBandRows - 1) / kBandRows;
   std::string html = "<div class=\"wide\" tabindex=\"0\"><div class=\"bands\" style=\"width:" +
                      std::to_string(width) +
                      "px\" role=\"img\" aria-label=\"Correlation of the parameters\">\n";
-  for (int begin = 0; begin < n; begin += band_rows) {
+  for (int band = 0; band < bands; ++band) {
+    const int begin = band * n / bands, rows = (band + 1) * n / bands - begin;
     html += "<div>" + strip(width, margin, head, begin > 0 ? " class=\"again\"" : "");
-    const int rows = std::min(band_rows, n - begin);
     std::string content;
     for (int i = 0; i < rows; ++i) {
       content += "<text x=\"" + std::to_string(margin - 6) + "\" y=\"" +

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 namespace service {
 namespace {
+
+constexpr double kRounding = 1e-5;  // of a step: less is of how even steps are written
 
 double noise_of(const std::vector<double>& values) {
   std::vector<double> differences;
@@ -38,6 +41,8 @@ ColumnStatistics column_statistics(const std::vector<double>& values) {
   }
   if (!std::isfinite(statistics.smallest_step)) statistics.smallest_step = 0.0;
   statistics.noise = noise_of(values);
+  const bool rises = std::ranges::adjacent_find(values, std::greater_equal<>{}) == values.end();
+  if (rises && statistics.noise < kRounding * statistics.smallest_step) statistics.noise = 0.0;
   return statistics;
 }
 

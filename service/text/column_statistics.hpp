@@ -17,7 +17,8 @@ struct ColumnStatistics {
 ///
 /// The noise is estimated from third differences, which a smooth motion leaves small: white noise
 /// of standard deviation σ gives them the standard deviation √20 σ. The median of their magnitude
-/// (0.6745 of the standard deviation) ignores outliers. 0 for fewer than four values.
+/// (0.6745 of the standard deviation) ignores outliers. 0 for fewer than four values, and of
+/// what rises in steps that are even but for their rounding.
 ColumnStatistics column_statistics(const std::vector<double>& values);
 
 }  // namespace service

@@ -81,7 +81,10 @@ TEST(CsvTable, RefusesWithPlaceCauseAndRemedy) {
   expect_parts(refusal_of("t,x,x\n0,1,1\n"), {"f.csv:1", "two columns"});
   expect_parts(refusal_of("t,x\n0,1\n1,nan\n2,3\n"), {"f.csv:3:2", "'x'", "'nan'", "remove"});
   expect_parts(refusal_of("t,x\n0,\n"), {"f.csv:2:2", "an empty cell"});
-  expect_parts(refusal_of("t,x\n0,abc\n"), {"f.csv:2:2", "'abc' is not a finite number"});
+  expect_parts(refusal_of("t,x\n0,abc\n"),
+               {"f.csv:2:2: column 'x': holds text, such as 'abc'; name a column of numbers"});
+  expect_parts(refusal_of("t,x\n0,1\n1,abc\n"), {"f.csv:3:2", "'abc' is not a finite number"});
+  expect_parts(refusal_of("t,x\n0,1.2.3\n"), {"f.csv:2:2", "'1.2.3' is not a finite number"});
   expect_parts(refusal_of("t,x\n0,1e999\n"), {"f.csv:2:2", "not a finite number"});
   expect_parts(refusal_of("t,x\n0,inf\n"), {"f.csv:2:2", "not a finite number"});
   expect_parts(refusal_of("t,x\n0,1\n1\n"), {"f.csv:3", "1 cells, the header 2"});

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "proto/text/input_error.hpp"
+#include "tests/support/refusal.hpp"
 
 namespace proto {
 namespace {
@@ -19,6 +20,17 @@ TEST(HostPort, RefusesWhatIsNone) {
                           "host:8x", "host:http", "::1:80"}) {
     EXPECT_THROW(static_cast<void>(parse_host_port(bad)), InputError) << bad;
   }
+}
+
+TEST(HostPort, SaysWhatAnAddressLooksLike) {
+  const auto told = [](const std::string& text) {
+    return test_support::refusal([&] { static_cast<void>(parse_service_place(text)); });
+  };
+  test_support::expect_parts(told("http://x"), {"'http://x' is no address: nothing like http://",
+                                                "write HOST:PORT or unix:/PATH, e.g. 127.0.0.1"});
+  test_support::expect_parts(told("rig:x"), {"a port is a number", "HOST:PORT or unix:/PATH"});
+  EXPECT_EQ(test_support::refusal([] { static_cast<void>(parse_host_port("rig:x")); }).find("unix"),
+            std::string::npos);
 }
 
 }  // namespace

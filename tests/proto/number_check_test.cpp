@@ -168,6 +168,32 @@ TEST(ParseText, ReadsATextBehindAByteOrderMark) {
   expect_parts(text_refusal("\xEF\xBB\xBFnme: \"r\""), {"r.textproto:1:", "unknown field 'nme'"});
 }
 
+// A comma separates fields, so what is behind it is taken for the next one.
+TEST(ParseText, AsksForADecimalPoint) {
+  expect_parts(text_refusal("body { mass { value: 0,597 } }"),
+               {"r.textproto:1:24: '0,597' is not a number; write a decimal point: 0.597"});
+  expect_parts(text_refusal("\xEF\xBB\xBF"
+                            "body {\n\tmass {\tvalue: -12,5 } }"),
+               {"'12,5' is not a number; write a decimal point: 12.5"});
+  for (const char* other : {"body { mass { value: 1, 597 } }", "body { name: \"a\",5 }"}) {
+    EXPECT_EQ(text_refusal(other).find("decimal"), std::string::npos) << other;
+  }
+}
+
+// Units of the message that it stands in, not of every one with a field of that name.
+TEST(ParseText, ListsTheValuesThatStandThere) {
+  const std::string told =
+      text_refusal("recording {\n  time { column: \"t\" }\n\tangle { unit: DEGREES }\n}");
+  expect_parts(told, {"r.textproto:3:",
+                      "'DEGREES' is no value of 'unit' in an AngleColumn; use one "
+                      "of RADIAN, DEGREE, ",
+                      "; did you mean 'DEGREE'?"});
+  EXPECT_EQ(told.find("SECOND"), std::string::npos) << told;
+  EXPECT_EQ(told.find("METER"), std::string::npos) << told;
+  expect_parts(text_refusal("recording { time { unit: HOUR\n}\n}"),
+               {"'HOUR' is no value of 'unit' in a TimeColumn; use one of SECOND, MILLISECOND"});
+}
+
 // A brace that is missing shows where the file ends, far from where it should stand.
 TEST(ParseText, SaysWhichMessageIsNotClosed) {
   expect_parts(

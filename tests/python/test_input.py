@@ -90,10 +90,24 @@ def test_rigs(csv, tmp_path):
 
 
 @pytest.mark.parametrize("arguments, words", [
-    ({"free": "nobody"}, ["--free", "nobody"]),
-    ({"fix": {"nobody": 1.0}}, ["--fix", "nobody"]),
+    ({"free": "nobody"}, ["free=['nobody']: the rig has no such", "(Rig.parameters lists all)"]),
+    ({"fix": {"nobody": 1.0}}, ["fix=['nobody']: the rig has no such parameter"]),
+    ({"fix": {"pendulum.J_zz": -1}}, ["fix={'pendulum.J_zz': -1.0}: lies outside its bounds"]),
+    ({"fix": {"pivot.offset": "a"}}, ["fix: 'pivot.offset' is 'a'; give a number"]),
+    ({"start": {"pivot.offset": [1]}}, ["start: 'pivot.offset' is a list; give a number"]),
+    ({"free": 3}, ["free is 3; give a name, or a list of names"]),
+    ({"fix": None}, ["fix is None; give a name, or a list of names"]),
+    ({"withhold": 1.5}, ["withhold is 1.5; give a name"]),
+    ({"rig": None}, ["rig is None; give the path of a rig file, its text, or a Rig"]),
+    ({"rig": 42}, ["rig is 42; give"]), ({"rig": np.zeros(2)}, ["rig is a ndarray; give"]),
+    ({"parameters": 42}, ["parameters is 42; give physical or shadow"]),
+    ({"progress": 3}, ["progress is 3; give True"]),
+    ({"step": "a"}, ["step is 'a'; give a number"]), ({"to": "b"}, ["to is 'b'; give a number"]),
+    ({"kappa": []}, ["kappa is a list"]), ({"compliance": "c"}, ["compliance is 'c'"]),
+    ({"segments": ["x"]}, ["segments"]), ({"segments": 1.5}, ["segments"]),
+    ({"threads": "many"}, ["threads is 'many'"]),
     ({"start": {"nobody": float("nan")}}, ["start", "finite"]),
-    ({"withhold": "nobody"}, ["nobody"]),
+    ({"withhold": "nobody"}, ["withhold=['nobody']"]),
     ({"step": 0}, ["step"]), ({"step": float("nan")}, ["step"]), ({"step": 2.0}, ["step"]),
     ({"from_": 3, "to": 2}, ["from_"]), ({"from_": float("nan")}, ["from_"]),
     ({"segments": "a"}, ["a"]), ({"segments": [-1]}, ["segments"]), ({"segments": [9]}, ["9"]),
@@ -106,6 +120,28 @@ def test_rigs(csv, tmp_path):
 ])
 def test_options(csv, arguments, words):
     refused(*words, recordings=csv, **arguments)
+
+
+def test_scenarios_and_sources():
+    with pytest.raises(rigcal.InputError, match="scenario is None; give the path of a scenario"):
+        rigcal.simulate(RIG, None)
+    with pytest.raises(rigcal.InputError, match="source is 42; give the path of a rig file"):
+        rigcal.Rig(42)
+
+
+# Before anything is sent.
+@pytest.mark.parametrize("operation", [_wire.job, _wire.cancel, _wire.delete_job, _wire.subscribe,
+                                       _wire.result, lambda job: _wire.report(job, False)])
+def test_ids_of_jobs(operation):
+    with pytest.raises(rigcal.InputError, match="job_id is 99; give an id as the service tells it"):
+        next(operation(99))
+
+
+def test_ids_of_sessions_and_addresses():
+    with pytest.raises(rigcal.InputError, match="session_id is None; give an id"):
+        next(_wire.delete_session(None))
+    with pytest.raises(rigcal.InputError, match="address is 7330; give HOST:PORT or unix:/PATH"):
+        rigcal.Client(7330)
 
 
 # An encoder whose zero is not where the rig file says.

@@ -10,13 +10,13 @@ from types import SimpleNamespace
 
 import rigcal
 from conftest import RIG
-from rigcal._progress import JobSteps
+from rigcal._progress import JobSteps, telling
 
 SCRIPT = """
 import sys, rigcal
 rigcal.calibrate(sys.argv[1], sys.argv[2], progress=True)
 """
-LINE = re.compile(r"[^:]+: iteration \d+  cost \S+  gradient \S+")
+LINE = re.compile(r"[^:]+: iteration \d+  cost \S+  gradient \S+(  \(another problem: .*\))?")
 
 
 def calibrate(csv, **streams):
@@ -48,6 +48,17 @@ def test_terminals_get_one_line_that_changes(csv):
     assert told.startswith(b"\r") and told.endswith(b"\033[K\r\n") and told.count(b"\n") == 1
     for line in told.decode().split("\r")[1:-1]:
         assert LINE.fullmatch(line.removesuffix("\033[K")), line
+
+
+# Another stage solves another problem: a cost that is higher is no setback, which its first line
+# says, and no other.
+def test_costs_that_do_not_compare(capfd):
+    with telling(True) as tell:
+        for stage, iteration in [("joint", 0), ("joint", 1), ("simulation", 0), ("simulation", 1)]:
+            tell(stage, iteration, 9.0, 1.0)
+    lines = capfd.readouterr().err.splitlines()
+    assert ["another problem: its cost does not compare with those before" in line
+            for line in lines] == [False, False, True, False]
 
 
 # A job is told of before it has a stage and when it has ended, again with other news, and when a stage

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <sstream>
@@ -80,6 +81,39 @@ TEST(CommandLine, MistypedCommandsAreToldWithTheNearest) {
   EXPECT_EQ(run_rigcal("run.csv").err.find("did you mean"), std::string::npos);
   expect_refused("", {"no command was given", "rigcal --help"});
   EXPECT_EQ(run_rigcal("info").err.find("there is no command"), std::string::npos);
+}
+
+// One sentence, with the program in front, for whatever an option can be given wrongly.
+TEST(CommandLine, OptionsThatCannotBeUsedAreToldAlike) {
+  struct Wrong {
+    const char* arguments;
+    const char* said;
+  };
+  const Wrong wrongs[] = {
+      {"check x --rig y --stpe 3",
+       "there is no option '--stpe'; did you mean '--step'? (rigcal check --help lists all)"},
+      {"calibrate x --rgi y", "there is no option '--rgi' (rigcal calibrate --help lists all)"},
+      {"calibrate x --rig y --xyzzy=3", "there is no option '--xyzzy' (rigcal"},
+      {"--bogus", "there is no option '--bogus' (rigcal --help lists all)"},
+      {"info x y", "'y' is one more than is taken (rigcal info"},
+      {"crossvalidate x --rig y --pieces 1001",
+       "--pieces: '1001' is not a whole number from 1 to 1000 (rigcal crossvalidate --help tells"},
+      {"crossvalidate x --rig y --pieces 0", "--pieces: '0' is not a whole number from 1 to 1000"},
+      {"crossvalidate x --rig y --pieces 1.5", "--pieces: '1.5' is not a whole number"},
+      {"calibrate x --rig y --step 0,001",
+       "--step: '0,001' is not between 100e-9 and 1; write a decimal point: 0.001 (rigcal"},
+      {"calibrate x --rig y --kappa 1,5", "'1,5' is not a positive number; write a decimal point"},
+      {"calibrate x --rig y --step a,b", "--step: 'a,b' is not between 100e-9 and 1 (rigcal"},
+      {"calibrate x --rig y --step 1,2,3", "--step: '1,2,3' is not between 100e-9 and 1 (rigcal"},
+      {"calibrate x --rig y --step", "--step: a value is missing (rigcal calibrate --help tells"},
+      {"calibrate x", "--rig is required (rigcal calibrate --help tells more)"}};
+  for (const Wrong& wrong : wrongs) {
+    const ProgramRun run = run_rigcal(wrong.arguments);
+    EXPECT_EQ(run.exit_code, 1) << wrong.arguments;
+    EXPECT_EQ(run.err.find("rigcal: "), 0U) << run.err;
+    EXPECT_NE(run.err.find(wrong.said), std::string::npos) << run.err;
+    EXPECT_EQ(std::ranges::count(run.err, '\n'), 1) << run.err;
+  }
 }
 
 // Every option that takes one of some words: a sentence with these, instead of the parser's text.

@@ -96,6 +96,23 @@ TEST(RecordingColumns, OfHdf5) {
                {"run.h5", "no data set", "format='fixed'"});
 }
 
+TEST(RecordingColumns, OfWordsAreListedAsText) {
+  const TemporaryFolder folder;
+  const std::string path =
+      folder.write("states.csv", "recording,t_s,q\nrun.csv,0,1\nrun.csv,0.1,2\n");
+  const RecordingColumns found = read_columns(path);
+  EXPECT_EQ(found.texts, std::vector<std::string>{"recording"});
+  EXPECT_EQ(found.fault, "");
+  const ProgramRun run = run_rigcal("info " + path);
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  expect_parts(run.out, {"recording    text", "t_s             2"});
+  EXPECT_EQ(run.out.find("note:"), std::string::npos) << run.out;
+  // A word among numbers is a fault of one row.
+  const RecordingColumns wrong = read_columns(folder.write("wrong.csv", "t_s,q\n0,1\n1,x\n"));
+  EXPECT_TRUE(wrong.texts.empty());
+  expect_parts(wrong.fault, {"wrong.csv:3:2", "'x' is not a finite number"});
+}
+
 TEST(RecordingColumns, OfMat) {
   const TemporaryFolder folder;
   auto writer = proto::RecordingWriter::create(

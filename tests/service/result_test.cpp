@@ -9,7 +9,6 @@
 #include "service/report/calibration_page.hpp"
 #include "service/report/result_table.hpp"
 #include "service/report/svg_chart.hpp"
-#include "service/report/svg_matrix.hpp"
 #include "service/result/calibration_outcome.hpp"
 #include "service/text/number_format.hpp"
 #include "tests/service/prepared_calibration.hpp"
@@ -247,22 +246,6 @@ TEST(CalibrationPage, HasACaptionForEveryFigure) {
                       "<figcaption>What was used of run &amp; more.csv along time",
                       "<span class=\"hint\">10001 rows of data.</span>", "Save SVG",
                       "from [s],to [s],what,samples used\\u000a"});
-}
-
-// What paper keeps together is less than half a page: a large matrix has bands of rows, with the
-// names of its columns over each.
-TEST(CorrelationMatrix, BreaksBetweenBandsOfRows) {
-  const auto drawn = [](int size) {
-    std::vector<std::string> names;
-    for (int k = 0; k < size; ++k) names.push_back("p" + std::to_string(k));
-    return svg_correlation(Eigen::MatrixXd::Identity(size, size), names);
-  };
-  EXPECT_EQ(count_of(drawn(8), "class=\"again\""), 0);
-  EXPECT_EQ(count_of(drawn(9), "class=\"again\""), 1);
-  EXPECT_EQ(count_of(drawn(17), "class=\"again\""), 2);
-  EXPECT_EQ(count_of(drawn(17), ">1.00</text>"), 17);
-  EXPECT_EQ(count_of(drawn(17), "<rect"), 17 * 17);
-  EXPECT_EQ(count_of(drawn(9), "rotate(-90)"), 2 * 9);
 }
 
 // A page that does not say when, by whom and of which files it was made cannot be cited.

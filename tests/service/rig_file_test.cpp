@@ -230,7 +230,7 @@ const BadRig kBadRigs[] = {
     {"UnknownUnit",
      "unit: COUNT",
      "unit: DEGREES",
-     {"r.textproto:17:", "'DEGREES'", "RADIAN DEGREE COUNT TURN"}},
+     {"r.textproto:17:", "'DEGREES'", "RADIAN, DEGREE, COUNT, TURN"}},
     {"CountsUnknown", "counts_per_turn: 4096", "", {"r.textproto:17:", "counts_per_turn"}},
     {"AngleOfUnknownHinge",
      "angle { hinge: \"1\"",

@@ -120,5 +120,20 @@ TEST(ColumnStatistics, NoiseIsToldFromMotion) {
   EXPECT_EQ(steps.high, 2.0);
 }
 
+// Of a clock the rounding of its digits is no noise; what jitters, or rises and falls, has one.
+TEST(ColumnStatistics, EvenStepsHaveNoNoise) {
+  std::vector<double> clock, written, jittering, falling;
+  for (int k = 0; k < 2000; ++k) {
+    clock.push_back(1e-3 * k);
+    written.push_back(std::round(1e7 / 3.0 * k) * 1e-10);
+    jittering.push_back(1e-3 * (k + (k % 3 == 0 ? 1e-3 : 0.0)));
+    falling.push_back(-written.back() * (k % 2));
+  }
+  EXPECT_EQ(column_statistics(clock).noise, 0.0);
+  EXPECT_EQ(column_statistics(written).noise, 0.0);
+  EXPECT_GT(column_statistics(jittering).noise, 1e-7);
+  EXPECT_GT(column_statistics(falling).noise, 0.0);
+}
+
 }  // namespace
 }  // namespace service

@@ -8,6 +8,7 @@
 #include "service/import/rig_file.hpp"
 #include "service/import/robot/robot_rig.hpp"
 #include "service/import/robot/urdf_robot.hpp"
+#include "tests/support/refusal.hpp"
 
 namespace service {
 namespace {
@@ -194,7 +195,9 @@ TEST_P(FaultyUrdf, IsRefusedWithTheLine) {
 INSTANTIATE_TEST_SUITE_P(
     All, FaultyUrdf,
     ::testing::Values(
-        UrdfFault{"NoXml", "</robot>", "", "arm.urdf:"},
+        UrdfFault{"NotClosed", "</robot>", "", "is not XML: an element is not closed, or by"},
+        UrdfFault{"NoQuotes", "mass value=\"2\"", "mass value=2",
+                  "is not XML: an attribute is not written NAME=\"VALUE\""},
         UrdfFault{"Macro", "<link name=\"flange\"/>", "<xacro:flange/><link name=\"flange\"/>",
                   "arm.urdf:12: <xacro:flange> is a macro"},
         UrdfFault{"NoNumber", "mass value=\"2\"", "mass value=\"2kg\"",
@@ -217,6 +220,13 @@ INSTANTIATE_TEST_SUITE_P(
         UrdfFault{"Circle", "<parent link=\"base\"/>", "<parent link=\"ground\"/>", "a circle"},
         UrdfFault{"NoChild", "<child link=\"camera\"/>", "", "has no <child link"}),
     [](const auto& entry) { return entry.param.name; });
+
+TEST(Urdf, ATableIsNoXml) {
+  const std::string told = test_support::refusal([] { convert_urdf("t_s,q\n0,1\n"); });
+  test_support::expect_parts(told, {"is not XML: text stands where an element should; correct it, "
+                                    "or name a URDF or MJCF file"});
+  EXPECT_EQ(told.find("XML_"), std::string::npos) << told;
+}
 
 TEST(Urdf, NothingThatMovesIsTold) {
   const std::string text = "<robot name=\"r\"><link name=\"a\"/></robot>";

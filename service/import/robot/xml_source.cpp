@@ -11,11 +11,34 @@ namespace service {
 
 using tinyxml2::XMLElement;
 
+namespace {
+
+const char* xml_fault(tinyxml2::XMLError error) {
+  switch (error) {
+    case tinyxml2::XML_ERROR_EMPTY_DOCUMENT:
+      return "nothing stands in it";
+    case tinyxml2::XML_ERROR_MISMATCHED_ELEMENT:
+    case tinyxml2::XML_ERROR_PARSING:
+      return "an element is not closed, or by another's name";
+    case tinyxml2::XML_ERROR_PARSING_ELEMENT:
+      return "an element is broken off, or its name is missing";
+    case tinyxml2::XML_ERROR_PARSING_ATTRIBUTE:
+      return "an attribute is not written NAME=\"VALUE\"";
+    case tinyxml2::XML_ERROR_PARSING_TEXT:
+      return "text stands where an element should";
+    default:
+      return "a comment, a declaration or a section is not closed";
+  }
+}
+
+}  // namespace
+
 XmlSource::XmlSource(std::string path, const std::string& text) : path_(std::move(path)) {
   const std::string_view plain = proto::without_byte_order_mark(text);
   document_.Parse(plain.data(), plain.size());
   if (document_.Error()) {
-    fail(document_.ErrorLineNum(), std::string("is not XML: ") + document_.ErrorName());
+    fail(document_.ErrorLineNum(), std::string("is not XML: ") + xml_fault(document_.ErrorID()) +
+                                       "; correct it, or name a URDF or MJCF file");
   }
 }
 

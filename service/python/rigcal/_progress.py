@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any, Callable, Iterator, Optional, Union
 
 from rigcal import _rigcal
+from rigcal.errors import InputError, shown
 
 #: Called with the stage, the iteration, the cost and the gradient's norm. What it raises ends the
 #: calibration.
@@ -19,23 +20,26 @@ class _Printer:
 
     def __init__(self) -> None:
         self._terminal = sys.stderr.isatty()
-        self._shown = False
+        self._stage = ""  # of what was shown last
 
     def __call__(self, stage: str, iteration: int, cost: float, gradient: float) -> None:
-        text = (f"{stage}: iteration {iteration}  cost {_rigcal.format_number(cost, 7)}  "
-                f"gradient {_rigcal.format_number(gradient, 2)}")
+        text = _rigcal.iteration_text(stage, iteration, cost, gradient,
+                                      self._stage not in ("", stage))
         before, after = ("\r", "\033[K") if self._terminal else ("", "\n")
         print(before + text, end=after, file=sys.stderr, flush=True)
-        self._shown = True
+        self._stage = stage
 
     def end(self) -> None:
-        if self._terminal and self._shown:
+        if self._terminal and self._stage:
             print(file=sys.stderr)
 
 
 @contextmanager
 def telling(progress: ProgressLike) -> Iterator[Optional[Progress]]:
     """The function that is told; True: one that prints."""
+    if progress and progress is not True and not callable(progress):
+        raise InputError(f"progress is {shown(progress)}; give True, which prints, or a function of "
+                         "stage, iteration, cost and gradient")
     if progress is not True:
         yield progress or None
         return

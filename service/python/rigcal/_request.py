@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from rigcal import _rigcal
-from rigcal.errors import InputError
+from rigcal.errors import InputError, shown
 from rigcal.result import Result
 from rigcal.rig import RigLike, as_rig
 
@@ -98,17 +98,27 @@ def _kind_of(values: NDArray[Any]) -> str:
     return "no numbers"
 
 
-def texts(names: Names) -> list[str]:
+def texts(names: Names, what: str) -> list[str]:
+    if not isinstance(names, Iterable):
+        raise InputError(f"{what} is {shown(names)}; give a name, or a list of names")
     return [names] if isinstance(names, str) else [str(name) for name in names]
+
+
+def number(value: Any, what: str) -> float:
+    """Any number, also one that is infinite or none."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise InputError(f"{what} is {shown(value)}; give a number") from None
 
 
 def assignments(values: Values, what: str) -> list[str]:
     """"NAME=VALUE" or "NAME", with every digit of the values."""
     if not isinstance(values, Mapping):
-        return texts(values)
+        return texts(values, what)
     out = []
     for name, value in values.items():
-        if value is not None and not math.isfinite(float(value)):
+        if value is not None and not math.isfinite(number(value, f"{what}: '{name}'")):
             raise InputError(f"{what}: '{name}' is {value}; give a finite number")
         out.append(name if value is None else f"{name}={float(value)!r}")
     return out
@@ -120,24 +130,27 @@ def list_segments(segments: Union[None, int, str, Iterable[int]]) -> list[int]:
         return []
     if isinstance(segments, str):
         return list(_rigcal.parse_segments(segments))
-    listed = [segments] if isinstance(segments, (int, np.integer)) else list(segments)
-    if not listed or any(int(index) != index or index < 0 for index in listed):
+    listed: list[Any] = list(segments) if isinstance(segments, Iterable) else [segments]
+    whole = all(isinstance(index, (int, float, np.number)) and float(index).is_integer()
+                and index >= 0 for index in listed)
+    if not listed or not whole:
         raise InputError(f"segments: {segments!r} are no indices; give numbers from 0 on")
     return [int(index) for index in listed]
 
 
 def positive(value: float, what: str, unit: str = "") -> float:
-    number = float(value)
-    if not (math.isfinite(number) and number > 0.0):
+    taken = number(value, what)
+    if not (math.isfinite(taken) and taken > 0.0):
         raise InputError(f"{what} is {value}; give a number above zero{unit}")
-    return number
+    return taken
 
 
 def count(value: Optional[int], what: str, most: int) -> int:
     """A whole number from 1; 0 where there is none."""
     if value is None:
         return 0
-    if int(value) != value or not 1 <= int(value) <= most:
+    taken = number(value, what)
+    if not 1 <= taken <= most or taken % 1 != 0:
         raise InputError(f"{what} is {value}; give a whole number from 1 to {most}")
     return int(value)
 
@@ -162,6 +175,9 @@ def set_parameters(request: Any, parameters: ParametersLike) -> None:
                            float(options["stateErrorWeight"]) if shadow else 0.0)
     elif isinstance(parameters, Mapping):
         request.edits.start = assignments(parameters, "parameters")
+    elif not isinstance(parameters, (str, os.PathLike)):
+        raise InputError(f"parameters is {shown(parameters)}; give physical or shadow, a Result, "
+                         "the file of one, or numbers by name")
     else:
         path = os.fspath(parameters)
         if not path.endswith(".json") and not os.path.exists(path):
@@ -189,7 +205,7 @@ def set_options(options: Any, *, step: Optional[float], refine: bool, as_is: boo
     for name, value in (("compliance", compliance), ("damping_time", damping_time)):
         if value is None:
             continue
-        if not (math.isfinite(value) and value >= 0.0):
+        if not (math.isfinite(number(value, name)) and value >= 0.0):
             raise InputError(f"{name} is {value}; give a number from zero on")
         setattr(options, name, float(value))
     if residual is not None:
@@ -210,14 +226,14 @@ def make_request(recordings: Optional[RecordingsLike], rig: RigLike, *,
     request = _rigcal.Request(described.path, described.text)
     set_parameters(request, parameters)
     request.edits.start = request.edits.start + assignments(start, "start")
-    request.edits.free = texts(free)
+    request.edits.free = texts(free, "free")
     request.edits.fix = assignments(fix, "fix")
-    request.edits.withhold = texts(withhold)
+    request.edits.withhold = texts(withhold, "withhold")
     if options:
         set_options(request.options, **options)
     selection = _rigcal.Selection()
-    selection.start = -math.inf if from_ is None else float(from_)
-    selection.end = math.inf if to is None else float(to)
+    selection.start = -math.inf if from_ is None else number(from_, "from_")
+    selection.end = math.inf if to is None else number(to, "to")
     if not selection.start < selection.end:
         raise InputError("from_ must lie before to")
     selection.segments = list_segments(segments)

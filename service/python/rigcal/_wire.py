@@ -23,8 +23,8 @@ from google.protobuf.message import DecodeError
 
 from rigcal import _rigcal
 from rigcal._request import (Names, RecordingLike, RecordingsLike, Values, assignments, columns_of,
-                             list_recordings, list_segments, name_of, texts)
-from rigcal.errors import InputError, ServiceError
+                             count, list_recordings, list_segments, name_of, number, texts)
+from rigcal.errors import InputError, ServiceError, shown
 from rigcal.messages import service_pb2 as pb
 from rigcal.result import Result
 from rigcal.rig import RigLike, as_rig
@@ -61,6 +61,8 @@ def read_address(text: Optional[str], cert: Any, key: Any, ca: Any) -> Address:
     """"HOST:PORT" or "unix:/PATH"; none: the service of this account, else of this machine."""
     if text is None:
         text = os.environ.get("RIGCAL_SERVER") or _default_place()
+    if not isinstance(text, str):
+        raise InputError(f"address is {shown(text)}; give HOST:PORT or unix:/PATH as a text")
     files = [cert, key, ca]
     if any(files) and not all(files):
         raise InputError("TLS needs all of tls_cert, tls_key and tls_ca")
@@ -146,6 +148,12 @@ def hello() -> Operation:
     return welcome.welcome
 
 
+def _id(value: Any, what: str) -> str:
+    if not isinstance(value, str):
+        raise InputError(f"{what} is {shown(value)}; give an id as the service tells it, a text")
+    return value
+
+
 def sessions() -> Operation:
     return list((yield pb.ServiceRequest(list_sessions=pb.ListSessions())).session_list.sessions)
 
@@ -155,23 +163,27 @@ def jobs() -> Operation:
 
 
 def job(job_id: str) -> Operation:
-    return (yield pb.ServiceRequest(inspect_job=pb.InspectJob(job_id=job_id))).job_info
+    request = pb.InspectJob(job_id=_id(job_id, "job_id"))
+    return (yield pb.ServiceRequest(inspect_job=request)).job_info
 
 
 def cancel(job_id: str) -> Operation:
-    return (yield pb.ServiceRequest(cancel_job=pb.CancelJob(job_id=job_id))).job_info
+    request = pb.CancelJob(job_id=_id(job_id, "job_id"))
+    return (yield pb.ServiceRequest(cancel_job=request)).job_info
 
 
 def delete_job(job_id: str) -> Operation:
-    yield pb.ServiceRequest(delete_job=pb.DeleteJob(job_id=job_id))
+    yield pb.ServiceRequest(delete_job=pb.DeleteJob(job_id=_id(job_id, "job_id")))
 
 
 def delete_session(session_id: str) -> Operation:
-    yield pb.ServiceRequest(delete_session=pb.DeleteSession(session_id=session_id))
+    request = pb.DeleteSession(session_id=_id(session_id, "session_id"))
+    yield pb.ServiceRequest(delete_session=request)
 
 
 def subscribe(job_id: str) -> Operation:
-    return (yield pb.ServiceRequest(subscribe_job=pb.SubscribeJob(job_id=job_id))).job_info
+    request = pb.SubscribeJob(job_id=_id(job_id, "job_id"))
+    return (yield pb.ServiceRequest(subscribe_job=request)).job_info
 
 
 def next_update(job_id: str) -> Operation:
@@ -233,7 +245,8 @@ def submit(recordings: RecordingsLike, rig: RigLike, *, job_id: Optional[str] = 
     """Uploads the recordings and submits a job; its id is made of its content unless given."""
     described = as_rig(rig)
     spec = pb.JobSpec(rig_name=os.path.basename(described.path), rig_text=described.text,
-                      free=texts(free), fix=assignments(fix, "fix"), withhold=texts(withhold),
+                      free=texts(free, "free"), fix=assignments(fix, "fix"),
+                      withhold=texts(withhold, "withhold"),
                       skip_cross_validation=not cross_validate)
     if isinstance(parameters, str):
         spec.options.parameters = parameters
@@ -246,9 +259,9 @@ def submit(recordings: RecordingsLike, rig: RigLike, *, job_id: Optional[str] = 
     spec.options.refine_simulation = refine
     spec.options.repair = not as_is
     if step is not None:
-        spec.options.step_s = step
+        spec.options.step_s = number(step, "step")
     if max_iterations is not None:
-        spec.options.max_iterations = max_iterations
+        spec.options.max_iterations = count(max_iterations, "max_iterations", 100000)
     for index, recording in enumerate(list_recordings(recordings)):
         entry = spec.recordings.add(segments=list_segments(segments))
         if isinstance(recording, str) and recording.startswith("session:"):
@@ -257,17 +270,18 @@ def submit(recordings: RecordingsLike, rig: RigLike, *, job_id: Optional[str] = 
             entry.session_id = yield from upload(recording, index, described.columns)
             entry.name = os.path.basename(name_of(recording, index))
         if from_ is not None:
-            entry.from_s = from_
+            entry.from_s = number(from_, "from_")
         if to is not None:
-            entry.to_s = to
-    chosen = job_id or "job-" + uuid.uuid4().hex
+            entry.to_s = number(to, "to")
+    chosen = "job-" + uuid.uuid4().hex if job_id is None else _id(job_id, "job_id")
     request = pb.ServiceRequest(submit_job=pb.SubmitJob(job_id=chosen, spec=spec))
     return (yield request).job_info
 
 
 def result(job_id: str) -> Operation:
     """The result of a job that is done, with its table and its report."""
-    told = (yield pb.ServiceRequest(get_result=pb.GetResult(job_id=job_id))).job_result
+    request = pb.GetResult(job_id=_id(job_id, "job_id"))
+    told = (yield pb.ServiceRequest(get_result=request)).job_result
     page = yield from report(job_id, False)
     return Result(_to_dict(told.result), table=told.table, page=page)
 
@@ -277,7 +291,7 @@ def report(job_id: str, cross_validation: bool) -> Operation:
     data = b""
     while True:
         part = (yield pb.ServiceRequest(read_report=pb.ReadReport(
-            job_id=job_id, offset_bytes=len(data), kind=kind))).file_part
+            job_id=_id(job_id, "job_id"), offset_bytes=len(data), kind=kind))).file_part
         data += part.data
         if not part.data or len(data) >= part.file_size_bytes:
             return data.decode()

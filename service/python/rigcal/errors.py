@@ -7,6 +7,14 @@ from math import nan
 from typing import Any, Mapping, Sequence
 
 
+def shown(value: Any) -> str:
+    """How a message calls an argument: a short value itself, else what it is."""
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return repr(value) if len(repr(value)) <= 60 else repr(value)[:60] + "…"
+    kind = type(value).__name__
+    return f"{'an' if kind[0] in 'aeiouAEIO' else 'a'} {kind}"
+
+
 @dataclass(frozen=True)
 class Finding:
     """Something noticed about a recording or the description of the rig."""

@@ -9,7 +9,7 @@ from typing import Union
 import pandas as pd
 
 from rigcal import _rigcal
-from rigcal.errors import InputError
+from rigcal.errors import InputError, shown
 
 
 def read_text(path: Union[str, os.PathLike[str]], what: str) -> str:
@@ -33,6 +33,8 @@ class Rig:
     """
 
     def __init__(self, source: Union[str, os.PathLike[str]], name: str = "rig") -> None:
+        if not isinstance(source, (str, os.PathLike)):
+            raise InputError(f"source is {shown(source)}; give the path of a rig file, or its text")
         if isinstance(source, str) and ("\n" in source or "{" in source):
             self.path, self.text = name, source
         else:
@@ -84,4 +86,6 @@ RigLike = Union[str, "os.PathLike[str]", Rig]
 
 
 def as_rig(rig: RigLike) -> Rig:
+    if not isinstance(rig, (str, os.PathLike, Rig)):
+        raise InputError(f"rig is {shown(rig)}; give the path of a rig file, its text, or a Rig")
     return rig if isinstance(rig, Rig) else Rig(rig)

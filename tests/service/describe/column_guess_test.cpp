@@ -74,6 +74,30 @@ TEST_F(Guess, TakesColumnsByName) {
   EXPECT_EQ(answers.motor->unit, "V");
 }
 
+// What ROS calls an effort is a command: of a joint that slides in newtons.
+TEST_F(Guess, TakesAnEffortForACommand) {
+  const auto cart = propose(RigKind::kCartPole, {{"header.stamp", [](double t) { return t; }},
+                                                 {"pole_joint", swing},
+                                                 {"cart_joint", [](double t) { return t; }},
+                                                 {"pole_joint.effort", [](double) { return 0.0; }},
+                                                 {"cart_joint.effort", drive}});
+  ASSERT_EQ(cart.readings.size(), 2U);
+  EXPECT_EQ(cart.readings[0].column, "cart_joint");
+  EXPECT_EQ(cart.readings[1].column, "pole_joint");
+  ASSERT_TRUE(cart.motor.has_value());
+  EXPECT_EQ(cart.motor->column, "cart_joint.effort");
+  EXPECT_EQ(cart.motor->unit, "N");
+  for (const char* name : {"elbow.effort", "elbow_eff"}) {
+    const auto arm =
+        propose(RigKind::kPendulum,
+                {{"t", [](double t) { return t; }}, {"elbow.position", swing}, {name, drive}});
+    EXPECT_EQ(arm.readings.at(0).column, "elbow.position") << name;
+    ASSERT_TRUE(arm.motor.has_value()) << name;
+    EXPECT_EQ(arm.motor->column, name);
+    EXPECT_EQ(arm.motor->unit, "N·m");
+  }
+}
+
 // Without units in the names the numbers tell: 200 units are degrees, whole numbers are counts, a
 // clock of 1000 units a second is in milliseconds.
 TEST_F(Guess, TellsUnitsByTheNumbers) {

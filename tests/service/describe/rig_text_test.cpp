@@ -125,6 +125,15 @@ TEST(RigText, AnAngleIsZeroWhereItHangs) {
   }
 }
 
+// A unit vector in plain decimals; a quarter of a turn leaves nothing of rounding.
+TEST(RigText, WritesALeaningAxisPlain) {
+  RigAnswers answers = answers_of(RigKind::kPendulum, false);
+  answers.axis_lean = 23.0 * M_PI / 180.0;
+  EXPECT_NE(rig_text(answers).find("axis { y: 0.39073113 z: 0.92050485 }"), std::string::npos);
+  answers.axis_lean = M_PI / 2.0;
+  EXPECT_NE(rig_text(answers).find("axis { y: 1 z: 0 }"), std::string::npos);
+}
+
 TEST(RigText, RefusesWhatNobodyCouldAssume) {
   RigAnswers loop = answers_of(RigKind::kFourbar, false);
   loop.ground.reset();

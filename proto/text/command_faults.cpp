@@ -1,0 +1,79 @@
+#include "proto/text/command_faults.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+#include <vector>
+
+#include "proto/text/command_options.hpp"
+#include "proto/text/near_names.hpp"
+#include "proto/text/printable.hpp"
+
+namespace proto {
+namespace {
+
+/// The command that was being read; the program itself where there is none.
+const CLI::App& command_of(const CLI::App& program) {
+  const std::vector<CLI::App*> commands = program.get_subcommands();
+  return commands.empty() ? program : *commands.front();
+}
+
+/// What a command line has that the command does not take: an unknown option, else a word.
+std::string unexpected(const CLI::App& command) {
+  const std::vector<std::string> rest = command.remaining();
+  const auto option = std::ranges::find_if(
+      rest, [](const std::string& word) { return word.size() > 1 && word.front() == '-'; });
+  if (option != rest.end()) return option->substr(0, option->find('='));
+  return rest.empty() ? "" : rest.front();
+}
+
+std::string refuse_unexpected(const CLI::App& command, const std::string& word) {
+  if (word.front() != '-') return "'" + printable(word) + "' is one more than is taken";
+  std::vector<std::string> names;
+  for (const OptionText& option : options_of(command)) {
+    if (!option.positional) names.insert(names.end(), option.names.begin(), option.names.end());
+  }
+  return "there is no option '" + printable(word) + "'" + did_you_mean(word, names);
+}
+
+/// What the parser says, in the words of this program where it has others.
+std::string in_words(const CLI::ParseError& error) {
+  const std::string text = error.what();
+  constexpr std::string_view kNoNumber = "Could not convert: ";
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr && text.ends_with("missing")) {
+    return text.substr(0, text.find(':')) + ": a value is missing";
+  }
+  const std::size_t equals = text.find(" = ");
+  if (text.starts_with(kNoNumber) && equals != std::string::npos) {
+    const std::string value = text.substr(equals + 3);
+    return text.substr(kNoNumber.size(), equals - kNoNumber.size()) + ": '" + value +
+           "' is not a number" + advise_decimal_point(value);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string advise_decimal_point(const std::string& text) {
+  if (std::ranges::count(text, ',') != 1) return "";
+  std::string pointed = text;
+  pointed[text.find(',')] = '.';
+  double value = 0.0;
+  if (!CLI::detail::lexical_cast(pointed, value) || !std::isfinite(value)) return "";
+  return "; write a decimal point: " + pointed;
+}
+
+std::string usage_fault(const CLI::App& program, const CLI::ParseError& error) {
+  const CLI::App& command = command_of(program);
+  const std::string name =
+      program.get_name() + (&command == &program ? "" : " " + command.get_name());
+  // An option that is mistyped lacks as well.
+  const bool lacks = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
+  const bool extra = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
+  const std::string word = lacks || extra ? unexpected(command) : "";
+  const bool mistyped = !word.empty() && (extra || word.front() == '-');
+  return mistyped ? refuse_unexpected(command, word) + " (" + name + " --help lists all)"
+                  : in_words(error) + " (" + name + " --help tells more)";
+}
+
+}  // namespace proto
