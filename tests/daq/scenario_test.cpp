@@ -206,12 +206,14 @@ TEST(Release, KnowsNoTurnsOfASlide) {
                                  .held_tolerance_rad = 0.01,
                                  .rest_speed_m_per_s = 0.02,
                                  .rest_time_s = 1.0};
-  Release elsewhere(settings), held(settings);
+  Release elsewhere(settings), held(settings), moving(settings);
   for (int k = 0; k < 1000; ++k) {
     elsewhere.command(at(1e-3 * k, 0.2 + 2.0 * pi));
-    held.command(at(1e-3 * k, 0.2));
+    held.command(at(1e-3 * k, 0.2, 0.04));
+    moving.command(at(1e-3 * k, 0.2, 0.06));
   }
   EXPECT_EQ(elsewhere.phase(), Phase::kWaitingForHold);
+  EXPECT_EQ(moving.phase(), Phase::kWaitingForHold);
   EXPECT_EQ(held.phase(), Phase::kWaitingForRelease);
   held.command(at(1.1, 0.3, 0.1));
   for (int k = 1200; k < 2500; ++k) held.command(at(1e-3 * k, 0.3, 0.03));
