@@ -85,12 +85,22 @@ std::vector<estimator::Finding> repair_input(CalibrationInput& input) {
   return findings;
 }
 
+estimator::ExaminedCalibration calibrate_subject(const CalibrationSubject& subject,
+                                                 const estimator::CalibrationOptions& options,
+                                                 const estimator::CalibrationMonitor& monitor) {
+  if (subject.examined) {
+    return estimator::calibrate_examined(subject.mechanism, subject.recordings, options,
+                                         subject.facts, monitor);
+  }
+  return {estimator::calibrate(subject.mechanism, subject.recordings, options, monitor), {}};
+}
+
 estimator::Calibration run_calibration(CalibrationInput& input,
                                        const estimator::CalibrationMonitor& monitor) {
   const WallTime timed(input.context.wall_time);
   estimator::ExaminedCalibration examined = with_faults_named(input, [&] {
-    return estimator::calibrate_examined(input.rig.mechanism, input.recordings,
-                                         input.context.options, sensor_facts(input.rig), monitor);
+    return calibrate_subject({input.rig.mechanism, input.recordings, sensor_facts(input.rig)},
+                             input.context.options, monitor);
   });
   add_notes(input, examined.calibration);
   name_places(input.rig, examined.calibration.findings);

@@ -23,6 +23,21 @@ class FaultyInput : public proto::InputError {
   std::vector<estimator::Finding> findings;  ///< not the faults alone
 };
 
+/// What is calibrated: a mechanism with its start values, and recordings.
+struct CalibrationSubject {
+  const estimator::Mechanism& mechanism;
+  const std::vector<estimator::Recording>& recordings;
+  estimator::SensorFacts facts = {};
+  bool examined = true;  ///< false: they are as they were made, and nothing is looked for in them
+};
+
+/// The one way from there to estimates, which commands, jobs, programs and studies take.
+/// @return without `input` where nothing was examined
+/// @throws as estimator::calibrate_examined
+estimator::ExaminedCalibration calibrate_subject(const CalibrationSubject& subject,
+                                                 const estimator::CalibrationOptions& options,
+                                                 const estimator::CalibrationMonitor& monitor);
+
 /// Looks at recordings and description before anything is fitted. Findings name the places in the
 /// rig's file.
 /// @throws InputError where the estimator cannot use them

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "estimator/calibrate/cross_validation.hpp"
+#include "service/calibration/pipeline.hpp"
 #include "service/study/fingerprint.hpp"
 
 namespace service {
@@ -257,7 +258,8 @@ void compute(const CalibrationTask& task, StudyRun& run, const std::atomic<bool>
   if (task.states_only) {
     fill(evaluate(task.mechanism, recordings, task.options, monitor), task, run);
   } else {
-    fill(calibrate(task.mechanism, recordings, task.options, monitor), task, run);
+    const CalibrationSubject made{task.mechanism, recordings, {}, /*examined=*/false};
+    fill(calibrate_subject(made, task.options, monitor).calibration, task, run);
   }
 }
 
