@@ -73,7 +73,8 @@ Excitation read(const v1::Release& source, const Context& context) {
   const auto refuse = [&](double number, const char* field, bool of_slide, const char* instead) {
     refuse_kind(number, field, source.hinge(), of_slide, instead, context);
   };
-  if (held && settings.slides[settings.joint]) {
+  // No kinds are stated where all joints turn.
+  if (held && settings.joint < settings.slides.size() && settings.slides[settings.joint]) {
     refuse(source.held_angle_rad(), "held_angle_rad", true, "held_position_m");
     refuse(source.held_tolerance_rad(), "held_tolerance_rad", true, "held_tolerance_m");
     settings.held_angle_rad = source.held_position_m();
