@@ -11,7 +11,8 @@ namespace service {
 
 /// What waits for its turn, by identity: whoever has used least comes first; of those who used the
 /// same they take turns, each with its oldest first, and who comes anew is behind all who wait.
-/// However much one has waiting, another waits for one of it at most.
+/// Among those who used the same another waits for one of it at most, however much one has waiting;
+/// and for more only until they have used as much as it has.
 class FairQueue {
  public:
   /// Behind what that identity has waiting.

@@ -12,6 +12,7 @@
 #include <map>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "tests/integration/child_process.hpp"
 #include "tests/support/source_folder.hpp"
@@ -26,8 +27,7 @@ initial { hinge: "pivot" angle_rad: 1 }
 release { hinge: "pivot" held_angle_rad: 1 held_tolerance_rad: 0.1 }
 noise { angle_standard_deviation_rad: 0.0005 seed: 3 }
 )";
-// One, and those that began and failed while the job's folder was being made.
-constexpr int kTurnsMax = 16;
+constexpr double kRounding_s = 1e-3;
 const std::string kRig = test_support::source_folder() + "/configs/rig-pendulum.textproto";
 
 bool same_to_the_last_digit(const CalibrationResult& a, const CalibrationResult& b) {
@@ -109,27 +109,41 @@ void CalibrationClient::run(const std::atomic<bool>& stop) {
   while (!stop.load() && !service_.dead()) calibrate();
 }
 
-// How many jobs of another started while this one waited: a turn or two of each, where a queue by
-// time alone would have had it wait for all that they have.
-void CalibrationClient::count_turns(const std::string& job, const Caller::Calm& calm) {
+// Whoever has used least comes first: what jobs of another used that started and ended while this
+// one waited, up to the last that was preferred, is no more than what its owner had used before.
+void CalibrationClient::expect_fair_wait(const std::string& job, const Caller::Calm& calm) {
   rigcal::v1::ServiceRequest inspect, list;
   inspect.mutable_inspect_job()->set_job_id(job);
   list.mutable_list_jobs();
   const rigcal::v1::JobInfo own = caller_.ask(inspect).job_info();
   const rigcal::v1::ServiceReply reply = caller_.ask(list);
   if (!calm.lasted()) return;
-  std::map<std::string, int> turns;
-  int most = 0;
+  double own_use_s = 0.0;
+  std::map<std::string, std::vector<const rigcal::v1::JobInfo*>> preferred;
   for (const rigcal::v1::JobInfo& other : reply.job_list().jobs()) {
-    if (other.owner() == own.owner() || other.started_unix_ns() < own.submitted_unix_ns() ||
-        other.started_unix_ns() > own.started_unix_ns()) {
-      continue;
+    if (other.owner() == own.owner()) {
+      if (other.job_id() != own.job_id()) own_use_s += other.processor_s();
+    } else if (other.started_unix_ns() >= own.submitted_unix_ns() &&
+               other.started_unix_ns() <= own.started_unix_ns()) {
+      preferred[other.owner()].push_back(&other);
     }
-    most = std::max(most, ++turns[other.owner()]);
   }
-  ledger_.note_most("jobs of one other that started while a calibration waited", most);
-  if (most > kTurnsMax) {
-    ledger_.fail(job + ": waited for " + std::to_string(most) + " jobs of one other");
+  for (const auto& [owner, jobs] : preferred) {
+    ledger_.note_most("jobs of one other that started while a calibration waited",
+                      static_cast<double>(jobs.size()));
+    std::int64_t last_start_ns = 0;
+    for (const auto* other : jobs) {
+      last_start_ns = std::max(last_start_ns, other->started_unix_ns());
+    }
+    double used_s = 0.0;
+    for (const auto* other : jobs) {
+      const bool over = other->ended_unix_ns() > 0 && other->ended_unix_ns() <= last_start_ns;
+      if (over) used_s += other->processor_s();
+    }
+    if (used_s > own_use_s + kRounding_s) {
+      ledger_.fail(job + ": waited while " + owner + " used " + std::to_string(used_s) +
+                   " s, and its owner had used " + std::to_string(own_use_s) + " s");
+    }
   }
 }
 
@@ -162,7 +176,7 @@ void CalibrationClient::calibrate() {
       if (!same_to_the_last_digit(*result, *first_)) {
         ledger_.fail(job + ": its result is not that of the same job before");
       }
-      count_turns(job, calm);
+      expect_fair_wait(job, calm);
       return ledger_.count("calibrations with the result expected, to the last digit");
     }
     // The service tells what became of the job: it was started often enough.

@@ -33,7 +33,7 @@ class CalibrationClient {
 
   bool prepare();
   void calibrate();
-  void count_turns(const std::string& job, const Caller::Calm& calm);
+  void expect_fair_wait(const std::string& job, const Caller::Calm& calm);
   Outcome rigcal(const std::vector<std::string>& words, double kill_after_s = -1.0);
   std::optional<rigcal::v1::CalibrationResult> read_result(const std::string& path) const;
 

@@ -104,15 +104,20 @@ void Poisoner::poison_one() {
   if (!delete_session(caller_, session.id)) return;
   const fs::path folder = caller_.service().session_folder(session.id);
   if (!fs::exists(folder)) return;
+  ServiceRequest request;
+  request.mutable_inspect_session()->set_session_id(session.id);
+  const ServiceReply inspected = caller_.ask(request);
+  // The id is free, and a thief may have taken it.
+  const std::string& owner = inspected.session_info().owner();
+  if (!owner.empty() && owner != caller_.who().identity()) return;
+  if (!fs::exists(folder)) return;
   std::string files;
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(folder, ignored)) {
     files += " " + entry.path().filename().string();
   }
-  ServiceRequest request;
-  request.mutable_inspect_session()->set_session_id(session.id);
   caller_.fail(session.id + ", " + session.poison + ": is deleted, and its folder is there, with" +
-               files + "; inspected: " + brief(caller_.ask(request)));
+               files + "; inspected: " + brief(inspected));
 }
 
 // False when it has to go on over another connection.
