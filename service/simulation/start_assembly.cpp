@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <random>
 
 #include "estimator/tree/rest_pose.hpp"
 #include "estimator/tree/statics.hpp"
@@ -21,6 +22,9 @@ constexpr double kReadNear = 1e-3, kPassiveNear = 0.05;
 constexpr double kWayStep = 0.05;
 constexpr int kWayStepsMax = 1000;
 
+// Where joints of the loops are looked for that are assembled otherwise than at rest.
+constexpr int kStartsSearched = 64;
+
 /// Takes joints of closed loops to where they are stated to be.
 class StartAssembly {
  public:
@@ -36,12 +40,10 @@ class StartAssembly {
       if (!rest && !statics_.close(joints, described())) return std::nullopt;
       return joints;
     }
-    Eigen::VectorXd direct = joints;
-    if (!go(joints)) {
-      if (!statics_.close(direct, stated_)) return std::nullopt;
-      joints = direct;
-    }
-    return settle(joints) ? std::optional(joints) : std::nullopt;
+    Eigen::VectorXd taken = joints, direct = joints;
+    if (go(taken) && settle(taken)) return taken;
+    if (statics_.close(direct, stated_) && settle(direct)) return direct;
+    return search(joints);
   }
 
  private:
@@ -74,6 +76,31 @@ class StartAssembly {
       if (!statics_.close(joints, begin + share * (stated_ - begin))) return false;
     }
     return true;
+  }
+
+  /// Of the other ways to assemble the loops with joints where they are stated, that nearest to
+  /// where they rest. It is found from anywhere.
+  std::optional<Eigen::VectorXd> search(const Eigen::VectorXd& rest) {
+    std::optional<Eigen::VectorXd> nearest;
+    std::mt19937_64 random(1);
+    std::uniform_real_distribution<double> turn(-M_PI, M_PI);
+    for (int k = 0; k < kStartsSearched; ++k) {
+      Eigen::VectorXd joints = stated_;
+      for (Eigen::Index j = 0; j < joints.size(); ++j) {
+        if (std::isnan(joints[j])) joints[j] = turn(random) * hinge(j).units().scale;
+      }
+      if (!statics_.close(joints, stated_) || !settle(joints)) continue;
+      if (!nearest || apart(joints, rest) < apart(*nearest, rest)) nearest = joints;
+    }
+    return nearest;
+  }
+
+  double apart(const Eigen::VectorXd& a, const Eigen::VectorXd& b) const {
+    double sum = 0.0;
+    for (Eigen::Index j = 0; j < a.size(); ++j) {
+      sum += std::abs(hinge(j).difference(a[j] - b[j])) / hinge(j).units().scale;
+    }
+    return sum;
   }
 
   /// Brings the joints that are read to exactly where they are stated.

@@ -7,6 +7,7 @@
 #include <limits>
 #include <string>
 
+#include "estimator/tree/loop_closure.hpp"
 #include "estimator/tree/rest_pose.hpp"
 #include "service/simulation/scenario_file.hpp"
 #include "service/simulation/simulation.hpp"
@@ -94,6 +95,22 @@ TEST(StartAssembly, ReadJointsAreExactAndOthersAbout) {
   EXPECT_NEAR(scenario.initial_angles[0], 2.1, 1e-6);
   EXPECT_NEAR(scenario.initial_angles[2], 1.04, 1e-6);
   EXPECT_LT(opening(scenario.initial_angles), 1e-9);
+}
+
+// A crank-rocker has two, and none leads to the other: a stated rocker tells in which it is.
+TEST(StartAssembly, StatedJointsTellInWhichWayALoopIsAssembled) {
+  const Rig rig = load_rig(test_support::source_folder() + "/configs/rig-fourbar.textproto");
+  const auto start = [&](const std::string& joints) {
+    return parse_scenario("s", start_of(joints), rig).initial_angles;
+  };
+  const Eigen::VectorXd one = start(initial("O", 1.0));
+  const Eigen::Index rocker = one.size() - 1;
+  const double other = one[rocker] > 0.0 ? -2.1838 : 1.5246;
+  const Eigen::VectorXd two = start(initial("O", 1.0) + initial("R", other));
+  EXPECT_NEAR(two[0], 1.0, 1e-3);
+  EXPECT_NEAR(two[rocker], other, 1e-3);
+  EXPECT_GT(std::abs(two[rocker] - one[rocker]), 1.0);
+  EXPECT_LT(estimator::LoopClosure(rig.mechanism).openness(two), 1e-9);
 }
 
 TEST(StartAssembly, JointsWhereLoopsCannotBeClosedAreRefused) {
