@@ -20,9 +20,9 @@ namespace {
 
 constexpr std::size_t kResidualJumps = 3;  // of a segment beside a model that holds
 constexpr int kSameRows = 2;               // apart, at which jumps of two sensors count as one
-/// Of all that a model leaves of readings, root mean square, that a step in them has to reach. A
-/// slip that the model knows nothing of leaves its own half on either side; smaller steps are of
-/// what leaves the rest.
+/// Of all that a model leaves of a recording's readings, root mean square, that a step in them has
+/// to reach. A slip that the model knows nothing of leaves its own half on either side; smaller
+/// steps are of what leaves the rest.
 constexpr double kResidualStep = 0.5;
 
 /// Rows whose sensors jump together.
@@ -49,15 +49,17 @@ class SegmentExamination {
  public:
   /// @param readings  samples × sensors: of the segment, or what a model leaves of it
   /// @param model     angles of that model, samples × sensors; empty: there is none
+  /// @param left      that the model leaves of the recording's, root mean square, one a sensor
   SegmentExamination(const std::vector<Sensor>& sensors, const Segment& segment,
                      Eigen::MatrixXd readings, const Eigen::MatrixXd& model,
-                     const std::vector<double>& quanta)
+                     const std::vector<double>& quanta, const std::vector<double>& left)
       : sensors_(sensors),
         segment_(segment),
         readings_(std::move(readings)),
         model_(model),
         rates_(rates_of(model, segment)),
-        quanta_(quanta) {}
+        quanta_(quanta),
+        left_(left) {}
 
   /// Finds outliers of one sensor and takes them out of the readings.
   std::vector<Outlier> take_outliers(int sensor, OutlierCount& count) {
@@ -87,13 +89,10 @@ class SegmentExamination {
     for (int i = 0; i < std::ssize(sensors_); ++i) {
       const ReadingSeries& series = series_[static_cast<std::size_t>(i)];
       scales_.emplace_back(series, quantum(i));
-      const double rms = norm_of(series) / std::sqrt(static_cast<double>(series.size()));
       for (const Step& step : find_steps(series, scales_.back(), kind(), unit(i))) {
         const int row = series.rows[step.position];
         if (std::abs(model_jump(row, i)) > 0.5 * std::abs(step.size) || is_freed(row, i)) continue;
-        if (kind() == SeriesKind::kResidual && !(std::abs(step.size) > kResidualStep * rms)) {
-          continue;
-        }
+        if (!stands_out(i, step.size)) continue;
         const auto same = std::ranges::find_if(
             jumps, [&](const Jump& jump) { return std::abs(jump.row - row) <= kSameRows; });
         Jump& jump = same == jumps.end() ? jumps.emplace_back(Jump{row, {}, {}, {}}) : *same;
@@ -104,6 +103,12 @@ class SegmentExamination {
     }
     std::ranges::sort(jumps, {}, &Jump::row);
     return jumps;
+  }
+
+  /// Whether a step in a sensor is more than what a model leaves may have.
+  bool stands_out(int sensor, double size) const {
+    if (kind() == SeriesKind::kMotion) return true;
+    return std::abs(size) > kResidualStep * left_[static_cast<std::size_t>(sensor)];
   }
 
   /// After `find_jumps`.
@@ -169,6 +174,7 @@ class SegmentExamination {
   const Eigen::MatrixXd& model_;
   Eigen::MatrixXd rates_;
   const std::vector<double>& quanta_;
+  const std::vector<double>& left_;
   std::vector<ReadingSeries> series_;
   std::vector<SignalScale> scales_;
 };
@@ -202,6 +208,10 @@ class RecordingExamination {
     for (const Jump& jump : jumps) {
       const StepExplanation explanation = examination.explain(jump);
       if (kind_ == SeriesKind::kResidual && explanation.cause == StepCause::kBreak) continue;
+      const bool stands_out = std::ranges::any_of(jump.sensors, [&](int sensor) {
+        return examination.stands_out(sensor, explanation.sizes[static_cast<std::size_t>(sensor)]);
+      });
+      if (!stands_out) continue;
       book(segment, data.start + data.time(jump.row), jump, explanation);
     }
   }
@@ -281,6 +291,55 @@ const Segment* find_segment(const std::vector<Recording>& recordings,
   return nullptr;
 }
 
+/// A segment beside what a model says of it.
+struct ModelledSegment {
+  int index;  ///< in its recording
+  const Segment* segment;
+  const Eigen::MatrixXd* model;  ///< samples × sensors
+  Eigen::MatrixXd left;          ///< of the readings
+};
+
+std::vector<ModelledSegment> modelled_segments(const Calibration& calibration,
+                                               const std::vector<Sensor>& sensors,
+                                               const std::vector<Recording>& recordings,
+                                               int wanted) {
+  std::vector<ModelledSegment> modelled;
+  for (const SegmentTrajectory& trajectory : calibration.trajectories) {
+    int recording = 0, index = 0;
+    const Segment* segment = find_segment(recordings, trajectory, recording, index);
+    if (segment == nullptr || recording != wanted) continue;
+    const Eigen::MatrixXd& model =
+        calibration.refined ? trajectory.simulated : trajectory.estimated;
+    Eigen::MatrixXd left = segment->angles - model;
+    for (Eigen::Index i = 0; i < left.cols(); ++i) {
+      for (double& error : left.col(i)) {
+        error = sensors[static_cast<std::size_t>(i)].difference(error);
+      }
+    }
+    modelled.push_back({index, segment, &model, std::move(left)});
+  }
+  return modelled;
+}
+
+/// One a sensor, of what is there.
+std::vector<double> root_mean_squares(const std::vector<ModelledSegment>& modelled,
+                                      std::size_t sensors) {
+  std::vector<double> squares(sensors, 0.0), counts(sensors, 0.0);
+  for (const ModelledSegment& each : modelled) {
+    for (Eigen::Index i = 0; i < each.left.cols(); ++i) {
+      for (const double error : each.left.col(i)) {
+        if (std::isnan(error)) continue;
+        squares[static_cast<std::size_t>(i)] += error * error;
+        counts[static_cast<std::size_t>(i)] += 1.0;
+      }
+    }
+  }
+  for (std::size_t i = 0; i < sensors; ++i) {
+    squares[i] = std::sqrt(squares[i] / std::max(counts[i], 1.0));
+  }
+  return squares;
+}
+
 }  // namespace
 
 std::vector<double> seen_quanta(const std::vector<Sensor>& sensors,
@@ -306,6 +365,7 @@ SignalExamination examine_signals(const Mechanism& mechanism,
   const std::vector<Sensor> sensors = sensors_of(mechanism);
   const std::vector<double> quanta = seen_quanta(sensors, recordings);
   const Eigen::MatrixXd no_model;
+  const std::vector<double> none_left;
   for (std::size_t r = 0; r < recordings.size(); ++r) {
     const Recording& recording = recordings[r];
     RecordingExamination examination(sensors, quanta, recording.name, static_cast<int>(r),
@@ -313,7 +373,7 @@ SignalExamination examine_signals(const Mechanism& mechanism,
     for (std::size_t s = 0; s < recording.segments.size(); ++s) {
       const Segment& segment = recording.segments[s];
       examination.examine(static_cast<int>(s), segment,
-                          {sensors, segment, segment.angles, no_model, quanta});
+                          {sensors, segment, segment.angles, no_model, quanta, none_left});
     }
     examination.book_outliers();
     find_plateaus(sensors, quanta, recording, static_cast<int>(r), out);
@@ -344,19 +404,12 @@ SignalExamination examine_residuals(const Calibration& calibration,
   for (std::size_t r = 0; r < recordings.size(); ++r) {
     RecordingExamination examination(sensors, quanta, recordings[r].name, static_cast<int>(r),
                                      SeriesKind::kResidual, out);
-    for (const SegmentTrajectory& trajectory : calibration.trajectories) {
-      int recording = 0, index = 0;
-      const Segment* segment = find_segment(recordings, trajectory, recording, index);
-      if (segment == nullptr || recording != static_cast<int>(r)) continue;
-      const Eigen::MatrixXd& model =
-          calibration.refined ? trajectory.simulated : trajectory.estimated;
-      Eigen::MatrixXd left = segment->angles - model;
-      for (Eigen::Index i = 0; i < left.cols(); ++i) {
-        for (double& error : left.col(i)) {
-          error = sensors[static_cast<std::size_t>(i)].difference(error);
-        }
-      }
-      examination.examine(index, *segment, {sensors, *segment, std::move(left), model, quanta});
+    const std::vector<ModelledSegment> modelled =
+        modelled_segments(calibration, sensors, recordings, static_cast<int>(r));
+    const std::vector<double> left = root_mean_squares(modelled, sensors.size());
+    for (const ModelledSegment& each : modelled) {
+      examination.examine(each.index, *each.segment,
+                          {sensors, *each.segment, each.left, *each.model, quanta, left});
     }
     examination.book_outliers();
   }

@@ -19,6 +19,7 @@ using estimator::Finding;
 using estimator::HingeQuantity;
 using estimator::Mechanism;
 using estimator::Recording;
+using estimator::Segment;
 
 constexpr double kExaminedNoise = 1e-3;  // [rad]
 
@@ -159,6 +160,29 @@ TEST(ExaminedCalibration, FindsSlipsBesideAModelThatHoldsAlone) {
   for (std::size_t i = 0; i < as_is.parameters.size(); ++i) {
     EXPECT_EQ(fails.calibration.parameters[i].value, as_is.parameters[i].value);
   }
+}
+
+// A piece in which little moves has little left, and steps in it are told all the same by what is
+// left of the whole recording.
+TEST(ExaminedCalibration, MeasuresStepsInAQuietPieceByTheWholeRecording) {
+  constexpr double kSlip = 4e-4;
+  Recording recording = recording_of(fine_readings());
+  test_support::ReferencePendulum rig;
+  rig.b = 2e-3;
+  rig.tau_c = rig.tau_s = 2e-3;
+  Eigen::VectorXd quiet = test_support::as_read(
+      test_support::simulate(rig, Eigen::Vector2d(0.02, 0.0), 1e-3, 3000).col(0), kFineNoise, 0.0,
+      4);
+  quiet.tail(1500).array() += kSlip;
+  Segment piece = recording_of(quiet).segments[0];
+  piece.start = 10.0;
+  recording.segments.push_back(piece);
+  const ExaminedCalibration holds = estimator::calibrate_examined(pendulum(), {recording}, {});
+  EXPECT_NE(find(holds.calibration, "slip"), nullptr);
+  const ExaminedCalibration fails =
+      estimator::calibrate_examined(without_dry_friction(), {recording}, {});
+  EXPECT_GT(fails.calibration.simulation[0].rmse, 2.0 * kSlip);
+  EXPECT_EQ(find(fails.calibration, "slip"), nullptr);
 }
 
 // A free zero that is half a turn off is told and estimated all the same; as it is, it is told
