@@ -10,6 +10,8 @@ namespace {
 constexpr int kTimeDigits = 6;
 /// Noise deviations up to which an outlier is the tail of its noise rather than a disturbance.
 constexpr double kTail = 20.0;
+/// Deviations that a slip is sure to be one at.
+constexpr double kSureDeviations = 2.0;
 
 std::string encoder(const Sensor& sensor) { return "encoder " + sensor.name; }
 
@@ -69,20 +71,24 @@ Finding outlier_finding(const Sensor& sensor, const std::string& recording,
 Finding slip_finding(const Sensor& sensor, const std::string& recording, double time, double size,
                      double deviation, double quantum) {
   Finding finding;
+  const bool is_unsure = std::abs(size) < kSureDeviations * deviation;
   finding.kind = "slip";
-  finding.severity = Severity::kWarning;
+  finding.severity = is_unsure ? Severity::kNote : Severity::kWarning;
   finding.recording = recording;
   finding.channel = sensor.name;
   finding.from = finding.to = time;
   finding.stretches = {{time, time}};
   finding.size = size;
   finding.unit = sensor.units().coordinate;
-  finding.what = encoder(sensor) + " slips by " + size_text(sensor, size, quantum);
+  finding.what = encoder(sensor) + (is_unsure ? " may slip by " : " slips by ") +
+                 size_text(sensor, size, quantum);
   if (deviation > 0.0) {
     finding.what += ", ± " + number_text(deviation, 2) + " " + sensor.units().coordinate + ",";
   }
-  finding.what += " at " + number_text(time, kTimeDigits) + " s: it reads that much " +
-                  (size > 0.0 ? "more" : "less") + " from there on";
+  finding.what += " at " + number_text(time, kTimeDigits) + " s: " +
+                  (is_unsure ? "what the model leaves does not tell it from none"
+                             : std::string("it reads that much ") + (size > 0.0 ? "more" : "less") +
+                                   " from there on");
   finding.advice =
       "look for counts lost to interference or too fast a motion, and for a slipping coupling";
   finding.treatment = "its offset is a free parameter from there on";

@@ -27,7 +27,7 @@ Finding outlier_finding(const Sensor& sensor, const std::string& recording,
 /// A length in the unit of a sensor, with its counts where it counts: "0.00767 rad (5 counts)".
 std::string size_text(const Sensor& sensor, double size, double quantum);
 
-/// A slip of one encoder.
+/// A slip of one encoder; a note that there may be one, where it is no more than it may be off.
 /// @param deviation  of `size`, 0: not told
 Finding slip_finding(const Sensor& sensor, const std::string& recording, double time, double size,
                      double deviation, double quantum);

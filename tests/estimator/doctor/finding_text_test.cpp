@@ -1,0 +1,35 @@
+#include "estimator/doctor/finding_text.hpp"
+
+#include <gtest/gtest.h>
+
+#include "estimator/model/sensor.hpp"
+#include "tests/support/mechanisms/pendulum.hpp"
+
+namespace {
+
+using estimator::Finding;
+using estimator::Severity;
+
+constexpr double kSlipQuantum = 1.5e-3;  // [rad]
+
+Finding slip(double size, double deviation) {
+  const estimator::Sensor sensor = estimator::sensors_of(estimator::make_pendulum()).front();
+  return estimator::slip_finding(sensor, "run.csv", 3.428, size, deviation, kSlipQuantum);
+}
+
+// A step that is no more than it may be off is nothing to look for.
+TEST(SlipFinding, IsANoteWhereTheStepIsWithinItsDeviations) {
+  for (const double sign : {-1.0, 1.0}) {
+    const Finding sure = slip(sign * 7.5e-3, 3e-3);
+    EXPECT_EQ(sure.severity, Severity::kWarning);
+    EXPECT_NE(sure.what.find(" slips by "), std::string::npos) << sure.what;
+    EXPECT_NE(sure.what.find(sign > 0.0 ? "that much more" : "that much less"), std::string::npos);
+    const Finding unsure = slip(sign * 7.5e-3, 4e-3);
+    EXPECT_EQ(unsure.severity, Severity::kNote);
+    EXPECT_NE(unsure.what.find(" may slip by "), std::string::npos) << unsure.what;
+    EXPECT_EQ(unsure.what.find("that much"), std::string::npos) << unsure.what;
+  }
+  EXPECT_EQ(slip(7.5e-3, 0.0).severity, Severity::kWarning);  // not told how sure
+}
+
+}  // namespace
