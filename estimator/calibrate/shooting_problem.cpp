@@ -443,6 +443,12 @@ int ShootingProblem::reading_count(int sensor) const {
   return count;
 }
 
+int ShootingProblem::reading_count() const {
+  int count = 0;
+  for (int sensor = 0; sensor < sensor_count(); ++sensor) count += reading_count(sensor);
+  return count;
+}
+
 double ShootingProblem::squared_error(int sensor) const {
   double sum = 0.0;
   for (int s = 0; s < segment_count(); ++s) {

@@ -146,6 +146,8 @@ class ShootingProblem final : public LeastSquaresProblem {
   /// Number of readings of one sensor, and the sum of their squared errors [rad²].
   int reading_count(int sensor) const;
   double squared_error(int sensor) const;
+  /// Number of readings of all of them.
+  int reading_count() const;
 
   /// Axes of inertial sensors that are read: sensor · kAxes + axis.
   const std::vector<int>& sensed() const { return sensed_; }
