@@ -59,7 +59,7 @@ ShootingProblem::ShootingProblem(const Mechanism& mechanism, const std::vector<S
   update_controls(point_);
   simulate(point_);
   candidate_ = point_;
-  update_slopes();
+  point_.slopes = std::make_shared<Slopes>();
 }
 
 ShootingProblem ShootingProblem::restated(const Mechanism& mechanism,
@@ -482,7 +482,7 @@ double ShootingProblem::evaluate_candidate(const Eigen::VectorXd& node_step,
 void ShootingProblem::accept_candidate() {
   std::swap(point_, candidate_);
   candidate_.slopes.reset();
-  update_slopes();
+  point_.slopes = std::make_shared<Slopes>();
 }
 
 }  // namespace estimator
