@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "estimator/calibrate/shooting_problem.hpp"
+#include "estimator/math/small_dense.hpp"
 
 namespace estimator {
 
@@ -59,17 +60,27 @@ void ShootingProblem::linearize_readings(const Block& block, ResidualBlock& out)
   const IntervalSlopes::RowMajor& along =
       slopes(node).readings[static_cast<std::size_t>(block.detail)];
   shape_block(out, node, 1, states, free_.size(), span.last - span.first, block.detail);
-  out.arrow_jacobian.setZero();
+  const auto is_missing = [&](int sample) {
+    return std::isnan(segment.data.angles(sample, block.detail));
+  };
+  const auto directions = static_cast<int>(along.cols());
+  Eigen::MatrixXd slopes(out.residual.size(), directions);
   int row = 0;
-  for (int sample = span.first; sample < span.last; ++sample) {
-    if (std::isnan(segment.data.angles(sample, block.detail))) continue;
-    const double* const slope = along.row(sample - span.first).data();
-    out.residual[row] = weight * reading_error(point_, block.segment, sample, block.detail);
-    for (int i = 0; i < states; ++i) out.node_jacobian(row, i) = weight * slope[i];
-    for (std::size_t i = 0; i < moving_.size(); ++i) {
-      out.arrow_jacobian(row, moving_[i]) = weight * slope[static_cast<std::size_t>(states) + i];
+  for (int first = span.first, last; first < span.last; first = last) {  // readings in a row
+    for (last = first; last < span.last && !is_missing(last); ++last) {
+      out.residual[row + last - first] =
+          weight * reading_error(point_, block.segment, last, block.detail);
     }
-    ++row;
+    transpose(directions, last - first, {along.row(first - span.first).data(), directions},
+              {slopes.data() + row, static_cast<int>(slopes.rows())});
+    row += last - first;
+    while (last < span.last && is_missing(last)) ++last;
+  }
+  out.node_jacobian.topRows(row) = weight * slopes.topLeftCorner(row, states);
+  out.arrow_jacobian.setZero();
+  for (std::size_t i = 0; i < moving_.size(); ++i) {
+    out.arrow_jacobian.col(moving_[i]).head(row) =
+        weight * slopes.col(states + static_cast<Eigen::Index>(i)).head(row);
   }
   out.rows = row;
   const int offset = free_.position(sensor(block.detail).offset);
