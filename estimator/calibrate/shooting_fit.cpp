@@ -41,10 +41,7 @@ constexpr int kNoiseRounds = 10;
 constexpr double kNoiseSettled = 0.05;  // relative change of a noise level
 
 double total_readings(const ShootingProblem& problem) {
-  double readings = 0.0;
-  for (int sensor = 0; sensor < problem.sensor_count(); ++sensor) {
-    readings += problem.reading_count(sensor);
-  }
+  double readings = problem.reading_count();
   for (std::size_t place = 0; place < problem.sensed().size(); ++place) {
     readings += problem.inertial_reading_count(static_cast<int>(place));
   }

@@ -96,15 +96,14 @@ void ShootingProblem::linearize_inertial(const Block& block, ResidualBlock& out)
   const int axis = sensed()[static_cast<std::size_t>(place)];
   const double weight = 1.0 / noise_.inertial[axis];
   const auto readings = inertial_readings(point_, block.segment, node, place);
-  const IntervalSlopes::RowMajor& slopes =
-      (*point_.slopes)[at].inertial[static_cast<std::size_t>(place)];
+  const IntervalSlopes::RowMajor& along = slopes(node).inertial[static_cast<std::size_t>(place)];
   shape_block(out, node, 1, states, free_.size(), static_cast<int>(readings.size()),
               inertial_group(axis));
   out.arrow_jacobian.setZero();
   int row = 0;
   for (const InertialLooks::Reading& reading : readings) {
     out.residual[row] = weight * inertial_error(point_, block.segment, node, place, reading);
-    const double* slope = slopes.row(reading.look - point_.intervals[at].first_look).data();
+    const double* slope = along.row(reading.look - point_.intervals[at].first_look).data();
     for (int i = 0; i < states; ++i) out.node_jacobian(row, i) = weight * *slope++;
     for (const int column : moving_) out.arrow_jacobian(row, column) = weight * *slope++;
     for (const int constant : sensing_program_->constants(place)) {

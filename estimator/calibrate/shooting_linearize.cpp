@@ -2,11 +2,18 @@
 #include <cmath>
 
 #include "estimator/calibrate/shooting_problem.hpp"
+#include "estimator/math/small_dense.hpp"
 
 namespace estimator {
 
-void ShootingProblem::update_slopes() {
-  std::vector<IntervalSlopes::Result> slopes(static_cast<std::size_t>(node_count_));
+const IntervalSlopes::Result& ShootingProblem::slopes(int node) const {
+  Slopes& all = *point_.slopes;
+  all.once.run([&] { find_slopes(all.of_nodes); });
+  return all.of_nodes[static_cast<std::size_t>(node)];
+}
+
+void ShootingProblem::find_slopes(std::vector<IntervalSlopes::Result>& slopes) const {
+  slopes.resize(static_cast<std::size_t>(node_count_));
   for (const ProgramVariants::Run& run : programs_.runs(point_.mechanism, groups_)) {
     const auto own = std::span(slopes).subspan(run.first, run.count);
     IntervalSlopes(run.program, run.values, sensors_, threads_, sensing_program_.get())
@@ -21,7 +28,6 @@ void ShootingProblem::update_slopes() {
       }
     }
   }
-  point_.slopes = std::make_shared<const std::vector<IntervalSlopes::Result>>(std::move(slopes));
 }
 
 void ShootingProblem::linearize(int index, ResidualBlock& out) const {
@@ -51,20 +57,30 @@ void ShootingProblem::linearize_readings(const Block& block, ResidualBlock& out)
   const int node = segment.first_node + block.interval;
   const int states = 2 * coordinate_count();
   const double weight = 1.0 / noise_.angle[block.detail];
-  const IntervalSlopes::RowMajor& slopes = (*point_.slopes)[static_cast<std::size_t>(node)]
-                                               .readings[static_cast<std::size_t>(block.detail)];
+  const IntervalSlopes::RowMajor& along =
+      slopes(node).readings[static_cast<std::size_t>(block.detail)];
   shape_block(out, node, 1, states, free_.size(), span.last - span.first, block.detail);
-  out.arrow_jacobian.setZero();
+  const auto is_missing = [&](int sample) {
+    return std::isnan(segment.data.angles(sample, block.detail));
+  };
+  const auto directions = static_cast<int>(along.cols());
+  Eigen::MatrixXd slopes(out.residual.size(), directions);
   int row = 0;
-  for (int sample = span.first; sample < span.last; ++sample) {
-    if (std::isnan(segment.data.angles(sample, block.detail))) continue;
-    const double* const slope = slopes.row(sample - span.first).data();
-    out.residual[row] = weight * reading_error(point_, block.segment, sample, block.detail);
-    for (int i = 0; i < states; ++i) out.node_jacobian(row, i) = weight * slope[i];
-    for (std::size_t i = 0; i < moving_.size(); ++i) {
-      out.arrow_jacobian(row, moving_[i]) = weight * slope[static_cast<std::size_t>(states) + i];
+  for (int first = span.first, last; first < span.last; first = last) {  // readings in a row
+    for (last = first; last < span.last && !is_missing(last); ++last) {
+      out.residual[row + last - first] =
+          weight * reading_error(point_, block.segment, last, block.detail);
     }
-    ++row;
+    transpose(directions, last - first, {along.row(first - span.first).data(), directions},
+              {slopes.data() + row, static_cast<int>(slopes.rows())});
+    row += last - first;
+    while (last < span.last && is_missing(last)) ++last;
+  }
+  out.node_jacobian.topRows(row) = weight * slopes.topLeftCorner(row, states);
+  out.arrow_jacobian.setZero();
+  for (std::size_t i = 0; i < moving_.size(); ++i) {
+    out.arrow_jacobian.col(moving_[i]).head(row) =
+        weight * slopes.col(states + static_cast<Eigen::Index>(i)).head(row);
   }
   out.rows = row;
   const int offset = free_.position(sensor(block.detail).offset);
@@ -85,7 +101,7 @@ void ShootingProblem::linearize_acceleration(const Block& block, ResidualBlock& 
   const int node = segments_[static_cast<std::size_t>(block.segment)].first_node + block.interval;
   const int size = 2 * coordinate_count(), j = block.detail;
   shape_block(out, node, 2, size, free_.size(), 2, acceleration_group(j));
-  const IntervalSlopes::RowMajor& end = (*point_.slopes)[static_cast<std::size_t>(node)].end;
+  const IntervalSlopes::RowMajor& end = slopes(node).end;
   const Eigen::VectorXd mix = mixing(node, j);
   IntervalSlopes::RowMajor moved = IntervalSlopes::RowMajor::Zero(2, end.cols());
   for (int p = 0; p < coordinate_count(); ++p) {

@@ -59,7 +59,7 @@ ShootingProblem::ShootingProblem(const Mechanism& mechanism, const std::vector<S
   update_controls(point_);
   simulate(point_);
   candidate_ = point_;
-  update_slopes();
+  point_.slopes = std::make_shared<Slopes>();
 }
 
 ShootingProblem ShootingProblem::restated(const Mechanism& mechanism,
@@ -443,6 +443,12 @@ int ShootingProblem::reading_count(int sensor) const {
   return count;
 }
 
+int ShootingProblem::reading_count() const {
+  int count = 0;
+  for (int sensor = 0; sensor < sensor_count(); ++sensor) count += reading_count(sensor);
+  return count;
+}
+
 double ShootingProblem::squared_error(int sensor) const {
   double sum = 0.0;
   for (int s = 0; s < segment_count(); ++s) {
@@ -476,7 +482,7 @@ double ShootingProblem::evaluate_candidate(const Eigen::VectorXd& node_step,
 void ShootingProblem::accept_candidate() {
   std::swap(point_, candidate_);
   candidate_.slopes.reset();
-  update_slopes();
+  point_.slopes = std::make_shared<Slopes>();
 }
 
 }  // namespace estimator

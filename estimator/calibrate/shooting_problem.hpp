@@ -8,6 +8,7 @@
 
 #include "estimator/calibrate/free_parameters.hpp"
 #include "estimator/calibrate/inertial_looks.hpp"
+#include "estimator/math/parallel_jobs.hpp"
 #include "estimator/model/sensor.hpp"
 #include "estimator/optimize/least_squares_problem.hpp"
 #include "estimator/signal/time_series.hpp"
@@ -146,6 +147,8 @@ class ShootingProblem final : public LeastSquaresProblem {
   /// Number of readings of one sensor, and the sum of their squared errors [rad²].
   int reading_count(int sensor) const;
   double squared_error(int sensor) const;
+  /// Number of readings of all of them.
+  int reading_count() const;
 
   /// Axes of inertial sensors that are read: sensor · kAxes + axis.
   const std::vector<int>& sensed() const { return sensed_; }
@@ -163,6 +166,11 @@ class ShootingProblem final : public LeastSquaresProblem {
     std::vector<double> node_times = {};  ///< [s]
     int step_count() const { return steps.back(); }
   };
+  /// Found where they are asked for first: of many points nothing but the cost is wanted.
+  struct Slopes {
+    Once once;
+    std::vector<IntervalSlopes::Result> of_nodes;
+  };
   struct Point {
     Mechanism mechanism;
     Eigen::MatrixXd states;   ///< 2·coordinates × nodes of all segments
@@ -173,8 +181,7 @@ class ShootingProblem final : public LeastSquaresProblem {
     std::shared_ptr<const std::vector<InertialLooks>> looks;  ///< of each segment
     std::vector<Eigen::MatrixXd> inertial;                    ///< of each node: looks × axes read
     double cost = 0.0;
-    /// One a node; complete wherever the problem stands, since threads may linearise at once.
-    std::shared_ptr<const std::vector<IntervalSlopes::Result>> slopes;
+    std::shared_ptr<Slopes> slopes;  ///< null at a candidate
   };
   enum class BlockKind : unsigned char { kReadings, kInertial, kAcceleration, kStart, kPrior };
   struct Block {
@@ -212,7 +219,8 @@ class ShootingProblem final : public LeastSquaresProblem {
   Eigen::Matrix2d whitening(int segment, int interval) const;
   Eigen::VectorXd mixing(int node, int coordinate) const;
   void update_mixing();
-  void update_slopes();
+  const IntervalSlopes::Result& slopes(int node) const;
+  void find_slopes(std::vector<IntervalSlopes::Result>& slopes) const;
   void linearize_readings(const Block& block, ResidualBlock& out) const;
   void linearize_inertial(const Block& block, ResidualBlock& out) const;
   void linearize_acceleration(const Block& block, ResidualBlock& out) const;

@@ -132,7 +132,7 @@ void try_gains(const MisfitCase& on, std::vector<Cause>& causes) {
 void try_signs(const MisfitCase& on, std::vector<Cause>& causes) {
   for (const Hypothesis& hypothesis : likely_mistakes(on.estimate)) {
     if (hypothesis.kind != "wrong-point-sign") continue;
-    const PieceFit fit = on.fit(mended(on.estimate, hypothesis));
+    const PieceFit fit = hopeful_fit(on, mended(on.estimate, hypothesis), on.pieces);
     add(causes, judged(on, fit,
                        {.kind = hypothesis.kind,
                         .severity = Severity::kFault,
@@ -147,7 +147,7 @@ void try_friction(const MisfitCase& on, std::vector<Cause>& causes) {
   std::vector<int> freed;
   const Mechanism richer = with_all_friction(on.estimate, freed);
   if (freed.empty()) return;
-  const PieceFit fit = on.fit(richer);
+  const PieceFit fit = hopeful_fit(on, richer, on.pieces);
   if (!helps(on, fit)) return;
   Finding finding{.kind = "friction-law", .severity = Severity::kWarning};
   for (const int index : freed) {

@@ -16,6 +16,11 @@ bool helps(const MisfitCase& on, const PieceFit& fit) {
   return fit.cost_per_reading() < kHelps * on.cost_per_reading;
 }
 
+PieceFit hopeful_fit(const MisfitCase& on, const Mechanism& mechanism,
+                     const std::vector<Recording>& pieces) {
+  return on.fit(mechanism, pieces, kHelps * on.cost_per_reading);
+}
+
 // At the end of where it was looked for, a parameter has no deviation.
 bool is_sure(double size, double deviation) {
   return deviation > 0.0 && std::abs(size) > kSure * deviation;
@@ -36,7 +41,7 @@ FreedOne free_one(const MisfitCase& on, int index, double start, double lower, d
   parameter.value = start;
   parameter.lower = lower;
   parameter.upper = upper;
-  const PieceFit fit = on.fit(mechanism);
+  const PieceFit fit = hopeful_fit(on, mechanism, on.pieces);
   FreedOne freed;
   if (!helps(on, fit)) return freed;
   freed.size = fit.mechanism().parameters[static_cast<std::size_t>(index)].value - before;

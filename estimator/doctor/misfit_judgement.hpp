@@ -17,6 +17,10 @@ bool is_sure(double size, double deviation);
 /// Whether a fit takes the cost far enough down to be told.
 bool helps(const MisfitCase& on, const PieceFit& fit);
 
+/// A fit that may help; none where it surely does not.
+PieceFit hopeful_fit(const MisfitCase& on, const Mechanism& mechanism,
+                     const std::vector<Recording>& pieces);
+
 /// Frees one parameter and fits. What it becomes, less what it was, is the size.
 struct FreedOne {
   double size = 0.0, deviation = 0.0;

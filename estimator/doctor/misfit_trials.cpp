@@ -20,13 +20,13 @@ void MisfitCase::take(const Cause& cause) {
   rmse = cause.rmse;
 }
 
-PieceFit MisfitCase::fit(const Mechanism& mechanism,
-                         const std::vector<Recording>& recordings) const {
+PieceFit MisfitCase::fit(const Mechanism& mechanism, const std::vector<Recording>& recordings,
+                         double cost_most) const {
   if (!(budget.left > 0.0)) {
     budget.exceeded = true;
     return {};
   }
-  PieceFit fit(mechanism, recordings, noise, monitor);
+  PieceFit fit(mechanism, recordings, noise, monitor, cost_most);
   budget.left -= fit.work();
   return fit;
 }

@@ -44,7 +44,9 @@ struct MisfitCase {
   void take(const Cause& cause);
 
   /// None once the budget is spent.
-  PieceFit fit(const Mechanism& mechanism, const std::vector<Recording>& recordings) const;
+  /// @param cost_most  as of PieceFit
+  PieceFit fit(const Mechanism& mechanism, const std::vector<Recording>& recordings,
+               double cost_most = std::numeric_limits<double>::infinity()) const;
   PieceFit fit(const Mechanism& mechanism) const { return fit(mechanism, pieces); }
 };
 

@@ -56,11 +56,14 @@ ShootingProblem followed(const Mechanism& mechanism, const ShootingInput& input,
 }  // namespace
 
 PieceFit::PieceFit(const Mechanism& mechanism, const std::vector<Recording>& pieces,
-                   const Eigen::VectorXd& noise, const CalibrationMonitor& monitor) {
+                   const Eigen::VectorXd& noise, const CalibrationMonitor& monitor,
+                   double cost_most) {
   try {
     ShootingInput input = prepare_shooting(mechanism, pieces, {});
     input.noise.angle = noise;
     const ShootingProblem loose = followed(mechanism, input, monitor, work_);
+    readings_ = loose.reading_count();
+    if (!(loose.cost() <= cost_most * readings_)) return;
     Mechanism near = mechanism;
     take_values(loose.mechanism(), near);
     input.grid.interval = std::numeric_limits<double>::infinity();
@@ -70,10 +73,6 @@ PieceFit::PieceFit(const Mechanism& mechanism, const std::vector<Recording>& pie
     return;  // what makes no sense explains nothing
   }
   work_ += work_of(*problem_, solve(*problem_, few(kIterations), {}, monitor.stop));
-  readings_ = 0.0;
-  for (int sensor = 0; sensor < problem_->sensor_count(); ++sensor) {
-    readings_ += problem_->reading_count(sensor);
-  }
 }
 
 double PieceFit::cost() const {

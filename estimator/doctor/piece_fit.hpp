@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -16,9 +17,12 @@ class PieceFit {
   /// None: its cost is infinite.
   PieceFit() = default;
 
-  /// @param noise  of the sensors [rad or m]
+  /// @param noise      of the sensors [rad or m]
+  /// @param cost_most  cost per reading above which the fit is of no use: none where free states
+  ///                   over short intervals, which explain more than a simulation, leave more
   PieceFit(const Mechanism& mechanism, const std::vector<Recording>& pieces,
-           const Eigen::VectorXd& noise, const CalibrationMonitor& monitor);
+           const Eigen::VectorXd& noise, const CalibrationMonitor& monitor,
+           double cost_most = std::numeric_limits<double>::infinity());
 
   /// Whitened; infinite where there is no fit.
   double cost() const;

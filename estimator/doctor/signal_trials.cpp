@@ -192,7 +192,7 @@ void try_clipped_commands(const MisfitCase& on, std::vector<Cause>& causes) {
 
 void try_clock(const MisfitCase& on, std::vector<Cause>& causes) {
   ClockedMechanism clocked = with_clock_rate(on.estimate);
-  const PieceFit loose = on.fit(clocked.mechanism);
+  const PieceFit loose = hopeful_fit(on, clocked.mechanism, on.pieces);
   if (!helps(on, loose)) return;
   clocked.mechanism = loose.mechanism();
   const double rate = clocked.mechanism.parameters.back().value;
@@ -203,7 +203,7 @@ void try_clock(const MisfitCase& on, std::vector<Cause>& causes) {
   Mechanism mechanism = on.estimate;
   take_from_clock(clocked, mechanism);
   add(causes,
-      judged(on, on.fit(mechanism, pieces),
+      judged(on, hopeful_fit(on, mechanism, pieces),
              {.kind = "clock-rate",
               .severity = Severity::kWarning,
               .size = rate,
@@ -229,7 +229,7 @@ void try_clipped_angles(const MisfitCase& on, const std::vector<Recording>& reco
       const int masked = mask_plateau(without, column, end, kPlateauShare * (highest - lowest));
       if (masked == 0) continue;
       const std::vector<Recording> pieces = take_excerpts(on.estimate, without, kMisfitBudget);
-      const PieceFit fit = on.fit(on.estimate, pieces);
+      const PieceFit fit = hopeful_fit(on, on.estimate, pieces);
       add(causes,
           judged(on, fit,
                  {.kind = "clipped-angle",

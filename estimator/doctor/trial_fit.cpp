@@ -152,17 +152,13 @@ TrialFit::TrialFit(const Mechanism& mechanism, const std::vector<Recording>& exc
   } catch (const std::invalid_argument&) {
     return;  // what makes no sense explains nothing
   }
-  double readings = 0.0;
-  for (int sensor = 0; sensor < problem_->sensor_count(); ++sensor) {
-    readings += problem_->reading_count(sensor);
-  }
   const double states = 2.0 * problem_->coordinate_count();
   for (int s = 0; s < problem_->segment_count(); ++s) {
     defects_ += states * static_cast<double>(problem_->states(s).cols() - 1);
   }
   const double unknowns =
       states * problem_->segment_count() + static_cast<double>(problem_->arrow().size());
-  freedoms_ = static_cast<int>(std::max(readings - unknowns, 1.0));
+  freedoms_ = static_cast<int>(std::max(problem_->reading_count() - unknowns, 1.0));
 }
 
 void TrialFit::set_share(double share) {

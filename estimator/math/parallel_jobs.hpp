@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 
 namespace estimator {
 
@@ -14,5 +15,17 @@ void for_each_job(int threads, std::size_t count, const std::function<void(std::
 /// keeps all threads busy to the end. One thread gets everything at once.
 void for_each_batch(int threads, std::size_t items, std::size_t multiple,
                     const std::function<void(std::size_t, std::size_t)>& work);
+
+/// Runs a job for whoever asks first, once; others wait for it.
+class Once {
+ public:
+  Once();
+  ~Once();
+  void run(const std::function<void()>& job);
+
+ private:
+  struct Flag;
+  std::unique_ptr<Flag> flag_;
+};
 
 }  // namespace estimator

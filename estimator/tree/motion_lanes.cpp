@@ -98,6 +98,14 @@ void MotionLanes<W>::factor() {
   factor_lanes<W>(n_, lu_, inverse_pivot_);
 }
 
+/// What an acceleration is looked for about, where friction grows with the load: at the start of a
+/// piece nothing, so that what came before does not matter; then where the stage before has found
+/// it.
+template <int W>
+void MotionLanes<W>::forget_accelerations() {
+  std::fill_n(row(program_.acceleration_row(0)), n_ * W, 0.0);
+}
+
 /// Accelerations at a state, into the program too.
 template <int W>
 void MotionLanes<W>::set_state(const Rows& state, double* acceleration, double share) {
@@ -138,13 +146,13 @@ void MotionLanes<W>::solve_tree() {
   solve(acceleration_.data());
 }
 
-/// Newton's method from rest. A lane that has converged stays as it is while others go on: what it
-/// comes to must not depend on them.
+/// Newton's method from the accelerations that the program has. A lane that has converged stays
+/// where its equations were evaluated while others go on: what it comes to must not depend on them.
 template <int W>
 void MotionLanes<W>::solve_with_load() {
   double* const a = row(program_.acceleration_row(0));
-  std::fill_n(a, n_ * W, 0.0);
-  std::array<bool, W> done{};
+  alignas(32) double going[W], change[W], size[W];
+  for_lanes<W>(going, [](int) { return 1.0; });
   for (int round = 0; round < kLoadRounds; ++round) {
     program_.program().run<W>(TreeProgram::kLoad, rows_.data());
     factor();
@@ -160,30 +168,29 @@ void MotionLanes<W>::solve_with_load() {
       for_lanes<W>(rest, [=](int i) { return -free[i] * rest[i]; });
     }
     solve(scratch_.data());
-    bool all_done = true;
-    for (int i = 0; i < W; ++i) {
-      const auto lane = static_cast<std::size_t>(i);
-      if (done[lane]) continue;
-      double change = 0.0, size = 1.0;
-      for (int j = 0; j < n_; ++j) {
-        const double step = at(scratch_, j)[i];
-        a[j * W + i] += step;
-        change = std::max(change, std::abs(step));
-        size = std::max(size, std::abs(a[j * W + i]));
-      }
-      done[lane] = !(change > kLoadTolerance * size);
-      all_done = all_done && done[lane];
+    for_lanes<W>(change, [](int) { return 0.0; });
+    for_lanes<W>(size, [](int) { return 1.0; });
+    for (int j = 0; j < n_; ++j) {
+      const double *step = at(scratch_, j), *x = a + j * W;
+      for_lanes<W>(change, [&](int i) { return std::max(change[i], std::abs(step[i])); });
+      for_lanes<W>(size, [&](int i) { return std::max(size[i], std::abs(x[i])); });
     }
-    if (all_done) break;
+    for_lanes<W>(going,
+                 [&](int i) { return change[i] > kLoadTolerance * size[i] ? going[i] : 0.0; });
+    if (std::ranges::all_of(going, [](double goes) { return goes == 0.0; })) break;
+    for (int j = 0; j < n_; ++j) {
+      const double* step = at(scratch_, j);
+      double* x = a + j * W;
+      for_lanes<W>(x, [&](int i) { return x[i] + going[i] * step[i]; });
+    }
   }
-  program_.program().run<W>(TreeProgram::kLoad, rows_.data());
-  factor();
   std::copy_n(a, n_ * W, acceleration_.data());
 }
 
 template <int W>
 void MotionLanes<W>::accelerate_at_start() {
   if (loops_) guess_joints(begin_);
+  forget_accelerations();
   set_state(state_, acceleration_.data(), 0.0);
 }
 
@@ -208,6 +215,7 @@ void MotionLanes<W>::joint_slopes(int joint, int direction, double* angle, doubl
 template <int W>
 void MotionLanes<W>::accelerate_at_end() {
   if (loops_) guess_joints(joint_end_);
+  forget_accelerations();
   set_state(end_, acceleration_.data(), 1.0);
 }
 
@@ -287,6 +295,7 @@ void MotionLanes<W>::step() {
   const double* h = at(length_, 0);
   double *const q = at(stage_state_, 0), *const v = at(stage_state_, c_);
   if (loops_) guess_joints(begin_);
+  forget_accelerations();
   set_state(state_, stage_[0].data(), 0.0);
   if (has_slopes_) linearize(0);
   if (loops_) {

@@ -109,6 +109,7 @@ class MotionLanes {
   void set_controls(double share);
   void set_state(const Rows& state, double* acceleration, double share);
   void set_slips();
+  void forget_accelerations();
   void factor();
   void solve(double* right) const { solve_lanes<kWidth>(n_, lu_, inverse_pivot_, right); }
   void solve_tree();

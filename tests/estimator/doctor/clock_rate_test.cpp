@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -143,6 +144,27 @@ TEST(MisfitTrials, EndWithTheirBudget) {
   EXPECT_TRUE(std::isinf(on.fit(mechanism).cost()));
   EXPECT_TRUE(budget.exceeded);
   EXPECT_TRUE(try_causes(on, pieces).empty());
+}
+
+// What free states over short intervals leave, no simulation explains: it is not tried, which saves
+// its work; and whatever may be of use comes out as if nothing had been asked of it.
+TEST(MisfitTrials, AreNotSimulatedWhereShortIntervalsLeaveTooMuch) {
+  const Mechanism right = described({"A.J_zz", "1.b"});
+  Mechanism turned = right;
+  turned.hinge_parameter(1, HingeQuantity::kPointBx).value *= -1.0;
+  const std::vector<Recording> pieces =
+      estimator::take_excerpts(right, {recorded()}, estimator::kMisfitBudget);
+  const auto fit = [&](const Mechanism& mechanism, double cost_most) {
+    return estimator::PieceFit(mechanism, pieces, Eigen::Vector2d::Constant(5e-4), {}, cost_most);
+  };
+  constexpr double kMost = 10.0, kAny = std::numeric_limits<double>::infinity();
+  const estimator::PieceFit whole = fit(turned, kAny), broken_off = fit(turned, kMost);
+  EXPECT_GT(whole.cost_per_reading(), kMost);
+  EXPECT_TRUE(std::isinf(broken_off.cost_per_reading()));
+  EXPECT_GT(broken_off.work(), 0.0);
+  EXPECT_LT(broken_off.work(), whole.work());
+  EXPECT_LT(fit(right, kMost).cost_per_reading(), kMost);
+  EXPECT_EQ(fit(right, kMost).cost(), fit(right, kAny).cost());
 }
 
 }  // namespace

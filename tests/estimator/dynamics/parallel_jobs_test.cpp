@@ -22,6 +22,21 @@ TEST(ParallelJobs, RunEachJobOnce) {
   }
 }
 
+// Who asks while another runs the job must find it done.
+TEST(ParallelJobs, RunOnceForAllThatAsk) {
+  Once once;
+  std::atomic<int> runs = 0, early = 0;
+  for_each_job(4, 100, [&](std::size_t) {
+    once.run([&] {
+      std::this_thread::yield();
+      ++runs;
+    });
+    if (runs != 1) ++early;
+  });
+  EXPECT_EQ(runs, 1);
+  EXPECT_EQ(early, 0);
+}
+
 TEST(ParallelJobs, UseTheThreadsTheyAreGiven) {
   std::atomic<int> waiting = 0;
   for_each_job(3, 3, [&](std::size_t) {
