@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <deque>
-#include <limits>
 #include <numbers>
 #include <random>
 
@@ -85,7 +84,7 @@ class Encoders {
     }
   }
 
-  /// What they read after the last step; NaN where that is of before the first.
+  /// What they read after the last step; before the first all stood still.
   Eigen::VectorXd read() {
     Eigen::VectorXd readings(count());
     for (std::size_t i = 0; i < sensors_.size(); ++i) {
@@ -119,7 +118,7 @@ class Encoders {
   double place(int hinge, double ago) const {
     if (ago == 0.0) return past_.back().angles[hinge];
     const double at = static_cast<double>(past_.size()) - 1.0 - ago;
-    if (at < 0.0) return std::numeric_limits<double>::quiet_NaN();
+    if (at < 0.0) return past_.front().angles[hinge];
     const auto before = std::min(static_cast<std::size_t>(at), past_.size() - 2);
     const double x = at - static_cast<double>(before);
     const Past &a = past_[before], &b = past_[before + 1];
