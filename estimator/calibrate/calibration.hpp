@@ -128,11 +128,12 @@ struct InertialError {
 
 /// A sensor whose readings were not used, and what that costs.
 struct WithheldSensor {
-  std::string name;
-  JointKind kind = JointKind::kRevolute;
-  double rmse = 0.0;       ///< of its readings as they are predicted [rad or m]
+  std::string name;                       ///< of an encoder, or of an axis such as "imu1.gyro_z"
+  JointKind kind = JointKind::kRevolute;  ///< of an encoder
+  std::string unit = {};                  ///< of an axis; empty: it is an encoder
+  double rmse = 0.0;       ///< of its readings as they are predicted [rad, m or unit]
   double mean = 0.0;       ///< of these errors: large where the others do not tell its zero
-  double noise = 0.0;      ///< of its readings, by their differences [rad or m]
+  double noise = 0.0;      ///< of its readings, by their differences [rad, m or unit]
   double narrowing = 1.0;  ///< largest ratio of a deviation without all that is withheld to with it
   std::string narrowed;    ///< the parameter that it is of; empty: none
 };

@@ -57,18 +57,22 @@ Eigen::Index steady_count(const Segment& segment) {
 /// was observed it is drawn straight: good enough to begin at, and used for nothing else.
 Eigen::MatrixXd steady_readings(const Mechanism& mechanism, const Segment& segment) {
   Eigen::MatrixXd samples = without_shifts(mechanism, segment).angles;
-  const std::vector<JointKind> kinds = sensor_kinds(mechanism);
-  for (std::size_t i = 0; i < kinds.size(); ++i) {
-    const auto sensor = static_cast<Eigen::Index>(i);
-    if (kinds[i] == JointKind::kRevolute) samples.col(sensor) = unwrap(samples.col(sensor));
+  const std::vector<Sensor> sensors = sensors_of(mechanism);
+  bool is_any_late = false;
+  for (std::size_t i = 0; i < sensors.size(); ++i) {
+    const auto column = static_cast<Eigen::Index>(i);
+    if (sensors[i].kind == JointKind::kRevolute) samples.col(column) = unwrap(samples.col(column));
+    is_any_late |= parameter_at(mechanism, sensors[i].delay).value != 0.0;
   }
-  if (segment.times.empty() && !samples.hasNaN()) return samples;
+  if (segment.times.empty() && !samples.hasNaN() && !is_any_late) return samples;
   Eigen::MatrixXd steady(steady_count(segment), samples.cols());
   for (Eigen::Index sensor = 0; sensor < samples.cols(); ++sensor) {
     std::vector<double> positions, values;
+    const double delay =
+        parameter_at(mechanism, sensors[static_cast<std::size_t>(sensor)].delay).value;
     for (Eigen::Index k = 0; k < samples.rows(); ++k) {
       if (std::isnan(samples(k, sensor))) continue;
-      positions.push_back(segment.time(k) / segment.period);
+      positions.push_back((segment.time(k) - delay) / segment.period);
       values.push_back(samples(k, sensor));
     }
     steady.col(sensor) = interpolate(positions, values, 1.0, steady.rows());

@@ -6,8 +6,8 @@
 #include <numbers>
 #include <vector>
 
-#include "estimator/calibrate/inertial_looks.hpp"
 #include "estimator/calibrate/preparation.hpp"
+#include "estimator/calibrate/sensor_looks.hpp"
 #include "estimator/math/decompositions.hpp"
 #include "estimator/model/sensor.hpp"
 #include "estimator/tree/sensing_lanes.hpp"
@@ -117,6 +117,10 @@ class Smoother {
         return index == delay ||
                (!is_kinematic && index >= first && index < first + Mechanism::kInertialQuantities);
       });
+    }
+    for (const Sensor& sensor : sensors_of(mechanism)) {
+      std::erase_if(constants,
+                    [&](int index) { return index == sensor.offset || index == sensor.delay; });
     }
     return constants;
   }

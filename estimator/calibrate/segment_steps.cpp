@@ -23,12 +23,12 @@ Mechanism only_free(Mechanism mechanism, const std::vector<int>& parameters) {
 /// since what comes late is of no sample in particular.
 std::vector<int> sensing_columns(const TreeProgram& program, const Mechanism& mechanism) {
   std::vector<int> columns = program.moving();
-  Mechanism late = mechanism;
+  for (const int index : sensing_parameters(mechanism)) columns.push_back(index);
   for (int i = 0; i < mechanism.inertial_count(); ++i) {
-    Parameter& delay = late.inertial_parameter(i, InertialQuantity::kDelay);
-    delay.free |= delay.value > 0.0;
+    const int delay = mechanism.index_of_inertial(i, InertialQuantity::kDelay);
+    const bool is_late = parameter_at(mechanism, delay).value > 0.0;
+    if (is_late && std::ranges::count(columns, delay) == 0) columns.push_back(delay);
   }
-  for (const int index : sensing_parameters(late)) columns.push_back(index);
   return columns;
 }
 
@@ -54,12 +54,7 @@ SegmentSteps::SegmentSteps(const Mechanism& mechanism, const Segment& segment,
   for (int k = 0; k < segment.sample_count(); ++k) times_.push_back(segment.time(k));
   lay_edges(grid.step);
   place_columns(parameters);
-  std::vector<ControlDelay> delays;
-  for (const int motor : program().motors()) {
-    const Parameter& delay = freed_.hinge_parameter(motor, HingeQuantity::kInputDelay);
-    delays.push_back({delay.value, delay.free});
-  }
-  controls_ = HeldControls(segment_, edges_, delays);
+  controls_ = HeldControls(segment_, edges_, control_delays(program(), freed_));
 }
 
 /// Every sample and every node ends a step, and none is longer than the longest.

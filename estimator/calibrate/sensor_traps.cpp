@@ -32,6 +32,7 @@ class TrapFinder {
     for (int i = 0; i < mechanism_.inertial_count(); ++i) {
       const InertialSensor& sensor = mechanism_.inertial_sensors[static_cast<std::size_t>(i)];
       if (sensor.kind != InertialSensor::Kind::kInertial) continue;
+      if (is_withheld(mechanism_, sensor.name)) continue;
       find_place_along_axis(i, sensor);
       find_scale(i, sensor);
       find_bias(i, sensor);
@@ -165,7 +166,7 @@ class TrapFinder {
                          "keep one of them at a measured value, or record larger rotations");
   }
 
-  /// Encoders, whose delay counts as none, are what the others are late against.
+  /// A sensor or a control whose delay is kept is what the others are late against.
   void find_delays() {
     std::vector<int> delays;
     for (int j = 0; j < mechanism_.hinge_count(); ++j) {
@@ -175,12 +176,20 @@ class TrapFinder {
     for (int i = 0; i < mechanism_.inertial_count(); ++i) {
       for (const int index : asked_of(i, InertialQuantity::kDelay, 1)) delays.push_back(index);
     }
+    bool is_any_kept = false;
+    for (const Sensor& sensor : sensors_of(mechanism_)) {
+      if (is_asked(sensor.delay)) {
+        delays.push_back(sensor.delay);
+      } else {
+        is_any_kept = true;
+      }
+    }
     const std::vector<int> parts = together({delays});
-    if (parts.size() < 2) return;
+    if (parts.empty() || (parts.size() < 2 && is_any_kept)) return;
     sentences_.push_back(list(parts) +
-                         ": of delays only differences are told, and no encoder reads what these "
-                         "are of; keep " +
-                         name(parts.back()) + ", or add an encoder");
+                         ": of delays only differences are told, and nothing whose delay is kept "
+                         "reads what these are of; keep " +
+                         name(parts.back()) + (is_any_kept ? "" : ", or add an encoder"));
   }
 
   /// Turned about gravity as a whole, everything but an encoder reads the same.

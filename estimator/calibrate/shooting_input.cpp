@@ -131,7 +131,7 @@ ShootingInput prepare_shooting(const Mechanism& mechanism, const std::vector<Rec
                               " samples is too short and was left out");
         continue;
       }
-      input.segments.push_back(segment);
+      input.segments.push_back(without_early_readings(mechanism, segment));
       input.segments.back().begins = &segment == &recording.segments.front();
       input.segments.back().absent_bodies = bodies_absent_in(mechanism, recording.name);
       input.sources.push_back(recording.name);

@@ -52,6 +52,10 @@ void ShootingProblem::linearize(int index, ResidualBlock& out) const {
 }
 
 void ShootingProblem::linearize_readings(const Block& block, ResidualBlock& out) const {
+  if (late_[static_cast<std::size_t>(block.detail)] >= 0) {
+    linearize_late(block, out);
+    return;
+  }
   const ShotSegment& segment = segments_[static_cast<std::size_t>(block.segment)];
   const Span span = span_of(segment, block.interval);
   const int node = segment.first_node + block.interval;
@@ -83,8 +87,10 @@ void ShootingProblem::linearize_readings(const Block& block, ResidualBlock& out)
         weight * slopes.col(states + static_cast<Eigen::Index>(i)).head(row);
   }
   out.rows = row;
-  const int offset = free_.position(sensor(block.detail).offset);
-  if (offset >= 0) out.arrow_jacobian.col(offset).head(row).setConstant(-weight);
+  for (const TieTerm& source : free_sources(point_.mechanism, sensor(block.detail).offset)) {
+    const int column = free_.position(source.parameter);
+    out.arrow_jacobian.col(column).head(row).array() -= weight * source.factor;
+  }
   for (const ZeroShift& shift : segment.data.shifts) {
     const int column = free_.position(shift.parameter);
     if (column < 0 || shift.sensor != block.detail) continue;

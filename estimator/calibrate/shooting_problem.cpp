@@ -35,22 +35,24 @@ ShootingProblem::ShootingProblem(const Mechanism& mechanism, const std::vector<S
           absent_bodies(segments)),
       sensed_(sensed_axes(mechanism, segments)),
       sensors_(sensors_of(mechanism)),
+      looked_(looked_axes(mechanism, segments)),
       noise_(noise),
       threads_(threads) {
   assert(grid.step > 0.0 && std::isfinite(grid.step) && grid.interval > 0.0);
   assert((noise.angle.array() > 0.0).all() && (noise.acceleration.array() > 0.0).all());
   for (const int index : programs_.common().moving()) moving_.push_back(free_.position(index));
-  if (!sensed_.empty()) {
+  if (!looked_.empty()) {
     std::vector<int> columns = programs_.common().moving();
     for (const int index : sensing_parameters(mechanism)) {
       sensing_.push_back(free_.position(index));
       columns.push_back(index);
     }
-    sensing_program_ = std::make_shared<const SensingProgram>(mechanism, sensed_, columns,
+    sensing_program_ = std::make_shared<const SensingProgram>(mechanism, looked_, columns,
                                                               static_cast<int>(moving_.size()));
   }
   point_.mechanism = mechanism;
   apply_ties(point_.mechanism);
+  place_late();
   for (const Segment& segment : segments) add_segment(segment, grid);
   place_nodes(states, state_spacing);
   update_mixing();
@@ -94,7 +96,7 @@ void ShootingProblem::add_segment(const Segment& segment, const ShootingGrid& gr
     const auto steps = static_cast<int>(std::lround(grid.interval / (shortest * tick)));
     per_node = std::clamp(steps * shortest, shortest, ticks);
   }
-  ShotSegment shot{.data = segment,
+  ShotSegment shot{.data = without_early_readings(point_.mechanism, segment),
                    .edges = {0.0},
                    .steps = {},
                    .spacing = per_node * tick,
@@ -210,7 +212,7 @@ ShootingProblem::Span ShootingProblem::span_of(const ShotSegment& segment, int i
 }
 
 void ShootingProblem::make_blocks() {
-  max_rows_ = std::max({2 * coordinate_count(), free_.prior_count(), most_inertial_readings()});
+  max_rows_ = std::max({2 * coordinate_count(), free_.prior_count(), most_looks()});
   for (int s = 0; s < segment_count(); ++s) {
     const ShotSegment& segment = segments_[static_cast<std::size_t>(s)];
     blocks_.push_back({BlockKind::kStart, s, 0, 0});
@@ -243,14 +245,8 @@ ArrowLayout ShootingProblem::layout() const {
 
 /// Controls change with the delays alone.
 void ShootingProblem::update_controls(Point& point) const {
-  std::vector<ControlDelay> delays;
-  bool moves = point.controls == nullptr;
-  for (const int motor : programs_.common().motors()) {
-    const Parameter& delay = point.mechanism.hinge_parameter(motor, HingeQuantity::kInputDelay);
-    delays.push_back({delay.value, delay.free});
-    moves |= delay.free;
-  }
-  if (!moves) return;
+  const std::vector<ControlDelay> delays = control_delays(programs_.common(), point.mechanism);
+  if (point.controls && std::ranges::none_of(delays, &ControlDelay::free)) return;
   std::vector<HeldControls> controls;
   for (const ShotSegment& segment : segments_) {
     controls.emplace_back(segment.data, segment.edges, delays);
@@ -280,17 +276,17 @@ void ShootingProblem::simulate(Point& point) const {
           .guess = point.guesses.col(node)};
     }
   }
-  if (!sensed().empty()) {
+  if (!looked_.empty()) {
     give_looks(point);
-    point.inertial.resize(point.intervals.size());
+    point.looked.resize(point.intervals.size());
   }
   for (const ProgramVariants::Run& run : programs_.runs(point.mechanism, groups_)) {
     const auto own = std::span(point.intervals).subspan(run.first, run.count);
     IntervalMotion(run.program, run.values, threads_)
         .run(own, std::span(angles).subspan(run.first, run.count));
-    if (sensed().empty()) continue;
+    if (looked_.empty()) continue;
     sense(run.program, *sensing_program_, run.values, own,
-          std::span(point.inertial).subspan(run.first, run.count), threads_);
+          std::span(point.looked).subspan(run.first, run.count), threads_);
   }
   if (programs_.common().has_loops()) {
     for (int node = 0; node < node_count_; ++node) {
@@ -309,6 +305,7 @@ void ShootingProblem::read_sensors(Point& point,
     const ShotSegment& segment = segments_[s];
     point.angles[s].resize(segment.data.sample_count(), sensor_count());
     for (int i = 0; i < sensor_count(); ++i) {
+      if (late_[static_cast<std::size_t>(i)] >= 0) continue;
       const double offset =
           point.mechanism.parameters[static_cast<std::size_t>(sensor(i).offset)].value;
       for (int k = 0; k < segment.node_count; ++k) {
@@ -322,6 +319,7 @@ void ShootingProblem::read_sensors(Point& point,
         }
       }
     }
+    read_late(point, static_cast<int>(s));
     for (const ZeroShift& shift : segment.data.shifts) {
       const double by = point.mechanism.parameters[static_cast<std::size_t>(shift.parameter)].value;
       point.angles[s].col(shift.sensor).tail(segment.data.sample_count() - shift.sample).array() +=

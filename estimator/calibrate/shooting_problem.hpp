@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "estimator/calibrate/free_parameters.hpp"
-#include "estimator/calibrate/inertial_looks.hpp"
+#include "estimator/calibrate/sensor_looks.hpp"
 #include "estimator/math/parallel_jobs.hpp"
 #include "estimator/model/sensor.hpp"
 #include "estimator/optimize/least_squares_problem.hpp"
@@ -58,8 +58,8 @@ struct ShootingNoise {
 ///
 ///   Σ ((θ(t; x_k, χ) − offset − y)/σ_y)² + Σ ‖Q^{−½} (x_{k+1} − φ(x_k, χ))‖² + priors
 ///
-/// and the same of what inertial sensors read at their looks (InertialLooks), whose accelerations
-/// are those of the equations of motion there.
+/// and the same of what inertial sensors read at their looks (SensorLooks), whose accelerations
+/// are those of the equations of motion there. An encoder that is late is read at looks as well.
 ///
 /// Q is the covariance that white acceleration noise of density σ_a² leaves after one interval T,
 /// σ_a² [T³/3, T²/2; T²/2, T] a hinge; noise of controls adds to it across hinges, as white too
@@ -155,6 +155,8 @@ class ShootingProblem final : public LeastSquaresProblem {
   /// Number of readings of the axis at a place among those, and the sum of their squared errors.
   int inertial_reading_count(int place) const;
   double inertial_squared_error(int place) const;
+  /// The errors, one a reading.
+  std::vector<double> inertial_errors(int place) const;
 
  private:
   struct ShotSegment {
@@ -177,9 +179,9 @@ class ShootingProblem final : public LeastSquaresProblem {
     Eigen::MatrixXd guesses;  ///< joints × nodes: where to look for those that close loops
     std::shared_ptr<const std::vector<HeldControls>> controls;  ///< of each segment
     std::vector<MotionInterval> intervals;                      ///< one a node
-    std::vector<Eigen::MatrixXd> angles;  ///< of each segment: samples × sensors
-    std::shared_ptr<const std::vector<InertialLooks>> looks;  ///< of each segment
-    std::vector<Eigen::MatrixXd> inertial;                    ///< of each node: looks × axes read
+    std::vector<Eigen::MatrixXd> angles;                    ///< of each segment: samples × sensors
+    std::shared_ptr<const std::vector<SensorLooks>> looks;  ///< of each segment
+    std::vector<Eigen::MatrixXd> looked;                    ///< of each node: looks × looked_
     double cost = 0.0;
     std::shared_ptr<Slopes> slopes;  ///< null at a candidate
   };
@@ -204,12 +206,15 @@ class ShootingProblem final : public LeastSquaresProblem {
   void update_controls(Point& point) const;
   void update_looks(Point& point) const;
   void give_looks(Point& point) const;
-  std::span<const InertialLooks::Reading> inertial_readings(const Point& point, int segment,
-                                                            int node, int place) const;
+  std::span<const SensorLooks::Reading> looks_of(const Point& point, int segment, int node,
+                                                 int place) const;
+  double looked(const Point& point, int node, int place, int look) const;
   double inertial_error(const Point& point, int segment, int node, int place,
-                        const InertialLooks::Reading& reading) const;
+                        const SensorLooks::Reading& reading) const;
   double inertial_squares(const Point& point, int segment, int place) const;
-  int most_inertial_readings() const;
+  int most_looks() const;
+  void place_late();
+  void read_late(Point& point, int segment) const;
   void simulate(Point& point) const;
   void read_sensors(Point& point, const std::vector<Eigen::MatrixXd>& coordinates) const;
   double total_cost(const Point& point) const;
@@ -223,6 +228,9 @@ class ShootingProblem final : public LeastSquaresProblem {
   void find_slopes(std::vector<IntervalSlopes::Result>& slopes) const;
   void linearize_readings(const Block& block, ResidualBlock& out) const;
   void linearize_inertial(const Block& block, ResidualBlock& out) const;
+  void linearize_late(const Block& block, ResidualBlock& out) const;
+  void linearize_look(int node, int place, int look, int row, double weight,
+                      ResidualBlock& out) const;
   void linearize_acceleration(const Block& block, ResidualBlock& out) const;
   void linearize_start(const Block& block, ResidualBlock& out) const;
 
@@ -230,10 +238,12 @@ class ShootingProblem final : public LeastSquaresProblem {
   FreeParameters free_;
   ProgramVariants programs_;  ///< a group a segment
   std::vector<int> sensed_;
-  std::shared_ptr<const SensingProgram> sensing_program_;  ///< null: nothing is sensed
+  std::shared_ptr<const SensingProgram> sensing_program_;  ///< null: nothing is looked at
   std::vector<int> moving_;   ///< arrow positions of parameters that act on the motion
-  std::vector<int> sensing_;  ///< of those that act on inertial readings alone
+  std::vector<int> sensing_;  ///< of those that act on what is looked at alone
   std::vector<Sensor> sensors_;
+  std::vector<int> looked_;  ///< axes of the sensing program: sensed_, then late encoders
+  std::vector<int> late_;    ///< of each sensor: its place among those; −1: it is not late
   ShootingNoise noise_;
   /// Of each node: rows of defects, in deviations; none while controls are what is recorded.
   std::vector<Eigen::MatrixXd> mixing_;

@@ -35,7 +35,7 @@ class SegmentStates {
     for (int p = 0; p < c_; ++p) {
       if (fit.is_process_noise_seen(p)) density_[p] = problem_.noise().acceleration[p];
     }
-    find_sensed();
+    find_readings();
     out_.start = segment_.start;
     out_.controls = segment_.controls;
   }
@@ -59,22 +59,42 @@ class SegmentStates {
     return problem_.mechanism().parameters[static_cast<std::size_t>(index)].value;
   }
 
-  /// Readings of sensors beside encoders, those of late ones with the sample that they are of.
-  void find_sensed() {
+  /// Readings of sensors, those of late ones with the sample that they are of.
+  void find_readings() {
     sensed_.resize(static_cast<std::size_t>(count()));
+    read_.resize(static_cast<std::size_t>(count()));
     for (int place = 0; place < std::ssize(steps_.sensed()); ++place) {
       const int axis = steps_.sensed()[static_cast<std::size_t>(place)];
-      const double delay = parameter(problem_.mechanism().index_of_inertial(
-          axis / InertialSensor::kAxes, InertialQuantity::kDelay));
       for (int k = 0; k < count(); ++k) {
-        const double of = segment_.time(k) - delay;
-        if (std::isnan(segment_.inertial(k, axis)) || of < 0.0) continue;
-        const int sample = segment_.first_sample_from(of - 0.5 * segment_.period);
-        const double after = of - segment_.time(sample);
-        sensed_[static_cast<std::size_t>(sample)].push_back(
-            {place, segment_.inertial(k, axis), delay > 0.0 ? after : 0.0});
+        if (std::isnan(segment_.inertial(k, axis))) continue;
+        book(sensed_, {place, k, 0.0}, parameter(delay_of_axis(problem_.mechanism(), axis)));
       }
     }
+    for (int sensor = 0; sensor < std::ssize(sensors_); ++sensor) {
+      for (int k = 0; k < count(); ++k) {
+        if (std::isnan(segment_.angles(k, sensor))) continue;
+        book(read_, {sensor, k, 0.0}, parameter(sensors_[static_cast<std::size_t>(sensor)].delay));
+      }
+    }
+  }
+
+  /// A reading, from so long after the sample that it is booked with [s].
+  struct Read {
+    int sensor;  ///< an encoder, or the place of an axis
+    int row;     ///< the sample that it came with
+    double after;
+  };
+
+  /// What would be of before the start, or after the end, is of no sample.
+  void book(std::vector<std::vector<Read>>& books, Read reading, double delay) const {
+    int sample = reading.row;
+    if (delay != 0.0) {
+      const double of = segment_.time(reading.row) - delay;
+      if (of < 0.0 || of > segment_.duration()) return;
+      sample = std::min(segment_.first_sample_from(of - 0.5 * segment_.period), count() - 1);
+      reading.after = of - segment_.time(sample);
+    }
+    books[static_cast<std::size_t>(sample)].push_back(reading);
   }
 
   /// First nodes are known as little as the joint estimation knows them beforehand.
@@ -96,32 +116,42 @@ class SegmentStates {
       reading.residual << error, -slopes.tail(parameter_count());
       readings.push_back(std::move(reading));
     };
-    for (std::size_t i = 0; i < sensors_.size(); ++i) {
-      const Sensor& sensor = sensors_[i];
-      const auto column = static_cast<Eigen::Index>(i);
-      const double value = segment_.angles(sample, column);
-      if (std::isnan(value)) continue;
+    for (const Read& each : read_[static_cast<std::size_t>(sample)]) {
+      const Sensor& sensor = sensors_[static_cast<std::size_t>(each.sensor)];
+      const int n = steps_.joint_count();
       Eigen::RowVectorXd slopes = Eigen::RowVectorXd::Zero(step.motion_slopes.cols());
       for (const Sensor::Term& term : sensor.terms) {
         slopes += term.sign * step.motion_slopes.row(term.hinge);
+        if (each.after == 0.0) continue;
+        slopes += term.sign * each.after * step.motion_slopes.row(n + term.hinge);
       }
-      double expected = sensor.sum([&](int hinge) { return step.motion[hinge]; });
-      const auto shift = [&](int index, double sign) {
-        expected += sign * parameter(index);
+      const double rate = sensor.sum([&](int hinge) { return step.motion[n + hinge]; });
+      const double growth = sensor.sum([&](int hinge) { return step.motion[2 * n + hinge]; });
+      double expected = sensor.sum([&](int hinge) { return step.motion[hinge]; }) +
+                        each.after * (rate + 0.5 * each.after * growth);
+      const auto move = [&](int index, double slope) {
         const auto at = std::ranges::find(options_.spread.parameters, index);
         if (at == options_.spread.parameters.end()) return;
-        slopes[2 * c_ + (at - options_.spread.parameters.begin())] += sign;
+        slopes[2 * c_ + (at - options_.spread.parameters.begin())] += slope;
+      };
+      const auto shift = [&](int index, double sign) {
+        expected += sign * parameter(index);
+        move(index, sign);
       };
       shift(sensor.offset, -1.0);
-      for (const ZeroShift& each : segment_.shifts) {
-        if (each.sensor == static_cast<int>(i) && sample >= each.sample) shift(each.parameter, 1.0);
+      move(sensor.delay, -rate);
+      for (const ZeroShift& shifted : segment_.shifts) {
+        if (shifted.sensor == each.sensor && each.row >= shifted.sample) {
+          shift(shifted.parameter, 1.0);
+        }
       }
-      add(slopes, sensor.difference(value - expected), problem_.noise().angle[column]);
+      add(slopes, sensor.difference(segment_.angles(each.row, each.sensor) - expected),
+          problem_.noise().angle[each.sensor]);
     }
-    for (const Sensed& each : sensed_[static_cast<std::size_t>(sample)]) {
-      const double expected = step.sensed[each.place] + each.after * step.sensed_rate[each.place];
-      const int axis = steps_.sensed()[static_cast<std::size_t>(each.place)];
-      add(step.sensed_slopes.row(each.place), each.value - expected,
+    for (const Read& each : sensed_[static_cast<std::size_t>(sample)]) {
+      const double expected = step.sensed[each.sensor] + each.after * step.sensed_rate[each.sensor];
+      const int axis = steps_.sensed()[static_cast<std::size_t>(each.sensor)];
+      add(step.sensed_slopes.row(each.sensor), segment_.inertial(each.row, axis) - expected,
           problem_.noise().inertial[axis]);
     }
     return readings;
@@ -188,12 +218,6 @@ class SegmentStates {
     }
   }
 
-  /// A reading of a sample, from so long after it [s].
-  struct Sensed {
-    int place;
-    double value, after;
-  };
-
   const ShootingProblem& problem_;
   const StateOptions& options_;
   const Segment& segment_;
@@ -202,7 +226,7 @@ class SegmentStates {
   std::vector<Sensor> sensors_;
   int c_;
   Eigen::VectorXd density_;  // root spectral, of what the data show to be unexplained
-  std::vector<std::vector<Sensed>> sensed_;
+  std::vector<std::vector<Read>> read_, sensed_;  // of each sample: encoders, and other sensors
   StateEstimate out_;
 };
 

@@ -7,14 +7,11 @@
 #include "estimator/calibrate/identifiability.hpp"
 #include "estimator/calibrate/number_text.hpp"
 #include "estimator/calibrate/preparation.hpp"
+#include "estimator/calibrate/sensor_looks.hpp"
 #include "estimator/optimize/covariance.hpp"
 
 namespace estimator {
 namespace {
-
-bool is_withheld(const Mechanism& mechanism, const Sensor& sensor) {
-  return std::ranges::count(mechanism.withheld, sensor.name) > 0;
-}
 
 /// With the columns of all sensors in one matrix, in their order.
 Segment with_all_columns(const Mechanism& mechanism, Segment segment) {
@@ -22,13 +19,32 @@ Segment with_all_columns(const Mechanism& mechanism, Segment segment) {
   Eigen::MatrixXd all(segment.angles.rows(), static_cast<Eigen::Index>(sensors.size()));
   Eigen::Index used = 0, withheld = 0;
   for (std::size_t i = 0; i < sensors.size(); ++i) {
-    all.col(static_cast<Eigen::Index>(i)) = is_withheld(mechanism, sensors[i])
+    all.col(static_cast<Eigen::Index>(i)) = is_withheld(mechanism, sensors[i].name)
                                                 ? segment.withheld.col(withheld++)
                                                 : segment.angles.col(used++);
   }
   segment.angles = std::move(all);
   segment.withheld.resize(0, 0);
   return segment;
+}
+
+/// Axes of withheld sensors beside encoders that are read.
+std::vector<int> withheld_axes(const Mechanism& mechanism, const std::vector<Segment>& segments) {
+  Mechanism all = mechanism;
+  all.withheld.clear();
+  std::vector<int> axes = sensed_axes(all, segments);
+  std::erase_if(axes, [&](int axis) {
+    const auto sensor = static_cast<std::size_t>(axis / InertialSensor::kAxes);
+    return !is_withheld(mechanism, mechanism.inertial_sensors[sensor].name);
+  });
+  return axes;
+}
+
+/// Whether a parameter is of a sensor that is withheld, and so of nothing that is read.
+bool is_of_withheld(const Mechanism& mechanism, int parameter) {
+  if (!is_of_sensor(mechanism, parameter)) return false;
+  const std::string& name = parameter_at(mechanism, parameter).name;
+  return is_withheld(mechanism, name.substr(0, name.rfind('.')));
 }
 
 /// Readings of all sensors where the fit stands; noise of those withheld by their differences.
@@ -41,13 +57,20 @@ ShootingProblem problem_with_all(const ShootingProblem& fitted,
   Eigen::Index used = 0;
   for (std::size_t i = 0; i < sensors.size(); ++i) {
     const auto column = static_cast<Eigen::Index>(i);
-    if (!is_withheld(mechanism, sensors[i])) {
+    if (!is_withheld(mechanism, sensors[i].name)) {
       noise.angle[column] = fitted.noise().angle[used++];
       continue;
     }
     noise.angle[column] = kAngleNoiseFloor * sensors[i].units().scale;
     for (const Segment& segment : segments) {
       noise.angle[column] = std::max(noise.angle[column], noise_level(segment, column));
+    }
+  }
+  for (const int axis : withheld_axes(mechanism, segments)) {
+    for (const Segment& segment : segments) {
+      if (axis >= segment.inertial.cols()) continue;
+      noise.inertial[axis] =
+          std::max(noise.inertial[axis], noise_level(segment.inertial.col(axis)));
     }
   }
   mechanism.withheld.clear();
@@ -62,21 +85,28 @@ Eigen::VectorXd deviations(const ShootingProblem& problem, const ParameterBook& 
       .standard_deviation;
 }
 
-/// Root mean square and mean of the errors of a sensor's readings as they are predicted.
-void book_errors(const ShootingProblem& all, const std::vector<Segment>& segments, int sensor,
-                 WithheldSensor& out) {
-  double squares = 0.0, sum = 0.0, count = 0.0;
+/// Errors of an encoder's readings as they are predicted.
+std::vector<double> errors_of(const ShootingProblem& all, const std::vector<Segment>& segments,
+                              int sensor) {
+  std::vector<double> errors;
   for (std::size_t s = 0; s < segments.size(); ++s) {
-    const Eigen::VectorXd errors =
-        all.angles(static_cast<int>(s)).col(sensor) - segments[s].angles.col(sensor);
-    for (const double error : errors) {
-      if (std::isnan(error)) continue;
-      const double difference = all.sensor(sensor).difference(error);
-      squares += difference * difference;
-      sum += difference;
-      count += 1.0;
+    const auto predicted = all.angles(static_cast<int>(s)).col(sensor);
+    for (Eigen::Index k = 0; k < predicted.size(); ++k) {
+      if (!all.is_read(static_cast<int>(s), k, sensor)) continue;
+      errors.push_back(all.sensor(sensor).difference(predicted[k] - segments[s].angles(k, sensor)));
     }
   }
+  return errors;
+}
+
+/// Root mean square and mean.
+void book_errors(const std::vector<double>& errors, WithheldSensor& out) {
+  double squares = 0.0, sum = 0.0;
+  for (const double error : errors) {
+    squares += error * error;
+    sum += error;
+  }
+  const auto count = static_cast<double>(errors.size());
   out.rmse = std::sqrt(squares / count);
   out.mean = sum / count;
 }
@@ -89,7 +119,8 @@ std::vector<Recording> set_withheld_aside(const Mechanism& mechanism,
   const std::vector<Sensor> sensors = all_sensors_of(mechanism);
   std::vector<Eigen::Index> used, withheld;
   for (std::size_t i = 0; i < sensors.size(); ++i) {
-    (is_withheld(mechanism, sensors[i]) ? withheld : used).push_back(static_cast<Eigen::Index>(i));
+    (is_withheld(mechanism, sensors[i].name) ? withheld : used)
+        .push_back(static_cast<Eigen::Index>(i));
   }
   for (Recording& recording : recordings) {
     for (Segment& segment : recording.segments) {
@@ -119,36 +150,52 @@ std::vector<WithheldSensor> judge_withheld(const ShootingProblem& fitted,
   double narrowing = 1.0;
   std::string narrowed;
   for (Eigen::Index i = 0; i < with.size(); ++i) {
+    const int asked = book.asked()[static_cast<std::size_t>(i)];
     if (!(with[i] > 0.0) || !std::isfinite(with[i])) continue;
+    if (is_of_withheld(fitted.mechanism(), asked)) continue;
     const double ratio = without[i] / with[i];
     if (!(ratio > narrowing)) continue;
     narrowing = ratio;
-    const auto index = static_cast<std::size_t>(book.asked()[static_cast<std::size_t>(i)]);
-    narrowed = fitted.mechanism().parameters[index].name;
+    narrowed = parameter_at(fitted.mechanism(), asked).name;
   }
   for (int i = 0; i < all.sensor_count(); ++i) {
-    if (!is_withheld(fitted.mechanism(), all.sensor(i))) continue;
+    if (!is_withheld(fitted.mechanism(), all.sensor(i).name)) continue;
     WithheldSensor& sensor = judged.emplace_back();
     sensor.name = all.sensor(i).name;
     sensor.kind = all.sensor(i).kind;
     sensor.noise = all.noise().angle[i];
     sensor.narrowing = narrowing;
     sensor.narrowed = narrowed;
-    book_errors(all, segments, i, sensor);
+    book_errors(errors_of(all, segments, i), sensor);
+  }
+  for (const int axis : withheld_axes(fitted.mechanism(), segments)) {
+    const auto place = std::ranges::find(all.sensed(), axis) - all.sensed().begin();
+    WithheldSensor& sensor = judged.emplace_back();
+    sensor.name = inertial_axis_name(all.mechanism(), axis);
+    sensor.unit = inertial_axis_unit(all.mechanism(), axis);
+    sensor.noise = all.noise().inertial[axis];
+    sensor.narrowing = narrowing;
+    sensor.narrowed = narrowed;
+    book_errors(all.inertial_errors(static_cast<int>(place)), sensor);
   }
   return judged;
 }
 
 std::string describe(const WithheldSensor& sensor) {
+  const bool is_encoder = sensor.unit.empty();
   const JointUnits units = joint_units(sensor.kind);
   const double constant = sensor.mean * sensor.mean;
   const double scatter = std::sqrt(std::max(0.0, sensor.rmse * sensor.rmse - constant));
-  std::string text = "encoder " + sensor.name + " was withheld: its readings are predicted to " +
-                     number_text(1e3 * sensor.rmse, 3) + " " + units.error +
-                     " RMSE (its noise: " + number_text(1e3 * sensor.noise, 2);
+  const auto text_of = [&](double value, int digits) {
+    return number_text(is_encoder ? 1e3 * value : value, digits);
+  };
+  std::string text = (is_encoder ? "encoder " : "") + sensor.name +
+                     " was withheld: its readings are predicted to " + text_of(sensor.rmse, 3) +
+                     " " + (is_encoder ? units.error : sensor.unit) +
+                     " RMSE (its noise: " + text_of(sensor.noise, 2);
   if (constant > scatter * scatter) {
-    text += "; " + number_text(1e3 * scatter, 3) + " but for a constant of " +
-            number_text(1e3 * sensor.mean, 3) + ", which the others do not tell well";
+    text += "; " + text_of(scatter, 3) + " but for a constant of " + text_of(sensor.mean, 3) +
+            ", which the others do not tell well";
   }
   text += ")";
   if (sensor.narrowed.empty()) return text + "; with it nothing would be known better";

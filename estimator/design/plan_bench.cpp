@@ -46,11 +46,7 @@ std::vector<HeldControls> PlanBench::hold(const Mechanism& values,
   for (Eigen::Index k = 0; k <= (commands.rows() - 1) * steps_a_sample_; ++k) {
     edges.push_back(static_cast<double>(k) * facts_.period / steps_a_sample_);
   }
-  std::vector<ControlDelay> delays;
-  for (const int motor : motors) {
-    const Parameter& delay = values.hinge_parameter(motor, HingeQuantity::kInputDelay);
-    delays.push_back({delay.value, delay.free});
-  }
+  const std::vector<ControlDelay> delays = control_delays(program_, values);
   std::vector<HeldControls> controls;
   for (const auto& command : commands.colwise()) {
     Segment segment;

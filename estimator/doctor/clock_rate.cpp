@@ -31,7 +31,7 @@ int power_of_second(HingeQuantity quantity) {
     case HingeQuantity::kBackEmf:
       return 1;
     default:
-      return 0;  // lengths, inertias, drag, angles; delays, which no tie can follow
+      return 0;  // lengths, inertias, drag, angles; delays, which are let be
   }
 }
 

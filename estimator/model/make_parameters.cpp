@@ -37,6 +37,10 @@ constexpr QuantityFacts at_least_zero(const char* suffix, const char* unit, doub
   return {suffix, unit, value, 0.0, kInfinity};
 }
 
+// Encoders are what other sensors are late against, and any of them may be first.
+constexpr double kDelayMax = 0.05;  // [s]
+constexpr QuantityFacts kEncoderDelay = {"encoder_delay", "s", 0.0, -kDelayMax, kDelayMax};
+
 // Order of HingeQuantity.
 constexpr QuantityFacts kHingeFacts[] = {any("a_x", "m"),
                                          any("a_y", "m"),
@@ -64,6 +68,7 @@ constexpr QuantityFacts kHingeFacts[] = {any("a_x", "m"),
                                          at_least_zero("k_e", "unit·s/rad"),
                                          at_least_zero("delay", "s"),
                                          any("offset", "rad"),
+                                         kEncoderDelay,
                                          any("stop_lower", "rad"),
                                          any("stop_upper", "rad"),
                                          {"restitution", "-", 0.0, 0.0, 1.0}};
@@ -95,6 +100,7 @@ constexpr QuantityFacts kSliderFacts[] = {any("a_x", "m"),
                                           at_least_zero("k_e", "unit·s/m"),
                                           at_least_zero("delay", "s"),
                                           any("offset", "m"),
+                                          kEncoderDelay,
                                           any("stop_lower", "m"),
                                           any("stop_upper", "m"),
                                           {"restitution", "-", 0.0, 0.0, 1.0}};
@@ -104,7 +110,6 @@ constexpr QuantityFacts kWorldFacts[] = {{"g", "m/s²", 9.82, 0.0, kInfinity},
                                          {"tilt_z", "rad", 0.0, -1.5, 1.5}};
 
 constexpr double kMountMax = 3.2;        // no rotation vector is longer [rad]
-constexpr double kDelayMax = 0.05;       // [s]
 constexpr double kCameraDelayMax = 0.2;  // exposure, transfer, image processing [s]
 constexpr double kCrossMax = 0.5;        // more is another axis [-]
 
@@ -253,8 +258,11 @@ void make_parameters(Mechanism& mechanism) {
   for (const QuantityFacts& facts : kWorldFacts) append(mechanism.parameters, "gravity", facts);
   for (const BodyEncoder& encoder : mechanism.body_encoders) {
     const bool slides = kind_between(mechanism, encoder) == JointKind::kPrismatic;
-    append(mechanism.parameters, encoder.name,
-           (slides ? kSliderFacts : kHingeFacts)[static_cast<int>(HingeQuantity::kEncoderOffset)]);
+    for (const HingeQuantity quantity :
+         {HingeQuantity::kEncoderOffset, HingeQuantity::kEncoderDelay}) {
+      append(mechanism.parameters, encoder.name,
+             (slides ? kSliderFacts : kHingeFacts)[static_cast<int>(quantity)]);
+    }
   }
   for (const InertialSensor& sensor : mechanism.inertial_sensors) {
     for (int quantity = 0; quantity < Mechanism::kInertialQuantities; ++quantity) {

@@ -186,6 +186,7 @@ void require_hinges(const Mechanism& mechanism) {
     if (hinge.control_noise != 0.0) refuse(hinge.name, "has a control with noise");
     if (has_smooth_friction(mechanism, j)) refuse(hinge.name, "has friction without a jump");
   }
+  if (const auto late = first_late(mechanism)) refuse(late->name, "has an encoder with a delay");
   if (!mechanism.welds.empty()) refuse(mechanism.welds.front().name, "holds two bodies together");
   for (const Hinge& hinge : mechanism.hinges) {
     for (const int body : {hinge.body_a, hinge.body_b}) {

@@ -54,11 +54,15 @@ enum class HingeQuantity : int {
   kBackEmf,              ///< k_e: torque K (u − k_e ω) [unit·s/rad]
   kInputDelay,           ///< the control acts this much later than recorded [s]
   kEncoderOffset,        ///< the encoder reads θ − offset [rad]
+  kEncoderDelay,         ///< a reading of the encoder is of so long before [s]
   kStopLower,            ///< θ is nowhere below, where the hinge has that stop [rad]
   kStopUpper,            ///< θ is nowhere above, where the hinge has that stop [rad]
   kRestitution,          ///< e: it leaves its stops at e times the speed it struck them at [-]
   kCount
 };
+
+/// Quantities of one encoder between bodies: as kEncoderOffset and kEncoderDelay of a hinge.
+enum class EncoderQuantity : int { kOffset, kDelay, kCount };
 
 /// Quantities of one inertial sensor. Its axes are those of InertialSensor::frame turned on by the
 /// rotation vector `mount`, in sensor axes.
@@ -248,15 +252,16 @@ struct InertialSensor {
 /// Bodies, joints and the values of all their quantities. Pure description: no state.
 ///
 /// `parameters` holds, in this order: kBodyQuantities of each body, kHingeQuantities of each
-/// hinge, kWeldQuantities of each weld, kWorldQuantities, the offset of each encoder between
-/// bodies, kInertialQuantities of each inertial sensor; behind these whatever else parameters may
-/// be tied to. `make_parameters` builds it with names, units and physical bounds.
+/// hinge, kWeldQuantities of each weld, kWorldQuantities, kEncoderQuantities of each encoder
+/// between bodies, kInertialQuantities of each inertial sensor; behind these whatever else
+/// parameters may be tied to. `make_parameters` builds it with names, units and physical bounds.
 struct Mechanism {
   static constexpr int kBodyQuantities = static_cast<int>(BodyQuantity::kCount);
   static constexpr int kHingeQuantities = static_cast<int>(HingeQuantity::kCount);
   /// Of a weld: its two points, the first of HingeQuantity.
   static constexpr int kWeldQuantities = static_cast<int>(HingeQuantity::kPointBz) + 1;
   static constexpr int kWorldQuantities = static_cast<int>(WorldQuantity::kCount);
+  static constexpr int kEncoderQuantities = static_cast<int>(EncoderQuantity::kCount);
   static constexpr int kInertialQuantities = static_cast<int>(InertialQuantity::kCount);
 
   std::string name;
@@ -288,10 +293,11 @@ struct Mechanism {
   int index(WorldQuantity quantity) const {
     return index_of_weld(weld_count(), HingeQuantity::kPointAx) + static_cast<int>(quantity);
   }
-  /// Of its offset.
-  int index_of_body_encoder(int encoder) const { return index(WorldQuantity::kCount) + encoder; }
+  int index_of_body_encoder(int encoder, EncoderQuantity quantity) const {
+    return index(WorldQuantity::kCount) + encoder * kEncoderQuantities + static_cast<int>(quantity);
+  }
   int index_of_inertial(int sensor, InertialQuantity quantity) const {
-    return index_of_body_encoder(body_encoder_count()) + sensor * kInertialQuantities +
+    return index_of_body_encoder(body_encoder_count(), {}) + sensor * kInertialQuantities +
            static_cast<int>(quantity);
   }
 

@@ -110,24 +110,60 @@ std::vector<Sensor> all_sensors_of(const Mechanism& mechanism) {
     sensors.push_back({hinge.name,
                        hinge.kind,
                        {{j, 1.0}},
-                       mechanism.index_of_hinge(j, HingeQuantity::kEncoderOffset)});
+                       mechanism.index_of_hinge(j, HingeQuantity::kEncoderOffset),
+                       mechanism.index_of_hinge(j, HingeQuantity::kEncoderDelay)});
   }
   for (int i = 0; i < mechanism.body_encoder_count(); ++i) {
     const BodyEncoder& encoder = mechanism.body_encoders[static_cast<std::size_t>(i)];
     std::string fault;
     sensors.push_back({encoder.name, kind_between(mechanism, encoder),
                        terms_between(mechanism, encoder, fault),
-                       mechanism.index_of_body_encoder(i)});
+                       mechanism.index_of_body_encoder(i, EncoderQuantity::kOffset),
+                       mechanism.index_of_body_encoder(i, EncoderQuantity::kDelay)});
   }
   return sensors;
 }
 
+bool is_withheld(const Mechanism& mechanism, const std::string& name) {
+  return std::ranges::count(mechanism.withheld, name) > 0;
+}
+
 std::vector<Sensor> sensors_of(const Mechanism& mechanism) {
   std::vector<Sensor> sensors = all_sensors_of(mechanism);
-  std::erase_if(sensors, [&](const Sensor& sensor) {
-    return std::ranges::count(mechanism.withheld, sensor.name) > 0;
-  });
+  std::erase_if(sensors, [&](const Sensor& sensor) { return is_withheld(mechanism, sensor.name); });
   return sensors;
+}
+
+bool is_of_sensor(const Mechanism& mechanism, int parameter) {
+  if (parameter >= mechanism.index_of_body_encoder(0, {})) {
+    return parameter < mechanism.index_of_inertial(mechanism.inertial_count(), {});
+  }
+  for (int j = 0; j < mechanism.hinge_count(); ++j) {
+    if (parameter == mechanism.index_of_hinge(j, HingeQuantity::kEncoderOffset) ||
+        parameter == mechanism.index_of_hinge(j, HingeQuantity::kEncoderDelay)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool acts_on_motion(const Mechanism& mechanism, int parameter) {
+  if (!is_of_sensor(mechanism, parameter)) return true;
+  return std::ranges::any_of(mechanism.ties, [&](const Tie& tie) {
+    return !is_of_sensor(mechanism, tie.parameter) &&
+           std::ranges::count(tie.terms, parameter, &TieTerm::parameter) > 0;
+  });
+}
+
+bool is_late(const Mechanism& mechanism, const Sensor& sensor) {
+  return parameter_at(mechanism, sensor.delay).value != 0.0 || varies(mechanism, sensor.delay);
+}
+
+std::optional<Sensor> first_late(const Mechanism& mechanism) {
+  for (const Sensor& sensor : sensors_of(mechanism)) {
+    if (is_late(mechanism, sensor)) return sensor;
+  }
+  return std::nullopt;
 }
 
 std::vector<JointKind> sensor_kinds(const Mechanism& mechanism) {

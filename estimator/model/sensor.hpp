@@ -3,6 +3,7 @@
 #include <Eigen/Core>
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,7 @@ struct Sensor {
   JointKind kind = JointKind::kRevolute;
   std::vector<Term> terms;
   int offset = 0;  ///< index into Mechanism::parameters [rad or m]
+  int delay = 0;   ///< likewise: a reading is of so long before its sample [s]
 
   JointUnits units() const { return joint_units(kind); }
   /// Of two readings, or of a reading and what it should be: an angle knows no whole revolutions.
@@ -40,8 +42,23 @@ struct Sensor {
 /// joints, in their order, then those between bodies.
 std::vector<Sensor> all_sensors_of(const Mechanism& mechanism);
 
+/// Whether the readings of the sensor of that name are not to be used.
+bool is_withheld(const Mechanism& mechanism, const std::string& name);
+
 /// The same without those whose readings are withheld.
 std::vector<Sensor> sensors_of(const Mechanism& mechanism);
+
+/// Whether a parameter is of an encoder or an inertial sensor.
+bool is_of_sensor(const Mechanism& mechanism, int parameter);
+
+/// Whether a parameter acts on the motion, of itself or through a tie, and not on readings alone.
+bool acts_on_motion(const Mechanism& mechanism, int parameter);
+
+/// Whether readings of the encoder are of other instants than their samples, or may be.
+bool is_late(const Mechanism& mechanism, const Sensor& sensor);
+
+/// The first encoder that is late; none where all read what is.
+std::optional<Sensor> first_late(const Mechanism& mechanism);
 
 /// Kinds of the sensors, in order.
 std::vector<JointKind> sensor_kinds(const Mechanism& mechanism);

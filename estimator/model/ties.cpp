@@ -65,12 +65,19 @@ const Tie* find_tie(const Mechanism& mechanism, int parameter) {
   return found == mechanism.ties.end() ? nullptr : &*found;
 }
 
-bool varies(const Mechanism& mechanism, int parameter) {
-  if (parameter_at(mechanism, parameter).free) return true;
+std::vector<TieTerm> free_sources(const Mechanism& mechanism, int parameter) {
+  if (parameter_at(mechanism, parameter).free) return {{parameter, 1.0}};
+  std::vector<TieTerm> sources;
   const Tie* const tie = find_tie(mechanism, parameter);
-  return tie != nullptr && std::ranges::any_of(tie->terms, [&](const TieTerm& term) {
-           return parameter_at(mechanism, term.parameter).free;
-         });
+  if (tie == nullptr) return sources;
+  for (const TieTerm& term : tie->terms) {
+    if (parameter_at(mechanism, term.parameter).free) sources.push_back(term);
+  }
+  return sources;
+}
+
+bool varies(const Mechanism& mechanism, int parameter) {
+  return !free_sources(mechanism, parameter).empty();
 }
 
 }  // namespace estimator

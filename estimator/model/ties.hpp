@@ -18,7 +18,7 @@ struct TieTerm {
 ///
 /// such as the mass of one of two equal links, or a lever arm that is a length less a distance.
 struct Tie {
-  int parameter;  ///< index into Mechanism::parameters; neither an encoder's offset nor a delay
+  int parameter;  ///< index into Mechanism::parameters
   double constant = 0.0;
   std::vector<TieTerm> terms = {};  ///< of parameters that are not tied themselves
 };
@@ -32,6 +32,9 @@ void apply_ties(Mechanism& mechanism);
 
 /// The tie of a parameter, or none.
 const Tie* find_tie(const Mechanism& mechanism, int parameter);
+
+/// The free parameters that a parameter is or follows from, and how much each moves it.
+std::vector<TieTerm> free_sources(const Mechanism& mechanism, int parameter);
 
 /// Whether an estimate moves the parameter: it is free, or follows from one that is.
 bool varies(const Mechanism& mechanism, int parameter);

@@ -73,28 +73,14 @@ void pass_motion(MotionLanes<kSensingLanes>& from, SensingLanes<kSensingLanes>& 
     std::copy_n(from.control(m), kSensingLanes, to.control(m));
 }
 
-/// Of each motor where its delay stands among the directions of the motion; −1: it is held.
-std::vector<int> input_delay_directions(const TreeProgram& program, const Mechanism& mechanism) {
-  std::vector<int> directions;
-  for (const int joint : program.motors()) {
-    const auto at = std::ranges::find(program.moving(),
-                                      mechanism.index_of_hinge(joint, HingeQuantity::kInputDelay));
-    directions.push_back(at == program.moving().end()
-                             ? -1
-                             : 2 * program.coordinate_count() +
-                                   static_cast<int>(at - program.moving().begin()));
-  }
-  return directions;
-}
-
 /// Derivatives of what is read at a batch of looks along the state there and along parameters.
 class LookSlopes {
  public:
   LookSlopes(const TreeProgram& program, const SensingProgram& sensing, const Mechanism& values)
       : sensing_(sensing),
+        program_(program),
         lanes_(program, values, true),
         sensors_(sensing, values),
-        input_delays_(input_delay_directions(program, values)),
         directions_(lanes_.direction_count()),
         states_(2 * lanes_.coordinate_count()),
         motion_(static_cast<std::size_t>(3 * lanes_.joint_count() * directions_) * kSensingLanes),
@@ -138,9 +124,10 @@ class LookSlopes {
       const double* own = sensors_.slope(entry);
       if (entry.column >= sensing_.control_column(0)) {
         const int motor = entry.column - sensing_.control_column(0);
-        const int direction = input_delays_[static_cast<std::size_t>(motor)];
         const double* late = lanes_.control_slope(motor);
-        if (direction >= 0) add(entry.axis, direction, [=](int i) { return own[i] * late[i]; });
+        for (const auto& [place, factor] : program_.delay_sources(motor)) {
+          add(entry.axis, states_ + place, [=, f = factor](int i) { return f * own[i] * late[i]; });
+        }
         continue;
       }
       if (entry.column >= 3 * n) {
@@ -172,21 +159,23 @@ class LookSlopes {
   void find_delays() {
     const int c = lanes_.coordinate_count();
     for (int axis = 0; axis < sensing_.axis_count(); ++axis) {
-      const int place = sensing_.delay(axis);
-      if (place < 0) continue;
-      for (int p = 0; p < c; ++p) {
-        const double *by_angle = slope(axis, p), *by_rate = slope(axis, c + p),
-                     *rate = lanes_.state(c + p), *acceleration = lanes_.acceleration(p);
-        add(axis, sensing_.slope_column(axis, place, states_),
-            [=](int i) { return -(by_angle[i] * rate[i] + by_rate[i] * acceleration[i]); });
+      for (const SensingProgram::DelaySource& source : sensing_.delay_sources(axis)) {
+        const int column = sensing_.slope_column(axis, source.place, states_);
+        for (int p = 0; p < c; ++p) {
+          const double *by_angle = slope(axis, p), *by_rate = slope(axis, c + p),
+                       *rate = lanes_.state(c + p), *acceleration = lanes_.acceleration(p);
+          add(axis, column, [=, f = source.factor](int i) {
+            return -f * (by_angle[i] * rate[i] + by_rate[i] * acceleration[i]);
+          });
+        }
       }
     }
   }
 
   const SensingProgram& sensing_;
+  const TreeProgram& program_;
   MotionLanes<kSensingLanes> lanes_;
   SensingLanes<kSensingLanes> sensors_;
-  std::vector<int> input_delays_;
   int directions_, states_;
   Rows motion_;              // of joint angles, rates, accelerations × directions
   std::vector<bool> moves_;  // of its rows: whether any lane is not zero
@@ -278,8 +267,7 @@ void linearize_motion(const TreeProgram& program, const Mechanism& values,
                       std::vector<RowMajor>& slopes) {
   MotionLanes<kSensingLanes> lanes(program, values, true);
   const int n = lanes.joint_count(), motors = lanes.motor_count(), rows = 3 * n + motors;
-  const int directions = lanes.direction_count();
-  const std::vector<int> delays = input_delay_directions(program, values);
+  const int directions = lanes.direction_count(), states = 2 * program.coordinate_count();
   const std::vector<Place> places = places_of(intervals);
   motion.resize(rows, std::ssize(places));
   slopes.assign(places.size(), RowMajor(rows, directions));
@@ -298,9 +286,11 @@ void linearize_motion(const TreeProgram& program, const Mechanism& values,
           }
         }
         for (int m = 0; m < motors; ++m) {
-          const int delay = delays[static_cast<std::size_t>(m)];
-          if (delay < 0) continue;
-          std::copy_n(lanes.control_slope(m), kSensingLanes, slope_at(3 * n + m, delay));
+          for (const auto& [place, factor] : program.delay_sources(m)) {
+            const double* late = lanes.control_slope(m);
+            for_lanes<kSensingLanes>(slope_at(3 * n + m, states + place),
+                                     [=, f = factor](int i) { return f * late[i]; });
+          }
         }
       },
       [&](int lane, const Place&) {

@@ -132,7 +132,9 @@ void SlopeLanes::pass(int lane, const MotionEvent& event) {
     for (int p = 0; p < c; ++p) lanes_.slope(c + p, direction)[lane] += event.drop[p] * time;
   };
   if (event.joint < 0) {
-    move(2 * c + program_.delay_place(event.motor), 1.0);
+    for (const TreeProgram::DelaySource& source : program_.delay_sources(event.motor)) {
+      move(2 * c + source.place, source.factor);
+    }
     return;
   }
   const auto joint = static_cast<std::size_t>(event.joint);

@@ -4,22 +4,10 @@
 #include <cassert>
 #include <utility>
 
+#include "estimator/model/sensor.hpp"
 #include "estimator/tree/tied_values.hpp"
 
 namespace estimator {
-
-namespace {
-
-/// Where the delay of an axis' sensor stands among parameters; −1: it is held, or there is none.
-int delay_place(const Mechanism& mechanism, const std::vector<int>& parameters, int axis) {
-  const int sensor = axis / InertialSensor::kAxes;
-  if (sensor >= mechanism.inertial_count()) return -1;
-  const auto found =
-      std::ranges::find(parameters, mechanism.index_of_inertial(sensor, InertialQuantity::kDelay));
-  return found == parameters.end() ? -1 : static_cast<int>(found - parameters.begin());
-}
-
-}  // namespace
 
 SensingProgram::SensingProgram(const Mechanism& mechanism, std::vector<int> axes,
                                std::vector<int> parameters, int moving)
@@ -58,10 +46,19 @@ SensingProgram::SensingProgram(const Mechanism& mechanism, std::vector<int> axes
   std::vector<std::vector<Expression>> outputs(kSectionCount);
   const int first_load = load_axis(mechanism, 0, JointLoad::kTorque);
   constexpr int kLoads = static_cast<int>(JointLoad::kCount);
+  const int first_encoder = encoder_axis(mechanism, 0);
+  const std::vector<Sensor> encoders = sensors_of(mechanism);
   for (const int axis : axes_) {
     if (axis < first_load) {
       const auto own = dynamics.inertial_readings(axis / InertialSensor::kAxes);
       outputs[kReadings].push_back(own[static_cast<std::size_t>(axis % InertialSensor::kAxes)]);
+    } else if (axis >= first_encoder) {
+      const Sensor& sensor = encoders[static_cast<std::size_t>(axis - first_encoder)];
+      Expression reading = -values[static_cast<std::size_t>(sensor.offset)];
+      for (const Sensor::Term& term : sensor.terms) {
+        reading += Expression(term.sign) * motion[0][term.hinge];
+      }
+      outputs[kReadings].push_back(reading);
     } else {
       const auto own = dynamics.joint_loads((axis - first_load) / kLoads);
       outputs[kReadings].push_back(own[static_cast<std::size_t>((axis - first_load) % kLoads)]);
@@ -85,10 +82,22 @@ SensingProgram::SensingProgram(const Mechanism& mechanism, std::vector<int> axes
     constants_[static_cast<std::size_t>(entry.axis)].push_back(place);
   }
   for (std::size_t i = 0; i < axes_.size(); ++i) {
-    delays_.push_back(delay_place(mechanism, parameters_, axes_[i]));
-    if (delays_.back() >= 0) constants_[i].push_back(delays_.back());
+    std::vector<DelaySource>& sources = delay_sources_.emplace_back();
+    const int delay = delay_of_axis(mechanism, axes_[i]);
+    if (delay < 0) continue;
+    std::vector<TieTerm> terms = {{delay, 1.0}};
+    if (const Tie* tie = find_tie(mechanism, delay)) {
+      terms.insert(terms.end(), tie->terms.begin(), tie->terms.end());
+    }
+    for (const TieTerm& term : terms) {
+      const auto found = std::ranges::find(parameters_, term.parameter);
+      if (found == parameters_.end()) continue;
+      sources.push_back({static_cast<int>(found - parameters_.begin()), term.factor});
+      if (sources.back().place >= moving_) constants_[i].push_back(sources.back().place);
+    }
     std::ranges::sort(constants_[i]);
-    assert(std::ranges::adjacent_find(constants_[i]) == constants_[i].end());
+    const auto twice = std::ranges::unique(constants_[i]);
+    constants_[i].erase(twice.begin(), twice.end());
   }
 }
 
@@ -100,13 +109,33 @@ int SensingProgram::slope_column(int axis, int place, int states) const {
   return states + moving_ + static_cast<int>(found - own.begin());
 }
 
+int delay_of_axis(const Mechanism& mechanism, int axis) {
+  const int sensor = axis / InertialSensor::kAxes, encoder = axis - encoder_axis(mechanism, 0);
+  if (sensor < mechanism.inertial_count()) {
+    return mechanism.index_of_inertial(sensor, InertialQuantity::kDelay);
+  }
+  if (encoder < 0) return -1;
+  return sensors_of(mechanism)[static_cast<std::size_t>(encoder)].delay;
+}
+
 std::vector<int> sensing_parameters(const Mechanism& mechanism) {
   std::vector<int> indices;
+  const auto add = [&](int index) {
+    for (const TieTerm& source : free_sources(mechanism, index)) {
+      if (acts_on_motion(mechanism, source.parameter)) continue;
+      if (std::ranges::count(indices, source.parameter) > 0) continue;
+      indices.push_back(source.parameter);
+    }
+  };
   for (int i = 0; i < mechanism.inertial_count(); ++i) {
     for (int quantity = 0; quantity < Mechanism::kInertialQuantities; ++quantity) {
-      const int index = mechanism.index_of_inertial(i, static_cast<InertialQuantity>(quantity));
-      if (mechanism.parameters[static_cast<std::size_t>(index)].free) indices.push_back(index);
+      add(mechanism.index_of_inertial(i, static_cast<InertialQuantity>(quantity)));
     }
+  }
+  for (const Sensor& sensor : sensors_of(mechanism)) {
+    if (!is_late(mechanism, sensor)) continue;
+    add(sensor.offset);
+    add(sensor.delay);
   }
   return indices;
 }

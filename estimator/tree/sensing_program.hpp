@@ -23,7 +23,8 @@ class SensingProgram {
   };
 
   /// @param axes        that are wanted: sensor · InertialSensor::kAxes + axis; behind those of all
-  ///                    sensors come the loads of joints (load_axis)
+  ///                    sensors come the loads of joints (load_axis), and behind these what
+  ///                    encoders read (encoder_axis)
   /// @param parameters  indices of those that are unknowns; the others keep their values
   /// @param moving      so many of them, the first, move the mechanism
   SensingProgram(const Mechanism& mechanism, std::vector<int> axes, std::vector<int> parameters,
@@ -41,8 +42,15 @@ class SensingProgram {
   const std::vector<int>& constants(int axis) const {
     return constants_[static_cast<std::size_t>(axis)];
   }
-  /// Where the delay of an axis' sensor stands among the parameters; −1: it is held.
-  int delay(int axis) const { return delays_[static_cast<std::size_t>(axis)]; }
+  /// A parameter, by its place, that the delay of an axis' sensor is or follows from.
+  struct DelaySource {
+    int place;
+    double factor;  ///< how much it moves the delay
+  };
+  /// None where the delay is held.
+  const std::vector<DelaySource>& delay_sources(int axis) const {
+    return delay_sources_[static_cast<std::size_t>(axis)];
+  }
   /// In a row of an axis' derivatives along first the state, then what moves the mechanism, then
   /// its constants, the column of a parameter; −1: there is none.
   /// @param states  columns of the state
@@ -69,7 +77,7 @@ class SensingProgram {
   std::vector<int> axes_, parameters_;
   int moving_;
   std::vector<std::vector<int>> constants_;
-  std::vector<int> delays_;
+  std::vector<std::vector<DelaySource>> delay_sources_;
   LaneProgram program_;
   std::vector<Entry> slopes_;
 };
@@ -80,7 +88,15 @@ inline int load_axis(const Mechanism& mechanism, int joint, JointLoad load) {
          joint * static_cast<int>(JointLoad::kCount) + static_cast<int>(load);
 }
 
-/// Free parameters of inertial sensors, which move nothing.
+/// The axis that is what an encoder reads, by its place among those that are used.
+inline int encoder_axis(const Mechanism& mechanism, int sensor) {
+  return load_axis(mechanism, mechanism.hinge_count(), JointLoad::kTorque) + sensor;
+}
+
+/// The parameter that is the delay of an axis' sensor; −1: what it reads is of no sensor.
+int delay_of_axis(const Mechanism& mechanism, int axis);
+
+/// Free parameters of inertial sensors and of encoders that are late, which move nothing.
 std::vector<int> sensing_parameters(const Mechanism& mechanism);
 
 }  // namespace estimator

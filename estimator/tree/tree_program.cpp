@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "estimator/model/sensor.hpp"
 #include "estimator/tree/tied_values.hpp"
 
 namespace estimator {
@@ -139,12 +140,13 @@ Closures record_closures(ExpressionGraph& graph, const std::vector<Expression>& 
   return closures;
 }
 
+using DelaySources = std::vector<std::vector<TreeProgram::DelaySource>>;
+
 /// Derivatives of equations along joint angles and rates, where wanted, and moving parameters;
 /// those that are not zero.
 std::vector<TreeProgram::Entry> record_slopes(ExpressionGraph& graph,
                                               const std::vector<Expression>& equations,
-                                              const Unknowns& x,
-                                              const std::vector<int>& motor_of_delay,
+                                              const Unknowns& x, const DelaySources& delay_sources,
                                               bool along_angles, bool along_rates,
                                               std::vector<Expression>& outputs) {
   std::vector<Expression> columns = list_of(x.angle);
@@ -160,10 +162,11 @@ std::vector<TreeProgram::Entry> record_slopes(ExpressionGraph& graph,
       if ((column < n && !along_angles) || (is_rate && !along_rates)) continue;
       Expression slope = along[at][column];
       const auto place = static_cast<int>(column) - 2 * static_cast<int>(x.angle.size());
-      const int motor = place < 0 ? -1 : motor_of_delay[static_cast<std::size_t>(place)];
-      if (motor >= 0) {
-        slope = along_control[at][static_cast<std::size_t>(motor)] *
-                x.control_slope[static_cast<std::size_t>(motor)];
+      for (std::size_t motor = 0; place >= 0 && motor < delay_sources.size(); ++motor) {
+        for (const TreeProgram::DelaySource& source : delay_sources[motor]) {
+          if (source.place != place) continue;
+          slope += Expression(source.factor) * (along_control[at][motor] * x.control_slope[motor]);
+        }
       }
       if (slope.is_constant(0.0)) continue;
       entries.push_back(
@@ -179,22 +182,17 @@ std::vector<TreeProgram::Entry> record_slopes(ExpressionGraph& graph,
 /// Finds the free parameters that act on the motion, and not on sensors alone.
 void TreeProgram::find_moving(const Mechanism& mechanism) {
   for (int index = 0; index < static_cast<int>(mechanism.parameters.size()); ++index) {
-    if (!mechanism.parameters[static_cast<std::size_t>(index)].free) continue;
-    const int encoders = mechanism.index_of_body_encoder(0);
-    const int inertial = mechanism.index_of_body_encoder(mechanism.body_encoder_count());
-    const int others = mechanism.index_of_inertial(mechanism.inertial_count(), {});
-    if (index >= inertial && index < others) continue;
-    int delay = -1;
-    bool is_offset = index >= encoders && index < inertial;
-    for (int j = 0; j < joint_count_; ++j) {
-      is_offset |= index == mechanism.index_of_hinge(j, HingeQuantity::kEncoderOffset);
-      if (index != mechanism.index_of_hinge(j, HingeQuantity::kInputDelay)) continue;
-      const auto motor = std::find(motors_.begin(), motors_.end(), j);
-      delay = static_cast<int>(motor - motors_.begin());
+    if (parameter_at(mechanism, index).free && acts_on_motion(mechanism, index)) {
+      moving_.push_back(index);
     }
-    if (is_offset) continue;
-    moving_.push_back(index);
-    motor_of_delay_.push_back(delay);
+  }
+  for (const int joint : motors_) {
+    std::vector<DelaySource>& sources = delay_sources_.emplace_back();
+    const int delay = mechanism.index_of_hinge(joint, HingeQuantity::kInputDelay);
+    for (const TieTerm& source : free_sources(mechanism, delay)) {
+      const auto place = std::ranges::find(moving_, source.parameter);
+      sources.push_back({static_cast<int>(place - moving_.begin()), source.factor});
+    }
   }
 }
 
@@ -267,7 +265,7 @@ TreeProgram::TreeProgram(const Mechanism& mechanism, CoordinateChoice coordinate
   }
   const auto record = [&](const std::vector<Expression>& equations, bool along_angles,
                           bool along_rates) {
-    return record_slopes(graph, equations, x, motor_of_delay_, along_angles, along_rates,
+    return record_slopes(graph, equations, x, delay_sources_, along_angles, along_rates,
                          outputs[kSlopes]);
   };
   slopes_ = record(list_of(residual), true, true);
@@ -285,9 +283,14 @@ TreeProgram::TreeProgram(const Mechanism& mechanism, CoordinateChoice coordinate
   }
 }
 
-int TreeProgram::delay_place(int motor) const {
-  const auto found = std::ranges::find(motor_of_delay_, motor);
-  return static_cast<int>(found - motor_of_delay_.begin());
+std::vector<ControlDelay> control_delays(const TreeProgram& program, const Mechanism& values) {
+  std::vector<ControlDelay> delays;
+  for (std::size_t motor = 0; motor < program.motors().size(); ++motor) {
+    delays.push_back(
+        {values.hinge_parameter(program.motors()[motor], HingeQuantity::kInputDelay).value,
+         !program.delay_sources(static_cast<int>(motor)).empty()});
+  }
+  return delays;
 }
 
 }  // namespace estimator

@@ -6,6 +6,7 @@
 #include "estimator/model/mechanism.hpp"
 #include "estimator/symbolic/lane_program.hpp"
 #include "estimator/tree/coordinate_choice.hpp"
+#include "estimator/tree/held_controls.hpp"
 
 namespace estimator {
 
@@ -61,8 +62,15 @@ class TreeProgram {
   /// Free parameters that act on the motion, as indices of the mechanism's parameters: the columns
   /// of the derivatives.
   const std::vector<int>& moving() const { return moving_; }
-  /// The place of a motor's delay, which must be free, among the moving parameters.
-  int delay_place(int motor) const;
+  /// A moving parameter, by its place, that a motor's delay is or follows from.
+  struct DelaySource {
+    int place;
+    double factor;  ///< how much it moves the delay
+  };
+  /// Of a motor by its place; none where its delay is held.
+  const std::vector<DelaySource>& delay_sources(int motor) const {
+    return delay_sources_[static_cast<std::size_t>(motor)];
+  }
   /// Joints with a motor, in the order of the controls.
   const std::vector<int>& motors() const { return motors_; }
 
@@ -131,10 +139,13 @@ class TreeProgram {
   bool load_dependent_ = false;
   std::vector<bool> dry_, creeps_;
   std::vector<int> moving_, motors_;
-  std::vector<int> motor_of_delay_;  // of each moving parameter; −1: not a delay
+  std::vector<std::vector<DelaySource>> delay_sources_;  // of each motor
   LaneProgram program_;
   std::vector<int> direction_rows_;
   std::vector<Entry> bound_slopes_, slopes_, closure_slopes_[3];
 };
+
+/// By how much the controls of a program's motors act late.
+std::vector<ControlDelay> control_delays(const TreeProgram& program, const Mechanism& values);
 
 }  // namespace estimator

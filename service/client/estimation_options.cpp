@@ -121,7 +121,7 @@ void add_estimation_options(CLI::App& command, EstimationOptions& options) {
       ->allow_extra_args(false);
   command
       .add_option("--withhold", options.edits.withhold,
-                  "Leave out what this encoder reads, and say what that costs; may be repeated")
+                  "Leave out what this sensor reads, and say what that costs; may be repeated")
       ->type_name("NAME")
       ->allow_extra_args(false);
   const std::string method = "Method";

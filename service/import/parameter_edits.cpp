@@ -54,20 +54,30 @@ void set_value(const std::string& place, const Assignment& edit, estimator::Para
   parameter.value = value;
 }
 
-void withhold(const std::string& place, const std::string& name, estimator::Mechanism& mechanism) {
-  const std::vector<estimator::Sensor> sensors = estimator::sensors_of(mechanism);
-  std::string names;
-  for (const estimator::Sensor& sensor : sensors) {
-    names += (names.empty() ? "" : ", ") + sensor.name;
+/// Names of the sensors that are used: encoders, then the others.
+std::vector<std::string> used_sensors(const estimator::Mechanism& mechanism) {
+  std::vector<std::string> names;
+  for (const estimator::Sensor& sensor : estimator::sensors_of(mechanism)) {
+    names.push_back(sensor.name);
   }
-  if (std::ranges::count(sensors, name, &estimator::Sensor::name) == 0) {
-    throw proto::InputError(place + ": the rig has no such encoder that is used; use one of " +
+  for (const estimator::InertialSensor& sensor : mechanism.inertial_sensors) {
+    if (!estimator::is_withheld(mechanism, sensor.name)) names.push_back(sensor.name);
+  }
+  return names;
+}
+
+void withhold(const std::string& place, const std::string& name, estimator::Mechanism& mechanism) {
+  const std::vector<std::string> sensors = used_sensors(mechanism);
+  if (std::ranges::count(sensors, name) == 0) {
+    std::string names;
+    for (const std::string& each : sensors) names += (names.empty() ? "" : ", ") + each;
+    throw proto::InputError(place + ": the rig has no such sensor that is used; use one of " +
                             names);
   }
-  if (sensors.size() == 1) {
-    throw proto::InputError(place + ": nothing would be left to read; keep one encoder");
-  }
   mechanism.withheld.push_back(name);
+  if (estimator::sensors_of(mechanism).empty()) {
+    throw proto::InputError(place + ": no encoder would be left to read; keep one");
+  }
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ struct ParameterEdits {
   std::vector<std::string> start;          ///< "NAME=VALUE": another value, freedom as in the file
   std::vector<std::string> free;           ///< "NAME": estimated
   std::vector<std::string> fix;            ///< "NAME" or "NAME=VALUE": kept
-  std::vector<std::string> withhold = {};  ///< "NAME": readings of this encoder are not used
+  std::vector<std::string> withhold = {};  ///< "NAME": readings of this sensor are not used
   bool of_program = false;                 ///< asked for by arguments of Python, and not by options
 };
 

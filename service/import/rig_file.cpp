@@ -76,7 +76,7 @@ constexpr ParameterField<HingeQuantity> kMotorFields[] = {
     {"back_emf", HingeQuantity::kBackEmf},
     {"input_delay", HingeQuantity::kInputDelay}};
 constexpr ParameterField<HingeQuantity> kEncoderFields[] = {
-    {"offset", HingeQuantity::kEncoderOffset}};
+    {"offset", HingeQuantity::kEncoderOffset}, {"delay", HingeQuantity::kEncoderDelay}};
 constexpr ParameterField<HingeQuantity> kStopFields[] = {
     {"lower", HingeQuantity::kStopLower},
     {"upper", HingeQuantity::kStopUpper},
@@ -319,10 +319,15 @@ class RigReader {
 
   void read_body_encoder(int i) {
     const proto::TextLocator place = root_.at("body_encoder", i).at("encoder");
-    estimator::Parameter& offset =
-        mechanism_.parameters[static_cast<std::size_t>(mechanism_.index_of_body_encoder(i))];
-    read(rig_.body_encoder(i).encoder(), "offset", place, offset);
-    remember_place(place.at("offset"), offset);
+    using estimator::EncoderQuantity;
+    for (const auto& [field, quantity] : {std::pair{"offset", EncoderQuantity::kOffset},
+                                          std::pair{"delay", EncoderQuantity::kDelay}}) {
+      estimator::Parameter& parameter =
+          mechanism_
+              .parameters[static_cast<std::size_t>(mechanism_.index_of_body_encoder(i, quantity))];
+      read(rig_.body_encoder(i).encoder(), field, place, parameter);
+      remember_place(place.at(field), parameter);
+    }
   }
 
   void read_sensor_parameters() {

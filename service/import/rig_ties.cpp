@@ -31,15 +31,6 @@ int find(const std::string& name, const proto::TextLocator& place, const Mechani
               "'; they are called like A.J_zz, A.m, 1.b, 1.a_x, or like a "
               "quantity (rigcal info lists those of a rig file without ties)");
   }
-  bool cannot = index >= mechanism.index_of_body_encoder(0) &&
-                index < mechanism.index_of_body_encoder(mechanism.body_encoder_count());
-  for (int j = 0; j < mechanism.hinge_count(); ++j) {
-    cannot |= index == mechanism.index_of_hinge(j, HingeQuantity::kInputDelay) ||
-              index == mechanism.index_of_hinge(j, HingeQuantity::kEncoderOffset);
-  }
-  if (cannot) {
-    place.at("parameter").fail("'" + name + "': delays and encoder offsets cannot be tied");
-  }
   return index;
 }
 

@@ -72,7 +72,10 @@ void add_withheld(const std::vector<estimator::WithheldSensor>& sensors,
     v1::WithheldResult* out = result.add_withheld();
     const bool slides = sensor.kind == estimator::JointKind::kPrismatic;
     out->set_hinge(sensor.name);
-    out->set_rmse_rad(slides ? std::numeric_limits<double>::quiet_NaN() : sensor.rmse);
+    const bool is_axis = !sensor.unit.empty();
+    if (is_axis) out->set_rmse(sensor.rmse);
+    out->set_unit(sensor.unit);
+    out->set_rmse_rad(slides || is_axis ? std::numeric_limits<double>::quiet_NaN() : sensor.rmse);
     if (slides) out->set_rmse_m(sensor.rmse);
     out->set_narrowing(sensor.narrowing);
     out->set_narrowed(sensor.narrowed);

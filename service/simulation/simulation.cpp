@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <numbers>
 #include <random>
 
@@ -50,11 +51,19 @@ class CommandHistory {
 /// Turns true angles into what the encoders read.
 class Encoders {
  public:
-  Encoders(const Rig& rig, const Scenario& scenario)
+  Encoders(const Rig& rig, const Scenario& scenario, double step)
       : rig_(rig),
         scenario_(scenario),
+        step_(step),
         sensors_(estimator::sensors_of(rig.mechanism)),
         random_(scenario.seed) {
+    for (const estimator::Sensor& sensor : sensors_) {
+      late_.push_back(estimator::parameter_at(rig.mechanism, sensor.delay).value / step);
+      if (late_.back() >= 0.0) continue;
+      throw proto::InputError(rig.path + ": encoder '" + sensor.name +
+                              "' has a delay below 0, and " +
+                              "what will be cannot be simulated; give it a delay of 0 or more");
+    }
     if (!scenario.quantise) return;
     for (std::size_t i = 0; i < sensors_.size(); ++i) {
       if (count(i) > 0.0) continue;
@@ -66,12 +75,22 @@ class Encoders {
 
   Eigen::Index count() const { return static_cast<Eigen::Index>(sensors_.size()); }
 
-  Eigen::VectorXd read(const Eigen::VectorXd& angles) {
+  /// Tells where the joints are, step by step.
+  void take(const Eigen::VectorXd& angles, const Eigen::VectorXd& speeds) {
+    if (sensors_.empty()) return;
+    past_.push_back({angles, speeds});
+    if (static_cast<double>(past_.size()) > 2.0 + *std::ranges::max_element(late_)) {
+      past_.pop_front();
+    }
+  }
+
+  /// What they read after the last step; before the first all stood still.
+  Eigen::VectorXd read() {
     Eigen::VectorXd readings(count());
     for (std::size_t i = 0; i < sensors_.size(); ++i) {
       const estimator::Sensor& sensor = sensors_[i];
       double& reading = readings[static_cast<Eigen::Index>(i)];
-      reading = sensor.sum([&](int hinge) { return angles[hinge]; }) -
+      reading = sensor.sum([&](int hinge) { return place(hinge, late_[i]); }) -
                 rig_.mechanism.parameters[static_cast<std::size_t>(sensor.offset)].value;
       const double noise = slides(i) ? scenario_.position_noise : scenario_.noise;
       if (noise > 0.0) reading += noise * normal_(random_);
@@ -91,9 +110,29 @@ class Encoders {
     return counts > 0.0 ? (slides(sensor) ? 1.0 : kTwoPi) / counts : 0.0;
   }
 
+  struct Past {
+    Eigen::VectorXd angles, speeds;
+  };
+
+  /// Where a joint was so many steps ago, between two of them by a cubic.
+  double place(int hinge, double ago) const {
+    if (ago == 0.0) return past_.back().angles[hinge];
+    const double at = static_cast<double>(past_.size()) - 1.0 - ago;
+    if (at < 0.0) return past_.front().angles[hinge];
+    const auto before = std::min(static_cast<std::size_t>(at), past_.size() - 2);
+    const double x = at - static_cast<double>(before);
+    const Past &a = past_[before], &b = past_[before + 1];
+    return (1.0 - x) * (1.0 - x) *
+               ((1.0 + 2.0 * x) * a.angles[hinge] + x * step_ * a.speeds[hinge]) +
+           x * x * ((3.0 - 2.0 * x) * b.angles[hinge] - (1.0 - x) * step_ * b.speeds[hinge]);
+  }
+
   const Rig& rig_;
   const Scenario& scenario_;
+  double step_;
   std::vector<estimator::Sensor> sensors_;
+  std::vector<double> late_;  // in steps
+  std::deque<Past> past_;     // the last is now
   std::mt19937_64 random_;
   std::normal_distribution<double> normal_;
 };
@@ -204,7 +243,7 @@ SimulatedRun simulate(const Rig& rig, const Scenario& scenario, double step,
   const int steps = count_steps(run.period, step);
   auto samples = count_samples(scenario.excitation.duration_s(), run.period);
   const Eigen::Index motors = count_motors(mechanism);
-  Encoders encoders(rig, scenario);
+  Encoders encoders(rig, scenario, step);
   run.angles.resize(samples, encoders.count());
   run.controls.setZero(samples, motors);
   SensorReadings sensors(rig, scenario, step);
@@ -223,7 +262,8 @@ SimulatedRun simulate(const Rig& rig, const Scenario& scenario, double step,
   for (Eigen::Index k = 0; k < samples; ++k) {
     const double time = static_cast<double>(k) / rate;
     run.cancelled = stop != nullptr && stop->load();
-    run.angles.row(k) = encoders.read(plant->angles());
+    if (k == 0) encoders.take(plant->angles(), plant->speeds());
+    run.angles.row(k) = encoders.read();
     watch.check(time, plant->angles(), plant->speeds(), run.notes);
     const double command = excitation.command({time, plant->joints()});
     const bool rest = has_ended_early(excitation, time);
@@ -242,6 +282,7 @@ SimulatedRun simulate(const Rig& rig, const Scenario& scenario, double step,
             history.mean(begin - delay, begin - delay + step);
       }
       plant->advance(control, begin);
+      encoders.take(plant->angles(), plant->speeds());
       if (sensors.sensor_count() == 0) continue;
       sensors.take(plant->motion(), control);
       if (i == 0) run.inertial.row(k) = sensors.read();

@@ -102,10 +102,9 @@ TEST(BodyEncoderInARigFile, IsRefusedWithTheLineAndWhatToDo) {
                {"r.textproto:16:", "nothing between", "name two that do"});
   expect_parts(refusal_of(replaced(good, "counts_per_turn: 2000", "counts_per_m: 2000")),
                {"r.textproto:17:13", "'incl' reads a turn", "counts_per_turn"});
-  for (const char* tie : {"tie { parameter: \"incl.offset\" term { parameter: \"upper.m\" } }",
-                          "tie { parameter: \"upper.m\" term { parameter: \"incl.offset\" } }"}) {
-    expect_parts(refusal_of(good + tie), {"r.textproto:18:", "encoder offsets cannot be tied"});
-  }
+  expect_parts(refusal_of(replaced(good, "counts_per_turn: 2000",
+                                   "delay { value: 0.2 } counts_per_turn: 2000")),
+               {"r.textproto:17:", "incl.encoder_delay", "0.05"});
   expect_parts(refusal_of(replaced(good, "name: \"incl\"", "name: \"elbow\"")),
                {"r.textproto:16:", "the name is taken"});
   expect_parts(refusal_of(replaced(good, "hinge: \"incl\" column", "hinge: \"elbow\" column")),

@@ -33,7 +33,8 @@ constexpr struct {
                 {HingeQuantity::kSmoothCoulomb, "friction without a jump"},
                 {HingeQuantity::kConstantTorque, "a constant torque or force"},
                 {HingeQuantity::kInputDelay, "a delay of the control"},
-                {HingeQuantity::kEncoderOffset, "an encoder's offset"}};
+                {HingeQuantity::kEncoderOffset, "an encoder's offset"},
+                {HingeQuantity::kEncoderDelay, "an encoder's delay"}};
 
 /// One side of a joint: a body, and the joint's frame and point there, from its centre of mass.
 struct Side {

@@ -44,7 +44,7 @@ def calibrate(recordings: RecordingsLike, rig: RigLike, *, parameters: Parameter
             the file of one, or numbers by name.
         free, fix, start: parameters to estimate, to keep ({name: value}, None: at the value they
             have), to start at a value.
-        withhold: encoders whose readings are left out.
+        withhold: sensors whose readings are left out.
         step: time step h [s]; default: chosen.
         from_, to: use samples from and up to these times [s].
         segments: use these segments only: indices from 0, or "0-3,5".

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "estimator/calibrate/inertial_looks.hpp"
+#include "estimator/calibrate/sensor_looks.hpp"
 #include "estimator/calibrate/shooting_problem.hpp"
 #include "tests/estimator/calibrate/reference_recording.hpp"
 #include "tests/estimator/calibrate/shooting_derivatives.hpp"

@@ -121,7 +121,8 @@ TEST(BodyEncoder, ReadsAnInclinationAcrossASlideAndAWeld) {
   mechanism.body_encoders = {{"place", Hinge::kGround, 1}, {"tilt", Hinge::kGround, 2}};
   make_parameters(mechanism);
   const auto unit = [&](int i) {
-    return mechanism.parameters[static_cast<std::size_t>(mechanism.index_of_body_encoder(i))].unit;
+    return mechanism.parameters[static_cast<std::size_t>(mechanism.index_of_body_encoder(i, {}))]
+        .unit;
   };
   EXPECT_EQ(unit(0), "m");
   EXPECT_EQ(unit(1), "rad");

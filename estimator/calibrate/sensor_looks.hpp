@@ -7,8 +7,12 @@
 
 namespace estimator {
 
-/// Axes of inertial sensors that any segment has readings of: sensor · kAxes + axis, rising.
+/// Axes of inertial sensors that any segment has readings of: sensor · kAxes + axis, rising; those
+/// of withheld sensors are not used.
 std::vector<int> sensed_axes(const Mechanism& mechanism, const std::vector<Segment>& segments);
+
+/// The same with the encoders behind them that are late (encoder_axis).
+std::vector<int> looked_axes(const Mechanism& mechanism, const std::vector<Segment>& segments);
 
 /// Name of an axis, such as "imu1.gyro_z".
 std::string inertial_axis_name(const Mechanism& mechanism, int axis);
@@ -16,9 +20,9 @@ std::string inertial_axis_name(const Mechanism& mechanism, int axis);
 /// rad/s or m/s²; of moments and forces N·m or N; of places m.
 std::string inertial_axis_unit(const Mechanism& mechanism, int axis);
 
-/// When a segment's inertial readings are of: a delay before the samples that they came with.
-/// Sensors of one delay that is held are looked at together.
-class InertialLooks {
+/// When a segment's readings are of: a delay before the samples that they came with. Sensors of one
+/// delay that is held are looked at together.
+class SensorLooks {
  public:
   /// A reading that a look is for.
   struct Reading {
@@ -26,9 +30,9 @@ class InertialLooks {
   };
 
   /// Readings whose look would lie outside the segment, for any value that a free delay may take,
-  /// are left out.
-  /// @param axes  as sensed_axes gives them
-  InertialLooks(const Mechanism& mechanism, const Segment& segment, const std::vector<int>& axes);
+  /// are left out. An encoder is looked at for every other sample, read or not.
+  /// @param axes  as looked_axes gives them
+  SensorLooks(const Mechanism& mechanism, const Segment& segment, const std::vector<int>& axes);
 
   /// From the segment's first sample on, rising [s].
   const std::vector<double>& times() const { return times_; }
@@ -44,7 +48,10 @@ class InertialLooks {
   std::vector<std::vector<Reading>> readings_;
 };
 
-/// Whether any inertial sensor's delay is estimated, so that its looks move.
-bool looks_move(const Mechanism& mechanism);
+/// Whether the delay of any sensor that is looked at is estimated, so that its looks move.
+bool looks_move(const Mechanism& mechanism, const std::vector<int>& axes);
+
+/// Without the readings of late encoders that are left out.
+Segment without_early_readings(const Mechanism& mechanism, Segment segment);
 
 }  // namespace estimator

@@ -1,0 +1,223 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+#include <stdexcept>
+
+#include "estimator/calibrate/calibration.hpp"
+#include "estimator/calibrate/shooting_problem.hpp"
+#include "tests/estimator/calibrate/sensed_furuta.hpp"
+#include "tests/estimator/calibrate/shooting_derivatives.hpp"
+
+// Encoders that are late, and delays and offsets that are tied.
+
+namespace {
+
+using estimator::Calibration;
+using estimator::HingeQuantity;
+using estimator::Mechanism;
+using estimator::Segment;
+using estimator::ShootingProblem;
+using test_support::furuta_to_fit;
+using test_support::kFine;
+using test_support::kPeriod;
+
+int index_of(const Mechanism& mechanism, const std::string& name) {
+  const int index = mechanism.find_parameter(name);
+  EXPECT_GE(index, 0) << name;
+  return index;
+}
+
+estimator::Parameter& at(Mechanism& mechanism, const std::string& name) {
+  return mechanism.parameters[static_cast<std::size_t>(index_of(mechanism, name))];
+}
+
+void free_delays(Mechanism& mechanism, const std::vector<std::string>& names) {
+  for (const std::string& name : names) at(mechanism, name).free = true;
+}
+
+void tie(Mechanism& mechanism, const std::string& name, const std::string& to, double factor = 1.0,
+         double constant = 0.0) {
+  at(mechanism, name).free = false;
+  mechanism.ties.push_back(
+      {index_of(mechanism, name), constant, {{index_of(mechanism, to), factor}}});
+  estimator::apply_ties(mechanism);
+}
+
+/// The independent simulation, each encoder late by its own delay; whole parts of kFine.
+Segment read_late(double first, double second, unsigned seed) {
+  const Eigen::MatrixXd& motion = test_support::furuta_motion();
+  std::mt19937 random(seed);
+  std::normal_distribution<double> normal(0.0, test_support::kAngleNoise);
+  Segment segment = test_support::sensed_furuta(0.0, seed);
+  for (Eigen::Index k = 0; k < segment.angles.rows(); ++k) {
+    for (const auto& [joint, delay] : {std::pair{0, first}, std::pair{1, second}}) {
+      const Eigen::Index now = (k + test_support::kFirst) * test_support::kFines;
+      segment.angles(k, joint) = motion(now - std::lround(delay / kFine), joint) + normal(random);
+    }
+  }
+  return segment;
+}
+
+ShootingProblem delayed_problem(const Mechanism& mechanism, const Segment& segment,
+                                double interval) {
+  Eigen::MatrixXd states(4, 2);
+  states << 0.31, 0.32, 1.02, 0.9, 0.21, 0.5, 0.1, -0.4;
+  Eigen::VectorXd inertial = Eigen::VectorXd::Constant(6 * mechanism.inertial_count(), 0.05);
+  return ShootingProblem(
+      mechanism, {segment}, {states}, {0.1}, {kPeriod, interval},
+      {Eigen::Vector2d(1e-3, 2e-3), Eigen::Vector2d(0.3, 0.5), std::move(inertial)});
+}
+
+Segment short_piece() { return estimator::rows_of(read_late(0.0, 0.0, 3), 0, 300); }
+
+/// Two motors, encoders and a sensor on the pendulum, all of them late.
+Mechanism all_late() {
+  Mechanism mechanism = furuta_to_fit({"imu.accel_bias_x"});
+  mechanism.hinges[1].motorised = true;
+  at(mechanism, "2.K").value = 0.01;
+  at(mechanism, "1.delay").value = 1.3e-3;
+  at(mechanism, "1.encoder_delay").value = 3.3e-3;
+  at(mechanism, "2.encoder_delay").value = -2.7e-3;
+  at(mechanism, "imu.delay").value = 4.4e-3;
+  at(mechanism, "2.offset").value = 0.1;
+  free_delays(mechanism,
+              {"1.delay", "2.delay", "1.encoder_delay", "2.encoder_delay", "1.offset", "2.offset"});
+  return mechanism;
+}
+
+Segment two_commands() {
+  Segment segment = short_piece();
+  segment.controls.conservativeResize(Eigen::NoChange, 2);
+  segment.controls.col(1) = segment.controls.col(0).reverse();
+  return segment;
+}
+
+// Along each encoder's own delay and offset, in several intervals and in one.
+TEST(EncoderDelay, DerivativesAreThoseOfTheResiduals) {
+  for (const double interval : {0.2, std::numeric_limits<double>::infinity()}) {
+    test_support::expect_derivatives(delayed_problem(all_late(), two_commands(), interval));
+  }
+}
+
+// What delays and offsets follow from may be a delay of the same kind, of another kind, and a
+// quantity of the motion, with factors.
+TEST(EncoderDelay, DerivativesPassThroughTies) {
+  Mechanism mechanism = all_late();
+  tie(mechanism, "2.delay", "1.delay", 0.5, 1.1e-3);
+  tie(mechanism, "2.encoder_delay", "1.encoder_delay", -0.5);
+  tie(mechanism, "1.offset", "2.offset", -2.0);
+  for (const double interval : {0.2, std::numeric_limits<double>::infinity()}) {
+    test_support::expect_derivatives(delayed_problem(mechanism, two_commands(), interval));
+  }
+  Mechanism others = all_late();
+  tie(others, "1.encoder_delay", "1.delay");
+  tie(others, "2.encoder_delay", "2.b", 10.0);
+  tie(others, "B.J_zz", "2.offset", 1e-2);
+  test_support::expect_derivatives(delayed_problem(others, two_commands(), 0.2));
+}
+
+// An offset of an encoder that is not late goes another way.
+TEST(EncoderDelay, OffsetsPassThroughTiesWithoutADelay) {
+  Mechanism mechanism = furuta_to_fit({});
+  free_delays(mechanism, {"2.offset"});
+  tie(mechanism, "1.offset", "2.offset", -2.0, 0.3);
+  test_support::expect_derivatives(delayed_problem(mechanism, short_piece(), 0.2));
+}
+
+// A delay of nothing reads what a sample reads: the two ways to a reading agree.
+TEST(EncoderDelay, OfNothingChangesNothing) {
+  const Mechanism held = furuta_to_fit({});
+  Mechanism free = held;
+  free_delays(free, {"1.encoder_delay", "2.encoder_delay"});
+  const Segment segment = short_piece();
+  const ShootingProblem samples = delayed_problem(held, segment, 0.2);
+  const ShootingProblem looks = delayed_problem(free, segment, 0.2);
+  const Eigen::Index out = 25;  // of 2 ms: what may be of before the start, or after the end
+  const Eigen::Index in = segment.angles.rows() - 2 * out;
+  EXPECT_LT((samples.angles(0) - looks.angles(0)).middleRows(out, in).cwiseAbs().maxCoeff(), 1e-13);
+  EXPECT_EQ(samples.reading_count(0), segment.angles.rows());
+  EXPECT_EQ(looks.reading_count(0), in);
+}
+
+const estimator::ParameterEstimate& delayed_estimate(const Calibration& calibration,
+                                                     const std::string& name) {
+  const auto found =
+      std::ranges::find(calibration.parameters, name, &estimator::ParameterEstimate::name);
+  if (found == calibration.parameters.end()) throw std::out_of_range(name);
+  return *found;
+}
+
+void expect_delayed(const Calibration& calibration, const std::string& name, double truth) {
+  const estimator::ParameterEstimate& found = delayed_estimate(calibration, name);
+  EXPECT_GT(found.standard_deviation, 0.0) << name;
+  EXPECT_NEAR(found.value, truth, 3.0 * found.standard_deviation) << name;
+}
+
+// Two encoders of different delays beside a command that is on time; the others come out as well.
+TEST(EncoderDelay, IsFoundOfTwoEncoders) {
+  Mechanism mechanism = furuta_to_fit({});
+  mechanism.inertial_sensors.clear();
+  free_delays(mechanism, {"1.encoder_delay", "2.encoder_delay"});
+  Segment segment = read_late(6.3e-3, 1.2e-3, 11);
+  segment.inertial.resize(0, 0);
+  const Calibration found = estimator::calibrate(mechanism, {{"late", {segment}}});
+  ASSERT_TRUE(found.converged());
+  expect_delayed(found, "1.encoder_delay", 6.3e-3);
+  expect_delayed(found, "2.encoder_delay", 1.2e-3);
+  EXPECT_LT(delayed_estimate(found, "2.encoder_delay").standard_deviation, 2e-4);
+  expect_delayed(found, "B.J_yy", test_support::sensed_rig().J_Byy);
+  expect_delayed(found, "1.K", test_support::sensed_rig().K);
+  expect_delayed(found, "2.b", test_support::sensed_rig().b_2);
+}
+
+// Known delays are taken out of the readings.
+TEST(EncoderDelay, IsTakenOutWhereItIsKept) {
+  const std::vector<estimator::Recording> recordings = {{"late", {read_late(6.3e-3, 1.2e-3, 12)}}};
+  Mechanism mechanism = furuta_to_fit({});
+  const double truth = test_support::sensed_rig().b_2;
+  at(mechanism, "1.encoder_delay").value = 6.3e-3;
+  at(mechanism, "2.encoder_delay").value = 1.2e-3;
+  expect_delayed(estimator::calibrate(mechanism, recordings), "2.b", truth);
+}
+
+// Ties cut deviations and never widen them.
+TEST(EncoderDelay, TiesCutDeviations) {
+  const std::vector<estimator::Recording> recordings = {{"late", {read_late(5e-3, 5e-3, 13)}}};
+  Mechanism mechanism = furuta_to_fit({});
+  at(mechanism, "imu.delay").value = 0.0;
+  free_delays(mechanism, {"1.encoder_delay", "2.encoder_delay", "1.offset", "2.offset"});
+  const Calibration apart = estimator::calibrate(mechanism, recordings);
+  tie(mechanism, "2.encoder_delay", "1.encoder_delay");
+  tie(mechanism, "2.offset", "1.offset");
+  const Calibration tied = estimator::calibrate(mechanism, recordings);
+  ASSERT_TRUE(apart.converged() && tied.converged());
+  for (const estimator::ParameterEstimate& each : tied.parameters) {
+    EXPECT_LT(each.standard_deviation, 1.02 * delayed_estimate(apart, each.name).standard_deviation)
+        << each.name;  // noise levels are found anew, to 1 %
+  }
+  EXPECT_LT(delayed_estimate(tied, "1.encoder_delay").standard_deviation,
+            0.99 * delayed_estimate(apart, "1.encoder_delay").standard_deviation);
+  expect_delayed(tied, "1.encoder_delay", 5e-3);
+}
+
+// A delay is nothing that a SPOOK simulator knows.
+TEST(EncoderDelay, IsRefusedForShadowParameters) {
+  Mechanism mechanism = test_support::mechanism_of(test_support::sensed_rig());
+  test_support::free_parameters(mechanism, {"B.J_yy"}, 1.2);
+  at(mechanism, "2.encoder_delay").value = 1e-3;
+  Segment segment = short_piece();
+  segment.inertial.resize(0, 0);
+  estimator::CalibrationOptions options;
+  options.kind = estimator::EstimateKind::kShadow;
+  try {
+    estimator::calibrate(mechanism, {{"late", {segment}}}, options);
+    FAIL();
+  } catch (const std::invalid_argument& fault) {
+    EXPECT_NE(std::string(fault.what()).find("'2' has an encoder with a delay"), std::string::npos)
+        << fault.what();
+  }
+}
+
+}  // namespace
