@@ -57,7 +57,10 @@ std::string hexadecimal(std::uint64_t value, int digits) {
 proto::RecordingHeader make_header(const RigConfig& rig, const ScenarioConfig& scenario,
                                    const firmware_iface::UnitFacts& facts) {
   proto::RecordingHeader header;
-  for (const ChannelConfig& channel : rig.channel) header.hinges.push_back(channel.hinge);
+  for (const ChannelConfig& channel : rig.channel) {
+    header.hinges.push_back(channel.hinge);
+    if (channel.slides) header.slides.push_back(channel.hinge);
+  }
   for (const InertialConfig& sensor : rig.inertial) header.inertial_sensors.push_back(sensor.name);
   header.epoch_unix_ns =
       std::chrono::duration_cast<Nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
@@ -85,10 +88,7 @@ proto::StreamSession make_session(const RunOptions& options, const proto::Record
   session.id += '-';
   session.id += std::to_string(header.epoch_unix_ns);
   session.metadata = header.facts;
-  session.metadata["hinges"] = proto::join_names(header.hinges);
-  if (!header.inertial_sensors.empty()) {
-    session.metadata["inertial_sensors"] = proto::join_names(header.inertial_sensors);
-  }
+  session.metadata.merge(proto::named_in(header));
   session.epoch_unix_ns = header.epoch_unix_ns;
   return session;
 }

@@ -218,7 +218,11 @@ CoordinateChoice choose_coordinates(const Mechanism& mechanism,
     Eigen::MatrixXd& motion = motions.emplace_back(n, (each.cols() + stride - 1) / stride);
     for (Eigen::Index k = 0; k < motion.cols(); ++k) motion.col(k) = each.col(k * stride).head(n);
   }
-  return closure.choose(motions);
+  try {
+    return closure.choose(motions);
+  } catch (const ChangePoint& point) {
+    throw ChangePoint("the recordings pass", point.motion, point.configuration * stride);
+  }
 }
 
 }  // namespace estimator

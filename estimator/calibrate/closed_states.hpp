@@ -27,7 +27,7 @@ void close_loops(const Mechanism& mechanism, double period, const std::string& w
 std::string gap_text(const LoopGap& gap);
 
 /// The joints that describe the motion through all of some states best.
-/// @throws std::invalid_argument where a change point is passed whatever joints are taken
+/// @throws ChangePoint, with a column of `states`, where one is passed whatever joints are taken
 CoordinateChoice choose_coordinates(const Mechanism& mechanism,
                                     const std::vector<Eigen::MatrixXd>& states);
 

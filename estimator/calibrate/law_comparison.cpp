@@ -203,6 +203,7 @@ LawComparison compare_laws(const Mechanism& mechanism, const std::vector<Recordi
       choice.joints.empty() ? joints_with_friction(mechanism) : choice.joints;
   const std::vector<FrictionScale> scales = friction_scales(mechanism, pieces, options);
   LawComparison result;
+  result.kinds = sensor_kinds(mechanism);
   result.folds = std::min(choice.folds, static_cast<int>(pieces.size()));
   for (const Recording& piece : pieces) result.pieces.push_back(piece.name);
   for (const int j : joints) {

@@ -23,14 +23,15 @@ struct PieceMean {
 /// each piece that is the likelihood.
 struct LawScore {
   FrictionLaw law;
-  int order = 0;               ///< in which laws were asked for, simple ones first
-  int parameters = 0;          ///< of friction, all joints
-  std::vector<double> errors;  ///< held out, of every piece: pooled open-loop RMSE [rad]; NaN: none
-  PieceMean log_error;         ///< of ln(error/rad)
-  PieceMean log_ratio;         ///< of ln(error / that of the law with the least), paired
-  double fit_error = 0.0;      ///< root mean square over the folds' own pieces [rad]
-  bool converged = true;       ///< every fold
-  std::string failure;         ///< why there is no result; empty: there is one
+  int order = 0;       ///< in which laws were asked for, simple ones first
+  int parameters = 0;  ///< of friction, all joints
+  std::vector<double>
+      errors;              ///< held out, of every piece: pooled_rmse, open loop [rad]; NaN: none
+  PieceMean log_error;     ///< of ln(error/rad)
+  PieceMean log_ratio;     ///< of ln(error / that of the law with the least), paired
+  double fit_error = 0.0;  ///< root mean square over the folds' own pieces [rad]
+  bool converged = true;   ///< every fold
+  std::string failure;     ///< why there is no result; empty: there is one
   /// Parameters that end at zero, their bound, in more than half of the folds.
   std::vector<std::string> at_zero;
   std::string reduces_to;                    ///< the law that is left then; empty: none is
@@ -42,6 +43,7 @@ struct LawScore {
 struct LawComparison {
   std::vector<std::string> joints;  ///< at which the laws stand
   std::vector<std::string> pieces;
+  std::vector<JointKind> kinds;  ///< of the sensors whose errors are pooled
   int folds = 0;
   std::vector<LawScore> laws;  ///< by error, those without result last
   /// Of the laws within one standard error of the best the one with the fewest parameters, and of

@@ -9,15 +9,15 @@
 #include "estimator/calibrate/number_text.hpp"
 #include "estimator/dynamics/hinge_terms.hpp"
 #include "estimator/model/kinematics.hpp"
+#include "estimator/signal/step_grid.hpp"
 
 namespace estimator {
 namespace {
 
 constexpr int kSegmentNodesMin = 10;
-constexpr double kStepTolerance = 0.01;  // by which a chosen step may exceed the longest
-constexpr double kNoiseFloor = 1e-5;     // [rad]; a perfect signal still gets a finite weight
-constexpr double kProcessShare = 0.02;   // of the typical inertial impulse
-constexpr double kSmoothShare = 0.5;     // of the typical speed change in a step
+constexpr double kNoiseFloor = 1e-5;    // [rad]; a perfect signal still gets a finite weight
+constexpr double kProcessShare = 0.02;  // of the typical inertial impulse
+constexpr double kSmoothShare = 0.5;    // of the typical speed change in a step
 
 void check_mechanism(const Mechanism& mechanism) {
   const std::vector<std::string> faults = find_faults(mechanism, InertiaCheck::kFixed);
@@ -106,22 +106,11 @@ void check_step(double step, const std::vector<Recording>& recordings) {
   }
 }
 
-/// A step asked for means the whole multiple or fraction of a sampling period that lies within
-/// kStepTolerance of it: a unit's period is 1 ms but for the error of its clock.
-double nearest_step(double step, double period) {
-  const double ratio = step / period;
-  const double nearest =
-      ratio >= 1.0 ? period * std::round(ratio) : period / std::round(1.0 / ratio);
-  return std::abs(nearest - step) <= kStepTolerance * step ? nearest : step;
-}
-
 double choose_step(const std::vector<Recording>& recordings, const CalibrationOptions& options) {
   for (const Recording& recording : recordings) {
     for (const Segment& segment : recording.segments) {
       if (options.step > 0.0) return nearest_step(options.step, segment.period);
-      const double ratio = kLongestChosenStep / segment.period;
-      return ratio >= 1.0 ? segment.period * std::floor(ratio * (1.0 + kStepTolerance))
-                          : segment.period / std::ceil(1.0 / ratio * (1.0 - kStepTolerance));
+      return longest_step(kLongestChosenStep, segment.period);
     }
   }
   throw std::invalid_argument("the recordings hold no samples");

@@ -166,7 +166,16 @@ ShootingInput prepare_shooting(const Mechanism& mechanism, const std::vector<Rec
           .cwiseQuotient(scales);
   const Eigen::VectorXd least =
       accelerations.cwiseMax(1e-3 * accelerations.maxCoeff()).cwiseMax(1e-6);
-  input.grid.coordinates = choose_coordinates(mechanism, input.states);
+  try {
+    input.grid.coordinates = choose_coordinates(mechanism, input.states);
+  } catch (const ChangePoint& point) {
+    const double time =
+        input.segments[point.motion].start +
+        static_cast<double>(point.configuration) * input.state_spacing[point.motion];
+    throw ChangePoint(
+        input.sources[point.motion] + ": about " + number_text(time, 6) + " s the recording passes",
+        point.motion, point.configuration);
+  }
   if (options.step == 0.0 &&
       JointReadings(mechanism).told_count() >= std::ssize(input.grid.coordinates.independent)) {
     for (std::size_t s = 0; s < input.states.size(); ++s) {

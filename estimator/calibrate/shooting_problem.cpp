@@ -7,13 +7,13 @@
 
 #include "estimator/calibrate/control_noise.hpp"
 #include "estimator/calibrate/quiet_nodes.hpp"
+#include "estimator/signal/step_grid.hpp"
 #include "estimator/tree/inertial_sensing.hpp"
 
 namespace estimator {
 namespace {
 
 constexpr double kShootingGridTolerance = 1e-6;
-constexpr double kClockTolerance = 0.01;  // by which a step may exceed the longest
 
 std::vector<std::vector<int>> absent_bodies(const std::vector<Segment>& segments) {
   std::vector<std::vector<int>> absent;
@@ -80,17 +80,11 @@ ShootingProblem ShootingProblem::restated(const Mechanism& mechanism,
 
 /// Steps are whole sampling periods, or whole parts of one where the motion is too fast for that.
 void ShootingProblem::add_segment(const Segment& segment, const ShootingGrid& grid) {
-  const auto fitting = [](double step, double tick) {
-    return std::max(1, static_cast<int>(std::floor(step / tick * (1.0 + kClockTolerance))));
-  };
-  const double ratio = grid.step / segment.period;
-  const double tick = ratio >= 1.0
-                          ? segment.period
-                          : segment.period / std::ceil(1.0 / ratio * (1.0 - kClockTolerance));
+  const double tick = tick_of_steps(grid.step, segment.period);
   const double duration = segment.duration();
   const int ticks =
       std::max(1, static_cast<int>(std::ceil(duration / tick * (1.0 - kShootingGridTolerance))));
-  const int shortest = std::min(fitting(grid.step, tick), ticks);
+  const int shortest = std::min(ticks_in_step(grid.step, tick), ticks);
   int per_node = ticks;
   if (std::isfinite(grid.interval)) {
     const auto steps = static_cast<int>(std::lround(grid.interval / (shortest * tick)));
@@ -106,7 +100,7 @@ void ShootingProblem::add_segment(const Segment& segment, const ShootingGrid& gr
     if (grid.local_steps.empty()) return shortest;
     const std::vector<double>& steps = grid.local_steps[segments_.size()];
     const auto piece = static_cast<std::size_t>(time / kStepPiece);
-    return std::max(shortest, fitting(steps[std::min(piece, steps.size() - 1)], tick));
+    return std::max(shortest, ticks_in_step(steps[std::min(piece, steps.size() - 1)], tick));
   };
   const std::vector<int> striking = sensors_of_stops(point_.mechanism, sensors_);
   for (int node = 0, at = 0; node < shot.node_count; ++node) {

@@ -4,21 +4,11 @@
 #include <cassert>
 #include <cmath>
 #include <limits>
-#include <stdexcept>
-#include <string>
+
+#include "estimator/signal/step_grid.hpp"
 
 namespace estimator {
 namespace {
-
-// Time stamps are often rounded to microseconds, hence a tolerance far above round-off.
-constexpr double kRatioTolerance = 1e-6;
-
-constexpr double kRatioMax = 1e9;  // fits an int
-
-bool is_whole(double ratio) {
-  return std::round(ratio) >= 1.0 && ratio <= kRatioMax &&
-         std::abs(ratio - std::round(ratio)) < kRatioTolerance * ratio;
-}
 
 /// As average_held, elements beginning at these positions.
 HeldControl average_held_at(const Eigen::Ref<const Eigen::VectorXd>& control, double begin,
@@ -40,16 +30,6 @@ HeldControl average_held_at(const Eigen::Ref<const Eigen::VectorXd>& control, do
 }
 
 }  // namespace
-
-StepRatio step_ratio(double step, double period) {
-  if (step > 0.0 && period > 0.0) {
-    if (is_whole(step / period)) return {static_cast<int>(std::round(step / period)), 1};
-    if (is_whole(period / step)) return {1, static_cast<int>(std::round(period / step))};
-  }
-  throw std::invalid_argument("the time step of " + std::to_string(step) +
-                              " s is neither a whole multiple nor a whole fraction of the " +
-                              "sampling period of " + std::to_string(period) + " s");
-}
 
 Eigen::MatrixXd decimate(const Eigen::Ref<const Eigen::MatrixXd>& samples, int factor) {
   assert(factor >= 1);

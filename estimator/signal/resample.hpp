@@ -7,19 +7,6 @@
 
 namespace estimator {
 
-/// How a time step h relates to a sampling period T: exactly one of the two counts is > 1, or both
-/// are 1. h = periods_per_step · T / steps_per_period.
-struct StepRatio {
-  int periods_per_step;  ///< ≥ 1
-  int steps_per_period;  ///< ≥ 1
-};
-
-/// The ratio of a step to a sampling period.
-///
-/// @throws std::invalid_argument naming both when h is neither a whole multiple nor a whole
-///         fraction of the period within 1e-6 of itself
-StepRatio step_ratio(double step, double period);
-
 /// Every factor-th row, from row 0: ⌈n/factor⌉ rows. Filter first, or accept the aliases.
 Eigen::MatrixXd decimate(const Eigen::Ref<const Eigen::MatrixXd>& samples, int factor);
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <stdexcept>
+#include <utility>
 
 #include "estimator/dynamics/tree_inverse_dynamics.hpp"
 #include "estimator/math/decompositions.hpp"
@@ -43,6 +44,23 @@ double worst_condition(const std::vector<std::vector<Eigen::MatrixXd>>& motions,
       if (!(worst > enough)) return worst;
       if (before.size() > 0 && (before.transpose() * D).determinant() < 0.0) return 0.0;
       before = std::move(D);
+    }
+  }
+  return worst;
+}
+
+/// Where the equations determine so many joints worst: motion, and configuration of it.
+std::pair<std::size_t, Eigen::Index> least_determined(
+    const std::vector<std::vector<Eigen::MatrixXd>>& jacobians, Eigen::Index rank) {
+  std::pair<std::size_t, Eigen::Index> worst{0, 0};
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t m = 0; m < jacobians.size(); ++m) {
+    for (std::size_t k = 0; k < jacobians[m].size(); ++k) {
+      const double value =
+          Eigen::JacobiSVD<Eigen::MatrixXd>(jacobians[m][k]).singularValues()[rank - 1];
+      if (value >= least) continue;
+      least = value;
+      worst = {m, static_cast<Eigen::Index>(k)};
     }
   }
   return worst;
@@ -192,6 +210,15 @@ double LoopClosure::condition(const Eigen::VectorXd& angles, const std::vector<i
   return Eigen::JacobiSVD<Eigen::MatrixXd>(D).singularValues()[D.cols() - 1];
 }
 
+ChangePoint::ChangePoint(const std::string& passing, std::size_t motion_index,
+                         Eigen::Index configuration_index)
+    : std::invalid_argument(passing +
+                            " a change point of the mechanism, at which its joints can go on in "
+                            "two ways, whatever joints its motion is described by; use recordings "
+                            "that stay away from it, or parts of them (--from, --to)"),
+      motion(motion_index),
+      configuration(configuration_index) {}
+
 CoordinateChoice LoopClosure::choose(const std::vector<Eigen::MatrixXd>& motions) {
   CoordinateChoice choice;
   if (!has_loops()) {
@@ -221,9 +248,8 @@ CoordinateChoice LoopClosure::choose(const std::vector<Eigen::MatrixXd>& motions
     }
   } while (++tried < kChoicesMax && next_subset(dependent, n_));
   if (best.empty()) {
-    throw std::invalid_argument(
-        "the recordings pass a change point of the mechanism, at which its joints can go on in two "
-        "ways, whatever joints its motion is described by; use recordings that stay away from it");
+    const auto [motion, configuration] = least_determined(jacobians, rank);
+    throw ChangePoint("the recordings pass", motion, configuration);
   }
   choice.dependent = best;
   for (int j = 0; j < n_; ++j) {

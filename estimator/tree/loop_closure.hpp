@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,18 @@
 #include "estimator/tree/lane_rows.hpp"
 
 namespace estimator {
+
+/// Configurations pass a change point, at which joints can go on in two ways, whatever joints their
+/// motion is described by.
+class ChangePoint : public std::invalid_argument {
+ public:
+  /// @param passing  what passes it, and where: "the recordings pass"
+  /// @param motion, configuration  the one nearest to it
+  ChangePoint(const std::string& passing, std::size_t motion, Eigen::Index configuration);
+
+  std::size_t motion;
+  Eigen::Index configuration;
+};
 
 /// Where a loop is open: the joint that would close it, and how far its two sides are apart.
 struct LoopGap {
@@ -65,8 +78,8 @@ class LoopClosure {
   /// equations that do it.
   ///
   /// @param motions  joint angles, a column a configuration, one behind the other on its way
-  /// @throws std::invalid_argument where all choices pass a change point: the configurations leave
-  ///         it open how the mechanism goes on
+  /// @throws ChangePoint where all choices pass one: the configurations leave it open how the
+  ///         mechanism goes on
   CoordinateChoice choose(const std::vector<Eigen::MatrixXd>& motions);
 
  private:

@@ -59,7 +59,9 @@ class CsvWriter final : public RecordingVisitor {
 
   void on_header(const RecordingHeader& header) override {
     line_ = "time_s";
-    for (const std::string& hinge : header.hinges) line_.append(",").append(hinge).append("_rad");
+    for (std::size_t c = 0; c < header.hinges.size(); ++c) {
+      line_.append(",").append(header.hinges[c]).append("_").append(unit_of(header, c));
+    }
     line_ += ",command_V,segment,sequence,device_time_us";
     for (const std::string& hinge : header.hinges)
       line_.append(",").append(hinge).append("_counts");

@@ -17,9 +17,9 @@ inline constexpr std::array<std::string_view, 7> kInertialEndings = {
 
 /// Writes the samples of a recording as CSV: one line of names, one line a sample, columns
 ///
-///   time_s, <hinge>_rad ..., command_V, segment, sequence, device_time_us,
-///   <hinge>_counts ..., <hinge>_valid ..., command_sequence, tripped, driving, fault_flags,
-///   error_count, <sensor> and kInertialEndings ..., clock_error_ppm, release_s
+///   time_s, <hinge>_rad or, where it slides, <hinge>_m ..., command_V, segment, sequence,
+///   device_time_us, <hinge>_counts ..., <hinge>_valid ..., command_sequence, tripped, driving,
+///   fault_flags, error_count, <sensor> and kInertialEndings ..., clock_error_ppm, release_s
 ///
 /// so that reading it back gives what the recording gives. The last two are of the whole recording:
 /// how fast the unit's clock is against the host's, empty where that is not known; and when a hand

@@ -15,6 +15,7 @@
 
 #include "proto/recording/export_csv.hpp"
 #include "proto/recording/file.hpp"
+#include "proto/recording/recording_rules.hpp"
 #include "proto/recording/release.hpp"
 
 namespace proto {
@@ -58,7 +59,8 @@ class MatWriter {
   bool write() {
     return write_samples() && write_gaps() && write_clock() &&
            put(make_matrix("release_s", 1, 1, {find_release(recording_.events)})) &&
-           put_names("hinges", recording_.header.hinges) && write_inertial() && write_facts();
+           put_names("hinges", recording_.header.hinges) && write_units() && write_inertial() &&
+           write_facts();
   }
 
  private:
@@ -105,7 +107,7 @@ class MatWriter {
            put_column("driving", [&](const Sample& s) { return number(s.driving); }) &&
            put_column("fault_flags", [&](const Sample& s) { return number(s.fault_flags); }) &&
            put_column("error_count", [&](const Sample& s) { return number(s.error_count); }) &&
-           put_channels("angle_rad",
+           put_channels(recording_.header.slides.empty() ? "angle_rad" : kMatReadings,
                         [](const Sample& s, std::size_t c) { return s.angle_rad[c]; }) &&
            put_channels(
                "encoder_counts",
@@ -138,6 +140,14 @@ class MatWriter {
       Mat_VarSetCell(cell.get(), static_cast<int>(k), make_text(nullptr, names[k]).release());
     }
     return put(cell);
+  }
+
+  bool write_units() {
+    const RecordingHeader& header = recording_.header;
+    if (header.slides.empty()) return true;
+    std::vector<std::string> units;
+    for (std::size_t c = 0; c < header.hinges.size(); ++c) units.emplace_back(unit_of(header, c));
+    return put_names(kMatUnits, units);
   }
 
   // Columns as in a CSV file, seven a sensor; NaN where it was not read.

@@ -12,6 +12,7 @@
 #include "proto/notation/number_format.hpp"
 #include "proto/recording/file.hpp"
 #include "proto/recording/recording_recover.hpp"
+#include "proto/recording/recording_rules.hpp"
 #include "proto/text/printable.hpp"
 
 namespace proto {
@@ -126,9 +127,9 @@ void append_facts(const RecordingInfo& info, std::string& text) {
               unit == info.header.facts.end() ? "" : unit->second.c_str());
   for (std::size_t c = 0; c < info.channels.size(); ++c) {
     const RecordingInfo::Channel& channel = info.channels[c];
-    append_line(text, "%-11s %.4f to %.4f rad, %llu samples without a reading",
+    append_line(text, "%-11s %.4f to %.4f %s, %llu samples without a reading",
                 info.header.hinges[c].c_str(), channel.angle_rad_min, channel.angle_rad_max,
-                static_cast<unsigned long long>(channel.invalid_count));
+                unit_of(info.header, c), static_cast<unsigned long long>(channel.invalid_count));
   }
   for (std::size_t i = 0; i < info.inertial.size(); ++i) {
     const RecordingInfo::Inertial& sensor = info.inertial[i];

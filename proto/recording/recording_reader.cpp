@@ -13,22 +13,20 @@ namespace proto {
 namespace {
 
 std::optional<RecordingHeader> parse_recording_header(const McapMap& values) {
-  RecordingHeader header;
-  header.facts = values;
+  McapMap facts = values;
   const auto take = [&](std::string_view key) {
-    auto node = header.facts.extract(std::string(key));
+    auto node = facts.extract(std::string(key));
     return node.empty() ? std::string() : std::move(node.mapped());
   };
   if (take(kFormatKey) != kFormatVersion) return std::nullopt;
   const std::string epoch = take(kEpochKey);
+  std::optional<RecordingHeader> header = names_in(take);
+  if (!header) return std::nullopt;
   const auto [end, error] =
-      std::from_chars(epoch.data(), epoch.data() + epoch.size(), header.epoch_unix_ns);
+      std::from_chars(epoch.data(), epoch.data() + epoch.size(), header->epoch_unix_ns);
   if (error != std::errc() || end != epoch.data() + epoch.size()) return std::nullopt;
-  header.hinges = parse_hinges(take(kHingesKey));
-  auto sensors = parse_inertial_sensors(take(kInertialKey));
-  if (!sensors) return std::nullopt;
-  header.inertial_sensors = std::move(*sensors);
-  if (breach_of(header)) return std::nullopt;
+  header->facts = std::move(facts);
+  if (breach_of(*header)) return std::nullopt;
   return header;
 }
 

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <utility>
 
 #include "proto/check/number_ranges.hpp"
 #include "proto/notation/number_format.hpp"
+#include "proto/recording/topics.hpp"
 
 namespace proto {
 namespace {
@@ -81,10 +83,49 @@ std::optional<std::vector<std::string>> parse_inertial_sensors(const std::string
   return sensors;
 }
 
+std::optional<std::vector<std::string>> parse_slides(const std::string& names,
+                                                     const std::vector<std::string>& hinges) {
+  if (names.empty()) return std::vector<std::string>();
+  std::vector<std::string> slides = split_names(names);
+  const bool are_hinges = std::ranges::all_of(slides, [&](const std::string& name) {
+    return std::ranges::find(hinges, name) != hinges.end();
+  });
+  if (!are_hinges || !are_different(slides)) return std::nullopt;
+  return slides;
+}
+
 std::string join_names(const std::vector<std::string>& names) {
   std::string list;
   for (const std::string& name : names) list += (list.empty() ? "" : ",") + name;
   return list;
+}
+
+std::map<std::string, std::string> named_in(const RecordingHeader& header) {
+  std::map<std::string, std::string> entries;
+  const auto add = [&](std::string_view key, const std::vector<std::string>& names) {
+    if (!names.empty()) entries.emplace(key, join_names(names));
+  };
+  add(kHingesKey, header.hinges);
+  add(kSlidesKey, header.slides);
+  add(kInertialKey, header.inertial_sensors);
+  return entries;
+}
+
+std::optional<RecordingHeader> names_in(
+    const std::function<std::string(std::string_view key)>& entry) {
+  RecordingHeader header{.hinges = parse_hinges(entry(kHingesKey))};
+  auto slides = parse_slides(entry(kSlidesKey), header.hinges);
+  auto sensors = parse_inertial_sensors(entry(kInertialKey));
+  if (header.hinges.empty() || !slides || !sensors) return std::nullopt;
+  header.slides = std::move(*slides);
+  header.inertial_sensors = std::move(*sensors);
+  return header;
+}
+
+const char* unit_of(const RecordingHeader& header, std::size_t channel) {
+  const bool slides =
+      std::ranges::find(header.slides, header.hinges[channel]) != header.slides.end();
+  return slides ? "m" : "rad";
 }
 
 RuleBreach breach_of_epoch(std::int64_t epoch_unix_ns) {
@@ -100,6 +141,11 @@ RuleBreach breach_of(const RecordingHeader& header) {
   if (header.hinges.empty() || parse_hinges(names) != header.hinges) {
     return "the hinges '" + names + "' are not 1 to " + std::to_string(kChannelCountMax) +
            " different names without commas";
+  }
+  const std::string slides = join_names(header.slides);
+  if (parse_slides(slides, header.hinges) != header.slides) {
+    return "the joints that slide, '" + slides + "', are not different ones of the hinges '" +
+           names + "'";
   }
   const std::string sensors = join_names(header.inertial_sensors);
   if (parse_inertial_sensors(sensors) != header.inertial_sensors) {

@@ -2,8 +2,11 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "proto/recording/recording_types.hpp"
@@ -35,8 +38,24 @@ std::vector<std::string> parse_hinges(const std::string& names);
 /// other list.
 std::optional<std::vector<std::string>> parse_inertial_sensors(const std::string& names);
 
+/// Likewise of those among the hinges that slide: different names of `hinges`, or none; nothing for
+/// any other list.
+std::optional<std::vector<std::string>> parse_slides(const std::string& names,
+                                                     const std::vector<std::string>& hinges);
+
 /// "arm,pendulum", as the functions above read it.
 std::string join_names(const std::vector<std::string>& names);
+
+/// What a header names, as entries of metadata; a list without names is left out.
+std::map<std::string, std::string> named_in(const RecordingHeader& header);
+
+/// A header with what entries of metadata name; nothing where that cannot be a recording's.
+/// @param entry  of that key, empty where there is none
+std::optional<RecordingHeader> names_in(
+    const std::function<std::string(std::string_view key)>& entry);
+
+/// "rad" of a channel that turns, "m" of one that slides.
+const char* unit_of(const RecordingHeader& header, std::size_t channel);
 
 RuleBreach breach_of(const RecordingHeader& header);
 RuleBreach breach_of_epoch(std::int64_t epoch_unix_ns);

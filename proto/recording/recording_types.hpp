@@ -130,6 +130,7 @@ struct LoopStats {
 /// What is known when a recording starts.
 struct RecordingHeader {
   std::vector<std::string> hinges{};  ///< by channel, 1 to kChannelCountMax names without commas
+  std::vector<std::string> slides{};  ///< those of `hinges` that slide and are read in metres
   /// At most kInertialCountMax names without commas.
   std::vector<std::string> inertial_sensors{};
   std::int64_t epoch_unix_ns = 0;  ///< host time of timestamp zero

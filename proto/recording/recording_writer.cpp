@@ -15,10 +15,7 @@ namespace {
 
 McapMetadata make_metadata(const RecordingHeader& header) {
   McapMetadata metadata{std::string(kHeaderMetadata), header.facts};
-  metadata.values[std::string(kHingesKey)] = join_names(header.hinges);
-  if (!header.inertial_sensors.empty()) {
-    metadata.values[std::string(kInertialKey)] = join_names(header.inertial_sensors);
-  }
+  for (const auto& [key, names] : named_in(header)) metadata.values.insert_or_assign(key, names);
   metadata.values[std::string(kEpochKey)] = std::to_string(header.epoch_unix_ns);
   metadata.values.insert_or_assign(std::string(kFormatKey), std::string(kFormatVersion));
   return metadata;

@@ -26,6 +26,7 @@ inline constexpr Topic kJointTopics = {"/rig/joint/", "rigcal.v1.JointEstimate"}
 /// channel of the samples carries the same entries as its metadata.
 inline constexpr std::string_view kHeaderMetadata = "rigcal";
 inline constexpr std::string_view kHingesKey = "hinges";
+inline constexpr std::string_view kSlidesKey = "slides";
 inline constexpr std::string_view kInertialKey = "inertial_sensors";
 inline constexpr std::string_view kEpochKey = "epoch_unix_ns";
 inline constexpr std::string_view kFormatKey = "format_version";

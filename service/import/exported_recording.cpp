@@ -8,6 +8,7 @@
 
 #include "proto/check/number_ranges.hpp"
 #include "proto/recording/export_csv.hpp"
+#include "proto/recording/export_mat.hpp"
 #include "proto/recording/mat_file.hpp"
 #include "proto/recording/recording_reader.hpp"
 #include "proto/recording/recording_rules.hpp"
@@ -18,34 +19,11 @@
 namespace service {
 namespace {
 
+constexpr const char* kMatAngles = "angle_rad";
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr std::string_view kAngle = "_rad";
 
 /// time, angles, four numbers, counts and validities, five numbers.
 std::size_t columns_before_inertial(std::size_t hinges) { return 1 + 3 * hinges + 4 + 5; }
-
-/// The hinges of a header, if it is one of an export.
-std::optional<std::vector<std::string>> hinges_of(const std::vector<std::string>& header) {
-  std::vector<std::string> hinges;
-  for (std::size_t k = 1; k < header.size() && header[k].ends_with(kAngle); ++k) {
-    hinges.push_back(header[k].substr(0, header[k].size() - kAngle.size()));
-  }
-  std::vector<std::string> expected = {"time_s"};
-  expected.reserve(columns_before_inertial(hinges.size()));
-  const auto add = [&](const char* ending) {
-    for (const std::string& hinge : hinges) expected.push_back(hinge + ending);
-  };
-  add("_rad");
-  expected.insert(expected.end(), {"command_V", "segment", "sequence", "device_time_us"});
-  add("_counts");
-  add("_valid");
-  expected.insert(expected.end(),
-                  {"command_sequence", "tripped", "driving", "fault_flags", "error_count"});
-  const bool starts_so = header.size() >= expected.size() &&
-                         std::equal(expected.begin(), expected.end(), header.begin());
-  if (hinges.empty() || hinges.size() > proto::kChannelCountMax || !starts_so) return std::nullopt;
-  return hinges;
-}
 
 /// The inertial sensors of an export's header, in which they follow so many columns.
 std::vector<std::string> inertial_sensors_of(const std::vector<std::string>& header,
@@ -60,6 +38,35 @@ std::vector<std::string> inertial_sensors_of(const std::vector<std::string>& hea
   return sensors;
 }
 
+/// What the header of an export names; nothing for another table's.
+std::optional<proto::RecordingHeader> names_of_export(const std::vector<std::string>& header) {
+  proto::RecordingHeader names;
+  std::vector<std::string>& hinges = names.hinges;
+  std::vector<std::string> expected = {"time_s"};
+  for (std::size_t k = 1; k < header.size(); ++k) {
+    const std::size_t underscore = std::min(header[k].rfind('_'), header[k].size());
+    const std::string unit = header[k].substr(underscore);
+    if (unit != "_rad" && unit != "_m") break;
+    hinges.push_back(header[k].substr(0, underscore));
+    if (unit == "_m") names.slides.push_back(hinges.back());
+    expected.push_back(header[k]);
+  }
+  expected.reserve(columns_before_inertial(hinges.size()));
+  const auto add = [&](const char* ending) {
+    for (const std::string& hinge : hinges) expected.push_back(hinge + ending);
+  };
+  expected.insert(expected.end(), {"command_V", "segment", "sequence", "device_time_us"});
+  add("_counts");
+  add("_valid");
+  expected.insert(expected.end(),
+                  {"command_sequence", "tripped", "driving", "fault_flags", "error_count"});
+  const bool starts_so = header.size() >= expected.size() &&
+                         std::equal(expected.begin(), expected.end(), header.begin());
+  if (hinges.empty() || hinges.size() > proto::kChannelCountMax || !starts_so) return std::nullopt;
+  names.inertial_sensors = inertial_sensors_of(header, columns_before_inertial(hinges.size()));
+  return names;
+}
+
 /// A whole number that a double holds exactly.
 template <typename Whole>
 Whole whole(double value, const std::string& where, const std::string& what) {
@@ -72,13 +79,29 @@ Whole whole(double value, const std::string& where, const std::string& what) {
                           " is no whole number up to 2^53; export the recording again");
 }
 
+/// The hinges of a MAT file that are read in metres.
+std::vector<std::string> slides_of(const std::string& path, const std::vector<std::string>& hinges,
+                                   const std::vector<std::string>& units) {
+  const bool known = std::ranges::all_of(
+      units, [](const std::string& unit) { return unit == "rad" || unit == "m"; });
+  if (!known || units.size() != hinges.size()) {
+    throw proto::InputError(path + ": variable '" + proto::kMatUnits +
+                            "' must have 'rad' or 'm' for each of the " +
+                            std::to_string(hinges.size()) + " hinges; export the recording again");
+  }
+  std::vector<std::string> slides;
+  for (std::size_t c = 0; c < hinges.size(); ++c) {
+    if (units[c] == "m") slides.push_back(hinges[c]);
+  }
+  return slides;
+}
+
 /// Takes samples one by one, as a recording's reader does.
 class Samples {
  public:
-  Samples(std::vector<std::string> hinges, std::vector<std::string> sensors)
-      : rules_({hinges.size(), sensors.size()}) {
-    recording.header.hinges = std::move(hinges);
-    recording.header.inertial_sensors = std::move(sensors);
+  explicit Samples(const proto::RecordingHeader& names)
+      : rules_({names.hinges.size(), names.inertial_sensors.size()}) {
+    recording.header = names;
     recording.scan.container.finished = true;  // a table has no end that could be missing
   }
 
@@ -149,22 +172,22 @@ void list_gaps(proto::Recording& recording) {
 }  // namespace
 
 bool is_exported_csv(const std::vector<std::string>& header) {
-  return hinges_of(header).has_value();
+  return names_of_export(header).has_value();
 }
 
 ImportedRecording import_exported_csv(const std::string& path, std::string_view text,
                                       const Rig& rig) {
   const std::vector<std::string> header = proto::parse_csv_header(path, text);
-  const std::vector<std::string> hinges = hinges_of(header).value();
+  const proto::RecordingHeader names = names_of_export(header).value();
+  const std::vector<std::string>& hinges = names.hinges;
+  const std::vector<std::string>& sensors = names.inertial_sensors;
   const bool tells_clock = header.back() == "release_s";
   std::vector<proto::ColumnRequest> requests = {
       {"time_s"}, {"command_V"}, {"sequence"}, {"device_time_us"}};
   const std::size_t first_angle = requests.size();
-  for (const std::string& hinge : hinges) {
-    requests.push_back({hinge + std::string(kAngle), proto::MissingCells::kAllowed});
+  for (std::size_t c = 0; c < hinges.size(); ++c) {
+    requests.push_back({header[1 + c], proto::MissingCells::kAllowed});
   }
-  const std::vector<std::string> sensors =
-      inertial_sensors_of(header, columns_before_inertial(hinges.size()));
   const std::size_t first_inertial = requests.size();
   for (const std::string& sensor : sensors) {
     for (const std::string_view ending : proto::kInertialEndings) {
@@ -177,7 +200,7 @@ ImportedRecording import_exported_csv(const std::string& path, std::string_view 
     requests.push_back({"release_s", proto::MissingCells::kAllowed});
   }
   const proto::CsvTable table = proto::parse_csv(path, text, requests);
-  Samples samples(hinges, sensors);
+  Samples samples(names);
   for (int row = 0; row < table.row_count(); ++row) {
     const auto k = static_cast<std::size_t>(row);
     proto::Sample sample;
@@ -215,15 +238,17 @@ ImportedRecording import_exported_csv(const std::string& path, std::string_view 
 }
 
 bool is_exported_mat(const proto::MatFile& file) {
-  return std::ranges::all_of(
-      std::vector<std::string>{"time_s", "command_V", "sequence", "device_time_us", "angle_rad",
-                               "hinges", "clock"},
-      [&](const std::string& name) { return file.find(name) != nullptr; });
+  const auto holds = [&](const std::string& name) { return file.find(name) != nullptr; };
+  return std::ranges::all_of(std::vector<std::string>{"time_s", "command_V", "sequence",
+                                                      "device_time_us", "hinges", "clock"},
+                             holds) &&
+         (holds(kMatAngles) || (holds(proto::kMatReadings) && holds(proto::kMatUnits)));
 }
 
 ImportedRecording import_exported_mat(const std::string& path, const proto::MatFile& file,
                                       const Rig& rig) {
-  const std::vector<std::string> hinges = file.read_texts("hinges");
+  proto::RecordingHeader names{.hinges = file.read_texts("hinges")};
+  const std::vector<std::string>& hinges = names.hinges;
   const std::vector<double> times = file.read("time_s");
   const std::size_t rows = times.size();
   const auto column = [&](const char* name, std::size_t count) {
@@ -240,10 +265,14 @@ ImportedRecording import_exported_mat(const std::string& path, const proto::MatF
   const std::vector<double> commands = column("command_V", rows);
   const std::vector<double> sequences = column("sequence", rows);
   const std::vector<double> unit_times = column("device_time_us", rows);
-  const std::vector<double> angles = column("angle_rad", rows * hinges.size());
-  const std::vector<std::string> sensors = file.find("inertial_sensors") == nullptr
-                                               ? std::vector<std::string>()
-                                               : file.read_texts("inertial_sensors");
+  const bool turns = file.find(kMatAngles) != nullptr;
+  const std::vector<double> angles =
+      column(turns ? kMatAngles : proto::kMatReadings, rows * hinges.size());
+  if (!turns) names.slides = slides_of(path, hinges, file.read_texts(proto::kMatUnits));
+  if (file.find("inertial_sensors") != nullptr) {
+    names.inertial_sensors = file.read_texts("inertial_sensors");
+  }
+  const std::vector<std::string>& sensors = names.inertial_sensors;
   if (sensors.size() > proto::kInertialCountMax) {
     throw proto::InputError(path + ": variable 'inertial_sensors' names " +
                             std::to_string(sensors.size()) +
@@ -252,7 +281,7 @@ ImportedRecording import_exported_mat(const std::string& path, const proto::MatF
   const std::size_t cells = proto::kInertialEndings.size();
   const std::vector<double> inertial =
       sensors.empty() ? std::vector<double>() : column("inertial", rows * cells * sensors.size());
-  Samples samples(hinges, sensors);
+  Samples samples(names);
   for (std::size_t k = 0; k < rows; ++k) {
     const std::string where = path + ": sample " + std::to_string(k + 1);
     proto::Sample sample;

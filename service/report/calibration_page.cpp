@@ -7,6 +7,7 @@
 #include "service/report/chart_figure.hpp"
 #include "service/report/cross_validation_page.hpp"
 #include "service/report/data_section.hpp"
+#include "service/report/error_units.hpp"
 #include "service/report/finding_list.hpp"
 #include "service/report/html_table.hpp"
 #include "service/report/identifiability_section.hpp"
@@ -59,8 +60,9 @@ std::string head(const Calibration& calibration, const CalibrationContext& conte
     html += fact("open-loop RMSE, hinge " + error.hinge,
                  format_number(1e3 * error.rmse) + " " + joint_units(error.kind).error);
   }
-  html +=
-      fact("estimated states RMSE", format_number(1e3 * calibration.observation_rmse) + " mrad");
+  html += fact("estimated states RMSE",
+               format_number(1e3 * calibration.observation_rmse) + " " +
+                   pooled_error_units(estimator::sensor_kinds(calibration.mechanism)));
   html += fact("parameters", to_text(calibration.kind));
   html += fact("time step", format_number(1e3 * calibration.step) + " ms");
   if (!is_physical(calibration)) {

@@ -7,6 +7,7 @@
 
 #include "service/import/recording_pieces.hpp"
 #include "service/report/data_section.hpp"
+#include "service/report/error_units.hpp"
 #include "service/report/html_table.hpp"
 #include "service/report/page_parts.hpp"
 #include "service/report/svg_chart.hpp"
@@ -30,7 +31,8 @@ std::string head(const CrossValidation& validation, const CalibrationContext& co
     html += fact("open loop, held out, hinge " + error.hinge,
                  format_number(1e3 * error.rmse) + " " + joint_units(error.kind).error);
   }
-  html += fact("estimated states, held out", format_number(1e3 * errors.observation) + " mrad");
+  html += fact("estimated states, held out", format_number(1e3 * errors.observation) + " " +
+                                                 pooled_error_units(validation.kinds));
   html += fact("folds", std::to_string(validation.folds.size()));
   html += fact("wall time", format_number(context.wall_time, 3) + " s");
   return html + "</div>\n";
@@ -82,14 +84,18 @@ std::string matrix(const std::string& title, const Eigen::MatrixXd& errors) {
 
 std::string matrices(const CrossValidation& validation) {
   std::string html =
-      "<section><h2>Errors [mrad; of what slides mm]</h2>\n<p class=\"quiet\">Row: the piece held "
-      "out of the "
-      "calibration. Column: the piece whose error is shown. Framed: predictions of pieces the "
+      "<section><h2>Errors</h2>\n<p class=\"quiet\">Row: the piece held out of the calibration. "
+      "Column: the piece whose error is shown. Framed: predictions of pieces the "
       "calibration has not seen; beside them, fits.</p>\n";
   for (std::size_t j = 0; j < validation.hinges.size(); ++j) {
-    html += matrix("Open-loop simulation, hinge " + validation.hinges[j], validation.simulation[j]);
+    html += matrix("Open-loop simulation, hinge " + validation.hinges[j] + " [" +
+                       joint_units(validation.kinds[j]).error + "]",
+                   validation.simulation[j]);
   }
-  return html + matrix("Estimated states", validation.observation) + "</section>\n";
+  return html +
+         matrix("Estimated states [" + pooled_error_units(validation.kinds) + "]",
+                validation.observation) +
+         "</section>\n";
 }
 
 std::string parameters(const CrossValidation& validation) {

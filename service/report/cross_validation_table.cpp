@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "service/import/recording_pieces.hpp"
+#include "service/report/error_units.hpp"
 #include "service/report/result_table.hpp"
 #include "service/result/calibration_outcome.hpp"
 #include "service/result/cross_validation_message.hpp"
@@ -16,13 +17,15 @@ using TableRows = std::vector<std::vector<std::string>>;
 std::string thousandths(double value) { return format_number(1e3 * value); }
 
 std::string piece_table(const estimator::CrossValidation& validation) {
-  TableRows rows = {{"held out", "states", "cost"}};
+  const bool slides = std::ranges::count(validation.kinds, estimator::JointKind::kPrismatic) > 0;
+  const auto in_unit = [&](const std::string& title, const std::string& unit) {
+    return slides ? title + " [" + unit + "]" : title;
+  };
+  TableRows rows = {{"held out", in_unit("states", pooled_error_units(validation.kinds)), "cost"}};
   std::vector<bool> right = {false, true, true};
-  for (const std::string& hinge : validation.hinges) {
-    rows[0].push_back("open loop " + hinge);
-    if (validation.kinds[rows[0].size() - 4] == estimator::JointKind::kPrismatic) {
-      rows[0].back() += " [mm]";
-    }
+  for (std::size_t j = 0; j < validation.hinges.size(); ++j) {
+    rows[0].push_back(
+        in_unit("open loop " + validation.hinges[j], joint_units(validation.kinds[j]).error));
     right.push_back(true);
   }
   rows[0].push_back("");
@@ -79,10 +82,10 @@ std::string parameter_table(const estimator::CrossValidation& validation) {
 
 std::string format_cross_validation(const estimator::CrossValidation& validation,
                                     double wall_time) {
-  return "Each piece with the parameters estimated from the others; RMSE in mrad:\n\n" +
-         piece_table(validation) + "\nParameters over the folds:\n\n" +
-         parameter_table(validation) + warnings(validation) + "\n" +
-         (has_converged(validation) ? "Converged" : "NOT CONVERGED") + ": " +
+  return "Each piece with the parameters estimated from the others; RMSE in " +
+         error_units(validation.kinds) + ":\n\n" + piece_table(validation) +
+         "\nParameters over the folds:\n\n" + parameter_table(validation) + warnings(validation) +
+         "\n" + (has_converged(validation) ? "Converged" : "NOT CONVERGED") + ": " +
          std::to_string(validation.folds.size()) + " calibrations in " +
          format_number(wall_time, 3) + " s\n";
 }

@@ -68,15 +68,21 @@ std::string format_findings(const std::vector<Finding>& findings) {
 std::string finding_section(const std::vector<Finding>& findings) {
   if (findings.empty()) return "";
   using enum CellAlign;
+  const bool treated = std::ranges::any_of(
+      findings, [](const Finding& finding) { return !finding.treatment.empty(); });
+  std::vector<HtmlTable::Column> columns = {{"kind"}, {"what", kWords}, {"to do", kWords}};
+  if (treated) columns.push_back({"rigcal", kWords});
   HtmlTable table(
       "Places in time are shaded on the readings below; single readings that are held back are "
       "points there. --as-is leaves recordings as they are.",
-      {{"kind"}, {"what", kWords}, {"to do", kWords}, {"rigcal", kWords}});
+      columns);
   for (const Finding& finding : worst_first(findings)) {
     const bool harmless = finding.severity == estimator::Severity::kNote;
     HtmlCell severity = to_text(finding.severity);
     if (!harmless) severity.with_class("warn");
-    table.add({severity, what_of(finding), finding.advice, finding.treatment});
+    std::vector<HtmlCell> cells = {severity, what_of(finding), finding.advice};
+    if (treated) cells.emplace_back(finding.treatment);
+    table.add(cells);
   }
   return "<section><h2>Findings</h2>\n" + table.html() + "</section>\n";
 }

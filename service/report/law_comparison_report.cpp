@@ -5,6 +5,7 @@
 
 #include "service/import/recording_pieces.hpp"
 #include "service/report/data_section.hpp"
+#include "service/report/error_units.hpp"
 #include "service/report/html_table.hpp"
 #include "service/report/page_parts.hpp"
 #include "service/report/result_table.hpp"
@@ -18,8 +19,10 @@ using estimator::LawComparison;
 using estimator::LawScore;
 using TableRows = std::vector<std::vector<std::string>>;
 
-const std::vector<std::string> kHead = {
-    "law", "parameters", "held out [mrad]", "± %", "fit [mrad]", "above the best", ""};
+std::vector<std::string> law_head(const LawComparison& comparison) {
+  const std::string unit = " [" + pooled_error_units(comparison.kinds) + "]";
+  return {"law", "parameters", "held out" + unit, "± %", "fit" + unit, "above the best", ""};
+}
 
 /// "+12 ± 4 %", "2.3 times" where per cent would be many.
 std::string excess(const LawScore& score) {
@@ -77,7 +80,7 @@ std::string capitalised(std::string text) {
 }
 
 std::string law_table(const LawComparison& comparison) {
-  std::vector<HtmlTable::Column> columns = text_and_number_columns(kHead, 1);
+  std::vector<HtmlTable::Column> columns = text_and_number_columns(law_head(comparison), 1);
   columns.back() = {"remark", CellAlign::kWords};
   HtmlTable table(
       "Held out: geometric mean over the pieces of the open-loop error of each, which the law was "
@@ -98,8 +101,9 @@ std::string piece_table(const LawComparison& comparison) {
     html += "<li>" + escape_html(piece) + "</li>\n";
     titles.push_back(std::to_string(titles.size()));
   }
-  HtmlTable table("Error of each piece while it was held out [mrad]",
-                  text_and_number_columns(titles, 1), "narrow");
+  HtmlTable table(
+      "Error of each piece while it was held out [" + pooled_error_units(comparison.kinds) + "]",
+      text_and_number_columns(titles, 1), "narrow");
   for (const LawScore& score : comparison.laws) {
     if (!score.has_result()) continue;
     std::vector<HtmlCell> cells = {score.law.name};
@@ -126,7 +130,7 @@ std::string estimate_table(const LawComparison& comparison) {
 }  // namespace
 
 std::string format_law_comparison(const LawComparison& comparison, double wall_time) {
-  TableRows rows = {kHead};
+  TableRows rows = {law_head(comparison)};
   for (std::vector<std::string>& row : law_rows(comparison)) rows.push_back(std::move(row));
   return "Friction of " + joined(comparison.joints) + "; " +
          std::to_string(comparison.pieces.size()) +

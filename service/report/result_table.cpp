@@ -104,13 +104,16 @@ std::string first_line(const estimator::Calibration& calibration) {
 }
 
 std::string simulation_table(const estimator::Calibration& calibration) {
-  std::vector<std::vector<std::string>> rows = {{"open-loop simulation", "RMSE [mrad]"}};
+  const bool slides = std::ranges::any_of(calibration.simulation, [](const auto& error) {
+    return error.kind == estimator::JointKind::kPrismatic;
+  });
+  std::vector<std::vector<std::string>> rows = {
+      {"open-loop simulation", slides ? "RMSE" : "RMSE [mrad]", ""}};
   for (const estimator::SimulationError& error : calibration.simulation) {
-    const bool slides = error.kind == estimator::JointKind::kPrismatic;
-    rows.push_back(
-        {"hinge " + error.hinge, format_number(1e3 * error.rmse) + (slides ? " mm" : "")});
+    rows.push_back({"hinge " + error.hinge, format_number(1e3 * error.rmse),
+                    slides ? joint_units(error.kind).error : ""});
   }
-  return format_table(rows, {false, true});
+  return format_table(rows, {false, true, false});
 }
 
 /// What inertial sensors read beside what they should have read.

@@ -6,6 +6,7 @@
 #include "service/import/recording_pieces.hpp"
 #include "service/report/chart_figure.hpp"
 #include "service/report/data_section.hpp"
+#include "service/report/error_units.hpp"
 #include "service/report/html_table.hpp"
 #include "service/report/page_parts.hpp"
 #include "service/report/result_table.hpp"
@@ -69,7 +70,7 @@ std::string window_chart(const Validation& validation, const std::string& record
   Chart chart;
   chart.title = recording;
   chart.x_label = "begin of the window [s]";
-  chart.y_label = "RMSE [mrad or mm]";
+  chart.y_label = "RMSE [" + error_units(validation.kinds) + "]";
   chart.log_y = true;
   for (std::size_t i = 0; i < validation.sensors.size(); ++i) {
     ChartSeries series;

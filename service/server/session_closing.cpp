@@ -138,10 +138,12 @@ void IngestSession::retry() {
 proto::RecordingHeader IngestSession::header() const {
   proto::RecordingHeader header;
   header.hinges = names_.hinges;
+  header.slides = names_.slides;
   header.inertial_sensors = names_.inertial_sensors;
   header.epoch_unix_ns = info_.epoch_unix_ns();
+  const auto named = proto::named_in(header);
   for (const auto& [key, value] : info_.metadata()) {
-    if (key != proto::kHingesKey && key != proto::kInertialKey) header.facts[key] = value;
+    if (!named.contains(key)) header.facts[key] = value;
   }
   header.facts["session"] = info_.session_id();
   return header;

@@ -1,18 +1,17 @@
 #include "service/server/session_names.hpp"
 
-#include "proto/recording/topics.hpp"
+#include <utility>
 
 namespace service {
 
 std::optional<SessionNames> names_of(const SessionMetadata& metadata) {
-  const auto named = [&](std::string_view key) {
+  auto header = proto::names_in([&](std::string_view key) {
     const auto found = metadata.find(std::string(key));
     return found == metadata.end() ? std::string() : found->second;
-  };
-  std::vector<std::string> hinges = proto::parse_hinges(named(proto::kHingesKey));
-  auto sensors = proto::parse_inertial_sensors(named(proto::kInertialKey));
-  if (hinges.empty() || !sensors) return std::nullopt;
-  return SessionNames{std::move(hinges), std::move(*sensors)};
+  });
+  if (!header) return std::nullopt;
+  return SessionNames{std::move(header->hinges), std::move(header->slides),
+                      std::move(header->inertial_sensors)};
 }
 
 }  // namespace service

@@ -15,6 +15,7 @@ using SessionMetadata = google::protobuf::Map<std::string, std::string>;
 /// What a session's metadata names.
 struct SessionNames {
   std::vector<std::string> hinges;
+  std::vector<std::string> slides;  ///< of these
   std::vector<std::string> inertial_sensors;
 
   bool operator==(const SessionNames&) const = default;

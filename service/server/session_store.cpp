@@ -139,9 +139,11 @@ std::variant<std::shared_ptr<IngestSession>, SessionRefused> SessionStore::open(
   const auto& metadata = request.metadata();
   const auto names = names_of(metadata);
   if (!names) {
-    return refusal(SessionRefused::REASON_BAD_REQUEST,
-                   "metadata 'hinges' must name 1 to 8 different hinges, separated by commas, and "
-                   "'inertial_sensors', where it is there, up to 4 different sensors");
+    return refusal(
+        SessionRefused::REASON_BAD_REQUEST,
+        "metadata 'hinges' must name 1 to 8 different hinges, separated by commas; where "
+        "they are there, 'slides' different ones of these, and 'inertial_sensors' up to "
+        "4 different sensors");
   }
   if (const auto breach = proto::breach_of_epoch(request.epoch_unix_ns())) {
     return refusal(SessionRefused::REASON_BAD_REQUEST, *breach);

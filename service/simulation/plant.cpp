@@ -92,7 +92,11 @@ class Course {
 class PhysicalPlant final : public Plant {
  public:
   PhysicalPlant(const Rig& rig, const Scenario& scenario, double step)
-      : Plant(scenario), mechanism_(rig.mechanism), closure_(mechanism_), joint_angles_(1) {
+      : Plant(scenario),
+        path_(rig.path),
+        mechanism_(rig.mechanism),
+        closure_(mechanism_),
+        joint_angles_(1) {
     close();
     choose_course();
     const estimator::TreeProgram& program = course_->program();
@@ -171,9 +175,11 @@ class PhysicalPlant final : public Plant {
     speeds_ = closure_.rates(angles_, known);
     choose_course();
     if (!(good_ > kChangePoint)) {
-      throw proto::InputError("at " + format_number(time) +
-                              " s the loops pass a change point, at which their joints can go on "
-                              "in two ways; begin or drive the rig so that it stays away from it");
+      throw proto::InputError(
+          path_ + ": at " + format_number(time) +
+          " s of the scenario the loops pass a change point, at which their "
+          "joints can go on in two ways; begin or drive the rig so that it stays "
+          "away from it");
     }
     begin_from_here();
   }
@@ -188,6 +194,7 @@ class PhysicalPlant final : public Plant {
     }
   }
 
+  std::string path_;  // of the rig file
   const estimator::Mechanism& mechanism_;
   estimator::LoopClosure closure_;
   std::map<std::pair<std::vector<int>, std::vector<int>>, std::unique_ptr<Course>> courses_;

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "estimator/model/sensor.hpp"
+#include "estimator/signal/step_grid.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/simulation/plant.hpp"
 #include "service/simulation/sensor_readings.hpp"
@@ -180,14 +181,14 @@ int count_steps(double period, double step) {
                             " s; give a positive one of at least " +
                             format_number(period / kStepsPerSampleMax) + " s");
   }
-  const double whole = std::round(ratio);
-  if (whole < 1.0 || std::abs(ratio - whole) > 1e-6 * whole) {
+  const auto steps = estimator::whole_number(ratio);
+  if (!steps) {
     throw proto::InputError("--step " + format_number(step) +
                             " s does not divide the sampling period " + format_number(period) +
                             " s; use " + format_number(period / std::max(1.0, std::ceil(ratio))) +
                             " s");
   }
-  return static_cast<int>(whole);
+  return *steps;
 }
 
 /// @throws InputError when nobody could keep them

@@ -83,9 +83,10 @@ std::vector<double> times_of(const StudyRun& run, std::size_t count) {
 Chart angle_panel(const std::vector<StudyRun>& runs, std::size_t hinge) {
   Chart chart;
   const RunHinge& measured = runs.front().hinges[hinge];
-  chart.title = "angle of hinge " + measured.name;
+  const estimator::JointUnits units = joint_units(measured.kind);
+  chart.title = std::string(units.quantity) + " of hinge " + measured.name;
   chart.x_label = "time [s]";
-  chart.y_label = "angle [rad]";
+  chart.y_label = std::string(units.quantity) + " [" + units.coordinate + "]";
   chart.series.push_back({"measured", "measured", times_of(runs.front(), measured.measured.size()),
                           measured.measured});
   for (std::size_t i = 0; i < runs.size(); ++i) {
@@ -186,7 +187,7 @@ StudyTable trace_table(const std::vector<StudyRun>& runs) {
   table.caption = "Error of the simulation from the estimated start over the whole recording.";
   table.header = {"κ", "iterations", "ended by"};
   for (const RunHinge& hinge : runs.front().hinges) {
-    table.header.push_back("RMSE " + hinge.name + " [rad]");
+    table.header.push_back("RMSE " + hinge.name + " [" + joint_units(hinge.kind).coordinate + "]");
   }
   for (const StudyRun& run : runs) {
     std::vector<std::string> row = {format_number(run.place.state_error_weight, 6),

@@ -226,7 +226,7 @@ StudyTable model_table(const std::vector<const ModelFits*>& models) {
       "cross-validation; open-loop error of the simulation from the estimated start.";
   table.header = {"model", "method", "cost", "CV"};
   for (const RunHinge& hinge : models.front()->fits.front().hinges) {
-    table.header.push_back("open loop " + hinge.name + " [mrad]");
+    table.header.push_back("open loop " + hinge.name + " [" + joint_units(hinge.kind).error + "]");
   }
   for (const ModelFits* fits : models) {
     std::vector<std::string> row = {fits->model, fits->method,

@@ -3,20 +3,21 @@
 namespace service {
 namespace {
 
-/// Measured and simulated angle of every recording, for the best model of a set.
+/// Measured and simulated readings of every recording, for the best model of a set.
 StudyFigure trajectories(const ModelFits& fits) {
   StudyFigure figure;
   figure.name = "trajectories-" + file_word(title_of(fits));
   figure.title = "Trajectories: " + title_of(fits);
   figure.caption =
-      "Measured angles and the open-loop simulation from the start that was estimated with the "
+      "What was measured and the open-loop simulation from the start that was estimated with the "
       "parameters.";
   for (const StudyRun& run : fits.fits) {
     for (const RunHinge& hinge : run.hinges) {
       Chart chart;
       chart.title = run.place.recording + ", hinge " + hinge.name;
       chart.x_label = "time [s]";
-      chart.y_label = "angle [rad]";
+      const estimator::JointUnits units = joint_units(hinge.kind);
+      chart.y_label = std::string(units.quantity) + " [" + units.coordinate + "]";
       std::vector<double> times(hinge.measured.size());
       for (std::size_t k = 0; k < times.size(); ++k) {
         times[k] = run.start + static_cast<double>(k) * run.spacing;

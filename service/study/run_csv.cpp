@@ -12,6 +12,13 @@ namespace {
 /// Nothing for what is not known.
 std::string exact(double value) { return std::isnan(value) ? "" : notation::format_exact(value); }
 
+const RunHinge* find_hinge(const std::vector<RunHinge>& hinges, const RunHinge& wanted) {
+  const auto found = std::ranges::find_if(hinges, [&](const RunHinge& hinge) {
+    return hinge.name == wanted.name && hinge.kind == wanted.kind;
+  });
+  return found == hinges.end() ? nullptr : &*found;
+}
+
 /// Names of all parameters that occur, in order of appearance.
 std::vector<std::string> parameter_names(const std::vector<StudyRun>& runs) {
   std::vector<std::string> names;
@@ -25,16 +32,15 @@ std::vector<std::string> parameter_names(const std::vector<StudyRun>& runs) {
   return names;
 }
 
-std::vector<std::string> hinge_names(const std::vector<StudyRun>& runs) {
-  std::vector<std::string> names;
+/// Hinges by name and unit of their readings, likewise.
+std::vector<RunHinge> all_hinges(const std::vector<StudyRun>& runs) {
+  std::vector<RunHinge> hinges;
   for (const StudyRun& run : runs) {
     for (const RunHinge& hinge : run.hinges) {
-      if (std::find(names.begin(), names.end(), hinge.name) == names.end()) {
-        names.push_back(hinge.name);
-      }
+      if (find_hinge(hinges, hinge) == nullptr) hinges.push_back(hinge);
     }
   }
-  return names;
+  return hinges;
 }
 
 std::vector<std::string> place_cells(const StudyRun& run) {
@@ -65,11 +71,14 @@ void append(std::vector<std::string>& cells, const std::vector<std::string>& mor
 
 std::string runs_csv(const std::vector<StudyRun>& runs) {
   const std::vector<std::string> parameters = parameter_names(runs);
-  const std::vector<std::string> hinges = hinge_names(runs);
+  const std::vector<RunHinge> hinges = all_hinges(runs);
   std::vector<std::string> header = place_header();
   append(header, {"termination", "converged", "iterations", "nodes", "cost",
                   "observation_error_rad2", "state_error", "wall_time_s", "error"});
-  for (const std::string& hinge : hinges) header.push_back("open_loop_rmse_rad " + hinge);
+  for (const RunHinge& hinge : hinges) {
+    header.push_back(std::string("open_loop_rmse_") + joint_units(hinge.kind).coordinate + " " +
+                     hinge.name);
+  }
   for (const std::string& name : parameters) append(header, {name, "std " + name});
   std::string csv = csv_row(header);
   for (const StudyRun& run : runs) {
@@ -77,10 +86,9 @@ std::string runs_csv(const std::vector<StudyRun>& runs) {
     append(cells, {run.termination, run.converged ? "1" : "0", std::to_string(run.iterations),
                    std::to_string(run.nodes), exact(run.cost), exact(run.observation_error),
                    exact(run.state_error), exact(run.wall_time), run.error});
-    for (const std::string& name : hinges) {
-      const auto hinge = std::find_if(run.hinges.begin(), run.hinges.end(),
-                                      [&](const RunHinge& h) { return h.name == name; });
-      cells.push_back(hinge == run.hinges.end() ? "" : exact(hinge->rmse));
+    for (const RunHinge& each : hinges) {
+      const RunHinge* hinge = find_hinge(run.hinges, each);
+      cells.push_back(hinge == nullptr ? "" : exact(hinge->rmse));
     }
     for (const std::string& name : parameters) {
       const RunParameter* p = run.find(name);

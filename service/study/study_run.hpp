@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "estimator/model/joint_kind.hpp"
+
 namespace service {
 
 /// Where a run stands in its study.
@@ -37,9 +39,10 @@ struct RunIteration {
 /// Open loop from the estimated start.
 struct RunHinge {
   std::string name;
-  double rmse = 0.0;              ///< [rad]
-  std::vector<double> measured;   ///< [rad]; empty unless trajectories are kept, as the next
-  std::vector<double> simulated;  ///< [rad]
+  double rmse = 0.0;             ///< [rad], or [m] where it slides, as the next two
+  std::vector<double> measured;  ///< empty unless trajectories are kept, as the next
+  std::vector<double> simulated;
+  estimator::JointKind kind = estimator::JointKind::kRevolute;
 };
 
 /// What one calibration, or state estimation, of a study gave.
@@ -49,8 +52,9 @@ struct StudyRun {
   std::string termination;
   bool converged = false;
   int iterations = 0;
-  double cost = 0.0;               ///< Σ of squared, weighted residuals
-  double observation_error = 0.0;  ///< Σ of squared angle residuals over time steps [rad²]
+  double cost = 0.0;  ///< Σ of squared, weighted residuals
+  /// Σ of squared residuals of readings over time steps [rad²]; kSlidePerRadian counts as a radian.
+  double observation_error = 0.0;
   double state_error = 0.0;  ///< Σ of squared impulse residuals over time steps, not weighted
   int nodes = 0;             ///< time steps
   double wall_time = 0.0;    ///< [s]

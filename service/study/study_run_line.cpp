@@ -54,6 +54,7 @@ void put_lists(const StudyRun& run, v1::StudyRunRecord& out) {
   for (const RunHinge& hinge : run.hinges) {
     v1::StudyRunRecord::Hinge* h = out.add_hinge();
     h->set_name(hinge.name);
+    h->set_slides(hinge.kind == estimator::JointKind::kPrismatic);
     h->set_rmse_rad(hinge.rmse);
     h->mutable_measured()->Assign(hinge.measured.begin(), hinge.measured.end());
     h->mutable_simulated()->Assign(hinge.simulated.begin(), hinge.simulated.end());
@@ -68,10 +69,12 @@ void get_lists(const v1::StudyRunRecord& in, StudyRun& run) {
     run.history.push_back({i.iteration(), i.cost(), {i.value().begin(), i.value().end()}});
   }
   for (const v1::StudyRunRecord::Hinge& h : in.hinge()) {
-    run.hinges.push_back({h.name(),
-                          h.rmse_rad(),
-                          {h.measured().begin(), h.measured().end()},
-                          {h.simulated().begin(), h.simulated().end()}});
+    run.hinges.push_back(
+        {h.name(),
+         h.rmse_rad(),
+         {h.measured().begin(), h.measured().end()},
+         {h.simulated().begin(), h.simulated().end()},
+         h.slides() ? estimator::JointKind::kPrismatic : estimator::JointKind::kRevolute});
   }
   run.control.assign(in.control().begin(), in.control().end());
 }

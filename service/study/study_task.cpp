@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "estimator/calibrate/cross_validation.hpp"
+#include "estimator/signal/step_grid.hpp"
 #include "service/calibration/pipeline.hpp"
 #include "service/study/fingerprint.hpp"
 
@@ -142,10 +143,7 @@ std::string key_of(const CalibrationTask& task) {
 double snapped_step(double step, const StudyData& data) {
   constexpr double kClockTolerance = 1e-3;
   for (const estimator::Segment& segment : data.recordings.front().segments) {
-    const double ratio = step / segment.period;
-    const double snapped = ratio >= 1.0 ? segment.period * std::round(ratio)
-                                        : segment.period / std::round(1.0 / ratio);
-    return std::abs(snapped - step) <= kClockTolerance * step ? snapped : step;
+    return estimator::nearest_step(step, segment.period, kClockTolerance);
   }
   return step;
 }
@@ -188,6 +186,7 @@ void fill_hinges(const std::vector<estimator::SimulationError>& errors,
   for (std::size_t j = 0; j < errors.size(); ++j) {
     RunHinge hinge;
     hinge.name = errors[j].hinge;
+    hinge.kind = errors[j].kind;
     hinge.rmse = errors[j].rmse;
     if (keep_trajectories) {
       const auto column = static_cast<Eigen::Index>(j);

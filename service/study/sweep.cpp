@@ -226,7 +226,12 @@ std::vector<Chart> error_panels(const std::vector<SweepRuns>& sweeps) {
   Chart observation;
   observation.title = "observation error";
   observation.x_label = axis_label(sweeps.front().axis);
-  observation.y_label = "Σ‖Δy‖²/n [rad²]";
+  const std::vector<RunHinge>& hinges = sweeps.front().runs.front().hinges;
+  const bool slides =
+      std::ranges::count(hinges, estimator::JointKind::kPrismatic, &RunHinge::kind) > 0;
+  observation.y_label =
+      slides ? "Σ‖Δy‖²/n [rad² or (" + format_number(estimator::kSlidePerRadian) + " m)²]"
+             : "Σ‖Δy‖²/n [rad²]";
   observation.log_x = true;
   observation.log_y = true;
   Chart state = observation;

@@ -9,6 +9,7 @@
 #include "tests/daq/local_service.hpp"
 #include "tests/integration/daq_process.hpp"
 #include "tests/integration/line_relay.hpp"
+#include "tests/integration/rig_files.hpp"
 
 // The two programs as an operator runs them, in real time. What is asserted is what happens, never
 // when; "within the ttl" is measured by the unit, on its own clock.
@@ -42,6 +43,27 @@ TEST_F(DaqProcess, RecordsWhatTheUnitSent) {
     ASSERT_EQ(std::to_string(sample.encoder_counts[1]), row["count2"]) << sample.sequence;
   }
   EXPECT_EQ(counted("trips_ttl"), 0U);
+}
+
+// What slides is told by the rig file alone, and belongs into the recording: its readings are
+// metres.
+TEST_F(DaqProcess, RecordsWhichJointSlides) {
+  std::string rig = kRigFile;
+  const auto replace = [&](const std::string& from, const std::string& to) {
+    const auto at = rig.find(from);
+    ASSERT_NE(at, std::string::npos) << from;
+    rig.replace(at, from.size(), to);
+  };
+  replace("\"rod\" encoder { counts_per_turn: 4096 }",
+          "\"rod\" kind: PRISMATIC encoder { counts_per_m: 20000 }");
+  replace("\"rod\" angle_rad_min: -900 angle_rad_max: 900 speed_rad_per_s_max: 100",
+          "\"rod\" position_m_min: -900 position_m_max: 900 speed_m_per_s_max: 100");
+  write("rig.textproto", rig);
+  start_sim();
+  start_daq("short.textproto");
+  ASSERT_EQ(daq_exit_code(), 0) << daq_->output();
+  stop_sim();
+  EXPECT_EQ(recording("run.mcap").header.slides, std::vector<std::string>{"rod"});
 }
 
 // Ctrl-C is an orderly end: power off, recording complete under its own name.

@@ -7,6 +7,7 @@
 
 #include "proto/recording/export_csv.hpp"
 #include "proto/recording/export_mat.hpp"
+#include "proto/recording/mat_file.hpp"
 #include "proto/recording/recording_info.hpp"
 #include "proto/recording/series.hpp"
 #include "proto/text/csv_table.hpp"
@@ -21,9 +22,10 @@ using test_support::ok;
 using test_support::TemporaryFolder;
 
 // 600 samples with the numbers 200 to 239 missing, and a clock that is 250 ppm off.
-std::string record_run(const TemporaryFolder& folder) {
+std::string record_run(const TemporaryFolder& folder,
+                       const RecordingHeader& header = test_support::furuta_header()) {
   const std::string path = folder.file("run.mcap");
-  auto writer = RecordingWriter::create(path, test_support::furuta_header());
+  auto writer = RecordingWriter::create(path, header);
   EXPECT_TRUE(ok(writer));
   for (std::uint64_t k = 0; k < 600; ++k) {
     if (k >= 200 && k < 240) continue;
@@ -171,6 +173,33 @@ TEST(ExportMat, HoldsTheSameNumbers) {
   ASSERT_NE(rig, nullptr);
   EXPECT_EQ(std::string(static_cast<const char*>(rig->data), rig->nbytes), "furuta");
   Mat_Close(file);
+}
+
+// What slides is read in metres, and every table says so, of that channel alone. A recording
+// without a slide says nothing more than one of before.
+TEST(Recordings, SayWhichChannelSlides) {
+  const TemporaryFolder folder;
+  const std::string run = record_run(folder, test_support::cart_header());
+  ASSERT_TRUE(ok(export_csv(run, folder.file("run.csv"))));
+  EXPECT_TRUE(
+      read_file(folder.file("run.csv")).starts_with("time_s,arm_m,pendulum_rad,command_V,"));
+  ASSERT_TRUE(ok(export_mat(run, folder.file("run.mat"))));
+  const MatFile mat(folder.file("run.mat"));
+  EXPECT_EQ(mat.find("angle_rad"), nullptr);
+  EXPECT_EQ(mat.read(kMatReadings).size(), 2 * 560u);
+  EXPECT_EQ(mat.read_texts(kMatUnits), (std::vector<std::string>{"m", "rad"}));
+  const auto info = inspect_recording(run);
+  ASSERT_TRUE(ok(info));
+  const std::string text = to_text(info.value());
+  EXPECT_NE(text.find("arm         -0.3000 to 0.2990 m, 0"), std::string::npos) << text;
+  EXPECT_NE(text.find(" rad, "), std::string::npos) << text;
+  EXPECT_EQ(info.value().header.slides, std::vector<std::string>{"arm"});
+  EXPECT_FALSE(info.value().header.facts.contains("slides"));
+
+  const TemporaryFolder other;
+  const std::string turning = record_run(other);
+  EXPECT_EQ(to_text(inspect_recording(turning).value()).find(" m, "), std::string::npos);
+  EXPECT_EQ(read_file(turning).find("slides"), std::string::npos);
 }
 
 // What a person reads must be what the file holds.

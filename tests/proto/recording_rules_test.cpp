@@ -46,6 +46,20 @@ TEST(RecordingRules, HoldEveryTimeToItsBound) {
   }
 }
 
+// Only a joint that is recorded can slide, and once.
+TEST(RecordingRules, HoldSlidesToTheHinges) {
+  const auto breach = [](const std::vector<std::string>& slides) {
+    return breach_of(RecordingHeader{.hinges = {"cart", "pole"}, .slides = slides});
+  };
+  EXPECT_FALSE(breach({}));
+  EXPECT_FALSE(breach({"pole", "cart"}));
+  for (const std::vector<std::string>& slides :
+       {std::vector<std::string>{"arm"}, {"cart", "cart"}, {"cart,pole"}, {""}}) {
+    EXPECT_TRUE(breach(slides)) << join_names(slides);
+  }
+  EXPECT_NE(breach({"arm"}).value_or("").find("'arm'"), std::string::npos);
+}
+
 // A gap ends where numbers end at the latest, and its end does not come round to the start.
 TEST(RecordingRules, HoldAGapToTheLastNumber) {
   const auto takes = [](std::uint64_t first, std::uint64_t count) {

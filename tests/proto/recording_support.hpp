@@ -100,6 +100,13 @@ inline proto::RecordingHeader furuta_header() {
           .facts = {{"rig", "furuta"}, {"scenario", "chirp"}, {"seed", "7"}}};
 }
 
+/// Of the same channels, the first of which slides.
+inline proto::RecordingHeader cart_header() {
+  proto::RecordingHeader header = furuta_header();
+  header.slides = {"arm"};
+  return header;
+}
+
 /// Sample k of a made-up run. Every field differs from sample to sample, and the encoder on
 /// channel 1 drops out now and then.
 inline proto::Sample make_sample(std::uint64_t k, double period_s = 1e-3) {

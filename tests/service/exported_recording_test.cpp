@@ -31,9 +31,10 @@ Rig undescribed() {
 }
 
 /// A release with a gap, a reading that is not valid, a clock that errs, and odd digits.
-void write_run(const std::string& path, bool released = true) {
-  auto writer =
-      proto::RecordingWriter::create(path, {.hinges = {"2", "1"}, .epoch_unix_ns = 0, .facts = {}});
+void write_run(const std::string& path, bool released = true,
+               const std::vector<std::string>& slides = {}) {
+  auto writer = proto::RecordingWriter::create(
+      path, {.hinges = {"2", "1"}, .slides = slides, .epoch_unix_ns = 0, .facts = {}});
   ASSERT_TRUE(writer.ok()) << writer.error().detail;
   const auto tell = [&](double time_s, const std::string& phase) {
     proto::Event event;
@@ -119,6 +120,19 @@ TEST_F(Exported, ReadsAsTheRecordingItIsOf) {
     for (const std::string& note : exported.summary.notes) {
       EXPECT_EQ(note.find("cut off"), std::string::npos) << note;
     }
+    expect_same(import_recording(file(name), undescribed()), original);
+  }
+}
+
+// A channel that slides has another unit in its column's name and, in a MAT file, beside it.
+TEST_F(Exported, OfASlideReadsAsTheRecordingItIsOf) {
+  write_run(file("cart.mcap"), true, {"1"});
+  ASSERT_TRUE(proto::export_csv(file("cart.mcap"), file("cart.csv")).ok());
+  ASSERT_TRUE(proto::export_mat(file("cart.mcap"), file("cart.mat")).ok());
+  EXPECT_TRUE(contents_of(file("cart.csv")).starts_with("time_s,2_rad,1_m,"));
+  const ImportedRecording original = import_recording(file("run.mcap"), furuta());
+  for (const char* name : {"cart.mcap", "cart.csv", "cart.mat"}) {
+    SCOPED_TRACE(name);
     expect_same(import_recording(file(name), undescribed()), original);
   }
 }

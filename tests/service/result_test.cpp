@@ -7,6 +7,7 @@
 
 #include "proto/calibration.pb.h"
 #include "service/report/calibration_page.hpp"
+#include "service/report/finding_list.hpp"
 #include "service/report/result_table.hpp"
 #include "service/report/svg_chart.hpp"
 #include "service/result/calibration_outcome.hpp"
@@ -282,6 +283,10 @@ TEST(CalibrationPage, DrawsWhatWasHeldBackAndFound) {
   context.held = {{"run & more.csv", 0, 0.5, 9.0}, {"other.csv", 0, 0.7, 9.0}};
   const std::string html = calibration_page(calibration, context);
   EXPECT_EQ(count_of(html, "held back pivot [rad]"), 1);  // of the segment that holds 0.5 s
+  // What was done stands in a column of its own, where anything was.
+  EXPECT_EQ(count_of(finding_section(calibration.findings), ">rigcal<"), 1);
+  finding.treatment.clear();
+  EXPECT_EQ(count_of(finding_section({finding}), ">rigcal<"), 0);
   // A point is a mark by itself; stretches of the segment are shaded in both its charts.
   EXPECT_EQ(count_of(html, "<title>one outlier at 0.5 s"), 0);
   EXPECT_EQ(count_of(html, "<title>it slips (held back)</title>"), 4);

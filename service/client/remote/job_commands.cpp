@@ -1,8 +1,10 @@
 #include <unistd.h>
 
+#include <algorithm>
 #include <iostream>
 #include <memory>
 
+#include "proto/recording/recording_rules.hpp"
 #include "proto/stream/service_states.hpp"
 #include "proto/text/printable.hpp"
 #include "proto/text/standard_streams.hpp"
@@ -91,12 +93,26 @@ ExitCode show_job(ServiceClient& client, JobOptions options) {
   return kDone;
 }
 
-std::string sample_line(const rigcal::v1::Sample& sample, std::uint64_t samples,
-                        std::uint64_t missed) {
-  std::string line = "t " + format_number(sample.timestamp(), 7) + " s  samples " +
-                     std::to_string(samples) + "  angles";
-  for (const double angle : sample.angle_rad()) line += "  " + format_number(angle, 5);
-  line += " rad  command " + format_number(sample.command_v(), 4);
+/// What a session calls its channels, and which of them slide.
+proto::RecordingHeader names_of_session(const rigcal::v1::SessionInfo& info) {
+  const auto entry = [&](std::string_view key) {
+    const auto found = info.metadata().find(std::string(key));
+    return found == info.metadata().end() ? std::string() : found->second;
+  };
+  return proto::names_in(entry).value_or(proto::RecordingHeader());
+}
+
+std::string sample_line(const rigcal::v1::Sample& sample, const proto::RecordingHeader& names,
+                        std::uint64_t samples, std::uint64_t missed) {
+  std::string line =
+      "t " + format_number(sample.timestamp(), 7) + " s  samples " + std::to_string(samples);
+  const auto channels =
+      std::min(names.hinges.size(), static_cast<std::size_t>(sample.angle_rad_size()));
+  for (std::size_t c = 0; c < channels; ++c) {
+    line += "  " + proto::printable(names.hinges[c]) + " " +
+            format_number(sample.angle_rad(static_cast<int>(c)), 5) + " " + unit_of(names, c);
+  }
+  line += "  command " + format_number(sample.command_v(), 4);
   if (missed > 0) line += "  (" + std::to_string(missed) + " not shown)";
   return line;
 }
@@ -108,7 +124,9 @@ ExitCode watch_session(ServiceClient& client, const JobOptions& options, const s
   const bool terminal = ::isatty(STDOUT_FILENO) == 1;
   ServiceRequest request;
   request.mutable_subscribe_session()->set_session_id(id);
-  std::uint64_t samples = client.call(request).session_info().sample_count();
+  const ServiceReply opened = client.call(request);
+  const proto::RecordingHeader names = names_of_session(opened.session_info());
+  std::uint64_t samples = opened.session_info().sample_count();
   std::uint64_t missed = 0;
   bool ended = false;
   while (!ended && !interrupt.flag().load() && std::cout.good()) {
@@ -123,7 +141,8 @@ ExitCode watch_session(ServiceClient& client, const JobOptions& options, const s
       print_json(batch);
       continue;
     }
-    const std::string line = sample_line(batch.samples(batch.samples_size() - 1), samples, missed);
+    const std::string line =
+        sample_line(batch.samples(batch.samples_size() - 1), names, samples, missed);
     if (terminal) {
       const int columns = terminal_size(STDOUT_FILENO).columns;
       std::cout << TerminalCodes{"\r"} << cut_to_width(line, columns - 1) << TerminalCodes{"\033[K"}

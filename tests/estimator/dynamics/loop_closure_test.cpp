@@ -63,5 +63,33 @@ TEST(LoopClosure, ABodyHalfATurnOffIsNotClosed) {
   EXPECT_TRUE(closure.close(off, off)) << "a whole turn is none";
 }
 
+// A parallelogram that lies flat can go on as one or cross over, whatever joint is followed: no
+// coordinates are chosen, and the place is told. Beside it, on either side, they are.
+TEST(LoopClosure, TellsWhereAChangePointIsPassed) {
+  Mechanism mechanism = four_bar();
+  const double a[] = {0.0, 0.05, 0.15, 0.3}, b[] = {-0.05, -0.15, 0.05, -0.05};
+  for (int j = 0; j < 4; ++j) {
+    mechanism.hinge_parameter(j, HingeQuantity::kPointAx).value = a[j];
+    mechanism.hinge_parameter(j, HingeQuantity::kPointBx).value = b[j];
+  }
+  LoopClosure closure(mechanism);
+  const auto pose = [](double crank) { return Eigen::Vector4d(crank, -crank, crank, crank); };
+  Eigen::MatrixXd away(4, 2), through(4, 3);
+  away << pose(1.2), pose(0.9);
+  through << pose(0.4), pose(0.0), pose(-0.4);
+  for (int k = 0; k < 3; ++k) {
+    ASSERT_LT(closure.violation(through.col(k)).cwiseAbs().maxCoeff(), 1e-12) << k;
+  }
+  EXPECT_EQ(closure.choose({away}).independent.size(), 1U);
+  EXPECT_EQ(closure.choose({through.col(0), through.col(2)}).independent.size(), 1U);
+  try {
+    (void)closure.choose({away, through});
+    FAIL() << "chosen";
+  } catch (const ChangePoint& point) {
+    EXPECT_EQ(point.motion, 1U);
+    EXPECT_EQ(point.configuration, 1);
+  }
+}
+
 }  // namespace
 }  // namespace estimator

@@ -9,22 +9,6 @@
 namespace estimator {
 namespace {
 
-TEST(StepRatio, FindsMultiplesAndFractions) {
-  EXPECT_EQ(step_ratio(0.01, 0.001).periods_per_step, 10);
-  EXPECT_EQ(step_ratio(0.01, 0.001).steps_per_period, 1);
-  EXPECT_EQ(step_ratio(0.01, 0.05).periods_per_step, 1);
-  EXPECT_EQ(step_ratio(0.01, 0.05).steps_per_period, 5);
-  EXPECT_EQ(step_ratio(0.004, 0.0040000001).periods_per_step, 1);  // rounded time stamps
-  EXPECT_THROW(step_ratio(0.0015, 0.001), std::invalid_argument);
-  EXPECT_THROW(step_ratio(0.0, 0.001), std::invalid_argument);
-  EXPECT_EQ(step_ratio(1e6, 0.001).periods_per_step, 1'000'000'000);
-  EXPECT_EQ(step_ratio(0.001, 1e6).steps_per_period, 1'000'000'000);
-  EXPECT_THROW(step_ratio(1e7, 0.001), std::invalid_argument);  // no int
-  EXPECT_THROW(step_ratio(0.001, 1e7), std::invalid_argument);
-  EXPECT_THROW(step_ratio(std::nan(""), 0.001), std::invalid_argument);
-  EXPECT_THROW(step_ratio(0.001, std::nan("")), std::invalid_argument);
-}
-
 TEST(Decimate, KeepsRowZeroAndEveryFactorth) {
   const Eigen::MatrixXd x = Eigen::VectorXd::LinSpaced(11, 0.0, 10.0);
   EXPECT_EQ(decimate(x, 5).rows(), 3);

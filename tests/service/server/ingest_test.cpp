@@ -49,10 +49,31 @@ TEST(Ingest, StoresASessionAsARecording) {
   expect_recording_of(service.session_folder("run-1") + "/recording.mcap", 25);
   const auto recording = proto::read_recording(service.session_folder("run-1") + "/recording.mcap");
   EXPECT_EQ(recording.value().header.hinges, (std::vector<std::string>{"arm", "pendulum"}));
+  EXPECT_TRUE(recording.value().header.slides.empty());
   EXPECT_EQ(recording.value().header.facts.at("rig"), "furuta");
   EXPECT_EQ(recording.value().header.facts.at("session"), "run-1");
   EXPECT_EQ(recording.value().header.epoch_unix_ns, 1'700'000'000'000'000'000);
   EXPECT_EQ(service.stop(), 0);
+}
+
+// Which channels slide comes along; a recording without them names none.
+TEST(Ingest, StoresWhichChannelsSlide) {
+  ServiceProcess service;
+  ASSERT_TRUE(service.start()) << service.output();
+  ServiceRequest open = open_request("cart");
+  (*open.mutable_open_session()->mutable_metadata())["slides"] = "pendulum";
+  {
+    SocketClient client(service.port());
+    ASSERT_TRUE(client.call(open).has_session_opened());
+    client.send(batch_request(1, 20));
+    ASSERT_EQ(wait_for(client, 1), 1u);
+    ASSERT_TRUE(client.call(close_request(1)).has_session_closed());
+  }
+  ASSERT_TRUE(eventually([&] { return test_support::is_stored(service, "cart"); }, 60.0));
+  const auto stored = proto::read_recording(service.session_folder("cart") + "/recording.mcap");
+  ASSERT_TRUE(stored.ok());
+  EXPECT_EQ(stored.value().header.slides, std::vector<std::string>{"pendulum"});
+  EXPECT_FALSE(stored.value().header.facts.contains("slides"));
 }
 
 // Every acknowledgement names only what a dead process has left behind, and nothing of it is stored
@@ -195,8 +216,11 @@ TEST(Ingest, RefusesSessionsThatDoNotFit) {
   }
   ServiceRequest other_version = open_request("a");
   other_version.mutable_open_session()->set_protocol_version(99);
+  ServiceRequest other_slide = open_request("e");
+  (*other_slide.mutable_open_session()->mutable_metadata())["slides"] = "cart";
   const std::vector<std::pair<ServiceRequest, const char*>> cases = {
       {other_version, "version 99"},
+      {other_slide, "slides"},
       {open_request("../../etc/passwd"), "session id"},
       {open_request(".hidden"), "session id"},
       {open_request("b", ""), "hinges"},

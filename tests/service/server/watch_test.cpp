@@ -164,7 +164,7 @@ TEST(WatchSession, ShowsSamplesUntilTheRecordingEnds) {
   ASSERT_TRUE(eventually(
       [&] {
         test_support::send_through(service, "run", ++batches, kSamples);
-        return terminal.shows("angles", 0.1);
+        return terminal.shows("  arm ", 0.1) && terminal.shows(" rad  pend", 0.1);
       },
       60.0))
       << terminal.output();

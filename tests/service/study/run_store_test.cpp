@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "proto/text/input_error.hpp"
+#include "service/study/model_fits.hpp"
 #include "service/study/run_csv.hpp"
 #include "service/study/study_run_line.hpp"
 #include "tests/service/run_rigcal.hpp"
@@ -94,6 +96,28 @@ TEST(RunCsv, QuotesCellsAndLeavesOutWhatIsNotThere) {
   EXPECT_TRUE(csv.ends_with(",,\n")) << csv;
   const std::string histories = histories_csv({example("a"), other});
   EXPECT_TRUE(histories.ends_with(",1,0.3333333333333333,0.1,0.01\n")) << histories;
+}
+
+// A slide's errors are metres in the file, in the table of runs and in that of models; those of the
+// turn beside it stay radians.
+TEST(StudyRun, KnowsWhatSlides) {
+  StudyRun run = example("a");
+  run.hinges.push_back({"rail", 2e-3, {}, {}, estimator::JointKind::kPrismatic});
+  const StudyRun read = parse_study_run(study_run_line(run)).value();
+  ASSERT_EQ(read.hinges.size(), 2U);
+  EXPECT_EQ(read.hinges[0].kind, estimator::JointKind::kRevolute);
+  EXPECT_EQ(read.hinges[1].kind, estimator::JointKind::kPrismatic);
+  const std::string csv = runs_csv({run});
+  EXPECT_NE(csv.find(",open_loop_rmse_rad 1,open_loop_rmse_m rail,"), std::string::npos) << csv;
+  EXPECT_NE(csv.find(",0.001,0.002,"), std::string::npos) << csv;
+  StudySet set;
+  const LoadedSet loaded{&set, {}};
+  const ModelFits fits{&loaded, "model", "method", {run}, {{run}}};
+  const StudyTable table = model_table({&fits});
+  const auto head = std::ranges::find(table.header, "open loop 1 [mrad]");
+  ASSERT_NE(head, table.header.end());
+  EXPECT_EQ(*(head + 1), "open loop rail [mm]");
+  EXPECT_EQ(table.rows.front().back(), "2");
 }
 
 }  // namespace

@@ -1,0 +1,54 @@
+#include "estimator/signal/step_grid.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <string>
+
+namespace estimator {
+namespace {
+
+constexpr double kRatioTolerance = 1e-6;
+constexpr double kRatioMax = 1e9;  // fits an int
+
+}  // namespace
+
+std::optional<int> whole_number(double ratio) {
+  const double whole = std::round(ratio);
+  const bool is_whole =
+      whole >= 1.0 && ratio <= kRatioMax && std::abs(ratio - whole) < kRatioTolerance * ratio;
+  return is_whole ? std::optional<int>(static_cast<int>(whole)) : std::nullopt;
+}
+
+StepRatio step_ratio(double step, double period) {
+  if (step > 0.0 && period > 0.0) {
+    if (const auto periods = whole_number(step / period)) return {*periods, 1};
+    if (const auto steps = whole_number(period / step)) return {1, *steps};
+  }
+  throw std::invalid_argument("the time step of " + std::to_string(step) +
+                              " s is neither a whole multiple nor a whole fraction of the " +
+                              "sampling period of " + std::to_string(period) + " s");
+}
+
+double nearest_step(double step, double period, double tolerance) {
+  const double ratio = step / period;
+  const double nearest =
+      ratio >= 1.0 ? period * std::round(ratio) : period / std::round(1.0 / ratio);
+  return std::abs(nearest - step) <= tolerance * step ? nearest : step;
+}
+
+double tick_of_steps(double longest, double period) {
+  const double ratio = longest / period;
+  return ratio >= 1.0 ? period : period / std::ceil(1.0 / ratio * (1.0 - kStepExcess));
+}
+
+int ticks_in_step(double longest, double tick) {
+  return std::max(1, static_cast<int>(std::floor(longest / tick * (1.0 + kStepExcess))));
+}
+
+double longest_step(double longest, double period) {
+  const double tick = tick_of_steps(longest, period);
+  return tick * ticks_in_step(longest, tick);
+}
+
+}  // namespace estimator
