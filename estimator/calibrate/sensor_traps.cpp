@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 
 #include "estimator/math/decompositions.hpp"
 #include "estimator/model/placement.hpp"
@@ -23,7 +24,11 @@ class TrapFinder {
  public:
   TrapFinder(const Mechanism& mechanism, const std::vector<int>& asked,
              const std::vector<int>& estimated, const Eigen::MatrixXd& seen)
-      : mechanism_(mechanism), asked_(asked), readings_(mechanism) {
+      : mechanism_(mechanism),
+        asked_(asked),
+        estimated_(estimated),
+        seen_(seen),
+        readings_(mechanism) {
     for (int j = 0; j < mechanism.hinge_count(); ++j) is_all_told_ &= readings_.is_told(j);
     find_directions(estimated, seen);
   }
@@ -166,6 +171,22 @@ class TrapFinder {
                          "keep one of them at a measured value, or record larger rotations");
   }
 
+  /// Whether, all else known, the data tell less of a common change of parameters than their
+  /// bounds.
+  bool is_shift_unseen(const std::vector<int>& parameters) const {
+    if (parameters.empty() || seen_.rows() != std::ssize(estimated_)) return false;
+    Eigen::VectorXd shift = Eigen::VectorXd::Zero(seen_.rows());
+    double width = std::numeric_limits<double>::infinity();
+    for (const int index : parameters) {
+      const auto found = std::ranges::find(estimated_, index);
+      if (found == estimated_.end()) return false;
+      shift[found - estimated_.begin()] = 1.0;
+      const Parameter& own = parameter_at(mechanism_, index);
+      width = std::min(width, own.upper - own.lower);
+    }
+    return shift.dot(seen_ * shift) * width * width < 1.0;
+  }
+
   /// A sensor or a control whose delay is kept is what the others are late against.
   void find_delays() {
     std::vector<int> delays;
@@ -184,7 +205,8 @@ class TrapFinder {
         is_any_kept = true;
       }
     }
-    const std::vector<int> parts = together({delays});
+    std::vector<int> parts = together({delays});
+    if (parts.empty() && is_shift_unseen(delays)) parts = delays;
     if (parts.empty() || (parts.size() < 2 && is_any_kept)) return;
     sentences_.push_back(list(parts) +
                          ": of delays only differences are told, and nothing whose delay is kept "
@@ -213,7 +235,8 @@ class TrapFinder {
   }
 
   const Mechanism& mechanism_;
-  const std::vector<int>& asked_;
+  const std::vector<int>&asked_, &estimated_;
+  const Eigen::MatrixXd& seen_;
   JointReadings readings_;
   bool is_all_told_ = true;
   std::vector<std::vector<int>> directions_;

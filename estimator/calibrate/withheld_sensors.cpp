@@ -13,6 +13,8 @@
 namespace estimator {
 namespace {
 
+constexpr double kLeastNarrowing = 1.05;  // less is told as nothing gained: it rounds to 1.0
+
 /// With the columns of all sensors in one matrix, in their order.
 Segment with_all_columns(const Mechanism& mechanism, Segment segment) {
   const std::vector<Sensor> sensors = all_sensors_of(mechanism);
@@ -147,7 +149,7 @@ std::vector<WithheldSensor> judge_withheld(const ShootingProblem& fitted,
   }
   const ShootingProblem all = problem_with_all(fitted, segments, grid);
   const Eigen::VectorXd without = deviations(fitted, book), with = deviations(all, book);
-  double narrowing = 1.0;
+  double narrowing = kLeastNarrowing;
   std::string narrowed;
   for (Eigen::Index i = 0; i < with.size(); ++i) {
     const int asked = book.asked()[static_cast<std::size_t>(i)];
@@ -158,6 +160,7 @@ std::vector<WithheldSensor> judge_withheld(const ShootingProblem& fitted,
     narrowing = ratio;
     narrowed = parameter_at(fitted.mechanism(), asked).name;
   }
+  if (narrowed.empty()) narrowing = 1.0;
   for (int i = 0; i < all.sensor_count(); ++i) {
     if (!is_withheld(fitted.mechanism(), all.sensor(i).name)) continue;
     WithheldSensor& sensor = judged.emplace_back();

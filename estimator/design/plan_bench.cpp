@@ -34,7 +34,17 @@ PlanBench::PlanBench(const Mechanism& mechanism, PlanFacts facts, int threads)
   const FreeParameters free(mechanism);
   free_count_ = free.size();
   for (const int index : program_.moving()) moving_.push_back(free.position(index));
-  for (const Sensor& sensor : sensors_) offsets_.push_back(free.position(sensor.offset));
+  const auto sources_of = [&](int parameter) {
+    std::vector<Source> sources;
+    for (const TieTerm& source : free_sources(mechanism, parameter)) {
+      sources.push_back({free.position(source.parameter), source.factor});
+    }
+    return sources;
+  };
+  for (const Sensor& sensor : sensors_) {
+    offsets_.push_back(sources_of(sensor.offset));
+    delays_.push_back(sources_of(sensor.delay));
+  }
   const double longest = creep_step(mechanism, {closed_rest(mechanism, facts_)});
   steps_a_sample_ = std::max(1, static_cast<int>(std::ceil(facts_.period / longest)));
 }
@@ -86,6 +96,7 @@ PlanMotion PlanBench::move(const Mechanism& values, const Eigen::MatrixXd& comma
   for (std::size_t k = 0; k < plans; ++k) {
     motion.end.col(static_cast<Eigen::Index>(k)) = joints[k].row(samples - 1);
   }
+  motion.joints = joints;
   if (facts_.coast > 0.0) coast(values, motion, joints);
   for (const Eigen::MatrixXd& own : joints) motion.excursions.push_back(excursion_of(own));
   return motion;
@@ -111,6 +122,15 @@ void PlanBench::coast(const Mechanism& values, const PlanMotion& motion,
   }
 }
 
+/// What a sensor reads but for its constants.
+Eigen::VectorXd PlanBench::turn_of(int sensor, const Eigen::MatrixXd& joints) const {
+  Eigen::VectorXd turn = Eigen::VectorXd::Zero(joints.rows());
+  for (const Sensor::Term& term : sensors_[static_cast<std::size_t>(sensor)].terms) {
+    turn += term.sign * joints.col(term.hinge);
+  }
+  return turn;
+}
+
 Excursion PlanBench::excursion_of(const Eigen::MatrixXd& joints) const {
   const auto count = static_cast<Eigen::Index>(sensors_.size());
   Excursion excursion;
@@ -118,10 +138,7 @@ Excursion PlanBench::excursion_of(const Eigen::MatrixXd& joints) const {
   excursion.highest.resize(count);
   excursion.fastest.resize(count);
   for (Eigen::Index i = 0; i < count; ++i) {
-    Eigen::VectorXd readings = Eigen::VectorXd::Zero(joints.rows());
-    for (const Sensor::Term& term : sensors_[static_cast<std::size_t>(i)].terms) {
-      readings += term.sign * joints.col(term.hinge);
-    }
+    const Eigen::VectorXd readings = turn_of(static_cast<int>(i), joints);
     const Eigen::Index steps = readings.size() - 1;
     // NaN must not hide among the others.
     excursion.lowest[i] = readings.minCoeff<Eigen::PropagateNaN>();
@@ -140,13 +157,17 @@ std::vector<PlanInformation> PlanBench::look(const Mechanism& values, const Plan
   std::vector<IntervalSlopes::Result> slopes(places.size());
   IntervalSlopes(program_, values, sensors_, threads_).run(intervals, slopes);
   std::vector<PlanInformation> informations;
-  for (const IntervalSlopes::Result& own : slopes) informations.push_back(information_of(own));
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    informations.push_back(information_of(slopes[i], motion.joints[places[i]]));
+  }
   return informations;
 }
 
 /// Of whitened readings J = [J_x, J_χ] and what ties the start down, by QR: the block of R that is
-/// left of the parameters once the start state is eliminated, RᵀR = Σ TᵀT.
-PlanInformation PlanBench::information_of(const IntervalSlopes::Result& slopes) const {
+/// left of the parameters once the start state is eliminated, RᵀR = Σ TᵀT. A late encoder counts as
+/// if it read at the samples: what it reads later is as much.
+PlanInformation PlanBench::information_of(const IntervalSlopes::Result& slopes,
+                                          const Eigen::MatrixXd& joints) const {
   const Eigen::Index states = 2 * program_.coordinate_count();
   const Eigen::Index samples = slopes.readings.front().rows();
   const auto sensors = static_cast<Eigen::Index>(sensors_.size());
@@ -161,8 +182,20 @@ PlanInformation PlanBench::information_of(const IntervalSlopes::Result& slopes) 
     for (std::size_t k = 0; k < moving_.size(); ++k) {
       rows.col(states + moving_[k]) = weight * own.col(states + static_cast<Eigen::Index>(k));
     }
-    const Eigen::Index offset = offsets_[static_cast<std::size_t>(i)];
-    if (offset >= 0) rows.col(states + offset).setConstant(-weight);
+    for (const Source& source : offsets_[static_cast<std::size_t>(i)]) {
+      rows.col(states + source.place).array() -= weight * source.factor;
+    }
+    const std::vector<Source>& delays = delays_[static_cast<std::size_t>(i)];
+    if (!delays.empty()) {
+      const Eigen::VectorXd turn = turn_of(static_cast<int>(i), joints);
+      Eigen::VectorXd rate = turn;  // [rad/s or m/s]
+      rate.segment(1, samples - 2) = 0.5 * (turn.tail(samples - 2) - turn.head(samples - 2));
+      rate[0] = turn[1] - turn[0];
+      rate[samples - 1] = turn[samples - 1] - turn[samples - 2];
+      for (const Source& source : delays) {
+        rows.col(states + source.place) -= weight * source.factor / facts_.period * rate;
+      }
+    }
     result.growth = std::max(result.growth, own.leftCols(states / 2).cwiseAbs().maxCoeff());
   }
   auto start = J.bottomLeftCorner(states, states).diagonal();

@@ -38,8 +38,9 @@ struct PlanInformation {
 struct PlanMotion {
   std::vector<HeldControls> controls;
   std::vector<MotionInterval> intervals;
-  std::vector<Excursion> excursions;  ///< of each plan
-  Eigen::MatrixXd end;                ///< where joints are when the commands end, joints × plans
+  std::vector<Excursion> excursions;    ///< of each plan
+  std::vector<Eigen::MatrixXd> joints;  ///< of each plan, samples × joints, coasting left out
+  Eigen::MatrixXd end;                  ///< where joints are when the commands end, joints × plans
 };
 
 /// Simulates plans on a mechanism, many side by side, open loop from rest, and tells what their
@@ -65,15 +66,21 @@ class PlanBench {
   MotionInterval interval_of(const HeldControls& controls, Eigen::Index samples) const;
   void coast(const Mechanism& values, const PlanMotion& motion,
              std::vector<Eigen::MatrixXd>& joints) const;
+  Eigen::VectorXd turn_of(int sensor, const Eigen::MatrixXd& joints) const;
   Excursion excursion_of(const Eigen::MatrixXd& joints) const;
-  PlanInformation information_of(const IntervalSlopes::Result& slopes) const;
+  PlanInformation information_of(const IntervalSlopes::Result& slopes,
+                                 const Eigen::MatrixXd& joints) const;
 
   PlanFacts facts_;
   std::vector<Sensor> sensors_;
   Eigen::VectorXd start_;  // of the joints, loops closed
   TreeProgram program_;
-  std::vector<Eigen::Index> moving_;   // places among the free parameters
-  std::vector<Eigen::Index> offsets_;  // of each sensor's offset, likewise; −1: not free
+  std::vector<Eigen::Index> moving_;  // places among the free parameters
+  struct Source {
+    Eigen::Index place;  // likewise
+    double factor;
+  };
+  std::vector<std::vector<Source>> offsets_, delays_;  // what those of each sensor follow from
   Eigen::Index free_count_;
   int steps_a_sample_;
   int threads_;

@@ -31,7 +31,7 @@ std::vector<Place> places_of(std::span<const MotionInterval> intervals) {
   return places;
 }
 
-/// Puts the motion at a look into a lane.
+/// Puts the motion at a look into a lane, with what controls grow by along their whole stretch.
 void load_look(MotionLanes<kSensingLanes>& lanes, int lane, const MotionInterval& interval,
                int look) {
   const LookLog& log = *interval.looks;
@@ -39,8 +39,10 @@ void load_look(MotionLanes<kSensingLanes>& lanes, int lane, const MotionInterval
   for (int row = 0; row < log.states.rows(); ++row) lanes.state(row)[lane] = log.states(row, at);
   for (int j = 0; j < log.guesses.rows(); ++j) lanes.guess(j)[lane] = log.guesses(j, at);
   const double time = interval.look_times[interval.first_look + look];
-  load_piece(lanes, lane, *interval.controls, log.stretches[static_cast<std::size_t>(at)], time,
-             time);
+  const HeldControls& controls = *interval.controls;
+  const int stretch = log.stretches[static_cast<std::size_t>(at)];
+  load_piece(lanes, lane, controls, stretch, time,
+             time + controls.end(stretch) - controls.begin(stretch));
   load_contacts(lanes, lane, log.contacts[static_cast<std::size_t>(at)]);
 }
 
@@ -89,8 +91,10 @@ class LookSlopes {
     for (int axis = 0; axis < sensing.axis_count(); ++axis) {
       first_.push_back(rows);
       rows += columns(axis);
+      has_delays_ |= !sensing.delay_sources(axis).empty();
     }
     slopes_.resize(static_cast<std::size_t>(rows) * kSensingLanes);
+    growth_.resize(static_cast<std::size_t>(sensing.axis_count()) * kSensingLanes);
   }
 
   MotionLanes<kSensingLanes>& lanes() { return lanes_; }
@@ -103,6 +107,7 @@ class LookSlopes {
   }
 
   void find() {
+    find_growth();
     lanes_.linearize_at_start();
     pass_motion(lanes_, sensors_);
     sensors_.read();
@@ -155,12 +160,43 @@ class LookSlopes {
     for_lanes<kSensingLanes>(sum, [=](int i) { return sum[i] + f(i); });
   }
 
+  /// What readings grow by with the controls alone along a stretch, by its length [1/s]. They are
+  /// linear in the controls but for friction that grows with the load.
+  void find_growth() {
+    const int rows = lanes_.motor_count() * kSensingLanes;
+    const double *const rise = lanes_.rise(0), *const length = lanes_.length();
+    grows_ = has_delays_ && std::any_of(rise, rise + rows, [](double by) { return by != 0.0; });
+    if (!grows_) return;
+    double* const control = lanes_.control(0);
+    const std::vector<double> now(control, control + rows);
+    for (const double sign : {-1.0, 1.0}) {
+      for (int i = 0; i < rows; ++i) {
+        control[i] = now[static_cast<std::size_t>(i)] + sign * 0.5 * rise[i];
+      }
+      lanes_.accelerate_at_start();
+      pass_motion(lanes_, sensors_);
+      sensors_.read();
+      for (int axis = 0; axis < sensing_.axis_count(); ++axis) {
+        const double* reading = sensors_.reading(axis);
+        double* growth = row_at<kSensingLanes>(growth_, axis);
+        for_lanes<kSensingLanes>(growth, [=](int i) {
+          return sign < 0.0 ? reading[i] : (reading[i] - growth[i]) / length[i];
+        });
+      }
+    }
+    std::ranges::copy(now, control);
+  }
+
   /// A reading of a little earlier is less by what it grows by in that time.
   void find_delays() {
     const int c = lanes_.coordinate_count();
     for (int axis = 0; axis < sensing_.axis_count(); ++axis) {
       for (const SensingProgram::DelaySource& source : sensing_.delay_sources(axis)) {
         const int column = sensing_.slope_column(axis, source.place, states_);
+        if (grows_) {
+          const double* growth = row_at<kSensingLanes>(growth_, axis);
+          add(axis, column, [=, f = source.factor](int i) { return -f * growth[i]; });
+        }
         for (int p = 0; p < c; ++p) {
           const double *by_angle = slope(axis, p), *by_rate = slope(axis, c + p),
                        *rate = lanes_.state(c + p), *acceleration = lanes_.acceleration(p);
@@ -181,6 +217,9 @@ class LookSlopes {
   std::vector<bool> moves_;  // of its rows: whether any lane is not zero
   std::vector<int> first_;   // row of each axis' first column
   Rows slopes_;              // of all axes, one after the other
+  bool has_delays_ = false;  // whether derivatives along any sensor's delay are wanted
+  bool grows_ = false;       // whether any control grows along its stretch
+  Rows growth_;              // of each axis, then
 };
 
 }  // namespace

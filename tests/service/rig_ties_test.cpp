@@ -105,6 +105,21 @@ TEST(RigTies, CentresOfMassMayBeTiedThemselves) {
   EXPECT_DOUBLE_EQ(value_of(rig, "2.b_x"), -0.1 + 0.11);
 }
 
+// Two encoders on one bus that were zeroed together.
+TEST(RigTies, OffsetsAndDelaysMayBeTied) {
+  const Rig rig =
+      parse_rig("r.textproto",
+                tied_rig("encoder { }",
+                         "encoder { offset { value: 0.1 free: true } delay { value: 2e-3 } }") +
+                    "tie { parameter: \"2.offset\" term { parameter: \"1.offset\" factor: -1 } }\n"
+                    "tie { parameter: \"2.encoder_delay\" constant: 1e-3 "
+                    "term { parameter: \"1.encoder_delay\" } }\n");
+  EXPECT_DOUBLE_EQ(value_of(rig, "2.offset"), -0.1);
+  EXPECT_DOUBLE_EQ(value_of(rig, "2.encoder_delay"), 3e-3);
+  EXPECT_TRUE(varies(rig.mechanism, rig.mechanism.find_parameter("2.offset")));
+  EXPECT_FALSE(varies(rig.mechanism, rig.mechanism.find_parameter("2.encoder_delay")));
+}
+
 TEST(RigTies, TiedParametersAreNotEdited) {
   Rig rig = parse_rig("r.textproto", kArms);
   for (const ParameterEdits& edits :

@@ -74,7 +74,7 @@ Segment short_piece() { return estimator::rows_of(read_late(0.0, 0.0, 3), 0, 300
 
 /// Two motors, encoders and a sensor on the pendulum, all of them late.
 Mechanism all_late() {
-  Mechanism mechanism = furuta_to_fit({"imu.accel_bias_x"});
+  Mechanism mechanism = furuta_to_fit({"imu.accel_bias_x", "imu.delay"});
   mechanism.hinges[1].motorised = true;
   at(mechanism, "2.K").value = 0.01;
   at(mechanism, "1.delay").value = 1.3e-3;
@@ -118,6 +118,29 @@ TEST(EncoderDelay, DerivativesPassThroughTies) {
   test_support::expect_derivatives(delayed_problem(others, two_commands(), 0.2));
 }
 
+// Of an inertial sensor: its delay follows from an encoder's, a command's, or both follow from it.
+TEST(EncoderDelay, DerivativesPassThroughTiesOfInertialDelays) {
+  Mechanism of_encoder = all_late();
+  tie(of_encoder, "imu.delay", "1.encoder_delay", 0.5, 2.1e-3);
+  Mechanism of_command = all_late();
+  tie(of_command, "imu.delay", "1.delay", 2.0, 1.7e-3);
+  Mechanism of_sensor = all_late();
+  tie(of_sensor, "2.encoder_delay", "imu.delay", -0.5);
+  tie(of_sensor, "1.delay", "imu.delay", 0.25, 0.3e-3);
+  for (const Mechanism& mechanism : {of_encoder, of_command, of_sensor}) {
+    test_support::expect_derivatives(delayed_problem(mechanism, two_commands(), 0.2));
+  }
+}
+
+// Where a command acts late by no whole number of samples, what stands for it within a step grows,
+// and with it what an accelerometer reads a little later; a motor's current by itself as well.
+TEST(EncoderDelay, ReadingsGrowWithTheCommand) {
+  Mechanism mechanism = furuta_to_fit({"imu.delay"});
+  at(mechanism, "1.delay").value = 1.3e-3;  // kept
+  at(mechanism, "imu.delay").value = 4.4e-3;
+  test_support::expect_derivatives(delayed_problem(mechanism, short_piece(), 0.2));
+}
+
 // An offset of an encoder that is not late goes another way.
 TEST(EncoderDelay, OffsetsPassThroughTiesWithoutADelay) {
   Mechanism mechanism = furuta_to_fit({});
@@ -139,6 +162,18 @@ TEST(EncoderDelay, OfNothingChangesNothing) {
   EXPECT_LT((samples.angles(0) - looks.angles(0)).middleRows(out, in).cwiseAbs().maxCoeff(), 1e-13);
   EXPECT_EQ(samples.reading_count(0), segment.angles.rows());
   EXPECT_EQ(looks.reading_count(0), in);
+}
+
+// A delay of nothing that is kept costs nothing: encoders are read at samples.
+TEST(EncoderDelay, OfNothingThatIsKeptIsNotLookedAt) {
+  Mechanism mechanism = furuta_to_fit({});
+  const std::vector<Segment> segments = {short_piece()};
+  const std::size_t sensed = estimator::sensed_axes(mechanism, segments).size();
+  EXPECT_EQ(estimator::looked_axes(mechanism, segments).size(), sensed);
+  at(mechanism, "2.encoder_delay").value = 1e-3;
+  EXPECT_EQ(estimator::looked_axes(mechanism, segments).size(), sensed + 1);
+  free_delays(mechanism, {"1.encoder_delay"});
+  EXPECT_EQ(estimator::looked_axes(mechanism, segments).size(), sensed + 2);
 }
 
 const estimator::ParameterEstimate& delayed_estimate(const Calibration& calibration,

@@ -173,6 +173,22 @@ TEST(SensorTraps, DelaysButForTheirDifferences) {
   }
 }
 
+// Nor does an encoder stand between whose own delay is asked for; one that is kept does.
+TEST(SensorTraps, DelaysOfEncodersButForTheirDifferences) {
+  for (const bool is_kept : {false, true}) {
+    Mechanism mechanism = two_wheels();
+    mechanism.withheld = {"gyro"};
+    mechanism.hinge_parameter(1, HingeQuantity::kInputDelay).value = 5e-3;
+    set_free(mechanism, {"1.b", "2.b", "2.delay"});
+    if (!is_kept) set_free(mechanism, {"2.encoder_delay"});
+    const Calibration found =
+        estimator::calibrate(mechanism, {{"wheels", {driven_wheels(true)}}}, quick());
+    EXPECT_EQ(is_told(found, {"2.delay and 2.encoder_delay", "differences"}), !is_kept)
+        << notes_of(found);
+    EXPECT_FALSE(is_told(found, {"add an encoder"})) << notes_of(found);  // that of 1 is kept
+  }
+}
+
 /// A pendulum with a sensor at its hinge.
 Mechanism pendulum_with_sensor() {
   Mechanism mechanism = test_support::pendulum_of({.b = 1e-3});

@@ -4,16 +4,19 @@
 
 #include <cmath>
 #include <limits>
+#include <random>
 #include <stdexcept>
 
 #include "estimator/calibrate/cross_validation.hpp"
 #include "tests/estimator/calibrate/reference_recording.hpp"
+#include "tests/estimator/calibrate/sensed_furuta.hpp"
 
 namespace {
 
 using estimator::Calibration;
 using estimator::Mechanism;
 using estimator::Recording;
+using estimator::Segment;
 using estimator::WithheldSensor;
 using test_support::ReferenceFuruta;
 
@@ -125,6 +128,69 @@ TEST(WithheldSensors, NeedTheColumnsOfAll) {
   }
 }
 
+Segment sensed_piece() { return estimator::rows_of(test_support::sensed_furuta(0.0, 8), 0, 700); }
+
+Mechanism without_sensor(const std::string& name) {
+  Mechanism mechanism = test_support::furuta_to_fit({});
+  mechanism.withheld = {name};
+  return mechanism;
+}
+
+// Each axis of a withheld sensor tells its error and its cost, and the estimate sees none of it.
+TEST(WithheldSensors, MayBeInertial) {
+  const Recording recording{"sensed", {sensed_piece()}};
+  const Calibration all = estimator::calibrate(test_support::furuta_to_fit({}), {recording});
+  const Calibration some = estimator::calibrate(without_sensor("imu"), {recording});
+  ASSERT_TRUE(all.converged() && some.converged());
+  EXPECT_TRUE(some.inertial.empty());
+  ASSERT_EQ(some.withheld.size(), 6U);
+  EXPECT_EQ(some.withheld[0].name, "imu.gyro_x");
+  EXPECT_EQ(some.withheld[0].unit, "rad/s");
+  EXPECT_EQ(some.withheld[5].name, "imu.accel_z");
+  EXPECT_EQ(some.withheld[5].unit, "m/s²");
+  double narrowing = 1.0;
+  std::string narrowed;
+  for (std::size_t i = 0; i < all.parameters.size(); ++i) {
+    const double ratio =
+        some.parameters[i].standard_deviation / all.parameters[i].standard_deviation;
+    if (ratio <= narrowing) continue;
+    narrowing = ratio;
+    narrowed = all.parameters[i].name;
+  }
+  EXPECT_GT(narrowing, 1.2);
+  for (std::size_t axis = 0; axis < some.withheld.size(); ++axis) {
+    const WithheldSensor& sensor = some.withheld[axis];
+    const double noise = axis < 3 ? test_support::kRateNoise : test_support::kForceNoise;
+    EXPECT_NEAR(sensor.noise, noise, 0.15 * noise) << sensor.name;  // of 700 differences
+    EXPECT_NEAR(sensor.rmse, noise, 0.3 * noise) << sensor.name;    // the others tell the rest
+    EXPECT_NEAR(sensor.narrowing, narrowing, 0.1 * narrowing);
+    EXPECT_EQ(sensor.narrowed, narrowed);
+  }
+
+  Recording spoilt = recording;
+  spoilt.segments[0].inertial.array() += 0.5;
+  const Calibration same = estimator::calibrate(without_sensor("imu"), {spoilt});
+  for (std::size_t i = 0; i < some.parameters.size(); ++i) {
+    EXPECT_EQ(same.parameters[i].value, some.parameters[i].value);
+    EXPECT_EQ(same.parameters[i].standard_deviation, some.parameters[i].standard_deviation);
+  }
+  EXPECT_NEAR(same.withheld[4].mean, some.withheld[4].mean - 0.5, 1e-6);
+  EXPECT_NE(some.notes.back().find("imu.accel_z was withheld"), std::string::npos);
+}
+
+// A sensor that adds nothing is not said to cut deviations by a factor of 1.
+TEST(WithheldSensors, MayAddNothing) {
+  Segment segment = sensed_piece();
+  std::mt19937 random(1);
+  std::normal_distribution<double> normal(0.0, 30.0);
+  for (double& reading : segment.inertial.reshaped()) reading += normal(random);
+  const Calibration some = estimator::calibrate(without_sensor("imu"), {{"noisy", {segment}}});
+  ASSERT_EQ(some.withheld.size(), 6U);
+  EXPECT_EQ(some.withheld[0].narrowing, 1.0);
+  EXPECT_EQ(some.withheld[0].narrowed, "");
+  EXPECT_NE(some.notes.back().find("with it nothing would be known better"), std::string::npos);
+}
+
 TEST(WithheldSensors, AreDescribedInWords) {
   WithheldSensor sensor;
   sensor.name = "2";
@@ -142,6 +208,10 @@ TEST(WithheldSensors, AreDescribedInWords) {
   EXPECT_NE(describe(sensor).find("2.b cannot be told"), std::string::npos);
   sensor.kind = estimator::JointKind::kPrismatic;
   EXPECT_NE(describe(sensor).find("2 mm RMSE"), std::string::npos);
+  sensor = {.name = "imu.accel_x", .unit = "m/s²", .rmse = 0.03, .noise = 0.02};
+  EXPECT_EQ(describe(sensor),
+            "imu.accel_x was withheld: its readings are predicted to 0.03 m/s² RMSE (its noise: "
+            "0.02); with it nothing would be known better");
 }
 
 }  // namespace

@@ -43,8 +43,32 @@ Eigen::MatrixXd commands(int plans) {
   return commands;
 }
 
-// The same sum, by the way a calibration takes: TᵀT of the shooting problem with one node. It sees
-// a wrong elimination of the start, a lost weight, columns mixed up, an offset's sign.
+/// The same by the way a calibration takes: TᵀT of the shooting problem with one node.
+estimator::ShootingProblem problem_of(const Mechanism& mechanism, const Eigen::VectorXd& command) {
+  estimator::Segment segment;
+  segment.period = kPlanPeriod;
+  segment.angles = Eigen::MatrixXd::Zero(kPlanSamples, 2);
+  segment.controls = command;
+  Eigen::MatrixXd start = Eigen::MatrixXd::Zero(4, 1);
+  start.topRows(2) = facts().start;
+  return estimator::ShootingProblem(
+      mechanism, {segment}, {start}, {kPlanPeriod},
+      {.step = kPlanPeriod, .interval = std::numeric_limits<double>::infinity()},
+      {.angle = facts().noise, .acceleration = Eigen::Vector2d::Ones()});
+}
+
+/// How far what the bench tells is from what a calibration would, scaled to unit diagonal.
+double difference_of(const Eigen::MatrixXd& told, const estimator::ShootingProblem& problem) {
+  const estimator::ParameterInformation information =
+      compute_information(problem, {.effective_parameters = false});
+  EXPECT_TRUE(information.valid);
+  const Eigen::VectorXd scale = information.schur.diagonal().cwiseSqrt().cwiseInverse();
+  return (scale.asDiagonal() * (told - information.schur) * scale.asDiagonal())
+      .cwiseAbs()
+      .maxCoeff();
+}
+
+// It sees a wrong elimination of the start, a lost weight, columns mixed up, an offset's sign.
 TEST(PlanBench, TellsWhatACalibrationWould) {
   const Mechanism mechanism = planned_rig();
   const estimator::PlanBench bench(mechanism, facts(), 1);
@@ -52,29 +76,47 @@ TEST(PlanBench, TellsWhatACalibrationWould) {
   const estimator::PlanMotion motion = bench.move(mechanism, all);
   const std::vector<estimator::PlanInformation> told = bench.look(mechanism, motion, {0, 2});
   ASSERT_EQ(told.size(), 2U);
-
-  estimator::Segment segment;
-  segment.period = kPlanPeriod;
-  segment.angles = Eigen::MatrixXd::Zero(kPlanSamples, 2);
-  segment.controls = all.col(2);
-  Eigen::MatrixXd start = Eigen::MatrixXd::Zero(4, 1);
-  start.topRows(2) = facts().start;
-  const estimator::ShootingProblem problem(
-      mechanism, {segment}, {start}, {kPlanPeriod},
-      {.step = kPlanPeriod, .interval = std::numeric_limits<double>::infinity()},
-      {.angle = facts().noise, .acceleration = Eigen::Vector2d::Ones()});
-  const estimator::ParameterInformation information =
-      compute_information(problem, {.effective_parameters = false});
-  ASSERT_TRUE(information.valid);
-  const Eigen::VectorXd scale = information.schur.diagonal().cwiseSqrt().cwiseInverse();
-  const Eigen::MatrixXd difference =
-      scale.asDiagonal() * (told[1].information - information.schur) * scale.asDiagonal();
-  EXPECT_LT(difference.cwiseAbs().maxCoeff(), 1e-6);
+  const estimator::ShootingProblem problem = problem_of(mechanism, all.col(2));
+  EXPECT_LT(difference_of(told[1].information, problem), 1e-6);
 
   // And how far the motion goes, of the same plan.
   const Eigen::VectorXd angles = problem.angles(0).col(0).array();
   EXPECT_NEAR(motion.excursions[2].highest[0], angles.maxCoeff(), 1e-9);
   EXPECT_NEAR(motion.excursions[2].lowest[0], angles.minCoeff(), 1e-9);
+}
+
+// Delays of encoders, and offsets and delays that follow from one another. A calibration leaves out
+// the readings that a free delay may put outside of the recording, which the bench counts.
+TEST(PlanBench, KnowsDelaysOfEncodersAndTies) {
+  const auto index = [](const Mechanism& mechanism, const char* name) {
+    return mechanism.find_parameter(name);
+  };
+  Mechanism tied = planned_rig();
+  tied.ties.push_back({index(tied, "1.offset"), 0.0, {{index(tied, "2.offset"), -2.0}}});
+  estimator::apply_ties(tied);
+  Mechanism late = test_support::furuta_with_free({"B.J_yy", "1.b", "1.K"});
+  const auto first = static_cast<std::size_t>(index(late, "1.encoder_delay"));
+  late.parameters[first].free = true;
+  late.parameters[first].lower = -kPlanPeriod;
+  late.parameters[first].upper = kPlanPeriod;
+  Mechanism both = late;
+  both.ties.push_back(
+      {index(both, "2.encoder_delay"), 0.0, {{index(both, "1.encoder_delay"), 0.5}}});
+  estimator::apply_ties(both);
+  const int second = index(both, "2.encoder_delay");
+  both.parameters[static_cast<std::size_t>(second)].lower = -kPlanPeriod;
+  both.parameters[static_cast<std::size_t>(second)].upper = kPlanPeriod;
+  const Eigen::MatrixXd command = commands(1);
+  const struct {
+    const Mechanism& mechanism;
+    double tolerance;
+  } cases[] = {{tied, 1e-6}, {late, 0.02}, {both, 0.02}};
+  for (const auto& [mechanism, tolerance] : cases) {
+    const estimator::PlanBench bench(mechanism, facts(), 1);
+    const Eigen::MatrixXd told =
+        bench.look(mechanism, bench.move(mechanism, command), {0})[0].information;
+    EXPECT_LT(difference_of(told, problem_of(mechanism, command.col(0))), tolerance);
+  }
 }
 
 // A rate of readings beyond that of the commands counts as so many more readings.

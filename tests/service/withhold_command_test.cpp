@@ -1,0 +1,116 @@
+// --withhold of a sensor that is no encoder, in the commands that take it.
+#include <google/protobuf/util/json_util.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+
+#include "proto/calibration.pb.h"
+#include "tests/service/run_rigcal.hpp"
+#include "tests/support/refusal.hpp"
+
+namespace service {
+namespace {
+
+using test_support::expect_parts;
+
+const char* const kSensedPendulum = R"(name: "sensed"
+body { name: "A" mass { value: 0.5 }
+  inertia { xx { value: 0.001 } yy { value: 0.001 } zz { value: 0.004 free: true } } }
+hinge { name: "1"
+  parent { body: "ground" axis { z: 1 } zero_direction { y: -1 } }
+  child { body: "A" point { x { value: -0.1 } } axis { z: 1 } zero_direction { x: 1 } }
+  friction { viscous { value: 0.002 free: true } } encoder { } }
+inertial_sensor { name: "imu1" body: "A" point { x { value: 0.05 } } gyroscope { } accelerometer { } }
+distance_sensor { name: "wire" body: "A" anchor { x { value: 0.5 } } }
+torque_sensor { name: "strain" hinge: "1" }
+recording { time { column: "t" } angle { hinge: "1" column: "x" unit: RADIAN }
+  inertial { sensor: "imu1" axis: GYRO_Z column: "gz" unit: RADIAN_PER_SECOND }
+  inertial { sensor: "imu1" axis: ACCEL_X column: "ax" unit: METER_PER_SECOND_SQUARED }
+  place { sensor: "wire" axis: DISTANCE column: "d" unit: METER }
+  load { sensor: "strain" axis: TORQUE column: "tau" unit: NEWTON_METER } }
+)";
+
+class WithholdCommand : public ::testing::Test {
+ protected:
+  std::string recording(int seed) const {
+    const std::string scenario = folder_.write(
+        "s.textproto",
+        "duration_s: 4 release { } initial { hinge: \"1\" angle_rad: 1.2 } noise { "
+        "angle_standard_deviation_rad: 1e-3 gyroscope_standard_deviation_rad_per_s: 2e-3 "
+        "accelerometer_standard_deviation_m_per_s2: 0.02 position_standard_deviation_m: 1e-3 "
+        "torque_standard_deviation_Nm: 1e-3 seed: " +
+            std::to_string(seed) + " }");
+    const std::string out = folder_.file("run" + std::to_string(seed) + ".csv");
+    const ProgramRun run = run_rigcal("simulate --rig " + rig_ + " --scenario " + scenario +
+                                      " --step 1e-3 --integrator physical --out " + out);
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    return out;
+  }
+
+  TemporaryFolder folder_;
+  std::string rig_ = folder_.write("rig.textproto", kSensedPendulum);
+};
+
+TEST_F(WithholdCommand, LeavesOutAnySensorAndTellsTheCost) {
+  const std::string input = recording(1) + " --rig " + rig_ + " --quiet";
+  const struct {
+    const char* name;
+    std::vector<std::string> axes;
+    const char* unit;
+    double noise;
+  } sensors[] = {{"imu1", {"imu1.gyro_z", "imu1.accel_x"}, "rad/s", 2e-3},
+                 {"wire", {"wire.distance"}, "m", 1e-3},
+                 {"strain", {"strain.torque"}, "N·m", 1e-3}};
+  for (const auto& sensor : sensors) {
+    SCOPED_TRACE(sensor.name);
+    const ProgramRun run = run_rigcal("calibrate " + input + " --withhold " + sensor.name +
+                                      " --json " + folder_.file("r.json"));
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+    rigcal::v1::CalibrationResult result;
+    ASSERT_TRUE(
+        google::protobuf::util::JsonStringToMessage(contents_of(folder_.file("r.json")), &result)
+            .ok());
+    ASSERT_EQ(result.withheld_size(), static_cast<int>(sensor.axes.size()));
+    for (std::size_t i = 0; i < sensor.axes.size(); ++i) {
+      EXPECT_EQ(result.withheld(static_cast<int>(i)).hinge(), sensor.axes[i]);
+      expect_parts(run.out, {sensor.axes[i] + " was withheld"});
+    }
+    EXPECT_EQ(result.withheld(0).unit(), sensor.unit);
+    EXPECT_TRUE(std::isnan(result.withheld(0).rmse_rad()));
+    EXPECT_NEAR(result.withheld(0).rmse(), sensor.noise, 0.2 * sensor.noise);
+    EXPECT_GE(result.withheld(0).narrowing(), 1.0);
+    for (const auto& row : result.inertial()) EXPECT_FALSE(row.name().starts_with(sensor.name));
+  }
+}
+
+TEST_F(WithholdCommand, KeepsOneEncoderAndKnowsTheNames) {
+  const std::string input = "calibrate " + recording(1) + " --rig " + rig_ + " --quiet --withhold ";
+  ProgramRun run = run_rigcal(input + "1");
+  EXPECT_EQ(run.exit_code, 1);
+  expect_parts(run.err, {"--withhold 1", "no encoder would be left to read", "keep one"});
+  run = run_rigcal(input + "nobody");
+  EXPECT_EQ(run.exit_code, 1);
+  expect_parts(run.err, {"--withhold nobody", "use one of 1, imu1, strain, wire"});
+  run = run_rigcal(input + "imu1 --withhold imu1");
+  EXPECT_EQ(run.exit_code, 1);
+  expect_parts(run.err, {"--withhold imu1", "no such sensor that is used", "use one of 1, strain, wire"});
+}
+
+// Where another is judged by, the sensor takes no part either.
+TEST_F(WithholdCommand, IsKnownToTheCommandsThatJudge) {
+  const std::string a = recording(1), b = recording(2), rig = " --rig " + rig_ + " --quiet ";
+  for (const std::string& command :
+       {"crossvalidate " + a + " " + b + rig, "validate " + a + rig, "check " + a + rig,
+        "estimate " + a + rig + "--only angle --out " + folder_.file("e.csv")}) {
+    SCOPED_TRACE(command);
+    const ProgramRun whole = run_rigcal(command);
+    EXPECT_EQ(whole.exit_code, 0) << whole.err << whole.out;
+    const ProgramRun run = run_rigcal(command + " --withhold imu1");
+    EXPECT_EQ(run.exit_code, 0) << run.err << run.out;
+    EXPECT_EQ(run.out.find("imu1.gyro"), std::string::npos) << run.out;
+  }
+}
+
+}  // namespace
+}  // namespace service
