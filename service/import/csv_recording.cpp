@@ -5,6 +5,7 @@
 #include <limits>
 #include <numbers>
 
+#include "estimator/math/turns.hpp"
 #include "proto/check/number_ranges.hpp"
 #include "proto/text/csv_table.hpp"
 #include "proto/text/files.hpp"
@@ -83,9 +84,9 @@ class AngleImport {
   /// Removes jumps of whole turns where the recording was made modulo a turn.
   void unwrap(const std::vector<double>& times, double speed_max, std::vector<std::string>& notes) {
     if (column_.kind != estimator::JointKind::kRevolute) return;
-    constexpr double kTurn = 2.0 * std::numbers::pi;
+    using estimator::kWholeTurn;
     const auto [low, high] = range();
-    if (!(high - low > std::numbers::pi && high - low <= kTurn * (1.0 + 1e-6))) return;
+    if (!(high - low > std::numbers::pi && high - low <= kWholeTurn * (1.0 + 1e-6))) return;
     int turns = 0;
     int jumps = 0;
     double last = angles_.front();
@@ -93,18 +94,18 @@ class AngleImport {
     for (std::size_t k = 0; k < angles_.size(); ++k) {
       double& angle = angles_[k];
       const double change = angle - last;  // NaN where not observed: no jump
-      const double remainder = std::remainder(change, kTurn);
+      const double remainder = estimator::turn_difference(change);
       if (std::abs(change) > std::numbers::pi &&
           std::abs(remainder) <=
               std::max(speed_max * std::min(times[k] - last_time, kHoleMax), 0.1)) {
-        turns -= static_cast<int>(std::lround((change - remainder) / kTurn));
+        turns -= static_cast<int>(estimator::whole_turns(change));
         ++jumps;
       }
       if (!std::isnan(angle)) {
         last = angle;
         last_time = times[k];
       }
-      angle += kTurn * turns;
+      angle += kWholeTurn * turns;
     }
     if (jumps > 0) {
       notes.push_back("column '" + column_.column + "' was recorded modulo one turn and was " +
