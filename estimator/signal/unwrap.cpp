@@ -22,10 +22,4 @@ Eigen::VectorXd unwrap(const Eigen::Ref<const Eigen::VectorXd>& angles) {
   return unwrapped;
 }
 
-Eigen::MatrixXd unwrap_columns(const Eigen::Ref<const Eigen::MatrixXd>& angles) {
-  Eigen::MatrixXd unwrapped(angles.rows(), angles.cols());
-  for (Eigen::Index j = 0; j < angles.cols(); ++j) unwrapped.col(j) = unwrap(angles.col(j));
-  return unwrapped;
-}
-
 }  // namespace estimator

@@ -8,7 +8,6 @@
 #include "estimator/math/turns.hpp"
 #include "proto/check/number_ranges.hpp"
 #include "proto/text/csv_table.hpp"
-#include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/import/column_recording.hpp"
 #include "service/import/inertial_readings.hpp"
@@ -245,10 +244,6 @@ void note_delimiter(const proto::CsvTable& table, std::vector<std::string>& note
 }
 
 }  // namespace
-
-ImportedRecording import_csv(const std::string& path, const RecordingFormat& format) {
-  return import_csv_text(path, proto::read_file(path, proto::kTableSizeMax), format);
-}
 
 ImportedRecording import_csv_text(const std::string& path, std::string_view text,
                                   const RecordingFormat& format) {
