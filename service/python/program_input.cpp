@@ -117,9 +117,10 @@ py::dict load_recording(const ProgramRequest& program) {
     segments.append(
         py::dict("time"_a = time, "readings"_a = segment.angles, "control"_a = segment.controls));
   }
-  std::vector<std::string> sensors;
+  std::vector<std::string> sensors, units;
   for (const auto& sensor : estimator::sensors_of(input.rig.mechanism)) {
     sensors.push_back(sensor.name);
+    units.push_back(sensor.units().coordinate);
   }
   return py::dict("name"_a = use.summary.file, "rows"_a = use.summary.rows,
                   "period"_a = use.summary.period, "segments"_a = segments, "sensors"_a = sensors,
