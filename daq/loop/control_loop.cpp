@@ -128,10 +128,8 @@ void ControlLoop::take(const UnitSample& sample) noexcept {
   if (!records_.try_push(record)) increase(counters_.dropped_records);
   publish_clock();
   increase(counters_.samples);
-  increase(counters_.lost_samples, sample.lost_before);
   counters_.damaged_frames.store(static_cast<std::int64_t>(unit_.frame_counters().damaged()),
                                  std::memory_order_relaxed);
-  counters_.clamped_commands.store(safety_.clamped_count(), std::memory_order_relaxed);
 }
 
 void ControlLoop::measure(const UnitSample& sample) noexcept {

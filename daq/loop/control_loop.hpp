@@ -60,13 +60,11 @@ struct LoopRecord {
 /// Counts kept by the real-time thread; any thread may read them.
 struct LoopCounters {
   std::atomic<std::int64_t> samples{0};
-  std::atomic<std::int64_t> lost_samples{0};      ///< known from the sequence, on the link
-  std::atomic<std::int64_t> timeouts{0};          ///< periods without a sample
-  std::atomic<std::int64_t> dropped_records{0};   ///< ring full: the supervisor was late
-  std::atomic<std::int64_t> unsent_commands{0};   ///< the transport did not take them
-  std::atomic<std::int64_t> skipped_periods{0};   ///< host-paced only
-  std::atomic<std::int64_t> clamped_commands{0};  ///< beyond the command or slew limit
-  std::atomic<std::int64_t> damaged_frames{0};    ///< from the unit: bad checksum or length
+  std::atomic<std::int64_t> timeouts{0};         ///< periods without a sample
+  std::atomic<std::int64_t> dropped_records{0};  ///< ring full: the supervisor was late
+  std::atomic<std::int64_t> unsent_commands{0};  ///< the transport did not take them
+  std::atomic<std::int64_t> skipped_periods{0};  ///< host-paced only
+  std::atomic<std::int64_t> damaged_frames{0};   ///< from the unit: bad checksum or length
   /// Faults that each inertial sensor has had, a bit of InertialFault each.
   std::array<std::atomic<std::uint8_t>, INERTIAL_SENSORS_MAX> inertial_faults{};
 };

@@ -268,10 +268,8 @@ double SafetyMonitor::clamp(const Observation& now, double requested) noexcept {
     trip(TripCause::kCommandNotFinite, now.time_s, requested, command_max_);
     return 0.0;
   }
-  const double limited = std::clamp(std::clamp(requested, -command_max_, command_max_),
-                                    last_command_ - slew, last_command_ + slew);
-  if (limited != requested) ++clamped_count_;
-  return limited;
+  return std::clamp(std::clamp(requested, -command_max_, command_max_), last_command_ - slew,
+                    last_command_ + slew);
 }
 
 double SafetyMonitor::admit(const Observation& now, double requested) noexcept {

@@ -108,8 +108,6 @@ class SafetyMonitor {
   bool is_tripped() const noexcept { return trip_.cause != TripCause::kNone; }
   const Trip& current_trip() const noexcept { return trip_; }
 
-  std::int64_t clamped_count() const noexcept { return clamped_count_; }
-
  private:
   struct JointMemory {
     double angle_rad = 0.0;
@@ -135,7 +133,6 @@ class SafetyMonitor {
   double last_command_ = 0.0;
   double last_time_s_ = 0.0;
   bool started_ = false;
-  std::int64_t clamped_count_ = 0;
 };
 
 }  // namespace daq

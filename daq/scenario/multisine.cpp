@@ -140,13 +140,6 @@ std::vector<std::string> Multisine::faults() const {
   return found;
 }
 
-double crest_factor(const Multisine& multisine) {
-  const std::vector<double> values = sample(multisine, coarse_grid(multisine));
-  double square = 0.0;
-  for (const double value : values) square += value * value;
-  return peak_of(values) / std::sqrt(square / static_cast<double>(values.size()));
-}
-
 void choose_phases(Multisine& multisine) {
   const auto n = static_cast<double>(multisine.tones.size());
   std::vector<bool> is_free(multisine.tones.size());

@@ -29,13 +29,10 @@ struct Multisine {
   std::vector<std::string> faults() const;
 };
 
-/// Crest factor of Σ aᵢ sin(2π fᵢ t + φᵢ) over the duration: peak over root mean square. Phases
-/// that were left out count as zero.
-double crest_factor(const Multisine& multisine);
-
-/// Sets the phases that were left out so that the crest factor is low: the most power for a given
-/// peak. Starts from Schroeder's phases φᵢ = −π i(i−1)/n [Sch70] and then lowers the p-norm of the
-/// signal one phase at a time, p = 4, 8, 16, 32 [Gui91]. Deterministic. Stated phases are kept.
+/// Sets the phases that were left out so that the crest factor, peak over root mean square, is low:
+/// the most power for a given peak. Starts from Schroeder's phases φᵢ = −π i(i−1)/n [Sch70] and
+/// then lowers the p-norm of the signal one phase at a time, p = 4, 8, 16, 32 [Gui91].
+/// Deterministic. Stated phases are kept.
 ///
 /// [Sch70] M. Schroeder, Synthesis of low-peak-factor signals, IEEE Trans. Inf. Theory 16(1), 1970.
 /// [Gui91] P. Guillaume et al., Crest-factor minimization using nonlinear Chebyshev approximation

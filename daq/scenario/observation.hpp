@@ -1,7 +1,9 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <cstddef>
+#include <numbers>
 #include <span>
 
 namespace daq {
@@ -31,6 +33,12 @@ struct Moment {
   Moment(double time, std::span<const JointState> joints) : time_s(time), joint(joints) {}
   Moment(const Observation& sample) : time_s(sample.time_s), joint(sample.joint) {}
 };
+
+/// How far one angle is from another, taken on the circle [rad]: what hangs or stands may have come
+/// there from either side.
+inline double turn_difference(double angle_rad, double other_rad) noexcept {
+  return std::remainder(angle_rad - other_rad, 2.0 * std::numbers::pi);
+}
 
 /// How far a scenario has come. The supervisor turns it into words for the operator.
 enum class Phase {

@@ -1,7 +1,6 @@
 #include "daq/scenario/release.hpp"
 
 #include <cmath>
-#include <numbers>
 
 namespace daq {
 namespace {
@@ -13,12 +12,10 @@ constexpr double kHeldSpeed_m_per_s = 0.05;
 
 }  // namespace
 
-// The distance is taken on the circle: a pendulum held upright may have come from either side.
 bool Release::is_held(const JointState& joint) const noexcept {
-  double distance = joint.angle_rad - settings_.held_angle_rad;
-  if (!slides(settings_.joint)) {
-    distance = std::remainder(distance, 2.0 * std::numbers::pi);
-  }
+  const double held = settings_.held_angle_rad;
+  const double distance =
+      slides(settings_.joint) ? joint.angle_rad - held : turn_difference(joint.angle_rad, held);
   return joint.valid && std::abs(distance) <= settings_.held_tolerance_rad;
 }
 

@@ -13,7 +13,7 @@ double SwingUp::command(const Moment& now) const noexcept {
 
   const double theta = pendulum.angle_rad;
   const double w = pendulum.speed_rad_per_s;
-  const double from_upright = std::remainder(theta - std::numbers::pi, 2.0 * std::numbers::pi);
+  const double from_upright = turn_difference(theta, std::numbers::pi);
   if (std::abs(from_upright) < settings_.stop_angle_rad) return 0.0;
 
   const double w_0 = 2.0 * std::numbers::pi * settings_.natural_frequency_Hz;

@@ -259,10 +259,6 @@ void TrajectoryProblem::restore() {
 
 // --- results ------------------------------------------------------------------------------------
 
-int TrajectoryProblem::segment_nodes(int segment) const {
-  return segments_[static_cast<std::size_t>(segment)].node_count;
-}
-
 State TrajectoryProblem::state_after_first_step(int segment) const {
   const int node = segments_[static_cast<std::size_t>(segment)].first_node + 1;
   State state;

@@ -92,7 +92,6 @@ class TrajectoryProblem final : public LeastSquaresProblem {
   Eigen::MatrixXd step_controls(int segment) const;
 
   int segment_count() const { return static_cast<int>(segments_.size()); }
-  int segment_nodes(int segment) const;
   double step() const { return settings_.step.step; }
 
   /// Changes κ; the cost changes with it.

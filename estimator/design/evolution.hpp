@@ -24,9 +24,8 @@ class Evolution {
   /// @param costs  of the points asked for, in order; NaN counts as the worst
   void tell(const std::vector<double>& costs);
 
-  /// The best of all points told, and its cost; infinite before the first.
+  /// The best of all points told.
   const Eigen::VectorXd& best() const { return best_; }
-  double best_cost() const { return best_cost_; }
 
  private:
   void decompose();

@@ -37,7 +37,6 @@ class TrialFit {
   double misfit() const;
   /// Share of the accelerations that is left, root mean square.
   double unexplained() const;
-  int freedoms() const { return freedoms_; }
   const Mechanism& mechanism() const { return problem_->mechanism(); }
 
  private:

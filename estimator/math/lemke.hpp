@@ -6,11 +6,10 @@ namespace estimator {
 
 /// Why the solver of a complementarity problem stopped.
 enum class LcpOutcome {
-  kSolved,         ///< the solution satisfies the conditions to round-off
-  kRay,            ///< secondary ray: for copositive-plus H this proves that there is no solution
-  kMaxPivots,      ///< the limit of pivots was reached
-  kRoundOff,       ///< the final basis does not satisfy the conditions: badly conditioned data
-  kSingularBlock,  ///< the free part of a mixed problem could not be eliminated
+  kSolved,     ///< the solution satisfies the conditions to round-off
+  kRay,        ///< secondary ray: for copositive-plus H this proves that there is no solution
+  kMaxPivots,  ///< the limit of pivots was reached
+  kRoundOff,   ///< the final basis does not satisfy the conditions: badly conditioned data
 };
 
 /// Solution of a linear complementarity problem.

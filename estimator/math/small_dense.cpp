@@ -80,15 +80,6 @@ void solve_columns_transposed(int m, int first, ConstPanel panel, double* x) {
 
 }  // namespace
 
-void add_product(int m, int n, int k, ConstPanel A, ConstPanel B, Panel C) {
-  for_each_column_group(n, [&](int j, auto columns) {
-    for_each_row_tile(0, padded_rows(m), [&](int i, auto vectors) {
-      add_product_tile<vectors, columns>(k, A.data + i, A.stride, B.data + j, B.stride,
-                                         C.data + i + j * static_cast<long>(C.stride), C.stride);
-    });
-  });
-}
-
 void add_product_lower(int m, int n, int k, ConstPanel A, Panel C) {
   assert(n <= m);
   for_each_column_group(n, [&](int j, auto columns) {

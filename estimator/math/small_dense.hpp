@@ -44,10 +44,7 @@ inline void prefetch(const double* data, int count) {
   }
 }
 
-/// C += A Bᵀ, with A m x k, B n x k, C m x n (gemm).
-void add_product(int m, int n, int k, ConstPanel A, ConstPanel B, Panel C);
-
-/// C += A Bᵀ on the lower trapezoid i ≥ j only, with B the first n rows of A, n ≤ m (syrk).
+/// C += A Bᵀ on the lower trapezoid i ≥ j only, with A m x k, B its first n rows, n ≤ m (syrk).
 void add_product_lower(int m, int n, int k, ConstPanel A, Panel C);
 
 /// B = Aᵀ, with A m x n, B n x m. No row of B beyond n is touched, no row of A beyond m read.

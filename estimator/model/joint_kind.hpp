@@ -1,6 +1,6 @@
 #pragma once
 
-#include <cmath>
+#include "estimator/math/turns.hpp"
 
 namespace estimator {
 
@@ -29,12 +29,6 @@ inline constexpr JointUnits joint_units(JointKind kind) {
   return kind == JointKind::kPrismatic
              ? JointUnits{"m", "mm", "m/s", "m/s²/√Hz", "N", "position", kSlidePerRadian}
              : JointUnits{"rad", "mrad", "rad/s", "rad/s²/√Hz", "N·m", "angle", 1.0};
-}
-
-/// A difference of two angles as it is to be judged: it knows no whole revolutions. Most
-/// differences are small, and a remainder is dear.
-inline double turn_difference(double difference) {
-  return std::abs(difference) <= M_PI ? difference : std::remainder(difference, 2.0 * M_PI);
 }
 
 /// A difference of two coordinates of a joint as it is to be judged.

@@ -29,7 +29,6 @@ HingeValues unpack_hinge(const Mechanism& mechanism, int hinge) {
   values.shaft_inertia = value(HingeQuantity::kShaftInertia);
   values.back_emf = value(HingeQuantity::kBackEmf);
   values.input_delay = value(HingeQuantity::kInputDelay);
-  values.encoder_offset = value(HingeQuantity::kEncoderOffset);
   return values;
 }
 

@@ -20,7 +20,7 @@ struct HingeValues {
   double coulomb_torque, stribeck_torque, stribeck_rate;
   double load_friction, load_friction_angular;
   double constant_torque, stiffness, rest_angle;
-  double motor_gain, shaft_inertia, back_emf, input_delay, encoder_offset;
+  double motor_gain, shaft_inertia, back_emf, input_delay;
 };
 
 /// All numbers a time step needs, unpacked once per change of the parameters.

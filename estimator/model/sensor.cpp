@@ -199,7 +199,6 @@ JointReadings::JointReadings(const Mechanism& mechanism) : sensors_(sensors_of(m
 
 Eigen::VectorXd JointReadings::whole_turns(
     const Eigen::Ref<const Eigen::VectorXd>& readings) const {
-  constexpr double kTurn = 2.0 * M_PI;
   const Eigen::Index rows = matrix_.rows();
   Eigen::VectorXd turns = Eigen::VectorXd::Zero(rows);
   for (Eigen::Index i = 1; i < rows; ++i) {
@@ -209,7 +208,7 @@ Eigen::VectorXd JointReadings::whole_turns(
     const Eigen::VectorXd weights = least_squares(before, matrix_.row(i).transpose());
     if ((before * weights - matrix_.row(i).transpose()).norm() > kRankLimit) continue;
     const double expected = weights.dot(readings.head(i) + turns.head(i));
-    turns[i] = kTurn * std::round((expected - readings[i]) / kTurn);
+    turns[i] = kWholeTurn * estimator::whole_turns(expected - readings[i]);
   }
   return turns;
 }

@@ -1,12 +1,12 @@
 #include "estimator/signal/unwrap.hpp"
 
 #include <cmath>
-#include <numbers>
+
+#include "estimator/math/turns.hpp"
 
 namespace estimator {
 
 Eigen::VectorXd unwrap(const Eigen::Ref<const Eigen::VectorXd>& angles) {
-  constexpr double kTurn = 2.0 * std::numbers::pi;
   Eigen::VectorXd unwrapped = angles;
   bool observed = false;
   double turns = 0.0;  // whole turns added to the last observed sample
@@ -14,20 +14,11 @@ Eigen::VectorXd unwrap(const Eigen::Ref<const Eigen::VectorXd>& angles) {
   for (double& angle : unwrapped) {
     if (std::isnan(angle)) continue;
     const double raw = angle;
-    // A jump of exactly half a turn is left alone: std::round would move it either way.
-    if (observed && std::abs(raw - last) > 0.5 * kTurn) {
-      turns -= std::round((raw - last) / kTurn);
-    }
-    angle = raw + turns * kTurn;
+    if (observed) turns -= whole_turns(raw - last);
+    angle = raw + turns * kWholeTurn;
     last = raw;
     observed = true;
   }
-  return unwrapped;
-}
-
-Eigen::MatrixXd unwrap_columns(const Eigen::Ref<const Eigen::MatrixXd>& angles) {
-  Eigen::MatrixXd unwrapped(angles.rows(), angles.cols());
-  for (Eigen::Index j = 0; j < angles.cols(); ++j) unwrapped.col(j) = unwrap(angles.col(j));
   return unwrapped;
 }
 

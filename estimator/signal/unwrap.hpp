@@ -14,7 +14,4 @@ namespace estimator {
 /// @return n samples [rad], the first observed one unchanged
 Eigen::VectorXd unwrap(const Eigen::Ref<const Eigen::VectorXd>& angles);
 
-/// `unwrap` of every column.
-Eigen::MatrixXd unwrap_columns(const Eigen::Ref<const Eigen::MatrixXd>& angles);
-
 }  // namespace estimator

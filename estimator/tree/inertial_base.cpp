@@ -251,14 +251,6 @@ Eigen::VectorXd standard_values(const Mechanism& mechanism) {
   return Eigen::VectorXd::Map(values.data(), std::ssize(values));
 }
 
-Eigen::MatrixXd inertial_regressor(const Mechanism& mechanism, const Eigen::VectorXd& angles,
-                                   const Eigen::VectorXd& accelerations) {
-  const int n = mechanism.hinge_count();
-  const std::vector<Instant> instant = {{angles, accelerations}};
-  const std::vector<Eigen::MatrixXd> motions = {Eigen::MatrixXd::Identity(n, n)};
-  return Columns(mechanism, instant, motions).all();
-}
-
 double BaseCombination::value(const Eigen::VectorXd& standard) const {
   double sum = 0.0;
   for (const Term& term : terms) sum += term.factor * standard[term.parameter];

@@ -50,9 +50,4 @@ InertialBase find_inertial_base(const Mechanism& mechanism, unsigned seed = 1);
 /// Values of the standard parameters.
 Eigen::VectorXd standard_values(const Mechanism& mechanism);
 
-/// Coefficients of all standard parameters at angles and accelerations of all joints, at rest: one
-/// row a joint, in the order of hinges [N·m or N a unit of the parameter].
-Eigen::MatrixXd inertial_regressor(const Mechanism& mechanism, const Eigen::VectorXd& angles,
-                                   const Eigen::VectorXd& accelerations);
-
 }  // namespace estimator

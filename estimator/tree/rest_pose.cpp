@@ -163,7 +163,7 @@ RestPose near_zero(const Mechanism& mechanism, RestPose pose) {
     if (mechanism.hinges[static_cast<std::size_t>(j)].kind == JointKind::kPrismatic) continue;
     double& angle = pose.coordinates[j];
     angle = turn_difference(angle);
-    if (angle < -M_PI + 1e-6) angle += 2.0 * M_PI;  // upright is π, not −π
+    if (angle < -M_PI + 1e-6) angle += kWholeTurn;  // upright is π, not −π
   }
   return pose;
 }
@@ -187,7 +187,7 @@ double turned_within(const std::vector<JointStop>& stops, const Mechanism& mecha
   const Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(joint)];
   const bool has_both = hinge.stops_lower && hinge.stops_upper;
   if (hinge.kind == JointKind::kPrismatic || !has_both) return coordinate;
-  for (const double turned : {coordinate, coordinate + 2.0 * M_PI, coordinate - 2.0 * M_PI}) {
+  for (const double turned : {coordinate, coordinate + kWholeTurn, coordinate - kWholeTurn}) {
     const bool fits = std::ranges::all_of(stops, [&](const JointStop& stop) {
       return stop.joint != joint || stop.distance(turned) >= 0.0;
     });

@@ -161,10 +161,4 @@ std::size_t UnitClock::reject_outliers(double offset, double slope) noexcept {
   return changed;
 }
 
-Nanoseconds UnitClock::host_time(std::int64_t unit_us) const noexcept {
-  const double unit_ns = static_cast<double>(unit_us - fit_.unit_reference_us) * 1e3;
-  const double host_ns = unit_ns / (1.0 + fit_.rate_error_ppm * kPpm);
-  return fit_.host_reference + Nanoseconds(std::llround(host_ns));
-}
-
 }  // namespace firmware_iface

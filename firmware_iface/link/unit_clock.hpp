@@ -43,9 +43,6 @@ class UnitClock {
 
   const ClockFit& fit() const noexcept { return fit_; }
 
-  /// Host time of a unit time by the current fit; only meaningful while fit().valid.
-  Nanoseconds host_time(std::int64_t unit_us) const noexcept;
-
  private:
   // The fastest sample of a block, relative to the first sample observed.
   struct Block {

@@ -167,7 +167,6 @@ void UnitLink::take_command_echo(const sample_report& report, UnitSample& sample
       static_cast<double>(sample.unit_time_us - sent.unit_time_us) * 1e-6 * facts_.tick_rate_Hz;
   const int ticks = static_cast<int>(std::lround(delay_ticks));
   const bool first = counters_.command_delays++ == 0;
-  counters_.command_delay_ticks_last = ticks;
   counters_.command_delay_ticks_min =
       first ? ticks : std::min(counters_.command_delay_ticks_min, ticks);
   counters_.command_delay_ticks_max =
@@ -179,7 +178,6 @@ void UnitLink::take_fault() noexcept {
   fault_report report;
   const std::span<const std::uint8_t> message = decoder_.message();
   if (!fault_report_decode(message.data(), message.size(), &report)) return;
-  ++counters_.faults_received;
   last_fault_ = UnitFault{report.fault_flags, report.cause,  report.sample_sequence,
                           report.tick_us,     report.detail, received_at_};
 }

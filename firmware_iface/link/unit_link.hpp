@@ -67,14 +67,12 @@ struct LinkCounters {
   std::uint64_t messages_unexpected = 0;  ///< good frames that make no sense here: dropped
   std::uint64_t inertial_received = 0;    ///< messages with readings of inertial sensors
   std::uint64_t inertial_unmatched = 0;   ///< of these, whose sample was lost: dropped
-  std::uint64_t faults_received = 0;
   std::uint64_t commands_sent = 0;
   std::uint64_t commands_not_sent = 0;  ///< the transport did not take all bytes
   std::uint64_t bytes_received = 0;
-  std::uint64_t command_delays = 0;  ///< measured; the three below are over these
+  std::uint64_t command_delays = 0;  ///< measured; the two below are over these
   int command_delay_ticks_min = 0;
   int command_delay_ticks_max = 0;
-  int command_delay_ticks_last = 0;
 };
 
 /// A conversation with one unit: find it, start its stream, read samples, command it.

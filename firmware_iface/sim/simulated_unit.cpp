@@ -4,7 +4,6 @@
 #include <cassert>
 #include <cmath>
 #include <numbers>
-#include <numeric>
 #include <utility>
 
 #include "firmware_iface/wire/fault.h"
@@ -18,10 +17,6 @@ namespace {
 constexpr double kPpm = 1e-6;
 
 }  // namespace
-
-std::uint64_t UnitCounters::trips_total() const {
-  return std::accumulate(trips.begin(), trips.end(), std::uint64_t{0});
-}
 
 SimulatedUnit::SimulatedUnit(const UnitSettings& settings, Plant plant, UnitOutput& output,
                              Nanoseconds start)
@@ -236,7 +231,6 @@ void SimulatedUnit::send_inertial() noexcept {
     const auto counts = read(sensor, plant_.body_motion(sensor.joint, output_V_), inertial_random_);
     if (sensor.dropout > 0.0 &&
         static_cast<double>(inertial_random_() >> 11) * 0x1.0p-53 < sensor.dropout) {
-      ++counters_.inertial_dropouts;
       continue;
     }
     std::copy(counts.begin(), counts.end(), std::begin(report.counts[k]));
@@ -245,7 +239,6 @@ void SimulatedUnit::send_inertial() noexcept {
   if (report.sensors == 0) return;
   std::array<std::uint8_t, INERTIAL_SIZE_BYTES_MAX> message{};
   send({message.data(), inertial_report_encode(&report, message.data())});
-  ++counters_.inertial_sent;
 }
 
 void SimulatedUnit::send(std::span<const std::uint8_t> message) noexcept {

@@ -65,13 +65,9 @@ struct UnitCounters {
   std::uint64_t clears = 0;
   std::uint64_t resets = 0;
   std::uint64_t dropouts = 0;
-  std::uint64_t inertial_sent = 0;      ///< INERTIAL messages
-  std::uint64_t inertial_dropouts = 0;  ///< readings that were due and missing
   std::uint64_t releases = 0;
   std::array<std::uint64_t, 8> trips{};  ///< by bit of fault_flags
   Nanoseconds unattended_max{0};         ///< longest output other than zero without a new command
-
-  std::uint64_t trips_total() const;
 };
 
 /// What is true at a tick, for the file of the truth.

@@ -161,22 +161,6 @@ class PosixInputFile final : public InputFile {
   std::uint64_t size_bytes_;
 };
 
-class MemoryInputFile final : public InputFile {
- public:
-  explicit MemoryInputFile(std::span<const std::uint8_t> bytes) : bytes_(bytes) {}
-
-  std::uint64_t size_bytes() const override { return bytes_.size(); }
-
-  Status read(std::uint64_t offset, std::span<std::uint8_t> out) const override {
-    assert(offset <= bytes_.size() && out.size() <= bytes_.size() - offset);
-    std::copy_n(bytes_.begin() + static_cast<std::ptrdiff_t>(offset), out.size(), out.begin());
-    return success();
-  }
-
- private:
-  std::span<const std::uint8_t> bytes_;
-};
-
 }  // namespace
 
 std::string part_path(const std::string& path) { return path + ".part"; }
@@ -227,10 +211,6 @@ Result<std::unique_ptr<InputFile>> open_input_file(const std::string& path, Link
   }
   return std::unique_ptr<InputFile>(std::make_unique<PosixInputFile>(
       std::move(file), path, static_cast<std::uint64_t>(facts.st_size)));
-}
-
-std::unique_ptr<InputFile> view_as_input_file(std::span<const std::uint8_t> bytes) {
-  return std::make_unique<MemoryInputFile>(bytes);
 }
 
 }  // namespace proto

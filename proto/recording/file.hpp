@@ -64,7 +64,4 @@ enum class Links { kFollow, kRefuse };
 Result<std::unique_ptr<InputFile>> open_input_file(const std::string& path,
                                                    Links links = Links::kFollow);
 
-/// Bytes in memory that outlive the InputFile.
-std::unique_ptr<InputFile> view_as_input_file(std::span<const std::uint8_t> bytes);
-
 }  // namespace proto

@@ -40,7 +40,6 @@ enum class McapOpcode : std::uint8_t {
 
 inline constexpr std::size_t kMcapRecordHeaderSize = 9;    // opcode, content length
 inline constexpr std::size_t kMcapFooterContentSize = 20;  // summary start, its offsets' start, crc
-inline constexpr std::size_t kMcapMessageHeaderSize = 22;  // channel, sequence, two times
 
 using McapMap = std::map<std::string, std::string>;
 

@@ -83,9 +83,6 @@ class McapWriter {
   /// Messages in blocks that could not be written.
   std::uint64_t dropped_message_count() const { return dropped_message_count_; }
 
-  /// Messages in the chunk that has not ended.
-  std::uint64_t pending_message_count() const { return chunk_.message_count; }
-
   /// Bytes of intact blocks in the file.
   std::uint64_t size_bytes() const { return size_bytes_; }
 

@@ -5,9 +5,9 @@
 #include <limits>
 #include <numbers>
 
+#include "estimator/math/turns.hpp"
 #include "proto/check/number_ranges.hpp"
 #include "proto/text/csv_table.hpp"
-#include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/import/column_recording.hpp"
 #include "service/import/inertial_readings.hpp"
@@ -83,9 +83,9 @@ class AngleImport {
   /// Removes jumps of whole turns where the recording was made modulo a turn.
   void unwrap(const std::vector<double>& times, double speed_max, std::vector<std::string>& notes) {
     if (column_.kind != estimator::JointKind::kRevolute) return;
-    constexpr double kTurn = 2.0 * std::numbers::pi;
+    using estimator::kWholeTurn;
     const auto [low, high] = range();
-    if (!(high - low > std::numbers::pi && high - low <= kTurn * (1.0 + 1e-6))) return;
+    if (!(high - low > std::numbers::pi && high - low <= kWholeTurn * (1.0 + 1e-6))) return;
     int turns = 0;
     int jumps = 0;
     double last = angles_.front();
@@ -93,18 +93,18 @@ class AngleImport {
     for (std::size_t k = 0; k < angles_.size(); ++k) {
       double& angle = angles_[k];
       const double change = angle - last;  // NaN where not observed: no jump
-      const double remainder = std::remainder(change, kTurn);
+      const double remainder = estimator::turn_difference(change);
       if (std::abs(change) > std::numbers::pi &&
           std::abs(remainder) <=
               std::max(speed_max * std::min(times[k] - last_time, kHoleMax), 0.1)) {
-        turns -= static_cast<int>(std::lround((change - remainder) / kTurn));
+        turns -= static_cast<int>(estimator::whole_turns(change));
         ++jumps;
       }
       if (!std::isnan(angle)) {
         last = angle;
         last_time = times[k];
       }
-      angle += kTurn * turns;
+      angle += kWholeTurn * turns;
     }
     if (jumps > 0) {
       notes.push_back("column '" + column_.column + "' was recorded modulo one turn and was " +
@@ -244,10 +244,6 @@ void note_delimiter(const proto::CsvTable& table, std::vector<std::string>& note
 }
 
 }  // namespace
-
-ImportedRecording import_csv(const std::string& path, const RecordingFormat& format) {
-  return import_csv_text(path, proto::read_file(path, proto::kTableSizeMax), format);
-}
 
 ImportedRecording import_csv_text(const std::string& path, std::string_view text,
                                   const RecordingFormat& format) {

@@ -57,7 +57,7 @@ struct ImportedRecording {
 /// Fewest samples of a segment that is kept.
 inline constexpr int kSegmentSamplesMin = 10;
 
-/// Reads a CSV recording into segments [rad, unit of the control].
+/// Reads a CSV recording that is text in memory into segments [rad, unit of the control].
 ///
 /// Nothing is resampled, interpolated or invented: time stamps within the format's tolerance of a
 /// uniform grid count as that grid, others as they are; rows that are missing where the recording
@@ -67,16 +67,13 @@ inline constexpr int kSegmentSamplesMin = 10;
 /// and may be missing.
 ///
 /// @throws proto::InputError "FILE:LINE:FIELD: what; what to do"
-ImportedRecording import_csv(const std::string& path, const RecordingFormat& format);
+ImportedRecording import_csv_text(const std::string& path, std::string_view text,
+                                  const RecordingFormat& format);
 
 /// What a format asks of a table, column by column.
 std::vector<proto::ColumnRequest> column_requests(const RecordingFormat& format);
 
 /// The same of a table that holds what column_requests asks for.
 ImportedRecording import_table(const proto::CsvTable& table, const RecordingFormat& format);
-
-/// The same for text in memory.
-ImportedRecording import_csv_text(const std::string& path, std::string_view text,
-                                  const RecordingFormat& format);
 
 }  // namespace service

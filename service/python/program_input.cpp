@@ -117,25 +117,32 @@ py::dict load_recording(const ProgramRequest& program) {
     segments.append(
         py::dict("time"_a = time, "readings"_a = segment.angles, "control"_a = segment.controls));
   }
-  std::vector<std::string> sensors;
+  std::vector<std::string> sensors, units;
   for (const auto& sensor : estimator::sensors_of(input.rig.mechanism)) {
     sensors.push_back(sensor.name);
+    units.push_back(sensor.units().coordinate);
   }
   return py::dict("name"_a = use.summary.file, "rows"_a = use.summary.rows,
                   "period"_a = use.summary.period, "segments"_a = segments, "sensors"_a = sensors,
-                  "motors"_a = motor_names(input.rig), "notes"_a = describe_import(use.summary));
+                  "units"_a = units, "motors"_a = motor_names(input.rig),
+                  "notes"_a = describe_import(use.summary));
+}
+
+/// The request's rig with what the program changes of it.
+Rig edited_rig(const CalibrationRequest& request) {
+  Rig rig = parse_rig(request.rig_name, request.rig_text);
+  apply_values(request.values, rig.mechanism);
+  apply_edits(request.edits, rig.mechanism);
+  return rig;
 }
 
 py::dict run_simulation(const ProgramRequest& program, const std::string& scenario_name,
                         const std::string& scenario_text, double step) {
-  const CalibrationRequest& request = program.request;
   std::string csv;
   SimulatedRun run;
   {
     const py::gil_scoped_release solving;
-    Rig rig = parse_rig(request.rig_name, request.rig_text);
-    apply_values(request.values, rig.mechanism);
-    apply_edits(request.edits, rig.mechanism);
+    const Rig rig = edited_rig(program.request);
     run = simulate(rig, parse_scenario(scenario_name, scenario_text, rig), step);
     csv = simulation_csv(rig, run);
   }
@@ -212,6 +219,7 @@ void bind_input(py::module_& module) {
       .def_property_readonly(
           "edits", [](ProgramRequest& program) { return &program.request.edits; },
           py::return_value_policy::reference_internal)
+      .def("check_edits", [](const ProgramRequest& program) { (void)edited_rig(program.request); })
       .def("add_recording", &add_recording, "name"_a, "selection"_a, "columns"_a)
       .def("read_values",
            [](ProgramRequest& program, const std::string& path) {

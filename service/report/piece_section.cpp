@@ -7,6 +7,7 @@
 #include "service/report/embedded_data.hpp"
 #include "service/report/html_table.hpp"
 #include "service/report/page_parts.hpp"
+#include "service/report/short_names.hpp"
 #include "service/report/svg_chart.hpp"
 #include "service/report/svg_forest.hpp"
 #include "service/result/calibration_outcome.hpp"
@@ -18,15 +19,15 @@ namespace {
 
 using estimator::Calibration;
 
-constexpr std::size_t kLongestName = 14;
+constexpr int kLongestName = 15;  // [characters] that leave room for times beside the plot
 
-/// "run.csv 5 to 10 s"; the end of a long name tells more than its beginning.
-std::vector<std::string> labels_of(const Calibration& calibration) {
+/// "run.csv 5 to 10 s".
+std::vector<std::string> labels_of(const Calibration& calibration,
+                                   const std::vector<std::string>& names) {
   std::vector<std::string> labels;
-  for (const estimator::PieceEstimate& piece : calibration.pieces) {
-    std::string name = piece.recording.substr(piece.recording.rfind('/') + 1);
-    if (name.size() > kLongestName) name = "…" + name.substr(name.size() - kLongestName);
-    labels.push_back(name + " " + format_number(piece.from, 3) + " to " +
+  for (std::size_t p = 0; p < names.size(); ++p) {
+    const estimator::PieceEstimate& piece = calibration.pieces[p];
+    labels.push_back(names[p] + " " + format_number(piece.from, 3) + " to " +
                      format_number(piece.to, 3) + " s");
   }
   return labels;
@@ -91,10 +92,14 @@ std::string piece_section(const Calibration& calibration) {
     if (!estimate.at_bound && std::isfinite(estimate.standard_deviation)) seen.push_back(i);
   }
   std::string html = "<section><h2>Pieces</h2>\n" + agreement_text(calibration);
-  const std::vector<std::string> labels = labels_of(calibration);
+  std::vector<std::string> names;
+  for (const estimator::PieceEstimate& piece : calibration.pieces) {
+    names.push_back(piece.recording.substr(piece.recording.rfind('/') + 1));
+  }
   html += data_figure(
-      svg_forest(calibration.pieces, labels, calibration.parameters, seen), "pieces",
-      pieces_csv(calibration, labels),
+      svg_forest(calibration.pieces, labels_of(calibration, short_names(names, kLongestName)),
+                 calibration.parameters, seen),
+      "pieces", pieces_csv(calibration, labels_of(calibration, names)),
       "What each piece of the recordings says of a parameter. Orange: what a piece alone says, "
       "from an initial state of its own, with 95 % by noise; "
       "blue: "

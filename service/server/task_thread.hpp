@@ -20,11 +20,6 @@ using Poster = std::function<void(Task)>;
 /// owners take turns, so that however much one has posted, another waits for one task of it.
 using OwnedPoster = std::function<void(const std::string& owner, Task)>;
 
-/// For threads that make no difference between owners.
-inline OwnedPoster for_everybody(Poster post) {
-  return [post = std::move(post)](const std::string&, Task task) { post(std::move(task)); };
-}
-
 /// Threads that do tasks by owner: those of one in order and one at a time, those of several in
 /// turns. Whoever posts bounds how many wait.
 class TaskThreads {

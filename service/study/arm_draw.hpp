@@ -33,11 +33,9 @@ struct DrawnArm {
 /// the vertical, shoulder, elbow, and three axes of a wrist. Lengths between joints and the gain of
 /// the first motor are known; all ten parameters of every link, friction, other gains and the
 /// shafts of all motors but the first are not.
-/// @param links  from 2 to kArmLinksMax
+/// @param links  from 2 to 6
 /// @param wrong  how far the start is off, up or down, of each parameter [-], below 1
 DrawnArm draw_arm(int links, double wrong, std::uint64_t seed, std::uint64_t start_seed);
-
-inline constexpr int kArmLinksMax = 6;
 
 /// A rig file that describes an arm, everything that is not known free.
 /// @param noise  of controls [N·m]

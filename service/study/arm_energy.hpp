@@ -26,9 +26,6 @@ class EnergyObservedProblem final : public estimator::LeastSquaresProblem {
 
   const estimator::ShootingProblem& inner() const { return problem_; }
 
-  /// Σ of squared residuals of energy alone, and how many there are.
-  double energy_cost() const { return point_.cost; }
-
   // LeastSquaresProblem.
   estimator::ArrowLayout layout() const override { return problem_.layout(); }
   int block_count() const override { return static_cast<int>(order_.size()); }

@@ -95,11 +95,12 @@ struct ChainRecord {
 struct RobotRecord {
   int axes = 0;                     ///< read at an instant, and null readings of what pushes
   std::vector<std::string> joints;  ///< without encoder
-  std::vector<double> times;        ///< [s]
-  Eigen::MatrixXd instant, causal;  ///< joints × instants [rad]
-  Eigen::MatrixXd deviation;        ///< of the causal ones
-  std::vector<double> seconds;      ///< of an instant, causal
-  double settled = 0.0;             ///< errors count from this time on [s]
+  std::vector<estimator::JointKind> kinds;  ///< of these
+  std::vector<double> times;                ///< [s]
+  Eigen::MatrixXd instant, causal;          ///< joints × instants [rad or m]
+  Eigen::MatrixXd deviation;                ///< of the causal ones
+  std::vector<double> seconds;              ///< of an instant, causal
+  double settled = 0.0;                     ///< errors count from this time on [s]
 };
 
 /// Draws a chain and a state, and estimates it.

@@ -121,7 +121,9 @@ RobotRecord run_robot(const StudyRobot& robot, const StudyNoise& noise) {
   record.axes = static_cast<int>(readings.rows()) + estimator.program().outside_count();
   record.settled = kSettled;
   for (const int joint : robot.withheld) {
-    record.joints.push_back(mechanism.hinges[static_cast<std::size_t>(joint)].name);
+    const est::Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(joint)];
+    record.joints.push_back(hinge.name);
+    record.kinds.push_back(hinge.kind);
   }
   const auto rows = static_cast<Eigen::Index>(robot.withheld.size());
   record.instant.resize(rows, count);

@@ -3,6 +3,7 @@
 #include <functional>
 #include <iterator>
 
+#include "service/report/error_units.hpp"
 #include "service/study/redundant.hpp"
 #include "service/study/study_kinds.hpp"
 #include "service/text/number_format.hpp"
@@ -255,12 +256,13 @@ StudyTable robot_table(const RobotRecord& record, const StudyNoise& noise, Goals
                   " s on. Processor time of an instant with all before it: " +
                   format_number(1e3 * mean_time, 3) + " ms, 99 % of them at most " +
                   format_number(1e3 * slow_time, 3) + " ms. " + noise_text(noise);
+  const std::string units = error_units(record.kinds);
   table.header = {"joint",
-                  "largest error [mrad]",
-                  "RMSE [mrad]",
-                  "deviation told [mrad]",
-                  "by itself: largest [mrad]",
-                  "RMSE [mrad]"};
+                  "largest error [" + units + "]",
+                  "RMSE [" + units + "]",
+                  "deviation told [" + units + "]",
+                  "by itself: largest [" + units + "]",
+                  "RMSE [" + units + "]"};
   const Eigen::Index from = settled_at(record);
   const Eigen::Index count = record.causal.cols() - from;
   double largest = 0.0;
@@ -278,8 +280,8 @@ StudyTable robot_table(const RobotRecord& record, const StudyNoise& noise, Goals
                           format_number(1e3 * rms(record.instant), 3)});
   }
   goals.add(largest <= kRobotWanted, "robot: joints without encoder within " +
-                                         format_number(1e3 * largest, 3) +
-                                         " mrad (wanted ≤ 5, paper 100)");
+                                         format_number(1e3 * largest, 3) + " " + units +
+                                         " (wanted ≤ 5, paper 100)");
   goals.add(mean_time <= kRobotTimeWanted,
             format_number(1e3 * mean_time, 3) + " ms an instant (wanted ≤ 1)");
   return table;
@@ -294,7 +296,7 @@ StudyFigure robot_figure(const RobotRecord& record) {
     Chart chart;
     chart.title = record.joints[static_cast<std::size_t>(j)];
     chart.x_label = "time [s]";
-    chart.y_label = "error [mrad]";
+    chart.y_label = "error [" + error_units({record.kinds[static_cast<std::size_t>(j)]}) + "]";
     const Eigen::Index from = settled_at(record);
     const std::vector<double> times(record.times.begin() + from, record.times.end());
     const auto add = [&](const std::string& label, std::size_t style, const Eigen::RowVectorXd& y) {

@@ -9,6 +9,7 @@
 #include "proto/recording/recording_reader.hpp"
 #include "tests/campaign/poison.hpp"
 #include "tests/proto/recording_support.hpp"
+#include "tests/support/memory_input_file.hpp"
 
 namespace campaign {
 namespace {

@@ -19,6 +19,7 @@
 #include "tests/daq/simulated_rig.hpp"
 #include "tests/proto/recording_support.hpp"
 #include "tests/proto/schema_fields.hpp"
+#include "tests/support/memory_input_file.hpp"
 
 // Every number of a rig file and of each kind of scenario file in turn is replaced by one that is
 // none, infinite, negative, zero, tiny or huge. Either the file is refused with a sentence that

@@ -5,6 +5,7 @@
 #include "proto/recording/recording_reader.hpp"
 #include "tests/daq/simulated_rig.hpp"
 #include "tests/proto/recording_support.hpp"
+#include "tests/support/memory_input_file.hpp"
 
 namespace daq {
 namespace {

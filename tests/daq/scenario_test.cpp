@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -115,6 +116,17 @@ TEST(Chirp, SweepsBetweenTheStatedFrequencies) {
     EXPECT_GT(chirp.command(at(t + 1e-3)), 0.0);
   }
   EXPECT_EQ(chirp.command(at(10.001)), 0.0);
+}
+
+double crest_factor(const Multisine& multisine) {
+  double peak = 0.0, square = 0.0;
+  constexpr int kCount = 20'000;
+  for (int k = 0; k < kCount; ++k) {
+    const double value = multisine.command(at(multisine.duration_s * k / kCount));
+    peak = std::max(peak, std::abs(value));
+    square += value * value;
+  }
+  return peak / std::sqrt(square / kCount);
 }
 
 // Ten equal tones in phase have a crest factor of about √20; Schroeder's phases reach 1.7 or so.

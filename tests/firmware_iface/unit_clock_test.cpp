@@ -126,16 +126,6 @@ TEST(UnitClock, SpansALongSessionInFixedMemory) {
   EXPECT_NEAR(clock.fit().rate_error_ppm, 37.0, 0.05);
 }
 
-// Host time of a unit time: within the jitter's floor of the truth, at any origin.
-TEST(UnitClock, MapsUnitTimeToHostTime) {
-  constexpr std::int64_t kStart = 5'000'000'000;
-  const UnitClock clock = observe(200.0, 60.0, 1e-4, 25, kStart);
-  const double expected_s = 30.0 / (1.0 + 200e-6) + 3e-4;
-  const double actual_s =
-      std::chrono::duration<double>(clock.host_time(kStart + 30'000'000)).count();
-  EXPECT_NEAR(actual_s, expected_s, 2e-5);
-}
-
 TEST(ExtendCounter, FindsTheNearestValueWithThoseLowBits) {
   EXPECT_EQ(extend_counter(0, 0xFFFF, 16), -1);
   EXPECT_EQ(extend_counter(65'535, 0, 16), 65'536);

@@ -7,6 +7,7 @@
 
 #include "proto/recording/recording_reader.hpp"
 #include "tests/proto/mcap_repair.hpp"
+#include "tests/support/memory_input_file.hpp"
 
 namespace {
 

@@ -27,6 +27,7 @@
 #include "service/server/conversation.hpp"
 #include "service/server/log.hpp"
 #include "service/server/worker_messages.hpp"
+#include "tests/support/for_everybody.hpp"
 
 namespace {
 

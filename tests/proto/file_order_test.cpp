@@ -11,6 +11,7 @@
 #include "proto/recording/mcap_reader.hpp"
 #include "proto/recording/mcap_writer.hpp"
 #include "tests/proto/recording_support.hpp"
+#include "tests/support/memory_input_file.hpp"
 
 // What the kernel is asked for when a recording is finished, in order. This program's own calls
 // stand before libc's; they are noted while a test listens.

@@ -8,6 +8,7 @@
 #include "proto/recording/mcap_writer.hpp"
 #include "tests/proto/mcap_compress.hpp"
 #include "tests/proto/recording_support.hpp"
+#include "tests/support/memory_input_file.hpp"
 
 namespace proto {
 namespace {

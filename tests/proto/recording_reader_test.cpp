@@ -16,6 +16,7 @@
 #include "tests/proto/mcap_repair.hpp"
 #include "tests/proto/recording_support.hpp"
 #include "tests/proto/unchecked_recording.hpp"
+#include "tests/support/memory_input_file.hpp"
 
 namespace proto {
 namespace {

@@ -13,6 +13,7 @@
 #include "proto/recording/mcap_recover.hpp"
 #include "proto/recording/recording_reader.hpp"
 #include "tests/proto/recording_support.hpp"
+#include "tests/support/memory_input_file.hpp"
 
 namespace proto {
 namespace {
@@ -141,7 +142,6 @@ TEST(McapWriter, EndsAChunkAtItsSize) {
     put_record(declaration, McapChannel{channel, 0, "/t", "raw", {}});
     const std::size_t held = declaration.size() + 9 + 22 + 1000;
     write(4096 - held + extra);
-    EXPECT_EQ(writer.pending_message_count(), extra == 0 ? 2u : 1u);
     EXPECT_EQ(writer.statistics().chunk_count, extra);
   }
 }

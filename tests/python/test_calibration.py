@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import rigcal
-from conftest import RIG, SCENARIO, TRUTH, rigcal_program
+from conftest import RIG, ROOT, SCENARIO, TRUTH, rigcal_program
 
 
 def without_time(document):
@@ -144,6 +144,31 @@ def test_cross_validation_is_that_of_the_command_line(csv, tmp_path):
     joint = next(iter(here.errors.values()))
     assert joint.shape == (3, 3) and here.converged
     assert (here.parameters["jackknife"] >= 0.0).all()
+
+
+# A cart slides: what is in metres says so, wherever readings and errors are numbers.
+def test_what_slides_is_in_metres(tmp_path):
+    rig = ROOT / "configs" / "rig-cartpole.textproto"
+    truth = {"rail.b": 0.8, "pivot.b": 2e-4}
+    run = rigcal.simulate(rig, """
+        duration_s: 4 rate_hz: 200
+        initial { hinge: "pivot" angle_rad: 1 }
+        multisine {
+          motor: "rail"
+          sine { frequency_hz: 0.7 amplitude: 2 } sine { frequency_hz: 1.6 amplitude: 2 }
+        }
+        noise {
+          angle_standard_deviation_rad: 1e-4 position_standard_deviation_m: 2e-5 seed: 2
+        }""", start=truth)
+    assert list(run.columns[1:3]) == ["rail_m", "pivot_rad"]
+    read = rigcal.load_recording(run, rig)
+    assert list(zip(read.sensors, read.units)) == [("rail", "m"), ("pivot", "rad")]
+    np.testing.assert_array_equal(read.segments[0].readings[:, 0], run["rail_m"])
+    found = rigcal.calibrate(run, rig)
+    assert found.sensors == [("rail", "m"), ("pivot", "rad")]
+    assert 0.0 < found.simulation["rail"] < 1e-3
+    assert found.parameters.loc["rail.b", "unit"] == "N·s/m"
+    assert rigcal.crossvalidate(run, rig, pieces=2).units == {"rail": "m", "pivot": "rad"}
 
 
 def test_check_is_that_of_the_command_line(csv, tmp_path):

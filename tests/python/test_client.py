@@ -103,6 +103,20 @@ def test_what_the_service_refuses_is_told(service, csv):
         rigcal.Client(service, tls_cert="a.pem")
 
 
+@pytest.mark.parametrize("options, words", [
+    ({"free": ["pivot.viscous"]}, r"free=\['pivot.viscous'\]: .*Rig.parameters lists all"),
+    ({"fix": {"pivot.b": -1.0}}, r"fix=\{'pivot.b': -1.0\}: lies outside its bounds"),
+    ({"start": {"pivot.viscous": 1.0}}, r"start=\['pivot.viscous'\]: the rig has no"),
+    ({"withhold": ["arm"]}, r"withhold=\['arm'\]: the rig has no such sensor"),
+])
+def test_mistakes_are_told_in_python_before_anything_is_sent(service, csv, options, words):
+    with rigcal.Client(service) as client:
+        before = len(client.sessions()), len(client.jobs())
+        with pytest.raises(rigcal.InputError, match=words):
+            client.submit(pd.read_csv(csv).iloc[:777], RIG, **options)
+        assert (len(client.sessions()), len(client.jobs())) == before
+
+
 def test_async_client_does_the_same(service, csv, result, tmp_path):
     async def run():
         told = []

@@ -12,6 +12,7 @@
 #include "service/import/csv_recording.hpp"
 #include "service/import/rig_file.hpp"
 #include "tests/support/evaluation_data.hpp"
+#include "tests/support/import_csv.hpp"
 #include "tests/support/refusal.hpp"
 #include "tests/support/source_folder.hpp"
 

@@ -12,9 +12,13 @@
 #include "estimator/calibrate/closed_states.hpp"
 #include "estimator/doctor/signal_examination.hpp"
 #include "estimator/tree/loop_closure.hpp"
+#include "proto/text/files.hpp"
 #include "service/import/csv_recording.hpp"
 #include "service/import/rig_file.hpp"
+#include "service/simulation/scenario_file.hpp"
+#include "service/simulation/simulation.hpp"
 #include "tests/support/evaluation_data.hpp"
+#include "tests/support/import_csv.hpp"
 #include "tests/support/refusal.hpp"
 #include "tests/support/source_folder.hpp"
 
@@ -280,6 +284,57 @@ TEST(LoopCalibration, TellsWhatIsWrongWithALoop) {
   estimator::CalibrationOptions options;
   options.kind = estimator::EstimateKind::kPhysical;
   expect_parts(refusal(rig, recording, options), {"bearing's load", "shadow parameters"});
+}
+
+/// Crank and rocker of one length, ground and coupler too: a parallelogram, which lies flat at
+/// zero.
+Rig parallelogram() {
+  std::string text = proto::read_file(loop_rig("fourbar"));
+  const auto set = [&](const std::string& written, const std::string& wanted) {
+    const auto at = text.find(written);
+    ASSERT_NE(at, std::string::npos) << written;
+    text.replace(at, written.size(), wanted);
+  };
+  set("x { value: -0.14 } y { value: 0.01 }", "x { value: -0.15 }");
+  set("x { value: 0.14 }", "x { value: 0.15 }");
+  set("x { value: 0.1 }", "x { value: 0.05 }");
+  set("x { value: -0.1 }", "x { value: -0.05 }");
+  return parse_rig("flat.textproto", text);
+}
+
+// Flat, it can go on as a parallelogram or cross over: the recording is named, and the time.
+TEST(LoopCalibration, ARecordingThroughAChangePointIsRefusedByTime) {
+  const Rig rig = parallelogram();
+  std::string table = "t_s,O_rad,R_rad,u0\n";
+  for (int k = 0; k <= 200; ++k) {
+    const std::string angle = std::to_string(0.45 - 0.3 * 0.01 * k);
+    table += std::to_string(0.01 * k) + "," + angle + "," + angle + ",0\n";
+  }
+  const estimator::Recording recording = import_csv_text("over.csv", table, *rig.format).recording;
+  const std::string told = refusal(rig, recording);
+  expect_parts(told,
+               {"over.csv: about 1.",
+                "s the recording passes a change point of the mechanism, at "
+                "which its joints can go on in two ways, whatever joints its motion is described "
+                "by; use recordings that stay away from it, or parts of them (--from, --to)"});
+  const double time = std::stod(told.substr(told.find("about ") + 6));
+  EXPECT_NEAR(time, 1.5, 0.05) << told;
+}
+
+// The same of a simulation: under gravity the crank falls through it.
+TEST(LoopCalibration, ASimulationThroughAChangePointIsRefusedByTime) {
+  const Rig rig = parallelogram();
+  const Scenario scenario = parse_scenario(
+      "s.textproto",
+      "duration_s: 1 release { } initial { hinge: \"O\" angle_rad: 0.5 } "
+      "initial { hinge: \"P\" angle_rad: -0.5 } initial { hinge: \"Q\" angle_rad: 0.5 } "
+      "initial { hinge: \"R\" angle_rad: 0.5 }",
+      rig);
+  const std::string told = test_support::refusal(
+      [&] { (void)simulate(rig, scenario, 1e-4, nullptr, Integrator::kPhysical); });
+  expect_parts(told, {"flat.textproto: at 0.",
+                      " s of the scenario the loops pass a change point, at which their joints can "
+                      "go on in two ways; begin or drive the rig so that it stays away from it"});
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "service/report/short_names.hpp"
 #include "service/report/svg_forest.hpp"
 #include "service/report/svg_matrix.hpp"
 #include "tests/support/refusal.hpp"
@@ -55,6 +56,24 @@ TEST(ForestPicture, KeepsTheTextsOfTicksInside) {
       taken = x + half;
     }
   }
+}
+
+// Sessions are named by what was done and when: the end alone tells neither, and neither may go.
+TEST(ForestPicture, NamesAreToldApart) {
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(short_names({"run.csv", "run.csv", "other.csv"}, 15),
+            (Names{"run.csv", "run.csv", "other.csv"}));
+  EXPECT_EQ(short_names({"release-1795264085799221042", "release-1795264085799221999",
+                         "release-1795264085799221042"},
+                        15),
+            (Names{"release…9221042", "release…9221999", "release…9221042"}));
+  EXPECT_EQ(short_names({"multisine-1795264085799221042", "chirp-1795264085799221042"}, 15),
+            (Names{"multisi…9221042", "chirp-1…9221042"}));
+  // Alike at both ends: by number.
+  EXPECT_EQ(short_names({"long-name-of-one-run.csv", "short.csv", "long-name-of-two-run.csv"}, 12),
+            (Names{"recording 1", "recording 2", "recording 3"}));
+  // Characters of several bytes stay whole.
+  EXPECT_EQ(short_names({"äöüäöüäöüäöü"}, 5), (Names{"äö…öü"}));
 }
 
 std::string matrix_of(int size) {

@@ -256,6 +256,11 @@ def submit(recordings: RecordingsLike, rig: RigLike, *, job_id: Optional[str] = 
     elif parameters is not None:
         spec.start.extend(assignments(parameters, "parameters"))
     spec.start.extend(assignments(start, "start"))
+    # What is wrong is told here, in the words of the program, before anything is sent.
+    checked = _rigcal.Request(described.path, described.text)
+    checked.edits.start, checked.edits.free = list(spec.start), list(spec.free)
+    checked.edits.fix, checked.edits.withhold = list(spec.fix), list(spec.withhold)
+    checked.check_edits()
     spec.options.refine_simulation = refine
     spec.options.repair = not as_is
     if step is not None:

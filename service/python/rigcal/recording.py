@@ -20,7 +20,7 @@ class Segment:
     """A stretch of a recording without a gap."""
 
     time: NDArray[np.float64]  #: of the rows [s]
-    readings: NDArray[np.float64]  #: rows × encoders [rad or m]; NaN where nothing was read
+    readings: NDArray[np.float64]  #: rows × encoders, in `units`; NaN where nothing was read
     control: NDArray[np.float64]  #: rows × motors, in the control's unit; held until the next row
 
 
@@ -30,6 +30,7 @@ class Recording:
 
     name: str
     sensors: list[str]  #: of the columns of readings
+    units: list[str]  #: of the same: "rad", "m" of what slides
     motors: list[str]  #: of the columns of control
     period: float  #: sampling period [s]; the mean one where it varies
     rows: int  #: in the file
@@ -37,7 +38,7 @@ class Recording:
     notes: list[str] = field(default_factory=list)  #: what the import has to tell
 
     def to_frame(self) -> pd.DataFrame:
-        """All segments as one table: segment, time [s], encoders [rad or m], controls."""
+        """All segments as one table: segment, time [s], encoders in `units`, controls."""
         parts = []
         for index, segment in enumerate(self.segments):
             part = pd.DataFrame({"segment": index, "time": segment.time})

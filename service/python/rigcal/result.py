@@ -26,7 +26,7 @@ class Trajectory:
 
     recording: str
     time: NDArray[np.float64]  #: [s]
-    measured: NDArray[np.float64]  #: rows × sensors [rad or m]; NaN where nothing was read
+    measured: NDArray[np.float64]  #: rows × sensors, in their units; NaN where nothing was read
     estimated: NDArray[np.float64]  #: of the estimated states
     simulated: NDArray[np.float64]  #: open loop from the estimated start
     control: NDArray[np.float64]  #: rows × motors
@@ -172,7 +172,7 @@ class Result(Outcome):
 
     @property
     def simulation(self) -> pd.Series:
-        """Root mean square of the open-loop error of each joint [rad or m]."""
+        """Root mean square of the open-loop error of each joint [rad, m of what slides]."""
         rows = self.document["simulation"]
         return pd.Series([float(row.get("rmseM", row["rmseRad"])) for row in rows],
                          index=pd.Index([row["hinge"] for row in rows], name="joint"), name="rmse")
@@ -242,13 +242,18 @@ class CrossValidation(Outcome):
 
     @property
     def errors(self) -> dict[str, pd.DataFrame]:
-        """For each joint the open-loop errors [rad or m]: a row a fold, a column a piece.
+        """For each joint the open-loop errors, in `units`: a row a fold, a column a piece.
 
         Fold i holds out piece i, so that the diagonal holds predictions.
         """
         return {matrix["hinge"]: pd.DataFrame(
             [[float(value) for value in row["values"]] for row in matrix["rmseRad"]],
             self.pieces, self.pieces) for matrix in self.document["simulationMatrices"]}
+
+    @property
+    def units(self) -> dict[str, str]:
+        """Of the errors of each joint: "rad", "m" of what slides."""
+        return {matrix["hinge"]: matrix["unit"] for matrix in self.document["simulationMatrices"]}
 
 
 class Validation(Outcome):

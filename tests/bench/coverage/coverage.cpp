@@ -15,6 +15,7 @@
 #include "service/import/recording_selection.hpp"
 #include "service/import/rig_file.hpp"
 #include "tests/support/evaluation_data.hpp"
+#include "tests/support/import_csv.hpp"
 #include "tests/support/source_folder.hpp"
 
 namespace {

@@ -18,6 +18,7 @@
 #include "service/import/csv_recording.hpp"
 #include "service/import/rig_file.hpp"
 #include "tests/bench/rigs/random_rigs.hpp"
+#include "tests/support/import_csv.hpp"
 
 namespace {
 

@@ -70,8 +70,10 @@ class MatchedData {
       data.initial.push_back(next);
       v = w;
     }
-    const Eigen::Vector2d offsets(values_.hinges[0].encoder_offset,
-                                  values_.hinges[1].encoder_offset);
+    const auto offset = [&](int joint) {
+      return mechanism_.hinge_parameter(joint, HingeQuantity::kEncoderOffset).value;
+    };
+    const Eigen::Vector2d offsets(offset(0), offset(1));
     for (int k = 0; k < kNodes; ++k) {
       data.angles.row(k) =
           (hinge_angles(mechanism_, data.initial[static_cast<std::size_t>(k)]) - offsets + noise(2))

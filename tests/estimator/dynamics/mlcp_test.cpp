@@ -185,7 +185,8 @@ TEST_F(RandomProblems, BlockLdltReportsASingularPivot) {
   EXPECT_FALSE(factor.ok());
   const MlcpSolution solution =
       solve_mlcp({MatrixXd::Ones(3, 3), VectorXd::Ones(3), /*free_block_sizes=*/{2}});
-  EXPECT_EQ(solution.outcome, LcpOutcome::kSingularBlock);
+  EXPECT_TRUE(solution.singular_block);
+  EXPECT_NE(solution.outcome, LcpOutcome::kSolved);
 }
 
 Mlcp random_mlcp(const MatrixXd& A, const MatrixXd& K, const VectorXd& b, std::vector<int> sizes) {

@@ -13,6 +13,7 @@
 #include "service/import/rig_file.hpp"
 #include "tests/service/run_rigcal.hpp"
 #include "tests/support/evaluation_data.hpp"
+#include "tests/support/import_csv.hpp"
 #include "tests/support/reference_simulators.hpp"
 
 namespace service {

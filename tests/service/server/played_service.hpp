@@ -7,6 +7,7 @@
 
 #include "service/server/log.hpp"
 #include "service/server/service_context.hpp"
+#include "tests/support/for_everybody.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace test_support {

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "tests/service/server/store_in_hand.hpp"
+#include "tests/support/for_everybody.hpp"
 
 namespace test_support {
 

@@ -14,6 +14,7 @@
 #include "proto/stream/service_limits.hpp"
 #include "service/server/conversation.hpp"
 #include "service/server/log.hpp"
+#include "tests/support/for_everybody.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace test_support {

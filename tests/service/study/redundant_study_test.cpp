@@ -69,6 +69,29 @@ TEST(RedundantStudy, FindsMotionsAndWritesItsFolder) {
   EXPECT_NE(contents_of(folder.file("out/table-records.csv")).find("smoothed"), std::string::npos);
 }
 
+// A cart's position is in metres, in tables as over pictures.
+TEST(RedundantStudy, ErrorsAreInTheUnitsOfTheirJoints) {
+  const TemporaryFolder folder;
+  folder.write("robot.textproto", contents_of(config("rig-cartpole.textproto")));
+  std::string text = kTiny;
+  const std::size_t chain = text.find("  chain {"), robot = text.find("  robot {");
+  text.erase(chain, robot - chain);
+  const auto set = [&](const std::string& from, const std::string& to) {
+    text.replace(text.find(from), from.size(), to);
+  };
+  set("wrench: \"1\"", "wrench: \"pivot\"");
+  set("withheld: \"2\"", "withheld: \"rail\" withheld: \"pivot\"");
+  const std::string path = folder.write("study.textproto", text);
+  const ProgramRun run =
+      run_rigcal("study redundant --config " + path + " --out " + folder.file("out"));
+  EXPECT_NE(contents_of(folder.file("out/table-robot.csv")).find("largest error [mrad or mm]"),
+            std::string::npos)
+      << run.out << run.err;
+  const std::string page = contents_of(folder.file("out/index.html"));
+  EXPECT_NE(page.find("error [mm]"), std::string::npos);
+  EXPECT_NE(page.find("error [mrad]"), std::string::npos);
+}
+
 // A fault must be told with its place before anything is computed.
 TEST(RedundantStudy, RefusesFaultsWithFileAndLine) {
   const TemporaryFolder folder;

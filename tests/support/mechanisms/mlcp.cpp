@@ -17,7 +17,7 @@ MlcpSolution solve_mlcp(const Mlcp& problem, int max_pivots) {
   MlcpSolution solution{.lambda = Eigen::VectorXd::Zero(n), .w = Eigen::VectorXd::Zero(bounded)};
   const BlockLdlt factor(problem.S, problem.free_block_sizes);
   if (!factor.ok()) {
-    solution.outcome = LcpOutcome::kSingularBlock;
+    solution.singular_block = true;
     return solution;
   }
   const Eigen::VectorXd y = factor.solve_lower(-problem.b);  // (y_A; y_B − w_B)

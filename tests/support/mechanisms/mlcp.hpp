@@ -26,6 +26,7 @@ struct MlcpSolution {
   Eigen::VectorXd lambda;  ///< (λ_A; λ_B); zero unless solved
   Eigen::VectorXd w;       ///< w_B; zero unless solved
   LcpOutcome outcome = LcpOutcome::kMaxPivots;
+  bool singular_block = false;  ///< the free part could not be eliminated
   int pivots = 0;
 };
 

@@ -1,0 +1,129 @@
+// The potential by which places of rest are found, against the torques of the equations of motion.
+#include "estimator/tree/statics.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+namespace estimator {
+namespace {
+
+constexpr double kStep = 1e-5;         // [rad or m], of central differences of V
+constexpr double kDifferenced = 1e-8;  // [N·m or N]: V of about 1 J is rounded at 1e-16
+
+Mechanism with_bodies(const std::vector<std::string>& names) {
+  Mechanism mechanism;
+  for (const std::string& name : names) mechanism.bodies.push_back({name});
+  return mechanism;
+}
+
+/// A joint across z, or along an axis in the plane across it.
+void add_joint(Mechanism& mechanism, const char* name, int a, int b,
+               JointKind kind = JointKind::kRevolute, double slope = 0.0) {
+  Hinge hinge;
+  hinge.name = name;
+  hinge.kind = kind;
+  hinge.body_a = a;
+  hinge.body_b = b;
+  const Eigen::Vector3d along(std::cos(slope), std::sin(slope), 0.0);
+  const Eigen::Vector3d up = Eigen::Vector3d::UnitZ();
+  hinge.frame_a.col(0) = kind == JointKind::kPrismatic ? along : up;
+  hinge.frame_a.col(1) = kind == JointKind::kPrismatic ? up : along;
+  hinge.frame_a.col(2) = hinge.frame_a.col(0).cross(hinge.frame_a.col(1));
+  hinge.frame_b = hinge.frame_a;
+  mechanism.hinges.push_back(hinge);
+}
+
+/// Masses, a spring and a constant torque at every joint, and a ground that is not level.
+void load(Mechanism& mechanism) {
+  make_parameters(mechanism);
+  mechanism.parameter(WorldQuantity::kGravity).value = 9.81;
+  mechanism.parameter(WorldQuantity::kTiltZ).value = 0.1;
+  for (int i = 0; i < mechanism.body_count(); ++i) {
+    mechanism.parameter(i, BodyQuantity::kMass).value = 0.2 + 0.1 * i;
+  }
+  for (int j = 0; j < mechanism.hinge_count(); ++j) {
+    mechanism.hinge_parameter(j, HingeQuantity::kPointBx).value = -0.1 - 0.02 * j;
+    mechanism.hinge_parameter(j, HingeQuantity::kStiffness).value = 0.5 + 0.2 * j;
+    mechanism.hinge_parameter(j, HingeQuantity::kRestAngle).value = 0.3 - 0.4 * j;
+    mechanism.hinge_parameter(j, HingeQuantity::kConstantTorque).value = 0.05 - 0.12 * j;
+  }
+}
+
+/// What acts on the joints at rest: less what the equations of motion lack there.
+Eigen::VectorXd torques_at_rest(const Mechanism& mechanism, const Eigen::VectorXd& coordinates) {
+  TreeInverseDynamics<double> dynamics(mechanism, values_of(mechanism));
+  const JointVector<double> zero = JointVector<double>::Zero(coordinates.size());
+  JointVector<double> imbalance;
+  dynamics.imbalance(coordinates, zero, zero, zero, imbalance);
+  return -Eigen::VectorXd(imbalance);
+}
+
+void expect_slopes(const Mechanism& mechanism, const Eigen::VectorXd& coordinates) {
+  const Statics statics(mechanism);
+  const Eigen::VectorXd torques = torques_at_rest(mechanism, coordinates);
+  for (Eigen::Index j = 0; j < coordinates.size(); ++j) {
+    const Eigen::VectorXd step = kStep * Eigen::VectorXd::Unit(coordinates.size(), j);
+    const double slope =
+        (statics.potential(coordinates + step) - statics.potential(coordinates - step)) /
+        (2.0 * kStep);
+    EXPECT_NEAR(-slope, torques[j], kDifferenced) << "joint " << j;
+    EXPECT_GT(std::abs(torques[j]), 1e-3) << "says nothing";
+  }
+}
+
+// Two hinges; one of them beyond a whole turn, which springs do not know.
+TEST(Statics, MinusTheSlopeOfThePotentialIsTheTorqueOfHinges) {
+  Mechanism mechanism = with_bodies({"A", "B"});
+  add_joint(mechanism, "1", Hinge::kGround, 0);
+  add_joint(mechanism, "2", 0, 1);
+  load(mechanism);
+  expect_slopes(mechanism, Eigen::Vector2d(0.7, -1.1));
+  expect_slopes(mechanism, Eigen::Vector2d(-4.0, 9.0));
+}
+
+// A cart on a slope with a pole on it: a slide that is further out than half a turn would be.
+TEST(Statics, MinusTheSlopeOfThePotentialIsTheForceOfASlide) {
+  Mechanism mechanism = with_bodies({"cart", "pole"});
+  add_joint(mechanism, "rail", Hinge::kGround, 0, JointKind::kPrismatic, 0.4);
+  add_joint(mechanism, "pole", 0, 1);
+  load(mechanism);
+  expect_slopes(mechanism, Eigen::Vector2d(0.3, 2.0));
+  expect_slopes(mechanism, Eigen::Vector2d(-4.0, 0.5));
+}
+
+// Four bars, along the one motion that they leave: every joint's part of it counts.
+TEST(Statics, TheSlopeOfThePotentialAlongALoopIsItsGradient) {
+  Mechanism mechanism = with_bodies({"crank", "coupler", "rocker"});
+  add_joint(mechanism, "O", Hinge::kGround, 0);
+  add_joint(mechanism, "A", 0, 1);
+  add_joint(mechanism, "B", 1, 2);
+  add_joint(mechanism, "R", Hinge::kGround, 2);
+  load(mechanism);
+  const double a[] = {0.0, 0.05, 0.15, 0.3}, b[] = {-0.05, -0.15, -0.125, 0.125};
+  for (int j = 0; j < 4; ++j) {
+    mechanism.hinge_parameter(j, HingeQuantity::kPointAx).value = a[j];
+    mechanism.hinge_parameter(j, HingeQuantity::kPointBx).value = b[j];
+  }
+  Statics statics(mechanism);
+  for (const double crank : {1.0, 1.6, -0.8}) {
+    Eigen::VectorXd coordinates(4);
+    coordinates << crank, -1.0, 1.5, 1.5;
+    ASSERT_TRUE(statics.close(coordinates, coordinates)) << crank;
+    const Statics::Local local = statics.at(coordinates);
+    ASSERT_EQ(local.gradient.size(), 1);
+    EXPECT_NEAR(local.gradient[0],
+                -local.motions.col(0).dot(torques_at_rest(mechanism, coordinates)), 1e-12);
+    Eigen::VectorXd up = coordinates, down = coordinates;
+    ASSERT_TRUE(statics.move(up, Eigen::VectorXd::Constant(1, kStep)));
+    ASSERT_TRUE(statics.move(down, Eigen::VectorXd::Constant(1, -kStep)));
+    const double slope = (statics.potential(up) - statics.potential(down)) / (2.0 * kStep);
+    EXPECT_NEAR(slope, local.gradient[0], kDifferenced) << crank;
+    EXPECT_GT(std::abs(slope), 1e-3) << "says nothing";
+  }
+}
+
+}  // namespace
+}  // namespace estimator

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+
+#include "proto/text/csv_table.hpp"
+#include "proto/text/files.hpp"
+#include "service/import/csv_recording.hpp"
+
+namespace service {
+
+/// A table that is a file, as a recording.
+inline ImportedRecording import_csv(const std::string& path, const RecordingFormat& format) {
+  return import_csv_text(path, proto::read_file(path, proto::kTableSizeMax), format);
+}
+
+}  // namespace service
