@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "estimator/calibrate/number_text.hpp"
@@ -62,9 +63,11 @@ TrialFit fitted(const Mechanism& mechanism, const std::vector<Recording>& excerp
 bool is_better(DescriptionTrials& trials, const Mechanism& mechanism,
                const std::vector<Recording>& excerpts, const CalibrationMonitor& monitor) {
   const Trial& best = trials.trials.front();
+  // What moves too fast to be judged counts as no worse than what is just bad.
+  const bool is_judged = !trials.given.fast_joint();
   const auto improves = [&] {
-    return best.fit.misfit() * kImprovement < trials.given.misfit() &&
-           best.fit.unexplained() < kExplained;
+    const double given = is_judged ? trials.given.misfit() : kImprovement * kBadMisfit;
+    return best.fit.misfit() * kImprovement < given && best.fit.unexplained() < kExplained;
   };
   if (!improves()) return false;
   Mechanism from_there = mechanism;
@@ -139,6 +142,20 @@ Finding unexplained(double share) {
           .advice =
               "check axes, zero directions, hinge points and columns; look at a recording "
               "where one joint moves at a time"};
+}
+
+Finding not_checked(const Mechanism& mechanism, const FastJoint& fast) {
+  const std::string& hinge = mechanism.hinges[static_cast<std::size_t>(fast.hinge)].name;
+  return {.kind = "not-checked",
+          .severity = Severity::kNote,
+          .channel = hinge,
+          .size = fast.share,
+          .unit = "-",
+          .what = "hinge " + quoted(hinge) + " turns by more than " + number_text(fast.turn) +
+                  " rad within " + number_text(1e3 * fast.within, 3) + " ms in " +
+                  percent(fast.share) +
+                  " of the rows looked at, so the description was not checked",
+          .advice = "record faster, where rows are that far apart, or a slower motion"};
 }
 
 /// The description with an encoder's zero where it is said to be, as if it were not free.
@@ -224,6 +241,9 @@ DescriptionExamination examine_description(const Mechanism& mechanism,
     if (is_stopped(monitor)) break;
     const bool explains = !(trials.given.misfit() > kBadMisfit);
     if (explains || trials.trials.empty() || !is_better(trials, described, readings, monitor)) {
+      if (const std::optional<FastJoint>& fast = trials.given.fast_joint()) {
+        out.findings.push_back(not_checked(mechanism, *fast));
+      }
       const double left = trials.given.unexplained();
       if (!explains && trials.given.is_valid() && left > kUnexplainedTold) {
         out.findings.push_back(unexplained(left));

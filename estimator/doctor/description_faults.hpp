@@ -43,7 +43,7 @@ struct DescriptionExamination {
 /// only where the description explains the readings badly and, without the mistake, much better;
 /// mistakes that the recordings cannot tell apart are told together. A zero that is far from where
 /// it is said to be, and free, is a warning and gives a start. Where nothing explains them, that is
-/// told ("unexplained").
+/// told ("unexplained"), and where a joint turns too far between rows to judge by ("not-checked").
 ///
 /// The work is bounded by the number of rows, hypotheses and iterations. Recordings that cannot be
 /// used give nothing; `calibrate` says why.

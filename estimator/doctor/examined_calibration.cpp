@@ -8,6 +8,7 @@
 #include "estimator/doctor/description_faults.hpp"
 #include "estimator/doctor/finding_text.hpp"
 #include "estimator/doctor/misfit_causes.hpp"
+#include "estimator/doctor/slip_trial.hpp"
 #include "estimator/model/sensor.hpp"
 #include "estimator/model/ties.hpp"
 
@@ -40,6 +41,18 @@ void withdraw_treatments(std::vector<Finding>& findings) {
   for (Finding& finding : findings) finding.treatment.clear();
 }
 
+/// Recordings in which every encoder tells something: beside a dead one any description looks
+/// wrong.
+std::vector<Recording> without_dead_channels(const ExaminedInput& input) {
+  std::vector<Recording> telling = input.recordings;
+  std::erase_if(telling, [&](const Recording& recording) {
+    return std::ranges::any_of(input.findings, [&](const Finding& finding) {
+      return finding.kind == "dead-channel" && finding.recording == recording.name;
+    });
+  });
+  return telling;
+}
+
 /// Slips are told as they were estimated.
 void tell_estimated_slips(const ExaminedInput& input, Calibration& calibration) {
   for (const ExaminedInput::Slip& slip : input.slips) {
@@ -70,6 +83,27 @@ void keep_initial(const std::vector<ParameterEstimate>& first,
   }
 }
 
+/// Frees the offset of the likeliest slip where the model does not hold, and keeps it where it does
+/// with that.
+void try_slip(const CalibrationOptions& options, const CalibrationMonitor& monitor,
+              ExaminedCalibration& out) {
+  const VerdictKind verdict = out.calibration.verdict.kind;
+  if (verdict != VerdictKind::kDoubtful && verdict != VerdictKind::kDoesNotHold) return;
+  const SignalExamination suspected = suspect_slip(out.calibration, out.input.recordings);
+  if (!suspected.needs_repair()) return;
+  ExaminedInput input = out.input;
+  take_values(out.calibration.mechanism, input.mechanism);
+  apply(suspected, input);
+  Calibration with = calibrate(input.mechanism, input.recordings, options, monitor);
+  if (is_stopped(monitor) ||
+      !is_slip_confirmed(out.calibration, with, input.mechanism.parameters.back().name)) {
+    return;
+  }
+  keep_initial(out.calibration.parameters, with.parameters);
+  out.calibration = std::move(with);
+  out.input = std::move(input);
+}
+
 }  // namespace
 
 bool has_fault(const std::vector<Finding>& findings) {
@@ -95,12 +129,9 @@ ExaminedInput examine(const Mechanism& mechanism, const std::vector<Recording>& 
     input.findings = examination.findings;
     withdraw_treatments(input.findings);
   }
-  // Beside an encoder that tells nothing any description looks wrong.
-  const bool is_dead = std::ranges::any_of(
-      input.findings, [](const Finding& finding) { return finding.kind == "dead-channel"; });
-  if (is_stopped(monitor) || is_dead) return input;
-  DescriptionExamination description =
-      examine_description(input.mechanism, input.recordings, monitor);
+  const std::vector<Recording> telling = without_dead_channels(input);
+  if (is_stopped(monitor) || telling.empty()) return input;
+  DescriptionExamination description = examine_description(input.mechanism, telling, monitor);
   if (options.repair) {
     for (const OffsetStart& start : description.starts) {
       input.mechanism.parameters[static_cast<std::size_t>(start.parameter)].value = start.value;
@@ -134,6 +165,7 @@ ExaminedCalibration calibrate_examined(const Mechanism& mechanism,
     out.calibration = calibrate(out.input.mechanism, out.input.recordings, options, monitor);
     keep_initial(first, out.calibration.parameters);
   }
+  if (options.repair && !is_stopped(monitor)) try_slip(options, monitor, out);
   out.calibration.findings = out.input.findings;
   tell_estimated_slips(out.input, out.calibration);
   if (!is_stopped(monitor)) {

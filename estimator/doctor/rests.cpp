@@ -18,13 +18,17 @@ struct Rest {
   int segment, first, end;
 };
 
+/// Whether a row repeats the readings of a rest, and its command. One that was not observed says
+/// nothing, and where none was so far the row's is taken into `readings`.
 bool repeats(const Segment& segment, const std::vector<double>& quanta, Eigen::Index row,
-             Eigen::Index first) {
-  for (Eigen::Index i = 0; i < segment.angles.cols(); ++i) {
-    const double change = std::abs(segment.angles(row, i) - segment.angles(first, i));
-    if (change > 0.25 * quanta[static_cast<std::size_t>(i)]) return false;  // NaN is not
+             Eigen::Index first, Eigen::RowVectorXd& readings) {
+  if (segment.controls.row(row) != segment.controls.row(first)) return false;
+  for (Eigen::Index i = 0; i < readings.size(); ++i) {
+    const double reading = segment.angles(row, i);
+    if (std::isnan(readings[i])) readings[i] = reading;
+    if (std::abs(reading - readings[i]) > 0.25 * quanta[static_cast<std::size_t>(i)]) return false;
   }
-  return segment.controls.row(row) == segment.controls.row(first);
+  return true;
 }
 
 }  // namespace
@@ -37,13 +41,16 @@ void find_rests(const std::vector<Sensor>& sensors, const std::vector<double>& q
   for (int s = 0; s < std::ssize(recording.segments); ++s) {
     const Segment& segment = recording.segments[static_cast<std::size_t>(s)];
     rows += segment.sample_count();
+    if (segment.sample_count() == 0) continue;
+    Eigen::RowVectorXd readings = segment.angles.row(0);
     for (int first = 0, k = 1; k <= segment.sample_count(); ++k) {
-      if (k < segment.sample_count() && repeats(segment, quanta, k, first)) continue;
+      if (k < segment.sample_count() && repeats(segment, quanta, k, first, readings)) continue;
       if (segment.time(k - 1) - segment.time(first) >= kRestMin) {
         rests.push_back({s, first, k});
         resting += k - first;
       }
       first = k;
+      if (k < segment.sample_count()) readings = segment.angles.row(k);
     }
   }
   if (!(resting > kShareMin * rows)) return;

@@ -7,6 +7,7 @@
 #include "estimator/doctor/finding_text.hpp"
 #include "estimator/doctor/inertial_axes.hpp"
 #include "estimator/doctor/limits.hpp"
+#include "estimator/doctor/modelled_segments.hpp"
 #include "estimator/doctor/outliers.hpp"
 #include "estimator/doctor/rests.hpp"
 #include "estimator/doctor/step_cause.hpp"
@@ -91,7 +92,8 @@ class SegmentExamination {
       scales_.emplace_back(series, quantum(i));
       for (const Step& step : find_steps(series, scales_.back(), kind(), unit(i))) {
         const int row = series.rows[step.position];
-        if (std::abs(model_jump(row, i)) > 0.5 * std::abs(step.size) || is_freed(row, i)) continue;
+        if (std::abs(model_jump(model_, row, i)) > 0.5 * std::abs(step.size) || is_freed(row, i))
+          continue;
         if (!stands_out(i, step.size)) continue;
         const auto same = std::ranges::find_if(
             jumps, [&](const Jump& jump) { return std::abs(jump.row - row) <= kSameRows; });
@@ -130,6 +132,12 @@ class SegmentExamination {
       views.push_back(view);
     }
     StepExplanation explanation = explain_step(views);
+    // Beside a model that the fault has bent, speeds are none of the motion's, but no two encoders
+    // slip at one instant.
+    if (kind() == SeriesKind::kResidual && jump.sensors.size() > 1 &&
+        explanation.cause == StepCause::kSlip) {
+      explanation.cause = StepCause::kUnclear;
+    }
     for (std::size_t n = 0; n < jump.sensors.size(); ++n) {
       double& size = explanation.sizes[static_cast<std::size_t>(jump.sensors[n])];
       if (size == 0.0) size = jump.sizes[n];  // too near an end to be looked at
@@ -138,13 +146,6 @@ class SegmentExamination {
   }
 
  private:
-  /// Where a state estimate starts anew, its angles jump, and what it leaves of readings with them.
-  double model_jump(int row, int sensor) const {
-    if (row < 2 || row + 1 >= model_.rows()) return 0.0;
-    const auto change = [&](int k) { return model_(k, sensor) - model_(k - 1, sensor); };
-    return change(row) - 0.5 * (change(row - 1) + change(row + 1));
-  }
-
   /// Whether the offset is free from about there on already.
   bool is_freed(int row, int sensor) const {
     constexpr int kBeside = 12;
@@ -274,72 +275,6 @@ Recording without_held(Recording recording, int index, const std::vector<HeldRea
   return recording;
 }
 
-const Segment* find_segment(const std::vector<Recording>& recordings,
-                            const SegmentTrajectory& trajectory, int& recording, int& segment) {
-  for (std::size_t r = 0; r < recordings.size(); ++r) {
-    if (recordings[r].name != trajectory.recording) continue;
-    for (std::size_t s = 0; s < recordings[r].segments.size(); ++s) {
-      const Segment& each = recordings[r].segments[s];
-      if (each.start != trajectory.start || each.sample_count() != trajectory.measured.rows()) {
-        continue;
-      }
-      recording = static_cast<int>(r);
-      segment = static_cast<int>(s);
-      return &each;
-    }
-  }
-  return nullptr;
-}
-
-/// A segment beside what a model says of it.
-struct ModelledSegment {
-  int index;  ///< in its recording
-  const Segment* segment;
-  const Eigen::MatrixXd* model;  ///< samples × sensors
-  Eigen::MatrixXd left;          ///< of the readings
-};
-
-std::vector<ModelledSegment> modelled_segments(const Calibration& calibration,
-                                               const std::vector<Sensor>& sensors,
-                                               const std::vector<Recording>& recordings,
-                                               int wanted) {
-  std::vector<ModelledSegment> modelled;
-  for (const SegmentTrajectory& trajectory : calibration.trajectories) {
-    int recording = 0, index = 0;
-    const Segment* segment = find_segment(recordings, trajectory, recording, index);
-    if (segment == nullptr || recording != wanted) continue;
-    const Eigen::MatrixXd& model =
-        calibration.refined ? trajectory.simulated : trajectory.estimated;
-    Eigen::MatrixXd left = segment->angles - model;
-    for (Eigen::Index i = 0; i < left.cols(); ++i) {
-      for (double& error : left.col(i)) {
-        error = sensors[static_cast<std::size_t>(i)].difference(error);
-      }
-    }
-    modelled.push_back({index, segment, &model, std::move(left)});
-  }
-  return modelled;
-}
-
-/// One a sensor, of what is there.
-std::vector<double> root_mean_squares(const std::vector<ModelledSegment>& modelled,
-                                      std::size_t sensors) {
-  std::vector<double> squares(sensors, 0.0), counts(sensors, 0.0);
-  for (const ModelledSegment& each : modelled) {
-    for (Eigen::Index i = 0; i < each.left.cols(); ++i) {
-      for (const double error : each.left.col(i)) {
-        if (std::isnan(error)) continue;
-        squares[static_cast<std::size_t>(i)] += error * error;
-        counts[static_cast<std::size_t>(i)] += 1.0;
-      }
-    }
-  }
-  for (std::size_t i = 0; i < sensors; ++i) {
-    squares[i] = std::sqrt(squares[i] / std::max(counts[i], 1.0));
-  }
-  return squares;
-}
-
 }  // namespace
 
 std::vector<double> seen_quanta(const std::vector<Sensor>& sensors,
@@ -379,7 +314,9 @@ SignalExamination examine_signals(const Mechanism& mechanism,
     find_plateaus(sensors, quanta, recording, static_cast<int>(r), out);
     find_dead_channels(mechanism, recording, out);
     find_copies(mechanism, recording, out);
-    find_rests(sensors, quanta, recording, static_cast<int>(r), out);
+    // Outliers end no rest.
+    const Recording calm = without_held(recording, static_cast<int>(r), out.held);
+    find_rests(sensors, quanta, calm, static_cast<int>(r), out);
     find_strikes(mechanism, quanta, without_held(recording, static_cast<int>(r), out.held), out);
     if (!facts.limits.empty() || !facts.command_most.empty() || !joint_stops(mechanism).empty()) {
       const Recording used = without_held(recording, static_cast<int>(r), out.held);

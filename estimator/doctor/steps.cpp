@@ -38,13 +38,9 @@ class StepSearch {
   }
 
   std::vector<Step> run() {
-    std::vector<Candidate> candidates;
-    if (kind_ == SeriesKind::kMotion) {
-      for (const StepWindow& window : kMotionSteps) scan(window, candidates);
-    } else {
-      for (const StepWindow& window : kResidualSteps) scan(window, candidates);
-    }
-    std::ranges::sort(candidates, std::greater<>(), &Candidate::ratio);
+    std::vector<Candidate> candidates = scan(1.0);
+    const auto ratio_of = [](const Candidate& candidate) { return candidate.step.ratio; };
+    std::ranges::sort(candidates, std::greater<>(), ratio_of);
     std::vector<Candidate> kept;
     for (const Candidate& candidate : candidates) {
       const auto is_beside = [&](const Candidate& other) {
@@ -60,12 +56,31 @@ class StepSearch {
     return steps;
   }
 
+  std::optional<Step> likeliest() {
+    std::optional<Step> best;
+    for (const Candidate& candidate : scan(0.0)) {
+      if (!best || candidate.step.ratio > best->ratio) best = candidate.step;
+    }
+    return best;
+  }
+
  private:
   struct Candidate {
     Step step;
-    double ratio;       ///< of its size to what is allowed
     std::size_t reach;  ///< readings beside it that its windows share
   };
+
+  /// Steps above this ratio.
+  std::vector<Candidate> scan(double least) {
+    std::vector<Candidate> candidates;
+    least_ = least;
+    if (kind_ == SeriesKind::kMotion) {
+      for (const StepWindow& window : kMotionSteps) scan(window, candidates);
+    } else {
+      for (const StepWindow& window : kResidualSteps) scan(window, candidates);
+    }
+    return candidates;
+  }
 
   void scan(const StepWindow& window, std::vector<Candidate>& candidates) const {
     const double period = series_.period;
@@ -108,7 +123,7 @@ class StepSearch {
     const EdgeFit right({t, m}, {y, m}, window.degree, series_.period);
     const double left_over = std::max(left.residual_variance(), right.residual_variance());
     const double noise = std::max(scale_.noise(k), std::sqrt(left_over));
-    Candidate candidate{{k, 0.0, 0.0}, std::numeric_limits<double>::infinity(), m};
+    Candidate candidate{{k, 0.0, 0.0, std::numeric_limits<double>::infinity()}, m};
     double sizes[2];
     for (int end = 0; end < 2; ++end) {
       const double time = t[end - 1];
@@ -119,10 +134,10 @@ class StepSearch {
       const double counting = 0.5 * scale_.quantum() * (before.sum + after.sum);
       const double allowed = std::max(bound_ * deviation, counting) +
                              bend * (before.bend + after.bend) + kSlack * unit_;
-      candidate.ratio = std::min(candidate.ratio, std::abs(sizes[end]) / allowed);
+      candidate.step.ratio = std::min(candidate.step.ratio, std::abs(sizes[end]) / allowed);
       candidate.step.deviation = std::max(candidate.step.deviation, deviation);
     }
-    if (!(candidate.ratio > 1.0) || !(sizes[0] * sizes[1] > 0.0)) return std::nullopt;
+    if (!(candidate.step.ratio > least_) || !(sizes[0] * sizes[1] > 0.0)) return std::nullopt;
     // What turns so fast may as well have made whole turns in between.
     if (kind_ == SeriesKind::kMotion &&
         std::abs(left.slope(t[-1])) * (t[0] - t[-1]) > kFastestTurn * unit_) {
@@ -136,6 +151,7 @@ class StepSearch {
   const SignalScale& scale_;
   SeriesKind kind_;
   double unit_, bound_;
+  double least_ = 1.0;  ///< ratio of a step
 };
 
 }  // namespace
@@ -143,6 +159,11 @@ class StepSearch {
 std::vector<Step> find_steps(const ReadingSeries& series, const SignalScale& scale, SeriesKind kind,
                              double unit, double chance) {
   return StepSearch(series, scale, kind, unit, chance).run();
+}
+
+std::optional<Step> likeliest_step(const ReadingSeries& series, const SignalScale& scale,
+                                   double unit) {
+  return StepSearch(series, scale, SeriesKind::kResidual, unit, kFalseAlarm).likeliest();
 }
 
 }  // namespace estimator

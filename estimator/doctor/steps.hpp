@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "estimator/doctor/signal_scale.hpp"
@@ -12,6 +13,7 @@ struct Step {
   std::size_t position = 0;  ///< in the series: the first reading behind it
   double size = 0.0;         ///< [rad or m]
   double deviation = 0.0;    ///< of `size`, from noise and counting
+  double ratio = 0.0;        ///< of its size to what noise, counting and accelerations explain
 };
 
 /// Jumps of a series: places where the polynomials through the readings before and those after it
@@ -24,5 +26,10 @@ struct Step {
 /// @param chance  of a single false alarm over the whole series
 std::vector<Step> find_steps(const ReadingSeries& series, const SignalScale& scale, SeriesKind kind,
                              double unit, double chance = kFalseAlarm);
+
+/// The step that comes nearest to what `find_steps` tells beside a model, or exceeds it most; none
+/// in a series too short for one.
+std::optional<Step> likeliest_step(const ReadingSeries& series, const SignalScale& scale,
+                                   double unit);
 
 }  // namespace estimator

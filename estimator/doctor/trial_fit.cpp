@@ -58,22 +58,35 @@ double amplitude(const std::vector<Segment>& segments, Eigen::Index sensor) {
   return count > 0.0 ? std::sqrt(squares / count) : 0.0;
 }
 
-/// Whether some joint turns by more than kTurnMost from row to row, more often than spikes would
-/// have it: what moves that fast between two readings could have moved in any way.
-bool is_too_fast(const Mechanism& mechanism, const ShootingInput& input) {
+double longest_period(const std::vector<Segment>& segments) {
+  double longest = 0.0;
+  for (const Segment& segment : segments) longest = std::max(longest, segment.period);
+  return longest;
+}
+
+/// The joint that most often turns by more than kTurnMost from row to row, where that is more often
+/// than spikes would have it: what moves that fast between two readings could have moved in any
+/// way.
+std::optional<FastJoint> find_fast_joint(const Mechanism& mechanism, const ShootingInput& input) {
   const Eigen::Index hinges = mechanism.hinge_count();
-  double fast = 0.0, rows = 0.0;
+  Eigen::VectorXd fast = Eigen::VectorXd::Zero(hinges);
+  double rows = 0.0;
   for (std::size_t s = 0; s < input.states.size(); ++s) {
     const Eigen::MatrixXd& states = input.states[s];
     rows += static_cast<double>(states.cols());
-    for (Eigen::Index k = 0; k < states.cols(); ++k) {
-      for (Eigen::Index j = 0; j < hinges; ++j) {
-        if (mechanism.hinges[static_cast<std::size_t>(j)].kind != JointKind::kRevolute) continue;
-        fast += std::abs(states(hinges + j, k)) * input.segments[s].period > kTurnMost ? 1.0 : 0.0;
-      }
+    for (Eigen::Index j = 0; j < hinges; ++j) {
+      if (mechanism.hinges[static_cast<std::size_t>(j)].kind != JointKind::kRevolute) continue;
+      const auto turns = states.row(hinges + j).array().abs() * input.segments[s].period;
+      fast[j] += static_cast<double>((turns > kTurnMost).count());
     }
   }
-  return fast > kFastShare * rows;
+  FastJoint worst;
+  const double most = hinges > 0 ? fast.maxCoeff(&worst.hinge) : 0.0;
+  if (!(most > kFastShare * rows)) return std::nullopt;
+  worst.share = most / rows;
+  worst.turn = kTurnMost;
+  worst.within = longest_period(input.segments);
+  return worst;
 }
 
 void keep_sign(Parameter& gain) {
@@ -110,12 +123,6 @@ void coarsen_noise(ShootingInput& input, const Mechanism& mechanism) {
   }
 }
 
-double longest_period(const std::vector<Segment>& segments) {
-  double longest = 0.0;
-  for (const Segment& segment : segments) longest = std::max(longest, segment.period);
-  return longest;
-}
-
 LmOptions few_trials(int iterations) {
   LmOptions options;
   options.max_iterations = iterations;
@@ -131,7 +138,8 @@ TrialFit::TrialFit(const Mechanism& mechanism, const std::vector<Recording>& exc
   try {
     const Mechanism start = held(mechanism);
     ShootingInput input = prepare_shooting(start, excerpts, {});
-    if (is_too_fast(start, input)) return;
+    fast_joint_ = find_fast_joint(start, input);
+    if (fast_joint_) return;
     coarsen_noise(input, start);
     if (near != nullptr && near->is_valid() &&
         near->problem_->segment_count() == std::ssize(input.segments)) {

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "estimator/calibrate/shooting_problem.hpp"
@@ -9,6 +10,14 @@
 #include "estimator/signal/time_series.hpp"
 
 namespace estimator {
+
+/// A joint that turns too far from row to row for anything to be judged.
+struct FastJoint {
+  Eigen::Index hinge = 0;
+  double share = 0.0;   ///< of the rows, after which it turns by more than `turn`
+  double turn = 0.0;    ///< [rad]
+  double within = 0.0;  ///< between rows, at most [s]
+};
 
 /// A short fit of states and parameters over short intervals with a generous process noise, in a
 /// bounded number of iterations. What it leaves is what no values of the parameters explain within
@@ -33,6 +42,8 @@ class TrialFit {
 
   /// Whether there is anything to fit: a description may make no sense at all.
   bool is_valid() const { return problem_ != nullptr; }
+  /// Why there is nothing, where that is the motion.
+  const std::optional<FastJoint>& fast_joint() const { return fast_joint_; }
   /// Whitened cost a degree of freedom, infinite where there is no fit; 1: what noise explains.
   double misfit() const;
   /// Share of the accelerations that is left, root mean square.
@@ -42,6 +53,7 @@ class TrialFit {
  private:
   void set_share(double share);
 
+  std::optional<FastJoint> fast_joint_;
   std::unique_ptr<ShootingProblem> problem_;
   ShootingNoise noise_;  ///< the process noise as large as the accelerations
   double share_ = 1.0;

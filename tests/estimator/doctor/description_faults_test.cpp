@@ -319,6 +319,38 @@ TEST(TrialFit, BeginsWithTheStatesOfAnother) {
   EXPECT_GT(alone.misfit(), 3.0 * ended.misfit());
 }
 
+/// A pendulum without friction whirled round at about 50 rad/s, read every `period`.
+Described whirling(double period) {
+  const test_support::ReferencePendulum truth;
+  const Eigen::MatrixXd motion =
+      test_support::simulate(truth, Eigen::Vector2d(0.0, 50.0), period, 400);
+  estimator::Segment segment;
+  segment.period = period;
+  segment.angles = motion.col(0);
+  segment.controls.resize(motion.rows(), 0);
+  Described rig{
+      estimator::make_pendulum({.mass = truth.m, .distance = truth.l, .inertia_swing = truth.J}),
+      {{"whirling", {segment}}}};
+  rig.mechanism.parameter(0, estimator::BodyQuantity::kJzz).free = true;
+  return rig;
+}
+
+// What turns too far from row to row is not judged, and that is told; half as far is judged.
+TEST(DescriptionFaults, ToldNotCheckedWhereAJointTurnsTooFarBetweenRows) {
+  const Described fast = whirling(0.02);
+  const auto findings = estimator::examine_description(fast.mechanism, fast.recordings).findings;
+  ASSERT_EQ(findings.size(), 1U) << findings[0].what;
+  EXPECT_EQ(findings[0].kind, "not-checked");
+  EXPECT_EQ(findings[0].severity, estimator::Severity::kNote);
+  EXPECT_NE(findings[0].what.find("0.7 rad within 20 ms in 100 % of the rows"), std::string::npos)
+      << findings[0].what;
+  const Described slower = whirling(0.01);
+  for (const Finding& finding :
+       estimator::examine_description(slower.mechanism, slower.recordings).findings) {
+    EXPECT_NE(finding.kind, "not-checked") << finding.what;
+  }
+}
+
 // Everything mirrored at once is a rig like any other: no recording tells.
 TEST(DescriptionFaults, AreNotSeenInAMirror) {
   Described rig = driven();

@@ -222,21 +222,83 @@ TEST(ExaminedCalibration, CutsWhereTimeIsLost) {
   EXPECT_LT(examined.calibration.simulation[0].rmse, 1.2 * kExaminedNoise);
 }
 
-// A dead encoder is told as that, and no description is blamed for what it does not read.
-TEST(ExaminedCalibration, BlamesNoDescriptionForADeadEncoder) {
-  const test_support::ReferenceChain truth;
-  Eigen::VectorXd start(4);
-  start << 1.2, 0.4, 0.0, 0.0;
-  estimator::Segment segment;
+/// Two links let go, whose second encoder reads nothing but zeros where it is dead.
+Recording two_links(const std::string& name, double first, bool dead) {
+  Segment segment;
   segment.period = 4e-3;
-  segment.angles = test_support::simulate(truth, start, segment.period, 999).leftCols(2);
-  segment.angles.col(1).setZero();
+  segment.angles =
+      test_support::simulate(test_support::ReferenceChain(), Eigen::Vector4d(first, 0.4, 0.0, 0.0),
+                             segment.period, 999)
+          .leftCols(2);
+  segment.angles.col(1) -= segment.angles.col(0).eval();
+  if (dead) segment.angles.col(1).setZero();
   segment.controls.resize(segment.angles.rows(), 0);
+  return {name, {segment}};
+}
+
+// A dead encoder is told as that, and no description is blamed for what it does not read. Where it
+// is dead in some recordings alone, the others judge the description.
+TEST(ExaminedCalibration, BlamesNoDescriptionForADeadEncoder) {
   Mechanism mechanism = estimator::make_chain({.links = 2});
   mechanism.parameter(0, estimator::BodyQuantity::kJzz).free = true;
-  const ExaminedInput input = estimator::examine(mechanism, {{"run", {segment}}}, {});
+  const Recording dead = two_links("dead", 1.2, true);
+  const ExaminedInput input = estimator::examine(mechanism, {dead}, {});
   ASSERT_EQ(input.findings.size(), 1U);
   EXPECT_EQ(input.findings[0].kind, "dead-channel");
+
+  Recording inverted = two_links("inverted", 0.9, false);
+  inverted.segments[0].angles.col(1) *= -1.0;
+  const ExaminedInput both = estimator::examine(mechanism, {dead, inverted}, {});
+  ASSERT_EQ(both.findings.size(), 2U);
+  EXPECT_EQ(both.findings[0].kind, "dead-channel");
+  EXPECT_EQ(both.findings[1].severity, estimator::Severity::kFault) << both.findings[1].what;
+  inverted.segments[0].angles.col(1) *= -1.0;
+  EXPECT_EQ(estimator::examine(mechanism, {dead, inverted}, {}).findings.size(), 1U);
+}
+
+/// With the encoders' readings larger by `size` from row 500 on.
+Calibration stepped(double first, double second) {
+  Recording recording = two_links("run", 1.2, false);
+  std::mt19937 random(6);
+  std::normal_distribution<double> noise(0.0, kFineNoise);
+  for (double& angle : recording.segments[0].angles.reshaped()) angle += noise(random);
+  recording.segments[0].angles.col(0).tail(500).array() += first;
+  recording.segments[0].angles.col(1).tail(500).array() += second;
+  Mechanism mechanism = estimator::make_chain({.links = 2});
+  mechanism.parameter(0, estimator::BodyQuantity::kJzz).free = true;
+  return estimator::calibrate_examined(mechanism, {recording}, {}).calibration;
+}
+
+// No two encoders slip at one instant: beside a model, where that would explain more than lost
+// time, the recording is cut there as well. One of them alone slips.
+TEST(ExaminedCalibration, CutsWhereTwoEncodersJumpAtOnce) {
+  constexpr double kSlip = 4e-4;
+  const Calibration one = stepped(0.0, kSlip);
+  EXPECT_NE(find(one, "slip"), nullptr);
+  EXPECT_EQ(find(one, "jump"), nullptr);
+  const Calibration two = stepped(-kSlip, kSlip);
+  EXPECT_EQ(find(two, "slip"), nullptr);
+  EXPECT_NE(find(two, "jump"), nullptr);
+}
+
+// A slip that noise hides from every window is tried, and told where the model holds with it alone:
+// not beside a model that does not hold either way, and not where there is none.
+TEST(ExaminedCalibration, TriesTheLikeliestSlipWhereTheModelDoesNotHold) {
+  constexpr double kSlip = 1.6 * kExaminedNoise;
+  Eigen::VectorXd readings = clean_readings();
+  readings.tail(readings.size() - 3000).array() += kSlip;
+  const ExaminedCalibration with = calibrate(readings);
+  const Finding* const slip = find(with.calibration, "slip");
+  ASSERT_NE(slip, nullptr);
+  EXPECT_NEAR(slip->size, kSlip, 0.2 * kSlip);
+  EXPECT_NEAR(slip->from, 3.0, 0.1);
+  EXPECT_EQ(with.calibration.verdict.kind, estimator::VerdictKind::kHolds);
+  EXPECT_EQ(with.calibration.parameters.size(), 4U);
+
+  const ExaminedCalibration fails =
+      estimator::calibrate_examined(without_dry_friction(), {recording_of(fine_readings())}, {});
+  EXPECT_NE(fails.calibration.verdict.kind, estimator::VerdictKind::kHolds);
+  EXPECT_EQ(find(fails.calibration, "slip"), nullptr);
 }
 
 // A fault is no start of a calibration, but for who insists.

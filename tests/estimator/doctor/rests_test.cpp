@@ -51,6 +51,21 @@ TEST(Rests, KeepSomeOfTheirRows) {
   for (const estimator::HeldReading& held : out.held) EXPECT_GT(held.row, 295);
 }
 
+// Readings that were not observed, or are held back, end no rest, and are none: neither in the
+// middle nor at the start, where there is nothing to repeat yet.
+TEST(Rests, GoOnOverReadingsThatAreMissing) {
+  Recording recording = coming_to_rest(300, 1000);
+  Eigen::MatrixXd& angles = recording.segments[0].angles;
+  for (int row = 50; row < 1000; row += 50) angles(row, 0) = std::nan("");
+  SignalExamination out = examined(recording);
+  ASSERT_EQ(out.findings.size(), 1U);
+  EXPECT_NEAR(out.findings[0].size, 0.7, 0.01);
+  angles(0, 0) = std::nan("");
+  out = examined(recording);
+  ASSERT_EQ(out.findings.size(), 1U);
+  EXPECT_NEAR(out.findings[0].size, 0.7, 0.01);
+}
+
 // A short one, a small part of a recording, noise without counts, a command that changes.
 TEST(Rests, AreNoneWhereSomethingMovesOrLittleRests) {
   EXPECT_TRUE(examined(coming_to_rest(920, 1000)).findings.empty());

@@ -1,0 +1,212 @@
+#include "tests/bench/mistakes/calibrated_signals.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <map>
+
+#include "estimator/calibrate/verdict.hpp"
+#include "estimator/doctor/examined_calibration.hpp"
+#include "tests/bench/mistakes/signal_faults.hpp"
+
+namespace signal_faults {
+namespace {
+
+using estimator::Calibration;
+using estimator::Finding;
+using estimator::ParameterEstimate;
+using random_rigs::RandomRig;
+
+constexpr double kBeside = 0.1;  // of a fault, where it is told [s]
+constexpr double kMoved = 1.0;   // deviations of the clean estimates that a fault may move them by
+
+/// The bounds: of intervals beside those of the clean recording.
+constexpr double kWider = 1.5;
+constexpr double kWiderWithoutRows = 1.2;
+
+struct Tally {
+  int planted = 0;
+  int found = 0;      ///< by what it is, there
+  int sized = 0;      ///< of these, with its size
+  int otherwise = 0;  ///< by a warning that the clean recording has not, or by the verdict
+  int silent = 0;
+  int harmed = 0;   ///< of these, with an estimate moved by more than kMoved
+  int unmoved = 0;  ///< no estimate is moved by more than that
+  int narrow = 0;   ///< no interval is wider than the bound
+};
+
+/// What came out, or why nothing did.
+struct Outcome {
+  std::vector<Finding> findings;
+  std::vector<ParameterEstimate> parameters;  ///< none: refused
+  estimator::VerdictKind verdict = estimator::VerdictKind::kExplainsNothing;
+};
+
+Outcome calibrated(const RandomRig& rig, const estimator::Recording& recording) {
+  try {
+    const Calibration result =
+        estimator::calibrate_examined(rig.mechanism, {recording}, {}).calibration;
+    return {result.findings, result.parameters, result.verdict.kind};
+  } catch (const estimator::UnusableInput& refused) {
+    return {refused.findings, {}};
+  } catch (const std::invalid_argument& refused) {
+    return {{{.kind = "refused", .severity = estimator::Severity::kFault, .what = refused.what()}},
+            {}};
+  }
+}
+
+bool is_alarm(const Finding& finding) { return finding.severity != estimator::Severity::kNote; }
+
+/// Whether some warning is none that the clean recording has as well.
+bool is_news(const Finding& finding, const Outcome& clean) {
+  return is_alarm(finding) && std::ranges::none_of(clean.findings, [&](const Finding& known) {
+           return known.kind == finding.kind && known.channel == finding.channel;
+         });
+}
+
+/// Largest change of an estimate in deviations of the clean one, and of an interval's width.
+struct Change {
+  double moved = 0.0, wider = 0.0;
+};
+
+Change change_of(const Outcome& clean, const Outcome& other) {
+  Change change;
+  for (const ParameterEstimate& before : clean.parameters) {
+    const auto after = std::ranges::find(other.parameters, before.name, &ParameterEstimate::name);
+    if (after == other.parameters.end()) return {INFINITY, INFINITY};
+    if (!(before.standard_deviation > 0.0) || !std::isfinite(before.standard_deviation)) continue;
+    change.moved =
+        std::max(change.moved, std::abs(after->value - before.value) / before.standard_deviation);
+    change.wider = std::max(change.wider, after->standard_deviation / before.standard_deviation);
+  }
+  return change;
+}
+
+class Bench {
+ public:
+  explicit Bench(const CalibratedRun& run) : run_(run) {}
+
+  void examine(const std::string& kind, unsigned seed) {
+    random_rigs::RigChoice choice;
+    if (run_.described) choice.law = random_rigs::Law::kDry;
+    const RandomRig rig = random_rigs::draw_rig(kind, seed, choice);
+    const Outcome clean = calibrated(rig, rig.recording);
+    const std::string law = rig.other_law ? "other law" : "its law";
+    const bool alarmed = std::ranges::any_of(clean.findings, [](const Finding& finding) {
+      return is_alarm(finding) && is_of_signals(finding.kind);
+    });
+    const std::vector<std::string> groups = {law, kind, rig.driven ? "driven" : "released", "all"};
+    for (const std::string& group : groups) {
+      Tally& tally = tallies_["clean"][group];
+      ++tally.planted;
+      tally.otherwise += alarmed ? 1 : 0;
+      tally.silent += alarmed ? 0 : 1;
+    }
+    const double quantum = last_quantum(rig);
+    const estimator::Segment& segment = rig.recording.segments.front();
+    char signal[64];
+    std::snprintf(signal, sizeof signal, ", noise %.1f mrad, quantum %.1f, period %.0f ms",
+                  1e3 * rig.noise, 1e3 * quantum, 1e3 * segment.period);
+    const std::string name = kind + " " + std::to_string(seed) + ", " + law + signal;
+    if (alarmed && run_.verbose) tell(name + ", clean", clean, {});
+    const Eigen::Index row = lively_row(segment, seed);
+    for (const SignalFault& fault : all()) {
+      if (!is_wanted(fault.name)) continue;
+      estimator::Recording recording = rig.recording;
+      fault.apply(recording.segments.front(), row, quantum);
+      judge(name, groups, fault, segment, segment.time(row), quantum, clean,
+            calibrated(rig, recording));
+    }
+    for (const int percent : {1, 5}) {
+      const SignalFault fault{.name = std::to_string(percent) + " % of rows", .kinds = {}};
+      if (!is_wanted(fault.name)) continue;
+      judge(name, groups, fault, segment, 0.0, quantum, clean,
+            calibrated(rig, without_rows(rig, 0.01 * percent, seed)));
+    }
+  }
+
+  void print() const {
+    std::printf("%-16s %-10s %8s %6s %6s %10s %7s %12s %8s %8s\n", "planted", "rigs", "planted",
+                "found", "sized", "otherwise", "silent", "silent+moved", "unmoved", "narrow");
+    for (const auto& [fault, groups] : tallies_) {
+      for (const auto& [group, of] : groups) {
+        std::printf("%-16s %-10s %8d %6d %6d %10d %7d %12d %8d %8d\n", fault.c_str(), group.c_str(),
+                    of.planted, of.found, of.sized, of.otherwise, of.silent, of.harmed, of.unmoved,
+                    of.narrow);
+      }
+    }
+  }
+
+ private:
+  bool is_wanted(const std::string& fault) const {
+    return run_.only.empty() || std::ranges::count(run_.only, fault) > 0;
+  }
+
+  void judge(const std::string& name, const std::vector<std::string>& groups,
+             const SignalFault& fault, const estimator::Segment& segment, double time,
+             double quantum, const Outcome& clean, const Outcome& outcome) {
+    bool found = false, sized = false;
+    for (const Finding& finding : outcome.findings) {
+      if (std::ranges::count(fault.kinds, finding.kind) == 0) continue;
+      if (fault.size_kind == SizeKind::kNone) {
+        found = sized = true;
+        continue;
+      }
+      if (std::abs(finding.from - time) > kBeside) continue;
+      found = true;
+      const bool is_lost = fault.size_kind == SizeKind::kTime;
+      const double most = is_lost ? segment.period : 1.01 * quantum;
+      sized = sized || (is_lost == (finding.kind == "lost-time") &&
+                        std::abs(finding.size - fault.size_in(segment, quantum)) <= most);
+    }
+    const bool otherwise = outcome.verdict >= estimator::VerdictKind::kDoesNotHold ||
+                           std::ranges::any_of(outcome.findings, [&](const Finding& finding) {
+                             return is_news(finding, clean);
+                           });
+    const Change change = change_of(clean, outcome);
+    const double bound = fault.kinds.empty() ? kWiderWithoutRows : kWider;
+    const bool silent = !found && !otherwise;
+    for (const std::string& group : groups) {
+      Tally& tally = tallies_[fault.name][group];
+      ++tally.planted;
+      tally.found += found ? 1 : 0;
+      tally.sized += sized ? 1 : 0;
+      tally.otherwise += !found && otherwise ? 1 : 0;
+      tally.silent += silent ? 1 : 0;
+      tally.harmed += silent && change.moved > kMoved ? 1 : 0;
+      tally.unmoved += change.moved <= kMoved ? 1 : 0;
+      tally.narrow += change.wider <= bound ? 1 : 0;
+    }
+    if (!run_.verbose || (found && change.wider <= bound)) return;
+    tell(name + ", " + fault.name +
+             (found       ? ": found"
+              : otherwise ? ": otherwise"
+                          : ": silent"),
+         outcome, change);
+  }
+
+  static void tell(const std::string& title, const Outcome& outcome, const Change& change) {
+    std::printf("%s, moved %.2g, wider %.2g\n", title.c_str(), change.moved, change.wider);
+    for (const Finding& finding : outcome.findings) {
+      std::printf("      %s: %s\n", finding.kind.c_str(), finding.what.c_str());
+    }
+    std::fflush(stdout);
+  }
+
+  const CalibratedRun& run_;
+  std::map<std::string, std::map<std::string, Tally>> tallies_;
+};
+
+}  // namespace
+
+void run_calibrated(const CalibratedRun& run) {
+  Bench bench(run);
+  for (const std::string& kind : run.kinds) {
+    for (int i = 0; i < run.rigs; ++i) {
+      bench.examine(kind, static_cast<unsigned>(run.seed + i));
+    }
+  }
+  bench.print();
+}
+
+}  // namespace signal_faults
