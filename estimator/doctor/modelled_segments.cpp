@@ -6,6 +6,11 @@
 namespace estimator {
 namespace {
 
+/// Of all that a model leaves of a recording's readings, root mean square, that a step in them has
+/// to reach. A slip that the model knows nothing of leaves its own half on either side; smaller
+/// steps are of what leaves the rest.
+constexpr double kResidualStep = 0.5;
+
 const Segment* find_segment(const std::vector<Recording>& recordings,
                             const SegmentTrajectory& trajectory, int& recording, int& segment) {
   for (std::size_t r = 0; r < recordings.size(); ++r) {
@@ -64,6 +69,8 @@ std::vector<double> root_mean_squares(const std::vector<ModelledSegment>& modell
   }
   return squares;
 }
+
+bool stands_out(double step, double left) { return std::abs(step) > kResidualStep * left; }
 
 double model_jump(const Eigen::MatrixXd& model, int row, int sensor) {
   if (row < 2 || row + 1 >= model.rows()) return 0.0;

@@ -27,6 +27,10 @@ std::vector<ModelledSegment> modelled_segments(const Calibration& calibration,
 std::vector<double> root_mean_squares(const std::vector<ModelledSegment>& modelled,
                                       std::size_t sensors);
 
+/// Whether a step in the readings of a sensor is more than what a model leaves of them may have.
+/// @param left  root mean square, of the whole recording
+bool stands_out(double step, double left);
+
 /// Where a state estimate starts anew, its angles jump, and what it leaves of readings with them.
 double model_jump(const Eigen::MatrixXd& model, int row, int sensor);
 

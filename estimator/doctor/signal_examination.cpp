@@ -21,10 +21,6 @@ namespace {
 
 constexpr std::size_t kResidualJumps = 3;  // of a segment beside a model that holds
 constexpr int kSameRows = 2;               // apart, at which jumps of two sensors count as one
-/// Of all that a model leaves of a recording's readings, root mean square, that a step in them has
-/// to reach. A slip that the model knows nothing of leaves its own half on either side; smaller
-/// steps are of what leaves the rest.
-constexpr double kResidualStep = 0.5;
 
 /// Rows whose sensors jump together.
 struct Jump {
@@ -94,7 +90,7 @@ class SegmentExamination {
         const int row = series.rows[step.position];
         if (std::abs(model_jump(model_, row, i)) > 0.5 * std::abs(step.size) || is_freed(row, i))
           continue;
-        if (!stands_out(i, step.size)) continue;
+        if (!is_told(i, step.size)) continue;
         const auto same = std::ranges::find_if(
             jumps, [&](const Jump& jump) { return std::abs(jump.row - row) <= kSameRows; });
         Jump& jump = same == jumps.end() ? jumps.emplace_back(Jump{row, {}, {}, {}}) : *same;
@@ -107,10 +103,10 @@ class SegmentExamination {
     return jumps;
   }
 
-  /// Whether a step in a sensor is more than what a model leaves may have.
-  bool stands_out(int sensor, double size) const {
-    if (kind() == SeriesKind::kMotion) return true;
-    return std::abs(size) > kResidualStep * left_[static_cast<std::size_t>(sensor)];
+  /// Whether a step in a sensor stands out of what is there beside it.
+  bool is_told(int sensor, double step) const {
+    return kind() == SeriesKind::kMotion ||
+           stands_out(step, left_[static_cast<std::size_t>(sensor)]);
   }
 
   /// After `find_jumps`.
@@ -209,10 +205,10 @@ class RecordingExamination {
     for (const Jump& jump : jumps) {
       const StepExplanation explanation = examination.explain(jump);
       if (kind_ == SeriesKind::kResidual && explanation.cause == StepCause::kBreak) continue;
-      const bool stands_out = std::ranges::any_of(jump.sensors, [&](int sensor) {
-        return examination.stands_out(sensor, explanation.sizes[static_cast<std::size_t>(sensor)]);
+      const bool is_told = std::ranges::any_of(jump.sensors, [&](int sensor) {
+        return examination.is_told(sensor, explanation.sizes[static_cast<std::size_t>(sensor)]);
       });
-      if (!stands_out) continue;
+      if (!is_told) continue;
       book(segment, data.start + data.time(jump.row), jump, explanation);
     }
   }

@@ -36,7 +36,10 @@ SignalExamination suspect_slip(const Calibration& calibration,
   const std::vector<double> quanta = seen_quanta(sensors, recordings);
   double best = kSuspect;
   for (int r = 0; r < std::ssize(recordings); ++r) {
-    for (const ModelledSegment& each : modelled_segments(calibration, sensors, recordings, r)) {
+    const std::vector<ModelledSegment> modelled =
+        modelled_segments(calibration, sensors, recordings, r);
+    const std::vector<double> left = root_mean_squares(modelled, sensors.size());
+    for (const ModelledSegment& each : modelled) {
       for (int i = 0; i < std::ssize(sensors); ++i) {
         const Sensor& sensor = sensors[static_cast<std::size_t>(i)];
         const double quantum = quanta[static_cast<std::size_t>(i)];
@@ -45,6 +48,7 @@ SignalExamination suspect_slip(const Calibration& calibration,
         const SignalScale scale(series, quantum);
         const std::optional<Step> step = likeliest_step(series, scale, sensor.units().scale);
         if (!step || !(step->ratio > best)) continue;
+        if (!stands_out(step->size, left[static_cast<std::size_t>(i)])) continue;
         const int row = series.rows[step->position];
         if (is_of_model(*each.model, row, i, step->size)) continue;
         best = step->ratio;
