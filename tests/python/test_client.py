@@ -87,10 +87,10 @@ def test_leaving_a_calibration_cancels_its_job(service, csv):
         assert list(client.watch("left"))[-1].state == rigcal_state("JOB_CANCELLED")
 
 
-def test_what_the_service_refuses_is_told(service, csv):
+def test_what_the_service_refuses_is_told(service):
     with rigcal.Client(service) as client:
         with pytest.raises(rigcal.ServiceError, match="nobody"):
-            client.calibrate(csv, RIG, free="nobody")
+            client.calibrate("session:nobody", RIG)
         with pytest.raises(rigcal.ServiceError) as told:
             client.result("nothing")
         assert told.value.code == "NOT_FOUND"

@@ -304,7 +304,8 @@ Rig parallelogram() {
 
 // Flat, it can go on as a parallelogram or cross over: the recording is named, and the time.
 TEST(LoopCalibration, ARecordingThroughAChangePointIsRefusedByTime) {
-  const Rig rig = parallelogram();
+  Rig rig = parallelogram();
+  rig.mechanism.hinges[2].assembled_at = 0.45;  // Q
   std::string table = "t_s,O_rad,R_rad,u0\n";
   for (int k = 0; k <= 200; ++k) {
     const std::string angle = std::to_string(0.45 - 0.3 * 0.01 * k);
