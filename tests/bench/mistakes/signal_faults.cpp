@@ -127,6 +127,7 @@ estimator::Recording without_rows(const random_rigs::RandomRig& rig, double shar
   const estimator::Segment& segment = rig.recording.segments.front();
   service::RecordingFormat format;
   format.time_column = "t";
+  format.speed_max = 1e3;  // [rad/s]; double pendulums tumble
   std::string text = "t";
   const auto add_column = [&](const std::string& name) { return text += "," + name, name; };
   for (const estimator::Sensor& sensor : estimator::sensors_of(rig.mechanism)) {
