@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import rigcal
-from conftest import RIG, ROOT, SCENARIO, TRUTH, rigcal_program
+from conftest import RIG, ROOT, SCENARIO, SENSED, TRUTH, rigcal_program
 
 
 def without_time(document):
@@ -45,6 +45,24 @@ def test_options_reach_the_estimator_as_those_of_the_command_line(csv, tmp_path)
                             max_iterations=30)
     assert without_time(json.loads(out.read_text())) == without_time(here.document)
     assert name not in here.parameters.index
+
+
+def test_any_sensor_may_be_withheld(sensed):
+    whole = rigcal.calibrate(sensed, SENSED)
+    some = rigcal.calibrate(sensed, SENSED, withhold="imu1")
+    assert whole.document["withheld"] == []
+    (told,) = some.document["withheld"]
+    assert (told["hinge"], told["unit"]) == ("imu1.gyro_z", "rad/s")
+    assert math.isclose(told["rmse"], 2e-2, rel_tol=0.05)
+    assert (some.parameters.standard_deviation > whole.parameters.standard_deviation).any()
+    with pytest.raises(rigcal.InputError, match="no encoder would be left"):
+        rigcal.calibrate(sensed, SENSED, withhold="1")
+    told_by = [rigcal.crossvalidate(sensed, SENSED, pieces=2, withhold=names).parameters.reported
+               for names in ((), "imu1")]
+    assert (told_by[1] > told_by[0]).all()
+    rmse = [rigcal.validate(sensed, SENSED, withhold=names).errors["rmse"].iloc[0]
+            for names in ((), ["imu1"])]
+    assert rmse[0] != rmse[1]  # of the encoder: its start is fitted without the other
 
 
 def test_table_dictionary_and_file_give_the_same(frame, result):

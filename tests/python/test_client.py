@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import rigcal
-from conftest import RIG, rigcal_program
+from conftest import RIG, SENSED, rigcal_program
 
 
 def test_result_is_that_of_this_process(service, csv, result, tmp_path):
@@ -30,6 +30,13 @@ def test_tables_are_uploaded_with_every_digit(service, frame, csv, result):
         there = client.calibrate([frame], RIG)
         pd.testing.assert_frame_equal(there.parameters, result.parameters, check_exact=True)
         assert client.upload(frame) == client.upload(frame)
+
+
+def test_sensors_are_withheld_as_in_this_process(service, sensed):
+    here = rigcal.calibrate(sensed, SENSED, withhold="imu1")
+    with rigcal.Client(service) as client:
+        there = client.calibrate(sensed, SENSED, withhold="imu1")
+    assert there.document["withheld"] == here.document["withheld"]
 
 
 def test_jobs_are_listed_watched_reported_and_deleted(service, csv, tmp_path):

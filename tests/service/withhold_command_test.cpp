@@ -21,7 +21,8 @@ hinge { name: "1"
   parent { body: "ground" axis { z: 1 } zero_direction { y: -1 } }
   child { body: "A" point { x { value: -0.1 } } axis { z: 1 } zero_direction { x: 1 } }
   friction { viscous { value: 0.002 free: true } } encoder { } }
-inertial_sensor { name: "imu1" body: "A" point { x { value: 0.05 } } gyroscope { } accelerometer { } }
+inertial_sensor { name: "imu1" body: "A" point { x { value: 0.05 } }
+  gyroscope { } accelerometer { } }
 distance_sensor { name: "wire" body: "A" anchor { x { value: 0.5 } } }
 torque_sensor { name: "strain" hinge: "1" }
 recording { time { column: "t" } angle { hinge: "1" column: "x" unit: RADIAN }
@@ -94,7 +95,8 @@ TEST_F(WithholdCommand, KeepsOneEncoderAndKnowsTheNames) {
   expect_parts(run.err, {"--withhold nobody", "use one of 1, imu1, strain, wire"});
   run = run_rigcal(input + "imu1 --withhold imu1");
   EXPECT_EQ(run.exit_code, 1);
-  expect_parts(run.err, {"--withhold imu1", "no such sensor that is used", "use one of 1, strain, wire"});
+  expect_parts(run.err,
+               {"--withhold imu1", "no such sensor that is used", "use one of 1, strain, wire"});
 }
 
 // Where another is judged by, the sensor takes no part either.
