@@ -27,6 +27,7 @@ class ChartedProblem final : public LeastSquaresProblem {
   int block_count() const override { return problem_.block_count(); }
   int max_block_rows() const override { return problem_.max_block_rows(); }
   int group_count() const override { return problem_.group_count(); }
+  int threads() const override { return problem_.threads(); }
   void linearize(int index, ResidualBlock& out) const override;
   double cost() const override { return problem_.cost(); }
   double evaluate_candidate(const Eigen::VectorXd& node_step,

@@ -34,6 +34,7 @@ class GroupedByPiece final : public LeastSquaresProblem {
   int block_count() const override { return problem_.block_count(); }
   int max_block_rows() const override { return problem_.max_block_rows(); }
   int group_count() const override { return prior_group() + 1; }
+  int threads() const override { return problem_.threads(); }
   void linearize(int index, ResidualBlock& out) const override {
     problem_.linearize(index, out);
     out.group = out.node_span == 0

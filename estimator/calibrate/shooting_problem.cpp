@@ -37,7 +37,7 @@ ShootingProblem::ShootingProblem(const Mechanism& mechanism, const std::vector<S
       sensors_(sensors_of(mechanism)),
       looked_(looked_axes(mechanism, segments)),
       noise_(noise),
-      threads_(threads) {
+      threads_(std::max(threads, 1)) {
   assert(grid.step > 0.0 && std::isfinite(grid.step) && grid.interval > 0.0);
   assert((noise.angle.array() > 0.0).all() && (noise.acceleration.array() > 0.0).all());
   for (const int index : programs_.common().moving()) moving_.push_back(free_.position(index));

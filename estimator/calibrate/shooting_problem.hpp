@@ -89,6 +89,7 @@ class ShootingProblem final : public LeastSquaresProblem {
   int block_count() const override { return static_cast<int>(blocks_.size()); }
   int max_block_rows() const override { return max_rows_; }
   int group_count() const override { return prior_group() + 1; }
+  int threads() const override { return threads_; }
   void linearize(int index, ResidualBlock& out) const override;
   double cost() const override { return point_.cost; }
   double evaluate_candidate(const Eigen::VectorXd& node_step,

@@ -40,6 +40,7 @@ class SimulationProblem final : public LeastSquaresProblem {
   int block_count() const override;
   int max_block_rows() const override { return max_rows_; }
   int group_count() const override { return sensor_count() + 1; }
+  int threads() const override { return 1; }
   void linearize(int index, ResidualBlock& out) const override;
   double cost() const override { return point_.cost; }
   double evaluate_candidate(const Eigen::VectorXd& node_step,

@@ -60,6 +60,7 @@ class TrajectoryProblem final : public LeastSquaresProblem {
   int block_count() const override { return static_cast<int>(blocks_.size()); }
   int max_block_rows() const override;
   int group_count() const override { return impulse_group() + 3; }
+  int threads() const override { return 1; }
   void linearize(int index, ResidualBlock& out) const override;
   double cost() const override { return current_cost_; }
   double evaluate_candidate(const Eigen::VectorXd& node_step,

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "estimator/optimize/arrow_matrix.hpp"
+#include "estimator/optimize/block_terms.hpp"
 #include "estimator/optimize/least_squares_problem.hpp"
 #include "estimator/optimize/node_elimination.hpp"
 
@@ -27,7 +28,9 @@ class ArrowFactor {
   /// @param max_block_rows  upper bound on the rows of a residual block
   ArrowFactor(const ArrowLayout& layout, int max_block_rows);
 
-  /// Linearises `problem` at its current point and eliminates the nodes.
+  /// Linearises `problem` at its current point and eliminates the nodes. Blocks are linearised on
+  /// the problem's threads, some ahead of the sweep, and added in order: results do not depend on
+  /// the number of threads. What linearising throws is thrown on; call again after it.
   ///
   /// @param damping  α ≥ 0
   /// @return false if a pivot was not positive or not finite. Nothing but the damping may then be
@@ -71,8 +74,9 @@ class ArrowFactor {
   };
 
   void start(double damping);
-  void add_block(const ResidualBlock& block);
-  void add_sums(const ResidualBlock& block);
+  void linearize(const LeastSquaresProblem& problem, int first, int last);
+  void add_rows(const BlockTerms& terms);
+  void add_multiplied(const BlockTerms& terms);
   PendingBlock& pending(int index) {
     return ring_[(ring_begin_ + static_cast<std::size_t>(index)) % ring_.size()];
   }
@@ -82,15 +86,14 @@ class ArrowFactor {
 
   ArrowMatrix factor_;
   double damping_ = 0.0;
-  ResidualBlock block_;
-  int eliminated_ = 0;  // nodes whose panel holds L and R
+  int max_block_rows_;
+  std::vector<BlockLinearizer> linearizers_;  // one a thread
+  std::vector<BlockTerms> terms_;             // of the blocks of one window
+  int eliminated_ = 0;                        // nodes whose panel holds L and R
   /// Sums of tall residual blocks over one node, as `NodeElimination::start_arrow` has them: of
   /// the nodes from eliminated_ on, by their remainder.
   ArrowMatrix sums_;
   std::vector<bool> has_sums_;
-  std::vector<int> seen_;           // parameters that a block's derivatives are not all zero along
-  Eigen::VectorXd tall_;            // [J_x r J_seen]ᵀ of one block, padded
-  Eigen::MatrixXd tall_product_;    // lower, padded
   std::vector<PendingBlock> ring_;  // in the order of the blocks
   std::size_t ring_begin_ = 0;
   int pending_count_ = 0;

@@ -64,6 +64,9 @@ class LeastSquaresProblem {
   /// Number of noise groups that blocks refer to (sensors, impulse residual, prior, …).
   virtual int group_count() const = 0;
 
+  /// Threads, at least 1, that a solver may linearise on. Results must not depend on it.
+  virtual int threads() const = 0;
+
   /// Residual and derivatives of block `index` at the current point. Resizes `out` only when it
   /// is too small, so a reused buffer makes this allocation-free.
   virtual void linearize(int index, ResidualBlock& out) const = 0;

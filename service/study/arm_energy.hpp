@@ -31,6 +31,7 @@ class EnergyObservedProblem final : public estimator::LeastSquaresProblem {
   int block_count() const override { return static_cast<int>(order_.size()); }
   int max_block_rows() const override { return problem_.max_block_rows(); }
   int group_count() const override { return problem_.group_count() + 1; }
+  int threads() const override { return problem_.threads(); }
   void linearize(int index, estimator::ResidualBlock& out) const override;
   double cost() const override { return problem_.cost() + point_.cost; }
   double evaluate_candidate(const Eigen::VectorXd& node_step,

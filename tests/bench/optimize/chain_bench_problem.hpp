@@ -23,6 +23,7 @@ class ChainBenchProblem : public estimator::LeastSquaresProblem {
   int block_count() const override { return 2 * layout_.node_count; }
   int max_block_rows() const override { return layout_.node_size; }
   int group_count() const override { return 2; }
+  int threads() const override { return 1; }
   void linearize(int index, estimator::ResidualBlock& out) const override;
   double cost() const override { return 1.0; }
   double evaluate_candidate(const Eigen::VectorXd&, const Eigen::VectorXd&) override { return 1.0; }

@@ -4,8 +4,10 @@
 
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "estimator/model/mechanisms/chain.hpp"
+#include "estimator/optimize/arrow_factor.hpp"
 #include "estimator/optimize/levenberg_marquardt.hpp"
 #include "tests/estimator/body_encoder.hpp"
 #include "tests/estimator/calibrate/reference_recording.hpp"
@@ -233,22 +235,29 @@ TEST(ShootingProblem, IsTheSameToTheLastBitWithAnyNumberOfThreads) {
   states << 0.31, 0.32, 1.02, 0.9, 0.21, 0.5, 0.1, -0.4;
   const std::vector<Eigen::MatrixXd> starts(segments.size(), states);
   const std::vector<double> spacing(segments.size(), 0.1);
-  Eigen::VectorXd residual[2];
-  Eigen::MatrixXd jacobian[2];
-  double cost[2];
-  for (const int threads : {1, 3}) {
-    const std::size_t at = threads == 1 ? 0 : 1;
+  std::vector<Eigen::MatrixXd> expected;
+  for (const int threads : {1, 2, 3}) {
     ShootingProblem problem(mechanism_to_fit(), segments, starts, spacing, {4e-3, 0.1}, noise(),
                             threads);
-    test_support::linearize_all(problem, residual[at], jacobian[at]);
+    EXPECT_EQ(problem.threads(), threads);
     const auto layout = problem.layout();
-    cost[at] = problem.evaluate_candidate(
+    // Blocks are linearised by the factor's threads first, derivatives found by those of one.
+    estimator::ArrowFactor factor(layout, problem.max_block_rows());
+    ASSERT_TRUE(factor.factorize(problem, 1e-8));
+    Eigen::VectorXd residual, step;
+    Eigen::MatrixXd jacobian;
+    factor.solve_nodes(Eigen::VectorXd::Zero(layout.arrow_size), step);
+    test_support::linearize_all(problem, residual, jacobian);
+    const double cost = problem.evaluate_candidate(
         Eigen::VectorXd::Constant(layout.node_count * layout.node_size, 1e-2),
         Eigen::VectorXd::Zero(layout.arrow_size));
+    const std::vector<Eigen::MatrixXd> found = {
+        residual,       jacobian,
+        factor.schur(), factor.schur_gradient(),
+        step,           Eigen::MatrixXd::Constant(1, 1, cost)};
+    if (threads == 1) expected = found;
+    EXPECT_EQ(found, expected) << threads;
   }
-  EXPECT_EQ(residual[0], residual[1]);
-  EXPECT_EQ(jacobian[0], jacobian[1]);
-  EXPECT_EQ(cost[0], cost[1]);
 }
 
 // Where the motion is slow steps may be longer: each piece of time takes its own, nodes stay where

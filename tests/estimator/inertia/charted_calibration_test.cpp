@@ -113,6 +113,16 @@ TEST_F(Furuta, TheChainRuleIsThatOfTheCost) {
   }
 }
 
+// Charts are no reason to work on one thread.
+TEST_F(Furuta, IsLinearizedOnTheThreadsOfItsProblem) {
+  const Mechanism mechanism = to_fit(1.4);
+  CalibrationMonitor monitor;
+  monitor.threads = 3;
+  ShootingFit fit(prepare_shooting(mechanism, {recording()}, {}), {}, monitor);
+  const auto problem = fit.first_problem(mechanism);
+  EXPECT_EQ(ChartedProblem(*problem, mechanism, InertiaChart::kLogCholesky).threads(), 3);
+}
+
 // Of a body that can exist the estimate does not depend on the coordinates it was found in.
 TEST_F(Furuta, APossibleOptimumIsTheSameInAnyChart) {
   rig_.J_Bxx = 3e-3;

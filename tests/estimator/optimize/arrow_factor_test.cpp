@@ -4,8 +4,13 @@
 
 #include <Eigen/Cholesky>
 #include <Eigen/QR>
+#include <atomic>
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <stdexcept>
+#include <thread>
+#include <vector>
 
 #include "tests/estimator/optimize/linear_chain_problem.hpp"
 
@@ -223,6 +228,91 @@ TEST(ArrowFactor, NonFiniteEntriesAreReported) {
       LinearChainProblem broken = problem;
       broken.blocks()[index].arrow_jacobian(0, 1) = bad;
       EXPECT_FALSE(factor.factorize(broken, 1e-8)) << bad << " in block " << index;
+    }
+  }
+}
+
+// What one sweep comes to, and a step.
+std::vector<Eigen::MatrixXd> all_of(ArrowFactor& factor) {
+  Eigen::VectorXd step;
+  factor.solve_nodes(Eigen::VectorXd::Ones(factor.arrow_scale().size()), step);
+  return {factor.schur(),
+          factor.schur_gradient(),
+          factor.node_scale(),
+          factor.node_gradient(),
+          factor.arrow_scale(),
+          factor.arrow_gradient(),
+          step,
+          Eigen::MatrixXd::Constant(1, 1, factor.node_decrease())};
+}
+
+// Sums of rounded numbers depend on their order: an estimate would change from machine to machine
+// if blocks were added as their threads end. The chains are of several windows of any number of
+// threads, the last of which is not full.
+TEST(ArrowFactor, IsTheSameToTheLastBitWithAnyNumberOfThreads) {
+  std::mt19937 random(31);
+  for (const ArrowLayout& layout : {ArrowLayout{700, 4, 2, 9}, ArrowLayout{701, 3, 0, 2}}) {
+    SCOPED_TRACE(::testing::PrintToString(layout));
+    LinearChainProblem problem = make_random_chain(layout, random);
+    ArrowFactor one(layout, problem.max_block_rows());
+    ASSERT_TRUE(one.factorize(problem, 1e-3));
+    const std::vector<Eigen::MatrixXd> expected = all_of(one);
+    for (const int threads : {2, 3, 1}) {
+      problem.thread_count = threads;
+      ArrowFactor fresh(layout, problem.max_block_rows());
+      for (ArrowFactor* factor : {&fresh, &one}) {
+        ASSERT_TRUE(factor->factorize(problem, 1e-3));
+        EXPECT_EQ(all_of(*factor), expected) << threads;
+      }
+    }
+  }
+}
+
+/// Calls `before` of each block that is linearised.
+class WatchedChain : public LinearChainProblem {
+ public:
+  explicit WatchedChain(const LinearChainProblem& chain) : LinearChainProblem(chain) {}
+  void linearize(int index, estimator::ResidualBlock& out) const override {
+    before(index);
+    LinearChainProblem::linearize(index, out);
+  }
+  std::function<void(int)> before;
+};
+
+TEST(ArrowFactor, LinearizesOnTheThreadsOfItsProblem) {
+  const ArrowLayout layout{100, 4, 1, 3};
+  std::mt19937 random(32);
+  WatchedChain problem(make_random_chain(layout, random));
+  problem.thread_count = 3;
+  std::atomic<int> begun = 0;
+  problem.before = [&](int) {
+    ++begun;
+    while (begun < 3) std::this_thread::yield();  // each waits for two others
+  };
+  ArrowFactor factor(layout, problem.max_block_rows());
+  EXPECT_TRUE(factor.factorize(problem, 1e-3));
+  EXPECT_EQ(begun, problem.block_count());
+}
+
+// Models refuse by exceptions, in any window and thread; the next sweep must not see them.
+TEST(ArrowFactor, ThrowsWhatLinearizingThrows) {
+  const ArrowLayout layout{300, 4, 1, 3};
+  std::mt19937 random(33);
+  WatchedChain problem(make_random_chain(layout, random));
+  problem.before = [](int) {};
+  ArrowFactor factor(layout, problem.max_block_rows());
+  ASSERT_TRUE(factor.factorize(problem, 1e-3));
+  const std::vector<Eigen::MatrixXd> expected = all_of(factor);
+  for (const int threads : {1, 3}) {
+    problem.thread_count = threads;
+    for (const int bad : {0, 50, problem.block_count() - 1}) {
+      problem.before = [&](int index) {
+        if (index == bad) throw std::invalid_argument("this one");
+      };
+      EXPECT_THROW(factor.factorize(problem, 1e-3), std::invalid_argument) << bad;
+      problem.before = [](int) {};
+      ASSERT_TRUE(factor.factorize(problem, 1e-3));
+      EXPECT_EQ(all_of(factor), expected) << threads << " threads, " << bad;
     }
   }
 }

@@ -50,6 +50,7 @@ class FunctionProblem : public estimator::LeastSquaresProblem {
   int block_count() const override { return 1; }
   int max_block_rows() const override { return static_cast<int>(residual_(x_).size()); }
   int group_count() const override { return 1; }
+  int threads() const override { return 1; }
   void linearize(int /*index*/, estimator::ResidualBlock& out) const override {
     ++linearizations;
     out.first_node = 0;

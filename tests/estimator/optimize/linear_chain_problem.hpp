@@ -40,6 +40,7 @@ class LinearChainProblem : public estimator::LeastSquaresProblem {
   int block_count() const override { return static_cast<int>(blocks_.size()); }
   int max_block_rows() const override;
   int group_count() const override { return group_count_; }
+  int threads() const override { return thread_count; }
   void linearize(int index, estimator::ResidualBlock& out) const override;
   double cost() const override { return cost_at(node_, arrow_); }
   double evaluate_candidate(const Eigen::VectorXd& node_step,
@@ -61,6 +62,7 @@ class LinearChainProblem : public estimator::LeastSquaresProblem {
 
   Eigen::VectorXd lower;
   Eigen::VectorXd upper;
+  int thread_count = 1;
 
  private:
   Eigen::VectorXd residual_at(const estimator::ResidualBlock& block, const Eigen::VectorXd& node,

@@ -103,6 +103,7 @@ class RotationChainProblem : public estimator::LeastSquaresProblem {
   int block_count() const override { return static_cast<int>(blocks_.size()); }
   int max_block_rows() const override { return 6; }
   int group_count() const override { return 2; }
+  int threads() const override { return 1; }
   void linearize(int index, estimator::ResidualBlock& out) const override;
   double cost() const override { return cost_at(chain_.poses, chain_.chi); }
   double evaluate_candidate(const Eigen::VectorXd& node_step,
