@@ -136,6 +136,7 @@ struct WithheldSensor {
   double noise = 0.0;      ///< of its readings, by their differences [rad, m or unit]
   double narrowing = 1.0;  ///< largest ratio of a deviation without all that is withheld to with it
   std::string narrowed;    ///< the parameter that it is of; empty: none
+  bool at_start = false;   ///< has free parameters of its own, which nothing else tells
 };
 
 /// An instrument that reads along axes which are not square, and is not described so.

@@ -4,82 +4,24 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <random>
 #include <stdexcept>
 
 #include "estimator/calibrate/number_text.hpp"
 #include "estimator/model/sensor.hpp"
+#include "estimator/tree/assemblies.hpp"
 #include "estimator/tree/loop_closure.hpp"
 
 namespace estimator {
 namespace {
 
-constexpr int kAssemblyStarts = 64;
-constexpr double kSameAngle = 1e-3;      // [rad or m]
-constexpr double kIndifferent = 0.02;    // readings do not tell misfits apart that differ by less
 constexpr int kConfigurationsMax = 256;  // that the choice of coordinates looks at
 constexpr double kTrendTime = 0.02;      // over which it is told where joints are going [s]
 constexpr double kToldTwist = 0.1;       // beside a distance [rad]
 constexpr double kInLine = 0.02;         // of singular values, least to largest
 constexpr double kNotWanted = std::numeric_limits<double>::quiet_NaN();
 
-/// One way in which the loops close.
-struct Assembly {
-  Eigen::VectorXd angles;
-  double misfit;  // of what is measured, root mean square
-};
-
 double difference(const Mechanism& mechanism, Eigen::Index joint, double of_coordinates) {
   return mechanism.hinges[static_cast<std::size_t>(joint)].difference(of_coordinates);
-}
-
-bool is_same(const Mechanism& mechanism, const Eigen::VectorXd& a, const Eigen::VectorXd& b) {
-  for (Eigen::Index j = 0; j < a.size(); ++j) {
-    if (!(std::abs(difference(mechanism, j, a[j] - b[j])) < kSameAngle)) return false;
-  }
-  return true;
-}
-
-/// All ways that are found from random starts and fit the readings as well as the best of them.
-/// @param nearest  where none was found: angles at which the loops are nearly closed
-std::vector<Assembly> find_assemblies(const Mechanism& mechanism, LoopClosure& closure,
-                                      const Eigen::VectorXd& measured, Eigen::VectorXd& nearest) {
-  double least = std::numeric_limits<double>::infinity();
-  std::vector<Assembly> found;
-  std::mt19937 random(1);
-  for (int start = 0; start < kAssemblyStarts; ++start) {
-    Eigen::VectorXd angles = measured;
-    for (double& angle : angles) {
-      const double turn = 2.0 * M_PI * (static_cast<double>(random()) / std::mt19937::max() - 0.5);
-      if (std::isnan(angle)) angle = start == 0 ? 0.0 : turn;
-    }
-    const Eigen::VectorXd began = angles;
-    if (!closure.close(angles, measured)) {
-      Eigen::VectorXd near = began;
-      const double open = closure.approach(near, measured) ? closure.openness(near) : least;
-      if (open < least) nearest = near;
-      least = std::min(least, open);
-      continue;
-    }
-    const auto is_known = [&](const Assembly& each) {
-      return is_same(mechanism, each.angles, angles);
-    };
-    if (std::ranges::any_of(found, is_known)) continue;
-    double squares = 0.0, count = 0.0;
-    for (Eigen::Index j = 0; j < angles.size(); ++j) {
-      if (std::isnan(measured[j])) continue;
-      squares += std::pow(angles[j] - measured[j], 2);
-      count += 1.0;
-    }
-    for (Eigen::Index j = 0; j < angles.size(); ++j) {
-      if (std::isnan(measured[j])) angles[j] = difference(mechanism, j, angles[j]);
-    }
-    found.push_back({angles, std::sqrt(squares / std::max(count, 1.0))});
-  }
-  double best = std::numeric_limits<double>::infinity();
-  for (const Assembly& each : found) best = std::min(best, each.misfit);
-  std::erase_if(found, [&](const Assembly& each) { return each.misfit > best + kIndifferent; });
-  return found;
 }
 
 /// How far an assembly is from what the description says.

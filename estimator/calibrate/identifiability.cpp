@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "estimator/calibrate/number_text.hpp"
+#include "estimator/model/sensor.hpp"
 
 namespace estimator {
 namespace {
@@ -65,7 +66,8 @@ Uncertainty make_uncertainty(const Mechanism& mechanism, const std::vector<int>&
     where.push_back(std::find(asked.begin(), asked.end(), index) - asked.begin());
   }
   for (const int index : asked) {
-    if (std::find(estimated.begin(), estimated.end(), index) == estimated.end()) {
+    if (std::find(estimated.begin(), estimated.end(), index) == estimated.end() &&
+        !is_of_withheld(mechanism, index)) {
       result.null_directions.push_back(held_direction(mechanism, asked, index));
     }
   }

@@ -6,6 +6,7 @@
 
 #include "estimator/calibrate/free_parameters.hpp"
 #include "estimator/calibrate/parameter_effect.hpp"
+#include "estimator/model/sensor.hpp"
 #include "estimator/model/turning_axis.hpp"
 
 namespace estimator {
@@ -61,6 +62,7 @@ void ParameterBook::hold_without_effect(const LeastSquaresProblem& problem, Mech
   }
   for (const int index : without) {
     parameter(index).free = false;
+    if (is_of_withheld(mechanism, index)) continue;  // told with what withholding costs
     notes.push_back("warning: " + parameter(index).name +
                     " has no effect on these recordings and was held at its start; "
                     "fix it in the rig file or record an experiment that excites it");

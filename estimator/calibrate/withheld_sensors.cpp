@@ -42,13 +42,6 @@ std::vector<int> withheld_axes(const Mechanism& mechanism, const std::vector<Seg
   return axes;
 }
 
-/// Whether a parameter is of a sensor that is withheld, and so of nothing that is read.
-bool is_of_withheld(const Mechanism& mechanism, int parameter) {
-  if (!is_of_sensor(mechanism, parameter)) return false;
-  const std::string& name = parameter_at(mechanism, parameter).name;
-  return is_withheld(mechanism, name.substr(0, name.rfind('.')));
-}
-
 /// Readings of all sensors where the fit stands; noise of those withheld by their differences.
 ShootingProblem problem_with_all(const ShootingProblem& fitted,
                                  const std::vector<Segment>& segments, const ShootingGrid& grid) {
@@ -85,6 +78,14 @@ Eigen::VectorXd deviations(const ShootingProblem& problem, const ParameterBook& 
   const Eigen::VectorXd unit = Eigen::VectorXd::Ones(problem.group_count());
   return make_uncertainty(problem.mechanism(), book.asked(), book.estimated(), information, unit)
       .standard_deviation;
+}
+
+/// Whether any parameter of a sensor's own is asked for.
+bool has_free(const ParameterBook& book, const Mechanism& mechanism, const std::string& sensor) {
+  return std::ranges::any_of(book.asked(), [&](int index) {
+    return is_of_sensor(mechanism, index) &&
+           parameter_at(mechanism, index).name.starts_with(sensor + ".");
+  });
 }
 
 /// Errors of an encoder's readings as they are predicted.
@@ -169,12 +170,15 @@ std::vector<WithheldSensor> judge_withheld(const ShootingProblem& fitted,
     sensor.noise = all.noise().angle[i];
     sensor.narrowing = narrowing;
     sensor.narrowed = narrowed;
+    sensor.at_start = has_free(book, all.mechanism(), sensor.name);
     book_errors(errors_of(all, segments, i), sensor);
   }
   for (const int axis : withheld_axes(fitted.mechanism(), segments)) {
     const auto place = std::ranges::find(all.sensed(), axis) - all.sensed().begin();
     WithheldSensor& sensor = judged.emplace_back();
     sensor.name = inertial_axis_name(all.mechanism(), axis);
+    sensor.at_start =
+        has_free(book, all.mechanism(), sensor.name.substr(0, sensor.name.rfind('.')));
     sensor.unit = inertial_axis_unit(all.mechanism(), axis);
     sensor.noise = all.noise().inertial[axis];
     sensor.narrowing = narrowing;
@@ -201,6 +205,7 @@ std::string describe(const WithheldSensor& sensor) {
             ", which the others do not tell well";
   }
   text += ")";
+  if (sensor.at_start) text += ", its own free parameters, which it alone tells, at their starts";
   if (sensor.narrowed.empty()) return text + "; with it nothing would be known better";
   if (std::isinf(sensor.narrowing)) {
     return text + "; " + sensor.narrowed + " cannot be told without what was withheld";

@@ -147,6 +147,12 @@ bool is_of_sensor(const Mechanism& mechanism, int parameter) {
   return false;
 }
 
+bool is_of_withheld(const Mechanism& mechanism, int parameter) {
+  if (!is_of_sensor(mechanism, parameter)) return false;
+  const std::string& name = parameter_at(mechanism, parameter).name;
+  return is_withheld(mechanism, name.substr(0, name.rfind('.')));
+}
+
 bool acts_on_motion(const Mechanism& mechanism, int parameter) {
   if (!is_of_sensor(mechanism, parameter)) return true;
   return std::ranges::any_of(mechanism.ties, [&](const Tie& tie) {

@@ -51,6 +51,9 @@ std::vector<Sensor> sensors_of(const Mechanism& mechanism);
 /// Whether a parameter is of an encoder or an inertial sensor.
 bool is_of_sensor(const Mechanism& mechanism, int parameter);
 
+/// Whether a parameter is of a sensor that is withheld, and so of nothing that is read.
+bool is_of_withheld(const Mechanism& mechanism, int parameter);
+
 /// Whether a parameter acts on the motion, of itself or through a tie, and not on readings alone.
 bool acts_on_motion(const Mechanism& mechanism, int parameter);
 

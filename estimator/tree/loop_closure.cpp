@@ -214,8 +214,8 @@ ChangePoint::ChangePoint(const std::string& passing, std::size_t motion_index,
                          Eigen::Index configuration_index)
     : std::invalid_argument(passing +
                             " a change point of the mechanism, at which its joints can go on in "
-                            "two ways, whatever joints its motion is described by; use recordings "
-                            "that stay away from it, or parts of them (--from, --to)"),
+                            "two ways, whatever joints its motion is described by; use "
+                            "recordings, or parts of them, that stay away from it"),
       motion(motion_index),
       configuration(configuration_index) {}
 

@@ -18,9 +18,8 @@ inline constexpr const char* kMatUnits = "reading_unit";
 ///   angle_rad, encoder_counts, valid                   n×h, NaN angles where not valid
 ///   gaps                                               m×2: first missing sequence, how many
 ///   hinges                                             1×h cell of names
-///   kMatReadings, kMatUnits                            n×h as angle_rad, 1×h cell of "rad" and
-///   "m":
-///                                                      instead of angle_rad where joints slide
+///   reading, reading_unit                              n×h, 1×h cell of "rad" and "m": instead of
+///                                                      angle_rad where joints slide
 ///   clock                                              k×3: time_s, rate error and its sd [ppm]
 ///   release_s                                          1×1: when a hand let the rig go; -Inf where
 ///                                                      none was waited for, Inf: it never did

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <random>
 
+#include "estimator/tree/assemblies.hpp"
+#include "estimator/tree/loop_closure.hpp"
 #include "estimator/tree/rest_pose.hpp"
 #include "estimator/tree/statics.hpp"
 
@@ -21,9 +22,6 @@ constexpr double kReadNear = 1e-3, kPassiveNear = 0.05;
 // as they are.
 constexpr double kWayStep = 0.05;
 constexpr int kWayStepsMax = 1000;
-
-// Where joints of the loops are looked for that are assembled otherwise than at rest.
-constexpr int kStartsSearched = 64;
 
 /// Takes joints of closed loops to where they are stated to be.
 class StartAssembly {
@@ -79,18 +77,14 @@ class StartAssembly {
   }
 
   /// Of the other ways to assemble the loops with joints where they are stated, that nearest to
-  /// where they rest. It is found from anywhere.
+  /// where they rest.
   std::optional<Eigen::VectorXd> search(const Eigen::VectorXd& rest) {
     std::optional<Eigen::VectorXd> nearest;
-    std::mt19937_64 random(1);
-    std::uniform_real_distribution<double> turn(-M_PI, M_PI);
-    for (int k = 0; k < kStartsSearched; ++k) {
-      Eigen::VectorXd joints = stated_;
-      for (Eigen::Index j = 0; j < joints.size(); ++j) {
-        if (std::isnan(joints[j])) joints[j] = turn(random) * hinge(j).units().scale;
-      }
-      if (!statics_.close(joints, stated_) || !settle(joints)) continue;
-      if (!nearest || apart(joints, rest) < apart(*nearest, rest)) nearest = joints;
+    estimator::LoopClosure closure(mechanism_);
+    Eigen::VectorXd open;
+    for (estimator::Assembly& way : find_assemblies(mechanism_, closure, stated_, open)) {
+      if (!settle(way.angles)) continue;
+      if (!nearest || apart(way.angles, rest) < apart(*nearest, rest)) nearest = way.angles;
     }
     return nearest;
   }

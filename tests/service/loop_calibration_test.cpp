@@ -317,7 +317,7 @@ TEST(LoopCalibration, ARecordingThroughAChangePointIsRefusedByTime) {
                {"over.csv: about 1.",
                 "s the recording passes a change point of the mechanism, at "
                 "which its joints can go on in two ways, whatever joints its motion is described "
-                "by; use recordings that stay away from it, or parts of them (--from, --to)"});
+                "by; use recordings, or parts of them, that stay away from it"});
   const double time = std::stod(told.substr(told.find("about ") + 6));
   EXPECT_NEAR(time, 1.5, 0.05) << told;
 }

@@ -85,6 +85,27 @@ TEST_F(WithholdCommand, LeavesOutAnySensorAndTellsTheCost) {
   }
 }
 
+// Where a sensor sits that is not read, nobody is asked: that is no flaw of the recording.
+TEST_F(WithholdCommand, BlamesNoRecordingForWhatTheSensorAloneTells) {
+  std::string text = kSensedPendulum;
+  const std::string place = "point { x { value: 0.05 } }",
+                    free = "point { x { value: 0.05 free: true } }";
+  text.replace(text.find(place), place.size(), free);
+  const std::string rig = folder_.write("free.textproto", text);
+  const std::string command = "calibrate " + recording(1) + " --rig " + rig + " --quiet";
+  const ProgramRun whole = run_rigcal(command);
+  ASSERT_EQ(whole.exit_code, 0) << whole.err << whole.out;
+  EXPECT_EQ(whole.out.find("at their starts"), std::string::npos) << whole.out;
+  const ProgramRun run = run_rigcal(command + " --withhold imu1");
+  ASSERT_EQ(run.exit_code, 0) << run.err << run.out;
+  expect_parts(run.out, {"imu1.gyro_z was withheld",
+                         "its own free parameters, which it alone tells, at their starts"});
+  EXPECT_EQ(run.out.find("has no effect on these recordings"), std::string::npos) << run.out;
+  const ProgramRun other = run_rigcal(command + " --withhold wire");
+  ASSERT_EQ(other.exit_code, 0) << other.err << other.out;
+  EXPECT_EQ(other.out.find("at their starts"), std::string::npos) << other.out;
+}
+
 TEST_F(WithholdCommand, KeepsOneEncoderAndKnowsTheNames) {
   const std::string input = "calibrate " + recording(1) + " --rig " + rig_ + " --quiet --withhold ";
   ProgramRun run = run_rigcal(input + "1");
