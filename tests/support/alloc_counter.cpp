@@ -13,7 +13,7 @@ void* __libc_memalign(std::size_t alignment, std::size_t size);
 
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef RIG_SANITIZED
 constexpr bool kReplaced = false;
 #else
 constexpr bool kReplaced = true;
@@ -23,7 +23,7 @@ thread_local std::int64_t allocations = 0;
 
 }  // namespace
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#ifndef RIG_SANITIZED
 extern "C" {
 
 void* malloc(std::size_t size) {

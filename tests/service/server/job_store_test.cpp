@@ -343,7 +343,7 @@ std::uint64_t resident_bytes() {
 // holds what people read of them, 200 MB less here; the same after a restart, and for queue and
 // shares.
 TEST(JobStore, KeepsLittleOfTwoThousandCancelledJobs) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef RIG_SANITIZED
   GTEST_SKIP() << "sanitizers keep what was freed";
 #endif
   constexpr int kJobs = 2000;
