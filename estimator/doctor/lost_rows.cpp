@@ -12,8 +12,8 @@ namespace estimator {
 namespace {
 
 constexpr double kLeastLost = 0.5;  // rows; less is not lost time
-constexpr double kTold =
-    1.0;  // row, by which the noise of a reading hides when it was: not at rest
+constexpr double kSlow =
+    5.0;  // rows, within which the noise of a reading hides when it was: a rest
 constexpr double kWhole = 0.2;  // of a row, by which what was lost may seem to miss whole rows
 
 /// Cost that a state which starts anew may save by chance, for each of its components, and once
@@ -85,6 +85,11 @@ std::optional<Between> between(const Calibration& calibration, const Recording& 
   return found;
 }
 
+/// Whether the joints moved so fast that the ends tell time: fits know them better than a reading.
+bool is_told(const Between& found) {
+  return found.deviation < std::min(std::max(1.0, 0.5 * (found.rows - 1.0)), kSlow);
+}
+
 /// Whole rows that are missing between two pieces; 0: none, or not whole ones.
 int whole_rows(const Calibration& calibration, const Recording& recording, int behind) {
   const Segment& before = recording.segments[static_cast<std::size_t>(behind) - 1];
@@ -111,7 +116,7 @@ StepExplanation explain_cut(const Calibration& calibration, const Recording& rec
   const std::optional<Between> found = between(calibration, recording, behind);
   const double period = recording.segments[static_cast<std::size_t>(behind)].period;
   const double lost = found ? (found->rows - 1.0) * period : 0.0;
-  if (found && lost > kLeastLost * period && lost <= kHoleMax && found->deviation < kTold) {
+  if (found && lost > kLeastLost * period && lost <= kHoleMax && is_told(*found)) {
     out.cause = StepCause::kLostTime;
     out.lost_time = lost;
     out.time_deviation = found->deviation * period;

@@ -206,7 +206,7 @@ std::vector<double> read_control(const ControlColumn& column, std::vector<double
   return values;
 }
 
-/// Places without a row have no readings, and a command that changes evenly.
+/// Places without a row have no readings, and drawn commands (estimator::draw_commands).
 estimator::Segment make_segment(const Stretch& stretch, const RowTimes& time,
                                 const std::vector<AngleImport>& angles,
                                 const std::vector<std::vector<double>>& controls,

@@ -113,6 +113,7 @@ class Bench {
     const Eigen::Index row = lively_row(segment, seed);
     for (const SignalFault& fault : all()) {
       if (!is_wanted(fault.name)) continue;
+      if (fault.size_kind == SizeKind::kCounts && !(quantum > 0.0)) continue;  // nothing to slip by
       estimator::Recording recording = rig.recording;
       fault.apply(recording.segments.front(), row, quantum);
       judge(name, groups, fault, segment, segment.time(row), quantum, clean,

@@ -42,7 +42,8 @@ void lose_rows(estimator::Segment& segment, Eigen::Index row, double time) {
 void add_spikes(estimator::Segment& segment, double quantum) {
   const Eigen::Index rows = segment.angles.rows(), last = segment.angles.cols() - 1;
   for (Eigen::Index k = 1; k <= kSpikes; ++k) {
-    segment.angles(k * rows / (kSpikes + 2), last) += quantum * std::round(kSpike / quantum);
+    segment.angles(k * rows / (kSpikes + 2), last) +=
+        quantum > 0.0 ? quantum * std::round(kSpike / quantum) : kSpike;
   }
 }
 
