@@ -7,6 +7,7 @@
 #include "estimator/calibrate/withheld_sensors.hpp"
 #include "estimator/doctor/description_faults.hpp"
 #include "estimator/doctor/finding_text.hpp"
+#include "estimator/doctor/lost_rows.hpp"
 #include "estimator/doctor/misfit_causes.hpp"
 #include "estimator/doctor/slip_trial.hpp"
 #include "estimator/model/sensor.hpp"
@@ -83,25 +84,98 @@ void keep_initial(const std::vector<ParameterEstimate>& first,
   }
 }
 
-/// Frees the offset of the likeliest slip where the model does not hold, and keeps it where it does
-/// with that.
-void try_slip(const CalibrationOptions& options, const CalibrationMonitor& monitor,
+/// A calibration with a repair.
+struct Trial {
+  ExaminedInput input;
+  Calibration calibration;
+};
+
+Trial trial_of(const SignalExamination& repair, const CalibrationOptions& options,
+               const CalibrationMonitor& monitor, const ExaminedCalibration& without) {
+  Trial trial{without.input, {}};
+  take_values(without.calibration.mechanism, trial.input.mechanism);
+  apply(repair, trial.input);
+  trial.calibration = calibrate(trial.input.mechanism, trial.input.recordings, options, monitor);
+  return trial;
+}
+
+void keep(Trial trial, ExaminedCalibration& out) {
+  keep_initial(out.calibration.parameters, trial.calibration.parameters);
+  out.calibration = std::move(trial.calibration);
+  out.input = std::move(trial.input);
+}
+
+/// Tells of a cut as the model on both sides sees it.
+/// @return whether time was lost there
+bool tell_cut(const Cut& cut, Trial& trial) {
+  const Recording& recording = trial.input.recordings[static_cast<std::size_t>(cut.recording)];
+  const int behind = cut.segment + 1;
+  const StepExplanation explanation = explain_cut(trial.calibration, recording, behind);
+  if (explanation.cause != StepCause::kLostTime) return false;
+  const std::vector<Sensor> sensors = sensors_of(trial.input.mechanism);
+  const auto size = [](double rate) { return std::abs(rate); };
+  const auto fastest =
+      std::ranges::max_element(explanation.rates_after, {}, size) - explanation.rates_after.begin();
+  trial.input.findings.push_back(
+      cut_finding(sensors, static_cast<int>(fastest), recording.name,
+                  recording.segments[static_cast<std::size_t>(behind)].start, explanation,
+                  seen_quanta(sensors, trial.input.recordings)[static_cast<std::size_t>(fastest)]));
+  return true;
+}
+
+/// Where the model does not hold, frees the offset of the likeliest slip, or else takes it for lost
+/// time, and keeps what the model holds with.
+void try_jump(const CalibrationOptions& options, const CalibrationMonitor& monitor,
               ExaminedCalibration& out) {
   const VerdictKind verdict = out.calibration.verdict.kind;
   if (verdict != VerdictKind::kDoubtful && verdict != VerdictKind::kDoesNotHold) return;
-  const SignalExamination suspected = suspect_slip(out.calibration, out.input.recordings);
-  if (!suspected.needs_repair()) return;
-  ExaminedInput input = out.input;
-  take_values(out.calibration.mechanism, input.mechanism);
-  apply(suspected, input);
-  Calibration with = calibrate(input.mechanism, input.recordings, options, monitor);
-  if (is_stopped(monitor) ||
-      !is_slip_confirmed(out.calibration, with, input.mechanism.parameters.back().name)) {
+  Mechanism estimate = out.input.mechanism;
+  take_values(out.calibration.mechanism, estimate);
+  const SignalExamination slip = suspect_slip(estimate, out.input.recordings, options, monitor);
+  if (!slip.needs_repair()) return;
+  Trial slipped = trial_of(slip, options, monitor, out);
+  if (is_stopped(monitor)) return;
+  if (is_slip_confirmed(out.calibration, slipped.calibration,
+                        slipped.input.mechanism.parameters.back().name)) {
+    keep(std::move(slipped), out);
     return;
   }
-  keep_initial(out.calibration.parameters, with.parameters);
-  out.calibration = std::move(with);
+  SignalExamination cut;
+  cut.cuts = {{slip.freed[0].recording, slip.freed[0].segment, slip.freed[0].row}};
+  Trial parted = trial_of(cut, options, monitor, out);
+  if (is_stopped(monitor) || parted.calibration.verdict.kind != VerdictKind::kHolds) return;
+  if (tell_cut(cut.cuts[0], parted)) keep(std::move(parted), out);
+}
+
+/// Joins what was cut for lost time, where whole rows were lost: one motion tells more than two.
+void try_lost_rows(const CalibrationOptions& options, const CalibrationMonitor& monitor,
+                   ExaminedCalibration& out) {
+  if (out.calibration.verdict.kind != VerdictKind::kHolds) return;
+  const std::vector<LostRows> lost =
+      find_lost_rows(out.calibration, out.input.recordings, out.input.findings);
+  if (lost.empty()) return;
+  ExaminedInput input = out.input;
+  input.recordings = with_lost_rows(std::move(input.recordings), lost);
+  take_values(out.calibration.mechanism, input.mechanism);
+  Calibration joined = calibrate(input.mechanism, input.recordings, options, monitor);
+  if (is_stopped(monitor) ||
+      !are_rows_confirmed(out.calibration, joined, static_cast<int>(lost.size()))) {
+    return;
+  }
+  for (const LostRows& each : lost) {
+    input.findings[static_cast<std::size_t>(each.finding)].treatment = lost_rows_text(each.rows);
+  }
+  keep_initial(out.calibration.parameters, joined.parameters);
+  out.calibration = std::move(joined);
   out.input = std::move(input);
+}
+
+/// What was found beside a model that does not hold with it either may be what the model lacks.
+void doubt_beside_model(int first, Calibration& calibration) {
+  if (calibration.verdict.kind < VerdictKind::kDoesNotHold) return;
+  for (auto f = static_cast<std::size_t>(first); f < calibration.findings.size(); ++f) {
+    doubt(calibration.findings[f]);
+  }
 }
 
 }  // namespace
@@ -153,6 +227,10 @@ ExaminedCalibration calibrate_examined(const Mechanism& mechanism,
   require_no_fault(out.input.findings, options);
   out.calibration = calibrate(out.input.mechanism, out.input.recordings, options, monitor);
   const std::vector<ParameterEstimate> first = out.calibration.parameters;
+  const auto first_finding = static_cast<int>(out.input.findings.size());
+  const bool repairs = options.repair && out.calibration.kind == EstimateKind::kPhysical;
+  if (repairs && !is_stopped(monitor)) try_jump(options, monitor, out);
+  bool changed = false;
   for (int look = 1; look <= kLooks && !is_stopped(monitor); ++look) {
     SignalExamination more = examine_residuals(out.calibration, out.input.recordings);
     if (!options.repair || look == kLooks || !more.needs_repair()) {
@@ -164,10 +242,13 @@ ExaminedCalibration calibrate_examined(const Mechanism& mechanism,
     apply(more, out.input);
     out.calibration = calibrate(out.input.mechanism, out.input.recordings, options, monitor);
     keep_initial(first, out.calibration.parameters);
+    changed = true;
   }
-  if (options.repair && !is_stopped(monitor)) try_slip(options, monitor, out);
+  if (changed && !is_stopped(monitor)) try_jump(options, monitor, out);
+  if (repairs && !is_stopped(monitor)) try_lost_rows(options, monitor, out);
   out.calibration.findings = out.input.findings;
   tell_estimated_slips(out.input, out.calibration);
+  doubt_beside_model(first_finding, out.calibration);
   if (!is_stopped(monitor)) {
     append(explain_misfit(out.calibration, out.input.mechanism, out.input.recordings, monitor),
            out.calibration.findings);

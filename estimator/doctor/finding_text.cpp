@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "estimator/calibrate/number_text.hpp"
+#include "estimator/doctor/misfit_judgement.hpp"
 
 namespace estimator {
 namespace {
@@ -10,8 +11,6 @@ namespace {
 constexpr int kTimeDigits = 6;
 /// Noise deviations up to which an outlier is the tail of its noise rather than a disturbance.
 constexpr double kTail = 20.0;
-/// Deviations that a slip is sure to be one at.
-constexpr double kSureDeviations = 2.0;
 
 std::string encoder(const Sensor& sensor) { return "encoder " + sensor.name; }
 
@@ -93,6 +92,19 @@ Finding slip_finding(const Sensor& sensor, const std::string& recording, double 
       "look for counts lost to interference or too fast a motion, and for a slipping coupling";
   finding.treatment = "its offset is a free parameter from there on";
   return finding;
+}
+
+void doubt(Finding& finding) {
+  if (finding.severity != Severity::kWarning) return;
+  finding.severity = Severity::kNote;
+  finding.what = "it seems that " + finding.what +
+                 "; the model does not hold with that either, and what it lacks may look like it";
+}
+
+std::string lost_rows_text(int rows) {
+  return (rows == 1 ? std::string("a row without readings stands")
+                    : std::to_string(rows) + " rows without readings stand") +
+         " there, over which the motion goes on; what follows is later by as much";
 }
 
 Finding cut_finding(const std::vector<Sensor>& sensors, int sensor, const std::string& recording,

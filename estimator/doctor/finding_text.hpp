@@ -32,6 +32,12 @@ std::string size_text(const Sensor& sensor, double size, double quantum);
 Finding slip_finding(const Sensor& sensor, const std::string& recording, double time, double size,
                      double deviation, double quantum);
 
+/// Makes a note of a warning: what was found beside a model that does not hold with it either.
+void doubt(Finding& finding);
+
+/// What was done for rows that were lost.
+std::string lost_rows_text(int rows);
+
 /// A jump at which the recording is cut.
 /// @param sensors   one a view of the explanation
 /// @param sensor    the one whose jump is told

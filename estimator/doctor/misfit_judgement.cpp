@@ -6,9 +6,8 @@
 namespace estimator {
 namespace {
 
-/// A cause is told where it takes the cost down to this, and is this many of its deviations large.
+/// A cause is told where it takes the cost down to this.
 constexpr double kHelps = 0.6;
-constexpr double kSure = 5.0;
 
 }  // namespace
 
@@ -23,7 +22,7 @@ PieceFit hopeful_fit(const MisfitCase& on, const Mechanism& mechanism,
 
 // At the end of where it was looked for, a parameter has no deviation.
 bool is_sure(double size, double deviation) {
-  return deviation > 0.0 && std::abs(size) > kSure * deviation;
+  return deviation > 0.0 && std::abs(size) > kSureDeviations * deviation;
 }
 
 std::optional<Cause> judged(const MisfitCase& on, const PieceFit& fit, Finding finding,

@@ -2,63 +2,85 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 
+#include "estimator/calibrate/shooting_fit.hpp"
 #include "estimator/doctor/finding_text.hpp"
 #include "estimator/doctor/misfit_judgement.hpp"
-#include "estimator/doctor/modelled_segments.hpp"
-#include "estimator/doctor/steps.hpp"
+#include "estimator/doctor/signal_scale.hpp"
+#include "estimator/doctor/slip_scores.hpp"
 #include "estimator/model/sensor.hpp"
 
 namespace estimator {
 namespace {
 
-/// Of what is told as a step, that a suspected one reaches at least: below, any noise has one.
-constexpr double kSuspect = 0.3;
+/// Whitened cost a reading, up to which a simulation explains the readings.
+constexpr double kExplained = 1.5;
 
-/// Rows beside a jump of the model's own, within which a step is that.
-constexpr int kModelReach = 2;
+/// Where a segment that a fit was made of is in the recordings.
+struct SegmentPlace {
+  int recording = -1, segment = -1;
+};
 
-bool is_of_model(const Eigen::MatrixXd& model, int row, int sensor, double size) {
-  for (int k = row - kModelReach; k <= row + kModelReach; ++k) {
-    if (std::abs(model_jump(model, k, sensor)) > 0.5 * std::abs(size)) return true;
+SegmentPlace place_of(const std::vector<Recording>& recordings, const std::string& source,
+                      const Segment& wanted) {
+  for (int r = 0; r < std::ssize(recordings); ++r) {
+    const Recording& recording = recordings[static_cast<std::size_t>(r)];
+    if (recording.name != source) continue;
+    for (int s = 0; s < std::ssize(recording.segments); ++s) {
+      const Segment& each = recording.segments[static_cast<std::size_t>(s)];
+      if (each.start == wanted.start && each.sample_count() == wanted.sample_count()) {
+        return {r, s};
+      }
+    }
   }
-  return false;
+  return {};
+}
+
+/// By the whole simulation, which tells the row best, where it would explain the readings with that
+/// slip; else by states that are free to follow part of it, but no model bends far to.
+std::optional<SlipScore> likeliest_of(const ShootingFit& fit, bool simulates) {
+  const ShootingInput& input = fit.input();
+  if (simulates) {
+    ShootingGrid whole = input.grid;
+    whole.interval = std::numeric_limits<double>::infinity();
+    const std::optional<SlipScore> slip =
+        likeliest_slip(fit.simulation(), input.segments, input.sources, whole);
+    const double most = kExplained * fit.simulation().reading_count();
+    if (slip && fit.simulation().cost() - slip->gain < most) return slip;
+  }
+  return likeliest_slip(fit.joint(), input.segments, input.sources, input.grid);
 }
 
 }  // namespace
 
-SignalExamination suspect_slip(const Calibration& calibration,
-                               const std::vector<Recording>& recordings) {
+SignalExamination suspect_slip(const Mechanism& estimate, const std::vector<Recording>& recordings,
+                               const CalibrationOptions& options,
+                               const CalibrationMonitor& monitor) {
   SignalExamination out;
-  if (calibration.kind != EstimateKind::kPhysical) return out;
-  const std::vector<Sensor> sensors = sensors_of(calibration.mechanism);
-  const std::vector<double> quanta = seen_quanta(sensors, recordings);
-  double best = kSuspect;
-  for (int r = 0; r < std::ssize(recordings); ++r) {
-    const std::vector<ModelledSegment> modelled =
-        modelled_segments(calibration, sensors, recordings, r);
-    const std::vector<double> left = root_mean_squares(modelled, sensors.size());
-    for (const ModelledSegment& each : modelled) {
-      for (int i = 0; i < std::ssize(sensors); ++i) {
-        const Sensor& sensor = sensors[static_cast<std::size_t>(i)];
-        const double quantum = quanta[static_cast<std::size_t>(i)];
-        const ReadingSeries series =
-            observed_readings(*each.segment, each.left.col(i), sensor.kind);
-        const SignalScale scale(series, quantum);
-        const std::optional<Step> step = likeliest_step(series, scale, sensor.units().scale);
-        if (!step || !(step->ratio > best)) continue;
-        if (!stands_out(step->size, left[static_cast<std::size_t>(i)])) continue;
-        const int row = series.rows[step->position];
-        if (is_of_model(*each.model, row, i, step->size)) continue;
-        best = step->ratio;
-        const double time = each.segment->start + each.segment->time(row);
-        out.findings = {slip_finding(sensor, recordings[static_cast<std::size_t>(r)].name, time,
-                                     step->size, step->deviation, quantum)};
-        out.freed = {{r, each.index, i, row, step->size, 0}};
-      }
-    }
-  }
+  ShootingFit fit(prepare_shooting(estimate, recordings, options), options,
+                  {.threads = monitor.threads, .stop = monitor.stop});
+  fit.shorten_intervals(estimate);
+  fit.estimate_jointly(estimate);
+  const bool simulates = fit.fit_simulation();
+  if (fit.is_cancelled()) return out;
+  const ShootingInput& input = fit.input();
+  const std::optional<SlipScore> likeliest = likeliest_of(fit, simulates);
+  const double bound = normal_bound(kFalseAlarm / fit.joint().reading_count());
+  if (!likeliest || !(likeliest->gain > bound * bound)) return out;
+  const auto s = static_cast<std::size_t>(likeliest->segment);
+  const Segment& segment = input.segments[s];
+  const SegmentPlace place = place_of(recordings, input.sources[s], segment);
+  if (place.recording < 0) return out;
+  const std::vector<Sensor> sensors = sensors_of(estimate);
+  const auto sensor = static_cast<std::size_t>(likeliest->sensor);
+  out.findings = {slip_finding(sensors[sensor], input.sources[s],
+                               segment.start + segment.time(likeliest->row), likeliest->size,
+                               std::abs(likeliest->size) / std::sqrt(likeliest->gain),
+                               seen_quanta(sensors, recordings)[sensor])};
+  out.freed = {
+      {place.recording, place.segment, likeliest->sensor, likeliest->row, likeliest->size, 0}};
   return out;
 }
 

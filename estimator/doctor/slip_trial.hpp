@@ -7,11 +7,14 @@
 
 namespace estimator {
 
-/// The likeliest single slip in what a calibration left of the readings, however doubtful: noise,
-/// or a model that has bent after it, may hide it from `examine_residuals`. Nothing where a slip
-/// could not be what is left. To be tried, and kept where `is_slip_confirmed`.
-SignalExamination suspect_slip(const Calibration& calibration,
-                               const std::vector<Recording>& recordings);
+/// The likeliest single slip beside a model that does not hold (`likeliest_slip`), if noise alone
+/// does not make one: a model that has bent after it, or noise, may hide it from
+/// `examine_residuals`. To be tried, and kept where `is_slip_confirmed`.
+///
+/// @param estimate  what came out without it
+SignalExamination suspect_slip(const Mechanism& estimate, const std::vector<Recording>& recordings,
+                               const CalibrationOptions& options,
+                               const CalibrationMonitor& monitor);
 
 /// Whether the model holds with the slip's offset free, as it did not without, and the offset is
 /// sure to be one.

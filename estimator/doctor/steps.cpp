@@ -38,7 +38,7 @@ class StepSearch {
   }
 
   std::vector<Step> run() {
-    std::vector<Candidate> candidates = scan(1.0);
+    std::vector<Candidate> candidates = scan();
     const auto ratio_of = [](const Candidate& candidate) { return candidate.step.ratio; };
     std::ranges::sort(candidates, std::greater<>(), ratio_of);
     std::vector<Candidate> kept;
@@ -56,24 +56,14 @@ class StepSearch {
     return steps;
   }
 
-  std::optional<Step> likeliest() {
-    std::optional<Step> best;
-    for (const Candidate& candidate : scan(0.0)) {
-      if (!best || candidate.step.ratio > best->ratio) best = candidate.step;
-    }
-    return best;
-  }
-
  private:
   struct Candidate {
     Step step;
     std::size_t reach;  ///< readings beside it that its windows share
   };
 
-  /// Steps above this ratio.
-  std::vector<Candidate> scan(double least) {
+  std::vector<Candidate> scan() const {
     std::vector<Candidate> candidates;
-    least_ = least;
     if (kind_ == SeriesKind::kMotion) {
       for (const StepWindow& window : kMotionSteps) scan(window, candidates);
     } else {
@@ -137,7 +127,7 @@ class StepSearch {
       candidate.step.ratio = std::min(candidate.step.ratio, std::abs(sizes[end]) / allowed);
       candidate.step.deviation = std::max(candidate.step.deviation, deviation);
     }
-    if (!(candidate.step.ratio > least_) || !(sizes[0] * sizes[1] > 0.0)) return std::nullopt;
+    if (!(candidate.step.ratio > 1.0) || !(sizes[0] * sizes[1] > 0.0)) return std::nullopt;
     // What turns so fast may as well have made whole turns in between.
     if (kind_ == SeriesKind::kMotion &&
         std::abs(left.slope(t[-1])) * (t[0] - t[-1]) > kFastestTurn * unit_) {
@@ -151,7 +141,6 @@ class StepSearch {
   const SignalScale& scale_;
   SeriesKind kind_;
   double unit_, bound_;
-  double least_ = 1.0;  ///< ratio of a step
 };
 
 }  // namespace
@@ -159,11 +148,6 @@ class StepSearch {
 std::vector<Step> find_steps(const ReadingSeries& series, const SignalScale& scale, SeriesKind kind,
                              double unit, double chance) {
   return StepSearch(series, scale, kind, unit, chance).run();
-}
-
-std::optional<Step> likeliest_step(const ReadingSeries& series, const SignalScale& scale,
-                                   double unit) {
-  return StepSearch(series, scale, SeriesKind::kResidual, unit, kFalseAlarm).likeliest();
 }
 
 }  // namespace estimator

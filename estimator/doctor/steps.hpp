@@ -27,9 +27,4 @@ struct Step {
 std::vector<Step> find_steps(const ReadingSeries& series, const SignalScale& scale, SeriesKind kind,
                              double unit, double chance = kFalseAlarm);
 
-/// The step that comes nearest to what `find_steps` tells beside a model, or exceeds it most; none
-/// in a series too short for one.
-std::optional<Step> likeliest_step(const ReadingSeries& series, const SignalScale& scale,
-                                   double unit);
-
 }  // namespace estimator

@@ -96,7 +96,7 @@ class AngleImport {
       const double remainder = estimator::turn_difference(change);
       if (std::abs(change) > std::numbers::pi &&
           std::abs(remainder) <=
-              std::max(speed_max * std::min(times[k] - last_time, kHoleMax), 0.1)) {
+              std::max(speed_max * std::min(times[k] - last_time, estimator::kHoleMax), 0.1)) {
         turns -= static_cast<int>(estimator::whole_turns(change));
         ++jumps;
       }
@@ -206,7 +206,7 @@ std::vector<double> read_control(const ControlColumn& column, std::vector<double
   return values;
 }
 
-/// Places without a row have no readings, and a command that changes evenly.
+/// Places without a row have no readings, and drawn commands (estimator::draw_commands).
 estimator::Segment make_segment(const Stretch& stretch, const RowTimes& time,
                                 const std::vector<AngleImport>& angles,
                                 const std::vector<std::vector<double>>& controls,
@@ -219,6 +219,7 @@ estimator::Segment make_segment(const Stretch& stretch, const RowTimes& time,
                              std::numeric_limits<double>::quiet_NaN());
   segment.controls.resize(samples, static_cast<Eigen::Index>(controls.size()));
   segment.inertial = inertial.no_readings(samples);
+  std::vector<estimator::Hole> holes;
   int place = 0;
   for (int k = 0; k < stretch.count; ++k) {
     const int row = stretch.first + k;
@@ -231,10 +232,11 @@ estimator::Segment make_segment(const Stretch& stretch, const RowTimes& time,
       segment.controls(own, static_cast<Eigen::Index>(i)) = controls[i][at];
     }
     inertial.write_row(row, own, segment);
-    draw_command(place, own - place, segment);
+    if (own > place) holes.push_back({place, own - place});
     place = own + 1;
     if (!time.is_steady) segment.times.push_back(time.stamps[at] - stretch.start);
   }
+  estimator::draw_commands(holes, segment);
   return segment;
 }
 

@@ -61,10 +61,10 @@ inline constexpr int kSegmentSamplesMin = 10;
 ///
 /// Nothing is resampled, interpolated or invented: time stamps within the format's tolerance of a
 /// uniform grid count as that grid, others as they are; rows that are missing where the recording
-/// goes on (goes_on) have no readings; a gap, or a change in the segment column, ends a segment;
-/// segments under kSegmentSamplesMin samples are dropped and counted. Angles that jump by a turn
-/// because they were recorded modulo 2π are unwrapped. The last row's control is held, not used,
-/// and may be missing.
+/// goes on (estimator::goes_on) have no readings; a gap, or a change in the segment column, ends a
+/// segment; segments under kSegmentSamplesMin samples are dropped and counted. Angles that jump by
+/// a turn because they were recorded modulo 2π are unwrapped. The last row's control is held, not
+/// used, and may be missing.
 ///
 /// @throws proto::InputError "FILE:LINE:FIELD: what; what to do"
 ImportedRecording import_csv_text(const std::string& path, std::string_view text,

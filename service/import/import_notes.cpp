@@ -13,7 +13,7 @@ std::vector<std::string> describe_import(const ImportSummary& summary) {
         summary.file + ": " + std::to_string(summary.holes.rows) + " of " + std::to_string(all) +
         " rows are missing, in " + std::to_string(summary.holes.count) +
         (summary.holes.count == 1 ? " place" : " places") +
-        "; the motion goes on there without readings, the command taken to change evenly");
+        "; the motion goes on there without readings, with commands drawn through the rows beside");
   }
   if (!summary.steady_clock) {
     notes.push_back(

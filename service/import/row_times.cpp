@@ -49,7 +49,7 @@ bool is_gap(const std::vector<double>& times, std::size_t k, double period) {
   return k + 1 >= times.size() || times[k + 1] - times[k - 1] > 2.5 * period;
 }
 
-/// Largest change of a command from row k − 1 to row k, of its largest value.
+/// What commands do from row k − 1 to row k.
 class CommandChanges {
  public:
   CommandChanges(const proto::CsvTable& table, const RecordingFormat& format, int first_control) {
@@ -63,13 +63,20 @@ class CommandChanges {
     }
   }
 
-  double at(std::size_t k) const {
-    double worst = 0.0;
+  /// Of which `missing` rows lack between them.
+  estimator::CommandChange at(std::size_t k, int missing) const {
+    constexpr std::size_t kRows = estimator::kSideRows;
+    estimator::CommandChange change;
     for (std::size_t i = 0; i < commands_.size(); ++i) {
-      const double change = std::abs((*commands_[i])[k] - (*commands_[i])[k - 1]);
-      if (largest_[i] > 0.0 && !std::isnan(change)) worst = std::max(worst, change / largest_[i]);
+      const std::vector<double>& command = *commands_[i];
+      estimator::CommandSide before, after;
+      for (std::size_t j = 0; j < std::min(kRows, k); ++j) before.push_back(command[k - 1 - j]);
+      for (std::size_t j = k; j < std::min(k + kRows, command.size()); ++j) {
+        after.push_back(command[j]);
+      }
+      estimator::add_change(before, after, missing, largest_[i], change);
     }
-    return worst;
+    return change;
   }
 
  private:
@@ -104,8 +111,9 @@ void cut(const proto::CsvTable& table, const CommandChanges& commands, double pe
     const int missing = end ? 0 : missing_before(times, k, period);
     const double duration = end ? 0.0 : times[k] - times[k - 1];
     const int read = 2 * static_cast<int>(k - first) - places.back() - 1;  // less those missing
-    const bool gap = missing > 0 && (!goes_on(duration, missing, commands.at(k), read) ||
-                                     (result.is_steady && !is_whole(duration / period)));
+    const bool gap =
+        missing > 0 && (!estimator::goes_on(duration, missing, commands.at(k, missing), read) ||
+                        (result.is_steady && !is_whole(duration / period)));
     const bool mark = !end && marks != nullptr && (*marks)[k] != (*marks)[k - 1];
     if (gap) result.gaps.push_back({table.lines[k], times[k - 1], duration});
     if (!end && !gap && !mark) {

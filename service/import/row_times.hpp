@@ -45,8 +45,8 @@ struct TimeRequests {
 ///
 /// The period is the pooled least-squares slope of time over row number; a step of more than 1.5
 /// periods that is not made up for by the next is a hole. Where a recording does not go on over a
-/// hole (goes_on), it is a gap. Stamps farther from the grid than the format's tolerance make the
-/// clock one that is not steady.
+/// hole (estimator::goes_on), it is a gap. Stamps farther from the grid than the format's tolerance
+/// make the clock one that is not steady.
 /// @throws proto::InputError when time does not increase, runs at a rate that only a wrong unit
 ///         explains, or no stretch is long enough
 RowTimes find_row_times(const proto::CsvTable& table, const RecordingFormat& format,

@@ -20,7 +20,8 @@ using random_rigs::RandomRig;
 constexpr double kBeside = 0.1;  // of a fault, where it is told [s]
 constexpr double kMoved = 1.0;   // deviations of the clean estimates that a fault may move them by
 
-/// The bounds: of intervals beside those of the clean recording.
+/// Bounds of intervals beside those of the clean recording, or, where rows are absent, beside those
+/// of the same rows with their command but without readings.
 constexpr double kWider = 1.5;
 constexpr double kWiderWithoutRows = 1.2;
 
@@ -112,6 +113,7 @@ class Bench {
     const Eigen::Index row = lively_row(segment, seed);
     for (const SignalFault& fault : all()) {
       if (!is_wanted(fault.name)) continue;
+      if (fault.size_kind == SizeKind::kCounts && !(quantum > 0.0)) continue;  // nothing to slip by
       estimator::Recording recording = rig.recording;
       fault.apply(recording.segments.front(), row, quantum);
       judge(name, groups, fault, segment, segment.time(row), quantum, clean,
@@ -120,8 +122,10 @@ class Bench {
     for (const int percent : {1, 5}) {
       const SignalFault fault{.name = std::to_string(percent) + " % of rows", .kinds = {}};
       if (!is_wanted(fault.name)) continue;
-      judge(name, groups, fault, segment, 0.0, quantum, clean,
-            calibrated(rig, without_rows(rig, 0.01 * percent, seed)));
+      // What their readings told is gone either way.
+      const DroppedRows lost = drop_rows(rig, 0.01 * percent, seed);
+      judge(name, groups, fault, segment, 0.0, quantum, calibrated(rig, lost.emptied),
+            calibrated(rig, lost.absent));
     }
   }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 #include <random>
 #include <string_view>
 
@@ -41,7 +42,8 @@ void lose_rows(estimator::Segment& segment, Eigen::Index row, double time) {
 void add_spikes(estimator::Segment& segment, double quantum) {
   const Eigen::Index rows = segment.angles.rows(), last = segment.angles.cols() - 1;
   for (Eigen::Index k = 1; k <= kSpikes; ++k) {
-    segment.angles(k * rows / (kSpikes + 2), last) += quantum * std::round(kSpike / quantum);
+    segment.angles(k * rows / (kSpikes + 2), last) +=
+        quantum > 0.0 ? quantum * std::round(kSpike / quantum) : kSpike;
   }
 }
 
@@ -123,7 +125,7 @@ double last_quantum(const random_rigs::RandomRig& rig) {
   return estimator::seen_quanta(estimator::sensors_of(rig.mechanism), {rig.recording}).back();
 }
 
-estimator::Recording without_rows(const random_rigs::RandomRig& rig, double share, unsigned seed) {
+DroppedRows drop_rows(const random_rigs::RandomRig& rig, double share, unsigned seed) {
   const estimator::Segment& segment = rig.recording.segments.front();
   service::RecordingFormat format;
   format.time_column = "t";
@@ -139,6 +141,8 @@ estimator::Recording without_rows(const random_rigs::RandomRig& rig, double shar
     format.controls.push_back(
         {.column = add_column("u" + std::to_string(i)), .hinge = "", .unit = "V"});
   }
+  DroppedRows lost;
+  lost.emptied = rig.recording;
   std::mt19937 random(seed);
   std::bernoulli_distribution is_lost(share);
   const auto add_cell = [&](double value) {
@@ -147,13 +151,18 @@ estimator::Recording without_rows(const random_rigs::RandomRig& rig, double shar
     text += cell;
   };
   for (Eigen::Index k = 0; k < segment.angles.rows(); ++k) {
-    if (k > 0 && k + 1 < segment.angles.rows() && is_lost(random)) continue;
+    if (k > 0 && k + 1 < segment.angles.rows() && is_lost(random)) {
+      lost.emptied.segments.front().angles.row(k).setConstant(
+          std::numeric_limits<double>::quiet_NaN());
+      continue;
+    }
     text += "\n";
     add_cell(segment.time(k));
     for (const double angle : segment.angles.row(k)) add_cell(angle);
     for (const double control : segment.controls.row(k)) add_cell(control);
   }
-  return service::import_csv_text("run.csv", text + "\n", format).recording;
+  lost.absent = service::import_csv_text("run.csv", text + "\n", format).recording;
+  return lost;
 }
 
 }  // namespace signal_faults

@@ -36,7 +36,11 @@ Eigen::Index lively_row(const estimator::Segment& segment, unsigned seed);
 /// The quantum that the last sensor's readings show [rad or m].
 double last_quantum(const random_rigs::RandomRig& rig);
 
-/// The recording as it comes from a file that lacks this share of its rows, here and there.
-estimator::Recording without_rows(const random_rigs::RandomRig& rig, double share, unsigned seed);
+/// A recording without a share of its rows, here and there.
+struct DroppedRows {
+  estimator::Recording absent;   ///< as it comes from a file that lacks them
+  estimator::Recording emptied;  ///< from one that has them without readings
+};
+DroppedRows drop_rows(const random_rigs::RandomRig& rig, double share, unsigned seed);
 
 }  // namespace signal_faults

@@ -206,20 +206,50 @@ TEST(ExaminedCalibration, BeginsFreeZerosWhereTheyAre) {
   EXPECT_EQ(as_is.mechanism.hinge_parameter(0, HingeQuantity::kEncoderOffset).value, 0.0);
 }
 
-// Ten milliseconds lost without a word: told, and cut there, to the sample.
-TEST(ExaminedCalibration, CutsWhereTimeIsLost) {
-  const Eigen::VectorXd whole = clean_readings();
-  Eigen::VectorXd readings(whole.size() - 10);
-  readings << whole.head(2300), whole.tail(whole.size() - 2310);
-  const ExaminedCalibration examined = calibrate(readings);
-  const Finding* const lost = find(examined.calibration, "lost-time");
-  ASSERT_NE(lost, nullptr) << (examined.calibration.findings.empty()
-                                   ? "nothing found"
-                                   : examined.calibration.findings[0].what);
-  EXPECT_NEAR(lost->size, 0.010, 0.002);
-  ASSERT_EQ(examined.input.recordings[0].segments.size(), 2U);
-  EXPECT_NEAR(examined.input.recordings[0].segments[1].start, 2.3, 1.5e-3);
-  EXPECT_LT(examined.calibration.simulation[0].rmse, 1.2 * kExaminedNoise);
+/// Readings of which `lost` rows of half a millisecond are missing at 2.3 s.
+Eigen::VectorXd with_lost_time(int lost) {
+  test_support::ReferencePendulum rig;
+  rig.b = 2e-3;
+  const Eigen::VectorXd fine =
+      test_support::simulate(rig, Eigen::Vector2d(2.0, 0.0), 5e-4, 12000).col(0);
+  Eigen::VectorXd readings(6000 - (lost + 1) / 2);
+  for (Eigen::Index k = 0; k < readings.size(); ++k) {
+    readings[k] = fine[2 * k + (k < 2300 ? 0 : lost)];
+  }
+  return test_support::as_read(readings, kExaminedNoise, 0.0, 1);
+}
+
+// Ten rows lost without a word: told, and ten rows without readings stand there, so that the
+// intervals are hardly wider than those of the whole recording. What is not of whole rows leaves
+// the recording cut, to the sample. A row that noise hides from every window is found as well.
+TEST(ExaminedCalibration, GoesOnOverRowsThatAreLost) {
+  const ExaminedCalibration clean = calibrate(with_lost_time(0));
+  for (const int rows : {10, 1}) {
+    SCOPED_TRACE(rows);
+    const ExaminedCalibration examined = calibrate(with_lost_time(2 * rows));
+    const Finding* const lost = find(examined.calibration, "lost-time");
+    ASSERT_NE(lost, nullptr) << (examined.calibration.findings.empty()
+                                     ? "nothing found"
+                                     : examined.calibration.findings[0].what);
+    EXPECT_NEAR(lost->size, 1e-3 * rows, 1e-3);
+    EXPECT_NE(lost->treatment.find("over which the motion goes on"), std::string::npos);
+    ASSERT_EQ(examined.input.recordings[0].segments.size(), 1U);
+    const Eigen::VectorXd read = examined.input.recordings[0].segments[0].angles.col(0);
+    EXPECT_EQ(read.size(), 6000);
+    EXPECT_EQ(read.array().isNaN().count(), rows);
+    EXPECT_LT(examined.calibration.simulation[0].rmse, 1.2 * kExaminedNoise);
+    for (std::size_t i = 0; i < 3; ++i) {
+      EXPECT_LT(examined.calibration.parameters[i].standard_deviation,
+                1.2 * clean.calibration.parameters[i].standard_deviation);
+    }
+  }
+  const ExaminedCalibration parted = calibrate(with_lost_time(21));
+  const Finding* const lost = find(parted.calibration, "lost-time");
+  ASSERT_NE(lost, nullptr);
+  EXPECT_NEAR(lost->size, 0.0105, 0.002);
+  EXPECT_NE(lost->treatment.find("cut"), std::string::npos) << lost->treatment;
+  ASSERT_EQ(parted.input.recordings[0].segments.size(), 2U);
+  EXPECT_NEAR(parted.input.recordings[0].segments[1].start, 2.3, 1.5e-3);
 }
 
 /// Two links let go, whose second encoder reads nothing but zeros where it is dead.

@@ -20,16 +20,28 @@ Finding slip(double size, double deviation) {
 // A step that is no more than it may be off is nothing to look for.
 TEST(SlipFinding, IsANoteWhereTheStepIsWithinItsDeviations) {
   for (const double sign : {-1.0, 1.0}) {
-    const Finding sure = slip(sign * 7.5e-3, 3e-3);
+    const Finding sure = slip(sign * 7.5e-3, 1.4e-3);
     EXPECT_EQ(sure.severity, Severity::kWarning);
     EXPECT_NE(sure.what.find(" slips by "), std::string::npos) << sure.what;
     EXPECT_NE(sure.what.find(sign > 0.0 ? "that much more" : "that much less"), std::string::npos);
-    const Finding unsure = slip(sign * 7.5e-3, 4e-3);
+    const Finding unsure = slip(sign * 7.5e-3, 1.6e-3);
     EXPECT_EQ(unsure.severity, Severity::kNote);
     EXPECT_NE(unsure.what.find(" may slip by "), std::string::npos) << unsure.what;
     EXPECT_EQ(unsure.what.find("that much"), std::string::npos) << unsure.what;
   }
   EXPECT_EQ(slip(7.5e-3, 0.0).severity, Severity::kWarning);  // not told how sure
+}
+
+// Beside a model that does not hold a slip may be what the model lacks: no warning, and said so.
+// What was a note already is not told twice.
+TEST(Finding, IsDoubtedBesideAModelThatDoesNotHold) {
+  Finding sure = slip(7.5e-3, 1e-4), unsure = slip(1e-4, 1e-4);
+  const std::string sentence = unsure.what;
+  estimator::doubt(sure);
+  estimator::doubt(unsure);
+  EXPECT_EQ(sure.severity, Severity::kNote);
+  EXPECT_EQ(sure.what.find("it seems that encoder 1 slips"), 0U) << sure.what;
+  EXPECT_EQ(unsure.what, sentence);
 }
 
 }  // namespace

@@ -1,0 +1,191 @@
+#include "estimator/doctor/lost_rows.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <optional>
+
+#include "estimator/model/sensor.hpp"
+#include "estimator/signal/holes.hpp"
+
+namespace estimator {
+namespace {
+
+constexpr double kLeastLost = 0.5;  // rows; less is not lost time
+constexpr double kSlow =
+    5.0;  // rows, within which the noise of a reading hides when it was: a rest
+constexpr double kWhole = 0.2;  // of a row, by which what was lost may seem to miss whole rows
+
+/// Cost that a state which starts anew may save by chance, for each of its components, and once
+/// more: of χ² with so few degrees of freedom, one in ten thousand is above.
+constexpr double kSavedEach = 2.0;
+constexpr double kSavedOnce = 16.0;
+
+/// An end of a modelled segment: angle, speed and acceleration in rows.
+struct End {
+  double value, rate, bend;
+};
+
+/// @param last  row, or the first; inward: −1 from the last one, +1 from the first
+End end_of(const Eigen::MatrixXd& model, Eigen::Index row, Eigen::Index inward,
+           Eigen::Index sensor) {
+  const double at = model(row, sensor), next = model(row + inward, sensor);
+  const double third = model(row + 2 * inward, sensor);
+  const double bend = third - 2.0 * next + at;
+  const auto sign = static_cast<double>(inward);
+  return {at, sign * (next - at - 0.5 * bend), bend};
+}
+
+const Eigen::MatrixXd* model_of(const Calibration& calibration, const Recording& recording,
+                                std::size_t segment) {
+  for (const SegmentTrajectory& trajectory : calibration.trajectories) {
+    if (trajectory.recording != recording.name) continue;
+    if (trajectory.start != recording.segments[segment].start) continue;
+    return calibration.refined ? &trajectory.simulated : &trajectory.estimated;
+  }
+  return nullptr;
+}
+
+/// What two pieces say of the rows between them.
+struct Between {
+  double rows = 0.0;       ///< from the last one of the first piece to the first of the next
+  double deviation = 0.0;  ///< by the noise of one reading
+  std::vector<End> before = {}, after = {};
+};
+
+/// By the trapezoid rule with its correction for accelerations, weighted with what readings of each
+/// sensor tell of time. Nothing where a piece has no model, or none moves.
+std::optional<Between> between(const Calibration& calibration, const Recording& recording,
+                               int behind) {
+  constexpr int kRounds = 5;
+  const auto at = static_cast<std::size_t>(behind);
+  const Eigen::MatrixXd* const first = model_of(calibration, recording, at - 1);
+  const Eigen::MatrixXd* const next = model_of(calibration, recording, at);
+  if (first == nullptr || next == nullptr || first->rows() < 3 || next->rows() < 3) return {};
+  const std::vector<Sensor> sensors = sensors_of(calibration.mechanism);
+  Between found{.rows = 1.0};
+  for (int i = 0; i < std::ssize(sensors); ++i) {
+    found.before.push_back(end_of(*first, first->rows() - 1, -1, i));
+    found.after.push_back(end_of(*next, 0, 1, i));
+  }
+  for (int round = 0; round < kRounds; ++round) {
+    double along = 0.0, square = 0.0;
+    for (std::size_t i = 0; i < sensors.size(); ++i) {
+      const End &a = found.before[i], &b = found.after[i];
+      const double noise = calibration.angle_noise[static_cast<Eigen::Index>(i)];
+      const double rate = 0.5 * (a.rate + b.rate) / noise;
+      const double bent = found.rows * found.rows * (b.bend - a.bend) / 12.0;
+      along += rate * (sensors[i].difference(b.value - a.value) + bent) / noise;
+      square += rate * rate;
+    }
+    if (!(square > 0.0)) return {};
+    found.rows = along / square;
+    found.deviation = 1.0 / std::sqrt(square);
+  }
+  return found;
+}
+
+/// Whether the joints moved so fast that the ends tell time: fits know them better than a reading.
+bool is_told(const Between& found) {
+  return found.deviation < std::min(std::max(1.0, 0.5 * (found.rows - 1.0)), kSlow);
+}
+
+/// Whole rows that are missing between two pieces; 0: none, or not whole ones.
+int whole_rows(const Calibration& calibration, const Recording& recording, int behind) {
+  const Segment& before = recording.segments[static_cast<std::size_t>(behind) - 1];
+  const Segment& after = recording.segments[static_cast<std::size_t>(behind)];
+  if (!before.times.empty() || !after.times.empty()) return 0;
+  const std::optional<Between> found = between(calibration, recording, behind);
+  if (!found || std::abs(found->rows - std::round(found->rows)) > kWhole) return 0;
+  const double missing = std::round(found->rows) - 1.0;
+  if (!(missing >= 1.0) || !(missing <= before.sample_count())) return 0;
+  const int rows = static_cast<int>(missing);
+  const CommandChange change =
+      command_change(before, after, rows, largest_controls(recording.segments));
+  const double duration = (missing + 1.0) * after.period;
+  return goes_on(duration, missing, change, before.sample_count()) ? rows : 0;
+}
+
+}  // namespace
+
+StepExplanation explain_cut(const Calibration& calibration, const Recording& recording,
+                            int behind) {
+  StepExplanation out;
+  out.cause = StepCause::kBreak;
+  out.confidence = 1.0;
+  const std::optional<Between> found = between(calibration, recording, behind);
+  const double period = recording.segments[static_cast<std::size_t>(behind)].period;
+  const double lost = found ? (found->rows - 1.0) * period : 0.0;
+  if (found && lost > kLeastLost * period && lost <= kHoleMax && is_told(*found)) {
+    out.cause = StepCause::kLostTime;
+    out.lost_time = lost;
+    out.time_deviation = found->deviation * period;
+  }
+  for (std::size_t i = 0; i < sensors_of(calibration.mechanism).size(); ++i) {
+    out.rates_before.push_back(found ? found->before[i].rate / period : 0.0);
+    out.rates_after.push_back(found ? found->after[i].rate / period : 0.0);
+    out.sizes.push_back(0.5 * (out.rates_before[i] + out.rates_after[i]) * lost);
+    out.deviations.push_back(0.0);
+  }
+  return out;
+}
+
+std::vector<LostRows> find_lost_rows(const Calibration& calibration,
+                                     const std::vector<Recording>& recordings,
+                                     const std::vector<Finding>& findings) {
+  std::vector<LostRows> lost;
+  for (int f = 0; f < std::ssize(findings); ++f) {
+    const Finding& finding = findings[static_cast<std::size_t>(f)];
+    if (finding.kind != "lost-time") continue;
+    for (int r = 0; r < std::ssize(recordings); ++r) {
+      const Recording& recording = recordings[static_cast<std::size_t>(r)];
+      if (recording.name != finding.recording) continue;
+      for (int s = 1; s < std::ssize(recording.segments); ++s) {
+        const Segment& after = recording.segments[static_cast<std::size_t>(s)];
+        if (std::abs(after.start - finding.from) > 0.5 * after.period) continue;
+        const int rows = whole_rows(calibration, recording, s);
+        if (rows > 0) lost.push_back({f, r, s, rows});
+      }
+    }
+  }
+  return lost;
+}
+
+std::vector<Recording> with_lost_rows(std::vector<Recording> recordings,
+                                      const std::vector<LostRows>& lost) {
+  std::vector<LostRows> from_behind = lost;
+  std::ranges::sort(from_behind, std::greater<>(), &LostRows::segment);
+  for (const LostRows& each : from_behind) {
+    std::vector<Segment>& segments = recordings[static_cast<std::size_t>(each.recording)].segments;
+    const auto at = segments.begin() + each.segment;
+    *(at - 1) = joined({&*(at - 1), 2}, {0, each.rows});
+    for (auto later = at + 1; later != segments.end(); ++later) {
+      later->start += each.rows * later->period;
+    }
+    segments.erase(at);
+  }
+  return recordings;
+}
+
+bool are_rows_confirmed(const Calibration& cut, const Calibration& joined, int lost_times) {
+  if (cut.verdict.kind != VerdictKind::kHolds || joined.verdict.kind != VerdictKind::kHolds ||
+      cut.refined != joined.refined) {
+    return false;
+  }
+  // Squared errors in variances of readings, which what the free states leave tells.
+  double saved = 0.0;
+  for (std::size_t i = 0; i < cut.simulation.size(); ++i) {
+    double readings = 0.0;
+    for (const SegmentTrajectory& trajectory : joined.trajectories) {
+      readings += static_cast<double>(
+          trajectory.measured.col(static_cast<Eigen::Index>(i)).array().isFinite().count());
+    }
+    saved +=
+        readings *
+        (std::pow(joined.simulation[i].rmse / std::max(cut.simulation[i].rmse, 1e-12), 2) - 1.0);
+  }
+  const double states = 2.0 * joined.mechanism.hinge_count();
+  return saved < lost_times * (kSavedOnce + kSavedEach * states);
+}
+
+}  // namespace estimator

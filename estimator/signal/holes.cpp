@@ -1,0 +1,188 @@
+#include "estimator/signal/holes.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <limits>
+
+namespace estimator {
+namespace {
+
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+
+constexpr double kHeldRowsMax = 3.0;    // for which a command may be held that changes
+constexpr double kCommandChange = 0.1;  // of the largest, that counts as held
+constexpr double kUnlike = 5.0;         // times what a command bends beside a hole: an edge
+constexpr double kAlike = 0.5;          // by which bends of a smooth command differ, of the larger
+
+/// Largest second difference.
+double bend_of(const CommandSide& side) {
+  double bend = 0.0;
+  for (std::size_t k = 2; k < side.size(); ++k) {
+    bend = std::max(bend, std::abs(side[k] - 2.0 * side[k - 1] + side[k - 2]));
+  }
+  return bend;
+}
+
+double slope_of(const CommandSide& side) { return side.size() > 1 ? side[1] - side[0] : 0.0; }
+
+/// A command about a hole: values of the row before it and of the row after, which is `apart` rows
+/// later, and slopes to the next rows that are known, which are so many rows away; NaN: there is
+/// none.
+struct HoleEnds {
+  double before, after, apart, slope_before, slope_after, away_before = 1.0, away_after = 1.0;
+
+  double secant() const { return (after - before) / apart; }
+  /// Second differences, over the rows beside and the hole.
+  double bend_in() const { return (secant() - slope_before) / (apart + away_before); }
+  double bend_out() const { return (slope_after - secant()) / (apart + away_after); }
+};
+
+/// Whether the command bends into the hole as it bends out of it: it is smooth.
+bool is_smooth(const HoleEnds& ends) {
+  const double in = ends.bend_in(), out = ends.bend_out();
+  return std::abs(out - in) <= kAlike * std::max(std::abs(in), std::abs(out));
+}
+
+/// Slope between two secants that a monotone cubic has [Fri84]: none at an extreme, or beside an
+/// edge of a command that is held.
+double monotone_slope(double left, double right) {
+  return left * right > 0.0 ? 2.0 * left * right / (left + right) : 0.0;
+}
+
+/// At a share of the way: by the cubic through two rows on either side where the command is smooth,
+/// else by a monotone one.
+double drawn(const HoleEnds& ends, double share) {
+  const double secant = ends.secant(), x = share * ends.apart, rest = ends.apart - x;
+  if (is_smooth(ends)) {
+    const double third =
+        (ends.bend_out() - ends.bend_in()) / (ends.apart + ends.away_before + ends.away_after);
+    return ends.before + x * secant - x * rest * (ends.bend_in() + third * (x + ends.away_before));
+  }
+  const double in =
+      std::isnan(ends.slope_before) ? secant : monotone_slope(ends.slope_before, secant);
+  const double out =
+      std::isnan(ends.slope_after) ? secant : monotone_slope(secant, ends.slope_after);
+  const double left = 1.0 - share;
+  return ends.before + share * share * (3.0 - 2.0 * share) * (ends.after - ends.before) +
+         ends.apart * share * left * (left * in - share * out);
+}
+
+/// Offsets that are free from a segment's row on, behind those of the segments before.
+void add_shifts(const Segment& part, int row, Segment& whole) {
+  for (ZeroShift shift : part.shifts) {
+    const bool goes_on = std::ranges::any_of(whole.shifts, [&](const ZeroShift& known) {
+      return known.sensor == shift.sensor && known.parameter == shift.parameter;
+    });
+    if (goes_on) continue;
+    shift.sample += row;
+    whole.shifts.push_back(shift);
+  }
+}
+
+}  // namespace
+
+void add_change(const CommandSide& before, const CommandSide& after, int missing, double largest,
+                CommandChange& change) {
+  if (!(largest > 0.0) || before.empty() || after.empty()) return;
+  const double rise = after[0] - before[0];
+  if (std::isnan(rise)) return;
+  change.whole = std::max(change.whole, std::abs(rise) / largest);
+  const double even = 0.5 * (missing + 1.0) * (slope_of(after) - slope_of(before));
+  const double jump = std::abs(rise - even);
+  change.is_edge |=
+      jump > kCommandChange * largest && jump > kUnlike * std::max(bend_of(before), bend_of(after));
+}
+
+bool goes_on(double duration, double missing, const CommandChange& change, double read) {
+  return duration <= kHoleMax && missing <= read &&
+         (missing <= kHeldRowsMax ? !change.is_edge : change.whole <= kCommandChange);
+}
+
+CommandChange command_change(const Segment& before, const Segment& after, int missing,
+                             const Eigen::RowVectorXd& largest) {
+  CommandChange change;
+  const Eigen::Index rows = before.controls.rows();
+  for (Eigen::Index motor = 0; motor < largest.size(); ++motor) {
+    CommandSide ahead, behind;
+    for (Eigen::Index k = 0; k < std::min<Eigen::Index>(kSideRows, rows); ++k) {
+      ahead.push_back(before.controls(rows - 1 - k, motor));
+    }
+    for (Eigen::Index k = 0; k < std::min<Eigen::Index>(kSideRows, after.controls.rows()); ++k) {
+      behind.push_back(after.controls(k, motor));
+    }
+    add_change(ahead, behind, missing, largest[motor], change);
+  }
+  return change;
+}
+
+Eigen::RowVectorXd largest_controls(std::span<const Segment> segments) {
+  Eigen::RowVectorXd largest = Eigen::RowVectorXd::Zero(segments.front().controls.cols());
+  for (const Segment& segment : segments) {
+    if (segment.controls.rows() == 0) continue;
+    largest = largest.cwiseMax(segment.controls.cwiseAbs().colwise().maxCoeff());
+  }
+  return largest;
+}
+
+void draw_commands(const std::vector<Hole>& holes, Segment& segment) {
+  for (std::size_t i = 0; i < holes.size(); ++i) {
+    const auto [first, missing] = holes[i];
+    const Eigen::Index before = first - 1, after = first + missing;
+    // Beyond the hole beside, where that begins at once.
+    const bool is_alone_before = i == 0 || holes[i - 1].first + holes[i - 1].missing < before;
+    const bool is_alone_after = i + 1 == holes.size() || after + 1 < holes[i + 1].first;
+    const Eigen::Index far_before = is_alone_before ? before - 1 : holes[i - 1].first - 1;
+    const Eigen::Index far_after =
+        is_alone_after ? after + 1 : holes[i + 1].first + holes[i + 1].missing;
+    for (Eigen::Index motor = 0; motor < segment.controls.cols(); ++motor) {
+      auto command = segment.controls.col(motor);
+      HoleEnds ends{.before = command[before],
+                    .after = command[after],
+                    .apart = missing + 1.0,
+                    .slope_before = kUnknown,
+                    .slope_after = kUnknown};
+      if (far_before >= 0) {
+        ends.away_before = static_cast<double>(before - far_before);
+        ends.slope_before = (command[before] - command[far_before]) / ends.away_before;
+      }
+      if (far_after < command.size()) {
+        ends.away_after = static_cast<double>(far_after - after);
+        ends.slope_after = (command[far_after] - command[after]) / ends.away_after;
+      }
+      for (int k = 1; k <= missing; ++k) command[before + k] = drawn(ends, k / ends.apart);
+    }
+  }
+}
+
+Segment joined(std::span<const Segment> segments, const std::vector<int>& missing) {
+  Eigen::Index rows = 0;
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    assert(segments[i].times.empty());
+    rows += missing[i] + segments[i].angles.rows();
+  }
+  Segment whole = segments.front();
+  whole.angles.setConstant(rows, whole.angles.cols(), kUnknown);
+  whole.controls.resize(rows, whole.controls.cols());
+  const bool withholds = whole.withheld.rows() > 0, senses = whole.inertial.cols() > 0;
+  if (withholds) whole.withheld.setConstant(rows, whole.withheld.cols(), kUnknown);
+  if (senses) whole.inertial.setConstant(rows, whole.inertial.cols(), kUnknown);
+  std::vector<Hole> holes;
+  Eigen::Index row = 0;
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    const Segment& part = segments[i];
+    const Eigen::Index count = part.angles.rows();
+    row += missing[i];
+    whole.angles.middleRows(row, count) = part.angles;
+    whole.controls.middleRows(row, count) = part.controls;
+    if (withholds) whole.withheld.middleRows(row, count) = part.withheld;
+    if (senses) whole.inertial.middleRows(row, count) = part.inertial;
+    if (missing[i] > 0) holes.push_back({row - missing[i], missing[i]});
+    if (i > 0) add_shifts(part, static_cast<int>(row), whole);
+    row += count;
+  }
+  draw_commands(holes, whole);
+  return whole;
+}
+
+}  // namespace estimator

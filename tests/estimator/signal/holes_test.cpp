@@ -1,0 +1,111 @@
+#include "estimator/signal/holes.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+namespace estimator {
+namespace {
+
+constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
+
+Segment commanded(const std::vector<double>& commands) {
+  Segment segment;
+  segment.period = 0.01;
+  segment.controls = Eigen::Map<const Eigen::VectorXd>(commands.data(),
+                                                       static_cast<Eigen::Index>(commands.size()));
+  segment.angles.setZero(segment.controls.rows(), 1);
+  return segment;
+}
+
+/// Between a segment that ends with these commands and one that begins with those.
+CommandChange change(const std::vector<double>& before, const std::vector<double>& after,
+                     int missing) {
+  return command_change(commanded(before), commanded(after), missing,
+                        Eigen::RowVectorXd::Constant(1, 1.0));
+}
+
+// An edge of a command that is held otherwise fell into the hole, and nobody knows when: the motion
+// behind it is not told. What changes as fast as beside the hole is no edge, nor is noise.
+TEST(Hole, EndsASegmentWhereAnEdgeFellIntoIt) {
+  for (const double sign : {1.0, -1.0}) {
+    const std::vector<double> rest = {0.0, 0.0, 0.0, 0.0}, on(4, sign);
+    for (const int missing : {1, 3}) {
+      EXPECT_TRUE(change(rest, on, missing).is_edge);
+      EXPECT_TRUE(change(on, rest, missing).is_edge);
+      EXPECT_FALSE(goes_on(0.05, missing, change(rest, on, missing), 100.0));
+      EXPECT_FALSE(change(on, on, missing).is_edge);
+      EXPECT_TRUE(goes_on(0.05, missing, change(on, on, missing), 100.0));
+    }
+    const std::vector<double> ramp = {0.0, 0.2 * sign, 0.4 * sign}, later = {0.8 * sign, sign};
+    EXPECT_FALSE(change(ramp, later, 1).is_edge);
+    EXPECT_NEAR(change(ramp, later, 1).whole, 0.4, 1e-12);
+    EXPECT_FALSE(change({0.5, -0.4, 0.3, -0.2}, {0.5 * sign, -0.5, 0.2, 0.1}, 1).is_edge);
+    EXPECT_FALSE(change({0.0, 0.0, sign, sign}, {sign, sign, sign}, 1).is_edge);
+  }
+  EXPECT_FALSE(change({0.0, 0.0}, {kNothing}, 1).is_edge);
+}
+
+// Beyond three rows a command must not have changed at all; beyond 0.2 s no state is predictable.
+TEST(Hole, IsCrossedWhereTheCommandIsHeld) {
+  const CommandChange held = change({1.0, 1.0, 1.0}, {1.0, 1.0}, 10);
+  EXPECT_TRUE(goes_on(0.11, 10, held, 100.0));
+  EXPECT_FALSE(goes_on(0.21, 10, held, 100.0));
+  EXPECT_FALSE(goes_on(0.11, 10, held, 9.0));
+  const CommandChange ramp = change({0.0, 0.05}, {0.6, 0.65}, 10);
+  EXPECT_FALSE(ramp.is_edge);
+  EXPECT_FALSE(goes_on(0.11, 10, ramp, 100.0));
+}
+
+// The command of missing rows bends as it does beside the hole, and stays what it was beside an
+// edge that was recorded: a cubic through the rows would overshoot.
+TEST(Hole, DrawsACommandThatBendsAndNeverOvershoots) {
+  const auto rising = [](double x) { return std::sin(0.3 * x); };
+  for (const int missing : {1, 2, 3}) {
+    std::vector<double> values;
+    for (int k = 0; k < 9; ++k) values.push_back(rising(k));
+    Segment segment = commanded(values);
+    segment.controls.middleRows(4, missing).setConstant(kNothing);
+    draw_commands({{4, missing}}, segment);
+    for (int k = 4; k < 4 + missing; ++k) {
+      const double even =
+          rising(3) + (k - 3) / (missing + 1.0) * (rising(4 + missing) - rising(3)) - rising(k);
+      EXPECT_LT(std::abs(segment.controls(k, 0) - rising(k)), 0.25 * std::abs(even)) << missing;
+    }
+  }
+  Segment edge = commanded({0.0, 0.0, 1.0, kNothing, 1.0, 1.0, 1.0});
+  draw_commands({{3, 1}}, edge);
+  EXPECT_DOUBLE_EQ(edge.controls(3, 0), 1.0);
+  // A hole beside another is drawn by the rows beyond that; at the ends there are none.
+  const auto bent = [](double x) { return std::exp(0.1 * x); };
+  Segment beside = commanded({bent(0), bent(1), kNothing, bent(3), kNothing, bent(5), bent(6)});
+  draw_commands({{2, 1}, {4, 1}}, beside);
+  EXPECT_NEAR(beside.controls(2, 0), bent(2), 1e-4);
+  EXPECT_NEAR(beside.controls(4, 0), bent(4), 1e-4);
+  Segment ends = commanded({0.0, kNothing, 1.0});
+  draw_commands({{1, 1}}, ends);
+  EXPECT_DOUBLE_EQ(ends.controls(1, 0), 0.5);
+}
+
+// Offsets that are free from some row on stay free from the same one, once each.
+TEST(Joined, KeepsEverythingInItsRow) {
+  Segment first = commanded({0.0, 0.0, 0.0}), second = commanded({0.0, 0.0});
+  first.shifts = {{0, 1, 7}};
+  second.shifts = {{0, 0, 7}, {0, 1, 8}};
+  second.angles.setConstant(2.0);
+  second.start = 0.05;
+  const Segment whole = joined(std::vector<Segment>{first, second}, {0, 2});
+  ASSERT_EQ(whole.sample_count(), 7);
+  EXPECT_TRUE(whole.angles.middleRows(3, 2).array().isNaN().all());
+  EXPECT_EQ(whole.angles(2, 0), 0.0);
+  EXPECT_EQ(whole.angles(5, 0), 2.0);
+  EXPECT_FALSE(whole.controls.array().isNaN().any());
+  ASSERT_EQ(whole.shifts.size(), 2U);
+  EXPECT_EQ(whole.shifts[0].sample, 1);
+  EXPECT_EQ(whole.shifts[1].sample, 6);
+  EXPECT_EQ(whole.shifts[1].parameter, 8);
+}
+
+}  // namespace
+}  // namespace estimator
