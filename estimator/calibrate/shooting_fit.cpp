@@ -38,7 +38,7 @@ constexpr double kSmallDecrease = 1.0;  // of the whitened cost, while noise lev
 constexpr double kNegligibleDecrease = 1e-2;
 constexpr double kStagnantDecrease = 0.1;  // in three steps: the solver crawls
 constexpr int kNoiseRounds = 10;
-constexpr int kChanceRounds = 4;  // second chances that are taken
+constexpr int kChanceRounds = 4;        // second chances that are taken
 constexpr double kNoiseSettled = 0.05;  // relative change of a noise level
 
 double total_readings(const ShootingProblem& problem) {
@@ -359,9 +359,8 @@ bool ShootingFit::is_astray() const {
 /// As `retry_jointly`.
 void ShootingFit::retry_simulation() {
   const auto is_better = [&](const Mechanism& chance) {
-    return !is_over(simulation_history_) &&
-           try_again(simulation_, simulation_from(chance), kNegligibleDecrease,
-                     simulation_history_);
+    return !is_over(simulation_history_) && try_again(simulation_, simulation_from(chance),
+                                                      kNegligibleDecrease, simulation_history_);
   };
   for (int round = 0; round < kChanceRounds && !is_over(simulation_history_); ++round) {
     simulation_history_.iterations_most = simulation_history_.iterations + options_.max_iterations;
