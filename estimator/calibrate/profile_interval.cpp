@@ -23,19 +23,25 @@ class Profile {
   Profile(const ShootingProblem& problem, const std::vector<Segment>& segments,
           const ShootingGrid& grid, const CalibrationOptions& options,
           const CalibrationMonitor& monitor)
-      : problem_(problem), segments_(segments), grid_(grid), options_(options), monitor_(monitor) {}
+      : problem_(problem),
+        free_(problem.mechanism()),
+        segments_(segments),
+        grid_(grid),
+        options_(options),
+        monitor_(monitor) {}
 
   /// How far off its estimate a parameter may be, on one side: where the cost has risen so much, or
   /// its bound. Infinite where it does not rise so much within reach.
-  /// @param rise  of the cost, where a quadratic one would have it at `distance`
-  double reach(int index, double side, double distance, double rise) const {
-    const Parameter& parameter = problem_.mechanism().parameters[static_cast<std::size_t>(index)];
-    const double room =
-        side > 0.0 ? parameter.upper - parameter.value : parameter.value - parameter.lower;
+  /// @param position  of the parameter in the arrow
+  /// @param rise      of the cost, where a quadratic one would have it at `distance`
+  double reach(int position, double side, double distance, double rise) const {
+    const double value = problem_.arrow()[position];
+    const double room = side > 0.0 ? problem_.arrow_upper()[position] - value
+                                   : value - problem_.arrow_lower()[position];
     double near = 0.0, at_near = 0.0;
     double far = std::min(distance, room);
     for (int i = 0; i < kTries; ++i) {
-      const double at_far = std::sqrt(std::max(rise_at(index, parameter.value + side * far), 0.0));
+      const double at_far = std::sqrt(std::max(rise_at(position, value + side * far), 0.0));
       if (is_stopped(monitor_)) return distance;
       if (at_far * at_far >= kShortfall * rise) {
         const double share = (std::sqrt(rise) - at_near) / (at_far - at_near);
@@ -52,8 +58,9 @@ class Profile {
 
  private:
   /// By how much the cost is more with one parameter held at a value and all others fitted anew.
-  double rise_at(int index, double value) const {
+  double rise_at(int position, double value) const {
     Mechanism mechanism = problem_.mechanism();
+    const int index = free_.indices()[static_cast<std::size_t>(position)];
     Parameter& held = mechanism.parameters[static_cast<std::size_t>(index)];
     held.value = held.lower = held.upper = value;
     ShootingProblem problem = problem_.restated(mechanism, segments_, grid_, problem_.noise());
@@ -67,6 +74,7 @@ class Profile {
   }
 
   const ShootingProblem& problem_;
+  const FreeParameters free_;
   const std::vector<Segment>& segments_;
   const ShootingGrid& grid_;
   const CalibrationOptions& options_;
@@ -112,12 +120,12 @@ std::vector<std::string> widen_by_profile(
   const Profile profile(problem, segments, grid, options, monitor);
   for (const int at : positions_hardly_linear(mechanism, free, information, half)) {
     if (is_stopped(monitor)) break;
-    const int index = free.indices()[static_cast<std::size_t>(at)];
     const double rise = half[at] * half[at] / information.inverse(at, at);
-    const double down = profile.reach(index, -1.0, half[at], rise);
-    const double up = profile.reach(index, 1.0, half[at], rise);
+    const double down = profile.reach(at, -1.0, half[at], rise);
+    const double up = profile.reach(at, 1.0, half[at], rise);
     const double widest = std::max(down, up);
     if (widest > kWidened * half[at]) {
+      const int index = free.indices()[static_cast<std::size_t>(at)];
       const Parameter& parameter = mechanism.parameters[static_cast<std::size_t>(index)];
       notes.push_back(parameter.name +
                       ": what it trades off with is not linear over its interval, which is that of "
