@@ -14,11 +14,14 @@ constexpr double kConcerned = 0.5;     // deviations that a partner would move b
 /// What would be known with one parameter off its bound.
 struct Freed {
   Eigen::Index position = 0;
-  std::vector<Eigen::Index> free;  ///< the others, at no bound and determined
+  std::vector<Eigen::Index> free;  ///< the others, at no bound
   double wish = 0.0;               ///< to where the data would move it, inward positive
-  double deviation = 0.0;          ///< of that
+  double deviation = 0.0;          ///< of that; not above zero where the data do not see it
   Eigen::VectorXd slopes;          ///< by which the others follow, of `free`
   Eigen::VectorXd deviations;      ///< of the others, it being fixed
+
+  /// How far off its bound the data would let it be (95 %, one-sided).
+  double reach() const { return wish + kOneSided95 * deviation; }
 };
 
 Freed set_free(const ParameterInformation& information, const Eigen::VectorXd& variances,
@@ -26,8 +29,7 @@ Freed set_free(const ParameterInformation& information, const Eigen::VectorXd& v
   Freed freed;
   freed.position = position;
   for (Eigen::Index i = 0; i < information.schur.rows(); ++i) {
-    const bool determined = !information.undetermined[static_cast<std::size_t>(i)];
-    if (information.at_bound[i] == 0 && determined) freed.free.push_back(i);
+    if (information.at_bound[i] == 0) freed.free.push_back(i);
   }
   const Eigen::Index n = std::ssize(freed.free);
   Eigen::MatrixXd noise = Eigen::MatrixXd::Zero(information.schur.rows(), information.schur.rows());
@@ -74,7 +76,7 @@ std::string describe(const Mechanism& mechanism, const std::vector<int>& estimat
                      number_text(lower ? own.lower : own.upper) +
                      ", and all other intervals hold if it is there";
   if (!(freed.deviation > 0.0)) return text + "; the data do not see it there";
-  const double reach = freed.wish + kOneSided95 * freed.deviation;
+  const double reach = freed.reach();
   if (reach <= 0.0) {
     return text + "; the data ask for a value beyond it, by " +
            number_text(-freed.wish / freed.deviation, 2) +
@@ -84,6 +86,7 @@ std::string describe(const Mechanism& mechanism, const std::vector<int>& estimat
   std::string partners;
   for (std::size_t i = 0; i < freed.free.size(); ++i) {
     const auto at = static_cast<Eigen::Index>(i);
+    if (information.undetermined[static_cast<std::size_t>(freed.free[i])]) continue;
     const double moved = reach * freed.slopes[at] * (lower ? 1.0 : -1.0);
     if (!(std::abs(moved) > kConcerned * freed.deviations[at])) continue;
     const Parameter& partner = parameter(freed.free[i]);
@@ -95,6 +98,17 @@ std::string describe(const Mechanism& mechanism, const std::vector<int>& estimat
 }
 
 }  // namespace
+
+Eigen::VectorXd reaches_off_bounds(const ParameterInformation& information,
+                                   const Eigen::VectorXd& variances) {
+  Eigen::VectorXd reaches = Eigen::VectorXd::Zero(information.at_bound.size());
+  for (Eigen::Index i = 0; i < reaches.size(); ++i) {
+    if (information.at_bound[i] == 0) continue;
+    const Freed freed = set_free(information, variances, i);
+    reaches[i] = freed.deviation > 0.0 ? std::max(freed.reach(), 0.0) : HUGE_VAL;
+  }
+  return reaches;
+}
 
 std::vector<std::string> describe_bounds(const Mechanism& mechanism,
                                          const std::vector<int>& estimated,

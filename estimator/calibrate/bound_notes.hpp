@@ -20,4 +20,12 @@ std::vector<std::string> describe_bounds(const Mechanism& mechanism,
                                          const ParameterInformation& information,
                                          const Eigen::VectorXd& variances);
 
+/// How far off its bound the data would let each parameter be that is at one (95 %, one-sided): the
+/// width of its interval. Zero elsewhere, and where the data ask for values beyond the bound;
+/// infinite where they do not see it there.
+///
+/// @param information  valid, as above
+Eigen::VectorXd reaches_off_bounds(const ParameterInformation& information,
+                                   const Eigen::VectorXd& variances);
+
 }  // namespace estimator

@@ -75,7 +75,9 @@ struct ParameterEstimate {
   double lower = 0.0;
   double upper = 0.0;
   bool at_bound = false;
-  double half_interval = 0.0;  ///< half the width of the 95 % interval, infinite likewise
+  /// Half the width of the 95 % interval, infinite likewise. At a bound, its whole width: how far
+  /// off the bound the data would let it be.
+  double half_interval = 0.0;
   /// What `standard_deviation` is the larger of, where pieces disagree: that from noise alone, and
   /// that from the scatter between pieces; NaN where there is none.
   double noise_deviation = std::numeric_limits<double>::quiet_NaN();

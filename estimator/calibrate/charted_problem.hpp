@@ -38,6 +38,7 @@ class ChartedProblem final : public LeastSquaresProblem {
   Eigen::VectorXd arrow() const override;
   Eigen::VectorXd arrow_lower() const override;
   Eigen::VectorXd arrow_upper() const override;
+  Eigen::VectorXd arrow_growth() const override { return problem_.arrow_growth(); }
 
  private:
   struct ChartedBody {

@@ -11,6 +11,8 @@
 namespace estimator {
 namespace {
 
+constexpr double kRateGrowth = 4.0;  // a step: exp(−ζ ω²) is linear in ζ over less
+
 /// How many prior standard deviations the value lies from the prior's mean.
 double prior_residual(const Parameter& parameter) {
   return (parameter.value - parameter.prior_mean) / parameter.prior_standard_deviation;
@@ -87,6 +89,15 @@ Eigen::VectorXd FreeParameters::lower(const Mechanism& mechanism) const {
 
 Eigen::VectorXd FreeParameters::upper(const Mechanism& mechanism) const {
   return gather(mechanism, indices_, &Parameter::upper);
+}
+
+Eigen::VectorXd FreeParameters::growth(const Mechanism& mechanism) const {
+  Eigen::VectorXd growth = Eigen::VectorXd::Constant(size(), HUGE_VAL);
+  for (int j = 0; j < mechanism.hinge_count(); ++j) {
+    const int rate = position(mechanism.index_of_hinge(j, HingeQuantity::kStribeckRate));
+    if (rate >= 0) growth[rate] = kRateGrowth;
+  }
+  return growth;
 }
 
 void FreeParameters::move(const Mechanism& from, const Eigen::VectorXd& step, Mechanism& to) const {

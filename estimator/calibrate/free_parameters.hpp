@@ -27,6 +27,9 @@ class FreeParameters {
   Eigen::VectorXd values(const Mechanism& mechanism) const;
   Eigen::VectorXd lower(const Mechanism& mechanism) const;
   Eigen::VectorXd upper(const Mechanism& mechanism) const;
+  /// As LeastSquaresProblem::arrow_growth: the rate at which a Stribeck excess decays moves by no
+  /// more than twice its decay speed, or half.
+  Eigen::VectorXd growth(const Mechanism& mechanism) const;
 
   /// Sets the free values of `to` to those of `from` plus `step`, and what is tied to them.
   void move(const Mechanism& from, const Eigen::VectorXd& step, Mechanism& to) const;

@@ -12,7 +12,7 @@ namespace estimator {
 /// Uncertainty of all parameters that were asked for, in their order in the mechanism.
 struct Uncertainty {
   Eigen::VectorXd standard_deviation;  ///< 0 at a bound, infinite where the data see nothing
-  Eigen::VectorXd half_interval;       ///< half the width of the 95 % interval, likewise
+  Eigen::VectorXd half_interval;       ///< half the width of the 95 % interval; at a bound all
   Eigen::MatrixXd covariance;          ///< its diagonal the squares of `standard_deviation`
   Eigen::MatrixXd correlation;
   Eigen::VectorXi at_bound;  ///< −1, 0, +1

@@ -18,6 +18,7 @@
 #include "estimator/calibrate/parameter_effect.hpp"
 #include "estimator/calibrate/pieces.hpp"
 #include "estimator/calibrate/prior_check.hpp"
+#include "estimator/calibrate/profile_interval.hpp"
 #include "estimator/calibrate/quantisation.hpp"
 #include "estimator/calibrate/reading_noise.hpp"
 #include "estimator/calibrate/sensor_traps.hpp"
@@ -118,7 +119,7 @@ QuantisedErrors account_for_correlation(const ShootingFit& fit, ParameterInforma
   const std::vector<CountingSensor> sensors = take_counting_sensors(problem, segments, errors);
   widen_for_correlation(problem.mechanism(), errors, variances, notes);
   if (sensors.empty()) return {};
-  QuantisedErrors counting = quantised_errors(problem, sensors);
+  QuantisedErrors counting = quantised_errors(problem, sensors, information.inverse);
   for (std::size_t i = 0; i < sensors.size(); ++i) {
     information.group_schur[static_cast<std::size_t>(sensors[i].sensor)] = counting.scatter[i];
     variances[sensors[i].sensor] = 1.0;
@@ -233,8 +234,18 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
     borders = hold_at_borders(result.mechanism, book.estimated(), variances, information);
   }
   for (const BorderBody& border : borders) result.notes.push_back(border.sentence);
-  const Eigen::VectorXd half =
-      information.valid ? half_intervals(information, variances, counting) : Eigen::VectorXd();
+  Eigen::VectorXd half;
+  if (information.valid) {
+    half = half_intervals(information, variances, counting) +
+           reaches_off_bounds(information, variances);
+  }
+  if (information.valid && result.converged()) {
+    const ShootingProblem& reached = result.refined ? fit.simulation() : fit.joint();
+    append(
+        widen_by_profile(reached, fit.input().segments, grid, information, options, monitor, half),
+        result.notes);
+    note_cancellation();
+  }
   Uncertainty uncertainty = make_uncertainty(result.mechanism, book.asked(), book.estimated(),
                                              information, variances, half);
   if (options.compare_pieces && result.converged()) {

@@ -169,7 +169,7 @@ std::vector<PieceScore> scores_of(ShootingProblem& problem, const WindowedInput&
     auto errors = reading_errors(problem, input.segments);
     const auto sensors = take_counting_sensors(problem, input.segments, errors);
     variances = reading_variances(problem, errors);
-    if (!sensors.empty()) counting = quantised_errors(problem, sensors, 0);
+    if (!sensors.empty()) counting = quantised_errors(problem, sensors);
   }
   const auto take = [&](int group) {
     const auto at = static_cast<std::size_t>(group);

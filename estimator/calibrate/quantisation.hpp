@@ -50,7 +50,7 @@ struct QuantisedErrors {
   std::vector<Eigen::MatrixXd> scatter;  ///< covariance of Tᵀe, one matrix a sensor
   std::vector<std::vector<Eigen::MatrixXd>> segment_scatter;  ///< of these, by sensor and segment
   /// The part of all of them that is as good as normal: noise before counting and what lies beyond
-  /// the highest harmonic.
+  /// the harmonics that shape the rest.
   Eigen::MatrixXd normal_scatter;
   Eigen::MatrixXd draws;  ///< parameters × draws of the sum over sensors, without the normal part
 };
@@ -58,11 +58,16 @@ struct QuantisedErrors {
 /// With a quantum q and a phase of the code disc that is anybody's guess, errors at angles d apart
 /// have covariance (q²/12) (1 − 6x + 6x²), x = frac(d/q) [Wid08, ch. 5]. As a Fourier series in d
 /// the double sum over time becomes one sum for each harmonic, so the cost stays linear. Phases of
-/// segments and sensors are independent; draws are seeded alike each time.
+/// segments and sensors are independent; draws are seeded alike each time. How far turning points
+/// are from one another, in parts of a count, decides whether their errors add up, and readings
+/// tell it only roughly: draws are about motions as far from the estimated one as such errors put
+/// it.
 ///
 /// @param problem  one node a segment, at its optimum
+/// @param inverse  S⁻¹ there; empty: no draws
 /// @param draws    how many; the 95 % quantile of the default is one at 95 ± 0.35 %
 QuantisedErrors quantised_errors(const ShootingProblem& problem,
-                                 const std::vector<CountingSensor>& sensors, int draws = 4000);
+                                 const std::vector<CountingSensor>& sensors,
+                                 const Eigen::MatrixXd& inverse = {}, int draws = 4000);
 
 }  // namespace estimator

@@ -49,15 +49,17 @@ bool is_excess_lost(const Mechanism& mechanism, int hinge, double fastest) {
 }
 
 /// @param share  the excess, of the kinetic torque
-Mechanism with_excess(Mechanism mechanism, int hinge, double share, double decay_speed) {
+Mechanism with_excess(Mechanism mechanism, int hinge, double share, double decay_speed,
+                      double fastest) {
   Parameter& kinetic = mechanism.hinge_parameter(hinge, HingeQuantity::kCoulombTorque);
   Parameter& excess = mechanism.hinge_parameter(hinge, HingeQuantity::kStribeckTorque);
   Parameter& rate = mechanism.hinge_parameter(hinge, HingeQuantity::kStribeckRate);
   const auto set = [](Parameter& parameter, double value) {
     parameter.value = std::clamp(value, parameter.lower, parameter.upper);
   };
+  const bool never_decays = rate.value < std::pow(kSameEverywhere / fastest, 2);
   const bool all_is_excess = may_rise_from_rest(mechanism, hinge) && kinetic.value <= kinetic.lower;
-  if (kinetic.free && (rate.value <= rate.lower || all_is_excess)) {
+  if (kinetic.free && (never_decays || all_is_excess)) {
     set(kinetic, kinetic.value + excess.value);
   }
   set(excess, kinetic.value > 0.0 ? share * kinetic.value : excess.value);
@@ -77,9 +79,9 @@ std::vector<Mechanism> second_chances(const Mechanism& reached, const Mechanism&
     if (!(fastest[j] > 0.0) || !is_excess_free(reached, j)) continue;
     if (!unexplained && !is_excess_lost(reached, j, fastest[j])) continue;
     for (const double share : kDecaySpeeds) {
-      chances.push_back(with_excess(reached, j, kExcessShare, share * fastest[j]));
+      chances.push_back(with_excess(reached, j, kExcessShare, share * fastest[j], fastest[j]));
       if (!may_rise_from_rest(reached, j)) continue;
-      chances.push_back(with_excess(reached, j, -kExcessShare, share * fastest[j]));
+      chances.push_back(with_excess(reached, j, -kExcessShare, share * fastest[j], fastest[j]));
     }
   }
   return chances;

@@ -38,6 +38,7 @@ constexpr double kSmallDecrease = 1.0;  // of the whitened cost, while noise lev
 constexpr double kNegligibleDecrease = 1e-2;
 constexpr double kStagnantDecrease = 0.1;  // in three steps: the solver crawls
 constexpr int kNoiseRounds = 10;
+constexpr int kChanceRounds = 4;        // second chances that are taken
 constexpr double kNoiseSettled = 0.05;  // relative change of a noise level
 
 double total_readings(const ShootingProblem& problem) {
@@ -233,18 +234,19 @@ std::vector<Mechanism> ShootingFit::chances_at(const Mechanism& reached) const {
   return second_chances(reached, start_, input_.fastest, leaves_accelerations());
 }
 
-/// Tries second chances for where the joint problem ended, and stays with the first that is better.
-/// They have iterations of their own: a fit that took many is the one that needs them.
+/// Tries second chances for where the joint problem ended, goes on from the first that is better,
+/// and ends where none is. They have iterations of their own: a fit that took many is the one that
+/// needs them.
 void ShootingFit::retry_jointly() {
-  if (is_over(joint_history_)) return;
-  joint_history_.iterations_most = joint_history_.iterations + options_.max_iterations;
-  for (const Mechanism& chance : chances_at(joint_->mechanism())) {
-    if (is_over(joint_history_)) return;
-    if (try_again(joint_, problem_from(chance, joint_->noise(), input_.grid), kSmallDecrease,
-                  joint_history_)) {
-      estimate_noise();
-      return;
-    }
+  const auto is_better = [&](const Mechanism& chance) {
+    return !is_over(joint_history_) &&
+           try_again(joint_, problem_from(chance, joint_->noise(), input_.grid), kSmallDecrease,
+                     joint_history_);
+  };
+  for (int round = 0; round < kChanceRounds && !is_over(joint_history_); ++round) {
+    joint_history_.iterations_most = joint_history_.iterations + options_.max_iterations;
+    if (!std::ranges::any_of(chances_at(joint_->mechanism()), is_better)) return;
+    estimate_noise();
   }
 }
 
@@ -356,14 +358,13 @@ bool ShootingFit::is_astray() const {
 
 /// As `retry_jointly`.
 void ShootingFit::retry_simulation() {
-  if (is_over(simulation_history_)) return;
-  simulation_history_.iterations_most = simulation_history_.iterations + options_.max_iterations;
-  const Mechanism reached = simulation_->mechanism();
-  for (const Mechanism& chance : chances_at(reached)) {
-    if (is_over(simulation_history_)) return;
-    if (try_again(simulation_, simulation_from(chance), kNegligibleDecrease, simulation_history_)) {
-      return;
-    }
+  const auto is_better = [&](const Mechanism& chance) {
+    return !is_over(simulation_history_) && try_again(simulation_, simulation_from(chance),
+                                                      kNegligibleDecrease, simulation_history_);
+  };
+  for (int round = 0; round < kChanceRounds && !is_over(simulation_history_); ++round) {
+    simulation_history_.iterations_most = simulation_history_.iterations + options_.max_iterations;
+    if (!std::ranges::any_of(chances_at(simulation_->mechanism()), is_better)) return;
   }
 }
 

@@ -100,6 +100,7 @@ class ShootingProblem final : public LeastSquaresProblem {
   Eigen::VectorXd arrow() const override { return free_.values(point_.mechanism); }
   Eigen::VectorXd arrow_lower() const override { return free_.lower(point_.mechanism); }
   Eigen::VectorXd arrow_upper() const override { return free_.upper(point_.mechanism); }
+  Eigen::VectorXd arrow_growth() const override { return free_.growth(point_.mechanism); }
 
   /// Noise groups: sensors in order, then these. Axes are InertialSensor::kAxes of each sensor.
   int inertial_group(int axis) const { return sensor_count() + axis; }

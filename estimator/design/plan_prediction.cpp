@@ -30,7 +30,7 @@ Uncertainty predict_plan(const Mechanism& mechanism, const std::vector<Recording
     for (int i = 0; i < problem.sensor_count(); ++i) {
       if (quantum[i] > 0.0) counting.push_back({i, quantum[i], 0.0});
     }
-    const QuantisedErrors errors = quantised_errors(problem, counting, 0);
+    const QuantisedErrors errors = quantised_errors(problem, counting);
     for (std::size_t i = 0; i < counting.size(); ++i) {
       information.group_schur[static_cast<std::size_t>(counting[i].sensor)] = errors.scatter[i];
     }

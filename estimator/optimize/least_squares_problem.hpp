@@ -90,6 +90,10 @@ class LeastSquaresProblem {
   virtual Eigen::VectorXd arrow() const = 0;
   virtual Eigen::VectorXd arrow_lower() const = 0;
   virtual Eigen::VectorXd arrow_upper() const = 0;
+
+  /// Factors > 1 by which one step may change each positive parameter at most, up or down: farther
+  /// off its linearisation says nothing. Infinite, or none at all: any.
+  virtual Eigen::VectorXd arrow_growth() const { return {}; }
 };
 
 }  // namespace estimator

@@ -53,6 +53,7 @@ class LevenbergMarquardt {
         factor_(problem.layout(), problem.max_block_rows()),
         lower_(problem.arrow_lower()),
         upper_(problem.arrow_upper()),
+        growth_(problem.arrow_growth()),
         damping_(options) {}
 
   LmSummary run();
@@ -88,6 +89,7 @@ class LevenbergMarquardt {
   void relax(double cost);
   void end_relaxation();
   double gradient_norm() const;
+  Eigen::VectorXd reach(const Eigen::VectorXd& bound, bool up) const;
   void compute_step();
   Trial try_step();
   bool step_is_small() const;
@@ -101,6 +103,7 @@ class LevenbergMarquardt {
   ArrowFactor factor_;
   const Eigen::VectorXd lower_;
   const Eigen::VectorXd upper_;
+  const Eigen::VectorXd growth_;
   Eigen::VectorXd arrow_;  // χ at the current point
   double cost_ = 0.0;      // at the current point
   Damping damping_;
@@ -284,12 +287,24 @@ double LevenbergMarquardt::gradient_norm() const {
   return norm / std::sqrt(cost_);
 }
 
+// How far a step may take the parameters towards a bound.
+Eigen::VectorXd LevenbergMarquardt::reach(const Eigen::VectorXd& bound, bool up) const {
+  Eigen::VectorXd reach = bound - arrow_;
+  for (Eigen::Index i = 0; i < growth_.size(); ++i) {
+    if (!(arrow_[i] > 0.0) || std::isinf(growth_[i])) continue;
+    reach[i] = up ? std::min(reach[i], (growth_[i] - 1.0) * arrow_[i])
+                  : std::max(reach[i], (1.0 / growth_[i] - 1.0) * arrow_[i]);
+  }
+  return reach;
+}
+
 // The predicted decrease is −2gᵀδ − δᵀHδ, which holds with active bounds too. It follows from the
 // reduced quadratic, whose value at δ_χ is that of (g, Ĥ) minimised over the nodes.
 void LevenbergMarquardt::compute_step() {
   const Eigen::MatrixXd& S = factor_.schur();
   const Eigen::VectorXd& s = factor_.schur_gradient();
-  step_.arrow = solve_box_step(S, s, factor_.arrow_scale(), lower_ - arrow_, upper_ - arrow_).step;
+  step_.arrow =
+      solve_box_step(S, s, factor_.arrow_scale(), reach(lower_, false), reach(upper_, true)).step;
   for (int i = 0; i < arrow_.size(); ++i) {
     step_.arrow[i] = round_into_box(arrow_[i], step_.arrow[i], lower_[i], upper_[i]);
   }

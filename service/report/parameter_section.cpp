@@ -28,6 +28,7 @@ HtmlCell interval_cell(const ParameterEstimate& estimate) {
   if (estimate.at_bound) return HtmlCell("at bound").with_class("warn");
   if (std::isinf(sd)) return HtmlCell("not seen").with_class("warn");
   if (!(sd > 0.0)) return "-";
+  if (std::isinf(estimate.half_interval)) return HtmlCell("no end within reach").with_class("warn");
   const Notation notation = notation_of(estimate);
   return notation.rounded(estimate.value - estimate.half_interval) + " … " +
          notation.rounded(estimate.value + estimate.half_interval);

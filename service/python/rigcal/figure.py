@@ -89,7 +89,7 @@ def _draw_intervals(axis: Any, result: Result) -> None:
     value, half = frame["value"].to_numpy(), frame["half_interval"].to_numpy()
     with np.errstate(divide="ignore", invalid="ignore"):
         relative = 100.0 * half / np.abs(value)
-    known = np.isfinite(relative) & (relative > 0.0)
+    known = np.isfinite(relative) & (relative > 0.0) & ~frame["at_bound"].to_numpy(dtype=bool)
     places = np.arange(len(frame))[::-1]
     smallest = min(1.0, relative[known].min() if known.any() else 1.0)
     largest = max(100.0, relative[known].max() if known.any() else 100.0)

@@ -85,6 +85,51 @@ TEST(BoundNotes, KnowUpperBounds) {
   EXPECT_TRUE(holds(note, "1.tau_c by 0.0017 N·m")) << note;
 }
 
+/// Widths of the intervals at the bound.
+double reach(const Case& of) {
+  const Eigen::VectorXd reaches = reaches_off_bounds(of.information, Eigen::VectorXd::Ones(1));
+  EXPECT_EQ(reaches.tail(reaches.size() - 1).norm(), 0.0) << "what is at no bound";
+  return reaches[0];
+}
+
+// As the notes say: 1.29 deviations of 1e-3/0.6, inward of either bound.
+TEST(ReachesOffBounds, AreHowFarTheDataWouldLetItBe) {
+  EXPECT_NEAR(reach(Case(0.8, -0.355)), 1.29e-3 / 0.6, 1e-9);
+  Case upper(0.8, 0.355);
+  upper.information.at_bound[0] = 1;
+  EXPECT_NEAR(reach(upper), 1.29e-3 / 0.6, 1e-9);
+  EXPECT_EQ(reach(Case(0.5, -30.0)), 0.0) << "the data ask for a value beyond";
+  Case inside(0.8, 0.0);
+  inside.information.at_bound[0] = 0;
+  EXPECT_EQ(reach(inside), 0.0);
+}
+
+TEST(ReachesOffBounds, AreInfiniteWhereTheDataSeeNothing) {
+  Case unseen(0.0, 0.0);
+  unseen.information.schur(0, 0) = unseen.information.group_schur[0](0, 0) = 0.0;
+  EXPECT_EQ(reach(unseen), HUGE_VAL);
+}
+
+// The second parameter as two of which the data see the sum alone: what they tell of the first is
+// the same.
+TEST(ReachesOffBounds, CountWhatTradesOffAsFree) {
+  Case split(0.8, -0.355);
+  ParameterInformation& information = split.information;
+  const Eigen::Matrix2d two = information.schur;
+  Eigen::Matrix3d S;
+  S << two(0, 0), two(0, 1), two(0, 1), two(0, 1), two(1, 1), two(1, 1), two(0, 1), two(1, 1),
+      two(1, 1);
+  information.schur = S;
+  information.group_schur = {S};
+  information.at_bound.setZero(3);
+  information.at_bound[0] = -1;
+  information.undetermined = {false, true, true};
+  information.inverse = Eigen::Matrix3d::Zero();
+  information.inverse.bottomRightCorner(2, 2).setConstant(0.25 / two(1, 1));
+  information.group_score = {Eigen::Vector3d(information.group_score[0][0], 0.0, 0.0)};
+  EXPECT_NEAR(reach(split), 1.29e-3 / 0.6, 1e-9);
+}
+
 TEST(BoundNotes, AreSilentOffBounds) {
   Case inside(0.8, 0.0);
   inside.information.at_bound[0] = 0;

@@ -1,0 +1,76 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "estimator/calibrate/calibration.hpp"
+#include "estimator/calibrate/free_parameters.hpp"
+#include "tests/estimator/calibrate/swinging_pendulum.hpp"
+
+// Where a Stribeck excess decays at a rate that is hardly known.
+
+namespace {
+
+using estimator::Calibration;
+using estimator::ParameterEstimate;
+using test_support::freed;
+using test_support::pendulum_of;
+using test_support::ReferencePendulum;
+using test_support::swing;
+
+ReferencePendulum sticky(double excess) {
+  ReferencePendulum rig;
+  rig.b = 2e-4;
+  rig.tau_c = 0.006;
+  rig.tau_s = 0.006 + excess;
+  rig.zeta = 2.0;
+  return rig;
+}
+
+Calibration calibrate(const ReferencePendulum& rig, double angle, double noise) {
+  const auto recording = swing(rig, "release", angle, 4000, 2e-3, noise, 5);
+  return estimator::calibrate(
+      freed(pendulum_of(rig), {"P.J_zz", "1.b", "1.tau_c", "1.tau_delta", "1.zeta"}, 0.9),
+      {recording});
+}
+
+const ParameterEstimate& of(const Calibration& result, const std::string& name) {
+  return *std::ranges::find(result.parameters, name, &ParameterEstimate::name);
+}
+
+bool tells(const Calibration& result, const std::string& name) {
+  return std::ranges::any_of(result.notes, [&](const std::string& note) {
+    return note.starts_with(name + ": ") && note.find("profile likelihood") != std::string::npos;
+  });
+}
+
+// A rate that is known to some per cent stands as linear theory has it.
+TEST(ProfileIntervals, LeaveARateThatIsKnown) {
+  const Calibration result = calibrate(sticky(0.003), 0.8, 1e-4);
+  const ParameterEstimate& rate = of(result, "1.zeta");
+  EXPECT_LT(rate.half_interval, 0.25 * rate.value);
+  EXPECT_DOUBLE_EQ(rate.half_interval, estimator::kNormalHalfWidth95 * rate.standard_deviation);
+  EXPECT_FALSE(tells(result, "1.zeta"));
+}
+
+// Of a small excess in much noise any decay explains the readings: no end is within reach, or one
+// that linear theory is far from.
+TEST(ProfileIntervals, ReachAsFarAsTheDataLetARateBe) {
+  const Calibration result = calibrate(sticky(0.0003), 1.5, 2e-3);
+  const ParameterEstimate& rate = of(result, "1.zeta");
+  EXPECT_GT(rate.half_interval, 1.1 * estimator::kNormalHalfWidth95 * rate.standard_deviation);
+  EXPECT_TRUE(tells(result, "1.zeta"));
+}
+
+// Only rates of decay are held to a factor a step.
+TEST(ProfileIntervals, BelongToRatesThatStepsMoveByAFactor) {
+  const estimator::Mechanism mechanism =
+      freed(pendulum_of(sticky(0.003)), {"1.b", "1.tau_delta", "1.zeta"});
+  const Eigen::VectorXd growth = estimator::FreeParameters(mechanism).growth(mechanism);
+  ASSERT_EQ(growth.size(), 3);
+  EXPECT_EQ(growth[0], HUGE_VAL);
+  EXPECT_EQ(growth[1], HUGE_VAL);
+  EXPECT_EQ(growth[2], 4.0);
+}
+
+}  // namespace

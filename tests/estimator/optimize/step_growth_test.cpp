@@ -1,0 +1,72 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "estimator/optimize/levenberg_marquardt.hpp"
+
+namespace {
+
+using estimator::IterationRecord;
+
+/// One parameter that should be `target`, and that a step changes fourfold at most.
+class OneParameter final : public estimator::LeastSquaresProblem {
+ public:
+  OneParameter(double start, double target, double growth)
+      : x_(start), target_(target), growth_(growth) {}
+  estimator::ArrowLayout layout() const override { return {0, 1, 1, 1}; }
+  int block_count() const override { return 1; }
+  int max_block_rows() const override { return 1; }
+  int group_count() const override { return 1; }
+  int threads() const override { return 1; }
+  void linearize(int /*index*/, estimator::ResidualBlock& out) const override {
+    estimator::shape_block(out, 0, 0, 1, 1, 1, 0);
+    out.residual[0] = x_ - target_;
+    out.arrow_jacobian(0, 0) = 1.0;
+  }
+  double cost() const override { return std::pow(x_ - target_, 2); }
+  double evaluate_candidate(const Eigen::VectorXd&, const Eigen::VectorXd& step) override {
+    candidate_ = x_ + step[0];
+    return std::pow(candidate_ - target_, 2);
+  }
+  void accept_candidate() override { x_ = candidate_; }
+  void mark() override { marked_ = x_; }
+  void restore() override { x_ = marked_; }
+  Eigen::VectorXd arrow() const override { return Eigen::VectorXd::Constant(1, x_); }
+  Eigen::VectorXd arrow_lower() const override { return Eigen::VectorXd::Constant(1, -HUGE_VAL); }
+  Eigen::VectorXd arrow_upper() const override { return Eigen::VectorXd::Constant(1, HUGE_VAL); }
+  Eigen::VectorXd arrow_growth() const override { return Eigen::VectorXd::Constant(1, growth_); }
+
+ private:
+  double x_, target_, growth_, candidate_ = 0.0, marked_ = 0.0;
+};
+
+/// Values on the way, until it is all but there.
+std::vector<double> way(double start, double target, double growth) {
+  OneParameter problem(start, target, growth);
+  std::vector<double> values;
+  estimator::solve(problem, {}, [&](const IterationRecord& record) {
+    if (std::abs(record.arrow[0] - target) > 1e-3 * std::abs(target)) {
+      values.push_back(record.arrow[0]);
+    }
+  });
+  EXPECT_NEAR(problem.arrow()[0], target, 1e-6 * std::abs(target));
+  return values;
+}
+
+// Up and down by the factor, and no farther than the optimum; a linear problem would be solved at
+// once.
+TEST(StepGrowth, LimitsStepsUpAndDown) {
+  EXPECT_EQ(way(1.0, 100.0, 4.0), (std::vector{1.0, 4.0, 16.0, 64.0}));
+  EXPECT_EQ(way(1.0, 0.01, 4.0), (std::vector{1.0, 0.25, 0.0625, 0.015625}));
+  EXPECT_EQ(way(1.0, 3.9, 4.0), (std::vector{1.0}));
+}
+
+// From zero and below there is no factor to grow by.
+TEST(StepGrowth, LimitsNothingElse) {
+  EXPECT_EQ(way(1.0, 100.0, HUGE_VAL), (std::vector{1.0}));
+  EXPECT_EQ(way(0.0, 100.0, 4.0), (std::vector{0.0}));
+  EXPECT_EQ(way(-1.0, 100.0, 4.0), (std::vector{-1.0}));
+}
+
+}  // namespace
