@@ -46,7 +46,7 @@ SignalExamination suspect_slip(const Calibration& calibration,
         const ReadingSeries series =
             observed_readings(*each.segment, each.left.col(i), sensor.kind);
         const SignalScale scale(series, quantum);
-        const std::optional<Step> step = likeliest_step(series, scale, sensor.units().scale);
+        const std::optional<Step> step = likeliest_step(series, scale, sensor.units().scale, best);
         if (!step || !(step->ratio > best)) continue;
         if (!stands_out(step->size, left[static_cast<std::size_t>(i)])) continue;
         const int row = series.rows[step->position];

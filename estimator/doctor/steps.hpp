@@ -28,8 +28,8 @@ std::vector<Step> find_steps(const ReadingSeries& series, const SignalScale& sca
                              double unit, double chance = kFalseAlarm);
 
 /// The step that comes nearest to what `find_steps` tells beside a model, or exceeds it most; none
-/// in a series too short for one.
+/// in a series too short for one, or where all ratios are below `least`.
 std::optional<Step> likeliest_step(const ReadingSeries& series, const SignalScale& scale,
-                                   double unit);
+                                   double unit, double least);
 
 }  // namespace estimator
