@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 
 #include "estimator/calibrate/closed_states.hpp"
@@ -65,6 +66,26 @@ Eigen::VectorXd hinge_scales(const Mechanism& mechanism) {
 /// Whether encoders tell where every joint stands.
 bool is_all_told(const Mechanism& mechanism) {
   return JointReadings(mechanism).told_count() == mechanism.hinge_count();
+}
+
+/// Angles over rates, where loops need them.
+Eigen::MatrixXd unfiltered(const Mechanism& mechanism, const Segment& segment) {
+  if (is_tree(mechanism)) return {};
+  return make_joint_states(mechanism, segment, std::numeric_limits<double>::infinity());
+}
+
+void note_stretched(const Mechanism& mechanism, const std::string& recording,
+                    const Segment& segment, const std::vector<StretchedPose>& poses,
+                    std::vector<std::string>& notes) {
+  const auto first = std::ranges::find(poses, true, &StretchedPose::decided);
+  if (first == poses.end()) return;
+  const auto count = std::ranges::count(poses, true, &StretchedPose::decided);
+  const double time = segment.start + static_cast<double>(first->sample) * segment.period;
+  notes.push_back(recording + ": links lie about in one line at " + number_text(time, 5) + " s" +
+                  (count > 1 ? ", the first of " + std::to_string(count) + " times" : "") +
+                  "; how joint '" + mechanism.hinges[static_cast<std::size_t>(first->joint)].name +
+                  "', which nothing reads, goes on there was decided by what makes the smoother "
+                  "motion");
 }
 
 bool is_long_enough(const Segment& segment) {
@@ -139,7 +160,10 @@ ShootingInput prepare_shooting(const Mechanism& mechanism, const std::vector<Rec
       if (segment.inertial.cols() > 0 && is_tree(mechanism) && !is_all_told(mechanism)) {
         smooth_kinematics(mechanism, segment, states);
       }
-      close_loops(mechanism, segment.period, recording.name, states);
+      const std::vector<StretchedPose> poses =
+          close_loops(mechanism, segment.period, recording.name,
+                      {unfiltered(mechanism, segment), segment.assembled}, states);
+      note_stretched(mechanism, recording.name, segment, poses, input.notes);
       input.states.push_back(std::move(states));
       input.state_spacing.push_back(segment.period);
       for (Eigen::Index sensor = 0; sensor < segment.angles.cols(); ++sensor) {

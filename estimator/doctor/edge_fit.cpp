@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 namespace estimator {
 
@@ -13,25 +14,47 @@ EdgeFit::EdgeFit(std::span<const double> times, std::span<const double> values, 
       origin_(0.5 * (times.front() + times.back())),
       scale_(2.0 / (times.back() - times.front())),
       unit_(unit) {
+  with_size([this](auto size) { fit<size>(); });
+}
+
+/// Calls a function with the size of the polynomial as a constant, so that sums over readings stay
+/// in registers.
+template <typename Function>
+void EdgeFit::with_size(const Function& function) const {
+  switch (size_) {
+    case 1:
+      return function(std::integral_constant<std::size_t, 1>());
+    case 2:
+      return function(std::integral_constant<std::size_t, 2>());
+    case 3:
+      return function(std::integral_constant<std::size_t, 3>());
+    default:
+      return function(std::integral_constant<std::size_t, kDegreeMax + 1>());
+  }
+}
+
+template <std::size_t kSize>
+void EdgeFit::fit() {
   // Sums of powers of time, and of these times readings: about the first reading, so that turns
   // that have been made cost no digits.
-  double moments[2 * kDegreeMax + 1] = {}, sums[kDegreeMax + 1] = {};
-  for (std::size_t i = 0; i < times.size(); ++i) {
-    const double u = scaled(times[i]), value = values[i] - values.front();
+  std::array<double, 2 * kSize - 1> moments{};
+  std::array<double, kSize> sums{};
+  for (std::size_t i = 0; i < times_.size(); ++i) {
+    const double u = scaled(times_[i]), value = values_[i] - values_.front();
     double power = 1.0;
-    for (std::size_t k = 0; k < 2 * size_ - 1; ++k, power *= u) {
+    for (std::size_t k = 0; k < 2 * kSize - 1; ++k, power *= u) {
       moments[k] += power;
-      if (k < size_) sums[k] += power * value;
+      if (k < kSize) sums[k] += power * value;
     }
   }
-  for (std::size_t i = 0; i < size_; ++i) {
-    for (std::size_t j = 0; j < size_; ++j) inverse_[i][j] = moments[i + j];
+  for (std::size_t i = 0; i < kSize; ++i) {
+    for (std::size_t j = 0; j < kSize; ++j) inverse_[i][j] = moments[i + j];
   }
   invert();
-  for (std::size_t i = 0; i < size_; ++i) {
-    for (std::size_t j = 0; j < size_; ++j) coefficients_[i] += inverse_[i][j] * sums[j];
+  for (std::size_t i = 0; i < kSize; ++i) {
+    for (std::size_t j = 0; j < kSize; ++j) coefficients_[i] += inverse_[i][j] * sums[j];
   }
-  coefficients_[0] += values.front();
+  coefficients_[0] += values_.front();
 }
 
 /// By Gauss and Jordan; sums of squares need no pivots.
@@ -49,13 +72,18 @@ void EdgeFit::invert() {
   }
 }
 
-double EdgeFit::polynomial(const Coefficients& coefficients, double u) const {
+template <std::size_t kSize>
+double EdgeFit::polynomial(const Coefficients& coefficients, double u) {
   double value = 0.0;
-  for (std::size_t i = size_; i-- > 0;) value = value * u + coefficients[i];
+  for (std::size_t i = kSize; i-- > 0;) value = value * u + coefficients[i];
   return value;
 }
 
-double EdgeFit::value(double time) const { return polynomial(coefficients_, scaled(time)); }
+double EdgeFit::value(double time) const {
+  double value = 0.0;
+  with_size([&](auto size) { value = polynomial<size>(coefficients_, scaled(time)); });
+  return value;
+}
 
 double EdgeFit::slope(double time) const {
   const double u = scaled(time);
@@ -74,23 +102,27 @@ Reach EdgeFit::at(double time) const {
   }
   Reach reach{.value = value(time)};
   double squares = 0.0;
-  for (const double each : times_) {
-    const double weight = polynomial(weights, scaled(each));
-    const double distance = (each - time) / unit_;
-    squares += weight * weight;
-    reach.sum += std::abs(weight);
-    reach.bend += 0.5 * std::abs(weight) * distance * distance;
-  }
+  with_size([&](auto size) {
+    for (const double each : times_) {
+      const double weight = polynomial<size>(weights, scaled(each));
+      const double distance = (each - time) / unit_;
+      squares += weight * weight;
+      reach.sum += std::abs(weight);
+      reach.bend += 0.5 * std::abs(weight) * distance * distance;
+    }
+  });
   reach.noise_gain = std::sqrt(squares);
   return reach;
 }
 
 double EdgeFit::residual_variance() const {
   double squares = 0.0;
-  for (std::size_t i = 0; i < times_.size(); ++i) {
-    const double left = values_[i] - value(times_[i]);
-    squares += left * left;
-  }
+  with_size([&](auto size) {
+    for (std::size_t i = 0; i < times_.size(); ++i) {
+      const double left = values_[i] - polynomial<size>(coefficients_, scaled(times_[i]));
+      squares += left * left;
+    }
+  });
   const double left_over = static_cast<double>(times_.size()) - static_cast<double>(size_);
   return left_over > 0.0 ? squares / left_over : std::numeric_limits<double>::infinity();
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <span>
 
 namespace estimator {
@@ -35,7 +36,12 @@ class EdgeFit {
 
   /// Times run over ±1, whatever the window's length.
   double scaled(double time) const { return (time - origin_) * scale_; }
-  double polynomial(const Coefficients& coefficients, double u) const;
+  template <typename Function>
+  void with_size(const Function& function) const;
+  template <std::size_t kSize>
+  void fit();
+  template <std::size_t kSize>
+  static double polynomial(const Coefficients& coefficients, double u);
   void invert();
 
   std::span<const double> times_, values_;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "estimator/calibrate/closed_states.hpp"
 #include "estimator/model/sensor.hpp"
 
 namespace estimator {
@@ -99,6 +100,28 @@ Segment thin(const Segment& from, const Piece& piece, Eigen::Index stride) {
   return segment;
 }
 
+/// Where joints stand where chosen pieces begin, by piece.
+std::vector<Eigen::VectorXd> assemblies_of(const Mechanism& mechanism,
+                                           const std::vector<Recording>& recordings,
+                                           const std::vector<Piece>& pieces,
+                                           const std::vector<std::size_t>& chosen) {
+  std::vector<Eigen::VectorXd> all(pieces.size());
+  for (std::size_t r = 0; r < recordings.size(); ++r) {
+    for (std::size_t s = 0; s < recordings[r].segments.size(); ++s) {
+      std::vector<std::size_t> own;
+      std::vector<Eigen::Index> rows;
+      for (const std::size_t each : chosen) {
+        if (pieces[each].recording != r || pieces[each].segment != s) continue;
+        own.push_back(each);
+        rows.push_back(pieces[each].first);
+      }
+      const auto found = assemblies_at(mechanism, recordings[r].segments[s], rows);
+      for (std::size_t i = 0; i < own.size(); ++i) all[own[i]] = found[i];
+    }
+  }
+  return all;
+}
+
 }  // namespace
 
 std::vector<Recording> take_excerpts(const Mechanism& mechanism,
@@ -123,6 +146,8 @@ std::vector<Recording> take_excerpts(const Mechanism& mechanism,
     chosen.push_back(each);
   }
   std::ranges::sort(chosen);
+  const std::vector<Eigen::VectorXd> assemblies =
+      assemblies_of(mechanism, recordings, pieces, chosen);
   std::vector<Recording> excerpts;
   for (const std::size_t each : chosen) {
     const Piece& piece = pieces[each];
@@ -130,6 +155,7 @@ std::vector<Recording> take_excerpts(const Mechanism& mechanism,
     const Segment& segment = from.segments[piece.segment];
     if (excerpts.empty() || excerpts.back().name != from.name) excerpts.push_back({from.name, {}});
     excerpts.back().segments.push_back(thin(segment, piece, stride_of(segment, budget.period)));
+    excerpts.back().segments.back().assembled = assemblies[each];
   }
   return excerpts;
 }

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace estimator {
 namespace {
@@ -21,6 +22,19 @@ constexpr std::size_t kCrowds = 200;
 
 /// The median of seven normal |x| is not above this in millions of them [deviations].
 constexpr double kLargestMedian = 3.0;
+
+/// By a network of comparisons.
+double median_of_seven(std::array<double, 7> x) {
+  constexpr std::pair<std::size_t, std::size_t> kOrder[] = {{0, 5}, {0, 3}, {1, 6}, {2, 4}, {0, 1},
+                                                            {3, 5}, {2, 6}, {2, 3}, {3, 6}, {4, 5},
+                                                            {1, 4}, {1, 3}, {3, 4}};
+  for (const auto& [i, j] : kOrder) {
+    const double less = std::min(x[i], x[j]);
+    x[j] = std::max(x[i], x[j]);
+    x[i] = less;
+  }
+  return x[3];
+}
 
 }  // namespace
 
@@ -117,9 +131,8 @@ double SignalScale::lasting_acceleration(std::size_t stride, bool beyond_noise) 
     for (std::size_t i = 0; i < around.size(); ++i) {
       around[i] = seconds[k + i * stride - 3 * stride];
     }
-    std::ranges::nth_element(around, around.begin() + 3);
     const double made = beyond_noise ? kLargestMedian * kSecondGain * noise(k) + quantum_ : 0.0;
-    lasting.push_back(std::max(0.0, around[3] - made));
+    lasting.push_back(std::max(0.0, median_of_seven(around) - made));
   }
   const std::size_t passed_over = lasting.size() / kCrowds;
   std::ranges::nth_element(lasting, lasting.begin() + static_cast<std::ptrdiff_t>(passed_over),

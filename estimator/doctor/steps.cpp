@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
+#include <limits>
 #include <numbers>
 #include <optional>
 
@@ -104,6 +106,16 @@ class StepSearch {
     return std::abs(after - before) / kMean > least;
   }
 
+  /// Cheap: what is between the polynomials at either end is less than noise alone allows. Weights
+  /// of m readings, whose sum is one, gain at least 1/√m of it, and pieces of a wrong shape leave
+  /// more.
+  bool is_hopeless(std::size_t k, std::size_t m, std::initializer_list<double> sizes) const {
+    const double gain = std::sqrt(2.0 / static_cast<double>(m));
+    const double allowed = bound_ * scale_.noise(k) * gain + kSlack * unit_;
+    return std::ranges::any_of(
+        sizes, [&](double size) { return std::abs(size) < (1.0 - kSlack) * least_ * allowed; });
+  }
+
   std::optional<Candidate> judge(std::size_t k, const StepWindow& window, double bend) const {
     const std::size_t m = window.count;
     if (!series_.is_dense(k - m, 2 * m)) return std::nullopt;
@@ -111,6 +123,10 @@ class StepSearch {
     const double* y = series_.values.data() + k;
     const EdgeFit left({t - m, m}, {y - m, m}, window.degree, series_.period);
     const EdgeFit right({t, m}, {y, m}, window.degree, series_.period);
+    if (is_hopeless(
+            k, m, {right.value(t[-1]) - left.value(t[-1]), right.value(t[0]) - left.value(t[0])})) {
+      return std::nullopt;
+    }
     const double left_over = std::max(left.residual_variance(), right.residual_variance());
     const double noise = std::max(scale_.noise(k), std::sqrt(left_over));
     Candidate candidate{{k, 0.0, 0.0, std::numeric_limits<double>::infinity()}, m};

@@ -28,7 +28,8 @@ T drag_factor(const T& viscous, const T& quadratic_drag, const T& speed) {
   return viscous + quadratic_drag * speed;
 }
 
-/// What acts at any speed: a constant torque, and a spring that is stretched by θ − θ_rest.
+/// What acts at any speed: a constant torque, and a spring that is stretched by θ − θ_rest, of a
+/// hinge without whole turns.
 template <typename T>
 T idle_torque(const T& constant, const T& stiffness, const T& stretch) {
   return constant - stiffness * stretch;

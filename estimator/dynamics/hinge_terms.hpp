@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "estimator/dynamics/axis_law.hpp"
+#include "estimator/math/turns.hpp"
 #include "estimator/model/mechanism.hpp"
 #include "estimator/model/model_values.hpp"
 
@@ -73,7 +74,8 @@ inline double axis_impulse(const HingeValues& values, double omega, double angle
                            double h) {
   return values.shaft_inertia * omega +
          h * (values.motor_gain * control +
-              idle_torque(values.constant_torque, values.stiffness, angle - values.rest_angle));
+              idle_torque(values.constant_torque, values.stiffness,
+                          turn_difference(angle - values.rest_angle)));
 }
 
 }  // namespace estimator

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "estimator/dynamics/step_kernel.hpp"
+#include "estimator/math/turns.hpp"
 
 namespace estimator {
 
@@ -75,7 +76,7 @@ inline double torque_derivative(HingeQuantity quantity, const HingeValues& value
     case HingeQuantity::kConstantTorque:
       return h;
     case HingeQuantity::kStiffness:
-      return -h * (drive.angle - values.rest_angle);
+      return -h * turn_difference(drive.angle - values.rest_angle);
     case HingeQuantity::kRestAngle:
       return h * values.stiffness;
     case HingeQuantity::kMotorGain:

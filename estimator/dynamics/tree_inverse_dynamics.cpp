@@ -230,11 +230,11 @@ T TreeInverseDynamics<T>::axis_imbalance(const Link& link, const T& angle, const
                                          const T& of_links) {
   using std::abs;
   Axis& axis = axes_[static_cast<std::size_t>(link.hinge)];
-  const T turns = link.slides ? T(0.0) : T(2.0 * M_PI * nearest(T(angle / (2.0 * M_PI))));
   const T speed = abs(rate);
   axis.torque = of_links + axis.shaft_inertia * acceleration;
   axis.motor_torque = axis.motor_gain * (control - axis.back_emf * rate);
-  const T stretch = angle - turns - axis.rest_angle;
+  T stretch = angle - axis.rest_angle;
+  if (!link.slides) stretch -= T(2.0 * M_PI * nearest(T(stretch / (2.0 * M_PI))));
   axis.idle_torque = idle_torque(axis.constant_torque, axis.stiffness, stretch);
   T torque = axis.torque + drag_factor(axis.viscous, axis.quadratic_drag, speed) * rate;
   if (axis.has_smooth) torque += axis.smooth.torque(rate);

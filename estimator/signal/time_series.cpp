@@ -28,6 +28,7 @@ Segment rows_of(const Segment& segment, int first, int count) {
   }
   part.begins = segment.begins && first == 0;
   part.absent_bodies = segment.absent_bodies;
+  if (first == 0) part.assembled = segment.assembled;
   for (ZeroShift shift : segment.shifts) {
     if (shift.sample >= first + count) continue;
     shift.sample = std::max(shift.sample - first, 0);

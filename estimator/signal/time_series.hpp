@@ -30,6 +30,9 @@ struct Segment {
   std::vector<ZeroShift> shifts = {};
   bool begins = false;                  ///< its recording begins with it
   std::vector<int> absent_bodies = {};  ///< of the mechanism, that are not there (Body::only_in)
+  /// Where joints stand about at row 0, in the mechanism's order, as far as it is known of what was
+  /// recorded before [rad or m]; empty: nothing is. It tells in which way loops are assembled.
+  Eigen::VectorXd assembled = {};
   /// Samples × InertialSensor::kAxes of each inertial sensor in order: rates [rad/s], then specific
   /// forces [m/s²]. No columns: none is read.
   Eigen::MatrixXd inertial = {};

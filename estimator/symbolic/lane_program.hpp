@@ -67,6 +67,7 @@ class LaneProgram {
 };
 
 extern template void LaneProgram::run<4>(int section, double* rows) const;
+extern template void LaneProgram::run<8>(int section, double* rows) const;
 extern template void LaneProgram::run<16>(int section, double* rows) const;
 
 }  // namespace estimator

@@ -115,6 +115,7 @@ void LaneProgram::run(int section, double* rows) const {
 }
 
 template void LaneProgram::run<4>(int section, double* rows) const;
+template void LaneProgram::run<8>(int section, double* rows) const;
 template void LaneProgram::run<16>(int section, double* rows) const;
 
 }  // namespace estimator

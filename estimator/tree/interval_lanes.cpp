@@ -23,14 +23,12 @@ constexpr double kProbeReachMin = 1e-4;
 constexpr int kHalvings = 10;               // by sixteen each
 constexpr double kLocateTolerance = 1e-14;  // [s]
 
-/// Stretches from one checkpoint to the next.
-constexpr int kLeg = 128;
-
 }  // namespace
 
 template <int kWidth>
-IntervalLanes<kWidth>::IntervalLanes(const TreeProgram& program, const Mechanism& values)
+IntervalLanes<kWidth>::IntervalLanes(const TreeProgram& program, const Mechanism& values, int leg)
     : program_(program),
+      leg_(leg),
       stops_(joint_stops(values)),
       lanes_(program, values, false),
       single_(program, values, false),
@@ -182,7 +180,7 @@ void IntervalLanes<kWidth>::advance(int lane) {
     return;
   }
   if (++slot.stretch < slot.interval->last_stretch) {
-    if ((slot.stretch - slot.interval->first_stretch) % kLeg == 0) keep_checkpoint(lane);
+    if ((slot.stretch - slot.interval->first_stretch) % leg_ == 0) keep_checkpoint(lane);
     enter_stretch(lane);
     return;
   }
@@ -475,6 +473,7 @@ void IntervalLanes<kWidth>::take_looks(int lane) {
 }
 
 template class IntervalLanes<4>;
+template class IntervalLanes<8>;
 template class IntervalLanes<16>;
 
 }  // namespace estimator

@@ -20,7 +20,8 @@ template <int kWidth>
 class IntervalLanes {
  public:
   /// @param values  parameters of the mechanism that the program was made from
-  IntervalLanes(const TreeProgram& program, const Mechanism& values);
+  /// @param leg     stretches from one checkpoint to the next
+  IntervalLanes(const TreeProgram& program, const Mechanism& values, int leg);
 
   void run(std::span<MotionInterval> intervals, std::span<Eigen::MatrixXd> angles);
 
@@ -100,6 +101,7 @@ class IntervalLanes {
   void settle_rest(int lane, double time);
 
   const TreeProgram& program_;
+  int leg_;
   std::vector<JointStop> stops_;
   MotionLanes<kWidth> lanes_;
   MotionLanes<kSingle> single_;  // one state in all its lanes
@@ -109,6 +111,7 @@ class IntervalLanes {
 };
 
 extern template class IntervalLanes<4>;
+extern template class IntervalLanes<8>;
 extern template class IntervalLanes<16>;
 
 }  // namespace estimator

@@ -8,18 +8,32 @@
 namespace estimator {
 namespace {
 
-constexpr std::size_t kNarrow = 4, kWide = 16;  // lanes
+constexpr std::size_t kNarrow = 4, kHalf = 8, kWide = kSideBySide;  // lanes
+constexpr int kLegMost = 128, kLegLeast = 16;                       // stretches
+
+/// Stretches from one checkpoint to the next: so few that legs of few intervals fill the lanes in
+/// which their derivatives are found.
+int leg_length(std::span<const MotionInterval> intervals) {
+  const auto legs = static_cast<int>(kSideBySide / std::max<std::size_t>(intervals.size(), 1));
+  if (legs < 2) return kLegMost;
+  int longest = 0;
+  for (const MotionInterval& each : intervals) longest = std::max(longest, each.stretch_count());
+  return std::clamp((longest + legs - 1) / legs, kLegLeast, kLegMost);
+}
 
 }  // namespace
 
 void IntervalMotion::run(std::span<MotionInterval> intervals,
                          std::span<Eigen::MatrixXd> angles) const {
+  const int leg = leg_length(intervals);
   for_each_batch(threads_, intervals.size(), kWide, [&](std::size_t first, std::size_t count) {
     const auto some = intervals.subspan(first, count);
     if (count <= kNarrow) {
-      IntervalLanes<kNarrow>(program_, values_).run(some, angles.subspan(first, count));
+      IntervalLanes<kNarrow>(program_, values_, leg).run(some, angles.subspan(first, count));
+    } else if (count <= kHalf) {
+      IntervalLanes<kHalf>(program_, values_, leg).run(some, angles.subspan(first, count));
     } else {
-      IntervalLanes<kWide>(program_, values_).run(some, angles.subspan(first, count));
+      IntervalLanes<kWide>(program_, values_, leg).run(some, angles.subspan(first, count));
     }
   });
 }

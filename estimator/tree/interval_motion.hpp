@@ -20,6 +20,9 @@ namespace estimator {
 /// it. At 100 rad/s² such a one rises by 0.13 µrad, and no encoder is read as often [s].
 inline constexpr double kFlightMin = 1e-4;
 
+/// Intervals, or their legs, that are integrated side by side at most.
+inline constexpr std::size_t kSideBySide = 16;
+
 /// A joint has come to one of its end stops: it rebounds, comes to rest, or is put there where an
 /// interval starts beyond.
 struct MotionImpact {
@@ -100,7 +103,8 @@ struct MotionInterval {
 /// Integrates the equations of motion over many intervals side by side: Runge–Kutta steps of fourth
 /// order, cut at the instants at which a joint stops, reverses or breaks loose, strikes an end stop
 /// (strike) or leaves it. Between those instants the motion is smooth, so the order holds in spite
-/// of dry friction and impacts. Every interval comes out the same whatever runs beside it.
+/// of dry friction and impacts. Every interval comes out the same whatever runs beside it; only its
+/// checkpoints are closer where few do.
 ///
 /// A joint rests at its stop, held by a push of which dry friction may be a part, until that push
 /// would have to pull by more than friction can. It comes to rest there when a rebound would last
@@ -132,7 +136,7 @@ class IntervalMotion {
 /// Where rates jump in an impact, ImpactSlopes has the same for them and for the coordinates.
 ///
 /// Long intervals are taken leg by leg from their checkpoints, legs side by side, and the legs'
-/// derivatives chained.
+/// derivatives chained: to rounding, the same for checkpoints wherever they are.
 class IntervalSlopes {
  public:
   using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;

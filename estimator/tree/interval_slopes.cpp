@@ -13,9 +13,7 @@ namespace {
 using Result = IntervalSlopes::Result;
 using RowMajor = IntervalSlopes::RowMajor;
 
-constexpr std::size_t kSlopeLanes = 16;  // lanes
-
-/// The engine of IntervalSlopes: kSlopeLanes intervals at a time, each lane going on to the next as
+/// The engine of IntervalSlopes: kSideBySide intervals at a time, each lane going on to the next as
 /// soon as it has finished one.
 class SlopeLanes {
  public:
@@ -25,7 +23,7 @@ class SlopeLanes {
         lanes_(program, values, true),
         impacts_(program, values),
         sensors_(sensors),
-        slots_(kSlopeLanes) {}
+        slots_(kSideBySide) {}
 
   void run(std::span<const MotionInterval> intervals, std::span<Result> results);
 
@@ -49,7 +47,7 @@ class SlopeLanes {
   void take_looks(int lane);
 
   const TreeProgram& program_;
-  MotionLanes<kSlopeLanes> lanes_;
+  MotionLanes<kSideBySide> lanes_;
   ImpactSlopes impacts_;
   const std::vector<Sensor>& sensors_;
   std::vector<Slot> slots_;
@@ -66,17 +64,17 @@ void SlopeLanes::run(std::span<const MotionInterval> intervals, std::span<Result
       lanes_.length()[lane] = 0.0;
     }
   };
-  for (int lane = 0; lane < static_cast<int>(kSlopeLanes); ++lane) fill(lane);
+  for (int lane = 0; lane < static_cast<int>(kSideBySide); ++lane) fill(lane);
   const auto is_busy = [](const Slot& slot) { return slot.interval != nullptr; };
   while (std::ranges::any_of(slots_, is_busy)) {
     lanes_.step();
-    for (int lane = 0; lane < static_cast<int>(kSlopeLanes); ++lane) {
+    for (int lane = 0; lane < static_cast<int>(kSideBySide); ++lane) {
       if (!is_busy(slots_[static_cast<std::size_t>(lane)])) continue;
       read_samples(lane);
       take_looks(lane);
     }
     lanes_.commit();
-    for (int lane = 0; lane < static_cast<int>(kSlopeLanes); ++lane) {
+    for (int lane = 0; lane < static_cast<int>(kSideBySide); ++lane) {
       if (!is_busy(slots_[static_cast<std::size_t>(lane)])) continue;
       go_on(lane);
       if (!is_busy(slots_[static_cast<std::size_t>(lane)])) fill(lane);
@@ -340,7 +338,7 @@ void IntervalSlopes::run(std::span<const MotionInterval> intervals,
     first.push_back(legs.size());
   }
   std::vector<Result> of_legs(legs.size());
-  for_each_batch(threads_, legs.size(), kSlopeLanes, [&](std::size_t begin, std::size_t count) {
+  for_each_batch(threads_, legs.size(), kSideBySide, [&](std::size_t begin, std::size_t count) {
     SlopeLanes(program_, values_, sensors_)
         .run(std::span(legs).subspan(begin, count), std::span(of_legs).subspan(begin, count));
     if (sensing_ == nullptr) return;

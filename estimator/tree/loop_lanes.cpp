@@ -336,6 +336,7 @@ void LoopLanes<W>::accelerate(double* rows, const double* free, double* accelera
 }
 
 template class LoopLanes<4>;
+template class LoopLanes<8>;
 template class LoopLanes<16>;
 
 }  // namespace estimator

@@ -87,6 +87,7 @@ class LoopLanes {
 };
 
 extern template class LoopLanes<4>;
+extern template class LoopLanes<8>;
 extern template class LoopLanes<16>;
 
 }  // namespace estimator

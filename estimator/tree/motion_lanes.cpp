@@ -397,6 +397,7 @@ void MotionLanes<W>::move_slopes() {
 }
 
 template class MotionLanes<4>;
+template class MotionLanes<8>;
 template class MotionLanes<16>;
 
 }  // namespace estimator

@@ -138,6 +138,7 @@ class MotionLanes {
 };
 
 extern template class MotionLanes<4>;
+extern template class MotionLanes<8>;
 extern template class MotionLanes<16>;
 
 }  // namespace estimator

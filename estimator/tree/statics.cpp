@@ -37,7 +37,7 @@ double Statics::potential(const Eigen::VectorXd& coordinates) const {
     const Hinge& hinge = mechanism_.hinges[static_cast<std::size_t>(j)];
     const double x = coordinates[j];
     // A spring knows no whole turns, as in the equations of motion.
-    const double stretch = joint_difference(hinge.kind, x) - value(HingeQuantity::kRestAngle);
+    const double stretch = hinge.difference(x - value(HingeQuantity::kRestAngle));
     V += 0.5 * value(HingeQuantity::kStiffness) * stretch * stretch;
     V -= value(HingeQuantity::kConstantTorque) * x;
   }

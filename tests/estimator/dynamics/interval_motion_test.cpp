@@ -148,7 +148,8 @@ TEST(IntervalMotion, IsTheScalarMotionManyTimes) {
   EXPECT_GT(events, 100);
 }
 
-// Lanes are filled with whatever comes next; none of it may be felt.
+// Lanes are filled with whatever comes next, and few intervals run in fewer of them; none of it may
+// be felt. Derivatives of few intervals are chained of shorter legs, which only rounding may feel.
 TEST(IntervalMotion, ComesOutTheSameWhateverRunsBesideIt) {
   std::mt19937 random(9);
   std::uniform_real_distribution<double> unit(-1.0, 1.0);
@@ -171,13 +172,20 @@ TEST(IntervalMotion, ComesOutTheSameWhateverRunsBesideIt) {
   IntervalSlopes derivatives(program, mechanism, test_support::joint_sensors({0, 2}));
   motion.run(together, angles);
   derivatives.run(together, slopes);
-  for (std::size_t i = alone.size(); i-- > 0;) {
-    motion.run(std::span(alone).subspan(i, 1), std::span(alone_angles).subspan(i, 1));
-    derivatives.run(std::span(alone).subspan(i, 1), std::span(alone_slopes).subspan(i, 1));
-    EXPECT_EQ(alone[i].end, together[i].end) << i;
-    EXPECT_EQ(alone_angles[i], angles[i]) << i;
-    EXPECT_EQ(alone_slopes[i].end, slopes[i].end) << i;
-    EXPECT_EQ(alone_slopes[i].readings[1], slopes[i].readings[1]) << i;
+  std::size_t last = alone.size();
+  for (const std::size_t count : {1u, 6u, 1u, 3u, 8u, 11u}) {
+    last -= count;
+    motion.run(std::span(alone).subspan(last, count), std::span(alone_angles).subspan(last, count));
+    derivatives.run(std::span(alone).subspan(last, count),
+                    std::span(alone_slopes).subspan(last, count));
+    for (std::size_t i = last; i < last + count; ++i) {
+      EXPECT_EQ(alone[i].end, together[i].end) << i;
+      EXPECT_EQ(alone_angles[i], angles[i]) << i;
+      EXPECT_EQ(alone[i].checkpoints.size() > together[i].checkpoints.size(), count <= 3) << i;
+      const double rounding = count <= 8 ? 1e-13 : 0.0;
+      EXPECT_TRUE(alone_slopes[i].end.isApprox(slopes[i].end, rounding)) << i;
+      EXPECT_TRUE(alone_slopes[i].readings[1].isApprox(slopes[i].readings[1], rounding)) << i;
+    }
   }
 }
 

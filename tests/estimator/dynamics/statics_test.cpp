@@ -82,6 +82,7 @@ TEST(Statics, MinusTheSlopeOfThePotentialIsTheTorqueOfHinges) {
   load_joints(mechanism);
   expect_slopes(mechanism, Eigen::Vector2d(0.7, -1.1));
   expect_slopes(mechanism, Eigen::Vector2d(-4.0, 9.0));
+  expect_slopes(mechanism, Eigen::Vector2d(-2.95, 3.1));  // between half a turn and that from rest
 }
 
 // A cart on a slope with a pole on it: a slide that is further out than half a turn would be.

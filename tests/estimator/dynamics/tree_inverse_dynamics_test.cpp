@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "estimator/dynamics/hinge_terms.hpp"
 #include "estimator/model/mechanisms/chain.hpp"
 #include "estimator/model/mechanisms/frames.hpp"
 #include "tests/estimator/dynamics/mechanism_edits.hpp"
@@ -56,7 +57,8 @@ TEST(TreeInverseDynamics, AsksForThePendulumsTorque) {
 }
 
 // Each torque of the axis by itself, at a speed of either sign: b ω, c |ω| ω, k (θ − θ_rest) with
-// whole turns left out, −τ_0, −K (u − k_e ω), J_shaft θ̈.
+// whole turns of that difference left out (a rest of 2 or −2 rad puts half a turn of θ within its
+// reach), −τ_0, −K (u − k_e ω), J_shaft θ̈.
 TEST(TreeInverseDynamics, CountsEveryTorqueOfTheAxis) {
   constexpr double angle = 0.4, acceleration = -2.0, control = 1.5;
   const auto added = [&](const std::vector<std::pair<HingeQuantity, double>>& quantities, double at,
@@ -82,7 +84,24 @@ TEST(TreeInverseDynamics, CountsEveryTorqueOfTheAxis) {
       EXPECT_NEAR(added({{HingeQuantity::kStiffness, 0.3}, {HingeQuantity::kRestAngle, 0.1}},
                         angle + 2.0 * M_PI * turns, rate),
                   0.3 * (angle - 0.1), 1e-12);
+      for (const double side : {-1.0, 1.0}) {
+        EXPECT_NEAR(
+            added({{HingeQuantity::kStiffness, 0.3}, {HingeQuantity::kRestAngle, side * 2.0}},
+                  side * 3.5 + 2.0 * M_PI * turns, rate),
+            side * 0.3 * 1.5, 1e-12);
+      }
     }
+  }
+}
+
+// The same spring of a SPOOK simulator, whose angles lie within half a turn of zero.
+TEST(TreeInverseDynamics, SpringsOfASimulatorKnowNoWholeTurnsEither) {
+  HingeValues values{};
+  values.stiffness = 0.3;
+  for (const double side : {-1.0, 1.0}) {
+    values.rest_angle = side * 2.0;
+    EXPECT_NEAR(axis_impulse(values, 0.0, side * (3.5 - 2.0 * M_PI), 0.0, 1e-3),
+                -side * 1e-3 * 0.3 * 1.5, 1e-15);
   }
 }
 

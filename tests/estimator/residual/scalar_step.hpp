@@ -308,7 +308,7 @@ class ScalarStep : public ScalarRig<kBodies, kHinges> {
     if (has(HingeQuantity::kConstantTorque)) torque += get(HingeQuantity::kConstantTorque);
     if (has(HingeQuantity::kStiffness)) {
       torque -= get(HingeQuantity::kStiffness) *
-                (within_a_turn(this->angle(j, q)) - get(HingeQuantity::kRestAngle));
+                within_a_turn(T(this->angle(j, q) - get(HingeQuantity::kRestAngle)));
     }
     if (has(HingeQuantity::kCoulombTorque)) dry += get(HingeQuantity::kCoulombTorque);
     if (has(HingeQuantity::kStribeckTorque)) {
