@@ -113,7 +113,7 @@ class StepSearch {
     const double gain = std::sqrt(2.0 / static_cast<double>(m));
     const double allowed = bound_ * scale_.noise(k) * gain + kSlack * unit_;
     return std::ranges::any_of(
-        sizes, [&](double size) { return std::abs(size) < (1.0 - kSlack) * least_ * allowed; });
+        sizes, [&](double size) { return std::abs(size) < (1.0 - kSlack) * allowed; });
   }
 
   std::optional<Candidate> judge(std::size_t k, const StepWindow& window, double bend) const {

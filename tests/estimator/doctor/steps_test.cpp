@@ -106,27 +106,6 @@ Eigen::VectorXd swing(double start, double noise, unsigned seed) {
   return test_support::as_read(motion.angles(kRate, 1000, seed), noise, 0.0, seed);
 }
 
-// What is passed over as hopeless, because the bar is higher, must be what is below it: the
-// likeliest step of either sign is the same up to its own ratio, and none beyond.
-TEST(Steps, TheLikeliestIsTheSameWhateverItHasToReach) {
-  for (const double size : {0.4, -0.4, 3.0}) {
-    Eigen::VectorXd left = test_support::as_read(Eigen::VectorXd::Zero(2000), 1e-3, 0.0, 7);
-    left.tail(900).array() += size * 1e-3;
-    const estimator::Segment segment = test_support::segment_of(left, kRate);
-    const ReadingSeries series =
-        observed_readings(segment, segment.angles.col(0), JointKind::kRevolute);
-    const SignalScale scale(series, 0.0);
-    const std::optional<Step> any = likeliest_step(series, scale, 1.0, 0.0);
-    ASSERT_TRUE(any.has_value()) << size;
-    const std::optional<Step> same = likeliest_step(series, scale, 1.0, 0.999 * any->ratio);
-    ASSERT_TRUE(same.has_value()) << size;
-    EXPECT_EQ(same->position, any->position);
-    EXPECT_EQ(same->size, any->size);
-    EXPECT_EQ(same->ratio, any->ratio);
-    EXPECT_FALSE(likeliest_step(series, scale, 1.0, 1.001 * any->ratio).has_value()) << size;
-  }
-}
-
 // A slip leaves the speed as it is, and lost time does not: one encoder tells them apart where the
 // motion bends, of either direction.
 TEST(StepCause, IsToldByOneEncoderFromItsSpeed) {
