@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <optional>
-
 #include "estimator/doctor/step_cause.hpp"
 #include "tests/estimator/doctor/made_up_motion.hpp"
 
