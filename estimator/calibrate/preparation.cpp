@@ -300,7 +300,11 @@ double noise_level(const Eigen::Ref<const Eigen::VectorXd>& samples) {
 }
 
 double noise_level(const Segment& segment, Eigen::Index sensor) {
-  const auto samples = segment.angles.col(sensor);
+  Eigen::VectorXd samples = segment.angles.col(sensor);
+  // Differences across a slip are the slip's.
+  for (const ZeroShift& shift : segment.shifts) {
+    if (shift.sensor == sensor) samples[shift.sample] = std::numeric_limits<double>::quiet_NaN();
+  }
   if (segment.times.empty()) return noise_level(samples);
   double sum = 0.0;
   int count = 0;

@@ -51,7 +51,8 @@ Preparation prepare(const Mechanism& mechanism, const std::vector<Recording>& re
 /// noise leave little there when well sampled. Zero for fewer than 5 observed samples in a row.
 double noise_level(const Eigen::Ref<const Eigen::VectorXd>& samples);
 
-/// The same of what a sensor reads, by divided differences where samples are irregular.
+/// The same of what a sensor reads between its slips, by divided differences where samples are
+/// irregular.
 double noise_level(const Segment& segment, Eigen::Index sensor);
 
 /// The largest noise level of the angles of any segment, at least 1e-5 rad.

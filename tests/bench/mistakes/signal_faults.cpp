@@ -50,7 +50,7 @@ void add_spikes(estimator::Segment& segment, double quantum) {
 std::vector<SignalFault> make_all() {
   using estimator::Segment;
   std::vector<SignalFault> all;
-  for (const int counts : {1, 2, 3, 5, 10}) {
+  for (const int counts : {1, 2, 3, 5, 10, 100}) {
     all.push_back({"slip of " + std::to_string(counts),
                    {"slip", "jump"},
                    SizeKind::kCounts,

@@ -90,6 +90,26 @@ TEST(NoiseLevel, IsWhatFourthDifferencesSee) {
   EXPECT_DOUBLE_EQ(estimator::noise_level(alternating), 16e-3 / std::sqrt(70.0));
 }
 
+// A known slip is none of the noise, whether rows are regular or not; an unknown one is, and so is
+// one of another sensor.
+TEST(NoiseLevel, LeavesSlipsOut) {
+  estimator::Segment segment;
+  segment.period = 1e-3;
+  segment.angles.resize(50, 1);
+  for (Eigen::Index k = 0; k < 50; ++k) segment.angles(k, 0) = k % 2 == 0 ? 1e-3 : -1e-3;
+  const double level = estimator::noise_level(segment, 0);
+  segment.angles.col(0).tail(20).array() += 1.0;
+  for (const bool regular : {true, false}) {
+    if (!regular) {
+      for (int k = 0; k < 50; ++k) segment.times.push_back(1e-3 * k);
+    }
+    segment.shifts = {{.sensor = 1, .sample = 30}};
+    EXPECT_GT(estimator::noise_level(segment, 0), 0.05) << regular;
+    segment.shifts.push_back({.sensor = 0, .sample = 30});
+    EXPECT_NEAR(estimator::noise_level(segment, 0), level, 1e-9 * level) << regular;
+  }
+}
+
 double step_of(double period, double asked) {
   estimator::Segment segment;
   segment.period = period;

@@ -331,6 +331,24 @@ TEST(ExaminedCalibration, TriesTheLikeliestSlipWhereTheModelDoesNotHold) {
   EXPECT_EQ(find(fails.calibration, "slip"), nullptr);
 }
 
+// What no jump that hides in the readings could explain is not fitted again with one.
+TEST(ExaminedCalibration, TriesNoJumpWhereFarMoreIsLeft) {
+  const auto stages = [](const Mechanism& mechanism, const Eigen::VectorXd& readings, bool repair) {
+    int count = 0;
+    estimator::CalibrationMonitor monitor;
+    monitor.on_stage = [&](std::string_view, const Mechanism&) { ++count; };
+    estimator::CalibrationOptions options;
+    options.repair = repair;
+    estimator::calibrate_examined(mechanism, {recording_of(readings)}, options, {}, monitor);
+    return count;
+  };
+  EXPECT_EQ(stages(without_dry_friction(), fine_readings(), true),
+            stages(without_dry_friction(), fine_readings(), false));
+  Eigen::VectorXd slips = clean_readings();
+  slips.tail(3000).array() += 1.6 * kExaminedNoise;
+  EXPECT_GT(stages(pendulum(), slips, true), stages(pendulum(), slips, false));
+}
+
 // A fault is no start of a calibration, but for who insists.
 TEST(ExaminedCalibration, RefusesFaults) {
   const std::vector<Finding> fault = {
