@@ -12,8 +12,8 @@ namespace estimator {
 namespace {
 
 constexpr double kLeastLost = 0.5;  // rows; less is not lost time
-constexpr double kSlow =
-    5.0;  // rows, within which the noise of a reading hides when it was: a rest
+/// Rows; where the noise of a reading hides by so many when it was, joints all but rest.
+constexpr double kSlow = 5.0;
 constexpr double kWhole = 0.2;  // of a row, by which what was lost may seem to miss whole rows
 
 /// Cost that a state which starts anew may save by chance, for each of its components, and once
@@ -26,7 +26,8 @@ struct End {
   double value, rate, bend;
 };
 
-/// @param last  row, or the first; inward: −1 from the last one, +1 from the first
+/// @param row     the last of a model, or its first
+/// @param inward  −1 from the last one, +1 from the first
 End end_of(const Eigen::MatrixXd& model, Eigen::Index row, Eigen::Index inward,
            Eigen::Index sensor) {
   const double at = model(row, sensor), next = model(row + inward, sensor);

@@ -31,8 +31,7 @@ void add_change(const CommandSide& before, const CommandSide& after, int missing
 /// @param duration from the row before to the row after [s]
 /// @param missing  rows
 /// @param read     rows of the segment so far, less those missing: no more may be missing than
-/// read,
-///                 or a small file could ask for any amount of memory
+///                 these, or a small file could ask for any amount of memory
 bool goes_on(double duration, double missing, const CommandChange& change, double read);
 
 /// The same from the last row of one segment to the first of the next.
