@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "estimator/dynamics/air_drag.hpp"
 #include "estimator/dynamics/axis_law.hpp"
 #include "estimator/dynamics/inertial_sensing.hpp"
 #include "estimator/dynamics/outside_push.hpp"
@@ -38,6 +39,7 @@ TreeInverseDynamics<T>::TreeInverseDynamics(const Mechanism& mechanism,
   make_axes(mechanism, parameters);
   make_gravity(mechanism, parameters);
   make_inertial(mechanism, parameters);
+  make_drags(mechanism, parameters);
 }
 
 template <typename T>
@@ -339,9 +341,11 @@ void TreeInverseDynamics<T>::imbalance(const VectorX& angle, const VectorX& rate
     const int j = links_[at].hinge;
     const double sign = links_[at].sign;
     move_link(at, sign * angle[j], sign * rate[j], sign * acceleration[j]);
+    if (!drags_.empty()) move_origin(at, sign * rate[j]);
     motions_[at].force -= links_[at].push_force;
     motions_[at].moment -= links_[at].push_moment;
   }
+  for (const Drag& drag : drags_) resist(drag);
   imbalance.resize(hinge_count());
   for (std::size_t at = links_.size(); at-- > 0;) {
     const Link& link = links_[at];

@@ -68,7 +68,8 @@ class TreeInverseDynamics {
   int hinge_count() const { return static_cast<int>(links_.size()); }
 
   /// What the motion demands beyond what acts, dry friction left out: inertial and gravity torques
-  /// plus shaft inertia, less motor, viscous friction, drag, spring and constant torque. [N·m]
+  /// plus shaft inertia, less motor, viscous friction, drag at joints and of bodies in the air,
+  /// spring and constant torque. [N·m]
   /// Equals the dry friction torque where the motion obeys the equations of motion.
   ///
   /// @param angle, rate, acceleration  one a joint [rad, rad/s, rad/s²]
@@ -130,6 +131,12 @@ class TreeInverseDynamics {
     Vector3 push_moment = Vector3::Zero();  // from outside, about the origin, link frame [N·m]
     Vector3 push_force = Vector3::Zero();   // [N]
   };
+  /// What holds a body back in still air, on its link.
+  struct Drag {
+    T coefficient;
+    Vector3 point;  // where it acts, from the link's origin, link frame [m]
+    std::size_t link;
+  };
   /// Where a body sits on its link; the ground is a body of link −1, at its origin.
   struct Seat {
     int link = -1;
@@ -151,6 +158,7 @@ class TreeInverseDynamics {
     T cosine, sine;       // of the angle by which the link is turned on its mount
     Vector3 from_parent;  // parent's origin to this one, parent's link frame [m]
     Vector3 omega, alpha;
+    Vector3 velocity;       // of the origin, where a body has drag
     Vector3 acceleration;   // of the origin, less gravity
     Vector3 force, moment;  // that the joint passes on to this link; moment about the origin
   };
@@ -190,6 +198,9 @@ class TreeInverseDynamics {
   void make_axes(const Mechanism& mechanism, const std::vector<T>& parameters);
   void make_gravity(const Mechanism& mechanism, const std::vector<T>& parameters);
   void make_inertial(const Mechanism& mechanism, const std::vector<T>& parameters);
+  void make_drags(const Mechanism& mechanism, const std::vector<T>& parameters);
+  void move_origin(std::size_t at, const T& speed);
+  void resist(const Drag& drag);
   void feel_load(const Link& link, const Motion& motion, Axis& axis) const;
   Vector3 place_of(const Inertial& sensor) const;
   static Vector3 into_link(const Link& link, const Motion& motion, const Vector3& of_parent);
@@ -208,6 +219,7 @@ class TreeInverseDynamics {
   std::vector<Motion> motions_;
   std::vector<Axis> axes_;  // by hinge
   std::vector<Inertial> inertial_;
+  std::vector<Drag> drags_;
   Vector3 up_;  // −gravity, world frame [m/s²]
   std::vector<std::size_t> link_of_hinge_;
   bool load_dependent_ = false;

@@ -197,6 +197,10 @@ constexpr QuantityFacts kDistanceFacts[] = {
     any("p_x", "m"),      any("p_y", "m"),      any("p_z", "m"), any("anchor_x", "m"),
     any("anchor_y", "m"), any("anchor_z", "m"), any("bias", "m")};
 
+// Order of AirQuantity.
+constexpr QuantityFacts kAirFacts[] = {at_least_zero("c_air", "N·s²/m²"), any("air_x", "m"),
+                                       any("air_y", "m"), any("air_z", "m")};
+
 /// What the quantities of a sensor are called.
 QuantityFacts facts_of(const Mechanism& mechanism, const InertialSensor& sensor, int quantity) {
   using Kind = InertialSensor::Kind;
@@ -223,6 +227,7 @@ static_assert(std::size(kSliderFacts) == Mechanism::kHingeQuantities);
 static_assert(std::size(kWorldFacts) == Mechanism::kWorldQuantities);
 static_assert(std::size(kInertialFacts) == Mechanism::kInertialQuantities);
 static_assert(std::size(kLoadFacts) == Mechanism::kInertialQuantities);
+static_assert(std::size(kAirFacts) == Mechanism::kAirQuantities);
 
 void append(ParameterList& list, const std::string& prefix, const QuantityFacts& facts) {
   Parameter parameter;
@@ -268,6 +273,9 @@ void make_parameters(Mechanism& mechanism) {
     for (int quantity = 0; quantity < Mechanism::kInertialQuantities; ++quantity) {
       append(mechanism.parameters, sensor.name, facts_of(mechanism, sensor, quantity));
     }
+  }
+  for (const Body& body : mechanism.bodies) {
+    for (const QuantityFacts& facts : kAirFacts) append(mechanism.parameters, body.name, facts);
   }
 }
 

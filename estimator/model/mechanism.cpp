@@ -172,6 +172,12 @@ bool has_smooth_friction(const Mechanism& mechanism, int hinge) {
                              });
 }
 
+bool has_air_drag(const Mechanism& mechanism, int body) {
+  const int index = mechanism.index_of_air(body, AirQuantity::kCoefficient);
+  return mechanism.parameters[static_cast<std::size_t>(index)].value != 0.0 ||
+         varies(mechanism, index);
+}
+
 void require_hinges(const Mechanism& mechanism) {
   const auto refuse = [](const std::string& name, const char* what) {
     throw std::invalid_argument("joint '" + name + "' " + what +
@@ -190,9 +196,11 @@ void require_hinges(const Mechanism& mechanism) {
   if (!mechanism.welds.empty()) refuse(mechanism.welds.front().name, "holds two bodies together");
   for (const Hinge& hinge : mechanism.hinges) {
     for (const int body : {hinge.body_a, hinge.body_b}) {
-      if (body != Hinge::kGround && mechanism.bodies[static_cast<std::size_t>(body)].massless) {
+      if (body == Hinge::kGround) continue;
+      if (mechanism.bodies[static_cast<std::size_t>(body)].massless) {
         refuse(hinge.name, "moves a body without mass");
       }
+      if (has_air_drag(mechanism, body)) refuse(hinge.name, "moves a body that the air holds back");
     }
   }
 }

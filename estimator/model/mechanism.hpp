@@ -101,6 +101,15 @@ enum class InertialQuantity : int {
   kCount
 };
 
+/// Quantities of what holds a body back in still air (AirDrag).
+enum class AirQuantity : int {
+  kCoefficient,  ///< c: force −c |v| v [N·s²/m²]
+  kPointX,       ///< where it acts, in the body frame from its centre of mass [m]
+  kPointY,
+  kPointZ,
+  kCount
+};
+
 /// Quantities of the surroundings. World y points up when both tilt angles are zero.
 enum class WorldQuantity : int {
   kGravity,  ///< magnitude of the gravitational acceleration [m/s²]
@@ -253,8 +262,9 @@ struct InertialSensor {
 ///
 /// `parameters` holds, in this order: kBodyQuantities of each body, kHingeQuantities of each
 /// hinge, kWeldQuantities of each weld, kWorldQuantities, kEncoderQuantities of each encoder
-/// between bodies, kInertialQuantities of each inertial sensor; behind these whatever else
-/// parameters may be tied to. `make_parameters` builds it with names, units and physical bounds.
+/// between bodies, kInertialQuantities of each inertial sensor, kAirQuantities of each body; behind
+/// these whatever else parameters may be tied to. `make_parameters` builds it with names, units and
+/// physical bounds.
 struct Mechanism {
   static constexpr int kBodyQuantities = static_cast<int>(BodyQuantity::kCount);
   static constexpr int kHingeQuantities = static_cast<int>(HingeQuantity::kCount);
@@ -263,6 +273,7 @@ struct Mechanism {
   static constexpr int kWorldQuantities = static_cast<int>(WorldQuantity::kCount);
   static constexpr int kEncoderQuantities = static_cast<int>(EncoderQuantity::kCount);
   static constexpr int kInertialQuantities = static_cast<int>(InertialQuantity::kCount);
+  static constexpr int kAirQuantities = static_cast<int>(AirQuantity::kCount);
 
   std::string name;
   std::vector<Body> bodies;
@@ -298,6 +309,10 @@ struct Mechanism {
   }
   int index_of_inertial(int sensor, InertialQuantity quantity) const {
     return index_of_body_encoder(body_encoder_count(), {}) + sensor * kInertialQuantities +
+           static_cast<int>(quantity);
+  }
+  int index_of_air(int body, AirQuantity quantity) const {
+    return index_of_inertial(inertial_count(), {}) + body * kAirQuantities +
            static_cast<int>(quantity);
   }
 
@@ -346,6 +361,9 @@ void make_parameters(Mechanism& mechanism);
 
 /// Whether friction without a jump acts at a joint, or may.
 bool has_smooth_friction(const Mechanism& mechanism, int hinge);
+
+/// Whether the air holds a body back, or may be found to.
+bool has_air_drag(const Mechanism& mechanism, int body);
 
 /// @throws std::invalid_argument "joint '…': …" where a joint slides or holds fast, or has what
 ///         only the equations of motion in joint coordinates know

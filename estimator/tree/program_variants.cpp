@@ -11,8 +11,19 @@ Mechanism without(Mechanism mechanism, const std::vector<int>& absent) {
     for (int i = 0; i < Mechanism::kBodyQuantities; ++i) {
       mechanism.parameter(body, static_cast<BodyQuantity>(i)).value = 0.0;
     }
+    const int drag = mechanism.index_of_air(body, AirQuantity::kCoefficient);
+    mechanism.parameters[static_cast<std::size_t>(drag)].value = 0.0;
   }
   return mechanism;
+}
+
+/// The body that a parameter is of; −1: of none.
+int body_of(const Mechanism& mechanism, int parameter) {
+  if (parameter < mechanism.index_of_hinge(0, {})) return parameter / Mechanism::kBodyQuantities;
+  const int of_air = parameter - mechanism.index_of_air(0, {});
+  return of_air >= 0 && parameter < mechanism.index_of_air(mechanism.body_count(), {})
+             ? of_air / Mechanism::kAirQuantities
+             : -1;
 }
 
 }  // namespace
@@ -27,11 +38,8 @@ ProgramVariants::ProgramVariants(const Mechanism& mechanism, const CoordinateCho
         own, std::make_shared<const TreeProgram>(without(mechanism, own), coordinates), {}};
     const std::vector<int>& moving = variant.program->moving();
     for (std::size_t place = 0; place < moving.size(); ++place) {
-      const int body = moving[place] / Mechanism::kBodyQuantities;
-      if (moving[place] < mechanism.index_of_hinge(0, HingeQuantity::kPointAx) &&
-          std::ranges::find(own, body) != own.end()) {
-        variant.without_effect.push_back(static_cast<int>(place));
-      }
+      if (std::ranges::find(own, body_of(mechanism, moving[place])) == own.end()) continue;
+      variant.without_effect.push_back(static_cast<int>(place));
     }
     variants_.push_back(std::move(variant));
   }

@@ -11,6 +11,7 @@ namespace service {
 namespace {
 
 namespace v1 = rigcal::v1;
+using estimator::AirQuantity;
 using estimator::HingeQuantity;
 using estimator::InertialQuantity;
 using estimator::Mechanism;
@@ -62,11 +63,14 @@ struct Axis {
   const char* suffix;
   HingeQuantity parent, child;
   InertialQuantity sensor;
+  AirQuantity air;
 };
-constexpr Axis kAxes[] = {
-    {"x", ".c_x", HingeQuantity::kPointAx, HingeQuantity::kPointBx, InertialQuantity::kPointX},
-    {"y", ".c_y", HingeQuantity::kPointAy, HingeQuantity::kPointBy, InertialQuantity::kPointY},
-    {"z", ".c_z", HingeQuantity::kPointAz, HingeQuantity::kPointBz, InertialQuantity::kPointZ}};
+constexpr Axis kAxes[] = {{"x", ".c_x", HingeQuantity::kPointAx, HingeQuantity::kPointBx,
+                           InertialQuantity::kPointX, AirQuantity::kPointX},
+                          {"y", ".c_y", HingeQuantity::kPointAy, HingeQuantity::kPointBy,
+                           InertialQuantity::kPointY, AirQuantity::kPointY},
+                          {"z", ".c_z", HingeQuantity::kPointAz, HingeQuantity::kPointBz,
+                           InertialQuantity::kPointZ, AirQuantity::kPointZ}};
 
 /// Points on a body follow from where they lie in its frame, less the centre of mass.
 void tie_point(int point, int centre, const proto::TextLocator& place, Mechanism& mechanism,
@@ -118,6 +122,10 @@ void tie_points(int body, int centre, const proto::TextLocator& place, Mechanism
       // A sensor at a joint sits where that is.
       if (sensor.body != body || sensor.hinge >= 0) continue;
       tie_point(mechanism.index_of_inertial(i, axis.sensor), centre, place, mechanism, ties);
+    }
+    const int drag = mechanism.index_of_air(body, AirQuantity::kCoefficient);
+    if (has_air_drag(mechanism, body) || std::ranges::count(ties, drag, &Tie::parameter) > 0) {
+      tie_point(mechanism.index_of_air(body, axis.air), centre, place, mechanism, ties);
     }
     ++centre;
   }

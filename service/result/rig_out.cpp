@@ -173,6 +173,7 @@ class RigWriter {
   /// A point on a body with a centre of mass is stated in that body's frame, and stays.
   bool is_point_from_centre(const Steps& steps) const {
     if (steps.size() != 4 || steps[2].field->name() != "point") return false;
+    if (steps[0].field->name() == "body") return rig_.body(steps[0].index).has_center_of_mass();
     const v1::Hinge& hinge = rig_.hinge(steps[0].index);
     const v1::HingeSide& side = steps[1].field->name() == "parent" ? hinge.parent() : hinge.child();
     const auto body = std::ranges::find(rig_.body(), side.body(), &v1::Body::name);

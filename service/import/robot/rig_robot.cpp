@@ -125,6 +125,9 @@ class RobotBuilder {
           RobotInertial{.mass = mass, .center = -frame_of(body), .inertia = inertia_of(body, mass)};
     }
     robot_.links.push_back(std::move(link));
+    if (estimator::has_air_drag(mechanism_, body)) {
+      note("body '" + source.name + "' is held back by the air: left out");
+    }
   }
 
   /// Point and direction of a joint's side in the frame of its link.
