@@ -8,6 +8,7 @@
 #include "estimator/calibrate/number_text.hpp"
 #include "estimator/doctor/hypothesis.hpp"
 #include "estimator/doctor/misfit_judgement.hpp"
+#include "estimator/model/spanning_tree.hpp"
 #include "estimator/model/ties.hpp"
 #include "proto/notation/number_format.hpp"
 
@@ -20,6 +21,7 @@ constexpr double kGainMost = 100.0;     // of a gain that is kept, where it is l
 constexpr double kAtBound = 1e-3;       // of a bound, within which a value is at it
 constexpr double kDryShare = 0.1;       // of viscous friction at 1 rad/s, start of a dry one
 constexpr double kViscousShare = 0.01;  // of dry friction at 1 rad/s, start of a viscous one
+constexpr double kAirShare = 0.01;      // of a body's mass, start of its drag in the air [1/m]
 
 /// Viscous friction, dry friction, drag, and an excess of dry friction at rest, free at every joint
 /// that has friction of a kind that goes with it.
@@ -47,6 +49,60 @@ Mechanism with_all_friction(const Mechanism& estimate, std::vector<int>& freed) 
     }
   }
   return richer;
+}
+
+/// How many joints move each body, along the spanning tree.
+std::vector<int> moving_joints(const Mechanism& mechanism) {
+  std::vector<int> joints(mechanism.bodies.size(), 0);
+  const auto count = [&](const auto& joint, bool forward, int own) {
+    const int parent = forward ? joint.body_a : joint.body_b;
+    const int child = forward ? joint.body_b : joint.body_a;
+    const int before = parent == Hinge::kGround ? 0 : joints[static_cast<std::size_t>(parent)];
+    joints[static_cast<std::size_t>(child)] = before + own;
+  };
+  for (const TreeEdge& edge : spanning_tree(mechanism)) {
+    const auto at = static_cast<std::size_t>(edge.hinge);
+    if (edge.weld) {
+      count(mechanism.welds[at], edge.forward, 0);
+    } else {
+      count(mechanism.hinges[at], edge.forward, 1);
+    }
+  }
+  return joints;
+}
+
+/// Drag in still air, free at every body with mass that two joints or more move: of others drag of
+/// their joint is the same.
+Mechanism with_air(const Mechanism& estimate, std::vector<int>& freed) {
+  Mechanism richer = estimate;
+  const std::vector<int> joints = moving_joints(estimate);
+  for (int body = 0; body < richer.body_count(); ++body) {
+    const auto at = static_cast<std::size_t>(body);
+    const int index = richer.index_of_air(body, AirQuantity::kCoefficient);
+    if (joints[at] < 2 || richer.bodies[at].massless || varies(richer, index) ||
+        find_tie(richer, index) != nullptr) {
+      continue;
+    }
+    Parameter& drag = richer.parameters[static_cast<std::size_t>(index)];
+    drag.free = true;
+    drag.value =
+        std::max(drag.value, kAirShare * richer.parameter(body, BodyQuantity::kMass).value);
+    freed.push_back(index);
+  }
+  return richer;
+}
+
+/// Those of the freed parameters that are surely there.
+std::string sure_parts(const PieceFit& fit, const std::vector<int>& freed) {
+  std::string parts;
+  for (const int index : freed) {
+    const Parameter& parameter = fit.mechanism().parameters[static_cast<std::size_t>(index)];
+    const double deviation = fit.deviation(index);
+    if (!(parameter.value > 0.0) || !is_sure(parameter.value, deviation)) continue;
+    parts += (parts.empty() ? "" : ", ") + parameter.name + " " +
+             notation::format_with_deviation(parameter.value, deviation) + " " + parameter.unit;
+  }
+  return parts;
 }
 
 }  // namespace
@@ -149,21 +205,34 @@ void try_friction(const MisfitCase& on, std::vector<Cause>& causes) {
   if (freed.empty()) return;
   const PieceFit fit = hopeful_fit(on, richer, on.pieces);
   if (!helps(on, fit)) return;
-  Finding finding{.kind = "friction-law", .severity = Severity::kWarning};
-  for (const int index : freed) {
-    const Parameter& parameter = fit.mechanism().parameters[static_cast<std::size_t>(index)];
-    const double deviation = fit.deviation(index);
-    if (!(parameter.value > 0.0) || !is_sure(parameter.value, deviation)) continue;
-    finding.what +=
-        (finding.what.empty() ? "friction has parts that the description does not know: " : ", ") +
-        parameter.name + " " + notation::format_with_deviation(parameter.value, deviation) + " " +
-        parameter.unit;
-  }
-  if (finding.what.empty()) return;
-  finding.advice =
-      "estimate them too (`rigcal compare` tells which of them predict); they stand in "
-      "`friction { }` of the joint";
-  add(causes, judged(on, fit, std::move(finding), on.pieces));
+  const std::string parts = sure_parts(fit, freed);
+  if (parts.empty()) return;
+  add(causes,
+      judged(on, fit,
+             {.kind = "friction-law",
+              .severity = Severity::kWarning,
+              .what = "friction has parts that the description does not know: " + parts,
+              .advice = "estimate them too (`rigcal compare` tells which of them predict); they "
+                        "stand in `friction { }` of the joint"},
+             on.pieces));
+}
+
+void try_air(const MisfitCase& on, std::vector<Cause>& causes) {
+  std::vector<int> freed;
+  const Mechanism richer = with_air(on.estimate, freed);
+  if (freed.empty()) return;
+  const PieceFit fit = hopeful_fit(on, richer, on.pieces);
+  if (!helps(on, fit)) return;
+  const std::string parts = sure_parts(fit, freed);
+  if (parts.empty()) return;
+  add(causes,
+      judged(on, fit,
+             {.kind = "air-drag",
+              .severity = Severity::kWarning,
+              .what = "the air holds bodies back, more the faster they move in the room: " + parts,
+              .advice = "estimate it: `air_drag { coefficient { value: ... free: true } }` "
+                        "in the body"},
+             on.pieces));
 }
 
 std::optional<Cause> fit_all_friction(const MisfitCase& on) {

@@ -25,6 +25,9 @@ void try_signs(const MisfitCase& on, std::vector<Cause>& causes);
 /// Parts of friction that the description does not know.
 void try_friction(const MisfitCase& on, std::vector<Cause>& causes);
 
+/// What the air does to bodies that move on others.
+void try_air(const MisfitCase& on, std::vector<Cause>& causes);
+
 /// All friction that joints may have beside what the description knows, where it leaves less; its
 /// finding is empty.
 std::optional<Cause> fit_all_friction(const MisfitCase& on);

@@ -73,8 +73,8 @@ Finding none_explains(const MisfitCase& on) {
                   number_text(kMisfitBudget.piece) + " s are " +
                   error_text(sensor, on.rmse[worst]) + ", " +
                   number_text(on.rmse[worst] / on.noise[worst], 2) +
-                  " times the noise of its readings; none of delay, clock, clipping, lengths and "
-                  "friction explains them",
+                  " times the noise of its readings; none of delay, clock, clipping, lengths, "
+                  "friction and air explains them",
           .advice = "the interval that holds is that of the scatter between pieces"};
 }
 

@@ -109,6 +109,28 @@ TEST(RigOut, RoundTripsEveryRig) {
   EXPECT_GE(rigs, 13);
 }
 
+// Where drag of the air acts is given in the body's frame and stays there, wherever the centre of
+// mass is found; a point that is free itself is written.
+TEST(RigOut, KeepsWhereTheAirActs) {
+  const std::string head =
+      "body { name: \"B\" mass { value: 1 } inertia { xx { value: 1 } yy { value: 1 } "
+      "zz { value: 1 free: true } }\n";
+  const std::string drag =
+      "  air_drag { coefficient { value: 1e-3 free: true } point { x { value: 0.05 ";
+  const std::string tail =
+      "} } }\n}\nhinge { name: \"1\" parent { body: \"ground\" axis { z: 1 } "
+      "zero_direction { x: 1 } }\n  child { body: \"B\" point { x { value: -0.2 } } "
+      "axis { z: 1 } zero_direction { x: 1 } } encoder { } }\n";
+  const std::string centre = "  center_of_mass { x { value: 0.02 free: true } }\n";
+  for (const std::string& text :
+       {head + centre + drag + tail, head + drag + "free: true " + tail}) {
+    Mechanism meant = parse_rig("rig.textproto", text).mechanism;
+    const CalibratedRig found = artificial(meant, 1.5);
+    const WrittenRig written = write_rig("rig.textproto", text, found, Priors::kAsTheyWere);
+    expect_same(parse_rig("written.textproto", written.text).mechanism, meant);
+  }
+}
+
 class PendulumOut : public ::testing::Test {
  protected:
   WrittenRig write(const CalibratedRig& rig, Priors priors = Priors::kAsTheyWere) {

@@ -251,6 +251,20 @@ gravity { magnitude { value: 9.7 } tilt_x { value: 0.3 } tilt_z { value: -1.2 } 
 
 TEST(RobotRoundTrip, SpringsMotorsAndALeaningTableComeBack) { expect_round_trips(kCart, true); }
 
+// What the air does to bodies has no place there, and is told once a body.
+TEST(RobotRoundTrip, DragInTheAirIsToldToBeLeftOut) {
+  std::string text = kCart;
+  text.insert(text.find("  center_of_mass"), "  air_drag { coefficient { value: 0.01 } }\n");
+  const auto told = [](const std::string& rig) {
+    const Robot robot = robot_of(parse_rig("r", rig));
+    return std::ranges::count_if(robot.notes, [](const std::string& note) {
+      return note.find("body 'bob' is held back by the air") != std::string::npos;
+    });
+  };
+  EXPECT_EQ(told(text), 1);
+  EXPECT_EQ(told(kCart), 0);
+}
+
 // Seen from its other end a joint turns about the opposite axis.
 TEST(RobotRoundTrip, AChildNearerToTheGroundThanItsParentMovesAsBefore) {
   std::string text = kCart;

@@ -8,7 +8,7 @@ namespace {
 /// Friction that depends on the load depends on the acceleration: fixed-point rounds of the values
 /// and of their derivatives, each of which gains a factor of about μ.
 constexpr int kLoadRounds = 40;
-constexpr double kLoadTolerance = 1e-14;
+constexpr double kForwardLoadTolerance = 1e-14;
 constexpr int kLoadDerivativeRounds = 6;
 
 template <typename T>
@@ -103,7 +103,7 @@ void TreeForwardDynamics<T>::solve(const Vector& angle, const Vector& rate, cons
     factor_.solveInPlace(acceleration);
     if (!dynamics_.is_load_dependent()) break;
     if ((acceleration - before).cwiseAbs().maxCoeff() <=
-        kLoadTolerance * (1.0 + acceleration.cwiseAbs().maxCoeff())) {
+        kForwardLoadTolerance * (1.0 + acceleration.cwiseAbs().maxCoeff())) {
       break;
     }
   }

@@ -1,0 +1,163 @@
+#include "estimator/dynamics/air_drag.hpp"
+
+#include <gtest/gtest.h>
+
+#include <Eigen/Geometry>
+#include <cmath>
+#include <vector>
+
+#include "estimator/dynamics/tree_inverse_dynamics.hpp"
+#include "estimator/model/mechanisms/chain.hpp"
+#include "estimator/model/placement.hpp"
+#include "estimator/tree/program_variants.hpp"
+#include "tests/estimator/dynamics/mechanism_edits.hpp"
+
+namespace estimator {
+namespace {
+
+Parameter& air_of(Mechanism& mechanism, int body, AirQuantity quantity) {
+  return mechanism.parameters[static_cast<std::size_t>(mechanism.index_of_air(body, quantity))];
+}
+
+/// What drag adds to the imbalance of a motion.
+JointVector<double> resistance(const Mechanism& mechanism, const Eigen::VectorXd& angle,
+                               const Eigen::VectorXd& rate) {
+  Mechanism without = mechanism;
+  for (int body = 0; body < mechanism.body_count(); ++body) {
+    air_of(without, body, AirQuantity::kCoefficient).value = 0.0;
+  }
+  const JointVector<double> zero = JointVector<double>::Zero(angle.size());
+  JointVector<double> held, free;
+  TreeInverseDynamics<double>(mechanism, values_of(mechanism))
+      .imbalance(angle, rate, zero, zero, held);
+  TreeInverseDynamics<double>(without, values_of(without)).imbalance(angle, rate, zero, zero, free);
+  return held - free;
+}
+
+/// A cart on an inclined rail, an arm hinged to it, a plate glued to the arm; both arm and plate
+/// are held back, each at a point of its own.
+Mechanism plate_on_cart() {
+  Mechanism mechanism;
+  mechanism.bodies = {{.name = "cart"}, {.name = "arm"}, {.name = "plate"}};
+  const Eigen::Matrix3d tipped =
+      Eigen::AngleAxisd(0.7, Eigen::Vector3d(0.3, 0.9, -0.2).normalized()).toRotationMatrix();
+  const Eigen::Matrix3d other =
+      Eigen::AngleAxisd(-1.1, Eigen::Vector3d(0.5, 0.1, 0.8).normalized()).toRotationMatrix();
+  mechanism.hinges.push_back(
+      {.name = "rail", .kind = JointKind::kPrismatic, .frame_a = tipped, .frame_b = other});
+  mechanism.hinges.push_back(
+      {.name = "hinge", .body_a = 0, .body_b = 1, .frame_a = other, .frame_b = tipped});
+  mechanism.welds.push_back(
+      {.name = "glue", .body_a = 1, .body_b = 2, .frame_a = other, .frame_b = tipped});
+  make_parameters(mechanism);
+  mechanism.hinge_parameter(1, HingeQuantity::kPointBx).value = -0.2;
+  mechanism.hinge_parameter(1, HingeQuantity::kPointAy).value = 0.1;
+  mechanism.weld_parameter(0, HingeQuantity::kPointAx).value = 0.15;
+  mechanism.weld_parameter(0, HingeQuantity::kPointBz).value = 0.05;
+  for (const int body : {1, 2}) {
+    air_of(mechanism, body, AirQuantity::kCoefficient).value = 0.3 * body;
+    air_of(mechanism, body, AirQuantity::kPointX).value = 0.04 * body;
+    air_of(mechanism, body, AirQuantity::kPointY).value = -0.07;
+    air_of(mechanism, body, AirQuantity::kPointZ).value = 0.02;
+  }
+  return mechanism;
+}
+
+Eigen::Vector3d held_point(Mechanism mechanism, int body, const Eigen::VectorXd& angle) {
+  const Eigen::Vector3d point(air_of(mechanism, body, AirQuantity::kPointX).value,
+                              air_of(mechanism, body, AirQuantity::kPointY).value,
+                              air_of(mechanism, body, AirQuantity::kPointZ).value);
+  const Pose pose = place_bodies(mechanism, angle)[static_cast<std::size_t>(body)];
+  return pose.r + pose.e.toRotationMatrix() * point;
+}
+
+// Of a body that is hinged to the ground it is quadratic drag of that hinge, c r³ for a point at
+// distance r from the axis, either way round.
+TEST(AirDrag, OfWhatTurnsOnTheGroundIsDragOfItsHinge) {
+  Mechanism mechanism = make_chain({.links = 1});
+  air_of(mechanism, 0, AirQuantity::kCoefficient).value = 0.4;
+  const Eigen::VectorXd angle = Eigen::VectorXd::Constant(1, 0.6);
+  const Eigen::Vector3d at = held_point(mechanism, 0, angle),
+                        on_axis = place_bodies(mechanism, angle)[0].r +
+                                  place_bodies(mechanism, angle)[0].e.toRotationMatrix() *
+                                      point_of_hinge(mechanism, 0, true);
+  const double r = (at - on_axis).norm();
+  ASSERT_GT(r, 0.01);
+  for (const double rate : {-3.0, 2.0}) {
+    EXPECT_NEAR(resistance(mechanism, angle, Eigen::VectorXd::Constant(1, rate))[0],
+                0.4 * std::pow(r, 3) * std::abs(rate) * rate, 1e-9);
+  }
+  EXPECT_EQ(resistance(mechanism, angle, Eigen::VectorXd::Zero(1))[0], 0.0);
+}
+
+// The work that it takes along each coordinate is that of c |v| v along the point's own way, which
+// the poses of the bodies alone tell.
+TEST(AirDrag, TakesTheWorkOfItsForceAlongEveryJoint) {
+  for (const bool from_child : {false, true}) {
+    Mechanism mechanism = plate_on_cart();
+    if (from_child) test_support::describe_from_child(mechanism, 1);
+    ASSERT_TRUE(find_faults(mechanism).empty()) << find_faults(mechanism)[0];
+    const Eigen::VectorXd angle = Eigen::Vector2d(0.4, from_child ? 0.9 : -0.9);
+    for (const Eigen::Vector2d& rate : {Eigen::Vector2d(1.5, -4.0), Eigen::Vector2d(-0.8, -2.5)}) {
+      Eigen::Vector2d work = Eigen::Vector2d::Zero();
+      for (const int body : {1, 2}) {
+        constexpr double kStep = 1e-6;
+        Eigen::Matrix<double, 3, 2> along;
+        for (int k = 0; k < 2; ++k) {
+          const Eigen::VectorXd step = kStep * Eigen::Vector2d::Unit(k);
+          along.col(k) = (held_point(mechanism, body, angle + step) -
+                          held_point(mechanism, body, angle - step)) /
+                         (2.0 * kStep);
+        }
+        const Eigen::Vector3d velocity = along * rate;
+        work += along.transpose() * (0.3 * body * velocity.norm() * velocity);
+      }
+      EXPECT_LT((Eigen::Vector2d(resistance(mechanism, angle, rate)) - work).norm(), 1e-7);
+      EXPECT_GT(work.dot(rate), 0.0);
+    }
+  }
+}
+
+TEST(AirDrag, DoesNothingToWhatIsFixedToTheGround) {
+  Mechanism mechanism = plate_on_cart();
+  mechanism.welds[0].body_a = Hinge::kGround;
+  ASSERT_TRUE(find_faults(mechanism).empty());
+  air_of(mechanism, 1, AirQuantity::kCoefficient).value = 0.0;
+  const Eigen::VectorXd rate = Eigen::Vector2d(1.0, 2.0);
+  EXPECT_EQ(resistance(mechanism, Eigen::Vector2d(0.1, 0.2), rate).norm(), 0.0);
+}
+
+// A payload that is not there is held back by nothing, and its drag cannot be told.
+TEST(AirDrag, OfABodyThatIsMissingHasNoEffect) {
+  Mechanism mechanism = plate_on_cart();
+  for (const int body : {1, 2}) air_of(mechanism, body, AirQuantity::kCoefficient).free = true;
+  air_of(mechanism, 2, AirQuantity::kPointX).free = true;
+  const ProgramVariants variants(mechanism, {}, {{}, {2}});
+  const std::vector<int> groups = {0, 1};
+  const std::vector<ProgramVariants::Run> runs = variants.runs(mechanism, groups);
+  ASSERT_EQ(runs.size(), 2U);
+  EXPECT_TRUE(runs[0].without_effect.empty());
+  const std::vector<int>& moving = runs[1].program.moving();
+  std::vector<int> without;
+  for (const int place : runs[1].without_effect) {
+    without.push_back(moving[static_cast<std::size_t>(place)]);
+  }
+  EXPECT_EQ(without, (std::vector<int>{mechanism.index_of_air(2, AirQuantity::kCoefficient),
+                                       mechanism.index_of_air(2, AirQuantity::kPointX)}));
+  Mechanism gone = runs[1].values;
+  EXPECT_EQ(air_of(gone, 2, AirQuantity::kCoefficient).value, 0.0);
+  EXPECT_EQ(air_of(gone, 1, AirQuantity::kCoefficient).value, 0.3);
+}
+
+TEST(AirDrag, IsNotOfSpookSimulators) {
+  Mechanism mechanism = make_chain({.links = 2});
+  EXPECT_NO_THROW(require_hinges(mechanism));
+  air_of(mechanism, 1, AirQuantity::kCoefficient).value = 0.1;
+  EXPECT_THROW(require_hinges(mechanism), std::invalid_argument);
+  air_of(mechanism, 1, AirQuantity::kCoefficient).value = 0.0;
+  air_of(mechanism, 1, AirQuantity::kCoefficient).free = true;
+  EXPECT_THROW(require_hinges(mechanism), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace estimator
