@@ -3,54 +3,38 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 #include <stdexcept>
 #include <utility>
 
 #include "estimator/calibrate/shooting_fit.hpp"
 #include "estimator/calibrate/withheld_sensors.hpp"
 #include "estimator/dynamics/tree_inverse_dynamics.hpp"
+#include "estimator/model/joint_friction.hpp"
 
 namespace estimator {
 namespace {
 
-constexpr std::pair<std::string_view, FrictionTerm> kTerms[] = {
-    {"viscous", FrictionTerm::kViscous}, {"dry", FrictionTerm::kDry},
-    {"drag", FrictionTerm::kDrag},       {"stribeck", FrictionTerm::kStribeck},
-    {"load", FrictionTerm::kLoad},       {"smooth", FrictionTerm::kSmooth},
-    {"makkar", FrictionTerm::kMakkar}};
-
-// From viscous on, all that friction is made of.
-constexpr HingeQuantity kFrictionQuantities[] = {HingeQuantity::kViscous,
-                                                 HingeQuantity::kQuadraticDrag,
-                                                 HingeQuantity::kCoulombTorque,
-                                                 HingeQuantity::kStribeckTorque,
-                                                 HingeQuantity::kStribeckRate,
-                                                 HingeQuantity::kLoadFriction,
-                                                 HingeQuantity::kLoadFrictionAngular,
-                                                 HingeQuantity::kSmoothExcess,
-                                                 HingeQuantity::kSmoothRise,
-                                                 HingeQuantity::kSmoothDecay,
-                                                 HingeQuantity::kSmoothCoulomb,
-                                                 HingeQuantity::kSmoothSlope};
-
-constexpr double kExcessShare = 0.1;         // of the kinetic torque, to begin with
-constexpr double kDecayShare = 0.1;          // of the fastest speed, over which an excess decays
-constexpr double kRiseShare = 0.2;           // of the mean speed, over which smooth friction rises
-constexpr double kSteepestShare = 0.01;      // of it, least: a steeper rise is as good as a jump
 constexpr double kLeastShare = 0.01;         // friction to begin with, of what is unexplained
 constexpr Eigen::Index kStatesLooked = 500;  // in a segment
 constexpr double kDifferenceTime = 0.02;     // over which accelerations are differenced [s]
 
-bool is_zero_without_friction(HingeQuantity quantity) {
-  return quantity != HingeQuantity::kStribeckRate;  // a decay of nothing is nothing
+constexpr int kPlaces = FrictionLaws::kQuantityCount;
+
+const FrictionQuantity& facts_at(int place) {
+  return kFrictionQuantities[static_cast<std::size_t>(place)];
+}
+
+bool is_zero_without_friction(int place) {
+  return facts_at(place).neutral == 0.0;  // a decay of nothing is nothing
 }
 
 /// Without any friction but a dry one of one newton metre a newton of load, by which the dynamics
 /// tell the load.
 Mechanism with_load_alone(Mechanism mechanism) {
   for (int j = 0; j < mechanism.hinge_count(); ++j) {
-    for (const HingeQuantity quantity : kFrictionQuantities) {
-      mechanism.hinge_parameter(j, quantity).value = 0.0;
+    for (int place = 0; place < kPlaces; ++place) {
+      mechanism.hinge_parameter(j, friction_quantity(place)).value = 0.0;
     }
     mechanism.hinge_parameter(j, HingeQuantity::kLoadFriction).value = 1.0;
   }
@@ -92,91 +76,63 @@ void add_segment(const Mechanism& mechanism, const Segment& segment, const Eigen
   }
 }
 
-bool has(const FrictionLaw& law, FrictionTerm term) {
-  return std::ranges::count(law.terms, term) > 0;
-}
-
-/// Where a quantity begins, when the term is to make up `torque` at the joint.
-double start_of(HingeQuantity quantity, double torque, const FrictionScale& scale) {
-  switch (quantity) {
-    case HingeQuantity::kViscous:
-      return torque / scale.speed;
-    case HingeQuantity::kQuadraticDrag:
-      return torque / (scale.speed * scale.speed);
-    case HingeQuantity::kStribeckTorque:
-    case HingeQuantity::kSmoothExcess:
-      return kExcessShare * torque;
-    case HingeQuantity::kStribeckRate:
-      return std::pow(kDecayShare * scale.fastest, -2);
-    case HingeQuantity::kLoadFriction:
-      return torque / scale.load;
-    case HingeQuantity::kSmoothRise:
-    case HingeQuantity::kSmoothSlope:
-      return 1.0 / (kRiseShare * scale.speed);
-    case HingeQuantity::kSmoothDecay:
-      return 1.0 / (kDecayShare * scale.fastest);
-    default:
-      return torque;
-  }
+/// Whether a term leaves all to be estimated that another does.
+bool holds(const LawTerm& term, const LawTerm& other) {
+  const auto all = std::span(term.quantities).first(static_cast<std::size_t>(term.count));
+  return std::ranges::all_of(
+      std::span(other.quantities).first(static_cast<std::size_t>(other.count)),
+      [&](int quantity) { return std::ranges::find(all, quantity) != all.end(); });
 }
 
 }  // namespace
 
 int FrictionLaw::parameter_count() const {
-  std::size_t count = 0;
-  for (const FrictionTerm term : terms) count += quantities_of(term).size();
-  return static_cast<int>(count);
+  int count = 0;
+  for (const LawTerm* term : terms) count += term->count;
+  return count;
 }
 
-std::vector<HingeQuantity> quantities_of(FrictionTerm term) {
-  switch (term) {
-    case FrictionTerm::kViscous:
-      return {HingeQuantity::kViscous};
-    case FrictionTerm::kDry:
-      return {HingeQuantity::kCoulombTorque};
-    case FrictionTerm::kDrag:
-      return {HingeQuantity::kQuadraticDrag};
-    case FrictionTerm::kStribeck:
-      return {HingeQuantity::kCoulombTorque, HingeQuantity::kStribeckTorque,
-              HingeQuantity::kStribeckRate};
-    case FrictionTerm::kLoad:
-      return {HingeQuantity::kLoadFriction};
-    case FrictionTerm::kSmooth:
-      return {HingeQuantity::kSmoothCoulomb, HingeQuantity::kSmoothSlope};
-    case FrictionTerm::kMakkar:
-      return {HingeQuantity::kSmoothCoulomb, HingeQuantity::kSmoothSlope,
-              HingeQuantity::kSmoothExcess, HingeQuantity::kSmoothRise,
-              HingeQuantity::kSmoothDecay};
+std::string friction_words() {
+  std::string words;
+  for (const LawTerm& term : kFrictionTerms) {
+    words.append(words.empty() ? "" : ", ").append(term.word);
   }
-  return {};
+  return words;
+}
+
+std::vector<HingeQuantity> quantities_of(const LawTerm& term) {
+  std::vector<HingeQuantity> quantities;
+  for (int k = 0; k < term.count; ++k) {
+    quantities.push_back(friction_quantity(term.quantities[static_cast<std::size_t>(k)]));
+  }
+  return quantities;
 }
 
 FrictionLaw parse_law(std::string_view name) {
   const auto fail = [&](std::string_view what) {
     std::string text = "'";
     text.append(name).append("': ").append(what).append("; a law is one of ");
-    for (const auto& [word, term] : kTerms) text.append(word).append(", ");
-    throw std::invalid_argument(text + "or several with + between them, such as viscous+dry");
+    throw std::invalid_argument(text + friction_words() +
+                                ", or several with + between them, such as viscous+dry");
   };
   FrictionLaw law{std::string(name), {}};
   std::size_t begin = 0;
   while (begin <= name.size()) {
     const std::size_t end = std::min(name.find('+', begin), name.size());
     const std::string_view word = name.substr(begin, end - begin);
-    const auto* const found =
-        std::ranges::find(kTerms, word, [](const auto& entry) { return entry.first; });
-    if (found == std::end(kTerms)) {
+    const auto* const found = std::ranges::find(kFrictionTerms, word, &LawTerm::word);
+    if (found == kFrictionTerms.end()) {
       fail(std::string("there is no friction '").append(word).append("'"));
     }
-    if (has(law, found->second)) fail(std::string(word).append(" is there twice"));
-    law.terms.push_back(found->second);
+    for (const LawTerm* other : law.terms) {
+      if (other == found) fail(std::string(word).append(" is there twice"));
+      for (const auto& [more, less] : {std::pair{found, other}, std::pair{other, found}}) {
+        if (!holds(*more, *less)) continue;
+        fail(std::string(more->word).append(" holds ").append(less->word).append(" already"));
+      }
+    }
+    law.terms.push_back(found);
     begin = end + 1;
-  }
-  if (has(law, FrictionTerm::kDry) && has(law, FrictionTerm::kStribeck)) {
-    fail("stribeck holds dry already");
-  }
-  if (has(law, FrictionTerm::kSmooth) && has(law, FrictionTerm::kMakkar)) {
-    fail("makkar holds smooth already");
   }
   return law;
 }
@@ -222,11 +178,12 @@ std::vector<int> joints_with_friction(const Mechanism& mechanism) {
   std::vector<int> joints, all;
   for (int j = 0; j < mechanism.hinge_count(); ++j) {
     all.push_back(j);
-    const bool any = std::ranges::any_of(kFrictionQuantities, [&](HingeQuantity quantity) {
-      return is_zero_without_friction(quantity) &&
-             (varies(mechanism, mechanism.index_of_hinge(j, quantity)) ||
-              mechanism.hinge_parameter(j, quantity).value != 0.0);
-    });
+    bool any = false;
+    for (int place = 0; place < kPlaces; ++place) {
+      const int index = mechanism.index_of_hinge(j, friction_quantity(place));
+      any |= is_zero_without_friction(place) &&
+             (varies(mechanism, index) || parameter_at(mechanism, index).value != 0.0);
+    }
     if (any) joints.push_back(j);
   }
   return joints.empty() ? all : joints;
@@ -237,7 +194,8 @@ Mechanism with_law(Mechanism mechanism, const FrictionLaw& law, const std::vecto
   const auto terms = static_cast<double>(law.terms.size());
   for (const int j : joints) {
     const FrictionScale& scale = scales[static_cast<std::size_t>(j)];
-    for (const HingeQuantity quantity : kFrictionQuantities) {
+    for (int place = 0; place < kPlaces; ++place) {
+      const HingeQuantity quantity = friction_quantity(place);
       Parameter& parameter = mechanism.hinge_parameter(j, quantity);
       if (find_tie(mechanism, mechanism.index_of_hinge(j, quantity)) != nullptr) {
         throw std::invalid_argument(parameter.name +
@@ -246,23 +204,20 @@ Mechanism with_law(Mechanism mechanism, const FrictionLaw& law, const std::vecto
                                     "joints");
       }
       parameter.free = false;
-      if (is_zero_without_friction(quantity)) parameter.value = 0.0;
+      if (is_zero_without_friction(place)) parameter.value = 0.0;
       parameter.lower = 0.0;
       parameter.upper = std::numeric_limits<double>::infinity();
       parameter.prior_standard_deviation = std::numeric_limits<double>::infinity();
     }
-    for (const FrictionTerm term : law.terms) {
-      for (const HingeQuantity quantity : quantities_of(term)) {
+    for (const LawTerm* term : law.terms) {
+      for (const HingeQuantity quantity : quantities_of(*term)) {
+        const FrictionQuantity& facts = *friction_facts(quantity);
         Parameter& parameter = mechanism.hinge_parameter(j, quantity);
-        const double start = start_of(quantity, scale.torque / terms, scale);
+        const double start = facts.start(scale.torque / terms, scale);
         parameter.value = std::isfinite(start) ? start : 0.0;
         parameter.free = true;
-        if (quantity == HingeQuantity::kStribeckTorque) {
-          parameter.lower = -std::numeric_limits<double>::infinity();
-        }
-        if (quantity == HingeQuantity::kSmoothSlope || quantity == HingeQuantity::kSmoothRise) {
-          parameter.upper = 1.0 / (kSteepestShare * scale.speed);
-        }
+        if (facts.may_be_negative) parameter.lower = -std::numeric_limits<double>::infinity();
+        if (facts.most != nullptr) parameter.upper = facts.most(scale);
       }
     }
   }

@@ -9,21 +9,10 @@
 
 namespace estimator {
 
-/// A part of a joint's friction, ω being its speed.
-enum class FrictionTerm {
-  kViscous,   ///< b ω
-  kDry,       ///< τ_c, Coulomb's
-  kDrag,      ///< c |ω| ω
-  kStribeck,  ///< τ_c + τ_δ exp(−ζ ω²), τ_δ of either sign
-  kLoad,      ///< r_μ times the force in the bearing
-  kSmooth,    ///< γ₄ tanh γ₅ω: dry friction without a jump
-  kMakkar,    ///< the same and γ₁ (tanh (γ₂ + γ₃) ω − tanh γ₃ω) [Mak05]
-};
-
-/// A sum of such parts.
+/// A sum of terms of laws, of those of kFrictionTerms.
 struct FrictionLaw {
   std::string name;  ///< "viscous+dry"
-  std::vector<FrictionTerm> terms;
+  std::vector<const LawTerm*> terms;
 
   /// Of one joint.
   int parameter_count() const;
@@ -36,17 +25,12 @@ FrictionLaw parse_law(std::string_view name);
 /// The laws that are worth comparing on any rig, simple ones first.
 std::vector<FrictionLaw> usual_laws();
 
+/// "viscous, drag, …": the words of all terms.
+std::string friction_words();
+
 /// Quantities of a joint that the term leaves to be estimated. The first is its size: at zero
 /// nothing is left of the term.
-std::vector<HingeQuantity> quantities_of(FrictionTerm term);
-
-/// How large the friction of a joint is about, to begin fits of any rig with.
-struct FrictionScale {
-  double torque = 0.0;   ///< [N·m or N]
-  double speed = 0.0;    ///< root mean square [rad/s or m/s]
-  double fastest = 0.0;  ///< [rad/s or m/s]
-  double load = 0.0;     ///< force in the bearing [N]
-};
+std::vector<HingeQuantity> quantities_of(const LawTerm& term);
 
 /// Of each joint: the torque from the work that motion without friction leaves unexplained.
 /// Recordings and mechanism as for `calibrate`.

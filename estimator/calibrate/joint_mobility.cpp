@@ -7,6 +7,7 @@
 #include "estimator/calibrate/number_text.hpp"
 #include "estimator/dynamics/mass_matrix.hpp"
 #include "estimator/math/decompositions.hpp"
+#include "estimator/model/joint_friction.hpp"
 #include "estimator/tree/loop_closure.hpp"
 
 namespace estimator {
@@ -35,12 +36,25 @@ Eigen::MatrixXd joint_mobility(Dynamics& dynamics, LoopClosure& closure,
   return motions * solve_square(motions.transpose() * mass * motions, motions.transpose());
 }
 
+/// Names of what makes the friction of a joint steep.
+std::string slopes_of(const Mechanism& mechanism, Eigen::Index joint) {
+  std::string text;
+  for (int place = 0; place < FrictionLaws::kQuantityCount; ++place) {
+    const FrictionQuantity& facts = kFrictionQuantities[static_cast<std::size_t>(place)];
+    const int j = static_cast<int>(joint);
+    if (facts.most == nullptr || !has_law(mechanism, j, facts.law)) continue;
+    text +=
+        (text.empty() ? "" : ", ") + mechanism.hinge_parameter(j, friction_quantity(place)).name;
+  }
+  return text;
+}
+
 }  // namespace
 
 bool has_steep_friction(const Mechanism& mechanism) {
   for (int j = 0; j < mechanism.hinge_count(); ++j) {
     if (mechanism.hinges[static_cast<std::size_t>(j)].creep_speed > 0.0) return true;
-    if (has_smooth_friction(mechanism, j)) return true;
+    if (has_steep_law(mechanism, j)) return true;
   }
   return false;
 }
@@ -90,7 +104,8 @@ double creep_step(const Mechanism& mechanism, const std::vector<Eigen::MatrixXd>
       throw std::invalid_argument(
           "joint '" + hinge.name + "': " +
           (creeps ? "a creep speed of " + number_text(hinge.creep_speed) + " " + hinge.units().rate
-                  : "friction without a jump that rises so steeply (gamma_2, gamma_5)") +
+                  : "friction without a jump that rises so steeply (" +
+                        slopes_of(mechanism, joint) + ")") +
           " asks for integration steps of " + number_text(longest) + " s; give a " +
           (creeps ? "larger one, or none, so that friction holds"
                   : "flatter one, or friction that holds"));

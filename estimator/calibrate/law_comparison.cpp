@@ -62,7 +62,7 @@ void count_vanished(const Mechanism& mechanism, const FrictionLaw& law,
                     const std::vector<int>& joints, Vanishing& counts) {
   for (std::size_t t = 0; t < law.terms.size(); ++t) {
     for (std::size_t j = 0; j < joints.size(); ++j) {
-      if (is_gone(mechanism, joints[j], quantities_of(law.terms[t]).front())) ++counts[t][j];
+      if (is_gone(mechanism, joints[j], quantities_of(*law.terms[t]).front())) ++counts[t][j];
     }
   }
 }
@@ -78,7 +78,7 @@ void tell_reduction(const Mechanism& mechanism, const std::vector<int>& joints,
       const bool here = 2 * counts[t][j] > folds;
       gone &= here;
       if (!here) continue;
-      const HingeQuantity size = quantities_of(score.law.terms[t]).front();
+      const HingeQuantity size = quantities_of(*score.law.terms[t]).front();
       score.at_zero.push_back(mechanism.hinge_parameter(joints[j], size).name);
     }
     if (!gone) left.append(left.empty() ? "" : "+").append(score.law.name, start, end - start);
@@ -143,8 +143,8 @@ class LawRun {
   static void take_estimates(const Calibration& calibration, const std::vector<int>& joints,
                              LawScore& score) {
     for (const int joint : joints) {
-      for (const FrictionTerm term : score.law.terms) {
-        for (const HingeQuantity quantity : quantities_of(term)) {
+      for (const LawTerm* term : score.law.terms) {
+        for (const HingeQuantity quantity : quantities_of(*term)) {
           const std::string& name = calibration.mechanism.hinge_parameter(joint, quantity).name;
           const auto found =
               std::ranges::find(calibration.parameters, name, &ParameterEstimate::name);

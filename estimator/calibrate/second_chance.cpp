@@ -15,7 +15,7 @@ constexpr double kDecaySpeeds[] = {0.03, 0.1, 0.3, 0.01, 1.0};
 constexpr double kVisibleSpeed = 1e-3;  // of the fastest; a shorter decay is as good as none
 constexpr double kDecayed = 3.0;  // decay speeds to the fastest, where an excess is seen to go
 constexpr double kSameEverywhere = 0.5;  // decay speeds to the fastest; an excess loses a fifth
-constexpr double kExcessShare = 0.1;     // of the kinetic torque
+constexpr double kTriedExcess = 0.1;     // of the kinetic torque
 
 std::optional<Mechanism> off_bounds(Mechanism mechanism, const Mechanism& start) {
   bool driven = false;
@@ -79,9 +79,9 @@ std::vector<Mechanism> second_chances(const Mechanism& reached, const Mechanism&
     if (!(fastest[j] > 0.0) || !is_excess_free(reached, j)) continue;
     if (!unexplained && !is_excess_lost(reached, j, fastest[j])) continue;
     for (const double share : kDecaySpeeds) {
-      chances.push_back(with_excess(reached, j, kExcessShare, share * fastest[j], fastest[j]));
+      chances.push_back(with_excess(reached, j, kTriedExcess, share * fastest[j], fastest[j]));
       if (!may_rise_from_rest(reached, j)) continue;
-      chances.push_back(with_excess(reached, j, -kExcessShare, share * fastest[j], fastest[j]));
+      chances.push_back(with_excess(reached, j, -kTriedExcess, share * fastest[j], fastest[j]));
     }
   }
   return chances;

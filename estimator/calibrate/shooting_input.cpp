@@ -16,6 +16,7 @@
 #include "estimator/calibrate/preparation.hpp"
 #include "estimator/calibrate/presence.hpp"
 #include "estimator/calibrate/quiet_nodes.hpp"
+#include "estimator/model/joint_friction.hpp"
 #include "estimator/model/spanning_tree.hpp"
 
 namespace estimator {
@@ -103,13 +104,7 @@ Mechanism without_creep(Mechanism mechanism) {
 bool has_loaded_loop(const Mechanism& mechanism) {
   if (is_tree(mechanism)) return false;
   for (int j = 0; j < mechanism.hinge_count(); ++j) {
-    for (const HingeQuantity quantity :
-         {HingeQuantity::kLoadFriction, HingeQuantity::kLoadFrictionAngular}) {
-      if (varies(mechanism, mechanism.index_of_hinge(j, quantity)) ||
-          mechanism.hinge_parameter(j, quantity).value != 0.0) {
-        return true;
-      }
-    }
+    if (has_load_law(mechanism, j)) return true;
   }
   return false;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <string_view>
 
 #include "estimator/model/parameter_target.hpp"
 #include "estimator/model/ties.hpp"
@@ -9,37 +10,34 @@
 namespace estimator {
 namespace {
 
-/// Power of the second in the unit of a quantity. A motor's control counts as a force whose unit is
-/// the amplifier's own, whatever the second is.
-int power_of_second(HingeQuantity quantity) {
-  switch (quantity) {
-    case HingeQuantity::kViscous:
-      return -1;
-    case HingeQuantity::kCoulombTorque:
-    case HingeQuantity::kStribeckTorque:
-    case HingeQuantity::kSmoothExcess:
-    case HingeQuantity::kSmoothCoulomb:
-    case HingeQuantity::kConstantTorque:
-    case HingeQuantity::kStiffness:
-    case HingeQuantity::kMotorGain:
-      return -2;
-    case HingeQuantity::kStribeckRate:
-      return 2;
-    case HingeQuantity::kSmoothRise:
-    case HingeQuantity::kSmoothDecay:
-    case HingeQuantity::kSmoothSlope:
-    case HingeQuantity::kBackEmf:
-      return 1;
-    default:
-      return 0;  // lengths, inertias, drag, angles; delays, which are let be
+/// Power of the second in a joint's unit such as "N·m·s²/rad²", N being kg·m/s². A motor's control
+/// counts as a force whose unit is the amplifier's own, whatever the second is; delays are let be.
+int power_in_unit(std::string_view unit) {
+  if (unit == "s") return 0;
+  int power = 0, sign = 1;
+  const auto count = [&](std::string_view factor) {
+    const bool is_force = factor.starts_with("N"), is_second = factor.starts_with("s");
+    if (is_force || is_second) {
+      power += sign * (is_force ? -2 : 1) * (factor.substr(1) == "²" ? 2 : 1);
+    }
+  };
+  constexpr std::string_view kTimes = "·";
+  while (!unit.empty()) {
+    const std::size_t end = std::min({unit.find(kTimes), unit.find('/'), unit.size()});
+    count(unit.substr(0, end));
+    unit.remove_prefix(end);
+    if (unit.starts_with('/')) sign = -1;
+    if (!unit.empty()) unit.remove_prefix(unit.starts_with('/') ? 1 : kTimes.size());
   }
+  return power;
 }
 
 int power_of_second(const Mechanism& mechanism, int index) {
   if (index == mechanism.index(WorldQuantity::kGravity)) return -2;
   const ParameterTarget target = parameter_target(mechanism, index);
   if (target.kind != ParameterTarget::Kind::kHinge) return 0;
-  return power_of_second(static_cast<HingeQuantity>(target.quantity));
+  const Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(target.element)];
+  return power_in_unit(unit_of(hinge.kind, static_cast<HingeQuantity>(target.quantity)));
 }
 
 }  // namespace

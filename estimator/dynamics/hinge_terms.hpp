@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "estimator/dynamics/axis_law.hpp"
+#include "estimator/laws/drag_law.hpp"
+#include "estimator/laws/dry_law.hpp"
+#include "estimator/laws/idle_torque.hpp"
 #include "estimator/math/turns.hpp"
 #include "estimator/model/mechanism.hpp"
 #include "estimator/model/model_values.hpp"

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cassert>
 
-#include "estimator/dynamics/air_drag.hpp"
-#include "estimator/dynamics/axis_law.hpp"
 #include "estimator/dynamics/inertial_sensing.hpp"
+#include "estimator/dynamics/moving_in_air.hpp"
 #include "estimator/dynamics/outside_push.hpp"
 #include "estimator/dynamics/parameter_vectors.hpp"
+#include "estimator/laws/idle_torque.hpp"
+#include "estimator/math/smooth_sign.hpp"
 #include "estimator/model/gravity.hpp"
+#include "estimator/model/joint_friction.hpp"
 #include "estimator/model/moments.hpp"
 
 namespace estimator {
@@ -169,17 +171,11 @@ void TreeInverseDynamics<T>::make_axes(const Mechanism& mechanism,
       return parameter_of(parameters, mechanism.index_of_hinge(j, quantity));
     };
     Axis axis;
-    axis.viscous = value(HingeQuantity::kViscous);
-    axis.quadratic_drag = value(HingeQuantity::kQuadraticDrag);
-    axis.coulomb_torque = value(HingeQuantity::kCoulombTorque);
-    axis.stribeck_torque = value(HingeQuantity::kStribeckTorque);
-    axis.stribeck_rate = value(HingeQuantity::kStribeckRate);
-    axis.load_friction = value(HingeQuantity::kLoadFriction);
-    axis.load_friction_angular = value(HingeQuantity::kLoadFrictionAngular);
-    axis.smooth = {value(HingeQuantity::kSmoothExcess), value(HingeQuantity::kSmoothRise),
-                   value(HingeQuantity::kSmoothDecay), value(HingeQuantity::kSmoothCoulomb),
-                   value(HingeQuantity::kSmoothSlope)};
-    axis.has_smooth = has_smooth_friction(mechanism, j);
+    axis.friction =
+        FrictionLaws::make<T>([&](int place) { return value(friction_quantity(place)); });
+    FrictionLaws::each([&]<typename Law>(int law) {
+      axis.acts[static_cast<std::size_t>(law)] = Law::kInSpook || has_law(mechanism, j, law);
+    });
     axis.constant_torque = value(HingeQuantity::kConstantTorque);
     axis.stiffness = value(HingeQuantity::kStiffness);
     axis.rest_angle = value(HingeQuantity::kRestAngle);
@@ -190,11 +186,7 @@ void TreeInverseDynamics<T>::make_axes(const Mechanism& mechanism,
     axis.torque = axis.motor_torque = axis.idle_torque = T(0.0);
     axis.creep_speed = mechanism.hinges[static_cast<std::size_t>(j)].creep_speed;
     axis.gear_ratio = mechanism.hinges[static_cast<std::size_t>(j)].gear_ratio;
-    for (const HingeQuantity quantity :
-         {HingeQuantity::kLoadFriction, HingeQuantity::kLoadFrictionAngular}) {
-      load_dependent_ |= varies(mechanism, mechanism.index_of_hinge(j, quantity)) ||
-                         mechanism.hinge_parameter(j, quantity).value > 0.0;
-    }
+    load_dependent_ |= has_load_law(mechanism, j);
     axes_.push_back(axis);
   }
 }
@@ -238,8 +230,13 @@ T TreeInverseDynamics<T>::axis_imbalance(const Link& link, const T& angle, const
   T stretch = angle - axis.rest_angle;
   if (!link.slides) stretch -= T(2.0 * M_PI * nearest(T(stretch / (2.0 * M_PI))));
   axis.idle_torque = idle_torque(axis.constant_torque, axis.stiffness, stretch);
-  T torque = axis.torque + drag_factor(axis.viscous, axis.quadratic_drag, speed) * rate;
-  if (axis.has_smooth) torque += axis.smooth.torque(rate);
+  T torque = axis.torque;
+  FrictionLaws::each([&]<typename Law>(int place) {
+    if (!axis.acts[static_cast<std::size_t>(place)]) return;
+    const auto& law = std::get<typename Law::template On<T>>(axis.friction);
+    if constexpr (MultipliesRate<Law>) torque += law.factor(speed) * rate;
+    if constexpr (HasNoJump<Law>) torque += law.torque(rate);
+  });
   return torque - axis.idle_torque - axis.motor_torque;
 }
 
@@ -413,11 +410,28 @@ void TreeInverseDynamics<T>::closures(const VectorX& angle, std::vector<T>& viol
 template <typename T>
 T TreeInverseDynamics<T>::dry_bound(int hinge, const T& rate) const {
   const Axis& axis = axes_[static_cast<std::size_t>(hinge)];
-  T bound = dry_friction(axis.coulomb_torque, axis.stribeck_torque, axis.stribeck_rate, rate);
-  if (load_dependent_) {
-    bound += axis.load_friction * axis.load_force + axis.load_friction_angular * axis.load_moment;
-  }
+  T bound(0.0);
+  FrictionLaws::each([&]<typename Law>(int place) {
+    if (!axis.acts[static_cast<std::size_t>(place)]) return;
+    const auto& law = std::get<typename Law::template On<T>>(axis.friction);
+    if constexpr (JumpsAtRest<Law>) bound += law.bound(rate);
+    if constexpr (FeelsLoad<Law>) {
+      if (load_dependent_) bound += law.bound(axis.load_force, axis.load_moment);
+    }
+  });
   return bound;
+}
+
+template <typename T>
+T TreeInverseDynamics<T>::smooth_steepness(int hinge) const {
+  const Axis& axis = axes_[static_cast<std::size_t>(hinge)];
+  T steepness(0.0);
+  FrictionLaws::each([&]<typename Law>(int) {
+    if constexpr (HasNoJump<Law>) {
+      steepness += std::get<typename Law::template On<T>>(axis.friction).steepness();
+    }
+  });
+  return steepness;
 }
 
 template <typename T>

@@ -8,7 +8,6 @@
 #include <type_traits>
 #include <vector>
 
-#include "estimator/dynamics/smooth_friction.hpp"
 #include "estimator/math/dual.hpp"
 #include "estimator/model/mechanism.hpp"
 #include "estimator/model/spanning_tree.hpp"
@@ -100,8 +99,8 @@ class TreeInverseDynamics {
   /// in the order of its axes [rad/s, m/s²].
   std::array<T, InertialSensor::kAxes> inertial_readings(int sensor) const;
 
-  /// Largest dry friction torque of a hinge at a speed [N·m]: τ_c + τ_δ exp(−ζ ω²) plus the part
-  /// that grows with the load of the last call of `imbalance`.
+  /// Largest dry friction torque of a hinge at a speed [N·m], with the part that grows with the
+  /// load of the last call of `imbalance`.
   T dry_bound(int hinge, const T& rate) const;
 
   /// What share of that bound dry friction takes where the joint creeps, tanh(ω/creep_speed); its
@@ -109,9 +108,7 @@ class TreeInverseDynamics {
   T creep_share(int hinge, const T& rate) const;
 
   /// What friction without a jump grows by from rest [N·m·s/rad].
-  T smooth_steepness(int hinge) const {
-    return axes_[static_cast<std::size_t>(hinge)].smooth.steepness();
-  }
+  T smooth_steepness(int hinge) const;
 
   /// Whether any hinge's dry friction depends on its load.
   bool is_load_dependent() const { return load_dependent_; }
@@ -163,12 +160,11 @@ class TreeInverseDynamics {
     Vector3 force, moment;  // that the joint passes on to this link; moment about the origin
   };
   struct Axis {
-    T viscous, quadratic_drag, coulomb_torque, stribeck_torque, stribeck_rate;
-    T load_friction, load_friction_angular, constant_torque, stiffness, rest_angle;
+    FrictionLaws::On<T> friction;
+    std::array<bool, FrictionLaws::kCount> acts = {};  // the laws of them
+    T constant_torque, stiffness, rest_angle;
     T motor_gain, shaft_inertia, back_emf;
-    double gear_ratio;  // 0: the rotor does not turn with body a
-    SmoothFriction<T> smooth;
-    bool has_smooth;
+    double gear_ratio;          // 0: the rotor does not turn with body a
     T load_force, load_moment;  // magnitudes of the reaction that friction grows with
     T torque, motor_torque;     // along the joint: in all, and by the motor
     T idle_torque;              // of spring and constant torque

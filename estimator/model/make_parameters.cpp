@@ -1,9 +1,9 @@
 // What the quantities of a mechanism are called, their units, neutral values and bounds.
 #include <iterator>
 #include <limits>
-#include <span>
 #include <string>
 
+#include "estimator/model/joint_friction.hpp"
 #include "estimator/model/mechanism.hpp"
 #include "estimator/model/sensor.hpp"
 
@@ -41,26 +41,12 @@ constexpr QuantityFacts at_least_zero(const char* suffix, const char* unit, doub
 constexpr double kDelayMax = 0.05;  // [s]
 constexpr QuantityFacts kEncoderDelay = {"encoder_delay", "s", 0.0, -kDelayMax, kDelayMax};
 
-// Order of HingeQuantity.
-constexpr QuantityFacts kHingeFacts[] = {any("a_x", "m"),
-                                         any("a_y", "m"),
-                                         any("a_z", "m"),
-                                         any("b_x", "m"),
-                                         any("b_y", "m"),
-                                         any("b_z", "m"),
-                                         at_least_zero("b", "N·m·s/rad"),
-                                         at_least_zero("c", "N·m·s²/rad²"),
-                                         at_least_zero("tau_c", "N·m"),
-                                         at_least_zero("tau_delta", "N·m"),
-                                         at_least_zero("zeta", "s²/rad²", 1.0),
-                                         at_least_zero("r_mu", "m"),
-                                         at_least_zero("mu", "-"),
-                                         at_least_zero("gamma_1", "N·m"),
-                                         at_least_zero("gamma_2", "s/rad"),
-                                         at_least_zero("gamma_3", "s/rad"),
-                                         at_least_zero("gamma_4", "N·m"),
-                                         at_least_zero("gamma_5", "s/rad"),
-                                         any("tau_0", "N·m"),
+// Of a hinge and of a weld, first in HingeQuantity.
+constexpr QuantityFacts kPointFacts[] = {any("a_x", "m"), any("a_y", "m"), any("a_z", "m"),
+                                         any("b_x", "m"), any("b_y", "m"), any("b_z", "m")};
+
+// Of a hinge behind its friction, in the order of HingeQuantity.
+constexpr QuantityFacts kHingeFacts[] = {any("tau_0", "N·m"),
                                          at_least_zero("k", "N·m/rad"),
                                          any("theta_rest", "rad"),
                                          any("K", "N·m/unit"),
@@ -73,26 +59,8 @@ constexpr QuantityFacts kHingeFacts[] = {any("a_x", "m"),
                                          any("stop_upper", "rad"),
                                          {"restitution", "-", 0.0, 0.0, 1.0}};
 
-// The same of a joint that slides. The excess of static friction decays over a speed of 1 m/s.
-constexpr QuantityFacts kSliderFacts[] = {any("a_x", "m"),
-                                          any("a_y", "m"),
-                                          any("a_z", "m"),
-                                          any("b_x", "m"),
-                                          any("b_y", "m"),
-                                          any("b_z", "m"),
-                                          at_least_zero("b", "N·s/m"),
-                                          at_least_zero("c", "N·s²/m²"),
-                                          at_least_zero("f_c", "N"),
-                                          at_least_zero("f_delta", "N"),
-                                          at_least_zero("zeta", "s²/m²", 1.0),
-                                          at_least_zero("mu", "-"),
-                                          at_least_zero("mu_moment", "1/m"),
-                                          at_least_zero("gamma_1", "N"),
-                                          at_least_zero("gamma_2", "s/m"),
-                                          at_least_zero("gamma_3", "s/m"),
-                                          at_least_zero("gamma_4", "N"),
-                                          at_least_zero("gamma_5", "s/m"),
-                                          any("f_0", "N"),
+// The same of a joint that slides.
+constexpr QuantityFacts kSliderFacts[] = {any("f_0", "N"),
                                           at_least_zero("k", "N/m"),
                                           any("x_rest", "m"),
                                           any("K", "N/unit"),
@@ -222,12 +190,25 @@ QuantityFacts facts_of(const Mechanism& mechanism, const InertialSensor& sensor,
 }
 
 static_assert(std::size(kBodyFacts) == Mechanism::kBodyQuantities);
-static_assert(std::size(kHingeFacts) == Mechanism::kHingeQuantities);
-static_assert(std::size(kSliderFacts) == Mechanism::kHingeQuantities);
+constexpr int kBehindFriction = static_cast<int>(HingeQuantity::kConstantTorque);
+static_assert(std::size(kPointFacts) == static_cast<int>(HingeQuantity::kFriction));
+static_assert(std::size(kPointFacts) == Mechanism::kWeldQuantities);
+static_assert(kBehindFriction + std::size(kHingeFacts) == Mechanism::kHingeQuantities);
+static_assert(std::size(kSliderFacts) == std::size(kHingeFacts));
 static_assert(std::size(kWorldFacts) == Mechanism::kWorldQuantities);
 static_assert(std::size(kInertialFacts) == Mechanism::kInertialQuantities);
 static_assert(std::size(kLoadFacts) == Mechanism::kInertialQuantities);
 static_assert(std::size(kAirFacts) == Mechanism::kAirQuantities);
+
+QuantityFacts hinge_facts(JointKind kind, HingeQuantity quantity) {
+  const bool slides = kind == JointKind::kPrismatic;
+  if (const FrictionQuantity* const law = friction_facts(quantity)) {
+    return at_least_zero(law->symbol_of(slides), law->unit_of(slides), law->neutral);
+  }
+  const int place = static_cast<int>(quantity);
+  if (quantity < HingeQuantity::kFriction) return kPointFacts[place];
+  return (slides ? kSliderFacts : kHingeFacts)[place - kBehindFriction];
+}
 
 void append(ParameterList& list, const std::string& prefix, const QuantityFacts& facts) {
   Parameter parameter;
@@ -241,6 +222,10 @@ void append(ParameterList& list, const std::string& prefix, const QuantityFacts&
 
 }  // namespace
 
+std::string_view unit_of(JointKind kind, HingeQuantity quantity) {
+  return hinge_facts(kind, quantity).unit;
+}
+
 void make_parameters(Mechanism& mechanism) {
   mechanism.parameters.clear();
   for (const Body& body : mechanism.bodies) {
@@ -250,23 +235,20 @@ void make_parameters(Mechanism& mechanism) {
     }
   }
   for (const Hinge& hinge : mechanism.hinges) {
-    for (const QuantityFacts& facts :
-         hinge.kind == JointKind::kPrismatic ? kSliderFacts : kHingeFacts) {
-      append(mechanism.parameters, hinge.name, facts);
+    for (int quantity = 0; quantity < Mechanism::kHingeQuantities; ++quantity) {
+      append(mechanism.parameters, hinge.name,
+             hinge_facts(hinge.kind, static_cast<HingeQuantity>(quantity)));
     }
   }
   for (const Weld& weld : mechanism.welds) {
-    for (const QuantityFacts& facts : std::span(kHingeFacts).first<Mechanism::kWeldQuantities>()) {
-      append(mechanism.parameters, weld.name, facts);
-    }
+    for (const QuantityFacts& facts : kPointFacts) append(mechanism.parameters, weld.name, facts);
   }
   for (const QuantityFacts& facts : kWorldFacts) append(mechanism.parameters, "gravity", facts);
   for (const BodyEncoder& encoder : mechanism.body_encoders) {
-    const bool slides = kind_between(mechanism, encoder) == JointKind::kPrismatic;
+    const JointKind kind = kind_between(mechanism, encoder);
     for (const HingeQuantity quantity :
          {HingeQuantity::kEncoderOffset, HingeQuantity::kEncoderDelay}) {
-      append(mechanism.parameters, encoder.name,
-             (slides ? kSliderFacts : kHingeFacts)[static_cast<int>(quantity)]);
+      append(mechanism.parameters, encoder.name, hinge_facts(kind, quantity));
     }
   }
   for (const InertialSensor& sensor : mechanism.inertial_sensors) {

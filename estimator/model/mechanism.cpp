@@ -1,6 +1,7 @@
 #include "estimator/model/mechanism.hpp"
 
 #include "estimator/math/decompositions.hpp"
+#include "estimator/model/joint_friction.hpp"
 #include "estimator/model/joint_stop.hpp"
 #include "estimator/model/moments.hpp"
 #include "estimator/model/rest_friction.hpp"
@@ -163,15 +164,6 @@ std::vector<double> values_of(const Mechanism& mechanism) {
   return values;
 }
 
-bool has_smooth_friction(const Mechanism& mechanism, int hinge) {
-  return std::ranges::any_of(std::initializer_list<HingeQuantity>{HingeQuantity::kSmoothExcess,
-                                                                  HingeQuantity::kSmoothCoulomb},
-                             [&](HingeQuantity quantity) {
-                               return mechanism.hinge_parameter(hinge, quantity).value != 0.0 ||
-                                      varies(mechanism, mechanism.index_of_hinge(hinge, quantity));
-                             });
-}
-
 bool has_air_drag(const Mechanism& mechanism, int body) {
   const int index = mechanism.index_of_air(body, AirQuantity::kCoefficient);
   return mechanism.parameters[static_cast<std::size_t>(index)].value != 0.0 ||
@@ -190,7 +182,10 @@ void require_hinges(const Mechanism& mechanism) {
     if (hinge.gear_ratio != 0.0) refuse(hinge.name, "has a rotor that turns with its parent");
     if (hinge.stops_lower || hinge.stops_upper) refuse(hinge.name, "has end stops");
     if (hinge.control_noise != 0.0) refuse(hinge.name, "has a control with noise");
-    if (has_smooth_friction(mechanism, j)) refuse(hinge.name, "has friction without a jump");
+    FrictionLaws::each([&]<typename Law>(int law) {
+      if (Law::kInSpook || !has_law(mechanism, j, law)) return;
+      refuse(hinge.name, (std::string("has ") + Law::kWhat).c_str());
+    });
   }
   if (const auto late = first_late(mechanism)) refuse(late->name, "has an encoder with a delay");
   if (!mechanism.welds.empty()) refuse(mechanism.welds.front().name, "holds two bodies together");

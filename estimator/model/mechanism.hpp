@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "estimator/laws/friction_laws.hpp"
 #include "estimator/model/joint_kind.hpp"
 #include "estimator/model/parameter.hpp"
 #include "estimator/model/ties.hpp"
@@ -34,30 +35,28 @@ enum class HingeQuantity : int {
   kPointBx,  ///< hinge point in the frame of body b, from its centre of mass [m]
   kPointBy,
   kPointBz,
-  kViscous,              ///< b: torque −b ω [N·m·s/rad]
-  kQuadraticDrag,        ///< c: torque −c |ω| ω [N·m·s²/rad²]
-  kCoulombTorque,        ///< τ_c: dry friction torque, constant part [N·m]
-  kStribeckTorque,       ///< τ_s − τ_c: excess of the static over the kinetic torque [N·m]
-  kStribeckRate,         ///< ζ: the excess decays as exp(−ζ ω²) [s²/rad²]
-  kLoadFriction,         ///< rμ: dry friction torque per newton of bearing force [m]
-  kLoadFrictionAngular,  ///< μ: dry friction torque per N·m of bearing torque [-]
-  kSmoothExcess,         ///< γ₁ of the friction law without a jump (SmoothFriction) [N·m]
-  kSmoothRise,           ///< γ₂ − γ₃ [s/rad]
-  kSmoothDecay,          ///< γ₃ [s/rad]
-  kSmoothCoulomb,        ///< γ₄ [N·m]
-  kSmoothSlope,          ///< γ₅ [s/rad]
-  kConstantTorque,       ///< torque that does not depend on the state [N·m]
-  kStiffness,            ///< k: torque −k (θ − θ_rest), e.g. of a cable [N·m/rad]
-  kRestAngle,            ///< θ_rest [rad]
-  kMotorGain,            ///< K: torque per unit of the control signal [N·m/unit]
-  kShaftInertia,         ///< J_shaft: inertia of the motor's shaft about the axis [kg·m²]
-  kBackEmf,              ///< k_e: torque K (u − k_e ω) [unit·s/rad]
-  kInputDelay,           ///< the control acts this much later than recorded [s]
-  kEncoderOffset,        ///< the encoder reads θ − offset [rad]
-  kEncoderDelay,         ///< a reading of the encoder is of so long before [s]
-  kStopLower,            ///< θ is nowhere below, where the hinge has that stop [rad]
-  kStopUpper,            ///< θ is nowhere above, where the hinge has that stop [rad]
-  kRestitution,          ///< e: it leaves its stops at e times the speed it struck them at [-]
+  kFriction,  ///< the first of the quantities of all friction laws (laws/friction_laws.hpp)
+  // Those of them that more knows than their laws.
+  kViscous = kFriction + place_of_friction<DragLaw>(DragLaw::kViscous),
+  kQuadraticDrag = kFriction + place_of_friction<DragLaw>(DragLaw::kQuadraticDrag),
+  kCoulombTorque = kFriction + place_of_friction<DryLaw>(DryLaw::kCoulombTorque),
+  kStribeckTorque = kFriction + place_of_friction<DryLaw>(DryLaw::kStribeckTorque),
+  kStribeckRate = kFriction + place_of_friction<DryLaw>(DryLaw::kStribeckRate),
+  kLoadFriction = kFriction + place_of_friction<LoadLaw>(LoadLaw::kLoadFriction),
+  kLoadFrictionAngular = kFriction + place_of_friction<LoadLaw>(LoadLaw::kLoadFrictionAngular),
+  /// torque that does not depend on the state [N·m]
+  kConstantTorque = kFriction + FrictionLaws::kQuantityCount,
+  kStiffness,      ///< k: torque −k (θ − θ_rest), e.g. of a cable [N·m/rad]
+  kRestAngle,      ///< θ_rest [rad]
+  kMotorGain,      ///< K: torque per unit of the control signal [N·m/unit]
+  kShaftInertia,   ///< J_shaft: inertia of the motor's shaft about the axis [kg·m²]
+  kBackEmf,        ///< k_e: torque K (u − k_e ω) [unit·s/rad]
+  kInputDelay,     ///< the control acts this much later than recorded [s]
+  kEncoderOffset,  ///< the encoder reads θ − offset [rad]
+  kEncoderDelay,   ///< a reading of the encoder is of so long before [s]
+  kStopLower,      ///< θ is nowhere below, where the hinge has that stop [rad]
+  kStopUpper,      ///< θ is nowhere above, where the hinge has that stop [rad]
+  kRestitution,    ///< e: it leaves its stops at e times the speed it struck them at [-]
   kCount
 };
 
@@ -359,8 +358,8 @@ std::vector<double> values_of(const Mechanism& mechanism);
 /// 0). Nothing is free.
 void make_parameters(Mechanism& mechanism);
 
-/// Whether friction without a jump acts at a joint, or may.
-bool has_smooth_friction(const Mechanism& mechanism, int hinge);
+/// The unit of a joint's quantity, the control's being "unit".
+std::string_view unit_of(JointKind kind, HingeQuantity quantity);
 
 /// Whether the air holds a body back, or may be found to.
 bool has_air_drag(const Mechanism& mechanism, int body);

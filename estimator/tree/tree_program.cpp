@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "estimator/model/joint_friction.hpp"
 #include "estimator/model/sensor.hpp"
 #include "estimator/tree/tied_values.hpp"
 
@@ -201,13 +202,7 @@ TreeProgram::TreeProgram(const Mechanism& mechanism, CoordinateChoice coordinate
   const int n = joint_count_;
   for (int j = 0; j < n; ++j) {
     if (mechanism.hinges[static_cast<std::size_t>(j)].motorised) motors_.push_back(j);
-    bool dry = false;
-    for (const HingeQuantity quantity :
-         {HingeQuantity::kCoulombTorque, HingeQuantity::kStribeckTorque,
-          HingeQuantity::kLoadFriction, HingeQuantity::kLoadFrictionAngular}) {
-      dry |= varies(mechanism, mechanism.index_of_hinge(j, quantity)) ||
-             mechanism.hinge_parameter(j, quantity).value != 0.0;
-    }
+    const bool dry = has_dry_law(mechanism, j);
     creeps_.push_back(dry && mechanism.hinges[static_cast<std::size_t>(j)].creep_speed > 0.0);
     dry_.push_back(dry && !creeps_.back());
   }

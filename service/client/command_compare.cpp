@@ -159,8 +159,8 @@ void add_options(CLI::App& command, CompareOptions& options) {
   const std::string group = "Laws and pieces";
   command
       .add_option("--laws", options.laws,
-                  "Compare these, such as viscous,viscous+dry; of viscous, dry, drag, stribeck, "
-                  "load, smooth, makkar and sums of them. Default: nine usual ones")
+                  "Compare these, such as viscous,viscous+dry; of " + estimator::friction_words() +
+                      " and sums of them. Default: nine usual ones")
       ->delimiter(',')
       ->type_name("LIST")
       ->allow_extra_args(false)

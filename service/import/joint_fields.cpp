@@ -1,6 +1,9 @@
 #include "service/import/joint_fields.hpp"
 
 #include <string>
+#include <string_view>
+
+#include "estimator/model/joint_friction.hpp"
 
 namespace service {
 namespace {
@@ -8,7 +11,8 @@ namespace {
 namespace v1 = rigcal::v1;
 using google::protobuf::Message;
 
-/// A field that joints of one kind have, and what one of the other has in its place.
+/// A field beside friction that joints of one kind have, and what one of the other has in its
+/// place.
 struct KindedField {
   const char* part;  // message of the joint that holds it; "": the joint itself
   const char* field;
@@ -17,14 +21,10 @@ struct KindedField {
 };
 
 constexpr KindedField kKindedFields[] = {
-    {"friction", "coulomb_torque", v1::Hinge::REVOLUTE, "coulomb_force [N]"},
-    {"friction", "stribeck_torque", v1::Hinge::REVOLUTE, "stribeck_force [N]"},
     {"spring", "rest_angle", v1::Hinge::REVOLUTE, "rest_position [m]"},
     {"motor", "shaft_inertia", v1::Hinge::REVOLUTE, "reflected_mass [kg]"},
     {"encoder", "counts_per_turn", v1::Hinge::REVOLUTE, "counts_per_m"},
     {"", "constant_torque", v1::Hinge::REVOLUTE, "constant_force [N]"},
-    {"friction", "coulomb_force", v1::Hinge::PRISMATIC, "coulomb_torque [N·m]"},
-    {"friction", "stribeck_force", v1::Hinge::PRISMATIC, "stribeck_torque [N·m]"},
     {"spring", "rest_position", v1::Hinge::PRISMATIC, "rest_angle [rad]"},
     {"motor", "reflected_mass", v1::Hinge::PRISMATIC, "shaft_inertia [kg·m²]"},
     {"encoder", "counts_per_m", v1::Hinge::PRISMATIC, "counts_per_turn"},
@@ -46,7 +46,48 @@ const Message* holder(const v1::Hinge& joint, const KindedField& field) {
                                             joint.GetDescriptor()->FindFieldByName(field.part));
 }
 
+/// Refuses friction that joints of the other kind have by another name.
+void check_friction_fields(const v1::Hinge& joint, const proto::TextLocator& place,
+                           const std::string& who) {
+  const bool slides = joint.kind() == v1::Hinge::PRISMATIC;
+  for (const FrictionField& field : friction_fields(joint.friction(), place)) {
+    if ((slides ? field.of_slides : field.of_hinges) || !has(*field.message, field.name)) continue;
+    const estimator::FrictionQuantity& law = *estimator::friction_facts(field.quantity);
+    field.place.at(field.name)
+        .fail(who + (slides ? "slides" : "turns") + " and has no " + field.name + "; write " +
+              law.field_of(slides) + " [" + law.unit_of(slides) + "]");
+  }
+}
+
+/// @param path  as in estimator::LawQuantity: "viscous", or "smooth.rise" of a message within
+FrictionField friction_field(const v1::Friction& friction, const proto::TextLocator& place,
+                             const char* path) {
+  const std::string_view whole(path);
+  const std::size_t dot = whole.find('.');
+  if (dot == std::string_view::npos) return {&friction, place, path};
+  const std::string within(whole.substr(0, dot));
+  const auto* const field = v1::Friction::descriptor()->FindFieldByName(within);
+  return {&friction.GetReflection()->GetMessage(friction, field), place.at(within), path + dot + 1};
+}
+
 }  // namespace
+
+std::vector<FrictionField> friction_fields(const v1::Friction& friction,
+                                           const proto::TextLocator& place) {
+  std::vector<FrictionField> fields;
+  for (int at = 0; at < estimator::FrictionLaws::kQuantityCount; ++at) {
+    const estimator::HingeQuantity quantity = estimator::friction_quantity(at);
+    const estimator::FrictionQuantity& law = *estimator::friction_facts(quantity);
+    for (const char* path : {law.field, law.slide_field}) {
+      if (path == nullptr) continue;
+      FrictionField& field = fields.emplace_back(friction_field(friction, place, path));
+      field.quantity = quantity;
+      field.of_slides = path == law.field_of(true);
+      field.of_hinges = path == law.field_of(false);
+    }
+  }
+  return fields;
+}
 
 void check_joint_fields(const v1::Hinge& joint, const proto::TextLocator& place) {
   const std::string who = "joint '" + joint.name() + "' ";
@@ -58,6 +99,7 @@ void check_joint_fields(const v1::Hinge& joint, const proto::TextLocator& place)
     }
     return;
   }
+  check_friction_fields(joint, place.at("friction"), who);
   for (const KindedField& field : kKindedFields) {
     if (field.kind == joint.kind()) continue;
     const Message* message = holder(joint, field);

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "estimator/doctor/loop_faults.hpp"
+#include "estimator/model/joint_friction.hpp"
 #include "estimator/model/sensor.hpp"
 #include "proto/rig.pb.h"
 #include "proto/text/files.hpp"
@@ -49,22 +50,6 @@ constexpr ParameterField<HingeQuantity> kParentPointFields[] = {
     {"x", HingeQuantity::kPointAx}, {"y", HingeQuantity::kPointAy}, {"z", HingeQuantity::kPointAz}};
 constexpr ParameterField<HingeQuantity> kChildPointFields[] = {
     {"x", HingeQuantity::kPointBx}, {"y", HingeQuantity::kPointBy}, {"z", HingeQuantity::kPointBz}};
-constexpr ParameterField<HingeQuantity> kFrictionFields[] = {
-    {"viscous", HingeQuantity::kViscous},
-    {"quadratic_drag", HingeQuantity::kQuadraticDrag},
-    {"coulomb_torque", HingeQuantity::kCoulombTorque},
-    {"coulomb_force", HingeQuantity::kCoulombTorque},
-    {"stribeck_torque", HingeQuantity::kStribeckTorque},
-    {"stribeck_force", HingeQuantity::kStribeckTorque},
-    {"stribeck_rate", HingeQuantity::kStribeckRate},
-    {"load", HingeQuantity::kLoadFriction},
-    {"load_angular", HingeQuantity::kLoadFrictionAngular}};
-constexpr ParameterField<HingeQuantity> kSmoothFields[] = {
-    {"excess", HingeQuantity::kSmoothExcess},
-    {"rise", HingeQuantity::kSmoothRise},
-    {"decay", HingeQuantity::kSmoothDecay},
-    {"coulomb", HingeQuantity::kSmoothCoulomb},
-    {"slope", HingeQuantity::kSmoothSlope}};
 constexpr ParameterField<HingeQuantity> kConstantTorqueFields[] = {
     {"constant_torque", HingeQuantity::kConstantTorque},
     {"constant_force", HingeQuantity::kConstantTorque}};
@@ -400,25 +385,31 @@ class RigReader {
   void read_hinge_parameters(int i, const Message& message, const proto::TextLocator& place,
                              const ParameterField<HingeQuantity> (&fields)[n]) {
     for (const auto& [field, quantity] : fields) {
-      estimator::Parameter& parameter = mechanism_.hinge_parameter(i, quantity);
-      const std::string& control_unit = hinge_facts_[static_cast<std::size_t>(i)].control_unit;
-      if (const auto unit = parameter.unit.find("unit");
-          unit != std::string::npos && !control_unit.empty()) {
-        parameter.unit.replace(unit, 4, control_unit);
-      }
-      if (quantity == HingeQuantity::kStribeckTorque && goes_below_zero(message, field)) {
-        parameter.lower = -std::numeric_limits<double>::infinity();
-      }
-      read(message, field, place, parameter);
-      // Kinds of joints call one quantity by two names; the one that is written counts, or else
-      // that of this kind: of a slide the second.
-      const auto* descriptor = message.GetDescriptor()->FindFieldByName(field);
-      const bool slides =
-          mechanism_.hinges[static_cast<std::size_t>(i)].kind == estimator::JointKind::kPrismatic;
-      if (message.GetReflection()->HasField(message, descriptor) || slides ||
-          !places_.contains(parameter.name)) {
-        remember_place(place.at(field), parameter);
-      }
+      read_hinge_parameter(i, message, place, field, quantity);
+    }
+  }
+
+  void read_hinge_parameter(int i, const Message& message, const proto::TextLocator& place,
+                            const char* field, HingeQuantity quantity) {
+    estimator::Parameter& parameter = mechanism_.hinge_parameter(i, quantity);
+    const std::string& control_unit = hinge_facts_[static_cast<std::size_t>(i)].control_unit;
+    if (const auto unit = parameter.unit.find("unit");
+        unit != std::string::npos && !control_unit.empty()) {
+      parameter.unit.replace(unit, 4, control_unit);
+    }
+    const estimator::FrictionQuantity* const law = estimator::friction_facts(quantity);
+    if (law != nullptr && law->may_be_negative && goes_below_zero(message, field)) {
+      parameter.lower = -std::numeric_limits<double>::infinity();
+    }
+    read(message, field, place, parameter);
+    // Kinds of joints call one quantity by two names; the one that is written counts, or else
+    // that of this kind: of a slide the second.
+    const auto* descriptor = message.GetDescriptor()->FindFieldByName(field);
+    const bool slides =
+        mechanism_.hinges[static_cast<std::size_t>(i)].kind == estimator::JointKind::kPrismatic;
+    if (message.GetReflection()->HasField(message, descriptor) || slides ||
+        !places_.contains(parameter.name)) {
+      remember_place(place.at(field), parameter);
     }
   }
 
@@ -431,9 +422,9 @@ class RigReader {
     read_hinge_parameters(hinge, source.parent().point(), parent, kParentPointFields);
     const proto::TextLocator child = place.at("child").at("point");
     read_hinge_parameters(hinge, source.child().point(), child, kChildPointFields);
-    read_hinge_parameters(hinge, source.friction(), place.at("friction"), kFrictionFields);
-    read_hinge_parameters(hinge, source.friction().smooth(), place.at("friction").at("smooth"),
-                          kSmoothFields);
+    for (const FrictionField& each : friction_fields(source.friction(), place.at("friction"))) {
+      read_hinge_parameter(hinge, *each.message, each.place, each.name, each.quantity);
+    }
     read_hinge_parameters(hinge, source, place, kConstantTorqueFields);
     read_hinge_parameters(hinge, source.spring(), place.at("spring"), kSpringFields);
     read_hinge_parameters(hinge, source.motor(), place.at("motor"), kMotorFields);

@@ -6,6 +6,8 @@
 #include <map>
 #include <regex>
 
+#include "estimator/model/joint_friction.hpp"
+#include "estimator/model/parameter_target.hpp"
 #include "proto/rig.pb.h"
 #include "proto/text/printable.hpp"
 #include "proto/text/text_edit.hpp"
@@ -74,8 +76,8 @@ class RigWriter {
     }
     // So does a bound that the file sets by a value below zero alone.
     constexpr double kFarBelow = -1e6;
-    const bool below_zero = steps->back().field->name().starts_with("stribeck_") &&
-                            was.lower == -std::numeric_limits<double>::infinity();
+    const bool below_zero =
+        may_be_negative(parameter) && was.lower == -std::numeric_limits<double>::infinity();
     if (below_zero && value >= 0.0 && was.value < 0.0) {
       edit_.set_number(below(*steps, "lower"), notation::format_exact(kFarBelow));
     }
@@ -163,6 +165,16 @@ class RigWriter {
       return nullptr;
     }
     return &found->second;
+  }
+
+  bool may_be_negative(const std::string& parameter) const {
+    const estimator::Mechanism& mechanism = placed_.rig.mechanism;
+    const estimator::ParameterTarget target =
+        estimator::parameter_target(mechanism, mechanism.find_parameter(parameter));
+    if (target.kind != estimator::ParameterTarget::Kind::kHinge) return false;
+    const auto* const law =
+        estimator::friction_facts(static_cast<estimator::HingeQuantity>(target.quantity));
+    return law != nullptr && law->may_be_negative;
   }
 
   bool is_tied_by_name(const std::string& parameter) const {

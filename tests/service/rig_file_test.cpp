@@ -6,6 +6,8 @@
 #include <cmath>
 #include <string>
 
+#include "estimator/model/joint_friction.hpp"
+#include "service/import/rig_places.hpp"
 #include "tests/support/refusal.hpp"
 
 namespace service {
@@ -67,6 +69,29 @@ TEST(RigFile, StribeckExcessMayLieBelowZero) {
   EXPECT_EQ(excess_of("stribeck_torque { value: -2e-3 }").value, -2e-3);
   expect_parts(refusal([&] { (void)excess_of("stribeck_torque { value: -2.1e-3 }"); }),
                {"r.textproto:12:1:", "1.tau_delta", "1.tau_c", "rest"});
+}
+
+// What a law states of its fields is what the schema has, of a joint that turns and of one that
+// slides, and it is found again where it stands.
+TEST(RigFile, ReadsTheFieldsOfEveryFrictionLaw) {
+  const std::string friction =
+      "friction { viscous { value: 1e-3 free: true lower: 1e-6 upper: 1 "
+      "prior_standard_deviation: 2 } }";
+  for (int place = 0; place < estimator::FrictionLaws::kQuantityCount; ++place) {
+    const auto quantity = estimator::friction_quantity(place);
+    const std::string path = estimator::friction_facts(quantity)->field;
+    const std::size_t dot = path.find('.');
+    const std::string parameter = path.substr(dot + 1) + " { value: 0.25 }";
+    const std::string text = edited(
+        friction, "friction { " +
+                      (dot == std::string::npos ? parameter
+                                                : path.substr(0, dot) + " { " + parameter + " }") +
+                      " }");
+    const PlacedRig placed = parse_placed_rig("r.textproto", text);
+    const estimator::Parameter& read = placed.rig.mechanism.hinge_parameter(0, quantity);
+    EXPECT_EQ(read.value, 0.25) << path;
+    EXPECT_EQ(placed.places.at(read.name).back().field->name(), path.substr(dot + 1));
+  }
 }
 
 // No body has one moment above the sum of the others. That is told of one that turns about several

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <set>
 
+#include "estimator/model/joint_friction.hpp"
 #include "estimator/model/moments.hpp"
 #include "estimator/model/placement.hpp"
 #include "estimator/model/possible_inertia.hpp"
@@ -21,17 +22,11 @@ using estimator::Mechanism;
 
 constexpr double kSeenShare = 1e-9;  // by which a moment that motions see may change
 
-/// What a hinge has and no description of a robot; told where it is not zero.
+/// What a hinge has beside friction and no description of a robot; told where it is not zero.
 constexpr struct {
   HingeQuantity quantity;
   const char* what;
-} kNowhere[] = {{HingeQuantity::kQuadraticDrag, "drag with the square of the speed"},
-                {HingeQuantity::kStribeckTorque, "friction that falls with speed (Stribeck)"},
-                {HingeQuantity::kLoadFriction, "friction that grows with the bearing's force"},
-                {HingeQuantity::kLoadFrictionAngular, "friction that grows with its moment"},
-                {HingeQuantity::kSmoothExcess, "friction without a jump, its excess at rest"},
-                {HingeQuantity::kSmoothCoulomb, "friction without a jump"},
-                {HingeQuantity::kConstantTorque, "a constant torque or force"},
+} kNowhere[] = {{HingeQuantity::kConstantTorque, "a constant torque or force"},
                 {HingeQuantity::kInputDelay, "a delay of the control"},
                 {HingeQuantity::kEncoderOffset, "an encoder's offset"},
                 {HingeQuantity::kEncoderDelay, "an encoder's delay"}};
@@ -223,12 +218,18 @@ class RobotBuilder {
 
   void note_nowhere(int hinge) {
     const Hinge& source = mechanism_.hinges[static_cast<std::size_t>(hinge)];
-    for (const auto& [quantity, what] : kNowhere) {
+    const auto note_value = [&](HingeQuantity quantity, const std::string& what) {
       const estimator::Parameter& parameter = mechanism_.hinge_parameter(hinge, quantity);
-      if (parameter.value == 0.0) continue;
+      if (parameter.value == 0.0) return;
       note(parameter.name + " = " + notation::format_exact(parameter.value) + " " + parameter.unit +
            ": " + what + " has no place there, left out");
+    };
+    for (int place = 0; place < estimator::FrictionLaws::kQuantityCount; ++place) {
+      const HingeQuantity quantity = estimator::friction_quantity(place);
+      const char* const what = estimator::friction_facts(quantity)->not_of_robots;
+      if (what != nullptr) note_value(quantity, what);
     }
+    for (const auto& [quantity, what] : kNowhere) note_value(quantity, what);
     if (source.gear_ratio != 0.0 && value(hinge, HingeQuantity::kShaftInertia) != 0.0) {
       note("joint '" + source.name +
            "': that the rotor turns with its parent as well (gear_ratio) has no place there, left "

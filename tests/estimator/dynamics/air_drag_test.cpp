@@ -1,4 +1,4 @@
-#include "estimator/dynamics/air_drag.hpp"
+#include "estimator/laws/air_drag.hpp"
 
 #include <gtest/gtest.h>
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "estimator/model/joint_friction.hpp"
 #include "tests/estimator/dynamics/mechanism_edits.hpp"
 #include "tests/estimator/dynamics/tree_motion.hpp"
 #include "tests/support/reference_simulators.hpp"
@@ -449,8 +450,8 @@ TEST(Joints, SpookSimulatorsRefuseWhatIsNoHinge) {
   welded.hinges[1].gear_ratio = 6.0;
   EXPECT_THROW(require_hinges(welded), std::invalid_argument);
   welded.hinges[1].gear_ratio = 0.0;
-  for (const HingeQuantity law : {HingeQuantity::kSmoothExcess, HingeQuantity::kSmoothCoulomb}) {
-    Parameter& friction = welded.hinge_parameter(1, law);
+  for (const SmoothLaw::Quantity size : {SmoothLaw::kExcess, SmoothLaw::kCoulomb}) {
+    Parameter& friction = welded.hinge_parameter(1, friction_of<SmoothLaw>(size));
     friction.value = 0.1;
     EXPECT_THROW(require_hinges(welded), std::invalid_argument);
     friction.value = 0.0;

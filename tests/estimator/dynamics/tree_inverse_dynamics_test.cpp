@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "estimator/dynamics/hinge_terms.hpp"
+#include "estimator/model/joint_friction.hpp"
 #include "estimator/model/mechanisms/chain.hpp"
 #include "estimator/model/mechanisms/frames.hpp"
 #include "tests/estimator/dynamics/mechanism_edits.hpp"
@@ -110,12 +111,12 @@ TEST(TreeInverseDynamics, SpringsOfASimulatorKnowNoWholeTurnsEither) {
 TEST(TreeInverseDynamics, CountsFrictionWithoutAJump) {
   constexpr double kExcess = 0.8, kRise = 12.0, kDecay = 3.0, kCoulomb = 0.3, kSlope = 40.0;
   Mechanism mechanism = pendulum();
-  for (const auto& [quantity, value] : {std::pair{HingeQuantity::kSmoothExcess, kExcess},
-                                        {HingeQuantity::kSmoothRise, kRise},
-                                        {HingeQuantity::kSmoothDecay, kDecay},
-                                        {HingeQuantity::kSmoothCoulomb, kCoulomb},
-                                        {HingeQuantity::kSmoothSlope, kSlope}}) {
-    mechanism.hinge_parameter(0, quantity).value = value;
+  for (const auto& [quantity, value] : {std::pair{SmoothLaw::kExcess, kExcess},
+                                        {SmoothLaw::kRise, kRise},
+                                        {SmoothLaw::kDecay, kDecay},
+                                        {SmoothLaw::kCoulomb, kCoulomb},
+                                        {SmoothLaw::kSlope, kSlope}}) {
+    mechanism.hinge_parameter(0, friction_of<SmoothLaw>(quantity)).value = value;
   }
   const auto friction = [&](double rate) {
     return imbalance_of(mechanism, 0.0, rate, 0.0) - imbalance_of(pendulum(), 0.0, rate, 0.0);

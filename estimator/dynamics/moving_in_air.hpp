@@ -1,24 +1,12 @@
 #pragma once
 
-#include <cmath>
-
 #include "estimator/dynamics/parameter_vectors.hpp"
 #include "estimator/dynamics/tree_inverse_dynamics.hpp"
+#include "estimator/laws/air_drag.hpp"
 
 // Members of TreeInverseDynamics, for tree_inverse_dynamics.cpp: bodies that the air holds back.
 
 namespace estimator {
-
-/// Slower than this the drag falls with the speed and not with its square: it has no kink [m/s].
-inline constexpr double kStillSpeed = 1e-6;
-
-/// The force c |v| v that still air holds a body back with that moves at v [N].
-template <typename T>
-Eigen::Matrix<T, 3, 1> air_drag(const T& coefficient, const Eigen::Matrix<T, 3, 1>& velocity) {
-  using std::sqrt;
-  const T speed = sqrt(T(velocity.dot(velocity) + kStillSpeed * kStillSpeed));
-  return (coefficient * speed) * velocity;
-}
 
 /// Bodies that are held back; one that is fixed to the ground rests.
 template <typename T>

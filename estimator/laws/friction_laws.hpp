@@ -1,0 +1,125 @@
+#pragma once
+
+#include <cstddef>
+#include <iterator>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "estimator/laws/drag_law.hpp"
+#include "estimator/laws/dry_law.hpp"
+#include "estimator/laws/friction_law.hpp"
+#include "estimator/laws/load_law.hpp"
+#include "estimator/laws/smooth_law.hpp"
+
+namespace estimator {
+
+template <typename Law>
+concept MultipliesRate = requires(const typename Law::template On<double>& law) {
+  law.factor(0.0);
+};
+template <typename Law>
+concept HasNoJump = requires(const typename Law::template On<double>& law) {
+  law.torque(0.0);
+  law.steepness();
+};
+template <typename Law>
+concept JumpsAtRest = requires(const typename Law::template On<double>& law) {
+  law.bound(0.0);
+};
+template <typename Law>
+concept FeelsLoad = requires(const typename Law::template On<double>& law) {
+  law.bound(0.0, 0.0);
+};
+
+/// A quantity, and what follows of it from its law.
+struct FrictionQuantity : LawQuantity {
+  int law = 0;             ///< place of the law
+  bool is_dry = false;     ///< its law jumps at rest
+  bool is_loaded = false;  ///< its law grows with load
+  bool is_steep = false;   ///< its law rises from rest without a jump
+};
+
+/// Laws one after another, and so their quantities and terms.
+template <typename... Laws>
+struct LawList {
+  static constexpr int kCount = static_cast<int>(sizeof...(Laws));
+  static constexpr int kQuantityCount = (static_cast<int>(std::size(Laws::kQuantities)) + ...);
+  static constexpr int kTermCount = (static_cast<int>(std::size(Laws::kTerms)) + ...);
+
+  template <typename T>
+  using On = std::tuple<typename Laws::template On<T>...>;
+
+  /// Place of a law's first quantity.
+  template <typename Law>
+  static constexpr int first_quantity() {
+    int first = 0;
+    bool reached = false;
+    ((reached |= std::is_same_v<Law, Laws>,
+      first += reached ? 0 : static_cast<int>(std::size(Laws::kQuantities))),
+     ...);
+    return first;
+  }
+
+  /// Calls visit.operator()<Law>(place of the law) for each.
+  template <typename Visit>
+  static constexpr void each(Visit visit) {
+    int law = 0;
+    (visit.template operator()<Laws>(law++), ...);
+  }
+
+  /// @param value  that of a quantity, by its place
+  template <typename T, typename Value>
+  static On<T> make(const Value& value) {
+    return On<T>{make_one<Laws, T>(
+        value,
+        std::make_integer_sequence<int, static_cast<int>(std::size(Laws::kQuantities))>())...};
+  }
+
+  static constexpr std::array<FrictionQuantity, kQuantityCount> quantities() {
+    std::array<FrictionQuantity, kQuantityCount> all;
+    std::size_t place = 0;
+    each([&]<typename Law>(int law) {
+      static_assert(MultipliesRate<Law> || HasNoJump<Law> || JumpsAtRest<Law> || FeelsLoad<Law>);
+      for (const LawQuantity& quantity : Law::kQuantities) {
+        all[place++] = {quantity, law, JumpsAtRest<Law> || FeelsLoad<Law>, FeelsLoad<Law>,
+                        HasNoJump<Law>};
+      }
+    });
+    return all;
+  }
+
+  /// Of places among all quantities.
+  static constexpr std::array<LawTerm, kTermCount> terms() {
+    std::array<LawTerm, kTermCount> all;
+    std::size_t place = 0;
+    each([&]<typename Law>(int) {
+      for (LawTerm term : Law::kTerms) {
+        for (int& quantity : term.quantities) quantity += first_quantity<Law>();
+        all[place++] = term;
+      }
+    });
+    return all;
+  }
+
+ private:
+  template <typename Law, typename T, typename Value, int... k>
+  static typename Law::template On<T> make_one(const Value& value,
+                                               std::integer_sequence<int, k...>) {
+    return {value(first_quantity<Law>() + k)...};
+  }
+};
+
+/// To add a law: state it in a file of its own, name it here, and give its fields to the schema.
+using FrictionLaws = LawList<DragLaw, DryLaw, LoadLaw, SmoothLaw>;
+
+inline constexpr auto kFrictionQuantities = FrictionLaws::quantities();
+inline constexpr auto kFrictionTerms = FrictionLaws::terms();
+
+/// Place among all of a law's own.
+template <typename Law>
+constexpr int place_of_friction(typename Law::Quantity quantity) {
+  return FrictionLaws::first_quantity<Law>() + quantity;
+}
+
+}  // namespace estimator

@@ -1,0 +1,70 @@
+#pragma once
+
+#include "estimator/laws/friction_law.hpp"
+#include "estimator/math/smooth_sign.hpp"
+
+namespace estimator {
+
+/// Friction without a jump at rest [Mak05; MTM, eq. 55], the rise of the excess counted from its
+/// decay: with no quantity below zero the friction opposes the motion at every speed. That of the
+/// papers, γ₂ = rise + decay, does not where γ₂ < γ₃.
+struct SmoothLaw {
+  enum Quantity { kExcess, kRise, kDecay, kCoulomb, kSlope };
+  static constexpr LawQuantity kQuantities[] = {
+      {.field = "smooth.excess",
+       .symbol = "gamma_1",
+       .unit = "N·m",
+       .slide_unit = "N",
+       .is_size = true,
+       .not_of_robots = "friction without a jump, its excess at rest",
+       .start = start_excess},
+      {.field = "smooth.rise",
+       .symbol = "gamma_2",
+       .unit = "s/rad",
+       .slide_unit = "s/m",
+       .start = start_rise,
+       .most = steepest_rise},
+      {.field = "smooth.decay",
+       .symbol = "gamma_3",
+       .unit = "s/rad",
+       .slide_unit = "s/m",
+       .start = [](double,
+                   const FrictionScale& scale) { return 1.0 / (kDecayShare * scale.fastest); }},
+      {.field = "smooth.coulomb",
+       .symbol = "gamma_4",
+       .unit = "N·m",
+       .slide_unit = "N",
+       .is_size = true,
+       .not_of_robots = "friction without a jump",
+       .start = start_whole},
+      {.field = "smooth.slope",
+       .symbol = "gamma_5",
+       .unit = "s/rad",
+       .slide_unit = "s/m",
+       .start = start_rise,
+       .most = steepest_rise}};
+  static constexpr LawTerm kTerms[] = {{"smooth", {kCoulomb, kSlope}},
+                                       {"makkar", {kCoulomb, kSlope, kExcess, kRise, kDecay}}};
+  static constexpr const char* kWhat = "friction without a jump";
+  static constexpr bool kInSpook = false;
+
+  template <typename T>
+  struct On {
+    T excess;   // γ₁: static beyond kinetic friction [N·m]
+    T rise;     // γ₂ − γ₃ [s/rad]
+    T decay;    // γ₃ [s/rad]
+    T coulomb;  // γ₄ [N·m]
+    T slope;    // γ₅ [s/rad]
+
+    /// γ₁ (tanh γ₂ω − tanh γ₃ω) + γ₄ tanh γ₅ω.
+    T torque(const T& rate) const {
+      const T rising = (rise + decay) * rate, falling = decay * rate, steep = slope * rate;
+      const T gone = smooth_sign(rising) - smooth_sign(falling);
+      return excess * gone + coulomb * smooth_sign(steep);
+    }
+
+    T steepness() const { return excess * rise + coulomb * slope; }
+  };
+};
+
+}  // namespace estimator

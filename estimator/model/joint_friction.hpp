@@ -1,0 +1,51 @@
+#pragma once
+
+#include "estimator/model/mechanism.hpp"
+
+namespace estimator {
+
+/// The quantity of friction of that place among those of all laws.
+constexpr HingeQuantity friction_quantity(int place) {
+  return static_cast<HingeQuantity>(static_cast<int>(HingeQuantity::kFriction) + place);
+}
+
+/// That of a law.
+template <typename Law>
+constexpr HingeQuantity friction_of(typename Law::Quantity quantity) {
+  return friction_quantity(place_of_friction<Law>(quantity));
+}
+
+/// What its law states of a quantity of friction; none of any other.
+constexpr const FrictionQuantity* friction_facts(HingeQuantity quantity) {
+  const int place = static_cast<int>(quantity) - static_cast<int>(HingeQuantity::kFriction);
+  const bool is_friction = place >= 0 && place < FrictionLaws::kQuantityCount;
+  return is_friction ? &kFrictionQuantities[static_cast<std::size_t>(place)] : nullptr;
+}
+
+/// Whether friction acts at a joint, or may, of those laws whose quantities `is_meant` accepts.
+template <typename IsMeant>
+bool has_friction(const Mechanism& mechanism, int hinge, const IsMeant& is_meant) {
+  for (int place = 0; place < FrictionLaws::kQuantityCount; ++place) {
+    const FrictionQuantity& facts = kFrictionQuantities[static_cast<std::size_t>(place)];
+    if (!facts.is_size || !is_meant(facts)) continue;
+    const int index = mechanism.index_of_hinge(hinge, friction_quantity(place));
+    if (parameter_at(mechanism, index).value != 0.0 || varies(mechanism, index)) return true;
+  }
+  return false;
+}
+
+inline bool has_dry_law(const Mechanism& mechanism, int hinge) {
+  return has_friction(mechanism, hinge, [](const auto& facts) { return facts.is_dry; });
+}
+inline bool has_load_law(const Mechanism& mechanism, int hinge) {
+  return has_friction(mechanism, hinge, [](const auto& facts) { return facts.is_loaded; });
+}
+inline bool has_steep_law(const Mechanism& mechanism, int hinge) {
+  return has_friction(mechanism, hinge, [](const auto& facts) { return facts.is_steep; });
+}
+/// @param law  its place in the list
+inline bool has_law(const Mechanism& mechanism, int hinge, int law) {
+  return has_friction(mechanism, hinge, [&](const auto& facts) { return facts.law == law; });
+}
+
+}  // namespace estimator

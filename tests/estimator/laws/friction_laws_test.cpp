@@ -1,0 +1,115 @@
+#include "estimator/laws/friction_laws.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+#include <set>
+#include <string>
+
+#include "estimator/doctor/clock_rate.hpp"
+#include "estimator/model/joint_friction.hpp"
+#include "estimator/model/ties.hpp"
+#include "tests/support/mechanisms/pendulum.hpp"
+
+// What every law of the list must keep, one that is added tomorrow too.
+
+namespace estimator {
+namespace {
+
+/// A joint of that kind with friction of every law.
+Mechanism with_every_law(JointKind kind) {
+  Mechanism mechanism = make_pendulum();
+  mechanism.hinges[0].kind = kind;
+  make_parameters(mechanism);
+  for (int place = 0; place < FrictionLaws::kQuantityCount; ++place) {
+    mechanism.hinge_parameter(0, friction_quantity(place)).value = 0.3 + 0.1 * place;
+  }
+  return mechanism;
+}
+
+FrictionLaws::On<double> laws_of(const Mechanism& mechanism) {
+  return FrictionLaws::make<double>(
+      [&](int place) { return mechanism.hinge_parameter(0, friction_quantity(place)).value; });
+}
+
+/// The force that a law makes, whatever kind of law it is.
+template <typename Law>
+double force_of(const Law& law, double rate, double load_force, double load_moment) {
+  double force = 0.0;
+  if constexpr (requires { law.factor(rate); }) force += law.factor(std::abs(rate)) * rate;
+  if constexpr (requires { law.torque(rate); }) force += law.torque(rate);
+  if constexpr (requires { law.bound(rate); }) force += law.bound(rate);
+  if constexpr (requires { law.bound(rate, rate); }) force += law.bound(load_force, load_moment);
+  return force;
+}
+
+// Units agree with the formula: by a clock that is fast by a share r, rates are less by r and
+// forces by 2 r, and a law whose quantities follow by their units makes such a force. A power that
+// is off by one is off by r, a million times what is left out, r².
+TEST(FrictionLaws, HaveTheUnitsOfTheirFormula) {
+  constexpr double kRate = 1e-6, kSpeed = 0.7, kForce = 2.0, kMoment = 0.4;
+  for (const JointKind kind : {JointKind::kRevolute, JointKind::kPrismatic}) {
+    const Mechanism mechanism = with_every_law(kind);
+    ClockedMechanism clocked = with_clock_rate(mechanism);
+    clocked.mechanism.parameters.back().value = kRate;
+    apply_ties(clocked.mechanism);
+    const auto truth = laws_of(mechanism), in_clock = laws_of(clocked.mechanism);
+    const double by_force = 1.0 - 2.0 * kRate;
+    FrictionLaws::each([&]<typename Law>(int) {
+      using On = typename Law::template On<double>;
+      const double expected = force_of(std::get<On>(truth), kSpeed, kForce, kMoment);
+      EXPECT_NEAR(force_of(std::get<On>(in_clock), kSpeed * (1.0 - kRate), kForce * by_force,
+                           kMoment * by_force),
+                  expected * by_force, 100.0 * kRate * kRate * expected)
+          << Law::kWhat;
+    });
+  }
+}
+
+// No law drives a joint, and a steepness is the slope at rest, which no other exceeds.
+TEST(FrictionLaws, OpposeTheMotion) {
+  std::mt19937 random(5);
+  std::lognormal_distribution<double> size(0.0, 2.0);
+  for (int k = 0; k < 200; ++k) {
+    const auto laws = FrictionLaws::make<double>([&](int) { return size(random); });
+    const double speed = size(random);
+    FrictionLaws::each([&]<typename Law>(int) {
+      const auto& law = std::get<typename Law::template On<double>>(laws);
+      EXPECT_GE(force_of(law, speed, size(random), size(random)), 0.0) << Law::kWhat;
+      if constexpr (HasNoJump<Law>) {
+        EXPECT_EQ(law.torque(-speed), -law.torque(speed)) << Law::kWhat;
+        EXPECT_LE(law.torque(speed), law.steepness() * speed * (1.0 + 1e-12)) << Law::kWhat;
+        const double near = 1e-9 / (1.0 + law.steepness());  // third derivatives do not count
+        EXPECT_NEAR(law.torque(near) / near, law.steepness(), 1e-5 * (1.0 + law.steepness()))
+            << Law::kWhat;
+      }
+    });
+  }
+}
+
+// Names would collide in rig files, results or on the command line, and a term without a start or
+// without a size would not be compared.
+TEST(FrictionLaws, AreNamedOnceAndCanBeCompared) {
+  for (const bool slides : {false, true}) {
+    std::set<std::string> fields, symbols;
+    for (const FrictionQuantity& quantity : kFrictionQuantities) {
+      EXPECT_TRUE(fields.insert(quantity.field_of(slides)).second) << quantity.field;
+      EXPECT_TRUE(symbols.insert(quantity.symbol_of(slides)).second) << quantity.symbol;
+      EXPECT_NE(quantity.unit_of(slides), nullptr) << quantity.field;
+    }
+  }
+  std::set<std::string_view> words;
+  for (const LawTerm& term : kFrictionTerms) {
+    EXPECT_TRUE(words.insert(term.word).second) << term.word;
+    for (int k = 0; k < term.count; ++k) {
+      const auto& quantity = kFrictionQuantities[static_cast<std::size_t>(
+          term.quantities[static_cast<std::size_t>(k)])];
+      EXPECT_NE(quantity.start, nullptr) << term.word;
+      if (k == 0) EXPECT_TRUE(quantity.is_size) << term.word;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace estimator
