@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "estimator/optimize/covariance.hpp"
 
@@ -18,9 +19,6 @@ constexpr double kFirstMost = 16.0 * kTogether;
 /// Of a slip's own square, what is left where states and parameters can do the same.
 constexpr double kUndone = 1e-9;
 
-enum class JumpKind { kSlip, kLostTime };
-
-/// A row, and the sensor that slips there; −1: all, in the ratio of their speeds.
 struct SlipPlace {
   int segment, sensor, row;
 };
@@ -28,108 +26,73 @@ struct SlipPlace {
 class SlipScores {
  public:
   SlipScores(const ShootingProblem& fit, const std::vector<Segment>& segments,
-             const std::vector<std::string>& sources, const ShootingGrid& grid, JumpKind kind)
+             const std::vector<std::string>& sources, const ShootingGrid& grid)
       : fit_(fit),
         segments_(segments),
         sources_(sources),
         grid_(grid),
-        kind_(kind),
         base_(compute_information(fit, {.effective_parameters = false})) {}
 
   bool is_valid() const { return base_.valid; }
 
   /// Keeps the best in `best`.
   void score(const std::vector<SlipPlace>& places, std::optional<SlipScore>& best) const {
-    std::vector<SlipPlace> slips;
-    std::vector<std::size_t> ends;  // of each place's slips
-    const auto flush = [&] {
-      if (!slips.empty()) score_some(slips, ends, best);
-      slips.clear();
-      ends.clear();
-    };
-    for (const SlipPlace& place : places) {
-      for (int i = 0; i < fit_.sensor_count(); ++i) {
-        if (place.sensor < 0 || place.sensor == i) slips.push_back({place.segment, i, place.row});
-      }
-      ends.push_back(slips.size());
-      if (slips.size() >= kTogether) flush();
+    for (std::size_t first = 0; first < places.size(); first += kTogether) {
+      const std::size_t count = std::min<std::size_t>(kTogether, places.size() - first);
+      score_some({places.data() + first, count}, best);
     }
-    flush();
   }
 
  private:
-  void score_some(const std::vector<SlipPlace>& slips, const std::vector<std::size_t>& ends,
-                  std::optional<SlipScore>& best) const {
-    const ShootingProblem with = with_slips(slips);
-    const ParameterInformation information =
-        compute_information(with, {.effective_parameters = false});
-    if (!information.valid) return;
-    Eigen::VectorXd score = Eigen::VectorXd::Zero(information.schur.rows());
-    for (const Eigen::VectorXd& group : information.group_score) score += group;
-    // Offsets are the last of the free parameters; the others follow.
-    const Eigen::Index n = base_.inverse.rows(), m = score.size() - n;
-    const Eigen::MatrixXd mixed = information.schur.topRightCorner(n, m);
-    const Eigen::MatrixXd followed = base_.inverse * mixed;
-    const Eigen::MatrixXd squares =
-        information.schur.bottomRightCorner(m, m) - mixed.transpose() * followed;
-    const Eigen::VectorXd alongs = score.tail(m) - followed.transpose() * score.head(n);
-    Eigen::Index first = 0;
-    for (const std::size_t end : ends) {
-      const Eigen::Index count = static_cast<Eigen::Index>(end) - first;
-      const SlipPlace& slip = slips[static_cast<std::size_t>(first)];
-      const bool is_lost_time = kind_ == JumpKind::kLostTime;
-      const Eigen::VectorXd ratio = is_lost_time ? speeds(slip) : Eigen::VectorXd::Ones(1);
-      const Eigen::VectorXd own = information.scale.segment(n + first, count);
-      const double square = ratio.dot(squares.block(first, first, count, count) * ratio);
-      const double along = ratio.dot(alongs.segment(first, count));
-      first = static_cast<Eigen::Index>(end);
-      if (!(square > kUndone * ratio.cwiseAbs2().dot(own))) continue;
-      if (is_lost_time && !(along > 0.0)) continue;
-      const double gain = along * along / square;
-      if (best && !(gain > best->gain)) continue;
-      int sensor = slip.sensor;
-      if (is_lost_time) ratio.cwiseAbs().maxCoeff(&sensor);
-      best = {slip.segment, sensor, slip.row, along / square, gain};
-    }
-  }
-
-  /// The fit with an offset for each slip.
-  ShootingProblem with_slips(const std::vector<SlipPlace>& slips) const {
+  void score_some(std::span<const SlipPlace> places, std::optional<SlipScore>& best) const {
     Mechanism mechanism = fit_.mechanism();
     std::vector<Segment> segments = segments_;
-    for (std::size_t i = 0; i < slips.size(); ++i) {
+    for (std::size_t i = 0; i < places.size(); ++i) {
       Parameter parameter;
       parameter.name = "slip " + std::to_string(i);
       parameter.free = true;
       mechanism.parameters.push_back(parameter);
       const int index = static_cast<int>(mechanism.parameters.size()) - 1;
-      const auto own = static_cast<std::size_t>(slips[i].segment);
+      const auto own = static_cast<std::size_t>(places[i].segment);
       for (std::size_t s = own; s < segments.size() && sources_[s] == sources_[own]; ++s) {
-        segments[s].shifts.push_back({slips[i].sensor, s == own ? slips[i].row : 0, index});
+        segments[s].shifts.push_back({places[i].sensor, s == own ? places[i].row : 0, index});
       }
     }
-    return fit_.restated(mechanism, segments, grid_, fit_.noise());
-  }
-
-  /// Of all sensors, by the fit, ahead of a row [rad or m a row].
-  Eigen::VectorXd speeds(const SlipPlace& at) const {
-    const Eigen::MatrixXd& angles = fit_.angles(at.segment);
-    return (angles.row(at.row) - angles.row(at.row - 1)).transpose();
+    const ShootingProblem with = fit_.restated(mechanism, segments, grid_, fit_.noise());
+    const ParameterInformation information =
+        compute_information(with, {.effective_parameters = false});
+    if (!information.valid) return;
+    Eigen::VectorXd score = Eigen::VectorXd::Zero(information.schur.rows());
+    for (const Eigen::VectorXd& group : information.group_score) score += group;
+    // Offsets are the last of the free parameters.
+    const Eigen::Index n = base_.inverse.rows();
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      const Eigen::Index at = n + static_cast<Eigen::Index>(i);
+      const Eigen::VectorXd mixed = information.schur.col(at).head(n);
+      const Eigen::VectorXd followed = base_.inverse * mixed;
+      const double square = information.schur(at, at) - mixed.dot(followed);
+      const double along = score[at] - followed.dot(score.head(n));
+      if (!(square > kUndone * information.scale[at])) continue;
+      const double gain = along * along / square;
+      if (best && !(gain > best->gain)) continue;
+      best = {places[i].segment, places[i].sensor, places[i].row, along / square, gain};
+    }
   }
 
   const ShootingProblem& fit_;
   const std::vector<Segment>& segments_;
   const std::vector<std::string>& sources_;
   const ShootingGrid& grid_;
-  JumpKind kind_;
   ParameterInformation base_;
 };
 
-std::optional<SlipScore> likeliest_jump(JumpKind kind, const ShootingProblem& fit,
+}  // namespace
+
+std::optional<SlipScore> likeliest_slip(const ShootingProblem& fit,
                                         const std::vector<Segment>& segments,
                                         const std::vector<std::string>& sources,
                                         const ShootingGrid& grid) {
-  const SlipScores scores(fit, segments, sources, grid, kind);
+  const SlipScores scores(fit, segments, sources, grid);
   std::optional<SlipScore> best;
   if (!scores.is_valid()) return best;
   double duration = 0.0;
@@ -142,8 +105,7 @@ std::optional<SlipScore> likeliest_jump(JumpKind kind, const ShootingProblem& fi
   std::vector<SlipPlace> places;
   for (int s = 0; s < fit.segment_count(); ++s) {
     const Segment& segment = segments[static_cast<std::size_t>(s)];
-    const int first = kind == JumpKind::kSlip ? 0 : -1;
-    for (int i = first; i < (kind == JumpKind::kSlip ? fit.sensor_count() : 0); ++i) {
+    for (int i = 0; i < fit.sensor_count(); ++i) {
       for (int row = stride_in(segment); row < segment.sample_count(); row += stride_in(segment)) {
         places.push_back({s, i, row});
       }
@@ -158,29 +120,13 @@ std::optional<SlipScore> likeliest_jump(JumpKind kind, const ShootingProblem& fi
     places.clear();
     for (int row = best->row - stride + 1; row < best->row + stride; row += finer) {
       if (row > 0 && row < segment.sample_count()) {
-        places.push_back({best->segment, kind == JumpKind::kSlip ? best->sensor : -1, row});
+        places.push_back({best->segment, best->sensor, row});
       }
     }
     scores.score(places, best);
     stride = finer;
   }
   return best;
-}
-
-}  // namespace
-
-std::optional<SlipScore> likeliest_slip(const ShootingProblem& fit,
-                                        const std::vector<Segment>& segments,
-                                        const std::vector<std::string>& sources,
-                                        const ShootingGrid& grid) {
-  return likeliest_jump(JumpKind::kSlip, fit, segments, sources, grid);
-}
-
-std::optional<SlipScore> likeliest_lost_time(const ShootingProblem& fit,
-                                             const std::vector<Segment>& segments,
-                                             const std::vector<std::string>& sources,
-                                             const ShootingGrid& grid) {
-  return likeliest_jump(JumpKind::kLostTime, fit, segments, sources, grid);
 }
 
 }  // namespace estimator

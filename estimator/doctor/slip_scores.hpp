@@ -28,13 +28,4 @@ std::optional<SlipScore> likeliest_slip(const ShootingProblem& fit,
                                         const std::vector<std::string>& sources,
                                         const ShootingGrid& grid);
 
-/// Of all rows, the one ahead of which lost time gains most: every encoder reads further on by its
-/// own speed times one and the same time. As that of slips of all encoders together, in the ratio
-/// of their speeds there; what the motion does differently because of it is left to the states.
-/// `size` is in rows, > 0, and `sensor` the fastest one.
-std::optional<SlipScore> likeliest_lost_time(const ShootingProblem& fit,
-                                             const std::vector<Segment>& segments,
-                                             const std::vector<std::string>& sources,
-                                             const ShootingGrid& grid);
-
 }  // namespace estimator

@@ -7,6 +7,7 @@
 
 #include "estimator/calibrate/shooting_fit.hpp"
 #include "estimator/doctor/finding_text.hpp"
+#include "estimator/doctor/lost_time_scores.hpp"
 #include "estimator/doctor/misfit_judgement.hpp"
 #include "estimator/doctor/signal_scale.hpp"
 #include "estimator/doctor/slip_scores.hpp"
@@ -66,13 +67,13 @@ SuspectedJump suspect_jump(const Mechanism& estimate, const std::vector<Recordin
   if (fit.is_cancelled()) return out;
   const ShootingInput& input = fit.input();
   const double bound = normal_bound(kFalseAlarm / fit.joint().reading_count());
-  const auto place_of_score = [&](const std::optional<SlipScore>& score) {
+  const auto place_of_score = [&](const auto& score) {
     if (!score || !(score->gain > bound * bound)) return SegmentPlace{};
     const auto s = static_cast<std::size_t>(score->segment);
     return place_of(recordings, input.sources[s], input.segments[s]);
   };
-  const std::optional<SlipScore> lost =
-      likeliest_lost_time(fit.joint(), input.segments, input.sources, input.grid);
+  const std::optional<LostTimeScore> lost =
+      likeliest_lost_time(fit.joint(), input.segments, input.grid);
   if (const SegmentPlace place = place_of_score(lost); place.recording >= 0) {
     out.losses.push_back({place.recording, place.segment, lost->row});
   }
